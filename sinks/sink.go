@@ -1,0 +1,153 @@
+package sinks
+
+import (
+	"context"
+	"time"
+)
+
+// Sink is a warehouse. The rules that sinktest proves:
+//
+//   - Write queues a commit and returns at once while there is room; when the
+//     queue is full it waits (back-pressure instead of memory) until there is
+//     room or ctx ends. An error of Write means that nothing was queued.
+//   - The receipt resolves with nil only when every row, tombstone, quarantine
+//     entry and then the checkpoint of the commit would survive kill -9.
+//     Commits become durable in the order of Write.
+//   - A warehouse that is down makes receipts wait, never fail: the sink tries
+//     again with the same rows, which is harmless. Receipts fail only when the
+//     sink is closed before it could flush.
+//   - Of several rows with one (business, id) the highest version is the live
+//     one, in whichever order they arrive.
+//   - A tombstone keeps the last known values of the row it buries, or stands
+//     alone when the row was never seen; a later row lives again.
+type Sink interface {
+	Write(ctx context.Context, c *Commit) (*Receipt, error)
+
+	// State returns what is stored about a source, for a start or a takeover.
+	State(ctx context.Context, source string) (State, error)
+
+	// LiveIDs returns the ids of a table's live rows of one business whose id
+	// begins with prefix, to find what vanished from a list that is replaced as
+	// a whole (DESIGN R10).
+	LiveIDs(ctx context.Context, table, business, prefix string) ([]string, error)
+
+	// MaxVersion returns the highest version stored in any table, 0 for none
+	// (DESIGN R4: versions grow across restarts).
+	MaxVersion(ctx context.Context) (uint64, error)
+
+	// FirstDay returns the earliest business_day among a business's mirrored
+	// sales orders, removed ones included, or "" when there is none.
+	FirstDay(ctx context.Context, business string) (string, error)
+
+	// Close flushes what is queued, waiting until ctx ends at most.
+	Close(ctx context.Context) error
+}
+
+// Commit is what becomes durable together, of one stream of one source.
+type Commit struct {
+	Source   string
+	Business string
+	Stream   string
+
+	Batch      *Batch      // live rows; nil for none
+	Tombstones []Tombstone // applied by version, like rows
+	Quarantine []Quarantined
+	Released   []string // row ids whose quarantine entries close
+	Drift      []Drift
+
+	// Stored after everything above.
+	Checkpoint *Checkpoint
+	Run        *Run
+	Status     *StreamStatus
+}
+
+// Tombstone buries a row.
+type Tombstone struct {
+	ID        string
+	Version   uint64
+	FetchedAt time.Time
+	Reason    string    // deleted, cancelled, unpaid, gone, no_access
+	DeletedAt time.Time // zero when unknown
+	Raw       []byte    // the tombstone as received; nil when Larder found it out
+}
+
+// Quarantined is a row that could not be understood (DESIGN R8).
+type Quarantined struct {
+	ID        string // may be empty: the row had none
+	Field     string // path, e.g. items.3.unit_price
+	Reason    string
+	Raw       []byte
+	Version   uint64
+	FetchedAt time.Time
+}
+
+// Drift is an unknown field or value, reported once per source (DESIGN R9).
+type Drift struct {
+	Path    string // e.g. items.discount_code
+	Kind    string // field, value
+	Example string // literal JSON of the first one seen, cut to 200 bytes
+	RowID   string
+	SeenAt  time.Time
+}
+
+// The kinds of walk that have a checkpoint of their own.
+const (
+	WalkIncremental = "incremental"
+	WalkBackfill    = "backfill"
+	WalkFull        = "full" // full resync
+	WalkSnapshot    = "snapshot"
+	WalkTotals      = "totals"
+)
+
+// Checkpoint is what is stored so that a walk can go on after a crash. Key:
+// (source, stream, walk).
+type Checkpoint struct {
+	Source, Stream, Walk string
+
+	Business string
+	// Watermark is the newest updated_at that is durable; zero before the first.
+	Watermark time.Time
+	// Pending is the newest updated_at seen by a walk whose pages came out of
+	// order: it becomes the watermark at the end of the walk (DESIGN R3).
+	Pending time.Time
+	// Since is the updated_since of the walk under way; zero for none.
+	Since time.Time
+	// Cursor goes on with the walk; empty at its start and after its end.
+	Cursor string
+	// Position is what a walk that has no cursor stores (a day, an ETag).
+	Position string
+	Done     bool // the walk reached its end
+	Pages    uint64
+	Rows     uint64
+	// Tombstones counts tombstones received by the walk.
+	Tombstones uint64
+	StartedAt  time.Time
+	UpdatedAt  time.Time
+}
+
+// Run is one finished walk that brought something, or failed.
+type Run struct {
+	Source, Stream, Walk                                 string
+	StartedAt, FinishedAt                                time.Time
+	Requests, Pages, Rows, Unchanged, Tombs, Quarantined uint64
+	Error                                                string // empty when it went well
+}
+
+// StreamStatus is the state of a stream, stored when it changes.
+type StreamStatus struct {
+	Source, Stream string
+	State          string // see package syncer
+	Detail         string // the last error or the reason, free of secrets
+	ChangedAt      time.Time
+}
+
+// State is what is stored about one source.
+type State struct {
+	Business    string
+	Checkpoints []Checkpoint
+	// Quarantined are the open entries: row ids by stream.
+	Quarantined map[string][]string
+	// Drift are the paths already reported, as stream + "\x00" + kind + "\x00" + path.
+	Drift    []string
+	Statuses []StreamStatus
+}

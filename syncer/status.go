@@ -1,0 +1,79 @@
+package syncer
+
+import "time"
+
+// The states of a source and of a stream, as status, page, metrics and
+// sync_streams name them.
+const (
+	StateStarting     = "starting"
+	StateRunning      = "running"
+	StateBackfill     = "backfill"     // running, and its backfill is under way
+	StateOff          = "off"          // not configured, or the key lacks the scope
+	StateUnauthorized = "unauthorized" // 401: wrong or deleted key
+	StateKeyDisabled  = "key_disabled" // 403 api_key_disabled
+	StateAPIDisabled  = "api_disabled" // 403 api_disabled: online ordering is off
+	StateForbidden    = "forbidden"    // 403 insufficient_scope or location_forbidden
+	StateUnreachable  = "unreachable"  // no answer, or none that makes sense
+	StateFailing      = "failing"      // the last walk failed; it is tried again
+)
+
+// Status is a picture of the whole syncer at one moment.
+type Status struct {
+	Now       time.Time      `json:"now"`
+	StartedAt time.Time      `json:"started_at"`
+	Sources   []SourceStatus `json:"sources"`
+}
+
+// SourceStatus is the state of one source.
+type SourceStatus struct {
+	Name         string         `json:"name"`
+	BusinessID   string         `json:"business_id"`
+	BusinessName string         `json:"business_name"`
+	KeyMode      string         `json:"key_mode"` // test or live
+	State        string         `json:"state"`
+	Detail       string         `json:"detail"` // why, and what to do next
+	Since        time.Time      `json:"since"`
+	NextProbe    time.Time      `json:"next_probe"` // when a source in trouble is asked again
+	Requests     uint64         `json:"requests"`
+	RateLimited  uint64         `json:"rate_limited"` // answers 429
+	Budget       BudgetStatus   `json:"budget"`
+	Streams      []StreamStatus `json:"streams"`
+}
+
+// BudgetStatus is the use of the limits in the last 60 seconds.
+type BudgetStatus struct {
+	KeyUsed       int       `json:"key_used"`
+	KeyLimit      int       `json:"key_limit"`
+	HeavyUsed     int       `json:"heavy_used"`
+	HeavyLimit    int       `json:"heavy_limit"`
+	BusinessUsed  int       `json:"business_used"`
+	BusinessLimit int       `json:"business_limit"`
+	PausedUntil   time.Time `json:"paused_until"` // after a 429
+}
+
+// StreamStatus is the state of one stream of a source.
+type StreamStatus struct {
+	Name        string        `json:"name"`
+	State       string        `json:"state"`
+	Detail      string        `json:"detail"`
+	Watermark   time.Time     `json:"watermark"`
+	LastSuccess time.Time     `json:"last_success"` // end of the last walk that went well
+	Lag         time.Duration `json:"lag"`          // now - LastSuccess, in nanoseconds; -1 before the first
+	Rows        uint64        `json:"rows"`         // written since the start of the process
+	Quarantined int           `json:"quarantined"`  // entries open now
+	LastError   string        `json:"last_error"`
+	LastErrorAt time.Time     `json:"last_error_at"`
+	Progress    *Progress     `json:"progress,omitempty"` // of a backfill or full resync under way
+}
+
+// Progress is how far a long walk is, with its forecast (DESIGN B5).
+type Progress struct {
+	Walk         string        `json:"walk"`
+	StartedAt    time.Time     `json:"started_at"`
+	Pages        uint64        `json:"pages"`
+	Rows         uint64        `json:"rows"`
+	TotalRows    uint64        `json:"total_rows"`    // 0: unknown
+	RequestsLeft uint64        `json:"requests_left"` // when TotalRows is known
+	ExpectedLeft time.Duration `json:"expected_left"` // nanoseconds, when TotalRows is known
+	Reached      time.Time     `json:"reached"`       // newest updated_at so far
+}
