@@ -1,0 +1,80 @@
+# Larder. `make help` lists what there is to do.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+export CGO_ENABLED ?= 0
+
+# The engine's npm package is named after the machine it is for.
+OS        := $(shell uname -s | tr '[:upper:]' '[:lower:]')
+ARCH      := $(shell uname -m | sed 's/x86_64/x64/; s/aarch64/arm64/')
+LIBC      := $(if $(filter linux,$(OS)),-gnu)
+ENGINE    := @chdb/lib-$(OS)-$(ARCH)$(LIBC)
+ENGINE_VERSION = $(shell sed -n 's/.*"@chdb\/lib-linux-x64-gnu": "\(.*\)".*/\1/p' package.json)
+LIBCHDB   := node_modules/$(ENGINE)/libchdb.so
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS   := -s -w -X main.version=$(VERSION)
+LINT      := go tool -modfile=.ci/lint/go.mod golangci-lint
+
+# need(tool, what to install) stops with a sentence a person can act on.
+need = @command -v $(1) >/dev/null || { echo "make: $(1) is missing: install $(2), then run make again" >&2; exit 1; }
+
+.PHONY: help
+help: ## This list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+.PHONY: demo
+demo: build ## Set everything up and run the whole of Larder on invented restaurants
+	bin/larder demo $(DEMO)
+
+.PHONY: build
+build: engine ## Build bin/larder, with the engine beside it
+	$(call need,go,Go 1.26 or newer (https://go.dev/dl))
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/larder ./cmd/larder
+	@ln -f $(LIBCHDB) bin/libchdb.so 2>/dev/null || cp -f $(LIBCHDB) bin/libchdb.so
+
+.PHONY: engine
+engine: node_modules/.engine ## Fetch the embedded ClickHouse engine through npm (pinned)
+
+node_modules/.engine: package.json package-lock.json
+	$(call need,node,Node.js 20 or newer (https://nodejs.org))
+	$(call need,npm,npm (it comes with Node.js: https://nodejs.org))
+	@echo "fetching the embedded engine $(ENGINE)@$(ENGINE_VERSION) (about 150 MB to download, 570 MB on disk)"
+	@if [ "$(ENGINE)" = "@chdb/lib-linux-x64-gnu" ]; then npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; \
+	else npm install --no-save --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel=error $(ENGINE)@$(ENGINE_VERSION); fi
+	@test -f $(LIBCHDB) || { echo "make: npm brought no $(LIBCHDB): there may be no engine for $(OS)-$(ARCH)" >&2; exit 1; }
+	@touch $@
+
+.PHONY: test
+test: engine browser ## Set everything up and run every test, browser tests included
+	$(call need,go,Go 1.26 or newer (https://go.dev/dl))
+	go vet ./...
+	go test -tags browser -timeout 15m ./...
+
+# Most machines have a browser; on Debian and Ubuntu, root gets one by itself.
+.PHONY: browser
+browser:
+	@.ci/browser
+
+.PHONY: lint
+lint: ## Run the linters, layer rules and package docs included
+	$(LINT) run --build-tags browser
+	.ci/package-docs
+
+.PHONY: race
+race: engine ## Run the tests with the race detector (needs a C compiler)
+	$(call need,cc,a C compiler such as gcc (the race detector needs one))
+	CGO_ENABLED=1 go test -race -timeout 15m $(RACE_PACKAGES)
+
+RACE_PACKAGES = $(shell go list ./... | grep -v -e /cmd/)
+
+.PHONY: docs
+docs: build ## Write the generated documents anew (data dictionary, configuration)
+	go run ./internal/gendocs
+
+.PHONY: bench
+bench: build ## Run the benchmarks that docs/benchmarks.md reports
+	go run ./internal/bench $(BENCH)
+
+.PHONY: clean
+clean: ## Remove what was built and fetched, and the demo's data
+	rm -rf bin node_modules larder-demo
