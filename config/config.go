@@ -1,0 +1,83 @@
+package config
+
+import "time"
+
+// Config is a whole configuration, valid once [Load] returned it.
+type Config struct {
+	Sources   []Source
+	Warehouse Warehouse
+	Schedule  Schedule
+	Web       Web
+	Log       Log
+	Shard     Shard
+
+	// File is where it was read from; empty when no file was found.
+	File string
+	// Warnings are for the person who wrote it: allowed, but unwise.
+	Warnings []string
+}
+
+// Source is one API key, hence one restaurant.
+type Source struct {
+	Name        string // unique, [a-z0-9_-]
+	BaseURL     string // without a slash at the end
+	KeyFile     string
+	KeyEnv      string
+	Key         Secret
+	NextKeyFile string
+	Streams     []string // empty: all that the key's scopes allow
+	Locations   []string // empty: all that the key may use
+	BudgetShare float64  // (0, 1]
+	Webhook     Webhook
+}
+
+// Webhook takes order events at /webhooks/<source>.
+type Webhook struct {
+	SecretFile string
+}
+
+// Warehouse is where the rows go.
+type Warehouse struct {
+	DSN           DSN
+	PasswordFile  string
+	Database      string
+	Cluster       string
+	HTTPListen    string // embedded only; empty: off
+	FlushInterval time.Duration
+	FlushRows     int
+}
+
+// Schedule holds cron expressions, or @every.
+type Schedule struct {
+	Incremental   string
+	OnlineOrders  string
+	Snapshots     string
+	Reconcile     string
+	ReconcileDeep string
+	FullResync    string
+}
+
+// Web is the status page with metrics and health.
+type Web struct {
+	Listen       string // empty: off
+	User         string
+	PasswordFile string
+}
+
+// Log is how the program logs.
+type Log struct {
+	Level  string // debug, info, warn, error
+	Format string // text, json
+}
+
+// Shard is this process's part of the sources.
+type Shard struct {
+	Index, Count int
+}
+
+// Streams are the names that sources[].streams takes, in the order in which
+// they are shown.
+var Streams = []string{
+	"api_keys", "locations", "allergens", "categories", "products", "ingredients",
+	"sales_orders", "sales_daily", "sales_products",
+}

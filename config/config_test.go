@@ -1,0 +1,272 @@
+package config
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const minimal = `sources:
+  - name: bistro
+    base_url: https://host/v1/
+    key_env: BISTRO_KEY
+`
+
+func write(t *testing.T, content string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "larder.yaml")
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func load(t *testing.T, content string, set ...string) *Config {
+	t.Helper()
+	c, err := Load(Request{File: write(t, content), Set: set})
+	if err != nil {
+		t.Fatalf("load: %v", err)
+	}
+	return c
+}
+
+func TestDefaults(t *testing.T) {
+	file := write(t, minimal)
+	c, err := Load(Request{File: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.Sources[0]
+	if s.Name != "bistro" || s.BaseURL != "https://host/v1" || s.BudgetShare != 1 {
+		t.Errorf("source = %+v", s)
+	}
+	w := c.Warehouse
+	if want := filepath.Join(filepath.Dir(file), "larder-data"); !w.DSN.Embedded() || w.DSN.Dir() != want {
+		t.Errorf("dsn = %v, want embedded:%s", w.DSN, want)
+	}
+	if w.Database != "larder" || w.HTTPListen != "127.0.0.1:8123" || w.FlushInterval != time.Second || w.FlushRows != 50000 {
+		t.Errorf("warehouse = %+v", w)
+	}
+	if c.Schedule.Incremental != "@every 30s" || c.Schedule.ReconcileDeep != "30 3 * * *" {
+		t.Errorf("schedule = %+v", c.Schedule)
+	}
+	if c.Web.Listen != "127.0.0.1:9464" || c.Log != (Log{"info", "text"}) || c.Shard != (Shard{0, 1}) {
+		t.Errorf("web, log, shard = %+v %+v %+v", c.Web, c.Log, c.Shard)
+	}
+	if len(c.Warnings) != 0 {
+		t.Errorf("warnings = %q", c.Warnings)
+	}
+}
+
+func TestLayers(t *testing.T) {
+	t.Setenv("LARDER_WEB__LISTEN", "127.0.0.1:1")
+	t.Setenv("LARDER_WAREHOUSE__FLUSH_ROWS", "7")
+	t.Setenv("LARDER_SOURCES__0__STREAMS", "products, sales_orders")
+	t.Setenv("LARDER_SOURCES__1__NAME", "second")
+	t.Setenv("LARDER_SOURCES__1__BASE_URL", "https://other/v1")
+	t.Setenv("LARDER_SOURCES__1__KEY_FILE", "k2")
+	t.Setenv("LARDER_ENGINE", "/some/libchdb.so")
+	t.Setenv("LARDER_SERVICE_HOST", "10.0.0.1") // as Kubernetes sets it
+	c := load(t, minimal+"web:\n  listen: 127.0.0.1:2\nlog:\n", "web.listen=127.0.0.1:3", "sources.0.budget_share=0.5")
+	if c.Web.Listen != "127.0.0.1:3" {
+		t.Errorf("web.listen = %s, want the flag's", c.Web.Listen)
+	}
+	if c.Warehouse.FlushRows != 7 {
+		t.Errorf("flush_rows = %d, want the environment's", c.Warehouse.FlushRows)
+	}
+	if len(c.Sources) != 2 || c.Sources[1].Name != "second" || c.Sources[0].BudgetShare != 0.5 {
+		t.Fatalf("sources = %+v", c.Sources)
+	}
+	if got := strings.Join(c.Sources[0].Streams, "|"); got != "products|sales_orders" {
+		t.Errorf("streams = %s", got)
+	}
+	if !filepath.IsAbs(c.Sources[1].KeyFile) {
+		t.Errorf("key_file = %s, want it below the file's folder", c.Sources[1].KeyFile)
+	}
+}
+
+func TestEnvironmentAlone(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("LARDER_SOURCES__0__NAME", "bistro")
+	t.Setenv("LARDER_SOURCES__0__BASE_URL", "https://host/v1")
+	t.Setenv("LARDER_SOURCES__0__KEY_ENV", "BISTRO_KEY")
+	c, err := Load(Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.File != "" || c.Sources[0].Name != "bistro" || c.Warehouse.DSN.Dir() != "./larder-data" {
+		t.Errorf("config = %+v", c)
+	}
+}
+
+func TestProblems(t *testing.T) {
+	source := func(extra string) string { return minimal + extra }
+	tests := []struct{ name, yaml, want string }{
+		{"typo", source("warehouse:\n  flush_intervall: 1s\n"), `line 6: warehouse.flush_intervall: unknown key; did you mean "warehouse.flush_interval"?`},
+		{"typo of a section", source("warehose:\n  dsn: embedded:x\n"), `warehose.dsn: unknown key; did you mean "warehouse.dsn"?`},
+		{"wrong section", source("flush_rows: 5\n"), `line 5: flush_rows: unknown key; did you mean "warehouse.flush_rows"?`},
+		{"nothing near", source("web:\n  colour: red\n"), `line 6: web.colour: unknown key; known here: listen, user, password_file`},
+		{"typo in a source", source("    budget_shar: 1\n"), `line 5: sources[0].budget_shar: unknown key; did you mean "budget_share"?`},
+		{"duration", source("warehouse: {flush_interval: 5}\n"), `line 5: warehouse.flush_interval: got 5; allowed: a duration with its unit, as in 500ms, 1s or 2m`},
+		{"duration range", source("warehouse: {flush_interval: 2h}\n"), `got 2h0m0s; allowed: 10ms to 1m0s`},
+		{"number", source("warehouse: {flush_rows: many}\n"), `warehouse.flush_rows: got "many"; allowed: a whole number`},
+		{"schedule", source("schedule: {incremental: every minute}\n"), `schedule.incremental: got "every minute"; allowed: cron's five fields`},
+		{"schedule too short", source("schedule: {incremental: '@every 10ms'}\n"), `allowed: @every and a duration of 1s or more`},
+		{"level", source("log: {level: verbose}\n"), `log.level: got "verbose"; allowed: debug, info, warn, error`},
+		{"listen", source("web: {listen: 9464}\n"), `web.listen: got 9464; allowed: text`},
+		{"listen form", source("web: {listen: '9464'}\n"), `web.listen: got "9464"; allowed: HOST:PORT`},
+		{"section as value", source("web: yes please\n"), `line 5: web: got text; allowed: a section with listen, user, password_file`},
+		{"sources as text", "sources: bistro\n", `line 1: sources: got text; allowed: a list`},
+		{"source as text", "sources: [bistro]\n", `sources[0]: got text; allowed: a section with name, base_url`},
+		{"no sources", "sources: []\n", `sources: at least one is needed`},
+		{"empty file", "", `sources: at least one is needed`},
+		{"no name", "sources:\n  - base_url: https://h/v1\n    key_env: K\n", `line 2: sources[0].name: missing`},
+		{"bad name", "sources:\n  - {name: Bistro Unu, base_url: https://h/v1, key_env: K}\n", `sources[0].name: got "Bistro Unu"; allowed: 1 to 64 of a-z, 0-9, _ and -`},
+		{"same name", source("  - {name: bistro, base_url: https://h/v1, key_env: K}\n"), `line 5: sources[1].name: "bistro" is the name of source 1 too`},
+		{"no key", "sources:\n  - {name: a, base_url: https://h/v1}\n", `the API key is missing; set key_file or key_env`},
+		{"two keys", source("    key_file: x\n"), `more than one of key_file, key_env and key is set`},
+		{"base_url", "sources:\n  - {name: a, base_url: host/v1, key_env: K}\n", `sources[0].base_url: scheme ""; allowed: https://HOST/v1`},
+		{"base_url with key", "sources:\n  - {name: a, base_url: 'https://x:svc_live_1@h/v1', key_env: K}\n", `credentials do not belong into the address`},
+		{"key in key_env", "sources:\n  - {name: a, base_url: https://h/v1, key_env: 'svc-live-abc'}\n", `not the name of an environment variable`},
+		{"stream", source("    streams: [sales_order]\n"), `stream "sales_order" is unknown, did you mean "sales_orders"?`},
+		{"streams as text", source("    streams: {a: 1}\n"), `unknown key`},
+		{"share", source("    budget_share: 1.5\n"), `sources[0].budget_share: got 1.5; allowed: above 0 and up to 1`},
+		{"dsn", source("warehouse: {dsn: 'postgres://u:hunter2@h/db'}\n"), `warehouse.dsn: unknown scheme; allowed: embedded:DIR`},
+		{"dsn not a URL", source("warehouse: {dsn: 'clickhouse://u:hunter2%zz@h/db'}\n"), `warehouse.dsn: not a URL`},
+		{"open listener", source("warehouse: {http_listen: '0.0.0.0:8123'}\n"), `can be reached by others and has no password`},
+		{"cluster", source("warehouse: {cluster: main}\n"), `the embedded engine has no cluster`},
+		{"user alone", source("web: {user: me}\n"), `web.user and web.password_file belong together`},
+		{"shard", source("shard: {index: 2, count: 2}\n"), `shard.index: got 2; allowed: 0 to 1`},
+		{"not YAML", "sources:\n\t- name: a\n", `line 2: not YAML: found character that cannot start any token`},
+		{"twice", source("web: {}\nweb: {}\n"), `already defined`},
+		{"not a mapping", "- a\n", `not a mapping`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Load(Request{File: write(t, tt.yaml)})
+			var e *Error
+			if !errors.As(err, &e) {
+				t.Fatalf("err = %v, want *Error", err)
+			}
+			if !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("err = %v\nwant %s", err, tt.want)
+			}
+			if strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "svc_live_1") {
+				t.Errorf("err shows a secret: %v", err)
+			}
+		})
+	}
+}
+
+func TestProblemsOfOtherLayers(t *testing.T) {
+	t.Setenv("LARDER_WEB__LISTN", "x:1")
+	_, err := Load(Request{File: write(t, minimal), Set: []string{"log.levl=info"}})
+	for _, want := range []string{
+		`LARDER_WEB__LISTN: web.listn: unknown key; did you mean "web.listen"?`,
+		`--set: log.levl: unknown key; did you mean "log.level"?`,
+		"2 problems",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("err = %v, want %s", err, want)
+		}
+	}
+	if _, err := Load(Request{File: write(t, minimal), Set: []string{"log.level"}}); err == nil || !strings.Contains(err.Error(), "key=value") {
+		t.Errorf("--set without a value: err = %v", err)
+	}
+	if _, err := Load(Request{File: filepath.Join(t.TempDir(), "none.yaml")}); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("missing file: err = %v", err)
+	}
+}
+
+func TestWithoutSources(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if _, err := Load(Request{WithoutSources: true}); err != nil {
+		t.Errorf("without sources: %v", err)
+	}
+	_, err := Load(Request{})
+	if err == nil || !strings.Contains(err.Error(), "no configuration file was found (larder.yaml, /etc/larder/larder.yaml") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	t.Setenv("LARDER_WEB_LISTEN", "127.0.0.1:1")
+	c := load(t, `sources:
+  - {name: a, base_url: http://host/v1, key: svc_live_secret}
+  - {name: b, base_url: http://127.0.0.1:8080/v1, key_env: K}
+web: {listen: ":9464"}
+warehouse: {dsn: "https://u:hunter2@h:8443/db"}
+`)
+	all := strings.Join(c.Warnings, "\n")
+	for _, want := range []string{
+		"source a: the API key stands in the configuration file",
+		"source a: base_url is http",
+		"web.listen: :9464 can be reached by others",
+		"warehouse.dsn: the password stands in the configuration file",
+		"LARDER_WEB_LISTEN is ignored; it is called LARDER_WEB__LISTEN",
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no warning %q in\n%s", want, all)
+		}
+	}
+	if len(c.Warnings) != 5 || strings.Contains(all, "svc_live_secret") || strings.Contains(all, "hunter2") {
+		t.Errorf("warnings = %q", c.Warnings)
+	}
+}
+
+func TestShard(t *testing.T) {
+	moved, counts := 0, make([]int, 3)
+	for i := range 3000 {
+		name := strings.Repeat("r", i%7) + "-" + time.Duration(i).String()
+		owner := func(count int) int {
+			at := -1
+			for index := range count {
+				if (Shard{index, count}).Takes(name) {
+					if at >= 0 {
+						t.Fatalf("%s has two owners", name)
+					}
+					at = index
+				}
+			}
+			return at
+		}
+		before, after := owner(3), owner(4)
+		counts[before]++
+		if before != after {
+			moved++
+			if after != 3 {
+				t.Fatalf("%s moved from %d to %d, which is not the new shard", name, before, after)
+			}
+		}
+	}
+	for i, n := range counts {
+		if n < 900 || n > 1100 {
+			t.Errorf("shard %d has %d of 3000 sources", i, n)
+		}
+	}
+	if moved < 650 || moved > 850 {
+		t.Errorf("%d of 3000 sources moved, want about a quarter", moved)
+	}
+}
+
+var update = flag.Bool("update", false, "write docs/configuration.md")
+
+func TestReferenceIsCurrent(t *testing.T) {
+	const file = "../docs/configuration.md"
+	if *update {
+		if err := os.WriteFile(file, Reference(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(Reference()) {
+		t.Errorf("%s is stale; write it with: go test ./config -run Reference -update", file)
+	}
+}

@@ -1,0 +1,220 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// DefaultFiles are looked for in this order when no file is named.
+var DefaultFiles = []string{"larder.yaml", "/etc/larder/larder.yaml"}
+
+// Request says what to load.
+type Request struct {
+	File string   // "" looks for [DefaultFiles]
+	Set  []string // "key=value", stronger than file and environment
+	// WithoutSources allows a configuration that names no source: for commands
+	// that speak with the warehouse only.
+	WithoutSources bool
+}
+
+// Load reads the configuration: defaults, then the file, then the environment
+// (LARDER_ and __ between levels, sources counted from 0:
+// LARDER_SOURCES__0__NAME), then Set. It fails with an [*Error] that names
+// everything wrong with it at once.
+//
+// Relative paths are those of the configuration file's folder; without a file,
+// of the working directory.
+func Load(req Request) (*Config, error) {
+	file, err := findFile(req.File)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := readLayers(file, req.Set)
+	if err != nil {
+		return nil, err
+	}
+	c := &Config{File: file, Warnings: tree.warnings}
+	p := &problems{tree: tree}
+	p.unknownKeys()
+	c.store(p)
+	c.checkWhole(p, req)
+	if err := p.err(file); err != nil {
+		return nil, err
+	}
+	c.resolvePaths()
+	c.warn(tree)
+	return c, nil
+}
+
+func findFile(named string) (string, error) {
+	if named != "" {
+		if _, err := os.Stat(named); err != nil {
+			return "", &Error{Problems: []Problem{{Message: fmt.Sprintf("configuration file: %v", err)}}}
+		}
+		return named, nil
+	}
+	for _, f := range DefaultFiles {
+		if _, err := os.Stat(f); err == nil {
+			return f, nil
+		} else if !errors.Is(err, os.ErrNotExist) {
+			return "", &Error{Problems: []Problem{{Message: fmt.Sprintf("configuration file: %v", err)}}}
+		}
+	}
+	return "", nil
+}
+
+// store fills c from the table of options: the given value, or the default.
+func (c *Config) store(p *problems) {
+	storeAll(p, c, "", options)
+	for _, i := range p.tree.sources() {
+		s := Source{}
+		storeAll(p, &s, "sources."+strconv.Itoa(i)+".", sourceOptions)
+		s.BaseURL = strings.TrimRight(s.BaseURL, "/")
+		c.Sources = append(c.Sources, s)
+	}
+}
+
+func storeAll[T any](p *problems, t *T, prefix string, table []option[T]) {
+	for _, o := range table {
+		path := prefix + o.Key
+		raw, given := p.tree.get(path)
+		if !given && o.Default == "" {
+			continue
+		}
+		if !given || raw == nil {
+			raw = o.defaultValue()
+		}
+		if err := o.store(t, raw); err != nil {
+			p.add(path, err.Error())
+		}
+	}
+}
+
+func (o option[T]) defaultValue() any {
+	if o.Default == "[]" {
+		return []any(nil)
+	}
+	return o.Default
+}
+
+// checkWhole checks what concerns more than one option.
+func (c *Config) checkWhole(p *problems, req Request) {
+	wrong := p.tree.values["sources"]
+	if len(c.Sources) == 0 && !req.WithoutSources && (wrong == nil || emptySection(wrong)) {
+		p.add("sources", noSources(c.File))
+	}
+	c.checkSources(p)
+	w := &c.Warehouse
+	if w.DSN.Embedded() {
+		if w.Cluster != "" {
+			p.add("warehouse.cluster", "the embedded engine has no cluster; leave it empty, or name a remote warehouse in warehouse.dsn")
+		}
+		if w.HTTPListen != "" && !listensOnLoopback(w.HTTPListen) && w.PasswordFile == "" {
+			p.add("warehouse.http_listen", fmt.Sprintf("%q can be reached by others and has no password; set warehouse.password_file, or listen on 127.0.0.1", w.HTTPListen))
+		}
+	}
+	if (c.Web.User == "") != (c.Web.PasswordFile == "") {
+		p.add("web.user", "web.user and web.password_file belong together; set both, or none")
+	}
+	if c.Shard.Index >= c.Shard.Count && c.Shard.Count > 0 {
+		p.add("shard.index", fmt.Sprintf("got %d; allowed: 0 to %d (shard.count is %d)", c.Shard.Index, c.Shard.Count-1, c.Shard.Count))
+	}
+}
+
+func (c *Config) checkSources(p *problems) {
+	seen := map[string]int{}
+	for n, i := range p.tree.sources() {
+		s, at := &c.Sources[n], "sources."+strconv.Itoa(i)
+		if v, whole := p.tree.get(at); whole && v != nil && !emptySection(v) {
+			continue // not a section: already refused
+		}
+		if _, given := p.tree.get(at + ".name"); !given {
+			p.add(at+".name", "missing; every source needs a name of its own")
+		}
+		if _, given := p.tree.get(at + ".base_url"); !given {
+			p.add(at+".base_url", "missing; the address of the API, as in https://host/v1")
+		}
+		if first, dup := seen[s.Name]; dup && s.Name != "" {
+			p.add(at+".name", fmt.Sprintf("%q is the name of source %d too; every source needs a name of its own", s.Name, first+1))
+		} else {
+			seen[s.Name] = i
+		}
+		if n := countSet(s.KeyFile != "", s.KeyEnv != "", !s.Key.IsZero()); n == 0 {
+			p.add(at+".key_file", "the API key is missing; set key_file or key_env")
+		} else if n > 1 {
+			p.add(at+".key_file", "more than one of key_file, key_env and key is set; keep one")
+		}
+	}
+}
+
+func countSet(flags ...bool) int {
+	n := 0
+	for _, f := range flags {
+		if f {
+			n++
+		}
+	}
+	return n
+}
+
+func noSources(file string) string {
+	const example = `at least one is needed, as in
+
+    sources:
+      - name: bistro
+        base_url: https://host/v1
+        key_file: /run/secrets/bistro`
+	if file == "" {
+		return "no configuration file was found (" + strings.Join(DefaultFiles, ", ") + "; --config names another one); " + example
+	}
+	return example
+}
+
+func (c *Config) resolvePaths() {
+	if c.File == "" {
+		return
+	}
+	base, err := filepath.Abs(filepath.Dir(c.File))
+	if err != nil { // no working directory: relative paths stay as they are
+		return
+	}
+	w := &c.Warehouse
+	w.DSN = w.DSN.under(base)
+	for _, p := range []*string{&w.PasswordFile, &c.Web.PasswordFile} {
+		*p = under(base, *p)
+	}
+	for i := range c.Sources {
+		s := &c.Sources[i]
+		for _, p := range []*string{&s.KeyFile, &s.NextKeyFile, &s.Webhook.SecretFile} {
+			*p = under(base, *p)
+		}
+	}
+}
+
+// warn collects what is allowed but unwise.
+func (c *Config) warn(t *tree) {
+	add := func(format string, args ...any) { c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...)) }
+	for n, i := range t.sources() {
+		s := &c.Sources[n]
+		origin := t.origin["sources."+strconv.Itoa(i)+".key"]
+		if !s.Key.IsZero() && origin.line > 0 {
+			add("source %s: the API key stands in the configuration file; key_file or key_env keeps it out of copies", s.Name)
+		}
+		if strings.HasPrefix(s.BaseURL, "http:") && !loopbackURL(s.BaseURL) {
+			add("source %s: base_url is http: the API key travels unencrypted", s.Name)
+		}
+	}
+	if !c.Warehouse.DSN.Password().IsZero() && t.origin["warehouse.dsn"].line > 0 {
+		add("warehouse.dsn: the password stands in the configuration file; warehouse.password_file keeps it out of copies")
+	}
+	if l := c.Web.Listen; l != "" && !listensOnLoopback(l) && c.Web.User == "" {
+		add("web.listen: %s can be reached by others and asks for no password; set web.user and web.password_file", l)
+	}
+	slices.SortFunc(c.Warnings, cmp.Compare[string])
+}

@@ -1,0 +1,101 @@
+package config
+
+import "time"
+
+// options are all that can be configured besides the sources, in the order in
+// which the documentation shows them.
+var options = []option[Config]{
+	custom("warehouse.dsn", "DSN", "embedded:./larder-data",
+		"Which warehouse: `embedded:DIR` for the engine that Larder carries itself, `clickhouse://USER:PASS@HOST:9000/DB?secure=true` (native protocol) or `https://USER:PASS@HOST:8443/DB`. Better than a password here: `warehouse.password_file`.", storeDSN),
+	text("warehouse.password_file", "",
+		"File with the warehouse's password; it takes the place of the one in the DSN. With the embedded engine: the password that `warehouse.http_listen` asks for.",
+		func(c *Config) *string { return &c.Warehouse.PasswordFile }),
+	text("warehouse.database", "larder",
+		"Database with the views that people query; the storage tables live in the one named `<database>_raw`.",
+		func(c *Config) *string { return &c.Warehouse.Database }, validIdentifier),
+	text("warehouse.cluster", "",
+		"Set: every table is created `ON CLUSTER` as a replicated table, with a `Distributed` one on top. Not with the embedded engine.",
+		func(c *Config) *string { return &c.Warehouse.Cluster }, optional(validIdentifier)),
+	text("warehouse.http_listen", "127.0.0.1:8123",
+		"Embedded engine only: where it serves ClickHouse's HTTP interface, read-only, for Grafana and BI tools. `\"\"` is off. An address that others can reach needs `warehouse.password_file`.",
+		func(c *Config) *string { return &c.Warehouse.HTTPListen }, optional(validListen)).typed("address"),
+	duration("warehouse.flush_interval", "1s",
+		"Rows of all sources and streams wait at most this long for their common INSERT.",
+		func(c *Config) *time.Duration { return &c.Warehouse.FlushInterval }, between(10*time.Millisecond, time.Minute)),
+	number("warehouse.flush_rows", "50000",
+		"A flush happens earlier when this many rows wait.",
+		func(c *Config) *int { return &c.Warehouse.FlushRows }, between(1, 1_000_000)),
+
+	schedule("schedule.incremental", "@every 30s", "Walks of the lists that have a cursor.",
+		func(c *Config) *string { return &c.Schedule.Incremental }),
+	schedule("schedule.online_orders", "@every 15s", "Walks of the online orders placed through the key.",
+		func(c *Config) *string { return &c.Schedule.OnlineOrders }),
+	schedule("schedule.snapshots", "@every 5m", "Lists without a cursor: locations, allergens, menus, and the key itself.",
+		func(c *Config) *string { return &c.Schedule.Snapshots }),
+	schedule("schedule.reconcile", "*/15 * * * *", "The service's totals of yesterday and today against the mirror's.",
+		func(c *Config) *string { return &c.Schedule.Reconcile }),
+	schedule("schedule.reconcile_deep", "30 3 * * *", "The totals of the last 92 days, per location.",
+		func(c *Config) *string { return &c.Schedule.ReconcileDeep }),
+	schedule("schedule.full_resync", "0 4 * * 0", "A walk of everything, tombstones included.",
+		func(c *Config) *string { return &c.Schedule.FullResync }),
+
+	text("web.listen", "127.0.0.1:9464",
+		"Where the status page, `/metrics`, `/healthz` and `/readyz` are served. `\"\"` is off.",
+		func(c *Config) *string { return &c.Web.Listen }, optional(validListen)).typed("address"),
+	text("web.user", "",
+		"Set, together with `web.password_file`: the page asks for this user (basic authentication). `/healthz` and `/readyz` stay open.",
+		func(c *Config) *string { return &c.Web.User }, validUser),
+	text("web.password_file", "", "File with the password of `web.user`.",
+		func(c *Config) *string { return &c.Web.PasswordFile }),
+
+	text("log.level", "info", "`debug`, `info`, `warn` or `error`.",
+		func(c *Config) *string { return &c.Log.Level }, oneOf("debug", "info", "warn", "error")),
+	text("log.format", "text", "`text` or `json`; `--log-format` sets it too.",
+		func(c *Config) *string { return &c.Log.Format }, oneOf("text", "json")),
+
+	number("shard.index", "0", "Which part of the sources this process takes, counted from 0.",
+		func(c *Config) *int { return &c.Shard.Index }, between(0, 9999)),
+	number("shard.count", "1", "How many processes share the sources. Every one needs the same list of sources.",
+		func(c *Config) *int { return &c.Shard.Count }, between(1, 10000)),
+}
+
+// sourceOptions are those of one entry of sources.
+var sourceOptions = []option[Source]{
+	text("name", "", "Required. Unique name of the source, of `a-z`, `0-9`, `_` and `-`.",
+		func(s *Source) *string { return &s.Name }, validName),
+	text("base_url", "", "Required. Address of the API as the service gives it, prefix included: `https://host/v1`.",
+		func(s *Source) *string { return &s.BaseURL }, validBaseURL).typed("URL"),
+	text("key_file", "", "File with the API key. Exactly one of `key_file`, `key_env` and `key` is needed.",
+		func(s *Source) *string { return &s.KeyFile }),
+	text("key_env", "", "Name of the environment variable with the API key.",
+		func(s *Source) *string { return &s.KeyEnv }, optional(validEnvName)),
+	custom("key", "secret", "", "The API key itself. Discouraged: configuration files are copied around.", storeKey),
+	text("next_key_file", "", "File with the key that is tried when the first one answers 401: a key can be rotated with 24 hours of overlap. It may appear later.",
+		func(s *Source) *string { return &s.NextKeyFile }),
+	texts("streams", "Which streams to mirror; empty: all that the key's scopes allow. "+streamNames(),
+		func(s *Source) *[]string { return &s.Streams }, knownStreams),
+	texts("locations", "Ids of the locations to mirror; empty: all that the key may use.",
+		func(s *Source) *[]string { return &s.Locations }),
+	fraction("budget_share", "1.0", "Part of every limit that Larder may use, above 0 and up to 1, when other programs share the key.",
+		func(s *Source) *float64 { return &s.BudgetShare }, validShare),
+	text("webhook.secret_file", "", "File with the webhook secret: order events are taken at `/webhooks/<name>`.",
+		func(s *Source) *string { return &s.Webhook.SecretFile }),
+}
+
+func storeDSN(c *Config, raw any) error {
+	s, err := asText(raw)
+	if err != nil {
+		return err
+	}
+	c.Warehouse.DSN, err = ParseDSN(s)
+	return err
+}
+
+func storeKey(s *Source, raw any) error {
+	v, ok := raw.(string)
+	if !ok && raw != nil { // the value itself must not be shown
+		return errNotText
+	}
+	s.Key = NewSecret(v)
+	return nil
+}

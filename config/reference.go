@@ -1,0 +1,73 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// Reference writes docs/configuration.md from the table of options.
+func Reference() []byte {
+	var b bytes.Buffer
+	b.WriteString(referenceHead)
+	b.WriteString("\n## sources\n\nA list; everything else has a default. One entry is one API key, hence one restaurant.\n\n")
+	writeTable(&b, "", sourceOptions)
+	for _, section := range keysUnder("", keysOf(options)) {
+		fmt.Fprintf(&b, "\n## %s\n\n", section)
+		writeTable(&b, section, options)
+	}
+	b.WriteString(referenceFoot)
+	return b.Bytes()
+}
+
+func writeTable[T any](b *bytes.Buffer, section string, table []option[T]) {
+	b.WriteString("| key | type | default | meaning |\n|---|---|---|---|\n")
+	for _, o := range table {
+		name, ok := o.Key, true
+		if section != "" {
+			name, ok = strings.CutPrefix(o.Key, section+".")
+		}
+		if !ok {
+			continue
+		}
+		def := ""
+		if o.Default != "" {
+			def = "`" + o.Default + "`"
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", name, o.Type, def, strings.ReplaceAll(o.Doc, "|", `\|`))
+	}
+}
+
+const referenceHead = `# Configuration
+
+<!-- Generated from config/options.go by: go test ./config -run Reference -update -->
+
+Larder reads, each stronger than the one before:
+
+1. the defaults below;
+2. a YAML file: ` + "`--config FILE`, else `larder.yaml`, else `/etc/larder/larder.yaml`" + `;
+3. the environment: ` + "`LARDER_` and `__` between levels, as in `LARDER_WEB__LISTEN`; sources are counted from 0, as in `LARDER_SOURCES__0__KEY_ENV`; lists are written with commas" + `;
+4. flags: ` + "`--set web.listen=127.0.0.1:9000`, as often as needed" + `.
+
+Only the sources are required:
+
+` + "```yaml" + `
+sources:
+  - name: bistro
+    base_url: https://host/v1
+    key_file: /run/secrets/bistro
+` + "```" + `
+
+- An unknown key is an error that names the nearest known one, with its line; all problems are reported at once, and ` + "`larder check`" + ` goes on to try the keys and the warehouse.
+- Durations are written with their unit (` + "`500ms`, `1s`, `2m`" + `), schedules as cron's five fields (` + "`*/15 * * * *`" + `) or as ` + "`@every 30s`" + `.
+- Relative paths are those of the configuration file's folder; without a file, of the working directory.
+- Secrets are read from files or the environment, trimmed of white space around them, and never shown in a log, a metric, an error or a page.
+`
+
+const referenceFoot = `
+## Other environment variables
+
+| variable | meaning |
+|---|---|
+| ` + "`LARDER_ENGINE`" + ` | Path of the engine's library, when the one beside the binary is not wanted. |
+`

@@ -1,0 +1,120 @@
+package config
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+)
+
+// Secret is a value that does not print: fmt, slog, JSON and YAML show ***.
+// The value is behind a pointer, so that a Secret inside an unexported field,
+// whose methods fmt cannot call, shows an address at most.
+type Secret struct{ value *string }
+
+// NewSecret hides s.
+func NewSecret(s string) Secret {
+	if s == "" {
+		return Secret{}
+	}
+	return Secret{value: &s}
+}
+
+// Reveal returns the value, for the one place that sends it.
+func (s Secret) Reveal() string {
+	if s.value == nil {
+		return ""
+	}
+	return *s.value
+}
+
+// IsZero tells that there is no value.
+func (s Secret) IsZero() bool { return s.value == nil }
+
+func (s Secret) String() string {
+	if s.value == nil {
+		return ""
+	}
+	return "***"
+}
+
+// Format prints *** for every verb.
+func (s Secret) Format(f fmt.State, _ rune) {
+	_, _ = f.Write([]byte(s.String())) // a fmt.State reports errors to no one
+}
+
+// GoString prints *** for %#v.
+func (s Secret) GoString() string { return s.String() }
+
+// MarshalText prints *** in JSON and in whatever else marshals text.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// MarshalYAML prints *** in YAML.
+func (s Secret) MarshalYAML() (any, error) { return s.String(), nil }
+
+// LogValue prints *** in logs.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// ReadKey returns the source's API key from where it is configured.
+func (s *Source) ReadKey() (Secret, error) {
+	switch {
+	case s.KeyFile != "":
+		return readSecret(s.KeyFile)
+	case s.KeyEnv != "":
+		return cleanSecret("environment variable "+s.KeyEnv, os.Getenv(s.KeyEnv))
+	default:
+		return cleanSecret("key", s.Key.Reveal())
+	}
+}
+
+// ReadNextKey returns the key that is tried when the first one answers 401. It
+// is zero when none is configured, or its file does not exist yet: a rotation
+// writes it when it begins.
+func (s *Source) ReadNextKey() (Secret, error) {
+	if s.NextKeyFile == "" {
+		return Secret{}, nil
+	}
+	if _, err := os.Stat(s.NextKeyFile); os.IsNotExist(err) {
+		return Secret{}, nil
+	}
+	return readSecret(s.NextKeyFile)
+}
+
+// ReadPassword returns the warehouse's password: the file's, or the DSN's.
+func (w *Warehouse) ReadPassword() (Secret, error) {
+	if w.PasswordFile == "" {
+		return w.DSN.Password(), nil
+	}
+	return readSecret(w.PasswordFile)
+}
+
+// ReadPassword returns the page's password; zero when the page has none.
+func (w *Web) ReadPassword() (Secret, error) {
+	if w.PasswordFile == "" {
+		return Secret{}, nil
+	}
+	return readSecret(w.PasswordFile)
+}
+
+func readSecret(path string) (Secret, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return Secret{}, fmt.Errorf("read secret: %w", err)
+	}
+	return cleanSecret("file "+path, string(b))
+}
+
+// cleanSecret drops the white space that editors and mounts leave around a
+// secret, and refuses what could never be sent in a header.
+func cleanSecret(where, text string) (Secret, error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return Secret{}, fmt.Errorf("%s is empty; it must hold the secret and nothing else", where)
+	}
+	for _, r := range text {
+		if r <= ' ' || r == 0x7f {
+			return Secret{}, fmt.Errorf("%s holds white space inside the secret; it must hold the secret and nothing else", where)
+		}
+	}
+	return NewSecret(text), nil
+}
