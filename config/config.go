@@ -70,7 +70,7 @@ type Log struct {
 	Format string // text, json
 }
 
-// Shard is this process's part of the sources.
+// Shard is this process's part of the sources; package syncer decides which.
 type Shard struct {
 	Index, Count int
 }

@@ -218,41 +218,6 @@ warehouse: {dsn: "https://u:hunter2@h:8443/db"}
 	}
 }
 
-func TestShard(t *testing.T) {
-	moved, counts := 0, make([]int, 3)
-	for i := range 3000 {
-		name := strings.Repeat("r", i%7) + "-" + time.Duration(i).String()
-		owner := func(count int) int {
-			at := -1
-			for index := range count {
-				if (Shard{index, count}).Takes(name) {
-					if at >= 0 {
-						t.Fatalf("%s has two owners", name)
-					}
-					at = index
-				}
-			}
-			return at
-		}
-		before, after := owner(3), owner(4)
-		counts[before]++
-		if before != after {
-			moved++
-			if after != 3 {
-				t.Fatalf("%s moved from %d to %d, which is not the new shard", name, before, after)
-			}
-		}
-	}
-	for i, n := range counts {
-		if n < 900 || n > 1100 {
-			t.Errorf("shard %d has %d of 3000 sources", i, n)
-		}
-	}
-	if moved < 650 || moved > 850 {
-		t.Errorf("%d of 3000 sources moved, want about a quarter", moved)
-	}
-}
-
 var update = flag.Bool("update", false, "write docs/configuration.md")
 
 func TestReferenceIsCurrent(t *testing.T) {
