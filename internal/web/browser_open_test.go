@@ -1,0 +1,156 @@
+//go:build browser
+
+package web
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+)
+
+// findBrowser returns a Chromium, or fails saying how to get one.
+func findBrowser(t *testing.T) string {
+	t.Helper()
+	if p := os.Getenv("LARDER_CHROMIUM"); p != "" {
+		return p
+	}
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "headless_shell"} {
+		if p, err := exec.LookPath(name); err == nil {
+			return p
+		}
+	}
+	t.Fatal("no Chromium: run make test, install the package chromium, or name one in LARDER_CHROMIUM")
+	return ""
+}
+
+// open starts a browser with nothing of this machine's user in it.
+func open(t *testing.T) context.Context {
+	t.Helper()
+	opts := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(findBrowser(t)),
+		chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-component-update", true),
+		chromedp.UserDataDir(filepath.Join(t.TempDir(), "profile")),
+	)
+	ctx, stop := chromedp.NewExecAllocator(t.Context(), opts...)
+	t.Cleanup(stop)
+	ctx, end := chromedp.NewContext(ctx)
+	t.Cleanup(end)
+	do(t, ctx, chromedp.Navigate("about:blank"))
+	return ctx
+}
+
+type tab struct {
+	ctx context.Context
+
+	mu         sync.Mutex
+	complaints []string
+}
+
+// newTab opens a tab of the given size and collects what its console says:
+// nothing, when all is well.
+func newTab(t *testing.T, browser context.Context, width, height int64, scheme string) *tab {
+	t.Helper()
+	ctx, end := chromedp.NewContext(browser)
+	t.Cleanup(end)
+	b := &tab{ctx: ctx}
+	do(t, ctx, chromedp.EmulateViewport(width, height, chromedp.EmulateScale(2)))
+	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	}); err != nil {
+		t.Fatalf("browser: %v", err)
+	}
+	messages, dialogs := chromedp.Console(ctx), chromedp.Events(ctx, page.JavascriptDialogOpening)
+	go func() {
+		for m, err := range messages {
+			if err != nil {
+				return // the tab is closed
+			}
+			b.complain(m.String())
+		}
+	}()
+	go func() {
+		for d, err := range dialogs {
+			if err != nil {
+				return
+			}
+			b.complain("dialog: " + d.Message)
+		}
+	}()
+	return b
+}
+
+func (b *tab) complain(s string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.complaints = append(b.complaints, s)
+}
+
+func (b *tab) wantQuiet(t *testing.T) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.complaints) > 0 {
+		t.Errorf("the console says: %q", b.complaints)
+	}
+}
+
+func (b *tab) do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	do(t, b.ctx, steps...)
+}
+
+func do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		t.Fatalf("browser: %v", err)
+	}
+}
+
+// evaluate returns the value of a JavaScript expression.
+func evaluate[T any](t *testing.T, b *tab, expression string) T {
+	t.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		t.Fatalf("browser: %s: %v", expression, err)
+	}
+	return v
+}
+
+func (b *tab) text(t *testing.T) string {
+	t.Helper()
+	return evaluate[string](t, b, `document.body.innerText`)
+}
+
+// waitFor waits until a JavaScript expression is true.
+func (b *tab) waitFor(t *testing.T, expression string) {
+	t.Helper()
+	if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(15*time.Second), chromedp.WithPollingInterval(50*time.Millisecond))); err != nil {
+		t.Fatalf("browser: waiting for %s: %v\n%s", expression, err, b.text(t))
+	}
+}
+
+// screenshot leaves a picture for a person when LARDER_SCREENSHOTS names a folder.
+func (b *tab) screenshot(t *testing.T, name string) {
+	t.Helper()
+	dir := os.Getenv("LARDER_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		t.Fatalf("screenshot: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,112 @@
+//go:build browser
+
+package web
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/larder-sync/larder/syncer"
+)
+
+func TestPageInBrowser(t *testing.T) {
+	browser := open(t)
+	pictures := map[string]*picture{"few": small(), "thousand": thousand(), "down": small()}
+	pictures["down"].problems = []string{"The warehouse clickhouse://larder@db:9000/larder does not answer: connection refused. Rows wait; nothing is lost."}
+	for _, size := range []struct {
+		name          string
+		width, height int64
+		scheme        string
+	}{{"phone", 390, 844, "light"}, {"desktop", 1280, 900, "light"}, {"desktop-dark", 1280, 900, "dark"}, {"phone-dark", 390, 844, "dark"}} {
+		for kind, p := range pictures {
+			t.Run(size.name+"-"+kind, func(t *testing.T) {
+				b := newTab(t, browser, size.width, size.height, size.scheme)
+				b.do(t, chromedp.Navigate(serve(t, p.options())+"/"), chromedp.WaitVisible("h1"))
+				if wide := evaluate[int64](t, b, `document.documentElement.scrollWidth`); wide > size.width {
+					t.Errorf("the page is %d px wide in a window of %d", wide, size.width)
+				}
+				b.screenshot(t, size.name+"-"+kind)
+				if body := b.text(t); !strings.Contains(body, "attention") {
+					t.Errorf("the headline does not show:\n%.400s", body)
+				}
+				b.wantQuiet(t)
+			})
+		}
+	}
+}
+
+func TestPageRefreshesItself(t *testing.T) {
+	p := small()
+	b := newTab(t, open(t), 1280, 900, "light")
+	b.do(t, chromedp.Navigate(serve(t, p.options())+"/"), chromedp.WaitVisible("h1"))
+	evaluate[int](t, b, `window.sameDocument = true; window.firstCard = document.querySelector("[data-key=card-ancora]"); 1`)
+	if body := b.text(t); !strings.Contains(body, "12 min left, 1,430 requests") || !strings.Contains(body, "key refused") {
+		t.Fatalf("first picture:\n%s", body)
+	}
+	p.change(func(s *syncer.Status) {
+		o := *s.Sources[1].Streams[6].Progress
+		o.Rows, o.RequestsLeft, o.ExpectedLeft = 400_000, 504, 4*time.Minute+12*time.Second
+		streams := append([]syncer.StreamStatus(nil), s.Sources[1].Streams...)
+		streams[6].Progress = &o
+		s.Sources[1].Streams = streams
+		s.Sources[2] = healthy("corner", "Colțul Vesel")
+	})
+	b.waitFor(t, `document.body.innerText.includes("4 min left, 504 requests") && document.body.innerText.includes("Colțul Vesel")`)
+	same := evaluate[bool](t, b, `window.sameDocument === true`)
+	kept := evaluate[bool](t, b, `window.firstCard === document.querySelector("[data-key=card-ancora]")`)
+	if bar := evaluate[float64](t, b, `document.querySelector(".progress progress").value`); !same || !kept || bar != 79 {
+		t.Errorf("same document %v, same node %v, bar at %v: the page must change in place", same, kept, bar)
+	}
+	b.wantQuiet(t)
+}
+
+func TestSearchInBrowser(t *testing.T) {
+	b := newTab(t, open(t), 390, 844, "light")
+	b.do(t, chromedp.Navigate(serve(t, thousand().options())+"/"), chromedp.WaitVisible("#q"), chromedp.SendKeys("#q", "restaurant-0123"))
+	b.waitFor(t, `document.querySelectorAll(".lines li").length === 1`)
+	b.do(t, chromedp.Click(".lines a"), chromedp.WaitVisible("[data-key=card-restaurant-0123]"))
+	if body := b.text(t); !strings.Contains(body, "sales_orders") || strings.Contains(body, "restaurant-0124") {
+		t.Errorf("the page of one source:\n%.400s", body)
+	}
+	b.wantQuiet(t)
+}
+
+func TestAttackIsInert(t *testing.T) {
+	const attack = `<script>window.hit=1</script><img src=x onerror="window.hit=2"><b onclick="window.hit=3">x</b>`
+	p := small()
+	b := newTab(t, open(t), 390, 844, "light")
+	b.do(t, chromedp.Navigate(serve(t, p.options())+"/"), chromedp.WaitVisible("h1"))
+	p.change(func(s *syncer.Status) { // arrives with a refresh, the harder way
+		s.Sources[2].Name, s.Sources[2].Detail, s.Sources[2].BusinessName = attack, attack, attack
+	})
+	b.waitFor(t, `document.body.innerText.includes("window.hit=1")`)
+	if evaluate[bool](t, b, `window.hit !== undefined || document.images.length > 0`) {
+		t.Error("the attack ran")
+	}
+	b.wantQuiet(t)
+}
+
+func TestStalePictureSaysSo(t *testing.T) {
+	s, err := New(t.Context(), small().options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve() }()
+	b := newTab(t, open(t), 390, 844, "light")
+	b.do(t, chromedp.Navigate(s.URL()+"/"), chromedp.WaitVisible("h1"))
+	if err := s.Close(context.Background()); err != nil {
+		t.Fatalf("close: %v", err)
+	}
+	if err := <-served; err != nil {
+		t.Fatal(err)
+	}
+	b.do(t, chromedp.WaitVisible("#stale"))
+	if body := b.text(t); !strings.Contains(body, "Larder does not answer. What you see is from 2026-03-14 12:00:00 UTC") {
+		t.Errorf("the page does not say that it is old:\n%.300s", body)
+	}
+}

@@ -1,0 +1,198 @@
+package web
+
+import (
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/larder-sync/larder/syncer"
+)
+
+// card is a source shown whole.
+type card struct {
+	Key, Name, Business string
+	Test                bool
+	State               badge
+	Detail              string
+	Since, NextProbe    string
+	Budget              []bar
+	Paused              string
+	Streams             []stream
+	URL                 string
+}
+
+type badge struct{ Label, Tone string }
+
+// bar is a part of a whole, in the same words whether or not bars can be seen.
+type bar struct {
+	Label      string
+	Value, Max int
+	Text       string
+	Full       bool
+}
+
+// stream is one row of a card.
+type stream struct {
+	Key, Name   string
+	State       badge
+	Detail      string
+	Rows        string
+	Last        moment
+	Watermark   moment
+	Quarantined string
+	Error       string
+	ErrorAt     moment
+	Progress    *progress
+}
+
+type progress struct {
+	Percent int // -1: unknown
+	Text    string
+}
+
+// line is a source in one line.
+type line struct {
+	Key, Name, Business, URL string
+	State                    badge
+	Text                     string
+}
+
+func badgeOf(state string) badge {
+	w := wordsOf(state)
+	return badge{w.label, w.tone}
+}
+
+// sourceBadge does not say "up to date" over a stream that is not.
+func sourceBadge(s *syncer.SourceStatus) badge {
+	tone := toneOf(s)
+	if own := wordsOf(s.State); own.tone == tone {
+		return badge{own.label, tone}
+	}
+	n := 0
+	for i := range s.Streams {
+		if wordsOf(s.Streams[i].State).tone == tone {
+			n++
+		}
+	}
+	if tone == toneBusy {
+		return badge{plural(n, "stream") + " under way", tone}
+	}
+	return badge{plural(n, "stream") + " in trouble", tone}
+}
+
+func newCard(now time.Time, s *syncer.SourceStatus) card {
+	c := card{
+		Key: "card-" + s.Name, Name: s.Name, Business: s.BusinessName, Test: s.KeyMode == "test",
+		State: sourceBadge(s), Detail: detail(s.State, s.Detail),
+		URL: "/?source=" + url.QueryEscape(s.Name),
+	}
+	if wordsOf(s.State).tone == toneTrouble {
+		if !s.Since.IsZero() {
+			c.Since = "since " + span(now.Sub(s.Since))
+		}
+		if s.NextProbe.After(now) {
+			c.NextProbe = "asked again in " + span(s.NextProbe.Sub(now))
+		}
+	}
+	b := s.Budget
+	for _, x := range []bar{
+		{Label: "key", Value: b.KeyUsed, Max: b.KeyLimit},
+		{Label: "totals", Value: b.HeavyUsed, Max: b.HeavyLimit},
+		{Label: "restaurant", Value: b.BusinessUsed, Max: b.BusinessLimit},
+	} {
+		if x.Max > 0 {
+			x.Text = fmt.Sprintf("%s of %s", count(max(0, x.Value)), count(x.Max))
+			x.Full = x.Value*10 >= x.Max*9
+			c.Budget = append(c.Budget, x)
+		}
+	}
+	if b.PausedUntil.After(now) {
+		c.Paused = "asked to pause for " + span(b.PausedUntil.Sub(now)) + " (429)"
+	}
+	for i := range s.Streams {
+		c.Streams = append(c.Streams, newStream(now, s.Name, &s.Streams[i]))
+	}
+	return c
+}
+
+func detail(state, given string) string {
+	if given != "" {
+		return given
+	}
+	return wordsOf(state).advice
+}
+
+func newStream(now time.Time, source string, s *syncer.StreamStatus) stream {
+	v := stream{
+		Key: "stream-" + source + "-" + s.Name, Name: s.Name,
+		State: badgeOf(s.State), Detail: detail(s.State, s.Detail),
+		Rows: count(s.Rows), Last: at(now, s.LastSuccess), Watermark: at(now, s.Watermark),
+	}
+	if s.Watermark.IsZero() {
+		v.Watermark.Text = "–"
+	}
+	if s.Quarantined > 0 {
+		v.Quarantined = plural(s.Quarantined, "row") + " in quarantine"
+	}
+	if s.LastError != "" && s.LastError != v.Detail {
+		v.Error, v.ErrorAt = s.LastError, at(now, s.LastErrorAt)
+	}
+	if s.Progress != nil {
+		v.Progress = newProgress(s.Progress)
+	}
+	return v
+}
+
+func newProgress(p *syncer.Progress) *progress {
+	if p.TotalRows == 0 {
+		return &progress{-1, fmt.Sprintf("%s in %s so far", plural(p.Rows, "row"), plural(p.Pages, "page"))}
+	}
+	percent := int(min(p.Rows*100/p.TotalRows, 100))
+	text := fmt.Sprintf("%d %% of %s", percent, plural(p.TotalRows, "row"))
+	if p.RequestsLeft > 0 {
+		text = fmt.Sprintf("%s · %s left, %s", text, span(p.ExpectedLeft), plural(p.RequestsLeft, "request"))
+	}
+	return &progress{percent, text}
+}
+
+func newLine(now time.Time, s *syncer.SourceStatus) line {
+	l := line{
+		Key: "line-" + s.Name, Name: s.Name, Business: s.BusinessName, State: sourceBadge(s),
+		URL: "/?source=" + url.QueryEscape(s.Name),
+	}
+	var rows uint64
+	var last time.Time
+	var longest *syncer.Progress
+	for i := range s.Streams {
+		st := &s.Streams[i]
+		rows += st.Rows
+		if st.LastSuccess.After(last) {
+			last = st.LastSuccess
+		}
+		if p := st.Progress; p != nil && (longest == nil || p.ExpectedLeft > longest.ExpectedLeft) {
+			longest = p
+		}
+	}
+	switch {
+	case l.State.Tone == toneTrouble:
+		l.Text = troubleOf(s)
+	case longest != nil:
+		l.Text = newProgress(longest).Text
+	default:
+		l.Text = plural(rows, "row") + ", last walk " + ago(now, last)
+	}
+	return l
+}
+
+// troubleOf is the reason to show in one line.
+func troubleOf(s *syncer.SourceStatus) string {
+	if wordsOf(s.State).tone == toneTrouble {
+		return detail(s.State, s.Detail)
+	}
+	for i := range s.Streams {
+		if st := &s.Streams[i]; wordsOf(st.State).tone == toneTrouble {
+			return st.Name + ": " + detail(st.State, st.Detail)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,127 @@
+package web
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/larder-sync/larder/syncer"
+)
+
+var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+
+// picture is a status that tests change while a page is looking at it.
+type picture struct {
+	mu       sync.Mutex
+	status   syncer.Status
+	problems []string
+}
+
+func (p *picture) change(f func(*syncer.Status)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f(&p.status)
+}
+
+func (p *picture) now() syncer.Status {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.status
+	s.Sources = append([]syncer.SourceStatus(nil), s.Sources...)
+	return s
+}
+
+func (p *picture) options() Options {
+	return Options{
+		Listen:   "127.0.0.1:0",
+		Status:   p.now,
+		Problems: func() []string { p.mu.Lock(); defer p.mu.Unlock(); return p.problems },
+		Gatherer: prometheus.NewRegistry(),
+		About:    About{Version: "v0.1.0", Warehouse: "embedded:./larder-data", QueryURL: "http://127.0.0.1:8123"},
+		Logger:   slog.New(slog.DiscardHandler),
+	}
+}
+
+func serve(t *testing.T, o Options) string {
+	t.Helper()
+	s := httptest.NewServer(Handler(o))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func running(name string, rows uint64) syncer.StreamStatus {
+	return syncer.StreamStatus{
+		Name: name, State: syncer.StateRunning, Rows: rows, Lag: 12 * time.Second,
+		LastSuccess: noon.Add(-12 * time.Second), Watermark: noon.Add(-4 * time.Minute),
+	}
+}
+
+func healthy(name, business string) syncer.SourceStatus {
+	return syncer.SourceStatus{
+		Name: name, BusinessID: "biz-" + name, BusinessName: business, KeyMode: "live",
+		State: syncer.StateRunning, Since: noon.Add(-time.Hour), Requests: 5120,
+		Budget: syncer.BudgetStatus{KeyUsed: 14, KeyLimit: 120, HeavyUsed: 2, HeavyLimit: 30, BusinessUsed: 14, BusinessLimit: 600},
+		Streams: []syncer.StreamStatus{
+			running("api_keys", 1), running("locations", 2), running("allergens", 14), running("categories", 22),
+			running("products", 187), running("ingredients", 240), running("sales_orders", 48211),
+			running("sales_daily", 92), running("sales_products", 8120),
+		},
+	}
+}
+
+func backfilling() syncer.SourceStatus {
+	s := healthy("trattoria", "Trattoria Cișmigiu")
+	s.Budget.KeyUsed, s.Budget.BusinessUsed = 118, 118
+	o := &s.Streams[6]
+	o.State, o.LastSuccess, o.Lag = syncer.StateBackfill, time.Time{}, -1
+	o.Progress = &syncer.Progress{
+		Walk: "backfill", StartedAt: noon.Add(-9 * time.Minute), Pages: 1074, Rows: 214_800,
+		TotalRows: 500_800, RequestsLeft: 1430, ExpectedLeft: 12*time.Minute + 7*time.Second, Reached: noon.AddDate(-1, 0, 0),
+	}
+	return s
+}
+
+func refused() syncer.SourceStatus {
+	return syncer.SourceStatus{
+		Name: "corner", State: syncer.StateUnauthorized, Since: noon.Add(-20 * time.Minute), NextProbe: noon.Add(3 * time.Minute),
+		Detail: "The service answers 401: the key is wrong or was deleted. Put a new one into /run/secrets/corner.",
+	}
+}
+
+func partly() syncer.SourceStatus {
+	s := healthy("bistro", "Bistro Unu")
+	s.Streams[5].State, s.Streams[5].Detail = syncer.StateOff, "The key lacks the scope stock:read."
+	s.Streams[4].State, s.Streams[4].Detail = syncer.StateFailing, "GET /products: page is cut short after 4,096 bytes; tried again in 30 s"
+	s.Streams[4].LastError, s.Streams[4].LastErrorAt = "GET /products: 503 service_unavailable", noon.Add(-50*time.Second)
+	s.Streams[6].Quarantined = 3
+	return s
+}
+
+func small() *picture {
+	return &picture{status: syncer.Status{
+		Now: noon, StartedAt: noon.Add(-3 * time.Hour),
+		Sources: []syncer.SourceStatus{healthy("ancora", "Ancora Veche"), backfilling(), refused(), partly()},
+	}}
+}
+
+func thousand() *picture {
+	p := &picture{status: syncer.Status{Now: noon, StartedAt: noon.Add(-30 * time.Hour)}}
+	for i := range 1000 {
+		s := healthy(fmt.Sprintf("restaurant-%04d", i), fmt.Sprintf("Restaurantul Nr. %d", i))
+		switch {
+		case i%97 == 5:
+			s = refused()
+			s.Name = fmt.Sprintf("restaurant-%04d", i)
+		case i%50 == 7:
+			s = backfilling()
+			s.Name = fmt.Sprintf("restaurant-%04d", i)
+		}
+		p.status.Sources = append(p.status.Sources, s)
+	}
+	return p
+}

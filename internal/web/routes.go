@@ -1,0 +1,166 @@
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/subtle"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/larder-sync/larder/syncer"
+)
+
+//go:embed page
+var files embed.FS
+
+var pageTemplate = template.Must(template.ParseFS(files, "page/*.html"))
+
+// Handler serves all routes of the package.
+func Handler(o Options) http.Handler {
+	h := &handler{o}
+	mux := http.NewServeMux()
+	guarded := func(pattern string, next http.Handler) { mux.Handle(pattern, h.guard(next)) }
+	guarded("GET /{$}", http.HandlerFunc(h.page))
+	guarded("GET /status.json", http.HandlerFunc(h.status))
+	guarded("GET /metrics", promhttp.HandlerFor(o.Gatherer, promhttp.HandlerOpts{ErrorLog: promLog{o.Logger}}))
+	for name, kind := range map[string]string{
+		"live.js":  "text/javascript; charset=utf-8",
+		"page.css": "text/css; charset=utf-8",
+		"icon.svg": "image/svg+xml",
+	} {
+		guarded("GET /page/"+name, asset(name, kind))
+	}
+	mux.HandleFunc("GET /healthz", h.health)
+	mux.HandleFunc("GET /readyz", h.ready)
+	return secured(mux)
+}
+
+type handler struct{ Options }
+
+// secured sets the headers that every answer carries. Scripts and styles come
+// from this listener only, and nothing else may run or load.
+func secured(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// guard asks for the password when there is one.
+func (h *handler) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !h.allowed(r) {
+			w.Header().Set("WWW-Authenticate", `Basic realm="larder", charset="UTF-8"`)
+			http.Error(w, "user and password needed", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// allowed compares in constant time, whatever the lengths.
+func (h *handler) allowed(r *http.Request) bool {
+	if h.User == "" {
+		return true
+	}
+	user, password, ok := r.BasicAuth()
+	return equal(user, h.User)&equal(password, h.Password.Reveal()) == 1 && ok
+}
+
+func equal(a, b string) int {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:])
+}
+
+func (h *handler) page(w http.ResponseWriter, r *http.Request) {
+	name := "page.html"
+	if r.URL.Query().Get("part") == "live" {
+		name = "live"
+	}
+	var b bytes.Buffer
+	if err := pageTemplate.ExecuteTemplate(&b, name, newView(h.Status(), h.Problems(), h.About, askedFor(r))); err != nil {
+		h.Logger.Error("render status page", "error", err)
+		http.Error(w, "the page could not be rendered; the log says why", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	h.write(w, b.Bytes())
+}
+
+func (h *handler) status(w http.ResponseWriter, _ *http.Request) {
+	b, err := json.Marshal(h.Status())
+	if err != nil {
+		h.Logger.Error("encode status", "error", err)
+		http.Error(w, "the status could not be encoded; the log says why", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	h.write(w, b)
+}
+
+func (h *handler) health(w http.ResponseWriter, _ *http.Request) { h.write(w, []byte("alive\n")) }
+
+// ready says what is not ready to those who may see the page, and only whether
+// to everyone else: it names sources.
+func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
+	missing := notReady(h.Status(), h.Problems())
+	if len(missing) == 0 {
+		h.write(w, []byte("ready\n"))
+		return
+	}
+	w.WriteHeader(http.StatusServiceUnavailable)
+	h.write(w, []byte("not ready\n"))
+	if !h.allowed(r) {
+		return
+	}
+	for _, m := range missing {
+		h.write(w, []byte("- "+m+"\n"))
+	}
+}
+
+func notReady(s syncer.Status, problems []string) []string {
+	missing := append([]string(nil), problems...)
+	starting := 0
+	for i := range s.Sources {
+		if s.Sources[i].State != syncer.StateStarting {
+			continue
+		}
+		if starting++; starting <= 10 {
+			missing = append(missing, fmt.Sprintf("source %s has not started yet: its key has had no answer", s.Sources[i].Name))
+		}
+	}
+	if starting > 10 {
+		missing = append(missing, strconv.Itoa(starting-10)+" more sources have not started yet")
+	}
+	return missing
+}
+
+func (h *handler) write(w http.ResponseWriter, b []byte) {
+	if _, err := w.Write(b); err != nil {
+		h.Logger.Debug("answer was not taken", "error", err)
+	}
+}
+
+func asset(name, kind string) http.Handler {
+	b, err := files.ReadFile("page/" + name)
+	if err != nil {
+		panic(err) // embedded at build time
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		w.Header().Set("Cache-Control", "no-cache")
+		_, _ = w.Write(b) // nobody is left to tell
+	})
+}
