@@ -1,0 +1,131 @@
+package api
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// RoundTrip is one attempt: through the gate, out, and the whole body in.
+func (k *call) RoundTrip(req *http.Request) (*http.Response, error) {
+	k.attempts++
+	k.answer, k.err, k.verdict = answer{}, nil, Verdict{Limit: -1, Remaining: -1}
+	asked := time.Now()
+	leave, err := k.enter(req)
+	if err != nil {
+		return nil, err
+	}
+	sent := time.Now()
+	resp, err := k.send(req, leave)
+	k.err = err
+	k.observe(Exchange{
+		Route: k.target.route.name(), Attempt: k.attempts, Status: k.verdict.Status,
+		Waited: sent.Sub(asked), Duration: time.Since(sent), Bytes: len(k.answer.body), Err: err,
+	})
+	return resp, err
+}
+
+func (k *call) enter(req *http.Request) (func(Verdict), error) {
+	if k.client.gate == nil {
+		return func(Verdict) {}, nil
+	}
+	leave, err := k.client.gate.Enter(req.Context(), k.target.route.heavy)
+	if err != nil {
+		return nil, &gateError{err}
+	}
+	return leave, nil
+}
+
+func (k *call) observe(x Exchange) {
+	opts := &k.client.opts
+	opts.Observe(x)
+	if x.Err != nil {
+		opts.Logger.Debug("no usable answer", "route", x.Route, "attempt", x.Attempt, "took", x.Duration, "err", scrub(x.Err, k.key))
+		return
+	}
+	opts.Logger.Debug("answer", "route", x.Route, "attempt", x.Attempt, "status", x.Status, "took", x.Duration, "bytes", x.Bytes)
+}
+
+// send sends the request and takes the answer in. The gate is left as soon as
+// the headers are here: by then the service has counted the request.
+func (k *call) send(req *http.Request, leave func(Verdict)) (*http.Response, error) {
+	ctx, phases := watch(req.Context(), k.client.opts.Timeouts)
+	defer phases.stop()
+	out := req.Clone(ctx)
+	if err := k.authorize(out); err != nil {
+		leave(k.verdict)
+		return nil, err
+	}
+	resp, err := k.client.opts.Transport.RoundTrip(out)
+	if err != nil {
+		leave(k.verdict)
+		return nil, phases.blame(err)
+	}
+	k.verdict = readVerdict(resp, time.Now())
+	leave(k.verdict)
+	defer closeBody(resp.Body)
+	phases.answered()
+	if err := k.take(resp, phases); err != nil {
+		return nil, phases.blame(err)
+	}
+	resp.Body = http.NoBody
+	return resp, nil
+}
+
+// closeBody gives the connection back; what closing a body that has been read,
+// or will not be, says is of no use.
+func closeBody(body io.Closer) { _ = body.Close() }
+
+// authorize adds the key, if the request goes where the key belongs.
+func (k *call) authorize(req *http.Request) error {
+	if !sameOrigin(req.URL, k.client.base) {
+		return errors.New("the request left the origin of the base URL")
+	}
+	k.key = k.client.opts.Key()
+	if k.key == "" {
+		return errNoKey
+	}
+	for _, c := range []byte(k.key) {
+		if c <= ' ' || c > '~' {
+			return errBadKey
+		}
+	}
+	req.Header.Set("Authorization", "Bearer "+k.key)
+	return nil
+}
+
+var (
+	errNoKey  = errors.New("the key is empty")
+	errBadKey = errors.New("the key has characters that no header can carry (a line break at its end?)")
+)
+
+// take reads the answer whole, and a 200 to its meaning.
+func (k *call) take(resp *http.Response, phases *phases) error {
+	k.answer = answer{
+		status:      resp.StatusCode,
+		contentType: redact(resp.Header.Get("Content-Type"), k.key),
+		location:    resp.Header.Get("Location"),
+		date:        k.verdict.Date,
+	}
+	var err error
+	k.answer.body, err = readBody(resp, phases, k.client.opts.MaxBody)
+	k.answer.at = time.Now()
+	if err != nil || resp.StatusCode != http.StatusOK {
+		return err
+	}
+	if isHTML(k.answer.contentType) {
+		return &shapeError{kind: BodyHTML, reason: "it is HTML, not JSON"}
+	}
+	return k.parse(k.answer.body)
+}
+
+func isHTML(contentType string) bool {
+	media, _, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		media, _, _ = strings.Cut(contentType, ";")
+	}
+	return strings.EqualFold(strings.TrimSpace(media), "text/html")
+}

@@ -1,0 +1,127 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+)
+
+// call is one request of the client through all its attempts. It is the
+// transport of an HTTP client of its own, so that everything an attempt needs
+// and leaves behind stands in one place.
+type call struct {
+	client *Client
+	target target
+	// parse reads a 200's body inside the attempt: a cut body is tried again.
+	parse func(body []byte) error
+
+	attempts int
+	key      string  // of the last attempt, to be kept out of errors
+	verdict  Verdict // of the last attempt
+	answer   answer
+	err      error // why the last attempt gave no usable answer
+}
+
+// answer is what an attempt brought.
+type answer struct {
+	status      int
+	contentType string
+	location    string // where a redirect points
+	body        []byte
+	date, at    time.Time
+}
+
+// get asks for one address and has parse read the body of its 200.
+func (c *Client) get(ctx context.Context, t target, query url.Values, parse func([]byte) error) (*answer, error) {
+	req, err := c.request(ctx, t, query)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.route.name(), err)
+	}
+	k := &call{client: c, target: t, parse: parse}
+	resp, err := k.retrying().Do(req)
+	if resp != nil && resp.Body != nil {
+		_ = resp.Body.Close() // read and closed inside the attempt
+	}
+	if err != nil {
+		return nil, k.failed(ctx, err)
+	}
+	if k.answer.status != http.StatusOK {
+		return nil, k.refusal()
+	}
+	return &k.answer, nil
+}
+
+// request builds the request without its key, which each attempt adds.
+func (c *Client) request(ctx context.Context, t target, query url.Values) (*retryablehttp.Request, error) {
+	if t.empty {
+		return nil, errors.New("an empty id names nothing")
+	}
+	address := *c.base
+	address.RawPath = c.base.EscapedPath() + t.escaped
+	address.Path = c.base.Path + t.plain
+	address.RawQuery = query.Encode()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("build the request: %w", err)
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("Accept-Encoding", "gzip")
+	req.Header.Set("User-Agent", c.opts.UserAgent)
+	return retryablehttp.FromRequest(req)
+}
+
+// failed is the error of a request that ended without an answer.
+func (k *call) failed(ctx context.Context, err error) error {
+	route := k.target.route.name()
+	if barred, ok := errors.AsType[*gateError](err); ok {
+		return fmt.Errorf("%s: %w", route, barred.err)
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", route, context.Cause(ctx))
+	}
+	if k.err != nil {
+		err = k.err
+	}
+	if shape, ok := errors.AsType[*shapeError](err); ok {
+		return k.client.bodyErrorOf(k, shape)
+	}
+	return &TransportError{Route: route, Attempts: k.attempts, Err: scrub(err, k.key)}
+}
+
+// bodyError is the error of an answer that cannot be used.
+func (c *Client) bodyError(route string, a *answer, shape *shapeError) *BodyError {
+	return &BodyError{
+		Route: route, Kind: shape.kind, Reason: redact(shape.reason, c.opts.Key()), ContentType: a.contentType,
+		Size: len(a.body), Offset: shape.offset, Seen: excerpt(a.body, shape.offset, c.opts.Key()), Attempts: 1,
+	}
+}
+
+func (c *Client) bodyErrorOf(k *call, shape *shapeError) *BodyError {
+	e := c.bodyError(k.target.route.name(), &k.answer, shape)
+	e.Attempts = k.attempts
+	e.Reason, e.Seen = redact(e.Reason, k.key), excerpt(k.answer.body, shape.offset, k.key)
+	return e
+}
+
+// scrub takes the address, which repeats cursors and ids, and the key off an
+// error of net/http.
+func scrub(err error, key string) error {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		err = wrapped.Err
+	}
+	if text := err.Error(); key != "" && redact(text, key) != text {
+		return errors.New(redact(text, key))
+	}
+	return err
+}
+
+// gateError is a gate that let nobody through.
+type gateError struct{ err error }
+
+func (e *gateError) Error() string { return e.err.Error() }
+func (e *gateError) Unwrap() error { return e.err }

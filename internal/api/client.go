@@ -1,0 +1,120 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Options configure a [Client]. Zero fields take the defaults named here.
+type Options struct {
+	// BaseURL is the address the service gave, version prefix included.
+	BaseURL string
+	// Key returns the key to send, asked before every attempt, so that a rotated
+	// key needs no new client. It is secret: it goes into the Authorization
+	// header of requests to BaseURL's origin and nowhere else.
+	Key func() string
+	// UserAgent defaults to "larder".
+	UserAgent string
+	// Transport carries the requests; default one of [NewTransport]. Clients of
+	// many sources share one.
+	Transport http.RoundTripper
+	// MaxBody is the most bytes of a body, after decompression; default 64 MiB.
+	MaxBody int64
+	// Timeouts default to [DefaultTimeouts], field by field.
+	Timeouts Timeouts
+	// RetryMax is how many times a request is sent again; default 4, negative
+	// for never. A 429 counts too, and is sent again only through a [Gate].
+	RetryMax int
+	// Logger takes retries as warnings and attempts as debug lines; default none.
+	Logger *slog.Logger
+	// Observe is told about every attempt, for metrics. It must not block.
+	Observe func(Exchange)
+	// Jitter returns numbers in [0,1) that spread the waits between attempts;
+	// default from math/rand/v2.
+	Jitter func() float64
+}
+
+// Exchange is one attempt of a request, as metrics see it.
+type Exchange struct {
+	Route   string // "GET /products/{id}": never an id, a query or a key
+	Attempt int    // from 1
+	Status  int    // 0: no answer
+	Waited  time.Duration
+	// Duration runs from the sending to the last byte of the body.
+	Duration time.Duration
+	Bytes    int   // of the body, decompressed
+	Err      error // no answer, or a body that could not be read
+}
+
+// Gate is asked before every attempt, retries included, and holds it until it
+// may be sent. It is the consumer's side of a budget.
+type Gate interface {
+	// Enter waits its turn. Heavy requests (/sales/daily, /sales/products) have
+	// a limit of their own (api.md, "Limits"). Leave must be called exactly once
+	// when the service has answered, or will not; it may be called from another
+	// goroutine. An error ends the request as it is, without a retry.
+	Enter(ctx context.Context, heavy bool) (leave func(Verdict), err error)
+}
+
+// Verdict is what an answer says about the limits.
+type Verdict struct {
+	Status     int           // 0: no answer
+	Limit      int           // X-RateLimit-Limit; -1: not said
+	Remaining  int           // X-RateLimit-Remaining; -1: not said
+	RetryAfter time.Duration // 0: not said
+	Date       time.Time     // the service's clock; zero: not said
+}
+
+// Client asks one service with one key. It is safe for concurrent use.
+type Client struct {
+	base *url.URL
+	opts Options
+	gate Gate
+}
+
+// New makes a client. The base URL must be http or https and carry neither
+// credentials nor a query.
+func New(opts Options) (*Client, error) {
+	base, err := parseBase(opts.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	if opts.Key == nil {
+		return nil, errors.New("api client: no key given")
+	}
+	return &Client{base: base, opts: opts.withDefaults()}, nil
+}
+
+// Through is the same client with every attempt passing g.
+func (c *Client) Through(g Gate) *Client {
+	view := *c
+	view.gate = g
+	return &view
+}
+
+func parseBase(text string) (*url.URL, error) {
+	base, err := url.Parse(text)
+	if err != nil {
+		// The parser's error repeats the text, which may hold credentials.
+		return nil, errors.New("base URL: not a URL")
+	}
+	switch {
+	case base.User != nil:
+		return nil, errors.New("base URL: credentials do not belong there, the key is sent in a header")
+	case base.Scheme != "http" && base.Scheme != "https":
+		return nil, fmt.Errorf("base URL %q: scheme must be http or https", text)
+	case base.Host == "":
+		return nil, fmt.Errorf("base URL %q: no host", text)
+	case base.RawQuery != "" || base.Fragment != "" || base.ForceQuery:
+		return nil, fmt.Errorf("base URL %q: must end with the path", base.Redacted())
+	}
+	base.Path = strings.TrimRight(base.Path, "/")
+	base.RawPath = strings.TrimRight(base.RawPath, "/")
+	return base, nil
+}

@@ -1,0 +1,132 @@
+package api
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Codes of the error envelope that the read side knows (api.md, "Errors").
+const (
+	CodeUnauthorized      = "unauthorized"
+	CodeKeyDisabled       = "api_key_disabled"
+	CodeAPIDisabled       = "api_disabled"
+	CodeInsufficientScope = "insufficient_scope"
+	CodeLocationForbidden = "location_forbidden"
+	CodeNotFound          = "not_found"
+	CodeValidationFailed  = "validation_failed"
+	CodeRateLimited       = "rate_limited"
+)
+
+// Error is an answer other than 200.
+type Error struct {
+	Route  string // "GET /products/{id}"
+	Status int
+	// Code is empty when the body was not the envelope of api.md: then Message
+	// tells what was seen instead, and a proxy on the way is likely to have
+	// answered.
+	Code           string
+	Message        string
+	DisplayMessage string // Romanian
+	Details        json.RawMessage
+	// Fields of a 422: what is wrong with each.
+	Fields map[string][]string
+	// Scopes of a 403 insufficient_scope.
+	RequiredScope  string
+	RequiredScopes []string
+	GrantedScopes  []string
+	RetryAfter     time.Duration // 0: not said
+	Date           time.Time     // the service's clock, zero when not said
+	// Limit is X-RateLimit-Limit, -1 when missing: the service counts every
+	// request of a valid key to a route that exists (api.md, "Limits").
+	Limit    int
+	Attempts int
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d %s", e.Route, e.Status, cmp.Or(e.Code, http.StatusText(e.Status)))
+	if e.Message != "" {
+		b.WriteString(": " + e.Message)
+	}
+	if e.RequiredScope != "" {
+		fmt.Fprintf(&b, " (needs %s, the key has %s)", e.RequiredScope, cmp.Or(strings.Join(e.GrantedScopes, " "), "none"))
+	}
+	for _, field := range slices.Sorted(maps.Keys(e.Fields)) {
+		fmt.Fprintf(&b, "; %s: %s", field, strings.Join(e.Fields[field], ", "))
+	}
+	if e.RetryAfter > 0 {
+		fmt.Fprintf(&b, " (retry after %s)", e.RetryAfter)
+	}
+	if e.Attempts > 1 {
+		fmt.Fprintf(&b, " (%d attempts)", e.Attempts)
+	}
+	return b.String()
+}
+
+// IsUnauthorized tells a missing, wrong or deleted key.
+func IsUnauthorized(err error) bool { return hasStatus(err, http.StatusUnauthorized) }
+
+// IsKeyDisabled tells a key that the restaurant disabled.
+func IsKeyDisabled(err error) bool { return hasCode(err, http.StatusForbidden, CodeKeyDisabled) }
+
+// IsAPIDisabled tells that online ordering is off, which is normal life.
+func IsAPIDisabled(err error) bool { return hasCode(err, http.StatusForbidden, CodeAPIDisabled) }
+
+// IsScope tells a call outside the key's scopes.
+func IsScope(err error) bool { return hasCode(err, http.StatusForbidden, CodeInsufficientScope) }
+
+// IsLocationForbidden tells a location_id that the key is not allowed.
+func IsLocationForbidden(err error) bool {
+	return hasCode(err, http.StatusForbidden, CodeLocationForbidden)
+}
+
+// IsNotFound tells an id that the service does not know. A 404 that the service
+// did not count is an address that is no endpoint, which proves nothing about
+// the id: see [IsNoEndpoint].
+func IsNotFound(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Status == http.StatusNotFound && e.Code == CodeNotFound && e.Limit >= 0
+}
+
+// IsNoEndpoint tells an address that the service does not serve: the base URL
+// is wrong, or a proxy answered.
+func IsNoEndpoint(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Status == http.StatusNotFound && (e.Code != CodeNotFound || e.Limit < 0)
+}
+
+// IsValidation tells a 422: a refused cursor, date, instant or filter.
+func IsValidation(err error) bool { return hasStatus(err, http.StatusUnprocessableEntity) }
+
+// IsRateLimited tells a 429.
+func IsRateLimited(err error) bool { return hasStatus(err, http.StatusTooManyRequests) }
+
+// IsTemporary tells errors that may pass by themselves: no answer, an answer
+// that makes no sense, 429 and 5xx. An ended context is none.
+func IsTemporary(err error) bool {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Status == http.StatusTooManyRequests || e.Status >= 500
+	}
+	if _, ok := errors.AsType[*BodyError](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[*TransportError](err)
+	return ok
+}
+
+func hasStatus(err error, status int) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Status == status
+}
+
+func hasCode(err error, status int, code string) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Status == status && e.Code == code
+}

@@ -1,0 +1,57 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxRetryAfter bounds what a Retry-After is believed.
+const maxRetryAfter = 24 * time.Hour
+
+// readVerdict reads what an answer's headers say about limits and time.
+func readVerdict(resp *http.Response, now time.Time) Verdict {
+	date, err := http.ParseTime(resp.Header.Get("Date"))
+	if err != nil {
+		date = time.Time{}
+	}
+	return Verdict{
+		Status:     resp.StatusCode,
+		Limit:      headerCount(resp.Header, "X-RateLimit-Limit"),
+		Remaining:  headerCount(resp.Header, "X-RateLimit-Remaining"),
+		RetryAfter: parseRetryAfter(resp.Header.Get("Retry-After"), date, now),
+		Date:       date,
+	}
+}
+
+func headerCount(h http.Header, name string) int {
+	n, err := strconv.Atoi(strings.TrimSpace(h.Get(name)))
+	if err != nil || n < 0 {
+		return -1
+	}
+	return n
+}
+
+// parseRetryAfter understands seconds and dates; a date is read by the
+// service's clock when the answer carries it.
+func parseRetryAfter(text string, date, now time.Time) time.Duration {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return 0
+	}
+	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
+		if !(seconds > 0) {
+			return 0
+		}
+		return time.Duration(min(seconds, maxRetryAfter.Seconds()) * float64(time.Second))
+	}
+	at, err := http.ParseTime(text)
+	if err != nil {
+		return 0
+	}
+	if !date.IsZero() {
+		now = date
+	}
+	return min(max(at.Sub(now), 0), maxRetryAfter)
+}

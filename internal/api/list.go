@@ -1,0 +1,173 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// Raw is one JSON value exactly as received. Rows of one answer share that
+// answer's memory: keeping one row keeps the page; writing to one is wrong.
+type Raw = []byte
+
+// PageLimit is the most rows of a page (api.md, "Limits").
+const PageLimit = 200
+
+// List is a cursor list of the API whose rows are T or [Tombstone].
+type List[T any] struct {
+	route route
+	kind  listKind
+}
+
+type listKind uint8
+
+const (
+	byChange  listKind = iota // location_id, updated_since, include_deleted
+	rangeable                 // those, or from and to
+)
+
+// The lists of the API (api.md, "Endpoints").
+var (
+	Categories  = List[Category]{route: route{path: "/categories"}}
+	Products    = List[Product]{route: route{path: "/products"}}
+	Ingredients = List[Ingredient]{route: route{path: "/ingredients"}}
+	SalesOrders = List[SalesOrder]{route: route{path: "/sales/orders"}, kind: rangeable}
+)
+
+// ListQuery selects rows of a list. Following a cursor, the filters must stay
+// as they were (api.md, "Shared query parameters").
+type ListQuery struct {
+	// UpdatedSince, when not zero, asks for rows changed at or after it,
+	// tombstones included. On /sales/orders that is mirror mode.
+	UpdatedSince   time.Time
+	IncludeDeleted bool
+	LocationID     string // empty: every location the key may use
+	Cursor         string // empty: the first page
+	Limit          int    // 0: PageLimit
+	// From and To select range mode of /sales/orders, days inclusive, at most
+	// 92. They cannot be combined with UpdatedSince.
+	From, To Date
+}
+
+// Page is one page of a list.
+type Page struct {
+	Rows       []Raw
+	NextCursor string // empty: none given
+	HasMore    bool
+	From, To   Date      // of range mode
+	Date       time.Time // the service's clock, zero when not said
+	ReceivedAt time.Time
+	Bytes      int
+}
+
+// Errors of a walk that would not end (DESIGN R3). They come wrapped in a
+// [*WalkError].
+var (
+	ErrRepeatedCursor = errors.New("the service sent a cursor that it had sent before")
+	ErrNoCursor       = errors.New("the service says has_more without a next_cursor")
+)
+
+// WalkError names the list that cannot be walked on.
+type WalkError struct {
+	Route string
+	Page  int // which page of this walk, from 1
+	Err   error
+}
+
+func (e *WalkError) Error() string {
+	return e.Route + ": page " + strconv.Itoa(e.Page) + ": " + e.Err.Error()
+}
+
+// Unwrap gives the reason.
+func (e *WalkError) Unwrap() error { return e.Err }
+
+// Route is the list's name in errors and metrics, "GET /products".
+func (l List[T]) Route() string { return l.route.name() }
+
+// Page asks for one page.
+func (l List[T]) Page(ctx context.Context, c *Client, q ListQuery) (Page, error) {
+	values, err := l.values(q)
+	if err != nil {
+		return Page{}, err
+	}
+	var page Page
+	answer, err := c.get(ctx, l.route.to(), values, func(body []byte) error {
+		return parsePage(body, &page)
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	page.Date, page.ReceivedAt, page.Bytes = answer.date, answer.at, len(answer.body)
+	return page, nil
+}
+
+// Pages walks the list from q.Cursor to its end. It ends after the first error;
+// a page that leads nowhere is an error and not a loop, and its rows are not
+// handed out.
+func (l List[T]) Pages(ctx context.Context, c *Client, q ListQuery) iter.Seq2[Page, error] {
+	return func(yield func(Page, error) bool) {
+		var seen cursors
+		seen.add(q.Cursor)
+		for n := 1; ; n++ {
+			page, err := l.Page(ctx, c, q)
+			if err == nil {
+				err = l.leads(page, n, &seen)
+			}
+			if err != nil {
+				yield(Page{}, err)
+				return
+			}
+			if !yield(page, nil) || !page.HasMore {
+				return
+			}
+			q.Cursor = page.NextCursor
+		}
+	}
+}
+
+// leads tells whether the walk can go on behind page n.
+func (l List[T]) leads(page Page, n int, seen *cursors) error {
+	switch {
+	case !page.HasMore:
+		return nil
+	case page.NextCursor == "":
+		return &WalkError{Route: l.Route(), Page: n, Err: ErrNoCursor}
+	case !seen.add(page.NextCursor):
+		return &WalkError{Route: l.Route(), Page: n, Err: ErrRepeatedCursor}
+	}
+	return nil
+}
+
+func (l List[T]) values(q ListQuery) (url.Values, error) {
+	ranged := q.From != "" || q.To != ""
+	if ranged && l.kind != rangeable {
+		return nil, errors.New(l.Route() + ": has no from and to")
+	}
+	if ranged && !q.UpdatedSince.IsZero() {
+		return nil, errors.New(l.Route() + ": from and to cannot be combined with updated_since")
+	}
+	v := url.Values{}
+	put(v, "cursor", q.Cursor)
+	put(v, "location_id", q.LocationID)
+	put(v, "from", string(q.From))
+	put(v, "to", string(q.To))
+	if !q.UpdatedSince.IsZero() {
+		v.Set("updated_since", q.UpdatedSince.UTC().Format(time.RFC3339Nano))
+	}
+	if q.IncludeDeleted {
+		v.Set("include_deleted", "true")
+	}
+	limit := q.Limit
+	orElse(&limit, PageLimit)
+	v.Set("limit", strconv.Itoa(limit))
+	return v, nil
+}
+
+func put(v url.Values, name, value string) {
+	if value != "" {
+		v.Set(name, value)
+	}
+}

@@ -1,0 +1,119 @@
+package api
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+)
+
+// Waits between attempts. A Retry-After longer than maxHold is not waited for
+// here: it goes back to the caller as the next time to ask, so that no worker is
+// pinned by it.
+const (
+	firstWait = 250 * time.Millisecond
+	maxWait   = 15 * time.Second
+	maxHold   = 30 * time.Second
+)
+
+// maxRedirects of one attempt; only within the base URL's origin.
+const maxRedirects = 3
+
+// retrying is the call as a client that tries again.
+func (k *call) retrying() *retryablehttp.Client {
+	return &retryablehttp.Client{
+		HTTPClient:   &http.Client{Transport: k, CheckRedirect: k.redirect},
+		RetryMax:     max(k.client.opts.RetryMax, 0),
+		CheckRetry:   k.again,
+		Backoff:      k.wait,
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+}
+
+// again decides whether the attempt that just ended is followed by another.
+func (k *call) again(ctx context.Context, resp *http.Response, err error) (bool, error) {
+	if ctx.Err() != nil {
+		return false, nil // the call reports the context's cause
+	}
+	if err != nil {
+		return passing(err), nil
+	}
+	switch resp.StatusCode {
+	case http.StatusTooManyRequests:
+		// The gate has been told and holds the next attempt until it is allowed.
+		return k.client.gate != nil, nil
+	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return k.verdict.RetryAfter <= maxHold, nil
+	}
+	return false, nil
+}
+
+// passing tells errors of an attempt that the next may not meet.
+func passing(err error) bool {
+	if shape, ok := errors.AsType[*shapeError](err); ok {
+		return shape.kind == BodyTruncated
+	}
+	if _, ok := errors.AsType[*gateError](err); ok {
+		return false
+	}
+	return !errors.Is(err, errNoKey) && !errors.Is(err, errBadKey) && !untrusted(err)
+}
+
+// untrusted tells a server that is not who it should be, or speaks no TLS.
+func untrusted(err error) bool {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[x509.UnknownAuthorityError](err)
+	return ok
+}
+
+// wait is how long to wait before the next attempt.
+func (k *call) wait(_, _ time.Duration, attempt int, resp *http.Response) time.Duration {
+	wait := backoff(attempt, k.client.opts.Jitter())
+	if resp != nil {
+		wait = max(wait, k.verdict.RetryAfter)
+		if resp.StatusCode == http.StatusTooManyRequests {
+			wait = 0 // the gate's to decide
+		}
+	}
+	k.client.opts.Logger.Warn("trying again", "route", k.target.route.name(), "attempt", k.attempts,
+		"status", k.verdict.Status, "wait", wait, "err", k.loggable())
+	return wait
+}
+
+// backoff doubles from firstWait to maxWait, spread by jitter in [0,1) over the
+// upper half.
+func backoff(attempt int, jitter float64) time.Duration {
+	base := min(firstWait<<min(attempt, 20), maxWait)
+	return base/2 + time.Duration(jitter*float64(base/2))
+}
+
+// loggable is the last attempt's error as text, empty when there was an answer.
+func (k *call) loggable() string {
+	if k.err == nil {
+		return ""
+	}
+	return scrub(k.err, k.key).Error()
+}
+
+// redirect follows redirects within the origin of the base URL; another origin
+// must never see the key, and is answered with the redirect itself.
+func (k *call) redirect(req *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects || !sameOrigin(req.URL, k.client.base) {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+func sameOrigin(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && a.Host == b.Host
+}

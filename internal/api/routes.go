@@ -1,0 +1,137 @@
+package api
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// route is one path of the API; the last segment may be an id.
+type route struct {
+	path  string // with {id} where an id goes
+	heavy bool
+}
+
+func (r route) name() string { return "GET " + r.path }
+
+// to is the route with its id filled in.
+func (r route) to(id ...string) target {
+	t := target{route: r, escaped: r.path, plain: r.path}
+	for _, id := range id {
+		t.empty = t.empty || id == ""
+		t.escaped = strings.Replace(t.escaped, "{id}", escapeID(id), 1)
+		t.plain = strings.Replace(t.plain, "{id}", id, 1)
+	}
+	return t
+}
+
+// target is a route with its ids.
+type target struct {
+	route   route
+	escaped string
+	plain   string
+	empty   bool // an id is missing
+}
+
+// escapeID makes one path segment of an id. Ids hold any character (api.md,
+// "Conventions"); "." and ".." would be taken for steps of the path by clients
+// and proxies on the way, so their dots are escaped too.
+func escapeID(id string) string {
+	if strings.Trim(id, ".") == "" {
+		return strings.ReplaceAll(id, ".", "%2E")
+	}
+	return url.PathEscape(id)
+}
+
+var (
+	routeMe            = route{path: "/me"}
+	routeLocations     = route{path: "/locations"}
+	routeLocation      = route{path: "/locations/{id}"}
+	routeAllergens     = route{path: "/allergens"}
+	routeProduct       = route{path: "/products/{id}"}
+	routeIngredient    = route{path: "/ingredients/{id}"}
+	routeSalesOrder    = route{path: "/sales/orders/{id}"}
+	routeSalesDaily    = route{path: "/sales/daily", heavy: true}
+	routeSalesProducts = route{path: "/sales/products", heavy: true}
+)
+
+// Document is one object of the API, typed and as received.
+type Document[T any] struct {
+	Value      T
+	Raw        Raw
+	Date       time.Time // the service's clock, zero when not said
+	ReceivedAt time.Time
+}
+
+// Snapshot is a list without a cursor, whole.
+type Snapshot struct {
+	Rows       []Raw
+	Date       time.Time // the service's clock, zero when not said
+	ReceivedAt time.Time
+	Bytes      int
+}
+
+// Me asks for the key itself. It needs no scope and works while online ordering
+// is off.
+func (c *Client) Me(ctx context.Context) (Document[Me], error) {
+	return document[Me](ctx, c, routeMe.to())
+}
+
+// Locations asks for the active locations the key may use; rows are [Location].
+func (c *Client) Locations(ctx context.Context) (Snapshot, error) {
+	return c.snapshot(ctx, routeLocations.to())
+}
+
+// Location asks for one location.
+func (c *Client) Location(ctx context.Context, id string) (Document[Location], error) {
+	return document[Location](ctx, c, routeLocation.to(id))
+}
+
+// Allergens asks for the allergen catalogue; rows are [Allergen].
+func (c *Client) Allergens(ctx context.Context) (Snapshot, error) {
+	return c.snapshot(ctx, routeAllergens.to())
+}
+
+// Product asks for one product.
+func (c *Client) Product(ctx context.Context, id string) (Document[Product], error) {
+	return document[Product](ctx, c, routeProduct.to(id))
+}
+
+// Ingredient asks for one ingredient.
+func (c *Client) Ingredient(ctx context.Context, id string) (Document[Ingredient], error) {
+	return document[Ingredient](ctx, c, routeIngredient.to(id))
+}
+
+// SalesOrder asks for one order; 404 for anything that is not a paid order of
+// an allowed location that was not cancelled.
+func (c *Client) SalesOrder(ctx context.Context, id string) (Document[SalesOrder], error) {
+	return document[SalesOrder](ctx, c, routeSalesOrder.to(id))
+}
+
+func (c *Client) snapshot(ctx context.Context, t target) (Snapshot, error) {
+	var s Snapshot
+	answer, err := c.get(ctx, t, nil, func(body []byte) error {
+		return parseSnapshot(body, &s)
+	})
+	if err != nil {
+		return Snapshot{}, err
+	}
+	s.Date, s.ReceivedAt, s.Bytes = answer.date, answer.at, len(answer.body)
+	return s, nil
+}
+
+// document asks for one object. When the object does not fit its type, the
+// error is a [*BodyError] and the Document holds Raw all the same.
+func document[T any](ctx context.Context, c *Client, t target) (Document[T], error) {
+	answer, err := c.get(ctx, t, nil, parseObject)
+	if err != nil {
+		return Document[T]{}, err
+	}
+	d := Document[T]{Raw: answer.body, Date: answer.date, ReceivedAt: answer.at}
+	d.Value, err = Decode[T](d.Raw)
+	if err != nil {
+		return d, c.bodyError(t.route.name(), answer, &shapeError{kind: BodyShape, reason: err.Error()})
+	}
+	return d, nil
+}

@@ -1,0 +1,77 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"time"
+)
+
+// SalesQuery selects the days of the two sales aggregates, Bucharest days,
+// inclusive, at most 92 (api.md, "Sales").
+type SalesQuery struct {
+	From, To   Date
+	LocationID string // empty: every location the key may use
+	ByDay      bool   // /sales/products: one row per product and day
+}
+
+// SalesReport is the answer of a sales aggregate.
+type SalesReport[T any] struct {
+	Rows       []Raw // T each
+	Totals     Raw   // a Breakdown; /sales/daily only
+	Currency   string
+	From, To   Date
+	GroupBy    string    // /sales/products only
+	Date       time.Time // the service's clock, zero when not said
+	ReceivedAt time.Time
+	Bytes      int
+}
+
+// Typed decodes the rows; the error names the row that does not fit.
+func (r SalesReport[T]) Typed() ([]T, error) {
+	rows := make([]T, len(r.Rows))
+	for i, raw := range r.Rows {
+		row, err := Decode[T](raw)
+		if err != nil {
+			return nil, fmt.Errorf("row %d: %w", i, err)
+		}
+		rows[i] = row
+	}
+	return rows, nil
+}
+
+// SalesDaily asks for the totals of each day of a range. Heavy.
+func (c *Client) SalesDaily(ctx context.Context, q SalesQuery) (SalesReport[SalesDay], error) {
+	return report[SalesDay](ctx, c, routeSalesDaily, q.values())
+}
+
+// SalesProducts asks for what each product sold in a range. Heavy.
+func (c *Client) SalesProducts(ctx context.Context, q SalesQuery) (SalesReport[ProductSales], error) {
+	v := q.values()
+	if q.ByDay {
+		v.Set("group_by", "day")
+	}
+	return report[ProductSales](ctx, c, routeSalesProducts, v)
+}
+
+func (q SalesQuery) values() url.Values {
+	v := url.Values{}
+	put(v, "from", string(q.From))
+	put(v, "to", string(q.To))
+	put(v, "location_id", q.LocationID)
+	return v
+}
+
+func report[T any](ctx context.Context, c *Client, r route, v url.Values) (SalesReport[T], error) {
+	var e envelope
+	answer, err := c.get(ctx, r.to(), v, func(body []byte) error {
+		return e.parseReport(body, r == routeSalesDaily)
+	})
+	if err != nil {
+		return SalesReport[T]{}, err
+	}
+	return SalesReport[T]{
+		Rows: e.rows, Totals: e.totals, Currency: e.currency, From: e.from, To: e.to, GroupBy: e.groupBy,
+		Date: answer.date, ReceivedAt: answer.at, Bytes: len(answer.body),
+	}, nil
+}

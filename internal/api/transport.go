@@ -1,0 +1,89 @@
+package api
+
+import (
+	"crypto/tls"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Timeouts bound each phase of an attempt. Waiting at a gate counts for none.
+type Timeouts struct {
+	Dial   time.Duration // connecting; only for transports of NewTransport
+	TLS    time.Duration // the handshake; only for transports of NewTransport
+	Header time.Duration // from sending to the answer's headers, dial and TLS included
+	Idle   time.Duration // between two reads of the body
+	Whole  time.Duration // from sending to the last byte
+}
+
+// DefaultTimeouts suit pages of a few hundred kilobytes over a slow line.
+var DefaultTimeouts = Timeouts{
+	Dial:   10 * time.Second,
+	TLS:    10 * time.Second,
+	Header: 60 * time.Second,
+	Idle:   30 * time.Second,
+	Whole:  5 * time.Minute,
+}
+
+func (t Timeouts) withDefaults() Timeouts {
+	orElse(&t.Dial, DefaultTimeouts.Dial)
+	orElse(&t.TLS, DefaultTimeouts.TLS)
+	orElse(&t.Header, DefaultTimeouts.Header)
+	orElse(&t.Idle, DefaultTimeouts.Idle)
+	orElse(&t.Whole, DefaultTimeouts.Whole)
+	return t
+}
+
+const (
+	defaultMaxBody  = 64 << 20
+	defaultRetryMax = 4
+)
+
+func (o Options) withDefaults() Options {
+	o.Timeouts = o.Timeouts.withDefaults()
+	orElse(&o.UserAgent, "larder")
+	orElse(&o.MaxBody, defaultMaxBody)
+	orElse(&o.RetryMax, defaultRetryMax)
+	if o.Transport == nil {
+		o.Transport = NewTransport(o.Timeouts)
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Observe == nil {
+		o.Observe = func(Exchange) {}
+	}
+	if o.Jitter == nil {
+		o.Jitter = rand.Float64
+	}
+	return o
+}
+
+func orElse[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// NewTransport makes a transport that many clients can share: connections are
+// reused, HTTP/2 is spoken where the service does, proxies come from the
+// environment. Decompression is the client's, who bounds what comes out of it.
+func NewTransport(t Timeouts) *http.Transport {
+	t = t.withDefaults()
+	dialer := net.Dialer{Timeout: t.Dial, KeepAlive: 30 * time.Second}
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           dialer.DialContext,
+		TLSHandshakeTimeout:   t.TLS,
+		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12},
+		ForceAttemptHTTP2:     true,
+		MaxIdleConns:          1024,
+		MaxIdleConnsPerHost:   64,
+		IdleConnTimeout:       90 * time.Second,
+		ExpectContinueTimeout: time.Second,
+		DisableCompression:    true,
+	}
+}
