@@ -1,0 +1,49 @@
+package embedded
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// killAgain is how often a query that should stop is told so: it may not have
+// begun when it was told first.
+const killAgain = 50 * time.Millisecond
+
+// cancellable marks a statement so that it can be found among those running,
+// and stops it when ctx ends. Call release when it has returned.
+func (e *Engine) cancellable(ctx context.Context, sql string) (tagged string, release func()) {
+	mark := fmt.Sprintf("/*larder %d*/", e.serial.Add(1))
+	done, ended := make(chan struct{}), make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(ended)
+		e.stopQuery(mark, done)
+	})
+	return sql + "\n" + mark, func() {
+		close(done)
+		if !stop() {
+			<-ended
+		}
+	}
+}
+
+// stopQuery kills until done: the engine has no other way to end a statement
+// that is being computed. SYNC would hang (DESIGN §8, pitfalls).
+func (e *Engine) stopQuery(mark string, done <-chan struct{}) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-timer.C:
+			timer.Reset(killAgain)
+		}
+		e.anchorMu.Lock()
+		err := e.anchor.exec("KILL QUERY WHERE endsWith(query, " + quoteString(mark) + ") ASYNC")
+		e.anchorMu.Unlock()
+		if err != nil {
+			e.log.Warn("embedded engine: a query could not be stopped", "error", err)
+		}
+	}
+}

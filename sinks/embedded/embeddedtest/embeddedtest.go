@@ -1,0 +1,150 @@
+// Package embeddedtest gives tests a real ClickHouse: the embedded engine, one
+// for each test binary, with a database of its own for each test.
+//
+// What may live here: what tests of any package need to reach an engine. What
+// may not: production code; nothing but tests imports this.
+package embeddedtest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/larder-sync/larder/sinks/embedded"
+)
+
+var shared struct {
+	sync.Mutex
+	engine *embedded.Engine
+	dir    string
+	serial atomic.Uint64
+}
+
+// Engine returns the engine of this test binary, opened on a folder of its own
+// at the first call. It fails the test when the engine is missing. Use Main in
+// TestMain so that the folder is removed at the end.
+func Engine(t testing.TB) *embedded.Engine {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.engine != nil {
+		return shared.engine
+	}
+	removeStale()
+	dir, err := os.MkdirTemp("", folderPrefix)
+	if err != nil {
+		t.Fatalf("folder for the embedded engine: %v", err)
+	}
+	engine, err := embedded.Open(context.Background(), embedded.Options{Path: dir})
+	if err != nil {
+		t.Fatalf("open the embedded engine: %v", err)
+	}
+	shared.engine, shared.dir = engine, dir
+	return engine
+}
+
+// Main runs the tests of a binary, closes its engine and removes the folder.
+//
+//	func TestMain(m *testing.M) { os.Exit(embeddedtest.Main(m)) }
+func Main(m *testing.M) int {
+	code := m.Run()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.engine == nil {
+		return code
+	}
+	if err := shared.engine.Close(); err != nil {
+		fmt.Fprintln(os.Stderr, "close the embedded engine:", err)
+		code = max(code, 1)
+	}
+	if err := os.RemoveAll(shared.dir); err != nil {
+		fmt.Fprintln(os.Stderr, "remove the embedded engine's folder:", err)
+	}
+	return code
+}
+
+const folderPrefix = "larder-engine-test-"
+
+// removeStale removes the folders of test binaries that were killed: those whose
+// engine is not locked any more.
+func removeStale() {
+	old, err := filepath.Glob(filepath.Join(os.TempDir(), folderPrefix+"*"))
+	if err != nil {
+		return
+	}
+	for _, dir := range old {
+		if embedded.Free(dir) {
+			_ = os.RemoveAll(dir) // a folder that stays is for the next run
+		}
+	}
+}
+
+// Database creates a fresh database on the shared engine, returns its name and
+// drops it when the test ends, with <name>_raw beside it (DESIGN §4) if there
+// is one.
+func Database(t testing.TB) string {
+	t.Helper()
+	engine := Engine(t)
+	name := fmt.Sprintf("test_%d_%s", shared.serial.Add(1), simple(t.Name()))
+	conn := connect(t, engine, "default")
+	if err := conn.Exec(context.Background(), "CREATE DATABASE `"+name+"`"); err != nil {
+		t.Fatalf("create database %s: %v", name, err)
+	}
+	t.Cleanup(func() {
+		for _, database := range []string{name, name + "_raw"} {
+			if err := conn.Exec(context.Background(), "DROP DATABASE IF EXISTS `"+database+"` SYNC"); err != nil {
+				t.Errorf("drop database %s: %v", database, err)
+			}
+		}
+		if err := conn.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return name
+}
+
+// Conn returns a connection to a database of the shared engine, closed when the
+// test ends.
+func Conn(t testing.TB, database string) driver.Conn {
+	t.Helper()
+	conn := connect(t, Engine(t), database)
+	t.Cleanup(func() {
+		if err := conn.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return conn
+}
+
+func connect(t testing.TB, engine *embedded.Engine, database string) driver.Conn {
+	t.Helper()
+	conn, err := clickhouse.Open(&clickhouse.Options{
+		Protocol:    clickhouse.HTTP,
+		Addr:        []string{"embedded"},
+		Auth:        clickhouse.Auth{Database: database},
+		DialContext: engine.Dial,
+	})
+	if err != nil {
+		t.Fatalf("connect to the embedded engine: %v", err)
+	}
+	return conn
+}
+
+// simple makes a test's name one of a database.
+func simple(name string) string {
+	kept := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' {
+			return r
+		}
+		return '_'
+	}, strings.ToLower(name))
+	return kept[:min(len(kept), 40)]
+}

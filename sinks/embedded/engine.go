@@ -1,0 +1,191 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Engine is a ClickHouse that runs inside this process, on one data folder.
+type Engine struct {
+	path    string
+	log     *slog.Logger
+	lib     *native
+	lock    *os.File
+	anchor  *conn // keeps the engine up, and stops queries; see stopQuery
+	pool    *pool
+	names   map[string]bool // of the settings the engine knows
+	version string
+	denied  map[string]bool // functions that the read-only way in refuses
+
+	anchorMu sync.Mutex
+	serial   atomic.Uint64
+	work     sync.WaitGroup // statements under way
+	ways     ways           // the listeners
+	stop     context.CancelFunc
+	stopped  context.Context
+	closing  sync.Once
+	closeErr error
+}
+
+// process is what there can be one of: the library, and the engine in it.
+var process struct {
+	sync.Mutex
+	lib  *native
+	open *Engine
+}
+
+// ErrOpen is returned by Open while this process has an engine open: there can
+// be one at a time.
+var ErrOpen = errors.New("this process has an embedded engine open already")
+
+// Open starts the engine on a data folder, which it creates if need be. Errors:
+// ErrEngineMissing, ErrUnwritable, ErrHeld (a *HeldError), ErrOpen; each says
+// what to do. The returned engine serves in the process (Dial) at once and on
+// the folder's socket (see DialHeld); ListenTCP adds the read-only way in.
+func Open(ctx context.Context, o Options) (*Engine, error) {
+	process.Lock()
+	defer process.Unlock()
+	if process.open != nil {
+		return nil, fmt.Errorf("%w, on %s: close it before opening %s", ErrOpen, process.open.path, o.Path)
+	}
+	if err := loadLibrary(); err != nil {
+		return nil, err
+	}
+	path, err := prepareFolder(o.Path)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := lockFolder(path)
+	if err != nil {
+		return nil, err
+	}
+	e, err := start(ctx, process.lib, path, lock, o)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	process.open = e
+	return e, nil
+}
+
+func loadLibrary() error {
+	if process.lib != nil {
+		return nil
+	}
+	path, err := FindLibrary()
+	if err != nil {
+		return err
+	}
+	lib, err := loadNative(path)
+	if err != nil {
+		return err
+	}
+	process.lib = lib
+	return nil
+}
+
+func start(ctx context.Context, lib *native, path string, lock *os.File, o Options) (*Engine, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	e := &Engine{path: path, log: o.Logger, lib: lib, lock: lock}
+	if e.log == nil {
+		e.log = slog.New(slog.DiscardHandler)
+	}
+	config, err := o.writeConfig(path)
+	if err != nil {
+		return nil, err
+	}
+	args := append([]string{"clickhouse", "--path=" + path, "--config-file=" + config}, settingArgs(o.settings())...)
+	if err := e.boot(args); err != nil {
+		return nil, err
+	}
+	e.pool = newPool(lib, args)
+	e.stopped, e.stop = context.WithCancel(context.Background())
+	if err := e.learn(); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	if err := e.listenInside(); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	e.log.Info("embedded engine open", "path", path, "version", e.version)
+	return e, nil
+}
+
+// boot opens the first connection, which starts the engine.
+func (e *Engine) boot(args []string) error {
+	var err error
+	kept := keepingSignals(func() {
+		e.lib.signals(0)
+		e.anchor, err = openConn(e.lib, args)
+	})
+	if kept != nil {
+		return fmt.Errorf("start the engine: %w", kept)
+	}
+	if err != nil {
+		return fmt.Errorf("start the engine on %s: %w: the folder may hold data of a newer engine, or be damaged, or a setting may be unknown", e.path, err)
+	}
+	return nil
+}
+
+// learn asks the engine what it is and what it knows.
+func (e *Engine) learn() error {
+	e.names = map[string]bool{}
+	e.denied = maps.Clone(deniedFunctions)
+	for _, ask := range []struct {
+		sql string
+		put func(string)
+	}{
+		{"SELECT version()", func(s string) { e.version = s }},
+		{"SELECT name FROM system.settings", func(s string) { e.names[s] = true }},
+		{"SELECT name FROM system.table_functions", func(s string) {
+			if !harmlessTableFunctions[strings.ToLower(s)] {
+				e.denied[strings.ToLower(s)] = true
+			}
+		}},
+	} {
+		out, _, err := e.anchor.query(ask.sql, "TSVRaw")
+		if err != nil {
+			return fmt.Errorf("ask the engine: %w", err)
+		}
+		for line := range strings.Lines(string(out)) {
+			ask.put(strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return nil
+}
+
+// Path is the data folder, absolute.
+func (e *Engine) Path() string { return e.path }
+
+// Version is the engine's ClickHouse version.
+func (e *Engine) Version() string { return e.version }
+
+// Close ends the listeners, stops the queries under way, closes the connections
+// and lets go of the folder, in that order. It may be called more than once.
+func (e *Engine) Close() error {
+	e.closing.Do(func() { e.closeErr = e.shutDown() })
+	return e.closeErr
+}
+
+func (e *Engine) shutDown() error {
+	err := e.ways.close()
+	e.stop()
+	e.work.Wait()
+	e.pool.close()
+	e.anchor.close()
+	err = errors.Join(err, e.lock.Close())
+	process.Lock()
+	defer process.Unlock()
+	if process.open == e {
+		process.open = nil
+	}
+	e.log.Info("embedded engine closed", "path", e.path)
+	return err
+}

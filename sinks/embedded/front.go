@@ -1,0 +1,250 @@
+package embedded
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime/debug"
+)
+
+// front speaks ClickHouse's HTTP interface for one way in.
+type front struct {
+	engine         *Engine
+	rights         rights
+	user, password string // asked for when password is not empty
+}
+
+// ServeHTTP answers one request. A panic becomes an answer and a log line.
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a := &answer{w: w, version: f.engine.version}
+	defer func() {
+		if reason := recover(); reason != nil {
+			if reason == http.ErrAbortHandler { //nolint:errorlint // a panic value is compared as it is
+				panic(reason)
+			}
+			f.engine.log.Error("embedded engine: a request failed", "panic", fmt.Sprint(reason), "stack", string(debug.Stack()))
+			a.fail(refuse(codeUnknown, "STD_EXCEPTION", "The request could not be handled"))
+		}
+	}()
+	switch r.URL.Path {
+	case "/ping", "/replicas_status":
+		a.ok()
+	case "/", "":
+		f.answer(a, r)
+	default:
+		http.Error(w, "There is no handle "+r.URL.Path+"\n\nUse / or /ping for health checks.\nOr POST queries to /\n", http.StatusNotFound)
+	}
+}
+
+func (f *front) answer(a *answer, r *http.Request) {
+	switch r.Method {
+	case http.MethodGet, http.MethodPost, http.MethodHead:
+	case http.MethodOptions:
+		a.w.Header().Set("Allow", "GET, HEAD, POST, OPTIONS")
+		a.w.WriteHeader(http.StatusNoContent)
+		return
+	default:
+		a.fail(refuse(codeNotImplemented, "NOT_IMPLEMENTED", "Method %s is not taken: use GET or POST", r.Method))
+		return
+	}
+	if err := f.admit(r); err != nil {
+		a.w.Header().Set("WWW-Authenticate", `Basic realm="ClickHouse server HTTP API"`)
+		a.fail(err)
+		return
+	}
+	q, err := f.engine.parseRequest(r)
+	if err == nil && f.rights == reading {
+		err = q.restrict()
+	}
+	if err != nil {
+		a.fail(err)
+		return
+	}
+	a.prepare(q)
+	if err := f.run(r.Context(), a, q); err != nil {
+		a.fail(err)
+	}
+}
+
+// admit checks who asks, in every way that ClickHouse's interface has for it.
+func (f *front) admit(r *http.Request) error {
+	if f.password == "" {
+		return nil
+	}
+	user, password, ok := r.BasicAuth()
+	if !ok {
+		user, password = r.Header.Get("X-ClickHouse-User"), r.Header.Get("X-ClickHouse-Key")
+	}
+	if user == "" && password == "" {
+		user, password = r.URL.Query().Get("user"), r.URL.Query().Get("password")
+	}
+	same := subtle.ConstantTimeCompare([]byte(user), []byte(f.user)) & subtle.ConstantTimeCompare([]byte(password), []byte(f.password))
+	if same != 1 {
+		return refuse(codeAuthentication, "AUTHENTICATION_FAILED", "Authentication failed: password is incorrect, or there is no user with such name")
+	}
+	return nil
+}
+
+// run answers a request with the engine, as one statement under way.
+func (f *front) run(ctx context.Context, a *answer, q *request) error {
+	if q.text == "" {
+		if q.get {
+			a.ok()
+			return nil
+		}
+		return refuse(codeSyntax, "SYNTAX_ERROR", "Syntax error: the statement is empty")
+	}
+	e := f.engine
+	e.work.Add(1)
+	defer e.work.Done()
+	if head, inserts := parseInsert(q.text); inserts {
+		if f.rights == reading || q.get {
+			return readonlyError("Cannot execute query in readonly mode: use POST and the data folder's owner's rights to insert")
+		}
+		return e.insert(ctx, a, q, head)
+	}
+	sql, err := bindParams(q.text, q.params)
+	if err != nil {
+		return err
+	}
+	s := parseStatement(sql)
+	return e.withConn(ctx, q, func(c *conn) error { return f.execute(ctx, a, q, c, &s) })
+}
+
+// withConn runs f with a connection that has the request's settings.
+func (e *Engine) withConn(ctx context.Context, q *request, f func(*conn) error) error {
+	c, err := e.pool.lease(ctx, q.settings, q.database)
+	if err != nil {
+		return err
+	}
+	defer e.pool.release(c)
+	return f(c)
+}
+
+func (f *front) execute(ctx context.Context, a *answer, q *request, c *conn, s *statement) error {
+	if f.rights == reading {
+		if err := f.engine.mayRead(c, s); err != nil {
+			return err
+		}
+	}
+	kind, err := c.classify(s.sql)
+	if err != nil {
+		return err
+	}
+	if kind.statements > 1 {
+		return refuse(codeSyntax, "SYNTAX_ERROR", "Syntax error (Multi-statements are not allowed)")
+	}
+	if q.get && kind.statements == 1 && kind.class != classReading {
+		return readonlyError("Cannot execute query in readonly mode. For queries over HTTP, method GET implies readonly. You should use method POST for modifying queries")
+	}
+	if s.insertsInput() {
+		return refuse(codeNotImplemented, "NOT_IMPLEMENTED", "INSERT … SELECT … FROM input() is not taken: the embedded engine would insert nothing")
+	}
+	// The next one on this connection must not see a SET, USE or temporary table.
+	c.spoiled = c.spoiled || kind.class == classControl || s.has("TEMPORARY")
+	a.format = first(s.format, q.format)
+	tagged, release := f.engine.cancellable(ctx, s.sql)
+	defer release()
+	if kind.class == classReading && s.selects() && streams(a.format) && !q.whole {
+		return a.stream(ctx, c, s, tagged, q)
+	}
+	out, counted, err := c.query(tagged, a.format)
+	if err != nil {
+		return err
+	}
+	return a.whole(out, counted)
+}
+
+// insert streams data into the engine.
+func (e *Engine) insert(ctx context.Context, a *answer, q *request, head insertHead) error {
+	sql, err := bindParams(head.sql, q.params)
+	if err != nil {
+		return err
+	}
+	return e.withConn(ctx, q, func(c *conn) error {
+		i, err := c.insert(sql, head.format)
+		if err != nil {
+			return err
+		}
+		counted, err := feed(ctx, i, q.text[head.data:], q.body)
+		if err != nil {
+			if recovery := i.abort(); recovery != nil {
+				c.spoiled = true
+			}
+			drain(q.body)
+			return err
+		}
+		i.close()
+		a.format = head.format
+		return a.whole(nil, counted)
+	})
+}
+
+const feedSize = 1 << 20
+
+// drain reads what a client still sends after its insert failed, so that it
+// reads the answer instead of a broken connection.
+func drain(body io.Reader) {
+	_, err := io.Copy(io.Discard, io.LimitReader(body, 256<<20))
+	_ = err // the insert has failed already, and its error is the one to tell
+}
+
+// feed hands all data over and commits. When the data ends with an error, or the
+// one who sent it has gone, nothing is committed.
+func feed(ctx context.Context, i *insertion, inline string, body io.Reader) (stats, error) {
+	if err := i.append([]byte(inline)); err != nil {
+		return stats{}, i.reason(err)
+	}
+	buffer := make([]byte, feedSize)
+	for {
+		n, err := fill(body, buffer)
+		if failed := i.append(buffer[:n]); failed != nil {
+			return stats{}, i.reason(failed)
+		}
+		if errors.Is(err, io.EOF) {
+			return i.done()
+		}
+		if err != nil {
+			return stats{}, unreadable(err)
+		}
+		if err := ctx.Err(); err != nil {
+			return stats{}, err
+		}
+	}
+}
+
+// fill reads until the buffer is full or an error. Unlike io.ReadFull it tells a
+// body that ended (io.EOF) from one that was cut short (io.ErrUnexpectedEOF).
+func fill(r io.Reader, buffer []byte) (n int, err error) {
+	for n < len(buffer) && err == nil {
+		var more int
+		more, err = r.Read(buffer[n:])
+		n += more
+	}
+	return n, err
+}
+
+// has says whether a word stands in the statement, outside of quotes.
+func (s *statement) has(keyword string) bool {
+	for _, t := range s.tokens {
+		if t.is(keyword) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *statement) insertsInput() bool {
+	if s.keyword != "insert" {
+		return false
+	}
+	for i, t := range s.tokens[:max(len(s.tokens)-1, 0)] {
+		if t.is("input") && s.tokens[i+1].symbol("(") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,111 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+const lockName = "larder.lock"
+
+// ErrHeld is what errors.Is finds when another process holds the data folder.
+var ErrHeld = errors.New("the data folder is held by another process")
+
+// HeldError says which process holds a data folder. The warehouse can still be
+// reached through that process: see DialHeld.
+type HeldError struct {
+	Path string
+	PID  int // 0 when it could not be read
+}
+
+func (e *HeldError) Error() string {
+	who := "another process"
+	if e.PID > 0 {
+		who = "process " + strconv.Itoa(e.PID)
+	}
+	return fmt.Sprintf("the data folder %s is held by %s: stop it, or give this one another folder", e.Path, who)
+}
+
+// Is makes errors.Is(err, ErrHeld) true.
+func (e *HeldError) Is(target error) bool { return target == ErrHeld }
+
+// lockFolder takes the folder for this process. The lock is the kernel's and
+// ends with the process, however it ends; the file itself stays and tells the
+// holder's process id.
+func lockFolder(path string) (*os.File, error) {
+	file, err := os.OpenFile(filepath.Join(path, lockName), os.O_RDWR|os.O_CREATE|syscall.O_CLOEXEC, 0o600)
+	if err != nil {
+		return nil, unwritable(path, err)
+	}
+	if err := takeLock(file, path); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+func takeLock(file *os.File, path string) error {
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return &HeldError{Path: path, PID: holder(path)}
+		}
+		return fmt.Errorf("lock %s: %w", file.Name(), err)
+	}
+	if err := file.Truncate(0); err != nil {
+		return unwritable(path, err)
+	}
+	if _, err := file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0); err != nil {
+		return unwritable(path, err)
+	}
+	return nil
+}
+
+// holder reads the process id in the lock file, 0 when there is none.
+func holder(path string) int {
+	content, err := os.ReadFile(filepath.Join(path, lockName))
+	if err != nil {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	if err != nil {
+		return 0
+	}
+	return pid
+}
+
+// ErrUnwritable is what errors.Is finds when the data folder cannot be made or
+// written.
+var ErrUnwritable = errors.New("the data folder cannot be written")
+
+func unwritable(path string, err error) error {
+	return fmt.Errorf("%w: %s: %w; make it a folder that this user can write, or name another in warehouse.dsn", ErrUnwritable, path, err)
+}
+
+// prepareFolder creates the folder and proves that it can be written.
+func prepareFolder(path string) (string, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return "", unwritable(path, err)
+	}
+	if err := os.MkdirAll(absolute, 0o700); err != nil {
+		return "", unwritable(absolute, err)
+	}
+	// Two names of one folder must be one folder, also for the engine.
+	if real, err := filepath.EvalSymlinks(absolute); err == nil {
+		absolute = real
+	}
+	return absolute, nil
+}
+
+// Free says whether a data folder exists and no process holds it.
+func Free(path string) bool {
+	file, err := os.Open(filepath.Join(path, lockName))
+	if err != nil {
+		return false
+	}
+	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	return errors.Join(err, file.Close()) == nil
+}

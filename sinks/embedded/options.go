@@ -1,0 +1,94 @@
+package embedded
+
+import (
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Options says how to open an engine.
+type Options struct {
+	Path   string       // the data folder; created when it is not there
+	Logger *slog.Logger // nil for none
+
+	// Settings are ClickHouse's query settings, over the defaults of DESIGN §8.
+	Settings map[string]string
+
+	// Memory is the most that the engine may use, in bytes; 0 means 2 GiB.
+	// Queries that would need more fail, each alone.
+	Memory int64
+}
+
+const defaultMemory = 2 << 30
+
+// defaultSettings are what DESIGN §8 measured as worth setting. The session's
+// time zone is fixed so that a DateTime reads the same on every machine.
+var defaultSettings = map[string]string{
+	"optimize_on_insert":                 "0",
+	"optimize_move_to_prewhere_if_final": "1",
+	"session_timezone":                   "UTC",
+	"allow_introspection_functions":      "0",
+}
+
+func (o Options) memory() int64 {
+	if o.Memory > 0 {
+		return o.Memory
+	}
+	return defaultMemory
+}
+
+// settings are those of every connection.
+func (o Options) settings() map[string]string {
+	all := maps.Clone(defaultSettings)
+	all["max_memory_usage"] = strconv.FormatInt(o.memory()/4*3, 10)
+	maps.Copy(all, o.Settings)
+	return all
+}
+
+// serverConfig is the engine's own configuration. It goes into a file because
+// the engine ignores settings of MergeTree on its command line, without a word.
+// Caches are cut from gigabytes to what a warehouse of this size can use.
+const serverConfig = `<clickhouse>
+    <!-- Written by Larder at each start; changes made here are lost. -->
+    <merge_tree>
+        <default_compression_codec>ZSTD(1)</default_compression_codec>
+        <fsync_after_insert>1</fsync_after_insert>
+        <fsync_part_directory>1</fsync_part_directory>
+    </merge_tree>
+    <max_server_memory_usage>{memory}</max_server_memory_usage>
+    <mark_cache_size>{cache}</mark_cache_size>
+    <primary_index_cache_size>{cache}</primary_index_cache_size>
+    <index_mark_cache_size>{cache}</index_mark_cache_size>
+</clickhouse>
+`
+
+func (o Options) writeConfig(folder string) (string, error) {
+	path := filepath.Join(folder, "larder-engine.xml")
+	text := strings.NewReplacer(
+		"{memory}", strconv.FormatInt(o.memory(), 10),
+		"{cache}", strconv.FormatInt(o.memory()/16, 10),
+	).Replace(serverConfig)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return "", unwritable(folder, err)
+	}
+	return path, nil
+}
+
+// settingArgs turns settings into arguments of a connection, in order. readonly
+// comes last: the engine takes no other setting after it.
+func settingArgs(settings map[string]string) []string {
+	args := make([]string, 0, len(settings))
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		if name != "readonly" {
+			args = append(args, "--"+name+"="+settings[name])
+		}
+	}
+	if value, ok := settings["readonly"]; ok {
+		args = append(args, "--readonly="+value)
+	}
+	return args
+}

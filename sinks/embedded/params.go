@@ -1,0 +1,91 @@
+package embedded
+
+import "strings"
+
+// bindParams puts the values of param_x into {x:Type}. It is done here, not by
+// the engine, which mixes up the parameters of connections running in parallel
+// (DESIGN §8). Values arrive in the escaped form of ClickHouse's interface.
+func bindParams(sql string, params map[string]string) (string, error) {
+	if !strings.Contains(sql, "{") {
+		return sql, nil
+	}
+	var out strings.Builder
+	l := lexer{sql: sql}
+	done := 0
+	for t := l.next(); t.kind != end; t = l.next() {
+		if !t.symbol("{") {
+			continue
+		}
+		name, typ, after, ok := placeholder(sql, l)
+		if !ok {
+			continue
+		}
+		value, given := params[name]
+		if !given {
+			return "", refuse(codeMissingParameter, "UNKNOWN_QUERY_PARAMETER", "Substitution `%s` is not set", name)
+		}
+		out.WriteString(sql[done:t.from])
+		out.WriteString(bound(value, typ))
+		l.pos, done = after, after
+	}
+	out.WriteString(sql[done:])
+	return out.String(), nil
+}
+
+// placeholder reads x:Type} behind an opening brace. A map literal looks like
+// {'a':1}, so its first token is no word.
+func placeholder(sql string, l lexer) (name, typ string, after int, ok bool) {
+	first := l.next()
+	if first.kind != word || !l.next().symbol(":") {
+		return "", "", 0, false
+	}
+	from := l.pos
+	for t := l.next(); t.kind != end; t = l.next() {
+		if t.symbol("}") {
+			return first.text, strings.TrimSpace(sql[from:t.from]), t.to, true
+		}
+	}
+	return "", "", 0, false
+}
+
+func bound(value, typ string) string {
+	if typ == "Identifier" {
+		return quoteIdentifier(unescapeTSV(value))
+	}
+	base := typ
+	for _, wrapper := range []string{"LowCardinality(", "Nullable("} {
+		if inner, ok := strings.CutPrefix(base, wrapper); ok {
+			base = strings.TrimSuffix(inner, ")")
+		}
+	}
+	if value == `\N` && strings.Contains(typ, "Nullable(") {
+		return "_CAST(NULL, " + quoteString(typ) + ")"
+	}
+	if base == "String" || strings.HasPrefix(base, "FixedString") || strings.HasPrefix(base, "Enum") {
+		value = unescapeTSV(value)
+	}
+	return "_CAST(" + quoteString(value) + ", " + quoteString(typ) + ")"
+}
+
+var tsvEscapes = map[byte]byte{'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', '0': 0, 'a': '\a', 'v': '\v', 'e': 0x1b}
+
+// unescapeTSV reads the escapes of the TabSeparated format.
+func unescapeTSV(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var out strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			out.WriteByte(s[i])
+			continue
+		}
+		i++
+		if c, ok := tsvEscapes[s[i]]; ok {
+			out.WriteByte(c)
+			continue
+		}
+		out.WriteByte(s[i])
+	}
+	return out.String()
+}

@@ -1,0 +1,153 @@
+package embedded
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// maxStatement is how long a statement without its data may be.
+const maxStatement = 16 << 20
+
+// maxHead is how far the front looks for the data of an INSERT in a body.
+const maxHead = 256 << 10
+
+// request is a statement as it came in.
+type request struct {
+	id       string
+	get      bool
+	text     string    // the statement; of an INSERT perhaps with its first data
+	body     io.Reader // the data behind text
+	database string
+	format   string // when the statement names none
+	settings map[string]string
+	params   map[string]string
+	protocol uint64 // the revision that Native blocks are framed for; 0 for none
+	compress string // of the answer: "" or the method of ClickHouse's own framing
+	encoding string // of the answer: "" or a Content-Encoding
+	whole    bool   // the answer begins when the statement has ended
+}
+
+// transport are the parameters that are about HTTP or a session, not settings of
+// a query. What they ask for is either done by the front or of no meaning here.
+var transport = map[string]bool{
+	"query": true, "database": true, "default_format": true, "user": true, "password": true,
+	"quota_key": true, "query_id": true, "session_id": true, "session_timeout": true,
+	"session_check": true, "close_session": true, "stacktrace": true, "compress": true,
+	"decompress": true, "client_protocol_version": true, "wait_end_of_query": true,
+	"buffer_size": true, "role": true, "profile": true, "add_http_cors_header": true,
+	"send_progress_in_http_headers": true, "http_headers_progress_interval_ms": true,
+	"enable_http_compression": true, "http_zlib_compression_level": true,
+	"network_compression_method": true, "network_zstd_compression_level": true,
+	"http_native_compression_disable_checksumming_on_decompress": true,
+	"http_write_exception_in_output_format":                      true,
+	"async_insert": true, "wait_for_async_insert": true, "cancel_http_readonly_queries_on_client_close": true,
+}
+
+func (e *Engine) parseRequest(r *http.Request) (*request, error) {
+	// A semicolon belongs to the SQL, not to the query string.
+	values, err := url.ParseQuery(strings.ReplaceAll(r.URL.RawQuery, ";", "%3B"))
+	if err != nil {
+		return nil, refuse(codeBadArguments, "BAD_ARGUMENTS", "The query string cannot be read: %v", err)
+	}
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
+		return nil, refuse(codeNotImplemented, "NOT_IMPLEMENTED", "External tables are not taken here: put the values into the statement")
+	}
+	q := &request{
+		id:       first(values.Get("query_id"), rand.Text()),
+		get:      r.Method != http.MethodPost,
+		database: first(values.Get("database"), r.Header.Get("X-ClickHouse-Database"), "default"),
+		format:   first(values.Get("default_format"), r.Header.Get("X-ClickHouse-Format"), "TabSeparated"),
+		settings: map[string]string{},
+		params:   map[string]string{},
+		encoding: acceptedEncoding(r, values),
+		whole:    isOn(values.Get("wait_end_of_query")),
+	}
+	q.protocol, err = strconv.ParseUint(first(values.Get("client_protocol_version"), "0"), 10, 32)
+	if err != nil {
+		return nil, refuse(codeBadArguments, "BAD_ARGUMENTS", "client_protocol_version must be a number")
+	}
+	if isOn(values.Get("compress")) {
+		q.compress = first(strings.ToUpper(values.Get("network_compression_method")), "LZ4")
+	}
+	if err := e.takeSettings(q, values); err != nil {
+		return nil, err
+	}
+	return q, q.takeBody(r, values)
+}
+
+func (e *Engine) takeSettings(q *request, values url.Values) error {
+	for name, given := range values {
+		value := given[len(given)-1]
+		switch param, isParam := strings.CutPrefix(name, "param_"); {
+		case isParam:
+			q.params[param] = value
+		case transport[name]:
+		case !e.names[name]:
+			return refuse(codeUnknownSetting, "UNKNOWN_SETTING", "Unknown setting '%s'", name)
+		case strings.ContainsRune(value, 0):
+			return refuse(codeBadArguments, "BAD_ARGUMENTS", "The value of setting '%s' cannot be read", name)
+		default:
+			q.settings[name] = value
+		}
+	}
+	return nil
+}
+
+// takeBody puts statement and data together: the query parameter, and behind it
+// the body.
+func (q *request) takeBody(r *http.Request, values url.Values) error {
+	body, err := decodedBody(r, isOn(values.Get("decompress")))
+	if err != nil {
+		return err
+	}
+	q.text, q.body = values.Get("query"), body
+	if _, inserts := parseInsert(q.text); inserts {
+		return nil
+	}
+	head, err := io.ReadAll(io.LimitReader(body, maxHead))
+	if err != nil {
+		return unreadable(err)
+	}
+	if len(head) > 0 {
+		q.text = strings.TrimPrefix(q.text+"\n"+string(head), "\n")
+	}
+	if _, inserts := parseInsert(q.text); inserts {
+		return nil
+	}
+	rest, err := io.ReadAll(io.LimitReader(body, maxStatement))
+	if err != nil {
+		return unreadable(err)
+	}
+	if len(rest) == maxStatement {
+		return refuse(codeTooLarge, "QUERY_IS_TOO_LARGE", "The statement is longer than %d bytes", maxStatement)
+	}
+	q.text += string(rest)
+	q.body = bytes.NewReader(nil)
+	return nil
+}
+
+func unreadable(err error) error {
+	var exception *Exception
+	if errors.As(err, &exception) {
+		return err
+	}
+	return refuse(codeBadArguments, "BAD_ARGUMENTS", "The body cannot be read: %v", err)
+}
+
+func isOn(value string) bool { return value == "1" || strings.EqualFold(value, "true") }
+
+// first returns the first that is not empty.
+func first(texts ...string) string {
+	for _, s := range texts {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
