@@ -26,7 +26,7 @@ type SalesDay struct {
 // group_by=day only; ProductID is null for lines with no catalogue product, one
 // row per line name.
 type ProductSales struct {
-	Date          *Date     `json:"date,omitempty"`
+	Date          *Date     `json:"date,omitempty" column:"required"`
 	ProductID     *string   `json:"product_id"`
 	Name          string    `json:"name"`
 	CategoryID    *string   `json:"category_id"`

@@ -1,0 +1,90 @@
+package mapping
+
+// The kinds of drift.
+const (
+	DriftField = "field" // a field that api.md does not name
+	DriftValue = "value" // a value, or a key of a map, that api.md does not name
+)
+
+// maxDrift is how many different things one row can report: the rest is in its
+// raw JSON, and the next rows report again.
+const maxDrift = 64
+
+// maxPaths bounds the interned paths of a mapper, whatever the rows hold.
+const maxPaths = 4096
+
+// DriftItem is something in a row that api.md does not know. The row landed all
+// the same.
+type DriftItem struct {
+	Path    string // array indexes and map keys left out: items.discount_code
+	Kind    string // DriftField or DriftValue
+	Example []byte // the literal JSON, cut to 200 bytes; a part of the row
+}
+
+// Key identifies what is reported once (DESIGN R9): kind and path, separated by
+// a zero byte.
+func (d DriftItem) Key() string { return d.Kind + "\x00" + d.Path }
+
+// Seen is the set of what was reported. It is not safe for concurrent use.
+type Seen struct {
+	keys    map[string]struct{}
+	scratch []byte
+}
+
+// Has tells whether the item, or one of its kind and path, is in the set.
+func (s *Seen) Has(d DriftItem) bool {
+	s.scratch = append(append(append(s.scratch[:0], d.Kind...), 0), d.Path...)
+	_, ok := s.keys[string(s.scratch)]
+	return ok
+}
+
+// Add puts a [DriftItem.Key] into the set, and tells whether it is new there.
+func (s *Seen) Add(key string) bool {
+	if s.keys == nil {
+		s.keys = map[string]struct{}{}
+	}
+	before := len(s.keys)
+	s.keys[key] = struct{}{}
+	return len(s.keys) > before
+}
+
+// unknown reads past a field that api.md does not name, and reports it.
+func (m *Mapper) unknown(o *object, quoted []byte) error {
+	m.recheck = true
+	path := m.path(o.path, m.text(quoted))
+	value, err := m.dec.ReadValue()
+	if err != nil {
+		return m.syntax(err)
+	}
+	m.report(path, DriftField, value)
+	return nil
+}
+
+func (m *Mapper) path(prefix string, name []byte) string {
+	if len(m.paths) >= maxPaths {
+		clear(m.paths)
+	}
+	name = cut(name)
+	var buffer [256]byte
+	full := append(append(buffer[:0], prefix...), name...)
+	path, ok := m.paths[string(full)]
+	if !ok {
+		path = string(full)
+		m.paths[path] = path
+	}
+	return path
+}
+
+// report notes drift once per row.
+func (m *Mapper) report(path, kind string, literal []byte) {
+	if len(m.drift) >= maxDrift {
+		return
+	}
+	for i := range m.drift {
+		if d := &m.drift[i]; d.Path == path && d.Kind == kind {
+			return
+		}
+	}
+	end := int(m.dec.InputOffset())
+	m.drift = append(m.drift, DriftItem{Path: path, Kind: kind, Example: cut(m.raw[end-len(literal) : end])})
+}

@@ -1,0 +1,162 @@
+package mapping
+
+// The range that DateTime64(6) and Date32 keep through the driver (DESIGN §4):
+// from 1900-01-01 to 2262-04-11, where nanoseconds stop fitting in 64 bits.
+const (
+	firstDay     = -25567
+	lastDay      = 106751
+	microsPerDay = 86_400_000_000
+	firstInstant = firstDay * microsPerDay
+	lastInstant  = 9_223_372_036_854_775 // 2262-04-11T23:47:16.854775Z
+)
+
+const (
+	notDay      = "want a day as YYYY-MM-DD"
+	noSuchDay   = "there is no such day"
+	notInstant  = "want an instant as YYYY-MM-DDThh:mm:ss[.ffffff]Z"
+	outOfRange  = "outside the years that can be stored (1900-01-01 to 2262-04-11)"
+	tooFine     = "finer than a microsecond"
+	noSuchClock = "there is no such time of day"
+)
+
+// parseDay reads YYYY-MM-DD into days since 1970-01-01.
+func parseDay(s []byte) (int64, string) {
+	if len(s) != len("2006-01-02") {
+		return 0, notDay
+	}
+	days, reason := calendarDay(s)
+	if reason == "" && (days < firstDay || days > lastDay) {
+		return 0, outOfRange
+	}
+	return days, reason
+}
+
+// parseInstant reads an ISO 8601 instant into microseconds since 1970. Without
+// an offset it is in UTC (api.md, "Conventions").
+func parseInstant(s []byte) (int64, string) {
+	if len(s) < len("2006-01-02T15:04:05") || s[10] != 'T' || s[13] != ':' || s[16] != ':' {
+		return 0, notInstant
+	}
+	days, reason := calendarDay(s[:10])
+	if reason != "" {
+		if reason == notDay {
+			reason = notInstant
+		}
+		return 0, reason
+	}
+	hour, ok1 := twoDigits(s[11:])
+	minute, ok2 := twoDigits(s[14:])
+	second, ok3 := twoDigits(s[17:])
+	switch {
+	case !ok1 || !ok2 || !ok3:
+		return 0, notInstant
+	case hour > 23 || minute > 59 || second > 59:
+		return 0, noSuchClock
+	}
+	micros, rest, reason := fraction(s[19:])
+	if reason != "" {
+		return 0, reason
+	}
+	offset, reason := parseOffset(rest)
+	if reason != "" {
+		return 0, reason
+	}
+	micros += days*microsPerDay + (hour*3600+minute*60+second-offset)*1_000_000
+	if micros < firstInstant || micros > lastInstant {
+		return 0, outOfRange
+	}
+	return micros, ""
+}
+
+// fraction reads an optional fraction of a second. Digits behind the sixth must
+// be zeros: nothing is cut.
+func fraction(s []byte) (micros int64, rest []byte, reason string) {
+	if len(s) == 0 || s[0] != '.' {
+		return 0, s, ""
+	}
+	digits, rest := leadingDigits(s[1:])
+	if len(digits) == 0 {
+		return 0, nil, notInstant
+	}
+	unit := int64(100_000)
+	for _, c := range digits {
+		if unit == 0 && c != '0' {
+			return 0, nil, tooFine
+		}
+		micros += int64(c-'0') * unit
+		unit /= 10
+	}
+	return micros, rest, ""
+}
+
+// parseOffset reads Z, ±hh:mm or nothing into seconds east of UTC.
+func parseOffset(s []byte) (int64, string) {
+	if len(s) == 0 || len(s) == 1 && s[0] == 'Z' {
+		return 0, ""
+	}
+	if len(s) != len("+02:00") || s[0] != '+' && s[0] != '-' || s[3] != ':' {
+		return 0, notInstant
+	}
+	hours, ok1 := twoDigits(s[1:])
+	minutes, ok2 := twoDigits(s[4:])
+	switch {
+	case !ok1 || !ok2:
+		return 0, notInstant
+	case hours > 23 || minutes > 59:
+		return 0, noSuchClock
+	}
+	seconds := hours*3600 + minutes*60
+	if s[0] == '-' {
+		seconds = -seconds
+	}
+	return seconds, ""
+}
+
+// calendarDay reads the ten bytes YYYY-MM-DD of a day that exists.
+func calendarDay(s []byte) (int64, string) {
+	century, ok1 := twoDigits(s)
+	years, ok2 := twoDigits(s[2:])
+	month, ok3 := twoDigits(s[5:])
+	day, ok4 := twoDigits(s[8:])
+	if !ok1 || !ok2 || !ok3 || !ok4 || s[4] != '-' || s[7] != '-' {
+		return 0, notDay
+	}
+	year := century*100 + years
+	if month < 1 || month > 12 || day < 1 || day > daysIn(year, month) {
+		return 0, noSuchDay
+	}
+	return daysSince1970(year, month, day), ""
+}
+
+func daysIn(year, month int64) int64 {
+	if month == 2 && year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+		return 29
+	}
+	return monthDays[month-1]
+}
+
+var monthDays = [12]int64{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
+
+// daysSince1970 counts by years that begin in March, so that the leap day is the
+// last of its year.
+func daysSince1970(year, month, day int64) int64 {
+	if month <= 2 {
+		year--
+		month += 12
+	}
+	dayOfYear := (153*(month-3)+2)/5 + day - 1
+	const from0000 = 719468 // 0000-03-01 to 1970-01-01
+	return year*365 + floor(year, 4) - floor(year, 100) + floor(year, 400) + dayOfYear - from0000
+}
+
+func floor(a, b int64) int64 {
+	if a < 0 {
+		return -((-a + b - 1) / b)
+	}
+	return a / b
+}
+
+func twoDigits(s []byte) (int64, bool) {
+	tens, ones := s[0]-'0', s[1]-'0'
+	return int64(tens)*10 + int64(ones), tens <= 9 && ones <= 9
+}

@@ -1,0 +1,95 @@
+package mapping
+
+import (
+	"slices"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// scalar appends a value that was read; a null is an error here.
+func (m *Mapper) scalar(s *scalar, value []byte) error {
+	v := &m.vectors[s.col]
+	if s.kind == sinks.Bool {
+		if value[0] != 't' && value[0] != 'f' {
+			return m.bad(value, "want true or false")
+		}
+		v.AppendInt(boolean(value[0] == 't'))
+		return nil
+	}
+	text := value
+	if s.number {
+		if value[0] != '-' && (value[0] < '0' || value[0] > '9') {
+			return m.bad(value, "want a number")
+		}
+	} else {
+		if value[0] != '"' {
+			return m.bad(value, "want a string")
+		}
+		text = m.text(value)
+	}
+	if s.enum != nil && !slices.Contains(s.enum, string(text)) {
+		m.report(s.path, DriftValue, value)
+	}
+	if reason := s.parse(v, text); reason != "" {
+		return m.bad(value, reason)
+	}
+	return nil
+}
+
+// given appends a context value.
+func (m *Mapper) given(s *scalar, value string) error {
+	v := &m.vectors[s.col]
+	if value == "" && v.Column.Nullable {
+		v.AppendZero()
+		return nil
+	}
+	m.scratch = append(m.scratch[:0], value...)
+	if reason := s.parse(v, m.scratch); reason != "" {
+		return &RowError{Field: s.path, Reason: reason, Value: excerpt(m.scratch)}
+	}
+	return nil
+}
+
+// parse appends the value that the text stands for, or says why it does not.
+func (s *scalar) parse(v *sinks.Vector, text []byte) (reason string) {
+	var n int64
+	switch s.kind {
+	case sinks.Text:
+		v.AppendText(text)
+		return ""
+	case sinks.Quantity:
+		wide, reason := parseQuantity(text, s.number)
+		if reason == "" {
+			v.AppendWide(wide)
+		}
+		return reason
+	case sinks.Money:
+		n, reason = parseMoney(text)
+	case sinks.Int:
+		n, reason = parseInt(text)
+	case sinks.Instant:
+		n, reason = parseInstant(text)
+	case sinks.Day:
+		n, reason = parseDay(text)
+	case sinks.Bool:
+		n, reason = parseBool(text)
+	}
+	if reason == "" {
+		v.AppendInt(n)
+	}
+	return reason
+}
+
+func parseBool(text []byte) (int64, string) {
+	if t := string(text); t != "true" && t != "false" {
+		return 0, "want true or false"
+	}
+	return boolean(text[0] == 't'), ""
+}
+
+func boolean(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,121 @@
+package mapping
+
+import (
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Tombstone is a row deleted in the service (api.md, "Tombstone").
+type Tombstone struct {
+	ID        string
+	DeletedAt time.Time // zero when null
+	UpdatedAt time.Time // zero when null
+	Reason    string    // "deleted" when the row gives none
+}
+
+// reasons are those that api.md names.
+var reasons = []string{"deleted", "cancelled", "unpaid"}
+
+// deleted reads the field that tells tombstones from live rows.
+func (m *Mapper) deleted() error {
+	value, err := m.dec.ReadValue()
+	switch {
+	case err != nil:
+		return m.syntax(err)
+	case value[0] == 't':
+		return errDeleted
+	case value[0] == 'f':
+		return nil
+	default:
+		return m.bad(value, "want true or false")
+	}
+}
+
+// tombstone reads the row again, as a tombstone.
+func (m *Mapper) tombstone() (Result, error) {
+	m.recheck, m.drift = false, m.drift[:0]
+	m.read(m.raw)
+	t := &Tombstone{Reason: "deleted"}
+	err := m.readTombstone(t)
+	if err == nil {
+		err = m.end()
+	}
+	if err != nil {
+		return Result{}, m.identified(err)
+	}
+	return Result{ID: t.ID, Tombstone: t, UpdatedAt: t.UpdatedAt, Drift: m.drift}, nil
+}
+
+func (m *Mapper) readTombstone(t *Tombstone) error {
+	if _, err := m.dec.ReadToken(); err != nil {
+		return m.syntax(err)
+	}
+	for m.dec.PeekKind() != '}' {
+		name, err := m.dec.ReadValue()
+		if err != nil {
+			return m.syntax(err)
+		}
+		path := m.path("", m.text(name))
+		value, err := m.dec.ReadValue()
+		if err != nil {
+			return m.syntax(err)
+		}
+		if err := m.tombstoneField(t, path, value); err != nil {
+			return err
+		}
+	}
+	if _, err := m.dec.ReadToken(); err != nil {
+		return m.syntax(err)
+	}
+	if t.ID == "" {
+		return m.missing("id")
+	}
+	return nil
+}
+
+func (m *Mapper) tombstoneField(t *Tombstone, name string, value jsontext.Value) (err error) {
+	switch name {
+	case "id":
+		if t.ID, err = m.textOf(value); err == nil && t.ID == "" {
+			err = m.bad(value, "want a string that is not empty")
+		}
+	case "deleted":
+	case "deleted_at":
+		t.DeletedAt, err = m.instantOf(value)
+	case "updated_at":
+		t.UpdatedAt, err = m.instantOf(value)
+	case "reason":
+		if value[0] == 'n' {
+			return nil
+		}
+		if t.Reason, err = m.textOf(value); err == nil && !slices.Contains(reasons, t.Reason) {
+			m.report("reason", DriftValue, value)
+		}
+	default:
+		m.report(name, DriftField, value)
+	}
+	return err
+}
+
+func (m *Mapper) textOf(value jsontext.Value) (string, error) {
+	if value[0] != '"' {
+		return "", m.bad(value, "want a string")
+	}
+	return string(m.text(value)), nil
+}
+
+func (m *Mapper) instantOf(value jsontext.Value) (time.Time, error) {
+	if value[0] == 'n' {
+		return time.Time{}, nil
+	}
+	if value[0] != '"' {
+		return time.Time{}, m.bad(value, "want a string")
+	}
+	micros, reason := parseInstant(m.text(value))
+	if reason != "" {
+		return time.Time{}, m.bad(value, reason)
+	}
+	return time.UnixMicro(micros).UTC(), nil
+}
