@@ -3,4 +3,28 @@
 //
 // What may live here: counting, waiting and forecasting. What may not: HTTP, the
 // API's routes, knowledge of what a request is for beyond its lane and weight.
+//
+// # How a limit is kept exactly
+//
+// The service counts a request at some instant between its sending and its
+// answer. So a place in a window is taken from the sending, and comes back 60
+// seconds and a small margin after the answer. Then no 60 seconds at the service
+// hold more than the limit, wherever its minutes begin; and that is enough for a
+// fixed minute, a sliding one and a bucket alike.
+//
+// # How a backfill leaves room
+//
+// A burst would empty the window and hold fresh requests up for a minute. So the
+// lower lanes are paced: they spread the places that are free now, and those
+// that will come back, evenly over the time until the next ones do ([pace]). In
+// a backfill that makes places come back one by one, each 60 s/limit, and a
+// fresh request takes the next one.
+//
+// # Who else uses the key
+//
+// X-RateLimit-Remaining lower than our own count explains means that someone
+// else uses the key. What they are seen to use counts like our own for two
+// minutes, twice as long: one share for what they used and one for what they are
+// about to. A 429 stops all that it covers until Retry-After and some jitter have
+// passed; then one request goes ahead alone.
 package budget

@@ -1,0 +1,82 @@
+package budget
+
+import "time"
+
+// never is an instant that does not come by itself: an answer, a new limit or a
+// place given back must come first.
+const never = instant(1<<63 - 1)
+
+// decide tells whether a request that counts in all of windows may be sent now.
+// If not, again is when to look again and blocking the window that holds it up.
+// It changes nothing; the windows must have been expired at now.
+func decide(now instant, paced bool, windows []*window) (ok bool, again instant, blocking *window) {
+	for _, w := range windows {
+		at := w.opens(now)
+		if at <= now && paced {
+			at = pace(w, now)
+		}
+		if at > now && (blocking == nil || at > again) {
+			again, blocking = at, w
+		}
+	}
+	return blocking == nil, again, blocking
+}
+
+// opens is when the window has room, now or later.
+func (w *window) opens(now instant) instant {
+	switch {
+	case w.pausedUntil > now:
+		return w.pausedUntil
+	case w.alone && w.inFlight > 0:
+		return never
+	case w.free() > 0:
+		return now
+	}
+	return w.nextPlace()
+}
+
+// nextPlace is when the next place comes back.
+func (w *window) nextPlace() instant {
+	next := never
+	if len(w.own) > 0 {
+		next = w.own[0]
+	}
+	if len(w.foreign) > 0 {
+		next = min(next, w.foreign[0])
+	}
+	return next
+}
+
+// early is how much of an interval a paced request may be ahead of its time: it
+// evens out what latencies do to the rhythm without leaving places idle.
+const early = 0.5
+
+// pace is when a paced lane may take the next place of a window that has room.
+//
+// Of the places free now and those that come back it takes the steepest even
+// rate that never runs out: for each place to come, what is there before it must
+// last until it comes. A hole after someone's burst is thus bridged, and the
+// whole limit is used all the same.
+func pace(w *window, now instant) instant {
+	interval := time.Duration(float64(time.Second) / w.rate(now))
+	due := w.lastPaced + time.Duration(float64(interval)*(1-early))
+	if due <= now {
+		return now
+	}
+	return min(due, w.nextPlace())
+}
+
+// rate is that rate, in places a second; there must be a free one. Once what
+// remains to be looked at can lower it by a hundredth at most, it stands.
+func (w *window) rate(now instant) float64 {
+	free, cycle := w.free(), w.cycle.Seconds()
+	rate := float64(free+len(w.own)+w.inFlight) / cycle
+	for j, at := range w.own {
+		there := float64(free + j)
+		if there/cycle >= 0.99*rate {
+			break
+		}
+		rate = min(rate, there/(at-now).Seconds())
+	}
+	return rate
+}

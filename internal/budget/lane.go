@@ -1,0 +1,32 @@
+package budget
+
+// Lane is the precedence of a request (DESIGN B4): a lower lane takes what the
+// ones above leave, all of it. Within a lane, first come, first served.
+type Lane uint8
+
+// The lanes, most urgent first.
+const (
+	Probe     Lane = iota // the key itself, and probes of sources in trouble
+	Fresh                 // incremental walks and snapshots
+	Reconcile             // reconcile and heal
+	Backfill              // backfill and full resync
+	lanes
+)
+
+func (l Lane) String() string {
+	switch l {
+	case Probe:
+		return "probe"
+	case Fresh:
+		return "fresh"
+	case Reconcile:
+		return "reconcile"
+	case Backfill:
+		return "backfill"
+	}
+	return "unknown"
+}
+
+// paced tells the lanes that spread their requests, so that the others find
+// room (DESIGN R7).
+func (l Lane) paced() bool { return l >= Reconcile }

@@ -1,0 +1,168 @@
+package budget
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Options configure a [Ledger]; zero fields take the defaults named here.
+type Options struct {
+	// Margin is added to the 60 seconds of every place, for clocks that differ
+	// and counts that round; default 250 ms.
+	Margin time.Duration
+	// Jitter returns numbers in [0,1) that spread what resumes after a 429;
+	// default from math/rand/v2.
+	Jitter func() float64
+}
+
+// Limits are requests a minute, as /me says them. Fields that are not positive
+// leave the figure as it is.
+type Limits struct {
+	PerMinute         int // of the key
+	BusinessPerMinute int // of the restaurant, all its keys together
+	HeavyPerMinute    int // of the key, for the heavy routes
+}
+
+// DefaultLimits are those of api.md, "Limits": what holds until /me has answered.
+var DefaultLimits = Limits{PerMinute: 120, BusinessPerMinute: 600, HeavyPerMinute: 30}
+
+// Ledger keeps the budgets of all keys of the process. It is safe for
+// concurrent use.
+type Ledger struct {
+	opts  Options
+	start time.Time
+
+	mu         sync.Mutex
+	keys       map[string]*Key
+	businesses map[string]*business
+}
+
+// NewLedger makes a ledger without keys.
+func NewLedger(opts Options) *Ledger {
+	if opts.Margin <= 0 {
+		opts.Margin = 250 * time.Millisecond
+	}
+	if opts.Jitter == nil {
+		opts.Jitter = rand.Float64
+	}
+	return &Ledger{opts: opts, start: time.Now(), keys: map[string]*Key{}, businesses: map[string]*business{}}
+}
+
+func (l *Ledger) now() instant { return time.Since(l.start) }
+
+// Key is the budget of one key.
+type Key struct {
+	ledger *Ledger
+	name   string
+	share  float64
+
+	// All below is guarded by ledger.mu.
+	business    *business
+	all, heavy  *window
+	out         map[*Pass]struct{}
+	queues      [lanes][2][]*waiter // by lane; plain and heavy
+	latency     time.Duration       // smoothed
+	granted     [lanes]uint64
+	recent      [lanes][]instant // sendings of the last minute
+	rateLimited uint64
+}
+
+// business is what the keys of one restaurant share: its limit, and the order in
+// which they are served.
+type business struct {
+	limit *window
+	keys  []*Key // those served last at the end
+	timer *time.Timer
+	at    instant // when the timer is set to, never if it is not
+}
+
+// Key is the budget of the key called name; the first call decides the share, the
+// part of every limit that may be used, in (0,1].
+func (l *Ledger) Key(name string, share float64) *Key {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k, ok := l.keys[name]; ok {
+		return k
+	}
+	if share <= 0 || share > 1 {
+		share = 1
+	}
+	k := &Key{ledger: l, name: name, share: share, out: map[*Pass]struct{}{}}
+	k.all = newWindow(DefaultLimits.PerMinute, share, l.opts.Margin)
+	k.heavy = newWindow(DefaultLimits.HeavyPerMinute, share, l.opts.Margin)
+	k.business = l.newBusiness(k)
+	l.keys[name] = k
+	return k
+}
+
+func (l *Ledger) newBusiness(k *Key) *business {
+	return &business{limit: newWindow(DefaultLimits.BusinessPerMinute, k.share, l.opts.Margin), keys: []*Key{k}, at: never}
+}
+
+// Forget drops a key that is no longer configured. Its waiters, if any, wait on.
+func (l *Ledger) Forget(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.keys, name)
+}
+
+// SetLimits takes over what /me says: the limits, and which restaurant the key
+// belongs to. Keys with the same business share its limit, so the name must tell
+// restaurants of different services apart. It may be called at any time.
+func (k *Key) SetLimits(limits Limits, name string) {
+	l := k.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k.join(name)
+	if limits.PerMinute > 0 {
+		k.all.setLimit(limits.PerMinute, k.share)
+	}
+	if limits.HeavyPerMinute > 0 {
+		k.heavy.setLimit(limits.HeavyPerMinute, k.share)
+	}
+	if limits.BusinessPerMinute > 0 {
+		k.business.limit.setLimit(limits.BusinessPerMinute, k.business.share())
+	}
+	k.business.serve(l)
+}
+
+// share of a restaurant's limit is the largest of its keys'.
+func (b *business) share() float64 {
+	share := 0.0
+	for _, k := range b.keys {
+		share = max(share, k.share)
+	}
+	return share
+}
+
+// join makes the key one of the business called name, with all it has used and
+// has under way.
+func (k *Key) join(name string) {
+	l := k.ledger
+	b, ok := l.businesses[name]
+	if b == k.business || name == "" {
+		return
+	}
+	if !ok {
+		l.businesses[name] = k.business // the first key brings its own along
+		return
+	}
+	old := k.business
+	old.keys = slices.DeleteFunc(old.keys, func(other *Key) bool { return other == k })
+	k.business = b
+	b.keys = append(b.keys, k)
+	now := l.now()
+	k.all.expire(now)
+	for _, at := range k.all.own {
+		b.limit.own = insert(b.limit.own, at)
+	}
+	for p := range k.out {
+		old.limit.back()
+		p.windows[0] = b.limit
+		b.limit.inFlight++
+	}
+	b.limit.setLimit(b.limit.limit, b.share())
+	old.serve(l)
+}

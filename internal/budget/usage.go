@@ -1,0 +1,69 @@
+package budget
+
+import "time"
+
+// Usage is a picture of a key's budget.
+type Usage struct {
+	Key, Heavy, Business Share
+	Waiting              [4]int    // by lane
+	Granted              [4]uint64 // by lane, since the start
+	RateLimited          uint64    // answers 429
+	PausedUntil          time.Time // after a 429; zero when not paused
+}
+
+// Share is the use of one limit: of Limit places, Used are ours, counted or under
+// way, and Others were seen to be taken by someone else.
+type Share struct{ Used, Others, Limit int }
+
+// Usage tells what is in use now.
+func (k *Key) Usage() Usage {
+	l := k.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	u := Usage{Granted: k.granted, RateLimited: k.rateLimited}
+	u.Key, u.Heavy, u.Business = k.all.usage(now), k.heavy.usage(now), k.business.limit.usage(now)
+	for lane := range k.queues {
+		u.Waiting[lane] = len(k.queues[lane][0]) + len(k.queues[lane][1])
+	}
+	if until := max(k.all.pausedUntil, k.heavy.pausedUntil, k.business.limit.pausedUntil); until > now {
+		u.PausedUntil = l.start.Add(until)
+	}
+	return u
+}
+
+func (w *window) usage(now instant) Share {
+	w.expire(now)
+	return Share{Used: w.ours(), Others: len(w.foreign), Limit: w.limit}
+}
+
+// Forecast is how long a backfill will take for so many requests more, all of
+// them heavy or none, at what the other lanes and others leave of the limits now
+// (DESIGN B5).
+func (k *Key) Forecast(requests int, heavy bool) time.Duration {
+	if requests <= 0 {
+		return 0
+	}
+	l := k.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	above := 0
+	for lane := range Backfill {
+		k.recent[lane] = expired(k.recent[lane], now)
+		above += len(k.recent[lane])
+	}
+	var longest time.Duration
+	for _, w := range k.windows(heavy) {
+		w.expire(now)
+		longest = max(longest, w.forecast(now, requests, above, k.latency))
+	}
+	return longest
+}
+
+// forecast is how long one window needs: each place serves once in a cycle.
+func (w *window) forecast(now instant, requests, above int, latency time.Duration) time.Duration {
+	places := max(1, min(w.share, w.limit-len(w.foreign))-above)
+	wait := max(w.pausedUntil-now, 0)
+	return wait + time.Duration(float64(requests)/float64(places)*float64(w.cycle+latency))
+}

@@ -1,0 +1,139 @@
+package budget
+
+import (
+	"slices"
+	"time"
+)
+
+// instant is the time since the ledger began, by the monotonic clock.
+type instant = time.Duration
+
+// minute is the length of the service's window.
+const minute = time.Minute
+
+// window is the count of one limit.
+type window struct {
+	limit int // as the service says it
+	share int // of it, what may be ours
+	cycle time.Duration
+
+	inFlight int
+	// own are the instants at which our places come back, oldest first; foreign
+	// are those of places that others were seen to take.
+	own, foreign []instant
+
+	pausedUntil instant
+	// alone: after a 429, one request at a time until an answer is not a 429.
+	alone bool
+	// lastPaced is when a paced lane last took a place.
+	lastPaced instant
+	// seen is the last X-RateLimit-Remaining, and seenSent the instant its
+	// request was sent; seen is -1 before the first.
+	seen     int
+	seenSent instant
+}
+
+func newWindow(limit int, share float64, margin time.Duration) *window {
+	w := &window{cycle: minute + margin, seen: -1, lastPaced: -minute}
+	w.setLimit(limit, share)
+	return w
+}
+
+// setLimit changes the limit; places taken stay taken.
+func (w *window) setLimit(limit int, share float64) {
+	w.limit = limit
+	w.share = max(1, int(float64(limit)*share+1e-9))
+}
+
+// ours is how many places are taken by our own requests.
+func (w *window) ours() int { return w.inFlight + len(w.own) }
+
+// free is how many places may be taken now.
+func (w *window) free() int {
+	return min(w.share-w.ours(), w.limit-w.ours()-len(w.foreign))
+}
+
+// expire gives back the places whose time has come.
+func (w *window) expire(now instant) {
+	w.own = expired(w.own, now)
+	w.foreign = expired(w.foreign, now)
+}
+
+func expired(places []instant, now instant) []instant {
+	n := 0
+	for n < len(places) && places[n] <= now {
+		n++
+	}
+	return places[n:]
+}
+
+// take counts a request that is about to be sent.
+func (w *window) take(now instant, paced bool) {
+	w.inFlight++
+	if paced {
+		w.lastPaced = now
+	}
+}
+
+// back undoes a take whose request was not sent.
+func (w *window) back() { w.inFlight-- }
+
+// answered counts a request from its answer on. The service may have counted it
+// as late as at now+late.
+func (w *window) answered(now, late instant) {
+	w.inFlight--
+	w.own = insert(w.own, now+late+w.cycle)
+}
+
+// insert keeps places in order; new ones nearly always belong to the end.
+func insert(places []instant, at instant) []instant {
+	i := len(places)
+	for i > 0 && places[i-1] > at {
+		i--
+	}
+	return slices.Insert(places, i, at)
+}
+
+// observe learns from X-RateLimit-Remaining of an answer whose request was sent
+// at sent and has been counted as answered: what our own requests do not explain
+// is someone else's.
+func (w *window) observe(now, sent instant, remaining int) {
+	others := max(w.missing(remaining), w.dropped(remaining))
+	w.seen, w.seenSent = remaining, sent
+	w.yield(now, others)
+}
+
+// missing compares with our whole count: no algorithm counts more than 60
+// seconds, so less room than that leaves is someone else's doing.
+func (w *window) missing(remaining int) int {
+	return w.limit - w.ours() - len(w.foreign) - remaining
+}
+
+// dropped compares with the answer before: between the two the service counted
+// at most those of ours that were under way in that time. This sees others under
+// a fixed minute or a bucket, whose count lies below our whole one.
+func (w *window) dropped(remaining int) int {
+	if w.seen < 0 {
+		return 0
+	}
+	first, _ := slices.BinarySearch(w.own, w.seenSent+w.cycle)
+	between := w.inFlight + len(w.own) - first - 1 // the answer before is one of them
+	return w.seen - remaining - between
+}
+
+// yield counts n places as taken by others, for two cycles.
+func (w *window) yield(now instant, n int) {
+	n = min(n, w.limit-len(w.foreign))
+	for range n {
+		w.foreign = append(w.foreign, now+2*w.cycle)
+	}
+}
+
+// refuse stops the window after a 429 (DESIGN B3). Our own count said there was
+// room, so others use it more than we saw: a quarter is left to them.
+func (w *window) refuse(now, until instant) {
+	w.pausedUntil = max(w.pausedUntil, until)
+	w.alone = true
+	w.seen = -1
+	w.yield(now, max(1, w.limit/4))
+}
