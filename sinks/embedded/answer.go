@@ -114,7 +114,7 @@ func (a *answer) reframed(chunk []byte) ([]byte, error) {
 }
 
 // stream answers a SELECT chunk by chunk, one in memory at a time.
-func (a *answer) stream(ctx context.Context, c *conn, s *statement, sql string, q *request) error {
+func (a *answer) stream(ctx context.Context, c *conn, s *statement, sql string) error {
 	result, err := c.stream(sql, a.format)
 	if err != nil {
 		return a.unstreamed(c, sql, err)

@@ -2,7 +2,9 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -10,21 +12,31 @@ import (
 // begun when it was told first.
 const killAgain = 50 * time.Millisecond
 
-// cancellable marks a statement so that it can be found among those running,
-// and stops it when ctx ends. Call release when it has returned.
-func (e *Engine) cancellable(ctx context.Context, sql string) (tagged string, release func()) {
-	mark := fmt.Sprintf("/*larder %d*/", e.serial.Add(1))
+// cancellable returns a mark to append to a statement, so that it can be found
+// among those running, and stops that statement when ctx ends. Call release when
+// it has returned.
+func (e *Engine) cancellable(ctx context.Context) (mark string, release func()) {
+	mark = fmt.Sprintf("\n/*larder %d*/", e.serial.Add(1))
 	done, ended := make(chan struct{}), make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(ended)
 		e.stopQuery(mark, done)
 	})
-	return sql + "\n" + mark, func() {
+	return mark, func() {
 		close(done)
 		if !stop() {
 			<-ended
 		}
 	}
+}
+
+// unmarked takes the mark out of the engine's quotations of a statement.
+func unmarked(err error, mark string) error {
+	var exception *Exception
+	if errors.As(err, &exception) {
+		exception.Message = strings.ReplaceAll(exception.Message, mark, "")
+	}
+	return err
 }
 
 // stopQuery kills until done: the engine has no other way to end a statement

@@ -121,7 +121,14 @@ func (e *Engine) withConn(ctx context.Context, q *request, f func(*conn) error) 
 		return err
 	}
 	defer e.pool.release(c)
-	return f(c)
+	// A statement that failed stays with its connection, locks and part of its
+	// answer included, until the next one there: end the connection instead.
+	// Cleared only when f comes back, so that a panic ends it too.
+	failed := true
+	defer func() { c.spoiled = c.spoiled || failed }()
+	err = f(c)
+	failed = err != nil
+	return err
 }
 
 func (f *front) execute(ctx context.Context, a *answer, q *request, c *conn, s *statement) error {
@@ -129,6 +136,9 @@ func (f *front) execute(ctx context.Context, a *answer, q *request, c *conn, s *
 		if err := f.engine.mayRead(c, s); err != nil {
 			return err
 		}
+	}
+	if s.sql == "" {
+		return refuse(codeSyntax, "SYNTAX_ERROR", "Syntax error: the statement is empty")
 	}
 	kind, err := c.classify(s.sql)
 	if err != nil {
@@ -146,14 +156,14 @@ func (f *front) execute(ctx context.Context, a *answer, q *request, c *conn, s *
 	// The next one on this connection must not see a SET, USE or temporary table.
 	c.spoiled = c.spoiled || kind.class == classControl || s.has("TEMPORARY")
 	a.format = first(s.format, q.format)
-	tagged, release := f.engine.cancellable(ctx, s.sql)
+	mark, release := f.engine.cancellable(ctx)
 	defer release()
 	if kind.class == classReading && s.selects() && streams(a.format) && !q.whole {
-		return a.stream(ctx, c, s, tagged, q)
+		return unmarked(a.stream(ctx, c, s, s.sql+mark), mark)
 	}
-	out, counted, err := c.query(tagged, a.format)
+	out, counted, err := c.query(s.sql+mark, a.format)
 	if err != nil {
-		return err
+		return unmarked(err, mark)
 	}
 	return a.whole(out, counted)
 }
@@ -171,9 +181,7 @@ func (e *Engine) insert(ctx context.Context, a *answer, q *request, head insertH
 		}
 		counted, err := feed(ctx, i, q.text[head.data:], q.body)
 		if err != nil {
-			if recovery := i.abort(); recovery != nil {
-				c.spoiled = true
-			}
+			err = errors.Join(err, i.abort())
 			drain(q.body)
 			return err
 		}

@@ -14,7 +14,7 @@ const (
 // has its blind spots: by the engine's own parser (one statement, of the class
 // that changes nothing), by the first word, by the names of functions, and by
 // readonly=1 on the connection, which also stops table functions that reach
-// outside and every change of a setting.
+// outside and a change of a setting, but not one within a subquery.
 
 var readingKeywords = map[string]bool{
 	"select": true, "with": true, "show": true, "describe": true,
@@ -81,8 +81,11 @@ func (e *Engine) mayRead(c *conn, s *statement) error {
 		return readonlyError("Cannot execute query in readonly mode: outside of quotes only ASCII without $ and # is taken here")
 	}
 	for i, t := range s.tokens {
-		if err := e.mayName(t, i+1 < len(s.tokens) && s.tokens[i+1].symbol("(")); err != nil {
+		if err := e.mayName(t, s.at(i+1).symbol("(")); err != nil {
 			return err
+		}
+		if t.is("SETTINGS") && s.at(i+2).symbol("=") {
+			return readonlyError("Cannot execute query in readonly mode: SETTINGS are not taken in a statement here, a few are as URL parameters")
 		}
 	}
 	a, err := c.classify(s.sql)
@@ -93,6 +96,14 @@ func (e *Engine) mayRead(c *conn, s *statement) error {
 		return readonlyError("Cannot execute query in readonly mode")
 	}
 	return nil
+}
+
+// at returns a token, one of the end behind the last.
+func (s *statement) at(i int) token {
+	if i < len(s.tokens) {
+		return s.tokens[i]
+	}
+	return token{}
 }
 
 func (e *Engine) mayName(t token, called bool) error {

@@ -46,7 +46,7 @@ var transport = map[string]bool{
 	"network_compression_method": true, "network_zstd_compression_level": true,
 	"http_native_compression_disable_checksumming_on_decompress": true,
 	"http_write_exception_in_output_format":                      true,
-	"async_insert": true, "wait_for_async_insert": true, "cancel_http_readonly_queries_on_client_close": true,
+	"async_insert":                                               true, "wait_for_async_insert": true, "cancel_http_readonly_queries_on_client_close": true,
 }
 
 func (e *Engine) parseRequest(r *http.Request) (*request, error) {
