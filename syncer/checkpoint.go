@@ -1,0 +1,87 @@
+package syncer
+
+import (
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+const (
+	// lookback is subtracted from the watermark to start the next incremental
+	// walk (api.md, "Pagination and sync rules" 2).
+	lookback = 2 * time.Minute
+	// ahead is how far a stamp may be in front of the service's clock and still
+	// move the watermark (DESIGN R2).
+	ahead = time.Minute
+	// margin is kept in memory below the next walk's start.
+	margin = time.Minute
+)
+
+// mirrorStart is the updated_since of an orders' backfill: every order that
+// exists, in mirror mode (api.md, "/sales/orders modes").
+var mirrorStart = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// progress moves a checkpoint along the rows of one walk (DESIGN R2, R3).
+type progress struct {
+	cp   sinks.Checkpoint
+	last time.Time // newest stamp of this walk so far
+}
+
+// stamped takes the updated_at of the next row, zero for none, as answered at
+// now by the service's clock. It reports a stamp from the future, which never
+// moves the watermark: the walks after it would be blind until then.
+func (p *progress) stamped(updated, now time.Time) (future bool) {
+	if updated.IsZero() {
+		return false
+	}
+	if updated.After(now.Add(ahead)) {
+		return true
+	}
+	if updated.Before(p.last) || !p.cp.Pending.IsZero() {
+		p.cp.Pending = later(p.cp.Pending, updated)
+	} else {
+		p.cp.Watermark = later(p.cp.Watermark, updated)
+	}
+	p.last = later(p.last, updated)
+	return false
+}
+
+// disordered tells whether a row came out of order of updated_at.
+func (p *progress) disordered() bool { return !p.cp.Pending.IsZero() }
+
+// end closes the walk: everything it was to bring has been brought, so the order
+// of its pages no longer matters.
+func (p *progress) end() {
+	p.cp.Watermark = later(p.cp.Watermark, p.cp.Pending)
+	p.cp.Pending = time.Time{}
+	p.cp.Cursor = ""
+	if !p.cp.Watermark.IsZero() {
+		p.cp.Since = time.Time{}
+	}
+}
+
+// since is where the next incremental walk starts: the watermark minus the
+// lookback, or before the first row where the stream was born.
+func since(cp sinks.Checkpoint) time.Time {
+	if cp.Watermark.IsZero() {
+		return cp.Since
+	}
+	return cp.Watermark.Add(-lookback)
+}
+
+// restart is the updated_since with which a walk goes on after the service has
+// refused its cursor. Rows of a walk out of order may still be missing behind
+// its watermark, so such a walk starts where it started.
+func (p *progress) restart() time.Time {
+	if p.disordered() || p.cp.Watermark.IsZero() {
+		return p.cp.Since
+	}
+	return later(p.cp.Since, p.cp.Watermark.Add(-lookback))
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

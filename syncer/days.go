@@ -1,0 +1,177 @@
+package syncer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+)
+
+// dayRow is what is read of a totals row to place it.
+type dayRow struct {
+	Date      api.Date `json:"date"`
+	ProductID *string  `json:"product_id"`
+	Name      string   `json:"name"`
+	Orders    uint64   `json:"orders"`
+	Refunds   string   `json:"refunds"`
+}
+
+// empty tells a day without anything: days without sales come with zeros
+// (api.md, "/sales/daily").
+func (r dayRow) empty() bool {
+	return r.Orders == 0 && strings.Trim(r.Refunds, "0.") == ""
+}
+
+// placeRows reads what places each row. A row that cannot be read whole is placed
+// by its date alone; the mapping says what is wrong with it.
+func placeRows(raws [][]byte) []dayRow {
+	rows := make([]dayRow, len(raws))
+	for i, raw := range raws {
+		if json.Unmarshal(raw, &rows[i]) == nil {
+			continue
+		}
+		var placed struct {
+			Date api.Date `json:"date"`
+		}
+		rows[i] = dayRow{Orders: 1} // it is something, so the day is not empty
+		if json.Unmarshal(raw, &placed) == nil {
+			rows[i].Date = placed.Date
+		}
+	}
+	return rows
+}
+
+// covers tells whether a day lies within the span.
+func (sp span) covers(day api.Date) bool {
+	return len(day) == len(time.DateOnly) && sp.from <= day && day <= sp.to
+}
+
+// days are the days of the span.
+func (sp span) days() []api.Date {
+	var days []api.Date
+	for day := sp.from; day <= sp.to; {
+		days = append(days, day)
+		next, err := addDays(day, 1)
+		if err != nil || len(days) > 2*maxRange {
+			break
+		}
+		day = next
+	}
+	return days
+}
+
+// changedDays hashes each day of the span, its rows in any order, and returns the
+// days that differ from what was stored last. A day whose lines have all vanished
+// has changed too.
+func (st *stream) changedDays(sp span, rows []dayRow, raws [][]byte) map[api.Date]uint64 {
+	sums := map[api.Date]uint64{}
+	for _, day := range sp.days() {
+		sums[day] = 0
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for i, raw := range raws {
+		sums[rows[i].Date] += st.seen.hash(raw) | 1
+	}
+	maps.DeleteFunc(sums, func(day api.Date, sum uint64) bool {
+		old, known := st.totals.days[dayKey(day, sp.location)]
+		return known && old == sum
+	})
+	return sums
+}
+
+// rememberDays notes what has been stored of the days that had changed.
+func (st *stream) rememberDays(location string, changed map[api.Date]uint64) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for day, sum := range changed {
+		st.totals.days[dayKey(day, location)] = sum
+	}
+}
+
+// readTotals maps the rows of changed days; it returns their ids.
+func (st *stream) readTotals(in *intake, sp span, rows []dayRow, r report, changed map[api.Date]uint64) map[string]bool {
+	m := st.def.plan.NewMapper()
+	first := st.source.syncer.versions.take(len(rows))
+	present := map[string]bool{}
+	for i, raw := range r.rows {
+		if _, ok := changed[rows[i].Date]; !ok {
+			in.counts.Unchanged++
+			continue
+		}
+		id := st.def.lineID(rows[i], sp.location)
+		if !sp.covers(rows[i].Date) {
+			in.quarantine(id, "date", fmt.Sprintf("%q is not a day from %s to %s, which were asked for", rows[i].Date, sp.from, sp.to), raw, first+uint64(i), r.at)
+			continue
+		}
+		present[id] = true
+		in.row(m, raw, first+uint64(i), r.at, placed{id: id, location: sp.location})
+	}
+	return present
+}
+
+// dayKey identifies a day's totals: "<date>" for all locations together,
+// "<date>/<location>" for one.
+func dayKey(day api.Date, location string) string {
+	if location == "" {
+		return string(day)
+	}
+	return string(day) + "/" + location
+}
+
+// dailyID identifies a row of the daily totals.
+func dailyID(r dayRow, location string) string { return dayKey(r.Date, location) }
+
+// productLineID identifies what a product sold on a day; lines without a catalogue
+// product come one per name (api.md, "Product sales row").
+func productLineID(r dayRow, _ string) string {
+	if r.ProductID != nil {
+		return string(r.Date) + "/p/" + *r.ProductID
+	}
+	return string(r.Date) + "/n/" + r.Name
+}
+
+// buryLines adds tombstones for the lines that vanished from the changed days.
+func (st *stream) buryLines(ctx context.Context, in *intake, changed map[api.Date]uint64, present map[string]bool, at time.Time) error {
+	for _, prefix := range prefixes(changed) {
+		ids, err := st.source.syncer.opts.Sink.LiveIDs(ctx, st.def.name, in.commit.Business, prefix)
+		if err != nil {
+			return fmt.Errorf("live ids of %s: %w", prefix, err)
+		}
+		for _, id := range ids {
+			if !present[id] && ofDays(id, changed) {
+				in.bury(id, reasonGone, st.source.syncer.versions.take(1), at)
+			}
+		}
+	}
+	return nil
+}
+
+// fewDays is up to how many changed days the sink is asked about one by one;
+// above it, month by month.
+const fewDays = 3
+
+func prefixes(changed map[api.Date]uint64) []string {
+	set := map[string]struct{}{}
+	for day := range changed {
+		switch {
+		case len(day) != len(time.DateOnly): // a row that is in quarantine
+		case len(changed) <= fewDays:
+			set[string(day)+"/"] = struct{}{}
+		default:
+			set[string(day[:len("2006-01-")])] = struct{}{}
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+func ofDays(id string, changed map[api.Date]uint64) bool {
+	day, _, _ := strings.Cut(id, "/")
+	_, ok := changed[api.Date(day)]
+	return ok
+}

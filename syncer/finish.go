@@ -1,0 +1,91 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+)
+
+// attempt runs a pass of a stream's walks and acts on how it ended: the state of
+// the stream, and of the source where the error is the key's or the service's.
+func (st *stream) attempt(ctx context.Context, kind string, pass func(context.Context) error) error {
+	started := time.Now()
+	err := pass(ctx)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	st.source.syncer.metrics.walked(st.def.name, kind, err, time.Since(started))
+	if err == nil {
+		st.succeeded(ctx)
+		return nil
+	}
+	st.failed(ctx, kind, started, err)
+	return err
+}
+
+// failed puts the stream into the state its error calls for.
+func (st *stream) failed(ctx context.Context, kind string, started time.Time, err error) {
+	t := diagnose(err)
+	st.mu.Lock()
+	st.lastError, st.lastErrorAt = err.Error(), time.Now()
+	if t.retryAfter > 0 {
+		st.notBefore = time.Now().Add(t.retryAfter)
+	}
+	st.mu.Unlock()
+	st.source.log.Warn("walk failed, it is tried again", "stream", st.def.name, "walk", kind, "err", err)
+	st.storeFailure(ctx, kind, started, t, err)
+	switch t.state {
+	case StateUnauthorized, StateKeyDisabled:
+		st.set(ctx, StateFailing, t.detail)
+		st.source.suspect(ctx, t)
+	case StateForbidden:
+		// The key's rights have changed: /me says to what.
+		st.set(ctx, StateForbidden, t.detail)
+		st.source.suspect(ctx, t)
+	case StateUnreachable:
+		st.set(ctx, StateFailing, t.detail)
+		st.source.suspect(ctx, t)
+	default:
+		st.set(ctx, t.state, t.detail)
+	}
+}
+
+// storeFailure stores the run of a failed walk, the first of a series only.
+func (st *stream) storeFailure(ctx context.Context, kind string, started time.Time, t trouble, err error) {
+	st.mu.Lock()
+	known := st.failedRun == kind+t.state
+	st.failedRun = kind + t.state
+	st.mu.Unlock()
+	if known {
+		return
+	}
+	c := st.source.commit(st.def.name)
+	c.Run = &sinks.Run{Source: st.source.cfg.Name, Stream: st.def.name, Walk: kind, StartedAt: started, FinishedAt: time.Now(), Error: err.Error()}
+	if _, err := st.source.syncer.write(ctx, c); err != nil && ctx.Err() == nil {
+		st.source.log.Error("store a failed run", "stream", st.def.name, "err", err)
+	}
+}
+
+// suspect asks /me after a walk's error that may be the whole source's: if it
+// fails as well the source is in trouble, and its other streams are spared the
+// attempt; if it answers, the trouble is the stream's own.
+func (s *source) suspect(ctx context.Context, t trouble) {
+	s.mu.Lock()
+	asked := s.asked
+	s.mu.Unlock()
+	if !s.opening.try() {
+		return // it is being asked already
+	}
+	defer s.opening.free()
+	if t.state == StateUnreachable && time.Since(asked) < freshKey {
+		return
+	}
+	if err := s.askKey(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		s.log.Debug("the source does not answer", "err", err)
+	}
+}
+
+func isUnauthorized(err error) bool { return err != nil && api.IsUnauthorized(err) }

@@ -1,0 +1,87 @@
+package syncer
+
+import (
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// forecast tells how far a backfill is and how long it will take (DESIGN B5), nil
+// when none is under way. How many orders there are is known from the service's
+// own daily totals, which are mirrored early for that; what the service removed
+// (cancelled, deleted) comes in the walk as well and is not in those totals, so
+// the share of it seen so far is added.
+func (st *stream) forecast() *Progress {
+	if st.off() || st.filled() {
+		return nil
+	}
+	if st.def.kind == totalsKind {
+		return st.totalsProgress()
+	}
+	if st.def.kind != listKind {
+		return nil
+	}
+	p := Progress{Walk: sinks.WalkBackfill}
+	var removed uint64
+	for _, cp := range st.backfills() {
+		p.Pages += cp.Pages
+		p.Rows += cp.Rows
+		removed += cp.Tombstones
+		p.Reached = later(p.Reached, cp.Watermark)
+		if p.StartedAt.IsZero() || cp.StartedAt.Before(p.StartedAt) {
+			p.StartedAt = cp.StartedAt
+		}
+	}
+	if st.def.name == streamOrders {
+		p.TotalRows = st.source.ordersTotal()
+	}
+	if p.TotalRows > 0 {
+		p.RequestsLeft = requestsLeft(p.TotalRows, p.Rows, removed)
+		p.ExpectedLeft = st.source.link.expect(int(p.RequestsLeft), false)
+	}
+	return &p
+}
+
+// requestsLeft is how many pages are still to come when total live rows are known
+// to exist, rows of them have come, and removed tombstones between them.
+func requestsLeft(total, rows, removed uint64) uint64 {
+	left := uint64(1) // the page that says it is the last
+	if total > rows {
+		left = total - rows
+	}
+	if rows > 0 {
+		left += left * removed / rows
+	}
+	return (left + pageLimit - 1) / pageLimit
+}
+
+// totalsProgress is how far back the daily totals have been asked for; how far
+// they go is known once the first order is.
+func (st *stream) totalsProgress() *Progress {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	cp := st.totals.stored
+	p := &Progress{Walk: sinks.WalkTotals, StartedAt: cp.StartedAt, Pages: cp.Pages, Rows: cp.Rows}
+	if pos, err := readPosition(cp.Position); err == nil && pos.To != "" {
+		if t, err := time.Parse(time.DateOnly, string(pos.To)); err == nil {
+			p.Reached = t
+		}
+	}
+	return p
+}
+
+// ordersTotal is how many orders the service counts over all days, 0 while that
+// is not known.
+func (s *source) ordersTotal() uint64 {
+	for _, st := range s.streams {
+		if st.def.name != streamDaily {
+			continue
+		}
+		st.mu.Lock()
+		defer st.mu.Unlock()
+		if pos, err := readPosition(st.totals.stored.Position); err == nil && st.totals.stored.Done {
+			return pos.Orders
+		}
+	}
+	return 0
+}

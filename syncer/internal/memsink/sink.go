@@ -1,0 +1,225 @@
+package memsink
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// ErrClosed is what writes to a closed or crashed sink answer.
+var ErrClosed = errors.New("the sink is closed")
+
+// Options are the knobs of a sink.
+type Options struct {
+	FlushInterval time.Duration // 1s by default
+	QueueRows     int           // back-pressure above it; 50,000 by default
+}
+
+// Sink is a sink over a store; many can follow each other on one store, as
+// processes do on one warehouse.
+type Sink struct {
+	store *Store
+	opts  Options
+
+	mu     sync.Mutex
+	queue  []queued
+	rows   int
+	down   bool
+	closed bool
+	wake   chan struct{} // something was queued, or the state changed
+	room   chan struct{} // closed and replaced after each flush
+	gone   chan struct{} // closed when the sink is
+	ended  chan struct{} // closed when the flusher has ended
+}
+
+type queued struct {
+	commit  *sinks.Commit
+	receipt *sinks.Receipt
+}
+
+var _ sinks.Sink = (*Sink)(nil)
+
+// Open starts a sink over a store.
+func Open(store *Store, opts Options) *Sink {
+	if opts.FlushInterval == 0 {
+		opts.FlushInterval = time.Second
+	}
+	if opts.QueueRows == 0 {
+		opts.QueueRows = 50_000
+	}
+	s := &Sink{
+		store: store, opts: opts,
+		wake: make(chan struct{}, 1), room: make(chan struct{}),
+		gone: make(chan struct{}), ended: make(chan struct{}),
+	}
+	go s.flusher()
+	return s
+}
+
+// Write queues a commit.
+func (s *Sink) Write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, error) {
+	for {
+		s.mu.Lock()
+		if s.closed {
+			s.mu.Unlock()
+			return nil, ErrClosed
+		}
+		if s.rows < s.opts.QueueRows {
+			break
+		}
+		room := s.room
+		s.mu.Unlock()
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	defer s.mu.Unlock()
+	r := sinks.NewReceipt()
+	s.queue = append(s.queue, queued{c, r})
+	s.rows += size(c)
+	s.signal()
+	return r, nil
+}
+
+func size(c *sinks.Commit) int {
+	n := len(c.Tombstones) + len(c.Quarantine)
+	if c.Batch != nil {
+		n += len(c.Batch.Rows)
+	}
+	return n
+}
+
+func (s *Sink) signal() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (s *Sink) flusher() {
+	defer close(s.ended)
+	for {
+		select {
+		case <-s.wake:
+		case <-s.gone:
+			return
+		}
+		select {
+		case <-time.After(s.opts.FlushInterval):
+		case <-s.gone:
+			return
+		}
+		s.flush()
+	}
+}
+
+func (s *Sink) flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down || s.closed {
+		return
+	}
+	for _, q := range s.queue {
+		s.store.apply(q.commit, true)
+		q.receipt.Resolve(nil)
+	}
+	s.queue, s.rows = nil, 0
+	close(s.room)
+	s.room = make(chan struct{})
+}
+
+// SetDown makes the warehouse unreachable, or brings it back.
+func (s *Sink) SetDown(down bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down = down
+	s.signal()
+}
+
+// Crash ends the sink as kill -9 does. Of the commits that were not yet durable
+// the first n get their rows stored, without checkpoint: a flush cut in its middle.
+func (s *Sink) Crash(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, q := range s.queue {
+		if i < n {
+			s.store.apply(q.commit, false)
+		}
+		q.receipt.Resolve(ErrClosed)
+	}
+	s.end()
+}
+
+// Close flushes what is queued.
+func (s *Sink) Close(context.Context) error {
+	s.flush()
+	s.mu.Lock()
+	for _, q := range s.queue {
+		q.receipt.Resolve(ErrClosed)
+	}
+	s.end()
+	s.mu.Unlock()
+	<-s.ended
+	return nil
+}
+
+func (s *Sink) end() {
+	s.queue = nil
+	if !s.closed {
+		s.closed = true
+		close(s.gone)
+		close(s.room)
+		s.room = make(chan struct{})
+	}
+}
+
+// State returns what is stored about a source.
+func (s *Sink) State(_ context.Context, source string) (sinks.State, error) {
+	return s.store.state(source), nil
+}
+
+// LiveIDs returns the ids of live rows that begin with prefix.
+func (s *Sink) LiveIDs(_ context.Context, table, business, prefix string) ([]string, error) {
+	var ids []string
+	for id, r := range s.store.Rows(table, business) {
+		if !r.Deleted && strings.HasPrefix(id, prefix) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids, nil
+}
+
+// MaxVersion returns the highest stored version.
+func (s *Sink) MaxVersion(context.Context) (uint64, error) {
+	s.store.mu.Lock()
+	defer s.store.mu.Unlock()
+	var highest uint64
+	for _, rows := range s.store.tables {
+		for _, r := range rows {
+			highest = max(highest, r.Version)
+		}
+	}
+	return highest, nil
+}
+
+// FirstDay returns the earliest business_day of a business's orders.
+func (s *Sink) FirstDay(_ context.Context, business string) (string, error) {
+	first, found := int64(0), false
+	for _, r := range s.store.Rows("sales_orders", business) {
+		if r.Raw != "" && (!found || r.Day < first) {
+			first, found = r.Day, true
+		}
+	}
+	if !found {
+		return "", nil
+	}
+	return time.Unix(first*86400, 0).UTC().Format(time.DateOnly), nil
+}

@@ -1,0 +1,214 @@
+package memsink
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// Row is the stored state of a row.
+type Row struct {
+	Source    string
+	ID        string
+	Version   uint64
+	FetchedAt time.Time
+	Raw       string
+	Deleted   bool
+	Reason    string
+	DeletedAt time.Time
+	Day       int64 // business_day in days since 1970; 0 when the table has none
+}
+
+// Entry is a quarantined row.
+type Entry struct {
+	sinks.Quarantined
+	Source, Stream string
+	Open           bool
+}
+
+// Store is what survives a crash.
+type Store struct {
+	mu          sync.Mutex
+	tables      map[string]map[string]*Row // by table, then business NUL id
+	checkpoints map[string]sinks.Checkpoint
+	statuses    map[string]sinks.StreamStatus
+	business    map[string]string
+	entries     []Entry
+	drift       []string
+	runs        []sinks.Run
+	commits     int
+}
+
+// NewStore returns an empty store.
+func NewStore() *Store {
+	return &Store{
+		tables:      map[string]map[string]*Row{},
+		checkpoints: map[string]sinks.Checkpoint{},
+		statuses:    map[string]sinks.StreamStatus{},
+		business:    map[string]string{},
+	}
+}
+
+func (s *Store) apply(c *sinks.Commit, withState bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.applyRows(c)
+	s.applyTombstones(c)
+	s.applyQuarantine(c)
+	for _, d := range c.Drift {
+		s.drift = append(s.drift, c.Source+"\x00"+c.Stream+"\x00"+d.Kind+"\x00"+d.Path)
+	}
+	if withState {
+		s.applyState(c)
+	}
+}
+
+func (s *Store) applyRows(c *sinks.Commit) {
+	if c.Batch == nil {
+		return
+	}
+	day := c.Batch.Table.Column("business_day")
+	for i, r := range c.Batch.Rows {
+		row := &Row{Source: c.Source, ID: r.ID, Version: r.Version, FetchedAt: r.FetchedAt, Raw: string(r.Raw)}
+		if day >= 0 {
+			row.Day = c.Batch.Vectors[day].Ints[i]
+		}
+		s.put(c.Batch.Table.Name, c.Business, row)
+	}
+}
+
+func (s *Store) applyTombstones(c *sinks.Commit) {
+	for _, t := range c.Tombstones {
+		row := &Row{Source: c.Source, ID: t.ID, Version: t.Version, FetchedAt: t.FetchedAt, Deleted: true, Reason: t.Reason, DeletedAt: t.DeletedAt}
+		if old := s.tables[c.Stream][c.Business+"\x00"+t.ID]; old != nil {
+			row.Raw, row.Day = old.Raw, old.Day
+		}
+		s.put(c.Stream, c.Business, row)
+	}
+}
+
+func (s *Store) put(table, business string, row *Row) {
+	rows := s.tables[table]
+	if rows == nil {
+		rows = map[string]*Row{}
+		s.tables[table] = rows
+	}
+	key := business + "\x00" + row.ID
+	if old := rows[key]; old == nil || old.Version <= row.Version {
+		rows[key] = row
+	}
+}
+
+func (s *Store) applyQuarantine(c *sinks.Commit) {
+	for i := range s.entries {
+		e := &s.entries[i]
+		if e.Source == c.Source && e.Stream == c.Stream && slices.Contains(c.Released, e.ID) {
+			e.Open = false
+		}
+	}
+	for _, q := range c.Quarantine {
+		s.entries = append(s.entries, Entry{Quarantined: q, Source: c.Source, Stream: c.Stream, Open: true})
+	}
+}
+
+func (s *Store) applyState(c *sinks.Commit) {
+	s.commits++
+	if c.Business != "" {
+		s.business[c.Source] = c.Business
+	}
+	if cp := c.Checkpoint; cp != nil {
+		s.checkpoints[cp.Source+"\x00"+cp.Stream+"\x00"+cp.Walk] = *cp
+	}
+	if c.Run != nil {
+		s.runs = append(s.runs, *c.Run)
+	}
+	if c.Status != nil {
+		s.statuses[c.Status.Source+"\x00"+c.Status.Stream] = *c.Status
+	}
+}
+
+func (s *Store) state(source string) sinks.State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := sinks.State{Business: s.business[source], Quarantined: map[string][]string{}}
+	for _, cp := range s.checkpoints {
+		if cp.Source == source {
+			st.Checkpoints = append(st.Checkpoints, cp)
+		}
+	}
+	for _, e := range s.entries {
+		if e.Source == source && e.Open {
+			st.Quarantined[e.Stream] = append(st.Quarantined[e.Stream], e.ID)
+		}
+	}
+	for _, d := range s.drift {
+		if rest, ok := strings.CutPrefix(d, source+"\x00"); ok {
+			st.Drift = append(st.Drift, rest)
+		}
+	}
+	for _, status := range s.statuses {
+		if status.Source == source {
+			st.Statuses = append(st.Statuses, status)
+		}
+	}
+	return st
+}
+
+// Rows returns a table's rows of one business by id, tombstones included.
+func (s *Store) Rows(table, business string) map[string]Row {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[string]Row{}
+	for key, r := range s.tables[table] {
+		if b, id, _ := strings.Cut(key, "\x00"); b == business {
+			out[id] = *r
+		}
+	}
+	return out
+}
+
+// Entries returns every quarantine entry, closed ones included.
+func (s *Store) Entries() []Entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.entries)
+}
+
+// Drift returns the reported drift as source, stream, kind and path, NUL between.
+func (s *Store) Drift() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.drift)
+}
+
+// Runs returns the stored runs in order.
+func (s *Store) Runs() []sinks.Run {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.runs)
+}
+
+// Commits returns how many commits have become durable.
+func (s *Store) Commits() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.commits
+}
+
+// Checkpoint returns a stored checkpoint.
+func (s *Store) Checkpoint(source, stream, walk string) (sinks.Checkpoint, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	cp, ok := s.checkpoints[source+"\x00"+stream+"\x00"+walk]
+	return cp, ok
+}
+
+// Status returns the stored status of a stream.
+func (s *Store) Status(source, stream string) sinks.StreamStatus {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.statuses[source+"\x00"+stream]
+}

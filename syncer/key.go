@@ -1,0 +1,252 @@
+package syncer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+)
+
+// freshKey is how old an answer of /me may be to spare another request.
+const freshKey = 10 * time.Second
+
+// connect makes the source ready: what is stored is taken over, and /me answers.
+// On an error the source is in trouble and the next probe is set.
+func (s *source) connect(ctx context.Context) error {
+	if err := s.opening.take(ctx); err != nil {
+		return err
+	}
+	defer s.opening.free()
+	if s.isReady() {
+		return nil
+	}
+	if wait := s.syncer.doorman.wait(s.cfg.BaseURL, time.Now()); wait > 0 && !sleep(ctx, wait) {
+		return context.Cause(ctx)
+	}
+	return s.askKey(ctx)
+}
+
+// refresh asks /me again, unless it has just answered.
+func (s *source) refresh(ctx context.Context) error {
+	if err := s.opening.take(ctx); err != nil {
+		return err
+	}
+	defer s.opening.free()
+	s.mu.Lock()
+	recent := s.ready && time.Since(s.asked) < freshKey
+	s.mu.Unlock()
+	if recent {
+		return nil
+	}
+	return s.askKey(ctx)
+}
+
+// askKey asks /me and acts on the answer. The caller holds opening.
+func (s *source) askKey(ctx context.Context) error {
+	me, err := s.me(ctx)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		s.troubled(diagnose(err))
+		return err
+	}
+	if err := s.open(ctx, me.Value); err != nil {
+		s.troubled(trouble{state: StateFailing, detail: err.Error()})
+		return err
+	}
+	s.accept(ctx, me)
+	return nil
+}
+
+// me asks with the key in use and, if that is refused with 401, with the next one
+// (a key can be rotated with 24 hours of overlap: api.md, "Authentication" 7).
+func (s *source) me(ctx context.Context) (api.Document[api.Me], error) {
+	me, err := s.link.probe.Me(ctx)
+	if !isUnauthorized(err) {
+		return me, err
+	}
+	s.syncer.doorman.turnedAway(s.cfg.BaseURL, time.Now())
+	if !s.link.swap() {
+		return me, err
+	}
+	s.log.Info("the key was refused, trying the next one")
+	next, nextErr := s.link.probe.Me(ctx)
+	if isUnauthorized(nextErr) {
+		s.syncer.doorman.turnedAway(s.cfg.BaseURL, time.Now())
+	}
+	if nextErr != nil {
+		s.link.swap()
+		return me, err
+	}
+	return next, nil
+}
+
+// open takes over what the sink has stored, once.
+func (s *source) open(ctx context.Context, me api.Me) error {
+	if me.Business.ID == "" {
+		return fmt.Errorf("the answer of /me has no business.id: is base_url %s right?", s.cfg.BaseURL)
+	}
+	if s.opened {
+		return s.sameBusiness(s.key.business, me.Business.ID)
+	}
+	state, err := s.syncer.opts.Sink.State(ctx, s.cfg.Name)
+	if err != nil {
+		return fmt.Errorf("read the stored state: %w", err)
+	}
+	if err := s.sameBusiness(state.Business, me.Business.ID); err != nil {
+		return err
+	}
+	s.stored = state
+	for _, st := range s.streams {
+		st.restore(state)
+	}
+	s.opened = true
+	return nil
+}
+
+// sameBusiness refuses a key of another restaurant: checkpoints belong to a
+// source's name, and those of one restaurant say nothing about another.
+func (s *source) sameBusiness(stored, now string) error {
+	if stored == "" || stored == now {
+		return nil
+	}
+	return fmt.Errorf("the key belongs to business %s, but source %q has mirrored business %s: give the other restaurant a source name of its own", now, s.cfg.Name, stored)
+}
+
+// accept acts on what /me says: limits, scopes, locations.
+func (s *source) accept(ctx context.Context, me api.Document[api.Me]) {
+	v := me.Value
+	s.clock(me.Date)
+	s.link.limits(v)
+	key := identity{
+		business: v.Business.ID, businessName: v.Business.Name, mode: v.App.Mode,
+		scopes: v.Scopes, locations: v.LocationIDs,
+	}
+	for _, l := range s.cfg.Locations {
+		if !slices.Contains(v.LocationIDs, l) {
+			key.unknown = append(key.unknown, l)
+		}
+	}
+	s.mu.Lock()
+	s.key = key
+	s.mu.Unlock()
+	for _, st := range s.streams {
+		st.admit(ctx, key)
+	}
+	state, detail := StateRunning, ""
+	if len(key.unknown) > 0 {
+		state, detail = StateFailing, unknownLocations(key)
+	}
+	s.healthy(state, detail)
+	s.storeKey(ctx, me)
+}
+
+func unknownLocations(key identity) string {
+	return fmt.Sprintf("locations %q of the configuration are not among the key's active locations (%s): correct or remove them", key.unknown, quoted(key.locations))
+}
+
+func quoted(ids []string) string {
+	var q []string
+	for _, id := range ids {
+		q = append(q, fmt.Sprintf("%q", id))
+	}
+	return strings.Join(q, ", ")
+}
+
+// storeKey writes the key's row when it has changed.
+func (s *source) storeKey(ctx context.Context, me api.Document[api.Me]) {
+	for _, st := range s.streams {
+		if st.def.kind != keyKind || st.off() {
+			continue
+		}
+		err := st.exclusive(ctx, st.guard, func(ctx context.Context) error {
+			return st.replaceWith(ctx, page{rows: [][]byte{me.Raw}, at: s.at(me.Date)})
+		})
+		if err != nil && ctx.Err() == nil {
+			s.log.Error("store the key", "err", err)
+		}
+	}
+}
+
+// admit switches the stream on or off by configuration and scopes, and gives it a
+// track per location.
+func (st *stream) admit(ctx context.Context, key identity) {
+	switch {
+	case !st.configured():
+		st.set(ctx, StateOff, "not among the configured streams")
+	case !st.def.allowed(key.scopes):
+		st.set(ctx, StateOff, fmt.Sprintf("key lacks %s: ask the restaurant to grant it, or leave the stream out of the configuration", strings.Join(st.def.scopes, " or ")))
+	case len(st.wantedLocations(key)) == 0:
+		st.set(ctx, StateOff, "none of the configured locations is among the key's")
+	case st.def.wholeOnly && len(st.source.cfg.Locations) > 0:
+		st.set(ctx, StateOff, "the table has no locations, and the configuration names some")
+	default:
+		st.follow(key)
+		if st.off() {
+			st.set(ctx, StateStarting, "")
+		}
+	}
+}
+
+func (st *stream) configured() bool {
+	return len(st.source.cfg.Streams) == 0 || slices.Contains(st.source.cfg.Streams, st.def.name)
+}
+
+// wantedLocations are the location_ids the stream's lists are asked with; one
+// empty id is a list asked for whole. Categories are always asked for whole: those
+// shared by every location have none, and what a filter does with them is not said.
+func (st *stream) wantedLocations(key identity) []string {
+	if len(st.source.cfg.Locations) == 0 || !st.def.byLocation {
+		return []string{""}
+	}
+	var known []string
+	for _, l := range st.source.cfg.Locations {
+		if !slices.Contains(key.unknown, l) {
+			known = append(known, l)
+		}
+	}
+	return known
+}
+
+// follow makes a track for each wanted location, from its stored checkpoints.
+func (st *stream) follow(key identity) {
+	wanted := st.wantedLocations(key)
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.locations = wanted
+	if st.def.kind != listKind {
+		return
+	}
+	var tracks []*track
+	for _, l := range wanted {
+		t := st.trackOf(l)
+		if t == nil {
+			t = newTrack(st, l)
+			t.restoreFrom(st.source.stored.Checkpoints)
+		}
+		tracks = append(tracks, t)
+	}
+	st.tracks = tracks
+}
+
+func (st *stream) trackOf(location string) *track {
+	for _, t := range st.tracks {
+		if t.location == location {
+			return t
+		}
+	}
+	return nil
+}
+
+func (t *track) restoreFrom(all []sinks.Checkpoint) {
+	for _, cp := range all {
+		if cp.Stream == t.name() {
+			t.restore(cp)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package syncer
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// The kinds of larder_rows_total.
+const (
+	rowUpsert      = "upsert"
+	rowTombstone   = "tombstone"
+	rowUnchanged   = "unchanged"
+	rowQuarantined = "quarantined"
+)
+
+// metrics are the counters that walks move; what can be read off the state is
+// collected from [Syncer.Status] when asked for.
+type metrics struct {
+	rows        *prometheus.CounterVec
+	pages       *prometheus.CounterVec
+	requests    *prometheus.CounterVec
+	rateLimited *prometheus.CounterVec
+	walks       *prometheus.HistogramVec
+	panics      prometheus.Counter
+}
+
+func newMetrics() *metrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	return &metrics{
+		rows:        counter("larder_rows_total", "Rows received, by what became of them.", "source", "stream", "kind"),
+		pages:       counter("larder_pages_total", "Pages of lists received.", "source", "stream", "walk"),
+		requests:    counter("larder_api_requests_total", "Requests sent to the API, by route and answer; code 0 is no answer.", "source", "route", "code"),
+		rateLimited: counter("larder_api_rate_limited_total", "Answers 429 of the API.", "source"),
+		walks: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "larder_walk_seconds", Help: "Time of a walk from its first request to durable, by stream and kind of walk.",
+			Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600, 6 * 3600, 24 * 3600},
+		}, []string{"stream", "walk", "result"}),
+		panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "larder_walk_panics_total", Help: "Walks ended by a fault in Larder; the log has the stack."}),
+	}
+}
+
+func (m *metrics) register(r prometheus.Registerer, s *Syncer) error {
+	if r == nil {
+		return nil
+	}
+	for _, c := range []prometheus.Collector{m.rows, m.pages, m.requests, m.rateLimited, m.walks, m.panics, gauges{s}} {
+		if err := r.Register(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *metrics) requested(source, route string, code int) {
+	m.requests.WithLabelValues(source, route, strconv.Itoa(code)).Inc()
+	if code == 429 {
+		m.rateLimited.WithLabelValues(source).Inc()
+	}
+}
+
+func (m *metrics) took(source, stream, kind string, n uint64) {
+	if n > 0 {
+		m.rows.WithLabelValues(source, stream, kind).Add(float64(n))
+	}
+}
+
+func (m *metrics) walked(stream, walk string, err error, took time.Duration) {
+	result := "ok"
+	if err != nil {
+		result = "error"
+	}
+	m.walks.WithLabelValues(stream, walk, result).Observe(took.Seconds())
+}
+
+// gauges reads the state of every source off one status.
+type gauges struct{ syncer *Syncer }
+
+var (
+	sourceLabels = []string{"source"}
+	streamLabels = []string{"source", "stream"}
+
+	upDesc         = prometheus.NewDesc("larder_source_up", "1 when the API answers the source's key, 0 when the source is in trouble.", sourceLabels, nil)
+	budgetDesc     = prometheus.NewDesc("larder_budget_remaining", "Requests that the limits still allow in this minute.", []string{"source", "limit"}, nil)
+	lagDesc        = prometheus.NewDesc("larder_stream_lag_seconds", "Time since the end of the stream's last good walk; absent before the first.", streamLabels, nil)
+	watermarkDesc  = prometheus.NewDesc("larder_stream_watermark_timestamp_seconds", "Newest updated_at mirrored; absent before the first.", streamLabels, nil)
+	quarantineDesc = prometheus.NewDesc("larder_quarantine_rows", "Quarantine entries open now.", streamLabels, nil)
+	stateDesc      = prometheus.NewDesc("larder_stream_state", "1 for the state the stream is in.", []string{"source", "stream", "state"}, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (g gauges) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{upDesc, budgetDesc, lagDesc, watermarkDesc, quarantineDesc, stateDesc} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (g gauges) Collect(ch chan<- prometheus.Metric) {
+	for _, s := range g.syncer.Status().Sources {
+		g.source(ch, s)
+		for _, st := range s.Streams {
+			g.stream(ch, s.Name, st)
+		}
+	}
+}
+
+func (g gauges) source(ch chan<- prometheus.Metric, s SourceStatus) {
+	up := 0.0
+	if s.State == StateRunning || s.State == StateBackfill {
+		up = 1
+	}
+	gauge(ch, upDesc, up, s.Name)
+	gauge(ch, budgetDesc, float64(s.Budget.KeyLimit-s.Budget.KeyUsed), s.Name, "key")
+	gauge(ch, budgetDesc, float64(s.Budget.BusinessLimit-s.Budget.BusinessUsed), s.Name, "business")
+	gauge(ch, budgetDesc, float64(s.Budget.HeavyLimit-s.Budget.HeavyUsed), s.Name, "heavy")
+}
+
+func (g gauges) stream(ch chan<- prometheus.Metric, source string, st StreamStatus) {
+	gauge(ch, stateDesc, 1, source, st.Name, st.State)
+	gauge(ch, quarantineDesc, float64(st.Quarantined), source, st.Name)
+	if st.Lag >= 0 {
+		gauge(ch, lagDesc, st.Lag.Seconds(), source, st.Name)
+	}
+	if !st.Watermark.IsZero() {
+		gauge(ch, watermarkDesc, float64(st.Watermark.UnixMicro())/1e6, source, st.Name)
+	}
+}
+
+func gauge(ch chan<- prometheus.Metric, d *prometheus.Desc, v float64, labels ...string) {
+	ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+}

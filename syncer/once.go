@@ -1,0 +1,237 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Selection narrows a pass; empty fields select everything.
+type Selection struct {
+	Sources []string
+	Streams []string
+}
+
+// Report is what a pass did.
+type Report struct {
+	StartedAt, FinishedAt time.Time
+	Sources               []SourceReport
+}
+
+// SourceReport is the pass of one source. Err is set when nothing could be asked:
+// the source is in trouble. State is then one of the states of a source in trouble.
+type SourceReport struct {
+	Source  string
+	State   string
+	Err     error
+	Streams []StreamReport
+}
+
+// StreamReport is the pass of one stream.
+type StreamReport struct {
+	Stream string
+	Off    string // why the stream is off; empty when it is on
+	Counts
+	Err error
+}
+
+// Counts are what a stream has received since the start of the process, or, in a
+// report, within the pass. A pass that ran beside the daemon counts what both did.
+type Counts struct {
+	Requests, Pages, Upserts, Tombstones, Unchanged, Quarantined uint64
+}
+
+// Err joins the errors of a pass, nil when all of it went well.
+func (r Report) Err() error {
+	var errs []error
+	for _, s := range r.Sources {
+		if s.Err != nil {
+			errs = append(errs, fmt.Errorf("source %s: %w", s.Source, s.Err))
+		}
+		for _, st := range s.Streams {
+			if st.Err != nil {
+				errs = append(errs, fmt.Errorf("source %s: stream %s: %w", s.Source, st.Stream, st.Err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// RunOnce makes one pass of everything selected: backfills to their end, an
+// incremental walk of each list, the snapshots, and the totals. onProgress, when
+// not nil, is called about every second and at the end, from one goroutine. It may
+// run beside [Syncer.Run]: it then waits for walks that are under way and goes on
+// from where they ended. The error is the caller's or the sink's; what went wrong
+// with a source stands in the report.
+func (y *Syncer) RunOnce(ctx context.Context, sel Selection, onProgress func(Status)) (Report, error) {
+	sources, err := y.selected(sel)
+	if err != nil {
+		return Report{}, err
+	}
+	if err := y.start(ctx); err != nil {
+		return Report{}, err
+	}
+	report := Report{StartedAt: time.Now(), Sources: make([]SourceReport, len(sources))}
+	stop := y.reportProgress(onProgress)
+	var passes sync.WaitGroup
+	for i, s := range sources {
+		passes.Go(func() { report.Sources[i] = s.once(ctx, sel.Streams) })
+	}
+	passes.Wait()
+	stop()
+	report.FinishedAt = time.Now()
+	if ctx.Err() != nil {
+		return report, context.Cause(ctx)
+	}
+	return report, nil
+}
+
+// selected finds the sources of a selection and checks its names.
+func (y *Syncer) selected(sel Selection) ([]*source, error) {
+	for _, name := range sel.Streams {
+		if !slices.Contains(y.StreamNames(), name) {
+			return nil, fmt.Errorf("unknown stream %q; known are %s", name, strings.Join(y.StreamNames(), ", "))
+		}
+	}
+	if len(sel.Sources) == 0 {
+		return y.sources, nil
+	}
+	var found []*source
+	for _, name := range sel.Sources {
+		i := slices.IndexFunc(y.sources, func(s *source) bool { return s.cfg.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("unknown source %q; this process has %s", name, strings.Join(y.sourceNames(), ", "))
+		}
+		found = append(found, y.sources[i])
+	}
+	return found, nil
+}
+
+func (y *Syncer) sourceNames() []string {
+	var names []string
+	for _, s := range y.sources {
+		names = append(names, s.cfg.Name)
+	}
+	return names
+}
+
+// reportProgress calls f every second until the returned function is called,
+// which calls it a last time.
+func (y *Syncer) reportProgress(f func(Status)) (stop func()) {
+	if f == nil {
+		return func() {}
+	}
+	quit, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				f(y.Status())
+			case <-quit:
+				f(y.Status())
+				return
+			}
+		}
+	}()
+	return func() { close(quit); <-ended }
+}
+
+// once makes one pass of a source.
+func (s *source) once(ctx context.Context, names []string) SourceReport {
+	r := SourceReport{Source: s.cfg.Name}
+	if err := s.protected(ctx, "probe", s.connect); err != nil {
+		r.State, r.Err = s.stateNow(), err
+		return r
+	}
+	r.State = s.stateNow()
+	r.Err = s.configurationError()
+	var chosen []*stream
+	for _, st := range s.streams {
+		if len(names) == 0 && st.configured() || slices.Contains(names, st.def.name) {
+			chosen = append(chosen, st)
+		}
+	}
+	r.Streams = make([]StreamReport, len(chosen))
+	var passes sync.WaitGroup
+	for i, st := range chosen {
+		passes.Go(func() { r.Streams[i] = st.once(ctx) })
+	}
+	passes.Wait()
+	return r
+}
+
+func (s *source) stateNow() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state
+}
+
+// configurationError is a configured location that the key does not have.
+func (s *source) configurationError() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.key.unknown) == 0 {
+		return nil
+	}
+	return errors.New(unknownLocations(s.key))
+}
+
+// once makes one pass of a stream.
+func (st *stream) once(ctx context.Context) StreamReport {
+	r := StreamReport{Stream: st.def.name}
+	if st.off() {
+		st.mu.Lock()
+		r.Off = st.detail
+		st.mu.Unlock()
+		return r
+	}
+	before := st.counted()
+	r.Err = st.source.protected(ctx, st.def.name, st.pass)
+	r.Counts = st.counted().minus(before)
+	return r
+}
+
+// pass brings the stream up to date, waiting for walks that are under way.
+func (st *stream) pass(ctx context.Context) error {
+	switch st.def.kind {
+	case listKind:
+		return errors.Join(st.exclusive(ctx, st.filler, st.fill), st.exclusive(ctx, st.guard, st.catchUp))
+	case totalsKind:
+		return errors.Join(st.exclusive(ctx, st.guard, st.totalsRecent), st.exclusive(ctx, st.filler, st.fill))
+	case snapshotKind:
+		return st.exclusive(ctx, st.guard, st.replace)
+	}
+	return nil // the key: /me has just answered
+}
+
+// exclusive runs f with a slot held.
+func (st *stream) exclusive(ctx context.Context, guard slot, f func(context.Context) error) error {
+	if err := guard.take(ctx); err != nil {
+		return err
+	}
+	defer guard.free()
+	return f(ctx)
+}
+
+func (c *Counts) add(b Counts) {
+	c.Requests += b.Requests
+	c.Pages += b.Pages
+	c.Upserts += b.Upserts
+	c.Tombstones += b.Tombstones
+	c.Unchanged += b.Unchanged
+	c.Quarantined += b.Quarantined
+}
+
+func (c Counts) minus(b Counts) Counts {
+	return Counts{
+		Requests: c.Requests - b.Requests, Pages: c.Pages - b.Pages, Upserts: c.Upserts - b.Upserts,
+		Tombstones: c.Tombstones - b.Tombstones, Unchanged: c.Unchanged - b.Unchanged, Quarantined: c.Quarantined - b.Quarantined,
+	}
+}

@@ -1,0 +1,257 @@
+package syncer
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// source is one API key at work: its state, its streams and their turns.
+//
+// A source is starting until /me has answered. It is then running, with its
+// streams on or off by the key's scopes; or in trouble, in which case nothing is
+// asked of the API but /me, at nextProbe. Trouble stays with the source that has
+// it (DESIGN R11).
+type source struct {
+	syncer  *Syncer
+	cfg     Source
+	log     *slog.Logger
+	streams []*stream
+	link    *link // the way to the API
+
+	opening slot // one opening or probe at a time
+	wake    chan struct{}
+	jobs    sync.WaitGroup
+
+	mu        sync.Mutex
+	stored    sinks.State // as it was at the start
+	opened    bool        // stored has been taken over
+	ready     bool        // /me has answered, and no trouble since
+	state     string
+	detail    string
+	since     time.Time
+	failures  int // probes in a row that failed
+	nextProbe time.Time
+	asked     time.Time // when /me last answered
+	key       identity
+	skew      time.Duration // service's clock minus ours
+	skewKnown bool
+	asks      uint64
+	limited   uint64
+}
+
+// identity is what /me says about the key.
+type identity struct {
+	business, businessName, mode string
+	scopes                       []string
+	locations                    []string
+	unknown                      []string // configured locations that the key does not have
+}
+
+func newSource(y *Syncer, cfg Source) (*source, error) {
+	s := &source{
+		syncer: y, cfg: cfg, log: y.log.With("source", cfg.Name),
+		opening: newSlot(), wake: make(chan struct{}, 1),
+		state: StateStarting, since: time.Now(),
+	}
+	for _, def := range y.definitions {
+		s.streams = append(s.streams, newStream(s, def))
+	}
+	link, err := newLink(s)
+	s.link = link
+	return s, err
+}
+
+// stream returns the named stream.
+func (s *source) stream(name string) *stream {
+	for _, st := range s.streams {
+		if st.def.name == name {
+			return st
+		}
+	}
+	panic("no stream " + name)
+}
+
+// run serves the source until ctx ends, and waits for its walks.
+func (s *source) run(ctx context.Context) {
+	defer s.jobs.Wait()
+	if !sleep(ctx, s.startDelay()) {
+		return
+	}
+	agenda := newAgenda(s.cfg.Name, s.syncer.times, time.Now())
+	for ctx.Err() == nil {
+		if !s.isReady() {
+			if at := s.probeAt(); time.Now().Before(at) {
+				s.sleepUntil(ctx, at)
+			} else if s.protected(ctx, "probe", s.connect) == nil {
+				agenda.rush(time.Now())
+			}
+			continue
+		}
+		if !s.sleepUntil(ctx, agenda.next()) {
+			continue // woken: the state has changed
+		}
+		for _, j := range agenda.take(time.Now()) {
+			s.begin(ctx, j)
+		}
+	}
+}
+
+// startDelay spreads the first requests of many sources.
+func (s *source) startDelay() time.Duration {
+	span := min(time.Duration(len(s.syncer.sources))*20*time.Millisecond, 30*time.Second)
+	return time.Duration(nameHash(s.cfg.Name) % uint64(max(span, 1)))
+}
+
+// sleepUntil waits for t; it is false when the source was woken or ctx ended.
+func (s *source) sleepUntil(ctx context.Context, t time.Time) bool {
+	timer := time.NewTimer(time.Until(t))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-s.wake:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// jitter is in [0,1), spread over sources and attempts and the same on every run.
+func (s *source) jitter(attempt int) float64 {
+	return float64(nameHash(s.cfg.Name, strconv.Itoa(attempt))>>11) / (1 << 53)
+}
+
+// rouse makes the loop look at the state again.
+func (s *source) rouse() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// spawn runs part of a job beside the loop.
+func (s *source) spawn(ctx context.Context, what string, f func(context.Context) error) {
+	s.jobs.Go(func() {
+		if err := s.protected(ctx, what, f); err != nil && ctx.Err() == nil {
+			s.log.Debug("job ended with an error", "job", what, "err", err)
+		}
+	})
+}
+
+// protected turns a panic of f into an error: a fault in one walk must not end
+// the daemon.
+func (s *source) protected(ctx context.Context, what string, f func(context.Context) error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.syncer.metrics.panics.Inc()
+			s.log.Error("panic", "job", what, "panic", r, "stack", string(debug.Stack()))
+			err = fmt.Errorf("%s: panic: %v", what, r)
+		}
+	}()
+	return f(ctx)
+}
+
+// commit starts a commit of one of the source's streams.
+func (s *source) commit(stream string) *sinks.Commit {
+	return &sinks.Commit{Source: s.cfg.Name, Business: s.business(), Stream: stream}
+}
+
+func (s *source) business() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.key.business
+}
+
+func (s *source) isReady() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ready
+}
+
+func (s *source) probeAt() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.nextProbe
+}
+
+// clock notes the service's clock, as a Date header gave it.
+func (s *source) clock(date time.Time) {
+	if date.IsZero() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.skew, s.skewKnown = time.Until(date), true
+}
+
+// at is the time of an answer by the service's clock, or what is known of it when
+// the answer does not say.
+func (s *source) at(date time.Time) time.Time {
+	s.clock(date)
+	if date.IsZero() {
+		return s.serviceNow().UTC()
+	}
+	return date.UTC()
+}
+
+// serviceNow is the service's clock now.
+func (s *source) serviceNow() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Now().Add(s.skew)
+}
+
+// birth is the first updated_since of a new stream. Without a Date header the
+// service's clock is not known, and a day makes up for any clock of ours.
+func (s *source) birth() time.Time {
+	s.mu.Lock()
+	known := s.skewKnown
+	s.mu.Unlock()
+	if !known {
+		return time.Now().Add(-24 * time.Hour).UTC()
+	}
+	return s.serviceNow().Add(-lookback).UTC()
+}
+
+// troubled puts the source aside until its next probe.
+func (s *source) troubled(t trouble) {
+	now := time.Now()
+	s.mu.Lock()
+	s.failures++
+	if s.state != t.state || s.detail != t.detail {
+		s.state, s.detail, s.since = t.state, t.detail, now
+		s.log.Warn("source in trouble", "state", t.state, "detail", t.detail)
+	}
+	s.ready = false
+	s.nextProbe = now.Add(probeDelay(t, s.failures, s.jitter(s.failures)))
+	s.mu.Unlock()
+	s.rouse()
+}
+
+// healthy ends a trouble.
+func (s *source) healthy(state, detail string) {
+	s.mu.Lock()
+	if s.state != state || s.detail != detail {
+		s.log.Info("source is served", "state", state, "detail", detail)
+		s.state, s.detail, s.since = state, detail, time.Now()
+	}
+	s.ready, s.failures, s.asked, s.nextProbe = true, 0, time.Now(), time.Time{}
+	s.mu.Unlock()
+}

@@ -1,0 +1,202 @@
+package syncer
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/mapping"
+)
+
+// stream is one list of one source: its state, and what its walks share. Several
+// walks may run at once (incremental and backfill, or one per location).
+type stream struct {
+	source *source
+	def    *definition
+	guard  slot     // one incremental walk, snapshot or totals pass at a time
+	filler slot     // one backfill at a time
+	tracks []*track // cursor lists: one, or one per configured location
+
+	mu          sync.Mutex
+	state       string
+	detail      string
+	stored      sinks.StreamStatus // as the sink has it
+	lastSuccess time.Time
+	lastError   string
+	lastErrorAt time.Time
+	failedRun   string // the error of the last failed run that was stored
+	notBefore   time.Time
+	rows        uint64
+	walks       uint64
+	seen        *dedupe
+	bad         map[string]uint64 // open quarantine entries: hash of the bad row, 0 when not known
+	drift       mapping.Seen
+	counts      Counts
+	locations   []string // asked for; one empty id is all of them together
+	snapshot    snapshotMemory
+	totals      totalsMemory
+}
+
+func newStream(s *source, def *definition) *stream {
+	return &stream{
+		source: s, def: def, guard: newSlot(), filler: newSlot(), state: StateStarting,
+		seen: newDedupe(), bad: map[string]uint64{},
+		totals: totalsMemory{days: map[string]uint64{}},
+	}
+}
+
+// restore takes over what the sink has stored about the stream.
+func (st *stream) restore(state sinks.State) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for _, id := range state.Quarantined[st.def.name] {
+		st.bad[id] = 0
+	}
+	for _, key := range state.Drift {
+		if rest, ok := strings.CutPrefix(key, st.def.name+"\x00"); ok {
+			st.drift.Add(rest)
+		}
+	}
+	for _, s := range state.Statuses {
+		if s.Stream == st.def.name {
+			st.stored = s
+		}
+	}
+	for _, cp := range state.Checkpoints {
+		switch {
+		case cp.Stream != st.def.name:
+		case cp.Walk == sinks.WalkSnapshot:
+			st.snapshot.stored = cp
+		case cp.Walk == sinks.WalkTotals:
+			st.totals.stored = cp
+		}
+	}
+}
+
+// nextWalk numbers the walks of the stream, for dedupe.
+func (st *stream) nextWalk() uint64 {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.walks++
+	return st.walks
+}
+
+// succeeded notes the end of a walk that went well.
+func (st *stream) succeeded(ctx context.Context) {
+	st.mu.Lock()
+	st.lastSuccess = time.Now()
+	st.failedRun = ""
+	st.notBefore = time.Time{}
+	st.mu.Unlock()
+	st.set(ctx, st.runningState(), "")
+}
+
+// runningState is the state of a stream whose walks go well.
+func (st *stream) runningState() string {
+	if st.filled() {
+		return StateRunning
+	}
+	return StateBackfill
+}
+
+// filled tells whether the stream's backfill has reached its end; streams without
+// one are always filled.
+func (st *stream) filled() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for _, t := range st.tracks {
+		if !t.back.Done {
+			return false
+		}
+	}
+	return st.def.kind != totalsKind || st.totals.stored.Done
+}
+
+// followed returns the tracks there are now.
+func (st *stream) followed() []*track {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return slices.Clone(st.tracks)
+}
+
+// prune forgets the rows that no coming incremental walk of any track brings.
+func (st *stream) prune(t *track, walk uint64) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	t.lastWalk = walk
+	floor, oldest := t.floor(), walk
+	for _, t := range st.tracks {
+		if f := t.floor(); f.Before(floor) {
+			floor = f
+		}
+		oldest = min(oldest, t.lastWalk)
+	}
+	st.seen.prune(floor, oldest)
+}
+
+// set changes the state and stores the change. A state that the sink has already
+// is not stored again, so that a restart inserts nothing.
+func (st *stream) set(ctx context.Context, state, detail string) {
+	st.mu.Lock()
+	st.state, st.detail = state, detail
+	changed := st.stored.State != state || st.stored.Detail != detail
+	if changed {
+		st.stored = sinks.StreamStatus{Source: st.source.cfg.Name, Stream: st.def.name, State: state, Detail: detail, ChangedAt: time.Now()}
+	}
+	status := st.stored
+	st.mu.Unlock()
+	if !changed {
+		return
+	}
+	st.source.log.Info("stream changed state", "stream", st.def.name, "state", state, "detail", detail)
+	c := st.source.commit(st.def.name)
+	c.Status = &status
+	if _, err := st.source.syncer.write(ctx, c); err != nil && ctx.Err() == nil {
+		st.source.log.Error("store the state of a stream", "stream", st.def.name, "err", err)
+	}
+}
+
+// waitUntil is when the stream may be asked again after a Retry-After.
+func (st *stream) waitUntil() time.Time {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.notBefore
+}
+
+// off tells whether the stream is switched off by configuration or scope.
+func (st *stream) off() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.state == StateOff
+}
+
+// openQuarantine is the number of open entries.
+func (st *stream) openQuarantine() int {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return len(st.bad)
+}
+
+func (st *stream) badIDs() map[string]uint64 {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return maps.Clone(st.bad)
+}
+
+// count changes the stream's counts.
+func (st *stream) count(change func(*Counts)) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	change(&st.counts)
+}
+
+// counted returns the stream's counts.
+func (st *stream) counted() Counts {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.counts
+}

@@ -1,0 +1,183 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/budget"
+	"github.com/larder-sync/larder/sinks"
+)
+
+// Options make a [Syncer]. Sources and Sink are required.
+type Options struct {
+	Sources  []Source
+	Shard    Shard
+	Sink     sinks.Sink
+	Schedule Schedule
+	// FlushInterval is the sink's: walks keep as many pages in flight as fill it,
+	// and no more (1s when zero).
+	FlushInterval time.Duration
+	// API is the template of every source's client: transport, time-outs,
+	// retries. Its BaseURL, Key, Logger and Observe are set for each source.
+	API api.Options
+	// Ledger holds the limits of all sources; a new one when nil.
+	Ledger     *budget.Ledger
+	Logger     *slog.Logger          // discarded when nil
+	Registerer prometheus.Registerer // metrics are not registered when nil
+}
+
+// Source is one API key, hence one restaurant.
+type Source struct {
+	Name    string
+	BaseURL string
+	// Key returns the key, and NextKey the one to try when the first answers 401;
+	// both are asked before each request, so a rotated key needs no restart.
+	// NextKey may be nil. Both are secret.
+	Key     func() string
+	NextKey func() string
+	// Streams to mirror; all that the key's scopes allow when empty.
+	Streams []string
+	// Locations to mirror; all that the key may use when empty.
+	Locations []string
+	// BudgetShare is the part of every limit that may be used; 1 when zero.
+	BudgetShare float64
+}
+
+// Syncer mirrors sources into a sink. Make one with [New].
+type Syncer struct {
+	opts        Options
+	log         *slog.Logger
+	definitions []*definition
+	times       timetable
+	versions    *versions
+	doorman     *doorman
+	metrics     *metrics
+	sources     []*source
+	backfills   chan struct{} // bounds the backfills that run at once
+	startedAt   time.Time
+
+	starting sync.Mutex
+	started  bool
+}
+
+// maxBackfills bounds the backfills of one process, and with them its memory;
+// each moves at the pace of its key's limits, so that many are enough to keep a
+// machine busy.
+const maxBackfills = 64
+
+// New checks the options and makes a syncer; nothing is asked of the API or the
+// sink before [Syncer.Run], [Syncer.RunOnce] or [Syncer.Check].
+func New(opts Options) (*Syncer, error) {
+	if opts.Sink == nil {
+		return nil, errors.New("syncer: no sink given")
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opts.FlushInterval <= 0 {
+		opts.FlushInterval = time.Second
+	}
+	if opts.Ledger == nil {
+		opts.Ledger = budget.NewLedger(budget.Options{})
+	}
+	times, err := newTimetable(opts.Schedule)
+	if err != nil {
+		return nil, err
+	}
+	defs, err := definitions()
+	if err != nil {
+		return nil, err
+	}
+	y := &Syncer{
+		opts: opts, log: opts.Logger, definitions: defs, times: times,
+		doorman: newDoorman(), metrics: newMetrics(), versions: &versions{},
+		backfills: make(chan struct{}, maxBackfills), startedAt: time.Now(),
+	}
+	if err := y.addSources(); err != nil {
+		return nil, err
+	}
+	if err := y.metrics.register(opts.Registerer, y); err != nil {
+		return nil, fmt.Errorf("register metrics: %w", err)
+	}
+	return y, nil
+}
+
+func (y *Syncer) addSources() error {
+	names := map[string]bool{}
+	for _, cfg := range y.opts.Sources {
+		if cfg.Name == "" || names[cfg.Name] {
+			return fmt.Errorf("source %q: names must be there, and be unique", cfg.Name)
+		}
+		names[cfg.Name] = true
+		for _, name := range cfg.Streams {
+			if !slices.Contains(y.StreamNames(), name) {
+				return fmt.Errorf("source %q: unknown stream %q; known are %q", cfg.Name, name, y.StreamNames())
+			}
+		}
+		if !y.opts.Shard.Takes(cfg.Name) {
+			continue
+		}
+		s, err := newSource(y, cfg)
+		if err != nil {
+			return fmt.Errorf("source %q: %w", cfg.Name, err)
+		}
+		y.sources = append(y.sources, s)
+	}
+	return nil
+}
+
+// StreamNames are the streams there are, in the order of status.
+func (y *Syncer) StreamNames() []string {
+	var names []string
+	for _, d := range y.definitions {
+		names = append(names, d.name)
+	}
+	return names
+}
+
+// Run is the daemon: it serves every source until ctx ends, and returns when all
+// walks have ended. It fails only when the sink cannot be read at the start.
+func (y *Syncer) Run(ctx context.Context) error {
+	if err := y.start(ctx); err != nil {
+		return err
+	}
+	var sources sync.WaitGroup
+	for _, s := range y.sources {
+		sources.Go(func() { s.run(ctx) })
+	}
+	sources.Wait()
+	return nil
+}
+
+// start puts the version clock above everything stored, once.
+func (y *Syncer) start(ctx context.Context) error {
+	y.starting.Lock()
+	defer y.starting.Unlock()
+	if y.started {
+		return nil
+	}
+	highest, err := y.opts.Sink.MaxVersion(ctx)
+	if err != nil {
+		return fmt.Errorf("read the highest version: %w", err)
+	}
+	y.versions.startAbove(highest)
+	y.started = true
+	return nil
+}
+
+// write hands a commit to the sink; it waits while the sink's queue is full.
+func (y *Syncer) write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, error) {
+	r, err := y.opts.Sink.Write(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", c.Stream, err)
+	}
+	return r, nil
+}

@@ -1,0 +1,117 @@
+package syncer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+)
+
+// totalsMemory is what a stream of totals knows of the days it has stored.
+type totalsMemory struct {
+	stored sinks.Checkpoint  // of the way back; Position is a position
+	days   map[string]uint64 // by dayKey: what the day's rows were
+}
+
+// report is an answer of a totals route: rows of days.
+type report struct {
+	rows [][]byte
+	at   time.Time
+}
+
+// span is a range of days, inclusive, of one location or of all (empty).
+type span struct {
+	from, to api.Date
+	location string
+}
+
+// totalsRecent asks for yesterday and today.
+func (st *stream) totalsRecent(ctx context.Context) error {
+	return st.attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
+		return st.totalsBack(ctx, 1, st.wantedNow())
+	})
+}
+
+// totalsDeep asks for the last 92 days, and for those of each location where the
+// stream has them.
+func (st *stream) totalsDeep(ctx context.Context) error {
+	return st.attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
+		locations := st.wantedNow()
+		if st.def.perLocation && len(st.source.cfg.Locations) == 0 {
+			locations = append(locations, st.source.activeLocations()...)
+		}
+		return st.totalsBack(ctx, maxRange-1, locations)
+	})
+}
+
+// totalsBack asks for the days from n before today to today.
+func (st *stream) totalsBack(ctx context.Context, n int, locations []string) error {
+	today := dayOf(st.source.serviceNow())
+	from, err := addDays(today, -n)
+	if err != nil {
+		return err
+	}
+	for _, l := range locations {
+		in, _, err := st.askTotals(ctx, st.source.link.reconcile, span{from: from, to: today, location: l})
+		if err != nil {
+			return err
+		}
+		if !in.brings() {
+			continue
+		}
+		if err := st.storeTotals(ctx, in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wantedNow are the locations asked for; one empty id is all of them together.
+func (st *stream) wantedNow() []string {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return append([]string(nil), st.locations...)
+}
+
+func (s *source) activeLocations() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.key.locations...)
+}
+
+// askTotals asks for a span and reads the days that have changed.
+func (st *stream) askTotals(ctx context.Context, lane *api.Client, sp span) (*intake, []dayRow, error) {
+	r, err := st.def.totals(ctx, lane, sp)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.at = st.source.at(r.at)
+	st.source.syncer.metrics.pages.WithLabelValues(st.source.cfg.Name, st.def.name, sinks.WalkTotals).Inc()
+	in := st.intake(st.nextWalk(), len(r.rows))
+	in.counts.Requests, in.counts.Pages = 1, 1
+	rows := placeRows(r.rows)
+	changed := st.changedDays(sp, rows, r.rows)
+	present := st.readTotals(in, sp, rows, r, changed)
+	in.afterwards = func() { st.rememberDays(sp.location, changed) }
+	if st.def.vanish {
+		if err := st.buryLines(ctx, in, changed, present, r.at); err != nil {
+			return nil, nil, err
+		}
+	}
+	return in, rows, nil
+}
+
+// storeTotals writes what a span brought and waits until it is durable.
+func (st *stream) storeTotals(ctx context.Context, in *intake) error {
+	receipt, err := st.source.syncer.write(ctx, in.commit)
+	if err != nil {
+		return err
+	}
+	if err := receipt.Wait(ctx); err != nil {
+		return fmt.Errorf("wait for the warehouse: %w", err)
+	}
+	in.written()
+	return nil
+}

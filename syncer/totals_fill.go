@@ -1,0 +1,157 @@
+package syncer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+)
+
+// position is how far back a stream of totals has been asked for.
+type position struct {
+	To     api.Date `json:"to"`     // last day of the next step
+	Empty  int      `json:"empty"`  // steps in a row without anything
+	Orders uint64   `json:"orders"` // counted so far
+}
+
+// emptySteps in a row end the way back: a year without a sale lies before the
+// first one.
+const emptySteps = 4
+
+// firstDay is the oldest day the service takes (api.md, "Limits").
+const firstDay = api.Date("1900-01-01")
+
+func readPosition(text string) (position, error) {
+	var p position
+	if text == "" {
+		return p, nil
+	}
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		return p, fmt.Errorf("stored position: %w", err)
+	}
+	return p, nil
+}
+
+// totalsFill goes back in steps of 92 days to the first sale, and on after a
+// crash from the step that was not durable.
+func (st *stream) totalsFill(ctx context.Context) error {
+	for !st.filled() {
+		if err := st.totalsStep(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (st *stream) totalsStep(ctx context.Context) error {
+	st.mu.Lock()
+	cp := st.totals.stored
+	st.mu.Unlock()
+	pos, err := readPosition(cp.Position)
+	if err != nil {
+		st.source.log.Warn("the stored position is not readable, the totals are asked for from today back", "stream", st.def.name, "err", err)
+	}
+	if pos.To == "" {
+		cp = sinks.Checkpoint{Source: st.source.cfg.Name, Stream: st.def.name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
+		pos.To = dayOf(st.source.serviceNow())
+	}
+	from, err := addDays(pos.To, 1-maxRange)
+	if err != nil {
+		return err
+	}
+	brought := false
+	for _, l := range st.wantedNow() {
+		n, orders, err := st.totalsSpan(ctx, span{from: max(from, firstDay), to: pos.To, location: l}, &cp)
+		if err != nil {
+			return err
+		}
+		brought = brought || n
+		pos.Orders += orders
+	}
+	return st.stepDone(ctx, cp, pos, from, brought)
+}
+
+// totalsSpan asks for one span on the way back and stores what it brings. Its
+// checkpoint follows with the whole step: a step that is asked for again brings
+// the same rows.
+func (st *stream) totalsSpan(ctx context.Context, sp span, cp *sinks.Checkpoint) (brought bool, orders uint64, err error) {
+	err = st.exclusive(ctx, st.guard, func(ctx context.Context) error {
+		in, rows, err := st.askTotals(ctx, st.source.link.backfill, sp)
+		if err != nil {
+			return err
+		}
+		cp.Pages++
+		for _, r := range rows {
+			orders += r.Orders
+			brought = brought || st.def.vanish || !r.empty()
+		}
+		if !brought || !in.brings() {
+			return nil
+		}
+		cp.Rows += uint64(len(rows))
+		return st.storeTotals(ctx, in)
+	})
+	return brought, orders, err
+}
+
+// stepDone stores the position behind a step, and that the way back has ended
+// when nothing lies before it.
+func (st *stream) stepDone(ctx context.Context, cp sinks.Checkpoint, pos position, from api.Date, brought bool) error {
+	next, err := addDays(from, -1)
+	if err != nil {
+		return err
+	}
+	pos.To = next
+	if pos.Empty++; brought {
+		pos.Empty = 0
+	}
+	first, known, err := st.firstSale(ctx)
+	if err != nil {
+		return err
+	}
+	cp.Done = next < firstDay || known && next < first || !known && pos.Empty >= emptySteps
+	text, err := json.Marshal(pos)
+	if err != nil {
+		return fmt.Errorf("position: %w", err)
+	}
+	cp.Position, cp.Business, cp.UpdatedAt = string(text), st.source.business(), time.Now()
+	c := st.source.commit(st.def.name)
+	c.Checkpoint = &cp
+	if cp.Done {
+		c.Run = &sinks.Run{
+			Source: cp.Source, Stream: cp.Stream, Walk: cp.Walk, StartedAt: cp.StartedAt, FinishedAt: time.Now(),
+			Requests: cp.Pages, Pages: cp.Pages, Rows: cp.Rows,
+		}
+	}
+	receipt, err := st.source.syncer.write(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err := receipt.Wait(ctx); err != nil {
+		return fmt.Errorf("wait for the warehouse: %w", err)
+	}
+	st.mu.Lock()
+	st.totals.stored = cp
+	st.mu.Unlock()
+	return nil
+}
+
+// firstSale is the day of the first mirrored order, known once the orders'
+// backfill has ended. A restaurant without orders has no day to go back to.
+func (st *stream) firstSale(ctx context.Context) (api.Date, bool, error) {
+	orders := st.source.stream(streamOrders)
+	if orders.off() || !orders.filled() {
+		return "", false, nil
+	}
+	day, err := st.source.syncer.opts.Sink.FirstDay(ctx, st.source.business())
+	if err != nil {
+		return "", false, fmt.Errorf("first day of the orders: %w", err)
+	}
+	if day == "" {
+		return "9999-12-31", true, nil
+	}
+	return api.Date(day), true, nil
+}

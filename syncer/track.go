@@ -1,0 +1,191 @@
+package syncer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+)
+
+// track is a cursor list as one pair of walks follows it: the whole list, or that
+// of one configured location. Rows, quarantine and drift are the stream's; only
+// the checkpoints are the track's own.
+type track struct {
+	stream   *stream
+	location string // empty: no location_id is sent
+
+	birth slot
+	// Guarded by stream.mu.
+	incr     sinks.Checkpoint
+	back     sinks.Checkpoint
+	lastWalk uint64 // number of the last incremental walk
+}
+
+func newTrack(st *stream, location string) *track {
+	t := &track{stream: st, location: location, birth: newSlot()}
+	t.incr = sinks.Checkpoint{Source: st.source.cfg.Name, Stream: t.name(), Walk: sinks.WalkIncremental}
+	t.back = sinks.Checkpoint{Source: st.source.cfg.Name, Stream: t.name(), Walk: sinks.WalkBackfill}
+	return t
+}
+
+// name is the track's stream in checkpoints: "sales_orders", or
+// "sales_orders@<location>" where the configuration names locations.
+func (t *track) name() string {
+	if t.location == "" {
+		return t.stream.def.name
+	}
+	return t.stream.def.name + "@" + t.location
+}
+
+// restore takes a stored checkpoint; the caller holds stream.mu.
+func (t *track) restore(cp sinks.Checkpoint) {
+	switch cp.Walk {
+	case sinks.WalkIncremental:
+		t.incr = cp
+	case sinks.WalkBackfill:
+		t.back = cp
+	}
+	t.inherit()
+}
+
+// inherit lets the incremental walks go on from where a finished backfill ended:
+// together they have brought everything up to there. The caller holds stream.mu.
+func (t *track) inherit() {
+	if t.back.Done {
+		t.incr.Watermark = later(t.incr.Watermark, t.back.Watermark)
+	}
+}
+
+// moved takes over the checkpoint of a walk under way.
+func (t *track) moved(kind string, cp sinks.Checkpoint) {
+	t.stream.mu.Lock()
+	defer t.stream.mu.Unlock()
+	if kind == sinks.WalkBackfill {
+		t.back = cp
+	} else {
+		cp.Watermark = later(cp.Watermark, t.incr.Watermark)
+		t.incr = cp
+	}
+	t.inherit()
+}
+
+// floor is the oldest updated_at that the next incremental walk can bring, with a
+// margin; what is older need not be remembered. The caller holds stream.mu.
+func (t *track) floor() time.Time { return since(t.incr).Add(-margin) }
+
+// born tells whether incremental walks have a start.
+func (t *track) born() bool {
+	t.stream.mu.Lock()
+	defer t.stream.mu.Unlock()
+	return !t.incr.Since.IsZero() || !t.incr.Watermark.IsZero()
+}
+
+// bear gives the incremental walks their start, the service's clock now, and
+// waits until it is stored: a backfill that ended before would leave the changes
+// after it to nobody.
+func (t *track) bear(ctx context.Context) error {
+	if err := t.birth.take(ctx); err != nil {
+		return err
+	}
+	defer t.birth.free()
+	if t.born() {
+		return nil
+	}
+	cp := t.checkpoint(sinks.WalkIncremental)
+	cp.Business = t.stream.source.business()
+	cp.Since = t.stream.source.birth()
+	cp.StartedAt, cp.UpdatedAt = time.Now(), time.Now()
+	c := t.stream.source.commit(t.stream.def.name)
+	c.Checkpoint = &cp
+	receipt, err := t.stream.source.syncer.write(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err := receipt.Wait(ctx); err != nil {
+		return err
+	}
+	t.moved(sinks.WalkIncremental, cp)
+	return nil
+}
+
+// checkpoint returns where a kind of walk stands.
+func (t *track) checkpoint(kind string) sinks.Checkpoint {
+	t.stream.mu.Lock()
+	defer t.stream.mu.Unlock()
+	if kind == sinks.WalkBackfill {
+		return t.back
+	}
+	return t.incr
+}
+
+// filled tells whether the backfill has reached its end.
+func (t *track) filled() bool { return t.checkpoint(sinks.WalkBackfill).Done }
+
+// catchUp runs one incremental walk.
+func (t *track) catchUp(ctx context.Context) error {
+	if err := t.bear(ctx); err != nil {
+		return err
+	}
+	cp := t.checkpoint(sinks.WalkIncremental)
+	if cp.Cursor == "" {
+		cp.Since = since(cp)
+		cp.StartedAt = time.Now()
+		cp.Pages, cp.Rows, cp.Tombstones = 0, 0, 0
+	}
+	return t.follow(ctx, sinks.WalkIncremental, cp)
+}
+
+// fill runs the backfill to its end, from where its checkpoint stands.
+func (t *track) fill(ctx context.Context) error {
+	if err := t.bear(ctx); err != nil {
+		return err
+	}
+	for !t.filled() {
+		cp := t.checkpoint(sinks.WalkBackfill)
+		if cp.StartedAt.IsZero() {
+			cp.StartedAt = time.Now()
+			cp.Since = t.stream.def.backfillSince
+		}
+		if err := t.follow(ctx, sinks.WalkBackfill, cp); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *track) follow(ctx context.Context, kind string, cp sinks.Checkpoint) error {
+	cp.Business = t.stream.source.business()
+	w := &walk{
+		track: t, kind: kind, number: t.stream.nextWalk(), mapper: t.stream.def.plan.NewMapper(),
+		progress: progress{cp: cp},
+		window:   window{flush: t.stream.source.syncer.opts.FlushInterval},
+		run:      sinks.Run{Source: cp.Source, Stream: cp.Stream, Walk: kind, StartedAt: time.Now()},
+		dirty:    cp.Cursor != "",
+	}
+	if err := w.follow(ctx); err != nil {
+		return fmt.Errorf("%s: %w", t.name(), err)
+	}
+	if kind == sinks.WalkIncremental {
+		t.stream.prune(t, w.number)
+	}
+	return nil
+}
+
+// fetch asks for one page of the track's list.
+func (t *track) fetch(ctx context.Context, kind string, since time.Time, cursor string) (page, error) {
+	s := t.stream.source
+	lane := s.link.fresh
+	if kind != sinks.WalkIncremental {
+		lane = s.link.backfill
+	}
+	p, err := t.stream.def.list(ctx, lane, api.ListQuery{
+		UpdatedSince: since, IncludeDeleted: true, LocationID: t.location, Cursor: cursor, Limit: pageLimit,
+	})
+	if err != nil {
+		return page{}, err
+	}
+	s.syncer.metrics.pages.WithLabelValues(s.cfg.Name, t.stream.def.name, kind).Inc()
+	return page{rows: p.Rows, next: p.NextCursor, more: p.HasMore, at: s.at(p.Date)}, nil
+}

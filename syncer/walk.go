@@ -1,0 +1,260 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/mapping"
+)
+
+// walk follows one cursor list from where its checkpoint stands to has_more:
+// false. Each page's rows and the checkpoint behind them travel in one commit, so
+// a crash loses nothing; the next page is asked for while this one is mapped.
+type walk struct {
+	track  *track
+	kind   string // sinks.WalkIncremental, sinks.WalkBackfill
+	number uint64 // of the stream, for dedupe
+	mapper *mapping.Mapper
+
+	progress progress
+	window   window
+	cycle    cycle
+	run      sinks.Run
+	// dirty: the sink holds a checkpoint of this walk that its end must replace.
+	dirty bool
+}
+
+// answer is a page as it arrived.
+type answer struct {
+	page
+	versions uint64 // the first of the versions reserved for its rows
+	reserved int
+	err      error
+}
+
+// maxRefusals is how many times one run goes on after a refused cursor.
+const maxRefusals = 3
+
+// errRepeatedCursor fails a walk that would go in circles (DESIGN R3).
+var errRepeatedCursor = errors.New("the service sent a cursor that it had sent before")
+
+// errNoCursor fails a walk that cannot go on (DESIGN R3).
+var errNoCursor = errors.New("the service says has_more without a next_cursor")
+
+// follow walks to the end and waits until all of it is durable.
+func (w *walk) follow(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // a page asked for ahead is given up when the walk fails
+	for refusals := 0; ; refusals++ {
+		err := w.pages(ctx)
+		if err == nil {
+			break
+		}
+		if !api.IsValidation(err) || w.progress.cp.Cursor == "" || refusals == maxRefusals {
+			return err
+		}
+		if err := w.refused(ctx); err != nil {
+			return err
+		}
+	}
+	return w.window.drain(ctx)
+}
+
+// pages follows the cursor until the list ends.
+func (w *walk) pages(ctx context.Context) error {
+	w.cycle = cycle{}
+	a := w.ask(ctx, w.progress.cp.Cursor)
+	for {
+		if a.err != nil {
+			return a.err
+		}
+		if err := w.check(a); err != nil {
+			return err
+		}
+		next, err := w.askAhead(ctx, a)
+		if err != nil {
+			return err
+		}
+		if err := w.take(ctx, a); err != nil {
+			return err
+		}
+		if !a.more {
+			return nil
+		}
+		a = <-next
+	}
+}
+
+// check fails a page that leads nowhere, before anything of it is taken.
+func (w *walk) check(a answer) error {
+	switch {
+	case !a.more:
+		return nil
+	case a.next == "":
+		return errNoCursor
+	case w.cycle.repeats(w.progress.cp.Cursor, a.next):
+		return errRepeatedCursor
+	}
+	return nil
+}
+
+// askAhead asks for the page behind a, unless a is the last.
+func (w *walk) askAhead(ctx context.Context, a answer) (<-chan answer, error) {
+	if !a.more {
+		return nil, nil
+	}
+	if err := w.window.room(ctx, 1); err != nil {
+		return nil, err
+	}
+	next := make(chan answer, 1)
+	go func() { next <- w.ask(ctx, a.next) }()
+	return next, nil
+}
+
+// ask fetches one page. See [versions] for when its versions are taken.
+func (w *walk) ask(ctx context.Context, cursor string) (a answer) {
+	defer func() {
+		if r := recover(); r != nil {
+			a.err = fmt.Errorf("panic while fetching: %v", r)
+		}
+	}()
+	clock := w.track.stream.source.syncer.versions
+	if w.kind != sinks.WalkIncremental {
+		a.reserved = pageLimit
+		a.versions = clock.take(pageLimit)
+	}
+	a.page, a.err = w.track.fetch(ctx, w.kind, w.progress.cp.Since, cursor)
+	if w.kind == sinks.WalkIncremental {
+		a.reserved = len(a.rows)
+		a.versions = clock.take(len(a.rows))
+	}
+	return a
+}
+
+// version of the i-th row of a page; a page longer than was asked for gets
+// versions of its own.
+func (w *walk) version(a answer, i int) uint64 {
+	if i < a.reserved {
+		return a.versions + uint64(i)
+	}
+	return w.track.stream.source.syncer.versions.take(1)
+}
+
+// take maps a page, hands it to the sink together with the checkpoint behind it,
+// and remembers what was written.
+func (w *walk) take(ctx context.Context, a answer) error {
+	w.window.paged()
+	in := w.read(a)
+	w.advance(a, in)
+	if !in.brings() && w.kind == sinks.WalkIncremental && (a.more || !w.dirty) {
+		in.counted()
+		w.publish()
+		return nil
+	}
+	w.checkpoint(in.commit, a)
+	receipt, err := w.track.stream.source.syncer.write(ctx, in.commit)
+	if err != nil {
+		return err
+	}
+	w.window.add(receipt)
+	w.dirty = true
+	in.written()
+	w.publish()
+	return nil
+}
+
+// read maps the rows of a page.
+func (w *walk) read(a answer) *intake {
+	st := w.track.stream
+	in := st.intake(w.number, len(a.rows))
+	in.all = w.kind == sinks.WalkIncremental
+	in.counts.Requests, in.counts.Pages = 1, 1
+	st.mu.Lock()
+	in.floor = w.track.floor()
+	st.mu.Unlock()
+	for i, raw := range a.rows {
+		t := in.row(w.mapper, raw, w.version(a, i), a.at, placed{})
+		if w.progress.stamped(t.updatedAt, a.at) && t.fresh {
+			st.source.log.Warn("a row is dated in the future: it is stored, and does not move the watermark",
+				"stream", st.def.name, "id", t.id, "updated_at", t.updatedAt, "service_clock", a.at)
+		}
+	}
+	return in
+}
+
+// advance moves the checkpoint behind the page.
+func (w *walk) advance(a answer, in *intake) {
+	cp := &w.progress.cp
+	cp.Pages++
+	cp.Rows += uint64(len(in.commit.Batch.Rows)) + in.counts.Unchanged
+	cp.Tombstones += in.counts.Tombstones
+	w.run.Pages++
+	w.run.Requests++
+	w.run.Rows += in.counts.Upserts
+	w.run.Unchanged += in.counts.Unchanged
+	w.run.Tombs += in.counts.Tombstones
+	w.run.Quarantined += in.counts.Quarantined
+	cp.UpdatedAt = a.at
+	cp.Cursor = a.next
+	if !a.more {
+		w.finish()
+	}
+}
+
+// checkpoint adds to a commit what is stored about the walk.
+func (w *walk) checkpoint(c *sinks.Commit, a answer) {
+	cp := w.progress.cp
+	c.Checkpoint = &cp
+	if !a.more {
+		w.run.FinishedAt = time.Now()
+		run := w.run
+		c.Run = &run
+	}
+}
+
+// finish closes the checkpoint of a walk whose last page is at hand.
+func (w *walk) finish() {
+	cp := &w.progress.cp
+	again := w.kind == sinks.WalkBackfill && cp.Position == positionLost
+	w.progress.end()
+	switch {
+	case again:
+		cp.Position, cp.Since = positionAgain, time.Time{}
+	case w.kind == sinks.WalkBackfill:
+		cp.Done, cp.Position = true, ""
+	}
+}
+
+// What a backfill without updated_since notes in Checkpoint.Position when the
+// service refused its cursor. It goes on with updated_since, which never brings
+// rows whose updated_at is null, and where those stand in the list is not said:
+// so the list is walked once more from its start (DESIGN §5, open readings).
+const (
+	positionLost  = "cursor lost: rows without updated_at are still to come"
+	positionAgain = "once more from the start, for rows without updated_at"
+)
+
+// refused prepares the walk to go on after a refused cursor (DESIGN R3): from the
+// last durable watermark minus the lookback.
+func (w *walk) refused(ctx context.Context) error {
+	if err := w.window.drain(ctx); err != nil {
+		return err
+	}
+	cp := &w.progress.cp
+	unfiltered := w.kind == sinks.WalkBackfill && cp.Since.IsZero()
+	cp.Since, cp.Cursor = w.progress.restart(), ""
+	w.progress.last = time.Time{}
+	if unfiltered && !cp.Since.IsZero() && cp.Position != positionAgain {
+		cp.Position = positionLost
+	}
+	w.track.stream.source.log.Warn("the service refused the cursor, the walk goes on by updated_since",
+		"stream", w.track.name(), "walk", w.kind, "since", cp.Since)
+	return nil
+}
+
+// publish shows the walk's progress to the stream and to the next walk.
+func (w *walk) publish() { w.track.moved(w.kind, w.progress.cp) }
