@@ -1,0 +1,83 @@
+package sandbox
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+)
+
+// place is what a cursor says: where the walk is, over which days, with which
+// filters (a hash of route and filters, so that a cursor serves its own walk
+// only).
+type place struct {
+	pos      pos
+	from, to dayNumber
+	filters  uint64
+	business uint32
+	epoch    uint32 // invalidating all cursors raises it
+}
+
+// cursorSealer writes and reads cursors: opaque and authenticated. The secret
+// comes from the seed, so cursors outlive a restart.
+type cursorSealer struct {
+	secret []byte
+	epoch  uint32
+}
+
+const (
+	placeLen = 36
+	macLen   = 12
+)
+
+func newCursorSealer(seed int64) cursorSealer {
+	g := newRng(uint64(seed), 10)
+	secret := binary.BigEndian.AppendUint64(nil, g.next())
+	return cursorSealer{secret: binary.BigEndian.AppendUint64(secret, g.next())}
+}
+
+func (c cursorSealer) seal(p place) string {
+	b := make([]byte, 0, placeLen+macLen)
+	b = binary.BigEndian.AppendUint64(b, uint64(p.pos.c.stamp))
+	b = binary.BigEndian.AppendUint32(b, p.pos.c.n)
+	b = binary.BigEndian.AppendUint32(b, uint32(p.from))
+	b = binary.BigEndian.AppendUint32(b, uint32(p.to))
+	b = binary.BigEndian.AppendUint64(b, p.filters)
+	b = binary.BigEndian.AppendUint32(b, p.business)
+	b = binary.BigEndian.AppendUint32(b, c.epoch)
+	c.scramble(b)
+	return base64.RawURLEncoding.EncodeToString(append(b, c.mac(b)...))
+}
+
+// open reads a cursor; false for one that is broken, changed or of another walk.
+func (c cursorSealer) open(s string, filters uint64, business int) (place, bool) {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
+	if err != nil || len(b) != placeLen+macLen || !hmac.Equal(b[placeLen:], c.mac(b[:placeLen])) {
+		return place{}, false
+	}
+	b = b[:placeLen]
+	c.scramble(b)
+	p := place{
+		pos:      pos{true, change{int64(binary.BigEndian.Uint64(b)), binary.BigEndian.Uint32(b[8:])}},
+		from:     dayNumber(binary.BigEndian.Uint32(b[12:])),
+		to:       dayNumber(binary.BigEndian.Uint32(b[16:])),
+		filters:  binary.BigEndian.Uint64(b[20:]),
+		business: binary.BigEndian.Uint32(b[28:]),
+		epoch:    binary.BigEndian.Uint32(b[32:]),
+	}
+	return p, p.filters == filters && p.business == uint32(business) && p.epoch == c.epoch
+}
+
+func (c cursorSealer) mac(b []byte) []byte {
+	h := hmac.New(sha256.New, c.secret)
+	h.Write(b)
+	return h.Sum(nil)[:macLen]
+}
+
+// scramble hides the content, so that nobody is tempted to parse it.
+func (c cursorSealer) scramble(b []byte) {
+	g := newRng(binary.BigEndian.Uint64(c.secret))
+	for i := range b {
+		b[i] ^= byte(g.next())
+	}
+}

@@ -1,0 +1,82 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+)
+
+// The codes of api.md, "Errors", that the read side can answer; and one for a
+// method that an address does not have, of which api.md says nothing.
+const (
+	codeUnauthorized = "unauthorized"
+	codeKeyDisabled  = "api_key_disabled"
+	codeAPIDisabled  = "api_disabled"
+	codeScope        = "insufficient_scope"
+	codeLocation     = "location_forbidden"
+	codeNotFound     = "not_found"
+	codeMethod       = "method_not_allowed"
+	codeValidation   = "validation_failed"
+	codeRateLimited  = "rate_limited"
+	codeServerError  = "server_error"
+	codeUnavailable  = "service_unavailable"
+)
+
+type errorText struct {
+	status           int
+	message, display string
+}
+
+var errorTexts = map[string]errorText{
+	codeUnauthorized: {http.StatusUnauthorized, "Missing or wrong API key.", "Cheia de acces lipsește sau nu este corectă."},
+	codeKeyDisabled:  {http.StatusForbidden, "The restaurant has disabled this API key.", "Cheia de acces a fost dezactivată de restaurant."},
+	codeAPIDisabled:  {http.StatusForbidden, "Online ordering is switched off.", "Comenzile online sunt oprite momentan."},
+	codeScope:        {http.StatusForbidden, "The API key lacks a scope for this call.", "Cheia de acces nu are dreptul la aceste date."},
+	codeLocation:     {http.StatusForbidden, "The API key is limited to other locations.", "Cheia de acces nu are dreptul la această locație."},
+	codeNotFound:     {http.StatusNotFound, "Not found.", "Nu am găsit ce ai cerut."},
+	codeMethod:       {http.StatusMethodNotAllowed, "This address does not take this method.", "Cererea nu este permisă."},
+	codeValidation:   {http.StatusUnprocessableEntity, "The request is not valid.", "Cererea conține date care nu sunt corecte."},
+	codeRateLimited:  {http.StatusTooManyRequests, "Too many requests.", "Prea multe cereri. Încearcă din nou puțin mai târziu."},
+	codeServerError:  {http.StatusInternalServerError, "Something went wrong on our side.", "A apărut o eroare. Încearcă din nou mai târziu."},
+	codeUnavailable:  {http.StatusServiceUnavailable, "Temporarily unavailable.", "Serviciul nu este disponibil momentan."},
+}
+
+// apiError is an answer with the error envelope.
+type apiError struct {
+	code    string
+	details map[string]any
+}
+
+// Error is the code, for tests.
+func (e *apiError) Error() string { return fmt.Sprintf("%s %v", e.code, e.details) }
+
+func fail(code string) *apiError { return &apiError{code: code} }
+
+// invalid collects what is wrong with a request, by field.
+type invalid map[string][]string
+
+func (v invalid) add(field, format string, args ...any) {
+	v[field] = append(v[field], fmt.Sprintf(format, args...))
+}
+
+// err is nil when nothing is wrong.
+func (v invalid) err() *apiError {
+	if len(v) == 0 {
+		return nil
+	}
+	return &apiError{code: codeValidation, details: map[string]any{"fields": map[string][]string(v)}}
+}
+
+func (e *apiError) body() []byte {
+	t := errorTexts[e.code]
+	var envelope struct {
+		Error struct {
+			Code           string         `json:"code"`
+			Message        string         `json:"message"`
+			DisplayMessage string         `json:"display_message"`
+			Details        map[string]any `json:"details"`
+		} `json:"error"`
+	}
+	envelope.Error.Code, envelope.Error.Message, envelope.Error.DisplayMessage = e.code, t.message, t.display
+	envelope.Error.Details = e.details
+	return encodeJSON(envelope)
+}

@@ -1,0 +1,139 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// spoilRow applies the faults on rows to the row that begins at start.
+func (rq *request) spoilRow(start int) {
+	f := &rq.s.faults
+	if f.active.Load() == 0 {
+		return
+	}
+	var row map[string]any
+	parse := func() map[string]any {
+		if row == nil {
+			row = parseRow(rq.out[start:])
+		}
+		return row
+	}
+	id := func() string { s, _ := parse()["id"].(string); return s }
+	hits := f.roll(stageRow, rq, id)
+	duplicate := false
+	for _, hit := range hits {
+		if hit.Kind == FaultDuplicateKeys {
+			duplicate = true
+			continue
+		}
+		spoil(hit.Kind, parse(), rq.now)
+	}
+	if row != nil && len(hits) > 0 {
+		rq.out = append(rq.out[:start], encodeJSON(row)...)
+	}
+	if duplicate {
+		rest := bytes.Clone(rq.out[start+1:])
+		rq.out = append(append(rq.out[:start], `{"updated_at":null,`...), rest...)
+	}
+}
+
+// parseRow keeps numbers as they are written.
+func parseRow(b []byte) map[string]any {
+	row := map[string]any{}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	if err := d.Decode(&row); err != nil {
+		return map[string]any{"id": fmt.Sprintf("not an object: %v", err)}
+	}
+	return row
+}
+
+// spoil does to a row what a fault is named for, if the row has such a field.
+func spoil(kind string, row map[string]any, now int64) {
+	switch kind {
+	case FaultUnknownFields:
+		addFields(row)
+	case FaultUnknownValues:
+		newValues(row)
+	case FaultNoID:
+		delete(row, "id")
+	case FaultPriceText:
+		setAmount(row, "abc")
+	case FaultPriceDecimals:
+		setAmount(row, "12.345")
+	case FaultNumberAsString:
+		setFirst(row, 12345, "number", "name", "location_id")
+	case FaultYearOne:
+		setFirst(row, "0001-01-01T00:00:00Z", "created_at", "deleted_at")
+	case FaultFuture:
+		ahead := time.UnixMicro(now).UTC().AddDate(10, 0, 0).Format(time.RFC3339)
+		setFirst(row, ahead, "updated_at")
+	case FaultNull:
+		setFirst(row, nil, "name", "location_id", "deleted")
+	}
+}
+
+func setFirst(row map[string]any, value any, fields ...string) {
+	for _, f := range fields {
+		if _, ok := row[f]; ok {
+			row[f] = value
+			return
+		}
+	}
+}
+
+// setAmount sets the row's first amount or quantity.
+func setAmount(row map[string]any, text string) {
+	if totals, ok := row["totals"].(map[string]any); ok {
+		totals["total"] = text
+		return
+	}
+	setFirst(row, text, "price", "stock", "net_sales", "net")
+}
+
+// openMaps are the maps whose keys are data: another key there is no unknown
+// field.
+var openMaps = map[string]bool{"payments": true, "by_type": true, "by_channel": true, "channels": true}
+
+func addFields(row map[string]any) {
+	for name, v := range row {
+		eachObject(v, func(o map[string]any) {
+			if openMaps[name] {
+				for _, inner := range o {
+					eachObject(inner, addFields)
+				}
+				return
+			}
+			addFields(o)
+		})
+	}
+	row["x_new_text"] = "nou"
+	row["x_new_object"] = map[string]any{"deep": []any{1, "două", nil}}
+}
+
+// eachObject visits v if it is an object, or the objects of v if it is an array.
+func eachObject(v any, visit func(map[string]any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		visit(v)
+	case []any:
+		for _, e := range v {
+			eachObject(e, visit)
+		}
+	}
+}
+
+var enumFields = []string{"channel", "type", "unit", "method", "reason", "status"}
+
+func newValues(row map[string]any) {
+	for _, f := range enumFields {
+		if _, ok := row[f].(string); ok {
+			row[f] = "brand_new"
+		}
+	}
+	for _, v := range row {
+		eachObject(v, newValues)
+	}
+}

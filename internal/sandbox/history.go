@@ -1,0 +1,101 @@
+package sandbox
+
+import "slices"
+
+// hourWeights is how busy a restaurant is by local hour: lunch from 12 to 14,
+// dinner from 19 to 22, and a few late tables after midnight.
+var hourWeights = [24]int{4, 2, 1, 1, 0, 0, 0, 1, 6, 10, 14, 24, 62, 70, 40, 22, 20, 28, 46, 74, 82, 70, 36, 14}
+
+// dayWeights: weekends are busier; Sunday is 0.
+var dayWeights = [7]int{12, 8, 8, 9, 10, 15, 17}
+
+const (
+	hourWeightSum = 627
+	dayWeightSum  = 79
+)
+
+// makeHistory opens count orders over the days before the epoch and lets the
+// fate of each happen as far as the epoch.
+func (b *business) makeHistory(count, days int) {
+	b.orders = make([]order, 0, count)
+	b.byCreated.entries = make([]change, 0, count)
+	times := b.openingTimes(count, days)
+	b.currentMenu()
+	stamps := make([]change, 0, count)
+	for _, created := range times {
+		place := newRng(b.seed, 3, uint64(len(b.orders)))
+		loc := place.n(len(b.locations))
+		n := uint32(len(b.orders))
+		b.orders = append(b.orders, order{created: created, stamp: created, menu: 0, loc: uint8(loc), origin: uint8(loc)})
+		b.byCreated.entries = append(b.byCreated.entries, change{created, n})
+		b.settle(n)
+		stamps = append(stamps, change{b.orders[n].stamp, n})
+	}
+	slices.SortFunc(stamps, func(a, b change) int {
+		if a.less(b) {
+			return -1
+		}
+		return 1
+	})
+	b.changes = changeLog{entries: stamps}
+}
+
+// settle lets happen what happened to an order of the history up to the epoch;
+// the rest waits for the world to move.
+func (b *business) settle(n uint32) {
+	f := b.fate(n)
+	o := &b.orders[n]
+	for i, e := range f.events[:f.count] {
+		if e.at > b.epoch {
+			for _, later := range f.events[i:f.count] {
+				b.push(later)
+			}
+			break
+		}
+		b.apply(o, e)
+		o.stamp = b.trunc(e.at)
+	}
+	if o.counts() {
+		b.countOrder(n, 1)
+	}
+}
+
+// openingTimes spreads count orders over the days, in order.
+func (b *business) openingTimes(count, days int) []int64 {
+	if count == 0 || days == 0 {
+		return nil
+	}
+	g := newRng(b.seed, 4)
+	last := b.cal.day(b.epoch)
+	first := last - dayNumber(days) + 1
+	total := 0
+	for d := first; d <= last; d++ {
+		total += dayWeights[d.weekday()]
+	}
+	times := make([]int64, 0, count)
+	seen, given := 0, 0
+	for d := first; d <= last; d++ {
+		seen += dayWeights[d.weekday()]
+		n := count*seen/total - given
+		given += n
+		from := len(times)
+		b.timesOfDay(&g, d, n, &times)
+		slices.Sort(times[from:])
+	}
+	return times
+}
+
+// timesOfDay draws n instants of a day by its hours. Those of today that are
+// still to come are moved before the epoch.
+func (b *business) timesOfDay(g *rng, d dayNumber, n int, times *[]int64) {
+	start, end := b.cal.start(d), b.cal.start(d+1)
+	for range n {
+		local := int64(g.pick(hourWeights[:]))*usHour + int64(g.n(3_600_000))*1000
+		at := start + local
+		at += b.cal.offset(start) - b.cal.offset(at) // wall clock, on days with a change too
+		if at >= min(end, b.epoch) || at < start {
+			at = start + int64(g.float()*float64(min(end, b.epoch)-start))
+		}
+		*times = append(*times, b.trunc(at))
+	}
+}

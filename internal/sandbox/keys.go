@@ -1,0 +1,184 @@
+package sandbox
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+)
+
+// The states of a key.
+const (
+	KeyActive   = "active"
+	KeyDisabled = "disabled" // 403 api_key_disabled
+	KeyDeleted  = "deleted"  // 401 unauthorized
+)
+
+// The keys that every restaurant gets, by Role.
+const (
+	RoleMain     = "main"     // live, every read scope, every location
+	RoleTest     = "test"     // the same, in test mode
+	RoleLimited  = "limited"  // live, the first location only
+	RoleSales    = "sales"    // live, sales:read only
+	RoleOrders   = "orders"   // live, orders:write only
+	RoleDisabled = "disabled" // disabled by the restaurant
+)
+
+// Key is an API key with what it may do. Change one with UpdateKey.
+type Key struct {
+	Value        string         `json:"value"`
+	Role         string         `json:"role"`
+	AppID        string         `json:"app_id"`
+	Name         string         `json:"name"`
+	Mode         string         `json:"mode"` // live or test
+	State        string         `json:"state"`
+	Business     int            `json:"business"` // for Sandbox.Business
+	BusinessID   string         `json:"business_id"`
+	BusinessName string         `json:"business_name"`
+	Scopes       []string       `json:"scopes"`
+	AllLocations bool           `json:"all_locations"`
+	LocationIDs  []string       `json:"location_ids"` // with AllLocations false
+	Limits       api.RateLimits `json:"limits"`
+	WebhookURL   string         `json:"webhook_url"`
+}
+
+// app is a key as the service keeps it; its values change when it is
+// regenerated, and its counters do not.
+type app struct {
+	Key
+	perKey limiter
+	heavy  limiter
+}
+
+// keyring finds the app of a key value.
+type keyring struct {
+	apps   []*app
+	values map[string]keyValue
+}
+
+type keyValue struct {
+	app     *app
+	expires int64 // 0 = never; an old value after regeneration
+}
+
+var readScopes = []string{api.ScopeLocations, api.ScopeMenu, api.ScopeSales, api.ScopeStock}
+
+func (s *Sandbox) makeKeys(b *business) {
+	first := []string{}
+	if len(b.locations) > 0 {
+		first = append(first, b.locations[0].id)
+	}
+	for _, k := range []Key{
+		{Role: RoleMain, Scopes: readScopes, AllLocations: true},
+		{Role: RoleTest, Mode: "test", Scopes: readScopes, AllLocations: true},
+		{Role: RoleLimited, Scopes: readScopes, LocationIDs: first},
+		{Role: RoleSales, Scopes: []string{api.ScopeSales}, AllLocations: true},
+		{Role: RoleOrders, Scopes: []string{api.ScopeOrders}, AllLocations: true},
+		{Role: RoleDisabled, Scopes: readScopes, AllLocations: true, State: KeyDisabled},
+	} {
+		k.Business = b.index
+		s.AddKey(k)
+	}
+}
+
+// AddKey makes a key. Empty fields take defaults: live, active, a value and an
+// id of its own, the limits of Options.
+func (s *Sandbox) AddKey(k Key) Key {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := s.businesses[k.Business]
+	g := newRng(b.seed, 9, uint64(len(s.keys.apps)))
+	setDefault(&k.Mode, "live")
+	setDefault(&k.State, KeyActive)
+	setDefault(&k.AppID, "app_"+base32(g.next(), 13))
+	setDefault(&k.Role, "extra")
+	setDefault(&k.Name, "Cheie "+k.Role)
+	setDefault(&k.Limits, s.opts.Limits)
+	if k.Value == "" {
+		k.Value = keyText(k.Mode, &g)
+	}
+	k.BusinessID, k.BusinessName = b.id, b.name
+	a := &app{Key: k, perKey: newLimiter(s.opts.Algorithm), heavy: newLimiter(s.opts.Algorithm)}
+	s.keys.apps = append(s.keys.apps, a)
+	if s.keys.values == nil {
+		s.keys.values = map[string]keyValue{}
+	}
+	s.keys.values[k.Value] = keyValue{app: a}
+	return k
+}
+
+// keyText is a key value with the prefix of its mode (api.md, "Authentication" 2).
+func keyText(mode string, g *rng) string {
+	return fmt.Sprintf("svc_%s_%016x%016x", mode, g.next(), g.next())
+}
+
+// Keys are all keys, in order of restaurant.
+func (s *Sandbox) Keys() []Key {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	keys := make([]Key, len(s.keys.apps))
+	for i, a := range s.keys.apps {
+		keys[i] = a.clone()
+	}
+	return keys
+}
+
+func (a *app) clone() Key {
+	k := a.Key
+	k.Scopes = slices.Clone(k.Scopes)
+	k.LocationIDs = slices.Clone(k.LocationIDs)
+	return k
+}
+
+// Key is the key of a restaurant with a role; it panics when there is none.
+func (s *Sandbox) Key(business int, role string) Key {
+	for _, k := range s.Keys() {
+		if k.Business == business && k.Role == role {
+			return k
+		}
+	}
+	panic(fmt.Sprintf("sandbox: business %d has no key %q", business, role))
+}
+
+// UpdateKey changes scopes, locations, limits, mode, name or state of a key.
+// Its value changes with RotateKey only.
+func (s *Sandbox) UpdateKey(value string, change func(*Key)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, ok := s.keys.values[value]
+	if !ok {
+		return fmt.Errorf("update key: no such key")
+	}
+	k := v.app.clone()
+	change(&k)
+	k.Value, k.Business, k.BusinessID, k.BusinessName = v.app.Value, v.app.Business, v.app.BusinessID, v.app.BusinessName
+	v.app.Key = k
+	return nil
+}
+
+// RotateKey regenerates a key; the old value stays valid for the overlap (the
+// service may keep it for 24 hours).
+func (s *Sandbox) RotateKey(value string, overlap time.Duration) (Key, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, ok := s.keys.values[value]
+	if !ok || v.expires != 0 {
+		return Key{}, fmt.Errorf("rotate key: no such key, or rotated before")
+	}
+	v.expires = s.opts.Now().Add(overlap).UnixMicro()
+	s.keys.values[value] = v
+	g := newRng(hashString(value), uint64(len(s.keys.values)))
+	v.app.Value = keyText(v.app.Mode, &g)
+	s.keys.values[v.app.Value] = keyValue{app: v.app}
+	return v.app.clone(), nil
+}
+
+// find is the app of a value that is valid now, nil for a wrong or deleted key.
+func (r *keyring) find(value string, now int64) *app {
+	v, ok := r.values[value]
+	if !ok || v.expires != 0 && now >= v.expires || v.app.State == KeyDeleted {
+		return nil
+	}
+	return v.app
+}

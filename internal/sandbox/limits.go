@@ -1,0 +1,105 @@
+package sandbox
+
+import "time"
+
+// limiter counts the requests of a minute by one algorithm. Refused requests
+// are not counted.
+type limiter interface {
+	// room tells how many more requests fit now, and when the next one will if
+	// none does.
+	room(now int64, limit int) (remaining int, retry time.Duration)
+	// take counts one request; the caller has asked for room.
+	take(now int64, limit int)
+}
+
+// newLimiter makes a limiter, or nil for a name that is none.
+func newLimiter(algorithm string) limiter {
+	switch algorithm {
+	case AlgorithmFixed:
+		return &fixedMinute{}
+	case AlgorithmFixedFirst:
+		return &fixedMinute{fromFirst: true}
+	case AlgorithmSliding:
+		return &slidingMinute{}
+	case AlgorithmBucket:
+		return &bucket{}
+	}
+	return nil
+}
+
+type fixedMinute struct {
+	fromFirst bool
+	start     int64
+	n         int
+}
+
+func (f *fixedMinute) room(now int64, limit int) (int, time.Duration) {
+	f.roll(now)
+	return limit - f.n, microseconds(f.start + usMinute - now)
+}
+
+func (f *fixedMinute) take(now int64, _ int) {
+	f.roll(now)
+	f.n++
+}
+
+func (f *fixedMinute) roll(now int64) {
+	if f.n > 0 && now >= f.start && now < f.start+usMinute {
+		return
+	}
+	f.start, f.n = now, 0
+	if !f.fromFirst {
+		f.start = floorDiv(now, usMinute) * usMinute
+	}
+}
+
+// slidingMinute remembers every request of the last 60 seconds.
+type slidingMinute struct{ at []int64 }
+
+func (s *slidingMinute) room(now int64, limit int) (int, time.Duration) {
+	old := 0
+	for old < len(s.at) && s.at[old] <= now-usMinute {
+		old++
+	}
+	s.at = append(s.at[:0], s.at[old:]...)
+	if len(s.at) < limit {
+		return limit - len(s.at), 0
+	}
+	if limit <= 0 {
+		return 0, time.Minute
+	}
+	// One fits when all but limit-1 of those remembered have left the window.
+	return 0, microseconds(s.at[len(s.at)-limit] + usMinute - now)
+}
+
+func (s *slidingMinute) take(now int64, _ int) { s.at = append(s.at, now) }
+
+// bucket holds tokens in units of 1/usMinute, so that a microsecond refills a
+// whole number of them: exactly limit tokens a minute, nothing lost to rounding.
+type bucket struct {
+	level int64
+	at    int64
+	begun bool
+}
+
+func (b *bucket) room(now int64, limit int) (int, time.Duration) {
+	full := int64(limit) * usMinute
+	if !b.begun {
+		b.level, b.at, b.begun = full, now, true
+	}
+	if now > b.at {
+		b.level, b.at = min(full, b.level+min(now-b.at, usMinute)*int64(limit)), now
+	}
+	if b.level >= usMinute {
+		return int(b.level / usMinute), 0
+	}
+	if limit <= 0 {
+		return 0, time.Minute
+	}
+	missing := usMinute - b.level
+	return 0, microseconds((missing + int64(limit) - 1) / int64(limit))
+}
+
+func (b *bucket) take(int64, int) { b.level -= usMinute }
+
+func microseconds(us int64) time.Duration { return time.Duration(us) * time.Microsecond }

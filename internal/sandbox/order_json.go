@@ -1,0 +1,176 @@
+package sandbox
+
+import "strconv"
+
+// appendOrder writes a sales order (api.md, "Sales order").
+func (b *business) appendOrder(out []byte, n uint32, c *content) []byte {
+	o := &b.orders[n]
+	more := b.more(n)
+	if more != nil && more.raw != nil {
+		return append(out, more.raw...)
+	}
+	b.fill(c, n)
+	start := len(out) + len(`{"id":`)
+	out = b.appendOrderID(append(out, `{"id":`...), n)
+	id := string(out[start+1 : len(out)-1])
+	out = append(out, `,"deleted":false,"number":`...)
+	out = c.appendNumber(out, n)
+	out = append(append(out, `,"location_id":`...), b.locations[o.loc].idJSON...)
+	out = append(append(out, `,"channel":"`...), channelNames[c.channel]...)
+	out = append(append(out, `","type":"`...), typeNames[c.typ]...)
+	out = append(out, `","table_id":`...)
+	if c.table > 0 {
+		out = append(strconv.AppendInt(append(out, `"masa-`...), int64(c.table), 10), '"')
+	} else {
+		out = append(out, "null"...)
+	}
+	out = append(appendDate(append(out, `,"business_day":"`...), b.cal.day(o.created)), '"')
+	out = appendInstant(append(out, `,"created_at":`...), o.created, b.decimals)
+	out = appendInstant(append(out, `,"updated_at":`...), o.stamp, b.decimals)
+	paid := o.created + int64(o.paid)*usSecond
+	out = appendInstant(append(out, `,"paid_at":`...), paid, b.decimals)
+	out = append(out, `,"items":[`...)
+	for i := range c.lines {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = c.lines[i].append(out, id, i+1)
+	}
+	out = c.appendTotals(append(out, `],"totals":`...))
+	out = b.appendPayments(append(out, `,"payments":[`...), c, paid)
+	out = b.appendRefunds(append(out, `],"refunds":[`...), more, id)
+	return append(out, "]}"...)
+}
+
+// appendOrderID writes the id as a JSON string.
+func (b *business) appendOrderID(out []byte, n uint32) []byte {
+	if b.orderIDs.strange {
+		return appendString(out, b.orderID(n))
+	}
+	return append(b.orderIDs.append(append(out, '"'), n, b.created), '"')
+}
+
+// appendNumber writes the number on the receipt.
+func (c *content) appendNumber(out []byte, n uint32) []byte {
+	if !c.number {
+		return append(out, "null"...)
+	}
+	return append(strconv.AppendInt(append(out, `"B-`...), int64(n)+1001, 10), '"')
+}
+
+func (l *line) append(out []byte, orderID string, k int) []byte {
+	out = append(append(out, `{"id":"`...), orderID...)
+	out = append(strconv.AppendInt(append(out, '-'), int64(k), 10), `",`...)
+	out = l.appendProduct(out)
+	if l.variant != nil {
+		out = append(append(out, ','), l.variant.json...)
+	} else {
+		out = append(out, `,"variant_id":null,"variant_name":null`...)
+	}
+	kg := l.sold != nil && l.sold.kg
+	out = appendQuantity(append(out, `,"quantity":`...), l.qty, kg)
+	if kg {
+		out = appendQuantity(append(out, `,"weight_kg":`...), l.qty, true)
+		out = appendMoney(append(out, `,"price_per_kg":`...), l.unit)
+	} else {
+		out = append(out, `,"weight_kg":null,"price_per_kg":null`...)
+	}
+	out = appendMoney(append(out, `,"unit_price":`...), l.unit)
+	out = append(out, `,"extras":[`...)
+	for i, x := range l.extras {
+		if x == nil {
+			break
+		}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, x.json...)
+	}
+	out = appendBasisPoints(append(out, `],"discount_percent":`...), l.discount)
+	out = append(out, `,"vat_rate":`...)
+	if l.sold != nil {
+		out = append(out, l.sold.vatJSON...)
+	} else {
+		out = append(out, "11"...)
+	}
+	return append(appendMoney(append(out, `,"total":`...), l.total), '}')
+}
+
+// appendProduct writes product_id and name. A permanently deleted product takes
+// the id of its sold lines along, without a new stamp.
+func (l *line) appendProduct(out []byte) []byte {
+	switch {
+	case l.sold == nil:
+		return appendString(append(out, `"product_id":null,"name":`...), l.name)
+	case l.sold.row.purged:
+		return append(append(out, `"product_id":null,`...), l.sold.nameJSON...)
+	}
+	return append(out, l.sold.json...)
+}
+
+func (c *content) appendTotals(out []byte) []byte {
+	out = appendMoney(append(out, `{"items":`...), c.items)
+	out = appendMoney(append(out, `,"discount":`...), c.discount)
+	out = appendMoney(append(out, `,"delivery_fee":`...), c.fee)
+	out = appendMoney(append(out, `,"tip":`...), c.tip)
+	out = appendMoney(append(out, `,"deposit":`...), c.deposit)
+	out = appendMoney(append(out, `,"total":`...), c.total)
+	return append(appendMoney(append(out, `,"net_sales":`...), c.netSales()), '}')
+}
+
+func (b *business) appendPayments(out []byte, c *content, paid int64) []byte {
+	for i, p := range c.payments {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(out, `{"method":"`...), methodNames[p.method]...)
+		out = appendMoney(append(out, `","amount":`...), p.amount)
+		out = append(appendInstant(append(out, `,"at":`...), paid, b.decimals), '}')
+	}
+	return out
+}
+
+func (b *business) appendRefunds(out []byte, more *orderMore, id string) []byte {
+	if more == nil {
+		return out
+	}
+	for i, r := range more.refunds {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		method := "card"
+		if r.cash {
+			method = "cash"
+		}
+		out = appendMoney(append(out, `{"amount":`...), r.amount)
+		out = append(append(append(out, `,"method":"`...), method...), `","at":`...)
+		out = appendInstant(out, r.at, b.decimals)
+		if r.item > 0 {
+			out = append(append(out, `,"item_id":"`...), id...)
+			out = append(strconv.AppendInt(append(out, '-'), int64(r.item), 10), `"}`...)
+		} else {
+			out = append(out, `,"item_id":null}`...)
+		}
+	}
+	return out
+}
+
+// appendOrderTombstone writes an order that is no sale any more. An unpaid one
+// was not removed, so it has no deleted_at.
+func (b *business) appendOrderTombstone(out []byte, n uint32) []byte {
+	o := &b.orders[n]
+	more := b.more(n)
+	if more != nil && more.raw != nil {
+		return append(out, more.raw...)
+	}
+	reason := o.reason()
+	out = b.appendOrderID(append(out, `{"id":`...), n)
+	out = append(out, `,"deleted":true,"deleted_at":`...)
+	if reason == ReasonUnpaid || more == nil || more.removedAt == 0 {
+		out = append(out, "null"...)
+	} else {
+		out = appendInstant(out, more.removedAt, b.decimals)
+	}
+	out = appendInstant(append(out, `,"updated_at":`...), o.stamp, b.decimals)
+	return append(append(append(out, `,"reason":"`...), reason...), `"}`...)
+}

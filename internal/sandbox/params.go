@@ -1,0 +1,157 @@
+package sandbox
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	defaultLimit = 50
+	maxLimit     = 200
+	maxDays      = 92
+)
+
+// query reads the parameters of a request and collects what is wrong with them.
+// A parameter that is there must make sense, an empty one too; unknown ones are
+// ignored.
+type query struct {
+	values url.Values
+	bad    invalid
+}
+
+func newQuery(raw string) *query {
+	values, err := url.ParseQuery(raw)
+	q := &query{values: values, bad: invalid{}}
+	if err != nil {
+		q.bad.add("query", "The query is malformed: %v.", err)
+	}
+	return q
+}
+
+func (q *query) has(name string) bool { return q.values.Has(name) }
+
+func (q *query) text(name string) (string, bool) {
+	if !q.has(name) {
+		return "", false
+	}
+	s := q.values.Get(name)
+	if s == "" {
+		q.bad.add(name, "The %s is empty.", name)
+	}
+	return s, true
+}
+
+func (q *query) limit() int {
+	s, ok := q.text("limit")
+	if !ok {
+		return defaultLimit
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > maxLimit || s[0] == '+' {
+		q.bad.add("limit", "The limit must be an integer between 1 and %d.", maxLimit)
+		return defaultLimit
+	}
+	return n
+}
+
+// flag reads true or false.
+func (q *query) flag(name string) (value, given bool) {
+	s, ok := q.text(name)
+	if !ok {
+		return false, false
+	}
+	if s != "true" && s != "false" {
+		q.bad.add(name, "The %s must be true or false.", name)
+	}
+	return s == "true", true
+}
+
+func (q *query) choice(name, fallback string, allowed ...string) string {
+	s, ok := q.text(name)
+	if !ok {
+		return fallback
+	}
+	for _, a := range allowed {
+		if s == a {
+			return s
+		}
+	}
+	q.bad.add(name, "The %s must be one of: %s.", name, strings.Join(allowed, ", "))
+	return fallback
+}
+
+var (
+	minInstant = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
+	maxInstant = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+)
+
+// instant reads an ISO 8601 instant in microseconds, rounded up, so that "at or
+// after" holds for what is finer. Without an offset it is UTC.
+func (q *query) instant(name string) (int64, bool) {
+	s, ok := q.text(name)
+	if !ok {
+		return 0, false
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		t, err = time.Parse("2006-01-02T15:04:05", s)
+	}
+	if err != nil {
+		q.bad.add(name, "The %s must be an ISO 8601 instant.", name)
+		return 0, true
+	}
+	t = t.UTC()
+	if t.Before(minInstant) || t.After(maxInstant) {
+		q.bad.add(name, "The %s must be between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z.", name)
+		return 0, true
+	}
+	us := t.UnixMicro()
+	if t.Nanosecond()%1000 != 0 {
+		us++
+	}
+	return us, true
+}
+
+func (q *query) day(name string) (dayNumber, bool) {
+	s, ok := q.text(name)
+	if !ok {
+		return 0, false
+	}
+	d, valid := parseDay(s)
+	if !valid {
+		q.bad.add(name, "The %s must be a day YYYY-MM-DD between 1900-01-01 and 9999-12-31.", name)
+	}
+	return d, true
+}
+
+// days reads from and to: to defaults to today, from to six days before to; at
+// most 92 days.
+func (q *query) days(today dayNumber, loose bool) (from, to dayNumber) {
+	to, given := q.day("to")
+	if !given {
+		to = today
+	}
+	from, given = q.day("from")
+	if !given {
+		from = max(to-6, firstDay)
+	}
+	if len(q.bad["from"])+len(q.bad["to"]) > 0 {
+		return from, to
+	}
+	most := dayNumber(maxDays - 1)
+	if loose {
+		most = maxDays
+	}
+	switch {
+	case from > to:
+		q.bad.add("from", "The from must not be after to.")
+	case to-from > most:
+		q.bad.add("to", "The range must have at most %d days.", maxDays)
+	}
+	return from, to
+}
+
+// firstDay is 1900-01-01.
+const firstDay = dayNumber(-25567)

@@ -1,0 +1,78 @@
+package sandbox
+
+// menuEdition is what could be sold at one time, per location. Orders refer to
+// the edition they were sold from, so a later change of name or price does not
+// change them. Editions are immutable.
+type menuEdition struct{ locations [][]*soldProduct }
+
+// soldProduct is a product as sold, with its JSON ready.
+type soldProduct struct {
+	row      *row[product] // for what may change afterwards: whether it still is in the catalogue
+	name     string
+	json     []byte // "product_id":…,"name":…
+	nameJSON []byte
+	kg       bool
+	vatJSON  []byte
+	deposit  bani
+	prices   [5]bani // by channel
+	variants []soldVariant
+	extras   []soldExtra
+}
+
+type soldVariant struct {
+	json  []byte // "variant_id":…,"variant_name":…
+	delta bani
+}
+
+type soldExtra struct {
+	json  []byte // {"name":…,"price":…}
+	price bani
+}
+
+// currentMenu is the edition that orders opened now are sold from.
+func (b *business) currentMenu() uint32 {
+	if b.menuChanged {
+		b.menuChanged = false
+		b.menus = append(b.menus, b.newEdition())
+	}
+	return uint32(len(b.menus) - 1)
+}
+
+func (b *business) newEdition() *menuEdition {
+	m := &menuEdition{locations: make([][]*soldProduct, len(b.locations))}
+	for _, r := range b.products.rows {
+		if r.deleted() || r.purged {
+			continue
+		}
+		if r.val.sold == nil {
+			r.val.sold = newSold(r)
+		}
+		m.locations[r.loc] = append(m.locations[r.loc], r.val.sold)
+	}
+	return m
+}
+
+func newSold(r *row[product]) *soldProduct {
+	p := &r.val
+	s := &soldProduct{row: r, name: p.name, kg: p.kg, deposit: p.deposit, vatJSON: []byte("null")}
+	s.nameJSON = append([]byte(`"name":`), appendString(nil, p.name)...)
+	s.json = append(append([]byte(`"product_id":`), appendString(nil, r.id)...), ',')
+	s.json = append(s.json, s.nameJSON...)
+	if p.vat >= 0 {
+		s.vatJSON = appendBasisPoints(nil, p.vat)
+	}
+	s.prices = [5]bani{p.price, p.channels[1].price, p.channels[2].price, p.channels[0].price, p.price}
+	for _, v := range p.variants {
+		j := append([]byte(`"variant_id":`), appendString(nil, variantID(r.id, v.name))...)
+		j = append(append(j, `,"variant_name":`...), appendString(nil, v.name)...)
+		s.variants = append(s.variants, soldVariant{json: j, delta: v.price - p.price})
+	}
+	for _, g := range p.groups {
+		for _, o := range g.options {
+			j := append([]byte(`{"name":`), appendString(nil, o.name)...)
+			j = append(appendMoney(append(j, `,"price":`...), o.price), '}')
+			s.extras = append(s.extras, soldExtra{json: j, price: o.price})
+		}
+	}
+	return s
+}
