@@ -1,0 +1,140 @@
+package clickhouse
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	clickhousego "github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// Time-outs of connections; those of statements are in the contexts.
+const (
+	dialTimeout = 10 * time.Second
+	readTimeout = 10 * time.Minute
+)
+
+// writerSettings are those of everything the sink writes. A retry must not be
+// taken for a duplicate that can be dropped, since a later checkpoint may equal
+// an earlier one; rows through a Distributed table are acknowledged only when
+// their shard has them.
+var writerSettings = clickhousego.Settings{
+	"optimize_on_insert": 0, // up to six times slower on large blocks (DESIGN §8)
+	"insert_deduplicate": 0,
+	"async_insert":       0,
+}
+
+var clusterSettings = clickhousego.Settings{
+	"distributed_foreground_insert": 1,
+	"distributed_ddl_task_timeout":  120,
+}
+
+// target is a parsed DSN.
+type target struct {
+	options clickhousego.Options
+	native  bool
+	// named is the database that the DSN names; empty for none.
+	named string
+	// secrets must not be seen in errors or logs.
+	secrets []string
+}
+
+// parseTarget understands Options.DSN. Its errors never hold the DSN.
+func parseTarget(o Options) (target, error) {
+	if o.DSN == "" {
+		if o.Dial == nil {
+			return target{}, errors.New("warehouse: neither a DSN nor a way to dial was given")
+		}
+		return target{options: clickhousego.Options{Protocol: clickhousego.HTTP, Addr: []string{"embedded"}}}.with(o), nil
+	}
+	text, err := explicitTLS(o.DSN)
+	if err != nil {
+		return target{}, err
+	}
+	parsed, err := clickhousego.ParseDSN(text)
+	if err != nil {
+		return target{}, fmt.Errorf("warehouse dsn: %w", redact(err, secretsOf(o.DSN)))
+	}
+	t := target{options: *parsed, native: parsed.Protocol == clickhousego.Native, named: parsed.Auth.Database}
+	if t.named == "default" {
+		t.named = ""
+	}
+	t.secrets = append(secretsOf(o.DSN), parsed.Auth.Password)
+	return t.with(o), nil
+}
+
+// explicitTLS adds what clickhouse-go wants beside https, and checks the scheme.
+func explicitTLS(dsn string) (string, error) {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		return "", errors.New("warehouse dsn: not a URL (percent-encode special characters of the password, or use password_file)")
+	}
+	switch u.Scheme {
+	case "clickhouse", "http":
+		return dsn, nil
+	case "https":
+		q := u.Query()
+		q.Set("secure", "true")
+		u.RawQuery = q.Encode()
+		return u.String(), nil
+	}
+	return "", fmt.Errorf("warehouse dsn: scheme %q is not known: use clickhouse://, https:// or http://", u.Scheme)
+}
+
+func secretsOf(dsn string) []string {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		return []string{dsn}
+	}
+	secrets := []string{u.Query().Get("password")}
+	if u.User != nil {
+		password, _ := u.User.Password()
+		_, encoded, _ := strings.Cut(u.User.String(), ":")
+		secrets = append(secrets, password, encoded)
+	}
+	return secrets
+}
+
+// with adds what is the same for every DSN.
+func (t target) with(o Options) target {
+	if o.Password != "" {
+		t.options.Auth.Password = o.Password
+		t.secrets = append(t.secrets, o.Password, url.QueryEscape(o.Password), url.PathEscape(o.Password))
+	}
+	t.options.DialTimeout = dialTimeout
+	t.options.ReadTimeout = readTimeout
+	t.options.MaxOpenConns = 8
+	t.options.MaxIdleConns = 4
+	t.options.ClientInfo.Products = append(t.options.ClientInfo.Products, struct{ Name, Version string }{"larder", ""})
+	if o.Dial != nil {
+		t.options.DialContext = o.Dial
+	}
+	settings := maps.Clone(t.options.Settings)
+	if settings == nil {
+		settings = clickhousego.Settings{}
+	}
+	t.options.Settings = settings
+	return t
+}
+
+// embeddedAddress stands for the address of the embedded engine.
+const embeddedAddress = "the embedded engine"
+
+// address names the warehouse for messages.
+func (t target) address() string {
+	if t.options.DialContext != nil && len(t.options.Addr) == 1 && t.options.Addr[0] == "embedded" {
+		return embeddedAddress
+	}
+	hosts := make([]string, len(t.options.Addr))
+	for i, addr := range t.options.Addr {
+		if _, _, err := net.SplitHostPort(addr); err != nil {
+			addr += " (no port)"
+		}
+		hosts[i] = addr
+	}
+	return strings.Join(hosts, ", ")
+}

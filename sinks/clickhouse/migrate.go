@@ -1,0 +1,192 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	clickhousego "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+// migrationsTable remembers what has been applied.
+const migrationsTable = "migrations"
+
+func (d dialect) createMigrations() []string {
+	create := "CREATE TABLE IF NOT EXISTS " + d.local(migrationsTable) + d.onCluster() + `
+(
+    version Int64 COMMENT 'Number of the migration',
+    name String COMMENT 'Name of the migration',
+    applied_at DateTime64(6, 'UTC') DEFAULT now64(6, 'UTC') COMMENT 'When it was applied (UTC)'
+)
+ENGINE = ` + d.replacing("") + `
+ORDER BY version
+COMMENT 'Migrations of the schema that have been applied'`
+	if d.cluster == "" {
+		return []string{create}
+	}
+	return []string{create, strings.TrimSuffix(d.distributed(migrationsTable, "version"), ";")}
+}
+
+// Migrate brings the schema of the warehouse up to this program's. It may be run
+// again, by several processes at once too: every statement is harmless when its
+// work is done already. A schema that a newer program has migrated is left alone
+// with [ErrSchemaNewer].
+func (s *Sink) Migrate(ctx context.Context) error {
+	all, err := migrations()
+	if err != nil {
+		return err
+	}
+	applied, err := s.appliedMigrations(ctx)
+	if err != nil {
+		return err
+	}
+	if err := notNewer(all, applied); err != nil {
+		return err
+	}
+	d := s.warehouse.dialect
+	if d.noCodec, err = s.lacksCodecSetting(ctx); err != nil {
+		return err
+	}
+	for _, sql := range slices.Concat(d.databases(), d.createMigrations()) {
+		if err := s.warehouse.exec(ctx, sql, nil); err != nil {
+			return fmt.Errorf("migrate: %w", err)
+		}
+	}
+	for _, m := range all {
+		if slices.Contains(applied, m.version) {
+			continue
+		}
+		if err := s.apply(ctx, d, m); err != nil {
+			return err
+		}
+	}
+	s.warehouse.forgetTypes()
+	return nil
+}
+
+func (s *Sink) apply(ctx context.Context, d dialect, m migration) error {
+	statements, err := d.statements(m)
+	if err != nil {
+		return err
+	}
+	for _, sql := range statements {
+		if err := s.warehouse.exec(ctx, sql, nil); err != nil {
+			return fmt.Errorf("migration %s: %w", m.name, err)
+		}
+	}
+	done := fmt.Sprintf("INSERT INTO %s (version, name) SELECT %d, %s", d.table(migrationsTable), m.version, literal(m.name))
+	if err := s.warehouse.exec(ctx, done, clickhousego.Settings{}); err != nil {
+		return fmt.Errorf("migration %s: remember it: %w", m.name, err)
+	}
+	s.log.Info("schema migrated", "migration", m.name)
+	return nil
+}
+
+// lacksCodecSetting tells whether the server is too old for one setting of the
+// storage tables that it can do without.
+func (s *Sink) lacksCodecSetting(ctx context.Context) (bool, error) {
+	var known uint64
+	err := s.warehouse.rows(ctx, "SELECT count() FROM system.merge_tree_settings WHERE name = 'default_compression_codec'",
+		func(rows driver.Rows) error { return rows.Scan(&known) })
+	if err != nil {
+		return false, fmt.Errorf("ask the warehouse what it knows: %w", err)
+	}
+	return known == 0, nil
+}
+
+// appliedMigrations are the versions applied to the warehouse: none before the
+// first migration.
+func (s *Sink) appliedMigrations(ctx context.Context) ([]int, error) {
+	var versions []int
+	sql := "SELECT DISTINCT version FROM " + s.warehouse.table(migrationsTable) + " ORDER BY version"
+	err := s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+		var version int64
+		if err := rows.Scan(&version); err != nil {
+			return err
+		}
+		versions = append(versions, int(version))
+		return nil
+	})
+	if missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the migrations applied: %w", err)
+	}
+	return versions, nil
+}
+
+func notNewer(all []migration, applied []int) error {
+	for _, version := range applied {
+		if !slices.ContainsFunc(all, func(m migration) bool { return m.version == version }) {
+			return fmt.Errorf("%w: it has migration %04d, and this program knows none after %04d: use the newer program",
+				ErrSchemaNewer, version, all[len(all)-1].version)
+		}
+	}
+	return nil
+}
+
+// CheckSchema tells whether this program can work with the warehouse as it is:
+// [ErrSchemaNewer], [ErrNotMigrated] or nil.
+func (s *Sink) CheckSchema(ctx context.Context) error {
+	all, err := migrations()
+	if err != nil {
+		return err
+	}
+	applied, err := s.appliedMigrations(ctx)
+	if err != nil {
+		return err
+	}
+	if err := notNewer(all, applied); err != nil {
+		return err
+	}
+	for _, m := range all {
+		if !slices.Contains(applied, m.version) {
+			return fmt.Errorf("%w: migration %s has not been applied: run larder migrate", ErrNotMigrated, m.name)
+		}
+	}
+	return nil
+}
+
+// PrintMigrations writes the statements that Migrate would run on an empty
+// warehouse, for people who apply them themselves.
+func PrintMigrations(w io.Writer, database, cluster string) error {
+	o := Options{Database: database, Cluster: cluster}.withDefaults()
+	if err := o.validate(); err != nil {
+		return err
+	}
+	d := dialect{database: o.Database, cluster: o.Cluster}
+	all, err := migrations()
+	if err != nil {
+		return err
+	}
+	if err := printStatements(w, "databases", slices.Concat(d.databases(), d.createMigrations())); err != nil {
+		return err
+	}
+	for _, m := range all {
+		statements, err := d.statements(m)
+		if err != nil {
+			return err
+		}
+		done := fmt.Sprintf("INSERT INTO %s (version, name) SELECT %d, %s", d.table(migrationsTable), m.version, literal(m.name))
+		if err := printStatements(w, m.name, append(statements, done)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func printStatements(w io.Writer, title string, statements []string) error {
+	if _, err := fmt.Fprintf(w, "-- %s\n\n", title); err != nil {
+		return err
+	}
+	for _, sql := range statements {
+		if _, err := fmt.Fprintf(w, "%s;\n\n", sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}

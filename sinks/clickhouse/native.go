@@ -1,0 +1,57 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ClickHouse/ch-go/proto"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/column"
+)
+
+// insertNative writes a block over the native protocol. The driver takes no
+// encoded block there, but the columns of its batch decode themselves: they are
+// given the very bytes that go over HTTP.
+func (w *warehouse) insertNative(ctx context.Context, b *block) (sent int64, err error) {
+	batch, err := w.conn.PrepareBatch(ctx, b.insert(w.dialect))
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if err != nil && !batch.IsSent() {
+			err = errors.Join(err, batch.Abort())
+		}
+	}()
+	columns := batch.Columns() // a new slice of the batch's own columns
+	if len(columns) != len(b.columns) {
+		return 0, fmt.Errorf("table %s: the server wants %d columns, not %d", b.table, len(columns), len(b.columns))
+	}
+	for i, c := range b.columns {
+		n, err := fill(columns[i], c, b.rows)
+		if err != nil {
+			return 0, fmt.Errorf("table %s, column %s: %w", b.table, c.name, err)
+		}
+		sent += n
+	}
+	return sent, batch.Send()
+}
+
+func fill(into column.Interface, from blockColumn, rows int) (int64, error) {
+	if into.Name() != from.name {
+		return 0, fmt.Errorf("the server wants %s in its place", into.Name())
+	}
+	if got := string(into.Type()); got != from.typ.text {
+		return 0, fmt.Errorf("the server wants %s, not %s", got, from.typ.text)
+	}
+	body := from.reader()
+	r := proto.NewReader(body)
+	if stated, ok := into.(column.CustomSerialization); ok {
+		if err := stated.ReadStatePrefix(r); err != nil {
+			return 0, errors.Join(err, body.Close())
+		}
+	}
+	if err := into.Decode(r, rows); err != nil {
+		return 0, errors.Join(err, body.Close())
+	}
+	return body.read, body.Close()
+}

@@ -1,0 +1,241 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// streamTables are the storage tables that hold rows of streams.
+var streamTables = []string{
+	"locations", "allergens", "categories", "products", "ingredients",
+	"sales_orders", "sales_daily", "sales_products", "api_keys",
+}
+
+// State implements [sinks.Sink]: four reads of small tables.
+func (s *Sink) State(ctx context.Context, source string) (sinks.State, error) {
+	state := sinks.State{Quarantined: map[string][]string{}}
+	for _, read := range []func(context.Context, string, *sinks.State) error{
+		s.readCheckpoints, s.readQuarantine, s.readDrift, s.readStatuses,
+	} {
+		if err := read(ctx, source, &state); err != nil {
+			return sinks.State{}, fmt.Errorf("read the state of source %s: %w", source, err)
+		}
+	}
+	for _, c := range state.Checkpoints {
+		s.stored.set(c)
+	}
+	return state, nil
+}
+
+func (s *Sink) readCheckpoints(ctx context.Context, source string, state *sinks.State) error {
+	sql := `SELECT business_id, stream, walk, watermark, pending, since, cursor, position, done, pages, rows, tombstones, started_at, updated_at
+FROM ` + s.warehouse.table("checkpoints") + ` FINAL WHERE source = ` + literal(source) + ` ORDER BY updated_at, stream, walk`
+	return s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+		c := sinks.Checkpoint{Source: source}
+		var watermark, pending, since, started *time.Time
+		var pages, count, tombs int64
+		err := rows.Scan(&c.Business, &c.Stream, &c.Walk, &watermark, &pending, &since, &c.Cursor, &c.Position, &c.Done,
+			&pages, &count, &tombs, &started, &c.UpdatedAt)
+		if err != nil {
+			return err
+		}
+		c.Watermark, c.Pending, c.Since, c.StartedAt = orZero(watermark), orZero(pending), orZero(since), orZero(started)
+		c.UpdatedAt = notEpoch(c.UpdatedAt)
+		c.Pages, c.Rows, c.Tombstones = uint64(pages), uint64(count), uint64(tombs)
+		state.Checkpoints = append(state.Checkpoints, c)
+		state.Business = c.Business // of the newest
+		return nil
+	})
+}
+
+// orZero is the time in UTC, zero for null.
+func orZero(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// notEpoch is the time in UTC; a column that cannot be null holds zero as the
+// epoch.
+func notEpoch(t time.Time) time.Time {
+	if t.UnixMicro() == 0 {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+func (s *Sink) readQuarantine(ctx context.Context, source string, state *sinks.State) error {
+	sql := `SELECT stream, row_id FROM ` + s.warehouse.table("quarantine") + ` FINAL
+WHERE source = ` + literal(source) + ` AND released_at IS NULL ORDER BY stream, row_id`
+	return s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+		var stream, id string
+		if err := rows.Scan(&stream, &id); err != nil {
+			return err
+		}
+		state.Quarantined[stream] = append(state.Quarantined[stream], id)
+		return nil
+	})
+}
+
+func (s *Sink) readDrift(ctx context.Context, source string, state *sinks.State) error {
+	sql := `SELECT DISTINCT stream, kind, path FROM ` + s.warehouse.table("schema_drift") + `
+WHERE source = ` + literal(source) + ` ORDER BY stream, kind, path`
+	return s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+		var stream, kind, path string
+		if err := rows.Scan(&stream, &kind, &path); err != nil {
+			return err
+		}
+		state.Drift = append(state.Drift, strings.Join([]string{stream, kind, path}, "\x00"))
+		return nil
+	})
+}
+
+func (s *Sink) readStatuses(ctx context.Context, source string, state *sinks.State) error {
+	sql := `SELECT business_id, stream, state, detail, changed_at FROM ` + s.warehouse.table("statuses") + ` FINAL
+WHERE source = ` + literal(source) + ` ORDER BY stream`
+	return s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+		st := sinks.StreamStatus{Source: source}
+		var business string
+		if err := rows.Scan(&business, &st.Stream, &st.State, &st.Detail, &st.ChangedAt); err != nil {
+			return err
+		}
+		st.ChangedAt = notEpoch(st.ChangedAt)
+		if state.Business == "" {
+			state.Business = business
+		}
+		state.Statuses = append(state.Statuses, st)
+		return nil
+	})
+}
+
+// LiveIDs implements [sinks.Sink].
+func (s *Sink) LiveIDs(ctx context.Context, table, business, prefix string) ([]string, error) {
+	sql := "SELECT id FROM " + s.warehouse.table(table) + " FINAL WHERE business_id = " + literal(business)
+	if prefix != "" {
+		sql += " AND startsWith(id, " + literal(prefix) + ")"
+	}
+	var ids []string
+	err := s.warehouse.rows(ctx, sql+" ORDER BY id", func(rows driver.Rows) error {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return err
+		}
+		ids = append(ids, id)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the live ids of %s: %w", table, err)
+	}
+	return ids, nil
+}
+
+// MaxVersion implements [sinks.Sink].
+func (s *Sink) MaxVersion(ctx context.Context) (uint64, error) {
+	selects := make([]string, 0, len(streamTables)+1)
+	for _, table := range slices.Concat(streamTables, []string{"quarantine"}) {
+		selects = append(selects, "SELECT max(_version) AS version FROM "+s.warehouse.table(table))
+	}
+	var highest uint64
+	sql := "SELECT max(version) FROM (" + strings.Join(selects, " UNION ALL ") + ")"
+	if err := s.warehouse.rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&highest) }); err != nil {
+		return 0, fmt.Errorf("read the highest version: %w", err)
+	}
+	return highest, nil
+}
+
+// FirstDay implements [sinks.Sink]. A tombstone that stands alone has no day: it
+// is told by the empty location that no order has.
+func (s *Sink) FirstDay(ctx context.Context, business string) (string, error) {
+	var days uint64
+	var first string
+	sql := "SELECT count(), toString(min(business_day)) FROM " + s.warehouse.table("sales_orders") +
+		" WHERE business_id = " + literal(business) + " AND (_deleted = 0 OR location_id != '')"
+	if err := s.warehouse.rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&days, &first) }); err != nil {
+		return "", fmt.Errorf("read the first day of %s: %w", business, err)
+	}
+	if days == 0 {
+		return "", nil
+	}
+	return first, nil
+}
+
+// Count is the number of live rows of a stream and business.
+type Count struct {
+	Stream, Business string
+	Rows             uint64
+}
+
+// Counts returns the live rows of every stream, of the given businesses or of
+// all, in order of stream and business.
+func (s *Sink) Counts(ctx context.Context, businesses ...string) ([]Count, error) {
+	var filter string
+	if len(businesses) > 0 {
+		quoted := make([]string, len(businesses))
+		for i, b := range businesses {
+			quoted[i] = literal(b)
+		}
+		filter = " WHERE business_id IN (" + strings.Join(quoted, ", ") + ")"
+	}
+	selects := make([]string, len(streamTables))
+	for i, table := range streamTables {
+		selects[i] = fmt.Sprintf("SELECT %s AS stream, business_id, count() AS live FROM %s FINAL%s GROUP BY business_id",
+			literal(table), s.warehouse.table(table), filter)
+	}
+	var counts []Count
+	sql := "SELECT stream, business_id, live FROM (" + strings.Join(selects, " UNION ALL ") + ") ORDER BY stream, business_id"
+	err := s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+		var c Count
+		if err := rows.Scan(&c.Stream, &c.Business, &c.Rows); err != nil {
+			return err
+		}
+		counts = append(counts, c)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count live rows: %w", err)
+	}
+	return counts, nil
+}
+
+// Tables are the storage tables of the streams as neutral tables, read from the
+// warehouse, columns in order.
+func (s *Sink) Tables(ctx context.Context) ([]*sinks.Table, error) {
+	sql := "SELECT table, name, type FROM system.columns WHERE database = " + literal(s.warehouse.raw()) + " ORDER BY table, position"
+	byName := map[string]*sinks.Table{}
+	err := s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+		var table, name, text string
+		if err := rows.Scan(&table, &name, &text); err != nil {
+			return err
+		}
+		if !slices.Contains(streamTables, table) || name == "business_id" || name == "id" || strings.HasPrefix(name, "_") {
+			return nil
+		}
+		typ, err := parseWireType(text)
+		if err != nil {
+			return fmt.Errorf("table %s, column %s: %w", table, name, err)
+		}
+		if byName[table] == nil {
+			byName[table] = &sinks.Table{Name: table}
+		}
+		byName[table].Columns = append(byName[table].Columns, typ.column(name))
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the storage tables: %w", err)
+	}
+	tables := make([]*sinks.Table, 0, len(byName))
+	for _, name := range streamTables {
+		if t := byName[name]; t != nil {
+			tables = append(tables, t)
+		}
+	}
+	return tables, nil
+}

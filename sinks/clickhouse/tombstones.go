@@ -1,0 +1,133 @@
+package clickhouse
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	clickhousego "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// tombstonesPerStatement bounds the length of one statement.
+const tombstonesPerStatement = 1000
+
+// statementSettings allow statements that bring their data along.
+var statementSettings = clickhousego.Settings{"max_query_size": 256 << 20}
+
+// burial is a tombstone with what its commit says about it.
+type burial struct {
+	source, business string
+	*sinks.Tombstone
+}
+
+// planTombstones makes an INSERT … SELECT per table that copies the last known
+// values of what is buried (DESIGN R5). Of several tombstones of one row only the
+// highest version is written.
+func (s *Sink) planTombstones(ctx context.Context, commits []*queued) ([]step, error) {
+	var order []string
+	burials := map[string][]burial{}
+	for _, item := range commits {
+		c := item.commit
+		if len(c.Tombstones) > 0 && burials[c.Stream] == nil {
+			order = append(order, c.Stream)
+		}
+		for i := range c.Tombstones {
+			burials[c.Stream] = append(burials[c.Stream], burial{c.Source, c.Business, &c.Tombstones[i]})
+		}
+	}
+	var steps []step
+	for _, table := range order {
+		types, err := s.warehouse.columns(ctx, table)
+		if err != nil {
+			return nil, err
+		}
+		for group := range slices.Chunk(newest(burials[table]), tombstonesPerStatement) {
+			sql := s.warehouse.bury(table, types, group)
+			steps = append(steps, step{what: "tombstones", table: table, rows: len(group), run: func(ctx context.Context) (int64, error) {
+				return int64(len(sql)), s.warehouse.exec(ctx, sql, statementSettings)
+			}})
+		}
+	}
+	return steps, nil
+}
+
+// newest keeps the highest version of each (business, id), in order of them.
+func newest(all []burial) []burial {
+	slices.SortStableFunc(all, func(a, b burial) int {
+		return cmp.Or(cmp.Compare(a.business, b.business), cmp.Compare(a.ID, b.ID), cmp.Compare(b.Version, a.Version))
+	})
+	return slices.CompactFunc(all, func(a, b burial) bool { return a.business == b.business && a.ID == b.ID })
+}
+
+// givenColumns are what a tombstone says itself; all others are copied.
+const givenStructure = "business_id String, id String, source String, version UInt64, fetched_at Int64, deleted_at Nullable(Int64), reason String, raw String"
+
+// bury is the statement that writes tombstones. It looks the keys up among all
+// versions stored, buried ones included, since a second tombstone of a row must
+// keep the values too; FINAL would hide those.
+func (d dialect) bury(table string, types map[string]wireType, group []burial) string {
+	names := make([]string, 0, len(types))
+	for name := range types {
+		if !strings.HasPrefix(name, "_") && name != "business_id" && name != "id" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	var into, last, copied strings.Builder
+	for _, name := range names {
+		into.WriteString(", " + quote(name))
+		last.WriteString(", " + quote(name))
+		copied.WriteString(", last." + quote(name))
+	}
+	return fmt.Sprintf(`INSERT INTO %[1]s (business_id, id, _source, _version, _fetched_at, _deleted, _deleted_at, _delete_reason, _raw%[2]s)
+WITH given AS (SELECT * FROM format(TSV, %[3]s, %[4]s))
+SELECT
+    given.business_id, given.id, given.source, given.version, fromUnixTimestamp64Micro(given.fetched_at, 'UTC'),
+    1, fromUnixTimestamp64Micro(given.deleted_at, 'UTC'), given.reason, if(last.seen = 1, last.raw, given.raw)%[5]s
+FROM given
+LEFT JOIN
+(
+    SELECT business_id, id, 1 AS seen, _raw AS raw%[6]s
+    FROM %[1]s
+    WHERE (business_id, id) IN (SELECT business_id, id FROM given)
+    ORDER BY _version DESC
+    LIMIT 1 BY business_id, id
+) AS last ON given.business_id = last.business_id AND given.id = last.id
+SETTINGS join_use_nulls = 0`,
+		d.table(table), into.String(), literal(givenStructure), literal(tombstoneLines(group)), copied.String(), last.String())
+}
+
+func tombstoneLines(group []burial) string {
+	var lines strings.Builder
+	for _, b := range group {
+		for i, value := range []string{
+			tsv(b.business), tsv(b.ID), tsv(b.source), strconv.FormatUint(b.Version, 10),
+			strconv.FormatInt(b.FetchedAt.UnixMicro(), 10), tsvTime(b.DeletedAt), tsv(b.Reason), tsv(string(b.Raw)),
+		} {
+			if i > 0 {
+				lines.WriteByte('\t')
+			}
+			lines.WriteString(value)
+		}
+		lines.WriteByte('\n')
+	}
+	return lines.String()
+}
+
+// tsv escapes a text for the format TSV.
+func tsv(s string) string { return tsvEscapes.Replace(s) }
+
+var tsvEscapes = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`, "\x00", `\0`, "\b", `\b`, "\f", `\f`)
+
+func tsvTime(t time.Time) string {
+	if t.IsZero() {
+		return `\N`
+	}
+	return strconv.FormatInt(t.UnixMicro(), 10)
+}

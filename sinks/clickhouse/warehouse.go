@@ -1,0 +1,160 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"sync"
+
+	clickhousego "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+// warehouse is a ClickHouse server with what is known about it.
+type warehouse struct {
+	target
+	dialect
+	conn driver.Conn // whose default database is the server's own
+
+	mu     sync.Mutex
+	types  map[string]map[string]wireType // storage table, column
+	asking driver.Conn                    // whose default database is the one that people query
+}
+
+func openWarehouse(t target, d dialect) (*warehouse, error) {
+	options := t.options
+	options.Auth.Database = ""
+	conn, err := clickhousego.Open(&options)
+	if err != nil {
+		return nil, t.explain(err)
+	}
+	return &warehouse{target: t, dialect: d, conn: conn}, nil
+}
+
+func (w *warehouse) close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	err := w.conn.Close()
+	if w.asking != nil {
+		if closed := w.asking.Close(); err == nil {
+			err = closed
+		}
+	}
+	return w.explain(err)
+}
+
+// asker is the connection for people's queries: names without a database mean
+// the views.
+func (w *warehouse) asker() (driver.Conn, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.asking != nil {
+		return w.asking, nil
+	}
+	options := w.target.options
+	options.Auth.Database = w.database
+	conn, err := clickhousego.Open(&options)
+	if err != nil {
+		return nil, w.explain(err)
+	}
+	w.asking = conn
+	return conn, nil
+}
+
+func (w *warehouse) settings(more clickhousego.Settings) clickhousego.Settings {
+	all := maps.Clone(writerSettings)
+	if w.cluster != "" {
+		maps.Copy(all, clusterSettings)
+	}
+	maps.Copy(all, more)
+	return all
+}
+
+// exec runs a statement that brings its data with it.
+func (w *warehouse) exec(ctx context.Context, sql string, more clickhousego.Settings) error {
+	ctx = clickhousego.Context(ctx, clickhousego.WithSettings(w.settings(more)))
+	return w.explain(w.conn.Exec(ctx, sql))
+}
+
+// insert writes a block and returns how many bytes of it were sent.
+func (w *warehouse) insert(ctx context.Context, b *block) (int64, error) {
+	if b.rows == 0 {
+		return 0, nil
+	}
+	ctx = clickhousego.Context(ctx, clickhousego.WithSettings(w.settings(nil)))
+	if w.native {
+		n, err := w.insertNative(ctx, b)
+		return n, w.explain(err)
+	}
+	body := b.reader()
+	err := w.conn.InsertFormat(ctx, "Native", b.insert(w.dialect), io.NopCloser(body))
+	closed := body.Close()
+	if err == nil {
+		err = closed
+	}
+	return body.read, w.explain(err)
+}
+
+// rows runs a query and calls each for every row of its answer.
+func (w *warehouse) rows(ctx context.Context, sql string, each func(driver.Rows) error) error {
+	rows, err := w.conn.Query(ctx, sql)
+	if err != nil {
+		return w.explain(err)
+	}
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return w.explain(errors.Join(err, rows.Close()))
+		}
+	}
+	return w.explain(errors.Join(rows.Err(), rows.Close()))
+}
+
+// columns are the types of a storage table's columns, asked once.
+func (w *warehouse) columns(ctx context.Context, table string) (map[string]wireType, error) {
+	w.mu.Lock()
+	known, ok := w.types[table]
+	w.mu.Unlock()
+	if ok {
+		return known, nil
+	}
+	types, err := w.loadTypes(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the columns of the storage tables: %w", err)
+	}
+	w.mu.Lock()
+	w.types = types
+	w.mu.Unlock()
+	if known, ok = types[table]; !ok {
+		return nil, fmt.Errorf("the warehouse has no table %s: run larder migrate", w.table(table))
+	}
+	return known, nil
+}
+
+func (w *warehouse) loadTypes(ctx context.Context) (map[string]map[string]wireType, error) {
+	types := map[string]map[string]wireType{}
+	sql := "SELECT table, name, type FROM system.columns WHERE database = " + literal(w.raw())
+	return types, w.rows(ctx, sql, func(rows driver.Rows) error {
+		var table, name, text string
+		if err := rows.Scan(&table, &name, &text); err != nil {
+			return err
+		}
+		typ, err := parseWireType(text)
+		if err != nil {
+			return nil //nolint:nilerr // a column that no batch can name is not ours to judge
+		}
+		if types[table] == nil {
+			types[table] = map[string]wireType{}
+		}
+		types[table][name] = typ
+		return nil
+	})
+}
+
+// forgetTypes makes the next use of a table ask for its columns again.
+func (w *warehouse) forgetTypes() {
+	w.mu.Lock()
+	w.types = nil
+	w.mu.Unlock()
+}
