@@ -165,7 +165,9 @@ func (s *source) storeKey(ctx context.Context, me api.Document[api.Me]) {
 			continue
 		}
 		err := st.exclusive(ctx, st.guard, func(ctx context.Context) error {
-			return st.replaceWith(ctx, page{rows: [][]byte{me.Raw}, at: s.at(me.Date)})
+			return st.attempt(ctx, sinks.WalkSnapshot, func(ctx context.Context) error {
+				return st.replaceWith(ctx, page{rows: [][]byte{me.Raw}, at: s.at(me.Date)})
+			})
 		})
 		if err != nil && ctx.Err() == nil {
 			s.log.Error("store the key", "err", err)

@@ -73,20 +73,23 @@ func (m *Mapper) syntax(err error) error {
 	return e
 }
 
-// dotted writes a JSON pointer the way quarantine entries do: items.3.unit_price.
+// dotted writes a JSON pointer the way quarantine entries do: items.3.unit_price,
+// cut like a value: names inside unknown fields may be long, and deep.
 func dotted(p jsontext.Pointer) string {
-	var b strings.Builder
+	var b []byte
 	for token := range p.Tokens() {
-		if b.Len() > 0 {
-			b.WriteByte('.')
+		if len(b) > 0 {
+			b = append(b, '.')
 		}
-		b.WriteString(token)
+		if b = append(b, token...); len(b) > excerptSize {
+			break
+		}
 	}
-	return b.String()
+	return string(cut(b))
 }
 
 func excerpt(value []byte) string {
-	return string(bytes.ToValidUTF8(cut(value), []byte("\uFFFD")))
+	return string(cut(bytes.ToValidUTF8(cut(value), []byte("\uFFFD"))))
 }
 
 // cut shortens a value to excerptSize bytes, not inside a character.

@@ -15,13 +15,13 @@ func Value(v *sinks.Vector, row int) any {
 	if len(v.Offsets) == 0 {
 		return element(v, row)
 	}
-	list := list(v, 0, row)
+	listed := elements(v, 0, row)
 	if !v.Column.Map {
-		return list
+		return listed
 	}
 	start := start(v.Offsets[0], row)
-	entries := make(map[string]any, len(list))
-	for i, value := range list {
+	entries := make(map[string]any, len(listed))
+	for i, value := range listed {
 		entries[slice(v.KeyBytes, v.KeyEnds, start+i)] = value
 	}
 	return entries
@@ -36,11 +36,11 @@ func Row(b *sinks.Batch, row int) map[string]any {
 	return values
 }
 
-func list(v *sinks.Vector, level, i int) []any {
+func elements(v *sinks.Vector, level, i int) []any {
 	values := []any{}
 	for j := start(v.Offsets[level], i); j < int(v.Offsets[level][i]); j++ {
 		if level+1 < len(v.Offsets) {
-			values = append(values, list(v, level+1, j))
+			values = append(values, elements(v, level+1, j))
 		} else {
 			values = append(values, element(v, j))
 		}

@@ -1,0 +1,410 @@
+package syncer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/syncer/internal/memsink"
+)
+
+// memListener accepts in-memory connections: a real server and a real client
+// inside a synctest bubble.
+type memListener struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func newMemListener() *memListener {
+	return &memListener{conns: make(chan net.Conn), closed: make(chan struct{})}
+}
+
+func (l *memListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *memListener) Close() error   { l.once.Do(func() { close(l.closed) }); return nil }
+func (l *memListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+
+func (l *memListener) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	client, server := net.Pipe()
+	select {
+	case l.conns <- addressed{server}:
+		return client, nil
+	case <-l.closed:
+		return nil, errors.New("connection refused")
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// addressed gives a pipe the addresses of a local connection.
+type addressed struct{ net.Conn }
+
+func (addressed) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 4321} }
+
+// world is a service, a warehouse and a syncer between them, inside a bubble.
+type world struct {
+	t         *testing.T
+	box       *sandbox.Sandbox
+	handler   http.Handler
+	transport *http.Transport
+	store     *memsink.Store
+	flush     time.Duration
+	schedule  Schedule
+	edit      func(*Source)
+	verbose   bool
+
+	sink   *memsink.Sink
+	syncer *Syncer
+	stop   context.CancelFunc
+	done   chan error
+}
+
+// inWorld runs a test against a sandbox in a synctest bubble.
+func inWorld(t *testing.T, opts sandbox.Options, test func(w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		box, err := sandbox.New(opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := newWorld(t, box.Handler())
+		w.box = box
+		test(w)
+	})
+}
+
+// inScript runs a test against a handler of its own.
+func inScript(t *testing.T, h http.Handler, test func(w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, h)
+		test(w)
+	})
+}
+
+func newWorld(t *testing.T, h http.Handler) *world {
+	w := &world{t: t, handler: h, store: memsink.NewStore()}
+	l := newMemListener()
+	srv := &http.Server{Handler: h, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+	go func() {
+		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			t.Errorf("serve: %v", err)
+		}
+	}()
+	w.transport = api.NewTransport(api.Timeouts{})
+	w.transport.DialContext = l.dial
+	w.transport.Proxy = nil
+	w.transport.ForceAttemptHTTP2 = false
+	t.Cleanup(func() {
+		w.close()
+		_ = srv.Close() // nothing can be done about it at the end of a test
+	})
+	return w
+}
+
+// open makes a syncer over the store, as a new process would.
+func (w *world) open(sources ...Source) *Syncer {
+	w.t.Helper()
+	if len(sources) == 0 {
+		sources = w.sources()
+	}
+	if w.edit != nil {
+		for i := range sources {
+			w.edit(&sources[i])
+		}
+	}
+	w.sink = memsink.Open(w.store, memsink.Options{FlushInterval: w.flush})
+	var log *slog.Logger
+	if w.verbose {
+		log = slog.New(slog.NewTextHandler(w.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	y, err := New(Options{
+		Sources: sources, Sink: w.sink, Schedule: w.schedule, Logger: log, FlushInterval: w.flush,
+		API: api.Options{Transport: w.transport, Jitter: func() float64 { return 0.5 }},
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.syncer = y
+	return y
+}
+
+// sources are the main keys of the sandbox's restaurants.
+func (w *world) sources() []Source {
+	var all []Source
+	for _, k := range w.box.Keys() {
+		if k.Role == sandbox.RoleMain {
+			all = append(all, sourceOf(fmt.Sprintf("r%d", k.Business), k.Value))
+		}
+	}
+	return all
+}
+
+func sourceOf(name, key string) Source {
+	return Source{Name: name, BaseURL: "http://api.test/v1", Key: func() string { return key }}
+}
+
+// alive moves the sandbox's world with time until the returned function is called.
+func (w *world) alive() (freeze func()) {
+	quit, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-time.After(3 * time.Second):
+				w.box.Tick(time.Now())
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return func() { close(quit); <-ended }
+}
+
+// run starts the daemon.
+func (w *world) run(sources ...Source) {
+	y := w.open(sources...)
+	ctx, cancel := context.WithCancel(w.t.Context())
+	w.stop, w.done = cancel, make(chan error, 1)
+	go func() { w.done <- y.Run(ctx) }()
+}
+
+// crash ends the daemon as kill -9 does: rows of the first n commits that were
+// not durable survive, no checkpoint of theirs.
+func (w *world) crash(n int) {
+	w.sink.Crash(n)
+	w.halt()
+}
+
+// halt ends the daemon in good order.
+func (w *world) halt() {
+	if w.stop == nil {
+		return
+	}
+	w.stop()
+	if err := <-w.done; err != nil {
+		w.t.Errorf("run: %v", err)
+	}
+	w.stop = nil
+	if err := w.sink.Close(context.Background()); err != nil {
+		w.t.Errorf("close: %v", err)
+	}
+}
+
+func (w *world) close() {
+	w.halt()
+	if w.sink != nil {
+		_ = w.sink.Close(context.Background()) // memsink's Close returns nil
+	}
+	w.transport.CloseIdleConnections()
+}
+
+// once makes one pass and fails the test when anything goes wrong.
+func (w *world) once(sel Selection) Report {
+	w.t.Helper()
+	r := w.tryOnce(sel)
+	if err := r.Err(); err != nil {
+		w.t.Fatalf("pass: %v", err)
+	}
+	return r
+}
+
+func (w *world) tryOnce(sel Selection) Report {
+	w.t.Helper()
+	if w.syncer == nil {
+		w.open()
+	}
+	r, err := w.syncer.RunOnce(w.t.Context(), sel, nil)
+	if err != nil {
+		w.t.Fatalf("pass: %v", err)
+	}
+	return r
+}
+
+// until waits in simulated time for a condition.
+func (w *world) until(what string, limit time.Duration, cond func() bool) {
+	w.t.Helper()
+	for waited := time.Duration(0); !cond(); waited += 100 * time.Millisecond {
+		if waited > limit {
+			w.t.Fatalf("%s: not within %s\n%s", what, limit, w.describe())
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+func (w *world) describe() string {
+	text, err := json.MarshalIndent(w.syncer.Status(), "", " ")
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// stream is the status of a stream of the first source.
+func (w *world) stream(name string) StreamStatus {
+	w.t.Helper()
+	for _, st := range w.syncer.Status().Sources[0].Streams {
+		if st.Name == name {
+			return st
+		}
+	}
+	w.t.Fatalf("no stream %s", name)
+	return StreamStatus{}
+}
+
+// filled tells whether every backfill is done.
+func (w *world) filled() bool {
+	for _, s := range w.syncer.Status().Sources {
+		if s.State != StateRunning {
+			return false
+		}
+		for _, st := range s.Streams {
+			if st.State != StateRunning && st.State != StateOff {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// truth asks the service itself, past its limits, for all live rows of a list.
+func (w *world) truth(key, path string, query url.Values) map[string]string {
+	w.t.Helper()
+	rows := map[string]string{}
+	for cursor := ""; ; {
+		q := url.Values{"limit": {"200"}}
+		for k, v := range query {
+			q[k] = v
+		}
+		if cursor != "" {
+			q.Set("cursor", cursor)
+		}
+		var page struct {
+			Data       []json.RawMessage
+			NextCursor *string `json:"next_cursor"`
+			HasMore    bool    `json:"has_more"`
+		}
+		w.ask(key, path+"?"+q.Encode(), &page)
+		for _, raw := range page.Data {
+			var row struct {
+				ID, Code string
+				Deleted  bool
+			}
+			if err := json.Unmarshal(raw, &row); err != nil {
+				w.t.Fatalf("truth: %v", err)
+			}
+			if row.ID == "" {
+				row.ID = row.Code
+			}
+			if row.Deleted {
+				delete(rows, row.ID)
+			} else {
+				rows[row.ID] = string(raw)
+			}
+		}
+		if !page.HasMore {
+			return rows
+		}
+		cursor = *page.NextCursor
+	}
+}
+
+func (w *world) ask(key, uri string, into any) {
+	w.t.Helper()
+	for {
+		r := httptest.NewRequest("GET", "/v1"+uri, nil)
+		r.Header.Set("Authorization", "Bearer "+key)
+		r.RemoteAddr = "127.0.0.2:1"
+		rec := httptest.NewRecorder()
+		w.handler.ServeHTTP(rec, r)
+		if rec.Code == 429 {
+			time.Sleep(time.Second)
+			continue
+		}
+		if rec.Code != 200 {
+			w.t.Fatalf("truth: %s: %d %s", uri, rec.Code, rec.Body)
+		}
+		if err := json.Unmarshal(rec.Body.Bytes(), into); err != nil {
+			w.t.Fatalf("truth: %s: %v", uri, err)
+		}
+		return
+	}
+}
+
+// lists are the streams that are compared with the service row by row.
+var lists = []struct {
+	stream, path string
+	query        url.Values
+}{
+	{"locations", "/locations", nil},
+	{"allergens", "/allergens", nil},
+	{"categories", "/categories", nil},
+	{"products", "/products", nil},
+	{"ingredients", "/ingredients", nil},
+	{"sales_orders", "/sales/orders", url.Values{"updated_since": {"1900-01-01T00:00:00Z"}}},
+}
+
+// equal compares the mirror with the service, row by row, with a key of the
+// test's own, so that the source's budget is left alone.
+func (w *world) equal() {
+	w.t.Helper()
+	for _, s := range w.syncer.Status().Sources {
+		key := ""
+		for _, k := range w.box.Keys() {
+			if k.BusinessID == s.BusinessID && k.Role == sandbox.RoleTest {
+				key = k.Value
+			}
+		}
+		for _, l := range lists {
+			w.same(s.Name, l.stream, w.truth(key, l.path, l.query), w.store.Rows(l.stream, s.BusinessID))
+		}
+	}
+}
+
+func (w *world) same(source, stream string, want map[string]string, got map[string]memsink.Row) {
+	w.t.Helper()
+	wrong := 0
+	report := func(format string, args ...any) {
+		if wrong++; wrong <= 5 {
+			w.t.Errorf("%s %s: "+format, append([]any{source, stream}, args...)...)
+		}
+	}
+	for id, raw := range want {
+		switch r, ok := got[id]; {
+		case !ok:
+			report("row %q is missing", id)
+		case r.Deleted:
+			report("row %q is buried (%s)", id, r.Reason)
+		case r.Raw != raw:
+			report("row %q differs:\n mirror  %s\n service %s", id, r.Raw, raw)
+		}
+	}
+	for id, r := range got {
+		if _, ok := want[id]; !ok && !r.Deleted {
+			report("row %q is live in the mirror and gone in the service", id)
+		}
+	}
+	if wrong > 0 {
+		w.t.Errorf("%s %s: %d differences", source, stream, wrong)
+	}
+}

@@ -1,0 +1,166 @@
+package mapping
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+)
+
+func reported(items []DriftItem) []string {
+	var lines []string
+	for _, d := range items {
+		lines = append(lines, d.Kind+" "+d.Path+" "+string(d.Example))
+	}
+	return lines
+}
+
+func TestUnknownFieldsAndValuesLand(t *testing.T) {
+	row := strings.NewReplacer(
+		`"channel":"pos"`, `"covers": {"adults": 2} ,"channel":"kiosk"`,
+		`"vat_rate":9`, `"vat_rate":9,"discount_code":"VARA"`,
+		`"name":"Smântână"`, `"name":"Smântână","kcal":12`,
+		`"method":"cash"`, `"method":"crypto"`,
+		`"tip":"5.00"`, `"tip":"5.00","service":"1.00"`,
+	).Replace(orderRow(3))
+	got, r := mapped(t, plan[api.SalesOrder](t, "sales_orders"), row)
+	want := []string{
+		`field covers {"adults": 2}`, `value channel "kiosk"`, `field items.extras.kcal 12`, `field items.discount_code "VARA"`,
+		`field totals.service "1.00"`, `value payments.method "crypto"`,
+	}
+	if diff := cmp.Diff(want, reported(r.Drift)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if got["channel"] != "kiosk" || cmp.Diff(list{"card", "crypto"}, got["payments.method"]) != "" {
+		t.Errorf("landed as %v, %v", got["channel"], got["payments.method"])
+	}
+}
+
+func TestUnknownKeysAndListValues(t *testing.T) {
+	row := strings.NewReplacer(`"platform_a":{"enabled":false`, `"platform_c":{"commission":"1.00","enabled":false`).Replace(productRow)
+	got, r := mapped(t, plan[api.Product](t, "products"), row)
+	if diff := cmp.Diff([]string{`value channels "platform_c"`, `field channels.commission "1.00"`}, reported(r.Drift)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff(values{"online": "34.00", "platform_c": "36.50"}, got["channels_price"]); diff != "" {
+		t.Error(diff)
+	}
+	_, r = mapped(t, plan[api.SalesDay](t, "sales_daily"), strings.Replace(dayRow, `"card":`, `"vouch\u0065r_2":"0.00","card":`, 1))
+	if diff := cmp.Diff([]string{`value payments "vouch\u0065r_2"`}, reported(r.Drift)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	_, r = mapped(t, plan[api.Me](t, "api_keys"), strings.Replace(meRow, `"menu:read"`, `"menu:write"`, 1))
+	if diff := cmp.Diff([]string{`value scopes "menu:write"`}, reported(r.Drift)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestDriftIsBounded(t *testing.T) {
+	var b strings.Builder
+	for i := range 10_000 {
+		b.WriteString(`,"u` + strings.Repeat("ș", i%300) + time.Duration(i).String() + `":"` + strings.Repeat("é", 300) + `"`)
+	}
+	p := plan[api.Category](t, "categories")
+	m := p.NewMapper()
+	r, err := m.Append(sinks.NewBatch(p.Table(), 1), []byte(categoryRow[:len(categoryRow)-1]+b.String()+"}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Drift) != maxDrift || len(m.paths) > maxPaths {
+		t.Errorf("%d items, %d paths", len(r.Drift), len(m.paths))
+	}
+	for _, d := range r.Drift {
+		if len(d.Example) > excerptSize || len(d.Path) > excerptSize {
+			t.Fatalf("an example of %d bytes, a path of %d", len(d.Example), len(d.Path))
+		}
+	}
+}
+
+func TestSeen(t *testing.T) {
+	var seen Seen
+	field := DriftItem{Path: "items.discount_code", Kind: DriftField, Example: []byte(`1`)}
+	value := DriftItem{Path: "items.discount_code", Kind: DriftValue}
+	if seen.Has(field) || !seen.Add(field.Key()) || !seen.Has(field) || seen.Add(field.Key()) || seen.Has(value) {
+		t.Error("the set forgets or makes up")
+	}
+	if n := testing.AllocsPerRun(100, func() { seen.Has(field) }); n > 0 {
+		t.Errorf("asking allocates %v times", n)
+	}
+}
+
+// A field that the service added is in every row from then on.
+func TestKnownDriftDoesNotAllocate(t *testing.T) {
+	p := plan[api.SalesOrder](t, "sales_orders")
+	m, b, raw := p.NewMapper(), sinks.NewBatch(p.Table(), 1), []byte(`{"covers":4,`+strings.ReplaceAll(orderRow(4), `"pos"`, `"kiosk"`)[1:])
+	if n := testing.AllocsPerRun(100, func() {
+		if _, err := m.Append(b, raw); err != nil {
+			t.Fatal(err)
+		}
+		b.Rollback()
+	}); n > 1 {
+		t.Errorf("%v allocations a row", n)
+	}
+}
+
+func TestTombstones(t *testing.T) {
+	at := time.Date(2025, 3, 14, 18, 3, 11, 0, time.UTC)
+	for _, c := range []struct {
+		row   string
+		want  Tombstone
+		drift []string
+	}{
+		{`{"id":"a","deleted":true,"deleted_at":"2025-03-14T18:03:11Z","updated_at":"2025-03-14T20:03:11+02:00","reason":"cancelled"}`, Tombstone{"a", at, at, "cancelled"}, nil},
+		{`{"id":"a","deleted":true,"deleted_at":null,"updated_at":null,"reason":null}`, Tombstone{ID: "a", Reason: "deleted"}, nil},
+		{` {"deleted":true , "id":"\u0061/b"} `, Tombstone{ID: "a/b", Reason: "deleted"}, nil},
+		{`{"id":"a","reason":"merged","by":"x","deleted":true}`, Tombstone{ID: "a", Reason: "merged"}, []string{`value reason "merged"`, `field by "x"`}},
+		{`{"id":"a","location_id":null,"deleted":true}`, Tombstone{ID: "a", Reason: "deleted"}, []string{`field location_id null`}},
+	} {
+		p := plan[api.SalesOrder](t, "sales_orders")
+		b := sinks.NewBatch(p.Table(), 1)
+		r, err := p.NewMapper().Append(b, []byte(c.row))
+		if err != nil {
+			t.Errorf("%s: %v", c.row, err)
+			continue
+		}
+		if diff := cmp.Diff(&c.want, r.Tombstone); diff != "" || r.ID != c.want.ID || r.UpdatedAt != c.want.UpdatedAt {
+			t.Errorf("%s: id %q, updated %v (-want +got)\n%s", c.row, r.ID, r.UpdatedAt, diff)
+		}
+		if diff := cmp.Diff(c.drift, reported(r.Drift)); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", c.row, diff)
+		}
+		for i := range b.Vectors {
+			if b.Vectors[i].Len() > 0 {
+				t.Errorf("%s: appended to %s", c.row, b.Table.Columns[i].Name)
+			}
+		}
+	}
+}
+
+func TestBadTombstones(t *testing.T) {
+	p := plan[api.SalesOrder](t, "sales_orders")
+	for _, c := range []struct{ row, id, field, reason string }{
+		{`{"deleted":true}`, "", "id", "missing"},
+		{`{"deleted":true,"id":null}`, "", "id", "want a string"},
+		{`{"deleted":true,"id":""}`, "", "id", "want a string that is not empty"},
+		{`{"id":"a","deleted":true,"deleted_at":"0001-01-01T00:00:00Z"}`, "a", "deleted_at", outOfRange},
+		{`{"id":"a","deleted":true,"updated_at":5}`, "a", "updated_at", "want a string"},
+		{`{"id":"a","deleted":true,"reason":5}`, "a", "reason", "want a string"},
+		{`{"id":"a","deleted":true,"deleted":false}`, "a", "deleted", "there twice"},
+		{`{"id":"a","deleted":true,"x":{"y":1,"y":2}}`, "a", "x.y", "there twice"},
+		{`{"id":"a","deleted":true`, "a", "", "the JSON ends early"},
+		{`{"id":"a","deleted":true} x`, "a", "", "not valid JSON"},
+	} {
+		bad := refused(t, p, orderRow(1), c.row)
+		if bad.ID != c.id || bad.Field != c.field || !strings.HasPrefix(bad.Reason, c.reason) {
+			t.Errorf("%s: got id %q, field %q, reason %q", c.row, bad.ID, bad.Field, bad.Reason)
+		}
+	}
+	// Lists whose rows have no field deleted have no tombstones either.
+	bad := refused(t, plan[api.Allergen](t, "allergens"), `{"code":"a","name":"b"}`, `{"code":"a","deleted":true}`)
+	if bad.Field != "name" {
+		t.Errorf("got %v", bad)
+	}
+}
