@@ -89,6 +89,16 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+func TestDatabaseOfTheDSN(t *testing.T) {
+	const dsn = "warehouse: {dsn: 'https://h:8443/mirror'"
+	if c := load(t, minimal+dsn+"}\n"); c.Warehouse.Database != "mirror" {
+		t.Errorf("database = %s, want the DSN's", c.Warehouse.Database)
+	}
+	if c := load(t, minimal+dsn+", database: larder}\n"); c.Warehouse.Database != "larder" {
+		t.Errorf("database = %s, want the one that was set", c.Warehouse.Database)
+	}
+}
+
 func TestEnvironmentAlone(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("LARDER_SOURCES__0__NAME", "bistro")

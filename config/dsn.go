@@ -119,6 +119,14 @@ func (d DSN) MarshalYAML() (any, error) { return d.String(), nil }
 // LogValue prints without the password.
 func (d DSN) LogValue() slog.Value { return slog.StringValue(d.String()) }
 
+// database is the one that the DSN names, if any.
+func (d DSN) database() string {
+	if d.remote == nil || !identifierForm.MatchString(strings.Trim(d.remote.Path, "/")) {
+		return ""
+	}
+	return strings.Trim(d.remote.Path, "/")
+}
+
 // under resolves a relative folder against the configuration file's.
 func (d DSN) under(base string) DSN {
 	if d.remote == nil {

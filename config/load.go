@@ -72,6 +72,9 @@ func findFile(named string) (string, error) {
 // store fills c from the table of options: the given value, or the default.
 func (c *Config) store(p *problems) {
 	storeAll(p, c, "", options)
+	if _, given := p.tree.get("warehouse.database"); !given && c.Warehouse.DSN.database() != "" {
+		c.Warehouse.Database = c.Warehouse.DSN.database()
+	}
 	for _, i := range p.tree.sources() {
 		s := Source{}
 		storeAll(p, &s, "sources."+strconv.Itoa(i)+".", sourceOptions)

@@ -11,7 +11,7 @@ var options = []option[Config]{
 		"File with the warehouse's password; it takes the place of the one in the DSN. With the embedded engine: the password that `warehouse.http_listen` asks for.",
 		func(c *Config) *string { return &c.Warehouse.PasswordFile }),
 	text("warehouse.database", "larder",
-		"Database with the views that people query; the storage tables live in the one named `<database>_raw`.",
+		"Database with the views that people query; the storage tables live in the one named `<database>_raw`. When it is not set, the DSN's database is taken.",
 		func(c *Config) *string { return &c.Warehouse.Database }, validIdentifier),
 	text("warehouse.cluster", "",
 		"Set: every table is created `ON CLUSTER` as a replicated table, with a `Distributed` one on top. Not with the embedded engine.",

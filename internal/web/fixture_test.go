@@ -42,8 +42,10 @@ func (p *picture) options() Options {
 		Status:   p.now,
 		Problems: func() []string { p.mu.Lock(); defer p.mu.Unlock(); return p.problems },
 		Gatherer: prometheus.NewRegistry(),
-		About:    About{Version: "v0.1.0", Warehouse: "embedded:./larder-data", QueryURL: "http://127.0.0.1:8123"},
-		Logger:   slog.New(slog.DiscardHandler),
+		About: func() About {
+			return About{Version: "v0.1.0", Warehouse: "embedded:./larder-data", QueryURL: "http://127.0.0.1:8123"}
+		},
+		Logger: slog.New(slog.DiscardHandler),
 	}
 }
 

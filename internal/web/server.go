@@ -25,7 +25,7 @@ type Options struct {
 	Status   func() syncer.Status
 	Problems func() []string // what keeps the daemon from being ready besides its sources; empty: nothing
 	Gatherer prometheus.Gatherer
-	About    About
+	About    func() About // asked for each page: the engine's address is known late
 	Logger   *slog.Logger
 }
 

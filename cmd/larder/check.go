@@ -1,0 +1,34 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-sync/larder/internal/app"
+)
+
+func checkCommand(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use:   "check",
+		Short: "Try configuration, keys and warehouse before anything runs",
+		Long: `Checks, one line each: the configuration, the files with secrets, the API and what
+each key may do, the engine, the warehouse with its version and rights, and whether
+the ports are free. Nothing is written anywhere; each key is asked about once.`,
+		Example: `  larder check
+  larder check --config /etc/larder/larder.yaml`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			a, err := g.loadLogging(false, g.err, "error")
+			if err != nil {
+				return err
+			}
+			return a.Check(cmd.Context(), func(f app.Finding) {
+				fmt.Fprintf(g.out, "%s %s\n", f.Mark(), f.Text)
+				if f.Advice != "" {
+					fmt.Fprintf(g.out, "  → %s\n", f.Advice)
+				}
+			})
+		},
+	}
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-sync/larder/internal/app"
+)
+
+func demoCommand(g *globals) *cobra.Command {
+	o := app.DemoOptions{Version: version}
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Run the whole of Larder on invented restaurants",
+		Long: `Starts the sandbox with a few invented restaurants, the embedded engine, the
+daemon and the status page, all in this process. It shows the backfill with its
+forecast, says where to look and which query to try, and keeps running: orders
+come in and show up. Nothing outside its folder is touched; the folder is emptied
+at the next start.`,
+		Example: `  larder demo
+  larder demo --once                     stop after the first full sync
+  larder demo --restaurants 5 --days 365 --requests-per-minute 600`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd, g, o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Dir, "dir", "larder-demo", "`folder` for data, configuration and keys")
+	f.IntVar(&o.Restaurants, "restaurants", 2, "`number` of restaurants, with two locations each")
+	f.IntVar(&o.Days, "days", 90, "days of history")
+	f.IntVar(&o.OrdersADay, "orders-per-day", 320, "orders a day and restaurant")
+	f.IntVar(&o.PerMinute, "requests-per-minute", 600, "limit of each key; the real service allows 120")
+	f.Int64Var(&o.Seed, "seed", 1, "another `seed` makes other restaurants")
+	f.BoolVar(&o.Once, "once", false, "stop after the first full sync")
+	return cmd
+}
+
+func runDemo(cmd *cobra.Command, g *globals, o app.DemoOptions) error {
+	show := newProgress(cmd.Context(), g.err)
+	defer show.end()
+	log, err := app.NewLogger(show.log(), logFormat(g), "warn")
+	if err != nil {
+		return app.UsageError(err)
+	}
+	o.Logger = log
+	o.Progress = show.update
+	o.Ready = func(i app.DemoInfo) {
+		show.end()
+		printDemo(g.out, i, o.Once)
+	}
+	return app.Demo(cmd.Context(), o)
+}
+
+func logFormat(g *globals) string {
+	if g.logFormat == "" {
+		return "text"
+	}
+	return g.logFormat
+}
+
+const demoQuery = "SELECT business_day, count() AS orders, sum(totals_net_sales) AS net_sales FROM sales_orders GROUP BY 1 ORDER BY 1 DESC LIMIT 7"
+
+func printDemo(w io.Writer, i app.DemoInfo, once bool) {
+	var rows, requests, limited uint64
+	for _, s := range i.Status.Sources {
+		requests += s.Requests
+		limited += s.RateLimited
+		for _, st := range s.Streams {
+			rows += st.Rows
+		}
+	}
+	fmt.Fprintf(w, "\nMirrored %d rows of %d restaurants with %d requests in %s; %d answers were 429.\n",
+		rows, len(i.Status.Sources), requests, i.Took.Round(100*time.Millisecond), limited)
+	if once {
+		return
+	}
+	fmt.Fprintf(w, "\n  Status page      %s\n", i.PageURL)
+	if i.QueryURL != "" {
+		fmt.Fprintf(w, "  ClickHouse HTTP  %s  (Grafana, BI tools, curl; read-only)\n", i.QueryURL)
+	}
+	fmt.Fprintf(w, "  The sandbox API  %s\n", i.APIURL)
+	fmt.Fprintf(w, "\nA first query, from another terminal:\n\n  %s sql --config %s \\\n    '%s'\n", self(), near(i.Config), demoQuery)
+	fmt.Fprintf(w, "\nNew orders keep coming in. Ctrl-C stops.\n")
+}
+
+// self is how this program was called.
+func self() string {
+	if exe, err := os.Executable(); err == nil {
+		return near(exe)
+	}
+	return "larder"
+}
+
+// near is a path as seen from here, when that is shorter.
+func near(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if short, err := filepath.Rel(here, path); err == nil && len(short) < len(path) {
+		return short
+	}
+	return path
+}

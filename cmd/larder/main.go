@@ -1,0 +1,49 @@
+// Command larder mirrors restaurants' data into ClickHouse. One file per command;
+// what the commands do lives in package app.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/larder-sync/larder/internal/app"
+)
+
+// version is set when the binary is built.
+var version = "dev"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // the second Ctrl-C ends the process at once
+	code := execute(ctx, os.Args[1:], terminal{in: os.Stdin, out: os.Stdout, err: os.Stderr})
+	stop()
+	os.Exit(code)
+}
+
+// execute runs one command line and returns its exit code.
+func execute(ctx context.Context, args []string, t terminal) int {
+	g := &globals{terminal: t}
+	root := newRoot(g)
+	root.SetArgs(args)
+	root.SetIn(t.in)
+	root.SetOut(t.out)
+	root.SetErr(t.err)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return app.ExitDone
+	}
+	if !g.begun { // cobra's own errors: unknown commands and flags, wrong arguments
+		err = app.UsageError(err)
+	}
+	code := app.ExitCode(err)
+	if text := app.Explain(err); text != "" {
+		fmt.Fprintf(t.err, "larder: %s\n", text)
+	}
+	if !g.begun {
+		fmt.Fprintf(t.err, "%s --help tells more.\n", cmd.CommandPath())
+	}
+	return code
+}

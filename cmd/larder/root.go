@@ -1,0 +1,109 @@
+package main
+
+import (
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/app"
+)
+
+// terminal is what a command reads from and prints to.
+type terminal struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// interactive tells that a person is watching w.
+func interactive(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// globals are the flags that every command takes.
+type globals struct {
+	terminal
+	config    string
+	logFormat string
+	set       []string
+	begun     bool // the command line was understood
+}
+
+func newRoot(g *globals) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "larder",
+		Short: "Mirror restaurants' data into ClickHouse, incrementally and politely",
+		Long: `Larder mirrors what a restaurant's API lists - locations, menu, stock, sales -
+into ClickHouse: a remote one, or the engine that it carries itself.
+
+Exit codes: 0 done; 1 it ran and found something wrong; 2 usage or configuration;
+3 the API refused (key, scope); 4 the warehouse could not be reached.`,
+		Example: `  larder demo                       everything at once, on invented restaurants
+  larder check --config larder.yaml is the configuration right, and do the keys work?
+  larder run --config larder.yaml   the daemon
+  larder sql 'SELECT count() FROM sales_orders'`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		PersistentPreRun: func(*cobra.Command, []string) {
+			g.begun = true
+		},
+	}
+	flags := root.PersistentFlags()
+	flags.StringVar(&g.config, "config", "", "configuration `file` (default larder.yaml, then /etc/larder/larder.yaml)")
+	flags.StringVar(&g.logFormat, "log-format", "", "`form` of the log on standard error: text or json")
+	flags.StringArrayVar(&g.set, "set", nil, "configuration `key=value`, stronger than file and environment; may be repeated")
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(
+		runCommand(g), syncCommand(g), checkCommand(g), statusCommand(g), sqlCommand(g),
+		migrateCommand(g), sandboxCommand(g), demoCommand(g), versionCommand(g),
+	)
+	return root
+}
+
+// load reads the configuration and makes the logger.
+func (g *globals) load(withoutSources bool) (*app.App, error) {
+	return g.loadLogging(withoutSources, g.err, "")
+}
+
+// loadLogging is load with the log elsewhere, and at least at the given level.
+func (g *globals) loadLogging(withoutSources bool, w io.Writer, level string) (*app.App, error) {
+	cfg, err := config.Load(config.Request{File: g.config, Set: g.overrides(), WithoutSources: withoutSources})
+	if err != nil {
+		return nil, err
+	}
+	if level == "" || cfg.Log.Level == "debug" {
+		level = cfg.Log.Level
+	}
+	log, err := app.NewLogger(w, cfg.Log.Format, level)
+	if err != nil {
+		return nil, err
+	}
+	for _, warning := range cfg.Warnings {
+		log.Warn("configuration: " + warning)
+	}
+	return app.New(cfg, log, version), nil
+}
+
+func (g *globals) overrides() []string {
+	if g.logFormat == "" {
+		return g.set
+	}
+	return append(append([]string(nil), g.set...), "log.format="+g.logFormat)
+}
+
+// logger is for commands that need no configuration.
+func (g *globals) logger(level string) (*slog.Logger, error) {
+	format := g.logFormat
+	if format == "" {
+		format = "text"
+	}
+	log, err := app.NewLogger(g.err, format, level)
+	if err != nil {
+		return nil, app.UsageError(err)
+	}
+	return log, nil
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-sync/larder/internal/app"
+	"github.com/larder-sync/larder/internal/sandbox"
+)
+
+func sandboxCommand(g *globals) *cobra.Command {
+	var o sandbox.Options
+	var listen string
+	var faults, readings []string
+	cmd := &cobra.Command{
+		Use:   "sandbox",
+		Short: "Serve a working copy of the API with invented restaurants",
+		Long: `Serves the read side of the API, limits and errors included, with restaurants that
+are invented but believable, and prints a key of each kind. The same seed makes the
+same world. Faults strike on demand, from --fault or by POST /admin/faults.
+
+Faults: ` + strings.Join(sandbox.FaultKinds(), ", ") + `.
+Readings, where the API's description leaves something open: ` + strings.Join(readingNames(), ", ") + `.`,
+		Example: `  larder sandbox --live
+  larder sandbox --restaurants 10 --orders 100000 --days 365 --no-limits
+  larder sandbox --fault server_error=0.01 --fault latency=0.2,delay=300ms,route=/sales/orders
+  larder sandbox --reading strange-ids --reading stamp-precision=1s`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, f := range faults {
+				fault, err := parseFault(f)
+				if err != nil {
+					return app.UsageError(fmt.Errorf("--fault %q: %w", f, err))
+				}
+				o.Faults = append(o.Faults, fault)
+			}
+			for _, r := range readings {
+				if err := setReading(&o.Readings, r); err != nil {
+					return app.UsageError(fmt.Errorf("--reading %q: %w", r, err))
+				}
+			}
+			log, err := g.logger("info")
+			if err != nil {
+				return err
+			}
+			o.Logger = log
+			return app.Sandbox(cmd.Context(), listen, o, func(url string, keys []sandbox.Key) { printSandbox(g, url, keys) })
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&listen, "listen", "127.0.0.1:8080", "`address` to listen on")
+	f.IntVar(&o.Businesses, "restaurants", 1, "`number` of restaurants")
+	f.IntVar(&o.LocationsPer, "locations", 2, "locations per restaurant")
+	f.IntVar(&o.Orders, "orders", 2000, "orders per restaurant, over --days; -1 for none")
+	f.IntVar(&o.Days, "days", 60, "days of history")
+	f.Int64Var(&o.Seed, "seed", 1, "what the world is made from")
+	f.BoolVar(&o.Live, "live", false, "orders and stock move as time passes")
+	f.Float64Var(&o.Pace, "pace", 1, "how many times busier than in history a live world is")
+	f.StringVar(&o.Algorithm, "algorithm", sandbox.AlgorithmFixed, "how a minute is counted: "+
+		strings.Join([]string{sandbox.AlgorithmFixed, sandbox.AlgorithmFixedFirst, sandbox.AlgorithmSliding, sandbox.AlgorithmBucket}, ", "))
+	f.IntVar(&o.Limits.PerMinute, "requests-per-minute", sandbox.DefaultLimits.PerMinute, "limit per key")
+	f.IntVar(&o.Limits.BusinessPerMinute, "restaurant-requests-per-minute", sandbox.DefaultLimits.BusinessPerMinute, "limit per restaurant, all keys together")
+	f.IntVar(&o.Limits.HeavyPerMinute, "heavy-requests-per-minute", sandbox.DefaultLimits.HeavyPerMinute, "limit of the sales totals, per key")
+	f.BoolVar(&o.NoLimits, "no-limits", false, "no limits at all")
+	f.StringArrayVar(&faults, "fault", nil, "`kind[=probability][,field=value...]`, with the fields count, skip, route, delay, retry_after, status; may be repeated")
+	f.StringArrayVar(&readings, "reading", nil, "`name[=value]`; may be repeated")
+	return cmd
+}
+
+func printSandbox(g *globals, url string, keys []sandbox.Key) {
+	fmt.Fprintf(g.out, "The API is at %s\n\n", url)
+	t := tabwriter.NewWriter(g.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "restaurant\tkey\twhat it is")
+	for _, k := range keys {
+		fmt.Fprintf(t, "%s\t%s\t%s, %s: %s\n", k.BusinessName, k.Value, k.Role, k.State, strings.Join(k.Scopes, " "))
+	}
+	if err := t.Flush(); err != nil {
+		fmt.Fprintln(g.err, err)
+	}
+	if len(keys) > 0 {
+		fmt.Fprintf(g.out, "\nTry it: curl -H 'Authorization: Bearer %s' %s/me\n", keys[0].Value, url)
+	}
+}
+
+// parseFault reads kind[=probability][,field=value...].
+func parseFault(s string) (sandbox.Fault, error) {
+	head, rest, _ := strings.Cut(s, ",")
+	kind, probability, given := strings.Cut(head, "=")
+	f := sandbox.Fault{Kind: kind, Probability: 1}
+	var err error
+	if given {
+		if f.Probability, err = strconv.ParseFloat(probability, 64); err != nil {
+			return f, fmt.Errorf("probability %q; allowed: 0 to 1", probability)
+		}
+	}
+	if rest == "" {
+		return f, nil
+	}
+	for field := range strings.SplitSeq(rest, ",") {
+		name, value, _ := strings.Cut(field, "=")
+		switch name {
+		case "count":
+			f.Count, err = strconv.Atoi(value)
+		case "skip":
+			f.Skip, err = strconv.Atoi(value)
+		case "retry_after":
+			f.RetryAfter, err = strconv.Atoi(value)
+		case "status":
+			f.Status, err = strconv.Atoi(value)
+		case "delay":
+			f.Delay, err = time.ParseDuration(value)
+		case "route":
+			f.Route = value
+		default:
+			return f, fmt.Errorf("field %q; allowed: count, skip, route, delay, retry_after, status", name)
+		}
+		if err != nil {
+			return f, fmt.Errorf("%s %q: %w", name, value, err)
+		}
+	}
+	return f, nil
+}
+
+type reading struct {
+	name string
+	set  func(r *sandbox.Readings, value string) error
+}
+
+func yes(field func(*sandbox.Readings) *bool) func(*sandbox.Readings, string) error {
+	return func(r *sandbox.Readings, value string) (err error) {
+		*field(r) = true
+		if value != "" {
+			*field(r), err = strconv.ParseBool(value)
+		}
+		return err
+	}
+}
+
+func lasting(field func(*sandbox.Readings) *time.Duration) func(*sandbox.Readings, string) error {
+	return func(r *sandbox.Readings, value string) (err error) {
+		*field(r), err = time.ParseDuration(value)
+		return err
+	}
+}
+
+var readingTable = []reading{
+	{"range-by-change", yes(func(r *sandbox.Readings) *bool { return &r.RangeByChange })},
+	{"never-paid-tombstones", yes(func(r *sandbox.Readings) *bool { return &r.NeverPaidTombstones })},
+	{"null-updated-at", func(r *sandbox.Readings, value string) (err error) {
+		r.NullUpdatedAt, err = strconv.Atoi(value)
+		return err
+	}},
+	{"null-tombstones", yes(func(r *sandbox.Readings) *bool { return &r.NullTombstones })},
+	{"stamp-delay", lasting(func(r *sandbox.Readings) *time.Duration { return &r.StampDelay })},
+	{"stamp-precision", lasting(func(r *sandbox.Readings) *time.Duration { return &r.StampPrecision })},
+	{"shared-ids", yes(func(r *sandbox.Readings) *bool { return &r.SharedIDs })},
+	{"strange-ids", yes(func(r *sandbox.Readings) *bool { return &r.StrangeIDs })},
+	{"inactive-rows-hidden", yes(func(r *sandbox.Readings) *bool { return &r.InactiveRowsHidden })},
+	{"new-map-keys", yes(func(r *sandbox.Readings) *bool { return &r.NewMapKeys })},
+	{"tightest-by-limit", yes(func(r *sandbox.Readings) *bool { return &r.TightestByLimit })},
+	{"loose-range", yes(func(r *sandbox.Readings) *bool { return &r.LooseRange })},
+	{"ordering-off", yes(func(r *sandbox.Readings) *bool { return &r.OrderingOff })},
+}
+
+func readingNames() []string {
+	var names []string
+	for _, r := range readingTable {
+		names = append(names, r.name)
+	}
+	return names
+}
+
+func setReading(r *sandbox.Readings, s string) error {
+	name, value, _ := strings.Cut(s, "=")
+	for _, known := range readingTable {
+		if known.name == name {
+			return known.set(r, value)
+		}
+	}
+	return fmt.Errorf("unknown; known are %s", strings.Join(readingNames(), ", "))
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-sync/larder/internal/app"
+)
+
+func sqlCommand(g *globals) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "sql QUERY",
+		Short: "Ask the warehouse",
+		Long: `Runs one query on the warehouse and prints the answer: as a table on a terminal,
+as tab-separated lines elsewhere, or in any of ClickHouse's formats. "-" reads the
+query from standard input. Queries may read and not change. It works beside a
+running daemon.`,
+		Example: `  larder sql 'SELECT business_day, sum(totals_net_sales) FROM sales_orders GROUP BY 1 ORDER BY 1'
+  larder sql --format JSONEachRow 'SELECT * FROM products LIMIT 3'
+  larder sql - < report.sql`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			query, err := queryText(args[0], g.in)
+			if err != nil {
+				return err
+			}
+			a, err := g.loadLogging(true, g.err, "warn")
+			if err != nil {
+				return err
+			}
+			if format == "" {
+				format = "TabSeparatedWithNames"
+				if interactive(g.out) {
+					format = app.TableFormat
+				}
+			}
+			return a.Query(cmd.Context(), query, format, g.out)
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "", "one of ClickHouse's `format`s, as in CSVWithNames, JSON, Vertical")
+	return cmd
+}
+
+func queryText(arg string, in io.Reader) (string, error) {
+	if arg == "-" {
+		b, err := io.ReadAll(in)
+		if err != nil {
+			return "", fmt.Errorf("read query: %w", err)
+		}
+		arg = string(b)
+	}
+	if strings.TrimSpace(arg) == "" {
+		return "", app.UsageError(errors.New("the query is empty"))
+	}
+	return arg, nil
+}

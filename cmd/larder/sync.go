@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-sync/larder/syncer"
+)
+
+func syncCommand(g *globals) *cobra.Command {
+	var sel syncer.Selection
+	cmd := &cobra.Command{
+		Use:   "sync",
+		Short: "Make one pass of everything, then exit",
+		Long: `Brings every source and stream up to date once, backfills included, and exits.
+On a terminal it shows progress bars, elsewhere log lines. Beside a running daemon
+on the same embedded warehouse, the daemon does the work, so that the API's limits
+are used once.`,
+		Example: `  larder sync
+  larder sync --source bistro --stream products --stream sales_orders`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runSync(cmd, g, sel) },
+	}
+	cmd.Flags().StringArrayVar(&sel.Sources, "source", nil, "only this `source`; may be repeated")
+	cmd.Flags().StringArrayVar(&sel.Streams, "stream", nil, "only this `stream`; may be repeated")
+	return cmd
+}
+
+func runSync(cmd *cobra.Command, g *globals, sel syncer.Selection) error {
+	show := newProgress(cmd.Context(), g.err)
+	a, err := g.loadLogging(false, show.log(), show.level())
+	if err != nil {
+		show.end()
+		return err
+	}
+	report, err := a.Sync(cmd.Context(), sel, show.update)
+	show.end()
+	if len(report.Sources) > 0 {
+		if perr := printReport(g.out, report); perr != nil {
+			return errors.Join(err, perr)
+		}
+	}
+	return err
+}
+
+func printReport(w io.Writer, r syncer.Report) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "source\tstream\trows\tremoved\tunchanged\tquarantined\trequests\tresult")
+	var rows, requests uint64
+	for _, s := range r.Sources {
+		if len(s.Streams) == 0 {
+			fmt.Fprintf(t, "%s\t-\t\t\t\t\t\t%s\n", s.Source, s.State)
+		}
+		for _, st := range s.Streams {
+			rows += st.Upserts
+			requests += st.Requests
+			fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\n", s.Source, st.Stream,
+				st.Upserts, st.Tombstones, st.Unchanged, st.Quarantined, st.Requests, outcome(st))
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "%d rows with %d requests in %s\n", rows, requests, r.FinishedAt.Sub(r.StartedAt).Round(100*time.Millisecond))
+	return err
+}
+
+func outcome(st syncer.StreamReport) string {
+	switch {
+	case st.Err != nil:
+		return "failed"
+	case st.Off != "":
+		return "off: " + st.Off
+	default:
+		return "ok"
+	}
+}

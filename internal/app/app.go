@@ -1,0 +1,92 @@
+package app
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// App carries out the commands for one configuration.
+type App struct {
+	cfg     *config.Config
+	log     *slog.Logger
+	version string
+
+	api api.Options // template of the clients
+}
+
+// New returns an App; nothing is opened yet.
+func New(cfg *config.Config, log *slog.Logger, version string) *App {
+	return &App{cfg: cfg, log: log, version: version, api: api.Options{UserAgent: "larder/" + version}}
+}
+
+// schedule is the configuration's schedule in the syncer's terms.
+func (a *App) schedule() syncer.Schedule {
+	s := a.cfg.Schedule
+	return syncer.Schedule{
+		Incremental: s.Incremental, Snapshots: s.Snapshots,
+		Reconcile: s.Reconcile, ReconcileDeep: s.ReconcileDeep,
+	}
+}
+
+// sources reads the keys of all sources. Its errors name every key that cannot
+// be read: they are the configuration's.
+func (a *App) sources() ([]syncer.Source, error) {
+	var all []syncer.Source
+	wrong := &config.Error{File: a.cfg.File}
+	for i := range a.cfg.Sources {
+		s, err := a.source(&a.cfg.Sources[i])
+		if err != nil {
+			wrong.Problems = append(wrong.Problems, config.Problem{Key: "source " + a.cfg.Sources[i].Name, Message: err.Error()})
+			continue
+		}
+		all = append(all, s)
+	}
+	if len(wrong.Problems) > 0 {
+		return nil, wrong
+	}
+	return all, nil
+}
+
+func (a *App) source(s *config.Source) (syncer.Source, error) {
+	first, err := newKey(s.Name, s.KeyFile, s.ReadKey, a.log)
+	if err != nil {
+		return syncer.Source{}, err
+	}
+	source := syncer.Source{
+		Name: s.Name, BaseURL: s.BaseURL, Key: first.reveal,
+		Streams: s.Streams, Locations: s.Locations, BudgetShare: s.BudgetShare,
+	}
+	if s.NextKeyFile != "" {
+		next, err := newKey(s.Name, s.NextKeyFile, s.ReadNextKey, a.log)
+		if err != nil {
+			return syncer.Source{}, err
+		}
+		source.NextKey = next.reveal
+	}
+	return source, nil
+}
+
+// checkSelection refuses names that the configuration does not know.
+func (a *App) checkSelection(sel syncer.Selection) error {
+	var names []string
+	for i := range a.cfg.Sources {
+		names = append(names, a.cfg.Sources[i].Name)
+	}
+	for _, s := range sel.Sources {
+		if !slices.Contains(names, s) {
+			return UsageError(fmt.Errorf("--source %q is not configured; configured are %s", s, strings.Join(names, ", ")))
+		}
+	}
+	for _, s := range sel.Streams {
+		if !slices.Contains(config.Streams, s) {
+			return UsageError(fmt.Errorf("--stream %q is unknown; known are %s", s, strings.Join(config.Streams, ", ")))
+		}
+	}
+	return nil
+}

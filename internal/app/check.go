@@ -1,0 +1,272 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// Finding is one line of a check.
+type Finding struct {
+	OK     bool
+	Text   string
+	Advice string // what to do; empty when there is nothing
+	code   int    // when not OK
+}
+
+// Mark is ✓ or ✗.
+func (f Finding) Mark() string {
+	if f.OK {
+		return "✓"
+	}
+	return "✗"
+}
+
+func good(format string, args ...any) Finding {
+	return Finding{OK: true, Text: fmt.Sprintf(format, args...)}
+}
+
+func bad(code int, advice, format string, args ...any) Finding {
+	return Finding{Text: fmt.Sprintf(format, args...), Advice: advice, code: code}
+}
+
+// Check tries everything that `larder run` needs and tells each finding. It
+// returns a *CheckError when one is bad.
+func (a *App) Check(ctx context.Context, tell func(Finding)) error {
+	code := ExitDone
+	each := func(f Finding) {
+		tell(f)
+		if !f.OK {
+			code = max(code, f.code)
+		}
+	}
+	a.checkConfiguration(each)
+	for _, f := range a.checkSources(ctx) {
+		each(f)
+	}
+	a.checkWarehouse(ctx, each)
+	a.checkPage(ctx, each)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if code != ExitDone {
+		return &CheckError{code}
+	}
+	return nil
+}
+
+func (a *App) checkConfiguration(tell func(Finding)) {
+	file := a.cfg.File
+	if file == "" {
+		file = "environment and flags"
+	}
+	tell(good("configuration: %s, %d sources", file, len(a.cfg.Sources)))
+	for _, w := range a.cfg.Warnings {
+		tell(Finding{OK: true, Text: "configuration, but unwise: " + w})
+	}
+}
+
+// checksAtOnce bounds the keys that are asked about at the same time.
+const checksAtOnce = 8
+
+// checkSources asks about every key, some at a time, and answers in order.
+func (a *App) checkSources(ctx context.Context) []Finding {
+	found := make([][]Finding, len(a.cfg.Sources))
+	room := make(chan struct{}, checksAtOnce)
+	var asking sync.WaitGroup
+	for i := range a.cfg.Sources {
+		asking.Go(func() {
+			room <- struct{}{}
+			defer func() { <-room }()
+			found[i] = a.checkSource(ctx, &a.cfg.Sources[i])
+		})
+	}
+	asking.Wait()
+	return slices.Concat(found...)
+}
+
+func (a *App) checkSource(ctx context.Context, s *config.Source) []Finding {
+	key, err := s.ReadKey()
+	if err != nil {
+		return []Finding{bad(ExitUsage, "Put the key where key_file or key_env says, readable for this user.", "source %s: %v", s.Name, err)}
+	}
+	var all []Finding
+	if _, err := s.ReadNextKey(); err != nil {
+		all = append(all, bad(ExitUsage, "Correct or remove next_key_file.", "source %s: next key: %v", s.Name, err))
+	}
+	o := a.api
+	o.BaseURL, o.Key, o.RetryMax = s.BaseURL, key.Reveal, 1
+	client, err := api.New(o)
+	if err != nil {
+		return append(all, bad(ExitUsage, "", "source %s: %v", s.Name, err))
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	me, err := client.Me(ctx)
+	if err != nil {
+		return append(all, refusal(s, err))
+	}
+	return append(all, keyFindings(s, me.Value)...)
+}
+
+// refusal puts an answer of /me into a finding.
+func refusal(s *config.Source, err error) Finding {
+	switch {
+	case api.IsUnauthorized(err):
+		return bad(ExitAPI, "The key is wrong or was deleted. Ask the restaurant for a new one.", "source %s: the API refuses the key (401)", s.Name)
+	case api.IsKeyDisabled(err):
+		return bad(ExitAPI, "Ask the restaurant to enable it.", "source %s: the restaurant has disabled the key", s.Name)
+	case api.IsNoEndpoint(err):
+		return bad(ExitUsage, "base_url must be as the service gives it, /v1 included.", "source %s: %s is not the API", s.Name, s.BaseURL)
+	case api.IsRateLimited(err):
+		return bad(ExitProblem, "Someone else uses the key or this address. Try again in a minute.", "source %s: %v", s.Name, err)
+	default:
+		return bad(ExitProblem, "Check base_url and the network.", "source %s: %v", s.Name, err)
+	}
+}
+
+// keyFindings tells what a good key may do.
+func keyFindings(s *config.Source, me api.Me) []Finding {
+	all := []Finding{good("source %s: %s, %s key %q, %d requests a minute (%d for totals, %d for the restaurant)", s.Name,
+		me.Business.Name, me.App.Mode, me.App.Name, me.RateLimits.PerMinute, me.RateLimits.HeavyPerMinute, me.RateLimits.BusinessPerMinute)}
+	on, off, err := streamsOf(s, me.Scopes)
+	switch {
+	case err != nil:
+		all = append(all, bad(ExitProblem, "", "source %s: %v", s.Name, err))
+	case len(on) <= 1: // the key itself needs no scope
+		all = append(all, bad(ExitAPI, "Ask the restaurant to grant the scopes.", "source %s: the key may read nothing that is configured (%s)", s.Name, strings.Join(off, ", ")))
+	case len(off) > 0 && len(s.Streams) > 0:
+		all = append(all, bad(ExitAPI, "Ask the restaurant to grant the scopes, or take the streams out of the configuration.",
+			"source %s: configured streams that the key may not read: %s", s.Name, strings.Join(off, ", ")))
+	case len(off) > 0:
+		all = append(all, good("source %s: streams on: %s; off for lack of scope: %s", s.Name, strings.Join(on, ", "), strings.Join(off, ", ")))
+	default:
+		all = append(all, good("source %s: streams on: %s", s.Name, strings.Join(on, ", ")))
+	}
+	for _, l := range s.Locations {
+		if !slices.Contains(me.LocationIDs, l) {
+			all = append(all, bad(ExitUsage, "Correct or remove it. The key may use: "+strings.Join(me.LocationIDs, ", "),
+				"source %s: location %q is not among the key's active locations", s.Name, l))
+		}
+	}
+	return all
+}
+
+// streamsOf tells which of the configured streams a key with these scopes reads.
+func streamsOf(s *config.Source, scopes []string) (on, off []string, err error) {
+	all, err := syncer.Scopes()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, st := range all {
+		if len(s.Streams) > 0 && !slices.Contains(s.Streams, st.Stream) {
+			continue
+		}
+		if len(st.Scopes) == 0 || slices.ContainsFunc(st.Scopes, func(scope string) bool { return slices.Contains(scopes, scope) }) {
+			on = append(on, st.Stream)
+		} else {
+			off = append(off, st.Stream+" (needs "+strings.Join(st.Scopes, " or ")+")")
+		}
+	}
+	return on, off, nil
+}
+
+func (a *App) checkWarehouse(ctx context.Context, tell func(Finding)) {
+	l := &lifecycle{log: a.log}
+	defer func() {
+		if err := l.close(); err != nil {
+			tell(bad(ExitWarehouse, "", "warehouse: %v", err))
+		}
+	}()
+	dsn := a.cfg.Warehouse.DSN
+	if dsn.Embedded() {
+		library, err := embedded.FindLibrary()
+		if err != nil {
+			tell(bad(ExitWarehouse, "", "engine: %v", err))
+			return
+		}
+		tell(good("engine: %s", library))
+		if _, err := os.Stat(dsn.Dir()); errors.Is(err, os.ErrNotExist) {
+			tell(a.checkParent())
+			return
+		}
+	}
+	w, err := a.anyEngine(ctx, l)
+	if err != nil {
+		tell(bad(ExitWarehouse, "", "warehouse: %v", err))
+		return
+	}
+	sink, err := a.openSink(ctx, l, w, nil)
+	if err != nil {
+		tell(bad(ExitCode(err), "", "warehouse: %v", err))
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	info, err := sink.Check(ctx)
+	if err != nil {
+		tell(bad(ExitWarehouse, "", "warehouse %s: %v", dsn, err))
+		return
+	}
+	note := "tables are in place"
+	if !info.Migrated {
+		note = "tables will be created or brought up to date at the start"
+	}
+	if w.held {
+		note += "; a daemon holds it"
+	}
+	tell(good("warehouse: %s, ClickHouse %s, database %s, %s", dsn, info.Version, info.Database, note))
+}
+
+// checkParent finds out whether a data folder that is not there could be made.
+func (a *App) checkParent() Finding {
+	dir := a.cfg.Warehouse.DSN.Dir()
+	probe, err := os.MkdirTemp(parentThatIs(dir), ".larder-check-")
+	if err == nil {
+		err = os.Remove(probe)
+	}
+	if err != nil {
+		return bad(ExitWarehouse, "Make it a folder that this user can write, or name another one in warehouse.dsn.", "warehouse: %s cannot be created: %v", dir, err)
+	}
+	return good("warehouse: %s is created at the start", dir)
+}
+
+// checkPage finds out whether the status page's port is free, or our daemon's.
+func (a *App) checkPage(ctx context.Context, tell func(Finding)) {
+	c := &a.cfg.Web
+	if c.Listen == "" {
+		return
+	}
+	if _, err := c.ReadPassword(); err != nil {
+		tell(bad(ExitUsage, "", "web.password_file: %v", err))
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
+	switch {
+	case err == nil:
+		if err := l.Close(); err != nil {
+			tell(bad(ExitProblem, "", "status page: %v", err))
+			return
+		}
+		tell(good("status page: http://%s is free", c.Listen))
+	case errors.Is(err, syscall.EADDRINUSE):
+		if _, err := a.askPage(ctx); err == nil {
+			tell(good("status page: http://%s, the daemon is running", c.Listen))
+			return
+		}
+		tell(bad(ExitUsage, "Stop that process, or set web.listen to another address.", "status page: %s is taken by another process", c.Listen))
+	default:
+		tell(bad(ExitUsage, "Set web.listen to an address of this machine.", "status page: %v", err))
+	}
+}

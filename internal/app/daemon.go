@@ -1,0 +1,254 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/web"
+	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// daemon is `larder run` under way.
+type daemon struct {
+	app      *App
+	registry *prometheus.Registry
+	life     lifecycle
+	sources  []syncer.Source
+	way      *way
+	page     *web.Server // nil: web.listen is off
+	queryURL string
+	started  time.Time
+
+	mu      sync.Mutex
+	syncer  *syncer.Syncer // nil until the warehouse has been reached
+	problem string         // of the warehouse, in words; empty: none
+	ready   chan struct{}  // closed when syncer is there
+}
+
+// Run is the daemon. It returns nil when ctx ended and everything stopped.
+func (a *App) Run(ctx context.Context) error {
+	d, err := a.startDaemon(ctx)
+	if err != nil {
+		return err
+	}
+	return d.run(ctx)
+}
+
+// startDaemon creates what can fail at once, from the outside in; on an error
+// everything created so far is gone again.
+func (a *App) startDaemon(ctx context.Context) (*daemon, error) {
+	d := &daemon{
+		app: a, life: lifecycle{log: a.log}, registry: newRegistry(a.version),
+		started: time.Now(), ready: make(chan struct{}),
+	}
+	if err := d.start(ctx); err != nil {
+		return nil, errors.Join(err, d.life.close())
+	}
+	return d, nil
+}
+
+func (d *daemon) start(ctx context.Context) (err error) {
+	if d.sources, err = d.app.sources(); err != nil {
+		return err
+	}
+	if err := d.bindPage(ctx); err != nil {
+		return err
+	}
+	if d.way, err = d.app.ownEngine(ctx, &d.life); err != nil {
+		return err
+	}
+	if d.way.engine == nil {
+		return nil
+	}
+	mount(d.way.engine, d.status, d, d.app.log)
+	d.queryURL, err = d.app.listenTCP(ctx, d.way.engine)
+	return err
+}
+
+func (d *daemon) bindPage(ctx context.Context) error {
+	c := &d.app.cfg.Web
+	if c.Listen == "" {
+		return nil
+	}
+	password, err := c.ReadPassword()
+	if err != nil {
+		return &config.Error{File: d.app.cfg.File, Problems: []config.Problem{{Key: "web.password_file", Message: err.Error()}}}
+	}
+	d.page, err = web.New(ctx, web.Options{
+		Listen: c.Listen, User: c.User, Password: password,
+		Status: d.status, Problems: d.problems, Gatherer: d.registry, Logger: d.app.log,
+		About: d.about,
+	})
+	if err != nil {
+		return err
+	}
+	d.life.add("status page", 5*time.Second, d.page.Close)
+	return nil
+}
+
+func (d *daemon) about() web.About {
+	return web.About{Version: d.app.version, Warehouse: d.app.cfg.Warehouse.DSN.String(), QueryURL: d.queryURL}
+}
+
+// run serves until ctx ends or something fails that cannot be mended by waiting.
+func (d *daemon) run(ctx context.Context) (err error) {
+	defer func() { err = errors.Join(err, d.life.close()) }()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if d.page != nil {
+		d.app.log.Info("status page", "url", d.page.URL())
+		go func() {
+			if err := d.page.Serve(); err != nil {
+				cancel(err)
+			}
+		}()
+	}
+	err = d.sync(ctx)
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	if errors.Is(err, context.Canceled) {
+		d.app.log.Info("stopping")
+		return nil
+	}
+	return err
+}
+
+// sync reaches the warehouse and mirrors into it until ctx ends.
+func (d *daemon) sync(ctx context.Context) error {
+	sink, err := d.app.openSink(ctx, &d.life, d.way, d.registry)
+	if err != nil {
+		return err
+	}
+	if err := d.app.migrated(ctx, sink, forever, d.whenDown); err != nil {
+		return err
+	}
+	d.setProblem("")
+	y, err := d.app.newSyncer(d.sources, sink, d.registry)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	d.syncer = y
+	d.mu.Unlock()
+	close(d.ready)
+	watch, stop := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() { d.watch(watch, sink) })
+	defer watching.Wait()
+	defer stop()
+	d.app.log.Info("mirroring", "sources", len(y.Status().Sources), "warehouse", d.app.cfg.Warehouse.DSN)
+	if err := y.Run(ctx); err != nil && ctx.Err() == nil {
+		return &WarehouseError{err}
+	}
+	return nil
+}
+
+func (a *App) newSyncer(sources []syncer.Source, sink *clickhouse.Sink, registerer prometheus.Registerer) (*syncer.Syncer, error) {
+	y, err := syncer.New(syncer.Options{
+		Sources: sources, Shard: syncer.Shard(a.cfg.Shard), Sink: sink, Schedule: a.schedule(),
+		FlushInterval: a.cfg.Warehouse.FlushInterval, API: a.api, Logger: a.log, Registerer: registerer,
+	})
+	if err != nil {
+		return nil, UsageError(err)
+	}
+	return y, nil
+}
+
+func (d *daemon) whenDown(err error) {
+	d.app.tellDown(err)
+	d.setProblem(err.Error())
+}
+
+// watchEvery is how often the warehouse is asked whether it is there.
+const watchEvery = 10 * time.Second
+
+// watch keeps the page and /readyz honest about the warehouse.
+func (d *daemon) watch(ctx context.Context, sink *clickhouse.Sink) {
+	for pause(ctx, watchEvery) {
+		err := pinged(ctx, sink)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			d.setProblem(fmt.Sprintf("The warehouse %s does not answer; rows wait, and nothing is lost. %v", d.app.cfg.Warehouse.DSN, err))
+		default:
+			d.setProblem("")
+		}
+	}
+}
+
+func pinged(ctx context.Context, sink *clickhouse.Sink) error {
+	ctx, cancel := context.WithTimeout(ctx, watchEvery)
+	defer cancel()
+	return sink.Ping(ctx)
+}
+
+func (d *daemon) setProblem(text string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.problem = text
+}
+
+func (d *daemon) problems() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.problem != "":
+		return []string{d.problem}
+	case d.syncer == nil:
+		return []string{"The warehouse is being opened."}
+	default:
+		return nil
+	}
+}
+
+// status is the syncer's, or before there is one, that of sources that start.
+func (d *daemon) status() syncer.Status {
+	d.mu.Lock()
+	y := d.syncer
+	d.mu.Unlock()
+	if y != nil {
+		return y.Status()
+	}
+	s := syncer.Status{Now: time.Now(), StartedAt: d.started}
+	for i := range d.sources {
+		s.Sources = append(s.Sources, syncer.SourceStatus{
+			Name: d.sources[i].Name, State: syncer.StateStarting, Since: d.started,
+			Detail: "Waiting for the warehouse.",
+		})
+	}
+	return s
+}
+
+// Status is status, for the control routes.
+func (d *daemon) Status() syncer.Status { return d.status() }
+
+// RunOnce makes a pass for a command beside the daemon.
+func (d *daemon) RunOnce(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (syncer.Report, error) {
+	select {
+	case <-d.ready:
+	case <-ctx.Done():
+		return syncer.Report{}, context.Cause(ctx)
+	}
+	return d.syncer.RunOnce(ctx, sel, onProgress)
+}
+
+// newRegistry is where all metrics go.
+func newRegistry(version string) *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "larder_build_info", Help: "Always 1; the version is a label.", ConstLabels: prometheus.Labels{"version": version},
+	})
+	build.Set(1)
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), build)
+	return r
+}

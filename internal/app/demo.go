@@ -1,0 +1,234 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// DemoOptions say how large the demo is.
+type DemoOptions struct {
+	Dir         string // its data, configuration and keys; emptied at the start
+	Restaurants int
+	Days        int
+	OrdersADay  int // per restaurant
+	PerMinute   int // limit of requests per key
+	Seed        int64
+	Once        bool // stop after the first full sync
+	Version     string
+	Logger      *slog.Logger
+	// Progress is called about every second until the first full sync is done.
+	Progress func(syncer.Status)
+	// Ready is called when it is.
+	Ready func(DemoInfo)
+}
+
+// DemoInfo tells where to look.
+type DemoInfo struct {
+	Config   string // configuration that other commands can use meanwhile
+	PageURL  string
+	QueryURL string // empty: no port could be had
+	APIURL   string
+	Took     time.Duration
+	Status   syncer.Status
+}
+
+// demoMark begins the configuration of a demo: a folder with it may be emptied.
+const demoMark = "# Written by `larder demo`, which empties this folder when it starts.\n"
+
+// demoPace makes the restaurants busier than real ones, so that something happens
+// while one looks.
+const demoPace = 20
+
+// Demo runs sandbox, engine, daemon and page in this process until ctx ends.
+func Demo(ctx context.Context, o DemoOptions) (err error) {
+	l := &lifecycle{log: o.Logger}
+	defer func() { err = errors.Join(err, l.close()) }()
+	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
+		return err
+	}
+	if err := emptyDemo(o.Dir); err != nil {
+		return err
+	}
+	began := time.Now()
+	box, err := startDemoSandbox(ctx, l, o)
+	if err != nil {
+		return err
+	}
+	file, err := o.writeConfig(ctx, box)
+	if err != nil {
+		return err
+	}
+	cfg, err := config.Load(config.Request{File: file})
+	if err != nil {
+		return err
+	}
+	d, err := New(cfg, o.Logger, o.Version).startDaemon(ctx)
+	if err != nil {
+		return err
+	}
+	return o.follow(ctx, d, DemoInfo{Config: file, APIURL: box.baseURL()}, began)
+}
+
+// follow runs the daemon and tells how the first sync goes.
+func (o DemoOptions) follow(ctx context.Context, d *daemon, info DemoInfo, began time.Time) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- d.run(ctx) }()
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for told := false; ; {
+		select {
+		case err := <-ended:
+			return err
+		case <-tick.C:
+		}
+		if told {
+			continue
+		}
+		info.Status = d.status()
+		o.Progress(info.Status)
+		if settled(info.Status) {
+			told = true
+			info.Took = time.Since(began)
+			info.PageURL, info.QueryURL = d.page.URL(), d.queryURL
+			o.Ready(info)
+			if o.Once {
+				stop()
+			}
+		}
+	}
+}
+
+// settled tells that every stream that is on has been filled.
+func settled(s syncer.Status) bool {
+	for i := range s.Sources {
+		src := &s.Sources[i]
+		if src.State != syncer.StateRunning {
+			return false
+		}
+		for j := range src.Streams {
+			if st := &src.Streams[j]; st.State != syncer.StateOff && (st.State != syncer.StateRunning || st.LastSuccess.IsZero()) {
+				return false
+			}
+		}
+	}
+	return len(s.Sources) > 0
+}
+
+// emptyDemo makes way for a new demo: the world is invented anew each time.
+func emptyDemo(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
+		return nil
+	}
+	if err != nil {
+		return UsageError(fmt.Errorf("demo folder: %w", err))
+	}
+	mark, err := os.ReadFile(filepath.Join(dir, "larder.yaml"))
+	if err != nil || !strings.HasPrefix(string(mark), demoMark) {
+		return UsageError(fmt.Errorf("demo folder: %s is not empty and holds no demo; name another one with --dir", dir))
+	}
+	a := &App{cfg: &config.Config{}}
+	if a.cfg.Warehouse.DSN, err = config.ParseDSN("embedded:" + filepath.Join(dir, "data")); err != nil {
+		return err
+	}
+	if a.heldWay().answers(context.Background()) {
+		return &WarehouseError{fmt.Errorf("a demo is running in %s already; stop it, or name another folder with --dir", dir)}
+	}
+	for _, name := range []string{"data", "keys"} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			return &WarehouseError{fmt.Errorf("demo folder: %w", err)}
+		}
+	}
+	return nil
+}
+
+func startDemoSandbox(ctx context.Context, l *lifecycle, o DemoOptions) (*service, error) {
+	box, err := startSandbox(ctx, "127.0.0.1:0", sandbox.Options{
+		Seed: o.Seed, Businesses: o.Restaurants, LocationsPer: 2, Days: o.Days, Orders: o.Days * o.OrdersADay,
+		Live: true, Pace: demoPace, Logger: o.Logger,
+		Limits: api.RateLimits{PerMinute: o.PerMinute, BusinessPerMinute: 5 * o.PerMinute, HeavyPerMinute: max(o.PerMinute/4, 1)},
+	})
+	if err != nil {
+		return nil, err
+	}
+	l.add("sandbox", time.Second, box.close)
+	go func() {
+		if err := box.serve(); err != nil {
+			o.Logger.Error("the sandbox ended", "error", err)
+		}
+	}()
+	return box, nil
+}
+
+// writeConfig leaves a configuration that the other commands can use while the
+// demo runs, with a file for each key.
+func (o DemoOptions) writeConfig(ctx context.Context, box *service) (string, error) {
+	keys := filepath.Join(o.Dir, "keys")
+	if err := os.MkdirAll(keys, 0o700); err != nil {
+		return "", &WarehouseError{fmt.Errorf("demo folder: %w", err)}
+	}
+	var b strings.Builder
+	b.WriteString(demoMark + "sources:\n")
+	for i := range o.Restaurants {
+		k := box.Key(i, sandbox.RoleMain)
+		name := sourceName(k.BusinessName, i)
+		if err := os.WriteFile(filepath.Join(keys, name), []byte(k.Value+"\n"), 0o600); err != nil {
+			return "", &WarehouseError{fmt.Errorf("demo folder: %w", err)}
+		}
+		fmt.Fprintf(&b, "  - {name: %s, base_url: %q, key_file: keys/%s}\n", name, box.baseURL(), name)
+	}
+	fmt.Fprintf(&b, "warehouse: {dsn: \"embedded:./data\", http_listen: %q}\n", o.port(ctx, "127.0.0.1:8123"))
+	fmt.Fprintf(&b, "web: {listen: %q}\n", o.port(ctx, "127.0.0.1:9464"))
+	b.WriteString("schedule: {incremental: \"@every 10s\", snapshots: \"@every 1m\"}\n")
+	file := filepath.Join(o.Dir, "larder.yaml")
+	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+		return "", &WarehouseError{fmt.Errorf("demo folder: %w", err)}
+	}
+	return file, nil
+}
+
+// port returns the address, or when it is taken, one that is free.
+func (o DemoOptions) port(ctx context.Context, wanted string) string {
+	for _, address := range []string{wanted, "127.0.0.1:0"} {
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+		if err != nil {
+			o.Logger.Warn("the usual port is taken, another one is used", "address", address)
+			continue
+		}
+		free := l.Addr().String()
+		if err := l.Close(); err == nil {
+			return free
+		}
+	}
+	return wanted // and the daemon says what is wrong with it
+}
+
+// sourceName makes a source's name of a restaurant's.
+func sourceName(business string, i int) string {
+	plain := strings.NewReplacer("ă", "a", "â", "a", "î", "i", "ș", "s", "ş", "s", "ț", "t", "ţ", "t", " ", "-").Replace(strings.ToLower(business))
+	var b strings.Builder
+	for _, r := range plain {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
+			b.WriteRune(r)
+		}
+	}
+	name := strings.Trim(b.String(), "-")
+	if name == "" || len(name) > 40 {
+		return fmt.Sprintf("restaurant-%d", i+1)
+	}
+	return name
+}

@@ -1,0 +1,117 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/web"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// Exit codes (DESIGN §2).
+const (
+	ExitDone      = 0
+	ExitProblem   = 1 // it ran and found something wrong
+	ExitUsage     = 2 // usage or configuration
+	ExitAPI       = 3 // the API refused: key, scope
+	ExitWarehouse = 4 // the warehouse could not be reached
+)
+
+// ExitCode is the one place that maps errors to exit codes.
+func ExitCode(err error) int {
+	if err == nil {
+		return ExitDone
+	}
+	if e, ok := errors.AsType[*remoteError](err); ok {
+		return e.code
+	}
+	if e, ok := errors.AsType[*SyncError](err); ok {
+		return e.code()
+	}
+	if e, ok := errors.AsType[*CheckError](err); ok {
+		return e.code
+	}
+	switch {
+	case is[*usageError](err), is[*config.Error](err), is[*web.ListenError](err):
+		return ExitUsage
+	case is[*WarehouseError](err):
+		return ExitWarehouse
+	case api.IsUnauthorized(err), api.IsKeyDisabled(err), api.IsScope(err), api.IsLocationForbidden(err):
+		return ExitAPI
+	default:
+		return ExitProblem
+	}
+}
+
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+// Explain is what to print for an error; empty when the command has said all.
+func Explain(err error) string {
+	switch {
+	case err == nil, is[*CheckError](err):
+		return ""
+	case errors.Is(err, context.Canceled):
+		return "interrupted"
+	default:
+		return err.Error()
+	}
+}
+
+type usageError struct{ error }
+
+func (e *usageError) Unwrap() error { return e.error }
+
+// UsageError marks an error as one of the command line or the configuration.
+func UsageError(err error) error { return &usageError{err} }
+
+// WarehouseError tells that the warehouse could not be reached, or not be used.
+type WarehouseError struct{ Err error }
+
+func (e *WarehouseError) Error() string { return e.Err.Error() }
+
+func (e *WarehouseError) Unwrap() error { return e.Err }
+
+// SyncError tells what went wrong in a pass.
+type SyncError struct{ Report syncer.Report }
+
+func (e *SyncError) Error() string {
+	return strings.ReplaceAll(e.Report.Err().Error(), "\n", "\n        ")
+}
+
+// code is ExitAPI when refusals are all that went wrong.
+func (e *SyncError) code() int {
+	for _, s := range e.Report.Sources {
+		if s.Err != nil && !refused(s.State) {
+			return ExitProblem
+		}
+		for _, st := range s.Streams {
+			if st.Err != nil && !refused(s.State) && ExitCode(st.Err) != ExitAPI {
+				return ExitProblem
+			}
+		}
+	}
+	return ExitAPI
+}
+
+func refused(state string) bool {
+	return state == syncer.StateUnauthorized || state == syncer.StateKeyDisabled || state == syncer.StateForbidden
+}
+
+// CheckError tells that a check failed; its lines have been printed.
+type CheckError struct{ code int }
+
+func (e *CheckError) Error() string { return "a check failed" }
+
+// remoteError is an error of the daemon that did a command's work.
+type remoteError struct {
+	text string
+	code int
+}
+
+func (e *remoteError) Error() string { return e.text }

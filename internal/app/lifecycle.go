@@ -1,0 +1,57 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// lifecycle is the clean-ups of what has been created so far.
+type lifecycle struct {
+	log   *slog.Logger
+	steps []cleanup
+}
+
+type cleanup struct {
+	name     string
+	deadline time.Duration
+	run      func(context.Context) error
+}
+
+// add registers the clean-up of something that has just been created.
+func (l *lifecycle) add(name string, deadline time.Duration, run func(context.Context) error) {
+	l.steps = append(l.steps, cleanup{name, deadline, run})
+}
+
+// close runs the clean-ups in reverse order. One that overruns its deadline is
+// left behind, so that the others still get their turn.
+func (l *lifecycle) close() error {
+	var all []error
+	for len(l.steps) > 0 {
+		step := l.steps[len(l.steps)-1]
+		l.steps = l.steps[:len(l.steps)-1]
+		began := time.Now()
+		if err := step.within(); err != nil {
+			all = append(all, fmt.Errorf("stop %s: %w", step.name, err))
+			l.log.Error("did not stop cleanly", "what", step.name, "error", err)
+			continue
+		}
+		l.log.Debug("stopped", "what", step.name, "took", time.Since(began))
+	}
+	return errors.Join(all...)
+}
+
+func (c cleanup) within() error {
+	ctx, cancel := context.WithTimeout(context.Background(), c.deadline)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- c.run(ctx) }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(c.deadline + time.Second): // it had its chance to hear ctx
+		return fmt.Errorf("still not done after %s", c.deadline)
+	}
+}

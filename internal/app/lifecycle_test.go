@@ -1,0 +1,43 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestLifecycle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lifecycle{log: slog.New(slog.DiscardHandler)}
+		var order []string
+		note := func(name string, err error) func(context.Context) error {
+			return func(context.Context) error { order = append(order, name); return err }
+		}
+		l.add("first", time.Second, note("first", nil))
+		l.add("broken", time.Second, note("broken", errors.New("no")))
+		stuck := make(chan struct{})
+		l.add("stuck", 5*time.Second, func(context.Context) error { <-stuck; return nil })
+		l.add("obedient", 3*time.Second, func(ctx context.Context) error { <-ctx.Done(); return nil })
+		l.add("last", time.Second, note("last", nil))
+
+		began := time.Now()
+		err := l.close()
+		if got := strings.Join(order, " "); got != "last broken first" {
+			t.Errorf("order = %s", got)
+		}
+		if err == nil || !strings.Contains(err.Error(), "stop broken: no") || !strings.Contains(err.Error(), "stop stuck: still not done after 5s") {
+			t.Errorf("err = %v", err)
+		}
+		if took := time.Since(began); took != 9*time.Second {
+			t.Errorf("took %s, want the deadlines of what hangs", took)
+		}
+		if err := l.close(); err != nil {
+			t.Errorf("second close: %v", err)
+		}
+		close(stuck)
+	})
+}

@@ -1,0 +1,82 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/larder-sync/larder/sinks/clickhouse"
+)
+
+// reachWait bounds how long a command waits for a remote warehouse; the daemon
+// waits as long as it takes.
+const reachWait = 30 * time.Second
+
+// openSink opens the sink at the end of a way, without asking the warehouse
+// anything yet.
+func (a *App) openSink(ctx context.Context, l *lifecycle, w *way, registerer prometheus.Registerer) (*clickhouse.Sink, error) {
+	o, err := a.sinkOptions(w, registerer)
+	if err != nil {
+		return nil, UsageError(err)
+	}
+	sink, err := clickhouse.Open(ctx, o)
+	if err != nil {
+		return nil, &WarehouseError{err}
+	}
+	l.add("sink", 20*time.Second, sink.Close)
+	return sink, nil
+}
+
+// unreachable marks errors that mean that the warehouse could not be reached.
+func (a *App) unreachable(err error) error {
+	if errors.Is(err, clickhouse.ErrUnreachable) {
+		return &WarehouseError{fmt.Errorf("%s: %w", a.cfg.Warehouse.DSN, err)}
+	}
+	return err
+}
+
+// migrated brings the schema up to date, waiting for a warehouse that is down.
+// whenDown hears why it waits; a zero wait tries once.
+func (a *App) migrated(ctx context.Context, sink *clickhouse.Sink, wait time.Duration, whenDown func(error)) error {
+	deadline := time.Now().Add(wait)
+	for delay := 500 * time.Millisecond; ; delay = min(2*delay, 15*time.Second) {
+		err := sink.Migrate(ctx)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		err = &WarehouseError{fmt.Errorf("warehouse %s: %w", a.cfg.Warehouse.DSN, err)}
+		if !errors.Is(err, clickhouse.ErrUnreachable) || time.Now().Add(delay).After(deadline) {
+			return err
+		}
+		whenDown(err)
+		if !pause(ctx, delay) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// forever is a wait that does not end.
+const forever = 100 * 365 * 24 * time.Hour
+
+// Migrate brings the warehouse's schema up to date.
+func (a *App) Migrate(ctx context.Context) (err error) {
+	l := &lifecycle{log: a.log}
+	defer func() { err = errors.Join(err, l.close()) }()
+	w, err := a.anyEngine(ctx, l)
+	if err != nil {
+		return err
+	}
+	sink, err := a.openSink(ctx, l, w, nil)
+	if err != nil {
+		return err
+	}
+	return a.migrated(ctx, sink, reachWait, a.tellDown)
+}
+
+func (a *App) tellDown(err error) { a.log.Warn("waiting for the warehouse", "reason", err) }

@@ -1,0 +1,89 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/larder-sync/larder/syncer"
+)
+
+// Status returns the state of the daemon that serves this configuration; when
+// there is none, what the warehouse knows about the last one.
+func (a *App) Status(ctx context.Context) (s syncer.Status, err error) {
+	if err := a.existing(); err != nil {
+		return s, err
+	}
+	l := &lifecycle{log: a.log}
+	defer func() { err = errors.Join(err, l.close()) }()
+	if !a.cfg.Warehouse.DSN.Embedded() {
+		if s, err := a.askPage(ctx); err == nil {
+			return s, nil
+		}
+	}
+	w, err := a.anyEngine(ctx, l)
+	if err != nil {
+		return s, err
+	}
+	if w.held {
+		s, err := w.askStatus(ctx)
+		if err == nil || !errors.Is(err, errNotServed) {
+			return s, err
+		}
+	}
+	return a.storedStatus(ctx, l, w)
+}
+
+// askPage asks the daemon at web.listen, and believes it only when it serves a
+// source of this configuration.
+func (a *App) askPage(ctx context.Context) (s syncer.Status, err error) {
+	host, port, err := net.SplitHostPort(a.cfg.Web.Listen)
+	if err != nil {
+		return s, err
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/status.json", http.NoBody)
+	if err != nil {
+		return s, err
+	}
+	if a.cfg.Web.User != "" {
+		password, err := a.cfg.Web.ReadPassword()
+		if err != nil {
+			return s, err
+		}
+		r.SetBasicAuth(a.cfg.Web.User, password.Reveal())
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return s, err
+	}
+	defer res.Body.Close() //nolint:errcheck // read to its end, or given up
+	if res.StatusCode != http.StatusOK {
+		return s, fmt.Errorf("status page: %s", res.Status)
+	}
+	if err := json.NewDecoder(res.Body).Decode(&s); err != nil {
+		return s, err
+	}
+	if !slices.ContainsFunc(s.Sources, func(x syncer.SourceStatus) bool { return a.configured(x.Name) }) {
+		return s, errors.New("status page: of another Larder")
+	}
+	return s, nil
+}
+
+func (a *App) configured(name string) bool {
+	for i := range a.cfg.Sources {
+		if a.cfg.Sources[i].Name == name {
+			return true
+		}
+	}
+	return false
+}

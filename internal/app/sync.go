@@ -1,0 +1,90 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// Sync makes one pass. Beside a daemon on the same embedded warehouse, the daemon
+// makes it. onProgress, which may be nil, is called about every second. The report
+// is filled as far as the pass came; an error in a source or stream is a
+// *SyncError.
+func (a *App) Sync(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (report syncer.Report, err error) {
+	if err := a.checkSelection(sel); err != nil {
+		return report, err
+	}
+	sources, err := a.sources()
+	if err != nil {
+		return report, err
+	}
+	l := &lifecycle{log: a.log}
+	defer func() { err = errors.Join(err, l.close()) }()
+	w, err := a.ownOrDaemon(ctx, l)
+	if err != nil {
+		return report, err
+	}
+	if w.held {
+		report, err = w.askSync(ctx, sel, onProgress)
+	} else {
+		report, err = a.syncHere(ctx, l, w, sources, sel, onProgress)
+	}
+	if err == nil && report.Err() != nil {
+		err = &SyncError{report}
+	}
+	return report, err
+}
+
+// ownOrDaemon opens the engine, or finds the daemon that holds it.
+func (a *App) ownOrDaemon(ctx context.Context, l *lifecycle) (*way, error) {
+	if a.cfg.Warehouse.DSN.Embedded() && a.servedByDaemon(ctx) {
+		return a.heldWay(), nil
+	}
+	return a.ownEngine(ctx, l)
+}
+
+// syncHere makes the pass in this process.
+func (a *App) syncHere(ctx context.Context, l *lifecycle, w *way, sources []syncer.Source, sel syncer.Selection, onProgress func(syncer.Status)) (syncer.Report, error) {
+	sink, err := a.openSink(ctx, l, w, prometheus.NewRegistry())
+	if err != nil {
+		return syncer.Report{}, err
+	}
+	if err := a.migrated(ctx, sink, reachWait, a.tellDown); err != nil {
+		return syncer.Report{}, err
+	}
+	y, err := a.newSyncer(sources, sink, nil)
+	if err != nil {
+		return syncer.Report{}, err
+	}
+	if w.engine != nil {
+		mount(w.engine, y.Status, nil, a.log)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go a.giveUp(ctx, sink, cancel)
+	return y.RunOnce(ctx, sel, onProgress)
+}
+
+// giveUp ends a pass whose warehouse has gone: rows would wait for it forever.
+func (a *App) giveUp(ctx context.Context, sink *clickhouse.Sink, cancel context.CancelCauseFunc) {
+	down := time.Time{}
+	for pause(ctx, watchEvery) {
+		err := pinged(ctx, sink)
+		switch {
+		case err == nil || ctx.Err() != nil:
+			down = time.Time{}
+		case down.IsZero():
+			down = time.Now()
+			a.tellDown(err)
+		case time.Since(down) > reachWait:
+			cancel(&WarehouseError{fmt.Errorf("the warehouse %s has not answered for %s: %w", a.cfg.Warehouse.DSN, reachWait, err)})
+			return
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/embedded"
+)
+
+// heldWait is how long a data folder that another process holds is waited for:
+// a query ends within moments, a daemon that was told to stop within seconds.
+const heldWait = 15 * time.Second
+
+// way is how the warehouse is reached.
+type way struct {
+	engine *embedded.Engine                                            // open in this process; nil when remote or held
+	held   bool                                                        // another process holds the data folder
+	dial   func(ctx context.Context, address string) (net.Conn, error) // nil: the network
+}
+
+// ownEngine opens the embedded engine for this process, waiting a moment when
+// another one holds its folder. For a remote warehouse there is nothing to open.
+func (a *App) ownEngine(ctx context.Context, l *lifecycle) (*way, error) {
+	if !a.cfg.Warehouse.DSN.Embedded() {
+		return &way{}, nil
+	}
+	deadline := time.Now().Add(heldWait)
+	for told := false; ; told = true {
+		w, err := a.openEngine(ctx, l)
+		if err == nil || !errors.Is(err, embedded.ErrHeld) || time.Now().After(deadline) {
+			return w, err
+		}
+		if a.servedByDaemon(ctx) {
+			return nil, err
+		}
+		if !told {
+			a.log.Info("waiting for the data folder", "reason", err)
+		}
+		if !pause(ctx, 200*time.Millisecond) {
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// anyEngine opens the embedded engine, or reaches it through the process that
+// holds its folder.
+func (a *App) anyEngine(ctx context.Context, l *lifecycle) (*way, error) {
+	if !a.cfg.Warehouse.DSN.Embedded() {
+		return &way{}, nil
+	}
+	deadline := time.Now().Add(heldWait)
+	for {
+		w, err := a.openEngine(ctx, l)
+		if err == nil || !errors.Is(err, embedded.ErrHeld) {
+			return w, err
+		}
+		held := a.heldWay()
+		if held.answers(ctx) {
+			return held, nil
+		}
+		if time.Now().After(deadline) { // the holder is starting, ending, or stuck
+			return nil, &WarehouseError{fmt.Errorf("%w; it does not answer on its socket either", err)}
+		}
+		if !pause(ctx, 100*time.Millisecond) {
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+func (a *App) openEngine(ctx context.Context, l *lifecycle) (*way, error) {
+	engine, err := embedded.Open(ctx, embedded.Options{Path: a.cfg.Warehouse.DSN.Dir(), Logger: a.log})
+	if err != nil {
+		return nil, &WarehouseError{err}
+	}
+	l.add("engine", 20*time.Second, func(context.Context) error { return engine.Close() })
+	return &way{engine: engine, dial: engine.Dial}, nil
+}
+
+// heldWay leads through the process that holds the data folder.
+func (a *App) heldWay() *way {
+	return &way{held: true, dial: embedded.DialHeld(a.cfg.Warehouse.DSN.Dir())}
+}
+
+// existing refuses a data folder that is not there: a question must not create
+// an empty warehouse.
+func (a *App) existing() error {
+	if !a.cfg.Warehouse.DSN.Embedded() {
+		return nil
+	}
+	if _, err := os.Stat(a.cfg.Warehouse.DSN.Dir()); errors.Is(err, os.ErrNotExist) {
+		return &WarehouseError{fmt.Errorf("there is no data at %s yet: larder sync or larder run fills it (warehouse.dsn, or --config, may name another place)", a.cfg.Warehouse.DSN.Dir())}
+	}
+	return nil
+}
+
+// client speaks HTTP along the way.
+func (w *way) client() *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) { return w.dial(ctx, address) },
+	}}
+}
+
+func (w *way) answers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	c := w.client()
+	defer c.CloseIdleConnections()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://engine/ping", http.NoBody)
+	if err != nil {
+		return false
+	}
+	res, err := c.Do(r)
+	if err != nil {
+		return false
+	}
+	_ = res.Body.Close() // the status was all
+	return res.StatusCode == http.StatusOK
+}
+
+// sinkOptions are those of the ClickHouse sink at the end of the way.
+func (a *App) sinkOptions(w *way, registerer prometheus.Registerer) (clickhouse.Options, error) {
+	c := &a.cfg.Warehouse
+	o := clickhouse.Options{
+		Dial: w.dial, Database: c.Database, Cluster: c.Cluster,
+		FlushInterval: c.FlushInterval, FlushRows: c.FlushRows,
+		Logger: a.log, Registerer: registerer,
+	}
+	if c.DSN.Embedded() {
+		return o, nil
+	}
+	password, err := c.ReadPassword()
+	if err != nil {
+		return o, fmt.Errorf("warehouse.password_file: %w", err)
+	}
+	o.DSN = c.DSN.Reveal(password)
+	return o, nil
+}
+
+// listenTCP serves the engine's read-only interface (warehouse.http_listen) and
+// returns its URL, empty when it is off.
+func (a *App) listenTCP(ctx context.Context, e *embedded.Engine) (string, error) {
+	c := &a.cfg.Warehouse
+	if e == nil || c.HTTPListen == "" {
+		return "", nil
+	}
+	password, err := c.ReadPassword()
+	if err != nil {
+		return "", UsageError(fmt.Errorf("warehouse.password_file: %w", err))
+	}
+	addr, err := e.ListenTCP(ctx, c.HTTPListen, "default", password.Reveal())
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return "", UsageError(fmt.Errorf("warehouse.http_listen: %s is taken by another process; stop that one, or set warehouse.http_listen to another address, or to \"\" for none", c.HTTPListen))
+	case err != nil:
+		return "", UsageError(err)
+	}
+	return "http://" + addr.String(), nil
+}
+
+// pause waits, and is false when ctx ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// parentThatIs is the nearest folder above path that exists.
+func parentThatIs(path string) string {
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			return dir
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package app
+
+import (
+	"errors"
+	"time"
+
+	"github.com/larder-sync/larder/syncer"
+)
+
+// reportWire is a report with errors as text and exit code, for the way between
+// two processes.
+type reportWire struct {
+	StartedAt  time.Time    `json:"started_at"`
+	FinishedAt time.Time    `json:"finished_at"`
+	Sources    []sourceWire `json:"sources"`
+}
+
+type sourceWire struct {
+	Source  string       `json:"source"`
+	State   string       `json:"state"`
+	Error   string       `json:"error,omitempty"`
+	Code    int          `json:"code,omitempty"`
+	Streams []streamWire `json:"streams"`
+}
+
+type streamWire struct {
+	Stream string        `json:"stream"`
+	Off    string        `json:"off,omitempty"`
+	Counts syncer.Counts `json:"counts"`
+	Error  string        `json:"error,omitempty"`
+	Code   int           `json:"code,omitempty"`
+}
+
+func toWire(r syncer.Report) *reportWire {
+	w := &reportWire{StartedAt: r.StartedAt, FinishedAt: r.FinishedAt}
+	for _, s := range r.Sources {
+		sw := sourceWire{Source: s.Source, State: s.State}
+		sw.Error, sw.Code = textOf(s.Err)
+		for _, st := range s.Streams {
+			stw := streamWire{Stream: st.Stream, Off: st.Off, Counts: st.Counts}
+			stw.Error, stw.Code = textOf(st.Err)
+			sw.Streams = append(sw.Streams, stw)
+		}
+		w.Sources = append(w.Sources, sw)
+	}
+	return w
+}
+
+func (w *reportWire) report() syncer.Report {
+	r := syncer.Report{StartedAt: w.StartedAt, FinishedAt: w.FinishedAt}
+	for _, sw := range w.Sources {
+		s := syncer.SourceReport{Source: sw.Source, State: sw.State, Err: errorOf(sw.Error, sw.Code)}
+		for _, stw := range sw.Streams {
+			s.Streams = append(s.Streams, syncer.StreamReport{Stream: stw.Stream, Off: stw.Off, Counts: stw.Counts, Err: errorOf(stw.Error, stw.Code)})
+		}
+		r.Sources = append(r.Sources, s)
+	}
+	return r
+}
+
+func textOf(err error) (string, int) {
+	if err == nil {
+		return "", 0
+	}
+	return err.Error(), ExitCode(err)
+}
+
+func errorOf(text string, code int) error {
+	if text == "" && code == 0 {
+		return nil
+	}
+	if text == "" {
+		return errors.New("an error without words")
+	}
+	return &remoteError{text, code}
+}
