@@ -55,6 +55,7 @@ func (k *call) send(req *http.Request, leave func(Verdict)) (*http.Response, err
 	ctx, phases := watch(req.Context(), k.client.opts.Timeouts)
 	defer phases.stop()
 	out := req.Clone(ctx)
+	out.Body = once{}
 	if err := k.authorize(out); err != nil {
 		leave(k.verdict)
 		return nil, err
@@ -74,6 +75,14 @@ func (k *call) send(req *http.Request, leave func(Verdict)) (*http.Response, err
 	resp.Body = http.NoBody
 	return resp, nil
 }
+
+// once is an empty body that cannot be had again. Without a body, net/http sends
+// a request again by itself when a connection in use breaks before the answer:
+// past the gate, though the service may have counted it.
+type once struct{}
+
+func (once) Read([]byte) (int, error) { return 0, io.EOF }
+func (once) Close() error             { return nil }
 
 // closeBody gives the connection back; what closing a body that has been read,
 // or will not be, says is of no use.

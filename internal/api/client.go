@@ -101,18 +101,18 @@ func (c *Client) Through(g Gate) *Client {
 func parseBase(text string) (*url.URL, error) {
 	base, err := url.Parse(text)
 	if err != nil {
-		// The parser's error repeats the text, which may hold credentials.
-		return nil, errors.New("base URL: not a URL")
+		return nil, errors.New("base URL: not a URL") // nor is its text repeated, see below
 	}
 	switch {
 	case base.User != nil:
 		return nil, errors.New("base URL: credentials do not belong there, the key is sent in a header")
+	case base.RawQuery != "" || base.Fragment != "" || base.ForceQuery:
+		// Not repeated: a query is where people put secrets.
+		return nil, errors.New("base URL: must end with the path, without a query or fragment")
 	case base.Scheme != "http" && base.Scheme != "https":
 		return nil, fmt.Errorf("base URL %q: scheme must be http or https", text)
 	case base.Host == "":
 		return nil, fmt.Errorf("base URL %q: no host", text)
-	case base.RawQuery != "" || base.Fragment != "" || base.ForceQuery:
-		return nil, fmt.Errorf("base URL %q: must end with the path", base.Redacted())
 	}
 	base.Path = strings.TrimRight(base.Path, "/")
 	base.RawPath = strings.TrimRight(base.RawPath, "/")

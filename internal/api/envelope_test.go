@@ -1,0 +1,145 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestEnvelopeIsReadStrictly(t *testing.T) {
+	cases := []struct {
+		name, body string
+		kind       BodyKind
+		reason     string
+	}{
+		{"empty", ``, BodyEmpty, "it is empty"},
+		{"blank", " \n\t ", BodyEmpty, "it is empty"},
+		{"html", "\n<!doctype html><html>", BodyHTML, "it is HTML, not JSON"},
+		{"a word", `Service Unavailable`, BodySyntax, "not a JSON value"},
+		{"an array", `[]`, BodyShape, "it is not an object"},
+		{"null", `null`, BodyShape, "it is not an object"},
+		{"no data", `{"next_cursor":null,"has_more":false}`, BodyShape, `no "data"`},
+		{"data null", `{"data":null,"next_cursor":null,"has_more":false}`, BodyShape, `"data" is not an array`},
+		{"data an object", `{"data":{},"next_cursor":null,"has_more":false}`, BodyShape, `"data" is not an array`},
+		{"no has_more", `{"data":[],"next_cursor":null}`, BodyShape, `no "has_more"`},
+		{"has_more text", `{"data":[],"has_more":"true"}`, BodyShape, `"has_more" is neither true nor false`},
+		{"has_more null", `{"data":[],"has_more":null}`, BodyShape, `"has_more" is neither true nor false`},
+		{"cursor a number", `{"data":[],"next_cursor":7,"has_more":true}`, BodyShape, `"next_cursor" is neither a string nor null`},
+		{"data twice", `{"data":[],"data":[],"has_more":true}`, BodyShape, `"data" comes twice`},
+		{"data twice, escaped", `{"data":[],"d\u0061ta":[],"has_more":true}`, BodyShape, `"data" comes twice`},
+		{"cut in a row", `{"data":[{"id":"a`, BodyTruncated, "it ends in the middle"},
+		{"cut in an escape", `{"data":[{"id":"a\u00`, BodyTruncated, "it ends in the middle"},
+		{"cut in a word", `{"data":[tru`, BodyTruncated, "it ends in the middle"},
+		{"cut behind a number", `{"data":[1`, BodyTruncated, "it ends in the middle"},
+		{"cut before the end", `{"data":[],"has_more":false`, BodyTruncated, "it ends in the middle"},
+		{"garbage behind", `{"data":[],"has_more":false} x`, BodySyntax, "something follows the JSON"},
+		{"twice", `{"data":[],"has_more":false}{}`, BodySyntax, "something follows the JSON"},
+		{"comma at the end", `{"data":[1,],"has_more":false}`, BodySyntax, "not a JSON value"},
+		{"comma in the object", `{"data":[{"a":1,}],"has_more":false}`, BodySyntax, "a key is missing"},
+		{"no comma", `{"data":[1 2],"has_more":false}`, BodySyntax, "a comma or ] is missing"},
+		{"no colon", `{"data" [],"has_more":false}`, BodySyntax, "a colon is missing"},
+		{"single quotes", `{'data':[]}`, BodySyntax, "a key is missing"},
+		{"NaN", `{"data":[NaN]}`, BodySyntax, "not a JSON value"},
+		{"leading zero", `{"data":[012]}`, BodySyntax, "a comma or ] is missing"},
+		{"bare dot", `{"data":[1.]}`, BodySyntax, "a number without digits"},
+		{"line break in a string", "{\"data\":[\"a\nb\"]}", BodySyntax, "a control character in a string"},
+		{"broken escape", `{"data":["\x41"]}`, BodySyntax, "a broken escape in a string"},
+		{"too deep", `{"data":[` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `]}`, BodySyntax, "nested too deep"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			var page Page
+			err := parsePage([]byte(c.body), &page)
+			shape, ok := errors.AsType[*shapeError](err)
+			if !ok || shape.kind != c.kind || shape.reason != c.reason {
+				t.Errorf("got %+v (%v), want %s: %s", shape, err, c.kind, c.reason)
+			}
+		})
+	}
+}
+
+func TestReportNeedsItsTotals(t *testing.T) {
+	var e envelope
+	body := []byte(`{"currency":"RON","from":"2026-01-01","to":"2026-01-02","group_by":"day","data":[{"a":1}],"totals":{"orders":3}}`)
+	if err := e.parseReport(body, true); err != nil {
+		t.Fatal(err)
+	}
+	if e.currency != "RON" || e.from != "2026-01-01" || e.to != "2026-01-02" || e.groupBy != "day" || string(e.totals) != `{"orders":3}` || len(e.rows) != 1 {
+		t.Errorf("read %+v", e)
+	}
+	if err := e.parseReport([]byte(`{"from":"a","to":"b","data":[]}`), true); err == nil {
+		t.Error("a daily report without totals was taken")
+	}
+}
+
+// FuzzScanner holds the scanner against the standard library: both must take and
+// refuse the same, and rows must come out byte by byte.
+func FuzzScanner(f *testing.F) {
+	for _, seed := range []string{`{"data":[{"a":[1,-2.5e+3,"\u00e9\n"]},null,true],"has_more":false}`, `{}`, `[1,`, "\xff", `{"a":1}x`, `"\\"`, string(orderPage(2))} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		sameAsStandard(t, body)
+	})
+}
+
+func sameAsStandard(t interface {
+	Errorf(string, ...any)
+}, body []byte) {
+	s := &scanner{b: body}
+	i := s.space(0)
+	if i = s.value(i, maxDepth); i >= 0 {
+		i = s.space(i)
+	}
+	if got, want := i == len(body), json.Valid(body); got != want {
+		t.Errorf("%q: valid %v, the standard library says %v", body, got, want)
+	}
+}
+
+func TestScannerAgreesOnBrokenPages(t *testing.T) {
+	whole := orderPage(3)
+	rapid.Check(t, func(t *rapid.T) {
+		body := append([]byte{}, whole...)
+		for range rapid.IntRange(0, 3).Draw(t, "edits") {
+			if len(body) == 0 {
+				break
+			}
+			i := rapid.IntRange(0, len(body)-1).Draw(t, "at")
+			switch rapid.IntRange(0, 2).Draw(t, "edit") {
+			case 0:
+				body[i] = rapid.Byte().Draw(t, "byte")
+			case 1:
+				body = append(body[:i], body[i+1:]...)
+			case 2:
+				body = body[:max(i, 1)]
+			}
+		}
+		sameAsStandard(t, body)
+	})
+}
+
+func TestRowsComeOutAsReceived(t *testing.T) {
+	body := orderPage(200)
+	var page Page
+	if err := parsePage(body, &page); err != nil {
+		t.Fatal(err)
+	}
+	var std struct{ Data []json.RawMessage }
+	if err := json.Unmarshal(body, &std); err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range page.Rows {
+		if string(row) != string(std.Data[i]) {
+			t.Fatalf("row %d: %s, want %s", i, row, std.Data[i])
+		}
+		if cap(row) != len(row) {
+			t.Fatalf("row %d: appending to it would write into the next", i)
+		}
+	}
+	if !page.HasMore || page.NextCursor != "b2Zmc2V0OjIwMA==" || len(page.Rows) != 200 {
+		t.Errorf("page: %d rows, cursor %q", len(page.Rows), page.NextCursor)
+	}
+}

@@ -1,0 +1,134 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestListQueries(t *testing.T) {
+	since := time.Date(2026, 3, 29, 3, 30, 0, 123456000, time.FixedZone("EEST", 3*3600))
+	cases := []struct {
+		name string
+		ask  func(*Client) error
+		want string // path and query, or the error
+	}{
+		{"first page", page(Products, ListQuery{}), "/v1/products?limit=200"},
+		{"cursor", page(Products, ListQuery{Cursor: "a+b/c=&d", Limit: 50}), "/v1/products?cursor=a%2Bb%2Fc%3D%26d&limit=50"},
+		{"since", page(Ingredients, ListQuery{UpdatedSince: since}), "/v1/ingredients?limit=200&updated_since=2026-03-29T00%3A30%3A00.123456Z"},
+		{"deleted", page(Categories, ListQuery{IncludeDeleted: true, LocationID: "a b"}), "/v1/categories?include_deleted=true&limit=200&location_id=a+b"},
+		{"range", page(SalesOrders, ListQuery{From: "2026-01-01", To: "2026-03-01"}), "/v1/sales/orders?from=2026-01-01&limit=200&to=2026-03-01"},
+		{"range of a list without", page(Products, ListQuery{From: "2026-01-01"}), "GET /products: has no from and to"},
+		{"both modes", page(SalesOrders, ListQuery{From: "2026-01-01", UpdatedSince: since}), "GET /sales/orders: from and to cannot be combined with updated_since"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			var asked string
+			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				asked = r.URL.RequestURI()
+				say(w, 200, emptyPage)
+			}, nil)
+			if err := c.ask(s.Client); err != nil {
+				asked = err.Error()
+			}
+			if asked != c.want {
+				t.Errorf("asked %s, want %s", asked, c.want)
+			}
+		})
+	}
+}
+
+func page[T any](l List[T], q ListQuery) func(*Client) error {
+	return func(c *Client) error {
+		_, err := l.Page(context.Background(), c, q)
+		return err
+	}
+}
+
+func TestPagesWalkToTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answers := map[string]string{
+			"":   `{"data":[{"id":"1"}, {"id":"2" } ],"next_cursor":"c1","has_more":true}`,
+			"c1": `{"data":[],"next_cursor":"c2","has_more":true}`,
+			"c2": `{"has_more":false,"next_cursor":null,"extra":{"a":[1]},"data":[{"id":"3"}]}`,
+		}
+		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Date", "Sat, 14 Mar 2026 19:12:58 GMT")
+			say(w, 200, answers[r.URL.Query().Get("cursor")])
+		}, nil)
+		var rows []string
+		for page, err := range Products.Pages(t.Context(), s.Client, ListQuery{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, row := range page.Rows {
+				rows = append(rows, string(row))
+			}
+			if want := time.Date(2026, 3, 14, 19, 12, 58, 0, time.UTC); !page.Date.Equal(want) {
+				t.Errorf("date %s, want %s", page.Date, want)
+			}
+			if page.ReceivedAt.IsZero() || page.Bytes == 0 {
+				t.Errorf("page without its time or size: %+v", page)
+			}
+		}
+		if got, want := strings.Join(rows, " "), `{"id":"1"} {"id":"2" } {"id":"3"}`; got != want {
+			t.Errorf("rows %s, want %s", got, want)
+		}
+	})
+}
+
+func TestPagesThatLeadNowhere(t *testing.T) {
+	cases := []struct {
+		name  string
+		next  func(cursor string) string
+		start string
+		want  error
+		pages int
+	}{
+		{"no cursor", func(string) string { return `null` }, "", ErrNoCursor, 0},
+		{"empty cursor", func(string) string { return `""` }, "", ErrNoCursor, 0},
+		{"the same again", func(string) string { return `"x"` }, "", ErrRepeatedCursor, 1},
+		{"the one it began with", func(string) string { return `"x"` }, "x", ErrRepeatedCursor, 0},
+		{"in a circle of three", func(c string) string { return map[string]string{"": `"a"`, "a": `"b"`, "b": `"c"`, "c": `"a"`}[c] }, "", ErrRepeatedCursor, 3},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				say(w, 200, fmt.Sprintf(`{"data":[],"next_cursor":%s,"has_more":true}`, c.next(r.URL.Query().Get("cursor"))))
+			}, nil)
+			var last error
+			pages := 0
+			for _, err := range SalesOrders.Pages(t.Context(), s.Client, ListQuery{Cursor: c.start}) {
+				if last = err; err == nil {
+					pages++
+				}
+			}
+			walk, ok := errors.AsType[*WalkError](last)
+			if !errors.Is(last, c.want) || !ok || walk.Route != "GET /sales/orders" || walk.Page != c.pages+1 {
+				t.Errorf("error %v, want %v", last, c.want)
+			}
+			if pages != c.pages {
+				t.Errorf("%d pages handed out, want %d", pages, c.pages)
+			}
+		})
+	}
+}
+
+func TestPagesStopWhenTold(t *testing.T) {
+	asked := 0
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		say(w, 200, fmt.Sprintf(`{"data":[],"next_cursor":"c%d","has_more":true}`, asked))
+	}, nil)
+	for range Products.Pages(t.Context(), s.Client, ListQuery{}) {
+		break
+	}
+	if asked != 1 {
+		t.Errorf("%d pages asked for, want 1", asked)
+	}
+}

@@ -1,0 +1,165 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// echo answers with the key it was sent, in every place an answer has.
+func echo(status int, contentType string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		sent := r.Header.Get("Authorization")
+		w.Header().Set("Content-Type", contentType+sent)
+		w.Header().Set("Location", "https://other.example/"+sent)
+		w.WriteHeader(status)
+		body := fmt.Sprintf(`{"error":{"code":%q,"message":%q,"display_message":%q,"details":{"fields":{%q:[%q]},"required_scope":%q}}}`, sent, sent, sent, sent, sent, sent)
+		_, _ = w.Write([]byte(body)) // the client may have gone
+	}
+}
+
+// failing are services that fail in every way, telling the key where they can.
+var failing = map[string]http.HandlerFunc{
+	"400": echo(400, "application/json"), "401": echo(401, "application/json"), "403": echo(403, "application/json"),
+	"404": echo(404, "text/html"), "422": echo(422, "application/json"), "429": echo(429, "application/json"),
+	"500": echo(500, "application/json"), "503": echo(503, "text/plain"), "302": echo(302, "text/html"), "200": echo(200, "application/json"),
+	"reset": reset, "cut": cut,
+	"html": func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte("<html>" + strings.Repeat(" ", 180) + r.Header.Get("Authorization")))
+	},
+	"deep": func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte(`{"data":[` + strings.Repeat(`1,`, 500) + `"` + r.Header.Get("Authorization") + `" !`))
+	},
+	"key as a value": func(w http.ResponseWriter, r *http.Request) {
+		say(w, 200, `{"data":[],"has_more":"`+r.Header.Get("Authorization")+`"}`)
+	},
+	"bad header": func(w http.ResponseWriter, r *http.Request) {
+		conn, buf, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		_, _ = buf.WriteString("HTTP/1.1 " + r.Header.Get("Authorization") + "\r\n\r\n")
+		_ = buf.Flush()
+		_ = conn.Close()
+	},
+}
+
+func TestTheKeyIsNeverTold(t *testing.T) {
+	for name, handler := range failing {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if strings.Contains(r.RequestURI, testKey) {
+					t.Errorf("the key in the address: %s", r.RequestURI)
+				}
+				handler(w, r)
+			}, func(o *Options) { o.RetryMax = 1 })
+			_, listErr := Products.Page(t.Context(), s.Client, ListQuery{})
+			_, oneErr := s.Me(t.Context())
+			if listErr == nil {
+				t.Error("no error")
+			}
+			told := fmt.Sprintf("%+v %#v %+v %#v %s %+v", listErr, listErr, oneErr, oneErr, s.log, s.exchanges)
+			for err := range chain(listErr) {
+				told += fmt.Sprintf(" %v %+v %#v", err, err, err)
+			}
+			if i := strings.Index(told, testKey[:12]); i >= 0 {
+				t.Errorf("the key was told: …%s", told[max(0, i-80):min(len(told), i+60)])
+			}
+			if s.log.Len() == 0 {
+				t.Error("nothing was logged")
+			}
+		})
+	}
+}
+
+func chain(err error) func(yield func(error) bool) {
+	return func(yield func(error) bool) {
+		for ; err != nil; err = errors.Unwrap(err) {
+			if !yield(err) {
+				return
+			}
+		}
+	}
+}
+
+func TestKeysThatCannotBeSent(t *testing.T) {
+	for _, key := range []string{"", testKey + "\n", "svc live", "svc\x00", "cheie_ă"} {
+		s := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("asked") }, func(o *Options) { o.Key = func() string { return key } })
+		gate := &tally{}
+		_, err := s.Through(gate).Me(t.Context())
+		if err == nil || key != "" && strings.Contains(err.Error(), key) || gate.left != 1 || len(s.exchanges) != 1 {
+			t.Errorf("%q: error %v, gate left %d times", key, err, gate.left)
+		}
+	}
+}
+
+func TestARotatedKeyIsUsedByTheNextAttempt(t *testing.T) {
+	keys := []string{"old", "new"}
+	var sent []string
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		sent = append(sent, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+		keys = keys[1:]
+		if len(sent) == 1 {
+			say(w, 500, "")
+			return
+		}
+		say(w, 200, `{}`)
+	}, func(o *Options) { o.Key = func() string { return keys[0] } })
+	keys = append(keys, "newer")
+	if _, err := s.Me(t.Context()); err != nil || strings.Join(sent, " ") != "old new" {
+		t.Errorf("sent %v, error %v", sent, err)
+	}
+}
+
+func TestRedirectsKeepTheKeyAtHome(t *testing.T) {
+	var strangers int
+	stranger := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { strangers++ }))
+	defer stranger.Close()
+	var paths []string
+	home := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		paths = append(paths, r.URL.Path)
+		switch r.URL.Path {
+		case "/v1/me":
+			http.Redirect(w, r, "/v2/me", http.StatusPermanentRedirect)
+		case "/v2/me":
+			say(w, 200, `{"business":{"id":"`+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")[:3]+`"}}`)
+		case "/v1/allergens":
+			http.Redirect(w, r, "/v1/allergens", http.StatusFound)
+		default:
+			http.Redirect(w, r, stranger.URL+r.URL.Path, http.StatusFound)
+		}
+	}))
+	defer home.Close()
+	c, err := New(Options{BaseURL: home.URL + "/v1", Key: func() string { return testKey }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate := &tally{}
+	if me, err := c.Through(gate).Me(t.Context()); err != nil || me.Value.Business.ID != "svc" || gate.entered != 2 {
+		t.Errorf("within the origin: %+v, %v, %d passes", me.Value, err, gate.entered)
+	}
+	if _, err := c.Locations(t.Context()); err == nil || strangers != 0 {
+		t.Errorf("elsewhere: error %v, %d requests arrived", err, strangers)
+	}
+	paths = nil
+	if _, err := c.Allergens(t.Context()); err == nil || len(paths) != maxRedirects+1 {
+		t.Errorf("in circles: error %v, %d requests", err, len(paths))
+	}
+}
+
+func TestAnUntrustedServerIsNotAskedTwice(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("asked") }))
+	server.Config.ErrorLog = nil
+	defer server.Close()
+	attempts := 0
+	c, err := New(Options{BaseURL: server.URL, Key: func() string { return testKey }, Observe: func(Exchange) { attempts++ }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Me(t.Context()); err == nil || attempts != 1 {
+		t.Errorf("error %v after %d attempts", err, attempts)
+	}
+}

@@ -1,0 +1,126 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/bytedance/sonic"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/valyala/fastjson"
+)
+
+// orderPage is a page of n orders of three lines each, like those of the
+// service: about 1 KB a row.
+func orderPage(n int) []byte {
+	var b bytes.Buffer
+	b.WriteString(`{"data":[`)
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"id":"ord_%08d","deleted":false,"number":"%d","location_id":"loc_1","channel":"pos","type":"dine_in","table_id":null,`+
+			`"business_day":"2026-03-14","created_at":"2026-03-14T18:%02d:11.123Z","updated_at":"2026-03-14T19:%02d:59.456Z","paid_at":"2026-03-14T19:%02d:58.000Z","items":[`, i, i, i%60, i%60, i%60)
+		for j := range 3 {
+			if j > 0 {
+				b.WriteByte(',')
+			}
+			fmt.Fprintf(&b, `{"id":"it_%d_%d","product_id":"prod_%04d","name":"Ciorbă de burtă cu smântână și ardei","variant_id":null,"variant_name":null,"quantity":"%d.00",`+
+				`"weight_kg":null,"price_per_kg":null,"unit_price":"29.50","extras":[{"name":"Pâine","price":"2.50"}],"discount_percent":0,"vat_rate":11,"total":"32.00"}`, i, j, j*7, j+1)
+		}
+		b.WriteString(`],"totals":{"items":"96.00","discount":"0.00","delivery_fee":"0.00","tip":"9.60","deposit":"0.50","total":"106.10","net_sales":"96.00"},` +
+			`"payments":[{"method":"card","amount":"106.10","at":"2026-03-14T19:12:58.000Z"}],"refunds":[]}`)
+	}
+	b.WriteString(`],"next_cursor":"b2Zmc2V0OjIwMA==","has_more":true}`)
+	return b.Bytes()
+}
+
+// BenchmarkSplit compares ways to split a page of 200 rows into raw rows while
+// checking its syntax.
+func BenchmarkSplit(b *testing.B) {
+	body := orderPage(200)
+	type raws struct {
+		Data       []json.RawMessage `json:"data"`
+		NextCursor *string           `json:"next_cursor"`
+		HasMore    bool              `json:"has_more"`
+	}
+	type nocopy struct {
+		Data       []sonic.NoCopyRawMessage `json:"data"`
+		NextCursor *string                  `json:"next_cursor"`
+		HasMore    bool                     `json:"has_more"`
+	}
+	var parser fastjson.Parser
+	strict := sonic.Config{ValidateString: true}.Froze()
+	ways := []struct {
+		name  string
+		split func() (int, error)
+	}{
+		{"own", func() (int, error) { var p Page; err := parsePage(body, &p); return len(p.Rows), err }},
+		{"encoding_json", func() (int, error) { var p raws; err := json.Unmarshal(body, &p); return len(p.Data), err }},
+		{"sonic_nocopy", func() (int, error) {
+			var p nocopy
+			err := sonic.ConfigDefault.Unmarshal(body, &p)
+			return len(p.Data), err
+		}},
+		{"sonic_strict", func() (int, error) { var p nocopy; err := strict.Unmarshal(body, &p); return len(p.Data), err }},
+		{"jsontext", func() (int, error) { return splitJSONText(body) }},
+		{"fastjson_dom", func() (int, error) {
+			v, err := parser.ParseBytes(body)
+			if err != nil {
+				return 0, err
+			}
+			return len(v.GetArray("data")), nil
+		}},
+		{"fastjson_validate", func() (int, error) { return 200, fastjson.ValidateBytes(body) }},
+		{"json_valid", func() (int, error) { _ = json.Valid(body); return 200, nil }},
+	}
+	for _, way := range ways {
+		b.Run(way.name, func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if n, err := way.split(); err != nil || n != 200 {
+					b.Fatal(n, err)
+				}
+			}
+		})
+	}
+}
+
+func splitJSONText(body []byte) (int, error) {
+	d := jsontext.NewDecoder(bytes.NewBuffer(body))
+	rows := 0
+	for range 3 { // {, "data", [
+		if _, err := d.ReadToken(); err != nil {
+			return 0, err
+		}
+	}
+	for d.PeekKind() != ']' {
+		if _, err := d.ReadValue(); err != nil {
+			return 0, err
+		}
+		rows++
+	}
+	for range 6 { // ], two fields, }
+		if _, err := d.ReadToken(); err != nil {
+			return 0, err
+		}
+	}
+	return rows, nil
+}
+
+// BenchmarkDecode measures a row read into its type.
+func BenchmarkDecode(b *testing.B) {
+	var page Page
+	if err := parsePage(orderPage(200), &page); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(page.Rows[7])))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Decode[SalesOrder](page.Rows[7]); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
