@@ -2,7 +2,6 @@ package mapping
 
 import (
 	"errors"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -19,10 +18,14 @@ func (m *Mapper) identified(err error) error {
 
 func (m *Mapper) findID() string {
 	value := m.find(m.plan.idPath)
-	if len(value) == 0 || value[0] != '"' || !utf8.Valid(value) {
+	if len(value) == 0 || value[0] != '"' {
 		return ""
 	}
-	return string(m.text(value))
+	id, err := jsontext.AppendUnquote(nil, value)
+	if err != nil {
+		return "" // not UTF-8: as text it would look like other ids
+	}
+	return string(id)
 }
 
 // buried tells whether a row that failed as a live one says that it is deleted:
@@ -63,7 +66,7 @@ func (m *Mapper) enter(field string) bool {
 		if err != nil {
 			return false
 		}
-		if string(m.text(name)) == field {
+		if text, err := jsontext.AppendUnquote(m.scratch[:0], name); err == nil && string(text) == field {
 			return true
 		}
 		if err := m.dec.SkipValue(); err != nil {
