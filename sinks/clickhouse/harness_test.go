@@ -1,0 +1,197 @@
+package clickhouse_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/sinktest"
+)
+
+func TestSinkOverHTTP(t *testing.T) {
+	sinktest.Run(t, func(t *testing.T) sinktest.Harness { return harness(t) })
+}
+
+// openSink opens a sink on a database of the shared engine and closes it at the
+// end of the test.
+func openSink(t testing.TB, o clickhouse.Options) *clickhouse.Sink {
+	t.Helper()
+	if o.Dial == nil && o.DSN == "" {
+		o.Dial = embeddedtest.Engine(t).Dial
+	}
+	s, err := clickhouse.Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := s.Close(ctx); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return s
+}
+
+// migrated is a sink on a fresh, migrated database.
+func migrated(t testing.TB, o clickhouse.Options) (s *clickhouse.Sink, database string) {
+	t.Helper()
+	o.Database = embeddedtest.Database(t)
+	s = openSink(t, o)
+	if err := s.Migrate(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return s, o.Database
+}
+
+func harness(t *testing.T) sinktest.Harness {
+	t.Helper()
+	s, database := migrated(t, clickhouse.Options{})
+	return sinktest.Harness{
+		Dial:   embeddedtest.Engine(t).Dial,
+		Tables: tables(t, s),
+		Open: func(o sinktest.Options) sinks.Sink {
+			dial := o.Dial
+			if dial == nil {
+				dial = embeddedtest.Engine(t).Dial
+			}
+			opened, err := clickhouse.Open(context.Background(), clickhouse.Options{Dial: dial, Database: database,
+				FlushInterval: o.FlushInterval, FlushRows: o.FlushRows, QueueBytes: o.QueueBytes})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return opened
+		},
+		Rows: func(table, business string) []sinktest.Row { return readRows(t, s, database, table, business) },
+	}
+}
+
+func tables(t testing.TB, s *clickhouse.Sink) map[string]*sinks.Table {
+	t.Helper()
+	all, err := s.Tables(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := map[string]*sinks.Table{}
+	for _, table := range all {
+		byName[table.Name] = table
+	}
+	return byName
+}
+
+// query returns the answer in a format.
+func query(t testing.TB, s *clickhouse.Sink, sql, format string) string {
+	t.Helper()
+	var answer bytes.Buffer
+	if err := s.Query(context.Background(), sql, format, &answer); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return answer.String()
+}
+
+// asText are the settings under which JSON holds what sinktest.Values promises.
+const asText = ` SETTINGS output_format_json_quote_decimals = 1, output_format_json_quote_64bit_integers = 1,
+	output_format_decimal_trailing_zeros = 1, date_time_output_format = 'iso', output_format_json_escape_forward_slashes = 0`
+
+func sqlText(s string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "\x00", `\0`).Replace(s) + "'"
+}
+
+// readRows reads the newest version of each row, and how often FINAL shows it.
+func readRows(t testing.TB, s *clickhouse.Sink, database, table, business string) []sinktest.Row {
+	t.Helper()
+	from := fmt.Sprintf("`%s_raw`.`%s`", database, table)
+	answer := query(t, s, fmt.Sprintf(`SELECT newest.*, seen.copies AS copies FROM
+(SELECT * FROM %[1]s WHERE business_id = %[2]s ORDER BY _version DESC LIMIT 1 BY business_id, id) AS newest
+LEFT JOIN (SELECT id, count() AS copies FROM %[1]s FINAL WHERE business_id = %[2]s GROUP BY id) AS seen ON newest.id = seen.id
+ORDER BY newest.id %[3]s`, from, sqlText(business), asText), "JSONEachRow")
+	var rows []sinktest.Row
+	for line, err := range lines(strings.NewReader(answer)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, rowOf(t, line))
+	}
+	return rows
+}
+
+func lines(r io.Reader) func(yield func(map[string]any, error) bool) {
+	return func(yield func(map[string]any, error) bool) {
+		in := bufio.NewReader(r)
+		for {
+			line, err := in.ReadBytes('\n')
+			if len(bytes.TrimSpace(line)) > 0 {
+				var values map[string]any
+				if failed := json.Unmarshal(line, &values); !yield(values, failed) {
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}
+}
+
+func rowOf(t testing.TB, values map[string]any) sinktest.Row {
+	t.Helper()
+	r := sinktest.Row{Values: map[string]any{}}
+	for name, value := range values {
+		name = strings.TrimPrefix(name, "newest.")
+		text, _ := value.(string)
+		switch name {
+		case "id":
+			r.ID = text
+		case "_source":
+			r.Source = text
+		case "_version":
+			r.Version = number(t, text)
+		case "_fetched_at":
+			r.FetchedAt = instant(t, text)
+		case "_raw":
+			r.Raw = text
+		case "_deleted":
+			r.Deleted = value.(float64) != 0
+		case "_delete_reason":
+			r.Reason = text
+		case "_deleted_at":
+			if value != nil {
+				r.DeletedAt = instant(t, text)
+			}
+		case "copies":
+			r.Copies = int(number(t, text))
+		case "business_id":
+		default:
+			r.Values[name] = value
+		}
+	}
+	return r
+}
+
+func number(t testing.TB, text string) uint64 {
+	t.Helper()
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func instant(t testing.TB, text string) time.Time {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at.UTC()
+}

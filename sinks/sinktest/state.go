@@ -1,0 +1,182 @@
+package sinktest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+func checkpoint(walk string, rows uint64) *sinks.Checkpoint {
+	return &sinks.Checkpoint{
+		Source: source, Stream: "ingredients", Walk: walk, Business: business,
+		Watermark: now.Add(-time.Minute), Pending: now, Since: now.Add(-time.Hour), Cursor: "c/'\"\\\t🍕", Position: "2026-11-21",
+		Done: true, Pages: 3, Rows: rows, Tombstones: 5, StartedAt: now.Add(-2 * time.Hour), UpdatedAt: now.Add(time.Duration(rows) * time.Second),
+	}
+}
+
+func testState(t *testing.T, h Harness) {
+	s := open(t, h, Options{})
+	full := checkpoint(sinks.WalkBackfill, 100)
+	bare := &sinks.Checkpoint{Source: source, Stream: "products", Walk: sinks.WalkIncremental, Business: business, UpdatedAt: now.Add(time.Hour)}
+	status := &sinks.StreamStatus{Source: source, Stream: "products", State: "failing", Detail: "it's broken", ChangedAt: now}
+	drift := sinks.Drift{Path: "items.discount_code", Kind: "field", Example: `"X1"`, RowID: "a", SeenAt: now}
+	store(t, s, &sinks.Commit{Source: source, Business: business, Stream: "ingredients", Checkpoint: full,
+		Run: &sinks.Run{Source: source, Stream: "ingredients", Walk: sinks.WalkBackfill, StartedAt: now, FinishedAt: now.Add(time.Minute), Pages: 3, Error: "none"}})
+	store(t, s, &sinks.Commit{Source: source, Business: business, Stream: "products", Checkpoint: bare, Status: status, Drift: []sinks.Drift{drift}})
+	store(t, s, &sinks.Commit{Source: "other", Business: "biz-2", Stream: "products", Drift: []sinks.Drift{drift},
+		Checkpoint: &sinks.Checkpoint{Source: "other", Stream: "products", Walk: sinks.WalkFull, UpdatedAt: now}})
+
+	want := sinks.State{Business: business, Checkpoints: []sinks.Checkpoint{*full, *bare}, Quarantined: map[string][]string{},
+		Drift: []string{"products\x00field\x00items.discount_code"}, Statuses: []sinks.StreamStatus{*status}}
+	for name, reader := range map[string]sinks.Sink{"the same sink": s, "another sink": open(t, h, Options{})} {
+		got, err := reader.State(within(t), source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("state read by %s (-want +got):\n%s", name, diff)
+		}
+	}
+	nobody, err := s.State(within(t), "nobody")
+	if err != nil || len(nobody.Checkpoints)+len(nobody.Drift)+len(nobody.Statuses) > 0 {
+		t.Errorf("state of an unknown source: %+v, %v", nobody, err)
+	}
+}
+
+// testCheckpoints writes checkpoints whose times go back: it is the last written
+// that counts, and one that returns to an earlier value counts too.
+func testCheckpoints(t *testing.T, h Harness) {
+	s := open(t, h, Options{})
+	for _, rows := range []uint64{1, 9, 4, 9, 9, 2} {
+		store(t, s, &sinks.Commit{Source: source, Business: business, Stream: "ingredients", Checkpoint: checkpoint(sinks.WalkFull, rows)})
+	}
+	var last *sinks.Receipt
+	for _, rows := range []uint64{3, 8, 6} {
+		last = write(t, s, &sinks.Commit{Source: source, Business: business, Stream: "ingredients", Checkpoint: checkpoint(sinks.WalkTotals, rows)})
+	}
+	if err := last.Wait(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	state, err := s.State(within(t), source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]uint64{}
+	for _, c := range state.Checkpoints {
+		got[c.Walk] = c.Rows
+	}
+	if diff := cmp.Diff(map[string]uint64{sinks.WalkFull: 2, sinks.WalkTotals: 6}, got); diff != "" {
+		t.Errorf("rows of the checkpoints (-want +got):\n%s", diff)
+	}
+}
+
+func testQuarantine(t *testing.T, h Harness) {
+	s := open(t, h, Options{})
+	bad := func(id string, version uint64) sinks.Quarantined {
+		return sinks.Quarantined{ID: id, Field: "items.3.unit_price", Reason: `"abc" is no money`, Raw: []byte(rawOf(id, version)), Version: version, FetchedAt: now}
+	}
+	commit := func(quarantined []sinks.Quarantined, released ...string) *sinks.Commit {
+		return &sinks.Commit{Source: source, Business: business, Stream: "ingredients", Quarantine: quarantined, Released: released}
+	}
+	expectOpen := func(want ...string) {
+		t.Helper()
+		state, err := open(t, h, Options{}).State(within(t), source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, state.Quarantined["ingredients"], cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("open entries (-want +got):\n%s", diff)
+		}
+	}
+	store(t, s, commit([]sinks.Quarantined{bad("a", 1), bad("b'\t", 2), bad("c", 3), bad("a", 4)}))
+	expectOpen("a", "b'\t", "c")
+	store(t, s, commit(nil, "b'\t", "never-in"))
+	expectOpen("a", "c")
+	store(t, s, commit([]sinks.Quarantined{bad("b'\t", 5)}, "c"))
+	expectOpen("a", "b'\t")
+
+	// In one flush the order of the commits decides.
+	f := NewFlaky(h.Dial)
+	slow := open(t, h, Options{Dial: f.Dial})
+	f.Down()
+	write(t, slow, commit(nil, "a"))
+	write(t, slow, commit([]sinks.Quarantined{bad("a", 7), bad("d", 8)}))
+	last := write(t, slow, commit(nil, "d"))
+	f.Up()
+	if err := last.Wait(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	expectOpen("a", "b'\t")
+
+	// Rows without an id are told apart by what they hold.
+	store(t, s, commit([]sinks.Quarantined{bad("", 9), bad("", 10), bad("", 9)}, "a", "b'\t"))
+	expectOpen("", "")
+}
+
+func testLiveIDs(t *testing.T, h Harness) {
+	s := open(t, h, Options{})
+	store(t, s, ingredients(h, row("2026-11-21/a", 1), row("2026-11-21/b", 1), row("2026-11-2", 1), row("2026-11-22/a", 1), row("%", 1)))
+	store(t, s, bury(h, tombstone("2026-11-21/b", 2, "gone"), tombstone("2026-11-21/z", 2, "gone")))
+	for prefix, want := range map[string][]string{
+		"":            {"%", "2026-11-2", "2026-11-21/a", "2026-11-22/a"},
+		"2026-11-21/": {"2026-11-21/a"},
+		"2026-11-2":   {"2026-11-2", "2026-11-21/a", "2026-11-22/a"},
+		"%":           {"%"},
+		"none":        nil,
+	} {
+		got, err := s.LiveIDs(within(t), "ingredients", business, prefix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.SortSlices(func(a, b string) bool { return a < b })); diff != "" {
+			t.Errorf("prefix %q (-want +got):\n%s", prefix, diff)
+		}
+	}
+}
+
+func testBounds(t *testing.T, h Harness) {
+	s := open(t, h, Options{})
+	version, err := s.MaxVersion(within(t))
+	if err != nil || version != 0 {
+		t.Errorf("highest version of an empty warehouse: %d, %v", version, err)
+	}
+	if first, err := s.FirstDay(within(t), business); err != nil || first != "" {
+		t.Errorf("first day of an empty warehouse: %q, %v", first, err)
+	}
+	orders := func(b string, version uint64, days ...int64) *sinks.Commit {
+		batch := sinks.NewBatch(h.Tables["sales_orders"], len(days))
+		for n, d := range days {
+			filled := plain(h.Tables["sales_orders"], row(string(rune('a'+n)), version))
+			column := batch.Table.Column("business_day")
+			for i := range batch.Vectors {
+				if len(batch.Vectors[i].Offsets) > 0 {
+					batch.Vectors[i].EndList(0)
+				} else if i == column {
+					batch.Vectors[i].AppendInt(d)
+				} else if batch.Table.Columns[i].Kind == sinks.Text {
+					batch.Vectors[i].AppendText([]byte("x"))
+				} else {
+					batch.Vectors[i].AppendZero()
+				}
+			}
+			mustEnd(batch, filled.Rows[0])
+		}
+		return &sinks.Commit{Source: source, Business: b, Stream: "sales_orders", Batch: batch}
+	}
+	store(t, s, orders(business, 1<<60, day(2025, 3, 30), day(2025, 2, 1), day(2026, 1, 1)))
+	store(t, s, orders("biz-2", 5, day(2001, 1, 1)))
+	store(t, s, &sinks.Commit{Source: source, Business: business, Stream: "sales_orders",
+		Tombstones: []sinks.Tombstone{tombstone("b", 1<<60+7, "deleted"), tombstone("never-seen", 3, "unpaid")}})
+	if version, err = s.MaxVersion(within(t)); err != nil || version != 1<<60+7 {
+		t.Errorf("highest version %d, want %d: %v", version, uint64(1<<60+7), err)
+	}
+	for b, want := range map[string]string{business: "2025-02-01", "biz-2": "2001-01-01", "biz-3": ""} {
+		if first, err := s.FirstDay(within(t), b); err != nil || first != want {
+			t.Errorf("first day of %s: %q, want %q: %v", b, first, want, err)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package sinktest
+
+import "testing"
+
+// Run proves the sentences of [sinks.Sink], one test for each. fresh gives every
+// test a warehouse of its own.
+func Run(t *testing.T, fresh func(t *testing.T) Harness) {
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, Harness)
+	}{
+		{"values of every kind at their extremes", testExtremes},
+		{"many batches in one flush", testManyBatches},
+		{"ids of any text in several businesses", testIDs},
+		{"the highest version is live", testVersions},
+		{"writing again changes nothing", testAgain},
+		{"an empty commit is durable", testEmptyCommit},
+
+		{"a tombstone keeps what it buries", testBurial},
+		{"a tombstone of a row never seen stands alone", testLoneTombstone},
+		{"a buried row lives again", testResurrection},
+		{"row and tombstone of one commit go by version", testRowAndTombstone},
+		{"many tombstones", testManyTombstones},
+
+		{"a source finds its state again", testState},
+		{"the last checkpoint wins", testCheckpoints},
+		{"quarantine opens, closes and opens again", testQuarantine},
+		{"live ids by prefix", testLiveIDs},
+		{"highest version and first day", testBounds},
+
+		{"receipts resolve in order", testOrder},
+		{"a full queue holds writers back", testBackPressure},
+		{"a warehouse that is down makes receipts wait", testDown},
+		{"a connection cut anywhere loses and doubles nothing", testCuts},
+		{"an answer that is lost doubles nothing", testLostAnswers},
+		{"a checkpoint is stored after its rows", testCheckpointLast},
+		{"close flushes what is queued", testClose},
+		{"close in vain fails the receipts", testCloseInVain},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, fresh(t)) })
+	}
+}
