@@ -26,6 +26,7 @@ type Engine struct {
 
 	anchorMu sync.Mutex
 	serial   atomic.Uint64
+	refused  atomic.Uint64  // writes that the disk refused, as last seen
 	work     sync.WaitGroup // statements under way
 	ways     ways           // the listeners
 	stop     context.CancelFunc

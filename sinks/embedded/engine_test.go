@@ -13,7 +13,12 @@ import (
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 )
 
-func TestMain(m *testing.M) { os.Exit(embeddedtest.Main(m)) }
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleEnv); role != "" {
+		os.Exit(playRole(role, os.Args[1:]))
+	}
+	os.Exit(embeddedtest.Main(m))
+}
 
 func TestDriverRoundTripsEveryTypeOfTheWarehouse(t *testing.T) {
 	ctx := context.Background()

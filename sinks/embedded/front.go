@@ -161,9 +161,15 @@ func (f *front) execute(ctx context.Context, a *answer, q *request, c *conn, s *
 	if kind.class == classReading && s.selects() && streams(a.format) && !q.whole {
 		return unmarked(a.stream(ctx, c, s, s.sql+mark), mark)
 	}
+	refused := f.engine.refused.Load()
 	out, counted, err := c.query(s.sql+mark, a.format)
 	if err != nil {
 		return unmarked(err, mark)
+	}
+	if kind.class == classMutating {
+		if err := f.engine.guardWrites(c, refused, ""); err != nil {
+			return err
+		}
 	}
 	return a.whole(out, counted)
 }
@@ -174,7 +180,12 @@ func (e *Engine) insert(ctx context.Context, a *answer, q *request, head insertH
 	if err != nil {
 		return err
 	}
+	target, err := bindParams(head.target, q.params)
+	if err != nil {
+		return err
+	}
 	return e.withConn(ctx, q, func(c *conn) error {
+		refused := e.refused.Load()
 		i, err := c.insert(sql, head.format)
 		if err != nil {
 			return err
@@ -186,6 +197,9 @@ func (e *Engine) insert(ctx context.Context, a *answer, q *request, head insertH
 			return err
 		}
 		i.close()
+		if err := e.guardWrites(c, refused, target); err != nil {
+			return err
+		}
 		a.format = head.format
 		return a.whole(nil, counted)
 	})

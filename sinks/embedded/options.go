@@ -25,6 +25,9 @@ type Options struct {
 
 const defaultMemory = 2 << 30
 
+// spareDisk is what inserts and merges leave free on the disk.
+const spareDisk = 128 << 20
+
 // defaultSettings are what DESIGN §8 measured as worth setting. The session's
 // time zone is fixed so that a DateTime reads the same on every machine.
 var defaultSettings = map[string]string{
@@ -51,7 +54,9 @@ func (o Options) settings() map[string]string {
 
 // serverConfig is the engine's own configuration. It goes into a file because
 // the engine ignores settings of MergeTree on its command line, without a word.
-// Caches are cut from gigabytes to what a warehouse of this size can use.
+// Caches are cut from gigabytes to what a warehouse of this size can use. The
+// space kept free makes inserts and merges fail before the disk is full; see
+// guardWrites for why that matters.
 const serverConfig = `<clickhouse>
     <!-- Written by Larder at each start; changes made here are lost. -->
     <merge_tree>
@@ -59,6 +64,13 @@ const serverConfig = `<clickhouse>
         <fsync_after_insert>1</fsync_after_insert>
         <fsync_part_directory>1</fsync_part_directory>
     </merge_tree>
+    <storage_configuration>
+        <disks>
+            <default>
+                <keep_free_space_bytes>{spare}</keep_free_space_bytes>
+            </default>
+        </disks>
+    </storage_configuration>
     <max_server_memory_usage>{memory}</max_server_memory_usage>
     <mark_cache_size>{cache}</mark_cache_size>
     <primary_index_cache_size>{cache}</primary_index_cache_size>
@@ -70,6 +82,7 @@ func (o Options) writeConfig(folder string) (string, error) {
 	path := filepath.Join(folder, "larder-engine.xml")
 	text := strings.NewReplacer(
 		"{memory}", strconv.FormatInt(o.memory(), 10),
+		"{spare}", strconv.Itoa(spareDisk),
 		"{cache}", strconv.FormatInt(o.memory()/16, 10),
 	).Replace(serverConfig)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -64,6 +64,7 @@ func (s *statement) selects() bool {
 type insertHead struct {
 	sql    string // without FORMAT or VALUES
 	format string // Values when it has none
+	target string // the table's name as it stands there
 	data   int    // where the data begins in the text
 }
 
@@ -74,38 +75,38 @@ func parseInsert(text string) (head insertHead, ok bool) {
 	if !l.next().is("INSERT") {
 		return head, false
 	}
-	last := skipTarget(&l)
-	for {
+	target := skipTarget(&l)
+	head.target = text[target.from:target.to]
+	for last := target; ; {
 		t := l.next()
 		switch {
-		case t.kind == end:
-			return insertHead{sql: text[:last.to], format: "Values", data: len(text)}, true
-		case t.symbol("("):
-			first := l
-			if f := first.next(); f.is("SELECT") || f.is("WITH") || f.symbol("(") {
-				return head, false
-			}
-			last = skipGroup(&l)
-			continue
-		case t.is("SELECT"), t.is("WITH"), t.is("WATCH"), t.is("FROM"):
-			return head, false
+		case t.kind == end, t.symbol(";"):
+			head.sql, head.format, head.data = text[:last.to], "Values", len(text)
+			return head, true
 		case t.is("VALUES"):
-			return insertHead{sql: text[:last.to], format: "Values", data: t.to}, true
+			head.sql, head.format, head.data = text[:last.to], "Values", t.to
+			return head, true
 		case t.is("FORMAT"):
 			name := l.next()
-			if name.kind != word {
-				return head, false
-			}
-			return insertHead{sql: text[:last.to], format: name.text, data: dataStart(text, name.to)}, true
-		case t.symbol(";"):
-			return insertHead{sql: text[:last.to], format: "Values", data: len(text)}, true
+			head.sql, head.format, head.data = text[:last.to], name.text, dataStart(text, name.to)
+			return head, name.kind == word
+		case t.is("SELECT"), t.is("WITH"), t.is("WATCH"), t.is("FROM"), t.symbol("(") && selectFollows(l):
+			return head, false
+		case t.symbol("("):
+			last = skipGroup(&l)
+		default:
+			last = t
 		}
-		last = t
 	}
 }
 
+func selectFollows(l lexer) bool {
+	t := l.next()
+	return t.is("SELECT") || t.is("WITH") || t.symbol("(")
+}
+
 // skipTarget moves behind INTO [TABLE] [FUNCTION] name, so that a table may be
-// called values.
+// called values, and returns the name, database included, as one token.
 func skipTarget(l *lexer) token {
 	t := l.next()
 	for t.is("INTO") || t.is("TABLE") || t.is("FUNCTION") {
@@ -116,7 +117,7 @@ func skipTarget(l *lexer) token {
 		if !ahead.next().symbol(".") {
 			return t
 		}
-		t = ahead.next()
+		t.to = ahead.next().to
 		*l = ahead
 	}
 }

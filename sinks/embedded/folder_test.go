@@ -1,0 +1,149 @@
+package embedded_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/larder-sync/larder/sinks/embedded"
+)
+
+func TestAMissingEngineSaysWhatToDo(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "libchdb.so")
+	if err := os.WriteFile(broken, []byte("no library"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, library := range []string{"/nowhere/libchdb.so", broken, t.TempDir()} {
+		got := answerOf(t, "open", []string{embedded.LibraryEnv + "=" + library}, filepath.Join(t.TempDir(), "data"))
+		if !strings.HasPrefix(got, "missing: ") || !strings.Contains(got, library) || !strings.Contains(got, "make engine") {
+			t.Errorf("%s: %s", library, got)
+		}
+	}
+}
+
+func TestAFolderThatCannotBeWritten(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{file, filepath.Join(file, "below"), "/proc/larder-data"} {
+		got := answerOf(t, "open", nil, path)
+		if !strings.HasPrefix(got, "unwritable: ") || !strings.Contains(got, path) || !strings.Contains(got, "warehouse.dsn") {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+}
+
+func TestAHeldFolderIsReachedThroughItsHolder(t *testing.T) {
+	ctx := context.Background()
+	for name, dir := range map[string]string{
+		"plain": filepath.Join(t.TempDir(), "data"),
+		"long":  filepath.Join(t.TempDir(), strings.Repeat("a long name/", 12), "data"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			holder := startRole(t, "hold", nil, dir)
+			pid := holder.line()
+			got := answerOf(t, "open", nil, dir)
+			if !strings.HasPrefix(got, "held: ") || !strings.Contains(got, "process "+pid) || !strings.Contains(got, dir) {
+				t.Errorf("second process: %s", got)
+			}
+			info, err := os.Stat(filepath.Join(dir, "larder.sock"))
+			if err != nil || info.Mode().Perm() != 0o600 {
+				t.Fatalf("socket: %v %v", info, err)
+			}
+			dial := embedded.DialHeld(dir)
+			conn, err := clickhouse.Open(&clickhouse.Options{Protocol: clickhouse.HTTP, Addr: []string{"embedded"}, DialContext: dial})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if err := conn.Exec(ctx, "CREATE TABLE w (n UInt64) ENGINE = MergeTree ORDER BY n"); err != nil {
+				t.Error(err)
+			}
+			if err := conn.InsertFormat(ctx, "CSV", "INSERT INTO w", strings.NewReader("1\n2\n")); err != nil {
+				t.Error(err)
+			}
+			transport := &http.Transport{DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) { return dial(ctx, addr) }}
+			defer transport.CloseIdleConnections()
+			response, err := (&http.Client{Transport: transport}).Get("http://embedded/larder/pid")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			if body, err := io.ReadAll(response.Body); err != nil || string(body) != pid {
+				t.Errorf("mounted handler: %q %v", body, err)
+			}
+			holder.end()
+			if _, err := os.Stat(filepath.Join(dir, "larder.sock")); err == nil {
+				t.Error("the socket stayed behind")
+			}
+			if got := answerOf(t, "count", nil, dir); got != "2 2" {
+				t.Errorf("after the holder ended: %s", got)
+			}
+			if _, err := dial(ctx, ""); err == nil || !strings.Contains(err.Error(), dir) {
+				t.Errorf("nobody holds it: %v", err)
+			}
+		})
+	}
+}
+
+// What was acknowledged is there after kill -9, once, and the next start is not
+// in the way of what the killed process left.
+func TestKilledProcessesLoseNothing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	acknowledged := 0
+	for round := range 5 {
+		writer := startRole(t, "write", nil, dir)
+		for range 3 + 4*round {
+			var err error
+			if acknowledged, err = strconv.Atoi(writer.line()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		writer.kill()
+		for writer.lines.Scan() {
+			last, err := strconv.Atoi(writer.lines.Text())
+			if err == nil {
+				acknowledged = last
+			}
+		}
+		if _, err := os.Stat(filepath.Join(dir, "larder.sock")); err != nil {
+			t.Fatalf("a killed process should leave its socket: %v", err)
+		}
+		if !embedded.Free(dir) {
+			t.Error("the lock outlived its process")
+		}
+		var count, highest int
+		if _, err := fmt.Sscan(answerOf(t, "count", nil, dir), &count, &highest); err != nil {
+			t.Fatal(err)
+		}
+		// One more may have been durable without having been told.
+		if count != highest || highest < acknowledged || highest > acknowledged+1 {
+			t.Fatalf("round %d: acknowledged %d, found %d rows up to %d", round, acknowledged, count, highest)
+		}
+	}
+}
+
+func TestAFullDiskFailsTheInsertAlone(t *testing.T) {
+	got := answerOf(t, "diskfull", nil, filepath.Join(t.TempDir(), "data"))
+	if !strings.HasPrefix(got, "1000000 ") {
+		t.Error(got)
+	}
+}
+
+func TestOneFolderAtATime(t *testing.T) {
+	first, second := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+	got := answerOf(t, "twice", nil, first, second)
+	if !strings.HasPrefix(got, "true ") || !strings.Contains(got, first) || !strings.Contains(got, second) {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,261 @@
+package embedded_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/larder-sync/larder/sinks/embedded"
+)
+
+// Other processes are this test binary, started again in a role.
+const roleEnv = "LARDER_EMBEDDED_TEST_ROLE"
+
+// process is another process that is under way.
+type process struct {
+	t     testing.TB
+	cmd   *exec.Cmd
+	lines *bufio.Scanner
+	stdin io.WriteCloser
+}
+
+func startRole(t testing.TB, role string, env []string, args ...string) *process {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(append(os.Environ(), roleEnv+"="+role), env...)
+	cmd.Stderr = os.Stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &process{t: t, cmd: cmd, lines: bufio.NewScanner(stdout), stdin: stdin}
+	t.Cleanup(p.kill)
+	return p
+}
+
+// line is the next line that it prints.
+func (p *process) line() string {
+	p.t.Helper()
+	if !p.lines.Scan() {
+		p.t.Fatalf("the other process ended: %v", p.cmd.Wait())
+	}
+	return p.lines.Text()
+}
+
+func (p *process) kill() {
+	if p.cmd.ProcessState == nil {
+		_ = p.cmd.Process.Signal(syscall.SIGKILL)
+		_ = p.cmd.Wait()
+	}
+}
+
+// end lets it end by itself.
+func (p *process) end() {
+	p.t.Helper()
+	p.stdin.Close()
+	for p.lines.Scan() {
+	}
+	if err := p.cmd.Wait(); err != nil {
+		p.t.Errorf("the other process: %v", err)
+	}
+}
+
+// answerOf runs a role to its end and returns what it printed.
+func answerOf(t testing.TB, role string, env []string, args ...string) string {
+	t.Helper()
+	p := startRole(t, role, env, args...)
+	line := p.line()
+	p.end()
+	return line
+}
+
+func playRole(role string, args []string) int {
+	err := map[string]func(context.Context, []string) error{
+		"open":     roleOpen,
+		"hold":     roleHold,
+		"write":    roleWrite,
+		"count":    roleCount,
+		"diskfull": roleDiskFull,
+		"twice":    roleTwice,
+	}[role](context.Background(), args)
+	if err != nil {
+		fmt.Println("error:", err)
+		return 1
+	}
+	return 0
+}
+
+// roleOpen tells how opening went.
+func roleOpen(ctx context.Context, args []string) error {
+	engine, err := embedded.Open(ctx, embedded.Options{Path: args[0]})
+	switch {
+	case errors.Is(err, embedded.ErrHeld):
+		fmt.Println("held:", err)
+	case errors.Is(err, embedded.ErrEngineMissing):
+		fmt.Println("missing:", err)
+	case errors.Is(err, embedded.ErrUnwritable):
+		fmt.Println("unwritable:", err)
+	case err != nil:
+		fmt.Println("other:", err)
+	default:
+		fmt.Println("open")
+		return engine.Close()
+	}
+	return nil
+}
+
+// roleHold holds a folder until its input ends.
+func roleHold(ctx context.Context, args []string) error {
+	engine, err := embedded.Open(ctx, embedded.Options{Path: args[0]})
+	if err != nil {
+		return err
+	}
+	engine.Handle("/larder/pid", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, os.Getpid())
+	}))
+	fmt.Println(os.Getpid())
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+		return err
+	}
+	return engine.Close()
+}
+
+// roleWrite inserts without end and prints the number of each row once it is
+// acknowledged.
+func roleWrite(ctx context.Context, args []string) error {
+	engine, conn, err := openConn(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	defer engine.Close()
+	if err := conn.Exec(ctx, "CREATE TABLE IF NOT EXISTS w (n UInt64) ENGINE = MergeTree ORDER BY n"); err != nil {
+		return err
+	}
+	var n uint64
+	if err := conn.QueryRow(ctx, "SELECT max(n) FROM w").Scan(&n); err != nil {
+		return err
+	}
+	for n++; ; n++ {
+		if err := conn.InsertFormat(ctx, "CSV", "INSERT INTO w", strings.NewReader(fmt.Sprintln(n))); err != nil {
+			return err
+		}
+		fmt.Println(n)
+	}
+}
+
+// roleCount tells how many rows there are, and the highest.
+func roleCount(ctx context.Context, args []string) error {
+	engine, conn, err := openConn(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	var count, highest uint64
+	if err := conn.QueryRow(ctx, "SELECT count(), max(n) FROM w").Scan(&count, &highest); err != nil {
+		return err
+	}
+	fmt.Println(count, highest)
+	return errors.Join(conn.Close(), engine.Close())
+}
+
+// roleDiskFull inserts while no file may grow, which is how a full disk looks to
+// the engine, and again when there is room.
+func roleDiskFull(ctx context.Context, args []string) error {
+	engine, conn, err := openConn(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	defer engine.Close()
+	if err := conn.Exec(ctx, "CREATE TABLE w (n UInt64, s String) ENGINE = MergeTree ORDER BY n"); err != nil {
+		return err
+	}
+	var rows strings.Builder
+	for i := range uint64(500_000) {
+		fmt.Fprintf(&rows, "%d,%x\n", i, i*0x9e3779b97f4a7c15)
+	}
+	insert := func() error {
+		return conn.InsertFormat(ctx, "CSV", "INSERT INTO w", strings.NewReader(rows.String()))
+	}
+	if err := insert(); err != nil {
+		return err
+	}
+	signal.Ignore(syscall.SIGXFSZ)
+	var room syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &room); err != nil {
+		return err
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 4096, Max: room.Max}); err != nil {
+		return err
+	}
+	full := insert()
+	again := insert()
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &room); err != nil {
+		return err
+	}
+	var exception *clickhouse.Exception
+	if !errors.As(full, &exception) || !errors.As(again, &exception) {
+		return fmt.Errorf("inserts on a full disk: %v; %v", full, again)
+	}
+	if err := insert(); err != nil {
+		return fmt.Errorf("an insert after the disk was full: %w", err)
+	}
+	var count uint64
+	if err := conn.QueryRow(ctx, "SELECT count() FROM w WHERE NOT ignore(s)").Scan(&count); err != nil {
+		return err
+	}
+	fmt.Println(count, exception.Message)
+	return nil
+}
+
+// roleTwice opens two folders, together and one after the other.
+func roleTwice(ctx context.Context, args []string) error {
+	engine, _, err := openConn(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	_, second := embedded.Open(ctx, embedded.Options{Path: args[1]})
+	if err := errors.Join(engine.Close(), engine.Close()); err != nil {
+		return err
+	}
+	for range 3 {
+		engine, conn, err := openConn(ctx, args[1])
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(conn.Exec(ctx, "CREATE TABLE IF NOT EXISTS w (n UInt64) ENGINE = MergeTree ORDER BY n"), conn.Exec(ctx, "INSERT INTO w VALUES (1)"), engine.Close()); err != nil {
+			return err
+		}
+		if err := conn.Ping(ctx); err == nil {
+			return errors.New("a closed engine answers")
+		}
+	}
+	fmt.Println(errors.Is(second, embedded.ErrOpen), second)
+	return nil
+}
+
+func openConn(ctx context.Context, path string) (*embedded.Engine, driver.Conn, error) {
+	engine, err := embedded.Open(ctx, embedded.Options{Path: path})
+	if err != nil {
+		return nil, nil, err
+	}
+	conn, err := clickhouse.Open(&clickhouse.Options{Protocol: clickhouse.HTTP, Addr: []string{"embedded"}, DialContext: engine.Dial})
+	return engine, conn, err
+}
