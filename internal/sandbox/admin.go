@@ -1,7 +1,207 @@
 package sandbox
 
-import "net/http"
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
 
+// maxAdminBody bounds what an admin route reads.
+const maxAdminBody = 1 << 20
+
+// serveAdmin steers the sandbox from another process of this machine:
+//
+//	GET, DELETE /admin/stats       counters and faults injected; set to zero
+//	GET, POST /admin/keys          all keys; change the one with the given value
+//	GET, POST, DELETE /admin/faults
+//	POST /admin/cursors/invalidate every cursor given out becomes a broken one
+//	POST /admin/change             AdminChange
+//	GET /admin/truth?stream=S&key=K  NDJSON of TruthRow
 func (s *Sandbox) serveAdmin(w http.ResponseWriter, r *http.Request) {
-	writeError(w, r, fail(codeNotFound))
+	if !fromThisMachine(r) {
+		http.Error(w, "the admin routes answer this machine only", http.StatusForbidden)
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxAdminBody)
+	switch r.Method + " " + strings.TrimPrefix(r.URL.Path, "/admin") {
+	case "GET /stats":
+		adminAnswer(w, map[string]any{"stats": s.Stats(), "faults_injected": s.FaultsInjected()})
+	case "DELETE /stats":
+		s.ResetStats()
+		adminAnswer(w, nil)
+	case "GET /keys":
+		adminAnswer(w, s.Keys())
+	case "POST /keys":
+		adminDo(w, r, s.adminKey)
+	case "GET /faults":
+		adminAnswer(w, s.Faults())
+	case "POST /faults":
+		adminDo(w, r, func(f Fault) (any, error) { return nil, s.AddFault(f) })
+	case "DELETE /faults":
+		s.ClearFaults()
+		adminAnswer(w, nil)
+	case "POST /cursors/invalidate":
+		s.InvalidateCursors()
+		adminAnswer(w, nil)
+	case "POST /change":
+		adminDo(w, r, s.adminChange)
+	case "GET /truth":
+		s.adminTruth(w, r)
+	default:
+		http.Error(w, "no such admin route", http.StatusNotFound)
+	}
+}
+
+// fromThisMachine refuses other machines, and web pages that a browser on this
+// one has open.
+func fromThisMachine(r *http.Request) bool {
+	peer, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil || !net.ParseIP(peer).IsLoopback() || r.Header.Get("Origin") != "" {
+		return false
+	}
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = r.Host
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func adminAnswer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_, _ = w.Write(append(encodeJSON(v), '\n')) // the client has gone
+}
+
+func adminDo[T any](w http.ResponseWriter, r *http.Request, do func(T) (any, error)) {
+	var in T
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&in); err != nil {
+		http.Error(w, fmt.Sprintf("body: %v", err), http.StatusBadRequest)
+		return
+	}
+	out, err := do(in)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	adminAnswer(w, out)
+}
+
+// adminKey replaces what a key may do; fields left out stay.
+func (s *Sandbox) adminKey(in struct {
+	Value        string    `json:"value"`
+	State        *string   `json:"state"`
+	Scopes       *[]string `json:"scopes"`
+	AllLocations *bool     `json:"all_locations"`
+	LocationIDs  *[]string `json:"location_ids"`
+	PerMinute    *int      `json:"per_minute"`
+	RotateFor    *int      `json:"rotate_for"` // seconds that the old value stays valid
+}) (any, error) {
+	if in.RotateFor != nil {
+		return s.RotateKey(in.Value, time.Duration(*in.RotateFor)*time.Second)
+	}
+	return nil, s.UpdateKey(in.Value, func(k *Key) {
+		replace(&k.State, in.State)
+		replace(&k.Scopes, in.Scopes)
+		replace(&k.AllLocations, in.AllLocations)
+		replace(&k.LocationIDs, in.LocationIDs)
+		replace(&k.Limits.PerMinute, in.PerMinute)
+	})
+}
+
+func replace[T any](field, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+// AdminChange changes a restaurant from another process.
+type AdminChange struct {
+	Business int      `json:"business"`
+	Action   string   `json:"action"` // place, edit, cancel, unpay, pay, delete, purge, touch, random
+	Stream   string   `json:"stream"` // for delete, purge and touch; default sales_orders
+	Count    int      `json:"count"`  // place, random; or so many rows drawn with Seed when IDs is empty
+	IDs      []string `json:"ids"`
+	Seed     uint64   `json:"seed"`
+	Items    int      `json:"items"`  // place
+	Untold   bool     `json:"untold"` // random: permanent deletions and moves too
+}
+
+func (s *Sandbox) adminChange(c AdminChange) (any, error) {
+	if c.Business < 0 || c.Business >= len(s.businesses) {
+		return nil, fmt.Errorf("business %d: there are %d", c.Business, len(s.businesses))
+	}
+	r := s.Restaurant(c.Business)
+	setDefault(&c.Stream, StreamSalesOrders)
+	g := rand.New(rand.NewPCG(c.Seed, 1))
+	done := []string{}
+	for range c.Count * b2i(c.Action == "place" || c.Action == "random") {
+		var what string
+		var err error
+		if c.Action == "place" {
+			what, err = r.PlaceOrder(OrderSpec{Items: c.Items})
+		} else {
+			what, err = r.Mutate(g, c.Untold)
+		}
+		if err != nil {
+			return nil, err
+		}
+		done = append(done, what)
+	}
+	if c.Action == "place" || c.Action == "random" {
+		return done, nil
+	}
+	if len(c.IDs) == 0 {
+		c.IDs = r.draw(c.Stream, c.Count, g)
+	}
+	return c.IDs, r.changeEach(c)
+}
+
+// draw picks count different live rows.
+func (r Restaurant) draw(stream string, count int, g *rand.Rand) []string {
+	ids := r.IDs(stream)
+	g.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	return ids[:min(count, len(ids))]
+}
+
+func (r Restaurant) changeEach(c AdminChange) error {
+	switch c.Action {
+	case "delete":
+		return r.Delete(c.Stream, c.IDs...)
+	case "purge":
+		return r.Purge(c.Stream, c.IDs...)
+	case "touch":
+		return r.Touch(c.Stream, c.IDs...)
+	}
+	one := map[string]func(string) error{"edit": r.EditOrder, "cancel": r.CancelOrder, "unpay": r.UnpayOrder, "pay": r.PayOrder}[c.Action]
+	if one == nil {
+		return fmt.Errorf("action %q is none of place, edit, cancel, unpay, pay, delete, purge, touch, random", c.Action)
+	}
+	for _, id := range c.IDs {
+		if err := one(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Sandbox) adminTruth(w http.ResponseWriter, r *http.Request) {
+	key := r.URL.Query().Get("key")
+	if key == "" && len(s.businesses) > 0 {
+		key = s.Key(0, RoleMain).Value
+	}
+	out := bufio.NewWriterSize(w, 1<<16)
+	enc := json.NewEncoder(out)
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	if err := s.Truth(key, r.URL.Query().Get("stream"), func(row TruthRow) error { return enc.Encode(row) }); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	_ = out.Flush() // the client has gone
 }

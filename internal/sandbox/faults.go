@@ -163,7 +163,7 @@ func (s *Sandbox) InvalidateCursors() {
 
 // roll draws which faults of a stage strike now.
 func (f *faultBox) roll(stage faultStage, rq *request, rowID func() string) []Fault {
-	if f.active.Load() == 0 {
+	if rq.trusted || f.active.Load() == 0 {
 		return nil
 	}
 	f.mu.Lock()

@@ -48,12 +48,12 @@ func (rq *request) listOrders() *apiError {
 func (rq *request) mirrorPage(l listing) {
 	b := rq.b
 	log := &b.changes
-	i := log.since(l.since)
+	i := 0
 	if l.after.begun {
-		i = max(i, log.after(l.after.c))
+		i = log.after(l.after.c)
 	}
 	rq.openPage()
-	end, more := rq.walk(log, i, l.limit, func(c change, o *order) (show, stop bool) {
+	end, more := rq.walk(log, i, l.since, l.limit, func(c change, o *order) (show, stop bool) {
 		return b.currentOrder(c) && b.listed(o), false
 	})
 	rq.closePage(place{pos: end}, more)
@@ -65,16 +65,17 @@ func (rq *request) rangePage(l listing, w rangeWalk) {
 	b := rq.b
 	first, last := b.cal.start(w.from), b.cal.start(w.to+1)
 	log := &b.byCreated
-	i := log.since(first)
+	since := first
 	if b.readings.RangeByChange {
 		log = &b.changes
-		i = log.since(first - MaxStampDelay.Microseconds())
+		since = first - MaxStampDelay.Microseconds()
 	}
+	i := 0
 	if l.after.begun {
-		i = max(i, log.after(l.after.c))
+		i = log.after(l.after.c)
 	}
 	rq.openPage()
-	end, more := rq.walk(log, i, l.limit, func(c change, o *order) (show, stop bool) {
+	end, more := rq.walk(log, i, since, l.limit, func(c change, o *order) (show, stop bool) {
 		if b.readings.RangeByChange {
 			return b.currentOrder(c) && o.created >= first && o.created < last && w.shows(o), false
 		}
@@ -91,11 +92,16 @@ func (w *rangeWalk) shows(o *order) bool {
 	return o.counts() || w.deleted && o.flags&(orderDeleted|orderPaid|orderCancelled) == orderDeleted|orderPaid
 }
 
-// walk writes up to limit orders from entry i on.
-func (rq *request) walk(log *changeLog, i, limit int, match func(change, *order) (show, stop bool)) (end pos, more bool) {
+// walk writes up to limit orders from entry i on, those since a stamp and those
+// without one.
+func (rq *request) walk(log *changeLog, i int, since int64, limit int, match func(change, *order) (show, stop bool)) (end pos, more bool) {
 	count := 0
 	for ; i < len(log.entries); i++ {
 		c := log.entries[i]
+		if c.stamp != nullStamp && c.stamp < since {
+			i = log.since(since) - 1
+			continue
+		}
 		o := &rq.b.orders[c.n]
 		show, stop := match(c, o)
 		if stop {

@@ -62,8 +62,9 @@ type Readings struct {
 	// has no updated_at until it changes; 0 for none. They are left out of walks
 	// with updated_since.
 	NullUpdatedAt int
-	// NullTombstones gives every tombstone of those lists a null updated_at and
-	// deleted_at; they come in every walk that shows tombstones.
+	// NullTombstones gives every tombstone of those lists, and every fourth of
+	// orders removed after New, a null updated_at and deleted_at; they come in
+	// every walk that shows tombstones.
 	NullTombstones bool
 	// StampDelay lets live changes show up to so long after their stamp; at most
 	// two minutes.

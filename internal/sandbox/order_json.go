@@ -166,11 +166,18 @@ func (b *business) appendOrderTombstone(out []byte, n uint32) []byte {
 	reason := o.reason()
 	out = b.appendOrderID(append(out, `{"id":`...), n)
 	out = append(out, `,"deleted":true,"deleted_at":`...)
-	if reason == ReasonUnpaid || more == nil || more.removedAt == 0 {
-		out = append(out, "null"...)
-	} else {
-		out = appendInstant(out, more.removedAt, b.decimals)
+	deletedAt := int64(nullStamp)
+	if reason != ReasonUnpaid && o.stamp != nullStamp && more != nil && more.removedAt != 0 {
+		deletedAt = more.removedAt
 	}
-	out = appendInstant(append(out, `,"updated_at":`...), o.stamp, b.decimals)
+	out = b.appendInstantOrNull(out, deletedAt)
+	out = b.appendInstantOrNull(append(out, `,"updated_at":`...), o.stamp)
 	return append(append(append(out, `,"reason":"`...), reason...), `"}`...)
+}
+
+func (b *business) appendInstantOrNull(out []byte, us int64) []byte {
+	if us == nullStamp {
+		return append(out, "null"...)
+	}
+	return appendInstant(out, us, b.decimals)
 }

@@ -127,11 +127,10 @@ func (b *business) tombstone(id string, stamp, deletedAt int64) []byte {
 	out := appendString([]byte(`{"id":`), id)
 	out = append(out, `,"deleted":true,"deleted_at":`...)
 	if stamp == nullStamp {
-		return append(out, `null,"updated_at":null}`...)
+		deletedAt = nullStamp
 	}
-	out = appendInstant(out, deletedAt, b.decimals)
-	out = append(out, `,"updated_at":`...)
-	return append(appendInstant(out, stamp, b.decimals), '}')
+	out = b.appendInstantOrNull(out, deletedAt)
+	return append(b.appendInstantOrNull(append(out, `,"updated_at":`...), stamp), '}')
 }
 
 // instant is null for nullStamp.
