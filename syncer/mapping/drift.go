@@ -1,5 +1,10 @@
 package mapping
 
+import (
+	"bytes"
+	"slices"
+)
+
 // The kinds of drift.
 const (
 	DriftField = "field" // a field that api.md does not name
@@ -48,13 +53,25 @@ func (s *Seen) Add(key string) bool {
 	return len(s.keys) > before
 }
 
-// unknown reads past a field that api.md does not name, and reports it.
-func (m *Mapper) unknown(o *object, quoted []byte) error {
-	m.recheck = true
+// unknown reads past a field that api.md does not name, and reports it. A field
+// that the service added is in every row from then on, so the strict parser, which
+// reads the row a second time, is only asked when names may be there twice: first
+// is where the unknown names of this object begin.
+func (m *Mapper) unknown(o *object, quoted []byte, first int) error {
+	end := int(m.dec.InputOffset())
+	name := m.raw[end-len(quoted) : end]
+	twice := func(other []byte) bool { return bytes.Equal(other, name) }
+	if bytes.IndexByte(name, '\\') >= 0 || len(m.unknowns)-first >= fewKeys || slices.ContainsFunc(m.unknowns[first:], twice) {
+		m.recheck = true
+	}
+	m.unknowns = append(m.unknowns, name)
 	path := m.path(o.path, m.text(quoted))
 	value, err := m.dec.ReadValue()
 	if err != nil {
 		return m.syntax(err)
+	}
+	if (value[0] == '{' || value[0] == '[') && !value.IsValid() {
+		m.recheck = true
 	}
 	m.report(path, DriftField, value)
 	return nil

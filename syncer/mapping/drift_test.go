@@ -21,14 +21,14 @@ func reported(items []DriftItem) []string {
 func TestUnknownFieldsAndValuesLand(t *testing.T) {
 	row := strings.NewReplacer(
 		`"channel":"pos"`, `"covers": {"adults": 2} ,"channel":"kiosk"`,
-		`"vat_rate":9`, `"vat_rate":9,"discount_code":"VARA"`,
+		`"vat_rate":9`, `"vat_rate":9,"discount_code":"VARA","covers":[]`,
 		`"name":"Smântână"`, `"name":"Smântână","kcal":12`,
 		`"method":"cash"`, `"method":"crypto"`,
 		`"tip":"5.00"`, `"tip":"5.00","service":"1.00"`,
 	).Replace(orderRow(3))
 	got, r := mapped(t, plan[api.SalesOrder](t, "sales_orders"), row)
 	want := []string{
-		`field covers {"adults": 2}`, `value channel "kiosk"`, `field items.extras.kcal 12`, `field items.discount_code "VARA"`,
+		`field covers {"adults": 2}`, `value channel "kiosk"`, `field items.extras.kcal 12`, `field items.discount_code "VARA"`, `field items.covers []`,
 		`field totals.service "1.00"`, `value payments.method "crypto"`,
 	}
 	if diff := cmp.Diff(want, reported(r.Drift)); diff != "" {

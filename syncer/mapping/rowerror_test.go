@@ -72,6 +72,8 @@ func TestBadRows(t *testing.T) {
 		{"fields twice", order, orderRow(1), `"channel":"pos"`, `"channel":"pos","channel":"pos"`, "channel", "there twice", ""},
 		{"fields twice, deep", order, orderRow(2), `"vat_rate":9,"total":"50.65"`, `"vat_rate":9,"vat_rate":9,"total":"50.65"`, "items.1.vat_rate", "there twice", ""},
 		{"unknown fields twice", order, orderRow(1), `"channel":"pos"`, `"x":1,"channel":"pos","x":2`, "x", "there twice", ""},
+		{"unknown fields twice, escaped", order, orderRow(2), `"vat_rate":9,"total":"50.65"`, `"xy":1,"vat_rate":9,"total":"50.65","x\u0079":2`, "items.1.xy", "there twice", ""},
+		{"unknown field of an object that is none", order, orderRow(1), `"channel":"pos"`, `"x":[01],"channel":"pos"`, "x", "not valid JSON", "1]"},
 		{"fields twice inside an unknown one", order, orderRow(1), `"channel":"pos"`, `"x":{"y":1,"y":1},"channel":"pos"`, "x.y", "there twice", ""},
 		{"bool as text", product, productRow, `"available":true`, `"available":"true"`, "available", "want true or false", `"true"`},
 		{"bool as number", product, productRow, `"available":true`, `"available":1`, "available", "want true or false", `1`},
