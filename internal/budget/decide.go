@@ -47,9 +47,11 @@ func (w *window) nextPlace() instant {
 	return next
 }
 
-// early is how much of an interval a paced request may be ahead of its time: it
-// evens out what latencies do to the rhythm without leaving places idle.
-const early = 0.5
+// early is how much of an interval a paced request may be ahead of its time, so
+// that the rhythm that latencies disturb does not leave places idle. Measured
+// over hours with answers taking 10 to 120 ms: 0 uses 98.7 % of a limit, 0.05
+// uses 99.4 %; from 0.25 on, holes stay open and fresh requests wait for seconds.
+const early = 0.05
 
 // pace is when a paced lane may take the next place of a window that has room.
 //

@@ -61,17 +61,19 @@ type Key struct {
 	// All below is guarded by ledger.mu.
 	business    *business
 	all, heavy  *window
+	limits      [2][]*window // that a request counts in, by weight: the business's first
 	out         map[*Pass]struct{}
-	queues      [lanes][2][]*waiter // by lane; plain and heavy
+	queues      [lanes][2][]*waiter // by lane and weight
 	latency     time.Duration       // smoothed
 	granted     [lanes]uint64
-	recent      [lanes][]instant // sendings of the last minute
+	urgent      [2][]instant // sent above the backfill in the last minute, by weight
 	rateLimited uint64
 }
 
 // business is what the keys of one restaurant share: its limit, and the order in
 // which they are served.
 type business struct {
+	name  string // empty: not told yet
 	limit *window
 	keys  []*Key // those served last at the end
 	timer *time.Timer
@@ -92,13 +94,15 @@ func (l *Ledger) Key(name string, share float64) *Key {
 	k := &Key{ledger: l, name: name, share: share, out: map[*Pass]struct{}{}}
 	k.all = newWindow(DefaultLimits.PerMinute, share, l.opts.Margin)
 	k.heavy = newWindow(DefaultLimits.HeavyPerMinute, share, l.opts.Margin)
-	k.business = l.newBusiness(k)
+	k.move(l.newBusiness(k))
 	l.keys[name] = k
 	return k
 }
 
-func (l *Ledger) newBusiness(k *Key) *business {
-	return &business{limit: newWindow(DefaultLimits.BusinessPerMinute, k.share, l.opts.Margin), keys: []*Key{k}, at: never}
+func (l *Ledger) newBusiness(keys ...*Key) *business {
+	b := &business{keys: keys, at: never}
+	b.limit = newWindow(DefaultLimits.BusinessPerMinute, b.share(), l.opts.Margin)
+	return b
 }
 
 // Forget drops a key that is no longer configured. Its waiters, if any, wait on.
@@ -141,28 +145,45 @@ func (b *business) share() float64 {
 // has under way.
 func (k *Key) join(name string) {
 	l := k.ledger
-	b, ok := l.businesses[name]
-	if b == k.business || name == "" {
+	if name == "" || name == k.business.name {
 		return
 	}
-	if !ok {
-		l.businesses[name] = k.business // the first key brings its own along
+	b, ok := l.businesses[name]
+	switch {
+	case !ok && k.business.name == "": // the first one's becomes everybody's
+		k.business.name = name
+		l.businesses[name] = k.business
 		return
+	case !ok:
+		b = l.newBusiness()
+		b.name = name
+		l.businesses[name] = b
 	}
 	old := k.business
 	old.keys = slices.DeleteFunc(old.keys, func(other *Key) bool { return other == k })
-	k.business = b
 	b.keys = append(b.keys, k)
-	now := l.now()
-	k.all.expire(now)
-	for _, at := range k.all.own {
-		b.limit.own = insert(b.limit.own, at)
-	}
-	for p := range k.out {
-		old.limit.back()
-		p.windows[0] = b.limit
-		b.limit.inFlight++
-	}
+	k.carry(old, b)
+	k.move(b)
 	b.limit.setLimit(b.limit.limit, b.share())
 	old.serve(l)
+}
+
+// carry takes what the key has used and has under way into another business's
+// count. The old one keeps what was counted: it is on the safe side.
+func (k *Key) carry(from, to *business) {
+	k.all.expire(k.ledger.now())
+	for _, at := range k.all.own {
+		to.limit.own = insert(to.limit.own, at)
+	}
+	for p := range k.out {
+		from.limit.back()
+		to.limit.inFlight++
+		p.windows[0], p.gone[0] = to.limit, to.limit.gone
+	}
+}
+
+// move makes b the key's business.
+func (k *Key) move(b *business) {
+	k.business = b
+	k.limits = [2][]*window{{b.limit, k.all}, {b.limit, k.all, k.heavy}}
 }

@@ -8,7 +8,9 @@ import (
 // Pass is the right to send one request, now.
 type Pass struct {
 	key     *Key
-	windows []*window // the business's first, then the key's, then the heavy routes'
+	limits  int        // how many of windows apply
+	windows [3]*window // the business's, the key's, the heavy routes'
+	gone    [3]uint64  // of each, when the request was sent
 	sent    instant
 	left    bool
 }
@@ -74,7 +76,7 @@ func (p *Pass) count(now instant, a Answer) {
 	} else {
 		p.key.took(now - p.sent)
 	}
-	for _, w := range p.windows {
+	for _, w := range p.counted() {
 		w.expire(now)
 		w.answered(now, late)
 	}
@@ -89,36 +91,38 @@ func (p *Pass) learn(now instant, a Answer) {
 	if a.Status == 0 {
 		return
 	}
-	for _, w := range p.windows {
-		w.alone = false
+	for _, w := range p.counted() {
+		w.accepted(p.sent)
 	}
-	if w := p.meant(a.Limit); w != nil && a.Remaining >= 0 {
-		w.observe(now, p.sent, a.Remaining)
+	if i := p.meant(a.Limit); i >= 0 && a.Remaining >= 0 {
+		p.windows[i].observe(now, p.sent, p.gone[i], a.Remaining)
 	}
 }
 
-// meant is the window that an answer's figures are about: the one with that
-// limit. A lower limit than any is news that /me has not told yet, and about the
-// key, or about the heavy routes on one of those. Nil when it cannot be told.
-func (p *Pass) meant(limit int) *window {
-	var found *window
-	for _, w := range p.windows {
+// counted are the windows that the request counts in.
+func (p *Pass) counted() []*window { return p.windows[:p.limits] }
+
+// meant is the index of the window that an answer's figures are about: the one
+// with that limit. A limit lower than any is news that /me has not told yet,
+// about the key, or about the heavy routes on one of those. It is -1 when it
+// cannot be told.
+func (p *Pass) meant(limit int) int {
+	found := -1
+	for i, w := range p.counted() {
 		if w.limit != limit {
 			continue
 		}
-		if found != nil {
-			return nil // two limits of one figure
+		if found >= 0 {
+			return -1 // two limits of one figure
 		}
-		found = w
+		found = i
 	}
-	if found != nil || limit <= 0 {
-		return found
+	last := p.limits - 1
+	if found < 0 && limit > 0 && limit < p.windows[last].limit {
+		p.windows[last].setLimit(limit, p.key.share)
+		return last
 	}
-	if w := p.windows[len(p.windows)-1]; limit < w.limit {
-		w.setLimit(limit, p.key.share)
-		return w
-	}
-	return nil
+	return found
 }
 
 // refused stops what a 429 covers until it may be tried again, as far as its
@@ -131,11 +135,11 @@ func (p *Pass) refused(now instant, a Answer) {
 		pause = blindPause
 	}
 	until := now + pause + jitter(l.opts.Jitter())
-	if w := p.meant(a.Limit); w != nil {
-		w.refuse(now, until)
-		return
+	w := p.key.all
+	if i := p.meant(a.Limit); i >= 0 {
+		w = p.windows[i]
 	}
-	p.key.all.refuse(now, until)
+	w.refuse(now, until)
 }
 
 // jitter is at least a little: a Retry-After is in whole seconds.

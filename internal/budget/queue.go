@@ -28,12 +28,7 @@ func (k *Key) queue(lane Lane, heavy bool) *waiter {
 
 // line is the queue that a waiter stands in. Heavy requests have one of their
 // own: waiting for the heavy limit must not hold up what it does not cover.
-func (k *Key) line(w *waiter) *[]*waiter {
-	if w.heavy {
-		return &k.queues[w.lane][1]
-	}
-	return &k.queues[w.lane][0]
-}
+func (k *Key) line(w *waiter) *[]*waiter { return &k.queues[w.lane][weight(w.heavy)] }
 
 // withdraw takes back a place in the queue, or a pass that came too late.
 func (k *Key) withdraw(w *waiter) {
@@ -54,7 +49,7 @@ func (k *Key) withdraw(w *waiter) {
 func (p *Pass) unsent() {
 	p.left = true
 	delete(p.key.out, p)
-	for _, w := range p.windows {
+	for _, w := range p.counted() {
 		w.back()
 	}
 }
@@ -76,63 +71,68 @@ func (b *business) serve(l *Ledger) {
 	}
 }
 
+// weights of a request: plain and heavy.
+const (
+	plain = iota
+	heavyweight
+)
+
+func weight(heavy bool) int {
+	if heavy {
+		return heavyweight
+	}
+	return plain
+}
+
 // grant serves the first waiter that may go: by lane, then the key served
 // longest ago, then who came first. A window that holds up a waiter is closed to
 // all that come after him, so that a lower lane never takes the place that a
 // higher one waits for.
 func (b *business) grant(now instant) (again instant, granted bool) {
 	again = never
-	var closed [8]*window
-	claims := closed[:0]
+	var room [8]*window
+	closed := room[:0]
 	for lane := range lanes {
 		for i, k := range b.keys {
-			for heavy := range k.queues[lane] {
-				if len(k.queues[lane][heavy]) == 0 {
+			for weight, queue := range k.queues[lane] {
+				if len(queue) == 0 || overlap(k.limits[weight], closed) {
 					continue
 				}
-				windows := k.windows(heavy == 1)
-				if overlap(windows, claims) {
-					continue
-				}
-				ok, at, blocking := decide(now, lane.paced(), windows)
+				ok, at, blocking := decide(now, lane.paced(), k.limits[weight])
 				if ok {
-					k.admit(now, lane, heavy)
-					b.keys = append(slices.Delete(b.keys, i, i+1), k)
+					k.admit(now, lane, weight)
+					copy(b.keys[i:], b.keys[i+1:])
+					b.keys[len(b.keys)-1] = k
 					return 0, true
 				}
 				again = min(again, at)
-				claims = append(claims, blocking)
+				closed = append(closed, blocking)
 			}
 		}
 	}
 	return again, false
 }
 
-func overlap(windows, claims []*window) bool {
-	return slices.ContainsFunc(windows, func(w *window) bool { return slices.Contains(claims, w) })
-}
-
-// windows are those that a request counts in, the business's first.
-func (k *Key) windows(heavy bool) []*window {
-	if heavy {
-		return []*window{k.business.limit, k.all, k.heavy}
-	}
-	return []*window{k.business.limit, k.all}
+func overlap(windows, closed []*window) bool {
+	return slices.ContainsFunc(windows, func(w *window) bool { return slices.Contains(closed, w) })
 }
 
 // admit gives the first of a queue his pass.
-func (k *Key) admit(now instant, lane Lane, heavy int) {
-	q := &k.queues[lane][heavy]
+func (k *Key) admit(now instant, lane Lane, weight int) {
+	q := &k.queues[lane][weight]
 	w := (*q)[0]
 	(*q)[0] = nil
 	*q = (*q)[1:]
-	p := &Pass{key: k, windows: k.windows(heavy == 1), sent: now}
-	for _, win := range p.windows {
+	p := &Pass{key: k, sent: now, limits: len(k.limits[weight])}
+	for i, win := range k.limits[weight] {
 		win.take(now, lane.paced())
+		p.windows[i], p.gone[i] = win, win.gone
 	}
 	k.out[p] = struct{}{}
 	k.granted[lane]++
-	k.recent[lane] = append(expired(k.recent[lane], now), now+minute)
+	if lane < Backfill {
+		k.urgent[weight] = append(expired(k.urgent[weight], now), now+minute)
+	}
 	w.pass <- p
 }
 

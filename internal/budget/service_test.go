@@ -14,7 +14,9 @@ type counter interface {
 
 // algorithms are the ways to count a minute, each begun at a random phase.
 var algorithms = map[string]func(limit int, r *rand.Rand) counter{
-	"fixed":   func(limit int, r *rand.Rand) counter { return &fixed{limit: limit, phase: time.Duration(r.Int64N(int64(minute)))} },
+	"fixed": func(limit int, r *rand.Rand) counter {
+		return &fixed{limit: limit, phase: time.Duration(r.Int64N(int64(minute)))}
+	},
 	"sliding": func(limit int, _ *rand.Rand) counter { return &sliding{limit: limit} },
 	"bucket":  func(limit int, _ *rand.Rand) counter { return &bucket{limit: limit, tokens: float64(limit)} },
 }

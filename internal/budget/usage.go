@@ -38,8 +38,8 @@ func (w *window) usage(now instant) Share {
 }
 
 // Forecast is how long a backfill will take for so many requests more, all of
-// them heavy or none, at what the other lanes and others leave of the limits now
-// (DESIGN B5).
+// them heavy or none, at what the other lanes, other keys and others leave of
+// the limits now (DESIGN B5).
 func (k *Key) Forecast(requests int, heavy bool) time.Duration {
 	if requests <= 0 {
 		return 0
@@ -48,22 +48,27 @@ func (k *Key) Forecast(requests int, heavy bool) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	above := 0
-	for lane := range Backfill {
-		k.recent[lane] = expired(k.recent[lane], now)
-		above += len(k.recent[lane])
+	for weight := range k.urgent {
+		k.urgent[weight] = expired(k.urgent[weight], now)
 	}
-	var longest time.Duration
-	for _, w := range k.windows(heavy) {
-		w.expire(now)
-		longest = max(longest, w.forecast(now, requests, above, k.latency))
+	plainly, heavily := len(k.urgent[plain]), len(k.urgent[heavyweight])
+	b := k.business.limit
+	b.expire(now)
+	k.all.expire(now)
+	longest := max(
+		b.forecast(now, requests, plainly+heavily+b.ours()-k.all.ours(), k.latency),
+		k.all.forecast(now, requests, plainly+heavily, k.latency))
+	if heavy {
+		k.heavy.expire(now)
+		longest = max(longest, k.heavy.forecast(now, requests, heavily, k.latency))
 	}
 	return longest
 }
 
-// forecast is how long one window needs: each place serves once in a cycle.
-func (w *window) forecast(now instant, requests, above int, latency time.Duration) time.Duration {
-	places := max(1, min(w.share, w.limit-len(w.foreign))-above)
+// forecast is how long one window needs when taken of its places serve others:
+// each place serves once in a cycle.
+func (w *window) forecast(now instant, requests, taken int, latency time.Duration) time.Duration {
+	places := max(1, min(w.share, w.limit-len(w.foreign))-taken)
 	wait := max(w.pausedUntil-now, 0)
 	return wait + time.Duration(float64(requests)/float64(places)*float64(w.cycle+latency))
 }

@@ -21,10 +21,14 @@ type window struct {
 	// own are the instants at which our places come back, oldest first; foreign
 	// are those of places that others were seen to take.
 	own, foreign []instant
+	// gone is how many of both have come back so far.
+	gone uint64
 
 	pausedUntil instant
-	// alone: after a 429, one request at a time until an answer is not a 429.
-	alone bool
+	// alone: after a 429, one request at a time until one sent since then is
+	// answered with anything else.
+	alone     bool
+	refusedAt instant
 	// lastPaced is when a paced lane last took a place.
 	lastPaced instant
 	// seen is the last X-RateLimit-Remaining, and seenSent the instant its
@@ -55,8 +59,10 @@ func (w *window) free() int {
 
 // expire gives back the places whose time has come.
 func (w *window) expire(now instant) {
+	before := len(w.own) + len(w.foreign)
 	w.own = expired(w.own, now)
 	w.foreign = expired(w.foreign, now)
+	w.gone += uint64(before - len(w.own) - len(w.foreign))
 }
 
 func expired(places []instant, now instant) []instant {
@@ -94,19 +100,22 @@ func insert(places []instant, at instant) []instant {
 	return slices.Insert(places, i, at)
 }
 
-// observe learns from X-RateLimit-Remaining of an answer whose request was sent
-// at sent and has been counted as answered: what our own requests do not explain
-// is someone else's.
-func (w *window) observe(now, sent instant, remaining int) {
-	others := max(w.missing(remaining), w.dropped(remaining))
+// observe learns from X-RateLimit-Remaining of an answer that has been counted
+// as answered: what our own requests do not explain is someone else's. The
+// request was sent at sent, when gone places had come back.
+func (w *window) observe(now, sent instant, gone uint64, remaining int) {
+	others := max(w.missing(gone, remaining), w.dropped(remaining))
 	w.seen, w.seenSent = remaining, sent
 	w.yield(now, others)
 }
 
 // missing compares with our whole count: no algorithm counts more than 60
-// seconds, so less room than that leaves is someone else's doing.
-func (w *window) missing(remaining int) int {
-	return w.limit - w.ours() - len(w.foreign) - remaining
+// seconds, so less room than that leaves is someone else's doing. Places that
+// came back while the request was under way may have been taken when the
+// service counted it.
+func (w *window) missing(gone uint64, remaining int) int {
+	back := int(w.gone - gone)
+	return w.limit - w.ours() - len(w.foreign) - back - remaining
 }
 
 // dropped compares with the answer before: between the two the service counted
@@ -121,7 +130,8 @@ func (w *window) dropped(remaining int) int {
 	return w.seen - remaining - between
 }
 
-// yield counts n places as taken by others, for two cycles.
+// yield counts n places as taken by others, for two cycles: what they used will
+// be theirs again.
 func (w *window) yield(now instant, n int) {
 	n = min(n, w.limit-len(w.foreign))
 	for range n {
@@ -133,7 +143,14 @@ func (w *window) yield(now instant, n int) {
 // room, so others use it more than we saw: a quarter is left to them.
 func (w *window) refuse(now, until instant) {
 	w.pausedUntil = max(w.pausedUntil, until)
-	w.alone = true
+	w.alone, w.refusedAt = true, now
 	w.seen = -1
 	w.yield(now, max(1, w.limit/4))
+}
+
+// accepted ends the caution after a 429, if the request was sent since.
+func (w *window) accepted(sent instant) {
+	if sent >= w.refusedAt {
+		w.alone = false
+	}
 }
