@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -87,12 +88,16 @@ func printDemo(w io.Writer, i app.DemoInfo, once bool) {
 	fmt.Fprintf(w, "\nNew orders keep coming in. Ctrl-C stops.\n")
 }
 
-// self is how this program was called.
+// self is how to call this program from here.
 func self() string {
-	if exe, err := os.Executable(); err == nil {
-		return near(exe)
+	exe, err := os.Executable()
+	if err != nil {
+		return "larder"
 	}
-	return "larder"
+	if path := near(exe); strings.ContainsRune(path, filepath.Separator) {
+		return path
+	}
+	return "." + string(filepath.Separator) + filepath.Base(exe)
 }
 
 // near is a path as seen from here, when that is shorter.

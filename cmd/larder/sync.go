@@ -14,6 +14,7 @@ import (
 
 func syncCommand(g *globals) *cobra.Command {
 	var sel syncer.Selection
+	var wait time.Duration
 	cmd := &cobra.Command{
 		Use:   "sync",
 		Short: "Make one pass of everything, then exit",
@@ -24,21 +25,22 @@ are used once.`,
 		Example: `  larder sync
   larder sync --source bistro --stream products --stream sales_orders`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runSync(cmd, g, sel) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runSync(cmd, g, sel, wait) },
 	}
 	cmd.Flags().StringArrayVar(&sel.Sources, "source", nil, "only this `source`; may be repeated")
 	cmd.Flags().StringArrayVar(&sel.Streams, "stream", nil, "only this `stream`; may be repeated")
+	cmd.Flags().DurationVar(&wait, "wait", 30*time.Second, "how long to wait for a remote warehouse that is down")
 	return cmd
 }
 
-func runSync(cmd *cobra.Command, g *globals, sel syncer.Selection) error {
+func runSync(cmd *cobra.Command, g *globals, sel syncer.Selection, wait time.Duration) error {
 	show := newProgress(cmd.Context(), g.err)
 	a, err := g.loadLogging(false, show.log(), show.level())
 	if err != nil {
 		show.end()
 		return err
 	}
-	report, err := a.Sync(cmd.Context(), sel, show.update)
+	report, err := a.Sync(cmd.Context(), sel, wait, show.update)
 	show.end()
 	if len(report.Sources) > 0 {
 		if perr := printReport(g.out, report); perr != nil {

@@ -78,7 +78,7 @@ func Demo(ctx context.Context, o DemoOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	return o.follow(ctx, d, DemoInfo{Config: file, APIURL: box.baseURL()}, began)
+	return o.follow(ctx, d, DemoInfo{Config: file, APIURL: box.url}, began)
 }
 
 // follow runs the daemon and tells how the first sync goes.
@@ -156,27 +156,35 @@ func emptyDemo(dir string) error {
 	return nil
 }
 
-func startDemoSandbox(ctx context.Context, l *lifecycle, o DemoOptions) (*service, error) {
-	box, err := startSandbox(ctx, "127.0.0.1:0", sandbox.Options{
+// demoService is the sandbox of a demo, listening.
+type demoService struct {
+	*sandbox.Sandbox
+	url string
+}
+
+func startDemoSandbox(ctx context.Context, l *lifecycle, o DemoOptions) (*demoService, error) {
+	box, err := sandbox.New(sandbox.Options{
 		Seed: o.Seed, Businesses: o.Restaurants, LocationsPer: 2, Days: o.Days, Orders: o.Days * o.OrdersADay,
 		Live: true, Pace: demoPace, Logger: o.Logger,
 		Limits: api.RateLimits{PerMinute: o.PerMinute, BusinessPerMinute: 5 * o.PerMinute, HeavyPerMinute: max(o.PerMinute/4, 1)},
 	})
 	if err != nil {
+		return nil, UsageError(err)
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
 		return nil, err
 	}
-	l.add("sandbox", time.Second, box.close)
-	go func() {
-		if err := box.serve(); err != nil {
-			o.Logger.Error("the sandbox ended", "error", err)
-		}
-	}()
-	return box, nil
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	served := make(chan error, 1)
+	go func() { served <- sandbox.Serve(serving, listener, box) }()
+	l.add("sandbox", 10*time.Second, func(context.Context) error { stop(); return <-served })
+	return &demoService{box, sandboxURL(listener)}, nil
 }
 
 // writeConfig leaves a configuration that the other commands can use while the
 // demo runs, with a file for each key.
-func (o DemoOptions) writeConfig(ctx context.Context, box *service) (string, error) {
+func (o DemoOptions) writeConfig(ctx context.Context, box *demoService) (string, error) {
 	keys := filepath.Join(o.Dir, "keys")
 	if err := os.MkdirAll(keys, 0o700); err != nil {
 		return "", &WarehouseError{fmt.Errorf("demo folder: %w", err)}
@@ -189,7 +197,7 @@ func (o DemoOptions) writeConfig(ctx context.Context, box *service) (string, err
 		if err := os.WriteFile(filepath.Join(keys, name), []byte(k.Value+"\n"), 0o600); err != nil {
 			return "", &WarehouseError{fmt.Errorf("demo folder: %w", err)}
 		}
-		fmt.Fprintf(&b, "  - {name: %s, base_url: %q, key_file: keys/%s}\n", name, box.baseURL(), name)
+		fmt.Fprintf(&b, "  - {name: %s, base_url: %q, key_file: keys/%s}\n", name, box.url, name)
 	}
 	fmt.Fprintf(&b, "warehouse: {dsn: \"embedded:./data\", http_listen: %q}\n", o.port(ctx, "127.0.0.1:8123"))
 	fmt.Fprintf(&b, "web: {listen: %q}\n", o.port(ctx, "127.0.0.1:9464"))

@@ -13,10 +13,11 @@ import (
 )
 
 // Sync makes one pass. Beside a daemon on the same embedded warehouse, the daemon
-// makes it. onProgress, which may be nil, is called about every second. The report
+// makes it. A remote warehouse that is down is waited for as long as wait, at the
+// start and in the middle. onProgress, which may be nil, is called about every second. The report
 // is filled as far as the pass came; an error in a source or stream is a
 // *SyncError.
-func (a *App) Sync(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (report syncer.Report, err error) {
+func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration, onProgress func(syncer.Status)) (report syncer.Report, err error) {
 	if err := a.checkSelection(sel); err != nil {
 		return report, err
 	}
@@ -33,7 +34,7 @@ func (a *App) Sync(ctx context.Context, sel syncer.Selection, onProgress func(sy
 	if w.held {
 		report, err = w.askSync(ctx, sel, onProgress)
 	} else {
-		report, err = a.syncHere(ctx, l, w, sources, sel, onProgress)
+		report, err = a.syncHere(ctx, l, w, pass{sources, sel, wait, onProgress})
 	}
 	if err == nil && report.Err() != nil {
 		err = &SyncError{report}
@@ -49,16 +50,24 @@ func (a *App) ownOrDaemon(ctx context.Context, l *lifecycle) (*way, error) {
 	return a.ownEngine(ctx, l)
 }
 
+// pass is what a command asks of a pass.
+type pass struct {
+	sources    []syncer.Source
+	sel        syncer.Selection
+	wait       time.Duration
+	onProgress func(syncer.Status)
+}
+
 // syncHere makes the pass in this process.
-func (a *App) syncHere(ctx context.Context, l *lifecycle, w *way, sources []syncer.Source, sel syncer.Selection, onProgress func(syncer.Status)) (syncer.Report, error) {
+func (a *App) syncHere(ctx context.Context, l *lifecycle, w *way, p pass) (syncer.Report, error) {
 	sink, err := a.openSink(ctx, l, w, prometheus.NewRegistry())
 	if err != nil {
 		return syncer.Report{}, err
 	}
-	if err := a.migrated(ctx, sink, reachWait, a.tellDown); err != nil {
+	if err := a.migrated(ctx, sink, p.wait, a.tellDown); err != nil {
 		return syncer.Report{}, err
 	}
-	y, err := a.newSyncer(sources, sink, nil)
+	y, err := a.newSyncer(p.sources, sink, nil)
 	if err != nil {
 		return syncer.Report{}, err
 	}
@@ -67,12 +76,12 @@ func (a *App) syncHere(ctx context.Context, l *lifecycle, w *way, sources []sync
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	go a.giveUp(ctx, sink, cancel)
-	return y.RunOnce(ctx, sel, onProgress)
+	go a.giveUp(ctx, sink, p.wait, cancel)
+	return y.RunOnce(ctx, p.sel, p.onProgress)
 }
 
 // giveUp ends a pass whose warehouse has gone: rows would wait for it forever.
-func (a *App) giveUp(ctx context.Context, sink *clickhouse.Sink, cancel context.CancelCauseFunc) {
+func (a *App) giveUp(ctx context.Context, sink *clickhouse.Sink, wait time.Duration, cancel context.CancelCauseFunc) {
 	down := time.Time{}
 	for pause(ctx, watchEvery) {
 		err := pinged(ctx, sink)
@@ -82,8 +91,8 @@ func (a *App) giveUp(ctx context.Context, sink *clickhouse.Sink, cancel context.
 		case down.IsZero():
 			down = time.Now()
 			a.tellDown(err)
-		case time.Since(down) > reachWait:
-			cancel(&WarehouseError{fmt.Errorf("the warehouse %s has not answered for %s: %w", a.cfg.Warehouse.DSN, reachWait, err)})
+		case time.Since(down) > wait:
+			cancel(&WarehouseError{fmt.Errorf("the warehouse %s has not answered for %s: %w", a.cfg.Warehouse.DSN, time.Since(down).Round(time.Second), err)})
 			return
 		}
 	}

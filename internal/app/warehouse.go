@@ -60,13 +60,12 @@ func (a *App) anyEngine(ctx context.Context, l *lifecycle) (*way, error) {
 	}
 	deadline := time.Now().Add(heldWait)
 	for {
+		if held := a.heldWay(); held.answers(ctx) {
+			return held, nil
+		}
 		w, err := a.openEngine(ctx, l)
 		if err == nil || !errors.Is(err, embedded.ErrHeld) {
 			return w, err
-		}
-		held := a.heldWay()
-		if held.answers(ctx) {
-			return held, nil
 		}
 		if time.Now().After(deadline) { // the holder is starting, ending, or stuck
 			return nil, &WarehouseError{fmt.Errorf("%w; it does not answer on its socket either", err)}

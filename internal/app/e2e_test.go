@@ -1,0 +1,257 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// world is a sandbox that listens, and a configuration that mirrors it.
+type world struct {
+	*sandbox.Sandbox
+	app *App
+	dir string
+}
+
+func newWorld(t *testing.T, o sandbox.Options) *world {
+	t.Helper()
+	box, err := sandbox.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- sandbox.Serve(ctx, l, box) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-served; err != nil {
+			t.Errorf("sandbox: %v", err)
+		}
+	})
+	w := &world{Sandbox: box, dir: t.TempDir()}
+	var b strings.Builder
+	b.WriteString("sources:\n")
+	for i := range max(o.Businesses, 1) {
+		name := fmt.Sprintf("r%d", i)
+		if err := os.WriteFile(filepath.Join(w.dir, name), []byte(box.Key(i, sandbox.RoleMain).Value), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "  - {name: %s, base_url: %q, key_file: %s}\n", name, sandboxURL(l), name)
+	}
+	b.WriteString("warehouse: {http_listen: \"127.0.0.1:0\", flush_interval: 50ms}\nweb: {listen: \"127.0.0.1:0\"}\n")
+	file := filepath.Join(w.dir, "larder.yaml")
+	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Load(config.Request{File: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.app = New(cfg, slog.New(slog.DiscardHandler), "test")
+	return w
+}
+
+func (w *world) sync(t *testing.T) syncer.Report {
+	t.Helper()
+	report, err := w.app.Sync(t.Context(), syncer.Selection{}, time.Minute, nil)
+	if err != nil {
+		t.Fatalf("sync: %v", err)
+	}
+	return report
+}
+
+// equalsTruth compares the live rows of every stream with what the sandbox says
+// that a mirror must hold.
+func (w *world) equalsTruth(t *testing.T) {
+	t.Helper()
+	for _, stream := range []string{
+		sandbox.StreamLocations, sandbox.StreamAllergens, sandbox.StreamCategories,
+		sandbox.StreamProducts, sandbox.StreamIngredients, sandbox.StreamSalesOrders,
+	} {
+		for i := range w.app.cfg.Sources {
+			key := w.Key(i, sandbox.RoleMain)
+			want := map[string]any{}
+			if err := w.Truth(key.Value, stream, func(r sandbox.TruthRow) error {
+				if r.Row == nil {
+					return nil
+				}
+				var v any
+				want[r.ID] = &v
+				return json.Unmarshal(r.Row, &v)
+			}); err != nil {
+				t.Fatal(err)
+			}
+			got := w.mirrored(t, stream, key.BusinessID)
+			if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
+				t.Errorf("%s of %s: %d rows, want %d (-truth +mirror):\n%.2000s", stream, key.BusinessName, len(got), len(want), diff)
+			}
+		}
+	}
+}
+
+func (w *world) mirrored(t *testing.T, stream, business string) map[string]any {
+	t.Helper()
+	var out bytes.Buffer
+	sql := fmt.Sprintf("SELECT id, _raw FROM larder_raw.%s FINAL WHERE business_id = '%s'", stream, business)
+	if err := w.app.Query(t.Context(), sql, "JSONEachRow", &out); err != nil {
+		t.Fatalf("query: %v", err)
+	}
+	rows := map[string]any{}
+	for lines := json.NewDecoder(&out); lines.More(); {
+		var row struct {
+			ID  string `json:"id"`
+			Raw string `json:"_raw"`
+		}
+		if err := lines.Decode(&row); err != nil {
+			t.Fatal(err)
+		}
+		var v any
+		if err := json.Unmarshal([]byte(row.Raw), &v); err != nil {
+			t.Fatalf("%s %s: _raw is no JSON: %v", stream, row.ID, err)
+		}
+		rows[row.ID] = &v
+	}
+	return rows
+}
+
+func TestSyncMirrorsTheTruth(t *testing.T) {
+	w := newWorld(t, sandbox.Options{Seed: 3, Businesses: 2, Orders: 700, Days: 20, NoLimits: true})
+	report := w.sync(t)
+	w.equalsTruth(t)
+	for _, s := range report.Sources {
+		for _, st := range s.Streams {
+			// The key is written when it is asked, before the pass counts.
+			if st.Err != nil || st.Off != "" || st.Upserts == 0 && st.Stream != "api_keys" {
+				t.Errorf("%s %s: %+v", s.Source, st.Stream, st)
+			}
+		}
+	}
+
+	r := w.Restaurant(0)
+	orders, products := r.IDs(sandbox.StreamSalesOrders), r.IDs(sandbox.StreamProducts)
+	for what, err := range map[string]error{
+		"delete orders":   r.Delete(sandbox.StreamSalesOrders, orders[3], orders[400]),
+		"touch products":  r.Touch(sandbox.StreamProducts, products[0], products[5]),
+		"delete product":  r.Delete(sandbox.StreamProducts, products[7]),
+		"rename location": r.RenameLocation(r.LocationIDs()[0], "Alt nume"),
+	} {
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	w.sync(t)
+	w.equalsTruth(t)
+
+	status, err := w.app.Status(t.Context())
+	if err != nil {
+		t.Fatalf("status without a daemon: %v", err)
+	}
+	if len(status.Sources) != 2 || status.Sources[0].BusinessID != w.Key(0, sandbox.RoleMain).BusinessID || status.Sources[0].Streams[6].Rows < 600 {
+		t.Errorf("stored status = %+v", status.Sources)
+	}
+}
+
+func TestDaemonServesTheCommandsBesideIt(t *testing.T) {
+	w := newWorld(t, sandbox.Options{Seed: 4, Orders: 300, Days: 10, NoLimits: true})
+	d, err := w.app.startDaemon(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.run(ctx) }()
+
+	report := w.sync(t) // through the socket: the daemon makes the pass
+	if len(report.Sources) != 1 || len(report.Sources[0].Streams) != len(config.Streams) {
+		t.Errorf("report = %+v", report)
+	}
+	w.equalsTruth(t)
+	if _, err := w.app.Sync(t.Context(), syncer.Selection{Streams: []string{"none"}}, 0, nil); ExitCode(err) != ExitUsage {
+		t.Errorf("unknown stream: %v", err)
+	}
+	status, err := w.app.Status(t.Context())
+	if err != nil || status.StartedAt.IsZero() || status.Sources[0].State != syncer.StateRunning {
+		t.Errorf("status = %+v, %v", status, err)
+	}
+	for path, want := range map[string]string{
+		"/":            "Everything is up to date.",
+		"/readyz":      "ready",
+		"/status.json": `"r0"`,
+		"/metrics":     "larder_rows_total",
+	} {
+		if code, body := fetch(t, d.page.URL()+path); code != http.StatusOK || !strings.Contains(body, want) {
+			t.Errorf("GET %s = %d, want %q in\n%.500s", path, code, want, body)
+		}
+	}
+	if code, body := fetch(t, d.queryURL+"/?query=SELECT%20count()%20FROM%20larder.products"); code != http.StatusOK || strings.TrimSpace(body) == "0" {
+		t.Errorf("ClickHouse HTTP = %d, %s", code, body)
+	}
+
+	began := time.Now()
+	stop()
+	if err := <-ended; err != nil {
+		t.Errorf("the daemon ends with %v", err)
+	}
+	if took := time.Since(began); took > 8*time.Second {
+		t.Errorf("stopping took %s", took)
+	}
+	if w.app.servedByDaemon(t.Context()) {
+		t.Error("the socket still answers")
+	}
+}
+
+func fetch(t *testing.T, url string) (int, string) {
+	t.Helper()
+	res, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(b)
+}
+
+func TestFailedStartLeavesNothing(t *testing.T) {
+	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	w.app.cfg.Warehouse.HTTPListen = taken.Addr().String() // fails last, with page and engine open
+	_, err = w.app.startDaemon(t.Context())
+	if ExitCode(err) != ExitUsage || !strings.Contains(err.Error(), "is taken by another process") {
+		t.Fatalf("err = %v", err)
+	}
+	w.app.cfg.Warehouse.HTTPListen = ""
+	d, err := w.app.startDaemon(t.Context())
+	if err != nil {
+		t.Fatalf("after a failed start: %v", err)
+	}
+	if err := d.life.close(); err != nil {
+		t.Error(err)
+	}
+}
