@@ -136,8 +136,13 @@ func (b *business) addLine(c *content, g *rng, menu []*soldProduct) {
 		c.lines = append(c.lines, l)
 		return
 	}
-	u := g.float()
-	p := menu[int(u*u*float64(len(menu)))]
+	p := pickProduct(g, menu, c.channel)
+	if p == nil {
+		l.name = unmappedLines[0]
+		l.unit = 2500
+		c.lines = append(c.lines, l)
+		return
+	}
 	l.sold = p
 	l.unit = p.prices[c.channel]
 	switch {
@@ -157,6 +162,18 @@ func (b *business) addLine(c *content, g *rng, menu []*soldProduct) {
 	}
 	l.deposit = p.deposit * bani(l.qty/1000)
 	c.lines = append(c.lines, l)
+}
+
+// pickProduct prefers the front of the menu and takes what the channel offers;
+// nil when nothing of that kind turns up.
+func pickProduct(g *rng, menu []*soldProduct, channel int) *soldProduct {
+	for range 5 {
+		u := g.float()
+		if p := menu[int(u*u*float64(len(menu)))]; p.offered[channel] {
+			return p
+		}
+	}
+	return nil
 }
 
 // fillExtras decides discount, fee and tip.

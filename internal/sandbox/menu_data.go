@@ -46,8 +46,8 @@ var dishGroups = []dishGroup{
 		{"Pomana porcului", 52, plain, "", "g"}, {"Musaca de cartofi", 35, plain, "", "abg"}, {"Drob de miel", 41, byWeight, "", "b"}}},
 	{"Grătar", "grill", 1100, []dish{
 		{"Mici (bucata)", 7.5, grill, "", ""}, {"Porție de mici cu muștar", 31, grill, "", "k"}, {"Ceafă de porc", 36, grill, "", ""},
-		{"Cârnați de casă", 33, grill, "", ""}, {"Piept de pui la grătar", 34, grill, "", ""}, {"Pulpe de pui dezosate", 33, grill, "", ""},
-		{"Mușchi de vită", 89, grill, "", ""}, {"Antricot de vită maturat", 219, byWeight, "", ""}, {"Păstrăv la grătar", 119, byWeight, "", "d"},
+		{"Antricot de vită maturat", 219, byWeight, "", ""}, {"Păstrăv la grătar", 119, byWeight, "", "d"}, {"Pulpe de pui dezosate", 33, grill, "", ""},
+		{"Mușchi de vită", 89, grill, "", ""}, {"Cârnați de casă", 33, grill, "", ""}, {"Piept de pui la grătar", 34, grill, "", ""},
 		{"Doradă la grătar", 149, byWeight, "", "d"}, {"Frigărui asortate", 42, grill, "", ""}, {"Cotlet de berbecuț", 179, byWeight, "", ""}}},
 	{"Salate", "kitchen", 1100, []dish{
 		{"Salată de varză", 12, plain, "vegan", ""}, {"Salată asortată de vară", 15, plain, "vegan", ""}, {"Salată de murături", 13, plain, "vegan", ""},

@@ -15,6 +15,7 @@ type soldProduct struct {
 	vatJSON  []byte
 	deposit  bani
 	prices   [5]bani // by channel
+	offered  [5]bool
 	variants []soldVariant
 	extras   []soldExtra
 }
@@ -62,6 +63,7 @@ func newSold(r *row[product]) *soldProduct {
 		s.vatJSON = appendBasisPoints(nil, p.vat)
 	}
 	s.prices = [5]bani{p.price, p.channels[1].price, p.channels[2].price, p.channels[0].price, p.price}
+	s.offered = [5]bool{true, p.channels[1].enabled, p.channels[2].enabled, p.channels[0].enabled, !p.kg}
 	for _, v := range p.variants {
 		j := append([]byte(`"variant_id":`), appendString(nil, variantID(r.id, v.name))...)
 		j = append(append(j, `,"variant_name":`...), appendString(nil, v.name)...)
