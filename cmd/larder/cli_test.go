@@ -1,0 +1,342 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks/embedded"
+)
+
+var binary string
+
+// TestMain builds the binary once: these tests see what a person sees.
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "larder-cli-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	binary = filepath.Join(dir, "larder")
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+		os.Exit(1)
+	}
+	code := m.Run()
+	if err := os.RemoveAll(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(code)
+}
+
+// house is a folder with a configuration, beside a sandbox.
+type house struct {
+	*sandbox.Sandbox
+	t      *testing.T
+	dir    string
+	url    string
+	engine string
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	box, err := sandbox.New(sandbox.Options{Orders: 50, Days: 5, NoLimits: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(box.Handler())
+	t.Cleanup(s.Close)
+	engine, err := embedded.FindLibrary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &house{Sandbox: box, t: t, dir: t.TempDir(), url: s.URL + "/v1", engine: engine}
+	h.key(sandbox.RoleMain)
+	return h
+}
+
+// key makes the configuration use the key of a role.
+func (h *house) key(role string) { h.write("key", h.Key(0, role).Value) }
+
+func (h *house) write(name, content string) {
+	h.t.Helper()
+	if err := os.WriteFile(filepath.Join(h.dir, name), []byte(content), 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// configure writes larder.yaml with more sections.
+func (h *house) configure(more string) {
+	h.write("larder.yaml", fmt.Sprintf("sources:\n  - name: bistro\n    base_url: %s\n    key_file: key\n", h.url)+more)
+}
+
+const quiet = "web: {listen: ''}\n"
+
+func local(dsn string) string {
+	return fmt.Sprintf("warehouse: {dsn: %q, http_listen: '', flush_interval: 50ms}\n", dsn)
+}
+
+type result struct {
+	code        int
+	out, errors string
+}
+
+func (h *house) command(args ...string) *exec.Cmd {
+	c := exec.Command(binary, args...)
+	c.Dir = h.dir
+	c.Env = append(os.Environ(), "LARDER_ENGINE="+h.engine)
+	return c
+}
+
+func (h *house) run(args ...string) result {
+	h.t.Helper()
+	c := h.command(args...)
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
+	timer := time.AfterFunc(90*time.Second, func() { _ = c.Process.Kill() })
+	defer timer.Stop()
+	err := c.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		h.t.Fatalf("larder %v: %v", args, err)
+	}
+	r := result{c.ProcessState.ExitCode(), out.String(), errs.String()}
+	for _, k := range h.Keys() {
+		if strings.Contains(r.out+r.errors, k.Value) {
+			h.t.Errorf("larder %v shows a key:\n%s%s", args, r.out, r.errors)
+		}
+	}
+	return r
+}
+
+// want runs a command and looks for its exit code and for words in what it says.
+func (h *house) want(code int, words string, args ...string) result {
+	h.t.Helper()
+	r := h.run(args...)
+	if r.code != code || !strings.Contains(r.out+r.errors, words) {
+		h.t.Errorf("larder %s: exit %d, want %d with %q\n%s%s", strings.Join(args, " "), r.code, code, words, r.out, r.errors)
+	}
+	return r
+}
+
+// start runs a daemon until the test ends.
+func (h *house) start(args ...string) (page string) {
+	h.t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	page = "http://" + l.Addr().String()
+	if err := l.Close(); err != nil {
+		h.t.Fatal(err)
+	}
+	c := h.command(append([]string{"run", "--set", "web.listen=" + l.Addr().String()}, args...)...)
+	var log bytes.Buffer
+	c.Stdout, c.Stderr = &log, &log
+	if err := c.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() {
+		began := time.Now()
+		_ = c.Process.Signal(syscall.SIGTERM) // ended already: Wait tells
+		if err := c.Wait(); err != nil {
+			h.t.Errorf("larder run ends with %v\n%s", err, log.String())
+		}
+		if took := time.Since(began); took > 15*time.Second {
+			h.t.Errorf("larder run took %s to stop\n%s", took, log.String())
+		}
+	})
+	await(h.t, page+"/healthz", http.StatusOK, "alive")
+	return page
+}
+
+// await asks a page until it answers with a status and words.
+func await(t *testing.T, url string, code int, words string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	last := ""
+	for {
+		if res, err := http.Get(url); err == nil {
+			b, err := io.ReadAll(res.Body)
+			res.Body.Close()
+			if last = fmt.Sprintf("%d %s", res.StatusCode, b); err == nil && res.StatusCode == code && strings.Contains(string(b), words) {
+				return
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("GET %s: want %d with %q, last:\n%s", url, code, words, last)
+		}
+	}
+}
+
+func TestUsage(t *testing.T) {
+	h := newHouse(t)
+	h.configure(quiet)
+	h.want(0, "Available Commands", "--help")
+	h.want(0, "larder dev", "version")
+	h.want(2, "larder --help tells more", "frobnicate")
+	h.want(2, "unknown flag: --fast", "sync", "--fast")
+	h.want(2, "accepts 1 arg", "sql")
+	h.want(2, "the query is empty", "sql", " ")
+	h.want(2, `--stream "sale_orders" is unknown; known are`, "sync", "--stream", "sale_orders")
+	h.want(2, `--source "bar" is not configured; configured are bistro`, "sync", "--source", "bar")
+	h.want(2, "no such file", "check", "--config", "none.yaml")
+	h.want(2, `log format`, "demo", "--log-format", "xml")
+	h.want(2, "kind", "sandbox", "--fault", "earthquake")
+	h.want(2, "holds no demo", "demo", "--dir", ".")
+	h.want(4, "there is no data at", "sql", "SELECT 1")
+	h.want(0, "CREATE TABLE", "migrate", "--print")
+}
+
+func TestHelpHasExamples(t *testing.T) {
+	for _, c := range newRoot(&globals{}).Commands() {
+		if c.Short == "" || c.Example == "" || c.RunE == nil && c.Run == nil {
+			t.Errorf("%s: short %q, example %q: help must be complete", c.Name(), c.Short, c.Example)
+		}
+	}
+}
+
+func TestConfigurationMistakes(t *testing.T) {
+	h := newHouse(t)
+	h.configure("warehouse:\n  flush_intervall: 1s\nlog: {level: loud}\n")
+	for _, command := range []string{"run", "sync", "check", "status"} {
+		r := h.want(2, `line 6: warehouse.flush_intervall: unknown key; did you mean "warehouse.flush_interval"?`, command)
+		if !strings.Contains(r.errors, `log.level: got "loud"`) {
+			t.Errorf("%s tells one problem only: %s", command, r.errors)
+		}
+	}
+	h.configure(quiet + local("embedded:./data"))
+	if err := os.Remove(filepath.Join(h.dir, "key")); err != nil {
+		t.Fatal(err)
+	}
+	h.want(2, "source bistro: read secret", "run")
+	h.want(2, "source bistro: read secret", "check")
+}
+
+func TestKeysRefused(t *testing.T) {
+	h := newHouse(t)
+	h.configure(quiet + local("embedded:./data"))
+
+	h.write("key", "svc_live_wrong_and_never_shown")
+	for _, r := range []result{h.want(3, "refuses the key (401)", "check"), h.want(3, "bistro", "sync")} {
+		if strings.Contains(r.out+r.errors, "never_shown") {
+			t.Errorf("the key shows:\n%s%s", r.out, r.errors)
+		}
+	}
+	h.key(sandbox.RoleDisabled)
+	h.want(3, "disabled the key", "check")
+	h.want(3, "disabled", "sync")
+
+	h.key(sandbox.RoleSales)
+	h.want(0, "off for lack of scope: locations (needs locations:read or orders:write)", "check")
+	r := h.want(0, "off: key lacks menu:read", "sync")
+	if !strings.Contains(r.out, "sales_orders") || strings.Contains(r.out, "failed") {
+		t.Errorf("the other streams run:\n%s", r.out)
+	}
+}
+
+func TestServiceInTrouble(t *testing.T) {
+	h := newHouse(t)
+	html := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<html>login</html>")
+	}))
+	defer html.Close()
+	h.url = html.URL + "/v1"
+	h.configure(quiet + local("embedded:./data"))
+	h.want(1, "source bistro", "check")
+	h.url = "http://127.0.0.1:1/v1"
+	h.configure(quiet + local("embedded:./data"))
+	h.want(1, "Check base_url and the network", "check")
+}
+
+func TestEngineMissing(t *testing.T) {
+	h := newHouse(t)
+	h.configure(quiet + local("embedded:./data"))
+	h.engine = "/nonexistent/libchdb.so"
+	h.want(4, "make engine", "check")
+	h.want(4, "make engine", "sync")
+	h.want(4, "make engine", "run")
+}
+
+func TestDataFolderUnwritable(t *testing.T) {
+	h := newHouse(t)
+	h.write("file", "not a folder")
+	h.configure(quiet + local("embedded:./file/data"))
+	h.want(4, "cannot be", "check")
+	h.want(4, "cannot be written", "run")
+}
+
+func TestPortTaken(t *testing.T) {
+	h := newHouse(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	address := l.Addr().String()
+	h.configure(local("embedded:./data"))
+	h.want(2, address+" is taken by another process", "run", "--set", "web.listen="+address)
+	h.want(2, address+" is taken by another process", "check", "--set", "web.listen="+address)
+	h.want(2, address+" is taken by another process", "run", "--set", "web.listen=", "--set", "warehouse.http_listen="+address)
+	h.want(2, address+" is taken by another process", "sandbox", "--listen", address)
+}
+
+func TestCommandsBesideADaemon(t *testing.T) {
+	h := newHouse(t)
+	h.configure(local("embedded:./data"))
+	page := h.start()
+	await(t, page+"/readyz", http.StatusOK, "ready")
+	h.want(0, "sales_orders", "sync")
+	if r := h.want(0, "", "sql", "SELECT count() > 0 FROM products"); !strings.HasSuffix(strings.TrimSpace(r.out), "\n1") {
+		t.Errorf("sql = %q", r.out)
+	}
+	h.want(0, `"answer":42`, "sql", "--format", "JSONEachRow", "SELECT toUInt8(42) AS answer")
+	h.want(1, "UNKNOWN_IDENTIFIER", "sql", "SELECT nothing_of_that_name")
+	h.want(1, "readonly", "sql", "DROP TABLE larder_raw.products")
+	h.want(0, "sales_orders    running", "status")
+	h.want(0, "a daemon holds it", "check", "--set", "web.listen="+strings.TrimPrefix(page, "http://"))
+	h.want(0, "up to date", "migrate")
+	h.want(4, "is held by process", "run", "--set", "web.listen=")
+}
+
+func TestWarehouseDown(t *testing.T) {
+	h := newHouse(t)
+	h.configure(quiet + "warehouse: {dsn: 'http://larder:hunter2@127.0.0.1:1/larder'}\n")
+	for _, args := range [][]string{{"sync", "--wait", "1s"}, {"sql", "SELECT 1"}, {"check"}, {"status"}} {
+		if r := h.want(4, "could not be reached", args...); strings.Contains(r.out+r.errors, "hunter2") {
+			t.Errorf("%v shows the password:\n%s%s", args, r.out, r.errors)
+		}
+	}
+	page := h.start() // waits, and says so
+	await(t, page+"/readyz", http.StatusServiceUnavailable, "could not be reached")
+	await(t, page+"/", http.StatusOK, "Larder needs attention.")
+	await(t, page+"/healthz", http.StatusOK, "alive")
+}
+
+func TestDemo(t *testing.T) {
+	h := newHouse(t)
+	r := h.want(0, "0 answers were 429", "demo", "--once", "--days", "5", "--orders-per-day", "40")
+	if !strings.Contains(r.out, "rows of 2 restaurants") {
+		t.Errorf("demo says:\n%s", r.out)
+	}
+	h.want(0, "rows of 2 restaurants", "demo", "--once", "--days", "2", "--orders-per-day", "10") // empties its folder
+}
