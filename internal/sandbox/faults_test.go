@@ -1,0 +1,237 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func (h *harness) fault(f Fault) {
+	h.t.Helper()
+	if err := h.AddFault(f); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func TestFaultsOfAnswers(t *testing.T) {
+	h := newHarness(t, Options{})
+	h.fault(Fault{Kind: FaultUnavailable, Count: 1, RetryAfter: 7})
+	a := h.get("/me")
+	h.refused(a, 503, "service_unavailable")
+	if a.header.Get("Retry-After") != "7" || a.header.Get("X-RateLimit-Limit") != "" {
+		t.Errorf("503: %v", a.header)
+	}
+	h.fault(Fault{Kind: FaultUnavailable, Count: 1})
+	if a := h.get("/me"); a.header.Get("Retry-After") != "" {
+		t.Errorf("503: %v", a.header)
+	}
+	h.fault(Fault{Kind: FaultServerError, Count: 1, Route: "/products"})
+	if a := h.get("/me"); a.status != 200 {
+		t.Errorf("another route: %d", a.status)
+	}
+	if a := h.get("/products"); a.status != 500 || a.header.Get("X-RateLimit-Limit") == "" {
+		t.Errorf("500: %d %v", a.status, a.header)
+	}
+	h.fault(Fault{Kind: FaultRateLimited, Count: 1, RetryAfter: 9})
+	a = h.get("/me")
+	h.refused(a, 429, "rate_limited")
+	if a.header.Get("Retry-After") != "9" {
+		t.Errorf("429: %v", a.header)
+	}
+	h.fault(Fault{Kind: FaultHTML, Count: 1, Status: 502})
+	if a := h.get("/me"); a.status != 502 || !bytes.HasPrefix(a.body, []byte("<!doctype")) {
+		t.Errorf("HTML: %d %s", a.status, a.body)
+	}
+	for _, kind := range []string{FaultGarbage, FaultCutJSON} {
+		h.fault(Fault{Kind: kind, Count: 1, Skip: 1})
+		if a := h.get("/products"); !json.Valid(a.body) {
+			t.Errorf("%s: skipped one is spoilt", kind)
+		}
+		if a := h.get("/products"); a.status != 200 || json.Valid(a.body) {
+			t.Errorf("%s: %d %s", kind, a.status, a.body)
+		}
+	}
+	if n := h.FaultsInjected()[FaultServerError]; n != 1 || len(h.Faults()) != 0 {
+		t.Errorf("injected %v, left %v", h.FaultsInjected(), h.Faults())
+	}
+}
+
+func TestFaultsOfCursors(t *testing.T) {
+	h := newHarness(t, Options{NoLimits: true})
+	first := ok[page](h, "/products?limit=5")
+	next := "/products?limit=5&cursor=" + *first.NextCursor
+	h.fault(Fault{Kind: FaultCursorRepeats, Count: 1})
+	if p := ok[page](h, next); !p.HasMore || *p.NextCursor != *first.NextCursor {
+		t.Error("the cursor does not repeat")
+	}
+	h.fault(Fault{Kind: FaultCursorMissing, Count: 1})
+	if p := ok[page](h, next); !p.HasMore || p.NextCursor != nil {
+		t.Error("the cursor is not missing")
+	}
+	h.fault(Fault{Kind: FaultCursorRefused, Count: 1})
+	h.refused(h.get(next), 422, "validation_failed")
+	ok[page](h, next)
+	h.InvalidateCursors()
+	h.refused(h.get(next), 422, "validation_failed")
+	ok[page](h, "/products?limit=5&cursor="+*ok[page](h, "/products?limit=5").NextCursor)
+}
+
+func TestFaultsOfRows(t *testing.T) {
+	h := newHarness(t, Options{NoLimits: true})
+	for kind, want := range map[string]string{
+		FaultPriceText: `"total":"abc"`, FaultPriceDecimals: `"total":"12.345"`, FaultNumberAsString: `"number":12345`, FaultYearOne: `"created_at":"0001-01-01T00:00:00Z"`,
+		FaultFuture: `"updated_at":"2036-03-20T10:00:00Z"`, FaultNull: `"location_id":null`, FaultDuplicateKeys: `{"updated_at":null,`,
+		FaultUnknownFields: `"x_new_text":"nou"`, FaultUnknownValues: `"channel":"brand_new"`,
+	} {
+		h.fault(Fault{Kind: kind, Count: 1, Route: "/sales/orders"})
+		p := ok[page](h, "/sales/orders?limit=3")
+		if !bytes.Contains(p.Data[0], []byte(want)) || bytes.Contains(p.Data[1], []byte(want)) {
+			t.Errorf("%s: %s", kind, p.Data[0])
+		}
+	}
+	h.fault(Fault{Kind: FaultNoID, Count: 1})
+	if p := ok[page](h, "/products"); idOf(t, p.Data[0]) != "" || idOf(t, p.Data[1]) == "" {
+		t.Error("the row has its id")
+	}
+	id := h.Restaurant(0).IDs(StreamProducts)[5]
+	h.fault(Fault{Kind: FaultPriceText, Count: 1, RowID: id})
+	spoilt := 0
+	for _, row := range h.walk("/products?limit=200") {
+		if bytes.Contains(row, []byte(`"price":"abc"`)) {
+			spoilt++
+			if idOf(t, row) != id {
+				t.Errorf("another row: %s", row)
+			}
+		}
+	}
+	if spoilt != 1 {
+		t.Errorf("%d rows spoilt", spoilt)
+	}
+	h.fault(Fault{Kind: FaultUnknownFields, Probability: 1, Route: "/products"})
+	p := ok[page](h, "/products")
+	if n := bytes.Count(p.Data[0], []byte("x_new_text")); n < 4 {
+		t.Errorf("%d levels: %s", n, p.Data[0])
+	}
+	h.ClearFaults()
+	if err := h.Restaurant(0).SetRaw(StreamProducts, id, []byte(`{"id":"`+id+`","oops":[}`)); err != nil {
+		t.Fatal(err)
+	}
+	if a := h.get("/products/" + id); !bytes.Contains(a.body, []byte("oops")) {
+		t.Errorf("raw: %s", a.body)
+	}
+}
+
+// A probability holds over many requests, and the same seed gives the same ones.
+func TestFaultProbability(t *testing.T) {
+	var runs [2]string
+	for i := range runs {
+		h := newHarness(t, Options{NoLimits: true, Orders: -1, Faults: []Fault{{Kind: FaultServerError, Probability: 0.3}}})
+		for range 500 {
+			runs[i] += string(rune('0' + h.get("/me").status/100))
+		}
+	}
+	if n := strings.Count(runs[0], "5"); n < 110 || n > 190 || runs[0] != runs[1] {
+		t.Errorf("%d of 500 failed", n)
+	}
+}
+
+// The transport works in a bubble: latency and hangs are simulated time, cut
+// connections look like cut connections.
+func TestTransportInBubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := must(New(Options{Live: true}))(t)
+		client := &http.Client{Transport: s.Transport()}
+		get := func() (*http.Response, error) {
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			t.Cleanup(cancel)
+			r := must(http.NewRequestWithContext(ctx, "GET", "http://sandbox/v1/products", nil))(t)
+			r.Header.Set("Authorization", "Bearer "+s.Key(0, RoleMain).Value)
+			return client.Do(r)
+		}
+		add := func(f Fault) {
+			if err := s.AddFault(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		start := time.Now()
+		add(Fault{Kind: FaultLatency, Count: 1, Delay: 3 * time.Second})
+		if res, err := get(); err != nil || res.StatusCode != 200 || time.Since(start) != 3*time.Second {
+			t.Errorf("latency: %v after %s", err, time.Since(start))
+		}
+		add(Fault{Kind: FaultHang, Count: 1})
+		if _, err := get(); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 33*time.Second {
+			t.Errorf("hang: %v after %s", err, time.Since(start))
+		}
+		add(Fault{Kind: FaultReset, Count: 1})
+		if _, err := get(); !errors.Is(err, syscall.ECONNRESET) {
+			t.Errorf("reset: %v", err)
+		}
+		add(Fault{Kind: FaultTruncate, Count: 1})
+		res, err := get()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, err := io.ReadAll(res.Body); !errors.Is(err, io.ErrUnexpectedEOF) || len(body) == 0 {
+			t.Errorf("truncate: %d bytes, %v", len(body), err)
+		}
+	})
+}
+
+// Over a real connection the same faults end the connection, and a stop is not
+// held up by a hanging request.
+func TestServe(t *testing.T) {
+	s := must(New(Options{Live: true}))(t)
+	ln := must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- Serve(ctx, ln, s) }()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	get := func() (*http.Response, error) {
+		r := must(http.NewRequest("GET", "http://"+ln.Addr().String()+"/v1/products", nil))(t)
+		r.Header.Set("Authorization", "Bearer "+s.Key(0, RoleMain).Value)
+		return client.Do(r)
+	}
+	res, err := get()
+	if err != nil || res.StatusCode != 200 {
+		t.Fatalf("%v %v", res, err)
+	}
+	strict[page](t, must(io.ReadAll(res.Body))(t))
+	for _, kind := range []string{FaultReset, FaultTruncate} {
+		if err := s.AddFault(Fault{Kind: kind, Count: 1}); err != nil {
+			t.Fatal(err)
+		}
+		res, err := get()
+		if err == nil {
+			_, err = io.ReadAll(res.Body)
+		}
+		if err == nil {
+			t.Errorf("%s: no error", kind)
+		}
+	}
+	if err := s.AddFault(Fault{Kind: FaultHang, Count: 1}); err != nil {
+		t.Fatal(err)
+	}
+	hung := make(chan error, 1)
+	go func() { _, err := get(); hung <- err }()
+	for s.FaultsInjected()[FaultHang] == 0 {
+		if _, err := http.Get("http://" + ln.Addr().String() + "/admin/stats"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Errorf("stop: %v", err)
+	}
+	if err := <-hung; err == nil {
+		t.Error("the hanging request was answered")
+	}
+}
