@@ -3,7 +3,7 @@
 //
 // It follows api.md sentence by sentence, and can act out each of its open
 // readings (Readings). The world is made from a seed: of an order only what
-// orders and finds it is kept in memory (48 bytes), its content is computed
+// orders and finds it is kept in memory (64 bytes), its content is computed
 // from seed, number and revision whenever it is served.
 //
 // What may live here: the world, the API served over it, faults, and the truth
