@@ -26,9 +26,9 @@ type Engine struct {
 
 	anchorMu sync.Mutex
 	serial   atomic.Uint64
-	refused  atomic.Uint64  // writes that the disk refused, as last seen
-	work     sync.WaitGroup // statements under way
-	ways     ways           // the listeners
+	refused  atomic.Uint64 // writes that the disk refused, as last seen
+	work     gate
+	ways     ways // the listeners
 	stop     context.CancelFunc
 	stopped  context.Context
 	closing  sync.Once
@@ -109,11 +109,11 @@ func start(ctx context.Context, lib *native, path string, lock *os.File, o Optio
 	}
 	e.pool = newPool(lib, args)
 	e.stopped, e.stop = context.WithCancel(context.Background())
-	if err := e.learn(); err != nil {
-		return nil, errors.Join(err, e.Close())
+	if err := errors.Join(e.learn(), e.knows(o.Settings)); err != nil {
+		return nil, errors.Join(err, e.end())
 	}
 	if err := e.listenInside(); err != nil {
-		return nil, errors.Join(err, e.Close())
+		return nil, errors.Join(err, e.end())
 	}
 	e.log.Info("embedded engine open", "path", path, "version", e.version)
 	return e, nil
@@ -162,6 +162,16 @@ func (e *Engine) learn() error {
 	return nil
 }
 
+// knows refuses settings that the engine would ignore without a word.
+func (e *Engine) knows(settings map[string]string) error {
+	for name := range settings {
+		if !e.names[name] {
+			return fmt.Errorf("open the embedded engine: it has no setting %q: correct the name", name)
+		}
+	}
+	return nil
+}
+
 // Path is the data folder, absolute.
 func (e *Engine) Path() string { return e.path }
 
@@ -175,13 +185,18 @@ func (e *Engine) Close() error {
 	return e.closeErr
 }
 
-func (e *Engine) shutDown() error {
+// end takes down what start built up.
+func (e *Engine) end() error {
 	err := e.ways.close()
 	e.stop()
-	e.work.Wait()
+	e.work.close()
 	e.pool.close()
 	e.anchor.close()
-	err = errors.Join(err, e.lock.Close())
+	return err
+}
+
+func (e *Engine) shutDown() error {
+	err := errors.Join(e.end(), e.lock.Close())
 	process.Lock()
 	defer process.Unlock()
 	if process.open == e {
@@ -189,4 +204,30 @@ func (e *Engine) shutDown() error {
 	}
 	e.log.Info("embedded engine closed", "path", e.path)
 	return err
+}
+
+// gate counts the statements under way and lets none in once it is closed.
+type gate struct {
+	mu     sync.Mutex
+	closed bool
+	inside sync.WaitGroup
+}
+
+func (g *gate) enter() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.closed {
+		g.inside.Add(1)
+	}
+	return !g.closed
+}
+
+func (g *gate) leave() { g.inside.Done() }
+
+// close waits until all have left.
+func (g *gate) close() {
+	g.mu.Lock()
+	g.closed = true
+	g.mu.Unlock()
+	g.inside.Wait()
 }

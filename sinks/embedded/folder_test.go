@@ -147,3 +147,21 @@ func TestOneFolderAtATime(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestClosingStopsWhatIsUnderWay(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	if got := answerOf(t, "busy", nil, dir); got != "first: true second: true" {
+		t.Error(got)
+	}
+	if got := answerOf(t, "count", nil, dir); got != "0 0" {
+		t.Errorf("rows of an insert that never ended: %s", got)
+	}
+}
+
+func TestSettingsThatTheEngineDoesNotTake(t *testing.T) {
+	for _, c := range [][]string{{"max_threads", "2", "open"}, {"max_thread", "2", `error: open the embedded engine: it has no setting "max_thread"`}, {"max_threads", "many", "error: start the engine"}} {
+		if got := answerOf(t, "setting", nil, filepath.Join(t.TempDir(), "data"), c[0], c[1]); !strings.HasPrefix(got, c[2]) {
+			t.Errorf("%v: %s", c, got)
+		}
+	}
+}

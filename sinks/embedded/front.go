@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"runtime/debug"
+	"strings"
 )
 
 // front speaks ClickHouse's HTTP interface for one way in.
@@ -72,7 +74,7 @@ func (f *front) answer(a *answer, r *http.Request) {
 // admit checks who asks, in every way that ClickHouse's interface has for it.
 func (f *front) admit(r *http.Request) error {
 	if f.password == "" {
-		return nil
+		return f.admitHost(r.Host)
 	}
 	user, password, ok := r.BasicAuth()
 	if !ok {
@@ -88,6 +90,22 @@ func (f *front) admit(r *http.Request) error {
 	return nil
 }
 
+// admitHost refuses a name that a web page could have pointed at this machine
+// (DNS rebinding): without a password only the name of the machine itself is one
+// that nobody else can choose.
+func (f *front) admitHost(host string) error {
+	if f.rights == full {
+		return nil
+	}
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if host == "localhost" || net.ParseIP(strings.Trim(host, "[]")) != nil {
+		return nil
+	}
+	return refuse(codeAuthentication, "AUTHENTICATION_FAILED", "Authentication failed: without a password this is reached as localhost or by its address only, not as %s", host)
+}
+
 // run answers a request with the engine, as one statement under way.
 func (f *front) run(ctx context.Context, a *answer, q *request) error {
 	if q.text == "" {
@@ -98,8 +116,10 @@ func (f *front) run(ctx context.Context, a *answer, q *request) error {
 		return refuse(codeSyntax, "SYNTAX_ERROR", "Syntax error: the statement is empty")
 	}
 	e := f.engine
-	e.work.Add(1)
-	defer e.work.Done()
+	if !e.work.enter() {
+		return errClosed
+	}
+	defer e.work.leave()
 	if head, inserts := parseInsert(q.text); inserts {
 		if f.rights == reading || q.get {
 			return readonlyError("Cannot execute query in readonly mode: use POST and the data folder's owner's rights to insert")

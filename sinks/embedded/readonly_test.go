@@ -207,6 +207,29 @@ func TestOutsideAsksForThePassword(t *testing.T) {
 	}
 }
 
+// A web page can give this machine a name of its own, and would read along.
+func TestOutsideIsNoneOfAWebPagesBusiness(t *testing.T) {
+	out := outside(t, "", "")
+	for host, want := range map[string]int{"localhost:8123": 200, "127.0.0.1": 200, "[::1]:8123": 200, "evil.example:8123": 403, "": 200} {
+		request, err := http.NewRequest("POST", out.base, strings.NewReader("SELECT 1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Host = host
+		response, err := out.client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != want {
+			t.Errorf("%s: %d", host, response.StatusCode)
+		}
+		if cors := response.Header.Get("Access-Control-Allow-Origin"); cors != "" {
+			t.Errorf("CORS: %s", cors)
+		}
+	}
+}
+
 func TestAnOpenAddressNeedsAPassword(t *testing.T) {
 	engine := embeddedtest.Engine(t)
 	for _, address := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:0", "nonsense"} {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -96,6 +97,8 @@ func playRole(role string, args []string) int {
 		"count":    roleCount,
 		"diskfull": roleDiskFull,
 		"twice":    roleTwice,
+		"busy":     roleBusy,
+		"setting":  roleSetting,
 	}[role](context.Background(), args)
 	if err != nil {
 		fmt.Println("error:", err)
@@ -249,6 +252,53 @@ func roleTwice(ctx context.Context, args []string) error {
 	}
 	fmt.Println(errors.Is(second, embedded.ErrOpen), second)
 	return nil
+}
+
+// roleBusy closes the engine while statements are under way.
+func roleBusy(ctx context.Context, args []string) error {
+	engine, conn, err := openConn(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	if err := conn.Exec(ctx, "CREATE TABLE w (n UInt64) ENGINE = MergeTree ORDER BY n"); err != nil {
+		return err
+	}
+	ended := make(chan error, 2)
+	go func() { ended <- conn.Exec(ctx, "SELECT sum(sipHash64(number)) FROM numbers_mt(1000000000000)") }()
+	body, more := io.Pipe()
+	go func() { ended <- conn.InsertFormat(ctx, "CSV", "INSERT INTO w", body) }()
+	if _, err := io.WriteString(more, "1\n"); err != nil {
+		return err
+	}
+	for running := uint64(0); running < 2; {
+		if err := conn.QueryRow(ctx, "SELECT count() FROM system.processes WHERE query LIKE '%sipHash64%' OR query LIKE 'INSERT%'").Scan(&running); err != nil {
+			return err
+		}
+	}
+	begun := time.Now()
+	if err := engine.Close(); err != nil {
+		return err
+	}
+	if took := time.Since(begun); took > 10*time.Second {
+		return fmt.Errorf("closing took %s", took)
+	}
+	// The driver waits for what it reads the data from, too.
+	if err := more.Close(); err != nil {
+		return err
+	}
+	fmt.Println("first:", <-ended != nil, "second:", <-ended != nil)
+	return nil
+}
+
+// roleSetting opens with a setting.
+func roleSetting(ctx context.Context, args []string) error {
+	engine, err := embedded.Open(ctx, embedded.Options{Path: args[0], Settings: map[string]string{args[1]: args[2]}})
+	if err != nil {
+		fmt.Println("error:", err)
+		return nil
+	}
+	fmt.Println("open")
+	return engine.Close()
 }
 
 func openConn(ctx context.Context, path string) (*embedded.Engine, driver.Conn, error) {

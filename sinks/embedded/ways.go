@@ -27,11 +27,13 @@ type ways struct {
 	serving sync.WaitGroup
 }
 
-func (w *ways) serve(e *Engine, l net.Listener, h http.Handler) {
+// serve serves a listener. An idle time-out is for strangers only: a connection
+// that ends just when an insert begins on it fails that insert.
+func (w *ways) serve(e *Engine, l net.Listener, h http.Handler, idle time.Duration) {
 	server := &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
+		IdleTimeout:       idle,
 		BaseContext:       func(net.Listener) context.Context { return e.stopped },
 	}
 	w.mu.Lock()
@@ -71,7 +73,7 @@ func (w *ways) close() error {
 func (e *Engine) listenInside() error {
 	front := &front{engine: e, rights: full}
 	e.ways.inside = newPipeListener()
-	e.ways.serve(e, e.ways.inside, front)
+	e.ways.serve(e, e.ways.inside, front, 0)
 
 	e.ways.mounted = http.NewServeMux()
 	e.ways.mounted.Handle("/", front)
@@ -80,7 +82,7 @@ func (e *Engine) listenInside() error {
 		return unwritable(e.path, err)
 	}
 	e.ways.socket = filepath.Join(e.path, socketName)
-	e.ways.serve(e, listener, e.ways.mounted)
+	e.ways.serve(e, listener, e.ways.mounted, 0)
 	return nil
 }
 
@@ -107,7 +109,7 @@ func (e *Engine) ListenTCP(ctx context.Context, address, user, password string) 
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s (warehouse.http_listen): %w", address, err)
 	}
-	e.ways.serve(e, listener, &front{engine: e, rights: reading, user: user, password: password})
+	e.ways.serve(e, listener, &front{engine: e, rights: reading, user: user, password: password}, 2*time.Minute)
 	return listener.Addr(), nil
 }
 
