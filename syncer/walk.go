@@ -33,6 +33,7 @@ type answer struct {
 	page
 	versions uint64 // the first of the versions reserved for its rows
 	reserved int
+	took     time.Duration
 	err      error
 }
 
@@ -127,7 +128,9 @@ func (w *walk) ask(ctx context.Context, cursor string) (a answer) {
 		a.reserved = pageLimit
 		a.versions = clock.take(pageLimit)
 	}
+	asked := time.Now()
 	a.page, a.err = w.track.fetch(ctx, w.kind, w.progress.cp.Since, cursor)
+	a.took = time.Since(asked)
 	if w.kind == sinks.WalkIncremental {
 		a.reserved = len(a.rows)
 		a.versions = clock.take(len(a.rows))
@@ -147,7 +150,7 @@ func (w *walk) version(a answer, i int) uint64 {
 // take maps a page, hands it to the sink together with the checkpoint behind it,
 // and remembers what was written.
 func (w *walk) take(ctx context.Context, a answer) error {
-	w.window.paged()
+	w.window.paged(a.took)
 	in := w.read(a)
 	w.advance(a, in)
 	if !in.brings() && w.kind == sinks.WalkIncremental && (a.more || !w.dirty) {

@@ -17,6 +17,7 @@ var ErrClosed = errors.New("the sink is closed")
 // Options are the knobs of a sink.
 type Options struct {
 	FlushInterval time.Duration // 1s by default
+	FlushTime     time.Duration // how long a flush takes; 30ms by default
 	QueueRows     int           // back-pressure above it; 50,000 by default
 }
 
@@ -48,6 +49,9 @@ var _ sinks.Sink = (*Sink)(nil)
 func Open(store *Store, opts Options) *Sink {
 	if opts.FlushInterval == 0 {
 		opts.FlushInterval = time.Second
+	}
+	if opts.FlushTime == 0 {
+		opts.FlushTime = 30 * time.Millisecond
 	}
 	if opts.QueueRows == 0 {
 		opts.QueueRows = 50_000
@@ -103,34 +107,55 @@ func (s *Sink) signal() {
 	}
 }
 
+// flusher flushes when an interval has passed since the last flush began.
 func (s *Sink) flusher() {
 	defer close(s.ended)
+	var began time.Time
 	for {
 		select {
 		case <-s.wake:
 		case <-s.gone:
 			return
 		}
-		select {
-		case <-time.After(s.opts.FlushInterval):
-		case <-s.gone:
+		if !s.pause(time.Until(began.Add(s.opts.FlushInterval))) {
 			return
 		}
-		s.flush()
+		began = time.Now()
+		s.mu.Lock()
+		n := len(s.queue)
+		s.mu.Unlock()
+		if !s.pause(s.opts.FlushTime) {
+			return
+		}
+		s.flush(n)
 	}
 }
 
-func (s *Sink) flush() {
+func (s *Sink) pause(d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-s.gone:
+		return false
+	}
+}
+
+// flush makes the first n commits durable.
+func (s *Sink) flush(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.down || s.closed {
 		return
 	}
-	for _, q := range s.queue {
+	for _, q := range s.queue[:n] {
 		s.store.apply(q.commit, true)
+		s.rows -= size(q.commit)
 		q.receipt.Resolve(nil)
 	}
-	s.queue, s.rows = nil, 0
+	s.queue = s.queue[n:]
+	if len(s.queue) > 0 {
+		s.signal()
+	}
 	close(s.room)
 	s.room = make(chan struct{})
 }
@@ -159,7 +184,10 @@ func (s *Sink) Crash(n int) {
 
 // Close flushes what is queued.
 func (s *Sink) Close(context.Context) error {
-	s.flush()
+	s.mu.Lock()
+	n := len(s.queue)
+	s.mu.Unlock()
+	s.flush(n)
 	s.mu.Lock()
 	for _, q := range s.queue {
 		q.receipt.Resolve(ErrClosed)
