@@ -130,4 +130,98 @@ func upTo(n int) func(r *rand.Rand) func() int {
 	return func(r *rand.Rand) func() int { return func() int { return 1 + r.IntN(n) } }
 }
 
-var _ = fmt.Sprint
+// TestHoursOfEverything has three keys of a restaurant do everything at once,
+// with limits that change, requests that get no answer, answers that say nothing
+// about limits, and answers that take long: no 429, ever.
+func TestHoursOfEverything(t *testing.T) {
+	for name := range algorithms {
+		for _, silent := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/silent=%v", name, silent), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					r := rand.New(rand.NewPCG(21, 22))
+					limits := Limits{PerMinute: 120, BusinessPerMinute: 250, HeavyPerMinute: 30}
+					service := newService(name, limits, 0, 4*time.Second, 23)
+					service.silent = silent
+					service.lost = 0.02
+					l := NewLedger(Options{Jitter: r.Float64})
+					ctx, cancel := context.WithCancel(t.Context())
+					var group sync.WaitGroup
+					for i := range 3 {
+						src := newSource(l, service, fmt.Sprintf("key%d", i))
+						src.key.SetLimits(limits, "bistro")
+						src.work(ctx, &group, 4*i, Backfill, false)
+						src.work(ctx, &group, 2, Backfill, true)
+						src.work(ctx, &group, 1, Reconcile, true)
+						src.every(ctx, &group, r, 30*time.Second, func() int { return r.IntN(20) }, Fresh)
+						src.every(ctx, &group, r, 5*time.Minute, func() int { return 1 }, Probe)
+						group.Go(func() {
+							for ctx.Err() == nil { // /me, now and then
+								time.Sleep(5 * time.Minute)
+								src.key.SetLimits(limits, "bistro")
+							}
+						})
+					}
+					time.Sleep(3 * time.Hour)
+					cancel()
+					group.Wait()
+					if service.refusals > 0 || most60(service.counted) > limits.BusinessPerMinute {
+						t.Errorf("%d × 429, %d requests within 60 s", service.refusals, most60(service.counted))
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestLimitsChangeWhileRunning halves and doubles the limits at the service; the
+// key learns of it from the next /me.
+func TestLimitsChangeWhileRunning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := newService("sliding", DefaultLimits, 0, 50*time.Millisecond, 31)
+		src := newSource(NewLedger(Options{}), service, "bistro")
+		ctx, cancel := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		src.work(ctx, &group, 8, Backfill, false)
+		time.Sleep(10 * time.Minute)
+		for _, perMinute := range []int{300, 60, 240} {
+			service.mu.Lock()
+			service.limits.PerMinute = perMinute
+			service.keys["bistro"][0].(*sliding).limit = perMinute
+			service.mu.Unlock()
+			src.key.SetLimits(service.limits, "bistro")
+			time.Sleep(2 * time.Minute)
+			from, refused := time.Now(), service.refusals
+			time.Sleep(10 * time.Minute)
+			if usage := service.rate(from, time.Now()) / float64(perMinute); usage < 0.98 || usage > 1 || service.refusals > refused {
+				t.Errorf("at %d a minute: usage %.2f %%, %d × 429", perMinute, 100*usage, service.refusals-refused)
+			}
+		}
+		cancel()
+		group.Wait()
+		if service.refusals > 0 {
+			t.Errorf("%d × 429", service.refusals)
+		}
+	})
+}
+
+// TestAShareIsKept leaves the rest of the limit to other programs.
+func TestAShareIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := newService("fixed", DefaultLimits, 0, 50*time.Millisecond, 33)
+		src := newSource(NewLedger(Options{}), service, "bistro")
+		src.key = src.key.ledger.Key("half", 0.5)
+		ctx, cancel := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		src.work(ctx, &group, 8, Backfill, false)
+		src.work(ctx, &group, 4, Fresh, true)
+		time.Sleep(30 * time.Minute)
+		cancel()
+		group.Wait()
+		if most := most60(service.counted); most != 60 {
+			t.Errorf("%d requests within 60 s, want half of the limit", most)
+		}
+		if heavy := len(src.waits[Fresh]); heavy < 14*30 || heavy > 16*30 {
+			t.Errorf("%d heavy requests in 30 minutes, want 15 a minute", heavy)
+		}
+	})
+}

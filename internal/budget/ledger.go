@@ -37,6 +37,7 @@ type Ledger struct {
 	mu         sync.Mutex
 	keys       map[string]*Key
 	businesses map[string]*business
+	turns      uint64 // callers so far
 }
 
 // NewLedger makes a ledger without keys.

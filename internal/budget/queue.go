@@ -11,6 +11,7 @@ type waiter struct {
 	key   *Key
 	lane  Lane
 	heavy bool
+	turn  uint64 // counts the callers of the ledger
 	pass  chan *Pass
 }
 
@@ -20,6 +21,8 @@ func (k *Key) queue(lane Lane, heavy bool) *waiter {
 	w := &waiter{key: k, lane: min(lane, Backfill), heavy: heavy, pass: make(chan *Pass, 1)}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.turns++
+	w.turn = l.turns
 	q := k.line(w)
 	*q = append(*q, w)
 	k.business.serve(l)
@@ -94,8 +97,8 @@ func (b *business) grant(now instant) (again instant, granted bool) {
 	closed := room[:0]
 	for lane := range lanes {
 		for i, k := range b.keys {
-			for weight, queue := range k.queues[lane] {
-				if len(queue) == 0 || overlap(k.limits[weight], closed) {
+			for _, weight := range k.turns(lane) {
+				if len(k.queues[lane][weight]) == 0 || overlap(k.limits[weight], closed) {
 					continue
 				}
 				ok, at, blocking := decide(now, lane.paced(), k.limits[weight])
@@ -111,6 +114,16 @@ func (b *business) grant(now instant) (again instant, granted bool) {
 		}
 	}
 	return again, false
+}
+
+// turns are the queues of a lane by who came first: a walk that always has its
+// next request ready must not keep the other queue waiting.
+func (k *Key) turns(lane Lane) [2]int {
+	q := &k.queues[lane]
+	if len(q[plain]) > 0 && len(q[heavyweight]) > 0 && q[heavyweight][0].turn < q[plain][0].turn {
+		return [2]int{heavyweight, plain}
+	}
+	return [2]int{plain, heavyweight}
 }
 
 func overlap(windows, closed []*window) bool {

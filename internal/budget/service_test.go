@@ -90,10 +90,11 @@ type service struct {
 	keys     map[string][2]counter // all, heavy
 	// latency of each way.
 	least, most time.Duration
-	// algorithmic record
+	silent      bool    // no X-RateLimit headers
+	lost        float64 // part of the requests that are counted and not answered
+
 	counted  []time.Time
 	refusals int
-	silent   bool // no X-RateLimit headers
 }
 
 func newService(algorithm string, limits Limits, least, most time.Duration, seed uint64) *service {
@@ -114,11 +115,14 @@ func (s *service) between() time.Duration {
 // ask sends one request; it takes simulated time.
 func (s *service) ask(key string, heavy bool) Answer {
 	s.mu.Lock()
-	there, back := s.between(), s.between()
+	there, back, lost := s.between(), s.between(), s.rand.Float64() < s.lost
 	s.mu.Unlock()
 	time.Sleep(there)
 	a := s.count(key, heavy)
 	time.Sleep(back)
+	if lost {
+		return Answer{Limit: -1, Remaining: -1}
+	}
 	return a
 }
 

@@ -29,16 +29,14 @@ type window struct {
 	// answered with anything else.
 	alone     bool
 	refusedAt instant
+	refusals  int
 	// lastPaced is when a paced lane last took a place.
 	lastPaced instant
-	// seen is the last X-RateLimit-Remaining, and seenSent the instant its
-	// request was sent; seen is -1 before the first.
-	seen     int
-	seenSent instant
+	last      sight
 }
 
 func newWindow(limit int, share float64, margin time.Duration) *window {
-	w := &window{cycle: minute + margin, seen: -1, lastPaced: -minute}
+	w := &window{cycle: minute + margin, lastPaced: -minute}
 	w.setLimit(limit, share)
 	return w
 }
@@ -104,8 +102,7 @@ func insert(places []instant, at instant) []instant {
 // as answered: what our own requests do not explain is someone else's. The
 // request was sent at sent, when gone places had come back.
 func (w *window) observe(now, sent instant, gone uint64, remaining int) {
-	others := max(w.missing(gone, remaining), w.dropped(remaining))
-	w.seen, w.seenSent = remaining, sent
+	others := max(w.missing(gone, remaining), w.dropped(now, sent, remaining), w.pressed(now, remaining))
 	w.yield(now, others)
 }
 
@@ -118,16 +115,43 @@ func (w *window) missing(gone uint64, remaining int) int {
 	return w.limit - w.ours() - len(w.foreign) - back - remaining
 }
 
-// dropped compares with the answer before: between the two the service counted
-// at most those of ours that were under way in that time. This sees others under
-// a fixed minute or a bucket, whose count lies below our whole one.
-func (w *window) dropped(remaining int) int {
-	if w.seen < 0 {
+// dropped compares with an answer before: between the two the service counted at
+// most those of ours that were under way in that time. This sees others under a
+// fixed minute or a bucket, whose count lies below our whole one. Only a request
+// sent after that answer was surely counted after it; until one is, and for no
+// longer than our places are remembered, the answer before stays the measure.
+func (w *window) dropped(now, sent instant, remaining int) int {
+	last := w.last
+	if last.known && last.sent+w.cycle > now && sent < last.at {
 		return 0
 	}
-	first, _ := slices.BinarySearch(w.own, w.seenSent+w.cycle)
+	w.last = sight{known: true, remaining: remaining, sent: sent, at: now}
+	if !last.known || last.sent+w.cycle <= now {
+		return 0
+	}
+	first, _ := slices.BinarySearch(w.own, last.sent+w.cycle)
 	between := w.inFlight + len(w.own) - first - 1 // the answer before is one of them
-	return w.seen - remaining - between
+	return last.remaining - remaining - between
+}
+
+// sight is an X-RateLimit-Remaining, with when it was asked for and answered.
+type sight struct {
+	known     bool
+	remaining int
+	sent, at  instant
+}
+
+// caution is how long after a 429 the last twentieth of a limit is left to others.
+const caution = 10 * time.Minute
+
+// pressed gives way when little remains after a 429. A bucket shows others by
+// nothing else: until it is empty it never looks fuller than our own count
+// explains.
+func (w *window) pressed(now instant, remaining int) int {
+	if w.refusals == 0 || now > w.refusedAt+caution || remaining > w.limit/20 {
+		return 0
+	}
+	return 1
 }
 
 // yield counts n places as taken by others, for two cycles: what they used will
@@ -144,13 +168,14 @@ func (w *window) yield(now instant, n int) {
 func (w *window) refuse(now, until instant) {
 	w.pausedUntil = max(w.pausedUntil, until)
 	w.alone, w.refusedAt = true, now
-	w.seen = -1
+	w.refusals++
+	w.last = sight{}
 	w.yield(now, max(1, w.limit/4))
 }
 
 // accepted ends the caution after a 429, if the request was sent since.
 func (w *window) accepted(sent instant) {
-	if sent >= w.refusedAt {
+	if sent > w.refusedAt {
 		w.alone = false
 	}
 }

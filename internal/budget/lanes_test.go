@@ -1,0 +1,262 @@
+package budget
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// tiny is a ledger whose only key may send one request a minute, sent already.
+func tiny(t *testing.T) *Key {
+	t.Helper()
+	k := NewLedger(Options{Jitter: func() float64 { return 0 }}).Key("bistro", 1)
+	k.SetLimits(Limits{PerMinute: 1, BusinessPerMinute: 1, HeavyPerMinute: 1}, "b")
+	enter(t, k, Fresh, false).Leave(silentOK)
+	return k
+}
+
+var silentOK = Answer{Status: 200, Limit: -1, Remaining: -1}
+
+func enter(t *testing.T, k *Key, lane Lane, heavy bool) *Pass {
+	t.Helper()
+	p, err := k.Enter(t.Context(), lane, heavy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestLanesGoInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := tiny(t)
+		var mu sync.Mutex
+		var order []string
+		var group sync.WaitGroup
+		for i, lane := range []Lane{Backfill, Fresh, Reconcile, Probe, Fresh, Backfill, Probe} {
+			group.Go(func() {
+				p := enter(t, k, lane, false)
+				mu.Lock()
+				order = append(order, fmt.Sprintf("%s%d", lane, i))
+				mu.Unlock()
+				p.Leave(silentOK)
+			})
+			synctest.Wait() // so that they come in this order
+		}
+		group.Wait()
+		if got, want := strings.Join(order, " "), "probe3 probe6 fresh1 fresh4 reconcile2 backfill0 backfill5"; got != want {
+			t.Errorf("order %s, want %s", got, want)
+		}
+	})
+}
+
+func TestHeavyWaitsDoNotHoldUpOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := NewLedger(Options{}).Key("bistro", 1)
+		k.SetLimits(Limits{PerMinute: 120, HeavyPerMinute: 1}, "b")
+		enter(t, k, Fresh, true).Leave(silentOK)
+		var group sync.WaitGroup
+		var heavyAt, plainAt time.Time
+		began := time.Now()
+		group.Go(func() { enter(t, k, Fresh, true).Leave(silentOK); heavyAt = time.Now() })
+		synctest.Wait()
+		group.Go(func() { enter(t, k, Backfill, false).Leave(silentOK); plainAt = time.Now() })
+		group.Wait()
+		if plainAt.Sub(began) > time.Second || heavyAt.Sub(began) < time.Minute {
+			t.Errorf("the plain one after %s, the heavy one after %s", plainAt.Sub(began), heavyAt.Sub(began))
+		}
+	})
+}
+
+func TestALowerLaneLeavesTheHigherItsPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		// The business is full until 60 s, key a until 30 s later; a's fresh request
+		// waits for its own key, b's backfill may have the business's place.
+		l := NewLedger(Options{})
+		a, b := l.Key("a", 1), l.Key("b", 1)
+		a.SetLimits(Limits{PerMinute: 1, BusinessPerMinute: 2}, "shared")
+		b.SetLimits(Limits{PerMinute: 9, BusinessPerMinute: 2}, "shared")
+		enter(t, b, Fresh, false).Leave(silentOK)
+		time.Sleep(30 * time.Second)
+		enter(t, a, Fresh, false).Leave(silentOK)
+		began := time.Now()
+		var group sync.WaitGroup
+		var aAfter, bAfter, cAfter time.Duration
+		group.Go(func() { enter(t, b, Backfill, false).Leave(silentOK); bAfter = time.Since(began) })
+		group.Go(func() { enter(t, a, Fresh, false).Leave(silentOK); aAfter = time.Since(began) })
+		time.Sleep(29 * time.Second)
+		group.Go(func() { enter(t, b, Fresh, false).Leave(silentOK); cAfter = time.Since(began) })
+		group.Wait()
+		// b's fresh request, though last, takes the first place; b's backfill the
+		// one after a's.
+		if cAfter.Truncate(time.Second) != 30*time.Second || aAfter.Truncate(time.Second) != 60*time.Second || bAfter.Truncate(time.Second) != 90*time.Second {
+			t.Errorf("b fresh after %s, a fresh after %s, b backfill after %s", cAfter, aAfter, bAfter)
+		}
+	})
+}
+
+func TestALeaverFreesTheWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := tiny(t)
+		stopped := errors.New("stopped")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		var group sync.WaitGroup
+		var gone error
+		group.Go(func() { _, gone = k.Enter(ctx, Probe, false) })
+		synctest.Wait()
+		group.Go(func() { enter(t, k, Fresh, false).Leave(silentOK) })
+		synctest.Wait()
+		if u := k.Usage(); u.Waiting != [4]int{1, 1, 0, 0} {
+			t.Errorf("waiting %v", u.Waiting)
+		}
+		began := time.Now()
+		cancel(stopped)
+		group.Wait()
+		if !errors.Is(gone, stopped) || time.Since(began) > time.Minute+time.Second {
+			t.Errorf("left with %v; the next one waited %s", gone, time.Since(began))
+		}
+		if _, err := k.Enter(ctx, Fresh, false); !errors.Is(err, stopped) {
+			t.Errorf("entered with an ended context: %v", err)
+		}
+		if u := k.Usage(); u.Waiting != [4]int{} || u.Key.Used != 1 {
+			t.Errorf("usage %+v", u)
+		}
+	})
+}
+
+// TestAPassThatComesTooLateIsGivenBack runs into the moment at which a pass and
+// the end of the context meet.
+func TestAPassThatComesTooLateIsGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := tiny(t)
+		kept, lost := 0, 0
+		for range 200 {
+			ctx, cancel := context.WithTimeout(t.Context(), minute+250*time.Millisecond)
+			p, err := k.Enter(ctx, Fresh, false)
+			cancel()
+			if err != nil {
+				lost++
+				time.Sleep(time.Second)
+				if u := k.Usage(); u.Key.Used != 0 || u.Waiting != [4]int{} {
+					t.Fatalf("a place was lost: %+v", u)
+				}
+				p = enter(t, k, Fresh, false)
+			} else {
+				kept++
+			}
+			p.Leave(silentOK)
+		}
+		t.Logf("%d kept, %d lost", kept, lost)
+	})
+}
+
+func TestAPassCountsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := NewLedger(Options{}).Key("bistro", 1)
+		p := enter(t, k, 200, true) // a lane that is none is the lowest
+		if u := k.Usage(); u.Key.Used != 1 || u.Heavy.Used != 1 || u.Business.Used != 1 || u.Granted != [4]uint64{0, 0, 0, 1} {
+			t.Errorf("under way: %+v", u)
+		}
+		p.Leave(silentOK)
+		p.Leave(Answer{Status: 429, RetryAfter: time.Hour})
+		if u := k.Usage(); u.Key.Used != 1 || u.RateLimited != 0 || !u.PausedUntil.IsZero() {
+			t.Errorf("answered: %+v", u)
+		}
+		time.Sleep(minute + 251*time.Millisecond)
+		if u := k.Usage(); u.Key.Used+u.Heavy.Used+u.Business.Used != 0 {
+			t.Errorf("a minute later: %+v", u)
+		}
+	})
+}
+
+func TestNoAnswerCountsLonger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := NewLedger(Options{}).Key("bistro", 1)
+		enter(t, k, Fresh, false).Leave(Answer{Limit: -1, Remaining: -1})
+		enter(t, k, Fresh, false).Leave(silentOK)
+		time.Sleep(minute + time.Second)
+		if u := k.Usage(); u.Key.Used != 1 {
+			t.Errorf("after a minute: %+v", u.Key)
+		}
+		time.Sleep(silence)
+		if u := k.Usage(); u.Key.Used != 0 {
+			t.Errorf("later: %+v", u.Key)
+		}
+	})
+}
+
+// TestKeysOfABusinessShareFairly has ten keys want 120 each of 600.
+func TestKeysOfABusinessShareFairly(t *testing.T) {
+	for name := range algorithms {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				service := newService(name, DefaultLimits, 5*time.Millisecond, 60*time.Millisecond, 5)
+				l := NewLedger(Options{})
+				ctx, cancel := context.WithCancel(t.Context())
+				var group sync.WaitGroup
+				var sources []*source
+				for i := range 10 {
+					src := newSource(l, service, fmt.Sprintf("key%d", i))
+					src.key.SetLimits(DefaultLimits, "bistro")
+					src.work(ctx, &group, 4, Backfill, false)
+					sources = append(sources, src)
+				}
+				time.Sleep(2 * time.Minute)
+				from := time.Now()
+				time.Sleep(time.Hour)
+				usage := service.rate(from, time.Now()) / float64(DefaultLimits.BusinessPerMinute)
+				cancel()
+				group.Wait()
+				var counts []int
+				for _, src := range sources {
+					counts = append(counts, len(src.waits[Backfill]))
+				}
+				least, most := slices.Min(counts), slices.Max(counts)
+				t.Logf("usage %.2f %%, %d × 429, each key sent %d to %d", 100*usage, service.refusals, least, most)
+				if usage < 0.98 || service.refusals > 0 || float64(most-least) > 0.03*float64(most) {
+					t.Errorf("usage %.2f %%, %d × 429, each key sent %d to %d", 100*usage, service.refusals, least, most)
+				}
+			})
+		})
+	}
+}
+
+func TestKeysFoundToBeOneBusiness(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLedger(Options{})
+		a, b, c := l.Key("a", 1), l.Key("b", 1), l.Key("c", 1)
+		for _, k := range []*Key{a, b, c} {
+			enter(t, k, Fresh, false).Leave(silentOK)
+		}
+		under := enter(t, b, Fresh, false)
+		limits := Limits{PerMinute: 100, BusinessPerMinute: 300, HeavyPerMinute: 20}
+		a.SetLimits(limits, "one")
+		b.SetLimits(limits, "one")
+		c.SetLimits(limits, "other")
+		if u := a.Usage(); u.Business != (Share{Used: 3, Limit: 300}) || u.Key != (Share{Used: 1, Limit: 100}) || u.Heavy.Limit != 20 {
+			t.Errorf("a: %+v", u)
+		}
+		under.Leave(silentOK)
+		c.SetLimits(Limits{}, "one")
+		b.SetLimits(Limits{PerMinute: -1}, "")
+		if u := b.Usage(); u.Business != (Share{Used: 4, Limit: 300}) || u.Key.Limit != 100 {
+			t.Errorf("b: %+v", u)
+		}
+		b.SetLimits(Limits{}, "a new one")
+		if u := b.Usage(); u.Business.Used != 2 {
+			t.Errorf("b elsewhere: %+v", u)
+		}
+		if l.Key("a", 0.5) != a {
+			t.Error("a second key of one name")
+		}
+		l.Forget("a")
+		if l.Key("a", 0.5) == a {
+			t.Error("a forgotten key came back")
+		}
+	})
+}
