@@ -8,6 +8,7 @@
 // anything else that knows what Larder stores; that is package clickhouse, which
 // reaches an engine as it reaches any server, through clickhouse-go.
 //
-// One process can open one data folder, once, and holds it until it ends: the
-// engine cannot be started again reliably after its last connection closed.
+// One process can have one data folder open at a time. Another may be opened
+// after Close; doing so many times over is for tests, since the engine is made to
+// start once per process.
 package embedded

@@ -74,7 +74,7 @@ func answerOdd(t *testing.T, f *front, r *http.Request) {
 	described := fmt.Sprintf("%s %q", r.Method, r.URL.RawQuery)
 	w := httptest.NewRecorder()
 	defer func() {
-		if reason := recover(); reason != nil && reason != http.ErrAbortHandler {
+		if reason := recover(); reason != nil && reason != http.ErrAbortHandler { //nolint:errorlint // a panic value is compared as it is
 			t.Fatalf("%s: %v", described, reason)
 		}
 	}()

@@ -211,7 +211,7 @@ func TestOutsideAsksForThePassword(t *testing.T) {
 func TestOutsideIsNoneOfAWebPagesBusiness(t *testing.T) {
 	out := outside(t, "", "")
 	for host, want := range map[string]int{"localhost:8123": 200, "127.0.0.1": 200, "[::1]:8123": 200, "evil.example:8123": 403, "": 200} {
-		request, err := http.NewRequest("POST", out.base, strings.NewReader("SELECT 1"))
+		request, err := http.NewRequest(http.MethodPost, out.base, strings.NewReader("SELECT 1"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -215,7 +215,7 @@ func roleDiskFull(ctx context.Context, args []string) error {
 	}
 	var exception *clickhouse.Exception
 	if !errors.As(full, &exception) || !errors.As(again, &exception) {
-		return fmt.Errorf("inserts on a full disk: %v; %v", full, again)
+		return fmt.Errorf("inserts on a full disk: %w; %w", full, again)
 	}
 	if err := insert(); err != nil {
 		return fmt.Errorf("an insert after the disk was full: %w", err)
