@@ -174,7 +174,7 @@ func (s *Sink) pause(d time.Duration) bool {
 
 // The delays between attempts, doubling from the first to the longest.
 const (
-	firstDelay   = 200 * time.Millisecond
+	firstDelay   = 100 * time.Millisecond
 	longestDelay = 15 * time.Second
 )
 

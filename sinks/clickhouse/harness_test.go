@@ -19,7 +19,22 @@ import (
 )
 
 func TestSinkOverHTTP(t *testing.T) {
-	sinktest.Run(t, func(t *testing.T) sinktest.Harness { return harness(t) })
+	s, database := migrated(t, clickhouse.Options{})
+	sinktest.Run(t, func(t *testing.T) sinktest.Harness {
+		empty(t, s, database)
+		return harness(t, s, database, clickhouse.Options{Dial: embeddedtest.Engine(t).Dial})
+	})
+}
+
+// empty removes all rows, which is quicker than to migrate another database.
+func empty(t testing.TB, s *clickhouse.Sink, database string) {
+	t.Helper()
+	conn := embeddedtest.Conn(t, "default")
+	for _, table := range strings.Fields(query(t, s, "SELECT name FROM system.tables WHERE total_rows > 0 AND name != 'migrations' AND database = "+sqlText(database+"_raw"), "TSVRaw")) {
+		if err := conn.Exec(context.Background(), "TRUNCATE TABLE `"+database+"_raw`.`"+table+"` SYNC"); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // openSink opens a sink on a database of the shared engine and closes it at the
@@ -54,19 +69,19 @@ func migrated(t testing.TB, o clickhouse.Options) (s *clickhouse.Sink, database 
 	return s, o.Database
 }
 
-func harness(t *testing.T) sinktest.Harness {
+// harness is a warehouse reached by the options; s reads what it holds.
+func harness(t *testing.T, s *clickhouse.Sink, database string, way clickhouse.Options) sinktest.Harness {
 	t.Helper()
-	s, database := migrated(t, clickhouse.Options{})
 	return sinktest.Harness{
-		Dial:   embeddedtest.Engine(t).Dial,
+		Dial:   way.Dial,
 		Tables: tables(t, s),
 		Open: func(o sinktest.Options) sinks.Sink {
-			dial := o.Dial
-			if dial == nil {
-				dial = embeddedtest.Engine(t).Dial
+			options := way
+			if o.Dial != nil {
+				options.Dial = o.Dial
 			}
-			opened, err := clickhouse.Open(context.Background(), clickhouse.Options{Dial: dial, Database: database,
-				FlushInterval: o.FlushInterval, FlushRows: o.FlushRows, QueueBytes: o.QueueBytes})
+			options.Database, options.FlushInterval, options.FlushRows, options.QueueBytes = database, o.FlushInterval, o.FlushRows, o.QueueBytes
+			opened, err := clickhouse.Open(context.Background(), options)
 			if err != nil {
 				t.Fatal(err)
 			}

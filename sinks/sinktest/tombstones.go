@@ -100,14 +100,17 @@ func testRowAndTombstone(t *testing.T, h Harness) {
 func testManyTombstones(t *testing.T, h Harness) {
 	s := open(t, h, Options{})
 	const many = 2500
-	c := ingredients(h)
+	var rows []sinks.Row
+	var stones []sinks.Tombstone
 	for n := range many {
 		id := fmt.Sprintf("id-%04d", n)
 		if n%2 == 0 {
-			c.Batch = appendPlain(c.Batch, row(id, 1))
+			rows = append(rows, row(id, 1))
 		}
-		c.Tombstones = append(c.Tombstones, tombstone(id, 2, "deleted"))
+		stones = append(stones, tombstone(id, 2, "deleted"))
 	}
+	c := ingredients(h, rows...)
+	c.Tombstones = stones
 	store(t, s, c)
 	got := h.Rows("ingredients", business)
 	if len(got) != many {
@@ -119,8 +122,4 @@ func testManyTombstones(t *testing.T, h Harness) {
 			t.Fatalf("row %s: deleted %t, version %d, raw %s", r.ID, r.Deleted, r.Version, r.Raw)
 		}
 	}
-}
-
-func appendPlain(b *sinks.Batch, r sinks.Row) *sinks.Batch {
-	return plain(b.Table, append(b.Rows, r)...)
 }
