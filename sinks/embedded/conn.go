@@ -7,10 +7,14 @@ import (
 )
 
 // conn is one connection of the engine. It runs one statement at a time; its
-// holder (see pool) is alone with it.
+// holder (see pool) is alone with it. The engine keeps the state of a statement
+// in the thread that began it, and a stream or an insert takes several calls:
+// all calls of a connection are made from one thread of its own.
 type conn struct {
 	lib      *native
 	raw      *handle
+	calls    chan func() // run on the connection's thread
+	returned chan struct{}
 	key      string // of the pool: its settings
 	database string // in use on it now
 	spoiled  bool   // a statement changed what the next user would see
@@ -19,14 +23,36 @@ type conn struct {
 var errConnect = errors.New("the engine refused the connection")
 
 func openConn(lib *native, args []string) (*conn, error) {
-	raw := lib.dial(args)
-	if raw == nil {
+	c := &conn{lib: lib, database: "default", calls: make(chan func()), returned: make(chan struct{})}
+	go c.serve()
+	c.do(func() { c.raw = lib.dial(args) })
+	if c.raw == nil {
+		close(c.calls)
 		return nil, errConnect
 	}
-	return &conn{lib: lib, raw: raw, database: "default"}, nil
+	return c, nil
 }
 
-func (c *conn) close() { c.lib.closeConn(c.raw) }
+// serve makes the calls of the connection, on one thread, until it is closed.
+func (c *conn) serve() {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for call := range c.calls {
+		call()
+		c.returned <- struct{}{}
+	}
+}
+
+// do makes a call on the connection's thread and waits for it.
+func (c *conn) do(call func()) {
+	c.calls <- call
+	<-c.returned
+}
+
+func (c *conn) close() {
+	c.do(func() { c.lib.closeConn(c.raw) })
+	close(c.calls)
+}
 
 // stats are what the engine counts about a statement.
 type stats struct {
@@ -54,7 +80,13 @@ func (s *stats) add(more stats) {
 }
 
 // query runs any statement to its end and returns the whole of its result.
-func (c *conn) query(sql, format string) ([]byte, stats, error) {
+func (c *conn) query(sql, format string) (content []byte, counted stats, err error) {
+	c.do(func() { content, counted, err = c.queryHere(sql, format) })
+	return content, counted, err
+}
+
+// queryHere and the other …Here functions run on the connection's thread.
+func (c *conn) queryHere(sql, format string) ([]byte, stats, error) {
 	s, n := text(sql)
 	f, fn := text(format)
 	result := c.lib.query(*c.raw, s, n, f, fn)
@@ -98,7 +130,12 @@ type stream struct {
 }
 
 // stream starts a SELECT; no other kind of statement can be streamed.
-func (c *conn) stream(sql, format string) (*stream, error) {
+func (c *conn) stream(sql, format string) (s *stream, err error) {
+	c.do(func() { s, err = c.streamHere(sql, format) })
+	return s, err
+}
+
+func (c *conn) streamHere(sql, format string) (*stream, error) {
 	s, n := text(sql)
 	f, fn := text(format)
 	raw := c.lib.streamQuery(*c.raw, s, n, f, fn)
@@ -115,7 +152,12 @@ func (c *conn) stream(sql, format string) (*stream, error) {
 }
 
 // next returns the next chunk, nil at the end.
-func (s *stream) next() ([]byte, error) {
+func (s *stream) next() (chunk []byte, err error) {
+	s.conn.do(func() { chunk, err = s.nextHere() })
+	return chunk, err
+}
+
+func (s *stream) nextHere() ([]byte, error) {
 	lib := s.conn.lib
 	result := lib.streamFetch(*s.conn.raw, s.raw)
 	if result == 0 {
@@ -131,8 +173,10 @@ func (s *stream) next() ([]byte, error) {
 
 // close ends the SELECT, wherever it is.
 func (s *stream) close() {
-	s.conn.lib.streamStop(*s.conn.raw, s.raw)
-	s.conn.lib.destroy(s.raw)
+	s.conn.do(func() {
+		s.conn.lib.streamStop(*s.conn.raw, s.raw)
+		s.conn.lib.destroy(s.raw)
+	})
 }
 
 // insertion is an INSERT whose data is being appended.
@@ -143,26 +187,39 @@ type insertion struct {
 
 // insert starts an INSERT without data and without FORMAT.
 func (c *conn) insert(sql, format string) (*insertion, error) {
-	s, n := text(sql)
-	f, fn := text(format)
-	raw := c.lib.insert(*c.raw, s, n, f, fn)
-	runtime.KeepAlive(sql)
-	runtime.KeepAlive(format)
-	if raw == 0 {
+	i := &insertion{conn: c}
+	failure := ""
+	c.do(func() { failure = i.beginHere(sql, format) })
+	if i.raw == 0 {
 		return nil, errNoResult
 	}
-	i := &insertion{conn: c, raw: raw}
-	if failure := c.lib.insertFailure(raw); failure != "" {
+	if failure != "" {
 		return nil, errors.Join(parseException(failure), i.abort())
 	}
 	return i, nil
 }
 
-// append hands over data; the engine takes a copy.
-func (i *insertion) append(data []byte) error {
-	if len(data) == 0 {
-		return nil
+func (i *insertion) beginHere(sql, format string) (failure string) {
+	s, n := text(sql)
+	f, fn := text(format)
+	i.raw = i.conn.lib.insert(*i.conn.raw, s, n, f, fn)
+	runtime.KeepAlive(sql)
+	runtime.KeepAlive(format)
+	if i.raw == 0 {
+		return ""
 	}
+	return i.conn.lib.insertFailure(i.raw)
+}
+
+// append hands over data; the engine takes a copy.
+func (i *insertion) append(data []byte) (err error) {
+	if len(data) > 0 {
+		i.conn.do(func() { err = i.appendHere(data) })
+	}
+	return err
+}
+
+func (i *insertion) appendHere(data []byte) error {
 	state := i.conn.lib.insertAppend(i.raw, unsafe.Pointer(unsafe.SliceData(data)), uintptr(len(data)))
 	runtime.KeepAlive(data)
 	if state == 0 {
@@ -188,7 +245,12 @@ func (i *insertion) reason(err error) error {
 }
 
 // done commits. Its error means that the insert failed; abort comes next.
-func (i *insertion) done() (stats, error) {
+func (i *insertion) done() (counted stats, err error) {
+	i.conn.do(func() { counted, err = i.doneHere() })
+	return counted, err
+}
+
+func (i *insertion) doneHere() (stats, error) {
 	lib := i.conn.lib
 	result := lib.insertDone(i.raw)
 	if result == 0 {
@@ -202,12 +264,14 @@ func (i *insertion) done() (stats, error) {
 }
 
 // close frees a committed insertion.
-func (i *insertion) close() { i.conn.lib.insertDestroy(i.raw) }
+func (i *insertion) close() { i.conn.do(func() { i.conn.lib.insertDestroy(i.raw) }) }
 
 // abort gives up. A failed insert keeps its table locked until the connection's
 // next statement, so one is run at once (DESIGN §8, pitfalls).
 func (i *insertion) abort() error {
-	i.conn.lib.insertCancel(i.raw)
-	i.conn.lib.insertDestroy(i.raw)
+	i.conn.do(func() {
+		i.conn.lib.insertCancel(i.raw)
+		i.conn.lib.insertDestroy(i.raw)
+	})
 	return i.conn.exec("SELECT 1")
 }
