@@ -70,6 +70,3 @@ func (d *dedupe) prune(floor time.Time, walk uint64) {
 		}
 	}
 }
-
-// forget drops everything: the sink failed, so nothing is known to be stored.
-func (d *dedupe) forget() { clear(d.rows) }

@@ -1,48 +1,49 @@
 package syncer
 
 import (
+	"context"
 	"sync"
 	"time"
 )
 
 // doorman keeps the process away from the limit on wrong keys: an address that
 // sends 30 requests with one within a minute is refused for the rest of that
-// minute (api.md, "Errors"). Keys that have not been accepted yet, and keys that
-// were refused, ask it before they are tried.
+// minute (api.md, "Errors"). Whoever tries a key that is not known to be good
+// takes a token, and a key that is refused keeps it for a minute.
 type doorman struct {
-	mu      sync.Mutex
-	refused map[string][]time.Time // by base URL, the last minute's
+	mu    sync.Mutex
+	doors map[string]chan struct{} // by base URL: tokens taken
 }
 
-// wrongKeyLimit is half of what the service allows: other programs may run at
-// the same address.
-const wrongKeyLimit = 15
+// wrongKeys is how many keys may be refused in a minute. Each may stand for two
+// requests, the key and the next one, and other programs may run at the address.
+const wrongKeys = 10
 
-func newDoorman() *doorman { return &doorman{refused: map[string][]time.Time{}} }
+func newDoorman() *doorman { return &doorman{doors: map[string]chan struct{}{}} }
 
-// turnedAway notes an answer 401.
-func (d *doorman) turnedAway(baseURL string, now time.Time) {
+func (d *doorman) door(baseURL string) chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.refused[baseURL] = append(d.recent(baseURL, now), now)
+	if d.doors[baseURL] == nil {
+		d.doors[baseURL] = make(chan struct{}, wrongKeys)
+	}
+	return d.doors[baseURL]
 }
 
-// wait is how long an unproven key has to wait at now.
-func (d *doorman) wait(baseURL string, now time.Time) time.Duration {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	recent := d.recent(baseURL, now)
-	d.refused[baseURL] = recent
-	if len(recent) < wrongKeyLimit {
-		return 0
+// enter waits for a token. The returned function gives it back, at once for a
+// good key and in a minute for one that was refused.
+func (d *doorman) enter(ctx context.Context, baseURL string) (leave func(refused bool), err error) {
+	door := d.door(baseURL)
+	select {
+	case door <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
-	return recent[len(recent)-wrongKeyLimit].Add(time.Minute).Sub(now)
-}
-
-func (d *doorman) recent(baseURL string, now time.Time) []time.Time {
-	all := d.refused[baseURL]
-	for len(all) > 0 && now.Sub(all[0]) >= time.Minute {
-		all = all[1:]
-	}
-	return all
+	return func(refused bool) {
+		if refused {
+			time.AfterFunc(time.Minute, func() { <-door })
+			return
+		}
+		<-door
+	}, nil
 }

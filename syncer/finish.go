@@ -13,7 +13,7 @@ import (
 // the stream, and of the source where the error is the key's or the service's.
 func (st *stream) attempt(ctx context.Context, kind string, pass func(context.Context) error) error {
 	started := time.Now()
-	err := pass(ctx)
+	err := st.source.protected(ctx, st.def.name+" "+kind, pass)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -38,15 +38,12 @@ func (st *stream) failed(ctx context.Context, kind string, started time.Time, er
 	st.source.log.Warn("walk failed, it is tried again", "stream", st.def.name, "walk", kind, "err", err)
 	st.storeFailure(ctx, kind, started, t, err)
 	switch t.state {
-	case StateUnauthorized, StateKeyDisabled:
+	case StateUnauthorized, StateKeyDisabled, StateUnreachable:
 		st.set(ctx, StateFailing, t.detail)
 		st.source.suspect(ctx, t)
 	case StateForbidden:
 		// The key's rights have changed: /me says to what.
 		st.set(ctx, StateForbidden, t.detail)
-		st.source.suspect(ctx, t)
-	case StateUnreachable:
-		st.set(ctx, StateFailing, t.detail)
 		st.source.suspect(ctx, t)
 	default:
 		st.set(ctx, t.state, t.detail)
@@ -80,7 +77,8 @@ func (s *source) suspect(ctx context.Context, t trouble) {
 		return // it is being asked already
 	}
 	defer s.opening.free()
-	if t.state == StateUnreachable && time.Since(asked) < freshKey {
+	refused := t.state == StateUnauthorized || t.state == StateKeyDisabled
+	if !refused && time.Since(asked) < freshKey {
 		return
 	}
 	if err := s.askKey(ctx); err != nil && !errors.Is(err, context.Canceled) {

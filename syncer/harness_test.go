@@ -80,7 +80,7 @@ type world struct {
 }
 
 // inWorld runs a test against a sandbox in a synctest bubble.
-func inWorld(t *testing.T, opts sandbox.Options, test func(w *world)) {
+func inWorld(t *testing.T, opts sandbox.Options, test func(t *testing.T, w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		box, err := sandbox.New(opts)
@@ -89,16 +89,16 @@ func inWorld(t *testing.T, opts sandbox.Options, test func(w *world)) {
 		}
 		w := newWorld(t, box.Handler())
 		w.box = box
-		test(w)
+		test(t, w)
 	})
 }
 
 // inScript runs a test against a handler of its own.
-func inScript(t *testing.T, h http.Handler, test func(w *world)) {
+func inScript(t *testing.T, h http.Handler, test func(t *testing.T, w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, h)
-		test(w)
+		test(t, w)
 	})
 }
 

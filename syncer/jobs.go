@@ -25,12 +25,14 @@ func (s *source) begin(ctx context.Context, j job) {
 	}
 }
 
-// beginLists starts the incremental walks, and the backfills that are not done:
-// a backfill that failed goes on at the next turn of its stream.
+// beginLists starts the incremental walks, and every backfill that is not done:
+// one that failed goes on at the next turn.
 func (s *source) beginLists(ctx context.Context) {
 	for _, st := range s.active(listKind) {
 		s.spawnIfFree(ctx, st, st.guard, st.catchUp)
-		if !st.filled() {
+	}
+	for _, st := range s.streams {
+		if !st.off() && !st.filled() {
 			s.spawnIfFree(ctx, st, st.filler, st.fill)
 		}
 	}
@@ -39,9 +41,6 @@ func (s *source) beginLists(ctx context.Context) {
 func (s *source) beginTotals(ctx context.Context) {
 	for _, st := range s.active(totalsKind) {
 		s.spawnIfFree(ctx, st, st.guard, st.totalsRecent)
-		if !st.filled() {
-			s.spawnIfFree(ctx, st, st.filler, st.fill)
-		}
 	}
 }
 

@@ -24,9 +24,6 @@ func (s *source) connect(ctx context.Context) error {
 	if s.isReady() {
 		return nil
 	}
-	if wait := s.syncer.doorman.wait(s.cfg.BaseURL, time.Now()); wait > 0 && !sleep(ctx, wait) {
-		return context.Cause(ctx)
-	}
 	return s.askKey(ctx)
 }
 
@@ -65,25 +62,33 @@ func (s *source) askKey(ctx context.Context) error {
 
 // me asks with the key in use and, if that is refused with 401, with the next one
 // (a key can be rotated with 24 hours of overlap: api.md, "Authentication" 7).
-func (s *source) me(ctx context.Context) (api.Document[api.Me], error) {
-	me, err := s.link.probe.Me(ctx)
-	if !isUnauthorized(err) {
+func (s *source) me(ctx context.Context) (me api.Document[api.Me], err error) {
+	if !s.isReady() {
+		leave, err := s.syncer.doorman.enter(ctx, s.cfg.BaseURL)
+		if err != nil {
+			return me, err
+		}
+		refused := false
+		defer func() { leave(refused) }()
+		me, refused, err = s.eitherKey(ctx)
 		return me, err
 	}
-	s.syncer.doorman.turnedAway(s.cfg.BaseURL, time.Now())
-	if !s.link.swap() {
-		return me, err
+	me, _, err = s.eitherKey(ctx)
+	return me, err
+}
+
+func (s *source) eitherKey(ctx context.Context) (me api.Document[api.Me], refused bool, err error) {
+	me, err = s.link.probe.Me(ctx)
+	if !isUnauthorized(err) || !s.link.swap() {
+		return me, isUnauthorized(err), err
 	}
 	s.log.Info("the key was refused, trying the next one")
 	next, nextErr := s.link.probe.Me(ctx)
-	if isUnauthorized(nextErr) {
-		s.syncer.doorman.turnedAway(s.cfg.BaseURL, time.Now())
-	}
 	if nextErr != nil {
 		s.link.swap()
-		return me, err
+		return me, true, err
 	}
-	return next, nil
+	return next, true, nil
 }
 
 // open takes over what the sink has stored, once.
@@ -123,15 +128,7 @@ func (s *source) accept(ctx context.Context, me api.Document[api.Me]) {
 	v := me.Value
 	s.clock(me.Date)
 	s.link.limits(v)
-	key := identity{
-		business: v.Business.ID, businessName: v.Business.Name, mode: v.App.Mode,
-		scopes: v.Scopes, locations: v.LocationIDs,
-	}
-	for _, l := range s.cfg.Locations {
-		if !slices.Contains(v.LocationIDs, l) {
-			key.unknown = append(key.unknown, l)
-		}
-	}
+	key := s.identify(v)
 	s.mu.Lock()
 	s.key = key
 	s.mu.Unlock()
@@ -178,20 +175,13 @@ func (s *source) storeKey(ctx context.Context, me api.Document[api.Me]) {
 // admit switches the stream on or off by configuration and scopes, and gives it a
 // track per location.
 func (st *stream) admit(ctx context.Context, key identity) {
-	switch {
-	case !st.configured():
-		st.set(ctx, StateOff, "not among the configured streams")
-	case !st.def.allowed(key.scopes):
-		st.set(ctx, StateOff, fmt.Sprintf("key lacks %s: ask the restaurant to grant it, or leave the stream out of the configuration", strings.Join(st.def.scopes, " or ")))
-	case len(st.wantedLocations(key)) == 0:
-		st.set(ctx, StateOff, "none of the configured locations is among the key's")
-	case st.def.wholeOnly && len(st.source.cfg.Locations) > 0:
-		st.set(ctx, StateOff, "the table has no locations, and the configuration names some")
-	default:
-		st.follow(key)
-		if st.off() {
-			st.set(ctx, StateStarting, "")
-		}
+	if reason := st.offReason(key); reason != "" {
+		st.set(ctx, StateOff, reason)
+		return
+	}
+	st.follow(key)
+	if st.off() {
+		st.set(ctx, StateStarting, "")
 	}
 }
 

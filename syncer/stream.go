@@ -143,7 +143,8 @@ func (st *stream) prune(t *track, walk uint64) {
 func (st *stream) set(ctx context.Context, state, detail string) {
 	st.mu.Lock()
 	st.state, st.detail = state, detail
-	changed := st.stored.State != state || st.stored.Detail != detail
+	// The words of an error differ from walk to walk, the state does not.
+	changed := st.stored.State != state || st.stored.Detail != detail && state != StateFailing
 	if changed {
 		st.stored = sinks.StreamStatus{Source: st.source.cfg.Name, Stream: st.def.name, State: state, Detail: detail, ChangedAt: time.Now()}
 	}

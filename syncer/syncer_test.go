@@ -9,7 +9,7 @@ import (
 )
 
 func TestOnePassMirrorsEverything(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 1, Orders: 1500, NoLimits: true}, func(w *world) {
+	inWorld(t, sandbox.Options{Seed: 1, Orders: 1500, NoLimits: true}, func(t *testing.T, w *world) {
 		r := w.once(Selection{})
 		w.equal()
 		for _, s := range r.Sources[0].Streams {
@@ -26,7 +26,7 @@ func TestOnePassMirrorsEverything(t *testing.T) {
 func (r Report) businessOf(w *world) string { return w.syncer.Status().Sources[0].BusinessID }
 
 func TestDaemonFollowsALiveRestaurant(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 2, Orders: 3000, Pace: 20}, func(w *world) {
+	inWorld(t, sandbox.Options{Seed: 2, Orders: 3000, Pace: 20}, func(t *testing.T, w *world) {
 		freeze := w.alive()
 		w.run()
 		w.until("backfill", 30*time.Minute, w.filled)
@@ -42,7 +42,7 @@ func TestDaemonFollowsALiveRestaurant(t *testing.T) {
 }
 
 func TestCrashesLoseAndDoubleNothing(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 3, Orders: 6000, Pace: 20}, func(w *world) {
+	inWorld(t, sandbox.Options{Seed: 3, Orders: 6000, Pace: 20}, func(t *testing.T, w *world) {
 		random := rand.New(rand.NewPCG(3, 3))
 		freeze := w.alive()
 		for range 20 {
@@ -59,7 +59,7 @@ func TestCrashesLoseAndDoubleNothing(t *testing.T) {
 }
 
 func TestSteadyStateAsksOnceAndWritesNothing(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 4, Orders: 800, Record: true}, func(w *world) {
+	inWorld(t, sandbox.Options{Seed: 4, Orders: 800, Record: true}, func(t *testing.T, w *world) {
 		w.run()
 		w.until("backfill", 30*time.Minute, w.filled)
 		time.Sleep(20 * time.Minute)

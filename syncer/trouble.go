@@ -35,12 +35,6 @@ func probeDelay(t trouble, failures int, jitter float64) time.Duration {
 	return max(base*3/4+time.Duration(jitter*float64(base)/2), t.retryAfter)
 }
 
-// retryDelay is how long a failed backfill or totals walk waits before it goes on.
-func retryDelay(failures int, retryAfter time.Duration, jitter float64) time.Duration {
-	base := min(5*time.Second<<min(max(failures-1, 0), 10), 5*time.Minute)
-	return max(base*3/4+time.Duration(jitter*float64(base)/2), retryAfter)
-}
-
 // diagnose reads off an error what the source or stream is in, in words that say
 // what to do next. What it does not know is failing, and tried again.
 func diagnose(err error) trouble {

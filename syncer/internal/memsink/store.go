@@ -170,6 +170,16 @@ func (s *Store) Rows(table, business string) map[string]Row {
 	return out
 }
 
+// Row returns one row, zero when it is not there.
+func (s *Store) Row(table, business, id string) Row {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.tables[table][business+"\x00"+id]; r != nil {
+		return *r
+	}
+	return Row{}
+}
+
 // Entries returns every quarantine entry, closed ones included.
 func (s *Store) Entries() []Entry {
 	s.mu.Lock()

@@ -1,0 +1,97 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/larder-sync/larder/internal/api"
+)
+
+// KeyCheck is what the API says about one source's key, for `larder check`.
+// Nothing of it is stored.
+type KeyCheck struct {
+	Source string
+	// State is StateRunning when the key works; else that of a source in trouble,
+	// with what to do in Detail.
+	State, Detail string
+	Me            api.Me
+	// NextKey: the first key was refused, the next one works.
+	NextKey bool
+	// Streams that would run, and those that would not with the reason.
+	Streams []string
+	Off     map[string]string
+	Err     error
+}
+
+// Check asks /me for the named sources, all when names is empty, and writes
+// nothing to the sink. The error is about the names; what is wrong with a source
+// stands in its check.
+func (y *Syncer) Check(ctx context.Context, names []string) ([]KeyCheck, error) {
+	sources, err := y.selected(Selection{Sources: names})
+	if err != nil {
+		return nil, err
+	}
+	checks := make([]KeyCheck, len(sources))
+	var asked sync.WaitGroup
+	for i, s := range sources {
+		asked.Go(func() { checks[i] = s.check(ctx) })
+	}
+	asked.Wait()
+	return checks, nil
+}
+
+func (s *source) check(ctx context.Context) KeyCheck {
+	c := KeyCheck{Source: s.cfg.Name, State: StateRunning, Off: map[string]string{}}
+	me, err := s.me(ctx)
+	if err != nil {
+		t := diagnose(err)
+		c.State, c.Detail, c.Err = t.state, t.detail, err
+		return c
+	}
+	c.Me, c.NextKey = me.Value, s.link.next.Load()
+	key := s.identify(me.Value)
+	if len(key.unknown) > 0 {
+		c.State, c.Detail = StateFailing, unknownLocations(key)
+		c.Err = errors.New(c.Detail)
+	}
+	for _, st := range s.streams {
+		if reason := st.offReason(key); reason != "" {
+			c.Off[st.def.name] = reason
+		} else {
+			c.Streams = append(c.Streams, st.def.name)
+		}
+	}
+	return c
+}
+
+// identify reads what the syncer needs to know off an answer of /me.
+func (s *source) identify(me api.Me) identity {
+	key := identity{
+		business: me.Business.ID, businessName: me.Business.Name, mode: me.App.Mode,
+		scopes: me.Scopes, locations: me.LocationIDs,
+	}
+	for _, l := range s.cfg.Locations {
+		if !slices.Contains(me.LocationIDs, l) {
+			key.unknown = append(key.unknown, l)
+		}
+	}
+	return key
+}
+
+// offReason is why a stream does not run with a key, empty when it does.
+func (st *stream) offReason(key identity) string {
+	switch {
+	case !st.configured():
+		return "not among the configured streams"
+	case !st.def.allowed(key.scopes):
+		return "key lacks " + strings.Join(st.def.scopes, " or ") + ": ask the restaurant to grant it, or leave the stream out of the configuration"
+	case len(st.wantedLocations(key)) == 0:
+		return "none of the configured locations is among the key's"
+	case st.def.wholeOnly && len(st.source.cfg.Locations) > 0:
+		return "its rows do not tell locations apart, and the configuration names some"
+	}
+	return ""
+}

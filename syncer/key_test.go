@@ -1,0 +1,194 @@
+package syncer
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+func (w *world) source() SourceStatus { return w.syncer.Status().Sources[0] }
+
+func TestAWrongKeyIsProbedFarFromTheLimit(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.keys = map[string]bool{"right": true}
+		w.run(w.one())
+		w.until("unauthorized", time.Minute, func() bool { return w.source().State == StateUnauthorized })
+		if s := w.source(); s.Detail == "" || s.NextProbe.Before(time.Now()) {
+			t.Errorf("status %+v", s)
+		}
+		f.asked("/me")
+		time.Sleep(time.Hour)
+		if n := len(f.asked("/me")); n < 8 || n > 20 {
+			t.Errorf("%d probes in an hour", n)
+		}
+		f.mu.Lock()
+		f.keys["svc_live_1"] = true
+		f.mu.Unlock()
+		w.until("running", 10*time.Minute, w.filled)
+	})
+}
+
+func TestManyWrongKeysDoNotShutTheAddressOut(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.keys = map[string]bool{}
+		var sources []Source
+		for i := range 100 {
+			sources = append(sources, sourceOf(fmt.Sprintf("s%d", i), "wrong"))
+		}
+		w.run(sources...)
+		time.Sleep(30 * time.Minute)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		for i := range f.at {
+			for j := i; j < len(f.at) && f.at[j].Sub(f.at[i]) < time.Minute; j++ {
+				if j-i >= 25 {
+					t.Fatalf("%d requests with a wrong key within a minute, at %s", j-i+1, f.at[i])
+				}
+			}
+		}
+	})
+}
+
+func TestTheNextKeyTakesOver(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.keys = map[string]bool{"svc_live_1": true, "next": true}
+		f.set(cats, category("a", "A", stamp(-time.Hour)))
+		w.run(w.one(func(s *Source) { s.NextKey = func() string { return "next" } }))
+		w.until("running", 10*time.Minute, w.filled)
+		f.mu.Lock()
+		delete(f.keys, "svc_live_1")
+		f.mu.Unlock()
+		f.set(cats, category("a", "A2", stamp(0)))
+		w.until("the change", time.Minute, func() bool { return strings.Contains(w.store.Rows("categories", "b1")["a"].Raw, "A2") })
+	})
+}
+
+func TestADisabledKeyAndAnUnreachableServiceAreStates(t *testing.T) {
+	for state, answer := range map[string]func(http.ResponseWriter, *http.Request) bool{
+		StateKeyDisabled: func(w http.ResponseWriter, _ *http.Request) bool { fakeError(w, 403, "api_key_disabled"); return true },
+		StateUnreachable: func(w http.ResponseWriter, _ *http.Request) bool {
+			fakeError(w, 503, "service_unavailable")
+			return true
+		},
+	} {
+		t.Run(state, func(t *testing.T) {
+			inFake(t, func(t *testing.T, f *fake, w *world) {
+				w.run(w.one())
+				w.until("running", 10*time.Minute, w.filled)
+				for _, path := range []string{"/me", cats, "/products", "/ingredients", "/sales/orders"} {
+					f.on(path, answer)
+				}
+				w.until(state, 10*time.Minute, func() bool { return w.source().State == state })
+				f.asked("/me")
+				time.Sleep(30 * time.Minute)
+				if n := len(f.log); n > 80 {
+					t.Errorf("%d requests in half an hour of trouble", n)
+				}
+				for _, path := range []string{"/me", cats, "/products", "/ingredients", "/sales/orders"} {
+					f.on(path, nil)
+				}
+				w.until("running again", 10*time.Minute, w.filled)
+			})
+		})
+	}
+}
+
+func TestAMissingScopeSwitchesItsStreamsOffAndOn(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		whole := f.me
+		f.me = strings.Replace(whole, `,"stock:read"`, "", 1)
+		w.run(w.one())
+		w.until("running", 10*time.Minute, w.filled)
+		st := w.stream("ingredients")
+		if st.State != StateOff || !strings.Contains(st.Detail, "stock:read") {
+			t.Fatalf("ingredients: %+v", st)
+		}
+		if n := len(f.asked("/ingredients")); n != 0 {
+			t.Errorf("%d requests outside the scopes", n)
+		}
+		f.mu.Lock()
+		f.me = whole
+		f.mu.Unlock()
+		w.until("on", 10*time.Minute, func() bool { return w.stream("ingredients").State == StateRunning })
+	})
+}
+
+func TestAScopeLostInMidRunSwitchesTheStreamOff(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		w.run(w.one())
+		w.until("running", 10*time.Minute, w.filled)
+		f.mu.Lock()
+		f.me = strings.Replace(fakeMe, `,"stock:read"`, "", 1)
+		f.mu.Unlock()
+		f.on("/ingredients", func(w http.ResponseWriter, _ *http.Request) bool {
+			fakeError(w, 403, "insufficient_scope")
+			return true
+		})
+		w.until("off", 2*time.Minute, func() bool { return w.stream("ingredients").State == StateOff })
+		if s := w.source(); s.State != StateRunning {
+			t.Errorf("the source is %s", s.State)
+		}
+	})
+}
+
+func TestAnUnknownLocationInTheConfigurationIsNamed(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		w.run(w.one(func(s *Source) { s.Locations = []string{"l1", "l9"} }))
+		w.until("the error", time.Minute, func() bool { return strings.Contains(w.source().Detail, `"l9"`) })
+		w.until("the known location runs", 10*time.Minute, func() bool { return w.stream("sales_orders").State == StateRunning })
+		for _, a := range f.asked("/sales/orders") {
+			if query(a, "location_id") != "l1" {
+				t.Errorf("asked %s", a)
+			}
+		}
+		checks, err := w.syncer.Check(t.Context(), nil)
+		if err != nil || checks[0].Err == nil || !strings.Contains(checks[0].Detail, `"l9"`) {
+			t.Errorf("check: %+v, %v", checks, err)
+		}
+	})
+}
+
+func TestAKeyOfAnotherRestaurantIsRefused(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		w.run(w.one())
+		w.until("running", 10*time.Minute, w.filled)
+		w.halt()
+		f.me = strings.Replace(fakeMe, `"b1"`, `"b2"`, 1)
+		w.run(w.one())
+		w.until("refused", time.Minute, func() bool { return w.source().State == StateFailing && strings.Contains(w.source().Detail, "b2") })
+	})
+}
+
+func TestTroubleStaysWithItsSource(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.keys = map[string]bool{"good": true}
+		f.set(cats, category("a", "A", stamp(-time.Hour)))
+		w.run(sourceOf("bad", "bad"), sourceOf("good", "good"))
+		w.until("good runs", 10*time.Minute, func() bool { return w.syncer.Status().Sources[1].State == StateRunning })
+		f.set(cats, category("a", "A2", stamp(0)))
+		changed := time.Now()
+		w.until("the change", time.Minute, func() bool { return strings.Contains(w.store.Rows("categories", "b1")["a"].Raw, "A2") })
+		if took := time.Since(changed); took > 33*time.Second {
+			t.Errorf("took %s", took)
+		}
+	})
+}
+
+func TestAPanicInOneWalkIsAnErrorOfItsStream(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		y := w.open(w.one())
+		st := y.sources[0].stream("categories")
+		broken := *st.def
+		broken.list = nil // calling it panics
+		st.def = &broken
+		r := w.tryOnce(Selection{})
+		if err := r.Err(); err == nil || !strings.Contains(err.Error(), "panic") {
+			t.Errorf("error %v", err)
+		}
+		if w.stream("categories").State != StateFailing || w.stream("products").State != StateRunning {
+			t.Error(w.describe())
+		}
+	})
+}

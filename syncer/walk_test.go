@@ -1,0 +1,285 @@
+package syncer
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// manyCategories are n rows, a second apart, the last a minute ago.
+func manyCategories(n int) []string {
+	var rows []string
+	for i := range n {
+		rows = append(rows, category(fmt.Sprintf("c%04d", i), "C", stamp(-time.Minute-time.Duration(n-i)*time.Second)))
+	}
+	return rows
+}
+
+// refuseCursor answers 422 to one cursor, as often as n says.
+func refuseCursor(cursor string, n int) func(http.ResponseWriter, *http.Request) bool {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Query().Get("cursor") != cursor || n == 0 {
+			return false
+		}
+		n--
+		fakeError(w, 422, "validation_failed")
+		return true
+	}
+}
+
+func TestARefusedCursorGoesOnFromTheWatermark(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		rows := manyCategories(1000)
+		f.set(cats, rows...)
+		f.on(cats, refuseCursor("600", 1))
+		w.open(w.one())
+		w.once(Selection{Streams: []string{"categories"}})
+		if n := len(w.store.Rows("categories", "b1")); n != 1000 {
+			t.Fatalf("%d rows, want 1000", n)
+		}
+		asked := f.asked(cats)
+		// Three pages, the refusal, then from the watermark on; then once more from
+		// the start for rows without updated_at; then the incremental walk.
+		restarted := asked[4]
+		since := stampIn(`{"updated_at":"` + query(restarted, "updated_since") + `"}`)
+		if want := stampIn(rows[599]).Add(-lookback); !since.Equal(want) {
+			t.Errorf("went on from %s, want %s", since, want)
+		}
+		if got := len(asked); got != 4+3+5+1 {
+			t.Errorf("%d requests: %q", got, asked)
+		}
+	})
+}
+
+func query(logged, name string) string {
+	_, raw, _ := strings.Cut(logged, "?")
+	q, err := url.ParseQuery(raw)
+	if err != nil {
+		return err.Error()
+	}
+	return q.Get(name)
+}
+
+func TestRowsWithoutAStampComeAfterALostCursorToo(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		rows := append(manyCategories(500), category("null", "N", "null"))
+		f.set(cats, rows...)
+		f.on(cats, refuseCursor("400", 1))
+		w.open(w.one())
+		w.once(Selection{Streams: []string{"categories"}})
+		if _, ok := w.store.Rows("categories", "b1")["null"]; !ok {
+			t.Error("the row without updated_at is missing")
+		}
+		cp, _ := w.store.Checkpoint("s", "categories", sinks.WalkBackfill)
+		if !cp.Done || cp.Position != "" {
+			t.Errorf("checkpoint %+v", cp)
+		}
+	})
+}
+
+func TestACursorThatIsAlwaysRefusedFailsTheWalk(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.set(cats, manyCategories(500)...)
+		f.on(cats, func(rw http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Query().Get("cursor") == "" {
+				return false
+			}
+			fakeError(rw, 422, "validation_failed")
+			return true
+		})
+		w.open(w.one())
+		r := w.tryOnce(Selection{Streams: []string{"categories"}})
+		if r.Err() == nil {
+			t.Fatal("no error")
+		}
+		if n := len(f.asked(cats)); n > 30 {
+			t.Errorf("%d requests", n)
+		}
+	})
+}
+
+func TestCursorsThatGoInCirclesAreNoticed(t *testing.T) {
+	for _, length := range []int{1, 2, 7} {
+		inFake(t, func(t *testing.T, f *fake, w *world) {
+			n := 0
+			f.on(cats, func(rw http.ResponseWriter, r *http.Request) bool {
+				n++
+				fmt.Fprintf(rw, `{"data":[],"next_cursor":"x%d","has_more":true}`, n%length)
+				return true
+			})
+			w.open(w.one())
+			r := w.tryOnce(Selection{Streams: []string{"categories"}})
+			if r.Err() == nil || !strings.Contains(r.Err().Error(), errRepeatedCursor.Error()) {
+				t.Errorf("circle of %d: %v", length, r.Err())
+			}
+			if n > 60 {
+				t.Errorf("circle of %d noticed after %d requests", length, n)
+			}
+		})
+	}
+}
+
+func TestABackfillGoesOnFromItsStoredCursor(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.set(cats, manyCategories(4000)...)
+		w.run(w.one())
+		w.until("some pages", time.Minute, func() bool {
+			cp, _ := w.store.Checkpoint("s", "categories", sinks.WalkBackfill)
+			return cp.Pages >= 5
+		})
+		w.crash(0)
+		cp, _ := w.store.Checkpoint("s", "categories", sinks.WalkBackfill)
+		f.asked(cats)
+		w.run(w.one())
+		w.until("backfill", 5*time.Minute, func() bool { return w.stream("categories").State == StateRunning })
+		for _, a := range f.asked(cats) {
+			if query(a, "updated_since") == "" {
+				if got := query(a, "cursor"); got != cp.Cursor {
+					t.Errorf("went on from cursor %q, stored is %q", got, cp.Cursor)
+				}
+				break
+			}
+		}
+		if n := len(w.store.Rows("categories", "b1")); n != 4000 {
+			t.Errorf("%d rows, want 4000", n)
+		}
+	})
+}
+
+func TestTheStoredWatermarkNeverRunsAhead(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.set(cats, category("a", "A", stamp(-time.Hour)))
+		w.run(w.one())
+		w.until("mirrored", time.Minute, func() bool { return w.stream("categories").State == StateRunning })
+		w.sink.SetDown(true)
+		f.set(cats, category("a", "A", stamp(-time.Hour)), category("b", "B", stamp(0)))
+		time.Sleep(5 * time.Minute)
+		cp, _ := w.store.Checkpoint("s", "categories", sinks.WalkIncremental)
+		if cp.Watermark.After(time.Now().Add(-30 * time.Minute)) {
+			t.Fatalf("the stored watermark is %s while row b is not stored", cp.Watermark)
+		}
+		w.crash(1) // the row got through, its checkpoint did not
+		w.run(w.one())
+		w.until("b", time.Minute, func() bool {
+			cp, _ := w.store.Checkpoint("s", "categories", sinks.WalkIncremental)
+			return cp.Watermark.Equal(stampIn(f.rows[cats][1]))
+		})
+	})
+}
+
+func TestPagesOutOfOrderHoldTheWatermarkUntilTheEnd(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.set(cats, category("a", "A", stamp(-time.Hour)))
+		w.run(w.one())
+		w.until("backfill", time.Minute, func() bool { return w.stream("categories").State == StateRunning })
+		base := w.stream("categories").Watermark
+		late := stamp(time.Minute)
+		var rows []string
+		for i := range 400 {
+			rows = append(rows, category(fmt.Sprintf("n%d", i), "N", late))
+		}
+		rows = append(rows, category("early", "E", stamp(time.Second)))
+		time.Sleep(time.Minute)
+		f.on(cats, func(rw http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Query().Get("cursor") == "400" {
+				cp, _ := w.store.Checkpoint("s", "categories", sinks.WalkIncremental)
+				if cp.Watermark.IsZero() {
+					t.Error("no checkpoint within the walk")
+				}
+			}
+			return false
+		})
+		f.set(cats, rows...)
+		w.until("walked", 2*time.Minute, func() bool { return len(w.store.Rows("categories", "b1")) == 402 })
+		time.Sleep(time.Minute)
+		cp, _ := w.store.Checkpoint("s", "categories", sinks.WalkIncremental)
+		if !cp.Watermark.After(base) || !cp.Pending.IsZero() || cp.Cursor != "" {
+			t.Errorf("checkpoint %+v", cp)
+		}
+	})
+}
+
+func TestTombstonesBuryAndMoveTheWatermark(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.set(cats, category("a", "A", stamp(-time.Hour)), buried("never", "null"))
+		w.run(w.one())
+		w.until("mirrored", time.Minute, func() bool { return w.stream("categories").State == StateRunning })
+		f.set(cats, buried("a", stamp(0)), buried("never", "null"))
+		w.until("buried", time.Minute, func() bool { return w.store.Rows("categories", "b1")["a"].Deleted })
+		rows := w.store.Rows("categories", "b1")
+		if a := rows["a"]; a.Raw == "" || a.Reason != "deleted" || a.DeletedAt.IsZero() {
+			t.Errorf("the tombstone lost what it buries: %+v", a)
+		}
+		if !rows["never"].Deleted {
+			t.Error("a tombstone of a row never seen is not stored")
+		}
+		if mark := w.stream("categories").Watermark; !mark.Equal(stampIn(f.rows[cats][0])) {
+			t.Errorf("watermark %s", mark)
+		}
+		f.set(cats, category("a", "A", stamp(0)))
+		w.until("alive again", time.Minute, func() bool { return !w.store.Rows("categories", "b1")["a"].Deleted })
+	})
+}
+
+// endlessBackfill answers walks without updated_since with pages of old rows.
+func endlessBackfill(n int) func(http.ResponseWriter, *http.Request) bool {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		q := r.URL.Query()
+		if q.Get("updated_since") != "" {
+			return false
+		}
+		from, _ := strconv.Atoi(q.Get("cursor"))
+		var rows []string
+		for i := from; i < from+200; i++ {
+			rows = append(rows, category(fmt.Sprintf("old%d", i), "O", "1999-06-01T00:00:00Z"))
+		}
+		fmt.Fprintf(w, `{"data":[%s],"next_cursor":"%d","has_more":%v}`, strings.Join(rows, ","), from+200, from+200 < n)
+		return true
+	}
+}
+
+func TestIncrementalWalksAreNotHeldUpByABackfill(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.on(cats, endlessBackfill(100_000)) // 500 pages: minutes at the limits
+		w.run(w.one())
+		time.Sleep(time.Minute)
+		var slowest time.Duration
+		for i := range 5 {
+			id := fmt.Sprintf("new%d", i)
+			f.set(cats, category(id, "N", stamp(0)))
+			changed := time.Now()
+			w.until("fresh row", time.Minute, func() bool { return w.store.Row("categories", "b1", id).Raw != "" })
+			slowest = max(slowest, time.Since(changed))
+			time.Sleep(7 * time.Second)
+		}
+		if w.stream("categories").State != StateBackfill {
+			t.Fatalf("the backfill ended too early to prove anything: %s", w.describe())
+		}
+		if slowest > 33*time.Second {
+			t.Errorf("a change took %s to be mirrored, with walks every 30s", slowest)
+		}
+	})
+}
+
+func TestChangesBetweenBackfillAndRestartAreNotLost(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.set(cats, category("a", "A", stamp(-time.Hour)))
+		w.open(w.one())
+		w.once(Selection{Streams: []string{"categories"}})
+		w.sink.Crash(0)
+		time.Sleep(10 * time.Minute)
+		f.set(cats, category("a", "A", stamp(-70*time.Minute)), category("b", "B", stamp(-5*time.Minute)))
+		time.Sleep(24 * time.Hour)
+		w.open(w.one())
+		w.once(Selection{Streams: []string{"categories"}})
+		if len(w.store.Rows("categories", "b1")) != 2 {
+			t.Error("what changed while nothing ran is missing")
+		}
+	})
+}
