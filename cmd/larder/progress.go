@@ -68,12 +68,12 @@ func (p *progress) update(s syncer.Status) {
 	for i := range s.Sources {
 		for j := range s.Sources[i].Streams {
 			st := &s.Sources[i].Streams[j]
-			if st.Progress == nil {
+			if st.Progress == nil || !long(st.Progress) {
 				continue
 			}
 			name := s.Sources[i].Name + " " + st.Name
 			seen[name] = true
-			p.bar(name).show(st.Progress)
+			p.bar(name, i*len(s.Sources[i].Streams)+j).show(st.Progress)
 		}
 	}
 	for name, b := range p.bars {
@@ -83,12 +83,16 @@ func (p *progress) update(s syncer.Status) {
 	}
 }
 
-func (p *progress) bar(name string) *bar {
+// long tells a walk that is worth a bar: more than a page.
+func long(p *syncer.Progress) bool { return p.Pages > 1 || p.TotalRows > 200 }
+
+func (p *progress) bar(name string, place int) *bar {
 	if b, ok := p.bars[name]; ok {
 		return b
 	}
 	b := &bar{text: make(chan string, 1)}
 	options := []mpb.BarOption{
+		mpb.BarPriority(place),
 		mpb.PrependDecorators(decor.Name(name, decor.WCSyncSpaceR)),
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string {
 			select {

@@ -72,7 +72,11 @@ func (a *App) checkConfiguration(tell func(Finding)) {
 	if file == "" {
 		file = "environment and flags"
 	}
-	tell(good("configuration: %s, %d sources", file, len(a.cfg.Sources)))
+	sources := "1 source"
+	if n := len(a.cfg.Sources); n != 1 {
+		sources = fmt.Sprintf("%d sources", n)
+	}
+	tell(good("configuration: %s, %s", file, sources))
 	for _, w := range a.cfg.Warnings {
 		tell(Finding{OK: true, Text: "configuration, but unwise: " + w})
 	}

@@ -199,7 +199,7 @@ func (o DemoOptions) writeConfig(ctx context.Context, box *demoService) (string,
 		}
 		fmt.Fprintf(&b, "  - {name: %s, base_url: %q, key_file: keys/%s}\n", name, box.url, name)
 	}
-	fmt.Fprintf(&b, "warehouse: {dsn: \"embedded:./data\", http_listen: %q}\n", o.port(ctx, "127.0.0.1:8123"))
+	fmt.Fprintf(&b, "warehouse: {dsn: \"embedded:./data\", http_listen: %q, flush_interval: 200ms}\n", o.port(ctx, "127.0.0.1:8123"))
 	fmt.Fprintf(&b, "web: {listen: %q}\n", o.port(ctx, "127.0.0.1:9464"))
 	b.WriteString("schedule: {incremental: \"@every 10s\", snapshots: \"@every 1m\"}\n")
 	file := filepath.Join(o.Dir, "larder.yaml")

@@ -39,6 +39,7 @@ func storedSource(now time.Time, name string, state sinks.State, counts []clickh
 	src := syncer.SourceStatus{Name: name, BusinessID: state.Business, State: stateStopped, Detail: "No daemon answers; this is what the warehouse knows."}
 	if len(state.Checkpoints) == 0 {
 		src.Detail = "Never mirrored: larder sync or larder run begins."
+		return src
 	}
 	streams, err := syncer.Scopes()
 	if err != nil { // the program's own tables are broken: nothing to show them with
