@@ -157,6 +157,9 @@ func TestLiveStampsNeverComeLate(t *testing.T) {
 			if _, known := seen[key]; !known && o.UpdatedAt.Before(before) && before.Sub(testEpoch) > 11*time.Second {
 				t.Fatalf("stamped before %s and shown after: %s", before, row)
 			}
+			if o.UpdatedAt.After(h.clock) {
+				t.Fatalf("from the future at %s: %s", h.clock, row)
+			}
 			seen[key] = row
 		}
 	}
