@@ -1,0 +1,195 @@
+package clickhouse_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+)
+
+func TestMigrateTwiceAndAtOnce(t *testing.T) {
+	ctx := context.Background()
+	database := embeddedtest.Database(t)
+	one, other := openSink(t, clickhouse.Options{Database: database}), openSink(t, clickhouse.Options{Database: database})
+	if info, err := one.Check(ctx); err != nil || info.Migrated {
+		t.Errorf("check before the first migration: %+v, %v", info, err)
+	}
+	if err := one.CheckSchema(ctx); !errors.Is(err, clickhouse.ErrNotMigrated) {
+		t.Errorf("schema before the first migration: %v", err)
+	}
+	var both sync.WaitGroup
+	for _, s := range []*clickhouse.Sink{one, other} {
+		both.Go(func() {
+			if err := s.Migrate(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	both.Wait()
+	before := schemaOf(t, one, database)
+	// A process that died before it could remember what it had done.
+	if err := embeddedtest.Conn(t, "default").Exec(ctx, "TRUNCATE TABLE `"+database+"_raw`.migrations"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := one.Migrate(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(before, schemaOf(t, one, database)); diff != "" {
+		t.Errorf("the schema after migrating again (-before +after):\n%s", diff)
+	}
+	if info, err := other.Check(ctx); err != nil || !info.Migrated {
+		t.Errorf("check: %+v, %v", info, err)
+	}
+}
+
+// schemaOf is every column of both databases, without the databases' names.
+func schemaOf(t *testing.T, s *clickhouse.Sink, database string) []string {
+	t.Helper()
+	answer := query(t, s, fmt.Sprintf(`SELECT if(database = %[1]s, 'view', 'raw'), table, name, type, comment FROM system.columns
+WHERE database IN (%[1]s, concat(%[1]s, '_raw')) AND table NOT LIKE '.inner%%' ORDER BY 1, table, position`, sqlText(database)), "TSV")
+	return strings.Split(answer, "\n")
+}
+
+func TestNewerSchemaIsRefused(t *testing.T) {
+	ctx := context.Background()
+	s, database := migrated(t, clickhouse.Options{})
+	if err := embeddedtest.Conn(t, "default").Exec(ctx, "INSERT INTO `"+database+"_raw`.migrations (version, name) SELECT 9999, 'from_the_future'"); err != nil {
+		t.Fatal(err)
+	}
+	for what, err := range map[string]error{"migrate": s.Migrate(ctx), "check": s.CheckSchema(ctx)} {
+		if !errors.Is(err, clickhouse.ErrSchemaNewer) || !strings.Contains(err.Error(), "9999") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func TestEveryColumnHasAComment(t *testing.T) {
+	s, database := migrated(t, clickhouse.Options{})
+	for _, line := range schemaOf(t, s, database) {
+		fields := strings.Split(line, "\t")
+		if len(fields) == 5 && fields[4] == "" && !strings.HasSuffix(fields[1], "_feed") {
+			t.Errorf("%s %s.%s has no comment", fields[0], fields[1], fields[2])
+		}
+	}
+	if answer := query(t, s, "SELECT name FROM system.tables WHERE comment = '' AND name NOT LIKE '%_feed' AND database IN ("+sqlText(database)+", "+sqlText(database+"_raw")+")", "TSV"); answer != "" {
+		t.Errorf("without a comment: %s", answer)
+	}
+	for _, view := range strings.Fields(query(t, s, "SELECT name FROM system.tables WHERE database = "+sqlText(database), "TSV")) {
+		first := query(t, s, "SELECT name FROM system.columns WHERE position = 1 AND database = "+sqlText(database)+" AND table = "+sqlText(view), "TSV")
+		if first != "business_id\n" {
+			t.Errorf("view %s begins with %s", view, first)
+		}
+		query(t, s, "SELECT * FROM "+view, "TSV") // every view can be read
+	}
+}
+
+// TestPrintedMigrationsAreThoseThatRun applies what is printed by hand and
+// compares the outcome with Migrate's.
+func TestPrintedMigrationsAreThoseThatRun(t *testing.T) {
+	ctx := context.Background()
+	s, database := migrated(t, clickhouse.Options{})
+	byHand := embeddedtest.Database(t)
+	conn := embeddedtest.Conn(t, "default")
+	for _, sql := range printed(t, byHand, "") {
+		if err := conn.Exec(ctx, sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	other := openSink(t, clickhouse.Options{Database: byHand})
+	if err := other.CheckSchema(ctx); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(schemaOf(t, s, database), schemaOf(t, other, byHand)); diff != "" {
+		t.Errorf("schema (-migrated +by hand):\n%s", diff)
+	}
+}
+
+func printed(t *testing.T, database, cluster string) []string {
+	t.Helper()
+	var text bytes.Buffer
+	if err := clickhouse.PrintMigrations(&text, database, cluster); err != nil {
+		t.Fatal(err)
+	}
+	var statements []string
+	for sql := range strings.SplitSeq(text.String(), ";\n\n") {
+		var kept []string
+		for line := range strings.SplitSeq(sql, "\n") {
+			if line != "" && !strings.HasPrefix(line, "--") {
+				kept = append(kept, line)
+			}
+		}
+		if len(kept) > 0 {
+			statements = append(statements, strings.Join(kept, "\n"))
+		}
+	}
+	return statements
+}
+
+// TestClusterSchema looks at the statements for a cluster, which cannot run on
+// one embedded engine: their syntax is checked, and what makes them right.
+func TestClusterSchema(t *testing.T) {
+	s, _ := migrated(t, clickhouse.Options{})
+	var locals, distributed, views int
+	for _, sql := range printed(t, "larder", "main") {
+		query(t, s, "SELECT formatQuery("+sqlText(sql)+")", "TSVRaw") // fails on a mistake of syntax
+		head, _, _ := strings.Cut(sql, "\n")
+		if strings.HasPrefix(sql, "CREATE ") && !strings.Contains(head, " ON CLUSTER `main`") {
+			t.Errorf("not on the cluster: %s", head)
+		}
+		switch {
+		case strings.Contains(sql, "ENGINE = Distributed("):
+			distributed++
+			if !strings.Contains(sql, "_local`") || !strings.Contains(sql, "cityHash64(") {
+				t.Errorf("distributed over what: %s", sql)
+			}
+		case strings.HasPrefix(head, "CREATE TABLE"):
+			locals++
+			if !strings.Contains(head, "_local` ON CLUSTER") || !strings.Contains(sql, "ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}'") {
+				t.Errorf("storage that is not replicated: %s", head)
+			}
+		case strings.HasPrefix(head, "CREATE MATERIALIZED VIEW"):
+			if strings.Count(sql, "_local`") != 2 {
+				t.Errorf("the history must be fed on each node: %s", sql)
+			}
+		case strings.HasPrefix(head, "CREATE OR REPLACE VIEW"):
+			views++
+			if strings.Contains(sql, "_local") {
+				t.Errorf("a view of one node only: %s", head)
+			}
+		}
+	}
+	if locals != 17 || distributed != locals || views < 20 {
+		t.Errorf("%d local tables, %d distributed, %d views", locals, distributed, views)
+	}
+}
+
+func TestDictionary(t *testing.T) {
+	s, _ := migrated(t, clickhouse.Options{})
+	var one, other bytes.Buffer
+	for _, out := range []*bytes.Buffer{&one, &other} {
+		if err := s.Dictionary(context.Background(), out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if one.String() != other.String() {
+		t.Error("two dictionaries of one schema differ")
+	}
+	for _, want := range []string{"### `sales_items`", "### `reconciliation`", "| `totals_net_sales` | `Decimal(18, 2)` | Net sales, RON", "## Storage tables"} {
+		if !strings.Contains(one.String(), want) {
+			t.Errorf("the dictionary lacks %q", want)
+		}
+	}
+	if strings.Contains(one.String(), "test_") {
+		t.Error("the dictionary names the database that it was made from")
+	}
+}
