@@ -1,0 +1,200 @@
+package syncer
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+func at(seconds int) time.Time { return time.Date(2026, 3, 1, 12, 0, seconds, 0, time.UTC) }
+
+func TestWatermarkRules(t *testing.T) {
+	zero := time.Time{}
+	now := at(100)
+	for _, c := range []struct {
+		name      string
+		start     time.Time
+		stamps    []time.Time
+		watermark time.Time // before the end of the walk
+		ended     time.Time // after it
+	}{
+		{"no rows", at(5), nil, at(5), at(5)},
+		{"in order", at(5), []time.Time{at(4), at(5), at(9)}, at(9), at(9)},
+		{"lookback only", at(50), []time.Time{at(10), at(20)}, at(50), at(50)},
+		{"rows without a stamp", at(5), []time.Time{zero, at(7), zero}, at(7), at(7)},
+		{"ties", at(5), []time.Time{at(7), at(7), at(7)}, at(7), at(7)},
+		{"out of order", at(5), []time.Time{at(9), at(8), at(20)}, at(9), at(20)},
+		{"a minute ahead", at(5), []time.Time{at(160)}, at(160), at(160)},
+		{"more than a minute ahead", at(5), []time.Time{at(161), at(7)}, at(7), at(7)},
+	} {
+		p := progress{cp: sinks.Checkpoint{Watermark: c.start}}
+		for _, s := range c.stamps {
+			p.stamped(s, now)
+		}
+		if !p.cp.Watermark.Equal(c.watermark) {
+			t.Errorf("%s: watermark %s within the walk, want %s", c.name, p.cp.Watermark, c.watermark)
+		}
+		p.end()
+		if !p.cp.Watermark.Equal(c.ended) || !p.cp.Pending.IsZero() {
+			t.Errorf("%s: watermark %s at the end, want %s", c.name, p.cp.Watermark, c.ended)
+		}
+	}
+}
+
+func TestWhereAWalkGoesOnWithoutItsCursor(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		cp   sinks.Checkpoint
+		want time.Time
+	}{
+		{"from the watermark minus the lookback", sinks.Checkpoint{Since: at(0), Watermark: at(600)}, at(480)},
+		{"never before its own start", sinks.Checkpoint{Since: at(100), Watermark: at(150)}, at(100)},
+		{"from its start when nothing is durable", sinks.Checkpoint{Since: at(100)}, at(100)},
+		{"from its start when pages were out of order", sinks.Checkpoint{Since: at(100), Watermark: at(600), Pending: at(700)}, at(100)},
+	} {
+		p := progress{cp: c.cp}
+		if got := p.restart(); !got.Equal(c.want) {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestVersionsGrowThroughClockStepsAndRestarts(t *testing.T) {
+	var v versions
+	future := uint64(time.Now().Add(24 * time.Hour).UnixMicro())
+	v.startAbove(future)
+	last := future
+	for i := range 1000 {
+		first := v.take(i % 3)
+		if first <= last {
+			t.Fatalf("version %d after %d", first, last)
+		}
+		last = first + uint64(max(i%3, 1)) - 1
+	}
+}
+
+func TestDedupeKeepsTheNewestFetch(t *testing.T) {
+	d := newDedupe()
+	a, b := d.hash([]byte("a")), d.hash([]byte("b"))
+	d.record("id", written{hash: a, version: 10, stamp: 5, walk: 1})
+	d.record("id", written{hash: b, version: 9, stamp: 5, walk: 1})
+	switch {
+	case !d.unchanged("id", a, 11, 2):
+		t.Error("the same bytes count as changed")
+	case d.unchanged("id", b, 11, 2):
+		t.Error("other bytes count as unchanged")
+	case !d.unchanged("id", b, 9, 2):
+		t.Error("an older fetch would be written over a newer one")
+	}
+	d.prune(time.UnixMicro(100), 2)
+	if _, ok := d.rows["id"]; !ok {
+		t.Error("a row seen by the last walk was forgotten")
+	}
+	d.prune(time.UnixMicro(100), 3)
+	if len(d.rows) != 0 {
+		t.Error("an old row was kept")
+	}
+	for i := range dedupeCap + 10 {
+		d.record(fmt.Sprint(i), written{hash: 1, version: 1})
+	}
+	if len(d.rows) != dedupeCap {
+		t.Errorf("%d rows remembered, the cap is %d", len(d.rows), dedupeCap)
+	}
+}
+
+func TestTheScheduleIsSpreadAndStable(t *testing.T) {
+	times, err := newTimetable(Schedule{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC)
+	seconds := map[int]int{}
+	for i := range 300 {
+		name := fmt.Sprintf("source%d", i)
+		first := times.next(jobIncremental, name, start)
+		if second := times.next(jobIncremental, name, first); second.Sub(first) != 30*time.Second {
+			t.Fatalf("%s: %s after %s", name, second, first)
+		}
+		if again := times.next(jobIncremental, name, start.Add(time.Millisecond)); again != first {
+			t.Fatalf("%s: a restart moves its turn from %s to %s", name, first, again)
+		}
+		seconds[first.Second()%30]++
+	}
+	for s := range 30 {
+		if seconds[s] > 30 {
+			t.Errorf("%d of 300 sources in second %d", seconds[s], s)
+		}
+	}
+	for _, j := range []job{jobTotals, jobTotalsDeep} {
+		at := times.next(j, "bistro", start)
+		for range 4 {
+			next := times.next(j, "bistro", at)
+			if gap := next.Sub(at); gap <= 0 || gap > 25*time.Hour {
+				t.Errorf("job %d: %s after %s", j, next, at)
+			}
+			at = next
+		}
+	}
+	if at := times.next(jobTotalsDeep, "bistro", start).In(bucharest()); at.Hour() != 3 && at.Hour() != 4 {
+		t.Errorf("the deep run is at %s in Bucharest", at)
+	}
+}
+
+func TestScheduleErrorsNameTheField(t *testing.T) {
+	_, err := newTimetable(Schedule{Reconcile: "every now and then"})
+	if err == nil || err.Error()[:18] != "schedule.reconcile" {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestShardsShareTheSources(t *testing.T) {
+	moved, counts := 0, make([]int, 4)
+	for i := range 1000 {
+		name, owners := fmt.Sprintf("source%d", i), 0
+		for index := range 4 {
+			if (Shard{index, 4}).Takes(name) {
+				owners++
+				counts[index]++
+				if index < 3 && !(Shard{index, 3}).Takes(name) {
+					moved++
+				}
+			}
+		}
+		if owners != 1 {
+			t.Fatalf("%s has %d owners", name, owners)
+		}
+	}
+	if moved != 0 {
+		t.Errorf("%d sources moved between the shards that stayed", moved)
+	}
+	for index, n := range counts {
+		if n < 180 || n > 320 {
+			t.Errorf("shard %d takes %d of 1000", index, n)
+		}
+	}
+}
+
+func TestProbeDelays(t *testing.T) {
+	for _, c := range []struct {
+		state    string
+		failures int
+		after    time.Duration
+		low      time.Duration
+		high     time.Duration
+	}{
+		{StateUnauthorized, 1, 0, 225 * time.Second, 375 * time.Second},
+		{StateKeyDisabled, 9, 0, 225 * time.Second, 375 * time.Second},
+		{StateUnreachable, 1, 0, 11 * time.Second, 19 * time.Second},
+		{StateUnreachable, 50, 0, 225 * time.Second, 375 * time.Second},
+		{StateUnreachable, 1, time.Hour, time.Hour, time.Hour},
+	} {
+		for _, jitter := range []float64{0, 0.999} {
+			d := probeDelay(trouble{state: c.state, retryAfter: c.after}, c.failures, jitter)
+			if d < c.low || d > c.high {
+				t.Errorf("%+v, jitter %v: %s", c, jitter, d)
+			}
+		}
+	}
+}

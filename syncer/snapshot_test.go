@@ -1,0 +1,113 @@
+package syncer
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+func allergen(code, name string) string {
+	return `{"code":` + quoteJSON(code) + `,"name":` + quoteJSON(name) + `}`
+}
+
+func TestASnapshotReplacesTheWholeList(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.set("/allergens", allergen("g", "Gluten"), allergen("l", "Lapte"))
+		w.run(w.one())
+		w.until("stored", time.Minute, func() bool { return len(w.store.Rows("allergens", "b1")) == 2 })
+		f.set("/allergens", allergen("l", "Lactate"), allergen("o", "Oua"))
+		w.until("replaced", 6*time.Minute, func() bool { return w.store.Row("allergens", "b1", "o").Raw != "" })
+		if g := w.store.Row("allergens", "b1", "g"); !g.Deleted || g.Reason != "gone" || !strings.Contains(g.Raw, "Gluten") {
+			t.Errorf("what vanished: %+v", g)
+		}
+		if l := w.store.Row("allergens", "b1", "l"); !strings.Contains(l.Raw, "Lactate") {
+			t.Errorf("what changed: %+v", l)
+		}
+	})
+}
+
+func TestASnapshotAfterARestartKnowsWhatVanished(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.set("/allergens", allergen("g", "Gluten"), allergen("l", "Lapte"))
+		w.run(w.one())
+		w.until("stored", time.Minute, func() bool { return len(w.store.Rows("allergens", "b1")) == 2 })
+		w.halt()
+		before := w.store.Row("allergens", "b1", "l").Version
+		w.run(w.one())
+		time.Sleep(time.Minute)
+		if after := w.store.Row("allergens", "b1", "l").Version; after != before {
+			t.Error("an unchanged list was written again after a restart")
+		}
+		w.halt()
+		f.set("/allergens", allergen("l", "Lapte"))
+		w.run(w.one())
+		w.until("buried", time.Minute, func() bool { return w.store.Row("allergens", "b1", "g").Deleted })
+		if w.store.Row("allergens", "b1", "l").Deleted {
+			t.Error("what is still listed was buried")
+		}
+	})
+}
+
+func TestABadRowOfASnapshotHasNotVanished(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.set("/allergens", allergen("g", "Gluten"), allergen("l", "Lapte"))
+		w.run(w.one())
+		w.until("stored", time.Minute, func() bool { return len(w.store.Rows("allergens", "b1")) == 2 })
+		f.set("/allergens", `{"code":"g","name":9}`, allergen("l", "Lapte"))
+		w.until("quarantined", 6*time.Minute, func() bool { return len(w.store.Entries()) == 1 })
+		if w.store.Row("allergens", "b1", "g").Deleted {
+			t.Error("the bad row was buried")
+		}
+		f.set("/allergens", allergen("l", "Lapte"))
+		w.until("closed", 6*time.Minute, func() bool { return !w.store.Entries()[0].Open })
+		if !w.store.Row("allergens", "b1", "g").Deleted {
+			t.Error("the vanished row was not buried")
+		}
+	})
+}
+
+func TestTwoKeysOfOneRestaurantDoNotBuryEachOthersLocations(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.on("/me", func(rw http.ResponseWriter, r *http.Request) bool {
+			if strings.HasSuffix(r.Header.Get("Authorization"), "two") {
+				fmt.Fprint(rw, strings.Replace(fakeMe, `"app1"`, `"app2"`, 1))
+				return true
+			}
+			return false
+		})
+		lists := map[string]string{"two": location("a"), "one": location("a") + "," + location("b")}
+		f.on("/locations", func(rw http.ResponseWriter, r *http.Request) bool {
+			fmt.Fprintf(rw, `{"data":[%s]}`, lists[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")])
+			return true
+		})
+		w.run(sourceOf("one", "one"), sourceOf("two", "two"))
+		w.until("both run", 10*time.Minute, w.filled)
+		f.mu.Lock()
+		lists["one"] = location("b") // a is still the other key's
+		f.mu.Unlock()
+		time.Sleep(11 * time.Minute)
+		rows := w.store.Rows("locations", "b1")
+		if rows["a"].Deleted || rows["b"].Deleted || len(rows) != 2 {
+			t.Errorf("locations %+v", rows)
+		}
+		if n := len(w.store.Rows("api_keys", "b1")); n != 2 {
+			t.Errorf("%d keys, want 2", n)
+		}
+	})
+}
+
+func TestAPIDisabledIsNormalLife(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		off := func(w http.ResponseWriter, _ *http.Request) bool { fakeError(w, 403, "api_disabled"); return true }
+		f.on("/locations", off)
+		w.run(w.one())
+		w.until("api_disabled", time.Minute, func() bool { return w.stream("locations").State == StateAPIDisabled })
+		if s := w.source(); s.State == StateAPIDisabled || !s.NextProbe.IsZero() {
+			t.Errorf("the source is in trouble: %+v", s)
+		}
+		f.on("/locations", nil)
+		w.until("back", 6*time.Minute, func() bool { return w.stream("locations").State == StateRunning })
+	})
+}
