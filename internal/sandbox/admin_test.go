@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bufio"
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -24,7 +25,7 @@ func TestAdminIsForThisMachine(t *testing.T) {
 		"a web page":    func() (string, string, string) { return "127.0.0.1:5000", "127.0.0.1", "https://evil.invalid" },
 		"rebound name":  func() (string, string, string) { return "127.0.0.1:5000", "evil.invalid", "" },
 	} {
-		r := httptest.NewRequest("GET", "/admin/keys", nil)
+		r := httptest.NewRequest(http.MethodGet, "/admin/keys", nil)
 		var origin string
 		r.RemoteAddr, r.Host, origin = spoil()
 		if origin != "" {

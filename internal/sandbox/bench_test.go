@@ -21,7 +21,7 @@ func BenchmarkOrderPages(b *testing.B) {
 			rows := 0
 			b.ResetTimer()
 			for range b.N {
-				r := httptest.NewRequest("GET", next, nil)
+				r := httptest.NewRequest(http.MethodGet, next, nil)
 				r.Header.Set("Authorization", "Bearer "+h.key)
 				r.Header.Set("Accept-Encoding", encoding)
 				w := &discard{h: http.Header{}}
@@ -46,7 +46,7 @@ func BenchmarkWalkOverTCP(b *testing.B) {
 	for range b.N {
 		uri := server.URL + "/v1/sales/orders?limit=200&updated_since=2020-01-01T00:00:00Z"
 		for next := uri; next != ""; {
-			r, err := http.NewRequest("GET", next, http.NoBody)
+			r, err := http.NewRequest(http.MethodGet, next, http.NoBody)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -153,7 +153,7 @@ func TestTransportInBubble(t *testing.T) {
 		get := func() (*http.Response, error) {
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 			t.Cleanup(cancel)
-			r := must(http.NewRequestWithContext(ctx, "GET", "http://sandbox/v1/products", nil))(t)
+			r := must(http.NewRequestWithContext(ctx, http.MethodGet, "http://sandbox/v1/products", nil))(t)
 			r.Header.Set("Authorization", "Bearer "+s.Key(0, RoleMain).Value)
 			return client.Do(r)
 		}
@@ -164,7 +164,7 @@ func TestTransportInBubble(t *testing.T) {
 		}
 		start := time.Now()
 		add(Fault{Kind: FaultLatency, Count: 1, Delay: 3 * time.Second})
-		if res, err := get(); err != nil || res.StatusCode != 200 || time.Since(start) != 3*time.Second {
+		if res, err := get(); err != nil || res.StatusCode != http.StatusOK || time.Since(start) != 3*time.Second {
 			t.Errorf("latency: %v after %s", err, time.Since(start))
 		}
 		add(Fault{Kind: FaultHang, Count: 1})
@@ -196,12 +196,12 @@ func TestServe(t *testing.T) {
 	go func() { done <- Serve(ctx, ln, s) }()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	get := func() (*http.Response, error) {
-		r := must(http.NewRequest("GET", "http://"+ln.Addr().String()+"/v1/products", nil))(t)
+		r := must(http.NewRequest(http.MethodGet, "http://"+ln.Addr().String()+"/v1/products", nil))(t)
 		r.Header.Set("Authorization", "Bearer "+s.Key(0, RoleMain).Value)
 		return client.Do(r)
 	}
 	res, err := get()
-	if err != nil || res.StatusCode != 200 {
+	if err != nil || res.StatusCode != http.StatusOK {
 		t.Fatalf("%v %v", res, err)
 	}
 	strict[page](t, must(io.ReadAll(res.Body))(t))

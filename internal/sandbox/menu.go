@@ -92,7 +92,7 @@ func inventProduct(g *rng, dg dishGroup, d dish) product {
 		p.calories, p.prep = 0, 0
 	}
 	if g.chance(500) {
-		p.description = fmt.Sprintf("%s, gătit cu produse locale. Porție de %d g.", d.name, g.between(15, 50)*10)
+		p.description = fmt.Sprintf("%s, făcut în casă. Porție de %d g.", d.name, g.between(15, 50)*10)
 	}
 	if d.kind == bottle {
 		p.deposit = sgrDeposit

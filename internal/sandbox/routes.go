@@ -18,24 +18,24 @@ type route struct {
 	handle func(*request) *apiError
 }
 
-func newRoute(method, name string, heavy bool, handle func(*request) *apiError, scopes ...string) route {
-	return route{name: name, parts: strings.Split(name[1:], "/"), method: method, heavy: heavy, handle: handle, scopes: scopes}
+func get(name string, heavy bool, handle func(*request) *apiError, scopes ...string) route {
+	return route{name: name, parts: strings.Split(name[1:], "/"), method: http.MethodGet, heavy: heavy, handle: handle, scopes: scopes}
 }
 
 var routes = []route{
-	newRoute(http.MethodGet, "/me", false, (*request).me),
-	newRoute(http.MethodGet, "/locations", false, (*request).listLocations, api.ScopeLocations, api.ScopeOrders),
-	newRoute(http.MethodGet, "/locations/{location_id}", false, (*request).oneLocation, api.ScopeLocations, api.ScopeOrders),
-	newRoute(http.MethodGet, "/categories", false, (*request).listCategories, api.ScopeMenu),
-	newRoute(http.MethodGet, "/products", false, (*request).listProducts, api.ScopeMenu),
-	newRoute(http.MethodGet, "/products/{product_id}", false, (*request).oneProduct, api.ScopeMenu),
-	newRoute(http.MethodGet, "/allergens", false, (*request).listAllergens, api.ScopeMenu),
-	newRoute(http.MethodGet, "/sales/daily", true, (*request).salesDaily, api.ScopeSales),
-	newRoute(http.MethodGet, "/sales/products", true, (*request).salesProducts, api.ScopeSales),
-	newRoute(http.MethodGet, "/sales/orders", false, (*request).listOrders, api.ScopeSales),
-	newRoute(http.MethodGet, "/sales/orders/{order_id}", false, (*request).oneOrder, api.ScopeSales),
-	newRoute(http.MethodGet, "/ingredients", false, (*request).listIngredients, api.ScopeStock),
-	newRoute(http.MethodGet, "/ingredients/{ingredient_id}", false, (*request).oneIngredient, api.ScopeStock),
+	get("/me", false, (*request).me),
+	get("/locations", false, (*request).listLocations, api.ScopeLocations, api.ScopeOrders),
+	get("/locations/{location_id}", false, (*request).oneLocation, api.ScopeLocations, api.ScopeOrders),
+	get("/categories", false, (*request).listCategories, api.ScopeMenu),
+	get("/products", false, (*request).listProducts, api.ScopeMenu),
+	get("/products/{product_id}", false, (*request).oneProduct, api.ScopeMenu),
+	get("/allergens", false, (*request).listAllergens, api.ScopeMenu),
+	get("/sales/daily", true, (*request).salesDaily, api.ScopeSales),
+	get("/sales/products", true, (*request).salesProducts, api.ScopeSales),
+	get("/sales/orders", false, (*request).listOrders, api.ScopeSales),
+	get("/sales/orders/{order_id}", false, (*request).oneOrder, api.ScopeSales),
+	get("/ingredients", false, (*request).listIngredients, api.ScopeStock),
+	get("/ingredients/{ingredient_id}", false, (*request).oneIngredient, api.ScopeStock),
 }
 
 // findRoute matches an escaped path below /v1, so that an id may hold a slash.

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"compress/gzip"
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"reflect"
@@ -317,7 +318,7 @@ func TestAddresses(t *testing.T) {
 func TestGzip(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true})
 	for accept, zipped := range map[string]bool{"gzip": true, "br, gzip;q=0.5": true, "*": true, "gzip;q=0": false, "": false, "identity": false} {
-		r := httptest.NewRequest("GET", "/v1/products", nil)
+		r := httptest.NewRequest(http.MethodGet, "/v1/products", nil)
 		r.Header.Set("Authorization", "Bearer "+h.key)
 		r.Header.Set("Accept-Encoding", accept)
 		w := httptest.NewRecorder()

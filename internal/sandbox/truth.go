@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -133,7 +134,7 @@ func (s *Sandbox) Fetch(keyValue, uri string) (status int, body []byte, err erro
 
 // trusted is a request with a valid key that no limit or fault concerns.
 func (s *Sandbox) trusted(keyValue, uri string) (*request, error) {
-	r, err := http.NewRequest(http.MethodGet, uri, http.NoBody)
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, uri, http.NoBody)
 	if err != nil {
 		return nil, err
 	}
