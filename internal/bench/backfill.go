@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"time"
+)
+
+const backfillOrders = 200_000
+
+// backfill measures from the first request for orders until the last of them is
+// durable and can be queried. CPU is the daemon's whole process from its start,
+// engine and migrations included.
+func backfill(ctx context.Context, r *report) error {
+	dir, err := os.MkdirTemp("", "larder-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	s, err := startService(ctx, "-orders", strconv.Itoa(backfillOrders), "-no-limits")
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	d, err := newDaemon(dir, s, "")
+	if err != nil {
+		return err
+	}
+	if err := d.start(ctx); err != nil {
+		return err
+	}
+	defer d.stop()
+	return measureBackfill(ctx, r, s, d)
+}
+
+func measureBackfill(ctx context.Context, r *report, s *service, d *daemon) error {
+	heap, rows := 0.0, 0
+	err := until(ctx, 5*time.Minute, 20*time.Millisecond, func() (bool, error) {
+		if used, err := d.metric(ctx, "go_memstats_heap_inuse_bytes"); err == nil {
+			heap = math.Max(heap, used)
+		}
+		done, err := ordersDone(ctx, d)
+		return done, err
+	})
+	if err != nil {
+		return err
+	}
+	cpu, err := d.cpu()
+	if err != nil {
+		return err
+	}
+	end := time.Now()
+	c, err := s.counters(ctx)
+	if err != nil {
+		return err
+	}
+	if rows, err = d.number(ctx, "SELECT count() FROM larder.sales_orders"); err != nil {
+		return err
+	}
+	took := end.Sub(c.FirstOrders)
+	r.row("orders mirrored", "%d", rows)
+	r.row("first request to durable", "%.2f s", took.Seconds())
+	r.row("orders a second", "%.0f", float64(rows)/took.Seconds())
+	r.row("CPU-seconds per million orders, Larder and engine, start-up included", "%.1f", cpu.Seconds()/float64(rows)*1e6)
+	r.row("Larder's heap in use, highest", "%.0f MB", heap/1e6)
+	return nil
+}
+
+// ordersDone reports whether the backfill of the orders has reached its end; the
+// status says so only when everything is durable.
+func ordersDone(ctx context.Context, d *daemon) (bool, error) {
+	status, err := d.status(ctx)
+	if err != nil {
+		return false, nil //nolint:nilerr // the daemon is starting
+	}
+	for _, source := range status.Sources {
+		for _, stream := range source.Streams {
+			if stream.Name == "sales_orders" {
+				if stream.LastError != "" {
+					return false, fmt.Errorf("sales_orders: %s", stream.LastError)
+				}
+				return stream.State == "running" && stream.Progress == nil && stream.Rows > 0, nil
+			}
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+)
+
+// childCommand makes this program serve a sandbox, so that the service's own CPU
+// is counted apart from Larder's.
+const childCommand = "serve-sandbox"
+
+// childInfo is what the child prints when it listens.
+type childInfo struct {
+	BaseURL string        `json:"base_url"`
+	Keys    []sandbox.Key `json:"keys"`
+}
+
+// counters are what the child answers at /bench.
+type counters struct {
+	FirstOrders time.Time     `json:"first_orders"` // first request for orders
+	Stats       sandbox.Stats `json:"stats"`
+}
+
+func serveChild(args []string) error {
+	var opts sandbox.Options
+	var frozen atomic.Int64
+	flags := flag.NewFlagSet(childCommand, flag.ContinueOnError)
+	flags.Int64Var(&opts.Seed, "seed", 1, "")
+	flags.IntVar(&opts.Businesses, "businesses", 1, "")
+	flags.IntVar(&opts.Orders, "orders", 2000, "")
+	flags.IntVar(&opts.Days, "days", 365, "")
+	flags.BoolVar(&opts.NoLimits, "no-limits", false, "")
+	flags.BoolVar(&opts.Live, "live", false, "")
+	flags.Float64Var(&opts.Pace, "pace", 1, "")
+	flags.StringVar(&opts.Algorithm, "algorithm", sandbox.AlgorithmFixed, "")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	opts.Now = func() time.Time {
+		if at := frozen.Load(); at != 0 {
+			return time.UnixMicro(at)
+		}
+		return time.Now()
+	}
+	s, err := sandbox.New(opts)
+	if err != nil {
+		return err
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	info := childInfo{BaseURL: fmt.Sprintf("http://%s/v1", ln.Addr()), Keys: s.Keys()}
+	if err := json.NewEncoder(os.Stdout).Encode(info); err != nil {
+		return err
+	}
+	return http.Serve(ln, benchHandler(s, &frozen)) //nolint:gosec // loopback, for the length of a benchmark
+}
+
+// benchHandler is the sandbox with counters at /bench, and /bench/freeze that
+// stops its clock so that the world can be compared.
+func benchHandler(s *sandbox.Sandbox, frozen *atomic.Int64) http.Handler {
+	var first atomic.Int64
+	api := s.Handler()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /bench", func(w http.ResponseWriter, _ *http.Request) {
+		c := counters{Stats: s.Stats()}
+		if us := first.Load(); us != 0 {
+			c.FirstOrders = time.UnixMicro(us)
+		}
+		if err := json.NewEncoder(w).Encode(c); err != nil {
+			panic(http.ErrAbortHandler)
+		}
+	})
+	mux.HandleFunc("POST /bench/freeze", func(http.ResponseWriter, *http.Request) {
+		frozen.CompareAndSwap(0, time.Now().UnixMicro())
+	})
+	mux.HandleFunc("POST /bench/reset", func(http.ResponseWriter, *http.Request) { s.ResetStats() })
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/sales/orders" {
+			first.CompareAndSwap(0, time.Now().UnixMicro())
+		}
+		api.ServeHTTP(w, r)
+	})
+	return mux
+}

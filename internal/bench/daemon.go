@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// daemon is `larder run` on a data folder of its own; it can be killed and
+// started again.
+type daemon struct {
+	dir, config, web, sql string
+	cmd                   *exec.Cmd
+}
+
+// newDaemon writes the configuration for one source; extra is more YAML.
+func newDaemon(dir string, s *service, extra string) (*daemon, error) {
+	d := &daemon{dir: dir, config: filepath.Join(dir, "larder.yaml")}
+	var err error
+	if d.web, err = freeAddress(); err != nil {
+		return nil, err
+	}
+	if d.sql, err = freeAddress(); err != nil {
+		return nil, err
+	}
+	keyFile := filepath.Join(dir, "key")
+	if err := os.WriteFile(keyFile, []byte(mainKey(s).Value), 0o600); err != nil {
+		return nil, err
+	}
+	text := fmt.Sprintf("sources:\n  - {name: bench, base_url: %q, key_file: %q}\nwarehouse:\n  dsn: %q\n  http_listen: %q\nweb: {listen: %q}\n%s",
+		s.BaseURL, keyFile, "embedded:"+filepath.Join(dir, "data"), d.sql, d.web, extra)
+	return d, os.WriteFile(d.config, []byte(text), 0o600)
+}
+
+func mainKey(s *service) sandbox.Key {
+	for _, k := range s.Keys {
+		if k.Role == sandbox.RoleMain {
+			return k
+		}
+	}
+	return sandbox.Key{}
+}
+
+func freeAddress() (string, error) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer ln.Close()
+	return ln.Addr().String(), nil
+}
+
+func (d *daemon) start(ctx context.Context) error {
+	log, err := os.OpenFile(filepath.Join(d.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	d.cmd = exec.CommandContext(ctx, "bin/larder", "run", "--config", d.config)
+	d.cmd.Stdout, d.cmd.Stderr = log, log
+	return d.cmd.Start()
+}
+
+func (d *daemon) signal(sig syscall.Signal) {
+	_ = d.cmd.Process.Signal(sig) // it may have ended already
+	_ = d.cmd.Wait()              // ended by a signal: its exit status says nothing
+}
+
+func (d *daemon) kill() { d.signal(syscall.SIGKILL) }
+func (d *daemon) stop() { d.signal(syscall.SIGTERM) }
+
+// cpu is what the daemon and the engine inside it have used so far.
+func (d *daemon) cpu() (time.Duration, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	fields := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
+	user, err := strconv.ParseInt(fields[11], 10, 64)
+	if err != nil {
+		return 0, err
+	}
+	system, err := strconv.ParseInt(fields[12], 10, 64)
+	const tick = time.Second / 100 // USER_HZ
+	return time.Duration(user+system) * tick, err
+}
+
+func (d *daemon) status(ctx context.Context) (syncer.Status, error) {
+	var s syncer.Status
+	err := getJSON(ctx, "http://"+d.web+"/status.json", &s)
+	return s, err
+}
+
+// query returns the rows of a query, tab-separated.
+func (d *daemon) query(ctx context.Context, sql string) ([][]string, error) {
+	address := "http://" + d.sql + "/?default_format=TabSeparated&query=" + url.QueryEscape(sql)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("query: %s: %s", resp.Status, body)
+	}
+	var rows [][]string
+	for line := range strings.Lines(string(body)) {
+		rows = append(rows, strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
+	}
+	return rows, nil
+}
+
+// number is the result of a query with one number.
+func (d *daemon) number(ctx context.Context, sql string) (int, error) {
+	rows, err := d.query(ctx, sql)
+	if err != nil || len(rows) == 0 {
+		return 0, err
+	}
+	return strconv.Atoi(rows[0][0])
+}
+
+// metric reads one sample without labels of /metrics, 0 when it is not there.
+func (d *daemon) metric(ctx context.Context, name string) (float64, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.web+"/metrics", nil)
+	if err != nil {
+		return 0, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if rest, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
+			return strconv.ParseFloat(rest, 64)
+		}
+	}
+	return 0, lines.Err()
+}
+
+// until asks every interval until done, or the time is up.
+func until(ctx context.Context, limit, interval time.Duration, done func() (bool, error)) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done after %s", limit))
+	defer cancel()
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		if ok, err := done(); err != nil || ok {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+)
+
+const (
+	freshnessFor  = 5 * time.Minute
+	freshnessPoll = 100 * time.Millisecond
+)
+
+// freshness measures from updated_at of an order in a live sandbox to the moment
+// when a query of the view shows it, with the default schedule (@every 30s).
+func freshness(ctx context.Context, r *report) error {
+	dir, err := os.MkdirTemp("", "larder-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	s, err := startService(ctx, "-orders", "20000", "-days", "90", "-live", "-pace", "200")
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	d, err := newDaemon(dir, s, "")
+	if err != nil {
+		return err
+	}
+	if err := d.start(ctx); err != nil {
+		return err
+	}
+	defer d.stop()
+	if err := until(ctx, 5*time.Minute, time.Second, func() (bool, error) { return ordersDone(ctx, d) }); err != nil {
+		return err
+	}
+	ages, err := watchChanges(ctx, d)
+	if err != nil {
+		return err
+	}
+	r.row("changes seen in "+freshnessFor.String(), "%d", len(ages))
+	r.row("from the change to visible, p50", "%.1f s", percentile(ages, 50).Seconds())
+	r.row("from the change to visible, p99", "%.1f s", percentile(ages, 99).Seconds())
+	return nil
+}
+
+// watchChanges returns how old each change was when it was first seen.
+func watchChanges(ctx context.Context, d *daemon) ([]time.Duration, error) {
+	var ages []time.Duration
+	newest := time.Now().UnixMicro()
+	seen := map[string]bool{}
+	end := time.Now().Add(freshnessFor)
+	for time.Now().Before(end) {
+		rows, err := d.query(ctx, fmt.Sprintf("SELECT id, toUnixTimestamp64Micro(updated_at) FROM larder.sales_orders WHERE updated_at > fromUnixTimestamp64Micro(%d)", newest))
+		if err != nil {
+			return nil, err
+		}
+		now := time.Now()
+		for _, row := range rows {
+			us, err := strconv.ParseInt(row[1], 10, 64)
+			if err != nil {
+				return nil, err
+			}
+			if change := row[0] + "@" + row[1]; !seen[change] {
+				seen[change] = true
+				ages = append(ages, now.Sub(time.UnixMicro(us)))
+			}
+		}
+		if err := wait(ctx, freshnessPoll); err != nil {
+			return nil, err
+		}
+	}
+	return ages, nil
+}

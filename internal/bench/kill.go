@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+)
+
+const (
+	kills      = 30
+	killOrders = 50_000
+	killSeed   = 7
+)
+
+// kill runs the daemon at the documented limits against a world that moves, and
+// kills it at random instants; then the world stops, the daemon catches up, and
+// every row is compared.
+func kill(ctx context.Context, r *report) error {
+	dir, err := os.MkdirTemp("", "larder-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	s, err := startService(ctx, "-orders", strconv.Itoa(killOrders), "-live", "-pace", "50")
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	d, err := newDaemon(dir, s, "schedule: {incremental: \"@every 5s\"}\n")
+	if err != nil {
+		return err
+	}
+	random := rand.New(rand.NewPCG(killSeed, 0))
+	for range kills {
+		if err := d.start(ctx); err != nil {
+			return err
+		}
+		err := wait(ctx, 2*time.Second+time.Duration(random.Int64N(int64(8*time.Second))))
+		d.kill()
+		if err != nil {
+			return err
+		}
+	}
+	if err := d.start(ctx); err != nil {
+		return err
+	}
+	defer d.stop()
+	return measureKill(ctx, r, s, d)
+}
+
+func measureKill(ctx context.Context, r *report, s *service, d *daemon) error {
+	if err := until(ctx, 10*time.Minute, time.Second, func() (bool, error) { return ordersDone(ctx, d) }); err != nil {
+		return err
+	}
+	if err := s.post(ctx, "/bench/freeze"); err != nil {
+		return err
+	}
+	if err := wait(ctx, 20*time.Second); err != nil { // several walks of everything
+		return err
+	}
+	c, err := s.counters(ctx)
+	if err != nil {
+		return err
+	}
+	r.row("kill -9", "%d, seed %d", kills, killSeed)
+	r.row("pages fetched again, a kill and stream with a backfill", "%.2f", float64(c.Stats.DuplicatePages)/kills)
+	r.row("answers 429", "%d", c.Stats.RateLimited)
+	for _, stream := range []string{"sales_orders", "products", "categories", "ingredients"} {
+		rows, wrong, err := compare(ctx, s, d, stream)
+		if err != nil {
+			return fmt.Errorf("compare %s: %w", stream, err)
+		}
+		r.row(stream+": rows compared, differences", "%d, %d", rows, wrong)
+		if wrong > 0 {
+			return fmt.Errorf("%s: %d rows differ from the service", stream, wrong)
+		}
+	}
+	return nil
+}
+
+// compare holds every row that the service has against the view, whole, and
+// every row of the view against the service.
+func compare(ctx context.Context, s *service, d *daemon, stream string) (rows, wrong int, err error) {
+	truth, err := liveTruth(ctx, s, stream)
+	if err != nil {
+		return 0, 0, err
+	}
+	mirrored, err := d.query(ctx, "SELECT id, base64Encode(_raw) FROM larder."+stream)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, row := range mirrored {
+		if truth[row[0]] != row[1] {
+			wrong++
+		}
+		delete(truth, row[0])
+	}
+	return len(mirrored), wrong + len(truth), nil
+}
+
+// liveTruth is the JSON of every live row, in base64, by id.
+func liveTruth(ctx context.Context, s *service, stream string) (map[string]string, error) {
+	address := fmt.Sprintf("%s/admin/truth?stream=%s&key=%s", s.root(), stream, url.QueryEscape(mainKey(s).Value))
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("truth: %s", resp.Status)
+	}
+	live := map[string]string{}
+	for dec := json.NewDecoder(bufio.NewReader(resp.Body)); dec.More(); {
+		var row sandbox.TruthRow
+		if err := dec.Decode(&row); err != nil {
+			return nil, err
+		}
+		if row.Row != nil {
+			live[row.ID] = base64.StdEncoding.EncodeToString(row.Row)
+		}
+	}
+	return live, nil
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// scenario is one measurement; it prints a line of its own for each figure.
+type scenario struct {
+	name  string
+	about string
+	run   func(ctx context.Context, r *report) error
+}
+
+var scenarios = []scenario{
+	{"backfill", "200,000 orders from an unlimited sandbox: speed, CPU, heap", backfill},
+	{"pace", "use of the documented limits under each way to count a minute", pace},
+	{"quiet", "requests, inserts and parts while nothing changes", quiet},
+	{"freshness", "from a change in the service to its being visible", freshness},
+	{"kill", "kill -9 at 30 random instants of a sync that is under way", kill},
+	{"queries", "dashboard queries on 10 million orders of 100 restaurants", queries},
+}
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == childCommand {
+		exit(serveChild(os.Args[2:]))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	exit(runAll(ctx, os.Args[1:]))
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// runAll runs the named scenarios, all of them without a name.
+func runAll(ctx context.Context, names []string) error {
+	for _, name := range names {
+		if !slices.ContainsFunc(scenarios, func(s scenario) bool { return s.name == name }) {
+			return fmt.Errorf("no scenario %q: there are %s", name, strings.Join(scenarioNames(), ", "))
+		}
+	}
+	for _, s := range scenarios {
+		if len(names) > 0 && !slices.Contains(names, s.name) {
+			continue
+		}
+		fmt.Printf("\n## %s: %s\n\n", s.name, s.about)
+		began := time.Now()
+		if err := s.run(ctx, &report{}); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		fmt.Printf("(%s)\n", time.Since(began).Round(time.Second))
+	}
+	return nil
+}
+
+func scenarioNames() []string {
+	var names []string
+	for _, s := range scenarios {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// report prints figures as rows of a table.
+type report struct{ rows int }
+
+func (r *report) row(what, format string, args ...any) {
+	if r.rows == 0 {
+		fmt.Println("| figure | value |\n|---|---|")
+	}
+	r.rows++
+	fmt.Printf("| %s | %s |\n", what, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+)
+
+const quietFor = 3 * time.Minute
+
+// quiet lets a mirror that is up to date run while nothing changes, and counts
+// what it asks and what it writes.
+func quiet(ctx context.Context, r *report) error {
+	dir, err := os.MkdirTemp("", "larder-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	s, err := startService(ctx, "-orders", "5000", "-no-limits")
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	d, err := newDaemon(dir, s, "")
+	if err != nil {
+		return err
+	}
+	if err := d.start(ctx); err != nil {
+		return err
+	}
+	defer d.stop()
+	if err := until(ctx, time.Minute, 100*time.Millisecond, func() (bool, error) { return ordersDone(ctx, d) }); err != nil {
+		return err
+	}
+	if err := wait(ctx, time.Minute); err != nil { // the first walks of every stream
+		return err
+	}
+	return measureQuiet(ctx, r, s, d)
+}
+
+func measureQuiet(ctx context.Context, r *report, s *service, d *daemon) error {
+	const inserted = "SELECT sum(rows), max(modification_time), count() FROM system.parts WHERE database = 'larder_raw' AND active"
+	before, err := d.query(ctx, inserted)
+	if err != nil {
+		return err
+	}
+	if err := s.post(ctx, "/bench/reset"); err != nil {
+		return err
+	}
+	if err := wait(ctx, quietFor); err != nil {
+		return err
+	}
+	c, err := s.counters(ctx)
+	if err != nil {
+		return err
+	}
+	after, err := d.query(ctx, inserted)
+	if err != nil {
+		return err
+	}
+	routes := make([]string, 0, len(c.Stats.ByRoute))
+	for route := range c.Stats.ByRoute {
+		routes = append(routes, route)
+	}
+	slices.Sort(routes)
+	for _, route := range routes {
+		r.row(fmt.Sprintf("requests in %s: %s", quietFor, route), "%d", c.Stats.ByRoute[route])
+	}
+	r.row("stored rows, newest part, parts: before", "%v", before)
+	r.row("stored rows, newest part, parts: after", "%v", after)
+	return nil
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// service is a sandbox in a process of its own.
+type service struct {
+	childInfo
+	cmd *exec.Cmd
+}
+
+func startService(ctx context.Context, args ...string) (*service, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, self, append([]string{childCommand}, args...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start sandbox: %w", err)
+	}
+	s := &service{cmd: cmd}
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	if err != nil {
+		return nil, fmt.Errorf("read the sandbox's address: %w", err)
+	}
+	if err := json.Unmarshal(line, &s.childInfo); err != nil {
+		return nil, fmt.Errorf("read the sandbox's address: %w", err)
+	}
+	return s, nil
+}
+
+func (s *service) stop() {
+	_ = s.cmd.Process.Kill() // it may have ended already
+	_ = s.cmd.Wait()         // killed: its exit status says nothing
+}
+
+func (s *service) root() string { return strings.TrimSuffix(s.BaseURL, "/v1") }
+
+func (s *service) counters(ctx context.Context) (counters, error) {
+	var c counters
+	err := getJSON(ctx, s.root()+"/bench", &c)
+	return c, err
+}
+
+func (s *service) post(ctx context.Context, path string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.root()+path, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}
+
+func getJSON(ctx context.Context, url string, into any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("GET %s: %s", url, resp.Status)
+	}
+	return json.NewDecoder(resp.Body).Decode(into)
+}
