@@ -47,12 +47,6 @@ func (w *window) nextPlace() instant {
 	return next
 }
 
-// early is how much of an interval a paced request may be ahead of its time, so
-// that the rhythm that latencies disturb does not leave places idle. Measured
-// over hours with answers taking 10 to 120 ms: 0 uses 98.7 % of a limit, 0.05
-// uses 99.4 %; from 0.25 on, holes stay open and fresh requests wait for seconds.
-const early = 0.05
-
 // pace is when a paced lane may take the next place of a window that has room.
 //
 // Of the places free now and those that come back it takes the steepest even
@@ -60,12 +54,30 @@ const early = 0.05
 // last until it comes. A hole after someone's burst is thus bridged, and the
 // whole limit is used all the same.
 func pace(w *window, now instant) instant {
-	interval := time.Duration(float64(time.Second) / w.rate(now))
-	due := w.lastPaced + time.Duration(float64(interval)*(1-early))
+	due := w.lastPaced + w.interval(now)
 	if due <= now {
 		return now
 	}
 	return min(due, w.nextPlace())
+}
+
+// interval is the time between two paced requests at the present rate.
+func (w *window) interval(now instant) time.Duration {
+	return time.Duration(float64(time.Second) / w.rate(now))
+}
+
+// credit is how much of an interval a request that comes late is dated back, so
+// that the next one makes up for it: a request whose window has room may still
+// wait for a place in another. Measured over hours with answers taking 0.1 to 0.6
+// seconds: without it 98.3 % of a limit are used, with it 98.6 %. Much more, and
+// holes are no longer closed: fresh requests then wait for seconds.
+const credit = 0.5
+
+// tick moves the rhythm on by a request that goes now.
+func (w *window) tick(now instant) {
+	interval := w.interval(now)
+	back := time.Duration(float64(interval) * credit)
+	w.lastPaced = min(now, max(w.lastPaced+interval, now-back))
 }
 
 // rate is that rate, in places a second; there must be a free one. Once what

@@ -53,7 +53,7 @@ func TestDecide(t *testing.T) {
 		{"alone after a 429", []*window{with(filled(9), func(w *window) { w.alone = true })}, false, 0, 0},
 		{"not alone", []*window{with(filled(9), func(w *window) { w.alone, w.inFlight = true, 1 })}, false, never, 0},
 		{"paced, long ago", []*window{filled(2)}, true, 0, 0},
-		{"paced, just now", []*window{with(filled(2), func(w *window) { w.lastPaced = now })}, true, now + time.Duration(0.95*30*float64(time.Second)), 0},
+		{"paced, just now", []*window{with(filled(2), func(w *window) { w.lastPaced = now })}, true, now + 30*time.Second, 0},
 		{"not paced, just now", []*window{with(filled(2), func(w *window) { w.lastPaced = now })}, false, 0, 0},
 	}
 	for _, c := range cases {
@@ -92,11 +92,30 @@ func TestPace(t *testing.T) {
 			}
 			c.w.lastPaced = now
 			due := pace(c.w, now)
-			want := min(now+time.Duration((1-early)/c.rate*float64(time.Second)), c.w.nextPlace())
+			want := min(now+time.Duration(float64(time.Second)/c.rate), c.w.nextPlace())
 			if d := due - want; d < -want/50 || d > want/50 {
 				t.Errorf("due at %s, want %s", due, want)
 			}
 		})
+	}
+}
+
+func TestALateRequestIsMadeUpFor(t *testing.T) {
+	const now = 100 * time.Second
+	cases := []struct {
+		name       string
+		last, want instant // when the one before was due, when this one was
+	}{
+		{"in time", 99 * time.Second, now},
+		{"a little late", 98500 * time.Millisecond, 99500 * time.Millisecond},
+		{"very late", 40 * time.Second, 99500 * time.Millisecond},
+	}
+	for _, c := range cases {
+		w := with(filled(60), func(w *window) { w.lastPaced = c.last }) // one a second
+		w.take(now, true)
+		if w.lastPaced != c.want {
+			t.Errorf("%s: was due at %s, want %s", c.name, w.lastPaced, c.want)
+		}
 	}
 }
 

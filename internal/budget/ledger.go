@@ -186,5 +186,5 @@ func (k *Key) carry(from, to *business) {
 // move makes b the key's business.
 func (k *Key) move(b *business) {
 	k.business = b
-	k.limits = [2][]*window{{b.limit, k.all}, {b.limit, k.all, k.heavy}}
+	k.limits = [2][]*window{plain: {b.limit, k.all}, heavyweight: {b.limit, k.all, k.heavy}}
 }

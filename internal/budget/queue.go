@@ -88,9 +88,9 @@ func weight(heavy bool) int {
 }
 
 // grant serves the first waiter that may go: by lane, then the key served
-// longest ago, then who came first. A window that holds up a waiter is closed to
-// all that come after him, so that a lower lane never takes the place that a
-// higher one waits for.
+// longest ago, then weight ([Key.turns]), then who came first. A window that
+// holds up a waiter is closed to all that come after him, so that a lower lane
+// never takes the place that a higher one waits for.
 func (b *business) grant(now instant) (again instant, granted bool) {
 	again = never
 	var room [8]*window
@@ -116,11 +116,13 @@ func (b *business) grant(now instant) (again instant, granted bool) {
 	return again, false
 }
 
-// turns are the queues of a lane by who came first: a walk that always has its
-// next request ready must not keep the other queue waiting.
+// turns are the queues of a lane in their order. Heavy requests have the scarcer
+// places and go first: a walk that always has its next request ready would else
+// make them miss theirs. Where the heavy limit is none of its own, who came first
+// goes first.
 func (k *Key) turns(lane Lane) [2]int {
 	q := &k.queues[lane]
-	if len(q[plain]) > 0 && len(q[heavyweight]) > 0 && q[heavyweight][0].turn < q[plain][0].turn {
+	if k.heavy.limit < k.all.limit || len(q[plain]) == 0 || len(q[heavyweight]) == 0 || q[heavyweight][0].turn < q[plain][0].turn {
 		return [2]int{heavyweight, plain}
 	}
 	return [2]int{plain, heavyweight}

@@ -24,7 +24,7 @@ func (k *Key) Usage() Usage {
 	u := Usage{Granted: k.granted, RateLimited: k.rateLimited}
 	u.Key, u.Heavy, u.Business = k.all.usage(now), k.heavy.usage(now), k.business.limit.usage(now)
 	for lane := range k.queues {
-		u.Waiting[lane] = len(k.queues[lane][0]) + len(k.queues[lane][1])
+		u.Waiting[lane] = len(k.queues[lane][plain]) + len(k.queues[lane][heavyweight])
 	}
 	if until := max(k.all.pausedUntil, k.heavy.pausedUntil, k.business.limit.pausedUntil); until > now {
 		u.PausedUntil = l.start.Add(until)

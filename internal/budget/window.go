@@ -30,7 +30,7 @@ type window struct {
 	alone     bool
 	refusedAt instant
 	refusals  int
-	// lastPaced is when a paced lane last took a place.
+	// lastPaced is when a paced lane last took a place, or was to.
 	lastPaced instant
 	last      sight
 }
@@ -73,10 +73,10 @@ func expired(places []instant, now instant) []instant {
 
 // take counts a request that is about to be sent.
 func (w *window) take(now instant, paced bool) {
-	w.inFlight++
 	if paced {
-		w.lastPaced = now
+		w.tick(now)
 	}
+	w.inFlight++
 }
 
 // back undoes a take whose request was not sent.
