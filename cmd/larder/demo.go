@@ -33,8 +33,8 @@ at the next start.`,
 	f.StringVar(&o.Dir, "dir", "larder-demo", "`folder` for data, configuration and keys")
 	f.IntVar(&o.Restaurants, "restaurants", 2, "`number` of restaurants, with two locations each")
 	f.IntVar(&o.Days, "days", 90, "days of history")
-	f.IntVar(&o.OrdersADay, "orders-per-day", 320, "orders a day and restaurant")
-	f.IntVar(&o.PerMinute, "requests-per-minute", 600, "limit of each key; the real service allows 120")
+	f.IntVar(&o.OrdersADay, "orders-per-day", 180, "orders a day and restaurant")
+	f.IntVar(&o.PerMinute, "requests-per-minute", 300, "limit of each key; the real service allows 120, and 30 for totals")
 	f.Int64Var(&o.Seed, "seed", 1, "another `seed` makes other restaurants")
 	f.BoolVar(&o.Once, "once", false, "stop after the first full sync")
 	return cmd

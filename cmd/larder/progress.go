@@ -78,6 +78,7 @@ func (p *progress) update(s syncer.Status) {
 	}
 	for name, b := range p.bars {
 		if !seen[name] && b.IsRunning() { // its walk has ended
+			b.say("done")
 			b.SetTotal(max(b.Current(), 1), true)
 		}
 	}
@@ -100,12 +101,13 @@ func (p *progress) bar(name string, place int) *bar {
 			default:
 			}
 			return b.last
-		})),
+		}, decor.WCSyncSpaceR)),
 	}
 	if len(p.bars) >= barsShown {
 		options = append(options, mpb.BarRemoveOnComplete())
 	}
-	b.Bar = p.group.AddBar(0, options...)
+	style := mpb.BarStyle().Lbound("").Filler("━").Tip("━").Padding("─").Rbound("")
+	b.Bar = p.group.New(0, style, options...)
 	p.bars[name] = b
 	return b
 }
@@ -116,29 +118,37 @@ func (b *bar) show(p *syncer.Progress) {
 		b.SetTotal(max(total, int64(p.Rows)), false)
 	}
 	b.SetCurrent(int64(p.Rows))
+	b.say(forecast(p))
+}
+
+// say leaves the text for the next time the bar is drawn.
+func (b *bar) say(text string) {
 	select {
 	case <-b.text:
 	default:
 	}
-	b.text <- forecast(p)
+	b.text <- text
 }
 
+// forecast tells how far a walk is and how long it will take.
 func forecast(p *syncer.Progress) string {
-	if p.TotalRows == 0 {
-		return fmt.Sprintf(" %d rows", p.Rows)
+	switch {
+	case p.TotalRows == 0:
+		return fmt.Sprintf("%d rows", p.Rows)
+	case p.RequestsLeft == 0:
+		return fmt.Sprintf("%d of %d rows", p.Rows, p.TotalRows)
+	case p.RequestsLeft == 1:
+		return fmt.Sprintf("%d of %d rows, 1 request left", p.Rows, p.TotalRows)
+	default:
+		return fmt.Sprintf("%d of %d rows, %s left, %d requests", p.Rows, p.TotalRows, p.ExpectedLeft.Round(time.Second), p.RequestsLeft)
 	}
-	text := fmt.Sprintf(" %d of %d rows", p.Rows, p.TotalRows)
-	if p.RequestsLeft > 0 {
-		text += fmt.Sprintf(", %s left, %d requests", p.ExpectedLeft.Round(time.Second), p.RequestsLeft)
-	}
-	return text
 }
 
 func (p *progress) lines(s syncer.Status) {
 	for i := range s.Sources {
 		for j := range s.Sources[i].Streams {
 			if st := &s.Sources[i].Streams[j]; st.Progress != nil {
-				fmt.Fprintf(p.out, "%s %s:%s\n", s.Sources[i].Name, st.Name, forecast(st.Progress))
+				fmt.Fprintf(p.out, "%s %s: %s\n", s.Sources[i].Name, st.Name, forecast(st.Progress))
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -92,20 +93,20 @@ func watermark(t time.Time) string {
 }
 
 func note(st *syncer.StreamStatus) string {
-	text := ""
-	if st.Rows > 0 {
-		text = strconv.FormatUint(st.Rows, 10) + " rows"
+	var parts []string
+	switch {
+	case st.Progress != nil:
+		parts = append(parts, forecast(st.Progress))
+	case st.Rows > 0:
+		parts = append(parts, strconv.FormatUint(st.Rows, 10)+" rows")
 	}
 	if st.Quarantined > 0 {
-		text += fmt.Sprintf(" %d in quarantine", st.Quarantined)
-	}
-	if st.Progress != nil {
-		text += forecast(st.Progress)
+		parts = append(parts, fmt.Sprintf("%d in quarantine", st.Quarantined))
 	}
 	if st.Detail != "" {
-		text += " " + st.Detail
+		parts = append(parts, st.Detail)
 	} else if st.LastError != "" {
-		text += " last error: " + st.LastError
+		parts = append(parts, "last error: "+st.LastError)
 	}
-	return text
+	return strings.Join(parts, "; ")
 }

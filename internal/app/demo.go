@@ -166,7 +166,7 @@ func startDemoSandbox(ctx context.Context, l *lifecycle, o DemoOptions) (*demoSe
 	box, err := sandbox.New(sandbox.Options{
 		Seed: o.Seed, Businesses: o.Restaurants, LocationsPer: 2, Days: o.Days, Orders: o.Days * o.OrdersADay,
 		Live: true, Pace: demoPace, Logger: o.Logger,
-		Limits: api.RateLimits{PerMinute: o.PerMinute, BusinessPerMinute: 5 * o.PerMinute, HeavyPerMinute: max(o.PerMinute/4, 1)},
+		Limits: api.RateLimits{PerMinute: o.PerMinute, BusinessPerMinute: 5 * o.PerMinute, HeavyPerMinute: o.PerMinute},
 	})
 	if err != nil {
 		return nil, UsageError(err)
