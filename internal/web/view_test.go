@@ -8,7 +8,7 @@ import (
 	"github.com/larder-sync/larder/syncer"
 )
 
-func TestSpan(t *testing.T) {
+func TestFormats(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		400 * time.Millisecond: "under 1 s",
 		45 * time.Second:       "45 s",
@@ -19,6 +19,13 @@ func TestSpan(t *testing.T) {
 	} {
 		if got := span(d); got != want {
 			t.Errorf("span(%s) = %q, want %q", d, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{
+		time.Second: "just now", 79 * time.Second: "79 s ago", 31*time.Hour + 45*time.Minute: "31 h ago", 50 * time.Hour: "2 days ago",
+	} {
+		if got := ago(noon, noon.Add(-d)); got != want {
+			t.Errorf("ago(%s) = %q, want %q", d, got, want)
 		}
 	}
 	for n, want := range map[uint64]string{0: "0", 999: "999", 1430: "1,430", 1234567: "1,234,567"} {

@@ -83,6 +83,8 @@ func ago(now, t time.Time) string {
 		return "never"
 	case now.Sub(t) < 2*time.Second:
 		return "just now"
+	case now.Sub(t) >= 2*time.Hour && now.Sub(t) < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", int(now.Sub(t).Hours()))
 	default:
 		return span(now.Sub(t)) + " ago"
 	}
