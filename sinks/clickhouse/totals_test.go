@@ -1,0 +1,153 @@
+package clickhouse_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/syncer/mapping"
+)
+
+// dayTotals are the service's totals of a day; a day's key is the date, with the
+// location behind it when it is of one.
+func (m *mirror) dayTotals(business, day, location, orders, net, items, discounts, refunds, maps string) {
+	m.t.Helper()
+	plan, err := mapping.Compile[api.SalesDay]("sales_daily", sinks.Column{Name: "location_id", Kind: sinks.Text, Nullable: true})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	raw := fmt.Sprintf(`{"date":%q,"orders":%s,"net_sales":%q,"items":%q,"discounts":%q,"delivery_fees":"0.00","tips":"2.00","deposits":"0.50","refunds":%q,%s}`,
+		day, orders, net, items, discounts, refunds, maps)
+	b := batchOf(m, plan, []string{raw}, location)
+	b.Rows[0].ID = strings.TrimSuffix(day+"/"+location, "/")
+	m.store(business, "sales_daily", b)
+}
+
+const oneOrder = `"payments":{"cash":"12.50","card":"20.00","voucher":"0.00"},"by_type":{"dine_in":"30.00","delivery":"0.00"},"by_channel":{"pos":"30.00","direct":"0.00"}`
+
+func TestTotalsSideBySide(t *testing.T) {
+	m := newMirror(t)
+	put[api.SalesOrder](m, "biz", "sales_orders",
+		orderRow("a", "l1", "2026-03-28", `[{"amount":"5.00","method":"card","at":"2026-03-28T21:59:59Z","item_id":null},{"amount":"7.00","method":"card","at":"2026-03-28T22:00:00Z","item_id":null}]`),
+		orderRow("b", "l1", "2026-03-30", "[]"), orderRow("c", "l2", "2026-03-30", "[]"), orderRow("gone", "l1", "2026-03-30", "[]"))
+	m.bury("biz", "sales_orders", "gone", "cancelled")
+	m.expect("SELECT location_id, date, orders, net_sales, items, discounts, tips, deposits, refunds, payments, by_type, by_channel FROM sales_daily_computed WHERE business_id = 'biz' ORDER BY date, location_id",
+		"l1|2026-03-28|1|30|33.5|3.5|2|0.5|5|{'card':20,'cash':12.5}|{'dine_in':30}|{'pos':30}",
+		`\N|2026-03-28|1|30|33.5|3.5|2|0.5|5|{'card':20,'cash':12.5}|{'dine_in':30}|{'pos':30}`,
+		"l1|2026-03-29|0|0|0|0|0|0|7|{}|{}|{}",
+		`\N|2026-03-29|0|0|0|0|0|0|7|{}|{}|{}`,
+		"l1|2026-03-30|1|30|33.5|3.5|2|0.5|0|{'card':20,'cash':12.5}|{'dine_in':30}|{'pos':30}",
+		"l2|2026-03-30|1|30|33.5|3.5|2|0.5|0|{'card':20,'cash':12.5}|{'dine_in':30}|{'pos':30}",
+		`\N|2026-03-30|2|60|67|7|4|1|0|{'card':40,'cash':25}|{'dine_in':60}|{'pos':60}`)
+
+	m.dayTotals("biz", "2026-03-28", "", "1", "30.00", "33.50", "3.50", "5.00", oneOrder)
+	m.dayTotals("biz", "2026-03-28", "l1", "1", "30.01", "33.50", "3.50", "5.00", strings.Replace(oneOrder, `"card":"20.00"`, `"card":"20.01"`, 1))
+	m.dayTotals("biz", "2026-03-27", "", "0", "0.00", "0.00", "0.00", "0.00", `"payments":{"cash":"0.00"},"by_type":{},"by_channel":{}`)
+	m.dayTotals("biz", "2026-03-30", "l2", "7", "30.00", "33.50", "3.50", "0.00", oneOrder)
+	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("late", "l2", "2026-03-30", "[]"))
+	m.expect("SELECT location_id, date, verdict, differences FROM reconciliation WHERE business_id = 'biz' ORDER BY date, location_id",
+		`\N|2026-03-27|differs|['tips','deposits']`,
+		"l1|2026-03-28|differs|['net_sales','payments']",
+		`\N|2026-03-28|equal|[]`,
+		"l1|2026-03-29|unproven|['refunds','no totals']",
+		`\N|2026-03-29|unproven|['refunds','no totals']`,
+		"l1|2026-03-30|unproven|['orders','net_sales','items','discounts','tips','deposits','payments','by_type','by_channel','no totals']",
+		"l2|2026-03-30|unproven|['orders','net_sales','items','discounts','tips','deposits','payments','by_type','by_channel']",
+		`\N|2026-03-30|unproven|['orders','net_sales','items','discounts','tips','deposits','payments','by_type','by_channel','no totals']`)
+	m.expect("SELECT service_net_sales, mirror_net_sales, service_payments['card'], mirror_payments['card'] FROM reconciliation WHERE verdict = 'differs' AND date = '2026-03-28'", "30.01|30|20.01|20")
+}
+
+// TestOneRestaurantIsReadAlone asks the engine how many rows it would read for
+// one restaurant of thirty, through every view of theirs.
+func TestOneRestaurantIsReadAlone(t *testing.T) {
+	m := newMirror(t)
+	const each, restaurants = 9000, 30
+	chance := rand.New(rand.NewPCG(5, 6))
+	table := tables(t, m.Sink)["sales_orders"]
+	page := orderPage(table, chance, each)
+	for n := range restaurants {
+		b := *page
+		b.Rows = make([]sinks.Row, each)
+		for r := range b.Rows {
+			b.Rows[r] = sinks.Row{ID: fmt.Sprintf("%08x", chance.Uint32()), Version: uint64(n*each + r + 1), FetchedAt: time.Unix(1, 0), Raw: []byte("{}")}
+		}
+		m.store(fmt.Sprintf("biz-%02d", n), "sales_orders", &b)
+	}
+	for what, sql := range map[string]string{
+		"days":           "SELECT business_day, sum(totals_net_sales) FROM sales_orders WHERE business_id = 'biz-07' AND business_day >= '2026-01-01' GROUP BY business_day",
+		"items":          "SELECT name, sum(total) FROM sales_items WHERE business_id = 'biz-07' AND business_day >= '2026-01-01' GROUP BY name",
+		"extras":         "SELECT name, count() FROM sales_item_extras WHERE business_id = 'biz-07' GROUP BY name",
+		"payments":       "SELECT method, sum(amount) FROM sales_payments WHERE business_id = 'biz-07' GROUP BY method",
+		"refunds":        "SELECT refund_day, sum(amount) FROM sales_refunds WHERE business_id = 'biz-07' GROUP BY refund_day",
+		"removed":        "SELECT id, reason FROM sales_orders_removed WHERE business_id = 'biz-07'",
+		"computed":       "SELECT date, net_sales FROM sales_daily_computed WHERE business_id = 'biz-07' AND location_id IS NULL",
+		"reconciliation": "SELECT date, verdict FROM reconciliation WHERE business_id = 'biz-07' AND location_id IS NULL",
+	} {
+		if read := m.wouldRead(sql); read == 0 || read > 2*(each+2*8192) {
+			t.Errorf("%s: reads %d rows of %d for a restaurant that has %d", what, read, each*restaurants, each)
+		}
+	}
+	if all := m.wouldRead("SELECT sum(total) FROM sales_items"); all < each*restaurants {
+		t.Errorf("the measure is wrong: all rows are %d", all)
+	}
+}
+
+// wouldRead adds up the rows that EXPLAIN ESTIMATE names.
+func (m *mirror) wouldRead(sql string) int {
+	m.t.Helper()
+	rows := 0
+	for line := range strings.Lines(query(m.t, m.Sink, "EXPLAIN ESTIMATE "+sql, "TSV")) {
+		fields := strings.Split(line, "\t")
+		n, err := strconv.Atoi(fields[3])
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		rows += n
+	}
+	return rows
+}
+
+func TestSyncViews(t *testing.T) {
+	m := newMirror(t)
+	at := time.Date(2026, 4, 1, 12, 0, 0, 0, time.UTC)
+	bad := sinks.Quarantined{ID: "x", Field: "price", Reason: "no money", Raw: []byte(`{"id":"x"}`), Version: 3, FetchedAt: at}
+	for _, c := range []*sinks.Commit{
+		{Source: "s", Business: "biz", Stream: "products", Status: &sinks.StreamStatus{Source: "s", Stream: "products", State: "starting", ChangedAt: at},
+			Drift: []sinks.Drift{{Path: "a.b", Kind: "field", Example: `"later"`, SeenAt: at.Add(time.Hour)}, {Path: "a.b", Kind: "field", Example: `"first"`, RowID: "p", SeenAt: at}}},
+		{Source: "s", Business: "biz", Stream: "products", Quarantine: []sinks.Quarantined{bad}, Status: &sinks.StreamStatus{Source: "s", Stream: "products", State: "running", ChangedAt: at},
+			Checkpoint: &sinks.Checkpoint{Source: "s", Stream: "products", Walk: "backfill", Watermark: at, Done: true, Rows: 12, UpdatedAt: at},
+			Run:        &sinks.Run{Source: "s", Stream: "products", Walk: "backfill", StartedAt: at, FinishedAt: at.Add(time.Second), Rows: 12, Tombs: 1}},
+		{Source: "s", Business: "biz", Stream: "products", Checkpoint: &sinks.Checkpoint{Source: "s", Stream: "products", Walk: "incremental", Watermark: at.Add(time.Minute), UpdatedAt: at}},
+		{Source: "s", Business: "biz", Stream: "locations", Checkpoint: &sinks.Checkpoint{Source: "s", Stream: "locations", Walk: "snapshot", UpdatedAt: at}},
+	} {
+		receipt, err := m.Write(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := receipt.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.expect("SELECT business_id, source, stream, state, watermark, backfill_done, backfill_rows, quarantined FROM sync_streams ORDER BY stream",
+		`biz|s|locations||\N|\N|\N|0`, "biz|s|products|running|2026-04-01 12:01:00.000000|true|12|1")
+	m.expect("SELECT business_id, walk, rows, tombstones, error FROM sync_runs", "biz|backfill|12|1|")
+	m.expect("SELECT business_id, stream, row_id, field, raw FROM quarantine", `biz|products|x|price|{"id":"x"}`)
+	m.expect("SELECT path, example, row_id, first_seen_at FROM schema_drift", `a.b|"first"|p|2026-04-01 12:00:00.000000`)
+	counts, err := m.Counts(t.Context())
+	if err != nil || len(counts) != 0 {
+		t.Errorf("counts of an empty mirror: %v, %v", counts, err)
+	}
+	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"), orderRow("b", "l1", "2026-03-28", "[]"))
+	put[api.SalesOrder](m, "biz2", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"))
+	m.bury("biz", "sales_orders", "b", "deleted")
+	counts, err = m.Counts(t.Context(), "biz", "nobody")
+	if err != nil || len(counts) != 1 || counts[0] != (clickhouse.Count{Stream: "sales_orders", Business: "biz", Rows: 1}) {
+		t.Errorf("counts: %v, %v", counts, err)
+	}
+}

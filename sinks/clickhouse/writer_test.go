@@ -1,0 +1,215 @@
+package clickhouse_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/sinktest"
+)
+
+// gathered is the sum of a metric over its labels; of a histogram, its count.
+func gathered(t *testing.T, r *prometheus.Registry, name, label string) float64 {
+	t.Helper()
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum float64
+	for _, f := range families {
+		if f.GetName() != name {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			if label != "" && !strings.Contains(m.String(), `"`+label+`"`) {
+				continue
+			}
+			sum += m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+		}
+	}
+	return sum
+}
+
+func simple(table *sinks.Table, ids ...string) *sinks.Batch {
+	b := sinks.NewBatch(table, len(ids))
+	for n, id := range ids {
+		for i := range b.Vectors {
+			switch v := &b.Vectors[i]; {
+			case len(v.Offsets) > 0:
+				v.EndList(0)
+			default:
+				v.AppendZero()
+			}
+		}
+		if err := b.EndRow(sinks.Row{ID: id, Version: uint64(n + 1), FetchedAt: time.Unix(1, 0)}); err != nil {
+			panic(err)
+		}
+	}
+	return b
+}
+
+// TestOneInsertPerTableAndFlush queues commits of two tables while the warehouse
+// is away, and counts the statements that write them.
+func TestOneInsertPerTableAndFlush(t *testing.T) {
+	_, database := migrated(t, clickhouse.Options{})
+	registry := prometheus.NewRegistry()
+	flaky := sinktest.NewFlaky(embeddedtest.Engine(t).Dial)
+	var log bytes.Buffer
+	s := openSink(t, clickhouse.Options{Database: database, Dial: flaky.Dial, Registerer: registry, FlushInterval: time.Millisecond,
+		Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	all := tables(t, s)
+	flaky.Down()
+	var last *sinks.Receipt
+	for n := range 50 {
+		for _, stream := range []string{"allergens", "categories"} {
+			receipt, err := s.Write(t.Context(), &sinks.Commit{Source: "s", Business: "b", Stream: stream,
+				Batch:      simple(all[stream], fmt.Sprint("id-", n)),
+				Tombstones: []sinks.Tombstone{{ID: fmt.Sprint("gone-", n), Version: 1, FetchedAt: time.Unix(1, 0)}},
+				Checkpoint: &sinks.Checkpoint{Source: "s", Stream: stream, Walk: "full", Rows: uint64(n), UpdatedAt: time.Unix(int64(n), 0)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			last = receipt
+		}
+	}
+	for s.Health() == nil { // until the first attempt has failed
+		if err := s.Ping(t.Context()); !errors.Is(err, clickhouse.ErrUnreachable) {
+			t.Fatalf("ping: %v", err)
+		}
+	}
+	if gathered(t, registry, "larder_sink_failing", "") != 1 || gathered(t, registry, "larder_sink_flush_retries_total", "") == 0 {
+		t.Error("the metrics do not tell that the warehouse is away")
+	}
+	flaky.Up()
+	if err := last.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// The first flush takes what was there when it began, the second all others.
+	for kind, want := range map[string]float64{"rows": 4, "tombstones": 4, "checkpoints": 2} {
+		if got := gathered(t, registry, "larder_sink_insert_duration_seconds", kind); got > want || got == 0 {
+			t.Errorf("%v statements for %s, want at most %v", got, kind, want)
+		}
+	}
+	for kind, want := range map[string]float64{"rows": 100, "tombstones": 100} {
+		if got := gathered(t, registry, "larder_sink_rows_total", kind); got != want {
+			t.Errorf("%v %s written, want %v", got, kind, want)
+		}
+	}
+	if got := gathered(t, registry, "larder_sink_failing", ""); got != 0 || s.Health() != nil {
+		t.Errorf("failing: %v, %v", got, s.Health())
+	}
+	for _, want := range []string{"the warehouse does not take rows", "the warehouse takes rows again"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log lacks %q: %s", want, log.String())
+		}
+	}
+}
+
+// TestNothingNewIsNotWritten repeats what is stored: no statement may follow.
+func TestNothingNewIsNotWritten(t *testing.T) {
+	_, database := migrated(t, clickhouse.Options{})
+	registry := prometheus.NewRegistry()
+	s := openSink(t, clickhouse.Options{Database: database, Registerer: registry, FlushInterval: time.Millisecond})
+	write := func(c *sinks.Commit) {
+		t.Helper()
+		receipt, err := s.Write(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := receipt.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := time.Unix(1_700_000_000, 0)
+	for n := range 5 {
+		write(&sinks.Commit{Source: "s", Business: "b", Stream: "products"})
+		write(&sinks.Commit{Source: "s", Business: "b", Stream: "products", Checkpoint: &sinks.Checkpoint{
+			Source: "s", Stream: "products", Walk: "incremental", Watermark: at, Done: true, UpdatedAt: at.Add(time.Duration(n) * time.Second)}})
+	}
+	if got := gathered(t, registry, "larder_sink_insert_duration_seconds", ""); got != 1 {
+		t.Errorf("%v statements, want 1: the first checkpoint", got)
+	}
+	// What another process stored is known after State.
+	other := openSink(t, clickhouse.Options{Database: database, Registerer: prometheus.NewRegistry(), FlushInterval: time.Millisecond})
+	state, err := other.State(t.Context(), "s")
+	if err != nil || len(state.Checkpoints) != 1 || !state.Checkpoints[0].Watermark.Equal(at) {
+		t.Fatalf("state: %+v, %v", state, err)
+	}
+}
+
+// TestWrongColumns writes a batch that the warehouse has no place for: the
+// receipt waits, since a migration may help, and the error names the column.
+func TestWrongColumns(t *testing.T) {
+	for _, c := range []sinks.Column{{Name: "surprise"}, {Name: "name", Kind: sinks.Money}} {
+		s, _ := migrated(t, clickhouse.Options{FlushInterval: time.Millisecond})
+		receipt, err := s.Write(t.Context(), &sinks.Commit{Source: "s", Business: "b", Stream: "allergens",
+			Batch: simple(&sinks.Table{Name: "allergens", Columns: []sinks.Column{c}}, "x")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+		if err := receipt.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: the receipt: %v", c.Name, err)
+		}
+		if err := s.Health(); err == nil || !strings.Contains(err.Error(), "column "+c.Name) {
+			t.Errorf("%s: health: %v", c.Name, err)
+		}
+		if err := s.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: close: %v", c.Name, err)
+		}
+		cancel()
+	}
+}
+
+func TestQuery(t *testing.T) {
+	m := newMirror(t)
+	m.store("biz", "allergens", simple(tables(t, m.Sink)["allergens"], "a", "b"))
+	for format, want := range map[string]string{
+		"TSV": "biz\t2\n", "CSVWithNames": "\"business_id\",\"n\"\n\"biz\",2\n", "JSONEachRow": "{\"business_id\":\"biz\",\"n\":2}\n",
+	} {
+		if got := query(t, m.Sink, " SELECT business_id, count() AS n FROM allergens GROUP BY business_id ; \n", format); got != want {
+			t.Errorf("%s: %q, want %q", format, got, want)
+		}
+	}
+	if got := query(t, m.Sink, "SELECT 1 AS one", ""); !strings.Contains(got, "one") || strings.Contains(got, "\x1b") {
+		t.Errorf("for people: %q", got)
+	}
+	var out bytes.Buffer
+	for _, sql := range []string{"INSERT INTO allergens SELECT 1", "DROP VIEW allergens", "TRUNCATE TABLE " + m.database + "_raw.allergens", "CREATE TABLE x (a Int8) ENGINE = Memory"} {
+		if err := m.Query(t.Context(), sql, "TSV", &out); err == nil {
+			t.Errorf("%s: it was done", sql)
+		}
+	}
+	if err := m.Query(t.Context(), "SELECT nothing FROM nowhere", "TSV", &out); err == nil || errors.Is(err, clickhouse.ErrUnreachable) {
+		t.Errorf("a mistake in the query: %v", err)
+	}
+	m.expect("SELECT count() FROM allergens", "2")
+}
+
+// TestRefusedUser is what a server answers to a wrong password: the warehouse
+// cannot be reached that way, and the answer must not tell the password.
+func TestRefusedUser(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-ClickHouse-Exception-Code", "516")
+		w.WriteHeader(http.StatusForbidden)
+		fmt.Fprint(w, "Code: 516. DB::Exception: larder: Authentication failed with hunter2. (AUTHENTICATION_FAILED) (version 26.7.2.1)\n")
+	}))
+	defer server.Close()
+	s := openSink(t, clickhouse.Options{DSN: strings.Replace(server.URL, "http://", "http://larder:hunter2@", 1) + "/larder"})
+	_, err := s.Check(t.Context())
+	if !errors.Is(err, clickhouse.ErrUnreachable) || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("got %v", err)
+	}
+}
