@@ -6,20 +6,18 @@ import "time"
 // place given back must come first.
 const never = instant(1<<63 - 1)
 
-// decide tells whether a request that counts in all of windows may be sent now.
-// If not, again is when to look again and blocking the window that holds it up.
-// It changes nothing; the windows must have been expired at now.
-func decide(now instant, paced bool, windows []*window) (ok bool, again instant, blocking *window) {
+// decide tells whether a request that counts in all of windows may be sent now,
+// and if not, when to look again. It changes nothing; the windows must have been
+// expired at now.
+func decide(now instant, paced bool, windows []*window) (ok bool, again instant) {
 	for _, w := range windows {
 		at := w.opens(now)
 		if at <= now && paced {
 			at = pace(w, now)
 		}
-		if at > now && (blocking == nil || at > again) {
-			again, blocking = at, w
-		}
+		again = max(again, at)
 	}
-	return blocking == nil, again, blocking
+	return again <= now, again
 }
 
 // opens is when the window has room, now or later.

@@ -88,20 +88,18 @@ func weight(heavy bool) int {
 }
 
 // grant serves the first waiter that may go: by lane, then the key served
-// longest ago, then weight ([Key.turns]), then who came first. A window that
-// holds up a waiter is closed to all that come after him, so that a lower lane
-// never takes the place that a higher one waits for.
+// longest ago, then weight ([Key.turns]), then who came first. Since a place that
+// comes back is always offered in this order, a lower lane never takes one that a
+// higher one can use.
 func (b *business) grant(now instant) (again instant, granted bool) {
 	again = never
-	var room [8]*window
-	closed := room[:0]
 	for lane := range lanes {
 		for i, k := range b.keys {
 			for _, weight := range k.turns(lane) {
-				if len(k.queues[lane][weight]) == 0 || overlap(k.limits[weight], closed) {
+				if len(k.queues[lane][weight]) == 0 {
 					continue
 				}
-				ok, at, blocking := decide(now, lane.paced(), k.limits[weight])
+				ok, at := decide(now, lane.paced(), k.limits[weight])
 				if ok {
 					k.admit(now, lane, weight)
 					copy(b.keys[i:], b.keys[i+1:])
@@ -109,7 +107,6 @@ func (b *business) grant(now instant) (again instant, granted bool) {
 					return 0, true
 				}
 				again = min(again, at)
-				closed = append(closed, blocking)
 			}
 		}
 	}
@@ -126,10 +123,6 @@ func (k *Key) turns(lane Lane) [2]int {
 		return [2]int{heavyweight, plain}
 	}
 	return [2]int{plain, heavyweight}
-}
-
-func overlap(windows, closed []*window) bool {
-	return slices.ContainsFunc(windows, func(w *window) bool { return slices.Contains(closed, w) })
 }
 
 // admit gives the first of a queue his pass.

@@ -122,7 +122,7 @@ func (w *window) missing(gone uint64, remaining int) int {
 // longer than our places are remembered, the answer before stays the measure.
 func (w *window) dropped(now, sent instant, remaining int) int {
 	last := w.last
-	if last.known && last.sent+w.cycle > now && false {
+	if last.known && last.sent+w.cycle > now && sent < last.at {
 		return 0
 	}
 	w.last = sight{known: true, remaining: remaining, sent: sent, at: now}
