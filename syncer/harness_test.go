@@ -332,7 +332,7 @@ func (w *world) truth(key, path string, query url.Values) map[string]string {
 func (w *world) ask(key, uri string, into any) {
 	w.t.Helper()
 	for {
-		r := httptest.NewRequest("GET", "/v1"+uri, nil)
+		r := httptest.NewRequest(http.MethodGet, "/v1"+uri, nil)
 		r.Header.Set("Authorization", "Bearer "+key)
 		r.RemoteAddr = "127.0.0.2:1"
 		rec := httptest.NewRecorder()

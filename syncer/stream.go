@@ -175,13 +175,7 @@ func (st *stream) off() bool {
 	return st.state == StateOff
 }
 
-// openQuarantine is the number of open entries.
-func (st *stream) openQuarantine() int {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return len(st.bad)
-}
-
+// badIDs returns the open quarantine entries.
 func (st *stream) badIDs() map[string]uint64 {
 	st.mu.Lock()
 	defer st.mu.Unlock()
