@@ -55,7 +55,9 @@ func (k *call) send(req *http.Request, leave func(Verdict)) (*http.Response, err
 	ctx, phases := watch(req.Context(), k.client.opts.Timeouts)
 	defer phases.stop()
 	out := req.Clone(ctx)
-	out.Body = once{}
+	if k.client.http1() {
+		out.Body = once{}
+	}
 	if err := k.authorize(out); err != nil {
 		leave(k.verdict)
 		return nil, err
@@ -65,6 +67,7 @@ func (k *call) send(req *http.Request, leave func(Verdict)) (*http.Response, err
 		leave(k.verdict)
 		return nil, phases.blame(err)
 	}
+	k.client.proto.Store(int32(resp.ProtoMajor))
 	k.verdict = readVerdict(resp, time.Now())
 	leave(k.verdict)
 	defer closeBody(resp.Body)
@@ -78,11 +81,19 @@ func (k *call) send(req *http.Request, leave func(Verdict)) (*http.Response, err
 
 // once is an empty body that cannot be had again. Without a body, net/http sends
 // a request again by itself when a connection in use breaks before the answer:
-// past the gate, though the service may have counted it.
+// past the gate, though the service may have counted it. Over HTTP/1 it leaves no
+// trace on the wire. HTTP/2 would send an empty frame, and needs none of this: it
+// sends again only what the service says it has not looked at.
 type once struct{}
 
 func (once) Read([]byte) (int, error) { return 0, io.EOF }
 func (once) Close() error             { return nil }
+
+// http1 tells what the service speaks, by its last answer. A client's first
+// request over TLS may have either.
+func (c *Client) http1() bool {
+	return c.base.Scheme == "http" || c.proto.Load() == 1
+}
 
 // closeBody gives the connection back; what closing a body that has been read,
 // or will not be, says is of no use.

@@ -155,7 +155,7 @@ func TestTimeouts(t *testing.T) {
 	// drip sends a byte of white space at a time.
 	drip := func(every time.Duration) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
-			w.WriteHeader(200)
+			w.WriteHeader(http.StatusOK)
 			for r.Context().Err() == nil {
 				if _, err := w.Write([]byte(" ")); err != nil {
 					return

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -42,7 +43,7 @@ func readGzip(r io.Reader, limit int64) ([]byte, error) {
 	z := unzippers.Get().(*gzip.Reader)
 	defer unzippers.Put(z)
 	if err := z.Reset(r); err != nil {
-		if err == io.EOF { // an empty body, whatever its encoding
+		if errors.Is(err, io.EOF) { // an empty body, whatever its encoding
 			return []byte{}, nil
 		}
 		return nil, fmt.Errorf("unzip the body: %w", err)

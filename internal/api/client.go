@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -73,9 +74,10 @@ type Verdict struct {
 
 // Client asks one service with one key. It is safe for concurrent use.
 type Client struct {
-	base *url.URL
-	opts Options
-	gate Gate
+	base  *url.URL
+	opts  Options
+	gate  Gate
+	proto *atomic.Int32 // major version of HTTP of the last answer, 0 before
 }
 
 // New makes a client. The base URL must be http or https and carry neither
@@ -88,7 +90,7 @@ func New(opts Options) (*Client, error) {
 	if opts.Key == nil {
 		return nil, errors.New("api client: no key given")
 	}
-	return &Client{base: base, opts: opts.withDefaults()}, nil
+	return &Client{base: base, opts: opts.withDefaults(), proto: new(atomic.Int32)}, nil
 }
 
 // Through is the same client with every attempt passing g.

@@ -74,17 +74,17 @@ func (e *Error) Error() string {
 func IsUnauthorized(err error) bool { return hasStatus(err, http.StatusUnauthorized) }
 
 // IsKeyDisabled tells a key that the restaurant disabled.
-func IsKeyDisabled(err error) bool { return hasCode(err, http.StatusForbidden, CodeKeyDisabled) }
+func IsKeyDisabled(err error) bool { return forbidden(err, CodeKeyDisabled) }
 
 // IsAPIDisabled tells that online ordering is off, which is normal life.
-func IsAPIDisabled(err error) bool { return hasCode(err, http.StatusForbidden, CodeAPIDisabled) }
+func IsAPIDisabled(err error) bool { return forbidden(err, CodeAPIDisabled) }
 
 // IsScope tells a call outside the key's scopes.
-func IsScope(err error) bool { return hasCode(err, http.StatusForbidden, CodeInsufficientScope) }
+func IsScope(err error) bool { return forbidden(err, CodeInsufficientScope) }
 
 // IsLocationForbidden tells a location_id that the key is not allowed.
 func IsLocationForbidden(err error) bool {
-	return hasCode(err, http.StatusForbidden, CodeLocationForbidden)
+	return forbidden(err, CodeLocationForbidden)
 }
 
 // IsNotFound tells an id that the service does not know. A 404 that the service
@@ -126,7 +126,8 @@ func hasStatus(err error, status int) bool {
 	return ok && e.Status == status
 }
 
-func hasCode(err error, status int, code string) bool {
+// forbidden tells a 403 by its code; without one, a proxy has answered.
+func forbidden(err error, code string) bool {
 	e, ok := errors.AsType[*Error](err)
-	return ok && e.Status == status && e.Code == code
+	return ok && e.Status == http.StatusForbidden && e.Code == code
 }

@@ -125,7 +125,10 @@ func TestPagesStopWhenTold(t *testing.T) {
 		asked++
 		say(w, 200, fmt.Sprintf(`{"data":[],"next_cursor":"c%d","has_more":true}`, asked))
 	}, nil)
-	for range Products.Pages(t.Context(), s.Client, ListQuery{}) {
+	for _, err := range Products.Pages(t.Context(), s.Client, ListQuery{}) {
+		if err != nil {
+			t.Error(err)
+		}
 		break
 	}
 	if asked != 1 {

@@ -37,11 +37,8 @@ func (k *call) retrying() *retryablehttp.Client {
 
 // again decides whether the attempt that just ended is followed by another.
 func (k *call) again(ctx context.Context, resp *http.Response, err error) (bool, error) {
-	if ctx.Err() != nil {
-		return false, nil // the call reports the context's cause
-	}
-	if err != nil {
-		return passing(err), nil
+	if err != nil || ctx.Err() != nil {
+		return ctx.Err() == nil && passing(err), nil // the call reports the context's cause
 	}
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests:

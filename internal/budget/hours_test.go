@@ -18,7 +18,6 @@ type source struct {
 	name    string
 	mu      sync.Mutex
 	waits   map[Lane][]time.Duration
-	paused  int
 }
 
 func newSource(l *Ledger, s *service, name string) *source {

@@ -1,0 +1,226 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox"
+)
+
+// open starts a sandbox without limits and a client with the key of a role.
+func open(t *testing.T, role string, opts sandbox.Options) *api.Client {
+	t.Helper()
+	opts.Seed, opts.NoLimits = 5, true
+	if opts.Orders == 0 {
+		opts.Orders, opts.Days = 700, 20
+	}
+	sb, err := sandbox.New(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range sb.Keys() {
+		if key.Role == role {
+			c, err := api.New(api.Options{
+				BaseURL: "http://sandbox.example/v1", Key: func() string { return key.Value }, Transport: sb.Transport(),
+				Jitter: func() float64 { return 0.5 },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c
+		}
+	}
+	t.Fatalf("the sandbox has no key of role %s", role)
+	return nil
+}
+
+// walk counts the rows of a whole list, every one of which must fit its type.
+func walk[T any](t *testing.T, c *api.Client, l api.List[T], q api.ListQuery) (rows int) {
+	t.Helper()
+	for page, err := range l.Pages(t.Context(), c, q) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, raw := range page.Rows {
+			if _, err := api.Decode[T](raw); err != nil {
+				t.Fatalf("%s: %v", raw, err)
+			}
+		}
+		rows += len(page.Rows)
+	}
+	return rows
+}
+
+func TestEveryRouteOfTheSandbox(t *testing.T) {
+	c := open(t, sandbox.RoleMain, sandbox.Options{Readings: sandbox.Readings{StrangeIDs: true}})
+	ctx := t.Context()
+	me, err := c.Me(ctx)
+	if err != nil || len(me.Value.Scopes) == 0 || me.Date.IsZero() {
+		t.Fatalf("me %+v, %v", me.Value, err)
+	}
+	locations, err := c.Locations(ctx)
+	if err != nil || len(locations.Rows) != len(me.Value.LocationIDs) {
+		t.Fatalf("%d locations, %v", len(locations.Rows), err)
+	}
+	if allergens, err := c.Allergens(ctx); err != nil || len(allergens.Rows) == 0 {
+		t.Errorf("allergens: %v", err)
+	}
+	if n := walk(t, c, api.Categories, api.ListQuery{}); n == 0 {
+		t.Error("no categories")
+	}
+	if n := walk(t, c, api.Products, api.ListQuery{Limit: 17}); n == 0 || n != walk(t, c, api.Products, api.ListQuery{}) {
+		t.Errorf("%d products in pages of 17", n)
+	}
+	if n := walk(t, c, api.Ingredients, api.ListQuery{IncludeDeleted: true, LocationID: me.Value.LocationIDs[0]}); n == 0 {
+		t.Error("no ingredients")
+	}
+	// A mirror holds what a range does, and more (tombstones, older orders).
+	ranged, mirrored := walk(t, c, api.SalesOrders, api.ListQuery{}), walk(t, c, api.SalesOrders, api.ListQuery{UpdatedSince: me.Date.AddDate(0, 0, -40)})
+	if ranged == 0 || mirrored <= ranged {
+		t.Errorf("%d orders of the last week, %d in all", ranged, mirrored)
+	}
+	daily, err := c.SalesDaily(ctx, api.SalesQuery{})
+	if err != nil || len(daily.Rows) != 7 {
+		t.Fatalf("%d days, %v", len(daily.Rows), err)
+	}
+	days, err := daily.Typed()
+	if err != nil || days[6].Date != daily.To {
+		t.Errorf("days %v, %v", days, err)
+	}
+	products, err := c.SalesProducts(ctx, api.SalesQuery{From: daily.From, To: daily.To, ByDay: true})
+	if err != nil || products.GroupBy != "day" || len(products.Rows) == 0 {
+		t.Errorf("%d product rows by %q, %v", len(products.Rows), products.GroupBy, err)
+	}
+	if _, err := products.Typed(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOddIDsAreFound asks for single rows whose ids hold every awkward character.
+func TestOddIDsAreFound(t *testing.T) {
+	c := open(t, sandbox.RoleMain, sandbox.Options{Readings: sandbox.Readings{StrangeIDs: true}})
+	page, err := api.Products.Page(t.Context(), c, api.ListQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, raw := range page.Rows {
+		want, err := api.Decode[api.Product](raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := c.Product(t.Context(), want.ID); err != nil || got.Value.ID != want.ID {
+			t.Errorf("product %q: %q, %v", want.ID, got.Value.ID, err)
+		}
+	}
+	if _, err := c.Product(t.Context(), "no such"); !api.IsNotFound(err) {
+		t.Errorf("an unknown id: %v", err)
+	}
+}
+
+func TestRefusalsOfTheSandbox(t *testing.T) {
+	ctx := context.Background()
+	// One seed, one world: the limited key may use the first location only.
+	locations, err := open(t, sandbox.RoleMain, sandbox.Options{}).Locations(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := api.Decode[api.Location](locations.Rows[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	products := func(c *api.Client) error { return pageError(ctx, c, api.ListQuery{}) }
+	cases := []struct {
+		name, role string
+		ask        func(*api.Client) error
+		is         func(error) bool
+	}{
+		{"scope", sandbox.RoleSales, products, api.IsScope},
+		{"disabled key", sandbox.RoleDisabled, products, api.IsKeyDisabled},
+		{"location", sandbox.RoleLimited, func(c *api.Client) error { return pageError(ctx, c, api.ListQuery{LocationID: other.ID}) }, api.IsLocationForbidden},
+		{"cursor", sandbox.RoleMain, func(c *api.Client) error { return pageError(ctx, c, api.ListQuery{Cursor: "made up"}) }, api.IsValidation},
+		{"limit", sandbox.RoleMain, func(c *api.Client) error { return pageError(ctx, c, api.ListQuery{Limit: 201}) }, api.IsValidation},
+		{"93 days", sandbox.RoleMain, func(c *api.Client) error {
+			_, err := c.SalesDaily(ctx, api.SalesQuery{From: "2026-01-01", To: "2026-06-01"})
+			return err
+		}, api.IsValidation},
+		{"order that is none", sandbox.RoleMain, func(c *api.Client) error { _, err := c.SalesOrder(ctx, "none"); return err }, api.IsNotFound},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if err := c.ask(open(t, c.role, sandbox.Options{})); !c.is(err) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+func pageError(ctx context.Context, c *api.Client, q api.ListQuery) error {
+	_, err := api.Products.Page(ctx, c, q)
+	return err
+}
+
+// TestFaultsOfTheSandbox has each fault strike once and for good: the first must
+// pass unnoticed where a new attempt helps, the second must end in its error.
+func TestFaultsOfTheSandbox(t *testing.T) {
+	body := func(kind api.BodyKind) func(error) bool {
+		return func(err error) bool {
+			e, ok := errors.AsType[*api.BodyError](err)
+			return ok && e.Kind == kind
+		}
+	}
+	transport := func(err error) bool { _, ok := errors.AsType[*api.TransportError](err); return ok }
+	cases := []struct {
+		kind    string
+		passing bool
+		is      func(error) bool
+	}{
+		{sandbox.FaultHang, true, transport},
+		{sandbox.FaultReset, true, transport},
+		{sandbox.FaultTruncate, true, transport},
+		{sandbox.FaultUnavailable, true, api.IsTemporary},
+		{sandbox.FaultServerError, true, api.IsTemporary},
+		{sandbox.FaultCutJSON, true, body(api.BodyTruncated)},
+		{sandbox.FaultHTML, false, body(api.BodyHTML)},
+		{sandbox.FaultGarbage, false, api.IsTemporary},
+		{sandbox.FaultRateLimited, false, api.IsRateLimited},
+		{sandbox.FaultCursorRefused, false, api.IsValidation},
+		{sandbox.FaultCursorMissing, false, func(err error) bool { return errors.Is(err, api.ErrNoCursor) }},
+	}
+	for _, c := range cases {
+		t.Run(c.kind, func(t *testing.T) {
+			forGood := sandbox.Fault{Kind: c.kind, Route: "/products", Probability: 1}
+			if err := walkError(t, forGood); !c.is(err) {
+				t.Errorf("for good: %v", err)
+			}
+			once := sandbox.Fault{Kind: c.kind, Route: "/products", Count: 1}
+			if err := walkError(t, once); c.passing && err != nil {
+				t.Errorf("once: %v", err)
+			}
+		})
+	}
+}
+
+// walkError walks all products past a fault, in simulated time.
+func walkError(t *testing.T, fault sandbox.Fault) (last error) {
+	synctest.Test(t, func(t *testing.T) {
+		client := open(t, sandbox.RoleMain, sandbox.Options{Orders: -1, Faults: []sandbox.Fault{fault}})
+		for _, err := range api.Products.Pages(t.Context(), client, api.ListQuery{Limit: 40}) {
+			last = err
+		}
+	})
+	return last
+}
+
+func TestARepeatedCursorOfTheSandbox(t *testing.T) {
+	c := open(t, sandbox.RoleMain, sandbox.Options{Faults: []sandbox.Fault{{Kind: sandbox.FaultCursorRepeats, Probability: 1}}})
+	var last error
+	for _, err := range api.Products.Pages(t.Context(), c, api.ListQuery{Limit: 20}) {
+		last = err
+	}
+	if !errors.Is(last, api.ErrRepeatedCursor) && !errors.Is(last, api.ErrNoCursor) {
+		t.Errorf("error %v", last)
+	}
+}
