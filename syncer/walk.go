@@ -26,6 +26,8 @@ type walk struct {
 	run      sinks.Run
 	// dirty: the sink holds a checkpoint of this walk that its end must replace.
 	dirty bool
+	// durable: all that the walk brought is.
+	durable bool
 }
 
 // answer is a page as it arrived.
@@ -62,7 +64,12 @@ func (w *walk) follow(ctx context.Context) error {
 			return err
 		}
 	}
-	return w.window.drain(ctx)
+	if err := w.window.drain(ctx); err != nil {
+		return err
+	}
+	w.durable = true
+	w.publish()
+	return nil
 }
 
 // pages follows the cursor until the list ends.
@@ -259,5 +266,10 @@ func (w *walk) refused(ctx context.Context) error {
 	return nil
 }
 
-// publish shows the walk's progress to the stream and to the next walk.
-func (w *walk) publish() { w.track.moved(w.kind, w.progress.cp) }
+// publish shows the walk's progress to the stream and to the next walk. It is done
+// when all of it is durable: others then ask the sink about what it brought.
+func (w *walk) publish() {
+	cp := w.progress.cp
+	cp.Done = cp.Done && w.durable
+	w.track.moved(w.kind, cp)
+}

@@ -283,3 +283,33 @@ func TestChangesBetweenBackfillAndRestartAreNotLost(t *testing.T) {
 		}
 	})
 }
+
+func TestARowOfASlowBackfillPageDoesNotReplaceANewerOne(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		old, fresh := category("a", "old", stamp(-time.Hour)), ""
+		release := make(chan struct{})
+		f.on(cats, func(rw http.ResponseWriter, r *http.Request) bool {
+			q := r.URL.Query()
+			if q.Get("updated_since") != "" {
+				return false
+			}
+			// The backfill's answer was made before the change and arrives after it.
+			f.mu.Unlock()
+			<-release
+			f.mu.Lock()
+			fmt.Fprintf(rw, `{"data":[%s],"next_cursor":null,"has_more":false}`, old)
+			return true
+		})
+		w.run(w.one())
+		time.Sleep(time.Second)
+		fresh = category("a", "new", stamp(0))
+		f.set(cats, fresh)
+		w.until("the change", time.Minute, func() bool { return w.store.Row("categories", "b1", "a").Raw == fresh })
+		close(release)
+		w.until("backfill", time.Minute, func() bool { return w.stream("categories").State == StateRunning })
+		time.Sleep(time.Second)
+		if got := w.store.Row("categories", "b1", "a").Raw; got != fresh {
+			t.Errorf("the mirror holds %s", got)
+		}
+	})
+}
