@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/web"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
@@ -132,7 +133,7 @@ func (d *daemon) sync(ctx context.Context) error {
 		return err
 	}
 	d.setProblem("")
-	y, err := d.app.newSyncer(d.sources, sink, d.registry)
+	y, err := d.app.newSyncer(&d.life, d.sources, sink, d.registry)
 	if err != nil {
 		return err
 	}
@@ -152,10 +153,18 @@ func (d *daemon) sync(ctx context.Context) error {
 	return nil
 }
 
-func (a *App) newSyncer(sources []syncer.Source, sink *clickhouse.Sink, registerer prometheus.Registerer) (*syncer.Syncer, error) {
+// newSyncer makes the syncer; all its sources share one pool of connections.
+func (a *App) newSyncer(l *lifecycle, sources []syncer.Source, sink *clickhouse.Sink, registerer prometheus.Registerer) (*syncer.Syncer, error) {
+	client := a.api
+	transport := api.NewTransport(client.Timeouts)
+	client.Transport = transport
+	l.add("connections to the API", time.Second, func(context.Context) error {
+		transport.CloseIdleConnections()
+		return nil
+	})
 	y, err := syncer.New(syncer.Options{
 		Sources: sources, Shard: syncer.Shard(a.cfg.Shard), Sink: sink, Schedule: a.schedule(),
-		FlushInterval: a.cfg.Warehouse.FlushInterval, API: a.api, Logger: a.log, Registerer: registerer,
+		FlushInterval: a.cfg.Warehouse.FlushInterval, API: client, Logger: a.log, Registerer: registerer,
 	})
 	if err != nil {
 		return nil, UsageError(err)
@@ -169,7 +178,7 @@ func (d *daemon) whenDown(err error) {
 }
 
 // watchEvery is how often the warehouse is asked whether it is there.
-const watchEvery = 10 * time.Second
+const watchEvery = 5 * time.Second
 
 // watch keeps the page and /readyz honest about the warehouse.
 func (d *daemon) watch(ctx context.Context, sink *clickhouse.Sink) {
@@ -187,7 +196,7 @@ func (d *daemon) watch(ctx context.Context, sink *clickhouse.Sink) {
 }
 
 func pinged(ctx context.Context, sink *clickhouse.Sink) error {
-	ctx, cancel := context.WithTimeout(ctx, watchEvery)
+	ctx, cancel := context.WithTimeout(ctx, 2*watchEvery)
 	defer cancel()
 	return sink.Ping(ctx)
 }

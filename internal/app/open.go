@@ -26,8 +26,23 @@ func (a *App) openSink(ctx context.Context, l *lifecycle, w *way, registerer pro
 	if err != nil {
 		return nil, &WarehouseError{err}
 	}
-	l.add("sink", 20*time.Second, sink.Close)
+	l.add("sink", 10*time.Second, func(ctx context.Context) error { return a.closeSink(ctx, sink) })
 	return sink, nil
+}
+
+// closeSink flushes what waits. For a warehouse that is known to be down it does
+// not wait long: what is not acknowledged is fetched again.
+func (a *App) closeSink(ctx context.Context, sink *clickhouse.Sink) error {
+	down := sink.Health()
+	if down == nil {
+		return sink.Close(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if err := sink.Close(ctx); err != nil {
+		a.log.Warn("rows that waited for the warehouse are fetched again at the next start", "reason", down)
+	}
+	return nil
 }
 
 // unreachable marks errors that mean that the warehouse could not be reached.

@@ -67,7 +67,7 @@ func (a *App) syncHere(ctx context.Context, l *lifecycle, w *way, p pass) (synce
 	if err := a.migrated(ctx, sink, p.wait, a.tellDown); err != nil {
 		return syncer.Report{}, err
 	}
-	y, err := a.newSyncer(p.sources, sink, nil)
+	y, err := a.newSyncer(l, p.sources, sink, nil)
 	if err != nil {
 		return syncer.Report{}, err
 	}
@@ -83,7 +83,7 @@ func (a *App) syncHere(ctx context.Context, l *lifecycle, w *way, p pass) (synce
 // giveUp ends a pass whose warehouse has gone: rows would wait for it forever.
 func (a *App) giveUp(ctx context.Context, sink *clickhouse.Sink, wait time.Duration, cancel context.CancelCauseFunc) {
 	down := time.Time{}
-	for pause(ctx, watchEvery) {
+	for pause(ctx, min(max(wait/4, 100*time.Millisecond), watchEvery)) {
 		err := pinged(ctx, sink)
 		switch {
 		case err == nil || ctx.Err() != nil:

@@ -32,7 +32,7 @@ func findBrowser(t *testing.T) string {
 }
 
 // open starts a browser with nothing of this machine's user in it.
-func open(t *testing.T) context.Context {
+func open(t *testing.T) *tab {
 	t.Helper()
 	opts := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(findBrowser(t)),
@@ -45,8 +45,9 @@ func open(t *testing.T) context.Context {
 	t.Cleanup(stop)
 	ctx, end := chromedp.NewContext(ctx)
 	t.Cleanup(end)
-	do(t, ctx, chromedp.Navigate("about:blank"))
-	return ctx
+	b := &tab{ctx: ctx}
+	b.do(t, chromedp.Navigate("about:blank"))
+	return b
 }
 
 type tab struct {
@@ -58,12 +59,12 @@ type tab struct {
 
 // newTab opens a tab of the given size and collects what its console says:
 // nothing, when all is well.
-func newTab(t *testing.T, browser context.Context, width, height int64, scheme string) *tab {
+func newTab(t *testing.T, browser *tab, width, height int64, scheme string) *tab {
 	t.Helper()
-	ctx, end := chromedp.NewContext(browser)
+	ctx, end := chromedp.NewContext(browser.ctx)
 	t.Cleanup(end)
 	b := &tab{ctx: ctx}
-	do(t, ctx, chromedp.EmulateViewport(width, height, chromedp.EmulateScale(2)))
+	b.do(t, chromedp.EmulateViewport(width, height, chromedp.EmulateScale(2)))
 	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
 	}); err != nil {
@@ -106,12 +107,7 @@ func (b *tab) wantQuiet(t *testing.T) {
 
 func (b *tab) do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
-	do(t, b.ctx, steps...)
-}
-
-func do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
-	t.Helper()
-	if err := chromedp.Do(ctx, steps...); err != nil {
+	if err := chromedp.Do(b.ctx, steps...); err != nil {
 		t.Fatalf("browser: %v", err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // summarise writes the headline, the figures below it, and the filters.
-func (p *view) summarise(now time.Time, sources []syncer.SourceStatus) {
+func (p *view) summarise(sources []syncer.SourceStatus) {
 	tones := map[string]int{}
 	var rows, requests, limited, left uint64
 	var wait, lag time.Duration

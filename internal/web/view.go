@@ -82,7 +82,7 @@ func newView(s syncer.Status, problems []string, about About, a asked) view {
 		Now:    moment{Text: s.Now.UTC().Format("15:04:05 UTC"), Exact: exactly(s.Now), Machine: s.Now.UTC().Format(time.RFC3339)},
 		Uptime: span(s.Now.Sub(s.StartedAt)),
 	}
-	p.summarise(s.Now, sources)
+	p.summarise(sources)
 	p.fill(s.Now, sources, a)
 	return p
 }
