@@ -1,0 +1,172 @@
+package app
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// remote is a ClickHouse server on the network, as far as anyone can tell: the
+// engine behind a proxy that can go down.
+type remote struct {
+	url  string
+	down atomic.Bool
+	trip atomic.Bool // goes down at the next INSERT
+}
+
+func newRemote(t *testing.T) *remote {
+	t.Helper()
+	engine, err := embedded.Open(t.Context(), embedded.Options{Path: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	r := &remote{}
+	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: "engine"})
+	proxy.Transport = &http.Transport{DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) { return engine.Dial(ctx, addr) }}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if strings.HasPrefix(q.URL.Query().Get("query"), "INSERT") && r.trip.CompareAndSwap(true, false) {
+			r.down.Store(true)
+		}
+		if r.down.Load() {
+			panic(http.ErrAbortHandler) // cuts the connection
+		}
+		proxy.ServeHTTP(w, q)
+	}))
+	t.Cleanup(s.Close)
+	r.url = s.URL
+	return r
+}
+
+func (w *world) use(t *testing.T, r *remote) {
+	t.Helper()
+	dsn, err := config.ParseDSN(r.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.app.cfg.Warehouse.DSN = dsn
+}
+
+func TestRemoteWarehouse(t *testing.T) {
+	r := newRemote(t)
+	w := newWorld(t, sandbox.Options{Seed: 5, Orders: 200, Days: 10, NoLimits: true})
+	w.use(t, r)
+	w.sync(t)
+	w.equalsTruth(t)
+	s, err := w.app.Status(t.Context()) // from the views: nobody is at web.listen
+	if err != nil || !s.StartedAt.IsZero() || s.Sources[0].Streams[6].Rows == 0 {
+		t.Errorf("stored status = %+v, %v", s, err)
+	}
+	var lines []string
+	if err := w.app.Check(t.Context(), func(f Finding) { lines = append(lines, f.Mark()+" "+f.Text) }); err != nil {
+		t.Errorf("check: %v", err)
+	}
+	if all := strings.Join(lines, "\n"); !strings.Contains(all, "tables are in place") || strings.Contains(all, "✗") {
+		t.Errorf("check:\n%s", all)
+	}
+}
+
+func TestRemoteWarehouseDownAndUp(t *testing.T) {
+	r := newRemote(t)
+	r.down.Store(true)
+	w := newWorld(t, sandbox.Options{Seed: 6, Orders: 200, Days: 10, NoLimits: true})
+	w.use(t, r)
+
+	_, err := w.app.Sync(t.Context(), syncer.Selection{}, time.Second, nil)
+	if ExitCode(err) != ExitWarehouse {
+		t.Fatalf("sync with the warehouse down: %v", err)
+	}
+
+	d, err := w.app.startDaemon(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.run(ctx) }()
+	until(t, d, http.StatusServiceUnavailable, "could not be reached")
+	r.down.Store(false)
+	until(t, d, http.StatusOK, "ready")
+	if _, err := d.RunOnce(t.Context(), syncer.Selection{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	w.equalsTruth(t)
+	w.app.cfg.Web.Listen = strings.TrimPrefix(d.page.URL(), "http://")
+	if s, err := w.app.Status(t.Context()); err != nil || s.StartedAt.IsZero() {
+		t.Errorf("status from the page = %+v, %v", s, err)
+	}
+
+	r.down.Store(true)
+	orders := w.Restaurant(0).IDs(sandbox.StreamSalesOrders)
+	if err := w.Restaurant(0).Touch(sandbox.StreamSalesOrders, orders[:20]...); err != nil {
+		t.Fatal(err)
+	}
+	pass := make(chan error, 1)
+	go func() { _, err := d.RunOnce(t.Context(), syncer.Selection{}, nil); pass <- err }()
+	until(t, d, http.StatusServiceUnavailable, "rows wait, and nothing is lost")
+	r.down.Store(false)
+	if err := <-pass; err != nil {
+		t.Errorf("a pass over an outage: %v", err)
+	}
+	w.equalsTruth(t)
+	until(t, d, http.StatusOK, "ready")
+	stop()
+	if err := <-ended; err != nil {
+		t.Errorf("the daemon ends with %v", err)
+	}
+}
+
+// until asks /readyz until it answers so.
+func until(t *testing.T, d *daemon, code int, words string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for {
+		got, body := fetch(t, d.page.URL()+"/readyz")
+		if got == code && strings.Contains(body, words) {
+			return
+		}
+		if !pause(ctx, 50*time.Millisecond) {
+			t.Fatalf("/readyz: want %d with %q, last %d:\n%s", code, words, got, body)
+		}
+	}
+}
+
+func TestPassGivesUpWhenTheWarehouseGoes(t *testing.T) {
+	r := newRemote(t)
+	w := newWorld(t, sandbox.Options{Seed: 7, Orders: 100, Days: 10, NoLimits: true})
+	w.use(t, r)
+	w.sync(t)
+	orders := w.Restaurant(0).IDs(sandbox.StreamSalesOrders)
+	if err := w.Restaurant(0).Touch(sandbox.StreamSalesOrders, orders[0]); err != nil {
+		t.Fatal(err)
+	}
+	r.trip.Store(true)
+	report, err := w.app.Sync(t.Context(), syncer.Selection{}, time.Second, nil)
+	if ExitCode(err) != ExitWarehouse || !strings.Contains(err.Error(), "has not answered for") {
+		t.Errorf("sync with the warehouse gone: %v, %+v", err, report)
+	}
+	if err := w.app.Query(t.Context(), "SELECT 1", "", io.Discard); ExitCode(err) != ExitWarehouse {
+		t.Errorf("query with the warehouse gone: %v", err)
+	}
+	r.down.Store(false)
+	w.sync(t)
+	w.equalsTruth(t)
+}
