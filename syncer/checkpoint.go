@@ -66,7 +66,18 @@ func since(cp sinks.Checkpoint) time.Time {
 	if cp.Watermark.IsZero() {
 		return cp.Since
 	}
-	return cp.Watermark.Add(-lookback)
+	return reached(cp).Add(-lookback)
+}
+
+// reached is up to where a walk saw everything: its watermark, or its own start
+// when that is earlier. A change that shows up during the walk, stamped up to two
+// minutes back, may stand behind the walk's cursor while newer rows move the
+// watermark past it (DESIGN §5, open readings).
+func reached(cp sinks.Checkpoint) time.Time {
+	if !cp.StartedAt.IsZero() && cp.StartedAt.Before(cp.Watermark) {
+		return cp.StartedAt
+	}
+	return cp.Watermark
 }
 
 // restart is the updated_since with which a walk goes on after the service has
@@ -76,7 +87,7 @@ func (p *progress) restart() time.Time {
 	if p.disordered() || p.cp.Watermark.IsZero() {
 		return p.cp.Since
 	}
-	return later(p.cp.Since, p.cp.Watermark.Add(-lookback))
+	return later(p.cp.Since, reached(p.cp).Add(-lookback))
 }
 
 func later(a, b time.Time) time.Time {

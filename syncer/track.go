@@ -131,7 +131,7 @@ func (t *track) catchUp(ctx context.Context) error {
 	cp := t.checkpoint(sinks.WalkIncremental)
 	if cp.Cursor == "" {
 		cp.Since = since(cp)
-		cp.StartedAt = time.Now()
+		cp.StartedAt = t.stream.source.serviceNow().UTC()
 		cp.Pages, cp.Rows, cp.Tombstones = 0, 0, 0
 	}
 	return t.follow(ctx, sinks.WalkIncremental, cp)
