@@ -57,7 +57,7 @@ func (a *App) Check(ctx context.Context, tell func(Finding)) error {
 		each(f)
 	}
 	a.checkWarehouse(ctx, each)
-	a.checkPage(ctx, each)
+	a.checkPorts(ctx, each)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -247,30 +247,38 @@ func (a *App) checkParent() Finding {
 	return good("warehouse: %s is created at the start", dir)
 }
 
-// checkPage finds out whether the status page's port is free, or our daemon's.
-func (a *App) checkPage(ctx context.Context, tell func(Finding)) {
-	c := &a.cfg.Web
-	if c.Listen == "" {
-		return
-	}
-	if _, err := c.ReadPassword(); err != nil {
+// checkPorts finds out whether the addresses to listen on are free, or our
+// daemon's.
+func (a *App) checkPorts(ctx context.Context, tell func(Finding)) {
+	w := &a.cfg.Web
+	if _, err := w.ReadPassword(); err != nil {
 		tell(bad(ExitUsage, "", "web.password_file: %v", err))
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
+	running := func() bool { _, err := a.askPage(ctx); return err == nil }
+	if a.cfg.Warehouse.DSN.Embedded() {
+		running = func() bool { return a.servedByDaemon(ctx) }
+		tellPort(ctx, tell, "ClickHouse HTTP", "warehouse.http_listen", a.cfg.Warehouse.HTTPListen, running)
+	}
+	tellPort(ctx, tell, "status page", "web.listen", w.Listen, running)
+}
+
+func tellPort(ctx context.Context, tell func(Finding), what, option, address string, ours func() bool) {
+	if address == "" {
+		return
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	switch {
 	case err == nil:
 		if err := l.Close(); err != nil {
-			tell(bad(ExitProblem, "", "status page: %v", err))
+			tell(bad(ExitProblem, "", "%s: %v", what, err))
 			return
 		}
-		tell(good("status page: http://%s is free", c.Listen))
+		tell(good("%s: http://%s is free", what, address))
+	case errors.Is(err, syscall.EADDRINUSE) && ours():
+		tell(good("%s: http://%s, a daemon is running", what, address))
 	case errors.Is(err, syscall.EADDRINUSE):
-		if _, err := a.askPage(ctx); err == nil {
-			tell(good("status page: http://%s, the daemon is running", c.Listen))
-			return
-		}
-		tell(bad(ExitUsage, "Stop that process, or set web.listen to another address.", "status page: %s is taken by another process", c.Listen))
+		tell(bad(ExitUsage, "Stop that process, or set "+option+" to another address.", "%s: %s is taken by another process", what, address))
 	default:
-		tell(bad(ExitUsage, "Set web.listen to an address of this machine.", "status page: %v", err))
+		tell(bad(ExitUsage, "Set "+option+" to an address of this machine.", "%s: %v", what, err))
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/sandbox"
@@ -201,6 +202,19 @@ func TestDaemonServesTheCommandsBesideIt(t *testing.T) {
 	} {
 		if code, body := fetch(t, d.page.URL()+path); code != http.StatusOK || !strings.Contains(body, want) {
 			t.Errorf("GET %s = %d, want %q in\n%.500s", path, code, want, body)
+		}
+	}
+	_, metrics := fetch(t, d.page.URL()+"/metrics")
+	problems, err := promlint.New(strings.NewReader(metrics)).Lint()
+	if err != nil {
+		t.Errorf("metrics: %v", err)
+	}
+	for _, p := range problems {
+		t.Errorf("metric %s: %s", p.Metric, p.Text)
+	}
+	for _, path := range []string{"/", "/status.json", "/metrics", "/readyz"} {
+		if _, body := fetch(t, d.page.URL()+path); strings.Contains(body, w.Key(0, sandbox.RoleMain).Value) {
+			t.Errorf("GET %s shows the key", path)
 		}
 	}
 	if code, body := fetch(t, d.queryURL+"/?query=SELECT%20count()%20FROM%20larder.products"); code != http.StatusOK || strings.TrimSpace(body) == "0" {
