@@ -17,7 +17,7 @@ var options = []option[Config]{
 		"Set: every table is created `ON CLUSTER` as a replicated table, with a `Distributed` one on top. Not with the embedded engine.",
 		func(c *Config) *string { return &c.Warehouse.Cluster }, optional(validIdentifier)),
 	text("warehouse.http_listen", "127.0.0.1:8123",
-		"Embedded engine only: where it serves ClickHouse's HTTP interface, read-only, for Grafana and BI tools. `\"\"` is off. An address that others can reach needs `warehouse.password_file`.",
+		"Embedded engine only: where it serves ClickHouse's HTTP interface, read-only, for Grafana and BI tools. `\"\"` is off. An address that others can reach needs `warehouse.password_file`; the user is `default`.",
 		func(c *Config) *string { return &c.Warehouse.HTTPListen }, optional(validListen)).typed("address"),
 	duration("warehouse.flush_interval", "1s",
 		"Rows of all sources and streams wait at most this long for their common INSERT.",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -68,12 +69,14 @@ func printReport(w io.Writer, r syncer.Report) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%d rows with %d requests in %s\n", rows, requests, r.FinishedAt.Sub(r.StartedAt).Round(100*time.Millisecond))
+	_, err := fmt.Fprintf(w, "rows: %d, requests: %d, time: %s\n", rows, requests, r.FinishedAt.Sub(r.StartedAt).Round(100*time.Millisecond))
 	return err
 }
 
 func outcome(st syncer.StreamReport) string {
 	switch {
+	case errors.Is(st.Err, context.Canceled):
+		return "interrupted"
 	case st.Err != nil:
 		return "failed"
 	case st.Off != "":

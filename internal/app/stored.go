@@ -53,7 +53,7 @@ func storedSource(now time.Time, name string, state sinks.State, counts []clickh
 			}
 		}
 		for _, known := range state.Statuses {
-			if known.Stream == def.Stream {
+			if known.Stream == def.Stream && !served(known.State) {
 				st.State, st.Detail = known.State, known.Detail
 			}
 		}
@@ -72,6 +72,11 @@ func storedSource(now time.Time, name string, state sinks.State, counts []clickh
 
 // stateStopped is the state of a source that no daemon serves.
 const stateStopped = "stopped"
+
+// served tells the states that only a daemon can keep a stream in.
+func served(state string) bool {
+	return state == syncer.StateRunning || state == syncer.StateBackfill || state == syncer.StateStarting
+}
 
 func addCheckpoint(st *syncer.StreamStatus, c *sinks.Checkpoint) {
 	if c.Watermark.After(st.Watermark) {
