@@ -5,4 +5,40 @@
 // is fetched when and what it means. What may not: SQL or anything a warehouse
 // knows (package sinks is the contract), HTTP (package api), limits (package
 // budget), the mapping of JSON to columns (package syncer/mapping).
+//
+// # The life of a row
+//
+// A [Syncer] has sources; a source (source.go) has streams (stream.go), made from
+// one registry (definitions.go). A stream of the kind "list" has tracks (track.go),
+// and a track is followed by walks (walk.go) of two kinds, incremental and
+// backfill, at the same time. A walk asks for a page, maps its rows into an intake
+// (page.go), and hands the sink one commit with the rows, the tombstones, the
+// quarantine entries and the checkpoint behind them. The next page is asked for
+// while this one is mapped; how many pages may be on their way is the window's
+// (window.go). Streams without a cursor are replaced as wholes (snapshot.go); the
+// service's totals are asked for by day (totals.go, totals_fill.go, days.go).
+//
+// # What holds at every instant
+//
+//   - A checkpoint is in the same commit as its rows or in a later one. What is in
+//     memory may be ahead of what is stored, never the other way round.
+//   - The incremental walks of a stream are born (track.bear), durably, before its
+//     backfill asks for the first page: what changes after the backfill is theirs.
+//   - Every writer of a stream goes through an intake, which leaves out what was
+//     last written just so (dedupe.go). A walk that brings nothing writes nothing.
+//   - The newest fetch has the highest version (clock.go).
+//   - One incremental walk, snapshot or totals pass of a stream runs at a time, and
+//     one backfill (slot.go). Turns that come meanwhile are skipped.
+//
+// # When something fails
+//
+// A walk's error is its stream's (finish.go): the stream is failing, and is tried
+// again at its next turn, from its checkpoint. If the error may be the whole
+// source's, /me is asked (key.go); if that fails too the source is in trouble
+// (trouble.go), and nothing but /me is asked until it answers. A panic is an error
+// of the stream it happened in.
+//
+// Full resync and sweep, verify, reconcile and heal have their places: a walk kind
+// of its own beside backfill (sinks.WalkFull), a reader of lists that compares
+// instead of writing, and the two totals jobs, after which a day can be compared.
 package syncer

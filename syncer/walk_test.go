@@ -300,11 +300,12 @@ func TestARowOfASlowBackfillPageDoesNotReplaceANewerOne(t *testing.T) {
 			fmt.Fprintf(rw, `{"data":[%s],"next_cursor":null,"has_more":false}`, old)
 			return true
 		})
+		w.schedule.Incremental = "@every 1h" // the next walk would mend it
 		w.run(w.one())
 		time.Sleep(time.Second)
 		fresh = category("a", "new", stamp(0))
 		f.set(cats, fresh)
-		w.until("the change", time.Minute, func() bool { return w.store.Row("categories", "b1", "a").Raw == fresh })
+		w.until("the change", 2*time.Minute, func() bool { return w.store.Row("categories", "b1", "a").Raw == fresh })
 		close(release)
 		w.until("backfill", time.Minute, func() bool { return w.stream("categories").State == StateRunning })
 		time.Sleep(time.Second)

@@ -27,8 +27,20 @@ type DriftItem struct {
 }
 
 // Key identifies what is reported once (DESIGN R9): kind and path, separated by
-// a zero byte.
-func (d DriftItem) Key() string { return d.Kind + "\x00" + d.Path }
+// a zero byte, and for a value the value too.
+func (d DriftItem) Key() string { return string(d.appendKey(nil)) }
+
+func (d DriftItem) appendKey(b []byte) []byte {
+	b = append(append(append(b, d.Kind...), 0), d.Path...)
+	if d.Kind == DriftValue {
+		b = append(append(b, 0), d.Example...)
+	}
+	return b
+}
+
+// maxSeen bounds a set, should a field that looks like an enumeration hold free
+// text: values beyond it are kept in their rows and not reported.
+const maxSeen = 10_000
 
 // Seen is the set of what was reported. It is not safe for concurrent use.
 type Seen struct {
@@ -36,11 +48,11 @@ type Seen struct {
 	scratch []byte
 }
 
-// Has tells whether the item, or one of its kind and path, is in the set.
+// Has tells whether the item was reported, or must not be: the set is full.
 func (s *Seen) Has(d DriftItem) bool {
-	s.scratch = append(append(append(s.scratch[:0], d.Kind...), 0), d.Path...)
+	s.scratch = d.appendKey(s.scratch[:0])
 	_, ok := s.keys[string(s.scratch)]
-	return ok
+	return ok || len(s.keys) >= maxSeen
 }
 
 // Add puts a [DriftItem.Key] into the set, and tells whether it is new there.
@@ -97,11 +109,12 @@ func (m *Mapper) report(path, kind string, literal []byte) {
 	if len(m.drift) >= maxDrift {
 		return
 	}
+	end := int(m.dec.InputOffset())
+	example := cut(m.raw[end-len(literal) : end])
 	for i := range m.drift {
-		if d := &m.drift[i]; d.Path == path && d.Kind == kind {
+		if d := &m.drift[i]; d.Path == path && d.Kind == kind && (kind == DriftField || bytes.Equal(d.Example, example)) {
 			return
 		}
 	}
-	end := int(m.dec.InputOffset())
-	m.drift = append(m.drift, DriftItem{Path: path, Kind: kind, Example: cut(m.raw[end-len(literal) : end])})
+	m.drift = append(m.drift, DriftItem{Path: path, Kind: kind, Example: example})
 }
