@@ -201,6 +201,7 @@ func TestUsage(t *testing.T) {
 	h.want(2, "no such file", "check", "--config", "none.yaml")
 	h.want(2, `log format`, "demo", "--log-format", "xml")
 	h.want(2, "kind", "sandbox", "--fault", "earthquake")
+	h.want(2, "--days 0; allowed: 1 or more", "demo", "--days", "0")
 	h.want(2, "holds no demo", "demo", "--dir", ".")
 	h.want(4, "there is no data at", "sql", "SELECT 1")
 	h.want(0, "CREATE TABLE", "migrate", "--print")

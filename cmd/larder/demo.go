@@ -27,9 +27,17 @@ at the next start.`,
   larder demo --once                     stop after the first full sync
   larder demo --restaurants 5 --days 365 --requests-per-minute 600`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd, g, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for name, n := range map[string]int{"restaurants": o.Restaurants, "days": o.Days, "orders-per-day": o.OrdersADay, "requests-per-minute": o.PerMinute} {
+				if n < 1 {
+					return app.UsageError(fmt.Errorf("--%s %d; allowed: 1 or more", name, n))
+				}
+			}
+			return runDemo(cmd, g, o)
+		},
 	}
 	f := cmd.Flags()
+	f.SortFlags = false
 	f.StringVar(&o.Dir, "dir", "larder-demo", "`folder` for data, configuration and keys")
 	f.IntVar(&o.Restaurants, "restaurants", 2, "`number` of restaurants, with two locations each")
 	f.IntVar(&o.Days, "days", 90, "days of history")

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/larder-sync/larder/config"
@@ -47,9 +48,9 @@ type DemoInfo struct {
 // demoMark begins the configuration of a demo: a folder with it may be emptied.
 const demoMark = "# Written by `larder demo`, which empties this folder when it starts.\n"
 
-// demoPace makes the restaurants busier than real ones, so that something happens
-// while one looks.
-const demoPace = 20
+// demoGuests is how often someone orders, at any hour: something must happen while
+// one looks, in the middle of the night too.
+const demoGuests = 4 * time.Second
 
 // Demo runs sandbox, engine, daemon and page in this process until ctx ends.
 func Demo(ctx context.Context, o DemoOptions) (err error) {
@@ -78,7 +79,23 @@ func Demo(ctx context.Context, o DemoOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	guests, leave := context.WithCancel(ctx)
+	var ordering sync.WaitGroup
+	ordering.Go(func() { o.order(guests, box) })
+	defer ordering.Wait()
+	defer leave()
 	return o.follow(ctx, d, DemoInfo{Config: file, APIURL: box.url}, began)
+}
+
+// order places an order now and then, in one restaurant after the other.
+func (o DemoOptions) order(ctx context.Context, box *demoService) {
+	for i := 0; pause(ctx, demoGuests); i++ {
+		r := box.Restaurant(i % o.Restaurants)
+		locations := r.LocationIDs()
+		if _, err := r.PlaceOrder(sandbox.OrderSpec{Location: locations[i/o.Restaurants%len(locations)]}); err != nil {
+			o.Logger.Warn("nobody could order", "error", err)
+		}
+	}
 }
 
 // follow runs the daemon and tells how the first sync goes.
@@ -165,7 +182,7 @@ type demoService struct {
 func startDemoSandbox(ctx context.Context, l *lifecycle, o DemoOptions) (*demoService, error) {
 	box, err := sandbox.New(sandbox.Options{
 		Seed: o.Seed, Businesses: o.Restaurants, LocationsPer: 2, Days: o.Days, Orders: o.Days * o.OrdersADay,
-		Live: true, Pace: demoPace, Logger: o.Logger,
+		Live: true, Logger: o.Logger,
 		Limits: api.RateLimits{PerMinute: o.PerMinute, BusinessPerMinute: 5 * o.PerMinute, HeavyPerMinute: o.PerMinute},
 	})
 	if err != nil {
