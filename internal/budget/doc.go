@@ -25,6 +25,7 @@
 // X-RateLimit-Remaining lower than our own count explains means that someone
 // else uses the key. What they are seen to use counts like our own for two
 // minutes, twice as long: one share for what they used and one for what they are
-// about to. A 429 stops all that it covers until Retry-After and some jitter have
+// about to. (A program that comes in bursts after minutes of silence finds its key
+// in use all the same; that is what a share below 1 is for.) A 429 stops all that it covers until Retry-After and some jitter have
 // passed; then one request goes ahead alone.
 package budget

@@ -2,7 +2,6 @@ package budget
 
 import (
 	"context"
-	"math/rand/v2"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -33,7 +32,7 @@ func TestForecastIsExact(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				var group sync.WaitGroup
 				if c.others > 0 {
-					src.every(ctx, &group, rand.New(rand.NewPCG(1, 1)), c.others, func() int { return 1 }, Fresh)
+					src.every(ctx, &group, newDice(1), c.others, func() int { return 1 }, Fresh)
 				}
 				time.Sleep(2 * time.Minute)
 				var mu sync.Mutex

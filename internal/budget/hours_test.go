@@ -3,7 +3,6 @@ package budget
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -50,7 +49,7 @@ func (s *source) work(ctx context.Context, group *sync.WaitGroup, n int, lane La
 }
 
 // every sends n requests at once, again and again, a random time apart.
-func (s *source) every(ctx context.Context, group *sync.WaitGroup, r *rand.Rand, about time.Duration, n func() int, lane Lane) {
+func (s *source) every(ctx context.Context, group *sync.WaitGroup, r *dice, about time.Duration, n func() int, lane Lane) {
 	group.Go(func() {
 		for ctx.Err() == nil {
 			for range n() {
@@ -79,7 +78,7 @@ func TestHoursOfBackfill(t *testing.T) {
 	cases := []struct {
 		name        string
 		least, most time.Duration // one way
-		burst       func(r *rand.Rand) func() int
+		burst       func(r *dice) func() int
 		p99         time.Duration
 	}{
 		{"at once", 0, 0, single, 600 * time.Millisecond},
@@ -92,7 +91,7 @@ func TestHoursOfBackfill(t *testing.T) {
 		for name := range algorithms {
 			t.Run(c.name+"/"+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					r := rand.New(rand.NewPCG(1, 2))
+					r := newDice(1)
 					service := newService(name, DefaultLimits, c.least, c.most, 3)
 					src := newSource(NewLedger(Options{Jitter: r.Float64}), service, "bistro")
 					ctx, cancel := context.WithCancel(t.Context())
@@ -123,10 +122,10 @@ func TestHoursOfBackfill(t *testing.T) {
 	}
 }
 
-func single(*rand.Rand) func() int { return func() int { return 1 } }
+func single(*dice) func() int { return func() int { return 1 } }
 
-func upTo(n int) func(r *rand.Rand) func() int {
-	return func(r *rand.Rand) func() int { return func() int { return 1 + r.IntN(n) } }
+func upTo(n int) func(r *dice) func() int {
+	return func(r *dice) func() int { return func() int { return 1 + r.IntN(n) } }
 }
 
 // TestHoursOfEverything has three keys of a restaurant do everything at once,
@@ -137,7 +136,7 @@ func TestHoursOfEverything(t *testing.T) {
 		for _, silent := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/silent=%v", name, silent), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					r := rand.New(rand.NewPCG(21, 22))
+					r := newDice(21)
 					limits := Limits{PerMinute: 120, BusinessPerMinute: 250, HeavyPerMinute: 30}
 					service := newService(name, limits, 0, 4*time.Second, 23)
 					service.silent = silent

@@ -67,7 +67,8 @@ type Key struct {
 	queues      [lanes][2][]*waiter // by lane and weight
 	latency     time.Duration       // smoothed
 	granted     [lanes]uint64
-	urgent      [2][]instant // sent above the backfill in the last minute, by weight
+	urgent      [2][]instant // above the backfill, by weight: until when each is remembered
+	born        instant
 	rateLimited uint64
 }
 
@@ -92,7 +93,7 @@ func (l *Ledger) Key(name string, share float64) *Key {
 	if share <= 0 || share > 1 {
 		share = 1
 	}
-	k := &Key{ledger: l, name: name, share: share, out: map[*Pass]struct{}{}}
+	k := &Key{ledger: l, name: name, share: share, out: map[*Pass]struct{}{}, born: l.now()}
 	k.all = newWindow(DefaultLimits.PerMinute, share, l.opts.Margin)
 	k.heavy = newWindow(DefaultLimits.HeavyPerMinute, share, l.opts.Margin)
 	k.move(l.newBusiness(k))

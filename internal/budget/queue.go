@@ -139,7 +139,7 @@ func (k *Key) admit(now instant, lane Lane, weight int) {
 	k.out[p] = struct{}{}
 	k.granted[lane]++
 	if lane < Backfill {
-		k.urgent[weight] = append(expired(k.urgent[weight], now), now+minute)
+		k.urgent[weight] = append(expired(k.urgent[weight], now), now+remembered)
 	}
 	w.pass <- p
 }

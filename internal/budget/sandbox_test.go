@@ -142,10 +142,10 @@ func hoursAgainstTheSandbox(t *testing.T, algorithm string) {
 	from := time.Now()
 	time.Sleep(2 * time.Hour)
 	minutes := time.Since(from).Minutes()
-	plain := float64(since(way.plain, from)) / minutes / float64(limits.PerMinute)
-	heavy := float64(since(way.heavy, from)) / minutes / float64(limits.HeavyPerMinute)
 	cancel()
 	group.Wait()
+	plain := float64(since(way.plain, from)) / minutes / float64(limits.PerMinute)
+	heavy := float64(since(way.heavy, from)) / minutes / float64(limits.HeavyPerMinute)
 	slices.Sort(waits)
 	p50, p99 := waits[len(waits)/2], waits[len(waits)*99/100]
 	t.Logf("usage %.2f %% (heavy %.2f %%), %d × 429; a fresh request is answered after p50 %s p99 %s", 100*plain, 100*heavy, way.refused, p50, p99)

@@ -13,12 +13,12 @@ type counter interface {
 }
 
 // algorithms are the ways to count a minute, each begun at a random phase.
-var algorithms = map[string]func(limit int, r *rand.Rand) counter{
-	"fixed": func(limit int, r *rand.Rand) counter {
+var algorithms = map[string]func(limit int, r *dice) counter{
+	"fixed": func(limit int, r *dice) counter {
 		return &fixed{limit: limit, phase: time.Duration(r.Int64N(int64(minute)))}
 	},
-	"sliding": func(limit int, _ *rand.Rand) counter { return &sliding{limit: limit} },
-	"bucket":  func(limit int, _ *rand.Rand) counter { return &bucket{limit: limit, tokens: float64(limit)} },
+	"sliding": func(limit int, _ *dice) counter { return &sliding{limit: limit} },
+	"bucket":  func(limit int, _ *dice) counter { return &bucket{limit: limit, tokens: float64(limit)} },
 }
 
 // fixed counts by minutes that begin at a phase of the clock's.
@@ -79,11 +79,33 @@ func (b *bucket) admit(now time.Time) (int, time.Duration, bool) {
 	return int(b.tokens), 0, true
 }
 
+// dice are a seeded source of chance for several goroutines.
+type dice struct {
+	mu   sync.Mutex
+	rand *rand.Rand
+}
+
+func newDice(seed uint64) *dice { return &dice{rand: rand.New(rand.NewPCG(seed, 7))} }
+
+func (d *dice) Float64() float64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.rand.Float64()
+}
+
+func (d *dice) Int64N(n int64) int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.rand.Int64N(n)
+}
+
+func (d *dice) IntN(n int) int { return int(d.Int64N(int64(n))) }
+
 // service is a service with a restaurant's keys: it takes its time, counts each
 // request at some instant of it, and answers.
 type service struct {
 	mu       sync.Mutex
-	rand     *rand.Rand
+	rand     *dice
 	limits   Limits
 	make     func(limit int) counter
 	business counter
@@ -98,7 +120,7 @@ type service struct {
 }
 
 func newService(algorithm string, limits Limits, least, most time.Duration, seed uint64) *service {
-	r := rand.New(rand.NewPCG(seed, 7))
+	r := newDice(seed)
 	s := &service{rand: r, limits: limits, least: least, most: most, keys: map[string][2]counter{}}
 	s.make = func(limit int) counter { return algorithms[algorithm](limit, r) }
 	s.business = s.make(limits.BusinessPerMinute)
@@ -166,6 +188,8 @@ func (s *service) said(a Answer) Answer {
 
 // rate is how many requests were counted in a minute, on average from from on.
 func (s *service) rate(from, to time.Time) float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	n := 0
 	for _, at := range s.counted {
 		if !at.Before(from) && at.Before(to) {

@@ -48,15 +48,12 @@ func (k *Key) Forecast(requests int, heavy bool) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	for weight := range k.urgent {
-		k.urgent[weight] = expired(k.urgent[weight], now)
-	}
-	plainly, heavily := len(k.urgent[plain]), len(k.urgent[heavyweight])
+	plainly, heavily := k.urgency(now, plain), k.urgency(now, heavyweight)
 	b := k.business.limit
 	b.expire(now)
 	k.all.expire(now)
 	longest := max(
-		b.forecast(now, requests, plainly+heavily+b.ours()-k.all.ours(), k.latency),
+		b.forecast(now, requests, plainly+heavily+float64(b.ours()-k.all.ours()), k.latency),
 		k.all.forecast(now, requests, plainly+heavily, k.latency))
 	if heavy {
 		k.heavy.expire(now)
@@ -65,10 +62,21 @@ func (k *Key) Forecast(requests int, heavy bool) time.Duration {
 	return longest
 }
 
-// forecast is how long one window needs when taken of its places serve others:
+// remembered is how long back the forecast looks for what the other lanes use.
+const remembered = 10 * minute
+
+// urgency is how many requests of a weight the lanes above the backfill send in a
+// minute.
+func (k *Key) urgency(now instant, weight int) float64 {
+	k.urgent[weight] = expired(k.urgent[weight], now)
+	over := min(max(now-k.born, minute), remembered)
+	return float64(len(k.urgent[weight])) / over.Minutes()
+}
+
+// forecast is how long one window needs when so many of its places serve others:
 // each place serves once in a cycle.
-func (w *window) forecast(now instant, requests, taken int, latency time.Duration) time.Duration {
-	places := max(1, min(w.share, w.limit-len(w.foreign))-taken)
+func (w *window) forecast(now instant, requests int, taken float64, latency time.Duration) time.Duration {
+	places := max(1, float64(min(w.share, w.limit-len(w.foreign)))-taken)
 	wait := max(w.pausedUntil-now, 0)
-	return wait + time.Duration(float64(requests)/float64(places)*float64(w.cycle+latency))
+	return wait + time.Duration(float64(requests)/places*float64(w.cycle+latency))
 }
