@@ -86,14 +86,15 @@ WHERE source = ` + literal(source) + ` AND released_at IS NULL ORDER BY stream, 
 }
 
 func (s *Sink) readDrift(ctx context.Context, source string, state *sinks.State) error {
-	sql := `SELECT DISTINCT stream, kind, path FROM ` + s.warehouse.table("schema_drift") + `
-WHERE source = ` + literal(source) + ` ORDER BY stream, kind, path`
+	sql := `SELECT DISTINCT stream, kind, path, if(kind = 'value', example, '') AS value FROM ` + s.warehouse.table("schema_drift") + `
+WHERE source = ` + literal(source) + ` ORDER BY stream, kind, path, value`
 	return s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
-		var stream, kind, path string
-		if err := rows.Scan(&stream, &kind, &path); err != nil {
+		var stream string
+		var d sinks.Drift
+		if err := rows.Scan(&stream, &d.Kind, &d.Path, &d.Example); err != nil {
 			return err
 		}
-		state.Drift = append(state.Drift, strings.Join([]string{stream, kind, path}, "\x00"))
+		state.Drift = append(state.Drift, stream+"\x00"+d.Key())
 		return nil
 	})
 }

@@ -99,7 +99,7 @@ CREATE TABLE IF NOT EXISTS {{storage "schema_drift"}}
     `seen_at` DateTime64(6, 'UTC') COMMENT 'When it was seen (UTC)'
 )
 ENGINE = {{replacing ""}}
-ORDER BY (source, stream, kind, path, seen_at)
+ORDER BY (source, stream, kind, path, example, seen_at)
 SETTINGS {{settings}}
 COMMENT 'Fields and values of the API that this version of Larder does not know, as reported';
 

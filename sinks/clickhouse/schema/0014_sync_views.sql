@@ -96,7 +96,7 @@ CREATE OR REPLACE VIEW {{view "schema_drift"}}
 )
 AS SELECT
     business_id, source, stream, kind, path,
-    argMin(example, seen_at) AS example, argMin(row_id, seen_at) AS row_id, min(seen_at) AS first_seen_at
-FROM {{table "schema_drift"}}
-GROUP BY business_id, source, stream, kind, path
+    argMin(seen.example, seen_at) AS example, argMin(row_id, seen_at) AS row_id, min(seen_at) AS first_seen_at
+FROM {{table "schema_drift"}} AS seen
+GROUP BY business_id, source, stream, kind, path, if(kind = 'value', seen.example, '')
 COMMENT 'Fields and values of the API that this version of Larder does not know, once each';
