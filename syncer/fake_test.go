@@ -115,6 +115,22 @@ func (f *fake) on(path string, a func(w http.ResponseWriter, r *http.Request) bo
 	f.answer[path] = a
 }
 
+// taken returns every request since the last call, with its time.
+func (f *fake) taken() (log []string, at []time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	log, at = f.log, f.at
+	f.log, f.at = nil, nil
+	return log, at
+}
+
+// row returns a row as the fake has it.
+func (f *fake) row(path string, i int) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.rows[path][i]
+}
+
 // asked returns the requests of a path since the last call.
 func (f *fake) asked(path string) []string {
 	f.mu.Lock()

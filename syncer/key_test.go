@@ -83,8 +83,8 @@ func TestADisabledKeyAndAnUnreachableServiceAreStates(t *testing.T) {
 				w.until(state, 10*time.Minute, func() bool { return w.source().State == state })
 				f.asked("/me")
 				time.Sleep(30 * time.Minute)
-				if n := len(f.log); n > 80 {
-					t.Errorf("%d requests in half an hour of trouble", n)
+				if log, _ := f.taken(); len(log) > 80 {
+					t.Errorf("%d requests in half an hour of trouble", len(log))
 				}
 				for _, path := range []string{"/me", cats, "/products", "/ingredients", "/sales/orders"} {
 					f.on(path, nil)
@@ -155,7 +155,9 @@ func TestAKeyOfAnotherRestaurantIsRefused(t *testing.T) {
 		w.run(w.one())
 		w.until("running", 10*time.Minute, w.filled)
 		w.halt()
+		f.mu.Lock()
 		f.me = strings.Replace(fakeMe, `"b1"`, `"b2"`, 1)
+		f.mu.Unlock()
 		w.run(w.one())
 		w.until("refused", time.Minute, func() bool { return w.source().State == StateFailing && strings.Contains(w.source().Detail, "b2") })
 	})

@@ -168,7 +168,7 @@ func TestTheStoredWatermarkNeverRunsAhead(t *testing.T) {
 		w.run(w.one())
 		w.until("b", time.Minute, func() bool {
 			cp, _ := w.store.Checkpoint("s", "categories", sinks.WalkIncremental)
-			return cp.Watermark.Equal(stampIn(f.rows[cats][1]))
+			return cp.Watermark.Equal(stampIn(f.row(cats, 1)))
 		})
 	})
 }
@@ -219,7 +219,7 @@ func TestTombstonesBuryAndMoveTheWatermark(t *testing.T) {
 		if !rows["never"].Deleted {
 			t.Error("a tombstone of a row never seen is not stored")
 		}
-		if mark := w.stream("categories").Watermark; !mark.Equal(stampIn(f.rows[cats][0])) {
+		if mark := w.stream("categories").Watermark; !mark.Equal(stampIn(f.row(cats, 0))) {
 			t.Errorf("watermark %s", mark)
 		}
 		f.set(cats, category("a", "A", stamp(0)))
