@@ -144,14 +144,14 @@ func TestConfigurationErrorsAreNamed(t *testing.T) {
 	defer func() { _ = sink.Close(context.Background()) }() // memsink's Close returns nil
 	good := sourceOf("a", "k")
 	bad := good
-	bad.Streams = []string{"prodcuts"}
+	bad.Streams = []string{"prod-ucts"}
 	for _, c := range []struct {
 		opts Options
 		want string
 	}{
 		{Options{Sources: []Source{good}}, "sink"},
 		{Options{Sink: sink, Sources: []Source{good, good}}, "unique"},
-		{Options{Sink: sink, Sources: []Source{bad}}, "prodcuts"},
+		{Options{Sink: sink, Sources: []Source{bad}}, "prod-ucts"},
 		{Options{Sink: sink, Sources: []Source{good}, Schedule: Schedule{Incremental: "soon"}}, "schedule.incremental"},
 		{Options{Sink: sink, Sources: []Source{{Name: "a", BaseURL: "ftp://x", Key: good.Key}}}, "base URL"},
 	} {

@@ -1,0 +1,149 @@
+package syncer
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/syncer/internal/memsink"
+)
+
+// truth asks the service itself, past its limits, for all live rows of a list.
+func (w *world) truth(key, path string, query url.Values) map[string]string {
+	w.t.Helper()
+	rows := map[string]string{}
+	for cursor := ""; ; {
+		q := url.Values{"limit": {"200"}}
+		for k, v := range query {
+			q[k] = v
+		}
+		if cursor != "" {
+			q.Set("cursor", cursor)
+		}
+		var page struct {
+			Data       []json.RawMessage
+			NextCursor *string `json:"next_cursor"`
+			HasMore    bool    `json:"has_more"`
+		}
+		w.ask(key, path+"?"+q.Encode(), &page)
+		for _, raw := range page.Data {
+			var row struct {
+				ID, Code string
+				Deleted  bool
+			}
+			if err := json.Unmarshal(raw, &row); err != nil {
+				w.t.Fatalf("truth: %v", err)
+			}
+			if row.ID == "" {
+				row.ID = row.Code
+			}
+			if row.Deleted {
+				delete(rows, row.ID)
+			} else {
+				rows[row.ID] = string(raw)
+			}
+		}
+		if !page.HasMore {
+			return rows
+		}
+		cursor = *page.NextCursor
+	}
+}
+
+func (w *world) ask(key, uri string, into any) {
+	w.t.Helper()
+	for {
+		r := httptest.NewRequest(http.MethodGet, "/v1"+uri, nil)
+		r.Header.Set("Authorization", "Bearer "+key)
+		r.RemoteAddr = "127.0.0.2:1"
+		rec := httptest.NewRecorder()
+		w.handler.ServeHTTP(rec, r)
+		if rec.Code == 429 {
+			time.Sleep(time.Second)
+			continue
+		}
+		if rec.Code != 200 {
+			w.t.Fatalf("truth: %s: %d %s", uri, rec.Code, rec.Body)
+		}
+		if err := json.Unmarshal(rec.Body.Bytes(), into); err != nil {
+			w.t.Fatalf("truth: %s: %v", uri, err)
+		}
+		return
+	}
+}
+
+// lists are the streams that are compared with the service row by row.
+var lists = []struct {
+	stream, path string
+	query        url.Values
+}{
+	{"locations", "/locations", nil},
+	{"allergens", "/allergens", nil},
+	{"categories", "/categories", nil},
+	{"products", "/products", nil},
+	{"ingredients", "/ingredients", nil},
+	{"sales_orders", "/sales/orders", url.Values{"updated_since": {"1900-01-01T00:00:00Z"}}},
+}
+
+// equalLists compares the lists that one pass of orders and products brings.
+func (w *world) equalLists() {
+	w.t.Helper()
+	w.compare("products", "sales_orders")
+}
+
+// equal compares the mirror with the service, row by row, with a key of the
+// test's own, so that the source's budget is left alone.
+func (w *world) equal() {
+	w.t.Helper()
+	w.compare("locations", "allergens", "categories", "products", "ingredients", "sales_orders")
+}
+
+func (w *world) compare(streams ...string) {
+	w.t.Helper()
+	for _, s := range w.syncer.Status().Sources {
+		key := ""
+		for _, k := range w.box.Keys() {
+			if k.BusinessID == s.BusinessID && k.Role == sandbox.RoleTest {
+				key = k.Value
+			}
+		}
+		for _, l := range lists {
+			if !slices.Contains(streams, l.stream) {
+				continue
+			}
+			w.same(s.Name, l.stream, w.truth(key, l.path, l.query), w.store.Rows(l.stream, s.BusinessID))
+		}
+	}
+}
+
+func (w *world) same(source, stream string, want map[string]string, got map[string]memsink.Row) {
+	w.t.Helper()
+	wrong := 0
+	report := func(format string, args ...any) {
+		if wrong++; wrong <= 5 {
+			w.t.Errorf("%s %s: "+format, append([]any{source, stream}, args...)...)
+		}
+	}
+	for id, raw := range want {
+		switch r, ok := got[id]; {
+		case !ok:
+			report("row %q is missing", id)
+		case r.Deleted:
+			report("row %q is buried (%s)", id, r.Reason)
+		case r.Raw != raw:
+			report("row %q differs:\n mirror  %s\n service %s", id, r.Raw, raw)
+		}
+	}
+	for id, r := range got {
+		if _, ok := want[id]; !ok && !r.Deleted {
+			report("row %q is live in the mirror and gone in the service", id)
+		}
+	}
+	if wrong > 0 {
+		w.t.Errorf("%s %s: %d differences", source, stream, wrong)
+	}
+}
