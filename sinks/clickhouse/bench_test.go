@@ -155,8 +155,8 @@ func (o *order) json(r int) []byte {
 
 func (o *order) fill(v *sinks.Vector) {
 	name := v.Column.Name
-	switch {
-	case v.Column.Depth == 2:
+	switch v.Column.Depth {
+	case 2:
 		for _, n := range o.extras {
 			for range n {
 				o.scalar(v)
@@ -164,7 +164,7 @@ func (o *order) fill(v *sinks.Vector) {
 			v.EndList(1)
 		}
 		v.EndList(0)
-	case v.Column.Depth == 1:
+	case 1:
 		n := map[byte]int{'i': o.lines, 'p': o.payments, 'r': o.refunds}[name[0]]
 		for range n {
 			o.scalar(v)

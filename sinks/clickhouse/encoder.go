@@ -53,13 +53,6 @@ func (e *encoder) textString(s string) {
 	e.spill()
 }
 
-// repeat writes one text n times.
-func (e *encoder) repeat(s string, n int) {
-	for range n {
-		e.textString(s)
-	}
-}
-
 // vectors writes the values of one column: first what the format calls the
 // prefix, then the data of all vectors as if they were one.
 func (e *encoder) vectors(t wireType, all []*sinks.Vector) {

@@ -12,14 +12,14 @@ import (
 )
 
 var (
-	// ErrUnreachable: the warehouse does not answer, or refuses the user. The
+	// ErrUnreachable says that the warehouse does not answer, or refuses the user. The
 	// commands exit with 4.
 	ErrUnreachable = errors.New("the warehouse could not be reached")
-	// ErrSchemaNewer: a newer Larder has migrated the warehouse.
+	// ErrSchemaNewer says that a newer Larder has migrated the warehouse.
 	ErrSchemaNewer = errors.New("the warehouse's schema is newer than this program")
-	// ErrNotMigrated: the warehouse lacks migrations that this program needs.
+	// ErrNotMigrated says that the warehouse lacks migrations that this program needs.
 	ErrNotMigrated = errors.New("the warehouse's schema is older than this program")
-	// ErrClosed: the sink was closed; a receipt that fails with it was not durable.
+	// ErrClosed says that the sink was closed; a receipt that fails with it was not durable.
 	ErrClosed = errors.New("the sink is closed")
 )
 

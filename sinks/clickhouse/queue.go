@@ -91,8 +91,9 @@ func (q *queue) close() {
 }
 
 // take waits until a flush is due and returns all that is queued; nil means that
-// the queue is closed and empty, or that ctx ended. A flush is due when enough is queued, when a
-// writer waits for room, or when interval has passed since the last one began.
+// the queue is closed and empty, or that ctx ended. A flush is due when enough is
+// queued, when a writer waits for room, or when interval has passed since the last
+// one began.
 func (q *queue) take(ctx context.Context, began time.Time, interval time.Duration, enough int) []*queued {
 	due := time.NewTimer(time.Until(began.Add(interval)))
 	defer due.Stop()

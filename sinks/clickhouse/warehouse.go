@@ -53,7 +53,7 @@ func (w *warehouse) asker() (driver.Conn, error) {
 	if w.asking != nil {
 		return w.asking, nil
 	}
-	options := w.target.options
+	options := w.options
 	options.Auth.Database = w.database
 	conn, err := clickhousego.Open(&options)
 	if err != nil {

@@ -176,9 +176,6 @@ func testCheckpointLast(t *testing.T, h Harness) {
 			checkCovered(t, h, observer)
 		}
 	}
-	if n := commits / 2; n > 0 {
-		checkCovered(t, h, observer)
-	}
 	close(stop)
 	trouble.Wait()
 	if err := last.Wait(within(t)); err != nil {

@@ -24,14 +24,16 @@ func testState(t *testing.T, h Harness) {
 	bare := &sinks.Checkpoint{Source: source, Stream: "products", Walk: sinks.WalkIncremental, Business: business, UpdatedAt: now.Add(time.Hour)}
 	status := &sinks.StreamStatus{Source: source, Stream: "products", State: "failing", Detail: "it's broken", ChangedAt: now}
 	drift := sinks.Drift{Path: "items.discount_code", Kind: "field", Example: `"X1"`, RowID: "a", SeenAt: now}
+	meal := sinks.Drift{Path: "payments.method", Kind: "value", Example: `"meal"`, RowID: "a", SeenAt: now}
+	points := sinks.Drift{Path: "payments.method", Kind: "value", Example: `"points"`, RowID: "a", SeenAt: now}
 	store(t, s, &sinks.Commit{Source: source, Business: business, Stream: "ingredients", Checkpoint: full,
 		Run: &sinks.Run{Source: source, Stream: "ingredients", Walk: sinks.WalkBackfill, StartedAt: now, FinishedAt: now.Add(time.Minute), Pages: 3, Error: "none"}})
-	store(t, s, &sinks.Commit{Source: source, Business: business, Stream: "products", Checkpoint: bare, Status: status, Drift: []sinks.Drift{drift}})
+	store(t, s, &sinks.Commit{Source: source, Business: business, Stream: "products", Checkpoint: bare, Status: status, Drift: []sinks.Drift{drift, meal, points}})
 	store(t, s, &sinks.Commit{Source: "other", Business: "biz-2", Stream: "products", Drift: []sinks.Drift{drift},
 		Checkpoint: &sinks.Checkpoint{Source: "other", Stream: "products", Walk: sinks.WalkFull, UpdatedAt: now}})
 
 	want := sinks.State{Business: business, Checkpoints: []sinks.Checkpoint{*full, *bare}, Quarantined: map[string][]string{},
-		Drift: []string{"products\x00field\x00items.discount_code"}, Statuses: []sinks.StreamStatus{*status}}
+		Drift: []string{"products\x00" + drift.Key(), "products\x00" + meal.Key(), "products\x00" + points.Key()}, Statuses: []sinks.StreamStatus{*status}}
 	for name, reader := range map[string]sinks.Sink{"the same sink": s, "another sink": open(t, h, Options{})} {
 		got, err := reader.State(within(t), source)
 		if err != nil {
@@ -120,7 +122,7 @@ func testQuarantine(t *testing.T, h Harness) {
 func testLiveIDs(t *testing.T, h Harness) {
 	s := open(t, h, Options{})
 	store(t, s, ingredients(h, row("2026-11-21/a", 1), row("2026-11-21/b", 1), row("2026-11-2", 1), row("2026-11-22/a", 1), row("%", 1)))
-	store(t, s, bury(h, tombstone("2026-11-21/b", 2, "gone"), tombstone("2026-11-21/z", 2, "gone")))
+	store(t, s, bury(tombstone("2026-11-21/b", 2, "gone"), tombstone("2026-11-21/z", 2, "gone")))
 	for prefix, want := range map[string][]string{
 		"":            {"%", "2026-11-2", "2026-11-21/a", "2026-11-22/a"},
 		"2026-11-21/": {"2026-11-21/a"},

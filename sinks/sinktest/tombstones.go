@@ -15,7 +15,7 @@ func tombstone(id string, version uint64, reason string) sinks.Tombstone {
 		DeletedAt: now.Add(30 * time.Minute), Raw: []byte(fmt.Sprintf(`{"id":%q,"deleted":true}`, id))}
 }
 
-func bury(h Harness, stones ...sinks.Tombstone) *sinks.Commit {
+func bury(stones ...sinks.Tombstone) *sinks.Commit {
 	return &sinks.Commit{Source: source, Business: business, Stream: "ingredients", Tombstones: stones}
 }
 
@@ -55,7 +55,7 @@ func checkBuried(t *testing.T, table string, got Row, r sinks.Row, values map[st
 
 func testLoneTombstone(t *testing.T, h Harness) {
 	s := open(t, h, Options{})
-	store(t, s, bury(h, tombstone("never-seen", 7, "unpaid")))
+	store(t, s, bury(tombstone("never-seen", 7, "unpaid")))
 	got := h.Rows("ingredients", business)
 	if len(got) != 1 || !got[0].Deleted || got[0].Reason != "unpaid" || got[0].Raw != `{"id":"never-seen","deleted":true}` ||
 		!got[0].DeletedAt.Equal(now.Add(30*time.Minute)) {
@@ -69,10 +69,10 @@ func testLoneTombstone(t *testing.T, h Harness) {
 func testResurrection(t *testing.T, h Harness) {
 	s := open(t, h, Options{})
 	store(t, s, ingredients(h, row("a", 5), row("b", 5)))
-	store(t, s, bury(h, tombstone("a", 6, "deleted"), tombstone("b", 6, "deleted")))
+	store(t, s, bury(tombstone("a", 6, "deleted"), tombstone("b", 6, "deleted")))
 	store(t, s, ingredients(h, row("a", 7)))
 	expect(t, h, map[string]string{"a": "live 7", "b": "deleted 6"})
-	store(t, s, bury(h, tombstone("a", 8, "gone")))
+	store(t, s, bury(tombstone("a", 8, "gone")))
 	expect(t, h, map[string]string{"a": "gone 8", "b": "deleted 6"})
 	for _, r := range h.Rows("ingredients", business) {
 		if want := map[string]string{"a": rawOf("a", 7), "b": rawOf("b", 5)}[r.ID]; r.Raw != want {
