@@ -81,13 +81,23 @@ type Quarantined struct {
 	FetchedAt time.Time
 }
 
-// Drift is an unknown field or value, reported once per source (DESIGN R9).
+// Drift is an unknown field or value, each reported once per source (DESIGN R9).
 type Drift struct {
 	Path    string // e.g. items.discount_code
 	Kind    string // field, value
 	Example string // literal JSON of the first one seen, cut to 200 bytes
 	RowID   string
 	SeenAt  time.Time
+}
+
+// Key identifies what is reported once: kind, path and, for a value, its example,
+// NUL between.
+func (d Drift) Key() string {
+	key := d.Kind + "\x00" + d.Path
+	if d.Kind == "value" {
+		key += "\x00" + d.Example
+	}
+	return key
 }
 
 // The kinds of walk that have a checkpoint of their own.
@@ -147,7 +157,7 @@ type State struct {
 	Checkpoints []Checkpoint
 	// Quarantined are the open entries: row ids by stream.
 	Quarantined map[string][]string
-	// Drift are the paths already reported, as stream + "\x00" + kind + "\x00" + path.
+	// Drift is what was reported: stream + "\x00" + [Drift.Key].
 	Drift    []string
 	Statuses []StreamStatus
 }
