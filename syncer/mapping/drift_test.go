@@ -164,3 +164,18 @@ func TestBadTombstones(t *testing.T) {
 		t.Errorf("got %v", bad)
 	}
 }
+
+// Every unknown value is reported once, not only the first of its path (DESIGN R9).
+func TestEachUnknownValueIsReported(t *testing.T) {
+	var seen Seen
+	for _, example := range []string{`"meal"`, `"points"`} {
+		d := DriftItem{Path: "payments.method", Kind: DriftValue, Example: []byte(example)}
+		if seen.Has(d) {
+			t.Fatalf("%s counts as reported", example)
+		}
+		seen.Add(d.Key())
+		if !seen.Has(d) {
+			t.Fatalf("%s does not count as reported", example)
+		}
+	}
+}

@@ -59,7 +59,7 @@ func (s *Store) apply(c *sinks.Commit, withState bool) {
 	s.applyTombstones(c)
 	s.applyQuarantine(c)
 	for _, d := range c.Drift {
-		s.drift = append(s.drift, c.Source+"\x00"+c.Stream+"\x00"+d.Kind+"\x00"+d.Path)
+		s.drift = append(s.drift, c.Source+"\x00"+c.Stream+"\x00"+d.Key())
 	}
 	if withState {
 		s.applyState(c)
@@ -187,7 +187,7 @@ func (s *Store) Entries() []Entry {
 	return slices.Clone(s.entries)
 }
 
-// Drift returns the reported drift as source, stream, kind and path, NUL between.
+// Drift returns the reported drift as source, stream and [sinks.Drift.Key], NUL between.
 func (s *Store) Drift() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
