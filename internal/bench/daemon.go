@@ -23,13 +23,15 @@ import (
 // daemon is `larder run` on a data folder of its own; it can be killed and
 // started again.
 type daemon struct {
-	dir, config, web, sql string
-	cmd                   *exec.Cmd
+	dir, config, web, sql  string
+	baseURL, keyFile, more string
+	streams                string // YAML list; empty for all
+	cmd                    *exec.Cmd
 }
 
-// newDaemon writes the configuration for one source; extra is more YAML.
-func newDaemon(dir string, s *service, extra string) (*daemon, error) {
-	d := &daemon{dir: dir, config: filepath.Join(dir, "larder.yaml")}
+// newDaemon writes the configuration for one source; more is more YAML.
+func newDaemon(dir string, s *service, more string) (*daemon, error) {
+	d := &daemon{dir: dir, config: filepath.Join(dir, "larder.yaml"), keyFile: filepath.Join(dir, "key"), baseURL: s.BaseURL, more: more, streams: "[]"}
 	var err error
 	if d.web, err = freeAddress(); err != nil {
 		return nil, err
@@ -37,13 +39,17 @@ func newDaemon(dir string, s *service, extra string) (*daemon, error) {
 	if d.sql, err = freeAddress(); err != nil {
 		return nil, err
 	}
-	keyFile := filepath.Join(dir, "key")
-	if err := os.WriteFile(keyFile, []byte(mainKey(s).Value), 0o600); err != nil {
+	if err := os.WriteFile(d.keyFile, []byte(mainKey(s).Value), 0o600); err != nil {
 		return nil, err
 	}
-	text := fmt.Sprintf("sources:\n  - {name: bench, base_url: %q, key_file: %q}\nwarehouse:\n  dsn: %q\n  http_listen: %q\nweb: {listen: %q}\n%s",
-		s.BaseURL, keyFile, "embedded:"+filepath.Join(dir, "data"), d.sql, d.web, extra)
-	return d, os.WriteFile(d.config, []byte(text), 0o600)
+	return d, d.write()
+}
+
+// write writes the configuration.
+func (d *daemon) write() error {
+	text := fmt.Sprintf("sources:\n  - {name: bench, base_url: %q, key_file: %q, streams: %s}\nwarehouse:\n  dsn: %q\n  http_listen: %q\nweb: {listen: %q}\n%s",
+		d.baseURL, d.keyFile, d.streams, "embedded:"+filepath.Join(d.dir, "data"), d.sql, d.web, d.more)
+	return os.WriteFile(d.config, []byte(text), 0o600)
 }
 
 func mainKey(s *service) sandbox.Key {
