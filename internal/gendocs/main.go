@@ -1,0 +1,64 @@
+// Command gendocs writes the documents that are made from the code: `make docs`.
+//
+//	docs/configuration.md   from the table of options
+//	docs/data-dictionary.md from a migrated warehouse, in the embedded engine
+//
+// What may live here: finding out what the code says of itself and writing it
+// down. What may not: text about Larder that the code does not hold. The test
+// fails when a document is stale.
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/embedded"
+)
+
+func main() {
+	if err := run(context.Background(), "docs"); err != nil {
+		fmt.Fprintln(os.Stderr, "gendocs:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, dir string) error {
+	scratch, err := os.MkdirTemp("", "larder-docs-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	engine, err := embedded.Open(ctx, embedded.Options{Path: filepath.Join(scratch, "data")})
+	if err != nil {
+		return err
+	}
+	defer engine.Close()
+	dictionary, err := dataDictionary(ctx, engine)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "data-dictionary.md"), dictionary, 0o644); err != nil { //nolint:gosec // a document
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "configuration.md"), config.Reference(), 0o644) //nolint:gosec // a document
+}
+
+// dataDictionary migrates the engine and describes what is there.
+func dataDictionary(ctx context.Context, engine *embedded.Engine) ([]byte, error) {
+	sink, err := clickhouse.Open(ctx, clickhouse.Options{Dial: engine.Dial})
+	if err != nil {
+		return nil, err
+	}
+	defer sink.Close(ctx)
+	if err := sink.Migrate(ctx); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = sink.Dictionary(ctx, &b)
+	return b.Bytes(), err
+}
