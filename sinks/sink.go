@@ -52,7 +52,7 @@ type Commit struct {
 	Batch      *Batch      // live rows; nil for none
 	Tombstones []Tombstone // applied by version, like rows
 	Quarantine []Quarantined
-	Released   []string // row ids whose quarantine entries close
+	Released   []string // row ids whose quarantine entries close; "" closes those without an id
 	Drift      []Drift
 
 	// Stored after everything above.

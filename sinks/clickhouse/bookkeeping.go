@@ -214,7 +214,7 @@ func (s *Sink) planQuarantine(ctx context.Context, commits []*queued) ([]step, e
 			if q.ID == "" {
 				key.content = string(q.Raw)
 			}
-			delete(released, key)
+			delete(released, entryKey{source: c.Source, stream: c.Stream, id: q.ID})
 			if err := appendRow(b, c.Business, c.Source, c.Stream, q.ID, key.content, q.Field, q.Reason, string(q.Raw),
 				q.FetchedAt, q.Version); err != nil {
 				return nil, err
@@ -231,7 +231,7 @@ func (s *Sink) planQuarantine(ctx context.Context, commits []*queued) ([]step, e
 	return append(steps, s.releaseStep(released)), nil
 }
 
-// releaseStep closes open entries. The closed entry has the version of the open
+// releaseStep closes open entries; an empty row id closes all that have none. The closed entry has the version of the open
 // one, and of equal versions the last insert wins; a later entry opens it again.
 func (s *Sink) releaseStep(released map[entryKey]bool) step {
 	lines := make([]string, 0, len(released))
@@ -244,7 +244,7 @@ func (s *Sink) releaseStep(released map[entryKey]bool) step {
 SELECT business_id, source, stream, row_id, content, field, reason, raw, fetched_at, now64(6, 'UTC'), _version
 FROM %[1]s FINAL
 WHERE (source, stream, row_id) IN (SELECT source, stream, row_id FROM format(TSV, 'source String, stream String, row_id String', %[2]s))
-    AND content = '' AND released_at IS NULL`, table, literal(strings.Join(lines, "")))
+    AND released_at IS NULL`, table, literal(strings.Join(lines, "")))
 	return step{what: "quarantine", table: "quarantine", rows: len(released), run: func(ctx context.Context) (int64, error) {
 		return int64(len(sql)), s.warehouse.exec(ctx, sql, statementSettings)
 	}}

@@ -117,6 +117,11 @@ func testQuarantine(t *testing.T, h Harness) {
 	// Rows without an id are told apart by what they hold.
 	store(t, s, commit([]sinks.Quarantined{bad("", 9), bad("", 10), bad("", 9)}, "a", "b'\t"))
 	expectOpen("", "")
+	// They close together, by the empty id.
+	store(t, s, commit([]sinks.Quarantined{bad("a", 11)}, ""))
+	expectOpen("a")
+	store(t, s, commit([]sinks.Quarantined{bad("", 12)}))
+	expectOpen("", "a")
 }
 
 func testLiveIDs(t *testing.T, h Harness) {
