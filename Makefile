@@ -38,7 +38,7 @@ engine: node_modules/.engine ## Fetch the embedded ClickHouse engine through npm
 node_modules/.engine: package.json package-lock.json
 	$(call need,node,Node.js 20 or newer (https://nodejs.org))
 	$(call need,npm,npm (it comes with Node.js: https://nodejs.org))
-	@echo "fetching the embedded engine $(ENGINE)@$(ENGINE_VERSION) (about 150 MB to download, 570 MB on disk)"
+	@echo "fetching the embedded engine $(ENGINE)@$(ENGINE_VERSION) (about 170 MB to download, 570 MB on disk)"
 	@if [ "$(ENGINE)" = "@chdb/lib-linux-x64-gnu" ]; then npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; \
 	else npm install --no-save --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel=error $(ENGINE)@$(ENGINE_VERSION); fi
 	@test -f $(LIBCHDB) || { echo "make: npm brought no $(LIBCHDB): there may be no engine for $(OS)-$(ARCH)" >&2; exit 1; }
