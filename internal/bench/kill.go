@@ -62,7 +62,7 @@ func measureKill(ctx context.Context, r *report, s *service, d *daemon) error {
 	if err := until(ctx, 10*time.Minute, time.Second, func() (bool, error) { return ordersDone(ctx, d) }); err != nil {
 		return err
 	}
-	if err := s.post(ctx, "/bench/freeze"); err != nil {
+	if err := s.post(ctx, "/bench/freeze", ""); err != nil {
 		return err
 	}
 	if err := wait(ctx, 20*time.Second); err != nil { // several walks of everything

@@ -46,7 +46,7 @@ func measureQuiet(ctx context.Context, r *report, s *service, d *daemon) error {
 	if err != nil {
 		return err
 	}
-	if err := s.post(ctx, "/bench/reset"); err != nil {
+	if err := s.post(ctx, "/bench/reset", ""); err != nil {
 		return err
 	}
 	if err := wait(ctx, quietFor); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -55,14 +56,17 @@ func (s *service) counters(ctx context.Context) (counters, error) {
 	return c, err
 }
 
-func (s *service) post(ctx context.Context, path string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.root()+path, nil)
+func (s *service) post(ctx context.Context, path, body string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.root()+path, strings.NewReader(body))
 	if err != nil {
 		return err
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return errors.Join(fmt.Errorf("POST %s: %s", path, resp.Status), resp.Body.Close())
 	}
 	return resp.Body.Close()
 }
