@@ -178,6 +178,24 @@ func TestTroubleStaysWithItsSource(t *testing.T) {
 	})
 }
 
+func TestAPassThatFindsTheKeyGoodEndsTheDaemonsWait(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.keys = map[string]bool{}
+		w.run(w.one())
+		w.until("unauthorized", time.Minute, func() bool { return w.source().State == StateUnauthorized })
+		f.mu.Lock()
+		f.keys["svc_live_1"] = true
+		f.mu.Unlock()
+		w.once(Selection{Streams: []string{"allergens"}})
+		mended := time.Now()
+		f.set(cats, category("a", "A", stamp(0)))
+		w.until("the daemon goes on", 10*time.Minute, func() bool { return len(w.store.Rows("categories", "b1")) == 1 })
+		if took := time.Since(mended); took > time.Minute {
+			t.Errorf("the daemon went on after %s", took)
+		}
+	})
+}
+
 func TestAPanicInOneWalkIsAnErrorOfItsStream(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		y := w.open(w.one())

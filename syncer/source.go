@@ -245,7 +245,8 @@ func (s *source) troubled(t trouble) {
 	s.rouse()
 }
 
-// healthy ends a trouble.
+// healthy ends a trouble. The loop may be waiting for a probe that is not needed any
+// more.
 func (s *source) healthy(state, detail string) {
 	s.mu.Lock()
 	if s.state != state || s.detail != detail {
@@ -254,4 +255,5 @@ func (s *source) healthy(state, detail string) {
 	}
 	s.ready, s.failures, s.asked, s.nextProbe = true, 0, time.Now(), time.Time{}
 	s.mu.Unlock()
+	s.rouse()
 }
