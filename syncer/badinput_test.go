@@ -244,3 +244,15 @@ func TestTwoRestaurantsWithTheSameIDs(t *testing.T) {
 		}
 	})
 }
+
+func TestAnOrderOfAHundredLinesIsOneRow(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		raw := order("o", "1999-12-01", 100, stamp(-time.Hour))
+		f.set("/sales/orders", raw)
+		w.open(w.one())
+		w.once(Selection{Streams: []string{"sales_orders"}})
+		if len(w.store.Entries()) != 0 || w.store.Row("sales_orders", "b1", "o").Raw != raw {
+			t.Errorf("rows %d, quarantine %+v", len(w.store.Rows("sales_orders", "b1")), w.store.Entries())
+		}
+	})
+}

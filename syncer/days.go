@@ -19,6 +19,8 @@ type dayRow struct {
 	Name      string   `json:"name"`
 	Orders    uint64   `json:"orders"`
 	Refunds   string   `json:"refunds"`
+	// unplaced: which line of its day it is cannot be read.
+	unplaced bool
 }
 
 // empty tells a day without anything: days without sales come with zeros
@@ -38,7 +40,7 @@ func placeRows(raws [][]byte) []dayRow {
 		var placed struct {
 			Date api.Date `json:"date"`
 		}
-		rows[i] = dayRow{Orders: 1} // it is something, so the day is not empty
+		rows[i] = dayRow{Orders: 1, unplaced: true} // it is something, so the day is not empty
 		if json.Unmarshal(raw, &placed) == nil {
 			rows[i].Date = placed.Date
 		}
@@ -136,8 +138,15 @@ func productLineID(r dayRow, _ string) string {
 	return string(r.Date) + "/n/" + r.Name
 }
 
-// buryLines adds tombstones for the lines that vanished from the changed days.
-func (st *stream) buryLines(ctx context.Context, in *intake, changed map[api.Date]uint64, present map[string]bool, at time.Time) error {
+// buryLines adds tombstones for the lines that vanished from the changed days. A day
+// with a line that cannot be told apart keeps all it had: that line may be any.
+func (st *stream) buryLines(ctx context.Context, in *intake, rows []dayRow, changed map[api.Date]uint64, present map[string]bool, at time.Time) error {
+	changed = maps.Clone(changed)
+	for _, r := range rows {
+		if r.unplaced {
+			delete(changed, r.Date)
+		}
+	}
 	for _, prefix := range prefixes(changed) {
 		ids, err := st.source.syncer.opts.Sink.LiveIDs(ctx, st.def.name, in.commit.Business, prefix)
 		if err != nil {

@@ -133,8 +133,21 @@ const reasonGone = "gone"
 
 // bury adds a tombstone that Larder found out by itself.
 func (in *intake) bury(id, reason string, version uint64, at time.Time) {
+	in.forget(id, reason, version)
 	in.commit.Tombstones = append(in.commit.Tombstones, sinks.Tombstone{ID: id, Version: version, FetchedAt: at, Reason: reason, DeletedAt: at})
 	in.counts.Tombstones++
+}
+
+// forget makes a row that is remembered be written again when it comes back just as
+// it was.
+func (in *intake) forget(id, reason string, version uint64) {
+	st := in.stream
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if _, known := st.seen.rows[id]; known {
+		w := written{hash: st.seen.hash([]byte(reason)), version: version, stamp: unstamped, walk: in.walk}
+		in.notes = append(in.notes, note{id, w})
+	}
 }
 
 // refuse puts a row that could not be understood into quarantine (DESIGN R8).

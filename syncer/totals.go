@@ -13,6 +13,8 @@ import (
 type totalsMemory struct {
 	stored sinks.Checkpoint  // of the way back; Position is a position
 	days   map[string]uint64 // by dayKey: what the day's rows were
+	// settled: the end of the way back has been compared with the first order.
+	settled bool
 }
 
 // report is an answer of a totals route: rows of days.
@@ -27,10 +29,14 @@ type span struct {
 	location string
 }
 
-// totalsRecent asks for yesterday and today.
+// totalsRecent asks for yesterday and today, and looks whether the way back is at
+// its end.
 func (st *stream) totalsRecent(ctx context.Context) error {
 	return st.attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
-		return st.totalsBack(ctx, 1, st.wantedNow())
+		if err := st.totalsBack(ctx, 1, st.wantedNow()); err != nil {
+			return err
+		}
+		return st.reopen(ctx)
 	})
 }
 
@@ -96,7 +102,7 @@ func (st *stream) askTotals(ctx context.Context, lane *api.Client, sp span) (*in
 	present := st.readTotals(in, sp, rows, r, changed)
 	in.afterwards = func() { st.rememberDays(sp.location, changed) }
 	if st.def.vanish {
-		if err := st.buryLines(ctx, in, changed, present, r.at); err != nil {
+		if err := st.buryLines(ctx, in, rows, changed, present, r.at); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -139,6 +139,32 @@ func (st *stream) stepDone(ctx context.Context, cp sinks.Checkpoint, pos positio
 	return nil
 }
 
+// reopen goes on with a way back that ended at a year without a sale, once the
+// orders' backfill has shown that there are older ones. It asks once in a process.
+func (st *stream) reopen(ctx context.Context) error {
+	st.mu.Lock()
+	cp, settled := st.totals.stored, st.totals.settled
+	st.mu.Unlock()
+	if settled || !cp.Done {
+		return nil
+	}
+	first, known, err := st.firstSale(ctx)
+	if err != nil || !known {
+		return err
+	}
+	pos, err := readPosition(cp.Position)
+	if err != nil {
+		return err
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.totals.settled = true
+	if pos.To >= max(first, firstDay) {
+		st.totals.stored.Done = false
+	}
+	return nil
+}
+
 // firstSale is the day of the first mirrored order, known once the orders'
 // backfill has ended. A restaurant without orders has no day to go back to.
 func (st *stream) firstSale(ctx context.Context) (api.Date, bool, error) {
