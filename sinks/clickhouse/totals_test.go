@@ -124,6 +124,9 @@ func TestSyncViews(t *testing.T) {
 			Checkpoint: &sinks.Checkpoint{Source: "s", Stream: "products", Walk: "backfill", Watermark: at, Done: true, Rows: 12, UpdatedAt: at},
 			Run:        &sinks.Run{Source: "s", Stream: "products", Walk: "backfill", StartedAt: at, FinishedAt: at.Add(time.Second), Rows: 12, Tombs: 1}},
 		{Source: "s", Business: "biz", Stream: "products", Checkpoint: &sinks.Checkpoint{Source: "s", Stream: "products", Walk: "incremental", Watermark: at.Add(time.Minute), UpdatedAt: at}},
+		{Source: "s", Business: "biz", Stream: "ingredients", Status: &sinks.StreamStatus{Source: "s", Stream: "ingredients", State: "backfill", ChangedAt: at},
+			Checkpoint: &sinks.Checkpoint{Source: "s", Stream: "ingredients@l@1", Walk: "backfill", Watermark: at, Done: true, Rows: 3, UpdatedAt: at}},
+		{Source: "s", Business: "biz", Stream: "ingredients", Checkpoint: &sinks.Checkpoint{Source: "s", Stream: "ingredients@l2", Walk: "backfill", Watermark: at.Add(time.Hour), Rows: 4, UpdatedAt: at}},
 		{Source: "s", Business: "biz", Stream: "locations", Checkpoint: &sinks.Checkpoint{Source: "s", Stream: "locations", Walk: "snapshot", UpdatedAt: at}},
 	} {
 		receipt, err := m.Write(t.Context(), c)
@@ -135,6 +138,7 @@ func TestSyncViews(t *testing.T) {
 		}
 	}
 	m.expect("SELECT business_id, source, stream, state, watermark, backfill_done, backfill_rows, quarantined FROM sync_streams ORDER BY stream",
+		"biz|s|ingredients|backfill|2026-04-01 12:00:00.000000|false|7|0",
 		`biz|s|locations||\N|\N|\N|0`, "biz|s|products|running|2026-04-01 12:01:00.000000|true|12|1")
 	m.expect("SELECT business_id, walk, rows, tombstones, error FROM sync_runs", "biz|backfill|12|1|")
 	m.expect("SELECT business_id, stream, row_id, field, raw FROM quarantine", `biz|products|x|price|{"id":"x"}`)

@@ -28,13 +28,22 @@ FROM
 ) AS statuses
 FULL JOIN
 (
+    -- A stream of named locations has checkpoints for each, as stream@location.
     SELECT
-        source, stream, any(business_id) AS business_id,
-        max(watermark) AS watermark, toNullable(max(updated_at)) AS updated_at,
-        maxIf(toNullable(done), walk = 'backfill') AS backfill_done,
-        maxIf(toNullable(rows), walk = 'backfill') AS backfill_rows
-    FROM {{table "checkpoints"}} FINAL
-    GROUP BY source, stream
+        source, of_stream AS stream, any(of_business) AS business_id,
+        min(reached) AS watermark, toNullable(max(stored_at)) AS updated_at,
+        min(filled) AS backfill_done, sum(filled_rows) AS backfill_rows
+    FROM
+    (
+        SELECT
+            source, toLowCardinality(splitByChar('@', toString(stream))[1]) AS of_stream, any(business_id) AS of_business,
+            max(watermark) AS reached, max(updated_at) AS stored_at,
+            maxIf(toNullable(done), walk = 'backfill') AS filled,
+            maxIf(toNullable(rows), walk = 'backfill') AS filled_rows
+        FROM {{table "checkpoints"}} FINAL
+        GROUP BY source, stream
+    )
+    GROUP BY source, of_stream
 ) AS walks USING (source, stream)
 LEFT JOIN
 (
