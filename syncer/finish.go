@@ -19,7 +19,7 @@ func (st *stream) attempt(ctx context.Context, kind string, pass func(context.Co
 	}
 	st.source.syncer.metrics.walked(st.def.name, kind, err, time.Since(started))
 	if err == nil {
-		st.succeeded(ctx)
+		st.succeeded(ctx, kind)
 		return nil
 	}
 	st.failed(ctx, kind, started, err)
@@ -53,8 +53,8 @@ func (st *stream) failed(ctx context.Context, kind string, started time.Time, er
 // storeFailure stores the run of a failed walk, the first of a series only.
 func (st *stream) storeFailure(ctx context.Context, kind string, started time.Time, t trouble, err error) {
 	st.mu.Lock()
-	known := st.failedRun == kind+t.state
-	st.failedRun = kind + t.state
+	known := st.failing[kind] == t.state
+	st.failing[kind] = t.state
 	st.mu.Unlock()
 	if known {
 		return

@@ -28,7 +28,7 @@ type stream struct {
 	lastSuccess time.Time
 	lastError   string
 	lastErrorAt time.Time
-	failedRun   string // the error of the last failed run that was stored
+	failing     map[string]string // kinds of walk whose last run failed, with the state that was stored of it
 	notBefore   time.Time
 	rows        uint64
 	walks       uint64
@@ -44,7 +44,7 @@ type stream struct {
 func newStream(s *source, def *definition) *stream {
 	return &stream{
 		source: s, def: def, guard: newSlot(), filler: newSlot(), state: StateStarting,
-		seen: newDedupe(), bad: map[string]uint64{},
+		seen: newDedupe(), bad: map[string]uint64{}, failing: map[string]string{},
 		totals: totalsMemory{days: map[string]uint64{}},
 	}
 }
@@ -85,13 +85,24 @@ func (st *stream) nextWalk() uint64 {
 	return st.walks
 }
 
-// succeeded notes the end of a walk that went well.
-func (st *stream) succeeded(ctx context.Context) {
+// succeeded notes the end of a walk that went well. A stream is well when its walks
+// of all kinds are: a backfill that fails is not hidden by the walks beside it.
+func (st *stream) succeeded(ctx context.Context, kind string) {
+	filled := st.filled()
 	st.mu.Lock()
 	st.lastSuccess = time.Now()
-	st.failedRun = ""
-	st.notBefore = time.Time{}
+	delete(st.failing, kind)
+	if filled { // also when what failed is not asked for any more
+		delete(st.failing, sinks.WalkBackfill)
+	}
+	well := len(st.failing) == 0
+	if well {
+		st.notBefore = time.Time{}
+	}
 	st.mu.Unlock()
+	if !well {
+		return
+	}
 	st.set(ctx, st.runningState(), "")
 }
 

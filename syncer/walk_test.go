@@ -314,3 +314,28 @@ func TestARowOfASlowBackfillPageDoesNotReplaceANewerOne(t *testing.T) {
 		}
 	})
 }
+
+func TestABackfillThatFailsIsNotHiddenByTheWalksBesideIt(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.on(cats, func(rw http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Query().Get("updated_since") != "" {
+				return false
+			}
+			fakeError(rw, 404, "not_found")
+			return true
+		})
+		w.run(w.one())
+		w.until("failing", 10*time.Minute, func() bool { return w.stream("categories").State == StateFailing })
+		for range 120 {
+			time.Sleep(time.Second)
+			if got := w.stream("categories").State; got != StateFailing {
+				t.Fatalf("the state is %s while the backfill fails", got)
+			}
+		}
+		if n := len(w.store.Runs()); n > 20 {
+			t.Errorf("%d runs stored, want the first failure only", n)
+		}
+		f.on(cats, nil)
+		w.until("well again", 10*time.Minute, func() bool { return w.stream("categories").State == StateRunning })
+	})
+}
