@@ -44,6 +44,10 @@ func (s *source) refresh(ctx context.Context) error {
 
 // askKey asks /me and acts on the answer. The caller holds opening.
 func (s *source) askKey(ctx context.Context) error {
+	if err := s.recall(ctx); err != nil {
+		s.troubled(trouble{state: StateFailing, detail: err.Error()})
+		return err
+	}
 	me, err := s.me(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -99,16 +103,14 @@ func (s *source) open(ctx context.Context, me api.Me) error {
 	if s.opened {
 		return s.sameBusiness(s.key.business, me.Business.ID)
 	}
-	state, err := s.syncer.opts.Sink.State(ctx, s.cfg.Name)
-	if err != nil {
-		return fmt.Errorf("read the stored state: %w", err)
-	}
-	if err := s.sameBusiness(state.Business, me.Business.ID); err != nil {
+	if err := s.recall(ctx); err != nil {
 		return err
 	}
-	s.stored = state
+	if err := s.sameBusiness(s.stored.Business, me.Business.ID); err != nil {
+		return err
+	}
 	for _, st := range s.streams {
-		st.restore(state)
+		st.restore(s.stored)
 	}
 	s.opened = true
 	return nil

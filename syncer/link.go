@@ -16,6 +16,8 @@ type link struct {
 	cfg  Source
 	next atomic.Bool // the next key is in use
 	key  *budget.Key
+	// recalled is when the stored state was last read, with which the budget starts.
+	recalled time.Time
 
 	probe     *api.Client // the key
 	fresh     *api.Client // incremental walks and snapshots

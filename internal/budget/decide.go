@@ -12,7 +12,7 @@ const never = instant(1<<63 - 1)
 func decide(now instant, paced bool, windows []*window) (ok bool, again instant) {
 	for _, w := range windows {
 		at := w.opens(now)
-		if at <= now && paced {
+		if at <= now && (paced || w.sparing(now)) {
 			at = pace(w, now)
 		}
 		again = max(again, at)
@@ -27,6 +27,8 @@ func (w *window) opens(now instant) instant {
 		return w.pausedUntil
 	case w.alone && w.inFlight > 0:
 		return never
+	case w.solitary(now) && w.inFlight > 0:
+		return w.former.until
 	case w.free() > 0:
 		return now
 	}
@@ -61,6 +63,9 @@ func pace(w *window, now instant) instant {
 
 // interval is the time between two paced requests at the present rate.
 func (w *window) interval(now instant) time.Duration {
+	if w.careful(now) {
+		return w.carefully()
+	}
 	return time.Duration(float64(time.Second) / w.rate(now))
 }
 
@@ -73,6 +78,10 @@ const credit = 0.5
 
 // tick moves the rhythm on by a request that goes now.
 func (w *window) tick(now instant) {
+	if w.careful(now) {
+		w.lastPaced = now
+		return
+	}
 	interval := w.interval(now)
 	back := time.Duration(float64(interval) * credit)
 	w.lastPaced = min(now, max(w.lastPaced+interval, now-back))

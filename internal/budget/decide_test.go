@@ -22,6 +22,23 @@ func filled(limit int, back ...float64) *window {
 	return w
 }
 
+// heir is a window that began at 90 s and ends its care at 150 s.
+func heir(limit int) *window {
+	w := newWindow(limit, 1, 0)
+	w.begin(90 * time.Second)
+	return w
+}
+
+// careful is one of which so many places were found to be spent before, one of
+// its own having been used to ask.
+func careful(limit, spent int, lastPaced instant) *window {
+	w := heir(limit)
+	w.own = sec(155)
+	w.inherit(95*time.Second, spent, 0, limit-spent-1)
+	w.lastPaced = lastPaced
+	return w
+}
+
 func with(w *window, change func(*window)) *window {
 	change(w)
 	return w
@@ -53,6 +70,16 @@ func TestDecide(t *testing.T) {
 		{"not alone", []*window{with(filled(9), func(w *window) { w.alone, w.inFlight = true, 1 })}, false, never},
 		{"paced, long ago", []*window{filled(2)}, true, 0},
 		{"paced, just now", []*window{with(filled(2), func(w *window) { w.lastPaced = now })}, true, now + 30*time.Second},
+		{"unknown past: the first alone", []*window{heir(120)}, false, 0},
+		{"unknown past: no second beside it", []*window{with(heir(120), func(w *window) { w.inFlight = 1 })}, false, 150 * time.Second},
+		{"unknown past, a minute later", []*window{with(heir(120), func(w *window) { w.inFlight = 1; w.former.until = now })}, false, 0},
+		{"a process before: the first waits", []*window{with(heir(120), func(w *window) { w.succeed(now) })}, false, now + 3*time.Second},
+		{"a process before: the first heavy one longer", []*window{with(heir(30), func(w *window) { w.succeed(now) })}, false, now + 12*time.Second},
+		{"it left much: all are paced", []*window{careful(120, 40, now)}, false, now + time.Minute/59},
+		{"it left the reserve", []*window{careful(120, 100, now)}, false, now + 3*time.Second},
+		{"it left much, some time ago", []*window{careful(120, 40, now-2*time.Second)}, false, 0},
+		{"all it spent came back", []*window{with(careful(120, 40, now), func(w *window) { w.former.until = now; w.foreign = nil })}, false, 0},
+		{"a burst leaves the reserve", []*window{with(heir(12), func(w *window) { w.former.until = 0; w.own = sec(160, 160, 160, 160, 160, 160, 160, 160, 160, 160); w.lastPaced = now })}, false, now + 30*time.Second},
 		{"not paced, just now", []*window{with(filled(2), func(w *window) { w.lastPaced = now })}, false, 0},
 	}
 	for _, c := range cases {
@@ -140,7 +167,7 @@ func TestOthersAreSeen(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			known := len(c.w.foreign)
-			c.w.observe(now, now-time.Second, c.gone, c.remaining)
+			c.w.observe(now, now-time.Second, c.gone, 0, c.remaining)
 			if got := len(c.w.foreign) - known; got != c.others {
 				t.Errorf("%d others seen, want %d", got, c.others)
 			}
@@ -160,7 +187,7 @@ func TestOthersNeverTakeMoreThanThereIs(t *testing.T) {
 	w := filled(10)
 	for range 5 {
 		w.refuse(time.Second, 2*time.Second)
-		w.observe(time.Second, time.Second, 0, 0)
+		w.observe(time.Second, time.Second, 0, 0, 0)
 	}
 	if len(w.foreign) != 10 || w.free() != 0 {
 		t.Errorf("%d of 10 places given to others, %d free", len(w.foreign), w.free())

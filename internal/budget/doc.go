@@ -20,6 +20,16 @@
 // a backfill that makes places come back one by one, each 60 s/limit, and a
 // fresh request takes the next one.
 //
+// # What a process before has spent
+//
+// A process that is killed and started again does not know what it spent a moment
+// ago. So the first request of a key, and the first heavy one, goes alone; its
+// X-RateLimit-Remaining tells, and until that has come back, within a minute, all
+// lanes are paced. The first one itself needs a place: a sixth of a window is
+// never used in a burst, and where the warehouse shows that a process was at work
+// lately ([Key.Succeed]), the first request waits 3 seconds, the first heavy one
+// 12. So however often it is killed, the reserve is not used up.
+//
 // # Who else uses the key
 //
 // X-RateLimit-Remaining lower than our own count explains means that someone

@@ -96,6 +96,8 @@ func (l *Ledger) Key(name string, share float64) *Key {
 	k := &Key{ledger: l, name: name, share: share, out: map[*Pass]struct{}{}, born: l.now()}
 	k.all = newWindow(DefaultLimits.PerMinute, share, l.opts.Margin)
 	k.heavy = newWindow(DefaultLimits.HeavyPerMinute, share, l.opts.Margin)
+	k.all.begin(k.born)
+	k.heavy.begin(k.born)
 	k.move(l.newBusiness(k))
 	l.keys[name] = k
 	return k
@@ -132,6 +134,23 @@ func (k *Key) SetLimits(limits Limits, name string) {
 		k.business.limit.setLimit(limits.BusinessPerMinute, k.business.share())
 	}
 	k.business.serve(l)
+}
+
+// Succeed tells that a process before this one may have used the key within the
+// last minute. The first requests then wait some seconds from when the key began,
+// for places that it may have spent to come back; Succeed returns how long. To be
+// called before they are sent; without it what was spent before is known only from
+// the first answer.
+func (k *Key) Succeed() (wait time.Duration) {
+	l := k.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !k.all.former.unknown {
+		return 0
+	}
+	k.all.succeed(k.born)
+	k.heavy.succeed(k.born)
+	return max(0, k.born+k.all.step()-l.now())
 }
 
 // share of a restaurant's limit is the largest of its keys'.
@@ -180,7 +199,7 @@ func (k *Key) carry(from, to *business) {
 	for p := range k.out {
 		from.limit.back()
 		to.limit.inFlight++
-		p.windows[0], p.gone[0] = to.limit, to.limit.gone
+		p.windows[0], p.gone[0], p.heard[0] = to.limit, to.limit.gone, to.limit.former.heard
 	}
 }
 

@@ -33,6 +33,7 @@ type window struct {
 	// lastPaced is when a paced lane last took a place, or was to.
 	lastPaced instant
 	last      sight
+	former    former
 }
 
 func newWindow(limit int, share float64, margin time.Duration) *window {
@@ -73,7 +74,7 @@ func expired(places []instant, now instant) []instant {
 
 // take counts a request that is about to be sent.
 func (w *window) take(now instant, paced bool) {
-	if paced {
+	if paced || w.sparing(now) {
 		w.tick(now)
 	}
 	w.inFlight++
@@ -101,9 +102,13 @@ func insert(places []instant, at instant) []instant {
 // observe learns from X-RateLimit-Remaining of an answer that has been counted
 // as answered: what our own requests do not explain is someone else's. The
 // request was sent at sent, when gone places had come back.
-func (w *window) observe(now, sent instant, gone uint64, remaining int) {
+func (w *window) observe(now, sent instant, gone uint64, heard, remaining int) {
 	others := max(w.missing(gone, remaining), w.dropped(now, sent, remaining), w.pressed(now, remaining))
-	w.yield(now, others)
+	if w.former.matters && now < w.former.until {
+		w.inherit(now, others, heard, remaining)
+		return
+	}
+	w.yield(now+2*w.cycle, others)
 }
 
 // missing compares with our whole count: no algorithm counts more than 60
@@ -154,12 +159,12 @@ func (w *window) pressed(now instant, remaining int) int {
 	return 1
 }
 
-// yield counts n places as taken by others, for two cycles: what they used will
-// be theirs again.
-func (w *window) yield(now instant, n int) {
+// yield counts n places as taken by others, until then: two cycles where they
+// are about to use again what they used.
+func (w *window) yield(until instant, n int) {
 	n = min(n, w.limit-len(w.foreign))
 	for range n {
-		w.foreign = append(w.foreign, now+2*w.cycle)
+		w.foreign = insert(w.foreign, until)
 	}
 }
 
@@ -170,7 +175,7 @@ func (w *window) refuse(now, until instant) {
 	w.alone, w.refusedAt = true, now
 	w.refusals++
 	w.last = sight{}
-	w.yield(now, max(1, w.limit/4))
+	w.yield(now+2*w.cycle, max(1, w.limit/4))
 }
 
 // accepted ends the caution after a 429, if the request was sent since.

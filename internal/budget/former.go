@@ -1,0 +1,90 @@
+package budget
+
+import "time"
+
+// former is what a window does not know when its key begins: what a process
+// before this one, killed and started again, has spent of it (DESIGN B2). The
+// zero value is a window without such a past.
+//
+// The first request goes alone. Its X-RateLimit-Remaining tells what was spent
+// before, by any algorithm, and all of that has come back a minute later. While
+// some has not, every lane is paced, and a reserve is left for the first requests
+// of the processes that may come after this one: one each [window.step].
+type former struct {
+	matters bool    // the window has such a past
+	unknown bool    // nothing has been said about it yet
+	until   instant // when all of it has come back
+	// spent: it used the window lately, or was seen to have.
+	spent bool
+	// heard counts our requests that the service has surely counted.
+	heard int
+}
+
+// reserved is the part of a window that requests in a burst leave.
+const reserved = 6
+
+// begin makes the window one with a past it does not know.
+func (w *window) begin(now instant) {
+	w.former = former{matters: true, unknown: true, until: now + w.cycle}
+}
+
+// succeed begins as if all of the window had been spent just now.
+func (w *window) succeed(began instant) {
+	if w.former.unknown {
+		w.former.spent = true
+		w.lastPaced = began
+	}
+}
+
+// reserve is how many places are used at the pace of the lower lanes only.
+func (w *window) reserve() int {
+	if !w.former.matters {
+		return 0
+	}
+	return w.share / reserved
+}
+
+// step is the time between two requests that use the reserve up within a minute
+// at most, however many processes come one after the other.
+func (w *window) step() time.Duration { return w.cycle / time.Duration(max(1, w.reserve())) }
+
+// careful tells whether some of what was spent before has not come back.
+func (w *window) careful(now instant) bool { return w.former.spent && now < w.former.until }
+
+// solitary tells whether the window's requests go one by one, and until when at
+// most: what was spent before is not known.
+func (w *window) solitary(now instant) bool { return w.former.unknown && now < w.former.until }
+
+// sparing tells whether all lanes are paced.
+func (w *window) sparing(now instant) bool {
+	return w.careful(now) || w.free() <= w.reserve()
+}
+
+// carefully is the time between two requests while the window is careful.
+func (w *window) carefully() time.Duration {
+	spare := w.free() - w.reserve()
+	if w.former.unknown || spare <= 0 {
+		return w.step()
+	}
+	return min(w.step(), w.cycle/time.Duration(spare))
+}
+
+// inherit takes what an answer says, others of it unexplained by our own
+// requests, for the doing of the process before: it comes back within a minute.
+// Of the request's own places heard had surely been counted when it was sent, so
+// more room than they leave shows what has come back already.
+func (w *window) inherit(now instant, others, heard, remaining int) {
+	w.yield(now+w.cycle, others)
+	if back := len(w.foreign) - max(0, w.limit-remaining-heard-1); back > 0 {
+		w.foreign = w.foreign[back:]
+		w.gone += uint64(back)
+	}
+	if w.former.unknown {
+		w.former.unknown = false
+		w.former.until = now + w.cycle
+	}
+	w.former.spent = len(w.foreign) > 0
+}
+
+// muted ends the wait for an answer about the window: the service gives none.
+func (w *window) muted() { w.former.unknown = false }

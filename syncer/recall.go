@@ -1,0 +1,62 @@
+package syncer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+const (
+	// recallAgain is how old a reading of the stored state may be when it is
+	// taken over.
+	recallAgain = time.Minute
+	// formerly is how long after the last checkpoint a process before this one is
+	// taken to have been at work until just now. What it spends is forgotten after
+	// a minute; but the stamps are the service's, whose clock is not known yet, and
+	// walks that bring nothing leave none.
+	formerly = time.Hour
+)
+
+// recall reads what the sink has stored before anything is asked of the API, once,
+// and again when that was long ago. Where a process before this one was at work
+// lately, the key's budget starts with care: how much that one has spent is
+// known to nobody but the service (DESIGN B2).
+func (s *source) recall(ctx context.Context) error {
+	if s.opened || !s.link.recalled.IsZero() && time.Since(s.link.recalled) < recallAgain {
+		return nil
+	}
+	state, err := s.syncer.opts.Sink.State(ctx, s.cfg.Name)
+	if err != nil {
+		return fmt.Errorf("read the stored state: %w", err)
+	}
+	s.stored = state
+	if s.link.recalled.IsZero() && time.Since(lastSeen(state)) < formerly {
+		return s.careful(ctx)
+	}
+	s.link.recalled = time.Now()
+	return nil
+}
+
+// careful has the first request wait, and waits for it here: it would else hold
+// the doorman's token meanwhile, which many sources share.
+func (s *source) careful(ctx context.Context) error {
+	wait := s.link.key.Succeed()
+	if !sleep(ctx, wait) {
+		return context.Cause(ctx)
+	}
+	s.link.recalled = time.Now()
+	return nil
+}
+
+// lastSeen is when a process was last seen at work on the source, zero if never.
+func lastSeen(state sinks.State) (at time.Time) {
+	for _, cp := range state.Checkpoints {
+		at = later(at, cp.UpdatedAt)
+	}
+	for _, st := range state.Statuses {
+		at = later(at, st.ChangedAt)
+	}
+	return at
+}
