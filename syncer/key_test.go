@@ -1,6 +1,7 @@
 package syncer
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -210,5 +211,24 @@ func TestAPanicInOneWalkIsAnErrorOfItsStream(t *testing.T) {
 		if w.stream("categories").State != StateFailing || w.stream("products").State != StateRunning {
 			t.Error(w.describe())
 		}
+	})
+}
+
+func TestAPanicInAProbeIsTriedAgainInItsTime(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		y := w.open(w.one())
+		link := y.sources[0].link
+		probe := link.probe
+		link.probe = nil // asking it panics
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := y.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if s := w.source(); s.State != StateFailing || !strings.Contains(s.Detail, "panic") || s.NextProbe.IsZero() {
+			t.Errorf("source %+v", s)
+		}
+		link.probe = probe
+		w.once(Selection{Streams: []string{"allergens"}})
 	})
 }

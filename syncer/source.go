@@ -89,8 +89,10 @@ func (s *source) run(ctx context.Context) {
 		if !s.isReady() {
 			if at := s.probeAt(); time.Now().Before(at) {
 				s.sleepUntil(ctx, at)
-			} else if s.protected(ctx, "probe", s.connect) == nil {
+			} else if err := s.protected(ctx, "probe", s.connect); err == nil {
 				agenda.rush(time.Now())
+			} else if ctx.Err() == nil && !time.Now().Before(s.probeAt()) {
+				s.troubled(diagnose(err)) // a panic: what set no next probe would be tried at once
 			}
 			continue
 		}
