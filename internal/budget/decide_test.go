@@ -79,7 +79,11 @@ func TestDecide(t *testing.T) {
 		{"it left the reserve", []*window{careful(120, 100, now)}, false, now + 3*time.Second},
 		{"it left much, some time ago", []*window{careful(120, 40, now-2*time.Second)}, false, 0},
 		{"all it spent came back", []*window{with(careful(120, 40, now), func(w *window) { w.former.until = now; w.foreign = nil })}, false, 0},
-		{"a burst leaves the reserve", []*window{with(heir(12), func(w *window) { w.former.until = 0; w.own = sec(160, 160, 160, 160, 160, 160, 160, 160, 160, 160); w.lastPaced = now })}, false, now + 30*time.Second},
+		{"a burst leaves the reserve", []*window{with(heir(12), func(w *window) {
+			w.former.until = 0
+			w.own = sec(160, 160, 160, 160, 160, 160, 160, 160, 160, 160)
+			w.lastPaced = now
+		})}, false, now + 30*time.Second},
 		{"not paced, just now", []*window{with(filled(2), func(w *window) { w.lastPaced = now })}, false, 0},
 	}
 	for _, c := range cases {
