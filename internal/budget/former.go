@@ -71,8 +71,9 @@ func (w *window) carefully() time.Duration {
 
 // inherit takes what an answer says, others of it unexplained by our own
 // requests, for the doing of the process before: it comes back within a minute.
-// Of the request's own places heard had surely been counted when it was sent, so
-// more room than they leave shows what has come back already.
+// When the request was sent, the service had surely counted heard of ours; what
+// remains beyond those, the request itself and what was spent before shows how much
+// of that has come back already.
 func (w *window) inherit(now instant, others, heard, remaining int) {
 	w.yield(now+w.cycle, others)
 	if back := len(w.foreign) - max(0, w.limit-remaining-heard-1); back > 0 {
