@@ -56,9 +56,13 @@ func (o Options) settings() map[string]string {
 // the engine ignores settings of MergeTree on its command line, without a word.
 // Caches are cut from gigabytes to what a warehouse of this size can use. The
 // space kept free makes inserts and merges fail before the disk is full; see
-// guardWrites for why that matters.
+// guardWrites for why that matters. The engine's own console log, which it writes
+// whenever it finds itself on a terminal, is off: failures come back as answers.
 const serverConfig = `<clickhouse>
     <!-- Written by Larder at each start; changes made here are lost. -->
+    <logger>
+        <console>false</console>
+    </logger>
     <merge_tree>
         <default_compression_codec>ZSTD(1)</default_compression_codec>
         <fsync_after_insert>1</fsync_after_insert>
