@@ -13,6 +13,12 @@ import (
 	"github.com/larder-sync/larder/syncer"
 )
 
+// outside names what reaches over the inner edge of a card.
+const outside = `[...document.querySelectorAll(".card")].flatMap(card => {
+	const edge = card.getBoundingClientRect().right - parseFloat(getComputedStyle(card).paddingRight) + 0.5;
+	return [...card.querySelectorAll("*")].filter(e => e.getBoundingClientRect().right > edge).map(e => e.className + " " + e.innerText);
+}).join("; ")`
+
 func TestPageInBrowser(t *testing.T) {
 	browser := open(t)
 	pictures := map[string]*picture{"few": small(), "thousand": thousand(), "down": small()}
@@ -21,13 +27,16 @@ func TestPageInBrowser(t *testing.T) {
 		name          string
 		width, height int64
 		scheme        string
-	}{{"phone", 390, 844, "light"}, {"desktop", 1280, 900, "light"}, {"desktop-dark", 1280, 900, "dark"}, {"phone-dark", 390, 844, "dark"}} {
+	}{{"phone", 390, 844, "light"}, {"small-phone", 360, 740, "light"}, {"desktop", 1280, 900, "light"}, {"desktop-dark", 1280, 900, "dark"}, {"phone-dark", 390, 844, "dark"}} {
 		for kind, p := range pictures {
 			t.Run(size.name+"-"+kind, func(t *testing.T) {
 				b := newTab(t, browser, size.width, size.height, size.scheme)
 				b.do(t, chromedp.Navigate(serve(t, p.options())+"/"), chromedp.WaitVisible("h1"))
 				if wide := evaluate[int64](t, b, `document.documentElement.scrollWidth`); wide > size.width {
 					t.Errorf("the page is %d px wide in a window of %d", wide, size.width)
+				}
+				if out := evaluate[string](t, b, outside); out != "" {
+					t.Errorf("sticks out of its card: %s", out)
 				}
 				b.screenshot(t, size.name+"-"+kind)
 				if body := b.text(t); !strings.Contains(body, "attention") {

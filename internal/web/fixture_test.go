@@ -101,6 +101,8 @@ func partly() syncer.SourceStatus {
 	s.Streams[4].State, s.Streams[4].Detail = syncer.StateFailing, "GET /products: page is cut short after 4,096 bytes; tried again in 30 s"
 	s.Streams[4].LastError, s.Streams[4].LastErrorAt = "GET /products: 503 service_unavailable", noon.Add(-50*time.Second)
 	s.Streams[6].Quarantined = 3
+	s.Streams[3].LastSuccess, s.Streams[3].Watermark = noon.Add(-115*time.Minute), noon.Add(-31*time.Hour-45*time.Minute)
+	s.Streams[2].LastSuccess, s.Streams[2].Watermark = noon.Add(-100*24*time.Hour), noon.Add(-1000*24*time.Hour)
 	return s
 }
 

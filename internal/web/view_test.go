@@ -10,12 +10,13 @@ import (
 
 func TestFormats(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		400 * time.Millisecond: "under 1 s",
-		45 * time.Second:       "45 s",
-		119 * time.Second:      "119 s",
-		12*time.Minute + 7e9:   "12 min",
-		150 * time.Minute:      "2 h 30 min",
-		72 * time.Hour:         "3 days",
+		400 * time.Millisecond:        "under 1 s",
+		45 * time.Second:              "45 s",
+		119 * time.Second:             "119 s",
+		12*time.Minute + 7e9:          "12 min",
+		150 * time.Minute:             "2 h 30 min",
+		31*time.Hour + 45*time.Minute: "31 h",
+		72 * time.Hour:                "3 days",
 	} {
 		if got := span(d); got != want {
 			t.Errorf("span(%s) = %q, want %q", d, got, want)

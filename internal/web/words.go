@@ -59,7 +59,7 @@ func plural[N int | uint64](n N, noun string) string {
 	return count(n) + " " + noun + "s"
 }
 
-// span writes a duration as a person would say it.
+// span writes a duration as a person would say it, from ten hours on in one unit.
 func span(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -68,7 +68,7 @@ func span(d time.Duration) string {
 		return fmt.Sprintf("%d s", int(d.Seconds()))
 	case d < 2*time.Hour:
 		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 48*time.Hour && d.Truncate(time.Hour) == d.Truncate(time.Minute):
+	case d < 48*time.Hour && (d >= 10*time.Hour || d.Truncate(time.Hour) == d.Truncate(time.Minute)):
 		return fmt.Sprintf("%d h", int(d.Hours()))
 	case d < 48*time.Hour:
 		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
