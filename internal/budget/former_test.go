@@ -114,6 +114,7 @@ func TestKilledAgainAndAgain(t *testing.T) {
 							v.live(work.least + time.Duration(r.Int64N(int64(work.most-work.least))))
 						}
 						time.Sleep(time.Minute) // the last one's requests are answered
+						synctest.Wait()
 						t.Logf("%d lives, %d requests, %d × 429; the first answer after p50 %s, at most %s", n, len(service.counted), service.refusals,
 							percentile(v.stalled, 0.5), percentile(v.stalled, 1))
 						if service.refusals > 0 {
