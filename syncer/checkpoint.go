@@ -74,24 +74,42 @@ func since(cp sinks.Checkpoint) time.Time {
 // minutes back, may stand behind the walk's cursor while newer rows move the
 // watermark past it (DESIGN §5, open readings).
 func reached(cp sinks.Checkpoint) time.Time {
-	if !cp.StartedAt.IsZero() && cp.StartedAt.Before(cp.Watermark) {
-		return cp.StartedAt
-	}
-	return cp.Watermark
+	return earlier(cp.Watermark, cp.StartedAt)
+}
+
+// began notes when a walk's first answer was made, at the latest: StartedAt was
+// guessed with a clock of ours, which may have been moved since it was compared
+// with the service's.
+func (p *progress) began(answered time.Time, took time.Duration) {
+	p.cp.StartedAt = earlier(p.cp.StartedAt, answered.Add(-took))
 }
 
 // restart is the updated_since with which a walk goes on after the service has
 // refused its cursor. Rows of a walk out of order may still be missing behind
-// its watermark, so such a walk starts where it started.
+// its watermark, so such a walk starts where it started. So does an incremental
+// walk that a crash made forget how far it was: the watermark it began with may
+// be far ahead of its cursor.
 func (p *progress) restart() time.Time {
-	if p.disordered() || p.cp.Watermark.IsZero() {
+	seen := p.cp.Watermark
+	if p.cp.Walk == sinks.WalkIncremental {
+		seen = p.last
+	}
+	if p.disordered() || seen.IsZero() {
 		return p.cp.Since
 	}
-	return later(p.cp.Since, reached(p.cp).Add(-lookback))
+	return later(p.cp.Since, earlier(seen, p.cp.StartedAt).Add(-lookback))
 }
 
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// earlier ignores a zero b.
+func earlier(a, b time.Time) time.Time {
+	if !b.IsZero() && b.Before(a) {
 		return b
 	}
 	return a

@@ -53,11 +53,33 @@ func TestWhereAWalkGoesOnWithoutItsCursor(t *testing.T) {
 		{"never before its own start", sinks.Checkpoint{Since: at(100), Watermark: at(150)}, at(100)},
 		{"from its start when nothing is durable", sinks.Checkpoint{Since: at(100)}, at(100)},
 		{"from its start when pages were out of order", sinks.Checkpoint{Since: at(100), Watermark: at(600), Pending: at(700)}, at(100)},
+		{"an incremental walk does not trust the watermark it began with", sinks.Checkpoint{Walk: sinks.WalkIncremental, Since: at(100), Watermark: at(600)}, at(100)},
 	} {
 		p := progress{cp: c.cp}
 		if got := p.restart(); !got.Equal(c.want) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
+	}
+}
+
+func TestAnIncrementalWalkGoesOnFromItsOwnRows(t *testing.T) {
+	p := progress{cp: sinks.Checkpoint{Walk: sinks.WalkIncremental, Since: at(0), Watermark: at(3000), StartedAt: at(3600)}}
+	p.stamped(at(60), at(3600))
+	p.stamped(at(900), at(3600))
+	if got, want := p.restart(), at(900).Add(-lookback); !got.Equal(want) {
+		t.Errorf("goes on from %s, want %s", got, want)
+	}
+}
+
+func TestAWalkStartsNoLaterThanItsFirstAnswer(t *testing.T) {
+	p := progress{cp: sinks.Checkpoint{StartedAt: at(3600), Watermark: at(4000)}} // our clock was moved ahead
+	p.began(at(65), 2*time.Second)
+	if got := since(p.cp); !got.Equal(at(63).Add(-lookback)) {
+		t.Errorf("the next walk starts at %s", got)
+	}
+	p.began(at(70), 0)
+	if !p.cp.StartedAt.Equal(at(63)) {
+		t.Errorf("a later answer moved the start to %s", p.cp.StartedAt)
 	}
 }
 

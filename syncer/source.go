@@ -232,6 +232,22 @@ func (s *source) birth() time.Time {
 	return s.serviceNow().Add(-lookback).UTC()
 }
 
+// walkStart is the service's clock when an incremental walk that goes on behind cp
+// starts. Without a Date header that clock is not known, and ours may be ahead of
+// it: it was not behind the newest stamp seen.
+func (s *source) walkStart(cp sinks.Checkpoint) time.Time {
+	s.mu.Lock()
+	known := s.skewKnown
+	s.mu.Unlock()
+	if known {
+		return s.serviceNow().UTC()
+	}
+	if cp.Watermark.IsZero() {
+		return cp.StartedAt
+	}
+	return earlier(s.serviceNow().UTC(), cp.Watermark)
+}
+
 // troubled puts the source aside until its next probe.
 func (s *source) troubled(t trouble) {
 	now := time.Now()

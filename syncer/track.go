@@ -96,7 +96,7 @@ func (t *track) bear(ctx context.Context) error {
 	cp := t.checkpoint(sinks.WalkIncremental)
 	cp.Business = t.stream.source.business()
 	cp.Since = t.stream.source.birth()
-	cp.StartedAt, cp.UpdatedAt = time.Now(), time.Now()
+	cp.StartedAt, cp.UpdatedAt = cp.Since.Add(lookback), time.Now()
 	c := t.stream.source.commit(t.stream.def.name)
 	c.Checkpoint = &cp
 	receipt, err := t.stream.source.syncer.write(ctx, c)
@@ -131,7 +131,7 @@ func (t *track) catchUp(ctx context.Context) error {
 	cp := t.checkpoint(sinks.WalkIncremental)
 	if cp.Cursor == "" {
 		cp.Since = since(cp)
-		cp.StartedAt = t.stream.source.serviceNow().UTC()
+		cp.StartedAt = t.stream.source.walkStart(cp)
 		cp.Pages, cp.Rows, cp.Tombstones = 0, 0, 0
 	}
 	return t.follow(ctx, sinks.WalkIncremental, cp)

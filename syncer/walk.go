@@ -199,6 +199,9 @@ func (w *walk) read(a answer) *intake {
 // advance moves the checkpoint behind the page.
 func (w *walk) advance(a answer, in *intake) {
 	cp := &w.progress.cp
+	if w.kind == sinks.WalkIncremental && cp.Pages == 0 {
+		w.progress.began(a.at, a.took)
+	}
 	cp.Pages++
 	cp.Rows += uint64(len(in.commit.Batch.Rows)) + in.counts.Unchanged
 	cp.Tombstones += in.counts.Tombstones
@@ -242,7 +245,8 @@ func (w *walk) finish() {
 // What a backfill without updated_since notes in Checkpoint.Position when the
 // service refused its cursor. It goes on with updated_since, which never brings
 // rows whose updated_at is null, and where those stand in the list is not said:
-// so the list is walked once more from its start (DESIGN §5, open readings).
+// so the list is walked once more from its start (DESIGN §5, open readings). If
+// the cursor is refused then too, that starts again.
 const (
 	positionLost  = "cursor lost: rows without updated_at are still to come"
 	positionAgain = "once more from the start, for rows without updated_at"
@@ -256,12 +260,14 @@ func (w *walk) refused(ctx context.Context) error {
 	}
 	cp := &w.progress.cp
 	unfiltered := w.kind == sinks.WalkBackfill && cp.Since.IsZero()
-	cp.Since, cp.Cursor = w.progress.restart(), ""
-	w.progress.last = time.Time{}
-	if unfiltered && !cp.Since.IsZero() && cp.Position != positionAgain {
+	if cp.Position != positionAgain {
+		cp.Since = w.progress.restart()
+	}
+	cp.Cursor, w.progress.last = "", time.Time{}
+	if unfiltered && !cp.Since.IsZero() {
 		cp.Position = positionLost
 	}
-	w.track.stream.source.log.Warn("the service refused the cursor, the walk goes on by updated_since",
+	w.track.stream.source.log.Warn("the service refused the cursor, the walk starts again",
 		"stream", w.track.name(), "walk", w.kind, "since", cp.Since)
 	return nil
 }

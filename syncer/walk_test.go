@@ -67,20 +67,22 @@ func query(logged, name string) string {
 }
 
 func TestRowsWithoutAStampComeAfterALostCursorToo(t *testing.T) {
-	inFake(t, func(t *testing.T, f *fake, w *world) {
-		rows := append(manyCategories(500), category("null", "N", "null"))
-		f.set(cats, rows...)
-		f.on(cats, refuseCursor("400", 1))
-		w.open(w.one())
-		w.once(Selection{Streams: []string{"categories"}})
-		if _, ok := w.store.Rows("categories", "b1")["null"]; !ok {
-			t.Error("the row without updated_at is missing")
-		}
-		cp, _ := w.store.Checkpoint("s", "categories", sinks.WalkBackfill)
-		if !cp.Done || cp.Position != "" {
-			t.Errorf("checkpoint %+v", cp)
-		}
-	})
+	for refusals := 1; refusals <= maxRefusals; refusals++ {
+		inFake(t, func(t *testing.T, f *fake, w *world) {
+			rows := append(manyCategories(500), category("null", "N", "null"))
+			f.set(cats, rows...)
+			f.on(cats, refuseCursor("400", refusals))
+			w.open(w.one())
+			w.once(Selection{Streams: []string{"categories"}})
+			if _, ok := w.store.Rows("categories", "b1")["null"]; !ok {
+				t.Errorf("%d refusals: the row without updated_at is missing", refusals)
+			}
+			cp, _ := w.store.Checkpoint("s", "categories", sinks.WalkBackfill)
+			if !cp.Done || cp.Position != "" {
+				t.Errorf("%d refusals: checkpoint %+v", refusals, cp)
+			}
+		})
+	}
 }
 
 func TestACursorThatIsAlwaysRefusedFailsTheWalk(t *testing.T) {
