@@ -73,15 +73,12 @@ func (st *stream) totalsProgress() *Progress {
 // ordersTotal is how many orders the service counts over all days, 0 while that
 // is not known.
 func (s *source) ordersTotal() uint64 {
-	for _, st := range s.streams {
-		if st.def.name != streamDaily {
-			continue
-		}
-		st.mu.Lock()
-		defer st.mu.Unlock()
-		if pos, err := readPosition(st.totals.stored.Position); err == nil && st.totals.stored.Done {
-			return pos.Orders
-		}
+	st := s.stream(streamDaily)
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	pos, err := readPosition(st.totals.stored.Position)
+	if err != nil || !st.totals.stored.Done && !pos.counted() {
+		return 0
 	}
-	return 0
+	return pos.Orders
 }

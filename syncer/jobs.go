@@ -77,10 +77,14 @@ func (st *stream) catchUp(ctx context.Context) error {
 	})
 }
 
-// fill runs the backfill to its end. Only so many run at once in a process.
+// fill runs the backfill to its end. Only so many run at once in a process; the
+// daily totals, of a few rows and ahead of the rest, wait for none.
 func (st *stream) fill(ctx context.Context) error {
-	if st.filled() {
+	switch {
+	case st.filled():
 		return nil
+	case st.def.name == streamDaily:
+		return st.attempt(ctx, sinks.WalkTotals, st.totalsFill)
 	}
 	select {
 	case st.source.syncer.backfills <- struct{}{}:

@@ -21,6 +21,11 @@ type position struct {
 // first one.
 const emptySteps = 4
 
+// counted tells that Orders are all there are, as far as one can see: the way back
+// has passed a step without a sale. Older sales beyond it leave the number open
+// again until the next one.
+func (p position) counted() bool { return p.Orders > 0 && p.Empty > 0 }
+
 // firstDay is the oldest day the service takes (api.md, "Limits").
 const firstDay = api.Date("1900-01-01")
 
@@ -79,7 +84,7 @@ func (st *stream) totalsStep(ctx context.Context) error {
 // the same rows.
 func (st *stream) totalsSpan(ctx context.Context, sp span, cp *sinks.Checkpoint) (brought bool, orders uint64, err error) {
 	err = st.exclusive(ctx, st.guard, func(ctx context.Context) error {
-		in, rows, err := st.askTotals(ctx, st.source.link.backfill, sp)
+		in, rows, err := st.askTotals(ctx, st.fillLane(), sp)
 		if err != nil {
 			return err
 		}
@@ -95,6 +100,15 @@ func (st *stream) totalsSpan(ctx context.Context, sp span, cp *sinks.Checkpoint)
 		return st.storeTotals(ctx, in)
 	})
 	return brought, orders, err
+}
+
+// fillLane is the lane of the way back. The days that tell how many orders there
+// are go ahead of the other backfills, whose forecast waits for them.
+func (st *stream) fillLane() *api.Client {
+	if st.def.name == streamDaily && st.source.ordersTotal() == 0 {
+		return st.source.link.reconcile
+	}
+	return st.source.link.backfill
 }
 
 // stepDone stores the position behind a step, and that the way back has ended
