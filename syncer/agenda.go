@@ -24,6 +24,18 @@ func (a *agenda) rush(now time.Time) {
 	a.due[jobTotalsDeep] = a.times.next(jobTotalsDeep, a.source, now)
 }
 
+// follow takes over a changed timetable: what is due stays due, the rest gets its
+// time by the new one.
+func (a *agenda) follow(times timetable, now time.Time) {
+	before := a.times
+	a.times = times
+	for j := range jobCount {
+		if before[j] != times[j] && a.due[j].After(now) {
+			a.due[j] = times.next(j, a.source, now)
+		}
+	}
+}
+
 // next is when the earliest job is due.
 func (a *agenda) next() time.Time {
 	first := a.due[0]

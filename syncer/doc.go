@@ -30,6 +30,9 @@
 //   - One incremental walk, snapshot or totals pass of a stream runs at a time, and
 //     one backfill (slot.go). Turns that come meanwhile are skipped.
 //
+//   - A source begins only when the one of its name before it is at work no more and
+//     what that one handed to the sink is durable (life.go, apply.go).
+//
 // # When something fails
 //
 // A walk's error is its stream's (finish.go): the stream is failing, and is tried

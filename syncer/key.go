@@ -45,7 +45,9 @@ func (s *source) refresh(ctx context.Context) error {
 // askKey asks /me and acts on the answer. The caller holds opening.
 func (s *source) askKey(ctx context.Context) error {
 	if err := s.recall(ctx); err != nil {
-		s.troubled(trouble{state: StateFailing, detail: err.Error()})
+		if ctx.Err() == nil {
+			s.troubled(trouble{state: StateFailing, detail: err.Error()})
+		}
 		return err
 	}
 	me, err := s.me(ctx)

@@ -55,6 +55,13 @@ func (m *metrics) register(r prometheus.Registerer, s *Syncer) error {
 	return nil
 }
 
+// forget drops the series of a source that is served no more.
+func (m *metrics) forget(source string) {
+	for _, c := range []*prometheus.CounterVec{m.rows, m.pages, m.requests, m.rateLimited} {
+		c.DeletePartialMatch(prometheus.Labels{"source": source})
+	}
+}
+
 func (m *metrics) requested(source, route string, code int) {
 	m.requests.WithLabelValues(source, route, strconv.Itoa(code)).Inc()
 	if code == 429 {

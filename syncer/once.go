@@ -79,7 +79,7 @@ func (y *Syncer) RunOnce(ctx context.Context, sel Selection, onProgress func(Sta
 	stop := y.reportProgress(onProgress)
 	var passes sync.WaitGroup
 	for i, s := range sources {
-		passes.Go(func() { report.Sources[i] = s.once(ctx, sel.Streams) })
+		passes.Go(func() { report.Sources[i] = s.onceServed(ctx, sel.Streams) })
 	}
 	passes.Wait()
 	stop()
@@ -97,23 +97,24 @@ func (y *Syncer) selected(sel Selection) ([]*source, error) {
 			return nil, fmt.Errorf("unknown stream %q; known are %s", name, strings.Join(y.StreamNames(), ", "))
 		}
 	}
+	sources := y.served()
 	if len(sel.Sources) == 0 {
-		return y.sources, nil
+		return sources, nil
 	}
 	var found []*source
 	for _, name := range sel.Sources {
-		i := slices.IndexFunc(y.sources, func(s *source) bool { return s.cfg.Name == name })
+		i := slices.IndexFunc(sources, func(s *source) bool { return s.cfg.Name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("unknown source %q; this process has %s", name, strings.Join(y.sourceNames(), ", "))
+			return nil, fmt.Errorf("unknown source %q; this process has %s", name, strings.Join(namesOf(sources), ", "))
 		}
-		found = append(found, y.sources[i])
+		found = append(found, sources[i])
 	}
 	return found, nil
 }
 
-func (y *Syncer) sourceNames() []string {
+func namesOf(sources []*source) []string {
 	var names []string
-	for _, s := range y.sources {
+	for _, s := range sources {
 		names = append(names, s.cfg.Name)
 	}
 	return names

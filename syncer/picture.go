@@ -9,9 +9,9 @@ import (
 
 // Status returns a picture of every source at this moment.
 func (y *Syncer) Status() Status {
-	now := time.Now()
-	status := Status{Now: now, StartedAt: y.startedAt, Sources: make([]SourceStatus, 0, len(y.sources))}
-	for _, s := range y.sources {
+	now, sources := time.Now(), y.served()
+	status := Status{Now: now, StartedAt: y.startedAt, Sources: make([]SourceStatus, 0, len(sources))}
+	for _, s := range sources {
 		status.Sources = append(status.Sources, s.status(now))
 	}
 	return status

@@ -27,6 +27,9 @@ func (s *source) recall(ctx context.Context) error {
 	if s.opened || !s.link.recalled.IsZero() && time.Since(s.link.recalled) < recallAgain {
 		return nil
 	}
+	if err := s.takeOver(ctx); err != nil {
+		return err
+	}
 	state, err := s.syncer.opts.Sink.State(ctx, s.cfg.Name)
 	if err != nil {
 		return fmt.Errorf("read the stored state: %w", err)

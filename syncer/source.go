@@ -25,6 +25,10 @@ type source struct {
 	streams []*stream
 	link    *link // the way to the API
 
+	life   *life   // until the configuration changes
+	former *source // of the same name, not yet taken over
+	crowd  int     // how many began together
+
 	opening slot // one opening or probe at a time
 	wake    chan struct{}
 	jobs    sync.WaitGroup
@@ -57,7 +61,7 @@ type identity struct {
 func newSource(y *Syncer, cfg Source) (*source, error) {
 	s := &source{
 		syncer: y, cfg: cfg, log: y.log.With("source", cfg.Name),
-		opening: newSlot(), wake: make(chan struct{}, 1),
+		life: newLife(), crowd: 1, opening: newSlot(), wake: make(chan struct{}, 1),
 		state: StateStarting, since: time.Now(),
 	}
 	for _, def := range y.definitions {
@@ -84,8 +88,9 @@ func (s *source) run(ctx context.Context) {
 	if !sleep(ctx, s.startDelay()) {
 		return
 	}
-	agenda := newAgenda(s.cfg.Name, s.syncer.times, time.Now())
+	agenda := newAgenda(s.cfg.Name, s.syncer.timetable(), time.Now())
 	for ctx.Err() == nil {
+		agenda.follow(s.syncer.timetable(), time.Now())
 		if !s.isReady() {
 			if at := s.probeAt(); time.Now().Before(at) {
 				s.sleepUntil(ctx, at)
@@ -105,9 +110,9 @@ func (s *source) run(ctx context.Context) {
 	}
 }
 
-// startDelay spreads the first requests of many sources.
+// startDelay spreads the first requests of sources that begin together.
 func (s *source) startDelay() time.Duration {
-	span := min(time.Duration(len(s.syncer.sources))*20*time.Millisecond, 30*time.Second)
+	span := min(time.Duration(s.crowd)*20*time.Millisecond, 30*time.Second)
 	return time.Duration(nameHash(s.cfg.Name) % uint64(max(span, 1)))
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -49,6 +48,9 @@ type Source struct {
 	Locations []string
 	// BudgetShare is the part of every limit that may be used; 1 when zero.
 	BudgetShare float64
+	// Revision is another one when Key and NextKey are read from elsewhere than
+	// before: what they are cannot be compared. See [Syncer.Apply].
+	Revision int
 }
 
 // Syncer mirrors sources into a sink. Make one with [New].
@@ -56,16 +58,24 @@ type Syncer struct {
 	opts        Options
 	log         *slog.Logger
 	definitions []*definition
-	times       timetable
 	versions    *versions
 	doorman     *doorman
 	metrics     *metrics
-	sources     []*source
 	backfills   chan struct{} // bounds the backfills that run at once
 	startedAt   time.Time
 
 	starting sync.Mutex
 	started  bool
+
+	applying sync.Mutex // one Apply at a time
+	running  sync.WaitGroup
+	handed   sync.Map // by source: the receipt of the last commit that the sink has taken
+
+	mu      sync.RWMutex // guards what follows
+	sources []*source    // replaced as a whole, never changed in place
+	times   timetable
+	begin   func(*source)      // serves a source; nil when the daemon does not run
+	ending  map[string]*source // served no more, and still at work
 }
 
 // maxBackfills bounds the backfills of one process, and with them its memory;
@@ -100,38 +110,31 @@ func New(opts Options) (*Syncer, error) {
 		opts: opts, log: opts.Logger, definitions: defs, times: times,
 		doorman: newDoorman(), metrics: newMetrics(), versions: &versions{},
 		backfills: make(chan struct{}, maxBackfills), startedAt: time.Now(),
+		ending: map[string]*source{},
 	}
-	if err := y.addSources(); err != nil {
+	p, err := y.plan(opts.Sources)
+	if err != nil {
 		return nil, err
 	}
+	y.sources = p.sources
 	if err := y.metrics.register(opts.Registerer, y); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
 	}
 	return y, nil
 }
 
-func (y *Syncer) addSources() error {
-	names := map[string]bool{}
-	for _, cfg := range y.opts.Sources {
-		if cfg.Name == "" || names[cfg.Name] {
-			return fmt.Errorf("source %q: names must be there, and be unique", cfg.Name)
-		}
-		names[cfg.Name] = true
-		for _, name := range cfg.Streams {
-			if !slices.Contains(y.StreamNames(), name) {
-				return fmt.Errorf("source %q: unknown stream %q; known are %q", cfg.Name, name, y.StreamNames())
-			}
-		}
-		if !y.opts.Shard.Takes(cfg.Name) {
-			continue
-		}
-		s, err := newSource(y, cfg)
-		if err != nil {
-			return fmt.Errorf("source %q: %w", cfg.Name, err)
-		}
-		y.sources = append(y.sources, s)
-	}
-	return nil
+// served returns the sources there are now.
+func (y *Syncer) served() []*source {
+	y.mu.RLock()
+	defer y.mu.RUnlock()
+	return y.sources
+}
+
+// timetable returns the one that holds now.
+func (y *Syncer) timetable() timetable {
+	y.mu.RLock()
+	defer y.mu.RUnlock()
+	return y.times
 }
 
 // StreamNames are the streams there are, in the order of status.
@@ -143,17 +146,23 @@ func (y *Syncer) StreamNames() []string {
 	return names
 }
 
-// Run is the daemon: it serves every source until ctx ends, and returns when all
-// walks have ended. It fails only when the sink cannot be read at the start.
+// Run is the daemon: it serves every source until ctx ends, those included that
+// [Syncer.Apply] adds, and returns when all walks have ended. It fails only when the sink cannot be read at the start.
 func (y *Syncer) Run(ctx context.Context) error {
 	if err := y.start(ctx); err != nil {
 		return err
 	}
-	var sources sync.WaitGroup
+	y.mu.Lock()
+	y.begin = func(s *source) { y.running.Go(func() { s.serve(ctx) }) }
 	for _, s := range y.sources {
-		sources.Go(func() { s.run(ctx) })
+		y.begin(s)
 	}
-	sources.Wait()
+	y.mu.Unlock()
+	<-ctx.Done()
+	y.mu.Lock()
+	y.begin = nil
+	y.mu.Unlock()
+	y.running.Wait()
 	return nil
 }
 
@@ -179,5 +188,6 @@ func (y *Syncer) write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, er
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", c.Stream, err)
 	}
+	y.handed.Store(c.Source, r)
 	return r, nil
 }

@@ -70,6 +70,7 @@ type Key struct {
 	urgent      [2][]instant // above the backfill, by weight: until when each is remembered
 	born        instant
 	rateLimited uint64
+	leaving     bool // dropped when nothing of it counts any more
 }
 
 // business is what the keys of one restaurant share: its limit, and the order in
@@ -83,16 +84,15 @@ type business struct {
 }
 
 // Key is the budget of the key called name; the first call decides the share, the
-// part of every limit that may be used, in (0,1].
+// part of every limit that may be used, in (0,1]; [Key.SetShare] changes it.
 func (l *Ledger) Key(name string, share float64) *Key {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if k, ok := l.keys[name]; ok {
+		k.leaving = false
 		return k
 	}
-	if share <= 0 || share > 1 {
-		share = 1
-	}
+	share = validShare(share)
 	k := &Key{ledger: l, name: name, share: share, out: map[*Pass]struct{}{}, born: l.now()}
 	k.all = newWindow(DefaultLimits.PerMinute, share, l.opts.Margin)
 	k.heavy = newWindow(DefaultLimits.HeavyPerMinute, share, l.opts.Margin)
@@ -107,13 +107,6 @@ func (l *Ledger) newBusiness(keys ...*Key) *business {
 	b := &business{keys: keys, at: never}
 	b.limit = newWindow(DefaultLimits.BusinessPerMinute, b.share(), l.opts.Margin)
 	return b
-}
-
-// Forget drops a key that is no longer configured. Its waiters, if any, wait on.
-func (l *Ledger) Forget(name string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.keys, name)
 }
 
 // SetLimits takes over what /me says: the limits, and which restaurant the key

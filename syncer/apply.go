@@ -1,0 +1,252 @@
+package syncer
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// Applied is what [Syncer.Apply] has changed, of what this process's shard takes.
+type Applied struct {
+	Added, Removed, Changed []string // sources, in the order of the configuration
+	Schedule                bool
+}
+
+// Nothing tells that everything was as it is.
+func (a Applied) Nothing() bool {
+	return len(a.Added)+len(a.Removed)+len(a.Changed) == 0 && !a.Schedule
+}
+
+// Apply makes these the sources and the schedule, whether or not [Syncer.Run] is
+// under way. On an error nothing has changed.
+//
+// A source that is as it was goes on undisturbed, walks and all; a changed schedule
+// only moves its next turns. One that is not there any more ends at once: its walks
+// are given up, what it handed to the sink becomes durable, and its status and
+// metrics go. One that differs in anything but the order of its lists ends like
+// that, and begins anew with what is stored, with what it has spent of its budget
+// and with its counters. Apply does not wait for any of this.
+func (y *Syncer) Apply(sources []Source, schedule Schedule) (Applied, error) {
+	y.applying.Lock()
+	defer y.applying.Unlock()
+	times, err := newTimetable(schedule)
+	if err != nil {
+		return Applied{}, err
+	}
+	p, err := y.plan(sources)
+	if err != nil {
+		return Applied{}, err
+	}
+	p.applied.Schedule = times.keep(y.timetable())
+	y.carryOut(p, times)
+	return p.applied, nil
+}
+
+// plan is what Apply is about to do.
+type plan struct {
+	applied Applied
+	sources []*source // those that will be
+	begin   []*source // of them
+	end     []*source // of those that are
+}
+
+// plan makes the sources that are new or changed. It touches nothing that is served.
+func (y *Syncer) plan(wanted []Source) (p plan, err error) {
+	defer func() {
+		if err != nil {
+			y.forgetUnserved(p.applied.Added)
+		}
+	}()
+	present := map[string]*source{}
+	for _, s := range y.served() {
+		present[s.cfg.Name] = s
+	}
+	seen := map[string]bool{}
+	for _, cfg := range wanted {
+		if err := y.checkSource(cfg, seen); err != nil {
+			return p, err
+		}
+		if !y.opts.Shard.Takes(cfg.Name) {
+			continue
+		}
+		old := present[cfg.Name]
+		delete(present, cfg.Name)
+		if err := p.place(y, cfg, old); err != nil {
+			return p, fmt.Errorf("source %q: %w", cfg.Name, err)
+		}
+	}
+	for _, s := range y.served() {
+		if present[s.cfg.Name] != nil {
+			p.end = append(p.end, s)
+			p.applied.Removed = append(p.applied.Removed, s.cfg.Name)
+		}
+	}
+	for _, s := range p.begin {
+		s.crowd = len(p.begin)
+	}
+	return p, nil
+}
+
+// checkSource refuses what no source can be.
+func (y *Syncer) checkSource(cfg Source, seen map[string]bool) error {
+	if cfg.Name == "" || seen[cfg.Name] {
+		return fmt.Errorf("source %q: names must be there, and be unique", cfg.Name)
+	}
+	seen[cfg.Name] = true
+	for _, name := range cfg.Streams {
+		if !slices.Contains(y.StreamNames(), name) {
+			return fmt.Errorf("source %q: unknown stream %q; known are %q", cfg.Name, name, y.StreamNames())
+		}
+	}
+	return nil
+}
+
+// place puts one source into the plan; old is what is served under its name, or nil.
+func (p *plan) place(y *Syncer, cfg Source, old *source) error {
+	if old != nil && old.cfg.same(cfg) {
+		p.sources = append(p.sources, old)
+		return nil
+	}
+	if old == nil {
+		p.applied.Added = append(p.applied.Added, cfg.Name)
+	}
+	s, err := newSource(y, cfg)
+	if err != nil {
+		return err
+	}
+	p.sources, p.begin = append(p.sources, s), append(p.begin, s)
+	if old != nil {
+		p.end = append(p.end, old)
+		p.applied.Changed = append(p.applied.Changed, cfg.Name)
+		s.heirOf(old)
+	} else if old = y.endingOf(cfg.Name); old != nil {
+		s.heirOf(old)
+	}
+	return nil
+}
+
+// same tells whether two sources of one name are served alike.
+func (a Source) same(b Source) bool {
+	share := func(s Source) float64 {
+		if s.BudgetShare == 0 {
+			return 1
+		}
+		return s.BudgetShare
+	}
+	return a.BaseURL == b.BaseURL && a.Revision == b.Revision && (a.NextKey == nil) == (b.NextKey == nil) &&
+		share(a) == share(b) && sameSet(a.Streams, b.Streams) && sameSet(a.Locations, b.Locations)
+}
+
+func sameSet(a, b []string) bool {
+	a, b = slices.Clone(a), slices.Clone(b)
+	slices.Sort(a)
+	slices.Sort(b)
+	return slices.Equal(slices.Compact(a), slices.Compact(b))
+}
+
+// keep takes over the schedules of before that say the same, so that nothing moves
+// because of them; it tells whether any says something else.
+func (t *timetable) keep(before timetable) (changed bool) {
+	for j := range t {
+		if reflect.DeepEqual(t[j], before[j]) {
+			t[j] = before[j]
+		} else {
+			changed = true
+		}
+	}
+	return changed
+}
+
+// carryOut makes the plan what is.
+func (y *Syncer) carryOut(p plan, times timetable) {
+	for _, s := range p.begin {
+		s.link.key.SetShare(s.cfg.BudgetShare)
+	}
+	y.mu.Lock()
+	y.sources, y.times = p.sources, times
+	for _, s := range p.end {
+		y.ending[s.cfg.Name] = s
+	}
+	if y.begin != nil { // else Run begins them
+		for _, s := range p.begin {
+			y.begin(s)
+		}
+	}
+	y.mu.Unlock()
+	for _, s := range p.end {
+		y.finish(s, slices.Contains(p.applied.Removed, s.cfg.Name))
+	}
+	if p.applied.Schedule {
+		for _, s := range p.sources {
+			s.rouse()
+		}
+	}
+}
+
+// finish ends a source that is not served any more; its end is not waited for.
+func (y *Syncer) finish(s *source, removed bool) {
+	name, cause := s.cfg.Name, errChanged
+	if removed {
+		cause = errRemoved
+	}
+	s.life.finish(cause)
+	go func() {
+		<-s.life.ended
+		y.mu.Lock()
+		if y.ending[name] == s {
+			delete(y.ending, name)
+		}
+		y.mu.Unlock()
+		if removed {
+			y.forget(name)
+		}
+	}()
+}
+
+// endingOf is the source of a name that is served no more and still at work, or nil.
+func (y *Syncer) endingOf(name string) *source {
+	y.mu.RLock()
+	defer y.mu.RUnlock()
+	return y.ending[name]
+}
+
+// lastHanded is the receipt of a source's last commit.
+func (y *Syncer) lastHanded(source string) (*sinks.Receipt, bool) {
+	r, ok := y.handed.Load(source)
+	if !ok {
+		return nil, false
+	}
+	return r.(*sinks.Receipt), true
+}
+
+func (y *Syncer) serves(name string) bool {
+	return slices.ContainsFunc(y.served(), func(s *source) bool { return s.cfg.Name == name })
+}
+
+// forget drops what the process keeps of a source that is at work no more, unless
+// it has come back.
+func (y *Syncer) forget(name string) {
+	y.applying.Lock()
+	y.forgetUnserved([]string{name})
+	y.applying.Unlock()
+	time.AfterFunc(lateAnswers, func() {
+		y.applying.Lock()
+		defer y.applying.Unlock()
+		if !y.serves(name) {
+			y.metrics.forget(name)
+		}
+	})
+}
+
+// forgetUnserved gives up the budgets of sources that are not served. The caller
+// holds applying: a budget must not go while its source comes.
+func (y *Syncer) forgetUnserved(names []string) {
+	for _, name := range names {
+		if !y.serves(name) {
+			y.opts.Ledger.Forget(name)
+		}
+	}
+}

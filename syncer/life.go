@@ -1,0 +1,141 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// What ends the work on a source whose configuration has changed.
+var (
+	errRemoved = errors.New("the source is not in the configuration any more")
+	errChanged = errors.New("the source's configuration has changed, and it has begun anew with it: ask again")
+)
+
+// life is how long a source is served: until the configuration has it no more, or
+// has it changed.
+type life struct {
+	over context.Context // ends with the source
+	end  context.CancelCauseFunc
+
+	mu    sync.Mutex // nobody enters while it ends
+	users sync.WaitGroup
+	ended chan struct{} // closed when it is over and nobody is at work any more
+}
+
+func newLife() *life {
+	l := &life{ended: make(chan struct{})}
+	l.over, l.end = context.WithCancelCause(context.Background())
+	return l
+}
+
+// enter begins work on the source, in a context that ends with it too. It fails
+// when the source is over; else leave must be called when the work has ended.
+func (l *life) enter(ctx context.Context) (work context.Context, leave func(), err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over.Err() != nil {
+		return nil, nil, context.Cause(l.over)
+	}
+	l.users.Add(1)
+	work, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(l.over, func() { cancel(context.Cause(l.over)) })
+	return work, func() { stop(); cancel(nil); l.users.Done() }, nil
+}
+
+// finish ends the work; ended tells when nobody is at it any more.
+func (l *life) finish(cause error) {
+	l.mu.Lock()
+	l.end(cause)
+	l.mu.Unlock()
+	go func() {
+		l.users.Wait()
+		close(l.ended)
+	}()
+}
+
+// serve is run until ctx ends or the source is over.
+func (s *source) serve(ctx context.Context) {
+	ctx, leave, err := s.life.enter(ctx)
+	if err != nil {
+		return // over before it began
+	}
+	defer leave()
+	s.run(ctx)
+}
+
+// onceServed is once, ended when the source is over.
+func (s *source) onceServed(ctx context.Context, streams []string) SourceReport {
+	ctx, leave, err := s.life.enter(ctx)
+	if err != nil {
+		return SourceReport{Source: s.cfg.Name, State: s.stateNow(), Err: err}
+	}
+	defer leave()
+	return s.once(ctx, streams)
+}
+
+// heirOf lets the source be what is left of the one of its name before it, until
+// its own key has answered: for the status, and for the other sources of the
+// restaurant, which ask what it lists.
+func (s *source) heirOf(former *source) {
+	s.former = former
+	former.mu.Lock()
+	s.key = former.key
+	former.mu.Unlock()
+	for i, st := range former.streams {
+		st.mu.Lock()
+		s.streams[i].snapshot = st.snapshot
+		st.mu.Unlock()
+	}
+}
+
+// takeOver waits until nobody is at work any more on the sources of this name
+// before, and what they handed to the sink is durable: only then does what is
+// stored say where they stopped. The caller holds opening.
+func (s *source) takeOver(ctx context.Context) error {
+	for f := s.former; f != nil; f = f.former {
+		select {
+		case <-f.life.ended:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	if last, ok := s.syncer.lastHanded(s.cfg.Name); ok {
+		select { // what the sink refused is not stored, and is fetched again
+		case <-last.Done():
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	for f := s.former; f != nil; f = f.former {
+		s.count(f)
+	}
+	s.former = nil
+	return nil
+}
+
+// count adds what the source before has counted since the start of the process.
+func (s *source) count(former *source) {
+	former.mu.Lock()
+	asks, limited := former.asks, former.limited
+	former.mu.Unlock()
+	s.mu.Lock()
+	s.asks += asks
+	s.limited += limited
+	s.mu.Unlock()
+	for i, old := range former.streams {
+		old.mu.Lock()
+		rows, counts := old.rows, old.counts
+		old.mu.Unlock()
+		st := s.streams[i]
+		st.mu.Lock()
+		st.rows += rows
+		st.counts.add(counts)
+		st.mu.Unlock()
+	}
+}
+
+// lateAnswers is how long after the end of a source answers to its last requests
+// may still be counted.
+const lateAnswers = 10 * time.Second
