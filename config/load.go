@@ -52,10 +52,19 @@ func Load(req Request) (*Config, error) {
 	return c, nil
 }
 
+// withoutPath is the reason of an error about a file that is named already.
+func withoutPath(err error) error {
+	if at, ok := errors.AsType[*os.PathError](err); ok {
+		return at.Err
+	}
+	return err
+}
+
 func findFile(named string) (string, error) {
 	if named != "" {
 		if _, err := os.Stat(named); err != nil {
-			return "", &Error{Problems: []Problem{{Message: fmt.Sprintf("configuration file: %v", err)}}}
+			return "", &Error{Problems: []Problem{{Message: fmt.Sprintf("configuration file %s: %v; correct --config, or leave it out to use %s",
+				named, withoutPath(err), strings.Join(DefaultFiles, " or "))}}}
 		}
 		return named, nil
 	}

@@ -99,7 +99,7 @@ func (w *Web) ReadPassword() (Secret, error) {
 func readSecret(path string) (Secret, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return Secret{}, fmt.Errorf("read secret: %w", err)
+		return Secret{}, fmt.Errorf("file %s: %w; it must hold the secret and nothing else, readable for this user", path, withoutPath(err))
 	}
 	return cleanSecret("file "+path, string(b))
 }

@@ -104,7 +104,7 @@ func (a *App) checkSources(ctx context.Context) []Finding {
 func (a *App) checkSource(ctx context.Context, s *config.Source) []Finding {
 	key, err := s.ReadKey()
 	if err != nil {
-		return []Finding{bad(ExitUsage, "Put the key where key_file or key_env says, readable for this user.", "source %s: %v", s.Name, err)}
+		return []Finding{bad(ExitUsage, "", "source %s: %v", s.Name, err)}
 	}
 	var all []Finding
 	if _, err := s.ReadNextKey(); err != nil {
@@ -220,6 +220,10 @@ func (a *App) checkWarehouse(ctx context.Context, tell func(Finding)) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	info, err := sink.Check(ctx)
+	if err = a.unreachable(err); is[*WarehouseError](err) {
+		tell(bad(ExitWarehouse, "", "%v", err))
+		return
+	}
 	if err != nil {
 		tell(bad(ExitWarehouse, "", "warehouse %s: %v", dsn, err))
 		return

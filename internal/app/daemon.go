@@ -188,7 +188,7 @@ func (d *daemon) watch(ctx context.Context, sink *clickhouse.Sink) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			d.setProblem(fmt.Sprintf("The warehouse %s does not answer; rows wait, and nothing is lost. %v", d.app.cfg.Warehouse.DSN, err))
+			d.setProblem(fmt.Sprintf("Rows wait for the warehouse, and nothing is lost: %v", d.app.unreachable(err)))
 		default:
 			d.setProblem("")
 		}

@@ -45,10 +45,11 @@ func (a *App) closeSink(ctx context.Context, sink *clickhouse.Sink) error {
 	return nil
 }
 
-// unreachable marks errors that mean that the warehouse could not be reached.
+// unreachable makes one sentence of an error that means that the warehouse could
+// not be asked, whatever was being asked, and leaves other errors as they are.
 func (a *App) unreachable(err error) error {
-	if errors.Is(err, clickhouse.ErrUnreachable) {
-		return &WarehouseError{fmt.Errorf("%s: %w", a.cfg.Warehouse.DSN, err)}
+	if down, ok := errors.AsType[*clickhouse.UnreachableError](err); ok {
+		return &WarehouseError{fmt.Errorf("%w: %s: %s", down.Kind, a.cfg.Warehouse.DSN, down.Reason)}
 	}
 	return err
 }
@@ -65,7 +66,9 @@ func (a *App) migrated(ctx context.Context, sink *clickhouse.Sink, wait time.Dur
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		err = &WarehouseError{fmt.Errorf("warehouse %s: %w", a.cfg.Warehouse.DSN, err)}
+		if err = a.unreachable(err); !is[*WarehouseError](err) {
+			err = &WarehouseError{fmt.Errorf("warehouse %s: %w", a.cfg.Warehouse.DSN, err)}
+		}
 		if !errors.Is(err, clickhouse.ErrUnreachable) || time.Now().Add(delay).After(deadline) {
 			return err
 		}

@@ -120,7 +120,7 @@ func TestRemoteWarehouseDownAndUp(t *testing.T) {
 	}
 	pass := make(chan error, 1)
 	go func() { _, err := d.RunOnce(t.Context(), syncer.Selection{}, nil); pass <- err }()
-	until(t, d, http.StatusServiceUnavailable, "rows wait, and nothing is lost")
+	until(t, d, http.StatusServiceUnavailable, "Rows wait for the warehouse, and nothing is lost: the warehouse could not be reached")
 	r.down.Store(false)
 	if err := <-pass; err != nil {
 		t.Errorf("a pass over an outage: %v", err)

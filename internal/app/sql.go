@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/larder-sync/larder/sinks/clickhouse"
@@ -27,7 +28,23 @@ func (a *App) Query(ctx context.Context, sql, format string, out io.Writer) (err
 	if err != nil {
 		return err
 	}
-	return a.unreachable(sink.Query(ctx, sql, format, out))
+	return a.answered(sink.Query(ctx, sql, format, out))
+}
+
+// answered adds to what the warehouse says about a query what to do next.
+func (a *App) answered(err error) error {
+	refused, ok := errors.AsType[*clickhouse.StatementError](err)
+	switch {
+	case !ok:
+		return a.unreachable(err)
+	case refused.ReadOnly():
+		return fmt.Errorf("larder sql only reads; larder sync fills the tables, larder migrate changes them, "+
+			"and tables of your own belong on a ClickHouse server, with its own client. ClickHouse says: %w", err)
+	case refused.UnknownTable():
+		return fmt.Errorf("%w; larder sql 'SHOW TABLES' lists what there is", err)
+	default:
+		return err
+	}
 }
 
 // MigrationText writes the statements that Migrate would run.

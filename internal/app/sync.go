@@ -90,9 +90,10 @@ func (a *App) giveUp(ctx context.Context, sink *clickhouse.Sink, wait time.Durat
 			down = time.Time{}
 		case down.IsZero():
 			down = time.Now()
-			a.tellDown(err)
+			a.tellDown(a.unreachable(err))
 		case time.Since(down) > wait:
-			cancel(&WarehouseError{fmt.Errorf("the warehouse %s has not answered for %s: %w", a.cfg.Warehouse.DSN, time.Since(down).Round(time.Second), err)})
+			cancel(&WarehouseError{fmt.Errorf("the warehouse has not answered for %s; what was not written is fetched again by the next sync: %w",
+				time.Since(down).Round(time.Second), a.unreachable(err))})
 			return
 		}
 	}

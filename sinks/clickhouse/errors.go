@@ -3,7 +3,6 @@ package clickhouse
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -15,6 +14,9 @@ var (
 	// ErrUnreachable says that the warehouse does not answer, or refuses the user. The
 	// commands exit with 4.
 	ErrUnreachable = errors.New("the warehouse could not be reached")
+	// ErrNotClickHouse says that something answers at the address that is no
+	// ClickHouse, or not over this protocol. The commands exit with 4.
+	ErrNotClickHouse = errors.New("what answers is no ClickHouse")
 	// ErrSchemaNewer says that a newer Larder has migrated the warehouse.
 	ErrSchemaNewer = errors.New("the warehouse's schema is newer than this program")
 	// ErrNotMigrated says that the warehouse lacks migrations that this program needs.
@@ -23,7 +25,7 @@ var (
 	ErrClosed = errors.New("the sink is closed")
 )
 
-// The codes of ClickHouse that mean that nothing can be asked at all.
+// The codes of ClickHouse that are told apart.
 const (
 	codeAuthenticationFailed = 516
 	codeUnknownUser          = 192
@@ -34,35 +36,46 @@ const (
 	codeSocketTimeout        = 209
 	codeUnknownTable         = 60
 	codeUnknownDatabase      = 81
+	codeReadOnly             = 164
 )
 
-// explain makes an error of the driver one of ours: without secrets, and known
-// as ErrUnreachable when nothing answered.
+// explain makes an error of the driver one of ours: without secrets, without the
+// driver's own words, and known as [ErrUnreachable] or [ErrNotClickHouse] when
+// nobody could be asked.
 func (t target) explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	err = redact(err, t.secrets)
-	if unreachable(err) {
-		return fmt.Errorf("%w (%s): %w", ErrUnreachable, t.address(), err)
+	if foreign(err) {
+		return &UnreachableError{Kind: ErrNotClickHouse, Address: t.address(), Reason: t.foreignReason(err), err: err}
 	}
-	return err
+	if unreachable(err) {
+		return &UnreachableError{Kind: ErrUnreachable, Address: t.address(), Reason: t.reasonOf(err), err: err}
+	}
+	if refused, ok := errors.AsType[*clickhousego.Exception](err); ok {
+		return redact(&StatementError{Code: refused.Code, Text: sentence(refused), err: refused}, t.secrets)
+	}
+	return redact(err, t.secrets)
 }
 
 func unreachable(err error) bool {
 	var refused *clickhousego.Exception
 	if errors.As(err, &refused) {
-		switch refused.Code {
-		case codeAuthenticationFailed, codeUnknownUser, codeWrongPassword, codeRequiredPassword,
-			codeAllConnectionsFailed, codeNetworkError, codeSocketTimeout:
-			return true
-		}
-		return false
+		return refusesUser(refused.Code) || refused.Code == codeAllConnectionsFailed ||
+			refused.Code == codeNetworkError || refused.Code == codeSocketTimeout
 	}
 	var network net.Error
 	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, io.ErrClosedPipe) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, io.ErrClosedPipe) || errors.Is(err, net.ErrClosed) || gateway(err) != 0 ||
 		errors.Is(err, clickhousego.ErrAcquireConnTimeout) || errors.Is(err, context.DeadlineExceeded)
+}
+
+func refusesUser(code int32) bool {
+	switch code {
+	case codeAuthenticationFailed, codeUnknownUser, codeWrongPassword, codeRequiredPassword:
+		return true
+	}
+	return false
 }
 
 // redacted is an error whose text had a secret in it.

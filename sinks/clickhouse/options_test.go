@@ -56,6 +56,8 @@ func TestUnreachable(t *testing.T) {
 				t.Errorf("%s: %s: %v", dsn, what, err)
 			} else if text := err.Error(); strings.Contains(text, "hunter2") || strings.Contains(text, "ter3") {
 				t.Errorf("%s: the error tells the password: %v", what, err)
+			} else if want := "(" + addr + "): connection refused: nothing listens there; is ClickHouse running, and the port right?"; !strings.HasSuffix(text, want) {
+				t.Errorf("%s: %s: %v", dsn, what, err)
 			}
 		}
 		cancel()

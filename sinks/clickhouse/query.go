@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
+	"unicode"
 
 	clickhousego "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -54,19 +56,11 @@ func queryNative(ctx context.Context, conn driver.Conn, sql, format string, w io
 	if !ok {
 		return fmt.Errorf("format %s: the native protocol has no formats: use an https:// DSN, or one of TSV, TSVWithNames, Pretty", format)
 	}
-	columns, err := describe(ctx, conn, sql)
-	if err != nil {
-		return err
+	ask := askTexts
+	if !selects(sql) {
+		ask = askValues
 	}
-	texts := make([]string, len(columns))
-	for i, name := range columns {
-		texts[i] = "ifNull(toString(answer." + quote(name) + "), '\\\\N')"
-	}
-	rows, err := conn.Query(ctx, "SELECT "+strings.Join(texts, ", ")+" FROM ("+sql+") AS answer")
-	if err != nil {
-		return err
-	}
-	lines, err := scanTexts(rows, len(columns))
+	columns, lines, err := ask(ctx, conn, sql)
 	if err != nil {
 		return err
 	}
@@ -77,6 +71,54 @@ func queryNative(ctx context.Context, conn driver.Conn, sql, format string, w io
 		return printTable(w, lines)
 	}
 	return printTabs(w, lines)
+}
+
+// selects tells a query that can stand inside another one.
+func selects(sql string) bool {
+	words := strings.FieldsFunc(sql, func(r rune) bool { return r == '(' || unicode.IsSpace(r) })
+	return len(words) > 0 && (strings.EqualFold(words[0], "SELECT") || strings.EqualFold(words[0], "WITH"))
+}
+
+// askTexts lets the server turn the values of a query into text.
+func askTexts(ctx context.Context, conn driver.Conn, sql string) (columns []string, lines [][]string, err error) {
+	if columns, err = describe(ctx, conn, sql); err != nil {
+		return nil, nil, err
+	}
+	texts := make([]string, len(columns))
+	for i, name := range columns {
+		texts[i] = "ifNull(toString(answer." + quote(name) + "), '\\\\N')"
+	}
+	rows, err := conn.Query(ctx, "SELECT "+strings.Join(texts, ", ")+" FROM ("+sql+") AS answer")
+	if err != nil {
+		return nil, nil, err
+	}
+	lines, err = scanTexts(rows, len(columns))
+	return columns, lines, err
+}
+
+// askValues is for what cannot stand inside another query, as SHOW TABLES. The
+// server refuses what would change something.
+func askValues(ctx context.Context, conn driver.Conn, sql string) (columns []string, lines [][]string, err error) {
+	rows, err := conn.Query(ctx, sql)
+	if err != nil {
+		return nil, nil, err
+	}
+	types := rows.ColumnTypes()
+	for rows.Next() {
+		values := make([]any, len(types))
+		for i, t := range types {
+			values[i] = reflect.New(t.ScanType()).Interface()
+		}
+		if err := rows.Scan(values...); err != nil {
+			return nil, nil, errors.Join(err, rows.Close())
+		}
+		line := make([]string, len(values))
+		for i, v := range values {
+			line[i] = fmt.Sprint(reflect.ValueOf(v).Elem().Interface())
+		}
+		lines = append(lines, line)
+	}
+	return rows.Columns(), lines, errors.Join(rows.Err(), rows.Close())
 }
 
 func describe(ctx context.Context, conn driver.Conn, sql string) ([]string, error) {

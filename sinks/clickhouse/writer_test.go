@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -196,6 +198,30 @@ func TestQuery(t *testing.T) {
 		t.Errorf("a mistake in the query: %v", err)
 	}
 	m.expect("SELECT count() FROM allergens", "2")
+	for sql, want := range statementErrors {
+		wantStatementError(t, m.Sink, sql, want)
+	}
+}
+
+// statementErrors are the server's own sentences, and nothing around them.
+var statementErrors = map[string]string{
+	"SELEC 1":                       "Syntax error: failed at position 7 (1) (line 1, col 7): 1. (SYNTAX_ERROR)",
+	"SELECT nothing FROM allergens": "Unknown expression identifier `nothing` in scope SELECT nothing FROM allergens. (UNKNOWN_IDENTIFIER)",
+	"DROP VIEW allergens":           "default: Cannot execute query in readonly mode. (READONLY)",
+	"SELECT 1 FROM nosuch.thing":    "Database nosuch does not exist. (UNKNOWN_DATABASE)",
+}
+
+func wantStatementError(t *testing.T, s *clickhouse.Sink, sql, want string) {
+	t.Helper()
+	var refused *clickhouse.StatementError
+	err := s.Query(t.Context(), sql, "TSV", io.Discard)
+	if !errors.As(err, &refused) || err.Error() != want {
+		t.Errorf("%s:\n got %v\nwant %s", sql, err, want)
+		return
+	}
+	if refused.ReadOnly() != strings.Contains(want, "READONLY") || refused.UnknownTable() != strings.Contains(want, "UNKNOWN_DATABASE") {
+		t.Errorf("%s: read-only %v, unknown table %v", sql, refused.ReadOnly(), refused.UnknownTable())
+	}
 }
 
 // TestRefusedUser is what a server answers to a wrong password: the warehouse
@@ -209,7 +235,48 @@ func TestRefusedUser(t *testing.T) {
 	defer server.Close()
 	s := openSink(t, clickhouse.Options{DSN: strings.Replace(server.URL, "http://", "http://larder:hunter2@", 1) + "/larder"})
 	_, err := s.Check(t.Context())
-	if !errors.Is(err, clickhouse.ErrUnreachable) || strings.Contains(err.Error(), "hunter2") {
+	if !errors.Is(err, clickhouse.ErrUnreachable) || !strings.HasSuffix(err.Error(), "): it refuses the user or the password (code 516)") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestNoClickHouse is a port on which something else answers, or a proxy whose
+// server is down: one sentence, without its page.
+func TestNoClickHouse(t *testing.T) {
+	const port = "is the port that of ClickHouse's HTTP interface (usually 8123, with TLS 8443)?"
+	for status, want := range map[int]struct {
+		err  error
+		text string
+	}{
+		http.StatusNotFound:   {clickhouse.ErrNotClickHouse, "it answers HTTP 404; " + port},
+		http.StatusOK:         {clickhouse.ErrNotClickHouse, "it answers HTTP 200 with something else; " + port},
+		http.StatusBadGateway: {clickhouse.ErrUnreachable, "the proxy in front of it answers 502 Bad Gateway"},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			fmt.Fprint(w, "<html><body>welcome</body></html>")
+		}))
+		wantPing(t, server.URL, want.err, want.text)
+		server.Close()
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			fmt.Fprint(c, "HTTP/1.1 400 Bad Request\r\n\r\n")
+		}
+	}()
+	wantPing(t, "clickhouse://"+l.Addr().String(), clickhouse.ErrNotClickHouse, "is the port that of the native protocol (usually 9000, with TLS 9440)?")
+}
+
+func wantPing(t *testing.T, server string, want error, text string) {
+	t.Helper()
+	_, address, _ := strings.Cut(server, "://")
+	s := openSink(t, clickhouse.Options{DSN: server + "/larder"})
+	if err := s.Ping(t.Context()); !errors.Is(err, want) || err.Error() != want.Error()+" ("+address+"): "+text {
+		t.Errorf("%s: %v", server, err)
 	}
 }
