@@ -33,8 +33,9 @@ type SourceReport struct {
 
 // StreamReport is the pass of one stream.
 type StreamReport struct {
-	Stream string
-	Off    string // why the stream is off; empty when it is on
+	Stream  string
+	Off     string // why the stream is off; empty when it is on
+	NoScope bool   // it is off since the key lacks the scope
 	Counts
 	Err error
 }
@@ -147,25 +148,36 @@ func (y *Syncer) reportProgress(f func(Status)) (stop func()) {
 // once makes one pass of a source.
 func (s *source) once(ctx context.Context, names []string) SourceReport {
 	r := SourceReport{Source: s.cfg.Name}
+	before := make([]Counts, len(s.streams)) // connecting asks for the key's row
+	for i, st := range s.streams {
+		before[i] = st.counted()
+	}
 	if err := s.protected(ctx, "probe", s.connect); err != nil {
 		r.State, r.Err = s.stateNow(), err
 		return r
 	}
 	r.State = s.stateNow()
 	r.Err = s.configurationError()
-	var chosen []*stream
-	for _, st := range s.streams {
+	reports := make([]*StreamReport, len(s.streams))
+	var passes sync.WaitGroup
+	for i, st := range s.streams {
 		if len(names) == 0 && st.configured() || slices.Contains(names, st.def.name) {
-			chosen = append(chosen, st)
+			passes.Go(func() { reports[i] = st.once(ctx, before[i]) })
 		}
 	}
-	r.Streams = make([]StreamReport, len(chosen))
-	var passes sync.WaitGroup
-	for i, st := range chosen {
-		passes.Go(func() { r.Streams[i] = st.once(ctx) })
-	}
 	passes.Wait()
+	for _, done := range reports {
+		if done != nil {
+			r.Streams = append(r.Streams, *done)
+		}
+	}
 	return r
+}
+
+func (s *source) scopes() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.key.scopes
 }
 
 func (s *source) stateNow() string {
@@ -184,16 +196,17 @@ func (s *source) configurationError() error {
 	return errors.New(unknownLocations(s.key))
 }
 
-// once makes one pass of a stream.
-func (st *stream) once(ctx context.Context) StreamReport {
-	r := StreamReport{Stream: st.def.name}
+// once makes one pass of a stream, whose counts stood at before when the pass of its
+// source began.
+func (st *stream) once(ctx context.Context, before Counts) *StreamReport {
+	r := &StreamReport{Stream: st.def.name}
 	if st.off() {
 		st.mu.Lock()
 		r.Off = st.detail
 		st.mu.Unlock()
+		r.NoScope = st.configured() && !st.def.allowed(st.source.scopes())
 		return r
 	}
-	before := st.counted()
 	r.Err = st.source.protected(ctx, st.def.name, st.pass)
 	r.Counts = st.counted().minus(before)
 	return r

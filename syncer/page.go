@@ -264,6 +264,12 @@ func (st *stream) released(id string) {
 	}
 }
 
+// passedBy counts a page of which nothing is written.
+func (in *intake) passedBy() {
+	c := in.counts
+	in.stream.count(func(all *Counts) { all.add(Counts{Requests: c.Requests, Pages: c.Pages, Unchanged: c.Unchanged}) })
+}
+
 // counted adds the rows to the stream's counts and to the metrics.
 func (in *intake) counted() {
 	st, m := in.stream, in.stream.source.syncer.metrics

@@ -69,6 +69,7 @@ func (st *stream) replaceWith(ctx context.Context, p page) error {
 	}
 	in := st.intake(st.nextWalk(), len(p.rows))
 	in.all = true
+	in.counts.Requests, in.counts.Pages = 1, 1
 	ids := st.readWhole(in, p)
 	st.bury(in, before.IDs, ids, p.at)
 	position, err := json.Marshal(listing{Digest: digest, IDs: ids})

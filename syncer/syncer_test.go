@@ -78,3 +78,21 @@ func TestSteadyStateAsksOnceAndWritesNothing(t *testing.T) {
 		}
 	})
 }
+
+func TestAReportCountsEveryRequest(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 3, Orders: 300, Days: 20, Record: true, NoLimits: true}, func(t *testing.T, w *world) {
+		for pass := range 2 {
+			before := len(w.box.Requests())
+			var counted uint64
+			for _, st := range w.once(Selection{}).Sources[0].Streams {
+				counted += st.Requests
+				if st.Requests == 0 && (pass == 0 || st.Stream != "api_keys") { // the key is not asked about again
+					t.Errorf("pass %d: %s counts no request", pass, st.Stream)
+				}
+			}
+			if asked := len(w.box.Requests()) - before; int(counted) != asked {
+				t.Errorf("pass %d: %d requests counted, %d made", pass, counted, asked)
+			}
+		}
+	})
+}

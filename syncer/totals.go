@@ -65,6 +65,7 @@ func (st *stream) totalsBack(ctx context.Context, n int, locations []string) err
 			return err
 		}
 		if !in.brings() {
+			in.passedBy()
 			continue
 		}
 		if err := st.storeTotals(ctx, in); err != nil {

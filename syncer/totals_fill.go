@@ -94,6 +94,7 @@ func (st *stream) totalsSpan(ctx context.Context, sp span, cp *sinks.Checkpoint)
 			brought = brought || st.def.vanish || !r.empty()
 		}
 		if !brought || !in.brings() {
+			in.passedBy()
 			return nil
 		}
 		cp.Rows += uint64(len(rows))

@@ -198,7 +198,7 @@ func TestUsage(t *testing.T) {
 	h.want(2, "the query is empty", "sql", " ")
 	h.want(2, `--stream "sale_orders" is unknown; known are`, "sync", "--stream", "sale_orders")
 	h.want(2, `--source "bar" is not configured; configured are bistro`, "sync", "--source", "bar")
-	h.want(2, "no such file", "check", "--config", "none.yaml")
+	h.want(2, "configuration file none.yaml: no such file or directory; correct --config, or leave it out to use larder.yaml", "check", "--config", "none.yaml")
 	h.want(2, `log format`, "demo", "--log-format", "xml")
 	h.want(2, "kind", "sandbox", "--fault", "earthquake")
 	h.want(2, "--days 0; allowed: 1 or more", "demo", "--days", "0")
@@ -228,8 +228,9 @@ func TestConfigurationMistakes(t *testing.T) {
 	if err := os.Remove(filepath.Join(h.dir, "key")); err != nil {
 		t.Fatal(err)
 	}
-	h.want(2, "source bistro: read secret", "run")
-	h.want(2, "source bistro: read secret", "check")
+	for _, command := range []string{"run", "check", "sync"} {
+		h.want(2, "/key: no such file or directory; it must hold the secret and nothing else, readable for this user", command)
+	}
 }
 
 func TestKeysRefused(t *testing.T) {
@@ -237,14 +238,14 @@ func TestKeysRefused(t *testing.T) {
 	h.configure(quiet + local("embedded:./data"))
 
 	h.write("key", "svc_live_wrong_and_never_shown")
-	for _, r := range []result{h.want(3, "refuses the key (401)", "check"), h.want(3, "bistro", "sync")} {
+	for _, r := range []result{h.want(3, "refuses the key (401)", "check"), h.want(3, "→ Put a valid key where key_file or key_env says", "sync")} {
 		if strings.Contains(r.out+r.errors, "never_shown") {
 			t.Errorf("the key shows:\n%s%s", r.out, r.errors)
 		}
 	}
 	h.key(sandbox.RoleDisabled)
 	h.want(3, "disabled the key", "check")
-	h.want(3, "disabled", "sync")
+	h.want(3, "→ Ask the restaurant to enable the key, or to make another.", "sync")
 
 	h.key(sandbox.RoleSales)
 	h.want(0, "off for lack of scope: locations (needs locations:read or orders:write)", "check")
@@ -252,6 +253,7 @@ func TestKeysRefused(t *testing.T) {
 	if !strings.Contains(r.out, "sales_orders") || strings.Contains(r.out, "failed") {
 		t.Errorf("the other streams run:\n%s", r.out)
 	}
+	h.want(3, "stream products is off: key lacks menu:read: ask the restaurant to grant it", "sync", "--stream", "products")
 }
 
 func TestServiceInTrouble(t *testing.T) {
@@ -267,6 +269,7 @@ func TestServiceInTrouble(t *testing.T) {
 	h.url = "http://127.0.0.1:1/v1"
 	h.configure(quiet + local("embedded:./data"))
 	h.want(1, "Check base_url and the network", "check")
+	h.want(1, "→ Check base_url (as the service gives it, /v1 included) and the network", "sync")
 }
 
 func TestEngineMissing(t *testing.T) {
@@ -311,8 +314,9 @@ func TestCommandsBesideADaemon(t *testing.T) {
 		t.Errorf("sql = %q", r.out)
 	}
 	h.want(0, `"answer":42`, "sql", "--format", "JSONEachRow", "SELECT toUInt8(42) AS answer")
-	h.want(1, "UNKNOWN_IDENTIFIER", "sql", "SELECT nothing_of_that_name")
-	h.want(1, "readonly", "sql", "DROP TABLE larder_raw.products")
+	h.want(1, "larder: Unknown expression identifier `zzzzzzzz` in scope SELECT zzzzzzzz FROM products. (UNKNOWN_IDENTIFIER)\n", "sql", "SELECT zzzzzzzz FROM products")
+	h.want(1, "larder sql only reads; larder sync fills the tables", "sql", "DROP TABLE larder_raw.products")
+	h.want(1, "Maybe you meant larder.products? (UNKNOWN_TABLE); larder sql 'SHOW TABLES' lists what there is\n", "sql", "SELECT 1 FROM product")
 	h.want(0, "sales_orders    running", "status")
 	h.want(0, "a daemon holds it", "check", "--set", "web.listen="+strings.TrimPrefix(page, "http://"))
 	h.want(0, "up to date", "migrate")
@@ -323,7 +327,8 @@ func TestWarehouseDown(t *testing.T) {
 	h := newHouse(t)
 	h.configure(quiet + "warehouse: {dsn: 'http://larder:hunter2@127.0.0.1:1/larder'}\n")
 	for _, args := range [][]string{{"sync", "--wait", "1s"}, {"sql", "SELECT 1"}, {"check"}, {"status"}} {
-		if r := h.want(4, "could not be reached", args...); strings.Contains(r.out+r.errors, "hunter2") {
+		r := h.want(4, "the warehouse could not be reached: http://larder:***@127.0.0.1:1/larder: connection refused: nothing listens there; is ClickHouse running, and the port right?\n", args...)
+		if strings.Contains(r.out+r.errors, "hunter2") {
 			t.Errorf("%v shows the password:\n%s%s", args, r.out, r.errors)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -80,7 +81,8 @@ func outcome(st syncer.StreamReport) string {
 	case st.Err != nil:
 		return "failed"
 	case st.Off != "":
-		return "off: " + st.Off
+		reason, _, _ := strings.Cut(st.Off, ": ") // what to do about it follows
+		return "off: " + reason
 	default:
 		return "ok"
 	}

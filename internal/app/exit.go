@@ -39,6 +39,8 @@ func ExitCode(err error) int {
 		return ExitUsage
 	case is[*WarehouseError](err):
 		return ExitWarehouse
+	case is[*UnservedError](err):
+		return unservedCode(err)
 	case api.IsUnauthorized(err), api.IsKeyDisabled(err), api.IsScope(err), api.IsLocationForbidden(err):
 		return ExitAPI
 	default:
@@ -81,7 +83,49 @@ func (e *WarehouseError) Unwrap() error { return e.Err }
 type SyncError struct{ Report syncer.Report }
 
 func (e *SyncError) Error() string {
-	return strings.ReplaceAll(e.Report.Err().Error(), "\n", "\n        ")
+	var lines []string
+	for _, s := range e.Report.Sources {
+		if s.Err != nil {
+			lines = append(lines, "source "+s.Source+": "+s.Err.Error()+nextStep(s.State))
+		}
+		for _, st := range s.Streams {
+			if st.Err != nil {
+				lines = append(lines, "source "+s.Source+": stream "+st.Stream+": "+st.Err.Error())
+			}
+		}
+	}
+	return strings.Join(lines, "\n        ")
+}
+
+// nextStep is what to do about a source in trouble.
+func nextStep(state string) string {
+	switch state {
+	case syncer.StateUnauthorized:
+		return "\n          → Put a valid key where key_file or key_env says; the restaurant makes keys."
+	case syncer.StateKeyDisabled:
+		return "\n          → Ask the restaurant to enable the key, or to make another."
+	case syncer.StateForbidden:
+		return "\n          → Ask the restaurant to grant the key what it lacks."
+	case syncer.StateUnreachable:
+		return "\n          → Check base_url (as the service gives it, /v1 included) and the network; larder check asks again."
+	default:
+		return ""
+	}
+}
+
+// UnservedError tells that a stream that was asked for by name is off everywhere.
+type UnservedError struct {
+	Stream, Reason string
+	Scope          bool // for lack of a scope
+}
+
+func (e *UnservedError) Error() string { return "stream " + e.Stream + " is off: " + e.Reason }
+
+func unservedCode(err error) int {
+	if e, _ := errors.AsType[*UnservedError](err); e.Scope {
+		return ExitAPI
+	}
+	return ExitUsage
 }
 
 // code is ExitAPI when refusals are all that went wrong.

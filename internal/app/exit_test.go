@@ -48,6 +48,8 @@ func TestExitCodes(t *testing.T) {
 		{"sync: no answer", report(down), 1},
 		{"sync: refused and no answer", report(badKey, down), 1},
 		{"sync: a stream failed", report(failed), 1},
+		{"sync: a named stream without its scope", &UnservedError{Stream: "products", Scope: true}, 3},
+		{"sync: a named stream that is not configured", &UnservedError{Stream: "products"}, 2},
 		{"check", &CheckError{3}, 3},
 		{"through the daemon", &remoteError{"x", 4}, 4},
 	}
@@ -67,5 +69,23 @@ func TestExplain(t *testing.T) {
 	}
 	if got := Explain(UsageError(errors.New("no"))); got != "no" {
 		t.Errorf("usage = %q", got)
+	}
+}
+
+func TestAStreamAskedForByName(t *testing.T) {
+	off := syncer.SourceReport{Source: "a", Streams: []syncer.StreamReport{{Stream: "products", Off: "key lacks menu:read", NoScope: true}}}
+	on := syncer.SourceReport{Source: "b", Streams: []syncer.StreamReport{{Stream: "products"}}}
+	for _, tt := range []struct {
+		sources []syncer.SourceReport
+		named   []string
+		want    int
+	}{
+		{[]syncer.SourceReport{off}, []string{"products"}, ExitAPI},
+		{[]syncer.SourceReport{off, on}, []string{"products"}, ExitDone}, // one of the restaurants has it
+		{[]syncer.SourceReport{off}, nil, ExitDone},                      // nobody asked for it
+	} {
+		if got := ExitCode(unserved(syncer.Report{Sources: tt.sources}, tt.named)); got != tt.want {
+			t.Errorf("%v of %d sources: %d, want %d", tt.named, len(tt.sources), got, tt.want)
+		}
 	}
 }

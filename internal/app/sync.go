@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,10 +37,34 @@ func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration
 	} else {
 		report, err = a.syncHere(ctx, l, w, pass{sources, sel, wait, onProgress})
 	}
-	if err == nil && report.Err() != nil {
+	switch {
+	case err != nil:
+	case report.Err() != nil:
 		err = &SyncError{report}
+	default:
+		err = unserved(report, sel.Streams)
 	}
 	return report, err
+}
+
+// unserved is the error of a stream that was asked for by name and that no source
+// could read.
+func unserved(r syncer.Report, named []string) error {
+	for _, name := range named {
+		served, off, scope := false, "", false
+		for _, s := range r.Sources {
+			for _, st := range s.Streams {
+				if st.Stream == name {
+					served = served || st.Off == ""
+					off, scope = cmp.Or(off, st.Off), scope || st.NoScope
+				}
+			}
+		}
+		if !served && off != "" {
+			return &UnservedError{Stream: name, Reason: off, Scope: scope}
+		}
+	}
+	return nil
 }
 
 // ownOrDaemon opens the engine, or finds the daemon that holds it.

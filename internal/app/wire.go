@@ -24,11 +24,12 @@ type sourceWire struct {
 }
 
 type streamWire struct {
-	Stream string        `json:"stream"`
-	Off    string        `json:"off,omitempty"`
-	Counts syncer.Counts `json:"counts"`
-	Error  string        `json:"error,omitempty"`
-	Code   int           `json:"code,omitempty"`
+	Stream  string        `json:"stream"`
+	Off     string        `json:"off,omitempty"`
+	NoScope bool          `json:"no_scope,omitempty"`
+	Counts  syncer.Counts `json:"counts"`
+	Error   string        `json:"error,omitempty"`
+	Code    int           `json:"code,omitempty"`
 }
 
 func toWire(r syncer.Report) *reportWire {
@@ -37,7 +38,7 @@ func toWire(r syncer.Report) *reportWire {
 		sw := sourceWire{Source: s.Source, State: s.State}
 		sw.Error, sw.Code = textOf(s.Err)
 		for _, st := range s.Streams {
-			stw := streamWire{Stream: st.Stream, Off: st.Off, Counts: st.Counts}
+			stw := streamWire{Stream: st.Stream, Off: st.Off, NoScope: st.NoScope, Counts: st.Counts}
 			stw.Error, stw.Code = textOf(st.Err)
 			sw.Streams = append(sw.Streams, stw)
 		}
@@ -51,7 +52,7 @@ func (w *reportWire) report() syncer.Report {
 	for _, sw := range w.Sources {
 		s := syncer.SourceReport{Source: sw.Source, State: sw.State, Err: errorOf(sw.Error, sw.Code)}
 		for _, stw := range sw.Streams {
-			s.Streams = append(s.Streams, syncer.StreamReport{Stream: stw.Stream, Off: stw.Off, Counts: stw.Counts, Err: errorOf(stw.Error, stw.Code)})
+			s.Streams = append(s.Streams, syncer.StreamReport{Stream: stw.Stream, Off: stw.Off, NoScope: stw.NoScope, Counts: stw.Counts, Err: errorOf(stw.Error, stw.Code)})
 		}
 		r.Sources = append(r.Sources, s)
 	}
