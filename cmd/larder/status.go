@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -20,7 +19,8 @@ func statusCommand(g *globals) *cobra.Command {
 		Use:   "status",
 		Short: "Show every source and stream: state, lag, rows, last error",
 		Long: `Shows the state of the daemon that serves this configuration, or, when none runs,
-what the warehouse knows about the last one.`,
+what the warehouse knows about the last one. Rows are those written since the daemon
+started, or without one, those that the warehouse holds.`,
 		Example: `  larder status
   larder status --json | jq '.sources[].state'`,
 		Args: cobra.NoArgs,
@@ -46,25 +46,44 @@ what the warehouse knows about the last one.`,
 }
 
 func printStatus(w io.Writer, s syncer.Status) error {
+	fmt.Fprintln(w, headLine(s))
 	for i := range s.Sources {
 		src := &s.Sources[i]
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		fmt.Fprintf(w, "%s  %s%s\n", src.Name, src.State, headNote(src))
+		fmt.Fprintf(w, "\n%s  %s%s\n", src.Name, src.State, headNote(src))
 		if src.Detail != "" {
 			fmt.Fprintf(w, "  %s\n", src.Detail)
 		}
+		if len(src.Streams) == 0 {
+			continue
+		}
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		fmt.Fprintf(t, "  stream\tstate\tlast walk\tnewest change (UTC)\t%s\tnote\n", rowsHeading(s))
 		for j := range src.Streams {
 			st := &src.Streams[j]
-			fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\n", st.Name, st.State, lag(st), watermark(st.Watermark), note(st))
+			fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%d\t%s\n", st.Name, st.State, lag(st), watermark(st.Watermark), st.Rows, note(st))
 		}
 		if err := t.Flush(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// stored tells a status that is what the warehouse knows: no daemon runs.
+func stored(s syncer.Status) bool { return s.StartedAt.IsZero() }
+
+func headLine(s syncer.Status) string {
+	if stored(s) {
+		return "No daemon runs (larder run starts one); this is what the warehouse knows."
+	}
+	return fmt.Sprintf("A daemon has been running for %s, since %s UTC.", age(s.Now.Sub(s.StartedAt)), s.StartedAt.UTC().Format(time.DateTime))
+}
+
+func rowsHeading(s syncer.Status) string {
+	if stored(s) {
+		return "rows"
+	}
+	return "rows written since the start"
 }
 
 func headNote(s *syncer.SourceStatus) string {
@@ -82,23 +101,32 @@ func lag(st *syncer.StreamStatus) string {
 	if st.Lag < 0 {
 		return "never walked"
 	}
-	return st.Lag.Round(time.Second).String() + " ago"
+	return age(st.Lag) + " ago"
+}
+
+// age is a duration in the two units that matter: 5m15s, 3h5m, 2d4h.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Hour:
+		return d.Round(time.Second).String()
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh%dm", int(d.Hours()), int(d.Minutes())%60)
+	default:
+		return fmt.Sprintf("%dd%dh", int(d.Hours())/24, int(d.Hours())%24)
+	}
 }
 
 func watermark(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	return "newest " + t.UTC().Format(time.DateTime)
+	return t.UTC().Format(time.DateTime)
 }
 
 func note(st *syncer.StreamStatus) string {
 	var parts []string
-	switch {
-	case st.Progress != nil:
+	if st.Progress != nil {
 		parts = append(parts, forecast(st.Progress))
-	case st.Rows > 0:
-		parts = append(parts, strconv.FormatUint(st.Rows, 10)+" rows")
 	}
 	if st.Quarantined > 0 {
 		parts = append(parts, fmt.Sprintf("%d in quarantine", st.Quarantined))

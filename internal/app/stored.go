@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
@@ -36,7 +37,7 @@ func (a *App) storedStatus(ctx context.Context, l *lifecycle, w *way) (syncer.St
 }
 
 func storedSource(now time.Time, name string, state sinks.State, counts []clickhouse.Count) syncer.SourceStatus {
-	src := syncer.SourceStatus{Name: name, BusinessID: state.Business, State: stateStopped, Detail: "No daemon answers; this is what the warehouse knows."}
+	src := syncer.SourceStatus{Name: name, BusinessID: state.Business, State: stateStopped}
 	if len(state.Checkpoints) == 0 {
 		src.Detail = "Never mirrored: larder sync or larder run begins."
 		return src
@@ -57,17 +58,53 @@ func storedSource(now time.Time, name string, state sinks.State, counts []clickh
 				st.State, st.Detail = known.State, known.Detail
 			}
 		}
-		for i := range state.Checkpoints {
-			if state.Checkpoints[i].Stream == def.Stream {
-				addCheckpoint(&st, &state.Checkpoints[i])
-			}
+		own := checkpointsOf(state, def.Stream)
+		for i := range own {
+			addCheckpoint(&st, &own[i])
+		}
+		if st.State == stateStopped && !filled(own) {
+			st.Detail = "backfill not finished"
 		}
 		if !st.LastSuccess.IsZero() {
-			st.Lag = now.Sub(st.LastSuccess)
+			st.Lag = max(now.Sub(st.LastSuccess), 0) // the stamp is by the service's clock
 		}
 		src.Streams = append(src.Streams, st)
 	}
 	return src
+}
+
+// checkpointsOf are those of a stream's walks, of each configured location where it
+// is asked for by location.
+func checkpointsOf(state sinks.State, stream string) []sinks.Checkpoint {
+	var own []sinks.Checkpoint
+	for _, c := range state.Checkpoints {
+		if name, _, _ := strings.Cut(c.Stream, "@"); name == stream {
+			own = append(own, c)
+		}
+	}
+	return own
+}
+
+// filled tells whether every backfill of a stream's checkpoints has come to its end:
+// a list that is followed has one.
+func filled(checkpoints []sinks.Checkpoint) bool {
+	open := map[string]bool{}
+	for _, c := range checkpoints {
+		switch c.Walk {
+		case sinks.WalkIncremental:
+			if _, known := open[c.Stream]; !known {
+				open[c.Stream] = true
+			}
+		case sinks.WalkBackfill, sinks.WalkTotals:
+			open[c.Stream] = !c.Done
+		}
+	}
+	for _, unfinished := range open {
+		if unfinished {
+			return false
+		}
+	}
+	return true
 }
 
 // stateStopped is the state of a source that no daemon serves.

@@ -27,7 +27,7 @@ var words = map[string]stateWords{
 	syncer.StateRunning:      {"up to date", toneGood, ""},
 	syncer.StateBackfill:     {"backfill", toneBusy, ""},
 	syncer.StateOff:          {"off", toneQuiet, "Not configured, or the key lacks the scope."},
-	syncer.StateUnauthorized: {"key refused", toneTrouble, "The service does not know this key. Create a new one with the restaurant, put it into the key file and restart."},
+	syncer.StateUnauthorized: {"key refused", toneTrouble, "The service does not know this key. Create a new one with the restaurant, put it into the key file; Larder goes on by itself."},
 	syncer.StateKeyDisabled:  {"key disabled", toneTrouble, "The restaurant disabled this key. Ask them to enable it again; Larder goes on by itself."},
 	syncer.StateAPIDisabled:  {"ordering off", toneQuiet, "The restaurant has online ordering switched off. Larder goes on by itself when it is back."},
 	syncer.StateForbidden:    {"no access", toneTrouble, "The key may not read this. Ask the restaurant to widen the key's scopes or locations."},

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/syncer"
+)
+
+func TestStatusOfADaemonAndOfNone(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	s := syncer.Status{Now: now, StartedAt: now.Add(-5*time.Minute - 15*time.Second), Sources: []syncer.SourceStatus{{
+		Name: "bistro", State: "running", BusinessName: "Bistro", Budget: syncer.BudgetStatus{KeyUsed: 3, KeyLimit: 120},
+		Streams: []syncer.StreamStatus{
+			{Name: "api_keys", State: "running", Lag: 0, Rows: 1},
+			{Name: "sales_orders", State: "backfill", Lag: 3*time.Hour + 5*time.Minute, Watermark: now, Rows: 400,
+				Progress: &syncer.Progress{Pages: 2, Rows: 400, TotalRows: 600, RequestsLeft: 1, ExpectedLeft: time.Second}},
+		},
+	}}}
+	want(t, s, `A daemon has been running for 5m15s, since 2026-03-01 11:54:45 UTC.
+
+bistro  running  Bistro  3 of 120 requests in the last minute
+  stream        state     last walk  newest change (UTC)  rows written since the start  note
+  api_keys      running   0s ago     -                    1                             
+  sales_orders  backfill  3h5m ago   2026-03-01 12:00:00  400                           400 of 600 rows, 1 request left
+`)
+	s.StartedAt = time.Time{}
+	s.Sources[0].Streams = []syncer.StreamStatus{{Name: "sales_orders", State: "stopped", Lag: 52 * time.Hour, Rows: 7, Detail: "backfill not finished"}}
+	want(t, s, `No daemon runs (larder run starts one); this is what the warehouse knows.
+
+bistro  running  Bistro  3 of 120 requests in the last minute
+  stream        state    last walk  newest change (UTC)  rows  note
+  sales_orders  stopped  2d4h ago   -                    7     backfill not finished
+`)
+}
+
+func want(t *testing.T, s syncer.Status, text string) {
+	t.Helper()
+	var out strings.Builder
+	if err := printStatus(&out, s); err != nil || out.String() != text {
+		t.Errorf("%v, got\n%s\nwant\n%s", err, out.String(), text)
+	}
+}

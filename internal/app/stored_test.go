@@ -1,0 +1,34 @@
+package app
+
+import (
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+func TestStoredStatusTellsABackfillThatWasCutOff(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	at := now.Add(-time.Minute)
+	checkpoint := func(stream, walk string, done bool) sinks.Checkpoint {
+		return sinks.Checkpoint{Stream: stream, Walk: walk, Done: done, Business: "b", UpdatedAt: at}
+	}
+	state := sinks.State{Business: "b", Checkpoints: []sinks.Checkpoint{
+		checkpoint("allergens", sinks.WalkSnapshot, true),
+		checkpoint("categories", sinks.WalkIncremental, false), checkpoint("categories", sinks.WalkBackfill, true),
+		checkpoint("products", sinks.WalkIncremental, false), // killed before the first page of its backfill
+		checkpoint("ingredients@l1", sinks.WalkIncremental, false), checkpoint("ingredients@l1", sinks.WalkBackfill, true),
+		checkpoint("ingredients@l2", sinks.WalkBackfill, false), checkpoint("ingredients@l2", sinks.WalkIncremental, false),
+		checkpoint("sales_orders", sinks.WalkBackfill, false), checkpoint("sales_orders", sinks.WalkIncremental, false),
+		checkpoint("sales_daily", sinks.WalkTotals, false), checkpoint("sales_products", sinks.WalkTotals, true),
+	}}
+	unfinished := map[string]bool{"products": true, "ingredients": true, "sales_orders": true, "sales_daily": true}
+	for _, st := range storedSource(now, "bistro", state, nil).Streams {
+		if got := st.Detail == "backfill not finished"; got != unfinished[st.Name] || st.State != stateStopped {
+			t.Errorf("%s: %s, %q", st.Name, st.State, st.Detail)
+		}
+		if st.Name == "ingredients" && st.Lag != time.Minute {
+			t.Errorf("the locations' checkpoints are the stream's: lag %s", st.Lag)
+		}
+	}
+}
