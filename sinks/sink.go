@@ -26,10 +26,22 @@ type Sink interface {
 	// State returns what is stored about a source, for a start or a takeover.
 	State(ctx context.Context, source string) (State, error)
 
-	// LiveIDs returns the ids of a table's live rows of one business whose id
-	// begins with prefix, to find what vanished from a list that is replaced as
-	// a whole (DESIGN R10).
-	LiveIDs(ctx context.Context, table, business, prefix string) ([]string, error)
+	// Live returns live rows in order of id: to find what vanished from a list
+	// (DESIGN R6, R10), and to compare a list with what is stored. CountLive is
+	// how many there are, whatever After and Limit say.
+	Live(ctx context.Context, q LiveQuery) ([]LiveRow, error)
+	CountLive(ctx context.Context, q LiveQuery) (uint64, error)
+
+	// Rows returns the stored rows with the given ids, buried ones included, in
+	// any order; ids that are not stored are left out. At most 1,000 ids a call.
+	Rows(ctx context.Context, table, business string, ids []string) ([]StoredRow, error)
+
+	// Beat says that a process is alive and which sources it wants to serve from
+	// now on, and returns the claims of every process that is alive, its own
+	// included (DESIGN R12). A process whose last beat is older than
+	// [ClaimTimeout] by the warehouse's clock is not alive. A process that wants
+	// no source any more has left. Times are the warehouse's.
+	Beat(ctx context.Context, p Process, wants []string) ([]Claim, error)
 
 	// MaxVersion returns the highest version stored in any table, 0 for none
 	// (DESIGN R4: versions grow across restarts).
@@ -131,8 +143,12 @@ type Checkpoint struct {
 	Rows     uint64
 	// Tombstones counts tombstones received by the walk.
 	Tombstones uint64
-	StartedAt  time.Time
-	UpdatedAt  time.Time
+	// FirstVersion of a full resync is below the version of every row that it
+	// brings, and above that of every row stored before it began: what is live
+	// and below it at the end was not seen (DESIGN R6).
+	FirstVersion uint64
+	StartedAt    time.Time
+	UpdatedAt    time.Time
 }
 
 // Run is one finished walk that brought something, or failed.

@@ -1,0 +1,63 @@
+package sinks
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// LiveQuery selects live rows of one business in one storage table.
+type LiveQuery struct {
+	Table, Business string
+	Prefix          string // only ids that begin with it
+
+	// Whose rows: all of the business when Source is empty and Locations nil; else
+	// those that Source wrote last together with those of Locations, whoever
+	// wrote them. Rows of Except are left out in any case. Tables without
+	// locations know no Locations and no Except.
+	Source    string
+	Locations []string
+	Except    []string
+
+	// Below is a version: only rows below it count; 0 for all.
+	Below uint64
+
+	After string // only ids above it
+	Limit int    // 0 for all
+}
+
+// LiveRow is what is needed of a live row to decide about it.
+type LiveRow struct {
+	ID       string
+	Location string // empty where the row or its table has none
+	Version  uint64
+}
+
+// StoredRow is a row as it stands in the warehouse.
+type StoredRow struct {
+	ID      string
+	Version uint64
+	Removed bool
+	Reason  string // why it was removed
+	Raw     []byte // the row as received when it was last live; nil when it never was
+	// Columns are the typed columns by name, as JSON: text, decimals (exactly as
+	// many digits as the column has), instants (RFC 3339, UTC, six decimals) and
+	// days as strings, integers as numbers, maps as objects, lists as arrays.
+	Columns map[string]json.RawMessage
+}
+
+// ClaimTimeout is after how much silence a process is taken to be dead.
+const ClaimTimeout = 30 * time.Second
+
+// Process is one run of the program.
+type Process struct {
+	ID   string // never used again by another run
+	Name string // for people: host and process id
+}
+
+// Claim is a process's wish to serve a source.
+type Claim struct {
+	Source  string
+	Process Process
+	Since   time.Time // when it was first made, by the warehouse's clock
+	BeatAt  time.Time // when the process last said that it is alive
+}
