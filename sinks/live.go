@@ -13,7 +13,8 @@ type LiveQuery struct {
 	// Whose rows: all of the business when Source is empty and Locations nil; else
 	// those that Source wrote last together with those of Locations, whoever
 	// wrote them. Rows of Except are left out in any case. Tables without
-	// locations know no Locations and no Except.
+	// locations know no Locations and no Except; in others the empty text stands
+	// for rows that have no location.
 	Source    string
 	Locations []string
 	Except    []string
@@ -21,7 +22,7 @@ type LiveQuery struct {
 	// Below is a version: only rows below it count; 0 for all.
 	Below uint64
 
-	After string // only ids above it
+	After string // only ids above it; empty for all
 	Limit int    // 0 for all
 }
 
@@ -31,6 +32,9 @@ type LiveRow struct {
 	Location string // empty where the row or its table has none
 	Version  uint64
 }
+
+// MaxRowIDs is how many ids one call of Rows may ask for.
+const MaxRowIDs = 1000
 
 // StoredRow is a row as it stands in the warehouse.
 type StoredRow struct {
@@ -58,6 +62,6 @@ type Process struct {
 type Claim struct {
 	Source  string
 	Process Process
-	Since   time.Time // when it was first made, by the warehouse's clock
+	Since   time.Time // when it was made, by the warehouse's clock, or when the process came back from silence
 	BeatAt  time.Time // when the process last said that it is alive
 }

@@ -33,18 +33,21 @@ type Sink interface {
 	CountLive(ctx context.Context, q LiveQuery) (uint64, error)
 
 	// Rows returns the stored rows with the given ids, buried ones included, in
-	// any order; ids that are not stored are left out. At most 1,000 ids a call.
+	// any order; ids that are not stored are left out. More than [MaxRowIDs] ids
+	// a call are an error.
 	Rows(ctx context.Context, table, business string, ids []string) ([]StoredRow, error)
 
 	// Beat says that a process is alive and which sources it wants to serve from
 	// now on, and returns the claims of every process that is alive, its own
 	// included (DESIGN R12). A process whose last beat is older than
-	// [ClaimTimeout] by the warehouse's clock is not alive. A process that wants
-	// no source any more has left. Times are the warehouse's.
+	// [ClaimTimeout] by the warehouse's clock is not alive; when it comes back its
+	// claims count from then on. A process that wants no source any more has left.
+	// Times are the warehouse's.
 	Beat(ctx context.Context, p Process, wants []string) ([]Claim, error)
 
-	// MaxVersion returns the highest version stored in any table, 0 for none
-	// (DESIGN R4: versions grow across restarts).
+	// MaxVersion returns the highest version stored in any table, the first
+	// versions of checkpoints included, 0 for none (DESIGN R4: versions grow across
+	// restarts).
 	MaxVersion(ctx context.Context) (uint64, error)
 
 	// FirstDay returns the earliest business_day among a business's mirrored

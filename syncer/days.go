@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
 )
 
 // dayRow is what is read of a totals row to place it.
@@ -148,13 +149,13 @@ func (st *stream) buryLines(ctx context.Context, in *intake, rows []dayRow, chan
 		}
 	}
 	for _, prefix := range prefixes(changed) {
-		ids, err := st.source.syncer.opts.Sink.LiveIDs(ctx, st.def.name, in.commit.Business, prefix)
+		live, err := st.source.syncer.opts.Sink.Live(ctx, sinks.LiveQuery{Table: st.def.name, Business: in.commit.Business, Prefix: prefix})
 		if err != nil {
-			return fmt.Errorf("live ids of %s: %w", prefix, err)
+			return fmt.Errorf("live rows of %s: %w", prefix, err)
 		}
-		for _, id := range ids {
-			if !present[id] && ofDays(id, changed) {
-				in.bury(id, reasonGone, st.source.syncer.versions.take(1), at)
+		for _, row := range live {
+			if !present[row.ID] && ofDays(row.ID, changed) {
+				in.bury(row.ID, reasonGone, st.source.syncer.versions.take(1), at)
 			}
 		}
 	}

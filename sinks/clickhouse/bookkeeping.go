@@ -19,8 +19,8 @@ var (
 		{Name: "watermark", Kind: sinks.Instant, Nullable: true}, {Name: "pending", Kind: sinks.Instant, Nullable: true},
 		{Name: "since", Kind: sinks.Instant, Nullable: true}, {Name: "cursor"}, {Name: "position"},
 		{Name: "done", Kind: sinks.Bool}, {Name: "pages", Kind: sinks.Int}, {Name: "rows", Kind: sinks.Int},
-		{Name: "tombstones", Kind: sinks.Int}, {Name: "started_at", Kind: sinks.Instant, Nullable: true},
-		{Name: "updated_at", Kind: sinks.Instant},
+		{Name: "tombstones", Kind: sinks.Int}, {Name: "first_version", Kind: sinks.Int},
+		{Name: "started_at", Kind: sinks.Instant, Nullable: true}, {Name: "updated_at", Kind: sinks.Instant},
 	}}
 	runTable = &sinks.Table{Name: "runs", Columns: []sinks.Column{
 		{Name: "business_id"}, {Name: "source"}, {Name: "stream"}, {Name: "walk"},
@@ -144,7 +144,7 @@ func (s *Sink) planCheckpoints(ctx context.Context, commits []*queued) ([]step, 
 		}
 		business := cmp.Or(c.Business, item.commit.Business)
 		if err := appendRow(b, business, c.Source, c.Stream, c.Walk, c.Watermark, c.Pending, c.Since, c.Cursor, c.Position,
-			c.Done, c.Pages, c.Rows, c.Tombstones, c.StartedAt, c.UpdatedAt); err != nil {
+			c.Done, c.Pages, c.Rows, c.Tombstones, c.FirstVersion, c.StartedAt, c.UpdatedAt); err != nil {
 			return nil, err
 		}
 	}

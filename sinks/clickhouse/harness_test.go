@@ -80,6 +80,7 @@ func harness(t *testing.T, s *clickhouse.Sink, database string, way clickhouse.O
 			if o.Dial != nil {
 				options.Dial = o.Dial
 			}
+			options.ClaimTimeout = claimTimeout
 			options.Database, options.FlushInterval, options.FlushRows, options.QueueBytes = database, o.FlushInterval, o.FlushRows, o.QueueBytes
 			opened, err := clickhouse.Open(context.Background(), options)
 			if err != nil {
@@ -87,7 +88,34 @@ func harness(t *testing.T, s *clickhouse.Sink, database string, way clickhouse.O
 			}
 			return opened
 		},
-		Rows: func(table, business string) []sinktest.Row { return readRows(t, s, database, table, business) },
+		Rows:         func(table, business string) []sinktest.Row { return readRows(t, s, database, table, business) },
+		ClaimTimeout: claimTimeout,
+		Age:          func(d time.Duration) { age(t, database, d) },
+	}
+}
+
+// claimTimeout is long, so that the pauses of a busy machine are none and days
+// pass in few steps.
+const claimTimeout = 6 * time.Hour
+
+// age moves what is stored about processes into the past, and what is too old out.
+func age(t *testing.T, database string, d time.Duration) {
+	t.Helper()
+	conn := embeddedtest.Conn(t, "default")
+	for table, columns := range map[string][]string{"processes": {"beat_at", "alive_since"}, "claims": {"since", "stated_at"}} {
+		name := "`" + database + "_raw`." + table
+		var moved []string
+		for _, column := range columns {
+			moved = append(moved, fmt.Sprintf("%[1]s = %[1]s - toIntervalMicrosecond(%[2]d)", column, d.Microseconds()))
+		}
+		for _, sql := range []string{
+			"ALTER TABLE " + name + " UPDATE " + strings.Join(moved, ", ") + " WHERE 1 SETTINGS mutations_sync = 2",
+			"ALTER TABLE " + name + " MATERIALIZE TTL SETTINGS mutations_sync = 2",
+		} {
+			if err := conn.Exec(context.Background(), sql); err != nil {
+				t.Fatalf("%s: %v", sql, err)
+			}
+		}
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/larder-sync/larder/sinks"
 )
 
 // Options say which warehouse to write to, and how.
@@ -40,6 +42,9 @@ type Options struct {
 	// StepTimeout bounds one statement of a flush; then it is tried again.
 	StepTimeout time.Duration // 0: five minutes
 
+	// ClaimTimeout is after how much silence a process is taken to be dead.
+	ClaimTimeout time.Duration // 0: sinks.ClaimTimeout
+
 	Logger     *slog.Logger          // nil: none
 	Registerer prometheus.Registerer // nil: none
 }
@@ -54,6 +59,7 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.FlushRows, 50_000)
 	setDefault(&o.QueueBytes, 64<<20)
 	setDefault(&o.StepTimeout, 5*time.Minute)
+	setDefault(&o.ClaimTimeout, sinks.ClaimTimeout)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -110,6 +110,16 @@ func (d dialect) distributed(name, shardKey string) string {
 		d.table(name), d.onCluster(), d.local(name), literal(d.cluster), literal(d.raw()), literal(name+"_local"), shardKey)
 }
 
+// alter is the statement that changes a storage table, and the one that changes
+// the Distributed table over it.
+func (d dialect) alter(name, change string) string {
+	sql := "ALTER TABLE " + d.local(name) + d.onCluster() + " " + change + ";"
+	if d.cluster != "" {
+		sql += "\n\nALTER TABLE " + d.table(name) + d.onCluster() + " " + change + ";"
+	}
+	return sql
+}
+
 // settings of the storage tables: what was acknowledged survives a power cut, and
 // what one flush makes is one file a part instead of one a column, which halves
 // the cost of an INSERT (23 to 11 CPU-seconds per million orders).
@@ -131,6 +141,7 @@ func (d dialect) functions() template.FuncMap {
 		"local":       d.local,
 		"replacing":   d.replacing,
 		"distributed": d.distributed,
+		"alter":       d.alter,
 		"settings":    d.settings,
 	}
 }

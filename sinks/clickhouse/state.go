@@ -35,14 +35,14 @@ func (s *Sink) State(ctx context.Context, source string) (sinks.State, error) {
 }
 
 func (s *Sink) readCheckpoints(ctx context.Context, source string, state *sinks.State) error {
-	sql := `SELECT business_id, stream, walk, watermark, pending, since, cursor, position, done, pages, rows, tombstones, started_at, updated_at
+	sql := `SELECT business_id, stream, walk, watermark, pending, since, cursor, position, done, pages, rows, tombstones, first_version, started_at, updated_at
 FROM ` + s.warehouse.table("checkpoints") + ` FINAL WHERE source = ` + literal(source) + ` ORDER BY updated_at, stream, walk`
 	return s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		c := sinks.Checkpoint{Source: source}
 		var watermark, pending, since, started *time.Time
 		var pages, count, tombs int64
 		err := rows.Scan(&c.Business, &c.Stream, &c.Walk, &watermark, &pending, &since, &c.Cursor, &c.Position, &c.Done,
-			&pages, &count, &tombs, &started, &c.UpdatedAt)
+			&pages, &count, &tombs, &c.FirstVersion, &started, &c.UpdatedAt)
 		if err != nil {
 			return err
 		}
@@ -117,30 +117,9 @@ WHERE source = ` + literal(source) + ` ORDER BY stream`
 	})
 }
 
-// LiveIDs implements [sinks.Sink].
-func (s *Sink) LiveIDs(ctx context.Context, table, business, prefix string) ([]string, error) {
-	sql := "SELECT id FROM " + s.warehouse.table(table) + " FINAL WHERE business_id = " + literal(business)
-	if prefix != "" {
-		sql += " AND startsWith(id, " + literal(prefix) + ")"
-	}
-	var ids []string
-	err := s.warehouse.rows(ctx, sql+" ORDER BY id", func(rows driver.Rows) error {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return err
-		}
-		ids = append(ids, id)
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the live ids of %s: %w", table, err)
-	}
-	return ids, nil
-}
-
 // MaxVersion implements [sinks.Sink].
 func (s *Sink) MaxVersion(ctx context.Context) (uint64, error) {
-	selects := make([]string, 0, len(streamTables)+1)
+	selects := []string{"SELECT max(first_version) AS version FROM " + s.warehouse.table("checkpoints")}
 	for _, table := range slices.Concat(streamTables, []string{"quarantine"}) {
 		selects = append(selects, "SELECT max(_version) AS version FROM "+s.warehouse.table(table))
 	}

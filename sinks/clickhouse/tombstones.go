@@ -72,15 +72,8 @@ const givenStructure = "business_id String, id String, source String, version UI
 // versions stored, buried ones included, since a second tombstone of a row must
 // keep the values too; FINAL would hide those.
 func (d dialect) bury(table string, types map[string]wireType, group []burial) string {
-	names := make([]string, 0, len(types))
-	for name := range types {
-		if !strings.HasPrefix(name, "_") && name != "business_id" && name != "id" {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
 	var into, last, copied strings.Builder
-	for _, name := range names {
+	for _, name := range dataColumns(types) {
 		into.WriteString(", " + quote(name))
 		last.WriteString(", " + quote(name))
 		copied.WriteString(", last." + quote(name))

@@ -20,6 +20,11 @@ type Harness struct {
 	// Rows reads the present state of every row of a business, buried ones
 	// included, in order of id, without going through a sink that is under test.
 	Rows func(table, business string) []Row
+	// ClaimTimeout is after how much silence the sinks take a process to be dead.
+	ClaimTimeout time.Duration
+	// Age makes everything that was stored about processes d older, which is to
+	// them as if d had passed, and removes what is too old to be kept.
+	Age func(d time.Duration)
 }
 
 // Options are what the suite asks of a sink. Zero means the sink's default.

@@ -107,7 +107,7 @@ func testIDs(t *testing.T, h Harness) {
 				t.Errorf("%s: row %q: deleted %t, version %d, raw %s", b, g.ID, g.Deleted, g.Version, g.Raw)
 			}
 		}
-		live, err := s.LiveIDs(within(t), "ingredients", b, "")
+		live, err := s.Live(within(t), sinks.LiveQuery{Table: "ingredients", Business: b})
 		if err != nil {
 			t.Fatal(err)
 		}

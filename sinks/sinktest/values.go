@@ -1,6 +1,7 @@
 package sinktest
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
@@ -170,6 +171,39 @@ func Values(b *sinks.Batch) []map[string]any {
 		}
 	}
 	return rows
+}
+
+// Columns are the values of one row of a batch as [sinks.StoredRow] has them.
+func Columns(b *sinks.Batch, r int) map[string]json.RawMessage {
+	columns := map[string]json.RawMessage{}
+	for i := range b.Vectors {
+		v := &b.Vectors[i]
+		text, err := json.Marshal(numbers(v.Column.Kind, valueAt(v, 0, r)))
+		if err != nil {
+			panic(err) // texts, numbers, lists and maps of them
+		}
+		columns[v.Column.Name] = text
+	}
+	return columns
+}
+
+// numbers makes the texts of integers numbers of JSON.
+func numbers(kind sinks.Kind, value any) any {
+	switch x := value.(type) {
+	case string:
+		if kind == sinks.Int {
+			return json.Number(x)
+		}
+	case []any:
+		for i := range x {
+			x[i] = numbers(kind, x[i])
+		}
+	case map[string]any:
+		for key := range x {
+			x[key] = numbers(kind, x[key])
+		}
+	}
+	return value
 }
 
 func valueAt(v *sinks.Vector, level, at int) any {

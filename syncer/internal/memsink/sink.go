@@ -3,8 +3,6 @@ package memsink
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +17,7 @@ type Options struct {
 	FlushInterval time.Duration // 1s by default
 	FlushTime     time.Duration // how long a flush takes; 30ms by default
 	QueueRows     int           // back-pressure above it; 50,000 by default
+	ClaimTimeout  time.Duration // sinks.ClaimTimeout by default
 }
 
 // Sink is a sink over a store; many can follow each other on one store, as
@@ -55,6 +54,9 @@ func Open(store *Store, opts Options) *Sink {
 	}
 	if opts.QueueRows == 0 {
 		opts.QueueRows = 50_000
+	}
+	if opts.ClaimTimeout == 0 {
+		opts.ClaimTimeout = sinks.ClaimTimeout
 	}
 	s := &Sink{
 		store: store, opts: opts,
@@ -213,18 +215,6 @@ func (s *Sink) State(_ context.Context, source string) (sinks.State, error) {
 	return s.store.state(source), nil
 }
 
-// LiveIDs returns the ids of live rows that begin with prefix.
-func (s *Sink) LiveIDs(_ context.Context, table, business, prefix string) ([]string, error) {
-	var ids []string
-	for id, r := range s.store.Rows(table, business) {
-		if !r.Deleted && strings.HasPrefix(id, prefix) {
-			ids = append(ids, id)
-		}
-	}
-	slices.Sort(ids)
-	return ids, nil
-}
-
 // MaxVersion returns the highest stored version.
 func (s *Sink) MaxVersion(context.Context) (uint64, error) {
 	s.store.mu.Lock()
@@ -234,6 +224,9 @@ func (s *Sink) MaxVersion(context.Context) (uint64, error) {
 		for _, r := range rows {
 			highest = max(highest, r.Version)
 		}
+	}
+	for _, cp := range s.store.checkpoints {
+		highest = max(highest, cp.FirstVersion)
 	}
 	return highest, nil
 }

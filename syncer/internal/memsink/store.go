@@ -19,7 +19,16 @@ type Row struct {
 	Deleted   bool
 	Reason    string
 	DeletedAt time.Time
-	Day       int64 // business_day in days since 1970; 0 when the table has none
+	Day       int64  // business_day in days since 1970; 0 when the table has none
+	Location  string // location_id; empty when it or its column is not there
+}
+
+// stored is a row with where its typed columns are; a tombstone that stands alone
+// has none.
+type stored struct {
+	Row
+	batch *sinks.Batch
+	at    int
 }
 
 // Entry is a quarantined row.
@@ -32,7 +41,7 @@ type Entry struct {
 // Store is what survives a crash.
 type Store struct {
 	mu          sync.Mutex
-	tables      map[string]map[string]*Row // by table, then business NUL id
+	tables      map[string]map[string]*stored // by table, then business NUL id
 	checkpoints map[string]sinks.Checkpoint
 	statuses    map[string]sinks.StreamStatus
 	business    map[string]string
@@ -40,12 +49,16 @@ type Store struct {
 	drift       []string
 	runs        []sinks.Run
 	commits     int
+	processes   map[string]process
+	claims      map[claimKey]time.Time // since when
 }
 
 // NewStore returns an empty store.
 func NewStore() *Store {
 	return &Store{
-		tables:      map[string]map[string]*Row{},
+		tables:      map[string]map[string]*stored{},
+		processes:   map[string]process{},
+		claims:      map[claimKey]time.Time{},
 		checkpoints: map[string]sinks.Checkpoint{},
 		statuses:    map[string]sinks.StreamStatus{},
 		business:    map[string]string{},
@@ -72,7 +85,8 @@ func (s *Store) applyRows(c *sinks.Commit) {
 	}
 	day := c.Batch.Table.Column("business_day")
 	for i, r := range c.Batch.Rows {
-		row := &Row{Source: c.Source, ID: r.ID, Version: r.Version, FetchedAt: r.FetchedAt, Raw: string(r.Raw)}
+		row := &stored{batch: c.Batch, at: i, Row: Row{Source: c.Source, ID: r.ID, Version: r.Version, FetchedAt: r.FetchedAt, Raw: string(r.Raw),
+			Location: locationOf(c.Batch, i)}}
 		if day >= 0 {
 			row.Day = c.Batch.Vectors[day].Ints[i]
 		}
@@ -80,20 +94,34 @@ func (s *Store) applyRows(c *sinks.Commit) {
 	}
 }
 
+// locationOf is the location_id of a row; empty for null, or where the table has
+// no such column.
+func locationOf(b *sinks.Batch, row int) string {
+	column := b.Table.Column("location_id")
+	if column < 0 {
+		return ""
+	}
+	v, begin := &b.Vectors[column], uint64(0)
+	if row > 0 {
+		begin = v.Ends[row-1]
+	}
+	return string(v.Bytes[begin:v.Ends[row]])
+}
+
 func (s *Store) applyTombstones(c *sinks.Commit) {
 	for _, t := range c.Tombstones {
-		row := &Row{Source: c.Source, ID: t.ID, Version: t.Version, FetchedAt: t.FetchedAt, Deleted: true, Reason: t.Reason, DeletedAt: t.DeletedAt}
+		row := &stored{Row: Row{Source: c.Source, ID: t.ID, Version: t.Version, FetchedAt: t.FetchedAt, Deleted: true, Reason: t.Reason, DeletedAt: t.DeletedAt}}
 		if old := s.tables[c.Stream][c.Business+"\x00"+t.ID]; old != nil {
-			row.Raw, row.Day = old.Raw, old.Day
+			row.Raw, row.Day, row.Location, row.batch, row.at = old.Raw, old.Day, old.Location, old.batch, old.at
 		}
 		s.put(c.Stream, c.Business, row)
 	}
 }
 
-func (s *Store) put(table, business string, row *Row) {
+func (s *Store) put(table, business string, row *stored) {
 	rows := s.tables[table]
 	if rows == nil {
-		rows = map[string]*Row{}
+		rows = map[string]*stored{}
 		s.tables[table] = rows
 	}
 	key := business + "\x00" + row.ID
@@ -164,7 +192,7 @@ func (s *Store) Rows(table, business string) map[string]Row {
 	out := map[string]Row{}
 	for key, r := range s.tables[table] {
 		if b, id, _ := strings.Cut(key, "\x00"); b == business {
-			out[id] = *r
+			out[id] = r.Row
 		}
 	}
 	return out
@@ -175,7 +203,7 @@ func (s *Store) Row(table, business, id string) Row {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r := s.tables[table][business+"\x00"+id]; r != nil {
-		return *r
+		return r.Row
 	}
 	return Row{}
 }

@@ -1,0 +1,198 @@
+package clickhouse
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	clickhousego "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// Live implements [sinks.Sink]. It reads no column but those that the answer and
+// the conditions need.
+func (s *Sink) Live(ctx context.Context, q sinks.LiveQuery) ([]sinks.LiveRow, error) {
+	location, from, err := s.liveOf(ctx, q)
+	if err != nil {
+		return nil, fmt.Errorf("read the live rows of %s: %w", q.Table, err)
+	}
+	sql := "SELECT id, " + location + ", _version" + from
+	if q.After != "" {
+		sql += " AND id > " + literal(q.After)
+	}
+	sql += " ORDER BY id"
+	if q.Limit > 0 {
+		sql += " LIMIT " + strconv.Itoa(q.Limit)
+	}
+	var live []sinks.LiveRow
+	err = s.warehouse.rows(longStatement(ctx), sql, func(rows driver.Rows) error {
+		var r sinks.LiveRow
+		err := rows.Scan(&r.ID, &r.Location, &r.Version)
+		live = append(live, r)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the live rows of %s: %w", q.Table, err)
+	}
+	return live, nil
+}
+
+// CountLive implements [sinks.Sink].
+func (s *Sink) CountLive(ctx context.Context, q sinks.LiveQuery) (uint64, error) {
+	_, from, err := s.liveOf(ctx, q)
+	if err != nil {
+		return 0, fmt.Errorf("count the live rows of %s: %w", q.Table, err)
+	}
+	var n uint64
+	err = s.warehouse.rows(longStatement(ctx), "SELECT count()"+from, func(rows driver.Rows) error { return rows.Scan(&n) })
+	if err != nil {
+		return 0, fmt.Errorf("count the live rows of %s: %w", q.Table, err)
+	}
+	return n, nil
+}
+
+// longStatement allows statements with many ids in them.
+func longStatement(ctx context.Context) context.Context {
+	return clickhousego.Context(ctx, clickhousego.WithSettings(statementSettings))
+}
+
+// liveOf is how to read the location of a row of the table, and from where to
+// read the rows that q selects, whatever After and Limit say. FINAL comes before
+// the conditions: a row is judged by its newest version alone.
+func (s *Sink) liveOf(ctx context.Context, q sinks.LiveQuery) (location, from string, err error) {
+	types, err := s.warehouse.columns(ctx, q.Table)
+	if err != nil {
+		return "", "", err
+	}
+	var located bool
+	location = "''"
+	if _, located = types["location_id"]; located {
+		location = "toString(ifNull(location_id, ''))"
+	}
+	conditions := []string{"business_id = " + literal(q.Business), "_deleted = 0"}
+	if q.Prefix != "" {
+		conditions = append(conditions, "startsWith(id, "+literal(q.Prefix)+")")
+	}
+	if q.Below > 0 {
+		conditions = append(conditions, "_version < "+strconv.FormatUint(q.Below, 10))
+	}
+	if whose := whoseRows(q, location, located); whose != "" {
+		conditions = append(conditions, whose)
+	}
+	if located && len(q.Except) > 0 {
+		conditions = append(conditions, location+" NOT IN ("+literals(q.Except)+")")
+	}
+	return location, " FROM " + s.warehouse.table(q.Table) + " FINAL WHERE " + strings.Join(conditions, " AND "), nil
+}
+
+// whoseRows is the condition of Source and Locations; empty for all.
+func whoseRows(q sinks.LiveQuery, location string, located bool) string {
+	if q.Source == "" && (q.Locations == nil || !located) {
+		return ""
+	}
+	whose := "_source = " + literal(q.Source)
+	if located && len(q.Locations) > 0 {
+		whose = "(" + whose + " OR " + location + " IN (" + literals(q.Locations) + "))"
+	}
+	return whose
+}
+
+func literals(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, text := range texts {
+		quoted[i] = literal(text)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// asJSON are the settings under which JSON holds what [sinks.StoredRow] promises.
+const asJSON = ` SETTINGS output_format_json_quote_decimals = 1, output_format_decimal_trailing_zeros = 1,
+	output_format_json_quote_64bit_integers = 0, date_time_output_format = 'iso', output_format_json_escape_forward_slashes = 0`
+
+// Rows implements [sinks.Sink]. It looks among all versions stored, since FINAL
+// would hide the buried ones.
+func (s *Sink) Rows(ctx context.Context, table, business string, ids []string) ([]sinks.StoredRow, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	if len(ids) > sinks.MaxRowIDs {
+		return nil, fmt.Errorf("read stored rows of %s: %d ids in one call: at most %d", table, len(ids), sinks.MaxRowIDs)
+	}
+	types, err := s.warehouse.columns(ctx, table)
+	if err != nil {
+		return nil, fmt.Errorf("read stored rows of %s: %w", table, err)
+	}
+	names := dataColumns(types)
+	texts := make([]string, len(names))
+	for i, name := range names {
+		texts[i] = "ifNull(toJSONString(" + quote(name) + "), 'null')"
+	}
+	sql := fmt.Sprintf(`SELECT id, _version, _deleted, toString(_delete_reason), _raw, [%s]
+FROM %s WHERE business_id = %s AND id IN (%s) ORDER BY _version DESC LIMIT 1 BY id%s`,
+		strings.Join(texts, ", "), s.warehouse.table(table), literal(business), literals(ids), asJSON)
+	var stored []sinks.StoredRow
+	err = s.warehouse.rows(longStatement(ctx), sql, func(rows driver.Rows) error {
+		r, err := scanStored(rows, names, types)
+		stored = append(stored, r)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read stored rows of %s: %w", table, err)
+	}
+	return stored, nil
+}
+
+func scanStored(rows driver.Rows, names []string, types map[string]wireType) (sinks.StoredRow, error) {
+	r := sinks.StoredRow{Columns: make(map[string]json.RawMessage, len(names))}
+	var deleted uint8
+	var raw string
+	var texts []string
+	if err := rows.Scan(&r.ID, &r.Version, &deleted, &r.Reason, &raw, &texts); err != nil {
+		return r, err
+	}
+	r.Removed = deleted != 0
+	lone := r.Removed
+	for i, name := range names {
+		r.Columns[name] = json.RawMessage(texts[i])
+		lone = lone && texts[i] == types[name].emptyJSON()
+	}
+	if !lone {
+		r.Raw = []byte(raw)
+	}
+	return r, nil
+}
+
+// dataColumns are the typed columns of a storage table, in order of their names:
+// neither the key nor the meta columns.
+func dataColumns(types map[string]wireType) []string {
+	names := make([]string, 0, len(types))
+	for name := range types {
+		if !strings.HasPrefix(name, "_") && name != "business_id" && name != "id" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// emptyJSON is what a column holds that was not given. A tombstone that stands
+// alone is told by it: no row of the API is empty in every column.
+func (t wireType) emptyJSON() string {
+	switch {
+	case t.mapped:
+		return "{}"
+	case t.depth > 0:
+		return "[]"
+	case t.nullable:
+		return "null"
+	}
+	return [...]string{
+		sinks.Text: `""`, sinks.Bool: "false", sinks.Int: "0", sinks.Money: `"0.00"`, sinks.Quantity: `"0.0000000000"`,
+		sinks.Instant: `"1970-01-01T00:00:00.000000Z"`, sinks.Day: `"1970-01-01"`,
+	}[t.kind]
+}

@@ -1,0 +1,131 @@
+package sinktest
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// testStored reads rows of extreme values back, live ones, buried ones, and those
+// that live again.
+func testStored(t *testing.T, h Harness) {
+	s := open(t, h, Options{})
+	const rows = 24
+	for _, name := range slices.Sorted(maps.Keys(h.Tables)) {
+		b := extreme(h.Tables[name], rows, 100)
+		ids := []string{"not stored"}
+		var want []sinks.StoredRow
+		for i, r := range b.Rows {
+			ids = append(ids, r.ID)
+			want = append(want, sinks.StoredRow{ID: r.ID, Version: r.Version, Raw: r.Raw, Columns: Columns(b, i)})
+		}
+		store(t, s, &sinks.Commit{Source: source, Business: business, Stream: name, Batch: b})
+		expectStored(t, s, name, ids, want)
+
+		buried := &sinks.Commit{Source: source, Business: business, Stream: name}
+		for i := 0; i < rows; i += 2 {
+			want[i].Version, want[i].Removed, want[i].Reason = 1000, true, "gone"
+			buried.Tombstones = append(buried.Tombstones, tombstone(want[i].ID, 1000, "gone"))
+		}
+		store(t, s, buried)
+		again := extreme(h.Tables[name], 1, 2000)
+		store(t, s, &sinks.Commit{Source: source, Business: business, Stream: name, Batch: again})
+		want[0] = sinks.StoredRow{ID: want[0].ID, Version: 2000, Raw: again.Rows[0].Raw, Columns: Columns(again, 0)}
+		expectStored(t, s, name, ids, want)
+		expectStored(t, s, name, ids[3:4], want[2:3])
+		expectStored(t, s, name, nil, nil)
+	}
+	expectLone(t, s)
+	if _, err := s.Rows(within(t), "ingredients", business, make([]string, sinks.MaxRowIDs+1)); err == nil {
+		t.Error("more ids than one call may ask for are no error")
+	}
+}
+
+// expectLone looks at tombstones of rows never seen: what they hold is no row.
+func expectLone(t *testing.T, s sinks.Sink) {
+	t.Helper()
+	for _, table := range []string{"ingredients", "products", "sales_orders"} {
+		c := bury(tombstone("never seen", 7, "unpaid"))
+		c.Stream = table
+		store(t, s, c)
+		got, err := s.Rows(within(t), table, business, []string{"never seen"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != 1 || !got[0].Removed || got[0].Reason != "unpaid" || got[0].Version != 7 || got[0].Raw != nil {
+			t.Errorf("%s: a tombstone of a row never seen: %+v", table, got)
+		}
+	}
+}
+
+func expectStored(t *testing.T, s sinks.Sink, table string, ids []string, want []sinks.StoredRow) {
+	t.Helper()
+	got, err := s.Rows(within(t), table, business, ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d stored rows, want %d", table, len(got), len(want))
+	}
+	slices.SortFunc(got, func(a, b sinks.StoredRow) int { return cmp.Compare(a.ID, b.ID) })
+	for i, w := range want {
+		if diff := gocmp.Diff(meant(t, w), meant(t, got[i])); diff != "" {
+			t.Errorf("%s, stored row %q (-want +got):\n%s", table, w.ID, diff)
+		}
+	}
+}
+
+// meant is a stored row with its JSON decoded; numbers keep their digits.
+func meant(t *testing.T, r sinks.StoredRow) any {
+	t.Helper()
+	columns := map[string]any{}
+	for name, text := range r.Columns {
+		in := json.NewDecoder(bytes.NewReader(text))
+		in.UseNumber()
+		var value any
+		if err := in.Decode(&value); err != nil {
+			t.Fatalf("column %s of row %q: %s: %v", name, r.ID, text, err)
+		}
+		columns[name] = value
+	}
+	raw := string(r.Raw)
+	r.Columns, r.Raw = nil, nil
+	return []any{r, raw, columns}
+}
+
+func testStoredIDs(t *testing.T, h Harness) {
+	s := open(t, h, Options{})
+	var rows []sinks.Row
+	var stones []sinks.Tombstone
+	for n, id := range oddIDs {
+		rows = append(rows, row(id, uint64(n+1)))
+		if n%3 == 0 {
+			stones = append(stones, tombstone(id, 100, "deleted"))
+		}
+	}
+	store(t, s, ingredients(h, rows...))
+	store(t, s, bury(stones...))
+	got, err := s.Rows(within(t), "ingredients", business, oddIDs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range got {
+		n := slices.Index(oddIDs, r.ID)
+		if n < 0 || r.Removed != (n%3 == 0) || string(r.Raw) != rawOf(r.ID, uint64(n+1)) {
+			t.Errorf("stored row %q: removed %t, raw %s", r.ID, r.Removed, r.Raw)
+		}
+	}
+	if len(got) != len(oddIDs) {
+		t.Errorf("%d stored rows, want %d", len(got), len(oddIDs))
+	}
+	if elsewhere, err := s.Rows(within(t), "ingredients", "biz-2", oddIDs); err != nil || len(elsewhere) > 0 {
+		t.Errorf("rows of another business: %v, %v", elsewhere, err)
+	}
+}

@@ -1,0 +1,101 @@
+package memsink
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/sinktest"
+)
+
+// ErrDown is what reads answer while the warehouse is away.
+var ErrDown = errors.New("the warehouse is down")
+
+// available tells whether the warehouse answers.
+func (s *Sink) available() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return ErrClosed
+	case s.down:
+		return ErrDown
+	}
+	return nil
+}
+
+// Live returns the live rows that q selects.
+func (s *Sink) Live(_ context.Context, q sinks.LiveQuery) ([]sinks.LiveRow, error) {
+	if err := s.available(); err != nil {
+		return nil, err
+	}
+	live := s.store.live(q)
+	live = slices.DeleteFunc(live, func(r sinks.LiveRow) bool { return q.After != "" && r.ID <= q.After })
+	if q.Limit > 0 {
+		live = live[:min(q.Limit, len(live))]
+	}
+	return live, nil
+}
+
+// CountLive counts the live rows that q selects.
+func (s *Sink) CountLive(_ context.Context, q sinks.LiveQuery) (uint64, error) {
+	if err := s.available(); err != nil {
+		return 0, err
+	}
+	return uint64(len(s.store.live(q))), nil
+}
+
+func (s *Store) live(q sinks.LiveQuery) []sinks.LiveRow {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var live []sinks.LiveRow
+	for key, r := range s.tables[q.Table] {
+		if business, _, _ := strings.Cut(key, "\x00"); business == q.Business && !r.Deleted && r.selected(q) {
+			live = append(live, sinks.LiveRow{ID: r.ID, Location: r.Location, Version: r.Version})
+		}
+	}
+	slices.SortFunc(live, func(a, b sinks.LiveRow) int { return cmp.Compare(a.ID, b.ID) })
+	return live
+}
+
+func (r *stored) selected(q sinks.LiveQuery) bool {
+	if !strings.HasPrefix(r.ID, q.Prefix) || q.Below > 0 && r.Version >= q.Below {
+		return false
+	}
+	if r.batch.Table.Column("location_id") < 0 {
+		q.Locations, q.Except = nil, nil
+	}
+	if slices.Contains(q.Except, r.Location) {
+		return false
+	}
+	return q.Source == "" && q.Locations == nil || r.Source == q.Source || slices.Contains(q.Locations, r.Location)
+}
+
+// Rows returns stored rows, buried ones too.
+func (s *Sink) Rows(_ context.Context, table, business string, ids []string) ([]sinks.StoredRow, error) {
+	if err := s.available(); err != nil {
+		return nil, err
+	}
+	if len(ids) > sinks.MaxRowIDs {
+		return nil, fmt.Errorf("%d ids in one call", len(ids))
+	}
+	s.store.mu.Lock()
+	defer s.store.mu.Unlock()
+	var rows []sinks.StoredRow
+	for _, id := range ids {
+		r := s.store.tables[table][business+"\x00"+id]
+		if r == nil {
+			continue
+		}
+		row := sinks.StoredRow{ID: r.ID, Version: r.Version, Removed: r.Deleted, Reason: r.Reason}
+		if r.batch != nil {
+			row.Raw, row.Columns = []byte(r.Raw), sinktest.Columns(r.batch, r.at)
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
