@@ -22,6 +22,7 @@ type fake struct {
 	log    []string
 	at     []time.Time
 	skew   time.Duration // of the Date header
+	silent bool          // no Date header
 }
 
 const fakeMe = `{"app":{"id":"app1","name":"k","mode":"live"},"business":{"id":"b1","name":"B"},` +
@@ -39,6 +40,9 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimPrefix(r.URL.Path, "/v1")
 	f.log, f.at = append(f.log, path+"?"+r.URL.RawQuery), append(f.at, time.Now())
 	w.Header().Set("Date", time.Now().Add(f.skew).UTC().Format(http.TimeFormat))
+	if f.silent {
+		w.Header()["Date"] = nil
+	}
 	w.Header().Set("X-RateLimit-Limit", "120")
 	if f.keys != nil && !f.keys[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")] {
 		fakeError(w, 401, "unauthorized")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"testing"
@@ -16,9 +17,20 @@ import (
 	"github.com/larder-sync/larder/syncer/internal/memsink"
 )
 
+// tester is a test, or a case of a property.
+type tester interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+	Fatal(args ...any)
+	Cleanup(func())
+	Context() context.Context
+	Output() io.Writer
+}
+
 // world is a service, a warehouse and a syncer between them, inside a bubble.
 type world struct {
-	t         *testing.T
+	t         tester
 	box       *sandbox.Sandbox
 	handler   http.Handler
 	transport *http.Transport
@@ -57,7 +69,7 @@ func inScript(t *testing.T, h http.Handler, test func(t *testing.T, w *world)) {
 	})
 }
 
-func newWorld(t *testing.T, h http.Handler) *world {
+func newWorld(t tester, h http.Handler) *world {
 	w := &world{t: t, handler: h, store: memsink.NewStore()}
 	l := newMemListener()
 	srv := &http.Server{Handler: h, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
