@@ -122,6 +122,8 @@ const (
 	WalkFull        = "full" // full resync
 	WalkSnapshot    = "snapshot"
 	WalkTotals      = "totals"
+	WalkCoverage    = "coverage" // no walk: the locations that were walked so far
+	WalkSweep       = "sweep"    // of runs only: what a full resync removed
 )
 
 // Checkpoint is what is stored so that a walk can go on after a crash. Key:

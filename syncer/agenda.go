@@ -16,12 +16,14 @@ func newAgenda(source string, times timetable, now time.Time) *agenda {
 	return a
 }
 
-// rush makes every job but the deep totals due: those have their own hour.
+// rush makes every job due but those that have their own hour.
 func (a *agenda) rush(now time.Time) {
 	for j := range jobCount {
 		a.due[j] = now
 	}
-	a.due[jobTotalsDeep] = a.times.next(jobTotalsDeep, a.source, now)
+	for _, j := range []job{jobTotalsDeep, jobFull} {
+		a.due[j] = a.times.next(j, a.source, now)
+	}
 }
 
 // follow takes over a changed timetable: what is due stays due, the rest gets its

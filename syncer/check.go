@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
 )
 
 // KeyCheck is what the API says about one source's key, for `larder check`.
@@ -71,14 +72,30 @@ func (s *source) check(ctx context.Context) KeyCheck {
 func (s *source) identify(me api.Me) identity {
 	key := identity{
 		business: me.Business.ID, businessName: me.Business.Name, mode: me.App.Mode,
-		scopes: me.Scopes, locations: me.LocationIDs,
+		scopes: me.Scopes, locations: me.LocationIDs, all: me.AllLocations,
 	}
 	for _, l := range s.cfg.Locations {
-		if !slices.Contains(me.LocationIDs, l) {
+		switch {
+		case slices.Contains(me.LocationIDs, l):
+		case s.followedBefore(l):
+			key.inactive = append(key.inactive, l)
+		default:
 			key.unknown = append(key.unknown, l)
 		}
 	}
 	return key
+}
+
+// followedBefore tells whether rows of a location were mirrored by the source. A
+// location that is deactivated leaves /me while its rows can stay listed (DESIGN
+// §5, open readings).
+func (s *source) followedBefore(location string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Contains(s.key.locations, location) || slices.Contains(s.key.inactive, location) ||
+		slices.ContainsFunc(s.stored.Checkpoints, func(cp sinks.Checkpoint) bool {
+			return strings.HasSuffix(cp.Stream, "@"+location)
+		})
 }
 
 // offReason is why a stream does not run with a key, empty when it does.

@@ -53,7 +53,10 @@ type definition struct {
 	// brings rows without updated_at too.
 	backfillSince time.Time
 
-	list   func(ctx context.Context, c *api.Client, q api.ListQuery) (api.Page, error)
+	list func(ctx context.Context, c *api.Client, q api.ListQuery) (api.Page, error)
+	// one asks for a row by its id, with what arrived even when it is not
+	// understood; nil where the API has no route for it.
+	one    func(ctx context.Context, c *api.Client, id string) (api.Raw, time.Time, error)
 	whole  func(ctx context.Context, c *api.Client) (api.Snapshot, error)
 	totals func(ctx context.Context, c *api.Client, sp span) (report, error)
 	lineID func(r dayRow, location string) string
@@ -85,10 +88,10 @@ func definitions() ([]*definition, error) {
 		whole: func(ctx context.Context, c *api.Client) (api.Snapshot, error) { return c.Allergens(ctx) },
 	})
 	add[api.Category](&r, &definition{name: "categories", kind: listKind, scopes: []string{api.ScopeMenu}, list: api.Categories.Page})
-	add[api.Product](&r, &definition{name: "products", kind: listKind, scopes: []string{api.ScopeMenu}, list: api.Products.Page, byLocation: true})
-	add[api.Ingredient](&r, &definition{name: "ingredients", kind: listKind, scopes: []string{api.ScopeStock}, list: api.Ingredients.Page, byLocation: true})
+	add[api.Product](&r, &definition{name: "products", kind: listKind, scopes: []string{api.ScopeMenu}, list: api.Products.Page, one: single((*api.Client).Product), byLocation: true})
+	add[api.Ingredient](&r, &definition{name: "ingredients", kind: listKind, scopes: []string{api.ScopeStock}, list: api.Ingredients.Page, one: single((*api.Client).Ingredient), byLocation: true})
 	add[api.SalesOrder](&r, &definition{
-		name: streamOrders, kind: listKind, scopes: []string{api.ScopeSales}, list: api.SalesOrders.Page,
+		name: streamOrders, kind: listKind, scopes: []string{api.ScopeSales}, list: api.SalesOrders.Page, one: single((*api.Client).SalesOrder),
 		byLocation: true, backfillSince: mirrorStart,
 	})
 	add[api.SalesDay](&r, &definition{
@@ -111,6 +114,14 @@ func add[T any](r *registry, d *definition, context ...sinks.Column) {
 	if r.err == nil {
 		d.plan, r.err = mapping.Compile[T](d.name, context...)
 		r.definitions = append(r.definitions, d)
+	}
+}
+
+// single is the route of one row of a list.
+func single[T any](route func(*api.Client, context.Context, string) (api.Document[T], error)) func(context.Context, *api.Client, string) (api.Raw, time.Time, error) {
+	return func(ctx context.Context, c *api.Client, id string) (api.Raw, time.Time, error) {
+		d, err := route(c, ctx, id)
+		return d.Raw, d.Date, err
 	}
 }
 

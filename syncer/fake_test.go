@@ -189,3 +189,11 @@ func quoteJSON(s string) string {
 }
 
 func clockText(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// product is a product's row.
+func product(id, location, updated string) string {
+	return fmt.Sprintf(`{"id":%s,"deleted":false,"location_id":%q,"category_id":null,"name":"P","description":null,"image_url":null,`+
+		`"price":"10.00","unit":"piece","vat_rate":9,"deposit":null,"available":true,"allergens":[],"diets":[],"calories":null,`+
+		`"prep_minutes":null,"station":"kitchen","channels":{},"variants":[],"extra_groups":[],"position":1,"created_at":null,"updated_at":%q}`,
+		quoteJSON(id), location, updated)
+}

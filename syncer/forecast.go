@@ -6,24 +6,28 @@ import (
 	"github.com/larder-sync/larder/sinks"
 )
 
-// forecast tells how far a backfill is and how long it will take (DESIGN B5), nil
-// when none is under way. How many orders there are is known from the service's
+// forecast tells how far a backfill or full resync is and how long it will take
+// (DESIGN B5), nil when none is under way. A full resync brings the rows that are
+// mirrored. For a backfill, how many orders there are is known from the service's
 // own daily totals, which are mirrored early for that; what the service removed
 // (cancelled, deleted) comes in the walk as well and is not in those totals, so
 // the share of it seen so far is added.
 func (st *stream) forecast() *Progress {
-	if st.off() || st.filled() {
+	switch {
+	case st.off():
 		return nil
-	}
-	if st.def.kind == totalsKind {
+	case st.def.kind == totalsKind && !st.filled():
 		return st.totalsProgress()
-	}
-	if st.def.kind != listKind {
+	case st.def.kind != listKind:
 		return nil
 	}
-	p := Progress{Walk: sinks.WalkBackfill}
+	kind, walks := st.underway()
+	if len(walks) == 0 {
+		return nil
+	}
+	p := Progress{Walk: kind}
 	var removed uint64
-	for _, cp := range st.backfills() {
+	for _, cp := range walks {
 		p.Pages += cp.Pages
 		p.Rows += cp.Rows
 		removed += cp.Tombstones
@@ -32,14 +36,25 @@ func (st *stream) forecast() *Progress {
 			p.StartedAt = cp.StartedAt
 		}
 	}
-	if st.def.name == streamOrders {
-		p.TotalRows = st.source.ordersTotal()
-	}
+	p.TotalRows = st.expected(kind)
 	if p.TotalRows > 0 {
 		p.RequestsLeft = requestsLeft(p.TotalRows, p.Rows, removed)
 		p.ExpectedLeft = st.source.link.expect(int(p.RequestsLeft), false)
 	}
 	return &p
+}
+
+// expected is how many live rows a walk will bring, 0 while that is not known.
+func (st *stream) expected(kind string) uint64 {
+	if kind == sinks.WalkFull {
+		st.mu.Lock()
+		defer st.mu.Unlock()
+		return st.resyncRows
+	}
+	if st.def.name == streamOrders {
+		return st.source.ordersTotal()
+	}
+	return 0
 }
 
 // requestsLeft is how many pages are still to come when total live rows are known

@@ -3,8 +3,10 @@ package syncer
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 )
 
@@ -22,20 +24,43 @@ func (s *source) begin(ctx context.Context, j job) {
 		for _, st := range s.active(totalsKind) {
 			s.spawn(ctx, st.def.name, func(ctx context.Context) error { return st.exclusive(ctx, st.guard, st.totalsDeep) })
 		}
+	case jobFull:
+		s.beginLong(ctx)
 	}
 }
 
-// beginLists starts the incremental walks, and every backfill that is not done:
-// one that failed goes on at the next turn.
+// beginLists starts the incremental walks, and every long one that is due.
 func (s *source) beginLists(ctx context.Context) {
 	for _, st := range s.active(listKind) {
 		s.spawnIfFree(ctx, st, st.guard, st.catchUp)
 	}
+	s.beginLong(ctx)
+}
+
+// beginLong starts every backfill that is not done and every full resync whose turn
+// it is: one that failed goes on at the next turn.
+func (s *source) beginLong(ctx context.Context) {
 	for _, st := range s.streams {
-		if !st.off() && !st.filled() {
-			s.spawnIfFree(ctx, st, st.filler, st.fill)
+		if !st.off() && st.longDue(s.serviceNow()) {
+			s.spawnIfFree(ctx, st, st.filler, st.long)
 		}
 	}
+}
+
+// longDue tells whether there is a long walk to make.
+func (st *stream) longDue(now time.Time) bool {
+	return !st.filled() || st.changedLocations() || st.resyncDue(now)
+}
+
+// long makes the long walks that are due, in the lowest lane (DESIGN R7).
+func (st *stream) long(ctx context.Context) error {
+	if err := st.fill(ctx); err != nil {
+		return err
+	}
+	if !st.resyncDue(st.source.serviceNow()) {
+		return nil
+	}
+	return st.resync(ctx, false)
 }
 
 func (s *source) beginTotals(ctx context.Context) {
@@ -71,34 +96,48 @@ func (st *stream) catchUp(ctx context.Context) error {
 	return st.attempt(ctx, sinks.WalkIncremental, func(ctx context.Context) error {
 		var errs []error
 		for _, t := range st.followed() {
-			errs = append(errs, t.catchUp(ctx))
+			errs = append(errs, st.unlessClosed(t.location, t.catchUp(ctx)))
 		}
 		return errors.Join(errs...)
 	})
 }
 
-// fill runs the backfill to its end. Only so many run at once in a process; the
-// daily totals, of a few rows and ahead of the rest, wait for none.
+// unlessClosed forgives that a location which is not active any more is refused:
+// its list is then empty.
+func (st *stream) unlessClosed(location string, err error) error {
+	closed := slices.Contains(st.source.identity().inactive, location)
+	if closed && (api.IsLocationForbidden(err) || api.IsNotFound(err)) {
+		st.source.log.Debug("a location is closed", "stream", st.def.name, "location", location, "err", err)
+		return nil
+	}
+	return err
+}
+
+// fill runs the backfill to its end, and those of gained locations. Only so many
+// run at once in a process; the daily totals, of a few rows and ahead of the rest,
+// wait for none.
 func (st *stream) fill(ctx context.Context) error {
 	switch {
-	case st.filled():
+	case st.filled() && !st.changedLocations():
 		return nil
 	case st.def.name == streamDaily:
-		return st.attempt(ctx, sinks.WalkTotals, st.totalsFill)
+		return st.fillTotals(ctx)
 	}
-	select {
-	case st.source.syncer.backfills <- struct{}{}:
-		defer func() { <-st.source.syncer.backfills }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	release, err := st.source.syncer.longTurn(ctx)
+	if err != nil {
+		return err
 	}
+	defer release()
 	if st.def.kind == totalsKind {
-		return st.attempt(ctx, sinks.WalkTotals, st.totalsFill)
+		return st.fillTotals(ctx)
 	}
 	return st.attempt(ctx, sinks.WalkBackfill, func(ctx context.Context) error {
+		if err := st.cover(ctx); err != nil {
+			return err
+		}
 		var errs []error
 		for _, t := range st.followed() {
-			errs = append(errs, t.fill(ctx))
+			errs = append(errs, st.unlessClosed(t.location, t.fill(ctx)))
 		}
 		return errors.Join(errs...)
 	})
@@ -113,4 +152,13 @@ func (s *source) snapshots(ctx context.Context) error {
 		s.spawnIfFree(ctx, st, st.guard, st.replace)
 	}
 	return nil
+}
+
+func (st *stream) fillTotals(ctx context.Context) error {
+	return st.attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
+		if err := st.cover(ctx); err != nil {
+			return err
+		}
+		return st.totalsFill(ctx)
+	})
 }

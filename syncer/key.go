@@ -140,8 +140,11 @@ func (s *source) accept(ctx context.Context, me api.Document[api.Me]) {
 		st.admit(ctx, key)
 	}
 	state, detail := StateRunning, ""
-	if len(key.unknown) > 0 {
+	switch {
+	case len(key.unknown) > 0:
 		state, detail = StateFailing, unknownLocations(key)
+	case len(key.inactive) > 0:
+		detail = fmt.Sprintf("locations %s of the configuration are not active, or not the key's any more: their rows stay until a full resync does not find them", quoted(key.inactive))
 	}
 	s.healthy(state, detail)
 	s.storeKey(ctx, me)

@@ -66,13 +66,13 @@ func (s *source) serve(ctx context.Context) {
 }
 
 // onceServed is once, ended when the source is over.
-func (s *source) onceServed(ctx context.Context, streams []string) SourceReport {
+func (s *source) onceServed(ctx context.Context, sel Selection) SourceReport {
 	ctx, leave, err := s.life.enter(ctx)
 	if err != nil {
 		return SourceReport{Source: s.cfg.Name, State: s.stateNow(), Err: err}
 	}
 	defer leave()
-	return s.once(ctx, streams)
+	return s.once(ctx, sel)
 }
 
 // heirOf lets the source be what is left of the one of its name before it, until

@@ -95,12 +95,14 @@ var (
 	lagDesc        = prometheus.NewDesc("larder_stream_lag_seconds", "Time since the end of the stream's last good walk; absent before the first.", streamLabels, nil)
 	watermarkDesc  = prometheus.NewDesc("larder_stream_watermark_timestamp_seconds", "Newest updated_at mirrored; absent before the first.", streamLabels, nil)
 	quarantineDesc = prometheus.NewDesc("larder_quarantine_rows", "Quarantine entries open now.", streamLabels, nil)
+	heldDesc       = prometheus.NewDesc("larder_sweep_held_rows", "Live rows that a full resync did not see and whose removal waits for a person; 0 when nothing waits.", streamLabels, nil)
+	resyncDesc     = prometheus.NewDesc("larder_full_resync_timestamp_seconds", "End of the stream's last full resync; absent before the first.", streamLabels, nil)
 	stateDesc      = prometheus.NewDesc("larder_stream_state", "1 for the state the stream is in.", []string{"source", "stream", "state"}, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (g gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{upDesc, budgetDesc, lagDesc, watermarkDesc, quarantineDesc, stateDesc} {
+	for _, d := range []*prometheus.Desc{upDesc, budgetDesc, lagDesc, watermarkDesc, quarantineDesc, heldDesc, resyncDesc, stateDesc} {
 		ch <- d
 	}
 }
@@ -129,6 +131,14 @@ func (g gauges) source(ch chan<- prometheus.Metric, s SourceStatus) {
 func (g gauges) stream(ch chan<- prometheus.Metric, source string, st StreamStatus) {
 	gauge(ch, stateDesc, 1, source, st.Name, st.State)
 	gauge(ch, quarantineDesc, float64(st.Quarantined), source, st.Name)
+	held := uint64(0)
+	if st.SweepHeld != nil {
+		held = st.SweepHeld.Rows
+	}
+	gauge(ch, heldDesc, float64(held), source, st.Name)
+	if !st.LastResync.IsZero() {
+		gauge(ch, resyncDesc, float64(st.LastResync.UnixMicro())/1e6, source, st.Name)
+	}
 	if st.Lag >= 0 {
 		gauge(ch, lagDesc, st.Lag.Seconds(), source, st.Name)
 	}

@@ -14,6 +14,10 @@ import (
 type Selection struct {
 	Sources []string
 	Streams []string
+	// Full makes the pass a full resync with its sweep; one that is under way is
+	// brought to its end. ConfirmSweep lets the sweep remove what its guard would
+	// hold (DESIGN R6).
+	Full, ConfirmSweep bool
 }
 
 // Report is what a pass did.
@@ -80,7 +84,7 @@ func (y *Syncer) RunOnce(ctx context.Context, sel Selection, onProgress func(Sta
 	stop := y.reportProgress(onProgress)
 	var passes sync.WaitGroup
 	for i, s := range sources {
-		passes.Go(func() { report.Sources[i] = s.onceServed(ctx, sel.Streams) })
+		passes.Go(func() { report.Sources[i] = s.onceServed(ctx, sel) })
 	}
 	passes.Wait()
 	stop()
@@ -146,7 +150,7 @@ func (y *Syncer) reportProgress(f func(Status)) (stop func()) {
 }
 
 // once makes one pass of a source.
-func (s *source) once(ctx context.Context, names []string) SourceReport {
+func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 	r := SourceReport{Source: s.cfg.Name}
 	before := make([]Counts, len(s.streams)) // connecting asks for the key's row
 	for i, st := range s.streams {
@@ -161,8 +165,8 @@ func (s *source) once(ctx context.Context, names []string) SourceReport {
 	reports := make([]*StreamReport, len(s.streams))
 	var passes sync.WaitGroup
 	for i, st := range s.streams {
-		if len(names) == 0 && st.configured() || slices.Contains(names, st.def.name) {
-			passes.Go(func() { reports[i] = st.once(ctx, before[i]) })
+		if len(sel.Streams) == 0 && st.configured() || slices.Contains(sel.Streams, st.def.name) {
+			passes.Go(func() { reports[i] = st.once(ctx, sel, before[i]) })
 		}
 	}
 	passes.Wait()
@@ -172,12 +176,6 @@ func (s *source) once(ctx context.Context, names []string) SourceReport {
 		}
 	}
 	return r
-}
-
-func (s *source) scopes() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.key.scopes
 }
 
 func (s *source) stateNow() string {
@@ -198,24 +196,27 @@ func (s *source) configurationError() error {
 
 // once makes one pass of a stream, whose counts stood at before when the pass of its
 // source began.
-func (st *stream) once(ctx context.Context, before Counts) *StreamReport {
+func (st *stream) once(ctx context.Context, sel Selection, before Counts) *StreamReport {
 	r := &StreamReport{Stream: st.def.name}
 	if st.off() {
 		st.mu.Lock()
 		r.Off = st.detail
 		st.mu.Unlock()
-		r.NoScope = st.configured() && !st.def.allowed(st.source.scopes())
+		r.NoScope = st.configured() && !st.def.allowed(st.source.identity().scopes)
 		return r
 	}
-	r.Err = st.source.protected(ctx, st.def.name, st.pass)
+	r.Err = st.source.protected(ctx, st.def.name, func(ctx context.Context) error { return st.pass(ctx, sel) })
 	r.Counts = st.counted().minus(before)
 	return r
 }
 
 // pass brings the stream up to date, waiting for walks that are under way.
-func (st *stream) pass(ctx context.Context) error {
+func (st *stream) pass(ctx context.Context, sel Selection) error {
 	switch st.def.kind {
 	case listKind:
+		if sel.Full {
+			return st.exclusive(ctx, st.filler, func(ctx context.Context) error { return st.passFull(ctx, sel.ConfirmSweep) })
+		}
 		return errors.Join(st.exclusive(ctx, st.filler, st.fill), st.exclusive(ctx, st.guard, st.catchUp))
 	case totalsKind:
 		return errors.Join(st.exclusive(ctx, st.guard, st.totalsRecent), st.exclusive(ctx, st.filler, st.fill))
@@ -223,6 +224,21 @@ func (st *stream) pass(ctx context.Context) error {
 		return st.exclusive(ctx, st.guard, st.replace)
 	}
 	return nil // the key: /me has just answered
+}
+
+// passFull makes a full resync, after a backfill that is not done. A sweep that
+// its guard holds is the pass's error.
+func (st *stream) passFull(ctx context.Context, confirmed bool) error {
+	if err := st.fill(ctx); err != nil {
+		return err
+	}
+	if err := st.resync(ctx, confirmed); err != nil {
+		return err
+	}
+	if held := st.held(); held != nil {
+		return held
+	}
+	return nil
 }
 
 // exclusive runs f with a slot held.

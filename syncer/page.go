@@ -21,12 +21,13 @@ type page struct {
 // remember once the sink has taken it. Every writer of a stream goes through one,
 // so that a row that is stored already is not written again.
 type intake struct {
-	stream *stream
-	walk   uint64
-	all    bool      // remember every row, whatever its updated_at
-	floor  time.Time // else those from here on
-	commit *sinks.Commit
-	counts Counts
+	stream  *stream
+	walk    uint64
+	all     bool      // remember every row, whatever its updated_at
+	rewrite bool      // write every row, so that its version says when it was last seen
+	floor   time.Time // else those from here on
+	commit  *sinks.Commit
+	counts  Counts
 
 	notes      []note
 	bad        map[string]uint64 // what entered quarantine, by quarantineKey
@@ -110,7 +111,7 @@ func (in *intake) news(id string, raw []byte, version uint64, stamp int64, tombs
 	remember := in.all || stamp != unstamped && stamp >= in.floor.UnixMicro() || stamp == unstamped && tombstone
 	if _, known := st.seen.rows[id]; remember || known {
 		w.hash = st.seen.hash(raw)
-		if st.seen.unchanged(id, w.hash, version, in.walk) {
+		if st.seen.unchanged(id, w.hash, version, in.walk) && (!in.rewrite || st.seen.rows[id].version > version) {
 			return false
 		}
 		in.notes = append(in.notes, note{id, w})

@@ -36,13 +36,14 @@ func (s *source) status(now time.Time) SourceStatus {
 }
 
 func (st *stream) status(now time.Time) StreamStatus {
-	progress := st.forecast() // takes the lock itself
+	progress, held := st.forecast(), st.held() // take the lock themselves
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	status := StreamStatus{
 		Name: st.def.name, State: st.state, Detail: st.detail, Watermark: st.watermark(),
 		LastSuccess: st.lastSuccess, Lag: -1, Rows: st.rows, Quarantined: len(st.bad),
 		LastError: st.lastError, LastErrorAt: st.lastErrorAt, Progress: progress,
+		SweepHeld: held, LastResync: st.lastResync(),
 	}
 	if !st.lastSuccess.IsZero() {
 		status.Lag = now.Sub(st.lastSuccess)
@@ -61,13 +62,37 @@ func (st *stream) watermark() time.Time {
 	return oldest
 }
 
-// backfills returns the checkpoints of the backfills of the stream's tracks.
-func (st *stream) backfills() []sinks.Checkpoint {
+// lastResync is when the last full resync of every track ended; the caller holds
+// the lock.
+func (st *stream) lastResync() (oldest time.Time) {
+	for i, t := range st.tracks {
+		if !t.full.Done {
+			return time.Time{}
+		}
+		if i == 0 || t.full.UpdatedAt.Before(oldest) {
+			oldest = t.full.UpdatedAt
+		}
+	}
+	return oldest
+}
+
+// underway returns the kind of long walk that is under way and the checkpoints of its
+// tracks; none when there is no such walk.
+func (st *stream) underway() (kind string, all []sinks.Checkpoint) {
+	filled := st.filled()
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	var all []sinks.Checkpoint
-	for _, t := range st.tracks {
-		all = append(all, t.back)
+	kind = sinks.WalkBackfill
+	if filled {
+		kind = sinks.WalkFull
 	}
-	return all
+	for _, t := range st.tracks {
+		switch {
+		case !filled:
+			all = append(all, t.back)
+		case t.resyncing():
+			all = append(all, t.full)
+		}
+	}
+	return kind, all
 }

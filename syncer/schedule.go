@@ -15,6 +15,7 @@ type Schedule struct {
 	Snapshots     string // locations, allergens, the key
 	Reconcile     string // totals of yesterday and today
 	ReconcileDeep string // totals of the last 92 days, per location
+	FullResync    string // a walk of everything, and the sweep after it
 }
 
 // The jobs of a source, each on its own schedule.
@@ -25,6 +26,7 @@ const (
 	jobSnapshots
 	jobTotals
 	jobTotalsDeep
+	jobFull
 	jobCount
 )
 
@@ -41,6 +43,7 @@ func newTimetable(s Schedule) (timetable, error) {
 		jobSnapshots:   {"snapshots", s.Snapshots, "@every 5m"},
 		jobTotals:      {"reconcile", s.Reconcile, "*/15 * * * *"},
 		jobTotalsDeep:  {"reconcile_deep", s.ReconcileDeep, "30 3 * * *"},
+		jobFull:        {"full_resync", s.FullResync, "0 4 * * 0"},
 	} {
 		spec := f.spec
 		if spec == "" {

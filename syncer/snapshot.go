@@ -183,11 +183,7 @@ func digestOf(rows [][]byte) string {
 
 // siblingLists tells whether another source of the same restaurant lists the id.
 func (s *source) siblingLists(stream, id string) bool {
-	business := s.business()
-	for _, other := range s.syncer.served() {
-		if other == s || other.business() != business {
-			continue
-		}
+	for _, other := range s.siblings() {
 		for _, st := range other.streams {
 			if st.def.name == stream && st.lists(id) {
 				return true

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -54,8 +55,10 @@ type source struct {
 type identity struct {
 	business, businessName, mode string
 	scopes                       []string
-	locations                    []string
-	unknown                      []string // configured locations that the key does not have
+	locations                    []string // active ones that the key may use
+	all                          bool     // those added later too
+	unknown                      []string // configured locations that the key never had
+	inactive                     []string // configured locations that it has no more, or that are not active
 }
 
 func newSource(y *Syncer, cfg Source) (*source, error) {
@@ -180,10 +183,21 @@ func (s *source) commit(stream string) *sinks.Commit {
 	return &sinks.Commit{Source: s.cfg.Name, Business: s.business(), Stream: stream}
 }
 
-func (s *source) business() string {
+func (s *source) business() string { return s.identity().business }
+
+// identity is what /me last said about the key.
+func (s *source) identity() identity {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.key.business
+	return s.key
+}
+
+// siblings are the other sources of the same restaurant in this process.
+func (s *source) siblings() []*source {
+	business := s.business()
+	return slices.DeleteFunc(s.syncer.served(), func(other *source) bool {
+		return other == s || business == "" || other.business() != business
+	})
 }
 
 func (s *source) isReady() bool {

@@ -64,6 +64,8 @@ type StreamStatus struct {
 	LastError   string        `json:"last_error"`
 	LastErrorAt time.Time     `json:"last_error_at"`
 	Progress    *Progress     `json:"progress,omitempty"` // of a backfill or full resync under way
+	LastResync  time.Time     `json:"last_resync"`        // end of the last full resync, its sweep included
+	SweepHeld   *SweepHeld    `json:"sweep_held,omitempty"`
 }
 
 // Progress is how far a long walk is, with its forecast (DESIGN B5).

@@ -20,6 +20,8 @@ type stream struct {
 	guard  slot     // one incremental walk, snapshot or totals pass at a time
 	filler slot     // one backfill at a time
 	tracks []*track // cursor lists: one, or one per configured location
+	// openings are the backfills of locations that the key gained, by location.
+	openings map[string]*track
 
 	mu          sync.Mutex
 	state       string
@@ -39,13 +41,15 @@ type stream struct {
 	locations   []string // asked for; one empty id is all of them together
 	snapshot    snapshotMemory
 	totals      totalsMemory
+	covered     *coverage // nil: not known yet
+	resyncRows  uint64    // live rows when the full resync went on
 }
 
 func newStream(s *source, def *definition) *stream {
 	return &stream{
 		source: s, def: def, guard: newSlot(), filler: newSlot(), state: StateStarting,
 		seen: newDedupe(), bad: map[string]uint64{}, failing: map[string]string{},
-		totals: totalsMemory{days: map[string]uint64{}},
+		totals: totalsMemory{days: map[string]uint64{}}, openings: map[string]*track{},
 	}
 }
 
@@ -73,6 +77,8 @@ func (st *stream) restore(state sinks.State) {
 			st.snapshot.stored = cp
 		case cp.Walk == sinks.WalkTotals:
 			st.totals.stored = cp
+		case cp.Walk == sinks.WalkCoverage:
+			st.restoreCoverage(cp)
 		}
 	}
 }
@@ -103,7 +109,15 @@ func (st *stream) succeeded(ctx context.Context, kind string) {
 	if !well {
 		return
 	}
-	st.set(ctx, st.runningState(), "")
+	st.set(ctx, st.runningState(), st.runningDetail())
+}
+
+// runningDetail is what a person has to do about a stream whose walks go well.
+func (st *stream) runningDetail() string {
+	if held := st.held(); held != nil {
+		return held.Error()
+	}
+	return ""
 }
 
 // runningState is the state of a stream whose walks go well.

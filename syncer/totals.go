@@ -61,6 +61,9 @@ func (st *stream) totalsBack(ctx context.Context, n int, locations []string) err
 	}
 	for _, l := range locations {
 		in, _, err := st.askTotals(ctx, st.source.link.reconcile, span{from: from, to: today, location: l})
+		if err != nil && st.unlessClosed(l, err) == nil {
+			continue
+		}
 		if err != nil {
 			return err
 		}

@@ -70,7 +70,7 @@ func (st *stream) totalsStep(ctx context.Context) error {
 	brought := false
 	for _, l := range st.wantedNow() {
 		n, orders, err := st.totalsSpan(ctx, span{from: max(from, firstDay), to: pos.To, location: l}, &cp)
-		if err != nil {
+		if err := st.unlessClosed(l, err); err != nil {
 			return err
 		}
 		brought = brought || n

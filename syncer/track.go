@@ -15,19 +15,25 @@ import (
 type track struct {
 	stream   *stream
 	location string // empty: no location_id is sent
+	opening  bool   // only a backfill, of a location that the key has gained
 
 	birth slot
 	// Guarded by stream.mu.
 	incr     sinks.Checkpoint
 	back     sinks.Checkpoint
+	full     sinks.Checkpoint
 	lastWalk uint64 // number of the last incremental walk
 }
 
 func newTrack(st *stream, location string) *track {
 	t := &track{stream: st, location: location, birth: newSlot()}
-	t.incr = sinks.Checkpoint{Source: st.source.cfg.Name, Stream: t.name(), Walk: sinks.WalkIncremental}
-	t.back = sinks.Checkpoint{Source: st.source.cfg.Name, Stream: t.name(), Walk: sinks.WalkBackfill}
+	t.incr, t.back, t.full = t.fresh(sinks.WalkIncremental), t.fresh(sinks.WalkBackfill), t.fresh(sinks.WalkFull)
 	return t
+}
+
+// fresh is the checkpoint of a walk that has not begun.
+func (t *track) fresh(kind string) sinks.Checkpoint {
+	return sinks.Checkpoint{Source: t.stream.source.cfg.Name, Stream: t.name(), Walk: kind, Business: t.stream.source.business()}
 }
 
 // name is the track's stream in checkpoints: "sales_orders", or
@@ -46,6 +52,8 @@ func (t *track) restore(cp sinks.Checkpoint) {
 		t.incr = cp
 	case sinks.WalkBackfill:
 		t.back = cp
+	case sinks.WalkFull:
+		t.full = cp
 	}
 	t.inherit()
 }
@@ -62,9 +70,12 @@ func (t *track) inherit() {
 func (t *track) moved(kind string, cp sinks.Checkpoint) {
 	t.stream.mu.Lock()
 	defer t.stream.mu.Unlock()
-	if kind == sinks.WalkBackfill {
+	switch kind {
+	case sinks.WalkBackfill:
 		t.back = cp
-	} else {
+	case sinks.WalkFull:
+		t.full = cp
+	default:
 		cp.Watermark = later(cp.Watermark, t.incr.Watermark)
 		t.incr = cp
 	}
@@ -114,8 +125,11 @@ func (t *track) bear(ctx context.Context) error {
 func (t *track) checkpoint(kind string) sinks.Checkpoint {
 	t.stream.mu.Lock()
 	defer t.stream.mu.Unlock()
-	if kind == sinks.WalkBackfill {
+	switch kind {
+	case sinks.WalkBackfill:
 		return t.back
+	case sinks.WalkFull:
+		return t.full
 	}
 	return t.incr
 }
@@ -139,8 +153,10 @@ func (t *track) catchUp(ctx context.Context) error {
 
 // fill runs the backfill to its end, from where its checkpoint stands.
 func (t *track) fill(ctx context.Context) error {
-	if err := t.bear(ctx); err != nil {
-		return err
+	if !t.opening {
+		if err := t.bear(ctx); err != nil {
+			return err
+		}
 	}
 	for !t.filled() {
 		cp := t.checkpoint(sinks.WalkBackfill)

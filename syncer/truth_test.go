@@ -147,3 +147,8 @@ func (w *world) same(source, stream string, want map[string]string, got map[stri
 		w.t.Errorf("%s %s: %d differences", source, stream, wrong)
 	}
 }
+
+// mirrorQuery asks for every order of a location.
+func mirrorQuery(location string) url.Values {
+	return url.Values{"updated_since": {"1900-01-01T00:00:00Z"}, "location_id": {location}}
+}

@@ -16,7 +16,7 @@ import (
 // a crash loses nothing; the next page is asked for while this one is mapped.
 type walk struct {
 	track  *track
-	kind   string // sinks.WalkIncremental, sinks.WalkBackfill
+	kind   string // sinks.WalkIncremental, sinks.WalkBackfill, sinks.WalkFull
 	number uint64 // of the stream, for dedupe
 	mapper *mapping.Mapper
 
@@ -182,6 +182,7 @@ func (w *walk) read(a answer) *intake {
 	st := w.track.stream
 	in := st.intake(w.number, len(a.rows))
 	in.all = w.kind == sinks.WalkIncremental
+	in.rewrite = w.kind == sinks.WalkFull
 	in.counts.Requests, in.counts.Pages = 1, 1
 	st.mu.Lock()
 	in.floor = w.track.floor()
@@ -232,15 +233,20 @@ func (w *walk) checkpoint(c *sinks.Commit, a answer) {
 // finish closes the checkpoint of a walk whose last page is at hand.
 func (w *walk) finish() {
 	cp := &w.progress.cp
-	again := w.kind == sinks.WalkBackfill && cp.Position == positionLost
+	again := w.long() && cp.Position == positionLost
 	w.progress.end()
 	switch {
 	case again:
 		cp.Position, cp.Since = positionAgain, time.Time{}
+	case w.kind == sinks.WalkFull:
+		cp.Position = positionWalked
 	case w.kind == sinks.WalkBackfill:
 		cp.Done, cp.Position = true, ""
 	}
 }
+
+// long tells whether the walk brings the whole list.
+func (w *walk) long() bool { return w.kind != sinks.WalkIncremental }
 
 // What a backfill without updated_since notes in Checkpoint.Position when the
 // service refused its cursor. It goes on with updated_since, which never brings
@@ -259,7 +265,7 @@ func (w *walk) refused(ctx context.Context) error {
 		return err
 	}
 	cp := &w.progress.cp
-	unfiltered := w.kind == sinks.WalkBackfill && cp.Since.IsZero()
+	unfiltered := w.long() && cp.Since.IsZero()
 	if cp.Position != positionAgain {
 		cp.Since = w.progress.restart()
 	}
@@ -276,6 +282,11 @@ func (w *walk) refused(ctx context.Context) error {
 // when all of it is durable: others then ask the sink about what it brought.
 func (w *walk) publish() {
 	cp := w.progress.cp
-	cp.Done = cp.Done && w.durable
+	if !w.durable {
+		cp.Done = false
+		if cp.Position == positionWalked {
+			cp.Position = ""
+		}
+	}
 	w.track.moved(w.kind, cp)
 }

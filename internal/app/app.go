@@ -31,6 +31,7 @@ func (a *App) schedule() syncer.Schedule {
 	return syncer.Schedule{
 		Incremental: s.Incremental, Snapshots: s.Snapshots,
 		Reconcile: s.Reconcile, ReconcileDeep: s.ReconcileDeep,
+		FullResync: s.FullResync,
 	}
 }
 

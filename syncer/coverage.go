@@ -1,0 +1,209 @@
+package syncer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// coverage is what is stored of a stream that is asked for whole: the locations
+// that the key could use when its rows were brought. Rows of a location that the
+// key gains later may have changed long before the watermark, and no incremental
+// walk brings them.
+type coverage struct {
+	Locations []string `json:"locations"`
+}
+
+// coversAll tells whether the stream is asked for all locations together, by walks
+// that bring only what has changed.
+func (st *stream) coversAll() bool {
+	return len(st.source.cfg.Locations) == 0 && (st.def.kind == listKind || st.def.kind == totalsKind)
+}
+
+// uncovered are the locations gained and lost since the rows were brought.
+func (st *stream) uncovered() (gained, lost []string) {
+	if !st.coversAll() {
+		return nil, nil
+	}
+	now := st.source.identity().locations
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.covered == nil {
+		return nil, nil
+	}
+	for _, l := range now {
+		if !slices.Contains(st.covered.Locations, l) {
+			gained = append(gained, l)
+		}
+	}
+	for _, l := range st.covered.Locations {
+		if !slices.Contains(now, l) {
+			lost = append(lost, l)
+		}
+	}
+	return gained, lost
+}
+
+// changedLocations tells whether locations were gained or lost, or it is not known
+// yet with which the mirror began.
+func (st *stream) changedLocations() bool {
+	gained, lost := st.uncovered()
+	return len(gained)+len(lost) > 0 || st.coversAll() && !st.coverageKnown()
+}
+
+func (st *stream) coverageKnown() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.covered != nil
+}
+
+// cover acts on locations gained and lost: what a gained one opens is walked, what
+// a lost one closes is found by a full resync.
+func (st *stream) cover(ctx context.Context) error {
+	if err := st.firstCoverage(ctx); err != nil {
+		return err
+	}
+	gained, lost := st.uncovered()
+	if len(gained)+len(lost) == 0 {
+		return nil
+	}
+	st.source.log.Info("the key's locations have changed", "stream", st.def.name, "gained", gained, "lost", lost)
+	switch {
+	case st.def.kind == totalsKind:
+		if err := st.refill(ctx); err != nil {
+			return err
+		}
+	case len(gained) > 0 && !st.def.byLocation:
+		if err := st.backfillAgain(ctx); err != nil {
+			return err
+		}
+	case len(gained) > 0:
+		if err := st.openLocations(ctx, gained); err != nil {
+			return err
+		}
+	}
+	if len(lost) > 0 && st.def.kind == listKind {
+		if err := st.close(ctx, lost); err != nil {
+			return err
+		}
+		if err := st.beginResync(ctx); err != nil {
+			return err
+		}
+	}
+	return st.storeCoverage(ctx, st.source.identity().locations)
+}
+
+// firstCoverage notes the locations with which the mirror begins.
+func (st *stream) firstCoverage(ctx context.Context) error {
+	if !st.coversAll() || st.coverageKnown() {
+		return nil
+	}
+	return st.storeCoverage(ctx, st.source.identity().locations)
+}
+
+func (st *stream) storeCoverage(ctx context.Context, locations []string) error {
+	c := &coverage{Locations: slices.Sorted(slices.Values(locations))}
+	text, err := json.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("coverage: %w", err)
+	}
+	now := time.Now().UTC()
+	err = st.source.save(ctx, st.def.name, sinks.Checkpoint{
+		Source: st.source.cfg.Name, Stream: st.def.name, Walk: sinks.WalkCoverage, Business: st.source.business(),
+		Position: string(text), Done: true, StartedAt: now, UpdatedAt: now,
+	}, nil)
+	if err != nil {
+		return err
+	}
+	st.mu.Lock()
+	st.covered = c
+	st.mu.Unlock()
+	return nil
+}
+
+// restoreCoverage takes over what is stored; the caller holds stream.mu.
+func (st *stream) restoreCoverage(cp sinks.Checkpoint) {
+	c := &coverage{}
+	if err := json.Unmarshal([]byte(cp.Position), c); err != nil {
+		st.source.log.Warn("the stored locations are not readable, today's are taken", "stream", st.def.name, "err", err)
+		return
+	}
+	st.covered = c
+}
+
+// openLocations walks the list of each gained location. A walk that is cut short
+// goes on at the next turn; a location counts as covered after its end only.
+func (st *stream) openLocations(ctx context.Context, gained []string) error {
+	for _, l := range gained {
+		t := st.opening(l)
+		if err := t.fill(ctx); err != nil {
+			return err
+		}
+		st.mu.Lock()
+		covered := append(slices.Clone(st.covered.Locations), l)
+		st.mu.Unlock()
+		if err := st.storeCoverage(ctx, covered); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// opening is the track of a gained location, which has a backfill only: its rows
+// come with the stream's own incremental walks from now on.
+func (st *stream) opening(location string) *track {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	t := st.openings[location]
+	if t == nil {
+		t = newTrack(st, location)
+		t.opening = true
+		t.restoreFrom(st.source.stored.Checkpoints)
+		st.openings[location] = t
+	}
+	return t
+}
+
+// close forgets the walks that once opened locations which are lost now: should
+// they be gained again, they are walked again.
+func (st *stream) close(ctx context.Context, lost []string) error {
+	for _, l := range lost {
+		t := st.opening(l)
+		if t.checkpoint(sinks.WalkBackfill).StartedAt.IsZero() {
+			continue
+		}
+		if err := t.store(ctx, t.fresh(sinks.WalkBackfill)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// backfillAgain begins the backfill anew.
+func (st *stream) backfillAgain(ctx context.Context) error {
+	for _, t := range st.followed() {
+		if err := t.store(ctx, t.fresh(sinks.WalkBackfill)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refill begins the way back of the totals anew.
+func (st *stream) refill(ctx context.Context) error {
+	cp := sinks.Checkpoint{
+		Source: st.source.cfg.Name, Stream: st.def.name, Walk: sinks.WalkTotals,
+		Business: st.source.business(), UpdatedAt: time.Now().UTC(),
+	}
+	if err := st.source.save(ctx, st.def.name, cp, nil); err != nil {
+		return err
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.totals.stored, st.totals.settled = cp, false
+	return nil
+}

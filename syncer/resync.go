@@ -1,0 +1,176 @@
+package syncer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// A full resync walks a list from its start once more, writes every row of it
+// again, and then sweeps: what is still live below the version with which the
+// resync began was not shown by the service any more (DESIGN R6). That one number,
+// stored with the checkpoint, is all that the sweep has to know, however many rows
+// there are and however often the walk was interrupted.
+
+// positionWalked is the Position of a full resync whose walk has reached the end of
+// the list, and whose sweep is still to come.
+const positionWalked = "walked: the sweep is to come"
+
+// resyncDue tells whether a full resync is under way or its turn has come. A turn
+// that passed while nobody was there is made up for.
+func (st *stream) resyncDue(now time.Time) bool {
+	if st.def.kind != listKind || !st.filled() {
+		return false
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for _, t := range st.tracks {
+		if t.resyncing() {
+			return true
+		}
+		last := later(t.full.StartedAt, t.back.StartedAt)
+		if !last.IsZero() && !st.source.syncer.timetable().next(jobFull, st.source.cfg.Name, last).After(now) {
+			return true
+		}
+	}
+	return false
+}
+
+// resyncing tells whether a full resync is under way; the caller holds stream.mu.
+func (t *track) resyncing() bool { return !t.full.StartedAt.IsZero() && !t.full.Done }
+
+// resync runs a full resync to its end, from where it stands. With confirmed, the
+// sweep is not held back by its guard.
+func (st *stream) resync(ctx context.Context, confirmed bool) error {
+	release, err := st.source.syncer.longTurn(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return st.attempt(ctx, sinks.WalkFull, func(ctx context.Context) error {
+		if err := st.beginResync(ctx); err != nil {
+			return err
+		}
+		if err := st.expect(ctx); err != nil {
+			return err
+		}
+		for _, t := range st.followed() {
+			if err := t.walkAgain(ctx); err != nil {
+				return err
+			}
+		}
+		// What changed behind the walk's cursor, stamped in the past.
+		if err := st.exclusive(ctx, st.guard, st.catchUp); err != nil {
+			return err
+		}
+		return st.sweep(ctx, confirmed)
+	})
+}
+
+// expect counts what the walk will bring, for its forecast.
+func (st *stream) expect(ctx context.Context) error {
+	sw := st.newSweep()
+	sw.query.Below = 0
+	rows, err := st.source.syncer.opts.Sink.CountLive(ctx, sw.query)
+	if err != nil {
+		return fmt.Errorf("count live rows: %w", err)
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.resyncRows = rows
+	return nil
+}
+
+// longTurn waits until one more long walk may run in this process.
+func (y *Syncer) longTurn(ctx context.Context) (release func(), err error) {
+	select {
+	case y.backfills <- struct{}{}:
+		return func() { <-y.backfills }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// beginResync stores the begin of a full resync for every track that is not part of
+// the one under way. All tracks share its version, so that a row which moves from
+// one track's location to another's is seen by one of them.
+func (st *stream) beginResync(ctx context.Context) error {
+	first := st.resyncVersion()
+	if first == 0 {
+		first = st.source.syncer.versions.take(1)
+		st.source.log.Info("full resync begins", "stream", st.def.name)
+	}
+	for _, t := range st.followed() {
+		if t.checkpoint(sinks.WalkFull).FirstVersion == first {
+			continue
+		}
+		now := st.source.serviceNow().UTC()
+		cp := sinks.Checkpoint{
+			Source: st.source.cfg.Name, Stream: t.name(), Walk: sinks.WalkFull, Business: st.source.business(),
+			Since: st.def.backfillSince, FirstVersion: first, StartedAt: now, UpdatedAt: now,
+		}
+		if err := t.store(ctx, cp); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resyncVersion is the first version of the full resync under way, 0 for none.
+func (st *stream) resyncVersion() (first uint64) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for _, t := range st.tracks {
+		if t.resyncing() {
+			first = max(first, t.full.FirstVersion)
+		}
+	}
+	return first
+}
+
+// walkAgain runs the walk of a full resync to its end, from where its checkpoint
+// stands.
+func (t *track) walkAgain(ctx context.Context) error {
+	for {
+		cp := t.checkpoint(sinks.WalkFull)
+		if cp.Done || cp.Position == positionWalked {
+			return nil
+		}
+		err := t.follow(ctx, sinks.WalkFull, cp)
+		switch {
+		case err == nil:
+		case t.stream.unlessClosed(t.location, err) != nil:
+			return err
+		default:
+			cp.Position, cp.Cursor = positionWalked, ""
+			if err := t.store(ctx, cp); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// store makes a checkpoint of a track durable and takes it over.
+func (t *track) store(ctx context.Context, cp sinks.Checkpoint) error {
+	if err := t.stream.source.save(ctx, t.stream.def.name, cp, nil); err != nil {
+		return err
+	}
+	t.moved(cp.Walk, cp)
+	return nil
+}
+
+// save writes a checkpoint alone, or with a run, and waits until it is durable.
+func (s *source) save(ctx context.Context, stream string, cp sinks.Checkpoint, run *sinks.Run) error {
+	c := s.commit(stream)
+	c.Checkpoint, c.Run = &cp, run
+	receipt, err := s.syncer.write(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err := receipt.Wait(ctx); err != nil {
+		return fmt.Errorf("wait for the warehouse: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,553 @@
+package syncer
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/internal/memsink"
+)
+
+func must(t tester, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// purge takes rows out of the service's products without a tombstone.
+func (w *world) purge(n int) []string {
+	w.t.Helper()
+	r := w.box.Restaurant(0)
+	ids := r.IDs(sandbox.StreamProducts)[:n]
+	must(w.t, r.Purge(sandbox.StreamProducts, ids...))
+	return ids
+}
+
+func (w *world) full(sel Selection) (Report, error) {
+	sel.Full = true
+	r := w.tryOnce(sel)
+	return r, r.Err()
+}
+
+func TestAFullResyncSeesWhatAnIncrementalWalkCannot(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 31, Orders: 600, ProductsPer: 80}, func(t *testing.T, w *world) {
+		w.once(Selection{})
+		gone := w.purge(5) // their sold lines lose product_id without a new stamp
+		time.Sleep(10 * time.Minute)
+		w.once(Selection{})
+		biz := w.box.Restaurant(0).ID()
+		if w.store.Row("products", biz, gone[0]).Deleted {
+			t.Fatal("an incremental walk saw what it cannot see: the test shows nothing")
+		}
+		if _, err := w.full(Selection{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range gone {
+			if r := w.store.Row("products", biz, id); !r.Deleted || r.Reason != "gone" || r.Raw == "" {
+				t.Errorf("%s: deleted %v, reason %q, raw kept %v", id, r.Deleted, r.Reason, r.Raw != "")
+			}
+		}
+		w.equal()
+	})
+}
+
+func TestARowThatComesBackLivesAgain(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		a, b := category("a", "A", stamp(-time.Hour)), category("b", "B", stamp(-time.Hour))
+		f.set(cats, a, b)
+		w.open(w.one())
+		w.once(Selection{})
+		f.set(cats, a)
+		w.full(Selection{}) //nolint:errcheck // seen below
+		if r := w.store.Row("categories", "b1", "b"); !r.Deleted || r.Reason != "gone" {
+			t.Fatalf("after it vanished: %+v", r)
+		}
+		f.set(cats, a, b) // just as it was
+		if _, err := w.full(Selection{}); err != nil {
+			t.Fatal(err)
+		}
+		if r := w.store.Row("categories", "b1", "b"); r.Deleted {
+			t.Errorf("after it came back: %+v", r)
+		}
+	})
+}
+
+func TestFewVanishedRowsAreAskedForFirst(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		rows := []string{}
+		for i := range 120 {
+			rows = append(rows, product(fmt.Sprintf("p%03d", i), "l1", stamp(-time.Hour)))
+		}
+		f.set("/products", rows...)
+		// p000 is left out of the list and is still there when asked for by itself.
+		f.on("/products/p000", func(rw http.ResponseWriter, _ *http.Request) bool { fmt.Fprint(rw, rows[0]); return true })
+		for i := 1; i < 4; i++ {
+			f.on(fmt.Sprintf("/products/p%03d", i), func(rw http.ResponseWriter, _ *http.Request) bool { fakeError(rw, 404, "not_found"); return true })
+		}
+		w.open(w.one())
+		w.once(Selection{Streams: []string{"products"}})
+		f.set("/products", rows[4:]...)
+		if _, err := w.full(Selection{Streams: []string{"products"}}); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 4 {
+			r := w.store.Row("products", "b1", fmt.Sprintf("p%03d", i))
+			if r.Deleted != (i > 0) {
+				t.Errorf("p%03d: deleted %v", i, r.Deleted)
+			}
+		}
+		cp, _ := w.store.Checkpoint("s", "products", sinks.WalkFull)
+		if !cp.Done || cp.Position != "" {
+			t.Errorf("checkpoint %+v", cp)
+		}
+	})
+}
+
+// A route that fails is not a 404: nothing is removed, and the sweep is tried again.
+func TestASweepThatCannotAskRemovesNothing(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		a, b := product("a", "l1", stamp(-time.Hour)), product("b", "l1", stamp(-time.Hour))
+		f.set("/products", a, b)
+		w.open(w.one())
+		w.once(Selection{Streams: []string{"products"}})
+		f.set("/products", a)
+		broken := func(rw http.ResponseWriter, _ *http.Request) bool { fakeError(rw, 500, "server_error"); return true }
+		f.on("/products/b", broken)
+		if _, err := w.full(Selection{Streams: []string{"products"}}); err == nil || !strings.Contains(err.Error(), `"b"`) {
+			t.Fatalf("error %v", err)
+		}
+		if w.store.Row("products", "b1", "b").Deleted {
+			t.Error("removed without a 404")
+		}
+		f.on("/products/b", func(rw http.ResponseWriter, _ *http.Request) bool { fakeError(rw, 404, "not_found"); return true })
+		f.asked("")
+		if _, err := w.full(Selection{Streams: []string{"products"}}); err != nil {
+			t.Fatal(err)
+		}
+		if !w.store.Row("products", "b1", "b").Deleted {
+			t.Error("not removed after a 404")
+		}
+		for _, q := range f.asked("/products") {
+			if query(q, "updated_since") == "" {
+				t.Errorf("the list was walked again: %s", q)
+			}
+		}
+	})
+}
+
+func TestASuspiciousSweepWaitsForAPerson(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 32, Orders: 50, ProductsPer: 200}, func(t *testing.T, w *world) {
+		w.once(Selection{})
+		biz := w.box.Restaurant(0).ID()
+		gone := w.purge(130)
+		r, err := w.full(Selection{Streams: []string{"products"}})
+		held, ok := errors.AsType[*SweepHeld](err)
+		if !ok || held.Rows != 130 || held.Live != 400 {
+			t.Fatalf("error %v, report %+v", err, r)
+		}
+		if w.store.Row("products", biz, gone[0]).Deleted {
+			t.Error("removed without a person's word")
+		}
+		// A restart does not forget it.
+		must(t, w.sink.Close(t.Context()))
+		w.syncer = nil
+		w.once(Selection{Streams: []string{"products"}})
+		if st := w.stream("products"); st.SweepHeld == nil || st.SweepHeld.Rows != 130 || !strings.Contains(st.Detail, "--confirm-sweep") {
+			t.Errorf("status %+v", st)
+		}
+		if _, err := w.full(Selection{Streams: []string{"products"}, ConfirmSweep: true}); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range gone {
+			if !w.store.Row("products", biz, id).Deleted {
+				t.Fatalf("%s lives after the confirmation", id)
+			}
+		}
+		if st := w.stream("products"); st.SweepHeld != nil || st.Detail != "" {
+			t.Errorf("status after the confirmation %+v", st)
+		}
+		w.compare("products")
+	})
+}
+
+func TestHalfAndFewAreNotSuspicious(t *testing.T) {
+	for _, c := range []struct {
+		unseen, live uint64
+		want         bool
+	}{
+		{100, 100, false}, {101, 505, false}, {101, 504, true}, {0, 0, false}, {2000, 10_000, false}, {2001, 10_000, true},
+	} {
+		sw := sweep{unseen: c.unseen, live: c.live}
+		if got := sw.suspicious(); got != c.want {
+			t.Errorf("%d of %d: %v", c.unseen, c.live, got)
+		}
+	}
+}
+
+// A walk of hours that is killed in its middle goes on, and its sweep still knows
+// what it saw.
+func TestAFullResyncGoesOnAfterACrash(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 33, Orders: 6000}, func(t *testing.T, w *world) {
+		w.schedule = Schedule{FullResync: "@every 30m"}
+		w.run()
+		w.until("filled", time.Hour, w.filled)
+		gone := w.purge(7)
+		w.until("a full resync of the orders", time.Hour, func() bool {
+			p := w.stream("sales_orders").Progress
+			return p != nil && p.Walk == sinks.WalkFull && p.Pages > 10
+		})
+		for range 3 {
+			w.crash(2)
+			w.run()
+			time.Sleep(12 * time.Second)
+		}
+		w.until("its end", time.Hour, func() bool { return !w.stream("sales_orders").LastResync.IsZero() })
+		w.until("that of the products", time.Hour, func() bool { return !w.stream("products").LastResync.IsZero() })
+		biz := w.box.Restaurant(0).ID()
+		for _, id := range gone {
+			if r := w.store.Row("products", biz, id); !r.Deleted || r.Reason != "gone" {
+				t.Errorf("%s: %+v", id, r)
+			}
+		}
+		live := 0
+		for _, r := range w.store.Rows("sales_orders", biz) {
+			if !r.Deleted {
+				live++
+			}
+		}
+		if live == 0 {
+			t.Error("no live orders")
+		}
+		w.equal()
+	})
+}
+
+// Incremental walks are as fresh during a full resync as without one (DESIGN R7).
+func TestAFullResyncDelaysNoFreshRow(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 34, Orders: 12_000}, func(t *testing.T, w *world) {
+		must(t, w.box.UpdateKey(w.box.Key(0, sandbox.RoleMain).Value, func(k *sandbox.Key) { k.Limits.PerMinute = 40 }))
+		w.schedule = Schedule{FullResync: "@every 30m"}
+		w.run()
+		w.until("filled", 2*time.Hour, w.filled)
+		w.until("a full resync", time.Hour, func() bool {
+			p := w.stream("sales_orders").Progress
+			return p != nil && p.Walk == sinks.WalkFull && p.Pages > 3
+		})
+		r := w.box.Restaurant(0)
+		biz := r.ID()
+		worst := time.Duration(0)
+		for i := range 3 {
+			id := r.IDs(sandbox.StreamSalesOrders)[1000*i]
+			before := w.store.Row("sales_orders", biz, id).Raw
+			must(t, r.EditOrder(id))
+			began := time.Now()
+			w.until("the edit", 2*time.Minute, func() bool { return w.store.Row("sales_orders", biz, id).Raw != before })
+			worst = max(worst, time.Since(began))
+		}
+		if p := w.stream("sales_orders").Progress; p == nil {
+			t.Fatal("the resync ended before the measurement: it shows nothing")
+		}
+		if worst > 35*time.Second {
+			t.Errorf("a change showed after %s", worst)
+		}
+	})
+}
+
+// A turn that passed while no process was there is made up for.
+func TestAFullResyncThatWasMissedIsMadeUpFor(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 35, Orders: 100}, func(t *testing.T, w *world) {
+		w.run()
+		w.until("filled", time.Hour, w.filled)
+		w.halt()
+		time.Sleep(9 * 24 * time.Hour)
+		gone := w.purge(2)
+		w.run()
+		biz := w.box.Restaurant(0).ID()
+		w.until("the resync", 30*time.Minute, func() bool { return w.store.Row("products", biz, gone[0]).Deleted })
+		w.until("its end", time.Minute, func() bool { return !w.stream("products").LastResync.IsZero() })
+		first := w.stream("products").LastResync
+		time.Sleep(6 * time.Hour)
+		if again := w.stream("products").LastResync; first.IsZero() || !again.Equal(first) {
+			t.Errorf("resync at %s, and again at %s", first, again)
+		}
+	})
+}
+
+// What an incremental walk brings while the sweep is at work is newer than it.
+func TestASweepNeverBuriesWhatCameBackMeanwhile(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		a, b := category("a", "A", stamp(-time.Hour)), category("b", "B", stamp(-time.Hour))
+		f.set(cats, a, b)
+		w.open(w.one())
+		w.once(Selection{})
+		f.set(cats, a)
+		y := w.syncer
+		st := y.sources[0].stream("categories")
+		must(t, st.beginResync(t.Context()))
+		for _, tr := range st.followed() {
+			must(t, tr.walkAgain(t.Context()))
+		}
+		sw := st.newSweep()
+		rows, err := w.sink.Live(t.Context(), sw.query)
+		if err != nil || len(rows) != 1 {
+			t.Fatalf("%d rows were not seen, %v", len(rows), err)
+		}
+		f.set(cats, a, category("b", "B2", clockText(time.Now())))
+		must(t, st.catchUp(t.Context()))
+		must(t, sw.chunk(t.Context(), rows, false)) // decided before it came back
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		if r := w.store.Row("categories", "b1", "b"); r.Deleted || !strings.Contains(r.Raw, "B2") {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// A row that is bad for now has been seen, and stays.
+func TestASweepLeavesQuarantinedRows(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		a, b := category("a", "A", stamp(-time.Hour)), category("b", "B", stamp(-time.Hour))
+		f.set(cats, a, b)
+		w.open(w.one())
+		w.once(Selection{})
+		f.set(cats, a, strings.Replace(b, `"position":1`, `"position":"?"`, 1))
+		if _, err := w.full(Selection{}); err != nil {
+			t.Fatal(err)
+		}
+		if r := w.store.Row("categories", "b1", "b"); r.Deleted {
+			t.Errorf("buried: %+v", r)
+		}
+	})
+}
+
+func limited(w *world) Source {
+	k := w.box.Key(0, sandbox.RoleLimited)
+	return sourceOf("limited", k.Value)
+}
+
+// Rows can move between locations that a key sees and does not see, in both
+// directions (api.md, "Pagination and sync rules" 3).
+func TestRowsThatMoveOutOfSightAndBack(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 36, Orders: 50}, func(t *testing.T, w *world) {
+		r := w.box.Restaurant(0)
+		locs := r.LocationIDs()
+		w.open(limited(w))
+		w.once(Selection{})
+		var id string
+		for key, row := range w.store.Rows("products", r.ID()) {
+			if strings.Contains(row.Raw, locs[0]) {
+				id = key
+			}
+		}
+		must(t, r.Move(sandbox.StreamProducts, id, locs[1]))
+		time.Sleep(time.Minute)
+		w.once(Selection{})
+		if _, err := w.full(Selection{}); err != nil {
+			t.Fatal(err)
+		}
+		if row := w.store.Row("products", r.ID(), id); !row.Deleted || row.Reason != "gone" {
+			t.Fatalf("moved out of sight: %+v", row)
+		}
+		must(t, r.Move(sandbox.StreamProducts, id, locs[0]))
+		if _, err := w.full(Selection{}); err != nil {
+			t.Fatal(err)
+		}
+		if row := w.store.Row("products", r.ID(), id); row.Deleted {
+			t.Fatalf("moved back: %+v", row)
+		}
+	})
+}
+
+// locationOf reads the location off a stored row.
+func locationIn(r memsink.Row, locs []string) int {
+	return slices.IndexFunc(locs, func(l string) bool { return strings.Contains(r.Raw, `"location_id":"`+l+`"`) })
+}
+
+// Within minutes a gained location is walked, and a lost one swept.
+func TestLocationsGainedAndLost(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 37, Orders: 400, LocationsPer: 3, ProductsPer: 40}, func(t *testing.T, w *world) {
+		r := w.box.Restaurant(0)
+		locs := r.LocationIDs()
+		key := w.box.Key(0, sandbox.RoleLimited).Value
+		w.run(limited(w))
+		w.until("filled", time.Hour, w.filled)
+		live := func(stream string, loc int) (n int) {
+			for _, row := range w.store.Rows(stream, r.ID()) {
+				if !row.Deleted && locationIn(row, locs) == loc {
+					n++
+				}
+			}
+			return n
+		}
+		time.Sleep(time.Hour)
+		must(t, w.box.UpdateKey(key, func(k *sandbox.Key) { k.LocationIDs = locs[:2] }))
+		w.until("the gained location", 15*time.Minute, func() bool {
+			return live("sales_orders", 1) > 50 && live("products", 1) == 40 && live("ingredients", 1) > 0
+		})
+		for _, stream := range []string{"sales_orders", "products", "ingredients"} {
+			if n := live(stream, 2); n != 0 {
+				t.Errorf("%s: %d rows of a location that the key does not have", stream, n)
+			}
+		}
+		orders := live("sales_orders", 1)
+		must(t, w.box.UpdateKey(key, func(k *sandbox.Key) { k.LocationIDs = locs[:1] }))
+		w.until("the lost location's products", 15*time.Minute, func() bool { return live("products", 1) == 0 })
+		for _, row := range w.store.Rows("products", r.ID()) {
+			if row.Deleted && locationIn(row, locs) == 1 && row.Reason != "no_access" {
+				t.Errorf("%s: reason %q", row.ID, row.Reason)
+			}
+		}
+		// Half the orders at once: a person has to look.
+		w.until("the held sweep", 15*time.Minute, func() bool { return w.stream("sales_orders").SweepHeld != nil })
+		if n := live("sales_orders", 1); n != orders {
+			t.Errorf("%d of %d orders were removed without a person's word", orders-n, orders)
+		}
+		// Regained: what changed meanwhile comes too.
+		must(t, w.box.UpdateKey(key, func(k *sandbox.Key) { k.LocationIDs = locs[:2] }))
+		w.until("the regained location", 20*time.Minute, func() bool { return live("products", 1) == 40 })
+	})
+}
+
+// A crash in the middle of what a gained location opens loses nothing of it.
+func TestAGainedLocationSurvivesACrash(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 38, Orders: 5000, LocationsPer: 2}, func(t *testing.T, w *world) {
+		r := w.box.Restaurant(0)
+		locs := r.LocationIDs()
+		key := w.box.Key(0, sandbox.RoleLimited).Value
+		w.run(limited(w))
+		w.until("filled", time.Hour, w.filled)
+		must(t, w.box.UpdateKey(key, func(k *sandbox.Key) { k.LocationIDs = locs }))
+		orders := func() (n int) {
+			for _, row := range w.store.Rows("sales_orders", r.ID()) {
+				if locationIn(row, locs) == 1 {
+					n++
+				}
+			}
+			return n
+		}
+		w.until("some of it", 10*time.Minute, func() bool { return orders() > 400 })
+		for range 3 {
+			w.crash(1)
+			w.run(limited(w))
+			time.Sleep(8 * time.Second)
+		}
+		want := len(w.truth(w.box.Key(0, sandbox.RoleTest).Value, "/sales/orders", mirrorQuery(locs[1])))
+		w.until("all of it", time.Hour, func() bool {
+			n := 0
+			for _, row := range w.store.Rows("sales_orders", r.ID()) {
+				if !row.Deleted && locationIn(row, locs) == 1 {
+					n++
+				}
+			}
+			return n == want
+		})
+	})
+}
+
+// A configured location that is deactivated leaves /me, and its rows may stay
+// listed: its walks go on.
+func TestAConfiguredLocationThatIsDeactivated(t *testing.T) {
+	for _, hidden := range []bool{false, true} {
+		t.Run(fmt.Sprintf("hidden=%v", hidden), func(t *testing.T) {
+			opts := sandbox.Options{Seed: 39, Orders: 200, ProductsPer: 30, Readings: sandbox.Readings{InactiveRowsHidden: hidden}}
+			inWorld(t, opts, func(t *testing.T, w *world) {
+				r := w.box.Restaurant(0)
+				locs := r.LocationIDs()
+				w.edit = func(s *Source) { s.Locations = locs }
+				w.run()
+				w.until("filled", time.Hour, w.filled)
+				must(t, r.SetLocationActive(locs[1], false))
+				time.Sleep(10 * time.Minute)
+				if s := w.source(); s.State != StateRunning || !strings.Contains(s.Detail, locs[1]) {
+					t.Errorf("state %s: %s", s.State, s.Detail)
+				}
+				for _, st := range w.source().Streams {
+					if st.State != StateRunning && st.State != StateOff {
+						t.Errorf("%s is %s: %s", st.Name, st.State, st.Detail)
+					}
+				}
+				report, err := w.syncer.RunOnce(t.Context(), Selection{Full: true, ConfirmSweep: true}, nil)
+				if err != nil || report.Err() != nil {
+					t.Fatalf("%v %v", err, report.Err())
+				}
+				live := 0
+				for _, row := range w.store.Rows("products", r.ID()) {
+					if locationIn(row, locs) != 1 {
+						continue
+					}
+					if !row.Deleted {
+						live++
+					} else if row.Reason != "no_access" {
+						t.Errorf("reason %q", row.Reason)
+					}
+				}
+				if want := map[bool]int{false: 30, true: 0}[hidden]; live != want {
+					t.Errorf("%d live products of the inactive location, want %d", live, want)
+				}
+			})
+		})
+	}
+}
+
+// One key's sweep leaves the rows of another key's location alone.
+func TestASweepLeavesTheRowsOfASiblingsLocation(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 40, Orders: 60, ProductsPer: 30}, func(t *testing.T, w *world) {
+		r := w.box.Restaurant(0)
+		locs := r.LocationIDs()
+		first := w.box.Key(0, sandbox.RoleLimited)
+		second := first
+		second.Value, second.AppID, second.LocationIDs = "", "", locs[1:]
+		second = w.box.AddKey(second)
+		w.open(sourceOf("one", first.Value), sourceOf("two", second.Value))
+		w.once(Selection{})
+		if _, err := w.full(Selection{}); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, row := range w.store.Rows("products", r.ID()) {
+			if !row.Deleted {
+				n++
+			}
+		}
+		if n != 60 {
+			t.Errorf("%d live products, want 60", n)
+		}
+	})
+}
+
+// A location that one key loses while another key of the restaurant still sees it.
+func TestALostLocationThatASiblingSeesStays(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 41, Orders: 60, ProductsPer: 30}, func(t *testing.T, w *world) {
+		r := w.box.Restaurant(0)
+		locs := r.LocationIDs()
+		one := w.box.Key(0, sandbox.RoleLimited)
+		must(t, w.box.UpdateKey(one.Value, func(k *sandbox.Key) { k.LocationIDs = locs }))
+		second := one
+		second.Value, second.AppID, second.LocationIDs = "", "", locs[1:]
+		second = w.box.AddKey(second)
+		w.open(sourceOf("one", one.Value), sourceOf("two", second.Value))
+		w.once(Selection{})
+		if _, err := w.full(Selection{Sources: []string{"one"}}); err != nil { // it wrote every row last
+			t.Fatal(err)
+		}
+		must(t, w.box.UpdateKey(one.Value, func(k *sandbox.Key) { k.LocationIDs = locs[:1] }))
+		time.Sleep(time.Minute)
+		must(t, w.syncer.sources[0].refresh(t.Context()))
+		if _, err := w.full(Selection{Sources: []string{"one"}}); err != nil {
+			t.Fatal(err)
+		}
+		for id, row := range w.store.Rows("products", r.ID()) {
+			if row.Deleted {
+				t.Fatalf("%s was removed (%s), and the other key sees it", id, row.Reason)
+			}
+		}
+	})
+}

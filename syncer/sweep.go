@@ -1,0 +1,260 @@
+package syncer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+)
+
+// The limits of a sweep (DESIGN R6).
+const (
+	sweepShare = 5    // more than one in so many live rows
+	sweepFew   = 100  // and more than so many: a person has to confirm
+	askFirst   = 50   // up to so many are asked for one by one
+	sweepChunk = 1000 // rows of a commit
+)
+
+// reasonNoAccess marks a row of a location that the key has lost.
+const reasonNoAccess = "no_access"
+
+// SweepHeld is a sweep that waits for a person: so many of the live rows were not
+// shown by a full resync that one may doubt the answer of the service.
+type SweepHeld struct {
+	Rows uint64    `json:"rows"` // live rows that were not seen
+	Live uint64    `json:"live"` // live rows then
+	At   time.Time `json:"at"`
+}
+
+// Error implements error, for the report of a pass.
+func (h *SweepHeld) Error() string {
+	return fmt.Sprintf("sweep held: %d of %d live rows were not in the full resync that ended %s; nothing was removed. "+
+		"If they are really gone, confirm with: larder sync --full --confirm-sweep", h.Rows, h.Live, h.At.UTC().Format("2006-01-02 15:04 UTC"))
+}
+
+// heldPrefix begins the Position of a full resync whose sweep is held.
+const heldPrefix = "held: "
+
+// sweep buries what a complete full resync has not seen, unless that is so much
+// that a person has to look (DESIGN R6).
+func (st *stream) sweep(ctx context.Context, confirmed bool) error {
+	sw := st.newSweep()
+	if err := sw.count(ctx); err != nil {
+		return err
+	}
+	if sw.suspicious() && !confirmed {
+		return sw.hold(ctx)
+	}
+	if err := sw.bury(ctx); err != nil {
+		return err
+	}
+	return sw.end(ctx, "")
+}
+
+// sweep is one sweep of a stream.
+type sweep struct {
+	stream  *stream
+	started time.Time
+	query   sinks.LiveQuery // the rows that were not seen
+	unseen  uint64
+	live    uint64
+	usable  []string // locations that rows may be of
+	run     sinks.Run
+}
+
+func (st *stream) newSweep() *sweep {
+	s := st.source
+	key := s.identity()
+	sw := &sweep{
+		stream: st, started: time.Now(), usable: st.usable(key),
+		query: sinks.LiveQuery{Table: st.def.name, Business: key.business, Below: st.resyncVersion()},
+		run:   sinks.Run{Source: s.cfg.Name, Stream: st.def.name, Walk: sinks.WalkSweep, StartedAt: time.Now()},
+	}
+	st.scope(key, &sw.query)
+	return sw
+}
+
+// usable are the locations that the key may use and the configuration wants.
+func (st *stream) usable(key identity) []string {
+	if len(st.source.cfg.Locations) == 0 {
+		return key.locations
+	}
+	return slices.DeleteFunc(slices.Clone(key.locations), func(l string) bool {
+		return !slices.Contains(st.source.cfg.Locations, l)
+	})
+}
+
+// scope narrows a query to the rows that the source answers for: all of the
+// business, or where it sees some locations only, what it wrote last and what
+// belongs to its locations. Rows of locations that another source of the
+// restaurant sees are that one's.
+func (st *stream) scope(key identity, q *sinks.LiveQuery) {
+	s := st.source
+	if key.all && len(s.cfg.Locations) == 0 {
+		return
+	}
+	q.Source, q.Locations = s.cfg.Name, st.usable(key)
+	for _, other := range s.siblings() {
+		theirs := other.identity()
+		if theirs.all && len(other.cfg.Locations) == 0 {
+			theirs.locations = append(theirs.locations, key.locations...)
+		}
+		for _, l := range theirs.locations {
+			if !slices.Contains(q.Locations, l) && (len(other.cfg.Locations) == 0 || slices.Contains(other.cfg.Locations, l)) {
+				q.Except = append(q.Except, l)
+			}
+		}
+	}
+}
+
+func (sw *sweep) count(ctx context.Context) (err error) {
+	sink := sw.stream.source.syncer.opts.Sink
+	if sw.unseen, err = sink.CountLive(ctx, sw.query); err != nil {
+		return fmt.Errorf("count what the full resync did not see: %w", err)
+	}
+	all := sw.query
+	all.Below = 0
+	if sw.live, err = sink.CountLive(ctx, all); err != nil {
+		return fmt.Errorf("count live rows: %w", err)
+	}
+	return nil
+}
+
+func (sw *sweep) suspicious() bool {
+	return sw.unseen > sweepFew && sw.unseen*sweepShare > sw.live
+}
+
+// hold ends the full resync without burying anything.
+func (sw *sweep) hold(ctx context.Context) error {
+	held := &SweepHeld{Rows: sw.unseen, Live: sw.live, At: sw.stream.source.serviceNow().UTC()}
+	text, err := json.Marshal(held)
+	if err != nil {
+		return fmt.Errorf("held sweep: %w", err)
+	}
+	sw.stream.source.log.Error("sweep held", "stream", sw.stream.def.name, "unseen", held.Rows, "live", held.Live,
+		"next", "larder sync --full --confirm-sweep")
+	sw.run.Error = held.Error()
+	return sw.end(ctx, heldPrefix+string(text))
+}
+
+// bury removes what was not seen, chunk by chunk; what is few is asked for first.
+func (sw *sweep) bury(ctx context.Context) error {
+	ask := sw.unseen <= askFirst && sw.stream.def.one != nil
+	q := sw.query
+	q.Limit = sweepChunk
+	for {
+		rows, err := sw.stream.source.syncer.opts.Sink.Live(ctx, q)
+		if err != nil {
+			return fmt.Errorf("read what the full resync did not see: %w", err)
+		}
+		if len(rows) == 0 {
+			return nil
+		}
+		q.After = rows[len(rows)-1].ID
+		if err := sw.chunk(ctx, rows, ask); err != nil {
+			return err
+		}
+	}
+}
+
+func (sw *sweep) chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) error {
+	st := sw.stream
+	in := st.intake(st.nextWalk(), 1)
+	bad := st.badIDs()
+	for _, r := range rows {
+		_, open := bad[r.ID]
+		if err := sw.decide(ctx, in, r, ask || open); err != nil {
+			return err
+		}
+	}
+	sw.run.Tombs += in.counts.Tombstones
+	sw.run.Rows += in.counts.Upserts
+	sw.run.Requests += in.counts.Requests
+	if !in.brings() {
+		in.counted()
+		return nil
+	}
+	return st.storeTotals(ctx, in)
+}
+
+// decide buries one row, or brings it up to date when the service still has it. A
+// row whose last fetch could not be understood was seen, so it is asked for
+// however many there are; where there is no asking it stays.
+func (sw *sweep) decide(ctx context.Context, in *intake, r sinks.LiveRow, ask bool) error {
+	st := sw.stream
+	reason := reasonGone
+	if r.Location != "" && !slices.Contains(sw.usable, r.Location) {
+		reason = reasonNoAccess
+	}
+	if ask && !(reason == reasonNoAccess && len(st.source.cfg.Locations) > 0) {
+		if st.def.one == nil {
+			return nil
+		}
+		gone, err := st.confirm(ctx, in, r.ID)
+		if err != nil || !gone {
+			return err
+		}
+	}
+	if _, open := in.stream.badIDs()[r.ID]; open {
+		in.release(r.ID)
+	}
+	// Below every row that the resync or anything since brought, whatever the order
+	// in which they become visible: only what was there before it is buried.
+	in.bury(r.ID, reason, sw.query.Below, st.source.serviceNow().UTC())
+	return nil
+}
+
+// confirm asks for one row; 404 tells that it is gone.
+func (st *stream) confirm(ctx context.Context, in *intake, id string) (gone bool, err error) {
+	in.counts.Requests++
+	raw, date, err := st.def.one(ctx, st.source.link.backfill, id)
+	switch {
+	case api.IsNotFound(err):
+		return true, nil
+	case len(raw) == 0 && err != nil:
+		return false, fmt.Errorf("ask for %s %q before it is removed: %w", st.def.name, id, err)
+	}
+	in.rewrite = true
+	in.row(st.def.plan.NewMapper(), raw, st.source.syncer.versions.take(1), st.source.at(date), placed{id: id})
+	return false, nil
+}
+
+// end closes the full resync on every track.
+func (sw *sweep) end(ctx context.Context, position string) error {
+	st := sw.stream
+	sw.run.FinishedAt = time.Now()
+	run := &sw.run
+	for _, t := range st.followed() {
+		cp := t.checkpoint(sinks.WalkFull)
+		cp.Done, cp.Position, cp.UpdatedAt = true, position, st.source.serviceNow().UTC()
+		if err := st.source.save(ctx, st.def.name, cp, run); err != nil {
+			return err
+		}
+		t.moved(sinks.WalkFull, cp)
+		run = nil
+	}
+	st.source.log.Info("full resync ended", "stream", st.def.name, "removed", sw.run.Tombs, "held", position != "")
+	return nil
+}
+
+// held is the sweep that waits for a person, nil for none.
+func (st *stream) held() *SweepHeld {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for _, t := range st.tracks {
+		text, ok := strings.CutPrefix(t.full.Position, heldPrefix)
+		if !ok {
+			continue
+		}
+		held := &SweepHeld{}
+		if json.Unmarshal([]byte(text), held) == nil {
+			return held
+		}
+	}
+	return nil
+}
