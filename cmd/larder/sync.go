@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/larder-sync/larder/internal/app"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -23,12 +24,28 @@ func syncCommand(g *globals) *cobra.Command {
 		Long: `Brings every source and stream up to date once, backfills included, and exits.
 On a terminal it shows progress bars, elsewhere log lines. Beside a running daemon
 on the same embedded warehouse, the daemon does the work, so that the API's limits
-are used once.`,
+are used once.
+
+With --full every cursor list is walked from its start once more, and what the
+service no longer shows is removed (marked gone, or no_access where the key has lost
+the location): permanently deleted products, rows that moved out of sight, lines that
+lost their product. If more than 20 % of a stream's live rows, and more than 100,
+would be removed, nothing is, and the command ends with exit code 1: look whether they
+are really gone, then confirm with --full --confirm-sweep.`,
 		Example: `  larder sync
+  larder sync --full
+  larder sync --full --confirm-sweep --source bistro --stream products
   larder sync --source bistro --stream products --stream sales_orders`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runSync(cmd, g, sel, wait) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if sel.ConfirmSweep && !sel.Full {
+				return app.UsageError(errors.New("--confirm-sweep needs --full: what is removed is found by a full resync"))
+			}
+			return runSync(cmd, g, sel, wait)
+		},
 	}
+	cmd.Flags().BoolVar(&sel.Full, "full", false, "a full resync: walk everything again and remove what the service no longer shows")
+	cmd.Flags().BoolVar(&sel.ConfirmSweep, "confirm-sweep", false, "let a full resync remove more than its guard allows")
 	cmd.Flags().StringArrayVar(&sel.Sources, "source", nil, "only this `source`; may be repeated")
 	cmd.Flags().StringArrayVar(&sel.Streams, "stream", nil, "only this `stream`; may be repeated")
 	cmd.Flags().DurationVar(&wait, "wait", 30*time.Second, "how long to wait for a remote warehouse that is down")
@@ -74,10 +91,17 @@ func printReport(w io.Writer, r syncer.Report) error {
 	return err
 }
 
+func isHeld(err error) bool {
+	_, held := errors.AsType[*syncer.SweepHeld](err)
+	return held
+}
+
 func outcome(st syncer.StreamReport) string {
 	switch {
 	case errors.Is(st.Err, context.Canceled):
 		return "interrupted"
+	case isHeld(st.Err):
+		return "sweep held"
 	case st.Err != nil:
 		return "failed"
 	case st.Off != "":

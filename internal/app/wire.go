@@ -30,6 +30,8 @@ type streamWire struct {
 	Counts  syncer.Counts `json:"counts"`
 	Error   string        `json:"error,omitempty"`
 	Code    int           `json:"code,omitempty"`
+	// Held is the error of a sweep that waits for a person.
+	Held *syncer.SweepHeld `json:"held,omitempty"`
 }
 
 func toWire(r syncer.Report) *reportWire {
@@ -39,7 +41,11 @@ func toWire(r syncer.Report) *reportWire {
 		sw.Error, sw.Code = textOf(s.Err)
 		for _, st := range s.Streams {
 			stw := streamWire{Stream: st.Stream, Off: st.Off, NoScope: st.NoScope, Counts: st.Counts}
-			stw.Error, stw.Code = textOf(st.Err)
+			if held, ok := errors.AsType[*syncer.SweepHeld](st.Err); ok {
+				stw.Held = held
+			} else {
+				stw.Error, stw.Code = textOf(st.Err)
+			}
 			sw.Streams = append(sw.Streams, stw)
 		}
 		w.Sources = append(w.Sources, sw)
@@ -52,7 +58,11 @@ func (w *reportWire) report() syncer.Report {
 	for _, sw := range w.Sources {
 		s := syncer.SourceReport{Source: sw.Source, State: sw.State, Err: errorOf(sw.Error, sw.Code)}
 		for _, stw := range sw.Streams {
-			s.Streams = append(s.Streams, syncer.StreamReport{Stream: stw.Stream, Off: stw.Off, NoScope: stw.NoScope, Counts: stw.Counts, Err: errorOf(stw.Error, stw.Code)})
+			st := syncer.StreamReport{Stream: stw.Stream, Off: stw.Off, NoScope: stw.NoScope, Counts: stw.Counts, Err: errorOf(stw.Error, stw.Code)}
+			if stw.Held != nil {
+				st.Err = stw.Held
+			}
+			s.Streams = append(s.Streams, st)
 		}
 		r.Sources = append(r.Sources, s)
 	}

@@ -38,7 +38,8 @@ func freshness(ctx context.Context, r *report) error {
 	if err := until(ctx, 5*time.Minute, time.Second, func() (bool, error) { return ordersDone(ctx, d) }); err != nil {
 		return err
 	}
-	ages, err := watchChanges(ctx, s, d)
+	end := time.Now().Add(freshnessFor)
+	ages, err := watchChanges(ctx, s, d, func() bool { return time.Now().After(end) })
 	if err != nil {
 		return err
 	}
@@ -48,14 +49,13 @@ func freshness(ctx context.Context, r *report) error {
 	return nil
 }
 
-// watchChanges places an order at every poll, and returns how old each was when it
-// was first seen.
-func watchChanges(ctx context.Context, s *service, d *daemon) ([]time.Duration, error) {
+// watchChanges places an order at every poll until done, and returns how old each
+// was when it was first seen.
+func watchChanges(ctx context.Context, s *service, d *daemon, done func() bool) ([]time.Duration, error) {
 	var ages []time.Duration
 	newest := time.Now().UnixMicro()
 	seen := map[string]bool{}
-	end := time.Now().Add(freshnessFor)
-	for time.Now().Before(end) {
+	for !done() {
 		if err := s.post(ctx, "/admin/change", `{"action": "place", "count": 1}`); err != nil {
 			return nil, err
 		}

@@ -24,6 +24,7 @@ var scenarios = []scenario{
 	{"quiet", "requests, inserts and parts while nothing changes", quiet},
 	{"freshness", "from a change in the service to its being visible", freshness},
 	{"kill", "kill -9 at 30 random instants of a sync that is under way", kill},
+	{"resync", "a full resync of a million orders beside incremental walks", resync},
 	{"queries", "dashboard queries on 10 million orders of 100 restaurants", queries},
 }
 
