@@ -195,7 +195,7 @@ func (s *source) identity() identity {
 // siblings are the other sources of the same restaurant in this process.
 func (s *source) siblings() []*source {
 	business := s.business()
-	return slices.DeleteFunc(s.syncer.served(), func(other *source) bool {
+	return slices.DeleteFunc(slices.Clone(s.syncer.served()), func(other *source) bool {
 		return other == s || business == "" || other.business() != business
 	})
 }
