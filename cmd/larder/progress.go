@@ -4,16 +4,24 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
+	"os"
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
 
 	"github.com/larder-sync/larder/syncer"
 )
 
-// barsShown bounds the bars on a terminal; what does not fit is not drawn.
-const barsShown = 12
+// barsShown bounds the bars on a terminal, and longWalks is how many walks of one
+// source may want one. More lines than the terminal has could not be taken back:
+// every frame would be left standing above the next.
+const (
+	barsShown = 12
+	longWalks = 4
+)
 
 // linesEvery is how often progress is told where no one is watching.
 const linesEvery = 10 * time.Second
@@ -22,22 +30,52 @@ const linesEvery = 10 * time.Second
 type progress struct {
 	out   io.Writer
 	group *mpb.Progress // nil: lines
+	room  int           // for bars
 	bars  map[string]*bar
+	rest  *bar // of the walks for which there is no room; nil: all fit
 	told  time.Time
 }
 
 type bar struct {
 	*mpb.Bar
-	text chan string // the latest forecast; one place
+	said chan string // the latest text; one place
 	last string
+}
+
+func newText() *bar { return &bar{said: make(chan string, 1)} }
+
+// text draws what was said last.
+func (b *bar) text(style ...decor.WC) decor.Decorator {
+	return decor.Any(func(decor.Statistics) string {
+		select {
+		case b.last = <-b.said:
+		default:
+		}
+		return b.last
+	}, style...)
 }
 
 func newProgress(ctx context.Context, out io.Writer) *progress {
 	p := &progress{out: out, bars: map[string]*bar{}, told: time.Now()}
 	if interactive(out) {
+		p.room = roomFor(out)
 		p.group = mpb.NewWithContext(ctx, mpb.WithOutput(out), mpb.WithAutoRefresh(), mpb.WithRefreshRate(200*time.Millisecond))
 	}
 	return p
+}
+
+// roomFor is how many bars fit on a terminal, with a line for the rest of the walks
+// and one for the cursor.
+func roomFor(out io.Writer) int {
+	f, ok := out.(*os.File)
+	if !ok {
+		return barsShown
+	}
+	_, height, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return barsShown
+	}
+	return min(barsShown, max(height-3, 1))
 }
 
 // log is where log lines go, so that they do not tear the bars.
@@ -64,46 +102,94 @@ func (p *progress) update(s syncer.Status) {
 		}
 		return
 	}
-	seen := map[string]bool{}
+	p.draw(walksOf(s), len(s.Sources)*longWalks > p.room)
+}
+
+// walk is one that is worth a bar.
+type walk struct {
+	name     string
+	progress *syncer.Progress
+}
+
+func walksOf(s syncer.Status) []walk {
+	var walks []walk
 	for i := range s.Sources {
 		for j := range s.Sources[i].Streams {
-			st := &s.Sources[i].Streams[j]
-			if st.Progress == nil || !long(st.Progress) {
-				continue
+			if st := &s.Sources[i].Streams[j]; st.Progress != nil && long(st.Progress) {
+				walks = append(walks, walk{s.Sources[i].Name + " " + st.Name, st.Progress})
 			}
-			name := s.Sources[i].Name + " " + st.Name
-			seen[name] = true
-			p.bar(name, i*len(s.Sources[i].Streams)+j).show(st.Progress)
 		}
 	}
-	for name, b := range p.bars {
-		if !seen[name] && b.IsRunning() { // its walk has ended
-			b.say("done")
-			b.SetTotal(max(b.Current(), 1), true)
+	return walks
+}
+
+// draw gives the walks bars. When it is crowded, the bar of a walk that has ended
+// makes room for another.
+func (p *progress) draw(walks []walk, crowded bool) {
+	under := map[string]bool{}
+	for _, w := range walks {
+		under[w.name] = true
+	}
+	p.finish(under, crowded)
+	waiting := 0
+	for place, w := range walks {
+		b, ok := p.bars[w.name]
+		if !ok && len(p.bars) >= p.room {
+			waiting++
+			continue
 		}
+		if !ok {
+			b = p.add(w.name, place, crowded)
+		}
+		b.show(w.progress)
+	}
+	p.tellRest(waiting)
+}
+
+// finish ends the bars of walks that are not under way any more.
+func (p *progress) finish(under map[string]bool, crowded bool) {
+	for name, b := range p.bars {
+		if under[name] || !b.IsRunning() {
+			continue
+		}
+		b.say("done")
+		b.SetTotal(max(b.Current(), 1), true)
+		if crowded {
+			delete(p.bars, name)
+		}
+	}
+}
+
+// tellRest counts the walks that wait for a bar.
+func (p *progress) tellRest(waiting int) {
+	if p.rest == nil {
+		if waiting == 0 {
+			return
+		}
+		p.rest = newText()
+		p.rest.Bar = p.group.New(0, mpb.NopStyle(), mpb.BarPriority(math.MaxInt), mpb.BarRemoveOnComplete(), mpb.PrependDecorators(p.rest.text()))
+	}
+	switch waiting {
+	case 0:
+		p.rest.say("")
+	case 1:
+		p.rest.say("and 1 more")
+	default:
+		p.rest.say(fmt.Sprintf("and %d more", waiting))
 	}
 }
 
 // long tells a walk that is worth a bar: more than a page.
 func long(p *syncer.Progress) bool { return p.Pages > 1 || p.TotalRows > 200 }
 
-func (p *progress) bar(name string, place int) *bar {
-	if b, ok := p.bars[name]; ok {
-		return b
-	}
-	b := &bar{text: make(chan string, 1)}
+func (p *progress) add(name string, place int, crowded bool) *bar {
+	b := newText()
 	options := []mpb.BarOption{
 		mpb.BarPriority(place),
 		mpb.PrependDecorators(decor.Name(name, decor.WCSyncSpaceR)),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string {
-			select {
-			case b.last = <-b.text:
-			default:
-			}
-			return b.last
-		}, decor.WCSyncSpaceR)),
+		mpb.AppendDecorators(b.text(decor.WCSyncSpaceR)),
 	}
-	if len(p.bars) >= barsShown {
+	if crowded {
 		options = append(options, mpb.BarRemoveOnComplete())
 	}
 	style := mpb.BarStyle().Lbound("").Filler("━").Tip("━").Padding("─").Rbound("")
@@ -124,10 +210,10 @@ func (b *bar) show(p *syncer.Progress) {
 // say leaves the text for the next time the bar is drawn.
 func (b *bar) say(text string) {
 	select {
-	case <-b.text:
+	case <-b.said:
 	default:
 	}
-	b.text <- text
+	b.said <- text
 }
 
 // forecast tells how far a walk is and how long it will take.
@@ -170,6 +256,9 @@ func (p *progress) end() {
 		if b.IsRunning() {
 			b.Abort(false)
 		}
+	}
+	if p.rest != nil {
+		p.rest.Abort(true)
 	}
 	p.group.Wait()
 	p.group = nil

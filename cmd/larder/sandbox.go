@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,7 +48,11 @@ Readings, where the API's description leaves something open: ` + strings.Join(re
 				return err
 			}
 			o.Logger = log
-			return app.Sandbox(cmd.Context(), listen, o, func(url string, keys []sandbox.Key) { printSandbox(g, url, keys) })
+			return app.Sandbox(cmd.Context(), listen, o, func(url string, keys []sandbox.Key) {
+				if err := printSandbox(g.out, url, keys); err != nil {
+					log.Error("print the keys", "err", err)
+				}
+			})
 		},
 	}
 	f := cmd.Flags()
@@ -70,21 +73,6 @@ Readings, where the API's description leaves something open: ` + strings.Join(re
 	f.StringArrayVar(&faults, "fault", nil, "`kind[=probability][,field=value...]`, with the fields count, skip, route, delay, retry_after, status; may be repeated")
 	f.StringArrayVar(&readings, "reading", nil, "`name[=value]`; may be repeated")
 	return cmd
-}
-
-func printSandbox(g *globals, url string, keys []sandbox.Key) {
-	fmt.Fprintf(g.out, "The API is at %s\n\n", url)
-	t := tabwriter.NewWriter(g.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "restaurant\tkey\twhat it is")
-	for _, k := range keys {
-		fmt.Fprintf(t, "%s\t%s\t%s, %s: %s\n", k.BusinessName, k.Value, k.Role, k.State, strings.Join(k.Scopes, " "))
-	}
-	if err := t.Flush(); err != nil {
-		fmt.Fprintln(g.err, err)
-	}
-	if len(keys) > 0 {
-		fmt.Fprintf(g.out, "\nTry it: curl -H 'Authorization: Bearer %s' %s/me\n", keys[0].Value, url)
-	}
 }
 
 // parseFault reads kind[=probability][,field=value...].

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+)
+
+// printSandbox tells where the API is, which keys it takes, and how to mirror it.
+func printSandbox(w io.Writer, url string, keys []sandbox.Key) error {
+	fmt.Fprintf(w, "The API is at %s\n", url)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for i := range keys {
+		k := &keys[i]
+		if i == 0 || k.Business != keys[i-1].Business {
+			fmt.Fprintf(t, "\n%s\n", k.BusinessName)
+		}
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", k.Role, k.Value, rightsOf(k))
+	}
+	if err := t.Flush(); err != nil || len(keys) == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(w, `
+Ask it:  curl -H 'Authorization: Bearer %s' %s/me
+
+Mirror it: put that key, main, into a file named sandbox.key, and this into larder.yaml:
+
+sources:
+  - name: sandbox
+    base_url: %s
+    key_file: sandbox.key
+warehouse: {dsn: "embedded:./larder-data"}
+
+Then larder check, and larder run.
+`, keys[0].Value, url, url)
+	return err
+}
+
+// rightsOf is what a key may do, in a few words.
+func rightsOf(k *sandbox.Key) string {
+	if k.State != sandbox.KeyActive {
+		return k.State + " by the restaurant"
+	}
+	var reads, rights []string
+	for _, scope := range k.Scopes {
+		if what, ok := strings.CutSuffix(scope, ":read"); ok {
+			reads = append(reads, what)
+		} else {
+			rights = append(rights, scope)
+		}
+	}
+	if len(reads) > 0 {
+		rights = append(rights, "read "+strings.Join(reads, ","))
+	}
+	if !k.AllLocations {
+		rights = append(rights, fmt.Sprintf("%d location", len(k.LocationIDs)))
+	}
+	return strings.Join(rights, "; ")
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/sandbox"
+)
+
+func TestTheSandboxsKeysFitAndItsConfigurationLoads(t *testing.T) {
+	box, err := sandbox.New(sandbox.Options{Businesses: 2, Orders: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := printSandbox(&out, "http://127.0.0.1:8080/v1", box.Keys()); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	for line := range strings.Lines(text) {
+		if n := len([]rune(strings.TrimRight(line, "\n"))); n > 100 && !strings.HasPrefix(line, "Ask it:") {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	for _, k := range box.Keys() {
+		if !strings.Contains(text, k.Value) {
+			t.Errorf("no %s key:\n%s", k.Role, text)
+		}
+	}
+	_, yaml, _ := strings.Cut(text, "\n\nsources:")
+	yaml, _, _ = strings.Cut("sources:"+yaml, "\n\n")
+	if n := strings.Count(yaml, "\n") + 1; n != 5 {
+		t.Errorf("%d lines of YAML:\n%s", n, yaml)
+	}
+	file := filepath.Join(t.TempDir(), "larder.yaml")
+	if err := os.WriteFile(file, []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Load(config.Request{File: file})
+	if err != nil || cfg.Sources[0].BaseURL != "http://127.0.0.1:8080/v1" {
+		t.Errorf("%v\n%s", err, yaml)
+	}
+}
