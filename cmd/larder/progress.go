@@ -108,6 +108,7 @@ func (p *progress) update(s syncer.Status) {
 // walk is one that is worth a bar.
 type walk struct {
 	name     string
+	place    int // among all streams
 	progress *syncer.Progress
 }
 
@@ -116,7 +117,7 @@ func walksOf(s syncer.Status) []walk {
 	for i := range s.Sources {
 		for j := range s.Sources[i].Streams {
 			if st := &s.Sources[i].Streams[j]; st.Progress != nil && long(st.Progress) {
-				walks = append(walks, walk{s.Sources[i].Name + " " + st.Name, st.Progress})
+				walks = append(walks, walk{s.Sources[i].Name + " " + st.Name, i*len(s.Sources[i].Streams) + j, st.Progress})
 			}
 		}
 	}
@@ -132,14 +133,14 @@ func (p *progress) draw(walks []walk, crowded bool) {
 	}
 	p.finish(under, crowded)
 	waiting := 0
-	for place, w := range walks {
+	for _, w := range walks {
 		b, ok := p.bars[w.name]
 		if !ok && len(p.bars) >= p.room {
 			waiting++
 			continue
 		}
 		if !ok {
-			b = p.add(w.name, place, crowded)
+			b = p.add(w, crowded)
 		}
 		b.show(w.progress)
 	}
@@ -182,11 +183,11 @@ func (p *progress) tellRest(waiting int) {
 // long tells a walk that is worth a bar: more than a page.
 func long(p *syncer.Progress) bool { return p.Pages > 1 || p.TotalRows > 200 }
 
-func (p *progress) add(name string, place int, crowded bool) *bar {
+func (p *progress) add(w walk, crowded bool) *bar {
 	b := newText()
 	options := []mpb.BarOption{
-		mpb.BarPriority(place),
-		mpb.PrependDecorators(decor.Name(name, decor.WCSyncSpaceR)),
+		mpb.BarPriority(w.place),
+		mpb.PrependDecorators(decor.Name(w.name, decor.WCSyncSpaceR)),
 		mpb.AppendDecorators(b.text(decor.WCSyncSpaceR)),
 	}
 	if crowded {
@@ -194,7 +195,7 @@ func (p *progress) add(name string, place int, crowded bool) *bar {
 	}
 	style := mpb.BarStyle().Lbound("").Filler("━").Tip("━").Padding("─").Rbound("")
 	b.Bar = p.group.New(0, style, options...)
-	p.bars[name] = b
+	p.bars[w.name] = b
 	return b
 }
 

@@ -174,7 +174,7 @@ func (a *App) newSyncer(l *lifecycle, sources []syncer.Source, sink *clickhouse.
 
 func (d *daemon) whenDown(err error) {
 	d.app.tellDown(err)
-	d.setProblem(err.Error())
+	d.setProblem(fmt.Sprintf("Waiting for the warehouse: %v", err))
 }
 
 // watchEvery is how often the warehouse is asked whether it is there.

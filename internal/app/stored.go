@@ -62,7 +62,8 @@ func storedSource(now time.Time, name string, state sinks.State, counts []clickh
 		for i := range own {
 			addCheckpoint(&st, &own[i])
 		}
-		if st.State == stateStopped && !filled(own) {
+		// Rows without a checkpoint are those of a first step that was cut off.
+		if st.State == stateStopped && (!filled(own) || len(own) == 0 && st.Rows > 0) {
 			st.Detail = "backfill not finished"
 		}
 		if !st.LastSuccess.IsZero() {
