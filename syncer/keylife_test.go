@@ -1,0 +1,115 @@
+package syncer
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox"
+)
+
+// Scopes that are lost switch streams off within minutes and leave their rows as
+// they are; regained, what changed meanwhile comes; a new one opens a backfill.
+func TestScopesGainedAndLost(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 51, Orders: 200, ProductsPer: 30}, func(t *testing.T, w *world) {
+		r := w.box.Restaurant(0)
+		key := w.box.Key(0, sandbox.RoleMain).Value
+		scopes := func(names ...string) {
+			must(t, w.box.UpdateKey(key, func(k *sandbox.Key) { k.Scopes = names }))
+		}
+		all := []string{api.ScopeLocations, api.ScopeMenu, api.ScopeSales, api.ScopeStock}
+		scopes(api.ScopeLocations, api.ScopeSales)
+		w.run()
+		w.until("filled", time.Hour, w.filled)
+		if st := w.stream("products"); st.State != StateOff {
+			t.Fatalf("products without menu:read: %s", st.State)
+		}
+
+		scopes(all...)
+		w.until("what the new scopes open", 15*time.Minute, func() bool {
+			return len(w.store.Rows("products", r.ID())) == 60 && len(w.store.Rows("ingredients", r.ID())) > 0 && w.filled()
+		})
+
+		scopes(api.ScopeLocations, api.ScopeMenu, api.ScopeStock)
+		w.until("the loss", 10*time.Minute, func() bool { return w.stream("sales_orders").State == StateOff })
+		for _, row := range w.store.Rows("sales_orders", r.ID()) {
+			if row.Deleted && row.Reason == "no_access" {
+				t.Fatalf("%s was removed because a scope was lost", row.ID)
+			}
+		}
+		ids := r.IDs(sandbox.StreamSalesOrders)
+		must(t, r.CancelOrder(ids[0]))
+		must(t, r.EditOrder(ids[1]))
+		time.Sleep(3 * time.Hour)
+		if w.store.Row("sales_orders", r.ID(), ids[0]).Deleted {
+			t.Fatal("an order was read without the scope")
+		}
+		scopes(all...)
+		w.until("what was missed", 15*time.Minute, func() bool {
+			return w.store.Row("sales_orders", r.ID(), ids[0]).Deleted && w.stream("sales_orders").State == StateRunning
+		})
+		w.equal()
+		if w.source().RateLimited != 0 {
+			t.Errorf("%d answers 429", w.source().RateLimited)
+		}
+	})
+}
+
+// A limit that is lowered in the middle of a backfill is kept as soon as /me has
+// told it, or the service has answered 429 once.
+func TestLimitsThatChange(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 52, Orders: 20_000, ProductsPer: 10}, func(t *testing.T, w *world) {
+		key := w.box.Key(0, sandbox.RoleMain).Value
+		limit := func(n int) {
+			must(t, w.box.UpdateKey(key, func(k *sandbox.Key) { k.Limits.PerMinute = n }))
+		}
+		w.run()
+		time.Sleep(20 * time.Second)
+		limit(40)
+		time.Sleep(6 * time.Minute)
+		if got := w.source().Budget.KeyLimit; got != 40 {
+			t.Errorf("the budget has %d a minute, the key 40", got)
+		}
+		before := w.source().RateLimited
+		time.Sleep(5 * time.Minute)
+		if n := w.source().RateLimited - before; n != 0 {
+			t.Errorf("%d answers 429 under the limit that is known", n)
+		}
+		limit(600)
+		w.until("the raised limit", 6*time.Minute, func() bool { return w.source().Budget.KeyLimit == 600 })
+		w.until("the end", 10*time.Minute, w.filled)
+		w.equalLists()
+	})
+}
+
+// The key is rotated with 24 hours of overlap: no walk is missed.
+func TestAKeyIsRotatedWithoutAGap(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 53, Orders: 100, ProductsPer: 10}, func(t *testing.T, w *world) {
+		old := w.box.Key(0, sandbox.RoleMain)
+		next := ""
+		s := sourceOf("r0", old.Value)
+		s.NextKey = func() string { return next }
+		w.run(s)
+		w.until("filled", time.Hour, w.filled)
+		rotated, err := w.box.RotateKey(old.Value, 24*time.Hour)
+		must(t, err)
+		time.Sleep(time.Hour)
+		next = rotated.Value // the file appears while the old key is still valid
+		var worst time.Duration
+		for range 24 * 60 {
+			time.Sleep(time.Minute)
+			for _, st := range w.source().Streams {
+				if slices.Contains([]string{"products", "sales_orders", "categories"}, st.Name) {
+					worst = max(worst, st.Lag)
+				}
+			}
+		}
+		if worst > time.Minute {
+			t.Errorf("a list was not walked for %s", worst)
+		}
+		if st := w.source(); st.State != StateRunning {
+			t.Errorf("after the old key's end: %s, %s", st.State, st.Detail)
+		}
+	})
+}
