@@ -42,7 +42,9 @@ type StoredRow struct {
 	Version uint64
 	Removed bool
 	Reason  string // why it was removed
-	Raw     []byte // the row as received when it was last live; nil when it never was
+	// DeletedAt is when it was removed, zero when that is not known.
+	DeletedAt time.Time
+	Raw       []byte // the row as received when it was last live; nil when it never was
 	// Columns are the typed columns by name, as JSON: text, decimals (exactly as
 	// many digits as the column has), instants (RFC 3339, UTC, six decimals) and
 	// days as strings, integers as numbers, maps as objects, lists as arrays.

@@ -37,6 +37,10 @@ type Sink interface {
 	// a call are an error.
 	Rows(ctx context.Context, table, business string, ids []string) ([]StoredRow, error)
 
+	// Quarantine returns the open quarantine entries of a stream of a source, in
+	// order of id, without their JSON.
+	Quarantine(ctx context.Context, source, stream string) ([]Quarantined, error)
+
 	// Beat says that a process is alive and which sources it wants to serve from
 	// now on, and returns the claims of every process that is alive, its own
 	// included (DESIGN R12). A process whose last beat is older than

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	clickhousego "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -132,7 +133,7 @@ func (s *Sink) Rows(ctx context.Context, table, business string, ids []string) (
 	for i, name := range names {
 		texts[i] = "ifNull(toJSONString(" + quote(name) + "), 'null')"
 	}
-	sql := fmt.Sprintf(`SELECT id, _version, _deleted, toString(_delete_reason), _raw, [%s]
+	sql := fmt.Sprintf(`SELECT id, _version, _deleted, toString(_delete_reason), _deleted_at, _raw, [%s]
 FROM %s WHERE business_id = %s AND id IN (%s) ORDER BY _version DESC LIMIT 1 BY id%s`,
 		strings.Join(texts, ", "), s.warehouse.table(table), literal(business), literals(ids), asJSON)
 	var stored []sinks.StoredRow
@@ -150,11 +151,13 @@ FROM %s WHERE business_id = %s AND id IN (%s) ORDER BY _version DESC LIMIT 1 BY 
 func scanStored(rows driver.Rows, names []string, types map[string]wireType) (sinks.StoredRow, error) {
 	r := sinks.StoredRow{Columns: make(map[string]json.RawMessage, len(names))}
 	var deleted uint8
+	var deletedAt *time.Time
 	var raw string
 	var texts []string
-	if err := rows.Scan(&r.ID, &r.Version, &deleted, &r.Reason, &raw, &texts); err != nil {
+	if err := rows.Scan(&r.ID, &r.Version, &deleted, &r.Reason, &deletedAt, &raw, &texts); err != nil {
 		return r, err
 	}
+	r.DeletedAt = orZero(deletedAt)
 	r.Removed = deleted != 0
 	lone := r.Removed
 	for i, name := range names {

@@ -85,6 +85,23 @@ WHERE source = ` + literal(source) + ` AND released_at IS NULL ORDER BY stream, 
 	})
 }
 
+// Quarantine implements [sinks.Sink].
+func (s *Sink) Quarantine(ctx context.Context, source, stream string) ([]sinks.Quarantined, error) {
+	sql := `SELECT row_id, field, reason, fetched_at, _version FROM ` + s.warehouse.table("quarantine") + ` FINAL
+WHERE source = ` + literal(source) + ` AND stream = ` + literal(stream) + ` AND released_at IS NULL ORDER BY row_id`
+	var open []sinks.Quarantined
+	err := s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+		var q sinks.Quarantined
+		err := rows.Scan(&q.ID, &q.Field, &q.Reason, &q.FetchedAt, &q.Version)
+		open = append(open, q)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the quarantine of source %s: %w", source, err)
+	}
+	return open, nil
+}
+
 func (s *Sink) readDrift(ctx context.Context, source string, state *sinks.State) error {
 	sql := `SELECT DISTINCT stream, kind, path, if(kind = 'value', example, '') AS value FROM ` + s.warehouse.table("schema_drift") + `
 WHERE source = ` + literal(source) + ` ORDER BY stream, kind, path, value`

@@ -76,6 +76,30 @@ func testCheckpoints(t *testing.T, h Harness) {
 	}
 }
 
+// expectEntries looks at what is told of the open entries.
+func expectEntries(t *testing.T, s sinks.Sink, ids []string) {
+	t.Helper()
+	entries, err := s.Quarantine(within(t), source, "ingredients")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range entries {
+		got = append(got, e.ID)
+		if e.Field != "items.3.unit_price" || e.Reason != `"abc" is no money` || e.Version == 0 || !e.FetchedAt.Equal(now) || e.Raw != nil {
+			t.Errorf("entry %+v", e)
+		}
+	}
+	if diff := cmp.Diff(ids, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+	for _, other := range [][2]string{{"other", "ingredients"}, {source, "products"}} {
+		if entries, err := s.Quarantine(within(t), other[0], other[1]); err != nil || len(entries) > 0 {
+			t.Errorf("%v has %v, %v", other, entries, err)
+		}
+	}
+}
+
 func testQuarantine(t *testing.T, h Harness) {
 	s := open(t, h, Options{})
 	bad := func(id string, version uint64) sinks.Quarantined {
@@ -93,6 +117,7 @@ func testQuarantine(t *testing.T, h Harness) {
 		if diff := cmp.Diff(want, state.Quarantined["ingredients"], cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("open entries (-want +got):\n%s", diff)
 		}
+		expectEntries(t, s, want)
 	}
 	store(t, s, commit([]sinks.Quarantined{bad("a", 1), bad("b'\t", 2), bad("c", 3), bad("a", 4)}))
 	expectOpen("a", "b'\t", "c")

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
@@ -31,7 +32,7 @@ func testStored(t *testing.T, h Harness) {
 
 		buried := &sinks.Commit{Source: source, Business: business, Stream: name}
 		for i := 0; i < rows; i += 2 {
-			want[i].Version, want[i].Removed, want[i].Reason = 1000, true, "gone"
+			want[i].Version, want[i].Removed, want[i].Reason, want[i].DeletedAt = 1000, true, "gone", now.Add(30*time.Minute)
 			buried.Tombstones = append(buried.Tombstones, tombstone(want[i].ID, 1000, "gone"))
 		}
 		store(t, s, buried)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -75,6 +76,22 @@ func (r *stored) selected(q sinks.LiveQuery) bool {
 	return q.Source == "" && q.Locations == nil || r.Source == q.Source || slices.Contains(q.Locations, r.Location)
 }
 
+// Quarantine returns the open entries of a stream.
+func (s *Sink) Quarantine(_ context.Context, source, stream string) ([]sinks.Quarantined, error) {
+	if err := s.available(); err != nil {
+		return nil, err
+	}
+	var open []sinks.Quarantined
+	for _, e := range s.store.Entries() {
+		if e.Open && e.Source == source && e.Stream == stream {
+			e.Raw = nil
+			open = append(open, e.Quarantined)
+		}
+	}
+	slices.SortStableFunc(open, func(a, b sinks.Quarantined) int { return cmp.Compare(a.ID, b.ID) })
+	return open, nil
+}
+
 // Rows returns stored rows, buried ones too.
 func (s *Sink) Rows(_ context.Context, table, business string, ids []string) ([]sinks.StoredRow, error) {
 	if err := s.available(); err != nil {
@@ -91,9 +108,10 @@ func (s *Sink) Rows(_ context.Context, table, business string, ids []string) ([]
 		if r == nil {
 			continue
 		}
-		row := sinks.StoredRow{ID: r.ID, Version: r.Version, Removed: r.Deleted, Reason: r.Reason}
+		row := sinks.StoredRow{ID: r.ID, Version: r.Version, Removed: r.Deleted, Reason: r.Reason, DeletedAt: r.DeletedAt}
 		if r.batch != nil {
 			row.Raw, row.Columns = []byte(r.Raw), sinktest.Columns(r.batch, r.at)
+			maps.Copy(row.Columns, r.edited)
 		}
 		rows = append(rows, row)
 	}

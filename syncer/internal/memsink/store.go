@@ -1,6 +1,7 @@
 package memsink
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
@@ -29,6 +30,8 @@ type stored struct {
 	Row
 	batch *sinks.Batch
 	at    int
+	// edited are columns that were changed afterwards.
+	edited map[string]json.RawMessage
 }
 
 // Entry is a quarantined row.

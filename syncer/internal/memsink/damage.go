@@ -1,0 +1,54 @@
+package memsink
+
+import (
+	"encoding/json"
+	"maps"
+)
+
+// What follows changes rows behind the back of whoever wrote them, as a mistake or
+// a person at the warehouse does.
+
+// Edit changes a stored row.
+func (s *Store) Edit(table, business, id string, change func(*Row)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.must(table, business, id).Row)
+}
+
+// EditColumn makes a typed column of a stored row hold a value, given as JSON.
+func (s *Store) EditColumn(table, business, id, column, value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.must(table, business, id)
+	edited := maps.Clone(r.edited)
+	if edited == nil {
+		edited = map[string]json.RawMessage{}
+	}
+	edited[column] = json.RawMessage(value)
+	r.edited = edited
+}
+
+// Lose takes a row away as if it had never been stored.
+func (s *Store) Lose(table, business, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.must(table, business, id)
+	delete(s.tables[table], business+"\x00"+id)
+}
+
+// Copy stores a row once more under another id.
+func (s *Store) Copy(table, business, id, as string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := *s.must(table, business, id)
+	r.ID = as
+	s.tables[table][business+"\x00"+as] = &r
+}
+
+func (s *Store) must(table, business, id string) *stored {
+	r := s.tables[table][business+"\x00"+id]
+	if r == nil {
+		panic("no row " + id + " in " + table)
+	}
+	return r
+}
