@@ -1,0 +1,193 @@
+package compare
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestEqualInMeaning(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{`{"a":1,"b":[true,null]}`, "{ \"b\" : [true , null],\n\"a\":1 }", true},
+		{`{"a":1.50}`, `{"a":15e-1}`, true},
+		{`{"a":1.5}`, `{"a":"1.5"}`, false},
+		{`{"a":"1.50"}`, `{"a":"1.5"}`, false},
+		{`{"a":"é"}`, `{"a":"\u00e9"}`, true},
+		{`{"a":null}`, `{}`, false},
+		{`{"a":0}`, `{"a":false}`, false},
+		{`{"a":1e999999999}`, `{"a":1e999999998}`, false},
+		{`{"a":12345678901234567890123456789}`, `{"a":12345678901234567890123456788}`, false},
+		{`[1,2]`, `[2,1]`, false},
+		{`{"a"`, `{"a"`, true},
+		{`{"a"`, `{}`, false},
+	} {
+		if got := Equal([]byte(c.a), []byte(c.b)); got != c.want {
+			t.Errorf("Equal(%s, %s) = %v", c.a, c.b, got)
+		}
+	}
+}
+
+func TestRead(t *testing.T) {
+	for _, c := range []struct {
+		stream, raw string
+		want        Row
+	}{
+		{"products", `{"id":"a/ș","updated_at":"2026-01-02T03:04:05+02:00"}`, Row{ID: "a/ș", UpdatedAt: "2026-01-02T01:04:05.000000Z"}},
+		{"sales_orders", `{"id":"o","deleted":true,"deleted_at":"2026-01-02T03:04:05Z","updated_at":null,"reason":"unpaid"}`,
+			Row{ID: "o", Deleted: true, Reason: "unpaid", DeletedAt: "2026-01-02T03:04:05.000000Z"}},
+		{"products", `{"id":"p","deleted":true,"deleted_at":null}`, Row{ID: "p", Deleted: true, Reason: "deleted"}},
+		{"allergens", `{"code":"1","id":"x"}`, Row{ID: "1"}},
+		{"api_keys", `{"app":{"id":"k"}}`, Row{ID: "k"}},
+		{"sales_daily", `{"date":"2026-01-01"}`, Row{}},
+		{"products", `{"id":7}`, Row{}},
+		{"products", `[1]`, Row{}},
+		{"products", `{"id"`, Row{}},
+	} {
+		s, ok := Of(c.stream)
+		if !ok {
+			t.Fatal(c.stream)
+		}
+		if got := s.Read([]byte(c.raw)); got != c.want {
+			t.Errorf("%s %s: %+v, want %+v", c.stream, c.raw, got, c.want)
+		}
+	}
+}
+
+// order is a row with a value of every kind of column but maps, and its columns.
+const order = `{"id":"o1","deleted":false,"number":null,"location_id":"l","channel":"pos","type":"dine_in","business_day":"2026-03-29",` +
+	`"created_at":"2026-03-29T00:30:00Z","updated_at":"2026-03-29T03:30:00.25+03:00","paid_at":null,` +
+	`"items":[{"id":"i1","product_id":null,"name":"Ciorbă","variant_id":null,"variant_name":null,"quantity":"1.500","weight_kg":null,` +
+	`"price_per_kg":null,"unit_price":"-12.50","extras":[{"name":"Smântână","price":"1.00"}],"discount_percent":10,"vat_rate":9.5e0,"total":"7"},` +
+	`{"id":"i2","name":"x","quantity":"2","unit_price":"1.00","extras":[],"discount_percent":0,"vat_rate":null,"total":"2.00"}],` +
+	`"totals":{"items":"9.00","discount":"0.00","delivery_fee":"0.00","tip":"0.00","deposit":"0.00","total":"9.00","net_sales":"9.00"},` +
+	`"payments":[],"refunds":[{"amount":"1.00","method":"cash","at":"2026-03-30T00:00:00Z","item_id":null}],"new":{"x":1}}`
+
+const orderColumns = `{"number":null,"location_id":"l","channel":"pos","type":"dine_in","table_id":null,"business_day":"2026-03-29",
+	"created_at":"2026-03-29T00:30:00.000000Z","updated_at":"2026-03-29T00:30:00.250000Z","paid_at":null,
+	"items.id":["i1","i2"],"items.product_id":[null,null],"items.name":["Ciorb\u0103","x"],"items.variant_id":[null,null],"items.variant_name":[null,null],
+	"items.quantity":["1.5000000000","2.0000000000"],"items.weight_kg":[null,null],"items.price_per_kg":[null,null],"items.unit_price":["-12.50","1.00"],
+	"items.extras_name":[["Smântână"],[]],"items.extras_price":[["1.00"],[]],"items.discount_percent":["10.0000000000","0.0000000000"],
+	"items.vat_rate":["9.5000000000",null],"items.total":["7.00","2.00"],
+	"totals_items":"9.00","totals_discount":"0.00","totals_delivery_fee":"0.00","totals_tip":"0.00","totals_deposit":"0.00","totals_total":"9.00","totals_net_sales":"9.00",
+	"payments.method":[],"payments.amount":[],"payments.at":[],
+	"refunds.amount":["1.00"],"refunds.method":["cash"],"refunds.at":["2026-03-30T00:00:00.000000Z"],"refunds.item_id":[null]}`
+
+const product = `{"id":"p","location_id":"l","category_id":null,"name":"Bere","description":null,"image_url":null,"price":"9.00","unit":"piece",` +
+	`"vat_rate":19,"deposit":"0.50","available":true,"allergens":[{"code":"1","name":"Gluten"}],"diets":["vegan"],"calories":null,"prep_minutes":5,` +
+	`"station":"bar","channels":{"online":{"enabled":true,"price":"9.00"},"platform_c":{"enabled":false,"price":"10.00"}},"variants":[],` +
+	`"extra_groups":[{"id":"g","name":"G","min":0,"max":null,"required":false,"options":[{"id":"x","name":"X","price":"0.00"}]},` +
+	`{"id":"h","name":"H","min":1,"max":2,"required":true,"options":[]}],"position":3,"created_at":null,"updated_at":null}`
+
+const productColumns = `{"location_id":"l","category_id":null,"name":"Bere","description":null,"image_url":null,"price":"9.00","unit":"piece",
+	"vat_rate":"19.0000000000","deposit":"0.50","available":1,"allergens.code":["1"],"allergens.name":["Gluten"],"diets":["vegan"],"calories":null,"prep_minutes":5,
+	"station":"bar","channels_enabled":{"platform_c":0,"online":1},"channels_price":{"online":"9.00","platform_c":"10.00"},
+	"variants.id":[],"variants.name":[],"variants.price":[],"variants.price_delta":[],
+	"extra_groups.id":["g","h"],"extra_groups.name":["G","H"],"extra_groups.min":[0,1],"extra_groups.max":[null,2],"extra_groups.required":[false,true],
+	"extra_groups.options_id":[["x"],[]],"extra_groups.options_name":[["X"],[]],"extra_groups.options_price":[["0.00"],[]],
+	"position":3,"created_at":null,"updated_at":null}`
+
+func columnsOf(t *testing.T, text string) map[string]json.RawMessage {
+	t.Helper()
+	var columns map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(text), &columns); err != nil {
+		t.Fatal(err)
+	}
+	return columns
+}
+
+func TestRightColumnsDoNotDiffer(t *testing.T) {
+	for _, c := range []struct {
+		stream, raw, columns string
+		context              map[string]string
+	}{
+		{"sales_orders", order, orderColumns, nil},
+		{"products", product, productColumns, nil},
+		{"ingredients", `{"id":"i","location_id":"l","name":"n","unit":"kg","stock":"-1.250","min_stock":"0.000","below_min":true,"category":null,` +
+			`"warehouse":{"id":"w","name":"W"},"is_prepared":false,"allergens":null}`,
+			`{"location_id":"l","name":"n","unit":"kg","stock":"-1.2500000000","min_stock":"0.0000000000","below_min":true,"category_id":null,"category_name":null,
+			"warehouse_id":"w","warehouse_name":"W","sku":null,"barcode":null,"is_prepared":false,"allergens.code":[],"allergens.name":[],"created_at":null,"updated_at":null}`, nil},
+		{"sales_daily", `{"date":"2026-01-01","orders":0,"net_sales":"0.00","items":"0.00","discounts":"0.00","delivery_fees":"0.00","tips":"0.00","deposits":"0.00",` +
+			`"refunds":"0.00","payments":{"cash":"1.00","crypto":"2"},"by_type":{},"by_channel":{"pos":"0.00"}}`,
+			`{"location_id":"l1","date":"2026-01-01","orders":0,"net_sales":"0.00","items":"0.00","discounts":"0.00","delivery_fees":"0.00","tips":"0.00","deposits":"0.00",
+			"refunds":"0.00","payments":{"crypto":"2.00","cash":"1.00"},"by_type":{},"by_channel":{"pos":"0.00"}}`, map[string]string{"location_id": `"l1"`}},
+	} {
+		s, _ := Of(c.stream)
+		if found := s.Live([]byte(c.raw), []byte(c.raw), columnsOf(t, c.columns), c.context); len(found) > 0 {
+			t.Errorf("%s: %+v", c.stream, found)
+		}
+	}
+}
+
+func TestDifferencesAreNamedOnce(t *testing.T) {
+	cheaper := replace(t, product, `"price":"9.00","unit"`, `"price":"8.00","unit"`)
+	for name, c := range map[string]struct {
+		stream, api, mirror, columns, from, to string
+		want                                   []Difference
+	}{
+		"column only": {"sales_orders", order, order, orderColumns, `"totals_tip":"0.00"`, `"totals_tip":"0.10"`,
+			[]Difference{{Field: "totals_tip", Column: true, API: `"0.00"`, Mirror: `"0.10"`}}},
+		"inner list": {"sales_orders", order, order, orderColumns, `[["1.00"],[]]`, `[["1.00"],["2.00"]]`,
+			[]Difference{{Field: "items.extras_price", Column: true, API: `[["1.00"],[]]`, Mirror: `[["1.00"],["2.00"]]`}}},
+		"null for a value": {"products", product, product, productColumns, `"deposit":"0.50"`, `"deposit":null`,
+			[]Difference{{Field: "deposit", Column: true, API: `"0.50"`, Mirror: `null`}}},
+		"a value for null": {"products", product, product, productColumns, `"calories":null`, `"calories":0`,
+			[]Difference{{Field: "calories", Column: true, API: `null`, Mirror: `0`}}},
+		"an hour": {"sales_orders", order, order, orderColumns, `T00:30:00.250000Z`, `T01:30:00.250000Z`,
+			[]Difference{{Field: "updated_at", Column: true, API: `"2026-03-29T00:30:00.250000Z"`, Mirror: `"2026-03-29T01:30:00.250000Z"`}}},
+		"a key of a map": {"products", product, product, productColumns, `"platform_c":"10.00"`, `"platform_d":"10.00"`,
+			[]Difference{{Field: "channels_price", Column: true, API: `{"online":"9.00","platform_c":"10.00"}`, Mirror: `{"online":"9.00","platform_d":"10.00"}`}}},
+		"a column that is not there": {"products", product, product, productColumns, `"position":3,`, ``,
+			[]Difference{{Field: "position", Column: true, API: `3`}}},
+		"a column too many": {"products", product, product, productColumns, `"position":3`, `"position":3,"place":1`,
+			[]Difference{{Field: "place", Column: true, Mirror: `1`}}},
+		"an old row, told once": {"products", cheaper, product, productColumns, "", "",
+			[]Difference{{Field: "price", API: `"8.00"`, Mirror: `"9.00"`}}},
+		"an old row with a wrong column": {"products", cheaper, product, productColumns, `"price":"9.00"`, `"price":"7.00"`,
+			[]Difference{{Field: "price", API: `"8.00"`, Mirror: `"9.00"`}, {Field: "price", Column: true, API: `"8.00"`, Mirror: `"7.00"`}}},
+		"a value that fits nowhere": {"products", replace(t, product, `"price":"9.00","unit"`, `"price":"9.001","unit"`), product, productColumns, "", "",
+			[]Difference{{Field: "price", API: `"9.001"`, Mirror: `"9.00"`}}},
+		"an unknown field": {"sales_orders", order, replace(t, order, `"new":{"x":1}`, `"new":{"x":2,"y":[]}`), orderColumns, "", "",
+			[]Difference{{Field: "new.x", API: `1`, Mirror: `2`}, {Field: "new.y", Mirror: `[]`}}},
+		"a line": {"sales_orders", order, replace(t, order, `"name":"x"`, `"name":"y"`), orderColumns, "", "",
+			[]Difference{{Field: "items.1.name", API: `"x"`, Mirror: `"y"`}}},
+	} {
+		s, _ := Of(c.stream)
+		columns := columnsOf(t, replace(t, c.columns, c.from, c.to))
+		if diff := cmp.Diff(c.want, s.Live([]byte(c.api), []byte(c.mirror), columns, nil)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func replace(t *testing.T, in, from, to string) string {
+	t.Helper()
+	if !strings.Contains(in, from) {
+		t.Fatalf("%q is not in %s", from, in)
+	}
+	if from == "" {
+		return in
+	}
+	return strings.Replace(in, from, to, 1)
+}
+
+func TestDecimalText(t *testing.T) {
+	for _, c := range []struct {
+		in       string
+		decimals int
+		want     string
+	}{
+		{"1", 2, "1.00"}, {"-1.5", 2, "-1.50"}, {"0", 2, "0.00"}, {"-0.00", 2, "0.00"}, {"-0.01", 2, "-0.01"}, {"007.10", 2, "7.10"},
+		{"1e2", 2, "100.00"}, {"1.2E-1", 2, "0.12"}, {"12", 0, "12"}, {"1.0", 0, "1"}, {"1.234", 2, ""}, {"1.230", 2, "1.23"}, {"abc", 2, ""},
+		{"", 2, ""}, {"1/2", 2, ""}, {"0x10", 2, ""}, {"1e999999999", 2, ""}, {"1_0", 2, ""}, {"123456789012345678901234567.0123456789", 10, "123456789012345678901234567.0123456789"},
+	} {
+		got, err := decimalText(c.in, c.decimals)
+		if got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("decimalText(%q, %d) = %q, %v, want %q", c.in, c.decimals, got, err, c.want)
+		}
+	}
+}

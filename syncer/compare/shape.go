@@ -1,0 +1,195 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// kind is what a value of the API is (api.md, "Conventions").
+type kind string
+
+const (
+	text     kind = "text"
+	boolean  kind = "boolean"
+	integer  kind = "integer"
+	money    kind = "money"    // decimal string, two decimals in its column
+	quantity kind = "quantity" // decimal string, ten decimals in its column
+	number   kind = "number"   // JSON number, ten decimals in its column
+	instant  kind = "instant"
+	day      kind = "day"
+)
+
+// step leads from a value to a field of it.
+type step struct {
+	name string
+	form form // of the field
+}
+
+type form uint8
+
+const (
+	plain form = iota // an object or, at the end of a path, a scalar
+	array
+	open // an object with open keys
+)
+
+// column is where a field lies.
+type column struct {
+	name  string
+	kind  kind
+	steps []step
+}
+
+// Shape is how the rows of one stream lie in columns.
+type Shape struct {
+	id      []string // path of the field that identifies the row; nil for none
+	columns []column
+}
+
+// Of returns the shape of a stream's rows, false when api.md describes none.
+func Of(stream string) (*Shape, bool) {
+	lines, ok := shapes[stream]
+	if !ok {
+		return nil, false
+	}
+	s := &Shape{}
+	for line := range strings.Lines(lines) {
+		if fields := strings.Fields(line); len(fields) > 0 {
+			s.add(fields)
+		}
+	}
+	return s, true
+}
+
+// add takes a line of a shape: path, kind, and "id" where the field identifies the
+// row. A field named id is every table's second column, and none of its own.
+func (s *Shape) add(line []string) {
+	c := column{kind: kind(line[1])}
+	for name := range strings.SplitSeq(line[0], ".") {
+		plainName := strings.TrimRight(name, "[]{}")
+		st := step{name: plainName}
+		switch strings.TrimPrefix(name, plainName) {
+		case "[]":
+			st.form = array
+		case "{}":
+			st.form = open
+		}
+		c.steps = append(c.steps, st)
+	}
+	if len(line) > 2 {
+		s.id = strings.Split(line[0], ".")
+	}
+	if c.name = columnName(c.steps); c.name != "id" {
+		s.columns = append(s.columns, c)
+	}
+}
+
+// columnName is the naming rule of DESIGN §4: names are joined by "_", those of an
+// array's objects by ".", but an array inside an array by "_" again.
+func columnName(steps []step) string {
+	var b strings.Builder
+	depth := 0
+	for i, st := range steps {
+		b.WriteString(st.name)
+		if i == len(steps)-1 {
+			break
+		}
+		separator := "_"
+		if st.form == array {
+			if depth == 0 {
+				separator = "."
+			}
+			depth++
+		}
+		b.WriteString(separator)
+	}
+	return b.String()
+}
+
+// Columns are the names of the columns.
+func (s *Shape) Columns() []string {
+	names := make([]string, len(s.columns))
+	for i := range s.columns {
+		names[i] = s.columns[i].name
+	}
+	return names
+}
+
+// lists tells whether there is an array or a map on the way: a null is an empty
+// one there.
+func lists(steps []step) bool {
+	return slices.ContainsFunc(steps, func(st step) bool { return st.form != plain })
+}
+
+// expected is the value that the column must hold, given the row. The error names
+// the value that no column of its kind can hold.
+func (c *column) expected(row any) (any, error) {
+	v, err := c.descend(row, c.steps)
+	if err != nil {
+		return nil, err
+	}
+	if v == nil && lists(c.steps) {
+		return []any{}, nil
+	}
+	return v, nil
+}
+
+func (c *column) descend(v any, steps []step) (any, error) {
+	if len(steps) == 0 {
+		return scalar(c.kind, v)
+	}
+	object, ok := v.(map[string]any)
+	switch {
+	case v == nil:
+		return nil, nil
+	case !ok:
+		return nil, unfit("an object", v)
+	}
+	value, st := object[steps[0].name], steps[0]
+	switch {
+	case value == nil:
+		return nil, nil
+	case st.form == array:
+		return c.elements(value, steps[1:])
+	case st.form == open:
+		return c.entries(value, steps[1:])
+	default:
+		return c.descend(value, steps[1:])
+	}
+}
+
+func (c *column) elements(v any, steps []step) (any, error) {
+	list, ok := v.([]any)
+	if !ok {
+		return nil, unfit("an array", v)
+	}
+	values := make([]any, len(list))
+	for i, e := range list {
+		var err error
+		if values[i], err = c.descend(e, steps); err != nil {
+			return nil, err
+		}
+		if values[i] == nil && lists(steps) {
+			values[i] = []any{}
+		}
+	}
+	return values, nil
+}
+
+func (c *column) entries(v any, steps []step) (any, error) {
+	object, ok := v.(map[string]any)
+	if !ok {
+		return nil, unfit("an object", v)
+	}
+	values := make(map[string]any, len(object))
+	for key, e := range object {
+		var err error
+		if values[key], err = c.descend(e, steps); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+func unfit(want string, v any) error { return fmt.Errorf("want %s: %s", want, literal(v)) }
