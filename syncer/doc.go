@@ -45,7 +45,14 @@
 // (trouble.go), and nothing but /me is asked until it answers. A panic is an error
 // of the stream it happened in.
 //
-// Full resync and sweep, verify, reconcile and heal have their places: a walk kind
-// of its own beside backfill (sinks.WalkFull), a reader of lists that compares
-// instead of writing, and the two totals jobs, after which a day can be compared.
+// # Verification
+//
+// [Syncer.Verify] (verify.go) reads lists as walks do and compares instead of
+// writing (verify_list.go, verify_whole.go, verify_totals.go); what differs is
+// looked at again around a walk of the daemon's own kind (verify_again.go). When two
+// JSON values mean the same, and what columns a row must have, is package
+// syncer/compare's to say.
+//
+// Reconcile and heal have their places: the two totals jobs, after which a day can
+// be compared.
 package syncer

@@ -81,7 +81,11 @@ func (y *Syncer) RunOnce(ctx context.Context, sel Selection, onProgress func(Sta
 		return Report{}, err
 	}
 	report := Report{StartedAt: time.Now(), Sources: make([]SourceReport, len(sources))}
-	stop := y.reportProgress(onProgress)
+	var tell func()
+	if onProgress != nil {
+		tell = func() { onProgress(y.Status()) }
+	}
+	stop := every(time.Second, tell)
 	var passes sync.WaitGroup
 	for i, s := range sources {
 		passes.Go(func() { report.Sources[i] = s.onceServed(ctx, sel) })
@@ -125,23 +129,23 @@ func namesOf(sources []*source) []string {
 	return names
 }
 
-// reportProgress calls f every second until the returned function is called,
-// which calls it a last time.
-func (y *Syncer) reportProgress(f func(Status)) (stop func()) {
+// every calls f again and again until the returned function is called, which calls
+// it a last time. With nil it does nothing.
+func every(interval time.Duration, f func()) (stop func()) {
 	if f == nil {
 		return func() {}
 	}
 	quit, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		tick := time.NewTicker(time.Second)
+		tick := time.NewTicker(interval)
 		defer tick.Stop()
 		for {
 			select {
 			case <-tick.C:
-				f(y.Status())
+				f()
 			case <-quit:
-				f(y.Status())
+				f()
 				return
 			}
 		}
@@ -165,7 +169,7 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 	reports := make([]*StreamReport, len(s.streams))
 	var passes sync.WaitGroup
 	for i, st := range s.streams {
-		if len(sel.Streams) == 0 && st.configured() || slices.Contains(sel.Streams, st.def.name) {
+		if st.chosen(sel.Streams) {
 			passes.Go(func() { reports[i] = st.once(ctx, sel, before[i]) })
 		}
 	}
@@ -176,6 +180,12 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 		}
 	}
 	return r
+}
+
+// chosen tells whether a selection has the stream; without names, all that the
+// configuration wants.
+func (st *stream) chosen(names []string) bool {
+	return len(names) == 0 && st.configured() || slices.Contains(names, st.def.name)
 }
 
 func (s *source) stateNow() string {

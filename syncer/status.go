@@ -1,10 +1,6 @@
 package syncer
 
-import (
-	"time"
-
-	"github.com/larder-sync/larder/sinks"
-)
+import "time"
 
 // The states of a source and of a stream, as status, page, metrics and
 // sync_streams name them.
@@ -12,7 +8,6 @@ const (
 	StateStarting     = "starting"
 	StateRunning      = "running"
 	StateBackfill     = "backfill"     // running, and its backfill is under way
-	StateHeld         = "sweep_held"   // running, and a sweep waits for a person (DESIGN R6)
 	StateOff          = "off"          // not configured, or the key lacks the scope
 	StateUnauthorized = "unauthorized" // 401: wrong or deleted key
 	StateKeyDisabled  = "key_disabled" // 403 api_key_disabled
@@ -84,6 +79,3 @@ type Progress struct {
 	ExpectedLeft time.Duration `json:"expected_left"` // nanoseconds, when TotalRows is known
 	Reached      time.Time     `json:"reached"`       // newest updated_at so far
 }
-
-// Resync tells whether the walk is a full resync.
-func (p *Progress) Resync() bool { return p.Walk == sinks.WalkFull }

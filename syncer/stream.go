@@ -109,20 +109,23 @@ func (st *stream) succeeded(ctx context.Context, kind string) {
 	if !well {
 		return
 	}
-	state, detail := st.runningState()
-	st.set(ctx, state, detail)
+	st.set(ctx, st.runningState(), st.runningDetail())
 }
 
-// runningState is the state of a stream whose walks go well, and what a person has
-// to do about it.
-func (st *stream) runningState() (state, detail string) {
-	if !st.filled() {
-		return StateBackfill, ""
-	}
+// runningDetail is what a person has to do about a stream whose walks go well.
+func (st *stream) runningDetail() string {
 	if held := st.held(); held != nil {
-		return StateHeld, held.Error()
+		return held.Error()
 	}
-	return StateRunning, ""
+	return ""
+}
+
+// runningState is the state of a stream whose walks go well.
+func (st *stream) runningState() string {
+	if st.filled() {
+		return StateRunning
+	}
+	return StateBackfill
 }
 
 // filled tells whether the stream's backfill has reached its end; streams without

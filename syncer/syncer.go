@@ -64,6 +64,8 @@ type Syncer struct {
 	backfills   chan struct{} // bounds the backfills that run at once
 	startedAt   time.Time
 
+	verifyLimits verifyLimits
+
 	starting sync.Mutex
 	started  bool
 
@@ -110,7 +112,7 @@ func New(opts Options) (*Syncer, error) {
 		opts: opts, log: opts.Logger, definitions: defs, times: times,
 		doorman: newDoorman(), metrics: newMetrics(), versions: &versions{},
 		backfills: make(chan struct{}, maxBackfills), startedAt: time.Now(),
-		ending: map[string]*source{},
+		ending: map[string]*source{}, verifyLimits: standardVerify,
 	}
 	p, err := y.plan(opts.Sources)
 	if err != nil {

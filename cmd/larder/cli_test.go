@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -345,4 +346,43 @@ func TestDemo(t *testing.T) {
 		t.Errorf("demo says:\n%s", r.out)
 	}
 	h.want(0, "rows of 2 restaurants", "demo", "--once", "--days", "2", "--orders-per-day", "10") // empties its folder
+}
+
+func TestVerify(t *testing.T) {
+	h := newHouse(t)
+	h.configure(quiet + local("embedded:./data"))
+	h.want(2, `--format "xml" is unknown`, "verify", "--format", "xml")
+	h.want(2, `--source "bar" is not configured`, "verify", "--source", "bar")
+	h.want(4, "there is no data at", "verify")
+	h.want(0, "ok", "sync")
+	r := h.want(0, "differences: 0, still moving: 0, quarantined: 0", "verify")
+	if strings.Count(r.out, "equal\n") != 9 {
+		t.Errorf("not every stream is equal:\n%s", r.out)
+	}
+
+	// A product that is deleted for good leaves no tombstone.
+	product := h.Restaurant(0).IDs(sandbox.StreamProducts)[0]
+	if err := h.Restaurant(0).Purge(sandbox.StreamProducts, product); err != nil {
+		t.Fatal(err)
+	}
+	h.want(1, "differs: bistro products "+product+" (row): API absent, mirror live\n", "verify", "--stream", "products")
+	r = h.want(1, "1 row differs from the API", "verify", "--stream", "products", "--format", "json")
+	lines := strings.Split(strings.TrimSpace(r.out), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("%d lines:\n%s", len(lines), r.out)
+	}
+	var found, summary struct {
+		Kind, Source, Stream, ID, API, Mirror string
+		Differences, Rows                     int
+	}
+	if err := errors.Join(json.Unmarshal([]byte(lines[0]), &found), json.Unmarshal([]byte(lines[1]), &summary)); err != nil {
+		t.Fatal(err)
+	}
+	if found.Kind != "difference" || found.ID != product || found.Source != "bistro" || found.API != "absent" || found.Mirror != "live" ||
+		summary.Kind != "summary" || summary.Differences != 1 || summary.Rows == 0 {
+		t.Errorf("%+v\n%+v", found, summary)
+	}
+
+	h.key(sandbox.RoleDisabled)
+	h.want(3, "disabled", "verify")
 }

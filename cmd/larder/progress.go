@@ -219,13 +219,6 @@ func (b *bar) say(text string) {
 
 // forecast tells how far a walk is and how long it will take.
 func forecast(p *syncer.Progress) string {
-	if p.Resync() {
-		return "full resync: " + amounts(p)
-	}
-	return amounts(p)
-}
-
-func amounts(p *syncer.Progress) string {
 	switch {
 	case p.TotalRows == 0:
 		return fmt.Sprintf("%d rows", p.Rows)

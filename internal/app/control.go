@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/larder-sync/larder/syncer"
@@ -39,6 +40,7 @@ type mounter interface {
 type passer interface {
 	Status() syncer.Status
 	RunOnce(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (syncer.Report, error)
+	Verify(ctx context.Context, sel syncer.Selection, found func(syncer.Finding), progress func(syncer.VerifyProgress)) (syncer.VerifyReport, error)
 }
 
 // mount serves the control routes. With nil, passes are not taken: the process
@@ -47,6 +49,7 @@ func mount(m mounter, status func() syncer.Status, p passer, log *slog.Logger) {
 	c := &control{status: status, passer: p, log: log}
 	m.Handle("GET "+routeStatus, http.HandlerFunc(c.serveStatus))
 	m.Handle("POST "+routeSync, http.HandlerFunc(c.serveSync))
+	m.Handle("POST "+routeVerify, http.HandlerFunc(c.serveVerify))
 }
 
 type control struct {
@@ -74,7 +77,7 @@ func (c *control) serveSync(w http.ResponseWriter, r *http.Request) {
 	}
 	c.log.Info("a pass was asked for", "sources", sel.Sources, "streams", sel.Streams)
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	send := sender(w, c.log)
+	send := sender[message](w, c.log)
 	report, err := c.passer.RunOnce(r.Context(), sel, func(s syncer.Status) { send(message{Status: &s}) })
 	if err != nil {
 		send(message{Error: err.Error(), Code: ExitCode(err)})
@@ -84,9 +87,12 @@ func (c *control) serveSync(w http.ResponseWriter, r *http.Request) {
 }
 
 // sender writes messages, one a line, at once.
-func sender(w http.ResponseWriter, log *slog.Logger) func(message) {
+func sender[T any](w http.ResponseWriter, log *slog.Logger) func(T) {
 	encoder, flusher := json.NewEncoder(w), http.NewResponseController(w)
-	return func(m message) {
+	var mu sync.Mutex
+	return func(m T) {
+		mu.Lock()
+		defer mu.Unlock()
 		err := encoder.Encode(m)
 		if err == nil {
 			err = flusher.Flush()

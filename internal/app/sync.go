@@ -85,24 +85,34 @@ type pass struct {
 
 // syncHere makes the pass in this process.
 func (a *App) syncHere(ctx context.Context, l *lifecycle, w *way, p pass) (syncer.Report, error) {
-	sink, err := a.openSink(ctx, l, w, prometheus.NewRegistry())
+	y, ctx, stop, err := a.syncerHere(ctx, l, w, p)
 	if err != nil {
 		return syncer.Report{}, err
 	}
+	defer stop()
+	return y.RunOnce(ctx, p.sel, p.onProgress)
+}
+
+// syncerHere makes a syncer of this process, for one pass. The context that it
+// returns ends when the warehouse has gone.
+func (a *App) syncerHere(ctx context.Context, l *lifecycle, w *way, p pass) (*syncer.Syncer, context.Context, func(), error) {
+	sink, err := a.openSink(ctx, l, w, prometheus.NewRegistry())
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	if err := a.migrated(ctx, sink, p.wait, a.tellDown); err != nil {
-		return syncer.Report{}, err
+		return nil, nil, nil, err
 	}
 	y, err := a.newSyncer(l, p.sources, sink, nil)
 	if err != nil {
-		return syncer.Report{}, err
+		return nil, nil, nil, err
 	}
 	if w.engine != nil {
 		mount(w.engine, y.Status, nil, a.log)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	go a.giveUp(ctx, sink, p.wait, cancel)
-	return y.RunOnce(ctx, p.sel, p.onProgress)
+	return y, ctx, func() { cancel(nil) }, nil
 }
 
 // giveUp ends a pass whose warehouse has gone: rows would wait for it forever.

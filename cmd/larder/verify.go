@@ -1,0 +1,266 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-sync/larder/internal/app"
+	"github.com/larder-sync/larder/syncer"
+)
+
+func verifyCommand(g *globals) *cobra.Command {
+	var sel syncer.Selection
+	var wait time.Duration
+	var format string
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Compare every row with the API and print each difference",
+		Long: `Walks every list of the API whole and compares each row with the warehouse: the
+JSON as received, unknown fields included, the typed columns, and what was removed
+and why. It uses what the daemon leaves of the API's limits, so it delays nothing; a
+list takes as long as its first backfill took. Beside a running daemon on the same
+embedded warehouse, the daemon does the work.
+
+Rows may change meanwhile: a difference counts only when it still stands after the
+next incremental walk, while the API's own answer stood still. What never stood still
+is told as moving, and what is in quarantine is listed; both are no difference.
+
+Each line tells source, stream, id, field and both values. A field is a path in the
+API's JSON, or a column of the table. With --format json every finding is one JSON
+object on a line, and the last line is a summary; its "kind" is difference, moving,
+quarantined or summary.
+
+Exit codes: 0 no difference; 1 a difference, or something could not be compared;
+2 usage or configuration; 3 the API refused; 4 the warehouse could not be reached.`,
+		Example: `  larder verify
+  larder verify --source bistro --stream sales_orders
+  larder verify --format json | jq 'select(.kind == "difference")'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if format != formatText && format != formatJSON {
+				return app.UsageError(fmt.Errorf("--format %q is unknown; known are %s, %s", format, formatText, formatJSON))
+			}
+			return runVerify(cmd, g, sel, wait, format)
+		},
+	}
+	cmd.Flags().StringArrayVar(&sel.Sources, "source", nil, "only this `source`; may be repeated")
+	cmd.Flags().StringArrayVar(&sel.Streams, "stream", nil, "only this `stream`; may be repeated")
+	cmd.Flags().StringVar(&format, "format", formatText, "`form` of what is found: text or json")
+	cmd.Flags().DurationVar(&wait, "wait", 30*time.Second, "how long to wait for a remote warehouse that is down")
+	return cmd
+}
+
+const (
+	formatText = "text"
+	formatJSON = "json"
+)
+
+func runVerify(cmd *cobra.Command, g *globals, sel syncer.Selection, wait time.Duration, format string) error {
+	show := newProgress(cmd.Context(), g.err)
+	a, err := g.loadLogging(false, show.log(), show.level())
+	if err != nil {
+		show.end()
+		return err
+	}
+	out := g.out
+	if interactive(g.out) {
+		out = show.log() // above the bars
+	}
+	p := &findingPrinter{out: out, json: format == formatJSON}
+	report, err := a.Verify(cmd.Context(), sel, wait, app.Verifying{
+		Found:    p.print,
+		Progress: func(v syncer.VerifyProgress) { show.update(v.Status) },
+	})
+	show.end()
+	p.out = g.out
+	if len(report.Sources) > 0 {
+		p.summary(report, err)
+	}
+	return errors.Join(p.err, err)
+}
+
+// findingPrinter prints findings as they come, and the report at the end.
+type findingPrinter struct {
+	out   io.Writer
+	json  bool
+	hints []string
+	err   error // the first of writing
+}
+
+func (p *findingPrinter) printf(format string, args ...any) {
+	if _, err := fmt.Fprintf(p.out, format, args...); err != nil && p.err == nil {
+		p.err = fmt.Errorf("print: %w", err)
+	}
+}
+
+func (p *findingPrinter) print(f syncer.Finding) {
+	if p.json {
+		p.line(f)
+		return
+	}
+	if f.Hint != "" && !slices.Contains(p.hints, f.Hint) {
+		p.hints = append(p.hints, f.Hint)
+	}
+	row := fmt.Sprintf("%s %s %s", f.Source, f.Stream, shownID(f.ID))
+	switch f.Kind {
+	case syncer.FoundDifference:
+		p.printf("differs: %s %s: %s\n", row, shownField(f), shownValues(f))
+	case syncer.FoundQuarantined:
+		p.printf("quarantined: %s %s: %s\n", row, shownField(f), f.Reason)
+	default:
+		p.printf("%s: %s\n", f.Kind, row)
+	}
+}
+
+// line prints a value as JSON on a line of its own.
+func (p *findingPrinter) line(v any) {
+	b, err := json.Marshal(v)
+	if err != nil && p.err == nil {
+		p.err = fmt.Errorf("print: %w", err)
+		return
+	}
+	p.printf("%s\n", b)
+}
+
+// shownID is an id in quotes where it could be taken for something else.
+func shownID(id string) string {
+	if id == "" || strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) || r == ' ' || r == '"' }) {
+		return strconv.Quote(id)
+	}
+	return id
+}
+
+func shownField(f syncer.Finding) string {
+	switch {
+	case f.Column:
+		return "column " + f.Field
+	case f.Field == "":
+		return "(row)"
+	default:
+		return f.Field
+	}
+}
+
+func shownValues(f syncer.Finding) string {
+	if f.API == nil && f.Mirror == nil {
+		return "not shown"
+	}
+	if f.Field != "" {
+		return "API " + shownValue(f.API) + ", mirror " + shownValue(f.Mirror)
+	}
+	var api, mirror string // words about the whole row
+	if json.Unmarshal(f.API, &api) != nil || json.Unmarshal(f.Mirror, &mirror) != nil {
+		return "API " + shownValue(f.API) + ", mirror " + shownValue(f.Mirror)
+	}
+	return "API " + api + ", mirror " + mirror
+}
+
+func shownValue(v json.RawMessage) string {
+	if len(v) == 0 {
+		return "(none)"
+	}
+	const most = 200
+	if text := []rune(string(v)); len(text) > most {
+		return string(text[:most]) + "…"
+	}
+	return string(v)
+}
+
+// verifySummary is the last line of --format json.
+type verifySummary struct {
+	Kind        string         `json:"kind"` // summary
+	StartedAt   time.Time      `json:"started_at"`
+	FinishedAt  time.Time      `json:"finished_at"`
+	Rows        uint64         `json:"rows"`
+	Differences uint64         `json:"differences"`
+	Moving      uint64         `json:"moving"`
+	Quarantined uint64         `json:"quarantined"`
+	Interrupted bool           `json:"interrupted,omitempty"`
+	Streams     []verifyStream `json:"streams"`
+}
+
+type verifyStream struct {
+	Source string `json:"source"`
+	syncer.StreamVerify
+	Error string `json:"error,omitempty"`
+}
+
+func summarize(r syncer.VerifyReport, err error) verifySummary {
+	s := verifySummary{Kind: "summary", StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Differences: r.Differences(), Interrupted: errors.Is(err, context.Canceled)}
+	for _, source := range r.Sources {
+		if source.Err != nil && len(source.Streams) == 0 {
+			s.Streams = append(s.Streams, verifyStream{Source: source.Source, Error: source.Err.Error()})
+		}
+		for _, st := range source.Streams {
+			s.Rows += st.Rows
+			s.Moving += st.Moving
+			s.Quarantined += st.Quarantined
+			line := verifyStream{Source: source.Source, StreamVerify: st}
+			if st.Err != nil {
+				line.Error = st.Err.Error()
+			}
+			s.Streams = append(s.Streams, line)
+		}
+	}
+	return s
+}
+
+func (p *findingPrinter) summary(r syncer.VerifyReport, err error) {
+	s := summarize(r, err)
+	if p.json {
+		p.line(s)
+		return
+	}
+	t := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "source\tstream\trows\tdiffer\tmoving\tsettled\tquarantined\ttime\tresult")
+	for _, st := range s.Streams {
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n", st.Source, orDash(st.Stream), st.Rows, st.Differences,
+			st.Moving, st.Settled, st.Quarantined, st.Took.Round(100*time.Millisecond), verifyOutcome(st))
+	}
+	if err := t.Flush(); err != nil && p.err == nil {
+		p.err = fmt.Errorf("print: %w", err)
+	}
+	for _, st := range s.Streams {
+		if st.Unjudged > 0 {
+			p.printf("%s %s: %d more rows differed at first sight; so many are not looked at again\n", st.Source, st.Stream, st.Unjudged)
+		}
+	}
+	for _, hint := range p.hints {
+		p.printf("%s\n", hint)
+	}
+	p.printf("rows: %d, differences: %d, still moving: %d, quarantined: %d, time: %s\n", s.Rows, s.Differences, s.Moving, s.Quarantined,
+		s.FinishedAt.Sub(s.StartedAt).Round(100*time.Millisecond))
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+func verifyOutcome(st verifyStream) string {
+	switch {
+	case st.Off != "":
+		return "off: " + st.Off
+	case errors.Is(st.Err, context.Canceled) || st.Error == "" && !st.Done:
+		return "interrupted"
+	case st.Error != "":
+		return "failed"
+	case st.Differences+st.Unjudged > 0:
+		return "differs"
+	default:
+		return "equal"
+	}
+}

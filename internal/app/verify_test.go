@@ -1,0 +1,211 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// damage runs statements in the engine of a daemon, past everything that forbids
+// them.
+func damage(t *testing.T, d *daemon, statements ...string) {
+	t.Helper()
+	client := &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) { return d.way.engine.Dial(ctx, address) },
+	}}
+	defer client.CloseIdleConnections()
+	for _, sql := range statements {
+		res, err := client.Post("http://engine/", "text/plain", strings.NewReader(sql))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil || res.StatusCode != http.StatusOK {
+			t.Fatalf("%s\n%s %s %v", sql, res.Status, body, err)
+		}
+	}
+}
+
+// change is a statement that writes a row anew with other values.
+func change(table, id, values string) string {
+	return fmt.Sprintf("INSERT INTO larder_raw.%[1]s SELECT * REPLACE (_version + 1 AS _version, %[3]s) FROM (SELECT * FROM larder_raw.%[1]s WHERE id = '%[2]s' ORDER BY _version DESC LIMIT 1)", table, id, values)
+}
+
+func (w *world) verify(t *testing.T) (syncer.VerifyReport, []string, error) {
+	t.Helper()
+	var mu sync.Mutex
+	var found []string
+	told := 0
+	report, err := w.app.Verify(t.Context(), syncer.Selection{}, time.Minute, Verifying{
+		Found: func(f syncer.Finding) {
+			mu.Lock()
+			defer mu.Unlock()
+			field := f.Field
+			if f.Column {
+				field = "column " + field
+			}
+			found = append(found, strings.Join([]string{f.Kind, f.Stream, f.ID, field, string(f.API), string(f.Mirror)}, "|"))
+		},
+		Progress: func(syncer.VerifyProgress) { told++ },
+	})
+	if told == 0 {
+		t.Error("no progress was told")
+	}
+	slices.Sort(found)
+	return report, found, err
+}
+
+// TestVerifyInTheEngine compares every stream and every kind of column as the
+// engine holds them, through the daemon and without one.
+func TestVerifyInTheEngine(t *testing.T) {
+	w := newWorld(t, sandbox.Options{Seed: 4, Orders: 500, Days: 100, NoLimits: true, Readings: sandbox.Readings{
+		NewMapKeys: true, NullTombstones: true, NeverPaidTombstones: true, NullUpdatedAt: 5,
+	}})
+	d, err := w.app.startDaemon(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.run(ctx) }()
+	stop := sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("the daemon ends with %v", err)
+		}
+	})
+	defer stop()
+	w.sync(t)
+
+	report, found, err := w.verify(t)
+	if err != nil || len(found) > 0 {
+		t.Fatalf("an undamaged mirror differs: %v\n%s", err, strings.Join(found, "\n"))
+	}
+	for _, st := range report.Sources[0].Streams {
+		if st.Rows == 0 || !st.Done {
+			t.Errorf("%+v", st)
+		}
+	}
+	if n := len(report.Sources[0].Streams); n != len(config.Streams) {
+		t.Errorf("%d streams", n)
+	}
+
+	r := w.Restaurant(0)
+	orders, products := r.IDs(sandbox.StreamSalesOrders), r.IDs(sandbox.StreamProducts)
+	ingredients, categories := r.IDs(sandbox.StreamIngredients), r.IDs(sandbox.StreamCategories)
+	location := r.LocationIDs()[0]
+	damage(t, d,
+		change("sales_orders", orders[5], "toDecimal64('12345.67', 2) AS totals_total"),
+		change("sales_orders", orders[6], "arrayMap(x -> concat(x, '!'), items.name) AS `items.name`"),
+		change("sales_orders", orders[7], "toDateTime64('2001-02-03 04:05:06.000007', 6, 'UTC') AS created_at"),
+		change("products", products[2], "CAST((['online'], [true]), 'Map(String, Bool)') AS channels_enabled"),
+		change("products", products[3], "replaceRegexpOne(_raw, '\"name\":\"[^\"]*\"', '\"name\":\"x\"') AS _raw"),
+		change("ingredients", ingredients[1], "toDecimal128('0.0000000001', 10) AS stock"),
+		change("categories", categories[0], "1 AS _deleted, 'gone' AS _delete_reason"),
+		change("locations", location, "NOT ordering_accepting AS ordering_accepting"),
+		change("products", products[4], "'one too many' AS id"),
+		"DELETE FROM larder_raw.sales_orders WHERE id = '"+orders[8]+"'",
+	)
+	want := []string{
+		"difference|categories|" + categories[0] + `||"live"|"removed: gone"`,
+		"difference|ingredients|" + ingredients[1] + "|column stock|",
+		"difference|locations|" + location + "|column ordering_accepting|",
+		"difference|products|" + products[2] + "|column channels_enabled|",
+		"difference|products|" + products[3] + "|name|",
+		`difference|products|one too many||"absent"|"live"`,
+		"difference|sales_orders|" + orders[5] + "|column totals_total|",
+		"difference|sales_orders|" + orders[6] + "|column items.name|",
+		"difference|sales_orders|" + orders[7] + "|column created_at|",
+		"difference|sales_orders|" + orders[8] + `||"live"|"absent"`,
+	}
+	w.expectFound(t, want)
+	stop()
+	w.expectFound(t, want) // the same without the daemon
+}
+
+// expectFound verifies, and compares the beginnings of the findings.
+func (w *world) expectFound(t *testing.T, want []string) {
+	t.Helper()
+	report, found, err := w.verify(t)
+	if _, ok := errors.AsType[*VerifyError](err); !ok || ExitCode(err) != ExitProblem || report.Differences() != uint64(len(want)) {
+		t.Errorf("%v, exit code %d, %d rows differ", err, ExitCode(err), report.Differences())
+	}
+	slices.Sort(want)
+	short := slices.Clone(found)
+	for i := range short {
+		if i < len(want) && strings.HasPrefix(short[i], want[i]) {
+			short[i] = want[i]
+		}
+	}
+	if diff := cmp.Diff(want, short); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+	for _, f := range found {
+		parts := strings.Split(f, "|")
+		if len(parts) != 6 || parts[4] == "" || parts[5] == "" || parts[4] == parts[5] {
+			t.Errorf("without both values: %s", f)
+		}
+	}
+}
+
+// An interrupted verification reports as far as it came, with a daemon too.
+func TestVerifyInterrupted(t *testing.T) {
+	w := newWorld(t, sandbox.Options{Orders: 600, Days: 5, NoLimits: true})
+	d, err := w.app.startDaemon(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.run(ctx) }()
+	w.sync(t)
+	if err := w.AddFault(sandbox.Fault{Kind: sandbox.FaultHang, Route: "/sales/orders", Probability: 1}); err != nil {
+		t.Fatal(err)
+	}
+	verify := func() {
+		t.Helper()
+		ctx, interrupt := context.WithCancel(t.Context())
+		defer interrupt()
+		report, err := w.app.Verify(ctx, syncer.Selection{}, time.Minute, Verifying{Progress: func(p syncer.VerifyProgress) {
+			for _, st := range p.Report.Sources[0].Streams {
+				if st.Stream == sandbox.StreamSalesOrders {
+					interrupt()
+				}
+			}
+		}})
+		if !errors.Is(err, context.Canceled) || ExitCode(err) != ExitProblem || len(report.Sources) != 1 || len(report.Sources[0].Streams) < 5 || report.Sources[0].Streams[0].Rows != 1 {
+			t.Errorf("%v, %+v", err, report)
+		}
+	}
+	verify()
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	verify()
+}
+
+func TestVerifyOfNothing(t *testing.T) {
+	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
+	if _, err := w.app.Verify(t.Context(), syncer.Selection{}, 0, Verifying{}); ExitCode(err) != ExitWarehouse {
+		t.Errorf("without a warehouse: %v", err)
+	}
+	if _, err := w.app.Verify(t.Context(), syncer.Selection{Sources: []string{"none"}}, 0, Verifying{}); ExitCode(err) != ExitUsage {
+		t.Errorf("an unknown source: %v", err)
+	}
+}

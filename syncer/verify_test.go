@@ -1,0 +1,483 @@
+package syncer
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/syncer/compare"
+	"github.com/larder-sync/larder/syncer/internal/memsink"
+)
+
+// verify verifies and fails the test when anything could not be compared.
+func (w *world) verify(sel Selection) (VerifyReport, []Finding) {
+	w.t.Helper()
+	var found []Finding
+	report, err := w.syncer.Verify(w.t.Context(), sel, func(f Finding) { found = append(found, f) }, nil)
+	if err == nil {
+		err = report.Err()
+	}
+	if err != nil {
+		w.t.Fatalf("verify: %v", err)
+	}
+	return report, found
+}
+
+// brief is a finding in one line.
+func brief(f Finding) string {
+	field := f.Field
+	if f.Column {
+		field = "column " + field
+	}
+	return strings.Join([]string{f.Kind, f.Stream, f.ID, field, string(f.API), string(f.Mirror)}, "|")
+}
+
+func briefs(found []Finding) []string {
+	var all []string
+	for _, f := range found {
+		all = append(all, brief(f))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// The shapes of package compare are written from api.md by hand; the tables are
+// made from the types of package api. They must know the same columns.
+func TestEveryColumnIsCompared(t *testing.T) {
+	defs, err := definitions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range defs {
+		shape, ok := compare.Of(d.name)
+		if !ok {
+			t.Errorf("no shape of %s", d.name)
+			continue
+		}
+		want := shape.Columns()
+		if d.name == streamDaily {
+			want = append(want, "location_id") // given with the row
+		}
+		var got []string
+		for _, c := range d.plan.Table().Columns {
+			got = append(got, c.Name)
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-shape +table):\n%s", d.name, diff)
+		}
+	}
+}
+
+func TestVerifyOfALiveMirrorFindsNothing(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 5, Businesses: 2, Orders: 900, Days: 30, Pace: 40, Readings: sandbox.Readings{
+		StrangeIDs: true, NewMapKeys: true, NullTombstones: true, NeverPaidTombstones: true, NullUpdatedAt: 5, StampDelay: time.Minute,
+	}}, func(t *testing.T, w *world) {
+		freeze := w.alive()
+		w.run()
+		w.until("filled", time.Hour, w.filled)
+		time.Sleep(20 * time.Minute)
+		report, found := w.verify(Selection{})
+		freeze()
+		for _, f := range found {
+			if f.Kind != FoundMoving {
+				t.Errorf("%+v", f)
+			}
+		}
+		for _, s := range report.Sources {
+			if len(s.Streams) != len(w.syncer.StreamNames()) {
+				t.Errorf("%s: %d streams", s.Source, len(s.Streams))
+			}
+			for _, st := range s.Streams {
+				if !st.Done || st.Rows == 0 || st.Off != "" || st.Unjudged > 0 {
+					t.Errorf("%s %+v", s.Source, st)
+				}
+			}
+		}
+		synctest.Wait()
+	})
+}
+
+// still is a mirror that is complete, of a world that stands still.
+func still(t *testing.T, test func(t *testing.T, w *world, business string)) {
+	t.Helper()
+	inWorld(t, sandbox.Options{Seed: 9, Orders: 700, Days: 120}, func(t *testing.T, w *world) {
+		w.run(w.sources()[:1]...)
+		w.until("filled", time.Hour, w.filled)
+		time.Sleep(20 * time.Minute)
+		test(t, w, w.syncer.Status().Sources[0].BusinessID)
+	})
+}
+
+func TestVerifyFindsEveryDamageOnce(t *testing.T) {
+	still(t, func(t *testing.T, w *world, b string) {
+		orders, products := w.box.Restaurant(0).IDs(sandbox.StreamSalesOrders), w.box.Restaurant(0).IDs(sandbox.StreamProducts)
+		buried := orders[10:13]
+		for _, id := range buried {
+			if err := w.box.Restaurant(0).CancelOrder(id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(20 * time.Minute) // out of sight of the incremental walks
+		var want []string
+		expect := func(stream, id, field, api, mirror string) {
+			want = append(want, strings.Join([]string{FoundDifference, stream, id, field, api, mirror}, "|"))
+		}
+
+		w.store.Lose("sales_orders", b, orders[1])
+		expect("sales_orders", orders[1], "", `"live"`, `"absent"`)
+
+		w.alterRaw("sales_orders", b, orders[2], `"channel":"`, `"channel":"not `)
+		raw := w.store.Row("sales_orders", b, orders[2]).Raw
+		channel, _, _ := strings.Cut(strings.SplitAfter(raw, `"channel":"not `)[1], `"`)
+		expect("sales_orders", orders[2], "channel", `"`+channel+`"`, `"not `+channel+`"`)
+
+		w.store.EditColumn("products", b, products[0], "price", `"0.01"`)
+		expect("products", products[0], "column price", jsonField(t, w.store.Row("products", b, products[0]).Raw, "price"), `"0.01"`)
+
+		w.store.Edit("sales_orders", b, buried[0], func(r *memsink.Row) { r.Deleted = false })
+		expect("sales_orders", buried[0], "", `"removed: `+w.store.Row("sales_orders", b, buried[0]).Reason+`"`, `"live"`)
+
+		w.store.Edit("sales_orders", b, buried[1], func(r *memsink.Row) { r.Reason += r.Reason })
+		reason := w.store.Row("sales_orders", b, buried[1]).Reason
+		expect("sales_orders", buried[1], "reason", `"`+reason[:len(reason)/2]+`"`, `"`+reason+`"`)
+
+		at := w.store.Row("sales_orders", b, buried[2]).DeletedAt
+		w.store.Edit("sales_orders", b, buried[2], func(r *memsink.Row) { r.DeletedAt = r.DeletedAt.Add(time.Hour) })
+		expect("sales_orders", buried[2], "deleted_at", at.UTC().Format(`"`+instantColumn+`"`), at.Add(time.Hour).UTC().Format(`"`+instantColumn+`"`))
+
+		w.store.Copy("products", b, products[1], "one too many")
+		expect("products", "one too many", "", `"absent"`, `"live"`)
+
+		w.store.Edit("products", b, products[2], func(r *memsink.Row) { r.Deleted, r.Reason = true, "gone" })
+		expect("products", products[2], "", `"live"`, `"removed: gone"`)
+
+		category := w.box.Restaurant(0).IDs(sandbox.StreamCategories)[0]
+		w.store.EditColumn("categories", b, category, "position", `77`)
+		expect("categories", category, "column position", jsonField(t, w.store.Row("categories", b, category).Raw, "position"), `77`)
+
+		location := w.box.Restaurant(0).LocationIDs()[0]
+		w.store.EditColumn("locations", b, location, "timezone", `"Europe/Paris"`)
+		expect("locations", location, "column timezone", `"Europe/Bucharest"`, `"Europe/Paris"`)
+		for _, code := range slices.Sorted(maps.Keys(w.store.Rows("allergens", b)))[:1] {
+			w.store.Copy("allergens", b, code, "none such")
+		}
+		expect("allergens", "none such", "", `"absent"`, `"live"`)
+
+		day := string(dayOf(time.Now().AddDate(0, 0, -100)))
+		w.store.EditColumn("sales_daily", b, day, "location_id", `"here"`)
+		expect("sales_daily", day, "column location_id", `null`, `"here"`)
+		key := w.syncer.Status().Sources[0].Name
+		for id := range w.store.Rows("api_keys", b) {
+			w.store.EditColumn("api_keys", b, id, "rate_limits_per_minute", `121`)
+			expect("api_keys", id, "column rate_limits_per_minute", `120`, `121`)
+		}
+
+		report, found := w.verify(Selection{Sources: []string{key}})
+		slices.Sort(want)
+		if diff := cmp.Diff(want, briefs(found)); diff != "" {
+			t.Errorf("findings (-want +got):\n%s", diff)
+		}
+		if n := report.Differences(); n != uint64(len(want)) {
+			t.Errorf("%d rows differ in the report, want %d", n, len(want))
+		}
+	})
+}
+
+func (w *world) alterRaw(table, business, id, from, to string) {
+	w.t.Helper()
+	w.store.Edit(table, business, id, func(r *memsink.Row) {
+		if !strings.Contains(r.Raw, from) {
+			w.t.Errorf("%q is not in %s", from, r.Raw)
+		}
+		r.Raw = strings.Replace(r.Raw, from, to, 1)
+	})
+}
+
+func jsonField(t *testing.T, raw, field string) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(raw, `"`+field+`":`)
+	if !ok {
+		t.Fatalf("no %s in %s", field, raw)
+	}
+	value, _, _ := strings.Cut(rest, ",")
+	return value
+}
+
+// Rows that the spool and the parts of a walk do not hold at once are compared too.
+func TestVerifyInSmallMemory(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	still(t, func(t *testing.T, w *world, b string) {
+		w.syncer.verifyLimits = verifyLimits{rows: 30, bytes: 1 << 20, ids: 2000, suspects: 3, page: 7}
+		orders := w.box.Restaurant(0).IDs(sandbox.StreamSalesOrders)
+		for _, id := range orders[:5] {
+			w.store.Copy("sales_orders", b, id, id+"+")
+		}
+		report, found := w.verify(Selection{Streams: []string{"sales_orders"}})
+		r := report.Sources[0].Streams[0]
+		if len(found) != 3 || r.Differences != 3 || r.Unjudged != 2 || report.Differences() != 5 {
+			t.Errorf("%+v\n%+v", r, found)
+		}
+		if r.Rows != uint64(len(w.store.Rows("sales_orders", b))-5) {
+			t.Errorf("%d rows were compared, %d are stored", r.Rows, len(w.store.Rows("sales_orders", b)))
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	})
+}
+
+// A row that changes while it is looked at is no difference.
+func TestVerifyOfMovingRows(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 2, Orders: -1, Days: 5}, func(t *testing.T, w *world) {
+		w.schedule.Incremental = "@every 10m"
+		w.run()
+		w.until("filled", time.Hour, w.filled)
+		if err := w.box.AddFault(sandbox.Fault{Kind: sandbox.FaultLatency, Probability: 1, Delay: 100 * time.Millisecond}); err != nil {
+			t.Fatal(err)
+		}
+		r := w.box.Restaurant(0)
+		ids := r.IDs(sandbox.StreamIngredients)[:3]
+		quit, ended := make(chan struct{}), make(chan struct{})
+		go func() { // stock that moves every 40 ms, and one row once a minute
+			defer close(ended)
+			for i := int64(0); ; i++ {
+				select {
+				case <-quit:
+					return
+				case <-time.After(40 * time.Millisecond):
+				}
+				for _, id := range ids[:2] {
+					if err := r.SetStock(id, 1000+i); err != nil {
+						t.Error(err)
+					}
+				}
+				if i%1500 == 0 {
+					if err := r.SetStock(ids[2], i); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		}()
+		time.Sleep(time.Minute + 100*time.Millisecond)
+		report, found := w.verify(Selection{Streams: []string{"ingredients"}})
+		close(quit)
+		<-ended
+		got := report.Sources[0].Streams[0]
+		if got.Differences != 0 || got.Moving != 2 || got.Settled == 0 {
+			t.Errorf("%+v", got)
+		}
+		for _, f := range found {
+			if f.Kind != FoundMoving || !slices.Contains(ids[:2], f.ID) {
+				t.Errorf("%+v", f)
+			}
+		}
+	})
+}
+
+// What incremental walks cannot see by the rules of the API is a difference, with
+// what heals it.
+func TestVerifyFindsWhatIncrementalWalksCannotSee(t *testing.T) {
+	still(t, func(t *testing.T, w *world, b string) {
+		r := w.box.Restaurant(0)
+		products := r.IDs(sandbox.StreamProducts)
+		if err := r.Purge(sandbox.StreamProducts, products[3]); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Minute)
+		_, found := w.verify(Selection{Streams: []string{"products", "sales_orders"}})
+		seen := map[string]int{}
+		for _, f := range found {
+			seen[f.Stream]++
+			if f.Kind != FoundDifference || f.Hint != hintResync {
+				t.Errorf("%+v", f)
+			}
+			if f.Stream == "sales_orders" && !strings.HasSuffix(f.Field, ".product_id") {
+				t.Errorf("%+v", f)
+			}
+		}
+		if seen["products"] != 1 || seen["sales_orders"] == 0 {
+			t.Errorf("%v", seen)
+		}
+	})
+}
+
+func TestVerifyListsTheQuarantine(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		stamp := clockText(time.Now().Add(-time.Hour))
+		f.set("/categories", category("a", "A", stamp), strings.Replace(category("b", "B", stamp), `"position":1`, `"position":"x"`, 1), `{"name":"nobody"}`)
+		w.run(w.one(func(s *Source) { s.Streams = []string{"categories"} }))
+		w.until("filled", time.Hour, w.filled)
+		time.Sleep(time.Minute)
+		report, found := w.verify(Selection{})
+		got := briefs(found)
+		want := []string{"quarantined|categories|b|position||", "quarantined|categories||id||"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		for _, f := range found {
+			if f.Reason == "" {
+				t.Errorf("no reason: %+v", f)
+			}
+		}
+		if r := report.Sources[0].Streams[0]; r.Quarantined != 2 || r.Differences != 0 {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// A source of some locations answers for their rows, and for those it wrote.
+func TestVerifyOfSomeLocations(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 9, Orders: 300, Days: 20}, func(t *testing.T, w *world) {
+		r := w.box.Restaurant(0)
+		here := r.LocationIDs()[0]
+		w.edit = func(s *Source) { s.Locations = []string{here} }
+		w.run(w.sources()[:1]...)
+		w.until("filled", time.Hour, w.filled)
+		b := w.syncer.Status().Sources[0].BusinessID
+		w.store.Copy("products", b, r.IDs(sandbox.StreamProducts)[0], "elsewhere")
+		w.store.Edit("products", b, "elsewhere", func(r *memsink.Row) { r.Location, r.Source = "other", "other" })
+		report, found := w.verify(Selection{})
+		if len(found) > 0 {
+			t.Errorf("%+v", found)
+		}
+		for _, st := range report.Sources[0].Streams {
+			if st.Off == "" && st.Rows == 0 {
+				t.Errorf("%+v", st)
+			}
+		}
+		moved := ""
+		for id, row := range w.store.Rows("products", b) {
+			if row.Location == here && !row.Deleted && (moved == "" || id < moved) {
+				moved = id
+			}
+		}
+		if err := r.Move(sandbox.StreamProducts, moved, r.LocationIDs()[1]); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Minute)
+		_, found = w.verify(Selection{Streams: []string{"products"}})
+		var fields []string
+		for _, f := range found {
+			if f.ID != moved || f.Kind != FoundDifference || f.Hint != hintResync {
+				t.Errorf("%+v", f)
+			}
+			fields = append(fields, f.Field)
+		}
+		if len(fields) == 0 {
+			t.Errorf("a row that moved out of sight is no difference: %q", fields)
+		}
+	})
+}
+
+func TestVerifyTellsWhatItCouldNotCompare(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		w.open(w.one(func(s *Source) { s.Streams = []string{"categories", "products", "allergens"} }))
+		report, err := w.syncer.Verify(t.Context(), Selection{}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, st := range report.Sources[0].Streams {
+			if (st.Stream == "allergens") == (st.Err != nil) {
+				t.Errorf("%+v", st)
+			}
+		}
+		if _, err := w.syncer.Verify(t.Context(), Selection{Streams: []string{"none"}}, nil, nil); err == nil {
+			t.Error("an unknown stream is no error")
+		}
+	})
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.keys = map[string]bool{}
+		report, err := w.open(w.one()).Verify(t.Context(), Selection{}, nil, nil)
+		if err != nil || report.Sources[0].State != StateUnauthorized || report.Err() == nil {
+			t.Errorf("%+v, %v", report, err)
+		}
+	})
+}
+
+// A cursor that the service refuses makes the walk begin anew; one that goes in
+// circles ends it.
+func TestVerifyOfCursorsThatFail(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 3, Orders: 700, Days: 10}, func(t *testing.T, w *world) {
+		w.run()
+		w.until("filled", time.Hour, w.filled)
+		time.Sleep(10 * time.Minute)
+		if err := w.box.AddFault(sandbox.Fault{Kind: sandbox.FaultCursorRefused, Route: "/sales/orders", Skip: 1, Count: 2}); err != nil {
+			t.Fatal(err)
+		}
+		report, found := w.verify(Selection{Streams: []string{"sales_orders"}})
+		if r := report.Sources[0].Streams[0]; len(found) > 0 || r.Rows < 600 {
+			t.Errorf("%+v %+v", r, found)
+		}
+	})
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		stamp := clockText(time.Now().Add(-time.Hour))
+		f.set("/categories", category("a", "A", stamp))
+		w.run(w.one(func(s *Source) { s.Streams = []string{"categories"} }))
+		w.until("filled", time.Hour, w.filled)
+		f.on("/categories", func(w http.ResponseWriter, _ *http.Request) bool {
+			fmt.Fprint(w, `{"data":[],"next_cursor":"c","has_more":true}`)
+			return true
+		})
+		report, err := w.syncer.Verify(t.Context(), Selection{}, nil, nil)
+		if err != nil || report.Err() == nil || !strings.Contains(report.Err().Error(), errRepeatedCursor.Error()) {
+			t.Errorf("%v, %v", err, report.Err())
+		}
+	})
+}
+
+func TestVerifyProgress(t *testing.T) {
+	still(t, func(t *testing.T, w *world, _ string) {
+		seen := map[string]bool{}
+		var last VerifyProgress
+		report, err := w.syncer.Verify(t.Context(), Selection{}, nil, func(p VerifyProgress) {
+			last = p
+			for _, st := range p.Status.Sources[0].Streams {
+				if st.Progress != nil {
+					seen[st.Name] = true
+					if st.Progress.Walk != walkVerify || st.Progress.Rows > 2000 || st.Progress.RequestsLeft > 20 {
+						t.Errorf("%s: %+v", st.Name, st.Progress)
+					}
+				}
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !seen["sales_orders"] || len(last.Report.Sources[0].Streams) != len(report.Sources[0].Streams) {
+			t.Errorf("%v, %+v", seen, last.Report)
+		}
+	})
+}
+
+// Every range is asked for once, and none is longer than the service answers.
+func TestRanges(t *testing.T) {
+	for _, c := range []struct {
+		sp   span
+		want string
+	}{
+		{span{"2026-01-01", "2026-01-01", ""}, "[{2026-01-01 2026-01-01 }]"},
+		{span{"2026-01-01", "2026-04-02", ""}, "[{2026-01-01 2026-04-02 }]"},
+		{span{"2026-01-01", "2026-04-03", "l"}, "[{2026-01-01 2026-04-02 l} {2026-04-03 2026-04-03 l}]"},
+		{span{"2026-01-02", "2026-01-01", ""}, "[]"},
+	} {
+		if got := fmt.Sprint(ranges(c.sp)); got != c.want {
+			t.Errorf("%v: %s", c.sp, got)
+		}
+	}
+	all := []*suspect{{place: span{"2026-05-01", "2026-05-01", ""}}, {place: span{"2026-01-01", "2026-01-01", ""}}, {place: span{"2026-01-05", "2026-01-05", ""}}}
+	if got := fmt.Sprint(spansOf(all)); got != "[{2026-01-01 2026-01-05 } {2026-05-01 2026-05-01 }]" {
+		t.Error(got)
+	}
+}

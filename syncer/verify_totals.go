@@ -1,0 +1,268 @@
+package syncer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+)
+
+// totals verifies the service's own totals: the days that were asked for are asked
+// again, in the longest ranges that the service answers.
+func (v *verification) totals(ctx context.Context) error {
+	spans, err := v.totalSpans(ctx)
+	if err != nil {
+		return err
+	}
+	for _, sp := range spans {
+		if err := v.compareSpan(ctx, sp); err != nil {
+			return err
+		}
+	}
+	v.mu.Lock()
+	n := v.compared
+	v.mu.Unlock()
+	v.ended(n)
+	return v.again(ctx, opinion{ask: v.askDays, pass: v.storeDays})
+}
+
+// totalSpans are the ranges to ask for: of what the stream is asked for, all days
+// back to where its way back has ended; of single locations beside that, the days
+// that are stored.
+func (v *verification) totalSpans(ctx context.Context) ([]span, error) {
+	st := v.stream
+	st.mu.Lock()
+	cp := st.totals.stored
+	st.mu.Unlock()
+	pos, err := readPosition(cp.Position)
+	if err != nil {
+		return nil, err
+	}
+	first, err := addDays(pos.To, 1)
+	if err != nil {
+		return nil, fmt.Errorf("stored position: %w", err)
+	}
+	today := dayOf(st.source.serviceNow())
+	var spans []span
+	wanted := st.wantedNow()
+	for _, l := range wanted {
+		spans = append(spans, ranges(span{first, today, l})...)
+	}
+	if !st.def.perLocation || len(st.source.cfg.Locations) > 0 {
+		return spans, nil
+	}
+	stored, err := v.firstStored(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range st.source.activeLocations() {
+		if day, ok := stored[l]; ok && !slices.Contains(wanted, l) {
+			spans = append(spans, ranges(span{day, today, l})...)
+		}
+	}
+	return spans, nil
+}
+
+// ranges cuts a span into such as the service answers.
+func ranges(sp span) []span {
+	var all []span
+	for from := sp.from; from <= sp.to; {
+		to, err := addDays(from, maxRange-1)
+		if err != nil {
+			return append(all, span{from, sp.to, sp.location})
+		}
+		all = append(all, span{from, min(to, sp.to), sp.location})
+		if from, err = addDays(to, 1); err != nil {
+			return all
+		}
+	}
+	return all
+}
+
+// firstStored is the first stored day of each location.
+func (v *verification) firstStored(ctx context.Context) (map[string]api.Date, error) {
+	first := map[string]api.Date{}
+	err := v.eachLive(ctx, "", func(id string) {
+		day, location, ok := strings.Cut(id, "/")
+		if _, known := first[location]; ok && !known {
+			first[location] = api.Date(day)
+		}
+	})
+	return first, err
+}
+
+// eachLive calls f with the id of every live line that begins with a prefix, in
+// order.
+func (v *verification) eachLive(ctx context.Context, prefix string, f func(id string)) error {
+	q := sinks.LiveQuery{Table: v.stream.def.name, Business: v.business(), Prefix: prefix, Limit: v.pass.limits.page}
+	for {
+		rows, err := v.sink().Live(ctx, q)
+		if err != nil {
+			return fmt.Errorf("read the live rows: %w", err)
+		}
+		for _, r := range rows {
+			f(r.ID)
+		}
+		if len(rows) < q.Limit {
+			return nil
+		}
+		q.After = rows[len(rows)-1].ID
+	}
+}
+
+// compareSpan compares the lines of one range of days.
+func (v *verification) compareSpan(ctx context.Context, sp span) error {
+	lines, err := v.askSpan(ctx, sp)
+	if err != nil {
+		return err
+	}
+	v.took(len(lines.rows), 0)
+	if err := v.compareRows(ctx, lines.rows, lines.place); err != nil {
+		return err
+	}
+	for _, prefix := range months(sp) {
+		if err := v.eachLive(ctx, prefix, func(id string) {
+			day := v.dayOfLine(id, sp.location)
+			if _, shown := lines.rows[id]; !shown && sp.covers(day) && !lines.unplaced[day] {
+				v.suspect(&suspect{id: id, extra: true, place: span{day, day, sp.location}})
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dayOfLine is the day of a stored line, empty when it is another location's.
+func (v *verification) dayOfLine(id, location string) api.Date {
+	day, rest, _ := strings.Cut(id, "/")
+	if v.stream.def.perLocation && rest != location {
+		return ""
+	}
+	return api.Date(day)
+}
+
+// months are the beginnings of the ids of a span.
+func months(sp span) []string {
+	var all []string
+	for _, day := range sp.days() {
+		if month := string(day[:len("2006-01-")]); !slices.Contains(all, month) {
+			all = append(all, month)
+		}
+	}
+	return all
+}
+
+// lines are what the service says of a span.
+type lines struct {
+	rows     map[string]told
+	days     map[string]api.Date // by id
+	location string
+	unplaced map[api.Date]bool // days with a line that cannot be told apart
+}
+
+func (l lines) place(id string) span { return span{l.days[id], l.days[id], l.location} }
+
+// askSpan asks for a span. Lines of other days than were asked for are in
+// quarantine, and days without anything need not be stored.
+func (v *verification) askSpan(ctx context.Context, sp span) (lines, error) {
+	st := v.stream
+	l := lines{rows: map[string]told{}, days: map[string]api.Date{}, location: sp.location, unplaced: map[api.Date]bool{}}
+	r, err := st.def.totals(ctx, st.source.link.backfill, sp)
+	if err != nil {
+		return l, err
+	}
+	wanted := slices.Contains(st.wantedNow(), sp.location)
+	for i, row := range placeRows(r.rows) {
+		if !sp.covers(row.Date) || row.unplaced {
+			l.unplaced[row.Date] = true
+			continue
+		}
+		id := st.def.lineID(row, sp.location)
+		l.days[id] = row.Date
+		l.rows[id] = told{
+			raw: r.rows[i], row: v.shape.Read(r.rows[i]), context: v.lineContext(sp.location),
+			optional: !wanted || !st.def.vanish && row.empty(),
+		}
+	}
+	return l, nil
+}
+
+// lineContext are the columns that are not in a line.
+func (v *verification) lineContext(location string) map[string]string {
+	if !v.stream.def.perLocation {
+		return nil
+	}
+	if location == "" {
+		return map[string]string{"location_id": "null"}
+	}
+	return map[string]string{"location_id": textJSON(location)}
+}
+
+// spansOf are the ranges in which the days of suspects are asked for.
+func spansOf(all []*suspect) []span {
+	days := map[string][]api.Date{}
+	for _, s := range all {
+		days[s.place.location] = append(days[s.place.location], s.place.from)
+	}
+	var spans []span
+	for location, of := range days {
+		slices.Sort(of)
+		for len(of) > 0 {
+			reach, err := addDays(of[0], maxRange-1)
+			if err != nil {
+				reach = of[0]
+			}
+			n := len(of)
+			for i, day := range of {
+				if day > reach {
+					n = i
+					break
+				}
+			}
+			spans = append(spans, span{of[0], of[n-1], location})
+			of = of[n:]
+		}
+	}
+	return spans
+}
+
+// askDays asks for the days of the suspects anew.
+func (v *verification) askDays(ctx context.Context, all []*suspect) error {
+	for _, s := range all {
+		s.told = told{}
+	}
+	for _, sp := range spansOf(all) {
+		lines, err := v.askSpan(ctx, sp)
+		if err != nil {
+			return err
+		}
+		for _, s := range all {
+			if s.place.location == sp.location && sp.covers(s.place.from) {
+				s.told = lines.rows[s.id].own()
+			}
+		}
+	}
+	return nil
+}
+
+// storeDays stores the days of the suspects as they are now.
+func (v *verification) storeDays(ctx context.Context, all []*suspect) error {
+	st := v.stream
+	for _, sp := range spansOf(all) {
+		err := st.exclusive(ctx, st.guard, func(ctx context.Context) error {
+			in, _, err := st.askTotals(ctx, st.source.link.reconcile, sp)
+			if err != nil || !in.brings() {
+				return err
+			}
+			return st.storeTotals(ctx, in)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
