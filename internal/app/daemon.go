@@ -183,22 +183,30 @@ const watchEvery = 5 * time.Second
 // watch keeps the page and /readyz honest about the warehouse.
 func (d *daemon) watch(ctx context.Context, sink *clickhouse.Sink) {
 	for pause(ctx, watchEvery) {
-		err := pinged(ctx, sink)
+		problem := d.app.warehouseProblem(ctx, sink)
 		switch {
 		case ctx.Err() != nil:
 			return
-		case err != nil:
-			d.setProblem(fmt.Sprintf("Rows wait for the warehouse, and nothing is lost: %v", d.app.unreachable(err)))
+		case problem != nil:
+			d.setProblem(fmt.Sprintf("Rows wait for the warehouse, and nothing is lost: %v", problem))
 		default:
 			d.setProblem("")
 		}
 	}
 }
 
-func pinged(ctx context.Context, sink *clickhouse.Sink) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*watchEvery)
+// warehouseProblem says what is wrong with the warehouse, nil for nothing. One
+// that answers may still take no rows, when its disk is full for example.
+func (a *App) warehouseProblem(ctx context.Context, sink *clickhouse.Sink) error {
+	ping, cancel := context.WithTimeout(ctx, 2*watchEvery)
 	defer cancel()
-	return sink.Ping(ctx)
+	if err := sink.Ping(ping); err != nil {
+		return a.unreachable(err)
+	}
+	if err := sink.Health(); err != nil {
+		return fmt.Errorf("the warehouse %s answers, but takes no rows: %w", a.cfg.Warehouse.DSN, err)
+	}
+	return nil
 }
 
 func (d *daemon) setProblem(text string) {

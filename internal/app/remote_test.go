@@ -160,7 +160,7 @@ func TestPassGivesUpWhenTheWarehouseGoes(t *testing.T) {
 	}
 	r.trip.Store(true)
 	report, err := w.app.Sync(t.Context(), syncer.Selection{}, time.Second, nil)
-	if ExitCode(err) != ExitWarehouse || !strings.Contains(err.Error(), "has not answered for") {
+	if ExitCode(err) != ExitWarehouse || !strings.Contains(err.Error(), "does not answer") {
 		t.Errorf("sync with the warehouse gone: %v, %+v", err, report)
 	}
 	if err := w.app.Query(t.Context(), "SELECT 1", "", io.Discard); ExitCode(err) != ExitWarehouse {

@@ -115,20 +115,21 @@ func (a *App) syncerHere(ctx context.Context, l *lifecycle, w *way, p pass) (*sy
 	return y, ctx, func() { cancel(nil) }, nil
 }
 
-// giveUp ends a pass whose warehouse has gone: rows would wait for it forever.
+// giveUp ends a pass whose warehouse has gone, or takes no rows: they would wait
+// for it forever.
 func (a *App) giveUp(ctx context.Context, sink *clickhouse.Sink, wait time.Duration, cancel context.CancelCauseFunc) {
 	down := time.Time{}
 	for pause(ctx, min(max(wait/4, 100*time.Millisecond), watchEvery)) {
-		err := pinged(ctx, sink)
+		problem := a.warehouseProblem(ctx, sink)
 		switch {
-		case err == nil || ctx.Err() != nil:
+		case problem == nil || ctx.Err() != nil:
 			down = time.Time{}
 		case down.IsZero():
 			down = time.Now()
-			a.tellDown(a.unreachable(err))
+			a.tellDown(problem)
 		case time.Since(down) > wait:
-			cancel(&WarehouseError{fmt.Errorf("the warehouse has not answered for %s; what was not written is fetched again by the next sync: %w",
-				time.Since(down).Round(time.Second), a.unreachable(err))})
+			cancel(&WarehouseError{fmt.Errorf("the warehouse has taken no rows for %s; what was not written is fetched again by the next sync: %w",
+				time.Since(down).Round(time.Second), problem)})
 			return
 		}
 	}

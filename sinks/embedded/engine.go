@@ -26,7 +26,8 @@ type Engine struct {
 
 	anchorMu sync.Mutex
 	serial   atomic.Uint64
-	refused  atomic.Uint64 // writes that the disk refused, as last seen
+	damage   damage
+	watching sync.WaitGroup // watchDisk
 	work     gate
 	ways     ways // the listeners
 	stop     context.CancelFunc
@@ -109,12 +110,13 @@ func start(ctx context.Context, lib *native, path string, lock *os.File, o Optio
 	}
 	e.pool = newPool(lib, args)
 	e.stopped, e.stop = context.WithCancel(context.Background())
-	if err := errors.Join(e.learn(), e.knows(o.Settings)); err != nil {
+	if err := errors.Join(e.learn(), e.knows(o.Settings), e.trustDisk()); err != nil {
 		return nil, errors.Join(err, e.end())
 	}
 	if err := e.listenInside(); err != nil {
 		return nil, errors.Join(err, e.end())
 	}
+	e.watching.Go(e.watchDisk)
 	e.log.Info("embedded engine open", "path", path, "version", e.version)
 	return e, nil
 }
@@ -189,6 +191,7 @@ func (e *Engine) Close() error {
 func (e *Engine) end() error {
 	err := e.ways.close()
 	e.stop()
+	e.watching.Wait()
 	e.work.close()
 	e.pool.close()
 	e.anchor.close()

@@ -140,6 +140,14 @@ func TestAFullDiskFailsTheInsertAlone(t *testing.T) {
 	}
 }
 
+// A merge that the disk refused must not cost the rows that it was made of: the
+// engine deletes those parts eight minutes later.
+func TestAMergeThatTheDiskRefusedLosesNothing(t *testing.T) {
+	if got := answerOf(t, "merge", nil, filepath.Join(t.TempDir(), "data")); got != "true" {
+		t.Error(got)
+	}
+}
+
 func TestOneFolderAtATime(t *testing.T) {
 	first, second := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
 	got := answerOf(t, "twice", nil, first, second)

@@ -148,7 +148,7 @@ func (e *Engine) withConn(ctx context.Context, q *request, f func(*conn) error) 
 	defer func() { c.spoiled = c.spoiled || failed }()
 	err = f(c)
 	failed = err != nil
-	return err
+	return e.explained(err)
 }
 
 func (f *front) execute(ctx context.Context, a *answer, q *request, c *conn, s *statement) error {
@@ -181,13 +181,13 @@ func (f *front) execute(ctx context.Context, a *answer, q *request, c *conn, s *
 	if kind.class == classReading && s.selects() && streams(a.format) && !q.whole {
 		return unmarked(a.stream(ctx, c, s, s.sql+mark), mark)
 	}
-	refused := f.engine.refused.Load()
+	refused := f.engine.damage.refused.Load()
 	out, counted, err := c.query(s.sql+mark, a.format)
 	if err != nil {
 		return unmarked(err, mark)
 	}
 	if kind.class == classMutating {
-		if err := f.engine.guardWrites(c, refused, ""); err != nil {
+		if err := f.engine.guardWrites(c, refused); err != nil {
 			return err
 		}
 	}
@@ -200,12 +200,8 @@ func (e *Engine) insert(ctx context.Context, a *answer, q *request, head insertH
 	if err != nil {
 		return err
 	}
-	target, err := bindParams(head.target, q.params)
-	if err != nil {
-		return err
-	}
 	return e.withConn(ctx, q, func(c *conn) error {
-		refused := e.refused.Load()
+		refused := e.damage.refused.Load()
 		i, err := c.insert(sql, head.format)
 		if err != nil {
 			return err
@@ -217,7 +213,7 @@ func (e *Engine) insert(ctx context.Context, a *answer, q *request, head insertH
 			return err
 		}
 		i.close()
-		if err := e.guardWrites(c, refused, target); err != nil {
+		if err := e.guardWrites(c, refused); err != nil {
 			return err
 		}
 		a.format = head.format

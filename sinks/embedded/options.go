@@ -57,7 +57,13 @@ func (o Options) settings() map[string]string {
 // Caches are cut from gigabytes to what a warehouse of this size can use. The
 // space kept free makes inserts and merges fail before the disk is full; see
 // guardWrites for why that matters. The engine's own console log, which it writes
-// whenever it finds itself on a terminal, is off: failures come back as answers.
+// whenever it finds itself on a terminal, is off: failures come back as answers,
+// and each insert would print "<Fatal> ThreadStatus: current_thread contains
+// invalid address". That is the engine's own and harmless: it hands the data of an
+// insert stream to a thread of its pool, which registers itself twice (the pool's
+// object, and the stream's inside it); the inner one clears the registration when
+// it ends, and the outer one, freeing itself next, misses it and says so. The
+// memory of a process stayed the same over 100,000 inserts.
 const serverConfig = `<clickhouse>
     <!-- Written by Larder at each start; changes made here are lost. -->
     <logger>

@@ -96,6 +96,7 @@ func playRole(role string, args []string) int {
 		"write":    roleWrite,
 		"count":    roleCount,
 		"diskfull": roleDiskFull,
+		"merge":    roleMerge,
 		"twice":    roleTwice,
 		"busy":     roleBusy,
 		"setting":  roleSetting,
@@ -200,17 +201,13 @@ func roleDiskFull(ctx context.Context, args []string) error {
 	if err := insert(); err != nil {
 		return err
 	}
-	signal.Ignore(syscall.SIGXFSZ)
-	var room syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &room); err != nil {
-		return err
-	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 4096, Max: room.Max}); err != nil {
+	room, err := refuseWrites(4096)
+	if err != nil {
 		return err
 	}
 	full := insert()
 	again := insert()
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &room); err != nil {
+	if err := room(); err != nil {
 		return err
 	}
 	var exception *clickhouse.Exception
@@ -226,6 +223,81 @@ func roleDiskFull(ctx context.Context, args []string) error {
 	}
 	fmt.Println(count, exception.Message)
 	return nil
+}
+
+// refuseWrites refuses this process all writes beyond so many bytes of any file,
+// until room is called.
+func refuseWrites(beyond uint64) (room func() error, err error) {
+	signal.Ignore(syscall.SIGXFSZ)
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		return nil, err
+	}
+	room = func() error { return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit) }
+	return room, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: beyond, Max: limit.Max})
+}
+
+// roleMerge lets the engine merge while the disk refuses writes, and reads when
+// it takes them again: nothing but reading tells the engine to look.
+func roleMerge(ctx context.Context, args []string) error {
+	engine, conn, err := openConn(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	defer engine.Close()
+	statements := []string{"CREATE TABLE w (n UInt64, s String) ENGINE = MergeTree ORDER BY n", "SYSTEM STOP MERGES w"}
+	for i := range 12 {
+		statements = append(statements, fmt.Sprintf("INSERT INTO w SELECT %d + number, hex(sipHash64(number)) FROM numbers(20000)", 20000*i))
+	}
+	for _, sql := range statements {
+		if err := conn.Exec(ctx, sql); err != nil {
+			return err
+		}
+	}
+	room, err := refuseWrites(4096)
+	if err != nil {
+		return err
+	}
+	if err := conn.Exec(ctx, "SYSTEM START MERGES w"); err != nil {
+		return err
+	}
+	// Any merge that ends now has lost writes; the engine may have noticed already.
+	unreadable := "SELECT (SELECT count() FROM system.parts WHERE active AND level > 0 AND table = 'w') + (SELECT count() FROM system.detached_parts WHERE table = 'w')"
+	if err := await(ctx, conn, unreadable, func(n uint64) bool { return n > 0 }); err != nil {
+		return err
+	}
+	if err := room(); err != nil {
+		return err
+	}
+	if err := await(ctx, conn, "SELECT count() FROM w WHERE NOT ignore(s)", func(n uint64) bool { return n == 240_000 }); err != nil {
+		return err
+	}
+	if err := await(ctx, conn, "SELECT count() FROM system.parts WHERE active AND table = 'w'", func(n uint64) bool { return n < 12 }); err != nil {
+		return err
+	}
+	var aside uint64
+	if err := conn.QueryRow(ctx, "SELECT count() FROM system.detached_parts WHERE table = 'w'").Scan(&aside); err != nil {
+		return err
+	}
+	fmt.Println(aside > 0)
+	return nil
+}
+
+// await asks until the answer is as wanted; an error is no answer.
+func await(ctx context.Context, conn driver.Conn, sql string, wanted func(uint64) bool) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		var n uint64
+		err := conn.QueryRow(ctx, sql).Scan(&n)
+		if err == nil && wanted(n) {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("%s: %d, %w", sql, n, err)
+		}
+		time.Sleep(20 * time.Millisecond) // the engine's own pace
+	}
 }
 
 // roleTwice opens two folders, together and one after the other.

@@ -64,7 +64,6 @@ func (s *statement) selects() bool {
 type insertHead struct {
 	sql    string // without FORMAT or VALUES
 	format string // Values when it has none
-	target string // the table's name as it stands there
 	data   int    // where the data begins in the text
 }
 
@@ -75,9 +74,7 @@ func parseInsert(text string) (head insertHead, ok bool) {
 	if !l.next().is("INSERT") {
 		return head, false
 	}
-	target := skipTarget(&l)
-	head.target = text[target.from:target.to]
-	for last := target; ; {
+	for last := skipTarget(&l); ; {
 		t := l.next()
 		switch {
 		case t.kind == end, t.symbol(";"):

@@ -1,0 +1,190 @@
+package clickhouse_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+)
+
+// trouble is a way in which a disk stops taking writes, until over is called.
+type trouble struct {
+	name  string
+	begin func() (over func())
+	says  string // in the error, beside the folder
+}
+
+// troubles are a disk that others filled, and one that refuses writes although it
+// has room (a quota, a failing device), which the engine itself does not notice.
+func troubles(t *testing.T, disk *embeddedtest.SmallDisk) []trouble {
+	return []trouble{
+		{"full", func() func() { disk.Fill(0); return disk.Free }, "is short of space"},
+		{"below what is kept free", func() func() { disk.Fill(100 << 20); return disk.Free }, "is short of space"},
+		{"refuses writes", func() func() { return refuseWrites(t) }, "refused a write"},
+	}
+}
+
+// refuseWrites refuses this process all writes to files.
+func refuseWrites(t *testing.T) (over func()) {
+	t.Helper()
+	signal.Ignore(syscall.SIGXFSZ)
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	set := func(l syscall.Rlimit) {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(syscall.Rlimit{Cur: 0, Max: limit.Max})
+	return func() { set(limit) }
+}
+
+// TestFullDisk holds rows back while the disk of the engine takes none, says so,
+// and writes all of them, once, when it does.
+func TestFullDisk(t *testing.T) {
+	embeddedtest.OnSmallDisk(t, 256<<20, func(disk *embeddedtest.SmallDisk) {
+		engine, err := embedded.Open(t.Context(), embedded.Options{Path: filepath.Join(disk.Dir, "data")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := engine.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		for _, tr := range troubles(t, disk) {
+			t.Run(tr.name, func(t *testing.T) { heldBack(t, engine, tr) })
+		}
+	})
+}
+
+func heldBack(t *testing.T, engine *embedded.Engine, tr trouble) {
+	registry := prometheus.NewRegistry()
+	log := &lockedBuffer{}
+	database := strings.ReplaceAll("disk "+tr.name, " ", "_")
+	s := openSink(t, clickhouse.Options{Database: database, Dial: engine.Dial, Registerer: registry,
+		FlushInterval: time.Millisecond, Logger: slog.New(slog.NewTextHandler(log, nil))})
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	allergens := tables(t, s)["allergens"]
+	write := func(first, n int) (receipts []*sinks.Receipt) {
+		for i := range n {
+			receipt, err := s.Write(t.Context(), &sinks.Commit{Source: "s", Business: "b", Stream: "allergens",
+				Batch:      simple(allergens, fmt.Sprint("id-", first+i)),
+				Tombstones: []sinks.Tombstone{{ID: fmt.Sprint("gone-", first+i), Version: 1, FetchedAt: time.Unix(1, 0)}},
+				Checkpoint: &sinks.Checkpoint{Source: "s", Stream: "allergens", Walk: "full", Rows: uint64(first + i), UpdatedAt: time.Unix(int64(first+i), 0)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			receipts = append(receipts, receipt)
+		}
+		return receipts
+	}
+	settled(t, write(1, 10))
+	over := tr.begin()
+	held := write(11, 10)
+	attempts(t, registry, 4)
+	for _, r := range held {
+		select {
+		case <-r.Done():
+			t.Error("a receipt is settled while the disk takes nothing")
+		default:
+		}
+	}
+	told(t, s, engine, tr.says, log.String())
+	if gathered(t, registry, "larder_sink_failing", "") != 1 {
+		t.Error("the metric does not tell")
+	}
+	expectStored(t, s, database, "10\t10\t10\n")
+	over()
+	settled(t, held)
+	settled(t, write(21, 1))
+	expectStored(t, s, database, "21\t21\t21\n")
+	if err := s.Health(); err != nil {
+		t.Errorf("health: %v", err)
+	}
+}
+
+// told checks that what is wrong, where, and what to do stands where people look.
+func told(t *testing.T, s *clickhouse.Sink, engine *embedded.Engine, says, log string) {
+	t.Helper()
+	err := s.Health()
+	if err == nil {
+		t.Fatal("the sink calls itself healthy")
+	}
+	for _, want := range []string{engine.Path(), says, "free some space"} {
+		if !strings.Contains(err.Error(), want) || !strings.Contains(log, want) {
+			t.Errorf("%q is not told:\n%v\n%s", want, err, log)
+		}
+	}
+}
+
+// expectStored compares how many live rows there are, how many buried ones, and
+// the rows of the checkpoint.
+func expectStored(t *testing.T, s *clickhouse.Sink, database, want string) {
+	t.Helper()
+	raw := "`" + database + "_raw`."
+	got := query(t, s, "SELECT (SELECT count() FROM "+raw+"allergens FINAL WHERE NOT ignore(*)), (SELECT uniqExact(id) FROM "+raw+"allergens WHERE _deleted), (SELECT max(rows) FROM "+raw+"checkpoints)", "TSV")
+	if got != want {
+		t.Errorf("live, buried, checkpoint: %q, want %q", got, want)
+	}
+}
+
+func settled(t *testing.T, receipts []*sinks.Receipt) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for n, r := range receipts {
+		if err := r.Wait(ctx); err != nil {
+			t.Fatalf("receipt %d: %v", n, err)
+		}
+	}
+}
+
+// attempts waits until so many attempts to write have failed.
+func attempts(t *testing.T, registry *prometheus.Registry, n float64) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for gathered(t, registry, "larder_sink_flush_retries_total", "") < n {
+		if ctx.Err() != nil {
+			t.Fatalf("not %v attempts have failed", n)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// lockedBuffer is written by one goroutine and read by another.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}

@@ -1,0 +1,21 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+const codeNotEnoughSpace = 243
+
+// explained adds where and what to do to the engine's errors about a disk that is
+// short of space, which tell neither.
+func (e *Engine) explained(err error) error {
+	var exception *Exception
+	if !errors.As(err, &exception) || exception.Code != codeNotEnoughSpace {
+		return err
+	}
+	const name = " (NOT_ENOUGH_SPACE)"
+	advice := fmt.Sprintf(" The disk of %s is short of space, of which %d MiB are kept free: free some space.", e.path, spareDisk>>20)
+	return &Exception{Code: exception.Code, Message: strings.Replace(exception.Message, name, advice+name, 1)}
+}
