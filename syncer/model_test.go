@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing/synctest"
 	"time"
 )
 
@@ -28,10 +29,36 @@ type model struct {
 	open    bool
 	waiting []*visitor
 
-	refuse  map[bool]int // so many cursors are answered 422; true: of walks over everything
-	fail    int          // so many requests are answered 500
-	upset   []upsetting  // of the next pages
-	answers []string     // what was answered, for a person who reads a failure
+	answers []string // what was answered, for a person who reads a failure
+	// What awaits walks over everything (true) and those from an updated_since.
+	faults map[bool]*faults
+}
+
+// faults are what awaits the next requests of a kind.
+type faults struct {
+	refuse int         // so many cursors are answered 422
+	fail   int         // so many requests are answered 500
+	upset  []upsetting // of the next pages
+}
+
+func newModel(f *fake) *model {
+	m := &model{fake: f, rows: map[string]record{}}
+	m.calm()
+	return m
+}
+
+// calm ends all trouble.
+func (m *model) calm() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.faults = map[bool]*faults{true: {}, false: {}}
+}
+
+// trouble makes some.
+func (m *model) trouble(whole bool, make func(*faults)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	make(m.faults[whole])
 }
 
 // record is the present state of a row.
@@ -55,7 +82,7 @@ const (
 
 // visitor is a request that waits for its turn.
 type visitor struct {
-	query string
+	whole bool // no updated_since
 	turn  chan struct{}
 }
 
@@ -125,7 +152,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		m.fake.ServeHTTP(w, r)
 		return
 	}
-	if !m.admitted(r.Context(), r.URL.RawQuery) {
+	if !m.admitted(r.Context(), !r.URL.Query().Has("updated_since")) {
 		return
 	}
 	m.mu.Lock()
@@ -141,8 +168,8 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fakeError(w, 422, "validation_failed")
 		return
 	}
-	if m.fail > 0 {
-		m.fail--
+	if f := m.faults[at.Since == ""]; f.fail > 0 {
+		f.fail--
 		m.note(query, "500")
 		fakeError(w, 500, "server_error")
 		return
@@ -157,15 +184,14 @@ func (m *model) note(query url.Values, answer string) {
 }
 
 // admitted waits until the request's turn.
-func (m *model) admitted(ctx context.Context, query string) bool {
+func (m *model) admitted(ctx context.Context, whole bool) bool {
 	m.mu.Lock()
 	if m.open {
 		m.mu.Unlock()
 		return true
 	}
-	v := &visitor{query: query, turn: make(chan struct{})}
+	v := &visitor{whole: whole, turn: make(chan struct{})}
 	m.waiting = append(m.waiting, v)
-	slices.SortStableFunc(m.waiting, func(a, b *visitor) int { return strings.Compare(a.query, b.query) })
 	m.mu.Unlock()
 	select {
 	case <-v.turn:
@@ -185,27 +211,34 @@ func (m *model) visitors() int {
 	return len(m.waiting)
 }
 
-// admit lets one waiting request in.
-func (m *model) admit(i int) {
+// admit lets one waiting request in, of a walk over everything or of another, if
+// one of that kind waits.
+func (m *model) admit(whole bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if i < len(m.waiting) {
-		close(m.waiting[i].turn)
-		m.waiting = slices.Delete(m.waiting, i, i+1)
+	if len(m.waiting) == 0 {
+		return
 	}
+	i := max(slices.IndexFunc(m.waiting, func(v *visitor) bool { return v.whole == whole }), 0)
+	close(m.waiting[i].turn)
+	m.waiting = slices.Delete(m.waiting, i, i+1)
 }
 
-// gate opens or closes the gate.
+// gate opens or closes the gate; those that wait go in one after the other.
 func (m *model) gate(open bool) {
+	for open && m.visitors() > 0 {
+		m.admit(false)
+		pause()
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.open = open
-	if open {
-		for _, v := range m.waiting {
-			close(v.turn)
-		}
-		m.waiting = nil
-	}
+}
+
+// pause lets everybody act who can; no other timer ends with it.
+func pause() {
+	time.Sleep(10*time.Millisecond + 137*time.Microsecond)
+	synctest.Wait()
 }
 
 // cursor reads a request's cursor; it is false when the request is refused.
@@ -224,8 +257,8 @@ func (m *model) cursor(query url.Values) (at mark, ok bool) {
 		return at, false
 	}
 	// Nobody could know that the page passed over is still to come.
-	if whole := at.Since == ""; m.refuse[whole] > 0 && sent.Until == nil {
-		m.refuse[whole]--
+	if f := m.faults[at.Since == ""]; f.refuse > 0 && sent.Until == nil {
+		f.refuse--
 		return at, false
 	}
 	return sent, true
@@ -239,8 +272,8 @@ func (m *model) page(at mark) (rows []record, next *mark) {
 		return passed, &mark{Since: at.Since, After: at.Then}
 	}
 	upset := upsettings
-	if len(m.upset) > 0 {
-		upset, m.upset = m.upset[0], m.upset[1:]
+	if f := m.faults[at.Since == ""]; len(f.upset) > 0 {
+		upset, f.upset = f.upset[0], f.upset[1:]
 	}
 	rest := m.behind(list, at.After)
 	rows, more := m.first(rest)

@@ -35,7 +35,7 @@ func interleave(t *rapid.T, silent bool) {
 	f := newFake()
 	f.silent = silent
 	f.skew = rapid.SampledFrom([]time.Duration{0, -3 * time.Hour, -10 * time.Minute, 10 * time.Minute, 3 * time.Hour}).Draw(t, "service clock ahead")
-	m := &model{fake: f, rows: map[string]record{}, refuse: map[bool]int{}}
+	m := newModel(f)
 	m.size = rapid.SampledFrom([]int{1, 2, 1, 3, 1, 200}).Draw(t, "page size")
 	m.nullsLast = rapid.Bool().Draw(t, "nulls last")
 	p := &play{model: m, w: newWorld(t, m)}
@@ -53,12 +53,11 @@ func interleave(t *rapid.T, silent bool) {
 
 // begin fills the list before anything is asked.
 func (p *play) begin(t *rapid.T) {
-	for i := range rapid.IntRange(0, 8).Draw(t, "rows at first") {
-		r := record{id: fmt.Sprintf("r%d", i)}
-		if i%4 != 3 {
-			r.stamp = p.now().Add(-time.Duration(i) * 47 * time.Second)
-		}
-		p.put(r)
+	for i := range rapid.SampledFrom([]int{4, 0, 1, 9}).Draw(t, "rows at first") {
+		p.put(record{id: fmt.Sprintf("r%d", i), stamp: p.now().Add(-time.Duration(i) * 47 * time.Second)})
+	}
+	for i := range rapid.SampledFrom([]int{1, 0, 3}).Draw(t, "rows without updated_at") {
+		p.put(record{id: fmt.Sprintf("n%d", i)})
 	}
 }
 
@@ -73,13 +72,8 @@ func (p *play) answer(t *rapid.T) {
 			time.Sleep(time.Second)
 			synctest.Wait()
 		}
-		which := 0
-		if n := p.visitors(); n > 1 {
-			which = rapid.IntRange(0, n-1).Draw(t, "which")
-		}
-		p.admit(which)
-		time.Sleep(10 * time.Millisecond)
-		synctest.Wait()
+		p.admit(rapid.Bool().Draw(t, "of the walk over everything"))
+		pause()
 	}
 }
 
@@ -94,8 +88,11 @@ func (p *play) wait(t *rapid.T) {
 	time.Sleep(rapid.SampledFrom([]time.Duration{time.Second, 10 * time.Second, time.Minute, 3 * time.Minute, 20 * time.Minute}).Draw(t, "wait"))
 }
 
-// id is one of a few, so that rows change again and again.
-func id(t *rapid.T) string { return fmt.Sprintf("r%d", rapid.IntRange(0, 9).Draw(t, "row")) }
+// id is one of a few, so that rows change again and again; n0 has no updated_at
+// at first.
+func id(t *rapid.T) string {
+	return rapid.SampledFrom(strings.Fields("r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 n0")).Draw(t, "row")
+}
 
 // stamp is the updated_at of a change made now.
 func (p *play) stamp(t *rapid.T) time.Time {
@@ -130,25 +127,22 @@ func (p *play) crowd(t *rapid.T) {
 	}
 }
 
+// whole draws a kind of walk: over everything, or from an updated_since.
+func whole(t *rapid.T) bool { return rapid.Bool().Draw(t, "walks over everything") }
+
 func (p *play) refuseCursors(t *rapid.T) {
-	n, whole := rapid.IntRange(1, 3).Draw(t, "times"), rapid.Bool().Draw(t, "of walks over everything")
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.refuse[whole] = n
+	n := rapid.IntRange(1, 3).Draw(t, "times")
+	p.trouble(whole(t), func(f *faults) { f.refuse = n })
 }
 
 func (p *play) failRequests(t *rapid.T) {
 	n := rapid.IntRange(1, 6).Draw(t, "times")
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.fail = n
+	p.trouble(whole(t), func(f *faults) { f.fail = n })
 }
 
 func (p *play) upsetPages(t *rapid.T) {
 	n := upsetting(rapid.IntRange(0, int(upsettings)-1).Draw(t, "kind"))
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.upset = append(p.upset, n)
+	p.trouble(whole(t), func(f *faults) { f.upset = append(f.upset, n) })
 }
 
 // crash kills the daemon and starts another, at once or later.
@@ -160,8 +154,9 @@ func (p *play) crash(t *rapid.T) {
 
 // rest ends all trouble and waits until the mirror must have caught up.
 func (p *play) rest(t *rapid.T) {
+	p.calm()
 	p.mu.Lock()
-	p.refuse, p.fail, p.upset = map[bool]int{}, 0, nil
+	p.size = pageLimit // fewer requests from here on
 	p.mu.Unlock()
 	p.gate(true)
 	for range 60 {
@@ -222,7 +217,7 @@ func (p *play) quarantined(r record) bool {
 // idle checks that a mirror that is up to date writes nothing.
 func (p *play) idle(t *rapid.T) {
 	before := p.w.store.Commits()
-	time.Sleep(10 * time.Minute)
+	time.Sleep(5 * time.Minute)
 	synctest.Wait()
 	if n := p.w.store.Commits() - before; n > 0 {
 		t.Errorf("%d commits while nothing changed", n)

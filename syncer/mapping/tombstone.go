@@ -7,11 +7,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Tombstone is a row deleted in the service (api.md, "Tombstone").
+// Tombstone is a row deleted in the service (api.md, "Tombstone"). All it needs is
+// an id: a removal that is not noticed leaves a sale that is none, so whatever else
+// is not understood counts as unknown, is reported as drift, and stops no burial.
 type Tombstone struct {
 	ID        string
-	DeletedAt time.Time // zero when null
-	UpdatedAt time.Time // zero when null
+	DeletedAt time.Time // zero when unknown
+	UpdatedAt time.Time // zero when unknown
 	Reason    string    // "deleted" when the row gives none
 }
 
@@ -83,16 +85,11 @@ func (m *Mapper) tombstoneField(t *Tombstone, name string, value jsontext.Value)
 		}
 	case "deleted":
 	case "deleted_at":
-		t.DeletedAt, err = m.instantOf(value)
+		t.DeletedAt = m.instantOf(name, value)
 	case "updated_at":
-		t.UpdatedAt, err = m.instantOf(value)
+		t.UpdatedAt = m.instantOf(name, value)
 	case "reason":
-		if value[0] == 'n' {
-			return nil
-		}
-		if t.Reason, err = m.textOf(value); err == nil && !slices.Contains(reasons, t.Reason) {
-			m.report("reason", DriftValue, value)
-		}
+		m.reason(t, value)
 	default:
 		m.report(name, DriftField, value)
 	}
@@ -106,16 +103,32 @@ func (m *Mapper) textOf(value jsontext.Value) (string, error) {
 	return string(m.text(value)), nil
 }
 
-func (m *Mapper) instantOf(value jsontext.Value) (time.Time, error) {
+// reason reads why the row was removed; one that api.md does not name is kept.
+func (m *Mapper) reason(t *Tombstone, value jsontext.Value) {
 	if value[0] == 'n' {
-		return time.Time{}, nil
+		return
 	}
-	if value[0] != '"' {
-		return time.Time{}, m.bad(value, "want a string")
+	if value[0] == '"' {
+		if text := m.text(value); len(text) > 0 {
+			t.Reason = string(text)
+		}
 	}
-	micros, reason := parseInstant(m.text(value))
-	if reason != "" {
-		return time.Time{}, m.bad(value, reason)
+	if value[0] != '"' || !slices.Contains(reasons, string(m.text(value))) {
+		m.report("reason", DriftValue, value)
 	}
-	return time.UnixMicro(micros).UTC(), nil
+}
+
+// instantOf reads an instant; one that is none, or that cannot be stored, is
+// unknown.
+func (m *Mapper) instantOf(name string, value jsontext.Value) time.Time {
+	if value[0] == 'n' {
+		return time.Time{}
+	}
+	if value[0] == '"' {
+		if micros, reason := parseInstant(m.text(value)); reason == "" {
+			return time.UnixMicro(micros).UTC()
+		}
+	}
+	m.report(name, DriftValue, value)
+	return time.Time{}
 }
