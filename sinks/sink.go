@@ -176,11 +176,15 @@ type StreamStatus struct {
 	ChangedAt      time.Time
 }
 
+// MaxOpen is how many open quarantine entries of a stream are kept in memory.
+const MaxOpen = 20_000
+
 // State is what is stored about one source.
 type State struct {
 	Business    string
 	Checkpoints []Checkpoint
-	// Quarantined are the open entries: row ids by stream.
+	// Quarantined are the open entries: row ids by stream, MaxOpen and one more at
+	// most, which says that there are others.
 	Quarantined map[string][]string
 	// Drift is what was reported: stream + "\x00" + [Drift.Key].
 	Drift    []string

@@ -45,6 +45,31 @@ func TestBadRowsAreKeptAndDoNotStopGoodOnes(t *testing.T) {
 	}
 }
 
+func TestACancellationIsNoticedWhateverElseItSays(t *testing.T) {
+	for _, odd := range []string{`"deleted_at":"0001-01-01T00:00:00Z"`, `"deleted_at":"9999-12-31T23:59:59Z"`, `"deleted_at":17,"updated_at":"soon"`} {
+		inFake(t, func(t *testing.T, f *fake, w *world) {
+			f.set("/sales/orders", order("o", "1999-12-01", 2, stamp(-time.Hour)))
+			w.open(w.one())
+			w.once(Selection{Streams: []string{"sales_orders"}})
+			f.on("/sales/orders", func(rw http.ResponseWriter, r *http.Request) bool {
+				fmt.Fprintf(rw, `{"data":[{"id":"o","deleted":true,"reason":"cancelled",%s}],"next_cursor":null,"has_more":false}`, odd)
+				return true
+			})
+			w.once(Selection{Streams: []string{"sales_orders"}})
+			got := w.store.Row("sales_orders", "b1", "o")
+			if !got.Deleted || got.Reason != "cancelled" || !got.DeletedAt.IsZero() {
+				t.Errorf("%s: the order is %+v", odd, got)
+			}
+			if d := w.store.Drift(); len(d) == 0 || !strings.Contains(d[0], "deleted_at") {
+				t.Errorf("%s: drift %q", odd, d)
+			}
+			if n := len(w.store.Entries()); n != 0 {
+				t.Errorf("%s: %d quarantine entries too", odd, n)
+			}
+		})
+	}
+}
+
 func TestAnAmountThatIsNoneGoesToQuarantine(t *testing.T) {
 	for _, price := range []string{`"abc"`, `"1.234"`, `"12345678901234567.00"`, `1.5`} {
 		inFake(t, func(t *testing.T, f *fake, w *world) {

@@ -116,7 +116,7 @@ func (in *intake) news(id string, raw []byte, version uint64, stamp int64, tombs
 		}
 		in.notes = append(in.notes, note{id, w})
 	}
-	if _, open := st.bad[id]; open {
+	if st.bad.maybe(id) {
 		in.release(id)
 	}
 	return true
@@ -174,7 +174,7 @@ func (in *intake) quarantine(id, field, reason string, raw []byte, version uint6
 	hash := st.seen.hash(raw)
 	key := quarantineKey(id, hash)
 	t.key = key
-	same := st.bad[key] == hash || st.seen.rows[id].version > version
+	same := st.bad.same(key, hash) || st.seen.rows[id].version > version
 	st.mu.Unlock()
 	if same {
 		in.counts.Unchanged++
@@ -239,10 +239,10 @@ func (in *intake) written() {
 		st.seen.record(n.id, n.w)
 	}
 	for _, id := range in.commit.Released {
-		st.released(id)
+		st.bad.close(id)
 	}
 	for key, hash := range in.bad {
-		st.bad[key] = hash
+		st.bad.put(key, hash)
 	}
 	st.rows += in.counts.Upserts + in.counts.Tombstones
 	st.mu.Unlock()
@@ -250,19 +250,6 @@ func (in *intake) written() {
 		in.afterwards()
 	}
 	in.counted()
-}
-
-// released forgets open entries; the caller holds the lock.
-func (st *stream) released(id string) {
-	if id != "" {
-		delete(st.bad, id)
-		return
-	}
-	for key := range st.bad {
-		if key == "" || key[0] == 0 {
-			delete(st.bad, key)
-		}
-	}
 }
 
 // passedBy counts a page of which nothing is written.

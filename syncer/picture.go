@@ -41,7 +41,7 @@ func (st *stream) status(now time.Time) StreamStatus {
 	defer st.mu.Unlock()
 	status := StreamStatus{
 		Name: st.def.name, State: st.state, Detail: st.detail, Watermark: st.watermark(),
-		LastSuccess: st.lastSuccess, Lag: -1, Rows: st.rows, Quarantined: len(st.bad),
+		LastSuccess: st.lastSuccess, Lag: -1, Rows: st.rows, Quarantined: len(st.bad.known),
 		LastError: st.lastError, LastErrorAt: st.lastErrorAt, Progress: progress,
 		SweepHeld: held, LastResync: st.lastResync(),
 	}

@@ -60,7 +60,7 @@ type StreamStatus struct {
 	LastSuccess time.Time     `json:"last_success"` // end of the last walk that went well
 	Lag         time.Duration `json:"lag"`          // now - LastSuccess, in nanoseconds; -1 before the first
 	Rows        uint64        `json:"rows"`         // written since the start of the process
-	Quarantined int           `json:"quarantined"`  // entries open now
+	Quarantined int           `json:"quarantined"`  // entries open now, 20,000 at most
 	LastError   string        `json:"last_error"`
 	LastErrorAt time.Time     `json:"last_error_at"`
 	Progress    *Progress     `json:"progress,omitempty"` // of a backfill or full resync under way

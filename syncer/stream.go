@@ -35,7 +35,7 @@ type stream struct {
 	rows        uint64
 	walks       uint64
 	seen        *dedupe
-	bad         map[string]uint64 // open quarantine entries: hash of the bad row, 0 when not known
+	bad         openEntries
 	drift       mapping.Seen
 	counts      Counts
 	locations   []string // asked for; one empty id is all of them together
@@ -48,7 +48,7 @@ type stream struct {
 func newStream(s *source, def *definition) *stream {
 	return &stream{
 		source: s, def: def, guard: newSlot(), filler: newSlot(), state: StateStarting,
-		seen: newDedupe(), bad: map[string]uint64{}, failing: map[string]string{},
+		seen: newDedupe(), failing: map[string]string{},
 		totals: totalsMemory{days: map[string]uint64{}}, openings: map[string]*track{},
 	}
 }
@@ -57,9 +57,7 @@ func newStream(s *source, def *definition) *stream {
 func (st *stream) restore(state sinks.State) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	for _, id := range state.Quarantined[st.def.name] {
-		st.bad[id] = 0
-	}
+	st.bad.restore(state.Quarantined[st.def.name])
 	for _, key := range state.Drift {
 		if rest, ok := strings.CutPrefix(key, st.def.name+"\x00"); ok {
 			st.drift.Add(rest)
@@ -200,11 +198,11 @@ func (st *stream) off() bool {
 	return st.state == StateOff
 }
 
-// badIDs returns the open quarantine entries.
+// badIDs returns the open quarantine entries that are known.
 func (st *stream) badIDs() map[string]uint64 {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return maps.Clone(st.bad)
+	return maps.Clone(st.bad.known)
 }
 
 // count changes the stream's counts.

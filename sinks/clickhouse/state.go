@@ -73,8 +73,8 @@ func notEpoch(t time.Time) time.Time {
 }
 
 func (s *Sink) readQuarantine(ctx context.Context, source string, state *sinks.State) error {
-	sql := `SELECT stream, row_id FROM ` + s.warehouse.table("quarantine") + ` FINAL
-WHERE source = ` + literal(source) + ` AND released_at IS NULL ORDER BY stream, row_id`
+	sql := fmt.Sprintf("SELECT stream, row_id FROM %s FINAL WHERE source = %s AND released_at IS NULL ORDER BY stream, row_id LIMIT %d BY stream",
+		s.warehouse.table("quarantine"), literal(source), sinks.MaxOpen+1)
 	return s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var stream, id string
 		if err := rows.Scan(&stream, &id); err != nil {

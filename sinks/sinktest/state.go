@@ -1,6 +1,7 @@
 package sinktest
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -195,5 +196,24 @@ func testBounds(t *testing.T, h Harness) {
 	store(t, s, &sinks.Commit{Source: source, Business: business, Stream: "sales_orders", Checkpoint: taken})
 	if version, err = s.MaxVersion(within(t)); err != nil || version != 1<<60+9 {
 		t.Errorf("highest version %d, want %d, that of the checkpoint: %v", version, uint64(1<<60+9), err)
+	}
+}
+
+func testManyQuarantined(t *testing.T, h Harness) {
+	const flooded = "flooded"
+	c := &sinks.Commit{Source: flooded, Business: business, Stream: "ingredients"}
+	for i := range sinks.MaxOpen + 5 {
+		c.Quarantine = append(c.Quarantine, sinks.Quarantined{ID: strconv.Itoa(i), Field: "stock", Reason: "missing", Raw: []byte("{}"), Version: uint64(i + 1), FetchedAt: now})
+	}
+	c2 := &sinks.Commit{Source: flooded, Business: business, Stream: "products", Quarantine: c.Quarantine[:1]}
+	s := open(t, h, Options{})
+	store(t, s, c)
+	store(t, s, c2)
+	state, err := s.State(within(t), flooded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, other := len(state.Quarantined["ingredients"]), len(state.Quarantined["products"]); n != sinks.MaxOpen+1 || other != 1 {
+		t.Errorf("%d and %d open entries are listed, want %d and 1", n, other, sinks.MaxOpen+1)
 	}
 }

@@ -25,6 +25,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Harness) {
 		{"a source finds its state again", testState},
 		{"the last checkpoint wins", testCheckpoints},
 		{"quarantine opens, closes and opens again", testQuarantine},
+		{"the open entries of a state are bounded", testManyQuarantined},
 		{"live rows by every condition", testLive},
 		{"live rows page by page", testPages},
 		{"stored rows, buried ones too", testStored},

@@ -134,9 +134,13 @@ func (s *Store) put(table, business string, row *stored) {
 }
 
 func (s *Store) applyQuarantine(c *sinks.Commit) {
+	released := map[string]bool{}
+	for _, id := range c.Released {
+		released[id] = true
+	}
 	for i := range s.entries {
 		e := &s.entries[i]
-		if e.Source == c.Source && e.Stream == c.Stream && slices.Contains(c.Released, e.ID) {
+		if released[e.ID] && e.Source == c.Source && e.Stream == c.Stream {
 			e.Open = false
 		}
 	}
@@ -171,7 +175,7 @@ func (s *Store) state(source string) sinks.State {
 		}
 	}
 	for _, e := range s.entries {
-		if e.Source == source && e.Open {
+		if e.Source == source && e.Open && len(st.Quarantined[e.Stream]) <= sinks.MaxOpen {
 			st.Quarantined[e.Stream] = append(st.Quarantined[e.Stream], e.ID)
 		}
 	}
@@ -216,6 +220,19 @@ func (s *Store) Entries() []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.entries)
+}
+
+// Open returns how many entries are open, the same row's counted once.
+func (s *Store) Open() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	open := map[string]bool{}
+	for _, e := range s.entries {
+		if e.Open {
+			open[e.Source+"\x00"+e.Stream+"\x00"+e.ID] = true
+		}
+	}
+	return len(open)
 }
 
 // Drift returns the reported drift as source, stream and [sinks.Drift.Key], NUL between.

@@ -1,0 +1,57 @@
+package syncer
+
+import (
+	"maps"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// openCap bounds the open quarantine entries that a stream remembers. A bad row
+// beyond it is stored again when it repeats, over its own entry.
+const openCap = sinks.MaxOpen
+
+// openEntries are the open quarantine entries of a stream (DESIGN R8), by
+// quarantineKey. They are not safe for concurrent use; the stream's lock guards them.
+type openEntries struct {
+	known map[string]uint64 // hash of the bad row, 0 when not known
+	// beyond: there may be entries that did not fit, so that any row that turns
+	// out good may close one.
+	beyond bool
+}
+
+func (o *openEntries) put(key string, hash uint64) {
+	if _, ok := o.known[key]; !ok && len(o.known) >= openCap {
+		o.beyond = true
+		return
+	}
+	if o.known == nil {
+		o.known = map[string]uint64{}
+	}
+	o.known[key] = hash
+}
+
+// restore takes over what the sink has stored.
+func (o *openEntries) restore(ids []string) {
+	for _, id := range ids {
+		o.put(id, 0)
+	}
+	o.beyond = o.beyond || len(ids) > openCap
+}
+
+// same tells whether the entry holds the same bad row.
+func (o *openEntries) same(key string, hash uint64) bool { return o.known[key] == hash }
+
+// maybe tells whether an entry of the row may be open.
+func (o *openEntries) maybe(key string) bool {
+	_, ok := o.known[key]
+	return ok || o.beyond
+}
+
+// close forgets the entry of a row, or for "" those of all rows without an id.
+func (o *openEntries) close(id string) {
+	if id != "" {
+		delete(o.known, id)
+		return
+	}
+	maps.DeleteFunc(o.known, func(key string, _ uint64) bool { return key == "" || key[0] == 0 })
+}
