@@ -79,7 +79,7 @@ func (st *stream) totalsProgress() *Progress {
 	p := &Progress{Walk: sinks.WalkTotals, StartedAt: cp.StartedAt, Pages: cp.Pages, Rows: cp.Rows}
 	if pos, err := readPosition(cp.Position); err == nil && pos.To != "" {
 		if t, err := time.Parse(time.DateOnly, string(pos.To)); err == nil {
-			p.Reached = t
+			p.Reached = t.AddDate(0, 0, 1)
 		}
 	}
 	return p

@@ -1,6 +1,10 @@
 package syncer
 
-import "time"
+import (
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+)
 
 // The states of a source and of a stream, as status, page, metrics and
 // sync_streams name them.
@@ -77,5 +81,13 @@ type Progress struct {
 	TotalRows    uint64        `json:"total_rows"`    // 0: unknown
 	RequestsLeft uint64        `json:"requests_left"` // when TotalRows is known
 	ExpectedLeft time.Duration `json:"expected_left"` // nanoseconds, when TotalRows is known
-	Reached      time.Time     `json:"reached"`       // newest updated_at so far
+	Reached      time.Time     `json:"reached"`       // newest updated_at so far; of totals, the day reached on the way back
+}
+
+// BackTo is the day that the totals' way back has come to, zero for other walks.
+func (p *Progress) BackTo() time.Time {
+	if p.Walk != sinks.WalkTotals {
+		return time.Time{}
+	}
+	return p.Reached
 }

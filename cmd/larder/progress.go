@@ -220,6 +220,8 @@ func (b *bar) say(text string) {
 // forecast tells how far a walk is and how long it will take.
 func forecast(p *syncer.Progress) string {
 	switch {
+	case !p.BackTo().IsZero():
+		return fmt.Sprintf("%d rows, back to %s", p.Rows, p.BackTo().Format(time.DateOnly))
 	case p.TotalRows == 0:
 		return fmt.Sprintf("%d rows", p.Rows)
 	case p.RequestsLeft == 0:

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/vbauerster/mpb/v8"
 
@@ -49,4 +50,11 @@ func walking(sources ...string) syncer.Status {
 		}})
 	}
 	return s
+}
+
+func TestTheWayBackOfTotalsTellsItsDay(t *testing.T) {
+	p := &syncer.Progress{Walk: "totals", Pages: 2, Rows: 184, Reached: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+	if got := forecast(p); got != "184 rows, back to 2026-03-01" {
+		t.Error(got)
+	}
 }

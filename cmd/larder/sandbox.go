@@ -23,8 +23,10 @@ func sandboxCommand(g *globals) *cobra.Command {
 are invented but believable, and prints a key of each kind. The same seed makes the
 same world. Faults strike on demand, from --fault or by POST /admin/faults.
 
-Faults: ` + strings.Join(sandbox.FaultKinds(), ", ") + `.
-Readings, where the API's description leaves something open: ` + strings.Join(readingNames(), ", ") + `.`,
+Faults:
+` + wrapped(sandbox.FaultKinds()) + `
+Readings, where the API's description leaves something open:
+` + wrapped(readingNames()),
 		Example: `  larder sandbox --live
   larder sandbox --restaurants 10 --orders 100000 --days 365 --no-limits
   larder sandbox --fault server_error=0.01 --fault latency=0.2,delay=300ms,route=/sales/orders
@@ -70,9 +72,27 @@ Readings, where the API's description leaves something open: ` + strings.Join(re
 	f.IntVar(&o.Limits.BusinessPerMinute, "restaurant-requests-per-minute", sandbox.DefaultLimits.BusinessPerMinute, "limit per restaurant, all keys together")
 	f.IntVar(&o.Limits.HeavyPerMinute, "heavy-requests-per-minute", sandbox.DefaultLimits.HeavyPerMinute, "limit of the sales totals, per key")
 	f.BoolVar(&o.NoLimits, "no-limits", false, "no limits at all")
-	f.StringArrayVar(&faults, "fault", nil, "`kind[=probability][,field=value...]`, with the fields count, skip, route, delay, retry_after, status; may be repeated")
+	f.StringArrayVar(&faults, "fault", nil, "`kind[=probability][,field=value...]`, fields count, skip, route, delay, retry_after, status; may be repeated")
 	f.StringArrayVar(&readings, "reading", nil, "`name[=value]`; may be repeated")
 	return cmd
+}
+
+// wrapped lists names in lines of a terminal's width.
+func wrapped(names []string) string {
+	var b strings.Builder
+	width := 0
+	for i, name := range names {
+		if i < len(names)-1 {
+			name += ","
+		}
+		if width == 0 || width+1+len(name) > 80 {
+			b.WriteString("\n ")
+			width = 1
+		}
+		b.WriteString(" " + name)
+		width += 1 + len(name)
+	}
+	return b.String()[1:]
 }
 
 // parseFault reads kind[=probability][,field=value...].

@@ -144,6 +144,9 @@ func newStream(now time.Time, source string, s *syncer.StreamStatus) stream {
 }
 
 func newProgress(p *syncer.Progress) *progress {
+	if day := p.BackTo(); !day.IsZero() {
+		return &progress{-1, fmt.Sprintf("%s, back to %s", plural(p.Rows, "row"), day.Format(time.DateOnly))}
+	}
 	if p.TotalRows == 0 {
 		return &progress{-1, fmt.Sprintf("%s in %s so far", plural(p.Rows, "row"), plural(p.Pages, "page"))}
 	}

@@ -129,3 +129,10 @@ func TestThousandSources(t *testing.T) {
 		}
 	}
 }
+
+func TestTheWayBackOfTotalsTellsItsDay(t *testing.T) {
+	p := newProgress(&syncer.Progress{Walk: "totals", Pages: 2, Rows: 1840, Reached: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)})
+	if p.Text != "1,840 rows, back to 2026-03-01" {
+		t.Errorf("%+v", p)
+	}
+}
