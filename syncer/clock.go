@@ -17,6 +17,7 @@ import (
 // change in between is newer than that incremental answer, and the next
 // incremental walk brings it.
 type versions struct {
+	wall func() time.Time
 	mu   sync.Mutex
 	last uint64
 }
@@ -30,7 +31,7 @@ func (v *versions) startAbove(stored uint64) {
 
 // take reserves n consecutive versions and returns the first.
 func (v *versions) take(n int) uint64 {
-	now := uint64(max(time.Now().UnixMicro(), 0))
+	now := uint64(max(v.wall().UnixMicro(), 0))
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	first := max(v.last+1, now)

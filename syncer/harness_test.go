@@ -38,6 +38,7 @@ type world struct {
 	flush     time.Duration
 	schedule  Schedule
 	edit      func(*Source)
+	tune      func(*Options)
 	verbose   bool
 
 	sink   *memsink.Sink
@@ -105,10 +106,14 @@ func (w *world) open(sources ...Source) *Syncer {
 	if w.verbose {
 		log = slog.New(slog.NewTextHandler(w.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
-	y, err := New(Options{
+	opts := Options{
 		Sources: sources, Sink: w.sink, Schedule: w.schedule, Logger: log, FlushInterval: w.flush,
 		API: api.Options{Transport: w.transport, Jitter: func() float64 { return 0.5 }},
-	})
+	}
+	if w.tune != nil {
+		w.tune(&opts)
+	}
+	y, err := New(opts)
 	if err != nil {
 		w.t.Fatal(err)
 	}

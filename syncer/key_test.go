@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -63,6 +64,26 @@ func TestTheNextKeyTakesOver(t *testing.T) {
 		f.mu.Unlock()
 		f.set(cats, category("a", "A2", stamp(0)))
 		w.until("the change", time.Minute, func() bool { return strings.Contains(w.store.Rows("categories", "b1")["a"].Raw, "A2") })
+	})
+}
+
+func TestTheNextKeyIsMovedToItsPlaceWhileItIsInUse(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.keys = map[string]bool{"second": true}
+		var key, next atomic.Value
+		key.Store("first")
+		next.Store("second")
+		w.run(w.one(func(s *Source) {
+			s.Key = func() string { return key.Load().(string) }
+			s.NextKey = func() string { return next.Load().(string) }
+		}))
+		w.until("the next key", time.Minute, w.filled)
+		key.Store("second")
+		next.Store("")
+		time.Sleep(20 * time.Minute)
+		if s := w.source(); s.State != StateRunning || s.RateLimited > 0 {
+			t.Errorf("state %s: %s", s.State, s.Detail)
+		}
 	})
 }
 

@@ -41,9 +41,14 @@ func newLink(s *source) (*link, error) {
 	return l, nil
 }
 
+// secret is the key to send. The next key takes the first one's place by being
+// moved there: with none left, the first is it.
 func (l *link) secret() string {
 	if l.next.Load() {
-		return l.cfg.NextKey()
+		if key := l.cfg.NextKey(); key != "" {
+			return key
+		}
+		l.next.Store(false)
 	}
 	return l.cfg.Key()
 }

@@ -35,7 +35,7 @@ func (s *source) recall(ctx context.Context) error {
 		return fmt.Errorf("read the stored state: %w", err)
 	}
 	s.stored = state
-	if s.link.recalled.IsZero() && time.Since(lastSeen(state)) < formerly {
+	if s.link.recalled.IsZero() && s.syncer.opts.Now().Sub(lastSeen(state)) < formerly {
 		return s.careful(ctx)
 	}
 	s.link.recalled = time.Now()

@@ -84,7 +84,7 @@ func TestAWalkStartsNoLaterThanItsFirstAnswer(t *testing.T) {
 }
 
 func TestVersionsGrowThroughClockStepsAndRestarts(t *testing.T) {
-	var v versions
+	v := versions{wall: time.Now}
 	future := uint64(time.Now().Add(24 * time.Hour).UnixMicro())
 	v.startAbove(future)
 	last := future

@@ -219,7 +219,7 @@ func (s *source) clock(date time.Time) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.skew, s.skewKnown = time.Until(date), true
+	s.skew, s.skewKnown = date.Sub(s.syncer.opts.Now()), true
 }
 
 // at is the time of an answer by the service's clock, or what is known of it when
@@ -236,7 +236,7 @@ func (s *source) at(date time.Time) time.Time {
 func (s *source) serviceNow() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return time.Now().Add(s.skew)
+	return s.syncer.opts.Now().Add(s.skew)
 }
 
 // birth is the first updated_since of a new stream. Without a Date header the
@@ -246,7 +246,7 @@ func (s *source) birth() time.Time {
 	known := s.skewKnown
 	s.mu.Unlock()
 	if !known {
-		return time.Now().Add(-24 * time.Hour).UTC()
+		return s.syncer.opts.Now().Add(-24 * time.Hour).UTC()
 	}
 	return s.serviceNow().Add(-lookback).UTC()
 }

@@ -28,7 +28,10 @@ type Options struct {
 	// retries. Its BaseURL, Key, Logger and Observe are set for each source.
 	API api.Options
 	// Ledger holds the limits of all sources; a new one when nil.
-	Ledger     *budget.Ledger
+	Ledger *budget.Ledger
+	// Now is the machine's wall clock, which may step: versions and the service's
+	// clock are told by it. Waiting is not. time.Now when nil.
+	Now        func() time.Time
 	Logger     *slog.Logger          // discarded when nil
 	Registerer prometheus.Registerer // metrics are not registered when nil
 }
@@ -94,6 +97,9 @@ func New(opts Options) (*Syncer, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
 	if opts.FlushInterval <= 0 {
 		opts.FlushInterval = time.Second
 	}
@@ -110,7 +116,7 @@ func New(opts Options) (*Syncer, error) {
 	}
 	y := &Syncer{
 		opts: opts, log: opts.Logger, definitions: defs, times: times,
-		doorman: newDoorman(), metrics: newMetrics(), versions: &versions{},
+		doorman: newDoorman(), metrics: newMetrics(), versions: &versions{wall: opts.Now},
 		backfills: make(chan struct{}, maxBackfills), startedAt: time.Now(),
 		ending: map[string]*source{}, verifyLimits: standardVerify,
 	}

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -101,10 +102,18 @@ type faultBox struct {
 	faults   []*Fault
 	g        rng
 	injected map[string]int
+	spoilt   map[SpoiltRow]struct{}
+}
+
+// SpoiltRow names a row that was served at least once other than it is.
+type SpoiltRow struct {
+	Business int
+	Route    string // of the list, as in api.md
+	ID       string
 }
 
 func newFaultBox(seed int64, faults []Fault) faultBox {
-	f := faultBox{mu: &sync.Mutex{}, active: &atomic.Int32{}, g: newRng(uint64(seed), 11), injected: map[string]int{}}
+	f := faultBox{mu: &sync.Mutex{}, active: &atomic.Int32{}, g: newRng(uint64(seed), 11), injected: map[string]int{}, spoilt: map[SpoiltRow]struct{}{}}
 	for _, one := range faults {
 		f.faults = append(f.faults, &one)
 	}
@@ -154,6 +163,14 @@ func (s *Sandbox) FaultsInjected() map[string]int {
 	return out
 }
 
+// Spoilt are the rows that faults on rows have struck, in no order. A walk by
+// updated_since does not bring such a row again: it has not changed.
+func (s *Sandbox) Spoilt() []SpoiltRow {
+	s.faults.mu.Lock()
+	defer s.faults.mu.Unlock()
+	return slices.Collect(maps.Keys(s.faults.spoilt))
+}
+
 // InvalidateCursors makes every cursor given out so far a broken one.
 func (s *Sandbox) InvalidateCursors() {
 	s.mu.Lock()
@@ -174,6 +191,7 @@ func (f *faultBox) roll(stage faultStage, rq *request, rowID func() string) []Fa
 		if faultStages[one.Kind] == stage && one.concerns(rq, rowID) && f.strikes(one) {
 			hit = append(hit, *one)
 			f.injected[one.Kind]++
+			rq.struck = append(rq.struck, one.Kind)
 			if one.Count > 0 {
 				if one.Count--; one.Count == 0 {
 					continue

@@ -22,6 +22,9 @@ func (rq *request) spoilRow(start int) {
 	}
 	id := func() string { s, _ := parse()["id"].(string); return s }
 	hits := f.roll(stageRow, rq, id)
+	if len(hits) > 0 {
+		f.mark(SpoiltRow{rq.b.index, rq.route.name, id()})
+	}
 	duplicate := false
 	for _, hit := range hits {
 		if hit.Kind == FaultDuplicateKeys {
@@ -37,6 +40,12 @@ func (rq *request) spoilRow(start int) {
 		rest := bytes.Clone(rq.out[start+1:])
 		rq.out = append(append(rq.out[:start], `{"updated_at":null,`...), rest...)
 	}
+}
+
+func (f *faultBox) mark(r SpoiltRow) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.spoilt[r] = struct{}{}
 }
 
 // parseRow keeps numbers as they are written.

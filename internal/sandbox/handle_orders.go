@@ -9,7 +9,7 @@ type rangeWalk struct {
 // listOrders answers one of the two modes of /sales/orders; both at once is 422.
 func (rq *request) listOrders() *apiError {
 	q := rq.q
-	l := listing{limit: q.limit()}
+	l := listing{limit: rq.pageRows()}
 	l.since, l.mirror = q.instant("updated_since")
 	l.tombstones, _ = q.flag("include_deleted")
 	at := rq.cursor()

@@ -46,7 +46,7 @@ func (rq *request) shows(loc int) bool { return loc == sharedLocation || rq.visi
 // the data; they cannot go with updated_since or include_deleted.
 func (rq *request) listing(dataFilters ...string) listing {
 	q := rq.q
-	l := listing{limit: q.limit(), sees: rq.shows}
+	l := listing{limit: rq.pageRows(), sees: rq.shows}
 	l.since, l.mirror = q.instant("updated_since")
 	l.tombstones, _ = q.flag("include_deleted")
 	if l.mirror || l.tombstones {
@@ -58,6 +58,15 @@ func (rq *request) listing(dataFilters ...string) listing {
 	}
 	l.after = rq.cursor().pos
 	return l
+}
+
+// pageRows is how many rows the page has at most.
+func (rq *request) pageRows() int {
+	limit := rq.q.limit()
+	if short := rq.s.opts.Readings.ShortPages; short > 0 {
+		return min(limit, short)
+	}
+	return limit
 }
 
 // cursor reads the cursor of this walk.

@@ -89,6 +89,10 @@ type Readings struct {
 	// LooseRange allows to = from + 92 days; otherwise a range has at most 92
 	// days, both ends counted.
 	LooseRange bool
+	// ShortPages answers at most so many rows a page, whatever limit is asked for;
+	// 0 for as many as asked. api.md says how many a page has at most, not that it
+	// is full.
+	ShortPages int
 	// OrderingOff switches online ordering off (ordering.status disabled).
 	OrderingOff bool
 }

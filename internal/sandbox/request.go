@@ -26,7 +26,8 @@ type request struct {
 	content content
 	rows    int
 	page    pageFaults
-	trusted bool // asked by a test for the truth: no faults
+	struck  []string // kinds of the faults that the request met
+	trusted bool     // asked by a test for the truth: no faults
 }
 
 var requests = sync.Pool{New: func() any { return new(request) }}

@@ -8,11 +8,13 @@ import (
 // Request is one request as the service saw it.
 type Request struct {
 	At     time.Time `json:"at"`
-	App    string    `json:"app"` // AppID, "" before the key was known
+	From   string    `json:"from"` // source address
+	App    string    `json:"app"`  // AppID, "" before the key was known
 	Route  string    `json:"route"`
 	URI    string    `json:"uri"`
 	Status int       `json:"status"` // 0: the connection was cut
 	Rows   int       `json:"rows"`
+	Faults []string  `json:"faults,omitempty"` // kinds of those that struck it
 }
 
 // Stats counts what the service was asked.
@@ -68,7 +70,7 @@ func (t *statistics) count(rq *request, status int) {
 		t.pages[page] = struct{}{}
 	}
 	if t.record {
-		t.log = append(t.log, Request{time.UnixMicro(rq.now).UTC(), rq.key.AppID, rq.route.name, rq.r.URL.RequestURI(), status, rq.rows})
+		t.log = append(t.log, Request{time.UnixMicro(rq.now).UTC(), rq.r.RemoteAddr, rq.key.AppID, rq.route.name, rq.r.URL.RequestURI(), status, rq.rows, rq.struck})
 	}
 }
 

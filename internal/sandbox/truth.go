@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"time"
 )
 
 // ReasonGone is the reason of a row that left its list without a tombstone: a
@@ -148,4 +149,57 @@ func (s *Sandbox) trusted(keyValue, uri string) (*request, error) {
 	rq.key, rq.b = a.Key, s.businesses[a.Business]
 	rq.q = newQuery(r.URL.RawQuery)
 	return rq, nil
+}
+
+// Stamp is when a row was last changed, where it is, and whether it is a tombstone.
+type Stamp struct {
+	At       time.Time
+	Location string // "" for a row that every location shares
+	Removed  bool
+}
+
+// Stamps are the updated_at of the rows of a cursor list that the key sees in a
+// walk, tombstones included, by id. Those without one are left out.
+func (s *Sandbox) Stamps(keyValue, stream string) (map[string]Stamp, error) {
+	rq, err := s.trusted(keyValue, "/")
+	if err != nil {
+		return nil, fmt.Errorf("stamps of %s: %w", stream, err)
+	}
+	b := rq.b
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	if refused := rq.sees(); refused != nil {
+		return nil, fmt.Errorf("stamps of %s: %w", stream, refused)
+	}
+	switch stream {
+	case StreamCategories:
+		return stampsOf(rq, b.categories), nil
+	case StreamProducts:
+		return stampsOf(rq, b.products), nil
+	case StreamIngredients:
+		return stampsOf(rq, b.ingredients), nil
+	case StreamSalesOrders:
+		all := make(map[string]Stamp, len(b.orders))
+		for n := range b.orders {
+			if o := &b.orders[n]; o.stamp != nullStamp && rq.visible[o.loc] && b.listed(o) {
+				all[b.orderID(uint32(n))] = Stamp{time.UnixMicro(o.stamp).UTC(), b.locations[o.loc].id, !o.counts()}
+			}
+		}
+		return all, nil
+	}
+	return nil, fmt.Errorf("stamps of %q: no such list", stream)
+}
+
+func stampsOf[T any](rq *request, t *table[T]) map[string]Stamp {
+	all := make(map[string]Stamp, len(t.rows))
+	for _, r := range t.rows {
+		if r.stamp != nullStamp && !r.purged && rq.shows(r.loc) {
+			at := Stamp{At: time.UnixMicro(r.stamp).UTC(), Removed: r.deleted()}
+			if r.loc != sharedLocation {
+				at.Location = rq.b.locations[r.loc].id
+			}
+			all[r.id] = at
+		}
+	}
+	return all
 }

@@ -173,10 +173,17 @@ func (s *Sink) SetDown(down bool) {
 // Crash ends the sink as kill -9 does. Of the commits that were not yet durable
 // the first n get their rows stored, without checkpoint: a flush cut in its middle.
 func (s *Sink) Crash(n int) {
+	i := 0
+	s.CrashKeeping(func(*sinks.Commit) bool { i++; return i <= n })
+}
+
+// CrashKeeping is Crash with the rows of any commits stored: a flush goes table by
+// table.
+func (s *Sink) CrashKeeping(keep func(*sinks.Commit) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i, q := range s.queue {
-		if i < n {
+	for _, q := range s.queue {
+		if keep(q.commit) {
 			s.store.apply(q.commit, false)
 		}
 		q.receipt.Resolve(ErrClosed)

@@ -54,6 +54,7 @@ type Store struct {
 	commits     int
 	processes   map[string]process
 	claims      map[claimKey]time.Time // since when
+	watch       func(c *sinks.Commit, durable bool)
 }
 
 // NewStore returns an empty store.
@@ -68,7 +69,19 @@ func NewStore() *Store {
 	}
 }
 
+// Watch has f called after each commit that is stored: durable, or with its rows
+// only, as a flush leaves it that is cut in its middle. Call it before the store is
+// used.
+func (s *Store) Watch(f func(c *sinks.Commit, durable bool)) { s.watch = f }
+
 func (s *Store) apply(c *sinks.Commit, withState bool) {
+	s.store(c, withState)
+	if s.watch != nil {
+		s.watch(c, withState)
+	}
+}
+
+func (s *Store) store(c *sinks.Commit, withState bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.applyRows(c)

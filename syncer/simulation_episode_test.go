@@ -1,0 +1,314 @@
+package syncer
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks"
+)
+
+// fullResync opens the simulation to what only a full resync can see: rows purged
+// or moved between locations, keys limited to other locations, rows that leave the
+// lists with their location.
+const fullResync = false
+
+// episode is a plan being played: a world, and a daemon in it that is killed,
+// started, cut off and lied to.
+type episode struct {
+	*world
+	plan  plan
+	began time.Time
+	todo  []task // in order of time
+	keys  []*credentials
+	log   []string
+
+	wall   atomic.Int64 // the machine's wall clock minus the bubble's, in nanoseconds
+	frozen atomic.Bool  // the restaurants stand still
+	down   bool         // the warehouse
+	upAt   time.Time    // when the daemon is to run again; zero while it runs
+
+	mu      sync.Mutex // guards what requests touch
+	delays  *rand.Rand
+	stirs   *rand.Rand
+	stirred int
+
+	watch   *watch
+	blurred map[rowName]bool // rows that were served other than they are
+	excused []stretch        // when a 429 may be the doing of others
+	did     map[string]int   // by kind of event
+	asked   int
+	wrong   []string
+}
+
+// task is something to do at an instant.
+type task struct {
+	at   time.Time
+	what string
+	do   func() string // returns what to note; nothing is noted when empty
+}
+
+type stretch struct{ from, to time.Time }
+
+type rowName struct {
+	business   int
+	stream, id string
+}
+
+// credentials are a source's key files.
+type credentials struct {
+	mu        sync.Mutex
+	key, next string
+}
+
+func (c *credentials) get() (key, next string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.key, c.next
+}
+
+func (c *credentials) set(key, next string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.key, c.next = key, next
+}
+
+func newEpisode(t *testing.T, p plan) *episode {
+	time.Sleep(time.Until(p.start))
+	e := &episode{
+		plan: p, began: time.Now(), did: map[string]int{}, blurred: map[rowName]bool{},
+		delays: rand.New(rand.NewPCG(p.seed, 2)), stirs: rand.New(rand.NewPCG(p.seed, 3)),
+	}
+	opts := p.box
+	opts.Now = e.serviceNow
+	box, err := sandbox.New(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.world = newWorld(t, e)
+	e.box, e.schedule, e.flush, e.verbose, e.tune = box, p.schedule, p.flush, *daemonLog, e.onThisMachine
+	for i := range p.box.Businesses {
+		e.keys = append(e.keys, &credentials{key: box.Key(i, sandbox.RoleMain).Value})
+	}
+	e.watch = newWatch(e)
+	e.store.Watch(e.watch.stored)
+	for _, ev := range p.events {
+		g := rand.New(rand.NewPCG(ev.seed, p.seed))
+		e.at(e.began.Add(ev.at), ev.kind.name, func() string {
+			e.did[ev.kind.name]++
+			return ev.kind.happen(e, g)
+		})
+	}
+	return e
+}
+
+// serviceNow is the service's clock.
+func (e *episode) serviceNow() time.Time { return time.Now().Add(e.plan.ahead) }
+
+// onThisMachine gives the daemon a wall clock that steps, and a line that is slow.
+func (e *episode) onThisMachine(o *Options) {
+	o.Now = func() time.Time { return time.Now().Add(time.Duration(e.wall.Load())) }
+	o.API.Transport = slowLine{e}
+}
+
+// slowLine holds requests and answers up, so that answers are old when they arrive.
+type slowLine struct{ e *episode }
+
+func (l slowLine) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !sleep(r.Context(), l.e.someDelay()) {
+		return nil, r.Context().Err()
+	}
+	resp, err := l.e.transport.RoundTrip(r)
+	if err == nil && !sleep(r.Context(), l.e.someDelay()) {
+		return resp, resp.Body.Close()
+	}
+	return resp, err
+}
+
+func (e *episode) someDelay() time.Duration {
+	if e.plan.delay == 0 {
+		return 0
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return between(e.delays, 0, e.plan.delay)
+}
+
+// ServeHTTP is the service. Between two pages of a walk the world may change.
+func (e *episode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	e.stirWorld()
+	e.box.Handler().ServeHTTP(w, r)
+}
+
+func (e *episode) stirWorld() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.asked++
+	if e.frozen.Load() {
+		return
+	}
+	e.box.Tick(e.serviceNow())
+	for e.stirs.Float64() < e.plan.stir {
+		e.stirred++
+		e.mutate(e.stirs, e.stirs.IntN(e.plan.box.Businesses))
+	}
+}
+
+// mutate changes a restaurant at random, stamped up to nearly two minutes ago.
+func (e *episode) mutate(g *rand.Rand, business int) {
+	r := e.box.Restaurant(business)
+	if g.IntN(3) == 0 {
+		r = r.Ago(between(g, 0, lookback-2*time.Second))
+	}
+	if _, err := r.Mutate(g, fullResync); err != nil {
+		e.fault("change of the world: %v", err)
+	}
+}
+
+// at puts a task down for an instant.
+func (e *episode) at(when time.Time, what string, do func() string) {
+	i, _ := slices.BinarySearchFunc(e.todo, when, func(t task, at time.Time) int {
+		if t.at.After(at) {
+			return 1
+		}
+		return -1
+	})
+	e.todo = slices.Insert(e.todo, i, task{when, what, do})
+}
+
+// after puts a task down for later.
+func (e *episode) after(d time.Duration, what string, do func()) {
+	e.at(time.Now().Add(d), what, func() string { do(); return "done" })
+}
+
+// play lives through the episode.
+func (e *episode) play() {
+	e.up()
+	end := e.began.Add(e.plan.span)
+	for len(e.todo) > 0 && e.todo[0].at.Before(end) {
+		next := e.todo[0]
+		e.todo = e.todo[1:]
+		time.Sleep(time.Until(next.at))
+		if note := next.do(); note != "" {
+			e.note("%s: %s", next.what, note)
+		}
+	}
+	time.Sleep(time.Until(end))
+}
+
+func (e *episode) note(format string, args ...any) {
+	e.log = append(e.log, fmt.Sprintf("+%-12s %s", time.Since(e.began).Round(time.Millisecond), fmt.Sprintf(format, args...)))
+}
+
+// fault is something wrong: the episode has failed.
+func (e *episode) fault(format string, args ...any) {
+	e.watch.mu.Lock()
+	defer e.watch.mu.Unlock()
+	const enough = 20
+	if len(e.wrong) < enough {
+		e.wrong = append(e.wrong, fmt.Sprintf("+%s ", time.Since(e.began).Round(time.Millisecond))+fmt.Sprintf(format, args...))
+	}
+}
+
+// up starts the daemon, unless the warehouse is down: a start needs it.
+func (e *episode) up() {
+	e.upAt = time.Time{}
+	e.run(e.configured()...)
+}
+
+// configured are the sources as the configuration has them.
+func (e *episode) configured() []Source {
+	var all []Source
+	for i, c := range e.keys {
+		s := Source{
+			Name: fmt.Sprintf("r%d", i), BaseURL: "http://api.test/v1",
+			Key:     func() string { key, _ := c.get(); return key },
+			NextKey: func() string { _, next := c.get(); return next },
+		}
+		if e.plan.located {
+			s.Locations = e.box.Restaurant(i).LocationIDs()[:1]
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// key is the key that a source's key file should hold.
+func (e *episode) key(business int) string {
+	key, next := e.keys[business].get()
+	if next != "" {
+		return next
+	}
+	return key
+}
+
+// kill ends the daemon as kill -9 does, in the middle of a flush: the rows of some
+// commits are there, their checkpoints are not.
+func (e *episode) kill(g *rand.Rand) string {
+	kept, tables := g.IntN(4), g.IntN(2) == 0
+	e.sink.CrashKeeping(func(c *sinks.Commit) bool {
+		if tables { // a flush goes table by table
+			return len(c.Stream)%4 < kept
+		}
+		kept--
+		return kept >= 0
+	})
+	e.halt()
+	return fmt.Sprintf("kept %d, by tables %v", kept, tables)
+}
+
+// away has the daemon run again later.
+func (e *episode) away(d time.Duration) {
+	e.upAt = time.Now().Add(d)
+	e.at(e.upAt, "start", func() string {
+		switch {
+		case e.upAt.IsZero() || time.Now().Before(e.upAt):
+			return ""
+		case e.down:
+			e.away(time.Minute)
+			return ""
+		}
+		e.up()
+		return "up"
+	})
+}
+
+// foreign sends a request that is not the daemon's.
+func (e *episode) foreign(key, path string) int {
+	r := httptest.NewRequest(http.MethodGet, "/v1"+path, nil)
+	r.Header.Set("Authorization", "Bearer "+key)
+	r.RemoteAddr = "10.0.0.9:1"
+	rec := httptest.NewRecorder()
+	func() {
+		defer func() { _ = recover() }() // a fault may cut its connection too
+		e.box.Handler().ServeHTTP(rec, r)
+	}()
+	return rec.Code
+}
+
+// excuse notes that a 429 within d from now may be the doing of others.
+func (e *episode) excuse(d time.Duration) {
+	e.excused = append(e.excused, stretch{time.Now(), time.Now().Add(d)})
+}
+
+// report is all there is to know about an episode that has failed.
+func (e *episode) report() string {
+	var b strings.Builder
+	fmt.Fprintln(&b, e.plan)
+	for _, l := range e.log {
+		fmt.Fprintln(&b, l)
+	}
+	fmt.Fprintf(&b, "%d changes between requests; faults met: %v\n", e.stirred, e.box.FaultsInjected())
+	for _, w := range e.wrong {
+		fmt.Fprintln(&b, "WRONG:", w)
+	}
+	return b.String()
+}

@@ -1,0 +1,281 @@
+package syncer
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/syncer/internal/memsink"
+)
+
+// finish ends what is out of order, lets the daemon come to rest, and compares.
+func (e *episode) finish() {
+	e.mend()
+	e.rest("the daemon by itself")
+	for i := range e.keys {
+		e.compareLists(i)
+	}
+	e.onePass()
+	for i := range e.keys {
+		e.compareLists(i)
+		e.compareLocations(i)
+		e.compareTotals(i)
+		e.quarantineClosed(i)
+	}
+	e.politeness()
+	e.halt()
+	if len(e.wrong) > 0 {
+		e.t.Errorf("%s", e.report())
+	}
+}
+
+// mend puts everything in order but what may stay as it is, and stops the world.
+func (e *episode) mend() {
+	g := rand.New(rand.NewPCG(e.plan.seed, 4))
+	e.note("the world stops, what is out of order ends")
+	e.todo = nil
+	e.frozen.Store(true)
+	e.box.ClearFaults()
+	e.setDown(false)
+	for i := range e.keys {
+		e.mendKey(i, g.IntN(2) == 0)
+		e.mendLocations(i, e.plan.located || g.IntN(2) == 0)
+	}
+	e.mendRows()
+	if !e.upAt.IsZero() {
+		e.up()
+	}
+}
+
+func (e *episode) mendKey(business int, whole bool) {
+	e.settleKey(business)
+	for _, k := range e.box.Keys() {
+		if k.Value == e.key(business) && k.State == sandbox.KeyDeleted {
+			e.replaceKey(business)
+		}
+	}
+	e.updateKey(business, func(k *sandbox.Key) {
+		k.State = sandbox.KeyActive
+		if whole {
+			k.Scopes = allScopes
+		}
+	})
+}
+
+func (e *episode) mendLocations(business int, all bool) {
+	r := e.box.Restaurant(business)
+	for _, id := range r.LocationIDs() {
+		if all {
+			if err := r.SetLocationActive(id, true); err != nil {
+				e.fault("%v", err)
+			}
+		}
+	}
+}
+
+// mendRows stamps the rows anew that were served other than they are: until a
+// full resync, no walk would bring them again.
+func (e *episode) mendRows() {
+	for _, r := range e.box.Spoilt() {
+		if list := listRoutes[r.Route]; list != "" {
+			e.blurred[rowName{r.Business, list, r.ID}] = true
+		}
+	}
+	for row := range e.blurred {
+		if err := e.box.Restaurant(row.business).SetRaw(row.stream, row.id, nil); err != nil {
+			e.fault("%v", err)
+		}
+	}
+}
+
+// rest waits until the daemon has had its turns and says that all is well.
+func (e *episode) rest(what string) {
+	settle := 2*e.plan.every + 4*time.Hour + 15*time.Minute
+	time.Sleep(settle)
+	for waited := time.Duration(0); !e.well(); waited += time.Minute {
+		if waited > 12*time.Hour {
+			e.fault("%s: not well %s after the world has stopped\n%s", what, settle+waited, e.describe())
+			return
+		}
+		time.Sleep(time.Minute)
+	}
+	time.Sleep(settle)
+}
+
+// well tells whether every backfill is done and no walk fails.
+func (e *episode) well() bool { return e.filled() }
+
+// onePass makes a pass beside the daemon, and another process' after it.
+func (e *episode) onePass() {
+	r, err := e.syncer.RunOnce(e.t.Context(), Selection{}, nil)
+	if err != nil || r.Err() != nil {
+		e.fault("pass beside the daemon: %v, %v", err, r.Err())
+	}
+}
+
+// mirrors tells whether a stream is to be compared: it is on.
+func (e *episode) mirrors(business int, stream string) bool {
+	for _, st := range e.syncer.Status().Sources[business].Streams {
+		if st.Name == stream {
+			return st.State == StateRunning
+		}
+	}
+	return false
+}
+
+var cursorLists = []string{"categories", "products", "ingredients", "sales_orders"}
+
+// compareLists compares every row of the cursor lists with the service's.
+func (e *episode) compareLists(business int) {
+	for _, list := range cursorLists {
+		if !e.mirrors(business, list) {
+			continue
+		}
+		if err := e.compareList(business, list); err != nil {
+			e.fault("truth of %s: %v", list, err)
+		}
+	}
+}
+
+func (e *episode) compareList(business int, list string) error {
+	id := e.box.Restaurant(business).ID()
+	rows := e.store.Rows(list, id)
+	only := ""
+	if e.plan.located && list != "categories" {
+		only = e.box.Restaurant(business).LocationIDs()[0]
+	}
+	err := e.box.Truth(e.key(business), list, func(want sandbox.TruthRow) error {
+		have, ok := rows[want.ID]
+		delete(rows, want.ID)
+		if only == "" || want.Row != nil && locationIn(string(want.Row)) == only {
+			e.compareRow(fmt.Sprintf("r%d %s %q", business, list, want.ID), want, have, ok)
+		}
+		return nil
+	})
+	for id, r := range rows {
+		if !r.Deleted {
+			e.fault("r%d %s %q: live in the mirror, unknown to the service: %s", business, list, id, r.Raw)
+		}
+	}
+	return err
+}
+
+func (e *episode) compareRow(name string, want sandbox.TruthRow, have memsink.Row, ok bool) {
+	switch {
+	case want.Reason == sandbox.ReasonGone && (!ok || have.Deleted):
+	case !ok:
+		e.fault("%s: missing in the mirror; the service has reason %q, %s", name, want.Reason, want.Row)
+	case want.Row == nil && !have.Deleted:
+		e.fault("%s: live in the mirror, %s in the service: %s", name, want.Reason, have.Raw)
+	case want.Row == nil && want.Reason != have.Reason:
+		e.fault("%s: removed as %q in the mirror, as %q in the service", name, have.Reason, want.Reason)
+	case want.Row != nil && have.Deleted:
+		e.fault("%s: buried (%s) in the mirror, live in the service: %s", name, have.Reason, want.Row)
+	case want.Row != nil && string(want.Row) != have.Raw:
+		e.fault("%s: differs\n mirror  %s\n service %s", name, have.Raw, want.Row)
+	}
+}
+
+func locationIn(raw string) string {
+	var row struct {
+		LocationID string `json:"location_id"`
+	}
+	if json.Unmarshal([]byte(raw), &row) != nil {
+		return ""
+	}
+	return row.LocationID
+}
+
+// compareLocations compares what is replaced as a whole.
+func (e *episode) compareLocations(business int) {
+	for _, list := range []string{"locations", "allergens"} {
+		if !e.mirrors(business, list) || e.plan.located {
+			continue
+		}
+		rows := e.store.Rows(list, e.box.Restaurant(business).ID())
+		err := e.box.Truth(e.key(business), list, func(want sandbox.TruthRow) error {
+			have, ok := rows[want.ID]
+			e.compareRow(fmt.Sprintf("r%d %s %q", business, list, want.ID), want, have, ok)
+			return nil
+		})
+		if err != nil {
+			e.fault("truth of %s: %v", list, err)
+		}
+	}
+}
+
+// compareTotals compares the totals of yesterday and today, which a pass brings.
+func (e *episode) compareTotals(business int) {
+	if !e.mirrors(business, streamDaily) {
+		return
+	}
+	today := dayOf(e.serviceNow())
+	from, err := addDays(today, -1)
+	if err != nil {
+		e.fault("%v", err)
+		return
+	}
+	location := ""
+	if e.plan.located {
+		location = e.box.Restaurant(business).LocationIDs()[0]
+	}
+	e.compareReport(business, streamDaily, fmt.Sprintf("/sales/daily?from=%s&to=%s", from, today), location, dailyID)
+	if location == "" {
+		e.compareReport(business, "sales_products", fmt.Sprintf("/sales/products?group_by=day&from=%s&to=%s", from, today), "", productLineID)
+	}
+}
+
+func (e *episode) compareReport(business int, stream, uri, location string, id func(dayRow, string) string) {
+	if location != "" {
+		uri += "&location_id=" + url.QueryEscape(location)
+	}
+	status, body, err := e.box.Fetch(e.key(business), uri)
+	var report struct{ Data []json.RawMessage }
+	if err == nil {
+		err = json.Unmarshal(body, &report)
+	}
+	if err != nil || status != 200 {
+		e.fault("fetch %s: %d, %v", uri, status, err)
+		return
+	}
+	raws := make([][]byte, len(report.Data))
+	for i, raw := range report.Data {
+		raws[i] = raw
+	}
+	rows := e.store.Rows(stream, e.box.Restaurant(business).ID())
+	for i, r := range placeRows(raws) {
+		have, ok := rows[id(r, location)]
+		if r.empty() && !ok && stream == streamDaily {
+			continue
+		}
+		e.compareRow(fmt.Sprintf("r%d %s %q", business, stream, id(r, location)), sandbox.TruthRow{Row: raws[i]}, have, ok)
+	}
+}
+
+// quarantineClosed finds entries that stay open though their rows are good.
+func (e *episode) quarantineClosed(business int) {
+	source := fmt.Sprintf("r%d", business)
+	for _, q := range e.store.Entries() {
+		closes := slices.Contains(cursorLists, q.Stream) && q.ID != "" || q.Stream == "locations" || q.Stream == "allergens"
+		if q.Open && q.Source == source && closes && e.mirrors(business, q.Stream) {
+			e.fault("%s %s %q: still in quarantine (%s: %s)", source, q.Stream, q.ID, q.Field, q.Reason)
+		}
+	}
+}
+
+// politeness finds answers 429 that are Larder's own doing.
+func (e *episode) politeness() {
+	for _, r := range e.box.Requests() {
+		at := r.At.Add(-e.plan.ahead)
+		others := slices.ContainsFunc(e.excused, func(s stretch) bool { return !at.Before(s.from) && at.Before(s.to) })
+		if r.Status != 429 || others || strings.HasPrefix(r.From, "10.") || slices.Contains(r.Faults, sandbox.FaultRateLimited) {
+			continue
+		}
+		e.fault("429 at +%s to %s %s of key %s", at.Sub(e.began), r.Route, r.URI, r.App)
+	}
+}

@@ -1,0 +1,325 @@
+package syncer
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox"
+)
+
+// kind is a kind of event: what happens, and how often beside the others.
+type kind struct {
+	name   string
+	weight int
+	happen func(e *episode, g *rand.Rand) string
+}
+
+var kinds = []*kind{
+	{"kill", 10, killed},
+	{"restart", 4, restarted},
+	{"warehouse down", 4, warehouseDown},
+	{"clock step", 4, clockStep},
+	{"fault", 22, fault},
+	{"cursors invalid", 5, func(e *episode, _ *rand.Rand) string { e.box.InvalidateCursors(); return "all" }},
+	{"changes", 14, changes},
+	{"one stamp", 4, oneStamp},
+	{"malformed row", 5, malformed},
+	{"location", 4, locationChanges},
+	{"key disabled", 3, keyDisabled},
+	{"key rotated", 3, keyRotated},
+	{"key deleted", 2, keyDeleted},
+	{"scopes", 4, scopesChange},
+	{"limits", 4, limitsChange},
+	{"other key", 3, otherKey},
+	{"same key", 3, sameKey},
+}
+
+func drawKind(g *rand.Rand) *kind {
+	total := 0
+	for _, k := range kinds {
+		total += k.weight
+	}
+	n := g.IntN(total)
+	for _, k := range kinds {
+		if n -= k.weight; n < 0 {
+			return k
+		}
+	}
+	panic("no kind")
+}
+
+// aWhile is a time out of order: mostly short, now and then very long.
+func (e *episode) aWhile(g *rand.Rand) time.Duration {
+	longest := pick(g, 10*time.Second, 2*time.Minute, 20*time.Minute, 3*time.Hour)
+	return between(g, time.Second, min(longest, e.plan.span/3))
+}
+
+func killed(e *episode, g *rand.Rand) string {
+	if !e.upAt.IsZero() {
+		return "it is down already"
+	}
+	how := e.kill(g)
+	e.away(pick(g, 0, 0, e.aWhile(g)))
+	return how
+}
+
+func restarted(e *episode, g *rand.Rand) string {
+	if !e.upAt.IsZero() {
+		return "it is down already"
+	}
+	e.halt()
+	e.away(pick(g, 0, e.aWhile(g)))
+	return "stopped in good order"
+}
+
+func warehouseDown(e *episode, g *rand.Rand) string {
+	d := e.aWhile(g)
+	e.setDown(true)
+	e.after(d, "warehouse up", func() { e.setDown(false) })
+	return "for " + d.String()
+}
+
+func (e *episode) setDown(down bool) {
+	e.down = down
+	e.sink.SetDown(down)
+}
+
+func clockStep(e *episode, g *rand.Rand) string {
+	d := pick(g, time.Second, 30*time.Second, 10*time.Minute, 2*time.Hour, day) * time.Duration(1-2*g.IntN(2))
+	e.wall.Add(int64(d))
+	return d.String()
+}
+
+// listRoutes are the routes whose rows have an id.
+var listRoutes = map[string]string{
+	"/categories": "categories", "/products": "products", "/ingredients": "ingredients", "/sales/orders": "sales_orders",
+}
+
+func fault(e *episode, g *rand.Rand) string {
+	f := sandbox.Fault{
+		Kind:       pick(g, sandbox.FaultKinds()...),
+		Route:      pick(g, "", "", "/categories", "/products", "/ingredients", "/sales/orders", "/me", "/locations", "/sales/daily"),
+		Delay:      between(g, time.Second, 90*time.Second),
+		RetryAfter: g.IntN(120),
+		Status:     pick(g, 200, 502, 404),
+	}
+	if g.IntN(2) == 0 {
+		f.Count = 1 + g.IntN(20)
+	} else {
+		f.Probability = pick(g, 0.02, 0.1, 0.5, 1)
+	}
+	if err := e.box.AddFault(f); err != nil {
+		e.fault("%v", err)
+	}
+	d := e.aWhile(g)
+	e.after(d, "faults end", e.box.ClearFaults)
+	return fmt.Sprintf("%s on %q, count %d, probability %g, for %s", f.Kind, f.Route, f.Count, f.Probability, d)
+}
+
+func changes(e *episode, g *rand.Rand) string {
+	n := 1 + g.IntN(40)
+	b := e.anyBusiness(g)
+	for range n {
+		e.mutate(g, b)
+	}
+	return fmt.Sprintf("%d of restaurant %d", n, b)
+}
+
+func (e *episode) anyBusiness(g *rand.Rand) int { return g.IntN(e.plan.box.Businesses) }
+
+func anyList(g *rand.Rand) string {
+	return pick(g, "categories", "products", "ingredients", "sales_orders", "sales_orders")
+}
+
+// oneStamp gives many rows one updated_at.
+func oneStamp(e *episode, g *rand.Rand) string {
+	b, list := e.anyBusiness(g), anyList(g)
+	r := e.box.Restaurant(b)
+	ids := r.IDs(list)
+	g.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	ids = ids[:min(len(ids), 1+g.IntN(300))]
+	if err := r.At(e.serviceNow()).Touch(list, ids...); err != nil {
+		e.fault("%v", err)
+	}
+	return fmt.Sprintf("%d %s of restaurant %d", len(ids), list, b)
+}
+
+// malformed spoils a row for a while, stamped anew both times.
+func malformed(e *episode, g *rand.Rand) string {
+	b, list := e.anyBusiness(g), anyList(g)
+	r := e.box.Restaurant(b)
+	ids := r.IDs(list)
+	if len(ids) == 0 {
+		return "no row"
+	}
+	id := ids[g.IntN(len(ids))]
+	bad := spoilt(e.rowNow(b, list, id), g)
+	e.blurred[rowName{b, list, id}] = true
+	if err := r.SetRaw(list, id, bad); err != nil {
+		e.fault("%v", err)
+	}
+	e.after(e.aWhile(g), "row is good again", func() {
+		if err := r.SetRaw(list, id, nil); err != nil {
+			e.fault("%v", err)
+		}
+	})
+	return fmt.Sprintf("%s %q of restaurant %d: %s", list, id, b, bad)
+}
+
+// rowNow is a row as the service has it.
+func (e *episode) rowNow(business int, list, id string) map[string]any {
+	row := map[string]any{}
+	err := e.box.Truth(e.box.Key(business, sandbox.RoleTest).Value, list, func(r sandbox.TruthRow) error {
+		if r.ID != id {
+			return nil
+		}
+		return json.Unmarshal(r.Row, &row)
+	})
+	if err != nil {
+		e.fault("%v", err)
+	}
+	return row
+}
+
+func spoilt(row map[string]any, g *rand.Rand) []byte {
+	delete(row, "updated_at") // it comes without a stamp, or with the old one
+	field := pick(g, "price", "stock", "totals", "position", "created_at", "items", "name")
+	row[field] = pick[any](g, "abc", "12.345", "1e400", -1, []any{}, map[string]any{"x": 1}, "0001-01-01T00:00:00Z", nil)
+	row["deep"] = []any{map[string]any{"new": true}}
+	text, err := json.Marshal(row)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+func locationChanges(e *episode, g *rand.Rand) string {
+	b := e.anyBusiness(g)
+	r := e.box.Restaurant(b)
+	ids := r.LocationIDs()
+	id := ids[g.IntN(len(ids))]
+	var err error
+	what := pick(g, "renamed", "paused", "added", "inactive", "inactive")
+	switch what {
+	case "renamed":
+		err = r.RenameLocation(id, fmt.Sprintf("Local %d", g.IntN(100)))
+	case "paused":
+		err = r.PauseOrdering(id, e.serviceNow().Add(e.aWhile(g)))
+	case "added":
+		if len(ids) < 5 {
+			r.AddLocation()
+		}
+	case "inactive":
+		err = r.SetLocationActive(id, false)
+		e.after(e.aWhile(g), "location active", func() {
+			if err := r.SetLocationActive(id, true); err != nil {
+				e.fault("%v", err)
+			}
+		})
+	}
+	if err != nil {
+		e.fault("%v", err)
+	}
+	return fmt.Sprintf("%s: %q of restaurant %d", what, id, b)
+}
+
+func (e *episode) updateKey(business int, change func(*sandbox.Key)) {
+	if err := e.box.UpdateKey(e.key(business), change); err != nil {
+		e.fault("%v", err)
+	}
+}
+
+func keyDisabled(e *episode, g *rand.Rand) string {
+	b, d := e.anyBusiness(g), e.aWhile(g)
+	e.updateKey(b, func(k *sandbox.Key) { k.State = sandbox.KeyDisabled })
+	e.after(d, "key enabled", func() { e.updateKey(b, func(k *sandbox.Key) { k.State = sandbox.KeyActive }) })
+	return fmt.Sprintf("of restaurant %d for %s", b, d)
+}
+
+// keyRotated regenerates a key; the new one is put beside the old, and takes its
+// place later, before or after the old one ends.
+func keyRotated(e *episode, g *rand.Rand) string {
+	b := e.anyBusiness(g)
+	if _, next := e.keys[b].get(); next != "" {
+		return "one is under way"
+	}
+	overlap := pick(g, time.Minute, time.Hour, day)
+	key, _ := e.keys[b].get()
+	k, err := e.box.RotateKey(key, overlap)
+	if err != nil {
+		e.fault("%v", err)
+		return ""
+	}
+	e.keys[b].set(key, k.Value)
+	d := e.aWhile(g)
+	e.after(d, "the next key takes its place", func() { e.settleKey(b) })
+	return fmt.Sprintf("of restaurant %d, overlap %s, in place in %s", b, overlap, d)
+}
+
+// settleKey moves the next key to its place.
+func (e *episode) settleKey(business int) {
+	if _, next := e.keys[business].get(); next != "" {
+		e.keys[business].set(next, "")
+	}
+}
+
+// keyDeleted deletes a key; another is made and put in place later.
+func keyDeleted(e *episode, g *rand.Rand) string {
+	b, d := e.anyBusiness(g), e.aWhile(g)
+	e.updateKey(b, func(k *sandbox.Key) { k.State = sandbox.KeyDeleted })
+	e.after(d, "another key is put in place", func() { e.replaceKey(b) })
+	return fmt.Sprintf("of restaurant %d for %s", b, d)
+}
+
+var allScopes = []string{api.ScopeLocations, api.ScopeMenu, api.ScopeSales, api.ScopeStock}
+
+func (e *episode) replaceKey(business int) {
+	k := e.box.AddKey(sandbox.Key{Business: business, Scopes: allScopes, AllLocations: true})
+	e.keys[business].set(k.Value, "")
+}
+
+func scopesChange(e *episode, g *rand.Rand) string {
+	b, d := e.anyBusiness(g), e.aWhile(g)
+	left := slices.Clone(allScopes)
+	g.Shuffle(len(left), func(i, j int) { left[i], left[j] = left[j], left[i] })
+	left = left[:g.IntN(len(left))]
+	e.updateKey(b, func(k *sandbox.Key) { k.Scopes = left })
+	e.after(d, "scopes are whole", func() { e.updateKey(b, func(k *sandbox.Key) { k.Scopes = allScopes }) })
+	return fmt.Sprintf("of restaurant %d are %s for %s", b, strings.Join(left, " "), d)
+}
+
+// limitsChange changes a key's limits; until /me has told, a 429 may come of it.
+func limitsChange(e *episode, g *rand.Rand) string {
+	b := e.anyBusiness(g)
+	limits := api.RateLimits{PerMinute: pick(g, 15, 40, 120, 300), BusinessPerMinute: pick(g, 60, 600), HeavyPerMinute: pick(g, 5, 30), OrdersPerMinute: 30}
+	e.updateKey(b, func(k *sandbox.Key) { k.Limits = limits })
+	e.excuse(3*time.Hour + 10*time.Minute)
+	return fmt.Sprintf("of restaurant %d: %+v", b, limits)
+}
+
+// otherKey has another program use another key of the restaurant.
+func otherKey(e *episode, g *rand.Rand) string {
+	b := e.anyBusiness(g)
+	return e.others(g, e.box.Key(b, sandbox.RoleTest).Value)
+}
+
+// sameKey has another program use the daemon's key.
+func sameKey(e *episode, g *rand.Rand) string { return e.others(g, e.key(e.anyBusiness(g))) }
+
+func (e *episode) others(g *rand.Rand, key string) string {
+	per, minutes := 1+g.IntN(150), 1+g.IntN(15)
+	e.excuse(time.Duration(minutes+3) * time.Minute)
+	for m := range minutes {
+		for range per {
+			at := time.Now().Add(time.Duration(m)*time.Minute + between(g, 0, time.Minute))
+			path := pick(g, "/products?limit=1", "/me", "/sales/daily")
+			e.at(at, "", func() string { e.foreign(key, path); return "" })
+		}
+	}
+	return fmt.Sprintf("%d requests a minute for %d minutes", per, minutes)
+}

@@ -1,0 +1,131 @@
+package syncer
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox"
+)
+
+// plan is an episode before it is played: all of it comes from the seed.
+type plan struct {
+	seed     uint64
+	start    time.Time
+	span     time.Duration
+	box      sandbox.Options
+	schedule Schedule
+	every    time.Duration // schedule.incremental
+	flush    time.Duration
+	ahead    time.Duration // the service's clock minus the machine's
+	delay    time.Duration // of requests and of answers, each at most
+	stir     float64       // how likely a request meets a change of the world
+	located  bool          // the configuration names the first location only
+	events   []event
+}
+
+// event is one thing that happens; its details are drawn from its own seed.
+type event struct {
+	at   time.Duration
+	kind *kind
+	seed uint64
+}
+
+const day = 24 * time.Hour
+
+// starts are days worth living through: both changes of clock, a leap day, the end
+// of a year, and an ordinary one.
+var starts = []string{
+	"2026-03-27T20:00:00Z", "2026-03-29T00:30:00Z", "2026-10-24T18:00:00Z", "2026-10-25T00:10:00Z",
+	"2028-02-28T12:00:00Z", "2026-12-31T10:00:00Z", "2026-06-10T09:00:00Z",
+}
+
+func newPlan(seed uint64) plan {
+	g := rand.New(rand.NewPCG(seed, 1))
+	p := plan{seed: seed, flush: pick(g, time.Second, 250*time.Millisecond, 5*time.Second)}
+	start, err := time.Parse(time.RFC3339, pick(g, starts...))
+	if err != nil {
+		panic(err)
+	}
+	p.start = start.Add(between(g, 0, 6*time.Hour))
+	p.span = pick(g, 2*time.Hour, 6*time.Hour, 12*time.Hour, day, day, 2*day, 4*day, 7*day, 21*day)
+	p.every = max(30*time.Second, (p.span / time.Duration(40+g.IntN(120))).Round(time.Second))
+	p.schedule = Schedule{
+		Incremental: every(p.every), Snapshots: every(min(max(p.every, 5*time.Minute), 2*time.Hour)),
+		Reconcile: every(min(max(2*p.every, 15*time.Minute), 6*time.Hour)),
+	}
+	p.ahead = pick(g, 0, 0, between(g, -3*time.Second, 3*time.Second), between(g, -2*time.Hour, 2*time.Hour))
+	p.delay = pick(g, 0, 0, 50*time.Millisecond, 400*time.Millisecond, 3*time.Second)
+	p.stir = pick(g, 0, 0.02, 0.1, 0.3)
+	p.box = newBox(g, p.span)
+	p.located = p.box.LocationsPer > 1 && g.IntN(7) == 0
+	p.draw(g)
+	return p
+}
+
+func every(d time.Duration) string { return "@every " + d.String() }
+
+func newBox(g *rand.Rand, span time.Duration) sandbox.Options {
+	o := sandbox.Options{
+		Seed: g.Int64(), Businesses: pick(g, 1, 1, 1, 2, 3), LocationsPer: 1 + g.IntN(3),
+		Orders: pick(g, -1, 20, 60, 150, 400), Days: pick(g, 3, 10, 40, 150), ProductsPer: 3 + g.IntN(8),
+		Algorithm: pick(g, sandbox.AlgorithmFixed, sandbox.AlgorithmFixedFirst, sandbox.AlgorithmSliding, sandbox.AlgorithmBucket),
+		NoLimits:  g.IntN(12) == 0, Record: true, Readings: newReadings(g),
+	}
+	o.Limits = api.RateLimits{
+		PerMinute: pick(g, 120, 120, 60, 20), BusinessPerMinute: pick(g, 600, 600, 150, 60), HeavyPerMinute: pick(g, 30, 30, 8),
+	}
+	live := float64(pick(g, 0, 10, 60, 250)) // orders while the episode lasts
+	o.Pace = max(1e-6, live*float64(o.Days)/float64(max(o.Orders, 1))/(span.Hours()/24))
+	return o
+}
+
+func newReadings(g *rand.Rand) sandbox.Readings {
+	odd := func() bool { return g.IntN(3) == 0 }
+	r := sandbox.Readings{
+		RangeByChange: odd(), NeverPaidTombstones: odd(), NullTombstones: odd(), SharedIDs: odd(), StrangeIDs: odd(),
+		NewMapKeys: odd(), TightestByLimit: odd(), LooseRange: odd(), OrderingOff: odd(),
+		NullUpdatedAt:  pick(g, 0, 0, 3, 10),
+		StampDelay:     pick(g, 0, 0, 10*time.Second, lookback-2*time.Second),
+		StampPrecision: pick(g, time.Millisecond, time.Second, time.Microsecond),
+		ShortPages:     pick(g, 0, 5, 20, 50),
+	}
+	if fullResync {
+		r.InactiveRowsHidden = odd()
+	}
+	return r
+}
+
+// draw fills the episode with events; some crowd where the backfill is.
+func (p *plan) draw(g *rand.Rand) {
+	for range 2 + g.IntN(30) {
+		within := p.span
+		if g.IntN(3) == 0 {
+			within = min(10*time.Minute, p.span)
+		}
+		p.events = append(p.events, event{at: between(g, 0, within), kind: drawKind(g), seed: g.Uint64()})
+	}
+	slices.SortStableFunc(p.events, func(a, b event) int { return int(a.at - b.at) })
+}
+
+func (p plan) String() string {
+	var b strings.Builder
+	o := p.box
+	fmt.Fprintf(&b, "seed %d: %s from %s, every %s, flush %s, service ahead by %s, delay %s, stir %g, located %v\n",
+		p.seed, p.span, p.start.Format(time.RFC3339), p.every, p.flush, p.ahead, p.delay, p.stir, p.located)
+	fmt.Fprintf(&b, "world: %d restaurants of %d locations, %d orders in %d days, pace %.3g, limits %+v (%s, off %v)\nreadings: %+v\nplanned:",
+		o.Businesses, o.LocationsPer, o.Orders, o.Days, o.Pace, o.Limits, o.Algorithm, o.NoLimits, o.Readings)
+	for _, ev := range p.events {
+		fmt.Fprintf(&b, " %s@%s", ev.kind.name, ev.at.Round(time.Second))
+	}
+	return b.String()
+}
+
+func pick[T any](g *rand.Rand, from ...T) T { return from[g.IntN(len(from))] }
+
+func between(g *rand.Rand, from, to time.Duration) time.Duration {
+	return from + time.Duration(g.Int64N(int64(to-from)+1))
+}

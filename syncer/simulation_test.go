@@ -1,0 +1,80 @@
+package syncer
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+var (
+	onlySeed  = flag.Uint64("seed", 0, "simulation: play the episode of this seed alone")
+	episodes  = flag.Int("episodes", 0, "simulation: how many episodes, of the seeds from 1 on (default 240, 40 under the race detector)")
+	soak      = flag.Duration("soak", 0, "simulation: play episodes of fresh seeds for so long")
+	soakFrom  = flag.Uint64("from", 0, "simulation: the first of the fresh seeds; by the clock when 0")
+	daemonLog = flag.Bool("daemonlog", false, "simulation: print the daemon's log too")
+)
+
+// TestSimulation runs the daemon against the sandbox through simulated time: an
+// episode is hours or weeks of a restaurant's life, with whatever can go wrong
+// (simulation_kinds_test.go), and at its end the mirror must equal the service.
+//
+// What an episode does is drawn from its seed alone (simulation_plan_test.go). Its
+// goroutines are scheduled by the runtime, though: of requests at one instant it
+// is not said which comes first, so a seed replays its plan exactly, and its
+// interleavings nearly always. Use -count for what shows only now and then:
+//
+//	go test ./syncer -run TestSimulation -seed 42 -count 20
+func TestSimulation(t *testing.T) {
+	sum := newTally()
+	defer sum.print(t)
+	switch {
+	case *onlySeed != 0:
+		t.Run(seedName(*onlySeed), func(t *testing.T) { simulate(t, *onlySeed, sum) })
+	case *soak != 0:
+		soaking(t, sum)
+	default:
+		n := *episodes
+		if n == 0 {
+			n = usualEpisodes
+		}
+		t.Run("episodes", func(t *testing.T) { inParallel(t, 1, n, sum) })
+	}
+}
+
+func seedName(seed uint64) string { return fmt.Sprintf("seed=%d", seed) }
+
+// soaking plays episodes of fresh seeds until the time is up.
+func soaking(t *testing.T, sum *tally) {
+	first := *soakFrom
+	if first == 0 {
+		first = uint64(time.Now().Unix()) << 16
+	}
+	const batch = 64
+	for end := time.Now().Add(*soak); time.Now().Before(end); first += batch {
+		t.Run(seedName(first), func(t *testing.T) { inParallel(t, first, batch, sum) })
+		sum.print(t)
+	}
+}
+
+func inParallel(t *testing.T, first uint64, n int, sum *tally) {
+	for seed := first; seed < first+uint64(n); seed++ {
+		t.Run(seedName(seed), func(t *testing.T) {
+			t.Parallel()
+			simulate(t, seed, sum)
+		})
+	}
+}
+
+// simulate plays one episode.
+func simulate(t *testing.T, seed uint64, sum *tally) {
+	began := time.Now()
+	var e *episode
+	synctest.Test(t, func(t *testing.T) {
+		e = newEpisode(t, newPlan(seed))
+		e.play()
+		e.finish()
+	})
+	sum.add(e, time.Since(began), t.Failed())
+}

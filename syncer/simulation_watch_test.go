@@ -1,0 +1,162 @@
+package syncer
+
+import (
+	"hash/maphash"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// watch checks at every commit what must hold at every instant:
+//
+//   - A checkpoint never stands further than what is durable: every row that the
+//     service has and that a walk which goes on from this checkpoint would not
+//     bring again is in the store, as new as the service has it.
+//   - A watermark never goes back, and never more than a minute past the service's
+//     clock.
+//   - Two rows of a source never have one version.
+type watch struct {
+	e  *episode
+	mu sync.Mutex // guards the episode's list of wrongs
+
+	seed     maphash.Seed
+	versions map[uint64]uint64    // hash of what was stored with it
+	marks    map[string]time.Time // watermark by source, stream and walk
+	born     map[string]time.Time // since when the incremental walks see everything
+	filled   map[string]bool      // the backfill is durable
+	checked  int
+}
+
+func newWatch(e *episode) *watch {
+	return &watch{
+		e: e, seed: maphash.MakeSeed(), versions: map[uint64]uint64{},
+		marks: map[string]time.Time{}, born: map[string]time.Time{}, filled: map[string]bool{},
+	}
+}
+
+func (v *watch) stored(c *sinks.Commit, durable bool) {
+	v.versionsOf(c)
+	if cp := c.Checkpoint; durable && cp != nil && (cp.Walk == sinks.WalkIncremental || cp.Walk == sinks.WalkBackfill) {
+		v.watermark(cp)
+		v.covered(c)
+	}
+}
+
+func (v *watch) versionsOf(c *sinks.Commit) {
+	if c.Batch != nil {
+		for _, r := range c.Batch.Rows {
+			v.version(r.Version, c.Stream, r.ID, r.Raw)
+		}
+	}
+	for _, t := range c.Tombstones {
+		v.version(t.Version, c.Stream, t.ID, t.Raw)
+	}
+}
+
+func (v *watch) version(n uint64, stream, id string, raw []byte) {
+	var h maphash.Hash
+	h.SetSeed(v.seed)
+	_, _ = h.WriteString(stream + "\x00" + id + "\x00") // a maphash never fails
+	_, _ = h.Write(raw)
+	sum := h.Sum64()
+	if old, known := v.versions[n]; known && old != sum {
+		v.e.fault("version %d belongs to two rows, one of them %s %q", n, stream, id)
+	}
+	v.versions[n] = sum
+}
+
+func (v *watch) watermark(cp *sinks.Checkpoint) {
+	key := cp.Source + " " + cp.Stream + " " + cp.Walk
+	if cp.Watermark.Before(v.marks[key]) {
+		v.e.fault("%s: the watermark went back from %s to %s", key, v.marks[key], cp.Watermark)
+	}
+	v.marks[key] = cp.Watermark
+	if now := v.e.serviceNow(); cp.Watermark.After(now.Add(ahead)) {
+		v.e.fault("%s: watermark %s while the service's clock is at %s", key, cp.Watermark, now)
+	}
+}
+
+// covered checks the rows that would not come again after this checkpoint.
+func (v *watch) covered(c *sinks.Commit) {
+	cp := c.Checkpoint
+	key := cp.Source + " " + cp.Stream
+	from, to := cp.Since, since(*cp)
+	switch {
+	case cp.Walk == sinks.WalkBackfill:
+		v.filled[key] = v.filled[key] || cp.Done
+		to = (&progress{cp: *cp}).restart()
+		if cp.Done {
+			to = cp.Watermark.Add(-lookback) // what follows is left to the incremental walks
+		}
+	case v.born[key].IsZero():
+		v.born[key] = cp.Since
+		return
+	default:
+		if from = v.born[key]; v.filled[key] {
+			from = time.Time{}
+		}
+		if cp.Cursor != "" {
+			to = (&progress{cp: *cp}).restart()
+		}
+	}
+	list, location, _ := strings.Cut(cp.Stream, "@")
+	v.holds(c, list, location, from, to)
+}
+
+// holds checks that the rows stamped in a span of time are in the store.
+func (v *watch) holds(c *sinks.Commit, list, location string, from, to time.Time) {
+	business := v.e.businessOf(c.Source)
+	stamps, err := v.e.box.Stamps(v.e.key(business), list)
+	if err != nil {
+		return // the key is gone just now; what is missing shows at the next commit
+	}
+	spoilt := v.e.spoilt(business, list)
+	for id, s := range stamps {
+		if s.At.Before(from) || !s.At.Before(to) || location != "" && s.Location != location || spoilt[id] {
+			continue
+		}
+		v.checked++
+		row := v.e.store.Row(list, c.Business, id)
+		switch {
+		case row.Source == "":
+			v.e.fault("%s %s: the %s checkpoint goes on from %s, row %q of %s is not stored", c.Source, list, c.Checkpoint.Walk, to, id, s.At)
+		case s.Removed != row.Deleted:
+			v.e.fault("%s %s: the %s checkpoint goes on from %s, row %q of %s is stored as deleted=%v", c.Source, list, c.Checkpoint.Walk, to, id, s.At, row.Deleted)
+		case !s.Removed && stampOn(row.Raw).Before(s.At):
+			v.e.fault("%s %s: the %s checkpoint goes on from %s, row %q of %s is stored as of %s", c.Source, list, c.Checkpoint.Walk, to, id, s.At, stampOn(row.Raw))
+		}
+	}
+}
+
+// stampOn is the updated_at of a stored row, which has one and no other beside it.
+func stampOn(raw string) time.Time {
+	const field = `"updated_at":"`
+	_, text, found := strings.Cut(raw, field)
+	text, _, _ = strings.Cut(text, `"`)
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if !found || err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// businessOf is the number of a source's restaurant.
+func (e *episode) businessOf(source string) int { return int(source[1] - '0') }
+
+// spoilt are the rows of a list that were ever served other than they are.
+func (e *episode) spoilt(business int, list string) map[string]bool {
+	ids := map[string]bool{}
+	for _, r := range e.box.Spoilt() {
+		if r.Business == business && listRoutes[r.Route] == list {
+			ids[r.ID] = true
+		}
+	}
+	for row := range e.blurred {
+		if row.business == business && row.stream == list {
+			ids[row.id] = true
+		}
+	}
+	return ids
+}
