@@ -60,6 +60,14 @@ lint: ## Run the linters, layer rules and package docs included
 	$(LINT) run --build-tags browser
 	.ci/package-docs
 
+# A seed that fails is played again with
+#   go test ./syncer -run TestSimulation -seed N
+SOAK ?= 10m
+.PHONY: soak
+soak: ## Simulate months of operation with everything going wrong, for SOAK=10m
+	$(call need,go,Go 1.26 or newer (https://go.dev/dl))
+	@set -o pipefail; go test ./syncer -run TestSimulation -soak $(SOAK) -timeout 0 -v | { grep -vE '^ *(=== (RUN|PAUSE|CONT)|--- PASS)' || true; }
+
 .PHONY: race
 race: engine ## Run the tests with the race detector (needs a C compiler)
 	$(call need,cc,a C compiler such as gcc (the race detector needs one))

@@ -1,6 +1,7 @@
 package syncer
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -16,16 +17,11 @@ import (
 	"github.com/larder-sync/larder/sinks"
 )
 
-// fullResync opens the simulation to what only a full resync can see: rows purged
-// or moved between locations, keys limited to other locations, rows that leave the
-// lists with their location.
-const fullResync = false
-
-// episode is a plan being played: a world, and a daemon in it that is killed,
+// episode is a scenario being played: a world, and a daemon in it that is killed,
 // started, cut off and lied to.
 type episode struct {
 	*world
-	plan  plan
+	plan  scenario
 	began time.Time
 	todo  []task // in order of time
 	keys  []*credentials
@@ -81,7 +77,7 @@ func (c *credentials) set(key, next string) {
 	c.key, c.next = key, next
 }
 
-func newEpisode(t *testing.T, p plan) *episode {
+func newEpisode(t *testing.T, p scenario) *episode {
 	time.Sleep(time.Until(p.start))
 	e := &episode{
 		plan: p, began: time.Now(), did: map[string]int{}, blurred: map[rowName]bool{},
@@ -168,7 +164,7 @@ func (e *episode) mutate(g *rand.Rand, business int) {
 	if g.IntN(3) == 0 {
 		r = r.Ago(between(g, 0, lookback-2*time.Second))
 	}
-	if _, err := r.Mutate(g, fullResync); err != nil {
+	if _, err := r.Mutate(g, e.plan.untold); err != nil {
 		e.fault("change of the world: %v", err)
 	}
 }
@@ -281,18 +277,21 @@ func (e *episode) away(d time.Duration) {
 	})
 }
 
-// foreign sends a request that is not the daemon's.
-func (e *episode) foreign(key, path string) int {
-	r := httptest.NewRequest(http.MethodGet, "/v1"+path, nil)
-	r.Header.Set("Authorization", "Bearer "+key)
-	r.RemoteAddr = "10.0.0.9:1"
-	rec := httptest.NewRecorder()
-	func() {
-		defer func() { _ = recover() }() // a fault may cut its connection too
-		e.box.Handler().ServeHTTP(rec, r)
+// foreign sends a request that is not the daemon's. A fault may hold it up or cut it.
+func (e *episode) foreign(key, path string) {
+	go func() {
+		defer func() { _ = recover() }() // http.ErrAbortHandler: its connection was cut
+		ctx, cancel := context.WithTimeout(e.t.Context(), time.Minute)
+		defer cancel()
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1"+path, nil)
+		r.Header.Set("Authorization", "Bearer "+key)
+		r.RemoteAddr = strangers + "9:1"
+		e.box.Handler().ServeHTTP(httptest.NewRecorder(), r)
 	}()
-	return rec.Code
 }
+
+// strangers begin the addresses of other programs.
+const strangers = "10.0.0."
 
 // excuse notes that a 429 within d from now may be the doing of others.
 func (e *episode) excuse(d time.Duration) {

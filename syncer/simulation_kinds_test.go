@@ -39,13 +39,22 @@ var kinds = []*kind{
 	{"same key", 3, sameKey},
 }
 
-func drawKind(g *rand.Rand) *kind {
+// untoldKinds happen where the scenario allows what only a full resync can see.
+var untoldKinds = []*kind{
+	{"key locations", 5, keyLocations},
+}
+
+func drawKind(g *rand.Rand, untold bool) *kind {
+	from := kinds
+	if untold {
+		from = slices.Concat(kinds, untoldKinds)
+	}
 	total := 0
-	for _, k := range kinds {
+	for _, k := range from {
 		total += k.weight
 	}
 	n := g.IntN(total)
-	for _, k := range kinds {
+	for _, k := range from {
 		if n -= k.weight; n < 0 {
 			return k
 		}
@@ -163,12 +172,15 @@ func malformed(e *episode, g *rand.Rand) string {
 	if err := r.SetRaw(list, id, bad); err != nil {
 		e.fault("%v", err)
 	}
-	e.after(e.aWhile(g), "row is good again", func() {
-		if err := r.SetRaw(list, id, nil); err != nil {
-			e.fault("%v", err)
-		}
-	})
+	e.after(e.aWhile(g), "row is good again", func() { e.goodAgain(rowName{b, list, id}) })
 	return fmt.Sprintf("%s %q of restaurant %d: %s", list, id, b, bad)
+}
+
+// goodAgain serves a row as it is, stamped anew. It may have been purged meanwhile.
+func (e *episode) goodAgain(r rowName) {
+	if err := e.box.Restaurant(r.business).SetRaw(r.stream, r.id, nil); err != nil && !e.plan.untold {
+		e.fault("%v", err)
+	}
 }
 
 // rowNow is a row as the service has it.
@@ -322,4 +334,21 @@ func (e *episode) others(g *rand.Rand, key string) string {
 		}
 	}
 	return fmt.Sprintf("%d requests a minute for %d minutes", per, minutes)
+}
+
+// keyLocations limits a key to some locations, for a while or for good.
+func keyLocations(e *episode, g *rand.Rand) string {
+	b := e.anyBusiness(g)
+	ids := e.box.Restaurant(b).LocationIDs()
+	g.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	ids = ids[:1+g.IntN(len(ids))]
+	e.updateKey(b, func(k *sandbox.Key) { k.AllLocations, k.LocationIDs = false, ids })
+	if g.IntN(3) == 0 {
+		return fmt.Sprintf("of restaurant %d are %q", b, ids)
+	}
+	d := e.aWhile(g)
+	e.after(d, "key has all locations", func() {
+		e.updateKey(b, func(k *sandbox.Key) { k.AllLocations, k.LocationIDs = true, nil })
+	})
+	return fmt.Sprintf("of restaurant %d are %q for %s", b, ids, d)
 }

@@ -14,6 +14,8 @@ import (
 type tally struct {
 	mu        sync.Mutex
 	began     time.Time
+	until     time.Time // no episode is begun later; zero for no end
+	unplayed  int
 	episodes  int
 	failed    int
 	simulated time.Duration
@@ -57,6 +59,13 @@ func (s *tally) add(e *episode, took time.Duration, failed bool) {
 	}
 }
 
+// left counts an episode for which there was no time.
+func (s *tally) left() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unplayed++
+}
+
 func (s *tally) print(t *testing.T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,6 +73,9 @@ func (s *tally) print(t *testing.T) {
 	t.Logf("%d episodes in %s (%.0f a minute), %d with differences; %.0f days simulated, %.1f a second; %d requests, %d changes between them, %d rows checked behind checkpoints",
 		s.episodes, wall.Round(time.Second), float64(s.episodes)/wall.Minutes(), s.failed,
 		s.simulated.Hours()/24, s.simulated.Hours()/24/wall.Seconds(), s.requests, s.stirred, s.checked)
+	if s.unplayed > 0 {
+		t.Logf("%d episodes were left out: the machine is busy", s.unplayed)
+	}
 	t.Logf("events: %s", counts(s.kinds))
 	t.Logf("faults: %s", counts(s.faults))
 	t.Logf("an episode takes %s on average, the slowest (seed %d) %s", (s.real / time.Duration(max(s.episodes, 1))).Round(time.Millisecond), s.slowSeed, s.slowest.Round(time.Millisecond))

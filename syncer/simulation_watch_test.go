@@ -1,7 +1,9 @@
 package syncer
 
 import (
+	"encoding/json"
 	"hash/maphash"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,7 +18,7 @@ import (
 //     bring again is in the store, as new as the service has it.
 //   - A watermark never goes back, and never more than a minute past the service's
 //     clock.
-//   - Two rows of a source never have one version.
+//   - Two rows that the service sent never have one version.
 type watch struct {
 	e  *episode
 	mu sync.Mutex // guards the episode's list of wrongs
@@ -26,21 +28,35 @@ type watch struct {
 	marks    map[string]time.Time // watermark by source, stream and walk
 	born     map[string]time.Time // since when the incremental walks see everything
 	filled   map[string]bool      // the backfill is durable
+	opened   map[string][]string  // locations whose rows were brought, by source and stream
 	checked  int
 }
 
 func newWatch(e *episode) *watch {
 	return &watch{
 		e: e, seed: maphash.MakeSeed(), versions: map[uint64]uint64{},
-		marks: map[string]time.Time{}, born: map[string]time.Time{}, filled: map[string]bool{},
+		marks: map[string]time.Time{}, born: map[string]time.Time{}, filled: map[string]bool{}, opened: map[string][]string{},
 	}
 }
 
 func (v *watch) stored(c *sinks.Commit, durable bool) {
 	v.versionsOf(c)
-	if cp := c.Checkpoint; durable && cp != nil && (cp.Walk == sinks.WalkIncremental || cp.Walk == sinks.WalkBackfill) {
+	cp := c.Checkpoint
+	if !durable || cp == nil {
+		return
+	}
+	switch cp.Walk {
+	case sinks.WalkIncremental:
 		v.watermark(cp)
 		v.covered(c)
+	case sinks.WalkBackfill:
+		v.covered(c)
+	case sinks.WalkCoverage:
+		var at coverage
+		if err := json.Unmarshal([]byte(cp.Position), &at); err != nil {
+			v.e.fault("coverage of %s %s: %v", cp.Source, cp.Stream, err)
+		}
+		v.opened[cp.Source+" "+cp.Stream] = at.Locations
 	}
 }
 
@@ -51,6 +67,9 @@ func (v *watch) versionsOf(c *sinks.Commit) {
 		}
 	}
 	for _, t := range c.Tombstones {
+		if t.Raw == nil {
+			continue // a sweep buries with the one version of its full resync
+		}
 		v.version(t.Version, c.Stream, t.ID, t.Raw)
 	}
 }
@@ -85,7 +104,7 @@ func (v *watch) covered(c *sinks.Commit) {
 	from, to := cp.Since, since(*cp)
 	switch {
 	case cp.Walk == sinks.WalkBackfill:
-		v.filled[key] = v.filled[key] || cp.Done
+		v.filled[key] = cp.Done // a location that is gained begins it anew
 		to = (&progress{cp: *cp}).restart()
 		if cp.Done {
 			to = cp.Watermark.Add(-lookback) // what follows is left to the incremental walks
@@ -114,7 +133,7 @@ func (v *watch) holds(c *sinks.Commit, list, location string, from, to time.Time
 	}
 	spoilt := v.e.spoilt(business, list)
 	for id, s := range stamps {
-		if s.At.Before(from) || !s.At.Before(to) || location != "" && s.Location != location || spoilt[id] {
+		if s.At.Before(from) || !s.At.Before(to) || !v.brings(c.Source+" "+list, location, s.Location) || spoilt[id] {
 			continue
 		}
 		v.checked++
@@ -128,6 +147,15 @@ func (v *watch) holds(c *sinks.Commit, list, location string, from, to time.Time
 			v.e.fault("%s %s: the %s checkpoint goes on from %s, row %q of %s is stored as of %s", c.Source, list, c.Checkpoint.Walk, to, id, s.At, stampOn(row.Raw))
 		}
 	}
+}
+
+// brings tells whether walks of one location, or of all, bring a row of another:
+// the rows of a location that the key has just gained are brought by another walk.
+func (v *watch) brings(key, location, row string) bool {
+	if location != "" || row == "" {
+		return location == row
+	}
+	return v.e.plan.located || slices.Contains(v.opened[key], row)
 }
 
 // stampOn is the updated_at of a stored row, which has one and no other beside it.

@@ -235,3 +235,56 @@ func TestServe(t *testing.T) {
 		t.Error("the hanging request was answered")
 	}
 }
+
+// What was served other than it is can be asked for afterwards, and what struck a
+// request stands in its record.
+func TestSpoiltRowsAndFaultsAreRecorded(t *testing.T) {
+	h := newHarness(t, Options{NoLimits: true, Orders: 20, Record: true})
+	id := h.Restaurant(0).IDs(StreamProducts)[2]
+	if err := h.AddFault(Fault{Kind: FaultPriceText, RowID: id, Count: 1}); err != nil {
+		t.Fatal(err)
+	}
+	h.walk("/products?limit=200")
+	h.walk("/products?limit=200")
+	if got := h.Spoilt(); len(got) != 1 || got[0] != (SpoiltRow{0, "/products", id}) {
+		t.Errorf("spoilt %+v", got)
+	}
+	log := h.Requests()
+	if len(log[0].Faults) != 1 || log[0].Faults[0] != FaultPriceText || len(log[len(log)-1].Faults) != 0 || log[0].From == "" {
+		t.Errorf("recorded %+v", log)
+	}
+}
+
+// Stamps are those of the rows that a walk shows.
+func TestStampsAreThoseOfTheWalk(t *testing.T) {
+	h := newHarness(t, Options{NoLimits: true, Orders: 200})
+	r := h.Restaurant(0)
+	if err := r.Delete(StreamSalesOrders, r.IDs(StreamSalesOrders)[3]); err != nil {
+		t.Fatal(err)
+	}
+	for stream, list := range lists {
+		stamps, err := h.Stamps(h.key, stream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := h.walk(list + "?limit=200&include_deleted=true&updated_since=1900-01-01T00:00:00Z")
+		for _, raw := range rows {
+			var row struct {
+				ID         string
+				Deleted    bool
+				LocationID *string   `json:"location_id"`
+				UpdatedAt  time.Time `json:"updated_at"`
+			}
+			if err := json.Unmarshal(raw, &row); err != nil {
+				t.Fatal(err)
+			}
+			s := stamps[row.ID]
+			if !s.At.Equal(row.UpdatedAt) || s.Removed != row.Deleted || row.LocationID != nil && s.Location != *row.LocationID {
+				t.Errorf("%s %s: %+v, served %s", stream, row.ID, s, raw)
+			}
+		}
+		if len(stamps) != len(rows) || len(rows) == 0 {
+			t.Errorf("%s: %d stamps, %d rows", stream, len(stamps), len(rows))
+		}
+	}
+}

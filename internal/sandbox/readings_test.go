@@ -298,3 +298,21 @@ func TestMovedRow(t *testing.T) {
 	}
 	h.refused(h.get("/products/"+id), 404, "not_found")
 }
+
+// A page may hold fewer rows than were asked for; the walk is whole all the same.
+func TestReadingShortPages(t *testing.T) {
+	h := newHarness(t, Options{NoLimits: true, Orders: 60, Readings: Readings{ShortPages: 7}})
+	for stream, list := range lists {
+		page := ok[struct {
+			Data    []json.RawMessage
+			Next    *string `json:"next_cursor"`
+			HasMore bool    `json:"has_more"`
+			From    string  `json:"from"`
+			To      string  `json:"to"`
+		}](h, list+"?limit=200")
+		rows := h.walk(list + "?limit=200")
+		if len(page.Data) > 7 || page.HasMore != (len(rows) > 7) || stream == StreamProducts && len(rows) < 8 {
+			t.Errorf("%s: a page of %d rows, has_more %v, %d in all", list, len(page.Data), page.HasMore, len(rows))
+		}
+	}
+}

@@ -11,8 +11,8 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 )
 
-// plan is an episode before it is played: all of it comes from the seed.
-type plan struct {
+// scenario is an episode before it is played: all of it comes from the seed.
+type scenario struct {
 	seed     uint64
 	start    time.Time
 	span     time.Duration
@@ -24,7 +24,11 @@ type plan struct {
 	delay    time.Duration // of requests and of answers, each at most
 	stir     float64       // how likely a request meets a change of the world
 	located  bool          // the configuration names the first location only
-	events   []event
+	// untold: things happen that only a full resync can see. Rows are purged or
+	// moved, leave the lists with their location, and were served other than they
+	// are; keys are limited to some locations.
+	untold bool
+	events []event
 }
 
 // event is one thing that happens; its details are drawn from its own seed.
@@ -43,9 +47,9 @@ var starts = []string{
 	"2028-02-28T12:00:00Z", "2026-12-31T10:00:00Z", "2026-06-10T09:00:00Z",
 }
 
-func newPlan(seed uint64) plan {
+func newScenario(seed uint64) scenario {
 	g := rand.New(rand.NewPCG(seed, 1))
-	p := plan{seed: seed, flush: pick(g, time.Second, 250*time.Millisecond, 5*time.Second)}
+	p := scenario{seed: seed, flush: pick(g, time.Second, 250*time.Millisecond, 5*time.Second)}
 	start, err := time.Parse(time.RFC3339, pick(g, starts...))
 	if err != nil {
 		panic(err)
@@ -54,19 +58,24 @@ func newPlan(seed uint64) plan {
 	p.span = pick(g, 2*time.Hour, 6*time.Hour, 12*time.Hour, day, day, 2*day, 4*day, 7*day, 21*day)
 	p.every = max(30*time.Second, (p.span / time.Duration(40+g.IntN(120))).Round(time.Second))
 	p.schedule = Schedule{
-		Incremental: every(p.every), Snapshots: every(min(max(p.every, 5*time.Minute), 2*time.Hour)),
-		Reconcile: every(min(max(2*p.every, 15*time.Minute), 6*time.Hour)),
+		Incremental: atEvery(p.every), Snapshots: atEvery(min(max(p.every, 5*time.Minute), 2*time.Hour)),
+		Reconcile: atEvery(min(max(2*p.every, 15*time.Minute), 6*time.Hour)),
 	}
 	p.ahead = pick(g, 0, 0, between(g, -3*time.Second, 3*time.Second), between(g, -2*time.Hour, 2*time.Hour))
 	p.delay = pick(g, 0, 0, 50*time.Millisecond, 400*time.Millisecond, 3*time.Second)
 	p.stir = pick(g, 0, 0.02, 0.1, 0.3)
+	p.untold = g.IntN(2) == 0
 	p.box = newBox(g, p.span)
+	p.box.Readings.InactiveRowsHidden = p.untold && g.IntN(3) == 0
+	if g.IntN(3) == 0 {
+		p.schedule.FullResync = atEvery(max(time.Hour, p.span/time.Duration(1+g.IntN(5))))
+	}
 	p.located = p.box.LocationsPer > 1 && g.IntN(7) == 0
 	p.draw(g)
 	return p
 }
 
-func every(d time.Duration) string { return "@every " + d.String() }
+func atEvery(d time.Duration) string { return "@every " + d.String() }
 
 func newBox(g *rand.Rand, span time.Duration) sandbox.Options {
 	o := sandbox.Options{
@@ -93,29 +102,26 @@ func newReadings(g *rand.Rand) sandbox.Readings {
 		StampPrecision: pick(g, time.Millisecond, time.Second, time.Microsecond),
 		ShortPages:     pick(g, 0, 5, 20, 50),
 	}
-	if fullResync {
-		r.InactiveRowsHidden = odd()
-	}
 	return r
 }
 
 // draw fills the episode with events; some crowd where the backfill is.
-func (p *plan) draw(g *rand.Rand) {
+func (p *scenario) draw(g *rand.Rand) {
 	for range 2 + g.IntN(30) {
 		within := p.span
 		if g.IntN(3) == 0 {
 			within = min(10*time.Minute, p.span)
 		}
-		p.events = append(p.events, event{at: between(g, 0, within), kind: drawKind(g), seed: g.Uint64()})
+		p.events = append(p.events, event{at: between(g, 0, within), kind: drawKind(g, p.untold), seed: g.Uint64()})
 	}
 	slices.SortStableFunc(p.events, func(a, b event) int { return int(a.at - b.at) })
 }
 
-func (p plan) String() string {
+func (p scenario) String() string {
 	var b strings.Builder
 	o := p.box
-	fmt.Fprintf(&b, "seed %d: %s from %s, every %s, flush %s, service ahead by %s, delay %s, stir %g, located %v\n",
-		p.seed, p.span, p.start.Format(time.RFC3339), p.every, p.flush, p.ahead, p.delay, p.stir, p.located)
+	fmt.Fprintf(&b, "seed %d: %s from %s, every %s, flush %s, service ahead by %s, delay %s, stir %g, located %v, untold %v, full resync %q\n",
+		p.seed, p.span, p.start.Format(time.RFC3339), p.every, p.flush, p.ahead, p.delay, p.stir, p.located, p.untold, p.schedule.FullResync)
 	fmt.Fprintf(&b, "world: %d restaurants of %d locations, %d orders in %d days, pace %.3g, limits %+v (%s, off %v)\nreadings: %+v\nplanned:",
 		o.Businesses, o.LocationsPer, o.Orders, o.Days, o.Pace, o.Limits, o.Algorithm, o.NoLimits, o.Readings)
 	for _, ev := range p.events {
