@@ -178,6 +178,33 @@ func TestASuspiciousSweepWaitsForAPerson(t *testing.T) {
 	})
 }
 
+// A list that ends too early shows itself: some of what it left out is asked for.
+func TestAListThatEndsTooEarlyRemovesNothing(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		var rows []string
+		for i := range 400 {
+			rows = append(rows, product(fmt.Sprintf("p%03d", i), "l1", stamp(-time.Hour)))
+		}
+		f.set("/products", rows...)
+		for i := range 400 {
+			f.on(fmt.Sprintf("/products/p%03d", i), func(rw http.ResponseWriter, _ *http.Request) bool { fmt.Fprint(rw, rows[i]); return true })
+		}
+		w.open(w.one())
+		w.once(Selection{Streams: []string{"products"}})
+		f.set("/products", rows[:330]...) // 70 are left out: fewer than the guard's hundred
+		_, err := w.full(Selection{Streams: []string{"products"}})
+		held, ok := errors.AsType[*SweepHeld](err)
+		if !ok || held.Rows != 70 || held.Alive != sampleSize {
+			t.Fatalf("error %v", err)
+		}
+		for id, r := range w.store.Rows("products", "b1") {
+			if r.Deleted {
+				t.Fatalf("%s was removed", id)
+			}
+		}
+	})
+}
+
 func TestHalfAndFewAreNotSuspicious(t *testing.T) {
 	for _, c := range []struct {
 		unseen, live uint64

@@ -17,6 +17,7 @@ const (
 	sweepShare = 5    // more than one in so many live rows
 	sweepFew   = 100  // and more than so many: a person has to confirm
 	askFirst   = 50   // up to so many are asked for one by one
+	sampleSize = 10   // of more than that, so many
 	sweepChunk = 1000 // rows of a commit
 )
 
@@ -26,15 +27,22 @@ const reasonNoAccess = "no_access"
 // SweepHeld is a sweep that waits for a person: so many of the live rows were not
 // shown by a full resync that one may doubt the answer of the service.
 type SweepHeld struct {
-	Rows uint64    `json:"rows"` // live rows that were not seen
-	Live uint64    `json:"live"` // live rows then
-	At   time.Time `json:"at"`
+	Rows uint64 `json:"rows"` // live rows that were not seen
+	Live uint64 `json:"live"` // live rows then
+	// Alive of a sample of them are still there when asked for one by one: the
+	// list did not show all it has.
+	Alive int       `json:"alive,omitempty"`
+	At    time.Time `json:"at"`
 }
 
 // Error implements error, for the report of a pass.
 func (h *SweepHeld) Error() string {
-	return fmt.Sprintf("sweep held: %d of %d live rows were not in the full resync that ended %s; nothing was removed. "+
-		"If they are really gone, confirm with: larder sync --full --confirm-sweep", h.Rows, h.Live, h.At.UTC().Format("2006-01-02 15:04 UTC"))
+	alive := ""
+	if h.Alive > 0 {
+		alive = fmt.Sprintf("The service still has %d of %d of them that were asked for one by one. ", h.Alive, sampleSize)
+	}
+	return fmt.Sprintf("sweep held: %d of %d live rows were not in the full resync that ended %s; nothing was removed. %s"+
+		"If they are really gone, confirm with: larder sync --full --confirm-sweep", h.Rows, h.Live, h.At.UTC().Format("2006-01-02 15:04 UTC"), alive)
 }
 
 // heldPrefix begins the Position of a full resync whose sweep is held.
@@ -47,8 +55,14 @@ func (st *stream) sweep(ctx context.Context, confirmed bool) error {
 	if err := sw.count(ctx); err != nil {
 		return err
 	}
-	if sw.suspicious() && !confirmed {
-		return sw.hold(ctx)
+	if !confirmed {
+		alive, err := sw.sample(ctx)
+		if err != nil {
+			return err
+		}
+		if alive > 0 || sw.suspicious() {
+			return sw.hold(ctx, alive)
+		}
 	}
 	if err := sw.bury(ctx); err != nil {
 		return err
@@ -130,8 +144,8 @@ func (sw *sweep) suspicious() bool {
 }
 
 // hold ends the full resync without burying anything.
-func (sw *sweep) hold(ctx context.Context) error {
-	held := &SweepHeld{Rows: sw.unseen, Live: sw.live, At: sw.stream.source.serviceNow().UTC()}
+func (sw *sweep) hold(ctx context.Context, alive int) error {
+	held := &SweepHeld{Rows: sw.unseen, Live: sw.live, Alive: alive, At: sw.stream.source.serviceNow().UTC()}
 	text, err := json.Marshal(held)
 	if err != nil {
 		return fmt.Errorf("held sweep: %w", err)
@@ -140,6 +154,43 @@ func (sw *sweep) hold(ctx context.Context) error {
 		"next", "larder sync --full --confirm-sweep")
 	sw.run.Error = held.Error()
 	return sw.end(ctx, heldPrefix+string(text))
+}
+
+// sample asks for some of the rows that were not seen, when they are too many to be
+// asked for one by one, and tells how many of them the service still has: its list
+// may have ended too early.
+func (sw *sweep) sample(ctx context.Context) (alive int, err error) {
+	st := sw.stream
+	if sw.unseen <= askFirst || st.def.one == nil {
+		return 0, nil
+	}
+	q := sw.query
+	q.Limit = sweepChunk
+	rows, err := st.source.syncer.opts.Sink.Live(ctx, q)
+	if err != nil {
+		return 0, fmt.Errorf("read what the full resync did not see: %w", err)
+	}
+	rows = slices.DeleteFunc(rows, func(r sinks.LiveRow) bool { return sw.reason(r) != reasonGone })
+	for i := range min(sampleSize, len(rows)) {
+		id := rows[i*len(rows)/min(sampleSize, len(rows))].ID
+		sw.run.Requests++
+		_, _, err := st.def.one(ctx, st.source.link.backfill, id)
+		switch {
+		case err == nil:
+			alive++
+		case !api.IsNotFound(err):
+			return 0, fmt.Errorf("ask for %s %q before it is removed: %w", st.def.name, id, err)
+		}
+	}
+	return alive, nil
+}
+
+// reason is why a row that was not seen is removed.
+func (sw *sweep) reason(r sinks.LiveRow) string {
+	if r.Location != "" && !slices.Contains(sw.usable, r.Location) {
+		return reasonNoAccess
+	}
+	return reasonGone
 }
 
 // bury removes what was not seen, chunk by chunk; what is few is asked for first.
@@ -187,10 +238,7 @@ func (sw *sweep) chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) erro
 // however many there are; where there is no asking it stays.
 func (sw *sweep) decide(ctx context.Context, in *intake, r sinks.LiveRow, ask bool) error {
 	st := sw.stream
-	reason := reasonGone
-	if r.Location != "" && !slices.Contains(sw.usable, r.Location) {
-		reason = reasonNoAccess
-	}
+	reason := sw.reason(r)
 	if ask && !(reason == reasonNoAccess && len(st.source.cfg.Locations) > 0) {
 		if st.def.one == nil {
 			return nil
