@@ -198,6 +198,13 @@ func (st *stream) off() bool {
 	return st.state == StateOff
 }
 
+// maybeBad tells whether a quarantine entry of the row may be open.
+func (st *stream) maybeBad(id string) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.bad.maybe(id)
+}
+
 // badIDs returns the open quarantine entries that are known.
 func (st *stream) badIDs() map[string]uint64 {
 	st.mu.Lock()

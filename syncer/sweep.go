@@ -216,10 +216,8 @@ func (sw *sweep) bury(ctx context.Context) error {
 func (sw *sweep) chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) error {
 	st := sw.stream
 	in := st.intake(st.nextWalk(), 1)
-	bad := st.badIDs()
 	for _, r := range rows {
-		_, open := bad[r.ID]
-		if err := sw.decide(ctx, in, r, ask || open); err != nil {
+		if err := sw.decide(ctx, in, r, ask || st.maybeBad(r.ID)); err != nil {
 			return err
 		}
 	}
@@ -248,7 +246,7 @@ func (sw *sweep) decide(ctx context.Context, in *intake, r sinks.LiveRow, ask bo
 			return err
 		}
 	}
-	if _, open := in.stream.badIDs()[r.ID]; open {
+	if in.stream.maybeBad(r.ID) {
 		in.release(r.ID)
 	}
 	// Below every row that the resync or anything since brought, whatever the order
