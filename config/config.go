@@ -13,6 +13,8 @@ type Config struct {
 
 	// File is where it was read from; empty when no file was found.
 	File string
+	// Digest is that of the file's content.
+	Digest Digest
 	// Warnings are for the person who wrote it: allowed, but unwise.
 	Warnings []string
 }

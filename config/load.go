@@ -39,7 +39,7 @@ func Load(req Request) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Config{File: file, Warnings: tree.warnings}
+	c := &Config{File: file, Digest: tree.digest, Warnings: tree.warnings}
 	p := &problems{tree: tree}
 	p.unknownKeys()
 	c.store(p)

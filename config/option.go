@@ -15,38 +15,62 @@ type option[T any] struct {
 	Default string // as one would write it in YAML; empty for none
 	Doc     string
 	store   func(t *T, raw any) error
+	show    func(t *T) string // its value, without secrets
+	live    bool              // a reload changes it; the others hold from the next start on
 }
 
 // check tells what is wrong with a value, or nil.
 type check[V any] func(V) error
 
 func text[T any](key, def, doc string, field func(*T) *string, checks ...check[string]) option[T] {
-	return option[T]{key, "text", def, doc, storing(asText, field, checks)}
+	return plainOption(key, "text", def, doc, asText, field, checks)
 }
 
 func texts[T any](key, doc string, field func(*T) *[]string, checks ...check[[]string]) option[T] {
-	return option[T]{key, "list of text", "[]", doc, storing(asTexts, field, checks)}
+	return plainOption(key, "list of text", "[]", doc, asTexts, field, checks)
 }
 
 func number[T any](key, def, doc string, field func(*T) *int, checks ...check[int]) option[T] {
-	return option[T]{key, "whole number", def, doc, storing(asInt, field, checks)}
+	return plainOption(key, "whole number", def, doc, asInt, field, checks)
 }
 
 func fraction[T any](key, def, doc string, field func(*T) *float64, checks ...check[float64]) option[T] {
-	return option[T]{key, "number", def, doc, storing(asFloat, field, checks)}
+	return plainOption(key, "number", def, doc, asFloat, field, checks)
 }
 
 func duration[T any](key, def, doc string, field func(*T) *time.Duration, checks ...check[time.Duration]) option[T] {
-	return option[T]{key, "duration", def, doc, storing(asDuration, field, checks)}
+	return plainOption(key, "duration", def, doc, asDuration, field, checks)
 }
 
 func schedule[T any](key, def, doc string, field func(*T) *string) option[T] {
-	return option[T]{key, "schedule", def, doc, storing(asText, field, []check[string]{validSchedule})}
+	return plainOption(key, "schedule", def, doc, asText, field, []check[string]{validSchedule}).reloaded()
 }
 
 // custom is an option with a form of its own.
-func custom[T any](key, kind, def, doc string, store func(*T, any) error) option[T] {
-	return option[T]{key, kind, def, doc, store}
+func custom[T any](key, kind, def, doc string, store func(*T, any) error, show func(*T) string) option[T] {
+	return option[T]{Key: key, Type: kind, Default: def, Doc: doc, store: store, show: show}
+}
+
+// plainOption is an option that is one field.
+func plainOption[T, V any](key, kind, def, doc string, parse func(any) (V, error), field func(*T) *V, checks []check[V]) option[T] {
+	return option[T]{
+		Key: key, Type: kind, Default: def, Doc: doc,
+		store: storing(parse, field, checks),
+		show:  func(t *T) string { return shownValue(*field(t)) },
+	}
+}
+
+func shownValue(v any) string {
+	if s := fmt.Sprint(v); s != "" {
+		return s
+	}
+	return `""`
+}
+
+// reloaded marks an option that a reload changes.
+func (o option[T]) reloaded() option[T] {
+	o.live = true
+	return o
 }
 
 func (o option[T]) typed(kind string) option[T] {

@@ -6,7 +6,8 @@ import "time"
 // which the documentation shows them.
 var options = []option[Config]{
 	custom("warehouse.dsn", "DSN", "embedded:./larder-data",
-		"Which warehouse: `embedded:DIR` for the engine that Larder carries itself, `clickhouse://USER:PASS@HOST:9000/DB?secure=true` (native protocol) or `https://USER:PASS@HOST:8443/DB`. Better than a password here: `warehouse.password_file`.", storeDSN),
+		"Which warehouse: `embedded:DIR` for the engine that Larder carries itself, `clickhouse://USER:PASS@HOST:9000/DB?secure=true` (native protocol) or `https://USER:PASS@HOST:8443/DB`. Better than a password here: `warehouse.password_file`.",
+		storeDSN, func(c *Config) string { return c.Warehouse.DSN.String() }),
 	text("warehouse.password_file", "",
 		"File with the warehouse's password; it takes the place of the one in the DSN. With the embedded engine: the password that `warehouse.http_listen` asks for.",
 		func(c *Config) *string { return &c.Warehouse.PasswordFile }),
@@ -49,7 +50,7 @@ var options = []option[Config]{
 		func(c *Config) *string { return &c.Web.PasswordFile }),
 
 	text("log.level", "info", "`debug`, `info`, `warn` or `error`.",
-		func(c *Config) *string { return &c.Log.Level }, oneOf("debug", "info", "warn", "error")),
+		func(c *Config) *string { return &c.Log.Level }, oneOf("debug", "info", "warn", "error")).reloaded(),
 	text("log.format", "text", "`text` or `json`; `--log-format` sets it too.",
 		func(c *Config) *string { return &c.Log.Format }, oneOf("text", "json")),
 
@@ -69,7 +70,8 @@ var sourceOptions = []option[Source]{
 		func(s *Source) *string { return &s.KeyFile }),
 	text("key_env", "", "Name of the environment variable with the API key.",
 		func(s *Source) *string { return &s.KeyEnv }, optional(validEnvName)),
-	custom("key", "secret", "", "The API key itself. Discouraged: configuration files are copied around.", storeKey),
+	custom("key", "secret", "", "The API key itself. Discouraged: configuration files are copied around.",
+		storeKey, func(s *Source) string { return s.Key.String() }),
 	text("next_key_file", "", "File with the key that is tried when the first one answers 401: a key can be rotated with 24 hours of overlap. It may appear later.",
 		func(s *Source) *string { return &s.NextKeyFile }),
 	texts("streams", "Which streams to mirror; empty: all that the key's scopes allow. "+streamNames(),

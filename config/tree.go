@@ -1,6 +1,7 @@
 package config
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -34,6 +35,7 @@ type tree struct {
 	values   map[string]any
 	origin   map[string]origin
 	warnings []string
+	digest   Digest // of the file
 }
 
 func (t *tree) get(path string) (any, bool) {
@@ -80,6 +82,7 @@ func (t *tree) loadFile(k *koanf.Koanf, file string) error {
 	if err != nil {
 		return &Error{Problems: []Problem{{Message: fmt.Sprintf("configuration file: %v", err)}}}
 	}
+	t.digest = sha256.Sum256(content)
 	var doc yaml.Node
 	if err := yaml.Unmarshal(content, &doc); err != nil {
 		return yamlError(file, err)

@@ -23,9 +23,12 @@ const (
 
 // Status is a picture of the whole syncer at one moment.
 type Status struct {
-	Now       time.Time      `json:"now"`
-	StartedAt time.Time      `json:"started_at"`
-	Sources   []SourceStatus `json:"sources"`
+	Now       time.Time `json:"now"`
+	StartedAt time.Time `json:"started_at"`
+	// Problems are the daemon's own, in words: the warehouse does not answer, a new
+	// configuration was refused. The syncer knows of none.
+	Problems []string       `json:"problems,omitempty"`
+	Sources  []SourceStatus `json:"sources"`
 }
 
 // SourceStatus is the state of one source.

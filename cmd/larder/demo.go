@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,7 +52,7 @@ at the next start.`,
 func runDemo(cmd *cobra.Command, g *globals, o app.DemoOptions) error {
 	show := newProgress(cmd.Context(), g.err)
 	defer show.end()
-	log, err := app.NewLogger(show.log(), logFormat(g), "warn")
+	log, err := app.NewLogger(show.log(), logFormat(g), slog.LevelWarn)
 	if err != nil {
 		return app.UsageError(err)
 	}

@@ -30,7 +30,8 @@ type globals struct {
 	config    string
 	logFormat string
 	set       []string
-	begun     bool // the command line was understood
+	reload    app.Reload // once the configuration is loaded
+	begun     bool       // the command line was understood
 }
 
 func newRoot(g *globals) *cobra.Command {
@@ -71,14 +72,18 @@ func (g *globals) load(withoutSources bool) (*app.App, error) {
 
 // loadLogging is load with the log elsewhere, and at least at the given level.
 func (g *globals) loadLogging(withoutSources bool, w io.Writer, level string) (*app.App, error) {
-	cfg, err := config.Load(config.Request{File: g.config, Set: g.overrides(), WithoutSources: withoutSources})
+	g.reload.Request = config.Request{File: g.config, Set: g.overrides(), WithoutSources: withoutSources}
+	cfg, err := config.Load(g.reload.Request)
 	if err != nil {
 		return nil, err
 	}
 	if level == "" || cfg.Log.Level == "debug" {
 		level = cfg.Log.Level
 	}
-	log, err := app.NewLogger(w, cfg.Log.Format, level)
+	if g.reload.Level, err = app.LogLevel(level); err != nil {
+		return nil, err
+	}
+	log, err := app.NewLogger(w, cfg.Log.Format, g.reload.Level)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +101,7 @@ func (g *globals) overrides() []string {
 }
 
 // logger is for commands that need no configuration.
-func (g *globals) logger(level string) (*slog.Logger, error) {
+func (g *globals) logger(level slog.Level) (*slog.Logger, error) {
 	format := g.logFormat
 	if format == "" {
 		format = "text"

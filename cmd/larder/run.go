@@ -1,6 +1,12 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
 
 func runCommand(g *globals) *cobra.Command {
 	return &cobra.Command{
@@ -11,17 +17,28 @@ backfill first, then what changed, on the schedule of the configuration.
 
 The status page, /metrics, /healthz and /readyz are at web.listen. With the
 embedded engine, its ClickHouse HTTP interface is at warehouse.http_listen. A
-remote warehouse that is down is waited for; nothing is lost.`,
+remote warehouse that is down is waited for; nothing is lost.
+
+The configuration is read anew when its file changes, and on SIGHUP. Sources, the
+schedule and log.level change at once, without disturbing what stays the same; a
+warning names what else has changed and waits for the next start. A configuration
+that is not right is refused with the reason, and the one before stays in use: the
+log, the page, larder status and larder_config_last_reload_successful say so.`,
 		Example: `  larder run
   larder run --config /etc/larder/larder.yaml --log-format json
-  larder run --set web.listen=127.0.0.1:9000`,
+  larder run --set web.listen=127.0.0.1:9000
+  kill -HUP $(pidof larder)          read the configuration anew`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			hangup := make(chan os.Signal, 1)
+			signal.Notify(hangup, syscall.SIGHUP)
+			defer signal.Stop(hangup)
 			a, err := g.load(false)
 			if err != nil {
 				return err
 			}
-			return a.Run(cmd.Context())
+			g.reload.Hangup = hangup
+			return a.Run(cmd.Context(), g.reload)
 		},
 	}
 }

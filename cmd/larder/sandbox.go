@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"strconv"
 	"strings"
 	"time"
@@ -45,7 +46,7 @@ Readings, where the API's description leaves something open:
 					return app.UsageError(fmt.Errorf("--reading %q: %w", r, err))
 				}
 			}
-			log, err := g.logger("info")
+			log, err := g.logger(slog.LevelInfo)
 			if err != nil {
 				return err
 			}

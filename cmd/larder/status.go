@@ -47,6 +47,9 @@ started, or without one, those that the warehouse holds.`,
 
 func printStatus(w io.Writer, s syncer.Status) error {
 	fmt.Fprintln(w, headLine(s))
+	for _, p := range s.Problems {
+		fmt.Fprintf(w, "! %s\n", p)
+	}
 	for i := range s.Sources {
 		src := &s.Sources[i]
 		fmt.Fprintf(w, "\n%s  %s%s\n", src.Name, src.State, headNote(src))

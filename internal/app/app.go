@@ -35,13 +35,13 @@ func (a *App) schedule() syncer.Schedule {
 	}
 }
 
-// sources reads the keys of all sources. Its errors name every key that cannot
-// be read: they are the configuration's.
-func (a *App) sources() ([]syncer.Source, error) {
+// sources reads the keys of all sources, but of those kept whose keys are where they
+// were. Its errors name every key that cannot be read: they are the configuration's.
+func (a *App) sources(kept map[string]keptSource) ([]syncer.Source, error) {
 	var all []syncer.Source
 	wrong := &config.Error{File: a.cfg.File}
 	for i := range a.cfg.Sources {
-		s, err := a.source(&a.cfg.Sources[i])
+		s, err := a.source(&a.cfg.Sources[i], kept)
 		if err != nil {
 			wrong.Problems = append(wrong.Problems, config.Problem{Key: "source " + a.cfg.Sources[i].Name, Message: err.Error()})
 			continue
@@ -54,15 +54,23 @@ func (a *App) sources() ([]syncer.Source, error) {
 	return all, nil
 }
 
-func (a *App) source(s *config.Source) (syncer.Source, error) {
+func (a *App) source(s *config.Source, kept map[string]keptSource) (syncer.Source, error) {
+	source := syncer.Source{
+		Name: s.Name, BaseURL: s.BaseURL,
+		Streams: s.Streams, Locations: s.Locations, BudgetShare: s.BudgetShare,
+	}
+	if old, ok := kept[s.Name]; ok {
+		if s.SameKey(old.cfg) {
+			source.Key, source.NextKey, source.Revision = old.source.Key, old.source.NextKey, old.source.Revision
+			return source, nil
+		}
+		source.Revision = old.source.Revision + 1
+	}
 	first, err := newKey(s.Name, s.KeyFile, s.ReadKey, a.log)
 	if err != nil {
 		return syncer.Source{}, err
 	}
-	source := syncer.Source{
-		Name: s.Name, BaseURL: s.BaseURL, Key: first.reveal,
-		Streams: s.Streams, Locations: s.Locations, BudgetShare: s.BudgetShare,
-	}
+	source.Key = first.reveal
 	if s.NextKeyFile != "" {
 		next, err := newKey(s.Name, s.NextKeyFile, s.ReadNextKey, a.log)
 		if err != nil {

@@ -22,42 +22,54 @@ type daemon struct {
 	app      *App
 	registry *prometheus.Registry
 	life     lifecycle
-	sources  []syncer.Source
+	reloader *reloader // nil: the configuration is not read anew
 	way      *way
 	page     *web.Server // nil: web.listen is off
 	queryURL string
 	started  time.Time
 
 	mu      sync.Mutex
-	syncer  *syncer.Syncer // nil until the warehouse has been reached
-	problem string         // of the warehouse, in words; empty: none
-	ready   chan struct{}  // closed when syncer is there
+	current *App            // as app, with the sources and schedule that are in use
+	sources []syncer.Source // of current
+	syncer  *syncer.Syncer  // nil until the warehouse has been reached
+	problem string          // of the warehouse, in words; empty: none
+	ready   chan struct{}   // closed when syncer is there
 }
 
 // Run is the daemon. It returns nil when ctx ended and everything stopped.
-func (a *App) Run(ctx context.Context) error {
-	d, err := a.startDaemon(ctx)
-	if err != nil {
+func (a *App) Run(ctx context.Context, r Reload) error {
+	d := a.newDaemon()
+	d.reloader = newReloader(d, r)
+	if err := d.open(ctx); err != nil {
 		return err
 	}
 	return d.run(ctx)
 }
 
-// startDaemon creates what can fail at once, from the outside in; on an error
-// everything created so far is gone again.
+// startDaemon makes and opens a daemon that does not read its configuration anew.
 func (a *App) startDaemon(ctx context.Context) (*daemon, error) {
-	d := &daemon{
-		app: a, life: lifecycle{log: a.log}, registry: newRegistry(a.version),
+	d := a.newDaemon()
+	return d, d.open(ctx)
+}
+
+func (a *App) newDaemon() *daemon {
+	return &daemon{
+		app: a, current: a, life: lifecycle{log: a.log}, registry: newRegistry(a.version),
 		started: time.Now(), ready: make(chan struct{}),
 	}
+}
+
+// open creates what can fail at once, from the outside in; on an error everything
+// created so far is gone again.
+func (d *daemon) open(ctx context.Context) error {
 	if err := d.start(ctx); err != nil {
-		return nil, errors.Join(err, d.life.close())
+		return errors.Join(err, d.life.close())
 	}
-	return d, nil
+	return nil
 }
 
 func (d *daemon) start(ctx context.Context) (err error) {
-	if d.sources, err = d.app.sources(); err != nil {
+	if d.sources, err = d.app.sources(nil); err != nil {
 		return err
 	}
 	if err := d.bindPage(ctx); err != nil {
@@ -112,9 +124,16 @@ func (d *daemon) run(ctx context.Context) (err error) {
 			}
 		}()
 	}
+	var reloading sync.WaitGroup
+	if d.reloader != nil {
+		reloading.Go(func() { d.reloader.run(ctx) })
+	}
 	err = d.sync(ctx)
-	if cause := context.Cause(ctx); cause != nil {
-		err = cause
+	cancelled := context.Cause(ctx)
+	cancel(nil)
+	reloading.Wait()
+	if cancelled != nil {
+		err = cancelled
 	}
 	if errors.Is(err, context.Canceled) {
 		d.app.log.Info("stopping")
@@ -133,13 +152,10 @@ func (d *daemon) sync(ctx context.Context) error {
 		return err
 	}
 	d.setProblem("")
-	y, err := d.app.newSyncer(&d.life, d.sources, sink, d.registry)
+	y, err := d.makeSyncer(sink)
 	if err != nil {
 		return err
 	}
-	d.mu.Lock()
-	d.syncer = y
-	d.mu.Unlock()
 	close(d.ready)
 	watch, stop := context.WithCancel(ctx)
 	var watching sync.WaitGroup
@@ -151,6 +167,17 @@ func (d *daemon) sync(ctx context.Context) error {
 		return &WarehouseError{err}
 	}
 	return nil
+}
+
+// makeSyncer makes the syncer of the configuration in use.
+func (d *daemon) makeSyncer(sink *clickhouse.Sink) (*syncer.Syncer, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	y, err := d.current.newSyncer(&d.life, d.sources, sink, d.registry)
+	if err == nil {
+		d.syncer = y
+	}
+	return y, err
 }
 
 // newSyncer makes the syncer; all its sources share one pool of connections.
@@ -231,15 +258,22 @@ func (d *daemon) problems() []string {
 // status is the syncer's, or before there is one, that of sources that start.
 func (d *daemon) status() syncer.Status {
 	d.mu.Lock()
-	y := d.syncer
+	y, sources := d.syncer, d.sources
 	d.mu.Unlock()
-	if y != nil {
-		return y.Status()
-	}
 	s := syncer.Status{Now: time.Now(), StartedAt: d.started}
-	for i := range d.sources {
+	if y != nil {
+		s = y.Status()
+	}
+	s.Problems = d.problems()
+	if refusal := d.reloader.refusal(); refusal != "" {
+		s.Problems = append(s.Problems, refusal)
+	}
+	if y != nil {
+		return s
+	}
+	for i := range sources {
 		s.Sources = append(s.Sources, syncer.SourceStatus{
-			Name: d.sources[i].Name, State: syncer.StateStarting, Since: d.started,
+			Name: sources[i].Name, State: syncer.StateStarting, Since: d.started,
 			Detail: "Waiting for the warehouse.",
 		})
 	}

@@ -15,7 +15,8 @@ import (
 
 func TestRotatedKeyNeedsNoRestart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "key")
-	put := func(content string, at time.Time) {
+	at := time.Now()
+	put := func(content string) { // the time of the file stays: the content decides
 		t.Helper()
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
@@ -27,7 +28,7 @@ func TestRotatedKeyNeedsNoRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		s := &config.Source{Name: "bistro", KeyFile: file}
-		put("first\n", time.Now())
+		put("first\n")
 		k, err := newKey(s.Name, s.KeyFile, s.ReadKey, slog.New(slog.NewTextHandler(&log, nil)))
 		if err != nil {
 			t.Fatal(err)
@@ -38,16 +39,16 @@ func TestRotatedKeyNeedsNoRestart(t *testing.T) {
 				t.Errorf("key = %q, want %q", got, value)
 			}
 		}
-		put("second", time.Now().Add(time.Second))
+		put("second")
 		want("first") // it has just been looked at
 		time.Sleep(keyLook)
 		want("second")
-		put(" \n", time.Now().Add(2*time.Second)) // cut short by whoever writes it
+		put(" \n") // cut short by whoever writes it
 		time.Sleep(keyLook)
 		want("second")
 		time.Sleep(keyLook)
 		want("second")
-		put("third", time.Now().Add(3*time.Second))
+		put("third")
 		time.Sleep(keyLook)
 		want("third")
 		if err := os.Remove(file); err != nil {
@@ -67,4 +68,36 @@ func TestRotatedKeyNeedsNoRestart(t *testing.T) {
 	if _, err := newKey("x", "", func() (config.Secret, error) { return config.Secret{}, os.ErrNotExist }, slog.New(slog.DiscardHandler)); err == nil {
 		t.Error("a key that cannot be read at the start is an error")
 	}
+}
+
+func TestNextKeyFileMayComeLateAndGoAgain(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "next")
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		s := &config.Source{Name: "bistro", NextKeyFile: file}
+		k, err := newKey(s.Name, s.NextKeyFile, s.ReadNextKey, slog.New(slog.NewTextHandler(&log, nil)))
+		if err != nil || k.reveal() != "" {
+			t.Fatalf("a file that is not there yet: %q, %v", k.reveal(), err)
+		}
+		for _, step := range []struct {
+			do   func() error
+			want string
+		}{
+			{func() error { return os.WriteFile(file, []byte("next\n"), 0o600) }, "next"},
+			{func() error { return os.Remove(file) }, "next"},
+			{func() error { return os.WriteFile(file, nil, 0o600) }, "next"},
+			{func() error { return os.WriteFile(file, []byte("after"), 0o600) }, "after"},
+		} {
+			if err := step.do(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(keyLook)
+			if got := k.reveal(); got != step.want {
+				t.Errorf("key = %q, want %q", got, step.want)
+			}
+		}
+		if n := strings.Count(log.String(), "cannot be read"); n != 1 {
+			t.Errorf("%d warnings, want one for the empty file:\n%s", n, log.String())
+		}
+	})
 }

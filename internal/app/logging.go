@@ -6,13 +6,18 @@ import (
 	"log/slog"
 )
 
-// NewLogger returns a logger of the given form and level (see config.Log).
-func NewLogger(w io.Writer, format, level string) (*slog.Logger, error) {
-	var l slog.Level
-	if err := l.UnmarshalText([]byte(level)); err != nil {
-		return nil, fmt.Errorf("log level %q; allowed: debug, info, warn, error", level)
+// LogLevel returns a level that can change while it is in use (see config.Log).
+func LogLevel(name string) (*slog.LevelVar, error) {
+	var l slog.LevelVar
+	if err := l.UnmarshalText([]byte(name)); err != nil {
+		return nil, fmt.Errorf("log level %q; allowed: debug, info, warn, error", name)
 	}
-	opts := &slog.HandlerOptions{Level: l}
+	return &l, nil
+}
+
+// NewLogger returns a logger of the given form (see config.Log).
+func NewLogger(w io.Writer, format string, level slog.Leveler) (*slog.Logger, error) {
+	opts := &slog.HandlerOptions{Level: level}
 	switch format {
 	case "text":
 		return slog.New(slog.NewTextHandler(w, opts)), nil

@@ -33,6 +33,7 @@ func (p *picture) now() syncer.Status {
 	defer p.mu.Unlock()
 	s := p.status
 	s.Sources = append([]syncer.SourceStatus(nil), s.Sources...)
+	s.Problems = append([]string(nil), p.problems...)
 	return s
 }
 

@@ -90,7 +90,7 @@ func (h *handler) page(w http.ResponseWriter, r *http.Request) {
 		name = "live"
 	}
 	var b bytes.Buffer
-	if err := pageTemplate.ExecuteTemplate(&b, name, newView(h.Status(), h.Problems(), h.About(), askedFor(r))); err != nil {
+	if err := pageTemplate.ExecuteTemplate(&b, name, newView(h.Status(), h.About(), askedFor(r))); err != nil {
 		h.Logger.Error("render status page", "error", err)
 		http.Error(w, "the page could not be rendered; the log says why", http.StatusInternalServerError)
 		return

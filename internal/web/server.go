@@ -23,7 +23,7 @@ type Options struct {
 	Password config.Secret // of User
 
 	Status   func() syncer.Status
-	Problems func() []string // what keeps the daemon from being ready besides its sources; empty: nothing
+	Problems func() []string // those of Status that keep the daemon from being ready; empty: none
 	Gatherer prometheus.Gatherer
 	About    func() About // asked for each page: the engine's address is known late
 	Logger   *slog.Logger

@@ -71,13 +71,13 @@ func at(now, t time.Time) moment {
 	return m
 }
 
-func newView(s syncer.Status, problems []string, about About, a asked) view {
+func newView(s syncer.Status, about About, a asked) view {
 	sources := slices.Clone(s.Sources)
 	slices.SortStableFunc(sources, func(x, y syncer.SourceStatus) int {
 		return cmp.Or(cmp.Compare(rank(&x), rank(&y)), strings.Compare(x.Name, y.Name))
 	})
 	p := view{
-		Problems: problems, About: about, Query: a.query, Show: a.tone,
+		Problems: s.Problems, About: about, Query: a.query, Show: a.tone,
 		Search: len(sources) > cardsShown, One: a.source != "",
 		Now:    moment{Text: s.Now.UTC().Format("15:04:05 UTC"), Exact: exactly(s.Now), Machine: s.Now.UTC().Format(time.RFC3339)},
 		Uptime: span(s.Now.Sub(s.StartedAt)),

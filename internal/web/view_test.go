@@ -54,7 +54,8 @@ func TestHeadline(t *testing.T) {
 		{"warehouse", one(healthy("a", "A")), []string{"warehouse down"}, "Larder needs attention."},
 	}
 	for _, tt := range tests {
-		if got := newView(tt.status, tt.problems, About{}, asked{}).Headline; got != tt.want {
+		tt.status.Problems = tt.problems
+		if got := newView(tt.status, About{}, asked{}).Headline; got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
@@ -76,7 +77,7 @@ func TestEveryStateHasWords(t *testing.T) {
 }
 
 func TestTroubleComesFirst(t *testing.T) {
-	p := newView(small().status, nil, About{}, asked{})
+	p := newView(small().status, About{}, asked{})
 	var names []string
 	for _, c := range p.Cards {
 		names = append(names, c.Name)
@@ -100,7 +101,7 @@ func TestTroubleComesFirst(t *testing.T) {
 
 func TestThousandSources(t *testing.T) {
 	s := thousand().status
-	p := newView(s, nil, About{}, asked{})
+	p := newView(s, About{}, asked{})
 	if len(p.Cards) != cardsShown || len(p.Lines) != linesShown || p.Hidden != 1000-cardsShown-linesShown {
 		t.Errorf("cards, lines, hidden = %d, %d, %d", len(p.Cards), len(p.Lines), p.Hidden)
 	}
@@ -120,7 +121,7 @@ func TestThousandSources(t *testing.T) {
 		{"unknown", asked{source: "nobody"}, 0, 0},
 	}
 	for _, tt := range tests {
-		p := newView(s, nil, About{}, tt.a)
+		p := newView(s, About{}, tt.a)
 		if len(p.Cards) != tt.cards || len(p.Lines) != tt.lines {
 			t.Errorf("%s: %d cards and %d lines, want %d and %d", tt.name, len(p.Cards), len(p.Lines), tt.cards, tt.lines)
 		}

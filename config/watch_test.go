@@ -1,0 +1,290 @@
+package config
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// watched is a file under watch, in a folder of its own below dir.
+type watched struct {
+	t       *testing.T
+	dir     string // the folder of the file as it is configured
+	file    string
+	changes <-chan struct{}
+	looks   chan bool
+}
+
+// watchFile watches file, which must be below dir.
+func watchFile(t *testing.T, file string) *watched {
+	t.Helper()
+	w := &watched{t: t, dir: filepath.Dir(file), file: file, looks: make(chan bool, 1000)}
+	var err error
+	w.changes, err = watch(t.Context(), file, DigestOf(file), slog.New(slog.DiscardHandler),
+		patience{quiet: 20 * time.Millisecond, missing: 100 * time.Millisecond, looked: w.looks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.unmoved("the beginning")
+	return w
+}
+
+// must ends the test on an error of preparing it.
+func (w *watched) must(errs ...error) {
+	w.t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+func (w *watched) write(content string) {
+	w.t.Helper()
+	w.must(os.WriteFile(w.file, []byte(content), 0o600))
+}
+
+// told waits until a change is told, and expects no more than that one.
+func (w *watched) told(what string) {
+	w.t.Helper()
+	limit := time.After(20 * time.Second)
+	for found := false; !found; {
+		select {
+		case found = <-w.looks:
+		case <-limit:
+			w.t.Fatalf("%s: not noticed", what)
+		}
+	}
+	<-w.changes
+}
+
+// unmoved waits until the file has been looked at, and expects that nothing is told.
+func (w *watched) unmoved(what string) {
+	w.t.Helper()
+	select {
+	case found := <-w.looks:
+		if found {
+			w.t.Errorf("%s: told as a change", what)
+		}
+	case <-time.After(20 * time.Second):
+		w.t.Fatalf("%s: not looked at", what)
+	}
+}
+
+func newFile(t *testing.T) *watched {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "larder.yaml")
+	if err := os.WriteFile(file, []byte("first"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return watchFile(t, file)
+}
+
+func TestWatchNoticesEveryWayOfWriting(t *testing.T) {
+	for name, write := range map[string]func(w *watched, content string) error{
+		"in place": func(w *watched, content string) error { return os.WriteFile(w.file, []byte(content), 0o600) },
+		"renamed over it": func(w *watched, content string) error {
+			tmp := filepath.Join(w.dir, ".larder.yaml.swp")
+			w.must(os.WriteFile(tmp, []byte(content), 0o600))
+			return os.Rename(tmp, w.file)
+		},
+		"renamed away, then written": func(w *watched, content string) error {
+			w.must(os.Rename(w.file, w.file+"~"))
+			return os.WriteFile(w.file, []byte(content), 0o600)
+		},
+		"removed, then written": func(w *watched, content string) error {
+			w.must(os.Remove(w.file))
+			return os.WriteFile(w.file, []byte(content), 0o600)
+		},
+		"emptied, then written bit by bit": func(w *watched, content string) error {
+			f, err := os.Create(w.file)
+			w.must(err)
+			for _, b := range []byte(content) {
+				_, err := f.Write([]byte{b})
+				w.must(err, f.Sync())
+			}
+			return f.Close()
+		},
+		"a hard link to another": func(w *watched, content string) error {
+			other := filepath.Join(w.dir, "other")
+			_ = os.Remove(other) // of the turn before
+			w.must(os.WriteFile(other, []byte(content), 0o600), os.Remove(w.file))
+			return os.Link(other, w.file)
+		},
+		"the folder exchanged": func(w *watched, content string) error {
+			next := w.dir + "-next"
+			w.must(os.Mkdir(next, 0o700), os.WriteFile(filepath.Join(next, "larder.yaml"), []byte(content), 0o600))
+			w.must(os.Rename(w.dir, w.dir+"-"+content))
+			return os.Rename(next, w.dir)
+		},
+		"the folder removed and made": func(w *watched, content string) error {
+			w.must(os.RemoveAll(w.dir), os.Mkdir(w.dir, 0o700))
+			return os.WriteFile(w.file, []byte(content), 0o600)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newFile(t)
+			for _, content := range []string{"second", "third", "fourth"} {
+				w.must(write(w, content))
+				w.told(content)
+				if DigestOf(w.file) == (Digest{}) {
+					t.Errorf("%s: told before it was there", content)
+				}
+			}
+		})
+	}
+}
+
+// kubernetes writes a volume as its AtomicWriter does: a folder with a new name, a
+// link to it that is renamed into place, and the old folder removed.
+func kubernetes(t *testing.T, dir, generation, content string) {
+	t.Helper()
+	old, _ := os.Readlink(filepath.Join(dir, "..data")) // none yet: ""
+	folder := filepath.Join(dir, "..2026_"+generation)
+	for _, err := range []error{
+		os.Mkdir(folder, 0o700),
+		os.WriteFile(filepath.Join(folder, "larder.yaml"), []byte(content), 0o600),
+		os.Symlink(filepath.Base(folder), filepath.Join(dir, "..data_tmp")),
+		os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if old != "" {
+		if err := os.RemoveAll(filepath.Join(dir, old)); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if err := os.Symlink("..data/larder.yaml", filepath.Join(dir, "larder.yaml")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWatchNoticesAConfigMap(t *testing.T) {
+	dir := t.TempDir()
+	kubernetes(t, dir, "1", "first")
+	w := watchFile(t, filepath.Join(dir, "larder.yaml"))
+	kubernetes(t, dir, "2", "second")
+	w.told("second")
+	kubernetes(t, dir, "3", "second") // another key of the map has changed
+	kubernetes(t, dir, "4", "third")
+	w.told("third")
+	kubernetes(t, dir, "5", "fourth")
+	w.told("fourth")
+}
+
+func TestWatchNoticesExchangedLinks(t *testing.T) {
+	dir := t.TempDir()
+	must := func(errs ...error) {
+		t.Helper()
+		for _, err := range errs {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	put := func(folder, content string) {
+		must(os.MkdirAll(filepath.Join(dir, folder, "deep"), 0o700), os.WriteFile(filepath.Join(dir, folder, "deep", "real.yaml"), []byte(content), 0o600))
+	}
+	link := func(target, name string) {
+		tmp := filepath.Join(dir, "tmp")
+		must(os.Symlink(target, tmp), os.Rename(tmp, filepath.Join(dir, name)))
+	}
+	put("one", "1")
+	put("two", "2")
+	must(os.Mkdir(filepath.Join(dir, "etc"), 0o700))
+	link(filepath.Join(dir, "one"), "current")           // absolute
+	link("../current/deep/real.yaml", "etc/larder.yaml") // relative, through the other one
+	w := watchFile(t, filepath.Join(dir, "etc", "larder.yaml"))
+	link("two", "current")
+	w.told("the link in the middle")
+	put("two", "3")
+	w.told("the file itself")
+	link("../one/deep/real.yaml", "etc/larder.yaml")
+	w.told("the link at the end")
+	put("two", "4") // not the file any more
+	put("one", "5")
+	w.told("the file of the other link")
+	select {
+	case <-w.changes:
+		t.Error("told more than once")
+	default:
+	}
+}
+
+func TestWatchTellsNothingWhenTheContentIsTheSame(t *testing.T) {
+	w := newFile(t)
+	at := time.Now().Add(time.Hour)
+	w.must(os.Chtimes(w.file, at, at))
+	w.unmoved("a touch")
+	w.write("first")
+	w.unmoved("the same written anew")
+	w.must(os.Rename(w.file, w.file+"~"), os.Rename(w.file+"~", w.file))
+	w.unmoved("away for a moment")
+	w.write("second")
+	w.told("a change after all")
+}
+
+func TestWatchHearsOnlyOfItsFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "larder.yaml")
+	w := &watcher{entries: entriesOf(file), folders: []string{filepath.Dir(file)}}
+	for name, want := range map[string]bool{file: true, filepath.Dir(file): true, file + ".log": false, filepath.Join(filepath.Dir(file), "larder-data"): false} {
+		if got := w.concerns(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestWatchTellsThatAFileStaysAway(t *testing.T) {
+	w := newFile(t)
+	w.must(os.Remove(w.file))
+	w.told("gone")
+	w.write("first")
+	w.told("back")
+	w.must(os.Truncate(w.file, 0))
+	w.told("empty")
+	w.must(os.RemoveAll(w.dir))
+	w.told("the folder gone")
+	w.must(os.MkdirAll(w.dir, 0o700))
+	w.write("second")
+	w.told("the folder back")
+}
+
+func TestWatchTellsWhatChangedBeforeIt(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "larder.yaml")
+	if err := os.WriteFile(file, []byte("read"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	known := DigestOf(file)
+	if err := os.WriteFile(file, []byte("changed"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	changes, err := watch(t.Context(), file, known, slog.New(slog.DiscardHandler), patience{quiet: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-changes:
+	case <-time.After(20 * time.Second):
+		t.Error("not noticed")
+	}
+}
+
+func TestEntriesEndInACircleOfLinks(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	if err := os.Symlink(b, a); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(a, b); err != nil {
+		t.Fatal(err)
+	}
+	if got := entriesOf(a); !slices.Contains(got, a) || !slices.Contains(got, b) {
+		t.Errorf("entries = %q", got)
+	}
+}

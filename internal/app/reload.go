@@ -1,0 +1,241 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// Reload is what a daemon needs to read its configuration anew. The zero value is
+// never to do so.
+type Reload struct {
+	Request config.Request   // as the present configuration was loaded
+	Level   *slog.LevelVar   // of the log
+	Hangup  <-chan os.Signal // each asks for a reload, whether or not the file has changed
+}
+
+// reloader reads the configuration anew, when it is asked to and when the file
+// changes. What is good is applied; what is bad is refused as a whole, and the
+// daemon goes on as it was.
+type reloader struct {
+	Reload
+	daemon *daemon
+	log    *slog.Logger
+
+	outcomes  *prometheus.CounterVec
+	good      prometheus.Gauge
+	succeeded prometheus.Gauge
+
+	tried config.Digest // of the file, when it was last read
+
+	mu      sync.Mutex
+	problem string // why the last one was refused; empty: it was not
+}
+
+const (
+	reloadDone    = "success"
+	reloadRefused = "refused"
+)
+
+func newReloader(d *daemon, r Reload) *reloader {
+	l := &reloader{
+		Reload: r, daemon: d, log: d.app.log, tried: d.app.cfg.Digest,
+		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "larder_config_reloads_total", Help: "Times that the configuration was read anew, by result: success, or refused.",
+		}, []string{"result"}),
+		good: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "larder_config_last_reload_successful", Help: "1 when the configuration was good when it was last read, 0 when it was refused and the one before is in use.",
+		}),
+		succeeded: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "larder_config_last_reload_success_timestamp_seconds", Help: "When a good configuration was last read.",
+		}),
+	}
+	l.outcomes.WithLabelValues(reloadDone)
+	l.outcomes.WithLabelValues(reloadRefused)
+	l.good.Set(1)
+	l.succeeded.SetToCurrentTime()
+	d.registry.MustRegister(l.outcomes, l.good, l.succeeded)
+	return l
+}
+
+// run reloads until ctx ends.
+func (r *reloader) run(ctx context.Context) {
+	file := r.daemon.app.cfg.File
+	var changes <-chan struct{}
+	if file != "" {
+		var err error
+		if changes, err = config.Watch(ctx, file, r.tried, r.log); err != nil {
+			r.log.Warn("changes of the configuration file are not noticed; SIGHUP makes Larder read it", "error", err)
+		}
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.Hangup:
+			r.reload("SIGHUP")
+		case <-changes:
+			if config.DigestOf(file) != r.tried {
+				r.reload("the file has changed")
+			}
+		}
+	}
+}
+
+// reload reads the configuration and applies it, or says why not.
+func (r *reloader) reload(reason string) {
+	if file := r.daemon.app.cfg.File; file != "" {
+		r.tried = config.DigestOf(file)
+	}
+	err := r.daemon.reconfigure(r.request(), reason, r.Level)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		text := inOneLine(err)
+		r.log.Error("the configuration is refused, the one before stays in use", "reason", reason, "error", text)
+		r.problem = fmt.Sprintf("The configuration read at %s is refused, the one before stays in use: %s", time.Now().UTC().Format("2006-01-02 15:04:05 UTC"), text)
+		r.good.Set(0)
+		r.outcomes.WithLabelValues(reloadRefused).Inc()
+		return
+	}
+	r.problem = ""
+	r.good.Set(1)
+	r.succeeded.SetToCurrentTime()
+	r.outcomes.WithLabelValues(reloadDone).Inc()
+}
+
+// request asks for the file that is in use, or looks for one as at the start.
+func (r *reloader) request() config.Request {
+	q := r.Request
+	if file := r.daemon.app.cfg.File; file != "" {
+		q.File = file
+	}
+	return q
+}
+
+// refusal says why the last configuration was refused, empty when it was not.
+func (r *reloader) refusal() string {
+	if r == nil {
+		return ""
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.problem
+}
+
+// reconfigure takes over what can change in a running daemon. On an error nothing
+// has changed.
+func (d *daemon) reconfigure(q config.Request, reason string, level *slog.LevelVar) error {
+	next, err := config.Load(q)
+	if err != nil {
+		return err
+	}
+	before := d.inForce()
+	after := &App{cfg: before.cfg.WithReloaded(next), log: d.app.log, version: d.app.version, api: d.app.api}
+	sources, err := after.sources(before.kept)
+	if err != nil {
+		return err
+	}
+	log := d.app.log.With("reason", reason)
+	if err := d.apply(log, after, sources); err != nil {
+		return err
+	}
+	d.tellRest(log, before.cfg, next)
+	if level != nil && next.Log.Level != before.cfg.Log.Level {
+		log.Info("level of the log", "from", before.cfg.Log.Level, "to", next.Log.Level)
+		return level.UnmarshalText([]byte(next.Log.Level))
+	}
+	return nil
+}
+
+// apply makes the sources and schedule of a configuration those of the daemon,
+// at once or as soon as there is a syncer.
+func (d *daemon) apply(log *slog.Logger, a *App, sources []syncer.Source) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	applied := syncer.Applied{}
+	if d.syncer != nil {
+		var err error
+		if applied, err = d.syncer.Apply(sources, a.schedule()); err != nil {
+			return err
+		}
+	}
+	d.current, d.sources = a, sources
+	switch {
+	case d.syncer == nil:
+		log.Info("configuration reloaded, it is applied when the warehouse is there", "sources", len(sources))
+	case applied.Nothing():
+		log.Info("configuration reloaded, sources and schedule are the same")
+	default:
+		log.Info("configuration reloaded", "added", applied.Added, "removed", applied.Removed, "changed", applied.Changed, "schedule_changed", applied.Schedule)
+	}
+	return nil
+}
+
+// tellRest tells what waits for the next start, and warnings that are new.
+func (d *daemon) tellRest(log *slog.Logger, before, next *config.Config) {
+	for _, w := range next.Warnings {
+		if !slices.Contains(before.Warnings, w) {
+			log.Warn("configuration: " + w)
+		}
+	}
+	var waiting []string
+	for _, c := range d.app.cfg.AtNextStart(next) {
+		waiting = append(waiting, c.String())
+	}
+	if len(waiting) > 0 {
+		log.Warn("what else has changed takes effect at the next start", "changes", strings.Join(waiting, "; "))
+	}
+}
+
+// force is the configuration that is in use: that of the start, with what has been
+// reloaded since.
+type force struct {
+	cfg  *config.Config
+	kept map[string]keptSource
+}
+
+// keptSource is a source as it is configured and served.
+type keptSource struct {
+	cfg    *config.Source
+	source syncer.Source
+}
+
+func (d *daemon) inForce() force {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f := force{cfg: d.current.cfg, kept: map[string]keptSource{}}
+	for i := range d.sources {
+		f.kept[d.sources[i].Name] = keptSource{&f.cfg.Sources[i], d.sources[i]}
+	}
+	return f
+}
+
+// inOneLine tells all problems of a configuration in one line.
+func inOneLine(err error) string {
+	var wrong *config.Error
+	if !errors.As(err, &wrong) || len(wrong.Problems) == 0 {
+		return strings.Join(strings.Fields(err.Error()), " ")
+	}
+	var all []string
+	for _, p := range wrong.Problems {
+		text, _, _ := strings.Cut(p.String(), "\n\n") // an example follows
+		all = append(all, strings.TrimSuffix(text, ", as in"))
+	}
+	text := strings.Join(all, "; ")
+	if wrong.File != "" {
+		text = wrong.File + ": " + text
+	}
+	return text
+}
