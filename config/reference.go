@@ -9,7 +9,7 @@ import (
 // Reference writes docs/configuration.md from the table of options.
 func Reference() []byte {
 	var b bytes.Buffer
-	b.WriteString(referenceHead)
+	fmt.Fprintf(&b, referenceHead, reloadedKeys())
 	b.WriteString("\n## sources\n\nA list; everything else has a default. One entry is one API key, hence one restaurant.\n\n")
 	writeTable(&b, "", sourceOptions)
 	for _, section := range keysUnder("", keysOf(options)) {
@@ -18,6 +18,28 @@ func Reference() []byte {
 	}
 	b.WriteString(referenceFoot)
 	return b.Bytes()
+}
+
+// reloadedKeys names what a running daemon takes over: a section where all of it is.
+func reloadedKeys() string {
+	names := []string{"`sources`"}
+	for _, section := range keysUnder("", keysOf(options)) {
+		var live []string
+		all := true
+		for _, o := range options {
+			if strings.HasPrefix(o.Key, section+".") {
+				all = all && o.live
+				if o.live {
+					live = append(live, "`"+o.Key+"`")
+				}
+			}
+		}
+		if all {
+			live = []string{"`" + section + "`"}
+		}
+		names = append(names, live...)
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
 func writeTable[T any](b *bytes.Buffer, section string, table []option[T]) {
@@ -61,6 +83,8 @@ sources:
 - An unknown key is an error that names the nearest known one, with its line; all problems are reported at once, and ` + "`larder check`" + ` goes on to try the keys and the warehouse.
 - Durations are written with their unit (` + "`500ms`, `1s`, `2m`" + `), schedules as cron's five fields (` + "`*/15 * * * *`" + `) or as ` + "`@every 30s`" + `.
 - Relative paths are those of the configuration file's folder; without a file, of the working directory.
+- The daemon reads its configuration anew when the file changes (in place, by a rename, or through exchanged symbolic links as Kubernetes does it) and on SIGHUP. %s change at once, without disturbing the sources that stay the same; a source that has changed goes on from what is stored. Whatever else has changed is named in a warning and takes effect at the next start. A configuration that is not right is refused as a whole, and the one before stays in use: the log, the page, ` + "`larder status`" + ` and ` + "`larder_config_last_reload_successful`" + ` say so.
+- Keys are read from their files every few seconds, so that a rotated key needs neither a restart nor a reload. A key file that is empty or gone for a while leaves the last key in use.
 - Secrets are read from files or the environment, trimmed of white space around them, and never shown in a log, a metric, an error or a page.
 `
 

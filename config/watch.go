@@ -40,16 +40,15 @@ type patience struct {
 
 var usualPatience = patience{quiet: 300 * time.Millisecond, missing: 2 * time.Second}
 
-// Watch sends when the content of the file is another than the known one, and then
-// whenever it has changed again, until ctx ends. It notices every way of writing a
-// file: in place, by a rename, through symbolic links that are exchanged, as
-// Kubernetes does it, with the file or its folder away for a while. What has the
-// same content as before is not told; a file that stays away is.
-func Watch(ctx context.Context, file string, known Digest, log *slog.Logger) (<-chan struct{}, error) {
+// Watch sends when the file has been written and its content is another than the
+// known one, until ctx ends. It notices every way of writing a file: in place, by a
+// rename, through symbolic links that are exchanged, as Kubernetes does it, with the
+// file or its folder away for a while. A file that stays away is told too.
+func Watch(ctx context.Context, file string, known func() Digest, log *slog.Logger) (<-chan struct{}, error) {
 	return watch(ctx, file, known, log, usualPatience)
 }
 
-func watch(ctx context.Context, file string, known Digest, log *slog.Logger, p patience) (<-chan struct{}, error) {
+func watch(ctx context.Context, file string, known func() Digest, log *slog.Logger, p patience) (<-chan struct{}, error) {
 	path, err := filepath.Abs(file)
 	if err != nil {
 		return nil, fmt.Errorf("watch %s: %w", file, err)
@@ -68,7 +67,7 @@ func watch(ctx context.Context, file string, known Digest, log *slog.Logger, p p
 
 type watcher struct {
 	path     string
-	known    Digest
+	known    func() Digest
 	log      *slog.Logger
 	patience patience
 	notify   *fsnotify.Watcher
@@ -121,10 +120,10 @@ func (w *watcher) look() (found bool, again time.Duration) {
 	if err := w.follow(); err != nil {
 		w.log.Warn("changes of the configuration file may go unnoticed; SIGHUP makes Larder read it", "error", err)
 	}
-	now := DigestOf(w.path)
+	now, known := DigestOf(w.path), w.known()
 	if now != (Digest{}) && now != emptyFile {
 		w.missing = time.Time{}
-	} else if now != w.known {
+	} else if now != known {
 		if w.missing.IsZero() {
 			w.missing = time.Now()
 		}
@@ -132,10 +131,9 @@ func (w *watcher) look() (found bool, again time.Duration) {
 			return false, left
 		}
 	}
-	if now == w.known {
+	if now == known {
 		return false, 0
 	}
-	w.known = now
 	select {
 	case w.changed <- struct{}{}:
 	default: // told already, and not yet heard

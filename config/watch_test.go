@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -16,20 +17,28 @@ type watched struct {
 	file    string
 	changes <-chan struct{}
 	looks   chan bool
+	known   atomic.Pointer[Digest]
 }
 
 // watchFile watches file, which must be below dir.
 func watchFile(t *testing.T, file string) *watched {
 	t.Helper()
 	w := &watched{t: t, dir: filepath.Dir(file), file: file, looks: make(chan bool, 1000)}
+	w.know()
 	var err error
-	w.changes, err = watch(t.Context(), file, DigestOf(file), slog.New(slog.DiscardHandler),
+	w.changes, err = watch(t.Context(), file, func() Digest { return *w.known.Load() }, slog.New(slog.DiscardHandler),
 		patience{quiet: 20 * time.Millisecond, missing: 100 * time.Millisecond, looked: w.looks})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.unmoved("the beginning")
 	return w
+}
+
+// know takes the file as it is for known, as one does who reads it.
+func (w *watched) know() {
+	d := DigestOf(w.file)
+	w.known.Store(&d)
 }
 
 // must ends the test on an error of preparing it.
@@ -59,6 +68,7 @@ func (w *watched) told(what string) {
 		}
 	}
 	<-w.changes
+	w.know()
 }
 
 // unmoved waits until the file has been looked at, and expects that nothing is told.
@@ -226,6 +236,10 @@ func TestWatchTellsNothingWhenTheContentIsTheSame(t *testing.T) {
 	w.unmoved("the same written anew")
 	w.must(os.Rename(w.file, w.file+"~"), os.Rename(w.file+"~", w.file))
 	w.unmoved("away for a moment")
+	w.must(os.Rename(w.file, w.file+"~"))
+	w.know() // read while it was away
+	w.must(os.Rename(w.file+"~", w.file))
+	w.told("back with what it held before")
 	w.write("second")
 	w.told("a change after all")
 }
@@ -264,7 +278,7 @@ func TestWatchTellsWhatChangedBeforeIt(t *testing.T) {
 	if err := os.WriteFile(file, []byte("changed"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	changes, err := watch(t.Context(), file, known, slog.New(slog.DiscardHandler), patience{quiet: time.Millisecond})
+	changes, err := watch(t.Context(), file, func() Digest { return known }, slog.New(slog.DiscardHandler), patience{quiet: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,6 +50,7 @@ type house struct {
 	dir    string
 	url    string
 	engine string
+	daemon *os.Process // of start
 }
 
 func newHouse(t *testing.T) *house {
@@ -150,6 +151,7 @@ func (h *house) start(args ...string) (page string) {
 	if err := c.Start(); err != nil {
 		h.t.Fatal(err)
 	}
+	h.daemon = c.Process
 	h.t.Cleanup(func() {
 		began := time.Now()
 		_ = c.Process.Signal(syscall.SIGTERM) // ended already: Wait tells

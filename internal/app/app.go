@@ -35,9 +35,13 @@ func (a *App) schedule() syncer.Schedule {
 	}
 }
 
-// sources reads the keys of all sources, but of those kept whose keys are where they
-// were. Its errors name every key that cannot be read: they are the configuration's.
-func (a *App) sources(kept map[string]keptSource) ([]syncer.Source, error) {
+// sources reads the keys of all sources. Its errors name every key that cannot be
+// read: they are the configuration's.
+func (a *App) sources() ([]syncer.Source, error) { return a.sourcesAfter(nil) }
+
+// sourcesAfter is sources, leaving out the keys that are kept: those of sources whose
+// keys are where they were.
+func (a *App) sourcesAfter(kept map[string]keptSource) ([]syncer.Source, error) {
 	var all []syncer.Source
 	wrong := &config.Error{File: a.cfg.File}
 	for i := range a.cfg.Sources {

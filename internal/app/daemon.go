@@ -69,7 +69,7 @@ func (d *daemon) open(ctx context.Context) error {
 }
 
 func (d *daemon) start(ctx context.Context) (err error) {
-	if d.sources, err = d.app.sources(nil); err != nil {
+	if d.sources, err = d.app.sources(); err != nil {
 		return err
 	}
 	if err := d.bindPage(ctx); err != nil {

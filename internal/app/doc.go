@@ -13,6 +13,10 @@
 // that is created registers its clean-up beside the creation (lifecycle.go);
 // clean-ups run in reverse order, each with a deadline, after a failed start too.
 //
+// While it runs, the configuration is read anew on SIGHUP and when its file changes
+// (reload.go): loaded, checked and its new keys read before anything is touched, then
+// handed to the syncer as a whole. What was refused changes nothing.
+//
 // Beside a running daemon the other commands go through it: the engine's socket
 // in the data folder carries SQL for all of them, and the routes of control.go
 // for sync and status, so that the API never sees two of us.

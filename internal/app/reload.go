@@ -37,10 +37,9 @@ type reloader struct {
 	good      prometheus.Gauge
 	succeeded prometheus.Gauge
 
-	tried config.Digest // of the file, when it was last read
-
 	mu      sync.Mutex
-	problem string // why the last one was refused; empty: it was not
+	tried   config.Digest // of the file, when it was last read
+	problem string        // why the last one was refused; empty: it was not
 }
 
 const (
@@ -75,7 +74,7 @@ func (r *reloader) run(ctx context.Context) {
 	var changes <-chan struct{}
 	if file != "" {
 		var err error
-		if changes, err = config.Watch(ctx, file, r.tried, r.log); err != nil {
+		if changes, err = config.Watch(ctx, file, r.known, r.log); err != nil {
 			r.log.Warn("changes of the configuration file are not noticed; SIGHUP makes Larder read it", "error", err)
 		}
 	}
@@ -86,7 +85,7 @@ func (r *reloader) run(ctx context.Context) {
 		case <-r.Hangup:
 			r.reload("SIGHUP")
 		case <-changes:
-			if config.DigestOf(file) != r.tried {
+			if config.DigestOf(file) != r.known() { // else SIGHUP was faster
 				r.reload("the file has changed")
 			}
 		}
@@ -95,9 +94,7 @@ func (r *reloader) run(ctx context.Context) {
 
 // reload reads the configuration and applies it, or says why not.
 func (r *reloader) reload(reason string) {
-	if file := r.daemon.app.cfg.File; file != "" {
-		r.tried = config.DigestOf(file)
-	}
+	r.know()
 	err := r.daemon.reconfigure(r.request(), reason, r.Level)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,6 +110,20 @@ func (r *reloader) reload(reason string) {
 	r.good.Set(1)
 	r.succeeded.SetToCurrentTime()
 	r.outcomes.WithLabelValues(reloadDone).Inc()
+}
+
+// know notes the file as it is about to be read.
+func (r *reloader) know() {
+	digest := config.DigestOf(r.daemon.app.cfg.File)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tried = digest
+}
+
+func (r *reloader) known() config.Digest {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tried
 }
 
 // request asks for the file that is in use, or looks for one as at the start.
@@ -143,7 +154,7 @@ func (d *daemon) reconfigure(q config.Request, reason string, level *slog.LevelV
 	}
 	before := d.inForce()
 	after := &App{cfg: before.cfg.WithReloaded(next), log: d.app.log, version: d.app.version, api: d.app.api}
-	sources, err := after.sources(before.kept)
+	sources, err := after.sourcesAfter(before.kept)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration
 	if err := a.checkSelection(sel); err != nil {
 		return report, err
 	}
-	sources, err := a.sources(nil)
+	sources, err := a.sources()
 	if err != nil {
 		return report, err
 	}

@@ -1,0 +1,184 @@
+package app
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/larder-sync/larder/config"
+)
+
+// stage is a daemon that has not reached its warehouse, with the file it reads.
+type stage struct {
+	t   *testing.T
+	dir string
+	log bytes.Buffer
+	d   *daemon
+	r   *reloader
+}
+
+func newStage(t *testing.T, yaml string) *stage {
+	t.Helper()
+	s := &stage{t: t, dir: t.TempDir()}
+	for _, name := range []string{"a", "b", "c"} {
+		s.put(name, "svc_live_secret_"+name)
+	}
+	s.put("larder.yaml", yaml)
+	q := config.Request{File: filepath.Join(s.dir, "larder.yaml"), Set: []string{"web.listen="}}
+	cfg, err := config.Load(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	level, err := LogLevel(cfg.Log.Level)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := NewLogger(&s.log, "text", level)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.d = New(cfg, log, "test").newDaemon()
+	if s.d.sources, err = s.d.app.sources(); err != nil {
+		t.Fatal(err)
+	}
+	s.r = newReloader(s.d, Reload{Request: q, Level: level})
+	s.d.reloader = s.r
+	return s
+}
+
+func (s *stage) put(name, content string) {
+	s.t.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(content), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// reload reads a configuration, and returns what is logged of it.
+func (s *stage) reload(yaml string) string {
+	s.t.Helper()
+	s.put("larder.yaml", yaml)
+	s.log.Reset()
+	s.r.reload("SIGHUP")
+	text := s.log.String()
+	if strings.Contains(text, "svc_live_secret") || strings.Contains(text, "hunter") {
+		s.t.Errorf("the log shows a secret:\n%s", text)
+	}
+	return text
+}
+
+func (s *stage) names() string {
+	var names []string
+	for i := range s.d.sources {
+		names = append(names, fmt.Sprintf("%s.%d", s.d.sources[i].Name, s.d.sources[i].Revision))
+	}
+	return strings.Join(names, " ")
+}
+
+func sourcesOf(keys ...string) string {
+	var b strings.Builder
+	b.WriteString("sources:\n")
+	for _, k := range keys {
+		name, file, other := strings.Cut(k, "=")
+		if !other {
+			file = name
+		}
+		fmt.Fprintf(&b, "  - {name: %s, base_url: 'https://host/v1', key_file: %s}\n", name, file)
+	}
+	return b.String()
+}
+
+func TestReloadTakesOverSourcesScheduleAndLevel(t *testing.T) {
+	s := newStage(t, sourcesOf("a", "b"))
+	first := s.d.sources[0].Key
+	s.put("a", "svc_live_secret_unread") // the file of a source that stays is not read for it
+	s.reload(sourcesOf("c", "a", "b=c") + "schedule: {incremental: '@every 1m'}\nlog: {level: debug}\n")
+	if got := s.names(); got != "c.0 a.0 b.1" {
+		t.Errorf("sources = %s", got)
+	}
+	if first() != "svc_live_secret_a" || s.d.sources[1].Key() != first() || s.d.sources[2].Key() != "svc_live_secret_c" {
+		t.Error("the keys are not those of the sources")
+	}
+	if got := s.d.current.schedule().Incremental; got != "@every 1m" || s.d.app.schedule().Incremental != "@every 30s" {
+		t.Errorf("schedule = %s", got)
+	}
+	if s.r.Level.Level() != slog.LevelDebug {
+		t.Errorf("level = %s", s.r.Level.Level())
+	}
+	s.reload(sourcesOf("b"))
+	if got := s.names(); got != "b.2" || s.r.Level.Level() != slog.LevelInfo {
+		t.Errorf("sources = %s, level %s", got, s.r.Level.Level())
+	}
+	if n := len(s.d.status().Sources); n != 1 {
+		t.Errorf("status of %d sources", n)
+	}
+	if got := testutil.ToFloat64(s.r.outcomes.WithLabelValues(reloadDone)); got != 2 {
+		t.Errorf("%v reloads", got)
+	}
+}
+
+func TestReloadNamesWhatWaitsForTheNextStart(t *testing.T) {
+	remote := "warehouse: {dsn: 'https://u:hunter1@h:8443/db', flush_rows: %d}\nshard: {index: 0, count: %d}\n"
+	s := newStage(t, sourcesOf("a")+fmt.Sprintf(remote, 10, 1))
+	text := s.reload(sourcesOf("a", "b") + strings.Replace(fmt.Sprintf(remote, 20, 2), "hunter1", "hunter2", 1) + "web: {listen: '127.0.0.1:1'}\n")
+	for _, want := range []string{
+		"takes effect at the next start", "warehouse.flush_rows: 10 -> 20", "shard.count: 1 -> 2",
+		"warehouse.dsn: https://u:***@h:8443/db -> the same with another password",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "web.listen") {
+		t.Errorf("a flag is stronger than the file:\n%s", text)
+	}
+	if n := strings.Count(text, "level=WARN"); n != 1 {
+		t.Errorf("%d warnings:\n%s", n, text)
+	}
+	if s.names() != "a.0 b.0" || s.d.current.cfg.Shard.Count != 1 || s.d.current.cfg.Warehouse.FlushRows != 10 {
+		t.Errorf("sources %s, in use %+v", s.names(), s.d.current.cfg.Warehouse)
+	}
+}
+
+func TestReloadRefusesAsAWhole(t *testing.T) {
+	good := sourcesOf("a", "b")
+	s := newStage(t, good)
+	for yaml, want := range map[string]string{
+		sourcesOf("a") + "schedule: {incremental: soon}\nlog: {level: debug}\n": `schedule.incremental: got \"soon\"`,
+		sourcesOf("a", "none"):             "source none: ",
+		sourcesOf("a") + "log: {level: x}": `log.level: got \"x\"`,
+		"":                                 "sources: at least one is needed\"",
+		"- x":                              "not a mapping",
+		sourcesOf("a") + "x: 1\ny: 2\n":    "unknown key; known here: warehouse, schedule, web, log, shard; line 4: y: unknown",
+	} {
+		text := s.reload(yaml)
+		if !strings.Contains(text, "level=ERROR") || !strings.Contains(text, want) || strings.Count(text, "\n") != 1 {
+			t.Errorf("want one line with %q:\n%s", want, text)
+		}
+		if s.names() != "a.0 b.0" || s.r.Level.Level() != slog.LevelInfo {
+			t.Fatalf("after a refusal: sources %s", s.names())
+		}
+		if p := s.d.status().Problems; len(p) != 2 || !strings.Contains(p[1], "is refused") {
+			t.Errorf("problems = %q", p)
+		}
+	}
+	if testutil.ToFloat64(s.r.good) != 0 || testutil.ToFloat64(s.r.outcomes.WithLabelValues(reloadRefused)) != 6 {
+		t.Error("the metrics do not tell of six refusals")
+	}
+	if err := os.Remove(filepath.Join(s.dir, "larder.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	s.log.Reset()
+	if s.r.reload("SIGHUP"); !strings.Contains(s.log.String(), "no such file") {
+		t.Errorf("without the file:\n%s", s.log.String())
+	}
+	s.reload(good)
+	if s.d.reloader.refusal() != "" || testutil.ToFloat64(s.r.good) != 1 {
+		t.Errorf("after a good one: %s", s.d.reloader.refusal())
+	}
+}
