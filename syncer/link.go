@@ -41,7 +41,6 @@ func newLink(s *source) (*link, error) {
 	return l, nil
 }
 
-<<<<<<< HEAD
 // secret is the key to send. The next key takes the first one's place by being
 // moved there: with none left, the first is it.
 func (l *link) secret() string {
@@ -50,14 +49,6 @@ func (l *link) secret() string {
 			return key
 		}
 		l.next.Store(false)
-=======
-// secret is the key in use; a next one that is gone again is none.
-func (l *link) secret() string {
-	if l.next.Load() {
-		if next := l.cfg.NextKey(); next != "" {
-			return next
-		}
->>>>>>> 329850c (A refused configuration shows on the page and in larder status; reload tested with the real binary, documented)
 	}
 	return l.cfg.Key()
 }
