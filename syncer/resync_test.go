@@ -160,7 +160,7 @@ func TestASuspiciousSweepWaitsForAPerson(t *testing.T) {
 		must(t, w.sink.Close(t.Context()))
 		w.syncer = nil
 		w.once(Selection{Streams: []string{"products"}})
-		if st := w.stream("products"); st.SweepHeld == nil || st.SweepHeld.Rows != 130 || !strings.Contains(st.Detail, "--confirm-sweep") {
+		if st := w.stream("products"); st.State != StateHeld || st.SweepHeld == nil || st.SweepHeld.Rows != 130 || !strings.Contains(st.Detail, "--confirm-sweep") {
 			t.Errorf("status %+v", st)
 		}
 		if _, err := w.full(Selection{Streams: []string{"products"}, ConfirmSweep: true}); err != nil {
@@ -171,7 +171,7 @@ func TestASuspiciousSweepWaitsForAPerson(t *testing.T) {
 				t.Fatalf("%s lives after the confirmation", id)
 			}
 		}
-		if st := w.stream("products"); st.SweepHeld != nil || st.Detail != "" {
+		if st := w.stream("products"); st.State != StateRunning || st.SweepHeld != nil || st.Detail != "" {
 			t.Errorf("status after the confirmation %+v", st)
 		}
 		w.compare("products")

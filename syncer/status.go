@@ -12,6 +12,7 @@ const (
 	StateStarting     = "starting"
 	StateRunning      = "running"
 	StateBackfill     = "backfill"     // running, and its backfill is under way
+	StateHeld         = "sweep_held"   // running, and a sweep waits for a person (DESIGN R6)
 	StateOff          = "off"          // not configured, or the key lacks the scope
 	StateUnauthorized = "unauthorized" // 401: wrong or deleted key
 	StateKeyDisabled  = "key_disabled" // 403 api_key_disabled
@@ -94,3 +95,6 @@ func (p *Progress) BackTo() time.Time {
 	}
 	return p.Reached
 }
+
+// Resync tells whether the walk is a full resync.
+func (p *Progress) Resync() bool { return p.Walk == sinks.WalkFull }

@@ -107,23 +107,20 @@ func (st *stream) succeeded(ctx context.Context, kind string) {
 	if !well {
 		return
 	}
-	st.set(ctx, st.runningState(), st.runningDetail())
+	state, detail := st.runningState()
+	st.set(ctx, state, detail)
 }
 
-// runningDetail is what a person has to do about a stream whose walks go well.
-func (st *stream) runningDetail() string {
+// runningState is the state of a stream whose walks go well, and what a person has
+// to do about it.
+func (st *stream) runningState() (state, detail string) {
+	if !st.filled() {
+		return StateBackfill, ""
+	}
 	if held := st.held(); held != nil {
-		return held.Error()
+		return StateHeld, held.Error()
 	}
-	return ""
-}
-
-// runningState is the state of a stream whose walks go well.
-func (st *stream) runningState() string {
-	if st.filled() {
-		return StateRunning
-	}
-	return StateBackfill
+	return StateRunning, ""
 }
 
 // filled tells whether the stream's backfill has reached its end; streams without

@@ -219,6 +219,13 @@ func (b *bar) say(text string) {
 
 // forecast tells how far a walk is and how long it will take.
 func forecast(p *syncer.Progress) string {
+	if p.Resync() {
+		return "full resync: " + amounts(p)
+	}
+	return amounts(p)
+}
+
+func amounts(p *syncer.Progress) string {
 	switch {
 	case !p.BackTo().IsZero():
 		return fmt.Sprintf("%d rows, back to %s", p.Rows, p.BackTo().Format(time.DateOnly))

@@ -147,11 +147,15 @@ func newProgress(p *syncer.Progress) *progress {
 	if day := p.BackTo(); !day.IsZero() {
 		return &progress{-1, fmt.Sprintf("%s, back to %s", plural(p.Rows, "row"), day.Format(time.DateOnly))}
 	}
+	what := ""
+	if p.Resync() {
+		what = "full resync: "
+	}
 	if p.TotalRows == 0 {
-		return &progress{-1, fmt.Sprintf("%s in %s so far", plural(p.Rows, "row"), plural(p.Pages, "page"))}
+		return &progress{-1, fmt.Sprintf("%s%s in %s so far", what, plural(p.Rows, "row"), plural(p.Pages, "page"))}
 	}
 	percent := int(min(p.Rows*100/p.TotalRows, 100))
-	text := fmt.Sprintf("%d %% of %s", percent, plural(p.TotalRows, "row"))
+	text := fmt.Sprintf("%s%d %% of %s", what, percent, plural(p.TotalRows, "row"))
 	if p.RequestsLeft > 0 {
 		text = fmt.Sprintf("%s · %s left, %s", text, span(p.ExpectedLeft), plural(p.RequestsLeft, "request"))
 	}
