@@ -237,7 +237,7 @@ func (sw *sweep) chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) erro
 func (sw *sweep) decide(ctx context.Context, in *intake, r sinks.LiveRow, ask bool) error {
 	st := sw.stream
 	reason := sw.reason(r)
-	if ask && !(reason == reasonNoAccess && len(st.source.cfg.Locations) > 0) {
+	if ask && (reason != reasonNoAccess || len(st.source.cfg.Locations) == 0) {
 		if st.def.one == nil {
 			return nil
 		}
