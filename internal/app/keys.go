@@ -8,14 +8,19 @@ import (
 	"github.com/larder-sync/larder/config"
 )
 
-// keyLook is how often a key's file is looked at again at most.
-const keyLook = 5 * time.Second
+const (
+	// keyLook is how often a key's file is looked at again at most.
+	keyLook = 5 * time.Second
+	// keyAway is how long the key of a next_key_file that is gone stays in use: the
+	// file may be on its way to be replaced.
+	keyAway = time.Minute
+)
 
 // key hands out a source's API key and reads its file anew every few seconds, so that
 // a rotated key needs neither restart nor reload. The content decides, not the time
 // of the file: tools that copy times along would hide a new key. A file that cannot be
-// read, is empty or is not there leaves the last key in use; a next_key_file may come
-// late, and one that goes again after a rotation must not leave a source without a key.
+// read, is empty or is not there leaves the last key in use. A next_key_file alone may
+// be away: it comes when a rotation begins, and goes when that has ended.
 type key struct {
 	source string
 	file   string // empty: the key never changes
@@ -26,6 +31,7 @@ type key struct {
 	value   config.Secret
 	looked  time.Time
 	failing bool
+	away    time.Time // since when a next_key_file is not there; zero: it is
 }
 
 // newKey reads the key once; its errors belong to the configuration.
@@ -60,9 +66,22 @@ func (k *key) look() {
 		return
 	}
 	k.failing = false
-	if v.IsZero() || v.Reveal() == k.value.Reveal() {
+	if !v.IsZero() {
+		k.away = time.Time{}
+	} else if k.stillAway() {
+		return
+	}
+	if v.Reveal() == k.value.Reveal() {
 		return
 	}
 	k.value = v
-	k.log.Info("key read anew", "source", k.source, "file", k.file)
+	k.log.Info("key read anew", "source", k.source, "file", k.file, "there", !v.IsZero())
+}
+
+// stillAway tells that a next_key_file has not been gone for long.
+func (k *key) stillAway() bool {
+	if k.away.IsZero() {
+		k.away = time.Now()
+	}
+	return time.Since(k.away) < keyAway
 }

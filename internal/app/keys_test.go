@@ -96,6 +96,18 @@ func TestNextKeyFileMayComeLateAndGoAgain(t *testing.T) {
 				t.Errorf("key = %q, want %q", got, step.want)
 			}
 		}
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		for want, limit := "after", time.Now().Add(keyAway); time.Now().Before(limit); time.Sleep(keyLook) {
+			if got := k.reveal(); got != want {
+				t.Fatalf("within a minute the key = %q, want %q", got, want)
+			}
+		}
+		time.Sleep(2 * keyLook)
+		if got := k.reveal(); got != "" {
+			t.Errorf("a minute after its file went the next key is %q", got)
+		}
 		if n := strings.Count(log.String(), "cannot be read"); n != 1 {
 			t.Errorf("%d warnings, want one for the empty file:\n%s", n, log.String())
 		}
