@@ -174,8 +174,8 @@ func (t *tree) warnNearMiss(name, rest string) {
 func (t *tree) loadFlags(k *koanf.Koanf, set []string) error {
 	m := map[string]any{}
 	for _, s := range set {
-		key, value, ok := strings.Cut(s, "=")
-		if !ok {
+		key, value, _ := strings.Cut(s, "=")
+		if key == "" || key == s {
 			return &Error{Problems: []Problem{{Origin: "--set", Message: fmt.Sprintf("%q; allowed: key=value, as in --set web.listen=127.0.0.1:9000", s)}}}
 		}
 		m[key] = value

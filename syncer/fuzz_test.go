@@ -1,0 +1,63 @@
+package syncer
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/syncer/internal/memsink"
+)
+
+// FuzzRow takes any bytes as a row of any stream: it lands, buries, or is in
+// quarantine with its bytes, and never two of them; the same row again is known.
+func FuzzRow(f *testing.F) {
+	sink := memsink.Open(memsink.NewStore(), memsink.Options{})
+	f.Cleanup(func() { _ = sink.Close(f.Context()) }) // memsink's Close returns nil
+	y, err := New(Options{Sources: []Source{sourceOf("s", "k")}, Sink: sink})
+	if err != nil {
+		f.Fatal(err)
+	}
+	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	for i := range y.definitions {
+		for _, raw := range []string{
+			category("c", "C", "2026-05-01T12:00:00Z"), buried("c", "null"), order("o", "2026-05-01", 2, "2026-05-01T12:00:00Z"), location("l"),
+			`{"id":"t","deleted":true,"deleted_at":"0001-01-01T00:00:00Z","updated_at":[1],"reason":7,"x":{}}`,
+			`{"deleted":true}`, `{"id":"","deleted":true}`, `[]`, ``, `{"id":"a","id":"b"}`, "{\"id\":\"\xff\",\"deleted\":true}", `{"code":"","name":""}`,
+			`{"date":"2026-05-01","orders":1e0,"payments":{"cash":"1.00"}}`,
+		} {
+			f.Add(uint8(i), []byte(raw))
+		}
+	}
+	f.Fuzz(func(t *testing.T, which uint8, raw []byte) {
+		def := y.definitions[int(which)%len(y.definitions)]
+		st := newStream(y.sources[0], def)
+		kept := bytes.Clone(raw)
+		in := st.intake(1, 1)
+		in.all = true
+		m := def.plan.NewMapper()
+		taken := in.row(m, raw, 7, at, placed{location: "l1"})
+		c := in.commit
+		if n := len(c.Batch.Rows) + len(c.Tombstones) + len(c.Quarantine); n != 1 {
+			t.Fatalf("the row became %d: %+v", n, c)
+		}
+		switch {
+		case !bytes.Equal(raw, kept):
+			t.Fatal("its bytes were changed")
+		case taken.bad != (len(c.Quarantine) == 1) || taken.tombstone != (len(c.Tombstones) == 1):
+			t.Fatalf("taken for %+v, written as %+v", taken, c)
+		case taken.bad && (!bytes.Equal(c.Quarantine[0].Raw, raw) || c.Quarantine[0].Reason == ""):
+			t.Fatalf("quarantined as %+v", c.Quarantine[0])
+		case taken.tombstone && (taken.id == "" || !bytes.Equal(c.Tombstones[0].Raw, raw)):
+			t.Fatalf("buried as %+v", c.Tombstones[0])
+		case len(c.Batch.Rows) == 1 && !bytes.Equal(c.Batch.Rows[0].Raw, raw):
+			t.Fatal("landed without its bytes")
+		}
+		in.written()
+		again := st.intake(2, 1)
+		again.all = true
+		again.row(m, raw, 8, at, placed{location: "l1"})
+		if again.brings() {
+			t.Fatalf("the same row again is written again: %+v", again.commit)
+		}
+	})
+}
