@@ -16,6 +16,8 @@ func FuzzAppend(f *testing.F) {
 	lists := listed(f)
 	for i, c := range lists {
 		f.Add(uint8(i), []byte(c.row))
+		f.Add(uint8(i), []byte(`{"id":"a","deleted":true,"deleted_at":"0001-01-01T00:00:00Z","updated_at":7,"reason":{"x":[]}}`))
+		f.Add(uint8(i), append([]byte(c.row[:len(c.row)-1]), `,"deleted":true}`...))
 	}
 	f.Add(uint8(0), []byte(`{"id":"a","deleted":true,"deleted_at":null,"updated_at":null,"reason":"unpaid"}`))
 	f.Add(uint8(6), []byte(`{"payments":{"a":"1.00","a":"1.00"},"unknown":[1e400,{"a":{}}]}`))
@@ -36,7 +38,11 @@ func FuzzAppend(f *testing.F) {
 			understood(t, err)
 		case !json.Valid(raw):
 			t.Fatal("not JSON, and taken")
-		case r.Tombstone == nil:
+		case r.Tombstone != nil:
+			if r.ID == "" || r.ID != r.Tombstone.ID || r.Tombstone.Reason == "" || !c.plan.deletable {
+				t.Fatalf("a tombstone of nothing: %+v of %q", r.Tombstone, r.ID)
+			}
+		default:
 			if err := b.EndRow(sinks.Row{ID: r.ID}); err != nil {
 				t.Fatal(err)
 			}
