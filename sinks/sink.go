@@ -15,7 +15,9 @@ import (
 //     Commits become durable in the order of Write.
 //   - A warehouse that is down makes receipts wait, never fail: the sink tries
 //     again with the same rows, which is harmless. Receipts fail only when the
-//     sink is closed before it could flush.
+//     sink is closed before it could flush, or with the error of the commit's
+//     Fence; what of that commit was under way may then be stored, without its
+//     checkpoint.
 //   - Of several rows with one (business, id) the highest version is the live
 //     one, in whichever order they arrive.
 //   - A tombstone keeps the last known values of the row it buries, or stands
@@ -78,6 +80,11 @@ type Commit struct {
 	Checkpoint *Checkpoint
 	Run        *Run
 	Status     *StreamStatus
+
+	// Fence, when not nil, is asked before each statement that writes part of the
+	// commit. From its first error on nothing of it is written any more: another
+	// process may have taken the source over (DESIGN R12).
+	Fence func() error
 }
 
 // Tombstone buries a row.

@@ -1,6 +1,7 @@
 package syncer
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -177,8 +178,13 @@ func (y *Syncer) carryOut(p plan, times timetable) {
 	}
 	y.mu.Unlock()
 	for _, s := range p.end {
-		y.finish(s, slices.Contains(p.applied.Removed, s.cfg.Name))
+		cause := errChanged
+		if slices.Contains(p.applied.Removed, s.cfg.Name) {
+			cause = errRemoved
+		}
+		y.finish(s, cause)
 	}
+	y.leases.nudge()
 	if p.applied.Schedule {
 		for _, s := range p.sources {
 			s.rouse()
@@ -187,11 +193,8 @@ func (y *Syncer) carryOut(p plan, times timetable) {
 }
 
 // finish ends a source that is not served any more; its end is not waited for.
-func (y *Syncer) finish(s *source, removed bool) {
-	name, cause := s.cfg.Name, errChanged
-	if removed {
-		cause = errRemoved
-	}
+func (y *Syncer) finish(s *source, cause error) {
+	name := s.cfg.Name
 	s.life.finish(cause)
 	go func() {
 		<-s.life.ended
@@ -200,7 +203,7 @@ func (y *Syncer) finish(s *source, removed bool) {
 			delete(y.ending, name)
 		}
 		y.mu.Unlock()
-		if removed {
+		if errors.Is(cause, errRemoved) {
 			y.forget(name)
 		}
 	}()

@@ -90,7 +90,7 @@ func TestMetrics(t *testing.T) {
 		f.set(cats, category("a", "A", stamp(-time.Hour)), buried("b", stamp(-time.Minute)), `{"id":"c"}`)
 		registry := prometheus.NewPedanticRegistry()
 		w.sink = memsink.Open(w.store, memsink.Options{})
-		y, err := New(Options{Sources: []Source{w.one()}, Sink: w.sink, API: api.Options{Transport: w.transport}, Registerer: registry})
+		y, err := New(Options{Exclusive: true, Sources: []Source{w.one()}, Sink: w.sink, API: api.Options{Transport: w.transport}, Registerer: registry})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,9 @@ func (st *stream) attempt(ctx context.Context, kind string, pass func(context.Co
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if isWaiting(err) {
+		return err // the source is about to be given up, and what is stored of it is another's
+	}
 	st.source.syncer.metrics.walked(st.def.name, kind, err, time.Since(started))
 	if err == nil {
 		st.succeeded(ctx, kind)

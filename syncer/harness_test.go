@@ -14,6 +14,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
 )
 
@@ -40,6 +41,8 @@ type world struct {
 	edit      func(*Source)
 	tune      func(*Options)
 	verbose   bool
+	beatTime  time.Duration
+	process   string // shares the warehouse under this name; empty: has it for itself
 
 	sink   *memsink.Sink
 	syncer *Syncer
@@ -101,12 +104,13 @@ func (w *world) open(sources ...Source) *Syncer {
 			w.edit(&sources[i])
 		}
 	}
-	w.sink = memsink.Open(w.store, memsink.Options{FlushInterval: w.flush})
+	w.sink = memsink.Open(w.store, memsink.Options{FlushInterval: w.flush, BeatTime: w.beatTime})
 	var log *slog.Logger
 	if w.verbose {
 		log = slog.New(slog.NewTextHandler(w.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
 	opts := Options{
+		Exclusive: w.process == "", Process: sinks.Process{ID: w.process, Name: "host " + w.process},
 		Sources: sources, Sink: w.sink, Schedule: w.schedule, Logger: log, FlushInterval: w.flush,
 		API: api.Options{Transport: w.transport, Jitter: func() float64 { return 0.5 }},
 	}

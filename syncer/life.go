@@ -72,6 +72,10 @@ func (s *source) onceServed(ctx context.Context, sel Selection) SourceReport {
 		return SourceReport{Source: s.cfg.Name, State: s.stateNow(), Err: err}
 	}
 	defer leave()
+	if err := s.syncer.leases.await(ctx, s.cfg.Name); err != nil {
+		return SourceReport{Source: s.cfg.Name, State: StateWaiting, Err: err}
+	}
+	s.held()
 	return s.once(ctx, sel)
 }
 

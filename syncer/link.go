@@ -34,10 +34,10 @@ func newLink(s *source) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.probe = client.Through(gate{l.key, budget.Probe})
-	l.fresh = client.Through(gate{l.key, budget.Fresh})
-	l.reconcile = client.Through(gate{l.key, budget.Reconcile})
-	l.backfill = client.Through(gate{l.key, budget.Backfill})
+	l.probe = client.Through(gate{l.key, budget.Probe, s.mayAsk})
+	l.fresh = client.Through(gate{l.key, budget.Fresh, s.mayAsk})
+	l.reconcile = client.Through(gate{l.key, budget.Reconcile, s.mayAsk})
+	l.backfill = client.Through(gate{l.key, budget.Backfill, s.mayAsk})
 	return l, nil
 }
 
@@ -93,12 +93,17 @@ func (l *link) expect(requests int, heavy bool) time.Duration { return l.key.For
 type gate struct {
 	key  *budget.Key
 	lane budget.Lane
+	may  func() error // an error: nothing is to be asked
 }
 
 // Enter implements api.Gate.
 func (g gate) Enter(ctx context.Context, heavy bool) (func(api.Verdict), error) {
 	pass, err := g.key.Enter(ctx, g.lane, heavy)
 	if err != nil {
+		return nil, err
+	}
+	if err := g.may(); err != nil { // meanwhile the source may have been lost
+		pass.Leave(budget.Answer{Limit: -1, Remaining: -1})
 		return nil, err
 	}
 	return func(v api.Verdict) { pass.Leave(budget.Answer(v)) }, nil

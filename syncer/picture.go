@@ -29,6 +29,11 @@ func (s *source) status(now time.Time) SourceStatus {
 	for _, st := range s.streams {
 		status.Streams = append(status.Streams, st.status(now))
 	}
+	if status.State == StateWaiting {
+		for i := range status.Streams {
+			status.Streams[i].State, status.Streams[i].Detail = StateWaiting, ""
+		}
+	}
 	if status.State == StateRunning && slices.ContainsFunc(status.Streams, func(st StreamStatus) bool { return st.State == StateBackfill }) {
 		status.State = StateBackfill
 	}

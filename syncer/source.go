@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
@@ -30,7 +31,9 @@ type source struct {
 	former *source // of the same name, not yet taken over
 	crowd  int     // how many began together
 
-	opening slot // one opening or probe at a time
+	leased  atomic.Bool           // it has been held (standby.go)
+	lost    atomic.Pointer[error] // why it is held no more
+	opening slot                  // one opening or probe at a time
 	wake    chan struct{}
 	jobs    sync.WaitGroup
 
@@ -94,6 +97,10 @@ func (s *source) run(ctx context.Context) {
 	agenda := newAgenda(s.cfg.Name, s.syncer.timetable(), time.Now())
 	for ctx.Err() == nil {
 		agenda.follow(s.syncer.timetable(), time.Now())
+		if s.standBy() {
+			s.sleepUntil(ctx, time.Now().Add(leaseLasts))
+			continue
+		}
 		if !s.isReady() {
 			if at := s.probeAt(); time.Now().Before(at) {
 				s.sleepUntil(ctx, at)
@@ -180,7 +187,11 @@ func (s *source) protected(ctx context.Context, what string, f func(context.Cont
 
 // commit starts a commit of one of the source's streams.
 func (s *source) commit(stream string) *sinks.Commit {
-	return &sinks.Commit{Source: s.cfg.Name, Business: s.business(), Stream: stream}
+	c := &sinks.Commit{Source: s.cfg.Name, Business: s.business(), Stream: stream}
+	if s.syncer.leases != nil {
+		c.Fence = s.fence
+	}
+	return c
 }
 
 func (s *source) business() string { return s.identity().business }
@@ -280,6 +291,16 @@ func (s *source) troubled(t trouble) {
 	s.nextProbe = now.Add(probeDelay(t, s.failures, s.jitter(s.failures)))
 	s.mu.Unlock()
 	s.rouse()
+}
+
+// enter changes the state of a source that is not ready.
+func (s *source) enter(state, detail string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state != state || s.detail != detail {
+		s.log.Info("source changed state", "state", state, "detail", detail)
+		s.state, s.detail, s.since = state, detail, time.Now()
+	}
 }
 
 // healthy ends a trouble. The loop may be waiting for a probe that is not needed any

@@ -19,6 +19,7 @@ const (
 	StateAPIDisabled  = "api_disabled" // 403 api_disabled: online ordering is off
 	StateForbidden    = "forbidden"    // 403 insufficient_scope or location_forbidden
 	StateUnreachable  = "unreachable"  // no answer, or none that makes sense
+	StateWaiting      = "waiting"      // another process on the warehouse serves the source
 	StateFailing      = "failing"      // the last walk failed; it is tried again
 )
 

@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -31,7 +32,12 @@ type Options struct {
 	Ledger *budget.Ledger
 	// Now is the machine's wall clock, which may step: versions and the service's
 	// clock are told by it. Waiting is not. time.Now when nil.
-	Now        func() time.Time
+	Now func() time.Time
+	// Exclusive: no other process can reach the warehouse. Else the sources are
+	// served only while no other process serves them (DESIGN R12), and Process is
+	// how this one is known to the others; it is given an id when it has none.
+	Exclusive  bool
+	Process    sinks.Process
 	Logger     *slog.Logger          // discarded when nil
 	Registerer prometheus.Registerer // metrics are not registered when nil
 }
@@ -62,6 +68,7 @@ type Syncer struct {
 	log         *slog.Logger
 	definitions []*definition
 	versions    *versions
+	leases      *leases // nil: everything is held
 	doorman     *doorman
 	metrics     *metrics
 	backfills   chan struct{} // bounds the backfills that run at once
@@ -106,6 +113,12 @@ func New(opts Options) (*Syncer, error) {
 	if opts.Ledger == nil {
 		opts.Ledger = budget.NewLedger(budget.Options{})
 	}
+	if opts.Process.ID == "" {
+		opts.Process.ID = rand.Text()
+	}
+	if opts.Process.Name == "" {
+		opts.Process.Name = "process " + opts.Process.ID
+	}
 	times, err := newTimetable(opts.Schedule)
 	if err != nil {
 		return nil, err
@@ -120,6 +133,7 @@ func New(opts Options) (*Syncer, error) {
 		backfills: make(chan struct{}, maxBackfills), startedAt: time.Now(),
 		ending: map[string]*source{}, verifyLimits: standardVerify,
 	}
+	y.leases = newLeases(y)
 	p, err := y.plan(opts.Sources)
 	if err != nil {
 		return nil, err
@@ -160,6 +174,7 @@ func (y *Syncer) Run(ctx context.Context) error {
 	if err := y.start(ctx); err != nil {
 		return err
 	}
+	defer y.leases.enter(func() []string { return namesOf(y.served()) })()
 	y.mu.Lock()
 	y.begin = func(s *source) { y.running.Go(func() { s.serve(ctx) }) }
 	for _, s := range y.sources {
@@ -192,6 +207,11 @@ func (y *Syncer) start(ctx context.Context) error {
 
 // write hands a commit to the sink; it waits while the sink's queue is full.
 func (y *Syncer) write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, error) {
+	if c.Fence != nil {
+		if err := c.Fence(); err != nil {
+			return nil, fmt.Errorf("write %s: %w", c.Stream, err)
+		}
+	}
 	r, err := y.opts.Sink.Write(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", c.Stream, err)

@@ -17,13 +17,20 @@ type step struct {
 	run   func(ctx context.Context) (bytes int64, err error)
 }
 
-// flush writes a group of commits, trying again until all of it is durable. It
-// returns an error only when the sink is closed before that.
+// errFenced says that some commits must not be written any more: what is left is
+// planned anew.
+var errFenced = errors.New("commits are fenced")
+
+// flush writes a group of commits, trying again until all of it is durable that
+// is not fenced. It returns an error only when the sink is closed before that.
 func (s *Sink) flush(commits []*queued) error {
 	began := time.Now()
 	var steps []step
-	for attempt := 0; ; attempt++ {
+	for attempt := 0; ; {
 		var err error
+		if commits, err = unfenced(commits); err != nil {
+			steps = nil
+		}
 		if steps == nil {
 			if steps, err = s.plan(s.abort, commits); err != nil {
 				steps = nil
@@ -31,7 +38,10 @@ func (s *Sink) flush(commits []*queued) error {
 			}
 		}
 		if err == nil {
-			steps, err = s.runSteps(steps)
+			steps, err = s.runSteps(steps, commits)
+		}
+		if errors.Is(err, errFenced) {
+			continue
 		}
 		if err == nil {
 			s.stored.remember(commits)
@@ -42,12 +52,33 @@ func (s *Sink) flush(commits []*queued) error {
 		if !s.pause(retryDelay(attempt, s.jitter.Float64())) {
 			return fmt.Errorf("%w before its rows were durable: %w", ErrClosed, err)
 		}
+		attempt++
 	}
 }
 
+// unfenced returns the commits that may be written still, and marks the others;
+// errFenced tells that there are such.
+func unfenced(commits []*queued) (kept []*queued, err error) {
+	kept = make([]*queued, 0, len(commits))
+	for _, item := range commits {
+		if item.fenced == nil && item.commit.Fence != nil {
+			item.fenced = item.commit.Fence()
+		}
+		if item.fenced != nil {
+			err = errFenced
+			continue
+		}
+		kept = append(kept, item)
+	}
+	return kept, err
+}
+
 // runSteps runs the steps in order and returns those that are left.
-func (s *Sink) runSteps(steps []step) ([]step, error) {
+func (s *Sink) runSteps(steps []step, commits []*queued) ([]step, error) {
 	for len(steps) > 0 {
+		if _, err := unfenced(commits); err != nil {
+			return nil, err
+		}
 		next := steps[0]
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(s.abort, s.options.StepTimeout)

@@ -16,6 +16,7 @@ type queued struct {
 	receipt *sinks.Receipt
 	rows    int
 	bytes   int64 // of room that it takes
+	fenced  error // why it must not be written any more
 }
 
 // queue holds commits in the order of Write, and bounds how many bytes of them

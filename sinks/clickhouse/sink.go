@@ -123,7 +123,11 @@ func (s *Sink) flushAll() {
 // settle resolves receipts in the order of Write.
 func (s *Sink) settle(commits []*queued, err error) {
 	for _, item := range commits {
-		item.receipt.Resolve(err)
+		if item.fenced != nil {
+			item.receipt.Resolve(item.fenced)
+		} else {
+			item.receipt.Resolve(err)
+		}
 	}
 	s.queue.done(commits)
 }

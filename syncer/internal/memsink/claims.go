@@ -18,17 +18,36 @@ type process struct {
 type claimKey struct{ source, process string }
 
 // Beat says that a process is alive and what it wants.
-func (s *Sink) Beat(_ context.Context, p sinks.Process, wants []string) ([]sinks.Claim, error) {
-	if err := s.available(); err != nil {
+func (s *Sink) Beat(ctx context.Context, p sinks.Process, wants []string) ([]sinks.Claim, error) {
+	if err := s.way(ctx); err != nil {
 		return nil, err
 	}
-	return s.store.beat(p, wants, s.opts.ClaimTimeout), nil
+	at := time.Now() // a statement is dated when it begins, and seen when it ends
+	if err := s.way(ctx); err != nil {
+		return nil, err
+	}
+	claims := s.store.beat(p, wants, at, s.opts.ClaimTimeout)
+	return claims, s.way(ctx)
 }
 
-func (s *Store) beat(p sinks.Process, wants []string, timeout time.Duration) []sinks.Claim {
+// way is how long a word takes between the process and the warehouse.
+func (s *Sink) way(ctx context.Context) error {
+	if err := s.unstuck(ctx); err != nil {
+		return err
+	}
+	if s.opts.BeatTime > 0 {
+		select {
+		case <-time.After(s.opts.BeatTime):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return s.available()
+}
+
+func (s *Store) beat(p sinks.Process, wants []string, now time.Time, timeout time.Duration) []sinks.Claim {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := time.Now()
 	maps.DeleteFunc(s.claims, func(k claimKey, _ time.Time) bool {
 		return k.process == p.ID && !slices.Contains(wants, k.source)
 	})
@@ -44,7 +63,7 @@ func (s *Store) beat(p sinks.Process, wants []string, timeout time.Duration) []s
 			s.claims[claimKey{source, p.ID}] = now
 		}
 	}
-	return s.alive(now.Add(-timeout))
+	return s.alive(time.Now().Add(-timeout))
 }
 
 // alive are the claims of the processes that have beaten since.

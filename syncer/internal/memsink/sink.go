@@ -18,6 +18,7 @@ type Options struct {
 	FlushTime     time.Duration // how long a flush takes; 30ms by default
 	QueueRows     int           // back-pressure above it; 50,000 by default
 	ClaimTimeout  time.Duration // sinks.ClaimTimeout by default
+	BeatTime      time.Duration // how long a beat takes on its way there, as long to be stored, and back
 }
 
 // Sink is a sink over a store; many can follow each other on one store, as
@@ -26,15 +27,17 @@ type Sink struct {
 	store *Store
 	opts  Options
 
-	mu     sync.Mutex
-	queue  []queued
-	rows   int
-	down   bool
-	closed bool
-	wake   chan struct{} // something was queued, or the state changed
-	room   chan struct{} // closed and replaced after each flush
-	gone   chan struct{} // closed when the sink is
-	ended  chan struct{} // closed when the flusher has ended
+	mu      sync.Mutex
+	queue   []queued
+	rows    int
+	down    bool
+	stuck   chan struct{} // closed when the process goes on; nil while it does
+	closed  bool
+	applied int
+	wake    chan struct{} // something was queued, or the state changed
+	room    chan struct{} // closed and replaced after each flush
+	gone    chan struct{} // closed when the sink is
+	ended   chan struct{} // closed when the flusher has ended
 }
 
 type queued struct {
@@ -126,7 +129,7 @@ func (s *Sink) flusher() {
 		s.mu.Lock()
 		n := len(s.queue)
 		s.mu.Unlock()
-		if !s.pause(s.opts.FlushTime) {
+		if !s.pause(s.opts.FlushTime) || s.unstuck(context.Background()) != nil {
 			return
 		}
 		s.flush(n)
@@ -150,9 +153,16 @@ func (s *Sink) flush(n int) {
 		return
 	}
 	for _, q := range s.queue[:n] {
-		s.store.apply(q.commit, true)
+		var err error
+		if q.commit.Fence != nil {
+			err = q.commit.Fence()
+		}
+		if err == nil {
+			s.store.apply(q.commit, true)
+			s.applied++
+		}
 		s.rows -= size(q.commit)
-		q.receipt.Resolve(nil)
+		q.receipt.Resolve(err)
 	}
 	s.queue = s.queue[n:]
 	if len(s.queue) > 0 {
@@ -168,6 +178,44 @@ func (s *Sink) SetDown(down bool) {
 	defer s.mu.Unlock()
 	s.down = down
 	s.signal()
+}
+
+// SetStuck holds up whatever the sink is about to do, as if its process were
+// paused, or has it go on.
+func (s *Sink) SetStuck(stuck bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if stuck {
+		s.stuck = make(chan struct{})
+	} else {
+		close(s.stuck)
+		s.stuck = nil
+	}
+}
+
+// unstuck waits while the sink is held up.
+func (s *Sink) unstuck(ctx context.Context) error {
+	s.mu.Lock()
+	stuck := s.stuck
+	s.mu.Unlock()
+	if stuck == nil {
+		return nil
+	}
+	select {
+	case <-stuck:
+		return nil
+	case <-s.gone:
+		return ErrClosed
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Applied is how many commits of this sink have become durable.
+func (s *Sink) Applied() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.applied
 }
 
 // Crash ends the sink as kill -9 does. Of the commits that were not yet durable

@@ -1,0 +1,107 @@
+package syncer
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// lease is what this process knows about the claims to one source.
+type lease struct {
+	since  time.Time // of the own claim
+	stored time.Time // when it was seen to be stored
+	beatAt time.Time // the first own beat after that, by the warehouse's clock
+	clear  time.Time // since when nobody stands in the way
+	free   bool      // it may be held
+	held   bool
+	holder sinks.Claim // the earliest claim when it is another process's
+}
+
+// read takes in the claims to the source, as they were between began and now.
+//
+// The earliest claim counts, of equally early ones that of the lower process id.
+// The own one does not count at once: another process may have read the claims
+// just before it was stored, and hold the source. So it is read again after a
+// pause, and every other process that claims the source must have beaten since it
+// was seen to be stored.
+func (s *lease) read(own sinks.Process, claims []sinks.Claim, began, now time.Time) {
+	var mine, first *sinks.Claim
+	for i := range claims {
+		c := &claims[i]
+		if c.Process.ID == own.ID {
+			mine = c
+		}
+		if first == nil || earlierClaim(c, first) {
+			first = c
+		}
+	}
+	if mine == nil {
+		*s = lease{}
+		return
+	}
+	if !s.since.Equal(mine.Since) { // made anew, or counted anew after a silence
+		*s = lease{since: mine.Since, stored: now}
+	} else if s.beatAt.IsZero() {
+		s.beatAt = mine.BeatAt
+	}
+	s.holder = sinks.Claim{}
+	if first != mine {
+		s.holder, s.clear, s.free, s.held = *first, time.Time{}, false, false
+		return
+	}
+	if s.held {
+		return
+	}
+	if s.clear.IsZero() && s.seenByAll(own, claims) {
+		s.clear = now
+	}
+	s.free = !s.clear.IsZero() && began.Sub(s.stored) >= settle && (len(claims) == 1 || began.Sub(s.clear) >= settle)
+}
+
+// seenByAll tells whether every other process has beaten, and so read the claims,
+// since the own one was seen to be stored.
+func (s *lease) seenByAll(own sinks.Process, claims []sinks.Claim) bool {
+	for i := range claims {
+		if claims[i].Process.ID != own.ID && (s.beatAt.IsZero() || !claims[i].BeatAt.After(s.beatAt)) {
+			return false
+		}
+	}
+	return true
+}
+
+func earlierClaim(a, b *sinks.Claim) bool {
+	if !a.Since.Equal(b.Since) {
+		return a.Since.Before(b.Since)
+	}
+	return a.Process.ID < b.Process.ID
+}
+
+// taken tells whether another process is known to serve the source.
+func (s *lease) taken() bool { return s.holder.Process.ID != "" }
+
+// why the source is not held; err is that of the last beat.
+func (s *lease) why(err error) error {
+	return &WaitingError{Holder: s.holder.Process.Name, Since: s.holder.Since, Err: err}
+}
+
+// WaitingError says that this process must not serve a source now.
+type WaitingError struct {
+	Holder string    // the process that serves it; empty when none is known
+	Since  time.Time // since when it claims it
+	Err    error     // why it cannot be known, when that is so
+}
+
+func (e *WaitingError) Error() string {
+	switch {
+	case e.Holder != "":
+		return fmt.Sprintf("held by %s since %s: one process serves a source; stop that one, or take the source out of its configuration. "+
+			"A process that died is known to be dead after %s", e.Holder, e.Since.UTC().Format("2006-01-02 15:04:05 UTC"), sinks.ClaimTimeout)
+	case e.Err != nil:
+		return "it cannot be known whether another process serves the source: " + e.Err.Error()
+	default:
+		return "it is not known yet whether another process serves the source"
+	}
+}
+
+func (e *WaitingError) Unwrap() error { return e.Err }

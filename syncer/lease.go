@@ -1,0 +1,400 @@
+package syncer
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+const (
+	// beatEvery is how often a process says that it is alive.
+	beatEvery = 10 * time.Second
+	// beatSoon is how soon after a beat that failed, or while a source is waited
+	// for or ending, the next one comes: what is given back is taken over then.
+	beatSoon = 2 * time.Second
+	// beatLimit bounds one beat.
+	beatLimit = 5 * time.Second
+	// settle is how long after the own claim was stored the claims are read again
+	// before a source is held: of two that begin at once the later sees the other.
+	settle = 2 * time.Second
+	// leaseLasts is how long after the beginning of its last beat a process may
+	// act, by its own clock. The others take it to be dead [sinks.ClaimTimeout]
+	// after that beat: in between, what it has begun can end.
+	leaseLasts = 20 * time.Second
+	// versionsLimit bounds the look at the highest version before a source is held.
+	versionsLimit = 12 * time.Second
+)
+
+// leases say which sources this process may serve, where others may write to the
+// same warehouse (DESIGN R12). A source is held while the claim of this process is
+// the earliest of those alive; only who holds it asks the API or writes. nil
+// leases, of a process that has the warehouse for itself, hold everything.
+type leases struct {
+	syncer  *Syncer
+	process sinks.Process
+	wake    chan struct{}
+
+	using sync.Mutex // guards what begins and ends the beats
+	stop  context.CancelFunc
+	ended chan struct{}
+
+	mu    sync.Mutex // guards what follows
+	users map[*user]struct{}
+	until time.Time // of all that is held
+	all   map[string]*lease
+	err   error         // of the last beat
+	news  chan struct{} // closed and replaced at every beat
+}
+
+// user is a daemon or a pass that serves sources.
+type user struct{ sources func() []string }
+
+func newLeases(y *Syncer) *leases {
+	if y.opts.Exclusive {
+		return nil
+	}
+	return &leases{
+		syncer: y, process: y.opts.Process, wake: make(chan struct{}, 1),
+		users: map[*user]struct{}{}, all: map[string]*lease{}, news: make(chan struct{}),
+	}
+}
+
+// enter claims sources until leave is called; leave waits until what they handed
+// to the sink is durable, and gives them back.
+func (l *leases) enter(sources func() []string) (leave func()) {
+	if l == nil {
+		return func() {}
+	}
+	l.using.Lock()
+	defer l.using.Unlock()
+	u := &user{sources}
+	l.mu.Lock()
+	l.users[u] = struct{}{}
+	l.mu.Unlock()
+	if l.stop == nil {
+		ctx, cancel := context.WithCancel(context.Background())
+		l.stop, l.ended = cancel, make(chan struct{})
+		go l.run(ctx)
+	}
+	l.nudge()
+	return func() { l.leave(u) }
+}
+
+func (l *leases) leave(u *user) {
+	l.using.Lock()
+	defer l.using.Unlock()
+	last := l.remove(u)
+	durable := l.flushed(last)
+	if !last {
+		l.nudge()
+		return
+	}
+	l.stop()
+	<-l.ended
+	l.stop = nil
+	l.mu.Lock()
+	claimed := len(l.all) > 0
+	l.all, l.until = map[string]*lease{}, time.Time{}
+	l.mu.Unlock()
+	if claimed && durable {
+		l.giveBack()
+	}
+}
+
+// remove ends the use of sources, unless it is the last: until that has been given
+// back, the beats go on for it.
+func (l *leases) remove(u *user) (last bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if last = len(l.users) == 1; !last {
+		delete(l.users, u)
+	}
+	return last
+}
+
+// flushed waits until the sink has what it was handed.
+func (l *leases) flushed(last bool) bool {
+	if !last {
+		return true // the beats that go on claim what is not durable yet
+	}
+	defer func() {
+		l.mu.Lock()
+		clear(l.users)
+		l.mu.Unlock()
+	}()
+	deadline := time.NewTimer(leaseLasts)
+	defer deadline.Stop()
+	for _, name := range l.names() {
+		if r, ok := l.syncer.lastHanded(name); ok {
+			select {
+			case <-r.Done():
+			case <-deadline.C:
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (l *leases) giveBack() {
+	ctx, cancel := context.WithTimeout(context.Background(), beatLimit)
+	defer cancel()
+	if _, err := l.syncer.opts.Sink.Beat(ctx, l.process, nil); err != nil {
+		l.syncer.log.Warn("the sources could not be given back: another process can take them over when it has heard nothing for a while",
+			"after", sinks.ClaimTimeout, "err", err)
+	}
+}
+
+func (l *leases) names() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Collect(maps.Keys(l.all))
+}
+
+// nudge has the next beat come at once.
+func (l *leases) nudge() {
+	if l == nil {
+		return
+	}
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (l *leases) run(ctx context.Context) {
+	defer close(l.ended)
+	for ctx.Err() == nil {
+		timer := time.NewTimer(l.beat(ctx))
+		select {
+		case <-timer.C:
+		case <-l.wake:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+}
+
+// beat says that the process is alive, acts on what the others say, and returns
+// when to say it next.
+func (l *leases) beat(ctx context.Context) (next time.Duration) {
+	wants, ending := l.wants()
+	if len(wants) == 0 && len(l.names()) == 0 {
+		return beatEvery
+	}
+	began := time.Now()
+	limited, cancel := context.WithTimeout(ctx, beatLimit)
+	claims, err := l.syncer.opts.Sink.Beat(limited, l.process, wants)
+	cancel()
+	if ctx.Err() != nil {
+		return 0
+	}
+	if err != nil {
+		l.syncer.log.Warn("the warehouse could not be told that this process is alive", "err", err)
+	}
+	free, lost := l.read(began, wants, claims, err)
+	for name, why := range lost {
+		l.syncer.lose(name, why)
+	}
+	if free {
+		err = l.hold(ctx)
+	}
+	l.tell(err)
+	if err != nil || ending || !l.holdsAll() {
+		return beatSoon
+	}
+	return beatEvery
+}
+
+// wants are the sources to claim: those in use, and those that are ending, whose
+// rows are on their way still.
+func (l *leases) wants() (names []string, ending bool) {
+	wants := map[string]bool{}
+	l.mu.Lock()
+	users := slices.Collect(maps.Keys(l.users))
+	l.mu.Unlock()
+	for _, u := range users {
+		for _, name := range u.sources() {
+			wants[name] = true
+		}
+	}
+	for _, name := range l.names() {
+		if !wants[name] && l.syncer.atWork(name) {
+			wants[name], ending = true, true
+		}
+	}
+	return slices.Sorted(maps.Keys(wants)), ending
+}
+
+// atWork tells whether a source that is not served any more is still ending.
+func (y *Syncer) atWork(name string) bool {
+	if y.endingOf(name) != nil {
+		return true
+	}
+	r, ok := y.lastHanded(name)
+	if !ok {
+		return false
+	}
+	select {
+	case <-r.Done():
+		return false
+	default:
+		return true
+	}
+}
+
+// read takes in the answer to a beat. It returns whether sources are free to be
+// held now, and those that are held no more, with why.
+func (l *leases) read(began time.Time, wants []string, claims []sinks.Claim, err error) (free bool, lost map[string]error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	late := !now.Before(l.until) // a renewal that comes too late is none
+	if err == nil {
+		l.until = began.Add(leaseLasts)
+	}
+	maps.DeleteFunc(l.all, func(name string, _ *lease) bool { return !slices.Contains(wants, name) })
+	bySource := map[string][]sinks.Claim{}
+	for _, c := range claims {
+		bySource[c.Source] = append(bySource[c.Source], c)
+	}
+	lost = map[string]error{}
+	for _, name := range wants {
+		s := l.all[name]
+		if s == nil {
+			s = &lease{}
+			l.all[name] = s
+		}
+		held := s.held
+		if late {
+			*s = lease{}
+		}
+		if err == nil {
+			s.read(l.process, bySource[name], began, now)
+		}
+		if held && !s.held {
+			lost[name] = s.why(err)
+		}
+		free = free || s.free && !s.held
+	}
+	return free, lost
+}
+
+// hold holds what is free, above every version that another process has stored.
+func (l *leases) hold(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, versionsLimit)
+	defer cancel()
+	highest, err := l.syncer.opts.Sink.MaxVersion(ctx)
+	if err != nil {
+		return fmt.Errorf("read the highest version: %w", err)
+	}
+	l.syncer.versions.startAbove(highest)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !time.Now().Before(l.until) {
+		return nil // too late: another beat will tell
+	}
+	for name, s := range l.all {
+		if s.free && !s.held {
+			s.held = true
+			l.syncer.log.Info("this process serves the source", "source", name)
+		}
+	}
+	return nil
+}
+
+// tell has everyone look at the leases again.
+func (l *leases) tell(err error) {
+	l.mu.Lock()
+	l.err = err
+	close(l.news)
+	l.news = make(chan struct{})
+	l.mu.Unlock()
+	for _, s := range l.syncer.served() {
+		if s.awaits() {
+			s.rouse()
+		}
+	}
+}
+
+func (l *leases) holdsAll() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range l.all {
+		if !s.held {
+			return false
+		}
+	}
+	return true
+}
+
+// check is nil while the source is held, and a *[WaitingError] when it is not.
+func (l *leases) check(source string) error {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.all[source]
+	switch {
+	case s == nil:
+		return (&lease{}).why(l.err)
+	case s.held && time.Now().Before(l.until):
+		return nil
+	}
+	return s.why(l.err)
+}
+
+// await waits until the source is held, or another process is seen to hold it.
+func (l *leases) await(ctx context.Context, source string) error {
+	if l == nil {
+		return nil
+	}
+	for {
+		l.mu.Lock()
+		news, s := l.news, l.all[source]
+		l.mu.Unlock()
+		err := l.check(source)
+		if err == nil || s != nil && s.taken() {
+			return err
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// lose ends a source that this process does not hold any more, walks and all, and
+// puts another in its place that waits: what it knew may not be so any more.
+func (y *Syncer) lose(name string, why error) {
+	y.applying.Lock()
+	defer y.applying.Unlock()
+	sources := slices.Clone(y.served())
+	i := slices.IndexFunc(sources, func(s *source) bool { return s.cfg.Name == name })
+	if i < 0 {
+		return
+	}
+	old := sources[i]
+	s, err := newSource(y, old.cfg)
+	if err != nil {
+		panic(err) // it could be made before
+	}
+	old.log.Warn("this process does not serve the source any more", "reason", why)
+	s.heirOf(old)
+	sources[i] = s
+	old.lost.Store(&why)
+	y.mu.Lock()
+	y.sources, y.ending[name] = sources, old
+	if y.begin != nil {
+		y.begin(s)
+	}
+	y.mu.Unlock()
+	y.finish(old, why)
+}
