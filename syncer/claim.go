@@ -16,6 +16,7 @@ type lease struct {
 	free   bool      // it may be held
 	held   bool
 	holder sinks.Claim // the earliest claim when it is another process's
+	alive  bool        // the holder has beaten since it was first seen
 }
 
 // read takes in the claims to the source, as they were between began and now.
@@ -45,11 +46,12 @@ func (s *lease) read(own sinks.Process, claims []sinks.Claim, began, now time.Ti
 	} else if s.beatAt.IsZero() {
 		s.beatAt = mine.BeatAt
 	}
-	s.holder = sinks.Claim{}
 	if first != mine {
+		s.alive = s.holder.Process.ID == first.Process.ID && (s.alive || first.BeatAt.After(s.holder.BeatAt))
 		s.holder, s.clear, s.free, s.held = *first, time.Time{}, false, false
 		return
 	}
+	s.holder, s.alive = sinks.Claim{}, false
 	if s.held {
 		return
 	}
@@ -77,8 +79,8 @@ func earlierClaim(a, b *sinks.Claim) bool {
 	return a.Process.ID < b.Process.ID
 }
 
-// taken tells whether another process is known to serve the source.
-func (s *lease) taken() bool { return s.holder.Process.ID != "" }
+// taken tells whether another process is known to serve the source, and to live.
+func (s *lease) taken() bool { return s.alive }
 
 // why the source is not held; err is that of the last beat.
 func (s *lease) why(err error) error {
@@ -95,8 +97,8 @@ type WaitingError struct {
 func (e *WaitingError) Error() string {
 	switch {
 	case e.Holder != "":
-		return fmt.Sprintf("held by %s since %s: one process serves a source; stop that one, or take the source out of its configuration. "+
-			"A process that died is known to be dead after %s", e.Holder, e.Since.UTC().Format("2006-01-02 15:04:05 UTC"), sinks.ClaimTimeout)
+		return fmt.Sprintf("held by %s since %s: one process serves a source; stop that one, or take the source out of its configuration",
+			e.Holder, e.Since.UTC().Format("2006-01-02 15:04:05 UTC"))
 	case e.Err != nil:
 		return "it cannot be known whether another process serves the source: " + e.Err.Error()
 	default:

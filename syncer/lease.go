@@ -350,7 +350,8 @@ func (l *leases) check(source string) error {
 	return s.why(l.err)
 }
 
-// await waits until the source is held, or another process is seen to hold it.
+// await waits until the source is held, or another process that holds it is seen
+// to live: one that died is not told from one that lives before it is silent.
 func (l *leases) await(ctx context.Context, source string) error {
 	if l == nil {
 		return nil

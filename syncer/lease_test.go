@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -123,7 +124,7 @@ func TestAPassIsRefusedWhileADaemonServes(t *testing.T) {
 		p.a.until("the first serves", 20*time.Second, p.a.serves)
 		began := time.Now()
 		err := p.b.tryOnce(Selection{}).Err()
-		if err == nil || !strings.Contains(err.Error(), "held by host a") || time.Since(began) > 5*time.Second {
+		if err == nil || !strings.Contains(err.Error(), "held by host a") || time.Since(began) > 15*time.Second {
 			t.Errorf("after %s: %v", time.Since(began), err)
 		}
 		p.a.halt()
@@ -131,6 +132,21 @@ func TestAPassIsRefusedWhileADaemonServes(t *testing.T) {
 			t.Errorf("a pass when the daemon has ended: %v", err)
 		}
 		p.b.equal()
+	})
+}
+
+// TestAPassWaitsForTheEndOfAHolderThatDied: a command can be given again at once.
+func TestAPassWaitsForTheEndOfAHolderThatDied(t *testing.T) {
+	inPair(t, sandbox.Options{Seed: 3, Orders: 500}, func(t *testing.T, p *pair) {
+		p.a.run()
+		p.a.until("the first serves", 20*time.Second, p.a.serves)
+		p.a.crash(0)
+		began := time.Now()
+		p.b.open()
+		r, err := p.b.syncer.RunOnce(t.Context(), Selection{Streams: []string{"allergens"}}, nil)
+		if err != nil || r.Err() != nil || time.Since(began) > time.Minute {
+			t.Errorf("after %s: %v, %v", time.Since(began), err, r.Err())
+		}
 	})
 }
 
@@ -215,6 +231,40 @@ func TestAHolderThatWasPausedWritesNothingLate(t *testing.T) {
 		freeze()
 		time.Sleep(2 * time.Minute)
 		p.a.equal()
+	})
+}
+
+// TestWhatWasFencedIsFetchedAgain pauses a process while a list is on its way to the
+// warehouse: what it remembers of the list is stored nowhere.
+func TestWhatWasFencedIsFetchedAgain(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.set("/allergens", `{"code":"1","name":"Gluten"}`)
+		one := w.beside("a")
+		f.on("/allergens", func(http.ResponseWriter, *http.Request) bool {
+			one.sink.SetStuck(true)
+			return false
+		})
+		one.run(w.one())
+		time.Sleep(20 * time.Second)
+		f.on("/allergens", nil)
+		time.Sleep(20 * time.Second)
+		one.sink.SetStuck(false)
+		one.until("stored", time.Minute, func() bool { return len(w.store.Rows("allergens", "b1")) == 1 })
+	})
+}
+
+func TestARequestThatWaitedIsNotMadeForALostSource(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		one := w.beside("a")
+		one.run(w.one())
+		one.until("served", 20*time.Second, one.serves)
+		s := one.syncer.served()[0]
+		why := error(&WaitingError{Holder: "another"})
+		s.lost.Store(&why)
+		asked := one.asks()
+		if _, err := s.link.probe.Me(t.Context()); !isWaiting(err) || one.asks() != asked {
+			t.Errorf("%d requests, error %v", one.asks()-asked, err)
+		}
 	})
 }
 

@@ -90,7 +90,8 @@ var (
 	sourceLabels = []string{"source"}
 	streamLabels = []string{"source", "stream"}
 
-	upDesc         = prometheus.NewDesc("larder_source_up", "1 when the API answers the source's key, 0 when the source is in trouble.", sourceLabels, nil)
+	upDesc         = prometheus.NewDesc("larder_source_up", "1 when the API answers the source's key, 0 when the source is in trouble; absent while another process serves it.", sourceLabels, nil)
+	servedDesc     = prometheus.NewDesc("larder_source_held", "1 while this process serves the source, 0 while it waits for another process that does.", sourceLabels, nil)
 	budgetDesc     = prometheus.NewDesc("larder_budget_remaining", "Requests that the limits still allow in this minute.", []string{"source", "limit"}, nil)
 	lagDesc        = prometheus.NewDesc("larder_stream_lag_seconds", "Time since the end of the stream's last good walk; absent before the first.", streamLabels, nil)
 	watermarkDesc  = prometheus.NewDesc("larder_stream_watermark_timestamp_seconds", "Newest updated_at mirrored; absent before the first.", streamLabels, nil)
@@ -102,7 +103,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (g gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{upDesc, budgetDesc, lagDesc, watermarkDesc, quarantineDesc, heldDesc, resyncDesc, stateDesc} {
+	for _, d := range []*prometheus.Desc{servedDesc, upDesc, budgetDesc, lagDesc, watermarkDesc, quarantineDesc, heldDesc, resyncDesc, stateDesc} {
 		ch <- d
 	}
 }
@@ -118,11 +119,17 @@ func (g gauges) Collect(ch chan<- prometheus.Metric) {
 }
 
 func (g gauges) source(ch chan<- prometheus.Metric, s SourceStatus) {
-	up := 0.0
+	held, up := 1.0, 0.0
+	if s.State == StateWaiting {
+		held = 0
+	}
+	gauge(ch, servedDesc, held, s.Name)
 	if s.State == StateRunning || s.State == StateBackfill {
 		up = 1
 	}
-	gauge(ch, upDesc, up, s.Name)
+	if held == 1 { // else this process does not know
+		gauge(ch, upDesc, up, s.Name)
+	}
 	gauge(ch, budgetDesc, float64(s.Budget.KeyLimit-s.Budget.KeyUsed), s.Name, "key")
 	gauge(ch, budgetDesc, float64(s.Budget.BusinessLimit-s.Budget.BusinessUsed), s.Name, "business")
 	gauge(ch, budgetDesc, float64(s.Budget.HeavyLimit-s.Budget.HeavyUsed), s.Name, "heavy")

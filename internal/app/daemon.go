@@ -2,8 +2,10 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/web"
+	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -191,12 +194,22 @@ func (a *App) newSyncer(l *lifecycle, sources []syncer.Source, sink *clickhouse.
 	})
 	y, err := syncer.New(syncer.Options{
 		Sources: sources, Shard: syncer.Shard(a.cfg.Shard), Sink: sink, Schedule: a.schedule(),
+		Exclusive: a.cfg.Warehouse.DSN.Embedded(), Process: thisProcess(), // the lock of the data folder keeps others out
 		FlushInterval: a.cfg.Warehouse.FlushInterval, API: client, Logger: a.log, Registerer: registerer,
 	})
 	if err != nil {
 		return nil, UsageError(err)
 	}
 	return y, nil
+}
+
+// thisProcess is how other processes on the same warehouse know this one.
+func thisProcess() sinks.Process {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "an unnamed host"
+	}
+	return sinks.Process{ID: rand.Text(), Name: fmt.Sprintf("%s, process %d", host, os.Getpid())}
 }
 
 func (d *daemon) whenDown(err error) {

@@ -109,6 +109,8 @@ func nextStep(state string) string {
 		return "\n          → Ask the restaurant to enable the key, or to make another."
 	case syncer.StateForbidden:
 		return "\n          → Ask the restaurant to grant the key what it lacks."
+	case syncer.StateWaiting:
+		return "\n          → Nothing is wrong when that process is yours: it keeps the source up to date."
 	case syncer.StateUnreachable:
 		return "\n          → Check base_url (as the service gives it, /v1 included) and the network; larder check asks again."
 	default:

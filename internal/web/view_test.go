@@ -63,7 +63,7 @@ func TestHeadline(t *testing.T) {
 
 func TestEveryStateHasWords(t *testing.T) {
 	for _, state := range []string{
-		syncer.StateStarting, syncer.StateRunning, syncer.StateBackfill, syncer.StateOff, syncer.StateUnauthorized, syncer.StateKeyDisabled,
+		syncer.StateStarting, syncer.StateRunning, syncer.StateBackfill, syncer.StateOff, syncer.StateWaiting, syncer.StateUnauthorized, syncer.StateKeyDisabled,
 		syncer.StateAPIDisabled, syncer.StateForbidden, syncer.StateUnreachable, syncer.StateFailing,
 	} {
 		w, ok := words[state]

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -256,5 +257,64 @@ func testCloseInVain(t *testing.T, h Harness) {
 		if err := r.Wait(within(t)); err == nil {
 			t.Errorf("receipt %d says that its rows are durable", n)
 		}
+	}
+}
+
+// testFence fences one commit of a flush after it was asked 0, 1, 2, … times, which
+// hits every statement, until it is not hit any more.
+func testFence(t *testing.T, h Harness) {
+	s := open(t, h, Options{FlushInterval: 100 * time.Millisecond})
+	fenced := errors.New("another process serves the source")
+	for allowed := range 20 {
+		store(t, s, ingredients(h, row("before", 1))) // what follows gathers until the next flush
+		asked := 0
+		mine := ingredients(h, row(fmt.Sprintf("mine-%d", allowed), 1))
+		mine.Tombstones = []sinks.Tombstone{tombstone(fmt.Sprintf("buried-%d", allowed), 1, "gone")}
+		mine.Checkpoint = checkpoint(sinks.WalkIncremental, uint64(allowed+1))
+		mine.Fence = func() error {
+			if asked++; asked > allowed {
+				return fenced
+			}
+			return nil
+		}
+		other := ingredients(h, row(fmt.Sprintf("other-%d", allowed), 1))
+		other.Source = "other"
+		other.Checkpoint = checkpoint(sinks.WalkIncremental, uint64(allowed+1))
+		other.Checkpoint.Source = "other"
+		receipts := []*sinks.Receipt{write(t, s, mine), write(t, s, other)}
+		if err := receipts[1].Wait(within(t)); err != nil {
+			t.Fatal(err)
+		}
+		err := receipts[0].Wait(within(t))
+		if err != nil && !errors.Is(err, fenced) {
+			t.Errorf("asked %d times: %v", asked, err)
+		}
+		expectFenced(t, h, s, allowed, err != nil)
+		if err == nil {
+			return
+		}
+	}
+	t.Error("a fence is asked more often than a flush has statements")
+}
+
+// expectFenced looks for what a commit that was allowed so many statements has left.
+func expectFenced(t *testing.T, h Harness, s sinks.Sink, allowed int, fenced bool) {
+	t.Helper()
+	for name, want := range map[string]bool{source: !fenced, "other": true} {
+		state, err := s.State(within(t), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		has := len(state.Checkpoints) > 0 && state.Checkpoints[0].Rows == uint64(allowed+1)
+		if has != want {
+			t.Errorf("after %d statements the checkpoint of %s is stored: %t", allowed, name, has)
+		}
+	}
+	ids := map[string]bool{}
+	for _, r := range h.Rows("ingredients", business) {
+		ids[r.ID] = true
+	}
+	if n := strconv.Itoa(allowed); !ids["other-"+n] || allowed == 0 && (ids["mine-0"] || ids["buried-0"]) || !fenced && !ids["mine-"+n] {
+		t.Errorf("after %d statements these rows are stored: %v", allowed, ids)
 	}
 }

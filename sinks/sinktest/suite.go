@@ -41,6 +41,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Harness) {
 		{"a connection cut anywhere loses and doubles nothing", testCuts},
 		{"an answer that is lost doubles nothing", testLostAnswers},
 		{"a checkpoint is stored after its rows", testCheckpointLast},
+		{"a fenced commit is written no more, its neighbours are", testFence},
 		{"close flushes what is queued", testClose},
 		{"close in vain fails the receipts", testCloseInVain},
 	} {
