@@ -20,14 +20,19 @@ type watched struct {
 	known   atomic.Pointer[Digest]
 }
 
-// watchFile watches file, which must be below dir.
+// watchFile watches a file that is given up soon when it is empty or away.
 func watchFile(t *testing.T, file string) *watched {
+	t.Helper()
+	return watchPatiently(t, file, 100*time.Millisecond)
+}
+
+func watchPatiently(t *testing.T, file string, missing time.Duration) *watched {
 	t.Helper()
 	w := &watched{t: t, dir: filepath.Dir(file), file: file, looks: make(chan bool, 1000)}
 	w.know()
 	var err error
 	w.changes, err = watch(t.Context(), file, func() Digest { return *w.known.Load() }, slog.New(slog.DiscardHandler),
-		patience{quiet: 20 * time.Millisecond, missing: 100 * time.Millisecond, looked: w.looks})
+		patience{quiet: 20 * time.Millisecond, missing: missing, looked: w.looks})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,6 +272,20 @@ func TestWatchTellsThatAFileStaysAway(t *testing.T) {
 	w.must(os.MkdirAll(w.dir, 0o700))
 	w.write("second")
 	w.told("the folder back")
+}
+
+func TestWatchWaitsForAFileOnItsWay(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "larder.yaml")
+	if err := os.WriteFile(file, []byte("first"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := watchPatiently(t, file, time.Hour)
+	w.must(os.Remove(file))
+	w.unmoved("away")
+	w.write("")
+	w.unmoved("empty")
+	w.write("second")
+	w.told("there")
 }
 
 func TestWatchTellsWhatChangedBeforeIt(t *testing.T) {
