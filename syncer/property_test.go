@@ -15,10 +15,12 @@ import (
 // fault that a walk has to bear, and compares the mirror with the list when both
 // have come to rest (DESIGN §5).
 func TestAnyInterleavingEndsInTheRightRows(t *testing.T) {
-	for name, silent := range map[string]bool{"with Date headers": false, "without Date headers": true} {
+	for name, c := range map[string]struct{ silent, resyncs bool }{
+		"with Date headers": {}, "without Date headers": {silent: true}, "with full resyncs": {resyncs: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				rapid.SyncTest(t, func(t *rapid.T) { interleave(t, silent) })
+				rapid.SyncTest(t, func(t *rapid.T) { interleave(t, c.silent, c.resyncs) })
 			})
 		})
 	}
@@ -27,28 +29,40 @@ func TestAnyInterleavingEndsInTheRightRows(t *testing.T) {
 // play is one case: the list, the mirror, and what is done to them.
 type play struct {
 	*model
-	w      *world
-	source Source
+	w       *world
+	source  Source
+	spoiled map[string]bool // rows that were bad once
+	purged  map[string]bool // rows that left the list without a tombstone
 }
 
-func interleave(t *rapid.T, silent bool) {
+func interleave(t *rapid.T, silent, resyncs bool) {
 	f := newFake()
 	f.silent = silent
 	f.skew = rapid.SampledFrom([]time.Duration{0, -3 * time.Hour, -10 * time.Minute, 10 * time.Minute, 3 * time.Hour}).Draw(t, "service clock ahead")
 	m := newModel(f)
 	m.size = rapid.SampledFrom([]int{1, 2, 1, 3, 1, 200}).Draw(t, "page size")
 	m.nullsLast = rapid.Bool().Draw(t, "nulls last")
-	p := &play{model: m, w: newWorld(t, m)}
+	p := &play{model: m, w: newWorld(t, m), spoiled: map[string]bool{}, purged: map[string]bool{}}
+	actions := map[string]func(*rapid.T){
+		"answer": p.answer, "answer on": p.answer, "flow": p.flow, "wait": p.wait, "change": p.change, "crowd": p.crowd,
+		"refuse": p.refuseCursors, "fail": p.failRequests, "upset": p.upsetPages, "crash": p.crash,
+	}
+	if resyncs {
+		p.w.schedule.FullResync = "@every 15m"
+		actions["purge"] = p.purge
+	}
 	p.source = p.w.one(func(s *Source) { s.Streams = []string{"categories"} })
 	p.begin(t)
 	p.w.run(p.source)
-	t.Repeat(map[string]func(*rapid.T){
-		"answer": p.answer, "answer on": p.answer, "flow": p.flow, "wait": p.wait, "change": p.change, "crowd": p.crowd,
-		"refuse": p.refuseCursors, "fail": p.failRequests, "upset": p.upsetPages, "crash": p.crash,
-	})
+	t.Repeat(actions)
 	p.rest(t)
+	if resyncs {
+		time.Sleep(20 * time.Minute)
+	}
 	p.compare(t)
-	p.idle(t)
+	if !resyncs {
+		p.idle(t)
+	}
 }
 
 // begin fills the list before anything is asked.
@@ -114,9 +128,22 @@ func (p *play) change(t *rapid.T) {
 	case 8:
 		r.deleted, r.stamp = true, time.Time{}
 	case 9:
-		r.bad = true
+		r.bad, p.spoiled[r.id] = true, true
 	}
 	p.put(r)
+}
+
+// purge takes a row out of the list without a trace: only a full resync notices. A
+// row that was bad once may be in quarantine, and is not removed on a suspicion.
+func (p *play) purge(t *rapid.T) {
+	gone := id(t)
+	if p.spoiled[gone] {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.rows, gone)
+	p.purged[gone] = true
 }
 
 // crowd changes many rows in one instant.
@@ -190,9 +217,9 @@ func (p *play) compare(t *rapid.T) {
 			t.Errorf("row %s differs:\n mirror  %s\n service %s", id, got.Raw, r.raw)
 		}
 	}
-	for id := range stored {
-		if _, ok := p.rows[id]; !ok {
-			t.Errorf("row %s was never there", id)
+	for id, r := range stored {
+		if _, ok := p.rows[id]; !ok && !(p.purged[id] && r.Deleted) {
+			t.Errorf("row %s is not there any more, or never was: %+v", id, r)
 		}
 	}
 	for _, e := range p.w.store.Entries() {

@@ -161,7 +161,7 @@ func (t *track) fill(ctx context.Context) error {
 	for !t.filled() {
 		cp := t.checkpoint(sinks.WalkBackfill)
 		if cp.StartedAt.IsZero() {
-			cp.StartedAt = time.Now()
+			cp.StartedAt = t.stream.source.serviceNow().UTC()
 			cp.Since = t.stream.def.backfillSince
 		}
 		if err := t.follow(ctx, sinks.WalkBackfill, cp); err != nil {
