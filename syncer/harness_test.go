@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -46,6 +47,7 @@ type world struct {
 
 	sink   *memsink.Sink
 	syncer *Syncer
+	opened atomic.Pointer[Syncer] // syncer, for who looks on meanwhile
 	stop   context.CancelFunc
 	done   chan error
 }
@@ -122,6 +124,7 @@ func (w *world) open(sources ...Source) *Syncer {
 		w.t.Fatal(err)
 	}
 	w.syncer = y
+	w.opened.Store(y)
 	return y
 }
 

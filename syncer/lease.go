@@ -359,9 +359,10 @@ func (l *leases) await(ctx context.Context, source string) error {
 	for {
 		l.mu.Lock()
 		news, s := l.news, l.all[source]
+		taken := s != nil && s.taken()
 		l.mu.Unlock()
 		err := l.check(source)
-		if err == nil || s != nil && s.taken() {
+		if err == nil || taken {
 			return err
 		}
 		select {

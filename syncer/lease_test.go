@@ -63,11 +63,12 @@ func (w *world) watch(all ...*world) (stop func()) {
 func holders(all []*world) map[string][]string {
 	found := map[string][]string{}
 	for _, w := range all {
-		if w.syncer == nil {
+		y := w.opened.Load()
+		if y == nil {
 			continue
 		}
-		for _, s := range w.syncer.served() {
-			if w.syncer.leases.check(s.cfg.Name) == nil {
+		for _, s := range y.served() {
+			if y.leases.check(s.cfg.Name) == nil {
 				found[s.cfg.Name] = append(found[s.cfg.Name], w.process)
 			}
 		}

@@ -1,0 +1,78 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// TestTwoDaemonsOnOneWarehouse starts two on a real ClickHouse and ends the one
+// that serves (DESIGN R12).
+func TestTwoDaemonsOnOneWarehouse(t *testing.T) {
+	r := newRemote(t)
+	w := newWorld(t, sandbox.Options{Seed: 8, Orders: 200, Days: 10, NoLimits: true})
+	w.use(t, r)
+	first, stopFirst := w.daemon(t, w.app)
+	expectState(t, first, syncer.StateRunning)
+	second, stopSecond := w.daemon(t, New(w.app.cfg, slog.New(slog.DiscardHandler), "test"))
+	expectState(t, second, syncer.StateWaiting)
+
+	source := second.status().Sources[0]
+	if !strings.Contains(source.Detail, "held by "+thisProcess().Name) || source.Requests > 0 {
+		t.Errorf("the second made %d requests, and is %s: %s", source.Requests, source.State, source.Detail)
+	}
+	w.app.cfg.Web.Listen = "127.0.0.1:1" // no daemon there to be asked instead
+	_, err := w.app.Sync(t.Context(), syncer.Selection{}, time.Second, nil)
+	if ExitCode(err) != ExitProblem || !strings.Contains(err.Error(), "held by "+thisProcess().Name) {
+		t.Errorf("sync beside a daemon: exit code %d, %v", ExitCode(err), err)
+	}
+
+	stopFirst()
+	orders := w.Restaurant(0).IDs(sandbox.StreamSalesOrders)
+	if err := w.Restaurant(0).Touch(sandbox.StreamSalesOrders, orders[:20]...); err != nil {
+		t.Fatal(err)
+	}
+	expectState(t, second, syncer.StateRunning)
+	if _, err := second.RunOnce(t.Context(), syncer.Selection{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	w.equalsTruth(t)
+	stopSecond()
+	w.sync(t) // nobody holds anything any more
+}
+
+// daemon starts a daemon; stop ends it in good order.
+func (w *world) daemon(t *testing.T, a *App) (d *daemon, stop func()) {
+	t.Helper()
+	d, err := a.startDaemon(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.run(ctx) }()
+	return d, func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("the daemon ends with %v", err)
+		}
+	}
+}
+
+// expectState waits until the first source is in a state; one that waits must know
+// for whom.
+func expectState(t *testing.T, d *daemon, want string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for d.status().Sources[0].State != want || want == syncer.StateWaiting && !strings.Contains(d.status().Sources[0].Detail, "held by") {
+		if !pause(ctx, 50*time.Millisecond) {
+			t.Fatalf("the source is %s, want %s: %s", d.status().Sources[0].State, want, d.status().Sources[0].Detail)
+		}
+	}
+}
