@@ -22,15 +22,24 @@
 //
 //   - A checkpoint is in the same commit as its rows or in a later one. What is in
 //     memory may be ahead of what is stored, never the other way round.
+//
 //   - The incremental walks of a stream are born (track.bear), durably, before its
 //     backfill asks for the first page: what changes after the backfill is theirs.
+//
 //   - Every writer of a stream goes through an intake, which leaves out what was
 //     last written just so (dedupe.go). A walk that brings nothing writes nothing.
+//
 //   - The newest fetch has the highest version (clock.go).
+//
 //   - One incremental walk, snapshot or totals pass of a stream runs at a time, and
 //     one backfill (slot.go). Turns that come meanwhile are skipped.
+//
 //   - A source begins only when the one of its name before it is at work no more and
 //     what that one handed to the sink is durable (life.go, apply.go).
+//
+//   - Where other processes can reach the warehouse, a source asks and writes only
+//     while this process holds it (lease.go, claim.go, standby.go); one that was lost
+//     is replaced by another that begins with what is stored.
 //
 // # When something fails
 //
