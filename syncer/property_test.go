@@ -218,7 +218,7 @@ func (p *play) compare(t *rapid.T) {
 		}
 	}
 	for id, r := range stored {
-		if _, ok := p.rows[id]; !ok && !(p.purged[id] && r.Deleted) {
+		if _, ok := p.rows[id]; !ok && (!p.purged[id] || !r.Deleted) {
 			t.Errorf("row %s is not there any more, or never was: %+v", id, r)
 		}
 	}
