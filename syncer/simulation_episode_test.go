@@ -162,7 +162,7 @@ func (e *episode) stirWorld() {
 func (e *episode) mutate(g *rand.Rand, business int) {
 	r := e.box.Restaurant(business)
 	if g.IntN(3) == 0 {
-		r = r.Ago(between(g, 0, lookback-2*time.Second))
+		r = r.Ago(between(g, 0, sandbox.MaxStampDelay-2*time.Second))
 	}
 	if _, err := r.Mutate(g, e.plan.untold); err != nil {
 		e.fault("change of the world: %v", err)

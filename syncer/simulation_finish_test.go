@@ -263,7 +263,8 @@ func (e *episode) quarantineClosed(business int) {
 	for _, q := range e.store.Entries() {
 		closes := slices.Contains(cursorLists, q.Stream) && q.ID != "" || q.Stream == "locations" || q.Stream == "allergens"
 		if q.Open && q.Source == source && closes && e.mirrors(business, q.Stream) {
-			e.fault("%s %s %q: still in quarantine (%s: %s)", source, q.Stream, q.ID, q.Field, q.Reason)
+			e.fault("%s %s %q: still in quarantine since %s (%s: %s), stored as %+v", source, q.Stream, q.ID, q.FetchedAt, q.Field, q.Reason,
+				e.store.Row(q.Stream, e.box.Restaurant(business).ID(), q.ID))
 		}
 	}
 }

@@ -98,7 +98,7 @@ func newReadings(g *rand.Rand) sandbox.Readings {
 		RangeByChange: odd(), NeverPaidTombstones: odd(), NullTombstones: odd(), SharedIDs: odd(), StrangeIDs: odd(),
 		NewMapKeys: odd(), TightestByLimit: odd(), LooseRange: odd(), OrderingOff: odd(),
 		NullUpdatedAt:  pick(g, 0, 0, 3, 10),
-		StampDelay:     pick(g, 0, 0, 10*time.Second, lookback-2*time.Second),
+		StampDelay:     pick(g, 0, 0, 10*time.Second, sandbox.MaxStampDelay-2*time.Second),
 		StampPrecision: pick(g, time.Millisecond, time.Second, time.Microsecond),
 		ShortPages:     pick(g, 0, 5, 20, 50),
 	}

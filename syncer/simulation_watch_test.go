@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 )
 
@@ -107,7 +108,7 @@ func (v *watch) covered(c *sinks.Commit) {
 		v.filled[key] = cp.Done // a location that is gained begins it anew
 		to = (&progress{cp: *cp}).restart()
 		if cp.Done {
-			to = cp.Watermark.Add(-lookback) // what follows is left to the incremental walks
+			to = cp.Watermark.Add(-sandbox.MaxStampDelay) // what follows is left to the incremental walks
 		}
 	case v.born[key].IsZero():
 		v.born[key] = cp.Since

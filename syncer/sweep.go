@@ -67,6 +67,9 @@ func (st *stream) sweep(ctx context.Context, confirmed bool) error {
 	if err := sw.bury(ctx); err != nil {
 		return err
 	}
+	if err := sw.closeEntries(ctx); err != nil {
+		return err
+	}
 	return sw.end(ctx, "")
 }
 
@@ -223,6 +226,39 @@ func (sw *sweep) chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) erro
 	}
 	sw.run.Tombs += in.counts.Tombstones
 	sw.run.Rows += in.counts.Upserts
+	sw.run.Requests += in.counts.Requests
+	if !in.brings() {
+		in.counted()
+		return nil
+	}
+	return st.storeTotals(ctx, in)
+}
+
+// closeEntries closes the quarantine entries of rows that the service has no more:
+// no walk would bring them again. A few are asked for, each full resync.
+func (sw *sweep) closeEntries(ctx context.Context) error {
+	st := sw.stream
+	if st.def.one == nil || len(st.source.cfg.Locations) > 0 {
+		return nil
+	}
+	in := st.intake(st.nextWalk(), 1)
+	asked := 0
+	for id := range st.badIDs() {
+		if asked == askFirst {
+			break
+		}
+		if id == anonymous || id[0] == 0 {
+			continue
+		}
+		asked++
+		gone, err := st.confirm(ctx, in, id)
+		if err != nil {
+			return err
+		}
+		if gone {
+			in.release(id)
+		}
+	}
 	sw.run.Requests += in.counts.Requests
 	if !in.brings() {
 		in.counted()
