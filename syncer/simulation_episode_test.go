@@ -15,6 +15,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/internal/memsink"
 )
 
 // episode is a scenario being played: a world, and a daemon in it that is killed,
@@ -22,6 +23,7 @@ import (
 type episode struct {
 	*world
 	plan  scenario
+	real  *realWarehouse // nil: the warehouse is memsink's
 	began time.Time
 	todo  []task // in order of time
 	keys  []*credentials
@@ -113,6 +115,9 @@ func (e *episode) serviceNow() time.Time { return time.Now().Add(e.plan.ahead) }
 func (e *episode) onThisMachine(o *Options) {
 	o.Now = func() time.Time { return time.Now().Add(time.Duration(e.wall.Load())) }
 	o.API.Transport = slowLine{e}
+	if e.real != nil {
+		o.Sink = e.real.open()
+	}
 }
 
 // slowLine holds requests and answers up, so that answers are old when they arrive.
@@ -217,7 +222,26 @@ func (e *episode) fault(format string, args ...any) {
 // up starts the daemon, unless the warehouse is down: a start needs it.
 func (e *episode) up() {
 	e.upAt = time.Time{}
+	if e.real != nil {
+		e.real.setDown(false)
+	}
 	e.run(e.configured()...)
+}
+
+// end stops the daemon in good order, or what is left of it.
+func (e *episode) end() {
+	e.halt()
+	if e.real != nil {
+		e.real.close()
+	}
+}
+
+// rows are a table's rows of one restaurant by id, buried ones too.
+func (e *episode) rows(table, business string) map[string]memsink.Row {
+	if e.real != nil {
+		return e.real.rows(table, business)
+	}
+	return e.store.Rows(table, business)
 }
 
 // configured are the sources as the configuration has them.
@@ -249,6 +273,11 @@ func (e *episode) key(business int) string {
 // kill ends the daemon as kill -9 does, in the middle of a flush: the rows of some
 // commits are there, their checkpoints are not.
 func (e *episode) kill(g *rand.Rand) string {
+	if e.real != nil {
+		e.real.kill(g)
+		e.end()
+		return "the writer was cut off"
+	}
 	kept, tables := g.IntN(4), g.IntN(2) == 0
 	e.sink.CrashKeeping(func(c *sinks.Commit) bool {
 		if tables { // a flush goes table by table
@@ -257,7 +286,7 @@ func (e *episode) kill(g *rand.Rand) string {
 		kept--
 		return kept >= 0
 	})
-	e.halt()
+	e.end()
 	return fmt.Sprintf("kept %d, by tables %v", kept, tables)
 }
 

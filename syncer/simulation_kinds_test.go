@@ -81,7 +81,7 @@ func restarted(e *episode, g *rand.Rand) string {
 	if !e.upAt.IsZero() {
 		return "it is down already"
 	}
-	e.halt()
+	e.end()
 	e.away(pick(g, 0, e.aWhile(g)))
 	return "stopped in good order"
 }
@@ -95,6 +95,10 @@ func warehouseDown(e *episode, g *rand.Rand) string {
 
 func (e *episode) setDown(down bool) {
 	e.down = down
+	if e.real != nil {
+		e.real.setDown(down)
+		return
+	}
 	e.sink.SetDown(down)
 }
 

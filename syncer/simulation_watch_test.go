@@ -10,6 +10,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/internal/memsink"
 )
 
 // watch checks at every commit what must hold at every instant:
@@ -17,6 +18,8 @@ import (
 //   - A checkpoint never stands further than what is durable: every row that the
 //     service has and that a walk which goes on from this checkpoint would not
 //     bring again is in the store, as new as the service has it.
+//   - A list that is replaced as a whole is stored whole: what its checkpoint names
+//     lives or is in quarantine, and nothing else lives.
 //   - A watermark never goes back, and never more than a minute past the service's
 //     clock.
 //   - Two rows that the service sent never have one version.
@@ -52,6 +55,8 @@ func (v *watch) stored(c *sinks.Commit, durable bool) {
 		v.covered(c)
 	case sinks.WalkBackfill:
 		v.covered(c)
+	case sinks.WalkSnapshot:
+		v.whole(c)
 	case sinks.WalkCoverage:
 		var at coverage
 		if err := json.Unmarshal([]byte(cp.Position), &at); err != nil {
@@ -148,6 +153,32 @@ func (v *watch) holds(c *sinks.Commit, list, location string, from, to time.Time
 			v.e.fault("%s %s: the %s checkpoint goes on from %s, row %q of %s is stored as of %s", c.Source, list, c.Checkpoint.Walk, to, id, s.At, stampOn(row.Raw))
 		}
 	}
+}
+
+// whole checks that what lives of a list without a cursor is what was listed.
+func (v *watch) whole(c *sinks.Commit) {
+	l, err := readListing(c.Checkpoint.Position)
+	if err != nil {
+		v.e.fault("listing of %s %s: %v", c.Source, c.Stream, err)
+	}
+	for _, id := range l.IDs {
+		bad := slices.ContainsFunc(c.Quarantine, func(q sinks.Quarantined) bool { return q.ID == id })
+		if row := v.e.store.Row(c.Stream, c.Business, id); !bad && (row.Source == "" || row.Deleted) && !v.bad(c, id) {
+			v.e.fault("%s %s: %q is listed, and stored as %+v", c.Source, c.Stream, id, row)
+		}
+	}
+	for id, row := range v.e.store.Rows(c.Stream, c.Business) {
+		if !row.Deleted && !slices.Contains(l.IDs, id) {
+			v.e.fault("%s %s: %q lives and is not listed", c.Source, c.Stream, id)
+		}
+	}
+}
+
+// bad tells whether a row is in quarantine.
+func (v *watch) bad(c *sinks.Commit, id string) bool {
+	return slices.ContainsFunc(v.e.store.Entries(), func(q memsink.Entry) bool {
+		return q.Open && q.Source == c.Source && q.Stream == c.Stream && q.ID == id
+	})
 }
 
 // brings tells whether walks of one location, or of all, bring a row of another:
