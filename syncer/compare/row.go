@@ -2,10 +2,13 @@ package compare
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Difference is one field that is not the same on both sides.
@@ -29,44 +32,68 @@ type Row struct {
 
 // Read reads the id of a row, and what a tombstone says (api.md, "Tombstone").
 func (s *Shape) Read(raw []byte) Row {
-	v, err := parse(raw)
-	if err != nil {
-		return Row{}
-	}
 	var r Row
-	object, _ := v.(map[string]any)
-	r.ID = idOf(object, s.id)
-	if deleted, _ := object["deleted"].(bool); deleted {
-		r.Deleted, r.Reason = true, "deleted"
-		if reason, _ := object["reason"].(string); reason != "" {
-			r.Reason = reason
+	d := jsontext.NewDecoder(bytes.NewBuffer(raw), lenient...)
+	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
+		return r
+	}
+	reason := ""
+	for d.PeekKind() == '"' {
+		t, err := d.ReadToken()
+		if err != nil {
+			return Row{}
+		}
+		switch name := t.String(); {
+		case name == "deleted":
+			r.Deleted, err = field[bool](d)
+		case name == "reason":
+			reason, err = field[string](d)
+		case name == "deleted_at":
+			r.DeletedAt, err = instantField(d)
+		case name == "updated_at":
+			r.UpdatedAt, err = instantField(d)
+		case len(s.id) > 0 && name == s.id[0]:
+			r.ID, err = idField(d, s.id[1:])
+		default:
+			err = d.SkipValue()
+		}
+		if err != nil {
+			return Row{}
 		}
 	}
-	r.DeletedAt, r.UpdatedAt = instantOf(object["deleted_at"]), instantOf(object["updated_at"])
+	if _, err := d.ReadToken(); err != nil {
+		return Row{}
+	}
+	if r.Deleted {
+		r.Reason = cmp.Or(reason, "deleted")
+	}
 	return r
 }
 
-func idOf(object map[string]any, path []string) string {
-	if len(path) == 0 {
-		return ""
-	}
-	for _, name := range path[:len(path)-1] {
-		object, _ = object[name].(map[string]any)
-	}
-	id, _ := object[path[len(path)-1]].(string)
-	return id
+// field reads the value of a field, zero when it is of another kind.
+func field[T any](d *jsontext.Decoder) (T, error) {
+	v, err := value(d)
+	t, _ := v.(T)
+	return t, err
 }
 
-func instantOf(v any) string {
-	s, ok := v.(string)
-	if !ok {
-		return ""
+func instantField(d *jsontext.Decoder) (string, error) {
+	text, err := field[string](d)
+	if at, unfit := instantText(text); unfit == nil {
+		return at, err
 	}
-	t, err := instantText(s)
-	if err != nil {
-		return ""
+	return "", err
+}
+
+// idField reads the id at a path below the field.
+func idField(d *jsontext.Decoder, path []string) (string, error) {
+	v, err := value(d)
+	for _, name := range path {
+		object, _ := v.(map[string]any)
+		v = object[name]
 	}
-	return t
+	id, _ := v.(string)
+	return id, err
 }
 
 // Live compares a live row of the API with what is stored of it: the row as
@@ -123,25 +150,28 @@ func (s *Shape) strangers(columns map[string]json.RawMessage, context map[string
 
 func (c *column) differs(rows []any, columns map[string]json.RawMessage) *Difference {
 	got, ok := columns[c.name]
-	d := &Difference{Field: c.name, Column: true, Mirror: string(got)}
+	api := ""
 	for i, row := range rows {
 		want, err := c.expected(row)
-		text := ""
-		if err != nil {
-			text = literal(fmt.Sprintf("cannot be stored: %v", err))
-		} else if text = literal(want); ok && c.holds(want, text, got) {
+		if err == nil && ok && c.holds(want, got) {
 			return nil
 		}
-		if i == 0 {
-			d.API = text
+		switch {
+		case i > 0:
+		case err != nil:
+			api = literal(fmt.Sprintf("cannot be stored: %v", err))
+		default:
+			api = literal(want)
 		}
 	}
-	return d
+	return &Difference{Field: c.name, Column: true, API: api, Mirror: string(got)}
 }
 
-// holds tells whether a column's JSON is the wanted value.
-func (c *column) holds(want any, text string, got []byte) bool {
-	if bytes.Equal([]byte(text), got) {
+// holds tells whether a column's JSON is the wanted value. It is nearly always
+// written just so.
+func (c *column) holds(want any, got []byte) bool {
+	var room [512]byte
+	if bytes.Equal(appendJSON(room[:0], want), got) {
 		return true
 	}
 	v, err := parse(got)
