@@ -128,7 +128,7 @@ func TestVerifyFindsEveryDamageOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		time.Sleep(20 * time.Minute) // out of sight of the incremental walks
+		time.Sleep(3 * time.Hour) // out of sight of the incremental walks, and past the deep totals
 		var want []string
 		expect := func(stream, id, field, api, mirror string) {
 			want = append(want, strings.Join([]string{FoundDifference, stream, id, field, api, mirror}, "|"))
@@ -177,6 +177,15 @@ func TestVerifyFindsEveryDamageOnce(t *testing.T) {
 		day := string(dayOf(time.Now().AddDate(0, 0, -100)))
 		w.store.EditColumn("sales_daily", b, day, "location_id", `"here"`)
 		expect("sales_daily", day, "column location_id", `null`, `"here"`)
+		near := string(dayOf(time.Now().AddDate(0, 0, -30))) + "/" + location
+		w.store.EditColumn("sales_daily", b, near, "orders", `-1`)
+		expect("sales_daily", near, "column orders", jsonField(t, w.store.Row("sales_daily", b, near).Raw, "orders"), `-1`)
+		sold := slices.Sorted(maps.Keys(w.store.Rows("sales_products", b)))
+		for _, ago := range []int{20, 50} { // of two months of one range
+			line := string(dayOf(time.Now().AddDate(0, 0, -ago))) + "/n/none such"
+			w.store.Copy("sales_products", b, sold[0], line)
+			expect("sales_products", line, "", `"absent"`, `"live"`)
+		}
 		key := w.syncer.Status().Sources[0].Name
 		for id := range w.store.Rows("api_keys", b) {
 			w.store.EditColumn("api_keys", b, id, "rate_limits_per_minute", `121`)
@@ -316,13 +325,15 @@ func TestVerifyFindsWhatIncrementalWalksCannotSee(t *testing.T) {
 func TestVerifyListsTheQuarantine(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		stamp := clockText(time.Now().Add(-time.Hour))
-		f.set("/categories", category("a", "A", stamp), strings.Replace(category("b", "B", stamp), `"position":1`, `"position":"x"`, 1), `{"name":"nobody"}`)
+		f.set("/categories", category("a", "A", stamp), strings.Replace(category("b", "B", stamp), `"position":1`, `"position":"x"`, 1), `{"name":"nobody"}`,
+			strings.Replace(category("c", "C", stamp), `"position":1`, `"position":"x"`, 1))
 		w.run(w.one(func(s *Source) { s.Streams = []string{"categories"} }))
 		w.until("filled", time.Hour, w.filled)
 		time.Sleep(time.Minute)
+		w.syncer.verifyLimits.suspects = 1 // which they do not use up
 		report, found := w.verify(Selection{})
 		got := briefs(found)
-		want := []string{"quarantined|categories|b|position||", "quarantined|categories||id||"}
+		want := []string{"quarantined|categories|b|position||", "quarantined|categories|c|position||", "quarantined|categories||id||"}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -331,8 +342,91 @@ func TestVerifyListsTheQuarantine(t *testing.T) {
 				t.Errorf("no reason: %+v", f)
 			}
 		}
-		if r := report.Sources[0].Streams[0]; r.Quarantined != 2 || r.Differences != 0 {
+		if r := report.Sources[0].Streams[0]; r.Quarantined != 3 || r.Differences+r.Unjudged != 0 {
 			t.Errorf("%+v", r)
+		}
+
+		// Entries that are lost leave rows that nobody knows of.
+		w.store.Release("s", "categories", "")
+		w.store.Release("s", "categories", "c")
+		_, found = w.verify(Selection{})
+		want = []string{
+			`difference|categories|c||"live"|"absent"`, `difference|categories|||"a row whose id cannot be read"|"no entry in quarantine"`,
+			"quarantined|categories|b|position||",
+		}
+		if diff := cmp.Diff(want, briefs(found)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A day with a line that cannot be told apart keeps the lines it had.
+func TestVerifyOfADayWithABadLine(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		line := func(product string) string {
+			return fmt.Sprintf(`{"date":%q,"product_id":%s,"name":"n","category_id":null,"quantity":"1.00","weight_kg":null,"gross":"1.00","line_discounts":"0.00","net":"1.00"}`,
+				dayOf(time.Now()), product)
+		}
+		f.set("/sales/products", line(`"a"`), line(`"b"`))
+		w.run(w.one(func(s *Source) { s.Streams = []string{"sales_products"} }))
+		w.until("filled", time.Hour, w.filled)
+		f.set("/sales/products", line(`"a"`), line(`7`))
+		time.Sleep(30 * time.Minute)
+		report, found := w.verify(Selection{})
+		if len(found) != 1 || found[0].Kind != FoundQuarantined || report.Sources[0].Streams[0].Rows == 0 {
+			t.Errorf("%+v", found)
+		}
+	})
+}
+
+// Each of two keys of one restaurant answers for what it wrote, and for nothing
+// that only the other lists.
+func TestVerifyOfTwoKeysOfOneRestaurant(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 9, Orders: -1, Days: 5}, func(t *testing.T, w *world) {
+		here, there := w.box.Restaurant(0).LocationIDs()[0], w.box.Restaurant(0).LocationIDs()[1]
+		w.run(
+			Source{Name: "one", BaseURL: "http://api.test/v1", Key: func() string { return w.box.Key(0, sandbox.RoleMain).Value }, Locations: []string{here}},
+			sourceOf("all", w.box.Key(0, sandbox.RoleTest).Value),
+		)
+		w.until("filled", time.Hour, w.filled)
+		b := w.syncer.Status().Sources[0].BusinessID
+		w.store.Edit("locations", b, there, func(r *memsink.Row) { r.Source = "one" })
+		if _, found := w.verify(Selection{Streams: []string{"locations", "allergens", "api_keys"}}); len(found) > 0 {
+			t.Errorf("%+v", found)
+		}
+	})
+}
+
+// A tombstone is found where the list has it while it is unchanged; one that has
+// moved on is not taken for what it was.
+func TestFindTombstone(t *testing.T) {
+	still(t, func(t *testing.T, w *world, b string) {
+		r := w.box.Restaurant(0)
+		ids := r.IDs(sandbox.StreamSalesOrders)
+		if err := r.CancelOrder(ids[20]); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Minute)
+		w.store.Edit("sales_orders", b, ids[20], func(r *memsink.Row) { r.Reason = "unpaid" })
+		_, found := w.verify(Selection{Streams: []string{"sales_orders"}})
+		want := []string{strings.Join([]string{FoundDifference, "sales_orders", ids[20], "reason", `"cancelled"`, `"unpaid"`}, "|")}
+		if diff := cmp.Diff(want, briefs(found)); diff != "" {
+			t.Errorf("findings (-want +got):\n%s", diff)
+		}
+
+		st := w.syncer.served()[0].stream("sales_orders")
+		shape, _ := compare.Of("sales_orders")
+		v := &verification{stream: st, shape: shape}
+		raw := []byte(fmt.Sprintf(`{"id":"never","deleted":true,"reason":"deleted","updated_at":%q}`, clockText(time.Now().AddDate(-1, 0, 0).Truncate(time.Second))))
+		far := &suspect{id: "never", told: told{raw: raw, row: shape.Read(raw)}}
+		got, err := v.findTombstone(t.Context(), far) // 700 orders have changed since
+		if err != nil || !got.unsure || got.same(got) {
+			t.Errorf("%+v, %v", got, err)
+		}
+		near := &suspect{id: "never", told: far.told}
+		near.told.row.UpdatedAt = time.Now().UTC().Format(instantColumn)
+		if got, err := v.findTombstone(t.Context(), near); err != nil || got.unsure || got.raw != nil {
+			t.Errorf("%+v, %v", got, err)
 		}
 	})
 }

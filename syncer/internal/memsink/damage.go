@@ -45,6 +45,17 @@ func (s *Store) Copy(table, business, id, as string) {
 	s.tables[table][business+"\x00"+as] = &r
 }
 
+// Release closes the open quarantine entries of a row.
+func (s *Store) Release(source, stream, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.entries {
+		if e := &s.entries[i]; e.Source == source && e.Stream == stream && e.ID == id {
+			e.Open = false
+		}
+	}
+}
+
 func (s *Store) must(table, business, id string) *stored {
 	r := s.tables[table][business+"\x00"+id]
 	if r == nil {
