@@ -391,6 +391,10 @@ func TestVerifyOfTwoKeysOfOneRestaurant(t *testing.T) {
 		w.until("filled", time.Hour, w.filled)
 		b := w.syncer.Status().Sources[0].BusinessID
 		w.store.Edit("locations", b, there, func(r *memsink.Row) { r.Source = "one" })
+		for id := range w.store.Rows("api_keys", b) {
+			w.store.Copy("api_keys", b, id, "of another process")
+		}
+		w.store.Edit("api_keys", b, "of another process", func(r *memsink.Row) { r.Source = "third" })
 		if _, found := w.verify(Selection{Streams: []string{"locations", "allergens", "api_keys"}}); len(found) > 0 {
 			t.Errorf("%+v", found)
 		}
