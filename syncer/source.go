@@ -31,6 +31,8 @@ type source struct {
 	former *source // of the same name, not yet taken over
 	crowd  int     // how many began together
 
+	visiting bool // only verified: another process serves it (verify_visit.go)
+
 	leased  atomic.Bool           // it has been held (standby.go)
 	lost    atomic.Pointer[error] // why it is held no more
 	opening slot                  // one opening or probe at a time
@@ -207,7 +209,7 @@ func (s *source) identity() identity {
 func (s *source) siblings() []*source {
 	business := s.business()
 	return slices.DeleteFunc(slices.Clone(s.syncer.served()), func(other *source) bool {
-		return other == s || business == "" || other.business() != business
+		return other.cfg.Name == s.cfg.Name || business == "" || other.business() != business
 	})
 }
 

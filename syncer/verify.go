@@ -133,6 +133,7 @@ func (y *Syncer) Verify(ctx context.Context, sel Selection, found func(Finding),
 	if err := y.start(ctx); err != nil {
 		return VerifyReport{}, err
 	}
+	defer y.leases.enter(func() []string { return namesOf(sources) })()
 	p := newVerifyPass(y, sources, found)
 	stop := every(time.Second, p.teller(progress))
 	places := make(chan struct{}, verifyAtOnce)
@@ -184,7 +185,7 @@ func (p *verifyPass) source(ctx context.Context, i int, s *source, names []strin
 	ctx, leave, err := s.life.enter(ctx)
 	if err == nil {
 		defer leave()
-		err = s.protected(ctx, "probe", s.connect)
+		s, err = p.reach(ctx, s)
 	}
 	p.mu.Lock()
 	r := &p.report.Sources[i]

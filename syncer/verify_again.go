@@ -34,11 +34,15 @@ func (v *verification) again(ctx context.Context, o opinion) error {
 	if err := o.ask(ctx, pending); err != nil {
 		return err
 	}
+	pending, _, err := v.unsettled(ctx, pending) // many have been brought meanwhile
 	for range verifyRounds {
-		var err error
-		if pending, err = v.round(ctx, o, pending); err != nil || len(pending) == 0 {
+		if err != nil || len(pending) == 0 {
 			return err
 		}
+		pending, err = v.round(ctx, o, pending)
+	}
+	if err != nil {
+		return err
 	}
 	for _, s := range pending {
 		v.count(func(r *StreamVerify) { r.Moving++ })
@@ -63,15 +67,10 @@ func (v *verification) round(ctx context.Context, o opinion, pending []*suspect)
 	if err := o.pass(ctx, pending); err != nil {
 		return nil, err
 	}
-	if err := v.readQuarantine(ctx); err != nil {
+	pending, stored, err := v.unsettled(ctx, pending)
+	if err != nil || len(pending) == 0 {
 		return nil, err
 	}
-	pending = slices.DeleteFunc(pending, func(s *suspect) bool { _, open := v.open[s.id]; return open })
-	stored, err := v.storedOf(ctx, pending)
-	if err != nil {
-		return nil, err
-	}
-	pending = slices.DeleteFunc(pending, func(s *suspect) bool { return v.settled(s, stored[s.id]) })
 	before := make([]told, len(pending))
 	for i, s := range pending {
 		before[i] = s.told
@@ -91,6 +90,21 @@ func (v *verification) round(ctx context.Context, o opinion, pending []*suspect)
 		}
 	}
 	return moving, nil
+}
+
+// unsettled are the suspects that still differ from what is stored now, and are not
+// in quarantine.
+func (v *verification) unsettled(ctx context.Context, pending []*suspect) ([]*suspect, map[string]*sinks.StoredRow, error) {
+	if err := v.readQuarantine(ctx); err != nil {
+		return nil, nil, err
+	}
+	pending = slices.DeleteFunc(pending, func(s *suspect) bool { _, open := v.open[s.id]; return open })
+	stored, err := v.storedOf(ctx, pending)
+	if err != nil {
+		return nil, nil, err
+	}
+	pending = slices.DeleteFunc(pending, func(s *suspect) bool { return v.settled(s, stored[s.id]) })
+	return pending, stored, nil
 }
 
 // settled tells whether a suspect does not differ any more.

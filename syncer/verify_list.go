@@ -46,6 +46,9 @@ func (v *verification) list(ctx context.Context) (err error) {
 
 // walkOn runs an incremental walk of every track, from beginning to end.
 func (v *verification) walkOn(ctx context.Context, _ []*suspect) error {
+	if v.stream.source.visiting {
+		return v.othersWalk(ctx, jobIncremental)
+	}
 	return v.stream.exclusive(ctx, v.stream.guard, v.stream.catchUp)
 }
 

@@ -401,6 +401,49 @@ func TestVerifyOfTwoKeysOfOneRestaurant(t *testing.T) {
 	})
 }
 
+// A source that another process serves is verified beside it, with that process's
+// walks, and nothing is written.
+func TestVerifyBesideTheProcessThatServes(t *testing.T) {
+	inPair(t, sandbox.Options{Seed: 9, Orders: 300, Days: 20}, func(t *testing.T, p *pair) {
+		p.a.run(p.a.sources()[:1]...)
+		p.a.until("filled", time.Hour, p.a.filled)
+		time.Sleep(20 * time.Minute)
+		b := p.a.syncer.Status().Sources[0].BusinessID
+		r := p.box.Restaurant(0)
+		p.b.open(p.b.sources()[:1]...)
+		verify := func() []Finding {
+			t.Helper()
+			_, found := p.b.verify(Selection{Streams: []string{"locations", "products", "sales_orders", "sales_daily"}})
+			return found
+		}
+		if found := verify(); len(found) > 0 {
+			t.Errorf("%+v", found)
+		}
+		commits := p.store.Commits()
+		id := r.IDs(sandbox.StreamProducts)[0]
+		p.store.EditColumn("products", b, id, "station", `"garden"`)
+		location := r.LocationIDs()[0]
+		p.store.EditColumn("locations", b, location, "name", `"x"`)
+		began := time.Now()
+		found := verify()
+		if len(found) != 2 || found[0].ID != location || found[1].ID != id || !found[1].Column || found[1].Field != "station" {
+			t.Errorf("%+v", found)
+		}
+		if waited := time.Since(began); waited < 10*time.Minute {
+			t.Errorf("it took %s: the walks of the other process were not waited for", waited)
+		}
+		if n := p.store.Commits() - commits; n > 2 { // of the process that serves: none of products
+			t.Errorf("%d commits meanwhile", n)
+		}
+		p.store.EditColumn("products", b, id, "station", `"kitchen"`)
+		p.a.halt()
+		time.Sleep(2 * time.Minute)
+		if found := verify(); len(found) > 1 {
+			t.Errorf("after the other process has ended: %+v", found)
+		}
+	})
+}
+
 // A tombstone is found where the list has it while it is unchanged; one that has
 // moved on is not taken for what it was.
 func TestFindTombstone(t *testing.T) {

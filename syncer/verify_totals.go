@@ -252,6 +252,9 @@ func (v *verification) askDays(ctx context.Context, all []*suspect) error {
 // storeDays stores the days of the suspects as they are now.
 func (v *verification) storeDays(ctx context.Context, all []*suspect) error {
 	st := v.stream
+	if st.source.visiting {
+		return v.othersWalk(ctx, jobTotals)
+	}
 	for _, sp := range spansOf(all) {
 		err := st.exclusive(ctx, st.guard, func(ctx context.Context) error {
 			in, _, err := st.askTotals(ctx, st.source.link.reconcile, sp)

@@ -81,6 +81,9 @@ func (v *verification) askWhole(ctx context.Context, all []*suspect) error {
 // replaceNow stores the list as it is now.
 func (v *verification) replaceNow(ctx context.Context, _ []*suspect) error {
 	st := v.stream
+	if st.source.visiting {
+		return v.othersWalk(ctx, jobSnapshots)
+	}
 	if st.def.kind != keyKind {
 		return st.exclusive(ctx, st.guard, st.replace)
 	}

@@ -1,0 +1,82 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// reach makes a source ready to be verified. One that another process serves
+// (DESIGN R12) is visited: it is asked, nothing of it is written, and the walks
+// that bring what has changed are that process's.
+func (p *verifyPass) reach(ctx context.Context, s *source) (*source, error) {
+	err := p.syncer.leases.await(ctx, s.cfg.Name)
+	if err == nil {
+		s.held()
+		return s, s.protected(ctx, "probe", s.connect)
+	}
+	if !isWaiting(err) {
+		return s, err
+	}
+	visitor, err := newSource(p.syncer, s.cfg)
+	if err != nil {
+		return s, err
+	}
+	visitor.visiting = true
+	return visitor, visitor.protected(ctx, "probe", visitor.look)
+}
+
+// look is connect for a source that another process serves: what is stored is read,
+// /me is asked, and nothing is written.
+func (s *source) look(ctx context.Context) error {
+	if err := s.recall(ctx); err != nil {
+		return err
+	}
+	me, err := s.me(ctx)
+	if err == nil {
+		err = s.open(ctx, me.Value)
+	}
+	if err != nil {
+		s.enter(diagnose(err).state, err.Error())
+		return err
+	}
+	s.clock(me.Date)
+	s.link.limits(me.Value)
+	key := s.identify(me.Value)
+	s.mu.Lock()
+	s.key = key
+	s.mu.Unlock()
+	for _, st := range s.streams {
+		if reason := st.offReason(key); reason != "" {
+			st.mu.Lock()
+			st.state, st.detail = StateOff, reason
+			st.mu.Unlock()
+			continue
+		}
+		st.follow(key)
+	}
+	s.enter(StateRunning, "")
+	return nil
+}
+
+// walkTime is what a walk that brings little takes at most, until it is durable.
+const walkTime = 30 * time.Second
+
+// errServedNoMore ends a visit whose host has gone.
+var errServedNoMore = errors.New("the process that served the source has ended while it was verified: verify again")
+
+// othersWalk waits until the process that serves the source has begun a walk of its
+// schedule and ended it. A turn may be skipped for a walk under way, hence two.
+func (v *verification) othersWalk(ctx context.Context, j job) error {
+	y, name := v.pass.syncer, v.stream.source.cfg.Name
+	wait := 2*y.timetable().interval(j, time.Now()) + walkTime
+	v.stream.source.log.Info("waiting for the process that serves the source to walk", "stream", v.stream.def.name, "wait", wait)
+	if !sleep(ctx, wait) {
+		return context.Cause(ctx)
+	}
+	if y.leases.check(name) == nil {
+		return fmt.Errorf("%s: %w", name, errServedNoMore)
+	}
+	return nil
+}
