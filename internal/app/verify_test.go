@@ -209,3 +209,39 @@ func TestVerifyOfNothing(t *testing.T) {
 		t.Errorf("an unknown source: %v", err)
 	}
 }
+
+// On a remote warehouse there is no way through the daemon: the command verifies
+// beside it, or alone.
+func TestVerifyOfARemoteWarehouse(t *testing.T) {
+	r := newRemote(t)
+	w := newWorld(t, sandbox.Options{Seed: 5, Orders: 200, Days: 10, NoLimits: true})
+	w.use(t, r)
+	w.sync(t)
+	if report, found, err := w.verify(t); err != nil || len(found) > 0 || len(report.Sources[0].Streams) != len(config.Streams) {
+		t.Errorf("%v, %q, %+v", err, found, report)
+	}
+
+	d, err := w.app.startDaemon(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.run(ctx) }()
+	until(t, d, http.StatusOK, "ready")
+	if report, found, err := w.verify(t); err != nil || len(found) > 0 || report.Sources[0].State != syncer.StateRunning {
+		t.Errorf("beside the daemon: %v, %q, %+v", err, found, report)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+
+	if err := w.AddFault(sandbox.Fault{Kind: sandbox.FaultLatency, Probability: 1, Delay: 500 * time.Millisecond}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.app.Verify(t.Context(), syncer.Selection{}, time.Second, Verifying{Progress: func(syncer.VerifyProgress) { r.down.Store(true) }})
+	if ExitCode(err) != ExitWarehouse {
+		t.Errorf("the warehouse has gone: exit code %d, %v", ExitCode(err), err)
+	}
+}
