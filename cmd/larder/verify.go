@@ -30,7 +30,9 @@ func verifyCommand(g *globals) *cobra.Command {
 JSON as received, unknown fields included, the typed columns, and what was removed
 and why. It uses what the daemon leaves of the API's limits, so it delays nothing; a
 list takes as long as its first backfill took. Beside a running daemon on the same
-embedded warehouse, the daemon does the work.
+embedded warehouse, the daemon does the work; beside one on a remote warehouse it
+writes nothing and waits for that daemon's walks, which takes some minutes when rows
+differ at first sight.
 
 Rows may change meanwhile: a difference counts only when it still stands after the
 next incremental walk, while the API's own answer stood still. What never stood still
