@@ -51,6 +51,16 @@ type Sink interface {
 	// Times are the warehouse's.
 	Beat(ctx context.Context, p Process, wants []string) ([]Claim, error)
 
+	// SalesDays computes from the mirrored live orders what /sales/daily reports, one
+	// entry for each day that has anything (an order counts on its business_day, a
+	// refund on the Bucharest day of its at), and SalesProducts what /sales/products
+	// reports by day.
+	SalesDays(ctx context.Context, q DayQuery) ([]DayFigures, error)
+	SalesProducts(ctx context.Context, q DayQuery) ([]DayFigures, error)
+
+	// Verdicts returns the verdicts that stand about a source's days, in order of day.
+	Verdicts(ctx context.Context, source, from, to string) ([]Verdict, error)
+
 	// MaxVersion returns the highest version stored in any table, the first
 	// versions of checkpoints included, 0 for none (DESIGN R4: versions grow across
 	// restarts).
@@ -75,6 +85,7 @@ type Commit struct {
 	Quarantine []Quarantined
 	Released   []string // row ids whose quarantine entries close; "" closes those without an id
 	Drift      []Drift
+	Verdicts   []Verdict
 
 	// Stored after everything above.
 	Checkpoint *Checkpoint

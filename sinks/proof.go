@@ -1,0 +1,61 @@
+package sinks
+
+import "time"
+
+// DayQuery selects mirrored orders for the totals of days (DESIGN §7).
+type DayQuery struct {
+	Business string
+	From, To string // YYYY-MM-DD, both inclusive, Bucharest days
+	// Location narrows to one location; empty for all that the rest selects.
+	Location string
+	// Whose rows, as in [LiveQuery].
+	Source    string
+	Locations []string
+	Except    []string
+}
+
+// Figures are a day's figures by the API's names, as exact decimal text; an entry of
+// an open map is named "payments/cash". What is zero may be left out.
+type Figures map[string]string
+
+// DayFigures are the figures of one day, or of one product's line of it.
+type DayFigures struct {
+	Day string
+	// Line is empty for the day's totals; "p/<product_id>", or "n/<name>" for lines
+	// without a product, for what was sold of it.
+	Line    string
+	Figures Figures
+}
+
+// The subjects and the verdicts of a proof.
+const (
+	SubjectDaily    = "daily"    // the figures of /sales/daily
+	SubjectProducts = "products" // those of /sales/products by day
+
+	VerdictProven    = "proven"    // the mirror gives what the service reports
+	VerdictHealed    = "healed"    // it differed, was repaired, and is proven now
+	VerdictDrift     = "drift"     // it differs, and repairing did not help
+	VerdictUnsettled = "unsettled" // still moving: to be asked again
+	VerdictUnproven  = "unproven"  // could not be asked, or not be compared
+)
+
+// Verdict is what a reconciliation found about one day. Key: (business, source,
+// location, day, subject); the newest stands.
+type Verdict struct {
+	Location string // empty: all locations of the source together
+	Day      string
+	Subject  string
+	Verdict  string
+	// Differences of a drift, and of a healed day those it had before.
+	Differences []Difference
+	OrderIDs    []string  // involved in the difference, at most 100
+	Requests    uint64    // spent on the day
+	Reason      string    // why it is unproven or unsettled, in words
+	AskedAt     time.Time // by the service's clock
+}
+
+// Difference is one figure that differs.
+type Difference struct {
+	Figure          string // as in [Figures]; of a product's line with the line in front: "p/42: net"
+	Service, Mirror string
+}
