@@ -1,6 +1,9 @@
 package sinks
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // DayQuery selects mirrored orders for the totals of days (DESIGN §7).
 type DayQuery struct {
@@ -14,8 +17,13 @@ type DayQuery struct {
 	Except    []string
 }
 
-// Figures are a day's figures by the API's names, as exact decimal text; an entry of
+// Figures are a day's figures by the API's names, as exact decimal text: counts
+// without decimals, money with two, quantities with as many as they need. An entry of
 // an open map is named "payments/cash". What is zero may be left out.
+//
+// The figures of a line of products are quantity, weight_kg, gross, line_discounts and
+// net. Its gross is quantity x (unit price + extras), of each line rounded to two
+// decimals half away from zero (api.md, "Product sales row").
 type Figures map[string]string
 
 // DayFigures are the figures of one day, or of one product's line of it.
@@ -38,6 +46,16 @@ const (
 	VerdictUnsettled = "unsettled" // still moving: to be asked again
 	VerdictUnproven  = "unproven"  // could not be asked, or not be compared
 )
+
+// CheckVerdicts refuses verdicts that no warehouse can hold: those whose day is none.
+func CheckVerdicts(verdicts []Verdict) error {
+	for _, v := range verdicts {
+		if _, err := time.Parse(time.DateOnly, v.Day); err != nil {
+			return fmt.Errorf("a verdict about day %q: it must be YYYY-MM-DD: %w", v.Day, err)
+		}
+	}
+	return nil
+}
 
 // Verdict is what a reconciliation found about one day. Key: (business, source,
 // location, day, subject); the newest stands.

@@ -42,16 +42,27 @@ var (
 		{Name: "business_id"}, {Name: "source"}, {Name: "stream"}, {Name: "kind"}, {Name: "path"},
 		{Name: "example"}, {Name: "row_id"}, {Name: "seen_at", Kind: sinks.Instant},
 	}}
+	proofTable = &sinks.Table{Name: "proofs", Columns: []sinks.Column{
+		{Name: "business_id"}, {Name: "source"}, {Name: "location_id"}, {Name: "day", Kind: sinks.Day}, {Name: "subject"},
+		{Name: "verdict"}, {Name: "differences.figure", Depth: 1}, {Name: "differences.service", Depth: 1},
+		{Name: "differences.mirror", Depth: 1}, {Name: "order_ids", Depth: 1}, {Name: "requests", Kind: sinks.Int},
+		{Name: "reason"}, {Name: "asked_at", Kind: sinks.Instant},
+	}}
 )
 
 // appendRow appends one row of plain values to a batch: string, bool, int64,
-// uint64 or time.Time, whose zero is null where the column can be null.
+// uint64, []string or time.Time, whose zero is null where the column can be null.
 func appendRow(b *sinks.Batch, values ...any) error {
 	for i, value := range values {
 		v := &b.Vectors[i]
 		switch x := value.(type) {
 		case string:
 			v.AppendText([]byte(x))
+		case []string:
+			for _, text := range x {
+				v.AppendText([]byte(text))
+			}
+			v.EndList(0)
 		case bool:
 			v.AppendInt(map[bool]int64{true: 1}[x])
 		case int64:
@@ -192,6 +203,35 @@ func (s *Sink) planDrift(ctx context.Context, commits []*queued) ([]step, error)
 	}
 	return s.insertPlain(ctx, "drift", b)
 }
+
+// planVerdicts writes verdicts in the order of the commits: of one day and subject the
+// last stands.
+func (s *Sink) planVerdicts(ctx context.Context, commits []*queued) ([]step, error) {
+	b := sinks.NewBatch(proofTable, 0)
+	for _, item := range commits {
+		for _, v := range item.commit.Verdicts {
+			if err := appendVerdict(b, item.commit, v); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return s.insertPlain(ctx, "verdicts", b)
+}
+
+func appendVerdict(b *sinks.Batch, c *sinks.Commit, v sinks.Verdict) error {
+	day, err := time.Parse(time.DateOnly, v.Day)
+	if err != nil {
+		return fmt.Errorf("verdict of source %s: day %q: %w", c.Source, v.Day, err)
+	}
+	var figures, service, mirror []string
+	for _, d := range v.Differences {
+		figures, service, mirror = append(figures, d.Figure), append(service, d.Service), append(mirror, d.Mirror)
+	}
+	return appendRow(b, c.Business, c.Source, v.Location, day.Unix()/secondsPerDay, v.Subject,
+		v.Verdict, figures, service, mirror, v.OrderIDs, v.Requests, v.Reason, v.AskedAt)
+}
+
+const secondsPerDay = 24 * 60 * 60
 
 // entryKey is what a quarantine entry is stored under; content is the row's JSON
 // when it has no id.

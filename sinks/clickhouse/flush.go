@@ -11,7 +11,7 @@ import (
 
 // step is one statement of a flush.
 type step struct {
-	what  string // rows, tombstones, quarantine, drift, checkpoints, runs, statuses
+	what  string // rows, tombstones, quarantine, drift, verdicts, checkpoints, runs, statuses
 	table string
 	rows  int
 	run   func(ctx context.Context) (bytes int64, err error)
@@ -93,8 +93,8 @@ func (s *Sink) runSteps(steps []step, commits []*queued) ([]step, error) {
 	return []step{}, nil
 }
 
-// plan lays a flush out: live rows, tombstones, quarantine and drift, and only
-// then what says that those are durable (DESIGN R1).
+// plan lays a flush out: live rows, tombstones, quarantine, drift and verdicts,
+// and only then what says that those are durable (DESIGN R1).
 func (s *Sink) plan(ctx context.Context, commits []*queued) ([]step, error) {
 	rows, err := s.planRows(ctx, commits)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *Sink) plan(ctx context.Context, commits []*queued) ([]step, error) {
 	}
 	steps := append(append([]step{}, rows...), tombs...)
 	for _, plan := range []func(context.Context, []*queued) ([]step, error){
-		s.planQuarantine, s.planDrift, s.planCheckpoints, s.planRuns, s.planStatuses,
+		s.planQuarantine, s.planDrift, s.planVerdicts, s.planCheckpoints, s.planRuns, s.planStatuses,
 	} {
 		more, err := plan(ctx, commits)
 		if err != nil {

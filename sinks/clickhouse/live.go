@@ -79,6 +79,9 @@ func (s *Sink) liveOf(ctx context.Context, q sinks.LiveQuery) (location, from st
 	if q.Prefix != "" {
 		conditions = append(conditions, "startsWith(id, "+literal(q.Prefix)+")")
 	}
+	if q.Day != "" {
+		conditions = append(conditions, "business_day = toDate32("+literal(q.Day)+")")
+	}
 	if q.Below > 0 {
 		conditions = append(conditions, "_version < "+strconv.FormatUint(q.Below, 10))
 	}

@@ -168,7 +168,7 @@ func TestClusterSchema(t *testing.T) {
 			}
 		}
 	}
-	if locals != 19 || distributed != locals || views < 20 {
+	if locals != 20 || distributed != locals || views < 20 {
 		t.Errorf("%d local tables, %d distributed, %d views", locals, distributed, views)
 	}
 }

@@ -173,7 +173,21 @@ func weigh(c *sinks.Commit) (rows int, bytes int64) {
 	for i := range c.Drift {
 		bytes += int64(len(c.Drift[i].Path)+len(c.Drift[i].Example)) + 128
 	}
+	for i := range c.Verdicts {
+		bytes += weighVerdict(&c.Verdicts[i])
+	}
 	return rows + len(c.Tombstones) + len(c.Quarantine), bytes
+}
+
+func weighVerdict(v *sinks.Verdict) int64 {
+	bytes := int64(len(v.Reason)) + 256
+	for _, d := range v.Differences {
+		bytes += int64(len(d.Figure)+len(d.Service)+len(d.Mirror)) + 48
+	}
+	for _, id := range v.OrderIDs {
+		bytes += int64(len(id)) + 16
+	}
+	return bytes
 }
 
 func weighVector(v *sinks.Vector) int64 {

@@ -70,6 +70,9 @@ func Open(_ context.Context, o Options) (*Sink, error) {
 
 // Write implements [sinks.Sink].
 func (s *Sink) Write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, error) {
+	if err := sinks.CheckVerdicts(c.Verdicts); err != nil {
+		return nil, fmt.Errorf("queue %s of %s for the warehouse: %w", c.Stream, c.Source, err)
+	}
 	item := &queued{commit: c, receipt: sinks.NewReceipt()}
 	item.rows, item.bytes = weigh(c)
 	ctx, cancel := context.WithCancelCause(ctx)

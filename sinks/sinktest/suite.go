@@ -5,10 +5,8 @@ import "testing"
 // Run proves the sentences of [sinks.Sink], one test for each. fresh gives every
 // test a warehouse of its own.
 func Run(t *testing.T, fresh func(t *testing.T) Harness) {
-	for _, test := range []struct {
-		name string
-		run  func(*testing.T, Harness)
-	}{
+	run(t, fresh, proofs)
+	run(t, fresh, []sentence{
 		{"values of every kind at their extremes", testExtremes},
 		{"many batches in one flush", testManyBatches},
 		{"ids of any text in several businesses", testIDs},
@@ -44,7 +42,30 @@ func Run(t *testing.T, fresh func(t *testing.T) Harness) {
 		{"a fenced commit is written no more, its neighbours are", testFence},
 		{"close flushes what is queued", testClose},
 		{"close in vain fails the receipts", testCloseInVain},
-	} {
+	})
+}
+
+// RunProof proves what the sentences say about proofs of days alone. It needs no
+// more of the harness than Open and the table sales_orders.
+func RunProof(t *testing.T, fresh func(t *testing.T) Harness) { run(t, fresh, proofs) }
+
+type sentence struct {
+	name string
+	run  func(*testing.T, Harness)
+}
+
+func run(t *testing.T, fresh func(t *testing.T) Harness, sentences []sentence) {
+	t.Helper()
+	for _, test := range sentences {
 		t.Run(test.name, func(t *testing.T) { test.run(t, fresh(t)) })
 	}
+}
+
+var proofs = []sentence{
+	{"the totals of days", testSalesDays},
+	{"what was sold by day", testSalesProducts},
+	{"totals of whichever orders are asked for", testWhoseTotals},
+	{"totals of the newest versions alone", testNewestTotals},
+	{"the newest verdicts stand", testVerdicts},
+	{"a verdict about no day is refused", testNoDay},
 }

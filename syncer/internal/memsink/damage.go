@@ -3,6 +3,7 @@ package memsink
 import (
 	"encoding/json"
 	"maps"
+	"time"
 )
 
 // What follows changes rows behind the back of whoever wrote them, as a mistake or
@@ -25,7 +26,22 @@ func (s *Store) EditColumn(table, business, id, column, value string) {
 		edited = map[string]json.RawMessage{}
 	}
 	edited[column] = json.RawMessage(value)
-	r.edited = edited
+	r.edited, r.sale = edited, nil
+	switch column {
+	case "business_day":
+		r.Day = daysSince(value)
+	case "location_id":
+		r.Location = scalar[string](edited, column)
+	}
+}
+
+// daysSince are the days since 1970 of a day, given as JSON.
+func daysSince(value string) int64 {
+	day, err := time.Parse(`"`+time.DateOnly+`"`, value)
+	if err != nil {
+		panic("no day: " + err.Error())
+	}
+	return day.Unix() / 86400
 }
 
 // Lose takes a row away as if it had never been stored.

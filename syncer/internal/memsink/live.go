@@ -5,12 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/sinks/sinktest"
 )
 
 // ErrDown is what reads answer while the warehouse is away.
@@ -64,7 +62,7 @@ func (s *Store) live(q sinks.LiveQuery) []sinks.LiveRow {
 }
 
 func (r *stored) selected(q sinks.LiveQuery) bool {
-	if !strings.HasPrefix(r.ID, q.Prefix) || q.Below > 0 && r.Version >= q.Below {
+	if !strings.HasPrefix(r.ID, q.Prefix) || q.Below > 0 && r.Version >= q.Below || q.Day != "" && dateOf(r.Day) != q.Day {
 		return false
 	}
 	if r.batch.Table.Column("location_id") < 0 {
@@ -110,8 +108,7 @@ func (s *Sink) Rows(_ context.Context, table, business string, ids []string) ([]
 		}
 		row := sinks.StoredRow{ID: r.ID, Version: r.Version, Removed: r.Deleted, Reason: r.Reason, DeletedAt: r.DeletedAt}
 		if r.batch != nil {
-			row.Raw, row.Columns = []byte(r.Raw), sinktest.Columns(r.batch, r.at)
-			maps.Copy(row.Columns, r.edited)
+			row.Raw, row.Columns = []byte(r.Raw), r.columns()
 		}
 		rows = append(rows, row)
 	}

@@ -72,6 +72,9 @@ func Open(store *Store, opts Options) *Sink {
 
 // Write queues a commit.
 func (s *Sink) Write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, error) {
+	if err := sinks.CheckVerdicts(c.Verdicts); err != nil {
+		return nil, err
+	}
 	for {
 		s.mu.Lock()
 		if s.closed {
@@ -297,5 +300,8 @@ func (s *Sink) FirstDay(_ context.Context, business string) (string, error) {
 	if !found {
 		return "", nil
 	}
-	return time.Unix(first*86400, 0).UTC().Format(time.DateOnly), nil
+	return dateOf(first), nil
 }
+
+// dateOf is the date of a day, counted since 1970.
+func dateOf(day int64) string { return time.Unix(day*86400, 0).UTC().Format(time.DateOnly) }

@@ -2,12 +2,14 @@ package memsink
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/sinktest"
 )
 
 // Row is the stored state of a row.
@@ -32,6 +34,14 @@ type stored struct {
 	at    int
 	// edited are columns that were changed afterwards.
 	edited map[string]json.RawMessage
+	sale   *sale // what a sales order counts for, once it was asked for
+}
+
+// columns are the typed columns of a row that is no lone tombstone.
+func (r *stored) columns() map[string]json.RawMessage {
+	columns := sinktest.Columns(r.batch, r.at)
+	maps.Copy(columns, r.edited)
+	return columns
 }
 
 // Entry is a quarantined row.
@@ -51,6 +61,7 @@ type Store struct {
 	entries     []Entry
 	drift       []string
 	runs        []sinks.Run
+	verdicts    map[verdictKey]sinks.Verdict
 	commits     int
 	processes   map[string]process
 	claims      map[claimKey]time.Time // since when
@@ -66,6 +77,7 @@ func NewStore() *Store {
 		checkpoints: map[string]sinks.Checkpoint{},
 		statuses:    map[string]sinks.StreamStatus{},
 		business:    map[string]string{},
+		verdicts:    map[verdictKey]sinks.Verdict{},
 	}
 }
 
@@ -166,6 +178,9 @@ func (s *Store) applyState(c *sinks.Commit) {
 	s.commits++
 	if c.Business != "" {
 		s.business[c.Source] = c.Business
+	}
+	for _, v := range c.Verdicts {
+		s.verdicts[verdictKey{c.Business, c.Source, v.Location, v.Day, v.Subject}] = v
 	}
 	if cp := c.Checkpoint; cp != nil {
 		s.checkpoints[cp.Source+"\x00"+cp.Stream+"\x00"+cp.Walk] = *cp

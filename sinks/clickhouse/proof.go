@@ -1,0 +1,192 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// SalesDays implements [sinks.Sink]. Orders and refunds are added up apart, since a
+// refund counts on a day of its own; what is left after each first step is a few rows
+// a day.
+func (s *Sink) SalesDays(ctx context.Context, q sinks.DayQuery) ([]sinks.DayFigures, error) {
+	var days []sinks.DayFigures
+	err := s.warehouse.rows(longStatement(ctx), s.salesDays(q), func(rows driver.Rows) error {
+		var day, figure, amount string
+		if err := rows.Scan(&day, &figure, &amount); err != nil {
+			return err
+		}
+		if len(days) == 0 || days[len(days)-1].Day != day {
+			days = append(days, sinks.DayFigures{Day: day, Figures: sinks.Figures{}})
+		}
+		days[len(days)-1].Figures[figure] = amount
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("add up the orders of %s from %s to %s: %w", q.Business, q.From, q.To, err)
+	}
+	return days, nil
+}
+
+func (s *Sink) salesDays(q sinks.DayQuery) string {
+	return fmt.Sprintf(`SELECT toString(day), figure, if(figure = 'orders', toString(toInt64(sum(amount))), toDecimalString(sum(amount), 2))
+FROM
+(
+    SELECT day, parts.1 AS figure, parts.2 AS amount
+    FROM
+    (
+        SELECT
+            business_day AS day,
+            [('orders', CAST(count(), 'Decimal(38, 2)')), ('net_sales', sum(totals_net_sales)), ('items', sum(totals_items)),
+                ('discounts', sum(totals_discount)), ('delivery_fees', sum(totals_delivery_fee)),
+                ('tips', sum(totals_tip)), ('deposits', sum(totals_deposit)),
+                ('by_type/' || type, sum(totals_net_sales)), ('by_channel/' || channel, sum(totals_net_sales))] AS own,
+            sumMap(`+"`payments.method`, `payments.amount`"+`) AS paid,
+            arrayConcat(own, arrayMap((method, amount) -> ('payments/' || method, amount), paid.1, paid.2)) AS figures
+        FROM %[1]s FINAL
+        WHERE %[2]s AND %[3]s
+        GROUP BY business_day, type, channel
+    )
+    ARRAY JOIN figures AS parts
+
+    UNION ALL
+
+    SELECT day, 'refunds' AS figure, sum(refund) AS amount
+    FROM
+    (
+        SELECT toDate32(toTimeZone(at, 'Europe/Bucharest')) AS day, refund
+        FROM
+        (
+            SELECT `+"`refunds.at`, `refunds.amount`"+`
+            FROM %[1]s FINAL
+            WHERE %[2]s AND notEmpty(`+"`refunds.at`"+`)
+        )
+        ARRAY JOIN `+"`refunds.at` AS at, `refunds.amount`"+` AS refund
+    )
+    WHERE %[4]s
+    GROUP BY day
+)
+GROUP BY day, figure
+HAVING sum(amount) != 0
+ORDER BY day, figure`, s.warehouse.table("sales_orders"), provenRows(q), between("business_day", q), between("day", q))
+}
+
+// provenRows is the condition of the rows of q on any day.
+func provenRows(q sinks.DayQuery) string {
+	conditions := []string{"business_id = " + literal(q.Business), "_deleted = 0"}
+	if q.Location != "" {
+		conditions = append(conditions, "location_id = "+literal(q.Location))
+	}
+	whose := sinks.LiveQuery{Source: q.Source, Locations: q.Locations}
+	if text := whoseRows(whose, "location_id", true); text != "" {
+		conditions = append(conditions, text)
+	}
+	if len(q.Except) > 0 {
+		conditions = append(conditions, "location_id NOT IN ("+literals(q.Except)+")")
+	}
+	return strings.Join(conditions, " AND ")
+}
+
+// between is the condition of the days of q.
+func between(column string, q sinks.DayQuery) string {
+	return fmt.Sprintf("%s BETWEEN toDate32(%s) AND toDate32(%s)", column, literal(q.From), literal(q.To))
+}
+
+// productFigures are the figures of a line of products, in the order of the answer.
+var productFigures = []string{"quantity", "weight_kg", "gross", "line_discounts", "net"}
+
+// SalesProducts implements [sinks.Sink].
+func (s *Sink) SalesProducts(ctx context.Context, q sinks.DayQuery) ([]sinks.DayFigures, error) {
+	var lines []sinks.DayFigures
+	err := s.warehouse.rows(longStatement(ctx), s.salesProducts(q), func(rows driver.Rows) error {
+		line := sinks.DayFigures{Figures: sinks.Figures{}}
+		var amounts []string
+		if err := rows.Scan(&line.Day, &line.Line, &amounts); err != nil {
+			return err
+		}
+		for i, figure := range productFigures {
+			if strings.Trim(amounts[i], "0.") != "" {
+				line.Figures[figure] = amounts[i]
+			}
+		}
+		for _, figure := range productFigures[:2] {
+			if amount, ok := line.Figures[figure]; ok {
+				line.Figures[figure] = strings.TrimSuffix(strings.TrimRight(amount, "0"), ".")
+			}
+		}
+		lines = append(lines, line)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("add up the lines of %s from %s to %s: %w", q.Business, q.From, q.To, err)
+	}
+	return lines, nil
+}
+
+// salesProducts computes with 76 digits: a quantity of 38 times a price has more than
+// 38.
+func (s *Sink) salesProducts(q sinks.DayQuery) string {
+	return fmt.Sprintf(`SELECT toString(day), line, [toDecimalString(sold, 10), toDecimalString(weight, 10), toDecimalString(gross, 2), toDecimalString(gross - net, 2), toDecimalString(net, 2)]
+FROM
+(
+    SELECT
+        business_day AS day,
+        if(isNull(product_id), 'n/' || name, 'p/' || assumeNotNull(product_id)) AS line,
+        sum(toDecimal256(quantity, 10)) AS sold,
+        sum(toDecimal256(ifNull(weight_kg, 0), 10)) AS weight,
+        toDecimal256(sum(round(toDecimal256(quantity, 10) * toDecimal256(unit_price + extras, 2), 2)), 2) AS gross,
+        toDecimal256(sum(total), 2) AS net
+    FROM
+    (
+        SELECT
+            business_day, `+"`items.product_id`, `items.name`, `items.quantity`, `items.weight_kg`, `items.unit_price`, `items.total`"+`,
+            arrayMap(prices -> arraySum(prices), `+"`items.extras_price`"+`) AS items_extras
+        FROM %s FINAL
+        WHERE %s AND %s
+    )
+    ARRAY JOIN
+        `+"`items.product_id` AS product_id, `items.name` AS name, `items.quantity` AS quantity, `items.weight_kg` AS weight_kg,\n        `items.unit_price` AS unit_price, `items.total` AS total"+`, items_extras AS extras
+    GROUP BY business_day, line
+)
+ORDER BY day, line`, s.warehouse.table("sales_orders"), provenRows(q), between("business_day", q))
+}
+
+// Verdicts implements [sinks.Sink].
+func (s *Sink) Verdicts(ctx context.Context, source, from, to string) ([]sinks.Verdict, error) {
+	sql := "SELECT location_id, toString(day), subject, verdict, `differences.figure`, `differences.service`, `differences.mirror`," + `
+    order_ids, requests, reason, asked_at
+FROM ` + s.warehouse.table("proofs") + ` FINAL
+WHERE source = ` + literal(source) + " AND " + between("day", sinks.DayQuery{From: from, To: to}) + `
+ORDER BY day, location_id, subject`
+	var found []sinks.Verdict
+	err := s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+		v, err := scanVerdict(rows)
+		found = append(found, v)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the verdicts about source %s: %w", source, err)
+	}
+	return found, nil
+}
+
+func scanVerdict(rows driver.Rows) (sinks.Verdict, error) {
+	var v sinks.Verdict
+	var figures, service, mirror []string
+	var requests int64
+	var asked time.Time
+	err := rows.Scan(&v.Location, &v.Day, &v.Subject, &v.Verdict, &figures, &service, &mirror, &v.OrderIDs, &requests, &v.Reason, &asked)
+	if err != nil {
+		return v, err
+	}
+	for i := range figures {
+		v.Differences = append(v.Differences, sinks.Difference{Figure: figures[i], Service: service[i], Mirror: mirror[i]})
+	}
+	v.Requests, v.AskedAt = uint64(requests), notEpoch(asked)
+	return v, nil
+}

@@ -1,0 +1,24 @@
+-- What reconciliations found.
+
+CREATE TABLE IF NOT EXISTS {{storage "proofs"}}
+(
+    `business_id` String COMMENT 'Restaurant (business) the row belongs to, as the API names it',
+    `source` LowCardinality(String) COMMENT 'Source (API key, as named in the configuration)',
+    `location_id` LowCardinality(String) COMMENT 'Location the figures are of; empty is all locations of the source together',
+    `day` Date32 COMMENT 'Day (Europe/Bucharest)',
+    `subject` LowCardinality(String) COMMENT 'What was compared: daily, the figures of /sales/daily; products, those of /sales/products by day',
+    `verdict` LowCardinality(String) COMMENT 'proven: the mirrored orders give what the service reports; healed: they differed, were repaired, and are proven now; drift: they differ, and repairing did not help; unsettled: still moving, to be asked again; unproven: could not be asked or compared',
+    `differences.figure` Array(String) COMMENT 'Figures that differ, and those of a healed day that did: such as net_sales, payments/cash, or p/42: net of a product line',
+    `differences.service` Array(String) COMMENT 'Differences: the figure as the service reports it',
+    `differences.mirror` Array(String) COMMENT 'Differences: the figure from the mirrored orders',
+    `order_ids` Array(String) COMMENT 'Orders involved in the difference, at most 100',
+    `requests` Int64 COMMENT 'Requests spent on the day',
+    `reason` String COMMENT 'Why it is unproven or unsettled',
+    `asked_at` DateTime64(6, 'UTC') COMMENT 'When the service was asked, by its clock (UTC)'
+)
+ENGINE = {{replacing ""}}
+ORDER BY (business_id, source, location_id, day, subject)
+SETTINGS {{settings}}
+COMMENT 'What reconciliation found about each day: the row inserted last is the current one';
+
+{{distributed "proofs" "business_id"}}

@@ -1,0 +1,89 @@
+package memsink
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// SalesDays adds up the figures of each day.
+func (s *Sink) SalesDays(_ context.Context, q sinks.DayQuery) ([]sinks.DayFigures, error) {
+	return s.sum(q, func(o *sale) []share { return o.totals })
+}
+
+// SalesProducts adds up what was sold of each product by day.
+func (s *Sink) SalesProducts(_ context.Context, q sinks.DayQuery) ([]sinks.DayFigures, error) {
+	return s.sum(q, func(o *sale) []share { return o.lines })
+}
+
+// sum adds up the shares of the orders that q selects, of the days that it selects.
+func (s *Sink) sum(q sinks.DayQuery, shares func(*sale) []share) ([]sinks.DayFigures, error) {
+	if err := s.available(); err != nil {
+		return nil, err
+	}
+	s.store.mu.Lock()
+	defer s.store.mu.Unlock()
+	sums := map[dayLine]amounts{}
+	for key, r := range s.store.tables["sales_orders"] {
+		if business, _, _ := strings.Cut(key, "\x00"); business != q.Business || r.Deleted || !r.proves(q) {
+			continue
+		}
+		for _, part := range shares(r.counts()) {
+			if q.From <= part.day && part.day <= q.To {
+				sums[part.dayLine] = sums[part.dayLine].plus(part.amounts)
+			}
+		}
+	}
+	return figures(sums), nil
+}
+
+func (r *stored) proves(q sinks.DayQuery) bool {
+	if q.Location != "" && r.Location != q.Location {
+		return false
+	}
+	return r.selected(sinks.LiveQuery{Source: q.Source, Locations: q.Locations, Except: q.Except})
+}
+
+// counts is what the order counts for.
+func (r *stored) counts() *sale {
+	if r.sale == nil {
+		r.sale = newSale(dateOf(r.Day), r.columns())
+	}
+	return r.sale
+}
+
+func figures(sums map[dayLine]amounts) []sinks.DayFigures {
+	days := make([]sinks.DayFigures, 0, len(sums))
+	for at, sum := range sums {
+		days = append(days, sinks.DayFigures{Day: at.day, Line: at.line, Figures: sum.figures()})
+	}
+	slices.SortFunc(days, func(a, b sinks.DayFigures) int {
+		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Line, b.Line))
+	})
+	return days
+}
+
+// verdictKey is what a verdict is stored under.
+type verdictKey struct{ business, source, location, day, subject string }
+
+// Verdicts returns the verdicts of a source's days.
+func (s *Sink) Verdicts(_ context.Context, source, from, to string) ([]sinks.Verdict, error) {
+	if err := s.available(); err != nil {
+		return nil, err
+	}
+	s.store.mu.Lock()
+	defer s.store.mu.Unlock()
+	var found []sinks.Verdict
+	for key, v := range s.store.verdicts {
+		if key.source == source && from <= v.Day && v.Day <= to {
+			found = append(found, v)
+		}
+	}
+	slices.SortFunc(found, func(a, b sinks.Verdict) int {
+		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Location, b.Location), cmp.Compare(a.Subject, b.Subject))
+	})
+	return found, nil
+}
