@@ -182,7 +182,7 @@ func TestASuspiciousSweepWaitsForAPerson(t *testing.T) {
 		must(t, w.sink.Close(t.Context()))
 		w.syncer = nil
 		w.once(Selection{Streams: []string{"products"}})
-		if st := w.stream("products"); st.State != StateHeld || st.SweepHeld == nil || st.SweepHeld.Rows != 130 || !strings.Contains(st.Detail, "--confirm-sweep") {
+		if st := w.stream("products"); st.State != StateHeld || st.SweepHeld == nil || st.SweepHeld.Rows != 130 || !strings.HasSuffix(st.Detail, "larder sync --full --confirm-sweep --source "+st.SweepHeld.Source+" --stream products") || st.SweepHeld.Source == "" {
 			t.Errorf("status %+v", st)
 		}
 		if _, err := w.full(Selection{Streams: []string{"products"}, ConfirmSweep: true}); err != nil {

@@ -27,8 +27,10 @@ const reasonNoAccess = "no_access"
 // SweepHeld is a sweep that waits for a person: so many of the live rows were not
 // shown by a full resync that one may doubt the answer of the service.
 type SweepHeld struct {
-	Rows uint64 `json:"rows"` // live rows that were not seen
-	Live uint64 `json:"live"` // live rows then
+	Source string `json:"source"`
+	Stream string `json:"stream"`
+	Rows   uint64 `json:"rows"` // live rows that were not seen
+	Live   uint64 `json:"live"` // live rows then
 	// Alive of a sample of them are still there when asked for one by one: the
 	// list did not show all it has.
 	Alive int       `json:"alive,omitempty"`
@@ -42,7 +44,12 @@ func (h *SweepHeld) Error() string {
 		alive = fmt.Sprintf("The service still has %d of %d of them that were asked for one by one. ", h.Alive, sampleSize)
 	}
 	return fmt.Sprintf("sweep held: %d of %d live rows were not in the full resync that ended %s; nothing was removed. %s"+
-		"If they are really gone, confirm with: larder sync --full --confirm-sweep", h.Rows, h.Live, h.At.UTC().Format("2006-01-02 15:04 UTC"), alive)
+		"If they are really gone, confirm with: %s", h.Rows, h.Live, h.At.UTC().Format("2006-01-02 15:04 UTC"), alive, h.Confirm())
+}
+
+// Confirm is the command that lets this sweep, and no other, remove what it found.
+func (h *SweepHeld) Confirm() string {
+	return fmt.Sprintf("larder sync --full --confirm-sweep --source %s --stream %s", h.Source, h.Stream)
 }
 
 // heldPrefix begins the Position of a full resync whose sweep is held.
@@ -148,13 +155,13 @@ func (sw *sweep) suspicious() bool {
 
 // hold ends the full resync without burying anything.
 func (sw *sweep) hold(ctx context.Context, alive int) error {
-	held := &SweepHeld{Rows: sw.unseen, Live: sw.live, Alive: alive, At: sw.stream.source.serviceNow().UTC()}
+	held := &SweepHeld{Source: sw.stream.source.cfg.Name, Stream: sw.stream.def.name, Rows: sw.unseen, Live: sw.live, Alive: alive, At: sw.stream.source.serviceNow().UTC()}
 	text, err := json.Marshal(held)
 	if err != nil {
 		return fmt.Errorf("held sweep: %w", err)
 	}
 	sw.stream.source.log.Error("sweep held", "stream", sw.stream.def.name, "unseen", held.Rows, "live", held.Live,
-		"next", "larder sync --full --confirm-sweep")
+		"next", held.Confirm())
 	sw.run.Error = held.Error()
 	return sw.end(ctx, heldPrefix+string(text))
 }
@@ -335,6 +342,7 @@ func (st *stream) held() *SweepHeld {
 		}
 		held := &SweepHeld{}
 		if json.Unmarshal([]byte(text), held) == nil {
+			held.Source, held.Stream = st.source.cfg.Name, st.def.name // as they are named now
 			return held
 		}
 	}

@@ -86,9 +86,10 @@ func newCard(now time.Time, s *syncer.SourceStatus) card {
 		State: sourceBadge(s), Detail: detail(s.State, s.Detail),
 		URL: "/?source=" + url.QueryEscape(s.Name),
 	}
-	if wordsOf(s.State).tone == toneTrouble {
+	trouble := wordsOf(s.State).tone == toneTrouble
+	if trouble {
 		if !s.Since.IsZero() {
-			c.Since = "since " + span(now.Sub(s.Since))
+			c.Since = "for " + span(now.Sub(s.Since))
 		}
 		if s.NextProbe.After(now) {
 			c.NextProbe = "asked again in " + span(s.NextProbe.Sub(now))
@@ -110,7 +111,11 @@ func newCard(now time.Time, s *syncer.SourceStatus) card {
 		c.Paused = "asked to pause for " + span(b.PausedUntil.Sub(now)) + " (429)"
 	}
 	for i := range s.Streams {
-		c.Streams = append(c.Streams, newStream(now, s.Name, &s.Streams[i]))
+		v := newStream(now, s.Name, &s.Streams[i])
+		if trouble && s.Streams[i].State == syncer.StateStarting { // the source's detail says what they all wait for
+			v.Detail, v.Progress = s.Streams[i].Detail, nil
+		}
+		c.Streams = append(c.Streams, v)
 	}
 	return c
 }

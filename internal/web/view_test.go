@@ -90,12 +90,30 @@ func TestTroubleComesFirst(t *testing.T) {
 		t.Errorf("bistro = %+v: a stream in trouble must show at its source", bistro.State)
 	}
 	corner := p.Cards[1]
-	if corner.Since != "since 20 min" || corner.NextProbe != "asked again in 3 min" {
+	if corner.Since != "for 20 min" || corner.NextProbe != "asked again in 3 min" {
 		t.Errorf("corner = %q, %q", corner.Since, corner.NextProbe)
 	}
 	orders := p.Cards[2].Streams[6]
 	if orders.Progress == nil || orders.Progress.Text != "42 % of 500,800 rows · 12 min left, 1,430 requests" {
 		t.Errorf("forecast = %+v", orders.Progress)
+	}
+}
+
+func TestStreamsWaitForASourceInTroubleInSilence(t *testing.T) {
+	s := syncer.SourceStatus{Name: "far", State: syncer.StateUnreachable, Detail: "no answer", Streams: []syncer.StreamStatus{
+		{Name: "sales_daily", State: syncer.StateStarting, Lag: -1, Progress: &syncer.Progress{}},
+		{Name: "products", State: syncer.StateOff},
+	}}
+	c := newCard(noon, &s)
+	if waits := c.Streams[0]; waits.Detail != "" || waits.Progress != nil {
+		t.Errorf("sales_daily = %+v: the source says why", waits)
+	}
+	if c.Streams[1].Detail == "" {
+		t.Error("products does not say why it is off")
+	}
+	s.State, s.Detail = syncer.StateStarting, ""
+	if c := newCard(noon, &s); c.Streams[0].Detail == "" {
+		t.Error("without trouble, sales_daily does not say what it waits for")
 	}
 }
 

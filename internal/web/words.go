@@ -26,7 +26,7 @@ var words = map[string]stateWords{
 	syncer.StateStarting:     {"starting", toneBusy, "Waiting for the first answer."},
 	syncer.StateRunning:      {"up to date", toneGood, ""},
 	syncer.StateBackfill:     {"backfill", toneBusy, ""},
-	syncer.StateHeld:         {"sweep held", toneTrouble, "A full resync did not see many live rows. Look whether they are really gone, then confirm with: larder sync --full --confirm-sweep."},
+	syncer.StateHeld:         {"sweep held", toneTrouble, "A full resync did not see many live rows. Look whether they are really gone, then confirm with: larder sync --full --confirm-sweep, with --source and --stream."},
 	syncer.StateWaiting:      {"waiting", toneQuiet, "Another process on the same warehouse serves this source. This one takes over when that one ends."},
 	syncer.StateOff:          {"off", toneQuiet, "Not configured, or the key lacks the scope."},
 	syncer.StateUnauthorized: {"key refused", toneTrouble, "The service does not know this key. Create a new one with the restaurant, put it into the key file; Larder goes on by itself."},
