@@ -1,0 +1,47 @@
+package memsink
+
+import (
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/sinktest"
+	"github.com/larder-sync/larder/syncer/mapping"
+)
+
+// TestReads holds the sink that the syncer's tests count on to what a warehouse
+// must answer.
+func TestReads(t *testing.T) {
+	tables := map[string]*sinks.Table{}
+	for _, table := range []*sinks.Table{
+		tableOf[api.Location](t, "locations"), tableOf[api.Allergen](t, "allergens"), tableOf[api.Category](t, "categories"),
+		tableOf[api.Product](t, "products"), tableOf[api.Ingredient](t, "ingredients"), tableOf[api.SalesOrder](t, "sales_orders"),
+	} {
+		tables[table.Name] = table
+	}
+	sinktest.RunReads(t, func(*testing.T) sinktest.Harness {
+		store := NewStore()
+		return sinktest.Harness{
+			Tables: tables, ClaimTimeout: 6 * time.Hour, Age: store.Age,
+			Open: func(o sinktest.Options) sinks.Sink {
+				return Open(store, Options{FlushInterval: o.FlushInterval, FlushTime: time.Millisecond, ClaimTimeout: 6 * time.Hour})
+			},
+			Rows: func(table, business string) (rows []sinktest.Row) {
+				for id := range store.Rows(table, business) {
+					rows = append(rows, sinktest.Row{ID: id})
+				}
+				return rows
+			},
+		}
+	})
+}
+
+func tableOf[T any](t *testing.T, name string) *sinks.Table {
+	t.Helper()
+	plan, err := mapping.Compile[T](name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan.Table()
+}
