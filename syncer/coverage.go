@@ -90,11 +90,17 @@ func (st *stream) cover(ctx context.Context) error {
 		if err := st.close(ctx, lost); err != nil {
 			return err
 		}
-		if err := st.beginResync(ctx); err != nil {
+		// One under way may have seen their rows before they were lost.
+		if err := st.newResync(ctx); err != nil {
 			return err
 		}
 	}
-	return st.storeCoverage(ctx, st.source.identity().locations)
+	// Not what the key has by now: that may be others.
+	st.mu.Lock()
+	covered := slices.DeleteFunc(append(slices.Clone(st.covered.Locations), gained...),
+		func(l string) bool { return slices.Contains(lost, l) })
+	st.mu.Unlock()
+	return st.storeCoverage(ctx, covered)
 }
 
 // firstCoverage notes the locations with which the mirror begins.
@@ -106,7 +112,7 @@ func (st *stream) firstCoverage(ctx context.Context) error {
 }
 
 func (st *stream) storeCoverage(ctx context.Context, locations []string) error {
-	c := &coverage{Locations: slices.Sorted(slices.Values(locations))}
+	c := &coverage{Locations: slices.Compact(slices.Sorted(slices.Values(locations)))}
 	text, err := json.Marshal(c)
 	if err != nil {
 		return fmt.Errorf("coverage: %w", err)

@@ -131,16 +131,18 @@ func (st *stream) fill(ctx context.Context) error {
 	if st.def.kind == totalsKind {
 		return st.fillTotals(ctx)
 	}
-	return st.attempt(ctx, sinks.WalkBackfill, func(ctx context.Context) error {
-		if err := st.cover(ctx); err != nil {
-			return err
-		}
-		var errs []error
-		for _, t := range st.followed() {
-			errs = append(errs, st.unlessClosed(t.location, t.fill(ctx)))
-		}
-		return errors.Join(errs...)
-	})
+	return st.attempt(ctx, sinks.WalkBackfill, st.fillTracks)
+}
+
+func (st *stream) fillTracks(ctx context.Context) error {
+	if err := st.cover(ctx); err != nil {
+		return err
+	}
+	var errs []error
+	for _, t := range st.followed() {
+		errs = append(errs, st.unlessClosed(t.location, t.fill(ctx)))
+	}
+	return errors.Join(errs...)
 }
 
 // snapshots asks for the key and for the lists without a cursor.

@@ -50,6 +50,17 @@ func (st *stream) resync(ctx context.Context, confirmed bool) error {
 	}
 	defer release()
 	return st.attempt(ctx, sinks.WalkFull, func(ctx context.Context) error {
+		if err := st.walkAll(ctx); err != nil {
+			return err
+		}
+		return st.sweep(ctx, confirmed)
+	})
+}
+
+// walkAll walks everything again, and what locations gained meanwhile open: their
+// rows may stand behind the walk's cursor, and are not gone.
+func (st *stream) walkAll(ctx context.Context) error {
+	for {
 		if err := st.beginResync(ctx); err != nil {
 			return err
 		}
@@ -65,8 +76,30 @@ func (st *stream) resync(ctx context.Context, confirmed bool) error {
 		if err := st.exclusive(ctx, st.guard, st.catchUp); err != nil {
 			return err
 		}
-		return st.sweep(ctx, confirmed)
-	})
+		if gained, _ := st.uncovered(); len(gained) > 0 {
+			if err := st.fillTracks(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if st.walkedAll() {
+			return nil
+		}
+	}
+}
+
+// walkedAll tells whether the full resync under way has seen all of every track
+// there is now.
+func (st *stream) walkedAll() bool {
+	first := st.resyncVersion()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for _, t := range st.tracks {
+		if t.full.FirstVersion != first || !t.full.Done && t.full.Position != positionWalked {
+			return false
+		}
+	}
+	return true
 }
 
 // expect counts what the walk will bring, for its forecast.
@@ -97,11 +130,19 @@ func (y *Syncer) longTurn(ctx context.Context) (release func(), err error) {
 // the one under way. All tracks share its version, so that a row which moves from
 // one track's location to another's is seen by one of them.
 func (st *stream) beginResync(ctx context.Context) error {
-	first := st.resyncVersion()
-	if first == 0 {
-		first = st.source.syncer.versions.take(1)
-		st.source.log.Info("full resync begins", "stream", st.def.name)
+	if first := st.resyncVersion(); first != 0 {
+		return st.joinResync(ctx, first)
 	}
+	return st.newResync(ctx)
+}
+
+// newResync begins a full resync, in the place of one that is under way.
+func (st *stream) newResync(ctx context.Context) error {
+	st.source.log.Info("full resync begins", "stream", st.def.name)
+	return st.joinResync(ctx, st.source.syncer.versions.take(1))
+}
+
+func (st *stream) joinResync(ctx context.Context, first uint64) error {
 	for _, t := range st.followed() {
 		if t.checkpoint(sinks.WalkFull).FirstVersion == first {
 			continue
@@ -118,14 +159,23 @@ func (st *stream) beginResync(ctx context.Context) error {
 	return nil
 }
 
-// resyncVersion is the first version of the full resync under way, 0 for none.
+// resyncVersion is the first version of the full resync under way, 0 for none. One
+// that a later one of other tracks has overtaken is not under way any more: its
+// location was not configured for a while.
 func (st *stream) resyncVersion() (first uint64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	under := false
 	for _, t := range st.tracks {
-		if t.resyncing() {
-			first = max(first, t.full.FirstVersion)
+		switch {
+		case t.full.FirstVersion > first:
+			first, under = t.full.FirstVersion, t.resyncing()
+		case t.full.FirstVersion == first:
+			under = under || t.resyncing()
 		}
+	}
+	if !under {
+		return 0
 	}
 	return first
 }

@@ -92,7 +92,7 @@ func (st *stream) nextWalk() uint64 {
 // succeeded notes the end of a walk that went well. A stream is well when its walks
 // of all kinds are: a backfill that fails is not hidden by the walks beside it.
 func (st *stream) succeeded(ctx context.Context, kind string) {
-	filled := st.filled()
+	filled := st.filled() && !st.changedLocations()
 	st.mu.Lock()
 	st.lastSuccess = time.Now()
 	delete(st.failing, kind)

@@ -3,6 +3,7 @@ package syncer
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,6 +60,9 @@ const heldPrefix = "held: "
 // that a person has to look (DESIGN R6).
 func (st *stream) sweep(ctx context.Context, confirmed bool) error {
 	sw := st.newSweep()
+	if sw.query.Below == 0 {
+		return errors.New("sweep without a full resync") // it would take every row for gone
+	}
 	if err := sw.count(ctx); err != nil {
 		return err
 	}
@@ -180,13 +184,14 @@ func (sw *sweep) sample(ctx context.Context) (alive int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("read what the full resync did not see: %w", err)
 	}
-	rows = slices.DeleteFunc(rows, func(r sinks.LiveRow) bool { return sw.reason(r) != reasonGone })
+	// Those in quarantine were seen, and are all asked for.
+	rows = slices.DeleteFunc(rows, func(r sinks.LiveRow) bool { return sw.reason(r) != reasonGone || st.maybeBad(r.ID) })
 	for i := range min(sampleSize, len(rows)) {
 		id := rows[i*len(rows)/min(sampleSize, len(rows))].ID
 		sw.run.Requests++
-		_, _, err := st.def.one(ctx, st.source.link.backfill, id)
+		raw, _, err := st.def.one(ctx, st.source.link.backfill, id)
 		switch {
-		case err == nil:
+		case err == nil, len(raw) > 0: // it is there, whether or not it is understood
 			alive++
 		case !api.IsNotFound(err):
 			return 0, fmt.Errorf("ask for %s %q before it is removed: %w", st.def.name, id, err)
@@ -301,6 +306,8 @@ func (sw *sweep) decide(ctx context.Context, in *intake, r sinks.LiveRow, ask bo
 // confirm asks for one row; 404 tells that it is gone.
 func (st *stream) confirm(ctx context.Context, in *intake, id string) (gone bool, err error) {
 	in.counts.Requests++
+	// Taken before it is asked: see versions.
+	version := st.source.syncer.versions.take(1)
 	raw, date, err := st.def.one(ctx, st.source.link.backfill, id)
 	switch {
 	case api.IsNotFound(err):
@@ -309,7 +316,7 @@ func (st *stream) confirm(ctx context.Context, in *intake, id string) (gone bool
 		return false, fmt.Errorf("ask for %s %q before it is removed: %w", st.def.name, id, err)
 	}
 	in.rewrite = true
-	in.row(st.def.plan.NewMapper(), raw, st.source.syncer.versions.take(1), st.source.at(date), placed{id: id})
+	in.row(st.def.plan.NewMapper(), raw, version, st.source.at(date), placed{id: id})
 	return false, nil
 }
 

@@ -1,0 +1,322 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// shop is a fake with products of several locations, of which its key sees some.
+type shop struct {
+	*fake
+	*world
+	slow   bool            // lists without updated_since come row by row
+	broken map[string]bool // locations whose own list fails
+	walked func(cursor string)
+}
+
+const shopStream = "products"
+
+func inShop(t *testing.T, test func(t *testing.T, s *shop)) {
+	t.Helper()
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		s := &shop{fake: f, world: w, broken: map[string]bool{}}
+		f.on("/products", s.list)
+		test(t, s)
+	})
+}
+
+// stock gives a location so many products, behind those there are. Those of l1 are
+// the newest: what the others have, no incremental walk brings.
+func (s *shop) stock(location string, n int) {
+	rows := s.fake.rows["/products"]
+	changed := stamp(-2 * time.Hour)
+	if location == "l1" {
+		changed = stamp(-time.Hour)
+	}
+	for i := range n {
+		row := product(fmt.Sprintf("%s-%03d", location, i), location, changed)
+		rows = append(rows, row)
+		s.on("/products/"+idOf(row), func(w http.ResponseWriter, _ *http.Request) bool {
+			if slices.Contains(s.fake.rows["/products"], row) && s.sees(row) {
+				fmt.Fprint(w, row)
+			} else {
+				fakeError(w, 404, "not_found")
+			}
+			return true
+		})
+	}
+	s.set("/products", rows...)
+}
+
+func idOf(row string) string {
+	_, rest, _ := strings.Cut(row, `"id":"`)
+	id, _, _ := strings.Cut(rest, `"`)
+	return id
+}
+
+func (s *shop) sees(row string) bool {
+	_, rest, _ := strings.Cut(row, `"location_id":"`)
+	location, _, _ := strings.Cut(rest, `"`)
+	return strings.Contains(s.me, `"`+location+`"`)
+}
+
+// access sets the locations of the key.
+func (s *shop) access(locations ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, rest, _ := strings.Cut(s.me, `"location_ids":[`)
+	_, rest, _ = strings.Cut(rest, "]")
+	head, _, _ := strings.Cut(s.me, `"location_ids":[`)
+	s.me = head + `"location_ids":["` + strings.Join(locations, `","`) + `"]` + rest
+}
+
+func (s *shop) list(w http.ResponseWriter, r *http.Request) bool {
+	q := r.URL.Query()
+	location := q.Get("location_id")
+	if s.broken[location] {
+		fakeError(w, 500, "server_error")
+		return true
+	}
+	since, limit := time.Time{}, pageLimit
+	if text := q.Get("updated_since"); text != "" {
+		since, _ = time.Parse(time.RFC3339Nano, text) //nolint:errcheck // the syncer's own
+	} else {
+		if s.walked != nil {
+			s.walked(q.Get("cursor"))
+		}
+		if s.slow {
+			limit = 1
+		}
+	}
+	all := s.fake.rows["/products"]
+	at, _ := strconv.Atoi(q.Get("cursor")) //nolint:errcheck // empty at first
+	var rows []string
+	for ; at < len(all) && len(rows) < limit; at++ {
+		row := all[at]
+		if s.sees(row) && strings.Contains(row, `"location_id":"`+location) && !stampIn(row).Before(since) {
+			rows = append(rows, row)
+		}
+	}
+	next, more := "null", at < len(all)
+	if more {
+		next = strconv.Quote(strconv.Itoa(at))
+	}
+	fmt.Fprintf(w, `{"data":[%s],"next_cursor":%s,"has_more":%v}`, strings.Join(rows, ","), next, more)
+	return true
+}
+
+// live counts the live rows of a location, and buried those with a reason.
+func (s *shop) live(location string) (live int, buried map[string]int) {
+	buried = map[string]int{}
+	for id, row := range s.store.Rows(shopStream, "b1") {
+		switch {
+		case !strings.HasPrefix(id, location+"-"):
+		case row.Deleted:
+			buried[row.Reason]++
+		default:
+			live++
+		}
+	}
+	return live, buried
+}
+
+// source is a source of the products alone.
+func (s *shop) source(locations ...string) Source {
+	return s.one(func(c *Source) { c.Streams, c.Locations = []string{shopStream}, locations })
+}
+
+// interrupted makes a full resync that ends with the process when a page is asked
+// for.
+func (s *shop) interrupted(t *testing.T, cursor string) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	enough := errors.New("enough")
+	s.walked = func(at string) {
+		if at == cursor {
+			cancel(enough)
+		}
+	}
+	_, err := s.syncer.RunOnce(ctx, Selection{Full: true}, nil)
+	s.mu.Lock()
+	s.walked = nil
+	s.mu.Unlock()
+	if !errors.Is(err, enough) {
+		t.Fatalf("error %v", err)
+	}
+	s.close()
+}
+
+// A location that is gained while the list of another is walked is walked after it.
+func TestALocationGainedWhileAnotherOpens(t *testing.T) {
+	inShop(t, func(t *testing.T, s *shop) {
+		for _, l := range []string{"l2", "l3", "l1"} {
+			s.stock(l, 120)
+		}
+		s.access("l1")
+		s.schedule = Schedule{Snapshots: "@every 20s"}
+		s.run(s.source())
+		s.until("filled", time.Hour, s.filled)
+		s.mu.Lock()
+		s.slow = true
+		s.mu.Unlock()
+		s.access("l1", "l2")
+		s.until("some of the first", 10*time.Minute, func() bool { n, _ := s.live("l2"); return n > 5 })
+		s.access("l1", "l2", "l3")
+		s.until("all of both", 20*time.Minute, func() bool {
+			two, _ := s.live("l2")
+			three, _ := s.live("l3")
+			return two == 120 && three == 120
+		})
+	})
+}
+
+// A location that is lost in the middle of a full resync is closed, whether or not
+// the walk had come past its rows.
+func TestALocationLostDuringAFullResync(t *testing.T) {
+	inShop(t, func(t *testing.T, s *shop) {
+		s.stock("l2", 40)
+		s.stock("l1", 500)
+		s.access("l1", "l2")
+		s.open(s.source())
+		s.once(Selection{})
+		s.interrupted(t, "200")
+		s.access("l1")
+		s.open(s.source())
+		if _, err := s.full(Selection{}); err != nil {
+			t.Fatal(err)
+		}
+		if n, buried := s.live("l2"); n != 0 || buried[reasonNoAccess] != 40 {
+			t.Errorf("%d rows of the lost location live, buried %v", n, buried)
+		}
+		if n, _ := s.live("l1"); n != 500 {
+			t.Errorf("%d of 500 rows live", n)
+		}
+	})
+}
+
+// The rows of a location that comes back during a full resync may stand behind its
+// cursor: they are walked before the sweep.
+func TestALocationRegainedDuringAFullResync(t *testing.T) {
+	inShop(t, func(t *testing.T, s *shop) {
+		s.stock("l2", 60)
+		s.stock("l1", 150)
+		s.access("l1", "l2")
+		s.schedule = Schedule{Snapshots: "@every 20s"}
+		s.run(s.source())
+		s.until("filled", time.Hour, s.filled)
+		s.mu.Lock()
+		s.slow = true
+		s.mu.Unlock()
+		s.access("l1")
+		s.until("a part of the full resync", 10*time.Minute, func() bool {
+			p := s.stream(shopStream).Progress
+			return p != nil && p.Walk == sinks.WalkFull && p.Pages > 20
+		})
+		s.access("l1", "l2")
+		s.until("its end", 20*time.Minute, func() bool { return !s.stream(shopStream).LastResync.IsZero() })
+		if held := s.stream(shopStream).SweepHeld; held != nil {
+			t.Errorf("held: %v", held)
+		}
+		if n, buried := s.live("l2"); n != 60 {
+			t.Errorf("%d of 60 rows live, buried %v", n, buried)
+		}
+	})
+}
+
+// A full resync of a location that was not configured for a while is begun anew, not
+// gone on with: the others have had another since.
+func TestAFullResyncThatWasOvertakenBeginsAnew(t *testing.T) {
+	inShop(t, func(t *testing.T, s *shop) {
+		s.stock("l1", 30)
+		s.stock("l2", 500)
+		s.access("l1", "l2")
+		s.open(s.source("l1", "l2"))
+		s.once(Selection{})
+		s.interrupted(t, "430") // of l2
+		s.open(s.source("l1"))
+		for range 2 { // the first ends the one under way; the second's sweep is held
+			s.full(Selection{}) //nolint:errcheck // seen below
+		}
+		s.close()
+		s.set("/products", s.fake.rows["/products"][1:]...)
+		s.open(s.source("l1", "l2"))
+		if _, err := s.full(Selection{}); err != nil {
+			t.Fatal(err)
+		}
+		if n, buried := s.live("l1"); n != 29 || buried[reasonGone] != 1 {
+			t.Errorf("%d rows live, buried %v", n, buried)
+		}
+	})
+}
+
+// The list of a gained location that fails is not hidden by the walks beside it.
+func TestAGainedLocationThatFailsShows(t *testing.T) {
+	inShop(t, func(t *testing.T, s *shop) {
+		s.stock("l1", 10)
+		s.stock("l2", 10)
+		s.access("l1")
+		s.run(s.source())
+		s.until("filled", time.Hour, s.filled)
+		s.mu.Lock()
+		s.broken["l2"] = true
+		s.mu.Unlock()
+		s.access("l1", "l2")
+		failing := func() bool {
+			state := s.stream(shopStream).State
+			return state == StateFailing || state == StateUnreachable
+		}
+		s.until("the failure", 20*time.Minute, failing)
+		for range 600 {
+			time.Sleep(time.Second)
+			if !failing() {
+				t.Fatalf("state %s", s.stream(shopStream).State)
+			}
+		}
+		s.mu.Lock()
+		s.broken["l2"] = false
+		s.mu.Unlock()
+		s.until("the gained location", 10*time.Minute, func() bool {
+			n, _ := s.live("l2")
+			return n == 10 && s.stream(shopStream).State == StateRunning
+		})
+	})
+}
+
+// Rows that are there when they are asked for one by one are not gone, whether or
+// not they are understood; those in quarantine were seen.
+func TestASampleOfRowsThatAreNotUnderstood(t *testing.T) {
+	for _, listed := range []bool{true, false} {
+		inShop(t, func(t *testing.T, s *shop) {
+			s.stock("l1", 460)
+			s.open(s.source())
+			s.once(Selection{})
+			rows := slices.Clone(s.fake.rows["/products"])
+			for i := range 60 {
+				bad := strings.Replace(rows[i], `"position":1`, `"position":"?"`, 1)
+				s.on("/products/"+idOf(bad), func(w http.ResponseWriter, _ *http.Request) bool { fmt.Fprint(w, bad); return true })
+				rows[i] = bad
+			}
+			if !listed {
+				rows = rows[60:]
+			}
+			s.set("/products", rows...)
+			_, err := s.full(Selection{})
+			held, isHeld := errors.AsType[*SweepHeld](err)
+			if listed && err != nil || !listed && (!isHeld || held.Alive != sampleSize) {
+				t.Errorf("listed %v: error %v", listed, err)
+			}
+			if n, buried := s.live("l1"); n != 460 {
+				t.Errorf("listed %v: %d of 460 rows live, buried %v", listed, n, buried)
+			}
+		})
+	}
+}
