@@ -22,12 +22,14 @@ import (
 // started, cut off and lied to.
 type episode struct {
 	*world
-	plan  scenario
-	real  *realWarehouse // nil: the warehouse is memsink's
-	began time.Time
-	todo  []task // in order of time
-	keys  []*credentials
-	log   []string
+	plan    scenario
+	second  *world           // another daemon on the same warehouse
+	streams map[int][]string // that the configuration names, by restaurant
+	real    *realWarehouse   // nil: the warehouse is memsink's
+	began   time.Time
+	todo    []task // in order of time
+	keys    []*credentials
+	log     []string
 
 	wall   atomic.Int64 // the machine's wall clock minus the bubble's, in nanoseconds
 	frozen atomic.Bool  // the restaurants stand still
@@ -39,12 +41,13 @@ type episode struct {
 	stirs   *rand.Rand
 	stirred int
 
-	watch   *watch
-	blurred map[rowName]bool // rows that were served other than they are
-	excused []stretch        // when a 429 may be the doing of others
-	did     map[string]int   // by kind of event
-	asked   int
-	wrong   []string
+	watch     *watch
+	blurred   map[rowName]bool // rows that were served other than they are
+	excused   []stretch        // when a 429 may be the doing of others
+	did       map[string]int   // by kind of event
+	asked     int
+	processes int // runs of the program
+	wrong     []string
 }
 
 // task is something to do at an instant.
@@ -82,7 +85,7 @@ func (c *credentials) set(key, next string) {
 func newEpisode(t *testing.T, p scenario) *episode {
 	time.Sleep(time.Until(p.start))
 	e := &episode{
-		plan: p, began: time.Now(), did: map[string]int{}, blurred: map[rowName]bool{},
+		plan: p, began: time.Now(), did: map[string]int{}, streams: map[int][]string{}, blurred: map[rowName]bool{},
 		delays: rand.New(rand.NewPCG(p.seed, 2)), stirs: rand.New(rand.NewPCG(p.seed, 3)),
 	}
 	opts := p.box
@@ -115,6 +118,10 @@ func (e *episode) serviceNow() time.Time { return time.Now().Add(e.plan.ahead) }
 func (e *episode) onThisMachine(o *Options) {
 	o.Now = func() time.Time { return time.Now().Add(time.Duration(e.wall.Load())) }
 	o.API.Transport = slowLine{e}
+	if e.shared() { // each run of the program is a process of its own
+		e.processes++
+		o.Exclusive, o.Process = false, sinks.Process{ID: fmt.Sprintf("run%d", e.processes), Name: "host"}
+	}
 	if e.real != nil {
 		o.Sink = e.real.open()
 	}
@@ -226,7 +233,14 @@ func (e *episode) up() {
 		e.real.setDown(false)
 	}
 	e.run(e.configured()...)
+	if e.real == nil {
+		e.sink.SetDown(e.down)
+	}
 }
+
+// shared tells whether other daemons may be on the warehouse. The real one's clock
+// is not the bubble's, so that claims to sources mean nothing there.
+func (e *episode) shared() bool { return e.real == nil && e.plan.seed%2 == 1 }
 
 // end stops the daemon in good order, or what is left of it.
 func (e *episode) end() {
@@ -249,7 +263,8 @@ func (e *episode) configured() []Source {
 	var all []Source
 	for i, c := range e.keys {
 		s := Source{
-			Name: fmt.Sprintf("r%d", i), BaseURL: "http://api.test/v1",
+			Streams: e.streams[i],
+			Name:    fmt.Sprintf("r%d", i), BaseURL: "http://api.test/v1",
 			Key:     func() string { key, _ := c.get(); return key },
 			NextKey: func() string { _, next := c.get(); return next },
 		}

@@ -35,6 +35,8 @@ var kinds = []*kind{
 	{"key deleted", 2, keyDeleted},
 	{"scopes", 4, scopesChange},
 	{"limits", 4, limitsChange},
+	{"configuration", 4, configuration},
+	{"second daemon", 4, secondDaemon},
 	{"other key", 3, otherKey},
 	{"same key", 3, sameKey},
 }
@@ -100,6 +102,9 @@ func (e *episode) setDown(down bool) {
 		return
 	}
 	e.sink.SetDown(down)
+	if e.second != nil {
+		e.second.sink.SetDown(down)
+	}
 }
 
 func clockStep(e *episode, g *rand.Rand) string {
@@ -355,4 +360,61 @@ func keyLocations(e *episode, g *rand.Rand) string {
 		e.updateKey(b, func(k *sandbox.Key) { k.AllLocations, k.LocationIDs = true, nil })
 	})
 	return fmt.Sprintf("of restaurant %d are %q for %s", b, ids, d)
+}
+
+// configuration has one source mirror some streams only, for a while, and moves the
+// schedule; the daemon reads its configuration anew.
+func configuration(e *episode, g *rand.Rand) string {
+	b, d := e.anyBusiness(g), e.aWhile(g)
+	e.streams[b] = pick(g, nil, []string{"sales_orders"}, []string{"products", "locations", "sales_daily"})
+	e.schedule.Incremental = atEvery(e.plan.every * time.Duration(1+g.IntN(2)))
+	e.reload()
+	e.after(d, "configuration is as it was", func() {
+		delete(e.streams, b)
+		e.reload()
+	})
+	return fmt.Sprintf("restaurant %d has %q for %s, incremental %s", b, e.streams[b], d, e.schedule.Incremental)
+}
+
+// reload has a daemon that runs read its configuration.
+func (e *episode) reload() {
+	for _, w := range []*world{e.world, e.second} {
+		if w == nil || w.stop == nil {
+			continue
+		}
+		if _, err := w.syncer.Apply(e.configured(), e.schedule); err != nil {
+			e.fault("apply the configuration: %v", err)
+		}
+	}
+}
+
+// secondDaemon starts another daemon on the same warehouse, for a while. It serves
+// what the first one does not, and takes over when that one dies.
+func secondDaemon(e *episode, g *rand.Rand) string {
+	if e.second != nil || !e.shared() {
+		return "not now"
+	}
+	w := &world{
+		t: e.t, box: e.box, handler: e.handler, transport: e.transport, store: e.store,
+		flush: e.flush, schedule: e.schedule, tune: e.tune, verbose: e.verbose,
+	}
+	e.second = w
+	w.run(e.configured()...)
+	w.sink.SetDown(e.down)
+	d, dies := e.aWhile(g), g.IntN(2) == 0
+	kept := g.IntN(4)
+	e.after(d, "second daemon ends", func() {
+		if dies {
+			w.sink.Crash(kept)
+		}
+		e.endSecond()
+	})
+	return fmt.Sprintf("for %s, dies %v", d, dies)
+}
+
+func (e *episode) endSecond() {
+	if e.second != nil {
+		e.second.halt()
+		e.second = nil
+	}
 }

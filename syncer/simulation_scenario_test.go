@@ -62,7 +62,7 @@ func newScenario(seed uint64) scenario {
 		Reconcile: atEvery(min(max(2*p.every, 15*time.Minute), 6*time.Hour)),
 	}
 	p.ahead = pick(g, 0, 0, between(g, -3*time.Second, 3*time.Second), between(g, -2*time.Hour, 2*time.Hour))
-	p.delay = pick(g, 0, 0, 50*time.Millisecond, 400*time.Millisecond, 3*time.Second)
+	p.delay = pick(g, 0, 0, 50*time.Millisecond, 400*time.Millisecond, 3*time.Second, 20*time.Second)
 	p.stir = pick(g, 0, 0.02, 0.1, 0.3)
 	p.untold = g.IntN(2) == 0
 	p.box = newBox(g, p.span)
@@ -100,7 +100,7 @@ func newReadings(g *rand.Rand) sandbox.Readings {
 		NullUpdatedAt:  pick(g, 0, 0, 3, 10),
 		StampDelay:     pick(g, 0, 0, 10*time.Second, sandbox.MaxStampDelay-2*time.Second),
 		StampPrecision: pick(g, time.Millisecond, time.Second, time.Microsecond),
-		ShortPages:     pick(g, 0, 5, 20, 50),
+		ShortPages:     pick(g, 0, 3, 8, 20, 50),
 	}
 	return r
 }

@@ -22,23 +22,29 @@ import (
 //     lives or is in quarantine, and nothing else lives.
 //   - A watermark never goes back, and never more than a minute past the service's
 //     clock.
-//   - Two rows that the service sent never have one version.
+//   - Two rows of a source that the service sent never have one version.
 type watch struct {
 	e  *episode
 	mu sync.Mutex // guards the episode's list of wrongs
 
 	seed     maphash.Seed
-	versions map[uint64]uint64    // hash of what was stored with it
-	marks    map[string]time.Time // watermark by source, stream and walk
-	born     map[string]time.Time // since when the incremental walks see everything
-	filled   map[string]bool      // the backfill is durable
-	opened   map[string][]string  // locations whose rows were brought, by source and stream
+	versions map[sourceVersion]uint64 // hash of what was stored with it
+	marks    map[string]time.Time     // watermark by source, stream and walk
+	born     map[string]time.Time     // since when the incremental walks see everything
+	filled   map[string]bool          // the backfill is durable
+	opened   map[string][]string      // locations whose rows were brought, by source and stream
 	checked  int
+}
+
+// sourceVersion is a version, which is a source's own: two daemons may share the rest.
+type sourceVersion struct {
+	source  string
+	version uint64
 }
 
 func newWatch(e *episode) *watch {
 	return &watch{
-		e: e, seed: maphash.MakeSeed(), versions: map[uint64]uint64{},
+		e: e, seed: maphash.MakeSeed(), versions: map[sourceVersion]uint64{},
 		marks: map[string]time.Time{}, born: map[string]time.Time{}, filled: map[string]bool{}, opened: map[string][]string{},
 	}
 }
@@ -69,25 +75,25 @@ func (v *watch) stored(c *sinks.Commit, durable bool) {
 func (v *watch) versionsOf(c *sinks.Commit) {
 	if c.Batch != nil {
 		for _, r := range c.Batch.Rows {
-			v.version(r.Version, c.Stream, r.ID, r.Raw)
+			v.version(sourceVersion{c.Source, r.Version}, c.Stream, r.ID, r.Raw)
 		}
 	}
 	for _, t := range c.Tombstones {
 		if t.Raw == nil {
 			continue // a sweep buries with the one version of its full resync
 		}
-		v.version(t.Version, c.Stream, t.ID, t.Raw)
+		v.version(sourceVersion{c.Source, t.Version}, c.Stream, t.ID, t.Raw)
 	}
 }
 
-func (v *watch) version(n uint64, stream, id string, raw []byte) {
+func (v *watch) version(n sourceVersion, stream, id string, raw []byte) {
 	var h maphash.Hash
 	h.SetSeed(v.seed)
 	_, _ = h.WriteString(stream + "\x00" + id + "\x00") // a maphash never fails
 	_, _ = h.Write(raw)
 	sum := h.Sum64()
 	if old, known := v.versions[n]; known && old != sum {
-		v.e.fault("version %d belongs to two rows, one of them %s %q", n, stream, id)
+		v.e.fault("version %+v belongs to two rows, one of them %s %q", n, stream, id)
 	}
 	v.versions[n] = sum
 }
