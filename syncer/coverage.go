@@ -52,7 +52,39 @@ func (st *stream) uncovered() (gained, lost []string) {
 // yet with which the mirror began.
 func (st *stream) changedLocations() bool {
 	gained, lost := st.uncovered()
-	return len(gained)+len(lost) > 0 || st.coversAll() && !st.coverageKnown()
+	return len(gained)+len(lost) > 0 || st.coversAll() && !st.coverageKnown() || len(st.reopened()) > 0
+}
+
+// positionClosed is the Position of a full resync that has ended while the track's
+// location was not the key's: its rows may have been removed. Should it be the
+// key's again, they are walked again.
+const positionClosed = "closed: not a location of the key"
+
+// closed tells whether the track's location is not the key's, or not active.
+func (t *track) closed() bool {
+	return t.location != "" && slices.Contains(t.stream.source.identity().inactive, t.location)
+}
+
+// reopened are the tracks of configured locations that are the key's again.
+func (st *stream) reopened() []*track {
+	return slices.DeleteFunc(st.followed(), func(t *track) bool {
+		return t.checkpoint(sinks.WalkFull).Position != positionClosed || t.closed()
+	})
+}
+
+// reopenTracks begins the backfills of such tracks anew.
+func (st *stream) reopenTracks(ctx context.Context) error {
+	for _, t := range st.reopened() {
+		if err := t.store(ctx, t.fresh(sinks.WalkBackfill)); err != nil {
+			return err
+		}
+		full := t.checkpoint(sinks.WalkFull)
+		full.Position = ""
+		if err := t.store(ctx, full); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (st *stream) coverageKnown() bool {
@@ -65,6 +97,9 @@ func (st *stream) coverageKnown() bool {
 // a lost one closes is found by a full resync.
 func (st *stream) cover(ctx context.Context) error {
 	if err := st.firstCoverage(ctx); err != nil {
+		return err
+	}
+	if err := st.reopenTracks(ctx); err != nil {
 		return err
 	}
 	gained, lost := st.uncovered()

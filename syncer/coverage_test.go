@@ -38,11 +38,11 @@ func inShop(t *testing.T, test func(t *testing.T, s *shop)) {
 // the newest: what the others have, no incremental walk brings.
 func (s *shop) stock(location string, n int) {
 	rows := s.fake.rows["/products"]
-	changed := stamp(-2 * time.Hour)
-	if location == "l1" {
-		changed = stamp(-time.Hour)
-	}
 	for i := range n {
+		changed := stamp(-2*time.Hour - time.Duration(n-i)*3*time.Minute)
+		if location == "l1" {
+			changed = stamp(-time.Hour)
+		}
 		row := product(fmt.Sprintf("%s-%03d", location, i), location, changed)
 		rows = append(rows, row)
 		s.on("/products/"+idOf(row), func(w http.ResponseWriter, _ *http.Request) bool {
@@ -256,6 +256,46 @@ func TestAFullResyncThatWasOvertakenBeginsAnew(t *testing.T) {
 			t.Errorf("%d rows live, buried %v", n, buried)
 		}
 	})
+}
+
+// The rows of a configured location that a sweep removed while it was not the key's
+// come back with it, and so do those of one that was not configured for a while.
+func TestAConfiguredLocationThatComesBack(t *testing.T) {
+	for _, configured := range []bool{true, false} {
+		inShop(t, func(t *testing.T, s *shop) {
+			s.stock("l2", 30)
+			s.stock("l1", 50)
+			s.access("l1", "l2")
+			s.open(s.source("l1", "l2"))
+			s.once(Selection{})
+			if configured {
+				s.access("l1")
+				s.close()
+				s.open(s.source("l1", "l2"))
+			} else {
+				s.close()
+				s.open(s.source("l1"))
+			}
+			time.Sleep(time.Minute)
+			if _, err := s.full(Selection{}); err != nil {
+				t.Fatal(err)
+			}
+			if n, buried := s.live("l2"); n != 0 || buried[reasonNoAccess] != 30 {
+				t.Fatalf("configured %v: %d rows live, buried %v", configured, n, buried)
+			}
+			s.close()
+			s.access("l1", "l2")
+			s.run(s.source("l1", "l2"))
+			s.until("its rows", 10*time.Minute, func() bool { n, _ := s.live("l2"); return n == 30 && s.filled() })
+			s.fake.asked("")
+			time.Sleep(30 * time.Minute)
+			for _, q := range s.fake.asked("/products") {
+				if query(q, "updated_since") == "" {
+					t.Errorf("walked once more: %s", q)
+				}
+			}
+		})
+	}
 }
 
 // The list of a gained location that fails is not hidden by the walks beside it.

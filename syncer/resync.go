@@ -26,11 +26,20 @@ func (st *stream) resyncDue(now time.Time) bool {
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	var newest sinks.Checkpoint
+	for _, t := range st.tracks {
+		if t.full.FirstVersion > newest.FirstVersion {
+			newest = t.full
+		}
+	}
 	for _, t := range st.tracks {
 		if t.resyncing() {
 			return true
 		}
 		last := later(t.full.StartedAt, t.back.StartedAt)
+		if t.full.FirstVersion < newest.FirstVersion && last.Before(newest.StartedAt) {
+			return true // its location was not configured then, and its rows may have been removed
+		}
 		if !last.IsZero() && !st.source.syncer.timetable().next(jobFull, st.source.cfg.Name, last).After(now) {
 			return true
 		}

@@ -328,6 +328,9 @@ func (sw *sweep) end(ctx context.Context, position string) error {
 	for _, t := range st.followed() {
 		cp := t.checkpoint(sinks.WalkFull)
 		cp.Done, cp.Position, cp.UpdatedAt = true, position, st.source.serviceNow().UTC()
+		if position == "" && t.closed() {
+			cp.Position = positionClosed
+		}
 		if err := st.source.save(ctx, st.def.name, cp, run); err != nil {
 			return err
 		}
