@@ -37,7 +37,7 @@ func inShop(t *testing.T, test func(t *testing.T, s *shop)) {
 // stock gives a location so many products, behind those there are. Those of l1 are
 // the newest: what the others have, no incremental walk brings.
 func (s *shop) stock(location string, n int) {
-	rows := s.fake.rows["/products"]
+	rows := s.rows["/products"]
 	for i := range n {
 		changed := stamp(-2*time.Hour - time.Duration(n-i)*3*time.Minute)
 		if location == "l1" {
@@ -46,7 +46,7 @@ func (s *shop) stock(location string, n int) {
 		row := product(fmt.Sprintf("%s-%03d", location, i), location, changed)
 		rows = append(rows, row)
 		s.on("/products/"+idOf(row), func(w http.ResponseWriter, _ *http.Request) bool {
-			if slices.Contains(s.fake.rows["/products"], row) && s.sees(row) {
+			if slices.Contains(s.rows["/products"], row) && s.sees(row) {
 				fmt.Fprint(w, row)
 			} else {
 				fakeError(w, 404, "not_found")
@@ -97,7 +97,7 @@ func (s *shop) list(w http.ResponseWriter, r *http.Request) bool {
 			limit = 1
 		}
 	}
-	all := s.fake.rows["/products"]
+	all := s.rows["/products"]
 	at, _ := strconv.Atoi(q.Get("cursor")) //nolint:errcheck // empty at first
 	var rows []string
 	for ; at < len(all) && len(rows) < limit; at++ {
@@ -247,7 +247,7 @@ func TestAFullResyncThatWasOvertakenBeginsAnew(t *testing.T) {
 			s.full(Selection{}) //nolint:errcheck // seen below
 		}
 		s.close()
-		s.set("/products", s.fake.rows["/products"][1:]...)
+		s.set("/products", s.rows["/products"][1:]...)
 		s.open(s.source("l1", "l2"))
 		if _, err := s.full(Selection{}); err != nil {
 			t.Fatal(err)
@@ -287,9 +287,9 @@ func TestAConfiguredLocationThatComesBack(t *testing.T) {
 			s.access("l1", "l2")
 			s.run(s.source("l1", "l2"))
 			s.until("its rows", 10*time.Minute, func() bool { n, _ := s.live("l2"); return n == 30 && s.filled() })
-			s.fake.asked("")
+			s.asked("")
 			time.Sleep(30 * time.Minute)
-			for _, q := range s.fake.asked("/products") {
+			for _, q := range s.asked("/products") {
 				if query(q, "updated_since") == "" {
 					t.Errorf("walked once more: %s", q)
 				}
@@ -339,7 +339,7 @@ func TestASampleOfRowsThatAreNotUnderstood(t *testing.T) {
 			s.stock("l1", 460)
 			s.open(s.source())
 			s.once(Selection{})
-			rows := slices.Clone(s.fake.rows["/products"])
+			rows := slices.Clone(s.rows["/products"])
 			for i := range 60 {
 				bad := strings.Replace(rows[i], `"position":1`, `"position":"?"`, 1)
 				s.on("/products/"+idOf(bad), func(w http.ResponseWriter, _ *http.Request) bool { fmt.Fprint(w, bad); return true })
