@@ -22,7 +22,9 @@ func sandboxCommand(g *globals) *cobra.Command {
 		Short: "Serve a working copy of the API with invented restaurants",
 		Long: `Serves the read side of the API, limits and errors included, with restaurants that
 are invented but believable, and prints a key of each kind. The same seed makes the
-same world. Faults strike on demand, from --fault or by POST /admin/faults.
+same world. Faults strike on demand, from --fault or by POST /admin/faults. The world
+changes by POST /admin/change, as in {"action": "purge", "stream": "products", "count": 3};
+the answer to {} names the actions.
 
 Faults:
 ` + wrapped(sandbox.FaultKinds()) + `
@@ -73,8 +75,8 @@ Readings, where the API's description leaves something open:
 	f.IntVar(&o.Limits.BusinessPerMinute, "restaurant-requests-per-minute", sandbox.DefaultLimits.BusinessPerMinute, "limit per restaurant, all keys together")
 	f.IntVar(&o.Limits.HeavyPerMinute, "heavy-requests-per-minute", sandbox.DefaultLimits.HeavyPerMinute, "limit of the sales totals, per key")
 	f.BoolVar(&o.NoLimits, "no-limits", false, "no limits at all")
-	f.StringArrayVar(&faults, "fault", nil, "`kind[=probability][,field=value...]`, fields count, skip, route, delay, retry_after, status; may be repeated")
-	f.StringArrayVar(&readings, "reading", nil, "`name[=value]`; may be repeated")
+	f.StringArrayVar(&faults, "fault", nil, "a `fault`: kind[=probability][,field=value...], fields count, skip, route, delay, retry_after, status; may be repeated")
+	f.StringArrayVar(&readings, "reading", nil, "a `reading`: name[=value]; may be repeated")
 	return cmd
 }
 

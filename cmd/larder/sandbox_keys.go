@@ -26,7 +26,11 @@ func printSandbox(w io.Writer, url string, keys []sandbox.Key) error {
 	_, err := fmt.Fprintf(w, `
 Ask it:  curl -H 'Authorization: Bearer %s' %s/me
 
-Mirror it: put that key, main, into a file named sandbox.key, and this into larder.yaml:
+Mirror it: put that key, main, into a file
+
+    echo %s > sandbox.key
+
+and this into larder.yaml:
 
 sources:
   - name: sandbox
@@ -34,8 +38,11 @@ sources:
     key_file: sandbox.key
 warehouse: {dsn: "embedded:./larder-data"}
 
-Then larder check, and larder run.
-`, keys[0].Value, url, url)
+Then
+
+    %s check
+    %s run
+`, keys[0].Value, url, keys[0].Value, url, self(), self())
 	return err
 }
 

@@ -23,7 +23,7 @@ running daemon.`,
 		Example: `  larder sql 'SELECT business_day, sum(totals_net_sales) FROM sales_orders GROUP BY 1 ORDER BY 1'
   larder sql --format JSONEachRow 'SELECT * FROM products LIMIT 3'
   larder sql - < report.sql`,
-		Args: cobra.ExactArgs(1),
+		Args: oneQuery,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			query, err := queryText(args[0], g.in)
 			if err != nil {
@@ -44,6 +44,18 @@ running daemon.`,
 	}
 	cmd.Flags().StringVar(&format, "format", "", "one of ClickHouse's `format`s, as in CSVWithNames, JSON, Vertical")
 	return cmd
+}
+
+// oneQuery takes exactly one argument, and tells of quotes when there are more.
+func oneQuery(_ *cobra.Command, args []string) error {
+	switch len(args) {
+	case 0:
+		return errors.New("a query is needed, as in larder sql 'SELECT count() FROM sales_orders'; - reads it from standard input")
+	case 1:
+		return nil
+	default:
+		return fmt.Errorf("one query is needed, and here are %d arguments: put the query in quotes", len(args))
+	}
 }
 
 func queryText(arg string, in io.Reader) (string, error) {

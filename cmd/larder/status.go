@@ -20,7 +20,20 @@ func statusCommand(g *globals) *cobra.Command {
 		Short: "Show every source and stream: state, lag, rows, last error",
 		Long: `Shows the state of the daemon that serves this configuration, or, when none runs,
 what the warehouse knows about the last one. Rows are those written since the daemon
-started, or without one, those that the warehouse holds.`,
+started, or without one, those that the warehouse holds.
+
+  state          running; backfill; sweep_held, waits for a person; off, for lack of a
+                 scope or by configuration; waiting, another process serves the source;
+                 unauthorized, key_disabled, unreachable, failing: the note says why and
+                 what to do, and it is tried again by itself; stopped, no daemon runs
+  last walk      how long ago the list was last walked to its end
+  newest change  the watermark: the newest change that is durable in the warehouse; lists
+                 without such a date have none
+  note           progress and forecast of a backfill or full resync, rows in quarantine,
+                 the last error
+
+In --json, durations (lag, expected_left) are in nanoseconds, lag is -1 before the first
+walk, and a time of the year 1 is one that has not come yet.`,
 		Example: `  larder status
   larder status --json | jq '.sources[].state'`,
 		Args: cobra.NoArgs,
@@ -54,7 +67,7 @@ func printStatus(w io.Writer, s syncer.Status) error {
 		src := &s.Sources[i]
 		fmt.Fprintf(w, "\n%s  %s%s\n", src.Name, src.State, headNote(src))
 		if src.Detail != "" {
-			fmt.Fprintf(w, "  %s\n", src.Detail)
+			fmt.Fprintf(w, "  %s%s\n", src.Detail, probe(s.Now, src))
 		}
 		if len(src.Streams) == 0 {
 			continue
@@ -80,6 +93,14 @@ func headLine(s syncer.Status) string {
 		return "No daemon runs (larder run starts one); this is what the warehouse knows."
 	}
 	return fmt.Sprintf("A daemon has been running for %s, since %s UTC.", age(s.Now.Sub(s.StartedAt)), s.StartedAt.UTC().Format(time.DateTime))
+}
+
+// probe tells when a source in trouble is asked again.
+func probe(now time.Time, s *syncer.SourceStatus) string {
+	if !s.NextProbe.After(now) {
+		return ""
+	}
+	return " (asked again in " + age(s.NextProbe.Sub(now)) + ")"
 }
 
 func rowsHeading(s syncer.Status) string {
@@ -128,7 +149,7 @@ func watermark(t time.Time) string {
 
 func note(st *syncer.StreamStatus) string {
 	var parts []string
-	if st.Progress != nil {
+	if st.Progress != nil && st.State != syncer.StateStarting {
 		parts = append(parts, forecast(st.Progress))
 	}
 	if st.Quarantined > 0 {

@@ -25,6 +25,16 @@ bistro  running  Bistro  3 of 120 requests in the last minute
   api_keys      running   0s ago     -                    1                             
   sales_orders  backfill  3h5m ago   2026-03-01 12:00:00  400                           400 of 600 rows, 1 request left
 `)
+	s.Sources[0].State, s.Sources[0].Detail, s.Sources[0].NextProbe = "unreachable", "no answer", now.Add(8*time.Second)
+	s.Sources[0].Streams = []syncer.StreamStatus{{Name: "sales_daily", State: "starting", Lag: -1, Progress: &syncer.Progress{}}}
+	want(t, s, `A daemon has been running for 5m15s, since 2026-03-01 11:54:45 UTC.
+
+bistro  unreachable  Bistro  3 of 120 requests in the last minute
+  no answer (asked again in 8s)
+  stream       state     last walk     newest change (UTC)  rows written since the start  note
+  sales_daily  starting  never walked  -                    0                             
+`)
+	s.Sources[0].State, s.Sources[0].Detail, s.Sources[0].NextProbe = "running", "", time.Time{}
 	s.StartedAt = time.Time{}
 	s.Sources[0].Streams = []syncer.StreamStatus{{Name: "sales_orders", State: "stopped", Lag: 52 * time.Hour, Rows: 7, Detail: "backfill not finished"}}
 	want(t, s, `No daemon runs (larder run starts one); this is what the warehouse knows.

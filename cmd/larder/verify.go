@@ -36,12 +36,15 @@ differ at first sight.
 
 Rows may change meanwhile: a difference counts only when it still stands after the
 next incremental walk, while the API's own answer stood still. What never stood still
-is told as moving, and what is in quarantine is listed; both are no difference.
+is told as moving, and what is in quarantine is listed; both are no difference. Settled
+are rows that differed at first sight and not any more after that walk. Of the totals
+(sales_daily), rows counts the days without a sale too, which the warehouse may leave out.
 
 Each line tells source, stream, id, field and both values. A field is a path in the
 API's JSON, or a column of the table. With --format json every finding is one JSON
 object on a line, and the last line is a summary; its "kind" is difference, moving,
-quarantined or summary.
+quarantined or summary. In the summary, took is in nanoseconds, and unjudged are rows
+that differed at first sight, but were too many to look at again.
 
 Exit codes: 0 no difference; 1 a difference, or something could not be compared;
 2 usage or configuration; 3 the API refused; 4 the warehouse could not be reached.`,

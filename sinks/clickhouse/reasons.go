@@ -60,7 +60,7 @@ var (
 	versionNoise  = regexp.MustCompile(` \(version [^()]*(\([^()]*\))?\)\.?`)
 	expectedNoise = regexp.MustCompile(`(?s) Expected one of: .{60,}?\. (\([A-Z_]+\))`)
 	systemHint    = regexp.MustCompile(` Maybe you meant system\.\w+\?\.`)
-	repeatedName  = regexp.MustCompile(`(\([A-Z_]{4,}\))(\. \([A-Z_]{4,}\))+`)
+	repeatedName  = regexp.MustCompile(`(\([A-Z_]{4,}\))(\.? \([A-Z_]{4,}\))+`)
 )
 
 func sentence(e *clickhousego.Exception) string {

@@ -12,7 +12,7 @@ import (
 const LibraryEnv = "LARDER_ENGINE"
 
 // ErrEngineMissing is returned when no engine library could be found or loaded.
-var ErrEngineMissing = errors.New("the embedded ClickHouse engine is missing")
+var ErrEngineMissing = errors.New("no embedded ClickHouse engine that works")
 
 // FindLibrary returns the path of the engine library: what LARDER_ENGINE names,
 // else the first that exists beside the executable, in the lib folder of its
