@@ -25,3 +25,8 @@ func EncodeForTest(s *Sink, source, business string, batch *sinks.Batch, copies 
 	n, err := io.Copy(io.Discard, r)
 	return n, err
 }
+
+// ProofStatements are the statements of SalesDays and SalesProducts.
+func ProofStatements(s *Sink, q sinks.DayQuery) (days, products string) {
+	return s.salesDays(q), s.salesProducts(q)
+}

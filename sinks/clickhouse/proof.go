@@ -73,7 +73,8 @@ FROM
 )
 GROUP BY day, figure
 HAVING sum(amount) != 0
-ORDER BY day, figure`, s.warehouse.table("sales_orders"), provenRows(q), between("business_day", q), between("day", q))
+ORDER BY day, figure
+SETTINGS optimize_move_to_prewhere_if_final = 1`, s.warehouse.table("sales_orders"), provenRows(q), between("business_day", q), between("day", q))
 }
 
 // provenRows is the condition of the rows of q on any day.
@@ -153,7 +154,8 @@ FROM
         `+"`items.product_id` AS product_id, `items.name` AS name, `items.quantity` AS quantity, `items.weight_kg` AS weight_kg,\n        `items.unit_price` AS unit_price, `items.total` AS total"+`, items_extras AS extras
     GROUP BY business_day, line
 )
-ORDER BY day, line`, s.warehouse.table("sales_orders"), provenRows(q), between("business_day", q))
+ORDER BY day, line
+SETTINGS optimize_move_to_prewhere_if_final = 1`, s.warehouse.table("sales_orders"), provenRows(q), between("business_day", q))
 }
 
 // Verdicts implements [sinks.Sink].

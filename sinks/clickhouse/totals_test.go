@@ -79,7 +79,10 @@ func TestOneRestaurantIsReadAlone(t *testing.T) {
 		}
 		m.store(fmt.Sprintf("biz-%02d", n), "sales_orders", &b)
 	}
+	provenDays, provenProducts := clickhouse.ProofStatements(m.Sink, sinks.DayQuery{Business: "biz-07", From: "2026-01-01", To: "2026-04-02"})
 	for what, sql := range map[string]string{
+		"proven days":    provenDays,
+		"proven lines":   provenProducts,
 		"days":           "SELECT business_day, sum(totals_net_sales) FROM sales_orders WHERE business_id = 'biz-07' AND business_day >= '2026-01-01' GROUP BY business_day",
 		"items":          "SELECT name, sum(total) FROM sales_items WHERE business_id = 'biz-07' AND business_day >= '2026-01-01' GROUP BY name",
 		"extras":         "SELECT name, count() FROM sales_item_extras WHERE business_id = 'biz-07' GROUP BY name",
@@ -87,10 +90,17 @@ func TestOneRestaurantIsReadAlone(t *testing.T) {
 		"refunds":        "SELECT refund_day, sum(amount) FROM sales_refunds WHERE business_id = 'biz-07' GROUP BY refund_day",
 		"removed":        "SELECT id, reason FROM sales_orders_removed WHERE business_id = 'biz-07'",
 		"computed":       "SELECT date, net_sales FROM sales_daily_computed WHERE business_id = 'biz-07' AND location_id IS NULL",
+		"proof":          "SELECT proven_until FROM proof WHERE business_id = 'biz-07' AND location_id IS NULL",
+		"data quality":   "SELECT order_id, rule FROM data_quality WHERE business_id = 'biz-07'",
 		"reconciliation": "SELECT date, verdict FROM reconciliation WHERE business_id = 'biz-07' AND location_id IS NULL",
 	} {
 		if read := m.wouldRead(sql); read == 0 || read > 2*(each+2*8192) {
 			t.Errorf("%s: reads %d rows of %d for a restaurant that has %d", what, read, each*restaurants, each)
+		}
+	}
+	for sql, reads := range map[string]bool{provenDays: false, provenProducts: false, "SELECT _raw FROM sales_orders": true} {
+		if plan := query(t, m.Sink, "EXPLAIN header = 1 "+sql, "TSVRaw"); strings.Contains(plan, "_raw String") != reads {
+			t.Errorf("whether the JSON of rows is read should be %t: %s", reads, plan)
 		}
 	}
 	if all := m.wouldRead("SELECT sum(total) FROM sales_items"); all < each*restaurants {

@@ -1,0 +1,117 @@
+package clickhouse_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+)
+
+// verdicts stores what reconciliation found.
+func (m *mirror) verdicts(business, source string, found ...sinks.Verdict) {
+	m.t.Helper()
+	receipt, err := m.Write(m.t.Context(), &sinks.Commit{Source: source, Business: business, Stream: "sales_orders", Verdicts: found})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	if err := receipt.Wait(m.t.Context()); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func asked(day, location, subject, verdict string, hour int) sinks.Verdict {
+	return sinks.Verdict{Day: day, Location: location, Subject: subject, Verdict: verdict, AskedAt: time.Date(2026, 4, 1, hour, 0, 0, 0, time.UTC)}
+}
+
+func TestReconciliationTakesVerdicts(t *testing.T) {
+	m := newMirror(t)
+	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"), orderRow("b", "l1", "2026-03-29", "[]"))
+	drift := asked("2026-03-28", "", sinks.SubjectProducts, sinks.VerdictDrift, 3)
+	drift.Differences, drift.OrderIDs = []sinks.Difference{{Figure: "p/p1: net", Service: "22.00", Mirror: "23.00"}}, []string{"a"}
+	healed := asked("2026-03-28", "l1", sinks.SubjectDaily, sinks.VerdictHealed, 4)
+	healed.Differences = []sinks.Difference{{Figure: "orders", Service: "1", Mirror: "0"}}
+	unproven := asked("2026-03-30", "", sinks.SubjectDaily, sinks.VerdictUnproven, 5)
+	unproven.Reason = "the day is missing"
+	m.verdicts("biz", "s", asked("2026-03-28", "", sinks.SubjectDaily, sinks.VerdictProven, 2), drift, healed, unproven,
+		asked("2026-03-28", "l1", sinks.SubjectProducts, sinks.VerdictProven, 6))
+	m.verdicts("biz", "other", asked("2026-03-28", "", sinks.SubjectProducts, sinks.VerdictProven, 9), asked("2026-03-28", "l1", sinks.SubjectDaily, sinks.VerdictDrift, 1))
+	m.expect("SELECT location_id, date, verdict, toHour(verdict_at), `verdict_differences.figure`, `verdict_differences.service`, `verdict_differences.mirror`, verdict_order_ids, verdict_reason FROM reconciliation WHERE business_id = 'biz' ORDER BY date, location_id",
+		"l1|2026-03-28|healed|4|['orders']|['1']|['0']|[]|",
+		`\N|2026-03-28|drift|3|['p/p1: net']|['22.00']|['23.00']|['a']|`,
+		`l1|2026-03-29|unproven|\N|[]|[]|[]|[]|`,
+		`\N|2026-03-29|unproven|\N|[]|[]|[]|[]|`,
+		`\N|2026-03-30|unproven|5|[]|[]|[]|[]|the day is missing`)
+	m.expect("SELECT verdict, mirror_net_sales, differences FROM reconciliation WHERE business_id = 'biz' AND location_id = 'l1' AND date = '2026-03-28'",
+		"healed|30|['orders','net_sales','items','discounts','tips','deposits','payments','by_type','by_channel','no totals']")
+}
+
+func TestProvenUntil(t *testing.T) {
+	m := newMirror(t)
+	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"), orderRow("b", "l2", "2026-03-30", "[]"), orderRow("gone", "l1", "2026-03-27", "[]"))
+	m.bury("biz", "sales_orders", "gone", "deleted")
+	m.bury("biz", "sales_orders", "never seen", "unpaid")
+	put[api.SalesOrder](m, "else", "sales_orders", orderRow("a", "l1", "2026-01-01", "[]"))
+	daily := func(location string, verdicts ...string) (all []sinks.Verdict) {
+		for i, v := range verdicts {
+			if v != "" {
+				all = append(all, asked(time.Date(2026, 3, 26+i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly), location, sinks.SubjectDaily, v, i))
+			}
+		}
+		return all
+	}
+	const p, h, d = sinks.VerdictProven, sinks.VerdictHealed, sinks.VerdictDrift
+	m.verdicts("biz", "s", daily("", p, h, p, p, p, d, p, sinks.VerdictUnsettled)...)
+	m.verdicts("biz", "s", daily("l1", p, p, p, "", p, p)...)                                                                                                         // a day was not asked about
+	m.verdicts("biz", "s", daily("l2", d, d, p, p, p, p)...)                                                                                                          // before its first order
+	m.verdicts("biz", "s", daily("l3", p, p)...)                                                                                                                      // it has no orders
+	m.verdicts("biz", "t", append(daily("", p, p, p), asked("2026-03-28", "", sinks.SubjectProducts, d, 9), asked("2026-03-29", "", sinks.SubjectProducts, p, 9))...) // not the products
+	m.verdicts("biz", "u", daily("", p, sinks.VerdictUnproven, p)...)                                                                                                 // not the first day
+	m.expect("SELECT source, location_id, first_day, proven_until, days_differing, differing, days_asked, toHour(asked_at) FROM proof WHERE business_id = 'biz' ORDER BY source, location_id",
+		"s|l1|2026-03-27|2026-03-28|0|[]|5|5",
+		"s|l2|2026-03-30|2026-03-31|2|['2026-03-26','2026-03-27']|6|5",
+		"s|l3|2026-03-26|2026-03-27|0|[]|2|1",
+		`s|\N|2026-03-27|2026-03-30|1|['2026-03-31']|8|7`,
+		`t|\N|2026-03-27|2026-03-27|1|['2026-03-28']|4|9`,
+		`u|\N|2026-03-27|\N|0|[]|3|2`)
+	m.verdicts("biz", "s", daily("", "", "", "", "", "", h)...)
+	m.expect("SELECT proven_until, days_differing FROM proof WHERE source = 's' AND location_id IS NULL", "2026-04-01|0")
+}
+
+// TestDataQuality makes one contradiction after the other in an order that has none.
+func TestDataQuality(t *testing.T) {
+	m := newMirror(t)
+	sound := orderRow("sound", "l1", "2026-03-28", `[{"amount":"32.50","method":"card","at":"2026-03-28T22:30:00Z","item_id":null}]`)
+	put[api.SalesOrder](m, "biz", "sales_orders", sound)
+	for id, change := range map[string][2]string{
+		"1-total":     {`"tip":"2.00"`, `"tip":"2.01"`},
+		"2-items":     {`"delivery_fee":"0.00"`, `"delivery_fee":"9.99"`},
+		"3-lines":     {`"items":"33.50","discount":"3.50"`, `"items":"33.51","discount":"3.51"`},
+		"4-line":      {`"unit_price":"10.00"`, `"unit_price":"10.01"`},
+		"5-payments":  {`"amount":"12.50"`, `"amount":"12.49"`},
+		"6-refunds":   {`"amount":"32.50"`, `"amount":"32.51"`},
+		"7-day":       {`"created_at":"2026-03-28T10:00:00Z"`, `"created_at":"2026-03-28T22:00:00Z"`},
+		"8-enormous":  {`"quantity":"2.00"`, `"quantity":"9999999999999999999999999999.9999999999"`},
+		"9-discount":  {`"discount_percent":12.5`, `"discount_percent":-9999999999999999999999999999`},
+		"evening":     {`"created_at":"2026-03-28T10:00:00Z"`, `"created_at":"2026-03-28T21:59:59.999999Z"`},
+		"morning":     {`"created_at":"2026-03-28T10:00:00Z"`, `"created_at":"2026-03-27T22:00:00Z"`},
+		"within bani": {`"discount_percent":12.5`, `"discount_percent":12.58`},
+	} {
+		changed := strings.Replace(strings.Replace(sound, `"sound"`, `"`+id+`"`, 1), change[0], change[1], 1)
+		put[api.SalesOrder](m, "biz", "sales_orders", changed)
+	}
+	m.expect("SELECT order_id, rule, stated, computed, item_ids FROM data_quality WHERE business_id = 'biz' ORDER BY order_id, rule",
+		"1-total|net_sales_of_total|30.00|29.99|[]",
+		"2-items|net_sales_of_items|30.00|39.99|[]",
+		"3-lines|items|33.51|33.50|[]",
+		"4-line|item_total|23.00|23.02|['i1']",
+		"5-payments|payments|32.49|32.50|[]",
+		"6-refunds|refunds|32.51|32.50|[]",
+		"7-day|business_day|2026-03-28|2026-03-29|[]",
+		"8-enormous|item_total|23.00|11500000000000000.00|['i1']",
+		"9-discount|item_total|10.50|120012.00|['i2']")
+	put[api.SalesOrder](m, "biz", "sales_orders", strings.Replace(sound, `"sound"`, `"4-line"`, 1))
+	m.bury("biz", "sales_orders", "7-day", "deleted")
+	m.expect("SELECT count() FROM data_quality", "7")
+}
