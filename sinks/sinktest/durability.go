@@ -172,6 +172,7 @@ func testCheckpointLast(t *testing.T, h Harness) {
 	for n := range commits {
 		c := ingredients(h, row(fmt.Sprintf("id-%03d", n), uint64(n+1)))
 		c.Checkpoint = checkpoint(sinks.WalkBackfill, uint64(n+1))
+		c.Verdicts = []sinks.Verdict{{Day: verdictDay, Requests: uint64(n + 1)}}
 		last = write(t, s, c)
 		if n%4 == 0 {
 			checkCovered(t, h, observer)
@@ -182,26 +183,38 @@ func testCheckpointLast(t *testing.T, h Harness) {
 	if err := last.Wait(within(t)); err != nil {
 		t.Fatal(err)
 	}
-	if covered := checkCovered(t, h, observer); covered != commits {
-		t.Errorf("the checkpoint covers %d rows, want %d", covered, commits)
+	if covered, spoken := checkCovered(t, h, observer); covered != commits || spoken != commits {
+		t.Errorf("the checkpoint covers %d rows and the verdict speaks of %d, want %d", covered, spoken, commits)
 	}
 }
 
-// checkCovered reads the checkpoint first, and then the rows that it covers.
-func checkCovered(t *testing.T, h Harness, s sinks.Sink) uint64 {
+const verdictDay = "2026-03-29"
+
+// checkCovered reads the checkpoint first, then the verdict, and then the rows that
+// both are about.
+func checkCovered(t *testing.T, h Harness, s sinks.Sink) (covered, spoken uint64) {
 	t.Helper()
 	state, err := s.State(within(t), source)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(state.Checkpoints) == 0 {
-		return 0
+	verdicts, err := s.Verdicts(within(t), source, verdictDay, verdictDay)
+	if err != nil {
+		t.Fatal(err)
 	}
-	covered := state.Checkpoints[0].Rows
-	if got := uint64(len(h.Rows("ingredients", business))); got < covered {
-		t.Fatalf("the checkpoint covers %d rows and %d are there", covered, got)
+	if len(state.Checkpoints) > 0 {
+		covered = state.Checkpoints[0].Rows
 	}
-	return covered
+	if len(verdicts) > 0 {
+		spoken = verdicts[0].Requests
+	}
+	if spoken < covered {
+		t.Fatalf("the checkpoint covers %d rows and the verdict before it speaks of %d", covered, spoken)
+	}
+	if got := uint64(len(h.Rows("ingredients", business))); got < spoken {
+		t.Fatalf("the verdict speaks of %d rows and %d are there", spoken, got)
+	}
+	return covered, spoken
 }
 
 func testClose(t *testing.T, h Harness) {

@@ -32,7 +32,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Harness) {
 		{"a warehouse that is down makes receipts wait", testDown},
 		{"a connection cut anywhere loses and doubles nothing", testCuts},
 		{"an answer that is lost doubles nothing", testLostAnswers},
-		{"a checkpoint is stored after its rows", testCheckpointLast},
+		{"a verdict is stored after its rows, a checkpoint after both", testCheckpointLast},
 		{"close flushes what is queued", testClose},
 		{"close in vain fails the receipts", testCloseInVain},
 	})
