@@ -64,14 +64,15 @@ var dashboardQueries = []struct{ name, sql string }{
 }
 
 // queries fills the mirror's own tables and times the queries, each for a random
-// restaurant, one after the other: as filled, and with everything merged.
+// restaurant, one after the other, and then what a proof computes of 92 days: as
+// filled, and with everything merged.
 func queries(ctx context.Context, r *report) error {
 	dir, err := os.MkdirTemp("", "larder-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	conn, err := openWarehouse(ctx, filepath.Join(dir, "data"))
+	sink, conn, err := openWarehouse(ctx, filepath.Join(dir, "data"))
 	if err != nil {
 		return err
 	}
@@ -83,25 +84,32 @@ func queries(ctx context.Context, r *report) error {
 	if err := timeQueries(ctx, r, conn, "as filled"); err != nil {
 		return err
 	}
+	if err := timeProofs(ctx, r, sink, "as filled"); err != nil {
+		return err
+	}
 	if err := conn.Exec(ctx, "OPTIMIZE TABLE larder_raw.sales_orders FINAL"); err != nil {
 		return fmt.Errorf("merge: %w", err)
 	}
-	return timeQueries(ctx, r, conn, "merged")
+	if err := timeQueries(ctx, r, conn, "merged"); err != nil {
+		return err
+	}
+	return timeProofs(ctx, r, sink, "merged")
 }
 
-func openWarehouse(ctx context.Context, path string) (driver.Conn, error) {
+func openWarehouse(ctx context.Context, path string) (*clickhouse.Sink, driver.Conn, error) {
 	engine, err := embedded.Open(ctx, embedded.Options{Path: path, Memory: 8 << 30})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	sink, err := clickhouse.Open(ctx, clickhouse.Options{Dial: engine.Dial})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := sink.Migrate(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return ch.Open(&ch.Options{Protocol: ch.HTTP, Addr: []string{"engine:8123"}, DialContext: engine.Dial, ReadTimeout: 10 * time.Minute})
+	conn, err := ch.Open(&ch.Options{Protocol: ch.HTTP, Addr: []string{"engine:8123"}, DialContext: engine.Dial, ReadTimeout: 10 * time.Minute})
+	return sink, conn, err
 }
 
 func timeQueries(ctx context.Context, r *report, conn driver.Conn, state string) error {
