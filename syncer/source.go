@@ -310,7 +310,11 @@ func (s *source) enter(state, detail string) {
 func (s *source) healthy(state, detail string) {
 	s.mu.Lock()
 	if s.state != state || s.detail != detail {
-		s.log.Info("source is served", "state", state, "detail", detail)
+		tell, what := s.log.Info, "source is served"
+		if state == StateFailing { // configuration and key do not fit
+			tell, what = s.log.Warn, "source is served in part"
+		}
+		tell(what, "state", state, "detail", detail)
 		s.state, s.detail, s.since = state, detail, time.Now()
 	}
 	s.ready, s.failures, s.asked, s.nextProbe = true, 0, time.Now(), time.Time{}

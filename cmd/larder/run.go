@@ -27,7 +27,7 @@ log, the page, larder status and larder_config_last_reload_successful say so.`,
 		Example: `  larder run
   larder run --config /etc/larder/larder.yaml --log-format json
   larder run --set web.listen=127.0.0.1:9000
-  kill -HUP $(pidof larder)          read the configuration anew`,
+  pkill -HUP -f 'larder run'         read the configuration anew`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			hangup := make(chan os.Signal, 1)
