@@ -102,6 +102,23 @@ func TestAFullResyncClosesTheEntryOfABadRowThatIsGone(t *testing.T) {
 	})
 }
 
+func TestARowThatMovedOutOfTheConfiguredLocationsIsBuried(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.set("/products", product("a", "l1", stamp(-time.Hour)), product("b", "l1", stamp(-time.Hour)))
+		w.open(w.one(func(s *Source) { s.Locations = []string{"l1"} }))
+		w.once(Selection{Streams: []string{"products"}})
+		f.set("/products", f.row("/products", 0))
+		moved := product("b", "l2", stamp(0))
+		f.on("/products/b", func(rw http.ResponseWriter, _ *http.Request) bool { fmt.Fprint(rw, moved); return true })
+		if _, err := w.full(Selection{Streams: []string{"products"}}); err != nil {
+			t.Fatal(err)
+		}
+		if r := w.store.Row("products", "b1", "b"); !r.Deleted || r.Reason != reasonNoAccess {
+			t.Errorf("a row that no walk brings any more: %+v", r)
+		}
+	})
+}
+
 func TestFewVanishedRowsAreAskedForFirst(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		rows := []string{}

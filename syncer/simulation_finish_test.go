@@ -116,8 +116,19 @@ func (e *episode) rest(what string) {
 	time.Sleep(settle)
 }
 
-// well tells whether every backfill is done and no walk fails.
-func (e *episode) well() bool { return e.filled() }
+// well tells whether every backfill is done and no walk fails. A sweep may wait for
+// a person, whom the pass at the end stands for.
+func (e *episode) well() bool {
+	for _, s := range e.syncer.Status().Sources {
+		for _, st := range s.Streams {
+			held := e.plan.untold && st.State == StateHeld
+			if s.State != StateRunning || st.State != StateRunning && st.State != StateOff && !held {
+				return false
+			}
+		}
+	}
+	return true
+}
 
 // onePass makes a pass beside the daemon.
 func (e *episode) onePass(sel Selection) {

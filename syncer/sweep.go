@@ -263,11 +263,11 @@ func (sw *sweep) closeEntries(ctx context.Context) error {
 			continue
 		}
 		asked++
-		gone, err := st.confirm(ctx, in, id)
+		reason, err := st.confirm(ctx, in, id)
 		if err != nil {
 			return err
 		}
-		if gone {
+		if reason != "" {
 			in.release(id)
 		}
 	}
@@ -289,10 +289,11 @@ func (sw *sweep) decide(ctx context.Context, in *intake, r sinks.LiveRow, ask bo
 		if st.def.one == nil {
 			return nil
 		}
-		gone, err := st.confirm(ctx, in, r.ID)
-		if err != nil || !gone {
+		was, err := st.confirm(ctx, in, r.ID)
+		if err != nil || was == "" {
 			return err
 		}
+		reason = was
 	}
 	if in.stream.maybeBad(r.ID) {
 		in.release(r.ID)
@@ -303,21 +304,34 @@ func (sw *sweep) decide(ctx context.Context, in *intake, r sinks.LiveRow, ask bo
 	return nil
 }
 
-// confirm asks for one row; 404 tells that it is gone.
-func (st *stream) confirm(ctx context.Context, in *intake, id string) (gone bool, err error) {
+// confirm asks for one row, and returns why it is to be buried, if it is: 404 tells
+// that it is gone, and it may have moved to a location that the configuration leaves
+// out, where no walk would bring it up to date any more.
+func (st *stream) confirm(ctx context.Context, in *intake, id string) (reason string, err error) {
 	in.counts.Requests++
 	// Taken before it is asked: see versions.
 	version := st.source.syncer.versions.take(1)
 	raw, date, err := st.def.one(ctx, st.source.link.backfill, id)
 	switch {
 	case api.IsNotFound(err):
-		return true, nil
+		return reasonGone, nil
 	case len(raw) == 0 && err != nil:
-		return false, fmt.Errorf("ask for %s %q before it is removed: %w", st.def.name, id, err)
+		return "", fmt.Errorf("ask for %s %q before it is removed: %w", st.def.name, id, err)
+	case st.elsewhere(raw):
+		return reasonNoAccess, nil
 	}
 	in.rewrite = true
 	in.row(st.def.plan.NewMapper(), raw, version, st.source.at(date), placed{id: id})
-	return false, nil
+	return "", nil
+}
+
+// elsewhere tells whether a row is of a location that the configuration leaves out.
+func (st *stream) elsewhere(raw []byte) bool {
+	var row struct {
+		LocationID string `json:"location_id"`
+	}
+	configured := st.source.cfg.Locations
+	return len(configured) > 0 && json.Unmarshal(raw, &row) == nil && row.LocationID != "" && !slices.Contains(configured, row.LocationID)
 }
 
 // end closes the full resync on every track.
