@@ -139,12 +139,15 @@ func (e *episode) onePass(sel Selection) {
 }
 
 // verified has the daemon's own comparison look, which reads the typed columns too.
-// It says how many rows it has compared.
 func (e *episode) verified() {
 	if e.plan.seed%3 != 0 {
 		return
 	}
-	r, err := e.syncer.Verify(e.t.Context(), Selection{}, func(f Finding) { e.fault("verify: %+v", f) }, nil)
+	r, err := e.syncer.Verify(e.t.Context(), Selection{}, func(f Finding) {
+		if f.Kind != FoundQuarantined { // entries have a comparison of their own
+			e.fault("verify: %+v", f)
+		}
+	}, nil)
 	if err != nil || r.Err() != nil {
 		e.fault("verify: %v, %v", err, r.Err())
 	}

@@ -293,7 +293,9 @@ func (sw *sweep) decide(ctx context.Context, in *intake, r sinks.LiveRow, ask bo
 		if err != nil || was == "" {
 			return err
 		}
-		reason = was
+		if was != reasonGone { // of a row of a lost location, 404 does not say why
+			reason = was
+		}
 	}
 	if in.stream.maybeBad(r.ID) {
 		in.release(r.ID)
