@@ -13,7 +13,9 @@ import (
 func (s *Store) Edit(table, business, id string, change func(*Row)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	change(&s.must(table, business, id).Row)
+	r := s.must(table, business, id)
+	change(&r.Row)
+	r.sale = nil
 }
 
 // EditColumn makes a typed column of a stored row hold a value, given as JSON.

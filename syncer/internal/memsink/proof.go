@@ -28,7 +28,7 @@ func (s *Sink) sum(q sinks.DayQuery, shares func(*sale) []share) ([]sinks.DayFig
 	defer s.store.mu.Unlock()
 	sums := map[dayLine]amounts{}
 	for key, r := range s.store.tables["sales_orders"] {
-		if business, _, _ := strings.Cut(key, "\x00"); business != q.Business || r.Deleted || !r.proves(q) {
+		if business, _, _ := strings.Cut(key, "\x00"); business != q.Business || r.Deleted || r.batch == nil || !r.proves(q) {
 			continue
 		}
 		for _, part := range shares(r.counts()) {
