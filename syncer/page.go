@@ -24,7 +24,7 @@ type intake struct {
 	stream  *stream
 	walk    uint64
 	all     bool      // remember every row, whatever its updated_at
-	rewrite bool      // write every row, so that its version says when it was last seen
+	rewrite bool      // write every row, good or bad, so that its version says when it was last seen
 	floor   time.Time // else those from here on
 	commit  *sinks.Commit
 	counts  Counts
@@ -174,7 +174,7 @@ func (in *intake) quarantine(id, field, reason string, raw []byte, version uint6
 	hash := st.seen.hash(raw)
 	key := quarantineKey(id, hash)
 	t.key = key
-	same := st.bad.same(key, hash) || st.seen.rows[id].version > version
+	same := st.bad.same(key, hash) && !in.rewrite || st.seen.rows[id].version > version
 	st.mu.Unlock()
 	if same {
 		in.counts.Unchanged++

@@ -618,3 +618,47 @@ func TestALostLocationThatASiblingSeesStays(t *testing.T) {
 		}
 	})
 }
+
+// Entries of rows that never come again do not stay open: of rows without an id,
+// and of lists whose rows cannot be asked for one by one.
+func TestAFullResyncClosesTheEntriesOfRowsThatAreGone(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		a, b := category("a", "A", stamp(-time.Hour)), category("b", "B", stamp(-time.Hour))
+		bad := strings.Replace(b, `"position":1`, `"position":"?"`, 1)
+		nameless := strings.Replace(category("x", "X", stamp(-time.Hour)), `"id":"x",`, "", 1)
+		open := func() (ids []string) {
+			for _, e := range w.store.Entries() {
+				if e.Open && e.Stream == "categories" && !slices.Contains(ids, e.ID) {
+					ids = append(ids, e.ID)
+				}
+			}
+			slices.Sort(ids)
+			return ids
+		}
+		resynced := func(want ...string) {
+			t.Helper()
+			if _, err := w.full(Selection{Streams: []string{"categories"}}); err != nil {
+				t.Fatal(err)
+			}
+			if got := open(); !slices.Equal(got, want) {
+				t.Errorf("open entries %q, want %q", got, want)
+			}
+		}
+		f.set(cats, a, b)
+		w.open(w.one())
+		w.once(Selection{})
+		f.set(cats, a, bad, nameless)
+		resynced("", "b")
+		resynced("", "b") // still bad, and still there
+		if w.store.Row("categories", "b1", "b").Deleted {
+			t.Error("a row that came was buried")
+		}
+		f.set(cats, a, bad)
+		resynced("b")
+		f.set(cats, a)
+		resynced()
+		if !w.store.Row("categories", "b1", "b").Deleted {
+			t.Error("a row that is gone lives")
+		}
+	})
+}

@@ -63,6 +63,9 @@ func (st *stream) sweep(ctx context.Context, confirmed bool) error {
 	if sw.query.Below == 0 {
 		return errors.New("sweep without a full resync") // it would take every row for gone
 	}
+	if err := sw.readEntries(ctx); err != nil {
+		return err
+	}
 	if err := sw.count(ctx); err != nil {
 		return err
 	}
@@ -92,6 +95,7 @@ type sweep struct {
 	unseen  uint64
 	live    uint64
 	usable  []string // locations that rows may be of
+	entries entries
 	run     sinks.Run
 }
 
@@ -185,7 +189,7 @@ func (sw *sweep) sample(ctx context.Context) (alive int, err error) {
 		return 0, fmt.Errorf("read what the full resync did not see: %w", err)
 	}
 	// Those in quarantine were seen, and are all asked for.
-	rows = slices.DeleteFunc(rows, func(r sinks.LiveRow) bool { return sw.reason(r) != reasonGone || st.maybeBad(r.ID) })
+	rows = slices.DeleteFunc(rows, func(r sinks.LiveRow) bool { return sw.reason(r) != reasonGone || sw.entries.seen[r.ID] })
 	for i := range min(sampleSize, len(rows)) {
 		id := rows[i*len(rows)/min(sampleSize, len(rows))].ID
 		sw.run.Requests++
@@ -232,7 +236,7 @@ func (sw *sweep) chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) erro
 	st := sw.stream
 	in := st.intake(st.nextWalk(), 1)
 	for _, r := range rows {
-		if err := sw.decide(ctx, in, r, ask || st.maybeBad(r.ID)); err != nil {
+		if err := sw.decide(ctx, in, r, ask); err != nil {
 			return err
 		}
 	}
@@ -246,49 +250,15 @@ func (sw *sweep) chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) erro
 	return st.storeTotals(ctx, in)
 }
 
-// closeEntries closes the quarantine entries of rows that the service has no more:
-// no walk would bring them again. A few are asked for, each full resync.
-func (sw *sweep) closeEntries(ctx context.Context) error {
-	st := sw.stream
-	if st.def.one == nil || len(st.source.cfg.Locations) > 0 {
-		return nil
-	}
-	in := st.intake(st.nextWalk(), 1)
-	asked := 0
-	for id := range st.badIDs() {
-		if asked == askFirst {
-			break
-		}
-		if id == anonymous || id[0] == 0 {
-			continue
-		}
-		asked++
-		reason, err := st.confirm(ctx, in, id)
-		if err != nil {
-			return err
-		}
-		if reason != "" {
-			in.release(id)
-		}
-	}
-	sw.run.Requests += in.counts.Requests
-	if !in.brings() {
-		in.counted()
-		return nil
-	}
-	return st.storeTotals(ctx, in)
-}
-
 // decide buries one row, or brings it up to date when the service still has it. A
-// row whose last fetch could not be understood was seen, so it is asked for
-// however many there are; where there is no asking it stays.
+// row that came and could not be understood was seen, and stays.
 func (sw *sweep) decide(ctx context.Context, in *intake, r sinks.LiveRow, ask bool) error {
 	st := sw.stream
+	if sw.entries.seen[r.ID] {
+		return nil
+	}
 	reason := sw.reason(r)
 	if ask && (reason != reasonNoAccess || len(st.source.cfg.Locations) == 0) {
-		if st.def.one == nil {
-			return nil
-		}
 		was, err := st.confirm(ctx, in, r.ID)
 		if err != nil || was == "" {
 			return err

@@ -1,6 +1,7 @@
 package memsink
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -170,8 +171,21 @@ func (s *Store) applyQuarantine(c *sinks.Commit) {
 		}
 	}
 	for _, q := range c.Quarantine {
-		s.entries = append(s.entries, Entry{Quarantined: q, Source: c.Source, Stream: c.Stream, Open: true})
+		s.enter(Entry{Quarantined: q, Source: c.Source, Stream: c.Stream, Open: true})
 	}
+}
+
+// enter stores an entry over the one that a warehouse would have stored it over:
+// that of the same row, or for rows without an id that of the same bytes.
+func (s *Store) enter(e Entry) {
+	for i := range s.entries {
+		old := &s.entries[i]
+		if old.Source == e.Source && old.Stream == e.Stream && old.ID == e.ID && (e.ID != "" || bytes.Equal(old.Raw, e.Raw)) {
+			*old = e
+			return
+		}
+	}
+	s.entries = append(s.entries, e)
 }
 
 func (s *Store) applyState(c *sinks.Commit) {
