@@ -22,7 +22,7 @@ func (s *source) begin(ctx context.Context, j job) {
 		s.beginTotals(ctx)
 	case jobTotalsDeep:
 		for _, st := range s.active(totalsKind) {
-			s.spawn(ctx, st.def.name, func(ctx context.Context) error { return st.exclusive(ctx, st.guard, st.totalsDeep) })
+			s.spawn(ctx, st.def.name, st.proveDeep)
 		}
 	case jobFull:
 		s.beginLong(ctx)
@@ -65,7 +65,10 @@ func (st *stream) long(ctx context.Context) error {
 
 func (s *source) beginTotals(ctx context.Context) {
 	for _, st := range s.active(totalsKind) {
-		s.spawnIfFree(ctx, st, st.guard, st.totalsRecent)
+		if time.Now().Before(st.waitUntil()) || !st.guard.try() {
+			continue
+		}
+		s.spawn(ctx, st.def.name, st.proveRecent)
 	}
 }
 

@@ -22,7 +22,7 @@ func (s *source) status(now time.Time) SourceStatus {
 	status := SourceStatus{
 		Name: s.cfg.Name, BusinessID: s.key.business, BusinessName: s.key.businessName, KeyMode: s.key.mode,
 		State: s.state, Detail: s.detail, Since: s.since, NextProbe: s.nextProbe,
-		Requests: s.asks, RateLimited: s.limited,
+		Requests: s.asks, RateLimited: s.limited, Proof: s.proof,
 	}
 	s.mu.Unlock()
 	status.Budget = s.link.budget()

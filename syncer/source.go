@@ -36,6 +36,7 @@ type source struct {
 	leased  atomic.Bool           // it has been held (standby.go)
 	lost    atomic.Pointer[error] // why it is held no more
 	opening slot                  // one opening or probe at a time
+	healing slot                  // one healing at a time
 	wake    chan struct{}
 	jobs    sync.WaitGroup
 
@@ -52,6 +53,7 @@ type source struct {
 	key       identity
 	skew      time.Duration // service's clock minus ours
 	skewKnown bool
+	proof     *ProofStatus // nil before the first verdict
 	asks      uint64
 	limited   uint64
 }
@@ -69,7 +71,7 @@ type identity struct {
 func newSource(y *Syncer, cfg Source) (*source, error) {
 	s := &source{
 		syncer: y, cfg: cfg, log: y.log.With("source", cfg.Name),
-		life: newLife(), crowd: 1, opening: newSlot(), wake: make(chan struct{}, 1),
+		life: newLife(), crowd: 1, opening: newSlot(), healing: newSlot(), wake: make(chan struct{}, 1),
 		state: StateStarting, since: time.Now(),
 	}
 	for _, def := range y.definitions {

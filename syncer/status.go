@@ -46,6 +46,7 @@ type SourceStatus struct {
 	Requests     uint64         `json:"requests"`
 	RateLimited  uint64         `json:"rate_limited"` // answers 429
 	Budget       BudgetStatus   `json:"budget"`
+	Proof        *ProofStatus   `json:"proof,omitempty"` // nil before the first verdict
 	Streams      []StreamStatus `json:"streams"`
 }
 

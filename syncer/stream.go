@@ -19,6 +19,7 @@ type stream struct {
 	def    *definition
 	guard  slot     // one incremental walk, snapshot or totals pass at a time
 	filler slot     // one backfill at a time
+	prover slot     // one second look at days that differ at a time
 	tracks []*track // cursor lists: one, or one per configured location
 	// openings are the backfills of locations that the key gained, by location.
 	openings map[string]*track
@@ -41,15 +42,16 @@ type stream struct {
 	locations   []string // asked for; one empty id is all of them together
 	snapshot    snapshotMemory
 	totals      totalsMemory
+	proofs      proofMemory
 	covered     *coverage // nil: not known yet
 	resyncRows  uint64    // live rows when the full resync went on
 }
 
 func newStream(s *source, def *definition) *stream {
 	return &stream{
-		source: s, def: def, guard: newSlot(), filler: newSlot(), state: StateStarting,
+		source: s, def: def, guard: newSlot(), filler: newSlot(), prover: newSlot(), state: StateStarting,
 		seen: newDedupe(), failing: map[string]string{},
-		totals: totalsMemory{days: map[string]uint64{}}, openings: map[string]*track{},
+		totals: totalsMemory{days: map[string]uint64{}}, proofs: proofMemory{days: map[string]standing{}}, openings: map[string]*track{},
 	}
 }
 

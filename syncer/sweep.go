@@ -205,8 +205,10 @@ func (sw *sweep) sample(ctx context.Context) (alive int, err error) {
 }
 
 // reason is why a row that was not seen is removed.
-func (sw *sweep) reason(r sinks.LiveRow) string {
-	if r.Location != "" && !slices.Contains(sw.usable, r.Location) {
+func (sw *sweep) reason(r sinks.LiveRow) string { return goneReason(sw.usable, r) }
+
+func goneReason(usable []string, r sinks.LiveRow) string {
+	if r.Location != "" && !slices.Contains(usable, r.Location) {
 		return reasonNoAccess
 	}
 	return reasonGone
@@ -259,7 +261,7 @@ func (sw *sweep) decide(ctx context.Context, in *intake, r sinks.LiveRow, ask bo
 	}
 	reason := sw.reason(r)
 	if ask && (reason != reasonNoAccess || len(st.source.cfg.Locations) == 0) {
-		was, err := st.confirm(ctx, in, r.ID)
+		was, _, err := st.confirm(ctx, st.source.link.backfill, in, r.ID)
 		if err != nil || was == "" {
 			return err
 		}
@@ -276,25 +278,25 @@ func (sw *sweep) decide(ctx context.Context, in *intake, r sinks.LiveRow, ask bo
 	return nil
 }
 
-// confirm asks for one row, and returns why it is to be buried, if it is: 404 tells
+// confirm asks for one row and takes it, or returns why it is to be buried: 404 tells
 // that it is gone, and it may have moved to a location that the configuration leaves
 // out, where no walk would bring it up to date any more.
-func (st *stream) confirm(ctx context.Context, in *intake, id string) (reason string, err error) {
+func (st *stream) confirm(ctx context.Context, lane *api.Client, in *intake, id string) (reason string, raw []byte, err error) {
 	in.counts.Requests++
 	// Taken before it is asked: see versions.
 	version := st.source.syncer.versions.take(1)
-	raw, date, err := st.def.one(ctx, st.source.link.backfill, id)
+	raw, date, err := st.def.one(ctx, lane, id)
 	switch {
 	case api.IsNotFound(err):
-		return reasonGone, nil
+		return reasonGone, nil, nil
 	case len(raw) == 0 && err != nil:
-		return "", fmt.Errorf("ask for %s %q before it is removed: %w", st.def.name, id, err)
+		return "", nil, fmt.Errorf("ask for %s %q before it is removed: %w", st.def.name, id, err)
 	case st.elsewhere(raw):
-		return reasonNoAccess, nil
+		return reasonNoAccess, nil, nil
 	}
 	in.rewrite = true
 	in.row(st.def.plan.NewMapper(), raw, version, st.source.at(date), placed{id: id})
-	return "", nil
+	return "", raw, nil
 }
 
 // elsewhere tells whether a row is of a location that the configuration leaves out.

@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -20,6 +21,7 @@ type totalsMemory struct {
 // report is an answer of a totals route: rows of days.
 type report struct {
 	rows [][]byte
+	days []dayRow // of which day, and line, each row is
 	at   time.Time
 }
 
@@ -33,49 +35,53 @@ type span struct {
 // its end.
 func (st *stream) totalsRecent(ctx context.Context) error {
 	return st.attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
-		if err := st.totalsBack(ctx, 1, st.wantedNow()); err != nil {
-			return err
-		}
-		return st.reopen(ctx)
+		return st.askRecent(ctx, &bracket{stream: st, silent: true})
 	})
 }
 
-// totalsDeep asks for the last 92 days, and for those of each location where the
-// stream has them.
-func (st *stream) totalsDeep(ctx context.Context) error {
-	return st.attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
-		locations := st.wantedNow()
-		if st.def.perLocation && len(st.source.cfg.Locations) == 0 {
-			locations = append(locations, st.source.activeLocations()...)
-		}
-		return st.totalsBack(ctx, maxRange-1, locations)
-	})
+func (st *stream) askRecent(ctx context.Context, b *bracket) error {
+	if err := st.totalsBack(ctx, b, 1, st.wantedNow()); err != nil {
+		return err
+	}
+	return st.reopen(ctx)
 }
 
-// totalsBack asks for the days from n before today to today.
-func (st *stream) totalsBack(ctx context.Context, n int, locations []string) error {
+// askDeep asks for the last 92 days, and for those of each location where the stream
+// has them.
+func (st *stream) askDeep(ctx context.Context, b *bracket) error {
+	return st.totalsBack(ctx, b, maxRange-1, st.deepLocations())
+}
+
+// deepLocations are the locations asked for, and each location where the stream tells
+// them apart.
+func (st *stream) deepLocations() []string {
+	locations := st.wantedNow()
+	if st.def.perLocation && len(st.source.cfg.Locations) == 0 {
+		locations = append(locations, st.source.activeLocations()...)
+	}
+	return locations
+}
+
+// totalsBack asks for the days from n before today to today. A location that is
+// refused holds up no other.
+func (st *stream) totalsBack(ctx context.Context, b *bracket, n int, locations []string) error {
 	today := dayOf(st.source.serviceNow())
 	from, err := addDays(today, -n)
 	if err != nil {
 		return err
 	}
+	var refused error
 	for _, l := range locations {
-		in, _, err := st.askTotals(ctx, st.source.link.reconcile, span{from: from, to: today, location: l})
-		if err != nil && st.unlessClosed(l, err) == nil {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if !in.brings() {
-			in.passedBy()
-			continue
-		}
-		if err := st.storeTotals(ctx, in); err != nil {
+		err := b.ask(ctx, st.source.link.reconcile, span{from: from, to: today, location: l})
+		switch {
+		case err == nil, st.unlessClosed(l, err) == nil:
+		case l != "" && (api.IsLocationForbidden(err) || api.IsNotFound(err)):
+			refused = errors.Join(refused, err)
+		default:
 			return err
 		}
 	}
-	return nil
+	return refused
 }
 
 // wantedNow are the locations asked for; one empty id is all of them together.
@@ -92,25 +98,25 @@ func (s *source) activeLocations() []string {
 }
 
 // askTotals asks for a span and reads the days that have changed.
-func (st *stream) askTotals(ctx context.Context, lane *api.Client, sp span) (*intake, []dayRow, error) {
+func (st *stream) askTotals(ctx context.Context, lane *api.Client, sp span) (*intake, report, error) {
 	r, err := st.def.totals(ctx, lane, sp)
 	if err != nil {
-		return nil, nil, err
+		return nil, report{}, err
 	}
 	r.at = st.source.at(r.at)
+	r.days = placeRows(r.rows)
 	st.source.syncer.metrics.pages.WithLabelValues(st.source.cfg.Name, st.def.name, sinks.WalkTotals).Inc()
 	in := st.intake(st.nextWalk(), len(r.rows))
 	in.counts.Requests, in.counts.Pages = 1, 1
-	rows := placeRows(r.rows)
-	changed := st.changedDays(sp, rows, r.rows)
-	present := st.readTotals(in, sp, rows, r, changed)
+	changed := st.changedDays(sp, r.days, r.rows)
+	present := st.readTotals(in, sp, r.days, r, changed)
 	in.afterwards = func() { st.rememberDays(sp.location, changed) }
 	if st.def.vanish {
-		if err := st.buryLines(ctx, in, rows, changed, present, r.at); err != nil {
-			return nil, nil, err
+		if err := st.buryLines(ctx, in, r.days, changed, present, r.at); err != nil {
+			return nil, report{}, err
 		}
 	}
-	return in, rows, nil
+	return in, r, nil
 }
 
 // storeTotals writes what a span brought and waits until it is durable.

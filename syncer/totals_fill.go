@@ -84,12 +84,12 @@ func (st *stream) totalsStep(ctx context.Context) error {
 // the same rows.
 func (st *stream) totalsSpan(ctx context.Context, sp span, cp *sinks.Checkpoint) (brought bool, orders uint64, err error) {
 	err = st.exclusive(ctx, st.guard, func(ctx context.Context) error {
-		in, rows, err := st.askTotals(ctx, st.fillLane(), sp)
+		in, answer, err := st.askTotals(ctx, st.fillLane(), sp)
 		if err != nil {
 			return err
 		}
 		cp.Pages++
-		for _, r := range rows {
+		for _, r := range answer.days {
 			orders += r.Orders
 			brought = brought || st.def.vanish || !r.empty()
 		}
@@ -97,7 +97,7 @@ func (st *stream) totalsSpan(ctx context.Context, sp span, cp *sinks.Checkpoint)
 			in.passedBy()
 			return nil
 		}
-		cp.Rows += uint64(len(rows))
+		cp.Rows += uint64(len(answer.days))
 		return st.storeTotals(ctx, in)
 	})
 	return brought, orders, err

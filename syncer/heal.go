@@ -1,0 +1,192 @@
+package syncer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+)
+
+// Healing walks the orders of a day that differs in range mode, tombstones included,
+// and writes every row again. What is live on that day in the mirror below the version
+// with which that began was not shown by the service: it is asked for one by one, and
+// buried when the answer is 404. Refunds count on the day they were made, and belong to
+// orders of other days, which are asked for when the refunds differ. What differs after
+// that stays a drift, for a person to look at.
+
+// walkHeal names healing in runs and metrics. It has no checkpoint: the next run
+// begins anew.
+const walkHeal = "heal"
+
+// extraRequests bound a healing beside the pages of its day.
+const extraRequests = 120
+
+// weekBefore is how many days before a day may hold the orders of its refunds that are
+// not among those of the mirror.
+const weekBefore = 7
+
+// heal is the healing of one day.
+type heal struct {
+	orders *stream
+	day    api.Date
+	first  uint64 // rows below it were not shown
+	most   uint64 // pages of one walk
+	extra  int    // requests left beside the pages of the day
+	ids    []string
+	// What stays as it is, and why.
+	left []string
+	run  sinks.Run
+}
+
+func (st *stream) newHeal(day api.Date, drifts []dayProof) *heal {
+	s := st.source
+	h := &heal{
+		orders: s.stream(streamOrders), day: day, extra: extraRequests, first: s.syncer.versions.take(1),
+		run: sinks.Run{Source: s.cfg.Name, Stream: streamOrders, Walk: walkHeal, StartedAt: time.Now()},
+	}
+	for _, p := range drifts {
+		h.most = max(h.most, p.orders)
+	}
+	h.most += extraRequests // a page brings a row at least, unless all of it was removed
+	return h
+}
+
+// healDay heals a day and looks at it again; drifts are its verdicts so far.
+func (st *stream) healDay(ctx context.Context, day api.Date, drifts []dayProof) ([]dayProof, error) {
+	h := st.newHeal(day, drifts)
+	now, err := drifts, error(nil)
+	for _, step := range h.steps(drifts) {
+		if !step.helps(now) {
+			continue
+		}
+		if err = step.run(ctx); err == nil {
+			now, err = st.lookAgain(ctx, drifts)
+		}
+		if err != nil || !slices.ContainsFunc(now, dayProof.suspect) {
+			break
+		}
+	}
+	h.ended(ctx, err)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	for i, before := range drifts {
+		drifts[i] = h.verdict(before, proofIn(now, before), err)
+	}
+	return drifts, nil
+}
+
+// step is one way to heal a day; what is small comes first.
+type step struct {
+	helps func(now []dayProof) bool
+	run   func(ctx context.Context) error
+}
+
+func (h *heal) steps(drifts []dayProof) []step {
+	always := func([]dayProof) bool { return true }
+	var locations []string
+	for _, p := range drifts {
+		if p.location != "" {
+			locations = append(locations, p.location)
+		}
+	}
+	whole := step{always, func(ctx context.Context) error { return h.walkDay(ctx, "") }}
+	var steps []step
+	if len(locations) > 0 { // narrower than all of the source
+		steps = append(steps, step{always, func(ctx context.Context) error { return h.walkLocations(ctx, locations) }})
+	} else {
+		steps = append(steps, whole)
+	}
+	steps = append(steps, step{refundsDiffer, h.refundedOrders}, step{refundsDiffer, h.weekBefore})
+	if len(locations) > 0 && len(locations) < len(drifts) {
+		steps = append(steps, whole)
+	}
+	return steps
+}
+
+func refundsDiffer(now []dayProof) bool {
+	return slices.ContainsFunc(now, func(p dayProof) bool {
+		return slices.ContainsFunc(p.differences, func(d sinks.Difference) bool { return d.Figure == "refunds" })
+	})
+}
+
+func proofIn(all []dayProof, of dayProof) dayProof {
+	i := slices.IndexFunc(all, func(p dayProof) bool { return p.key() == of.key() })
+	if i < 0 {
+		return of
+	}
+	return all[i]
+}
+
+// lookAgain brackets the days once more, and again while orders of them change.
+func (st *stream) lookAgain(ctx context.Context, drifts []dayProof) (now []dayProof, err error) {
+	for range settleRounds {
+		asked := uint64(0)
+		for _, p := range now {
+			asked += p.requests
+		}
+		if now, err = st.look(ctx, spansCovering(drifts)); err != nil {
+			return now, err
+		}
+		if !slices.ContainsFunc(now, func(p dayProof) bool { return p.verdict == sinks.VerdictUnsettled }) {
+			break
+		}
+	}
+	return now, nil
+}
+
+// verdict is what a day is after its healing.
+func (h *heal) verdict(before, now dayProof, err error) dayProof {
+	now.requests = before.requests + h.run.Requests + uint64(settleRounds)
+	now.ids = append(slices.Clone(h.ids), h.left...)
+	switch {
+	case err != nil && api.IsTemporary(err):
+		now.verdict, now.differences = sinks.VerdictUnsettled, before.differences
+		now.reason = "it differs, and its healing was cut short, so it is tried again: " + err.Error()
+	case err != nil:
+		now.verdict, now.differences = sinks.VerdictDrift, before.differences
+		now.reason = "its healing failed: " + err.Error()
+	case now.verdict == sinks.VerdictProven && len(h.ids) > 0:
+		now.verdict, now.differences = sinks.VerdictHealed, before.differences
+	case now.suspect(), now.verdict == sinks.VerdictDrift:
+		now.verdict, now.reason = sinks.VerdictDrift, h.reason()
+	}
+	return now
+}
+
+// reason is why a day differs still, as far as that is known.
+func (h *heal) reason() string {
+	if len(h.left) > 0 {
+		return fmt.Sprintf("%d rows of the mirror are not in the service's list of the day; that is more than are asked for one by one, so none was removed: larder sync --full", len(h.left))
+	}
+	var bad []string
+	for _, id := range h.ids {
+		if h.orders.maybeBad(id) {
+			bad = append(bad, id)
+		}
+	}
+	if len(bad) > 0 {
+		return "orders of the day are in quarantine: " + strings.Join(bad[:min(len(bad), 10)], ", ")
+	}
+	return "all orders of the day were fetched anew, and they add up to other figures than the service reports"
+}
+
+// ended stores the run.
+func (h *heal) ended(ctx context.Context, err error) {
+	s := h.orders.source
+	h.run.FinishedAt = time.Now()
+	if err != nil {
+		h.run.Error = err.Error()
+	}
+	s.syncer.metrics.walked(streamOrders, walkHeal, err, time.Since(h.run.StartedAt))
+	c := s.commit(streamOrders)
+	run := h.run
+	c.Run = &run
+	if _, err := s.syncer.write(ctx, c); err != nil && ctx.Err() == nil {
+		s.log.Error("store the run of a healing", "day", h.day, "err", err)
+	}
+}

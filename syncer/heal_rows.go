@@ -1,0 +1,236 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/compare"
+)
+
+// errPages ends a walk that brings more pages than its day can have.
+var errPages = errors.New("the service lists more pages than the day has orders")
+
+func (h *heal) lane() *api.Client { return h.orders.source.link.reconcile }
+
+func (h *heal) walkLocations(ctx context.Context, locations []string) error {
+	for _, l := range locations {
+		if err := h.walkDay(ctx, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// walkDay writes the day's orders again and buries what the service does not have.
+func (h *heal) walkDay(ctx context.Context, location string) error {
+	if err := h.walk(ctx, h.day, location, int(h.most)); err != nil { //nolint:gosec // a count of orders
+		return err
+	}
+	return h.vanished(ctx, location)
+}
+
+// walk writes the orders of one day again, from at most so many pages.
+func (h *heal) walk(ctx context.Context, day api.Date, location string, most int) error {
+	versions := h.orders.source.syncer.versions
+	first, pages := versions.take(pageLimit), 0
+	q := api.ListQuery{From: day, To: day, IncludeDeleted: true, LocationID: location, Limit: pageLimit}
+	for page, err := range api.SalesOrders.Pages(ctx, h.lane(), q) {
+		h.run.Requests++
+		if err != nil {
+			return fmt.Errorf("walk the orders of %s: %w", day, err)
+		}
+		h.run.Pages++
+		if err := h.take(ctx, page, first); err != nil {
+			return err
+		}
+		if pages++; pages >= most && page.HasMore {
+			return fmt.Errorf("walk the orders of %s: %w", day, errPages)
+		}
+		first = versions.take(pageLimit)
+	}
+	return nil
+}
+
+// take writes a page, and notes what differs from what is stored.
+func (h *heal) take(ctx context.Context, page api.Page, first uint64) error {
+	st := h.orders
+	stored, err := h.storedOf(ctx, page.Rows)
+	if err != nil {
+		return err
+	}
+	in := h.intake(len(page.Rows))
+	mapper, at := st.def.plan.NewMapper(), st.source.at(page.Date)
+	for i, raw := range page.Rows {
+		version := first + uint64(i)
+		if i >= pageLimit {
+			version = st.source.syncer.versions.take(1)
+		}
+		t := in.row(mapper, raw, version, at, placed{})
+		if t.bad || h.changed(raw, stored[t.id]) {
+			h.ids = append(h.ids, t.id)
+		}
+	}
+	return h.store(ctx, in)
+}
+
+func (h *heal) intake(rows int) *intake {
+	in := h.orders.intake(h.orders.nextWalk(), rows)
+	in.rewrite = true
+	in.floor = h.orders.source.serviceNow() // of the rest, only what is remembered already
+	return in
+}
+
+func (h *heal) store(ctx context.Context, in *intake) error {
+	h.run.Rows += in.counts.Upserts
+	h.run.Tombs += in.counts.Tombstones
+	h.run.Unchanged += in.counts.Unchanged
+	h.run.Quarantined += in.counts.Quarantined
+	if !in.brings() {
+		in.counted()
+		return nil
+	}
+	return h.orders.storeTotals(ctx, in)
+}
+
+// storedOf reads what is stored of the rows of a page.
+func (h *heal) storedOf(ctx context.Context, raws [][]byte) (map[string]*sinks.StoredRow, error) {
+	shape, ok := compare.Of(streamOrders)
+	if !ok {
+		return nil, fmt.Errorf("no shape is known for the rows of %s", streamOrders)
+	}
+	ids := map[string]bool{}
+	for _, raw := range raws {
+		ids[shape.Read(raw).ID] = true
+	}
+	stored := map[string]*sinks.StoredRow{}
+	for chunk := range slices.Chunk(slices.Sorted(maps.Keys(ids)), sinks.MaxRowIDs) {
+		rows, err := h.orders.source.syncer.opts.Sink.Rows(ctx, streamOrders, h.orders.source.business(), chunk)
+		if err != nil {
+			return nil, fmt.Errorf("read the stored orders of %s: %w", h.day, err)
+		}
+		for i := range rows {
+			stored[rows[i].ID] = &rows[i]
+		}
+	}
+	return stored, nil
+}
+
+// changed tells whether what is stored is not what the service says.
+func (h *heal) changed(raw []byte, stored *sinks.StoredRow) bool {
+	shape, _ := compare.Of(streamOrders)
+	row := shape.Read(raw)
+	switch {
+	case row.Deleted:
+		return stored != nil && !stored.Removed
+	case stored == nil || stored.Removed:
+		return true
+	default:
+		return len(shape.Live(raw, stored.Raw, stored.Columns, nil)) > 0
+	}
+}
+
+// query selects live orders that the source answers for and that were not written
+// since the healing began.
+func (h *heal) query() sinks.LiveQuery {
+	key := h.orders.source.identity()
+	q := sinks.LiveQuery{Table: streamOrders, Business: key.business, Below: h.first}
+	h.orders.scope(key, &q)
+	return q
+}
+
+// vanished asks for the orders of the day that the walk has not shown.
+func (h *heal) vanished(ctx context.Context, location string) error {
+	q := h.query()
+	q.Day = string(h.day)
+	rows, err := h.live(ctx, q, location)
+	if err != nil {
+		return err
+	}
+	if len(rows) > askFirst {
+		for _, r := range rows {
+			h.left = append(h.left, r.ID)
+		}
+		return nil
+	}
+	return h.askFor(ctx, rows)
+}
+
+// refundedOrders asks for the orders of other days that have a refund on the day.
+func (h *heal) refundedOrders(ctx context.Context) error {
+	q := h.query()
+	q.RefundDay = string(h.day)
+	rows, err := h.live(ctx, q, "")
+	if err != nil {
+		return err
+	}
+	return h.askFor(ctx, rows[:min(len(rows), askFirst)])
+}
+
+// weekBefore walks the days before, as far as the requests reach.
+func (h *heal) weekBefore(ctx context.Context) error {
+	for n := 1; n <= weekBefore && h.extra > 0; n++ {
+		day, err := addDays(h.day, -n)
+		if err != nil {
+			return err
+		}
+		before := h.run.Requests
+		err = h.walk(ctx, day, "", h.extra)
+		h.extra -= int(h.run.Requests - before) //nolint:gosec // a few requests
+		if err != nil && !errors.Is(err, errPages) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *heal) live(ctx context.Context, q sinks.LiveQuery, location string) ([]sinks.LiveRow, error) {
+	rows, err := h.orders.source.syncer.opts.Sink.Live(ctx, q)
+	if err != nil {
+		return nil, fmt.Errorf("live orders of %s: %w", h.day, err)
+	}
+	return slices.DeleteFunc(rows, func(r sinks.LiveRow) bool { return location != "" && r.Location != location }), nil
+}
+
+// askFor asks for rows one by one. What the service does not have is buried below the
+// version with which the healing began: a row that came since lives.
+func (h *heal) askFor(ctx context.Context, rows []sinks.LiveRow) error {
+	st := h.orders
+	usable := st.usable(st.source.identity())
+	for _, r := range rows {
+		if h.extra == 0 {
+			return nil
+		}
+		h.extra--
+		in := h.intake(1)
+		stored, err := h.storedOf(ctx, [][]byte{[]byte(`{"id":` + textJSON(r.ID) + `}`)})
+		if err != nil {
+			return err
+		}
+		h.run.Requests++
+		reason, raw, err := st.confirm(ctx, h.lane(), in, r.ID)
+		switch {
+		case err != nil:
+			return err
+		case reason != "":
+			if reason == reasonGone { // of a row of a lost location, 404 does not say why
+				reason = goneReason(usable, r)
+			}
+			if st.maybeBad(r.ID) {
+				in.release(r.ID)
+			}
+			in.bury(r.ID, reason, h.first, st.source.serviceNow().UTC())
+			h.ids = append(h.ids, r.ID)
+		case h.changed(raw, stored[r.ID]):
+			h.ids = append(h.ids, r.ID)
+		}
+		if err := h.store(ctx, in); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,217 @@
+package syncer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+)
+
+// Reconciliation proves days (DESIGN §7): what the mirrored orders add up to is
+// compared with what the service reports. Both sides move, so a day is bracketed: the
+// orders are walked to the end and added up, the service is asked, and they are walked
+// and added up once more. A day that equals the service's on either side is proven. One
+// that moved in between is unsettled. One that stood still and is another is only
+// suspected: a change may show up to two minutes after its stamp, and it differs when
+// a second bracket, after that time, shows the same difference (reconcile_settle.go).
+
+// dayProof is what a bracket found about one day.
+type dayProof struct {
+	day      api.Date
+	location string // empty: all locations of the source together
+	// verdict is empty for a suspect.
+	verdict string
+	reason  string
+	// passing: it is unproven since nobody answered, which says nothing about it.
+	passing     bool
+	differences []sinks.Difference
+	ids         []string
+	sum         uint64 // of the figures of both sides
+	orders      uint64 // the larger of the two counts
+	requests    uint64
+	at          time.Time // by the service's clock
+	found       time.Time // by this machine's
+}
+
+func (p dayProof) key() string { return dayKey(p.day, p.location) }
+
+func (p dayProof) suspect() bool { return p.verdict == "" }
+
+// bracket asks for days between walks of the orders: the walk behind one question is
+// the one before the next.
+type bracket struct {
+	stream *stream
+	found  []dayProof
+	// silent: there is nothing to compare with yet, and nothing to be said of it.
+	silent bool
+	broken string // why the orders could not be brought up to date
+}
+
+// newBracket begins with a walk. Without compare the service is asked all the same,
+// and nothing is compared.
+func (st *stream) newBracket(ctx context.Context, compare bool) *bracket {
+	b := &bracket{stream: st, silent: !compare || st.notComparable() != nil}
+	b.walk(ctx)
+	return b
+}
+
+// notComparable is why the orders of the mirror cannot be compared with anything, nil
+// when they can.
+func (st *stream) notComparable() error {
+	orders := st.source.stream(streamOrders)
+	switch {
+	case orders.off():
+		return fmt.Errorf("the stream %s is off, so there is nothing to compare the service's totals with", streamOrders)
+	case !orders.filled() || orders.changedLocations():
+		return fmt.Errorf("the backfill of %s has not reached its end: let larder run or larder sync finish it", streamOrders)
+	}
+	return nil
+}
+
+// walk brings the orders up to date.
+func (b *bracket) walk(ctx context.Context) {
+	if b.silent || b.broken != "" {
+		return
+	}
+	orders := b.stream.source.stream(streamOrders)
+	if err := orders.exclusive(ctx, orders.guard, orders.catchUp); err != nil {
+		b.broken = fmt.Sprintf("the orders could not be brought up to date: %v", err)
+	}
+}
+
+// ask asks for a span, stores what it brings and compares it. The caller holds the
+// stream's guard. The error is about the question, or the sink's; the days are
+// unproven then.
+func (b *bracket) ask(ctx context.Context, lane *api.Client, sp span) error {
+	before := b.compute(ctx, sp)
+	answer, err := b.stream.askAndStore(ctx, lane, sp)
+	if err != nil {
+		b.unproven(sp, err)
+		return err
+	}
+	b.walk(ctx)
+	after := b.compute(ctx, sp)
+	switch {
+	case b.silent || ctx.Err() != nil:
+	case b.broken != "":
+		b.all(sp, dayProof{verdict: sinks.VerdictUnproven, reason: b.broken, passing: true, at: answer.at})
+	default:
+		b.judge(sp, answer, before, after)
+	}
+	return nil
+}
+
+// askAndStore asks for a span and stores the days that have changed.
+func (st *stream) askAndStore(ctx context.Context, lane *api.Client, sp span) (report, error) {
+	in, answer, err := st.askTotals(ctx, lane, sp)
+	if err != nil {
+		return report{}, err
+	}
+	if !in.brings() {
+		in.passedBy()
+		return answer, nil
+	}
+	return answer, st.storeTotals(ctx, in)
+}
+
+// compute adds up the mirrored orders of a span.
+func (b *bracket) compute(ctx context.Context, sp span) map[api.Date]dayFigures {
+	if b.silent || b.broken != "" {
+		return nil
+	}
+	st := b.stream
+	sink, q := st.source.syncer.opts.Sink, st.dayQuery(sp)
+	add := sink.SalesDays
+	if st.def.vanish {
+		add = sink.SalesProducts
+	}
+	all, err := add(ctx, q)
+	if err != nil {
+		b.broken = fmt.Sprintf("the mirrored orders could not be added up: %v", err)
+		return nil
+	}
+	days, err := mirrored(all)
+	if err != nil {
+		b.broken = err.Error()
+	}
+	return days
+}
+
+// dayQuery selects the orders that the source answers for (see scope).
+func (st *stream) dayQuery(sp span) sinks.DayQuery {
+	s := st.source
+	key := s.identity()
+	var own sinks.LiveQuery
+	s.stream(streamOrders).scope(key, &own)
+	return sinks.DayQuery{
+		Business: key.business, From: string(sp.from), To: string(sp.to), Location: sp.location,
+		Source: own.Source, Locations: own.Locations, Except: own.Except,
+	}
+}
+
+// judge compares each day of a span.
+func (b *bracket) judge(sp span, answer report, before, after map[api.Date]dayFigures) {
+	service, seed := b.stream.readReport(sp, answer.rows), b.stream.seen.seed
+	for _, day := range sp.days() {
+		p := judgeDay(*service[day], before[day], after[day])
+		p.day, p.location, p.at, p.found, p.requests = day, sp.location, answer.at, time.Now(), 1
+		p.sum = service[day].figures.sumOf(seed) ^ rotated(after[day].sumOf(seed))
+		b.found = append(b.found, p)
+	}
+}
+
+func rotated(sum uint64) uint64 { return sum<<1 | sum>>63 }
+
+// judgeDay compares what the service says with the mirror before and after.
+func judgeDay(service reported, before, after dayFigures) dayProof {
+	p := dayProof{orders: max(countOf(service.figures), countOf(after))}
+	if service.bad != "" {
+		p.verdict, p.reason = sinks.VerdictUnproven, service.bad
+		return p
+	}
+	p.differences = differ(service.figures, after)
+	switch {
+	case len(p.differences) == 0, len(differ(service.figures, before)) == 0:
+		p.verdict, p.differences = sinks.VerdictProven, nil
+	case len(differ(before, after)) > 0:
+		p.verdict, p.reason, p.differences = sinks.VerdictUnsettled, "orders of the day changed while it was compared", nil
+	}
+	return p
+}
+
+func countOf(f dayFigures) (n uint64) {
+	if _, err := fmt.Sscan(f.figureOr("orders"), &n); err != nil {
+		return 0
+	}
+	return n
+}
+
+// unproven notes that the days of a span could not be asked for.
+func (b *bracket) unproven(sp span, err error) {
+	if b.silent {
+		return
+	}
+	refused := sp.location != "" && (api.IsLocationForbidden(err) || api.IsNotFound(err))
+	b.all(sp, dayProof{verdict: sinks.VerdictUnproven, reason: "the service was asked: " + err.Error(), passing: !refused, at: b.stream.source.serviceNow().UTC()})
+}
+
+// all notes one finding for every day of a span.
+func (b *bracket) all(sp span, p dayProof) {
+	for _, day := range sp.days() {
+		p.day, p.location, p.requests = day, sp.location, 1
+		b.found = append(b.found, p)
+	}
+}
+
+// suspects are the days to look at once more.
+func (b *bracket) suspects() []dayProof {
+	var all []dayProof
+	for _, p := range b.found {
+		if p.suspect() {
+			all = append(all, p)
+		}
+	}
+	return all
+}

@@ -1,0 +1,267 @@
+package syncer
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+)
+
+// The figures of api.md, "Sales breakdown" and "Product sales row". A figure that
+// the service adds later is no figure of the mirror, so it is not compared; a key
+// that it adds to one of the maps is.
+var (
+	dailyFigures   = []string{"orders", "net_sales", "items", "discounts", "delivery_fees", "tips", "deposits", "refunds"}
+	dailyMaps      = []string{"payments", "by_type", "by_channel"}
+	productFigures = []string{"quantity", "weight_kg", "gross", "line_discounts", "net"}
+)
+
+// dayFigures are all figures of one day by name, those of a product's line with the
+// line in front: "net_sales", "payments/cash", "p/42: net".
+type dayFigures map[string]string
+
+// reported is what the service says of one day.
+type reported struct {
+	figures dayFigures
+	bad     string // why it cannot be compared
+}
+
+// readReport reads what the service says of every day of a span.
+func (st *stream) readReport(sp span, raws [][]byte) map[api.Date]*reported {
+	days := map[api.Date]*reported{}
+	for _, day := range sp.days() {
+		days[day] = &reported{figures: dayFigures{}}
+	}
+	read := readDay
+	if st.def.vanish {
+		read = readLine
+	}
+	came := map[api.Date]bool{}
+	for _, raw := range raws {
+		var row struct {
+			Date api.Date `json:"date"`
+		}
+		err := json.Unmarshal(raw, &row)
+		day := days[row.Date]
+		switch {
+		case err != nil || day == nil:
+			misplaced(days, st.def.vanish, row.Date)
+		case came[row.Date] && !st.def.vanish:
+			day.bad = "the service lists the day twice"
+		default:
+			came[row.Date] = true
+			if bad := read(raw, day.figures); bad != "" {
+				day.bad = bad
+			}
+		}
+	}
+	for date, day := range days {
+		if !st.def.vanish && !came[date] && day.bad == "" {
+			day.bad = "the day is missing from the service's answer"
+		}
+	}
+	return days
+}
+
+// misplaced notes a row whose day is none that was asked for. A line of products may
+// then be any day's; a day of totals will be missing.
+func misplaced(days map[api.Date]*reported, lines bool, date api.Date) {
+	if !lines {
+		return
+	}
+	for _, day := range days {
+		day.bad = fmt.Sprintf("the service lists a line of %q, which is no day that was asked for: it may belong to this one", date)
+	}
+}
+
+// readDay adds the figures of a row of /sales/daily; it returns what cannot be
+// compared of it.
+func readDay(raw []byte, figures dayFigures) string {
+	var row map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &row); err != nil {
+		return "the service's day is no JSON object"
+	}
+	for _, name := range dailyFigures {
+		if bad := figures.take(name, row[name]); bad != "" {
+			return bad
+		}
+	}
+	for _, name := range dailyMaps {
+		var entries map[string]json.RawMessage
+		if value := row[name]; value != nil && (json.Unmarshal(value, &entries) != nil || entries == nil) {
+			return fmt.Sprintf("%s is %s, and no object", name, shortJSON(value))
+		}
+		for _, key := range slices.Sorted(maps.Keys(entries)) {
+			if bad := figures.take(name+"/"+key, entries[key]); bad != "" {
+				return bad
+			}
+		}
+	}
+	return ""
+}
+
+// readLine adds the figures of a row of /sales/products.
+func readLine(raw []byte, figures dayFigures) string {
+	var row map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &row); err != nil {
+		return "the service's line is no JSON object"
+	}
+	var product, name *string
+	if value := row["product_id"]; value != nil && json.Unmarshal(value, &product) != nil {
+		return fmt.Sprintf("product_id is %s, and no text", shortJSON(value))
+	}
+	if value := row["name"]; value != nil && json.Unmarshal(value, &name) != nil {
+		return fmt.Sprintf("name is %s, and no text", shortJSON(value))
+	}
+	line := "n/"
+	switch {
+	case product != nil:
+		line = "p/" + *product
+	case name != nil:
+		line += *name
+	}
+	if _, twice := figures[line+": net"]; twice {
+		return fmt.Sprintf("the service lists the line %q twice", line)
+	}
+	figures[line+": net"] = "0"
+	for _, name := range productFigures {
+		value := row[name]
+		if name == "weight_kg" && string(value) == "null" {
+			continue
+		}
+		if bad := figures.take(line+": "+name, value); bad != "" {
+			return bad
+		}
+	}
+	return ""
+}
+
+// take adds one figure from its JSON; what is not there is zero.
+func (f dayFigures) take(name string, value json.RawMessage) string {
+	if value == nil {
+		return ""
+	}
+	text := string(bytes.TrimSpace(value))
+	if strings.HasPrefix(text, `"`) && json.Unmarshal(value, &text) != nil {
+		text = ""
+	}
+	if _, ok := plainDecimal(text); !ok {
+		return fmt.Sprintf("%s is %s, and no number", name, shortJSON(value))
+	}
+	f[name] = text
+	return ""
+}
+
+func shortJSON(value []byte) string {
+	const most = 100
+	if len(value) > most {
+		return strings.ToValidUTF8(string(value[:most]), "") + "…"
+	}
+	return string(value)
+}
+
+// plainDecimal is the shortest text of an exact decimal ("-12.5", "0"), false for
+// anything that is none: exponents, signs alone, spaces.
+func plainDecimal(text string) (string, bool) {
+	whole, negative := strings.CutPrefix(text, "-")
+	whole, fraction, pointed := strings.Cut(whole, ".")
+	if whole == "" || pointed && fraction == "" || strings.Trim(whole+fraction, "0123456789") != "" {
+		return "", false
+	}
+	whole, fraction = strings.TrimLeft(whole, "0"), strings.TrimRight(fraction, "0")
+	switch {
+	case whole == "" && fraction == "":
+		return "0", true
+	case whole == "":
+		whole = "0"
+	}
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	if negative {
+		whole = "-" + whole
+	}
+	return whole, true
+}
+
+// figureOr is a figure's text for a person; what is not there is zero.
+func (f dayFigures) figureOr(name string) string {
+	if text, ok := f[name]; ok {
+		return text
+	}
+	return "0"
+}
+
+// differ compares the figures of the two sides, to the last digit.
+func differ(service, mirror dayFigures) []sinks.Difference {
+	var found []sinks.Difference
+	names := maps.Clone(service)
+	maps.Copy(names, mirror)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		d := sinks.Difference{Figure: name, Service: service.figureOr(name), Mirror: mirror.figureOr(name)}
+		a, _ := plainDecimal(d.Service)
+		b, _ := plainDecimal(d.Mirror)
+		if a != b {
+			found = append(found, d)
+		}
+	}
+	return found
+}
+
+// sameGap tells whether two comparisons show the same difference: figures may have
+// moved on both sides alike.
+func sameGap(a, b []sinks.Difference) bool { return maps.Equal(gaps(a), gaps(b)) }
+
+// gaps are service minus mirror, by figure.
+func gaps(all []sinks.Difference) map[string]string {
+	by := map[string]string{}
+	for _, d := range all {
+		service, ok := new(big.Rat).SetString(d.Service)
+		mirror, also := new(big.Rat).SetString(d.Mirror)
+		if ok && also {
+			by[d.Figure] = new(big.Rat).Sub(service, mirror).RatString()
+		}
+	}
+	return by
+}
+
+// mirrored arranges what the sink has computed by day.
+func mirrored(all []sinks.DayFigures) (map[api.Date]dayFigures, error) {
+	days := map[api.Date]dayFigures{}
+	for _, d := range all {
+		day := days[api.Date(d.Day)]
+		if day == nil {
+			day = dayFigures{}
+			days[api.Date(d.Day)] = day
+		}
+		for name, value := range d.Figures {
+			if _, ok := plainDecimal(value); !ok {
+				return nil, fmt.Errorf("the warehouse computed %s of %s as %q, which is no number", name, d.Day, value)
+			}
+			if d.Line != "" {
+				name = d.Line + ": " + name
+			}
+			day[name] = value
+		}
+	}
+	return days, nil
+}
+
+// sumOf hashes figures, so that it can be told later whether they have changed.
+func (f dayFigures) sumOf(seed maphash.Seed) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		if plain, _ := plainDecimal(f[name]); plain != "0" {
+			_, _ = h.WriteString(name + "\x00" + plain + "\x00") // maphash never fails
+		}
+	}
+	return h.Sum64()
+}

@@ -1,0 +1,266 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+)
+
+// settleAfter is when a suspect is looked at once more. A change shows up to two
+// minutes after its stamp (api.md, "Pagination and sync rules" 2), and a turn of the
+// incremental walks may lie behind it.
+const settleAfter = lookback + 30*time.Second
+
+// settleRounds is how often a day is asked again after it was healed, when orders of
+// it change meanwhile.
+const settleRounds = 3
+
+// futileHeals in a row end the healing of a run: what they cannot mend has one cause,
+// and asking for more days would only spend requests.
+const futileHeals = 5
+
+// prove runs a turn of reconciliation: the days that ask brings, and after a while
+// those of them that differed. The caller holds the stream's guard, which is free
+// again when the first part is over.
+func (st *stream) prove(ctx context.Context, ask func(context.Context, *bracket) error, deep bool) error {
+	b, err := st.firstLook(ctx, ask)
+	if deep {
+		st.owe(err)
+	}
+	return errors.Join(err, st.settleOnce(ctx, b.suspects(), deep))
+}
+
+// proveRecent is the turn of yesterday and today, or of a deep run that is owed. The
+// caller holds the stream's guard.
+func (st *stream) proveRecent(ctx context.Context) error {
+	st.mu.Lock()
+	owed := st.proofs.owed
+	st.mu.Unlock()
+	if owed {
+		return st.prove(ctx, st.askDeep, true)
+	}
+	return st.prove(ctx, st.askRecent, false)
+}
+
+// proveDeep is the turn of the last 92 days, and of each location.
+func (st *stream) proveDeep(ctx context.Context) error {
+	if err := st.guard.take(ctx); err != nil {
+		return err
+	}
+	return st.prove(ctx, st.askDeep, true)
+}
+
+func (st *stream) firstLook(ctx context.Context, ask func(context.Context, *bracket) error) (*bracket, error) {
+	defer st.guard.free()
+	b := &bracket{stream: st, silent: true}
+	err := st.attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
+		if err := st.recallProofs(ctx); err != nil {
+			return err
+		}
+		b = st.newBracket(ctx, true)
+		asked := ask(ctx, b)
+		return errors.Join(asked, st.conclude(ctx, st.unhealed(b.found)))
+	})
+	return b, err
+}
+
+// unhealed leaves out the suspects among days whose difference stands already: what
+// is found of them is known after the second look.
+func (st *stream) unhealed(found []dayProof) []dayProof {
+	return slices.DeleteFunc(slices.Clone(found), func(p dayProof) bool {
+		old, _ := st.standingOf(p)
+		return p.suspect() && old.verdict == sinks.VerdictDrift
+	})
+}
+
+// owe notes whether a deep run has to be made up for: the service did not answer.
+func (st *stream) owe(err error) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.proofs.owed = err != nil && (api.IsTemporary(err) || api.IsRateLimited(err))
+}
+
+// settleOnce settles suspects, unless others are being settled: the next turn finds
+// them again. A day that is known to differ is healed again by a deep run only.
+func (st *stream) settleOnce(ctx context.Context, suspects []dayProof, deep bool) error {
+	if len(suspects) == 0 || !st.prover.try() {
+		return nil
+	}
+	defer st.prover.free()
+	drifting := map[string]bool{}
+	for _, p := range suspects {
+		old, _ := st.standingOf(p)
+		drifting[p.key()] = old.verdict == sinks.VerdictDrift
+	}
+	found, err := st.settle(ctx, suspects, func(p dayProof) bool { return deep || !drifting[p.key()] })
+	if err != nil && ctx.Err() == nil {
+		st.source.log.Warn("days that differ could not be looked at again; the next turn does", "stream", st.def.name, "err", err)
+	}
+	st.report(found)
+	return err
+}
+
+// settle looks at suspects once more and heals those that differ, where heal says so.
+// It returns the verdicts, which are stored.
+func (st *stream) settle(ctx context.Context, suspects []dayProof, heal func(dayProof) bool) ([]dayProof, error) {
+	if !sleep(ctx, time.Until(newestAsk(suspects).Add(settleAfter))) {
+		return nil, context.Cause(ctx)
+	}
+	if err := st.source.healing.take(ctx); err != nil {
+		return nil, err
+	}
+	defer st.source.healing.free()
+	// What the key may see decides what is compared.
+	if err := st.source.refresh(ctx); err != nil {
+		return nil, err
+	}
+	found, err := st.secondLook(ctx, suspects)
+	if err == nil {
+		found, err = st.healAll(ctx, found, heal)
+	}
+	return found, errors.Join(err, st.conclude(ctx, found))
+}
+
+// newestAsk is when, by this machine's steady clock, the last of the suspects was
+// found.
+func newestAsk(suspects []dayProof) (at time.Time) {
+	for _, p := range suspects {
+		at = later(at, p.found)
+	}
+	return at
+}
+
+// secondLook brackets the suspects once more. What shows the same difference again
+// has the verdict drift.
+func (st *stream) secondLook(ctx context.Context, suspects []dayProof) ([]dayProof, error) {
+	first := map[string]dayProof{}
+	for _, p := range suspects {
+		first[p.key()] = p
+	}
+	again, err := st.look(ctx, spansCovering(suspects))
+	var found []dayProof
+	for _, p := range again {
+		before, ok := first[p.key()]
+		if !ok {
+			continue
+		}
+		p.requests += before.requests
+		if p.suspect() {
+			p.verdict, p.reason = st.driftOr(before, p)
+		}
+		found = append(found, p)
+	}
+	return found, err
+}
+
+// driftOr is what a day is that differed twice.
+func (st *stream) driftOr(before, now dayProof) (verdict, reason string) {
+	switch {
+	case !sameGap(before.differences, now.differences):
+		return sinks.VerdictUnsettled, "it differed otherwise some minutes before"
+	case st.notComparable() != nil, st.source.stream(streamOrders).resyncVersion() != 0:
+		return sinks.VerdictUnsettled, "it differs, and the orders are being walked whole: it is asked again after that"
+	}
+	return sinks.VerdictDrift, ""
+}
+
+// look brackets some spans; the guard is taken for it.
+func (st *stream) look(ctx context.Context, spans []span) ([]dayProof, error) {
+	var b *bracket
+	err := st.exclusive(ctx, st.guard, func(ctx context.Context) error {
+		b = st.newBracket(ctx, true)
+		for _, sp := range spans {
+			if err := b.ask(ctx, st.source.link.reconcile, sp); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if b == nil {
+		return nil, err
+	}
+	return b.found, err
+}
+
+// spansCovering are as few ranges as cover the days.
+func spansCovering(days []dayProof) []span {
+	var all []*suspect
+	for _, p := range days {
+		all = append(all, &suspect{place: span{p.day, p.day, p.location}})
+	}
+	return spansOf(all)
+}
+
+// healAll heals the days that differ, day by day, the newest first.
+func (st *stream) healAll(ctx context.Context, found []dayProof, heal func(dayProof) bool) ([]dayProof, error) {
+	byDay := map[api.Date][]dayProof{}
+	var settled []dayProof
+	for _, p := range found {
+		if p.verdict == sinks.VerdictDrift && heal(p) {
+			byDay[p.day] = append(byDay[p.day], p)
+			continue
+		}
+		settled = append(settled, p)
+	}
+	futile := 0
+	for _, day := range newestFirst(byDay) {
+		drifts := byDay[day]
+		if futile >= futileHeals {
+			for _, p := range drifts {
+				p.reason = "not healed: days before it could not be, so this run has stopped healing"
+				settled = append(settled, p)
+			}
+			continue
+		}
+		healed, err := st.healDay(ctx, day, drifts)
+		settled = append(settled, healed...)
+		if err != nil {
+			return settled, err
+		}
+		if futile++; !slices.ContainsFunc(healed, func(p dayProof) bool { return p.verdict == sinks.VerdictDrift }) {
+			futile = 0
+		}
+	}
+	return settled, nil
+}
+
+func newestFirst(byDay map[api.Date][]dayProof) []api.Date {
+	var days []api.Date
+	for day := range byDay {
+		days = append(days, day)
+	}
+	slices.Sort(days)
+	slices.Reverse(days)
+	return days
+}
+
+// report tells what was settled in the log.
+func (st *stream) report(found []dayProof) {
+	for _, p := range found {
+		log := st.source.log.With("stream", st.def.name, "day", p.day, "location", p.location)
+		switch p.verdict {
+		case sinks.VerdictDrift:
+			log.Error("a day differs from what the service reports", "differences", shown(p.differences), "orders", p.ids, "reason", p.reason,
+				"next", "docs/operations.md, \"A day differs\"")
+		case sinks.VerdictHealed:
+			log.Warn("a day differed from what the service reports, and was healed", "differences", shown(p.differences), "orders", p.ids, "requests", p.requests)
+		}
+	}
+}
+
+// shown are differences in words, the first few of them.
+func shown(all []sinks.Difference) []string {
+	const most = 5
+	var texts []string
+	for i, d := range all {
+		if i == most {
+			return append(texts, "…")
+		}
+		texts = append(texts, d.Figure+": service "+d.Service+", mirror "+d.Mirror)
+	}
+	return texts
+}

@@ -1,0 +1,237 @@
+package syncer
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+)
+
+// proofMemory is what a stream of totals knows of the verdicts that stand about the
+// last days.
+type proofMemory struct {
+	days map[string]standing // by dayKey
+	// known: the verdicts that the sink has were read.
+	known bool
+	// owed: a deep run was cut short by a service that did not answer.
+	owed bool
+}
+
+// standing is the verdict that stands about a day.
+type standing struct {
+	verdict string
+	asked   time.Time
+	sum     uint64 // of the figures it is about, 0 when a process before this one wrote it
+}
+
+// good tells whether the day is proven.
+func (s standing) good() bool {
+	return s.verdict == sinks.VerdictProven || s.verdict == sinks.VerdictHealed
+}
+
+// says tells whether a verdict would say nothing that the standing one does not.
+func (s standing) says(p dayProof) bool {
+	now := standing{verdict: p.verdict}
+	switch {
+	case p.passing:
+		return s.verdict != sinks.VerdictUnsettled // what was found stays found
+	case p.verdict == sinks.VerdictHealed, now.good() != s.good(), !s.good() && p.verdict != s.verdict:
+		return false
+	case s.sum == 0:
+		return s.good() && dayOf(s.asked) > p.day // the day was over when it was proven
+	}
+	return s.sum == p.sum
+}
+
+// subject is what the stream's days are proofs of.
+func (st *stream) subject() string {
+	if st.def.vanish {
+		return sinks.SubjectProducts
+	}
+	return sinks.SubjectDaily
+}
+
+// recallVerdicts reads the verdicts that stand about days, to write only what is new.
+func (st *stream) recallVerdicts(ctx context.Context, from, to api.Date) error {
+	all, err := st.source.syncer.opts.Sink.Verdicts(ctx, st.source.cfg.Name, string(from), string(to))
+	if err != nil {
+		return fmt.Errorf("read the verdicts that stand: %w", err)
+	}
+	st.mu.Lock()
+	for _, v := range all {
+		key := dayKey(api.Date(v.Day), v.Location)
+		if _, known := st.proofs.days[key]; v.Subject == st.subject() && !known {
+			st.proofs.days[key] = standing{verdict: v.Verdict, asked: v.AskedAt}
+		}
+	}
+	st.mu.Unlock()
+	st.source.proofChanged()
+	return nil
+}
+
+// recallProofs reads the verdicts about the last days, once, and forgets older ones.
+func (st *stream) recallProofs(ctx context.Context) error {
+	today := dayOf(st.source.serviceNow())
+	from, err := addDays(today, -maxRange)
+	if err != nil {
+		return err
+	}
+	st.mu.Lock()
+	known := st.proofs.known
+	maps.DeleteFunc(st.proofs.days, func(key string, _ standing) bool { return key < string(from) })
+	st.mu.Unlock()
+	if known {
+		return nil
+	}
+	if err := st.recallVerdicts(ctx, from, today); err != nil {
+		return err
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.proofs.known = true
+	return nil
+}
+
+// standingOf is the verdict that stands about a day.
+func (st *stream) standingOf(p dayProof) (standing, bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	s, known := st.proofs.days[p.key()]
+	return s, known
+}
+
+// conclude stores the verdicts that say something new, and waits until they are
+// durable.
+func (st *stream) conclude(ctx context.Context, found []dayProof) error {
+	c := st.source.commit(st.def.name)
+	for _, p := range found {
+		if p.suspect() {
+			p.verdict, p.reason = sinks.VerdictUnsettled, "it differs at first sight, and is asked once more"
+		}
+		if old, known := st.standingOf(p); !known || !old.says(p) {
+			c.Verdicts = append(c.Verdicts, st.verdictOf(p))
+		}
+	}
+	if len(c.Verdicts) > 0 {
+		receipt, err := st.source.syncer.write(ctx, c)
+		if err != nil {
+			return err
+		}
+		if err := receipt.Wait(ctx); err != nil {
+			return fmt.Errorf("wait for the warehouse: %w", err)
+		}
+	}
+	st.remember(found)
+	return nil
+}
+
+// mostIDs is how many orders a verdict names.
+const mostIDs = 100
+
+func (st *stream) verdictOf(p dayProof) sinks.Verdict {
+	slices.Sort(p.ids)
+	p.ids = slices.Compact(p.ids)
+	return sinks.Verdict{
+		Location: p.location, Day: string(p.day), Subject: st.subject(), Verdict: p.verdict, Differences: p.differences,
+		OrderIDs: p.ids[:min(len(p.ids), mostIDs)], Requests: p.requests, Reason: p.reason, AskedAt: p.at,
+	}
+}
+
+// remember notes what stands now.
+func (st *stream) remember(found []dayProof) {
+	st.mu.Lock()
+	for _, p := range found {
+		old, known := st.proofs.days[p.key()]
+		switch {
+		case p.suspect():
+			old = standing{verdict: sinks.VerdictUnsettled, asked: p.at, sum: p.sum}
+		case !known || !old.says(p):
+			old = standing{verdict: p.verdict, asked: p.at, sum: p.sum}
+		case !p.passing:
+			old.sum = p.sum
+		}
+		st.proofs.days[p.key()] = old
+	}
+	st.mu.Unlock()
+	st.source.proofChanged()
+}
+
+// ProofStatus is how far the mirror of a source is proven, of the last 92 days.
+type ProofStatus struct {
+	// ProvenUntil is the last day up to which every day that was asked for is proven,
+	// YYYY-MM-DD; empty when the first one is not.
+	ProvenUntil string    `json:"proven_until"`
+	DriftDays   int       `json:"drift_days"` // days that differ from the service
+	OpenDays    int       `json:"open_days"`  // days that are neither proven nor differ
+	AskedAt     time.Time `json:"asked_at"`   // of the newest verdict
+}
+
+// proofDay is what all verdicts about one day come to.
+type proofDay struct{ bad, drift bool }
+
+// ProofOf sums up the verdicts that stand about a source's days; nil without any.
+func ProofOf(verdicts []sinks.Verdict) *ProofStatus {
+	days, status := map[api.Date]proofDay{}, &ProofStatus{}
+	for _, v := range verdicts {
+		status.take(days, api.Date(v.Day), standing{verdict: v.Verdict, asked: v.AskedAt})
+	}
+	return status.sum(days)
+}
+
+func (s *ProofStatus) take(days map[api.Date]proofDay, day api.Date, v standing) {
+	d := days[day]
+	d.bad = d.bad || !v.good()
+	d.drift = d.drift || v.verdict == sinks.VerdictDrift
+	days[day] = d
+	s.AskedAt = later(s.AskedAt, v.asked)
+}
+
+func (s *ProofStatus) sum(days map[api.Date]proofDay) *ProofStatus {
+	if len(days) == 0 {
+		return nil
+	}
+	unbroken, next := true, api.Date("")
+	for _, day := range slices.Sorted(maps.Keys(days)) {
+		d := days[day]
+		switch {
+		case d.drift:
+			s.DriftDays++
+		case d.bad:
+			s.OpenDays++
+		}
+		if unbroken = unbroken && !d.bad && (next == "" || day == next); unbroken {
+			s.ProvenUntil = string(day)
+		}
+		var err error
+		if next, err = addDays(day, 1); err != nil {
+			unbroken = false
+		}
+	}
+	return s
+}
+
+// proofChanged sums up anew what the verdicts of the source's streams come to.
+// Locations that the key has lost count no more.
+func (s *source) proofChanged() {
+	key := s.identity()
+	days, status := map[api.Date]proofDay{}, &ProofStatus{}
+	for _, st := range s.streams {
+		st.mu.Lock()
+		for at, v := range st.proofs.days {
+			day, location, _ := strings.Cut(at, "/")
+			if location == "" || slices.Contains(key.locations, location) {
+				status.take(days, api.Date(day), v)
+			}
+		}
+		st.mu.Unlock()
+	}
+	status = status.sum(days)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.proof = status
+}
