@@ -65,6 +65,9 @@ func (r *stored) selected(q sinks.LiveQuery) bool {
 	if !strings.HasPrefix(r.ID, q.Prefix) || q.Below > 0 && r.Version >= q.Below || q.Day != "" && dateOf(r.Day) != q.Day {
 		return false
 	}
+	if q.RefundDay != "" && !r.refundedOn(q.RefundDay) {
+		return false
+	}
 	if r.batch.Table.Column("location_id") < 0 {
 		q.Locations, q.Except = nil, nil
 	}

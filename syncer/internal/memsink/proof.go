@@ -55,6 +55,11 @@ func (r *stored) counts() *sale {
 	return r.sale
 }
 
+// refundedOn tells whether the order has a refund of a day.
+func (r *stored) refundedOn(day string) bool {
+	return slices.ContainsFunc(r.counts().totals, func(s share) bool { return s.day == day && s.amounts["refunds"] != nil })
+}
+
 func figures(sums map[dayLine]amounts) []sinks.DayFigures {
 	days := make([]sinks.DayFigures, 0, len(sums))
 	for at, sum := range sums {

@@ -1,0 +1,209 @@
+package syncer
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/internal/memsink"
+)
+
+// proven runs a daemon over a restaurant whose days are all proven.
+func (w *world) proven() (business string) {
+	w.t.Helper()
+	w.schedule.FullResync = "0 4 1 7 *" // which would repair everything
+	w.run()
+	w.until("backfill", time.Hour, w.filled)
+	w.deep()
+	for key, v := range w.verdicts() {
+		if v.Verdict != sinks.VerdictProven {
+			w.t.Fatalf("before any damage, %s: %+v", key, v)
+		}
+	}
+	return w.box.Restaurant(0).ID()
+}
+
+// wrongOrders tells how many mirrored orders are not what the service says, column by
+// column.
+func (w *world) wrongOrders() int {
+	w.t.Helper()
+	report, err := w.syncer.Verify(w.t.Context(), Selection{Streams: []string{streamOrders}}, nil, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return int(report.Differences())
+}
+
+// liveOrders are the ids of mirrored live orders, in order, of one day unless empty.
+func (w *world) liveOrders(business, day string) []string {
+	w.t.Helper()
+	rows, err := w.sink.Live(w.t.Context(), sinks.LiveQuery{Table: streamOrders, Business: business, Day: day})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var ids []string
+	for _, r := range rows {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+func daysAgo(n int) string { return string(dayOf(time.Now().AddDate(0, 0, -n))) }
+
+func TestEveryKindOfDamageIsFoundAndHealed(t *testing.T) {
+	damages := map[string]func(w *world, business string){
+		"rows removed": func(w *world, b string) {
+			for _, id := range w.liveOrders(b, daysAgo(3))[:3] {
+				w.store.Lose(streamOrders, b, id)
+			}
+		},
+		"a whole day removed": func(w *world, b string) {
+			for _, id := range w.liveOrders(b, daysAgo(9)) {
+				w.store.Lose(streamOrders, b, id)
+			}
+		},
+		"a figure altered": func(w *world, b string) {
+			w.store.EditColumn(streamOrders, b, w.liveOrders(b, daysAgo(5))[0], "totals_tip", `"7.77"`)
+		},
+		"buried by mistake": func(w *world, b string) {
+			for _, id := range w.liveOrders(b, daysAgo(6))[:2] {
+				w.store.Edit(streamOrders, b, id, func(r *memsink.Row) { r.Deleted, r.Reason = true, "deleted" })
+			}
+		},
+		"un-deleted": func(w *world, b string) {
+			n := 0
+			for id, r := range w.store.Rows(streamOrders, b) {
+				if r.Deleted && r.Raw != "" && n < 5 {
+					w.store.Edit(streamOrders, b, id, func(r *memsink.Row) { r.Deleted, r.Reason = false, "" })
+					n++
+				}
+			}
+			if n == 0 {
+				w.t.Fatal("no buried order")
+			}
+		},
+		"doubled": func(w *world, b string) {
+			w.store.Copy(streamOrders, b, w.liveOrders(b, daysAgo(4))[1], "a copy")
+		},
+		"moved to another day": func(w *world, b string) {
+			w.store.EditColumn(streamOrders, b, w.liveOrders(b, daysAgo(7))[0], "business_day", `"`+daysAgo(8)+`"`)
+		},
+		"moved to another location": func(w *world, b string) {
+			id, all := w.liveOrders(b, daysAgo(2))[0], w.box.Restaurant(0).LocationIDs()
+			other := all[0]
+			if w.store.Row(streamOrders, b, id).Location == other {
+				other = all[1]
+			}
+			w.store.EditColumn(streamOrders, b, id, "location_id", textJSON(other))
+		},
+		"a refund lost": func(w *world, b string) {
+			for _, id := range w.liveOrders(b, "") {
+				if strings.Contains(w.store.Row(streamOrders, b, id).Raw, `"refunds":[{`) {
+					for _, column := range []string{"amount", "method", "at", "item_id"} {
+						w.store.EditColumn(streamOrders, b, id, "refunds."+column, `[]`)
+					}
+					return
+				}
+			}
+			w.t.Fatal("no refund")
+		},
+		"a refund altered": func(w *world, b string) {
+			for _, id := range w.liveOrders(b, "") {
+				if strings.Contains(w.store.Row(streamOrders, b, id).Raw, `"refunds":[{`) {
+					w.store.EditColumn(streamOrders, b, id, "refunds.amount", `["0.01"]`)
+					return
+				}
+			}
+			w.t.Fatal("no refund")
+		},
+	}
+	for name, damage := range damages {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, sandbox.Options{Seed: 33, Orders: 1500, Days: 20, Record: true}, func(t *testing.T, w *world) {
+				business := w.proven()
+				for _, id := range w.liveOrders(business, "")[:8] {
+					if err := w.box.Restaurant(0).DeleteOrder(id); err != nil {
+						t.Fatal(err)
+					}
+				}
+				time.Sleep(20 * time.Minute)
+				damage(w, business)
+				if w.wrongOrders() == 0 {
+					t.Fatal("the damage is none")
+				}
+				w.deep()
+				healed := 0
+				for key, v := range w.verdicts() {
+					switch v.Verdict {
+					case sinks.VerdictHealed:
+						healed++
+						if len(v.Differences) == 0 || len(v.OrderIDs) == 0 || v.Requests == 0 {
+							t.Errorf("%s: %+v", key, v)
+						}
+					case sinks.VerdictProven:
+					default:
+						t.Errorf("%s: %+v", key, v)
+					}
+				}
+				if n := w.wrongOrders(); n > 0 || healed == 0 {
+					t.Errorf("%d orders are wrong, %d days healed", n, healed)
+				}
+				t.Logf("%d verdicts healed", healed)
+			})
+		})
+	}
+}
+
+func TestADriftThatCannotBeHealedEndsAsAnAlert(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 34, Orders: 600, Days: 10, Record: true}, func(t *testing.T, w *world) {
+		business := w.proven()
+		day := daysAgo(0)
+		// A row that claims to be newer than any that is written.
+		id := w.liveOrders(business, "")[0]
+		day = w.dayOfOrder(business, id)
+		w.store.EditColumn(streamOrders, business, id, "totals_tip", `"900.00"`)
+		w.store.Edit(streamOrders, business, id, func(r *memsink.Row) { r.Version = 1 << 62 })
+		before := len(w.box.Requests())
+		w.deep()
+		asked := w.box.Requests()[before:]
+		v := w.verdicts()["daily "+day]
+		if v.Verdict != sinks.VerdictDrift || !slices.Contains(v.OrderIDs, id) || v.Reason == "" {
+			t.Errorf("%+v", v)
+		}
+		if d := v.Differences; len(d) == 0 || d[0].Figure != "tips" || d[0].Mirror == d[0].Service {
+			t.Errorf("differences %+v", d)
+		}
+		walks := 0
+		for _, r := range asked {
+			if r.Route == "/sales/orders" && strings.Contains(r.URI, "from=") {
+				walks++
+			}
+		}
+		if walks == 0 || walks > 4 {
+			t.Errorf("%d range walks for one day of two locations", walks)
+		}
+		if p := w.syncer.Status().Sources[0].Proof; p.DriftDays != 1 || p.ProvenUntil >= day {
+			t.Errorf("proof %+v", p)
+		}
+		before = len(w.box.Requests())
+		time.Sleep(12 * time.Hour)
+		for _, r := range w.box.Requests()[before:] {
+			if strings.Contains(r.URI, "/sales/orders?") && strings.Contains(r.URI, "from=") {
+				t.Errorf("healed again before the next deep run: %s", r.URI)
+			}
+		}
+	})
+}
+
+func (w *world) dayOfOrder(business, id string) string {
+	for n := range 60 {
+		if slices.Contains(w.liveOrders(business, daysAgo(n)), id) {
+			return daysAgo(n)
+		}
+	}
+	w.t.Fatalf("no day of %s", id)
+	return ""
+}
