@@ -79,6 +79,9 @@ func (s *Sink) liveOf(ctx context.Context, q sinks.LiveQuery) (location, from st
 	if q.Prefix != "" {
 		conditions = append(conditions, "startsWith(id, "+literal(q.Prefix)+")")
 	}
+	if q.RefundDay != "" {
+		conditions = append(conditions, "arrayExists(at -> toDate32(at, 'Europe/Bucharest') = toDate32("+literal(q.RefundDay)+"), `refunds.at`)")
+	}
 	if q.Day != "" {
 		conditions = append(conditions, "business_day = toDate32("+literal(q.Day)+")")
 	}
