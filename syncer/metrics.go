@@ -97,13 +97,15 @@ var (
 	watermarkDesc  = prometheus.NewDesc("larder_stream_watermark_timestamp_seconds", "Newest updated_at mirrored; absent before the first.", streamLabels, nil)
 	quarantineDesc = prometheus.NewDesc("larder_quarantine_rows", "Quarantine entries open now.", streamLabels, nil)
 	heldDesc       = prometheus.NewDesc("larder_sweep_held_rows", "Live rows that a full resync did not see and whose removal waits for a person; 0 when nothing waits.", streamLabels, nil)
+	provenDesc     = prometheus.NewDesc("larder_proven_until_timestamp_seconds", "End of the last day up to which every day of the last 92 is proven; absent before the first.", sourceLabels, nil)
+	driftDesc      = prometheus.NewDesc("larder_drift_days", "Days of the last 92 that differ from what the service reports, after healing; absent before the first verdict.", sourceLabels, nil)
 	resyncDesc     = prometheus.NewDesc("larder_full_resync_timestamp_seconds", "End of the stream's last full resync; absent before the first.", streamLabels, nil)
 	stateDesc      = prometheus.NewDesc("larder_stream_state", "1 for the state the stream is in.", []string{"source", "stream", "state"}, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (g gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{servedDesc, upDesc, budgetDesc, lagDesc, watermarkDesc, quarantineDesc, heldDesc, resyncDesc, stateDesc} {
+	for _, d := range []*prometheus.Desc{servedDesc, upDesc, budgetDesc, lagDesc, watermarkDesc, quarantineDesc, heldDesc, resyncDesc, stateDesc, provenDesc, driftDesc} {
 		ch <- d
 	}
 }
@@ -133,6 +135,19 @@ func (g gauges) source(ch chan<- prometheus.Metric, s SourceStatus) {
 	gauge(ch, budgetDesc, float64(s.Budget.KeyLimit-s.Budget.KeyUsed), s.Name, "key")
 	gauge(ch, budgetDesc, float64(s.Budget.BusinessLimit-s.Budget.BusinessUsed), s.Name, "business")
 	gauge(ch, budgetDesc, float64(s.Budget.HeavyLimit-s.Budget.HeavyUsed), s.Name, "heavy")
+	if s.Proof == nil {
+		return
+	}
+	gauge(ch, driftDesc, float64(s.Proof.DriftDays), s.Name)
+	if end, ok := endOf(s.Proof.ProvenUntil); ok {
+		gauge(ch, provenDesc, float64(end.Unix()), s.Name)
+	}
+}
+
+// endOf is the instant at which a day is over in Bucharest.
+func endOf(day string) (time.Time, bool) {
+	t, err := time.ParseInLocation(time.DateOnly, day, bucharest())
+	return t.AddDate(0, 0, 1), err == nil
 }
 
 func (g gauges) stream(ch chan<- prometheus.Metric, source string, st StreamStatus) {

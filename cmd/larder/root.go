@@ -59,7 +59,7 @@ Exit codes: 0 done; 1 it ran and found something wrong; 2 usage or configuration
 	flags.StringArrayVar(&g.set, "set", nil, "configuration `key=value`, stronger than file and environment; may be repeated")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
-		runCommand(g), syncCommand(g), verifyCommand(g), checkCommand(g), statusCommand(g), sqlCommand(g),
+		runCommand(g), syncCommand(g), reconcileCommand(g), verifyCommand(g), checkCommand(g), statusCommand(g), sqlCommand(g),
 		migrateCommand(g), sandboxCommand(g), demoCommand(g), versionCommand(g),
 	)
 	return root

@@ -115,10 +115,30 @@ func headNote(s *syncer.SourceStatus) string {
 	if s.BusinessName != "" {
 		text += "  " + s.BusinessName
 	}
+	text += proofNote(s.Proof)
 	if s.Budget.KeyLimit > 0 {
 		text += fmt.Sprintf("  %d of %d requests in the last minute", s.Budget.KeyUsed, s.Budget.KeyLimit)
 	}
 	return text
+}
+
+// proofNote is until when the mirror is proven.
+func proofNote(p *syncer.ProofStatus) string {
+	if p == nil {
+		return ""
+	}
+	text := "  proven until " + p.ProvenUntil
+	if p.ProvenUntil == "" {
+		text = "  not proven yet"
+	}
+	switch p.DriftDays {
+	case 0:
+		return text
+	case 1:
+		return text + ", 1 day differs from the service (larder reconcile)"
+	default:
+		return fmt.Sprintf("%s, %d days differ from the service (larder reconcile)", text, p.DriftDays)
+	}
 }
 
 func lag(st *syncer.StreamStatus) string {

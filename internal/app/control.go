@@ -41,6 +41,7 @@ type passer interface {
 	Status() syncer.Status
 	RunOnce(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (syncer.Report, error)
 	Verify(ctx context.Context, sel syncer.Selection, found func(syncer.Finding), progress func(syncer.VerifyProgress)) (syncer.VerifyReport, error)
+	Reconcile(ctx context.Context, r syncer.ReconcileRequest, progress func(syncer.ReconcileReport)) (syncer.ReconcileReport, error)
 }
 
 // mount serves the control routes. With nil, passes are not taken: the process
@@ -50,6 +51,7 @@ func mount(m mounter, status func() syncer.Status, p passer, log *slog.Logger) {
 	m.Handle("GET "+routeStatus, http.HandlerFunc(c.serveStatus))
 	m.Handle("POST "+routeSync, http.HandlerFunc(c.serveSync))
 	m.Handle("POST "+routeVerify, http.HandlerFunc(c.serveVerify))
+	m.Handle("POST "+routeReconcile, http.HandlerFunc(c.serveReconcile))
 }
 
 type control struct {

@@ -34,6 +34,9 @@ func ExitCode(err error) int {
 	if e, ok := errors.AsType[*VerifyError](err); ok {
 		return e.code()
 	}
+	if e, ok := errors.AsType[*ReconcileError](err); ok {
+		return e.code()
+	}
 	if e, ok := errors.AsType[*CheckError](err); ok {
 		return e.code
 	}

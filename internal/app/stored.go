@@ -31,9 +31,23 @@ func (a *App) storedStatus(ctx context.Context, l *lifecycle, w *way) (syncer.St
 		if err != nil {
 			return s, a.unreachable(fmt.Errorf("read the state of %s: %w", a.cfg.Sources[i].Name, err))
 		}
-		s.Sources = append(s.Sources, storedSource(s.Now, a.cfg.Sources[i].Name, state, counts))
+		src := storedSource(s.Now, a.cfg.Sources[i].Name, state, counts)
+		if src.Proof, err = storedProof(ctx, sink, src.Name, s.Now); err != nil {
+			return s, a.unreachable(err)
+		}
+		s.Sources = append(s.Sources, src)
 	}
 	return s, nil
+}
+
+// storedProof sums up the verdicts about the last 92 days.
+func storedProof(ctx context.Context, sink sinks.Sink, source string, now time.Time) (*syncer.ProofStatus, error) {
+	from, to := now.AddDate(0, 0, -92).Format(time.DateOnly), now.AddDate(0, 0, 1).Format(time.DateOnly)
+	verdicts, err := sink.Verdicts(ctx, source, from, to)
+	if err != nil {
+		return nil, fmt.Errorf("read the verdicts of %s: %w", source, err)
+	}
+	return syncer.ProofOf(verdicts), nil
 }
 
 func storedSource(now time.Time, name string, state sinks.State, counts []clickhouse.Count) syncer.SourceStatus {

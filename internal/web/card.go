@@ -15,6 +15,8 @@ type card struct {
 	State               badge
 	Detail              string
 	Since, NextProbe    string
+	Proof               string
+	ProofTone           string
 	Budget              []bar
 	Paused              string
 	Streams             []stream
@@ -95,6 +97,7 @@ func newCard(now time.Time, s *syncer.SourceStatus) card {
 			c.NextProbe = "asked again in " + span(s.NextProbe.Sub(now))
 		}
 	}
+	c.Proof, c.ProofTone = proofOf(s.Proof)
 	b := s.Budget
 	for _, x := range []bar{
 		{Label: "key", Value: b.KeyUsed, Max: b.KeyLimit},
@@ -118,6 +121,26 @@ func newCard(now time.Time, s *syncer.SourceStatus) card {
 		c.Streams = append(c.Streams, v)
 	}
 	return c
+}
+
+// proofOf is until when the mirror is proven, in words.
+func proofOf(p *syncer.ProofStatus) (text, tone string) {
+	switch {
+	case p == nil:
+		return "", ""
+	case p.ProvenUntil == "":
+		text = "Not proven yet"
+	default:
+		text = "Proven until " + p.ProvenUntil
+	}
+	if p.DriftDays == 0 {
+		return text, toneGood
+	}
+	verb := " differ"
+	if p.DriftDays == 1 {
+		verb = " differs"
+	}
+	return text + "; " + plural(p.DriftDays, "day") + verb + " from the service", toneTrouble
 }
 
 func detail(state, given string) string {

@@ -67,6 +67,12 @@ func testSalesDays(t *testing.T, h Harness) {
 	expectFigures(t, s.SalesDays, narrow, day1("2026-03-29", "refunds", "7.30"), day1("2026-03-30", "refunds", "0.40"))
 	narrow.Business = "biz-2"
 	expectFigures(t, s.SalesDays, narrow)
+	for day, id := range map[string]string{"2026-03-28": "a", "2026-03-30": "a", "2026-10-25": "late", "2027-01-01": "late", "2026-03-27": ""} {
+		rows, err := s.Live(within(t), sinks.LiveQuery{Table: "sales_orders", Business: business, RefundDay: day})
+		if err != nil || len(rows) != min(len(id), 1) || id != "" && rows[0].ID != id {
+			t.Errorf("orders with a refund on %s: %v, want %q: %v", day, rows, id, err)
+		}
+	}
 }
 
 // testSalesProducts adds up lines: of one product under two names, of two names

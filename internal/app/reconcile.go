@@ -1,0 +1,205 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// routeReconcile is mounted beside routeSync: POST syncer.ReconcileRequest, answered
+// by a stream of reconcileMessage, one a line.
+const routeReconcile = "/larder/reconcile"
+
+// Reconcile compares days of the mirror with the service's totals. Beside a daemon on
+// the same embedded warehouse, the daemon does. A remote warehouse that is down is
+// waited for as long as wait. progress may be nil. The report is filled as far as it
+// came; a drift, and what could not be compared, is a *ReconcileError.
+func (a *App) Reconcile(ctx context.Context, r syncer.ReconcileRequest, wait time.Duration, progress func(syncer.ReconcileReport)) (report syncer.ReconcileReport, err error) {
+	if err := a.checkSelection(syncer.Selection{Sources: r.Sources}); err != nil {
+		return report, err
+	}
+	sources, err := a.sources()
+	if err != nil {
+		return report, err
+	}
+	if err := a.existing(); err != nil {
+		return report, err
+	}
+	l := &lifecycle{log: a.log}
+	defer func() { err = errors.Join(err, l.close()) }()
+	w, err := a.ownOrDaemon(ctx, l)
+	if err != nil {
+		return report, err
+	}
+	if w.held {
+		report, err = w.askReconcile(ctx, r, progress)
+	} else {
+		report, err = a.reconcileHere(ctx, l, w, r, pass{sources: sources, wait: wait}, progress)
+	}
+	if err == nil && (report.Drift() > 0 || report.Unproven() > 0 || report.Err() != nil) {
+		err = &ReconcileError{report}
+	}
+	return report, err
+}
+
+// reconcileHere reconciles in this process.
+func (a *App) reconcileHere(ctx context.Context, l *lifecycle, w *way, r syncer.ReconcileRequest, p pass, progress func(syncer.ReconcileReport)) (syncer.ReconcileReport, error) {
+	y, ctx, stop, err := a.syncerHere(ctx, l, w, p)
+	if err != nil {
+		return syncer.ReconcileReport{}, err
+	}
+	defer stop()
+	return y.Reconcile(ctx, r, progress)
+}
+
+// ReconcileError tells what a reconciliation found, or could not compare.
+type ReconcileError struct{ Report syncer.ReconcileReport }
+
+func (e *ReconcileError) Error() string {
+	var parts []string
+	if n := e.Report.Drift(); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d verdicts are drift: the mirror adds up to other figures than the service reports", n))
+	}
+	if n := e.Report.Unproven(); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d verdicts are unproven: what the service answered could not be compared", n))
+	}
+	if err := e.Report.Err(); err != nil {
+		parts = append(parts, strings.ReplaceAll(err.Error(), "\n", "\n        "))
+	}
+	return strings.Join(parts, "\n        ")
+}
+
+// code is ExitProblem when anything differs or was not comparable; else it is
+// ExitWarehouse when the warehouse could not be reached, and ExitAPI when refusals are
+// all that went wrong.
+func (e *ReconcileError) code() int {
+	err := e.Report.Err()
+	switch {
+	case err == nil, e.Report.Drift() > 0:
+		return ExitProblem
+	case errors.Is(err, clickhouse.ErrUnreachable):
+		return ExitWarehouse
+	}
+	for _, s := range e.Report.Sources {
+		if s.Err != nil && !refused(s.State) && ExitCode(s.Err) != ExitAPI {
+			return ExitProblem
+		}
+	}
+	return ExitAPI
+}
+
+// reconcileMessage is one line of the answer of routeReconcile: the report so far now
+// and then, at the end the whole one, or an error.
+type reconcileMessage struct {
+	Report   *reconcileWire `json:"report,omitempty"`
+	Finished bool           `json:"finished,omitempty"` // Report is the last
+	Error    string         `json:"error,omitempty"`
+	Code     int            `json:"code,omitempty"`
+}
+
+// reconcileWire is a report with the errors of its sources as text and exit code.
+type reconcileWire struct {
+	syncer.ReconcileReport
+	Errors map[int]wireError `json:"errors,omitempty"` // by index of the source
+}
+
+type wireError struct {
+	Error string `json:"error"`
+	Code  int    `json:"code"`
+}
+
+func toReconcileWire(r syncer.ReconcileReport) *reconcileWire {
+	w := &reconcileWire{ReconcileReport: r, Errors: map[int]wireError{}}
+	for i, s := range r.Sources {
+		if s.Err != nil {
+			text, code := textOf(s.Err)
+			w.Errors[i] = wireError{text, code}
+		}
+	}
+	return w
+}
+
+func (w *reconcileWire) report() syncer.ReconcileReport {
+	for i, e := range w.Errors {
+		if i >= 0 && i < len(w.Sources) {
+			w.Sources[i].Err = errorOf(e.Error, e.Code)
+		}
+	}
+	return w.ReconcileReport
+}
+
+func (c *control) serveReconcile(w http.ResponseWriter, r *http.Request) {
+	var asked syncer.ReconcileRequest
+	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(&asked); err != nil {
+		http.Error(w, "not a request: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	if c.passer == nil {
+		http.Error(w, "busy with a pass of its own", http.StatusConflict)
+		return
+	}
+	c.log.Info("a reconciliation was asked for", "sources", asked.Sources, "from", asked.From, "to", asked.To, "heal", asked.Heal)
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	send := sender[reconcileMessage](w, c.log)
+	report, err := c.passer.Reconcile(r.Context(), asked, func(so syncer.ReconcileReport) { send(reconcileMessage{Report: toReconcileWire(so)}) })
+	if err != nil {
+		send(reconcileMessage{Error: err.Error(), Code: ExitCode(err)})
+		return
+	}
+	send(reconcileMessage{Report: toReconcileWire(report), Finished: true})
+}
+
+// askReconcile lets the process that holds the engine reconcile. When ctx ends, the
+// report is the last that was heard.
+func (w *way) askReconcile(ctx context.Context, r syncer.ReconcileRequest, progress func(syncer.ReconcileReport)) (last syncer.ReconcileReport, err error) {
+	asked, err := json.Marshal(r)
+	if err != nil {
+		return last, err
+	}
+	body, err := w.ask(ctx, http.MethodPost, routeReconcile, asked)
+	if err != nil {
+		return last, err
+	}
+	defer body.Close() //nolint:errcheck // read to its end, or given up
+	lines := json.NewDecoder(body)
+	for {
+		var m reconcileMessage
+		if err := lines.Decode(&m); err != nil {
+			if ctx.Err() != nil {
+				return last, context.Cause(ctx)
+			}
+			return last, fmt.Errorf("the daemon ended before the reconciliation did: %w", err)
+		}
+		if m.Error != "" {
+			return last, &remoteError{m.Error, m.Code}
+		}
+		if m.Report == nil {
+			continue
+		}
+		last = m.Report.report()
+		if m.Finished {
+			return last, nil
+		}
+		if progress != nil {
+			progress(last)
+		}
+	}
+}
+
+// Reconcile reconciles for a command beside the daemon.
+func (d *daemon) Reconcile(ctx context.Context, r syncer.ReconcileRequest, progress func(syncer.ReconcileReport)) (syncer.ReconcileReport, error) {
+	select {
+	case <-d.ready:
+	case <-ctx.Done():
+		return syncer.ReconcileReport{}, context.Cause(ctx)
+	}
+	return d.syncer.Reconcile(ctx, r, progress)
+}

@@ -1,0 +1,320 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+)
+
+// ReconcileRequest says which days a pass of [Syncer.Reconcile] compares.
+type ReconcileRequest struct {
+	Sources []string `json:"sources,omitempty"` // all when empty
+	// From and To are days, YYYY-MM-DD, inclusive; the first order's and today when
+	// empty.
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+	Heal bool   `json:"heal,omitempty"` // else what differs is only reported
+}
+
+// ReconcileReport is what a reconciliation did, or has done so far.
+type ReconcileReport struct {
+	StartedAt  time.Time         `json:"started_at"`
+	FinishedAt time.Time         `json:"finished_at"`
+	Sources    []SourceReconcile `json:"sources"`
+}
+
+// SourceReconcile is the reconciliation of one source. Its counts are of verdicts: one
+// for each day, subject, and location or all of them together.
+type SourceReconcile struct {
+	Source string `json:"source"`
+	State  string `json:"state"`
+	Err    error  `json:"-"`
+	From   string `json:"from"`
+	To     string `json:"to"`
+	Steps  int    `json:"steps"` // ranges of at most 92 days to ask for
+	Asked  int    `json:"asked"` // of them so far
+	// Suspects are days that differed once and are asked again, at SettlesAt.
+	Suspects  int       `json:"suspects"`
+	SettlesAt time.Time `json:"settles_at"`
+
+	Proven    uint64 `json:"proven"`
+	Healed    uint64 `json:"healed"`
+	Drift     uint64 `json:"drift"`
+	Unsettled uint64 `json:"unsettled"`
+	Unproven  uint64 `json:"unproven"`
+	// Open are the verdicts that are not proven, healed ones included, in order of day;
+	// at most 10,000.
+	Open []sinks.Verdict `json:"open"`
+}
+
+// mostOpen bounds the verdicts that a report names.
+const mostOpen = 10_000
+
+// Drift is how many verdicts of all sources are a drift.
+func (r ReconcileReport) Drift() (n uint64) {
+	for _, s := range r.Sources {
+		n += s.Drift
+	}
+	return n
+}
+
+// Unproven is how many could not be compared.
+func (r ReconcileReport) Unproven() (n uint64) {
+	for _, s := range r.Sources {
+		n += s.Unproven
+	}
+	return n
+}
+
+// Err joins the errors of the sources.
+func (r ReconcileReport) Err() error {
+	var errs []error
+	for _, s := range r.Sources {
+		if s.Err != nil {
+			errs = append(errs, fmt.Errorf("source %s: %w", s.Source, s.Err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Reconcile compares the days of the request with the service, overall and for each
+// location, and heals what differs when it is asked to. Days that differ are looked at
+// twice, minutes apart. progress, which may be nil, is called about every second and at
+// the end. It may run beside [Syncer.Run]. The error is the caller's or the sink's; what
+// went wrong with a source stands in the report.
+func (y *Syncer) Reconcile(ctx context.Context, r ReconcileRequest, progress func(ReconcileReport)) (ReconcileReport, error) {
+	sources, err := y.selected(Selection{Sources: r.Sources})
+	if err != nil {
+		return ReconcileReport{}, err
+	}
+	if err := r.Check(); err != nil {
+		return ReconcileReport{}, err
+	}
+	if err := y.start(ctx); err != nil {
+		return ReconcileReport{}, err
+	}
+	defer y.leases.enter(func() []string { return namesOf(sources) })()
+	p := &reconcilePass{request: r, report: ReconcileReport{StartedAt: time.Now(), Sources: make([]SourceReconcile, len(sources))}}
+	var tell func()
+	if progress != nil {
+		tell = func() { progress(p.picture()) }
+	}
+	stop := every(time.Second, tell)
+	var passes sync.WaitGroup
+	for i, s := range sources {
+		p.report.Sources[i] = SourceReconcile{Source: s.cfg.Name}
+		passes.Go(func() { p.source(ctx, i, s) })
+	}
+	passes.Wait()
+	stop()
+	if ctx.Err() != nil {
+		return p.picture(), context.Cause(ctx)
+	}
+	return p.picture(), nil
+}
+
+// Check refuses days that are none.
+func (r ReconcileRequest) Check() error {
+	for name, day := range map[string]string{"from": r.From, "to": r.To} {
+		if day == "" {
+			continue
+		}
+		if t, err := time.Parse(time.DateOnly, day); err != nil || t.Year() < 1900 {
+			return fmt.Errorf("%s %q is no day from 1900-01-01 on: write it as 2026-03-29", name, day)
+		}
+	}
+	if r.From != "" && r.To != "" && r.From > r.To {
+		return fmt.Errorf("from %s is after to %s", r.From, r.To)
+	}
+	return nil
+}
+
+// reconcilePass is one pass of some sources.
+type reconcilePass struct {
+	request ReconcileRequest
+
+	mu     sync.Mutex
+	report ReconcileReport
+}
+
+func (p *reconcilePass) picture() ReconcileReport {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := p.report
+	r.Sources, r.FinishedAt = slices.Clone(r.Sources), time.Now()
+	return r
+}
+
+func (p *reconcilePass) change(i int, change func(*SourceReconcile)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change(&p.report.Sources[i])
+}
+
+// source reconciles one source. It ends when the source is over.
+func (p *reconcilePass) source(ctx context.Context, i int, s *source) {
+	err := func() error {
+		ctx, leave, err := s.life.enter(ctx)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		if err := s.syncer.leases.await(ctx, s.cfg.Name); err != nil {
+			return err
+		}
+		s.held()
+		if err := s.protected(ctx, "probe", s.connect); err != nil {
+			return err
+		}
+		return s.protected(ctx, "reconcile", func(ctx context.Context) error { return p.streams(ctx, i, s) })
+	}()
+	p.change(i, func(r *SourceReconcile) { r.State, r.Err = s.stateNow(), err })
+}
+
+// question is a range of days of one stream.
+type question struct {
+	stream *stream
+	span   span
+}
+
+// streams asks for all days of every totals stream, the newest first, and then looks
+// again at those that differed.
+func (p *reconcilePass) streams(ctx context.Context, i int, s *source) error {
+	on := s.active(totalsKind)
+	if len(on) == 0 {
+		return errors.New("none of its streams of totals is on: the key needs sales:read, and the configuration must want sales_daily")
+	}
+	if err := on[0].notComparable(); err != nil {
+		return err
+	}
+	days, err := p.days(ctx, s)
+	if err != nil {
+		return err
+	}
+	asks := questions(on, days)
+	p.change(i, func(r *SourceReconcile) { r.From, r.To, r.Steps = string(days.from), string(days.to), len(asks) })
+	suspects := map[*stream][]dayProof{}
+	var errs []error
+	for _, q := range asks {
+		found, err := p.ask(ctx, i, q)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s from %s to %s: %w", q.stream.def.name, q.span.from, q.span.to, err))
+			if !api.IsNotFound(err) && !api.IsLocationForbidden(err) {
+				break
+			}
+		}
+		suspects[q.stream] = append(suspects[q.stream], found...)
+	}
+	for _, st := range on {
+		errs = append(errs, p.settle(ctx, i, st, suspects[st]))
+	}
+	return errors.Join(errs...)
+}
+
+// days is the range of the request.
+func (p *reconcilePass) days(ctx context.Context, s *source) (span, error) {
+	sp := span{from: api.Date(p.request.From), to: api.Date(p.request.To)}
+	today := dayOf(s.serviceNow())
+	if sp.to == "" || sp.to > today {
+		sp.to = today
+	}
+	if sp.from != "" {
+		return sp, nil
+	}
+	first, err := s.syncer.opts.Sink.FirstDay(ctx, s.business())
+	if err != nil {
+		return sp, fmt.Errorf("first day of the orders: %w", err)
+	}
+	if sp.from = api.Date(first); first == "" || sp.from > sp.to {
+		sp.from = sp.to
+	}
+	return sp, nil
+}
+
+// questions cut the days into what the service answers at once, the newest first.
+func questions(on []*stream, days span) []question {
+	var all []question
+	cut := ranges(days)
+	slices.Reverse(cut)
+	for _, sp := range cut {
+		for _, st := range on {
+			for _, l := range st.deepLocations() {
+				all = append(all, question{st, span{sp.from, sp.to, l}})
+			}
+		}
+	}
+	return all
+}
+
+// ask asks one question; it returns the suspects.
+func (p *reconcilePass) ask(ctx context.Context, i int, q question) ([]dayProof, error) {
+	if err := q.stream.recallVerdicts(ctx, q.span.from, q.span.to); err != nil {
+		return nil, err
+	}
+	found, err := q.stream.look(ctx, []span{q.span})
+	var suspects, settled []dayProof
+	for _, f := range found {
+		if f.suspect() {
+			suspects = append(suspects, f)
+		} else {
+			settled = append(settled, f)
+		}
+	}
+	p.change(i, func(r *SourceReconcile) {
+		r.Asked++
+		if len(suspects) > 0 {
+			r.Suspects += len(suspects)
+			r.SettlesAt = time.Now().Add(settleAfter)
+		}
+	})
+	p.count(i, q.stream, settled)
+	return suspects, errors.Join(err, q.stream.conclude(ctx, q.stream.unhealed(found)))
+}
+
+// settle looks at the suspects of a stream again.
+func (p *reconcilePass) settle(ctx context.Context, i int, st *stream, suspects []dayProof) error {
+	if len(suspects) == 0 {
+		return nil
+	}
+	if err := st.prover.take(ctx); err != nil {
+		return err
+	}
+	defer st.prover.free()
+	found, err := st.settle(ctx, suspects, func(dayProof) bool { return p.request.Heal })
+	p.count(i, st, found)
+	return err
+}
+
+// count takes verdicts into the report.
+func (p *reconcilePass) count(i int, st *stream, found []dayProof) {
+	p.change(i, func(r *SourceReconcile) {
+		by := map[string]*uint64{
+			sinks.VerdictProven: &r.Proven, sinks.VerdictHealed: &r.Healed, sinks.VerdictDrift: &r.Drift,
+			sinks.VerdictUnsettled: &r.Unsettled, sinks.VerdictUnproven: &r.Unproven,
+		}
+		for _, f := range found {
+			*by[f.verdict]++
+			if f.verdict != sinks.VerdictProven && len(r.Open) < mostOpen {
+				r.Open = append(r.Open, st.verdictOf(f))
+			}
+		}
+		slices.SortStableFunc(r.Open, byDay)
+	})
+}
+
+func byDay(a, b sinks.Verdict) int {
+	switch {
+	case a.Day < b.Day:
+		return -1
+	case a.Day > b.Day:
+		return 1
+	default:
+		return 0
+	}
+}
