@@ -270,7 +270,7 @@ func (p *reconcilePass) ask(ctx context.Context, i int, q question) ([]dayProof,
 		r.Asked++
 		if len(suspects) > 0 {
 			r.Suspects += len(suspects)
-			r.SettlesAt = time.Now().Add(settleAfter)
+			r.SettlesAt = time.Now().Add(q.stream.source.syncer.opts.SettleAfter)
 		}
 	})
 	p.count(i, q.stream, settled)

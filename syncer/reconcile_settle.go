@@ -107,7 +107,7 @@ func (st *stream) settleOnce(ctx context.Context, suspects []dayProof, deep bool
 // settle looks at suspects once more and heals those that differ, where heal says so.
 // It returns the verdicts, which are stored.
 func (st *stream) settle(ctx context.Context, suspects []dayProof, heal func(dayProof) bool) ([]dayProof, error) {
-	if !sleep(ctx, time.Until(newestAsk(suspects).Add(settleAfter))) {
+	if !sleep(ctx, time.Until(newestAsk(suspects).Add(st.source.syncer.opts.SettleAfter))) {
 		return nil, context.Cause(ctx)
 	}
 	if err := st.source.healing.take(ctx); err != nil {

@@ -25,6 +25,9 @@ type Options struct {
 	// FlushInterval is the sink's: walks keep as many pages in flight as fill it,
 	// and no more (1s when zero).
 	FlushInterval time.Duration
+	// SettleAfter is when a day that differs from the service's totals is looked at
+	// once more; what the API's stamps need when zero.
+	SettleAfter time.Duration
 	// API is the template of every source's client: transport, time-outs,
 	// retries. Its BaseURL, Key, Logger and Observe are set for each source.
 	API api.Options
@@ -106,6 +109,9 @@ func New(opts Options) (*Syncer, error) {
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
+	}
+	if opts.SettleAfter <= 0 {
+		opts.SettleAfter = settleAfter
 	}
 	if opts.FlushInterval <= 0 {
 		opts.FlushInterval = time.Second

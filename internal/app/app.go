@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
@@ -17,7 +18,8 @@ type App struct {
 	log     *slog.Logger
 	version string
 
-	api api.Options // template of the clients
+	api         api.Options   // template of the clients
+	settleAfter time.Duration // as in [syncer.Options]; shorter in tests
 }
 
 // New returns an App; nothing is opened yet.

@@ -195,7 +195,7 @@ func (a *App) newSyncer(l *lifecycle, sources []syncer.Source, sink *clickhouse.
 	y, err := syncer.New(syncer.Options{
 		Sources: sources, Shard: syncer.Shard(a.cfg.Shard), Sink: sink, Schedule: a.schedule(),
 		Exclusive: a.cfg.Warehouse.DSN.Embedded(), Process: thisProcess(), // the lock of the data folder keeps others out
-		FlushInterval: a.cfg.Warehouse.FlushInterval, API: client, Logger: a.log, Registerer: registerer,
+		FlushInterval: a.cfg.Warehouse.FlushInterval, API: client, Logger: a.log, Registerer: registerer, SettleAfter: a.settleAfter,
 	})
 	if err != nil {
 		return nil, UsageError(err)

@@ -1,0 +1,91 @@
+package app
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// reconcile compares all days; it returns the verdicts that are not proven.
+func (w *world) reconcile(t *testing.T, heal bool, code int) (syncer.SourceReconcile, []sinks.Verdict) {
+	t.Helper()
+	told := 0
+	report, err := w.app.Reconcile(t.Context(), syncer.ReconcileRequest{Heal: heal}, time.Minute, func(syncer.ReconcileReport) { told++ })
+	if ExitCode(err) != code || told == 0 || len(report.Sources) != 1 {
+		t.Fatalf("exit code %d, want %d; told %d times; %+v; %v", ExitCode(err), code, told, report, err)
+	}
+	return report.Sources[0], report.Sources[0].Open
+}
+
+// TestReconcileInTheEngine proves every day as the engine adds it up, finds damage and
+// heals it, through the daemon and without one.
+func TestReconcileInTheEngine(t *testing.T) {
+	w := newWorld(t, sandbox.Options{Seed: 14, Orders: 900, Days: 85, NoLimits: true, Readings: sandbox.Readings{NewMapKeys: true}})
+	w.app.settleAfter = 100 * time.Millisecond
+	d, err := w.app.startDaemon(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.run(ctx) }()
+	stop := sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("the daemon ends with %v", err)
+		}
+	})
+	defer stop()
+	w.sync(t)
+
+	whole, open := w.reconcile(t, false, ExitDone)
+	if len(open) > 0 || whole.Proven < 4*85 {
+		t.Fatalf("an undamaged mirror: %+v", whole)
+	}
+	orders := w.Restaurant(0).IDs(sandbox.StreamSalesOrders)
+	harm := func(d *daemon) {
+		damage(t, d,
+			change("sales_orders", orders[100], "toDecimal64('12345.67', 2) AS totals_tip"),
+			change("sales_orders", orders[300], "'one too many' AS id"),
+			change("sales_orders", orders[500], "addDays(business_day, 30) AS business_day"),
+			"DELETE FROM larder_raw.sales_orders WHERE id = '"+orders[700]+"'",
+		)
+	}
+	harm(d)
+	for range 2 { // what is only reported stays
+		if found, _ := w.reconcile(t, false, ExitProblem); found.Drift < 10 || found.Healed > 0 || found.Err != nil {
+			t.Errorf("%+v", found)
+		}
+	}
+	s, err := w.app.Status(t.Context())
+	if err != nil || s.Sources[0].Proof == nil || s.Sources[0].Proof.DriftDays < 2 {
+		t.Errorf("status: %v, %+v", err, s.Sources[0].Proof)
+	}
+	healed, open := w.reconcile(t, true, ExitDone)
+	if healed.Healed < 5 || healed.Drift+healed.Unsettled+healed.Unproven > 0 {
+		t.Errorf("%+v", healed)
+	}
+	for _, v := range open {
+		if len(v.Differences) == 0 || len(v.OrderIDs) == 0 || strings.Contains(v.OrderIDs[0], "\x00") {
+			t.Errorf("%+v", v)
+		}
+	}
+	harm(d)
+	stop()
+	if healed, _ := w.reconcile(t, true, ExitDone); healed.Healed < 5 || healed.Err != nil { // the same without the daemon
+		t.Errorf("%+v", healed)
+	}
+	if whole, _ := w.reconcile(t, false, ExitDone); whole.Proven < 4*85 {
+		t.Errorf("after healing: %+v", whole)
+	}
+	s, err = w.app.Status(t.Context())
+	if err != nil || s.Sources[0].Proof == nil || s.Sources[0].Proof.DriftDays != 0 || s.Sources[0].Proof.ProvenUntil == "" {
+		t.Errorf("stored status: %v, %+v", err, s.Sources[0].Proof)
+	}
+}
