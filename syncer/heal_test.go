@@ -1,6 +1,8 @@
 package syncer
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -74,9 +76,9 @@ func TestEveryKindOfDamageIsFoundAndHealed(t *testing.T) {
 			}
 		},
 		"un-deleted": func(w *world, b string) {
-			n := 0
-			for id, r := range w.store.Rows(streamOrders, b) {
-				if r.Deleted && r.Raw != "" && n < 5 {
+			n, all := 0, w.store.Rows(streamOrders, b)
+			for _, id := range slices.Sorted(maps.Keys(all)) {
+				if r := all[id]; r.Deleted && r.Raw != "" && n < 5 {
 					w.store.Edit(streamOrders, b, id, func(r *memsink.Row) { r.Deleted, r.Reason = false, "" })
 					n++
 				}
@@ -120,41 +122,55 @@ func TestEveryKindOfDamageIsFoundAndHealed(t *testing.T) {
 			w.t.Fatal("no refund")
 		},
 	}
-	for name, damage := range damages {
-		t.Run(name, func(t *testing.T) {
-			inWorld(t, sandbox.Options{Seed: 33, Orders: 1500, Days: 20, Record: true}, func(t *testing.T, w *world) {
-				business := w.proven()
-				for _, id := range w.liveOrders(business, "")[:8] {
-					if err := w.box.Restaurant(0).DeleteOrder(id); err != nil {
-						t.Fatal(err)
-					}
-				}
-				time.Sleep(20 * time.Minute)
-				damage(w, business)
-				if w.wrongOrders() == 0 {
-					t.Fatal("the damage is none")
-				}
-				w.deep()
-				healed := 0
-				for key, v := range w.verdicts() {
-					switch v.Verdict {
-					case sinks.VerdictHealed:
-						healed++
-						if len(v.Differences) == 0 || len(v.OrderIDs) == 0 || v.Requests == 0 {
-							t.Errorf("%s: %+v", key, v)
-						}
-					case sinks.VerdictProven:
-					default:
-						t.Errorf("%s: %+v", key, v)
-					}
-				}
-				if n := w.wrongOrders(); n > 0 || healed == 0 {
-					t.Errorf("%d orders are wrong, %d days healed", n, healed)
-				}
-				t.Logf("%d verdicts healed", healed)
-			})
-		})
+	inWorld(t, sandbox.Options{Seed: 33, Orders: 1500, Days: 20, Record: true}, func(t *testing.T, w *world) {
+		business := w.proven()
+		for _, id := range w.liveOrders(business, "")[:8] {
+			if err := w.box.Restaurant(0).DeleteOrder(id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(20 * time.Minute)
+		wrong := 0
+		for _, name := range slices.Sorted(maps.Keys(damages)) {
+			damages[name](w, business)
+			if now := w.wrongOrders(); now == wrong {
+				t.Fatalf("%s: the damage is none", name)
+			} else {
+				wrong = now
+			}
+		}
+		before := len(w.box.Requests())
+		w.deep()
+		w.expectHealed(wrong, w.box.Requests()[before:])
+	})
+}
+
+// expectHealed expects that so many damaged orders were found and healed.
+func (w *world) expectHealed(wrong int, requests []sandbox.Request) {
+	w.t.Helper()
+	days := map[string]bool{}
+	for key, v := range w.verdicts() {
+		switch v.Verdict {
+		case sinks.VerdictHealed:
+			days[v.Day] = true
+			if len(v.Differences) == 0 || len(v.OrderIDs) == 0 || v.Requests == 0 {
+				w.t.Errorf("%s: %+v", key, v)
+			}
+		case sinks.VerdictProven:
+		default:
+			w.t.Errorf("%s: %+v", key, v)
+		}
 	}
+	if n := w.wrongOrders(); n > 0 || len(days) < 8 {
+		w.t.Errorf("%d orders are wrong, %d days healed", n, len(days))
+	}
+	asked := 0
+	for _, r := range requests {
+		if r.Route == "/sales/orders/{order_id}" || strings.Contains(r.URI, "from=") {
+			asked++
+		}
+	}
+	_, _ = fmt.Fprintf(w.t.Output(), "%d orders damaged on purpose, %d days healed, %d requests for orders and totals\n", wrong, len(days), asked)
 }
 
 func TestADriftThatCannotBeHealedEndsAsAnAlert(t *testing.T) {
