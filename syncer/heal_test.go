@@ -102,7 +102,7 @@ func TestEveryKindOfDamageIsFoundAndHealed(t *testing.T) {
 			w.store.EditColumn(streamOrders, b, id, "location_id", textJSON(other))
 		},
 		"a refund lost": func(w *world, b string) {
-			for _, id := range w.liveOrders(b, "") {
+			for _, id := range slices.Backward(w.liveOrders(b, "")) {
 				if strings.Contains(w.store.Row(streamOrders, b, id).Raw, `"refunds":[{`) {
 					for _, column := range []string{"amount", "method", "at", "item_id"} {
 						w.store.EditColumn(streamOrders, b, id, "refunds."+column, `[]`)
