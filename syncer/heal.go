@@ -71,6 +71,7 @@ func (st *stream) healDay(ctx context.Context, day api.Date, drifts []dayProof) 
 		}
 	}
 	h.ended(ctx, err)
+	st.source.healed[day] = repair{at: time.Now(), ids: h.ids}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -78,6 +79,13 @@ func (st *stream) healDay(ctx context.Context, day api.Date, drifts []dayProof) 
 		drifts[i] = h.verdict(before, proofIn(now, before), err)
 	}
 	return drifts, nil
+}
+
+// repair is what the last healing of a day did. The source's slot for healings guards
+// it.
+type repair struct {
+	at  time.Time
+	ids []string
 }
 
 // step is one way to heal a day; what is small comes first.
@@ -150,7 +158,7 @@ func (h *heal) verdict(before, now dayProof, err error) dayProof {
 	case err != nil:
 		now.verdict, now.differences = sinks.VerdictDrift, before.differences
 		now.reason = "its healing failed: " + err.Error()
-	case now.verdict == sinks.VerdictProven && len(h.ids) > 0:
+	case now.verdict == sinks.VerdictProven: // by this healing, or that of a day before in the same run
 		now.verdict, now.differences = sinks.VerdictHealed, before.differences
 	case now.suspect(), now.verdict == sinks.VerdictDrift:
 		now.verdict, now.reason = sinks.VerdictDrift, h.reason()

@@ -105,8 +105,31 @@ func (st *stream) settleOnce(ctx context.Context, suspects []dayProof, deep bool
 }
 
 // settle looks at suspects once more and heals those that differ, where heal says so.
-// It returns the verdicts, which are stored.
+// It returns the verdicts, which are stored. A day whose difference is another than
+// before is looked at again: a day beside it was healed, or orders of it changed.
 func (st *stream) settle(ctx context.Context, suspects []dayProof, heal func(dayProof) bool) ([]dayProof, error) {
+	var settled []dayProof
+	for range settleRounds {
+		found, err := st.settleRound(ctx, suspects, heal)
+		suspects = suspects[:0]
+		for _, p := range found {
+			if p.suspect() {
+				suspects = append(suspects, p)
+			} else {
+				settled = append(settled, p)
+			}
+		}
+		if err != nil || len(suspects) == 0 {
+			return settled, err
+		}
+	}
+	for i := range suspects {
+		suspects[i].verdict, suspects[i].reason = sinks.VerdictUnsettled, "its difference is another each time it is asked"
+	}
+	return append(settled, suspects...), st.conclude(ctx, suspects)
+}
+
+func (st *stream) settleRound(ctx context.Context, suspects []dayProof, heal func(dayProof) bool) ([]dayProof, error) {
 	if !sleep(ctx, time.Until(newestAsk(suspects).Add(st.source.syncer.opts.SettleAfter))) {
 		return nil, context.Cause(ctx)
 	}
@@ -122,7 +145,7 @@ func (st *stream) settle(ctx context.Context, suspects []dayProof, heal func(day
 	if err == nil {
 		found, err = st.healAll(ctx, found, heal)
 	}
-	return found, errors.Join(err, st.conclude(ctx, found))
+	return found, errors.Join(err, st.conclude(ctx, st.unhealed(found)))
 }
 
 // newestAsk is when, by this machine's steady clock, the last of the suspects was
@@ -149,19 +172,23 @@ func (st *stream) secondLook(ctx context.Context, suspects []dayProof) ([]dayPro
 			continue
 		}
 		p.requests += before.requests
-		if p.suspect() {
+		done := st.source.healed[p.day]
+		switch {
+		case p.suspect():
 			p.verdict, p.reason = st.driftOr(before, p)
+		case p.verdict == sinks.VerdictProven && done.at.After(before.found): // the other stream's healing
+			p.verdict, p.differences, p.ids = sinks.VerdictHealed, before.differences, slices.Clone(done.ids)
 		}
 		found = append(found, p)
 	}
 	return found, err
 }
 
-// driftOr is what a day is that differed twice.
+// driftOr is what a day is that differed twice; empty when not in the same figures.
 func (st *stream) driftOr(before, now dayProof) (verdict, reason string) {
 	switch {
 	case !sameGap(before.differences, now.differences):
-		return sinks.VerdictUnsettled, "it differed otherwise some minutes before"
+		return "", "" // a suspect still
 	case st.notComparable() != nil, st.source.stream(streamOrders).resyncVersion() != 0:
 		return sinks.VerdictUnsettled, "it differs, and the orders are being walked whole: it is asked again after that"
 	}

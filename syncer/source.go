@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 )
 
@@ -37,6 +38,7 @@ type source struct {
 	lost    atomic.Pointer[error] // why it is held no more
 	opening slot                  // one opening or probe at a time
 	healing slot                  // one healing at a time
+	healed  map[api.Date]repair   // by this process; guarded by healing
 	wake    chan struct{}
 	jobs    sync.WaitGroup
 
@@ -71,7 +73,7 @@ type identity struct {
 func newSource(y *Syncer, cfg Source) (*source, error) {
 	s := &source{
 		syncer: y, cfg: cfg, log: y.log.With("source", cfg.Name),
-		life: newLife(), crowd: 1, opening: newSlot(), healing: newSlot(), wake: make(chan struct{}, 1),
+		life: newLife(), crowd: 1, opening: newSlot(), healing: newSlot(), healed: map[api.Date]repair{}, wake: make(chan struct{}, 1),
 		state: StateStarting, since: time.Now(),
 	}
 	for _, def := range y.definitions {
