@@ -57,6 +57,12 @@
 // JSON values mean the same, and what columns a row must have, is package
 // syncer/compare's to say.
 //
-// Reconcile and heal have their places: the two totals jobs, after which a day can
-// be compared.
+// # Reconciliation
+//
+// The two totals jobs and [Syncer.Reconcile] (reconcile_pass.go) prove days: a bracket
+// (reconcile.go) walks the orders before and after it asks for the service's totals, and
+// compares the figures (reconcile_figures.go) with what the sink adds up. A day that
+// differs is looked at once more minutes later (reconcile_settle.go), then healed
+// (heal.go, heal_rows.go). What stands about a day is a verdict in the warehouse
+// (reconcile_verdicts.go).
 package syncer

@@ -178,10 +178,9 @@ func (w *world) expectHealed(wrong int, requests []sandbox.Request) {
 func TestADriftThatCannotBeHealedEndsAsAnAlert(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 34, Orders: 600, Days: 10, Record: true}, func(t *testing.T, w *world) {
 		business := w.proven()
-		day := daysAgo(0)
 		// A row that claims to be newer than any that is written.
 		id := w.liveOrders(business, "")[0]
-		day = w.dayOfOrder(business, id)
+		day := w.dayOfOrder(business, id)
 		w.store.EditColumn(streamOrders, business, id, "totals_tip", `"900.00"`)
 		w.store.Edit(streamOrders, business, id, func(r *memsink.Row) { r.Version = 1 << 62 })
 		before := len(w.box.Requests())

@@ -93,8 +93,11 @@ func (b *bracket) ask(ctx context.Context, lane *api.Client, sp span) error {
 	}
 	b.walk(ctx)
 	after := b.compute(ctx, sp)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	switch {
-	case b.silent || ctx.Err() != nil:
+	case b.silent:
 	case b.broken != "":
 		b.all(sp, dayProof{verdict: sinks.VerdictUnproven, reason: b.broken, passing: true, at: answer.at})
 	default:
