@@ -75,6 +75,6 @@ func (sw *sweep) entryGone(ctx context.Context, in *intake, id string, i int) (b
 	case len(st.source.cfg.Locations) > 0 || i >= askFirst:
 		return false, nil
 	}
-	reason, err := st.confirm(ctx, in, id)
+	reason, _, err := st.confirm(ctx, st.source.link.backfill, in, id)
 	return reason != "", err
 }
