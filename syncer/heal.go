@@ -55,8 +55,10 @@ func (st *stream) newHeal(day api.Date, drifts []dayProof) *heal {
 	return h
 }
 
-// healDay heals a day and looks at it again; drifts are its verdicts so far.
-func (st *stream) healDay(ctx context.Context, day api.Date, drifts []dayProof) ([]dayProof, error) {
+// healDay heals a day and looks at it again; drifts are its verdicts so far. Earlier
+// are the orders that the run has healed on other days: one that had moved is healed on
+// the day that has it, and the day that had lost it is whole then.
+func (st *stream) healDay(ctx context.Context, day api.Date, drifts []dayProof, earlier []string) ([]dayProof, error) {
 	h := st.newHeal(day, drifts)
 	now, err := drifts, error(nil)
 	for _, step := range h.steps(drifts) {
@@ -71,6 +73,9 @@ func (st *stream) healDay(ctx context.Context, day api.Date, drifts []dayProof) 
 		}
 	}
 	h.ended(ctx, err)
+	if len(h.ids) == 0 {
+		h.ids = earlier
+	}
 	st.source.healed[day] = repair{at: time.Now(), ids: h.ids}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

@@ -233,6 +233,7 @@ func (st *stream) healAll(ctx context.Context, found []dayProof, heal func(dayPr
 		}
 		settled = append(settled, p)
 	}
+	var earlier []string
 	futile := 0
 	for _, day := range newestFirst(byDay) {
 		drifts := byDay[day]
@@ -243,8 +244,9 @@ func (st *stream) healAll(ctx context.Context, found []dayProof, heal func(dayPr
 			}
 			continue
 		}
-		healed, err := st.healDay(ctx, day, drifts)
+		healed, err := st.healDay(ctx, day, drifts, earlier)
 		settled = append(settled, healed...)
+		earlier = fewIDs(append(earlier, st.source.healed[day].ids...))
 		if err != nil {
 			return settled, err
 		}

@@ -133,12 +133,16 @@ func (st *stream) conclude(ctx context.Context, found []dayProof) error {
 // mostIDs is how many orders a verdict names.
 const mostIDs = 100
 
+// fewIDs are the first of them, each once.
+func fewIDs(ids []string) []string {
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	return ids[:min(len(ids), mostIDs)]
+}
+
 func (st *stream) verdictOf(p dayProof) sinks.Verdict {
-	slices.Sort(p.ids)
-	p.ids = slices.Compact(p.ids)
 	return sinks.Verdict{
 		Location: p.location, Day: string(p.day), Subject: st.subject(), Verdict: p.verdict, Differences: p.differences,
-		OrderIDs: p.ids[:min(len(p.ids), mostIDs)], Requests: p.requests, Reason: p.reason, AskedAt: p.at,
+		OrderIDs: fewIDs(p.ids), Requests: p.requests, Reason: p.reason, AskedAt: p.at,
 	}
 }
 
