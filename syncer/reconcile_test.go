@@ -213,3 +213,69 @@ func TestDaysAreJudgedByBothSidesOfTheBracket(t *testing.T) {
 		}
 	}
 }
+
+func TestDaysAroundTheChangesOfClockAreProven(t *testing.T) {
+	for _, end := range []string{"2000-03-27T12:00:00Z", "2000-10-30T12:00:00Z"} {
+		epoch, err := time.Parse(time.RFC3339, end)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inWorld(t, sandbox.Options{Seed: 35, Orders: 800, Days: 5, Epoch: epoch}, func(_ *testing.T, w *world) {
+			time.Sleep(time.Until(epoch))
+			w.proven()
+		})
+	}
+}
+
+func TestADeepRunThatIsCutShortIsMadeUpFor(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 36, Orders: 300, Days: 10}, func(t *testing.T, w *world) {
+		w.run()
+		w.until("backfill", time.Hour, w.filled)
+		if err := w.box.AddFault(sandbox.Fault{Kind: sandbox.FaultRateLimited, Route: "/sales/daily", Probability: 1}); err != nil {
+			t.Fatal(err)
+		}
+		w.deep()
+		n := 0
+		for key, v := range w.verdicts() {
+			if strings.HasPrefix(key, "daily") && v.Verdict == sinks.VerdictUnproven && strings.Contains(v.Reason, "429") {
+				n++
+			}
+		}
+		if n < 80 {
+			t.Errorf("%d days are unproven while the service answers 429", n)
+		}
+		w.box.ClearFaults()
+		time.Sleep(time.Hour) // no deep run lies in it
+		for key, v := range w.verdicts() {
+			if v.Verdict != sinks.VerdictProven {
+				t.Errorf("%s: %+v", key, v)
+			}
+		}
+		if len(w.verdicts()) != 4*92 {
+			t.Errorf("%d verdicts", len(w.verdicts()))
+		}
+	})
+}
+
+func TestALocationThatIsRefusedInMidRunHoldsUpNoOther(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 37, Orders: 300, Days: 10}, func(t *testing.T, w *world) {
+		w.once(Selection{})
+		w.once(Selection{})
+		all := w.box.Restaurant(0).LocationIDs()
+		st := w.syncer.served()[0].stream(streamDaily)
+		b := st.newBracket(t.Context(), true)
+		if err := st.totalsBack(t.Context(), b, 9, []string{all[0], "not the key's", all[1]}); err == nil {
+			t.Error("no error for a location that is not the key's")
+		}
+		of := map[string]int{}
+		for _, p := range b.found {
+			of[p.location+" "+p.verdict]++
+			if p.verdict == sinks.VerdictUnproven && (p.passing || p.reason == "") {
+				t.Errorf("%+v", p)
+			}
+		}
+		if of[all[0]+" proven"] != 10 || of["not the key's unproven"] != 10 || of[all[1]+" proven"] != 10 {
+			t.Errorf("%v", of)
+		}
+	})
+}
