@@ -71,7 +71,7 @@ soak: ## Simulate months of operation with everything going wrong, for SOAK=10m
 .PHONY: race
 race: engine ## Run the tests with the race detector (needs a C compiler)
 	$(call need,cc,a C compiler such as gcc (the race detector needs one))
-	CGO_ENABLED=1 go test -race -timeout 15m $(RACE_PACKAGES)
+	CGO_ENABLED=1 go test -race -short -timeout 15m $(RACE_PACKAGES)
 
 RACE_PACKAGES = $(shell go list ./... | grep -v -e /cmd/)
 
