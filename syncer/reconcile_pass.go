@@ -100,7 +100,10 @@ func (y *Syncer) Reconcile(ctx context.Context, r ReconcileRequest, progress fun
 		return ReconcileReport{}, err
 	}
 	defer y.leases.enter(func() []string { return namesOf(sources) })()
-	p := &reconcilePass{request: r, report: ReconcileReport{StartedAt: time.Now(), Sources: make([]SourceReconcile, len(sources))}}
+	p := &reconcilePass{request: r, report: ReconcileReport{StartedAt: time.Now()}}
+	for _, s := range sources {
+		p.report.Sources = append(p.report.Sources, SourceReconcile{Source: s.cfg.Name})
+	}
 	var tell func()
 	if progress != nil {
 		tell = func() { progress(p.picture()) }
@@ -108,7 +111,6 @@ func (y *Syncer) Reconcile(ctx context.Context, r ReconcileRequest, progress fun
 	stop := every(time.Second, tell)
 	var passes sync.WaitGroup
 	for i, s := range sources {
-		p.report.Sources[i] = SourceReconcile{Source: s.cfg.Name}
 		passes.Go(func() { p.source(ctx, i, s) })
 	}
 	passes.Wait()
