@@ -72,8 +72,11 @@ soak: ## Simulate months of operation with everything going wrong, for SOAK=10m
 race: engine ## Run the tests with the race detector (needs a C compiler)
 	$(call need,cc,a C compiler such as gcc (the race detector needs one))
 	CGO_ENABLED=1 go test -p 4 -race -short -timeout 15m $(RACE_PACKAGES)
+	CGO_ENABLED=1 go test -race -short -timeout 15m -run '$(RACE_SYNCER)' ./syncer
 
-RACE_PACKAGES = $(shell go list ./... | grep -v -e /cmd/)
+# Of the syncer's tests, whose worlds are many, those with several processes and passes.
+RACE_PACKAGES = $(shell go list ./... | grep -v -e /cmd/ -e /syncer$$)
+RACE_SYNCER   = Beside|Process
 
 .PHONY: docs
 docs: build ## Write the generated documents anew (data dictionary, configuration)
