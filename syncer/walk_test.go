@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -289,7 +290,8 @@ func TestChangesBetweenBackfillAndRestartAreNotLost(t *testing.T) {
 func TestARowOfASlowBackfillPageDoesNotReplaceANewerOne(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		old, fresh := category("a", "old", stamp(-time.Hour)), ""
-		release := make(chan struct{})
+		asked, release := make(chan struct{}), make(chan struct{})
+		ask := sync.OnceFunc(func() { close(asked) })
 		f.on(cats, func(rw http.ResponseWriter, r *http.Request) bool {
 			q := r.URL.Query()
 			if q.Get("updated_since") != "" {
@@ -297,15 +299,17 @@ func TestARowOfASlowBackfillPageDoesNotReplaceANewerOne(t *testing.T) {
 			}
 			// The backfill's answer was made before the change and arrives after it.
 			f.mu.Unlock()
+			ask()
 			<-release
 			f.mu.Lock()
 			fmt.Fprintf(rw, `{"data":[%s],"next_cursor":null,"has_more":false}`, old)
 			return true
 		})
-		w.schedule.Incremental = "@every 1h" // the next walk would mend it
+		w.schedule.Incremental = "@every 1m" // the walk after the next would mend it
 		w.run(w.one())
+		<-asked
 		time.Sleep(time.Second)
-		fresh = category("a", "new", stamp(0))
+		fresh = category("a", "new", clockText(time.Now().Truncate(time.Second)))
 		f.set(cats, fresh)
 		w.until("the change", 2*time.Minute, func() bool { return w.store.Row("categories", "b1", "a").Raw == fresh })
 		close(release)
