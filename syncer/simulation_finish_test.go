@@ -94,10 +94,10 @@ func (e *episode) mendLocations(business int, all bool) {
 func (e *episode) mendRows() {
 	for _, r := range e.box.Spoilt() {
 		if list := listRoutes[r.Route]; list != "" && !e.plan.untold {
-			e.blurred[rowName{r.Business, list, r.ID}] = true
+			e.blur(rowName{r.Business, list, r.ID})
 		}
 	}
-	for row := range e.blurred {
+	for _, row := range e.blurredRows() {
 		e.goodAgain(row)
 	}
 }

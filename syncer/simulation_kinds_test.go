@@ -177,7 +177,7 @@ func malformed(e *episode, g *rand.Rand) string {
 	}
 	id := ids[g.IntN(len(ids))]
 	bad := spoilt(e.rowNow(b, list, id), g)
-	e.blurred[rowName{b, list, id}] = true
+	e.blur(rowName{b, list, id})
 	if err := r.SetRaw(list, id, bad); err != nil {
 		e.fault("%v", err)
 	}

@@ -1,8 +1,10 @@
 package syncer
 
 import (
+	"cmp"
 	"encoding/json"
 	"hash/maphash"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -219,10 +221,25 @@ func (e *episode) spoilt(business int, list string) map[string]bool {
 			ids[r.ID] = true
 		}
 	}
-	for row := range e.blurred {
+	for _, row := range e.blurredRows() {
 		if row.business == business && row.stream == list {
 			ids[row.id] = true
 		}
 	}
 	return ids
+}
+
+// blur notes that a row is served other than it is.
+func (e *episode) blur(row rowName) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.blurred[row] = true
+}
+
+func (e *episode) blurredRows() []rowName {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.SortedFunc(maps.Keys(e.blurred), func(a, b rowName) int {
+		return cmp.Or(cmp.Compare(a.business, b.business), cmp.Compare(a.stream, b.stream), cmp.Compare(a.id, b.id))
+	})
 }
