@@ -76,7 +76,7 @@ race: engine ## Run the tests with the race detector (needs a C compiler)
 
 # Of the syncer's tests, whose worlds are many, those with several processes and passes.
 RACE_PACKAGES = $(shell go list ./... | grep -v -e /cmd/ -e /syncer$$)
-RACE_SYNCER   = Beside|Process|TestSimulation$$$$
+RACE_SYNCER   = Beside|Process|TestSimulation$$
 
 .PHONY: docs
 docs: build ## Write the generated documents anew (data dictionary, configuration)
