@@ -48,6 +48,24 @@ func (st *stream) uncovered() (gained, lost []string) {
 	return gained, lost
 }
 
+// missed notes that a location is not the key's just now: a full resync that is under
+// way may pass by its rows.
+func (st *stream) missed() {
+	_, lost := st.uncovered()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.gap = st.gap || len(lost) > 0
+}
+
+// passedBy tells whether the full resync under way may have passed by the rows of a
+// location that was lost and is the key's again: they are not gone.
+func (st *stream) passedBy() bool {
+	_, lost := st.uncovered()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.gap && len(lost) == 0
+}
+
 // changedLocations tells whether locations were gained or lost, or it is not known
 // yet with which the mirror began.
 func (st *stream) changedLocations() bool {

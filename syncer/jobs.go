@@ -60,7 +60,7 @@ func (st *stream) long(ctx context.Context) error {
 	if !st.resyncDue(st.source.serviceNow()) {
 		return nil
 	}
-	return st.resync(ctx, false)
+	return st.resync(ctx, consent{})
 }
 
 func (s *source) beginTotals(ctx context.Context) {

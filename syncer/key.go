@@ -187,6 +187,7 @@ func (st *stream) admit(ctx context.Context, key identity) {
 		return
 	}
 	st.follow(key)
+	st.missed()
 	if st.off() {
 		st.set(ctx, StateStarting, "")
 	}

@@ -240,10 +240,11 @@ func (st *stream) pass(ctx context.Context, sel Selection) error {
 // passFull makes a full resync, after a backfill that is not done. A sweep that
 // its guard holds is the pass's error.
 func (st *stream) passFull(ctx context.Context, confirmed bool) error {
+	word := consent{given: confirmed, held: st.held()}
 	if err := st.fill(ctx); err != nil {
 		return err
 	}
-	if err := st.resync(ctx, confirmed); err != nil {
+	if err := st.resync(ctx, word); err != nil {
 		return err
 	}
 	if held := st.held(); held != nil {

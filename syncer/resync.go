@@ -18,6 +18,16 @@ import (
 // the list, and whose sweep is still to come.
 const positionWalked = "walked: the sweep is to come"
 
+// positionCut is the same of a track whose location was refused on the way: the
+// sweep takes what it did not see, and should the location be the key's again, even
+// before the sweep, it is walked again.
+const positionCut = "cut short, not a location of the key: the sweep is to come"
+
+// walked tells whether the walk of a full resync has nothing more to bring.
+func walked(cp sinks.Checkpoint) bool {
+	return cp.Done || cp.Position == positionWalked || cp.Position == positionCut
+}
+
 // resyncDue tells whether a full resync is under way or its turn has come. A turn
 // that passed while nobody was there is made up for.
 func (st *stream) resyncDue(now time.Time) bool {
@@ -50,19 +60,22 @@ func (st *stream) resyncDue(now time.Time) bool {
 // resyncing tells whether a full resync is under way; the caller holds stream.mu.
 func (t *track) resyncing() bool { return !t.full.StartedAt.IsZero() && !t.full.Done }
 
-// resync runs a full resync to its end, from where it stands. With confirmed, the
-// sweep is not held back by its guard.
-func (st *stream) resync(ctx context.Context, confirmed bool) error {
+// resync runs a full resync to its end, from where it stands. A person's word lets
+// the sweep remove what its guard would hold.
+func (st *stream) resync(ctx context.Context, word consent) error {
 	release, err := st.source.syncer.longTurn(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
+	if st.resyncVersion() != 0 {
+		st.source.log.Info("full resync goes on", "stream", st.def.name)
+	}
 	return st.attempt(ctx, sinks.WalkFull, func(ctx context.Context) error {
 		if err := st.walkAll(ctx); err != nil {
 			return err
 		}
-		return st.sweep(ctx, confirmed)
+		return st.sweep(ctx, word)
 	})
 }
 
@@ -91,6 +104,12 @@ func (st *stream) walkAll(ctx context.Context) error {
 			}
 			continue
 		}
+		if st.passedBy() {
+			if err := st.newResync(ctx); err != nil {
+				return err
+			}
+			continue
+		}
 		if st.walkedAll() {
 			return nil
 		}
@@ -104,7 +123,7 @@ func (st *stream) walkedAll() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	for _, t := range st.tracks {
-		if t.full.FirstVersion != first || !t.full.Done && t.full.Position != positionWalked {
+		if t.full.FirstVersion != first || !walked(t.full) {
 			return false
 		}
 	}
@@ -148,6 +167,9 @@ func (st *stream) beginResync(ctx context.Context) error {
 // newResync begins a full resync, in the place of one that is under way.
 func (st *stream) newResync(ctx context.Context) error {
 	st.source.log.Info("full resync begins", "stream", st.def.name)
+	st.mu.Lock()
+	st.gap = false
+	st.mu.Unlock()
 	return st.joinResync(ctx, st.source.syncer.versions.take(1))
 }
 
@@ -194,7 +216,7 @@ func (st *stream) resyncVersion() (first uint64) {
 func (t *track) walkAgain(ctx context.Context) error {
 	for {
 		cp := t.checkpoint(sinks.WalkFull)
-		if cp.Done || cp.Position == positionWalked {
+		if walked(cp) {
 			return nil
 		}
 		err := t.follow(ctx, sinks.WalkFull, cp)
@@ -203,7 +225,7 @@ func (t *track) walkAgain(ctx context.Context) error {
 		case t.stream.unlessClosed(t.location, err) != nil:
 			return err
 		default:
-			cp.Position, cp.Cursor = positionWalked, ""
+			cp.Position, cp.Cursor = positionCut, ""
 			if err := t.store(ctx, cp); err != nil {
 				return err
 			}

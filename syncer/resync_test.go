@@ -217,6 +217,32 @@ func TestASuspiciousSweepWaitsForAPerson(t *testing.T) {
 	})
 }
 
+// A person's word is about the rows they were shown, not about whatever is missing
+// by the time the list is walked again.
+func TestAConfirmationIsForWhatWasShown(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 33, Orders: 50, ProductsPer: 200}, func(t *testing.T, w *world) {
+		w.once(Selection{})
+		biz := w.box.Restaurant(0).ID()
+		shown := w.purge(130)
+		if _, err := w.full(Selection{Streams: []string{"products"}}); err == nil {
+			t.Fatal("not held")
+		}
+		w.purge(120)
+		_, err := w.full(Selection{Streams: []string{"products"}, ConfirmSweep: true})
+		if held, ok := errors.AsType[*SweepHeld](err); !ok || held.Rows != 250 {
+			t.Fatalf("error %v", err)
+		}
+		if w.store.Row("products", biz, shown[0]).Deleted {
+			t.Error("removed")
+		}
+		w.purge(20) // as much more as needs no word
+		if _, err := w.full(Selection{Streams: []string{"products"}, ConfirmSweep: true}); err != nil {
+			t.Fatal(err)
+		}
+		w.compare("products")
+	})
+}
+
 // A list that ends too early shows itself: some of what it left out is asked for.
 func TestAListThatEndsTooEarlyRemovesNothing(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
@@ -251,8 +277,7 @@ func TestHalfAndFewAreNotSuspicious(t *testing.T) {
 	}{
 		{100, 100, false}, {101, 505, false}, {101, 504, true}, {0, 0, false}, {2000, 10_000, false}, {2001, 10_000, true},
 	} {
-		sw := sweep{unseen: c.unseen, live: c.live}
-		if got := sw.suspicious(); got != c.want {
+		if got := suspicious(c.unseen, c.live); got != c.want {
 			t.Errorf("%d of %d: %v", c.unseen, c.live, got)
 		}
 	}
@@ -374,6 +399,88 @@ func TestASweepNeverBuriesWhatCameBackMeanwhile(t *testing.T) {
 		synctest.Wait()
 		if r := w.store.Row("categories", "b1", "b"); r.Deleted || !strings.Contains(r.Raw, "B2") {
 			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// A location that is lost while the list is walked and is the key's again before its
+// end leaves rows that the walk has passed by: they are not gone.
+func TestALocationThatIsAwayForPartOfAFullResync(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		at := func(id, location string) string {
+			return strings.Replace(category(id, "C", stamp(-time.Hour)), `"location_id":null`, `"location_id":"`+location+`"`, 1)
+		}
+		a, b := at("a", "l1"), at("b", "l2")
+		f.set(cats, a, b)
+		one := f.me
+		both := strings.Replace(one, `["l1"]`, `["l1","l2"]`, 1)
+		f.me = both
+		w.open(w.one())
+		w.once(Selection{})
+		st := w.syncer.sources[0].stream("categories")
+		hear := func() {
+			time.Sleep(time.Minute)
+			must(t, st.source.refresh(t.Context()))
+		}
+		must(t, st.beginResync(t.Context()))
+		f.set(cats, a)
+		f.me = one
+		hear()
+		if got := st.source.identity().locations; len(got) != 1 {
+			t.Fatalf("locations %v", got)
+		}
+		for _, tr := range st.followed() {
+			must(t, tr.walkAgain(t.Context()))
+		}
+		f.set(cats, a, b)
+		f.me = both
+		hear()
+		must(t, st.resync(t.Context(), consent{}))
+		if w.store.Row("categories", "b1", "b").Deleted {
+			t.Error("buried, and the service lists it")
+		}
+	})
+}
+
+// The walk of a configured location that is refused on the way has not seen all of it:
+// it is walked again, even when the location is back before the sweep.
+func TestAWalkThatIsCutShortIsMadeAgain(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.set("/products", product("a", "l1", stamp(-time.Hour)))
+		both := strings.Replace(f.me, `["l1"]`, `["l1","l2"]`, 1)
+		one := strings.Replace(f.me, `"all_locations":true`, `"all_locations":false`, 1)
+		f.me = both
+		src := w.one()
+		src.Locations = []string{"l1", "l2"}
+		w.open(src)
+		w.once(Selection{})
+		st := w.syncer.sources[0].stream("products")
+		hear := func(me string) {
+			f.me = me
+			time.Sleep(time.Minute)
+			must(t, st.source.refresh(t.Context()))
+		}
+		must(t, st.beginResync(t.Context()))
+		hear(one)
+		f.on("/products", func(rw http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Query().Get("location_id") != "l2" {
+				return false
+			}
+			fakeError(rw, 403, "location_forbidden")
+			return true
+		})
+		for _, tr := range st.followed() {
+			must(t, tr.walkAgain(t.Context()))
+		}
+		f.on("/products", nil)
+		hear(both)
+		must(t, st.resync(t.Context(), consent{}))
+		if again := st.reopened(); len(again) != 1 || again[0].location != "l2" {
+			t.Fatalf("%d locations are walked again", len(again))
+		}
+		must(t, st.fill(t.Context()))
+		if again := st.reopened(); len(again) != 0 {
+			t.Error("walked again for ever")
 		}
 	})
 }

@@ -45,6 +45,7 @@ type stream struct {
 	proofs      proofMemory
 	covered     *coverage // nil: not known yet
 	resyncRows  uint64    // live rows when the full resync went on
+	gap         bool      // a location was not the key's at some time of the full resync
 }
 
 func newStream(s *source, def *definition) *stream {

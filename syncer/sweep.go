@@ -56,9 +56,30 @@ func (h *SweepHeld) Confirm() string {
 // heldPrefix begins the Position of a full resync whose sweep is held.
 const heldPrefix = "held: "
 
+// consent is a person's word about a sweep, and what they were shown when they gave
+// it: the sweep that was held then, nil when none was.
+type consent struct {
+	given bool
+	held  *SweepHeld
+}
+
+// covers tells whether the word holds for what was found since: it is about the rows
+// that were shown, and about as much more as needs no word.
+func (c consent) covers(sw *sweep, alive int) bool {
+	switch {
+	case !c.given:
+		return false
+	case c.held == nil:
+		return true
+	case alive > 0 && c.held.Alive == 0:
+		return false
+	}
+	return !suspicious(sw.unseen-min(sw.unseen, c.held.Rows), sw.live)
+}
+
 // sweep buries what a complete full resync has not seen, unless that is so much
 // that a person has to look (DESIGN R6).
-func (st *stream) sweep(ctx context.Context, confirmed bool) error {
+func (st *stream) sweep(ctx context.Context, word consent) error {
 	sw := st.newSweep()
 	if sw.query.Below == 0 {
 		return errors.New("sweep without a full resync") // it would take every row for gone
@@ -69,14 +90,12 @@ func (st *stream) sweep(ctx context.Context, confirmed bool) error {
 	if err := sw.count(ctx); err != nil {
 		return err
 	}
-	if !confirmed {
-		alive, err := sw.sample(ctx)
-		if err != nil {
-			return err
-		}
-		if alive > 0 || sw.suspicious() {
-			return sw.hold(ctx, alive)
-		}
+	alive, err := sw.sample(ctx)
+	if err != nil {
+		return err
+	}
+	if (alive > 0 || suspicious(sw.unseen, sw.live)) && !word.covers(sw, alive) {
+		return sw.hold(ctx, alive)
 	}
 	if err := sw.bury(ctx); err != nil {
 		return err
@@ -157,8 +176,8 @@ func (sw *sweep) count(ctx context.Context) (err error) {
 	return nil
 }
 
-func (sw *sweep) suspicious() bool {
-	return sw.unseen > sweepFew && sw.unseen*sweepShare > sw.live
+func suspicious(unseen, live uint64) bool {
+	return unseen > sweepFew && unseen*sweepShare > live
 }
 
 // hold ends the full resync without burying anything.
@@ -315,8 +334,9 @@ func (sw *sweep) end(ctx context.Context, position string) error {
 	run := &sw.run
 	for _, t := range st.followed() {
 		cp := t.checkpoint(sinks.WalkFull)
+		was := cp.Position
 		cp.Done, cp.Position, cp.UpdatedAt = true, position, st.source.serviceNow().UTC()
-		if position == "" && t.closed() {
+		if position == "" && (t.closed() || was == positionCut) {
 			cp.Position = positionClosed
 		}
 		if err := st.source.save(ctx, st.def.name, cp, run); err != nil {
