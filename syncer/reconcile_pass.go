@@ -150,6 +150,9 @@ func (p *reconcilePass) picture() ReconcileReport {
 	defer p.mu.Unlock()
 	r := p.report
 	r.Sources, r.FinishedAt = slices.Clone(r.Sources), time.Now()
+	for i := range r.Sources {
+		r.Sources[i].Open = slices.Clone(r.Sources[i].Open) // the pass goes on sorting its own
+	}
 	return r
 }
 
