@@ -58,8 +58,9 @@ type Sink interface {
 	SalesDays(ctx context.Context, q DayQuery) ([]DayFigures, error)
 	SalesProducts(ctx context.Context, q DayQuery) ([]DayFigures, error)
 
-	// Verdicts returns the verdicts that stand about a source's days, in order of day.
-	Verdicts(ctx context.Context, source, from, to string) ([]Verdict, error)
+	// Verdicts returns the verdicts that stand about the days of a business as a
+	// source sees it, in order of day.
+	Verdicts(ctx context.Context, business, source, from, to string) ([]Verdict, error)
 
 	// MaxVersion returns the highest version stored in any table, the first
 	// versions of checkpoints included, 0 for none (DESIGN R4: versions grow across

@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,6 +37,7 @@ type heal struct {
 	first  uint64 // rows below it were not shown
 	most   uint64 // pages of one walk
 	extra  int    // requests left beside the pages of the day
+	looks  uint64 // how often the day was asked for again
 	ids    []string
 	// What stays as it is, and why.
 	left []string
@@ -66,7 +68,7 @@ func (st *stream) healDay(ctx context.Context, day api.Date, drifts []dayProof, 
 			continue
 		}
 		if err = step.run(ctx); err == nil {
-			now, err = st.lookAgain(ctx, drifts)
+			now, err = h.lookAgain(ctx, st, drifts)
 		}
 		if err != nil || !slices.ContainsFunc(now, dayProof.suspect) {
 			break
@@ -76,7 +78,7 @@ func (st *stream) healDay(ctx context.Context, day api.Date, drifts []dayProof, 
 	if len(h.ids) == 0 {
 		h.ids = earlier
 	}
-	st.source.healed[day] = repair{at: time.Now(), ids: h.ids}
+	st.source.healed[day] = repair{at: time.Now(), ids: fewIDs(h.ids)}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -135,13 +137,11 @@ func proofIn(all []dayProof, of dayProof) dayProof {
 	return all[i]
 }
 
-// lookAgain brackets the days once more, and again while orders of them change.
-func (st *stream) lookAgain(ctx context.Context, drifts []dayProof) (now []dayProof, err error) {
+// lookAgain brackets the days of a stream once more, and again while orders of them
+// change.
+func (h *heal) lookAgain(ctx context.Context, st *stream, drifts []dayProof) (now []dayProof, err error) {
 	for range settleRounds {
-		asked := uint64(0)
-		for _, p := range now {
-			asked += p.requests
-		}
+		h.looks++
 		if now, err = st.look(ctx, spansCovering(drifts)); err != nil {
 			return now, err
 		}
@@ -152,21 +152,24 @@ func (st *stream) lookAgain(ctx context.Context, drifts []dayProof) (now []dayPr
 	return now, nil
 }
 
-// verdict is what a day is after its healing.
+// verdict is what a day is after its healing. One that still differs, but otherwise
+// than before, is a suspect again: orders of it may be on their way.
 func (h *heal) verdict(before, now dayProof, err error) dayProof {
-	now.requests = before.requests + h.run.Requests + uint64(settleRounds)
+	now.requests = before.requests + h.run.Requests + h.looks
 	now.ids = append(slices.Clone(h.ids), h.left...)
 	switch {
-	case err != nil && api.IsTemporary(err):
-		now.verdict, now.differences = sinks.VerdictUnsettled, before.differences
+	case err != nil && (api.IsTemporary(err) || errors.Is(err, errIncomparable)):
+		now.verdict, now.differences, now.cut = sinks.VerdictUnsettled, before.differences, true
 		now.reason = "it differs, and its healing was cut short, so it is tried again: " + err.Error()
 	case err != nil:
-		now.verdict, now.differences = sinks.VerdictDrift, before.differences
+		now.verdict, now.differences, now.tried = sinks.VerdictDrift, before.differences, true
 		now.reason = "its healing failed: " + err.Error()
 	case now.verdict == sinks.VerdictProven: // by this healing, or that of a day before in the same run
 		now.verdict, now.differences = sinks.VerdictHealed, before.differences
-	case now.suspect(), now.verdict == sinks.VerdictDrift:
-		now.verdict, now.reason = sinks.VerdictDrift, h.reason()
+	case now.verdict == sinks.VerdictDrift, now.suspect() && sameGap(before.differences, now.differences):
+		now.verdict, now.reason, now.tried = sinks.VerdictDrift, h.reason(), true
+	case now.suspect():
+		now.tried = true
 	}
 	return now
 }

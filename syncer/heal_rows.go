@@ -155,12 +155,16 @@ func (h *heal) vanished(ctx context.Context, location string) error {
 		for _, r := range rows {
 			h.left = append(h.left, r.ID)
 		}
+		slices.Sort(h.left)
+		h.left = slices.Compact(h.left) // a walk of all locations leaves the same again
 		return nil
 	}
 	return h.askFor(ctx, rows)
 }
 
-// refundedOrders asks for the orders of other days that have a refund on the day.
+// refundedOrders asks for the orders of other days that have a refund on the day. No
+// walk has left them out: where the location is not active, 404 would say nothing, and
+// the service may list them still.
 func (h *heal) refundedOrders(ctx context.Context) error {
 	q := h.query()
 	q.RefundDay = string(h.day)
@@ -168,6 +172,8 @@ func (h *heal) refundedOrders(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	usable := h.orders.usable(h.orders.source.identity())
+	rows = slices.DeleteFunc(rows, func(r sinks.LiveRow) bool { return !slices.Contains(usable, r.Location) })
 	return h.askFor(ctx, rows[:min(len(rows), askFirst)])
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
@@ -223,4 +224,135 @@ func (w *world) dayOfOrder(business, id string) string {
 	}
 	w.t.Fatalf("no day of %s", id)
 	return ""
+}
+
+// rangeWalks counts the walks of the orders of a day among requests.
+func rangeWalks(requests []sandbox.Request) (n int) {
+	for _, r := range requests {
+		if r.Route == "/sales/orders" && strings.Contains(r.URI, "from=") && !strings.Contains(r.URI, "cursor=") {
+			n++
+		}
+	}
+	return n
+}
+
+// TestAHealingThatIsCutShortIsNotTriedForEver: a row too many is asked for, and the
+// service fails at that.
+func TestAHealingThatIsCutShortIsNotTriedForEver(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 45, Orders: 200, Days: 4, Record: true}, func(t *testing.T, w *world) {
+		w.schedule.Reconcile = "@every 6m"
+		business := w.turned()
+		w.store.Copy(streamOrders, business, w.liveOrders(business, daysAgo(1))[0], "a copy")
+		if err := w.box.AddFault(sandbox.Fault{Kind: sandbox.FaultServerError, Route: "/sales/orders/{order_id}", Probability: 1}); err != nil {
+			t.Fatal(err)
+		}
+		before := len(w.box.Requests())
+		time.Sleep(50 * time.Minute)
+		v := w.verdicts()["daily "+daysAgo(1)]
+		if n := rangeWalks(w.box.Requests()[before:]); v.Verdict != sinks.VerdictDrift || v.Reason != cutTooOften || n == 0 || n > 2*mostCuts {
+			t.Errorf("%d walks by two streams; %+v", n, v)
+		}
+		w.box.ClearFaults()
+		w.deep()
+		if v := w.verdicts()["daily "+daysAgo(1)]; v.Verdict != sinks.VerdictHealed || w.wrongOrders() > 0 {
+			t.Errorf("after a deep run: %+v", v)
+		}
+	})
+}
+
+func TestAServiceThatFailsEndsTheHealingOfARun(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 46, Orders: 900, Days: 20, Record: true}, func(t *testing.T, w *world) {
+		business := w.proven()
+		for n := range 12 {
+			w.store.Copy(streamOrders, business, w.liveOrders(business, daysAgo(n+2))[0], fmt.Sprint("a copy ", n))
+		}
+		if err := w.box.AddFault(sandbox.Fault{Kind: sandbox.FaultServerError, Route: "/sales/orders/{order_id}", Probability: 1}); err != nil {
+			t.Fatal(err)
+		}
+		before := len(w.box.Requests())
+		w.deep()
+		n := rangeWalks(w.box.Requests()[before:])
+		if n == 0 || n > 2*futileHeals {
+			t.Errorf("%d days walked, by two streams", n)
+		}
+	})
+}
+
+// TestADayThatDiffersOtherwiseAfterItsHealingIsLookedAtAgain: the gap that is left may
+// be an order on its way.
+func TestADayThatDiffersOtherwiseAfterItsHealingIsLookedAtAgain(t *testing.T) {
+	gap := func(service string) []sinks.Difference {
+		return []sinks.Difference{{Figure: "orders", Service: service, Mirror: "7"}}
+	}
+	h := &heal{looks: 2, ids: []string{"a"}}
+	h.run.Requests = 3
+	h.orders = &stream{}
+	before := dayProof{verdict: sinks.VerdictDrift, differences: gap("9"), requests: 2}
+	if p := h.verdict(before, dayProof{differences: gap("8")}, nil); !p.suspect() {
+		t.Errorf("another difference: %+v", p)
+	}
+	p := h.verdict(before, dayProof{differences: gap("9")}, nil)
+	if p.verdict != sinks.VerdictDrift || !p.tried || p.requests != 2+3+2 || p.reason == "" {
+		t.Errorf("the same difference: %+v", p)
+	}
+}
+
+// TestRefundsOfALocationThatIsNotActiveAreNotAskedFor: 404 would bury what the service
+// lists still.
+func TestRefundsOfALocationThatIsNotActiveAreNotAskedFor(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 47, Orders: 50, Days: 4, Record: true}, func(t *testing.T, w *world) {
+		restaurant, ids := w.box.Restaurant(0), map[string]string{}
+		for _, l := range restaurant.LocationIDs() {
+			id, err := restaurant.PlaceOrder(sandbox.OrderSpec{Location: l, Created: time.Now().AddDate(0, 0, -2), Items: 2})
+			if err == nil {
+				err = restaurant.RefundOrder(id, 100)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids[l] = id
+		}
+		w.once(Selection{})
+		s, closed := w.syncer.served()[0], restaurant.LocationIDs()[1]
+		if err := restaurant.SetLocationActive(closed, false); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(freshKey)
+		if err := s.refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		before := len(w.box.Requests())
+		if err := s.stream(streamDaily).newHeal(dayOf(time.Now()), nil).refundedOrders(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		asked := map[string]bool{}
+		for _, r := range w.box.Requests()[before:] {
+			for l, id := range ids {
+				asked[l] = asked[l] || strings.HasSuffix(r.URI, "/"+id)
+			}
+		}
+		if open := restaurant.LocationIDs()[0]; !asked[open] || asked[closed] {
+			t.Errorf("asked for %v", asked)
+		}
+	})
+}
+
+// TestRowsLeftByTwoWalksAreNamedOnce: more than are asked for one by one.
+func TestRowsLeftByTwoWalksAreNamedOnce(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 48, Orders: 100, Days: 4}, func(t *testing.T, w *world) {
+		w.once(Selection{})
+		business := w.box.Restaurant(0).ID()
+		for n := range askFirst + 1 {
+			w.store.Copy(streamOrders, business, w.liveOrders(business, daysAgo(1))[0], fmt.Sprint("a copy ", n))
+		}
+		h := w.syncer.served()[0].stream(streamDaily).newHeal(api.Date(daysAgo(1)), nil)
+		for range 2 {
+			if err := h.walkDay(t.Context(), ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(h.left) != askFirst+1 || !strings.HasPrefix(h.reason(), "51 rows") {
+			t.Errorf("%d left: %s", len(h.left), h.reason())
+		}
+	})
 }

@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -33,6 +34,8 @@ type dayProof struct {
 	requests    uint64
 	at          time.Time // by the service's clock
 	found       time.Time // by this machine's
+	tried       bool      // it was healed, and differs
+	cut         bool      // its healing has not come to an end
 }
 
 func (p dayProof) key() string { return dayKey(p.day, p.location) }
@@ -46,7 +49,7 @@ type bracket struct {
 	found  []dayProof
 	// silent: there is nothing to compare with yet, and nothing to be said of it.
 	silent bool
-	broken string // why the orders could not be brought up to date
+	broken error // why the orders could not be brought up to date, or added up
 }
 
 // newBracket begins with a walk. Without compare the service is asked all the same,
@@ -57,27 +60,30 @@ func (st *stream) newBracket(ctx context.Context, compare bool) *bracket {
 	return b
 }
 
+// errIncomparable tells that the orders of the mirror are not those to compare.
+var errIncomparable = errors.New("not compared")
+
 // notComparable is why the orders of the mirror cannot be compared with anything, nil
 // when they can.
 func (st *stream) notComparable() error {
 	orders := st.source.stream(streamOrders)
 	switch {
 	case orders.off():
-		return fmt.Errorf("the stream %s is off, so there is nothing to compare the service's totals with", streamOrders)
+		return fmt.Errorf("%w: the stream %s is off, so there is nothing to compare the service's totals with", errIncomparable, streamOrders)
 	case !orders.filled() || orders.changedLocations():
-		return fmt.Errorf("the backfill of %s has not reached its end: let larder run or larder sync finish it", streamOrders)
+		return fmt.Errorf("%w: the backfill of %s has not reached its end: let larder run or larder sync finish it", errIncomparable, streamOrders)
 	}
 	return nil
 }
 
 // walk brings the orders up to date.
 func (b *bracket) walk(ctx context.Context) {
-	if b.silent || b.broken != "" {
+	if b.silent || b.broken != nil {
 		return
 	}
 	orders := b.stream.source.stream(streamOrders)
 	if err := orders.exclusive(ctx, orders.guard, orders.catchUp); err != nil {
-		b.broken = fmt.Sprintf("the orders could not be brought up to date: %v", err)
+		b.broken = fmt.Errorf("the orders could not be brought up to date: %w", err)
 	}
 }
 
@@ -98,8 +104,8 @@ func (b *bracket) ask(ctx context.Context, lane *api.Client, sp span) error {
 	}
 	switch {
 	case b.silent:
-	case b.broken != "":
-		b.all(sp, dayProof{verdict: sinks.VerdictUnproven, reason: b.broken, passing: true, at: answer.at})
+	case b.broken != nil:
+		b.all(sp, dayProof{verdict: sinks.VerdictUnproven, reason: b.broken.Error(), passing: true, at: answer.at})
 	default:
 		b.judge(sp, answer, before, after)
 	}
@@ -121,7 +127,7 @@ func (st *stream) askAndStore(ctx context.Context, lane *api.Client, sp span) (r
 
 // compute adds up the mirrored orders of a span.
 func (b *bracket) compute(ctx context.Context, sp span) map[api.Date]dayFigures {
-	if b.silent || b.broken != "" {
+	if b.silent || b.broken != nil {
 		return nil
 	}
 	st := b.stream
@@ -132,12 +138,12 @@ func (b *bracket) compute(ctx context.Context, sp span) map[api.Date]dayFigures 
 	}
 	all, err := add(ctx, q)
 	if err != nil {
-		b.broken = fmt.Sprintf("the mirrored orders could not be added up: %v", err)
+		b.broken = fmt.Errorf("the mirrored orders could not be added up: %w", err)
 		return nil
 	}
 	days, err := mirrored(all)
 	if err != nil {
-		b.broken = err.Error()
+		b.broken = err
 	}
 	return days
 }
@@ -208,13 +214,20 @@ func (b *bracket) all(sp span, p dayProof) {
 	}
 }
 
-// suspects are the days to look at once more.
-func (b *bracket) suspects() []dayProof {
+// doubtful are the days to look at once more: the suspects, and what was changed of
+// days that the turns do not ask for.
+func (b *bracket) doubtful() []dayProof {
 	var all []dayProof
 	for _, p := range b.found {
-		if p.suspect() {
+		if p.suspect() || p.verdict == sinks.VerdictUnsettled && !b.stream.source.recent(p.day) {
 			all = append(all, p)
 		}
 	}
 	return all
+}
+
+// recent tells whether a day is asked for at every turn: yesterday and today.
+func (s *source) recent(day api.Date) bool {
+	yesterday, err := addDays(dayOf(s.serviceNow()), -1)
+	return err == nil && day >= yesterday
 }

@@ -95,7 +95,7 @@ func readDay(raw []byte, figures dayFigures) string {
 	}
 	for _, name := range dailyMaps {
 		var entries map[string]json.RawMessage
-		if value := row[name]; value != nil && (json.Unmarshal(value, &entries) != nil || entries == nil) {
+		if value := row[name]; json.Unmarshal(value, &entries) != nil || entries == nil {
 			return fmt.Sprintf("%s is %s, and no object", name, shortJSON(value))
 		}
 		for _, key := range slices.Sorted(maps.Keys(entries)) {
@@ -114,18 +114,17 @@ func readLine(raw []byte, figures dayFigures) string {
 		return "the service's line is no JSON object"
 	}
 	var product, name *string
-	if value := row["product_id"]; value != nil && json.Unmarshal(value, &product) != nil {
+	if value := row["product_id"]; json.Unmarshal(value, &product) != nil {
 		return fmt.Sprintf("product_id is %s, and no text", shortJSON(value))
 	}
-	if value := row["name"]; value != nil && json.Unmarshal(value, &name) != nil {
+	if value := row["name"]; product == nil && (json.Unmarshal(value, &name) != nil || name == nil) {
 		return fmt.Sprintf("name is %s, and no text", shortJSON(value))
 	}
-	line := "n/"
-	switch {
-	case product != nil:
+	var line string
+	if product != nil {
 		line = "p/" + *product
-	case name != nil:
-		line += *name
+	} else {
+		line = "n/" + *name
 	}
 	if _, twice := figures[line+": net"]; twice {
 		return fmt.Sprintf("the service lists the line %q twice", line)
@@ -133,7 +132,7 @@ func readLine(raw []byte, figures dayFigures) string {
 	figures[line+": net"] = "0"
 	for _, name := range productFigures {
 		value := row[name]
-		if name == "weight_kg" && string(value) == "null" {
+		if name == "weight_kg" && (value == nil || string(value) == "null") {
 			continue
 		}
 		if bad := figures.take(line+": "+name, value); bad != "" {
@@ -143,11 +142,8 @@ func readLine(raw []byte, figures dayFigures) string {
 	return ""
 }
 
-// take adds one figure from its JSON; what is not there is zero.
+// take adds one figure from its JSON.
 func (f dayFigures) take(name string, value json.RawMessage) string {
-	if value == nil {
-		return ""
-	}
 	text := string(bytes.TrimSpace(value))
 	if strings.HasPrefix(text, `"`) && json.Unmarshal(value, &text) != nil {
 		text = ""
@@ -161,6 +157,9 @@ func (f dayFigures) take(name string, value json.RawMessage) string {
 
 func shortJSON(value []byte) string {
 	const most = 100
+	if value == nil {
+		return "missing"
+	}
 	if len(value) > most {
 		return strings.ToValidUTF8(string(value[:most]), "") + "…"
 	}
@@ -199,7 +198,11 @@ func (f dayFigures) figureOr(name string) string {
 	return "0"
 }
 
-// differ compares the figures of the two sides, to the last digit.
+// mostFigures is how many figures that differ are kept of a day.
+const mostFigures = 100
+
+// differ compares the figures of the two sides, to the last digit. It returns the
+// first of those that differ, by name.
 func differ(service, mirror dayFigures) []sinks.Difference {
 	var found []sinks.Difference
 	names := maps.Clone(service)
@@ -210,6 +213,9 @@ func differ(service, mirror dayFigures) []sinks.Difference {
 		b, _ := plainDecimal(d.Mirror)
 		if a != b {
 			found = append(found, d)
+		}
+		if len(found) == mostFigures {
+			break
 		}
 	}
 	return found

@@ -202,6 +202,9 @@ func (p *reconcilePass) streams(ctx context.Context, i int, s *source) error {
 	if err != nil {
 		return err
 	}
+	if days.from > days.to {
+		return fmt.Errorf("there is nothing to compare yet from %s on: the restaurant's day is %s", days.from, days.to)
+	}
 	asks := questions(on, days)
 	p.change(i, func(r *SourceReconcile) { r.From, r.To, r.Steps = string(days.from), string(days.to), len(asks) })
 	suspects := map[*stream][]dayProof{}
@@ -265,7 +268,7 @@ func (p *reconcilePass) ask(ctx context.Context, i int, q question) ([]dayProof,
 	found, err := q.stream.look(ctx, []span{q.span})
 	var suspects, settled []dayProof
 	for _, f := range found {
-		if f.suspect() {
+		if f.suspect() || f.verdict == sinks.VerdictUnsettled {
 			suspects = append(suspects, f)
 		} else {
 			settled = append(settled, f)
@@ -291,7 +294,12 @@ func (p *reconcilePass) settle(ctx context.Context, i int, st *stream, suspects 
 		return err
 	}
 	defer st.prover.free()
-	found, err := st.settle(ctx, suspects, func(dayProof) bool { return p.request.Heal })
+	found, err := st.settle(ctx, suspects, func(dayProof) string {
+		if p.request.Heal {
+			return ""
+		}
+		return onlyCompared
+	})
 	p.count(i, st, found)
 	return err
 }

@@ -28,10 +28,18 @@ const futileHeals = 5
 // again when the first part is over.
 func (st *stream) prove(ctx context.Context, ask func(context.Context, *bracket) error, deep bool) error {
 	b, err := st.firstLook(ctx, ask)
-	if deep {
-		st.owe(err)
+	missed := errors.Join(err, b.broken)
+	if b.silent {
+		missed = errors.Join(missed, st.notComparable())
 	}
-	return errors.Join(err, st.settleOnce(ctx, b.suspects(), deep))
+	if deep {
+		st.owe(missed)
+	}
+	settled := st.settleOnce(ctx, b.doubtful(), deep)
+	if deep {
+		st.owe(errors.Join(missed, settled))
+	}
+	return errors.Join(err, settled)
 }
 
 // proveRecent is the turn of yesterday and today, or of a deep run that is owed. The
@@ -40,7 +48,7 @@ func (st *stream) proveRecent(ctx context.Context) error {
 	st.mu.Lock()
 	owed := st.proofs.owed
 	st.mu.Unlock()
-	if owed {
+	if owed && st.notComparable() == nil {
 		return st.prove(ctx, st.askDeep, true)
 	}
 	return st.prove(ctx, st.askRecent, false)
@@ -77,40 +85,76 @@ func (st *stream) unhealed(found []dayProof) []dayProof {
 	})
 }
 
-// owe notes whether a deep run has to be made up for: the service did not answer.
+// owe notes whether a deep run has to be made up for: the service did not answer, or
+// there was nothing yet to compare with.
 func (st *stream) owe(err error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.proofs.owed = err != nil && (api.IsTemporary(err) || api.IsRateLimited(err))
+	st.proofs.owed = err != nil && (api.IsTemporary(err) || errors.Is(err, errIncomparable))
 }
 
-// settleOnce settles suspects, unless others are being settled: the next turn finds
-// them again. A day that is known to differ is healed again by a deep run only.
+// Why a day that differs is not healed.
+const (
+	onlyCompared = "not healed: it was only compared; larder reconcile --heal heals it, and the daemon at its next turn"
+	healedInVain = "not healed once more: it was, and differed still; the next deep run tries again"
+	cutTooOften  = "not healed: that was cut short several times in a row; the next deep run tries again"
+	stoppedHeals = "not healed: days before it could not be, so this run has stopped healing; the next deep run tries again"
+)
+
+// mostCuts healings of a day that were cut short in a row leave it to a deep run.
+const mostCuts = 3
+
+// settleOnce settles suspects. While others are being settled the next turn finds
+// them again; the next deep run is far, and waits. A day that a healing did not help
+// is healed again by a deep run only.
 func (st *stream) settleOnce(ctx context.Context, suspects []dayProof, deep bool) error {
-	if len(suspects) == 0 || !st.prover.try() {
+	switch {
+	case len(suspects) == 0:
+		return nil
+	case deep:
+		if err := st.prover.take(ctx); err != nil {
+			return err
+		}
+	case !st.prover.try():
 		return nil
 	}
 	defer st.prover.free()
-	drifting := map[string]bool{}
+	before := map[string]standing{}
 	for _, p := range suspects {
-		old, _ := st.standingOf(p)
-		drifting[p.key()] = old.verdict == sinks.VerdictDrift
+		before[p.key()], _ = st.standingOf(p)
 	}
-	found, err := st.settle(ctx, suspects, func(p dayProof) bool { return deep || !drifting[p.key()] })
+	found, err := st.settle(ctx, suspects, func(p dayProof) string {
+		if deep {
+			return ""
+		}
+		return before[p.key()].whyNotHealed()
+	})
 	if err != nil && ctx.Err() == nil {
 		st.source.log.Warn("days that differ could not be looked at again; the next turn does", "stream", st.def.name, "err", err)
 	}
-	st.report(found)
+	st.report(slices.DeleteFunc(found, func(p dayProof) bool { return p.reason == healedInVain })) // told before
 	return err
 }
 
-// settle looks at suspects once more and heals those that differ, where heal says so.
-// It returns the verdicts, which are stored. A day whose difference is another than
-// before is looked at again: a day beside it was healed, or orders of it changed.
-func (st *stream) settle(ctx context.Context, suspects []dayProof, heal func(dayProof) bool) ([]dayProof, error) {
+// whyNotHealed is why a turn leaves a day that differs to the deep run; empty when it
+// does not.
+func (s standing) whyNotHealed() string {
+	switch {
+	case s.cuts >= mostCuts:
+		return cutTooOften
+	case s.verdict == sinks.VerdictDrift && s.tried:
+		return healedInVain
+	}
+	return ""
+}
+
+// settle looks at suspects once more and heals those that differ, unless whyNot says
+// why not. It returns the verdicts, which are stored. A day whose difference is another
+// than before is looked at again: a day beside it was healed, or orders of it changed.
+func (st *stream) settle(ctx context.Context, suspects []dayProof, whyNot func(dayProof) string) ([]dayProof, error) {
 	var settled []dayProof
 	for range settleRounds {
-		found, err := st.settleRound(ctx, suspects, heal)
+		found, err := st.settleRound(ctx, suspects, whyNot)
 		suspects = suspects[:0]
 		for _, p := range found {
 			if p.suspect() {
@@ -124,12 +168,13 @@ func (st *stream) settle(ctx context.Context, suspects []dayProof, heal func(day
 		}
 	}
 	for i := range suspects {
-		suspects[i].verdict, suspects[i].reason = sinks.VerdictUnsettled, "its difference is another each time it is asked"
+		p := &suspects[i]
+		p.verdict, p.reason, p.cut = sinks.VerdictUnsettled, "its difference is another each time it is asked", p.tried
 	}
 	return append(settled, suspects...), st.conclude(ctx, suspects)
 }
 
-func (st *stream) settleRound(ctx context.Context, suspects []dayProof, heal func(dayProof) bool) ([]dayProof, error) {
+func (st *stream) settleRound(ctx context.Context, suspects []dayProof, whyNot func(dayProof) string) ([]dayProof, error) {
 	if !sleep(ctx, time.Until(newestAsk(suspects).Add(st.source.syncer.opts.SettleAfter))) {
 		return nil, context.Cause(ctx)
 	}
@@ -143,7 +188,7 @@ func (st *stream) settleRound(ctx context.Context, suspects []dayProof, heal fun
 	}
 	found, err := st.secondLook(ctx, suspects)
 	if err == nil {
-		found, err = st.healAll(ctx, found, heal)
+		found, err = st.healAll(ctx, found, whyNot)
 	}
 	return found, errors.Join(err, st.conclude(ctx, st.unhealed(found)))
 }
@@ -175,6 +220,7 @@ func (st *stream) secondLook(ctx context.Context, suspects []dayProof) ([]dayPro
 		done := st.source.healed[p.day]
 		switch {
 		case p.suspect():
+			p.tried = before.tried
 			p.verdict, p.reason = st.driftOr(before, p)
 		case p.verdict == sinks.VerdictProven && done.at.After(before.found): // the other stream's healing
 			p.verdict, p.differences, p.ids = sinks.VerdictHealed, before.differences, slices.Clone(done.ids)
@@ -195,10 +241,14 @@ func (st *stream) driftOr(before, now dayProof) (verdict, reason string) {
 	return sinks.VerdictDrift, ""
 }
 
-// look brackets some spans; the guard is taken for it.
+// look brackets some spans; the guard is taken for it. It fails when there is nothing
+// to compare with.
 func (st *stream) look(ctx context.Context, spans []span) ([]dayProof, error) {
 	var b *bracket
 	err := st.exclusive(ctx, st.guard, func(ctx context.Context) error {
+		if err := st.notComparable(); err != nil {
+			return err
+		}
 		b = st.newBracket(ctx, true)
 		for _, sp := range spans {
 			if err := b.ask(ctx, st.source.link.reconcile, sp); err != nil {
@@ -223,15 +273,18 @@ func spansCovering(days []dayProof) []span {
 }
 
 // healAll heals the days that differ, day by day, the newest first.
-func (st *stream) healAll(ctx context.Context, found []dayProof, heal func(dayProof) bool) ([]dayProof, error) {
+func (st *stream) healAll(ctx context.Context, found []dayProof, whyNot func(dayProof) string) ([]dayProof, error) {
 	byDay := map[api.Date][]dayProof{}
 	var settled []dayProof
 	for _, p := range found {
-		if p.verdict == sinks.VerdictDrift && heal(p) {
+		if p.verdict != sinks.VerdictDrift {
+			settled = append(settled, p)
+		} else if p.reason = whyNot(p); p.reason != "" {
+			p.tried = p.reason != onlyCompared
+			settled = append(settled, p)
+		} else {
 			byDay[p.day] = append(byDay[p.day], p)
-			continue
 		}
-		settled = append(settled, p)
 	}
 	var earlier []string
 	futile := 0
@@ -239,7 +292,7 @@ func (st *stream) healAll(ctx context.Context, found []dayProof, heal func(dayPr
 		drifts := byDay[day]
 		if futile >= futileHeals {
 			for _, p := range drifts {
-				p.reason = "not healed: days before it could not be, so this run has stopped healing"
+				p.tried, p.reason = true, stoppedHeals
 				settled = append(settled, p)
 			}
 			continue
@@ -250,12 +303,15 @@ func (st *stream) healAll(ctx context.Context, found []dayProof, heal func(dayPr
 		if err != nil {
 			return settled, err
 		}
-		if futile++; !slices.ContainsFunc(healed, func(p dayProof) bool { return p.verdict == sinks.VerdictDrift }) {
+		if futile++; !slices.ContainsFunc(healed, dayProof.inVain) {
 			futile = 0
 		}
 	}
 	return settled, nil
 }
+
+// inVain tells that the healing of the day was of no use.
+func (p dayProof) inVain() bool { return p.cut || p.verdict == sinks.VerdictDrift }
 
 func newestFirst(byDay map[api.Date][]dayProof) []api.Date {
 	var days []api.Date

@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,7 +16,7 @@ import (
 // verdicts are those that stand about the first restaurant, by subject and dayKey.
 func (w *world) verdicts() map[string]sinks.Verdict {
 	w.t.Helper()
-	all, err := w.sink.Verdicts(w.t.Context(), "r0", "1900-01-01", "9999-12-31")
+	all, err := w.sink.Verdicts(w.t.Context(), w.box.Restaurant(0).ID(), "r0", "1900-01-01", "9999-12-31")
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -124,7 +125,9 @@ func TestAnswersThatCannotBeComparedAreUnproven(t *testing.T) {
 		reason  string
 	}{
 		"equal":                     {[]string{aDay(yesterday), aDay(today)}, sinks.VerdictProven, ""},
-		"zeros missing":             {[]string{aDay(yesterday), aDay(today, `"tips":"0.00",`, "", `,"card":"0.00"`, "")}, sinks.VerdictProven, ""},
+		"a method missing":          {[]string{aDay(yesterday), aDay(today, `,"card":"0.00"`, "")}, sinks.VerdictProven, ""},
+		"a total missing":           {[]string{aDay(yesterday), aDay(today, `"tips":"0.00",`, "")}, sinks.VerdictUnproven, "tips is missing, and no number"},
+		"a map missing":             {[]string{aDay(yesterday), aDay(today, `,"by_channel":{"pos":"10.00"}`, "")}, sinks.VerdictUnproven, "by_channel is missing, and no object"},
 		"a number, not a text":      {[]string{aDay(yesterday), aDay(today, `"net_sales":"10.00"`, `"net_sales":10`)}, sinks.VerdictProven, ""},
 		"a field more":              {[]string{aDay(yesterday), aDay(today, `"orders":1`, `"orders":1,"covers":3`)}, sinks.VerdictProven, ""},
 		"another order of days":     {[]string{aDay(today), aDay(yesterday)}, sinks.VerdictProven, ""},
@@ -177,6 +180,9 @@ func TestLinesThatCannotBeComparedAreUnproven(t *testing.T) {
 		"weighed":                {[]string{line(`"weight_kg":null`, `"weight_kg":"0.500"`), free}, "", "", 1},
 		"a line twice":           {[]string{line(), line(), free}, sinks.VerdictUnproven, `"p/42" twice`, 0},
 		"no net":                 {[]string{line(`"net":"19.00"`, `"net":null`), free}, sinks.VerdictUnproven, "net is null", 0},
+		"no gross":               {[]string{line(`"gross":"20.00",`, ""), free}, sinks.VerdictUnproven, "gross is missing", 0},
+		"a line of whatever":     {[]string{line(), line(`"product_id":"42",`, "")}, sinks.VerdictUnproven, "product_id is missing", 0},
+		"a nameless product":     {[]string{line(`"name":"Mici"`, `"name":null`), free}, sinks.VerdictProven, "", 0},
 		"a product in a number":  {[]string{line(`"42"`, `42`), free}, sinks.VerdictUnproven, "product_id is 42", 0},
 		"a line of an odd day":   {[]string{line(), free, line("2026-03-29", "2026-03-01", `"42"`, `"43"`)}, sinks.VerdictUnproven, `"2026-03-01"`, 0},
 		"a line without its day": {[]string{line(), line(`"date":"2026-03-29",`, "")}, sinks.VerdictUnproven, "no day that was asked for", 0},
@@ -278,4 +284,90 @@ func TestALocationThatIsRefusedInMidRunHoldsUpNoOther(t *testing.T) {
 			t.Errorf("%v", of)
 		}
 	})
+}
+
+// deepAsked tells whether a deep run, which alone asks by location, was among requests.
+func deepAsked(requests []sandbox.Request) bool {
+	return slices.ContainsFunc(requests, func(r sandbox.Request) bool {
+		return r.Route == "/sales/daily" && strings.Contains(r.URI, "location_id=")
+	})
+}
+
+func TestADeepRunThatComparedNothingIsMadeUpFor(t *testing.T) {
+	for _, name := range []string{"the orders could not be walked", "their backfill was under way"} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, sandbox.Options{Seed: 38, Orders: 300, Days: 10, Record: true}, func(t *testing.T, w *world) {
+				fails := sandbox.Fault{Kind: sandbox.FaultServerError, Route: "/sales/orders", Probability: 1}
+				broken := func() {
+					if err := w.box.AddFault(fails); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if name == "their backfill was under way" {
+					broken()
+				}
+				w.run()
+				if name == "the orders could not be walked" {
+					w.until("backfill", time.Hour, w.filled)
+					broken()
+				}
+				w.deep()
+				w.box.ClearFaults()
+				before := len(w.box.Requests())
+				time.Sleep(40 * time.Minute)
+				if !deepAsked(w.box.Requests()[before:]) {
+					t.Error("no deep run since")
+				}
+				if v := w.verdicts()["daily "+daysAgo(5)]; v.Verdict != sinks.VerdictProven {
+					t.Errorf("%+v", v)
+				}
+			})
+		})
+	}
+}
+
+// TestADayLeftUnsettledByAProcessBeforeIsAskedSoon: it ended between its two looks.
+func TestADayLeftUnsettledByAProcessBeforeIsAskedSoon(t *testing.T) {
+	for left, want := range map[string]bool{sinks.VerdictUnsettled: true, sinks.VerdictProven: false} {
+		inWorld(t, sandbox.Options{Seed: 39, Orders: 300, Days: 10, Record: true}, func(t *testing.T, w *world) {
+			w.say(sinks.Verdict{Day: daysAgo(5), Subject: sinks.SubjectDaily, Verdict: left})
+			w.turned()
+			if got := deepAsked(w.box.Requests()); got != want {
+				t.Errorf("left %s: a deep run %v, want %v", left, got, want)
+			}
+		})
+	}
+}
+
+// TestADeepRunWaitsForASecondLookUnderWay: its next turn is a day away.
+func TestADeepRunWaitsForASecondLookUnderWay(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 40, Orders: 100, Days: 4}, func(t *testing.T, w *world) {
+		w.once(Selection{})
+		w.once(Selection{})
+		st := w.syncer.served()[0].stream(streamDaily)
+		ended := make(chan error, 1)
+		if !st.prover.try() {
+			t.Fatal("no turn is under way")
+		}
+		day := api.Date(daysAgo(3))
+		go func() { ended <- st.settleOnce(t.Context(), []dayProof{{day: day, found: time.Now()}}, true) }()
+		time.Sleep(time.Minute)
+		st.prover.free()
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+		if v := w.verdicts()["daily "+string(day)]; v.Verdict != sinks.VerdictProven {
+			t.Errorf("%+v", v)
+		}
+	})
+}
+
+func TestFiguresThatDifferAreKeptInPart(t *testing.T) {
+	service := dayFigures{}
+	for n := range 3 * mostFigures {
+		service[fmt.Sprintf("p/%04d: net", n)] = "1.00"
+	}
+	if found := differ(service, dayFigures{}); len(found) != mostFigures || found[0].Figure != "p/0000: net" {
+		t.Errorf("%d differences kept", len(found))
+	}
 }

@@ -18,7 +18,7 @@ type proofMemory struct {
 	days map[string]standing // by dayKey
 	// known: the verdicts that the sink has were read.
 	known bool
-	// owed: a deep run was cut short by a service that did not answer.
+	// owed: a deep run was cut short, or not possible yet.
 	owed bool
 }
 
@@ -27,6 +27,8 @@ type standing struct {
 	verdict string
 	asked   time.Time
 	sum     uint64 // of the figures it is about, 0 when a process before this one wrote it
+	tried   bool   // a healing did not help
+	cuts    int    // healings in a row that were cut short
 }
 
 // good tells whether the day is proven.
@@ -40,7 +42,7 @@ func (s standing) says(p dayProof) bool {
 	switch {
 	case p.passing:
 		return s.verdict != sinks.VerdictUnsettled // what was found stays found
-	case p.verdict == sinks.VerdictHealed, now.good() != s.good(), !s.good() && p.verdict != s.verdict:
+	case p.verdict == sinks.VerdictHealed, now.good() != s.good(), !s.good() && p.verdict != s.verdict, p.tried && !s.tried:
 		return false
 	case s.sum == 0:
 		return s.good() && dayOf(s.asked) > p.day // the day was over when it was proven
@@ -58,7 +60,7 @@ func (st *stream) subject() string {
 
 // recallVerdicts reads the verdicts that stand about days, to write only what is new.
 func (st *stream) recallVerdicts(ctx context.Context, from, to api.Date) error {
-	all, err := st.source.syncer.opts.Sink.Verdicts(ctx, st.source.cfg.Name, string(from), string(to))
+	all, err := st.source.syncer.opts.Sink.Verdicts(ctx, st.source.business(), st.source.cfg.Name, string(from), string(to))
 	if err != nil {
 		return fmt.Errorf("read the verdicts that stand: %w", err)
 	}
@@ -66,7 +68,7 @@ func (st *stream) recallVerdicts(ctx context.Context, from, to api.Date) error {
 	for _, v := range all {
 		key := dayKey(api.Date(v.Day), v.Location)
 		if _, known := st.proofs.days[key]; v.Subject == st.subject() && !known {
-			st.proofs.days[key] = standing{verdict: v.Verdict, asked: v.AskedAt}
+			st.proofs.days[key] = standing{verdict: v.Verdict, asked: v.AskedAt, tried: v.Verdict == sinks.VerdictDrift && v.Reason != onlyCompared}
 		}
 	}
 	st.mu.Unlock()
@@ -78,6 +80,10 @@ func (st *stream) recallVerdicts(ctx context.Context, from, to api.Date) error {
 func (st *stream) recallProofs(ctx context.Context) error {
 	today := dayOf(st.source.serviceNow())
 	from, err := addDays(today, -maxRange)
+	if err != nil {
+		return err
+	}
+	yesterday, err := addDays(today, -1)
 	if err != nil {
 		return err
 	}
@@ -94,6 +100,10 @@ func (st *stream) recallProofs(ctx context.Context) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.proofs.known = true
+	for key, s := range st.proofs.days { // a process before this one ended between its two looks
+		day, _, _ := strings.Cut(key, "/")
+		st.proofs.owed = st.proofs.owed || s.verdict == sinks.VerdictUnsettled && day < string(yesterday)
+	}
 	return nil
 }
 
@@ -153,11 +163,16 @@ func (st *stream) remember(found []dayProof) {
 		old, known := st.proofs.days[p.key()]
 		switch {
 		case p.suspect():
-			old = standing{verdict: sinks.VerdictUnsettled, asked: p.at, sum: p.sum}
+			old = standing{verdict: sinks.VerdictUnsettled, asked: p.at, sum: p.sum, cuts: old.cuts}
 		case !known || !old.says(p):
-			old = standing{verdict: p.verdict, asked: p.at, sum: p.sum}
+			old = standing{verdict: p.verdict, asked: p.at, sum: p.sum, tried: p.tried, cuts: old.cuts}
 		case !p.passing:
 			old.sum = p.sum
+		}
+		if p.cut {
+			old.cuts++
+		} else if old.good() {
+			old.cuts = 0
 		}
 		st.proofs.days[p.key()] = old
 	}
@@ -219,16 +234,20 @@ func (s *ProofStatus) sum(days map[api.Date]proofDay) *ProofStatus {
 	return s
 }
 
-// proofChanged sums up anew what the verdicts of the source's streams come to.
-// Locations that the key has lost count no more.
+// proofChanged sums up anew what the verdicts about the last 92 days come to. What is
+// asked for no more, a location that the key has lost, say, counts no more.
 func (s *source) proofChanged() {
-	key := s.identity()
+	from, err := addDays(dayOf(s.serviceNow()), 1-maxRange)
+	if err != nil {
+		return // no day of our time
+	}
 	days, status := map[api.Date]proofDay{}, &ProofStatus{}
-	for _, st := range s.streams {
+	for _, st := range s.active(totalsKind) {
+		places := st.openPlaces()
 		st.mu.Lock()
 		for at, v := range st.proofs.days {
 			day, location, _ := strings.Cut(at, "/")
-			if location == "" || slices.Contains(key.locations, location) {
+			if day >= string(from) && slices.Contains(places, location) {
 				status.take(days, api.Date(day), v)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -60,6 +61,12 @@ func (st *stream) deepLocations() []string {
 		locations = append(locations, st.source.activeLocations()...)
 	}
 	return locations
+}
+
+// openPlaces are those of them that the service answers for.
+func (st *stream) openPlaces() []string {
+	closed := st.source.identity().inactive
+	return slices.DeleteFunc(st.deepLocations(), func(l string) bool { return slices.Contains(closed, l) })
 }
 
 // totalsBack asks for the days from n before today to today. A location that is

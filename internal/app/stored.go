@@ -32,7 +32,7 @@ func (a *App) storedStatus(ctx context.Context, l *lifecycle, w *way) (syncer.St
 			return s, a.unreachable(fmt.Errorf("read the state of %s: %w", a.cfg.Sources[i].Name, err))
 		}
 		src := storedSource(s.Now, a.cfg.Sources[i].Name, state, counts)
-		if src.Proof, err = storedProof(ctx, sink, src.Name, s.Now); err != nil {
+		if src.Proof, err = storedProof(ctx, sink, state.Business, src.Name, s.Now); err != nil {
 			return s, a.unreachable(err)
 		}
 		s.Sources = append(s.Sources, src)
@@ -41,9 +41,9 @@ func (a *App) storedStatus(ctx context.Context, l *lifecycle, w *way) (syncer.St
 }
 
 // storedProof sums up the verdicts about the last 92 days.
-func storedProof(ctx context.Context, sink sinks.Sink, source string, now time.Time) (*syncer.ProofStatus, error) {
+func storedProof(ctx context.Context, sink sinks.Sink, business, source string, now time.Time) (*syncer.ProofStatus, error) {
 	from, to := now.AddDate(0, 0, -92).Format(time.DateOnly), now.AddDate(0, 0, 1).Format(time.DateOnly)
-	verdicts, err := sink.Verdicts(ctx, source, from, to)
+	verdicts, err := sink.Verdicts(ctx, business, source, from, to)
 	if err != nil {
 		return nil, fmt.Errorf("read the verdicts of %s: %w", source, err)
 	}

@@ -159,11 +159,11 @@ SETTINGS optimize_move_to_prewhere_if_final = 1`, s.warehouse.table("sales_order
 }
 
 // Verdicts implements [sinks.Sink].
-func (s *Sink) Verdicts(ctx context.Context, source, from, to string) ([]sinks.Verdict, error) {
+func (s *Sink) Verdicts(ctx context.Context, business, source, from, to string) ([]sinks.Verdict, error) {
 	sql := "SELECT location_id, toString(day), subject, verdict, `differences.figure`, `differences.service`, `differences.mirror`," + `
     order_ids, requests, reason, asked_at
 FROM ` + s.warehouse.table("proofs") + ` FINAL
-WHERE source = ` + literal(source) + " AND " + between("day", sinks.DayQuery{From: from, To: to}) + `
+WHERE business_id = ` + literal(business) + " AND source = " + literal(source) + " AND " + between("day", sinks.DayQuery{From: from, To: to}) + `
 ORDER BY day, location_id, subject`
 	var found []sinks.Verdict
 	err := s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {

@@ -198,7 +198,7 @@ func checkCovered(t *testing.T, h Harness, s sinks.Sink) (covered, spoken uint64
 	if err != nil {
 		t.Fatal(err)
 	}
-	verdicts, err := s.Verdicts(within(t), source, verdictDay, verdictDay)
+	verdicts, err := s.Verdicts(within(t), business, source, verdictDay, verdictDay)
 	if err != nil {
 		t.Fatal(err)
 	}

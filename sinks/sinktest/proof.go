@@ -263,7 +263,7 @@ func testVerdicts(t *testing.T, h Harness) {
 	elsewhere.Source = "other"
 	store(t, s, elsewhere)
 	for name, reader := range map[string]sinks.Sink{"the same sink": s, "another sink": open(t, h, Options{})} {
-		got, err := reader.Verdicts(within(t), source, "2026-03-29", "2026-03-30")
+		got, err := reader.Verdicts(within(t), business, source, "2026-03-29", "2026-03-30")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,8 +271,10 @@ func testVerdicts(t *testing.T, h Harness) {
 			t.Errorf("verdicts read by %s (-want +got):\n%s", name, diff)
 		}
 	}
-	if got, err := s.Verdicts(within(t), "nobody", "1900-01-01", "2299-12-31"); err != nil || len(got) > 0 {
-		t.Errorf("verdicts of an unknown source: %v, %v", got, err)
+	for _, who := range [][2]string{{business, "nobody"}, {"biz-2", source}} {
+		if got, err := s.Verdicts(within(t), who[0], who[1], "1900-01-01", "2299-12-31"); err != nil || len(got) > 0 {
+			t.Errorf("verdicts of %q: %v, %v", who, got, err)
+		}
 	}
 }
 

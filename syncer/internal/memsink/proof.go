@@ -74,8 +74,8 @@ func figures(sums map[dayLine]amounts) []sinks.DayFigures {
 // verdictKey is what a verdict is stored under.
 type verdictKey struct{ business, source, location, day, subject string }
 
-// Verdicts returns the verdicts of a source's days.
-func (s *Sink) Verdicts(_ context.Context, source, from, to string) ([]sinks.Verdict, error) {
+// Verdicts returns the verdicts about a business's days as a source sees them.
+func (s *Sink) Verdicts(_ context.Context, business, source, from, to string) ([]sinks.Verdict, error) {
 	if err := s.available(); err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (s *Sink) Verdicts(_ context.Context, source, from, to string) ([]sinks.Ver
 	defer s.store.mu.Unlock()
 	var found []sinks.Verdict
 	for key, v := range s.store.verdicts {
-		if key.source == source && from <= v.Day && v.Day <= to {
+		if key.business == business && key.source == source && from <= v.Day && v.Day <= to {
 			found = append(found, v)
 		}
 	}

@@ -1,0 +1,126 @@
+package syncer
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/internal/memsink"
+)
+
+// reconciled is what a reconciliation of some days says of the first source.
+func (w *world) reconciled(r ReconcileRequest) SourceReconcile {
+	w.t.Helper()
+	report, err := w.syncer.Reconcile(w.t.Context(), r, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return report.Sources[0]
+}
+
+// turned runs a daemon until a turn has compared yesterday and today; no deep run is
+// due for an hour.
+func (w *world) turned() (business string) {
+	w.t.Helper()
+	w.run()
+	w.until("backfill", 10*time.Minute, w.filled)
+	time.Sleep(20 * time.Minute)
+	return w.box.Restaurant(0).ID()
+}
+
+func TestWhatWasOnlyComparedIsHealedByTheDaemon(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 41, Orders: 200, Days: 4}, func(t *testing.T, w *world) {
+		business := w.turned()
+		id := w.liveOrders(business, daysAgo(1))[0]
+		w.store.EditColumn(streamOrders, business, id, "totals_tip", `"900.00"`)
+		found := w.reconciled(ReconcileRequest{From: daysAgo(1)})
+		if found.Drift == 0 || found.Healed > 0 || found.Open[0].Reason != onlyCompared {
+			t.Fatalf("%+v", found)
+		}
+		time.Sleep(20 * time.Minute)
+		if v := w.verdicts()["daily "+daysAgo(1)]; v.Verdict != sinks.VerdictHealed {
+			t.Errorf("after a turn: %+v", v)
+		}
+	})
+}
+
+func TestDaysBeyondTheLast92DoNotMoveTheProof(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 42, Orders: 400, Days: 200}, func(t *testing.T, w *world) {
+		w.turned()
+		before := *w.syncer.Status().Sources[0].Proof
+		if found := w.reconciled(ReconcileRequest{From: daysAgo(150), To: daysAgo(149)}); found.Proven != 2*4 {
+			t.Errorf("%+v", found)
+		}
+		if after := w.syncer.Status().Sources[0].Proof; after.ProvenUntil != before.ProvenUntil || before.ProvenUntil == "" {
+			t.Errorf("proven until %s, was %s", after.ProvenUntil, before.ProvenUntil)
+		}
+	})
+}
+
+// TestVerdictsOfAnotherConfigurationDoNotCount: all locations together are not asked
+// for where the configuration names some.
+func TestVerdictsOfAnotherConfigurationDoNotCount(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 43, Orders: 200, Days: 4}, func(t *testing.T, w *world) {
+		restaurant := w.box.Restaurant(0)
+		w.say(sinks.Verdict{Day: daysAgo(1), Subject: sinks.SubjectDaily, Verdict: sinks.VerdictDrift})
+		w.edit = func(s *Source) { s.Locations = restaurant.LocationIDs()[:1] }
+		w.turned()
+		if p := w.syncer.Status().Sources[0].Proof; p == nil || p.DriftDays != 0 || p.ProvenUntil != daysAgo(0) {
+			t.Errorf("proof %+v", p)
+		}
+	})
+}
+
+// say stores a verdict about the first restaurant, as a process before did.
+func (w *world) say(v sinks.Verdict) {
+	w.t.Helper()
+	sink := memsink.Open(w.store, memsink.Options{})
+	_, err := sink.Write(w.t.Context(), &sinks.Commit{
+		Source: "r0", Business: w.box.Restaurant(0).ID(), Stream: streamDaily, Verdicts: []sinks.Verdict{v},
+	})
+	if err := errors.Join(err, sink.Close(w.t.Context())); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestNothingComparedIsNoProof(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 44, Orders: 100, Days: 4}, func(t *testing.T, w *world) {
+		w.once(Selection{})
+		w.once(Selection{})
+		found := w.reconciled(ReconcileRequest{From: daysAgo(-2)})
+		if found.Err == nil || !strings.Contains(found.Err.Error(), "nothing to compare yet") {
+			t.Errorf("days to come: %+v", found)
+		}
+		s := w.syncer.served()[0]
+		w.box.Restaurant(0).AddLocation()
+		time.Sleep(freshKey)
+		if err := s.refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		p := &reconcilePass{report: ReconcileReport{Sources: make([]SourceReconcile, 1)}}
+		today := dayOf(time.Now())
+		if _, err := p.ask(t.Context(), 0, question{s.stream(streamDaily), span{from: today, to: today}}); !errors.Is(err, errIncomparable) {
+			t.Errorf("a location whose orders are not mirrored: %v", err)
+		}
+	})
+}
+
+// TestAReportStaysAsItWasRead: verdicts come in while somebody reads.
+func TestAReportStaysAsItWasRead(t *testing.T) {
+	st := &stream{def: &definition{name: streamDaily}}
+	p := &reconcilePass{report: ReconcileReport{Sources: make([]SourceReconcile, 1)}}
+	drift := func(day api.Date) { p.count(0, st, []dayProof{{day: day, verdict: sinks.VerdictDrift}}) }
+	for n := range 5 {
+		drift(api.Date(fmt.Sprintf("2026-03-1%d", n)))
+	}
+	read := p.picture().Sources[0].Open
+	drift("2026-03-01")
+	if now := p.picture().Sources[0].Open; read[0].Day != "2026-03-10" || now[0].Day != "2026-03-01" || len(now) != 6 {
+		t.Errorf("read %+v, now %+v", read, now)
+	}
+}
