@@ -39,7 +39,10 @@ func (st *stream) forecast() *Progress {
 	p.TotalRows = st.expected(kind)
 	if p.TotalRows > 0 {
 		p.RequestsLeft = requestsLeft(p.TotalRows, p.Rows, removed)
-		p.ExpectedLeft = st.source.link.expect(int(p.RequestsLeft), false)
+		st.mu.Lock()
+		paced := st.pace.left(p.RequestsLeft)
+		st.mu.Unlock()
+		p.ExpectedLeft = max(st.source.link.expect(int(p.RequestsLeft), false), paced)
 	}
 	return &p
 }

@@ -44,6 +44,7 @@ type stream struct {
 	totals      totalsMemory
 	proofs      proofMemory
 	covered     *coverage // nil: not known yet
+	pace        pace      // of the long walk under way
 	resyncRows  uint64    // live rows when the full resync went on
 	gap         bool      // a location was not the key's at some time of the full resync
 }

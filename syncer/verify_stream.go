@@ -34,6 +34,7 @@ type verification struct {
 	mu        sync.Mutex
 	result    StreamVerify
 	pages     uint64
+	pace      pace
 	walked    bool   // the rows of the API have all been compared
 	compared  uint64 // rows of the API so far, those that came twice included
 	tombs     uint64 // tombstones among them
@@ -138,6 +139,7 @@ func (v *verification) took(rows, tombstones int) {
 		return
 	}
 	v.pages++
+	v.pace.page(time.Now())
 	v.compared += uint64(rows)
 	v.tombs += uint64(tombstones)
 }
@@ -157,7 +159,7 @@ func (v *verification) progress() *Progress {
 	p := &Progress{Walk: walkVerify, StartedAt: v.started, Pages: v.pages, Rows: v.compared - v.tombs, TotalRows: v.expecting}
 	if p.TotalRows > 0 && v.stream.def.kind == listKind {
 		p.RequestsLeft = requestsLeft(p.TotalRows, p.Rows, v.tombs)
-		p.ExpectedLeft = v.stream.source.link.expect(int(p.RequestsLeft), false)
+		p.ExpectedLeft = max(v.stream.source.link.expect(int(p.RequestsLeft), false), v.pace.left(p.RequestsLeft))
 	}
 	return p
 }

@@ -157,7 +157,7 @@ func (w *walk) version(a answer, i int) uint64 {
 // take maps a page, hands it to the sink together with the checkpoint behind it,
 // and remembers what was written.
 func (w *walk) take(ctx context.Context, a answer) error {
-	w.window.paged(a.took)
+	w.paged(a)
 	in := w.read(a)
 	w.advance(a, in)
 	if !in.brings() && w.kind == sinks.WalkIncremental && (a.more || !w.dirty) {
@@ -175,6 +175,16 @@ func (w *walk) take(ctx context.Context, a answer) error {
 	in.written()
 	w.publish()
 	return nil
+}
+
+// paged notes at what pace pages come.
+func (w *walk) paged(a answer) {
+	w.window.paged(a.took)
+	if st := w.track.stream; w.long() {
+		st.mu.Lock()
+		defer st.mu.Unlock()
+		st.pace.page(time.Now())
+	}
 }
 
 // read maps the rows of a page.
