@@ -2,7 +2,7 @@ package syncer
 
 import (
 	"fmt"
-	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -56,74 +56,8 @@ func (w *world) liveOrders(business, day string) []string {
 
 func daysAgo(n int) string { return string(dayOf(time.Now().AddDate(0, 0, -n))) }
 
-// Damage stands far from the days of the refunds, whose healing walks the week before.
+// Each kind of damage has a day of its own.
 func TestEveryKindOfDamageIsFoundAndHealed(t *testing.T) {
-	damages := map[string]func(w *world, business string){
-		"rows removed": func(w *world, b string) {
-			for _, id := range w.liveOrders(b, daysAgo(10))[:3] {
-				w.store.Lose(streamOrders, b, id)
-			}
-		},
-		"a whole day removed": func(w *world, b string) {
-			for _, id := range w.liveOrders(b, daysAgo(16)) {
-				w.store.Lose(streamOrders, b, id)
-			}
-		},
-		"a figure altered": func(w *world, b string) {
-			w.store.EditColumn(streamOrders, b, w.liveOrders(b, daysAgo(12))[0], "totals_tip", `"7.77"`)
-		},
-		"buried by mistake": func(w *world, b string) {
-			for _, id := range w.liveOrders(b, daysAgo(13))[:2] {
-				w.store.Edit(streamOrders, b, id, func(r *memsink.Row) { r.Deleted, r.Reason = true, "deleted" })
-			}
-		},
-		"un-deleted": func(w *world, b string) {
-			n, all := 0, w.store.Rows(streamOrders, b)
-			for _, id := range slices.Sorted(maps.Keys(all)) {
-				if r := all[id]; r.Deleted && r.Raw != "" && n < 5 {
-					w.store.Edit(streamOrders, b, id, func(r *memsink.Row) { r.Deleted, r.Reason = false, "" })
-					n++
-				}
-			}
-			if n == 0 {
-				w.t.Fatal("no buried order")
-			}
-		},
-		"doubled": func(w *world, b string) {
-			w.store.Copy(streamOrders, b, w.liveOrders(b, daysAgo(11))[1], "a copy")
-		},
-		"moved to another day": func(w *world, b string) {
-			w.store.EditColumn(streamOrders, b, w.liveOrders(b, daysAgo(14))[0], "business_day", `"`+daysAgo(15)+`"`)
-		},
-		"moved to another location": func(w *world, b string) {
-			id, all := w.liveOrders(b, daysAgo(17))[0], w.box.Restaurant(0).LocationIDs()
-			other := all[0]
-			if w.store.Row(streamOrders, b, id).Location == other {
-				other = all[1]
-			}
-			w.store.EditColumn(streamOrders, b, id, "location_id", textJSON(other))
-		},
-		"a refund lost": func(w *world, b string) {
-			for _, id := range slices.Backward(w.liveOrders(b, "")) {
-				if strings.Contains(w.store.Row(streamOrders, b, id).Raw, `"refunds":[{`) {
-					for _, column := range []string{"amount", "method", "at", "item_id"} {
-						w.store.EditColumn(streamOrders, b, id, "refunds."+column, `[]`)
-					}
-					return
-				}
-			}
-			w.t.Fatal("no refund")
-		},
-		"a refund altered": func(w *world, b string) {
-			for _, id := range w.liveOrders(b, "") {
-				if strings.Contains(w.store.Row(streamOrders, b, id).Raw, `"refunds":[{`) {
-					w.store.EditColumn(streamOrders, b, id, "refunds.amount", `["0.01"]`)
-					return
-				}
-			}
-			w.t.Fatal("no refund")
-		},
-	}
 	inWorld(t, sandbox.Options{Seed: 33, Orders: 1500, Days: 20, Record: true}, func(t *testing.T, w *world) {
 		business := w.proven()
 		for _, id := range w.liveOrders(business, "")[:8] {
@@ -132,11 +66,16 @@ func TestEveryKindOfDamageIsFoundAndHealed(t *testing.T) {
 			}
 		}
 		time.Sleep(20 * time.Minute)
-		wrong := 0
-		for _, name := range slices.Sorted(maps.Keys(damages)) {
-			damages[name](w, business)
+		v, wrong := w.vandal(0, rand.New(rand.NewPCG(33, 1))), 0
+		for i, kind := range damageKinds {
+			n := 4 + i
+			for ; kind.harm(v, daysAgo(n)) == nil; n++ {
+				if n > 20 {
+					t.Fatalf("%s: nothing to damage", kind.name)
+				}
+			}
 			if now := w.wrongOrders(); now == wrong {
-				t.Fatalf("%s: the damage is none", name)
+				t.Fatalf("%s: the damage is none", kind.name)
 			} else {
 				wrong = now
 			}
@@ -164,7 +103,7 @@ func (w *world) expectHealed(wrong int, requests []sandbox.Request) {
 			w.t.Errorf("%s: %+v", key, v)
 		}
 	}
-	if n := w.wrongOrders(); n > 0 || len(days) < 7 || ids < 10 {
+	if n := w.wrongOrders(); n > 0 || len(days) < 10 || ids < 10 {
 		w.t.Errorf("%d orders are wrong, %d days healed, %d orders named", n, len(days), ids)
 	}
 	asked := 0
@@ -174,6 +113,29 @@ func (w *world) expectHealed(wrong int, requests []sandbox.Request) {
 		}
 	}
 	_, _ = fmt.Fprintf(w.t.Output(), "%d orders damaged on purpose, %d days healed, %d requests for orders and totals\n", wrong, len(days), asked)
+}
+
+// TestTheFirstDaysAreHealedToo though the mirror has lost all of them: the service has
+// told when the first order was.
+func TestTheFirstDaysAreHealedToo(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 49, Orders: 300, Days: 12}, func(t *testing.T, w *world) {
+		w.once(Selection{})
+		w.once(Selection{})
+		business, lost := w.box.Restaurant(0).ID(), 0
+		for n := 8; n <= 12; n++ {
+			for _, id := range w.liveOrders(business, daysAgo(n)) {
+				w.store.Lose(streamOrders, business, id)
+				lost++
+			}
+		}
+		report, err := w.syncer.Reconcile(t.Context(), ReconcileRequest{Heal: true}, nil)
+		if err != nil || report.Err() != nil {
+			t.Fatal(err, report.Err())
+		}
+		if s := report.Sources[0]; lost == 0 || s.Healed == 0 || s.Drift > 0 || w.wrongOrders() > 0 {
+			t.Errorf("%d orders lost; %+v", lost, s)
+		}
+	})
 }
 
 func TestADriftThatCannotBeHealedEndsAsAnAlert(t *testing.T) {

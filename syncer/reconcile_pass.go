@@ -239,7 +239,11 @@ func (p *reconcilePass) days(ctx context.Context, s *source) (span, error) {
 	if err != nil {
 		return sp, fmt.Errorf("first day of the orders: %w", err)
 	}
-	if sp.from = api.Date(first); first == "" || sp.from > sp.to {
+	sp.from = api.Date(first)
+	if reported := s.stream(streamDaily).firstReported(); reported != "" && (first == "" || reported < sp.from) {
+		sp.from = reported
+	}
+	if sp.from == "" || sp.from > sp.to {
 		sp.from = sp.to
 	}
 	return sp, nil

@@ -27,18 +27,6 @@ func (w *world) verdicts() map[string]sinks.Verdict {
 	return by
 }
 
-// watchVerdicts has f called with every verdict that is stored. Call it before the
-// daemon runs.
-func (w *world) watchVerdicts(f func(v sinks.Verdict)) {
-	w.store.Watch(func(c *sinks.Commit, durable bool) {
-		for _, v := range c.Verdicts {
-			if durable {
-				f(v)
-			}
-		}
-	})
-}
-
 // deep waits for the next deep run of every totals stream and its second look.
 func (w *world) deep() {
 	next := time.Now()
@@ -75,37 +63,6 @@ func TestEveryDayOfAQuietRestaurantIsProven(t *testing.T) {
 			t.Errorf("%d commits while nothing changed", n)
 		}
 	})
-}
-
-func TestNoDayOfABusyRestaurantDiffersFalsely(t *testing.T) {
-	for _, delay := range []time.Duration{0, 30 * time.Second, 2 * time.Minute} {
-		t.Run(fmt.Sprint(delay), func(t *testing.T) {
-			inWorld(t, sandbox.Options{
-				Seed: 32, Orders: 500, Days: 3, Live: true, Pace: 8,
-				Readings: sandbox.Readings{StampDelay: delay, StampPrecision: time.Second},
-			}, func(t *testing.T, w *world) {
-				w.schedule = Schedule{Reconcile: "@every 1m", ReconcileDeep: "30 * * * *"}
-				time.Sleep(15 * time.Hour) // to the evening
-				stop := w.alive()
-				defer stop()
-				found, rounds := map[string]int{}, 0
-				w.watchVerdicts(func(v sinks.Verdict) {
-					rounds++
-					found[v.Verdict]++
-					if v.Verdict == sinks.VerdictDrift || v.Verdict == sinks.VerdictHealed {
-						t.Errorf("%+v", v)
-					}
-				})
-				w.run()
-				w.until("backfill", time.Hour, w.filled)
-				time.Sleep(75 * time.Minute)
-				t.Logf("%d verdicts: %v", rounds, found)
-				if found[sinks.VerdictProven] < 50 {
-					t.Errorf("verdicts %v", found)
-				}
-			})
-		})
-	}
 }
 
 // aDay is a row of /sales/daily with one order of 10.00 in cash.

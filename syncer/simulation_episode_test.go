@@ -43,6 +43,7 @@ type episode struct {
 
 	watch     *watch
 	blurred   map[rowName]bool // rows that were served other than they are
+	damages   []done           // done to the warehouse
 	excused   []stretch        // when a 429 may be the doing of others
 	did       map[string]int   // by kind of event
 	asked     int
@@ -117,7 +118,7 @@ func (e *episode) serviceNow() time.Time { return time.Now().Add(e.plan.ahead) }
 // onThisMachine gives the daemon a wall clock that steps, and a line that is slow.
 func (e *episode) onThisMachine(o *Options) {
 	o.Now = func() time.Time { return time.Now().Add(time.Duration(e.wall.Load())) }
-	o.API.Transport = slowLine{e}
+	o.API.Transport = slowLine{e.transport, e.someDelay}
 	if e.shared() { // each run of the program is a process of its own
 		e.processes++
 		o.Exclusive, o.Process = false, sinks.Process{ID: fmt.Sprintf("run%d", e.processes), Name: "host"}
@@ -128,14 +129,17 @@ func (e *episode) onThisMachine(o *Options) {
 }
 
 // slowLine holds requests and answers up, so that answers are old when they arrive.
-type slowLine struct{ e *episode }
+type slowLine struct {
+	line  http.RoundTripper
+	delay func() time.Duration
+}
 
 func (l slowLine) RoundTrip(r *http.Request) (*http.Response, error) {
-	if !sleep(r.Context(), l.e.someDelay()) {
+	if !sleep(r.Context(), l.delay()) {
 		return nil, r.Context().Err()
 	}
-	resp, err := l.e.transport.RoundTrip(r)
-	if err == nil && !sleep(r.Context(), l.e.someDelay()) {
+	resp, err := l.line.RoundTrip(r)
+	if err == nil && !sleep(r.Context(), l.delay()) {
 		return resp, resp.Body.Close()
 	}
 	return resp, err

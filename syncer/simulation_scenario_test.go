@@ -72,6 +72,7 @@ func newScenario(seed uint64) scenario {
 	}
 	p.located = p.box.LocationsPer > 1 && g.IntN(7) == 0
 	p.draw(g)
+	p.drawDamage(rand.New(rand.NewPCG(seed, 7)))
 	return p
 }
 
@@ -113,6 +114,17 @@ func (p *scenario) draw(g *rand.Rand) {
 			within = min(10*time.Minute, p.span)
 		}
 		p.events = append(p.events, event{at: between(g, 0, within), kind: drawKind(g, p.untold), seed: g.Uint64()})
+	}
+	slices.SortStableFunc(p.events, func(a, b event) int { return int(a.at - b.at) })
+}
+
+// drawDamage has the warehouse damaged now and then.
+func (p *scenario) drawDamage(g *rand.Rand) {
+	if p.untold {
+		return
+	}
+	for range g.IntN(4) {
+		p.events = append(p.events, event{at: between(g, 0, p.span), kind: damageEvent, seed: g.Uint64()})
 	}
 	slices.SortStableFunc(p.events, func(a, b event) int { return int(a.at - b.at) })
 }

@@ -25,6 +25,9 @@ type tally struct {
 	requests  int
 	stirred   int
 	checked   int
+	verdicts  int
+	alarms    int // verdicts that a day differed
+	damages   int
 	faults    map[string]int
 	kinds     map[string]int
 }
@@ -51,6 +54,9 @@ func (s *tally) add(e *episode, took time.Duration, failed bool) {
 	s.requests += e.asked
 	s.stirred += e.stirred
 	s.checked += e.watch.checked
+	s.verdicts += e.watch.verdicts
+	s.alarms += len(e.watch.alarms)
+	s.damages += len(e.damages)
 	for k, n := range e.box.FaultsInjected() {
 		s.faults[k] += n
 	}
@@ -76,6 +82,7 @@ func (s *tally) print(t *testing.T) {
 	if s.unplayed > 0 {
 		t.Logf("%d episodes were left out: the machine is busy", s.unplayed)
 	}
+	t.Logf("%d verdicts stored, %d of them that a day differed; the warehouse was damaged %d times", s.verdicts, s.alarms, s.damages)
 	t.Logf("events: %s", counts(s.kinds))
 	t.Logf("faults: %s", counts(s.faults))
 	t.Logf("an episode takes %s on average, the slowest (seed %d) %s", (s.real / time.Duration(max(s.episodes, 1))).Round(time.Millisecond), s.slowSeed, s.slowest.Round(time.Millisecond))

@@ -27,7 +27,7 @@ import (
 //   - Two rows of a source that the service sent never have one version.
 type watch struct {
 	e  *episode
-	mu sync.Mutex // guards the episode's list of wrongs
+	mu sync.Mutex // guards the episode's list of wrongs, and the verdicts
 
 	seed     maphash.Seed
 	versions map[sourceVersion]uint64 // hash of what was stored with it
@@ -36,6 +36,8 @@ type watch struct {
 	filled   map[string]bool          // the backfill is durable
 	opened   map[string][]string      // locations whose rows were brought, by source and stream
 	checked  int
+	verdicts int
+	alarms   []alarm
 }
 
 // sourceVersion is a version, which is a source's own: two daemons may share the rest.
@@ -53,6 +55,9 @@ func newWatch(e *episode) *watch {
 
 func (v *watch) stored(c *sinks.Commit, durable bool) {
 	v.versionsOf(c)
+	if durable {
+		v.verdictsOf(c)
+	}
 	cp := c.Checkpoint
 	if !durable || cp == nil {
 		return
@@ -71,6 +76,18 @@ func (v *watch) stored(c *sinks.Commit, durable bool) {
 			v.e.fault("coverage of %s %s: %v", cp.Source, cp.Stream, err)
 		}
 		v.opened[cp.Source+" "+cp.Stream] = at.Locations
+	}
+}
+
+// verdictsOf keeps the verdicts that claim that a day differed.
+func (v *watch) verdictsOf(c *sinks.Commit) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.verdicts += len(c.Verdicts)
+	for _, found := range c.Verdicts {
+		if found.Verdict == sinks.VerdictDrift || found.Verdict == sinks.VerdictHealed {
+			v.alarms = append(v.alarms, alarm{v.e.businessOf(c.Source), time.Now(), found})
+		}
 	}
 }
 
@@ -146,6 +163,9 @@ func (v *watch) holds(c *sinks.Commit, list, location string, from, to time.Time
 		return // the key is gone just now; what is missing shows at the next commit
 	}
 	spoilt := v.e.spoilt(business, list)
+	if list == streamOrders {
+		maps.Copy(spoilt, v.e.damagedRows(business))
+	}
 	for id, s := range stamps {
 		if s.At.Before(from) || !s.At.Before(to) || !v.brings(c.Source+" "+list, location, s.Location) || spoilt[id] {
 			continue

@@ -15,6 +15,16 @@ type position struct {
 	To     api.Date `json:"to"`     // last day of the next step
 	Empty  int      `json:"empty"`  // steps in a row without anything
 	Orders uint64   `json:"orders"` // counted so far
+	// First is the earliest day with orders so far, as the service reports it.
+	First api.Date `json:"first,omitempty"`
+}
+
+// count takes in a day, or a line of one, of a span.
+func (p *position) count(sp span, r dayRow) {
+	p.Orders += r.Orders
+	if r.Orders > 0 && sp.covers(r.Date) && (p.First == "" || r.Date < p.First) {
+		p.First = r.Date
+	}
 }
 
 // emptySteps in a row end the way back: a year without a sale lies before the
@@ -69,12 +79,11 @@ func (st *stream) totalsStep(ctx context.Context) error {
 	}
 	brought := false
 	for _, l := range st.wantedNow() {
-		n, orders, err := st.totalsSpan(ctx, span{from: max(from, firstDay), to: pos.To, location: l}, &cp)
+		n, err := st.totalsSpan(ctx, span{from: max(from, firstDay), to: pos.To, location: l}, &cp, &pos)
 		if err := st.unlessClosed(l, err); err != nil {
 			return err
 		}
 		brought = brought || n
-		pos.Orders += orders
 	}
 	return st.stepDone(ctx, cp, pos, from, brought)
 }
@@ -82,7 +91,7 @@ func (st *stream) totalsStep(ctx context.Context) error {
 // totalsSpan asks for one span on the way back and stores what it brings. Its
 // checkpoint follows with the whole step: a step that is asked for again brings
 // the same rows.
-func (st *stream) totalsSpan(ctx context.Context, sp span, cp *sinks.Checkpoint) (brought bool, orders uint64, err error) {
+func (st *stream) totalsSpan(ctx context.Context, sp span, cp *sinks.Checkpoint, pos *position) (brought bool, err error) {
 	err = st.exclusive(ctx, st.guard, func(ctx context.Context) error {
 		in, answer, err := st.askTotals(ctx, st.fillLane(), sp)
 		if err != nil {
@@ -90,7 +99,7 @@ func (st *stream) totalsSpan(ctx context.Context, sp span, cp *sinks.Checkpoint)
 		}
 		cp.Pages++
 		for _, r := range answer.days {
-			orders += r.Orders
+			pos.count(sp, r)
 			brought = brought || st.def.vanish || !r.empty()
 		}
 		if !brought || !in.brings() {
@@ -100,7 +109,7 @@ func (st *stream) totalsSpan(ctx context.Context, sp span, cp *sinks.Checkpoint)
 		cp.Rows += uint64(len(answer.days))
 		return st.storeTotals(ctx, in)
 	})
-	return brought, orders, err
+	return brought, err
 }
 
 // fillLane is the lane of the way back. The days that tell how many orders there
@@ -178,6 +187,18 @@ func (st *stream) reopen(ctx context.Context) error {
 		st.totals.stored.Done = false
 	}
 	return nil
+}
+
+// firstReported is the first day with orders as the service reported it on the way
+// back; empty when it has reported none. The mirror may have lost what it had of it.
+func (st *stream) firstReported() api.Date {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	pos, err := readPosition(st.totals.stored.Position)
+	if err != nil {
+		return "" // as totalsStep, which warns
+	}
+	return pos.First
 }
 
 // firstSale is the day of the first mirrored order, known once the orders'

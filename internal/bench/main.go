@@ -26,6 +26,7 @@ var scenarios = []scenario{
 	{"kill", "kill -9 at 30 random instants of a sync that is under way", kill},
 	{"resync", "a full resync of a million orders beside incremental walks", resync},
 	{"verify", "every one of a million orders compared with the API: time and memory", verify},
+	{"heal", "damage of every kind in the warehouse, found and healed by larder reconcile", heal},
 	{"queries", "dashboard queries on 10 million orders of 100 restaurants", queries},
 }
 

@@ -1,14 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"slices"
-	"time"
 )
 
-// percentile is the p-th percentile (0 to 100) of durations, by nearest rank.
-func percentile(all []time.Duration, p float64) time.Duration {
+// percentile is the p-th percentile (0 to 100), by nearest rank.
+func percentile[T cmp.Ordered](all []T, p float64) (none T) {
 	if len(all) == 0 {
-		return 0
+		return none
 	}
 	sorted := slices.Sorted(slices.Values(all))
 	rank := int(p/100*float64(len(sorted))+0.5) - 1

@@ -1,0 +1,128 @@
+package syncer
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks"
+)
+
+// TestNoDayOfABusyRestaurantDiffersFalsely asks for the totals every few seconds in the
+// busiest hours of a day, and for all of them every hour. -soak has it go on with fresh
+// seeds.
+func TestNoDayOfABusyRestaurantDiffersFalsely(t *testing.T) {
+	sum := &proofTally{}
+	defer sum.print(t)
+	delays := []time.Duration{0, 30 * time.Second, sandbox.MaxStampDelay}
+	seeded(t, uint64(len(delays)), func(t *testing.T, seed uint64) {
+		opts := sandbox.Options{
+			Orders: 300, Days: 10, ProductsPer: 10, Pace: 4,
+			Readings: sandbox.Readings{StampDelay: delays[seed%3], NewMapKeys: seed%2 == 0},
+		}
+		inBusyWorld(t, seed, opts, func(t *testing.T, b *busy) {
+			time.Sleep(16*time.Hour + 30*time.Minute) // to the evening
+			defer b.flow()()
+			b.schedule = Schedule{Reconcile: "@every 20s", ReconcileDeep: "30 * * * *", FullResync: "0 4 1 7 *"}
+			b.run()
+			b.until("backfill", time.Hour, b.filled)
+			b.counting()
+			time.Sleep(2 * time.Hour)
+			if n := sum.take(b); b.found[sinks.VerdictProven] < 200 || n < 700 {
+				t.Errorf("%d rounds, verdicts %v", n, b.found)
+			}
+		})
+	})
+}
+
+// TestDamageToABusyRestaurantIsFoundAndHealed damages it every few hours, on the
+// schedule that is standard. -soak has it go on with fresh seeds.
+func TestDamageToABusyRestaurantIsFoundAndHealed(t *testing.T) {
+	sum := &proofTally{}
+	defer sum.print(t)
+	seeded(t, 2, func(t *testing.T, seed uint64) {
+		const history, nights = 20, 2
+		opts := sandbox.Options{
+			Orders: 400, Days: history, ProductsPer: 10, Pace: 3,
+			Readings: sandbox.Readings{StampDelay: time.Duration(seed%3) * 30 * time.Second, RangeByChange: seed%2 == 0},
+		}
+		inBusyWorld(t, seed, opts, func(_ *testing.T, b *busy) {
+			freeze := b.flow()
+			b.schedule = Schedule{FullResync: "0 4 1 7 *"} // which would repair everything
+			b.run()
+			b.until("backfill", time.Hour, b.filled)
+			b.counting()
+			b.deep()
+			for end := time.Now().Add(nights * day); time.Now().Before(end); {
+				b.harm(history)
+				time.Sleep(between(b.vandal.g, 10*time.Minute, 3*time.Hour))
+			}
+			freeze()
+			b.deep()
+			b.allHealed()
+			sum.take(b)
+		})
+	})
+}
+
+// allHealed expects that nothing is wrong any more, and that a verdict tells why.
+func (b *busy) allHealed() {
+	for key, v := range b.verdicts() {
+		if v.Verdict != sinks.VerdictProven && v.Verdict != sinks.VerdictHealed {
+			b.t.Errorf("at the end, %s: %+v", key, v)
+		}
+	}
+	_, err := b.syncer.Verify(b.t.Context(), Selection{Streams: []string{streamOrders}}, func(f Finding) {
+		unDeleted := slices.ContainsFunc(b.harmed, func(h *harmed) bool { return h.wasUnDeleted(f.ID) })
+		if unDeleted && (f.Field == "reason" || f.Field == "deleted_at") {
+			return // range mode does not list what was cancelled or unpaid: 404 is all it says
+		}
+		b.t.Errorf("wrong at the end: order %s, %s: %s, in the mirror %s", f.ID, f.Field, f.API, f.Mirror)
+	}, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	stamps, err := b.box.Stamps(b.box.Key(0, sandbox.RoleMain).Value, streamOrders)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.harmed = slices.DeleteFunc(b.harmed, func(h *harmed) bool {
+		return h.healed.IsZero() && !h.mended.IsZero() && h.overtaken(stamps)
+	})
+	for _, h := range b.harmed {
+		switch {
+		case !h.healed.IsZero():
+		case !h.mended.IsZero(): // with a day beside it, whose healing names it
+			h.healed, h.aside = h.mended, true
+		default:
+			b.t.Errorf("never healed: %s", h.damage)
+		}
+	}
+}
+
+// seeded plays the usual seeds, from 1 on, or fresh ones while -soak lasts.
+func seeded(t *testing.T, usual uint64, play func(t *testing.T, seed uint64)) {
+	first, n := uint64(1), usual
+	switch {
+	case *onlySeed != 0:
+		first, n = *onlySeed, 1
+	case *soak != 0:
+		first = max(*soakFrom, 1)
+	}
+	for end := time.Now().Add(*soak); ; first += n {
+		t.Run(seedName(first), func(t *testing.T) {
+			for seed := first; seed < first+n; seed++ {
+				t.Run(seedName(seed), func(t *testing.T) {
+					t.Parallel()
+					play(t, seed)
+				})
+			}
+		})
+		if !time.Now().Before(end) {
+			return
+		}
+	}
+}

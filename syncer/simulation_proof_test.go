@@ -1,0 +1,157 @@
+package syncer
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/internal/memsink"
+)
+
+// damageEvent is drawn beside the other kinds, where every change is told by the
+// service: what differs then is damage, or was served other than it is.
+var damageEvent = &kind{name: "damage", happen: damageOrders}
+
+// done is what was damaged in an episode.
+type done struct {
+	business int
+	*damage
+}
+
+// alarm is a verdict that claims that a day differed.
+type alarm struct {
+	business int
+	at       time.Time
+	sinks.Verdict
+}
+
+func damageOrders(e *episode, g *rand.Rand) string {
+	if e.real != nil {
+		return "not in this warehouse"
+	}
+	b := e.anyBusiness(g)
+	v := e.vandal(b, g)
+	for _, d := range e.damages {
+		for id := range d.was {
+			v.done[strings.TrimSuffix(id, copied)] = v.done[strings.TrimSuffix(id, copied)] || d.business == b
+		}
+	}
+	orders := v.orders(func(r memsink.Row) bool { return !r.Deleted })
+	if len(orders) == 0 {
+		return "no order"
+	}
+	d := v.harm(readSold(orders[0].Raw).Day)
+	if d == nil {
+		return "nothing to damage"
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.damages = append(e.damages, done{b, d})
+	return d.String()
+}
+
+// damagedRows are the orders of a restaurant that were ever damaged.
+func (e *episode) damagedRows(business int) map[string]bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	ids := map[string]bool{}
+	for _, d := range e.damages {
+		for id := range d.was {
+			ids[id] = ids[id] || d.business == business
+		}
+	}
+	return ids
+}
+
+// unDeleted tells whether an order lived by mistake. When range mode does not list it,
+// being cancelled or unpaid, 404 is all that healing knows of it, until a full resync.
+func (e *episode) unDeleted(id string) bool {
+	return slices.ContainsFunc(e.damages, func(d done) bool { return d.wasUnDeleted(id) })
+}
+
+// provable are the sources whose days can be proven.
+func (e *episode) provable() (sources []string) {
+	for i, s := range e.syncer.Status().Sources {
+		if e.mirrors(i, streamOrders) && e.mirrors(i, streamDaily) {
+			sources = append(sources, s.Name)
+		}
+	}
+	return sources
+}
+
+// proven has every day compared, and healed where the warehouse was damaged. The world
+// stands still, so that no day may be other than proven.
+func (e *episode) proven(heal bool) {
+	sources := e.provable()
+	if len(sources) == 0 {
+		return
+	}
+	from := e.began.Add(min(e.plan.ahead, 0)).AddDate(0, 0, -e.plan.box.Days-5)
+	r, err := e.syncer.Reconcile(e.t.Context(), ReconcileRequest{Sources: sources, From: string(dayOf(from)), Heal: heal}, nil)
+	if err != nil || r.Err() != nil {
+		e.fault("reconcile: %v, %v", err, r.Err())
+	}
+	for _, s := range r.Sources {
+		for _, v := range s.Open {
+			if v.Verdict != sinks.VerdictHealed {
+				e.fault("reconcile %s, while nothing changes: %+v", s.Source, v)
+			}
+		}
+	}
+	for _, d := range e.damages {
+		v := &vandal{store: e.store, business: e.box.Restaurant(d.business).ID()}
+		if slices.Contains(sources, fmt.Sprintf("r%d", d.business)) && !v.mended(d.damage) {
+			e.fault("never healed: %s", d.damage)
+		}
+	}
+}
+
+// noFalseAlarm finds verdicts that a day differed though nothing was wrong with it.
+func (e *episode) noFalseAlarm() {
+	if e.plan.untold {
+		return // what the service does not tell makes days differ
+	}
+	for _, a := range e.watch.alarms {
+		if !e.causes(a) {
+			e.fault("r%d at +%s: no damage was done to %+v", a.business, a.at.Sub(e.began), a.Verdict)
+		}
+	}
+}
+
+// causes tells whether the day of an alarm has an order that was damaged or served
+// other than it is, or totals that were.
+func (e *episode) causes(a alarm) bool {
+	for _, d := range e.damages {
+		if d.business == a.business && d.days[a.Day] {
+			return true
+		}
+	}
+	for id := range e.spoilt(a.business, streamOrders) {
+		raw := e.store.Row(streamOrders, e.box.Restaurant(a.business).ID(), id).Raw
+		if raw == "" || slices.Contains(readSold(raw).days(), a.Day) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(e.box.Requests(), func(r sandbox.Request) bool { return e.spoiltTotals(a, r) })
+}
+
+// spoiltTotals tells whether a request brought totals of the day that were not the
+// service's, shortly before.
+func (e *episode) spoiltTotals(a alarm, r sandbox.Request) bool {
+	if r.Route != "/sales/daily" && r.Route != "/sales/products" || len(r.Faults) == 0 {
+		return false
+	}
+	uri, err := url.Parse(r.URI)
+	if err != nil {
+		return true
+	}
+	asked := span{from: api.Date(uri.Query().Get("from")), to: api.Date(uri.Query().Get("to"))}
+	past := a.at.Sub(r.At.Add(-e.plan.ahead))
+	return asked.covers(api.Date(a.Day)) && past >= 0 && past < 3*time.Hour
+}
