@@ -2,11 +2,8 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"time"
 
@@ -14,36 +11,19 @@ import (
 	"github.com/larder-sync/larder/syncer"
 )
 
-// routeReconcile is mounted beside routeSync: POST syncer.ReconcileRequest, answered
-// by a stream of reconcileMessage, one a line.
-const routeReconcile = "/larder/reconcile"
-
 // Reconcile compares days of the mirror with the service's totals. Beside a daemon on
 // the same embedded warehouse, the daemon does. A remote warehouse that is down is
 // waited for as long as wait. progress may be nil. The report is filled as far as it
 // came; a drift, and what could not be compared, is a *ReconcileError.
 func (a *App) Reconcile(ctx context.Context, r syncer.ReconcileRequest, wait time.Duration, progress func(syncer.ReconcileReport)) (report syncer.ReconcileReport, err error) {
-	if err := a.checkSelection(syncer.Selection{Sources: r.Sources}); err != nil {
-		return report, err
-	}
-	sources, err := a.sources()
-	if err != nil {
-		return report, err
-	}
-	if err := a.existing(); err != nil {
-		return report, err
-	}
-	l := &lifecycle{log: a.log}
-	defer func() { err = errors.Join(err, l.close()) }()
-	w, err := a.ownOrDaemon(ctx, l)
-	if err != nil {
-		return report, err
-	}
-	if w.held {
-		report, err = w.askReconcile(ctx, r, progress)
-	} else {
-		report, err = a.reconcileHere(ctx, l, w, r, pass{sources: sources, wait: wait}, progress)
-	}
+	err = a.run(ctx, errand{
+		sel: syncer.Selection{Sources: r.Sources}, existing: true,
+		there: func(w *way) (err error) { report, err = w.askReconcile(ctx, r, progress); return err },
+		here: func(l *lifecycle, w *way, sources []syncer.Source) (err error) {
+			report, err = a.reconcileHere(ctx, l, w, r, pass{sources: sources, wait: wait}, progress)
+			return err
+		},
+	})
 	if err == nil && (report.Drift() > 0 || report.Unproven() > 0 || report.Err() != nil) {
 		err = &ReconcileError{report}
 	}
@@ -96,13 +76,10 @@ func (e *ReconcileError) code() int {
 	return ExitAPI
 }
 
-// reconcileMessage is one line of the answer of routeReconcile: the report so far now
-// and then, at the end the whole one, or an error.
-type reconcileMessage struct {
-	Report   *reconcileWire `json:"report,omitempty"`
+// reconcileNews are the report so far now and then, at the end the whole one.
+type reconcileNews struct {
+	Report   *reconcileWire `json:"report"`
 	Finished bool           `json:"finished,omitempty"` // Report is the last
-	Error    string         `json:"error,omitempty"`
-	Code     int            `json:"code,omitempty"`
 }
 
 // reconcileWire is a report with the errors of its sources as text and exit code.
@@ -136,62 +113,27 @@ func (w *reconcileWire) report() syncer.ReconcileReport {
 	return w.ReconcileReport
 }
 
-func (c *control) serveReconcile(w http.ResponseWriter, r *http.Request) {
-	var asked syncer.ReconcileRequest
-	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(&asked); err != nil {
-		http.Error(w, "not a request: "+err.Error(), http.StatusBadRequest)
-		return
+func serveReconcile(ctx context.Context, p passer, r syncer.ReconcileRequest, tell func(reconcileNews)) error {
+	report, err := p.Reconcile(ctx, r, func(so syncer.ReconcileReport) { tell(reconcileNews{Report: toReconcileWire(so)}) })
+	if err == nil {
+		tell(reconcileNews{Report: toReconcileWire(report), Finished: true})
 	}
-	if c.passer == nil {
-		http.Error(w, "busy with a pass of its own", http.StatusConflict)
-		return
-	}
-	c.log.Info("a reconciliation was asked for", "sources", asked.Sources, "from", asked.From, "to", asked.To, "heal", asked.Heal)
-	w.Header().Set("Content-Type", "application/x-ndjson")
-	send := sender[reconcileMessage](w, c.log)
-	report, err := c.passer.Reconcile(r.Context(), asked, func(so syncer.ReconcileReport) { send(reconcileMessage{Report: toReconcileWire(so)}) })
-	if err != nil {
-		send(reconcileMessage{Error: err.Error(), Code: ExitCode(err)})
-		return
-	}
-	send(reconcileMessage{Report: toReconcileWire(report), Finished: true})
+	return err
 }
 
 // askReconcile lets the process that holds the engine reconcile. When ctx ends, the
 // report is the last that was heard.
 func (w *way) askReconcile(ctx context.Context, r syncer.ReconcileRequest, progress func(syncer.ReconcileReport)) (last syncer.ReconcileReport, err error) {
-	asked, err := json.Marshal(r)
-	if err != nil {
-		return last, err
-	}
-	body, err := w.ask(ctx, http.MethodPost, routeReconcile, asked)
-	if err != nil {
-		return last, err
-	}
-	defer body.Close() //nolint:errcheck // read to its end, or given up
-	lines := json.NewDecoder(body)
-	for {
-		var m reconcileMessage
-		if err := lines.Decode(&m); err != nil {
-			if ctx.Err() != nil {
-				return last, context.Cause(ctx)
-			}
-			return last, fmt.Errorf("the daemon ended before the reconciliation did: %w", err)
+	err = askFor(ctx, w, routeReconcile, r, func(n reconcileNews) bool {
+		if n.Report != nil {
+			last = n.Report.report()
 		}
-		if m.Error != "" {
-			return last, &remoteError{m.Error, m.Code}
-		}
-		if m.Report == nil {
-			continue
-		}
-		last = m.Report.report()
-		if m.Finished {
-			return last, nil
-		}
-		if progress != nil {
+		if !n.Finished && progress != nil {
 			progress(last)
 		}
-	}
+		return n.Finished
+	})
+	return last, err
 }
 
 // Reconcile reconciles for a command beside the daemon.

@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -19,24 +18,14 @@ import (
 // is filled as far as the pass came; an error in a source or stream is a
 // *SyncError.
 func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration, onProgress func(syncer.Status)) (report syncer.Report, err error) {
-	if err := a.checkSelection(sel); err != nil {
-		return report, err
-	}
-	sources, err := a.sources()
-	if err != nil {
-		return report, err
-	}
-	l := &lifecycle{log: a.log}
-	defer func() { err = errors.Join(err, l.close()) }()
-	w, err := a.ownOrDaemon(ctx, l)
-	if err != nil {
-		return report, err
-	}
-	if w.held {
-		report, err = w.askSync(ctx, sel, onProgress)
-	} else {
-		report, err = a.syncHere(ctx, l, w, pass{sources, sel, wait, onProgress})
-	}
+	err = a.run(ctx, errand{
+		sel:   sel,
+		there: func(w *way) (err error) { report, err = w.askSync(ctx, sel, onProgress); return err },
+		here: func(l *lifecycle, w *way, sources []syncer.Source) (err error) {
+			report, err = a.syncHere(ctx, l, w, pass{sources, sel, wait, onProgress})
+			return err
+		},
+	})
 	switch {
 	case err != nil:
 	case report.Err() != nil:
@@ -65,6 +54,35 @@ func unserved(r syncer.Report, named []string) error {
 		}
 	}
 	return nil
+}
+
+// syncNews are a status now and then, at the end the report.
+type syncNews struct {
+	Status *syncer.Status `json:"status,omitempty"`
+	Report *reportWire    `json:"report,omitempty"`
+}
+
+func serveSync(ctx context.Context, p passer, sel syncer.Selection, tell func(syncNews)) error {
+	report, err := p.RunOnce(ctx, sel, func(s syncer.Status) { tell(syncNews{Status: &s}) })
+	if err == nil {
+		tell(syncNews{Report: toWire(report)})
+	}
+	return err
+}
+
+// askSync lets the process that holds the engine make the pass.
+func (w *way) askSync(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (report syncer.Report, err error) {
+	err = askFor(ctx, w, routeSync, sel, func(n syncNews) (last bool) {
+		switch {
+		case n.Report != nil:
+			report = n.Report.report()
+			return true
+		case n.Status != nil && onProgress != nil:
+			onProgress(*n.Status)
+		}
+		return false
+	})
+	return report, err
 }
 
 // ownOrDaemon opens the engine, or finds the daemon that holds it.

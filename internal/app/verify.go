@@ -2,21 +2,14 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"time"
 
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
 )
-
-// routeVerify is mounted beside routeSync: POST syncer.Selection, answered by a
-// stream of verifyMessage, one a line.
-const routeVerify = "/larder/verify"
 
 // Verifying is who hears of a verification under way; both may be nil.
 type Verifying struct {
@@ -41,27 +34,14 @@ func (v Verifying) progress(p syncer.VerifyProgress) {
 // as wait. The report is filled as far as it came; a difference, and what could not
 // be compared, is a *VerifyError.
 func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Duration, v Verifying) (report syncer.VerifyReport, err error) {
-	if err := a.checkSelection(sel); err != nil {
-		return report, err
-	}
-	sources, err := a.sources()
-	if err != nil {
-		return report, err
-	}
-	if err := a.existing(); err != nil {
-		return report, err
-	}
-	l := &lifecycle{log: a.log}
-	defer func() { err = errors.Join(err, l.close()) }()
-	w, err := a.ownOrDaemon(ctx, l)
-	if err != nil {
-		return report, err
-	}
-	if w.held {
-		report, err = w.askVerify(ctx, sel, v)
-	} else {
-		report, err = a.verifyHere(ctx, l, w, sel, pass{sources: sources, wait: wait}, v)
-	}
+	err = a.run(ctx, errand{
+		sel: sel, existing: true,
+		there: func(w *way) (err error) { report, err = w.askVerify(ctx, sel, v); return err },
+		here: func(l *lifecycle, w *way, sources []syncer.Source) (err error) {
+			report, err = a.verifyHere(ctx, l, w, sel, pass{sources: sources, wait: wait}, v)
+			return err
+		},
+	})
 	if err == nil && (report.Differences() > 0 || report.Err() != nil) {
 		err = &VerifyError{report}
 	}
@@ -118,15 +98,12 @@ func (e *VerifyError) code() int {
 	return ExitAPI
 }
 
-// verifyMessage is one line of the answer of routeVerify: findings and progress as
-// they come, at the end the report, or an error.
-type verifyMessage struct {
+// verifyNews are findings and progress as they come, at the end the report.
+type verifyNews struct {
 	Finding  *syncer.Finding `json:"finding,omitempty"`
 	Status   *syncer.Status  `json:"status,omitempty"` // of the progress
 	Report   *verifyWire     `json:"report,omitempty"`
 	Finished bool            `json:"finished,omitempty"` // Report is the last
-	Error    string          `json:"error,omitempty"`
-	Code     int             `json:"code,omitempty"`
 }
 
 // verifyWire is a report with its errors as text and exit code.
@@ -175,64 +152,32 @@ func (w *verifyWire) report() syncer.VerifyReport {
 	return w.VerifyReport
 }
 
-func (c *control) serveVerify(w http.ResponseWriter, r *http.Request) {
-	var sel syncer.Selection
-	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(&sel); err != nil {
-		http.Error(w, "not a selection: "+err.Error(), http.StatusBadRequest)
-		return
+func serveVerify(ctx context.Context, p passer, sel syncer.Selection, tell func(verifyNews)) error {
+	report, err := p.Verify(ctx, sel,
+		func(f syncer.Finding) { tell(verifyNews{Finding: &f}) },
+		func(v syncer.VerifyProgress) { tell(verifyNews{Status: &v.Status, Report: toVerifyWire(v.Report)}) })
+	if err == nil {
+		tell(verifyNews{Report: toVerifyWire(report), Finished: true})
 	}
-	if c.passer == nil {
-		http.Error(w, "busy with a pass of its own", http.StatusConflict)
-		return
-	}
-	c.log.Info("a verification was asked for", "sources", sel.Sources, "streams", sel.Streams)
-	w.Header().Set("Content-Type", "application/x-ndjson")
-	send := sender[verifyMessage](w, c.log)
-	report, err := c.passer.Verify(r.Context(), sel,
-		func(f syncer.Finding) { send(verifyMessage{Finding: &f}) },
-		func(p syncer.VerifyProgress) { send(verifyMessage{Status: &p.Status, Report: toVerifyWire(p.Report)}) })
-	if err != nil {
-		send(verifyMessage{Error: err.Error(), Code: ExitCode(err)})
-		return
-	}
-	send(verifyMessage{Report: toVerifyWire(report), Finished: true})
+	return err
 }
 
 // askVerify lets the process that holds the engine verify. When ctx ends, the
 // report is the last that was heard.
 func (w *way) askVerify(ctx context.Context, sel syncer.Selection, v Verifying) (last syncer.VerifyReport, err error) {
-	asked, err := json.Marshal(sel)
-	if err != nil {
-		return last, err
-	}
-	body, err := w.ask(ctx, http.MethodPost, routeVerify, asked)
-	if err != nil {
-		return last, err
-	}
-	defer body.Close() //nolint:errcheck // read to its end, or given up
-	lines := json.NewDecoder(body)
-	for {
-		var m verifyMessage
-		if err := lines.Decode(&m); err != nil {
-			if ctx.Err() != nil {
-				return last, context.Cause(ctx)
-			}
-			return last, fmt.Errorf("the daemon ended before the verification did: %w", err)
-		}
-		if m.Report != nil {
-			last = m.Report.report()
+	err = askFor(ctx, w, routeVerify, sel, func(n verifyNews) bool {
+		if n.Report != nil {
+			last = n.Report.report()
 		}
 		switch {
-		case m.Finding != nil:
-			v.found(*m.Finding)
-		case m.Finished:
-			return last, nil
-		case m.Error != "":
-			return last, &remoteError{m.Error, m.Code}
-		case m.Status != nil:
-			v.progress(syncer.VerifyProgress{Status: *m.Status, Report: last})
+		case n.Finding != nil:
+			v.found(*n.Finding)
+		case n.Status != nil:
+			v.progress(syncer.VerifyProgress{Status: *n.Status, Report: last})
 		}
-	}
+		return n.Finished
+	})
+	return last, err
 }
 
 // Verify verifies for a command beside the daemon.
