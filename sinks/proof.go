@@ -60,20 +60,21 @@ func CheckVerdicts(verdicts []Verdict) error {
 // Verdict is what a reconciliation found about one day. Key: (business, source,
 // location, day, subject); the newest stands.
 type Verdict struct {
-	Location string // empty: all locations of the source together
-	Day      string
-	Subject  string
-	Verdict  string
+	Location string `json:"location"` // empty: all locations of the source together
+	Day      string `json:"day"`
+	Subject  string `json:"subject"`
+	Verdict  string `json:"verdict"`
 	// Differences of a drift, and of a healed day those it had before.
-	Differences []Difference
-	OrderIDs    []string  // involved in the difference, at most 100
-	Requests    uint64    // spent on the day
-	Reason      string    // why it is unproven or unsettled, in words
-	AskedAt     time.Time // by the service's clock
+	Differences []Difference `json:"differences,omitempty"`
+	OrderIDs    []string     `json:"order_ids,omitempty"` // involved in the difference, at most 100
+	Requests    uint64       `json:"requests"`            // spent on the day
+	Reason      string       `json:"reason,omitempty"`    // why it is unproven or unsettled, in words
+	AskedAt     time.Time    `json:"asked_at"`            // by the service's clock
 }
 
 // Difference is one figure that differs.
 type Difference struct {
-	Figure          string // as in [Figures]; of a product's line with the line in front: "p/42: net"
-	Service, Mirror string
+	Figure  string `json:"figure"` // as in [Figures]; of a product's line with the line in front: "p/42: net"
+	Service string `json:"service"`
+	Mirror  string `json:"mirror"`
 }

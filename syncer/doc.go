@@ -32,7 +32,8 @@
 //   - The newest fetch has the highest version (clock.go).
 //
 //   - One incremental walk, snapshot or totals pass of a stream runs at a time, and
-//     one backfill (slot.go). Turns that come meanwhile are skipped.
+//     one backfill (slot.go). Turns that come meanwhile are skipped; one of yesterday
+//     and today waits until the question under way of a deep run is answered.
 //
 //   - A source begins only when the one of its name before it is at work no more and
 //     what that one handed to the sink is durable (life.go, apply.go).
@@ -61,7 +62,8 @@
 //
 // The two totals jobs and [Syncer.Reconcile] (reconcile_pass.go) prove days: a bracket
 // (reconcile.go) walks the orders before and after it asks for the service's totals, and
-// compares the figures (reconcile_figures.go) with what the sink adds up. A day that
+// compares the figures (reconcile_figures.go) with what the sink adds up. The last 92
+// days are the deep run's (deep.go). A day that
 // differs is looked at once more minutes later (reconcile_settle.go), then healed
 // (heal.go, heal_rows.go). What stands about a day is a verdict in the warehouse
 // (reconcile_verdicts.go).

@@ -6,8 +6,8 @@ import (
 	"github.com/larder-sync/larder/sinks"
 )
 
-// forecast tells how far a backfill or full resync is and how long it will take
-// (DESIGN B5), nil when none is under way. A full resync brings the rows that are
+// forecast tells how far a backfill, full resync or deep run is and how long it will
+// take (DESIGN B5), nil when none is under way. A full resync brings the rows that are
 // mirrored. For a backfill, how many orders there are is known from the service's
 // own daily totals, which are mirrored early for that; what the service removed
 // (cancelled, deleted) comes in the walk as well and is not in those totals, so
@@ -18,6 +18,8 @@ func (st *stream) forecast() *Progress {
 		return nil
 	case st.def.kind == totalsKind && !st.filled():
 		return st.totalsProgress()
+	case st.def.kind == totalsKind:
+		return st.deepProgress()
 	case st.def.kind != listKind:
 		return nil
 	}
@@ -42,7 +44,7 @@ func (st *stream) forecast() *Progress {
 		st.mu.Lock()
 		paced := st.pace.left(p.RequestsLeft)
 		st.mu.Unlock()
-		p.ExpectedLeft = max(st.source.link.expect(int(p.RequestsLeft), false), paced)
+		p.ExpectedLeft = Seconds(max(st.source.link.expect(int(p.RequestsLeft)), paced))
 	}
 	return &p
 }

@@ -63,12 +63,18 @@ func (st *stream) long(ctx context.Context) error {
 	return st.resync(ctx, consent{})
 }
 
+// beginTotals starts the turns of yesterday and today, and the deep runs that are owed.
 func (s *source) beginTotals(ctx context.Context) {
 	for _, st := range s.active(totalsKind) {
-		if time.Now().Before(st.waitUntil()) || !st.guard.try() {
+		if time.Now().Before(st.waitUntil()) {
 			continue
 		}
-		s.spawn(ctx, st.def.name, st.proveRecent)
+		if st.turn.try() {
+			s.spawn(ctx, st.def.name, st.proveRecent)
+		}
+		if st.owesDeep() {
+			s.spawn(ctx, st.def.name, st.proveDeep)
+		}
 	}
 }
 

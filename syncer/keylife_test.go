@@ -101,7 +101,7 @@ func TestAKeyIsRotatedWithoutAGap(t *testing.T) {
 			time.Sleep(time.Minute)
 			for _, st := range w.source().Streams {
 				if slices.Contains([]string{"products", "sales_orders", "categories"}, st.Name) {
-					worst = max(worst, st.Lag)
+					worst = max(worst, st.Lag.Duration())
 				}
 			}
 		}

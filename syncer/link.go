@@ -21,7 +21,8 @@ type link struct {
 
 	probe     *api.Client // the key
 	fresh     *api.Client // incremental walks and snapshots
-	reconcile *api.Client // totals of the last days
+	reconcile *api.Client // totals of yesterday and today, and what heals
+	deep      *api.Client // totals of many days
 	backfill  *api.Client // all that takes long
 }
 
@@ -37,6 +38,7 @@ func newLink(s *source) (*link, error) {
 	l.probe = client.Through(gate{l.key, budget.Probe, s.mayAsk})
 	l.fresh = client.Through(gate{l.key, budget.Fresh, s.mayAsk})
 	l.reconcile = client.Through(gate{l.key, budget.Reconcile, s.mayAsk})
+	l.deep = client.Through(gate{l.key, budget.Deep, s.mayAsk})
 	l.backfill = client.Through(gate{l.key, budget.Backfill, s.mayAsk})
 	return l, nil
 }
@@ -87,7 +89,14 @@ func (l *link) budget() BudgetStatus {
 }
 
 // expect is how long so many requests of a backfill will take.
-func (l *link) expect(requests int, heavy bool) time.Duration { return l.key.Forecast(requests, heavy) }
+func (l *link) expect(requests int) time.Duration {
+	return l.key.Forecast(requests, budget.Backfill, false)
+}
+
+// expectDeep is how long so many questions of a deep run will take.
+func (l *link) expectDeep(questions int) time.Duration {
+	return l.key.Forecast(questions, budget.Deep, true)
+}
 
 // gate lets a client's requests through one lane of a budget.
 type gate struct {

@@ -89,6 +89,7 @@ type gauges struct{ syncer *Syncer }
 var (
 	sourceLabels = []string{"source"}
 	streamLabels = []string{"source", "stream"}
+	walkLabels   = []string{"source", "stream", "walk"}
 
 	upDesc         = prometheus.NewDesc("larder_source_up", "1 when the API answers the source's key, 0 when the source is in trouble; absent while another process serves it.", sourceLabels, nil)
 	servedDesc     = prometheus.NewDesc("larder_source_held", "1 while this process serves the source, 0 while it waits for another process that does.", sourceLabels, nil)
@@ -100,12 +101,14 @@ var (
 	provenDesc     = prometheus.NewDesc("larder_proven_until_timestamp_seconds", "End of the last day up to which every day of the last 92 is proven; absent before the first.", sourceLabels, nil)
 	driftDesc      = prometheus.NewDesc("larder_drift_days", "Days of the last 92 that differ from what the service reports, after healing; absent before the first verdict.", sourceLabels, nil)
 	resyncDesc     = prometheus.NewDesc("larder_full_resync_timestamp_seconds", "End of the stream's last full resync; absent before the first.", streamLabels, nil)
+	leftDesc       = prometheus.NewDesc("larder_walk_requests_left", "Requests that a backfill, full resync or deep run still needs; absent when none is under way, or it is not known.", walkLabels, nil)
+	expectedDesc   = prometheus.NewDesc("larder_walk_expected_left_seconds", "Time that it still needs, as the limits allow now; absent likewise.", walkLabels, nil)
 	stateDesc      = prometheus.NewDesc("larder_stream_state", "1 for the state the stream is in.", []string{"source", "stream", "state"}, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (g gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{servedDesc, upDesc, budgetDesc, lagDesc, watermarkDesc, quarantineDesc, heldDesc, resyncDesc, stateDesc, provenDesc, driftDesc} {
+	for _, d := range []*prometheus.Desc{servedDesc, upDesc, budgetDesc, lagDesc, watermarkDesc, quarantineDesc, heldDesc, resyncDesc, stateDesc, provenDesc, driftDesc, leftDesc, expectedDesc} {
 		ch <- d
 	}
 }
@@ -161,8 +164,12 @@ func (g gauges) stream(ch chan<- prometheus.Metric, source string, st StreamStat
 	if !st.LastResync.IsZero() {
 		gauge(ch, resyncDesc, float64(st.LastResync.UnixMicro())/1e6, source, st.Name)
 	}
+	if p := st.Progress; p != nil && p.RequestsLeft > 0 {
+		gauge(ch, leftDesc, float64(p.RequestsLeft), source, st.Name, p.Walk)
+		gauge(ch, expectedDesc, p.ExpectedLeft.Duration().Seconds(), source, st.Name, p.Walk)
+	}
 	if st.Lag >= 0 {
-		gauge(ch, lagDesc, st.Lag.Seconds(), source, st.Name)
+		gauge(ch, lagDesc, st.Lag.Duration().Seconds(), source, st.Name)
 	}
 	if !st.Watermark.IsZero() {
 		gauge(ch, watermarkDesc, float64(st.Watermark.UnixMicro())/1e6, source, st.Name)

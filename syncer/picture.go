@@ -51,7 +51,7 @@ func (st *stream) status(now time.Time) StreamStatus {
 		SweepHeld: held, LastResync: st.lastResync(),
 	}
 	if !st.lastSuccess.IsZero() {
-		status.Lag = now.Sub(st.lastSuccess)
+		status.Lag = Seconds(now.Sub(st.lastSuccess))
 	}
 	return status
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/sinks"
 )
 
@@ -49,6 +50,7 @@ type bracket struct {
 	found  []dayProof
 	// silent: there is nothing to compare with yet, and nothing to be said of it.
 	silent bool
+	deep   bool  // it asks for many days, behind the turns
 	broken error // why the orders could not be brought up to date, or added up
 }
 
@@ -74,6 +76,23 @@ func (st *stream) notComparable() error {
 		return fmt.Errorf("%w: the backfill of %s has not reached its end: let larder run or larder sync finish it", errIncomparable, streamOrders)
 	}
 	return nil
+}
+
+// lane is where the questions stand in the budget.
+func (b *bracket) lane() *api.Client {
+	if b.deep {
+		return b.stream.source.link.deep
+	}
+	return b.stream.source.link.reconcile
+}
+
+// await waits until the limits have room for a deep question: where they are small that
+// takes long, and the stream's guard is free meanwhile.
+func (b *bracket) await(ctx context.Context) error {
+	if !b.deep {
+		return nil
+	}
+	return b.stream.source.link.key.Await(ctx, budget.Deep, true)
 }
 
 // walk brings the orders up to date.
@@ -202,8 +221,7 @@ func (b *bracket) unproven(sp span, err error) {
 	if b.silent {
 		return
 	}
-	refused := sp.location != "" && (api.IsLocationForbidden(err) || api.IsNotFound(err))
-	b.all(sp, dayProof{verdict: sinks.VerdictUnproven, reason: "the service was asked: " + err.Error(), passing: !refused, at: b.stream.source.serviceNow().UTC()})
+	b.all(sp, dayProof{verdict: sinks.VerdictUnproven, reason: "the service was asked: " + err.Error(), passing: !refuses(sp.location, err), at: b.stream.source.serviceNow().UTC()})
 }
 
 // all notes one finding for every day of a span.

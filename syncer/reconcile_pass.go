@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -42,6 +43,9 @@ type SourceReconcile struct {
 	// Suspects are days that differed once and are asked again, at SettlesAt.
 	Suspects  int       `json:"suspects"`
 	SettlesAt time.Time `json:"settles_at"`
+	// ExpectedLeft is until all is asked, and after that until what differed is asked
+	// again; healing is not in it.
+	ExpectedLeft Seconds `json:"expected_left_seconds"`
 
 	Proven    uint64 `json:"proven"`
 	Healed    uint64 `json:"healed"`
@@ -100,7 +104,7 @@ func (y *Syncer) Reconcile(ctx context.Context, r ReconcileRequest, progress fun
 		return ReconcileReport{}, err
 	}
 	defer y.leases.enter(func() []string { return namesOf(sources) })()
-	p := &reconcilePass{request: r, report: ReconcileReport{StartedAt: time.Now()}}
+	p := &reconcilePass{request: r, sources: sources, asking: make([]asking, len(sources)), report: ReconcileReport{StartedAt: time.Now()}}
 	for _, s := range sources {
 		p.report.Sources = append(p.report.Sources, SourceReconcile{Source: s.cfg.Name})
 	}
@@ -140,9 +144,11 @@ func (r ReconcileRequest) Check() error {
 // reconcilePass is one pass of some sources.
 type reconcilePass struct {
 	request ReconcileRequest
+	sources []*source
 
 	mu     sync.Mutex
 	report ReconcileReport
+	asking []asking // by source
 }
 
 func (p *reconcilePass) picture() ReconcileReport {
@@ -152,8 +158,19 @@ func (p *reconcilePass) picture() ReconcileReport {
 	r.Sources, r.FinishedAt = slices.Clone(r.Sources), time.Now()
 	for i := range r.Sources {
 		r.Sources[i].Open = slices.Clone(r.Sources[i].Open) // the pass goes on sorting its own
+		r.Sources[i].ExpectedLeft = p.expect(i)
 	}
 	return r
+}
+
+// expect is how long a source's questions will take; the caller holds the lock.
+func (p *reconcilePass) expect(i int) Seconds {
+	a, r := &p.asking[i], &p.report.Sources[i]
+	left := a.expect(p.sources[i].link, 0)
+	if left > 0 && r.Asked == r.Steps {
+		left += max(time.Until(r.SettlesAt), 0)
+	}
+	return Seconds(left)
 }
 
 func (p *reconcilePass) change(i int, change func(*SourceReconcile)) {
@@ -179,7 +196,7 @@ func (p *reconcilePass) source(ctx context.Context, i int, s *source) {
 		}
 		return s.protected(ctx, "reconcile", func(ctx context.Context) error { return p.streams(ctx, i, s) })
 	}()
-	p.change(i, func(r *SourceReconcile) { r.State, r.Err = s.stateNow(), err })
+	p.change(i, func(r *SourceReconcile) { r.State, r.Err, p.asking[i].left = s.stateNow(), err, 0 })
 }
 
 // question is a range of days of one stream.
@@ -206,7 +223,9 @@ func (p *reconcilePass) streams(ctx context.Context, i int, s *source) error {
 		return fmt.Errorf("there is nothing to compare yet from %s on: the restaurant's day is %s", days.from, days.to)
 	}
 	asks := questions(on, days)
-	p.change(i, func(r *SourceReconcile) { r.From, r.To, r.Steps = string(days.from), string(days.to), len(asks) })
+	p.change(i, func(r *SourceReconcile) {
+		r.From, r.To, r.Steps, p.asking[i] = string(days.from), string(days.to), len(asks), askingFor(len(asks))
+	})
 	suspects := map[*stream][]dayProof{}
 	var errs []error
 	for _, q := range asks {
@@ -218,7 +237,13 @@ func (p *reconcilePass) streams(ctx context.Context, i int, s *source) error {
 			}
 		}
 		suspects[q.stream] = append(suspects[q.stream], found...)
+		p.change(i, func(r *SourceReconcile) { r.Suspects = daysOf(slices.Collect(maps.Values(suspects))...) })
 	}
+	again := 0
+	for _, st := range on {
+		again += len(spansCovering(suspects[st]))
+	}
+	p.change(i, func(*SourceReconcile) { p.asking[i].left = again })
 	for _, st := range on {
 		errs = append(errs, p.settle(ctx, i, st, suspects[st]))
 	}
@@ -269,7 +294,7 @@ func (p *reconcilePass) ask(ctx context.Context, i int, q question) ([]dayProof,
 	if err := q.stream.recallVerdicts(ctx, q.span.from, q.span.to); err != nil {
 		return nil, err
 	}
-	found, err := q.stream.look(ctx, []span{q.span})
+	found, err := q.stream.look(ctx, []span{q.span}, true)
 	var suspects, settled []dayProof
 	for _, f := range found {
 		if f.suspect() || f.verdict == sinks.VerdictUnsettled {
@@ -280,8 +305,8 @@ func (p *reconcilePass) ask(ctx context.Context, i int, q question) ([]dayProof,
 	}
 	p.change(i, func(r *SourceReconcile) {
 		r.Asked++
+		p.asking[i].answered()
 		if len(suspects) > 0 {
-			r.Suspects += len(suspects)
 			r.SettlesAt = time.Now().Add(q.stream.source.syncer.opts.SettleAfter)
 		}
 	})

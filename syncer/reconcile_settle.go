@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -24,8 +25,7 @@ const settleRounds = 3
 const futileHeals = 5
 
 // prove runs a turn of reconciliation: the days that ask brings, and after a while
-// those of them that differed. The caller holds the stream's guard, which is free
-// again when the first part is over.
+// those of them that differed.
 func (st *stream) prove(ctx context.Context, ask func(context.Context, *bracket) error, deep bool) error {
 	b, err := st.firstLook(ctx, ask)
 	missed := errors.Join(err, b.broken)
@@ -42,36 +42,29 @@ func (st *stream) prove(ctx context.Context, ask func(context.Context, *bracket)
 	return errors.Join(err, settled)
 }
 
-// proveRecent is the turn of yesterday and today, or of a deep run that is owed. The
-// caller holds the stream's guard.
+// proveRecent is the turn of yesterday and today. The caller holds the stream's turn,
+// which is free again when they have been asked for.
 func (st *stream) proveRecent(ctx context.Context) error {
-	st.mu.Lock()
-	owed := st.proofs.owed
-	st.mu.Unlock()
-	if owed && st.notComparable() == nil {
-		return st.prove(ctx, st.askDeep, true)
-	}
-	return st.prove(ctx, st.askRecent, false)
+	free := sync.OnceFunc(st.turn.free)
+	defer free()
+	return st.prove(ctx, func(ctx context.Context, b *bracket) error {
+		defer free()
+		return st.exclusive(ctx, st.guard, func(ctx context.Context) error {
+			asked := st.askRecent(ctx, b)
+			return errors.Join(asked, st.conclude(ctx, st.unhealed(b.found)))
+		})
+	}, false)
 }
 
-// proveDeep is the turn of the last 92 days, and of each location.
-func (st *stream) proveDeep(ctx context.Context) error {
-	if err := st.guard.take(ctx); err != nil {
-		return err
-	}
-	return st.prove(ctx, st.askDeep, true)
-}
-
+// firstLook has ask bring days and store what is found of them.
 func (st *stream) firstLook(ctx context.Context, ask func(context.Context, *bracket) error) (*bracket, error) {
-	defer st.guard.free()
 	b := &bracket{stream: st, silent: true}
 	err := st.attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
 		if err := st.recallProofs(ctx); err != nil {
 			return err
 		}
 		b = st.newBracket(ctx, true)
-		asked := ask(ctx, b)
-		return errors.Join(asked, st.conclude(ctx, st.unhealed(b.found)))
+		return ask(ctx, b)
 	})
 	return b, err
 }
@@ -209,7 +202,7 @@ func (st *stream) secondLook(ctx context.Context, suspects []dayProof) ([]dayPro
 	for _, p := range suspects {
 		first[p.key()] = p
 	}
-	again, err := st.look(ctx, spansCovering(suspects))
+	again, err := st.look(ctx, spansCovering(suspects), false)
 	var found []dayProof
 	for _, p := range again {
 		before, ok := first[p.key()]
@@ -241,26 +234,24 @@ func (st *stream) driftOr(before, now dayProof) (verdict, reason string) {
 	return sinks.VerdictDrift, ""
 }
 
-// look brackets some spans; the guard is taken for it. It fails when there is nothing
-// to compare with.
-func (st *stream) look(ctx context.Context, spans []span) ([]dayProof, error) {
-	var b *bracket
-	err := st.exclusive(ctx, st.guard, func(ctx context.Context) error {
-		if err := st.notComparable(); err != nil {
-			return err
-		}
-		b = st.newBracket(ctx, true)
-		for _, sp := range spans {
-			if err := b.ask(ctx, st.source.link.reconcile, sp); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if b == nil {
+// look brackets some spans; the guard is free between two of them. It fails when there
+// is nothing to compare with.
+func (st *stream) look(ctx context.Context, spans []span, deep bool) ([]dayProof, error) {
+	if err := st.notComparable(); err != nil {
 		return nil, err
 	}
-	return b.found, err
+	b := st.newBracket(ctx, true)
+	b.deep = deep
+	for _, sp := range spans {
+		if err := b.await(ctx); err != nil {
+			return b.found, err
+		}
+		err := st.exclusive(ctx, st.guard, func(ctx context.Context) error { return b.ask(ctx, b.lane(), sp) })
+		if err != nil {
+			return b.found, err
+		}
+	}
+	return b.found, nil
 }
 
 // spansCovering are as few ranges as cover the days.

@@ -20,6 +20,8 @@ type proofMemory struct {
 	known bool
 	// owed: a deep run was cut short, or not possible yet.
 	owed bool
+	// run is the deep run under way, nil when there is none.
+	run *deepRun
 }
 
 // standing is the verdict that stands about a day.

@@ -63,31 +63,37 @@ type BudgetStatus struct {
 
 // StreamStatus is the state of one stream of a source.
 type StreamStatus struct {
-	Name        string        `json:"name"`
-	State       string        `json:"state"`
-	Detail      string        `json:"detail"`
-	Watermark   time.Time     `json:"watermark"`
-	LastSuccess time.Time     `json:"last_success"` // end of the last walk that went well
-	Lag         time.Duration `json:"lag"`          // now - LastSuccess, in nanoseconds; -1 before the first
-	Rows        uint64        `json:"rows"`         // written since the start of the process
-	Quarantined int           `json:"quarantined"`  // entries open now, 20,000 at most
-	LastError   string        `json:"last_error"`
-	LastErrorAt time.Time     `json:"last_error_at"`
-	Progress    *Progress     `json:"progress,omitempty"` // of a backfill or full resync under way
-	LastResync  time.Time     `json:"last_resync"`        // end of the last full resync, its sweep included
-	SweepHeld   *SweepHeld    `json:"sweep_held,omitempty"`
+	Name        string     `json:"name"`
+	State       string     `json:"state"`
+	Detail      string     `json:"detail"`
+	Watermark   time.Time  `json:"watermark"`
+	LastSuccess time.Time  `json:"last_success"` // end of the last walk that went well
+	Lag         Seconds    `json:"lag_seconds"`  // now - LastSuccess; null, -1 in the program, before the first
+	Rows        uint64     `json:"rows"`         // written since the start of the process
+	Quarantined int        `json:"quarantined"`  // entries open now, 20,000 at most
+	LastError   string     `json:"last_error"`
+	LastErrorAt time.Time  `json:"last_error_at"`
+	Progress    *Progress  `json:"progress,omitempty"` // of a backfill, full resync or deep run under way
+	LastResync  time.Time  `json:"last_resync"`        // end of the last full resync, its sweep included
+	SweepHeld   *SweepHeld `json:"sweep_held,omitempty"`
 }
 
-// Progress is how far a long walk is, with its forecast (DESIGN B5).
+// Progress is how far a long walk is, with its forecast (DESIGN B5). A deep run of
+// reconciliation is one too; its Pages are the questions that were answered.
 type Progress struct {
-	Walk         string        `json:"walk"`
-	StartedAt    time.Time     `json:"started_at"`
-	Pages        uint64        `json:"pages"`
-	Rows         uint64        `json:"rows"`
-	TotalRows    uint64        `json:"total_rows"`    // 0: unknown
-	RequestsLeft uint64        `json:"requests_left"` // when TotalRows is known
-	ExpectedLeft time.Duration `json:"expected_left"` // nanoseconds, when TotalRows is known
-	Reached      time.Time     `json:"reached"`       // newest updated_at so far; of totals, the day reached on the way back
+	Walk      string    `json:"walk"`
+	StartedAt time.Time `json:"started_at"`
+	Pages     uint64    `json:"pages"`
+	Rows      uint64    `json:"rows"`
+	TotalRows uint64    `json:"total_rows"` // 0: unknown
+	// RequestsLeft and ExpectedLeft are known of a deep run, of other walks when
+	// TotalRows is.
+	RequestsLeft uint64    `json:"requests_left"`
+	ExpectedLeft Seconds   `json:"expected_left_seconds"`
+	Reached      time.Time `json:"reached"` // newest updated_at so far; of totals, the day reached on the way back
+	// Suspects are the days of a deep run that differed at first sight: they are what
+	// is left, and asked for again.
+	Suspects int `json:"suspects,omitempty"`
 }
 
 // BackTo is the day that the totals' way back has come to, zero for other walks.
@@ -100,3 +106,9 @@ func (p *Progress) BackTo() time.Time {
 
 // Resync tells whether the walk is a full resync.
 func (p *Progress) Resync() bool { return p.Walk == sinks.WalkFull }
+
+// Deep tells whether it is a deep run.
+func (p *Progress) Deep() bool { return p.Walk == WalkDeep }
+
+// WalkDeep names a deep run in a [Progress].
+const WalkDeep = "reconcile_deep"

@@ -19,6 +19,8 @@ type stream struct {
 	def    *definition
 	guard  slot     // one incremental walk, snapshot or totals pass at a time
 	filler slot     // one backfill at a time
+	turn   slot     // one turn of yesterday and today at a time, up to its second look
+	deep   slot     // one deep run at a time
 	prover slot     // one second look at days that differ at a time
 	tracks []*track // cursor lists: one, or one per configured location
 	// openings are the backfills of locations that the key gained, by location.
@@ -51,7 +53,7 @@ type stream struct {
 
 func newStream(s *source, def *definition) *stream {
 	return &stream{
-		source: s, def: def, guard: newSlot(), filler: newSlot(), prover: newSlot(), state: StateStarting,
+		source: s, def: def, guard: newSlot(), filler: newSlot(), turn: newSlot(), deep: newSlot(), prover: newSlot(), state: StateStarting,
 		seen: newDedupe(), failing: map[string]string{},
 		totals: totalsMemory{days: map[string]uint64{}}, proofs: proofMemory{days: map[string]standing{}}, openings: map[string]*track{},
 	}

@@ -47,12 +47,6 @@ func (st *stream) askRecent(ctx context.Context, b *bracket) error {
 	return st.reopen(ctx)
 }
 
-// askDeep asks for the last 92 days, and for those of each location where the stream
-// has them.
-func (st *stream) askDeep(ctx context.Context, b *bracket) error {
-	return st.totalsBack(ctx, b, maxRange-1, st.deepLocations())
-}
-
 // deepLocations are the locations asked for, and each location where the stream tells
 // them apart.
 func (st *stream) deepLocations() []string {
@@ -79,16 +73,21 @@ func (st *stream) totalsBack(ctx context.Context, b *bracket, n int, locations [
 	}
 	var refused error
 	for _, l := range locations {
-		err := b.ask(ctx, st.source.link.reconcile, span{from: from, to: today, location: l})
+		err := b.ask(ctx, b.lane(), span{from: from, to: today, location: l})
 		switch {
 		case err == nil, st.unlessClosed(l, err) == nil:
-		case l != "" && (api.IsLocationForbidden(err) || api.IsNotFound(err)):
+		case refuses(l, err):
 			refused = errors.Join(refused, err)
 		default:
 			return err
 		}
 	}
 	return refused
+}
+
+// refuses tells that the service refuses one location, and may answer for others.
+func refuses(location string, err error) bool {
+	return location != "" && (api.IsLocationForbidden(err) || api.IsNotFound(err))
 }
 
 // wantedNow are the locations asked for; one empty id is all of them together.

@@ -58,17 +58,17 @@ type SourceVerify struct {
 
 // StreamVerify is the verification of one stream, in rows.
 type StreamVerify struct {
-	Stream      string        `json:"stream"`
-	Off         string        `json:"off,omitempty"` // why the stream is off; empty when it is on
-	Rows        uint64        `json:"rows"`          // of the API, tombstones included
-	Differences uint64        `json:"differences"`
-	Moving      uint64        `json:"moving"`
-	Quarantined uint64        `json:"quarantined"`
-	Settled     uint64        `json:"settled"`  // differed at first sight, and not after the next walk
-	Unjudged    uint64        `json:"unjudged"` // differed at first sight, too many to look at again
-	Took        time.Duration `json:"took"`     // nanoseconds
-	Done        bool          `json:"done"`
-	Err         error         `json:"-"`
+	Stream      string  `json:"stream"`
+	Off         string  `json:"off,omitempty"` // why the stream is off; empty when it is on
+	Rows        uint64  `json:"rows"`          // of the API, tombstones included
+	Differences uint64  `json:"differences"`
+	Moving      uint64  `json:"moving"`
+	Quarantined uint64  `json:"quarantined"`
+	Settled     uint64  `json:"settled"`  // differed at first sight, and not after the next walk
+	Unjudged    uint64  `json:"unjudged"` // differed at first sight, too many to look at again
+	Took        Seconds `json:"took_seconds"`
+	Done        bool    `json:"done"`
+	Err         error   `json:"-"`
 }
 
 // VerifyProgress is a picture of a verification under way. In Status, the progress

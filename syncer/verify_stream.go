@@ -127,7 +127,7 @@ func (v *verification) snapshot() StreamVerify {
 	if !v.walked {
 		r.Rows = v.compared
 	}
-	r.Took = time.Since(v.started)
+	r.Took = Seconds(time.Since(v.started))
 	return r
 }
 
@@ -159,7 +159,7 @@ func (v *verification) progress() *Progress {
 	p := &Progress{Walk: walkVerify, StartedAt: v.started, Pages: v.pages, Rows: v.compared - v.tombs, TotalRows: v.expecting}
 	if p.TotalRows > 0 && v.stream.def.kind == listKind {
 		p.RequestsLeft = requestsLeft(p.TotalRows, p.Rows, v.tombs)
-		p.ExpectedLeft = max(v.stream.source.link.expect(int(p.RequestsLeft), false), v.pace.left(p.RequestsLeft))
+		p.ExpectedLeft = Seconds(max(v.stream.source.link.expect(int(p.RequestsLeft)), v.pace.left(p.RequestsLeft)))
 	}
 	return p
 }

@@ -322,6 +322,7 @@ func TestCommandsBesideADaemon(t *testing.T) {
 	h.want(1, "larder sql only reads; larder sync fills the tables", "sql", "DROP TABLE larder_raw.products")
 	h.want(1, "Maybe you meant larder.products? (UNKNOWN_TABLE); larder sql 'SHOW TABLES' lists what there is\n", "sql", "SELECT 1 FROM product")
 	h.want(0, "sales_orders    running", "status")
+	statusInSeconds(t, h.want(0, "", "status", "--json").out)
 	h.want(0, "a daemon holds it", "check", "--set", "web.listen="+strings.TrimPrefix(page, "http://"))
 	h.want(0, "up to date", "migrate")
 	h.want(4, "is held by process", "run", "--set", "web.listen=")
@@ -377,15 +378,40 @@ func TestVerify(t *testing.T) {
 	var found, summary struct {
 		Kind, Source, Stream, ID, API, Mirror string
 		Differences, Rows                     int
+		Streams                               []struct {
+			Took float64 `json:"took_seconds"`
+		}
 	}
 	if err := errors.Join(json.Unmarshal([]byte(lines[0]), &found), json.Unmarshal([]byte(lines[1]), &summary)); err != nil {
 		t.Fatal(err)
 	}
 	if found.Kind != "difference" || found.ID != product || found.Source != "bistro" || found.API != "absent" || found.Mirror != "live" ||
-		summary.Kind != "summary" || summary.Differences != 1 || summary.Rows == 0 {
+		summary.Kind != "summary" || summary.Differences != 1 || summary.Rows == 0 ||
+		len(summary.Streams) != 1 || summary.Streams[0].Took <= 0 || summary.Streams[0].Took > 90 {
 		t.Errorf("%+v\n%+v", found, summary)
 	}
 
 	h.key(sandbox.RoleDisabled)
 	h.want(3, "disabled", "verify")
+}
+
+// statusInSeconds expects durations in seconds.
+func statusInSeconds(t *testing.T, text string) {
+	t.Helper()
+	var s struct {
+		Sources []struct {
+			Streams []struct {
+				Name string
+				Lag  *float64 `json:"lag_seconds"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		t.Fatal(err)
+	}
+	for _, st := range s.Sources[0].Streams {
+		if st.Name == "sales_orders" && (st.Lag == nil || *st.Lag <= 0 || *st.Lag > 90) {
+			t.Errorf("lag_seconds of %s:\n%s", st.Name, text)
+		}
+	}
 }

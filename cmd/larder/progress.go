@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
@@ -22,6 +23,9 @@ const (
 	barsShown = 12
 	longWalks = 4
 )
+
+// pageRows is how many rows a page of the API has at most.
+const pageRows = 200
 
 // linesEvery is how often progress is told where no one is watching.
 const linesEvery = 10 * time.Second
@@ -94,30 +98,45 @@ func (p *progress) level() string {
 	return ""
 }
 
-func (p *progress) update(s syncer.Status) {
-	if p.group == nil {
-		if time.Since(p.told) >= linesEvery {
-			p.told = time.Now()
-			p.lines(s)
-		}
+// update shows the walks of a status.
+func (p *progress) update(s syncer.Status) { p.tell(walksOf(s), len(s.Sources)*longWalks) }
+
+// tell shows walks under way, of which there are so many at most.
+func (p *progress) tell(walks []walk, most int) {
+	if p.group != nil {
+		p.draw(slices.DeleteFunc(walks, func(w walk) bool { return w.brief }), most > p.room)
 		return
 	}
-	p.draw(walksOf(s), len(s.Sources)*longWalks > p.room)
+	if time.Since(p.told) < linesEvery {
+		return
+	}
+	p.told = time.Now()
+	for _, w := range walks {
+		_, _ = fmt.Fprintf(p.out, "%s: %s\n", w.name, w.text) // progress only
+	}
 }
 
-// walk is one that is worth a bar.
+// walk is one under way.
 type walk struct {
-	name     string
-	place    int // among all streams
-	progress *syncer.Progress
+	name        string
+	place       int    // among all that there may be
+	done, total uint64 // total 0: unknown
+	text        string
+	brief       bool // not worth a bar
 }
 
+// walksOf are the walks of a status. What the daemon does by itself meanwhile, a deep
+// run, is none of a pass.
 func walksOf(s syncer.Status) []walk {
 	var walks []walk
 	for i := range s.Sources {
 		for j := range s.Sources[i].Streams {
-			if st := &s.Sources[i].Streams[j]; st.Progress != nil && long(st.Progress) {
-				walks = append(walks, walk{s.Sources[i].Name + " " + st.Name, i*len(s.Sources[i].Streams) + j, st.Progress})
+			st := &s.Sources[i].Streams[j]
+			if p := st.Progress; p != nil && !p.Deep() {
+				walks = append(walks, walk{
+					name: s.Sources[i].Name + " " + st.Name, place: i*len(s.Sources[i].Streams) + j,
+					done: p.Rows, total: p.TotalRows, text: forecast(p), brief: p.Pages <= 1 && p.TotalRows <= pageRows,
+				})
 			}
 		}
 	}
@@ -142,7 +161,7 @@ func (p *progress) draw(walks []walk, crowded bool) {
 		if !ok {
 			b = p.add(w, crowded)
 		}
-		b.show(w.progress)
+		b.show(w)
 	}
 	p.tellRest(waiting)
 }
@@ -180,9 +199,6 @@ func (p *progress) tellRest(waiting int) {
 	}
 }
 
-// long tells a walk that is worth a bar: more than a page.
-func long(p *syncer.Progress) bool { return p.Pages > 1 || p.TotalRows > 200 }
-
 func (p *progress) add(w walk, crowded bool) *bar {
 	b := newText()
 	options := []mpb.BarOption{
@@ -199,13 +215,12 @@ func (p *progress) add(w walk, crowded bool) *bar {
 	return b
 }
 
-func (b *bar) show(p *syncer.Progress) {
-	total := int64(p.TotalRows)
-	if total > 0 {
-		b.SetTotal(max(total, int64(p.Rows)), false)
+func (b *bar) show(w walk) {
+	if w.total > 0 {
+		b.SetTotal(int64(max(w.total, w.done)), false)
 	}
-	b.SetCurrent(int64(p.Rows))
-	b.say(forecast(p))
+	b.SetCurrent(int64(w.done))
+	b.say(w.text)
 }
 
 // say leaves the text for the next time the bar is drawn.
@@ -219,10 +234,22 @@ func (b *bar) say(text string) {
 
 // forecast tells how far a walk is and how long it will take.
 func forecast(p *syncer.Progress) string {
-	if p.Resync() {
+	switch {
+	case p.Resync():
 		return "full resync: " + amounts(p)
+	case p.Deep():
+		return "deep run: " + questions(p)
 	}
 	return amounts(p)
+}
+
+// questions tells how far a deep run is.
+func questions(p *syncer.Progress) string {
+	left := age(p.ExpectedLeft.Duration())
+	if p.Suspects > 0 {
+		return differing(p.Suspects) + ", asked again in " + left
+	}
+	return fmt.Sprintf("%d of %d questions, %s left", p.Pages, p.Pages+p.RequestsLeft, left)
 }
 
 func amounts(p *syncer.Progress) string {
@@ -236,17 +263,7 @@ func amounts(p *syncer.Progress) string {
 	case p.RequestsLeft == 1:
 		return fmt.Sprintf("%d of %d rows, 1 request left", p.Rows, p.TotalRows)
 	default:
-		return fmt.Sprintf("%d of %d rows, %s left, %d requests", p.Rows, p.TotalRows, p.ExpectedLeft.Round(time.Second), p.RequestsLeft)
-	}
-}
-
-func (p *progress) lines(s syncer.Status) {
-	for i := range s.Sources {
-		for j := range s.Sources[i].Streams {
-			if st := &s.Sources[i].Streams[j]; st.Progress != nil {
-				fmt.Fprintf(p.out, "%s %s: %s\n", s.Sources[i].Name, st.Name, forecast(st.Progress))
-			}
-		}
+		return fmt.Sprintf("%d of %d rows, %s left, %d requests", p.Rows, p.TotalRows, age(p.ExpectedLeft.Duration()), p.RequestsLeft)
 	}
 }
 

@@ -58,3 +58,19 @@ func TestTheWayBackOfTotalsTellsItsDay(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestADeepRunTellsItsQuestions(t *testing.T) {
+	p := &syncer.Progress{Walk: syncer.WalkDeep, Pages: 4, RequestsLeft: 8, ExpectedLeft: syncer.Seconds(16 * time.Second)}
+	if got := forecast(p); got != "deep run: 4 of 12 questions, 16s left" {
+		t.Error(got)
+	}
+	p.Pages, p.RequestsLeft, p.Suspects, p.ExpectedLeft = 12, 2, 1, syncer.Seconds(130*time.Second)
+	if got := forecast(p); got != "deep run: 1 day differs, asked again in 2m10s" {
+		t.Error(got)
+	}
+	s := walking("a")
+	s.Sources[0].Streams[1].Progress = p
+	if walks := walksOf(s); len(walks) != 1 {
+		t.Errorf("a pass shows the daemon's deep run: %+v", walks)
+	}
+}

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +17,7 @@ import (
 func reconcileCommand(g *globals) *cobra.Command {
 	var r syncer.ReconcileRequest
 	var wait time.Duration
+	var format string
 	cmd := &cobra.Command{
 		Use:   "reconcile",
 		Short: "Compare every day with the service's own totals, and heal what differs",
@@ -35,65 +36,157 @@ and it is compared again; without, it is only reported.
 Verdicts are rows of the warehouse: proven; healed (it differed, and is proven now);
 drift (it differs); unsettled (orders of it changed all the while); unproven (the service
 did not answer, or not with figures). Printed are those that are not proven, with the
-figures of both sides.
+figures of both sides. With --format json each of them is one JSON object on a line, and
+the last line is a summary; its "kind" is verdict or summary. The location is empty in
+verdicts about all locations together, and figures are decimals in strings.
+
+One question covers at most 92 days of one location, or of all together, and the service
+takes 30 a minute: progress tells how many are left, and how long they take.
 
 Exit codes: 0 nothing differs; 1 a drift, or something could not be compared; 2 usage
 or configuration; 3 the API refused; 4 the warehouse could not be reached.`,
 		Example: `  larder reconcile
   larder reconcile --from 2026-01-01 --to 2026-03-31 --heal
-  larder reconcile --source bistro --from 2026-10-25 --to 2026-10-25`,
+  larder reconcile --source bistro --from 2026-10-25 --to 2026-10-25
+  larder reconcile --format json | jq 'select(.verdict == "drift")'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := r.Check(); err != nil {
+			if err := errors.Join(r.Check(), checkFormat(format)); err != nil {
 				return app.UsageError(err)
 			}
-			a, err := g.loadLogging(false, g.err, "")
-			if err != nil {
-				return err
-			}
-			t := &reconcileTeller{out: g.err, told: time.Now()}
-			report, err := a.Reconcile(cmd.Context(), r, wait, t.tell)
-			return errors.Join(printReconciled(g.out, report), err)
+			return runReconcile(cmd, g, r, wait, format)
 		},
 	}
 	cmd.Flags().StringArrayVar(&r.Sources, "source", nil, "only this `source`; may be repeated")
 	cmd.Flags().StringVar(&r.From, "from", "", "first `day`, as 2026-03-29 (default that of the first order)")
 	cmd.Flags().StringVar(&r.To, "to", "", "last `day` (default today)")
 	cmd.Flags().BoolVar(&r.Heal, "heal", false, "fetch the orders of days that differ anew, and compare again")
+	formatFlag(cmd, &format)
 	cmd.Flags().DurationVar(&wait, "wait", 30*time.Second, "how long to wait for a remote warehouse that is down")
 	return cmd
 }
 
-// reconcileTeller tells now and then how far a reconciliation is.
-type reconcileTeller struct {
-	out  io.Writer
-	told time.Time
+func runReconcile(cmd *cobra.Command, g *globals, r syncer.ReconcileRequest, wait time.Duration, format string) error {
+	show := newProgress(cmd.Context(), g.err)
+	a, err := g.loadLogging(false, show.log(), show.level())
+	if err != nil {
+		show.end()
+		return err
+	}
+	report, err := a.Reconcile(cmd.Context(), r, wait, func(so syncer.ReconcileReport) { show.tell(comparisonsOf(so), len(so.Sources)) })
+	show.end()
+	p := &printer{out: g.out, json: format == formatJSON}
+	if len(report.Sources) > 0 {
+		printReconciled(p, report, err)
+	}
+	return errors.Join(p.err, err)
 }
 
-func (t *reconcileTeller) tell(r syncer.ReconcileReport) {
-	if time.Since(t.told) < linesEvery {
-		return
+// comparisonsOf are the sources that are being compared, as walks to show.
+func comparisonsOf(r syncer.ReconcileReport) []walk {
+	var walks []walk
+	for i := range r.Sources {
+		if s := &r.Sources[i]; s.Steps > 0 && s.State == "" {
+			walks = append(walks, walk{name: s.Source, place: i, done: uint64(s.Asked), total: uint64(s.Steps), text: comparison(s)})
+		}
 	}
-	t.told = time.Now()
+	return walks
+}
+
+// comparison tells how far the comparison of a source is.
+func comparison(s *syncer.SourceReconcile) string {
+	text := fmt.Sprintf("%d of %d questions", s.Asked, s.Steps)
+	switch left := s.ExpectedLeft.Duration().Round(time.Second); {
+	case s.Asked < s.Steps && s.Suspects > 0:
+		return fmt.Sprintf("%s, %s left, %s", text, age(left), differing(s.Suspects))
+	case s.Asked < s.Steps:
+		return fmt.Sprintf("%s, %s left", text, age(left))
+	case s.Suspects == 0:
+		return text
+	case time.Until(s.SettlesAt) > 0:
+		return differing(s.Suspects) + ", asked again in " + age(left)
+	default:
+		return differing(s.Suspects) + ", asked again now"
+	}
+}
+
+// differing tells how many days differ at first sight.
+func differing(days int) string {
+	if days == 1 {
+		return "1 day differs"
+	}
+	return fmt.Sprintf("%d days differ", days)
+}
+
+// openVerdict is a line of --format json.
+type openVerdict struct {
+	Kind   string `json:"kind"` // verdict
+	Source string `json:"source"`
+	sinks.Verdict
+}
+
+// reconcileSummary is the last line of --format json.
+type reconcileSummary struct {
+	Kind        string             `json:"kind"` // summary
+	StartedAt   time.Time          `json:"started_at"`
+	FinishedAt  time.Time          `json:"finished_at"`
+	Interrupted bool               `json:"interrupted,omitempty"`
+	Sources     []reconciledSource `json:"sources"`
+}
+
+// reconciledSource counts the verdicts of a source.
+type reconciledSource struct {
+	Source    string `json:"source"`
+	From      string `json:"from"`
+	To        string `json:"to"`
+	Questions int    `json:"questions"`
+	Asked     int    `json:"asked"`
+	Proven    uint64 `json:"proven"`
+	Healed    uint64 `json:"healed"`
+	Drift     uint64 `json:"drift"`
+	Unsettled uint64 `json:"unsettled"`
+	Unproven  uint64 `json:"unproven"`
+	Error     string `json:"error,omitempty"`
+}
+
+func summarizeReconciled(r syncer.ReconcileReport, err error) reconcileSummary {
+	sum := reconcileSummary{Kind: "summary", StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Interrupted: errors.Is(err, context.Canceled)}
 	for i := range r.Sources {
 		s := &r.Sources[i]
-		if s.Steps == 0 || s.State != "" {
-			continue
+		line := reconciledSource{
+			Source: s.Source, From: s.From, To: s.To, Questions: s.Steps, Asked: s.Asked,
+			Proven: s.Proven, Healed: s.Healed, Drift: s.Drift, Unsettled: s.Unsettled, Unproven: s.Unproven,
 		}
-		text := fmt.Sprintf("%s: %d of %d ranges of days asked", s.Source, s.Asked, s.Steps)
-		if s.Suspects > 0 {
-			text += fmt.Sprintf(", %d days differ at first sight and are asked again", s.Suspects)
-			if left := time.Until(s.SettlesAt); s.Asked == s.Steps && left > 0 {
-				text += " in " + age(left)
-			}
+		if s.Err != nil {
+			line.Error = s.Err.Error()
 		}
-		_, _ = fmt.Fprintln(t.out, text) // progress only
+		sum.Sources = append(sum.Sources, line)
 	}
+	return sum
 }
 
 // printReconciled prints the days that are not proven, and what all came to.
-func printReconciled(out io.Writer, r syncer.ReconcileReport) error {
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+func printReconciled(p *printer, r syncer.ReconcileReport, err error) {
+	sum := summarizeReconciled(r, err)
+	if p.json {
+		for i := range r.Sources {
+			for _, v := range r.Sources[i].Open {
+				p.line(openVerdict{"verdict", r.Sources[i].Source, v})
+			}
+		}
+		p.line(sum)
+		return
+	}
+	p.table(func(t io.Writer) { verdictRows(t, r) })
+	for _, s := range sum.Sources {
+		if s.Questions > 0 {
+			p.printf("%s from %s to %s: %d proven, %d healed, %d drift, %d unsettled, %d unproven\n",
+				s.Source, s.From, s.To, s.Proven, s.Healed, s.Drift, s.Unsettled, s.Unproven)
+		}
+	}
+}
+
+func verdictRows(t io.Writer, r syncer.ReconcileReport) {
 	head := false
 	for i := range r.Sources {
 		for _, v := range r.Sources[i].Open {
@@ -104,21 +197,6 @@ func printReconciled(out io.Writer, r syncer.ReconcileReport) error {
 			printVerdict(t, r.Sources[i].Source, v)
 		}
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	for i := range r.Sources {
-		s := &r.Sources[i]
-		if s.Steps == 0 {
-			continue
-		}
-		_, err := fmt.Fprintf(out, "%s from %s to %s: %d proven, %d healed, %d drift, %d unsettled, %d unproven\n",
-			s.Source, s.From, s.To, s.Proven, s.Healed, s.Drift, s.Unsettled, s.Unproven)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // figuresShown bounds the figures printed of one verdict.

@@ -29,11 +29,12 @@ started, or without one, those that the warehouse holds.
   last walk      how long ago the list was last walked to its end
   newest change  the watermark: the newest change that is durable in the warehouse; lists
                  without such a date have none
-  note           progress and forecast of a backfill or full resync, rows in quarantine,
-                 the last error
+  note           progress and forecast of a backfill, a full resync, or a deep run of
+                 reconciliation (questions are requests to the two routes of totals);
+                 rows in quarantine; the last error
 
-In --json, durations (lag, expected_left) are in nanoseconds, lag is -1 before the first
-walk, and a time of the year 1 is one that has not come yet.`,
+In --json, lag_seconds is null before the first walk, and a time of the year 1 is one that
+has not come yet.`,
 		Example: `  larder status
   larder status --json | jq '.sources[].state'`,
 		Args: cobra.NoArgs,
@@ -145,7 +146,7 @@ func lag(st *syncer.StreamStatus) string {
 	if st.Lag < 0 {
 		return "never walked"
 	}
-	return age(st.Lag) + " ago"
+	return age(st.Lag.Duration()) + " ago"
 }
 
 // age is a duration in the two units that matter: 5m15s, 3h5m, 2d4h.

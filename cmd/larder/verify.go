@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 	"unicode"
 
@@ -43,8 +42,8 @@ are rows that differed at first sight and not any more after that walk. Of the t
 Each line tells source, stream, id, field and both values. A field is a path in the
 API's JSON, or a column of the table. With --format json every finding is one JSON
 object on a line, and the last line is a summary; its "kind" is difference, moving,
-quarantined or summary. In the summary, took is in nanoseconds, and unjudged are rows
-that differed at first sight, but were too many to look at again.
+quarantined or summary. In the summary, unjudged are rows that differed at first sight,
+but were too many to look at again.
 
 Exit codes: 0 no difference; 1 a difference, or something could not be compared;
 2 usage or configuration; 3 the API refused; 4 the warehouse could not be reached.`,
@@ -53,23 +52,18 @@ Exit codes: 0 no difference; 1 a difference, or something could not be compared;
   larder verify --format json | jq 'select(.kind == "difference")'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if format != formatText && format != formatJSON {
-				return app.UsageError(fmt.Errorf("--format %q is unknown; known are %s, %s", format, formatText, formatJSON))
+			if err := checkFormat(format); err != nil {
+				return err
 			}
 			return runVerify(cmd, g, sel, wait, format)
 		},
 	}
 	cmd.Flags().StringArrayVar(&sel.Sources, "source", nil, "only this `source`; may be repeated")
 	cmd.Flags().StringArrayVar(&sel.Streams, "stream", nil, "only this `stream`; may be repeated")
-	cmd.Flags().StringVar(&format, "format", formatText, "`form` of what is found: text or json")
+	formatFlag(cmd, &format)
 	cmd.Flags().DurationVar(&wait, "wait", 30*time.Second, "how long to wait for a remote warehouse that is down")
 	return cmd
 }
-
-const (
-	formatText = "text"
-	formatJSON = "json"
-)
 
 func runVerify(cmd *cobra.Command, g *globals, sel syncer.Selection, wait time.Duration, format string) error {
 	show := newProgress(cmd.Context(), g.err)
@@ -82,7 +76,7 @@ func runVerify(cmd *cobra.Command, g *globals, sel syncer.Selection, wait time.D
 	if interactive(g.out) {
 		out = show.log() // above the bars
 	}
-	p := &findingPrinter{out: out, json: format == formatJSON}
+	p := &findingPrinter{printer: printer{out: out, json: format == formatJSON}}
 	report, err := a.Verify(cmd.Context(), sel, wait, app.Verifying{
 		Found:    p.print,
 		Progress: func(v syncer.VerifyProgress) { show.update(v.Status) },
@@ -97,16 +91,8 @@ func runVerify(cmd *cobra.Command, g *globals, sel syncer.Selection, wait time.D
 
 // findingPrinter prints findings as they come, and the report at the end.
 type findingPrinter struct {
-	out   io.Writer
-	json  bool
+	printer
 	hints []string
-	err   error // the first of writing
-}
-
-func (p *findingPrinter) printf(format string, args ...any) {
-	if _, err := fmt.Fprintf(p.out, format, args...); err != nil && p.err == nil {
-		p.err = fmt.Errorf("print: %w", err)
-	}
 }
 
 func (p *findingPrinter) print(f syncer.Finding) {
@@ -126,16 +112,6 @@ func (p *findingPrinter) print(f syncer.Finding) {
 	default:
 		p.printf("%s: %s\n", f.Kind, row)
 	}
-}
-
-// line prints a value as JSON on a line of its own.
-func (p *findingPrinter) line(v any) {
-	b, err := json.Marshal(v)
-	if err != nil && p.err == nil {
-		p.err = fmt.Errorf("print: %w", err)
-		return
-	}
-	p.printf("%s\n", b)
 }
 
 // shownID is an id in quotes where it could be taken for something else.
@@ -227,15 +203,13 @@ func (p *findingPrinter) summary(r syncer.VerifyReport, err error) {
 		p.line(s)
 		return
 	}
-	t := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "source\tstream\trows\tdiffer\tmoving\tsettled\tquarantined\ttime\tresult")
-	for _, st := range s.Streams {
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n", st.Source, orDash(st.Stream), st.Rows, st.Differences,
-			st.Moving, st.Settled, st.Quarantined, st.Took.Round(100*time.Millisecond), verifyOutcome(st))
-	}
-	if err := t.Flush(); err != nil && p.err == nil {
-		p.err = fmt.Errorf("print: %w", err)
-	}
+	p.table(func(t io.Writer) {
+		fmt.Fprintln(t, "source\tstream\trows\tdiffer\tmoving\tsettled\tquarantined\ttime\tresult")
+		for _, st := range s.Streams {
+			fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n", st.Source, orDash(st.Stream), st.Rows, st.Differences,
+				st.Moving, st.Settled, st.Quarantined, st.Took.Duration().Round(100*time.Millisecond), verifyOutcome(st))
+		}
+	})
 	for _, st := range s.Streams {
 		if st.Unjudged > 0 {
 			p.printf("%s %s: %d more rows differed at first sight; so many are not looked at again\n", st.Source, st.Stream, st.Unjudged)
@@ -246,13 +220,6 @@ func (p *findingPrinter) summary(r syncer.VerifyReport, err error) {
 	}
 	p.printf("rows: %d, differences: %d, still moving: %d, quarantined: %d, time: %s\n", s.Rows, s.Differences, s.Moving, s.Quarantined,
 		s.FinishedAt.Sub(s.StartedAt).Round(100*time.Millisecond))
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
 }
 
 func verifyOutcome(st verifyStream) string {

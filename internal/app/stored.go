@@ -81,7 +81,7 @@ func storedSource(now time.Time, name string, state sinks.State, counts []clickh
 			st.Detail = "backfill not finished"
 		}
 		if !st.LastSuccess.IsZero() {
-			st.Lag = max(now.Sub(st.LastSuccess), 0) // the stamp is by the service's clock
+			st.Lag = syncer.Seconds(max(now.Sub(st.LastSuccess), 0)) // the stamp is by the service's clock
 		}
 		src.Streams = append(src.Streams, st)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/syncer"
 )
 
 func TestStoredStatusTellsABackfillThatWasCutOff(t *testing.T) {
@@ -29,7 +30,7 @@ func TestStoredStatusTellsABackfillThatWasCutOff(t *testing.T) {
 		if got := st.Detail == "backfill not finished"; got != unfinished[st.Name] || st.State != stateStopped {
 			t.Errorf("%s: %s, %q", st.Name, st.State, st.Detail)
 		}
-		if st.Name == "ingredients" && st.Lag != time.Minute {
+		if st.Name == "ingredients" && st.Lag != syncer.Seconds(time.Minute) {
 			t.Errorf("the locations' checkpoints are the stream's: lag %s", st.Lag)
 		}
 	}

@@ -14,14 +14,16 @@ func TestForecastIsExact(t *testing.T) {
 	cases := []struct {
 		name   string
 		share  float64
+		lane   Lane
 		heavy  bool
 		others time.Duration // between fresh requests, 0 for none
 		sends  int
 	}{
-		{"alone", 1, false, 0, 6000},
-		{"beside fresh requests", 1, false, 4 * time.Second, 6000},
-		{"half of the key", 0.5, false, 0, 3000},
-		{"heavy", 1, true, 0, 1500},
+		{"alone", 1, Backfill, false, 0, 6000},
+		{"beside fresh requests", 1, Backfill, false, 4 * time.Second, 6000},
+		{"half of the key", 0.5, Backfill, false, 0, 3000},
+		{"heavy", 1, Backfill, true, 0, 1500},
+		{"deep", 1, Deep, true, 0, 1500},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -45,7 +47,7 @@ func TestForecastIsExact(t *testing.T) {
 						for {
 							mu.Lock()
 							if left == c.sends*9/10 {
-								said, saidAt = src.key.Forecast(left, c.heavy), time.Now()
+								said, saidAt = src.key.Forecast(left, c.lane, c.heavy), time.Now()
 							}
 							left--
 							stop := left < 0
@@ -53,7 +55,7 @@ func TestForecastIsExact(t *testing.T) {
 							if stop {
 								return
 							}
-							src.ask(ctx, Backfill, c.heavy)
+							src.ask(ctx, c.lane, c.heavy)
 						}
 					})
 				}
@@ -77,24 +79,24 @@ func TestForecastKnowsPausesAndOthers(t *testing.T) {
 		limits := Limits{PerMinute: 60, BusinessPerMinute: 60, HeavyPerMinute: 30}
 		k.SetLimits(limits, "bistro")
 		other.SetLimits(limits, "bistro")
-		if k.Forecast(0, false) != 0 || k.Forecast(-4, true) != 0 {
+		if k.Forecast(0, Backfill, false) != 0 || k.Forecast(-4, Backfill, true) != 0 {
 			t.Error("nothing takes time")
 		}
 		cycle := minute + 250*time.Millisecond
-		if got := k.Forecast(60, false); got != cycle {
+		if got := k.Forecast(60, Backfill, false); got != cycle {
 			t.Errorf("60 plain take %s", got)
 		}
-		if got := k.Forecast(60, true); got != 2*cycle {
+		if got := k.Forecast(60, Backfill, true); got != 2*cycle {
 			t.Errorf("60 heavy take %s", got)
 		}
 		for range 30 {
 			enter(t, other, Fresh, false).Leave(silentOK)
 		}
-		if got := k.Forecast(60, false); got != 2*cycle {
+		if got := k.Forecast(60, Backfill, false); got != 2*cycle {
 			t.Errorf("60 plain beside another key take %s", got)
 		}
 		enter(t, k, Fresh, true).Leave(Answer{Status: 429, Limit: 30, RetryAfter: time.Hour})
-		if got := k.Forecast(30, true); got < time.Hour {
+		if got := k.Forecast(30, Backfill, true); got < time.Hour {
 			t.Errorf("30 heavy take %s, paused for an hour", got)
 		}
 	})

@@ -9,6 +9,7 @@ const (
 	Probe     Lane = iota // the key itself, and probes of sources in trouble
 	Fresh                 // incremental walks and snapshots
 	Reconcile             // reconcile and heal
+	Deep                  // reconcile, of many days
 	Backfill              // backfill and full resync
 	lanes
 )
@@ -21,6 +22,8 @@ func (l Lane) String() string {
 		return "fresh"
 	case Reconcile:
 		return "reconcile"
+	case Deep:
+		return "deep"
 	case Backfill:
 		return "backfill"
 	}

@@ -38,7 +38,7 @@ func TestLanesGoInOrder(t *testing.T) {
 		var mu sync.Mutex
 		var order []string
 		var group sync.WaitGroup
-		for i, lane := range []Lane{Backfill, Fresh, Reconcile, Probe, Fresh, Backfill, Probe} {
+		for i, lane := range []Lane{Backfill, Fresh, Deep, Reconcile, Probe, Fresh, Backfill, Probe} {
 			group.Go(func() {
 				p := enter(t, k, lane, false)
 				mu.Lock()
@@ -49,7 +49,7 @@ func TestLanesGoInOrder(t *testing.T) {
 			synctest.Wait() // so that they come in this order
 		}
 		group.Wait()
-		if got, want := strings.Join(order, " "), "probe3 probe6 fresh1 fresh4 reconcile2 backfill0 backfill5"; got != want {
+		if got, want := strings.Join(order, " "), "probe4 probe7 fresh1 fresh5 reconcile3 deep2 backfill0 backfill6"; got != want {
 			t.Errorf("order %s, want %s", got, want)
 		}
 	})
@@ -111,7 +111,7 @@ func TestALeaverFreesTheWay(t *testing.T) {
 		synctest.Wait()
 		group.Go(func() { enter(t, k, Fresh, false).Leave(silentOK) })
 		synctest.Wait()
-		if u := k.Usage(); u.Waiting != [4]int{1, 1, 0, 0} {
+		if u := k.Usage(); u.Waiting != [lanes]int{1, 1} {
 			t.Errorf("waiting %v", u.Waiting)
 		}
 		began := time.Now()
@@ -123,7 +123,7 @@ func TestALeaverFreesTheWay(t *testing.T) {
 		if _, err := k.Enter(ctx, Fresh, false); !errors.Is(err, stopped) {
 			t.Errorf("entered with an ended context: %v", err)
 		}
-		if u := k.Usage(); u.Waiting != [4]int{} || u.Key.Used != 1 {
+		if u := k.Usage(); u.Waiting != [lanes]int{} || u.Key.Used != 1 {
 			t.Errorf("usage %+v", u)
 		}
 	})
@@ -142,7 +142,7 @@ func TestAPassThatComesTooLateIsGivenBack(t *testing.T) {
 			if err != nil {
 				lost++
 				time.Sleep(time.Second)
-				if u := k.Usage(); u.Key.Used != 0 || u.Waiting != [4]int{} {
+				if u := k.Usage(); u.Key.Used != 0 || u.Waiting != [lanes]int{} {
 					t.Fatalf("a place was lost: %+v", u)
 				}
 				p = enter(t, k, Fresh, false)
@@ -155,11 +155,42 @@ func TestAPassThatComesTooLateIsGivenBack(t *testing.T) {
 	})
 }
 
+func TestWhoOnlyLooksTakesNoPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := tiny(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		looks := func(ctx context.Context, lane Lane) error { return k.Await(ctx, lane, true) }
+		gone := make(chan error, 1)
+		go func() { gone <- looks(ctx, Fresh) }()
+		synctest.Wait()
+		if u := k.Usage(); u.Waiting != [lanes]int{Fresh: 1} {
+			t.Errorf("waiting %v", u.Waiting)
+		}
+		cancel()
+		if err := <-gone; !errors.Is(err, context.Canceled) || looks(ctx, Fresh) == nil {
+			t.Errorf("it ended with %v", err)
+		}
+		began := time.Now()
+		for range 3 { // the place comes back for the first of them, and stays
+			if err := looks(t.Context(), Deep); err != nil || time.Since(began) != minute+250*time.Millisecond {
+				t.Errorf("%v after %s", err, time.Since(began))
+			}
+		}
+		if u := k.Usage(); u.Key.Used+u.Heavy.Used+u.Business.Used != 0 || u.Waiting != [lanes]int{} || u.Granted != [lanes]uint64{Fresh: 1} {
+			t.Errorf("%+v", u)
+		}
+		enter(t, k, Deep, true).Leave(silentOK)
+		if time.Since(began) != minute+250*time.Millisecond {
+			t.Errorf("the place is there after %s", time.Since(began))
+		}
+	})
+}
+
 func TestAPassCountsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := NewLedger(Options{}).Key("bistro", 1)
 		p := enter(t, k, 200, true) // a lane that is none is the lowest
-		if u := k.Usage(); u.Key.Used != 1 || u.Heavy.Used != 1 || u.Business.Used != 1 || u.Granted != [4]uint64{0, 0, 0, 1} {
+		if u := k.Usage(); u.Key.Used != 1 || u.Heavy.Used != 1 || u.Business.Used != 1 || u.Granted != [lanes]uint64{Backfill: 1} {
 			t.Errorf("under way: %+v", u)
 		}
 		p.Leave(silentOK)

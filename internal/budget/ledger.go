@@ -67,7 +67,7 @@ type Key struct {
 	queues      [lanes][2][]*waiter // by lane and weight
 	latency     time.Duration       // smoothed
 	granted     [lanes]uint64
-	urgent      [2][]instant // above the backfill, by weight: until when each is remembered
+	urgent      [Backfill][2][]instant // by lane and weight: until when each request is remembered
 	born        instant
 	rateLimited uint64
 	leaving     bool // dropped when nothing of it counts any more

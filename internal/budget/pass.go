@@ -42,7 +42,21 @@ func (k *Key) Enter(ctx context.Context, lane Lane, heavy bool) (*Pass, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	w := k.queue(lane, heavy)
+	return k.wait(ctx, &waiter{key: k, lane: lane, heavy: heavy})
+}
+
+// Await waits like [Key.Enter] and takes no place: who has a lock to take before a
+// request need not hold it while the limits are full.
+func (k *Key) Await(ctx context.Context, lane Lane, heavy bool) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	_, err := k.wait(ctx, &waiter{key: k, lane: lane, heavy: heavy, looks: true})
+	return err
+}
+
+func (k *Key) wait(ctx context.Context, w *waiter) (*Pass, error) {
+	k.queue(w)
 	select {
 	case pass := <-w.pass:
 		return pass, nil

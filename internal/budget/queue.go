@@ -11,14 +11,15 @@ type waiter struct {
 	key   *Key
 	lane  Lane
 	heavy bool
+	looks bool   // takes no place: nil is its pass
 	turn  uint64 // counts the callers of the ledger
 	pass  chan *Pass
 }
 
 // queue puts a caller into its lane and serves whom it can.
-func (k *Key) queue(lane Lane, heavy bool) *waiter {
+func (k *Key) queue(w *waiter) {
 	l := k.ledger
-	w := &waiter{key: k, lane: min(lane, Backfill), heavy: heavy, pass: make(chan *Pass, 1)}
+	w.lane, w.pass = min(w.lane, Backfill), make(chan *Pass, 1)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.turns++
@@ -26,7 +27,6 @@ func (k *Key) queue(lane Lane, heavy bool) *waiter {
 	q := k.line(w)
 	*q = append(*q, w)
 	k.business.serve(l)
-	return w
 }
 
 // line is the queue that a waiter stands in. Heavy requests have one of their
@@ -40,7 +40,9 @@ func (k *Key) withdraw(w *waiter) {
 	defer l.mu.Unlock()
 	select {
 	case pass := <-w.pass:
-		pass.unsent()
+		if pass != nil {
+			pass.unsent()
+		}
 	default:
 		q := k.line(w)
 		*q = slices.DeleteFunc(*q, func(other *waiter) bool { return other == w })
@@ -131,6 +133,10 @@ func (k *Key) admit(now instant, lane Lane, weight int) {
 	w := (*q)[0]
 	(*q)[0] = nil
 	*q = (*q)[1:]
+	if w.looks {
+		w.pass <- nil
+		return
+	}
 	p := &Pass{key: k, sent: now, limits: len(k.limits[weight])}
 	for i, win := range k.limits[weight] {
 		win.take(now, lane.paced())
@@ -139,7 +145,8 @@ func (k *Key) admit(now instant, lane Lane, weight int) {
 	k.out[p] = struct{}{}
 	k.granted[lane]++
 	if lane < Backfill {
-		k.urgent[weight] = append(expired(k.urgent[weight], now), now+remembered)
+		urgent := &k.urgent[lane][weight]
+		*urgent = append(expired(*urgent, now), now+remembered)
 	}
 	w.pass <- p
 }

@@ -5,10 +5,10 @@ import "time"
 // Usage is a picture of a key's budget.
 type Usage struct {
 	Key, Heavy, Business Share
-	Waiting              [4]int    // by lane
-	Granted              [4]uint64 // by lane, since the start
-	RateLimited          uint64    // answers 429
-	PausedUntil          time.Time // after a 429; zero when not paused
+	Waiting              [lanes]int    // by lane
+	Granted              [lanes]uint64 // by lane, since the start
+	RateLimited          uint64        // answers 429
+	PausedUntil          time.Time     // after a 429; zero when not paused
 }
 
 // Share is the use of one limit: of Limit places, Used are ours, counted or under
@@ -37,10 +37,10 @@ func (w *window) usage(now instant) Share {
 	return Share{Used: w.ours(), Others: len(w.foreign), Limit: w.limit}
 }
 
-// Forecast is how long a backfill will take for so many requests more, all of
-// them heavy or none, at what the other lanes, other keys and others leave of
-// the limits now (DESIGN B5).
-func (k *Key) Forecast(requests int, heavy bool) time.Duration {
+// Forecast is how long so many requests more of a lane will take, all of them heavy
+// or none, at what the lanes above, other keys and others leave of the limits now
+// (DESIGN B5).
+func (k *Key) Forecast(requests int, lane Lane, heavy bool) time.Duration {
 	if requests <= 0 {
 		return 0
 	}
@@ -48,7 +48,7 @@ func (k *Key) Forecast(requests int, heavy bool) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	plainly, heavily := k.urgency(now, plain), k.urgency(now, heavyweight)
+	plainly, heavily := k.urgency(now, lane, plain), k.urgency(now, lane, heavyweight)
 	b := k.business.limit
 	b.expire(now)
 	k.all.expire(now)
@@ -65,12 +65,16 @@ func (k *Key) Forecast(requests int, heavy bool) time.Duration {
 // remembered is how long back the forecast looks for what the other lanes use.
 const remembered = 10 * minute
 
-// urgency is how many requests of a weight the lanes above the backfill send in a
-// minute.
-func (k *Key) urgency(now instant, weight int) float64 {
-	k.urgent[weight] = expired(k.urgent[weight], now)
+// urgency is how many requests of a weight the lanes above one send in a minute.
+func (k *Key) urgency(now instant, lane Lane, weight int) float64 {
+	sent := 0
+	for above := range min(lane, Backfill) {
+		urgent := &k.urgent[above][weight]
+		*urgent = expired(*urgent, now)
+		sent += len(*urgent)
+	}
 	over := min(max(now-k.born, minute), remembered)
-	return float64(len(k.urgent[weight])) / over.Minutes()
+	return float64(sent) / over.Minutes()
 }
 
 // forecast is how long one window needs when so many of its places serve others:

@@ -58,7 +58,7 @@ func TestPageRefreshesItself(t *testing.T) {
 	}
 	p.change(func(s *syncer.Status) {
 		o := *s.Sources[1].Streams[6].Progress
-		o.Rows, o.RequestsLeft, o.ExpectedLeft = 400_000, 504, 4*time.Minute+12*time.Second
+		o.Rows, o.RequestsLeft, o.ExpectedLeft = 400_000, 504, syncer.Seconds(4*time.Minute+12*time.Second)
 		streams := append([]syncer.StreamStatus(nil), s.Sources[1].Streams...)
 		streams[6].Progress = &o
 		s.Sources[1].Streams = streams
@@ -70,6 +70,34 @@ func TestPageRefreshesItself(t *testing.T) {
 	if bar := evaluate[float64](t, b, `document.querySelector(".progress progress").value`); !same || !kept || bar != 79 {
 		t.Errorf("same document %v, same node %v, bar at %v: the page must change in place", same, kept, bar)
 	}
+	b.wantQuiet(t)
+}
+
+func TestADeepRunInBrowser(t *testing.T) {
+	p := small()
+	p.change(func(s *syncer.Status) { s.Sources = []syncer.SourceStatus{deep(), healthy("ancora", "Ancora Veche")} })
+	b := newTab(t, open(t), 390, 844, "light")
+	b.do(t, chromedp.Navigate(serve(t, p.options())+"/"), chromedp.WaitVisible("h1"))
+	bar := `document.querySelector("[data-key=stream-bodega-sales_daily-note] progress").value`
+	for _, text := range []string{"Everything is up to date.", "deep run: 4 of 12 questions · 16 s left", "deep run: 2 days differ, asked again in 2 min", "9 questions to go"} {
+		if body := b.text(t); !strings.Contains(body, text) {
+			t.Errorf("the page does not show %q:\n%s", text, body)
+		}
+	}
+	if v := evaluate[float64](t, b, bar); v != 33 {
+		t.Errorf("the bar is at %v", v)
+	}
+	b.screenshot(t, "deep-run")
+	p.change(func(s *syncer.Status) {
+		run := *s.Sources[0].Streams[7].Progress
+		run.Pages, run.RequestsLeft, run.ExpectedLeft = 9, 3, syncer.Seconds(6*time.Second)
+		streams := append([]syncer.StreamStatus(nil), s.Sources[0].Streams...)
+		streams[7].Progress = &run
+		s.Sources[0].Streams = streams
+	})
+	b.waitFor(t, `document.body.innerText.includes("deep run: 9 of 12 questions · 6 s left") && `+bar+` === 75`)
+	p.change(func(s *syncer.Status) { s.Sources[0] = healthy("bodega", "Bodega Veche") })
+	b.waitFor(t, `!document.body.innerText.includes("deep run") && !document.body.innerText.includes("questions to go")`)
 	b.wantQuiet(t)
 }
 

@@ -172,6 +172,9 @@ func newStream(now time.Time, source string, s *syncer.StreamStatus) stream {
 }
 
 func newProgress(p *syncer.Progress) *progress {
+	if p.Deep() {
+		return deepProgress(p)
+	}
 	if day := p.BackTo(); !day.IsZero() {
 		return &progress{-1, fmt.Sprintf("%s, back to %s", plural(p.Rows, "row"), day.Format(time.DateOnly))}
 	}
@@ -185,9 +188,23 @@ func newProgress(p *syncer.Progress) *progress {
 	percent := int(min(p.Rows*100/p.TotalRows, 100))
 	text := fmt.Sprintf("%s%d %% of %s", what, percent, plural(p.TotalRows, "row"))
 	if p.RequestsLeft > 0 {
-		text = fmt.Sprintf("%s · %s left, %s", text, span(p.ExpectedLeft), plural(p.RequestsLeft, "request"))
+		text = fmt.Sprintf("%s · %s left, %s", text, span(p.ExpectedLeft.Duration()), plural(p.RequestsLeft, "request"))
 	}
 	return &progress{percent, text}
+}
+
+// deepProgress is how far a deep run of reconciliation is.
+func deepProgress(p *syncer.Progress) *progress {
+	left := span(p.ExpectedLeft.Duration())
+	if p.Suspects > 0 {
+		verb := " differ"
+		if p.Suspects == 1 {
+			verb = " differs"
+		}
+		return &progress{100, fmt.Sprintf("deep run: %s%s, asked again in %s", plural(p.Suspects, "day"), verb, left)}
+	}
+	all := p.Pages + p.RequestsLeft
+	return &progress{int(p.Pages * 100 / max(all, 1)), fmt.Sprintf("deep run: %d of %s · %s left", p.Pages, plural(all, "question"), left)}
 }
 
 func newLine(now time.Time, s *syncer.SourceStatus) line {

@@ -59,7 +59,7 @@ func serve(t *testing.T, o Options) string {
 
 func running(name string, rows uint64) syncer.StreamStatus {
 	return syncer.StreamStatus{
-		Name: name, State: syncer.StateRunning, Rows: rows, Lag: 12 * time.Second,
+		Name: name, State: syncer.StateRunning, Rows: rows, Lag: syncer.Seconds(12 * time.Second),
 		LastSuccess: noon.Add(-12 * time.Second), Watermark: noon.Add(-4 * time.Minute),
 	}
 }
@@ -84,8 +84,17 @@ func backfilling() syncer.SourceStatus {
 	o.State, o.LastSuccess, o.Lag = syncer.StateBackfill, time.Time{}, -1
 	o.Progress = &syncer.Progress{
 		Walk: "backfill", StartedAt: noon.Add(-9 * time.Minute), Pages: 1074, Rows: 214_800,
-		TotalRows: 500_800, RequestsLeft: 1430, ExpectedLeft: 12*time.Minute + 7*time.Second, Reached: noon.AddDate(-1, 0, 0),
+		TotalRows: 500_800, RequestsLeft: 1430, ExpectedLeft: syncer.Seconds(12*time.Minute + 7*time.Second), Reached: noon.AddDate(-1, 0, 0),
 	}
+	return s
+}
+
+// deep is a restaurant in the middle of a deep run, one of whose streams has asked all.
+func deep() syncer.SourceStatus {
+	s := healthy("bodega", "Bodega Veche")
+	s.Budget.HeavyUsed = 23
+	s.Streams[7].Progress = &syncer.Progress{Walk: syncer.WalkDeep, StartedAt: noon.Add(-8 * time.Second), Pages: 4, RequestsLeft: 8, ExpectedLeft: syncer.Seconds(16 * time.Second)}
+	s.Streams[8].Progress = &syncer.Progress{Walk: syncer.WalkDeep, StartedAt: noon.Add(-8 * time.Second), Pages: 1, RequestsLeft: 1, ExpectedLeft: syncer.Seconds(140 * time.Second), Suspects: 2}
 	return s
 }
 
@@ -110,7 +119,7 @@ func partly() syncer.SourceStatus {
 func small() *picture {
 	return &picture{status: syncer.Status{
 		Now: noon, StartedAt: noon.Add(-3 * time.Hour),
-		Sources: []syncer.SourceStatus{healthy("ancora", "Ancora Veche"), backfilling(), refused(), partly()},
+		Sources: []syncer.SourceStatus{healthy("ancora", "Ancora Veche"), backfilling(), refused(), partly(), deep()},
 	}}
 }
 
@@ -121,6 +130,9 @@ func thousand() *picture {
 		switch {
 		case i%97 == 5:
 			s = refused()
+			s.Name = fmt.Sprintf("restaurant-%04d", i)
+		case i%60 == 3:
+			s = deep()
 			s.Name = fmt.Sprintf("restaurant-%04d", i)
 		case i%50 == 7:
 			s = backfilling()

@@ -72,7 +72,7 @@ func TestRoutes(t *testing.T) {
 	}
 	var s syncer.Status
 	_, _, body := get(t, base+"/status.json")
-	if err := json.Unmarshal([]byte(body), &s); err != nil || len(s.Sources) != 4 || s.Sources[1].Streams[6].Progress.RequestsLeft != 1430 {
+	if err := json.Unmarshal([]byte(body), &s); err != nil || len(s.Sources) != 5 || s.Sources[1].Streams[6].Progress.RequestsLeft != 1430 {
 		t.Errorf("status.json does not give the status back: %v\n%.300s", err, body)
 	}
 	res, err := http.Post(base+"/", "text/plain", strings.NewReader("x"))

@@ -10,8 +10,9 @@ import (
 // summarise writes the headline, the figures below it, and the filters.
 func (p *view) summarise(sources []syncer.SourceStatus) {
 	tones := map[string]int{}
-	var rows, requests, limited, left uint64
-	var wait, lag time.Duration
+	var rows, requests, limited uint64
+	var backfill, deep forecast
+	var lag time.Duration
 	used, limit := 0, 0
 	quarantined := 0
 	for i := range sources {
@@ -26,25 +27,46 @@ func (p *view) summarise(sources []syncer.SourceStatus) {
 			rows += st.Rows
 			quarantined += st.Quarantined
 			if st.State == syncer.StateRunning {
-				lag = max(lag, st.Lag)
+				lag = max(lag, st.Lag.Duration())
 			}
-			if st.Progress != nil {
-				left += st.Progress.RequestsLeft
-				wait = max(wait, st.Progress.ExpectedLeft)
+			switch p := st.Progress; {
+			case p == nil:
+			case p.Deep():
+				deep.add(p)
+			default:
+				backfill.add(p)
 			}
 		}
 	}
-	p.headline(len(sources), tones, wait)
+	p.headline(len(sources), tones, backfill.wait)
 	p.Facts = []fact{
 		{"Rows written", count(rows), "since the start, " + p.Uptime + " ago"},
 		{"Requests", count(requests), limitNote(used, limit, limited)},
 		{"Slowest stream", slowest(lag, tones), "since its last good walk"},
 		{"Quarantine", count(quarantined), "rows not understood, kept"},
 	}
-	if left > 0 {
-		p.Facts[2] = fact{"Backfill", span(wait) + " left", plural(left, "request") + " to go"}
+	if backfill.left > 0 {
+		p.Facts[2] = backfill.fact("Backfill", "request")
+	}
+	if deep.left > 0 {
+		p.Facts = append(p.Facts, deep.fact("Deep run", "question"))
 	}
 	p.filters(len(sources), tones)
+}
+
+// forecast sums up walks under way.
+type forecast struct {
+	left uint64 // requests of all
+	wait time.Duration
+}
+
+func (f *forecast) add(p *syncer.Progress) {
+	f.left += p.RequestsLeft
+	f.wait = max(f.wait, p.ExpectedLeft.Duration())
+}
+
+func (f forecast) fact(label, noun string) fact {
+	return fact{label, span(f.wait) + " left", plural(f.left, noun) + " to go"}
 }
 
 func (p *view) headline(n int, tones map[string]int, wait time.Duration) {

@@ -47,6 +47,7 @@ func TestHeadline(t *testing.T) {
 		{"nothing", one(), nil, "No sources are configured."},
 		{"good", one(healthy("a", "A"), healthy("b", "B")), nil, "Everything is up to date."},
 		{"backfill", one(healthy("a", "A"), backfilling()), nil, "Backfill under way, 12 min left."},
+		{"deep run", one(healthy("a", "A"), deep()), nil, "Everything is up to date."},
 		{"starting", one(syncer.SourceStatus{Name: "a", State: syncer.StateStarting}), nil, "Getting under way."},
 		{"one refused", one(refused()), nil, "The source needs attention."},
 		{"one of two", one(refused(), healthy("a", "A")), nil, "1 of 2 sources needs attention."},
@@ -82,7 +83,7 @@ func TestTroubleComesFirst(t *testing.T) {
 	for _, c := range p.Cards {
 		names = append(names, c.Name)
 	}
-	if got := strings.Join(names, " "); got != "bistro corner trattoria ancora" {
+	if got := strings.Join(names, " "); got != "bistro corner trattoria ancora bodega" {
 		t.Errorf("order = %s", got)
 	}
 	bistro := p.Cards[0]
@@ -153,5 +154,26 @@ func TestTheWayBackOfTotalsTellsItsDay(t *testing.T) {
 	p := newProgress(&syncer.Progress{Walk: "totals", Pages: 2, Rows: 1840, Reached: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)})
 	if p.Text != "1,840 rows, back to 2026-03-01" {
 		t.Errorf("%+v", p)
+	}
+}
+
+func TestADeepRunIsShownWithItsForecast(t *testing.T) {
+	p := newView(syncer.Status{Now: noon, Sources: []syncer.SourceStatus{deep()}}, About{}, asked{})
+	daily, products := p.Cards[0].Streams[7].Progress, p.Cards[0].Streams[8].Progress
+	if daily.Percent != 33 || daily.Text != "deep run: 4 of 12 questions · 16 s left" {
+		t.Errorf("%+v", daily)
+	}
+	if products.Percent != 100 || products.Text != "deep run: 2 days differ, asked again in 2 min" {
+		t.Errorf("%+v", products)
+	}
+	if f := p.Facts[len(p.Facts)-1]; f != (fact{"Deep run", "2 min left", "9 questions to go"}) || p.Cards[0].State.Tone != toneGood {
+		t.Errorf("%+v, %+v", f, p.Cards[0].State)
+	}
+	if l := newLine(noon, &syncer.SourceStatus{State: syncer.StateRunning, Streams: deep().Streams[7:8]}); l.Text != daily.Text {
+		t.Errorf("%+v", l)
+	}
+	p = newView(syncer.Status{Now: noon, Sources: []syncer.SourceStatus{deep(), backfilling()}}, About{}, asked{})
+	if f := p.Facts[2]; f != (fact{"Backfill", "12 min left", "1,430 requests to go"}) {
+		t.Errorf("%+v", f)
 	}
 }

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-sync/larder/internal/app"
+)
+
+// The forms of what a comparison finds (--format).
+const (
+	formatText = "text"
+	formatJSON = "json" // one object on a line, at last one of the kind summary
+)
+
+func formatFlag(cmd *cobra.Command, format *string) {
+	cmd.Flags().StringVar(format, "format", formatText, "`form` of what is found: text or json")
+}
+
+func checkFormat(format string) error {
+	if format != formatText && format != formatJSON {
+		return app.UsageError(fmt.Errorf("--format %q is unknown; known are %s, %s", format, formatText, formatJSON))
+	}
+	return nil
+}
+
+// printer prints what a comparison finds.
+type printer struct {
+	out  io.Writer
+	json bool
+	err  error // the first of writing
+}
+
+func (p *printer) failed(err error) {
+	if err != nil && p.err == nil {
+		p.err = fmt.Errorf("print: %w", err)
+	}
+}
+
+func (p *printer) printf(format string, args ...any) {
+	_, err := fmt.Fprintf(p.out, format, args...)
+	p.failed(err)
+}
+
+// line prints a value as JSON on a line of its own.
+func (p *printer) line(v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		p.failed(err)
+		return
+	}
+	p.printf("%s\n", b)
+}
+
+// table prints what rows writes, cells between tabs, in columns.
+func (p *printer) table(rows func(w io.Writer)) {
+	t := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	rows(t)
+	p.failed(t.Flush())
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer"
+)
+
+func TestReconcileInJSON(t *testing.T) {
+	h := newHouse(t)
+	h.configure(quiet + local("embedded:./data"))
+	h.want(2, `--format "xml" is unknown`, "reconcile", "--format", "xml")
+	h.want(2, `from "soon" is no day`, "reconcile", "--from", "soon", "--format", "xml")
+	h.want(0, "ok", "sync")
+	if r := h.want(0, "", "reconcile", "--format", "json"); strings.Count(r.out, "\n") != 1 || !strings.HasPrefix(r.out, `{"kind":"summary"`) {
+		t.Errorf("nothing differs:\n%s", r.out)
+	}
+	h.key(sandbox.RoleSales)
+	if err := h.UpdateKey(h.Key(0, sandbox.RoleSales).Value, func(k *sandbox.Key) { k.Scopes = []string{"menu:read"} }); err != nil {
+		t.Fatal(err)
+	}
+	var summary struct {
+		Kind    string
+		Sources []struct{ Source, Error string }
+	}
+	r := h.want(1, "needs sales:read", "reconcile", "--format", "json")
+	if err := json.Unmarshal([]byte(r.out), &summary); err != nil || len(summary.Sources) != 1 || summary.Sources[0].Source != "bistro" || summary.Sources[0].Error == "" {
+		t.Errorf("%v, %+v", err, summary)
+	}
+}
+
+func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
+	asked := time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
+	report := syncer.ReconcileReport{Sources: []syncer.SourceReconcile{{
+		Source: "bistro", From: "2026-03-01", To: "2026-03-29", Steps: 4, Asked: 4, Proven: 9, Drift: 1, Unproven: 1,
+		Open: []sinks.Verdict{
+			{Day: "2026-03-28", Subject: sinks.SubjectDaily, Verdict: sinks.VerdictDrift, Requests: 3, AskedAt: asked, OrderIDs: []string{"o1"},
+				Differences: []sinks.Difference{{Figure: "net_sales", Service: "99999999999999999.10", Mirror: "0.30"}}},
+			{Day: "2026-03-29", Location: "l1", Subject: sinks.SubjectDaily, Verdict: sinks.VerdictUnproven, Reason: "no answer", AskedAt: asked},
+		},
+	}, {Source: "bar", Err: errors.New("key refused")}}}
+	var out strings.Builder
+	printReconciled(&printer{out: &out, json: true}, report, nil)
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	want := []string{
+		`{"kind":"verdict","source":"bistro","location":"","day":"2026-03-28","subject":"daily","verdict":"drift",` +
+			`"differences":[{"figure":"net_sales","service":"99999999999999999.10","mirror":"0.30"}],"order_ids":["o1"],"requests":3,"asked_at":"2026-03-29T12:00:00Z"}`,
+		`{"kind":"verdict","source":"bistro","location":"l1","day":"2026-03-29","subject":"daily","verdict":"unproven",` +
+			`"requests":0,"reason":"no answer","asked_at":"2026-03-29T12:00:00Z"}`,
+		`{"kind":"summary","started_at":"0001-01-01T00:00:00Z","finished_at":"0001-01-01T00:00:00Z","sources":[` +
+			`{"source":"bistro","from":"2026-03-01","to":"2026-03-29","questions":4,"asked":4,"proven":9,"healed":0,"drift":1,"unsettled":0,"unproven":1},` +
+			`{"source":"bar","from":"","to":"","questions":0,"asked":0,"proven":0,"healed":0,"drift":0,"unsettled":0,"unproven":0,"error":"key refused"}]}`,
+	}
+	if !slices.Equal(lines, want) {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), strings.Join(want, "\n"))
+	}
+}
+
+func TestAReconciliationTellsItsQuestions(t *testing.T) {
+	soon := time.Now().Add(time.Hour)
+	r := syncer.ReconcileReport{Sources: []syncer.SourceReconcile{
+		{Source: "starting"},
+		{Source: "asking", Steps: 240, Asked: 12, ExpectedLeft: syncer.Seconds(456 * time.Second)},
+		{Source: "differing", Steps: 24, Asked: 12, Suspects: 1, SettlesAt: soon, ExpectedLeft: syncer.Seconds(24 * time.Second)},
+		{Source: "waiting", Steps: 24, Asked: 24, Suspects: 3, SettlesAt: soon, ExpectedLeft: syncer.Seconds(140 * time.Second)},
+		{Source: "again", Steps: 24, Asked: 24, Suspects: 3, SettlesAt: time.Now()},
+		{Source: "ended", Steps: 24, Asked: 24, State: syncer.StateRunning},
+	}}
+	want := []string{
+		"asking: 12 of 240 questions, 7m36s left", "differing: 12 of 24 questions, 24s left, 1 day differs",
+		"waiting: 3 days differ, asked again in 2m20s", "again: 3 days differ, asked again now",
+	}
+	var out strings.Builder
+	p := &progress{out: &out}
+	p.tell(comparisonsOf(r), len(r.Sources))
+	if got := strings.Split(strings.TrimSpace(out.String()), "\n"); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if p.tell(comparisonsOf(r), len(r.Sources)); strings.Count(out.String(), "\n") != len(want) {
+		t.Errorf("told again at once:\n%s", out.String())
+	}
+}

@@ -1,0 +1,159 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+)
+
+// A deep run asks for the last 92 days, overall and of each location (DESIGN §7). With
+// many locations, or a small share of the limits, that takes minutes, and the turns of
+// yesterday and today go on meanwhile: its questions stand in a lane below theirs, and
+// between two of them the stream's guard is free.
+
+// asking is how far a run of questions to the heavy routes is.
+type asking struct {
+	began       time.Time
+	asked, left int
+	pace        pace
+}
+
+func askingFor(questions int) asking {
+	a := asking{began: time.Now(), left: questions}
+	a.pace.page(a.began)
+	return a
+}
+
+// answered counts a question.
+func (a *asking) answered() {
+	a.asked, a.left = a.asked+1, a.left-1
+	a.pace.page(time.Now())
+}
+
+// expect is how long the rest will take while so many other questions are asked beside
+// it: as the limits let them pass or as they are answered, whichever is slower.
+func (a *asking) expect(l *link, beside int) time.Duration {
+	if a.left <= 0 {
+		return 0
+	}
+	return max(l.expectDeep(a.left+beside), a.pace.left(uint64(a.left)))
+}
+
+// deepRun is a deep run under way.
+type deepRun struct {
+	asking
+	// suspects are the days that differed at first sight, and are asked for again at
+	// settles.
+	suspects int
+	settles  time.Time
+}
+
+// proveDeep is the turn of the last 92 days, and of each location. One at a time.
+func (st *stream) proveDeep(ctx context.Context) error {
+	if !st.deep.try() {
+		return nil
+	}
+	defer st.deep.free()
+	defer st.deepIs(nil)
+	return st.prove(ctx, st.askDeep, true)
+}
+
+// deepIs notes how far a deep run is, nil when none is under way.
+func (st *stream) deepIs(run *deepRun) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.proofs.run = run
+}
+
+// askDeep asks for the last 92 days, and for those of each location where the stream
+// has them, and stores what is found after each question. A location that is refused
+// holds up no other.
+func (st *stream) askDeep(ctx context.Context, b *bracket) error {
+	b.deep = true
+	locations := st.deepLocations()
+	run := &deepRun{asking: askingFor(len(locations))}
+	st.deepIs(run)
+	var refused error
+	for _, l := range locations {
+		if err := b.await(ctx); err != nil {
+			return err
+		}
+		err := st.exclusive(ctx, st.guard, func(ctx context.Context) error { return st.askDeeply(ctx, b, l) })
+		if err != nil && !refuses(l, err) {
+			return err
+		}
+		refused = errors.Join(refused, err)
+		st.mu.Lock()
+		run.answered()
+		st.mu.Unlock()
+	}
+	suspects := b.doubtful()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	run.suspects, run.settles = daysOf(suspects), newestAsk(suspects).Add(st.source.syncer.opts.SettleAfter)
+	run.left = len(spansCovering(suspects))
+	return refused
+}
+
+// askDeeply asks one question of a deep run.
+func (st *stream) askDeeply(ctx context.Context, b *bracket, location string) error {
+	known := len(b.found)
+	asked := st.totalsBack(ctx, b, maxRange-1, []string{location})
+	return errors.Join(asked, st.conclude(ctx, st.unhealed(b.found[known:])))
+}
+
+// daysOf is how many days proofs are about.
+func daysOf(proofs ...[]dayProof) int {
+	days := map[api.Date]bool{}
+	for _, some := range proofs {
+		for _, p := range some {
+			days[p.day] = true
+		}
+	}
+	return len(days)
+}
+
+// owesDeep tells whether a deep run is to be made up for.
+func (st *stream) owesDeep() bool {
+	st.mu.Lock()
+	owed := st.proofs.owed
+	st.mu.Unlock()
+	return owed && st.notComparable() == nil
+}
+
+// deepLeft is how many questions of a deep run under way are left.
+func (st *stream) deepLeft() int {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.proofs.run == nil {
+		return 0
+	}
+	return st.proofs.run.left
+}
+
+// deepProgress tells how far the deep run is and how long it will take, nil when none
+// is under way. The streams of totals share the heavy limit, and take turns.
+func (st *stream) deepProgress() *Progress {
+	own, beside := st.deepLeft(), 0
+	for _, other := range st.source.active(totalsKind) {
+		if other != st {
+			beside += min(other.deepLeft(), own)
+		}
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	run := st.proofs.run
+	if run == nil {
+		return nil
+	}
+	left := run.expect(st.source.link, beside)
+	if run.suspects > 0 {
+		left += max(time.Until(run.settles), 0)
+	}
+	return &Progress{
+		Walk: WalkDeep, StartedAt: run.began, Pages: uint64(run.asked), RequestsLeft: uint64(run.left),
+		ExpectedLeft: Seconds(left), Suspects: run.suspects,
+	}
+}

@@ -1,0 +1,267 @@
+package syncer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox"
+)
+
+// heavyRequest is a question to one of the two routes of totals.
+type heavyRequest struct {
+	app, route string
+	at         time.Time
+	deep       bool // about 92 days
+	recent     bool // about yesterday and today
+}
+
+// heavy are the questions among requests, in order of time.
+func heavy(requests []sandbox.Request) []heavyRequest {
+	var all []heavyRequest
+	for _, r := range requests {
+		if r.Route != "/sales/daily" && r.Route != "/sales/products" {
+			continue
+		}
+		today := dayOf(r.At)
+		all = append(all, heavyRequest{
+			app: r.App, route: r.Route, at: r.At,
+			deep:   strings.Contains(r.URI, "from="+daysBefore(today, maxRange-1)),
+			recent: strings.Contains(r.URI, "from="+daysBefore(today, 1)),
+		})
+	}
+	return all
+}
+
+// crowded is the most of the instants that lie within a span of time.
+func crowded(instants []time.Time, within time.Duration) int {
+	instants = slices.SortedFunc(slices.Values(instants), time.Time.Compare)
+	most, first := 0, 0
+	for i, at := range instants {
+		for at.Sub(instants[first]) >= within {
+			first++
+		}
+		most = max(most, i-first+1)
+	}
+	return most
+}
+
+// lateTurns are the turns of yesterday and today, of both routes, that were not asked
+// for within so long. Every source has one key.
+func (w *world) lateTurns(asked []heavyRequest, from, to time.Time, within time.Duration) (turns int, late []string) {
+	const recorded = time.Millisecond // the sandbox notes instants to the microsecond
+	for _, k := range w.box.Keys() {
+		if k.Role != sandbox.RoleMain {
+			continue
+		}
+		name := fmt.Sprintf("r%d", k.Business)
+		for due := w.syncer.timetable().next(jobTotals, name, from); due.Before(to); due = w.syncer.timetable().next(jobTotals, name, due) {
+			for _, route := range []string{"/sales/daily", "/sales/products"} {
+				turns++
+				if !slices.ContainsFunc(asked, func(r heavyRequest) bool {
+					return r.app == k.AppID && r.route == route && r.recent && !r.at.Before(due.Add(-recorded)) && r.at.Before(due.Add(within))
+				}) {
+					late = append(late, fmt.Sprintf("%s %s at %s", name, route, due.UTC().Format(time.TimeOnly)))
+				}
+			}
+		}
+	}
+	return turns, late
+}
+
+// TestDeepRunsOfManySourcesAreSpread runs the night of 30 restaurants with 10 locations
+// each, in one process.
+func TestDeepRunsOfManySourcesAreSpread(t *testing.T) {
+	const restaurants, locations = 30, 10
+	inWorld(t, sandbox.Options{
+		Seed: 41, Businesses: restaurants, LocationsPer: locations, ProductsPer: 4, Orders: 80, Days: 20, Record: true,
+		Algorithm: sandbox.AlgorithmSliding,
+	}, func(t *testing.T, w *world) {
+		w.schedule.Incremental = "@every 2m" // the deep runs walk the orders by themselves
+		w.run()
+		w.until("backfill", time.Hour, w.filled)
+		begins := time.Date(2000, 1, 1, 3, 30, 0, 0, bucharest())
+		time.Sleep(time.Until(begins))
+		synctest.Wait()
+		before := len(w.box.Requests())
+		time.Sleep(75 * time.Minute)
+		synctest.Wait()
+		asked := heavy(w.box.Requests()[before:])
+
+		byApp, starts, ends := map[string][]time.Time{}, []time.Time{}, map[string]time.Time{}
+		deep := map[string]int{}
+		for _, r := range asked {
+			byApp[r.app] = append(byApp[r.app], r.at)
+			if !r.deep {
+				continue
+			}
+			if deep[r.app]++; deep[r.app] == 1 {
+				starts = append(starts, r.at)
+			}
+			ends[r.app] = r.at
+		}
+		if len(deep) != restaurants {
+			t.Errorf("%d of %d restaurants had their deep run", len(deep), restaurants)
+		}
+		for app, n := range deep {
+			if n != locations+2 { // overall, each location, and the products
+				t.Errorf("%s: %d questions of a deep run", app, n)
+			}
+			if n := crowded(byApp[app], time.Minute); n > 30 {
+				t.Errorf("%s: %d heavy requests in a minute", app, n)
+			}
+			if n := crowded(byApp[app], 10*time.Second); n > 8 {
+				t.Errorf("%s: %d heavy requests in ten seconds: not spread", app, n)
+			}
+		}
+		if spread := slices.MaxFunc(starts, time.Time.Compare).Sub(slices.MinFunc(starts, time.Time.Compare)); spread < 45*time.Minute {
+			t.Errorf("all deep runs begin within %s", spread)
+		}
+		if n := crowded(starts, time.Minute); n > 4 {
+			t.Errorf("%d deep runs begin within a minute", n)
+		}
+		if n := w.box.Stats().RateLimited; n != 0 {
+			t.Errorf("%d answers were 429", n)
+		}
+		turns, late := w.lateTurns(asked, begins, begins.Add(74*time.Minute), 5*time.Second)
+		if len(late) > 0 || turns < 2*4*restaurants {
+			t.Errorf("%d of %d turns came late: %v", len(late), turns, late)
+		}
+		for _, s := range w.syncer.Status().Sources {
+			if s.Proof == nil || s.Proof.DriftDays+s.Proof.OpenDays > 0 || s.Proof.ProvenUntil < "1999-12-31" {
+				t.Errorf("%s: %+v", s.Name, s.Proof)
+			}
+		}
+		t.Logf("%d questions; at most %d runs begin within a minute", len(asked), crowded(starts, time.Minute))
+	})
+}
+
+// A fifth of the limits is 6 questions a minute, of which the turns need two: the deep
+// run of ten locations takes three minutes, and they go on meanwhile.
+func TestTheTurnsGoOnBesideADeepRun(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 42, LocationsPer: 10, ProductsPer: 4, Orders: 300, Days: 20, Record: true}, func(t *testing.T, w *world) {
+		w.edit = func(s *Source) { s.BudgetShare = 0.2 }
+		w.schedule = Schedule{Reconcile: "@every 1m", ReconcileDeep: "30 2 * * *"}
+		w.run()
+		w.until("backfill", time.Hour, w.filled)
+		w.until("a deep run", 3*time.Hour, func() bool { return w.stream(streamDaily).Progress != nil })
+		began, before := time.Now(), len(w.box.Requests())
+		w.until("its end", time.Hour, func() bool { return w.stream(streamDaily).Progress == nil })
+		took := time.Since(began)
+		if took < 2*time.Minute || took > 5*time.Minute {
+			t.Errorf("the deep run took %s", took)
+		}
+		time.Sleep(time.Minute)
+		turns, late := w.lateTurns(heavy(w.box.Requests()[before:]), began, began.Add(took), 21*time.Second)
+		if len(late) > 0 || turns < 4 {
+			t.Errorf("%d of %d turns came late: %v", len(late), turns, late)
+		}
+		if n := w.box.Stats().RateLimited; n != 0 {
+			t.Errorf("%d answers were 429", n)
+		}
+	})
+}
+
+// left is how many questions about 92 days of a route were asked, of requests.
+func left(requests []sandbox.Request, route string) (n int) {
+	for _, r := range heavy(requests) {
+		if r.deep && r.route == route {
+			n++
+		}
+	}
+	return n
+}
+
+func TestTheForecastOfADeepRunIsExact(t *testing.T) {
+	for _, latency := range []time.Duration{50 * time.Millisecond, 900 * time.Millisecond} {
+		t.Run(fmt.Sprint(latency), func(t *testing.T) {
+			inWorld(t, sandbox.Options{
+				Seed: 43, LocationsPer: 40, ProductsPer: 2, Orders: 300, Days: 20, Record: true,
+				Faults: []sandbox.Fault{{Kind: sandbox.FaultLatency, Probability: 1, Delay: latency}},
+			}, func(t *testing.T, w *world) {
+				w.run()
+				w.until("backfill", time.Hour, w.filled)
+				w.until("a deep run", 5*time.Hour, func() bool {
+					p := w.stream(streamDaily).Progress
+					return p != nil && p.Pages >= 5
+				})
+				p, asked, before := *w.stream(streamDaily).Progress, time.Now(), len(w.box.Requests())
+				if p.Walk != WalkDeep || p.Pages+p.RequestsLeft != 41 || w.stream(streamDaily).State != StateRunning {
+					t.Errorf("%+v, %s", p, w.stream(streamDaily).State)
+				}
+				w.until("its end", time.Hour, func() bool { return w.stream(streamDaily).Progress == nil })
+				took := time.Since(asked)
+				// One may be under way at the instant at which it was read.
+				if n := left(w.box.Requests()[before:], "/sales/daily"); n != int(p.RequestsLeft) && n != int(p.RequestsLeft)-1 {
+					t.Errorf("%d questions were left, and %d asked", p.RequestsLeft, n)
+				}
+				t.Logf("said %s, took %s", p.ExpectedLeft, took)
+				if ratio := float64(took) / float64(p.ExpectedLeft); ratio < 0.9 || ratio > 1.1 {
+					t.Errorf("expected %s, took %s", p.ExpectedLeft, took)
+				}
+			})
+		})
+	}
+}
+
+func TestADeepRunTellsWhatDiffersAtFirstSight(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 44, Orders: 600, Days: 20}, func(t *testing.T, w *world) {
+		business := w.proven()
+		w.store.EditColumn(streamOrders, business, w.liveOrders(business, daysAgo(10))[0], "totals_tip", `"7.77"`)
+		time.Sleep(time.Until(w.syncer.timetable().next(jobTotalsDeep, "r0", time.Now())))
+		w.until("a suspect", 5*time.Minute, func() bool {
+			p := w.stream(streamDaily).Progress
+			return p != nil && p.Suspects > 0
+		})
+		// The day is asked for again, overall and of its location.
+		p := w.stream(streamDaily).Progress
+		if p.Suspects != 1 || p.RequestsLeft != 2 || p.ExpectedLeft < Seconds(settleAfter-10*time.Second) || p.ExpectedLeft > Seconds(settleAfter+10*time.Second) {
+			t.Errorf("%+v", p)
+		}
+		w.until("the end", 10*time.Minute, func() bool { return w.stream(streamDaily).Progress == nil })
+		if n := w.wrongOrders(); n > 0 {
+			t.Errorf("%d orders are wrong", n)
+		}
+	})
+}
+
+func TestTheForecastOfAReconciliation(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 45, LocationsPer: 30, ProductsPer: 2, Orders: 300, Days: 20, Record: true}, func(t *testing.T, w *world) {
+		w.run()
+		w.until("backfill", time.Hour, w.filled)
+		time.Sleep(20 * time.Minute) // what a start has asked is no guide
+		var said Seconds
+		var at time.Time
+		last := SourceReconcile{}
+		report, err := w.syncer.Reconcile(context.Background(), ReconcileRequest{}, func(r ReconcileReport) {
+			if last = r.Sources[0]; at.IsZero() && last.Asked >= 5 {
+				said, at = last.ExpectedLeft, time.Now()
+			}
+		})
+		if err != nil || report.Err() != nil {
+			t.Fatal(err, report.Err())
+		}
+		if last.Asked != last.Steps || last.Steps != 32 || last.ExpectedLeft != 0 {
+			t.Errorf("%+v", last)
+		}
+		took := time.Since(at)
+		t.Logf("said %s, took %s", said, took)
+		if ratio := float64(took) / float64(said); ratio < 0.9 || ratio > 1.1 {
+			t.Errorf("expected %s, took %s", said, took)
+		}
+	})
+}
+
+// daysBefore is a day so many days before another.
+func daysBefore(day api.Date, n int) string {
+	before, err := addDays(day, -n)
+	if err != nil {
+		panic(err) // dayOf gives days only
+	}
+	return string(before)
+}
