@@ -39,8 +39,9 @@ type heal struct {
 	extra  int    // requests left beside the pages of the day
 	looks  uint64 // how often the day was asked for again
 	ids    []string
-	// What stays as it is, and why.
-	left []string
+	// What stays as it is.
+	left []string // more than are asked for
+	lost []string // of locations that the key does not have now
 	run  sinks.Run
 }
 
@@ -156,7 +157,7 @@ func (h *heal) lookAgain(ctx context.Context, st *stream, drifts []dayProof) (no
 // than before, is a suspect again: orders of it may be on their way.
 func (h *heal) verdict(before, now dayProof, err error) dayProof {
 	now.requests = before.requests + h.run.Requests + h.looks
-	now.ids = append(slices.Clone(h.ids), h.left...)
+	now.ids = slices.Concat(h.ids, h.left, h.lost)
 	switch {
 	case err != nil && (api.IsTemporary(err) || errors.Is(err, errIncomparable)):
 		now.verdict, now.differences, now.cut = sinks.VerdictUnsettled, before.differences, true
@@ -178,6 +179,9 @@ func (h *heal) verdict(before, now dayProof, err error) dayProof {
 func (h *heal) reason() string {
 	if len(h.left) > 0 {
 		return fmt.Sprintf("%d rows of the mirror are not in the service's list of the day; that is more than are asked for one by one, so none was removed: larder sync --full", len(h.left))
+	}
+	if len(h.lost) > 0 {
+		return fmt.Sprintf("%d rows of the mirror are of locations that the key does not have now, so they are left to the next full resync: larder sync --full", len(slices.Compact(slices.Sorted(slices.Values(h.lost)))))
 	}
 	var bad []string
 	for _, id := range h.ids {

@@ -202,11 +202,20 @@ func (h *heal) live(ctx context.Context, q sinks.LiveQuery, location string) ([]
 	return slices.DeleteFunc(rows, func(r sinks.LiveRow) bool { return location != "" && r.Location != location }), nil
 }
 
+// sees tells whether 404 about an order of the location says that it is gone: the key
+// has the location still. Rows of a lost one are the sweep's, with its guard.
+func (h *heal) sees(ctx context.Context, location string) (bool, error) {
+	s := h.orders.source
+	if err := s.refresh(ctx); err != nil {
+		return false, err
+	}
+	return location == "" || slices.Contains(h.orders.usable(s.identity()), location), nil
+}
+
 // askFor asks for rows one by one. What the service does not have is buried below the
 // version with which the healing began: a row that came since lives.
 func (h *heal) askFor(ctx context.Context, rows []sinks.LiveRow) error {
 	st := h.orders
-	usable := st.usable(st.source.identity())
 	for _, r := range rows {
 		if h.extra == 0 {
 			return nil
@@ -219,13 +228,16 @@ func (h *heal) askFor(ctx context.Context, rows []sinks.LiveRow) error {
 		}
 		h.run.Requests++
 		reason, raw, err := st.confirm(ctx, h.lane(), in, r.ID)
+		seen := true
+		if err == nil && reason == reasonGone {
+			seen, err = h.sees(ctx, r.Location)
+		}
 		switch {
 		case err != nil:
 			return err
+		case !seen:
+			h.lost = append(h.lost, r.ID)
 		case reason != "":
-			if reason == reasonGone { // of a row of a lost location, 404 does not say why
-				reason = goneReason(usable, r)
-			}
 			if st.maybeBad(r.ID) {
 				in.release(r.ID)
 			}

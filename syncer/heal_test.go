@@ -299,6 +299,42 @@ func TestRefundsOfALocationThatIsNotActiveAreNotAskedFor(t *testing.T) {
 	})
 }
 
+// TestOrdersOfALocationThatTheKeyHasLostAreNotBuried: that is the sweep's, which holds
+// when it is much.
+func TestOrdersOfALocationThatTheKeyHasLostAreNotBuried(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 49, Orders: 100, Days: 4, Readings: sandbox.Readings{InactiveRowsHidden: true}}, func(t *testing.T, w *world) {
+		w.once(Selection{})
+		restaurant, s, day := w.box.Restaurant(0), w.syncer.served()[0], daysAgo(2)
+		live := len(w.liveOrders(restaurant.ID(), day))
+		w.store.Copy(streamOrders, restaurant.ID(), w.ordersOf(day, restaurant.LocationIDs()[0])[0], "a copy")
+		closed := restaurant.LocationIDs()[1]
+		if err := restaurant.SetLocationActive(closed, false); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(freshKey)
+		h := s.stream(streamDaily).newHeal(api.Date(day), nil)
+		if err := h.walkDay(t.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(w.liveOrders(restaurant.ID(), day)); n != live {
+			t.Errorf("%d orders live, want %d", n, live)
+		}
+		if lost := w.ordersOf(day, closed); len(lost) == 0 || !slices.Equal(h.lost, lost) || !strings.Contains(h.reason(), "does not have now") {
+			t.Errorf("%d orders left, want %d: %s", len(h.lost), len(lost), h.reason())
+		}
+	})
+}
+
+// ordersOf are the mirrored live orders of a day and a location.
+func (w *world) ordersOf(day, location string) (ids []string) {
+	for _, id := range w.liveOrders(w.box.Restaurant(0).ID(), day) {
+		if w.store.Row(streamOrders, w.box.Restaurant(0).ID(), id).Location == location {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 // TestRowsLeftByTwoWalksAreNamedOnce: more than are asked for one by one.
 func TestRowsLeftByTwoWalksAreNamedOnce(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 48, Orders: 100, Days: 4}, func(t *testing.T, w *world) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -199,8 +200,11 @@ func verdictRows(t io.Writer, r syncer.ReconcileReport) {
 	}
 }
 
-// figuresShown bounds the figures printed of one verdict.
-const figuresShown = 20
+// figuresShown and idsShown bound what is printed of one verdict.
+const (
+	figuresShown = 20
+	idsShown     = 10
+)
 
 func printVerdict(t io.Writer, source string, v sinks.Verdict) {
 	row := fmt.Sprintf("%s\t%s\t%s\t%s\t%s", source, v.Day, orDash(v.Location), v.Subject, v.Verdict)
@@ -211,8 +215,15 @@ func printVerdict(t io.Writer, source string, v sinks.Verdict) {
 	for i, d := range v.Differences {
 		if i == figuresShown {
 			fmt.Fprintf(t, "%s\t%d more figures\t\t\n", row, len(v.Differences)-i)
-			return
+			break
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", row, d.Figure, d.Service, d.Mirror)
 	}
+	if v.Verdict != sinks.VerdictDrift {
+		return
+	}
+	if ids := v.OrderIDs; len(ids) > 0 {
+		fmt.Fprintf(t, "%s\tof orders %s\n", row, strings.Join(ids[:min(len(ids), idsShown)], ", "))
+	}
+	fmt.Fprintf(t, "%s\t%s\n", row, v.Reason)
 }
