@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
@@ -184,9 +185,12 @@ func (h *heal) weekBefore(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		before := h.run.Requests
+		before, known := h.run.Requests, len(h.ids)
 		err = h.walk(ctx, day, "", h.extra)
-		h.extra -= int(h.run.Requests - before) //nolint:gosec // a few requests
+		h.extra -= int(h.run.Requests - before)       //nolint:gosec // a few requests
+		if mended := h.ids[known:]; len(mended) > 0 { // which that day's own verdict tells
+			h.orders.source.healed[day] = repair{at: time.Now(), ids: fewIDs(slices.Clone(mended))}
+		}
 		if err != nil && !errors.Is(err, errPages) {
 			return err
 		}

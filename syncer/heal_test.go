@@ -138,6 +138,25 @@ func TestTheFirstDaysAreHealedToo(t *testing.T) {
 	})
 }
 
+// TestWhatAnotherDayMendsIsHealedToo: the week before a refund is walked, and a day of
+// it may be the other stream's suspect.
+func TestWhatAnotherDayMendsIsHealedToo(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 50, Orders: 200, Days: 12}, func(t *testing.T, w *world) {
+		w.once(Selection{})
+		business := w.box.Restaurant(0).ID()
+		id := w.liveOrders(business, daysAgo(5))[0]
+		row := w.store.Row(streamOrders, business, id)
+		w.store.EditColumn(streamOrders, business, id, "items.total", sameEach(len(readSold(row.Raw).Items), "0.01"))
+		s := w.syncer.served()[0]
+		if err := s.stream(streamDaily).newHeal(api.Date(daysAgo(3)), nil).weekBefore(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if done := s.healed[api.Date(daysAgo(5))]; len(s.healed) != 1 || !slices.Equal(done.ids, []string{id}) || w.wrongOrders() > 0 {
+			t.Errorf("order %s was wrong; healed %+v", id, s.healed)
+		}
+	})
+}
+
 func TestADriftThatCannotBeHealedEndsAsAnAlert(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 34, Orders: 600, Days: 10, Record: true}, func(t *testing.T, w *world) {
 		business := w.proven()

@@ -108,7 +108,7 @@ func measureVerify(ctx context.Context, r *report, d *daemon) error {
 
 // runVerify runs the command and reads its summary. That rows differ is no error.
 func runVerify(ctx context.Context, d *daemon, into *verified) error {
-	cmd := exec.CommandContext(ctx, "bin/larder", "verify", "--config", d.config, "--format", "json")
+	cmd := exec.CommandContext(ctx, "bin/larder", "verify", "--stream", "sales_orders", "--config", d.config, "--format", "json")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil && cmd.ProcessState.ExitCode() != 1 {
