@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/app"
+	"github.com/larder-sync/larder/syncer"
 )
 
 func demoCommand(g *globals) *cobra.Command {
@@ -85,6 +86,7 @@ func printDemo(w io.Writer, i app.DemoInfo, once bool) {
 	}
 	fmt.Fprintf(w, "\nMirrored %d rows of %d restaurants with %d requests in %s; %d answers were 429.\n",
 		rows, len(i.Status.Sources), requests, i.Took.Round(100*time.Millisecond), limited)
+	printDemoProof(w, i.Proof)
 	if once {
 		return
 	}
@@ -95,6 +97,26 @@ func printDemo(w io.Writer, i app.DemoInfo, once bool) {
 	fmt.Fprintf(w, "  The sandbox API  %s\n", i.APIURL)
 	fmt.Fprintf(w, "\nA first query, from another terminal:\n\n  %s sql --config %s \\\n    '%s'\n", self(), near(i.Config), demoQuery)
 	fmt.Fprintf(w, "\nNew orders keep coming in. Ctrl-C stops.\n")
+}
+
+// printDemoProof tells what came of comparing every day with the service's totals.
+func printDemoProof(w io.Writer, r syncer.ReconcileReport) {
+	if len(r.Sources) == 0 {
+		return
+	}
+	var equal, moving uint64
+	for _, s := range r.Sources {
+		equal += s.Proven + s.Healed
+		moving += s.Unsettled
+	}
+	fmt.Fprintf(w, "Compared every day with the service's own totals, overall, by location and by product: %d equal, %d differ", equal, r.Drift())
+	if moving > 0 {
+		fmt.Fprintf(w, ", %d moved meanwhile", moving)
+	}
+	if n := r.Unproven(); n > 0 {
+		fmt.Fprintf(w, ", %d could not be compared", n)
+	}
+	fmt.Fprintln(w, ".")
 }
 
 // self is how to call this program from here.
