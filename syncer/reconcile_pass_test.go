@@ -102,7 +102,7 @@ func TestNothingComparedIsNoProof(t *testing.T) {
 		if err := s.refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		p := &reconcilePass{report: ReconcileReport{Sources: make([]SourceReconcile, 1)}}
+		p := &reconcilePass{asking: make([]asking, 1), report: ReconcileReport{Sources: make([]SourceReconcile, 1)}}
 		today := dayOf(time.Now())
 		if _, err := p.ask(t.Context(), 0, question{s.stream(streamDaily), span{from: today, to: today}}); !errors.Is(err, errIncomparable) {
 			t.Errorf("a location whose orders are not mirrored: %v", err)
