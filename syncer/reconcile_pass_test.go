@@ -102,7 +102,7 @@ func TestNothingComparedIsNoProof(t *testing.T) {
 		if err := s.refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		p := &reconcilePass{asking: make([]asking, 1), report: ReconcileReport{Sources: make([]SourceReconcile, 1)}}
+		p := onePass()
 		today := dayOf(time.Now())
 		if _, err := p.ask(t.Context(), 0, question{s.stream(streamDaily), span{from: today, to: today}}); !errors.Is(err, errIncomparable) {
 			t.Errorf("a location whose orders are not mirrored: %v", err)
@@ -113,7 +113,7 @@ func TestNothingComparedIsNoProof(t *testing.T) {
 // TestAReportStaysAsItWasRead: verdicts come in while somebody reads.
 func TestAReportStaysAsItWasRead(t *testing.T) {
 	st := &stream{def: &definition{name: streamDaily}}
-	p := &reconcilePass{report: ReconcileReport{Sources: make([]SourceReconcile, 1)}}
+	p := onePass()
 	drift := func(day api.Date) { p.count(0, st, []dayProof{{day: day, verdict: sinks.VerdictDrift}}) }
 	for n := range 5 {
 		drift(api.Date(fmt.Sprintf("2026-03-1%d", n)))
@@ -123,4 +123,9 @@ func TestAReportStaysAsItWasRead(t *testing.T) {
 	if now := p.picture().Sources[0].Open; read[0].Day != "2026-03-10" || now[0].Day != "2026-03-01" || len(now) != 6 {
 		t.Errorf("read %+v, now %+v", read, now)
 	}
+}
+
+// onePass is a pass of one source.
+func onePass() *reconcilePass {
+	return &reconcilePass{sources: []*source{{}}, asking: make([]asking, 1), report: ReconcileReport{Sources: make([]SourceReconcile, 1)}}
 }
