@@ -20,11 +20,7 @@ type asking struct {
 	pace        pace
 }
 
-func askingFor(questions int) asking {
-	a := asking{began: time.Now(), left: questions}
-	a.pace.page(a.began)
-	return a
-}
+func askingFor(questions int) asking { return asking{began: time.Now(), left: questions} }
 
 // answered counts a question.
 func (a *asking) answered() {

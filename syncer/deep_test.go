@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
 )
@@ -167,6 +169,29 @@ func TestTheTurnsGoOnBesideADeepRun(t *testing.T) {
 	})
 }
 
+// wantGauge looks for a value of a gauge among the metrics of the daily totals.
+func (w *world) wantGauge(name string, want float64) {
+	w.t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(gauges{w.syncer})
+	families, err := registry.Gather()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() != name || !strings.Contains(m.String(), streamDaily) {
+				continue
+			}
+			if got := m.GetGauge().GetValue(); got != want {
+				w.t.Errorf("%s is %v, want %v", name, got, want)
+			}
+			return
+		}
+	}
+	w.t.Errorf("no %s", name)
+}
+
 // left is how many questions about 92 days of a route were asked, of requests.
 func left(requests []sandbox.Request, route string) (n int) {
 	for _, r := range heavy(requests) {
@@ -191,6 +216,7 @@ func TestTheForecastOfADeepRunIsExact(t *testing.T) {
 					return p != nil && p.Pages >= 5
 				})
 				p, asked, before := *w.stream(streamDaily).Progress, time.Now(), len(w.box.Requests())
+				w.wantGauge("larder_walk_requests_left", float64(p.RequestsLeft))
 				if p.Walk != WalkDeep || p.Pages+p.RequestsLeft != 41 || w.stream(streamDaily).State != StateRunning {
 					t.Errorf("%+v, %s", p, w.stream(streamDaily).State)
 				}
