@@ -28,13 +28,13 @@ func (a *asking) answered() {
 	a.pace.page(time.Now())
 }
 
-// expect is how long the rest will take while so many other questions are asked beside
-// it: as the limits let them pass or as they are answered, whichever is slower.
-func (a *asking) expect(l *link, beside int) time.Duration {
+// expect is how long the rest will take: as the limits let it pass or as it is answered,
+// whichever is slower.
+func (a *asking) expect(l *link) time.Duration {
 	if a.left <= 0 {
 		return 0
 	}
-	return max(l.expectDeep(a.left+beside), a.pace.left(uint64(a.left)))
+	return max(l.expectDeep(a.left), a.pace.left(uint64(a.left)))
 }
 
 // deepRun is a deep run under way.
@@ -119,32 +119,16 @@ func (st *stream) owesDeep() bool {
 	return owed && st.notComparable() == nil
 }
 
-// deepLeft is how many questions of a deep run under way are left.
-func (st *stream) deepLeft() int {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if st.proofs.run == nil {
-		return 0
-	}
-	return st.proofs.run.left
-}
-
 // deepProgress tells how far the deep run is and how long it will take, nil when none
-// is under way. The streams of totals share the heavy limit, and take turns.
+// is under way.
 func (st *stream) deepProgress() *Progress {
-	own, beside := st.deepLeft(), 0
-	for _, other := range st.source.active(totalsKind) {
-		if other != st {
-			beside += min(other.deepLeft(), own)
-		}
-	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	run := st.proofs.run
 	if run == nil {
 		return nil
 	}
-	left := run.expect(st.source.link, beside)
+	left := run.expect(st.source.link)
 	if run.suspects > 0 {
 		left += max(time.Until(run.settles), 0)
 	}

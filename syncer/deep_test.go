@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/internal/sandbox"
 )
 
@@ -166,6 +167,9 @@ func TestTheTurnsGoOnBesideADeepRun(t *testing.T) {
 		if n := w.box.Stats().RateLimited; n != 0 {
 			t.Errorf("%d answers were 429", n)
 		}
+		if n := w.syncer.served()[0].link.key.Usage().Granted[budget.Deep]; n != 12 {
+			t.Errorf("%d questions stood behind the turns", n)
+		}
 	})
 }
 
@@ -203,7 +207,7 @@ func left(requests []sandbox.Request, route string) (n int) {
 }
 
 func TestTheForecastOfADeepRunIsExact(t *testing.T) {
-	for _, latency := range []time.Duration{50 * time.Millisecond, 900 * time.Millisecond} {
+	for _, latency := range []time.Duration{50 * time.Millisecond, 3 * time.Second} {
 		t.Run(fmt.Sprint(latency), func(t *testing.T) {
 			inWorld(t, sandbox.Options{
 				Seed: 43, LocationsPer: 40, ProductsPer: 2, Orders: 300, Days: 20, Record: true,

@@ -166,7 +166,7 @@ func (p *reconcilePass) picture() ReconcileReport {
 // expect is how long a source's questions will take; the caller holds the lock.
 func (p *reconcilePass) expect(i int) Seconds {
 	a, r := &p.asking[i], &p.report.Sources[i]
-	left := a.expect(p.sources[i].link, 0)
+	left := a.expect(p.sources[i].link)
 	if left > 0 && r.Asked == r.Steps {
 		left += max(time.Until(r.SettlesAt), 0)
 	}
