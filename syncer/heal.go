@@ -16,8 +16,10 @@ import (
 // and writes every row again. What is live on that day in the mirror below the version
 // with which that began was not shown by the service: it is asked for one by one, and
 // buried when the answer is 404. Refunds count on the day they were made, and belong to
-// orders of other days, which are asked for when the refunds differ. What differs after
-// that stays a drift, for a person to look at.
+// orders of other days: when the refunds differ, those that the mirror has are asked
+// for, and the others looked for among the orders that changed on that day or later, and
+// those of the week before. What differs after that stays a drift, for a person to look
+// at.
 
 // walkHeal names healing in runs and metrics. It has no checkpoint: the next run
 // begins anew.
@@ -117,7 +119,9 @@ func (h *heal) steps(drifts []dayProof) []step {
 	} else {
 		steps = append(steps, whole)
 	}
-	steps = append(steps, step{refundsDiffer, h.refundedOrders}, step{refundsDiffer, h.weekBefore})
+	for _, run := range []func(context.Context) error{h.refundedOrders, h.changesOfDay, h.weekBefore, h.changesSince} {
+		steps = append(steps, step{refundsDiffer, run})
+	}
 	if len(locations) > 0 && len(locations) < len(drifts) {
 		steps = append(steps, whole)
 	}

@@ -29,40 +29,50 @@ func (h *heal) walkLocations(ctx context.Context, locations []string) error {
 
 // walkDay writes the day's orders again and buries what the service does not have.
 func (h *heal) walkDay(ctx context.Context, location string) error {
-	if err := h.walk(ctx, h.day, location, int(h.most)); err != nil { //nolint:gosec // a count of orders
+	if err := h.walk(ctx, ordersOf(h.day, location), time.Time{}, int(h.most)); err != nil { //nolint:gosec // a count of orders
 		return err
 	}
 	return h.vanished(ctx, location)
 }
 
-// walk writes the orders of one day again, from at most so many pages.
-func (h *heal) walk(ctx context.Context, day api.Date, location string, most int) error {
+// ordersOf asks for the orders of one day.
+func ordersOf(day api.Date, location string) api.ListQuery {
+	return api.ListQuery{From: day, To: day, IncludeDeleted: true, LocationID: location, Limit: pageLimit}
+}
+
+// walk writes the orders of a list again, from at most so many pages. Unless until is
+// zero it ends behind the page that reaches it.
+func (h *heal) walk(ctx context.Context, q api.ListQuery, until time.Time, most int) error {
 	versions := h.orders.source.syncer.versions
 	first, pages := versions.take(pageLimit), 0
-	q := api.ListQuery{From: day, To: day, IncludeDeleted: true, LocationID: location, Limit: pageLimit}
 	for page, err := range api.SalesOrders.Pages(ctx, h.lane(), q) {
 		h.run.Requests++
 		if err != nil {
-			return fmt.Errorf("walk the orders of %s: %w", day, err)
+			return fmt.Errorf("walk the orders for %s: %w", h.day, err)
 		}
 		h.run.Pages++
-		if err := h.take(ctx, page, first); err != nil {
+		newest, err := h.take(ctx, page, first)
+		if err != nil {
 			return err
 		}
+		if !until.IsZero() && !newest.Before(until) {
+			return nil
+		}
 		if pages++; pages >= most && page.HasMore {
-			return fmt.Errorf("walk the orders of %s: %w", day, errPages)
+			return fmt.Errorf("walk the orders for %s: %w", h.day, errPages)
 		}
 		first = versions.take(pageLimit)
 	}
 	return nil
 }
 
-// take writes a page, and notes what differs from what is stored.
-func (h *heal) take(ctx context.Context, page api.Page, first uint64) error {
+// take writes a page, and notes what differs from what is stored. It returns when the
+// last of its rows to change did.
+func (h *heal) take(ctx context.Context, page api.Page, first uint64) (newest time.Time, err error) {
 	st := h.orders
 	stored, err := h.storedOf(ctx, page.Rows)
 	if err != nil {
-		return err
+		return newest, err
 	}
 	in := h.intake(len(page.Rows))
 	mapper, at := st.def.plan.NewMapper(), st.source.at(page.Date)
@@ -72,11 +82,12 @@ func (h *heal) take(ctx context.Context, page api.Page, first uint64) error {
 			version = st.source.syncer.versions.take(1)
 		}
 		t := in.row(mapper, raw, version, at, placed{})
+		newest = later(newest, t.updatedAt)
 		if t.bad || h.changed(raw, stored[t.id]) {
 			h.ids = append(h.ids, t.id)
 		}
 	}
-	return h.store(ctx, in)
+	return newest, h.store(ctx, in)
 }
 
 func (h *heal) intake(rows int) *intake {
@@ -180,17 +191,63 @@ func (h *heal) refundedOrders(ctx context.Context) error {
 
 // weekBefore walks the days before, as far as the requests reach.
 func (h *heal) weekBefore(ctx context.Context) error {
-	for n := 1; n <= weekBefore && h.extra > 0; n++ {
+	for n := 1; n <= weekBefore; n++ {
 		day, err := addDays(h.day, -n)
 		if err != nil {
 			return err
 		}
-		before, known := h.run.Requests, len(h.ids)
-		err = h.walk(ctx, day, "", h.extra)
-		h.extra -= int(h.run.Requests - before)       //nolint:gosec // a few requests
+		known := len(h.ids)
+		err = h.spend(ctx, ordersOf(day, ""), time.Time{})
 		if mended := h.ids[known:]; len(mended) > 0 { // which that day's own verdict tells
 			h.orders.source.healed[day] = repair{at: time.Now(), ids: fewIDs(slices.Clone(mended))}
 		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changesOfDay walks what changed on the day: a refund changes its order, however old
+// that is, and is most often its last change.
+func (h *heal) changesOfDay(ctx context.Context) error {
+	from, to, err := h.bounds()
+	if err != nil {
+		return err
+	}
+	return h.spend(ctx, api.ListQuery{UpdatedSince: from, Limit: pageLimit}, to)
+}
+
+// changesSince walks what changed after the day, as far as the requests reach.
+func (h *heal) changesSince(ctx context.Context) error {
+	_, to, err := h.bounds()
+	if err != nil {
+		return err
+	}
+	return h.spend(ctx, api.ListQuery{UpdatedSince: to, Limit: pageLimit}, time.Time{})
+}
+
+// bounds are when the day begins and ends. A change may be stamped a little earlier
+// than it was made (api.md, "Pagination and sync rules" 2).
+func (h *heal) bounds() (from, to time.Time, err error) {
+	from, err = time.ParseInLocation(time.DateOnly, string(h.day), bucharest())
+	if err != nil {
+		return from, to, fmt.Errorf("day %q: %w", h.day, err)
+	}
+	return from.Add(-lookback).UTC(), from.AddDate(0, 0, 1).UTC(), nil
+}
+
+// spend walks a list in every place that the source has the orders of, as far as the
+// requests beside those for the day reach.
+func (h *heal) spend(ctx context.Context, q api.ListQuery, until time.Time) error {
+	for _, place := range h.orders.openPlaces() {
+		if h.extra <= 0 {
+			return nil
+		}
+		q.LocationID = place
+		before := h.run.Requests
+		err := h.walk(ctx, q, until, h.extra)
+		h.extra -= int(h.run.Requests - before) //nolint:gosec // a few requests
 		if err != nil && !errors.Is(err, errPages) {
 			return err
 		}

@@ -1,6 +1,7 @@
 package syncer
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -134,6 +135,62 @@ func TestTheFirstDaysAreHealedToo(t *testing.T) {
 		}
 		if s := report.Sources[0]; lost == 0 || s.Healed == 0 || s.Drift > 0 || w.wrongOrders() > 0 {
 			t.Errorf("%d orders lost; %+v", lost, s)
+		}
+	})
+}
+
+// TestRefundsOfOldOrdersAreFound, whether the refund was the order's last change or not:
+// the order counts on a day that does not differ.
+func TestRefundsOfOldOrdersAreFound(t *testing.T) {
+	for name, editedAgain := range map[string]bool{"its last change": false, "changed again": true} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, sandbox.Options{Seed: 51, Orders: 800, Days: 20, Record: true}, func(t *testing.T, w *world) {
+				restaurant := w.box.Restaurant(0)
+				id := restaurant.IDs(sandbox.StreamSalesOrders)[20]
+				refunded := time.Now().AddDate(0, 0, -3)
+				if err := restaurant.At(refunded).RefundOrderAt(id, 1234, refunded); err != nil {
+					t.Fatal(err)
+				}
+				if editedAgain {
+					if err := restaurant.EditOrder(id); err != nil {
+						t.Fatal(err)
+					}
+				}
+				business := w.proven()
+				for _, column := range []string{"amount", "method", "at", "item_id"} {
+					w.store.EditColumn(streamOrders, business, id, "refunds."+column, `[]`)
+				}
+				before := len(w.box.Requests())
+				w.deep()
+				v := w.verdicts()["daily "+string(dayOf(refunded))]
+				if v.Verdict != sinks.VerdictHealed || !slices.Equal(v.OrderIDs, []string{id}) || w.wrongOrders() > 0 {
+					t.Errorf("%+v", v)
+				}
+				if n := rangeWalks(w.box.Requests()[before:]); !editedAgain && n > 3 { // the day, of each location
+					t.Errorf("%d days walked", n)
+				}
+			})
+		})
+	}
+}
+
+// TestAHealingBringsNothingOfOtherLocations than those that are configured.
+func TestAHealingBringsNothingOfOtherLocations(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 52, Orders: 300, Days: 12}, func(t *testing.T, w *world) {
+		all := w.box.Restaurant(0).LocationIDs()
+		w.edit = func(s *Source) { s.Locations = all[:1] }
+		w.once(Selection{})
+		h := w.syncer.served()[0].stream(streamDaily).newHeal(api.Date(daysAgo(3)), nil)
+		if err := errors.Join(h.refundedOrders(t.Context()), h.changesOfDay(t.Context()), h.weekBefore(t.Context()), h.changesSince(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		if h.run.Rows == 0 {
+			t.Error("nothing was walked")
+		}
+		for id, row := range w.store.Rows(streamOrders, w.box.Restaurant(0).ID()) {
+			if row.Location == all[1] {
+				t.Fatalf("order %s is of a location that is not configured", id)
+			}
 		}
 	})
 }
