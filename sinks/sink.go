@@ -146,7 +146,8 @@ const (
 	WalkSnapshot    = "snapshot"
 	WalkTotals      = "totals"
 	WalkCoverage    = "coverage" // no walk: the locations that were walked so far
-	WalkSweep       = "sweep"    // of runs only: what a full resync removed
+	WalkDeep        = "reconcile_deep"
+	WalkSweep       = "sweep" // of runs only: what a full resync removed
 )
 
 // Checkpoint is what is stored so that a walk can go on after a crash. Key:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
 )
 
 // A deep run asks for the last 92 days, overall and of each location (DESIGN §7). With
@@ -111,12 +112,39 @@ func daysOf(proofs ...[]dayProof) int {
 	return len(days)
 }
 
-// owesDeep tells whether a deep run is to be made up for.
+// owesDeep tells whether a deep run is to be made up for: the last one was cut short,
+// or its turn passed while nobody was there.
 func (st *stream) owesDeep() bool {
+	return (st.owes() || st.sleptThrough(time.Now())) && st.notComparable() == nil
+}
+
+func (st *stream) owes() bool {
 	st.mu.Lock()
-	owed := st.proofs.owed
+	defer st.mu.Unlock()
+	return st.proofs.owed
+}
+
+// sleptThrough tells whether the turn of a deep run has passed since the last one, or
+// since the mirror began. Sources that begin together make up for it one after the other.
+func (st *stream) sleptThrough(now time.Time) bool {
+	s := st.source
+	st.mu.Lock()
+	last := later(st.proofs.deep, st.totals.stored.StartedAt)
 	st.mu.Unlock()
-	return owed && st.notComparable() == nil
+	spread := min(time.Duration(s.crowd)*time.Second, maxSpread)
+	settled := s.syncer.startedAt.Add(time.Duration(nameHash(s.cfg.Name, sinks.WalkDeep) % uint64(spread))) //nolint:gosec // above zero
+	return !last.IsZero() && now.After(settled) && !s.syncer.timetable().next(jobTotalsDeep, s.cfg.Name, last).After(now)
+}
+
+// deepDone stores that a deep run has come to its end.
+func (st *stream) deepDone(ctx context.Context, began time.Time) error {
+	st.mu.Lock()
+	st.proofs.deep = began
+	st.mu.Unlock()
+	return st.source.save(ctx, st.def.name, sinks.Checkpoint{
+		Source: st.source.cfg.Name, Stream: st.def.name, Walk: sinks.WalkDeep, Business: st.source.business(),
+		Done: true, StartedAt: began.UTC(), UpdatedAt: time.Now().UTC(),
+	}, nil)
 }
 
 // deepProgress tells how far the deep run is and how long it will take, nil when none

@@ -295,3 +295,42 @@ func daysBefore(day api.Date, n int) string {
 	}
 	return string(before)
 }
+
+func TestADeepRunThatWasSleptThroughIsMadeUpFor(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 50, Orders: 200, Days: 4, Record: true}, func(t *testing.T, w *world) {
+		w.schedule.FullResync = "0 4 1 7 *" // which would repair everything
+		w.turned()
+		runs := func(what string, n int, do func()) {
+			before := len(w.box.Requests())
+			do()
+			deep := 0
+			for _, q := range heavy(w.box.Requests()[before:]) {
+				if q.deep && q.route == "/sales/daily" {
+					deep++
+				}
+			}
+			if deep != 3*n { // overall, and of two locations
+				t.Errorf("%s: %d questions, want those of %d deep runs", what, deep, n)
+			}
+		}
+		again := func(pause time.Duration) {
+			w.halt()
+			time.Sleep(pause)
+			w.run()
+			w.until("its start", time.Hour, w.filled)
+			time.Sleep(time.Hour)
+		}
+		runs("before its turn", 0, func() { again(time.Minute) })
+		runs("after a night", 1, func() { again(8 * time.Hour) })
+		runs("once it was made", 0, func() { again(time.Minute) })
+		runs("after a kill between its two looks", 1, func() {
+			w.store.EditColumn(streamOrders, w.box.Restaurant(0).ID(), w.liveOrders(w.box.Restaurant(0).ID(), daysAgo(3))[0], "totals_tip", `"7.77"`)
+			next := w.syncer.timetable().next(jobTotalsDeep, "r0", time.Now())
+			time.Sleep(time.Until(next) + time.Minute)
+		})
+		runs("after that", 1, func() { again(time.Minute) })
+		if n := w.wrongOrders(); n > 0 {
+			t.Errorf("%d orders are wrong", n)
+		}
+	})
+}

@@ -27,6 +27,7 @@ const futileHeals = 5
 // prove runs a turn of reconciliation: the days that ask brings, and after a while
 // those of them that differed.
 func (st *stream) prove(ctx context.Context, ask func(context.Context, *bracket) error, deep bool) error {
+	began := time.Now()
 	b, err := st.firstLook(ctx, ask)
 	missed := errors.Join(err, b.broken)
 	if b.silent {
@@ -38,6 +39,9 @@ func (st *stream) prove(ctx context.Context, ask func(context.Context, *bracket)
 	settled := st.settleOnce(ctx, b.doubtful(), deep)
 	if deep {
 		st.owe(errors.Join(missed, settled))
+	}
+	if deep && ctx.Err() == nil && !st.owes() {
+		settled = errors.Join(settled, st.deepDone(ctx, began))
 	}
 	return errors.Join(err, settled)
 }

@@ -20,6 +20,7 @@ type proofMemory struct {
 	known bool
 	// owed: a deep run was cut short, or not possible yet.
 	owed bool
+	deep time.Time // when the last one that was not began
 	// run is the deep run under way, nil when there is none.
 	run *deepRun
 }

@@ -111,4 +111,4 @@ func (p *Progress) Resync() bool { return p.Walk == sinks.WalkFull }
 func (p *Progress) Deep() bool { return p.Walk == WalkDeep }
 
 // WalkDeep names a deep run in a [Progress].
-const WalkDeep = "reconcile_deep"
+const WalkDeep = sinks.WalkDeep

@@ -81,6 +81,8 @@ func (st *stream) restore(state sinks.State) {
 			st.snapshot.stored = cp
 		case cp.Walk == sinks.WalkTotals:
 			st.totals.stored = cp
+		case cp.Walk == sinks.WalkDeep:
+			st.proofs.deep = cp.StartedAt
 		case cp.Walk == sinks.WalkCoverage:
 			st.restoreCoverage(cp)
 		}
