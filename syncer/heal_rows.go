@@ -164,14 +164,21 @@ func (h *heal) vanished(ctx context.Context, location string) error {
 		return err
 	}
 	if len(rows) > askFirst {
-		for _, r := range rows {
-			h.left = append(h.left, r.ID)
-		}
-		slices.Sort(h.left)
-		h.left = slices.Compact(h.left) // a walk of all locations leaves the same again
+		h.leave(rows)
 		return nil
 	}
-	return h.askFor(ctx, rows)
+	unasked, err := h.askFor(ctx, rows)
+	h.leave(unasked)
+	return err
+}
+
+// leave notes rows that stay as they are.
+func (h *heal) leave(rows []sinks.LiveRow) {
+	for _, r := range rows {
+		h.left = append(h.left, r.ID)
+	}
+	slices.Sort(h.left)
+	h.left = slices.Compact(h.left) // a walk of all locations leaves the same again
 }
 
 // refundedOrders asks for the orders of other days that have a refund on the day. No
@@ -186,7 +193,8 @@ func (h *heal) refundedOrders(ctx context.Context) error {
 	}
 	usable := h.orders.usable(h.orders.source.identity())
 	rows = slices.DeleteFunc(rows, func(r sinks.LiveRow) bool { return !slices.Contains(usable, r.Location) })
-	return h.askFor(ctx, rows[:min(len(rows), askFirst)])
+	_, err = h.askFor(ctx, rows[:min(len(rows), askFirst)])
+	return err
 }
 
 // weekBefore walks the days before, as far as the requests reach.
@@ -273,43 +281,48 @@ func (h *heal) sees(ctx context.Context, location string) (bool, error) {
 	return location == "" || slices.Contains(h.orders.usable(s.identity()), location), nil
 }
 
-// askFor asks for rows one by one. What the service does not have is buried below the
-// version with which the healing began: a row that came since lives.
-func (h *heal) askFor(ctx context.Context, rows []sinks.LiveRow) error {
-	st := h.orders
-	for _, r := range rows {
-		if h.extra == 0 {
-			return nil
+// askFor asks for rows one by one, as far as the requests reach. What the service does
+// not have is buried below the version with which the healing began: a row that came
+// since lives.
+func (h *heal) askFor(ctx context.Context, rows []sinks.LiveRow) (unasked []sinks.LiveRow, err error) {
+	for i, r := range rows {
+		if h.extra <= 0 {
+			return rows[i:], nil
 		}
 		h.extra--
-		in := h.intake(1)
-		stored, err := h.storedOf(ctx, [][]byte{[]byte(`{"id":` + textJSON(r.ID) + `}`)})
-		if err != nil {
-			return err
-		}
-		h.run.Requests++
-		reason, raw, err := st.confirm(ctx, h.lane(), in, r.ID)
-		seen := true
-		if err == nil && reason == reasonGone {
-			seen, err = h.sees(ctx, r.Location)
-		}
-		switch {
-		case err != nil:
-			return err
-		case !seen:
-			h.lost = append(h.lost, r.ID)
-		case reason != "":
-			if st.maybeBad(r.ID) {
-				in.release(r.ID)
-			}
-			in.bury(r.ID, reason, h.first, st.source.serviceNow().UTC())
-			h.ids = append(h.ids, r.ID)
-		case h.changed(raw, stored[r.ID]):
-			h.ids = append(h.ids, r.ID)
-		}
-		if err := h.store(ctx, in); err != nil {
-			return err
+		if err := h.askForOne(ctx, r); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return nil, nil
+}
+
+func (h *heal) askForOne(ctx context.Context, r sinks.LiveRow) error {
+	st := h.orders
+	in := h.intake(1)
+	stored, err := h.storedOf(ctx, [][]byte{[]byte(`{"id":` + textJSON(r.ID) + `}`)})
+	if err != nil {
+		return err
+	}
+	h.run.Requests++
+	reason, raw, err := st.confirm(ctx, h.lane(), in, r.ID)
+	seen := true
+	if err == nil && reason == reasonGone {
+		seen, err = h.sees(ctx, r.Location)
+	}
+	switch {
+	case err != nil:
+		return err
+	case !seen:
+		h.lost = append(h.lost, r.ID)
+	case reason != "":
+		if st.maybeBad(r.ID) {
+			in.release(r.ID)
+		}
+		in.bury(r.ID, reason, h.first, st.source.serviceNow().UTC())
+		h.ids = append(h.ids, r.ID)
+	case h.changed(raw, stored[r.ID]):
+		h.ids = append(h.ids, r.ID)
+	}
+	return h.store(ctx, in)
 }

@@ -411,6 +411,28 @@ func (w *world) ordersOf(day, location string) (ids []string) {
 	return ids
 }
 
+// TestRowsThatTheRequestsDoNotReachAreNamed: a walk of the week before has spent them,
+// and its last page may have been one more.
+func TestRowsThatTheRequestsDoNotReachAreNamed(t *testing.T) {
+	for _, extra := range []int{-1, 0, 2} {
+		inWorld(t, sandbox.Options{Seed: 51, Orders: 100, Days: 4}, func(t *testing.T, w *world) {
+			w.once(Selection{})
+			business := w.box.Restaurant(0).ID()
+			for n := range 5 {
+				w.store.Copy(streamOrders, business, w.liveOrders(business, daysAgo(1))[0], fmt.Sprint("a copy ", n))
+			}
+			h := w.syncer.served()[0].stream(streamDaily).newHeal(api.Date(daysAgo(1)), nil)
+			h.extra = extra
+			if err := h.walkDay(t.Context(), ""); err != nil {
+				t.Fatal(err)
+			}
+			if asked := max(extra, 0); len(h.left) != 5-asked || len(h.ids) != asked {
+				t.Errorf("with %d requests: buried %q, left %q", extra, h.ids, h.left)
+			}
+		})
+	}
+}
+
 // TestRowsLeftByTwoWalksAreNamedOnce: more than are asked for one by one.
 func TestRowsLeftByTwoWalksAreNamedOnce(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 48, Orders: 100, Days: 4}, func(t *testing.T, w *world) {
