@@ -60,6 +60,10 @@ type SourceReconcile struct {
 // mostOpen bounds the verdicts that a report names.
 const mostOpen = 10_000
 
+// reconcileAtOnce bounds the sources that are compared at the same time: each keeps the
+// warehouse busy adding up days.
+const reconcileAtOnce = 64
+
 // Drift is how many verdicts of all sources are a drift.
 func (r ReconcileReport) Drift() (n uint64) {
 	for _, s := range r.Sources {
@@ -114,8 +118,16 @@ func (y *Syncer) Reconcile(ctx context.Context, r ReconcileRequest, progress fun
 	}
 	stop := every(time.Second, tell)
 	var passes sync.WaitGroup
+	places := make(chan struct{}, reconcileAtOnce)
 	for i, s := range sources {
-		passes.Go(func() { p.source(ctx, i, s) })
+		passes.Go(func() {
+			select {
+			case places <- struct{}{}:
+				defer func() { <-places }()
+				p.source(ctx, i, s)
+			case <-ctx.Done():
+			}
+		})
 	}
 	passes.Wait()
 	stop()

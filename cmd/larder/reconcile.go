@@ -147,6 +147,7 @@ type reconciledSource struct {
 	Drift     uint64 `json:"drift"`
 	Unsettled uint64 `json:"unsettled"`
 	Unproven  uint64 `json:"unproven"`
+	Omitted   uint64 `json:"omitted,omitempty"` // verdicts that have no line: there are too many
 	Error     string `json:"error,omitempty"`
 }
 
@@ -158,6 +159,7 @@ func summarizeReconciled(r syncer.ReconcileReport, err error) reconcileSummary {
 			Source: s.Source, From: s.From, To: s.To, Questions: s.Steps, Asked: s.Asked,
 			Proven: s.Proven, Healed: s.Healed, Drift: s.Drift, Unsettled: s.Unsettled, Unproven: s.Unproven,
 		}
+		line.Omitted = s.Healed + s.Drift + s.Unsettled + s.Unproven - uint64(len(s.Open))
 		if s.Err != nil {
 			line.Error = s.Err.Error()
 		}
@@ -180,6 +182,9 @@ func printReconciled(p *printer, r syncer.ReconcileReport, err error) {
 	}
 	p.table(func(t io.Writer) { verdictRows(t, r) })
 	for _, s := range sum.Sources {
+		if s.Omitted > 0 {
+			p.printf("%s: %d more verdicts are not shown; the view reconciliation has them all\n", s.Source, s.Omitted)
+		}
 		if s.Questions > 0 {
 			p.printf("%s from %s to %s: %d proven, %d healed, %d drift, %d unsettled, %d unproven\n",
 				s.Source, s.From, s.To, s.Proven, s.Healed, s.Drift, s.Unsettled, s.Unproven)

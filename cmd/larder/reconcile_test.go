@@ -39,7 +39,7 @@ func TestReconcileInJSON(t *testing.T) {
 func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 	asked := time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
 	report := syncer.ReconcileReport{Sources: []syncer.SourceReconcile{{
-		Source: "bistro", From: "2026-03-01", To: "2026-03-29", Steps: 4, Asked: 4, Proven: 9, Drift: 1, Unproven: 1,
+		Source: "bistro", From: "2026-03-01", To: "2026-03-29", Steps: 4, Asked: 4, Proven: 9, Drift: 1, Unproven: 1, Healed: 20_000,
 		Open: []sinks.Verdict{
 			{Day: "2026-03-28", Subject: sinks.SubjectDaily, Verdict: sinks.VerdictDrift, Requests: 3, AskedAt: asked, OrderIDs: []string{"o1"},
 				Differences: []sinks.Difference{{Figure: "net_sales", Service: "99999999999999999.10", Mirror: "0.30"}}},
@@ -55,11 +55,15 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 		`{"kind":"verdict","source":"bistro","location":"l1","day":"2026-03-29","subject":"daily","verdict":"unproven",` +
 			`"requests":0,"reason":"no answer","asked_at":"2026-03-29T12:00:00Z"}`,
 		`{"kind":"summary","started_at":"0001-01-01T00:00:00Z","finished_at":"0001-01-01T00:00:00Z","sources":[` +
-			`{"source":"bistro","from":"2026-03-01","to":"2026-03-29","questions":4,"asked":4,"proven":9,"healed":0,"drift":1,"unsettled":0,"unproven":1},` +
+			`{"source":"bistro","from":"2026-03-01","to":"2026-03-29","questions":4,"asked":4,"proven":9,"healed":20000,"drift":1,"unsettled":0,"unproven":1,"omitted":20000},` +
 			`{"source":"bar","from":"","to":"","questions":0,"asked":0,"proven":0,"healed":0,"drift":0,"unsettled":0,"unproven":0,"error":"key refused"}]}`,
 	}
 	if !slices.Equal(lines, want) {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), strings.Join(want, "\n"))
+	}
+	out.Reset()
+	if printReconciled(&printer{out: &out}, report, nil); !strings.Contains(out.String(), "bistro: 20000 more verdicts are not shown; ") {
+		t.Errorf("what is not shown is not told:\n%s", out.String())
 	}
 }
 
