@@ -29,7 +29,9 @@ func TestNoDayOfABusyRestaurantDiffersFalsely(t *testing.T) {
 			b.until("backfill", time.Hour, b.filled)
 			b.counting()
 			time.Sleep(2 * time.Hour)
-			if n := sum.take(b); b.found[sinks.VerdictProven] < 200 || n < 700 {
+			n, proven := sum.take(b), b.found[sinks.VerdictProven]
+			// Without the walk behind the question, or that before it, it is one of five to ten.
+			if n < 700 || proven < 200 || b.found[sinks.VerdictUnsettled] > proven/20 {
 				t.Errorf("%d rounds, verdicts %v", n, b.found)
 			}
 		})

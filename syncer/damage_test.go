@@ -33,6 +33,7 @@ type vandal struct {
 	locations []string
 	g         *rand.Rand
 	done      map[string]bool // orders that were damaged before: two mistakes might make it right
+	turns     []int           // kinds, in the order in which they are tried next
 }
 
 func (w *world) vandal(business int, g *rand.Rand) *vandal {
@@ -247,12 +248,15 @@ func (v *vandal) mended(d *damage) bool {
 	return true
 }
 
-// harm damages a day in one of the kinds that it has something for, nil when it has
-// for none.
+// harm damages a day in one of the kinds that it has something for, those first that
+// were not chosen yet; nil when it has for none.
 func (v *vandal) harm(day string) *damage {
-	for _, i := range v.g.Perm(len(damageKinds)) {
+	if len(v.turns) < len(damageKinds) {
+		v.turns = append(v.turns, v.g.Perm(len(damageKinds))...)
+	}
+	for n, i := range v.turns {
 		if d := damageKinds[i].harm(v, day); d != nil {
-			d.kind = damageKinds[i].name
+			d.kind, v.turns = damageKinds[i].name, slices.Delete(v.turns, n, n+1)
 			return d
 		}
 	}
