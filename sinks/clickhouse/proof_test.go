@@ -68,15 +68,43 @@ func TestProvenUntil(t *testing.T) {
 	m.verdicts("biz", "s", daily("l3", p, p)...)                                                                                                                      // it has no orders
 	m.verdicts("biz", "t", append(daily("", p, p, p), asked("2026-03-28", "", sinks.SubjectProducts, d, 9), asked("2026-03-29", "", sinks.SubjectProducts, p, 9))...) // not the products
 	m.verdicts("biz", "u", daily("", p, sinks.VerdictUnproven, p)...)                                                                                                 // not the first day
-	m.expect("SELECT source, location_id, first_day, proven_until, days_differing, differing, days_asked, toHour(asked_at) FROM proof WHERE business_id = 'biz' ORDER BY source, location_id",
-		"s|l1|2026-03-27|2026-03-28|0|[]|5|5",
-		"s|l2|2026-03-30|2026-03-31|2|['2026-03-26','2026-03-27']|6|5",
-		"s|l3|2026-03-26|2026-03-27|0|[]|2|1",
-		`s|\N|2026-03-27|2026-03-30|1|['2026-03-31']|8|7`,
-		`t|\N|2026-03-27|2026-03-27|1|['2026-03-28']|4|9`,
-		`u|\N|2026-03-27|\N|0|[]|3|2`)
+	m.expect("SELECT source, location_id, first_day, proven_from, proven_until, days_differing, differing, days_asked, toHour(asked_at) FROM proof WHERE business_id = 'biz' ORDER BY source, location_id",
+		"s|l1|2026-03-27|2026-03-27|2026-03-28|0|[]|5|5",
+		"s|l2|2026-03-30|2026-03-30|2026-03-31|2|['2026-03-26','2026-03-27']|6|5",
+		"s|l3|2026-03-26|2026-03-26|2026-03-27|0|[]|2|1",
+		`s|\N|2026-03-27|2026-03-27|2026-03-30|1|['2026-03-31']|8|7`,
+		`t|\N|2026-03-27|2026-03-27|2026-03-27|1|['2026-03-28']|4|9`,
+		`u|\N|2026-03-27|\N|\N|0|[]|3|2`)
 	m.verdicts("biz", "s", daily("", "", "", "", "", "", h)...)
 	m.expect("SELECT proven_until, days_differing FROM proof WHERE source = 's' AND location_id IS NULL", "2026-04-01|0")
+	m.provenInPart()
+}
+
+// provenInPart has years of orders of which the last 92 days were asked about, then some
+// before them, and then all that has none of them open.
+func (m *mirror) provenInPart() {
+	put[api.SalesOrder](m, "old", "sales_orders", orderRow("a", "l1", "2025-11-01", "[]"))
+	day := func(n int) string {
+		return time.Date(2026, 3, 31, 0, 0, 0, 0, time.UTC).AddDate(0, 0, n).Format(time.DateOnly)
+	}
+	ask := func(from, to int, verdict string) {
+		var all []sinks.Verdict
+		for n := from; n <= to; n++ {
+			all = append(all, asked(day(n), "", sinks.SubjectDaily, verdict, 1))
+		}
+		m.verdicts("old", "s", all...)
+	}
+	proof := "SELECT first_day, proven_from, proven_until FROM proof WHERE business_id = 'old' AND location_id IS NULL"
+	ask(-91, 0, sinks.VerdictProven)
+	m.expect(proof, "2025-11-01|2025-12-30|2026-03-31")
+	ask(-100, -95, sinks.VerdictProven) // with a gap
+	m.expect(proof, "2025-11-01|2025-12-30|2026-03-31")
+	ask(-94, -92, sinks.VerdictHealed)
+	m.expect(proof, "2025-11-01|2025-12-21|2026-03-31")
+	ask(-101, -101, sinks.VerdictDrift)
+	m.expect(proof, "2025-11-01|2025-12-21|2026-03-31")
+	ask(-91, -91, sinks.VerdictDrift)
+	m.expect(proof, `2025-11-01|\N|\N`)
 }
 
 // TestDataQuality makes one contradiction after the other in an order that has none.

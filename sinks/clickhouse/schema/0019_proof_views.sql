@@ -175,7 +175,8 @@ CREATE OR REPLACE VIEW {{view "proof"}}
     `source` LowCardinality(String) COMMENT 'Source (API key, as named in the configuration)',
     `location_id` LowCardinality(Nullable(String)) COMMENT 'Location the proof is of; null is all locations of the source together',
     `first_day` Date32 COMMENT 'Day of the first mirrored order, removed ones included (Europe/Bucharest); where there is none, the first day that was asked about',
-    `proven_until` Nullable(Date32) COMMENT 'Every day from the first one up to this one is proven or healed; null when the first one is not',
+    `proven_from` Nullable(Date32) COMMENT 'Every day from this one up to proven_until is proven or healed: all of the mirror is when this is first_day (larder reconcile compares older days); null when proven_until is',
+    `proven_until` Nullable(Date32) COMMENT 'Of the 92 days up to the last that was asked about, none up to this one differs or is open; null when the first of them does',
     `days_differing` Int64 COMMENT 'Number of days that differ now: drift that repairing did not help',
     `differing` Array(Date32) COMMENT 'The days that differ now',
     `days_asked` Int64 COMMENT 'Number of days that have a verdict',
@@ -184,7 +185,8 @@ CREATE OR REPLACE VIEW {{view "proof"}}
 AS SELECT
     business_id, source, CAST(nullIf(place, ''), 'LowCardinality(Nullable(String))') AS location_id,
     first_day,
-    if(proven_days = 0, NULL, toNullable(first_day + toInt32(proven_days - 1))) AS proven_until,
+    if(proven_days = 0, NULL, toNullable(base - toInt32(days_before))) AS proven_from,
+    if(proven_days = 0, NULL, toNullable(base + toInt32(proven_days - 1))) AS proven_until,
     toInt64(length(differing)) AS days_differing,
     differing, days_asked, asked_at
 FROM
@@ -193,20 +195,24 @@ FROM
         business_id, place,
         asked.1 AS source, asked.4 AS differing, asked.5 AS days_asked, asked.6 AS asked_at,
         ifNull(first_order_day, asked.2) AS first_day,
-        arrayFilter(day -> day >= first_day, asked.3) AS good,
-        arrayCount((day, n) -> toInt32(day) - toInt32(first_day) = n - 1, good, arrayEnumerate(good)) AS proven_days
+        greatest(first_day, asked.7 - 91) AS base,
+        arrayFilter(day -> day >= base, asked.3) AS good,
+        arrayCount((day, n) -> toInt32(day) - toInt32(base) = n - 1, good, arrayEnumerate(good)) AS proven_days,
+        arrayReverse(arrayFilter(day -> day >= first_day AND day < base, asked.3)) AS before,
+        arrayCount((day, n) -> toInt32(base) - toInt32(day) = n, before, arrayEnumerate(before)) AS days_before
     FROM
     (
         SELECT business_id, place, min(order_day) AS first_order_day, groupArrayArray(asked_by_source) AS asked_by_sources
         FROM
         (
             SELECT business_id, place, NULL::Nullable(Date32) AS order_day, CAST(groupArray(
-                (source, first_asked_day, good, bad, days_asked, source_asked_at)), 'Array(Tuple(LowCardinality(String), Date32, Array(Date32), Array(Date32), Int64, DateTime64(6, \'UTC\')))') AS asked_by_source
+                (source, first_asked_day, good, bad, days_asked, source_asked_at, last_asked_day)), 'Array(Tuple(LowCardinality(String), Date32, Array(Date32), Array(Date32), Int64, DateTime64(6, \'UTC\'), Date32))') AS asked_by_source
             FROM
             (
                 SELECT
                     business_id, source, place,
                     min(day) AS first_asked_day,
+                    max(day) AS last_asked_day,
                     arraySort(groupArrayIf(day, worst <= 1 AND daily > 0)) AS good,
                     arraySort(groupArrayIf(day, worst = 4)) AS bad,
                     count() AS days_asked,
@@ -227,7 +233,7 @@ FROM
 
             UNION ALL
 
-            SELECT business_id, place, toNullable(min(business_day)) AS order_day, CAST([], 'Array(Tuple(LowCardinality(String), Date32, Array(Date32), Array(Date32), Int64, DateTime64(6, \'UTC\')))') AS asked_by_source
+            SELECT business_id, place, toNullable(min(business_day)) AS order_day, CAST([], 'Array(Tuple(LowCardinality(String), Date32, Array(Date32), Array(Date32), Int64, DateTime64(6, \'UTC\'), Date32))') AS asked_by_source
             FROM
             (
                 SELECT business_id, toString(location_id) AS order_place, business_day
