@@ -23,8 +23,8 @@ type proofTally struct {
 	healed  []*healedDay
 }
 
-// take adds what a run has shown; it returns its rounds.
-func (s *proofTally) take(b *busy) (rounds int) {
+// take adds what a run has shown; it returns its rounds and verdicts.
+func (s *proofTally) take(b *busy) (rounds int, found map[string]int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s.mu.Lock()
@@ -37,7 +37,7 @@ func (s *proofTally) take(b *busy) (rounds int) {
 		s.found[verdict] += n
 	}
 	s.harmed, s.healed = append(s.harmed, b.harmed...), append(s.healed, b.healed...)
-	return b.rounds
+	return b.rounds, maps.Clone(b.found)
 }
 
 func (s *proofTally) print(t *testing.T) {

@@ -117,7 +117,7 @@ func (e *episode) noFalseAlarm() {
 	if e.plan.untold {
 		return // what the service does not tell makes days differ
 	}
-	for _, a := range e.watch.alarms {
+	for _, a := range e.watch.alarmsSoFar() {
 		if !e.causes(a) {
 			e.fault("r%d at +%s: no damage was done to %+v", a.business, a.at.Sub(e.began), a.Verdict)
 		}

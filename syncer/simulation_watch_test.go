@@ -91,6 +91,12 @@ func (v *watch) verdictsOf(c *sinks.Commit) {
 	}
 }
 
+func (v *watch) alarmsSoFar() []alarm {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Clone(v.alarms)
+}
+
 func (v *watch) versionsOf(c *sinks.Commit) {
 	if c.Batch != nil {
 		for _, r := range c.Batch.Rows {
