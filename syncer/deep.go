@@ -29,11 +29,18 @@ func (a *asking) answered() {
 	a.pace.page(time.Now())
 }
 
+// answersForPace tell at what pace questions are answered; with fewer, one that waited
+// for another stream's would.
+const answersForPace = 4
+
 // expect is how long the rest will take: as the limits let it pass or as it is answered,
 // whichever is slower.
 func (a *asking) expect(l *link) time.Duration {
-	if a.left <= 0 {
+	switch {
+	case a.left <= 0:
 		return 0
+	case a.asked < answersForPace:
+		return l.expectDeep(a.left)
 	}
 	return max(l.expectDeep(a.left), a.pace.left(uint64(a.left)))
 }

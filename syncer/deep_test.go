@@ -239,6 +239,27 @@ func TestTheForecastOfADeepRunIsExact(t *testing.T) {
 	}
 }
 
+func TestTheFirstAnswersAreNoPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &link{key: budget.NewLedger(budget.Options{}).Key("bistro", 1)}
+		a := askingFor(12)
+		for _, wait := range []time.Duration{12 * time.Second, 4 * time.Second, 2 * time.Second} { // the key's first wait, the other stream's question
+			time.Sleep(wait)
+			a.answered()
+			if left := a.expect(l); left > time.Duration(a.left)*2010*time.Millisecond {
+				t.Errorf("%d questions are said to take %s", a.left, left)
+			}
+		}
+		for a.left > 2 {
+			time.Sleep(5 * time.Second)
+			a.answered()
+		}
+		if left := a.expect(l); left != 10*time.Second {
+			t.Errorf("%d questions are said to take %s", a.left, left)
+		}
+	})
+}
+
 func TestADeepRunTellsWhatDiffersAtFirstSight(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 44, Orders: 600, Days: 20}, func(t *testing.T, w *world) {
 		business := w.proven()
