@@ -10,7 +10,8 @@ import (
 func Reference() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, referenceHead, reloadedKeys())
-	b.WriteString("\n## sources\n\nA list; everything else has a default. One entry is one API key, hence one restaurant.\n\n")
+	b.WriteString("\n## sources\n\nA list; everything else has a default. One entry is one API key, hence one restaurant.\n\n" +
+		sharedRestaurant)
 	writeTable(&b, "", sourceOptions)
 	for _, section := range keysUnder("", keysOf(options)) {
 		fmt.Fprintf(&b, "\n## %s\n\n", section)
@@ -87,6 +88,8 @@ sources:
 - Keys are read from their files every few seconds, so that a rotated key needs neither a restart nor a reload. A key file that is empty or gone leaves the last key in use; a ` + "`next_key_file`" + ` that has been gone for a minute is not tried any more.
 - Secrets are read from files or the environment, trimmed of white space around them, and never shown in a log, a metric, an error or a page.
 `
+
+const sharedRestaurant = "A restaurant may have several sources, a key for each branch of a chain, say. While it has, a source whose key does not see all locations asks for the daily totals of its locations only, and not for `sales_products`, whose rows do not tell locations apart; the rows of all locations together, and the products, are written by a source whose key sees all locations, or by none. What it wrote of them before is marked `no_access`; when no other source is left, it brings them again.\n\n"
 
 const referenceFoot = `
 ## Other environment variables

@@ -45,6 +45,7 @@ const (
 	VerdictDrift     = "drift"     // it differs, and repairing did not help
 	VerdictUnsettled = "unsettled" // still moving: to be asked again
 	VerdictUnproven  = "unproven"  // could not be asked, or not be compared
+	VerdictWithdrawn = "withdrawn" // none stands any more: the day is asked for in another way
 )
 
 // CheckVerdicts refuses verdicts that no warehouse can hold: those whose day is none.

@@ -28,6 +28,10 @@ type Sink interface {
 	// State returns what is stored about a source, for a start or a takeover.
 	State(ctx context.Context, source string) (State, error)
 
+	// Businesses returns which business each source has mirrored, by source: that of
+	// its newest checkpoint.
+	Businesses(ctx context.Context) (map[string]string, error)
+
 	// Live returns live rows in order of id: to find what vanished from a list
 	// (DESIGN R6, R10), and to compare a list with what is stored. CountLive is
 	// how many there are, whatever After and Limit say.
@@ -59,7 +63,7 @@ type Sink interface {
 	SalesProducts(ctx context.Context, q DayQuery) ([]DayFigures, error)
 
 	// Verdicts returns the verdicts that stand about the days of a business as a
-	// source sees it, in order of day.
+	// source sees it, in order of day. Those withdrawn do not stand.
 	Verdicts(ctx context.Context, business, source, from, to string) ([]Verdict, error)
 
 	// MaxVersion returns the highest version stored in any table, the first

@@ -3,6 +3,7 @@ package syncer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -41,6 +42,9 @@ func (y *Syncer) Check(ctx context.Context, names []string) ([]KeyCheck, error) 
 		asked.Go(func() { checks[i] = s.check(ctx) })
 	}
 	asked.Wait()
+	for i, s := range sources {
+		s.judge(&checks[i], checks)
+	}
 	return checks, nil
 }
 
@@ -53,7 +57,20 @@ func (s *source) check(ctx context.Context) KeyCheck {
 		return c
 	}
 	c.Me, c.NextKey = me.Value, s.link.next.Load()
-	key := s.identify(me.Value)
+	return c
+}
+
+// judge says what the answer to a check means, beside those of the other sources.
+func (s *source) judge(c *KeyCheck, all []KeyCheck) {
+	if c.Err != nil {
+		return
+	}
+	key := s.identify(c.Me)
+	for _, other := range all {
+		if key.beside == "" && other.Source != c.Source && other.Me.Business.ID == key.business && s.partial(key) {
+			key.beside = other.Source
+		}
+	}
 	if len(key.unknown) > 0 {
 		c.State, c.Detail = StateFailing, unknownLocations(key)
 		c.Err = errors.New(c.Detail)
@@ -65,7 +82,6 @@ func (s *source) check(ctx context.Context) KeyCheck {
 			c.Streams = append(c.Streams, st.def.name)
 		}
 	}
-	return c
 }
 
 // identify reads what the syncer needs to know off an answer of /me.
@@ -74,6 +90,7 @@ func (s *source) identify(me api.Me) identity {
 		business: me.Business.ID, businessName: me.Business.Name, mode: me.App.Mode,
 		scopes: me.Scopes, locations: me.LocationIDs, all: me.AllLocations,
 	}
+	key.beside = s.beside(key)
 	for _, l := range s.cfg.Locations {
 		switch {
 		case slices.Contains(me.LocationIDs, l):
@@ -105,10 +122,12 @@ func (st *stream) offReason(key identity) string {
 		return "not among the configured streams"
 	case !st.def.allowed(key.scopes):
 		return "key lacks " + strings.Join(st.def.scopes, " or ") + ": ask the restaurant to grant it, or leave the stream out of the configuration"
-	case len(st.wantedLocations(key)) == 0:
+	case len(st.wantedLocations(key)) == 0 && !key.apart():
 		return "none of the configured locations is among the key's"
 	case st.def.wholeOnly && len(st.source.cfg.Locations) > 0:
 		return "its rows do not tell locations apart, and the configuration names some"
+	case st.def.wholeOnly && key.apart():
+		return fmt.Sprintf("its rows do not tell locations apart, the key sees some locations only, and source %q is of the same restaurant: to have them, give one source a key that sees all locations", key.beside)
 	}
 	return ""
 }

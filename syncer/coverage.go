@@ -16,6 +16,11 @@ import (
 // walk brings them.
 type coverage struct {
 	Locations []string `json:"locations"`
+	// Apart is since when the totals of all locations together are not asked for any
+	// more, zero while they are. Left are the other sources of the restaurant that
+	// have left them to this one, with their Apart. See apart.go.
+	Apart time.Time            `json:"apart,omitzero"`
+	Left  map[string]time.Time `json:"left,omitempty"`
 }
 
 // coversAll tells whether the stream is asked for all locations together, by walks
@@ -70,7 +75,7 @@ func (st *stream) passedBy() bool {
 // yet with which the mirror began.
 func (st *stream) changedLocations() bool {
 	gained, lost := st.uncovered()
-	return len(gained)+len(lost) > 0 || st.coversAll() && !st.coverageKnown() || len(st.reopened()) > 0
+	return len(gained)+len(lost) > 0 || st.coversAll() && !st.coverageKnown() || st.switched() || len(st.reopened()) > 0
 }
 
 // positionClosed is the Position of a full resync that has ended while the track's
@@ -115,6 +120,9 @@ func (st *stream) coverageKnown() bool {
 // a lost one closes is found by a full resync.
 func (st *stream) cover(ctx context.Context) error {
 	if err := st.firstCoverage(ctx); err != nil {
+		return err
+	}
+	if err := st.changeSides(ctx); err != nil {
 		return err
 	}
 	if err := st.reopenTracks(ctx); err != nil {
@@ -165,7 +173,18 @@ func (st *stream) firstCoverage(ctx context.Context) error {
 }
 
 func (st *stream) storeCoverage(ctx context.Context, locations []string) error {
-	c := &coverage{Locations: slices.Compact(slices.Sorted(slices.Values(locations)))}
+	return st.saveCoverage(ctx, func(c *coverage) { c.Locations = slices.Compact(slices.Sorted(slices.Values(locations))) })
+}
+
+// saveCoverage changes what is stored of it.
+func (st *stream) saveCoverage(ctx context.Context, change func(*coverage)) error {
+	c := &coverage{}
+	st.mu.Lock()
+	if st.covered != nil {
+		*c = *st.covered
+	}
+	st.mu.Unlock()
+	change(c)
 	text, err := json.Marshal(c)
 	if err != nil {
 		return fmt.Errorf("coverage: %w", err)

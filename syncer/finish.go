@@ -42,14 +42,14 @@ func (st *stream) failed(ctx context.Context, kind string, started time.Time, er
 	st.storeFailure(ctx, kind, started, t, err)
 	switch t.state {
 	case StateUnauthorized, StateKeyDisabled, StateUnreachable:
-		st.set(ctx, StateFailing, t.detail)
+		st.found(ctx, StateFailing, t.detail)
 		st.source.suspect(ctx, t)
 	case StateForbidden:
 		// The key's rights have changed: /me says to what.
-		st.set(ctx, StateForbidden, t.detail)
+		st.found(ctx, StateForbidden, t.detail)
 		st.source.suspect(ctx, t)
 	default:
-		st.set(ctx, t.state, t.detail)
+		st.found(ctx, t.state, t.detail)
 	}
 }
 

@@ -41,7 +41,7 @@ func (s *source) beginLists(ctx context.Context) {
 // it is: one that failed goes on at the next turn.
 func (s *source) beginLong(ctx context.Context) {
 	for _, st := range s.streams {
-		if !st.off() && st.longDue(s.serviceNow()) {
+		if st.longDue(s.serviceNow()) {
 			s.spawnIfFree(ctx, st, st.filler, st.long)
 		}
 	}
@@ -49,11 +49,17 @@ func (s *source) beginLong(ctx context.Context) {
 
 // longDue tells whether there is a long walk to make.
 func (st *stream) longDue(now time.Time) bool {
+	if st.off() {
+		return st.leaves()
+	}
 	return !st.filled() || st.changedLocations() || st.resyncDue(now)
 }
 
 // long makes the long walks that are due, in the lowest lane (DESIGN R7).
 func (st *stream) long(ctx context.Context) error {
+	if st.off() {
+		return st.leave(ctx)
+	}
 	if err := st.fill(ctx); err != nil {
 		return err
 	}
@@ -167,9 +173,13 @@ func (s *source) snapshots(ctx context.Context) error {
 
 func (st *stream) fillTotals(ctx context.Context) error {
 	return st.attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
-		if err := st.cover(ctx); err != nil {
-			return err
+		for {
+			if err := st.cover(ctx); err != nil {
+				return err
+			}
+			if err := st.totalsFill(ctx); err != nil || !st.switched() {
+				return err
+			}
 		}
-		return st.totalsFill(ctx)
 	})
 }

@@ -132,12 +132,9 @@ func (s *source) accept(ctx context.Context, me api.Document[api.Me]) {
 	v := me.Value
 	s.clock(me.Date)
 	s.link.limits(v)
-	key := s.identify(v)
-	s.mu.Lock()
-	s.key = key
-	s.mu.Unlock()
-	for _, st := range s.streams {
-		st.admit(ctx, key)
+	key, err := s.admit(ctx, v)
+	if err != nil {
+		return // ctx has ended
 	}
 	state, detail := StateRunning, ""
 	switch {
@@ -182,6 +179,7 @@ func (s *source) storeKey(ctx context.Context, me api.Document[api.Me]) {
 // admit switches the stream on or off by configuration and scopes, and gives it a
 // track per location.
 func (st *stream) admit(ctx context.Context, key identity) {
+	st.lookAside(key)
 	if reason := st.offReason(key); reason != "" {
 		st.set(ctx, StateOff, reason)
 		return
@@ -201,7 +199,10 @@ func (st *stream) configured() bool {
 // empty id is a list asked for whole. Categories are always asked for whole: those
 // shared by every location have none, and what a filter does with them is not said.
 func (st *stream) wantedLocations(key identity) []string {
-	if len(st.source.cfg.Locations) == 0 || !st.def.byLocation {
+	switch {
+	case st.def.byLocation && st.def.kind == totalsKind && key.apart():
+		return slices.Clone(key.locations)
+	case len(st.source.cfg.Locations) == 0 || !st.def.byLocation:
 		return []string{""}
 	}
 	var known []string

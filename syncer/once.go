@@ -214,6 +214,7 @@ func (st *stream) once(ctx context.Context, sel Selection, before Counts) *Strea
 		r.Off = st.detail
 		st.mu.Unlock()
 		r.NoScope = st.configured() && !st.def.allowed(st.source.identity().scopes)
+		r.Err = st.exclusive(ctx, st.filler, st.leave)
 		return r
 	}
 	r.Err = st.source.protected(ctx, st.def.name, func(ctx context.Context) error { return st.pass(ctx, sel) })

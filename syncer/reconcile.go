@@ -110,6 +110,9 @@ func (b *bracket) walk(ctx context.Context) {
 // stream's guard. The error is about the question, or the sink's; the days are
 // unproven then.
 func (b *bracket) ask(ctx context.Context, lane *api.Client, sp span) error {
+	if b.stream.leftOut(sp.location) {
+		return nil
+	}
 	before := b.compute(ctx, sp)
 	answer, err := b.stream.askAndStore(ctx, lane, sp)
 	if err != nil {

@@ -121,6 +121,7 @@ func (st *stream) standingOf(p dayProof) (standing, bool) {
 // conclude stores the verdicts that say something new, and waits until they are
 // durable.
 func (st *stream) conclude(ctx context.Context, found []dayProof) error {
+	found = slices.DeleteFunc(slices.Clone(found), func(p dayProof) bool { return st.leftOut(p.location) })
 	c := st.source.commit(st.def.name)
 	for _, p := range found {
 		if p.suspect() {

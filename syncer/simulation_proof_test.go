@@ -37,7 +37,6 @@ func damageOrders(e *episode, g *rand.Rand) string {
 	}
 	b := e.anyBusiness(g)
 	v := e.vandal(b, g)
-	v.products = !e.plan.located
 	for _, d := range e.damages {
 		for id := range d.was {
 			v.done[strings.TrimSuffix(id, copied)] = v.done[strings.TrimSuffix(id, copied)] || d.business == b

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -37,6 +36,8 @@ type source struct {
 	leased  atomic.Bool           // it has been held (standby.go)
 	lost    atomic.Pointer[error] // why it is held no more
 	opening slot                  // one opening or probe at a time
+	admits  slot                  // one look at what the key lets the streams ask for
+	looked  bool                  // it was looked at; guarded by admits
 	healing slot                  // one healing at a time
 	healed  map[api.Date]repair   // by this process; guarded by healing
 	wake    chan struct{}
@@ -68,12 +69,13 @@ type identity struct {
 	all                          bool     // those added later too
 	unknown                      []string // configured locations that the key never had
 	inactive                     []string // configured locations that it has no more, or that are not active
+	beside                       string   // another source of the restaurant, where this one has to stand apart (apart.go)
 }
 
 func newSource(y *Syncer, cfg Source) (*source, error) {
 	s := &source{
 		syncer: y, cfg: cfg, log: y.log.With("source", cfg.Name),
-		life: newLife(), crowd: 1, opening: newSlot(), healing: newSlot(), healed: map[api.Date]repair{}, wake: make(chan struct{}, 1),
+		life: newLife(), crowd: 1, opening: newSlot(), admits: newSlot(), healing: newSlot(), healed: map[api.Date]repair{}, wake: make(chan struct{}, 1),
 		state: StateStarting, since: time.Now(),
 	}
 	for _, def := range y.definitions {
@@ -207,14 +209,6 @@ func (s *source) identity() identity {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.key
-}
-
-// siblings are the other sources of the same restaurant in this process.
-func (s *source) siblings() []*source {
-	business := s.business()
-	return slices.DeleteFunc(slices.Clone(s.syncer.served()), func(other *source) bool {
-		return other.cfg.Name == s.cfg.Name || business == "" || other.business() != business
-	})
 }
 
 func (s *source) isReady() bool {

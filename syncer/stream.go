@@ -45,10 +45,11 @@ type stream struct {
 	snapshot    snapshotMemory
 	totals      totalsMemory
 	proofs      proofMemory
-	covered     *coverage // nil: not known yet
-	pace        pace      // of the long walk under way
-	resyncRows  uint64    // live rows when the full resync went on
-	gap         bool      // a location was not the key's at some time of the full resync
+	covered     *coverage            // nil: not known yet
+	left        map[string]time.Time // as in coverage, as it is now
+	pace        pace                 // of the long walk under way
+	resyncRows  uint64               // live rows when the full resync went on
+	gap         bool                 // a location was not the key's at some time of the full resync
 }
 
 func newStream(s *source, def *definition) *stream {
@@ -116,7 +117,7 @@ func (st *stream) succeeded(ctx context.Context, kind string) {
 		return
 	}
 	state, detail := st.runningState()
-	st.set(ctx, state, detail)
+	st.found(ctx, state, detail)
 }
 
 // runningState is the state of a stream whose walks go well, and what a person has
@@ -164,6 +165,14 @@ func (st *stream) prune(t *track, walk uint64) {
 		oldest = min(oldest, t.lastWalk)
 	}
 	st.seen.prune(floor, oldest)
+}
+
+// found is set for what a walk has found. A stream that was switched off meanwhile
+// stays off.
+func (st *stream) found(ctx context.Context, state, detail string) {
+	if !st.off() {
+		st.set(ctx, state, detail)
+	}
 }
 
 // set changes the state and stores the change. A state that the sink has already

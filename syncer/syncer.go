@@ -91,6 +91,10 @@ type Syncer struct {
 	times   timetable
 	begin   func(*source)      // serves a source; nil when the daemon does not run
 	ending  map[string]*source // served no more, and still at work
+	// businesses are those that the sources have mirrored, by source, as they were
+	// stored at recalled.
+	businesses map[string]string
+	recalled   time.Time
 }
 
 // maxBackfills bounds the backfills of one process, and with them its memory;
@@ -195,7 +199,8 @@ func (y *Syncer) Run(ctx context.Context) error {
 	return nil
 }
 
-// start puts the version clock above everything stored, once.
+// start puts the version clock above everything stored, and reads whose the sources are,
+// once.
 func (y *Syncer) start(ctx context.Context) error {
 	y.starting.Lock()
 	defer y.starting.Unlock()
@@ -205,6 +210,9 @@ func (y *Syncer) start(ctx context.Context) error {
 	highest, err := y.opts.Sink.MaxVersion(ctx)
 	if err != nil {
 		return fmt.Errorf("read the highest version: %w", err)
+	}
+	if err := y.recallBusinesses(ctx); err != nil {
+		return err
 	}
 	y.versions.startAbove(highest)
 	y.started = true

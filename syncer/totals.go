@@ -51,7 +51,7 @@ func (st *stream) askRecent(ctx context.Context, b *bracket) error {
 // them apart.
 func (st *stream) deepLocations() []string {
 	locations := st.wantedNow()
-	if st.def.perLocation && len(st.source.cfg.Locations) == 0 {
+	if st.def.perLocation && slices.Contains(locations, "") {
 		locations = append(locations, st.source.activeLocations()...)
 	}
 	return locations

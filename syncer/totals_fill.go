@@ -93,6 +93,9 @@ func (st *stream) totalsStep(ctx context.Context) error {
 // the same rows.
 func (st *stream) totalsSpan(ctx context.Context, sp span, cp *sinks.Checkpoint, pos *position) (brought bool, err error) {
 	err = st.exclusive(ctx, st.guard, func(ctx context.Context) error {
+		if st.leftOut(sp.location) {
+			return nil
+		}
 		in, answer, err := st.askTotals(ctx, st.fillLane(), sp)
 		if err != nil {
 			return err

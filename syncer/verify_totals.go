@@ -51,7 +51,7 @@ func (v *verification) totalSpans(ctx context.Context) ([]span, error) {
 	for _, l := range wanted {
 		spans = append(spans, ranges(span{first, today, l})...)
 	}
-	if !st.def.perLocation || len(st.source.cfg.Locations) > 0 {
+	if !st.def.perLocation || !slices.Contains(wanted, "") {
 		return spans, nil
 	}
 	stored, err := v.firstStored(ctx)
@@ -115,6 +115,9 @@ func (v *verification) eachLive(ctx context.Context, prefix string, f func(id st
 
 // compareSpan compares the lines of one range of days.
 func (v *verification) compareSpan(ctx context.Context, sp span) error {
+	if v.stream.leftOut(sp.location) {
+		return nil
+	}
 	lines, err := v.askSpan(ctx, sp)
 	if err != nil {
 		return err
@@ -233,9 +236,12 @@ func spansOf(all []*suspect) []span {
 // askDays asks for the days of the suspects anew.
 func (v *verification) askDays(ctx context.Context, all []*suspect) error {
 	for _, s := range all {
-		s.told = told{}
+		s.told = told{elsewhere: v.stream.leftOut(s.place.location)}
 	}
 	for _, sp := range spansOf(all) {
+		if v.stream.leftOut(sp.location) {
+			continue
+		}
 		lines, err := v.askSpan(ctx, sp)
 		if err != nil {
 			return err
@@ -257,6 +263,9 @@ func (v *verification) storeDays(ctx context.Context, all []*suspect) error {
 	}
 	for _, sp := range spansOf(all) {
 		err := st.exclusive(ctx, st.guard, func(ctx context.Context) error {
+			if st.leftOut(sp.location) {
+				return nil
+			}
 			in, _, err := st.askTotals(ctx, st.source.link.reconcile, sp)
 			if err != nil || !in.brings() {
 				return err

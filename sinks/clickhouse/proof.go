@@ -164,6 +164,7 @@ func (s *Sink) Verdicts(ctx context.Context, business, source, from, to string) 
     order_ids, requests, reason, asked_at
 FROM ` + s.warehouse.table("proofs") + ` FINAL
 WHERE business_id = ` + literal(business) + " AND source = " + literal(source) + " AND " + between("day", sinks.DayQuery{From: from, To: to}) + `
+    AND verdict != ` + literal(sinks.VerdictWithdrawn) + `
 ORDER BY day, location_id, subject`
 	var found []sinks.Verdict
 	err := s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {

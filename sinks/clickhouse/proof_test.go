@@ -45,6 +45,9 @@ func TestReconciliationTakesVerdicts(t *testing.T) {
 		`\N|2026-03-30|unproven|5|[]|[]|[]|[]|the day is missing`)
 	m.expect("SELECT verdict, mirror_net_sales, differences FROM reconciliation WHERE business_id = 'biz' AND location_id = 'l1' AND date = '2026-03-28'",
 		"healed|30|['orders','net_sales','items','discounts','tips','deposits','payments','by_type','by_channel','no totals']")
+	m.verdicts("biz", "s", asked("2026-03-28", "", sinks.SubjectProducts, sinks.VerdictWithdrawn, 3), asked("2026-03-30", "", sinks.SubjectDaily, sinks.VerdictWithdrawn, 5))
+	m.expect("SELECT date, verdict, toHour(verdict_at) FROM reconciliation WHERE business_id = 'biz' AND location_id IS NULL ORDER BY date",
+		"2026-03-28|proven|2", `2026-03-29|unproven|\N`)
 }
 
 func TestProvenUntil(t *testing.T) {
@@ -78,6 +81,11 @@ func TestProvenUntil(t *testing.T) {
 	m.verdicts("biz", "s", daily("", "", "", "", "", "", h)...)
 	m.expect("SELECT proven_until, days_differing FROM proof WHERE source = 's' AND location_id IS NULL", "2026-04-01|0")
 	m.provenInPart()
+	const w = sinks.VerdictWithdrawn // as if nobody had asked
+	m.verdicts("biz", "s", daily("", w, w, w, w, w, w, w, w)...)
+	m.verdicts("biz", "t", asked("2026-03-28", "", sinks.SubjectProducts, w, 9))
+	m.expect("SELECT source, proven_until, days_differing FROM proof WHERE business_id = 'biz' AND location_id IS NULL ORDER BY source",
+		"t|2026-03-28|0", `u|\N|0`)
 }
 
 // provenInPart has years of orders of which the last 92 days were asked about, then some

@@ -72,6 +72,22 @@ func notEpoch(t time.Time) time.Time {
 	return t.UTC()
 }
 
+// Businesses implements [sinks.Sink].
+func (s *Sink) Businesses(ctx context.Context) (map[string]string, error) {
+	businesses := map[string]string{}
+	sql := "SELECT source, argMax(business_id, updated_at) FROM " + s.warehouse.table("checkpoints") + " FINAL GROUP BY source"
+	err := s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+		var source, business string
+		err := rows.Scan(&source, &business)
+		businesses[source] = business
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read which businesses the sources have mirrored: %w", err)
+	}
+	return businesses, nil
+}
+
 func (s *Sink) readQuarantine(ctx context.Context, source string, state *sinks.State) error {
 	sql := fmt.Sprintf("SELECT stream, row_id FROM %s FINAL WHERE source = %s AND released_at IS NULL ORDER BY stream, row_id LIMIT %d BY stream",
 		s.warehouse.table("quarantine"), literal(source), sinks.MaxOpen+1)

@@ -257,7 +257,8 @@ func testVerdicts(t *testing.T, h Harness) {
 	later, earlier := verdict("2026-03-31", "l1", sinks.SubjectDaily, sinks.VerdictHealed, 1), verdict("1999-12-31", "l1", sinks.SubjectDaily, sinks.VerdictHealed, 1)
 	store(t, s, commit(verdict("2026-03-29", "", sinks.SubjectDaily, sinks.VerdictUnsettled, 9), drift, later, earlier,
 		verdict("2026-03-29", "", sinks.SubjectDaily, sinks.VerdictDrift, 2)))
-	store(t, s, commit(unproven))
+	store(t, s, commit(unproven, verdict("2026-03-30", "", sinks.SubjectDaily, sinks.VerdictDrift, 1)))
+	store(t, s, commit(verdict("2026-03-30", "", sinks.SubjectDaily, sinks.VerdictWithdrawn, 1)))
 	store(t, s, commit(daily)) // the last written stands, whatever its clock says
 	elsewhere := commit(verdict("2026-03-29", "", sinks.SubjectDaily, sinks.VerdictDrift, 99))
 	elsewhere.Source = "other"

@@ -33,6 +33,9 @@ func testState(t *testing.T, h Harness) {
 	store(t, s, &sinks.Commit{Source: "other", Business: "biz-2", Stream: "products", Drift: []sinks.Drift{drift},
 		Checkpoint: &sinks.Checkpoint{Source: "other", Stream: "products", Walk: sinks.WalkFull, UpdatedAt: now}})
 
+	store(t, s, &sinks.Commit{Source: "new", Business: "biz-3", Stream: "products",
+		Status: &sinks.StreamStatus{Source: "new", Stream: "products", State: "off", ChangedAt: now}})
+
 	want := sinks.State{Business: business, Checkpoints: []sinks.Checkpoint{*full, *bare}, Quarantined: map[string][]string{},
 		Drift: []string{"products\x00" + drift.Key(), "products\x00" + meal.Key(), "products\x00" + points.Key()}, Statuses: []sinks.StreamStatus{*status}}
 	for name, reader := range map[string]sinks.Sink{"the same sink": s, "another sink": open(t, h, Options{})} {
@@ -43,6 +46,10 @@ func testState(t *testing.T, h Harness) {
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("state read by %s (-want +got):\n%s", name, diff)
 		}
+	}
+	businesses, err := s.Businesses(within(t))
+	if diff := cmp.Diff(map[string]string{source: business, "other": "biz-2"}, businesses); diff != "" || err != nil {
+		t.Errorf("businesses of the sources (-want +got):\n%s%v", diff, err)
 	}
 	nobody, err := s.State(within(t), "nobody")
 	if err != nil || len(nobody.Checkpoints)+len(nobody.Drift)+len(nobody.Statuses) > 0 {

@@ -7,7 +7,7 @@ CREATE TABLE IF NOT EXISTS {{storage "proofs"}}
     `location_id` LowCardinality(String) COMMENT 'Location the figures are of; empty is all locations of the source together',
     `day` Date32 COMMENT 'Day (Europe/Bucharest)',
     `subject` LowCardinality(String) COMMENT 'What was compared: daily, the figures of /sales/daily; products, those of /sales/products by day',
-    `verdict` LowCardinality(String) COMMENT 'proven: the mirrored orders give what the service reports; healed: they differed, were repaired, and are proven now; drift: they differ, and repairing did not help; unsettled: still moving, to be asked again; unproven: could not be asked or compared',
+    `verdict` LowCardinality(String) COMMENT 'proven: the mirrored orders give what the service reports; healed: they differed, were repaired, and are proven now; drift: they differ, and repairing did not help; unsettled: still moving, to be asked again; unproven: could not be asked or compared; withdrawn: none stands any more, since the day is asked for in another way',
     `differences.figure` Array(String) COMMENT 'Figures that differ, and those of a healed day that did: such as net_sales, payments/cash, or p/42: net of a product line',
     `differences.service` Array(String) COMMENT 'Differences: the figure as the service reports it',
     `differences.mirror` Array(String) COMMENT 'Differences: the figure from the mirrored orders',

@@ -160,6 +160,7 @@ FROM
                     `differences.figure`, `differences.service`, `differences.mirror`, order_ids, reason,
                     transform(verdict, ['proven', 'healed', 'unsettled', 'unproven', 'drift'], [0, 1, 2, 3, 4], 3)::UInt8 AS rank
                 FROM {{table "proofs"}} FINAL
+                WHERE verdict != 'withdrawn'
             )
             GROUP BY business_id, location_id, day, subject
         )
@@ -225,6 +226,7 @@ FROM
                         countIf(subject = 'daily') AS daily,
                         max(proofs.asked_at) AS day_asked_at
                     FROM {{table "proofs"}} AS proofs FINAL
+                    WHERE verdict != 'withdrawn'
                     GROUP BY business_id, source, place, day
                 )
                 GROUP BY business_id, source, place

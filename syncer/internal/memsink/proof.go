@@ -83,7 +83,7 @@ func (s *Sink) Verdicts(_ context.Context, business, source, from, to string) ([
 	defer s.store.mu.Unlock()
 	var found []sinks.Verdict
 	for key, v := range s.store.verdicts {
-		if key.business == business && key.source == source && from <= v.Day && v.Day <= to {
+		if key.business == business && key.source == source && v.Verdict != sinks.VerdictWithdrawn && from <= v.Day && v.Day <= to {
 			found = append(found, v)
 		}
 	}

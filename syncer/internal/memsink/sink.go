@@ -273,6 +273,17 @@ func (s *Sink) State(_ context.Context, source string) (sinks.State, error) {
 	return s.store.state(source), nil
 }
 
+// Businesses returns whose checkpoints each source has stored.
+func (s *Sink) Businesses(context.Context) (map[string]string, error) {
+	s.store.mu.Lock()
+	defer s.store.mu.Unlock()
+	businesses := map[string]string{}
+	for _, cp := range s.store.checkpoints {
+		businesses[cp.Source] = s.store.business[cp.Source]
+	}
+	return businesses, nil
+}
+
 // MaxVersion returns the highest stored version.
 func (s *Sink) MaxVersion(context.Context) (uint64, error) {
 	s.store.mu.Lock()

@@ -1,0 +1,347 @@
+package syncer
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+)
+
+// A restaurant may have several sources in one process: a key for each branch of a
+// chain, say. What the service reports of all locations together is then of those that
+// the key asking sees, and sources that each see some would write the same rows in turn.
+// So a source whose key does not see all locations stands apart while its restaurant has
+// another source: its totals are asked for by location only, and those that do not tell
+// locations apart not at all. What it wrote of all locations together before is buried,
+// once; a source that sees all locations writes it again. When no other source is left,
+// it asks for everything again.
+
+// apart tells whether the source stands apart.
+func (k identity) apart() bool { return k.beside != "" }
+
+// partial tells whether a key may see some locations only, which the configuration does
+// not name.
+func (s *source) partial(key identity) bool { return !key.all && len(s.cfg.Locations) == 0 }
+
+// beside is another source of the restaurant when the source has to stand apart, else
+// empty.
+func (s *source) beside(key identity) string {
+	if !s.partial(key) {
+		return ""
+	}
+	for _, other := range s.siblingsIn(key.business) {
+		return other.cfg.Name
+	}
+	return ""
+}
+
+// siblings are the other sources of the same restaurant in this process.
+func (s *source) siblings() []*source { return s.siblingsIn(s.business()) }
+
+func (s *source) siblingsIn(business string) []*source {
+	stored := s.syncer.storedBusinesses()
+	return slices.DeleteFunc(slices.Clone(s.syncer.served()), func(other *source) bool {
+		theirs := other.business()
+		if theirs == "" { // its /me has not answered yet
+			theirs = stored[other.cfg.Name]
+		}
+		return other.cfg.Name == s.cfg.Name || business == "" || theirs != business
+	})
+}
+
+func (y *Syncer) storedBusinesses() map[string]string {
+	y.mu.RLock()
+	defer y.mu.RUnlock()
+	return y.businesses
+}
+
+// recallBusinesses reads which restaurants the sources have mirrored, unless that was
+// done just now: so that a source is known as a sibling before its /me has answered, in
+// trouble too, and while another process serves it.
+func (y *Syncer) recallBusinesses(ctx context.Context) error {
+	y.mu.RLock()
+	recent := !y.recalled.IsZero() && time.Since(y.recalled) < recallAgain
+	y.mu.RUnlock()
+	if recent {
+		return nil
+	}
+	businesses, err := y.opts.Sink.Businesses(ctx)
+	if err != nil {
+		return fmt.Errorf("read which restaurants the sources have mirrored: %w", err)
+	}
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.businesses, y.recalled = businesses, time.Now()
+	return nil
+}
+
+// admit acts on what /me says about the streams. The siblings of a source that is new
+// look at theirs again.
+func (s *source) admit(ctx context.Context, me api.Me) (identity, error) {
+	if !me.AllLocations {
+		if err := s.syncer.recallBusinesses(ctx); err != nil && ctx.Err() == nil {
+			s.log.Warn("whether the restaurant has other sources may not be known", "err", err)
+		}
+	}
+	key, first, err := s.admitMe(ctx, me)
+	if first {
+		s.tellSiblings(ctx)
+	}
+	return key, err
+}
+
+// admitMe admits the streams by what /me says; it tells whether that is the first time.
+func (s *source) admitMe(ctx context.Context, me api.Me) (key identity, first bool, err error) {
+	if err := s.admits.take(ctx); err != nil {
+		return identity{}, false, err
+	}
+	defer s.admits.free()
+	key, first = s.identify(me), !s.looked
+	s.admitAs(ctx, key)
+	s.looked = true
+	return key, first, nil
+}
+
+// admitAs admits the streams by a key. The caller holds admits.
+func (s *source) admitAs(ctx context.Context, key identity) {
+	s.mu.Lock()
+	s.key = key
+	s.mu.Unlock()
+	for _, st := range s.streams {
+		st.admit(ctx, key)
+	}
+}
+
+// tellSiblings has the restaurant's other sources look again at what they ask for.
+func (s *source) tellSiblings(ctx context.Context) {
+	for _, other := range s.siblings() {
+		other.lookAgain(ctx)
+	}
+}
+
+// lookAgain admits the streams anew, beside the sources that there are now.
+func (s *source) lookAgain(ctx context.Context) {
+	if s.admits.take(ctx) != nil {
+		return // ctx has ended
+	}
+	defer s.admits.free()
+	if !s.looked {
+		return // it will
+	}
+	key := s.identity()
+	key.beside = s.beside(key)
+	s.admitAs(ctx, key)
+}
+
+// lookAside notes which siblings have left the totals of all locations together to this
+// stream, and since when: until then their rows have stood over its own.
+func (st *stream) lookAside(key identity) {
+	if st.def.kind != totalsKind || key.apart() {
+		return
+	}
+	left := map[string]time.Time{}
+	for _, other := range st.source.siblings() {
+		if at := other.stream(st.def.name).apartSince(); !at.IsZero() {
+			left[other.cfg.Name] = at
+		}
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.left = left
+}
+
+// apartSince is since when what the stream wrote of all locations together is buried.
+func (st *stream) apartSince() time.Time {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.covered == nil {
+		return time.Time{}
+	}
+	return st.covered.Apart
+}
+
+// leftOut tells whether a location, or with "" all of them together, is not asked for
+// since the source stands apart. Who holds the stream's guard and finds that it is not
+// left out is done before what is there of it is buried.
+func (st *stream) leftOut(location string) bool {
+	return st.def.kind == totalsKind && location == "" && st.source.identity().apart()
+}
+
+// totalsOfAll tells whether the stream is one of totals that are asked for all locations
+// together while the source does not stand apart.
+func (st *stream) totalsOfAll() bool { return st.def.kind == totalsKind && st.coversAll() }
+
+// leaves tells whether the source stands apart and what the stream has of all locations
+// together is not buried yet.
+func (st *stream) leaves() bool {
+	return st.totalsOfAll() && st.configured() && st.source.identity().apart() && st.apartSince().IsZero()
+}
+
+// switched tells whether the stream is asked for otherwise than what is stored of it.
+func (st *stream) switched() bool {
+	if !st.totalsOfAll() {
+		return false
+	}
+	if st.source.identity().apart() {
+		return st.leaves()
+	}
+	if !st.apartSince().IsZero() {
+		return true
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for name, since := range st.left {
+		if st.covered == nil || !st.covered.Left[name].Equal(since) {
+			return true
+		}
+	}
+	return false
+}
+
+// changeSides acts on that. The caller holds filler.
+func (st *stream) changeSides(ctx context.Context) error {
+	switch {
+	case !st.switched():
+		return nil
+	case st.leaves():
+		return st.leave(ctx)
+	}
+	st.mu.Lock()
+	left := maps.Clone(st.left)
+	st.mu.Unlock()
+	st.source.log.Info("the totals of all locations together are asked for again", "stream", st.def.name)
+	if err := st.exclusive(ctx, st.guard, st.forgetOfAll); err != nil {
+		return err
+	}
+	if err := st.refill(ctx); err != nil {
+		return err
+	}
+	st.oweDeep()
+	return st.saveCoverage(ctx, func(c *coverage) { c.Apart, c.Left = time.Time{}, left })
+}
+
+// leave buries what the source has written of all locations together, and asks for the
+// totals of each location from the first day on. The caller holds filler.
+func (st *stream) leave(ctx context.Context) error {
+	if !st.leaves() {
+		return nil
+	}
+	if err := st.firstCoverage(ctx); err != nil {
+		return err
+	}
+	if err := st.exclusive(ctx, st.guard, st.buryOfAll); err != nil {
+		return fmt.Errorf("bury what %s has of all locations together: %w", st.def.name, err)
+	}
+	if err := st.withdraw(ctx); err != nil {
+		return err
+	}
+	if !st.off() {
+		if err := st.refill(ctx); err != nil {
+			return err
+		}
+	}
+	st.oweDeep()
+	if err := st.saveCoverage(ctx, func(c *coverage) { c.Apart, c.Left = time.Now().UTC(), nil }); err != nil {
+		return err
+	}
+	st.source.tellSiblings(ctx)
+	return nil
+}
+
+// withdraw takes back what was found of all locations together: it would stand for ever,
+// since that is not asked for any more.
+func (st *stream) withdraw(ctx context.Context) error {
+	today := dayOf(st.source.serviceNow())
+	all, err := st.source.syncer.opts.Sink.Verdicts(ctx, st.source.business(), st.source.cfg.Name, string(firstDay), string(today))
+	if err != nil {
+		return fmt.Errorf("read the verdicts that stand: %w", err)
+	}
+	c := st.source.commit(st.def.name)
+	for _, v := range all {
+		if v.Location == "" && v.Subject == st.subject() {
+			c.Verdicts = append(c.Verdicts, sinks.Verdict{Day: v.Day, Subject: v.Subject, Verdict: sinks.VerdictWithdrawn, AskedAt: v.AskedAt})
+		}
+	}
+	if len(c.Verdicts) == 0 {
+		return nil
+	}
+	receipt, err := st.source.syncer.write(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err := receipt.Wait(ctx); err != nil {
+		return fmt.Errorf("wait for the warehouse: %w", err)
+	}
+	return nil
+}
+
+// forgetOfAll lets the days of all locations together be written again whatever was
+// written of them. The caller holds guard: who asks later remembers anew.
+func (st *stream) forgetOfAll(context.Context) error {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	maps.DeleteFunc(st.totals.days, func(key string, _ uint64) bool { return st.ofAll(key) })
+	return nil
+}
+
+// oweDeep has a deep run come soon, and forgets what was found of all locations together
+// before.
+func (st *stream) oweDeep() {
+	st.mu.Lock()
+	maps.DeleteFunc(st.proofs.days, func(key string, _ standing) bool { return !strings.Contains(key, "/") })
+	st.proofs.owed = true
+	st.mu.Unlock()
+	st.source.proofChanged()
+}
+
+// ofAll tells whether a row of the totals is of all locations together.
+func (st *stream) ofAll(id string) bool { return !st.def.perLocation || !strings.Contains(id, "/") }
+
+// buryOfAll buries the rows of all locations together that the source wrote last. A row
+// that a sibling writes meanwhile lives: only what is there now is beaten. The caller
+// holds guard.
+func (st *stream) buryOfAll(ctx context.Context) error {
+	q := sinks.LiveQuery{Table: st.def.name, Business: st.source.business(), Source: st.source.cfg.Name, Limit: sweepChunk}
+	buried := 0
+	for {
+		rows, err := st.source.syncer.opts.Sink.Live(ctx, q)
+		if err != nil {
+			return err
+		}
+		in := st.intake(st.nextWalk(), 1)
+		for _, r := range rows {
+			if st.ofAll(r.ID) {
+				in.bury(r.ID, reasonNoAccess, r.Version+1, st.source.serviceNow().UTC())
+			}
+		}
+		last := len(rows) < q.Limit
+		if last {
+			st.releaseOfAll(in)
+		}
+		if in.brings() {
+			if err := st.storeTotals(ctx, in); err != nil {
+				return err
+			}
+		}
+		if buried += len(in.commit.Tombstones); last {
+			st.source.log.Info("the restaurant has other sources: totals of all locations together are left to one that sees all",
+				"stream", st.def.name, "beside", st.source.identity().beside, "buried", buried)
+			return st.forgetOfAll(ctx)
+		}
+		q.After = rows[len(rows)-1].ID
+	}
+}
+
+// releaseOfAll closes the quarantine entries of such rows: they do not come again.
+func (st *stream) releaseOfAll(in *intake) {
+	for key := range st.badIDs() {
+		if st.ofAll(key) {
+			in.release(key)
+		}
+	}
+}

@@ -1,0 +1,378 @@
+package syncer
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/internal/memsink"
+)
+
+// chain is a restaurant of two branches with a key for each, and one for all.
+type chain struct {
+	*world
+	business string
+	branches []string
+	keys     map[string]sandbox.Key // by source: "one", "two", "all"
+
+	mu      sync.Mutex
+	writers map[string][]string // by "table id": who wrote the row, in order
+}
+
+// inChain has 150 days of history: more than deep runs ask for.
+func inChain(t *testing.T, seed int64, test func(t *testing.T, c *chain)) {
+	t.Helper()
+	inWorld(t, sandbox.Options{Seed: seed, Orders: 1500, Days: 150, Record: true}, func(t *testing.T, w *world) {
+		r := w.box.Restaurant(0)
+		c := &chain{world: w, business: r.ID(), branches: r.LocationIDs(), writers: map[string][]string{}}
+		one := w.box.Key(0, sandbox.RoleLimited)
+		two := one
+		two.Value, two.AppID, two.LocationIDs = "", "", c.branches[1:]
+		c.keys = map[string]sandbox.Key{"one": one, "two": w.box.AddKey(two), "all": w.box.Key(0, sandbox.RoleMain)}
+		w.store.Watch(c.watch)
+		test(t, c)
+	})
+}
+
+// watch notes who writes rows of totals.
+func (c *chain) watch(commit *sinks.Commit, _ bool) {
+	if commit.Batch == nil || !strings.HasPrefix(commit.Stream, "sales_") {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range commit.Batch.Rows {
+		key := commit.Stream + " " + r.ID
+		c.writers[key] = append(c.writers[key], commit.Source)
+	}
+}
+
+// written are the rows of totals written since the last call, with who wrote each.
+func (c *chain) written() map[string][]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w := c.writers
+	c.writers = map[string][]string{}
+	maps.DeleteFunc(w, func(key string, _ []string) bool { return strings.HasPrefix(key, "sales_orders ") })
+	return w
+}
+
+func (c *chain) sources(names ...string) []Source {
+	var all []Source
+	for _, name := range names {
+		all = append(all, sourceOf(name, c.keys[name].Value))
+	}
+	return all
+}
+
+// statusOf is the status of a source.
+func (c *chain) statusOf(name string) SourceStatus {
+	c.t.Helper()
+	for _, s := range c.syncer.Status().Sources {
+		if s.Name == name {
+			return s
+		}
+	}
+	c.t.Fatalf("no source %s", name)
+	return SourceStatus{}
+}
+
+// live are the ids of the live rows of a table.
+func (c *chain) live(table string) []string {
+	rows := c.store.Rows(table, c.business)
+	maps.DeleteFunc(rows, func(_ string, r memsink.Row) bool { return r.Deleted })
+	return slices.Sorted(maps.Keys(rows))
+}
+
+// overall are the live rows of all locations together.
+func (c *chain) overall() []string {
+	return slices.DeleteFunc(c.live("sales_daily"), func(id string) bool { return strings.Contains(id, "/") })
+}
+
+// foundOfAll are the verdicts about them that stand, of questions since then.
+func (c *chain) foundOfAll(source string, since time.Time) []sinks.Verdict {
+	c.t.Helper()
+	all, err := c.sink.Verdicts(c.t.Context(), c.business, source, daysAgo(180), daysAgo(0))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return slices.DeleteFunc(all, func(v sinks.Verdict) bool { return v.Location != "" || v.AskedAt.Before(since) })
+}
+
+// right compares the days of a location, of all with "", with what the service reports
+// to a key, from the first day with a sale on.
+func (c *chain) right(source, location string) {
+	c.t.Helper()
+	rows, began, compared := c.store.Rows("sales_daily", c.business), false, 0
+	for _, step := range [][2]int{{-183, -92}, {-91, 0}} {
+		uri := fmt.Sprintf("/sales/daily?from=%s&to=%s", dayOf(time.Now().AddDate(0, 0, step[0])), dayOf(time.Now().AddDate(0, 0, step[1])))
+		if location != "" {
+			uri += "&location_id=" + location
+		}
+		var answer struct{ Data []json.RawMessage }
+		c.ask(c.keys[source].Value, uri, &answer)
+		for _, raw := range answer.Data {
+			day := placeRows([][]byte{raw})[0]
+			if began = began || day.Orders > 0; !began {
+				continue
+			}
+			compared++
+			if r := rows[dayKey(day.Date, location)]; r.Raw != string(raw) || r.Deleted {
+				c.t.Errorf("%s %s: deleted %v (%s)\n mirror  %s\n service %s", day.Date, location, r.Deleted, r.Reason, r.Raw, raw)
+				return
+			}
+		}
+	}
+	if compared < 100 {
+		c.t.Errorf("only %d days of %q compared", compared, location)
+	}
+}
+
+// quiet expects everything proven, of nothing else than is asked for.
+func (c *chain) quiet(names ...string) {
+	c.t.Helper()
+	for _, name := range names {
+		s := c.statusOf(name)
+		if s.State != StateRunning || s.Proof == nil || s.Proof.ProvenUntil != string(dayOf(time.Now())) || s.Proof.DriftDays+s.Proof.OpenDays != 0 {
+			c.t.Errorf("%s is %s, proof %+v", name, s.State, s.Proof)
+		}
+		for _, st := range s.Streams {
+			if st.State != StateRunning && st.State != StateOff || st.LastError != "" {
+				c.t.Errorf("%s %s is %s: %s %s", name, st.Name, st.State, st.Detail, st.LastError)
+			}
+		}
+	}
+	report, found := c.verify(Selection{Sources: names})
+	if n := report.Differences(); n > 0 {
+		c.t.Errorf("%d differences: %.5q", n, briefs(found))
+	}
+	r, err := c.syncer.Reconcile(c.t.Context(), ReconcileRequest{Sources: names}, nil)
+	if err != nil || r.Err() != nil {
+		c.t.Fatal(err, r.Err())
+	}
+	for _, s := range r.Sources {
+		if s.Proven < 100 || s.Healed+s.Drift+s.Unsettled+s.Unproven > 0 {
+			c.t.Errorf("reconciled: %+v", s)
+		}
+	}
+}
+
+// turns lets a living world go on for some turns and a deep run, and rest.
+func (c *chain) turns() {
+	freeze := c.alive()
+	time.Sleep(4 * time.Hour)
+	freeze()
+	time.Sleep(time.Hour)
+	synctest.Wait()
+}
+
+func (c *chain) productsOf(name string) StreamStatus {
+	for _, st := range c.statusOf(name).Streams {
+		if st.Name == "sales_products" {
+			return st
+		}
+	}
+	return StreamStatus{}
+}
+
+func TestKeysOfDifferentBranchesAskForTheirsOnly(t *testing.T) {
+	inChain(t, 91, func(t *testing.T, c *chain) {
+		c.run(c.sources("one", "two")...)
+		c.until("backfill", time.Hour, c.filled)
+		c.written()
+		c.turns()
+		for key, by := range c.written() {
+			if _, location, found := strings.Cut(key, "/"); !found || len(slices.Compact(slices.Sorted(slices.Values(by)))) > 1 {
+				t.Errorf("%s (%s) was written by %v", key, location, by)
+			}
+		}
+		if of := c.overall(); len(of) > 0 {
+			t.Errorf("live rows of all locations together: %v", of)
+		}
+		if of := c.live("sales_products"); len(of) > 0 {
+			t.Errorf("%d live rows of products", len(of))
+		}
+		c.right("one", c.branches[0])
+		c.right("two", c.branches[1])
+		for name, other := range map[string]string{"one": "two", "two": "one"} {
+			if st := c.productsOf(name); st.State != StateOff || !strings.Contains(st.Detail, fmt.Sprintf("%q", other)) {
+				t.Errorf("%s: sales_products is %s: %s", name, st.State, st.Detail)
+			}
+		}
+		c.quiet("one", "two")
+	})
+}
+
+// A restart knows the siblings before they have answered, and when they never do.
+func TestASiblingInTroubleIsOneStill(t *testing.T) {
+	inChain(t, 92, func(t *testing.T, c *chain) {
+		c.run(c.sources("one", "two")...)
+		c.until("backfill", time.Hour, c.filled)
+		time.Sleep(time.Hour)
+		c.halt()
+		must(t, c.box.UpdateKey(c.keys["two"].Value, func(k *sandbox.Key) { k.State = sandbox.KeyDisabled }))
+		c.written()
+		before := len(c.box.Requests())
+		c.run(c.sources("one", "two")...)
+		time.Sleep(2 * time.Hour)
+		if of := c.written(); len(of) > 400 { // the days of its own location, at most
+			t.Errorf("%d rows written", len(of))
+		}
+		for _, r := range c.box.Requests()[before:] {
+			if strings.HasPrefix(r.URI, "/v1/sales/products") || strings.HasPrefix(r.URI, "/v1/sales/daily") && !strings.Contains(r.URI, "location_id=") {
+				t.Fatalf("asked %s", r.URI)
+			}
+		}
+		c.right("one", c.branches[0])
+	})
+}
+
+// The rows of all locations together are those of the key that sees all, also where the
+// limited key wrote them last, before it stood apart.
+func TestALimitedKeyBesideOneThatSeesAll(t *testing.T) {
+	inChain(t, 93, func(t *testing.T, c *chain) {
+		c.run(c.sources("all")...)
+		c.until("backfill", time.Hour, c.filled)
+		time.Sleep(time.Hour)
+		for _, table := range []string{"sales_daily", "sales_products"} {
+			for i, id := range c.live(table) {
+				if i%3 == 0 && (table == "sales_products" || !strings.Contains(id, "/")) {
+					c.store.Edit(table, c.business, id, func(r *memsink.Row) { r.Source, r.Raw = "one", strings.Replace(r.Raw, `"`, `" `, 1) })
+				}
+			}
+		}
+		products := c.live("sales_products")
+		c.written()
+		c.apply(c.sources("all", "one")...)
+		c.until("backfill", time.Hour, c.filled)
+		c.turns()
+		for key, by := range c.written() {
+			if !strings.HasPrefix(key, "sales_daily ") || !strings.Contains(key, "/") {
+				if slices.Contains(by, "one") {
+					t.Errorf("%s was written by %v", key, by)
+				}
+			}
+		}
+		c.right("all", "")
+		c.right("one", c.branches[0])
+		if st := c.productsOf("one"); st.State != StateOff {
+			t.Errorf("sales_products is %s: %s", st.State, st.Detail)
+		}
+		live := c.live("sales_products")
+		for _, id := range products {
+			if !slices.Contains(live, id) {
+				t.Errorf("%s is not live any more", id)
+			}
+		}
+		c.quiet("all", "one")
+	})
+}
+
+func TestASiblingThatComesAndGoes(t *testing.T) {
+	inChain(t, 94, func(t *testing.T, c *chain) {
+		c.run(c.sources("one")...)
+		c.until("backfill", time.Hour, c.filled)
+		time.Sleep(time.Hour)
+		days, products := c.overall(), c.live("sales_products")
+		if len(days) < 150 || len(products) < 500 {
+			t.Fatalf("%d days, %d products", len(days), len(products))
+		}
+		c.right("one", "")
+
+		c.apply(c.sources("one", "two")...)
+		time.Sleep(time.Minute)
+		rows := c.store.Rows("sales_daily", c.business)
+		for _, id := range days {
+			if r := rows[id]; !r.Deleted || r.Reason != reasonNoAccess || r.Raw == "" {
+				t.Fatalf("%s: %+v", id, r)
+			}
+		}
+		if n := len(c.live("sales_products")); n > 0 {
+			t.Fatalf("%d lines of products are live", n)
+		}
+		if of := c.foundOfAll("one", time.Time{}); len(of) > 0 {
+			t.Errorf("%d verdicts about all locations together stand", len(of))
+		}
+		c.turns()
+		again := c.store.Rows("sales_daily", c.business)
+		for _, id := range days {
+			if again[id].Version != rows[id].Version {
+				t.Errorf("%s was buried again", id)
+			}
+		}
+		c.right("one", c.branches[0])
+		c.quiet("one", "two")
+
+		c.apply(c.sources("one")...)
+		alone := time.Now()
+		time.Sleep(10 * time.Minute)
+		c.right("one", "")
+		time.Sleep(20 * time.Minute)
+		if of := c.foundOfAll("one", alone); len(of) < 2*92 {
+			t.Errorf("%d verdicts about all locations together", len(of))
+		}
+		c.turns()
+		c.right("one", "")
+		if n := len(c.live("sales_products")); n < len(products) {
+			t.Errorf("%d lines of products are live, of %d", n, len(products))
+		}
+		c.quiet("one")
+	})
+}
+
+// One pass, of a command say, leaves nothing for the next.
+func TestOnePassOfSiblings(t *testing.T) {
+	inChain(t, 95, func(t *testing.T, c *chain) {
+		c.open(c.sources("one")...)
+		c.once(Selection{})
+		must(t, c.sink.Close(t.Context()))
+		c.open(c.sources("one", "two")...)
+		c.once(Selection{Sources: []string{"two"}})
+		c.once(Selection{Sources: []string{"one"}})
+		if days, products := c.overall(), c.live("sales_products"); len(days)+len(products) > 0 {
+			t.Errorf("%d days and %d products are live", len(days), len(products))
+		}
+		c.right("one", c.branches[0])
+		c.right("two", c.branches[1])
+		checks, err := c.syncer.Check(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, check := range checks {
+			if !strings.Contains(check.Off["sales_products"], "same restaurant") {
+				t.Errorf("check of %s: %v", check.Source, check.Off)
+			}
+		}
+	})
+}
+
+// What differs at first sight is not asked for again of all locations together when the
+// source stands apart by then.
+func TestASecondLookDoesNotBringBackWhatWasLeft(t *testing.T) {
+	inChain(t, 96, func(t *testing.T, c *chain) {
+		c.run(c.sources("one")...)
+		c.until("backfill", time.Hour, c.filled)
+		time.Sleep(time.Hour)
+		suspected := func() bool {
+			return slices.ContainsFunc(c.foundOfAll("one", time.Time{}), func(v sinks.Verdict) bool { return v.Verdict == sinks.VerdictUnsettled })
+		}
+		c.store.EditColumn(streamOrders, c.business, c.liveOrders(c.business, daysAgo(1))[0], "totals_tip", `"900.00"`)
+		c.until("a day that differs", time.Hour, suspected)
+		c.apply(c.sources("one", "two")...)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if of := c.overall(); len(of) > 0 {
+			t.Errorf("live rows of all locations together: %v", of)
+		}
+		c.right("one", c.branches[0])
+		c.quiet("one", "two")
+	})
+}
