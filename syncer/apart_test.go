@@ -376,3 +376,29 @@ func TestASecondLookDoesNotBringBackWhatWasLeft(t *testing.T) {
 		c.quiet("one", "two")
 	})
 }
+
+// A key that the restaurant limits, and lets see all again, while it is in use.
+func TestAKeyThatIsLimitedWhileItHasASibling(t *testing.T) {
+	inChain(t, 97, func(t *testing.T, c *chain) {
+		c.run(c.sources("all", "one")...)
+		c.until("backfill", time.Hour, c.filled)
+		time.Sleep(time.Hour)
+		c.right("all", "")
+		limit := func(all bool, locations ...string) {
+			must(t, c.box.UpdateKey(c.keys["all"].Value, func(k *sandbox.Key) { k.AllLocations, k.LocationIDs = all, locations }))
+			time.Sleep(20 * time.Minute)
+		}
+		limit(false, c.branches[1])
+		if days, products := c.overall(), c.live("sales_products"); len(days)+len(products) > 0 {
+			t.Errorf("%d days and %d products are live", len(days), len(products))
+		}
+		c.right("all", c.branches[1])
+		limit(true)
+		c.right("all", "")
+		if n := len(c.live("sales_products")); n < 1000 {
+			t.Errorf("%d lines of products are live", n)
+		}
+		c.turns()
+		c.quiet("all", "one")
+	})
+}
