@@ -402,3 +402,35 @@ func TestAKeyThatIsLimitedWhileItHasASibling(t *testing.T) {
 		c.quiet("all", "one")
 	})
 }
+
+// Another process knows the siblings by what is stored: one that looks on, and one that
+// takes over.
+func TestSiblingsThatAnotherProcessServes(t *testing.T) {
+	inChain(t, 98, func(t *testing.T, c *chain) {
+		host, guest := c.beside("a"), c.beside("b")
+		host.run(c.sources("one", "two")...)
+		host.until("backfill", time.Hour, host.filled)
+		time.Sleep(time.Hour)
+		guest.open(c.sources("one", "two")...)
+		c.world = guest
+		for _, name := range []string{"one", "two"} { // the other one is not asked
+			if report, found := c.verify(Selection{Sources: []string{name}}); report.Differences() > 0 {
+				t.Errorf("%s: %.5q", name, briefs(found))
+			}
+		}
+		must(t, guest.sink.Close(t.Context()))
+		guest.run(c.sources("one", "two")...)
+		time.Sleep(time.Minute)
+		host.crash(0)
+		before := len(c.box.Requests())
+		guest.until("the second serves", 2*time.Minute, guest.filled)
+		time.Sleep(time.Hour)
+		for _, r := range c.box.Requests()[before:] {
+			if strings.HasPrefix(r.URI, "/v1/sales/products") || strings.HasPrefix(r.URI, "/v1/sales/daily") && !strings.Contains(r.URI, "location_id=") {
+				t.Fatalf("asked %s", r.URI)
+			}
+		}
+		c.right("one", c.branches[0])
+		c.right("two", c.branches[1])
+	})
+}
