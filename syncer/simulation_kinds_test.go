@@ -10,6 +10,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/syncer/internal/memsink"
 )
 
 // kind is a kind of event: what happens, and how often beside the others.
@@ -350,16 +351,40 @@ func keyLocations(e *episode, g *rand.Rand) string {
 	b := e.anyBusiness(g)
 	ids := e.box.Restaurant(b).LocationIDs()
 	g.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
-	ids = ids[:1+g.IntN(len(ids))]
+	some := 1 + g.IntN(len(ids))
+	ids, lost := ids[:some], ids[some:]
 	e.updateKey(b, func(k *sandbox.Key) { k.AllLocations, k.LocationIDs = false, ids })
 	if g.IntN(3) == 0 {
 		return fmt.Sprintf("of restaurant %d are %q", b, ids)
 	}
 	d := e.aWhile(g)
 	e.after(d, "key has all locations", func() {
+		e.passedBy(b, lost)
 		e.updateKey(b, func(k *sandbox.Key) { k.AllLocations, k.LocationIDs = true, nil })
 	})
 	return fmt.Sprintf("of restaurant %d are %q for %s", b, ids, d)
+}
+
+// passedBy notes the rows of locations that were away without the daemon hearing of it:
+// a walk may have passed them by, and the next full resync brings them.
+func (e *episode) passedBy(b int, lost []string) {
+	unheard := slices.ContainsFunc(e.syncer.served(), func(s *source) bool {
+		return e.businessOf(s.cfg.Name) == b && slices.ContainsFunc(s.identity().locations, func(l string) bool { return slices.Contains(lost, l) })
+	})
+	if !unheard {
+		return
+	}
+	for _, list := range cursorLists {
+		err := e.box.Truth(e.box.Key(b, sandbox.RoleTest).Value, list, func(r sandbox.TruthRow) error {
+			if locationIn(memsink.Row{Raw: string(r.Row)}, lost) >= 0 {
+				e.blur(rowName{b, list, r.ID})
+			}
+			return nil
+		})
+		if err != nil {
+			e.fault("%v", err)
+		}
+	}
 }
 
 // configuration has one source mirror some streams only, for a while, and moves the
