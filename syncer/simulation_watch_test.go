@@ -35,6 +35,7 @@ type watch struct {
 	born     map[string]time.Time     // since when the incremental walks see everything
 	filled   map[string]bool          // the backfill is durable
 	opened   map[string][]string      // locations whose rows were brought, by source and stream
+	opening  map[string][]string      // locations whose rows the backfill brings
 	checked  int
 	verdicts int
 	alarms   []alarm
@@ -49,7 +50,7 @@ type sourceVersion struct {
 func newWatch(e *episode) *watch {
 	return &watch{
 		e: e, seed: maphash.MakeSeed(), versions: map[sourceVersion]uint64{},
-		marks: map[string]time.Time{}, born: map[string]time.Time{}, filled: map[string]bool{}, opened: map[string][]string{},
+		marks: map[string]time.Time{}, born: map[string]time.Time{}, filled: map[string]bool{}, opened: map[string][]string{}, opening: map[string][]string{},
 	}
 }
 
@@ -75,7 +76,17 @@ func (v *watch) stored(c *sinks.Commit, durable bool) {
 		if err := json.Unmarshal([]byte(cp.Position), &at); err != nil {
 			v.e.fault("coverage of %s %s: %v", cp.Source, cp.Stream, err)
 		}
-		v.opened[cp.Source+" "+cp.Stream] = at.Locations
+		v.opens(cp.Source+" "+cp.Stream, at.Locations)
+	}
+}
+
+// opens takes over the locations that a key has now. Where the rows of one that it has
+// gained come with a backfill that begins anew, they are there at its end.
+func (v *watch) opens(key string, locations []string) {
+	before, known := v.opened[key]
+	v.opening[key] = locations
+	if v.opened[key] = locations; known && !v.filled[key] {
+		v.opened[key] = slices.DeleteFunc(slices.Clone(locations), func(l string) bool { return !slices.Contains(before, l) })
 	}
 }
 
@@ -142,6 +153,9 @@ func (v *watch) covered(c *sinks.Commit) {
 	switch {
 	case cp.Walk == sinks.WalkBackfill:
 		v.filled[key] = cp.Done // a location that is gained begins it anew
+		if cp.Done && v.opening[key] != nil {
+			v.opened[key] = v.opening[key]
+		}
 		to = (&progress{cp: *cp}).restart()
 		if cp.Done {
 			to = cp.Watermark.Add(-sandbox.MaxStampDelay) // what follows is left to the incremental walks
