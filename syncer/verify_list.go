@@ -23,9 +23,11 @@ func (v *verification) list(ctx context.Context) (err error) {
 	seen := spool.New("", v.pass.limits.ids)
 	defer func() { err = errors.Join(err, seen.Close()) }()
 	query := v.ownRows()
-	if v.expecting, err = v.countLive(ctx, query); err != nil {
+	expecting, err := v.countLive(ctx, query)
+	if err != nil {
 		return err
 	}
+	v.expect(expecting)
 	for _, t := range v.stream.followed() {
 		if err := v.follow(ctx, t, func(ctx context.Context, rows map[string]told) error {
 			for id := range rows {

@@ -144,6 +144,13 @@ func (v *verification) took(rows, tombstones int) {
 	v.tombs += uint64(tombstones)
 }
 
+// expect notes how many rows are to come.
+func (v *verification) expect(rows uint64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.expecting = rows
+}
+
 // ended notes that all rows of the API have been compared, n different ones.
 func (v *verification) ended(n uint64) {
 	v.mu.Lock()
