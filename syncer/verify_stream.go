@@ -76,8 +76,9 @@ func (v *verification) run(ctx context.Context) error {
 	st := v.stream
 	if st.off() {
 		st.mu.Lock()
-		v.result.Off = st.detail
+		why := st.detail
 		st.mu.Unlock()
+		v.count(func(r *StreamVerify) { r.Off = why })
 		return nil
 	}
 	if !st.filled() {
