@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"strconv"
 	"time"
 )
@@ -15,29 +14,8 @@ const backfillOrders = 200_000
 // until the last is durable and can be queried. CPU is the daemon's whole process,
 // the engine inside it included: without and with its start and the migrations.
 func backfill(ctx context.Context, r *report) error {
-	dir, err := os.MkdirTemp("", "larder-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	s, err := startService(ctx, "-orders", strconv.Itoa(backfillOrders), "-no-limits")
-	if err != nil {
-		return err
-	}
-	defer s.stop()
-	d, err := newDaemon(dir, s, "")
-	if err != nil {
-		return err
-	}
-	d.streams = "[sales_orders]"
-	if err := d.write(); err != nil {
-		return err
-	}
-	if err := d.start(ctx); err != nil {
-		return err
-	}
-	defer d.stop()
-	return measureBackfill(ctx, r, s, d)
+	b := bed{sandbox: []string{"-orders", strconv.Itoa(backfillOrders), "-no-limits"}, streams: "[sales_orders]"}
+	return b.started(ctx, func(s *service, d *daemon) error { return measureBackfill(ctx, r, s, d) })
 }
 
 func measureBackfill(ctx context.Context, r *report, s *service, d *daemon) error {

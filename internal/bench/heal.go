@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -32,42 +31,23 @@ const (
 // day, and compares every order with the service afterwards. All of it at the documented
 // limits.
 func heal(ctx context.Context, r *report) error {
-	dir, err := os.MkdirTemp("", "larder-bench-")
-	if err != nil {
-		return err
+	b := bed{
+		sandbox: []string{"-orders", strconv.Itoa(healOrders), "-days", strconv.Itoa(healDays)},
+		streams: "[sales_orders, sales_daily, sales_products]", more: healYAML,
 	}
-	defer os.RemoveAll(dir)
-	s, err := startService(ctx, "-orders", strconv.Itoa(healOrders), "-days", strconv.Itoa(healDays))
-	if err != nil {
-		return err
-	}
-	defer s.stop()
-	d, err := newDaemon(dir, s, healYAML)
-	if err != nil {
-		return err
-	}
-	d.streams = "[sales_orders, sales_daily, sales_products]"
-	if err := d.write(); err != nil {
-		return err
-	}
-	if err := d.start(ctx); err != nil {
-		return err
-	}
-	defer d.stop()
-	if err := until(ctx, 10*time.Minute, time.Second, func() (bool, error) { return ordersDone(ctx, d) }); err != nil {
-		return err
-	}
-	if err := s.post(ctx, "/admin/change", fmt.Sprintf(`{"action": "delete", "count": 500, "seed": %d}`, healSeed)); err != nil {
-		return err
-	}
-	if err := command(ctx, d, "sync"); err != nil { // the tombstones keep what they bury
-		return err
-	}
-	harms, err := damage(ctx, d)
-	if err != nil {
-		return err
-	}
-	return measureHeal(ctx, r, s, d, harms)
+	return b.filled(ctx, func(s *service, d *daemon) error {
+		if err := s.post(ctx, "/admin/change", fmt.Sprintf(`{"action": "delete", "count": 500, "seed": %d}`, healSeed)); err != nil {
+			return err
+		}
+		if err := command(ctx, d, "sync"); err != nil { // the tombstones keep what they bury
+			return err
+		}
+		harms, err := damage(ctx, d)
+		if err != nil {
+			return err
+		}
+		return measureHeal(ctx, r, s, d, harms)
+	})
 }
 
 // damage makes some mistakes of each kind, in a mix that the seed decides.

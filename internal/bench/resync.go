@@ -22,38 +22,16 @@ const (
 // against the smallest possible number, and what it does to the freshness of the
 // incremental walks beside it, with the same limit and schedule.
 func resync(ctx context.Context, r *report) error {
-	dir, err := os.MkdirTemp("", "larder-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	s, err := startService(ctx, "-orders", strconv.Itoa(resyncOrders), "-no-limits")
-	if err != nil {
-		return err
-	}
-	defer s.stop()
-	d, err := newDaemon(dir, s, resyncYAML)
-	if err != nil {
-		return err
-	}
-	d.streams = "[sales_orders]"
-	if err := d.write(); err != nil {
-		return err
-	}
-	if err := d.start(ctx); err != nil {
-		return err
-	}
-	defer d.stop()
-	if err := until(ctx, 10*time.Minute, time.Second, func() (bool, error) { return ordersDone(ctx, d) }); err != nil {
-		return err
-	}
-	if err := s.post(ctx, "/admin/keys", fmt.Sprintf(`{"value": %q, "per_minute": %d}`, mainKey(s).Value, resyncPace)); err != nil {
-		return err
-	}
-	if err := wait(ctx, 10*time.Second); err != nil { // until /me has told
-		return err
-	}
-	return measureResync(ctx, r, s, d)
+	b := bed{sandbox: []string{"-orders", strconv.Itoa(resyncOrders), "-no-limits"}, streams: "[sales_orders]", more: resyncYAML}
+	return b.filled(ctx, func(s *service, d *daemon) error {
+		if err := s.post(ctx, "/admin/keys", fmt.Sprintf(`{"value": %q, "per_minute": %d}`, mainKey(s).Value, resyncPace)); err != nil {
+			return err
+		}
+		if err := wait(ctx, 10*time.Second); err != nil { // until /me has told
+			return err
+		}
+		return measureResync(ctx, r, s, d)
+	})
 }
 
 func measureResync(ctx context.Context, r *report, s *service, d *daemon) error {

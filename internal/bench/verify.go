@@ -18,32 +18,8 @@ const verifyOrders = 1_000_000
 // them: its time, its memory, and its requests against the smallest possible
 // number. The world stands still, and the service sets no limits.
 func verify(ctx context.Context, r *report) error {
-	dir, err := os.MkdirTemp("", "larder-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	s, err := startService(ctx, "-orders", strconv.Itoa(verifyOrders), "-no-limits")
-	if err != nil {
-		return err
-	}
-	defer s.stop()
-	d, err := newDaemon(dir, s, "")
-	if err != nil {
-		return err
-	}
-	d.streams = "[sales_orders]"
-	if err := d.write(); err != nil {
-		return err
-	}
-	if err := d.start(ctx); err != nil {
-		return err
-	}
-	defer d.stop()
-	if err := until(ctx, 10*time.Minute, time.Second, func() (bool, error) { return ordersDone(ctx, d) }); err != nil {
-		return err
-	}
-	return measureVerify(ctx, r, d)
+	b := bed{sandbox: []string{"-orders", strconv.Itoa(verifyOrders), "-no-limits"}, streams: "[sales_orders]"}
+	return b.filled(ctx, func(_ *service, d *daemon) error { return measureVerify(ctx, r, d) })
 }
 
 // verified is the last line of `larder verify --format json`.

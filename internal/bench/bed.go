@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"os"
+	"time"
+)
+
+// bed is what a scenario is measured on: a sandbox, and a daemon that mirrors it.
+type bed struct {
+	sandbox []string // flags of the sandbox
+	streams string   // YAML list
+	more    string   // YAML, behind the rest of the configuration
+}
+
+// started has something measured from the daemon's start on.
+func (b bed) started(ctx context.Context, measure func(*service, *daemon) error) error {
+	dir, err := os.MkdirTemp("", "larder-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	s, err := startService(ctx, b.sandbox...)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	d, err := newDaemon(dir, s, b.more)
+	if err != nil {
+		return err
+	}
+	d.streams = b.streams
+	if err := d.write(); err != nil {
+		return err
+	}
+	if err := d.start(ctx); err != nil {
+		return err
+	}
+	defer d.stop()
+	return measure(s, d)
+}
+
+// filled has something measured once the orders are mirrored.
+func (b bed) filled(ctx context.Context, measure func(*service, *daemon) error) error {
+	return b.started(ctx, func(s *service, d *daemon) error {
+		if err := until(ctx, 10*time.Minute, time.Second, func() (bool, error) { return ordersDone(ctx, d) }); err != nil {
+			return err
+		}
+		return measure(s, d)
+	})
+}
