@@ -150,6 +150,7 @@ const (
 	WalkSnapshot    = "snapshot"
 	WalkTotals      = "totals"
 	WalkCoverage    = "coverage" // no walk: the locations that were walked so far
+	WalkAway        = "away"     // no walk: those of them that were lost, until that is acted upon
 	WalkDeep        = "reconcile_deep"
 	WalkSweep       = "sweep" // of runs only: what a full resync removed
 )

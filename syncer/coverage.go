@@ -53,29 +53,11 @@ func (st *stream) uncovered() (gained, lost []string) {
 	return gained, lost
 }
 
-// missed notes that a location is not the key's just now: a full resync that is under
-// way may pass by its rows.
-func (st *stream) missed() {
-	_, lost := st.uncovered()
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.gap = st.gap || len(lost) > 0
-}
-
-// passedBy tells whether the full resync under way may have passed by the rows of a
-// location that was lost and is the key's again: they are not gone.
-func (st *stream) passedBy() bool {
-	_, lost := st.uncovered()
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return st.gap && len(lost) == 0
-}
-
 // changedLocations tells whether locations were gained or lost, or it is not known
 // yet with which the mirror began.
 func (st *stream) changedLocations() bool {
 	gained, lost := st.uncovered()
-	return len(gained)+len(lost) > 0 || st.coversAll() && !st.coverageKnown() || st.switched() || len(st.reopened()) > 0
+	return len(gained)+len(lost) > 0 || st.coversAll() && !st.coverageKnown() || st.switched() || len(st.reopened())+len(st.back()) > 0
 }
 
 // positionClosed is the Position of a full resync that has ended while the track's
@@ -126,6 +108,9 @@ func (st *stream) cover(ctx context.Context) error {
 		return err
 	}
 	if err := st.reopenTracks(ctx); err != nil {
+		return err
+	}
+	if err := st.regain(ctx); err != nil {
 		return err
 	}
 	gained, lost := st.uncovered()
@@ -200,6 +185,7 @@ func (st *stream) saveCoverage(ctx context.Context, change func(*coverage)) erro
 	st.mu.Lock()
 	st.covered = c
 	st.mu.Unlock()
+	st.actedUpon(ctx, c.Locations)
 	return nil
 }
 

@@ -185,7 +185,7 @@ func (st *stream) admit(ctx context.Context, key identity) {
 		return
 	}
 	st.follow(key)
-	st.missed()
+	st.missed(ctx)
 	if st.off() {
 		st.set(ctx, StateStarting, "")
 	}

@@ -98,14 +98,8 @@ func (st *stream) walkAll(ctx context.Context) error {
 		if err := st.exclusive(ctx, st.guard, st.catchUp); err != nil {
 			return err
 		}
-		if gained, _ := st.uncovered(); len(gained) > 0 {
+		if gained, _ := st.uncovered(); len(gained)+len(st.back()) > 0 {
 			if err := st.fillTracks(ctx); err != nil {
-				return err
-			}
-			continue
-		}
-		if st.passedBy() {
-			if err := st.newResync(ctx); err != nil {
 				return err
 			}
 			continue
@@ -167,9 +161,6 @@ func (st *stream) beginResync(ctx context.Context) error {
 // newResync begins a full resync, in the place of one that is under way.
 func (st *stream) newResync(ctx context.Context) error {
 	st.source.log.Info("full resync begins", "stream", st.def.name)
-	st.mu.Lock()
-	st.gap = false
-	st.mu.Unlock()
 	return st.joinResync(ctx, st.source.syncer.versions.take(1))
 }
 

@@ -36,6 +36,7 @@ type watch struct {
 	filled   map[string]bool          // the backfill is durable
 	opened   map[string][]string      // locations whose rows were brought, by source and stream
 	opening  map[string][]string      // locations whose rows the backfill brings
+	away     map[string][]string      // locations that were lost, which walks may pass by
 	checked  int
 	verdicts int
 	alarms   []alarm
@@ -51,6 +52,7 @@ func newWatch(e *episode) *watch {
 	return &watch{
 		e: e, seed: maphash.MakeSeed(), versions: map[sourceVersion]uint64{},
 		marks: map[string]time.Time{}, born: map[string]time.Time{}, filled: map[string]bool{}, opened: map[string][]string{}, opening: map[string][]string{},
+		away: map[string][]string{},
 	}
 }
 
@@ -71,6 +73,12 @@ func (v *watch) stored(c *sinks.Commit, durable bool) {
 		v.covered(c)
 	case sinks.WalkSnapshot:
 		v.whole(c)
+	case sinks.WalkAway:
+		var lost []string
+		if err := json.Unmarshal([]byte(cp.Position), &lost); err != nil {
+			v.e.fault("lost locations of %s %s: %v", cp.Source, cp.Stream, err)
+		}
+		v.away[cp.Source+" "+cp.Stream] = lost
 	case sinks.WalkCoverage:
 		var at coverage
 		if err := json.Unmarshal([]byte(cp.Position), &at); err != nil {
@@ -230,12 +238,13 @@ func (v *watch) bad(c *sinks.Commit, id string) bool {
 }
 
 // brings tells whether walks of one location, or of all, bring a row of another:
-// the rows of a location that the key has just gained are brought by another walk.
+// the rows of a location that the key has just gained are brought by another walk, and
+// so are those of one that it had lost.
 func (v *watch) brings(key, location, row string) bool {
 	if location != "" || row == "" {
 		return location == row
 	}
-	return v.e.plan.located || slices.Contains(v.opened[key], row)
+	return v.e.plan.located || slices.Contains(v.opened[key], row) && !slices.Contains(v.away[key], row)
 }
 
 // stampOn is the updated_at of a stored row, which has one and no other beside it.

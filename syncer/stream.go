@@ -49,14 +49,15 @@ type stream struct {
 	left        map[string]time.Time // as in coverage, as it is now
 	pace        pace                 // of the long walk under way
 	resyncRows  uint64               // live rows when the full resync went on
-	gap         bool                 // a location was not the key's at some time of the full resync
+	away        lostLocations
 }
 
 func newStream(s *source, def *definition) *stream {
 	return &stream{
 		source: s, def: def, guard: newSlot(), filler: newSlot(), turn: newSlot(), deep: newSlot(), prover: newSlot(), state: StateStarting,
 		seen: newDedupe(), failing: map[string]string{},
-		totals: totalsMemory{days: map[string]uint64{}}, proofs: proofMemory{days: map[string]standing{}}, openings: map[string]*track{},
+		totals: totalsMemory{days: map[string]uint64{}}, proofs: proofMemory{days: map[string]standing{}},
+		openings: map[string]*track{}, away: lostLocations{storing: newSlot()},
 	}
 }
 
@@ -86,6 +87,8 @@ func (st *stream) restore(state sinks.State) {
 			st.proofs.deep = cp.StartedAt
 		case cp.Walk == sinks.WalkCoverage:
 			st.restoreCoverage(cp)
+		case cp.Walk == sinks.WalkAway:
+			st.restoreAway(cp)
 		}
 	}
 }

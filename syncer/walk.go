@@ -192,7 +192,7 @@ func (w *walk) read(a answer) *intake {
 	st := w.track.stream
 	in := st.intake(w.number, len(a.rows))
 	in.all = w.kind == sinks.WalkIncremental
-	in.rewrite = w.kind == sinks.WalkFull
+	in.rewrite = w.kind == sinks.WalkFull || w.kind == sinks.WalkBackfill && st.resyncVersion() != 0
 	in.counts.Requests, in.counts.Pages = 1, 1
 	st.mu.Lock()
 	in.floor = w.track.floor()
