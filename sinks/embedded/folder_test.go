@@ -140,6 +140,13 @@ func TestAFullDiskFailsTheInsertAlone(t *testing.T) {
 	}
 }
 
+// Inserts that are refused at the same time leave nothing that cannot be read.
+func TestDiskRefusesACrowd(t *testing.T) {
+	if got := answerOf(t, "crowd", nil, filepath.Join(t.TempDir(), "data")); got != "true" {
+		t.Errorf("said %s", got)
+	}
+}
+
 // A merge that the disk refused must not cost the rows that it was made of: the
 // engine deletes those parts eight minutes later.
 func TestAMergeThatTheDiskRefusedLosesNothing(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/larder-sync/larder/sinks/embedded"
 )
@@ -97,6 +98,7 @@ func playRole(role string, args []string) int {
 		"count":    roleCount,
 		"diskfull": roleDiskFull,
 		"merge":    roleMerge,
+		"crowd":    roleCrowd,
 		"twice":    roleTwice,
 		"busy":     roleBusy,
 		"setting":  roleSetting,
@@ -280,6 +282,49 @@ func roleMerge(ctx context.Context, args []string) error {
 		return err
 	}
 	fmt.Println(aside > 0)
+	return nil
+}
+
+// roleCrowd inserts into many tables at once while the disk refuses writes, and reads
+// them as soon as it takes them again: what one insert has looked into is not what the
+// next one is about to leave.
+func roleCrowd(ctx context.Context, args []string) error {
+	engine, conn, err := openConn(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	defer engine.Close()
+	const tables, rounds = 6, 20
+	for i := range tables {
+		if err := conn.Exec(ctx, fmt.Sprintf("CREATE TABLE w%d (n UInt64, s String) ENGINE = MergeTree ORDER BY n", i)); err != nil {
+			return err
+		}
+	}
+	room, err := refuseWrites(0)
+	if err != nil {
+		return err
+	}
+	var crowd errgroup.Group
+	for i := range tables {
+		crowd.Go(func() error {
+			for range rounds {
+				if conn.InsertFormat(ctx, "CSV", fmt.Sprintf("INSERT INTO w%d", i), strings.NewReader("1,a\n")) == nil {
+					return errors.New("an insert that the disk refused was acknowledged")
+				}
+			}
+			return nil
+		})
+	}
+	if err := errors.Join(crowd.Wait(), room()); err != nil {
+		return err
+	}
+	for i := range tables {
+		var n uint64
+		if err := conn.QueryRow(ctx, fmt.Sprintf("SELECT count() FROM w%d WHERE NOT ignore(*)", i)).Scan(&n); err != nil || n > 0 {
+			return fmt.Errorf("%d rows of what was refused, %w", n, err)
+		}
+	}
+	fmt.Println(true)
 	return nil
 }
 

@@ -17,7 +17,8 @@ import (
 // insert and keeps a part that cannot be read. A merge does the same, and the
 // parts it was made from are deleted eight minutes later. The engine does count
 // such writes, so the front looks at the counter before it acknowledges anything
-// (DESIGN R1), and the engine looks every few seconds for the sake of merges.
+// (DESIGN R1), and the engine looks every few seconds for the sake of merges. Who
+// reads a table between such a write and that look gets an error, never other rows.
 
 const codeCannotWrite = 75
 
@@ -45,6 +46,11 @@ func (e *Engine) guardWrites(c *conn, before uint64) error {
 	if now == before {
 		return nil
 	}
+	// What this statement has left may be younger than the last look, even where that
+	// was for the very write that failed here.
+	e.damage.Lock()
+	e.damage.suspect = true
+	e.damage.Unlock()
 	e.mend(c)
 	return refuse(codeCannotWrite, "CANNOT_WRITE_TO_FILE_DESCRIPTOR", "The disk of %s refused a write: nothing of this statement counts as stored; free some space and run it again", e.path)
 }
