@@ -98,6 +98,10 @@ func (st *stream) walkAll(ctx context.Context) error {
 		if err := st.exclusive(ctx, st.guard, st.catchUp); err != nil {
 			return err
 		}
+		// The sweep goes by what the key may use now: what it may use no more is not gone.
+		if err := st.source.refresh(ctx); err != nil {
+			return err
+		}
 		if gained, _ := st.uncovered(); len(gained)+len(st.back()) > 0 {
 			if err := st.fillTracks(ctx); err != nil {
 				return err

@@ -69,10 +69,10 @@ func (c consent) covers(sw *sweep, alive int) bool {
 	switch {
 	case !c.given:
 		return false
+	case alive > 0 && (c.held == nil || c.held.Alive == 0):
+		return false // they have not been told that the service still has them
 	case c.held == nil:
 		return true
-	case alive > 0 && c.held.Alive == 0:
-		return false
 	}
 	return !suspicious(sw.unseen-min(sw.unseen, c.held.Rows), sw.live)
 }
@@ -153,7 +153,7 @@ func (st *stream) scope(key identity, q *sinks.LiveQuery) {
 	for _, other := range s.siblings() {
 		theirs := other.identity()
 		if theirs.all && len(other.cfg.Locations) == 0 {
-			theirs.locations = append(theirs.locations, key.locations...)
+			theirs.locations = slices.Concat(theirs.locations, key.locations)
 		}
 		for _, l := range theirs.locations {
 			if !slices.Contains(q.Locations, l) && (len(other.cfg.Locations) == 0 || slices.Contains(other.cfg.Locations, l)) {
@@ -214,6 +214,7 @@ func (sw *sweep) sample(ctx context.Context) (alive int, err error) {
 		sw.run.Requests++
 		raw, _, err := st.def.one(ctx, st.source.link.backfill, id)
 		switch {
+		case st.elsewhere(raw): // moved, so that the list was right to leave it out
 		case err == nil, len(raw) > 0: // it is there, whether or not it is understood
 			alive++
 		case !api.IsNotFound(err):
