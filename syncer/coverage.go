@@ -24,9 +24,13 @@ type coverage struct {
 }
 
 // coversAll tells whether the stream is asked for all locations together, by walks
-// that bring only what has changed.
+// that bring only what has changed. Lists that are never asked for by location are so
+// where the configuration names some, too.
 func (st *stream) coversAll() bool {
-	return len(st.source.cfg.Locations) == 0 && (st.def.kind == listKind || st.def.kind == totalsKind)
+	if len(st.source.cfg.Locations) == 0 {
+		return st.def.kind == listKind || st.def.kind == totalsKind
+	}
+	return st.def.kind == listKind && !st.def.byLocation
 }
 
 // uncovered are the locations gained and lost since the rows were brought.

@@ -354,3 +354,60 @@ func TestASampleOfRowsThatAreNotUnderstood(t *testing.T) {
 		})
 	}
 }
+
+// A source that was configured for one location, and is for all again, has back what was
+// removed meanwhile.
+func TestAllLocationsAfterSome(t *testing.T) {
+	inShop(t, func(t *testing.T, s *shop) {
+		s.stock("l2", 30)
+		s.stock("l1", 50)
+		s.access("l1", "l2")
+		s.open(s.source())
+		s.once(Selection{})
+		s.close()
+		s.open(s.source("l1"))
+		time.Sleep(time.Minute)
+		if _, err := s.full(Selection{}); err != nil {
+			t.Fatal(err)
+		}
+		if n, buried := s.live("l2"); n != 0 || buried[reasonNoAccess] != 30 {
+			t.Fatalf("%d rows live, buried %v", n, buried)
+		}
+		s.close()
+		time.Sleep(time.Minute)
+		s.run(s.source())
+		s.until("its rows", 10*time.Minute, func() bool { n, _ := s.live("l2"); return n == 30 && s.filled() })
+		s.quiet(t)
+	})
+}
+
+// Categories are asked for whole where the configuration names locations, too: those of
+// a location that comes later, or comes back, come with it.
+func TestCategoriesOfAConfiguredLocationThatComesLater(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		at := func(id, name, location string, changed time.Duration) string {
+			return strings.Replace(category(id, name, stamp(changed)), `"location_id":null`, `"location_id":"`+location+`"`, 1)
+		}
+		a := at("a", "A", "l1", -time.Minute)
+		one := f.me
+		both := strings.Replace(one, `["l1"]`, `["l1","l2"]`, 1)
+		f.set(cats, a)
+		w.run(w.one(func(s *Source) { s.Streams, s.Locations = []string{"categories"}, []string{"l1", "l2"} }))
+		time.Sleep(10 * time.Minute)
+		sees := func(me string, rows ...string) {
+			f.set(cats, rows...)
+			f.mu.Lock()
+			f.me = me
+			f.mu.Unlock()
+		}
+		sees(both, a, at("b", "B", "l2", -3*time.Hour))
+		w.until("gained", 10*time.Minute, func() bool { return strings.Contains(w.store.Row("categories", "b1", "b").Raw, `"B"`) })
+		sees(one, a)
+		time.Sleep(10 * time.Minute)
+		sees(both, a, at("b", "B2", "l2", -2*time.Hour))
+		w.until("gained again", 10*time.Minute, func() bool {
+			b := w.store.Row("categories", "b1", "b")
+			return strings.Contains(b.Raw, `"B2"`) && !b.Deleted
+		})
+	})
+}

@@ -36,7 +36,7 @@ func (st *stream) resyncDue(now time.Time) bool {
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	var newest sinks.Checkpoint
+	newest := st.lastFull
 	for _, t := range st.tracks {
 		if t.full.FirstVersion > newest.FirstVersion {
 			newest = t.full

@@ -47,6 +47,7 @@ type stream struct {
 	proofs      proofMemory
 	covered     *coverage            // nil: not known yet
 	left        map[string]time.Time // as in coverage, as it is now
+	lastFull    sinks.Checkpoint     // the newest full resync stored, also of tracks that are not followed any more
 	pace        pace                 // of the long walk under way
 	resyncRows  uint64               // live rows when the full resync went on
 	away        lostLocations
@@ -77,6 +78,9 @@ func (st *stream) restore(state sinks.State) {
 		}
 	}
 	for _, cp := range state.Checkpoints {
+		if cp.Walk == sinks.WalkFull && st.tracked(cp.Stream) && cp.FirstVersion > st.lastFull.FirstVersion {
+			st.lastFull = cp
+		}
 		switch {
 		case cp.Stream != st.def.name:
 		case cp.Walk == sinks.WalkSnapshot:

@@ -3,6 +3,7 @@ package syncer
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -43,6 +44,11 @@ func (t *track) name() string {
 		return t.stream.def.name
 	}
 	return t.stream.def.name + "@" + t.location
+}
+
+// tracked tells whether a name in checkpoints is that of one of the stream's tracks.
+func (st *stream) tracked(name string) bool {
+	return name == st.def.name || strings.HasPrefix(name, st.def.name+"@")
 }
 
 // restore takes a stored checkpoint; the caller holds stream.mu.
