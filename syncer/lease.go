@@ -381,6 +381,9 @@ func (y *Syncer) lose(name string, why error) {
 	sources := slices.Clone(y.served())
 	i := slices.IndexFunc(sources, func(s *source) bool { return s.cfg.Name == name })
 	if i < 0 {
+		if ending := y.endingOf(name); ending != nil {
+			ending.lost.Store(&why) // also when it is held again before its last commit
+		}
 		return
 	}
 	old := sources[i]
@@ -388,10 +391,10 @@ func (y *Syncer) lose(name string, why error) {
 	if err != nil {
 		panic(err) // it could be made before
 	}
+	old.lost.Store(&why)
 	old.log.Warn("this process does not serve the source any more", "reason", why)
 	s.heirOf(old)
 	sources[i] = s
-	old.lost.Store(&why)
 	y.mu.Lock()
 	y.sources, y.ending[name] = sources, old
 	if y.begin != nil {

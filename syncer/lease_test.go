@@ -269,6 +269,38 @@ func TestARequestThatWaitedIsNotMadeForALostSource(t *testing.T) {
 	})
 }
 
+// What a source that has begun anew with another configuration was before is lost with
+// it, and writes nothing when the source is held again.
+func TestWhatIsEndingIsLostToo(t *testing.T) {
+	for _, removed := range []bool{false, true} {
+		inFake(t, func(t *testing.T, f *fake, w *world) {
+			f.set("/allergens", `{"code":"1","name":"Gluten"}`)
+			one := w.beside("a")
+			f.on("/allergens", func(http.ResponseWriter, *http.Request) bool { one.sink.SetStuck(true); return false })
+			one.run(w.one())
+			one.until("rows on their way", 20*time.Second, func() bool { return len(f.asked("/allergens")) > 0 })
+			first, now := one.syncer.served()[0], []Source{w.one(func(s *Source) { s.Revision = 2 })}
+			if removed {
+				now = nil
+			}
+			if _, err := one.syncer.Apply(now, Schedule{}); err != nil {
+				t.Fatal(err)
+			}
+			why := error(&WaitingError{Holder: "another"})
+			one.syncer.lose("s", why)
+			if got := first.fence(); got != why {
+				t.Errorf("removed %v: what is ending: %v", removed, got)
+			}
+			for _, s := range one.syncer.served() {
+				if got := s.fence(); got == why {
+					t.Errorf("removed %v: what waits now is lost for good", removed)
+				}
+			}
+			one.sink.SetStuck(false)
+		})
+	}
+}
+
 func TestAWarehouseThatIsAwayForBoth(t *testing.T) {
 	inPair(t, sandbox.Options{Seed: 7, Orders: 6000, Pace: 10}, func(t *testing.T, p *pair) {
 		freeze := p.alive()

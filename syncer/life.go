@@ -84,6 +84,9 @@ func (s *source) onceServed(ctx context.Context, sel Selection) SourceReport {
 // restaurant, which ask what it lists.
 func (s *source) heirOf(former *source) {
 	s.former = former
+	if former.lost.Load() == nil { // both are held, and will be lost, together
+		s.lost = former.lost
+	}
 	former.mu.Lock()
 	s.key = former.key
 	former.mu.Unlock()

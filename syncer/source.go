@@ -33,13 +33,13 @@ type source struct {
 
 	visiting bool // only verified: another process serves it (verify_visit.go)
 
-	leased  atomic.Bool           // it has been held (standby.go)
-	lost    atomic.Pointer[error] // why it is held no more
-	opening slot                  // one opening or probe at a time
-	admits  slot                  // one look at what the key lets the streams ask for
-	looked  bool                  // it was looked at; guarded by admits
-	healing slot                  // one healing at a time
-	healed  map[api.Date]repair   // by this process; guarded by healing
+	leased  atomic.Bool            // it has been held (standby.go)
+	lost    *atomic.Pointer[error] // why it is held no more; shared with those before it
+	opening slot                   // one opening or probe at a time
+	admits  slot                   // one look at what the key lets the streams ask for
+	looked  bool                   // it was looked at; guarded by admits
+	healing slot                   // one healing at a time
+	healed  map[api.Date]repair    // by this process; guarded by healing
 	wake    chan struct{}
 	jobs    sync.WaitGroup
 
@@ -76,7 +76,7 @@ func newSource(y *Syncer, cfg Source) (*source, error) {
 	s := &source{
 		syncer: y, cfg: cfg, log: y.log.With("source", cfg.Name),
 		life: newLife(), crowd: 1, opening: newSlot(), admits: newSlot(), healing: newSlot(), healed: map[api.Date]repair{}, wake: make(chan struct{}, 1),
-		state: StateStarting, since: time.Now(),
+		lost: &atomic.Pointer[error]{}, state: StateStarting, since: time.Now(),
 	}
 	for _, def := range y.definitions {
 		s.streams = append(s.streams, newStream(s, def))
