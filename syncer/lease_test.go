@@ -288,11 +288,11 @@ func TestWhatIsEndingIsLostToo(t *testing.T) {
 			}
 			why := error(&WaitingError{Holder: "another"})
 			one.syncer.lose("s", why)
-			if got := first.fence(); got != why {
+			if got := first.fence(); !errors.Is(got, why) {
 				t.Errorf("removed %v: what is ending: %v", removed, got)
 			}
 			for _, s := range one.syncer.served() {
-				if got := s.fence(); got == why {
+				if errors.Is(s.fence(), why) {
 					t.Errorf("removed %v: what waits now is lost for good", removed)
 				}
 			}
