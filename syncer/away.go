@@ -109,7 +109,5 @@ func (st *stream) regain(ctx context.Context) error {
 			return err
 		}
 	}
-	return st.saveCoverage(ctx, func(c *coverage) {
-		c.Locations = slices.DeleteFunc(slices.Clone(c.Locations), func(l string) bool { return slices.Contains(back, l) })
-	})
+	return st.saveCoverage(ctx, func(c *coverage) { c.lose(back) })
 }

@@ -16,6 +16,9 @@ import (
 // walk brings them.
 type coverage struct {
 	Locations []string `json:"locations"`
+	// Opening are gained locations of which rows were brought, and not all yet. One that
+	// is lost before its walk has ended is lost like any other.
+	Opening []string `json:"opening,omitempty"`
 	// Apart is since when the totals of all locations together are not asked for any
 	// more, zero while they are. Left are the other sources of the restaurant that
 	// have left them to this one, with their Apart. See apart.go.
@@ -49,7 +52,7 @@ func (st *stream) uncovered() (gained, lost []string) {
 			gained = append(gained, l)
 		}
 	}
-	for _, l := range st.covered.Locations {
+	for _, l := range slices.Concat(st.covered.Locations, st.covered.Opening) {
 		if !slices.Contains(now, l) {
 			lost = append(lost, l)
 		}
@@ -146,11 +149,22 @@ func (st *stream) cover(ctx context.Context) error {
 		}
 	}
 	// Not what the key has by now: that may be others.
-	st.mu.Lock()
-	covered := slices.DeleteFunc(append(slices.Clone(st.covered.Locations), gained...),
-		func(l string) bool { return slices.Contains(lost, l) })
-	st.mu.Unlock()
-	return st.storeCoverage(ctx, covered)
+	return st.saveCoverage(ctx, func(c *coverage) { c.gain(gained); c.lose(lost) })
+}
+
+// gain has locations count as covered.
+func (c *coverage) gain(gained []string) {
+	c.Locations = slices.Concat(c.Locations, gained)
+	c.Opening = without(c.Opening, gained)
+}
+
+// lose has locations not count as covered any more.
+func (c *coverage) lose(lost []string) {
+	c.Locations, c.Opening = without(c.Locations, lost), without(c.Opening, lost)
+}
+
+func without(all, some []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(l string) bool { return slices.Contains(some, l) })
 }
 
 // firstCoverage notes the locations with which the mirror begins.
@@ -158,11 +172,7 @@ func (st *stream) firstCoverage(ctx context.Context) error {
 	if !st.coversAll() || st.coverageKnown() {
 		return nil
 	}
-	return st.storeCoverage(ctx, st.source.identity().locations)
-}
-
-func (st *stream) storeCoverage(ctx context.Context, locations []string) error {
-	return st.saveCoverage(ctx, func(c *coverage) { c.Locations = slices.Compact(slices.Sorted(slices.Values(locations))) })
+	return st.saveCoverage(ctx, func(c *coverage) { c.gain(st.source.identity().locations) })
 }
 
 // saveCoverage changes what is stored of it.
@@ -174,6 +184,7 @@ func (st *stream) saveCoverage(ctx context.Context, change func(*coverage)) erro
 	}
 	st.mu.Unlock()
 	change(c)
+	c.Locations = slices.Compact(slices.Sorted(slices.Values(c.Locations)))
 	text, err := json.Marshal(c)
 	if err != nil {
 		return fmt.Errorf("coverage: %w", err)
@@ -206,19 +217,30 @@ func (st *stream) restoreCoverage(cp sinks.Checkpoint) {
 // openLocations walks the list of each gained location. A walk that is cut short
 // goes on at the next turn; a location counts as covered after its end only.
 func (st *stream) openLocations(ctx context.Context, gained []string) error {
+	if err := st.beginOpening(ctx, gained); err != nil {
+		return err
+	}
 	for _, l := range gained {
 		t := st.opening(l)
 		if err := t.fill(ctx); err != nil {
 			return err
 		}
-		st.mu.Lock()
-		covered := append(slices.Clone(st.covered.Locations), l)
-		st.mu.Unlock()
-		if err := st.storeCoverage(ctx, covered); err != nil {
+		if err := st.saveCoverage(ctx, func(c *coverage) { c.gain([]string{l}) }); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// beginOpening stores that rows of gained locations are about to come.
+func (st *stream) beginOpening(ctx context.Context, gained []string) error {
+	st.mu.Lock()
+	begun := len(without(gained, st.covered.Opening)) == 0
+	st.mu.Unlock()
+	if begun {
+		return nil
+	}
+	return st.saveCoverage(ctx, func(c *coverage) { c.Opening = slices.Concat(without(c.Opening, gained), gained) })
 }
 
 // opening is the track of a gained location, which has a backfill only: its rows

@@ -411,3 +411,33 @@ func TestCategoriesOfAConfiguredLocationThatComesLater(t *testing.T) {
 		})
 	})
 }
+
+// A gained location that is lost again before all of it has come does not leave behind
+// what had.
+func TestALocationLostWhileItOpens(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		inShop(t, func(t *testing.T, s *shop) {
+			s.stock("l2", 80)
+			s.stock("l1", 150)
+			s.access("l1")
+			s.schedule = Schedule{Snapshots: "@every 20s"}
+			s.run(s.source())
+			s.until("filled", time.Hour, s.filled)
+			s.mu.Lock()
+			s.slow = true
+			s.mu.Unlock()
+			s.access("l1", "l2")
+			s.until("some of it", 10*time.Minute, func() bool { n, _ := s.live("l2"); return n > 10 })
+			s.access("l1")
+			if killed {
+				s.crash(0)
+				s.run(s.source())
+			}
+			s.until("the end of it", 30*time.Minute, func() bool { n, buried := s.live("l2"); return n == 0 && buried[reasonNoAccess] > 10 })
+			s.until("rest", 30*time.Minute, s.filled)
+			s.quiet(t)
+			s.access("l1", "l2")
+			s.until("all of it", 30*time.Minute, func() bool { n, _ := s.live("l2"); return n == 80 })
+		})
+	}
+}
