@@ -205,7 +205,8 @@ const mostFigures = 100
 // first of those that differ, by name.
 func differ(service, mirror dayFigures) []sinks.Difference {
 	var found []sinks.Difference
-	names := maps.Clone(service)
+	names := dayFigures{} // either side may have none
+	maps.Copy(names, service)
 	maps.Copy(names, mirror)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		d := sinks.Difference{Figure: name, Service: service.figureOr(name), Mirror: mirror.figureOr(name)}

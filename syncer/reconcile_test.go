@@ -167,6 +167,10 @@ func TestDaysAreJudgedByBothSidesOfTheBracket(t *testing.T) {
 			t.Errorf("%+v: %+v", c, p)
 		}
 	}
+	// The first orders of a day come while it is compared.
+	if p := judgeDay(reported{figures: at("2")}, nil, at("1")); p.verdict != sinks.VerdictUnsettled {
+		t.Errorf("a day's first orders: %+v", p)
+	}
 	if !sameGap(differ(at("12"), at("10")), differ(at("15.0"), at("13"))) || sameGap(differ(at("12"), at("10")), differ(at("12"), at("11"))) {
 		t.Error("gaps")
 	}
