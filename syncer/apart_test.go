@@ -25,6 +25,7 @@ type chain struct {
 
 	mu      sync.Mutex
 	writers map[string][]string // by "table id": who wrote the row, in order
+	buried  map[string]string   // by "table id": who buried it last
 }
 
 // inChain has 150 days of history: more than deep runs ask for.
@@ -32,7 +33,7 @@ func inChain(t *testing.T, seed int64, test func(t *testing.T, c *chain)) {
 	t.Helper()
 	inWorld(t, sandbox.Options{Seed: seed, Orders: 1500, Days: 150, Record: true}, func(t *testing.T, w *world) {
 		r := w.box.Restaurant(0)
-		c := &chain{world: w, business: r.ID(), branches: r.LocationIDs(), writers: map[string][]string{}}
+		c := &chain{world: w, business: r.ID(), branches: r.LocationIDs(), writers: map[string][]string{}, buried: map[string]string{}}
 		one := w.box.Key(0, sandbox.RoleLimited)
 		two := one
 		two.Value, two.AppID, two.LocationIDs = "", "", c.branches[1:]
@@ -42,13 +43,16 @@ func inChain(t *testing.T, seed int64, test func(t *testing.T, c *chain)) {
 	})
 }
 
-// watch notes who writes rows of totals.
+// watch notes who writes rows of totals, and who buries them.
 func (c *chain) watch(commit *sinks.Commit, _ bool) {
 	if commit.Batch == nil || !strings.HasPrefix(commit.Stream, "sales_") {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	for _, t := range commit.Tombstones {
+		c.buried[commit.Stream+" "+t.ID] = commit.Source
+	}
 	for _, r := range commit.Batch.Rows {
 		key := commit.Stream + " " + r.ID
 		c.writers[key] = append(c.writers[key], commit.Source)
@@ -242,9 +246,11 @@ func TestALimitedKeyBesideOneThatSeesAll(t *testing.T) {
 		c.run(c.sources("all")...)
 		c.until("backfill", time.Hour, c.filled)
 		time.Sleep(time.Hour)
+		ofOne := map[string]bool{}
 		for _, table := range []string{"sales_daily", "sales_products"} {
 			for i, id := range c.live(table) {
 				if i%3 == 0 && (table == "sales_products" || !strings.Contains(id, "/")) {
+					ofOne[table+" "+id] = true
 					c.store.Edit(table, c.business, id, func(r *memsink.Row) { r.Source, r.Raw = "one", strings.Replace(r.Raw, `"`, `" `, 1) })
 				}
 			}
@@ -259,6 +265,11 @@ func TestALimitedKeyBesideOneThatSeesAll(t *testing.T) {
 				if slices.Contains(by, "one") {
 					t.Errorf("%s was written by %v", key, by)
 				}
+			}
+		}
+		for key, by := range c.buried {
+			if by == "one" && !ofOne[key] && !strings.HasPrefix(key, "sales_orders ") {
+				t.Fatalf("%s was buried, and is another's", key)
 			}
 		}
 		c.right("all", "")
@@ -398,6 +409,9 @@ func TestAKeyThatIsLimitedWhileItHasASibling(t *testing.T) {
 		if n := len(c.live("sales_products")); n < 1000 {
 			t.Errorf("%d lines of products are live", n)
 		}
+		limit(false, c.branches[1]) // what is buried now was written just before
+		limit(true)
+		c.right("all", "")
 		c.turns()
 		c.quiet("all", "one")
 	})

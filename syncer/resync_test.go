@@ -202,6 +202,10 @@ func TestASuspiciousSweepWaitsForAPerson(t *testing.T) {
 		if st := w.stream("products"); st.State != StateHeld || st.SweepHeld == nil || st.SweepHeld.Rows != 130 || !strings.HasSuffix(st.Detail, "larder sync --full --confirm-sweep --source "+st.SweepHeld.Source+" --stream products") || st.SweepHeld.Source == "" {
 			t.Errorf("status %+v", st)
 		}
+		// Nor does another full resync take the wait for a word.
+		if _, err := w.full(Selection{Streams: []string{"products"}}); err == nil || w.store.Row("products", biz, gone[0]).Deleted {
+			t.Errorf("a full resync later: %v; removed %v", err, w.store.Row("products", biz, gone[0]).Deleted)
+		}
 		if _, err := w.full(Selection{Streams: []string{"products"}, ConfirmSweep: true}); err != nil {
 			t.Fatal(err)
 		}
