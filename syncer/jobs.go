@@ -52,7 +52,7 @@ func (st *stream) longDue(now time.Time) bool {
 	if st.off() {
 		return st.leaves()
 	}
-	return !st.filled() || st.changedLocations() || st.resyncDue(now)
+	return !st.filled() || st.changedLocations() || st.resyncDue(now) || st.againDue(now)
 }
 
 // long makes the long walks that are due, in the lowest lane (DESIGN R7).
@@ -63,10 +63,14 @@ func (st *stream) long(ctx context.Context) error {
 	if err := st.fill(ctx); err != nil {
 		return err
 	}
-	if !st.resyncDue(st.source.serviceNow()) {
-		return nil
+	now := st.source.serviceNow()
+	switch {
+	case st.resyncDue(now):
+		return st.resync(ctx, consent{})
+	case st.againDue(now):
+		return st.totalsAgain(ctx)
 	}
-	return st.resync(ctx, consent{})
+	return nil
 }
 
 // beginTotals starts the turns of yesterday and today, and the deep runs that are owed.

@@ -231,11 +231,22 @@ func (st *stream) pass(ctx context.Context, sel Selection) error {
 		}
 		return errors.Join(st.exclusive(ctx, st.filler, st.fill), st.exclusive(ctx, st.guard, st.catchUp))
 	case totalsKind:
+		if sel.Full {
+			return st.exclusive(ctx, st.filler, st.totalsFull)
+		}
 		return errors.Join(st.exclusive(ctx, st.guard, st.totalsRecent), st.exclusive(ctx, st.filler, st.fill))
 	case snapshotKind:
 		return st.exclusive(ctx, st.guard, st.replace)
 	}
 	return nil // the key: /me has just answered
+}
+
+// totalsFull asks for all days anew, after a way back that is not done.
+func (st *stream) totalsFull(ctx context.Context) error {
+	if err := st.fill(ctx); err != nil {
+		return err
+	}
+	return st.totalsAgain(ctx)
 }
 
 // passFull makes a full resync, after a backfill that is not done. A sweep that

@@ -324,10 +324,10 @@ func (st *stream) report(found []dayProof) {
 		log := st.source.log.With("stream", st.def.name, "day", p.day, "location", p.location)
 		switch p.verdict {
 		case sinks.VerdictDrift:
-			log.Error("a day differs from what the service reports", "differences", shown(p.differences), "orders", p.ids, "reason", p.reason,
+			log.Error("a day differs from what the service reports", "differences", shown(p.differences), "orders", toldIDs(p.ids), "reason", p.reason,
 				"next", "docs/operations.md, \"A day differs\"")
 		case sinks.VerdictHealed:
-			log.Warn("a day differed from what the service reports, and was healed", "differences", shown(p.differences), "orders", p.ids, "requests", p.requests)
+			log.Warn("a day differed from what the service reports, and was healed", "differences", shown(p.differences), "orders", toldIDs(p.ids), "requests", p.requests)
 		}
 	}
 }

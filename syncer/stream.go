@@ -57,7 +57,7 @@ func newStream(s *source, def *definition) *stream {
 	return &stream{
 		source: s, def: def, guard: newSlot(), filler: newSlot(), turn: newSlot(), deep: newSlot(), prover: newSlot(), state: StateStarting,
 		seen: newDedupe(), failing: map[string]string{},
-		totals: totalsMemory{days: map[string]uint64{}}, proofs: proofMemory{days: map[string]standing{}},
+		totals: totalsMemory{days: map[string]uint64{}, again: map[span]bool{}}, proofs: proofMemory{days: map[string]standing{}},
 		openings: map[string]*track{}, away: lostLocations{storing: newSlot()},
 	}
 }

@@ -17,6 +17,8 @@ type totalsMemory struct {
 	days   map[string]uint64 // by dayKey: what the day's rows were
 	// settled: the end of the way back has been compared with the first order.
 	settled bool
+	// again are the ranges that the full resync under way has asked for; guarded by filler.
+	again map[span]bool
 }
 
 // report is an answer of a totals route: rows of days.

@@ -51,6 +51,7 @@ func TestRecentTotalsAreYesterdayAndTodayThroughChangesOfClock(t *testing.T) {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Until(to))
+			w.schedule.FullResync = "0 4 1 1 *" // it asks for all days
 			w.run(w.one())
 			time.Sleep(30 * time.Minute)
 			f.asked("")

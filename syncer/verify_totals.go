@@ -2,18 +2,16 @@ package syncer
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/larder-sync/larder/internal/api"
-	"github.com/larder-sync/larder/sinks"
 )
 
 // totals verifies the service's own totals: the days that were asked for are asked
 // again, in the longest ranges that the service answers.
 func (v *verification) totals(ctx context.Context) error {
-	spans, err := v.totalSpans(ctx)
+	spans, err := v.stream.totalSpans(ctx)
 	if err != nil {
 		return err
 	}
@@ -27,90 +25,6 @@ func (v *verification) totals(ctx context.Context) error {
 	v.mu.Unlock()
 	v.ended(n)
 	return v.again(ctx, opinion{ask: v.askDays, pass: v.storeDays})
-}
-
-// totalSpans are the ranges to ask for: of what the stream is asked for, all days
-// back to where its way back has ended; of single locations beside that, the days
-// that are stored.
-func (v *verification) totalSpans(ctx context.Context) ([]span, error) {
-	st := v.stream
-	st.mu.Lock()
-	cp := st.totals.stored
-	st.mu.Unlock()
-	pos, err := readPosition(cp.Position)
-	if err != nil {
-		return nil, err
-	}
-	first, err := addDays(pos.To, 1)
-	if err != nil {
-		return nil, fmt.Errorf("stored position: %w", err)
-	}
-	today := dayOf(st.source.serviceNow())
-	var spans []span
-	wanted := st.wantedNow()
-	for _, l := range wanted {
-		spans = append(spans, ranges(span{first, today, l})...)
-	}
-	if !st.def.perLocation || !slices.Contains(wanted, "") {
-		return spans, nil
-	}
-	stored, err := v.firstStored(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range st.source.activeLocations() {
-		if day, ok := stored[l]; ok && !slices.Contains(wanted, l) {
-			spans = append(spans, ranges(span{day, today, l})...)
-		}
-	}
-	return spans, nil
-}
-
-// ranges cuts a span into such as the service answers.
-func ranges(sp span) []span {
-	var all []span
-	for from := sp.from; from <= sp.to; {
-		to, err := addDays(from, maxRange-1)
-		if err != nil {
-			return append(all, span{from, sp.to, sp.location})
-		}
-		all = append(all, span{from, min(to, sp.to), sp.location})
-		if from, err = addDays(to, 1); err != nil {
-			return all
-		}
-	}
-	return all
-}
-
-// firstStored is the first stored day of each location.
-func (v *verification) firstStored(ctx context.Context) (map[string]api.Date, error) {
-	first := map[string]api.Date{}
-	err := v.eachLive(ctx, "", func(id string) {
-		day, location, ok := strings.Cut(id, "/")
-		if _, known := first[location]; ok && !known {
-			first[location] = api.Date(day)
-		}
-	})
-	return first, err
-}
-
-// eachLive calls f with the id of every live line that begins with a prefix, in
-// order.
-func (v *verification) eachLive(ctx context.Context, prefix string, f func(id string)) error {
-	q := sinks.LiveQuery{Table: v.stream.def.name, Business: v.business(), Prefix: prefix, Limit: v.pass.limits.page}
-	for {
-		rows, err := v.sink().Live(ctx, q)
-		if err != nil {
-			return fmt.Errorf("read the live rows: %w", err)
-		}
-		for _, r := range rows {
-			f(r.ID)
-		}
-		if len(rows) < q.Limit {
-			return nil
-		}
-		q.After = rows[len(rows)-1].ID
-	}
 }
 
 // compareSpan compares the lines of one range of days.
@@ -127,7 +41,7 @@ func (v *verification) compareSpan(ctx context.Context, sp span) error {
 		return err
 	}
 	for _, prefix := range months(sp) {
-		if err := v.eachLive(ctx, prefix, func(id string) {
+		if err := v.stream.eachLive(ctx, prefix, func(id string) {
 			day := v.dayOfLine(id, sp.location)
 			if _, shown := lines.rows[id]; !shown && sp.covers(day) && !lines.unplaced[day] {
 				v.suspect(&suspect{id: id, extra: true, place: span{day, day, sp.location}})

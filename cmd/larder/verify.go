@@ -212,7 +212,7 @@ func (p *findingPrinter) summary(r syncer.VerifyReport, err error) {
 	})
 	for _, st := range s.Streams {
 		if st.Unjudged > 0 {
-			p.printf("%s %s: %d more rows differed at first sight; so many are not looked at again\n", st.Source, st.Stream, st.Unjudged)
+			p.printf("%s %s: %d more rows differed at first sight; so many are not looked at again. larder sync --full fetches them anew: verify after it\n", st.Source, st.Stream, st.Unjudged)
 		}
 	}
 	for _, hint := range p.hints {

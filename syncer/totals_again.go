@@ -1,0 +1,173 @@
+package syncer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+)
+
+// The service's totals of days long past can change: a product that is deleted for good
+// takes the product_id of its sold lines along, and an old order can be cancelled. Deep
+// runs ask for the last 92 days; a full resync asks for all days there are.
+
+// againDue tells whether the turn of a full resync has come since all days were asked
+// for.
+func (st *stream) againDue(now time.Time) bool {
+	if st.def.kind != totalsKind || !st.filled() {
+		return false
+	}
+	st.mu.Lock()
+	last := st.totals.stored.StartedAt
+	st.mu.Unlock()
+	return !last.IsZero() && !st.source.syncer.timetable().next(jobFull, st.source.cfg.Name, last).After(now)
+}
+
+// totalsAgain asks for all days again, and writes every line of them. The caller holds
+// filler. After an error it goes on with what is left, after a restart it is made anew:
+// it is a request for each 92 days.
+func (st *stream) totalsAgain(ctx context.Context) error {
+	return st.attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
+		spans, err := st.totalSpans(ctx)
+		if err != nil {
+			return err
+		}
+		began := st.source.serviceNow().UTC()
+		run := sinks.Run{Source: st.source.cfg.Name, Stream: st.def.name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
+		for _, sp := range spans {
+			if st.totals.again[sp] {
+				continue
+			}
+			if err := st.unlessClosed(sp.location, st.spanAgain(ctx, sp, &run)); err != nil {
+				return err
+			}
+			st.totals.again[sp] = true
+		}
+		clear(st.totals.again)
+		st.mu.Lock()
+		st.totals.stored.StartedAt, st.totals.stored.UpdatedAt = began, st.source.serviceNow().UTC()
+		cp := st.totals.stored
+		st.mu.Unlock()
+		run.FinishedAt = time.Now()
+		return st.source.save(ctx, st.def.name, cp, &run)
+	})
+}
+
+func (st *stream) spanAgain(ctx context.Context, sp span, run *sinks.Run) error {
+	return st.exclusive(ctx, st.guard, func(ctx context.Context) error {
+		if st.leftOut(sp.location) {
+			return nil
+		}
+		st.forgetDays(sp)
+		in, _, err := st.askTotals(ctx, st.source.link.backfill, sp)
+		if err != nil {
+			return err
+		}
+		run.Requests++
+		run.Pages++
+		run.Rows += in.counts.Upserts
+		run.Tombs += in.counts.Tombstones
+		run.Quarantined += in.counts.Quarantined
+		if !in.brings() {
+			in.passedBy()
+			return nil
+		}
+		return st.storeTotals(ctx, in)
+	})
+}
+
+// forgetDays lets days be written again whatever was written of them.
+func (st *stream) forgetDays(sp span) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for _, day := range sp.days() {
+		delete(st.totals.days, dayKey(day, sp.location))
+	}
+}
+
+// totalSpans are the ranges to ask for: of what the stream is asked for, all days
+// back to where its way back has ended; of single locations beside that, the days
+// that are stored.
+func (st *stream) totalSpans(ctx context.Context) ([]span, error) {
+	st.mu.Lock()
+	cp := st.totals.stored
+	st.mu.Unlock()
+	pos, err := readPosition(cp.Position)
+	if err != nil {
+		return nil, err
+	}
+	first, err := addDays(pos.To, 1)
+	if err != nil {
+		return nil, fmt.Errorf("stored position: %w", err)
+	}
+	today := dayOf(st.source.serviceNow())
+	var spans []span
+	wanted := st.wantedNow()
+	for _, l := range wanted {
+		spans = append(spans, ranges(span{first, today, l})...)
+	}
+	if !st.def.perLocation || !slices.Contains(wanted, "") {
+		return spans, nil
+	}
+	stored, err := st.firstStored(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range st.source.activeLocations() {
+		if day, ok := stored[l]; ok && !slices.Contains(wanted, l) {
+			spans = append(spans, ranges(span{day, today, l})...)
+		}
+	}
+	return spans, nil
+}
+
+// ranges cuts a span into such as the service answers.
+func ranges(sp span) []span {
+	var all []span
+	for from := sp.from; from <= sp.to; {
+		to, err := addDays(from, maxRange-1)
+		if err != nil {
+			return append(all, span{from, sp.to, sp.location})
+		}
+		all = append(all, span{from, min(to, sp.to), sp.location})
+		if from, err = addDays(to, 1); err != nil {
+			return all
+		}
+	}
+	return all
+}
+
+// firstStored is the first stored day of each location.
+func (st *stream) firstStored(ctx context.Context) (map[string]api.Date, error) {
+	first := map[string]api.Date{}
+	err := st.eachLive(ctx, "", func(id string) {
+		day, location, ok := strings.Cut(id, "/")
+		if _, known := first[location]; ok && !known {
+			first[location] = api.Date(day)
+		}
+	})
+	return first, err
+}
+
+// eachLive calls f with the id of every live line that begins with a prefix, in
+// order.
+func (st *stream) eachLive(ctx context.Context, prefix string, f func(id string)) error {
+	q := sinks.LiveQuery{Table: st.def.name, Business: st.source.business(), Prefix: prefix, Limit: st.source.syncer.verifyLimits.page}
+	for {
+		rows, err := st.source.syncer.opts.Sink.Live(ctx, q)
+		if err != nil {
+			return fmt.Errorf("read the live rows: %w", err)
+		}
+		for _, r := range rows {
+			f(r.ID)
+		}
+		if len(rows) < q.Limit {
+			return nil
+		}
+		q.After = rows[len(rows)-1].ID
+	}
+}
