@@ -221,6 +221,22 @@ func TestASuspiciousSweepWaitsForAPerson(t *testing.T) {
 	})
 }
 
+// The turns of the schedule after it are no word either.
+func TestASweepIsHeldAtEveryTurn(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 34, Orders: 50, ProductsPer: 200}, func(t *testing.T, w *world) {
+		w.schedule = Schedule{FullResync: "@every 1h"}
+		w.run()
+		w.until("backfill", time.Hour, w.filled)
+		gone := w.purge(130)
+		w.until("a sweep that is held", 2*time.Hour, func() bool { return w.stream("products").State == StateHeld })
+		first := w.stream("products").LastResync
+		w.until("another full resync", 3*time.Hour, func() bool { return w.stream("products").LastResync.After(first) })
+		if st := w.stream("products"); st.State != StateHeld || w.store.Row("products", w.box.Restaurant(0).ID(), gone[0]).Deleted {
+			t.Errorf("removed without a person's word: %+v", st)
+		}
+	})
+}
+
 // A person's word is about the rows they were shown, not about whatever is missing
 // by the time the list is walked again.
 func TestAConfirmationIsForWhatWasShown(t *testing.T) {

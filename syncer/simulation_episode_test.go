@@ -3,6 +3,7 @@ package syncer
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -40,6 +41,7 @@ type episode struct {
 	delays  *rand.Rand
 	stirs   *rand.Rand
 	stirred int
+	slow    bool // the line
 
 	watch     *watch
 	blurred   map[rowName]bool // rows that were served other than they are
@@ -126,6 +128,46 @@ func (e *episode) onThisMachine(o *Options) {
 	if e.real != nil {
 		o.Sink = e.real.open()
 	}
+	o.Logger = slog.New(panics{e, o.Logger})
+}
+
+// panics is the daemon's log, of which a panic is a fault: the daemon itself goes on.
+type panics struct {
+	e    *episode
+	next *slog.Logger // nil: nobody reads it
+}
+
+func (p panics) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelError || p.next != nil && p.next.Enabled(ctx, level)
+}
+
+func (p panics) Handle(ctx context.Context, r slog.Record) error {
+	if r.Message == "panic" {
+		r.Attrs(func(a slog.Attr) bool {
+			if a.Key == "panic" || a.Key == "stack" {
+				p.e.fault("panic: %s", a.Value)
+			}
+			return true
+		})
+	}
+	if p.next == nil {
+		return nil
+	}
+	return p.next.Handler().Handle(ctx, r)
+}
+
+func (p panics) WithAttrs(attrs []slog.Attr) slog.Handler {
+	if p.next != nil {
+		p.next = slog.New(p.next.Handler().WithAttrs(attrs))
+	}
+	return p
+}
+
+func (p panics) WithGroup(name string) slog.Handler {
+	if p.next != nil {
+		p.next = slog.New(p.next.Handler().WithGroup(name))
+	}
+	return p
 }
 
 // slowLine holds requests and answers up, so that answers are old when they arrive.
@@ -146,12 +188,13 @@ func (l slowLine) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func (e *episode) someDelay() time.Duration {
-	if e.plan.delay == 0 {
-		return 0
-	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return between(e.delays, 0, e.plan.delay)
+	longest := e.plan.delay
+	if e.slow && e.delays.IntN(2) == 0 {
+		longest = slowest
+	}
+	return between(e.delays, 0, longest)
 }
 
 // ServeHTTP is the service. Between two pages of a walk the world may change.

@@ -23,6 +23,8 @@ func (e *episode) finish() {
 	for i := range e.keys {
 		if !e.plan.untold {
 			e.compareLists(i)
+		} else {
+			e.lostAreRemoved(i)
 		}
 	}
 	e.onePass(Selection{Full: e.plan.untold || e.plan.seed%2 == 0, ConfirmSweep: e.plan.untold})
@@ -50,6 +52,7 @@ func (e *episode) mend() {
 	e.note("the world stops, what is out of order ends")
 	e.todo = nil
 	e.frozen.Store(true)
+	e.slowed(false)
 	e.box.ClearFaults()
 	e.setDown(false)
 	e.endSecond()

@@ -52,6 +52,10 @@ func drawKind(g *rand.Rand, untold bool) *kind {
 	if untold {
 		from = slices.Concat(kinds, untoldKinds)
 	}
+	return drawFrom(g, from)
+}
+
+func drawFrom(g *rand.Rand, from []*kind) *kind {
 	total := 0
 	for _, k := range from {
 		total += k.weight
@@ -157,7 +161,10 @@ func anyList(g *rand.Rand) string {
 
 // oneStamp gives many rows one updated_at.
 func oneStamp(e *episode, g *rand.Rand) string {
-	b, list := e.anyBusiness(g), anyList(g)
+	return e.crowd(g, e.anyBusiness(g), anyList(g))
+}
+
+func (e *episode) crowd(g *rand.Rand, b int, list string) string {
 	r := e.box.Restaurant(b)
 	ids := r.IDs(list)
 	g.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
@@ -366,10 +373,13 @@ func keyLocations(e *episode, g *rand.Rand) string {
 }
 
 // passedBy notes the rows of locations that were away without the daemon hearing of it:
-// a walk may have passed them by, and the next full resync brings them.
+// a walk may have passed them by, and the next full resync brings them. One that has just
+// begun may not have asked yet.
 func (e *episode) passedBy(b int, lost []string) {
 	unheard := slices.ContainsFunc(e.syncer.served(), func(s *source) bool {
-		return e.businessOf(s.cfg.Name) == b && slices.ContainsFunc(s.identity().locations, func(l string) bool { return slices.Contains(lost, l) })
+		key := s.identity()
+		return e.businessOf(s.cfg.Name) == b &&
+			(key.business == "" || slices.ContainsFunc(key.locations, func(l string) bool { return slices.Contains(lost, l) }))
 	})
 	if !unheard {
 		return

@@ -73,6 +73,7 @@ func newScenario(seed uint64) scenario {
 	p.located = p.box.LocationsPer > 1 && g.IntN(7) == 0
 	p.draw(g)
 	p.drawDamage(rand.New(rand.NewPCG(seed, 7)))
+	p.drawSlow(rand.New(rand.NewPCG(seed, 8)))
 	return p
 }
 

@@ -30,13 +30,14 @@ type watch struct {
 	mu sync.Mutex // guards the episode's list of wrongs, and the verdicts
 
 	seed     maphash.Seed
-	versions map[sourceVersion]uint64 // hash of what was stored with it
-	marks    map[string]time.Time     // watermark by source, stream and walk
-	born     map[string]time.Time     // since when the incremental walks see everything
-	filled   map[string]bool          // the backfill is durable
-	opened   map[string][]string      // locations whose rows were brought, by source and stream
-	opening  map[string][]string      // locations whose rows the backfill brings
-	away     map[string][]string      // locations that were lost, which walks may pass by
+	versions map[sourceVersion]uint64    // hash of what was stored with it
+	marks    map[string]time.Time        // watermark by source, stream and walk
+	born     map[string]time.Time        // since when the incremental walks see everything
+	filled   map[string]bool             // the backfill is durable
+	caught   map[string]sinks.Checkpoint // of the incremental walks, by source and stream
+	opened   map[string][]string         // locations whose rows were brought, by source and stream
+	opening  map[string][]string         // locations whose rows the backfill brings
+	away     map[string][]string         // locations that were lost, which walks may pass by
 	checked  int
 	verdicts int
 	alarms   []alarm
@@ -52,7 +53,7 @@ func newWatch(e *episode) *watch {
 	return &watch{
 		e: e, seed: maphash.MakeSeed(), versions: map[sourceVersion]uint64{},
 		marks: map[string]time.Time{}, born: map[string]time.Time{}, filled: map[string]bool{}, opened: map[string][]string{}, opening: map[string][]string{},
-		away: map[string][]string{},
+		away: map[string][]string{}, caught: map[string]sinks.Checkpoint{},
 	}
 }
 
@@ -166,12 +167,13 @@ func (v *watch) covered(c *sinks.Commit) {
 		}
 		to = (&progress{cp: *cp}).restart()
 		if cp.Done {
-			to = cp.Watermark.Add(-sandbox.MaxStampDelay) // what follows is left to the incremental walks
+			to = v.leftFrom(cp)
 		}
 	case v.born[key].IsZero():
-		v.born[key] = cp.Since
+		v.born[key], v.caught[key] = cp.Since, *cp
 		return
 	default:
+		v.caught[key] = *cp
 		if from = v.born[key]; v.filled[key] {
 			from = time.Time{}
 		}
@@ -181,6 +183,20 @@ func (v *watch) covered(c *sinks.Commit) {
 	}
 	list, location, _ := strings.Cut(cp.Stream, "@")
 	v.holds(c, list, location, from, to)
+}
+
+// leftFrom is from when on a backfill that is done leaves everything to the incremental
+// walks: behind its watermark, and what changed since the last of them began.
+func (v *watch) leftFrom(cp *sinks.Checkpoint) time.Time {
+	stream, _, _ := strings.Cut(cp.Stream, "@")
+	last, own := v.caught[cp.Source+" "+cp.Stream]
+	if !own { // of a location that was gained
+		last = v.caught[cp.Source+" "+stream]
+	}
+	if last.Cursor != "" {
+		return earlier(cp.Watermark.Add(-sandbox.MaxStampDelay), last.Since)
+	}
+	return earlier(cp.Watermark, last.StartedAt).Add(-sandbox.MaxStampDelay)
 }
 
 // holds checks that the rows stamped in a span of time are in the store.

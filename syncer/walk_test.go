@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -318,6 +319,51 @@ func TestARowOfASlowBackfillPageDoesNotReplaceANewerOne(t *testing.T) {
 		if got := w.store.Row("categories", "b1", "a").Raw; got != fresh {
 			t.Errorf("the mirror holds %s", got)
 		}
+	})
+}
+
+// The same where the incremental walk asked first, and its answer was made last.
+func TestARowOfAPageAskedForLaterDoesNotReplaceANewerOne(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		old, fresh := category("a", "old", stamp(-time.Hour)), category("a", "new", stamp(time.Minute))
+		f.set(cats, old)
+		var changed atomic.Bool
+		w.store.Watch(func(c *sinks.Commit, _ bool) {
+			if got := w.store.Row("categories", "b1", "a").Raw; changed.Load() && got != fresh {
+				t.Errorf("behind a commit of %s the mirror holds %s", c.Stream, got)
+			}
+		})
+		w.schedule.Incremental = "@every 1m"
+		w.run(w.one())
+		w.until("backfill", time.Minute, func() bool { return w.stream("categories").State == StateRunning })
+		asked, whole, answer, release := make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
+		ask, askWhole := sync.OnceFunc(func() { close(asked) }), sync.OnceFunc(func() { close(whole) })
+		f.on(cats, func(rw http.ResponseWriter, r *http.Request) bool {
+			f.mu.Unlock()
+			defer f.mu.Lock()
+			if r.URL.Query().Get("updated_since") != "" {
+				ask()
+				<-answer
+				return false
+			}
+			askWhole()
+			<-release
+			fmt.Fprintf(rw, `{"data":[%s],"next_cursor":null,"has_more":false}`, old)
+			return true
+		})
+		<-asked
+		go func() {
+			if _, err := w.syncer.RunOnce(t.Context(), Selection{Streams: []string{"categories"}, Full: true}, nil); err != nil {
+				t.Error(err)
+			}
+		}()
+		<-whole
+		f.set(cats, fresh)
+		close(answer)
+		w.until("the change", time.Minute, func() bool { return w.store.Row("categories", "b1", "a").Raw == fresh })
+		changed.Store(true)
+		close(release)
+		w.until("the full resync", time.Minute, func() bool { return !w.stream("categories").LastResync.IsZero() })
 	})
 }
 
