@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"testing/synctest"
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
@@ -162,6 +163,7 @@ func killedAgain(e *episode, g *rand.Rand) string {
 // rows that live though the service does not list them, and a loss that still counts
 // though the location is back.
 func (e *episode) lostAreRemoved(business int) {
+	synctest.Wait()
 	usable := e.syncer.served()[business].identity().locations
 	for _, list := range cursorLists {
 		if !e.mirrors(business, list) || e.plan.located {
