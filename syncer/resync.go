@@ -18,9 +18,9 @@ import (
 // the list, and whose sweep is still to come.
 const positionWalked = "walked: the sweep is to come"
 
-// positionCut is the same of a track whose location was refused on the way: the
-// sweep takes what it did not see, and should the location be the key's again, even
-// before the sweep, it is walked again.
+// positionCut is the same of a track whose location was refused on the way: the sweep
+// takes what it did not see. Should the location be the key's again, it is walked again,
+// before the sweep if it is back by then.
 const positionCut = "cut short, not a location of the key: the sweep is to come"
 
 // walked tells whether the walk of a full resync has nothing more to bring.
@@ -118,15 +118,16 @@ func (st *stream) walkAll(ctx context.Context) error {
 // there is now.
 func (st *stream) walkedAll() bool {
 	first := st.resyncVersion()
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	for _, t := range st.tracks {
-		if t.full.FirstVersion != first || !walked(t.full) {
+	for _, t := range st.followed() {
+		if cp := t.checkpoint(sinks.WalkFull); cp.FirstVersion != first || !walked(cp) || t.mended(cp) {
 			return false
 		}
 	}
 	return true
 }
+
+// mended tells whether the walk was cut short, and the location is the key's again.
+func (t *track) mended(cp sinks.Checkpoint) bool { return cp.Position == positionCut && !t.closed() }
 
 // expect counts what the walk will bring, for its forecast.
 func (st *stream) expect(ctx context.Context) error {
@@ -211,6 +212,9 @@ func (st *stream) resyncVersion() (first uint64) {
 func (t *track) walkAgain(ctx context.Context) error {
 	for {
 		cp := t.checkpoint(sinks.WalkFull)
+		if t.mended(cp) {
+			cp.Position, cp.Since = "", t.stream.def.backfillSince
+		}
 		if walked(cp) {
 			return nil
 		}
