@@ -31,6 +31,11 @@ func (st *stream) againDue(now time.Time) bool {
 // filler. After an error it goes on with what is left, after a restart it is made anew:
 // it is a request for each 92 days.
 func (st *stream) totalsAgain(ctx context.Context) error {
+	release, err := st.source.syncer.longTurn(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
 	return st.attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
 		spans, err := st.totalSpans(ctx)
 		if err != nil {
