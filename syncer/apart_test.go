@@ -417,6 +417,23 @@ func TestAKeyThatIsLimitedWhileItHasASibling(t *testing.T) {
 	})
 }
 
+// A key that gains a location is told other totals of all the days there are, those
+// included that no deep run asks for.
+func TestAKeyThatGainsALocationAsksForItsTotalsAgain(t *testing.T) {
+	inChain(t, 99, func(t *testing.T, c *chain) {
+		limit := func(all bool, locations ...string) {
+			must(t, c.box.UpdateKey(c.keys["all"].Value, func(k *sandbox.Key) { k.AllLocations, k.LocationIDs = all, locations }))
+		}
+		limit(false, c.branches[1])
+		c.run(c.sources("all")...)
+		c.until("backfill", time.Hour, c.filled)
+		c.right("all", "")
+		limit(true)
+		time.Sleep(20 * time.Minute)
+		c.right("all", "")
+	})
+}
+
 // Another process knows the siblings by what is stored: one that looks on, and one that
 // takes over.
 func TestSiblingsThatAnotherProcessServes(t *testing.T) {

@@ -315,10 +315,18 @@ func TestAFullResyncGoesOnAfterACrash(t *testing.T) {
 			p := w.stream("sales_orders").Progress
 			return p != nil && p.Walk == sinks.WalkFull && p.Pages > 10
 		})
+		begun := func() uint64 {
+			synctest.Wait()
+			return w.syncer.served()[0].stream("sales_orders").resyncVersion()
+		}
+		first := begun()
 		for range 3 {
 			w.crash(2)
 			w.run()
 			time.Sleep(12 * time.Second)
+			if v := begun(); v != 0 && v != first {
+				t.Fatal("it has begun anew")
+			}
 		}
 		w.until("its end", time.Hour, func() bool { return !w.stream("sales_orders").LastResync.IsZero() })
 		w.until("that of the products", time.Hour, func() bool { return !w.stream("products").LastResync.IsZero() })

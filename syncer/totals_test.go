@@ -211,6 +211,23 @@ func TestATotalsRouteThatFailsIsTriedAgain(t *testing.T) {
 	})
 }
 
+// A day whose rows the warehouse could not be asked about is not taken for stored.
+func TestADayThatWasAskedForWhileTheWarehouseWasDownIsStored(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		time.Sleep(12 * time.Hour) // away from midnight
+		day := dayOf(time.Now())
+		line, other := productLine(day, `"p1"`, `"Ciorba"`), productLine(day, `"p2"`, `"Papanasi"`)
+		f.set("/sales/products", line)
+		w.run(w.one())
+		w.until("stored", 20*time.Minute, func() bool { return w.store.Row("sales_products", "b1", string(day)+"/p/p1").Raw != "" })
+		f.set("/sales/products", line, other)
+		w.sink.SetDown(true)
+		w.until("a question in vain", time.Hour, func() bool { return w.stream("sales_products").State == StateFailing })
+		w.sink.SetDown(false)
+		w.until("stored too", time.Hour, func() bool { return w.store.Row("sales_products", "b1", string(day)+"/p/p2").Raw != "" })
+	})
+}
+
 // productLine is a row of /sales/products.
 func productLine(day any, product, name string) string {
 	return fmt.Sprintf(`{"date":%q,"product_id":%s,"name":%s,"category_id":null,"quantity":"1.00","weight_kg":null,"gross":"5.00","line_discounts":"0.00","net":"5.00"}`, day, product, name)
