@@ -187,7 +187,7 @@ func (k *Key) join(name string) {
 func (k *Key) carry(from, to *business) {
 	k.all.expire(k.ledger.now())
 	for _, at := range k.all.own {
-		to.limit.own = insert(to.limit.own, at)
+		to.limit.own = insert(to.limit.own, at, 1)
 	}
 	for p := range k.out {
 		from.limit.back()

@@ -87,16 +87,17 @@ func (w *window) back() { w.inFlight-- }
 // as late as at now+late.
 func (w *window) answered(now, late instant) {
 	w.inFlight--
-	w.own = insert(w.own, now+late+w.cycle)
+	w.own = insert(w.own, now+late+w.cycle, 1)
 }
 
-// insert keeps places in order; new ones nearly always belong to the end.
-func insert(places []instant, at instant) []instant {
+// insert adds n places and keeps them in order; new ones nearly always belong to the
+// end.
+func insert(places []instant, at instant, n int) []instant {
 	i := len(places)
 	for i > 0 && places[i-1] > at {
 		i--
 	}
-	return slices.Insert(places, i, at)
+	return slices.Insert(places, i, slices.Repeat([]instant{at}, n)...)
 }
 
 // observe learns from X-RateLimit-Remaining of an answer that has been counted
@@ -162,9 +163,8 @@ func (w *window) pressed(now instant, remaining int) int {
 // yield counts n places as taken by others, until then: two cycles where they
 // are about to use again what they used.
 func (w *window) yield(until instant, n int) {
-	n = min(n, w.limit-len(w.foreign))
-	for range n {
-		w.foreign = insert(w.foreign, until)
+	if n = min(n, w.limit-len(w.foreign)); n > 0 {
+		w.foreign = insert(w.foreign, until, n)
 	}
 }
 

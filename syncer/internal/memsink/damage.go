@@ -74,7 +74,9 @@ func (s *Store) Release(source, stream, id string) {
 	}
 }
 
+// must is a row that is about to be changed.
 func (s *Store) must(table, business, id string) *stored {
+	s.ordersChanged++
 	r := s.tables[table][business+"\x00"+id]
 	if r == nil {
 		panic("no row " + id + " in " + table)

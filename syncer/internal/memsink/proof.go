@@ -3,6 +3,7 @@ package memsink
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,23 +12,42 @@ import (
 
 // SalesDays adds up the figures of each day.
 func (s *Sink) SalesDays(_ context.Context, q sinks.DayQuery) ([]sinks.DayFigures, error) {
-	return s.sum(q, func(o *sale) []share { return o.totals })
+	return s.sums("days", q, func(o *sale) []share { return o.totals })
 }
 
 // SalesProducts adds up what was sold of each product by day.
 func (s *Sink) SalesProducts(_ context.Context, q sinks.DayQuery) ([]sinks.DayFigures, error) {
-	return s.sum(q, func(o *sale) []share { return o.lines })
+	return s.sums("lines", q, func(o *sale) []share { return o.lines })
 }
 
-// sum adds up the shares of the orders that q selects, of the days that it selects.
-func (s *Sink) sum(q sinks.DayQuery, shares func(*sale) []share) ([]sinks.DayFigures, error) {
+// sums are the answers to what was asked since the orders changed last.
+type sums struct {
+	at    uint64 // Store.ordersChanged
+	known map[string][]sinks.DayFigures
+}
+
+// sums adds up the shares of the orders that q selects, of the days that it selects.
+func (s *Sink) sums(what string, q sinks.DayQuery, shares func(*sale) []share) ([]sinks.DayFigures, error) {
 	if err := s.available(); err != nil {
 		return nil, err
 	}
 	s.store.mu.Lock()
 	defer s.store.mu.Unlock()
+	if s.store.sums.known == nil || s.store.sums.at != s.store.ordersChanged {
+		s.store.sums = sums{s.store.ordersChanged, map[string][]sinks.DayFigures{}}
+	}
+	asked := fmt.Sprintf("%s %q", what, q)
+	found, ok := s.store.sums.known[asked]
+	if !ok {
+		found = s.store.sum(q, shares)
+		s.store.sums.known[asked] = found
+	}
+	return slices.Clone(found), nil
+}
+
+func (s *Store) sum(q sinks.DayQuery, shares func(*sale) []share) []sinks.DayFigures {
 	sums := map[dayLine]amounts{}
-	for key, r := range s.store.tables["sales_orders"] {
+	for key, r := range s.tables[orders] {
 		if business, _, _ := strings.Cut(key, "\x00"); business != q.Business || r.Deleted || r.batch == nil || !r.proves(q) {
 			continue
 		}
@@ -37,7 +57,7 @@ func (s *Sink) sum(q sinks.DayQuery, shares func(*sale) []share) ([]sinks.DayFig
 			}
 		}
 	}
-	return figures(sums), nil
+	return figures(sums)
 }
 
 func (r *stored) proves(q sinks.DayQuery) bool {

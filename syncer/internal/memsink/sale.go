@@ -58,7 +58,7 @@ func (a amounts) figures() sinks.Figures {
 		if n.Sign() == 0 {
 			continue
 		}
-		text := new(big.Rat).SetFrac(n, power(places(name))).FloatString(places(name))
+		text := decimal(n, places(name))
 		if places(name) > 2 {
 			text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 		}
@@ -67,21 +67,33 @@ func (a amounts) figures() sinks.Figures {
 	return texts
 }
 
-func power(places int) *big.Int {
-	return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(places)), nil)
+// decimal is an integer of the last decimal as text.
+func decimal(n *big.Int, places int) string {
+	if places == 0 {
+		return n.String()
+	}
+	digits, sign := n.String(), ""
+	if n.Sign() < 0 {
+		digits, sign = digits[1:], "-"
+	}
+	digits = strings.Repeat("0", max(0, places+1-len(digits))) + digits
+	return sign + digits[:len(digits)-places] + "." + digits[len(digits)-places:]
 }
 
 // scaled is a decimal text as an integer of its last decimal.
 func scaled(text string, places int) *big.Int {
-	r, ok := new(big.Rat).SetString(text)
+	whole, fraction, _ := strings.Cut(text, ".")
+	if len(fraction) > places {
+		fraction = fraction[:places] + strings.TrimRight(fraction[places:], "0")
+	}
+	if len(fraction) > places {
+		panic("too many decimals: " + text)
+	}
+	n, ok := new(big.Int).SetString(whole+fraction+strings.Repeat("0", places-len(fraction)), 10)
 	if !ok {
 		panic("no decimal: " + text)
 	}
-	r.Mul(r, new(big.Rat).SetInt(power(places)))
-	if !r.IsInt() {
-		panic("too many decimals: " + text)
-	}
-	return r.Num()
+	return n
 }
 
 func money(text string) *big.Int { return scaled(text, 2) }
@@ -155,12 +167,15 @@ func linesOf(day string, c columnsOf) (lines []share) {
 	return lines
 }
 
+// one is 1 as quantities are kept.
+var one = big.NewInt(1e10)
+
 // product is a quantity times a price, rounded half away from zero.
 func product(quantity, unit *big.Int) *big.Int {
 	n := new(big.Int).Mul(quantity, unit)
-	half := new(big.Int).Quo(power(10), big.NewInt(2))
+	half := new(big.Int).Quo(one, big.NewInt(2))
 	if n.Sign() < 0 {
 		half.Neg(half)
 	}
-	return n.Add(n, half).Quo(n, power(10))
+	return n.Add(n, half).Quo(n, one)
 }

@@ -52,21 +52,27 @@ type Entry struct {
 	Open           bool
 }
 
+// orders is the table that the figures of days are computed from.
+const orders = "sales_orders"
+
 // Store is what survives a crash.
 type Store struct {
-	mu          sync.Mutex
-	tables      map[string]map[string]*stored // by table, then business NUL id
-	checkpoints map[string]sinks.Checkpoint
-	statuses    map[string]sinks.StreamStatus
-	business    map[string]string
-	entries     []Entry
-	drift       []string
-	runs        []sinks.Run
-	verdicts    map[verdictKey]sinks.Verdict
-	commits     int
-	processes   map[string]process
-	claims      map[claimKey]time.Time // since when
-	watch       func(c *sinks.Commit, durable bool)
+	mu     sync.Mutex
+	tables map[string]map[string]*stored // by table, then business NUL id
+	sums   sums
+	// ordersChanged counts what may change the sums.
+	ordersChanged uint64
+	checkpoints   map[string]sinks.Checkpoint
+	statuses      map[string]sinks.StreamStatus
+	business      map[string]string
+	entries       []Entry
+	drift         []string
+	runs          []sinks.Run
+	verdicts      map[verdictKey]sinks.Verdict
+	commits       int
+	processes     map[string]process
+	claims        map[claimKey]time.Time // since when
+	watch         func(c *sinks.Commit, durable bool)
 }
 
 // NewStore returns an empty store.
@@ -152,6 +158,9 @@ func (s *Store) put(table, business string, row *stored) {
 	if rows == nil {
 		rows = map[string]*stored{}
 		s.tables[table] = rows
+	}
+	if table == orders {
+		s.ordersChanged++
 	}
 	key := business + "\x00" + row.ID
 	if old := rows[key]; old == nil || old.Version <= row.Version {
