@@ -101,6 +101,22 @@ FROM stock_history WHERE id = '%s' ORDER BY valid_from, valid_to, stock`, id), c
 	}
 }
 
+// One id in two restaurants is two rows, each with a history of its own.
+func TestHistoryOfOneIDInTwoRestaurants(t *testing.T) {
+	m := newMirror(t)
+	m.version, m.at = 0, clock(t, "10:00:00")
+	for _, change := range []struct{ business, n, stamp string }{
+		{"a", "5", "09:00:00"}, {"b", "7", "09:10:00"}, {"a", "6", "09:20:00"}, {"b", "7", "09:30:00"}, {"b", "5", "09:40:00"},
+	} {
+		put[api.Ingredient](m, change.business, "ingredients", stockRow("s1", change.n+".000", change.stamp))
+		put[api.Product](m, change.business, "products", product(change.n+".00", "true", historyDay+change.stamp+"Z"))
+	}
+	for value, view := range map[string]string{"stock": "stock_history", "price": "product_history"} {
+		m.expect(fmt.Sprintf(`SELECT business_id, %s, formatDateTime(valid_from, '%%T'), ifNull(formatDateTime(valid_to, '%%T'), '-')
+FROM %s ORDER BY business_id, valid_from`, value, view), "a|5|09:00:00|09:20:00", "a|6|09:20:00|-", "b|7|09:10:00|09:40:00", "b|5|09:40:00|-")
+	}
+}
+
 // TestHistoryHasNoGapsAndNoOverlaps stores answers with stamps and clocks at random
 // and in any order: there are as many states as the row had, each begins when the one
 // before it ends, and one holds now.
