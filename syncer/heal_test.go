@@ -142,16 +142,22 @@ func TestTheFirstDaysAreHealedToo(t *testing.T) {
 // TestRefundsOfOldOrdersAreFound, whether the refund was the order's last change or not:
 // the order counts on a day that does not differ.
 func TestRefundsOfOldOrdersAreFound(t *testing.T) {
-	for name, editedAgain := range map[string]bool{"its last change": false, "changed again": true} {
+	for name, c := range map[string]struct{ editedAgain, atMidnight bool }{
+		"its last change": {}, "changed again": {editedAgain: true}, "just after midnight": {atMidnight: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, sandbox.Options{Seed: 51, Orders: 800, Days: 20, Record: true}, func(t *testing.T, w *world) {
 				restaurant := w.box.Restaurant(0)
 				id := restaurant.IDs(sandbox.StreamSalesOrders)[20]
 				refunded := time.Now().AddDate(0, 0, -3)
+				if c.atMidnight {
+					year, month, day := refunded.In(bucharest()).Date()
+					refunded = time.Date(year, month, day, 0, 3, 0, 0, bucharest())
+				}
 				if err := restaurant.At(refunded).RefundOrderAt(id, 1234, refunded); err != nil {
 					t.Fatal(err)
 				}
-				if editedAgain {
+				if c.editedAgain {
 					if err := restaurant.EditOrder(id); err != nil {
 						t.Fatal(err)
 					}
@@ -166,7 +172,7 @@ func TestRefundsOfOldOrdersAreFound(t *testing.T) {
 				if v.Verdict != sinks.VerdictHealed || !slices.Equal(v.OrderIDs, []string{id}) || w.wrongOrders() > 0 {
 					t.Errorf("%+v", v)
 				}
-				if n := rangeWalks(w.box.Requests()[before:]); !editedAgain && n > 3 { // the day, of each location
+				if n := rangeWalks(w.box.Requests()[before:]); !c.editedAgain && n > 3 { // the day, of each location
 					t.Errorf("%d days walked", n)
 				}
 			})
