@@ -10,7 +10,6 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
-	"github.com/larder-sync/larder/syncer/internal/memsink"
 )
 
 // kind is a kind of event: what happens, and how often beside the others.
@@ -249,6 +248,9 @@ func locationChanges(e *episode, g *rand.Rand) string {
 			if err := r.SetLocationActive(id, true); err != nil {
 				e.fault("%v", err)
 			}
+			if e.plan.box.Readings.InactiveRowsHidden {
+				e.passedBy(b, []string{id}) // only now are they told
+			}
 		})
 	}
 	if err != nil {
@@ -385,15 +387,31 @@ func (e *episode) passedBy(b int, lost []string) {
 		return
 	}
 	for _, list := range cursorLists {
-		err := e.box.Truth(e.box.Key(b, sandbox.RoleTest).Value, list, func(r sandbox.TruthRow) error {
-			if locationIn(memsink.Row{Raw: string(r.Row)}, lost) >= 0 {
-				e.blur(rowName{b, list, r.ID})
-			}
-			return nil
-		})
-		if err != nil {
-			e.fault("%v", err)
+		e.blurLocations(b, list, lost)
+	}
+}
+
+// blurLocations notes the rows of some locations, removed ones and those without a
+// stamp too.
+func (e *episode) blurLocations(b int, list string, locations []string) {
+	all := e.box.Key(b, sandbox.RoleTest).Value
+	stamps, err := e.box.Stamps(all, list)
+	if err != nil {
+		e.fault("%v", err)
+	}
+	for id, s := range stamps {
+		if slices.Contains(locations, s.Location) {
+			e.blur(rowName{b, list, id})
 		}
+	}
+	err = e.box.Truth(all, list, func(r sandbox.TruthRow) error {
+		if slices.Contains(locations, placeOf(string(r.Row))) {
+			e.blur(rowName{b, list, r.ID})
+		}
+		return nil
+	})
+	if err != nil {
+		e.fault("%v", err)
 	}
 }
 

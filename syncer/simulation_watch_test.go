@@ -38,6 +38,7 @@ type watch struct {
 	opened   map[string][]string         // locations whose rows were brought, by source and stream
 	opening  map[string][]string         // locations whose rows the backfill brings
 	away     map[string][]string         // locations that were lost, which walks may pass by
+	closed   map[string]bool             // a sweep came while the track's location was lost
 	checked  int
 	verdicts int
 	alarms   []alarm
@@ -53,7 +54,7 @@ func newWatch(e *episode) *watch {
 	return &watch{
 		e: e, seed: maphash.MakeSeed(), versions: map[sourceVersion]uint64{},
 		marks: map[string]time.Time{}, born: map[string]time.Time{}, filled: map[string]bool{}, opened: map[string][]string{}, opening: map[string][]string{},
-		away: map[string][]string{}, caught: map[string]sinks.Checkpoint{},
+		away: map[string][]string{}, closed: map[string]bool{}, caught: map[string]sinks.Checkpoint{},
 	}
 }
 
@@ -74,6 +75,10 @@ func (v *watch) stored(c *sinks.Commit, durable bool) {
 		v.covered(c)
 	case sinks.WalkSnapshot:
 		v.whole(c)
+	case sinks.WalkFull:
+		if cp.Position == positionClosed {
+			v.closed[cp.Source+" "+cp.Stream] = true
+		}
 	case sinks.WalkAway:
 		var lost []string
 		if err := json.Unmarshal([]byte(cp.Position), &lost); err != nil {
@@ -162,6 +167,7 @@ func (v *watch) covered(c *sinks.Commit) {
 	switch {
 	case cp.Walk == sinks.WalkBackfill:
 		v.filled[key] = cp.Done // a location that is gained begins it anew
+		v.closed[key] = v.closed[key] && !cp.Done
 		if cp.Done && v.opening[key] != nil {
 			v.opened[key] = v.opening[key]
 		}
@@ -169,6 +175,9 @@ func (v *watch) covered(c *sinks.Commit) {
 		if cp.Done {
 			to = v.leftFrom(cp)
 		}
+	case v.closed[key]: // when it is the key's again, the backfill begins anew
+		v.caught[key] = *cp
+		return
 	case v.born[key].IsZero():
 		v.born[key], v.caught[key] = cp.Since, *cp
 		return
