@@ -17,7 +17,8 @@
 // while this one is mapped; how many pages may be on their way is the window's
 // (window.go). Streams without a cursor are replaced as wholes (snapshot.go); the
 // service's totals are asked for by day (totals.go, totals_fill.go, days.go), all days
-// again by full resyncs (totals_again.go), by location only where several sources are of one restaurant (apart.go).
+// again by full resyncs (totals_again.go), by location only where several sources are of
+// one restaurant (apart.go).
 //
 // # What holds at every instant
 //

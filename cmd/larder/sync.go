@@ -29,9 +29,10 @@ are used once.
 With --full every cursor list is walked from its start once more, and what the
 service no longer shows is removed (marked gone, or no_access where the key has lost
 the location): permanently deleted products, rows that moved out of sight, lines that
-lost their product. The service's totals are asked for once more for all days. If more than 20 % of a stream's live rows, and more than 100,
-would be removed, nothing is, and the command ends with exit code 1: look whether they
-are really gone, then confirm with --full --confirm-sweep.`,
+lost their product. The service's totals are asked for once more for all days. If more
+than 20 % of a stream's live rows, and more than 100, would be removed, nothing is, and
+the command ends with exit code 1: look whether they are really gone, then confirm with
+--full --confirm-sweep.`,
 		Example: `  larder sync
   larder sync --full
   larder sync --full --confirm-sweep --source bistro --stream products
