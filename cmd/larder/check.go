@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/app"
+	"github.com/larder-sync/larder/internal/visible"
 )
 
 func checkCommand(g *globals) *cobra.Command {
@@ -24,9 +25,9 @@ the ports are free. Nothing is written anywhere; each key is asked about once.`,
 				return err
 			}
 			return a.Check(cmd.Context(), func(f app.Finding) {
-				fmt.Fprintf(g.out, "%s %s\n", f.Mark(), f.Text)
+				fmt.Fprintf(g.out, "%s %s\n", f.Mark(), visible.Text(f.Text))
 				if f.Advice != "" {
-					fmt.Fprintf(g.out, "  → %s\n", f.Advice)
+					fmt.Fprintf(g.out, "  → %s\n", visible.Text(f.Advice))
 				}
 			})
 		},

@@ -25,6 +25,7 @@ func main() {
 
 // execute runs one command line and returns its exit code.
 func execute(ctx context.Context, args []string, t terminal) int {
+	t = t.walled()
 	g := &globals{terminal: t}
 	root := newRoot(g)
 	root.SetArgs(args)

@@ -13,6 +13,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
 
+	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -63,7 +64,7 @@ func newProgress(ctx context.Context, out io.Writer) *progress {
 	p := &progress{out: out, bars: map[string]*bar{}, told: time.Now()}
 	if interactive(out) {
 		p.room = roomFor(out)
-		p.group = mpb.NewWithContext(ctx, mpb.WithOutput(out), mpb.WithAutoRefresh(), mpb.WithRefreshRate(200*time.Millisecond))
+		p.group = mpb.NewWithContext(ctx, mpb.WithOutput(bare(out)), mpb.WithAutoRefresh(), mpb.WithRefreshRate(200*time.Millisecond))
 	}
 	return p
 }
@@ -71,7 +72,7 @@ func newProgress(ctx context.Context, out io.Writer) *progress {
 // roomFor is how many bars fit on a terminal, with a line for the rest of the walks
 // and one for the cursor.
 func roomFor(out io.Writer) int {
-	f, ok := out.(*os.File)
+	f, ok := bare(out).(*os.File)
 	if !ok {
 		return barsShown
 	}
@@ -85,7 +86,7 @@ func roomFor(out io.Writer) int {
 // log is where log lines go, so that they do not tear the bars.
 func (p *progress) log() io.Writer {
 	if p.group != nil {
-		return p.group
+		return visible.NewWriter(p.group)
 	}
 	return p.out
 }
@@ -112,7 +113,7 @@ func (p *progress) tell(walks []walk, most int) {
 	}
 	p.told = time.Now()
 	for _, w := range walks {
-		_, _ = fmt.Fprintf(p.out, "%s: %s\n", w.name, w.text) // progress only
+		_, _ = fmt.Fprintf(p.out, "%s: %s\n", w.name, visible.Text(w.text)) // progress only
 	}
 }
 
@@ -229,7 +230,7 @@ func (b *bar) say(text string) {
 	case <-b.said:
 	default:
 	}
-	b.said <- text
+	b.said <- visible.Text(text)
 }
 
 // forecast tells how far a walk is and how long it will take.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/app"
+	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -212,9 +213,9 @@ const (
 )
 
 func printVerdict(t io.Writer, source string, v sinks.Verdict) {
-	row := fmt.Sprintf("%s\t%s\t%s\t%s\t%s", source, v.Day, orDash(v.Location), v.Subject, v.Verdict)
+	row := fmt.Sprintf("%s\t%s\t%s\t%s\t%s", source, v.Day, orDash(visible.Text(v.Location)), v.Subject, v.Verdict)
 	if len(v.Differences) == 0 {
-		fmt.Fprintf(t, "%s\t%s\t\t\n", row, v.Reason)
+		fmt.Fprintf(t, "%s\t%s\t\t\n", row, visible.Text(v.Reason))
 		return
 	}
 	for i, d := range v.Differences {
@@ -222,13 +223,13 @@ func printVerdict(t io.Writer, source string, v sinks.Verdict) {
 			fmt.Fprintf(t, "%s\t%d more figures\t\t\n", row, len(v.Differences)-i)
 			break
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", row, d.Figure, d.Service, d.Mirror)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", row, visible.Text(d.Figure), visible.Text(d.Service), visible.Text(d.Mirror))
 	}
 	if v.Verdict != sinks.VerdictDrift {
 		return
 	}
 	if ids := v.OrderIDs; len(ids) > 0 {
-		fmt.Fprintf(t, "%s\tof orders %s\n", row, strings.Join(ids[:min(len(ids), idsShown)], ", "))
+		fmt.Fprintf(t, "%s\tof orders %s\n", row, visible.Text(strings.Join(ids[:min(len(ids), idsShown)], ", ")))
 	}
-	fmt.Fprintf(t, "%s\t%s\n", row, v.Reason)
+	fmt.Fprintf(t, "%s\t%s\n", row, visible.Text(v.Reason))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/app"
+	"github.com/larder-sync/larder/internal/visible"
 )
 
 // terminal is what a command reads from and prints to.
@@ -18,9 +19,22 @@ type terminal struct {
 	out, err io.Writer
 }
 
+// walled is t with a wall against what would act on a terminal, whoever prints it.
+func (t terminal) walled() terminal {
+	return terminal{in: t.in, out: visible.NewWriter(t.out), err: visible.NewWriter(t.err)}
+}
+
+// bare is what is behind the wall.
+func bare(w io.Writer) io.Writer {
+	if wall, ok := w.(*visible.Writer); ok {
+		return wall.Unwrap()
+	}
+	return w
+}
+
 // interactive tells that a person is watching w.
 func interactive(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := bare(w).(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 

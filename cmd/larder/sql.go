@@ -19,7 +19,8 @@ func sqlCommand(g *globals) *cobra.Command {
 		Long: `Runs one query on the warehouse and prints the answer: as a table on a terminal,
 as tab-separated lines elsewhere, or in any of ClickHouse's formats. "-" reads the
 query from standard input. Queries may read and not change. It works beside a
-running daemon.`,
+running daemon. On a terminal, what would act on it or cannot be seen is escaped, as
+in \u001b; a pipe or file gets the answer as it is.`,
 		Example: `  larder sql 'SELECT business_day, sum(totals_net_sales) FROM sales_orders GROUP BY 1 ORDER BY 1'
   larder sql --format JSONEachRow 'SELECT * FROM products LIMIT 3'
   larder sql - < report.sql`,
@@ -39,7 +40,11 @@ running daemon.`,
 					format = app.TableFormat
 				}
 			}
-			return a.Query(cmd.Context(), query, format, g.out)
+			out := bare(g.out) // a pipe gets what the warehouse answers, byte by byte
+			if interactive(g.out) {
+				out = g.out
+			}
+			return a.Query(cmd.Context(), query, format, out)
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "", "one of ClickHouse's `format`s, as in CSVWithNames, JSON, Vertical")

@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 
+	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -52,38 +53,64 @@ has not come yet.`,
 				e.SetIndent("", "  ")
 				return e.Encode(s)
 			}
-			return printStatus(g.out, s)
+			return printStatus(g.out, s, widthOf(g.out))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the whole status as JSON")
 	return cmd
 }
 
-func printStatus(w io.Writer, s syncer.Status) error {
-	fmt.Fprintln(w, headLine(s))
+// printStatus prints a status, in lines that fit into a width (0: any).
+func printStatus(w io.Writer, s syncer.Status, width int) error {
+	var b strings.Builder
+	b.WriteString(wrap(headLine(s), "", width))
 	for _, p := range s.Problems {
-		fmt.Fprintf(w, "! %s\n", p)
+		b.WriteString(wrap("! "+visible.Text(p), "", width))
 	}
 	for i := range s.Sources {
 		src := &s.Sources[i]
-		fmt.Fprintf(w, "\n%s  %s%s\n", src.Name, src.State, headNote(src))
+		b.WriteString("\n" + wrapParts(append([]string{src.Name, src.State}, headNotes(src)...), width))
 		if src.Detail != "" {
-			fmt.Fprintf(w, "  %s%s\n", src.Detail, probe(s.Now, src))
+			b.WriteString(wrap(visible.Text(src.Detail+probe(s.Now, src)), "  ", width))
 		}
 		if len(src.Streams) == 0 {
 			continue
 		}
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(t, "  stream\tstate\tlast walk\tnewest change (UTC)\t%s\tnote\n", rowsHeading(s))
-		for j := range src.Streams {
-			st := &src.Streams[j]
-			fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%d\t%s\n", st.Name, st.State, lag(st), watermark(st.Watermark), st.Rows, note(st))
-		}
-		if err := t.Flush(); err != nil {
+		if err := streamTable(s, src, width).print(&b); err != nil {
 			return err
 		}
 	}
-	return nil
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func streamTable(s syncer.Status, src *syncer.SourceStatus, width int) *table {
+	t := &table{width: width, indent: "  ", below: true, columns: []column{
+		{"stream", 0}, {"state", 0}, {"last walk", 1}, {"newest change (UTC)", 3}, {rowsHeading(s), 2}, {"note", 0},
+	}}
+	for j := range src.Streams {
+		st := &src.Streams[j]
+		t.add(st.Name, st.State, lag(st), watermark(st.Watermark), st.Rows, note(st))
+	}
+	return t
+}
+
+// wrapParts is parts two spaces apart, broken between them where they do not fit.
+func wrapParts(parts []string, width int) string {
+	lines := []string{}
+	for _, p := range parts {
+		p = visible.Text(p)
+		if n := len(lines) - 1; n >= 0 && (width == 0 || runewidth.StringWidth(lines[n])+gap+runewidth.StringWidth(p) <= width) {
+			lines[n] += "  " + p
+			continue
+		}
+		indent := "  "
+		if len(lines) == 0 {
+			indent = ""
+		}
+		lines = append(lines, strings.Split(strings.TrimSuffix(wrap(p, indent, width), "\n"), "\n")...)
+	}
+	return strings.Join(lines, "\n") + "\n"
 }
 
 // stored tells a status that is what the warehouse knows: no daemon runs.
@@ -108,29 +135,28 @@ func rowsHeading(s syncer.Status) string {
 	if stored(s) {
 		return "rows"
 	}
-	return "rows written since the start"
+	return "rows written"
 }
 
-func headNote(s *syncer.SourceStatus) string {
-	text := ""
+func headNotes(s *syncer.SourceStatus) []string {
+	var parts []string
 	if s.BusinessName != "" {
-		text += "  " + s.BusinessName
+		parts = append(parts, s.BusinessName)
 	}
-	text += proofNote(s.Proof)
+	if s.Proof != nil {
+		parts = append(parts, proofNote(s.Proof))
+	}
 	if s.Budget.KeyLimit > 0 {
-		text += fmt.Sprintf("  %d of %d requests in the last minute", s.Budget.KeyUsed, s.Budget.KeyLimit)
+		parts = append(parts, fmt.Sprintf("%d of %d requests in the last minute", s.Budget.KeyUsed, s.Budget.KeyLimit))
 	}
-	return text
+	return parts
 }
 
 // proofNote is until when the mirror is proven.
 func proofNote(p *syncer.ProofStatus) string {
-	if p == nil {
-		return ""
-	}
-	text := "  proven until " + p.ProvenUntil
+	text := "proven until " + p.ProvenUntil
 	if p.ProvenUntil == "" {
-		text = "  not proven yet"
+		text = "not proven yet"
 	}
 	switch p.DriftDays {
 	case 0:

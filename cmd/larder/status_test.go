@@ -23,10 +23,10 @@ func TestStatusOfADaemonAndOfNone(t *testing.T) {
 	want(t, s, `A daemon has been running for 5m15s, since 2026-03-01 11:54:45 UTC.
 
 bistro  running  Bistro  3 of 120 requests in the last minute
-  stream        state     last walk  newest change (UTC)  rows written since the start  note
-  api_keys      running   0s ago     -                    1                             
-  sales_orders  backfill  3h5m ago   2026-03-01 12:00:00  400                           400 of 600 rows, 1 request left
-  sales_daily   running   7s ago     -                    92                            deep run: 1 of 11 questions, 20s left
+  stream        state     last walk  newest change (UTC)  rows written  note
+  api_keys      running   0s ago     -                    1
+  sales_orders  backfill  3h5m ago   2026-03-01 12:00:00  400           400 of 600 rows, 1 request left
+  sales_daily   running   7s ago     -                    92            deep run: 1 of 11 questions, 20s left
 `)
 	s.Sources[0].State, s.Sources[0].Detail, s.Sources[0].NextProbe = "unreachable", "no answer", now.Add(8*time.Second)
 	s.Sources[0].Streams = []syncer.StreamStatus{{Name: "sales_daily", State: "starting", Lag: -1, Progress: &syncer.Progress{}}}
@@ -34,8 +34,8 @@ bistro  running  Bistro  3 of 120 requests in the last minute
 
 bistro  unreachable  Bistro  3 of 120 requests in the last minute
   no answer (asked again in 8s)
-  stream       state     last walk     newest change (UTC)  rows written since the start  note
-  sales_daily  starting  never walked  -                    0                             
+  stream       state     last walk     newest change (UTC)  rows written  note
+  sales_daily  starting  never walked  -                    0
 `)
 	s.Sources[0].State, s.Sources[0].Detail, s.Sources[0].NextProbe = "running", "", time.Time{}
 	s.StartedAt = time.Time{}
@@ -51,7 +51,7 @@ bistro  running  Bistro  3 of 120 requests in the last minute
 func want(t *testing.T, s syncer.Status, text string) {
 	t.Helper()
 	var out strings.Builder
-	if err := printStatus(&out, s); err != nil || out.String() != text {
+	if err := printStatus(&out, s, 0); err != nil || out.String() != text {
 		t.Errorf("%v, got\n%s\nwant\n%s", err, out.String(), text)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/app"
+	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -76,13 +77,13 @@ func printReport(w io.Writer, r syncer.Report) error {
 	var rows, requests uint64
 	for _, s := range r.Sources {
 		if len(s.Streams) == 0 {
-			fmt.Fprintf(t, "%s\t-\t\t\t\t\t\t%s\n", s.Source, s.State)
+			fmt.Fprintf(t, "%s\t-\t\t\t\t\t\t%s\n", s.Source, visible.Text(s.State))
 		}
 		for _, st := range s.Streams {
 			rows += st.Upserts
 			requests += st.Requests
 			fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\n", s.Source, st.Stream,
-				st.Upserts, st.Tombstones, st.Unchanged, st.Quarantined, st.Requests, outcome(st))
+				st.Upserts, st.Tombstones, st.Unchanged, st.Quarantined, st.Requests, visible.Text(outcome(st)))
 		}
 	}
 	if err := t.Flush(); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/app"
+	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -106,9 +107,9 @@ func (p *findingPrinter) print(f syncer.Finding) {
 	row := fmt.Sprintf("%s %s %s", f.Source, f.Stream, shownID(f.ID))
 	switch f.Kind {
 	case syncer.FoundDifference:
-		p.printf("differs: %s %s: %s\n", row, shownField(f), shownValues(f))
+		p.printf("differs: %s %s: %s\n", row, visible.Text(shownField(f)), visible.Text(shownValues(f)))
 	case syncer.FoundQuarantined:
-		p.printf("quarantined: %s %s: %s\n", row, shownField(f), f.Reason)
+		p.printf("quarantined: %s %s: %s\n", row, visible.Text(shownField(f)), visible.Text(f.Reason))
 	default:
 		p.printf("%s: %s\n", f.Kind, row)
 	}
@@ -119,7 +120,7 @@ func shownID(id string) string {
 	if id == "" || strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) || r == ' ' || r == '"' }) {
 		return strconv.Quote(id)
 	}
-	return id
+	return visible.Text(id)
 }
 
 func shownField(f syncer.Finding) string {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/larder-sync/larder/internal/visible"
 )
 
 // Codes of the error envelope that the read side knows (api.md, "Errors").
@@ -67,7 +69,7 @@ func (e *Error) Error() string {
 	if e.Attempts > 1 {
 		fmt.Fprintf(&b, " (%d attempts)", e.Attempts)
 	}
-	return b.String()
+	return visible.Text(b.String()) // the service's words are on one line, and cannot play at being ours
 }
 
 // IsUnauthorized tells a missing, wrong or deleted key.

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/larder-sync/larder/internal/visible"
 )
 
 // BodyKind is what is wrong with the body of an answer.
@@ -38,7 +40,7 @@ func (e *BodyError) Error() string {
 	if e.Seen != "" {
 		text += ", at " + strconv.Itoa(e.Offset) + ": " + strconv.Quote(e.Seen)
 	}
-	return text + ")"
+	return visible.Text(text + ")")
 }
 
 // TransportError is a request without a whole answer: no connection, a reset, a
@@ -54,7 +56,7 @@ func (e *TransportError) Error() string {
 	if e.Attempts > 1 {
 		text += " (" + strconv.Itoa(e.Attempts) + " attempts)"
 	}
-	return text
+	return visible.Text(text)
 }
 
 // Unwrap gives the last attempt's error.

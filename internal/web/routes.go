@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -96,7 +97,7 @@ func (h *handler) page(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	h.write(w, b.Bytes())
+	h.write(w, []byte(visible.Lines(b.String()))) // names and errors of the API stand in it
 }
 
 func (h *handler) status(w http.ResponseWriter, _ *http.Request) {
@@ -126,7 +127,7 @@ func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, m := range missing {
-		h.write(w, []byte("- "+m+"\n"))
+		h.write(w, []byte("- "+visible.Text(m)+"\n"))
 	}
 }
 

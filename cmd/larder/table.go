@@ -1,0 +1,178 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+	"golang.org/x/term"
+
+	"github.com/larder-sync/larder/internal/visible"
+)
+
+// widthOf is how wide a terminal is; 0 for what is none, where lines may be of any
+// length.
+func widthOf(w io.Writer) int {
+	if !interactive(w) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(bare(w).(*os.File).Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// column is one of a table. Where there is no room for all, those with the highest rank
+// are left out first; one of rank 0 always stays.
+type column struct {
+	head string
+	rank int
+}
+
+// table prints rows that never are wider than the terminal. Its last column holds text
+// of any length: it stands beside the others when there is room for all of it, and else
+// wraps there, or below its row.
+type table struct {
+	width   int // of the terminal; 0: any
+	indent  string
+	below   bool // the last column goes below its row, rather than be narrow
+	columns []column
+	rows    [][]string
+}
+
+// add adds a row, a value for each column. What came from outside stays in its cell.
+func (t *table) add(values ...any) {
+	row := make([]string, len(values))
+	for i, v := range values {
+		row[i] = visible.Text(fmt.Sprint(v))
+	}
+	t.rows = append(t.rows, row)
+}
+
+const (
+	gap = 2
+	// narrowest is how narrow a last column may become before another one goes.
+	narrowest = 24
+)
+
+func (t *table) print(w io.Writer) error {
+	shown, last := t.fit()
+	var b strings.Builder
+	heads := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		heads[i] = c.head
+	}
+	if last == 0 {
+		heads[len(heads)-1] = ""
+	}
+	for _, row := range append([][]string{heads}, t.rows...) {
+		t.line(&b, shown, last, row)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// fit chooses the columns for which there is room, and how wide the last one is; 0 is
+// below its row.
+func (t *table) fit() (shown []int, last int) {
+	for i := range len(t.columns) - 1 {
+		shown = append(shown, i)
+	}
+	want := t.widest(len(t.columns) - 1)
+	for {
+		used := len(t.indent)
+		for _, i := range shown {
+			used += t.widest(i) + gap
+		}
+		switch room := t.width - used; {
+		case t.width == 0 || room >= want:
+			return shown, want
+		case !t.below && room >= narrowest:
+			return shown, room
+		case t.below && room >= -gap:
+			return shown, 0
+		}
+		drop := -1
+		for at, i := range shown {
+			if t.columns[i].rank > 0 && (drop < 0 || t.columns[i].rank > t.columns[shown[drop]].rank) {
+				drop = at
+			}
+		}
+		if drop < 0 {
+			return shown, 0
+		}
+		shown = slices.Delete(shown, drop, drop+1)
+	}
+}
+
+// widest is how wide a column is by itself.
+func (t *table) widest(i int) int {
+	width := runewidth.StringWidth(t.columns[i].head)
+	for _, row := range t.rows {
+		width = max(width, runewidth.StringWidth(row[i]))
+	}
+	return width
+}
+
+func (t *table) line(b *strings.Builder, shown []int, last int, row []string) {
+	text := row[len(row)-1]
+	line := t.indent
+	for _, i := range shown {
+		line += row[i] + strings.Repeat(" ", t.widest(i)-runewidth.StringWidth(row[i])+gap)
+	}
+	if last == 0 {
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		if text != "" {
+			b.WriteString(wrap(text, t.indent+"  ", t.width))
+		}
+		return
+	}
+	wrapped := wrap(text, strings.Repeat(" ", runewidth.StringWidth(line)), t.width)
+	b.WriteString(strings.TrimRight(line+strings.TrimLeft(wrapped, " "), " \n") + "\n")
+}
+
+// wrap breaks text between words into lines that begin with an indent and are no wider
+// than the terminal (0: any width). A word that is too long by itself is broken too.
+func wrap(text, indent string, width int) string {
+	if width == 0 {
+		return indent + text + "\n"
+	}
+	room := max(width-len(indent), 1)
+	var b strings.Builder
+	line, used := "", 0
+	flush := func() {
+		b.WriteString(indent + line + "\n")
+		line, used = "", 0
+	}
+	for word := range strings.FieldsSeq(text) {
+		for {
+			n := runewidth.StringWidth(word)
+			switch {
+			case used > 0 && used+1+n <= room:
+				line, used = line+" "+word, used+1+n
+			case used > 0:
+				flush()
+				continue
+			case n <= room:
+				line, used = word, n
+			default:
+				head := runewidth.Truncate(word, room, "")
+				if head == "" { // not even one character
+					head = word[:len(string([]rune(word)[:1]))]
+				}
+				line, word = head, word[len(head):]
+				flush()
+				continue
+			}
+			break
+		}
+	}
+	if used > 0 {
+		flush()
+	}
+	return b.String()
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/larder-sync/larder/syncer"
+)
+
+// busyStatus is a status with the longest values there are, and a name that would act
+// on the terminal.
+func busyStatus() syncer.Status {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	return syncer.Status{Now: now, StartedAt: now.Add(-5 * time.Hour), Problems: []string{"Rows wait for the warehouse, and nothing is lost: " + strings.Repeat("it does not answer ", 6)},
+		Sources: []syncer.SourceStatus{{
+			Name: "bistro", State: syncer.StateUnauthorized, BusinessName: "Bistro\x1b[2J \u202eevil\u202c\n! Everything is lost", Detail: "GET /me: 401 unauthorized: go away\nnow",
+			Proof: &syncer.ProofStatus{ProvenUntil: "2026-02-20", DriftDays: 12}, Budget: syncer.BudgetStatus{KeyUsed: 3, KeyLimit: 120},
+			Streams: []syncer.StreamStatus{
+				{Name: "sales_products", State: syncer.StateUnauthorized, Lag: -1, Rows: 12345678, Watermark: now, LastError: "GET /sales/products: 500 internal: " + strings.Repeat("sorry ", 30)},
+				{Name: "sales_orders", State: "backfill", Lag: syncer.Seconds(3*time.Hour + 5*time.Minute), Watermark: now, Rows: 400,
+					Progress: &syncer.Progress{Pages: 2, Rows: 400, TotalRows: 600, RequestsLeft: 1, ExpectedLeft: syncer.Seconds(time.Second)}},
+			},
+		}}}
+}
+
+func TestStatusFitsTheTerminal(t *testing.T) {
+	for width := 20; width <= 200; width++ {
+		var out strings.Builder
+		if err := printStatus(&out, busyStatus(), width); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(out.String()) {
+			if w := runewidth.StringWidth(strings.TrimSuffix(line, "\n")); w > width && width >= 40 {
+				t.Errorf("%d columns at %d: %q", w, width, line)
+			}
+		}
+		if strings.ContainsAny(out.String(), "\x1b\u202e") || strings.Contains(out.String(), "\n! Everything") {
+			t.Fatalf("a name acts on the terminal:\n%q", out.String())
+		}
+	}
+	var out strings.Builder
+	if err := printStatus(&out, busyStatus(), 80); err != nil {
+		t.Fatal(err)
+	}
+	for _, words := range []string{
+		"  stream          state         last walk     newest change (UTC)  rows written\n",
+		"  sales_orders    backfill      3h5m ago      2026-03-01 12:00:00  400\n    400 of 600 rows, 1 request left\n",
+	} {
+		if !strings.Contains(out.String(), words) {
+			t.Errorf("want %q in\n%s", words, out.String())
+		}
+	}
+}
+
+func TestStatusOnANarrowTerminal(t *testing.T) {
+	var out strings.Builder
+	if err := printStatus(&out, busyStatus(), 56); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\n  stream          state         last walk\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("want the columns that matter most:\n%s", out.String())
+	}
+}
+
+func TestLastColumnWrapsBesideTheOthers(t *testing.T) {
+	p := &table{width: 50, columns: []column{{"stream", 0}, {"requests", 1}, {"result", 0}}}
+	p.add("sales_orders", 12, "ok")
+	p.add("products", 1, "off: key lacks menu:read and much else")
+	var out strings.Builder
+	if err := p.print(&out); err != nil {
+		t.Fatal(err)
+	}
+	if want := `stream        requests  result
+sales_orders  12        ok
+products      1         off: key lacks menu:read
+                        and much else
+`; out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+}
+
+// Whatever is wrapped, no line is too wide and no word is lost.
+func TestWrap(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		var words []string
+		for range random.IntN(20) {
+			words = append(words, strings.Repeat(string([]rune("aț日é")[random.IntN(4)]), 1+random.IntN(30)))
+		}
+		text, width := strings.Join(words, " "), 6+random.IntN(60)
+		got := wrap(text, "  ", width)
+		for line := range strings.Lines(got) {
+			if w := runewidth.StringWidth(strings.TrimSuffix(line, "\n")); w > width {
+				t.Fatalf("%d columns at %d: %q", w, width, line)
+			}
+		}
+		plain := strings.NewReplacer(" ", "", "\n", "")
+		if plain.Replace(got) != plain.Replace(text) {
+			t.Fatalf("%q became %q", text, got)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminalRun is a command on a terminal of its own.
+type terminalRun struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	args []string
+	done chan struct{} // all has been read
+
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// onTerminal starts a command on a terminal so many columns wide.
+func (h *house) onTerminal(columns uint16, args ...string) *terminalRun {
+	h.t.Helper()
+	master, slave := openTerminal(h.t, columns)
+	c := &terminalRun{t: h.t, cmd: h.command(args...), args: args, done: make(chan struct{})}
+	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = slave, slave, slave
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := c.cmd.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	if err := slave.Close(); err != nil {
+		h.t.Fatal(err)
+	}
+	go c.read(master)
+	h.t.Cleanup(func() {
+		_ = c.cmd.Process.Kill() // most have ended
+		<-c.done
+		if err := master.Close(); err != nil {
+			h.t.Error(err)
+		}
+	})
+	return c
+}
+
+func openTerminal(t *testing.T, columns uint16) (master, slave *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("no terminals here: ", err)
+	}
+	fd := int(master.Fd())
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	err = errors.Join(err, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0),
+		unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slave, err = os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return master, slave
+}
+
+func (c *terminalRun) read(master *os.File) {
+	defer close(c.done)
+	b := make([]byte, 4096)
+	for {
+		n, err := master.Read(b)
+		c.mu.Lock()
+		c.text.Write(b[:n])
+		c.mu.Unlock()
+		if err != nil { // EIO: the command has ended
+			return
+		}
+	}
+}
+
+// output is what has come so far.
+func (c *terminalRun) output() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return strings.ReplaceAll(c.text.String(), "\r\n", "\n")
+}
+
+// shows waits until words have been shown.
+func (c *terminalRun) shows(words string) {
+	c.t.Helper()
+	for deadline := time.Now().Add(60 * time.Second); !strings.Contains(c.output(), words); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			c.t.Fatalf("larder %v does not show %q:\n%s", c.args, words, c.output())
+		}
+	}
+}
+
+// interrupt is Ctrl-C.
+func (c *terminalRun) interrupt() {
+	c.t.Helper()
+	if err := c.cmd.Process.Signal(os.Interrupt); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// ends waits for the end, with an exit code, and returns all that was shown.
+func (c *terminalRun) ends(code int) string {
+	c.t.Helper()
+	timer := time.AfterFunc(90*time.Second, func() { _ = c.cmd.Process.Kill() })
+	defer timer.Stop()
+	var exit *exec.ExitError
+	if err := c.cmd.Wait(); err != nil && !errors.As(err, &exit) {
+		c.t.Fatal(err)
+	}
+	<-c.done
+	if got := c.cmd.ProcessState.ExitCode(); got != code {
+		c.t.Errorf("larder %v: exit %d, want %d:\n%s", c.args, got, code, c.output())
+	}
+	return c.output()
+}
