@@ -56,7 +56,7 @@ func (s *source) check(ctx context.Context) KeyCheck {
 		c.State, c.Detail, c.Err = t.state, t.detail, err
 		return c
 	}
-	c.Me, c.NextKey = me.Value, s.link.next.Load()
+	c.Me, c.NextKey = me.Value, s.link.tried() != s.cfg.Key()
 	return c
 }
 

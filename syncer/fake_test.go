@@ -14,15 +14,16 @@ import (
 
 // fake is a service that answers exactly what a test tells it to.
 type fake struct {
-	mu     sync.Mutex
-	me     string
-	keys   map[string]bool // accepted; all when nil
-	rows   map[string][]string
-	answer map[string]func(w http.ResponseWriter, r *http.Request) bool // by path; false falls through
-	log    []string
-	at     []time.Time
-	skew   time.Duration // of the Date header
-	silent bool          // no Date header
+	mu       sync.Mutex
+	me       string
+	keys     map[string]bool // accepted; all when nil
+	rows     map[string][]string
+	answer   map[string]func(w http.ResponseWriter, r *http.Request) bool // by path; false falls through
+	log      []string
+	at       []time.Time
+	refusals []time.Time   // answers to wrong keys
+	skew     time.Duration // of the Date header
+	silent   bool          // no Date header
 }
 
 const fakeMe = `{"app":{"id":"app1","name":"k","mode":"live"},"business":{"id":"b1","name":"B"},` +
@@ -45,6 +46,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("X-RateLimit-Limit", "120")
 	if f.keys != nil && !f.keys[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")] {
+		f.refusals = append(f.refusals, time.Now())
 		fakeError(w, 401, "unauthorized")
 		return
 	}

@@ -84,6 +84,11 @@ func (s *source) suspect(ctx context.Context, t trouble) {
 	if !refused && time.Since(asked) < freshKey {
 		return
 	}
+	if refused && s.syncer.doorman.crowded() {
+		s.troubled(t) // and is asked when there is room
+		s.probeNow()
+		return
+	}
 	if err := s.askKey(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		s.log.Debug("the source does not answer", "err", err)
 	}

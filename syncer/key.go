@@ -1,6 +1,7 @@
 package syncer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -66,42 +67,78 @@ func (s *source) askKey(ctx context.Context) error {
 	return nil
 }
 
-// me asks with the key in use and, if that is refused with 401, with the next one
-// (a key can be rotated with 24 hours of overlap: api.md, "Authentication" 7).
+// me asks with the keys there are, one after the other until one is not refused (a key
+// can be rotated with 24 hours of overlap: api.md, "Authentication" 7).
 func (s *source) me(ctx context.Context) (me api.Document[api.Me], err error) {
-	if !s.isReady() {
-		leave, err := s.syncer.doorman.enter(ctx, s.cfg.BaseURL)
-		if err != nil {
+	var first error
+	for i, key := range s.link.candidates() {
+		if i > 0 {
+			s.log.Info("the key was refused, trying the next one")
+		}
+		me, err = s.meWith(ctx, key)
+		if !isUnauthorized(err) {
 			return me, err
 		}
-		refused := false
-		defer func() { leave(refused) }()
-		me, refused, err = s.eitherKey(ctx)
-		return me, err
+		first = cmp.Or(first, err)
 	}
-	me, _, err = s.eitherKey(ctx)
+	return me, first
+}
+
+// meWith asks with one key. Only the one in use, of a source that is served, is good
+// enough to ask without a turn.
+func (s *source) meWith(ctx context.Context, key candidate) (api.Document[api.Me], error) {
+	leave := func(refused bool) {
+		if refused {
+			s.syncer.doorman.refused()
+		}
+	}
+	if !key.inUse || !s.isReady() {
+		var err error
+		if leave, err = s.syncer.doorman.enter(ctx, s.turnFor(key)); err != nil {
+			return api.Document[api.Me]{}, err
+		}
+	}
+	refused := true // also when it panics
+	defer func() { leave(refused) }()
+	me, err := s.link.try(ctx, key)
+	// The service may count a disabled key among the wrong ones, and does not answer
+	// otherwise than with 429 where there were too many.
+	refused = err != nil && (api.IsUnauthorized(err) || api.IsKeyDisabled(err) || api.IsRateLimited(err))
 	return me, err
 }
 
-func (s *source) eitherKey(ctx context.Context) (me api.Document[api.Me], refused bool, err error) {
-	me, err = s.link.probe.Me(ctx)
-	if !isUnauthorized(err) || !s.link.swap() {
-		return me, isUnauthorized(err), err
+// turnFor is whose turn it is at the door with a key.
+func (s *source) turnFor(key candidate) turn {
+	failed := func(st sinks.StreamStatus) bool { return st.State == StateFailing }
+	switch {
+	case key.refused:
+		return repeatTurn
+	case key.inUse, s.stored.Business != "" && !slices.ContainsFunc(s.stored.Statuses, failed):
+		return knownTurn
 	}
-	s.log.Info("the key was refused, trying the next one")
-	next, nextErr := s.link.probe.Me(ctx)
-	if nextErr != nil {
-		s.link.swap()
-		return me, true, err
+	return newTurn
+}
+
+// tryChangedKey asks /me when a key is another than when it was last asked with: one that
+// was put in place is not left waiting for a probe, and is used for nothing else before.
+func (s *source) tryChangedKey(ctx context.Context) {
+	if !s.link.changed() {
+		return
 	}
-	return next, true, nil
+	err := s.protected(ctx, "probe", func(ctx context.Context) error {
+		if err := s.opening.take(ctx); err != nil {
+			return err
+		}
+		defer s.opening.free()
+		return s.askKey(ctx)
+	})
+	if err != nil && ctx.Err() == nil {
+		s.log.Debug("the changed key does not do", "err", err)
+	}
 }
 
 // open takes over what the sink has stored, once.
 func (s *source) open(ctx context.Context, me api.Me) error {
-	if me.Business.ID == "" {
-		return fmt.Errorf("the answer of /me has no business.id: is base_url %s right?", s.cfg.BaseURL)
-	}
 	if s.opened {
 		return s.sameBusiness(s.key.business, me.Business.ID)
 	}
@@ -131,6 +168,7 @@ func (s *source) sameBusiness(stored, now string) error {
 func (s *source) accept(ctx context.Context, me api.Document[api.Me]) {
 	v := me.Value
 	s.clock(me.Date)
+	s.link.use()
 	s.link.limits(v)
 	key, err := s.admit(ctx, v)
 	if err != nil {

@@ -1,9 +1,13 @@
 package syncer
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"net/http"
 	"net/url"
-	"sync/atomic"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -13,9 +17,14 @@ import (
 // link is a source's way to the API: one client, seen through the lanes of the
 // source's budget (DESIGN §6, B4).
 type link struct {
-	cfg  Source
-	next atomic.Bool // the next key is in use
-	key  *budget.Key
+	cfg Source
+	key *budget.Key
+
+	mu      sync.Mutex     // guards what follows; all of it is secret
+	asked   []string       // the keys there were when /me was last asked
+	trying  string         // the key that /me is asked with, or was
+	inUse   string         // the one with which it answered; empty: none yet
+	refused map[string]int // with which status, by key
 	// recalled is when the stored state was last read, with which the budget starts.
 	recalled time.Time
 
@@ -27,7 +36,7 @@ type link struct {
 }
 
 func newLink(s *source) (*link, error) {
-	l := &link{cfg: s.cfg, key: s.syncer.opts.Ledger.Key(s.cfg.Name, s.cfg.BudgetShare)}
+	l := &link{cfg: s.cfg, key: s.syncer.opts.Ledger.Key(s.cfg.Name, s.cfg.BudgetShare), refused: map[string]int{}}
 	opts := s.syncer.opts.API
 	opts.BaseURL, opts.Logger = s.cfg.BaseURL, s.log
 	opts.Key, opts.Observe = l.secret, s.observe
@@ -35,7 +44,12 @@ func newLink(s *source) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.probe = client.Through(gate{l.key, budget.Probe, s.mayAsk})
+	opts.Key = l.tried
+	probe, err := api.New(opts)
+	if err != nil {
+		return nil, err
+	}
+	l.probe = probe.Through(gate{l.key, budget.Probe, s.mayAsk})
 	l.fresh = client.Through(gate{l.key, budget.Fresh, s.mayAsk})
 	l.reconcile = client.Through(gate{l.key, budget.Reconcile, s.mayAsk})
 	l.deep = client.Through(gate{l.key, budget.Deep, s.mayAsk})
@@ -43,25 +57,98 @@ func newLink(s *source) (*link, error) {
 	return l, nil
 }
 
-// secret is the key to send. The next key takes the first one's place by being
-// moved there: with none left, the first is it.
-func (l *link) secret() string {
-	if l.next.Load() {
-		if key := l.cfg.NextKey(); key != "" {
-			return key
-		}
-		l.next.Store(false)
-	}
-	return l.cfg.Key()
+// candidate is a key to ask /me with.
+type candidate struct {
+	value   string
+	inUse   bool // it answered last
+	refused bool // it did not, when it was last asked with
 }
 
-// swap changes to the other key; it is false when there is none.
-func (l *link) swap() bool {
-	if l.cfg.NextKey == nil || l.cfg.NextKey() == "" {
-		return false
+// candidates are the keys to ask /me with, in order: the first and the next one, those
+// behind that were answered 401.
+func (l *link) candidates() []candidate {
+	now := l.configured()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked = now
+	maps.DeleteFunc(l.refused, func(key string, _ int) bool { return !slices.Contains(now, key) })
+	var all []candidate
+	for _, key := range now {
+		all = append(all, candidate{value: key, inUse: key == l.inUse, refused: l.refused[key] != 0})
 	}
-	l.next.Store(!l.next.Load())
-	return true
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		return cmp.Compare(l.wrong(a.value), l.wrong(b.value))
+	})
+	return all
+}
+
+// wrong is 1 for a key that was answered 401, else 0; the caller holds the lock.
+func (l *link) wrong(key string) int {
+	if l.refused[key] == http.StatusUnauthorized {
+		return 1
+	}
+	return 0
+}
+
+// configured are the keys as they stand in the configuration now.
+func (l *link) configured() []string {
+	keys := []string{l.cfg.Key()}
+	if l.cfg.NextKey == nil {
+		return keys
+	}
+	if next := l.cfg.NextKey(); next != "" && next != keys[0] {
+		keys = append(keys, next)
+	}
+	return keys
+}
+
+// changed tells whether a key is another than when /me was last asked.
+func (l *link) changed() bool {
+	now := l.configured()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.asked != nil && !slices.Equal(l.asked, now)
+}
+
+// try asks /me with a key. One at a time.
+func (l *link) try(ctx context.Context, key candidate) (api.Document[api.Me], error) {
+	l.mu.Lock()
+	l.trying = key.value
+	l.mu.Unlock()
+	me, err := l.probe.Me(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case api.IsUnauthorized(err):
+		l.refused[key.value] = http.StatusUnauthorized
+	case api.IsKeyDisabled(err):
+		l.refused[key.value] = http.StatusForbidden
+	case err == nil:
+		delete(l.refused, key.value)
+	}
+	return me, err
+}
+
+// use sends the key that was tried last with everything from now on.
+func (l *link) use() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.inUse = l.trying
+}
+
+// tried is the key to try.
+func (l *link) tried() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.trying
+}
+
+// secret is the key to send with what is no probe: the one with which /me has answered.
+// Another restaurant's, put in the place of this one's, must not bring a single row.
+func (l *link) secret() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.inUse
 }
 
 // limits takes over the key's limits. Restaurants of different services may have
@@ -118,13 +205,19 @@ func (g gate) Enter(ctx context.Context, heavy bool) (func(api.Verdict), error) 
 	return func(v api.Verdict) { pass.Leave(budget.Answer(v)) }, nil
 }
 
+// routeMe is how exchanges name the route that only probes ask.
+const routeMe = "GET /me"
+
 // observe counts an attempt of a request.
 func (s *source) observe(e api.Exchange) {
 	s.mu.Lock()
 	s.asks++
-	if e.Status == 429 {
+	if e.Status == http.StatusTooManyRequests {
 		s.limited++
 	}
 	s.mu.Unlock()
+	if e.Status == http.StatusUnauthorized && e.Route != routeMe {
+		s.syncer.doorman.refused()
+	}
 	s.syncer.metrics.requested(s.cfg.Name, e.Route, e.Status)
 }

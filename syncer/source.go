@@ -52,6 +52,7 @@ type source struct {
 	since     time.Time
 	failures  int // probes in a row that failed
 	nextProbe time.Time
+	patient   time.Time // nothing is asked before, since the service said so
 	asked     time.Time // when /me last answered
 	key       identity
 	skew      time.Duration // service's clock minus ours
@@ -110,8 +111,8 @@ func (s *source) run(ctx context.Context) {
 			continue
 		}
 		if !s.isReady() {
-			if at := s.probeAt(); time.Now().Before(at) {
-				s.sleepUntil(ctx, at)
+			if at := s.probeAt(); time.Now().Before(at) && !s.hasAnotherKey() {
+				s.sleepUntil(ctx, earlier(at, time.Now().Add(keyLook)))
 			} else if err := s.protected(ctx, "probe", s.connect); err == nil {
 				agenda.rush(time.Now())
 			} else if ctx.Err() == nil && !time.Now().Before(s.probeAt()) {
@@ -122,6 +123,7 @@ func (s *source) run(ctx context.Context) {
 		if !s.sleepUntil(ctx, agenda.next()) {
 			continue // woken: the state has changed
 		}
+		s.tryChangedKey(ctx)
 		for _, j := range agenda.take(time.Now()) {
 			s.begin(ctx, j)
 		}
@@ -223,6 +225,23 @@ func (s *source) probeAt() time.Time {
 	return s.nextProbe
 }
 
+// hasAnotherKey tells that a key was put in place since the last probe, which may be
+// tried at once.
+func (s *source) hasAnotherKey() bool {
+	s.mu.Lock()
+	patient := time.Now().Before(s.patient)
+	s.mu.Unlock()
+	return !patient && s.link.changed()
+}
+
+// probeNow lets the next probe wait for nothing but its turn.
+func (s *source) probeNow() {
+	s.mu.Lock()
+	s.nextProbe = time.Now()
+	s.mu.Unlock()
+	s.rouse()
+}
+
 // clock notes the service's clock, as a Date header gave it.
 func (s *source) clock(date time.Time) {
 	if date.IsZero() {
@@ -282,7 +301,11 @@ func (s *source) walkStart(cp sinks.Checkpoint) time.Time {
 func (s *source) troubled(t trouble) {
 	now := time.Now()
 	s.mu.Lock()
+	if s.state != t.state && !(t.mayPass() && trouble{state: s.state}.mayPass()) {
+		s.failures = 0 // another trouble
+	}
 	s.failures++
+	s.patient = now.Add(t.retryAfter)
 	if s.state != t.state || s.detail != t.detail {
 		s.state, s.detail, s.since = t.state, t.detail, now
 		s.log.Warn("source in trouble", "state", t.state, "detail", t.detail)

@@ -50,8 +50,9 @@ type Source struct {
 	Name    string
 	BaseURL string
 	// Key returns the key, and NextKey the one to try when the first answers 401;
-	// both are asked before each request, so a rotated key needs no restart.
-	// NextKey may be nil. Both are secret.
+	// both are looked at every few seconds, so a rotated key needs no restart. A key
+	// is sent with other requests once /me has answered to it. NextKey may be nil.
+	// Both are secret.
 	Key     func() string
 	NextKey func() string
 	// Streams to mirror; all that the key's scopes allow when empty.
@@ -139,7 +140,7 @@ func New(opts Options) (*Syncer, error) {
 	}
 	y := &Syncer{
 		opts: opts, log: opts.Logger, definitions: defs, times: times,
-		doorman: newDoorman(), metrics: newMetrics(), versions: &versions{wall: opts.Now},
+		doorman: &doorman{}, metrics: newMetrics(), versions: &versions{wall: opts.Now},
 		backfills: make(chan struct{}, maxBackfills), startedAt: time.Now(),
 		ending: map[string]*source{}, verifyLimits: standardVerify,
 	}

@@ -42,6 +42,7 @@ func (s *source) look(ctx context.Context) error {
 		return err
 	}
 	s.clock(me.Date)
+	s.link.use()
 	s.link.limits(me.Value)
 	key := s.identify(me.Value)
 	s.mu.Lock()

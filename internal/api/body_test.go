@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -86,6 +87,36 @@ func TestHTMLIsNamedWhateverItHolds(t *testing.T) {
 		e, ok := errors.AsType[*BodyError](err)
 		if !ok || e.Kind != BodyHTML || e.ContentType != contentType || !strings.Contains(body, strings.TrimSpace(e.Seen)) {
 			t.Errorf("%s: %v", contentType, err)
+		}
+	}
+}
+
+// An answer that makes no sense is tried again, like one that was cut short.
+func TestAnAnswerThatMakesNoSenseIsTriedAgain(t *testing.T) {
+	const me = `{"business":{"id":"b1"},"scopes":[],"location_ids":[]}`
+	ask := map[string]func(*Client) error{
+		"list":     func(c *Client) error { _, err := Products.Page(t.Context(), c, ListQuery{}); return err },
+		"snapshot": func(c *Client) error { _, err := c.Allergens(t.Context()); return err },
+		"me":       func(c *Client) error { _, err := c.Me(t.Context()); return err },
+	}
+	whole := map[string]string{"list": emptyPage, "snapshot": `{"data":[]}`, "me": me}
+	for name, ask := range ask {
+		for _, odd := range []string{`{}`, `null`, ``, `<html></html>`, `{"data":`, `{"business":{"id":"b1"},"scopes":["menu:read"]}`} {
+			var asked atomic.Int32
+			s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				body := whole[name]
+				if asked.Add(1) == 1 {
+					body = odd
+				}
+				_, _ = w.Write([]byte(body))
+			}, nil)
+			if err := ask(s.Client); err != nil || asked.Load() != 2 {
+				t.Errorf("%s, after %q: %v, asked %d times", name, odd, err, asked.Load())
+			}
+		}
+		s := serve(t, answers(200, `{}`), nil)
+		if err := ask(s.Client); !IsTemporary(err) {
+			t.Errorf("%s, {} again and again: %v", name, err)
 		}
 	}
 }

@@ -53,7 +53,9 @@ func (k *call) again(ctx context.Context, resp *http.Response, err error) (bool,
 // passing tells errors of an attempt that the next may not meet.
 func passing(err error) bool {
 	if shape, ok := errors.AsType[*shapeError](err); ok {
-		return shape.kind == BodyTruncated
+		// What a proxy or a service in the middle of a restart has put there goes by.
+		// What is too large, or encoded as nobody asked for, costs much and comes again.
+		return shape.kind != BodyTooLarge && shape.kind != BodyEncoding
 	}
 	if _, ok := errors.AsType[*gateError](err); ok {
 		return false

@@ -74,8 +74,37 @@ type Snapshot struct {
 
 // Me asks for the key itself. It needs no scope and works while online ordering
 // is off.
+//
+// An answer without the restaurant, the scopes or the locations is none: what a key may
+// no longer read, or use, is acted upon.
 func (c *Client) Me(ctx context.Context) (Document[Me], error) {
-	return document[Me](ctx, c, routeMe.to())
+	var me Me
+	answer, err := c.get(ctx, routeMe.to(), nil, func(body []byte) (err error) {
+		me, err = parseMe(body)
+		return err
+	})
+	if err != nil {
+		return Document[Me]{}, err
+	}
+	return Document[Me]{Value: me, Raw: answer.body, Date: answer.date, ReceivedAt: answer.at}, nil
+}
+
+func parseMe(body []byte) (Me, error) {
+	if err := parseObject(body); err != nil {
+		return Me{}, err
+	}
+	me, err := Decode[Me](body)
+	switch {
+	case err != nil:
+		return me, shapeWrong(0, err.Error())
+	case me.Business.ID == "":
+		return me, shapeWrong(0, "it has no business.id: is the base URL right?")
+	case me.Scopes == nil:
+		return me, shapeWrong(0, "it has no scopes")
+	case me.LocationIDs == nil:
+		return me, shapeWrong(0, "it has no location_ids")
+	}
+	return me, nil
 }
 
 // Locations asks for the active locations the key may use; rows are [Location].

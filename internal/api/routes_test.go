@@ -55,7 +55,7 @@ func TestRoutes(t *testing.T) {
 		body  string
 		ask   func(context.Context, *Client) (string, error)
 	}{
-		{"/v1/me", false, `{"business":{"id":"b1"}}`, func(ctx context.Context, c *Client) (string, error) {
+		{"/v1/me", false, `{"business":{"id":"b1"},"scopes":[],"location_ids":[]}`, func(ctx context.Context, c *Client) (string, error) {
 			d, err := c.Me(ctx)
 			return d.Value.Business.ID + string(d.Raw), err
 		}},
@@ -92,7 +92,7 @@ func TestRoutes(t *testing.T) {
 			return string(r.From + r.To), err
 		}},
 	}
-	wants := []string{`b1{"business":{"id":"b1"}}`, `{"id":"l1"}`, `{"code":"A"}`, "Centru", "1.500", "7", `10.00{"orders":3}`, "2026-01-012026-01-02"}
+	wants := []string{`b1{"business":{"id":"b1"},"scopes":[],"location_ids":[]}`, `{"id":"l1"}`, `{"code":"A"}`, "Centru", "1.500", "7", `10.00{"orders":3}`, "2026-01-012026-01-02"}
 	for i, c := range cases {
 		t.Run(c.want, func(t *testing.T) {
 			var asked string

@@ -106,7 +106,7 @@ func TestARotatedKeyIsUsedByTheNextAttempt(t *testing.T) {
 			say(w, 500, "")
 			return
 		}
-		say(w, 200, `{}`)
+		say(w, 200, `{"business":{"id":"b1"},"scopes":[],"location_ids":[]}`)
 	}, func(o *Options) { o.Key = func() string { return keys[0] } })
 	keys = append(keys, "newer")
 	if _, err := s.Me(t.Context()); err != nil || strings.Join(sent, " ") != "old new" {
@@ -125,7 +125,7 @@ func TestRedirectsKeepTheKeyAtHome(t *testing.T) {
 		case "/v1/me":
 			http.Redirect(w, r, "/v2/me", http.StatusPermanentRedirect)
 		case "/v2/me":
-			say(w, 200, `{"business":{"id":"`+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")[:3]+`"}}`)
+			say(w, 200, `{"business":{"id":"`+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")[:3]+`"},"scopes":[],"location_ids":[]}`)
 		case "/v1/allergens":
 			http.Redirect(w, r, "/v1/allergens", http.StatusFound)
 		default:

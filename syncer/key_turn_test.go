@@ -1,0 +1,226 @@
+package syncer
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// keyed is a source whose key can be changed, as a key file is.
+func keyed(name, value string) (Source, *atomic.Value) {
+	var key atomic.Value
+	key.Store(value)
+	s := sourceOf(name, "")
+	s.Key = func() string { return key.Load().(string) }
+	return s, &key
+}
+
+func bearer(r *http.Request) string {
+	return strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+}
+
+func TestAChangedKeyIsTriedAtOnce(t *testing.T) {
+	for state, refusal := range map[string]string{StateUnauthorized: "unauthorized", StateKeyDisabled: "api_key_disabled"} {
+		t.Run(state, func(t *testing.T) {
+			inFake(t, func(t *testing.T, f *fake, w *world) {
+				f.on("/me", func(w http.ResponseWriter, r *http.Request) bool {
+					if bearer(r) == "new" {
+						return false
+					}
+					fakeError(w, map[string]int{"unauthorized": 401, "api_key_disabled": 403}[refusal], refusal)
+					return true
+				})
+				s, key := keyed("s1", "old")
+				w.run(s)
+				w.until("refused", time.Minute, func() bool { return w.source().State == state })
+				time.Sleep(20 * time.Minute)
+				key.Store("still wrong")
+				time.Sleep(10 * time.Second)
+				f.asked("/me")
+				time.Sleep(10 * time.Second)
+				if n := len(f.asked("/me")); n > 0 {
+					t.Errorf("the wrong key is tried again %d times within seconds", n)
+				}
+				key.Store("new")
+				w.until("the new key", 2*keyLook, func() bool { return w.source().State != state })
+				w.until("running", 10*time.Minute, w.filled)
+			})
+		})
+	}
+}
+
+func TestANextKeyThatAppearsIsTriedAtOnce(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.keys = map[string]bool{"next": true}
+		s, next := keyed("s1", "")
+		s.Key, s.NextKey = func() string { return "wrong" }, s.Key
+		w.run(s)
+		w.until("unauthorized", time.Minute, func() bool { return w.source().State == StateUnauthorized })
+		next.Store("next")
+		w.until("the next key", 2*keyLook, func() bool { return w.source().State != StateUnauthorized })
+		w.until("running", 10*time.Minute, w.filled)
+	})
+}
+
+func TestADisabledKeyIsProbedSoonerAtFirst(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		w.run(w.one())
+		w.until("running", 10*time.Minute, w.filled)
+		var mu sync.Mutex
+		var probes []time.Time
+		refuse := func(w http.ResponseWriter, r *http.Request) bool {
+			mu.Lock()
+			defer mu.Unlock()
+			if strings.HasSuffix(r.URL.Path, "/me") {
+				probes = append(probes, time.Now())
+			}
+			fakeError(w, 403, "api_key_disabled")
+			return true
+		}
+		for _, path := range []string{"/me", cats, "/products", "/ingredients", "/sales/orders", "/sales/daily", "/sales/products", "/locations", "/allergens"} {
+			f.on(path, refuse)
+		}
+		time.Sleep(40 * time.Minute)
+		mu.Lock()
+		defer mu.Unlock()
+		if len(probes) < 6 {
+			t.Fatalf("%d probes", len(probes))
+		}
+		for i, want := range []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 5 * time.Minute} {
+			if got := probes[i+1].Sub(probes[i]); got < want*3/4 || got > want*5/4+time.Second {
+				t.Errorf("probe %d came after %s, want about %s", i+1, got, want)
+			}
+		}
+	})
+}
+
+// A key of another restaurant, put in the place of this one's while it is mirrored,
+// brings not a single row.
+func TestAChangedKeyIsUsedWhenMeHasAnswered(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		var mu sync.Mutex
+		var foreign []string
+		watch := func(w http.ResponseWriter, r *http.Request) bool {
+			mu.Lock()
+			defer mu.Unlock()
+			if bearer(r) != "theirs" {
+				return false
+			}
+			foreign = append(foreign, r.URL.Path)
+			if strings.HasSuffix(r.URL.Path, "/me") {
+				fmt.Fprint(w, strings.Replace(fakeMe, `"b1"`, `"b2"`, 1))
+				return true
+			}
+			return false
+		}
+		for _, path := range []string{"/me", cats, "/products", "/ingredients", "/sales/orders", "/sales/daily", "/sales/products", "/locations", "/allergens"} {
+			f.on(path, watch)
+		}
+		s, key := keyed("s1", "ours")
+		w.run(s)
+		w.until("running", 10*time.Minute, w.filled)
+		key.Store("theirs")
+		w.until("refused", time.Minute, func() bool { return w.source().State == StateFailing && strings.Contains(w.source().Detail, "b2") })
+		time.Sleep(20 * time.Minute)
+		mu.Lock()
+		if slices.ContainsFunc(foreign, func(path string) bool { return !strings.HasSuffix(path, "/me") }) {
+			t.Errorf("asked with the other restaurant's key: %s", foreign)
+		}
+		mu.Unlock()
+		key.Store("ours")
+		w.until("running again", 2*keyLook, w.filled)
+	})
+}
+
+// Hundreds of wrong keys stay far from the limit of their address, whatever their base
+// URLs, and hold up neither a source that is well nor a key that is put right.
+func TestHundredsOfWrongKeys(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.keys = map[string]bool{"good": true}
+		var sources []Source
+		var mended *atomic.Value
+		for i := range 150 {
+			s, key := keyed(fmt.Sprintf("wrong%d", i), "wrong")
+			s.BaseURL = fmt.Sprintf("http://api%d.test/v1", i%7)
+			if i%3 == 0 {
+				s.NextKey = func() string { return "wrong too" }
+			}
+			sources, mended = append(sources, s), key
+		}
+		w.run(sources...)
+		time.Sleep(25 * time.Minute)
+		wrong := f.mostIn(time.Minute)
+		if wrong > 22 {
+			t.Errorf("%d requests with a wrong key within a minute", wrong)
+		}
+		mended.Store("good")
+		w.until("the key that was put right", 2*keyLook, func() bool { return w.syncer.Status().Sources[149].State != StateUnauthorized })
+		good := sourceOf("good", "good")
+		if _, err := w.syncer.Apply(append(sources, good), Schedule{}); err != nil {
+			t.Fatal(err)
+		}
+		w.until("a source that is added", time.Minute, func() bool {
+			all := w.syncer.Status().Sources
+			return all[len(all)-1].State != StateStarting
+		})
+	})
+}
+
+// Many keys that are deleted at once cost each a few requests, and from then on the
+// address stays far from its limit.
+func TestManyKeysDeletedAtOnce(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.on("/me", func(w http.ResponseWriter, r *http.Request) bool {
+			fmt.Fprint(w, strings.Replace(fakeMe, `"b1"`, `"b `+bearer(r)+`"`, 1))
+			return true
+		})
+		var sources []Source
+		for i := range 40 {
+			sources = append(sources, sourceOf(fmt.Sprintf("s%d", i), fmt.Sprintf("k%d", i)))
+		}
+		w.run(sources...)
+		w.until("running", time.Hour, w.filled)
+		f.mu.Lock()
+		f.keys = map[string]bool{"k0": true}
+		f.mu.Unlock()
+		time.Sleep(3 * time.Minute)
+		f.mu.Lock()
+		f.refusals = nil
+		f.mu.Unlock()
+		var lag time.Duration
+		for range 30 {
+			time.Sleep(time.Minute)
+			lag = max(lag, w.stream("categories").Lag.Duration())
+		}
+		if n := f.mostIn(time.Minute); n < 5 || n > 22 {
+			t.Errorf("%d requests with a wrong key within a minute", n)
+		}
+		if lag > time.Minute {
+			t.Errorf("the source that is well was not walked for %s", lag)
+		}
+		for _, s := range w.syncer.Status().Sources[1:] {
+			if s.State != StateUnauthorized {
+				t.Errorf("%s is %s: %s", s.Name, s.State, s.Detail)
+			}
+		}
+	})
+}
+
+// mostIn is the most requests with a wrong key in any such time.
+func (f *fake) mostIn(d time.Duration) (most int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range f.refusals {
+		n := 0
+		for j := i; j < len(f.refusals) && f.refusals[j].Sub(f.refusals[i]) < d; j++ {
+			n++
+		}
+		most = max(most, n)
+	}
+	return most
+}
