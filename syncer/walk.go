@@ -39,7 +39,8 @@ type answer struct {
 	err      error
 }
 
-// maxRefusals is how many times one run goes on after a refused cursor.
+// maxRefusals is how many times in a row one run goes on after a refused cursor and
+// comes no further by it.
 const maxRefusals = 3
 
 // errRepeatedCursor fails a walk that would go in circles (DESIGN R3).
@@ -52,17 +53,25 @@ var errNoCursor = errors.New("the service says has_more without a next_cursor")
 func (w *walk) follow(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // a page asked for ahead is given up when the walk fails
-	for refusals := 0; ; refusals++ {
+	farthest := w.progress.cp.Since
+	for refusals := 1; ; refusals++ {
 		err := w.pages(ctx)
 		if err == nil {
 			break
 		}
-		if !api.IsValidation(err) || w.progress.cp.Cursor == "" || refusals == maxRefusals {
+		if !api.IsValidation(err) || w.progress.cp.Cursor == "" {
 			return err
 		}
-		if err := w.refused(ctx); err != nil {
+		if err := w.window.drain(ctx); err != nil {
 			return err
 		}
+		if begin := w.progress.restart(); begin.After(farthest) {
+			farthest, refusals = begin, 1
+		}
+		if refusals > maxRefusals {
+			return &stuckError{refusals, w.progress.restart(), err}
+		}
+		w.restart()
 	}
 	if err := w.window.drain(ctx); err != nil {
 		return err
@@ -71,6 +80,24 @@ func (w *walk) follow(ctx context.Context) error {
 	w.publish()
 	return nil
 }
+
+// stuckError ends a walk whose cursors the service refuses one after the other.
+type stuckError struct {
+	refusals int
+	since    time.Time
+	err      error
+}
+
+func (e *stuckError) Error() string {
+	from := "the start of the list"
+	if e.since.After(mirrorStart) {
+		from = "what changed since " + e.since.UTC().Format(time.RFC3339)
+	}
+	return fmt.Sprintf("the service has refused %d cursors of this walk, and it came no further in between; it is tried again from %s. "+
+		"If that goes on, ask the service how long its cursors are valid, and give Larder a larger budget_share if it is a small one: %v", e.refusals, from, e.err)
+}
+
+func (e *stuckError) Unwrap() error { return e.err }
 
 // pages follows the cursor until the list ends.
 func (w *walk) pages(ctx context.Context) error {
@@ -268,12 +295,9 @@ const (
 	positionAgain = "once more from the start, for rows without updated_at"
 )
 
-// refused prepares the walk to go on after a refused cursor (DESIGN R3): from the
+// restart prepares the walk to go on after a refused cursor (DESIGN R3): from the
 // last durable watermark minus the lookback.
-func (w *walk) refused(ctx context.Context) error {
-	if err := w.window.drain(ctx); err != nil {
-		return err
-	}
+func (w *walk) restart() {
 	cp := &w.progress.cp
 	unfiltered := w.long() && cp.Since.IsZero()
 	if cp.Position != positionAgain {
@@ -285,7 +309,6 @@ func (w *walk) refused(ctx context.Context) error {
 	}
 	w.track.stream.source.log.Warn("the service refused the cursor, the walk starts again",
 		"stream", w.track.name(), "walk", w.kind, "since", cp.Since)
-	return nil
 }
 
 // publish shows the walk's progress to the stream and to the next walk. It is done

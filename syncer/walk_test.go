@@ -87,6 +87,32 @@ func TestRowsWithoutAStampComeAfterALostCursorToo(t *testing.T) {
 	}
 }
 
+// A service that refuses every third cursor is walked to the end all the same: each
+// restart brings the walk further.
+func TestRefusedCursorsDoNotEndAWalkThatComesFurther(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.set(cats, manyCategories(4000)...)
+		pages, refused := 0, 0
+		f.on(cats, func(rw http.ResponseWriter, r *http.Request) bool {
+			switch q := r.URL.Query(); {
+			case q.Get("cursor") == "":
+				pages = 0
+			case pages == 2 && (q.Get("updated_since") != "" || refused == 0):
+				refused++
+				fakeError(rw, 422, "validation_failed")
+				return true
+			}
+			pages++
+			return false
+		})
+		w.open(w.one())
+		w.once(Selection{Streams: []string{"categories"}})
+		if n := len(w.store.Rows("categories", "b1")); n != 4000 || refused < 10 {
+			t.Errorf("%d rows, %d refusals", n, refused)
+		}
+	})
+}
+
 func TestACursorThatIsAlwaysRefusedFailsTheWalk(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		f.set(cats, manyCategories(500)...)
