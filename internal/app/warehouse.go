@@ -77,7 +77,10 @@ func (a *App) anyEngine(ctx context.Context, l *lifecycle) (*way, error) {
 }
 
 func (a *App) openEngine(ctx context.Context, l *lifecycle) (*way, error) {
-	engine, err := embedded.Open(ctx, embedded.Options{Path: a.cfg.Warehouse.DSN.Dir(), Logger: a.log})
+	engine, err := embedded.Open(ctx, embedded.Options{
+		Path: a.cfg.Warehouse.DSN.Dir(), Logger: a.log,
+		Databases: []string{a.cfg.Warehouse.Database, a.cfg.Warehouse.Database + "_raw"},
+	})
 	if err != nil {
 		return nil, &WarehouseError{err}
 	}

@@ -97,7 +97,7 @@ func queries(ctx context.Context, r *report) error {
 }
 
 func openWarehouse(ctx context.Context, path string) (*clickhouse.Sink, driver.Conn, error) {
-	engine, err := embedded.Open(ctx, embedded.Options{Path: path, Memory: 8 << 30})
+	engine, err := embedded.Open(ctx, embedded.Options{Path: path, Memory: 8 << 30, Databases: []string{"larder", "larder_raw"}})
 	if err != nil {
 		return nil, nil, err
 	}

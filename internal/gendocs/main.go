@@ -33,7 +33,7 @@ func run(ctx context.Context, dir string) error {
 		return err
 	}
 	defer os.RemoveAll(scratch)
-	engine, err := embedded.Open(ctx, embedded.Options{Path: filepath.Join(scratch, "data")})
+	engine, err := embedded.Open(ctx, embedded.Options{Path: filepath.Join(scratch, "data"), Databases: []string{"larder", "larder_raw"}})
 	if err != nil {
 		return err
 	}

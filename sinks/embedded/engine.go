@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,7 +23,10 @@ type Engine struct {
 	pool    *pool
 	names   map[string]bool // of the settings the engine knows
 	version string
-	denied  map[string]bool // functions that the read-only way in refuses
+
+	databases    []string        // that statements may use, see Options
+	denied       map[string]bool // functions that the read-only way in refuses, in lower case
+	deniedTables map[string]bool // those of the database system, likewise
 
 	anchorMu sync.Mutex
 	serial   atomic.Uint64
@@ -96,7 +100,7 @@ func start(ctx context.Context, lib *native, path string, lock *os.File, o Optio
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	e := &Engine{path: path, log: o.Logger, lib: lib, lock: lock}
+	e := &Engine{path: path, log: o.Logger, lib: lib, lock: lock, databases: o.databases()}
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
 	}
@@ -139,7 +143,7 @@ func (e *Engine) boot(args []string) error {
 
 // learn asks the engine what it is and what it knows.
 func (e *Engine) learn() error {
-	e.names = map[string]bool{}
+	e.names, e.deniedTables = map[string]bool{}, map[string]bool{}
 	e.denied = maps.Clone(deniedFunctions)
 	for _, ask := range []struct {
 		sql string
@@ -150,6 +154,11 @@ func (e *Engine) learn() error {
 		{"SELECT name FROM system.table_functions", func(s string) {
 			if !harmlessTableFunctions[strings.ToLower(s)] {
 				e.denied[strings.ToLower(s)] = true
+			}
+		}},
+		{"SELECT name FROM system.tables WHERE database = 'system'", func(s string) {
+			if !harmlessSystemTables[s] {
+				e.deniedTables[s] = true
 			}
 		}},
 	} {
@@ -173,6 +182,9 @@ func (e *Engine) knows(settings map[string]string) error {
 	}
 	return nil
 }
+
+// uses says whether statements may use a database, beside the engine's own.
+func (e *Engine) uses(database string) bool { return slices.Contains(e.databases, database) }
 
 // Path is the data folder, absolute.
 func (e *Engine) Path() string { return e.path }

@@ -58,9 +58,6 @@ func (f *front) answer(a *answer, r *http.Request) {
 		return
 	}
 	q, err := f.engine.parseRequest(r)
-	if err == nil && f.rights == reading {
-		err = q.restrict()
-	}
 	if err != nil {
 		a.fail(err)
 		return
@@ -131,6 +128,11 @@ func (f *front) run(ctx context.Context, a *answer, q *request) error {
 		return err
 	}
 	s := parseStatement(sql)
+	if f.rights == reading {
+		if err := q.readOnly(&s, e.databases[0]); err != nil {
+			return err
+		}
+	}
 	return e.withConn(ctx, q, func(c *conn) error { return f.execute(ctx, a, q, c, &s) })
 }
 
@@ -152,17 +154,17 @@ func (e *Engine) withConn(ctx context.Context, q *request, f func(*conn) error) 
 }
 
 func (f *front) execute(ctx context.Context, a *answer, q *request, c *conn, s *statement) error {
-	if f.rights == reading {
-		if err := f.engine.mayRead(c, s); err != nil {
-			return err
-		}
-	}
 	if s.sql == "" {
 		return refuse(codeSyntax, "SYNTAX_ERROR", "Syntax error: the statement is empty")
 	}
 	kind, err := c.classify(s.sql)
 	if err != nil {
 		return err
+	}
+	if f.rights == reading {
+		if err := f.engine.mayRead(c, s, kind); err != nil {
+			return err
+		}
 	}
 	if kind.statements > 1 {
 		return refuse(codeSyntax, "SYNTAX_ERROR", "Syntax error (Multi-statements are not allowed)")

@@ -23,6 +23,17 @@ type token struct {
 func (t token) is(keyword string) bool { return t.kind == word && strings.EqualFold(t.text, keyword) }
 func (t token) symbol(s string) bool   { return t.kind == symbol && t.text == s }
 
+// name is the token as a name, without its quotes; "" for what is none.
+func (t token) name() string {
+	switch t.kind {
+	case word:
+		return t.text
+	case quoted:
+		return strings.Trim(t.text, "`\"")
+	}
+	return ""
+}
+
 // lexer splits SQL as the engine's own lexer does, where the two could be told
 // apart: quotes with their escapes, comments that do not nest, heredocs.
 type lexer struct {
@@ -59,7 +70,7 @@ func (l *lexer) scan() kind {
 			l.pos++
 		}
 		return word
-	case c >= 0x80 || c == '#':
+	case c >= 0x80 || c < ' ' || c == 0x7f || c == '#':
 		l.odd = true
 	}
 	l.pos++
@@ -75,6 +86,7 @@ func (l *lexer) skipBlank() {
 		rest := l.sql[l.pos:]
 		switch {
 		case strings.IndexByte(" \t\r\n\f\v\x00", rest[0]) >= 0:
+			l.odd = l.odd || rest[0] == 0
 			l.pos++
 		case strings.HasPrefix(rest, "--"), strings.HasPrefix(rest, "# "), strings.HasPrefix(rest, "#!"):
 			l.skipPast("\n", 2)

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"encoding/xml"
 	"log/slog"
 	"maps"
 	"os"
@@ -14,6 +15,11 @@ import (
 type Options struct {
 	Path   string       // the data folder; created when it is not there
 	Logger *slog.Logger // nil for none
+
+	// Databases are those that statements may use beside the engine's own, the first
+	// being what a reader means who names none. A name that ends in * stands for all
+	// that begin so. None means the database default alone.
+	Databases []string
 
 	// Settings are ClickHouse's query settings, over the defaults of DESIGN §8.
 	Settings map[string]string
@@ -35,6 +41,7 @@ var defaultSettings = map[string]string{
 	"optimize_move_to_prewhere_if_final": "1",
 	"session_timezone":                   "UTC",
 	"allow_introspection_functions":      "0",
+	"implicit_select":                    "0", // a mistyped word is no expression
 }
 
 func (o Options) memory() int64 {
@@ -66,6 +73,7 @@ func (o Options) settings() map[string]string {
 // memory of a process stayed the same over 100,000 inserts.
 const serverConfig = `<clickhouse>
     <!-- Written by Larder at each start; changes made here are lost. -->
+    <users_config>{users}</users_config>
     <logger>
         <console>false</console>
     </logger>
@@ -89,8 +97,17 @@ const serverConfig = `<clickhouse>
 `
 
 func (o Options) writeConfig(folder string) (string, error) {
+	users, err := o.writeUsers(folder)
+	if err != nil {
+		return "", err
+	}
+	var escaped strings.Builder
+	if err := xml.EscapeText(&escaped, []byte(users)); err != nil {
+		return "", err
+	}
 	path := filepath.Join(folder, "larder-engine.xml")
 	text := strings.NewReplacer(
+		"{users}", escaped.String(),
 		"{memory}", strconv.FormatInt(o.memory(), 10),
 		"{spare}", strconv.Itoa(spareDisk),
 		"{cache}", strconv.FormatInt(o.memory()/16, 10),

@@ -10,36 +10,58 @@ const (
 	reading
 )
 
-// What the read-only way in allows is decided four times over, since each check
-// has its blind spots: by the engine's own parser (one statement, of the class
-// that changes nothing), by the first word, by the names of functions, and by
-// readonly=1 on the connection, which also stops table functions that reach
-// outside and a change of a setting, but not one within a subquery.
+// What the read-only way in may do is said here; mayRead holds statements to it.
 
 var readingKeywords = map[string]bool{
 	"select": true, "with": true, "show": true, "describe": true,
 	"desc": true, "explain": true, "exists": true,
 }
 
-// deniedFunctions reach files or other machines although readonly=1 is set. A
-// name of theirs is refused wherever it stands unquoted: APPLY(file) calls too.
+// deniedFunctions reach files, programs or other machines although readonly=1 is
+// set and the engine's user has no source: file('…') reads any file, catboostEvaluate
+// starts a program, the AI functions and hasColumnInTable open connections. A name of
+// theirs is refused wherever it stands, since APPLY(file) calls too. A test holds
+// the engine's list of functions against the one this was made from.
 var deniedFunctions = map[string]bool{
-	"file": true, "hascolumnintable": true, "reversednsquery": true,
-	"showcertificate": true, "catboostevaluate": true, "python": true,
+	"file": true, "catboostevaluate": true, "python": true, "showcertificate": true,
+	"hascolumnintable": true, "reversednsquery": true,
+	"aiclassify": true, "aiembed": true, "aiextract": true, "aigenerate": true, "aitranslate": true,
 }
 
 // harmlessTableFunctions touch nothing but the warehouse; all others that the
-// engine knows are refused when called.
+// engine knows are refused. merge is not among them, since it names tables in
+// strings, and format, since it reads whatever the settings of a format name.
 var harmlessTableFunctions = map[string]bool{
 	"numbers": true, "numbers_mt": true, "zeros": true, "zeros_mt": true, "primes": true,
 	"generaterandom": true, "generateseries": true, "generate_series": true, "values": true,
-	"sqlstandardvalues": true, "view": true, "viewifpermitted": true, "viewexplain": true,
-	"merge": true, "null": true, "format": true, "mergetreeindex": true,
-	"mergetreeprojection": true, "mergetreetextindex": true, "dictionary": true,
+	"sqlstandardvalues": true, "view": true, "null": true, "dictionary": true,
 }
 
-// readingSettings may be changed from outside: they shape an answer or make its
-// limits stricter, and name no file.
+// namesakes are refused table functions that share their name with a harmless
+// function: format('{} of {}', a, b). The syntax tree tells the two apart.
+var namesakes = map[string]bool{"format": true}
+
+// harmlessSystemTables tell what there is and what goes on. Of the engine's other
+// tables some start a program (models), signal every thread of the process
+// (stack_trace) or read files (certificates, jemalloc_profile_text).
+var harmlessSystemTables = map[string]bool{
+	"one": true, "numbers": true, "numbers_mt": true, "zeros": true, "zeros_mt": true, "primes": true,
+	"databases": true, "tables": true, "columns": true, "constraints": true, "parts": true, "parts_columns": true,
+	"data_skipping_indices": true, "projections": true, "detached_parts": true, "dropped_tables": true,
+	"functions": true, "aggregate_function_combinators": true, "table_functions": true, "table_engines": true,
+	"database_engines": true, "data_type_families": true, "data_skipping_index_types": true, "formats": true,
+	"codecs": true, "keywords": true, "documentation": true, "time_zones": true, "collations": true, "unicode": true,
+	"completions": true, "dictionaries": true, "dictionary_layouts": true, "tokenizers": true,
+	"settings": true, "settings_changes": true, "merge_tree_settings": true, "settings_profiles": true, "settings_profile_elements": true,
+	"build_options": true, "contributors": true, "licenses": true, "macros": true, "clusters": true, "disks": true, "storage_policies": true,
+	"processes": true, "merges": true, "mutations": true, "metrics": true, "events": true, "errors": true, "warnings": true,
+	"users": true, "roles": true, "grants": true, "role_grants": true, "row_policies": true, "privileges": true,
+	"current_roles": true, "enabled_roles": true, "quotas": true, "quota_limits": true, "quota_usage": true, "quotas_usage": true,
+	"user_processes": true, "user_defined_functions": true, "query_cache": true, "view_refreshes": true, "dashboards": true,
+}
+
+// readingSetting says whether a setting may be changed from outside: such a one
+// shapes an answer or makes its limits stricter, and names no file.
 func readingSetting(name string) bool {
 	for _, prefix := range []string{"output_format_", "max_result_", "max_rows_to_", "max_bytes_to_", "join_", "date_time_", "use_query_"} {
 		if strings.HasPrefix(name, prefix) && !strings.Contains(name, "schema") {
@@ -69,54 +91,5 @@ func (q *request) restrict() error {
 		}
 	}
 	q.settings["readonly"] = "1"
-	return nil
-}
-
-// mayRead refuses what is no plain reading of the warehouse.
-func (e *Engine) mayRead(c *conn, s *statement) error {
-	if !readingKeywords[s.keyword] {
-		return readonlyError("Cannot execute query in readonly mode: only SELECT, WITH, SHOW, DESCRIBE, EXPLAIN and EXISTS are taken here")
-	}
-	if s.odd {
-		return readonlyError("Cannot execute query in readonly mode: outside of quotes only ASCII without $ and # is taken here")
-	}
-	for i, t := range s.tokens {
-		if err := e.mayName(t, s.at(i+1).symbol("(")); err != nil {
-			return err
-		}
-		if t.is("SETTINGS") && s.at(i+2).symbol("=") {
-			return readonlyError("Cannot execute query in readonly mode: SETTINGS are not taken in a statement here, a few are as URL parameters")
-		}
-	}
-	a, err := c.classify(s.sql)
-	if err != nil {
-		return err
-	}
-	if a.statements > 0 && (a.statements > 1 || a.class != classReading) {
-		return readonlyError("Cannot execute query in readonly mode")
-	}
-	return nil
-}
-
-// at returns a token, one of the end behind the last.
-func (s *statement) at(i int) token {
-	if i < len(s.tokens) {
-		return s.tokens[i]
-	}
-	return token{}
-}
-
-func (e *Engine) mayName(t token, called bool) error {
-	name := strings.ToLower(t.text)
-	switch {
-	case t.kind == word && (deniedFunctions[name] || called && e.denied[name]):
-		return readonlyError("Cannot execute query in readonly mode: function %s is not taken here", t.text)
-	case t.is("OUTFILE") || t.is("INFILE"):
-		return readonlyError("Cannot execute query in readonly mode: files are not written or read here")
-	case t.kind == quoted && (called || strings.Contains(t.text, `\`)):
-		return readonlyError("Cannot execute query in readonly mode: a quoted name may have no escapes and is not called as a function here")
-	case t.kind == quoted && deniedFunctions[strings.ToLower(strings.Trim(t.text, "`\""))]:
-		return readonlyError("Cannot execute query in readonly mode: the name %s is not taken here", t.text)
-	}
 	return nil
 }

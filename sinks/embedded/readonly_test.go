@@ -35,14 +35,19 @@ func TestOutsideReads(t *testing.T) {
 		"(SELECT count() FROM v)":                   "100\n",
 		"WITH x AS (SELECT 1 AS y) SELECT y FROM x": "1\n",
 		"/* INSERT INTO */ SELECT 'INSERT INTO r; DROP TABLE r -- `file`(' FORMAT TSV": "INSERT INTO r; DROP TABLE r -- `file`(\n",
-		"SHOW TABLES":                                      "r\nv\n",
-		"EXISTS TABLE r":                                   "1\n",
-		"SELECT sum(number) FROM numbers(10)":              "45\n",
-		"SELECT max(a) FROM merge('" + db + "', '^r$')":    "99\n",
-		"SELECT \"file_name\" FROM `" + db + "`.r LIMIT 1": "x\n",
-		"SELECT count() FROM r WHERE at >= toDateTime(0) AND at <= toDateTime(3600)": "2\n",
-		"SELECT 'ș', 'a$b', '#'":                                   "ș\ta$b\t#\n",
-		"SELECT count() FROM r FINAL WHERE file_name = {n:String}": "100\n",
+		"SHOW TABLES":                         "r\nv\n",
+		"EXISTS TABLE r":                      "1\n",
+		"SELECT sum(number) FROM numbers(10)": "45\n",
+		"SELECT \"file_name\" FROM `" + db + "`.r LIMIT 1":                                                 "x\n",
+		"SELECT count() FROM r WHERE at >= toDateTime(0) AND at <= toDateTime(3600)":                       "2\n",
+		"SELECT 'ș', 'a$b', '#'":                                                                           "ș\ta$b\t#\n",
+		"SELECT count() FROM r FINAL WHERE file_name = {n:String}":                                         "100\n",
+		"SELECT getSetting('max_threads') SETTINGS max_threads = 3, session_timezone = 'Europe/Bucharest'": "3\n",
+		"SELECT toHour(toDateTime(0)) FORMAT CSV SETTINGS session_timezone = 'Europe/Bucharest'":           "2\n",
+		"SELECT toHour(toDateTime(0)) SETTINGS session_timezone = 'Europe/Bucharest' FORMAT CSV;":          "2\n",
+		"SELECT format('{}-{}', 'a', 'b'), (1, 2).1":                                                       "a-b\t1\n",
+		"SELECT count() > 100 FROM system.settings":                                                        "1\n",
+		"SELECT s.name FROM system.settings AS s WHERE s.name = 'readonly'":                                "readonly\n",
 	} {
 		r := out.ask("POST", sql, "database", db, "param_n", "x", "max_execution_time", "10", "output_format_json_quote_64bit_integers", "0")
 		if strings.Contains(sql, "FINAL") {
@@ -52,8 +57,31 @@ func TestOutsideReads(t *testing.T) {
 			t.Errorf("%s: %d %q", sql, r.status, r.body)
 		}
 	}
-	for _, sql := range []string{"DESCRIBE TABLE r", "EXPLAIN SELECT * FROM r", "SHOW CREATE TABLE r", "SELECT version()", "SHOW DATABASES"} {
+	for _, sql := range []string{"DESCRIBE TABLE r", "EXPLAIN SELECT * FROM r", "SHOW CREATE TABLE r", "SELECT version()", "SHOW DATABASES", "SHOW SETTINGS LIKE 'max_threads'", "SHOW PROCESSLIST", "EXPLAIN indexes = 1 SELECT * FROM r"} {
 		if r := out.ask("GET", "", "query", sql, "database", db); r.status != 200 || r.body == "" {
+			t.Errorf("%s: %d %q", sql, r.status, r.body)
+		}
+	}
+}
+
+// What is mistyped is told in the engine's own words, with the places counted in
+// the statement as it was sent.
+func TestOutsideTellsWhatIsMistyped(t *testing.T) {
+	out := outside(t, "", "")
+	for sql, want := range map[string]string{
+		"SELCT 1":                             "failed at position 1 (SELCT)",
+		"SELECT 1 FRM t":                      "failed at position 14 (t)",
+		"SELECT 1,\n  FROM system.one\nWHERE": "line 3, col 6",
+		"SELECT 'a":                           "Single quoted string is not closed",
+		"SELECT (1":                           "Unmatched parentheses",
+	} {
+		r := out.ask("POST", sql)
+		if r.status != 400 || !strings.Contains(r.body, want) || !strings.Contains(r.body, "(SYNTAX_ERROR)") || strings.Contains(r.body, "formatQuery") {
+			t.Errorf("%s: %d %q", sql, r.status, r.body)
+		}
+	}
+	for sql, want := range map[string]string{"SELECT x FROM system.one": "UNKNOWN_IDENTIFIER", "SELECT * FROM nothing": "UNKNOWN_TABLE", "SELECT * FROM nowhere.nothing": "UNKNOWN_DATABASE", "SELECT nofunction(1)": "UNKNOWN_FUNCTION"} {
+		if r := out.ask("POST", sql); r.status != 404 || !strings.Contains(r.body, want) {
 			t.Errorf("%s: %d %q", sql, r.status, r.body)
 		}
 	}

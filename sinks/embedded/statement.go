@@ -154,3 +154,11 @@ func dataStart(text string, at int) int {
 	}
 	return at
 }
+
+// at returns a token, one of the end before the first and behind the last.
+func (s *statement) at(i int) token {
+	if i >= 0 && i < len(s.tokens) {
+		return s.tokens[i]
+	}
+	return token{}
+}

@@ -43,7 +43,7 @@ func Engine(t testing.TB) *embedded.Engine {
 	if err != nil {
 		t.Fatalf("folder for the embedded engine: %v", err)
 	}
-	engine, err := embedded.Open(context.Background(), embedded.Options{Path: dir})
+	engine, err := embedded.Open(context.Background(), embedded.Options{Path: dir, Databases: []string{"default", "test_*"}})
 	if err != nil {
 		t.Fatalf("open the embedded engine: %v", err)
 	}

@@ -1,0 +1,76 @@
+package embedded
+
+import (
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// The engine's own access control is the wall that holds when every check of the
+// front has been passed: its one user may use the databases that the engine was
+// opened for, and no source of data beside them. file(), url(), remote(), tables
+// with such an engine and the path tables of the database default answer
+// ACCESS_DENIED on every connection, the daemon's own included, whatever its
+// settings. Three things stand behind no grant (DESIGN §8) and are the front's
+// alone: the function file('…'), INTO OUTFILE, and settings that name files.
+const usersConfig = `<clickhouse>
+    <!-- Written by Larder at each start; changes made here are lost. -->
+    <profiles><default/></profiles>
+    <quotas><default/></quotas>
+    <users>
+        <default>
+            <password></password>
+            <networks><ip>::/0</ip></networks>
+            <profile>default</profile>
+            <quota>default</quota>
+            <grants>{grants}
+            </grants>
+        </default>
+    </users>
+</clickhouse>
+`
+
+// everywhere are the grants that do not belong to a database.
+var everywhere = []string{
+	"GRANT SELECT ON system.*",
+	"GRANT SELECT ON information_schema.*",
+	"GRANT SELECT ON INFORMATION_SCHEMA.*",
+	"GRANT KILL QUERY, SYSTEM MERGES ON *.*",
+}
+
+const inDatabase = "GRANT SHOW, SELECT, INSERT, ALTER, CREATE DATABASE, CREATE TABLE, CREATE VIEW, " +
+	"DROP DATABASE, DROP TABLE, DROP VIEW, TRUNCATE, OPTIMIZE, CHECK ON "
+
+func (o Options) databases() []string {
+	if len(o.Databases) == 0 {
+		return []string{"default"}
+	}
+	return o.Databases
+}
+
+// writeUsers writes the file that says what the engine's user may do.
+func (o Options) writeUsers(folder string) (string, error) {
+	grants := everywhere
+	for _, name := range o.databases() {
+		pattern := quoteIdentifier(name)
+		if prefix, ok := strings.CutSuffix(name, "*"); ok {
+			pattern = prefix + "*" // in quotes the star would be a letter of the name
+		}
+		grants = append(grants[:len(grants):len(grants)], inDatabase+pattern+".*")
+	}
+	var list strings.Builder
+	for _, grant := range grants {
+		list.WriteString("\n                <query>")
+		if err := xml.EscapeText(&list, []byte(grant)); err != nil {
+			return "", err
+		}
+		list.WriteString("</query>")
+	}
+	path := filepath.Join(folder, "larder-engine-users.xml")
+	text := strings.Replace(usersConfig, "{grants}", list.String(), 1)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return "", unwritable(folder, err)
+	}
+	return path, nil
+}

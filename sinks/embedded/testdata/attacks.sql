@@ -1,0 +1,325 @@
+# SETTINGS within a statement: what readonly=1 and constraints do not see
+SELECT * FROM (SELECT * FROM default.`{csv}` SETTINGS a.b = 1, readonly = 0)
+SELECT * FROM (SELECT * FROM format(TSV, 'a UInt8', 'x\n1\n') SETTINGS a.b = 1, readonly = 0, input_format_allow_errors_num = 10, input_format_record_errors_file_path = '{new}')
+SELECT * FROM (SELECT * FROM format(AvroConfluent, 'a String', 'x') SETTINGS a.b = 1, readonly = 0, format_avro_schema_registry_url = 'http://{host}/')
+SELECT * FROM (SELECT * FROM format(AvroConfluent, 'a String', '\0') SETTINGS final, format_avro_schema_registry_url = 'http://{host}/')
+SELECT * FROM (SELECT * FROM format(Protobuf, 'a String', 'x') SETTINGS final, format_schema = '{proto}:M')
+SELECT * FROM (SELECT * FROM `{csv}` SETTINGS final, readonly = 0)
+SELECT * FROM (SELECT * FROM `{csv}` SETTINGS final)
+SELECT * FROM (SELECT * FROM `{csv}` SETTINGS readonly)
+SELECT * FROM (SELECT * FROM `{csv}` SETTINGS final = 1, readonly = 0)
+SELECT * FROM (SELECT 1 SETTINGS max_threads = 1)
+SELECT * FROM (SELECT 1 settings Readonly = 0)
+SELECT * FROM (SELECT 1 SETTINGS `readonly` = 0)
+SELECT * FROM (SELECT 1 SETTINGS "readonly" = 0)
+SELECT * FROM (SELECT 1 SETTINGS/**/readonly/**/=/**/0)
+SELECT * FROM (SELECT 1 SETTINGS--\nreadonly = 0)
+SELECT * FROM (SELECT 1 SETTINGS a.b.c = 1, readonly = 0)
+SELECT * FROM (SELECT 1 SETTINGS `a.b` = 1, readonly = 0)
+SELECT * FROM (SELECT 1. SETTINGS readonly = 0)
+SELECT * FROM (SELECT 1.SETTINGS readonly = 0)
+SELECT * FROM (SELECT 0x1. SETTINGS readonly = 0)
+SELECT * FROM (SELECT 1e1. SETTINGS readonly = 0)
+SELECT * FROM (SELECT t.1. SETTINGS readonly = 0 FROM numbers(1) AS t)
+SELECT * FROM (SELECT 1 FROM system.settings SETTINGS readonly = 0)
+SELECT * FROM (SELECT 1 FROM system . settings settings readonly = 0)
+SELECT 1 AS settings FROM (SELECT 1 SETTINGS readonly = 0)
+WITH x AS (SELECT 1 SETTINGS readonly = 0) SELECT * FROM x
+SELECT 1 IN (SELECT 1 SETTINGS readonly = 0)
+SELECT (SELECT 1 SETTINGS readonly = 0)
+SELECT 1 SETTINGS readonly = 0
+SELECT 1 SETTINGS readonly
+SELECT 1 SETTINGS final
+SELECT 1 SETTINGS final, readonly = 0
+SELECT 1 SETTINGS a.b = 1
+SELECT 1 SETTINGS max_threads = 1, readonly = 0
+SELECT 1 SETTINGS max_threads = 1, max_memory_usage = 0
+SELECT 1 SETTINGS max_threads = (SELECT 1)
+SELECT 1 SETTINGS max_threads = {p:String}
+SELECT 1 SETTINGS log_comment = 'a\\'b'
+SELECT 1 SETTINGS log_comment = 'a''b'
+SELECT 1 SETTINGS log_comment = $$a$$
+SELECT 1 SETTINGS max_threads = 1 SETTINGS readonly = 0
+SELECT 1 SETTINGS readonly = 0 SETTINGS max_threads = 1
+SELECT 1 SETTINGS max_threads = 1 UNION ALL SELECT 2
+SELECT 1 SETTINGS max_threads = 1 UNION ALL SELECT 2 SETTINGS readonly = 0
+SELECT 1 SETTINGS readonly = 0 UNION ALL SELECT 2 SETTINGS max_threads = 1
+SELECT 1 FORMAT TSV SETTINGS readonly = 0
+SELECT 1 SETTINGS readonly = 0 FORMAT TSV
+SELECT 1 SETTINGS max_threads = 1 FORMAT TSV SETTINGS readonly = 0
+SELECT 1 SETTINGS format_schema_source = 'file'
+SELECT 1 SETTINGS format_schema = '{proto}:M' FORMAT Protobuf
+SELECT 1 SETTINGS format_template_row = '{csv}' FORMAT Template
+SELECT * FROM larder.v FORMAT Template SETTINGS format_template_row = '{csv}'
+SELECT 1 SETTINGS profile = 'default'
+SELECT 1 SETTINGS log_queries = 1
+SELECT 1 SETTINGS allow_introspection_functions = 1
+SELECT 1 SETTINGS allow_experimental_ai_functions = 1
+SELECT 1 SETTINGS url_base = 'http://{host}/'
+SELECT * FROM s3('x', SETTINGS readonly = 0)
+SELECT * FROM values(SETTINGS readonly = 0)
+SELECT * FROM view(SELECT 1 SETTINGS readonly = 0)
+SELECT * FROM view(SELECT * FROM default.`{csv}` SETTINGS a.b = 1, readonly = 0)
+SELECT * FROM viewExplain('EXPLAIN', '', (SELECT 1 SETTINGS readonly = 0))
+SELECT * FROM viewIfPermitted(SELECT 1 SETTINGS readonly = 0 ELSE null('a UInt8'))
+EXPLAIN SELECT * FROM (SELECT * FROM default.`{csv}` SETTINGS a.b = 1, readonly = 0)
+EXPLAIN AST SELECT 1 SETTINGS readonly = 0
+EXPLAIN SYNTAX SELECT * FROM (SELECT 1 SETTINGS readonly = 0)
+EXPLAIN header = 1 SELECT * FROM (SELECT 1 SETTINGS readonly = 0)
+DESCRIBE TABLE (SELECT 1 SETTINGS readonly = 0)
+DESCRIBE (SELECT * FROM default.`{csv}` SETTINGS a.b = 1, readonly = 0)
+DESCRIBE TABLE larder.v SETTINGS readonly = 0
+SHOW TABLES WHERE name IN (SELECT * FROM default.`{csv}` SETTINGS a.b = 1, readonly = 0)
+SHOW TABLES WHERE name IN (SELECT 1)
+SHOW TABLES SETTINGS readonly = 0
+SHOW CREATE TABLE larder.v SETTINGS readonly = 0
+EXISTS TABLE larder.v SETTINGS readonly = 0
+# Paths that are names
+SELECT * FROM `{csv}`
+SELECT * FROM "{csv}"
+SELECT * FROM '{csv}'
+SELECT * FROM default.`{csv}`
+SELECT * FROM `default`.`{csv}`
+SELECT * FROM "default"."{csv}"
+SELECT * FROM (SELECT * FROM `{csv}`)
+SELECT * FROM `file:{csv}`
+SELECT * FROM `file://{csv}`
+SELECT * FROM `{dir}/*.csv`
+SELECT * FROM `{dir}/secret.{csv,json}`
+SELECT * FROM {p:Identifier}
+SELECT * FROM default.{p:Identifier}
+SELECT 1 IN `{csv}`
+SELECT 1 IN default.`{csv}`
+SELECT 1 GLOBAL NOT IN default.`{csv}`
+SELECT * FROM larder.v JOIN default.`{csv}` ON 1
+SELECT * FROM larder.v, default.`{csv}`
+WITH x AS (SELECT * FROM default.`{csv}`) SELECT * FROM x
+DESCRIBE `{csv}`
+DESCRIBE TABLE default.`{csv}`
+EXPLAIN SELECT * FROM default.`{csv}`
+EXPLAIN ESTIMATE SELECT * FROM default.`{csv}`
+SHOW CREATE TABLE default.`{csv}`
+SELECT * FROM default.`http://{host}/x.csv`
+SELECT * FROM `http://{host}/x.csv`
+SELECT joinGet('default.{csv}', 'a', 1)
+SELECT dictGet('default.{csv}', 'a', 1)
+SELECT hasColumnInTable('default', '{csv}', 'c1')
+# Functions that are sources
+SELECT * FROM file('{csv}')
+SELECT * FROM file ( '{csv}', CSV)
+SELECT * FROM FILE('{csv}')
+SELECT * FROM `file`('{csv}')
+SELECT * FROM "file"('{csv}')
+SELECT * FROM `fi\x6ce`('{csv}')
+SELECT * FROM fileCluster('default', '{csv}')
+SELECT * FROM filesystem('{dir}')
+SELECT * FROM url('http://{host}/', CSV, 'a String')
+SELECT * FROM urlCluster('default', 'http://{host}/', CSV, 'a String')
+SELECT * FROM s3('http://{host}/b/k', CSV)
+SELECT * FROM gcs('http://{host}/b/k', CSV)
+SELECT * FROM azureBlobStorage('http://{host}/', 'c', 'b')
+SELECT * FROM remote('{host}', system.one)
+SELECT * FROM remoteSecure('{host}', system.one)
+SELECT * FROM cluster('default', system.one)
+SELECT * FROM clusterAllReplicas('default', system.one)
+SELECT * FROM mysql('{host}', 'd', 't', 'u', 'p')
+SELECT * FROM postgresql('{host}', 'd', 't', 'u', 'p')
+SELECT * FROM mongodb('{host}', 'd', 'c', 'u', 'p', 'a String')
+SELECT * FROM redis('{host}', 'k', 'k String, v String')
+SELECT * FROM jdbc('jdbc:x', 'y')
+SELECT * FROM odbc('DSN=x', 'y', 'z')
+SELECT * FROM ytsaurus('http://{host}', '//x', 't', 'a String')
+SELECT * FROM arrowstream('{host}', 'x')
+SELECT * FROM prometheusQuery('x', 'y', now())
+SELECT * FROM sqlite('{csv}', 't')
+SELECT * FROM executable('id', TSV, 'a String')
+SELECT * FROM hdfs('hdfs://{host}/', CSV, 'a String')
+SELECT * FROM hudi('http://{host}/')
+SELECT * FROM iceberg('http://{host}/')
+SELECT * FROM icebergLocal('{dir}')
+SELECT * FROM deltaLakeLocal('{dir}')
+SELECT * FROM paimonLocal('{dir}')
+SELECT * FROM eval('SELECT file(\\'{csv}\\')')
+SELECT * FROM fuzzQuery('SELECT 1', 10, 1)
+SELECT * FROM fuzzJSON('{"a": 1}')
+SELECT * FROM input('a UInt8')
+SELECT * FROM Python('x')
+SELECT * FROM python(x)
+SELECT * FROM format(TSV, 'a UInt8', '1')
+SELECT * FROM format(CSV, '1')
+SELECT * FROM larder.v JOIN format(TSV, 'a UInt8', '1') AS f ON 1
+SELECT * FROM view(SELECT * FROM format(TSV, 'a UInt8', '1'))
+DESCRIBE format(TSV, 'a UInt8', '1')
+SELECT * FROM merge('system', 'models')
+SELECT * FROM merge('larder', '.*')
+SELECT * FROM merge(REGEXP('.*'), 'models')
+SELECT * FROM loop(larder.v)
+SELECT * FROM loop(file('{csv}'))
+SELECT * FROM mergeTreeIndex('larder_raw', 'r')
+SELECT * FROM mergeTreeAnalyzeIndexes('larder_raw', 'r')
+SELECT * FROM timeSeriesData('larder', 'x')
+SELECT * FROM view(SELECT * FROM file('{csv}'))
+SELECT * FROM viewExplain('EXPLAIN', '', (SELECT file('{csv}')))
+SELECT * FROM numbers(1) WHERE number IN file('{csv}')
+SELECT * FROM numbers(1) WHERE number IN (SELECT * FROM file('{csv}'))
+SELECT * FROM larder.v AS a ARRAY JOIN [file('{csv}')] AS b
+DESCRIBE TABLE file('{csv}')
+DESCRIBE file('{csv}')
+EXISTS TABLE file('{csv}')
+SHOW CREATE TABLE file('{csv}')
+# The function file('…'), which no grant stands before
+SELECT file('{csv}')
+SELECT FILE('{csv}')
+SELECT File ( '{csv}' )
+SELECT file('{csv}', 'x')
+SELECT `file`('{csv}')
+SELECT "file"('{csv}')
+SELECT `fi\x6ce`('{csv}')
+SELECT "fi\u006ce"('{csv}')
+SELECT fi/**/le('{csv}')
+SELECT file/**/('{csv}')
+SELECT file--\n('{csv}')
+SELECT file # x\n('{csv}')
+SELECT file\0('{csv}')
+SELECT file ('{csv}')
+SELECT ‘a’, file('{csv}')
+SELECT * APPLY(file) FROM (SELECT '{csv}' AS a)
+SELECT * APPLY file FROM (SELECT '{csv}' AS a)
+SELECT * APPLY `file` FROM (SELECT '{csv}' AS a)
+SELECT * APPLY "file" FROM (SELECT '{csv}' AS a)
+SELECT COLUMNS('a') APPLY(file) FROM (SELECT '{csv}' AS a)
+SELECT COLUMNS('a') APPLY `file` FROM (SELECT '{csv}' AS a)
+SELECT * APPLY(x -> file(x)) FROM (SELECT '{csv}' AS a)
+SELECT * REPLACE(file(a) AS a) FROM (SELECT '{csv}' AS a)
+SELECT arrayMap(x -> file(x), ['{csv}'])
+SELECT arrayMap(file, ['{csv}'])
+SELECT {f:Identifier}('{csv}')
+SELECT * FROM {f:Identifier}('{csv}')
+SELECT 1 WHERE (SELECT file('{csv}')) != ''
+WITH file('{csv}') AS x SELECT x
+WITH x -> file(x) AS f SELECT f('{csv}')
+SELECT file({p:String})
+SELECT 1 FROM larder.v ORDER BY file('{csv}')
+SELECT 1 FROM larder.v GROUP BY file('{csv}')
+SELECT 1 FROM larder.v LIMIT length(file('{csv}'))
+SELECT 1 FROM larder.v OFFSET length(file('{csv}'))
+SELECT 1 FROM larder.v LIMIT 1 BY file('{csv}')
+SELECT 1 FROM larder.v QUALIFY file('{csv}') = ''
+SELECT 1 FROM larder.v HAVING file('{csv}') = ''
+SELECT 1 FROM larder.v WINDOW w AS (PARTITION BY file('{csv}'))
+SELECT a FROM larder.v ORDER BY a WITH FILL TO length(file('{csv}'))
+SELECT a FROM larder.v ORDER BY a INTERPOLATE (a AS file('{csv}'))
+SELECT 1 FROM larder.v SAMPLE file('{csv}')
+SELECT sum(1) FILTER (WHERE file('{csv}') = '') FROM larder.v
+SELECT CASE WHEN file('{csv}') = '' THEN 1 END
+SELECT CAST(file('{csv}') AS UInt64)
+SELECT file('{csv}')::UInt64
+SELECT $$x$$, file('{csv}')
+SELECT joinGet(`file`, 'a', 1)
+EXPLAIN SELECT file('{csv}')
+EXPLAIN QUERY TREE SELECT file('{csv}')
+DESCRIBE (SELECT file('{csv}'))
+SHOW TABLES WHERE file('{csv}') = ''
+SHOW TABLES LIKE file('{csv}')
+SELECT 1 UNION ALL SELECT file('{csv}')
+(SELECT 1) INTERSECT (SELECT file('{csv}'))
+# Other functions that reach out
+SELECT catboostEvaluate('{csv}', 1)
+SELECT hasColumnInTable('{host}', 'd', 't', 'c')
+SELECT hasColumnInTable('{host}', 'u', 'p', 'd', 't', 'c')
+SELECT reverseDNSQuery('127.0.0.1')
+SELECT showCertificate()
+SELECT aiGenerate('x', 'y')
+SELECT AIGenerate('x', 'y')
+SELECT aiClassify('x', ['y'])
+SELECT aiEmbed('x')
+SELECT aiExtract('x', 'y')
+SELECT aiTranslate('x', 'y')
+# Tables of the engine that do more than tell
+SELECT * FROM system.models
+SELECT * FROM system . models
+SELECT * FROM `system`.`models`
+SELECT * FROM "system".models
+SELECT * FROM system/**/.models
+SELECT 1 IN system.models
+SELECT 1 IN (system.models)
+SELECT * FROM (SELECT * FROM system.models)
+SELECT * FROM larder.v JOIN system.models ON 1
+SELECT count() FROM system.stack_trace
+SELECT * FROM system.certificates
+SELECT * FROM system.jemalloc_profile_text
+SELECT * FROM system.symbols
+SELECT * FROM system.user_directories
+SELECT * FROM system.named_collections
+SELECT * FROM system.server_settings
+SELECT * FROM system.schema_inference_cache
+SELECT * FROM system.filesystem_cache
+# Files to write
+SELECT 1 INTO OUTFILE '{new}'
+SELECT 1 INTO/**/OUTFILE '{new}' FORMAT CSV
+SELECT 1 into outfile '{csv}' APPEND
+SELECT 1 INTO OUTFILE '{csv}' TRUNCATE
+SELECT 1 INTO OUTFILE '{new}' AND STDOUT
+EXPLAIN SELECT 1 INTO OUTFILE '{new}'
+SHOW TABLES INTO OUTFILE '{new}'
+DESCRIBE TABLE larder.v INTO OUTFILE '{new}'
+SELECT 1 FROM INFILE '{csv}'
+SELECT * FROM larder.v FORMAT CSV INTO OUTFILE '{new}'
+SELECT 1 FORMAT CSV SETTINGS max_threads = 1 INTO OUTFILE '{new}'
+SELECT 1 FORMAT CSV FORMAT CSV
+) INTO OUTFILE '{new}'
+SELEC 1 INTO OUTFILE '{new}'
+# Changes
+INSERT INTO larder_raw.r VALUES (2, 'y')
+INSERT INTO larder_raw.r SELECT 2, 'y'
+INSERT INTO larder_raw.r FORMAT CSV\n2,y\n
+INSERT INTO FUNCTION file('{new}', CSV, 'a String') VALUES ('x')
+INSERT INTO larder_raw.r SELECT * FROM file('{csv}')
+/* SELECT */ INSERT INTO larder_raw.r VALUES (2, 'y')
+-- SELECT\nINSERT INTO larder_raw.r VALUES (2, 'y')
+(INSERT INTO larder_raw.r VALUES (2, 'y'))
+WITH x AS (SELECT 2 AS a, 'y' AS b) INSERT INTO larder_raw.r SELECT a, b FROM x
+SELECT 1; INSERT INTO larder_raw.r VALUES (2, 'y')
+SELECT 1;\n;DROP TABLE larder_raw.r
+SELECT 1 PARALLEL WITH DROP TABLE larder_raw.r
+EXPLAIN SELECT 1; DROP TABLE larder_raw.r
+SELECT 1 /* /* */ ; DROP TABLE larder_raw.r -- */
+SELECT 'a\'' ; DROP TABLE larder_raw.r -- '
+SELECT $x$ $x$; DROP TABLE larder_raw.r
+SELECT 1 # \n; DROP TABLE larder_raw.r
+SELECT 1 #!\n; DROP TABLE larder_raw.r
+DROP TABLE larder_raw.r
+TRUNCATE TABLE larder_raw.r
+ALTER TABLE larder_raw.r DELETE WHERE 1
+DELETE FROM larder_raw.r WHERE 1
+UPDATE larder_raw.r SET file_name = 'y' WHERE 1
+RENAME TABLE larder_raw.r TO larder_raw.q
+OPTIMIZE TABLE larder_raw.r FINAL
+DETACH TABLE larder_raw.r
+CREATE TABLE larder.q (a UInt8) ENGINE = Memory
+CREATE TEMPORARY TABLE q (a UInt8)
+CREATE TEMPORARY TABLE q AS SELECT file('{csv}')
+CREATE TABLE larder.f (a String) ENGINE = File(CSV, '{csv}')
+CREATE VIEW larder.q AS SELECT 1
+CREATE DATABASE q
+CREATE FUNCTION q AS x -> file(x)
+CREATE USER q
+CREATE NAMED COLLECTION q AS a = 1
+ATTACH TABLE larder.q FROM '{dir}' (a UInt8) ENGINE = MergeTree ORDER BY a
+BACKUP TABLE larder_raw.r TO File('{new}')
+RESTORE TABLE larder_raw.r FROM File('{dir}')
+SYSTEM FLUSH LOGS
+SYSTEM SHUTDOWN
+SYSTEM STOP MERGES
+KILL QUERY WHERE 1 ASYNC
+GRANT ALL ON *.* TO default
+SET readonly = 0
+SET max_threads = 1
+USE system
+BEGIN TRANSACTION
+CHECK TABLE larder_raw.r
+EXECUTE AS default SELECT 1
+WATCH larder.v
+UNDROP TABLE larder_raw.r
+1 + 1
+file('{csv}')
