@@ -150,3 +150,20 @@ func last(ends []uint64) uint64 {
 	}
 	return ends[len(ends)-1]
 }
+
+// KeepValues drops the values behind the first n: those of a map's entry that did
+// not fit, before its key was appended.
+func (v *Vector) KeepValues(n int) {
+	switch v.Column.Kind {
+	case Text:
+		v.Ends = v.Ends[:min(n, len(v.Ends))]
+		v.Bytes = v.Bytes[:last(v.Ends)]
+	case Quantity:
+		v.Wide = v.Wide[:min(n, len(v.Wide))]
+	default:
+		v.Ints = v.Ints[:min(n, len(v.Ints))]
+	}
+	if v.Column.Nullable {
+		v.Nulls = v.Nulls[:min(n, len(v.Nulls))]
+	}
+}

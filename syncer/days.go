@@ -2,7 +2,6 @@ package syncer
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -35,14 +34,14 @@ func (r dayRow) empty() bool {
 func placeRows(raws [][]byte) []dayRow {
 	rows := make([]dayRow, len(raws))
 	for i, raw := range raws {
-		if json.Unmarshal(raw, &rows[i]) == nil {
+		if unmarshal(raw, &rows[i]) == nil {
 			continue
 		}
 		var placed struct {
 			Date api.Date `json:"date"`
 		}
 		rows[i] = dayRow{Orders: 1, unplaced: true} // it is something, so the day is not empty
-		if json.Unmarshal(raw, &placed) == nil {
+		if unmarshal(raw, &placed) == nil {
 			rows[i].Date = placed.Date
 		}
 	}

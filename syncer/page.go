@@ -29,6 +29,7 @@ type intake struct {
 	commit  *sinks.Commit
 	counts  Counts
 
+	known      func(mapping.DriftItem) bool
 	notes      []note
 	bad        map[string]uint64 // what entered quarantine, by quarantineKey
 	afterwards func()
@@ -59,12 +60,20 @@ type taken struct {
 func (st *stream) intake(walk uint64, rows int) *intake {
 	c := st.source.commit(st.def.name)
 	c.Batch = sinks.NewBatch(st.def.plan.Table(), rows)
-	return &intake{stream: st, walk: walk, commit: c, bad: map[string]uint64{}}
+	return &intake{stream: st, walk: walk, commit: c, bad: map[string]uint64{}, known: st.knownDrift}
+}
+
+// knownDrift tells what was reported before.
+func (st *stream) knownDrift(d mapping.DriftItem) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.drift.Has(d)
 }
 
 // row maps one row into the commit: as a live row, a tombstone or a quarantine
 // entry; or not at all, when it was last written just like this.
 func (in *intake) row(m *mapping.Mapper, raw []byte, version uint64, at time.Time, p placed) taken {
+	m.Known = in.known
 	res, err := m.Append(in.commit.Batch, raw, in.stream.def.context(p)...)
 	if err != nil {
 		return in.refuse(err, raw, version, at, p)

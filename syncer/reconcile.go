@@ -188,7 +188,7 @@ func (b *bracket) judge(sp span, answer report, before, after map[api.Date]dayFi
 	for _, day := range sp.days() {
 		p := judgeDay(*service[day], before[day], after[day])
 		p.day, p.location, p.at, p.found, p.requests = day, sp.location, answer.at, time.Now(), 1
-		p.sum = service[day].figures.sumOf(seed) ^ rotated(after[day].sumOf(seed))
+		p.sum = service[day].sumOf(seed) ^ rotated(after[day].sumOf(seed))
 		b.found = append(b.found, p)
 	}
 }
@@ -205,7 +205,7 @@ func judgeDay(service reported, before, after dayFigures) dayProof {
 	p.differences = differ(service.figures, after)
 	switch {
 	case len(p.differences) == 0, len(differ(service.figures, before)) == 0:
-		p.verdict, p.differences = sinks.VerdictProven, nil
+		p.verdict, p.reason, p.differences = sinks.VerdictProven, service.aside(), nil
 	case len(differ(before, after)) > 0:
 		p.verdict, p.reason, p.differences = sinks.VerdictUnsettled, "orders of the day changed while it was compared", nil
 	}

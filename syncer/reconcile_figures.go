@@ -2,7 +2,6 @@ package syncer
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"hash/maphash"
 	"maps"
@@ -10,18 +9,30 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 )
 
 // The figures of api.md, "Sales breakdown" and "Product sales row". A figure that
 // the service adds later is no figure of the mirror, so it is not compared; a key
-// that it adds to one of the maps is.
+// that it adds to one of the maps is, when there is an amount under it.
 var (
-	dailyFigures   = []string{"orders", "net_sales", "items", "discounts", "delivery_fees", "tips", "deposits", "refunds"}
-	dailyMaps      = []string{"payments", "by_type", "by_channel"}
+	dailyFigures = []string{"orders", "net_sales", "items", "discounts", "delivery_fees", "tips", "deposits", "refunds"}
+	dailyMaps    = []openMap{
+		{"payments", []string{"cash", "card", "card_at_counter", "online", "voucher", "protocol", "other"}},
+		{"by_type", []string{"dine_in", "takeaway", "delivery"}},
+		{"by_channel", []string{"pos", "platform_a", "platform_b", "direct"}},
+	}
 	productFigures = []string{"quantity", "weight_kg", "gross", "line_discounts", "net"}
 )
+
+// openMap is a map of figures, with the keys that api.md names.
+type openMap struct {
+	name  string
+	known []string
+}
 
 // dayFigures are all figures of one day by name, those of a product's line with the
 // line in front: "net_sales", "payments/cash", "p/42: net".
@@ -31,6 +42,8 @@ type dayFigures map[string]string
 type reported struct {
 	figures dayFigures
 	bad     string // why it cannot be compared
+	// ignored are entries that the service added to its maps and that are no amounts.
+	ignored []string
 }
 
 // readReport reads what the service says of every day of a span.
@@ -39,16 +52,16 @@ func (st *stream) readReport(sp span, raws [][]byte) map[api.Date]*reported {
 	for _, day := range sp.days() {
 		days[day] = &reported{figures: dayFigures{}}
 	}
-	read := readDay
+	read := (*reported).readDay
 	if st.def.vanish {
-		read = readLine
+		read = (*reported).readLine
 	}
 	came := map[api.Date]bool{}
 	for _, raw := range raws {
 		var row struct {
 			Date api.Date `json:"date"`
 		}
-		err := json.Unmarshal(raw, &row)
+		err := unmarshal(raw, &row)
 		day := days[row.Date]
 		switch {
 		case err != nil || day == nil:
@@ -57,7 +70,7 @@ func (st *stream) readReport(sp span, raws [][]byte) map[api.Date]*reported {
 			day.bad = "the service lists the day twice"
 		default:
 			came[row.Date] = true
-			if bad := read(raw, day.figures); bad != "" {
+			if bad := read(day, raw); bad != "" {
 				day.bad = bad
 			}
 		}
@@ -83,41 +96,85 @@ func misplaced(days map[api.Date]*reported, lines bool, date api.Date) {
 
 // readDay adds the figures of a row of /sales/daily; it returns what cannot be
 // compared of it.
-func readDay(raw []byte, figures dayFigures) string {
-	var row map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &row); err != nil {
+func (r *reported) readDay(raw []byte) string {
+	var row map[string]jsontext.Value
+	if err := unmarshal(raw, &row); err != nil {
 		return "the service's day is no JSON object"
 	}
 	for _, name := range dailyFigures {
-		if bad := figures.take(name, row[name]); bad != "" {
+		if bad := r.figures.take(name, row[name]); bad != "" {
 			return bad
 		}
 	}
-	for _, name := range dailyMaps {
-		var entries map[string]json.RawMessage
-		if value := row[name]; json.Unmarshal(value, &entries) != nil || entries == nil {
-			return fmt.Sprintf("%s is %s, and no object", name, shortJSON(value))
-		}
-		for _, key := range slices.Sorted(maps.Keys(entries)) {
-			if bad := figures.take(name+"/"+key, entries[key]); bad != "" {
-				return bad
-			}
+	for _, m := range dailyMaps {
+		if bad := r.readMap(m, row[m.name]); bad != "" {
+			return bad
 		}
 	}
 	return ""
 }
 
+// readMap adds the entries of one of the maps of a day. What is under a key that
+// api.md names must be an amount; under another key it may be anything (DESIGN R9).
+func (r *reported) readMap(m openMap, value jsontext.Value) string {
+	var entries map[string]jsontext.Value
+	if unmarshal(value, &entries) != nil || entries == nil {
+		return fmt.Sprintf("%s is %s, and no object", m.name, shortJSON(value))
+	}
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		name, value := m.name+"/"+key, entries[key]
+		if !slices.Contains(m.known, key) && !isAmount(value) {
+			r.ignored = append(r.ignored, fmt.Sprintf("%s is %s", name, shortJSON(value)))
+			continue
+		}
+		if bad := r.figures.take(name, value); bad != "" {
+			return bad
+		}
+	}
+	return ""
+}
+
+// aside says which figures of the service were not compared; empty for none.
+func (r *reported) aside() string {
+	const most = 5
+	told, more := r.ignored, ""
+	if n := len(told) - most; n > 0 {
+		told, more = told[:most], fmt.Sprintf(", and %d more", n)
+	}
+	if len(told) == 0 {
+		return ""
+	}
+	return "not compared, being no amount: " + strings.Join(told, ", ") + more
+}
+
+// amountDigits is how many digits before the point a column of money holds.
+const amountDigits = 16
+
+// isAmount tells whether a value is money as the column of the map holds it (api.md,
+// "Conventions"); what is none is in no column, so the mirror has no such figure.
+func isAmount(value jsontext.Value) bool {
+	var text string
+	if unmarshal(value, &text) != nil {
+		return false
+	}
+	plain, ok := plainDecimal(text)
+	whole, _, _ := strings.Cut(strings.TrimPrefix(plain, "-"), ".")
+	_, decimals, _ := strings.Cut(text, ".")
+	return ok && len(whole) <= amountDigits && len(decimals) <= 2
+}
+
 // readLine adds the figures of a row of /sales/products.
-func readLine(raw []byte, figures dayFigures) string {
-	var row map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &row); err != nil {
+func (r *reported) readLine(raw []byte) string {
+	figures := r.figures
+	var row map[string]jsontext.Value
+	if err := unmarshal(raw, &row); err != nil {
 		return "the service's line is no JSON object"
 	}
 	var product, name *string
-	if value := row["product_id"]; json.Unmarshal(value, &product) != nil {
+	if value := row["product_id"]; unmarshal(value, &product) != nil {
 		return fmt.Sprintf("product_id is %s, and no text", shortJSON(value))
 	}
-	if value := row["name"]; product == nil && (json.Unmarshal(value, &name) != nil || name == nil) {
+	if value := row["name"]; product == nil && (unmarshal(value, &name) != nil || name == nil) {
 		return fmt.Sprintf("name is %s, and no text", shortJSON(value))
 	}
 	var line string
@@ -143,9 +200,9 @@ func readLine(raw []byte, figures dayFigures) string {
 }
 
 // take adds one figure from its JSON.
-func (f dayFigures) take(name string, value json.RawMessage) string {
+func (f dayFigures) take(name string, value jsontext.Value) string {
 	text := string(bytes.TrimSpace(value))
-	if strings.HasPrefix(text, `"`) && json.Unmarshal(value, &text) != nil {
+	if strings.HasPrefix(text, `"`) && unmarshal(value, &text) != nil {
 		text = ""
 	}
 	if _, ok := plainDecimal(text); !ok {
@@ -259,6 +316,11 @@ func mirrored(all []sinks.DayFigures) (map[api.Date]dayFigures, error) {
 		}
 	}
 	return days, nil
+}
+
+// sumOf hashes what the service says of a day, what is not compared of it included.
+func (r *reported) sumOf(seed maphash.Seed) uint64 {
+	return r.figures.sumOf(seed) ^ maphash.String(seed, r.aside())
 }
 
 // sumOf hashes figures, so that it can be told later whether they have changed.

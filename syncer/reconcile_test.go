@@ -99,6 +99,13 @@ func TestAnswersThatCannotBeComparedAreUnproven(t *testing.T) {
 		"the day twice":             {[]string{aDay(yesterday), aDay(today), aDay(today)}, sinks.VerdictUnproven, "twice"},
 		"another day in its place":  {[]string{aDay(yesterday), aDay("2026-04-01")}, sinks.VerdictUnproven, "missing"},
 		"no object":                 {[]string{aDay(yesterday), `7`}, sinks.VerdictUnproven, "missing"},
+		"a date in capitals more":   {[]string{aDay(yesterday), aDay(today, `"orders":1`, `"Date":7,"orders":1,"ORDERS":null`)}, sinks.VerdictProven, ""},
+		"an amount more, of zero":   {[]string{aDay(yesterday), aDay(today, `"cash":"10.00"`, `"cash":"10.00","crypto":"0.00"`)}, sinks.VerdictProven, ""},
+		"a null more":               {[]string{aDay(yesterday), aDay(today, `"cash":"10.00"`, `"cash":"10.00","crypto":null`)}, sinks.VerdictProven, "not compared, being no amount: payments/crypto is null"},
+		"a number more":             {[]string{aDay(yesterday), aDay(today, `"dine_in":"10.00"`, `"dine_in":"10.00","x":7.00`)}, sinks.VerdictProven, "by_type/x is 7.00"},
+		"an object and text more":   {[]string{aDay(yesterday), aDay(today, `"pos":"10.00"`, `"pos":"10.00","x":{"y":1},"z":"1.000"`)}, sinks.VerdictProven, `by_channel/x is {"y":1}, by_channel/z is "1.000"`},
+		"a null more, and a gap":    {[]string{aDay(yesterday), aDay(today, `"cash":"10.00"`, `"cash":"10.01","crypto":null`)}, "", ""},
+		"many more":                 {[]string{aDay(yesterday), aDay(today, `"pos":"10.00"`, `"pos":"10.00","a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1`)}, sinks.VerdictProven, "by_channel/e is 1, and 2 more"},
 	} {
 		var raws [][]byte
 		for _, row := range c.rows {

@@ -165,7 +165,7 @@ func (st *stream) mine(rows [][]byte) [][]byte {
 		var row struct {
 			ID string `json:"id"`
 		}
-		return json.Unmarshal(raw, &row) == nil && row.ID != "" && !slices.Contains(st.source.cfg.Locations, row.ID)
+		return unmarshal(raw, &row) == nil && row.ID != "" && !slices.Contains(st.source.cfg.Locations, row.ID)
 	})
 }
 

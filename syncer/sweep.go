@@ -325,7 +325,7 @@ func (st *stream) elsewhere(raw []byte) bool {
 		LocationID string `json:"location_id"`
 	}
 	configured := st.source.cfg.Locations
-	return len(configured) > 0 && json.Unmarshal(raw, &row) == nil && row.LocationID != "" && !slices.Contains(configured, row.LocationID)
+	return len(configured) > 0 && unmarshal(raw, &row) == nil && row.LocationID != "" && !slices.Contains(configured, row.LocationID)
 }
 
 // end closes the full resync on every track.

@@ -10,7 +10,10 @@ import (
 
 // decoder keeps no reference to what it reads, so that a decoded row does not
 // keep its page in memory.
-var decoder = sonic.Config{CopyString: true, ValidateString: true}.Froze()
+//
+// Names are told apart by case: "Scopes" is a field that the service may add beside
+// "scopes".
+var decoder = sonic.Config{CopyString: true, ValidateString: true, CaseSensitive: true}.Froze()
 
 // Decode reads one row or object as T. Fields that T does not know are ignored
 // (api.md, "Conventions").

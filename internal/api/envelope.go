@@ -3,12 +3,15 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 )
 
 // envelope is what surrounds the rows of an answer (api.md, "Page" and
 // "Product sales row"). Unknown fields are ignored, known ones must be what
-// api.md says, and must not come twice.
+// api.md says, and must not come twice. What one envelope has is unknown in another.
 type envelope struct {
+	known []string
+
 	rows     []Raw
 	next     string
 	more     bool
@@ -33,8 +36,17 @@ func shapeWrong(offset int, reason string) *shapeError {
 	return &shapeError{kind: BodyShape, offset: offset, reason: reason}
 }
 
-func parsePage(body []byte, page *Page) error {
-	var e envelope
+// The fields of the envelopes.
+var (
+	pageFields     = []string{"data", "has_more", "next_cursor"}
+	rangeFields    = append(slices.Clone(pageFields), "from", "to")
+	snapshotFields = []string{"data"}
+	productsFields = []string{"currency", "from", "to", "data", "group_by"}
+	dailyFields    = []string{"currency", "from", "to", "data", "totals"}
+)
+
+func parsePage(body []byte, page *Page, fields []string) error {
+	e := envelope{known: fields}
 	if err := e.parse(body, "data", "has_more"); err != nil {
 		return err
 	}
@@ -43,7 +55,7 @@ func parsePage(body []byte, page *Page) error {
 }
 
 func parseSnapshot(body []byte, s *Snapshot) error {
-	var e envelope
+	e := envelope{known: snapshotFields}
 	if err := e.parse(body, "data"); err != nil {
 		return err
 	}
@@ -53,8 +65,10 @@ func parseSnapshot(body []byte, s *Snapshot) error {
 
 func (e *envelope) parseReport(body []byte, totals bool) error {
 	if totals {
+		e.known = dailyFields
 		return e.parse(body, "data", "from", "to", "totals")
 	}
+	e.known = productsFields
 	return e.parse(body, "data", "from", "to")
 }
 
@@ -64,7 +78,7 @@ func parseObject(body []byte) error {
 }
 
 func (e *envelope) parse(body []byte, required ...string) error {
-	*e = envelope{seen: make(map[string]bool, 8)}
+	*e = envelope{known: e.known, seen: make(map[string]bool, 8)}
 	if err := eachField(body, e.field); err != nil {
 		return err
 	}
@@ -162,6 +176,9 @@ func (e *envelope) field(s *scanner, name string, at int) int {
 }
 
 func (e *envelope) reader(name string) func(s *scanner, at int) int {
+	if !slices.Contains(e.known, name) {
+		return nil
+	}
 	switch name {
 	case "data":
 		return e.readRows

@@ -52,12 +52,36 @@ func TestEnvelopeIsReadStrictly(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var page Page
-			err := parsePage([]byte(c.body), &page)
+			err := parsePage([]byte(c.body), &page, rangeFields)
 			shape, ok := errors.AsType[*shapeError](err)
 			if !ok || shape.kind != c.kind || shape.reason != c.reason {
 				t.Errorf("got %+v (%v), want %s: %s", shape, err, c.kind, c.reason)
 			}
 		})
+	}
+}
+
+// What one envelope has is an unknown field in another, and may hold anything.
+func TestUnknownFieldsOfEnvelopes(t *testing.T) {
+	odd := `"currency":7,"group_by":{},"totals":[],"Data":1,"HAS_MORE":"x","x":[{"data":1,"data":2}],`
+	var page Page
+	if err := parsePage([]byte(`{`+odd+`"from":1,"to":[],"data":[1],"next_cursor":null,"has_more":false}`), &page, pageFields); err != nil || len(page.Rows) != 1 {
+		t.Errorf("page %+v: %v", page, err)
+	}
+	var s Snapshot
+	if err := parseSnapshot([]byte(`{`+odd+`"from":1,"to":[],"has_more":"no","next_cursor":7,"data":[1,2]}`), &s); err != nil || len(s.Rows) != 2 {
+		t.Errorf("snapshot %+v: %v", s, err)
+	}
+	var e envelope
+	if err := e.parseReport([]byte(`{"totals":[],"has_more":7,"next_cursor":{},"currency":"RON","from":"a","to":"b","group_by":"day","data":[1]}`), false); err != nil || len(e.rows) != 1 {
+		t.Errorf("report %+v: %v", e, err)
+	}
+	if err := e.parseReport([]byte(`{"group_by":7,"has_more":7,"next_cursor":{},"currency":"RON","from":"a","to":"b","totals":{},"data":[1]}`), true); err != nil || len(e.rows) != 1 {
+		t.Errorf("report %+v: %v", e, err)
+	}
+	me, err := Decode[Me]([]byte(`{"App":7,"app":{"ID":5,"id":"a","name":"k","mode":"live"},"business":{"id":"b"},"SCOPES":null,"scopes":["sales:read"],"Rate_Limits":"none"}`))
+	if err != nil || me.App.ID != "a" || len(me.Scopes) != 1 {
+		t.Errorf("key %+v: %v", me, err)
 	}
 }
 
@@ -67,7 +91,7 @@ func TestReportNeedsItsTotals(t *testing.T) {
 	if err := e.parseReport(body, true); err != nil {
 		t.Fatal(err)
 	}
-	if e.currency != "RON" || e.from != "2026-01-01" || e.to != "2026-01-02" || e.groupBy != "day" || string(e.totals) != `{"orders":3}` || len(e.rows) != 1 {
+	if e.currency != "RON" || e.from != "2026-01-01" || e.to != "2026-01-02" || e.groupBy != "" || string(e.totals) != `{"orders":3}` || len(e.rows) != 1 {
 		t.Errorf("read %+v", e)
 	}
 	if err := e.parseReport([]byte(`{"from":"a","to":"b","data":[]}`), true); err == nil {
@@ -124,7 +148,7 @@ func TestScannerAgreesOnBrokenPages(t *testing.T) {
 func TestRowsComeOutAsReceived(t *testing.T) {
 	body := orderPage(200)
 	var page Page
-	if err := parsePage(body, &page); err != nil {
+	if err := parsePage(body, &page, rangeFields); err != nil {
 		t.Fatal(err)
 	}
 	var std struct{ Data []json.RawMessage }

@@ -41,6 +41,9 @@ func TestRefusals(t *testing.T) {
 		{"validation", answers(422, `{"error":{"code":"validation_failed","message":"no","details":{"fields":{"to":["too far","bad"],"cursor":["changed"]}}}}`),
 			"validation", "GET /products: 422 validation_failed: no; cursor: changed; to: too far, bad"},
 		{"details of another shape", answers(422, `{"error":{"code":"validation_failed","message":"no","details":["x"]}}`), "validation", "GET /products: 422 validation_failed: no"},
+		{"more than api.md says", answers(403, `{"Error":7,"trace":[],"error":{"Code":null,"code":"insufficient_scope","hint":{"x":1},"message":"no","MESSAGE":5,"display_message":{"ro":"nu"},`+
+			`"details":{"Required_Scope":[],"required_scope":"menu:read","required_scopes":7,"granted_scopes":["sales:read"],"fields":{"to":["bad"],"x":{"y":1}},"more":null}}}`),
+			"scope", "GET /products: 403 insufficient_scope: no (needs menu:read, the key has sales:read); to: bad"},
 		{"rate limited", answers(429, errorBody("rate_limited"), "Retry-After", "12"), "rate_limited temporary", "GET /products: 429 rate_limited: what went wrong (retry after 12s)"},
 		{"server error", answers(500, errorBody("server_error")), "temporary", "GET /products: 500 server_error: what went wrong (2 attempts)"},
 		{"unavailable", answers(503, ""), "temporary", "GET /products: 503 Service Unavailable: no body (2 attempts)"},

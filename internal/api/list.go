@@ -93,9 +93,13 @@ func (l List[T]) Page(ctx context.Context, c *Client, q ListQuery) (Page, error)
 	if err != nil {
 		return Page{}, err
 	}
+	fields := pageFields
+	if l.kind == rangeable && q.UpdatedSince.IsZero() {
+		fields = rangeFields
+	}
 	var page Page
 	answer, err := c.get(ctx, l.route.to(), values, func(body []byte) error {
-		return parsePage(body, &page)
+		return parsePage(body, &page, fields)
 	})
 	if err != nil {
 		return Page{}, err

@@ -1,28 +1,34 @@
 package api
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// refused is the error envelope (api.md, "Errors").
-type refused struct {
-	Error *struct {
-		Code           string          `json:"code"`
-		Message        string          `json:"message"`
-		DisplayMessage string          `json:"display_message"`
-		Details        json.RawMessage `json:"details"`
-	} `json:"error"`
+// object is a JSON object whose fields are read one by one: one that is of another
+// shape than api.md says is no reason to lose the others.
+type object map[string]jsontext.Value
+
+// lenient reads what it can of a refusal; names are told apart by case.
+var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+func readObject(raw []byte) (o object) {
+	if json.Unmarshal(raw, &o, lenient) != nil {
+		return nil
+	}
+	return o
 }
 
-// refusalDetails are the details that the read side has a use for.
-type refusalDetails struct {
-	RequiredScope  string              `json:"required_scope"`
-	RequiredScopes []string            `json:"required_scopes"`
-	GrantedScopes  []string            `json:"granted_scopes"`
-	Fields         map[string][]string `json:"fields"`
+// of is a field, zero when it is not there or of another shape.
+func of[T any](o object, name string) (v T) {
+	if raw, ok := o[name]; !ok || json.Unmarshal(raw, &v, lenient) != nil {
+		return *new(T)
+	}
+	return v
 }
 
 // refusal is the error of an answer other than 200.
@@ -31,29 +37,38 @@ func (k *call) refusal() *Error {
 		Route: k.target.route.name(), Status: k.answer.status, Attempts: k.attempts,
 		RetryAfter: k.verdict.RetryAfter, Date: k.verdict.Date, Limit: k.verdict.Limit,
 	}
-	var body refused
-	if err := json.Unmarshal(k.answer.body, &body); err != nil || body.Error == nil || body.Error.Code == "" {
+	body := readObject(readObject(k.answer.body)["error"]) // api.md, "Errors"
+	code := of[string](body, "code")
+	if code == "" {
 		e.Message = k.unusual()
 		return e
 	}
-	e.Code = redact(body.Error.Code, k.key)
-	e.Message = redact(body.Error.Message, k.key)
-	e.DisplayMessage = redact(body.Error.DisplayMessage, k.key)
-	e.Details = json.RawMessage(redact(string(body.Error.Details), k.key))
+	e.Code = redact(code, k.key)
+	e.Message = redact(of[string](body, "message"), k.key)
+	e.DisplayMessage = redact(of[string](body, "display_message"), k.key)
+	e.Details = []byte(redact(string(body["details"]), k.key))
 	e.readDetails()
 	return e
 }
 
-// readDetails reads what it can: details of another shape are no reason to lose
-// the code and the message.
+// readDetails reads the details that the read side has a use for.
 func (e *Error) readDetails() {
-	var d refusalDetails
-	if len(e.Details) == 0 || json.Unmarshal(e.Details, &d) != nil {
-		return
+	d := readObject(e.Details)
+	e.RequiredScope = of[string](d, "required_scope")
+	e.RequiredScopes = of[[]string](d, "required_scopes")
+	e.GrantedScopes = of[[]string](d, "granted_scopes")
+	for name, raw := range of[object](d, "fields") {
+		var messages []string
+		if json.Unmarshal(raw, &messages, lenient) != nil {
+			continue
+		}
+		if e.Fields == nil {
+			e.Fields = map[string][]string{}
+		}
+		e.Fields[name] = messages
 	}
-	e.RequiredScope, e.RequiredScopes, e.GrantedScopes, e.Fields = d.RequiredScope, d.RequiredScopes, d.GrantedScopes, d.Fields
-	if e.RequiredScope == "" && len(d.RequiredScopes) > 0 {
-		e.RequiredScope = d.RequiredScopes[0]
+	if e.RequiredScope == "" && len(e.RequiredScopes) > 0 {
+		e.RequiredScope = e.RequiredScopes[0]
 	}
 }
 

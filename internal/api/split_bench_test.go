@@ -56,7 +56,7 @@ func BenchmarkSplit(b *testing.B) {
 		name  string
 		split func() (int, error)
 	}{
-		{"own", func() (int, error) { var p Page; err := parsePage(body, &p); return len(p.Rows), err }},
+		{"own", func() (int, error) { var p Page; err := parsePage(body, &p, pageFields); return len(p.Rows), err }},
 		{"encoding_json", func() (int, error) { var p raws; err := json.Unmarshal(body, &p); return len(p.Data), err }},
 		{"sonic_nocopy", func() (int, error) {
 			var p nocopy
@@ -113,7 +113,7 @@ func splitJSONText(body []byte) (int, error) {
 // BenchmarkDecode measures a row read into its type.
 func BenchmarkDecode(b *testing.B) {
 	var page Page
-	if err := parsePage(orderPage(200), &page); err != nil {
+	if err := parsePage(orderPage(200), &page, rangeFields); err != nil {
 		b.Fatal(err)
 	}
 	b.SetBytes(int64(len(page.Rows[7])))

@@ -175,6 +175,31 @@ func replace(t *testing.T, in, from, to string) string {
 	return strings.Replace(in, from, to, 1)
 }
 
+func TestAmountText(t *testing.T) {
+	for in, want := range map[string]string{
+		"1": "1.00", "-1.5": "-1.50", "0": "0.00", "-0.00": "0.00", "-0.01": "-0.01", "007.10": "7.10", strings.Repeat("0", 300) + "1.00": "1.00",
+		"9999999999999999.99": "9999999999999999.99", "10000000000000000": "", "1.000": "", "1e2": "", "1.": "", ".5": "", "-": "", "+1": "", "": "", " 1": "", "1/2": "",
+	} {
+		got, err := amountText(in, 16, 2)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("amountText(%q) = %q, %v, want %q", in, got, err, want)
+		}
+	}
+}
+
+func TestEntriesThatDoNotFitHaveNoColumn(t *testing.T) {
+	raw := replace(t, product, `"channels":{`, `"channels":{"a":null,"b":7,"c":{"enabled":true},"d":{"enabled":1,"price":"1.00"},"e":{"enabled":true,"price":"1.00"},`)
+	columns := replace(t, replace(t, productColumns, `"channels_enabled":{`, `"channels_enabled":{"e":true,`), `"channels_price":{`, `"channels_price":{"e":"1.00",`)
+	s, _ := Of("products")
+	if found := s.Live([]byte(raw), []byte(raw), columnsOf(t, columns), nil); len(found) > 0 {
+		t.Errorf("%+v", found)
+	}
+	known := replace(t, product, `"online":{"enabled":true,"price":"9.00"}`, `"online":7`)
+	if found := s.Live([]byte(known), []byte(known), columnsOf(t, productColumns), nil); len(found) != 2 {
+		t.Errorf("a known entry that does not fit: %+v", found)
+	}
+}
+
 func TestDecimalText(t *testing.T) {
 	for _, c := range []struct {
 		in       string

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"encoding/json"
 	"math/big"
 	"strings"
@@ -30,9 +31,9 @@ func scalar(k kind, v any) (any, error) {
 	}
 	switch k {
 	case money:
-		return decimalText(s, 2)
+		return amountText(s, 16, 2)
 	case quantity:
-		return decimalText(s, 10)
+		return amountText(s, 28, 10)
 	case instant:
 		return instantText(s)
 	case day:
@@ -40,6 +41,25 @@ func scalar(k kind, v any) (any, error) {
 	default:
 		return s, nil
 	}
+}
+
+// amountText writes a decimal string, of which a column holds so many digits before
+// and behind the point.
+func amountText(s string, whole, decimals int) (string, error) {
+	unsigned, negative := strings.CutPrefix(s, "-")
+	before, after, point := strings.Cut(unsigned, ".")
+	if !digits(before) || point && !digits(after) {
+		return "", unfit("a decimal", s)
+	}
+	before = strings.TrimLeft(before, "0")
+	if len(before) > whole || len(after) > decimals {
+		return "", unfit("a decimal that fits", s)
+	}
+	out := cmp.Or(before, "0") + "." + after + zeros[:decimals-len(after)]
+	if negative && strings.Trim(out, "0.") != "" {
+		out = "-" + out
+	}
+	return out, nil
 }
 
 func numeric(v any, decimals int) (any, error) {

@@ -23,7 +23,8 @@ const (
 // step leads from a value to a field of it.
 type step struct {
 	name string
-	form form // of the field
+	form form     // of the field
+	keys []string // open: those that api.md names
 }
 
 type form uint8
@@ -39,6 +40,9 @@ type column struct {
 	name  string
 	kind  kind
 	steps []step
+	// entry is what every value of the open object on the way must hold: the columns
+	// that it is spread over.
+	entry []column
 }
 
 // Shape is how the rows of one stream lie in columns.
@@ -59,6 +63,7 @@ func Of(stream string) (*Shape, bool) {
 			s.add(fields)
 		}
 	}
+	s.spread()
 	return s, true
 }
 
@@ -67,13 +72,11 @@ func Of(stream string) (*Shape, bool) {
 func (s *Shape) add(line []string) {
 	c := column{kind: kind(line[1])}
 	for name := range strings.SplitSeq(line[0], ".") {
-		plainName := strings.TrimRight(name, "[]{}")
-		st := step{name: plainName}
-		switch strings.TrimPrefix(name, plainName) {
-		case "[]":
-			st.form = array
-		case "{}":
-			st.form = open
+		st := step{name: name}
+		if keyed, keys, ok := strings.Cut(strings.TrimSuffix(name, "}"), "{"); ok {
+			st = step{name: keyed, form: open, keys: strings.Split(keys, ",")}
+		} else if list, ok := strings.CutSuffix(name, "[]"); ok {
+			st = step{name: list, form: array}
 		}
 		c.steps = append(c.steps, st)
 	}
@@ -83,6 +86,35 @@ func (s *Shape) add(line []string) {
 	if c.name = columnName(c.steps); c.name != "id" {
 		s.columns = append(s.columns, c)
 	}
+}
+
+// spread tells each column of an open object which others its entries are spread over.
+func (s *Shape) spread() {
+	of := map[string][]column{} // by the path of the object
+	for _, c := range s.columns {
+		if i := c.open(); i >= 0 {
+			at := pathOf(c.steps[:i+1])
+			of[at] = append(of[at], column{kind: c.kind, steps: c.steps[i+1:]})
+		}
+	}
+	for k := range s.columns {
+		if i := s.columns[k].open(); i >= 0 {
+			s.columns[k].entry = of[pathOf(s.columns[k].steps[:i+1])]
+		}
+	}
+}
+
+// open is the index of the step to an open object, or -1.
+func (c *column) open() int {
+	return slices.IndexFunc(c.steps, func(st step) bool { return st.form == open })
+}
+
+func pathOf(steps []step) string {
+	var names []string
+	for _, st := range steps {
+		names = append(names, st.name)
+	}
+	return strings.Join(names, ".")
 }
 
 // columnName is the naming rule of DESIGN §4: names are joined by "_", those of an
@@ -153,7 +185,7 @@ func (c *column) descend(v any, steps []step) (any, error) {
 	case st.form == array:
 		return c.elements(value, steps[1:])
 	case st.form == open:
-		return c.entries(value, steps[1:])
+		return c.entries(value, st.keys, steps[1:])
 	default:
 		return c.descend(value, steps[1:])
 	}
@@ -177,19 +209,32 @@ func (c *column) elements(v any, steps []step) (any, error) {
 	return values, nil
 }
 
-func (c *column) entries(v any, steps []step) (any, error) {
+// entries are the values under the keys of an open object. One under a key that
+// api.md does not name is there when it is a whole entry, else in the row alone.
+func (c *column) entries(v any, known []string, steps []step) (any, error) {
 	object, ok := v.(map[string]any)
 	if !ok {
 		return nil, unfit("an object", v)
 	}
 	values := make(map[string]any, len(object))
 	for key, e := range object {
+		if !slices.Contains(known, key) && !c.isEntry(e) {
+			continue
+		}
 		var err error
 		if values[key], err = c.descend(e, steps); err != nil {
 			return nil, err
 		}
 	}
 	return values, nil
+}
+
+// isEntry tells whether a value fits all columns of its open object.
+func (c *column) isEntry(v any) bool {
+	return !slices.ContainsFunc(c.entry, func(e column) bool {
+		value, err := e.descend(v, e.steps)
+		return err != nil || value == nil
+	})
 }
 
 func unfit(want string, v any) error { return fmt.Errorf("want %s: %s", want, literal(v)) }

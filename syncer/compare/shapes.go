@@ -1,8 +1,8 @@
 package compare
 
 // shapes are the rows of api.md, "Resources and their fields": one line for each
-// field that has a column, with its kind. A name with [] is an array, one with {}
-// an object with open keys. The fields of /locations that are there in every row
+// field that has a column, with its kind. A name with [] is an array, one with {a,b}
+// an object with open keys, of which api.md names a and b. The fields of /locations that are there in every row
 // and those that may be null are not told apart: a field that is not there reads
 // as null, and only a column that can hold null equals it.
 var shapes = map[string]string{
@@ -92,8 +92,8 @@ var shapes = map[string]string{
 		calories                         integer
 		prep_minutes                     integer
 		station                          text
-		channels{}.enabled               boolean
-		channels{}.price                 money
+		channels{online,platform_a,platform_b}.enabled boolean
+		channels{online,platform_a,platform_b}.price money
 		variants[].id                    text
 		variants[].name                  text
 		variants[].price                 money
@@ -180,9 +180,9 @@ var shapes = map[string]string{
 		tips                             money
 		deposits                         money
 		refunds                          money
-		payments{}                       money
-		by_type{}                        money
-		by_channel{}                     money`,
+		payments{cash,card,card_at_counter,online,voucher,protocol,other} money
+		by_type{dine_in,takeaway,delivery} money
+		by_channel{pos,platform_a,platform_b,direct} money`,
 
 	"sales_products": `
 		date                             day

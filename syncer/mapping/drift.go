@@ -1,9 +1,6 @@
 package mapping
 
-import (
-	"bytes"
-	"slices"
-)
+import "bytes"
 
 // The kinds of drift.
 const (
@@ -11,9 +8,8 @@ const (
 	DriftValue = "value" // a value, or a key of a map, that api.md does not name
 )
 
-// maxDrift is how many different things one row can report: the rest is in its
-// raw JSON, and the next rows report again.
-const maxDrift = 64
+// maxDrift is how many new things one row can report: the next rows report the rest.
+const maxDrift = 512
 
 // maxPaths bounds the interned paths of a mapper, whatever the rows hold.
 const maxPaths = 4096
@@ -65,25 +61,13 @@ func (s *Seen) Add(key string) bool {
 	return len(s.keys) > before
 }
 
-// unknown reads past a field that api.md does not name, and reports it. A field
-// that the service added is in every row from then on, so the strict parser, which
-// reads the row a second time, is only asked when names may be there twice: first
-// is where the unknown names of this object begin.
-func (m *Mapper) unknown(o *object, quoted []byte, first int) error {
-	end := int(m.dec.InputOffset())
-	name := m.raw[end-len(quoted) : end]
-	twice := func(other []byte) bool { return bytes.Equal(other, name) }
-	if bytes.IndexByte(name, '\\') >= 0 || len(m.unknowns)-first >= fewKeys || slices.ContainsFunc(m.unknowns[first:], twice) {
-		m.recheck = true
-	}
-	m.unknowns = append(m.unknowns, name)
+// unknown reads past a field that api.md does not name, and reports it. It may hold
+// anything that is JSON.
+func (m *Mapper) unknown(o *object, quoted []byte) error {
 	path := m.path(o.path, m.text(quoted))
 	value, err := m.dec.ReadValue()
 	if err != nil {
 		return m.syntax(err)
-	}
-	if (value[0] == '{' || value[0] == '[') && !value.IsValid() {
-		m.recheck = true
 	}
 	m.report(path, DriftField, value)
 	return nil
@@ -104,13 +88,28 @@ func (m *Mapper) path(prefix string, name []byte) string {
 	return path
 }
 
-// report notes drift once per row.
+// report notes drift of the literal read last.
 func (m *Mapper) report(path, kind string, literal []byte) {
+	if len(m.drift) < maxDrift {
+		m.note(path, kind, cut(m.kept(literal)))
+	}
+}
+
+// kept is the literal read last as it stands in the row, where it stays when the
+// parser reads on.
+func (m *Mapper) kept(literal []byte) []byte {
+	end := int(m.dec.InputOffset())
+	return m.raw[end-len(literal) : end]
+}
+
+// note notes drift once per row.
+func (m *Mapper) note(path, kind string, example []byte) {
 	if len(m.drift) >= maxDrift {
 		return
 	}
-	end := int(m.dec.InputOffset())
-	example := cut(m.raw[end-len(literal) : end])
+	if m.Known != nil && m.Known(DriftItem{Path: path, Kind: kind, Example: example}) {
+		return
+	}
 	for i := range m.drift {
 		if d := &m.drift[i]; d.Path == path && d.Kind == kind && (kind == DriftField || bytes.Equal(d.Example, example)) {
 			return

@@ -13,7 +13,7 @@ func (m *Mapper) object(o *object) error {
 		return m.syntax(err)
 	}
 	var seen uint64
-	next, first := 0, len(m.unknowns)
+	next := 0
 	for m.dec.PeekKind() != '}' {
 		name, err := m.dec.ReadValue()
 		if err != nil {
@@ -24,7 +24,7 @@ func (m *Mapper) object(o *object) error {
 			i = m.findEscaped(o, name)
 		}
 		if i < 0 {
-			err = m.unknown(o, name, first)
+			err = m.unknown(o, name)
 		} else {
 			next = i + 1
 			if seen&(1<<i) != 0 {
@@ -40,7 +40,6 @@ func (m *Mapper) object(o *object) error {
 	if _, err := m.dec.ReadToken(); err != nil {
 		return m.syntax(err)
 	}
-	m.unknowns = m.unknowns[:first]
 	return m.fill(o, seen)
 }
 
@@ -83,7 +82,6 @@ func (m *Mapper) field(f *field) error {
 		if err := m.dec.SkipValue(); err != nil {
 			return m.syntax(err)
 		}
-		m.recheck = true
 		return nil
 	}
 }

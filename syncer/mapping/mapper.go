@@ -14,6 +14,10 @@ import (
 // Mapper appends rows to batches. It holds the parser's buffers and is not safe
 // for concurrent use.
 type Mapper struct {
+	// Known, when not nil, tells drift that was reported before: rows leave it out, so
+	// that there is room for what is new.
+	Known func(DriftItem) bool
+
 	plan *Plan
 	dec  jsontext.Decoder
 	in   bytes.Buffer
@@ -22,11 +26,10 @@ type Mapper struct {
 	raw     []byte
 	vectors []sinks.Vector
 	id      string
-	recheck bool // names were read that only the strict parser can tell apart
 	drift   []DriftItem
-	// unknowns are the unknown names of the objects that are open, in quotes.
-	unknowns [][]byte
+	entries entries // of the map that is open
 
+	inner   *Mapper // reads the unknown entries of maps of objects
 	scratch []byte
 	paths   map[string]string // interned paths of unknown fields
 }
@@ -76,8 +79,9 @@ func (m *Mapper) Append(b *sinks.Batch, raw []byte, context ...string) (Result, 
 }
 
 func (m *Mapper) begin(raw []byte) {
-	m.raw, m.id, m.recheck, m.drift, m.unknowns = raw, "", false, m.drift[:0], m.unknowns[:0]
-	// Names are checked for duplicates here, which is faster, or by [Mapper.end].
+	m.raw, m.id, m.drift = raw, "", m.drift[:0]
+	// Known names are checked for duplicates here; twice an unknown one is as little a
+	// reason to lose the row as once (DESIGN R9).
 	m.read(raw, jsontext.AllowDuplicateNames(true))
 }
 
@@ -101,20 +105,13 @@ func (m *Mapper) row(context []string) error {
 	return m.end()
 }
 
-// end checks what comes after the row, and what was left unchecked in it.
+// end checks what comes after the row.
 func (m *Mapper) end() error {
 	if _, err := m.dec.ReadToken(); !errors.Is(err, io.EOF) {
 		if err != nil {
 			return m.syntax(err)
 		}
 		return &RowError{Reason: "more than one JSON value"}
-	}
-	if !m.recheck {
-		return nil
-	}
-	m.read(m.raw)
-	if _, err := m.dec.ReadValue(); err != nil {
-		return m.syntax(err)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -71,10 +72,7 @@ func TestBadRows(t *testing.T) {
 		{"no such day", order, orderRow(1), `"business_day":"2025-03-14"`, `"business_day":"2025-02-29"`, "business_day", noSuchDay, `"2025-02-29"`},
 		{"fields twice", order, orderRow(1), `"channel":"pos"`, `"channel":"pos","channel":"pos"`, "channel", "there twice", ""},
 		{"fields twice, deep", order, orderRow(2), `"vat_rate":9,"total":"50.65"`, `"vat_rate":9,"vat_rate":9,"total":"50.65"`, "items.1.vat_rate", "there twice", ""},
-		{"unknown fields twice", order, orderRow(1), `"channel":"pos"`, `"x":1,"channel":"pos","x":2`, "x", "there twice", ""},
-		{"unknown fields twice, escaped", order, orderRow(2), `"vat_rate":9,"total":"50.65"`, `"xy":1,"vat_rate":9,"total":"50.65","x\u0079":2`, "items.1.xy", "there twice", ""},
 		{"unknown field of an object that is none", order, orderRow(1), `"channel":"pos"`, `"x":[01],"channel":"pos"`, "x", "not valid JSON", "1]"},
-		{"fields twice inside an unknown one", order, orderRow(1), `"channel":"pos"`, `"x":{"y":1,"y":1},"channel":"pos"`, "x.y", "there twice", ""},
 		{"bool as text", product, productRow, `"available":true`, `"available":"true"`, "available", "want true or false", `"true"`},
 		{"bool as number", product, productRow, `"available":true`, `"available":1`, "available", "want true or false", `1`},
 		{"a fraction of an integer", product, productRow, `"position":3`, `"position":3.5`, "position", "want a whole number", "3.5"},
@@ -153,28 +151,21 @@ func TestDepthBombs(t *testing.T) {
 	}
 }
 
-// Names that only the strict parser can tell apart must not cost a quadratic time.
+// Many names must not cost a quadratic time.
 func TestManyNames(t *testing.T) {
 	var b strings.Builder
 	for i := range 200_000 {
 		b.WriteString(`,"` + strings.Repeat("x", i%7) + string(rune('a'+i%26)) + strings.Repeat("0", i/7%5) + `-` + strings.Repeat("1", i%3) + `":0`)
 	}
-	bad := refused(t, plan[api.Category](t, "categories"), categoryRow, categoryRow[:len(categoryRow)-1]+b.String()+"}")
-	if bad.Reason != "there twice" {
-		t.Errorf("got %v", bad)
+	mapped(t, plan[api.Category](t, "categories"), categoryRow[:len(categoryRow)-1]+b.String()+"}")
+	b.Reset()
+	for i := range 100_000 {
+		b.WriteString(`"k` + strconv.Itoa(i%50_000) + `":"` + strconv.Itoa(i) + `.00",`)
 	}
-	day := plan[api.SalesDay](t, "sales_daily")
-	keys := func(last string) string {
-		var b strings.Builder
-		for i := range 40 {
-			b.WriteString(`"k` + strings.Repeat("i", i) + `":"1.00",`)
-		}
-		return strings.Replace(dayRow, `"payments":{`, `"payments":{`+b.String()+`"`+last+`":"1.00",`, 1)
+	got, _ := mapped(t, plan[api.SalesDay](t, "sales_daily"), strings.Replace(dayRow, `"payments":{`, `"payments":{`+b.String(), 1))
+	if payments := got["payments"].(values); payments["k7"] != "50007.00" || len(payments) != 50_000+2 {
+		t.Errorf("k7 is %v among %d entries", payments["k7"], len(payments))
 	}
-	if bad := refused(t, day, dayRow, keys("kii")); bad.Field != "payments.kii" || bad.Reason != "there twice" {
-		t.Errorf("got %v", bad)
-	}
-	mapped(t, day, keys("z"))
 }
 
 func TestErrorText(t *testing.T) {

@@ -37,8 +37,8 @@ func (m *Mapper) deleted() error {
 
 // tombstone reads the row again, as a tombstone.
 func (m *Mapper) tombstone() (Result, error) {
-	m.recheck, m.drift = false, m.drift[:0]
-	m.read(m.raw)
+	m.drift = m.drift[:0]
+	m.read(m.raw, jsontext.AllowDuplicateNames(true))
 	t := &Tombstone{Reason: "deleted"}
 	err := m.readTombstone(t)
 	if err == nil {
@@ -54,12 +54,19 @@ func (m *Mapper) readTombstone(t *Tombstone) error {
 	if _, err := m.dec.ReadToken(); err != nil {
 		return m.syntax(err)
 	}
+	came := map[string]bool{}
 	for m.dec.PeekKind() != '}' {
 		name, err := m.dec.ReadValue()
 		if err != nil {
 			return m.syntax(err)
 		}
 		path := m.path("", m.text(name))
+		if path == "id" || path == "deleted" {
+			if came[path] {
+				return m.bad(nil, "there twice")
+			}
+			came[path] = true
+		}
 		value, err := m.dec.ReadValue()
 		if err != nil {
 			return m.syntax(err)

@@ -1,0 +1,225 @@
+package syncer
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks"
+)
+
+// gains are fields that a service may add: one of every JSON type, those that fit the
+// columns of a map, and known names in another case.
+var gains = map[string]any{
+	"x_null": nil, "x_true": true, "x_false": false, "x_number": json.Number("-1.5e300"), "x_text": "nou", "x_empty": "",
+	"x_amount": "0.00", "x_fine": "0.000", "x_list": []any{nil, 7, "a", []any{map[string]any{"id": 1}}},
+	"x_object": map[string]any{"id": "i", "data": []any{}, "deleted": true}, "x_none": map[string]any{},
+	"x_entry": map[string]any{"enabled": true, "price": "1.00"},
+	"ID":      7, "Id": "other", "Date": false, "DELETED": true, "Updated_At": "soon", "Location_Id": "other", "Data": 5, "Has_More": nil,
+	"Code": nil, "Business": nil, "Scopes": "none", "Product_ID": 5, "Orders": "many",
+}
+
+// gaining is a service that adds the gains to every object that it answers with, at
+// every depth.
+type gaining struct {
+	box http.Handler
+
+	mu sync.Mutex
+	// positions are where, by route: "" is the row, "items.extras" an object in it.
+	positions map[string]map[string]bool
+	bare      bool // it adds nothing yet
+}
+
+func (g *gaining) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r.Header.Del("Accept-Encoding")
+	rec := httptest.NewRecorder()
+	g.box.ServeHTTP(rec, r)
+	maps.Copy(w.Header(), rec.Header())
+	w.Header().Del("Content-Length")
+	body := rec.Body.Bytes()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.bare && rec.Code != http.StatusNotModified {
+		body = g.dress(strings.TrimPrefix(r.URL.Path, "/v1/"), body)
+	}
+	w.WriteHeader(rec.Code)
+	_, _ = w.Write(body)
+}
+
+// dress adds the gains to a body of a route.
+func (g *gaining) dress(route string, body []byte) []byte {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return body
+	}
+	if g.positions[route] == nil {
+		g.positions[route] = map[string]bool{}
+	}
+	g.add(g.positions[route], "", v)
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // it was JSON
+	}
+	return text
+}
+
+func (g *gaining) add(at map[string]bool, path string, v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			g.add(at, path, e)
+		}
+	case map[string]any:
+		at[path] = true
+		for name, e := range v {
+			g.add(at, strings.TrimPrefix(path+"."+name, "."), e)
+		}
+		maps.Copy(v, gains)
+	}
+}
+
+// rowsOf is the route whose answers are a stream's rows, and where in them those are.
+var rowsOf = map[string]struct{ route, at string }{
+	"api_keys": {"me", ""}, "locations": {"locations", "data"}, "allergens": {"allergens", "data"}, "categories": {"categories", "data"},
+	"products": {"products", "data"}, "ingredients": {"ingredients", "data"}, "sales_orders": {"sales/orders", "data"},
+	"sales_daily": {"sales/daily", "data"}, "sales_products": {"sales/products", "data"},
+}
+
+// openMaps are the objects with open keys, by stream.
+var openMaps = map[string][]string{"products": {"channels"}, "sales_daily": {"payments", "by_type", "by_channel"}}
+
+// expected is what schema_drift must name of a stream, each once.
+func (g *gaining) expected(stream string) (want []string) {
+	source := rowsOf[stream]
+	for at := range g.positions[source.route] {
+		at, ok := strings.CutPrefix(at, source.at)
+		if !ok {
+			continue
+		}
+		at = strings.TrimPrefix(at, ".")
+		for name := range gains {
+			d := sinks.Drift{Kind: "field", Path: strings.TrimPrefix(at+"."+name, ".")}
+			of, _, inside := strings.Cut(at, ".")
+			switch open := slices.Contains(openMaps[stream], of); {
+			case open && inside:
+				d.Path = of + "." + name // whichever entry it is of
+			case open:
+				d = sinks.Drift{Kind: "value", Path: of, Example: `"` + name + `"`}
+			}
+			want = append(want, d.Key())
+		}
+	}
+	slices.Sort(want)
+	return slices.Compact(want)
+}
+
+func inGaining(t *testing.T, opts sandbox.Options, test func(t *testing.T, w *world, g *gaining)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		box, err := sandbox.New(opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := &gaining{box: box.Handler(), positions: map[string]map[string]bool{}}
+		w := newWorld(t, g)
+		w.box, w.handler = box, g.box
+		test(t, w, g)
+	})
+}
+
+// Whatever the service adds, wherever, every row lands, nothing is in quarantine, every
+// day is proven, every row verifies, and what was added is named once (DESIGN R9).
+func TestWhatTheServiceAddsCostsNothing(t *testing.T) {
+	inGaining(t, sandbox.Options{Seed: 12, Orders: 600, Days: 20}, func(t *testing.T, w *world, g *gaining) {
+		freeze := w.alive()
+		w.run(w.sources()[0])
+		w.until("filled", time.Hour, w.filled)
+		orders := w.box.Restaurant(0).IDs(sandbox.StreamSalesOrders)
+		for _, id := range orders[len(orders)-3:] {
+			if err := w.box.Restaurant(0).CancelOrder(id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(10 * time.Minute)
+		freeze()
+		w.deep()
+		g.landed(w)
+		g.named(w)
+		for key, v := range w.verdicts() {
+			told := v.Subject != sinks.SubjectDaily || strings.Contains(v.Reason, "not compared, being no amount: payments/")
+			if v.Verdict != sinks.VerdictProven || !told {
+				t.Errorf("%s: %+v", key, v)
+			}
+		}
+		report, found := w.verify(Selection{})
+		if len(found) > 0 || report.Differences() > 0 {
+			t.Errorf("%d differences, %+v", report.Differences(), found[:min(3, len(found))])
+		}
+		r, err := w.syncer.Reconcile(t.Context(), ReconcileRequest{Heal: true}, nil)
+		if s := r.Sources[0]; err != nil || s.Err != nil || len(s.Open) > 0 || s.Proven == 0 {
+			t.Errorf("reconcile: %v, %+v", err, s)
+		}
+	})
+}
+
+// landed compares every list with the bare service.
+func (g *gaining) landed(w *world) {
+	w.t.Helper()
+	key := ""
+	for _, k := range w.box.Keys() {
+		if k.Business == 0 && k.Role == sandbox.RoleTest {
+			key = k.Value
+		}
+	}
+	b := w.box.Restaurant(0).ID()
+	if entries := w.store.Entries(); len(entries) > 0 {
+		w.t.Errorf("%d rows in quarantine, the first: %s %s: %s", len(entries), entries[0].Stream, entries[0].Field, entries[0].Reason)
+	}
+	for _, l := range lists {
+		want := w.truth(key, l.path, l.query)
+		for id, raw := range want {
+			want[id] = string(g.dress("truth", []byte(raw)))
+		}
+		if len(want) == 0 {
+			w.t.Errorf("no rows of %s to compare", l.stream)
+		}
+		w.same("r0", l.stream, want, w.store.Rows(l.stream, b))
+	}
+	for _, stream := range []string{"api_keys", "sales_daily", "sales_products"} {
+		if n := len(w.store.Rows(stream, b)); n == 0 {
+			w.t.Errorf("no rows of %s", stream)
+		}
+	}
+}
+
+// named compares the drift that was reported with what was added.
+func (g *gaining) named(w *world) {
+	w.t.Helper()
+	got := map[string][]string{}
+	for _, d := range w.store.Drift() {
+		parts := strings.SplitN(d, "\x00", 3) // source, stream, key
+		got[parts[1]] = append(got[parts[1]], parts[2])
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for stream := range rowsOf {
+		slices.Sort(got[stream])
+		want := g.expected(stream)
+		if diff := cmp.Diff(want, got[stream]); diff != "" || len(want) < len(gains) {
+			w.t.Errorf("%s: drift (-want +got)\n%s", stream, diff)
+		}
+	}
+}
