@@ -18,6 +18,9 @@ type Selection struct {
 	// brought to its end. ConfirmSweep lets the sweep remove what its guard would
 	// hold (DESIGN R6).
 	Full, ConfirmSweep bool
+	// RetryFor is how long what fails is tried again, from its checkpoint, without
+	// coming further; not at all when zero.
+	RetryFor time.Duration
 }
 
 // Report is what a pass did.
@@ -161,7 +164,8 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 	for i, st := range s.streams {
 		before[i] = st.counted()
 	}
-	if err := s.protected(ctx, "probe", s.connect); err != nil {
+	connect := func(ctx context.Context) error { return s.protected(ctx, "probe", s.connect) }
+	if err := s.persist(ctx, sel.RetryFor, nil, stands, connect); err != nil {
 		r.State, r.Err = s.stateNow(), err
 		return r
 	}
@@ -224,21 +228,29 @@ func (st *stream) once(ctx context.Context, sel Selection, before Counts) *Strea
 
 // pass brings the stream up to date, waiting for walks that are under way.
 func (st *stream) pass(ctx context.Context, sel Selection) error {
+	long := func(f func(context.Context) error) error { return st.persist(ctx, sel, st.filler, st.longPages, f) }
+	fresh := func(f func(context.Context) error) error { return st.persist(ctx, sel, st.guard, st.newPages, f) }
 	switch st.def.kind {
 	case listKind:
 		if sel.Full {
-			return st.exclusive(ctx, st.filler, func(ctx context.Context) error { return st.passFull(ctx, sel.ConfirmSweep) })
+			word := consent{given: sel.ConfirmSweep, held: st.held()}
+			return long(func(ctx context.Context) error { return st.passFull(ctx, word) })
 		}
-		return errors.Join(st.exclusive(ctx, st.filler, st.fill), st.exclusive(ctx, st.guard, st.catchUp))
+		return errors.Join(long(st.fill), fresh(st.catchUp))
 	case totalsKind:
 		if sel.Full {
-			return st.exclusive(ctx, st.filler, st.totalsFull)
+			return long(st.totalsFull)
 		}
-		return errors.Join(st.exclusive(ctx, st.guard, st.totalsRecent), st.exclusive(ctx, st.filler, st.fill))
+		return errors.Join(fresh(st.totalsRecent), long(st.fill))
 	case snapshotKind:
-		return st.exclusive(ctx, st.guard, st.replace)
+		return fresh(st.replace)
 	}
 	return nil // the key: /me has just answered
+}
+
+// persist runs a walk of a pass with a slot held, again and again while it may help.
+func (st *stream) persist(ctx context.Context, sel Selection, guard slot, moved func() uint64, walk func(context.Context) error) error {
+	return st.source.persist(ctx, sel.RetryFor, st, moved, func(ctx context.Context) error { return st.exclusive(ctx, guard, walk) })
 }
 
 // totalsFull asks for all days anew, after a way back that is not done.
@@ -251,8 +263,7 @@ func (st *stream) totalsFull(ctx context.Context) error {
 
 // passFull makes a full resync, after a backfill that is not done. A sweep that
 // its guard holds is the pass's error.
-func (st *stream) passFull(ctx context.Context, confirmed bool) error {
-	word := consent{given: confirmed, held: st.held()}
+func (st *stream) passFull(ctx context.Context, word consent) error {
 	if err := st.fill(ctx); err != nil {
 		return err
 	}

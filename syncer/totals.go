@@ -18,7 +18,8 @@ type totalsMemory struct {
 	// settled: the end of the way back has been compared with the first order.
 	settled bool
 	// again are the ranges that the full resync under way has asked for; guarded by filler.
-	again map[span]bool
+	again      map[span]bool
+	againAsked uint64 // how many that were, of all resyncs
 }
 
 // report is an answer of a totals route: rows of days.

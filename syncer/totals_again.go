@@ -51,6 +51,9 @@ func (st *stream) totalsAgain(ctx context.Context) error {
 				return err
 			}
 			st.totals.again[sp] = true
+			st.mu.Lock()
+			st.totals.againAsked++
+			st.mu.Unlock()
 		}
 		clear(st.totals.again)
 		st.mu.Lock()

@@ -33,15 +33,28 @@ the location): permanently deleted products, rows that moved out of sight, lines
 lost their product. The service's totals are asked for once more for all days. If more
 than 20 % of a stream's live rows, and more than 100, would be removed, nothing is, and
 the command ends with exit code 1: look whether they are really gone, then confirm with
---full --confirm-sweep.`,
+--full --confirm-sweep.
+
+What fails is tried again from where it stopped, with pauses that grow to a minute, until
+it has come no further for as long as --retry-for says: a service in trouble makes the
+command slower, and a wrong key ends it at once. 0s tries nothing again but single
+requests.
+
+Exit codes: 0 done, also when online ordering is off and the key has nothing else to read;
+1 a stream failed, or a sweep is held; 2 usage or configuration; 3 the API refused: the
+key, or the scopes that configured streams need; 4 the warehouse could not be reached.`,
 		Example: `  larder sync
   larder sync --full
+  larder sync --full --retry-for 2h
   larder sync --full --confirm-sweep --source bistro --stream products
   larder sync --source bistro --stream products --stream sales_orders`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if sel.ConfirmSweep && !sel.Full {
 				return app.UsageError(errors.New("--confirm-sweep needs --full: what is removed is found by a full resync"))
+			}
+			if sel.RetryFor < 0 {
+				return app.UsageError(fmt.Errorf("--retry-for %s: it must not be below 0s", sel.RetryFor))
 			}
 			return runSync(cmd, g, sel, wait)
 		},
@@ -50,6 +63,7 @@ the command ends with exit code 1: look whether they are really gone, then confi
 	cmd.Flags().BoolVar(&sel.ConfirmSweep, "confirm-sweep", false, "let a full resync remove more than its guard allows")
 	cmd.Flags().StringArrayVar(&sel.Sources, "source", nil, "only this `source`; may be repeated")
 	cmd.Flags().StringArrayVar(&sel.Streams, "stream", nil, "only this `stream`; may be repeated")
+	cmd.Flags().DurationVar(&sel.RetryFor, "retry-for", 5*time.Minute, "how long to try again what fails and comes no further")
 	cmd.Flags().DurationVar(&wait, "wait", 30*time.Second, "how long to wait for a remote warehouse that is down")
 	return cmd
 }

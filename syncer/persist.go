@@ -1,0 +1,102 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+)
+
+// A pass tries what has failed again, from its checkpoint, as the daemon does at its
+// next turns: with pauses that grow, until nothing has come of it for some time.
+const (
+	firstPause = time.Second
+	mostPause  = time.Minute
+)
+
+// persist runs f until it goes well, fails in a way that no trying mends, or has not
+// moved for as long as the limit. moved is how far it is: any other number than before
+// is further.
+func (s *source) persist(ctx context.Context, limit time.Duration, st *stream, moved func() uint64, f func(context.Context) error) error {
+	began, at := time.Now(), moved()
+	stuck := time.Time{}
+	for failures := 1; ; failures++ {
+		err := f(ctx)
+		if err == nil || ctx.Err() != nil || !s.mayPass(err) {
+			return err
+		}
+		if e, ok := errors.AsType[*stuckError](err); ok {
+			if e.since.Equal(stuck) {
+				return err // pages came again, and led nowhere again
+			}
+			stuck = e.since
+		}
+		if now := moved(); now != at {
+			began, at, failures = time.Now(), now, 1
+		}
+		pause := s.pauseAfter(st, failures)
+		if limit == 0 {
+			return err
+		}
+		if time.Since(began)+pause > limit {
+			return fmt.Errorf("%w; it was tried again for %s and came no further", err, time.Since(began).Round(time.Second))
+		}
+		if !sleep(ctx, pause) {
+			return context.Cause(ctx)
+		}
+		if st == nil {
+			continue
+		}
+		if err := s.protected(ctx, "probe", s.connect); err != nil && !s.mayPass(err) {
+			return err
+		}
+	}
+}
+
+// pauseAfter is how long to wait after so many failures in a row, and for as long as the
+// service asks; st is nil when it is the source that is waited for.
+func (s *source) pauseAfter(st *stream, failures int) time.Duration {
+	base := min(firstPause<<min(failures-1, 10), mostPause)
+	pause := base*3/4 + time.Duration(s.jitter(failures)*float64(base)/2)
+	if st != nil {
+		pause = max(pause, time.Until(st.waitUntil()))
+	}
+	return pause
+}
+
+// mayPass tells errors that another attempt may not meet. After a 401 it goes on when
+// /me has answered since, with another key, say.
+func (s *source) mayPass(err error) bool {
+	_, stuck := errors.AsType[*stuckError](err)
+	return stuck || api.IsTemporary(err) || errors.Is(err, errRepeatedCursor) || errors.Is(err, errNoCursor) ||
+		api.IsUnauthorized(err) && s.isReady()
+}
+
+// stands is the progress of what has none: it goes well, or it does not.
+func stands() uint64 { return 0 }
+
+// longPages is how far the long walks of the stream are.
+func (st *stream) longPages() uint64 {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	n := st.totals.stored.Pages + st.totals.againAsked
+	for _, t := range st.tracks {
+		n += t.back.Pages + t.full.Pages
+	}
+	for _, t := range st.openings {
+		n += t.back.Pages
+	}
+	return n
+}
+
+// newPages is how far its incremental walks are.
+func (st *stream) newPages() (n uint64) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for _, t := range st.tracks {
+		n += t.incr.Pages
+	}
+	return n
+}
