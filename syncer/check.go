@@ -2,7 +2,6 @@ package syncer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,7 +72,7 @@ func (s *source) judge(c *KeyCheck, all []KeyCheck) {
 	}
 	if len(key.unknown) > 0 {
 		c.State, c.Detail = StateFailing, unknownLocations(key)
-		c.Err = errors.New(c.Detail)
+		c.Err = &MisfitError{c.Detail}
 	}
 	for _, st := range s.streams {
 		if reason := st.offReason(key); reason != "" {

@@ -38,6 +38,10 @@ func (st *stream) failed(ctx context.Context, kind string, started time.Time, er
 		st.notBefore = time.Now().Add(t.retryAfter)
 	}
 	st.mu.Unlock()
+	if t.state == StateAPIDisabled { // normal life, and no failure of the walk
+		st.found(ctx, t.state, t.detail)
+		return
+	}
 	st.source.log.Warn("walk failed, it is tried again", "stream", st.def.name, "walk", kind, "err", err)
 	st.storeFailure(ctx, kind, started, t, err)
 	switch t.state {

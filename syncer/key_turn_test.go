@@ -1,6 +1,7 @@
 package syncer
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -207,6 +208,37 @@ func TestManyKeysDeletedAtOnce(t *testing.T) {
 			if s.State != StateUnauthorized {
 				t.Errorf("%s is %s: %s", s.Name, s.State, s.Detail)
 			}
+		}
+	})
+}
+
+// An orders-only key while online ordering is off has nothing to read, and nothing is
+// wrong.
+func TestOnlineOrderingThatIsOffIsNoFailure(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.me = strings.Replace(fakeMe, `"locations:read","menu:read","sales:read","stock:read"`, `"orders:write"`, 1)
+		f.on("/locations", func(w http.ResponseWriter, _ *http.Request) bool { fakeError(w, 403, "api_disabled"); return true })
+		w.open(w.one())
+		r := w.once(Selection{RetryFor: time.Hour})
+		for _, st := range r.Sources[0].Streams {
+			if st.OrderingOff != (st.Stream == "locations") || st.OrderingOff && !strings.Contains(st.Off, "online ordering") {
+				t.Errorf("%+v", st)
+			}
+		}
+		report, err := w.syncer.Verify(t.Context(), Selection{}, func(Finding) {}, func(VerifyProgress) {})
+		if err != nil || report.Err() != nil {
+			t.Errorf("verify: %v, %v", err, report.Err())
+		}
+	})
+}
+
+func TestReconcilingWithoutTheScopeSaysSo(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.me = strings.Replace(fakeMe, `,"sales:read"`, "", 1)
+		y := w.open(w.one())
+		r, err := y.Reconcile(t.Context(), ReconcileRequest{}, nil)
+		if err != nil || !errors.Is(r.Err(), ErrNoScope) || !strings.Contains(r.Err().Error(), "sales:read") {
+			t.Errorf("%v, %v", r.Err(), err)
 		}
 	})
 }

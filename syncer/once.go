@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/larder-sync/larder/internal/api"
 )
 
 // Selection narrows a pass; empty fields select everything.
@@ -43,6 +45,9 @@ type StreamReport struct {
 	Stream  string
 	Off     string // why the stream is off; empty when it is on
 	NoScope bool   // it is off since the key lacks the scope
+	// OrderingOff: the service answers nothing since online ordering is switched off,
+	// which is normal life (DESIGN R11).
+	OrderingOff bool
 	Counts
 	Err error
 }
@@ -206,8 +211,16 @@ func (s *source) configurationError() error {
 	if len(s.key.unknown) == 0 {
 		return nil
 	}
-	return errors.New(unknownLocations(s.key))
+	return &MisfitError{unknownLocations(s.key)}
 }
+
+// MisfitError tells that the configuration wants what the key does not have.
+type MisfitError struct{ text string }
+
+func (e *MisfitError) Error() string { return e.text }
+
+// ErrNoScope is what errors.Is finds when the key lacks the scope for what was asked.
+var ErrNoScope = errors.New("the key lacks the scope")
 
 // once makes one pass of a stream, whose counts stood at before when the pass of its
 // source began.
@@ -223,6 +236,9 @@ func (st *stream) once(ctx context.Context, sel Selection, before Counts) *Strea
 	}
 	r.Err = st.source.protected(ctx, st.def.name, func(ctx context.Context) error { return st.pass(ctx, sel) })
 	r.Counts = st.counted().minus(before)
+	if api.IsAPIDisabled(r.Err) {
+		r.Off, r.OrderingOff, r.Err = diagnose(r.Err).detail, true, nil
+	}
 	return r
 }
 

@@ -1,11 +1,13 @@
 package syncer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -222,7 +224,7 @@ type question struct {
 func (p *reconcilePass) streams(ctx context.Context, i int, s *source) error {
 	on := s.active(totalsKind)
 	if len(on) == 0 {
-		return errors.New("none of its streams of totals is on: the key needs sales:read, and the configuration must want sales_daily")
+		return s.noTotals()
 	}
 	if err := on[0].notComparable(); err != nil {
 		return err
@@ -260,6 +262,15 @@ func (p *reconcilePass) streams(ctx context.Context, i int, s *source) error {
 		errs = append(errs, p.settle(ctx, i, st, suspects[st]))
 	}
 	return errors.Join(errs...)
+}
+
+// noTotals is why no stream of totals is on.
+func (s *source) noTotals() error {
+	st := s.stream(streamDaily)
+	if scopes := s.identity().scopes; st.configured() && !st.def.allowed(scopes) {
+		return fmt.Errorf("the service's totals cannot be asked for: %w %s (it has %s): ask the restaurant to grant it", ErrNoScope, strings.Join(st.def.scopes, " or "), cmp.Or(strings.Join(scopes, " "), "none"))
+	}
+	return &MisfitError{"none of its streams of totals is on: the configuration must want " + streamDaily}
 }
 
 // days is the range of the request.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/larder-sync/larder/internal/api"
 	"sync"
 	"time"
 )
@@ -59,8 +60,9 @@ type SourceVerify struct {
 // StreamVerify is the verification of one stream, in rows.
 type StreamVerify struct {
 	Stream      string  `json:"stream"`
-	Off         string  `json:"off,omitempty"` // why the stream is off; empty when it is on
-	Rows        uint64  `json:"rows"`          // of the API, tombstones included
+	Off         string  `json:"off,omitempty"`      // why the stream is off; empty when it is on
+	NoScope     bool    `json:"no_scope,omitempty"` // it is off since the key lacks the scope
+	Rows        uint64  `json:"rows"`               // of the API, tombstones included
 	Differences uint64  `json:"differences"`
 	Moving      uint64  `json:"moving"`
 	Quarantined uint64  `json:"quarantined"`
@@ -212,6 +214,11 @@ func (p *verifyPass) stream(ctx context.Context, i int, st *stream) {
 	err := st.source.protected(ctx, "verify "+st.def.name, v.run)
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
+	}
+	if api.IsAPIDisabled(err) { // normal life: there is nothing to compare with
+		off := diagnose(err).detail
+		v.count(func(r *StreamVerify) { r.Off = off })
+		err = nil
 	}
 	v.count(func(r *StreamVerify) { r.Err, r.Done = err, err == nil })
 	p.mu.Lock()

@@ -78,7 +78,8 @@ func (v *verification) run(ctx context.Context) error {
 		st.mu.Lock()
 		why := st.detail
 		st.mu.Unlock()
-		v.count(func(r *StreamVerify) { r.Off = why })
+		lacks := st.configured() && !st.def.allowed(st.source.identity().scopes)
+		v.count(func(r *StreamVerify) { r.Off, r.NoScope = why, lacks })
 		return nil
 	}
 	if !st.filled() {

@@ -44,7 +44,7 @@ func (a *App) run(ctx context.Context, e errand) (err error) {
 	case err != nil:
 		return err
 	case w.held:
-		return e.there(w)
+		return a.ifBusy(ctx, w, e.there(w))
 	default:
 		return e.here(l, w, sources)
 	}

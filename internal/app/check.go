@@ -15,7 +15,6 @@ import (
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks/embedded"
-	"github.com/larder-sync/larder/syncer"
 )
 
 // Finding is one line of a check.
@@ -145,15 +144,17 @@ func refusal(s *config.Source, err error) Finding {
 func keyFindings(s *config.Source, me api.Me) []Finding {
 	all := []Finding{good("source %s: %s, %s key %q, %d requests a minute (%d for totals, %d for the restaurant)", s.Name,
 		me.Business.Name, me.App.Mode, me.App.Name, me.RateLimits.PerMinute, me.RateLimits.HeavyPerMinute, me.RateLimits.BusinessPerMinute)}
-	on, off, free, err := streamsOf(s, me.Scopes)
-	switch {
+	needed, err := neededScopes()
+	if err != nil {
+		return append(all, bad(ExitProblem, "", "source %s: %v", s.Name, err))
+	}
+	streams := streamsOf(s, me.Scopes, needed)
+	on, off := onAndLacking(streams, needed)
+	switch err := lacking(s, streams, needed); {
+	case err != nil && len(s.Streams) > 0:
+		all = append(all, bad(ExitAPI, "Ask the restaurant to grant the scopes, or take the streams out of the configuration.", "source %s: %v", s.Name, err))
 	case err != nil:
-		all = append(all, bad(ExitProblem, "", "source %s: %v", s.Name, err))
-	case len(off) > 0 && len(on) == free:
-		all = append(all, bad(ExitAPI, "Ask the restaurant to grant the scopes.", "source %s: the key may read nothing that is configured (%s)", s.Name, strings.Join(off, ", ")))
-	case len(off) > 0 && len(s.Streams) > 0:
-		all = append(all, bad(ExitAPI, "Ask the restaurant to grant the scopes, or take the streams out of the configuration.",
-			"source %s: configured streams that the key may not read: %s", s.Name, strings.Join(off, ", ")))
+		all = append(all, bad(ExitAPI, "Ask the restaurant to grant the scopes.", "source %s: %v", s.Name, err))
 	case len(off) > 0:
 		all = append(all, good("source %s: streams on: %s; off for lack of scope: %s", s.Name, strings.Join(on, ", "), strings.Join(off, ", ")))
 	default:
@@ -166,29 +167,6 @@ func keyFindings(s *config.Source, me api.Me) []Finding {
 		}
 	}
 	return all
-}
-
-// streamsOf tells which of the configured streams a key with these scopes reads, and
-// how many of them every key reads: those that need no scope.
-func streamsOf(s *config.Source, scopes []string) (on, off []string, free int, err error) {
-	all, err := syncer.Scopes()
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	for _, st := range all {
-		if len(s.Streams) > 0 && !slices.Contains(s.Streams, st.Stream) {
-			continue
-		}
-		if len(st.Scopes) == 0 {
-			free++
-		}
-		if len(st.Scopes) == 0 || slices.ContainsFunc(st.Scopes, func(scope string) bool { return slices.Contains(scopes, scope) }) {
-			on = append(on, st.Stream)
-		} else {
-			off = append(off, st.Stream+" (needs "+strings.Join(st.Scopes, " or ")+")")
-		}
-	}
-	return on, off, free, nil
 }
 
 func (a *App) checkWarehouse(ctx context.Context, tell func(Finding)) {

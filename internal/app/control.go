@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/larder-sync/larder/syncer"
@@ -17,6 +18,7 @@ import (
 // The routes that a process mounts on its engine's socket for the commands of the
 // same user beside it.
 const (
+	routeHolder    = "/larder/holder"    // GET: holder
 	routeStatus    = "/larder/status"    // GET: syncer.Status
 	routeSync      = "/larder/sync"      // POST syncer.Selection: a stream of told[syncNews], one a line
 	routeVerify    = "/larder/verify"    // POST syncer.Selection: told[verifyNews]
@@ -36,10 +38,11 @@ type passer interface {
 	Reconcile(ctx context.Context, r syncer.ReconcileRequest, progress func(syncer.ReconcileReport)) (syncer.ReconcileReport, error)
 }
 
-// mount serves the control routes. With nil, passes are not taken: the process
-// is making one itself.
-func mount(m mounter, status func() syncer.Status, p passer, log *slog.Logger) {
-	c := &control{status: status, passer: p, log: log}
+// mount serves the control routes of a process that runs a command. With nil, passes
+// are not taken: the process is making one itself.
+func mount(m mounter, command string, status func() syncer.Status, p passer, log *slog.Logger) {
+	c := &control{holder: holder{PID: os.Getpid(), Command: command}, status: status, passer: p, log: log}
+	m.Handle("GET "+routeHolder, http.HandlerFunc(c.serveHolder))
 	m.Handle("GET "+routeStatus, http.HandlerFunc(c.serveStatus))
 	m.Handle("POST "+routeSync, serve(c, "pass", serveSync))
 	m.Handle("POST "+routeVerify, serve(c, "verification", serveVerify))
@@ -47,9 +50,17 @@ func mount(m mounter, status func() syncer.Status, p passer, log *slog.Logger) {
 }
 
 type control struct {
+	holder holder
 	status func() syncer.Status
 	passer passer
 	log    *slog.Logger
+}
+
+func (c *control) serveHolder(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	if err := json.NewEncoder(w).Encode(c.holder); err != nil {
+		c.log.Debug("answer was not taken", "error", err)
+	}
 }
 
 func (c *control) serveStatus(w http.ResponseWriter, _ *http.Request) {

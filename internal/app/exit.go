@@ -8,6 +8,7 @@ import (
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/web"
+	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -41,10 +42,12 @@ func ExitCode(err error) int {
 		return e.code
 	}
 	switch {
-	case is[*usageError](err), is[*config.Error](err), is[*web.ListenError](err):
+	case is[*usageError](err), is[*config.Error](err), is[*web.ListenError](err), is[*syncer.MisfitError](err), api.IsNoEndpoint(err):
 		return ExitUsage
-	case is[*WarehouseError](err):
+	case is[*WarehouseError](err), errors.Is(err, clickhouse.ErrUnreachable):
 		return ExitWarehouse
+	case is[*ScopeError](err), errors.Is(err, syncer.ErrNoScope):
+		return ExitAPI
 	case is[*UnservedError](err):
 		return unservedCode(err)
 	case api.IsUnauthorized(err), api.IsKeyDisabled(err), api.IsScope(err), api.IsLocationForbidden(err):
@@ -136,17 +139,56 @@ func unservedCode(err error) int {
 	return ExitUsage
 }
 
-// code is ExitAPI when refusals are all that went wrong.
 func (e *SyncError) code() int {
+	var w worst
 	for _, s := range e.Report.Sources {
-		if s.Err != nil && !refused(s.State) {
-			return ExitProblem
-		}
+		w.source(s.State, s.Err)
 		for _, st := range s.Streams {
-			if st.Err != nil && !refused(s.State) && ExitCode(st.Err) != ExitAPI {
-				return ExitProblem
-			}
+			w.stream(s.State, st.Err)
 		}
+	}
+	return w.code()
+}
+
+// worst is the exit code of a pass in which something went wrong: the warehouse's when it
+// could not be reached, which says nothing about the rest; else 1 when anything was
+// neither the configuration's nor the API's refusal.
+type worst struct{ problem, usage, warehouse bool }
+
+// source takes in what went wrong with a whole source.
+func (w *worst) source(state string, err error) {
+	if err == nil || refused(state) {
+		return
+	}
+	w.take(ExitCode(err))
+}
+
+// stream takes in what went wrong with a stream of it, which is never the configuration.
+func (w *worst) stream(state string, err error) {
+	if err == nil || refused(state) {
+		return
+	}
+	if code := ExitCode(err); code != ExitUsage {
+		w.take(code)
+	} else {
+		w.problem = true
+	}
+}
+
+func (w *worst) take(code int) {
+	w.problem = w.problem || code == ExitProblem
+	w.usage = w.usage || code == ExitUsage
+	w.warehouse = w.warehouse || code == ExitWarehouse
+}
+
+func (w *worst) code() int {
+	switch {
+	case w.warehouse:
+		return ExitWarehouse
+	case w.problem:
+		return ExitProblem
+	case w.usage:
+		return ExitUsage
 	}
 	return ExitAPI
 }

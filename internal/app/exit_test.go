@@ -10,6 +10,7 @@ import (
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/web"
+	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -26,6 +27,11 @@ func TestExitCodes(t *testing.T) {
 	}}
 	failed := syncer.SourceReport{Source: "e", State: syncer.StateRunning, Streams: []syncer.StreamReport{{Stream: "products", Err: errors.New("cut short")}}}
 	fine := syncer.SourceReport{Source: "f", State: syncer.StateRunning, Streams: []syncer.StreamReport{{Stream: "products"}}}
+
+	gone := syncer.SourceReport{Source: "g", State: syncer.StateRunning, Streams: []syncer.StreamReport{{Stream: "products", Err: &clickhouse.UnreachableError{Kind: clickhouse.ErrUnreachable}}}}
+	misfit := syncer.SourceReport{Source: "h", State: syncer.StateFailing, Err: &syncer.MisfitError{}}
+	nowhere := syncer.SourceReport{Source: "i", State: syncer.StateUnreachable, Err: &api.Error{Status: http.StatusNotFound, Limit: -1}}
+	bare := syncer.SourceReport{Source: "j", State: syncer.StateForbidden, Err: &ScopeError{}}
 
 	tests := []struct {
 		name string
@@ -48,6 +54,13 @@ func TestExitCodes(t *testing.T) {
 		{"sync: no answer", report(down), 1},
 		{"sync: refused and no answer", report(badKey, down), 1},
 		{"sync: a stream failed", report(failed), 1},
+		{"sync: a stream failed, and a key is refused", report(failed, badKey), 1},
+		{"sync: the warehouse does not answer", report(failed, gone), 4},
+		{"sync: a location that the key does not have", report(misfit, fine), 2},
+		{"sync: no API at base_url", report(nowhere), 2},
+		{"sync: a key without scopes", report(bare, fine), 3},
+		{"reconcile: no scope", &ReconcileError{syncer.ReconcileReport{Sources: []syncer.SourceReconcile{{Err: fmt.Errorf("a: %w", syncer.ErrNoScope)}}}}, 3},
+		{"reconcile: no scope, and a drift", &ReconcileError{syncer.ReconcileReport{Sources: []syncer.SourceReconcile{{Err: syncer.ErrNoScope}, {Drift: 1}}}}, 1},
 		{"sync: a named stream without its scope", &UnservedError{Stream: "products", Scope: true}, 3},
 		{"sync: a named stream that is not configured", &UnservedError{Stream: "products"}, 2},
 		{"check", &CheckError{3}, 3},
@@ -72,8 +85,60 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// check and sync judge what a key lacks alike.
+func TestWhatAKeyLacks(t *testing.T) {
+	all, err := neededScopes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name            string
+		scopes, streams []string
+		want            int
+	}{
+		{"all", []string{api.ScopeLocations, api.ScopeMenu, api.ScopeSales, api.ScopeStock}, nil, ExitDone},
+		{"some", []string{api.ScopeSales}, nil, ExitDone},
+		{"none", nil, nil, ExitAPI},
+		{"orders only", []string{api.ScopeOrders}, nil, ExitDone},
+		{"none of those configured", []string{api.ScopeSales}, []string{"products"}, ExitAPI},
+		{"not all of those configured", []string{api.ScopeSales}, []string{"products", "sales_orders"}, ExitAPI},
+		{"those configured", []string{api.ScopeSales}, []string{"sales_orders"}, ExitDone},
+		{"the key itself", nil, []string{"api_keys"}, ExitDone},
+	} {
+		s := &config.Source{Name: "a", Streams: tt.streams}
+		a := &App{cfg: &config.Config{Sources: []config.Source{*s}}}
+		streams := streamsOf(s, tt.scopes, all)
+		r, v := syncer.Report{Sources: []syncer.SourceReport{{Source: "a"}}}, syncer.VerifyReport{Sources: []syncer.SourceVerify{{Source: "a"}}}
+		for _, st := range streams {
+			off := ""
+			if st.noScope {
+				off = "key lacks it"
+			}
+			r.Sources[0].Streams = append(r.Sources[0].Streams, syncer.StreamReport{Stream: st.name, Off: off, NoScope: st.noScope})
+			v.Sources[0].Streams = append(v.Sources[0].Streams, syncer.StreamVerify{Stream: st.name, Off: off, NoScope: st.noScope})
+		}
+		a.judgeScopes(&r, syncer.Selection{})
+		a.judgeVerified(&v, syncer.Selection{})
+		checked := ExitDone
+		for _, f := range keyFindings(s, api.Me{Scopes: tt.scopes}) {
+			checked = max(checked, f.code)
+		}
+		synced, verified := ExitDone, ExitDone
+		if r.Err() != nil {
+			synced = ExitCode(&SyncError{r})
+		}
+		if v.Err() != nil {
+			verified = ExitCode(&VerifyError{v})
+		}
+		if checked != tt.want || synced != tt.want || verified != tt.want {
+			t.Errorf("%s: check %d, sync %d, verify %d, want %d", tt.name, checked, synced, verified, tt.want)
+		}
+	}
+}
+
 func TestAStreamAskedForByName(t *testing.T) {
 	off := syncer.SourceReport{Source: "a", Streams: []syncer.StreamReport{{Stream: "products", Off: "key lacks menu:read", NoScope: true}}}
+	disabled := syncer.SourceReport{Source: "c", Streams: []syncer.StreamReport{{Stream: "locations", Off: "online ordering is off", OrderingOff: true}}}
 	on := syncer.SourceReport{Source: "b", Streams: []syncer.StreamReport{{Stream: "products"}}}
 	for _, tt := range []struct {
 		sources []syncer.SourceReport
@@ -82,7 +147,8 @@ func TestAStreamAskedForByName(t *testing.T) {
 	}{
 		{[]syncer.SourceReport{off}, []string{"products"}, ExitAPI},
 		{[]syncer.SourceReport{off, on}, []string{"products"}, ExitDone}, // one of the restaurants has it
-		{[]syncer.SourceReport{off}, nil, ExitDone},                      // nobody asked for it
+		{[]syncer.SourceReport{disabled}, []string{"locations"}, ExitDone},
+		{[]syncer.SourceReport{off}, nil, ExitDone}, // nobody asked for it
 	} {
 		if got := ExitCode(unserved(syncer.Report{Sources: tt.sources}, tt.named)); got != tt.want {
 			t.Errorf("%v of %d sources: %d, want %d", tt.named, len(tt.sources), got, tt.want)

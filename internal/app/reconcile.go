@@ -2,12 +2,10 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -20,7 +18,7 @@ func (a *App) Reconcile(ctx context.Context, r syncer.ReconcileRequest, wait tim
 		sel: syncer.Selection{Sources: r.Sources}, existing: true,
 		there: func(w *way) (err error) { report, err = w.askReconcile(ctx, r, progress); return err },
 		here: func(l *lifecycle, w *way, sources []syncer.Source) (err error) {
-			report, err = a.reconcileHere(ctx, l, w, r, pass{sources: sources, wait: wait}, progress)
+			report, err = a.reconcileHere(ctx, l, w, r, pass{command: "larder reconcile", sources: sources, wait: wait}, progress)
 			return err
 		},
 	})
@@ -61,19 +59,14 @@ func (e *ReconcileError) Error() string {
 // ExitWarehouse when the warehouse could not be reached, and ExitAPI when refusals are
 // all that went wrong.
 func (e *ReconcileError) code() int {
-	err := e.Report.Err()
-	switch {
-	case err == nil, e.Report.Drift() > 0:
+	if e.Report.Err() == nil || e.Report.Drift() > 0 {
 		return ExitProblem
-	case errors.Is(err, clickhouse.ErrUnreachable):
-		return ExitWarehouse
 	}
+	var w worst
 	for _, s := range e.Report.Sources {
-		if s.Err != nil && !refused(s.State) && ExitCode(s.Err) != ExitAPI {
-			return ExitProblem
-		}
+		w.source(s.State, s.Err)
 	}
-	return ExitAPI
+	return w.code()
 }
 
 // reconcileNews are the report so far now and then, at the end the whole one.

@@ -22,10 +22,11 @@ func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration
 		sel:   sel,
 		there: func(w *way) (err error) { report, err = w.askSync(ctx, sel, onProgress); return err },
 		here: func(l *lifecycle, w *way, sources []syncer.Source) (err error) {
-			report, err = a.syncHere(ctx, l, w, pass{sources, sel, wait, onProgress})
+			report, err = a.syncHere(ctx, l, w, pass{"larder sync", sources, sel, wait, onProgress})
 			return err
 		},
 	})
+	a.judgeScopes(&report, sel)
 	switch {
 	case err != nil:
 	case report.Err() != nil:
@@ -44,7 +45,7 @@ func unserved(r syncer.Report, named []string) error {
 		for _, s := range r.Sources {
 			for _, st := range s.Streams {
 				if st.Stream == name {
-					served = served || st.Off == ""
+					served = served || st.Off == "" || st.OrderingOff
 					off, scope = cmp.Or(off, st.Off), scope || st.NoScope
 				}
 			}
@@ -95,6 +96,7 @@ func (a *App) ownOrDaemon(ctx context.Context, l *lifecycle) (*way, error) {
 
 // pass is what a command asks of a pass.
 type pass struct {
+	command    string // that asks for it
 	sources    []syncer.Source
 	sel        syncer.Selection
 	wait       time.Duration
@@ -126,7 +128,7 @@ func (a *App) syncerHere(ctx context.Context, l *lifecycle, w *way, p pass) (*sy
 		return nil, nil, nil, err
 	}
 	if w.engine != nil {
-		mount(w.engine, y.Status, nil, a.log)
+		mount(w.engine, p.command, y.Status, nil, a.log)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	go a.giveUp(ctx, sink, p.wait, cancel)

@@ -2,12 +2,10 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -38,10 +36,11 @@ func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Durati
 		sel: sel, existing: true,
 		there: func(w *way) (err error) { report, err = w.askVerify(ctx, sel, v); return err },
 		here: func(l *lifecycle, w *way, sources []syncer.Source) (err error) {
-			report, err = a.verifyHere(ctx, l, w, sel, pass{sources: sources, wait: wait}, v)
+			report, err = a.verifyHere(ctx, l, w, sel, pass{command: "larder verify", sources: sources, wait: wait}, v)
 			return err
 		},
 	})
+	a.judgeVerified(&report, sel)
 	if err == nil && (report.Differences() > 0 || report.Err() != nil) {
 		err = &VerifyError{report}
 	}
@@ -82,20 +81,14 @@ func (e *VerifyError) code() int {
 	if e.Report.Differences() > 0 {
 		return ExitProblem
 	}
-	if errors.Is(e.Report.Err(), clickhouse.ErrUnreachable) {
-		return ExitWarehouse
-	}
+	var w worst
 	for _, s := range e.Report.Sources {
-		if s.Err != nil && !refused(s.State) {
-			return ExitProblem
-		}
+		w.source(s.State, s.Err)
 		for _, st := range s.Streams {
-			if st.Err != nil && !refused(s.State) && ExitCode(st.Err) != ExitAPI {
-				return ExitProblem
-			}
+			w.stream(s.State, st.Err)
 		}
 	}
-	return ExitAPI
+	return w.code()
 }
 
 // verifyNews are findings and progress as they come, at the end the report.

@@ -41,7 +41,7 @@ func (a *App) ownEngine(ctx context.Context, l *lifecycle) (*way, error) {
 			return w, err
 		}
 		if a.servedByDaemon(ctx) {
-			return nil, err
+			return nil, a.heldBy(ctx, err)
 		}
 		if !told {
 			a.log.Info("waiting for the data folder", "reason", err)

@@ -1,0 +1,56 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// Beside a command that makes a pass of its own, the others say which process that is,
+// that it is no daemon, and what to do.
+func TestASecondCommandSaysWhoHoldsTheFolder(t *testing.T) {
+	w := newWorld(t, sandbox.Options{Seed: 14, Orders: 50, Days: 5, NoLimits: true})
+	if err := w.AddFault(sandbox.Fault{Kind: sandbox.FaultHang, Route: "/products", Probability: 1}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	begun, ended := make(chan struct{}, 1), make(chan error, 1)
+	go func() {
+		_, err := New(w.app.cfg, w.app.log, "test").Sync(ctx, syncer.Selection{}, time.Minute, func(syncer.Status) {
+			select {
+			case begun <- struct{}{}:
+			default:
+			}
+		})
+		ended <- err
+	}()
+	<-begun
+	commands := map[string]func() error{
+		"sync":      func() error { _, err := w.app.Sync(t.Context(), syncer.Selection{}, 0, nil); return err },
+		"verify":    func() error { _, err := w.app.Verify(t.Context(), syncer.Selection{}, 0, Verifying{}); return err },
+		"reconcile": func() error { _, err := w.app.Reconcile(t.Context(), syncer.ReconcileRequest{}, 0, nil); return err },
+		// An engine is open in this process already, so what another would be told is given.
+		"run": func() error {
+			return w.app.heldBy(t.Context(), &WarehouseError{&embedded.HeldError{Path: w.app.cfg.Warehouse.DSN.Dir(), PID: os.Getpid()}})
+		},
+	}
+	for name, command := range commands {
+		err := command()
+		want := fmt.Sprintf("held by process %d, ", os.Getpid())
+		if ExitCode(err) != ExitWarehouse || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "a larder sync") || !strings.Contains(err.Error(), "wait until it has ended") {
+			t.Errorf("%s: exit code %d, %v", name, ExitCode(err), err)
+		}
+	}
+	stop()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the first sync: %v", err)
+	}
+}

@@ -1,0 +1,118 @@
+package app
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// ScopeError tells that a key may not read what the configuration wants of it.
+type ScopeError struct{ lacks string }
+
+func (e *ScopeError) Error() string { return e.lacks }
+
+// askedStream is a stream as a report tells of it.
+type askedStream struct {
+	name    string
+	off     bool
+	noScope bool // it is off since the key lacks the scope
+}
+
+// lacking is what a source's key lacks, as larder check tells it: streams that the
+// configuration names, or everything. A key that reads some of what there is lacks
+// nothing when the configuration names no streams.
+func lacking(s *config.Source, streams []askedStream, needed map[string][]string) error {
+	on, lacks := onAndLacking(streams, needed)
+	free := func(name string) bool { return len(needed[name]) == 0 }
+	switch {
+	case len(lacks) == 0:
+		return nil
+	case !slices.ContainsFunc(on, func(name string) bool { return !free(name) }):
+		return &ScopeError{"the key may read nothing that is configured (" + strings.Join(lacks, ", ") + ")"}
+	case len(s.Streams) > 0:
+		return &ScopeError{"configured streams that the key may not read: " + strings.Join(lacks, ", ")}
+	}
+	return nil
+}
+
+// onAndLacking names the streams that are on, and those that the key may not read with what they
+// need.
+func onAndLacking(streams []askedStream, needed map[string][]string) (on, lacks []string) {
+	for _, st := range streams {
+		switch {
+		case st.noScope:
+			lacks = append(lacks, st.name+" (needs "+strings.Join(needed[st.name], " or ")+")")
+		case !st.off:
+			on = append(on, st.name)
+		}
+	}
+	return on, lacks
+}
+
+// streamsOf are the configured streams, as a key with these scopes reads them.
+func streamsOf(s *config.Source, scopes []string, needed map[string][]string) []askedStream {
+	var all []askedStream
+	for _, name := range config.Streams {
+		if len(s.Streams) > 0 && !slices.Contains(s.Streams, name) {
+			continue
+		}
+		may := len(needed[name]) == 0 || slices.ContainsFunc(needed[name], func(scope string) bool { return slices.Contains(scopes, scope) })
+		all = append(all, askedStream{name: name, noScope: !may})
+	}
+	return all
+}
+
+// neededScopes are the scopes of which a key needs any one, by stream.
+func neededScopes() (map[string][]string, error) {
+	all, err := syncer.Scopes()
+	if err != nil {
+		return nil, err
+	}
+	needed := map[string][]string{}
+	for _, st := range all {
+		needed[st.Stream] = st.Scopes
+	}
+	return needed, nil
+}
+
+// judgeScopes makes what the keys lack errors of their sources, in a pass of everything:
+// who names a stream is told about that one.
+func (a *App) judgeScopes(r *syncer.Report, sel syncer.Selection) {
+	for i := range r.Sources {
+		s := &r.Sources[i]
+		var streams []askedStream
+		for _, st := range s.Streams {
+			streams = append(streams, askedStream{st.Stream, st.Off != "" && !st.OrderingOff, st.NoScope})
+		}
+		a.judgeSource(s.Source, streams, sel, &s.State, &s.Err)
+	}
+}
+
+// judgeVerified is judgeScopes for a verification.
+func (a *App) judgeVerified(r *syncer.VerifyReport, sel syncer.Selection) {
+	for i := range r.Sources {
+		s := &r.Sources[i]
+		var streams []askedStream
+		for _, st := range s.Streams {
+			streams = append(streams, askedStream{st.Stream, st.Off != "", st.NoScope})
+		}
+		a.judgeSource(s.Source, streams, sel, &s.State, &s.Err)
+	}
+}
+
+func (a *App) judgeSource(name string, streams []askedStream, sel syncer.Selection, state *string, err *error) {
+	if *err != nil || len(sel.Streams) > 0 {
+		return
+	}
+	for i := range a.cfg.Sources {
+		if s := &a.cfg.Sources[i]; s.Name == name {
+			needed, unknown := neededScopes()
+			if *err = errors.Join(unknown, lacking(s, streams, needed)); *err != nil {
+				*state = syncer.StateForbidden
+			}
+		}
+	}
+}
