@@ -97,6 +97,53 @@ func TestTheEngineHasNoSources(t *testing.T) {
 	}
 }
 
+// Each of the two checks of a statement's meaning finds by itself what it can see.
+func TestEachCheckAloneRefuses(t *testing.T) {
+	b, engine := newBait(t), openWarehouse(t)
+	c, err := engine.pool.lease(context.Background(), map[string]string{"readonly": "1"}, "larder")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.pool.release(c)
+	for sql, seen := range map[string]struct{ words, tree bool }{
+		"SELECT * FROM (SELECT 1 SETTINGS a.b = 1, readonly = 0)":          {true, true},
+		"SELECT * FROM (SELECT 1 SETTINGS final)":                          {true, true},
+		"SELECT 1 IN (SELECT 1. SETTINGS readonly = 0)":                    {true, true},
+		"DESCRIBE (SELECT 1 SETTINGS readonly = 0)":                        {true, true},
+		"SELECT * FROM view(SELECT 1 SETTINGS readonly = 0)":               {true, true},
+		"SHOW TABLES WHERE name IN (SELECT '' SETTINGS readonly = 0)":      {true, false},
+		"SELECT file('{csv}')":                                             {true, true},
+		"SELECT `fi\\x6ce`('{csv}')":                                       {true, true},
+		"SELECT 1 FROM larder.v LIMIT length(file('{csv}'))":               {true, true},
+		"SELECT * APPLY(file) FROM (SELECT '{csv}' AS a)":                  {true, false},
+		"SELECT * FROM file('{csv}')":                                      {true, true},
+		"SELECT * FROM url('http://{host}/', CSV, 'a String')":             {true, true},
+		"SELECT * FROM format(TSV, 'a UInt8', '1')":                        {false, true},
+		"SELECT * FROM larder.v JOIN merge('system', 'models') AS m ON 1":  {true, true},
+		"SELECT * FROM system.models":                                      {true, true},
+		"SELECT 1 IN system.models":                                        {true, true},
+		"SELECT * FROM `system`.`stack_trace`":                             {true, true},
+		"SELECT * FROM default.`{csv}`":                                    {true, true},
+		"SELECT 1 IN default.`{csv}`":                                      {true, true},
+		"SELECT 1 INTO OUTFILE '{new}'":                                    {true, false},
+		"SELECT a, 'SETTINGS', `SETTINGS`, format('{}', a) FROM larder.v":  {false, false},
+		"EXPLAIN indexes = 1 SELECT a FROM larder.v WHERE a IN (SELECT 1)": {false, false},
+		"SELECT s.name FROM system.settings AS s WHERE s.name = 'file'":    {false, false},
+	} {
+		s := parseStatement(b.fill(sql))
+		if err := engine.mayName(&s); (err != nil) != seen.words {
+			t.Errorf("%q, by its words: %v", sql, err)
+		}
+		if strings.Contains(sql, "OUTFILE") {
+			continue // the tree is never asked of such a one
+		}
+		if err := engine.mayMean(c, s.bare); (err != nil) != seen.tree {
+			t.Errorf("%q, by its tree: %v", sql, err)
+		}
+		b.untouched(sql)
+	}
+}
+
 // attackGrammar makes statements that are whole more often than not, so that the
 // two readers of a statement, ours and the engine's, meet what nobody has written
 // down: a name in angle brackets stands for one of its rows.
