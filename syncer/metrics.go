@@ -103,12 +103,14 @@ var (
 	resyncDesc     = prometheus.NewDesc("larder_full_resync_timestamp_seconds", "End of the stream's last full resync; absent before the first.", streamLabels, nil)
 	leftDesc       = prometheus.NewDesc("larder_walk_requests_left", "Requests that a backfill, full resync or deep run still needs; absent when none is under way, or it is not known.", walkLabels, nil)
 	expectedDesc   = prometheus.NewDesc("larder_walk_expected_left_seconds", "Time that it still needs, as the limits allow now; absent likewise.", walkLabels, nil)
+	healthDesc     = prometheus.NewDesc("larder_source_health", "1 for the worst that is the matter with the source: up_to_date only when it is fresh and proven and nothing of it is in quarantine.", []string{"source", "health"}, nil)
+	behindDesc     = prometheus.NewDesc("larder_stream_behind", "1 when no walk of the stream has ended well for longer than its schedule explains, else 0.", streamLabels, nil)
 	stateDesc      = prometheus.NewDesc("larder_stream_state", "1 for the state the stream is in.", []string{"source", "stream", "state"}, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (g gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{servedDesc, upDesc, budgetDesc, lagDesc, watermarkDesc, quarantineDesc, heldDesc, resyncDesc, stateDesc, provenDesc, driftDesc, leftDesc, expectedDesc} {
+	for _, d := range []*prometheus.Desc{servedDesc, upDesc, budgetDesc, lagDesc, watermarkDesc, quarantineDesc, heldDesc, resyncDesc, healthDesc, behindDesc, stateDesc, provenDesc, driftDesc, leftDesc, expectedDesc} {
 		ch <- d
 	}
 }
@@ -129,6 +131,7 @@ func (g gauges) source(ch chan<- prometheus.Metric, s SourceStatus) {
 		held = 0
 	}
 	gauge(ch, servedDesc, held, s.Name)
+	gauge(ch, healthDesc, 1, s.Name, s.Health().Kind)
 	if s.State == StateRunning || s.State == StateBackfill {
 		up = 1
 	}
@@ -155,6 +158,11 @@ func endOf(day string) (time.Time, bool) {
 
 func (g gauges) stream(ch chan<- prometheus.Metric, source string, st StreamStatus) {
 	gauge(ch, stateDesc, 1, source, st.Name, st.State)
+	behind := 0.0
+	if st.Behind {
+		behind = 1
+	}
+	gauge(ch, behindDesc, behind, source, st.Name)
 	gauge(ch, quarantineDesc, float64(st.Quarantined), source, st.Name)
 	held := uint64(0)
 	if st.SweepHeld != nil {

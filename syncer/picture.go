@@ -1,6 +1,7 @@
 package syncer
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -20,18 +21,19 @@ func (y *Syncer) Status() Status {
 func (s *source) status(now time.Time) SourceStatus {
 	s.mu.Lock()
 	status := SourceStatus{
-		Name: s.cfg.Name, BusinessID: s.key.business, BusinessName: s.key.businessName, KeyMode: s.key.mode,
+		Name: s.cfg.Name, BusinessID: cmp.Or(s.key.business, s.stored.Business), BusinessName: s.key.businessName, KeyMode: s.key.mode,
 		State: s.state, Detail: s.detail, Since: s.since, NextProbe: s.nextProbe,
 		Requests: s.asks, RateLimited: s.limited, Proof: s.proof,
 	}
 	s.mu.Unlock()
+	status.Proof = s.dated(status.Proof)
 	status.Budget = s.link.budget()
 	for _, st := range s.streams {
-		status.Streams = append(status.Streams, st.status(now))
+		status.Streams = append(status.Streams, st.status(now, status.Since))
 	}
 	if status.State == StateWaiting {
 		for i := range status.Streams {
-			status.Streams[i].State, status.Streams[i].Detail = StateWaiting, ""
+			status.Streams[i].State, status.Streams[i].Detail, status.Streams[i].Behind = StateWaiting, "", false
 		}
 	}
 	if status.State == StateRunning && slices.ContainsFunc(status.Streams, func(st StreamStatus) bool { return st.State == StateBackfill }) {
@@ -40,16 +42,49 @@ func (s *source) status(now time.Time) SourceStatus {
 	return status
 }
 
-func (st *stream) status(now time.Time) StreamStatus {
+// dated tells of a proof whether it is late. Yesterday has some turns of comparing to
+// be proven in.
+func (s *source) dated(p *ProofStatus) *ProofStatus {
+	if p == nil {
+		return nil
+	}
+	now := s.serviceNow()
+	day, err := addDays(dayOf(now.Add(-s.patience(jobTotals))), -1)
+	dated := *p
+	dated.Late = err == nil && dated.ProvenUntil < string(day)
+	return &dated
+}
+
+// patience is how long a job may take until what it brings is called behind: some
+// turns of it may fail, or have much to do.
+func (s *source) patience(j job) time.Duration {
+	return max(10*time.Minute, 2*s.syncer.timetable().interval(j, time.Now())+5*time.Minute)
+}
+
+// behind tells whether no walk of the stream has ended well for long; since is when its
+// source began to be served. The caller holds the lock.
+func (st *stream) behind(now, since time.Time) bool {
+	j := jobIncremental
+	switch st.def.kind {
+	case keyKind, snapshotKind:
+		j = jobSnapshots
+	case totalsKind:
+		j = jobTotals
+	}
+	return now.Sub(later(st.lastSuccess, since)) > st.source.patience(j)
+}
+
+func (st *stream) status(now, since time.Time) StreamStatus {
 	progress, held := st.forecast(), st.held() // take the lock themselves
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	status := StreamStatus{
 		Name: st.def.name, State: st.state, Detail: st.detail, Watermark: st.watermark(),
-		LastSuccess: st.lastSuccess, Lag: -1, Rows: st.rows, Quarantined: len(st.bad.known),
+		LastSuccess: st.lastSuccess, Lag: -1, Written: st.rows, Quarantined: len(st.bad.known),
 		LastError: st.lastError, LastErrorAt: st.lastErrorAt, Progress: progress,
 		SweepHeld: held, LastResync: st.lastResync(),
 	}
+	status.Behind = st.state != StateOff && st.behind(now, since)
 	if !st.lastSuccess.IsZero() {
 		status.Lag = Seconds(now.Sub(st.lastSuccess))
 	}

@@ -202,6 +202,7 @@ type ProofStatus struct {
 	DriftDays   int       `json:"drift_days"` // days that differ from the service
 	OpenDays    int       `json:"open_days"`  // days that are neither proven nor differ
 	AskedAt     time.Time `json:"asked_at"`   // of the newest verdict
+	Late        bool      `json:"late"`       // yesterday is over for long enough to be proven, and is not
 }
 
 // proofDay is what all verdicts about one day come to.

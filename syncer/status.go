@@ -21,6 +21,7 @@ const (
 	StateUnreachable  = "unreachable"  // no answer, or none that makes sense
 	StateWaiting      = "waiting"      // another process on the warehouse serves the source
 	StateFailing      = "failing"      // the last walk failed; it is tried again
+	StateStopped      = "stopped"      // no daemon runs: what the warehouse knows
 )
 
 // Status is a picture of the whole syncer at one moment.
@@ -29,8 +30,12 @@ type Status struct {
 	StartedAt time.Time `json:"started_at"`
 	// Problems are the daemon's own, in words: the warehouse does not answer, a new
 	// configuration was refused. The syncer knows of none.
-	Problems []string       `json:"problems,omitempty"`
-	Sources  []SourceStatus `json:"sources"`
+	Problems []string `json:"problems,omitempty"`
+	// Away: among the problems is that the warehouse takes no rows.
+	Away bool `json:"warehouse_away,omitempty"`
+	// CountedAt is when the rows that the warehouse holds were last counted.
+	CountedAt time.Time      `json:"counted_at"`
+	Sources   []SourceStatus `json:"sources"`
 }
 
 // SourceStatus is the state of one source.
@@ -69,7 +74,9 @@ type StreamStatus struct {
 	Watermark   time.Time  `json:"watermark"`
 	LastSuccess time.Time  `json:"last_success"` // end of the last walk that went well
 	Lag         Seconds    `json:"lag_seconds"`  // now - LastSuccess; null, -1 in the program, before the first
-	Rows        uint64     `json:"rows"`         // written since the start of the process
+	Behind      bool       `json:"behind"`       // no walk has ended well for longer than it may take
+	Rows        *uint64    `json:"rows"`         // live rows of the restaurant in the warehouse; null before they are counted
+	Written     uint64     `json:"rows_written"` // since the start of the process
 	Quarantined int        `json:"quarantined"`  // entries open now, 20,000 at most
 	LastError   string     `json:"last_error"`
 	LastErrorAt time.Time  `json:"last_error_at"`

@@ -321,7 +321,7 @@ func TestCommandsBesideADaemon(t *testing.T) {
 	h.want(1, "larder: Unknown expression identifier `zzzzzzzz` in scope SELECT zzzzzzzz FROM products. (UNKNOWN_IDENTIFIER)\n", "sql", "SELECT zzzzzzzz FROM products")
 	h.want(1, "larder sql only reads; larder sync fills the tables", "sql", "DROP TABLE larder_raw.products")
 	h.want(1, "Maybe you meant larder.products? (UNKNOWN_TABLE); larder sql 'SHOW TABLES' lists what there is\n", "sql", "SELECT 1 FROM product")
-	h.want(0, "sales_orders    running", "status")
+	h.want(0, "sales_orders    up to date", "status")
 	statusInSeconds(t, h.want(0, "", "status", "--json").out)
 	h.want(0, "a daemon holds it", "check", "--set", "web.listen="+strings.TrimPrefix(page, "http://"))
 	h.want(0, "up to date", "migrate")
@@ -339,7 +339,7 @@ func TestWarehouseDown(t *testing.T) {
 	}
 	page := h.start() // waits, and says so
 	await(t, page+"/readyz", http.StatusServiceUnavailable, "could not be reached")
-	await(t, page+"/", http.StatusOK, "Larder needs attention.")
+	await(t, page+"/", http.StatusOK, "The warehouse takes no rows.")
 	await(t, page+"/healthz", http.StatusOK, "alive")
 }
 

@@ -81,7 +81,7 @@ func printDemo(w io.Writer, i app.DemoInfo, once bool) {
 		requests += s.Requests
 		limited += s.RateLimited
 		for _, st := range s.Streams {
-			rows += st.Rows
+			rows += st.Written
 		}
 	}
 	fmt.Fprintf(w, "\nMirrored %d rows of %d restaurants with %d requests in %s; %d answers were 429.\n",

@@ -51,7 +51,7 @@ func TestReload(t *testing.T) {
 	await(t, page+"/", http.StatusOK, "shedule.incremental: unknown key; did you mean")
 	await(t, page+"/readyz", http.StatusOK, "ready")
 	await(t, page+"/metrics", http.StatusOK, `larder_source_up{source="second"} 1`)
-	h.want(0, "is refused, the one before stays in use: larder.yaml: line ", "status", "--config", "good.yaml")
+	h.want(1, "is refused, the one before stays in use: larder.yaml: line ", "status", "--config", "good.yaml")
 
 	h.exchange(one)
 	await(t, page+"/metrics", http.StatusOK, "\nlarder_config_last_reload_successful 1\n")

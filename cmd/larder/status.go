@@ -10,6 +10,7 @@ import (
 	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 
+	"github.com/larder-sync/larder/internal/app"
 	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -20,22 +21,25 @@ func statusCommand(g *globals) *cobra.Command {
 		Use:   "status",
 		Short: "Show every source and stream: state, lag, rows, last error",
 		Long: `Shows the state of the daemon that serves this configuration, or, when none runs,
-what the warehouse knows about the last one. Rows are those written since the daemon
-started, or without one, those that the warehouse holds.
+what the warehouse knows about the last one. The line at the top says how well the
+mirror is, as the page does: ✓ is fresh, proven and nothing in quarantine; … comes right
+by itself; ! is for a person to look at, and the exit code is then 1.
 
-  state          running; backfill; sweep_held, waits for a person; off, for lack of a
-                 scope or by configuration; waiting, another process serves the source;
-                 unauthorized, key_disabled, unreachable, failing: the note says why and
-                 what to do, and it is tried again by itself; stopped, no daemon runs
+  state          up to date; backfill; behind, no walk has ended well for long; failing, the
+                 note says why, and it is tried again; N in quarantine; N days differ, from
+                 the service's totals; sweep held, waits for a person; not asked, the source
+                 is not served; off, for lack of a scope or by configuration; waiting,
+                 another process serves the source; stopped, no daemon runs
   last walk      how long ago the list was last walked to its end
   newest change  the watermark: the newest change that is durable in the warehouse; lists
                  without such a date have none
+  rows           live rows of the restaurant in the warehouse, counted now and then
   note           progress and forecast of a backfill, a full resync, or a deep run of
                  reconciliation (questions are requests to the two routes of totals);
                  rows in quarantine; the last error
 
-In --json, lag_seconds is null before the first walk, and a time of the year 1 is one that
-has not come yet.`,
+In --json, health is the worst of concerns; lag_seconds is null before the first walk, rows
+before they are counted, and a time of the year 1 is one that has not come yet.`,
 		Example: `  larder status
   larder status --json | jq '.sources[].state'`,
 		Args: cobra.NoArgs,
@@ -51,9 +55,14 @@ has not come yet.`,
 			if asJSON {
 				e := json.NewEncoder(g.out)
 				e.SetIndent("", "  ")
-				return e.Encode(s)
+				err = e.Encode(s)
+			} else {
+				err = printStatus(g.out, s, widthOf(g.out))
 			}
-			return printStatus(g.out, s, widthOf(g.out))
+			if err == nil && s.Health().Tone() == syncer.ToneTrouble {
+				return &app.AttentionError{Concern: s.Health()}
+			}
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the whole status as JSON")
@@ -64,19 +73,24 @@ has not come yet.`,
 func printStatus(w io.Writer, s syncer.Status, width int) error {
 	var b strings.Builder
 	b.WriteString(wrap(headLine(s), "", width))
+	for _, c := range s.Concerns() {
+		if c.Kind != syncer.HealthStopped { // said already
+			b.WriteString(wrap(mark(c.Tone())+" "+visible.Text(c.Text), "", width))
+		}
+	}
 	for _, p := range s.Problems {
 		b.WriteString(wrap("! "+visible.Text(p), "", width))
 	}
 	for i := range s.Sources {
 		src := &s.Sources[i]
-		b.WriteString("\n" + wrapParts(append([]string{src.Name, src.State}, headNotes(src)...), width))
-		if src.Detail != "" {
-			b.WriteString(wrap(visible.Text(src.Detail+probe(s.Now, src)), "  ", width))
+		b.WriteString("\n" + wrapParts(append([]string{src.Name, src.Health().Label}, headNotes(src)...), width))
+		for _, text := range concernsOf(s.Now, src) {
+			b.WriteString(wrap(visible.Text(text), "  ", width))
 		}
-		if len(src.Streams) == 0 {
+		if len(src.Streams) == 0 || src.Unasked() != "" {
 			continue
 		}
-		if err := streamTable(s, src, width).print(&b); err != nil {
+		if err := streamTable(src, width).print(&b); err != nil {
 			return err
 		}
 	}
@@ -84,13 +98,14 @@ func printStatus(w io.Writer, s syncer.Status, width int) error {
 	return err
 }
 
-func streamTable(s syncer.Status, src *syncer.SourceStatus, width int) *table {
+func streamTable(src *syncer.SourceStatus, width int) *table {
 	t := &table{width: width, indent: "  ", below: true, columns: []column{
-		{"stream", 0}, {"state", 0}, {"last walk", 1}, {"newest change (UTC)", 3}, {rowsHeading(s), 2}, {"note", 0},
+		{"stream", 0}, {"state", 0}, {"last walk", 1}, {"newest change (UTC)", 3}, {"rows", 2}, {"note", 0},
 	}}
 	for j := range src.Streams {
 		st := &src.Streams[j]
-		t.add(st.Name, st.State, lag(st), watermark(st.Watermark), st.Rows, note(st))
+		light := src.Light(st)
+		t.add(st.Name, light.Label, lag(st), watermark(st.Watermark), rows(st), note(st, light))
 	}
 	return t
 }
@@ -128,14 +143,47 @@ func probe(now time.Time, s *syncer.SourceStatus) string {
 	if !s.NextProbe.After(now) {
 		return ""
 	}
-	return " (asked again in " + age(s.NextProbe.Sub(now)) + ")"
+	return " It is asked again in " + age(s.NextProbe.Sub(now)) + "."
 }
 
-func rowsHeading(s syncer.Status) string {
-	if stored(s) {
-		return "rows"
+// mark is how a line of a tone begins.
+func mark(t syncer.Tone) string {
+	switch t {
+	case syncer.ToneTrouble:
+		return "!"
+	case syncer.ToneGood:
+		return "✓"
+	default:
+		return "…"
 	}
-	return "rows written"
+}
+
+// concernsOf says of a source what a person should know, and where to look.
+func concernsOf(now time.Time, src *syncer.SourceStatus) (texts []string) {
+	for i, c := range src.Concerns() {
+		if c.Kind == syncer.HealthGood || c.Kind == syncer.HealthBackfill || c.Kind == syncer.HealthStopped && src.Detail == "" {
+			continue
+		}
+		text := c.Text
+		if c.Advice != "" {
+			text += " " + c.Advice
+		}
+		if i == 0 {
+			text += probe(now, src)
+		}
+		texts = append(texts, text)
+	}
+	if text := src.Unasked(); text != "" {
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+func rows(st *syncer.StreamStatus) string {
+	if st.Rows == nil {
+		return "-"
+	}
+	return fmt.Sprint(*st.Rows)
 }
 
 func headNotes(s *syncer.SourceStatus) []string {
@@ -154,18 +202,10 @@ func headNotes(s *syncer.SourceStatus) []string {
 
 // proofNote is until when the mirror is proven.
 func proofNote(p *syncer.ProofStatus) string {
-	text := "proven until " + p.ProvenUntil
 	if p.ProvenUntil == "" {
-		text = "not proven yet"
+		return "not proven yet"
 	}
-	switch p.DriftDays {
-	case 0:
-		return text
-	case 1:
-		return text + ", 1 day differs from the service (larder reconcile)"
-	default:
-		return fmt.Sprintf("%s, %d days differ from the service (larder reconcile)", text, p.DriftDays)
-	}
+	return "proven until " + p.ProvenUntil
 }
 
 func lag(st *syncer.StreamStatus) string {
@@ -194,16 +234,16 @@ func watermark(t time.Time) string {
 	return t.UTC().Format(time.DateTime)
 }
 
-func note(st *syncer.StreamStatus) string {
+func note(st *syncer.StreamStatus, light syncer.Light) string {
 	var parts []string
 	if st.Progress != nil && st.State != syncer.StateStarting {
 		parts = append(parts, forecast(st.Progress))
 	}
-	if st.Quarantined > 0 {
-		parts = append(parts, fmt.Sprintf("%d in quarantine", st.Quarantined))
+	if q := st.InQuarantine(); q != "" && q != light.Label {
+		parts = append(parts, q)
 	}
-	if st.Detail != "" {
-		parts = append(parts, st.Detail)
+	if detail := st.Note(); detail != "" {
+		parts = append(parts, detail)
 	} else if st.LastError != "" {
 		parts = append(parts, "last error: "+st.LastError)
 	}

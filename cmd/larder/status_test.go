@@ -13,38 +13,65 @@ func TestStatusOfADaemonAndOfNone(t *testing.T) {
 	s := syncer.Status{Now: now, StartedAt: now.Add(-5*time.Minute - 15*time.Second), Sources: []syncer.SourceStatus{{
 		Name: "bistro", State: "running", BusinessName: "Bistro", Budget: syncer.BudgetStatus{KeyUsed: 3, KeyLimit: 120},
 		Streams: []syncer.StreamStatus{
-			{Name: "api_keys", State: "running", Lag: 0, Rows: 1},
-			{Name: "sales_orders", State: "backfill", Lag: syncer.Seconds(3*time.Hour + 5*time.Minute), Watermark: now, Rows: 400,
+			{Name: "api_keys", State: "running", Lag: 0, Rows: new(uint64(1))},
+			{Name: "sales_orders", State: "backfill", Lag: syncer.Seconds(3*time.Hour + 5*time.Minute), Watermark: now, Rows: new(uint64(400)),
 				Progress: &syncer.Progress{Pages: 2, Rows: 400, TotalRows: 600, RequestsLeft: 1, ExpectedLeft: syncer.Seconds(time.Second)}},
-			{Name: "sales_daily", State: "running", Lag: syncer.Seconds(7 * time.Second), Rows: 92,
+			{Name: "sales_daily", State: "running", Lag: syncer.Seconds(7 * time.Second),
 				Progress: &syncer.Progress{Walk: syncer.WalkDeep, Pages: 1, RequestsLeft: 10, ExpectedLeft: syncer.Seconds(20 * time.Second)}},
 		},
 	}}}
 	want(t, s, `A daemon has been running for 5m15s, since 2026-03-01 11:54:45 UTC.
+… Backfill under way, 1 s left.
 
-bistro  running  Bistro  3 of 120 requests in the last minute
-  stream        state     last walk  newest change (UTC)  rows written  note
-  api_keys      running   0s ago     -                    1
-  sales_orders  backfill  3h5m ago   2026-03-01 12:00:00  400           400 of 600 rows, 1 request left
-  sales_daily   running   7s ago     -                    92            deep run: 1 of 11 questions, 20s left
+bistro  backfill  Bistro  3 of 120 requests in the last minute
+  stream        state       last walk  newest change (UTC)  rows  note
+  api_keys      up to date  0s ago     -                    1
+  sales_orders  backfill    3h5m ago   2026-03-01 12:00:00  400   400 of 600 rows, 1 request left
+  sales_daily   up to date  7s ago     -                    -     deep run: 1 of 11 questions, 20s left
 `)
 	s.Sources[0].State, s.Sources[0].Detail, s.Sources[0].NextProbe = "unreachable", "no answer", now.Add(8*time.Second)
 	s.Sources[0].Streams = []syncer.StreamStatus{{Name: "sales_daily", State: "starting", Lag: -1, Progress: &syncer.Progress{}}}
 	want(t, s, `A daemon has been running for 5m15s, since 2026-03-01 11:54:45 UTC.
+! No answer.
 
-bistro  unreachable  Bistro  3 of 120 requests in the last minute
-  no answer (asked again in 8s)
-  stream       state     last walk     newest change (UTC)  rows written  note
-  sales_daily  starting  never walked  -                    0
+bistro  no answer  Bistro  3 of 120 requests in the last minute
+  No answer. It is asked again in 8s.
+  1 stream waits for it.
 `)
-	s.Sources[0].State, s.Sources[0].Detail, s.Sources[0].NextProbe = "running", "", time.Time{}
+	s.Sources[0].State, s.Sources[0].Detail, s.Sources[0].NextProbe = "stopped", "", time.Time{}
 	s.StartedAt = time.Time{}
-	s.Sources[0].Streams = []syncer.StreamStatus{{Name: "sales_orders", State: "stopped", Lag: syncer.Seconds(52 * time.Hour), Rows: 7, Detail: "backfill not finished"}}
+	s.Sources[0].Streams = []syncer.StreamStatus{{Name: "sales_orders", State: "stopped", Lag: syncer.Seconds(52 * time.Hour), Rows: new(uint64(7)), Detail: "backfill not finished"}}
 	want(t, s, `No daemon runs (larder run starts one); this is what the warehouse knows.
 
-bistro  running  Bistro  3 of 120 requests in the last minute
+bistro  no daemon  Bistro  3 of 120 requests in the last minute
   stream        state    last walk  newest change (UTC)  rows  note
   sales_orders  stopped  2d4h ago   -                    7     backfill not finished
+`)
+}
+
+func TestStatusSaysWhatIsWrongAndWhereToLook(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	s := syncer.Status{Now: now, StartedAt: now.Add(-time.Hour), Sources: []syncer.SourceStatus{{
+		Name: "bistro", State: "running", Proof: &syncer.ProofStatus{ProvenUntil: "2025-12-01", DriftDays: 90},
+		Streams: []syncer.StreamStatus{{Name: "products", State: "running", Quarantined: 3, Rows: new(uint64(12))}},
+	}}}
+	want(t, s, `A daemon has been running for 1h0m, since 2026-03-01 11:00:00 UTC.
+! 90 days differ from the service's totals.
+! 3 rows are in quarantine: not understood, and kept whole.
+
+bistro  90 days differ  proven until 2025-12-01
+  90 days differ from the service's totals. larder reconcile names the days and figures, larder reconcile --heal fetches them anew; the view reconciliation has them too.
+  3 rows are in quarantine: not understood, and kept whole. Look at them with: larder sql "SELECT stream, row_id, field, reason FROM quarantine". An entry closes by itself when the row can be understood.
+  stream    state            last walk  newest change (UTC)  rows  note
+  products  3 in quarantine  0s ago     -                    12
+`)
+	s.Sources[0].Proof.DriftDays, s.Sources[0].Streams[0].Quarantined = 0, 0
+	want(t, s, `A daemon has been running for 1h0m, since 2026-03-01 11:00:00 UTC.
+✓ Everything is up to date and proven.
+
+bistro  up to date  proven until 2025-12-01
+  stream    state       last walk  newest change (UTC)  rows  note
+  products  up to date  0s ago     -                    12
 `)
 }
 

@@ -15,13 +15,13 @@ import (
 // on the terminal.
 func busyStatus() syncer.Status {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	return syncer.Status{Now: now, StartedAt: now.Add(-5 * time.Hour), Problems: []string{"Rows wait for the warehouse, and nothing is lost: " + strings.Repeat("it does not answer ", 6)},
+	return syncer.Status{Now: now, StartedAt: now.Add(-5 * time.Hour), Away: true, Problems: []string{"Rows wait for the warehouse, and nothing is lost: " + strings.Repeat("it does not answer ", 6)},
 		Sources: []syncer.SourceStatus{{
 			Name: "bistro", State: syncer.StateUnauthorized, BusinessName: "Bistro\x1b[2J \u202eevil\u202c\n! Everything is lost", Detail: "GET /me: 401 unauthorized: go away\nnow",
 			Proof: &syncer.ProofStatus{ProvenUntil: "2026-02-20", DriftDays: 12}, Budget: syncer.BudgetStatus{KeyUsed: 3, KeyLimit: 120},
 			Streams: []syncer.StreamStatus{
-				{Name: "sales_products", State: syncer.StateUnauthorized, Lag: -1, Rows: 12345678, Watermark: now, LastError: "GET /sales/products: 500 internal: " + strings.Repeat("sorry ", 30)},
-				{Name: "sales_orders", State: "backfill", Lag: syncer.Seconds(3*time.Hour + 5*time.Minute), Watermark: now, Rows: 400,
+				{Name: "sales_products", State: syncer.StateUnauthorized, Lag: -1, Rows: new(uint64(12345678)), Watermark: now, LastError: "GET /sales/products: 500 internal: " + strings.Repeat("sorry ", 30)},
+				{Name: "sales_orders", State: "backfill", Lag: syncer.Seconds(3*time.Hour + 5*time.Minute), Watermark: now, Rows: new(uint64(400)),
 					Progress: &syncer.Progress{Pages: 2, Rows: 400, TotalRows: 600, RequestsLeft: 1, ExpectedLeft: syncer.Seconds(time.Second)}},
 			},
 		}}}
@@ -47,8 +47,8 @@ func TestStatusFitsTheTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, words := range []string{
-		"  stream          state         last walk     newest change (UTC)  rows written\n",
-		"  sales_orders    backfill      3h5m ago      2026-03-01 12:00:00  400\n    400 of 600 rows, 1 request left\n",
+		"  stream          state      last walk     newest change (UTC)  rows\n",
+		"  sales_orders    not asked  3h5m ago      2026-03-01 12:00:00  400\n    400 of 600 rows, 1 request left\n",
 	} {
 		if !strings.Contains(out.String(), words) {
 			t.Errorf("want %q in\n%s", words, out.String())

@@ -36,6 +36,7 @@ type daemon struct {
 	sources []syncer.Source // of current
 	syncer  *syncer.Syncer  // nil until the warehouse has been reached
 	problem string          // of the warehouse, in words; empty: none
+	held    *heldRows       // nil until the warehouse has been reached
 	ready   chan struct{}   // closed when syncer is there
 }
 
@@ -163,6 +164,9 @@ func (d *daemon) sync(ctx context.Context) error {
 	watch, stop := context.WithCancel(ctx)
 	var watching sync.WaitGroup
 	watching.Go(func() { d.watch(watch, sink) })
+	held := newHeldRows(sink, d.app.log)
+	watching.Go(func() { held.run(watch, y.Status) })
+	d.setHeld(held)
 	defer watching.Wait()
 	defer stop()
 	d.app.log.Info("mirroring", "sources", len(y.Status().Sources), "warehouse", d.app.cfg.Warehouse.DSN)
@@ -255,6 +259,12 @@ func (d *daemon) setProblem(text string) {
 	d.problem = text
 }
 
+func (d *daemon) setHeld(h *heldRows) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.held = h
+}
+
 func (d *daemon) problems() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -271,13 +281,16 @@ func (d *daemon) problems() []string {
 // status is the syncer's, or before there is one, that of sources that start.
 func (d *daemon) status() syncer.Status {
 	d.mu.Lock()
-	y, sources := d.syncer, d.sources
+	y, sources, problem, held := d.syncer, d.sources, d.problem, d.held
 	d.mu.Unlock()
 	s := syncer.Status{Now: time.Now(), StartedAt: d.started}
 	if y != nil {
 		s = y.Status()
+		held.fill(&s)
 	}
-	s.Problems = d.problems()
+	if problem != "" {
+		s.Away, s.Problems = true, []string{problem}
+	}
 	if refusal := d.reloader.refusal(); refusal != "" {
 		s.Problems = append(s.Problems, refusal)
 	}

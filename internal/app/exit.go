@@ -65,7 +65,7 @@ func is[E error](err error) bool {
 // Explain is what to print for an error; empty when the command has said all.
 func Explain(err error) string {
 	switch {
-	case err == nil, is[*CheckError](err):
+	case err == nil, is[*CheckError](err), is[*AttentionError](err):
 		return ""
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
@@ -201,6 +201,12 @@ func refused(state string) bool {
 type CheckError struct{ code int }
 
 func (e *CheckError) Error() string { return "a check failed" }
+
+// AttentionError tells that a status has something for a person to look at; it has
+// been printed.
+type AttentionError struct{ Concern syncer.Concern }
+
+func (e *AttentionError) Error() string { return e.Concern.Text }
 
 // remoteError is an error of the daemon that did a command's work.
 type remoteError struct {

@@ -75,7 +75,7 @@ func TestRemoteWarehouse(t *testing.T) {
 	w.sync(t)
 	w.equalsTruth(t)
 	s, err := w.app.Status(t.Context()) // from the views: nobody is at web.listen
-	if err != nil || !s.StartedAt.IsZero() || s.Sources[0].Streams[6].Rows == 0 {
+	if err != nil || !s.StartedAt.IsZero() || *s.Sources[0].Streams[6].Rows == 0 {
 		t.Errorf("stored status = %+v, %v", s, err)
 	}
 	var lines []string

@@ -26,6 +26,7 @@ func (a *App) storedStatus(ctx context.Context, l *lifecycle, w *way) (syncer.St
 	if err != nil {
 		return s, a.unreachable(err)
 	}
+	s.CountedAt = s.Now
 	for i := range a.cfg.Sources {
 		state, err := sink.State(ctx, a.cfg.Sources[i].Name)
 		if err != nil {
@@ -51,7 +52,7 @@ func storedProof(ctx context.Context, sink sinks.Sink, business, source string, 
 }
 
 func storedSource(now time.Time, name string, state sinks.State, counts []clickhouse.Count) syncer.SourceStatus {
-	src := syncer.SourceStatus{Name: name, BusinessID: state.Business, State: stateStopped}
+	src := syncer.SourceStatus{Name: name, BusinessID: state.Business, State: syncer.StateStopped}
 	if len(state.Checkpoints) == 0 {
 		src.Detail = "Never mirrored: larder sync or larder run begins."
 		return src
@@ -61,10 +62,10 @@ func storedSource(now time.Time, name string, state sinks.State, counts []clickh
 		return src
 	}
 	for _, def := range streams {
-		st := syncer.StreamStatus{Name: def.Stream, State: stateStopped, Lag: -1, Quarantined: len(state.Quarantined[def.Stream])}
+		st := syncer.StreamStatus{Name: def.Stream, State: syncer.StateStopped, Lag: -1, Rows: new(uint64), Quarantined: len(state.Quarantined[def.Stream])}
 		for _, c := range counts {
 			if c.Stream == def.Stream && c.Business == state.Business {
-				st.Rows = c.Rows
+				*st.Rows = c.Rows
 			}
 		}
 		for _, known := range state.Statuses {
@@ -77,7 +78,7 @@ func storedSource(now time.Time, name string, state sinks.State, counts []clickh
 			addCheckpoint(&st, &own[i])
 		}
 		// Rows without a checkpoint are those of a first step that was cut off.
-		if st.State == stateStopped && (!filled(own) || len(own) == 0 && st.Rows > 0) {
+		if st.State == syncer.StateStopped && (!filled(own) || len(own) == 0 && *st.Rows > 0) {
 			st.Detail = "backfill not finished"
 		}
 		if !st.LastSuccess.IsZero() {
@@ -121,9 +122,6 @@ func filled(checkpoints []sinks.Checkpoint) bool {
 	}
 	return true
 }
-
-// stateStopped is the state of a source that no daemon serves.
-const stateStopped = "stopped"
 
 // served tells the states that only a daemon can keep a stream in.
 func served(state string) bool {

@@ -27,7 +27,7 @@ func TestStoredStatusTellsABackfillThatWasCutOff(t *testing.T) {
 	counts := []clickhouse.Count{{Business: "b", Stream: "sales_products", Rows: 3}}
 	unfinished := map[string]bool{"products": true, "ingredients": true, "sales_orders": true, "sales_daily": true, "sales_products": true}
 	for _, st := range storedSource(now, "bistro", state, counts).Streams {
-		if got := st.Detail == "backfill not finished"; got != unfinished[st.Name] || st.State != stateStopped {
+		if got := st.Detail == "backfill not finished"; got != unfinished[st.Name] || st.State != syncer.StateStopped {
 			t.Errorf("%s: %s, %q", st.Name, st.State, st.Detail)
 		}
 		if st.Name == "ingredients" && st.Lag != syncer.Seconds(time.Minute) {

@@ -71,7 +71,7 @@ func ordersDone(ctx context.Context, d *daemon) (bool, error) {
 				if stream.LastError != "" {
 					return false, fmt.Errorf("sales_orders: %s", stream.LastError)
 				}
-				return stream.State == "running" && stream.Progress == nil && stream.Rows > 0, nil
+				return stream.State == "running" && stream.Progress == nil && stream.Written > 0, nil
 			}
 		}
 	}

@@ -23,6 +23,13 @@ func TestPageInBrowser(t *testing.T) {
 	browser := open(t)
 	pictures := map[string]*picture{"few": small(), "thousand": thousand(), "down": small()}
 	pictures["down"].problems = []string{"The warehouse clickhouse://larder@db:9000/larder does not answer: connection refused. Rows wait; nothing is lost."}
+	pictures["down"].status.Away = true
+	pictures["drift"] = &picture{status: syncer.Status{Now: noon, StartedAt: noon.Add(-3 * time.Hour), CountedAt: noon, Sources: []syncer.SourceStatus{drifting()}}}
+	pictures["refused"] = &picture{status: syncer.Status{Now: noon, StartedAt: noon.Add(-3 * time.Hour), Sources: []syncer.SourceStatus{refused()}}}
+	headlines := map[string]string{
+		"few": "The key of 1 of 5 sources is refused", "thousand": "The keys of 11 of 1,000 sources are refused", "down": "of 5 sources is refused",
+		"drift": "90 days differ from the service's totals", "refused": "key refused",
+	}
 	for _, size := range []struct {
 		name          string
 		width, height int64
@@ -39,7 +46,7 @@ func TestPageInBrowser(t *testing.T) {
 					t.Errorf("sticks out of its card: %s", out)
 				}
 				b.screenshot(t, size.name+"-"+kind)
-				if body := b.text(t); !strings.Contains(body, "attention") {
+				if body := b.text(t); !strings.Contains(body, headlines[kind]) {
 					t.Errorf("the headline does not show:\n%.400s", body)
 				}
 				b.wantQuiet(t)
@@ -79,7 +86,7 @@ func TestADeepRunInBrowser(t *testing.T) {
 	b := newTab(t, open(t), 390, 844, "light")
 	b.do(t, chromedp.Navigate(serve(t, p.options())+"/"), chromedp.WaitVisible("h1"))
 	bar := `document.querySelector("[data-key=stream-bodega-sales_daily-note] progress").value`
-	for _, text := range []string{"Everything is up to date.", "deep run: 4 of 12 questions · 16 s left", "deep run: 2 days differ, asked again in 2 min", "9 questions to go"} {
+	for _, text := range []string{"Everything is up to date and proven.", "deep run: 4 of 12 questions · 16 s left", "deep run: 2 days differ, asked again in 2 min", "9 questions to go"} {
 		if body := b.text(t); !strings.Contains(body, text) {
 			t.Errorf("the page does not show %q:\n%s", text, body)
 		}
@@ -98,6 +105,34 @@ func TestADeepRunInBrowser(t *testing.T) {
 	b.waitFor(t, `document.body.innerText.includes("deep run: 9 of 12 questions · 6 s left") && `+bar+` === 75`)
 	p.change(func(s *syncer.Status) { s.Sources[0] = healthy("bodega", "Bodega Veche") })
 	b.waitFor(t, `!document.body.innerText.includes("deep run") && !document.body.innerText.includes("questions to go")`)
+	b.wantQuiet(t)
+}
+
+// green are the lights that say that all is well.
+const green = `[...document.querySelectorAll(".badge.good, h1.good")].map(e => e.innerText).join("; ")`
+
+func TestTheLightFollowsProofAndQuarantineInBrowser(t *testing.T) {
+	p := &picture{status: syncer.Status{Now: noon, StartedAt: noon.Add(-3 * time.Hour), CountedAt: noon, Sources: []syncer.SourceStatus{healthy("dorobanti", "Cafe Dorobanți")}}}
+	b := newTab(t, open(t), 1280, 900, "light")
+	b.do(t, chromedp.Navigate(serve(t, p.options())+"/"), chromedp.WaitVisible("h1"))
+	if lit := evaluate[string](t, b, green); lit != "Everything is up to date and proven.; up to date" {
+		t.Errorf("all is well, and green is: %s", lit)
+	}
+	p.change(func(s *syncer.Status) { s.Sources[0] = drifting() })
+	b.waitFor(t, `document.querySelector("h1").innerText === "90 days differ from the service's totals."`)
+	if lit := evaluate[string](t, b, green); lit != "" {
+		t.Errorf("90 days differ, and green is: %s", lit)
+	}
+	for _, text := range []string{"12 rows are in quarantine", "larder reconcile --heal", "FROM quarantine", "ROWS HELD", "12 in quarantine"} {
+		if body := b.text(t); !strings.Contains(strings.ToLower(body), strings.ToLower(text)) {
+			t.Errorf("the page does not show %q:\n%s", text, body)
+		}
+	}
+	p.change(func(s *syncer.Status) { s.Sources[0] = refused() })
+	b.waitFor(t, `document.body.innerText.includes("5 streams wait for it.")`)
+	if rows := evaluate[int](t, b, `document.querySelectorAll("tbody tr").length`); rows != 0 || strings.Contains(b.text(t), "starting") {
+		t.Errorf("a refused key has %d rows:\n%s", rows, b.text(t))
+	}
 	b.wantQuiet(t)
 }
 

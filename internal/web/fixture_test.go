@@ -59,7 +59,7 @@ func serve(t *testing.T, o Options) string {
 
 func running(name string, rows uint64) syncer.StreamStatus {
 	return syncer.StreamStatus{
-		Name: name, State: syncer.StateRunning, Rows: rows, Lag: syncer.Seconds(12 * time.Second),
+		Name: name, State: syncer.StateRunning, Rows: new(rows), Written: rows / 2, Lag: syncer.Seconds(12 * time.Second),
 		LastSuccess: noon.Add(-12 * time.Second), Watermark: noon.Add(-4 * time.Minute),
 	}
 }
@@ -68,6 +68,7 @@ func healthy(name, business string) syncer.SourceStatus {
 	return syncer.SourceStatus{
 		Name: name, BusinessID: "biz-" + name, BusinessName: business, KeyMode: "live",
 		State: syncer.StateRunning, Since: noon.Add(-time.Hour), Requests: 5120,
+		Proof:  &syncer.ProofStatus{ProvenUntil: "2026-03-13"},
 		Budget: syncer.BudgetStatus{KeyUsed: 14, KeyLimit: 120, HeavyUsed: 2, HeavyLimit: 30, BusinessUsed: 14, BusinessLimit: 600},
 		Streams: []syncer.StreamStatus{
 			running("api_keys", 1), running("locations", 2), running("allergens", 14), running("categories", 22),
@@ -80,6 +81,7 @@ func healthy(name, business string) syncer.SourceStatus {
 func backfilling() syncer.SourceStatus {
 	s := healthy("trattoria", "Trattoria Cișmigiu")
 	s.Budget.KeyUsed, s.Budget.BusinessUsed = 118, 118
+	s.Proof = nil
 	o := &s.Streams[6]
 	o.State, o.LastSuccess, o.Lag = syncer.StateBackfill, time.Time{}, -1
 	o.Progress = &syncer.Progress{
@@ -101,8 +103,22 @@ func deep() syncer.SourceStatus {
 func refused() syncer.SourceStatus {
 	return syncer.SourceStatus{
 		Name: "corner", State: syncer.StateUnauthorized, Since: noon.Add(-20 * time.Minute), NextProbe: noon.Add(3 * time.Minute),
-		Detail: "The service answers 401: the key is wrong or was deleted. Put a new one into /run/secrets/corner.",
+		Detail:  "The service answers 401: the key is wrong or was deleted. Put a new one into /run/secrets/corner.",
+		Streams: []syncer.StreamStatus{starting("api_keys"), starting("locations"), starting("products"), starting("sales_orders"), starting("sales_daily")},
 	}
+}
+
+func starting(name string) syncer.StreamStatus {
+	return syncer.StreamStatus{Name: name, State: syncer.StateStarting, Lag: -1, Progress: &syncer.Progress{}}
+}
+
+// drifting is a restaurant of which days differ and rows are in quarantine, and which
+// is as fresh as can be.
+func drifting() syncer.SourceStatus {
+	s := healthy("dorobanti", "Cafe Dorobanți")
+	s.Proof = &syncer.ProofStatus{ProvenUntil: "2025-12-13", DriftDays: 90}
+	s.Streams[4].Quarantined = 12
+	return s
 }
 
 func partly() syncer.SourceStatus {
@@ -118,7 +134,7 @@ func partly() syncer.SourceStatus {
 
 func small() *picture {
 	return &picture{status: syncer.Status{
-		Now: noon, StartedAt: noon.Add(-3 * time.Hour),
+		Now: noon, StartedAt: noon.Add(-3 * time.Hour), CountedAt: noon.Add(-20 * time.Second),
 		Sources: []syncer.SourceStatus{healthy("ancora", "Ancora Veche"), backfilling(), refused(), partly(), deep()},
 	}}
 }

@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
@@ -116,9 +117,13 @@ func (h *handler) health(w http.ResponseWriter, _ *http.Request) { h.write(w, []
 // ready says what is not ready to those who may see the page, and only whether
 // to everyone else: it names sources.
 func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
-	missing := notReady(h.Status(), h.Problems())
+	status := h.Status()
+	missing := notReady(status, h.Problems())
 	if len(missing) == 0 {
 		h.write(w, []byte("ready\n"))
+		if h.allowed(r) {
+			h.write(w, []byte(attention(&status)))
+		}
 		return
 	}
 	w.WriteHeader(http.StatusServiceUnavailable)
@@ -129,6 +134,17 @@ func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
 	for _, m := range missing {
 		h.write(w, []byte("- "+visible.Text(m)+"\n"))
 	}
+}
+
+// attention says what a person should look at: it serves, and is ready, all the same.
+func attention(s *syncer.Status) string {
+	var b strings.Builder
+	for _, c := range s.Concerns() {
+		if c.Tone() == syncer.ToneTrouble {
+			fmt.Fprintf(&b, "! %s\n", c.Text)
+		}
+	}
+	return b.String()
 }
 
 func notReady(s syncer.Status, problems []string) []string {

@@ -99,6 +99,25 @@ func TestReadyz(t *testing.T) {
 	}
 }
 
+func TestReadyzSaysWhatNeedsAttention(t *testing.T) {
+	p := small()
+	p.change(func(s *syncer.Status) { s.Sources = []syncer.SourceStatus{drifting()} })
+	o := p.options()
+	o.User, o.Password = "me", config.NewSecret("hunter2")
+	base := serve(t, o)
+	const want = "ready\n! 90 days differ from the service's totals.\n! 12 rows are in quarantine: not understood, and kept whole.\n"
+	if code, _, body := get(t, base+"/readyz", "me", "hunter2"); code != http.StatusOK || body != want {
+		t.Errorf("readyz = %d, %q: it serves, and does not pass for well", code, body)
+	}
+	if code, _, body := get(t, base+"/readyz"); code != http.StatusOK || body != "ready\n" {
+		t.Errorf("readyz without the password = %d, %q", code, body)
+	}
+	p.change(func(s *syncer.Status) { s.Sources = []syncer.SourceStatus{healthy("ancora", "Ancora Veche")} })
+	if _, _, body := get(t, base+"/readyz", "me", "hunter2"); body != "ready\n" {
+		t.Errorf("readyz = %q", body)
+	}
+}
+
 func TestPassword(t *testing.T) {
 	p := small()
 	o := p.options()

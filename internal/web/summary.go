@@ -4,54 +4,102 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/syncer"
 )
 
-// summarise writes the headline, the figures below it, and the filters.
-func (p *view) summarise(sources []syncer.SourceStatus) {
-	tones := map[string]int{}
-	var rows, requests, limited uint64
-	var backfill, deep forecast
-	var lag time.Duration
-	used, limit := 0, 0
-	quarantined := 0
-	for i := range sources {
-		s := &sources[i]
-		tones[toneOf(s)]++
-		requests += s.Requests
-		limited += s.RateLimited
-		used += s.Budget.KeyUsed
-		limit += s.Budget.KeyLimit
-		for j := range s.Streams {
-			st := &s.Streams[j]
-			rows += st.Rows
-			quarantined += st.Quarantined
-			if st.State == syncer.StateRunning {
-				lag = max(lag, st.Lag.Duration())
-			}
-			switch p := st.Progress; {
-			case p == nil:
-			case p.Deep():
-				deep.add(p)
-			default:
-				backfill.add(p)
-			}
+// headline says how well all of it is, the worst first.
+func (p *view) headline(s *syncer.Status) {
+	all := s.Concerns()
+	p.Headline, p.Tone = all[0].Text, all[0].Tone()
+	if len(s.Sources) == 1 && len(p.Headline) > longHeadline {
+		p.Headline = all[0].Label // the source's card has the sentence
+	}
+	for _, c := range all[1:] {
+		if c.Kind != syncer.HealthStarting && c.Kind != syncer.HealthBackfill {
+			p.Also = append(p.Also, matter{Text: c.Text, Tone: c.Tone()})
 		}
 	}
-	p.headline(len(sources), tones, backfill.wait)
+	p.Title = map[syncer.Tone]string{syncer.ToneTrouble: "! ", syncer.ToneBusy: "… "}[p.Tone] + "Larder"
+}
+
+// longHeadline is where a sentence is too long to be read as one.
+const longHeadline = 80
+
+// figures are added up over the sources.
+type figures struct {
+	rows                     uint64
+	counted                  bool // some rows are
+	requests, limited        uint64
+	quarantined, used, limit int
+	lag                      time.Duration
+	walked                   bool
+	backfill, deep           forecast
+	tones                    map[syncer.Tone]int
+}
+
+// summarise writes the figures below the headline, and the filters.
+func (p *view) summarise(s *syncer.Status, sources []judged) {
+	f := figures{tones: map[syncer.Tone]int{}}
+	counted := map[string]bool{} // rows are those of a restaurant, which may have several sources
+	for _, src := range sources {
+		f.add(src, src.BusinessID == "" || !counted[src.BusinessID])
+		counted[src.BusinessID] = true
+	}
 	p.Facts = []fact{
-		{"Rows written", count(rows), "since the start, " + p.Uptime + " ago"},
-		{"Requests", count(requests), limitNote(used, limit, limited)},
-		{"Slowest stream", slowest(lag, tones), "since its last good walk"},
-		{"Quarantine", count(quarantined), "rows not understood, kept"},
+		f.held(s),
+		{"Requests", phrase.Count(f.requests), limitNote(f.used, f.limit, f.limited)},
+		f.slowest(),
+		{"Quarantine", phrase.Count(f.quarantined), "rows not understood, kept"},
 	}
-	if backfill.left > 0 {
-		p.Facts[2] = backfill.fact("Backfill", "request")
+	if f.backfill.left > 0 {
+		p.Facts[2] = f.backfill.fact("Backfill", "request")
 	}
-	if deep.left > 0 {
-		p.Facts = append(p.Facts, deep.fact("Deep run", "question"))
+	if f.deep.left > 0 {
+		p.Facts = append(p.Facts, f.deep.fact("Deep run", "question"))
 	}
-	p.filters(len(sources), tones)
+	p.filters(len(s.Sources), f.tones)
+}
+
+func (f *figures) add(s judged, rows bool) {
+	f.tones[s.worst.Tone()]++
+	f.requests += s.Requests
+	f.limited += s.RateLimited
+	f.used += s.Budget.KeyUsed
+	f.limit += s.Budget.KeyLimit
+	for i := range s.Streams {
+		st := &s.Streams[i]
+		if st.Rows != nil && rows {
+			f.rows += *st.Rows
+			f.counted = true
+		}
+		f.quarantined += st.Quarantined
+		if st.State != syncer.StateOff && st.State != syncer.StateWaiting && st.Lag >= 0 {
+			f.lag, f.walked = max(f.lag, st.Lag.Duration()), true
+		}
+		switch p := st.Progress; {
+		case p == nil:
+		case p.Deep():
+			f.deep.add(p)
+		default:
+			f.backfill.add(p)
+		}
+	}
+}
+
+// held are the rows in the warehouse.
+func (f *figures) held(s *syncer.Status) fact {
+	if !f.counted {
+		return fact{"Rows held", "–", "not counted yet"}
+	}
+	return fact{"Rows held", phrase.Count(f.rows), "counted " + ago(s.Now, s.CountedAt)}
+}
+
+func (f *figures) slowest() fact {
+	if !f.walked {
+		return fact{"Slowest stream", "–", "since its last good walk"}
+	}
+	return fact{"Slowest stream", phrase.Span(f.lag), "since its last good walk"}
 }
 
 // forecast sums up walks under way.
@@ -66,64 +114,29 @@ func (f *forecast) add(p *syncer.Progress) {
 }
 
 func (f forecast) fact(label, noun string) fact {
-	return fact{label, span(f.wait) + " left", plural(f.left, noun) + " to go"}
-}
-
-func (p *view) headline(n int, tones map[string]int, wait time.Duration) {
-	trouble, busy := tones[toneTrouble], tones[toneBusy]
-	switch {
-	case len(p.Problems) > 0:
-		p.Headline, p.Tone = "Larder needs attention.", toneTrouble
-	case n == 0:
-		p.Headline, p.Tone = "No sources are configured.", toneQuiet
-	case trouble > 0 && n == 1:
-		p.Headline, p.Tone = "The source needs attention.", toneTrouble
-	case trouble > 0:
-		p.Headline, p.Tone = fmt.Sprintf("%s of %s %s attention.", count(trouble), plural(n, "source"), needs(trouble)), toneTrouble
-	case busy > 0 && wait > 0:
-		p.Headline, p.Tone = "Backfill under way, "+span(wait)+" left.", toneBusy
-	case busy > 0:
-		p.Headline, p.Tone = "Getting under way.", toneBusy
-	default:
-		p.Headline, p.Tone = "Everything is up to date.", toneGood
-	}
-	p.Title = map[string]string{toneTrouble: "! ", toneBusy: "… "}[p.Tone] + "Larder"
-}
-
-func needs(n int) string {
-	if n == 1 {
-		return "needs"
-	}
-	return "need"
+	return fact{label, phrase.Span(f.wait) + " left", phrase.Plural(f.left, noun) + " to go"}
 }
 
 func limitNote(used, limit int, limited uint64) string {
 	note := "no key has answered yet"
 	if limit > 0 {
-		note = fmt.Sprintf("%s of %s in the last minute", count(used), count(limit))
+		note = fmt.Sprintf("%s of %s in the last minute", phrase.Count(used), phrase.Count(limit))
 	}
 	if limited > 0 {
-		note += ", " + count(limited) + " × 429"
+		note += ", " + phrase.Count(limited) + " × 429"
 	}
 	return note
 }
 
-func slowest(lag time.Duration, tones map[string]int) string {
-	if lag == 0 && tones[toneGood] == 0 {
-		return "–"
-	}
-	return span(lag)
-}
-
-func (p *view) filters(n int, tones map[string]int) {
-	add := func(tone, label string, n int) {
+func (p *view) filters(n int, tones map[syncer.Tone]int) {
+	add := func(tone syncer.Tone, label string, n int) {
 		if n > 0 || tone == p.Show && tone != "" {
-			p.Filters = append(p.Filters, filter{Label: label + " " + count(n), URL: address(p.Query, tone, false), Tone: tone, Current: tone == p.Show})
+			p.Filters = append(p.Filters, filter{Label: label + " " + phrase.Count(n), URL: address(p.Query, tone, false), Tone: tone, Current: tone == p.Show})
 		}
 	}
 	add("", "all", n)
-	add(toneTrouble, "need attention", tones[toneTrouble])
-	add(toneBusy, "busy", tones[toneBusy])
-	add(toneGood, "up to date", tones[toneGood])
-	add(toneQuiet, "off", tones[toneQuiet])
+	add(syncer.ToneTrouble, "need attention", tones[syncer.ToneTrouble])
+	add(syncer.ToneBusy, "on the way", tones[syncer.ToneBusy])
+	add(syncer.ToneGood, "up to date", tones[syncer.ToneGood])
+	add(syncer.ToneQuiet, "waiting", tones[syncer.ToneQuiet])
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -21,26 +22,27 @@ const (
 
 // asked is what the address asks for.
 type asked struct {
-	query  string // part of a name
-	tone   string // only sources of this tone
-	source string // only this one, whole
+	query  string      // part of a name
+	tone   syncer.Tone // only sources of this tone
+	source string      // only this one, whole
 	all    bool
 }
 
 func askedFor(r *http.Request) asked {
 	q := r.URL.Query()
-	return asked{query: q.Get("q"), tone: q.Get("show"), source: q.Get("source"), all: q.Get("all") == "1"}
+	return asked{query: q.Get("q"), tone: syncer.Tone(q.Get("show")), source: q.Get("source"), all: q.Get("all") == "1"}
 }
 
 type view struct {
 	Title    string
 	Headline string
-	Tone     string
+	Tone     syncer.Tone
+	Also     []matter // what else is the matter
 	Problems []string
 	Facts    []fact
 	Filters  []filter
 	Query    string
-	Show     string
+	Show     syncer.Tone
 	Search   bool // there are enough sources to search
 	One      bool // one source was asked for
 	Cards    []card
@@ -55,9 +57,16 @@ type view struct {
 
 type fact struct{ Label, Value, Note string }
 
+// matter is one sentence of what is wrong, in the tone it wants.
+type matter struct {
+	Text, Advice string
+	Tone         syncer.Tone
+}
+
 type filter struct {
-	Label, URL, Tone string
-	Current          bool
+	Label, URL string
+	Tone       syncer.Tone
+	Current    bool
 }
 
 // moment is an instant in words, with the exact one for who hovers.
@@ -72,33 +81,48 @@ func at(now, t time.Time) moment {
 }
 
 func newView(s syncer.Status, about About, a asked) view {
-	sources := slices.Clone(s.Sources)
-	slices.SortStableFunc(sources, func(x, y syncer.SourceStatus) int {
-		return cmp.Or(cmp.Compare(rank(&x), rank(&y)), strings.Compare(x.Name, y.Name))
-	})
+	sources := judge(s.Sources)
 	p := view{
 		Problems: s.Problems, About: about, Query: a.query, Show: a.tone,
 		Search: len(sources) > cardsShown, One: a.source != "",
 		Now:    moment{Text: s.Now.UTC().Format("15:04:05 UTC"), Exact: exactly(s.Now), Machine: s.Now.UTC().Format(time.RFC3339)},
-		Uptime: span(s.Now.Sub(s.StartedAt)),
+		Uptime: phrase.Span(s.Now.Sub(s.StartedAt)),
 	}
-	p.summarise(sources)
+	p.headline(&s)
+	p.summarise(&s, sources)
 	p.fill(s.Now, sources, a)
 	return p
 }
 
-// fill chooses which sources are cards and which are lines.
-func (p *view) fill(now time.Time, sources []syncer.SourceStatus, a asked) {
-	few := len(sources) <= cardsShown
+// judged is a source with the worst that is the matter with it.
+type judged struct {
+	*syncer.SourceStatus
+	worst syncer.Concern
+}
+
+// judge puts sources in order, the worst first.
+func judge(sources []syncer.SourceStatus) []judged {
+	all := make([]judged, len(sources))
 	for i := range sources {
-		src := &sources[i]
+		all[i] = judged{&sources[i], sources[i].Health()}
+	}
+	slices.SortStableFunc(all, func(x, y judged) int {
+		return cmp.Or(x.worst.Compare(y.worst), strings.Compare(x.Name, y.Name))
+	})
+	return all
+}
+
+// fill chooses which sources are cards and which are lines.
+func (p *view) fill(now time.Time, sources []judged, a asked) {
+	few := len(sources) <= cardsShown
+	for _, src := range sources {
 		if !a.matches(src) {
 			continue
 		}
-		whole := few || a.source != "" || toneOf(src) == toneTrouble && len(p.Cards) < cardsShown
+		whole := few || a.source != "" || src.worst.Tone() == syncer.ToneTrouble && len(p.Cards) < cardsShown
 		switch {
 		case whole:
-			p.Cards = append(p.Cards, newCard(now, src))
+			p.Cards = append(p.Cards, newCard(now, src.SourceStatus))
 		case len(p.Lines) < linesShown || a.all:
 			p.Lines = append(p.Lines, newLine(now, src))
 		default:
@@ -114,24 +138,24 @@ func (p *view) fill(now time.Time, sources []syncer.SourceStatus, a asked) {
 	}
 }
 
-func (a asked) matches(s *syncer.SourceStatus) bool {
+func (a asked) matches(s judged) bool {
 	if a.source != "" {
 		return s.Name == a.source
 	}
-	if a.tone != "" && toneOf(s) != a.tone {
+	if a.tone != "" && s.worst.Tone() != a.tone {
 		return false
 	}
 	q := strings.ToLower(strings.TrimSpace(a.query))
 	return q == "" || strings.Contains(strings.ToLower(s.Name), q) || strings.Contains(strings.ToLower(s.BusinessName), q)
 }
 
-func address(query, tone string, all bool) string {
+func address(query string, tone syncer.Tone, all bool) string {
 	v := url.Values{}
 	if query != "" {
 		v.Set("q", query)
 	}
 	if tone != "" {
-		v.Set("show", tone)
+		v.Set("show", string(tone))
 	}
 	if all {
 		v.Set("all", "1")
@@ -140,29 +164,4 @@ func address(query, tone string, all bool) string {
 		return "/"
 	}
 	return "/?" + v.Encode()
-}
-
-// toneOf is the source's tone, or that of its worst stream.
-func toneOf(s *syncer.SourceStatus) string {
-	own := wordsOf(s.State).tone
-	if own == toneTrouble {
-		return own
-	}
-	busy := own == toneBusy
-	for i := range s.Streams {
-		switch wordsOf(s.Streams[i].State).tone {
-		case toneTrouble:
-			return toneTrouble
-		case toneBusy:
-			busy = true
-		}
-	}
-	if busy {
-		return toneBusy
-	}
-	return own
-}
-
-func rank(s *syncer.SourceStatus) int {
-	return slices.Index([]string{toneTrouble, toneBusy, toneGood, toneQuiet}, toneOf(s))
 }

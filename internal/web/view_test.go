@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -18,7 +19,7 @@ func TestFormats(t *testing.T) {
 		31*time.Hour + 45*time.Minute: "31 h",
 		72 * time.Hour:                "3 days",
 	} {
-		if got := span(d); got != want {
+		if got := phrase.Span(d); got != want {
 			t.Errorf("span(%s) = %q, want %q", d, got, want)
 		}
 	}
@@ -30,7 +31,7 @@ func TestFormats(t *testing.T) {
 		}
 	}
 	for n, want := range map[uint64]string{0: "0", 999: "999", 1430: "1,430", 1234567: "1,234,567"} {
-		if got := count(n); got != want {
+		if got := phrase.Count(n); got != want {
 			t.Errorf("count(%d) = %q, want %q", n, got, want)
 		}
 	}
@@ -45,35 +46,21 @@ func TestHeadline(t *testing.T) {
 		want     string
 	}{
 		{"nothing", one(), nil, "No sources are configured."},
-		{"good", one(healthy("a", "A"), healthy("b", "B")), nil, "Everything is up to date."},
-		{"backfill", one(healthy("a", "A"), backfilling()), nil, "Backfill under way, 12 min left."},
-		{"deep run", one(healthy("a", "A"), deep()), nil, "Everything is up to date."},
-		{"starting", one(syncer.SourceStatus{Name: "a", State: syncer.StateStarting}), nil, "Getting under way."},
-		{"one refused", one(refused()), nil, "The source needs attention."},
-		{"one of two", one(refused(), healthy("a", "A")), nil, "1 of 2 sources needs attention."},
-		{"two of three", one(refused(), partly(), healthy("a", "A")), nil, "2 of 3 sources need attention."},
-		{"warehouse", one(healthy("a", "A")), []string{"warehouse down"}, "Larder needs attention."},
+		{"good", one(healthy("a", "A"), healthy("b", "B")), nil, "Everything is up to date and proven."},
+		{"backfill", one(backfilling()), nil, "Backfill under way, 12 min left."},
+		{"backfill of one", one(healthy("a", "A"), backfilling()), nil, "Backfill of 1 of 2 sources under way, 12 min left."},
+		{"deep run", one(healthy("a", "A"), deep()), nil, "Everything is up to date and proven."},
+		{"starting", one(syncer.SourceStatus{Name: "a", State: syncer.StateStarting}), nil, "Waiting for the first answer."},
+		{"drift", one(drifting()), nil, "90 days differ from the service's totals."},
+		{"one refused", one(refused()), nil, "key refused"},
+		{"one of two", one(refused(), healthy("a", "A")), nil, "The key of 1 of 2 sources is refused, or may not read all."},
+		{"warehouse", one(healthy("a", "A")), []string{"warehouse down"}, "The warehouse takes no rows."},
 	}
 	for _, tt := range tests {
-		tt.status.Problems = tt.problems
+		tt.status.Problems, tt.status.Away = tt.problems, tt.problems != nil
 		if got := newView(tt.status, About{}, asked{}).Headline; got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
-	}
-}
-
-func TestEveryStateHasWords(t *testing.T) {
-	for _, state := range []string{
-		syncer.StateStarting, syncer.StateRunning, syncer.StateBackfill, syncer.StateOff, syncer.StateWaiting, syncer.StateUnauthorized, syncer.StateKeyDisabled,
-		syncer.StateAPIDisabled, syncer.StateForbidden, syncer.StateUnreachable, syncer.StateFailing,
-	} {
-		w, ok := words[state]
-		if !ok || w.label == "" || (w.tone == toneTrouble && w.advice == "") {
-			t.Errorf("state %s has no words, or no advice: %+v", state, w)
-		}
-	}
-	if w := wordsOf("some_new_state"); w.label != "some new state" {
-		t.Errorf("unknown state = %+v", w)
 	}
 }
 
@@ -83,14 +70,14 @@ func TestTroubleComesFirst(t *testing.T) {
 	for _, c := range p.Cards {
 		names = append(names, c.Name)
 	}
-	if got := strings.Join(names, " "); got != "bistro corner trattoria ancora bodega" {
+	if got := strings.Join(names, " "); got != "corner bistro trattoria ancora bodega" {
 		t.Errorf("order = %s", got)
 	}
-	bistro := p.Cards[0]
-	if bistro.State.Label != "1 stream in trouble" || bistro.State.Tone != toneTrouble {
-		t.Errorf("bistro = %+v: a stream in trouble must show at its source", bistro.State)
+	bistro := p.Cards[1]
+	if bistro.State.Label != "3 rows in quarantine" || bistro.State.Tone != syncer.ToneTrouble || len(bistro.Matters) != 2 || bistro.Matters[1].Text != "The stream products is behind." {
+		t.Errorf("bistro = %+v, %+v: what is wrong with a stream must show at its source", bistro.State, bistro.Matters)
 	}
-	corner := p.Cards[1]
+	corner := p.Cards[0]
 	if corner.Since != "for 20 min" || corner.NextProbe != "asked again in 3 min" {
 		t.Errorf("corner = %q, %q", corner.Since, corner.NextProbe)
 	}
@@ -100,21 +87,52 @@ func TestTroubleComesFirst(t *testing.T) {
 	}
 }
 
-func TestStreamsWaitForASourceInTroubleInSilence(t *testing.T) {
-	s := syncer.SourceStatus{Name: "far", State: syncer.StateUnreachable, Detail: "no answer", Streams: []syncer.StreamStatus{
-		{Name: "sales_daily", State: syncer.StateStarting, Lag: -1, Progress: &syncer.Progress{}},
-		{Name: "products", State: syncer.StateOff},
-	}}
+func TestARefusedKeyIsOneSentence(t *testing.T) {
+	s := refused()
 	c := newCard(noon, &s)
-	if waits := c.Streams[0]; waits.Detail != "" || waits.Progress != nil {
-		t.Errorf("sales_daily = %+v: the source says why", waits)
+	if len(c.Streams) != 0 || c.Unasked != "5 streams wait for it." || len(c.Matters) != 1 || c.Matters[0].Text != s.Detail {
+		t.Errorf("%+v, %q, %+v", c.Streams, c.Unasked, c.Matters)
 	}
-	if c.Streams[1].Detail == "" {
-		t.Error("products does not say why it is off")
+	s.Streams[3].Rows = new(uint64(48211))
+	if c := newCard(noon, &s); c.Unasked != "5 streams wait for it. The 48,211 rows mirrored before stay as they are." {
+		t.Errorf("%q", c.Unasked)
 	}
-	s.State, s.Detail = syncer.StateStarting, ""
-	if c := newCard(noon, &s); c.Streams[0].Detail == "" {
-		t.Error("without trouble, sales_daily does not say what it waits for")
+	s = healthy("ancora", "Ancora Veche") // refused later on: what is held, and since when nothing came, is worth the rows
+	s.State = syncer.StateUnauthorized
+	c = newCard(noon, &s)
+	if len(c.Streams) != 9 || c.Unasked != "" || c.Streams[6].State != (badge{"not asked", syncer.ToneQuiet}) {
+		t.Errorf("%q, %+v", c.Unasked, c.Streams)
+	}
+}
+
+func TestNothingIsGreenOverDriftAndQuarantine(t *testing.T) {
+	s := syncer.Status{Now: noon, Sources: []syncer.SourceStatus{drifting()}}
+	p := newView(s, About{}, asked{})
+	c := p.Cards[0]
+	if p.Tone != syncer.ToneTrouble || c.State != (badge{"90 days differ", syncer.ToneTrouble}) || p.Title != "! Larder" ||
+		c.Streams[6].State.Tone != syncer.ToneTrouble || c.Streams[4].State != (badge{"12 in quarantine", syncer.ToneTrouble}) {
+		t.Errorf("%s %s, %+v, %+v", p.Headline, p.Tone, c.State, c.Streams)
+	}
+	if len(p.Also) != 1 || p.Also[0].Text != "12 rows are in quarantine: not understood, and kept whole." || len(c.Matters) != 2 || c.Matters[0].Advice == "" {
+		t.Errorf("%+v, %+v", p.Also, c.Matters)
+	}
+	s.Sources = append(s.Sources, healthy("ancora", "Ancora Veche"))
+	if l := newLine(noon, judge(s.Sources)[0]); l.State.Label != "90 days differ" || l.Text != "90 days differ from the service's totals." {
+		t.Errorf("%+v", l)
+	}
+}
+
+func TestRowsHeldAreThoseOfTheWarehouse(t *testing.T) {
+	a, b := healthy("a", "A"), healthy("b", "A")
+	b.BusinessID = a.BusinessID // two keys of one restaurant: its rows are there once
+	p := newView(syncer.Status{Now: noon, CountedAt: noon.Add(-20 * time.Second), Sources: []syncer.SourceStatus{a, b}}, About{}, asked{})
+	if p.Facts[0] != (fact{"Rows held", "56,889", "counted 20 s ago"}) || p.Cards[0].Streams[6].Rows != "48,211" {
+		t.Errorf("%+v, %+v", p.Facts[0], p.Cards[0].Streams[6])
+	}
+	a.Streams = []syncer.StreamStatus{{Name: "products", State: syncer.StateRunning, Written: 5}}
+	p = newView(syncer.Status{Now: noon, Sources: []syncer.SourceStatus{a}}, About{}, asked{})
+	if p.Facts[0] != (fact{"Rows held", "–", "not counted yet"}) || p.Cards[0].Streams[0].Rows != "–" {
+		t.Errorf("%+v, %+v", p.Facts[0], p.Cards[0].Streams[0])
 	}
 }
 
@@ -124,7 +142,7 @@ func TestThousandSources(t *testing.T) {
 	if len(p.Cards) != cardsShown || len(p.Lines) != linesShown || p.Hidden != 1000-cardsShown-linesShown {
 		t.Errorf("cards, lines, hidden = %d, %d, %d", len(p.Cards), len(p.Lines), p.Hidden)
 	}
-	if p.Lines[0].State.Tone != toneTrouble {
+	if p.Lines[0].State.Tone != syncer.ToneTrouble {
 		t.Errorf("first line = %+v, want trouble", p.Lines[0])
 	}
 	tests := []struct {
@@ -133,8 +151,8 @@ func TestThousandSources(t *testing.T) {
 		cards, lines int
 	}{
 		{"all", asked{all: true}, cardsShown, 1000 - cardsShown},
-		{"trouble", asked{tone: toneTrouble}, cardsShown, 11 - cardsShown},
-		{"busy", asked{tone: toneBusy}, 0, 20},
+		{"trouble", asked{tone: syncer.ToneTrouble}, cardsShown, 11 - cardsShown},
+		{"busy", asked{tone: syncer.ToneBusy}, 0, 20},
 		{"search", asked{query: "RESTAURANTUL nr. 10", all: true}, 0, 9},
 		{"one", asked{source: "restaurant-0001"}, 1, 0},
 		{"unknown", asked{source: "nobody"}, 0, 0},
@@ -166,10 +184,10 @@ func TestADeepRunIsShownWithItsForecast(t *testing.T) {
 	if products.Percent != 100 || products.Text != "deep run: 2 days differ, asked again in 2 min" {
 		t.Errorf("%+v", products)
 	}
-	if f := p.Facts[len(p.Facts)-1]; f != (fact{"Deep run", "2 min left", "9 questions to go"}) || p.Cards[0].State.Tone != toneGood {
+	if f := p.Facts[len(p.Facts)-1]; f != (fact{"Deep run", "2 min left", "9 questions to go"}) || p.Cards[0].State.Tone != syncer.ToneGood {
 		t.Errorf("%+v, %+v", f, p.Cards[0].State)
 	}
-	if l := newLine(noon, &syncer.SourceStatus{State: syncer.StateRunning, Streams: deep().Streams[7:8]}); l.Text != daily.Text {
+	if l := newLine(noon, judge([]syncer.SourceStatus{deep()})[0]); l.Text != products.Text {
 		t.Errorf("%+v", l)
 	}
 	p = newView(syncer.Status{Now: noon, Sources: []syncer.SourceStatus{deep(), backfilling()}}, About{}, asked{})

@@ -1,0 +1,52 @@
+// Package phrase writes numbers and times the way a person would say them, for the
+// page, the terminal and whatever else people read.
+package phrase
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Count writes 1430 as 1,430.
+func Count[N int | uint64](n N) string {
+	s := strconv.FormatUint(uint64(n), 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Plural writes "1 row" and "2 rows".
+func Plural[N int | uint64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return Count(n) + " " + noun + "s"
+}
+
+// Verb is the form of a verb that goes with a number of things: "differs", "differ".
+func Verb[N int | uint64](n N, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// Span writes a duration, from ten hours on in one unit.
+func Span(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return "under 1 s"
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour && (d >= 10*time.Hour || d.Truncate(time.Hour) == d.Truncate(time.Minute)):
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	default:
+		return fmt.Sprintf("%d days", int(d.Hours()/24))
+	}
+}

@@ -1,0 +1,236 @@
+package syncer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/larder-sync/larder/internal/phrase"
+)
+
+// What to do about what is found, and where to look.
+const (
+	adviceUnauthorized = "Put a valid key where key_file or key_env says; the restaurant makes keys. Larder goes on by itself."
+	adviceDisabled     = "Ask the restaurant to enable the key, or to make another. Larder goes on by itself."
+	adviceForbidden    = "Ask the restaurant to widen the key's scopes or locations."
+	adviceUnreachable  = "Check base_url and the network. Larder keeps trying, and nothing is lost."
+	adviceFailing      = "Larder keeps trying."
+	adviceDrift        = "larder reconcile names the days and figures, larder reconcile --heal fetches them anew; the view reconciliation has them too."
+	adviceQuarantine   = "Look at them with: larder sql \"SELECT stream, row_id, field, reason FROM quarantine\". An entry closes by itself when the row can be understood."
+	adviceBehind       = "The note of the stream says why. Larder keeps trying."
+	adviceUnproven     = "larder reconcile compares the days now."
+)
+
+// Concerns are what there is to know about how well the source is, the worst first.
+// There is at least one: that all is well, when it is.
+func (s *SourceStatus) Concerns() []Concern {
+	own, ends := s.own()
+	if ends {
+		return []Concern{own}
+	}
+	var all []Concern
+	if own.Kind != "" {
+		all = append(all, own)
+	} else {
+		all = append(all, s.ofStreams()...)
+	}
+	all = append(all, s.held()...)
+	all = append(all, s.ofProof(own.Kind == "")...)
+	if n := s.quarantined(); n > 0 {
+		all = append(all, Concern{
+			Kind: HealthQuarantine, Amount: n, Label: phrase.Plural(n, "row") + " in quarantine",
+			Text:   phrase.Plural(n, "row") + phrase.Verb(n, " is", " are") + " in quarantine: not understood, and kept whole.",
+			Advice: adviceQuarantine,
+		})
+	}
+	if len(all) == 0 {
+		all = append(all, s.well())
+	}
+	return worstFirst(all)
+}
+
+// own is what the source's own state says; ends: there is nothing to be said beside
+// it. It is empty for a source that is served.
+func (s *SourceStatus) own() (c Concern, ends bool) {
+	switch s.State {
+	case StateUnauthorized:
+		return s.state(HealthRefused, "key refused", "The service refuses the key.", adviceUnauthorized), false
+	case StateKeyDisabled:
+		return s.state(HealthRefused, "key disabled", "The restaurant has disabled the key.", adviceDisabled), false
+	case StateForbidden:
+		return s.state(HealthRefused, "no access", "The key may not read this.", adviceForbidden), false
+	case StateUnreachable:
+		return s.state(HealthUnserved, "no answer", "The service does not answer.", adviceUnreachable), false
+	case StateFailing:
+		return s.state(HealthUnserved, "failing", "The source cannot be served as it is configured.", adviceFailing), false
+	case StateStarting:
+		return s.state(HealthStarting, "starting", "Waiting for the first answer.", ""), true
+	case StateWaiting:
+		return s.state(HealthWaiting, "waiting", "Another process serves this source.", "This one takes over when that one ends."), true
+	case StateStopped:
+		return s.state(HealthStopped, "no daemon", "No daemon runs.", "larder run starts one."), false
+	}
+	return Concern{}, false
+}
+
+// state is a concern that the state is; the syncer's own words come first.
+func (s *SourceStatus) state(kind, label, text, advice string) Concern {
+	if s.Detail != "" {
+		text = sentence(s.Detail)
+		if kind == HealthRefused || kind == HealthUnserved {
+			advice = "" // the detail says what to do
+		}
+	}
+	return Concern{Kind: kind, Label: label, Text: text, Advice: advice}
+}
+
+// sentence makes one of an error's words.
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	if first := text[0]; first >= 'a' && first <= 'z' {
+		text = string(first-'a'+'A') + text[1:]
+	}
+	if last := text[len(text)-1]; !strings.ContainsRune(".!?", rune(last)) {
+		text += "."
+	}
+	return text
+}
+
+// ofStreams are the concerns that are about how fresh single streams are.
+func (s *SourceStatus) ofStreams() (all []Concern) {
+	by := map[string][]string{} // streams by kind
+	for i := range s.Streams {
+		st := &s.Streams[i]
+		if kind := st.freshness(); kind != HealthGood {
+			by[kind] = append(by[kind], st.Name)
+		}
+	}
+	if names := by[HealthRefused]; len(names) > 0 {
+		all = append(all, about(HealthRefused, names, "no access to ", "The key may not read ", adviceForbidden))
+	}
+	if names := by[HealthBehind]; len(names) > 0 {
+		c := about(HealthBehind, names, "", phrase.Verb(len(names), "The stream ", "The streams "), adviceBehind)
+		c.Label += phrase.Verb(len(names), " is behind", " behind")
+		c.Text = c.Text[:len(c.Text)-1] + phrase.Verb(len(names), " is behind.", " are behind.")
+		all = append(all, c)
+	}
+	switch starting, filling := by[HealthStarting], by[HealthBackfill]; {
+	case len(filling) > 0:
+		all = append(all, s.backfill(filling))
+	case len(starting) > 0:
+		all = append(all, Concern{Kind: HealthStarting, Label: "starting", Amount: len(starting), Text: "Waiting for the first answers of " + listed(starting) + "."})
+	}
+	return all
+}
+
+// about is a concern of some streams, named when they are few.
+func about(kind string, names []string, label, text, advice string) Concern {
+	what := phrase.Plural(len(names), "stream")
+	if len(names) == 1 {
+		what = names[0]
+	}
+	return Concern{Kind: kind, Amount: len(names), Label: label + what, Text: text + listed(names) + ".", Advice: advice}
+}
+
+func listed(names []string) string {
+	const most = 4
+	if len(names) > most {
+		return strings.Join(names[:most-1], ", ") + fmt.Sprintf(" and %d more", len(names)-most+1)
+	}
+	if len(names) > 1 {
+		return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	}
+	return strings.Join(names, "")
+}
+
+// backfill is the concern of streams whose first backfill is under way.
+func (s *SourceStatus) backfill(names []string) Concern {
+	c := Concern{Kind: HealthBackfill, Label: "backfill", Amount: len(names), Text: "Backfill under way."}
+	if left := s.backfillLeft(); left > 0 {
+		c.Text = "Backfill under way, " + phrase.Span(left.Duration()) + " left."
+	}
+	return c
+}
+
+// backfillLeft is the forecast of the longest backfill, 0 while there is none.
+func (s *SourceStatus) backfillLeft() (left Seconds) {
+	for i := range s.Streams {
+		if p := s.Streams[i].Progress; p != nil && !p.Deep() && !p.Resync() {
+			left = max(left, p.ExpectedLeft)
+		}
+	}
+	return left
+}
+
+// held are the sweeps that wait for a person.
+func (s *SourceStatus) held() (all []Concern) {
+	for i := range s.Streams {
+		st := &s.Streams[i]
+		if st.State != StateHeld {
+			continue
+		}
+		c := Concern{Kind: HealthHeld, Amount: 1, Label: "sweep held", Text: "A sweep of " + st.Name + " is held: a full resync did not see many of its live rows.",
+			Advice: "Look whether they are really gone, then confirm with: larder sync --full --confirm-sweep --source " + s.Name + " --stream " + st.Name}
+		if st.Detail != "" {
+			c.Text, c.Advice = sentence(st.Name+": "+st.Detail), ""
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// ofProof are the concerns about the days. What nobody compares at the moment, since
+// the source is not served, is not called late.
+func (s *SourceStatus) ofProof(served bool) (all []Concern) {
+	if p := s.Proof; p != nil && p.DriftDays > 0 {
+		n := p.DriftDays
+		all = append(all, Concern{
+			Kind: HealthDrift, Amount: n, Label: phrase.Plural(n, "day") + phrase.Verb(n, " differs", " differ"),
+			Text:   phrase.Plural(n, "day") + phrase.Verb(n, " differs", " differ") + " from the service's totals.",
+			Advice: adviceDrift,
+		})
+	}
+	if !served || !s.comparable() {
+		return all
+	}
+	switch p := s.Proof; {
+	case p == nil:
+		all = append(all, Concern{Kind: HealthUnproven, Label: "not proven yet", Text: "No day has been compared with the service's totals yet.", Advice: adviceUnproven})
+	case p.Late && p.ProvenUntil == "":
+		all = append(all, Concern{Kind: HealthUnproven, Label: "not proven", Amount: p.OpenDays, Text: "Not proven: the first days of the last 92 could not be compared with the service's totals.", Advice: adviceUnproven})
+	case p.Late:
+		all = append(all, Concern{Kind: HealthUnproven, Label: "proven until " + p.ProvenUntil, Amount: p.OpenDays,
+			Text: "Proven until " + p.ProvenUntil + " only: days after it could not be compared with the service's totals.", Advice: adviceUnproven})
+	}
+	return all
+}
+
+// comparable tells whether there are days to compare: both the orders and the totals
+// are mirrored, and no backfill of them is under way.
+func (s *SourceStatus) comparable() bool {
+	for _, name := range []string{streamOrders, streamDaily} {
+		i := slices.IndexFunc(s.Streams, func(st StreamStatus) bool { return st.Name == name })
+		if i < 0 || slices.Contains([]string{StateOff, StateForbidden, StateStarting, StateBackfill}, s.Streams[i].State) {
+			return false
+		}
+	}
+	return true
+}
+
+// well says that all is: what was never compared is not called proven.
+func (s *SourceStatus) well() Concern {
+	c := Concern{Kind: HealthGood, Label: "up to date", Text: "Everything is up to date."}
+	if s.Proof != nil {
+		c.Text = "Everything is up to date and proven."
+	}
+	return c
+}
+
+func (s *SourceStatus) quarantined() (n int) {
+	for i := range s.Streams {
+		n += s.Streams[i].Quarantined
+	}
+	return n
+}

@@ -1,0 +1,132 @@
+package syncer
+
+import (
+	"strings"
+
+	"github.com/larder-sync/larder/internal/phrase"
+)
+
+// freshness is the kind of concern that a stream's walks are.
+func (st *StreamStatus) freshness() string {
+	switch st.State {
+	case StateForbidden:
+		return HealthRefused
+	case StateFailing, StateUnauthorized, StateKeyDisabled, StateUnreachable:
+		return HealthBehind
+	case StateOff, StateAPIDisabled, StateWaiting, StateStopped: // nothing is asked
+		return HealthGood
+	}
+	switch {
+	case st.Behind:
+		return HealthBehind
+	case st.State == StateStarting:
+		return HealthStarting
+	case st.State == StateBackfill:
+		return HealthBackfill
+	}
+	return HealthGood
+}
+
+// Light is a stream's state in a word or two, with the tone it is shown in.
+type Light struct {
+	Label string
+	Tone  Tone
+}
+
+// Light is how one of the source's streams is: green only when it is fresh, nothing
+// of it is in quarantine, and for the orders, no day differs.
+func (s *SourceStatus) Light(st *StreamStatus) Light {
+	own, _ := s.own()
+	switch {
+	case st.State == StateOff:
+		return Light{"off", ToneQuiet}
+	case own.Tone() == ToneTrouble && own.Kind != "":
+		return Light{"not asked", ToneQuiet}
+	case st.State == StateHeld:
+		return Light{"sweep held", ToneTrouble}
+	case st.Name == streamOrders && s.Proof != nil && s.Proof.DriftDays > 0:
+		n := s.Proof.DriftDays
+		return Light{phrase.Plural(n, "day") + phrase.Verb(n, " differs", " differ"), ToneTrouble}
+	case st.Quarantined > 0:
+		return Light{st.InQuarantine(), ToneTrouble}
+	}
+	return st.light()
+}
+
+// light is what a stream's walks say.
+func (st *StreamStatus) light() Light {
+	label := strings.ReplaceAll(st.State, "_", " ")
+	switch st.State {
+	case StateForbidden:
+		return Light{"no access", ToneTrouble}
+	case StateFailing, StateUnauthorized, StateKeyDisabled, StateUnreachable:
+		return Light{"failing", ToneTrouble}
+	case StateAPIDisabled:
+		return Light{"ordering off", ToneQuiet}
+	case StateWaiting, StateStopped:
+		return Light{label, ToneQuiet}
+	}
+	switch {
+	case st.Behind:
+		return Light{"behind", ToneTrouble}
+	case st.State == StateStarting, st.State == StateBackfill:
+		return Light{label, ToneBusy}
+	case st.State == StateRunning:
+		return Light{"up to date", ToneGood}
+	}
+	return Light{label, ToneQuiet} // a state that this program does not know is not called good
+}
+
+// Note is what there is to say about a stream beside its light: the syncer's words, or
+// what a state without any means.
+func (st *StreamStatus) Note() string {
+	if st.Detail != "" {
+		return st.Detail
+	}
+	switch st.State {
+	case StateOff:
+		return "Not configured, or the key lacks the scope."
+	case StateForbidden:
+		return "The key may not read this. " + adviceForbidden
+	case StateFailing:
+		return "The last walk failed and is tried again."
+	case StateAPIDisabled:
+		return "The restaurant has online ordering switched off. Larder goes on by itself when it is back."
+	}
+	return ""
+}
+
+// InQuarantine says how many rows are; empty for none.
+func (st *StreamStatus) InQuarantine() string {
+	if st.Quarantined == 0 {
+		return ""
+	}
+	return phrase.Count(st.Quarantined) + " in quarantine"
+}
+
+// Unasked is one sentence for streams that were never asked: what they wait for stands
+// above it. Empty when there is more to say.
+func (s *SourceStatus) Unasked() string {
+	var rows uint64
+	waiting := 0
+	for i := range s.Streams {
+		st := &s.Streams[i]
+		switch {
+		case st.State == StateStarting && st.LastSuccess.IsZero():
+			waiting++
+		case st.State != StateOff:
+			return ""
+		}
+		if st.Rows != nil {
+			rows += *st.Rows
+		}
+	}
+	if waiting == 0 || s.State == StateRunning || s.State == StateBackfill {
+		return ""
+	}
+	text := phrase.Plural(waiting, "stream") + phrase.Verb(waiting, " waits", " wait") + " for it."
+	if rows > 0 {
+		text += " The " + phrase.Plural(rows, "row") + " mirrored before " + phrase.Verb(rows, "stays", "stay") + " as " + phrase.Verb(rows, "it is.", "they are.")
+	}
+	return text
+}
