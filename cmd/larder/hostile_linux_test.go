@@ -88,7 +88,7 @@ func TestWhatTheServiceSaysIsShownAndDoesNotAct(t *testing.T) {
 	}
 	page := h.start()
 	await(t, page+"/", http.StatusOK, `internal\u001b[2J`)
-	r := h.want(0, shown, "status")
+	r := h.want(1, shown, "status")
 	tame(t, "larder status", r.out)
 	if !strings.Contains(r.out, `sorry\u001b[2J`) {
 		t.Errorf("the error does not show:\n%s", r.out)
@@ -103,7 +103,7 @@ func TestWhatTheServiceSaysIsShownAndDoesNotAct(t *testing.T) {
 
 	// Machines get the values themselves.
 	_, served := get(t, page+"/status.json")
-	for what, text := range map[string]string{"--json": h.want(0, "", "status", "--json").out, "status.json": served} {
+	for what, text := range map[string]string{"--json": h.want(1, "", "status", "--json").out, "status.json": served} {
 		var s struct {
 			Sources []struct {
 				BusinessName string `json:"business_name"`

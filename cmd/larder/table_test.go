@@ -61,7 +61,7 @@ func TestStatusOnANarrowTerminal(t *testing.T) {
 	if err := printStatus(&out, busyStatus(), 56); err != nil {
 		t.Fatal(err)
 	}
-	if want := "\n  stream          state         last walk\n"; !strings.Contains(out.String(), want) {
+	if want := "\n  stream          state      last walk     rows\n"; !strings.Contains(out.String(), want) {
 		t.Errorf("want the columns that matter most:\n%s", out.String())
 	}
 }

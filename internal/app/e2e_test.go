@@ -195,7 +195,7 @@ func TestDaemonServesTheCommandsBesideIt(t *testing.T) {
 		t.Errorf("status = %+v, %v", status, err)
 	}
 	for path, want := range map[string]string{
-		"/":            "Everything is up to date.",
+		"/":            "Rows held",
 		"/readyz":      "ready",
 		"/status.json": `"r0"`,
 		"/metrics":     "larder_rows_total",

@@ -163,7 +163,7 @@ func TestReloadRefusesAsAWhole(t *testing.T) {
 		if s.names() != "a.0 b.0" || s.r.Level.Level() != slog.LevelInfo {
 			t.Fatalf("after a refusal: sources %s", s.names())
 		}
-		if p := s.d.status().Problems; len(p) != 2 || !strings.Contains(p[1], "is refused") {
+		if p := s.d.status().Problems; len(p) != 1 || !strings.Contains(p[0], "is refused") {
 			t.Errorf("problems = %q", p)
 		}
 	}
