@@ -1,6 +1,7 @@
 package syncer
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"time"
@@ -15,6 +16,16 @@ type page struct {
 	next string    // the cursor behind it
 	more bool      // has_more
 	at   time.Time // by the service's clock
+
+	bytes   int
+	release func() // nil: nothing is to be released
+}
+
+// done says that the rows are not needed any more.
+func (p *page) done() {
+	if p.release != nil {
+		p.release()
+	}
 }
 
 // intake is rows on their way to the sink: the commit, and what the stream must
@@ -146,6 +157,35 @@ func (in *intake) bury(id, reason string, version uint64, at time.Time) {
 	in.forget(id, reason, version)
 	in.commit.Tombstones = append(in.commit.Tombstones, sinks.Tombstone{ID: id, Version: version, FetchedAt: at, Reason: reason, DeletedAt: at})
 	in.counts.Tombstones++
+}
+
+// smallPage is what a page may keep in memory without being counted.
+const smallPage = 64 << 10
+
+// detach copies the rows that are written of a page, when they are the smaller part
+// of it: each would else keep the whole page in memory until it is durable, where the
+// sink counts its own bytes only.
+func (in *intake) detach(page int) {
+	c, kept := in.commit, 0
+	raws := make([]*[]byte, 0, len(c.Batch.Rows)+len(c.Tombstones)+len(c.Quarantine))
+	for i := range c.Batch.Rows {
+		raws = append(raws, &c.Batch.Rows[i].Raw)
+	}
+	for i := range c.Tombstones {
+		raws = append(raws, &c.Tombstones[i].Raw)
+	}
+	for i := range c.Quarantine {
+		raws = append(raws, &c.Quarantine[i].Raw)
+	}
+	for _, raw := range raws {
+		kept += len(*raw)
+	}
+	if page < smallPage || kept >= page/2 {
+		return
+	}
+	for _, raw := range raws {
+		*raw = bytes.Clone(*raw)
+	}
 }
 
 // forget makes a row that is remembered be written again when it comes back just as

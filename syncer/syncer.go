@@ -121,6 +121,9 @@ func New(opts Options) (*Syncer, error) {
 	if opts.FlushInterval <= 0 {
 		opts.FlushInterval = time.Second
 	}
+	if opts.API.Memory == nil {
+		opts.API.Memory = api.NewMemory(api.DefaultMemory)
+	}
 	if opts.Ledger == nil {
 		opts.Ledger = budget.NewLedger(budget.Options{})
 	}

@@ -195,7 +195,8 @@ func (t *track) follow(ctx context.Context, kind string, cp sinks.Checkpoint) er
 	return nil
 }
 
-// fetch asks for one page of the track's list.
+// fetch asks for one page of the track's list, which is the caller's to end with
+// [page.done].
 func (t *track) fetch(ctx context.Context, kind string, since time.Time, cursor string) (page, error) {
 	s := t.stream.source
 	lane := s.link.fresh
@@ -209,5 +210,5 @@ func (t *track) fetch(ctx context.Context, kind string, since time.Time, cursor 
 		return page{}, err
 	}
 	s.syncer.metrics.pages.WithLabelValues(s.cfg.Name, t.stream.def.name, kind).Inc()
-	return page{rows: p.Rows, next: p.NextCursor, more: p.HasMore, at: s.at(p.Date)}, nil
+	return page{rows: p.Rows, next: p.NextCursor, more: p.HasMore, at: s.at(p.Date), bytes: p.Bytes, release: p.Release}, nil
 }

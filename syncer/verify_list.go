@@ -150,6 +150,7 @@ func (w *verifyWalk) ask(ctx context.Context, cursor string) <-chan verifyPage {
 		var p page
 		err := w.stream.source.protected(ctx, "verify "+w.track.name(), func(ctx context.Context) (err error) {
 			p, err = w.track.fetch(ctx, walkVerify, w.stream.def.backfillSince, cursor)
+			p.done() // the rows of a part are bounded by the part
 			return err
 		})
 		answer <- verifyPage{p, err}
@@ -306,6 +307,7 @@ func (v *verification) findTombstone(ctx context.Context, s *suspect) (told, err
 		if err != nil {
 			return told{}, err
 		}
+		p.done()
 		for _, raw := range p.rows {
 			if row := v.shape.Read(raw); row.ID == s.id {
 				return told{raw: raw, row: row}.own(), nil

@@ -44,10 +44,10 @@ type answer struct {
 const maxRefusals = 3
 
 // errRepeatedCursor fails a walk that would go in circles (DESIGN R3).
-var errRepeatedCursor = errors.New("the service sent a cursor that it had sent before")
+var errRepeatedCursor = errors.New("the service sent a cursor that it had sent before: the walk goes on from its last page at the next turn; if it stays so, show this to the service")
 
 // errNoCursor fails a walk that cannot go on (DESIGN R3).
-var errNoCursor = errors.New("the service says has_more without a next_cursor")
+var errNoCursor = errors.New("the service says has_more without a next_cursor: the page is asked for again at the next turn; if it stays so, show this to the service")
 
 // follow walks to the end and waits until all of it is durable.
 func (w *walk) follow(ctx context.Context) error {
@@ -104,24 +104,35 @@ func (w *walk) pages(ctx context.Context) error {
 	w.cycle = cycle{}
 	a := w.ask(ctx, w.progress.cp.Cursor)
 	for {
-		if a.err != nil {
-			return a.err
-		}
-		if err := w.check(a); err != nil {
+		next, err := w.page(ctx, a)
+		if err != nil || !a.more {
 			return err
-		}
-		next, err := w.askAhead(ctx, a)
-		if err != nil {
-			return err
-		}
-		if err := w.take(ctx, a); err != nil {
-			return err
-		}
-		if !a.more {
-			return nil
 		}
 		a = <-next
 	}
+}
+
+// page takes one page while the next one is asked for.
+func (w *walk) page(ctx context.Context, a answer) (next <-chan answer, err error) {
+	defer a.done()
+	if a.err != nil {
+		return nil, a.err
+	}
+	if err := w.check(a); err != nil {
+		return nil, err
+	}
+	if next, err = w.askAhead(ctx, a); err != nil {
+		return nil, err
+	}
+	taken := false
+	defer func() {
+		if !taken && next != nil {
+			go func() { ahead := <-next; ahead.done() }() // what was asked for in vain
+		}
+	}()
+	err = w.take(ctx, a)
+	taken = err == nil
+	return next, err
 }
 
 // check fails a page that leads nowhere, before anything of it is taken.
@@ -193,6 +204,7 @@ func (w *walk) take(ctx context.Context, a answer) error {
 		return nil
 	}
 	w.checkpoint(in.commit, a)
+	in.detach(a.bytes)
 	receipt, err := w.track.stream.source.syncer.write(ctx, in.commit)
 	if err != nil {
 		return err

@@ -126,16 +126,34 @@ var (
 func (k *call) take(resp *http.Response, phases *phases) error {
 	k.answer = answer{
 		status:      resp.StatusCode,
-		contentType: redact(resp.Header.Get("Content-Type"), k.key),
+		contentType: brief(redact(resp.Header.Get("Content-Type"), k.key)),
 		location:    resp.Header.Get("Location"),
 		date:        k.verdict.Date,
 	}
 	var err error
-	k.answer.body, err = readBody(resp, phases, k.client.opts.MaxBody)
+	k.answer.body, k.answer.hold, err = k.reading(resp, phases).body(resp)
 	k.answer.at = time.Now()
-	if err != nil || resp.StatusCode != http.StatusOK {
-		return err
+	if err == nil && resp.StatusCode == http.StatusOK {
+		err = k.understand()
 	}
+	if err != nil || resp.StatusCode != http.StatusOK {
+		k.answer.release()
+	}
+	return err
+}
+
+// reading is how the answer's body is to be read: of what says that something is
+// wrong, the beginning is enough.
+func (k *call) reading(resp *http.Response, p *phases) *reading {
+	rd := &reading{limit: k.client.limit(k.target.route), tenant: k.client.tenant, phases: p}
+	if resp.StatusCode != http.StatusOK {
+		rd.limit, rd.cut = min(rd.limit, maxRefusal), true
+	}
+	return rd
+}
+
+// understand reads the body of a 200.
+func (k *call) understand() error {
 	if isHTML(k.answer.contentType) {
 		return &shapeError{kind: BodyHTML, reason: "it is HTML, not JSON"}
 	}

@@ -1,74 +1,163 @@
 package api
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
 )
 
-// scratch holds the buffers that bodies are read into before their size is
-// known; rows point into an exact copy, which lives as long as they do.
-var scratch = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+// chunk is a piece of a body whose size is not known yet.
+type chunk [64 << 10]byte
 
-// maxScratch is the largest buffer that goes back to the pool.
-const maxScratch = 8 << 20
+// chunks are pooled: rows point into an exact copy, which lives as long as they do.
+var chunks = sync.Pool{New: func() any { return new(chunk) }}
 
-// readBody reads the whole body, decompressed, at most limit bytes.
-func readBody(resp *http.Response, p *phases, limit int64) ([]byte, error) {
-	r := p.body(resp.Body)
+// reading is one body on its way in.
+type reading struct {
+	limit  int64 // of bytes, decompressed
+	cut    bool  // what is longer is cut, and no error
+	tenant *tenant
+	phases *phases
+
+	hold   *hold // nil while the body is small
+	free   int64 // of what hold has, not used yet
+	size   int64
+	chunks []*chunk
+}
+
+// body reads the whole body, decompressed. What it takes of the memory stays taken
+// until the hold, nil for a small body, is released.
+func (rd *reading) body(resp *http.Response) (body []byte, held *hold, err error) {
+	defer func() {
+		for _, c := range rd.chunks {
+			chunks.Put(c)
+		}
+		if err != nil && rd.hold != nil {
+			rd.hold.release()
+		}
+	}()
+	r := rd.phases.body(resp.Body)
 	switch encoding := strings.ToLower(resp.Header.Get("Content-Encoding")); encoding {
 	case "", "identity":
-		if resp.ContentLength > limit {
-			return nil, tooLarge(limit)
+		if resp.ContentLength > rd.limit && !rd.cut {
+			return nil, nil, tooLarge(rd.limit)
 		}
-		return readUpTo(r, limit)
+		err = rd.all(r)
 	case "gzip", "x-gzip":
-		return readGzip(r, limit)
+		err = rd.unzip(r)
 	default:
-		return nil, &shapeError{kind: BodyEncoding, reason: fmt.Sprintf("its encoding is %.40q, only gzip was asked for", encoding)}
+		err = &shapeError{kind: BodyEncoding, reason: fmt.Sprintf("its encoding is %.40q, only gzip was asked for", encoding)}
 	}
+	if err != nil {
+		return nil, nil, err
+	}
+	body = rd.join()
+	if rd.hold != nil {
+		rd.hold.finish(int64(len(body)))
+	}
+	return body, rd.hold, nil
 }
 
 // unzippers are pooled: one costs 40 KB.
 var unzippers = sync.Pool{New: func() any { return new(gzip.Reader) }}
 
-func readGzip(r io.Reader, limit int64) ([]byte, error) {
+func (rd *reading) unzip(r io.Reader) error {
 	z := unzippers.Get().(*gzip.Reader)
 	defer unzippers.Put(z)
 	if err := z.Reset(r); err != nil {
 		if errors.Is(err, io.EOF) { // an empty body, whatever its encoding
-			return []byte{}, nil
+			return nil
 		}
-		return nil, fmt.Errorf("unzip the body: %w", err)
+		return fmt.Errorf("unzip the body: %w", err)
 	}
-	return readUpTo(z, limit)
+	return rd.all(z)
 }
 
-func readUpTo(r io.Reader, limit int64) ([]byte, error) {
-	buf := scratch.Get().(*bytes.Buffer)
-	buf.Reset()
-	defer func() {
-		if buf.Cap() <= maxScratch {
-			scratch.Put(buf)
+// all reads to the end, chunk by chunk.
+func (rd *reading) all(r io.Reader) error {
+	for {
+		if err := rd.room(); err != nil {
+			return err
 		}
-	}()
-	n, err := buf.ReadFrom(io.LimitReader(r, limit+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read the body after %d bytes: %w", n, err)
-	case n > limit:
-		return nil, tooLarge(limit)
+		c := chunks.Get().(*chunk)
+		rd.chunks = append(rd.chunks, c)
+		n, err := fill(c[:], r)
+		rd.size += int64(n)
+		switch {
+		case rd.size >= rd.limit && rd.cut:
+			rd.size = rd.limit
+			return nil
+		case rd.size > rd.limit:
+			return tooLarge(rd.limit)
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("read the body after %d bytes: %w", rd.size, err)
+		}
 	}
-	return slices.Clone(buf.Bytes()), nil
+}
+
+// fill reads until b is full; unlike [io.ReadFull] it tells an end from a body that
+// was cut.
+func fill(b []byte, r io.Reader) (n int, err error) {
+	for n < len(b) && err == nil {
+		var more int
+		more, err = r.Read(b[n:])
+		n += more
+	}
+	return n, err
+}
+
+// room takes what the next chunk needs, twice: it is copied once. While it waits no
+// time-out runs, the service is not at fault.
+func (rd *reading) room() error {
+	const need = 2 * int64(len(chunk{}))
+	if len(rd.chunks)*len(chunk{}) < freeMemory {
+		return nil
+	}
+	if rd.hold == nil {
+		rd.hold = &hold{tenant: rd.tenant}
+	}
+	if rd.free < need {
+		if !rd.hold.room(memoryStep) {
+			err := rd.phases.pause(func(ctx context.Context) error { return rd.hold.take(ctx, memoryStep) })
+			if err != nil {
+				return fmt.Errorf("wait for room for the body: %w", err)
+			}
+		}
+		rd.free += memoryStep
+	}
+	rd.free -= need
+	return nil
+}
+
+// join is the body in one piece.
+func (rd *reading) join() []byte {
+	body := make([]byte, rd.size)
+	for i, c := range rd.chunks {
+		copy(body[i*len(c):], c[:])
+	}
+	return body
 }
 
 func tooLarge(limit int64) error {
-	return &shapeError{kind: BodyTooLarge, reason: fmt.Sprintf("it is larger than %d bytes", limit)}
+	return &shapeError{kind: BodyTooLarge, reason: fmt.Sprintf("it is larger than %s, the most that is taken of this answer", inBytes(limit))}
+}
+
+// inBytes is a bound as people write it.
+func inBytes(n int64) string {
+	switch {
+	case n >= 1<<20 && n%(1<<20) == 0:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case n >= 1<<10 && n%(1<<10) == 0:
+		return fmt.Sprintf("%d KiB", n>>10)
+	default:
+		return fmt.Sprintf("%d bytes", n)
+	}
 }

@@ -33,10 +33,19 @@ type answer struct {
 	contentType string
 	location    string // where a redirect points
 	body        []byte
+	hold        *hold // what body takes of the memory; nil for a small one
 	date, at    time.Time
 }
 
-// get asks for one address and has parse read the body of its 200.
+// release says that the body is not needed any more.
+func (a *answer) release() {
+	if a.hold != nil {
+		a.hold.release()
+	}
+}
+
+// get asks for one address and has parse read the body of its 200. The answer is the
+// caller's to release.
 func (c *Client) get(ctx context.Context, t target, query url.Values, parse func([]byte) error) (*answer, error) {
 	req, err := c.request(ctx, t, query)
 	if err != nil {
@@ -48,6 +57,7 @@ func (c *Client) get(ctx context.Context, t target, query url.Values, parse func
 		_ = resp.Body.Close() // read and closed inside the attempt
 	}
 	if err != nil {
+		k.answer.release()
 		return nil, k.failed(ctx, err)
 	}
 	if k.answer.status != http.StatusOK {

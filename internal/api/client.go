@@ -25,8 +25,12 @@ type Options struct {
 	// Transport carries the requests; default one of [NewTransport]. Clients of
 	// many sources share one.
 	Transport http.RoundTripper
-	// MaxBody is the most bytes of a body, after decompression; default 64 MiB.
+	// MaxBody is the most bytes of a body, after decompression; by default what
+	// the route can need, 4 to 64 MiB.
 	MaxBody int64
+	// Memory bounds what the bodies of all clients that share it take together;
+	// default one of [DefaultMemory] for this client alone.
+	Memory *Memory
 	// Timeouts default to [DefaultTimeouts], field by field.
 	Timeouts Timeouts
 	// RetryMax is how many times a request is sent again; default 4, negative
@@ -78,6 +82,8 @@ type Client struct {
 	opts  Options
 	gate  Gate
 	proto *atomic.Int32 // major version of HTTP of the last answer, 0 before
+
+	tenant *tenant // of opts.Memory
 }
 
 // New makes a client. The base URL must be http or https and carry neither
@@ -90,7 +96,8 @@ func New(opts Options) (*Client, error) {
 	if opts.Key == nil {
 		return nil, errors.New("api client: no key given")
 	}
-	return &Client{base: base, opts: opts.withDefaults(), proto: new(atomic.Int32)}, nil
+	opts = opts.withDefaults()
+	return &Client{base: base, opts: opts, proto: new(atomic.Int32), tenant: &tenant{memory: opts.Memory}}, nil
 }
 
 // Through is the same client with every attempt passing g.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/maphash"
 
@@ -26,12 +27,12 @@ func Decode[T any](raw Raw) (T, error) {
 }
 
 // plainly is the standard library's error for the same fault: it names the
-// field, and does not print the row.
+// field, and does not print the row, though a number whole.
 func plainly(raw Raw, v any, err error) error {
 	if std := json.Unmarshal(raw, v); std != nil {
-		return std
+		err = std
 	}
-	return err
+	return errors.New(brief(err.Error()))
 }
 
 // cursors remembers the cursors of a walk by their hashes: 25,000 pages of a

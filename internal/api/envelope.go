@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 )
 
@@ -21,7 +22,17 @@ type envelope struct {
 	totals   Raw
 
 	seen map[string]bool
+	most int // rows
 }
+
+// What an envelope may hold at most. A page has 200 rows by api.md; what is more is
+// taken as long as it is no flood, since each row of a few bytes costs a hundred
+// here. A cursor goes back in an address, which servers and proxies cut.
+const (
+	maxRows       = 20_000
+	maxReportRows = 1_000_000
+	maxCursor     = 4 << 10
+)
 
 // shapeError says what is wrong with a body; offset is where.
 type shapeError struct {
@@ -46,16 +57,19 @@ var (
 )
 
 func parsePage(body []byte, page *Page, fields []string) error {
-	e := envelope{known: fields}
+	e := envelope{most: maxRows, known: fields}
 	if err := e.parse(body, "data", "has_more"); err != nil {
 		return err
+	}
+	if len(e.next) > maxCursor {
+		return shapeWrong(0, fmt.Sprintf(`"next_cursor" has %d bytes, and more than %d do not fit into an address`, len(e.next), maxCursor))
 	}
 	*page = Page{Rows: e.rows, NextCursor: e.next, HasMore: e.more, From: e.from, To: e.to}
 	return nil
 }
 
 func parseSnapshot(body []byte, s *Snapshot) error {
-	e := envelope{known: snapshotFields}
+	e := envelope{most: maxRows, known: snapshotFields}
 	if err := e.parse(body, "data"); err != nil {
 		return err
 	}
@@ -64,6 +78,7 @@ func parseSnapshot(body []byte, s *Snapshot) error {
 }
 
 func (e *envelope) parseReport(body []byte, totals bool) error {
+	e.most = maxReportRows
 	if totals {
 		e.known = dailyFields
 		return e.parse(body, "data", "from", "to", "totals")
@@ -78,7 +93,7 @@ func parseObject(body []byte) error {
 }
 
 func (e *envelope) parse(body []byte, required ...string) error {
-	*e = envelope{known: e.known, seen: make(map[string]bool, 8)}
+	*e = envelope{known: e.known, most: e.most, seen: make(map[string]bool, 8)}
 	if err := eachField(body, e.field); err != nil {
 		return err
 	}
@@ -206,6 +221,10 @@ func (e *envelope) readRows(s *scanner, at int) int {
 	}
 	e.rows = make([]Raw, 0, PageLimit)
 	return s.elements(at, func(i int) int {
+		if len(e.rows) == e.most {
+			s.err = shapeWrong(i, fmt.Sprintf("it has more than %d rows", e.most))
+			return -1
+		}
 		end := s.value(i, maxDepth)
 		if end >= 0 {
 			e.rows = append(e.rows, s.b[i:end:end])

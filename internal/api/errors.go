@@ -58,11 +58,9 @@ func (e *Error) Error() string {
 		b.WriteString(": " + e.Message)
 	}
 	if e.RequiredScope != "" {
-		fmt.Fprintf(&b, " (needs %s, the key has %s)", e.RequiredScope, cmp.Or(strings.Join(e.GrantedScopes, " "), "none"))
+		fmt.Fprintf(&b, " (needs %s, the key has %s)", brief(e.RequiredScope), brief(cmp.Or(strings.Join(e.GrantedScopes, " "), "none")))
 	}
-	for _, field := range slices.Sorted(maps.Keys(e.Fields)) {
-		fmt.Fprintf(&b, "; %s: %s", field, strings.Join(e.Fields[field], ", "))
-	}
+	b.WriteString(brief(e.fields()))
 	if e.RetryAfter > 0 {
 		fmt.Fprintf(&b, " (retry after %s)", e.RetryAfter)
 	}
@@ -70,6 +68,15 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, " (%d attempts)", e.Attempts)
 	}
 	return visible.Text(b.String()) // the service's words are on one line, and cannot play at being ours
+}
+
+// fields is what a 422 says about each field.
+func (e *Error) fields() string {
+	var b strings.Builder
+	for _, field := range slices.Sorted(maps.Keys(e.Fields)) {
+		fmt.Fprintf(&b, "; %s: %s", field, strings.Join(e.Fields[field], ", "))
+	}
+	return b.String()
 }
 
 // IsUnauthorized tells a missing, wrong or deleted key.

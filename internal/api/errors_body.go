@@ -1,6 +1,8 @@
 package api
 
 import (
+	"crypto/x509"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -36,11 +38,22 @@ type BodyError struct {
 }
 
 func (e *BodyError) Error() string {
-	text := fmt.Sprintf("%s: the answer cannot be used: %s (content type %q, %d bytes", e.Route, e.Reason, e.ContentType, e.Size)
+	text := fmt.Sprintf("%s: the answer cannot be used: %s (content type %q", e.Route, e.Reason, e.ContentType)
+	if e.Kind != BodyTooLarge && e.Kind != BodyEncoding { // of those nothing was kept
+		text += fmt.Sprintf(", %d bytes", e.Size)
+	}
 	if e.Seen != "" {
 		text += ", at " + strconv.Itoa(e.Offset) + ": " + strconv.Quote(e.Seen)
 	}
-	return visible.Text(text + ")")
+	return visible.Text(text + "); " + e.advice())
+}
+
+// advice is what to do next.
+func (e *BodyError) advice() string {
+	if e.Kind == BodyHTML {
+		return "is base_url right, or does a proxy answer in the service's place?"
+	}
+	return "it is asked for again by itself; if it stays so, show this to the service"
 }
 
 // TransportError is a request without a whole answer: no connection, a reset, a
@@ -56,7 +69,31 @@ func (e *TransportError) Error() string {
 	if e.Attempts > 1 {
 		text += " (" + strconv.Itoa(e.Attempts) + " attempts)"
 	}
+	if advice := adviceOn(e.Err); advice != "" {
+		text += "; " + advice
+	}
 	return visible.Text(text)
+}
+
+// adviceOn is what to do about a request that was not answered, empty when the error
+// says it by itself.
+func adviceOn(err error) string {
+	if timeout, ok := errors.AsType[*TimeoutError](err); ok {
+		return "the service is slow or silent (" + timeout.phase() + "); it is asked again by itself"
+	}
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
+		return "base_url must have a host name that the certificate is for; nothing was sent"
+	}
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return "somebody else may be answering; if the authority is your own, add its certificate to this machine's, or name a file of it in SSL_CERT_FILE; nothing was sent"
+	}
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
+		return "the service has to renew its certificate, unless this machine's clock is wrong; nothing was sent"
+	}
+	if untrusted(err) {
+		return "base_url must lead to a server that speaks TLS and has a valid certificate; nothing was sent"
+	}
+	return ""
 }
 
 // Unwrap gives the last attempt's error.
@@ -70,10 +107,22 @@ type TimeoutError struct {
 
 func (e *TimeoutError) Error() string { return "time-out (" + e.Phase + ") after " + e.After.String() }
 
+// phase is the phase in words.
+func (e *TimeoutError) phase() string {
+	switch e.Phase {
+	case "header":
+		return "no complete headers"
+	case "idle":
+		return "the body stood still"
+	default:
+		return "the answer did not end"
+	}
+}
+
 // Timeout makes it a net.Error's kind of error.
 func (e *TimeoutError) Timeout() bool { return true }
 
-// maxSeen is how much of a body an error shows.
+// maxSeen is how much of a body an error shows, and of a text of the service.
 const maxSeen = 200
 
 // excerpt is a piece of a body around offset, fit for a log: cut, valid UTF-8,
@@ -81,12 +130,53 @@ const maxSeen = 200
 // before the cut: half a key is still half a secret.
 func excerpt(body []byte, offset int, key string) string {
 	offset = min(offset, len(body))
-	before := len(redact(string(body[:offset]), key))
-	text := redact(string(body), key)
-	if start := before - maxSeen/4; before >= maxSeen {
-		text = text[start:]
+	start := 0
+	if offset >= maxSeen {
+		start = offset - maxSeen/4
 	}
-	text = text[:min(len(text), maxSeen)]
+	from := max(start-len(key), 0)
+	to := min(max(offset, start)+2*maxSeen+len(key), len(body))
+	window := string(body[from:to])
+	start -= from
+	start = beforeKey(window, key, start)
+	text := window[start:]
+	if to < len(body) {
+		text = withoutStartOf(key, text)
+	}
+	text = redact(text, key)
+	return strings.ToValidUTF8(text[:min(len(text), maxSeen)], "?")
+}
+
+// beforeKey is at, or the beginning of the key that at would cut.
+func beforeKey(text, key string, at int) int {
+	for from := 0; key != ""; {
+		i := strings.Index(text[from:], key)
+		if i < 0 || from+i >= at {
+			break
+		}
+		if from += i + len(key); from > at {
+			return from - len(key)
+		}
+	}
+	return at
+}
+
+// withoutStartOf takes the beginning of a key off the end of a text that was cut.
+func withoutStartOf(key, text string) string {
+	for n := min(len(key)-1, len(text)); n > 0; n-- {
+		if strings.HasSuffix(text, key[:n]) {
+			return text[:len(text)-n]
+		}
+	}
+	return text
+}
+
+// brief cuts a text that came from outside, or repeats one that did.
+func brief(text string) string {
+	const most = 2 * maxSeen
+	if len(text) > most {
+		text = text[:most] + fmt.Sprintf("… (%d bytes)", len(text))
+	}
 	return strings.ToValidUTF8(text, "?")
 }
 

@@ -48,7 +48,7 @@ func TestRefusals(t *testing.T) {
 		{"server error", answers(500, errorBody("server_error")), "temporary", "GET /products: 500 server_error: what went wrong (2 attempts)"},
 		{"unavailable", answers(503, ""), "temporary", "GET /products: 503 Service Unavailable: no body (2 attempts)"},
 		{"a code of 200", answers(200, errorBody("server_error")), "temporary",
-			"GET /products: the answer cannot be used: no \"data\" (content type \"application/json\", 109 bytes, at 0: \"{\\\"error\\\":{\\\"code\\\":\\\"server_error\\\",\\\"message\\\":\\\"what went wrong\\\",\\\"display_message\\\":\\\"ce nu a mers\\\",\\\"details\\\":null}}\")"},
+			"GET /products: the answer cannot be used: no \"data\" (content type \"application/json\", 109 bytes, at 0: \"{\\\"error\\\":{\\\"code\\\":\\\"server_error\\\",\\\"message\\\":\\\"what went wrong\\\",\\\"display_message\\\":\\\"ce nu a mers\\\",\\\"details\\\":null}}\"); it is asked for again by itself; if it stays so, show this to the service"},
 		{"reset", reset, "temporary", "GET /products: no answer: EOF (2 attempts)"},
 		{"elsewhere", answers(302, "", "Location", "https://other.example/v1?secret=1"), "", `GET /products: 302 Found: a redirect to "https://other.example" was not followed; if that is the service, put it into the base URL`},
 	}

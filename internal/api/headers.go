@@ -7,13 +7,22 @@ import (
 	"time"
 )
 
-// maxRetryAfter bounds what a Retry-After is believed.
-const maxRetryAfter = 24 * time.Hour
+// maxRetryAfter bounds what a Retry-After is believed. The limits are of a minute
+// (api.md, "Limits"); a service that means a day is asked once an hour until then,
+// and one that was mistaken is not left alone for a day.
+const maxRetryAfter = time.Hour
+
+// A Date outside these years is no clock, and counts as not said: it would decide
+// from when on changes are asked for, and what day it is.
+const (
+	firstYear = 1980 // behind the zero of Unix
+	lastYear  = 2199
+)
 
 // readVerdict reads what an answer's headers say about limits and time.
 func readVerdict(resp *http.Response, now time.Time) Verdict {
 	date, err := http.ParseTime(resp.Header.Get("Date"))
-	if err != nil {
+	if err != nil || date.Year() < firstYear || date.Year() > lastYear {
 		date = time.Time{}
 	}
 	return Verdict{

@@ -61,6 +61,16 @@ type Page struct {
 	Date       time.Time // the service's clock, zero when not said
 	ReceivedAt time.Time
 	Bytes      int
+
+	hold *hold
+}
+
+// Release says that the rows are not needed any more, nor what points into them.
+// Until then they count in the client's [Memory]. More than once does no harm.
+func (p *Page) Release() {
+	if p.hold != nil {
+		p.hold.release()
+	}
 }
 
 // Errors of a walk that would not end (DESIGN R3). They come wrapped in a
@@ -87,7 +97,7 @@ func (e *WalkError) Unwrap() error { return e.Err }
 // Route is the list's name in errors and metrics, "GET /products".
 func (l List[T]) Route() string { return l.route.name() }
 
-// Page asks for one page.
+// Page asks for one page, which is the caller's to release.
 func (l List[T]) Page(ctx context.Context, c *Client, q ListQuery) (Page, error) {
 	values, err := l.values(q)
 	if err != nil {
@@ -104,13 +114,13 @@ func (l List[T]) Page(ctx context.Context, c *Client, q ListQuery) (Page, error)
 	if err != nil {
 		return Page{}, err
 	}
-	page.Date, page.ReceivedAt, page.Bytes = answer.date, answer.at, len(answer.body)
+	page.Date, page.ReceivedAt, page.Bytes, page.hold = answer.date, answer.at, len(answer.body), answer.hold
 	return page, nil
 }
 
 // Pages walks the list from q.Cursor to its end. It ends after the first error;
 // a page that leads nowhere is an error and not a loop, and its rows are not
-// handed out.
+// handed out. Each page is released when the next is asked for.
 func (l List[T]) Pages(ctx context.Context, c *Client, q ListQuery) iter.Seq2[Page, error] {
 	return func(yield func(Page, error) bool) {
 		var seen cursors
@@ -121,10 +131,13 @@ func (l List[T]) Pages(ctx context.Context, c *Client, q ListQuery) iter.Seq2[Pa
 				err = l.leads(page, n, &seen)
 			}
 			if err != nil {
+				page.Release()
 				yield(Page{}, err)
 				return
 			}
-			if !yield(page, nil) || !page.HasMore {
+			on := yield(page, nil)
+			page.Release()
+			if !on || !page.HasMore {
 				return
 			}
 			q.Cursor = page.NextCursor

@@ -13,6 +13,7 @@ type phases struct {
 	cancel   context.CancelCauseFunc
 	timeouts Timeouts
 	whole    *time.Timer
+	ends     time.Time   // when whole is over
 	step     *time.Timer // the header's, then the body's idle time
 }
 
@@ -20,7 +21,7 @@ type phases struct {
 func watch(ctx context.Context, t Timeouts) (context.Context, *phases) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	p := &phases{ctx: ctx, cancel: cancel, timeouts: t}
-	p.whole = p.after("whole", t.Whole)
+	p.whole, p.ends = p.after("whole", t.Whole), time.Now().Add(t.Whole)
 	p.step = p.after("header", t.Header)
 	return ctx, p
 }
@@ -33,6 +34,18 @@ func (p *phases) after(phase string, d time.Duration) *time.Timer {
 func (p *phases) answered() {
 	p.step.Stop()
 	p.step = p.after("idle", p.timeouts.Idle)
+}
+
+// pause stops the time while f waits for something that is not the service's.
+func (p *phases) pause(f func(context.Context) error) error {
+	began := time.Now()
+	p.step.Stop()
+	p.whole.Stop()
+	err := f(p.ctx)
+	p.ends = p.ends.Add(time.Since(began))
+	p.step.Reset(p.timeouts.Idle)
+	p.whole.Reset(time.Until(p.ends))
+	return err
 }
 
 func (p *phases) stop() {

@@ -43,9 +43,9 @@ func (k *call) refusal() *Error {
 		e.Message = k.unusual()
 		return e
 	}
-	e.Code = redact(code, k.key)
-	e.Message = redact(of[string](body, "message"), k.key)
-	e.DisplayMessage = redact(of[string](body, "display_message"), k.key)
+	e.Code = brief(redact(code, k.key))
+	e.Message = brief(redact(of[string](body, "message"), k.key))
+	e.DisplayMessage = brief(redact(of[string](body, "display_message"), k.key))
 	e.Details = []byte(redact(string(body["details"]), k.key))
 	e.readDetails()
 	return e

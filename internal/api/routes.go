@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"strings"
@@ -11,6 +12,23 @@ import (
 type route struct {
 	path  string // with {id} where an id goes
 	heavy bool
+	most  int64 // bytes of an answer; 0: mostOfList
+}
+
+// The most that is taken of an answer. A page has at most 200 rows, and a location
+// or a day is no larger than those: 16 MiB leave 80 KB for each, some ten times an
+// order with a hundred lines. Only the products sold by day have no bound in
+// api.md: of 92 days, a thousand products a day are 25 MB.
+const (
+	mostOfList     = 16 << 20
+	mostOfProducts = 64 << 20
+	mostOfObject   = 4 << 20
+	maxRefusal     = 64 << 10 // of what is no 200; the rest is not read
+)
+
+// limit is the most bytes of a route's answer.
+func (c *Client) limit(r route) int64 {
+	return cmp.Or(c.opts.MaxBody, r.most, mostOfList)
 }
 
 func (r route) name() string { return "GET " + r.path }
@@ -45,15 +63,15 @@ func escapeID(id string) string {
 }
 
 var (
-	routeMe            = route{path: "/me"}
+	routeMe            = route{path: "/me", most: mostOfObject}
 	routeLocations     = route{path: "/locations"}
-	routeLocation      = route{path: "/locations/{id}"}
+	routeLocation      = route{path: "/locations/{id}", most: mostOfObject}
 	routeAllergens     = route{path: "/allergens"}
-	routeProduct       = route{path: "/products/{id}"}
-	routeIngredient    = route{path: "/ingredients/{id}"}
-	routeSalesOrder    = route{path: "/sales/orders/{id}"}
+	routeProduct       = route{path: "/products/{id}", most: mostOfObject}
+	routeIngredient    = route{path: "/ingredients/{id}", most: mostOfObject}
+	routeSalesOrder    = route{path: "/sales/orders/{id}", most: mostOfObject}
 	routeSalesDaily    = route{path: "/sales/daily", heavy: true}
-	routeSalesProducts = route{path: "/sales/products", heavy: true}
+	routeSalesProducts = route{path: "/sales/products", heavy: true, most: mostOfProducts}
 )
 
 // Document is one object of the API, typed and as received.
@@ -86,6 +104,7 @@ func (c *Client) Me(ctx context.Context) (Document[Me], error) {
 	if err != nil {
 		return Document[Me]{}, err
 	}
+	answer.release()
 	return Document[Me]{Value: me, Raw: answer.body, Date: answer.date, ReceivedAt: answer.at}, nil
 }
 
@@ -146,6 +165,7 @@ func (c *Client) snapshot(ctx context.Context, t target) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
+	answer.release()
 	s.Date, s.ReceivedAt, s.Bytes = answer.date, answer.at, len(answer.body)
 	return s, nil
 }
@@ -157,6 +177,7 @@ func document[T any](ctx context.Context, c *Client, t target) (Document[T], err
 	if err != nil {
 		return Document[T]{}, err
 	}
+	answer.release()
 	d := Document[T]{Raw: answer.body, Date: answer.date, ReceivedAt: answer.at}
 	d.Value, err = Decode[T](d.Raw)
 	if err != nil {

@@ -70,6 +70,7 @@ func report[T any](ctx context.Context, c *Client, r route, v url.Values) (Sales
 	if err != nil {
 		return SalesReport[T]{}, err
 	}
+	answer.release()
 	return SalesReport[T]{
 		Rows: e.rows, Totals: e.totals, Currency: e.currency, From: e.from, To: e.to, GroupBy: e.groupBy,
 		Date: answer.date, ReceivedAt: answer.at, Bytes: len(answer.body),

@@ -36,18 +36,17 @@ func (t Timeouts) withDefaults() Timeouts {
 	return t
 }
 
-const (
-	defaultMaxBody  = 64 << 20
-	defaultRetryMax = 4
-)
+const defaultRetryMax = 4
 
 func (o Options) withDefaults() Options {
 	o.Timeouts = o.Timeouts.withDefaults()
 	orElse(&o.UserAgent, "larder")
-	orElse(&o.MaxBody, defaultMaxBody)
 	orElse(&o.RetryMax, defaultRetryMax)
 	if o.Transport == nil {
 		o.Transport = NewTransport(o.Timeouts)
+	}
+	if o.Memory == nil {
+		o.Memory = NewMemory(DefaultMemory)
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -68,6 +67,9 @@ func orElse[T comparable](field *T, value T) {
 	}
 }
 
+// maxHeader is the most bytes of an answer's headers.
+const maxHeader = 64 << 10
+
 // NewTransport makes a transport that many clients can share: connections are
 // reused, HTTP/2 is spoken where the service does, proxies come from the
 // environment. Decompression is the client's, who bounds what comes out of it.
@@ -85,5 +87,9 @@ func NewTransport(t Timeouts) *http.Transport {
 		IdleConnTimeout:       90 * time.Second,
 		ExpectContinueTimeout: time.Second,
 		DisableCompression:    true,
+		// The defaults are 10 MB of headers and, over HTTP/2, 4 MB of each body that
+		// nobody reads yet.
+		MaxResponseHeaderBytes: maxHeader,
+		HTTP2:                  &http.HTTP2Config{MaxReceiveBufferPerStream: 512 << 10},
 	}
 }

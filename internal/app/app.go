@@ -18,13 +18,13 @@ type App struct {
 	log     *slog.Logger
 	version string
 
-	api         api.Options   // template of the clients
+	api         api.Options   // template of the clients, which share its memory
 	settleAfter time.Duration // as in [syncer.Options]; shorter in tests
 }
 
 // New returns an App; nothing is opened yet.
 func New(cfg *config.Config, log *slog.Logger, version string) *App {
-	return &App{cfg: cfg, log: log, version: version, api: api.Options{UserAgent: "larder/" + version}}
+	return &App{cfg: cfg, log: log, version: version, api: api.Options{UserAgent: "larder/" + version, Memory: api.NewMemory(api.DefaultMemory)}}
 }
 
 // schedule is the configuration's schedule in the syncer's terms.
