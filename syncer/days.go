@@ -2,6 +2,8 @@ package syncer
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -133,9 +135,21 @@ func dailyID(r dayRow, location string) string { return dayKey(r.Date, location)
 // product come one per name (api.md, "Product sales row").
 func productLineID(r dayRow, _ string) string {
 	if r.ProductID != nil {
-		return string(r.Date) + "/p/" + *r.ProductID
+		return string(r.Date) + "/p/" + shortened(*r.ProductID)
 	}
-	return string(r.Date) + "/n/" + r.Name
+	return string(r.Date) + "/n/" + shortened(r.Name)
+}
+
+// longName is from where on a name does not identify a line by itself.
+const longName = 512
+
+// shortened is a name that may be of any length, as a part of an id.
+func shortened(name string) string {
+	if len(name) <= longName {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return strings.ToValidUTF8(name[:64], "") + "…" + hex.EncodeToString(sum[:])
 }
 
 // buryLines adds tombstones for the lines that vanished from the changed days. A day

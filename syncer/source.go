@@ -269,16 +269,19 @@ func (s *source) serviceNow() time.Time {
 	return s.syncer.opts.Now().Add(s.skew)
 }
 
-// birth is the first updated_since of a new stream. Without a Date header the
-// service's clock is not known, and a day makes up for any clock of ours.
+// birth is the first updated_since of a new stream: the service's clock, or ours
+// where that is behind it. A start that lies ahead would blind the stream until then.
+// Without a Date header the service's clock is not known, and a day makes up for any
+// clock of ours.
 func (s *source) birth() time.Time {
 	s.mu.Lock()
 	known := s.skewKnown
 	s.mu.Unlock()
+	ours := s.syncer.opts.Now().UTC()
 	if !known {
-		return s.syncer.opts.Now().Add(-24 * time.Hour).UTC()
+		return ours.Add(-24 * time.Hour)
 	}
-	return s.serviceNow().Add(-lookback).UTC()
+	return earlier(s.serviceNow().UTC(), ours).Add(-lookback)
 }
 
 // walkStart is the service's clock when an incremental walk that goes on behind cp

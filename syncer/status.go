@@ -31,6 +31,8 @@ type Status struct {
 	// Problems are the daemon's own, in words: the warehouse does not answer, a new
 	// configuration was refused. The syncer knows of none.
 	Problems []string `json:"problems,omitempty"`
+	// Warnings are what the configuration has that is allowed, but unwise.
+	Warnings []string `json:"warnings,omitempty"`
 	// Away: among the problems is that the warehouse takes no rows.
 	Away bool `json:"warehouse_away,omitempty"`
 	// CountedAt is when the rows that the warehouse holds were last counted.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -19,6 +20,7 @@ type track struct {
 	opening  bool   // only a backfill, of a location that the key has gained
 
 	birth slot
+	ahead atomic.Bool // it was said that the stored watermark is ahead of the service's clock
 	// Guarded by stream.mu.
 	incr     sinks.Checkpoint
 	back     sinks.Checkpoint
@@ -150,11 +152,29 @@ func (t *track) catchUp(ctx context.Context) error {
 	}
 	cp := t.checkpoint(sinks.WalkIncremental)
 	if cp.Cursor == "" {
-		cp.Since = since(cp)
+		cp.Since = t.notAhead(since(cp))
 		cp.StartedAt = t.stream.source.walkStart(cp)
 		cp.Pages, cp.Rows, cp.Tombstones = 0, 0, 0
 	}
 	return t.follow(ctx, sinks.WalkIncremental, cp)
+}
+
+// blind is how far back a walk begins that would begin ahead of the service's clock.
+const blind = 24 * time.Hour
+
+// notAhead is where the next walk starts, unless that lies ahead of the service's
+// clock: stamps and clock were of another time, and nothing would come until it is
+// reached.
+func (t *track) notAhead(start time.Time) time.Time {
+	now := t.stream.source.serviceNow().UTC()
+	if !start.After(now.Add(ahead)) {
+		return start
+	}
+	if !t.ahead.Swap(true) {
+		t.stream.source.log.Warn("what was stored is ahead of the service's clock: changes of the last day are asked for again; larder sync --full brings what is older",
+			"stream", t.name(), "watermark", start, "service_clock", now)
+	}
+	return now.Add(-blind)
 }
 
 // fill runs the backfill to its end, from where its checkpoint stands.

@@ -95,6 +95,7 @@ type verifyWalk struct {
 	take  func(context.Context, map[string]told) error
 
 	cycle cycle
+	again repetition
 	pages int
 	part  map[string]told
 	bytes int
@@ -111,7 +112,7 @@ func (w *verifyWalk) follow(ctx context.Context) error {
 		}
 		var next <-chan verifyPage
 		if a.more {
-			if err := w.leads(cursor, a.next); err != nil {
+			if err := w.leads(cursor, a.next, a.rows); err != nil {
 				return fmt.Errorf("%s: %w", w.track.name(), err)
 			}
 			next = w.ask(ctx, a.next)
@@ -128,12 +129,14 @@ func (w *verifyWalk) follow(ctx context.Context) error {
 }
 
 // leads fails a page that leads nowhere (DESIGN R3).
-func (w *verifyWalk) leads(cursor, next string) error {
+func (w *verifyWalk) leads(cursor, next string, rows [][]byte) error {
 	switch {
 	case next == "":
 		return errNoCursor
 	case w.cycle.repeats(cursor, next):
 		return errRepeatedCursor
+	case w.again.endless(rows):
+		return errEndless
 	}
 	return nil
 }

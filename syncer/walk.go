@@ -23,6 +23,7 @@ type walk struct {
 	progress progress
 	window   window
 	cycle    cycle
+	again    repetition
 	run      sinks.Run
 	// dirty: the sink holds a checkpoint of this walk that its end must replace.
 	dirty bool
@@ -45,6 +46,9 @@ const maxRefusals = 3
 
 // errRepeatedCursor fails a walk that would go in circles (DESIGN R3).
 var errRepeatedCursor = errors.New("the service sent a cursor that it had sent before: the walk goes on from its last page at the next turn; if it stays so, show this to the service")
+
+// errEndless fails a walk that would never end.
+var errEndless = errors.New("the service sends the same rows again and again under new cursors: the walk goes on at the next turn; if it stays so, show this to the service")
 
 // errNoCursor fails a walk that cannot go on (DESIGN R3).
 var errNoCursor = errors.New("the service says has_more without a next_cursor: the page is asked for again at the next turn; if it stays so, show this to the service")
@@ -101,7 +105,7 @@ func (e *stuckError) Unwrap() error { return e.err }
 
 // pages follows the cursor until the list ends.
 func (w *walk) pages(ctx context.Context) error {
-	w.cycle = cycle{}
+	w.cycle, w.again = cycle{}, repetition{}
 	a := w.ask(ctx, w.progress.cp.Cursor)
 	for {
 		next, err := w.page(ctx, a)
@@ -144,6 +148,8 @@ func (w *walk) check(a answer) error {
 		return errNoCursor
 	case w.cycle.repeats(w.progress.cp.Cursor, a.next):
 		return errRepeatedCursor
+	case w.again.endless(a.rows):
+		return errEndless
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -39,6 +40,11 @@ func execute(ctx context.Context, args []string, t terminal) int {
 		err = app.UsageError(err)
 	}
 	code := app.ExitCode(err)
-	g.fail(cmd, err, code)
+	if text := app.Explain(err); text != "" {
+		fmt.Fprintf(t.err, "larder: %s\n", text)
+	}
+	if !g.begun {
+		fmt.Fprintf(t.err, "%s --help tells more.\n", cmd.CommandPath())
+	}
 	return code
 }

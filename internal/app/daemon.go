@@ -281,13 +281,14 @@ func (d *daemon) problems() []string {
 // status is the syncer's, or before there is one, that of sources that start.
 func (d *daemon) status() syncer.Status {
 	d.mu.Lock()
-	y, sources, problem, held := d.syncer, d.sources, d.problem, d.held
+	y, sources, problem, held, warnings := d.syncer, d.sources, d.problem, d.held, d.current.cfg.Warnings
 	d.mu.Unlock()
 	s := syncer.Status{Now: time.Now(), StartedAt: d.started}
 	if y != nil {
 		s = y.Status()
 		held.fill(&s)
 	}
+	s.Warnings = warnings
 	if problem != "" {
 		s.Away, s.Problems = true, []string{problem}
 	}

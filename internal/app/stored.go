@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -20,9 +19,7 @@ func (a *App) storedStatus(ctx context.Context, l *lifecycle, w *way) (syncer.St
 	if err != nil {
 		return s, err
 	}
-	if err := sink.CheckSchema(ctx); errors.Is(err, clickhouse.ErrEmpty) {
-		return s, &WarehouseError{fmt.Errorf("%s: %w", a.cfg.Warehouse.DSN, err)}
-	} else if err != nil {
+	if err := sink.CheckSchema(ctx); err != nil {
 		return s, a.unreachable(err)
 	}
 	counts, err := sink.Counts(ctx)

@@ -109,6 +109,10 @@ func (l *Ledger) newBusiness(keys ...*Key) *business {
 	return b
 }
 
+// maxLimit bounds what /me is believed: each place that is taken is remembered for a
+// minute, and no service has as many.
+const maxLimit = 1_000_000
+
 // SetLimits takes over what /me says: the limits, and which restaurant the key
 // belongs to. Keys with the same business share its limit, so the name must tell
 // restaurants of different services apart. It may be called at any time.
@@ -118,13 +122,13 @@ func (k *Key) SetLimits(limits Limits, name string) {
 	defer l.mu.Unlock()
 	k.join(name)
 	if limits.PerMinute > 0 {
-		k.all.setLimit(limits.PerMinute, k.share)
+		k.all.setLimit(min(limits.PerMinute, maxLimit), k.share)
 	}
 	if limits.HeavyPerMinute > 0 {
-		k.heavy.setLimit(limits.HeavyPerMinute, k.share)
+		k.heavy.setLimit(min(limits.HeavyPerMinute, maxLimit), k.share)
 	}
 	if limits.BusinessPerMinute > 0 {
-		k.business.limit.setLimit(limits.BusinessPerMinute, k.business.share())
+		k.business.limit.setLimit(min(limits.BusinessPerMinute, maxLimit), k.business.share())
 	}
 	k.business.serve(l)
 }

@@ -39,6 +39,7 @@ type view struct {
 	Tone     syncer.Tone
 	Also     []matter // what else is the matter
 	Problems []string
+	Warnings []string
 	Facts    []fact
 	Filters  []filter
 	Query    string
@@ -83,7 +84,7 @@ func at(now, t time.Time) moment {
 func newView(s syncer.Status, about About, a asked) view {
 	sources := judge(s.Sources)
 	p := view{
-		Problems: s.Problems, About: about, Query: a.query, Show: a.tone,
+		Problems: s.Problems, Warnings: s.Warnings, About: about, Query: a.query, Show: a.tone,
 		Search: len(sources) > cardsShown, One: a.source != "",
 		Now:    moment{Text: s.Now.UTC().Format("15:04:05 UTC"), Exact: exactly(s.Now), Machine: s.Now.UTC().Format(time.RFC3339)},
 		Uptime: phrase.Span(s.Now.Sub(s.StartedAt)),

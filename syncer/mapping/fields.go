@@ -101,6 +101,12 @@ func (m *Mapper) scalarField(f *field) error {
 	return m.scalar(&f.scalar, value)
 }
 
+// maxID bounds what identifies a row: ids stand in addresses, in memory and in the
+// index of a table.
+const maxID = 1024
+
+const tooLong = "longer than 1024 bytes"
+
 // identify takes the value of the field that identifies the row.
 func (m *Mapper) identify(f *field, value []byte) error {
 	if value[0] != '"' {
@@ -109,6 +115,9 @@ func (m *Mapper) identify(f *field, value []byte) error {
 	text := m.text(value)
 	if len(text) == 0 {
 		return m.bad(value, "want a string that is not empty")
+	}
+	if len(text) > maxID {
+		return m.bad(value, tooLong)
 	}
 	m.id = string(text)
 	if f.scalar.col >= 0 {

@@ -22,7 +22,7 @@ func (m *Mapper) findID() string {
 		return ""
 	}
 	id, err := jsontext.AppendUnquote(nil, value)
-	if err != nil {
+	if err != nil || len(id) > maxID {
 		return "" // not UTF-8: as text it would look like other ids
 	}
 	return string(id)

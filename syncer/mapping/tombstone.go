@@ -90,6 +90,9 @@ func (m *Mapper) tombstoneField(t *Tombstone, name string, value jsontext.Value)
 		if t.ID, err = m.textOf(value); err == nil && t.ID == "" {
 			err = m.bad(value, "want a string that is not empty")
 		}
+		if len(t.ID) > maxID {
+			err = m.bad(value, tooLong)
+		}
 	case "deleted":
 	case "deleted_at":
 		t.DeletedAt = m.instantOf(name, value)
