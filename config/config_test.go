@@ -117,7 +117,12 @@ func TestProblems(t *testing.T) {
 	source := func(extra string) string { return minimal + extra }
 	tests := []struct{ name, yaml, want string }{
 		{"typo", source("warehouse:\n  flush_intervall: 1s\n"), `line 6: warehouse.flush_intervall: unknown key; did you mean "warehouse.flush_interval"?`},
-		{"typo of a section", source("warehose:\n  dsn: embedded:x\n"), `warehose.dsn: unknown key; did you mean "warehouse.dsn"?`},
+		{"typo of a section", source("warehose:\n  dsn: embedded:x\n"), `line 5: warehose: unknown key; did you mean "warehouse"?`},
+		{"typo of a section, once for all of it", source("schedul: {incremental: '@every 5s', reconcil: x, other: y}\n"), `larder.yaml: line 5: schedul: unknown key; did you mean "schedule"?`},
+		{"typo of an empty section", source("schedul:\n"), `line 5: schedul: unknown key; did you mean "schedule"?`},
+		{"typo of a short section", source("wep: {listen: ''}\n"), `line 5: wep: unknown key; did you mean "web"?`},
+		{"typo of sources", "sorces:\n  - {name: bistro, base_url: 'https://host/v1', key_file: key}\n", `larder.yaml: line 1: sorces: unknown key; did you mean "sources"?`},
+		{"no section at all", source("telemetry: {on: true}\n"), `telemetry.on: unknown key; known here: `},
 		{"wrong section", source("flush_rows: 5\n"), `line 5: flush_rows: unknown key; did you mean "warehouse.flush_rows"?`},
 		{"nothing near", source("web:\n  colour: red\n"), `line 6: web.colour: unknown key; known here: listen, user, password_file`},
 		{"typo in a source", source("    budget_shar: 1\n"), `line 5: sources[0].budget_shar: unknown key; did you mean "budget_share"?`},

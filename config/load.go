@@ -21,6 +21,9 @@ type Request struct {
 	// WithoutSources allows a configuration that names no source: for commands
 	// that speak with the warehouse only.
 	WithoutSources bool
+	// WithoutEnvironment leaves the environment out: for a configuration that must not
+	// lead anywhere else.
+	WithoutEnvironment bool
 }
 
 // Load reads the configuration: defaults, then the file, then the environment
@@ -35,7 +38,7 @@ func Load(req Request) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, err := readLayers(file, req.Set)
+	tree, err := readLayers(file, req)
 	if err != nil {
 		return nil, err
 	}
@@ -45,6 +48,7 @@ func Load(req Request) (*Config, error) {
 	c.store(p)
 	c.checkWhole(p, req)
 	if err := p.err(file); err != nil {
+		err.LogFormat = c.Log.Format
 		return nil, err
 	}
 	c.resolvePaths()
@@ -118,7 +122,7 @@ func (o option[T]) defaultValue() any {
 // checkWhole checks what concerns more than one option.
 func (c *Config) checkWhole(p *problems, req Request) {
 	wrong := p.tree.values["sources"]
-	if len(c.Sources) == 0 && !req.WithoutSources && (wrong == nil || emptySection(wrong)) {
+	if len(c.Sources) == 0 && !req.WithoutSources && !slices.Contains(p.meant, "sources") && (wrong == nil || emptySection(wrong)) {
 		p.add("sources", noSources(c.File))
 	}
 	c.checkSources(p)

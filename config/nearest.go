@@ -18,6 +18,18 @@ func nearest(typo string, candidates []string) string {
 	return best
 }
 
+// nearestSection is the section that a typo most likely meant, or "". Their names are
+// short, so that little may differ.
+func nearestSection(typo string, sections []string) string {
+	best, bestAt := "", max(1, len(typo)/3)+1
+	for _, s := range sections {
+		if d := distance(typo, s); d < bestAt {
+			best, bestAt = s, d
+		}
+	}
+	return best
+}
+
 func last(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
 
 // distance is Levenshtein's.

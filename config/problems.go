@@ -27,6 +27,8 @@ func (p Problem) String() string {
 type Error struct {
 	File     string
 	Problems []Problem
+	// LogFormat is log.format as far as it could be read: the error itself is told in it.
+	LogFormat string
 }
 
 func (e *Error) Error() string {
@@ -52,6 +54,7 @@ func (e *Error) Error() string {
 type problems struct {
 	tree  *tree
 	found []located
+	meant []string // sections that were misspelt
 }
 
 type located struct {
@@ -77,7 +80,7 @@ func (p *problems) add(path, message string) {
 
 func parent(path string) string { return path[:max(0, strings.LastIndexByte(path, '.'))] }
 
-func (p *problems) err(file string) error {
+func (p *problems) err(file string) *Error {
 	if len(p.found) == 0 {
 		return nil
 	}
@@ -100,10 +103,32 @@ func (p *problems) unknownKeys() {
 			p.unknownSourceKey(path, rest)
 			continue
 		}
-		if !known[path] {
+		if !known[path] && !p.unknownSection(path) {
 			p.refuse(path, path, keysOf(options))
 		}
 	}
+}
+
+// unknownSection refuses a section that is called almost as a known one, once for all
+// that stands in it.
+func (p *problems) unknownSection(path string) bool {
+	sections := append([]string{"sources"}, keysUnder("", keysOf(options))...)
+	name, _, _ := strings.Cut(path, ".")
+	if slices.Contains(sections, name) {
+		return false
+	}
+	meant := nearestSection(name, sections)
+	if meant == "" {
+		return false
+	}
+	if !slices.Contains(p.meant, meant) {
+		p.meant = append(p.meant, meant)
+		if _, known := p.tree.origin[name]; !known { // from the environment or a flag
+			p.tree.origin[name] = p.tree.origin[path]
+		}
+		p.add(name, fmt.Sprintf("unknown key; did you mean %q?", meant))
+	}
+	return true
 }
 
 func (p *problems) unknownSourceKey(path, rest string) {

@@ -58,7 +58,7 @@ func (t *tree) sources() []int {
 }
 
 // readLayers merges file, environment and flags; the later one wins.
-func readLayers(file string, set []string) (*tree, error) {
+func readLayers(file string, req Request) (*tree, error) {
 	t := &tree{origin: map[string]origin{}}
 	k := koanf.New(".")
 	if file != "" {
@@ -66,11 +66,13 @@ func readLayers(file string, set []string) (*tree, error) {
 			return nil, err
 		}
 	}
-	provider := env.Provider(".", env.Opt{Prefix: envPrefix, TransformFunc: t.envKey})
-	if err := k.Load(provider, nil); err != nil {
-		return nil, fmt.Errorf("read environment: %w", err)
+	if !req.WithoutEnvironment {
+		provider := env.Provider(".", env.Opt{Prefix: envPrefix, TransformFunc: t.envKey})
+		if err := k.Load(provider, nil); err != nil {
+			return nil, fmt.Errorf("read environment: %w", err)
+		}
 	}
-	if err := t.loadFlags(k, set); err != nil {
+	if err := t.loadFlags(k, req.Set); err != nil {
 		return nil, err
 	}
 	t.values = k.All()

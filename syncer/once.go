@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -23,6 +24,24 @@ type Selection struct {
 	// RetryFor is how long what fails is tried again, from its checkpoint, without
 	// coming further; not at all when zero.
 	RetryFor time.Duration
+}
+
+// LogValue is what was asked for, without what was not.
+func (s Selection) LogValue() slog.Value {
+	var asked []slog.Attr
+	if len(s.Sources) > 0 {
+		asked = append(asked, slog.Any("sources", s.Sources))
+	}
+	if len(s.Streams) > 0 {
+		asked = append(asked, slog.Any("streams", s.Streams))
+	}
+	if s.Full {
+		asked = append(asked, slog.Bool("full", true))
+	}
+	if s.ConfirmSweep {
+		asked = append(asked, slog.Bool("confirm_sweep", true))
+	}
+	return slog.GroupValue(asked...)
 }
 
 // Report is what a pass did.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -23,6 +24,24 @@ type ReconcileRequest struct {
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
 	Heal bool   `json:"heal,omitempty"` // else what differs is only reported
+}
+
+// LogValue is what was asked for, without what was not.
+func (r ReconcileRequest) LogValue() slog.Value {
+	var asked []slog.Attr
+	if len(r.Sources) > 0 {
+		asked = append(asked, slog.Any("sources", r.Sources))
+	}
+	if r.From != "" {
+		asked = append(asked, slog.String("from", r.From))
+	}
+	if r.To != "" {
+		asked = append(asked, slog.String("to", r.To))
+	}
+	if r.Heal {
+		asked = append(asked, slog.Bool("heal", true))
+	}
+	return slog.GroupValue(asked...)
 }
 
 // ReconcileReport is what a reconciliation did, or has done so far.

@@ -55,7 +55,12 @@ type house struct {
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	box, err := sandbox.New(sandbox.Options{Orders: 50, Days: 5, NoLimits: true})
+	return newHouseOf(t, sandbox.Options{Orders: 50, Days: 5, NoLimits: true})
+}
+
+func newHouseOf(t *testing.T, o sandbox.Options) *house {
+	t.Helper()
+	box, err := sandbox.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,11 +208,26 @@ func TestUsage(t *testing.T) {
 	h.want(2, `--stream "sale_orders" is unknown; known are`, "sync", "--stream", "sale_orders")
 	h.want(2, `--source "bar" is not configured; configured are bistro`, "sync", "--source", "bar")
 	h.want(2, "configuration file none.yaml: no such file or directory; correct --config, or leave it out to use larder.yaml", "check", "--config", "none.yaml")
-	h.want(2, `log format`, "demo", "--log-format", "xml")
+	h.want(2, `log.format: got "xml"; allowed: text, json`, "demo", "--log-format", "xml")
+	h.want(2, `--set: web.listn: unknown key; did you mean "web.listen"?`, "demo", "--set", "web.listn=127.0.0.1:0")
+	h.want(2, `--set: wep: unknown key; did you mean "web"?`, "demo", "--set", "wep.listen=127.0.0.1:0")
+	h.want(2, "--set warehouse.dsn: the demo has warehouse.dsn of its own", "demo", "--set", "warehouse.dsn=embedded:/elsewhere")
+	h.want(2, "--set sources.0.name: the demo has sources of its own", "demo", "--set", "sources.0.name=x")
+	h.want(2, "the demo writes a configuration of its own", "demo", "--config", "larder.yaml")
+	h.want(2, "the sandbox reads no configuration", "sandbox", "--set", "web.listen=")
+	if r := h.want(0, "larder dev (go", "--version"); r.out != h.want(0, "", "version").out {
+		t.Errorf("--version says %q", r.out)
+	}
 	h.want(2, "kind", "sandbox", "--fault", "earthquake")
 	h.want(2, "--days 0; allowed: 1 or more", "demo", "--days", "0")
 	h.want(2, "holds no demo", "demo", "--dir", ".")
 	h.want(4, "there is no data at", "sql", "SELECT 1")
+	if err := os.Mkdir(filepath.Join(h.dir, "larder-data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"status"}, {"sql", "SELECT 1"}, {"verify"}, {"reconcile"}} { // nor in an empty folder
+		h.want(4, "yet: larder sync or larder run fills it", args...)
+	}
 	h.want(0, "CREATE TABLE", "migrate", "--print")
 }
 
@@ -349,7 +369,12 @@ func TestDemo(t *testing.T) {
 	if !strings.Contains(r.out, "rows of 2 restaurants") {
 		t.Errorf("demo says:\n%s", r.out)
 	}
-	h.want(0, "rows of 2 restaurants", "demo", "--once", "--days", "2", "--orders-per-day", "10") // empties its folder
+	// It empties its folder; --set is honoured, and the environment leads nowhere else.
+	t.Setenv("LARDER_WAREHOUSE__DSN", "http://127.0.0.1:1/elsewhere")
+	r = h.want(0, "rows of 2 restaurants", "demo", "--once", "--days", "2", "--orders-per-day", "10", "--set", "log.level=info", "--set", "log.format=json", "--set", "web.listen=")
+	if !strings.Contains(r.errors, `"msg":"mirroring"`) || strings.Contains(r.errors, "status page") {
+		t.Errorf("--set is not honoured:\n%s", r.errors)
+	}
 }
 
 func TestVerify(t *testing.T) {

@@ -1,11 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,16 +25,21 @@ func demoCommand(g *globals) *cobra.Command {
 daemon and the status page, all in this process. It shows the backfill with its
 forecast, says where to look and which query to try, and keeps running: orders
 come in and show up. Nothing outside its folder is touched; the folder is emptied
-at the next start.`,
+at the next start. Its configuration takes --set, but for sources and the place of
+its data; LARDER_ variables do not change it.`,
 		Example: `  larder demo
   larder demo --once                     stop after the first full sync
-  larder demo --restaurants 5 --days 365 --requests-per-minute 600`,
+  larder demo --restaurants 5 --days 365 --requests-per-minute 600
+  larder demo --set web.listen=127.0.0.1:9000`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for name, n := range map[string]int{"restaurants": o.Restaurants, "days": o.Days, "orders-per-day": o.OrdersADay, "requests-per-minute": o.PerMinute} {
 				if n < 1 {
 					return app.UsageError(fmt.Errorf("--%s %d; allowed: 1 or more", name, n))
 				}
+			}
+			if g.config != "" {
+				return app.UsageError(errors.New("--config: the demo writes a configuration of its own; --set changes it, and larder run takes yours"))
 			}
 			return runDemo(cmd, g, o)
 		},
@@ -51,26 +57,26 @@ at the next start.`,
 }
 
 func runDemo(cmd *cobra.Command, g *globals, o app.DemoOptions) error {
-	show := newProgress(cmd.Context(), g.err)
-	defer show.end()
-	log, err := app.NewLogger(show.log(), logFormat(g), slog.LevelWarn)
+	o.Set = g.overrides()
+	settings, err := app.DemoSettings(o.Set)
 	if err != nil {
-		return app.UsageError(err)
+		return err
 	}
-	o.Logger = log
+	level := "warn" // beside bars, unless it was asked for
+	if slices.ContainsFunc(o.Set, func(s string) bool { return strings.HasPrefix(s, "log.level=") }) {
+		level = settings.Log.Level
+	}
+	show := newProgress(cmd.Context(), g, syncer.Selection{})
+	defer show.end()
+	if o.Logger, err = g.logger(show.lines(), settings.Log.Format, level); err != nil {
+		return err
+	}
 	o.Progress = show.update
 	o.Ready = func(i app.DemoInfo) {
 		show.end()
 		printDemo(g.out, i, o.Once)
 	}
 	return app.Demo(cmd.Context(), o)
-}
-
-func logFormat(g *globals) string {
-	if g.logFormat == "" {
-		return "text"
-	}
-	return g.logFormat
 }
 
 const demoQuery = "SELECT business_day, count() AS orders, sum(totals_net_sales) AS net_sales FROM sales_orders GROUP BY 1 ORDER BY 1 DESC LIMIT 7"
@@ -90,7 +96,10 @@ func printDemo(w io.Writer, i app.DemoInfo, once bool) {
 	if once {
 		return
 	}
-	fmt.Fprintf(w, "\n  Status page      %s\n", i.PageURL)
+	fmt.Fprintln(w)
+	if i.PageURL != "" {
+		fmt.Fprintf(w, "  Status page      %s\n", i.PageURL)
+	}
 	if i.QueryURL != "" {
 		fmt.Fprintf(w, "  ClickHouse HTTP  %s  (Grafana, BI tools, curl; read-only)\n", i.QueryURL)
 	}

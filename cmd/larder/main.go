@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -40,11 +39,6 @@ func execute(ctx context.Context, args []string, t terminal) int {
 		err = app.UsageError(err)
 	}
 	code := app.ExitCode(err)
-	if text := app.Explain(err); text != "" {
-		fmt.Fprintf(t.err, "larder: %s\n", text)
-	}
-	if !g.begun {
-		fmt.Fprintf(t.err, "%s --help tells more.\n", cmd.CommandPath())
-	}
+	g.fail(cmd, err, code)
 	return code
 }

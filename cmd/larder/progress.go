@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -33,9 +34,11 @@ const linesEvery = 10 * time.Second
 
 // progress shows a pass: bars on a terminal, a line now and then elsewhere.
 type progress struct {
+	*globals
 	out   io.Writer
-	group *mpb.Progress // nil: lines
-	room  int           // for bars
+	only  syncer.Selection // whose walks are shown
+	group *mpb.Progress    // nil: lines
+	room  int              // for bars
 	bars  map[string]*bar
 	rest  *bar // of the walks for which there is no room; nil: all fit
 	told  time.Time
@@ -60,14 +63,19 @@ func (b *bar) text(style ...decor.WC) decor.Decorator {
 	}, style...)
 }
 
-func newProgress(ctx context.Context, out io.Writer) *progress {
-	p := &progress{out: out, bars: map[string]*bar{}, told: time.Now()}
-	if interactive(out) {
-		p.room = roomFor(out)
-		p.group = mpb.NewWithContext(ctx, mpb.WithOutput(bare(out)), mpb.WithAutoRefresh(), mpb.WithRefreshRate(200*time.Millisecond))
+// newProgress shows the walks of a selection on standard error.
+func newProgress(ctx context.Context, g *globals, only syncer.Selection) *progress {
+	p := &progress{globals: g, out: g.err, only: only, bars: map[string]*bar{}, told: time.Now()}
+	if interactive(p.out) {
+		p.room = roomFor(p.out)
+		p.group = mpb.NewWithContext(ctx, mpb.WithOutput(bare(p.out)), mpb.WithAutoRefresh(), mpb.WithRefreshRate(200*time.Millisecond))
 	}
 	return p
 }
+
+// begin is where every line of a frame begins: what a person types, and the ^C that
+// the terminal shows, has moved the cursor, and mpb only takes it up again.
+const begin = "\r"
 
 // roomFor is how many bars fit on a terminal, with a line for the rest of the walks
 // and one for the cursor.
@@ -83,12 +91,27 @@ func roomFor(out io.Writer) int {
 	return min(barsShown, max(height-3, 1))
 }
 
-// log is where log lines go, so that they do not tear the bars.
-func (p *progress) log() io.Writer {
+// lines is where log lines go, so that they do not tear the bars.
+func (p *progress) lines() io.Writer {
 	if p.group != nil {
-		return visible.NewWriter(p.group)
+		return visible.NewWriter(aboveBars{p.group, bare(p.out)})
 	}
 	return p.out
+}
+
+// aboveBars writes lines above the bars, and where they stood when they are no more.
+type aboveBars struct {
+	group *mpb.Progress
+	out   io.Writer
+}
+
+func (a aboveBars) Write(b []byte) (int, error) {
+	if _, err := a.group.Write(append([]byte(begin), b...)); errors.Is(err, mpb.ErrDone) {
+		return a.out.Write(b)
+	} else if err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 // level is the log level beside bars, which tell the rest.
@@ -100,7 +123,13 @@ func (p *progress) level() string {
 }
 
 // update shows the walks of a status.
-func (p *progress) update(s syncer.Status) { p.tell(walksOf(s), len(s.Sources)*longWalks) }
+func (p *progress) update(s syncer.Status) {
+	sources := len(s.Sources)
+	if n := len(p.only.Sources); n > 0 {
+		sources = n
+	}
+	p.tell(walksOf(s, p.only), sources*longWalks)
+}
 
 // tell shows walks under way, of which there are so many at most.
 func (p *progress) tell(walks []walk, most int) {
@@ -113,6 +142,10 @@ func (p *progress) tell(walks []walk, most int) {
 	}
 	p.told = time.Now()
 	for _, w := range walks {
+		if p.globals != nil && p.log != nil && p.inJSON(nil) {
+			p.log.Info("under way", "what", w.name, "done", w.done, "total", w.total, "detail", w.text)
+			continue
+		}
 		_, _ = fmt.Fprintf(p.out, "%s: %s\n", w.name, visible.Text(w.text)) // progress only
 	}
 }
@@ -126,14 +159,17 @@ type walk struct {
 	brief       bool // not worth a bar
 }
 
-// walksOf are the walks of a status. What the daemon does by itself meanwhile, a deep
-// run, is none of a pass.
-func walksOf(s syncer.Status) []walk {
+// walksOf are the walks of a status that belong to a pass. What the daemon does by
+// itself meanwhile is none of it: other sources, other streams, a deep run.
+func walksOf(s syncer.Status, only syncer.Selection) []walk {
 	var walks []walk
 	for i := range s.Sources {
+		if !chosen(only.Sources, s.Sources[i].Name) {
+			continue
+		}
 		for j := range s.Sources[i].Streams {
 			st := &s.Sources[i].Streams[j]
-			if p := st.Progress; p != nil && !p.Deep() {
+			if p := st.Progress; p != nil && !p.Deep() && chosen(only.Streams, st.Name) {
 				walks = append(walks, walk{
 					name: s.Sources[i].Name + " " + st.Name, place: i*len(s.Sources[i].Streams) + j,
 					done: p.Rows, total: p.TotalRows, text: forecast(p), brief: p.Pages <= 1 && p.TotalRows <= pageRows,
@@ -143,6 +179,9 @@ func walksOf(s syncer.Status) []walk {
 	}
 	return walks
 }
+
+// chosen tells whether names has a name; none are all.
+func chosen(names []string, name string) bool { return len(names) == 0 || slices.Contains(names, name) }
 
 // draw gives the walks bars. When it is crowded, the bar of a walk that has ended
 // makes room for another.
@@ -188,7 +227,7 @@ func (p *progress) tellRest(waiting int) {
 			return
 		}
 		p.rest = newText()
-		p.rest.Bar = p.group.New(0, mpb.NopStyle(), mpb.BarPriority(math.MaxInt), mpb.BarRemoveOnComplete(), mpb.PrependDecorators(p.rest.text()))
+		p.rest.Bar = p.group.New(0, mpb.NopStyle(), mpb.BarPriority(math.MaxInt), mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.Name(begin), p.rest.text()))
 	}
 	switch waiting {
 	case 0:
@@ -204,7 +243,7 @@ func (p *progress) add(w walk, crowded bool) *bar {
 	b := newText()
 	options := []mpb.BarOption{
 		mpb.BarPriority(w.place),
-		mpb.PrependDecorators(decor.Name(w.name, decor.WCSyncSpaceR)),
+		mpb.PrependDecorators(decor.Name(begin+w.name, decor.WCSyncSpaceR)),
 		mpb.AppendDecorators(b.text(decor.WCSyncSpaceR)),
 	}
 	if crowded {

@@ -70,7 +70,17 @@ func TestADeepRunTellsItsQuestions(t *testing.T) {
 	}
 	s := walking("a")
 	s.Sources[0].Streams[1].Progress = p
-	if walks := walksOf(s); len(walks) != 1 {
+	if walks := walksOf(s, syncer.Selection{}); len(walks) != 1 {
 		t.Errorf("a pass shows the daemon's deep run: %+v", walks)
+	}
+}
+
+func TestOnlyTheWalksOfThePassAreShown(t *testing.T) {
+	s := walking("a", "b")
+	if walks := walksOf(s, syncer.Selection{Sources: []string{"b"}}); len(walks) != 1 || walks[0].name != "b sales_orders" {
+		t.Errorf("of source b: %+v", walks)
+	}
+	if walks := walksOf(s, syncer.Selection{Streams: []string{"products"}}); len(walks) != 0 {
+		t.Errorf("of stream products: %+v", walks)
 	}
 }

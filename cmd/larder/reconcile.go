@@ -69,8 +69,8 @@ or configuration; 3 the API refused; 4 the warehouse could not be reached.`,
 }
 
 func runReconcile(cmd *cobra.Command, g *globals, r syncer.ReconcileRequest, wait time.Duration, format string) error {
-	show := newProgress(cmd.Context(), g.err)
-	a, err := g.loadLogging(false, show.log(), show.level())
+	show := newProgress(cmd.Context(), g, syncer.Selection{Sources: r.Sources})
+	a, err := g.loadLogging(false, show.lines(), show.level())
 	if err != nil {
 		show.end()
 		return err

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -44,8 +47,10 @@ type globals struct {
 	config    string
 	logFormat string
 	set       []string
-	reload    app.Reload // once the configuration is loaded
-	begun     bool       // the command line was understood
+	reload    app.Reload   // once the configuration is loaded
+	log       *slog.Logger // once it is there
+	format    string       // of log
+	begun     bool         // the command line was understood
 }
 
 func newRoot(g *globals) *cobra.Command {
@@ -72,6 +77,9 @@ Exit codes: 0 done; 1 it ran and found something wrong; 2 usage or configuration
 	flags.StringVar(&g.logFormat, "log-format", "", "`form` of the log on standard error: text or json")
 	flags.StringArrayVar(&g.set, "set", nil, "configuration `key=value`, stronger than file and environment; may be repeated")
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.Version = version
+	root.SetVersionTemplate(versionLine())
+	root.Flags().Bool("version", false, "print the version")
 	root.AddCommand(
 		runCommand(g), syncCommand(g), reconcileCommand(g), verifyCommand(g), checkCommand(g), statusCommand(g), sqlCommand(g),
 		migrateCommand(g), sandboxCommand(g), demoCommand(g), versionCommand(g),
@@ -101,6 +109,7 @@ func (g *globals) loadLogging(withoutSources bool, w io.Writer, level string) (*
 	if err != nil {
 		return nil, err
 	}
+	g.log, g.format = log, cfg.Log.Format
 	for _, warning := range cfg.Warnings {
 		log.Warn("configuration: " + warning)
 	}
@@ -114,15 +123,42 @@ func (g *globals) overrides() []string {
 	return append(append([]string(nil), g.set...), "log.format="+g.logFormat)
 }
 
-// logger is for commands that need no configuration.
-func (g *globals) logger(level slog.Level) (*slog.Logger, error) {
-	format := g.logFormat
-	if format == "" {
-		format = "text"
-	}
-	log, err := app.NewLogger(g.err, format, level)
+// logger is for commands that need no configuration; the log goes to w.
+func (g *globals) logger(w io.Writer, format, level string) (*slog.Logger, error) {
+	threshold, err := app.LogLevel(level)
 	if err != nil {
 		return nil, app.UsageError(err)
 	}
+	log, err := app.NewLogger(w, format, threshold)
+	if err != nil {
+		return nil, app.UsageError(err)
+	}
+	g.log, g.format = log, format
 	return log, nil
+}
+
+// inJSON tells whether the log is JSON, and so all else on standard error. An error of
+// the configuration knows what it says of that.
+func (g *globals) inJSON(err error) bool {
+	if refused, ok := errors.AsType[*config.Error](err); ok && g.format == "" {
+		return cmp.Or(g.logFormat, refused.LogFormat) == app.LogJSON
+	}
+	return cmp.Or(g.format, g.logFormat) == app.LogJSON
+}
+
+// fail tells why a command ends, in the form of the log.
+func (g *globals) fail(cmd *cobra.Command, err error, code int) {
+	text := app.Explain(err)
+	if !g.inJSON(err) {
+		if text != "" {
+			fmt.Fprintf(g.err, "larder: %s\n", text)
+		}
+		if !g.begun {
+			fmt.Fprintf(g.err, "%s --help tells more.\n", cmd.CommandPath())
+		}
+		return
+	}
+	if log, err := app.NewLogger(g.err, app.LogJSON, slog.LevelInfo); err == nil && text != "" {
+		log.Error(cmd.CommandPath()+" ends", "error", text, "exit_code", code)
+	}
 }

@@ -1,8 +1,9 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"strings"
 	"time"
@@ -36,6 +37,9 @@ Readings, where the API's description leaves something open:
   larder sandbox --reading strange-ids --reading stamp-precision=1s`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if g.config != "" || len(g.set) > 0 {
+				return app.UsageError(errors.New("the sandbox reads no configuration: leave --config and --set out; its flags say what it is like"))
+			}
 			for _, f := range faults {
 				fault, err := parseFault(f)
 				if err != nil {
@@ -48,7 +52,7 @@ Readings, where the API's description leaves something open:
 					return app.UsageError(fmt.Errorf("--reading %q: %w", r, err))
 				}
 			}
-			log, err := g.logger(slog.LevelInfo)
+			log, err := g.logger(g.err, cmp.Or(g.logFormat, app.LogText), "info")
 			if err != nil {
 				return err
 			}

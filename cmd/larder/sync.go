@@ -69,8 +69,8 @@ key, or the scopes that configured streams need; 4 the warehouse could not be re
 }
 
 func runSync(cmd *cobra.Command, g *globals, sel syncer.Selection, wait time.Duration) error {
-	show := newProgress(cmd.Context(), g.err)
-	a, err := g.loadLogging(false, show.log(), show.level())
+	show := newProgress(cmd.Context(), g, sel)
+	a, err := g.loadLogging(false, show.lines(), show.level())
 	if err != nil {
 		show.end()
 		return err

@@ -17,10 +17,11 @@ import (
 
 // terminalRun is a command on a terminal of its own.
 type terminalRun struct {
-	t    *testing.T
-	cmd  *exec.Cmd
-	args []string
-	done chan struct{} // all has been read
+	t      *testing.T
+	cmd    *exec.Cmd
+	args   []string
+	master *os.File
+	done   chan struct{} // all has been read
 
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -30,7 +31,7 @@ type terminalRun struct {
 func (h *house) onTerminal(columns uint16, args ...string) *terminalRun {
 	h.t.Helper()
 	master, slave := openTerminal(h.t, columns)
-	c := &terminalRun{t: h.t, cmd: h.command(args...), args: args, done: make(chan struct{})}
+	c := &terminalRun{t: h.t, cmd: h.command(args...), args: args, master: master, done: make(chan struct{})}
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = slave, slave, slave
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := c.cmd.Start(); err != nil {
@@ -101,12 +102,10 @@ func (c *terminalRun) shows(words string) {
 	}
 }
 
-// interrupt is Ctrl-C.
+// interrupt is Ctrl-C, which the terminal shows as ^C.
 func (c *terminalRun) interrupt() {
 	c.t.Helper()
-	if err := c.cmd.Process.Signal(os.Interrupt); err != nil {
-		c.t.Fatal(err)
-	}
+	c.typed("\x03")
 }
 
 // ends waits for the end, with an exit code, and returns all that was shown.
@@ -123,4 +122,61 @@ func (c *terminalRun) ends(code int) string {
 		c.t.Errorf("larder %v: exit %d, want %d:\n%s", c.args, got, code, c.output())
 	}
 	return c.output()
+}
+
+// typed is a person at the keyboard; the terminal shows what is typed.
+func (c *terminalRun) typed(text string) {
+	c.t.Helper()
+	if _, err := c.master.WriteString(text); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// screenOf is what a terminal shows after an output: line breaks, returns, the cursor
+// taken up and what is below it erased, which is all that bars use.
+func screenOf(output string, columns int) []string {
+	screen := [][]rune{nil}
+	x, y := 0, 0
+	down := func() {
+		if y++; y == len(screen) {
+			screen = append(screen, nil)
+		}
+	}
+	text := []rune(output)
+	for i := 0; i < len(text); i++ {
+		switch r := text[i]; r {
+		case '\r':
+			x = 0
+		case '\n': // read with its return left out
+			x = 0
+			down()
+		case '\x1b':
+			n := 0
+			for i += 2; text[i] >= '0' && text[i] <= '9'; i++ {
+				n = 10*n + int(text[i]-'0')
+			}
+			switch text[i] {
+			case 'A':
+				y = max(0, y-n)
+			case 'J':
+				screen = screen[:y+1]
+				screen[y] = screen[y][:min(x, len(screen[y]))]
+			}
+		default:
+			if x == columns {
+				x = 0
+				down()
+			}
+			for len(screen[y]) <= x {
+				screen[y] = append(screen[y], ' ')
+			}
+			screen[y][x] = r
+			x++
+		}
+	}
+	lines := make([]string, len(screen))
+	for i, line := range screen {
+		lines[i] = string(line)
+	}
+	return lines
 }

@@ -67,15 +67,15 @@ Exit codes: 0 no difference; 1 a difference, or something could not be compared;
 }
 
 func runVerify(cmd *cobra.Command, g *globals, sel syncer.Selection, wait time.Duration, format string) error {
-	show := newProgress(cmd.Context(), g.err)
-	a, err := g.loadLogging(false, show.log(), show.level())
+	show := newProgress(cmd.Context(), g, sel)
+	a, err := g.loadLogging(false, show.lines(), show.level())
 	if err != nil {
 		show.end()
 		return err
 	}
 	out := g.out
 	if interactive(g.out) {
-		out = show.log() // above the bars
+		out = show.lines() // above the bars
 	}
 	p := &findingPrinter{printer: printer{out: out, json: format == formatJSON}}
 	report, err := a.Verify(cmd.Context(), sel, wait, app.Verifying{

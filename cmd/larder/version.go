@@ -2,10 +2,15 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 
 	"github.com/spf13/cobra"
 )
+
+func versionLine() string {
+	return fmt.Sprintf("larder %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
 
 func versionCommand(g *globals) *cobra.Command {
 	return &cobra.Command{
@@ -14,7 +19,7 @@ func versionCommand(g *globals) *cobra.Command {
 		Example: "  larder version",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(g.out, "larder %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := io.WriteString(g.out, versionLine())
 			return err
 		},
 	}

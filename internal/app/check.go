@@ -46,6 +46,9 @@ func bad(code int, advice, format string, args ...any) Finding {
 func (a *App) Check(ctx context.Context, tell func(Finding)) error {
 	code := ExitDone
 	each := func(f Finding) {
+		if ctx.Err() != nil { // what was cut short tells nothing
+			return
+		}
 		tell(f)
 		if !f.OK {
 			code = max(code, f.code)

@@ -26,7 +26,8 @@ type DemoOptions struct {
 	OrdersADay  int // per restaurant
 	PerMinute   int // limit of requests per key
 	Seed        int64
-	Once        bool // stop after the first full sync
+	Once        bool     // stop after the first full sync
+	Set         []string // "key=value" of its configuration
 	Version     string
 	Logger      *slog.Logger
 	// Progress is called about every second until the first full sync is done.
@@ -38,8 +39,8 @@ type DemoOptions struct {
 // DemoInfo tells where to look.
 type DemoInfo struct {
 	Config   string // configuration that other commands can use meanwhile
-	PageURL  string
-	QueryURL string // empty: no port could be had
+	PageURL  string // empty: it is off
+	QueryURL string // empty: it is off
 	APIURL   string
 	Took     time.Duration
 	Status   syncer.Status
@@ -72,7 +73,7 @@ func Demo(ctx context.Context, o DemoOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	cfg, err := config.Load(config.Request{File: file})
+	cfg, err := config.Load(config.Request{File: file, Set: o.Set, WithoutEnvironment: true})
 	if err != nil {
 		return err
 	}
@@ -86,6 +87,27 @@ func Demo(ctx context.Context, o DemoOptions) (err error) {
 	defer ordering.Wait()
 	defer leave()
 	return o.follow(ctx, d, DemoInfo{Config: file, APIURL: box.url}, began)
+}
+
+// demoOwn are the keys of the configuration that a demo decides itself: it touches
+// nothing outside its folder.
+var demoOwn = []string{"sources", "shard", "warehouse.dsn", "warehouse.database", "warehouse.cluster", "warehouse.password_file"}
+
+// DemoSettings reads what is set for a demo ("key=value"), before anything is touched.
+func DemoSettings(set []string) (*config.Config, error) {
+	for _, s := range set {
+		key, _, _ := strings.Cut(s, "=")
+		for _, own := range demoOwn {
+			if key == own || strings.HasPrefix(key, own+".") {
+				return nil, UsageError(fmt.Errorf("--set %s: the demo has %s of its own; leave it out, or configure larder run", key, own))
+			}
+		}
+	}
+	cfg, err := config.Load(config.Request{File: os.DevNull, Set: set, WithoutSources: true, WithoutEnvironment: true})
+	if wrong, ok := errors.AsType[*config.Error](err); ok {
+		wrong.File = "" // there is none yet
+	}
+	return cfg, err
 }
 
 // order places an order now and then, in one restaurant after the other.
@@ -125,7 +147,10 @@ func (o DemoOptions) follow(ctx context.Context, d *daemon, info DemoInfo, began
 		if settled(info.Status) {
 			told = true
 			info.Took = time.Since(began)
-			info.PageURL, info.QueryURL = d.page.URL(), d.queryURL
+			info.QueryURL = d.queryURL
+			if d.page != nil {
+				info.PageURL = d.page.URL()
+			}
 			info.Proof = o.prove(ctx, d)
 			o.Ready(info)
 			if o.Once {

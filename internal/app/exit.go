@@ -42,6 +42,8 @@ func ExitCode(err error) int {
 		return e.code
 	}
 	switch {
+	case errors.Is(err, context.Canceled): // whatever it was doing
+		return ExitProblem
 	case is[*usageError](err), is[*config.Error](err), is[*web.ListenError](err), is[*syncer.MisfitError](err), api.IsNoEndpoint(err):
 		return ExitUsage
 	case is[*WarehouseError](err), errors.Is(err, clickhouse.ErrUnreachable):
@@ -67,12 +69,23 @@ func Explain(err error) string {
 	switch {
 	case err == nil, is[*CheckError](err), is[*AttentionError](err):
 		return ""
+	case is[*InterruptedError](err):
+		return err.Error()
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	default:
 		return err.Error()
 	}
 }
+
+// InterruptedError tells that a person has stopped waiting for a pass that a daemon
+// makes, and what becomes of it.
+type InterruptedError struct{ Next string }
+
+func (e *InterruptedError) Error() string { return "interrupted; " + e.Next }
+
+// Unwrap makes it known as what it is.
+func (e *InterruptedError) Unwrap() error { return context.Canceled }
 
 type usageError struct{ error }
 

@@ -1,9 +1,19 @@
 package app
 
 import (
+	"encoding"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
+	"reflect"
+	"strings"
+)
+
+// The forms of the log (see config.Log).
+const (
+	LogText = "text"
+	LogJSON = "json"
 )
 
 // LogLevel returns a level that can change while it is in use (see config.Log).
@@ -17,13 +27,56 @@ func LogLevel(name string) (*slog.LevelVar, error) {
 
 // NewLogger returns a logger of the given form (see config.Log).
 func NewLogger(w io.Writer, format string, level slog.Leveler) (*slog.Logger, error) {
-	opts := &slog.HandlerOptions{Level: level}
 	switch format {
-	case "text":
-		return slog.New(slog.NewTextHandler(w, opts)), nil
-	case "json":
-		return slog.New(slog.NewJSONHandler(w, opts)), nil
+	case LogText:
+		return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: forPeople})), nil
+	case LogJSON:
+		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: forMachines})), nil
 	default:
 		return nil, fmt.Errorf("log format %q; allowed: text, json", format)
+	}
+}
+
+// forMachines gives durations as numbers of seconds, with the unit in the name: took
+// becomes took_seconds.
+func forMachines(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		return slog.Float64(a.Key+"_seconds", a.Value.Duration().Seconds())
+	}
+	return a
+}
+
+// forPeople writes lists with commas, and what Go would print as its structs as JSON.
+func forPeople(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() != slog.KindAny {
+		return a
+	}
+	switch v := a.Value.Any().(type) {
+	case nil, error, fmt.Stringer, encoding.TextMarshaler:
+		return a
+	case []string:
+		return slog.String(a.Key, strings.Join(v, ", "))
+	default:
+		if !composed(reflect.TypeOf(v)) {
+			return a
+		}
+		text, err := json.Marshal(v)
+		if err != nil {
+			return a
+		}
+		return slog.String(a.Key, string(text))
+	}
+}
+
+// composed tells values that have parts.
+func composed(t reflect.Type) bool {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map, reflect.Slice, reflect.Array:
+		return true
+	default:
+		return false
 	}
 }

@@ -28,7 +28,14 @@ func (a *App) Query(ctx context.Context, sql, format string, out io.Writer) (err
 	if err != nil {
 		return err
 	}
-	return a.answered(sink.Query(ctx, sql, format, out))
+	err = sink.Query(ctx, sql, format, out)
+	if err != nil && ctx.Err() != nil { // the engine may have its own words for a query that was stopped
+		return context.Cause(ctx)
+	}
+	if refused, ok := errors.AsType[*clickhouse.StatementError](err); ok && refused.UnknownTable() && errors.Is(sink.CheckSchema(ctx), clickhouse.ErrEmpty) {
+		return &WarehouseError{fmt.Errorf("%s: %w", a.cfg.Warehouse.DSN, clickhouse.ErrEmpty)}
+	}
+	return a.answered(err)
 }
 
 // answered adds to what the warehouse says about a query what to do next.

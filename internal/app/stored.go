@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -19,7 +20,9 @@ func (a *App) storedStatus(ctx context.Context, l *lifecycle, w *way) (syncer.St
 	if err != nil {
 		return s, err
 	}
-	if err := sink.CheckSchema(ctx); err != nil {
+	if err := sink.CheckSchema(ctx); errors.Is(err, clickhouse.ErrEmpty) {
+		return s, &WarehouseError{fmt.Errorf("%s: %w", a.cfg.Warehouse.DSN, err)}
+	} else if err != nil {
 		return s, a.unreachable(err)
 	}
 	counts, err := sink.Counts(ctx)

@@ -3,7 +3,9 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -73,17 +75,48 @@ func serveSync(ctx context.Context, p passer, sel syncer.Selection, tell func(sy
 
 // askSync lets the process that holds the engine make the pass.
 func (w *way) askSync(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (report syncer.Report, err error) {
+	var latest syncer.Status
 	err = askFor(ctx, w, routeSync, sel, func(n syncNews) (last bool) {
 		switch {
 		case n.Report != nil:
 			report = n.Report.report()
 			return true
-		case n.Status != nil && onProgress != nil:
-			onProgress(*n.Status)
+		case n.Status != nil:
+			latest = *n.Status
+			if onProgress != nil {
+				onProgress(latest)
+			}
 		}
 		return false
 	})
+	if errors.Is(err, context.Canceled) {
+		err = &InterruptedError{goesOn(latest, sel)}
+	}
 	return report, err
+}
+
+// goesOn tells what the daemon does of a pass that no one waits for any more: what has
+// begun is its own to bring to an end, a full resync as well as a backfill.
+func goesOn(s syncer.Status, sel syncer.Selection) string {
+	var resyncs []string
+	for i := range s.Sources {
+		for j := range s.Sources[i].Streams {
+			if st := &s.Sources[i].Streams[j]; st.Progress != nil && st.Progress.Resync() {
+				resyncs = append(resyncs, s.Sources[i].Name+" "+st.Name)
+			}
+		}
+	}
+	const see = "; larder status shows how far it is"
+	switch {
+	case !sel.Full:
+		return "the daemon goes on by itself" + see
+	case len(resyncs) == 0:
+		return "the daemon goes on by itself; no full resync has begun: ask for it again"
+	case sel.ConfirmSweep:
+		return "the daemon goes on with the full resync of " + strings.Join(resyncs, ", ") + ", without your confirmation of its sweep" + see
+	default:
+		return "the daemon goes on with the full resync of " + strings.Join(resyncs, ", ") + see
+	}
 }
 
 // ownOrDaemon opens the engine, or finds the daemon that holds it.

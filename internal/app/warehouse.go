@@ -93,13 +93,14 @@ func (a *App) heldWay() *way {
 	return &way{held: true, dial: embedded.DialHeld(a.cfg.Warehouse.DSN.Dir())}
 }
 
-// existing refuses a data folder that is not there: a question must not create
-// an empty warehouse.
+// existing refuses a data folder that is not there, or has nothing in it: a question
+// must not create an empty warehouse.
 func (a *App) existing() error {
 	if !a.cfg.Warehouse.DSN.Embedded() {
 		return nil
 	}
-	if _, err := os.Stat(a.cfg.Warehouse.DSN.Dir()); errors.Is(err, os.ErrNotExist) {
+	entries, err := os.ReadDir(a.cfg.Warehouse.DSN.Dir())
+	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
 		return &WarehouseError{fmt.Errorf("there is no data at %s yet: larder sync or larder run fills it (warehouse.dsn, or --config, may name another place)", a.cfg.Warehouse.DSN.Dir())}
 	}
 	return nil

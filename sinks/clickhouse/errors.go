@@ -21,9 +21,19 @@ var (
 	ErrSchemaNewer = errors.New("the warehouse's schema is newer than this program")
 	// ErrNotMigrated says that the warehouse lacks migrations that this program needs.
 	ErrNotMigrated = errors.New("the warehouse's schema is older than this program")
+	// ErrEmpty is the [ErrNotMigrated] of a warehouse that nothing has been put into yet.
+	ErrEmpty error = emptyError{}
 	// ErrClosed says that the sink was closed; a receipt that fails with it was not durable.
 	ErrClosed = errors.New("the sink is closed")
 )
+
+type emptyError struct{}
+
+func (emptyError) Error() string {
+	return "there is nothing in the warehouse yet: larder sync or larder run fills it"
+}
+
+func (emptyError) Is(target error) bool { return target == ErrNotMigrated }
 
 // The codes of ClickHouse that are told apart.
 const (
@@ -63,6 +73,9 @@ func unreachable(err error) bool {
 	if errors.As(err, &refused) {
 		return refusesUser(refused.Code) || refused.Code == codeAllConnectionsFailed ||
 			refused.Code == codeNetworkError || refused.Code == codeSocketTimeout
+	}
+	if errors.Is(err, context.Canceled) { // whoever asked has stopped: that tells nothing of the warehouse
+		return false
 	}
 	var network net.Error
 	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||

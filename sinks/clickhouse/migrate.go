@@ -130,7 +130,7 @@ func notNewer(all []migration, applied []int) error {
 }
 
 // CheckSchema tells whether this program can work with the warehouse as it is:
-// [ErrSchemaNewer], [ErrNotMigrated] or nil.
+// [ErrSchemaNewer], [ErrNotMigrated], [ErrEmpty] or nil.
 func (s *Sink) CheckSchema(ctx context.Context) error {
 	all, err := migrations()
 	if err != nil {
@@ -142,6 +142,9 @@ func (s *Sink) CheckSchema(ctx context.Context) error {
 	}
 	if err := notNewer(all, applied); err != nil {
 		return err
+	}
+	if len(applied) == 0 {
+		return ErrEmpty
 	}
 	for _, m := range all {
 		if !slices.Contains(applied, m.version) {

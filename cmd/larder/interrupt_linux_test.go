@@ -1,0 +1,92 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+)
+
+// Whoever presses Ctrl-C has stopped the question; the warehouse was there.
+func TestInterruptedQuery(t *testing.T) {
+	h := newHouse(t)
+	h.configure(quiet + local("embedded:./data"))
+	h.want(0, "ok", "sync", "--stream", "allergens")
+	const endless = "SELECT number, sleep(1), repeat('x', 1000000), repeat('y', 1000000) FROM numbers(600) SETTINGS max_block_size = 1"
+	alone := h.onTerminal(80, "sql", "--format", "TSV", endless)
+	alone.shows("\n1\t0\t") // the answer has begun
+	alone.interrupt()
+	interrupted(t, alone.ends(1))
+
+	h.configure(local("embedded:./data"))
+	await(t, h.start("--set", "warehouse.http_listen=")+"/readyz", http.StatusOK, "ready")
+	beside := h.onTerminal(80, "sql", "--format", "TSV", endless)
+	beside.shows("\n1\t0\t")
+	beside.interrupt()
+	interrupted(t, beside.ends(1))
+}
+
+func interrupted(t *testing.T, text string) {
+	t.Helper()
+	text = text[max(0, len(text)-1000):]
+	if !strings.HasSuffix(text, "larder: interrupted\n") || strings.Contains(text, "could not be reached") {
+		t.Errorf("an interrupted query says\n%s", text)
+	}
+}
+
+// The daemon brings a full resync to its end, whether or not someone waits for it.
+func TestInterruptedResyncGoesOnInTheDaemon(t *testing.T) {
+	h := newHouseOf(t, sandbox.Options{Orders: 3000, Days: 30, NoLimits: true})
+	h.configure(local("embedded:./data"))
+	page := h.start()
+	await(t, page+"/readyz", http.StatusOK, "ready")
+	h.want(0, "ok", "sync")
+	if err := h.AddFault(sandbox.Fault{Kind: sandbox.FaultLatency, Delay: 700 * time.Millisecond, Route: "/sales/orders", Probability: 1}); err != nil {
+		t.Fatal(err)
+	}
+	sync := h.onTerminal(80, "sync", "--full", "--stream", "sales_orders")
+	sync.shows("full resync: ")
+	sync.interrupt()
+	const words = "larder: interrupted; the daemon goes on with the full resync of bistro sales_orders; larder status shows how far it is\n"
+	if text := sync.ends(1); !strings.HasSuffix(text, words) {
+		t.Errorf("the end is not %q:\n%s", words, text)
+	}
+	for deadline := time.Now().Add(60 * time.Second); !strings.Contains(h.run("status").out, "full resync: "); {
+		if time.Now().After(deadline) {
+			t.Fatalf("the resync does not go on:\n%s", h.run("status").out)
+		}
+	}
+}
+
+// What is typed, as the ^C of an interruption, leaves no remains in the bars; and a
+// pass of one stream shows no other's.
+func TestBarsOnATerminal(t *testing.T) {
+	h := newHouseOf(t, sandbox.Options{Orders: 3000, Days: 30, NoLimits: true})
+	h.configure(quiet + local("embedded:./data"))
+	if err := h.AddFault(sandbox.Fault{Kind: sandbox.FaultLatency, Delay: 300 * time.Millisecond, Probability: 1}); err != nil {
+		t.Fatal(err)
+	}
+	sync := h.onTerminal(80, "sync", "--stream", "sales_orders", "--stream", "products")
+	sync.shows("bistro sales_orders")
+	sync.typed("bibi")
+	seen := len(sync.output())
+	for deadline := time.Now().Add(60 * time.Second); strings.Count(sync.output()[seen:], "bistro sales_orders") < 5 && time.Now().Before(deadline); {
+		time.Sleep(20 * time.Millisecond) // some frames more
+	}
+	for _, line := range screenOf(sync.output(), 80) {
+		if strings.Contains(line, "bib") || strings.Contains(line, "bistro ") && !strings.HasPrefix(line, "bistro ") {
+			t.Errorf("remains: %q", line)
+		}
+	}
+	text := sync.ends(0)
+	for _, line := range screenOf(text, 80) {
+		if strings.Contains(line, "bib") {
+			t.Errorf("remains at the end: %q in\n%s", line, strings.Join(screenOf(text, 80), "\n"))
+		}
+	}
+	if strings.Contains(text, "ingredients") {
+		t.Errorf("another stream shows:\n%s", text)
+	}
+}
