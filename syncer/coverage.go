@@ -67,6 +67,12 @@ func (st *stream) changedLocations() bool {
 	return len(gained)+len(lost) > 0 || st.coversAll() && !st.coverageKnown() || st.switched() || len(st.reopened())+len(st.back()) > 0
 }
 
+// opens tells whether rows of locations that were gained are still to come.
+func (st *stream) opens() bool {
+	gained, _ := st.uncovered()
+	return len(gained)+len(st.reopened())+len(st.back()) > 0
+}
+
 // positionClosed is the Position of a full resync that has ended while the track's
 // location was not the key's: its rows may have been removed. Should it be the
 // key's again, they are walked again.
@@ -220,6 +226,9 @@ func (st *stream) openLocations(ctx context.Context, gained []string) error {
 	if err := st.beginOpening(ctx, gained); err != nil {
 		return err
 	}
+	if err := st.expectOpened(ctx); err != nil {
+		return err
+	}
 	for _, l := range gained {
 		t := st.opening(l)
 		if err := t.fill(ctx); err != nil {
@@ -229,6 +238,26 @@ func (st *stream) openLocations(ctx context.Context, gained []string) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// expectOpened counts the rows that were there before locations were gained, for the
+// forecast: what the service has beyond those is to come.
+func (st *stream) expectOpened(ctx context.Context) error {
+	sw := st.newSweep()
+	sw.query.Below = 0
+	rows, err := st.source.syncer.opts.Sink.CountLive(ctx, sw.query)
+	if err != nil {
+		return fmt.Errorf("count live rows: %w", err)
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for _, t := range st.openings {
+		if !t.back.Done {
+			rows -= min(rows, t.back.Rows)
+		}
+	}
+	st.ownRows = rows
 	return nil
 }
 

@@ -39,6 +39,11 @@ func (st *stream) forecast() *Progress {
 		}
 	}
 	p.TotalRows = st.expected(kind)
+	if kind == sinks.WalkBackfill && st.filled() { // of gained locations
+		st.mu.Lock()
+		p.TotalRows -= min(p.TotalRows, st.ownRows)
+		st.mu.Unlock()
+	}
 	if p.TotalRows > 0 {
 		p.RequestsLeft = requestsLeft(p.TotalRows, p.Rows, removed)
 		st.mu.Lock()

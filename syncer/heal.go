@@ -147,7 +147,7 @@ func proofIn(all []dayProof, of dayProof) dayProof {
 func (h *heal) lookAgain(ctx context.Context, st *stream, drifts []dayProof) (now []dayProof, err error) {
 	for range settleRounds {
 		h.looks++
-		if now, err = st.look(ctx, spansCovering(drifts), false); err != nil {
+		if now, err = st.look(ctx, spansCovering(drifts), false, nil); err != nil {
 			return now, err
 		}
 		if !slices.ContainsFunc(now, func(p dayProof) bool { return p.verdict == sinks.VerdictUnsettled }) {

@@ -75,7 +75,7 @@ func (st *stream) behind(now, since time.Time) bool {
 }
 
 func (st *stream) status(now, since time.Time) StreamStatus {
-	progress, held := st.forecast(), st.held() // take the lock themselves
+	progress, held, opens := st.forecast(), st.held(), st.opens() // take the lock themselves
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	status := StreamStatus{
@@ -85,6 +85,9 @@ func (st *stream) status(now, since time.Time) StreamStatus {
 		SweepHeld: held, LastResync: st.lastResync(),
 	}
 	status.Behind = st.state != StateOff && st.behind(now, since)
+	if status.State == StateRunning && opens {
+		status.State = StateBackfill
+	}
 	if !st.lastSuccess.IsZero() {
 		status.Lag = Seconds(now.Sub(st.lastSuccess))
 	}
@@ -120,6 +123,7 @@ func (st *stream) lastResync() (oldest time.Time) {
 // tracks; none when there is no such walk.
 func (st *stream) underway() (kind string, all []sinks.Checkpoint) {
 	filled := st.filled()
+	gained, _ := st.uncovered()
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	kind = sinks.WalkBackfill
@@ -134,5 +138,15 @@ func (st *stream) underway() (kind string, all []sinks.Checkpoint) {
 			all = append(all, t.full)
 		}
 	}
-	return kind, all
+	if len(all) > 0 || !st.def.byLocation {
+		return kind, all
+	}
+	for _, l := range gained { // each of which is opened by a walk of its own
+		if t := st.openings[l]; t != nil {
+			all = append(all, t.back)
+		} else {
+			all = append(all, sinks.Checkpoint{})
+		}
+	}
+	return sinks.WalkBackfill, all
 }

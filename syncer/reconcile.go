@@ -71,7 +71,8 @@ func (st *stream) notComparable() error {
 	orders := st.source.stream(streamOrders)
 	switch {
 	case orders.off():
-		return fmt.Errorf("%w: the stream %s is off, so there is nothing to compare the service's totals with", errIncomparable, streamOrders)
+		off := fmt.Sprintf("the stream %s is off, so there is nothing to compare the service's totals with", streamOrders)
+		return fmt.Errorf("%w: %w", errIncomparable, &MisfitError{off})
 	case !orders.filled() || orders.changedLocations():
 		return fmt.Errorf("%w: the backfill of %s has not reached its end: let larder run or larder sync finish it", errIncomparable, streamOrders)
 	}

@@ -64,9 +64,15 @@ type SourceReconcile struct {
 	// Suspects are days that differed once and are asked again, at SettlesAt.
 	Suspects  int       `json:"suspects"`
 	SettlesAt time.Time `json:"settles_at"`
-	// ExpectedLeft is until all is asked, and after that until what differed is asked
-	// again; healing is not in it.
+	// ToHeal are the days that differ still and are being healed, HealedDays those of
+	// them that are done, whatever came of it.
+	ToHeal     int `json:"to_heal"`
+	HealedDays int `json:"healed_days"`
+	// ExpectedLeft is until all is asked; after that until what differed is asked again;
+	// then until the days that differ still are healed.
 	ExpectedLeft Seconds `json:"expected_left_seconds"`
+	// Backfill is what is waited for before anything can be compared.
+	Backfill *Progress `json:"backfill,omitempty"`
 
 	Proven    uint64 `json:"proven"`
 	Healed    uint64 `json:"healed"`
@@ -129,7 +135,7 @@ func (y *Syncer) Reconcile(ctx context.Context, r ReconcileRequest, progress fun
 		return ReconcileReport{}, err
 	}
 	defer y.leases.enter(func() []string { return namesOf(sources) })()
-	p := &reconcilePass{request: r, sources: sources, asking: make([]asking, len(sources)), report: ReconcileReport{StartedAt: time.Now()}}
+	p := &reconcilePass{request: r, sources: sources, asking: make([]asking, len(sources)), healing: make([]pace, len(sources)), waiting: make([]*stream, len(sources)), report: ReconcileReport{StartedAt: time.Now()}}
 	for _, s := range sources {
 		p.report.Sources = append(p.report.Sources, SourceReconcile{Source: s.cfg.Name})
 	}
@@ -182,6 +188,10 @@ type reconcilePass struct {
 	mu     sync.Mutex
 	report ReconcileReport
 	asking []asking // by source
+	// healing is how fast days are healed, by source, and waiting the stream whose
+	// backfill is waited for, nil for none.
+	healing []pace
+	waiting []*stream
 }
 
 func (p *reconcilePass) picture() ReconcileReport {
@@ -192,6 +202,9 @@ func (p *reconcilePass) picture() ReconcileReport {
 	for i := range r.Sources {
 		r.Sources[i].Open = slices.Clone(r.Sources[i].Open) // the pass goes on sorting its own
 		r.Sources[i].ExpectedLeft = p.expect(i)
+		if st := p.waiting[i]; st != nil {
+			r.Sources[i].Backfill = st.forecast()
+		}
 	}
 	return r
 }
@@ -199,6 +212,9 @@ func (p *reconcilePass) picture() ReconcileReport {
 // expect is how long a source's questions will take; the caller holds the lock.
 func (p *reconcilePass) expect(i int) Seconds {
 	a, r := &p.asking[i], &p.report.Sources[i]
+	if r.HealedDays < r.ToHeal {
+		return Seconds(p.healing[i].left(uint64(r.ToHeal - r.HealedDays)))
+	}
 	left := a.expect(p.sources[i].link)
 	if left > 0 && r.Asked == r.Steps {
 		left += max(time.Until(r.SettlesAt), 0)
@@ -245,7 +261,7 @@ func (p *reconcilePass) streams(ctx context.Context, i int, s *source) error {
 	if len(on) == 0 {
 		return s.noTotals()
 	}
-	if err := on[0].notComparable(); err != nil {
+	if err := p.waitComparable(ctx, i, on[0]); err != nil {
 		return err
 	}
 	days, err := p.days(ctx, s)
@@ -281,6 +297,30 @@ func (p *reconcilePass) streams(ctx context.Context, i int, s *source) error {
 		errs = append(errs, p.settle(ctx, i, st, suspects[st]))
 	}
 	return errors.Join(errs...)
+}
+
+// waitComparable waits for the backfill of the orders, that of locations which were
+// gained included, or makes it when nobody else does.
+func (p *reconcilePass) waitComparable(ctx context.Context, i int, totals *stream) error {
+	s := totals.source
+	orders := s.stream(streamOrders)
+	for range settleRounds { // another location may be gained meanwhile
+		if orders.off() || totals.notComparable() == nil {
+			break
+		}
+		p.mu.Lock()
+		p.waiting[i] = orders
+		p.mu.Unlock()
+		s.log.Info("waiting for the backfill, to have something to compare", "stream", streamOrders)
+		err := orders.exclusive(ctx, orders.filler, orders.fill)
+		p.mu.Lock()
+		p.waiting[i] = nil
+		p.mu.Unlock()
+		if err != nil {
+			return fmt.Errorf("the backfill of %s: %w", streamOrders, err)
+		}
+	}
+	return totals.notComparable()
 }
 
 // noTotals is why no stream of totals is on.
@@ -336,7 +376,7 @@ func (p *reconcilePass) ask(ctx context.Context, i int, q question) ([]dayProof,
 	if err := q.stream.recallVerdicts(ctx, q.span.from, q.span.to); err != nil {
 		return nil, err
 	}
-	found, err := q.stream.look(ctx, []span{q.span}, true)
+	found, err := q.stream.look(ctx, []span{q.span}, true, nil)
 	var suspects, settled []dayProof
 	for _, f := range found {
 		if f.suspect() || f.verdict == sinks.VerdictUnsettled {
@@ -365,13 +405,27 @@ func (p *reconcilePass) settle(ctx context.Context, i int, st *stream, suspects 
 		return err
 	}
 	defer st.prover.free()
-	found, err := st.settle(ctx, suspects, func(dayProof) string {
-		if p.request.Heal {
-			return ""
-		}
-		return onlyCompared
+	found, err := st.settle(ctx, suspects, settling{
+		whyNot: func(dayProof) string {
+			if p.request.Heal {
+				return ""
+			}
+			return onlyCompared
+		},
+		asked: func() { p.change(i, func(*SourceReconcile) { p.asking[i].answered() }) },
+		differ: func(days int) {
+			p.change(i, func(r *SourceReconcile) {
+				r.ToHeal, r.HealedDays, p.healing[i] = days, 0, pace{}
+				p.healing[i].page(time.Now())
+			})
+		},
+		healed: func() {
+			p.change(i, func(r *SourceReconcile) { r.HealedDays++; p.healing[i].page(time.Now()) })
+		},
+		stored: func(found []dayProof) { p.count(i, st, found) },
 	})
-	p.count(i, st, found)
+	p.change(i, func(r *SourceReconcile) { r.ToHeal, r.HealedDays = 0, 0 })
+	st.report(found)
 	return err
 }
 

@@ -1,8 +1,10 @@
 package syncer
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -120,12 +122,12 @@ func (st *stream) settleOnce(ctx context.Context, suspects []dayProof, deep bool
 	for _, p := range suspects {
 		before[p.key()], _ = st.standingOf(p)
 	}
-	found, err := st.settle(ctx, suspects, func(p dayProof) string {
+	found, err := st.settle(ctx, suspects, settling{whyNot: func(p dayProof) string {
 		if deep {
 			return ""
 		}
 		return before[p.key()].whyNotHealed()
-	})
+	}})
 	if err != nil && ctx.Err() == nil {
 		st.source.log.Warn("days that differ could not be looked at again; the next turn does", "stream", st.def.name, "err", err)
 	}
@@ -145,13 +147,23 @@ func (s standing) whyNotHealed() string {
 	return ""
 }
 
-// settle looks at suspects once more and heals those that differ, unless whyNot says
-// why not. It returns the verdicts, which are stored. A day whose difference is another
+// settling is how suspects are settled, and who hears of it; all but whyNot may be nil.
+type settling struct {
+	whyNot func(dayProof) string // not to heal a day; empty: it is healed
+	asked  func()                // a question was answered
+	differ func(days int)        // so many days differ still, and are healed
+	healed func()                // one of them has been
+	stored func([]dayProof)      // verdicts that are durable
+}
+
+// settle looks at suspects once more and heals those that differ, unless told why not. It
+// returns the verdicts, each of which is stored when its day is done: a process that ends
+// in the middle has lost nothing of the days before. A day whose difference is another
 // than before is looked at again: a day beside it was healed, or orders of it changed.
-func (st *stream) settle(ctx context.Context, suspects []dayProof, whyNot func(dayProof) string) ([]dayProof, error) {
+func (st *stream) settle(ctx context.Context, suspects []dayProof, how settling) ([]dayProof, error) {
 	var settled []dayProof
 	for range settleRounds {
-		found, err := st.settleRound(ctx, suspects, whyNot)
+		found, err := st.settleRound(ctx, suspects, how)
 		suspects = suspects[:0]
 		for _, p := range found {
 			if p.suspect() {
@@ -168,10 +180,11 @@ func (st *stream) settle(ctx context.Context, suspects []dayProof, whyNot func(d
 		p := &suspects[i]
 		p.verdict, p.reason, p.cut = sinks.VerdictUnsettled, "its difference is another each time it is asked", p.tried
 	}
-	return append(settled, suspects...), st.conclude(ctx, suspects)
+	v := st.verdictsFor(how)
+	return append(settled, suspects...), errors.Join(v.found(ctx, suspects), v.end(ctx))
 }
 
-func (st *stream) settleRound(ctx context.Context, suspects []dayProof, whyNot func(dayProof) string) ([]dayProof, error) {
+func (st *stream) settleRound(ctx context.Context, suspects []dayProof, how settling) ([]dayProof, error) {
 	if !sleep(ctx, time.Until(newestAsk(suspects).Add(st.source.syncer.opts.SettleAfter))) {
 		return nil, context.Cause(ctx)
 	}
@@ -183,11 +196,55 @@ func (st *stream) settleRound(ctx context.Context, suspects []dayProof, whyNot f
 	if err := st.source.refresh(ctx); err != nil {
 		return nil, err
 	}
-	found, err := st.secondLook(ctx, suspects)
+	v := st.verdictsFor(how)
+	found, err := st.secondLook(ctx, suspects, how.asked)
+	st.warn(found)
 	if err == nil {
-		found, err = st.healAll(ctx, found, whyNot)
+		err = st.healAll(ctx, found, how, v)
+	} else {
+		err = errors.Join(err, v.found(ctx, found))
 	}
-	return found, errors.Join(err, st.conclude(ctx, st.unhealed(found)))
+	return v.all, errors.Join(err, v.end(ctx))
+}
+
+// verdicts stores what is found of days, one lot after the other: while one becomes
+// durable the next day is healed.
+type verdicts struct {
+	stream  *stream
+	how     settling
+	all     []dayProof
+	handed  []dayProof
+	receipt *sinks.Receipt // of what was handed; nil: nothing of it was news
+}
+
+func (st *stream) verdictsFor(how settling) *verdicts { return &verdicts{stream: st, how: how} }
+
+// found hands verdicts to the sink.
+func (v *verdicts) found(ctx context.Context, found []dayProof) error {
+	if err := v.end(ctx); err != nil {
+		return err
+	}
+	v.all = append(v.all, found...)
+	v.handed = v.stream.unhealed(found)
+	var err error
+	v.receipt, err = v.stream.hand(ctx, v.handed)
+	return err
+}
+
+// end waits until what was handed is durable.
+func (v *verdicts) end(ctx context.Context) error {
+	handed := v.handed
+	v.handed = nil
+	if len(handed) == 0 {
+		return nil
+	}
+	if err := v.stream.handed(ctx, v.receipt, handed); err != nil {
+		return err
+	}
+	if v.how.stored != nil {
+		v.how.stored(slices.DeleteFunc(handed, dayProof.suspect))
+	}
+	return nil
 }
 
 // newestAsk is when, by this machine's steady clock, the last of the suspects was
@@ -201,12 +258,12 @@ func newestAsk(suspects []dayProof) (at time.Time) {
 
 // secondLook brackets the suspects once more. What shows the same difference again
 // has the verdict drift.
-func (st *stream) secondLook(ctx context.Context, suspects []dayProof) ([]dayProof, error) {
+func (st *stream) secondLook(ctx context.Context, suspects []dayProof, asked func()) ([]dayProof, error) {
 	first := map[string]dayProof{}
 	for _, p := range suspects {
 		first[p.key()] = p
 	}
-	again, err := st.look(ctx, spansCovering(suspects), false)
+	again, err := st.look(ctx, spansCovering(suspects), false, asked)
 	var found []dayProof
 	for _, p := range again {
 		before, ok := first[p.key()]
@@ -240,7 +297,7 @@ func (st *stream) driftOr(before, now dayProof) (verdict, reason string) {
 
 // look brackets some spans; the guard is free between two of them. It fails when there
 // is nothing to compare with.
-func (st *stream) look(ctx context.Context, spans []span, deep bool) ([]dayProof, error) {
+func (st *stream) look(ctx context.Context, spans []span, deep bool, asked func()) ([]dayProof, error) {
 	if err := st.notComparable(); err != nil {
 		return nil, err
 	}
@@ -253,6 +310,9 @@ func (st *stream) look(ctx context.Context, spans []span, deep bool) ([]dayProof
 		err := st.exclusive(ctx, st.guard, func(ctx context.Context) error { return b.ask(ctx, b.lane(), sp) })
 		if err != nil {
 			return b.found, err
+		}
+		if asked != nil {
+			asked()
 		}
 	}
 	return b.found, nil
@@ -267,42 +327,53 @@ func spansCovering(days []dayProof) []span {
 	return spansOf(all)
 }
 
-// healAll heals the days that differ, day by day, the newest first.
-func (st *stream) healAll(ctx context.Context, found []dayProof, whyNot func(dayProof) string) ([]dayProof, error) {
+// healAll heals the days that differ, day by day, the newest first, and stores what is
+// found of each when it is done.
+func (st *stream) healAll(ctx context.Context, found []dayProof, how settling, v *verdicts) error {
 	byDay := map[api.Date][]dayProof{}
 	var settled []dayProof
 	for _, p := range found {
 		if p.verdict != sinks.VerdictDrift {
 			settled = append(settled, p)
-		} else if p.reason = whyNot(p); p.reason != "" {
+		} else if p.reason = how.whyNot(p); p.reason != "" {
 			p.tried = p.reason != onlyCompared
 			settled = append(settled, p)
 		} else {
 			byDay[p.day] = append(byDay[p.day], p)
 		}
 	}
+	if err := v.found(ctx, settled); err != nil {
+		return err
+	}
+	if how.differ != nil {
+		how.differ(len(byDay))
+	}
 	var earlier []string
 	futile := 0
 	for _, day := range newestFirst(byDay) {
-		drifts := byDay[day]
+		healed := byDay[day]
 		if futile >= futileHeals {
-			for _, p := range drifts {
-				p.tried, p.reason = true, stoppedHeals
-				settled = append(settled, p)
+			for i := range healed {
+				healed[i].tried, healed[i].reason = true, stoppedHeals
 			}
-			continue
+		} else {
+			var err error
+			if healed, err = st.healDay(ctx, day, healed, earlier); err != nil {
+				return errors.Join(err, v.found(ctx, healed))
+			}
+			earlier = fewIDs(append(earlier, st.source.healed[day].ids...))
+			if futile++; !slices.ContainsFunc(healed, dayProof.inVain) {
+				futile = 0
+			}
 		}
-		healed, err := st.healDay(ctx, day, drifts, earlier)
-		settled = append(settled, healed...)
-		earlier = fewIDs(append(earlier, st.source.healed[day].ids...))
-		if err != nil {
-			return settled, err
+		if err := v.found(ctx, healed); err != nil {
+			return err
 		}
-		if futile++; !slices.ContainsFunc(healed, dayProof.inVain) {
-			futile = 0
+		if how.healed != nil {
+			how.healed()
 		}
 	}
-	return settled, nil
+	return nil
 }
 
 // inVain tells that the healing of the day was of no use.
@@ -318,16 +389,49 @@ func newestFirst(byDay map[api.Date][]dayProof) []api.Date {
 	return days
 }
 
-// report tells what was settled in the log.
+// warn tells in the log which days differ, when that is found: a day once, unless it
+// differs otherwise than before.
+func (st *stream) warn(found []dayProof) {
+	byDay := map[api.Date][]dayProof{}
+	st.mu.Lock()
+	news := map[api.Date]bool{}
+	for _, p := range found {
+		if p.verdict != sinks.VerdictDrift {
+			continue
+		}
+		byDay[p.day] = append(byDay[p.day], p)
+		sum := gapSum(st.seen, p.differences)
+		news[p.day] = news[p.day] || st.proofs.told[p.key()] != sum
+		st.proofs.told[p.key()] = sum
+	}
+	st.mu.Unlock()
+	for _, day := range newestFirst(byDay) {
+		if !news[day] {
+			continue
+		}
+		var places []string
+		for _, p := range byDay[day] {
+			places = append(places, cmp.Or(p.location, "all"))
+		}
+		st.source.log.Warn("a day differs from what the service reports", "stream", st.def.name, "day", day, "locations", places, "differences", shown(byDay[day][0].differences))
+	}
+}
+
+// gapSum tells differences apart.
+func gapSum(seen *dedupe, all []sinks.Difference) uint64 {
+	return seen.hash([]byte(fmt.Sprint(all)))
+}
+
+// report tells in the log what came of days that differed.
 func (st *stream) report(found []dayProof) {
 	for _, p := range found {
 		log := st.source.log.With("stream", st.def.name, "day", p.day, "location", p.location)
 		switch p.verdict {
 		case sinks.VerdictDrift:
-			log.Error("a day differs from what the service reports", "differences", shown(p.differences), "orders", toldIDs(p.ids), "reason", p.reason,
+			log.Error("a day differs still from what the service reports", "differences", shown(p.differences), "orders", toldIDs(p.ids), "reason", p.reason,
 				"next", "docs/operations.md, \"A day differs\"")
 		case sinks.VerdictHealed:
-			log.Warn("a day differed from what the service reports, and was healed", "differences", shown(p.differences), "orders", toldIDs(p.ids), "requests", p.requests)
+			log.Info("a day that differed is healed", "differences", shown(p.differences), "orders", toldIDs(p.ids), "requests", p.requests)
 		}
 	}
 }

@@ -21,6 +21,8 @@ type proofMemory struct {
 	// owed: a deep run was cut short, or not possible yet.
 	owed bool
 	deep time.Time // when the last one that was not began
+	// told are the differences that the log has, by dayKey.
+	told map[string]uint64
 	// run is the deep run under way, nil when there is none.
 	run *deepRun
 }
@@ -71,6 +73,9 @@ func (st *stream) recallVerdicts(ctx context.Context, from, to api.Date) error {
 	for _, v := range all {
 		key := dayKey(api.Date(v.Day), v.Location)
 		if _, known := st.proofs.days[key]; v.Subject == st.subject() && !known {
+			if v.Verdict == sinks.VerdictDrift {
+				st.proofs.told[key] = gapSum(st.seen, v.Differences)
+			}
 			st.proofs.days[key] = standing{verdict: v.Verdict, asked: v.AskedAt, tried: v.Verdict == sinks.VerdictDrift && v.Reason != onlyCompared}
 		}
 	}
@@ -93,6 +98,7 @@ func (st *stream) recallProofs(ctx context.Context) error {
 	st.mu.Lock()
 	known := st.proofs.known
 	maps.DeleteFunc(st.proofs.days, func(key string, _ standing) bool { return key < string(from) })
+	maps.DeleteFunc(st.proofs.told, func(key string, _ uint64) bool { return key < string(from) })
 	st.mu.Unlock()
 	if known {
 		return nil
@@ -121,7 +127,17 @@ func (st *stream) standingOf(p dayProof) (standing, bool) {
 // conclude stores the verdicts that say something new, and waits until they are
 // durable.
 func (st *stream) conclude(ctx context.Context, found []dayProof) error {
-	found = slices.DeleteFunc(slices.Clone(found), func(p dayProof) bool { return st.leftOut(p.location) })
+	receipt, err := st.hand(ctx, found)
+	if err != nil {
+		return err
+	}
+	return st.handed(ctx, receipt, found)
+}
+
+// hand gives the verdicts that say something new to the sink; the receipt is nil when
+// none does.
+func (st *stream) hand(ctx context.Context, found []dayProof) (*sinks.Receipt, error) {
+	found = st.answeredFor(found)
 	c := st.source.commit(st.def.name)
 	for _, p := range found {
 		if p.suspect() {
@@ -131,17 +147,26 @@ func (st *stream) conclude(ctx context.Context, found []dayProof) error {
 			c.Verdicts = append(c.Verdicts, st.verdictOf(p))
 		}
 	}
-	if len(c.Verdicts) > 0 {
-		receipt, err := st.source.syncer.write(ctx, c)
-		if err != nil {
-			return err
-		}
+	if len(c.Verdicts) == 0 {
+		return nil, nil
+	}
+	return st.source.syncer.write(ctx, c)
+}
+
+// handed waits until what was handed is durable, and remembers it.
+func (st *stream) handed(ctx context.Context, receipt *sinks.Receipt, found []dayProof) error {
+	if receipt != nil {
 		if err := receipt.Wait(ctx); err != nil {
 			return fmt.Errorf("wait for the warehouse: %w", err)
 		}
 	}
-	st.remember(found)
+	st.remember(st.answeredFor(found))
 	return nil
+}
+
+// answeredFor leaves out what is another source's to say.
+func (st *stream) answeredFor(found []dayProof) []dayProof {
+	return slices.DeleteFunc(slices.Clone(found), func(p dayProof) bool { return st.leftOut(p.location) })
 }
 
 // mostIDs is how many orders a verdict names.
@@ -182,6 +207,9 @@ func (st *stream) remember(found []dayProof) {
 			old = standing{verdict: p.verdict, asked: p.at, sum: p.sum, tried: p.tried, cuts: old.cuts}
 		case !p.passing:
 			old.sum = p.sum
+		}
+		if old.good() {
+			delete(st.proofs.told, p.key())
 		}
 		if p.cut {
 			old.cuts++

@@ -50,6 +50,7 @@ type stream struct {
 	lastFull    sinks.Checkpoint     // the newest full resync stored, also of tracks that are not followed any more
 	pace        pace                 // of the long walk under way
 	resyncRows  uint64               // live rows when the full resync went on
+	ownRows     uint64               // live rows when the walks of gained locations went on, theirs not counted
 	away        lostLocations
 }
 
@@ -57,7 +58,7 @@ func newStream(s *source, def *definition) *stream {
 	return &stream{
 		source: s, def: def, guard: newSlot(), filler: newSlot(), turn: newSlot(), deep: newSlot(), prover: newSlot(), state: StateStarting,
 		seen: newDedupe(), failing: map[string]string{},
-		totals: totalsMemory{days: map[string]uint64{}, again: map[span]bool{}}, proofs: proofMemory{days: map[string]standing{}},
+		totals: totalsMemory{days: map[string]uint64{}, again: map[span]bool{}}, proofs: proofMemory{days: map[string]standing{}, told: map[string]uint64{}},
 		openings: map[string]*track{}, away: lostLocations{storing: newSlot()},
 	}
 }
@@ -130,7 +131,7 @@ func (st *stream) succeeded(ctx context.Context, kind string) {
 // runningState is the state of a stream whose walks go well, and what a person has
 // to do about it.
 func (st *stream) runningState() (state, detail string) {
-	if !st.filled() {
+	if !st.filled() || st.opens() {
 		return StateBackfill, ""
 	}
 	if held := st.held(); held != nil {

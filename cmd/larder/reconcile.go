@@ -28,7 +28,7 @@ sold by product, and compares every figure with what the mirrored orders add up 
 the last ban. The daemon does so by itself for the last 92 days (schedule.reconcile and
 schedule.reconcile_deep); this does it for any days, back to the first order, in steps
 of 92 days. Beside a running daemon on the same embedded warehouse, the daemon does the
-work.
+work. A backfill that has not come to its end is waited for, or made, first.
 
 The orders are walked before and after each question, so that a day that moves is no
 alarm. A day that differs is looked at once more some minutes later. With --heal its
@@ -37,16 +37,21 @@ and it is compared again; without, it is only reported.
 
 Verdicts are rows of the warehouse: proven; healed (it differed, and is proven now);
 drift (it differs); unsettled (orders of it changed all the while); unproven (the service
-did not answer, or not with figures). Printed are those that are not proven, with the
-figures of both sides. With --format json each of them is one JSON object on a line, and
-the last line is a summary; its "kind" is verdict or summary. The location is empty in
+did not answer, or not with figures). Each is stored when its day is done, so that a
+command that is ended in the middle has lost nothing. Printed are those that are not
+proven: in a line when they stand, and at last with the figures of both sides. With
+--format json each of them is one JSON object on a line, printed when it stands, and the
+last line is a summary; its "kind" is verdict or summary. The location is empty in
 verdicts about all locations together, and figures are decimals in strings.
 
 One question covers at most 92 days of one location, or of all together, and the service
-takes 30 a minute: progress tells how many are left, and how long they take.
+takes 30 a minute: progress tells how many are left, and how long they take; then how many
+days are healed, and how long the rest will take. A day that differs is a warning in the
+log when it is found.
 
 Exit codes: 0 nothing differs; 1 a drift, or something could not be compared; 2 usage
-or configuration; 3 the API refused; 4 the warehouse could not be reached.`,
+or configuration; 3 the API refused, or the key lacks sales:read; 4 the warehouse could not
+be reached.`,
 		Example: `  larder reconcile
   larder reconcile --from 2026-01-01 --to 2026-03-31 --heal
   larder reconcile --source bistro --from 2026-10-25 --to 2026-10-25
@@ -75,20 +80,89 @@ func runReconcile(cmd *cobra.Command, g *globals, r syncer.ReconcileRequest, wai
 		show.end()
 		return err
 	}
-	report, err := a.Reconcile(cmd.Context(), r, wait, func(so syncer.ReconcileReport) { show.tell(comparisonsOf(so), len(so.Sources)) })
-	show.end()
 	p := &printer{out: g.out, json: format == formatJSON}
+	verdicts := &verdictLines{printer: p, beside: show.log(), late: p.json && show.group != nil && interactive(g.out)}
+	report, err := a.Reconcile(cmd.Context(), r, wait, func(so syncer.ReconcileReport) {
+		verdicts.tell(so)
+		show.tell(comparisonsOf(so), len(so.Sources))
+	})
+	verdicts.tell(report)
+	show.end()
 	if len(report.Sources) > 0 {
+		verdicts.late = false
+		if p.json {
+			verdicts.tell(report)
+		}
 		printReconciled(p, report, err)
 	}
 	return errors.Join(p.err, err)
+}
+
+// verdictLines shows each verdict that is not proven when it stands: as a line of JSON,
+// or, before the table at the end, as one in words beside the progress.
+type verdictLines struct {
+	printer *printer
+	beside  io.Writer
+	late    bool // bars are drawn where they would stand
+	told    map[string]bool
+}
+
+func (l *verdictLines) tell(r syncer.ReconcileReport) {
+	if l.late {
+		return
+	}
+	if l.told == nil {
+		l.told = map[string]bool{}
+	}
+	for i := range r.Sources {
+		for _, v := range r.Sources[i].Open {
+			key := strings.Join([]string{r.Sources[i].Source, v.Day, v.Location, v.Subject, v.Verdict}, "\x00")
+			if l.told[key] {
+				continue
+			}
+			l.told[key] = true
+			if l.printer.json {
+				l.printer.line(openVerdict{"verdict", r.Sources[i].Source, v})
+			} else {
+				_, _ = fmt.Fprintln(l.beside, verdictInWords(r.Sources[i].Source, v)) // the table has it, too
+			}
+		}
+	}
+}
+
+// verdictInWords tells a verdict in a line: "bistro 2026-03-01 daily: healed, net_sales
+// was 10.00, is 9.00".
+func verdictInWords(source string, v sinks.Verdict) string {
+	place := ""
+	if v.Location != "" {
+		place = " at " + v.Location
+	}
+	text := fmt.Sprintf("%s: %s %s%s: %s", source, v.Day, v.Subject, place, v.Verdict)
+	switch {
+	case len(v.Differences) > 1:
+		d := v.Differences[0]
+		return fmt.Sprintf("%s (%s: service %s, mirror %s, and %d more figures)", text, d.Figure, d.Service, d.Mirror, len(v.Differences)-1)
+	case len(v.Differences) == 1:
+		d := v.Differences[0]
+		return fmt.Sprintf("%s (%s: service %s, mirror %s)", text, d.Figure, d.Service, d.Mirror)
+	case v.Reason != "":
+		return text + ": " + v.Reason
+	}
+	return text
 }
 
 // comparisonsOf are the sources that are being compared, as walks to show.
 func comparisonsOf(r syncer.ReconcileReport) []walk {
 	var walks []walk
 	for i := range r.Sources {
-		if s := &r.Sources[i]; s.Steps > 0 && s.State == "" {
+		switch s := &r.Sources[i]; {
+		case s.State != "":
+		case s.Backfill != nil:
+			b := s.Backfill
+			walks = append(walks, walk{name: s.Source, place: i, done: b.Rows, total: b.TotalRows, text: "first the backfill: " + forecast(b)})
+		case s.ToHeal > 0:
+			walks = append(walks, walk{name: s.Source, place: i, done: uint64(s.HealedDays), total: uint64(s.ToHeal), text: comparison(s)})
+		case s.Steps > 0:
 			walks = append(walks, walk{name: s.Source, place: i, done: uint64(s.Asked), total: uint64(s.Steps), text: comparison(s)})
 		}
 	}
@@ -103,10 +177,16 @@ func comparison(s *syncer.SourceReconcile) string {
 		return fmt.Sprintf("%s, %s left, %s", text, age(left), differing(s.Suspects))
 	case s.Asked < s.Steps:
 		return fmt.Sprintf("%s, %s left", text, age(left))
+	case s.ToHeal > 0 && left > 0:
+		return fmt.Sprintf("%d of %d days healed, %s left", s.HealedDays, s.ToHeal, age(left))
+	case s.ToHeal > 0:
+		return fmt.Sprintf("%d of %d days healed", s.HealedDays, s.ToHeal)
 	case s.Suspects == 0:
 		return text
 	case time.Until(s.SettlesAt) > 0:
 		return differing(s.Suspects) + ", asked again in " + age(left)
+	case left > 0:
+		return differing(s.Suspects) + ", asked again now, " + age(left) + " left"
 	default:
 		return differing(s.Suspects) + ", asked again now"
 	}
@@ -172,12 +252,7 @@ func summarizeReconciled(r syncer.ReconcileReport, err error) reconcileSummary {
 // printReconciled prints the days that are not proven, and what all came to.
 func printReconciled(p *printer, r syncer.ReconcileReport, err error) {
 	sum := summarizeReconciled(r, err)
-	if p.json {
-		for i := range r.Sources {
-			for _, v := range r.Sources[i].Open {
-				p.line(openVerdict{"verdict", r.Sources[i].Source, v})
-			}
-		}
+	if p.json { // the verdicts have been told
 		p.line(sum)
 		return
 	}

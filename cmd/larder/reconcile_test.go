@@ -30,7 +30,7 @@ func TestReconcileInJSON(t *testing.T) {
 		Kind    string
 		Sources []struct{ Source, Error string }
 	}
-	r := h.want(1, "needs sales:read", "reconcile", "--format", "json")
+	r := h.want(3, "the key lacks the scope sales:read", "reconcile", "--format", "json")
 	if err := json.Unmarshal([]byte(r.out), &summary); err != nil || len(summary.Sources) != 1 || summary.Sources[0].Source != "bistro" || summary.Sources[0].Error == "" {
 		t.Errorf("%v, %+v", err, summary)
 	}
@@ -47,7 +47,11 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 		},
 	}, {Source: "bar", Err: errors.New("key refused")}}}
 	var out strings.Builder
-	printReconciled(&printer{out: &out, json: true}, report, nil)
+	p := &printer{out: &out, json: true}
+	verdicts := &verdictLines{printer: p}
+	verdicts.tell(report)
+	verdicts.tell(report) // each is told once
+	printReconciled(p, report, nil)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	want := []string{
 		`{"kind":"verdict","source":"bistro","location":"","day":"2026-03-28","subject":"daily","verdict":"drift",` +
@@ -62,6 +66,11 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), strings.Join(want, "\n"))
 	}
 	out.Reset()
+	beside := &strings.Builder{}
+	(&verdictLines{printer: &printer{out: &out}, beside: beside}).tell(report)
+	if want := "bistro: 2026-03-28 daily: drift (net_sales: service 99999999999999999.10, mirror 0.30)\nbistro: 2026-03-29 daily at l1: unproven: no answer\n"; beside.String() != want {
+		t.Errorf("while it runs:\n%s", beside)
+	}
 	if printReconciled(&printer{out: &out}, report, nil); !strings.Contains(out.String(), "bistro: 20000 more verdicts are not shown; ") {
 		t.Errorf("what is not shown is not told:\n%s", out.String())
 	}
@@ -75,11 +84,14 @@ func TestAReconciliationTellsItsQuestions(t *testing.T) {
 		{Source: "differing", Steps: 24, Asked: 12, Suspects: 1, SettlesAt: soon, ExpectedLeft: syncer.Seconds(24 * time.Second)},
 		{Source: "waiting", Steps: 24, Asked: 24, Suspects: 3, SettlesAt: soon, ExpectedLeft: syncer.Seconds(140 * time.Second)},
 		{Source: "again", Steps: 24, Asked: 24, Suspects: 3, SettlesAt: time.Now()},
+		{Source: "healing", Steps: 24, Asked: 24, Suspects: 398, ToHeal: 398, HealedDays: 12, ExpectedLeft: syncer.Seconds(10 * time.Minute)},
+		{Source: "gained", Backfill: &syncer.Progress{Walk: sinks.WalkBackfill, Rows: 400, TotalRows: 2400, RequestsLeft: 10, ExpectedLeft: syncer.Seconds(5 * time.Second)}},
 		{Source: "ended", Steps: 24, Asked: 24, State: syncer.StateRunning},
 	}}
 	want := []string{
 		"asking: 12 of 240 questions, 7m36s left", "differing: 12 of 24 questions, 24s left, 1 day differs",
 		"waiting: 3 days differ, asked again in 2m20s", "again: 3 days differ, asked again now",
+		"healing: 12 of 398 days healed, 10m0s left", "gained: first the backfill: 400 of 2400 rows, 5s left, 10 requests",
 	}
 	var out strings.Builder
 	p := &progress{out: &out}

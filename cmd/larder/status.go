@@ -25,9 +25,9 @@ what the warehouse knows about the last one. The line at the top says how well t
 mirror is, as the page does: ✓ is fresh, proven and nothing in quarantine; … comes right
 by itself; ! is for a person to look at, and the exit code is then 1.
 
-  state          up to date; backfill; behind, no walk has ended well for long; failing, the
-                 note says why, and it is tried again; N in quarantine; N days differ, from
-                 the service's totals; sweep held, waits for a person; not asked, the source
+  state          up to date; backfill, of a gained location too; behind, no walk has ended
+                 well for long; failing, the note says why, and it is tried again; N in
+                 quarantine; N days differ, from the service's totals; sweep held, waits for a person; not asked, the source
                  is not served; off, for lack of a scope or by configuration; waiting,
                  another process serves the source; stopped, no daemon runs
   last walk      how long ago the list was last walked to its end
