@@ -142,11 +142,26 @@ func (p *progress) tell(walks []walk, most int) {
 	}
 	p.told = time.Now()
 	for _, w := range walks {
-		if p.globals != nil && p.log != nil && p.inJSON(nil) {
+		if p.logs() {
 			p.log.Info("under way", "what", w.name, "done", w.done, "total", w.total, "detail", w.text)
 			continue
 		}
 		_, _ = fmt.Fprintf(p.out, "%s: %s\n", w.name, visible.Text(w.text)) // progress only
+	}
+}
+
+// logs tells whether progress goes to the log, which is in JSON.
+func (p *progress) logs() bool { return p.globals != nil && p.log != nil && p.inJSON(nil) }
+
+// sayer tells one thing beside the progress, which is told elsewhere too.
+func (p *progress) sayer() func(what, text string) {
+	out := p.lines()
+	return func(what, text string) {
+		if p.logs() {
+			p.log.Info("found", "what", what, "detail", text)
+			return
+		}
+		_, _ = fmt.Fprintf(out, "%s: %s\n", what, visible.Text(text))
 	}
 }
 

@@ -81,7 +81,7 @@ func runReconcile(cmd *cobra.Command, g *globals, r syncer.ReconcileRequest, wai
 		return err
 	}
 	p := &printer{out: g.out, json: format == formatJSON}
-	verdicts := &verdictLines{printer: p, beside: show.log(), late: p.json && show.group != nil && interactive(g.out)}
+	verdicts := &verdictLines{printer: p, beside: show.sayer(), late: p.json && show.group != nil && interactive(g.out)}
 	report, err := a.Reconcile(cmd.Context(), r, wait, func(so syncer.ReconcileReport) {
 		verdicts.tell(so)
 		show.tell(comparisonsOf(so), len(so.Sources))
@@ -102,7 +102,7 @@ func runReconcile(cmd *cobra.Command, g *globals, r syncer.ReconcileRequest, wai
 // or, before the table at the end, as one in words beside the progress.
 type verdictLines struct {
 	printer *printer
-	beside  io.Writer
+	beside  func(what, text string)
 	late    bool // bars are drawn where they would stand
 	told    map[string]bool
 }
@@ -124,20 +124,19 @@ func (l *verdictLines) tell(r syncer.ReconcileReport) {
 			if l.printer.json {
 				l.printer.line(openVerdict{"verdict", r.Sources[i].Source, v})
 			} else {
-				_, _ = fmt.Fprintln(l.beside, verdictInWords(r.Sources[i].Source, v)) // the table has it, too
+				l.beside(r.Sources[i].Source, verdictInWords(v))
 			}
 		}
 	}
 }
 
-// verdictInWords tells a verdict in a line: "bistro 2026-03-01 daily: healed, net_sales
-// was 10.00, is 9.00".
-func verdictInWords(source string, v sinks.Verdict) string {
+// verdictInWords tells a verdict in a line.
+func verdictInWords(v sinks.Verdict) string {
 	place := ""
 	if v.Location != "" {
 		place = " at " + v.Location
 	}
-	text := fmt.Sprintf("%s: %s %s%s: %s", source, v.Day, v.Subject, place, v.Verdict)
+	text := fmt.Sprintf("%s %s%s: %s", v.Day, v.Subject, place, v.Verdict)
 	switch {
 	case len(v.Differences) > 1:
 		d := v.Differences[0]
