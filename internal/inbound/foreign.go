@@ -1,0 +1,110 @@
+package inbound
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// Foreign says why a request is one that a web page of another origin made, nil
+// when it is not. A browser marks each request to a listener on this machine
+// (Sec-Fetch-Site) and those that could change something or be read across
+// origins (Origin); a page can set neither. curl, Grafana, JDBC and the
+// JavaScript client of ClickHouse send neither. Grafana's data source proxy passes
+// on Sec-Fetch-Site as its own page sent it, same-origin, and takes Origin away.
+func Foreign(r *http.Request) error {
+	for _, site := range r.Header.Values("Sec-Fetch-Site") {
+		if site != "" && site != "none" && site != "same-origin" {
+			return fmt.Errorf("a page of another site asked for this (Sec-Fetch-Site: %.40q)", site)
+		}
+	}
+	for _, origin := range r.Header.Values("Origin") {
+		if origin != "" && !sameHost(origin, r.Host) {
+			return fmt.Errorf("a page of another site asked for this (Origin: %.100q)", origin)
+		}
+	}
+	return nil
+}
+
+// sameHost compares host and port: the scheme is that of a proxy in front.
+func sameHost(origin, host string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && u.Host != "" && strings.EqualFold(u.Host, host)
+}
+
+// Navigates says whether somebody followed a link, or typed the address: what
+// comes back is shown to them, and no script of another site reads it.
+func Navigates(r *http.Request) bool {
+	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+}
+
+// Names says under which names a listener answers. A web page can make a name of
+// its own lead to this machine (DNS rebinding); the browser then takes the page
+// and the listener for one origin, and only the name in Host tells.
+type Names int
+
+const (
+	// Machine is for a listener that only this machine reaches: localhost, names
+	// below it, and addresses, which no name server gives away.
+	Machine Names = iota
+	// Network is for one that a network reaches without a password: also names
+	// without a dot, as containers and services have; nobody owns one of those in
+	// the public DNS.
+	Network
+	// Any is for a listener with a password: it is bound to a name, in a browser,
+	// so that another name does not come with it.
+	Any
+)
+
+// NamesFor is what fits a listener on this address.
+func NamesFor(listen string, password bool) Names {
+	switch {
+	case password:
+		return Any
+	case OnLoopback(listen):
+		return Machine
+	}
+	return Network
+}
+
+// Check says why a request under this name (Host) is refused, nil when it is not.
+func (n Names) Check(host string) error {
+	if n == Any || host == "" { // HTTP/1.0; a browser always sends one
+		return nil
+	}
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.TrimSuffix(strings.ToLower(strings.Trim(name, "[]")), ".")
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return nil
+	}
+	if _, err := netip.ParseAddr(name); err == nil {
+		return nil
+	}
+	if n == Network && !strings.Contains(name, ".") {
+		return nil
+	}
+	return fmt.Errorf("without a password this answers as localhost or by its address only, not as %.100q", host)
+}
+
+// OnLoopback says whether only this machine reaches a listen address.
+func OnLoopback(listen string) bool {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+}
+
+// Secure sets what every answer carries: a browser takes it for what its type
+// says, and hands it to no page of another origin.
+func Secure(h http.Header) {
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+}

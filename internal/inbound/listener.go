@@ -1,0 +1,147 @@
+package inbound
+
+import (
+	"container/list"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// listener holds a limited number of connections. When it is full, one that waits
+// for its next request makes room; if none does, the new one is told so and
+// closed, so that nobody waits without an answer.
+type listener struct {
+	net.Listener
+	most int
+	full string
+
+	mu      sync.Mutex
+	held    int
+	idle    *list.List // of *held; the longest idle is first
+	telling int        // those that are being told
+}
+
+// mostTold is how many are told at once that the listener is full; more are
+// closed without a word.
+const mostTold = 8
+
+func newListener(l net.Listener, most int, full string) *listener {
+	return &listener{Listener: l, most: most, full: full, idle: list.New()}
+}
+
+// held is a connection that counts.
+type held struct {
+	net.Conn
+	of   *listener
+	at   *list.Element // in idle; nil while it is not
+	gone bool          // closed; counts no more
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if l.take() {
+			return &held{Conn: conn, of: l}, nil
+		}
+		l.refuse(conn)
+	}
+}
+
+// take counts one more, in the place of an idle one if need be.
+func (l *listener) take() bool {
+	l.mu.Lock()
+	if l.held < l.most {
+		l.held++
+		l.mu.Unlock()
+		return true
+	}
+	longest := l.idle.Front()
+	l.mu.Unlock()
+	if longest == nil {
+		return false
+	}
+	_ = longest.Value.(*held).Close() // its place is free either way
+	return l.take()
+}
+
+// Close frees the place, however often it is called.
+func (h *held) Close() error {
+	h.of.mu.Lock()
+	if !h.gone {
+		h.gone = true
+		h.of.held--
+		h.of.awake(h)
+	}
+	h.of.mu.Unlock()
+	return h.Conn.Close()
+}
+
+// CloseWrite lets a server end an answer so that it is read although the request
+// was not.
+func (h *held) CloseWrite() error {
+	if half, ok := h.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
+func (l *listener) awake(h *held) {
+	if h.at != nil {
+		l.idle.Remove(h.at)
+		h.at = nil
+	}
+}
+
+// state is the server's ConnState: it knows which connections are idle.
+func (l *listener) state(conn net.Conn, state http.ConnState) {
+	h, ok := conn.(*held)
+	if !ok {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.awake(h)
+	if state == http.StateIdle && !h.gone {
+		h.at = l.idle.PushBack(h)
+	}
+}
+
+// refuse answers and closes without holding up the next one.
+func (l *listener) refuse(conn net.Conn) {
+	l.mu.Lock()
+	quiet := l.telling == mostTold
+	if !quiet {
+		l.telling++
+	}
+	l.mu.Unlock()
+	if quiet {
+		_ = conn.Close()
+		return
+	}
+	go func() {
+		l.tell(conn)
+		l.mu.Lock()
+		l.telling--
+		l.mu.Unlock()
+	}()
+}
+
+// tell reads on for a moment: a connection closed with a request unread takes the
+// answer away from who sent it.
+func (l *listener) tell(conn net.Conn) {
+	defer conn.Close()
+	if conn.SetDeadline(time.Now().Add(time.Second)) != nil {
+		return
+	}
+	if _, err := io.WriteString(conn, l.full); err != nil {
+		return
+	}
+	if half, ok := conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		_, _ = io.Copy(io.Discard, io.LimitReader(conn, 64<<10)) // whatever it was
+	}
+}

@@ -1,0 +1,124 @@
+package inbound
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+const full = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 5\r\n\r\nfull\n"
+
+// serve returns the address of a server with these limits.
+func serve(t *testing.T, h http.Handler, limits Limits) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, l := Server(l, h, limits, slog.New(slog.DiscardHandler))
+	go server.Serve(l) //nolint:errcheck // it ends when the test closes it
+	t.Cleanup(func() { server.Close() })
+	return l.Addr().String()
+}
+
+func dial(t *testing.T, address string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+func answerOn(t *testing.T, conn net.Conn) string {
+	t.Helper()
+	if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(res.StatusCode, " ", strings.TrimSpace(string(body)))
+}
+
+func ask(t *testing.T, conn net.Conn) {
+	t.Helper()
+	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAFullListenerSaysSo(t *testing.T) {
+	hold := make(chan struct{})
+	entered := make(chan struct{}, 10)
+	address := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		entered <- struct{}{}
+		<-hold
+		io.WriteString(w, "held")
+	}), Limits{Connections: 2, Request: time.Minute, Full: full})
+	first, second := dial(t, address), dial(t, address)
+	ask(t, first)
+	ask(t, second)
+	<-entered
+	<-entered
+	for range 20 {
+		conn := dial(t, address)
+		ask(t, conn)
+		if got := answerOn(t, conn); got != "503 full" {
+			t.Fatalf("one too many: %s", got)
+		}
+		conn.Close()
+	}
+	close(hold)
+	if got := answerOn(t, first); got != "200 held" {
+		t.Errorf("the first: %s", got)
+	}
+	if got := answerOn(t, second); got != "200 held" {
+		t.Errorf("the second: %s", got)
+	}
+	// Both are idle now, or will be: a new one takes the place of one of them.
+	third := dial(t, address)
+	ask(t, third)
+	for deadline := time.Now().Add(time.Minute); ; third = dial(t, address) {
+		got := answerOn(t, third)
+		if got == "200 held" {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("beside two idle ones: %s", got)
+		}
+	}
+}
+
+func TestSlowRequestsEnd(t *testing.T) {
+	address := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.ReadAll(r.Body); err == nil {
+			t.Error("a body that never ended was read")
+		}
+		w.WriteHeader(http.StatusRequestTimeout)
+	}), Limits{Connections: 2, Request: 200 * time.Millisecond, Full: full})
+	head, body := dial(t, address), dial(t, address)
+	io.WriteString(head, "GET / HT")
+	io.WriteString(body, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc")
+	for _, conn := range []net.Conn{head, body} {
+		if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadAll(conn); err != nil {
+			t.Errorf("not closed by the server: %v", err)
+		}
+	}
+}
