@@ -2,10 +2,9 @@ package web
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"crypto/subtle"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -25,7 +25,10 @@ var pageTemplate = template.Must(template.ParseFS(files, "page/*.html"))
 
 // Handler serves all routes of the package.
 func Handler(o Options) http.Handler {
-	h := &handler{o}
+	h := &handler{Options: o, names: inbound.NamesFor(o.Listen, o.User != "")}
+	if o.User != "" {
+		h.passwords = inbound.NewPasswords(o.User, o.Password.Reveal())
+	}
 	mux := http.NewServeMux()
 	guarded := func(pattern string, next http.Handler) { mux.Handle(pattern, h.guard(next)) }
 	guarded("GET /{$}", http.HandlerFunc(h.page))
@@ -40,10 +43,14 @@ func Handler(o Options) http.Handler {
 	}
 	mux.HandleFunc("GET /healthz", h.health)
 	mux.HandleFunc("GET /readyz", h.ready)
-	return secured(mux)
+	return secured(h.ours(mux))
 }
 
-type handler struct{ Options }
+type handler struct {
+	Options
+	names     inbound.Names
+	passwords *inbound.Passwords // nil for none
+}
 
 // secured sets the headers that every answer carries. Scripts and styles come
 // from this listener only, and nothing else may run or load.
@@ -51,39 +58,63 @@ func secured(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
-		h.Set("X-Content-Type-Options", "nosniff")
+		inbound.Secure(h)
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		next.ServeHTTP(w, r)
 	})
 }
 
-// guard asks for the password when there is one.
-func (h *handler) guard(next http.Handler) http.Handler {
+// ours refuses what a page of another site asks for, whatever it is. Who follows a
+// link from there is asked to go on: what they see then, that site does not.
+func (h *handler) ours(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !h.allowed(r) {
-			w.Header().Set("WWW-Authenticate", `Basic realm="larder", charset="UTF-8"`)
-			http.Error(w, "user and password needed", http.StatusUnauthorized)
+		err := h.names.Check(r.Host)
+		if err == nil {
+			if err = inbound.Foreign(r); err != nil && inbound.Navigates(r) {
+				h.askToGoOn(w)
+				return
+			}
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// allowed compares in constant time, whatever the lengths.
-func (h *handler) allowed(r *http.Request) bool {
-	if h.User == "" {
-		return true
-	}
-	user, password, ok := r.BasicAuth()
-	return equal(user, h.User)&equal(password, h.Password.Reveal()) == 1 && ok
+func (h *handler) askToGoOn(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(http.StatusForbidden)
+	h.write(w, []byte(`<!doctype html><html lang="en"><title>Larder</title><p>Another site led here. <a href="/">Open Larder’s page</a>.`))
 }
 
-func equal(a, b string) int {
-	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
-	return subtle.ConstantTimeCompare(x[:], y[:])
+// guard asks for the password when there is one.
+func (h *handler) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		allowed, err := h.allowed(r)
+		var tooMany *inbound.TooManyError
+		switch {
+		case errors.As(err, &tooMany):
+			w.Header().Set("Retry-After", strconv.Itoa(int(tooMany.Wait.Seconds())))
+			http.Error(w, err.Error(), http.StatusTooManyRequests)
+		case !allowed:
+			w.Header().Set("WWW-Authenticate", `Basic realm="larder", charset="UTF-8"`)
+			http.Error(w, "user and password needed", http.StatusUnauthorized)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+func (h *handler) allowed(r *http.Request) (bool, error) {
+	if h.passwords == nil {
+		return true, nil
+	}
+	user, password, _ := r.BasicAuth()
+	return h.passwords.Right(r.Context(), r.RemoteAddr, user, password)
 }
 
 func (h *handler) page(w http.ResponseWriter, r *http.Request) {
@@ -128,7 +159,7 @@ func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(http.StatusServiceUnavailable)
 	h.write(w, []byte("not ready\n"))
-	if !h.allowed(r) {
+	if allowed, err := h.allowed(r); err != nil || !allowed {
 		return
 	}
 	for _, m := range missing {

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -63,19 +64,21 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, &ListenError{Addr: o.Listen, Err: err}
 	}
-	return &Server{
-		listener: l,
-		server: &http.Server{
-			Handler:           Handler(o),
-			ReadHeaderTimeout: 5 * time.Second,
-			ReadTimeout:       10 * time.Second,
-			WriteTimeout:      30 * time.Second,
-			IdleTimeout:       time.Minute,
-			MaxHeaderBytes:    1 << 14,
-			ErrorLog:          slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
-		},
-	}, nil
+	server, l := inbound.Server(l, Handler(o), inbound.Limits{
+		Connections: inbound.Connections(maxConnections, 8),
+		Header:      1 << 14,
+		Request:     10 * time.Second,
+		Answer:      30 * time.Second,
+		Idle:        time.Minute,
+		Full: "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\n" +
+			"Cross-Origin-Resource-Policy: same-origin\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 42\r\n\r\ntoo many connections are open to this page\n",
+	}, o.Logger)
+	return &Server{listener: l, server: server}, nil
 }
+
+// maxConnections is how many the page holds, or an eighth of the open files
+// allowed: a browser takes up to six, a scraper one.
+const maxConnections = 128
 
 // URL is where the page is, for a person on this machine.
 func (s *Server) URL() string {
