@@ -3,7 +3,6 @@ package embedded
 import (
 	"compress/flate"
 	"compress/zlib"
-	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -16,19 +15,25 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// decodedBody undoes Content-Encoding, then ClickHouse's own framing.
-func decodedBody(r *http.Request, framed bool) (io.Reader, error) {
-	var body io.Reader = r.Body
+func contentEncoding(r *http.Request) string {
+	if encoding := strings.ToLower(r.Header.Get("Content-Encoding")); encoding != "identity" {
+		return encoding
+	}
+	return ""
+}
+
+// decoded undoes Content-Encoding, then ClickHouse's own framing.
+func decoded(body io.Reader, encoding string, framed bool, b bounds) (io.Reader, error) {
 	var err error
-	switch encoding := strings.ToLower(r.Header.Get("Content-Encoding")); encoding {
-	case "", "identity":
+	switch encoding {
+	case "":
 	case "gzip":
 		body, err = gzip.NewReader(body)
 	case "deflate":
 		body, err = zlib.NewReader(body)
 	case "zstd":
 		var z *zstd.Decoder
-		if z, err = zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20)); err == nil {
+		if z, err = zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(b.window)); err == nil {
 			body = z
 		}
 	case "br":
@@ -42,45 +47,9 @@ func decodedBody(r *http.Request, framed bool) (io.Reader, error) {
 		return nil, refuse(codeBadArguments, "BAD_ARGUMENTS", "The body is not in the encoding that its header names: %v", err)
 	}
 	if framed {
-		body = newUnframer(body)
+		body = newUnframer(body, b.frame)
 	}
 	return body, nil
-}
-
-// unframer reads ClickHouse's own compressed frames (decompress=1).
-type unframer struct {
-	source counter
-	frames *compress.Reader
-}
-
-func newUnframer(r io.Reader) *unframer {
-	u := &unframer{source: counter{r: r}}
-	u.frames = compress.NewReader(&u.source)
-	return u
-}
-
-// Read tells an end between two frames (io.EOF) from one within a frame.
-func (u *unframer) Read(p []byte) (int, error) {
-	before := u.source.n
-	n, err := u.frames.Read(p)
-	if errors.Is(err, io.EOF) {
-		if u.source.n > before {
-			return n, io.ErrUnexpectedEOF
-		}
-		return n, io.EOF
-	}
-	return n, err
-}
-
-type counter struct {
-	r io.Reader
-	n int
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += n
-	return n, err
 }
 
 // encodings of an answer, the cheapest first.

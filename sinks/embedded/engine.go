@@ -19,14 +19,17 @@ type Engine struct {
 	log     *slog.Logger
 	lib     *native
 	lock    *os.File
-	anchor  *conn // keeps the engine up, and stops queries; see stopQuery
-	pool    *pool
+	anchor  *conn           // keeps the engine up, and stops queries; see stopQuery
+	pool    *pool           // of the daemon and the folder's owner
+	readers *pool           // of the read-only way in
 	names   map[string]bool // of the settings the engine knows
 	version string
 
 	databases    []string        // that statements may use, see Options
 	denied       map[string]bool // functions that the read-only way in refuses, in lower case
 	deniedTables map[string]bool // those of the database system, likewise
+
+	unpacking chan struct{} // one for each compressed body of a reader that is being unpacked
 
 	anchorMu sync.Mutex
 	serial   atomic.Uint64
@@ -100,7 +103,10 @@ func start(ctx context.Context, lib *native, path string, lock *os.File, o Optio
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	e := &Engine{path: path, log: o.Logger, lib: lib, lock: lock, databases: o.databases()}
+	e := &Engine{
+		path: path, log: o.Logger, lib: lib, lock: lock, databases: o.databases(),
+		unpacking: make(chan struct{}, maxUnpacking),
+	}
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
 	}
@@ -108,11 +114,13 @@ func start(ctx context.Context, lib *native, path string, lock *os.File, o Optio
 	if err != nil {
 		return nil, err
 	}
-	args := append([]string{"clickhouse", "--path=" + path, "--config-file=" + config}, settingArgs(o.settings())...)
+	engine := []string{"clickhouse", "--path=" + path, "--config-file=" + config}
+	args := slices.Concat(engine, settingArgs(o.settings()))
 	if err := e.boot(args); err != nil {
 		return nil, err
 	}
-	e.pool = newPool(lib, args)
+	e.pool = newPool(lib, args, maxConns, 0)
+	e.readers = newPool(lib, slices.Concat(engine, settingArgs(o.readerSettings())), readerPlaces, readerPatience)
 	e.stopped, e.stop = context.WithCancel(context.Background())
 	if err := errors.Join(e.learn(), e.knows(o.Settings), e.trustDisk()); err != nil {
 		return nil, errors.Join(err, e.end())
@@ -206,6 +214,7 @@ func (e *Engine) end() error {
 	e.watching.Wait()
 	e.work.close()
 	e.pool.close()
+	e.readers.close()
 	e.anchor.close()
 	return err
 }

@@ -13,6 +13,7 @@ import (
 type Exception struct {
 	Code    int
 	Message string // "Code: 60. DB::Exception: … (UNKNOWN_TABLE)"
+	answer  int    // HTTP status; 0 for that of the code
 }
 
 func (e *Exception) Error() string { return e.Message }
@@ -23,6 +24,7 @@ const (
 	codeUnknownSetting   = 115
 	codeReadonly         = 164
 	codeTimeout          = 159
+	codeTooManyQueries   = 202
 	codeAuthentication   = 516
 	codeCancelled        = 394
 	codeSyntax           = 62
@@ -67,6 +69,7 @@ var statuses = map[int]int{
 	6:   http.StatusBadRequest, 26: http.StatusBadRequest, 27: http.StatusBadRequest, 36: http.StatusBadRequest,
 	38: http.StatusBadRequest, 41: http.StatusBadRequest, 43: http.StatusBadRequest, 53: http.StatusBadRequest,
 	62: http.StatusBadRequest, 69: http.StatusBadRequest, 70: http.StatusBadRequest, 72: http.StatusBadRequest,
+	167: http.StatusBadRequest, 718: http.StatusBadRequest,
 	117: http.StatusBadRequest, 130: http.StatusBadRequest, 131: http.StatusBadRequest, 168: http.StatusBadRequest,
 	321: http.StatusBadRequest, 456: http.StatusBadRequest, 457: http.StatusBadRequest,
 	46: http.StatusNotFound, 47: http.StatusNotFound, 50: http.StatusNotFound, 56: http.StatusNotFound,
@@ -74,11 +77,14 @@ var statuses = map[int]int{
 	81: http.StatusNotFound, 115: http.StatusNotFound,
 	48:  http.StatusNotImplemented,
 	159: http.StatusRequestTimeout,
-	209: http.StatusServiceUnavailable, 439: http.StatusServiceUnavailable,
+	209: http.StatusServiceUnavailable, codeTooManyQueries: http.StatusServiceUnavailable, 439: http.StatusServiceUnavailable,
 	codeTooLarge: http.StatusRequestEntityTooLarge,
 }
 
 func (e *Exception) status() int {
+	if e.answer != 0 {
+		return e.answer
+	}
 	if status, ok := statuses[e.Code]; ok {
 		return status
 	}

@@ -2,25 +2,27 @@ package embedded
 
 import (
 	"context"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"runtime/debug"
-	"strings"
 )
 
 // front speaks ClickHouse's HTTP interface for one way in.
 type front struct {
-	engine         *Engine
-	rights         rights
-	user, password string // asked for when password is not empty
+	engine *Engine
+	rights rights
+	reader *reader // what holds for those who come in here; nil with full rights
 }
 
 // ServeHTTP answers one request. A panic becomes an answer and a log line.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if f.reader != nil {
+		patient := f.reader.patient(w)
+		defer patient.extend() // for what net/http has still to send
+		w = patient
+	}
 	a := &answer{w: w, version: f.engine.version}
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -31,6 +33,13 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			a.fail(refuse(codeUnknown, "STD_EXCEPTION", "The request could not be handled"))
 		}
 	}()
+	if f.reader != nil {
+		if err := f.reader.welcome(w, r); err != nil {
+			f.reader.dismiss(w)
+			a.fail(err)
+			return
+		}
+	}
 	switch r.URL.Path {
 	case "/ping", "/replicas_status":
 		a.ok()
@@ -52,55 +61,39 @@ func (f *front) answer(a *answer, r *http.Request) {
 		a.fail(refuse(codeNotImplemented, "NOT_IMPLEMENTED", "Method %s is not taken: use GET or POST", r.Method))
 		return
 	}
-	if err := f.admit(r); err != nil {
-		a.w.Header().Set("WWW-Authenticate", `Basic realm="ClickHouse server HTTP API"`)
+	if err := f.reader.admit(a.w, r); err != nil {
+		f.reader.dismiss(a.w)
 		a.fail(err)
 		return
 	}
-	q, err := f.engine.parseRequest(r)
+	q, err := f.engine.parseRequest(r, f.bounds())
 	if err != nil {
+		if q == nil || !q.arrived {
+			f.reader.dismiss(a.w)
+		}
 		a.fail(err)
 		return
 	}
 	a.prepare(q)
-	if err := f.run(r.Context(), a, q); err != nil {
-		a.fail(err)
+	ctx, end := f.reader.limited(r.Context(), a.w, q)
+	defer end()
+	if err := f.run(ctx, a, q); err != nil {
+		a.fail(inTime(ctx, err))
 	}
 }
 
-// admit checks who asks, in every way that ClickHouse's interface has for it.
-func (f *front) admit(r *http.Request) error {
-	if f.password == "" {
-		return f.admitHost(r.Host)
+func (f *front) bounds() bounds {
+	if f.rights == reading {
+		return readingBounds
 	}
-	user, password, ok := r.BasicAuth()
-	if !ok {
-		user, password = r.Header.Get("X-ClickHouse-User"), r.Header.Get("X-ClickHouse-Key")
-	}
-	if user == "" && password == "" {
-		user, password = r.URL.Query().Get("user"), r.URL.Query().Get("password")
-	}
-	same := subtle.ConstantTimeCompare([]byte(user), []byte(f.user)) & subtle.ConstantTimeCompare([]byte(password), []byte(f.password))
-	if same != 1 {
-		return refuse(codeAuthentication, "AUTHENTICATION_FAILED", "Authentication failed: password is incorrect, or there is no user with such name")
-	}
-	return nil
+	return fullBounds
 }
 
-// admitHost refuses a name that a web page could have pointed at this machine
-// (DNS rebinding): without a password only the name of the machine itself is one
-// that nobody else can choose.
-func (f *front) admitHost(host string) error {
-	if f.rights == full {
-		return nil
+func (f *front) pool() *pool {
+	if f.rights == reading {
+		return f.engine.readers
 	}
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	if host == "localhost" || net.ParseIP(strings.Trim(host, "[]")) != nil {
-		return nil
-	}
-	return refuse(codeAuthentication, "AUTHENTICATION_FAILED", "Authentication failed: without a password this is reached as localhost or by its address only, not as %s", host)
+	return f.engine.pool
 }
 
 // run answers a request with the engine, as one statement under way.
@@ -123,7 +116,7 @@ func (f *front) run(ctx context.Context, a *answer, q *request) error {
 		}
 		return e.insert(ctx, a, q, head)
 	}
-	sql, err := bindParams(q.text, q.params)
+	sql, err := bindParams(q.text, q.params, f.bounds().statement)
 	if err != nil {
 		return err
 	}
@@ -132,17 +125,20 @@ func (f *front) run(ctx context.Context, a *answer, q *request) error {
 		if err := q.readOnly(&s, e.databases[0]); err != nil {
 			return err
 		}
+		if err := q.bound(); err != nil {
+			return err
+		}
 	}
-	return e.withConn(ctx, q, func(c *conn) error { return f.execute(ctx, a, q, c, &s) })
+	return e.withConn(ctx, f.pool(), q, func(c *conn) error { return f.execute(ctx, a, q, c, &s) })
 }
 
 // withConn runs f with a connection that has the request's settings.
-func (e *Engine) withConn(ctx context.Context, q *request, f func(*conn) error) error {
-	c, err := e.pool.lease(ctx, q.settings, q.database)
+func (e *Engine) withConn(ctx context.Context, p *pool, q *request, f func(*conn) error) error {
+	c, err := p.lease(ctx, q.settings, q.database)
 	if err != nil {
 		return err
 	}
-	defer e.pool.release(c)
+	defer p.release(c)
 	// A statement that failed stays with its connection, locks and part of its
 	// answer included, until the next one there: end the connection instead.
 	// Cleared only when f comes back, so that a panic ends it too.
@@ -198,11 +194,11 @@ func (f *front) execute(ctx context.Context, a *answer, q *request, c *conn, s *
 
 // insert streams data into the engine.
 func (e *Engine) insert(ctx context.Context, a *answer, q *request, head insertHead) error {
-	sql, err := bindParams(head.sql, q.params)
+	sql, err := bindParams(head.sql, q.params, fullBounds.statement)
 	if err != nil {
 		return err
 	}
-	return e.withConn(ctx, q, func(c *conn) error {
+	return e.withConn(ctx, e.pool, q, func(c *conn) error {
 		refused := e.damage.refused.Load()
 		i, err := c.insert(sql, head.format)
 		if err != nil {

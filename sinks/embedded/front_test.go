@@ -70,6 +70,11 @@ func (a *asker) do(method string, body io.Reader, header http.Header, params ...
 	for name := range header {
 		request.Header.Set(name, header.Get(name))
 	}
+	return a.read(request)
+}
+
+func (a *asker) read(request *http.Request) reply {
+	a.t.Helper()
 	response, err := a.client.Do(request)
 	if err != nil {
 		a.t.Fatal(err)

@@ -123,7 +123,7 @@ func TestTheLexerNeverRunsOver(t *testing.T) {
 			t.Fatalf("%q: %+v", sql, head)
 		}
 		parseStatement(sql)
-		if _, err := bindParams(sql, map[string]string{"x": "1"}); err != nil {
+		if _, err := bindParams(sql, map[string]string{"x": "1"}, 1<<20); err != nil {
 			asException(err).status()
 		}
 	}

@@ -4,8 +4,9 @@ import "strings"
 
 // bindParams puts the values of param_x into {x:Type}. It is done here, not by
 // the engine, which mixes up the parameters of connections running in parallel
-// (DESIGN §8). Values arrive in the escaped form of ClickHouse's interface.
-func bindParams(sql string, params map[string]string) (string, error) {
+// (DESIGN §8). Values arrive in the escaped form of ClickHouse's interface. A long
+// one may stand in many places: no more than most bytes are put together.
+func bindParams(sql string, params map[string]string, most int) (string, error) {
 	if !strings.Contains(sql, "{") {
 		return sql, nil
 	}
@@ -27,6 +28,9 @@ func bindParams(sql string, params map[string]string) (string, error) {
 		out.WriteString(sql[done:t.from])
 		out.WriteString(bound(value, typ))
 		l.pos, done = after, after
+		if out.Len() > most {
+			return "", tooLong(most)
+		}
 	}
 	out.WriteString(sql[done:])
 	return out.String(), nil

@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
-// maxConns is how many statements can be under way at once; more wait.
+// maxConns is how many statements of the daemon and the folder's owner can be
+// under way at once; more wait.
 const maxConns = 64
 
 // maxIdle is how many connections are kept open for the next statement.
@@ -21,26 +23,26 @@ var errClosed = errors.New("the engine is closed")
 // are given when a connection is opened (0.3 ms), never changed on one that
 // others will use.
 type pool struct {
-	lib   *native
-	args  []string // of every connection
-	slots chan struct{}
+	lib      *native
+	args     []string // of every connection
+	slots    chan struct{}
+	patience time.Duration // how long to wait for a place; 0 is for ever
 
 	mu     sync.Mutex
 	idle   []*conn // the last used is last
 	closed bool
 }
 
-func newPool(lib *native, args []string) *pool {
-	return &pool{lib: lib, args: args, slots: make(chan struct{}, maxConns)}
+func newPool(lib *native, args []string, places int, patience time.Duration) *pool {
+	return &pool{lib: lib, args: args, slots: make(chan struct{}, places), patience: patience}
 }
 
 // lease returns a connection with these settings that uses this database,
-// waiting for a place until ctx ends. Give it back with release.
+// waiting for a place until ctx or the pool's patience ends. Give it back with
+// release.
 func (p *pool) lease(ctx context.Context, settings map[string]string, database string) (*conn, error) {
-	select {
-	case p.slots <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := p.place(ctx); err != nil {
+		return nil, err
 	}
 	c, err := p.obtain(settings, database)
 	if err != nil {
@@ -48,6 +50,24 @@ func (p *pool) lease(ctx context.Context, settings map[string]string, database s
 		return nil, err
 	}
 	return c, nil
+}
+
+func (p *pool) place(ctx context.Context) error {
+	var enough <-chan time.Time
+	if p.patience > 0 {
+		timer := time.NewTimer(p.patience)
+		defer timer.Stop()
+		enough = timer.C
+	}
+	select {
+	case p.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-enough:
+		return refuse(codeTooManyQueries, "TOO_MANY_SIMULTANEOUS_QUERIES",
+			"Too many simultaneous queries: %d are under way, the most that readers may have at once, and none has ended within %s. Try again later", cap(p.slots), p.patience)
+	}
 }
 
 func (p *pool) obtain(settings map[string]string, database string) (*conn, error) {

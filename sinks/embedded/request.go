@@ -11,8 +11,27 @@ import (
 	"strings"
 )
 
-// maxStatement is how long a statement without its data may be.
-const maxStatement = 16 << 20
+// bounds are what one request may bring, in bytes.
+type bounds struct {
+	statement int    // without its data, the values of parameters put in
+	frame     int    // that one compressed frame may unpack to
+	window    uint64 // that a ZSTD stream may make the front remember
+	// The body is a statement and nothing else: it is read whole before it is
+	// unpacked, so that a slow one holds no more than it has brought.
+	statementOnly bool
+}
+
+var (
+	fullBounds = bounds{statement: 16 << 20, frame: 128 << 20, window: 64 << 20}
+	// Nothing stops the engine's parser: 14 MB of SELECT 1+1+… kept it for 11 s.
+	// With this length and maxBacktracks the worst of some twenty forms takes less
+	// than a second.
+	readingBounds = bounds{statement: 256 << 10, frame: 256 << 10, window: leastWindow, statementOnly: true}
+)
+
+func tooLong(most int) error {
+	return refuse(codeTooLarge, "QUERY_IS_TOO_LARGE", "The statement is longer than %d bytes", most)
+}
 
 // maxHead is how far the front looks for the data of an INSERT in a body.
 const maxHead = 256 << 10
@@ -31,6 +50,7 @@ type request struct {
 	compress string // of the answer: "" or the method of ClickHouse's own framing
 	encoding string // of the answer: "" or a Content-Encoding
 	whole    bool   // the answer begins when the statement has ended
+	arrived  bool   // all of the body has been read
 }
 
 // transport are the parameters that are about HTTP or a session, not settings of
@@ -49,7 +69,7 @@ var transport = map[string]bool{
 	"async_insert":                                               true, "wait_for_async_insert": true, "cancel_http_readonly_queries_on_client_close": true,
 }
 
-func (e *Engine) parseRequest(r *http.Request) (*request, error) {
+func (e *Engine) parseRequest(r *http.Request, b bounds) (*request, error) {
 	// A semicolon belongs to the SQL, not to the query string.
 	values, err := url.ParseQuery(strings.ReplaceAll(r.URL.RawQuery, ";", "%3B"))
 	if err != nil {
@@ -78,7 +98,10 @@ func (e *Engine) parseRequest(r *http.Request) (*request, error) {
 	if err := e.takeSettings(q, values); err != nil {
 		return nil, err
 	}
-	return q, q.takeBody(r, values)
+	if b.statementOnly {
+		return q, q.takeStatement(r, values, b, e.unpacking)
+	}
+	return q, q.takeBody(r, values, b)
 }
 
 func (e *Engine) takeSettings(q *request, values url.Values) error {
@@ -101,8 +124,8 @@ func (e *Engine) takeSettings(q *request, values url.Values) error {
 
 // takeBody puts statement and data together: the query parameter, and behind it
 // the body.
-func (q *request) takeBody(r *http.Request, values url.Values) error {
-	body, err := decodedBody(r, isOn(values.Get("decompress")))
+func (q *request) takeBody(r *http.Request, values url.Values, b bounds) error {
+	body, err := decoded(r.Body, contentEncoding(r), isOn(values.Get("decompress")), b)
 	if err != nil {
 		return err
 	}
@@ -114,22 +137,69 @@ func (q *request) takeBody(r *http.Request, values url.Values) error {
 	if err != nil {
 		return unreadable(err)
 	}
-	if len(head) > 0 {
-		q.text = strings.TrimPrefix(q.text+"\n"+string(head), "\n")
-	}
+	q.append(head)
 	if _, inserts := parseInsert(q.text); inserts {
 		return nil
 	}
-	rest, err := io.ReadAll(io.LimitReader(body, maxStatement))
+	rest, err := io.ReadAll(io.LimitReader(body, int64(b.statement)))
 	if err != nil {
 		return unreadable(err)
 	}
-	if len(rest) == maxStatement {
-		return refuse(codeTooLarge, "QUERY_IS_TOO_LARGE", "The statement is longer than %d bytes", maxStatement)
+	if len(q.text)+len(rest) > b.statement {
+		return tooLong(b.statement)
 	}
 	q.text += string(rest)
 	q.body = bytes.NewReader(nil)
 	return nil
+}
+
+// takeStatement reads a body that can only be a statement. Of one that is too long
+// enough is kept to see whether it is an INSERT, which is refused as such.
+func (q *request) takeStatement(r *http.Request, values url.Values, b bounds, unpacking chan struct{}) error {
+	q.text, q.body = values.Get("query"), bytes.NewReader(nil)
+	most := int64(b.statement)
+	raw, err := io.ReadAll(io.LimitReader(r.Body, most+1))
+	if err != nil {
+		return unreadable(err)
+	}
+	q.arrived = int64(len(raw)) <= most
+	encoding, framed := contentEncoding(r), isOn(values.Get("decompress"))
+	if (encoding != "" || framed) && q.arrived {
+		if raw, err = unpacked(raw, encoding, framed, b, unpacking); err != nil {
+			return err
+		}
+	}
+	q.append(raw)
+	if len(q.text) <= b.statement && q.arrived {
+		return nil
+	}
+	if _, inserts := parseInsert(q.text); inserts {
+		return nil
+	}
+	return tooLong(b.statement)
+}
+
+// unpacked unpacks a body that is there in full. Few do so at once, since a small
+// body can ask for much memory; none of them waits for anything.
+func unpacked(raw []byte, encoding string, framed bool, b bounds, unpacking chan struct{}) ([]byte, error) {
+	unpacking <- struct{}{}
+	defer func() { <-unpacking }()
+	body, err := decoded(bytes.NewReader(raw), encoding, framed, b)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(body, int64(b.statement)+1))
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	return text, nil
+}
+
+// append puts the statement's part of the body behind that of the URL.
+func (q *request) append(body []byte) {
+	if len(body) > 0 {
+		q.text = strings.TrimPrefix(q.text+"\n"+string(body), "\n")
+	}
 }
 
 func unreadable(err error) error {

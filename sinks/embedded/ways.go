@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -27,15 +28,19 @@ type ways struct {
 	serving sync.WaitGroup
 }
 
-// serve serves a listener. An idle time-out is for strangers only: a connection
-// that ends just when an insert begins on it fails that insert.
-func (w *ways) serve(e *Engine, l net.Listener, h http.Handler, idle time.Duration) {
-	server := &http.Server{
+// ours is a server for the daemon and the folder's owner. It has no idle time-out:
+// a connection that ends just when an insert begins on it fails that insert.
+func (e *Engine) ours(h http.Handler) *http.Server {
+	return &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       idle,
-		BaseContext:       func(net.Listener) context.Context { return e.stopped },
+		ErrorLog:          slog.NewLogLogger(e.log.Handler(), slog.LevelWarn),
 	}
+}
+
+// serve serves a listener.
+func (w *ways) serve(e *Engine, l net.Listener, server *http.Server) {
+	server.BaseContext = func(net.Listener) context.Context { return e.stopped }
 	w.mu.Lock()
 	w.servers = append(w.servers, server)
 	w.mu.Unlock()
@@ -73,7 +78,7 @@ func (w *ways) close() error {
 func (e *Engine) listenInside() error {
 	front := &front{engine: e, rights: full}
 	e.ways.inside = newPipeListener()
-	e.ways.serve(e, e.ways.inside, front, 0)
+	e.ways.serve(e, e.ways.inside, e.ours(front))
 
 	e.ways.mounted = http.NewServeMux()
 	e.ways.mounted.Handle("/", front)
@@ -82,7 +87,7 @@ func (e *Engine) listenInside() error {
 		return unwritable(e.path, err)
 	}
 	e.ways.socket = filepath.Join(e.path, socketName)
-	e.ways.serve(e, listener, e.ways.mounted, 0)
+	e.ways.serve(e, listener, e.ours(e.ways.mounted))
 	return nil
 }
 
@@ -96,34 +101,6 @@ func (e *Engine) Dial(ctx context.Context, _ string) (net.Conn, error) {
 // user that come in there; pattern is one of http.ServeMux and begins with
 // /larder/.
 func (e *Engine) Handle(pattern string, h http.Handler) { e.ways.mounted.Handle(pattern, h) }
-
-// ListenTCP serves the read-only way in (warehouse.http_listen) and returns the
-// address, whose port may have been chosen by the system. An address that is not
-// loopback needs a user and a password.
-func (e *Engine) ListenTCP(ctx context.Context, address, user, password string) (net.Addr, error) {
-	if password == "" && !isLoopback(address) {
-		return nil, fmt.Errorf("listen on %s: an address that others can reach needs a user and a password: set them, or listen on 127.0.0.1", address)
-	}
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("listen on %s (warehouse.http_listen): %w", address, err)
-	}
-	e.ways.serve(e, listener, &front{engine: e, rights: reading, user: user, password: password}, 2*time.Minute)
-	return listener.Addr(), nil
-}
-
-func isLoopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
-}
 
 // DialHeld returns a dialler to the engine of the process that holds the data
 // folder, with full rights, for clickhouse.Options.DialContext or an

@@ -118,7 +118,7 @@ func (e *Engine) look() error {
 		return nil
 	}
 	defer e.work.leave()
-	return e.withConn(e.stopped, &request{database: "default"}, func(c *conn) error {
+	return e.withConn(e.stopped, e.pool, &request{database: "default"}, func(c *conn) error {
 		if _, err := e.countRefused(c); err != nil {
 			return err
 		}
