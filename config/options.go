@@ -18,7 +18,7 @@ var options = []option[Config]{
 		"Set: every table is created `ON CLUSTER` as a replicated table, with a `Distributed` one on top. Not with the embedded engine.",
 		func(c *Config) *string { return &c.Warehouse.Cluster }, optional(validIdentifier)),
 	text("warehouse.http_listen", "127.0.0.1:8123",
-		"Embedded engine only: where it serves ClickHouse's HTTP interface, read-only, for Grafana and BI tools. `\"\"` is off. An address that others can reach needs `warehouse.password_file`; the user is `default`.",
+		"Embedded engine only: where it serves ClickHouse's HTTP interface, read-only, for Grafana and BI tools. `\"\"` is off. An address that others can reach needs `warehouse.password_file`; the user is `default`. Without a password it answers as `localhost` or by its address only. What readers may have is [bounded](operations.md#who-may-ask-and-for-how-much).",
 		func(c *Config) *string { return &c.Warehouse.HTTPListen }, optional(validListen)).typed("address"),
 	duration("warehouse.flush_interval", "1s",
 		"Rows of all sources and streams wait at most this long for their common INSERT.",
@@ -41,7 +41,7 @@ var options = []option[Config]{
 		func(c *Config) *string { return &c.Schedule.FullResync }),
 
 	text("web.listen", "127.0.0.1:9464",
-		"Where the status page, `/metrics`, `/healthz` and `/readyz` are served. `\"\"` is off.",
+		"Where the status page, `/metrics`, `/healthz` and `/readyz` are served. `\"\"` is off. Without `web.user` it answers as `localhost`, by its address, and on a network by names without a dot.",
 		func(c *Config) *string { return &c.Web.Listen }, optional(validListen)).typed("address"),
 	text("web.user", "",
 		"Set, together with `web.password_file`: the page asks for this user (basic authentication). `/healthz` and `/readyz` stay open.",

@@ -39,13 +39,13 @@ func Server(l net.Listener, h http.Handler, limits Limits, log *slog.Logger) (*h
 	}, limited
 }
 
-// Connections is how many a listener may hold: most, or a share of the files that
-// this process may have open. What is left is for the engine, the API and the
-// other listener.
-func Connections(most, share int) int {
+// PerFiles is how many of something that takes open files there may be: most, or a
+// share of the files that this process may have open. What is left is for the
+// warehouse, the API and the other listeners.
+func PerFiles(most, share int) int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return most
 	}
-	return int(min(uint64(most), max(limit.Cur/uint64(share), 8)))
+	return int(min(uint64(most), max(limit.Cur/uint64(share), 4)))
 }

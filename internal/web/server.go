@@ -65,7 +65,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		return nil, &ListenError{Addr: o.Listen, Err: err}
 	}
 	server, l := inbound.Server(l, Handler(o), inbound.Limits{
-		Connections: inbound.Connections(maxConnections, 8),
+		Connections: inbound.PerFiles(maxConnections, 8),
 		Header:      1 << 14,
 		Request:     10 * time.Second,
 		Answer:      30 * time.Second,

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/larder-sync/larder/internal/inbound"
 )
 
 // Engine is a ClickHouse that runs inside this process, on one data folder.
@@ -120,7 +122,7 @@ func start(ctx context.Context, lib *native, path string, lock *os.File, o Optio
 		return nil, err
 	}
 	e.pool = newPool(lib, args, maxConns, 0)
-	e.readers = newPool(lib, slices.Concat(engine, settingArgs(o.readerSettings())), readerPlaces, readerPatience)
+	e.readers = newPool(lib, slices.Concat(engine, settingArgs(o.readerSettings())), inbound.PerFiles(readerPlaces, 32), readerPatience)
 	e.stopped, e.stop = context.WithCancel(context.Background())
 	if err := errors.Join(e.learn(), e.knows(o.Settings), e.trustDisk()); err != nil {
 		return nil, errors.Join(err, e.end())

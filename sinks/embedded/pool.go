@@ -14,7 +14,8 @@ import (
 // under way at once; more wait.
 const maxConns = 64
 
-// maxIdle is how many connections are kept open for the next statement.
+// maxIdle is how many connections are kept open for the next statement, at most
+// half as many as there are places.
 const maxIdle = 16
 
 var errClosed = errors.New("the engine is closed")
@@ -125,7 +126,7 @@ func (p *pool) release(c *conn) {
 		return
 	}
 	p.idle = append(p.idle, c)
-	if len(p.idle) > maxIdle {
+	if len(p.idle) > min(maxIdle, cap(p.slots)/2) {
 		p.idle[0].close()
 		p.idle = slices.Delete(p.idle, 0, 1)
 	}

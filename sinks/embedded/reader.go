@@ -17,9 +17,9 @@ import (
 // What readers may have, all of them together. The daemon's own ways in have
 // places of their own (maxConns), so that no reader keeps a row from being stored.
 const (
-	readerPlaces      = 32               // statements at once
+	readerPlaces      = 32               // statements at once, or a 32nd of the open files allowed: each takes ten
 	readerPatience    = 10 * time.Second // for a place
-	readerConnections = 128              // or a quarter of the open files allowed
+	readerConnections = 128              // or a fifth of the open files allowed
 	maxUnpacking      = 4                // compressed bodies at once
 )
 
@@ -104,7 +104,7 @@ func (e *Engine) listenReaders(ctx context.Context, address, user, password stri
 	if password != "" {
 		r.passwords = inbound.NewPasswords(user, password)
 	}
-	connections := inbound.Connections(readerConnections, 4)
+	connections := inbound.PerFiles(readerConnections, 5)
 	server, limited := inbound.Server(l, &front{engine: e, rights: reading, reader: r}, inbound.Limits{
 		Connections: connections,
 		Header:      2 * readingBounds.statement, // a statement in a URL is longer there

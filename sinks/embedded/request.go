@@ -29,6 +29,9 @@ var (
 	readingBounds = bounds{statement: 256 << 10, frame: 256 << 10, window: leastWindow, statementOnly: true}
 )
 
+// mostIgnored is how much of a body that is too long is read and thrown away.
+const mostIgnored = 32 << 20
+
 func tooLong(most int) error {
 	return refuse(codeTooLarge, "QUERY_IS_TOO_LARGE", "The statement is longer than %d bytes", most)
 }
@@ -162,7 +165,9 @@ func (q *request) takeStatement(r *http.Request, values url.Values, b bounds, un
 	if err != nil {
 		return unreadable(err)
 	}
-	q.arrived = int64(len(raw)) <= most
+	if q.arrived = int64(len(raw)) <= most; !q.arrived {
+		_, _ = io.CopyN(io.Discard, r.Body, mostIgnored) // so that the client reads why, and not a broken connection
+	}
 	encoding, framed := contentEncoding(r), isOn(values.Get("decompress"))
 	if (encoding != "" || framed) && q.arrived {
 		if raw, err = unpacked(raw, encoding, framed, b, unpacking); err != nil {
