@@ -28,7 +28,7 @@ func daemonWithFewFiles(t *testing.T, files uint64) (page, reading string) {
 		serveWithFewFiles(t, files)
 		return "", ""
 	}
-	ctx, stop := context.WithCancel(context.Background()) // that of t ends before it is told to end
+	ctx, stop := context.WithCancel(context.Background())                     // that of t ends before it is told to end
 	child := exec.CommandContext(ctx, os.Args[0], "-test.run=^"+t.Name()+"$") //nolint:gosec // this binary
 	child.Env = append(os.Environ(), fewFiles+"=1")
 	child.Stderr = os.Stderr

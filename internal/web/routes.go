@@ -152,7 +152,7 @@ func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
 	missing := notReady(status, h.Problems())
 	if len(missing) == 0 {
 		h.write(w, []byte("ready\n"))
-		if h.allowed(r) {
+		if allowed, err := h.allowed(r); err == nil && allowed {
 			h.write(w, []byte(attention(&status)))
 		}
 		return

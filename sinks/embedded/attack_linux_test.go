@@ -223,6 +223,12 @@ func TestWhatTheFrontLetsThroughTouchesNothing(t *testing.T) {
 
 // Run with -fuzz FuzzReading to look for more.
 func FuzzReading(f *testing.F) {
+	// It comes last: nobody needs the engine any more that the tests before shared.
+	if shared := process.open; shared != nil {
+		if err := shared.Close(); err != nil {
+			f.Fatal(err)
+		}
+	}
 	b, engine := newBait(f), openWarehouse(f)
 	for _, sql := range attacks(f, b) {
 		f.Add(sql)

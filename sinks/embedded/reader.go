@@ -37,32 +37,35 @@ const maxBacktracks = 50_000
 func (o Options) readerSettings() map[string]string {
 	all := maps.Clone(o.settings())
 	all["max_memory_usage"] = strconv.FormatInt(o.memory()/4, 10)
+	all["max_execution_time"] = strconv.Itoa(int(readerTime.Seconds()))
 	all["max_parser_backtracks"] = strconv.Itoa(maxBacktracks)
 	all["max_query_size"] = strconv.Itoa(readingBounds.statement + 1<<10) // with the front's mark
 	return all
 }
 
-// readerBounds are settings that a reader may lower and not exceed; 0, which means
-// no limit or the engine's choice, is the bound.
+// readerBounds are settings that a reader may lower and not exceed. 0, which to the
+// engine is no limit or its own choice, is what a reader has who asks for nothing.
 var readerBounds = map[string]int{
 	"max_execution_time": int(readerTime.Seconds()),
-	"max_threads":        runtime.NumCPU(),
+	"max_threads":        max(8, runtime.NumCPU()),
 }
 
 // bound keeps the settings of a request within the bounds of readers.
 func (q *request) bound() error {
 	for name, most := range readerBounds {
-		value := float64(most)
-		if given, ok := q.settings[name]; ok {
-			asked, err := strconv.ParseFloat(given, 64)
-			if err != nil {
-				return refuse(codeBadArguments, "BAD_ARGUMENTS", "The value of setting '%s' cannot be read: give a number up to %d", name, most)
-			}
-			if asked > 0 && asked < value { // false for what is no number
-				value = asked
-			}
+		given, ok := q.settings[name]
+		if !ok {
+			continue
 		}
-		q.settings[name] = strconv.FormatFloat(value, 'f', -1, 64)
+		asked, err := strconv.ParseFloat(given, 64)
+		switch {
+		case err != nil:
+			return refuse(codeBadArguments, "BAD_ARGUMENTS", "The value of setting '%s' cannot be read: give a number up to %d", name, most)
+		case asked > 0:
+			q.settings[name] = strconv.FormatFloat(min(asked, float64(most)), 'f', -1, 64)
+		default: // NaN too
+			delete(q.settings, name)
+		}
 	}
 	return nil
 }

@@ -122,7 +122,11 @@ func TestAReadersTimeIsBounded(t *testing.T) {
 	if r := out.ask("POST", "SELECT 1", "max_execution_time", "a while"); r.status != http.StatusBadRequest || !strings.Contains(r.body, "give a number up to") {
 		t.Errorf("what is no number: %d %q", r.status, r.body)
 	}
-	if got := out.must("SELECT getSetting('max_threads')", "max_threads", "10000"); got != fmt.Sprintln(runtime.NumCPU()) {
+	// The statement's own SETTINGS are bounded as those of the URL are.
+	if got := out.must("SELECT getSetting('max_execution_time') SETTINGS max_execution_time = 1000000"); got != bound {
+		t.Errorf("SETTINGS max_execution_time: %q, want %q", got, bound)
+	}
+	if got := out.must("SELECT getSetting('max_threads')", "max_threads", "10000"); got != fmt.Sprintln(max(8, runtime.NumCPU())) {
 		t.Errorf("max_threads %q", got)
 	}
 	if theirs, ours := out.must("SELECT getSetting('max_memory_usage')"), in.must("SELECT getSetting('max_memory_usage')"); atoi(t, theirs) >= atoi(t, ours) {
