@@ -14,47 +14,54 @@ const LibraryEnv = "LARDER_ENGINE"
 // ErrEngineMissing is returned when no engine library could be found or loaded.
 var ErrEngineMissing = errors.New("no embedded ClickHouse engine that works")
 
-// FindLibrary returns the path of the engine library: what LARDER_ENGINE names,
-// else the first that exists beside the executable, in the lib folder of its
-// installation, or in a node_modules of its folder's parent or of the working
-// directory and the folders above it. The error is ErrEngineMissing and says how
-// to get one.
+// FindLibrary returns the path of the engine library: what LARDER_ENGINE names, else
+// the first that exists beside the executable, in the lib folder of its installation,
+// or in the checkout that the executable was built in. The working directory is no
+// place to look: who runs Larder somewhere does not mean to run what lies there. A
+// library that others could have put there is refused. The error is ErrEngineMissing
+// and says what to do.
 func FindLibrary() (string, error) {
+	exe := executable()
 	if named := os.Getenv(LibraryEnv); named != "" {
 		if !isFile(named) {
 			return "", fmt.Errorf("%w: %s names %s, where there is no file; correct it, or unset it and run `make engine`", ErrEngineMissing, LibraryEnv, named)
 		}
-		return filepath.Abs(named)
+		return trusted(named, nil) // whose it is, the one who named it knows
 	}
-	for _, candidate := range candidates() {
+	_, source, _, _ := runtime.Caller(0)
+	for _, candidate := range candidates(exe, source) {
 		if isFile(candidate) {
-			return candidate, nil
+			return trusted(candidate, ownersWith(exe))
 		}
 	}
 	return "", fmt.Errorf("%w: run `make engine` to fetch it, or set %s to the path of a libchdb.so", ErrEngineMissing, LibraryEnv)
 }
 
-func candidates() []string {
-	var found []string
-	inModules := filepath.Join("node_modules", "@chdb", npmPackage(), "libchdb.so")
-	if exe, err := os.Executable(); err == nil {
-		if real, err := filepath.EvalSymlinks(exe); err == nil {
-			exe = real
-		}
-		dir := filepath.Dir(exe)
-		found = append(found,
-			filepath.Join(dir, "libchdb.so"),
-			filepath.Join(dir, "..", "lib", "larder", "libchdb.so"),
-			filepath.Join(dir, "..", inModules))
+// executable is this program's file, empty when it cannot be told.
+func executable() string {
+	exe, err := os.Executable()
+	if err != nil {
+		return ""
 	}
-	dir, err := os.Getwd()
-	for err == nil {
-		found = append(found, filepath.Join(dir, inModules))
-		up := filepath.Dir(dir)
-		if up == dir {
-			break
-		}
-		dir = up
+	if real, err := filepath.EvalSymlinks(exe); err == nil {
+		return real
+	}
+	return exe
+}
+
+// candidates are where the library may be for an executable that was made from a source
+// file of this package. The compiler notes the file's whole path, which leads `go run`
+// and `go test` to their checkout; what is released is built with -trimpath, and looks
+// beside itself only.
+func candidates(exe, source string) []string {
+	var found []string
+	if exe != "" {
+		dir := filepath.Dir(exe)
+		found = append(found, filepath.Join(dir, "libchdb.so"), filepath.Join(dir, "..", "lib", "larder", "libchdb.so"))
+	}
+	if filepath.IsAbs(source) {
+		checkout := filepath.Join(filepath.Dir(source), "..", "..")
+		found = append(found, filepath.Join(checkout, "node_modules", "@chdb", npmPackage(), "libchdb.so"))
 	}
 	return found
 }
