@@ -17,6 +17,8 @@ type Config struct {
 	Digest Digest
 	// Warnings are for the person who wrote it: allowed, but unwise.
 	Warnings []string
+
+	secretInside bool // a key or password stands in File itself
 }
 
 // Source is one API key, hence one restaurant.

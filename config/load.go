@@ -220,6 +220,7 @@ func (c *Config) warn(t *tree) {
 		s := &c.Sources[n]
 		origin := t.origin["sources."+strconv.Itoa(i)+".key"]
 		if !s.Key.IsZero() && origin.line > 0 {
+			c.secretInside = true
 			add("source %s: the API key stands in the configuration file; key_file or key_env keeps it out of copies", s.Name)
 		}
 		if strings.HasPrefix(s.BaseURL, "http:") && !loopbackURL(s.BaseURL) {
@@ -227,6 +228,7 @@ func (c *Config) warn(t *tree) {
 		}
 	}
 	if !c.Warehouse.DSN.Password().IsZero() && t.origin["warehouse.dsn"].line > 0 {
+		c.secretInside = true
 		add("warehouse.dsn: the password stands in the configuration file; warehouse.password_file keeps it out of copies")
 	}
 	if l := c.Web.Listen; l != "" && !listensOnLoopback(l) && c.Web.User == "" {

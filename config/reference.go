@@ -86,7 +86,7 @@ sources:
 - Relative paths are those of the configuration file's folder; without a file, of the working directory.
 - The daemon reads its configuration anew when the file changes (in place, by a rename, or through exchanged symbolic links as Kubernetes does it) and on SIGHUP. %s change at once, without disturbing the sources that stay the same; a source that has changed goes on from what is stored. Whatever else has changed is named in a warning and takes effect at the next start. A configuration that is not right is refused as a whole, and the one before stays in use: the log, the page, ` + "`larder status`" + ` and ` + "`larder_config_last_reload_successful`" + ` say so.
 - Keys are read from their files every few seconds, so that a rotated key needs neither a restart nor a reload. A key file that is empty or gone leaves the last key in use; a ` + "`next_key_file`" + ` that has been gone for a minute is not tried any more.
-- Secrets are read from files or the environment, trimmed of white space around them, and never shown in a log, a metric, an error or a page.
+- Secrets are read from files or the environment, trimmed of white space around them, and never shown in a log, a metric, an error or a page. A file with a secret that every user of the machine can read is a warning of ` + "`larder check` and `larder run`, with the command that mends it" + `; one that is readable for a group only, that lies in a closed folder, or that Kubernetes, Docker or Podman mounts, is not.
 `
 
 const sharedRestaurant = "A restaurant may have several sources, a key for each branch of a chain, say. While it has, a source whose key does not see all locations asks for the daily totals of its locations only, and not for `sales_products`, whose rows do not tell locations apart; the rows of all locations together, and the products, are written by a source whose key sees all locations, or by none. What it wrote of them before is marked `no_access`; when no other source is left, it brings them again.\n\n"
@@ -96,5 +96,5 @@ const referenceFoot = `
 
 | variable | meaning |
 |---|---|
-| ` + "`LARDER_ENGINE`" + ` | Path of the engine's library, when the one beside the binary is not wanted. |
+| ` + "`LARDER_ENGINE`" + ` | Path of the engine's library, when the one beside the binary is not wanted. A library that everyone may write, or whose folder everyone may, is not loaded. |
 `

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -51,6 +52,25 @@ type house struct {
 	url    string
 	engine string
 	daemon *os.Process // of start
+	log    *growing    // of daemon
+}
+
+// growing is text that can be read while it is written.
+type growing struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (g *growing) Write(p []byte) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.text.Write(p)
+}
+
+func (g *growing) String() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.text.String()
 }
 
 func newHouse(t *testing.T) *house {
@@ -151,8 +171,8 @@ func (h *house) start(args ...string) (page string) {
 		h.t.Fatal(err)
 	}
 	c := h.command(append([]string{"run", "--set", "web.listen=" + l.Addr().String()}, args...)...)
-	var log bytes.Buffer
-	c.Stdout, c.Stderr = &log, &log
+	log := new(growing)
+	c.Stdout, c.Stderr, h.log = log, log, log
 	if err := c.Start(); err != nil {
 		h.t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ Ask it:  curl -H 'Authorization: Bearer %s' %s/me
 
 Mirror it: put that key, main, into a file
 
-    echo %s > sandbox.key
+    (umask 077 && echo %s > sandbox.key)
 
 and this into larder.yaml:
 

@@ -82,6 +82,9 @@ func (a *App) checkConfiguration(tell func(Finding)) {
 	for _, w := range a.cfg.Warnings {
 		tell(Finding{OK: true, Text: "configuration, but unwise: " + w})
 	}
+	for _, e := range a.cfg.Exposed() {
+		tell(Finding{OK: true, Text: "configuration, but unwise: " + e.String(), Advice: e.Mend})
+	}
 }
 
 // checksAtOnce bounds the keys that are asked about at the same time.

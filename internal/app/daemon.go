@@ -76,6 +76,9 @@ func (d *daemon) start(ctx context.Context) (err error) {
 	if d.sources, err = d.app.sources(); err != nil {
 		return err
 	}
+	for _, e := range d.app.cfg.Exposed() {
+		d.app.log.Warn("configuration: "+e.String(), "next", e.Mend)
+	}
 	if err := d.bindPage(ctx); err != nil {
 		return err
 	}

@@ -201,6 +201,12 @@ func (d *daemon) tellRest(log *slog.Logger, before, next *config.Config) {
 			log.Warn("configuration: " + w)
 		}
 	}
+	known := before.Exposed()
+	for _, e := range next.Exposed() {
+		if !slices.Contains(known, e) {
+			log.Warn("configuration: "+e.String(), "next", e.Mend)
+		}
+	}
 	var waiting []string
 	for _, c := range d.app.cfg.AtNextStart(next) {
 		waiting = append(waiting, c.String())

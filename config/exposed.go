@@ -1,0 +1,109 @@
+package config
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Exposed is a file with a secret that every user of this machine can read.
+type Exposed struct {
+	Key  string // of the configuration
+	Path string
+	Mend string // the command that mends it
+}
+
+func (e Exposed) String() string {
+	return fmt.Sprintf("%s: every user of this machine can read the secret in %s", e.Key, e.Path)
+}
+
+// readableByAll and searchableByAll are the permissions of everyone else.
+const (
+	readableByAll   fs.FileMode = 0o004
+	searchableByAll fs.FileMode = 0o001
+)
+
+// Exposed returns the files with secrets that every user of this machine can read. A
+// file that is only readable for a group is not one of them: it was given to the group
+// on purpose. Nor is what an orchestrator mounts (Kubernetes, Docker, Podman): those
+// are readable for all users of a container, which has no others, and cannot be changed
+// from within.
+func (c *Config) Exposed() []Exposed {
+	var all []Exposed
+	for _, f := range c.secretFiles() {
+		if f.Path != "" && exposed(f.Path) {
+			f.Mend = mend(f.Path)
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// secretFiles are the files that hold secrets, the configuration itself among them when
+// one stands in it.
+func (c *Config) secretFiles() []Exposed {
+	files := []Exposed{
+		{Key: "warehouse.password_file", Path: c.Warehouse.PasswordFile},
+		{Key: "web.password_file", Path: c.Web.PasswordFile},
+	}
+	if c.secretInside {
+		files = append(files, Exposed{Key: "configuration", Path: c.File})
+	}
+	for i := range c.Sources {
+		s := &c.Sources[i]
+		at := "source " + s.Name + ": "
+		files = append(files, Exposed{Key: at + "key_file", Path: s.KeyFile}, Exposed{Key: at + "next_key_file", Path: s.NextKeyFile},
+			Exposed{Key: at + "webhook.secret_file", Path: s.Webhook.SecretFile})
+	}
+	return slices.CompactFunc(files, func(a, b Exposed) bool { return a == b })
+}
+
+// exposed tells whether everyone can read a file: its own permissions say so, and no
+// folder above it keeps them away. What cannot be looked at is not exposed, as far as
+// anyone knows here.
+func exposed(path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	if err != nil {
+		return false
+	}
+	info, err := os.Stat(real)
+	if err != nil || info.Mode()&readableByAll == 0 || mountedSecret(path, real) {
+		return false
+	}
+	for dir := filepath.Dir(real); ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err != nil || info.Mode()&searchableByAll == 0 {
+			return false
+		}
+		if dir == filepath.Dir(dir) {
+			return true
+		}
+	}
+}
+
+// mend is the command that leaves a file readable for this process alone.
+func mend(path string) string {
+	quoted := shellQuoted(path)
+	info, err := os.Stat(path)
+	if err == nil {
+		if owner, ok := ownerOf(info); ok && owner != os.Geteuid() && os.Geteuid() != 0 {
+			return fmt.Sprintf("sudo chown %d %s && sudo chmod 600 %s", os.Geteuid(), quoted, quoted)
+		}
+	}
+	return "chmod 600 " + quoted
+}
+
+// shellQuoted is a path as a shell takes it.
+func shellQuoted(path string) string {
+	plain := strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@:,") == ""
+	if plain && path != "" {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
