@@ -2,6 +2,9 @@ package sinks
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
 	"time"
 )
 
@@ -44,7 +47,7 @@ type Sink interface {
 	Rows(ctx context.Context, table, business string, ids []string) ([]StoredRow, error)
 
 	// Quarantine returns the open quarantine entries of a stream of a source, in
-	// order of id, without their JSON.
+	// order of id, without their JSON; those without an id with their content key.
 	Quarantine(ctx context.Context, source, stream string) ([]Quarantined, error)
 
 	// Beat says that a process is alive and which sources it wants to serve from
@@ -88,7 +91,7 @@ type Commit struct {
 	Batch      *Batch      // live rows; nil for none
 	Tombstones []Tombstone // applied by version, like rows
 	Quarantine []Quarantined
-	Released   []string // row ids whose quarantine entries close; "" closes those without an id
+	Released   []string // [Quarantined.Key] of the quarantine entries that close
 	Drift      []Drift
 	Verdicts   []Verdict
 
@@ -119,8 +122,34 @@ type Quarantined struct {
 	Field     string // path, e.g. items.3.unit_price
 	Reason    string
 	Raw       []byte
+	Content   string // of an entry without an id that comes without its JSON: its [ContentKey]
 	Version   uint64
 	FetchedAt time.Time
+}
+
+// Key tells the open entries of a stream apart: by row id, or for rows without one by
+// what they hold.
+func (q Quarantined) Key() string {
+	switch {
+	case q.ID != "":
+		return q.ID
+	case q.Content != "":
+		return q.Content
+	}
+	return ContentKey(q.Raw)
+}
+
+// ContentKey stands for a row without an id: a NUL, which no id of the API begins with,
+// and the SHA-256 of its JSON in hexadecimal digits.
+func ContentKey(raw []byte) string {
+	sum := sha256.Sum256(raw)
+	return "\x00" + hex.EncodeToString(sum[:])
+}
+
+// ContentHash is the hash of a content key; false tells that the key is an id.
+func ContentHash(key string) (hash string, ok bool) {
+	hash, ok = strings.CutPrefix(key, "\x00")
+	return hash, ok && len(hash) == hex.EncodedLen(sha256.Size)
 }
 
 // Drift is an unknown field or value, each reported once per source (DESIGN R9).
@@ -208,8 +237,8 @@ const MaxOpen = 20_000
 type State struct {
 	Business    string
 	Checkpoints []Checkpoint
-	// Quarantined are the open entries: row ids by stream, MaxOpen and one more at
-	// most, which says that there are others.
+	// Quarantined are the open entries: [Quarantined.Key] by stream, MaxOpen and one
+	// more at most, which says that there are others.
 	Quarantined map[string][]string
 	// Drift is what was reported: stream + "\x00" + [Drift.Key].
 	Drift    []string

@@ -124,7 +124,7 @@ func (c *chain) right(source, location string) {
 		var answer struct{ Data []json.RawMessage }
 		c.ask(c.keys[source].Value, uri, &answer)
 		for _, raw := range answer.Data {
-			day := placeRows([][]byte{raw})[0]
+			day := placeRows([][]byte{raw}, false)[0]
 			if began = began || day.Orders > 0; !began {
 				continue
 			}

@@ -16,14 +16,28 @@ import (
 
 // dayRow is what is read of a totals row to place it.
 type dayRow struct {
-	Date      api.Date `json:"date"`
-	ProductID *string  `json:"product_id"`
-	Name      string   `json:"name"`
-	Orders    uint64   `json:"orders"`
-	Refunds   string   `json:"refunds"`
+	dated
+	totalsRow
+	lineRow
 	// unplaced: which line of its day it is cannot be read.
 	unplaced bool
 }
+
+// What is read of every row, of a day of totals and of a line of products: what the one
+// has is unknown in the other.
+type (
+	dated struct {
+		Date api.Date `json:"date"`
+	}
+	totalsRow struct {
+		Orders  uint64 `json:"orders"`
+		Refunds string `json:"refunds"`
+	}
+	lineRow struct {
+		ProductID *string `json:"product_id"`
+		Name      string  `json:"name"`
+	}
+)
 
 // empty tells a day without anything: days without sales come with zeros
 // (api.md, "/sales/daily").
@@ -31,23 +45,29 @@ func (r dayRow) empty() bool {
 	return r.Orders == 0 && strings.Trim(r.Refunds, "0.") == ""
 }
 
-// placeRows reads what places each row. A row that cannot be read whole is placed
-// by its date alone; the mapping says what is wrong with it.
-func placeRows(raws [][]byte) []dayRow {
+// placeRows reads what places each row, of days of totals or of lines of products. A row
+// that cannot be read whole is placed by its date alone; the mapping says what is wrong
+// with it.
+func placeRows(raws [][]byte, lines bool) []dayRow {
 	rows := make([]dayRow, len(raws))
 	for i, raw := range raws {
-		if unmarshal(raw, &rows[i]) == nil {
-			continue
-		}
-		var placed struct {
-			Date api.Date `json:"date"`
-		}
-		rows[i] = dayRow{Orders: 1, unplaced: true} // it is something, so the day is not empty
-		if unmarshal(raw, &placed) == nil {
-			rows[i].Date = placed.Date
+		if !rows[i].read(raw, lines) {
+			rows[i].totalsRow, rows[i].lineRow = totalsRow{Orders: 1}, lineRow{} // it is something, so the day is not empty
+			rows[i].unplaced = true
 		}
 	}
 	return rows
+}
+
+func (r *dayRow) read(raw []byte, line bool) bool {
+	if unmarshal(raw, &r.dated) != nil {
+		r.dated = dated{}
+		return false
+	}
+	if line {
+		return unmarshal(raw, &r.lineRow) == nil
+	}
+	return unmarshal(raw, &r.totalsRow) == nil
 }
 
 // covers tells whether a day lies within the span.
@@ -104,19 +124,30 @@ func (st *stream) readTotals(in *intake, sp span, rows []dayRow, r report, chang
 	first := st.source.syncer.versions.take(len(rows))
 	present := map[string]bool{}
 	for i, raw := range r.rows {
-		if _, ok := changed[rows[i].Date]; !ok {
+		row := rows[i]
+		_, isNew := changed[row.Date]
+		id := st.lineOf(row, sp)
+		if !isNew && id != "" {
 			in.counts.Unchanged++
 			continue
 		}
-		id := st.def.lineID(rows[i], sp.location)
-		if !sp.covers(rows[i].Date) {
-			in.quarantine(id, "date", fmt.Sprintf("%q is not a day from %s to %s, which were asked for", rows[i].Date, sp.from, sp.to), raw, first+uint64(i), r.at)
+		if !sp.covers(row.Date) {
+			in.quarantine(id, "date", fmt.Sprintf("%q is not a day from %s to %s, which were asked for", row.Date, sp.from, sp.to), raw, first+uint64(i), r.at)
 			continue
 		}
 		present[id] = true
 		in.row(m, raw, first+uint64(i), r.at, placed{id: id, location: sp.location})
 	}
 	return present
+}
+
+// lineOf identifies a row of a span; empty for one that cannot be told from others,
+// which no good row will have the place of.
+func (st *stream) lineOf(r dayRow, sp span) string {
+	if _, err := time.Parse(time.DateOnly, string(r.Date)); err != nil || r.unplaced && st.def.vanish {
+		return ""
+	}
+	return st.def.lineID(r, sp.location)
 }
 
 // dayKey identifies a day's totals: "<date>" for all locations together,

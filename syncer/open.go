@@ -1,22 +1,20 @@
 package syncer
 
-import (
-	"maps"
-
-	"github.com/larder-sync/larder/sinks"
-)
+import "github.com/larder-sync/larder/sinks"
 
 // openCap bounds the open quarantine entries that a stream remembers. A bad row
 // beyond it is stored again when it repeats, over its own entry.
 const openCap = sinks.MaxOpen
 
 // openEntries are the open quarantine entries of a stream (DESIGN R8), by
-// quarantineKey. They are not safe for concurrent use; the stream's lock guards them.
+// sinks.Quarantined.Key. They are not safe for concurrent use; the stream's lock guards them.
 type openEntries struct {
 	known map[string]uint64 // hash of the bad row, 0 when not known
 	// beyond: there may be entries that did not fit, so that any row that turns
 	// out good may close one.
 	beyond bool
+	// seen is where the rows without an id were seen last, by key.
+	seen map[string]sighting
 }
 
 func (o *openEntries) put(key string, hash uint64) {
@@ -31,11 +29,11 @@ func (o *openEntries) put(key string, hash uint64) {
 }
 
 // restore takes over what the sink has stored.
-func (o *openEntries) restore(ids []string) {
-	for _, id := range ids {
-		o.put(id, 0)
+func (o *openEntries) restore(keys []string) {
+	for _, key := range keys {
+		o.put(key, 0)
 	}
-	o.beyond = o.beyond || len(ids) > openCap
+	o.beyond = o.beyond || len(keys) > openCap
 }
 
 // same tells whether the entry holds the same bad row.
@@ -47,11 +45,8 @@ func (o *openEntries) maybe(key string) bool {
 	return ok || o.beyond
 }
 
-// close forgets the entry of a row, or for "" those of all rows without an id.
-func (o *openEntries) close(id string) {
-	if id != "" {
-		delete(o.known, id)
-		return
-	}
-	maps.DeleteFunc(o.known, func(key string, _ uint64) bool { return key == "" || key[0] == 0 })
+// close forgets an entry.
+func (o *openEntries) close(key string) {
+	delete(o.known, key)
+	delete(o.seen, key)
 }

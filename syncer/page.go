@@ -3,7 +3,6 @@ package syncer
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
@@ -42,7 +41,8 @@ type intake struct {
 
 	known      func(mapping.DriftItem) bool
 	notes      []note
-	bad        map[string]uint64 // what entered quarantine, by quarantineKey
+	bad        map[string]uint64 // what entered quarantine, by sinks.Quarantined.Key
+	nameless   []nameless        // bad rows without an id
 	afterwards func()
 }
 
@@ -221,8 +221,11 @@ func (in *intake) quarantine(id, field, reason string, raw []byte, version uint6
 	st := in.stream
 	st.mu.Lock()
 	hash := st.seen.hash(raw)
-	key := quarantineKey(id, hash)
+	key := sinks.Quarantined{ID: id, Raw: raw}.Key()
 	t.key = key
+	if id == "" {
+		in.nameless = append(in.nameless, nameless{key, updatedAt(raw)})
+	}
 	same := st.bad.same(key, hash) && !in.rewrite || st.seen.rows[id].version > version
 	st.mu.Unlock()
 	if same {
@@ -239,22 +242,9 @@ func (in *intake) quarantine(id, field, reason string, raw []byte, version uint6
 	return t
 }
 
-// quarantineKey tells open entries apart: by row id, or for rows without one by
-// what they are.
-func quarantineKey(id string, hash uint64) string {
-	if id != "" {
-		return id
-	}
-	return fmt.Sprintf("\x00%016x", hash)
-}
-
-// release closes the open entries of a row.
+// release closes an open entry.
 func (in *intake) release(key string) {
-	id := key
-	if key != "" && key[0] == 0 {
-		id = ""
-	}
-	in.commit.Released = append(in.commit.Released, id)
+	in.commit.Released = append(in.commit.Released, key)
 }
 
 // drifted reports unknown fields and values, once each (DESIGN R9).
@@ -287,8 +277,8 @@ func (in *intake) written() {
 	for _, n := range in.notes {
 		st.seen.record(n.id, n.w)
 	}
-	for _, id := range in.commit.Released {
-		st.bad.close(id)
+	for _, key := range in.commit.Released {
+		st.bad.close(key)
 	}
 	for key, hash := range in.bad {
 		st.bad.put(key, hash)

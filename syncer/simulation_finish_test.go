@@ -293,7 +293,7 @@ func (e *episode) compareReport(business int, stream, uri, location string, id f
 		raws[i] = raw
 	}
 	rows := e.rows(stream, e.box.Restaurant(business).ID())
-	for i, r := range placeRows(raws) {
+	for i, r := range placeRows(raws, stream != streamDaily) {
 		have, ok := rows[id(r, location)]
 		if r.empty() && !ok && stream == streamDaily {
 			continue

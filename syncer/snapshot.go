@@ -99,8 +99,6 @@ func (st *stream) readWhole(in *intake, p page) []string {
 		t := in.row(m, raw, first+uint64(i), p.at, placed{})
 		if t.id != "" {
 			ids = append(ids, t.id)
-		} else {
-			bad[anonymous] = true
 		}
 		if t.bad {
 			bad[t.key] = true
@@ -111,15 +109,11 @@ func (st *stream) readWhole(in *intake, p page) []string {
 	return slices.Compact(ids)
 }
 
-// anonymous stands for the bad rows without an id, which close together only.
-const anonymous = ""
-
 // releaseOthers closes the open entries whose rows are not bad in this list: they
 // are good now, or are not there any more.
 func (st *stream) releaseOthers(in *intake, bad map[string]bool) {
 	for key := range st.badIDs() {
-		withoutID := key == anonymous || key[0] == 0
-		if bad[key] || withoutID && bad[anonymous] || slices.Contains(in.commit.Released, key) {
+		if bad[key] || slices.Contains(in.commit.Released, key) {
 			continue
 		}
 		in.release(key)

@@ -3,16 +3,16 @@ package syncer
 import (
 	"context"
 	"fmt"
+
+	"github.com/larder-sync/larder/sinks"
 )
 
 // entries are the open quarantine entries of a stream at the end of a full resync,
 // which stores every bad row again: by their versions, those whose rows came and
 // those whose rows did not.
 type entries struct {
-	seen   map[string]bool // came, by row id
+	seen   map[string]bool // came, by key
 	unseen []string        // did not come
-	// Rows without an id close together only.
-	seenAnonymous, unseenAnonymous bool
 }
 
 func (sw *sweep) readEntries(ctx context.Context) error {
@@ -23,16 +23,10 @@ func (sw *sweep) readEntries(ctx context.Context) error {
 	}
 	e := entries{seen: map[string]bool{}}
 	for _, q := range open {
-		came := q.Version >= sw.query.Below
-		switch {
-		case q.ID == anonymous && came:
-			e.seenAnonymous = true
-		case q.ID == anonymous:
-			e.unseenAnonymous = true
-		case came:
-			e.seen[q.ID] = true
-		default:
-			e.unseen = append(e.unseen, q.ID)
+		if q.Version >= sw.query.Below {
+			e.seen[q.Key()] = true
+		} else {
+			e.unseen = append(e.unseen, q.Key())
 		}
 	}
 	sw.entries = e
@@ -45,16 +39,18 @@ func (sw *sweep) readEntries(ctx context.Context) error {
 func (sw *sweep) closeEntries(ctx context.Context) error {
 	st := sw.stream
 	in := st.intake(st.nextWalk(), 1)
-	if sw.entries.unseenAnonymous && !sw.entries.seenAnonymous {
-		in.release(anonymous)
-	}
-	for i, id := range sw.entries.unseen {
-		gone, err := sw.entryGone(ctx, in, id, i)
-		if err != nil {
-			return err
+	asked := 0
+	for _, key := range sw.entries.unseen {
+		gone := true // of a row without an id, which the list has no more as it was
+		if _, nameless := sinks.ContentHash(key); !nameless {
+			var err error
+			if gone, err = sw.entryGone(ctx, in, key, asked); err != nil {
+				return err
+			}
+			asked++
 		}
 		if gone {
-			in.release(id)
+			in.release(key)
 		}
 	}
 	sw.run.Requests += in.counts.Requests

@@ -18,7 +18,10 @@ type totalsMemory struct {
 	// settled: the end of the way back has been compared with the first order.
 	settled bool
 	// again are the ranges that the full resync under way has asked for; guarded by filler.
-	again      map[span]bool
+	again map[span]bool
+	// againSince is when it began, passedBy that a closed location was left out of it.
+	againSince time.Time
+	passedBy   bool
 	againAsked uint64 // how many that were, of all resyncs
 }
 
@@ -108,17 +111,20 @@ func (s *source) activeLocations() []string {
 
 // askTotals asks for a span and reads the days that have changed.
 func (st *stream) askTotals(ctx context.Context, lane *api.Client, sp span) (*intake, report, error) {
+	asked := time.Now()
 	r, err := st.def.totals(ctx, lane, sp)
 	if err != nil {
 		return nil, report{}, err
 	}
 	r.at = st.source.at(r.at)
-	r.days = placeRows(r.rows)
+	r.days = placeRows(r.rows, st.def.vanish)
 	st.source.syncer.metrics.pages.WithLabelValues(st.source.cfg.Name, st.def.name, sinks.WalkTotals).Inc()
 	in := st.intake(st.nextWalk(), len(r.rows))
 	in.counts.Requests, in.counts.Pages = 1, 1
 	changed := st.changedDays(sp, r.days, r.rows)
 	present := st.readTotals(in, sp, r.days, r, changed)
+	st.sighted(in, "", sp)
+	st.releaseUnseen(in, asked, sp.holds)
 	in.afterwards = func() { st.rememberDays(sp.location, changed) }
 	if st.def.vanish {
 		if err := st.buryLines(ctx, in, r.days, changed, present, r.at); err != nil {

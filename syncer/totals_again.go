@@ -42,18 +42,26 @@ func (st *stream) totalsAgain(ctx context.Context) error {
 			return err
 		}
 		began := st.source.serviceNow().UTC()
+		if len(st.totals.again) == 0 {
+			st.totals.againSince, st.totals.passedBy = time.Now(), false
+		}
 		run := sinks.Run{Source: st.source.cfg.Name, Stream: st.def.name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
 		for _, sp := range spans {
 			if st.totals.again[sp] {
 				continue
 			}
-			if err := st.unlessClosed(sp.location, st.spanAgain(ctx, sp, &run)); err != nil {
+			err := st.spanAgain(ctx, sp, &run)
+			if st.unlessClosed(sp.location, err) != nil {
 				return err
 			}
+			st.totals.passedBy = st.totals.passedBy || err != nil
 			st.totals.again[sp] = true
 			st.mu.Lock()
 			st.totals.againAsked++
 			st.mu.Unlock()
+		}
+		if err := st.closeRest(ctx); err != nil {
+			return err
 		}
 		clear(st.totals.again)
 		st.mu.Lock()
@@ -63,6 +71,20 @@ func (st *stream) totalsAgain(ctx context.Context) error {
 		run.FinishedAt = time.Now()
 		return st.source.save(ctx, st.def.name, cp, &run)
 	})
+}
+
+// closeRest closes the quarantine entries of rows without an id that no day has any
+// more. The caller holds filler.
+func (st *stream) closeRest(ctx context.Context) error {
+	in := st.intake(st.nextWalk(), 0)
+	if st.totals.passedBy {
+		return nil // what it holds was not seen
+	}
+	st.releaseRest(in, st.totals.againSince)
+	if !in.brings() {
+		return nil
+	}
+	return st.storeTotals(ctx, in)
 }
 
 func (st *stream) spanAgain(ctx context.Context, sp span, run *sinks.Run) error {

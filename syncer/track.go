@@ -206,6 +206,9 @@ func (t *track) follow(ctx context.Context, kind string, cp sinks.Checkpoint) er
 		run:      sinks.Run{Source: cp.Source, Stream: cp.Stream, Walk: kind, StartedAt: time.Now()},
 		dirty:    cp.Cursor != "",
 	}
+	if cp.Cursor == "" {
+		w.begun = time.Now()
+	}
 	if err := w.follow(ctx); err != nil {
 		return fmt.Errorf("%s: %w", t.name(), err)
 	}

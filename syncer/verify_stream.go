@@ -194,7 +194,7 @@ func (v *verification) readQuarantine(ctx context.Context) error {
 	}
 	v.open = map[string]sinks.Quarantined{}
 	for _, q := range entries {
-		v.open[q.ID] = q
+		v.open[q.Key()] = q
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func (v *verification) askSpan(ctx context.Context, sp span) (lines, error) {
 		return l, err
 	}
 	wanted := slices.Contains(st.wantedNow(), sp.location)
-	for i, row := range placeRows(r.rows) {
+	for i, row := range placeRows(r.rows, st.def.vanish) {
 		if !sp.covers(row.Date) || row.unplaced {
 			l.unplaced[row.Date] = true
 			continue

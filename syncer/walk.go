@@ -20,6 +20,10 @@ type walk struct {
 	number uint64 // of the stream, for dedupe
 	mapper *mapping.Mapper
 
+	// begun is when the walk was at the start of its list; zero when another run of it
+	// was.
+	begun time.Time
+
 	progress progress
 	window   window
 	cycle    cycle
@@ -203,6 +207,10 @@ func (w *walk) version(a answer, i int) uint64 {
 func (w *walk) take(ctx context.Context, a answer) error {
 	w.paged(a)
 	in := w.read(a)
+	w.track.stream.sighted(in, w.track.name(), span{})
+	if !a.more {
+		w.cure(in)
+	}
 	w.advance(a, in)
 	if !in.brings() && w.kind == sinks.WalkIncremental && (a.more || !w.dirty) {
 		in.counted()
@@ -321,7 +329,7 @@ func (w *walk) restart() {
 	if cp.Position != positionAgain {
 		cp.Since = w.progress.restart()
 	}
-	cp.Cursor, w.progress.last = "", time.Time{}
+	cp.Cursor, w.progress.last, w.begun = "", time.Time{}, time.Now()
 	if unfiltered && !cp.Since.IsZero() {
 		cp.Position = positionLost
 	}

@@ -237,15 +237,25 @@ const secondsPerDay = 24 * 60 * 60
 // when it has no id.
 type entryKey struct{ source, stream, id, content string }
 
-func (k entryKey) released() string {
-	return strings.Join([]string{tsv(k.source), tsv(k.stream), tsv(k.id)}, "\t") + "\n"
+// releasedKey is what an entry is released under: [sinks.Quarantined.Key].
+type releasedKey struct{ source, stream, key string }
+
+func (k releasedKey) line() string {
+	id, content := k.key, ""
+	if hash, ok := sinks.ContentHash(k.key); ok {
+		id, content = "", hash
+	}
+	return strings.Join([]string{tsv(k.source), tsv(k.stream), tsv(id), content}, "\t") + "\n"
 }
+
+// contentHash is the hash of an entry's content key in SQL; empty for one with an id.
+const contentHash = "if(row_id = '', lower(hex(SHA256(content))), '')"
 
 // planQuarantine writes the entries of all commits and then closes those whose
 // last word is that they are released.
 func (s *Sink) planQuarantine(ctx context.Context, commits []*queued) ([]step, error) {
 	b := sinks.NewBatch(quarantineTable, 0)
-	released := map[entryKey]bool{}
+	released := map[releasedKey]bool{}
 	for _, item := range commits {
 		c := item.commit
 		for i := range c.Quarantine {
@@ -254,14 +264,14 @@ func (s *Sink) planQuarantine(ctx context.Context, commits []*queued) ([]step, e
 			if q.ID == "" {
 				key.content = string(q.Raw)
 			}
-			delete(released, entryKey{source: c.Source, stream: c.Stream, id: q.ID})
+			delete(released, releasedKey{c.Source, c.Stream, q.Key()})
 			if err := appendRow(b, c.Business, c.Source, c.Stream, q.ID, key.content, q.Field, q.Reason, string(q.Raw),
 				q.FetchedAt, q.Version); err != nil {
 				return nil, err
 			}
 		}
-		for _, id := range c.Released {
-			released[entryKey{source: c.Source, stream: c.Stream, id: id}] = true
+		for _, key := range c.Released {
+			released[releasedKey{c.Source, c.Stream, key}] = true
 		}
 	}
 	steps, err := s.insertPlain(ctx, "quarantine", b)
@@ -271,20 +281,20 @@ func (s *Sink) planQuarantine(ctx context.Context, commits []*queued) ([]step, e
 	return append(steps, s.releaseStep(released)), nil
 }
 
-// releaseStep closes open entries; an empty row id closes all that have none. The closed entry has the version of the open
-// one, and of equal versions the last insert wins; a later entry opens it again.
-func (s *Sink) releaseStep(released map[entryKey]bool) step {
+// releaseStep closes open entries. The closed entry has the version of the open one,
+// and of equal versions the last insert wins; a later entry opens it again.
+func (s *Sink) releaseStep(released map[releasedKey]bool) step {
 	lines := make([]string, 0, len(released))
 	for key := range released {
-		lines = append(lines, key.released())
+		lines = append(lines, key.line())
 	}
 	slices.Sort(lines)
 	table := s.warehouse.table("quarantine")
 	sql := fmt.Sprintf(`INSERT INTO %[1]s (business_id, source, stream, row_id, content, field, reason, raw, fetched_at, released_at, _version)
 SELECT business_id, source, stream, row_id, content, field, reason, raw, fetched_at, now64(6, 'UTC'), _version
 FROM %[1]s FINAL
-WHERE (source, stream, row_id) IN (SELECT source, stream, row_id FROM format(TSV, 'source String, stream String, row_id String', %[2]s))
-    AND released_at IS NULL`, table, literal(strings.Join(lines, "")))
+WHERE (source, stream, row_id, %[3]s) IN (SELECT source, stream, row_id, content FROM format(TSV, 'source String, stream String, row_id String, content String', %[2]s))
+    AND released_at IS NULL`, table, literal(strings.Join(lines, "")), contentHash)
 	return step{what: "quarantine", table: "quarantine", rows: len(released), run: func(ctx context.Context) (int64, error) {
 		return int64(len(sql)), s.warehouse.exec(ctx, sql, statementSettings)
 	}}

@@ -89,26 +89,28 @@ func (s *Sink) Businesses(ctx context.Context) (map[string]string, error) {
 }
 
 func (s *Sink) readQuarantine(ctx context.Context, source string, state *sinks.State) error {
-	sql := fmt.Sprintf("SELECT stream, row_id FROM %s FINAL WHERE source = %s AND released_at IS NULL ORDER BY stream, row_id LIMIT %d BY stream",
-		s.warehouse.table("quarantine"), literal(source), sinks.MaxOpen+1)
+	sql := fmt.Sprintf("SELECT stream, row_id, %s AS hash FROM %s FINAL WHERE source = %s AND released_at IS NULL ORDER BY stream, row_id, hash LIMIT %d BY stream",
+		contentHash, s.warehouse.table("quarantine"), literal(source), sinks.MaxOpen+1)
 	return s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
-		var stream, id string
-		if err := rows.Scan(&stream, &id); err != nil {
+		var stream, id, hash string
+		if err := rows.Scan(&stream, &id, &hash); err != nil {
 			return err
 		}
-		state.Quarantined[stream] = append(state.Quarantined[stream], id)
+		state.Quarantined[stream] = append(state.Quarantined[stream], entryOf(id, hash).Key())
 		return nil
 	})
 }
 
 // Quarantine implements [sinks.Sink].
 func (s *Sink) Quarantine(ctx context.Context, source, stream string) ([]sinks.Quarantined, error) {
-	sql := `SELECT row_id, field, reason, fetched_at, _version FROM ` + s.warehouse.table("quarantine") + ` FINAL
-WHERE source = ` + literal(source) + ` AND stream = ` + literal(stream) + ` AND released_at IS NULL ORDER BY row_id`
+	sql := `SELECT row_id, ` + contentHash + ` AS hash, field, reason, fetched_at, _version FROM ` + s.warehouse.table("quarantine") + ` FINAL
+WHERE source = ` + literal(source) + ` AND stream = ` + literal(stream) + ` AND released_at IS NULL ORDER BY row_id, hash`
 	var open []sinks.Quarantined
 	err := s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+		var id, hash string
 		var q sinks.Quarantined
-		err := rows.Scan(&q.ID, &q.Field, &q.Reason, &q.FetchedAt, &q.Version)
+		err := rows.Scan(&id, &hash, &q.Field, &q.Reason, &q.FetchedAt, &q.Version)
+		q.ID, q.Content = id, entryOf(id, hash).Content
 		open = append(open, q)
 		return err
 	})
@@ -116,6 +118,15 @@ WHERE source = ` + literal(source) + ` AND stream = ` + literal(stream) + ` AND 
 		return nil, fmt.Errorf("read the quarantine of source %s: %w", source, err)
 	}
 	return open, nil
+}
+
+// entryOf is a stored entry by its id, or by the hash of its content where it has none.
+func entryOf(id, hash string) sinks.Quarantined {
+	q := sinks.Quarantined{ID: id}
+	if id == "" {
+		q.Content = "\x00" + hash
+	}
+	return q
 }
 
 func (s *Sink) readDrift(ctx context.Context, source string, state *sinks.State) error {

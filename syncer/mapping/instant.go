@@ -1,5 +1,7 @@
 package mapping
 
+import "time"
+
 // The range that DateTime64(6) and Date32 keep through the driver (DESIGN §4):
 // from 1900-01-01 to 2262-04-11, where nanoseconds stop fitting in 64 bits.
 const (
@@ -29,6 +31,15 @@ func parseDay(s []byte) (int64, string) {
 		return 0, outOfRange
 	}
 	return days, reason
+}
+
+// Instant reads an instant as rows are mapped; zero when it cannot be stored.
+func Instant(text string) time.Time {
+	micros, reason := parseInstant([]byte(text))
+	if reason != "" {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros).UTC()
 }
 
 // parseInstant reads an ISO 8601 instant into microseconds since 1970. Without

@@ -85,11 +85,15 @@ func (s *Sink) Quarantine(_ context.Context, source, stream string) ([]sinks.Qua
 	var open []sinks.Quarantined
 	for _, e := range s.store.Entries() {
 		if e.Open && e.Source == source && e.Stream == stream {
-			e.Raw = nil
-			open = append(open, e.Quarantined)
+			q := e.Quarantined
+			if q.ID == "" {
+				q.Content = q.Key()
+			}
+			q.Raw = nil
+			open = append(open, q)
 		}
 	}
-	slices.SortStableFunc(open, func(a, b sinks.Quarantined) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortStableFunc(open, func(a, b sinks.Quarantined) int { return cmp.Compare(a.Key(), b.Key()) })
 	return open, nil
 }
 

@@ -170,12 +170,12 @@ func (s *Store) put(table, business string, row *stored) {
 
 func (s *Store) applyQuarantine(c *sinks.Commit) {
 	released := map[string]bool{}
-	for _, id := range c.Released {
-		released[id] = true
+	for _, key := range c.Released {
+		released[key] = true
 	}
 	for i := range s.entries {
 		e := &s.entries[i]
-		if released[e.ID] && e.Source == c.Source && e.Stream == c.Stream {
+		if released[e.Key()] && e.Source == c.Source && e.Stream == c.Stream {
 			e.Open = false
 		}
 	}
@@ -227,7 +227,7 @@ func (s *Store) state(source string) sinks.State {
 	}
 	for _, e := range s.entries {
 		if e.Source == source && e.Open && len(st.Quarantined[e.Stream]) <= sinks.MaxOpen {
-			st.Quarantined[e.Stream] = append(st.Quarantined[e.Stream], e.ID)
+			st.Quarantined[e.Stream] = append(st.Quarantined[e.Stream], e.Key())
 		}
 	}
 	for _, d := range s.drift {
@@ -280,7 +280,7 @@ func (s *Store) Open() int {
 	open := map[string]bool{}
 	for _, e := range s.entries {
 		if e.Open {
-			open[e.Source+"\x00"+e.Stream+"\x00"+e.ID] = true
+			open[e.Source+"\x00"+e.Stream+"\x00"+e.Key()] = true
 		}
 	}
 	return len(open)

@@ -1,0 +1,176 @@
+package syncer
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// openRaws are the open entries' rows of a stream, in order.
+func (w *world) openRaws(stream string) (raws []string) {
+	for _, e := range w.store.Entries() {
+		if e.Open && e.Stream == stream {
+			raws = append(raws, string(e.Raw))
+		}
+	}
+	slices.Sort(raws)
+	return slices.Compact(raws)
+}
+
+func (w *world) expectOpen(stream string, want ...string) {
+	w.t.Helper()
+	slices.Sort(want)
+	if got := w.openRaws(stream); !slices.Equal(got, want) {
+		w.t.Errorf("open entries of %s:\n%s\nwant\n%s", stream, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func withoutID(row string) string {
+	_, rest, _ := strings.Cut(row, ",")
+	return "{" + rest
+}
+
+// What an incremental walk would bring again, and has not, is not there any more as it
+// was. Of what lies before its updated_since it tells nothing.
+func TestAnIncrementalWalkClosesEntriesOfRowsWithoutAnID(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		old, unstamped := withoutID(category("o", "O", stamp(-time.Hour))), withoutID(category("u", "U", "null"))
+		a := category("a", "A", stamp(-time.Hour))
+		f.set(cats, unstamped, old, a)
+		w.run(w.one())
+		w.until("quarantined", time.Minute, func() bool { return len(w.openRaws("categories")) == 2 })
+		time.Sleep(10 * time.Minute)
+
+		updated := stamp(0)
+		x, y := withoutID(category("x", "X", updated)), withoutID(category("y", "Y", updated))
+		f.set(cats, unstamped, old, a, x, y)
+		w.until("more", time.Minute, func() bool { return len(w.openRaws("categories")) == 4 })
+		time.Sleep(10 * time.Minute)
+		w.expectOpen("categories", unstamped, old, x, y) // still there
+		f.set(cats, unstamped, old, a, category("x", "X", updated), y)
+		time.Sleep(time.Minute)
+		w.expectOpen("categories", unstamped, old, y)
+		f.set(cats, a, category("x", "X", updated), category("y", "Y", updated))
+		time.Sleep(time.Minute)
+		w.expectOpen("categories", unstamped, old) // gone too, but not in its sight
+
+		w.halt()
+		w.open(w.one())
+		if _, err := w.full(Selection{Streams: []string{"categories"}}); err != nil {
+			t.Fatal(err)
+		}
+		w.expectOpen("categories")
+	})
+}
+
+// One of two rows without an id is good again: the other's entry stays.
+func TestEntriesOfRowsWithoutAnIDCloseOneByOne(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		one, two := `{"name":"1"}`, `{"name":"2"}`
+		f.set("/allergens", one, two, `{"code":"3","name":"3"}`)
+		w.open(w.one())
+		snapshots := Selection{Streams: []string{"allergens"}}
+		w.once(snapshots)
+		w.expectOpen("allergens", one, two)
+		w.sink.Crash(0)
+		w.open(w.one()) // by another process
+		f.set("/allergens", `{"code":"1","name":"1"}`, two)
+		w.once(snapshots)
+		w.expectOpen("allergens", two)
+		f.set("/allergens", `{"code":"1","name":"1"}`)
+		w.once(snapshots)
+		w.expectOpen("allergens")
+
+		const updated = "1999-12-01T00:00:00Z"
+		x, y := withoutID(category("x", "X", updated)), withoutID(category("y", "Y", updated))
+		f.set(cats, x, y)
+		w.once(Selection{Streams: []string{"categories"}})
+		f.set(cats, x, category("y", "Y", updated))
+		if _, err := w.full(Selection{Streams: []string{"categories"}}); err != nil {
+			t.Fatal(err)
+		}
+		w.expectOpen("categories", x)
+	})
+}
+
+// A walk that did not come to its end, or began in another process, closes nothing.
+func TestAHalfWalkClosesNothing(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		bad := withoutID(category("x", "X", stamp(0)))
+		f.set(cats, bad)
+		w.run(w.one())
+		w.until("quarantined", time.Minute, func() bool { return len(w.openRaws("categories")) == 1 })
+		f.on(cats, func(rw http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Query().Get("cursor") != "" {
+				fakeError(rw, 500, "server_error")
+			} else {
+				fmt.Fprint(rw, `{"data":[],"next_cursor":"2","has_more":true}`)
+			}
+			return true
+		})
+		time.Sleep(10 * time.Minute)
+		w.expectOpen("categories", bad)
+	})
+}
+
+// Rows of totals that cannot be placed close when the days that were asked for are asked
+// for again, and the rest of them when all days were.
+func TestRowsOfTotalsThatHaveNoPlaceClose(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		day := func(r *http.Request) string {
+			return fmt.Sprintf(`{"currency":"RON","from":"a","to":"b","totals":{},"data":[%s]}`, aDay(dayOf(time.Now())))
+		}
+		dateless := strings.Replace(aDay("2000-01-01"), `"date":"2000-01-01"`, `"date":7`, 1)
+		unnamed := fmt.Sprintf(`{"date":%q,"product_id":7,"name":"M","category_id":null,"quantity":"2.00","weight_kg":null,"gross":"2.00","line_discounts":"0.00","net":"2.00"}`, dayOf(time.Now()))
+		bad := true
+		f.on("/sales/daily", func(rw http.ResponseWriter, r *http.Request) bool {
+			answer := day(r)
+			if bad {
+				answer = strings.Replace(answer, `"data":[`, `"data":[`+dateless+`,`, 1)
+			}
+			fmt.Fprint(rw, answer)
+			return true
+		})
+		f.set("/sales/products", unnamed)
+		w.run(w.one())
+		w.until("quarantined", time.Hour, func() bool { return len(w.openRaws("sales_daily")) == 1 && len(w.openRaws("sales_products")) == 1 })
+		time.Sleep(20 * time.Minute)
+		w.expectOpen("sales_daily", dateless) // still there
+		w.expectOpen("sales_products", unnamed)
+		f.mu.Lock()
+		bad = false
+		f.mu.Unlock()
+		f.set("/sales/products", strings.Replace(unnamed, `"product_id":7`, `"product_id":"7","orders":{},"refunds":7`, 1))
+		time.Sleep(24 * time.Hour) // past the deep run
+		w.expectOpen("sales_daily")
+		w.expectOpen("sales_products")
+	})
+}
+
+// After a restart nobody knows which days the row was among: all of them are asked for.
+func TestAFullResyncClosesRowsOfTotalsThatHaveNoPlace(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		dateless := strings.Replace(aDay("2000-01-01"), `"date":"2000-01-01",`, ``, 1)
+		f.set("/sales/daily", dateless)
+		w.open(w.one())
+		daily := Selection{Streams: []string{"sales_daily"}}
+		w.once(daily)
+		w.expectOpen("sales_daily", dateless)
+		resync := func() {
+			t.Helper()
+			w.sink.Crash(0)
+			w.open(w.one())
+			if _, err := w.full(daily); err != nil {
+				t.Fatal(err)
+			}
+		}
+		resync()
+		w.expectOpen("sales_daily", dateless)
+		f.set("/sales/daily")
+		resync()
+		w.expectOpen("sales_daily")
+	})
+}
