@@ -62,7 +62,12 @@ func batchOf(m *mirror, plan *mapping.Plan, rows []string, context ...string) *s
 
 func (m *mirror) store(business, stream string, b *sinks.Batch, stones ...sinks.Tombstone) {
 	m.t.Helper()
-	receipt, err := m.Write(context.Background(), &sinks.Commit{Source: "src-" + business, Business: business, Stream: stream, Batch: b, Tombstones: stones})
+	m.commit(&sinks.Commit{Source: "src-" + business, Business: business, Stream: stream, Batch: b, Tombstones: stones})
+}
+
+func (m *mirror) commit(c *sinks.Commit) {
+	m.t.Helper()
+	receipt, err := m.Write(context.Background(), c)
 	if err != nil {
 		m.t.Fatal(err)
 	}

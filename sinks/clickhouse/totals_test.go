@@ -151,6 +151,27 @@ func TestSyncViews(t *testing.T) {
 		"biz|s|ingredients|backfill|2026-04-01 12:00:00.000000|false|7|0",
 		`biz|s|locations||\N|\N|\N|0`, "biz|s|products|running|2026-04-01 12:01:00.000000|true|12|1")
 	m.expect("SELECT business_id, walk, rows, tombstones, error FROM sync_runs", "biz|backfill|12|1|")
+
+	// A location that the key has gained is behind until its backfill has ended, and counts
+	// no more then; nor do checkpoints of the time when the configuration named locations.
+	mark := func(stream, walk string, watermark time.Time, done bool) {
+		m.commit(&sinks.Commit{Source: "s", Business: "biz", Stream: "products", Checkpoint: &sinks.Checkpoint{
+			Source: "s", Stream: stream, Walk: walk, Watermark: watermark, Done: done, UpdatedAt: watermark}})
+	}
+	watermark := func(want string) {
+		t.Helper()
+		m.expect("SELECT watermark, backfill_done FROM sync_streams WHERE stream = 'products'", want)
+	}
+	mark("products@l3", "backfill", at.Add(-time.Hour), false)
+	watermark("2026-04-01 12:01:00.000000|false")
+	mark("products@l3", "backfill", at.Add(-time.Minute), true)
+	mark("products@old", "incremental", at.Add(-24*time.Hour), false)
+	mark("products", "incremental", at.Add(2*time.Minute), false)
+	watermark("2026-04-01 12:02:00.000000|true")
+	mark("products@l1", "incremental", at.Add(time.Hour), false) // named since
+	mark("products@old", "incremental", at.Add(2*time.Hour), false)
+	watermark("2026-04-01 13:00:00.000000|true")
+
 	m.expect("SELECT business_id, stream, row_id, field, raw FROM quarantine", `biz|products|x|price|{"id":"x"}`)
 	m.expect("SELECT path, example, row_id, first_seen_at FROM schema_drift", `a.b|"first"|p|2026-04-01 12:00:00.000000`)
 	counts, err := m.Counts(t.Context())
@@ -164,4 +185,33 @@ func TestSyncViews(t *testing.T) {
 	if err != nil || len(counts) != 1 || counts[0] != (clickhouse.Count{Stream: "sales_orders", Business: "biz", Rows: 1}) {
 		t.Errorf("counts: %v, %v", counts, err)
 	}
+}
+
+// Figures that were given again stand as of then, without being stored again.
+func TestTotalsSayAsOfWhenTheyStand(t *testing.T) {
+	m := newMirror(t)
+	maps := `"payments":{"cash":"0.00"},"by_type":{},"by_channel":{}`
+	for _, at := range [][2]string{{"2026-03-28", ""}, {"2026-03-28", "l1"}, {"2025-12-31", "l1"}, {"2025-01-01", ""}} {
+		m.dayTotals("biz", at[0], at[1], "0", "0.00", "0.00", "0.00", "0.00", maps)
+	}
+	expect := func(want ...string) {
+		t.Helper()
+		m.expect("SELECT date, location_id, if(as_of = _fetched_at, 'fetched', toString(as_of)) FROM sales_daily WHERE business_id = 'biz' ORDER BY date, location_id", want...)
+	}
+	expect(`2025-01-01|\N|fetched`, "2025-12-31|l1|fetched", "2026-03-28|l1|fetched", `2026-03-28|\N|fetched`)
+	asked := func(stream, walk string, begun time.Time, done bool) {
+		m.commit(&sinks.Commit{Source: "src-biz", Business: "biz", Stream: stream, Checkpoint: &sinks.Checkpoint{
+			Source: "src-biz", Stream: stream, Walk: walk, StartedAt: begun, UpdatedAt: begun, Done: done}})
+	}
+	deep := time.Date(2036, 4, 2, 0, 30, 0, 0, time.UTC)
+	asked("sales_daily", "totals", deep.Add(-24*time.Hour), false) // not at its end
+	asked("sales_products", "reconcile_deep", deep, true)          // another stream's
+	expect(`2025-01-01|\N|fetched`, "2025-12-31|l1|fetched", "2026-03-28|l1|fetched", `2026-03-28|\N|fetched`)
+	asked("sales_daily", "totals", deep.Add(-24*time.Hour), true)
+	old := "2036-04-01 00:30:00.000000"
+	expect(`2025-01-01|\N|`+old, "2025-12-31|l1|"+old, "2026-03-28|l1|"+old, `2026-03-28|\N|`+old)
+	m.dayTotals("biz", "2036-01-02", "l1", "0", "0.00", "0.00", "0.00", "0.00", maps)
+	m.dayTotals("biz", "2036-01-01", "l1", "0", "0.00", "0.00", "0.00", "0.00", maps)
+	asked("sales_daily", "reconcile_deep", deep, true)
+	m.expect("SELECT date, toString(as_of) FROM sales_daily WHERE location_id = 'l1' AND date > '2030-01-01' ORDER BY date", "2036-01-01|"+old, "2036-01-02|2036-04-02 00:30:00.000000")
 }

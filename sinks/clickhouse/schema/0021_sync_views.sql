@@ -1,0 +1,102 @@
+-- The watermark of a stream that has gained a location; words about entries and drift.
+
+CREATE OR REPLACE VIEW {{view "sync_streams"}}
+(
+    `business_id` String COMMENT 'Restaurant (business) the row belongs to, as the API names it',
+    `source` LowCardinality(String) COMMENT 'Source (API key, as named in the configuration)',
+    `stream` LowCardinality(String) COMMENT 'Stream: one list of the API',
+    `state` LowCardinality(String) COMMENT 'running, backfill, off, failing, unreachable, unauthorized, key_disabled, api_disabled, forbidden or starting; empty before the first',
+    `detail` String COMMENT 'Why, and the last error',
+    `state_since` DateTime64(6, 'UTC') COMMENT 'Since when it is in this state (UTC)',
+    `watermark` Nullable(DateTime64(6, 'UTC')) COMMENT 'Newest updated_at of the stream that is durable in the warehouse (UTC): everything that the service had changed up to then is there; of locations that are asked for one by one, that of the one that is furthest behind',
+    `updated_at` Nullable(DateTime64(6, 'UTC')) COMMENT 'When a checkpoint of the stream was last stored (UTC)',
+    `backfill_done` Nullable(Bool) COMMENT 'Whether the backfill reached its end; null when none was begun',
+    `backfill_rows` Nullable(Int64) COMMENT 'Rows the backfill brought; null when none was begun',
+    `quarantined` Int64 COMMENT 'Rows in quarantine now'
+)
+AS SELECT
+    if(statuses.business_id != '', statuses.business_id, walks.business_id) AS business_id,
+    source, stream,
+    statuses.state AS state, statuses.detail AS detail, statuses.changed_at AS state_since,
+    walks.watermark AS watermark, walks.updated_at AS updated_at,
+    walks.backfill_done AS backfill_done, walks.backfill_rows AS backfill_rows,
+    ifNull(bad.quarantined, 0) AS quarantined
+FROM
+(
+    SELECT source, stream, business_id, state, detail, changed_at
+    FROM {{table "statuses"}} FINAL
+) AS statuses
+FULL JOIN
+(
+    -- A stream of named locations has checkpoints for each, as stream@location. Incremental
+    -- walks move the watermark; a location that the key has gained has a backfill of its own
+    -- and none of those, and is behind until that has ended. Where the configuration named
+    -- locations once, or does since, the checkpoints of the other way stand still: those count
+    -- that were stored last.
+    SELECT
+        source, of_stream AS stream, any(of_business) AS business_id,
+        if(countIf(isNotNull(walked_at)) = 0, min(filled_to), argMaxIf(walked_to, walked_at, isNotNull(walked_at))) AS watermark, toNullable(max(stored_at)) AS updated_at,
+        min(filled) AS backfill_done, sum(filled_rows) AS backfill_rows
+    FROM
+    (
+        SELECT
+            source, of_stream, by_location, any(business) AS of_business,
+            min(reached) AS filled_to, minIf(reached, incremental) AS walked_to, maxIf(toNullable(stored), incremental) AS walked_at,
+            max(stored) AS stored_at, min(done_by_location) AS filled, sum(rows_by_location) AS filled_rows
+        FROM
+        (
+            SELECT
+                source, toLowCardinality(splitByChar('@', toString(stream))[1]) AS of_stream, toString(stream) != of_stream AS by_location,
+                any(business_id) AS business, countIf(walk = 'incremental') > 0 AS incremental,
+                max(watermark) AS reached, max(updated_at) AS stored,
+                maxIf(toNullable(done), walk = 'backfill') AS done_by_location,
+                maxIf(toNullable(rows), walk = 'backfill') AS rows_by_location
+            FROM {{table "checkpoints"}} FINAL
+            GROUP BY source, stream
+        )
+        GROUP BY source, of_stream, by_location
+    )
+    GROUP BY source, of_stream
+) AS walks USING (source, stream)
+LEFT JOIN
+(
+    SELECT source, stream, toInt64(count()) AS quarantined
+    FROM {{table "quarantine"}} FINAL
+    WHERE released_at IS NULL
+    GROUP BY source, stream
+) AS bad USING (source, stream)
+COMMENT 'State of every stream of every source, with its watermark';
+
+CREATE OR REPLACE VIEW {{view "quarantine"}}
+(
+    `business_id` String COMMENT 'Restaurant (business) the row belongs to, as the API names it',
+    `source` LowCardinality(String) COMMENT 'Source (API key, as named in the configuration)',
+    `stream` LowCardinality(String) COMMENT 'Stream: one list of the API',
+    `row_id` String COMMENT 'Id of the row; empty when it had none. An entry with an id closes when a later fetch of the row is good. One without closes when a walk that would bring the row again has not: an incremental one for rows changed since its updated_since, at the latest the next full resync; until then the row may be good again, under an id that nobody can tell',
+    `field` String COMMENT 'Path of the value that could not be understood, such as items.3.unit_price',
+    `reason` String COMMENT 'What is wrong with it',
+    `raw` String COMMENT 'JSON of the row as received',
+    `fetched_at` DateTime64(6, 'UTC') COMMENT 'When the service answered with it (UTC)'
+)
+AS SELECT business_id, source, stream, row_id, field, reason, raw, fetched_at
+FROM {{table "quarantine"}} FINAL
+WHERE released_at IS NULL
+COMMENT 'Rows that could not be understood, kept whole until a later fetch is good';
+
+CREATE OR REPLACE VIEW {{view "schema_drift"}}
+(
+    `business_id` String COMMENT 'Restaurant (business) the row belongs to, as the API names it',
+    `source` LowCardinality(String) COMMENT 'Source (API key, as named in the configuration)',
+    `stream` LowCardinality(String) COMMENT 'Stream: one list of the API',
+    `kind` LowCardinality(String) COMMENT 'field: a field that is not known, kept in _raw; value: a value that is not known, or a key of a map such as payments or channels. A value is stored like any other; what stands under such a key is in the map when it fits, else in _raw only',
+    `path` String COMMENT 'Path of the field, such as items.discount_code',
+    `example` String COMMENT 'JSON of the first one seen, cut to 200 bytes',
+    `row_id` String COMMENT 'Id of a row that had it',
+    `first_seen_at` DateTime64(6, 'UTC') COMMENT 'When it was first seen (UTC)'
+)
+AS SELECT
+    business_id, source, stream, kind, path,
+    argMin(seen.example, seen_at) AS example, argMin(row_id, seen_at) AS row_id, min(seen_at) AS first_seen_at
+FROM {{table "schema_drift"}} AS seen
+GROUP BY business_id, source, stream, kind, path, if(kind = 'value', seen.example, '')
+COMMENT 'Fields and values of the API that this version of Larder does not know, once each';
