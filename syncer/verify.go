@@ -20,6 +20,7 @@ const (
 	FoundDifference  = "difference"
 	FoundMoving      = "moving"      // never stood still while it was looked at
 	FoundQuarantined = "quarantined" // an open entry of the quarantine: no difference
+	FoundStale       = "stale"       // behind the service until its turn of the schedule comes: no difference
 )
 
 // Finding is what a verification found about a row: one field that differs, or why
@@ -59,18 +60,23 @@ type SourceVerify struct {
 
 // StreamVerify is the verification of one stream, in rows.
 type StreamVerify struct {
-	Stream      string  `json:"stream"`
-	Off         string  `json:"off,omitempty"`      // why the stream is off; empty when it is on
-	NoScope     bool    `json:"no_scope,omitempty"` // it is off since the key lacks the scope
-	Rows        uint64  `json:"rows"`               // of the API, tombstones included
-	Differences uint64  `json:"differences"`
-	Moving      uint64  `json:"moving"`
-	Quarantined uint64  `json:"quarantined"`
-	Settled     uint64  `json:"settled"`  // differed at first sight, and not after the next walk
-	Unjudged    uint64  `json:"unjudged"` // differed at first sight, too many to look at again
-	Took        Seconds `json:"took_seconds"`
-	Done        bool    `json:"done"`
-	Err         error   `json:"-"`
+	Stream      string `json:"stream"`
+	Off         string `json:"off,omitempty"`      // why the stream is off; empty when it is on
+	NoScope     bool   `json:"no_scope,omitempty"` // it is off since the key lacks the scope
+	Rows        uint64 `json:"rows"`               // of the API, tombstones included
+	Differences uint64 `json:"differences"`
+	Moving      uint64 `json:"moving"`
+	Quarantined uint64 `json:"quarantined"`
+	Settled     uint64 `json:"settled"`  // differed at first sight, and not after the next walk
+	Unjudged    uint64 `json:"unjudged"` // differed at first sight, too many to look at again
+	// Stale rows are of days that the schedule has not asked for again: it does until
+	// StaleUntil, and StaleNow does it at once.
+	Stale      uint64    `json:"stale"`
+	StaleUntil time.Time `json:"stale_until,omitzero"`
+	StaleNow   string    `json:"stale_now,omitempty"`
+	Took       Seconds   `json:"took_seconds"`
+	Done       bool      `json:"done"`
+	Err        error     `json:"-"`
 }
 
 // VerifyProgress is a picture of a verification under way. In Status, the progress
@@ -107,6 +113,16 @@ func (r VerifyReport) Differences() uint64 {
 	return n
 }
 
+// Stale is how many rows are behind by schedule alone.
+func (r VerifyReport) Stale() (n uint64) {
+	for _, s := range r.Sources {
+		for _, st := range s.Streams {
+			n += st.Stale
+		}
+	}
+	return n
+}
+
 // verifyAtOnce bounds the sources that are verified at the same time, and with
 // them the memory.
 const verifyAtOnce = 4
@@ -116,11 +132,12 @@ type verifyLimits struct {
 	rows     int // of the API, compared together
 	bytes    int // of their JSON
 	ids      int // bytes of ids seen; more go to a temporary file
-	suspects int // rows looked at again
+	suspects int // rows of a list looked at again
+	lines    int // rows of totals looked at again together
 	page     int // live rows read at a time
 }
 
-var standardVerify = verifyLimits{rows: 20_000, bytes: 24 << 20, ids: 4 << 20, suspects: 1000, page: 10_000}
+var standardVerify = verifyLimits{rows: 20_000, bytes: 24 << 20, ids: 4 << 20, suspects: 1000, lines: 20_000, page: 10_000}
 
 // Verify compares what is selected with the API in the lowest lane of the budget.
 // found is called with every finding as soon as it is one, progress about every

@@ -155,7 +155,9 @@ func (v *verification) compareRows(ctx context.Context, rows map[string]told, pl
 			return err
 		}
 		for _, id := range ids {
-			if t := rows[id]; len(v.differences(t, stored[id])) > 0 {
+			t := rows[id]
+			found := v.differences(t, stored[id])
+			if len(found) > 0 && !v.stale(id, found, place(id)) {
 				v.suspect(&suspect{id: id, told: t.own(), place: place(id)})
 			}
 		}

@@ -30,6 +30,7 @@ type verification struct {
 	aside      map[string]*suspect // in quarantine when they were seen
 	open       map[string]sinks.Quarantined
 	unreadable bool // rows came whose id cannot be read
+	stalest    span // the days of stale rows, first to last
 
 	mu        sync.Mutex
 	result    StreamVerify
@@ -179,7 +180,11 @@ func (v *verification) suspect(s *suspect) {
 		v.aside[s.id] = s
 		return
 	}
-	if _, known := v.suspects[s.id]; !known && len(v.suspects) >= v.pass.limits.suspects {
+	most := v.pass.limits.suspects
+	if v.stream.def.kind == totalsKind {
+		most = v.pass.limits.lines
+	}
+	if _, known := v.suspects[s.id]; !known && len(v.suspects) >= most {
 		v.count(func(r *StreamVerify) { r.Unjudged++ })
 		return
 	}
@@ -232,9 +237,12 @@ const (
 // differs tells the differences of one row.
 func (v *verification) differs(id string, found []compare.Difference) {
 	v.count(func(r *StreamVerify) { r.Differences++ })
-	hint := v.hint(found)
+	v.tellDifferences(FoundDifference, id, found, v.hint(found))
+}
+
+func (v *verification) tellDifferences(kind, id string, found []compare.Difference, hint string) {
 	for i, d := range found {
-		f := v.finding(FoundDifference, id)
+		f := v.finding(kind, id)
 		f.Field, f.Column, f.API, f.Mirror, f.Hint = d.Field, d.Column, excerptJSON(d.API), excerptJSON(d.Mirror), hint
 		if i == fieldsTold {
 			f.Field, f.Column, f.API, f.Mirror = fmt.Sprintf("%d more fields", len(found)-i), false, nil, nil

@@ -444,6 +444,84 @@ func TestVerifyBesideTheProcessThatServes(t *testing.T) {
 	})
 }
 
+// However many lines of totals differ, none is left unjudged: those of each range are
+// looked at again before the next.
+func TestVerifyJudgesEveryLineOfTotals(t *testing.T) {
+	still(t, func(t *testing.T, w *world, b string) {
+		w.syncer.verifyLimits.suspects = 1
+		lost := uint64(0)
+		for id := range w.store.Rows("sales_products", b) {
+			w.store.Lose("sales_products", b, id)
+			lost++
+		}
+		report, found := w.verify(Selection{Streams: []string{"sales_products"}})
+		if st := report.Sources[0].Streams[0]; len(found) != int(lost) || st.Differences != lost || st.Unjudged > 0 || lost < 100 {
+			t.Errorf("%d lines were lost, %d found: %+v", lost, len(found), st)
+		}
+	})
+}
+
+// Days that the schedule has not asked for again are behind by schedule, which is told
+// with when it will be otherwise, and is no difference; a column that does not hold what
+// its row says is one, and so is a day whose turn passed long ago.
+func TestVerifyTellsWhatIsStaleByScheduleFromWhatIsWrong(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 9, Orders: 300, Days: 20, ProductsPer: 10}, func(t *testing.T, w *world) {
+		p := &pair{world: w, a: w.beside("a"), b: w.beside("b")}
+		p.a.schedule.ReconcileDeep = "0 3 1 6 *" // not while the test looks on
+		p.a.run(p.a.sources()[:1]...)
+		p.a.until("filled", time.Hour, p.a.filled)
+		time.Sleep(20 * time.Minute)
+		b := p.a.syncer.Status().Sources[0].BusinessID
+		r := p.box.Restaurant(0)
+		must(t, r.Purge(sandbox.StreamProducts, r.IDs(sandbox.StreamProducts)[:5]...)) // their sold lines lose product_id
+		must(t, r.CancelOrder(r.IDs(sandbox.StreamSalesOrders)[5]))
+		totals := Selection{Streams: []string{"sales_daily", "sales_products"}}
+		p.b.open(p.b.sources()[:1]...)
+		report, found := p.b.verify(totals)
+		next := p.b.syncer.timetable().next(jobTotalsDeep, "r0", time.Now())
+		for _, st := range report.Sources[0].Streams {
+			if st.Differences+st.Unjudged+st.Moving > 0 || st.Stale == 0 || !st.StaleUntil.Equal(next) ||
+				!strings.Contains(st.StaleNow, "larder reconcile --source r0 --from "+daysBefore(dayOf(time.Now()), 20)[:7]) {
+				t.Errorf("%+v, want stale rows until %s", st, next)
+			}
+		}
+		for _, f := range found {
+			if f.Kind != FoundStale || !strings.Contains(f.Hint, next.In(bucharest()).Format("2006-01-02 15:04")) {
+				t.Fatalf("%+v", f)
+			}
+		}
+		if n := report.Differences(); n > 0 || report.Stale() == 0 {
+			t.Errorf("%d differences, %d stale", n, report.Stale())
+		}
+
+		stale := found[len(found)-1].ID
+		for id := range p.store.Rows("sales_products", b) {
+			if day, _, _ := strings.Cut(id, "/"); day < daysBefore(dayOf(time.Now()), 5) && !p.store.Row("sales_products", b, id).Deleted {
+				stale = id
+			}
+		}
+		p.store.EditColumn("sales_products", b, stale, "net", `"1.23"`)
+		if report, _ := p.b.verify(totals); report.Differences() != 1 {
+			t.Errorf("%d differences, want the column", report.Differences())
+		}
+
+		late := p.a.beside("late")
+		late.schedule.ReconcileDeep = "@every 1m"
+		late.open(late.sources()[:1]...)
+		time.Sleep(time.Hour)
+		if report, _ := late.verify(totals); report.Differences() < 2 || report.Stale() > 0 {
+			t.Errorf("%d differences, %d stale of days whose turn passed long ago", report.Differences(), report.Stale())
+		}
+		p.store.Lose("sales_products", b, stale)
+		if _, err := p.a.full(totals); err != nil {
+			t.Fatal(err)
+		}
+		if report, _ := p.b.verify(totals); report.Differences()+report.Stale() > 0 {
+			t.Errorf("%d differences, %d stale after all days were asked for", report.Differences(), report.Stale())
+		}
+	})
+}
+
 // A tombstone is found where the list has it while it is unchanged; one that has
 // moved on is not taken for what it was.
 func TestFindTombstone(t *testing.T) {

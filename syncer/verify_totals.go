@@ -9,7 +9,9 @@ import (
 )
 
 // totals verifies the service's own totals: the days that were asked for are asked
-// again, in the longest ranges that the service answers.
+// again, in the longest ranges that the service answers. What differs of a range is
+// looked at again before the next one is asked for; a visitor waits for another
+// process's turns, and does so once for all.
 func (v *verification) totals(ctx context.Context) error {
 	spans, err := v.stream.totalSpans(ctx)
 	if err != nil {
@@ -19,12 +21,26 @@ func (v *verification) totals(ctx context.Context) error {
 		if err := v.compareSpan(ctx, sp); err != nil {
 			return err
 		}
+		if v.stream.source.visiting {
+			continue
+		}
+		if err := v.daysAgain(ctx); err != nil {
+			return err
+		}
 	}
 	v.mu.Lock()
 	n := v.compared
 	v.mu.Unlock()
 	v.ended(n)
-	return v.again(ctx, opinion{ask: v.askDays, pass: v.storeDays})
+	return v.daysAgain(ctx)
+}
+
+// daysAgain looks again at the suspects so far.
+func (v *verification) daysAgain(ctx context.Context) error {
+	err := v.again(ctx, opinion{ask: v.askDays, pass: v.storeDays})
+	clear(v.suspects)
+	clear(v.aside)
+	return err
 }
 
 // compareSpan compares the lines of one range of days.
@@ -43,8 +59,12 @@ func (v *verification) compareSpan(ctx context.Context, sp span) error {
 	for _, prefix := range months(sp) {
 		if err := v.stream.eachLive(ctx, prefix, func(id string) {
 			day := v.dayOfLine(id, sp.location)
-			if _, shown := lines.rows[id]; !shown && sp.covers(day) && !lines.unplaced[day] {
-				v.suspect(&suspect{id: id, extra: true, place: span{day, day, sp.location}})
+			place := span{day, day, sp.location}
+			if _, shown := lines.rows[id]; shown || !sp.covers(day) || lines.unplaced[day] {
+				return
+			}
+			if !v.stale(id, wholeRow(absent, "live"), place) {
+				v.suspect(&suspect{id: id, extra: true, place: place})
 			}
 		}); err != nil {
 			return err

@@ -40,13 +40,18 @@ is told as moving, and what is in quarantine is listed; both are no difference. 
 are rows that differed at first sight and not any more after that walk. Of the totals
 (sales_daily), rows counts the days without a sale too, which the warehouse may leave out.
 
+Stale are rows of the totals that are behind the API by schedule alone, which is no
+difference either: beside a daemon on a remote warehouse, the days before yesterday,
+and single locations, are as old as that daemon's last deep run (schedule.reconcile_deep)
+or full resync. The summary says until when they are asked for again, and how to ask now.
+
 Each line tells source, stream, id, field and both values. A field is a path in the
 API's JSON, or a column of the table. With --format json every finding is one JSON
-object on a line, and the last line is a summary; its "kind" is difference, moving,
-quarantined or summary. In the summary, unjudged are rows that differed at first sight,
+object on a line, and the last line is a summary; its "kind" is difference, stale,
+moving, quarantined or summary. In the summary, unjudged are rows that differed at first sight,
 but were too many to look at again.
 
-Exit codes: 0 no difference; 1 a difference, or something could not be compared;
+Exit codes: 0 no difference, stale rows or not; 1 a difference, or something could not be compared;
 2 usage or configuration; 3 the API refused; 4 the warehouse could not be reached.`,
 		Example: `  larder verify
   larder verify --source bistro --stream sales_orders
@@ -101,13 +106,15 @@ func (p *findingPrinter) print(f syncer.Finding) {
 		p.line(f)
 		return
 	}
-	if f.Hint != "" && !slices.Contains(p.hints, f.Hint) {
+	if f.Hint != "" && f.Kind != syncer.FoundStale && !slices.Contains(p.hints, f.Hint) {
 		p.hints = append(p.hints, f.Hint)
 	}
 	row := fmt.Sprintf("%s %s %s", f.Source, f.Stream, shownID(f.ID))
 	switch f.Kind {
 	case syncer.FoundDifference:
 		p.printf("differs: %s %s: %s\n", row, visible.Text(shownField(f)), visible.Text(shownValues(f)))
+	case syncer.FoundStale:
+		p.printf("stale: %s %s: %s\n", row, visible.Text(shownField(f)), visible.Text(shownValues(f)))
 	case syncer.FoundQuarantined:
 		p.printf("quarantined: %s %s: %s\n", row, visible.Text(shownField(f)), visible.Text(f.Reason))
 	default:
@@ -166,6 +173,7 @@ type verifySummary struct {
 	FinishedAt  time.Time      `json:"finished_at"`
 	Rows        uint64         `json:"rows"`
 	Differences uint64         `json:"differences"`
+	Stale       uint64         `json:"stale"`
 	Moving      uint64         `json:"moving"`
 	Quarantined uint64         `json:"quarantined"`
 	Interrupted bool           `json:"interrupted,omitempty"`
@@ -179,7 +187,7 @@ type verifyStream struct {
 }
 
 func summarize(r syncer.VerifyReport, err error) verifySummary {
-	s := verifySummary{Kind: "summary", StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Differences: r.Differences(), Interrupted: errors.Is(err, context.Canceled)}
+	s := verifySummary{Kind: "summary", StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Differences: r.Differences(), Stale: r.Stale(), Interrupted: errors.Is(err, context.Canceled)}
 	for _, source := range r.Sources {
 		if source.Err != nil && len(source.Streams) == 0 {
 			s.Streams = append(s.Streams, verifyStream{Source: source.Source, Error: source.Err.Error()})
@@ -205,9 +213,9 @@ func (p *findingPrinter) summary(r syncer.VerifyReport, err error) {
 		return
 	}
 	p.table(func(t io.Writer) {
-		fmt.Fprintln(t, "source\tstream\trows\tdiffer\tmoving\tsettled\tquarantined\ttime\tresult")
+		fmt.Fprintln(t, "source\tstream\trows\tdiffer\tstale\tmoving\tsettled\tquarantined\ttime\tresult")
 		for _, st := range s.Streams {
-			fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n", st.Source, orDash(st.Stream), st.Rows, st.Differences,
+			fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n", st.Source, orDash(st.Stream), st.Rows, st.Differences, st.Stale,
 				st.Moving, st.Settled, st.Quarantined, st.Took.Duration().Round(100*time.Millisecond), verifyOutcome(st))
 		}
 	})
@@ -216,10 +224,16 @@ func (p *findingPrinter) summary(r syncer.VerifyReport, err error) {
 			p.printf("%s %s: %d more rows differed at first sight; so many are not looked at again. larder sync --full fetches them anew: verify after it\n", st.Source, st.Stream, st.Unjudged)
 		}
 	}
+	for _, st := range s.Streams {
+		if st.Stale > 0 {
+			p.printf("%s %s: %d rows are behind by schedule alone, and are asked for again until %s; to ask now: %s\n",
+				st.Source, st.Stream, st.Stale, st.StaleUntil.Local().Format("2006-01-02 15:04"), st.StaleNow)
+		}
+	}
 	for _, hint := range p.hints {
 		p.printf("%s\n", hint)
 	}
-	p.printf("rows: %d, differences: %d, still moving: %d, quarantined: %d, time: %s\n", s.Rows, s.Differences, s.Moving, s.Quarantined,
+	p.printf("rows: %d, differences: %d, stale by schedule: %d, still moving: %d, quarantined: %d, time: %s\n", s.Rows, s.Differences, s.Stale, s.Moving, s.Quarantined,
 		s.FinishedAt.Sub(s.StartedAt).Round(100*time.Millisecond))
 }
 
@@ -233,6 +247,8 @@ func verifyOutcome(st verifyStream) string {
 		return "failed"
 	case st.Differences+st.Unjudged > 0:
 		return "differs"
+	case st.Stale > 0:
+		return "stale"
 	default:
 		return "equal"
 	}
