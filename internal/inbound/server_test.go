@@ -67,7 +67,7 @@ func TestAFullListenerSaysSo(t *testing.T) {
 	address := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		entered <- struct{}{}
 		<-hold
-		io.WriteString(w, "held")
+		io.WriteString(w, "held") //nolint:errcheck // the test reads what came
 	}), Limits{Connections: 2, Request: time.Minute, Full: full})
 	first, second := dial(t, address), dial(t, address)
 	ask(t, first)
@@ -111,9 +111,10 @@ func TestSlowRequestsEnd(t *testing.T) {
 		w.WriteHeader(http.StatusRequestTimeout)
 	}), Limits{Connections: 2, Request: 200 * time.Millisecond, Full: full})
 	head, body := dial(t, address), dial(t, address)
-	io.WriteString(head, "GET / HT")
-	io.WriteString(body, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc")
-	for _, conn := range []net.Conn{head, body} {
+	for conn, text := range map[net.Conn]string{head: "GET / HT", body: "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc"} {
+		if _, err := io.WriteString(conn, text); err != nil {
+			t.Fatal(err)
+		}
 		if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ func running(a *asker, text string) string {
 // awaitRunning waits until so many statements are under way.
 func awaitRunning(t *testing.T, a *asker, text, want string) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); running(a, text) != want; {
+	for deadline := time.Now().Add(time.Minute); running(a, text) != want; {
 		if time.Now().After(deadline) {
 			t.Log(a.must("SELECT query, elapsed, is_cancelled, read_rows FROM system.processes"))
 			t.Fatalf("%s statements with %s are under way, want %s", running(a, text), text, want)

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -60,7 +61,7 @@ const endless = "SELECT number, randomPrintableASCII(100) FROM system.numbers FO
 // daemon's statements go on as if they were not there, and those who find no
 // place are told so.
 func TestReadersLeaveTheDaemonItsPlaces(t *testing.T) {
-	in, out := inside(t), outside(t, "", "")
+	in, out := inside(t), impatient(t, time.Minute, 10*time.Minute, 10*time.Minute)
 	db := embeddedtest.Database(t)
 	in.must("CREATE TABLE w (a UInt64) ENGINE = MergeTree ORDER BY a", "database", db)
 	defer embeddedtest.Engine(t).HurryReaders(time.Second)()
@@ -91,9 +92,10 @@ func TestReadersLeaveTheDaemonItsPlaces(t *testing.T) {
 }
 
 func TestAStalledReaderLosesItsPlace(t *testing.T) {
-	in, out := inside(t), impatient(t, time.Minute, time.Minute, 200*time.Millisecond)
-	out.stalled(endless)
-	awaitRunning(t, in, "system.numbers FORMAT", "1")
+	in, out := inside(t), impatient(t, time.Minute, time.Minute, 2*time.Second)
+	if _, err := out.stalled(endless).Read(make([]byte, 1)); err != nil {
+		t.Fatal(err) // the answer has begun
+	}
 	awaitRunning(t, in, "system.numbers FORMAT", "0")
 	// A slow one that reads on keeps it: no answer is cut for being large.
 	conn := out.stalled("SELECT repeat('x', 1000000) FROM numbers(3) FORMAT JSON")
@@ -282,8 +284,12 @@ func TestCompressedStatementsAreRead(t *testing.T) {
 	} {
 		var packed bytes.Buffer
 		w := wrap(&packed)
-		io.WriteString(w, sql)
-		w.Close()
+		if _, err := io.WriteString(w, sql); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
 		if r := out.do("POST", &packed, http.Header{"Content-Encoding": {encoding}}); r.status != http.StatusOK || r.body != "100000\n" {
 			t.Errorf("%s: %d %.200q", encoding, r.status, r.body)
 		}
@@ -298,7 +304,8 @@ func TestCompressedStatementsAreRead(t *testing.T) {
 }
 
 func TestSlowBodiesEnd(t *testing.T) {
-	out := impatient(t, 300*time.Millisecond, time.Minute, time.Minute)
+	out := impatient(t, time.Second, time.Minute, time.Minute)
+	var group sync.WaitGroup
 	for name, begin := range map[string]string{
 		"a head":              "POST / HTTP/1.1\r\nHost: loc",
 		"a statement":         "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nSELECT",
@@ -306,24 +313,35 @@ func TestSlowBodiesEnd(t *testing.T) {
 		"one that is refused": "POST / HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 9\r\n\r\nSELECT",
 		"an INSERT":           "POST /?query=INSERT+INTO+t+VALUES HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999\r\n\r\n(1)",
 	} {
-		conn, err := net.Dial("tcp", out.address())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		begun := time.Now()
-		io.WriteString(conn, begin)
-		conn.SetReadDeadline(time.Now().Add(time.Minute))
-		answer, err := io.ReadAll(conn)
-		if err != nil {
-			t.Errorf("%s: %v after %s", name, err, time.Since(begun))
-		}
-		t.Logf("%s: closed after %s: %.60q", name, time.Since(begun).Round(time.Millisecond), answer)
+		group.Go(func() {
+			answer, err := sendAndWait(out.address(), begin)
+			if err != nil {
+				t.Errorf("%s is not ended: %v %q", name, err, answer)
+			}
+		})
 	}
+	group.Wait()
 	// The time for the request does not end the statement.
-	if r := out.ask("POST", "SELECT sleep(1)"); r.status != http.StatusOK {
+	if r := out.ask("POST", "SELECT sleep(2)"); r.status != http.StatusOK {
 		t.Errorf("a statement that takes longer than its request may: %d %q %v", r.status, r.body, r.err)
 	}
+}
+
+// sendAndWait returns what comes until the other side closes.
+func sendAndWait(address, text string) (string, error) {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		return "", err
+	}
+	if _, err := io.WriteString(conn, text); err != nil {
+		return "", err
+	}
+	answer, err := io.ReadAll(conn)
+	return string(answer), err
 }
 
 func TestWrongPasswordsAreSlow(t *testing.T) {
