@@ -4,7 +4,8 @@ SHELL := /bin/bash
 
 export CGO_ENABLED ?= 0
 
-# The engine's npm package is named after the machine it is for.
+# The engine's npm package is named after the machine it is for. Where package-lock.json
+# has no hash of it, ENGINE_INTEGRITY gives one.
 OS        := $(shell uname -s | tr '[:upper:]' '[:lower:]')
 ARCH      := $(shell uname -m | sed 's/x86_64/x64/; s/aarch64/arm64/')
 LIBC      := $(if $(filter linux,$(OS)),-gnu)
@@ -39,8 +40,8 @@ node_modules/.engine: package.json package-lock.json
 	$(call need,node,Node.js 20 or newer (https://nodejs.org))
 	$(call need,npm,npm (it comes with Node.js: https://nodejs.org))
 	@echo "fetching the embedded engine $(ENGINE)@$(ENGINE_VERSION) (about 170 MB to download, 570 MB on disk)"
-	@if [ "$(ENGINE)" = "@chdb/lib-linux-x64-gnu" ]; then npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; \
-	else npm install --no-save --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel=error $(ENGINE)@$(ENGINE_VERSION); fi
+	@if grep -q '"node_modules/$(ENGINE)"' package-lock.json; then npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; \
+	else .ci/engine '$(ENGINE)' '$(ENGINE_VERSION)' '$(ENGINE_INTEGRITY)'; fi
 	@test -f $(LIBCHDB) || { echo "make: npm brought no $(LIBCHDB): there may be no engine for $(OS)-$(ARCH)" >&2; exit 1; }
 	@touch $@
 

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -112,5 +113,33 @@ func TestALibraryThatOthersCanWriteIsRefused(t *testing.T) {
 	}
 	if _, err := FindLibrary(); err == nil {
 		t.Error("a named library that everyone may write is loaded")
+	}
+}
+
+// Every engine that npm fetches is the one that was meant, byte by byte, and from the
+// registry that npm is configured for.
+func TestTheLockHasHashesAndNoHosts(t *testing.T) {
+	text, err := os.ReadFile("../../package-lock.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lock struct {
+		Packages map[string]struct{ Version, Integrity, Resolved string }
+	}
+	if err := json.Unmarshal(text, &lock); err != nil {
+		t.Fatal(err)
+	}
+	engines := 0
+	for name, p := range lock.Packages {
+		if name == "" {
+			continue
+		}
+		engines++
+		if !strings.HasPrefix(p.Integrity, "sha512-") || p.Resolved != "" {
+			t.Errorf("%s: integrity %q, resolved %q", name, p.Integrity, p.Resolved)
+		}
+	}
+	if engines == 0 || strings.Contains(string(text), "://") {
+		t.Errorf("%d engines:\n%s", engines, text)
 	}
 }
