@@ -80,7 +80,7 @@ RACE_PACKAGES = $(shell go list ./... | grep -v -e /cmd/ -e /syncer$$)
 RACE_SYNCER   = Beside|Process|TestSimulation$$
 
 .PHONY: docs
-docs: build ## Write the generated documents anew (data dictionary, configuration)
+docs: build ## Write the generated documents anew (data dictionary, configuration, notices)
 	go run ./internal/gendocs
 
 .PHONY: bench

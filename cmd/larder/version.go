@@ -6,6 +6,8 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
+
+	"github.com/larder-sync/larder/internal/notices"
 )
 
 func versionLine() string {
@@ -13,14 +15,22 @@ func versionLine() string {
 }
 
 func versionCommand(g *globals) *cobra.Command {
-	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version",
-		Example: "  larder version",
-		Args:    cobra.NoArgs,
+	var licences bool
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, or the licences of what is inside",
+		Example: `  larder version
+  larder version --notices | less`,
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if licences {
+				_, err := io.WriteString(g.out, notices.Text)
+				return err
+			}
 			_, err := io.WriteString(g.out, versionLine())
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&licences, "notices", false, "print the licences of third parties whose work the binary contains")
+	return cmd
 }

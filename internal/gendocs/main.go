@@ -2,6 +2,7 @@
 //
 //	docs/configuration.md   from the table of options
 //	docs/data-dictionary.md from a migrated warehouse, in the embedded engine
+//	internal/notices        from the licences of the modules in the binary
 //
 // What may live here: finding out what the code says of itself and writing it
 // down. What may not: text about Larder that the code does not hold. The test
@@ -28,6 +29,13 @@ func main() {
 }
 
 func run(ctx context.Context, dir string) error {
+	parties, err := thirdParties(ctx, ".")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(noticesFile, parties, 0o644); err != nil { //nolint:gosec // a document
+		return err
+	}
 	scratch, err := os.MkdirTemp("", "larder-docs-")
 	if err != nil {
 		return err

@@ -1,0 +1,13 @@
+// Package notices carries the licences of all that the binary contains, for who has the
+// binary alone (`larder version --notices`).
+//
+// What may live here: the generated text. What may not: how it is made, which is
+// internal/gendocs.
+package notices
+
+import _ "embed" // the text
+
+// Text is the licences of third parties.
+//
+//go:embed THIRD-PARTY-NOTICES.txt
+var Text string
