@@ -209,9 +209,17 @@ func TestTotalsSayAsOfWhenTheyStand(t *testing.T) {
 	expect(`2025-01-01|\N|fetched`, "2025-12-31|l1|fetched", "2026-03-28|l1|fetched", `2026-03-28|\N|fetched`)
 	asked("sales_daily", "totals", deep.Add(-24*time.Hour), true)
 	old := "2036-04-01 00:30:00.000000"
-	expect(`2025-01-01|\N|`+old, "2025-12-31|l1|"+old, "2026-03-28|l1|"+old, `2026-03-28|\N|`+old)
-	m.dayTotals("biz", "2036-01-02", "l1", "0", "0.00", "0.00", "0.00", "0.00", maps)
-	m.dayTotals("biz", "2036-01-01", "l1", "0", "0.00", "0.00", "0.00", "0.00", maps)
+	expect(`2025-01-01|\N|`+old, "2025-12-31|l1|fetched", "2026-03-28|l1|fetched", `2026-03-28|\N|`+old)
+	for _, at := range [][2]string{{"2036-01-02", "l1"}, {"2036-01-01", "l1"}, {"2036-01-02", "lost"}, {"2036-01-02", ""}} {
+		m.dayTotals("biz", at[0], at[1], "0", "0.00", "0.00", "0.00", "0.00", maps)
+	}
+	put[api.Location](m, "biz", "locations", locationRow("l1"), locationRow("lost"))
+	m.bury("biz", "locations", "lost", "gone")
 	asked("sales_daily", "reconcile_deep", deep, true)
-	m.expect("SELECT date, toString(as_of) FROM sales_daily WHERE location_id = 'l1' AND date > '2030-01-01' ORDER BY date", "2036-01-01|"+old, "2036-01-02|2036-04-02 00:30:00.000000")
+	m.expect("SELECT date, location_id, if(as_of = _fetched_at, 'fetched', toString(as_of)) FROM sales_daily WHERE date > '2030-01-01' ORDER BY date, location_id",
+		"2036-01-01|l1|fetched", "2036-01-02|l1|2036-04-02 00:30:00.000000", "2036-01-02|lost|fetched", `2036-01-02|\N|2036-04-02 00:30:00.000000`)
+}
+
+func locationRow(id string) string {
+	return `{"id":"` + id + `","name":"L","timezone":"Europe/Bucharest","ordering":{"accepting":false,"status":"closed","types":[],"default_prep_minutes":1,"answer_within_minutes":1},"opening_hours":null}`
 }

@@ -42,8 +42,14 @@ SELECT
     business_id, id, location_id, date, orders, net_sales, items, discounts, delivery_fees,
     tips, deposits, refunds, payments, by_type, by_channel,
     -- A figure that is given again is not stored again. A run that asks for days stores when it
-    -- began once it has ended: all of its days were asked for since.
-    greatest(_fetched_at, all_begun, if(date >= toDate32(toTimeZone(deep_begun, 'Europe/Bucharest')) - 91, deep_begun, _fetched_at)) AS as_of,
+    -- began once it has ended: all of its days were asked for since, those of single locations
+    -- by deep runs, while they are the key's.
+    greatest(
+        _fetched_at,
+        if(isNull(location_id), all_begun, _fetched_at),
+        if(date >= toDate32(toTimeZone(deep_begun, 'Europe/Bucharest')) - 91
+            AND (isNull(location_id) OR (business_id, ifNull(toString(location_id), '')) IN (SELECT business_id, id FROM {{table "locations"}} FINAL WHERE _deleted = 0)),
+            deep_begun, _fetched_at)) AS as_of,
     _source, _fetched_at, _raw
 FROM {{table "sales_daily"}} FINAL
 SETTINGS optimize_move_to_prewhere_if_final = 1
