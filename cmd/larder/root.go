@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -150,6 +151,9 @@ func (g *globals) inJSON(err error) bool {
 func (g *globals) fail(cmd *cobra.Command, err error, code int) {
 	text := app.Explain(err)
 	if !g.inJSON(err) {
+		if interactive(g.err) && errors.Is(err, context.Canceled) {
+			fmt.Fprint(bare(g.err), "\r") // over the ^C
+		}
 		if text != "" {
 			fmt.Fprintf(g.err, "larder: %s\n", text)
 		}

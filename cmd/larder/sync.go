@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/app"
-	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -78,29 +76,30 @@ func runSync(cmd *cobra.Command, g *globals, sel syncer.Selection, wait time.Dur
 	report, err := a.Sync(cmd.Context(), sel, wait, show.update)
 	show.end()
 	if len(report.Sources) > 0 {
-		if perr := printReport(g.out, report); perr != nil {
+		if perr := printReport(g.out, report, widthOf(g.out)); perr != nil {
 			return errors.Join(err, perr)
 		}
 	}
 	return err
 }
 
-func printReport(w io.Writer, r syncer.Report) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "source\tstream\trows\tremoved\tunchanged\tquarantined\trequests\tresult")
+// printReport prints what a pass did, in lines that fit into a width (0: any).
+func printReport(w io.Writer, r syncer.Report, width int) error {
+	t := &table{width: width, columns: []column{
+		{"source", 0}, {"stream", 0}, {"rows", 0}, {"removed", 1}, {"unchanged", 4}, {"quarantined", 2}, {"requests", 3}, {"result", 0},
+	}}
 	var rows, requests uint64
 	for _, s := range r.Sources {
 		if len(s.Streams) == 0 {
-			fmt.Fprintf(t, "%s\t-\t\t\t\t\t\t%s\n", s.Source, visible.Text(s.State))
+			t.add(s.Source, "-", "", "", "", "", "", s.State)
 		}
 		for _, st := range s.Streams {
 			rows += st.Upserts
 			requests += st.Requests
-			fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\n", s.Source, st.Stream,
-				st.Upserts, st.Tombstones, st.Unchanged, st.Quarantined, st.Requests, visible.Text(outcome(st)))
+			t.add(s.Source, st.Stream, st.Upserts, st.Tombstones, st.Unchanged, st.Quarantined, st.Requests, outcome(st))
 		}
 	}
-	if err := t.Flush(); err != nil {
+	if err := t.print(w); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "rows: %d, requests: %d, time: %s\n", rows, requests, r.FinishedAt.Sub(r.StartedAt).Round(100*time.Millisecond))

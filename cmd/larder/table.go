@@ -42,6 +42,7 @@ type table struct {
 	below   bool // the last column goes below its row, rather than be narrow
 	columns []column
 	rows    [][]string
+	widths  []int // of the columns by themselves
 }
 
 // add adds a row, a value for each column. What came from outside stays in its cell.
@@ -50,6 +51,7 @@ func (t *table) add(values ...any) {
 	for i, v := range values {
 		row[i] = visible.Text(fmt.Sprint(v))
 	}
+	t.measure(row)
 	t.rows = append(t.rows, row)
 }
 
@@ -60,12 +62,13 @@ const (
 )
 
 func (t *table) print(w io.Writer) error {
-	shown, last := t.fit()
-	var b strings.Builder
 	heads := make([]string, len(t.columns))
 	for i, c := range t.columns {
 		heads[i] = c.head
 	}
+	t.measure(heads)
+	shown, last := t.fit()
+	var b strings.Builder
 	if last == 0 {
 		heads[len(heads)-1] = ""
 	}
@@ -82,11 +85,11 @@ func (t *table) fit() (shown []int, last int) {
 	for i := range len(t.columns) - 1 {
 		shown = append(shown, i)
 	}
-	want := t.widest(len(t.columns) - 1)
+	want := t.widths[len(t.columns)-1]
 	for {
 		used := len(t.indent)
 		for _, i := range shown {
-			used += t.widest(i) + gap
+			used += t.widths[i] + gap
 		}
 		switch room := t.width - used; {
 		case t.width == 0 || room >= want:
@@ -109,20 +112,21 @@ func (t *table) fit() (shown []int, last int) {
 	}
 }
 
-// widest is how wide a column is by itself.
-func (t *table) widest(i int) int {
-	width := runewidth.StringWidth(t.columns[i].head)
-	for _, row := range t.rows {
-		width = max(width, runewidth.StringWidth(row[i]))
+// measure makes the columns as wide as a row needs them.
+func (t *table) measure(row []string) {
+	if t.widths == nil {
+		t.widths = make([]int, len(t.columns))
 	}
-	return width
+	for i, cell := range row {
+		t.widths[i] = max(t.widths[i], runewidth.StringWidth(cell))
+	}
 }
 
 func (t *table) line(b *strings.Builder, shown []int, last int, row []string) {
 	text := row[len(row)-1]
 	line := t.indent
 	for _, i := range shown {
-		line += row[i] + strings.Repeat(" ", t.widest(i)-runewidth.StringWidth(row[i])+gap)
+		line += row[i] + strings.Repeat(" ", t.widths[i]-runewidth.StringWidth(row[i])+gap)
 	}
 	if last == 0 {
 		b.WriteString(strings.TrimRight(line, " ") + "\n")

@@ -104,3 +104,28 @@ func TestWrap(t *testing.T) {
 		}
 	}
 }
+
+// The summary of a pass fits, whatever its sources are called, and says what matters.
+func TestReportFitsTheTerminal(t *testing.T) {
+	var r syncer.Report
+	for _, name := range []string{"bar", "a-restaurant-with-a-long-name"} {
+		r.Sources = append(r.Sources, syncer.SourceReport{Source: name, Streams: []syncer.StreamReport{
+			{Stream: "sales_orders", Counts: syncer.Counts{Upserts: 1234567, Requests: 5432}},
+			{Stream: "products", Off: "key lacks menu:read: ask the restaurant to grant it"},
+		}})
+	}
+	for width := 70; width <= 160; width++ {
+		var out strings.Builder
+		if err := printReport(&out, r, width); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(out.String()) {
+			if w := runewidth.StringWidth(strings.TrimSuffix(line, "\n")); w > width {
+				t.Errorf("%d columns at %d: %q", w, width, line)
+			}
+		}
+		if !strings.Contains(out.String(), "1234567") || !strings.Contains(out.String(), "off: key lacks") {
+			t.Errorf("at %d:\n%s", width, out.String())
+		}
+	}
+}

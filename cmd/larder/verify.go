@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -212,13 +211,14 @@ func (p *findingPrinter) summary(r syncer.VerifyReport, err error) {
 		p.line(s)
 		return
 	}
-	p.table(func(t io.Writer) {
-		fmt.Fprintln(t, "source\tstream\trows\tdiffer\tstale\tmoving\tsettled\tquarantined\ttime\tresult")
-		for _, st := range s.Streams {
-			fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n", st.Source, orDash(st.Stream), st.Rows, st.Differences, st.Stale,
-				st.Moving, st.Settled, st.Quarantined, st.Took.Duration().Round(100*time.Millisecond), verifyOutcome(st))
-		}
-	})
+	t := &table{width: widthOf(p.out), columns: []column{
+		{"source", 0}, {"stream", 0}, {"rows", 0}, {"differ", 0}, {"stale", 1}, {"moving", 3}, {"settled", 5}, {"quarantined", 2}, {"time", 4}, {"result", 0},
+	}}
+	for _, st := range s.Streams {
+		t.add(st.Source, orDash(st.Stream), st.Rows, st.Differences, st.Stale, st.Moving, st.Settled, st.Quarantined,
+			st.Took.Duration().Round(100*time.Millisecond), verifyOutcome(st))
+	}
+	p.failed(t.print(p.out))
 	for _, st := range s.Streams {
 		if st.Unjudged > 0 {
 			p.printf("%s %s: %d more rows differed at first sight; so many are not looked at again. larder sync --full fetches them anew: verify after it\n", st.Source, st.Stream, st.Unjudged)

@@ -41,7 +41,7 @@ func run(ctx context.Context, dir string) error {
 		return err
 	}
 	defer os.RemoveAll(scratch)
-	engine, err := embedded.Open(ctx, embedded.Options{Path: filepath.Join(scratch, "data"), Databases: []string{"larder", "larder_raw"}})
+	engine, err := embedded.Open(ctx, scratchIn(scratch))
 	if err != nil {
 		return err
 	}
@@ -54,6 +54,11 @@ func run(ctx context.Context, dir string) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, "configuration.md"), config.Reference(), 0o644) //nolint:gosec // a document
+}
+
+// scratchIn are the options of an engine for Larder's own databases in a folder.
+func scratchIn(dir string) embedded.Options {
+	return embedded.Options{Path: filepath.Join(dir, "data"), Databases: []string{"larder", "larder_raw"}}
 }
 
 // dataDictionary migrates the engine and describes what is there.

@@ -3,19 +3,27 @@ package main
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"testing"
 
-	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/embedded"
 )
 
-func TestMain(m *testing.M) { embeddedtest.Main(m) }
-
 func TestTheDataDictionaryIsCurrent(t *testing.T) {
-	want, err := dataDictionary(t.Context(), embeddedtest.Engine(t))
+	engine, err := embedded.Open(t.Context(), scratchIn(t.TempDir()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile("../../docs/data-dictionary.md")
+	defer func() {
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	want, err := dataDictionary(t.Context(), engine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join("..", "..", "docs", "data-dictionary.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
