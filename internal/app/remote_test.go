@@ -29,7 +29,7 @@ type remote struct {
 
 func newRemote(t *testing.T) *remote {
 	t.Helper()
-	engine, err := embedded.Open(t.Context(), embedded.Options{Path: t.TempDir()})
+	engine, err := embedded.Open(t.Context(), embedded.Options{Path: t.TempDir(), Databases: []string{"larder", "larder_raw"}})
 	if err != nil {
 		t.Fatal(err)
 	}
