@@ -304,7 +304,7 @@ func (s *source) walkStart(cp sinks.Checkpoint) time.Time {
 func (s *source) troubled(t trouble) {
 	now := time.Now()
 	s.mu.Lock()
-	if s.state != t.state && !(t.mayPass() && trouble{state: s.state}.mayPass()) {
+	if passing := t.mayPass() && (trouble{state: s.state}).mayPass(); s.state != t.state && !passing {
 		s.failures = 0 // another trouble
 	}
 	s.failures++
