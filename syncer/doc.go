@@ -49,7 +49,9 @@
 // A walk's error is its stream's (finish.go): the stream is failing, and is tried
 // again at its next turn, from its checkpoint. If the error may be the whole
 // source's, /me is asked (key.go); if that fails too the source is in trouble
-// (trouble.go), and nothing but /me is asked until it answers. A panic is an error
+// (trouble.go), and nothing but /me is asked until it answers, of all sources with wrong
+// keys only so often (doorman.go). A pass ([Syncer.RunOnce]) does not wait for a next turn:
+// it tries again by itself (persist.go). A panic is an error
 // of the stream it happened in.
 //
 // # Verification
@@ -66,7 +68,7 @@
 // (reconcile.go) walks the orders before and after it asks for the service's totals, and
 // compares the figures (reconcile_figures.go) with what the sink adds up. The last 92
 // days are the deep run's (deep.go). A day that
-// differs is looked at once more minutes later (reconcile_settle.go), then healed
-// (heal.go, heal_rows.go). What stands about a day is a verdict in the warehouse
+// differs is looked at once more minutes later (reconcile_settle.go), told in the log
+// (reconcile_told.go), then healed (heal.go, heal_rows.go). What stands about a day is a verdict in the warehouse
 // (reconcile_verdicts.go).
 package syncer

@@ -84,6 +84,9 @@ func (s *source) suspect(ctx context.Context, t trouble) {
 		return // it is being asked already
 	}
 	defer s.opening.free()
+	if !s.isReady() {
+		return // another walk's error has led to the same question, and its answer stands
+	}
 	refused := t.state == StateUnauthorized || t.state == StateKeyDisabled
 	if !refused && time.Since(asked) < freshKey {
 		return

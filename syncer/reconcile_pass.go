@@ -1,14 +1,11 @@
 package syncer
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,107 +13,9 @@ import (
 	"github.com/larder-sync/larder/sinks"
 )
 
-// ReconcileRequest says which days a pass of [Syncer.Reconcile] compares.
-type ReconcileRequest struct {
-	Sources []string `json:"sources,omitempty"` // all when empty
-	// From and To are days, YYYY-MM-DD, inclusive; the first order's and today when
-	// empty.
-	From string `json:"from,omitempty"`
-	To   string `json:"to,omitempty"`
-	Heal bool   `json:"heal,omitempty"` // else what differs is only reported
-}
-
-// LogValue is what was asked for, without what was not.
-func (r ReconcileRequest) LogValue() slog.Value {
-	var asked []slog.Attr
-	if len(r.Sources) > 0 {
-		asked = append(asked, slog.Any("sources", r.Sources))
-	}
-	if r.From != "" {
-		asked = append(asked, slog.String("from", r.From))
-	}
-	if r.To != "" {
-		asked = append(asked, slog.String("to", r.To))
-	}
-	if r.Heal {
-		asked = append(asked, slog.Bool("heal", true))
-	}
-	return slog.GroupValue(asked...)
-}
-
-// ReconcileReport is what a reconciliation did, or has done so far.
-type ReconcileReport struct {
-	StartedAt  time.Time         `json:"started_at"`
-	FinishedAt time.Time         `json:"finished_at"`
-	Sources    []SourceReconcile `json:"sources"`
-}
-
-// SourceReconcile is the reconciliation of one source. Its counts are of verdicts: one
-// for each day, subject, and location or all of them together.
-type SourceReconcile struct {
-	Source string `json:"source"`
-	State  string `json:"state"`
-	Err    error  `json:"-"`
-	From   string `json:"from"`
-	To     string `json:"to"`
-	Steps  int    `json:"steps"` // ranges of at most 92 days to ask for
-	Asked  int    `json:"asked"` // of them so far
-	// Suspects are days that differed once and are asked again, at SettlesAt.
-	Suspects  int       `json:"suspects"`
-	SettlesAt time.Time `json:"settles_at"`
-	// ToHeal are the days that differ still and are being healed, HealedDays those of
-	// them that are done, whatever came of it.
-	ToHeal     int `json:"to_heal"`
-	HealedDays int `json:"healed_days"`
-	// ExpectedLeft is until all is asked; after that until what differed is asked again;
-	// then until the days that differ still are healed.
-	ExpectedLeft Seconds `json:"expected_left_seconds"`
-	// Backfill is what is waited for before anything can be compared.
-	Backfill *Progress `json:"backfill,omitempty"`
-
-	Proven    uint64 `json:"proven"`
-	Healed    uint64 `json:"healed"`
-	Drift     uint64 `json:"drift"`
-	Unsettled uint64 `json:"unsettled"`
-	Unproven  uint64 `json:"unproven"`
-	// Open are the verdicts that are not proven, healed ones included, in order of day;
-	// at most 10,000.
-	Open []sinks.Verdict `json:"open"`
-}
-
-// mostOpen bounds the verdicts that a report names.
-const mostOpen = 10_000
-
 // reconcileAtOnce bounds the sources that are compared at the same time: each keeps the
 // warehouse busy adding up days.
 const reconcileAtOnce = 64
-
-// Drift is how many verdicts of all sources are a drift.
-func (r ReconcileReport) Drift() (n uint64) {
-	for _, s := range r.Sources {
-		n += s.Drift
-	}
-	return n
-}
-
-// Unproven is how many could not be compared.
-func (r ReconcileReport) Unproven() (n uint64) {
-	for _, s := range r.Sources {
-		n += s.Unproven
-	}
-	return n
-}
-
-// Err joins the errors of the sources.
-func (r ReconcileReport) Err() error {
-	var errs []error
-	for _, s := range r.Sources {
-		if s.Err != nil {
-			errs = append(errs, fmt.Errorf("source %s: %w", s.Source, s.Err))
-		}
-	}
-	return errors.Join(errs...)
-}
 
 // Reconcile compares the days of the request with the service, overall and for each
 // location, and heals what differs when it is asked to. Days that differ are looked at
@@ -162,22 +61,6 @@ func (y *Syncer) Reconcile(ctx context.Context, r ReconcileRequest, progress fun
 		return p.picture(), context.Cause(ctx)
 	}
 	return p.picture(), nil
-}
-
-// Check refuses days that are none.
-func (r ReconcileRequest) Check() error {
-	for name, day := range map[string]string{"from": r.From, "to": r.To} {
-		if day == "" {
-			continue
-		}
-		if t, err := time.Parse(time.DateOnly, day); err != nil || t.Year() < 1900 {
-			return fmt.Errorf("%s %q is no day from 1900-01-01 on: write it as 2026-03-29", name, day)
-		}
-	}
-	if r.From != "" && r.To != "" && r.From > r.To {
-		return fmt.Errorf("from %s is after to %s", r.From, r.To)
-	}
-	return nil
 }
 
 // reconcilePass is one pass of some sources.
@@ -297,39 +180,6 @@ func (p *reconcilePass) streams(ctx context.Context, i int, s *source) error {
 		errs = append(errs, p.settle(ctx, i, st, suspects[st]))
 	}
 	return errors.Join(errs...)
-}
-
-// waitComparable waits for the backfill of the orders, that of locations which were
-// gained included, or makes it when nobody else does.
-func (p *reconcilePass) waitComparable(ctx context.Context, i int, totals *stream) error {
-	s := totals.source
-	orders := s.stream(streamOrders)
-	for range settleRounds { // another location may be gained meanwhile
-		if orders.off() || totals.notComparable() == nil {
-			break
-		}
-		p.mu.Lock()
-		p.waiting[i] = orders
-		p.mu.Unlock()
-		s.log.Info("waiting for the backfill, to have something to compare", "stream", streamOrders)
-		err := orders.exclusive(ctx, orders.filler, orders.fill)
-		p.mu.Lock()
-		p.waiting[i] = nil
-		p.mu.Unlock()
-		if err != nil {
-			return fmt.Errorf("the backfill of %s: %w", streamOrders, err)
-		}
-	}
-	return totals.notComparable()
-}
-
-// noTotals is why no stream of totals is on.
-func (s *source) noTotals() error {
-	st := s.stream(streamDaily)
-	if scopes := s.identity().scopes; st.configured() && !st.def.allowed(scopes) {
-		return fmt.Errorf("the service's totals cannot be asked for: %w %s (it has %s): ask the restaurant to grant it", ErrNoScope, strings.Join(st.def.scopes, " or "), cmp.Or(strings.Join(scopes, " "), "none"))
-	}
-	return &MisfitError{"none of its streams of totals is on: the configuration must want " + streamDaily}
 }
 
 // days is the range of the request.

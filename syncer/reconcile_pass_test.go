@@ -127,5 +127,5 @@ func TestAReportStaysAsItWasRead(t *testing.T) {
 
 // onePass is a pass of one source.
 func onePass() *reconcilePass {
-	return &reconcilePass{sources: []*source{{}}, asking: make([]asking, 1), report: ReconcileReport{Sources: make([]SourceReconcile, 1)}}
+	return &reconcilePass{sources: []*source{{}}, asking: make([]asking, 1), healing: make([]pace, 1), waiting: make([]*stream, 1), report: ReconcileReport{Sources: make([]SourceReconcile, 1)}}
 }

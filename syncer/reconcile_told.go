@@ -1,0 +1,111 @@
+package syncer
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+)
+
+// verdicts stores what is found of days, one lot after the other: while one becomes
+// durable the next day is healed.
+type verdicts struct {
+	stream  *stream
+	how     settling
+	all     []dayProof
+	handed  []dayProof
+	receipt *sinks.Receipt // of what was handed; nil: nothing of it was news
+}
+
+func (st *stream) verdictsFor(how settling) *verdicts { return &verdicts{stream: st, how: how} }
+
+// found hands verdicts to the sink.
+func (v *verdicts) found(ctx context.Context, found []dayProof) error {
+	if err := v.end(ctx); err != nil {
+		return err
+	}
+	v.all = append(v.all, found...)
+	v.handed = v.stream.unhealed(found)
+	var err error
+	v.receipt, err = v.stream.hand(ctx, v.handed)
+	return err
+}
+
+// end waits until what was handed is durable.
+func (v *verdicts) end(ctx context.Context) error {
+	handed := v.handed
+	v.handed = nil
+	if len(handed) == 0 {
+		return nil
+	}
+	if err := v.stream.handed(ctx, v.receipt, handed); err != nil {
+		return err
+	}
+	if v.how.stored != nil {
+		v.how.stored(slices.DeleteFunc(handed, dayProof.suspect))
+	}
+	return nil
+}
+
+// warn tells in the log which days differ, when that is found: a day once, unless it
+// differs otherwise than before.
+func (st *stream) warn(found []dayProof) {
+	byDay := map[api.Date][]dayProof{}
+	st.mu.Lock()
+	news := map[api.Date]bool{}
+	for _, p := range found {
+		if p.verdict != sinks.VerdictDrift {
+			continue
+		}
+		byDay[p.day] = append(byDay[p.day], p)
+		sum := gapSum(st.seen, p.differences)
+		news[p.day] = news[p.day] || st.proofs.told[p.key()] != sum
+		st.proofs.told[p.key()] = sum
+	}
+	st.mu.Unlock()
+	for _, day := range newestFirst(byDay) {
+		if !news[day] {
+			continue
+		}
+		var places []string
+		for _, p := range byDay[day] {
+			places = append(places, cmp.Or(p.location, "all"))
+		}
+		st.source.log.Warn("a day differs from what the service reports", "stream", st.def.name, "day", day, "locations", places, "differences", shown(byDay[day][0].differences))
+	}
+}
+
+// gapSum tells differences apart.
+func gapSum(seen *dedupe, all []sinks.Difference) uint64 {
+	return seen.hash([]byte(fmt.Sprint(all)))
+}
+
+// report tells in the log what came of days that differed.
+func (st *stream) report(found []dayProof) {
+	for _, p := range found {
+		log := st.source.log.With("stream", st.def.name, "day", p.day, "location", p.location)
+		switch p.verdict {
+		case sinks.VerdictDrift:
+			log.Error("a day differs still from what the service reports", "differences", shown(p.differences), "orders", toldIDs(p.ids), "reason", p.reason,
+				"next", "docs/operations.md, \"A day differs\"")
+		case sinks.VerdictHealed:
+			log.Info("a day that differed is healed", "differences", shown(p.differences), "orders", toldIDs(p.ids), "requests", p.requests)
+		}
+	}
+}
+
+// shown are differences in words, the first few of them.
+func shown(all []sinks.Difference) []string {
+	const most = 5
+	var texts []string
+	for i, d := range all {
+		if i == most {
+			return append(texts, "…")
+		}
+		texts = append(texts, d.Figure+": service "+d.Service+", mirror "+d.Mirror)
+	}
+	return texts
+}
