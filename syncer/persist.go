@@ -43,6 +43,9 @@ func (s *source) persist(ctx context.Context, limit time.Duration, st *stream, m
 		if time.Since(began)+pause > limit {
 			return fmt.Errorf("%w; it was tried again for %s and came no further", err, time.Since(began).Round(time.Second))
 		}
+		if st == nil && failures == 1 { // of a stream, its walk has told
+			s.log.Warn("the source is tried again", "for_at_most", limit, "err", err)
+		}
 		if !sleep(ctx, pause) {
 			return context.Cause(ctx)
 		}
