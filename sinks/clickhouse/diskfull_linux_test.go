@@ -59,7 +59,7 @@ func refuseWrites(t *testing.T) (over func()) {
 // and writes all of them, once, when it does.
 func TestFullDisk(t *testing.T) {
 	embeddedtest.OnSmallDisk(t, 256<<20, func(disk *embeddedtest.SmallDisk) {
-		engine, err := embedded.Open(t.Context(), embedded.Options{Path: filepath.Join(disk.Dir, "data")})
+		engine, err := embedded.Open(t.Context(), embedded.Options{Path: filepath.Join(disk.Dir, "data"), Databases: []string{"disk_*"}})
 		if err != nil {
 			t.Fatal(err)
 		}
