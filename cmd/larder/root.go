@@ -19,13 +19,15 @@ import (
 
 // terminal is what a command reads from and prints to.
 type terminal struct {
+	confined bool // the engine may keep this process to its data folder: it runs one command
+
 	in       io.Reader
 	out, err io.Writer
 }
 
 // walled is t with a wall against what would act on a terminal, whoever prints it.
 func (t terminal) walled() terminal {
-	return terminal{in: t.in, out: visible.NewWriter(t.out), err: visible.NewWriter(t.err)}
+	return terminal{confined: t.confined, in: t.in, out: visible.NewWriter(t.out), err: visible.NewWriter(t.err)}
 }
 
 // bare is what is behind the wall.
@@ -114,7 +116,9 @@ func (g *globals) loadLogging(withoutSources bool, w io.Writer, level string) (*
 	for _, warning := range cfg.Warnings {
 		log.Warn("configuration: " + warning)
 	}
-	return app.New(cfg, log, version), nil
+	a := app.New(cfg, log, version)
+	a.Confined = g.confined
+	return a, nil
 }
 
 func (g *globals) overrides() []string {

@@ -14,6 +14,10 @@ import (
 
 // App carries out the commands for one configuration.
 type App struct {
+	// Confined keeps the engine's threads to the data folder, where the kernel can: for
+	// a process that carries out one command (see embedded.Options).
+	Confined bool
+
 	cfg     *config.Config
 	log     *slog.Logger
 	version string

@@ -78,7 +78,7 @@ func (a *App) anyEngine(ctx context.Context, l *lifecycle) (*way, error) {
 
 func (a *App) openEngine(ctx context.Context, l *lifecycle) (*way, error) {
 	engine, err := embedded.Open(ctx, embedded.Options{
-		Path: a.cfg.Warehouse.DSN.Dir(), Logger: a.log,
+		Path: a.cfg.Warehouse.DSN.Dir(), Logger: a.log, Confined: a.Confined,
 		Databases: []string{a.cfg.Warehouse.Database, a.cfg.Warehouse.Database + "_raw"},
 	})
 	if err != nil {

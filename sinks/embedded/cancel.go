@@ -12,15 +12,23 @@ import (
 // begun when it was told first.
 const killAgain = 50 * time.Millisecond
 
+// markSetting carries the mark of a connection. It says nothing about a SELECT.
+const markSetting = "insert_deduplication_token"
+
 // cancellable returns a mark to append to a statement, so that it can be found
 // among those running, and stops that statement when ctx ends. Call release when
-// it has returned.
-func (e *Engine) cancellable(ctx context.Context) (mark string, release func()) {
+// it has returned. The engine shows a long statement cut short, and one with a
+// secret rewritten, without the mark: a reader's is found by its connection's.
+func (e *Engine) cancellable(ctx context.Context, c *conn) (mark string, release func()) {
 	mark = fmt.Sprintf("\n/*larder %d*/", e.serial.Add(1))
+	found := "endsWith(query, " + quoteString(mark) + ")"
+	if c.mark != "" {
+		found = "Settings['" + markSetting + "'] = " + quoteString(c.mark)
+	}
 	done, ended := make(chan struct{}), make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(ended)
-		e.stopQuery(mark, done)
+		e.stopQuery(found, done)
 	})
 	return mark, func() {
 		close(done)
@@ -41,7 +49,7 @@ func unmarked(err error, mark string) error {
 
 // stopQuery kills until done: the engine has no other way to end a statement
 // that is being computed. SYNC would hang (DESIGN §8, pitfalls).
-func (e *Engine) stopQuery(mark string, done <-chan struct{}) {
+func (e *Engine) stopQuery(found string, done <-chan struct{}) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -52,7 +60,7 @@ func (e *Engine) stopQuery(mark string, done <-chan struct{}) {
 			timer.Reset(killAgain)
 		}
 		e.anchorMu.Lock()
-		err := e.anchor.exec("KILL QUERY WHERE endsWith(query, " + quoteString(mark) + ") ASYNC")
+		err := e.anchor.exec("KILL QUERY WHERE " + found + " ASYNC")
 		e.anchorMu.Unlock()
 		if err != nil {
 			e.log.Warn("embedded engine: a query could not be stopped", "error", err)

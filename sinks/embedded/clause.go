@@ -1,9 +1,6 @@
 package embedded
 
-import (
-	"maps"
-	"strings"
-)
+import "strings"
 
 // takeSettings cuts SETTINGS name = value, … off the end of a statement and returns
 // the pairs, so that they are checked and given like those of the URL. Anything
@@ -88,20 +85,25 @@ func (s *statement) plainValue(i int) (value string, after int, ok bool) {
 }
 
 // readOnly makes a request one of the read-only way in, with the settings at the
-// statement's end over those of the URL, as ClickHouse has it. home is the database
-// of one who names none: nothing is to be found in the engine's default, where
+// statement's end over those of the URL, as ClickHouse has it. Who names no database
+// is in the first of the engine's: nothing is to be found in its default, where
 // names can be paths.
-func (q *request) readOnly(s *statement, home string) error {
+func (e *Engine) readOnly(q *request, s *statement) error {
 	given, err := s.takeSettings()
 	if err != nil {
 		return err
 	}
-	maps.Copy(q.settings, given)
-	if q.database == "default" && !strings.HasSuffix(home, "*") {
+	for name, value := range given {
+		if !e.names[name] {
+			return refuse(codeUnknownSetting, "UNKNOWN_SETTING", "Unknown setting '%s'", name)
+		}
+		q.settings[name] = value
+	}
+	if home := e.databases[0]; q.database == "default" && !strings.HasSuffix(home, "*") {
 		q.database = home
 	}
-	if strings.EqualFold(q.database, "system") {
-		return readonlyError("Cannot execute query in readonly mode: system is not taken as the database of a statement here: name its tables as system.tables")
+	if strings.EqualFold(q.database, "system") || strings.HasPrefix(q.database, "_") {
+		return readonlyError("Cannot execute query in readonly mode: %s is not taken as the database of a statement here: name tables as system.tables", q.database)
 	}
 	return q.restrict()
 }

@@ -16,6 +16,7 @@ type conn struct {
 	calls    chan func() // run on the connection's thread
 	returned chan struct{}
 	key      string // of the pool: its settings
+	mark     string // among its settings; "" for none
 	database string // in use on it now
 	spoiled  bool   // a statement changed what the next user would see
 }
@@ -25,18 +26,31 @@ var errConnect = errors.New("the engine refused the connection")
 func openConn(lib *native, args []string) (*conn, error) {
 	c := &conn{lib: lib, database: "default", calls: make(chan func()), returned: make(chan struct{})}
 	go c.serve()
-	c.do(func() { c.raw = lib.dial(args) })
+	var err error
+	c.do(func() {
+		if err = lib.threads.enter(); err == nil {
+			c.raw = lib.dial(args)
+		}
+	})
 	if c.raw == nil {
 		close(c.calls)
-		return nil, errConnect
+		return nil, errors.Join(errConnect, err)
 	}
 	return c, nil
 }
 
-// serve makes the calls of the connection, on one thread, until it is closed.
+// serve makes the calls of the connection, on one thread, until it is closed. The
+// thread ends with it, since it may be confined. The process's first thread is left
+// alone: it would not end, and what is confined could not look up its stack.
 func (c *conn) serve() {
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	if onFirstThread() {
+		served := make(chan struct{})
+		go func() { defer close(served); c.serve() }()
+		<-served // held until then, this thread is not chosen again
+		runtime.UnlockOSThread()
+		return
+	}
 	for call := range c.calls {
 		call()
 		c.returned <- struct{}{}

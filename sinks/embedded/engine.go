@@ -116,6 +116,9 @@ func start(ctx context.Context, lib *native, path string, lock *os.File, o Optio
 	if err != nil {
 		return nil, err
 	}
+	if err := e.confine(o); err != nil {
+		return nil, err
+	}
 	engine := []string{"clickhouse", "--path=" + path, "--config-file=" + config}
 	args := slices.Concat(engine, settingArgs(o.settings()))
 	if err := e.boot(args); err != nil {
@@ -123,6 +126,7 @@ func start(ctx context.Context, lib *native, path string, lock *os.File, o Optio
 	}
 	e.pool = newPool(lib, args, maxConns, 0)
 	e.readers = newPool(lib, slices.Concat(engine, settingArgs(o.readerSettings())), inbound.PerFiles(readerPlaces, 32), readerPatience)
+	e.readers.marks = true
 	e.stopped, e.stop = context.WithCancel(context.Background())
 	if err := errors.Join(e.learn(), e.knows(o.Settings), e.trustDisk()); err != nil {
 		return nil, errors.Join(err, e.end())
@@ -131,8 +135,23 @@ func start(ctx context.Context, lib *native, path string, lock *os.File, o Optio
 		return nil, errors.Join(err, e.end())
 	}
 	e.watching.Go(e.watchDisk)
-	e.log.Info("embedded engine open", "path", path, "version", e.version)
+	e.log.Info("embedded engine open", "path", path, "version", e.version, "confined", lib.threads != nil)
 	return e, nil
+}
+
+// confine keeps the engine's threads to the folder, where the options ask for it and
+// the kernel can.
+func (e *Engine) confine(o Options) error {
+	if !o.Confined {
+		return nil
+	}
+	threads, err := confine(e.path)
+	if errors.Is(err, errNoLandlock) {
+		e.log.Debug("embedded engine: not confined to its folder", "reason", err)
+		return nil
+	}
+	e.lib.threads = threads
+	return err
 }
 
 // boot opens the first connection, which starts the engine.

@@ -122,7 +122,7 @@ func (f *front) run(ctx context.Context, a *answer, q *request) error {
 	}
 	s := parseStatement(sql)
 	if f.rights == reading {
-		if err := q.readOnly(&s, e.databases[0]); err != nil {
+		if err := e.readOnly(q, &s); err != nil {
 			return err
 		}
 		if err := q.bound(); err != nil {
@@ -174,7 +174,7 @@ func (f *front) execute(ctx context.Context, a *answer, q *request, c *conn, s *
 	// The next one on this connection must not see a SET, USE or temporary table.
 	c.spoiled = c.spoiled || kind.class == classControl || s.has("TEMPORARY")
 	a.format = first(s.format, q.format)
-	mark, release := f.engine.cancellable(ctx)
+	mark, release := f.engine.cancellable(ctx, c)
 	defer release()
 	if kind.class == classReading && s.selects() && streams(a.format) && !q.whole {
 		return unmarked(a.stream(ctx, c, s, s.sql+mark), mark)

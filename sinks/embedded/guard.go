@@ -84,6 +84,8 @@ func (e *Engine) mayMean(c *conn, sql string) error {
 		switch {
 		case n.kind == "Set" && n.parent != "Explain":
 			return readonlyError("Cannot execute query in readonly mode: SETTINGS are taken at the end of the statement, as name = value, not within it")
+		case n.parent == "Explain" && n.kind != "Set" && n.kind != "Identifier" && !strings.HasPrefix(n.kind, "Select"): // Identifier: the format
+			return readonlyError("Cannot execute query in readonly mode: EXPLAIN is taken of SELECT alone here")
 		case n.kind == "Function" && (deniedFunctions[name] || n.parent == "TableExpression" && !harmlessTableFunctions[name]):
 			return readonlyError("Cannot execute query in readonly mode: function %s is not taken here", n.name)
 		}

@@ -40,6 +40,8 @@ type lexer struct {
 	sql string
 	pos int
 	odd bool // something was seen that the two may read differently
+
+	unclosed int // heredocs that were looked for in vain
 }
 
 func (l *lexer) next() token {
@@ -128,12 +130,15 @@ func (l *lexer) skipHeredoc() bool {
 	for to < len(l.sql) && isWordByte(l.sql[to]) {
 		to++
 	}
-	if to >= len(l.sql) || l.sql[to] != '$' {
+	// Each look for an end may read all that follows: after some in vain it is not
+	// worth another.
+	if to >= len(l.sql) || l.sql[to] != '$' || l.unclosed > 32 {
 		return false
 	}
 	tag := l.sql[l.pos : to+1]
 	close := strings.Index(l.sql[to+1:], tag)
 	if close < 0 {
+		l.unclosed++
 		return false
 	}
 	l.pos = to + 1 + close + len(tag)

@@ -14,6 +14,8 @@ type handle = uintptr
 // native is the part of the engine's C interface that Larder uses. Pointers to
 // text go with a length: the engine copies what it keeps.
 type native struct {
+	threads *confinement // of all that call the engine; nil for none
+
 	version func() string
 
 	connect   func(argc int32, argv unsafe.Pointer) *handle

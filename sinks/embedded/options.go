@@ -21,6 +21,11 @@ type Options struct {
 	// that begin so. None means the database default alone.
 	Databases []string
 
+	// Confined keeps the engine's threads to the data folder, by the kernel, where it
+	// can (Landlock): they open no other file and no connection. It holds for the life
+	// of the process, which can open no other folder then.
+	Confined bool
+
 	// Settings are ClickHouse's query settings, over the defaults of DESIGN §8.
 	Settings map[string]string
 
@@ -33,6 +38,10 @@ const defaultMemory = 2 << 30
 
 // spareDisk is what inserts and merges leave free on the disk.
 const spareDisk = 128 << 20
+
+// temporaryDisk is what statements may write aside, all together, when they sort or
+// group more than fits into memory; of it a reader's statement may have an eighth.
+const temporaryDisk = 4 << 30
 
 // defaultSettings are what DESIGN §8 measured as worth setting. The session's
 // time zone is fixed so that a DateTime reads the same on every machine.
@@ -89,6 +98,7 @@ const serverConfig = `<clickhouse>
             </default>
         </disks>
     </storage_configuration>
+    <max_temporary_data_on_disk_size>{temporary}</max_temporary_data_on_disk_size>
     <max_server_memory_usage>{memory}</max_server_memory_usage>
     <mark_cache_size>{cache}</mark_cache_size>
     <primary_index_cache_size>{cache}</primary_index_cache_size>
@@ -110,6 +120,7 @@ func (o Options) writeConfig(folder string) (string, error) {
 		"{users}", escaped.String(),
 		"{memory}", strconv.FormatInt(o.memory(), 10),
 		"{spare}", strconv.Itoa(spareDisk),
+		"{temporary}", strconv.Itoa(temporaryDisk),
 		"{cache}", strconv.FormatInt(o.memory()/16, 10),
 	).Replace(serverConfig)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -36,17 +36,24 @@ func bindParams(sql string, params map[string]string, most int) (string, error) 
 	return out.String(), nil
 }
 
+// longestType is how many tokens the type of a parameter may have.
+const longestType = 100
+
 // placeholder reads x:Type} behind an opening brace. A map literal looks like
-// {'a':1}, so its first token is no word.
+// {'a':1}, so its first token is no word. It looks no further than a type may be
+// long: whoever sends thousands of open braces would have the rest read for each.
 func placeholder(sql string, l lexer) (name, typ string, after int, ok bool) {
 	first := l.next()
 	if first.kind != word || !l.next().symbol(":") {
 		return "", "", 0, false
 	}
 	from := l.pos
-	for t := l.next(); t.kind != end; t = l.next() {
-		if t.symbol("}") {
+	for range longestType {
+		switch t := l.next(); {
+		case t.symbol("}"):
 			return first.text, strings.TrimSpace(sql[from:t.from]), t.to, true
+		case t.kind == end, t.symbol("{"):
+			return "", "", 0, false
 		}
 	}
 	return "", "", 0, false

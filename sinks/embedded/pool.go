@@ -2,7 +2,9 @@ package embedded
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -28,6 +30,7 @@ type pool struct {
 	args     []string // of every connection
 	slots    chan struct{}
 	patience time.Duration // how long to wait for a place; 0 is for ever
+	marks    bool          // each connection has a mark among its settings, see cancellable
 
 	mu     sync.Mutex
 	idle   []*conn // the last used is last
@@ -106,14 +109,19 @@ func (p *pool) take(settings map[string]string, database string) (*conn, error) 
 	}
 	p.mu.Unlock()
 
-	c, err := openConn(p.lib, append(slices.Clone(p.args), settingArgs(settings)...))
+	args, mark := slices.Clone(p.args), ""
+	if p.marks {
+		mark = "larder-" + rand.Text()
+		args = append(args, "--"+markSetting+"="+mark)
+	}
+	c, err := openConn(p.lib, append(args, settingArgs(settings)...))
 	if errors.Is(err, errConnect) && len(settings) > 0 {
 		return nil, refuse(codeBadArguments, "BAD_ARGUMENTS", "One of the settings has a value that the engine does not take: %s", strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
 	}
 	if err != nil {
 		return nil, err
 	}
-	c.key = key
+	c.key, c.mark = key, mark
 	return c, nil
 }
 
@@ -148,5 +156,5 @@ func settingsKey(settings map[string]string) string {
 	if len(settings) == 0 {
 		return ""
 	}
-	return strings.Join(settingArgs(settings), "\x00")
+	return fmt.Sprintf("%q", settingArgs(settings))
 }

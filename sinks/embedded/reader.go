@@ -38,6 +38,7 @@ func (o Options) readerSettings() map[string]string {
 	all := maps.Clone(o.settings())
 	all["max_memory_usage"] = strconv.FormatInt(o.memory()/4, 10)
 	all["max_execution_time"] = strconv.Itoa(int(readerTime.Seconds()))
+	all["max_temporary_data_on_disk_size_for_query"] = strconv.Itoa(temporaryDisk / 8)
 	all["max_parser_backtracks"] = strconv.Itoa(maxBacktracks)
 	all["max_query_size"] = strconv.Itoa(readingBounds.statement + 1<<10) // with the front's mark
 	return all

@@ -1,6 +1,9 @@
 package embedded
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // rights are what a way in may do.
 type rights int
@@ -25,21 +28,28 @@ var readingKeywords = map[string]bool{
 var deniedFunctions = map[string]bool{
 	"file": true, "catboostevaluate": true, "python": true, "showcertificate": true,
 	"hascolumnintable": true, "reversednsquery": true,
+	// These read a text as declarations of columns, which may have expressions.
+	"structuretocapnprotoschema": true, "structuretoprotobufschema": true,
+	// A single call of these goes on for minutes, whoever cancels it.
+	"arraylevenshteindistance": true, "arraylevenshteindistanceweighted": true, "arraysimilarity": true,
+	"sleep": true, "sleepeachrow": true,
 	"aiclassify": true, "aiembed": true, "aiextract": true, "aigenerate": true, "aitranslate": true,
 }
 
 // harmlessTableFunctions touch nothing but the warehouse; all others that the
-// engine knows are refused. merge is not among them, since it names tables in
-// strings, and format, since it reads whatever the settings of a format name.
+// engine knows are refused. Not among them: merge, which names tables in strings;
+// format, which reads whatever the settings of a format name; values,
+// generateRandom and null, which read a string, however it is put together, as
+// declarations of columns: 'a String ALIAS file(…)'.
 var harmlessTableFunctions = map[string]bool{
 	"numbers": true, "numbers_mt": true, "zeros": true, "zeros_mt": true, "primes": true,
-	"generaterandom": true, "generateseries": true, "generate_series": true, "values": true,
-	"sqlstandardvalues": true, "view": true, "null": true, "dictionary": true,
+	"generateseries": true, "generate_series": true, "view": true,
 }
 
 // namesakes are refused table functions that share their name with a harmless
-// function: format('{} of {}', a, b). The syntax tree tells the two apart.
-var namesakes = map[string]bool{"format": true}
+// function, format('{} of {}', a, b), or a keyword. The syntax tree tells the two
+// apart.
+var namesakes = map[string]bool{"format": true, "values": true}
 
 // harmlessSystemTables tell what there is and what goes on. Of the engine's other
 // tables some start a program (models), signal every thread of the process
@@ -54,7 +64,7 @@ var harmlessSystemTables = map[string]bool{
 	"completions": true, "dictionaries": true, "dictionary_layouts": true, "tokenizers": true,
 	"settings": true, "settings_changes": true, "merge_tree_settings": true, "settings_profiles": true, "settings_profile_elements": true,
 	"build_options": true, "contributors": true, "licenses": true, "macros": true, "clusters": true, "disks": true, "storage_policies": true,
-	"processes": true, "merges": true, "mutations": true, "metrics": true, "events": true, "errors": true, "warnings": true,
+	"processes": true, "merges": true, "mutations": true, "metrics": true, "events": true, "warnings": true,
 	"users": true, "roles": true, "grants": true, "role_grants": true, "row_policies": true, "privileges": true,
 	"current_roles": true, "enabled_roles": true, "quotas": true, "quota_limits": true, "quota_usage": true, "quotas_usage": true,
 	"user_processes": true, "user_defined_functions": true, "query_cache": true, "view_refreshes": true, "dashboards": true,
@@ -63,6 +73,9 @@ var harmlessSystemTables = map[string]bool{
 // readingSetting says whether a setting may be changed from outside: such a one
 // shapes an answer or makes its limits stricter, and names no file.
 func readingSetting(name string) bool {
+	if name == "join_algorithm" || strings.HasPrefix(name, "join_on_disk") {
+		return false // some of the algorithms write to the disk, with no limit
+	}
 	for _, prefix := range []string{"output_format_", "max_result_", "max_rows_to_", "max_bytes_to_", "join_", "date_time_", "use_query_"} {
 		if strings.HasPrefix(name, prefix) && !strings.Contains(name, "schema") {
 			return true
@@ -88,6 +101,9 @@ func (q *request) restrict() error {
 	for name := range q.settings {
 		if !readingSetting(name) {
 			return readonlyError("Cannot modify '%s' setting in readonly mode", name)
+		}
+		if strings.ContainsFunc(q.settings[name], unicode.IsControl) {
+			return refuse(codeBadArguments, "BAD_ARGUMENTS", "The value of setting '%s' cannot be read", name)
 		}
 	}
 	q.settings["readonly"] = "1"

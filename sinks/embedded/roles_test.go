@@ -102,6 +102,7 @@ func playRole(role string, args []string) int {
 		"twice":    roleTwice,
 		"busy":     roleBusy,
 		"setting":  roleSetting,
+		"confined": roleConfined,
 	}[role](context.Background(), args)
 	if err != nil {
 		fmt.Println("error:", err)
@@ -405,6 +406,52 @@ func roleBusy(ctx context.Context, args []string) error {
 	}
 	fmt.Println("first:", <-ended != nil, "second:", <-ended != nil)
 	return nil
+}
+
+// roleConfined does what an engine has to do, confined to its folder, and then with
+// full rights what no right of the engine stands before: read a file beside the
+// folder and the process's environment, and write files in three ways.
+func roleConfined(ctx context.Context, args []string) error {
+	engine, err := embedded.Open(ctx, embedded.Options{Path: args[0], Confined: true})
+	if err != nil {
+		return err
+	}
+	conn, err := clickhouse.Open(&clickhouse.Options{Protocol: clickhouse.HTTP, Addr: []string{"embedded"}, DialContext: engine.Dial})
+	if err != nil {
+		return err
+	}
+	for _, sql := range []string{
+		"CREATE TABLE w (n UInt64, s String) ENGINE = ReplacingMergeTree ORDER BY n",
+		"INSERT INTO w SELECT number, toString(number) FROM numbers(200000)", "INSERT INTO w SELECT number, toString(number) FROM numbers(200000)",
+		"OPTIMIZE TABLE w FINAL", "ALTER TABLE w ADD COLUMN z UInt8", "ALTER TABLE w DELETE WHERE n = 1 SETTINGS mutations_sync = 1",
+		"SELECT s, count() FROM w GROUP BY s ORDER BY s SETTINGS max_bytes_before_external_sort = 100000, max_bytes_before_external_group_by = 100000 FORMAT Null",
+		"SELECT toDateTime(0, 'Europe/Bucharest')", "SELECT count() FROM system.tables", "DETACH TABLE w SYNC", "ATTACH TABLE w",
+	} {
+		if err := conn.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("%s: %w", sql, err)
+		}
+	}
+	var count uint64
+	if err := conn.QueryRow(ctx, "SELECT count() FROM w FINAL").Scan(&count); err != nil {
+		return err
+	}
+	secret, written := args[1], args[2]
+	for _, sql := range []string{
+		"SELECT file('" + secret + "')", "SELECT file('/proc/self/environ')", "SELECT file('/etc/passwd')", "SELECT 1 INTO OUTFILE '" + written + "'",
+		"SELECT a FROM generateRandom('x UInt8, a String ALIAS file(\\'" + secret + "\\')') LIMIT 1",
+		"SELECT * FROM format(TSV, 'a UInt8', 'x\n1\n') SETTINGS input_format_allow_errors_num = 10, input_format_record_errors_file_path = '" + written + "'",
+		"SELECT * FROM format(AvroConfluent, 'a String', '\x00\x00\x00\x00\x01a') SETTINGS format_avro_schema_registry_url = 'http://" + args[3] + "/'",
+	} {
+		err := conn.Exec(ctx, sql)
+		if err == nil {
+			return fmt.Errorf("%s went well", sql)
+		}
+		if !strings.Contains(err.Error(), "Permission denied") {
+			return fmt.Errorf("%s: %w", sql, err)
+		}
+	}
+	fmt.Println(count)
+	return engine.Close()
 }
 
 // roleSetting opens with a setting.

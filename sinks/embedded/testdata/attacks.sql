@@ -167,6 +167,23 @@ DESCRIBE TABLE file('{csv}')
 DESCRIBE file('{csv}')
 EXISTS TABLE file('{csv}')
 SHOW CREATE TABLE file('{csv}')
+# Texts that are read as declarations of columns, with expressions
+SELECT a FROM generateRandom('x UInt8, a String ALIAS file(\'{csv}\')') LIMIT 1
+SELECT a FROM generateRandom('x UInt8, a String DEFAULT file(\'{csv}\')') LIMIT 1
+SELECT a FROM generateRandom(concat('x UInt8, a String AL', 'IAS fi', 'le(\'{csv}\')')) LIMIT 1
+SELECT a FROM generateRandom(unhex(hex('x UInt8, a String ALIAS file(\'{csv}\')'))) LIMIT 1
+SELECT a FROM generateRandom({p:String}) LIMIT 1
+SELECT a FROM values('x UInt8, a String ALIAS file(\'{csv}\')', (1))
+SELECT a FROM VALUES('x UInt8, a String ALIAS file(\'{csv}\')', (1))
+SELECT a FROM view(SELECT a FROM values('x UInt8, a String ALIAS file(\'{csv}\')', (1)))
+SELECT * FROM larder.v JOIN values('x UInt8, a String ALIAS file(\'{csv}\')', (1)) AS b ON 1
+SELECT 1 IN values('x UInt8, a String ALIAS file(\'{csv}\')', (1))
+SELECT a FROM null('x UInt8, a String ALIAS file(\'{csv}\')')
+DESCRIBE null('x UInt8, a DEFAULT file(\'{csv}\')')
+DESCRIBE TABLE values('x UInt8, a DEFAULT file(\'{csv}\')', (1))
+SELECT structureToCapnProtoSchema('a String DEFAULT file(\'{csv}\')')
+SELECT structureToProtobufSchema('a String DEFAULT file(\'{csv}\')')
+SELECT * FROM dictionary('x')
 # The function file('…'), which no grant stands before
 SELECT file('{csv}')
 SELECT FILE('{csv}')
@@ -254,6 +271,23 @@ SELECT * FROM system.named_collections
 SELECT * FROM system.server_settings
 SELECT * FROM system.schema_inference_cache
 SELECT * FROM system.filesystem_cache
+SELECT * FROM system.errors
+# Statements that cannot be stopped, or that hold a place for nothing
+SELECT arrayLevenshteinDistance(range(200000), range(1, 200001))
+SELECT arrayLevenshteinDistanceWeighted([1], [2], [1.], [1.])
+SELECT arraySimilarity([1], [2], [1.], [1.])
+SELECT sleepEachRow(2) FROM numbers(1000)
+SELECT sleep(3)
+# A setting's value with what the engine takes for its end
+SELECT 1 SETTINGS max_execution_time = '30\0--session_timezone=Asia/Tokyo'
+SELECT 1 SETTINGS log_comment = 'a\nb'
+SELECT 1 SETTINGS max_rows_to_foo = 3
+SELECT 1 SETTINGS output_format_pretty = 3
+# EXPLAIN of what is no SELECT
+EXPLAIN PIPELINE INSERT INTO larder_raw.r SELECT 2, 'y'
+EXPLAIN AST INSERT INTO larder_raw.r SELECT 2, 'y'
+SELECT * FROM (EXPLAIN PIPELINE INSERT INTO larder_raw.r SELECT 2, 'y')
+EXPLAIN AST DROP TABLE larder_raw.r
 # Files to write
 SELECT 1 INTO OUTFILE '{new}'
 SELECT 1 INTO/**/OUTFILE '{new}' FORMAT CSV

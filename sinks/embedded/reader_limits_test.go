@@ -1,0 +1,92 @@
+package embedded_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The engine shows a statement with a secret rewritten, and a long one cut short: a
+// client that leaves ends those too.
+func TestAReadersStatementStopsHoweverTheEngineShowsIt(t *testing.T) {
+	in, out := inside(t), outside(t, "", "")
+	for name, sql := range map[string]string{
+		"with a secret": "SELECT count() FROM system.numbers WHERE NOT ignore('secretive', encrypt('aes-256-ofb', toString(number), '01234567890123456789012345678901'))",
+		"long":          "SELECT count() FROM system.numbers WHERE NOT ignore('lengthy', '" + strings.Repeat("a", 120_000) + "')",
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(context.Background())
+			ended := make(chan error, 1)
+			go func() {
+				request, err := http.NewRequestWithContext(ctx, http.MethodPost, out.base, strings.NewReader(sql))
+				if err != nil {
+					ended <- err
+					return
+				}
+				response, err := out.client.Do(request)
+				if err == nil {
+					_, err = io.Copy(io.Discard, response.Body)
+					response.Body.Close()
+				}
+				ended <- err
+			}()
+			word := map[string]string{"with a secret": "secretive", "long": "lengthy"}[name]
+			awaitRunning(t, in, word, "1")
+			cancel()
+			if err := <-ended; err == nil {
+				t.Error("the request ended well")
+			}
+			awaitRunning(t, in, word, "0")
+		})
+	}
+}
+
+// What a reader's statements put aside on the disk is bounded, in every way that
+// the engine has for it.
+func TestReadersDoNotFillTheDisk(t *testing.T) {
+	out := outside(t, "", "")
+	for name, c := range map[string]struct{ sql, setting, value string }{
+		"group":         {"SELECT count() FROM (SELECT number, any(randomString(1000)) AS s FROM numbers(3000000) GROUP BY number) WHERE NOT ignore(s) SETTINGS max_threads = 2, max_block_size = 8192", "extremes", "0"},
+		"order":         {"SELECT count() FROM (SELECT randomString(1000) AS s FROM numbers(3000000) ORDER BY s LIMIT 2900000) WHERE NOT ignore(s) SETTINGS max_threads = 2, max_block_size = 8192", "extremes", "0"},
+		"partial merge": {"SELECT count() FROM numbers(10) AS a JOIN (SELECT number, randomString(1000) AS s FROM numbers(3000000)) AS b ON a.number = b.number WHERE NOT ignore(s)", "join_algorithm", "partial_merge"},
+		"grace hash":    {"SELECT count() FROM numbers(10) AS a JOIN (SELECT number, randomString(1000) AS s FROM numbers(3000000)) AS b ON a.number = b.number WHERE NOT ignore(s)", "join_algorithm", "grace_hash"},
+	} {
+		r := out.ask("POST", c.sql, c.setting, c.value)
+		if r.status == 200 || !strings.Contains(r.body, "TOO_MANY_ROWS_OR_BYTES") && !strings.Contains(r.body, "MEMORY_LIMIT_EXCEEDED") && !strings.Contains(r.body, "(READONLY)") {
+			t.Errorf("%s: %d %.300s", name, r.status, r.body)
+		}
+	}
+}
+
+// Nobody's settings come to another by way of a connection that both use.
+func TestSettingsStayWithTheirRequest(t *testing.T) {
+	out := outside(t, "", "")
+	for range 20 {
+		out.ask("POST", "SELECT 1 SETTINGS max_execution_time = '30\x00--session_timezone=Asia/Tokyo'")
+		out.ask("POST", "SELECT 1", "log_comment", "x --session_timezone=Asia/Tokyo")
+		if r := out.ask("POST", "SELECT toString(toDateTime(0))", "max_execution_time", "30", "session_timezone", "Asia/Tokyo"); r.body != "1970-01-01 09:00:00\n" {
+			t.Fatalf("said %q", r.body)
+		}
+		if r := out.ask("POST", "SELECT toString(toDateTime(0))", "max_execution_time", "30"); r.body != "1970-01-01 00:00:00\n" {
+			t.Fatalf("said %q", r.body)
+		}
+	}
+}
+
+// Reading a statement takes time by its length, whatever stands in it: ten seconds
+// are thousands of times what these need.
+func TestReadingAStatementIsLinear(t *testing.T) {
+	out := outside(t, "", "")
+	begun := time.Now()
+	for _, piece := range []string{"{a:", "{a:b(", "$1", "$a$ ", "(", "[", "`a`", "/*", "--\n", "'a'", "{", "SETTINGS a=1,"} {
+		sql := "SELECT " + strings.Repeat(piece, 200_000/len(piece))
+		out.do("POST", strings.NewReader(sql), nil)
+		out.do("GET", nil, nil, "query", sql[:20_000])
+	}
+	if took := time.Since(begun); took > 2*time.Minute {
+		t.Errorf("took %s", took)
+	}
+}
