@@ -48,7 +48,7 @@ func TestReload(t *testing.T) {
 
 	h.exchange(two + "shedule: {incremental: '@every 1m'}\n")
 	await(t, page+"/metrics", http.StatusOK, "\nlarder_config_last_reload_successful 0\n")
-	await(t, page+"/", http.StatusOK, "shedule.incremental: unknown key; did you mean")
+	await(t, page+"/", http.StatusOK, "shedule: unknown key; did you mean")
 	await(t, page+"/readyz", http.StatusOK, "ready")
 	await(t, page+"/metrics", http.StatusOK, `larder_source_up{source="second"} 1`)
 	h.want(1, "is refused, the one before stays in use: larder.yaml: line ", "status", "--config", "good.yaml")
