@@ -49,6 +49,7 @@ type Warehouse struct {
 	HTTPListen    string // embedded only; empty: off
 	FlushInterval time.Duration
 	FlushRows     int
+	Memory        int64 // of the embedded engine, in bytes; 0: a share of what there is
 }
 
 // Schedule holds cron expressions, or @every.

@@ -89,6 +89,19 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+func TestMemory(t *testing.T) {
+	for text, want := range map[string]int64{
+		`""`: 0, "": 0, "512MiB": 512 << 20, "2GiB": 2 << 30, "2 GB": 2_000_000_000, "1.5gib": 3 << 29, "536870912": 512 << 20,
+	} {
+		if c := load(t, minimal+"warehouse: {memory: "+text+"}\n"); c.Warehouse.Memory != want {
+			t.Errorf("memory: %s is %d, want %d", text, c.Warehouse.Memory, want)
+		}
+	}
+	if c := load(t, minimal); c.Warehouse.Memory != 0 {
+		t.Errorf("memory = %d by default", c.Warehouse.Memory)
+	}
+}
+
 func TestDatabaseOfTheDSN(t *testing.T) {
 	const dsn = "warehouse: {dsn: 'https://h:8443/mirror'"
 	if c := load(t, minimal+dsn+"}\n"); c.Warehouse.Database != "mirror" {
@@ -131,6 +144,11 @@ func TestProblems(t *testing.T) {
 		{"number", source("warehouse: {flush_rows: many}\n"), `warehouse.flush_rows: got "many"; allowed: a whole number`},
 		{"schedule", source("schedule: {incremental: every minute}\n"), `schedule.incremental: got "every minute"; allowed: cron's five fields`},
 		{"schedule too short", source("schedule: {incremental: '@every 10ms'}\n"), `allowed: @every and a duration of 1s or more`},
+		{"memory without a unit", source("warehouse: {memory: 2}\n"), `line 5: warehouse.memory: got 2 B; allowed: 128 MiB and more, written with its unit`},
+		{"memory as words", source("warehouse: {memory: a lot}\n"), `warehouse.memory: got "a lot"; allowed: a size with its unit, as in 512MiB or 2GiB`},
+		{"negative memory", source("warehouse: {memory: -1GiB}\n"), `warehouse.memory: got "-1GiB"; allowed: a size with its unit`},
+		{"endless memory", source("warehouse: {memory: 9999999999EiB}\n"), `warehouse.memory: got "9999999999EiB"; allowed: a size with its unit`},
+		{"memory of a remote warehouse", source("warehouse: {dsn: 'https://h:8443/db', memory: 1GiB}\n"), `warehouse.memory: a remote warehouse has limits of its own; leave it empty`},
 		{"level", source("log: {level: verbose}\n"), `log.level: got "verbose"; allowed: debug, info, warn, error`},
 		{"listen", source("web: {listen: 9464}\n"), `web.listen: got 9464; allowed: text`},
 		{"listen form", source("web: {listen: '9464'}\n"), `web.listen: got "9464"; allowed: HOST:PORT`},

@@ -135,6 +135,9 @@ func (c *Config) checkWhole(p *problems, req Request) {
 			p.add("warehouse.http_listen", fmt.Sprintf("%q can be reached by others and has no password; set warehouse.password_file, or listen on 127.0.0.1", w.HTTPListen))
 		}
 	}
+	if !w.DSN.Embedded() && w.Memory != 0 {
+		p.add("warehouse.memory", "a remote warehouse has limits of its own; leave it empty")
+	}
 	if (c.Web.User == "") != (c.Web.PasswordFile == "") {
 		p.add("web.user", "web.user and web.password_file belong together; set both, or none")
 	}

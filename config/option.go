@@ -42,6 +42,13 @@ func duration[T any](key, def, doc string, field func(*T) *time.Duration, checks
 	return plainOption(key, "duration", def, doc, asDuration, field, checks)
 }
 
+// size is a number of bytes, written with its unit; empty is 0.
+func size[T any](key, def, doc string, field func(*T) *int64, checks ...check[int64]) option[T] {
+	o := plainOption(key, "size", def, doc, asSize, field, checks)
+	o.show = func(t *T) string { return shownSize(*field(t)) }
+	return o
+}
+
 func schedule[T any](key, def, doc string, field func(*T) *string) option[T] {
 	return plainOption(key, "schedule", def, doc, asText, field, []check[string]{validSchedule}).reloaded()
 }

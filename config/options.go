@@ -26,6 +26,9 @@ var options = []option[Config]{
 	number("warehouse.flush_rows", "50000",
 		"A flush happens earlier when this many rows wait.",
 		func(c *Config) *int { return &c.Warehouse.FlushRows }, between(1, 1_000_000)),
+	size("warehouse.memory", "",
+		"Embedded engine only: the most memory that it may use, as in `512MiB` or `2GiB`; at least 128MiB. Default: half of the memory limit of the container (the smallest cgroup limit that holds for the process), without one a quarter of the machine's memory. `larder check` and the log at the start tell the figure and where it comes from.",
+		func(c *Config) *int64 { return &c.Warehouse.Memory }, enough(MinMemory)),
 
 	schedule("schedule.incremental", "@every 30s", "Walks of the lists that have a cursor.",
 		func(c *Config) *string { return &c.Schedule.Incremental }),

@@ -187,6 +187,9 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 	before := make([]Counts, len(s.streams)) // connecting asks for the key's row
 	for i, st := range s.streams {
 		before[i] = st.counted()
+		if sel.Full && st.chosen(sel.Streams) {
+			st.doubt()
+		}
 	}
 	connect := func(ctx context.Context) error { return s.protected(ctx, "probe", s.connect) }
 	if err := s.persist(ctx, sel.RetryFor, nil, stands, connect); err != nil {

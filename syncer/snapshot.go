@@ -15,7 +15,8 @@ import (
 
 // snapshotMemory is what a stream without a cursor knows of its last list.
 type snapshotMemory struct {
-	stored sinks.Checkpoint // Position is a listing
+	stored  sinks.Checkpoint // Position is a listing
+	doubted bool             // the next list is stored whatever stored says
 }
 
 // listing is what is stored of a list that is replaced as a whole: whether it has
@@ -49,6 +50,14 @@ func (st *stream) replace(ctx context.Context) error {
 	})
 }
 
+// doubt has the next list stored although it is the one that was stored last: a full
+// resync is asked for when it is not known what is left of that.
+func (st *stream) doubt() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.snapshot.doubted = true
+}
+
 // replaceWith stores the changed rows of a whole list and buries those that
 // vanished from it. An unchanged list writes nothing.
 func (st *stream) replaceWith(ctx context.Context, p page) error {
@@ -56,19 +65,19 @@ func (st *stream) replaceWith(ctx context.Context, p page) error {
 	p.rows = st.mine(p.rows)
 	st.source.syncer.metrics.pages.WithLabelValues(st.source.cfg.Name, st.def.name, sinks.WalkSnapshot).Inc()
 	st.mu.Lock()
-	cp := st.snapshot.stored
+	cp, doubted := st.snapshot.stored, st.snapshot.doubted
 	st.mu.Unlock()
 	before, err := readListing(cp.Position)
 	if err != nil {
 		st.source.log.Warn("the stored list is not readable, the list is stored anew", "stream", st.def.name, "err", err)
 	}
 	digest := digestOf(p.rows)
-	if digest == before.Digest {
+	if digest == before.Digest && !doubted {
 		st.count(func(c *Counts) { c.Requests++; c.Pages++; c.Unchanged += uint64(len(p.rows)) })
 		return nil
 	}
 	in := st.intake(st.nextWalk(), len(p.rows))
-	in.all = true
+	in.all, in.rewrite = true, doubted
 	in.counts.Requests, in.counts.Pages = 1, 1
 	ids := st.readWhole(in, p)
 	st.bury(in, before.IDs, ids, p.at)
@@ -141,7 +150,7 @@ func (st *stream) storeWhole(ctx context.Context, in *intake) error {
 	}
 	in.written()
 	st.mu.Lock()
-	st.snapshot.stored = *in.commit.Checkpoint
+	st.snapshot.stored, st.snapshot.doubted = *in.commit.Checkpoint, false
 	st.seen.prune(forever, in.walk)
 	st.mu.Unlock()
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/memory"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -22,13 +23,17 @@ type App struct {
 	log     *slog.Logger
 	version string
 
-	api         api.Options   // template of the clients, which share its memory
+	api         api.Options // template of the clients, which share its memory
+	findMemory  func() memory.Limit
 	settleAfter time.Duration // as in [syncer.Options]; shorter in tests
 }
 
 // New returns an App; nothing is opened yet.
 func New(cfg *config.Config, log *slog.Logger, version string) *App {
-	return &App{cfg: cfg, log: log, version: version, api: api.Options{UserAgent: "larder/" + version, Memory: api.NewMemory(api.DefaultMemory)}}
+	return &App{
+		cfg: cfg, log: log, version: version, findMemory: memory.Find,
+		api: api.Options{UserAgent: "larder/" + version, Memory: api.NewMemory(api.DefaultMemory)},
+	}
 }
 
 // schedule is the configuration's schedule in the syncer's terms.

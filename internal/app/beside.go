@@ -33,7 +33,7 @@ func (a *App) run(ctx context.Context, e errand) (err error) {
 		return err
 	}
 	if e.existing {
-		if err := a.existing(); err != nil {
+		if err := a.existing(ctx); err != nil {
 			return err
 		}
 	}

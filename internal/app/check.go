@@ -190,6 +190,12 @@ func (a *App) checkWarehouse(ctx context.Context, tell func(Finding)) {
 			return
 		}
 		tell(good("engine: %s", library))
+		plan, err := a.memory()
+		if err != nil {
+			tell(bad(ExitUsage, "", "%v", err))
+			return
+		}
+		tell(good("memory: the engine may use %s", plan))
 		if _, err := os.Stat(dsn.Dir()); errors.Is(err, os.ErrNotExist) {
 			tell(a.checkParent())
 			return

@@ -115,7 +115,11 @@ func (d *daemon) bindPage(ctx context.Context) error {
 }
 
 func (d *daemon) about() web.About {
-	return web.About{Version: d.app.version, Warehouse: d.app.cfg.Warehouse.DSN.String(), QueryURL: d.queryURL}
+	about := web.About{Version: d.app.version, Warehouse: d.app.cfg.Warehouse.DSN.String(), QueryURL: d.queryURL}
+	if d.way != nil && d.way.engine != nil && d.way.engine.Health() != nil {
+		about.Lost = about.Warehouse
+	}
+	return about
 }
 
 // run serves until ctx ends or something fails that cannot be mended by waiting.
@@ -159,6 +163,9 @@ func (d *daemon) sync(ctx context.Context) error {
 		return err
 	}
 	d.setProblem("")
+	if err := d.app.settleDamage(ctx, d.way, sink); err != nil {
+		return &WarehouseError{err}
+	}
 	y, err := d.makeSyncer(sink)
 	if err != nil {
 		return err
@@ -229,13 +236,17 @@ const watchEvery = 5 * time.Second
 
 // watch keeps the page and /readyz honest about the warehouse.
 func (d *daemon) watch(ctx context.Context, sink *clickhouse.Sink) {
+	dropped := map[time.Time]bool{}
 	for pause(ctx, watchEvery) {
-		problem := d.app.warehouseProblem(ctx, sink)
+		if err := d.app.dropCheckpoints(ctx, d.way, sink, dropped); err != nil && ctx.Err() == nil {
+			d.app.log.Error("drop the checkpoints that are left; tried again", "error", err)
+		}
+		problem := d.app.warehouseProblem(ctx, d.way, sink)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case problem != nil:
-			d.setProblem(fmt.Sprintf("Rows wait for the warehouse, and nothing is lost: %v", problem))
+			d.setProblem(waiting(problem))
 		default:
 			d.setProblem("")
 		}
@@ -244,7 +255,12 @@ func (d *daemon) watch(ctx context.Context, sink *clickhouse.Sink) {
 
 // warehouseProblem says what is wrong with the warehouse, nil for nothing. One
 // that answers may still take no rows, when its disk is full for example.
-func (a *App) warehouseProblem(ctx context.Context, sink *clickhouse.Sink) error {
+func (a *App) warehouseProblem(ctx context.Context, w *way, sink *clickhouse.Sink) error {
+	if w.engine != nil {
+		if err := w.engine.Health(); err != nil {
+			return err
+		}
+	}
 	ping, cancel := context.WithTimeout(ctx, 2*watchEvery)
 	defer cancel()
 	if err := sink.Ping(ping); err != nil {
@@ -295,6 +311,7 @@ func (d *daemon) status() syncer.Status {
 	if problem != "" {
 		s.Away, s.Problems = true, []string{problem}
 	}
+	s.Problems = append(s.Problems, d.app.damageProblems(d.way)...)
 	if refusal := d.reloader.refusal(); refusal != "" {
 		s.Problems = append(s.Problems, refusal)
 	}
@@ -320,7 +337,11 @@ func (d *daemon) RunOnce(ctx context.Context, sel syncer.Selection, onProgress f
 	case <-ctx.Done():
 		return syncer.Report{}, context.Cause(ctx)
 	}
-	return d.syncer.RunOnce(ctx, sel, onProgress)
+	report, err := d.syncer.RunOnce(ctx, sel, onProgress)
+	if err == nil {
+		err = d.app.repaired(d.way, sel, report)
+	}
+	return report, err
 }
 
 // newRegistry is where all metrics go.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,14 +27,17 @@ func (a *App) openSink(ctx context.Context, l *lifecycle, w *way, registerer pro
 	if err != nil {
 		return nil, &WarehouseError{err}
 	}
-	l.add("sink", 10*time.Second, func(ctx context.Context) error { return a.closeSink(ctx, sink) })
+	l.add("sink", 10*time.Second, func(ctx context.Context) error { return a.closeSink(ctx, w, sink) })
 	return sink, nil
 }
 
 // closeSink flushes what waits. For a warehouse that is known to be down it does
 // not wait long: what is not acknowledged is fetched again.
-func (a *App) closeSink(ctx context.Context, sink *clickhouse.Sink) error {
+func (a *App) closeSink(ctx context.Context, w *way, sink *clickhouse.Sink) error {
 	down := sink.Health()
+	if w.engine != nil {
+		down = cmp.Or(w.engine.Health(), down)
+	}
 	if down == nil {
 		return sink.Close(ctx)
 	}

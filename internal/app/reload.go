@@ -153,7 +153,7 @@ func (d *daemon) reconfigure(q config.Request, reason string, level *slog.LevelV
 		return err
 	}
 	before := d.inForce()
-	after := &App{cfg: before.cfg.WithReloaded(next), log: d.app.log, version: d.app.version, api: d.app.api}
+	after := &App{cfg: before.cfg.WithReloaded(next), log: d.app.log, version: d.app.version, api: d.app.api, findMemory: d.app.findMemory}
 	sources, err := after.sourcesAfter(before.kept)
 	if err != nil {
 		return err

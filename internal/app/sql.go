@@ -15,7 +15,7 @@ const TableFormat = clickhouse.DefaultFormat
 // Query runs a reading query on the warehouse and writes its answer in one of
 // ClickHouse's formats.
 func (a *App) Query(ctx context.Context, sql, format string, out io.Writer) (err error) {
-	if err := a.existing(); err != nil {
+	if err := a.existing(ctx); err != nil {
 		return err
 	}
 	l := &lifecycle{log: a.log}

@@ -10,13 +10,17 @@ import (
 	"slices"
 	"time"
 
+	"github.com/larder-sync/larder/internal/web"
 	"github.com/larder-sync/larder/syncer"
 )
 
 // Status returns the state of the daemon that serves this configuration; when
 // there is none, what the warehouse knows about the last one.
 func (a *App) Status(ctx context.Context) (s syncer.Status, err error) {
-	if err := a.existing(); err != nil {
+	if err := a.existing(ctx); err != nil {
+		if apart, ok := errors.AsType[*apartError](err); ok {
+			return apart.status, nil
+		}
 		return s, err
 	}
 	l := &lifecycle{log: a.log}
@@ -27,6 +31,9 @@ func (a *App) Status(ctx context.Context) (s syncer.Status, err error) {
 		}
 	}
 	w, err := a.anyEngine(ctx, l)
+	if apart, ok := errors.AsType[*apartError](err); ok {
+		return apart.status, nil
+	}
 	if err != nil {
 		return s, err
 	}
@@ -72,6 +79,9 @@ func (a *App) askPage(ctx context.Context) (s syncer.Status, err error) {
 	}
 	if err := json.NewDecoder(res.Body).Decode(&s); err != nil {
 		return s, err
+	}
+	if a.cfg.Warehouse.DSN.Embedded() && !a.sameFolder(res.Header.Get(web.LostHeader)) {
+		return s, errors.New("status page: of another warehouse")
 	}
 	if !slices.ContainsFunc(s.Sources, func(x syncer.SourceStatus) bool { return a.configured(x.Name) }) {
 		return s, errors.New("status page: of another Larder")

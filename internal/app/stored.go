@@ -15,7 +15,7 @@ import (
 // storedStatus is what the warehouse knows of the sources: the status of a daemon
 // that is not running. Rows are then the live rows of the restaurant.
 func (a *App) storedStatus(ctx context.Context, l *lifecycle, w *way) (syncer.Status, error) {
-	s := syncer.Status{Now: time.Now()}
+	s := syncer.Status{Now: time.Now(), Problems: a.damageProblems(w)}
 	sink, err := a.openSink(ctx, l, w, nil)
 	if err != nil {
 		return s, err

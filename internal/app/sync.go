@@ -124,6 +124,11 @@ func (a *App) ownOrDaemon(ctx context.Context, l *lifecycle) (*way, error) {
 	if a.cfg.Warehouse.DSN.Embedded() && a.servedByDaemon(ctx) {
 		return a.heldWay(), nil
 	}
+	if a.cfg.Warehouse.DSN.Embedded() {
+		if err := a.apartFrom(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return a.ownEngine(ctx, l)
 }
 
@@ -143,7 +148,11 @@ func (a *App) syncHere(ctx context.Context, l *lifecycle, w *way, p pass) (synce
 		return syncer.Report{}, err
 	}
 	defer stop()
-	return y.RunOnce(ctx, p.sel, p.onProgress)
+	report, err := y.RunOnce(ctx, p.sel, p.onProgress)
+	if err == nil {
+		err = a.repaired(w, p.sel, report)
+	}
+	return report, err
 }
 
 // syncerHere makes a syncer of this process, for one pass. The context that it
@@ -156,6 +165,10 @@ func (a *App) syncerHere(ctx context.Context, l *lifecycle, w *way, p pass) (*sy
 	if err := a.migrated(ctx, sink, p.wait, a.tellDown); err != nil {
 		return nil, nil, nil, err
 	}
+	if err := a.settleDamage(ctx, w, sink); err != nil {
+		return nil, nil, nil, &WarehouseError{err}
+	}
+	a.tellDamage(w)
 	y, err := a.newSyncer(l, p.sources, sink, nil)
 	if err != nil {
 		return nil, nil, nil, err
@@ -164,16 +177,16 @@ func (a *App) syncerHere(ctx context.Context, l *lifecycle, w *way, p pass) (*sy
 		mount(w.engine, p.command, y.Status, nil, a.log)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	go a.giveUp(ctx, sink, p.wait, cancel)
+	go a.giveUp(ctx, w, sink, p.wait, cancel)
 	return y, ctx, func() { cancel(nil) }, nil
 }
 
 // giveUp ends a pass whose warehouse has gone, or takes no rows: they would wait
 // for it forever.
-func (a *App) giveUp(ctx context.Context, sink *clickhouse.Sink, wait time.Duration, cancel context.CancelCauseFunc) {
+func (a *App) giveUp(ctx context.Context, w *way, sink *clickhouse.Sink, wait time.Duration, cancel context.CancelCauseFunc) {
 	down := time.Time{}
 	for pause(ctx, min(max(wait/4, 100*time.Millisecond), watchEvery)) {
-		problem := a.warehouseProblem(ctx, sink)
+		problem := a.warehouseProblem(ctx, w, sink)
 		switch {
 		case problem == nil || ctx.Err() != nil:
 			down = time.Time{}

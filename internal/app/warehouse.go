@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type way struct {
 	engine *embedded.Engine                                            // open in this process; nil when remote or held
 	held   bool                                                        // another process holds the data folder
 	dial   func(ctx context.Context, address string) (net.Conn, error) // nil: the network
+	queue  int64                                                       // bytes of rows that may wait; 0: queueBytes
 }
 
 // ownEngine opens the embedded engine for this process, waiting a moment when
@@ -63,6 +65,9 @@ func (a *App) anyEngine(ctx context.Context, l *lifecycle) (*way, error) {
 		if held := a.heldWay(); held.answers(ctx) {
 			return held, nil
 		}
+		if err := a.apartFrom(ctx); err != nil {
+			return nil, err
+		}
 		w, err := a.openEngine(ctx, l)
 		if err == nil || !errors.Is(err, embedded.ErrHeld) {
 			return w, err
@@ -76,16 +81,35 @@ func (a *App) anyEngine(ctx context.Context, l *lifecycle) (*way, error) {
 	}
 }
 
+// apartFrom is apart for a folder that nobody holds.
+func (a *App) apartFrom(ctx context.Context) error {
+	if dir := a.cfg.Warehouse.DSN.Dir(); embedded.Free(dir) || !exists(filepath.Join(dir, embedded.LockName)) {
+		return a.apart(ctx)
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 func (a *App) openEngine(ctx context.Context, l *lifecycle) (*way, error) {
+	plan, err := a.memory()
+	if err != nil {
+		return nil, err
+	}
 	engine, err := embedded.Open(ctx, embedded.Options{
-		Path: a.cfg.Warehouse.DSN.Dir(), Logger: a.log, Confined: a.Confined,
+		Path: a.cfg.Warehouse.DSN.Dir(), Logger: a.log, Confined: a.Confined, Memory: plan.engine,
 		Databases: []string{a.cfg.Warehouse.Database, a.cfg.Warehouse.Database + "_raw"},
 	})
 	if err != nil {
 		return nil, &WarehouseError{err}
 	}
+	plan.keepHeap()
+	a.log.Info("memory of the embedded engine", "limit", plan.String())
 	l.add("engine", 20*time.Second, func(context.Context) error { return engine.Close() })
-	return &way{engine: engine, dial: engine.Dial}, nil
+	return &way{engine: engine, dial: engine.Dial, queue: plan.queue}, nil
 }
 
 // heldWay leads through the process that holds the data folder.
@@ -95,12 +119,15 @@ func (a *App) heldWay() *way {
 
 // existing refuses a data folder that is not there, or has nothing in it: a question
 // must not create an empty warehouse.
-func (a *App) existing() error {
+func (a *App) existing(ctx context.Context) error {
 	if !a.cfg.Warehouse.DSN.Embedded() {
 		return nil
 	}
 	entries, err := os.ReadDir(a.cfg.Warehouse.DSN.Dir())
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
+		if err := a.apart(ctx); err != nil {
+			return err
+		}
 		return &WarehouseError{fmt.Errorf("there is no data at %s yet: larder sync or larder run fills it (warehouse.dsn, or --config, may name another place)", a.cfg.Warehouse.DSN.Dir())}
 	}
 	return nil
@@ -139,7 +166,7 @@ func (a *App) sinkOptions(w *way, registerer prometheus.Registerer) (clickhouse.
 	c := &a.cfg.Warehouse
 	o := clickhouse.Options{
 		Dial: w.dial, Database: c.Database, Cluster: c.Cluster,
-		FlushInterval: c.FlushInterval, FlushRows: c.FlushRows, QueueBytes: queueBytes,
+		FlushInterval: c.FlushInterval, FlushRows: c.FlushRows, QueueBytes: cmp.Or(w.queue, queueBytes),
 		Logger: a.log, Registerer: registerer,
 	}
 	if c.DSN.Embedded() {

@@ -26,6 +26,7 @@ type daemon struct {
 	dir, config, web, sql  string
 	baseURL, keyFile, more string
 	streams                string // YAML list; empty for all
+	group                  *group // that it runs in; nil for none
 	cmd                    *exec.Cmd
 }
 
@@ -77,6 +78,10 @@ func (d *daemon) start(ctx context.Context) error {
 	}
 	defer log.Close()
 	d.cmd = exec.CommandContext(ctx, "bin/larder", "run", "--config", d.config)
+	if d.group != nil { // the shell enters the group, and becomes the daemon
+		d.cmd = exec.CommandContext(ctx, "sh", "-c", `echo $$ > "$0" && exec "$@"`, filepath.Join(d.group.dir, "cgroup.procs"),
+			"bin/larder", "run", "--config", d.config)
+	}
 	d.cmd.Stdout, d.cmd.Stderr = log, log
 	return d.cmd.Start()
 }

@@ -27,6 +27,7 @@ var scenarios = []scenario{
 	{"resync", "a full resync of a million orders beside incremental walks", resync},
 	{"verify", "every one of a million orders compared with the API: time and memory", verify},
 	{"heal", "damage of every kind in the warehouse, found and healed by larder reconcile", heal},
+	{"memory", "the daemon in small containers, with a backfill and hungry readers at once", memoryBench},
 	{"queries", "dashboard queries on 10 million orders of 100 restaurants", queries},
 }
 

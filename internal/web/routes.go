@@ -140,8 +140,14 @@ func (h *handler) status(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if lost := h.About().Lost; lost != "" {
+		w.Header().Set(LostHeader, lost)
+	}
 	h.write(w, b)
 }
+
+// LostHeader names, with the status, the warehouse whose data folder the daemon has lost.
+const LostHeader = "Larder-Warehouse-Lost"
 
 func (h *handler) health(w http.ResponseWriter, _ *http.Request) { h.write(w, []byte("alive\n")) }
 

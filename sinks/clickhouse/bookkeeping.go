@@ -105,6 +105,12 @@ func (s *storedCheckpoints) set(c sinks.Checkpoint) {
 	s.all[keyOf(&c)] = c
 }
 
+func (s *storedCheckpoints) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.all)
+}
+
 func (s *storedCheckpoints) has(c sinks.Checkpoint) bool {
 	c.UpdatedAt = time.Time{}
 	s.mu.Lock()

@@ -55,6 +55,16 @@ FROM ` + s.warehouse.table("checkpoints") + ` FINAL WHERE source = ` + literal(s
 	})
 }
 
+// ForgetCheckpoints removes all checkpoints: what is left of them when some were lost
+// cannot be trusted. Walks under way go on with what their process knows.
+func (s *Sink) ForgetCheckpoints(ctx context.Context) error {
+	if err := s.warehouse.exec(ctx, "TRUNCATE TABLE "+s.warehouse.table("checkpoints"), nil); err != nil {
+		return fmt.Errorf("forget the checkpoints: %w", err)
+	}
+	s.stored.forget()
+	return nil
+}
+
 // orZero is the time in UTC, zero for null.
 func orZero(t *time.Time) time.Time {
 	if t == nil {

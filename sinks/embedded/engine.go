@@ -7,10 +7,12 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/larder-sync/larder/internal/inbound"
 )
@@ -21,9 +23,11 @@ type Engine struct {
 	log     *slog.Logger
 	lib     *native
 	lock    *os.File
+	folder  *folder
 	anchor  *conn           // keeps the engine up, and stops queries; see stopQuery
 	pool    *pool           // of the daemon and the folder's owner
 	readers *pool           // of the read-only way in
+	loans   *loans          // the memory of all who are not the daemon
 	names   map[string]bool // of the settings the engine knows
 	version string
 
@@ -36,6 +40,7 @@ type Engine struct {
 	anchorMu sync.Mutex
 	serial   atomic.Uint64
 	damage   damage
+	damages  damages
 	watching sync.WaitGroup // watchDisk
 	work     gate
 	ways     ways // the listeners
@@ -65,6 +70,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	defer process.Unlock()
 	if process.open != nil {
 		return nil, fmt.Errorf("%w, on %s: close it before opening %s", ErrOpen, process.open.path, o.Path)
+	}
+	if err := o.checkMemory(); err != nil {
+		return nil, err
 	}
 	if err := loadLibrary(); err != nil {
 		return nil, err
@@ -105,9 +113,13 @@ func start(ctx context.Context, lib *native, path string, lock *os.File, o Optio
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	folder, err := newFolder(path, lock)
+	if err != nil {
+		return nil, err
+	}
 	e := &Engine{
-		path: path, log: o.Logger, lib: lib, lock: lock, databases: o.databases(),
-		unpacking: make(chan struct{}, maxUnpacking),
+		path: path, log: o.Logger, lib: lib, lock: lock, folder: folder, databases: o.databases(),
+		loans: newLoans(o.readersMemory(), o.leastLoan()), unpacking: make(chan struct{}, maxUnpacking),
 	}
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
@@ -124,11 +136,12 @@ func start(ctx context.Context, lib *native, path string, lock *os.File, o Optio
 	if err := e.boot(args); err != nil {
 		return nil, err
 	}
+	e.damages = damages{file: filepath.Join(path, damageName), sound: map[string]time.Time{}}
 	e.pool = newPool(lib, args, maxConns, 0)
 	e.readers = newPool(lib, slices.Concat(engine, settingArgs(o.readerSettings())), inbound.PerFiles(readerPlaces, 32), readerPatience)
 	e.readers.marks = true
 	e.stopped, e.stop = context.WithCancel(context.Background())
-	if err := errors.Join(e.learn(), e.knows(o.Settings), e.trustDisk()); err != nil {
+	if err := errors.Join(e.learn(), e.knows(o.Settings), e.trustDisk(), e.findDamages(e.anchor)); err != nil {
 		return nil, errors.Join(err, e.end())
 	}
 	if err := e.listenInside(); err != nil {
@@ -230,6 +243,9 @@ func (e *Engine) Close() error {
 
 // end takes down what start built up.
 func (e *Engine) end() error {
+	if e.present() != nil {
+		e.ways.socket = "" // what is in its place is another process's
+	}
 	err := e.ways.close()
 	e.stop()
 	e.watching.Wait()

@@ -2,6 +2,7 @@ package embedded_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -178,5 +179,52 @@ func TestSettingsThatTheEngineDoesNotTake(t *testing.T) {
 		if got := answerOf(t, "setting", nil, filepath.Join(t.TempDir(), "data"), c[0], c[1]); !strings.HasPrefix(got, c[2]) {
 			t.Errorf("%v: %s", c, got)
 		}
+	}
+}
+
+// Rows that go into a folder that was removed or replaced go nowhere: they are not
+// acknowledged, whoever puts what in its place.
+func TestAFolderLostUnderItsHolder(t *testing.T) {
+	for name, lose := range map[string]func(dir string) error{
+		"removed": os.RemoveAll,
+		"moved":   func(dir string) error { return os.Rename(dir, dir+".old") },
+		"replaced by an empty one": func(dir string) error {
+			return errors.Join(os.Rename(dir, dir+".old"), os.Mkdir(dir, 0o700))
+		},
+		"replaced by another's": func(dir string) error {
+			if err := os.Rename(dir, dir+".old"); err != nil {
+				return err
+			}
+			startRole(t, "hold", nil, dir).line()
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "data")
+			p := startRole(t, "lost", nil, dir)
+			if got := p.line(); got != "stored" {
+				t.Fatal(got)
+			}
+			if err := lose(dir); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := fmt.Fprintln(p.stdin); err != nil {
+				t.Fatal(err)
+			}
+			for _, what := range []string{"insert", "read", "again"} {
+				got := p.line()
+				for _, want := range []string{what + ": ", "removed or replaced", dir, "Stop this process"} {
+					if !strings.Contains(got, want) {
+						t.Errorf("%s: %q lacks %q", what, got, want)
+					}
+				}
+			}
+			p.end()
+			if name == "replaced by another's" {
+				if _, err := os.Stat(filepath.Join(dir, "larder.sock")); err != nil {
+					t.Errorf("the socket of who holds the folder now: %v", err)
+				}
+			}
+		})
 	}
 }

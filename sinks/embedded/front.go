@@ -13,6 +13,7 @@ import (
 type front struct {
 	engine *Engine
 	rights rights
+	own    bool    // it is this process that asks: its memory is not lent
 	reader *reader // what holds for those who come in here; nil with full rights
 }
 
@@ -110,6 +111,9 @@ func (f *front) run(ctx context.Context, a *answer, q *request) error {
 		return errClosed
 	}
 	defer e.work.leave()
+	if err := e.refuseLost(); err != nil {
+		return err
+	}
 	if head, inserts := parseInsert(q.text); inserts {
 		if f.rights == reading || q.get {
 			return readonlyError("Cannot execute query in readonly mode: use POST and the data folder's owner's rights to insert")
@@ -129,7 +133,19 @@ func (f *front) run(ctx context.Context, a *answer, q *request) error {
 			return err
 		}
 	}
-	return e.withConn(ctx, f.pool(), q, func(c *conn) error { return f.execute(ctx, a, q, c, &s) })
+	if !f.own {
+		back, err := e.lendMemory(ctx, q)
+		if err != nil {
+			return err
+		}
+		defer back()
+	}
+	run := func(c *conn) error { return f.execute(ctx, a, q, c, &s) }
+	err = e.withConn(ctx, f.pool(), q, run)
+	if err != nil && e.readable(ctx, err) && !a.started && s.selects() {
+		err = e.withConn(ctx, f.pool(), q, run)
+	}
+	return err
 }
 
 // withConn runs f with a connection that has the request's settings.

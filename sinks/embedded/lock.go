@@ -10,7 +10,8 @@ import (
 	"syscall"
 )
 
-const lockName = "larder.lock"
+// LockName is the file in a data folder whose lock says that the folder is open.
+const LockName = "larder.lock"
 
 // ErrHeld is what errors.Is finds when another process holds the data folder.
 var ErrHeld = errors.New("the data folder is held by another process")
@@ -37,7 +38,7 @@ func (e *HeldError) Is(target error) bool { return target == ErrHeld }
 // ends with the process, however it ends; the file itself stays and tells the
 // holder's process id.
 func lockFolder(path string) (*os.File, error) {
-	file, err := os.OpenFile(filepath.Join(path, lockName), os.O_RDWR|os.O_CREATE|syscall.O_CLOEXEC, 0o600)
+	file, err := os.OpenFile(filepath.Join(path, LockName), os.O_RDWR|os.O_CREATE|syscall.O_CLOEXEC, 0o600)
 	if err != nil {
 		return nil, unwritable(path, err)
 	}
@@ -65,7 +66,7 @@ func takeLock(file *os.File, path string) error {
 
 // holder reads the process id in the lock file, 0 when there is none.
 func holder(path string) int {
-	content, err := os.ReadFile(filepath.Join(path, lockName))
+	content, err := os.ReadFile(filepath.Join(path, LockName))
 	if err != nil {
 		return 0
 	}
@@ -102,7 +103,7 @@ func prepareFolder(path string) (string, error) {
 
 // Free says whether a data folder exists and no process holds it.
 func Free(path string) bool {
-	file, err := os.Open(filepath.Join(path, lockName))
+	file, err := os.Open(filepath.Join(path, LockName))
 	if err != nil {
 		return false
 	}

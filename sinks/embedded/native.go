@@ -51,7 +51,11 @@ type native struct {
 // loadNative opens the library. A file that is no engine, or is for another
 // machine, is ErrEngineMissing too: the person has the same thing to do.
 func loadNative(path string) (lib *native, err error) {
-	so, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+	var so uintptr
+	err = withAllocator(func() error {
+		so, err = purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("%w: load %s: %w; run `make engine` to fetch it anew, or set %s", ErrEngineMissing, path, err, LibraryEnv)
 	}

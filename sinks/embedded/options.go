@@ -29,12 +29,11 @@ type Options struct {
 	// Settings are ClickHouse's query settings, over the defaults of DESIGN §8.
 	Settings map[string]string
 
-	// Memory is the most that the engine may use, in bytes; 0 means 2 GiB.
-	// Queries that would need more fail, each alone.
+	// Memory is the most that the engine may use, in bytes; 0 means 2 GiB, and less
+	// than MinMemory is refused. A query that would need more than its part fails,
+	// alone; see loans.
 	Memory int64
 }
-
-const defaultMemory = 2 << 30
 
 // spareDisk is what inserts and merges leave free on the disk.
 const spareDisk = 128 << 20
@@ -53,17 +52,11 @@ var defaultSettings = map[string]string{
 	"implicit_select":                    "0", // a mistyped word is no expression
 }
 
-func (o Options) memory() int64 {
-	if o.Memory > 0 {
-		return o.Memory
-	}
-	return defaultMemory
-}
-
 // settings are those of every connection.
 func (o Options) settings() map[string]string {
 	all := maps.Clone(defaultSettings)
-	all["max_memory_usage"] = strconv.FormatInt(o.memory()/4*3, 10)
+	all["max_memory_usage"] = number(o.ownMemory())
+	all["max_untracked_memory"] = number(o.untracked())
 	maps.Copy(all, o.Settings)
 	return all
 }
@@ -72,7 +65,8 @@ func (o Options) settings() map[string]string {
 // the engine ignores settings of MergeTree on its command line, without a word.
 // Caches are cut from gigabytes to what a warehouse of this size can use. The
 // space kept free makes inserts and merges fail before the disk is full; see
-// guardWrites for why that matters. The engine's own console log, which it writes
+// guardWrites for why that matters. A part that cannot be loaded never keeps a table
+// from being opened: it is told, see damages. The engine's own console log, which it writes
 // whenever it finds itself on a terminal, is off: failures come back as answers,
 // and each insert would print "<Fatal> ThreadStatus: current_thread contains
 // invalid address". That is the engine's own and harmless: it hands the data of an
@@ -90,6 +84,12 @@ const serverConfig = `<clickhouse>
         <default_compression_codec>ZSTD(1)</default_compression_codec>
         <fsync_after_insert>1</fsync_after_insert>
         <fsync_part_directory>1</fsync_part_directory>
+        <number_of_free_entries_in_pool_to_lower_max_size_of_merge>1</number_of_free_entries_in_pool_to_lower_max_size_of_merge>
+        <number_of_free_entries_in_pool_to_execute_mutation>1</number_of_free_entries_in_pool_to_execute_mutation>
+        <number_of_free_entries_in_pool_to_execute_optimize_entire_partition>1</number_of_free_entries_in_pool_to_execute_optimize_entire_partition>
+        <merge_max_block_size_bytes>{block}</merge_max_block_size_bytes>
+        <max_suspicious_broken_parts>1000000</max_suspicious_broken_parts>
+        <max_suspicious_broken_parts_bytes>1000000000000000</max_suspicious_broken_parts_bytes>
     </merge_tree>
     <storage_configuration>
         <disks>
@@ -100,9 +100,17 @@ const serverConfig = `<clickhouse>
     </storage_configuration>
     <max_temporary_data_on_disk_size>{temporary}</max_temporary_data_on_disk_size>
     <max_server_memory_usage>{memory}</max_server_memory_usage>
+    <merges_mutations_memory_usage_soft_limit>{merges}</merges_mutations_memory_usage_soft_limit>
+    <background_pool_size>{threads}</background_pool_size>
+    <background_merges_mutations_concurrency_ratio>1</background_merges_mutations_concurrency_ratio>
     <mark_cache_size>{cache}</mark_cache_size>
     <primary_index_cache_size>{cache}</primary_index_cache_size>
     <index_mark_cache_size>{cache}</index_mark_cache_size>
+    <query_condition_cache_size>{cache}</query_condition_cache_size>
+    <compiled_expression_cache_size>{cache}</compiled_expression_cache_size>
+    <query_cache>
+        <max_size_in_bytes>{cache}</max_size_in_bytes>
+    </query_cache>
 </clickhouse>
 `
 
@@ -118,16 +126,16 @@ func (o Options) writeConfig(folder string) (string, error) {
 	path := filepath.Join(folder, "larder-engine.xml")
 	text := strings.NewReplacer(
 		"{users}", escaped.String(),
-		"{memory}", strconv.FormatInt(o.memory(), 10),
-		"{spare}", strconv.Itoa(spareDisk),
-		"{temporary}", strconv.Itoa(temporaryDisk),
-		"{cache}", strconv.FormatInt(o.memory()/16, 10),
+		"{memory}", number(o.memory()), "{merges}", number(o.mergesMemory()), "{threads}", number(o.mergeThreads()),
+		"{block}", number(o.mergeBlock()), "{temporary}", number(temporaryDisk), "{cache}", number(o.cacheMemory()), "{spare}", number(spareDisk),
 	).Replace(serverConfig)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return "", unwritable(folder, err)
 	}
 	return path, nil
 }
+
+func number(n int64) string { return strconv.FormatInt(n, 10) }
 
 // settingArgs turns settings into arguments of a connection, in order. readonly
 // comes last: the engine takes no other setting after it.

@@ -32,11 +32,11 @@ const readerTime = 5 * time.Minute
 // Lists of 60,000 values need a few, 50 KB of expressions some ten thousands.
 const maxBacktracks = 50_000
 
-// readerSettings are those of a reader's connection: a third of the memory that a
-// statement of the daemon may have.
+// readerSettings are those of a reader's connection. Each statement brings its limit of
+// memory with it, see loans.
 func (o Options) readerSettings() map[string]string {
 	all := maps.Clone(o.settings())
-	all["max_memory_usage"] = strconv.FormatInt(o.memory()/4, 10)
+	all["max_memory_usage"] = number(o.leastLoan())
 	all["max_execution_time"] = strconv.Itoa(int(readerTime.Seconds()))
 	all["max_temporary_data_on_disk_size_for_query"] = strconv.Itoa(temporaryDisk / 8)
 	all["max_parser_backtracks"] = strconv.Itoa(maxBacktracks)

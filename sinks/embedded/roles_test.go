@@ -103,6 +103,8 @@ func playRole(role string, args []string) int {
 		"busy":     roleBusy,
 		"setting":  roleSetting,
 		"confined": roleConfined,
+		"lost":     roleLost,
+		"parts":    roleParts,
 	}[role](context.Background(), args)
 	if err != nil {
 		fmt.Println("error:", err)
@@ -452,6 +454,62 @@ func roleConfined(ctx context.Context, args []string) error {
 	}
 	fmt.Println(count)
 	return engine.Close()
+}
+
+// roleLost inserts into a folder that is taken away from it, once it was told so.
+func roleLost(ctx context.Context, args []string) error {
+	engine, conn, err := openConn(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(conn.Exec(ctx, "CREATE TABLE w (n UInt64) ENGINE = MergeTree ORDER BY n"),
+		conn.InsertFormat(ctx, "CSV", "INSERT INTO w", strings.NewReader("1\n"))); err != nil {
+		return err
+	}
+	fmt.Println("stored")
+	if _, err := os.Stdin.Read(make([]byte, 1)); err != nil {
+		return err
+	}
+	fmt.Println("insert:", conn.InsertFormat(ctx, "CSV", "INSERT INTO w", strings.NewReader("2\n")))
+	fmt.Println("read:", conn.Exec(ctx, "SELECT count() FROM w"))
+	fmt.Println("again:", engine.Health())
+	return engine.Close()
+}
+
+// roleParts makes a table of three parts, if it is not there, tells where the second one
+// is, and reads all when it is told to.
+func roleParts(ctx context.Context, args []string) error {
+	engine, conn, err := openConn(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	statements := []string{"CREATE TABLE IF NOT EXISTS w (b String, id UInt64, s String, v UInt64) ENGINE = ReplacingMergeTree(v) ORDER BY (b, id) SETTINGS min_bytes_for_wide_part = " + args[1], "SYSTEM STOP MERGES w"}
+	if len(args) > 2 {
+		for i := range 3 {
+			statements = append(statements, fmt.Sprintf("INSERT INTO w SELECT 'bistro', %d + number, hex(sipHash64(number)), 1 FROM numbers(20000)", 20000*i))
+		}
+	}
+	for _, sql := range statements {
+		if err := conn.Exec(ctx, sql); err != nil {
+			return err
+		}
+	}
+	var path string
+	if err := conn.QueryRow(ctx, "SELECT any(path) FROM system.parts WHERE table = 'w' AND active AND name = 'all_2_2_0'").Scan(&path); err != nil {
+		return err
+	}
+	fmt.Println(path)
+	if _, err := os.Stdin.Read(make([]byte, 1)); err != nil {
+		return err
+	}
+	for range 2 {
+		var n, v uint64
+		err := conn.QueryRow(ctx, "SELECT count(), max(v) FROM w FINAL WHERE NOT ignore(s, b, id)").Scan(&n, &v)
+		fmt.Println(n, err)
+	}
+	fmt.Println(engine.Damages())
+	fmt.Println(engine.Repaired("default", "w", time.Now()), engine.Damages())
+	return errors.Join(conn.Close(), engine.Close())
 }
 
 // roleSetting opens with a setting.

@@ -76,12 +76,11 @@ func (w *ways) close() error {
 // listenInside opens the ways in that every engine has: inside the process and
 // on the socket.
 func (e *Engine) listenInside() error {
-	front := &front{engine: e, rights: full}
 	e.ways.inside = newPipeListener()
-	e.ways.serve(e, e.ways.inside, e.ours(front))
+	e.ways.serve(e, e.ways.inside, e.ours(&front{engine: e, rights: full, own: true}))
 
 	e.ways.mounted = http.NewServeMux()
-	e.ways.mounted.Handle("/", front)
+	e.ways.mounted.Handle("/", &front{engine: e, rights: full})
 	listener, err := listenSocket(filepath.Join(e.path, socketName))
 	if err != nil {
 		return unwritable(e.path, err)

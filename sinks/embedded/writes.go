@@ -35,10 +35,14 @@ type damage struct {
 	detached   map[string]bool // tables to attach again
 }
 
-// guardWrites fails a statement during which the disk refused a write. before is
+// guardWrites fails a statement during which the disk refused a write, or that was
+// written into a folder that is not ours any more. before is
 // the counter as it was last seen when the statement began: a write refused
 // between two statements fails the second, which may then be run again.
 func (e *Engine) guardWrites(c *conn, before uint64) error {
+	if err := e.refuseLost(); err != nil {
+		return err
+	}
 	now, err := e.countRefused(c)
 	if err != nil {
 		return err
@@ -104,6 +108,9 @@ func (e *Engine) watchDisk() {
 	for {
 		select {
 		case <-ticker.C:
+			if e.present() != nil {
+				return // there is nothing left to look at
+			}
 			if err := e.look(); err != nil && e.stopped.Err() == nil {
 				e.log.Error("embedded engine: look for writes that the disk refused", "path", e.path, "error", err)
 			}
@@ -119,11 +126,10 @@ func (e *Engine) look() error {
 	}
 	defer e.work.leave()
 	return e.withConn(e.stopped, e.pool, &request{database: "default"}, func(c *conn) error {
-		if _, err := e.countRefused(c); err != nil {
+		if mended, err := e.mended(c); err != nil || !mended {
 			return err
 		}
-		e.mend(c)
-		return nil
+		return e.lookForDamage(c)
 	})
 }
 
@@ -168,7 +174,10 @@ func (e *Engine) mendTables(c *conn) (err error) {
 			return err
 		}
 	}
-	return e.attachAll(c)
+	if err := e.attachAll(c); err != nil {
+		return err
+	}
+	return e.tellRefused(c)
 }
 
 // setAside takes a part out of its table. One of an insert (level 0) was never

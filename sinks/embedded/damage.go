@@ -1,0 +1,391 @@
+package embedded
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A part whose bytes have changed on the disk fails every read that touches it, and
+// every merge, while nobody says which rows are affected. The engine counts such errors;
+// a part that CHECK TABLE finds damaged is detached, so that the rest of the table can be
+// read, and what was in it is told and remembered until someone has brought it back.
+
+// Damage is a part of a table that could not be read and was set aside. Its rows are
+// missing; its files are in the table's folder for detached parts.
+type Damage struct {
+	Database string    `json:"database"`
+	Table    string    `json:"table"`
+	Part     string    `json:"part"`
+	Rows     uint64    `json:"rows"`           // 0: not known
+	Key      string    `json:"key,omitempty"`  // the columns of From and To
+	From     string    `json:"from,omitempty"` // the first of its rows, in order of the key; empty: not known
+	To       string    `json:"to,omitempty"`   // the last
+	Found    time.Time `json:"found"`
+}
+
+// String says which table, and which rows.
+func (d Damage) String() string {
+	rows := "rows that cannot be counted"
+	if d.Rows > 0 {
+		rows = strconv.FormatUint(d.Rows, 10) + " rows"
+	}
+	text := fmt.Sprintf("part %s of table %s.%s was damaged on the disk and is set aside: %s are missing", d.Part, d.Database, d.Table, rows)
+	if d.From != "" {
+		text += fmt.Sprintf(", %s from %s to %s", d.Key, d.From, d.To)
+	}
+	return text
+}
+
+const damageName = "larder-damage.json"
+
+// damages are those not brought back yet. They are kept in the data folder, beside the
+// parts, so that a restart does not forget them.
+type damages struct {
+	file string
+
+	looking sync.Mutex           // held while parts are looked at
+	found   uint64               // errors that the engine has counted, as last seen
+	sound   map[string]time.Time // tables in which nothing was found, and when
+
+	mu  sync.Mutex
+	all []Damage
+}
+
+// recheck is how long a table in which nothing was found is not looked at again, so that
+// nobody can keep the engine busy with errors of his own making.
+const recheck = 10 * time.Minute
+
+func (d *damages) load() error {
+	text, err := os.ReadFile(d.file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &d.all)
+	}
+	if err != nil {
+		return fmt.Errorf("read which parts were damaged: %s: %w; remove the file if it cannot be mended, and run larder sync --full", d.file, err)
+	}
+	return nil
+}
+
+// store replaces the file; the caller holds mu.
+func (d *damages) store() error {
+	if len(d.all) == 0 {
+		if err := os.Remove(d.file); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	text, err := json.MarshalIndent(d.all, "", "  ")
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(d.file), ".damage-")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(text, '\n'))
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		err = os.Rename(file.Name(), d.file)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}
+
+// Damages are the parts that were set aside and whose rows have not been brought back.
+func (e *Engine) Damages() []Damage {
+	e.damages.mu.Lock()
+	defer e.damages.mu.Unlock()
+	return slices.Clone(e.damages.all)
+}
+
+// Repaired forgets what was found in a table before an instant: its rows have been
+// brought back since.
+func (e *Engine) Repaired(database, table string, before time.Time) error {
+	e.damages.mu.Lock()
+	defer e.damages.mu.Unlock()
+	n := len(e.damages.all)
+	e.damages.all = slices.DeleteFunc(e.damages.all, func(d Damage) bool {
+		return d.Database == database && d.Table == table && d.Found.Before(before)
+	})
+	if len(e.damages.all) == n {
+		return nil
+	}
+	if err := e.damages.store(); err != nil {
+		return fmt.Errorf("note that %s.%s was repaired: %w", database, table, err)
+	}
+	e.log.Info("embedded engine: what was missing has been brought back", "table", database+"."+table)
+	return nil
+}
+
+// damageCodes are the engine's for what it cannot read back: a checksum that does not
+// match, a block, mark or file of the wrong size or kind, a file that is not there.
+var damageCodes = []int{32, 33, 39, 40, 87, 89, 91, 107, 128, 131, 226, 228, 246, 271, 361, 432, 740}
+
+// readingPart finds the table in the engine's words about a part that it was reading.
+var readingPart = regexp.MustCompile("while reading from part .{1,999}? in table `?([A-Za-z0-9_]+)`?\\.`?([A-Za-z0-9_]+)`? \\(")
+
+// damagedTable is the table whose part an error is about.
+func damagedTable(code int, message string) (database, table string, ok bool) {
+	if !slices.Contains(damageCodes, code) {
+		return "", "", false
+	}
+	m := readingPart.FindStringSubmatch(message)
+	if m == nil {
+		return "", "", false
+	}
+	return m[1], m[2], true
+}
+
+// readable sets damaged parts aside when an error tells of one. It is true when the
+// statement may now be run again.
+func (e *Engine) readable(ctx context.Context, err error) bool {
+	var exception *Exception
+	if !errors.As(err, &exception) {
+		return false
+	}
+	database, table, ok := damagedTable(exception.Code, exception.Message)
+	if !ok {
+		return false
+	}
+	aside := 0
+	failed := e.withConn(ctx, e.pool, &request{database: "default"}, func(c *conn) (err error) {
+		// A part that the disk refused is no damage: its rows are in others, or were never
+		// acknowledged.
+		if mended, err := e.mended(c); err != nil || !mended {
+			return err
+		}
+		aside, err = e.checkTable(c, database, table)
+		return err
+	})
+	if failed != nil {
+		e.log.Error("embedded engine: look for damaged parts", "table", database+"."+table, "error", failed)
+	}
+	return aside > 0
+}
+
+// mended tells whether nothing is left of writes that the disk refused.
+func (e *Engine) mended(c *conn) (bool, error) {
+	if _, err := e.countRefused(c); err != nil {
+		return false, err
+	}
+	e.mend(c)
+	e.damage.Lock()
+	defer e.damage.Unlock()
+	return !e.damage.suspect, nil
+}
+
+// lookForDamage sets damaged parts aside that merges or reads have met.
+func (e *Engine) lookForDamage(c *conn) error {
+	rows, err := c.list(fmt.Sprintf("SELECT toString(code), toString(value), last_error_message FROM system.errors WHERE code IN (%s)", joined(damageCodes)))
+	if err != nil {
+		return err
+	}
+	counted := uint64(0)
+	for _, row := range rows {
+		n, err := strconv.ParseUint(row[1], 10, 64)
+		if err != nil {
+			return fmt.Errorf("count the errors of reading parts: %w", err)
+		}
+		counted += n
+	}
+	e.damages.looking.Lock()
+	before := e.damages.found
+	e.damages.found = counted
+	e.damages.looking.Unlock()
+	if counted <= before {
+		return nil
+	}
+	for _, row := range rows {
+		code, err := strconv.Atoi(row[0])
+		if err != nil {
+			return err
+		}
+		if database, table, ok := damagedTable(code, row[2]); ok {
+			if _, err := e.checkTable(c, database, table); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func joined(codes []int) string {
+	texts := make([]string, len(codes))
+	for i, code := range codes {
+		texts[i] = strconv.Itoa(code)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// checkTable reads every part of a table and sets those aside that are damaged.
+func (e *Engine) checkTable(c *conn, database, table string) (aside int, err error) {
+	e.damages.looking.Lock()
+	defer e.damages.looking.Unlock()
+	if err := e.present(); err != nil {
+		return 0, err
+	}
+	name := database + "." + table
+	if time.Since(e.damages.sound[name]) < recheck {
+		return 0, nil
+	}
+	parts, err := c.list("SELECT name, toString(rows) FROM system.parts WHERE active AND database = " + quoteString(database) + " AND table = " + quoteString(table))
+	if err != nil {
+		return 0, err
+	}
+	for _, part := range parts {
+		sound, err := c.sound(database, table, part[0])
+		if err != nil {
+			return aside, err
+		}
+		if sound {
+			continue
+		}
+		if err := e.detach(c, database, table, part); err != nil {
+			return aside, err
+		}
+		aside++
+	}
+	if aside == 0 {
+		e.damages.sound[name] = time.Now()
+	}
+	return aside, nil
+}
+
+// sound tells whether a part has the bytes that were written. What the engine cannot even
+// check is not.
+func (c *conn) sound(database, table, part string) (bool, error) {
+	out, _, err := c.query("CHECK TABLE "+quoteIdentifier(database)+"."+quoteIdentifier(table)+" PART "+quoteString(part)+" SETTINGS check_query_single_value_result = 1", "TSV")
+	var exception *Exception
+	if errors.As(err, &exception) && slices.Contains(damageCodes, exception.Code) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return strings.TrimSpace(string(out)) == "1", nil
+}
+
+// detach takes a damaged part out of its table, once what was in it is known; the caller
+// holds damages.looking.
+func (e *Engine) detach(c *conn, database, table string, part []string) error {
+	d := Damage{Database: database, Table: table, Part: part[0], Found: time.Now().UTC()}
+	d.Rows, _ = strconv.ParseUint(part[1], 10, 64) // 0: not known
+	c.span(&d)
+	if err := c.exec("ALTER TABLE " + quoteIdentifier(database) + "." + quoteIdentifier(table) + " DETACH PART " + quoteString(d.Part)); err != nil {
+		return fmt.Errorf("set part %s of %s.%s aside: %w", d.Part, database, table, err)
+	}
+	return e.damaged(d)
+}
+
+// damaged remembers a damage and tells it.
+func (e *Engine) damaged(d Damage) error {
+	e.damages.mu.Lock()
+	defer e.damages.mu.Unlock()
+	e.log.Error("embedded engine: "+d.String(), "database", d.Database, "table", d.Table, "part", d.Part, "rows", d.Rows)
+	e.damages.all = append(e.damages.all, d)
+	if err := e.damages.store(); err != nil {
+		return fmt.Errorf("note which part was damaged: %w", err)
+	}
+	return nil
+}
+
+// span reads the first and the last key of a part out of its index, which is a file of
+// its own; what cannot be read stays unknown.
+func (c *conn) span(d *Damage) {
+	keys, err := c.list("SELECT primary_key FROM system.tables WHERE database = " + quoteString(d.Database) + " AND name = " + quoteString(d.Table))
+	if err != nil || len(keys) != 1 || keys[0][0] == "" {
+		return
+	}
+	spans, err := c.list(fmt.Sprintf("SELECT toString(min((%[1]s))), toString(max((%[1]s))) FROM mergeTreeIndex(%[2]s, %[3]s) WHERE part_name = %[4]s",
+		keys[0][0], quoteString(d.Database), quoteString(d.Table), quoteString(d.Part)))
+	if err != nil || len(spans) != 1 {
+		return
+	}
+	d.Key, d.From, d.To = keys[0][0], shortened(spans[0][0]), shortened(spans[0][1])
+}
+
+// shortened is a text as far as a message can carry it.
+func shortened(s string) string {
+	const most = 200
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}
+
+// smallTable is how large a table may be to be read whole at each start: what the daemon
+// cannot begin without is in small ones.
+const smallTable = 16 << 20
+
+// findDamages looks, at the start, for parts that the engine has set aside by itself, and
+// into all small tables.
+func (e *Engine) findDamages(c *conn) error {
+	if err := e.damages.load(); err != nil {
+		return err
+	}
+	broken, err := c.list("SELECT database, table, name, path FROM system.detached_parts WHERE reason = 'broken-on-start'")
+	if err != nil {
+		return fmt.Errorf("look for parts that cannot be loaded: %w", err)
+	}
+	for _, row := range broken {
+		if err := e.brokenAtStart(row); err != nil {
+			return err
+		}
+	}
+	small, err := c.list(fmt.Sprintf("SELECT database, table FROM system.parts WHERE active GROUP BY database, table HAVING sum(bytes_on_disk) <= %d", smallTable))
+	if err != nil {
+		return fmt.Errorf("look for damaged parts: %w", err)
+	}
+	for _, row := range small {
+		if _, err := e.checkTable(c, row[0], row[1]); err != nil {
+			return fmt.Errorf("look for damaged parts of %s.%s: %w", row[0], row[1], err)
+		}
+	}
+	clear(e.damages.sound) // sound now says nothing about later
+	return nil
+}
+
+// brokenAtStart remembers a part that the engine could not load and has renamed. It was
+// told once when the mark that is left in its folder is there.
+func (e *Engine) brokenAtStart(row []string) error {
+	if _, err := os.Stat(filepath.Join(row[3], toldName)); err == nil {
+		return nil
+	}
+	d := Damage{Database: row[0], Table: row[1], Part: strings.TrimPrefix(row[2], "broken-on-start_"), Found: time.Now().UTC()}
+	if text, err := os.ReadFile(filepath.Join(row[3], "count.txt")); err == nil {
+		d.Rows, _ = strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64) // 0: not known
+	}
+	if err := e.damaged(d); err != nil {
+		return err
+	}
+	return tell(row[3])
+}
+
+// toldName marks a detached part that needs no more telling.
+const toldName = "larder-told"
+
+func tell(folder string) error { return os.WriteFile(filepath.Join(folder, toldName), nil, 0o600) }
+
+// tellRefused marks what the engine could not load when tables were attached again: parts
+// that were never acknowledged, or whose rows are in others; see setAside.
+func (e *Engine) tellRefused(c *conn) error {
+	broken, err := c.list("SELECT path FROM system.detached_parts WHERE reason = 'broken-on-start'")
+	for _, row := range broken {
+		err = errors.Join(err, tell(row[0]))
+	}
+	return err
+}
