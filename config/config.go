@@ -15,7 +15,7 @@ type Config struct {
 	File string
 	// Digest is that of the file's content.
 	Digest Digest
-	// Warnings are for the person who wrote it: allowed, but unwise.
+	// Warnings are for the person who wrote it: allowed, but unwise or in vain.
 	Warnings []string
 
 	secretInside bool // a key or password stands in File itself

@@ -231,7 +231,9 @@ func TestWarnings(t *testing.T) {
 	c := load(t, `sources:
   - {name: a, base_url: http://host/v1, key: svc_live_secret}
   - {name: b, base_url: http://127.0.0.1:8080/v1, key_env: K}
+  - {name: c, base_url: https://host/v1, key_env: K, webhook: {secret_file: s}}
 web: {listen: ":9464"}
+schedule: {online_orders: "@every 15s"}
 warehouse: {dsn: "https://u:hunter2@h:8443/db"}
 `)
 	all := strings.Join(c.Warnings, "\n")
@@ -240,13 +242,15 @@ warehouse: {dsn: "https://u:hunter2@h:8443/db"}
 		"source a: base_url is http",
 		"web.listen: :9464 can be reached by others",
 		"warehouse.dsn: the password stands in the configuration file",
+		"source c: webhook.secret_file is accepted, and does nothing yet",
+		"schedule.online_orders is accepted, and does nothing yet",
 		"LARDER_WEB_LISTEN is ignored; it is called LARDER_WEB__LISTEN",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no warning %q in\n%s", want, all)
 		}
 	}
-	if len(c.Warnings) != 5 || strings.Contains(all, "svc_live_secret") || strings.Contains(all, "hunter2") {
+	if len(c.Warnings) != 7 || strings.Contains(all, "svc_live_secret") || strings.Contains(all, "hunter2") {
 		t.Errorf("warnings = %q", c.Warnings)
 	}
 }

@@ -216,11 +216,26 @@ func (c *Config) resolvePaths() {
 	}
 }
 
-// warn collects what is allowed but unwise.
+// warn collects what is allowed, but unwise or in vain.
 func (c *Config) warn(t *tree) {
 	add := func(format string, args ...any) { c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...)) }
+	idle := func(where, key, at string) {
+		if _, set := t.origin[at]; set {
+			add("%s%s is accepted, and does nothing yet: this version takes no online orders", where, key)
+		}
+	}
+	for _, o := range options {
+		if o.idle {
+			idle("", o.Key, o.Key)
+		}
+	}
 	for n, i := range t.sources() {
 		s := &c.Sources[n]
+		for _, o := range sourceOptions {
+			if o.idle {
+				idle("source "+s.Name+": ", o.Key, "sources."+strconv.Itoa(i)+"."+o.Key)
+			}
+		}
 		origin := t.origin["sources."+strconv.Itoa(i)+".key"]
 		if !s.Key.IsZero() && origin.line > 0 {
 			c.secretInside = true

@@ -33,8 +33,8 @@ var options = []option[Config]{
 	schedule("schedule.incremental", "@every 30s", "Walks of the lists that have a cursor.",
 		func(c *Config) *string { return &c.Schedule.Incremental }),
 	schedule("schedule.online_orders", "@every 15s", "Walks of the online orders placed through the key.",
-		func(c *Config) *string { return &c.Schedule.OnlineOrders }),
-	schedule("schedule.snapshots", "@every 5m", "Lists without a cursor: locations, allergens, menus, and the key itself.",
+		func(c *Config) *string { return &c.Schedule.OnlineOrders }).notYet(),
+	schedule("schedule.snapshots", "@every 5m", "Lists without a cursor: locations, allergens, and the key itself.",
 		func(c *Config) *string { return &c.Schedule.Snapshots }),
 	schedule("schedule.reconcile", "*/15 * * * *", "The service's totals of yesterday and today against the mirror's.",
 		func(c *Config) *string { return &c.Schedule.Reconcile }),
@@ -79,12 +79,12 @@ var sourceOptions = []option[Source]{
 		func(s *Source) *string { return &s.NextKeyFile }),
 	texts("streams", "Which streams to mirror; empty: all that the key's scopes allow. "+streamNames(),
 		func(s *Source) *[]string { return &s.Streams }, knownStreams),
-	texts("locations", "Ids of the locations to mirror; empty: all that the key may use.",
+	texts("locations", "Ids of the locations to mirror; empty: all that the key may use. Categories are mirrored whatever stands here, and so are the key and the allergens: a category may be shared by every location (its `location_id` is null then), and what the API's filter does with those is not said. `sales_products` is left out when locations are named: its rows do not tell them apart.",
 		func(s *Source) *[]string { return &s.Locations }),
 	fraction("budget_share", "1.0", "Part of every limit that Larder may use, above 0 and up to 1, when other programs share the key.",
 		func(s *Source) *float64 { return &s.BudgetShare }, validShare),
 	text("webhook.secret_file", "", "File with the webhook secret: order events are taken at `/webhooks/<name>`.",
-		func(s *Source) *string { return &s.Webhook.SecretFile }),
+		func(s *Source) *string { return &s.Webhook.SecretFile }).notYet(),
 }
 
 func storeDSN(c *Config, raw any) error {

@@ -10,6 +10,9 @@ import (
 	"github.com/larder-sync/larder/syncer/mapping"
 )
 
+// routeKey is asked about a key, whatever streams there are.
+const routeKey = "GET /me"
+
 // pageLimit is how many rows a page is asked for.
 const pageLimit = api.PageLimit
 
@@ -38,6 +41,7 @@ type definition struct {
 	name   string
 	kind   streamKind
 	scopes []string // any of them lets it be read; none are needed when empty
+	routes []string // that are asked for it, as [api.Exchange] names them
 	plan   *mapping.Plan
 
 	// byLocation: asked with location_id where the configuration names locations.
@@ -78,28 +82,28 @@ func (d *definition) context(p placed) []string {
 // definitions is the registry of streams, in the order of status.
 func definitions() ([]*definition, error) {
 	var r registry
-	add[api.Me](&r, &definition{name: streamKey, kind: keyKind})
+	add[api.Me](&r, &definition{name: streamKey, kind: keyKind, routes: []string{routeKey}})
 	add[api.Location](&r, &definition{
-		name: streamLocations, kind: snapshotKind, scopes: []string{api.ScopeLocations, api.ScopeOrders},
+		name: streamLocations, kind: snapshotKind, scopes: []string{api.ScopeLocations, api.ScopeOrders}, routes: []string{"GET /locations"},
 		whole: func(ctx context.Context, c *api.Client) (api.Snapshot, error) { return c.Locations(ctx) },
 	})
 	add[api.Allergen](&r, &definition{
-		name: "allergens", kind: snapshotKind, scopes: []string{api.ScopeMenu},
+		name: "allergens", kind: snapshotKind, scopes: []string{api.ScopeMenu}, routes: []string{"GET /allergens"},
 		whole: func(ctx context.Context, c *api.Client) (api.Snapshot, error) { return c.Allergens(ctx) },
 	})
-	add[api.Category](&r, &definition{name: "categories", kind: listKind, scopes: []string{api.ScopeMenu}, list: api.Categories.Page})
-	add[api.Product](&r, &definition{name: "products", kind: listKind, scopes: []string{api.ScopeMenu}, list: api.Products.Page, one: single((*api.Client).Product), byLocation: true})
-	add[api.Ingredient](&r, &definition{name: "ingredients", kind: listKind, scopes: []string{api.ScopeStock}, list: api.Ingredients.Page, one: single((*api.Client).Ingredient), byLocation: true})
+	add[api.Category](&r, &definition{name: "categories", kind: listKind, scopes: []string{api.ScopeMenu}, routes: []string{"GET /categories"}, list: api.Categories.Page})
+	add[api.Product](&r, &definition{name: "products", kind: listKind, scopes: []string{api.ScopeMenu}, routes: []string{"GET /products", "GET /products/{id}"}, list: api.Products.Page, one: single((*api.Client).Product), byLocation: true})
+	add[api.Ingredient](&r, &definition{name: "ingredients", kind: listKind, scopes: []string{api.ScopeStock}, routes: []string{"GET /ingredients", "GET /ingredients/{id}"}, list: api.Ingredients.Page, one: single((*api.Client).Ingredient), byLocation: true})
 	add[api.SalesOrder](&r, &definition{
-		name: streamOrders, kind: listKind, scopes: []string{api.ScopeSales}, list: api.SalesOrders.Page, one: single((*api.Client).SalesOrder),
+		name: streamOrders, kind: listKind, scopes: []string{api.ScopeSales}, routes: []string{"GET /sales/orders", "GET /sales/orders/{id}"}, list: api.SalesOrders.Page, one: single((*api.Client).SalesOrder),
 		byLocation: true, backfillSince: mirrorStart,
 	})
 	add[api.SalesDay](&r, &definition{
-		name: streamDaily, kind: totalsKind, scopes: []string{api.ScopeSales},
+		name: streamDaily, kind: totalsKind, scopes: []string{api.ScopeSales}, routes: []string{"GET /sales/daily"},
 		totals: salesDaily, lineID: dailyID, byLocation: true, perLocation: true,
 	}, sinks.Column{Name: "location_id", Kind: sinks.Text, Nullable: true})
 	add[api.ProductSales](&r, &definition{
-		name: "sales_products", kind: totalsKind, scopes: []string{api.ScopeSales},
+		name: "sales_products", kind: totalsKind, scopes: []string{api.ScopeSales}, routes: []string{"GET /sales/products"},
 		totals: salesProducts, lineID: productLineID, wholeOnly: true, vanish: true,
 	})
 	return r.definitions, r.err

@@ -42,7 +42,7 @@ func (st *stream) failed(ctx context.Context, kind string, started time.Time, er
 		st.found(ctx, t.state, t.detail)
 		return
 	}
-	st.source.log.Warn("walk failed, it is tried again", "stream", st.def.name, "walk", kind, "err", err)
+	defer st.tellFailure(kind, t, err) // when it is known whether the whole source is in trouble
 	st.storeFailure(ctx, kind, started, t, err)
 	switch t.state {
 	case StateUnauthorized, StateKeyDisabled, StateUnreachable:
@@ -77,18 +77,19 @@ func (st *stream) storeFailure(ctx context.Context, kind string, started time.Ti
 // fails as well the source is in trouble, and its other streams are spared the
 // attempt; if it answers, the trouble is the stream's own.
 func (s *source) suspect(ctx context.Context, t trouble) {
-	s.mu.Lock()
-	asked := s.asked
-	s.mu.Unlock()
-	if !s.opening.try() {
-		return // it is being asked already
+	failed := time.Now()
+	if s.opening.take(ctx) != nil {
+		return // ctx has ended
 	}
 	defer s.opening.free()
-	if !s.isReady() {
-		return // another walk's error has led to the same question, and its answer stands
-	}
+	s.mu.Lock()
+	asked, ready := s.asked, s.ready
+	s.mu.Unlock()
 	refused := t.state == StateUnauthorized || t.state == StateKeyDisabled
-	if !refused && time.Since(asked) < freshKey {
+	switch {
+	case !ready, asked.After(failed): // another stream has found out meanwhile
+		return
+	case !refused && time.Since(asked) < freshKey:
 		return
 	}
 	if refused && s.syncer.doorman.crowded() {

@@ -62,7 +62,7 @@ func (s *SourceStatus) own() (c Concern, ends bool) {
 	case StateUnreachable:
 		return s.state(HealthUnserved, "no answer", "The service does not answer.", adviceUnreachable), false
 	case StateFailing:
-		return s.state(HealthUnserved, "failing", "The source cannot be served as it is configured.", adviceFailing), false
+		return s.state(HealthUnserved, "failing", "The source cannot be served.", adviceFailing), false
 	case StateStarting:
 		return s.state(HealthStarting, "starting", "Waiting for the first answer.", ""), true
 	case StateWaiting:
@@ -73,13 +73,14 @@ func (s *SourceStatus) own() (c Concern, ends bool) {
 	return Concern{}, false
 }
 
-// state is a concern that the state is; the syncer's own words come first.
+// state is a concern that the state is, with the syncer's own words about it.
 func (s *SourceStatus) state(kind, label, text, advice string) Concern {
-	if s.Detail != "" {
+	switch {
+	case s.Detail == "":
+	case kind == HealthStarting:
 		text = sentence(s.Detail)
-		if kind == HealthRefused || kind == HealthUnserved {
-			advice = "" // the detail says what to do
-		}
+	default:
+		advice = sentence(s.Detail) // it says what to do
 	}
 	return Concern{Kind: kind, Label: label, Text: text, Advice: advice}
 }
@@ -174,7 +175,7 @@ func (s *SourceStatus) held() (all []Concern) {
 		c := Concern{Kind: HealthHeld, Amount: 1, Label: "sweep held", Text: "A sweep of " + st.Name + " is held: a full resync did not see many of its live rows.",
 			Advice: "Look whether they are really gone, then confirm with: larder sync --full --confirm-sweep --source " + s.Name + " --stream " + st.Name}
 		if st.Detail != "" {
-			c.Text, c.Advice = sentence(st.Name+": "+st.Detail), ""
+			c.Advice = sentence(st.Detail)
 		}
 		all = append(all, c)
 	}

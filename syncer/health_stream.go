@@ -124,7 +124,7 @@ func (s *SourceStatus) Unasked() string {
 	if waiting == 0 || s.State == StateRunning || s.State == StateBackfill {
 		return ""
 	}
-	text := phrase.Plural(waiting, "stream") + phrase.Verb(waiting, " waits", " wait") + " for it."
+	text := phrase.Plural(waiting, "stream") + phrase.Verb(waiting, " waits", " wait") + " until then."
 	if rows > 0 {
 		text += " The " + phrase.Plural(rows, "row") + " mirrored before " + phrase.Verb(rows, "stays", "stay") + " as " + phrase.Verb(rows, "it is.", "they are.")
 	}

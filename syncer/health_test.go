@@ -55,7 +55,7 @@ func TestOnlyAMirrorThatIsFreshProvenAndWholeIsGood(t *testing.T) {
 		{"refused", with(func(s *SourceStatus) {
 			s.State, s.Detail = StateUnauthorized, "the API refuses the key (401)"
 			s.Streams[products].Behind = true
-		}), "refused", "key refused", "The API refuses the key (401)."},
+		}), "refused", "key refused", "The service refuses the key."},
 		{"refused, with older troubles", with(func(s *SourceStatus) {
 			s.State, s.Proof.DriftDays, s.Streams[0].Quarantined, s.Proof.Late = StateKeyDisabled, 2, 1, true
 		}), "refused drift quarantine", "key disabled", "The restaurant has disabled the key."},

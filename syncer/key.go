@@ -47,7 +47,7 @@ func (s *source) refresh(ctx context.Context) error {
 func (s *source) askKey(ctx context.Context) error {
 	if err := s.recall(ctx); err != nil {
 		if ctx.Err() == nil {
-			s.troubled(trouble{state: StateFailing, detail: err.Error()})
+			s.troubled(failing(err))
 		}
 		return err
 	}
@@ -60,7 +60,7 @@ func (s *source) askKey(ctx context.Context) error {
 		return err
 	}
 	if err := s.open(ctx, me.Value); err != nil {
-		s.troubled(trouble{state: StateFailing, detail: err.Error()})
+		s.troubled(failing(err))
 		return err
 	}
 	s.accept(ctx, me)
@@ -73,7 +73,7 @@ func (s *source) me(ctx context.Context) (me api.Document[api.Me], err error) {
 	var first error
 	for i, key := range s.link.candidates() {
 		if i > 0 {
-			s.log.Info("the key was refused, trying the next one")
+			s.log.Debug("the key was refused, trying the next one")
 		}
 		me, err = s.meWith(ctx, key)
 		if !isUnauthorized(err) {

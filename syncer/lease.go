@@ -3,6 +3,7 @@ package syncer
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"sync"
@@ -35,6 +36,7 @@ const (
 // the earliest of those alive; only who holds it asks the API or writes. nil
 // leases, of a process that has the warehouse for itself, hold everything.
 type leases struct {
+	failing outage // of beats; of the loop alone
 	syncer  *Syncer
 	process sinks.Process
 	wake    chan struct{}
@@ -194,10 +196,9 @@ func (l *leases) beat(ctx context.Context) (next time.Duration) {
 	if ctx.Err() != nil {
 		return 0
 	}
-	if err != nil {
-		l.syncer.log.Warn("the warehouse could not be told that this process is alive", "err", err)
-	}
+	l.tellBeat(err)
 	free, lost := l.read(began, wants, claims, err)
+	l.tellLost(lost)
 	for name, why := range lost {
 		l.syncer.lose(name, why)
 	}
@@ -299,13 +300,49 @@ func (l *leases) hold(ctx context.Context) error {
 	if !time.Now().Before(l.until) {
 		return nil // too late: another beat will tell
 	}
+	var taken []string
 	for name, s := range l.all {
 		if s.free && !s.held {
 			s.held = true
-			l.syncer.log.Info("this process serves the source", "source", name)
+			taken = append(taken, name)
 		}
 	}
+	if len(taken) > 0 {
+		l.syncer.log.Info("this process serves sources", "sources", toldIDs(taken), "number", len(taken))
+	}
 	return nil
+}
+
+// tellBeat logs that beats fail once when that begins and once when it is over. Of a
+// warehouse that is away the sink tells.
+func (l *leases) tellBeat(err error) {
+	switch {
+	case err == nil:
+		if l.failing.told() {
+			l.syncer.log.Info("the warehouse is told again that this process is alive", "lasted", l.failing.lasted())
+		}
+		l.failing = outage{}
+	case !isAway(err) && l.failing.news(StateFailing):
+		l.syncer.log.Warn("the warehouse could not be told that this process is alive", "err", err)
+	default:
+		l.syncer.log.Debug("the warehouse could not be told that this process is alive", "err", err)
+	}
+}
+
+// tellLost logs which sources this process does not serve any more, those of one
+// reason together.
+func (l *leases) tellLost(lost map[string]error) {
+	by := map[string][]string{}
+	for name, why := range lost {
+		by[why.Error()] = append(by[why.Error()], name)
+	}
+	for why, names := range by {
+		level := slog.LevelWarn
+		if isAway(lost[names[0]]) {
+			level = slog.LevelInfo // the sink has warned
+		}
+		l.syncer.log.Log(context.Background(), level, "this process does not serve sources any more", "sources", toldIDs(names), "number", len(names), "reason", why)
+	}
 }
 
 // tell has everyone look at the leases again.
@@ -392,7 +429,6 @@ func (y *Syncer) lose(name string, why error) {
 		panic(err) // it could be made before
 	}
 	old.lost.Store(&why)
-	old.log.Warn("this process does not serve the source any more", "reason", why)
 	s.heirOf(old)
 	sources[i] = s
 	y.mu.Lock()

@@ -1,10 +1,13 @@
 package syncer
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/larder-sync/larder/sinks"
 )
 
 // The kinds of larder_rows_total.
@@ -53,6 +56,54 @@ func (m *metrics) register(r prometheus.Registerer, s *Syncer) error {
 		}
 	}
 	return nil
+}
+
+// Counters are there from the start: rate() of Prometheus sees no first event of a
+// series that begins with it. Of the answers, those are that alerts are about.
+var (
+	rowKinds = []string{rowUpsert, rowTombstone, rowUnchanged, rowQuarantined}
+	answers  = []int{0, 200, 429, 500, 503}
+	refusals = []int{401, 403} // of the key, which is asked about at one route
+)
+
+// walks are the kinds of walk that a stream makes.
+func (d *definition) walks() []string {
+	switch d.kind {
+	case listKind:
+		return []string{sinks.WalkIncremental, sinks.WalkBackfill, sinks.WalkFull}
+	case totalsKind:
+		return []string{sinks.WalkTotals}
+	default:
+		return []string{sinks.WalkSnapshot}
+	}
+}
+
+// begin makes the counters of a source, of what it is configured to mirror.
+func (m *metrics) begin(s *source) {
+	m.rateLimited.WithLabelValues(s.cfg.Name)
+	m.answers(s.cfg.Name, routeKey, slices.Concat(refusals, answers))
+	for _, st := range s.streams {
+		if !st.configured() {
+			continue
+		}
+		for _, kind := range rowKinds {
+			m.rows.WithLabelValues(s.cfg.Name, st.def.name, kind)
+		}
+		for _, walk := range st.def.walks() {
+			m.pages.WithLabelValues(s.cfg.Name, st.def.name, walk)
+			m.walks.WithLabelValues(st.def.name, walk, "ok")
+			m.walks.WithLabelValues(st.def.name, walk, "error")
+		}
+		for _, route := range st.def.routes {
+			m.answers(s.cfg.Name, route, answers)
+		}
+	}
+}
+
+func (m *metrics) answers(source, route string, codes []int) {
+	for _, code := range codes {
+		m.requests.WithLabelValues(source, route, strconv.Itoa(code))
+	}
 }
 
 // forget drops the series of a source that is served no more.

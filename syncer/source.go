@@ -52,8 +52,10 @@ type source struct {
 	since     time.Time
 	failures  int // probes in a row that failed
 	nextProbe time.Time
-	patient   time.Time // nothing is asked before, since the service said so
-	asked     time.Time // when /me last answered
+	outage    outage            // told of
+	down      map[string]outage // streams whose walks fail
+	patient   time.Time         // nothing is asked before, since the service said so
+	asked     time.Time         // when /me last answered
 	key       identity
 	skew      time.Duration // service's clock minus ours
 	skewKnown bool
@@ -77,13 +79,14 @@ func newSource(y *Syncer, cfg Source) (*source, error) {
 	s := &source{
 		syncer: y, cfg: cfg, log: y.log.With("source", cfg.Name),
 		life: newLife(), crowd: 1, opening: newSlot(), admits: newSlot(), healing: newSlot(), healed: map[api.Date]repair{}, wake: make(chan struct{}, 1),
-		lost: &atomic.Pointer[error]{}, state: StateStarting, since: time.Now(),
+		lost: &atomic.Pointer[error]{}, down: map[string]outage{}, state: StateStarting, since: time.Now(),
 	}
 	for _, def := range y.definitions {
 		s.streams = append(s.streams, newStream(s, def))
 	}
 	link, err := newLink(s)
 	s.link = link
+	y.metrics.begin(s)
 	return s, err
 }
 
@@ -309,10 +312,18 @@ func (s *source) troubled(t trouble) {
 	}
 	s.failures++
 	s.patient = now.Add(t.retryAfter)
-	if s.state != t.state || s.detail != t.detail {
-		s.state, s.detail, s.since = t.state, t.detail, now
-		s.log.Warn("source in trouble", "state", t.state, "detail", t.detail)
+	if s.state != t.state {
+		s.since = now
 	}
+	s.state, s.detail = t.state, t.detail
+	kind, level := t.state, slog.LevelDebug
+	if t.mayPass() {
+		kind = StateUnreachable // words and shape of such a trouble change from probe to probe
+	}
+	if !t.explained && s.outage.news(kind) {
+		level = slog.LevelWarn
+	}
+	s.log.Log(context.Background(), level, "source in trouble", "state", t.state, "detail", t.detail)
 	s.ready = false
 	s.nextProbe = now.Add(probeDelay(t, s.failures, s.jitter(s.failures)))
 	s.mu.Unlock()
@@ -333,15 +344,27 @@ func (s *source) enter(state, detail string) {
 // more.
 func (s *source) healthy(state, detail string) {
 	s.mu.Lock()
-	if s.state != state || s.detail != detail {
-		tell, what := s.log.Info, "source is served"
-		if state == StateFailing { // configuration and key do not fit
-			tell, what = s.log.Warn, "source is served in part"
-		}
-		tell(what, "state", state, "detail", detail)
-		s.state, s.detail, s.since = state, detail, time.Now()
+	s.tellServed(state, detail)
+	if s.state != state {
+		s.since = time.Now()
 	}
+	s.state, s.detail = state, detail
 	s.ready, s.failures, s.asked, s.nextProbe = true, 0, time.Now(), time.Time{}
 	s.mu.Unlock()
 	s.rouse()
+}
+
+// tellServed logs that the source is served, with how long it was not when that was
+// told. The caller holds the lock.
+func (s *source) tellServed(state, detail string) {
+	ended := s.outage
+	s.outage = outage{}
+	switch {
+	case state == StateFailing && (s.state != state || s.detail != detail): // configuration and key do not fit
+		s.log.Warn("source is served in part", "state", state, "detail", detail)
+	case ended.told():
+		s.log.Info("source is served again", "state", state, "detail", detail, "lasted", ended.lasted())
+	case s.state != state || s.detail != detail:
+		s.log.Info("source is served", "state", state, "detail", detail)
+	}
 }

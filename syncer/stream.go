@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"context"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -124,6 +125,7 @@ func (st *stream) succeeded(ctx context.Context, kind string) {
 	if !well {
 		return
 	}
+	st.tellRecovery()
 	state, detail := st.runningState()
 	st.found(ctx, state, detail)
 }
@@ -187,6 +189,7 @@ func (st *stream) found(ctx context.Context, state, detail string) {
 // is not stored again, so that a restart inserts nothing.
 func (st *stream) set(ctx context.Context, state, detail string) {
 	st.mu.Lock()
+	told := state != StateFailing && st.state != StateFailing // else a failure or recovery says it
 	st.state, st.detail = state, detail
 	// The words of an error differ from walk to walk, the state does not.
 	changed := st.stored.State != state || st.stored.Detail != detail && state != StateFailing
@@ -198,7 +201,11 @@ func (st *stream) set(ctx context.Context, state, detail string) {
 	if !changed {
 		return
 	}
-	st.source.log.Info("stream changed state", "stream", st.def.name, "state", state, "detail", detail)
+	level := slog.LevelInfo
+	if !told {
+		level = slog.LevelDebug
+	}
+	st.source.log.Log(ctx, level, "stream changed state", "stream", st.def.name, "state", state, "detail", detail)
 	c := st.source.commit(st.def.name)
 	c.Status = &status
 	if _, err := st.source.syncer.write(ctx, c); err != nil && ctx.Err() == nil {

@@ -333,8 +333,13 @@ func (sw *sweep) end(ctx context.Context, position string) error {
 	st := sw.stream
 	sw.run.FinishedAt = time.Now()
 	run := &sw.run
+	var all sinks.Checkpoint // of all tracks together
 	for _, t := range st.followed() {
 		cp := t.checkpoint(sinks.WalkFull)
+		all.Pages, all.Rows, all.Tombstones = all.Pages+cp.Pages, all.Rows+cp.Rows, all.Tombstones+cp.Tombstones
+		if all.StartedAt.IsZero() || cp.StartedAt.Before(all.StartedAt) {
+			all.StartedAt = cp.StartedAt
+		}
 		was := cp.Position
 		cp.Done, cp.Position, cp.UpdatedAt = true, position, st.source.serviceNow().UTC()
 		if position == "" && (t.closed() || was == positionCut) {
@@ -346,7 +351,7 @@ func (sw *sweep) end(ctx context.Context, position string) error {
 		t.moved(sinks.WalkFull, cp)
 		run = nil
 	}
-	st.source.log.Info("full resync ended", "stream", st.def.name, "removed", sw.run.Tombs, "held", position != "")
+	st.source.tellDone("full resync done", st.def.name, all, "removed", sw.run.Tombs, "held", position != "")
 	return nil
 }
 

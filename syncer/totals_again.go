@@ -69,7 +69,11 @@ func (st *stream) totalsAgain(ctx context.Context) error {
 		cp := st.totals.stored
 		st.mu.Unlock()
 		run.FinishedAt = time.Now()
-		return st.source.save(ctx, st.def.name, cp, &run)
+		if err := st.source.save(ctx, st.def.name, cp, &run); err != nil {
+			return err
+		}
+		st.source.tellDone("full resync done", st.def.name, sinks.Checkpoint{Pages: run.Pages, Rows: run.Rows, Tombstones: run.Tombs, StartedAt: began})
+		return nil
 	})
 }
 

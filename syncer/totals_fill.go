@@ -163,6 +163,9 @@ func (st *stream) stepDone(ctx context.Context, cp sinks.Checkpoint, pos positio
 	st.mu.Lock()
 	st.totals.stored = cp
 	st.mu.Unlock()
+	if cp.Done {
+		st.source.tellDone("backfill done", st.def.name, cp)
+	}
 	return nil
 }
 

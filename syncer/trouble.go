@@ -11,6 +11,8 @@ import (
 type trouble struct {
 	state  string
 	detail string
+	// explained: somebody else tells the log of it.
+	explained bool
 	// retryAfter is what the service asked for, zero for nothing.
 	retryAfter time.Duration
 }
@@ -49,10 +51,15 @@ func probeDelay(t trouble, failures int, jitter float64) time.Duration {
 // mayPass tells that the trouble is not the key's.
 func (t trouble) mayPass() bool { return t.state == StateUnreachable || t.state == StateFailing }
 
+// failing is a trouble that is not the service's.
+func failing(err error) trouble {
+	return trouble{state: StateFailing, detail: err.Error(), explained: isAway(err)}
+}
+
 // diagnose reads off an error what the source or stream is in, in words that say
 // what to do next. What it does not know is failing, and tried again.
 func diagnose(err error) trouble {
-	t := trouble{state: StateFailing, detail: err.Error()}
+	t := failing(err)
 	if e, ok := errors.AsType[*api.Error](err); ok {
 		t.retryAfter = e.RetryAfter
 	}

@@ -32,11 +32,11 @@ bistro  backfill  Bistro  3 of 120 requests in the last minute
 	s.Sources[0].State, s.Sources[0].Detail, s.Sources[0].NextProbe = "unreachable", "no answer", now.Add(8*time.Second)
 	s.Sources[0].Streams = []syncer.StreamStatus{{Name: "sales_daily", State: "starting", Lag: -1, Progress: &syncer.Progress{}}}
 	want(t, s, `A daemon has been running for 5m15s, since 2026-03-01 11:54:45 UTC.
-! No answer.
+! The service does not answer.
 
 bistro  no answer  Bistro  3 of 120 requests in the last minute
-  No answer. It is asked again in 8s.
-  1 stream waits for it.
+  The service does not answer. No answer. It is asked again in 8s.
+  1 stream waits until then.
 `)
 	s.Sources[0].State, s.Sources[0].Detail, s.Sources[0].NextProbe = "stopped", "", time.Time{}
 	s.StartedAt = time.Time{}

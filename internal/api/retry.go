@@ -84,7 +84,7 @@ func (k *call) wait(_, _ time.Duration, attempt int, resp *http.Response) time.D
 			wait = 0 // the gate's to decide
 		}
 	}
-	k.client.opts.Logger.Warn("trying again", "route", k.target.route.name(), "attempt", k.attempts,
+	k.client.opts.Logger.Debug("trying again", "route", k.target.route.name(), "attempt", k.attempts,
 		"status", k.verdict.Status, "wait", wait, "err", k.loggable())
 	return wait
 }

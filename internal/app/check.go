@@ -23,10 +23,15 @@ type Finding struct {
 	Text   string
 	Advice string // what to do; empty when there is nothing
 	code   int    // when not OK
+
+	warning bool
 }
 
-// Mark is ✓ or ✗.
+// Mark is ✓, ✗, or ! for what is no failure and is to be looked at.
 func (f Finding) Mark() string {
+	if f.warning {
+		return "!"
+	}
 	if f.OK {
 		return "✓"
 	}
@@ -80,7 +85,7 @@ func (a *App) checkConfiguration(tell func(Finding)) {
 	}
 	tell(good("configuration: %s, %s", file, sources))
 	for _, w := range a.cfg.Warnings {
-		tell(Finding{OK: true, Text: "configuration, but unwise: " + w})
+		tell(Finding{OK: true, warning: true, Text: "configuration: " + w})
 	}
 	for _, e := range a.cfg.Exposed() {
 		tell(Finding{OK: true, Text: "configuration, but unwise: " + e.String(), Advice: e.Mend})

@@ -101,4 +101,5 @@ func (a *App) Migrate(ctx context.Context) (err error) {
 	return a.migrated(ctx, sink, reachWait, a.tellDown)
 }
 
-func (a *App) tellDown(err error) { a.log.Warn("waiting for the warehouse", "reason", err) }
+// tellDown says why it waits; the sink has said that the warehouse is away.
+func (a *App) tellDown(err error) { a.log.Debug("waiting for the warehouse", "reason", err) }

@@ -28,7 +28,7 @@ func TestPageInBrowser(t *testing.T) {
 	pictures["refused"] = &picture{status: syncer.Status{Now: noon, StartedAt: noon.Add(-3 * time.Hour), Sources: []syncer.SourceStatus{refused()}}}
 	headlines := map[string]string{
 		"few": "The key of 1 of 5 sources is refused", "thousand": "The keys of 11 of 1,000 sources are refused", "down": "of 5 sources is refused",
-		"drift": "90 days differ from the service's totals", "refused": "key refused",
+		"drift": "90 days differ from the service's totals", "refused": "The service refuses the key.",
 	}
 	for _, size := range []struct {
 		name          string
@@ -129,7 +129,7 @@ func TestTheLightFollowsProofAndQuarantineInBrowser(t *testing.T) {
 		}
 	}
 	p.change(func(s *syncer.Status) { s.Sources[0] = refused() })
-	b.waitFor(t, `document.body.innerText.includes("5 streams wait for it.")`)
+	b.waitFor(t, `document.body.innerText.includes("5 streams wait until then.")`)
 	if rows := evaluate[int](t, b, `document.querySelectorAll("tbody tr").length`); rows != 0 || strings.Contains(b.text(t), "starting") {
 		t.Errorf("a refused key has %d rows:\n%s", rows, b.text(t))
 	}

@@ -77,9 +77,9 @@ func newCard(now time.Time, s *syncer.SourceStatus) card {
 		}
 	}
 	if s.NextProbe.After(now) {
-		c.NextProbe = "asked again in " + phrase.Span(s.NextProbe.Sub(now))
+		c.NextProbe = "asked again in " + phrase.Span(s.NextProbe.Sub(now)) + "."
 		if !s.Since.IsZero() {
-			c.Since = "for " + phrase.Span(now.Sub(s.Since))
+			c.Since = "For " + phrase.Span(now.Sub(s.Since))
 		}
 	}
 	c.budget(now, s.Budget)

@@ -12,9 +12,6 @@ import (
 func (p *view) headline(s *syncer.Status) {
 	all := s.Concerns()
 	p.Headline, p.Tone = all[0].Text, all[0].Tone()
-	if len(s.Sources) == 1 && len(p.Headline) > longHeadline {
-		p.Headline = all[0].Label // the source's card has the sentence
-	}
 	for _, c := range all[1:] {
 		if c.Kind != syncer.HealthStarting && c.Kind != syncer.HealthBackfill {
 			p.Also = append(p.Also, matter{Text: c.Text, Tone: c.Tone()})
@@ -22,9 +19,6 @@ func (p *view) headline(s *syncer.Status) {
 	}
 	p.Title = map[syncer.Tone]string{syncer.ToneTrouble: "! ", syncer.ToneBusy: "… "}[p.Tone] + "Larder"
 }
-
-// longHeadline is where a sentence is too long to be read as one.
-const longHeadline = 80
 
 // figures are added up over the sources.
 type figures struct {

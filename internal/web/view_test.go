@@ -52,7 +52,7 @@ func TestHeadline(t *testing.T) {
 		{"deep run", one(healthy("a", "A"), deep()), nil, "Everything is up to date and proven."},
 		{"starting", one(syncer.SourceStatus{Name: "a", State: syncer.StateStarting}), nil, "Waiting for the first answer."},
 		{"drift", one(drifting()), nil, "90 days differ from the service's totals."},
-		{"one refused", one(refused()), nil, "key refused"},
+		{"one refused", one(refused()), nil, "The service refuses the key."},
 		{"one of two", one(refused(), healthy("a", "A")), nil, "The key of 1 of 2 sources is refused, or may not read all."},
 		{"warehouse", one(healthy("a", "A")), []string{"warehouse down"}, "The warehouse takes no rows."},
 	}
@@ -78,7 +78,7 @@ func TestTroubleComesFirst(t *testing.T) {
 		t.Errorf("bistro = %+v, %+v: what is wrong with a stream must show at its source", bistro.State, bistro.Matters)
 	}
 	corner := p.Cards[0]
-	if corner.Since != "for 20 min" || corner.NextProbe != "asked again in 3 min" {
+	if corner.Since != "For 20 min" || corner.NextProbe != "asked again in 3 min." {
 		t.Errorf("corner = %q, %q", corner.Since, corner.NextProbe)
 	}
 	orders := p.Cards[2].Streams[6]
@@ -90,11 +90,11 @@ func TestTroubleComesFirst(t *testing.T) {
 func TestARefusedKeyIsOneSentence(t *testing.T) {
 	s := refused()
 	c := newCard(noon, &s)
-	if len(c.Streams) != 0 || c.Unasked != "5 streams wait for it." || len(c.Matters) != 1 || c.Matters[0].Text != s.Detail {
+	if len(c.Streams) != 0 || c.Unasked != "5 streams wait until then." || len(c.Matters) != 1 || c.Matters[0].Advice != s.Detail {
 		t.Errorf("%+v, %q, %+v", c.Streams, c.Unasked, c.Matters)
 	}
 	s.Streams[3].Rows = new(uint64(48211))
-	if c := newCard(noon, &s); c.Unasked != "5 streams wait for it. The 48,211 rows mirrored before stay as they are." {
+	if c := newCard(noon, &s); c.Unasked != "5 streams wait until then. The 48,211 rows mirrored before stay as they are." {
 		t.Errorf("%q", c.Unasked)
 	}
 	s = healthy("ancora", "Ancora Veche") // refused later on: what is held, and since when nothing came, is worth the rows

@@ -30,6 +30,7 @@ type claim struct {
 // Beat implements [sinks.Sink]: one INSERT and one SELECT while the process wants
 // what it wanted before.
 func (s *Sink) Beat(ctx context.Context, p sinks.Process, wants []string) ([]sinks.Claim, error) {
+	s.warehouse.outage.begin()
 	if len(wants) > 0 {
 		if err := s.warehouse.exec(ctx, s.beatStatement(p), nil); err != nil {
 			return nil, fmt.Errorf("tell the warehouse that this process is alive: %w", err)

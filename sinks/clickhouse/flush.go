@@ -172,8 +172,9 @@ func (s *Sink) insertPlain(ctx context.Context, what string, batch *sinks.Batch)
 func (s *Sink) succeeded(began time.Time, attempts int, commits []*queued) {
 	s.metrics.flushed(commits, time.Since(began))
 	s.health.set(nil)
+	s.warehouse.outage.flushed(nil)
 	if attempts > 0 {
-		s.log.Info("the warehouse takes rows again", "after", time.Since(began).Round(time.Millisecond), "attempts", attempts+1)
+		s.log.Debug("a flush that failed went through", "after", time.Since(began).Round(time.Millisecond), "attempts", attempts+1)
 	}
 }
 
@@ -183,12 +184,9 @@ func (s *Sink) failed(err error, attempt int, commits []*queued) {
 	}
 	s.health.set(err)
 	s.metrics.retries.Inc()
-	if attempt&(attempt+1) != 0 { // log the attempts 1, 2, 4, 8, …
-		return
-	}
+	s.warehouse.outage.flushed(err)
 	_, rows, _ := s.queue.load()
-	s.log.Warn("the warehouse does not take rows; they wait and are tried again",
-		"error", err, "attempt", attempt+1, "commits", len(commits), "rows_queued_behind", rows)
+	s.log.Debug("a flush failed", "error", err, "attempt", attempt+1, "commits", len(commits), "rows_queued_behind", rows)
 }
 
 // pause waits, and returns false when the sink has no more time.

@@ -50,6 +50,29 @@ func newMetrics(s *Sink) *metrics {
 	}
 }
 
+// begin makes the counters, so that rate() of Prometheus sees the first event of each.
+func (m *metrics) begin() {
+	for _, table := range streamTables {
+		m.written(table, "rows")
+		m.written(table, "tombstones")
+	}
+	for _, k := range ownKinds {
+		m.written(k.table, k.what)
+	}
+}
+
+func (m *metrics) written(table, what string) {
+	m.rows.WithLabelValues(table, what)
+	m.bytes.WithLabelValues(table)
+	m.statements.WithLabelValues(what)
+}
+
+// ownKinds are what is written to Larder's own tables, as steps name it.
+var ownKinds = []struct{ what, table string }{
+	{"quarantine", quarantineTable.Name}, {"drift", driftTable.Name}, {"verdicts", proofTable.Name},
+	{"checkpoints", checkpointTable.Name}, {"runs", runTable.Name}, {"statuses", statusTable.Name},
+}
+
 func (m *metrics) collectors() []prometheus.Collector {
 	return append([]prometheus.Collector{m.rows, m.bytes, m.statements, m.flushRows, m.flushTime, m.retries}, m.gauges...)
 }

@@ -35,6 +35,7 @@ COMMENT 'Migrations of the schema that have been applied'`
 // work is done already. A schema that a newer program has migrated is left alone
 // with [ErrSchemaNewer].
 func (s *Sink) Migrate(ctx context.Context) error {
+	s.warehouse.outage.begin()
 	all, err := migrations()
 	if err != nil {
 		return err

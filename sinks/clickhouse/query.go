@@ -34,14 +34,14 @@ func (s *Sink) Query(ctx context.Context, sql, format string, w io.Writer) error
 	sql = strings.TrimRight(strings.TrimSpace(sql), "; \n\t")
 	ctx = clickhousego.Context(ctx, clickhousego.WithSettings(readOnly))
 	if s.warehouse.native {
-		return s.warehouse.explain(queryNative(ctx, conn, sql, format, w))
+		return s.warehouse.target.explain(queryNative(ctx, conn, sql, format, w))
 	}
 	answer, err := conn.QueryFormat(ctx, format, sql)
 	if err != nil {
-		return s.warehouse.explain(err)
+		return s.warehouse.target.explain(err)
 	}
 	_, err = io.Copy(w, answer)
-	return s.warehouse.explain(errors.Join(err, answer.Close()))
+	return s.warehouse.target.explain(errors.Join(err, answer.Close()))
 }
 
 // nativeFormats are those that can be made here: what is between values, and

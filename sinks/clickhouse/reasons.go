@@ -14,6 +14,8 @@ import (
 	"syscall"
 
 	clickhousego "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/larder-sync/larder/sinks"
 )
 
 // UnreachableError tells why nobody could be asked, in words that say what to look
@@ -29,8 +31,8 @@ func (e *UnreachableError) Error() string {
 	return fmt.Sprintf("%v (%s): %s", e.Kind, e.Address, e.Reason)
 }
 
-// Is makes it the error of its kind.
-func (e *UnreachableError) Is(target error) bool { return target == e.Kind }
+// Is makes it the error of its kind, and the one that every sink has for it.
+func (e *UnreachableError) Is(target error) bool { return target == e.Kind || target == sinks.ErrAway }
 
 func (e *UnreachableError) Unwrap() error { return e.err }
 

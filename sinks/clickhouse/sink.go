@@ -47,7 +47,7 @@ func Open(_ context.Context, o Options) (*Sink, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	w, err := openWarehouse(t, dialect{database: o.Database, cluster: o.Cluster})
+	w, err := openWarehouse(t, dialect{database: o.Database, cluster: o.Cluster}, &outage{log: o.Logger})
 	if err != nil {
 		return nil, fmt.Errorf("open the warehouse: %w", err)
 	}
@@ -59,6 +59,7 @@ func Open(_ context.Context, o Options) (*Sink, error) {
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.abort, s.stop = context.WithCancel(context.Background())
 	s.metrics = newMetrics(s)
+	s.metrics.begin()
 	if o.Registerer != nil {
 		if err := s.metrics.register(o.Registerer); err != nil {
 			return nil, fmt.Errorf("open the warehouse: %w", err)
@@ -73,6 +74,7 @@ func (s *Sink) Write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, erro
 	if err := sinks.CheckVerdicts(c.Verdicts); err != nil {
 		return nil, fmt.Errorf("queue %s of %s for the warehouse: %w", c.Stream, c.Source, err)
 	}
+	s.warehouse.outage.begin()
 	item := &queued{commit: c, receipt: sinks.NewReceipt()}
 	item.rows, item.bytes = weigh(c)
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -16,21 +16,22 @@ import (
 type warehouse struct {
 	target
 	dialect
-	conn driver.Conn // whose default database is the server's own
+	conn   driver.Conn // whose default database is the server's own
+	outage *outage
 
 	mu     sync.Mutex
 	types  map[string]map[string]wireType // storage table, column
 	asking driver.Conn                    // whose default database is the one that people query
 }
 
-func openWarehouse(t target, d dialect) (*warehouse, error) {
+func openWarehouse(t target, d dialect, o *outage) (*warehouse, error) {
 	options := t.options
 	options.Auth.Database = ""
 	conn, err := clickhousego.Open(&options)
 	if err != nil {
 		return nil, t.explain(err)
 	}
-	return &warehouse{target: t, dialect: d, conn: conn}, nil
+	return &warehouse{target: t, dialect: d, conn: conn, outage: o}, nil
 }
 
 func (w *warehouse) close() error {
@@ -42,7 +43,14 @@ func (w *warehouse) close() error {
 			err = closed
 		}
 	}
-	return w.explain(err)
+	return w.target.explain(err)
+}
+
+// explain is the target's, of an error that says whether the warehouse is there.
+func (w *warehouse) explain(err error) error {
+	err = w.target.explain(err)
+	w.outage.answered(err)
+	return err
 }
 
 // asker is the connection for people's queries: names without a database mean
@@ -57,7 +65,7 @@ func (w *warehouse) asker() (driver.Conn, error) {
 	options.Auth.Database = w.database
 	conn, err := clickhousego.Open(&options)
 	if err != nil {
-		return nil, w.explain(err)
+		return nil, w.target.explain(err)
 	}
 	w.asking = conn
 	return conn, nil

@@ -112,10 +112,92 @@ func TestOneInsertPerTableAndFlush(t *testing.T) {
 	if got := gathered(t, registry, "larder_sink_failing", ""); got != 0 || s.Health() != nil {
 		t.Errorf("failing: %v, %v", got, s.Health())
 	}
-	for _, want := range []string{"the warehouse does not take rows", "the warehouse takes rows again"} {
-		if !strings.Contains(log.String(), want) {
-			t.Errorf("the log lacks %q: %s", want, log.String())
+	for _, want := range []string{"level=WARN", "the warehouse does not take rows", "level=INFO", "the warehouse takes rows again", "lasted="} {
+		if strings.Count(log.String(), want) != 1 {
+			t.Errorf("want %q once in the log: %s", want, log.String())
 		}
+	}
+}
+
+// TestCountersAreThereFromTheStart: rate() of Prometheus misses the event that makes a
+// series.
+func TestCountersAreThereFromTheStart(t *testing.T) {
+	_, database := migrated(t, clickhouse.Options{})
+	registry := prometheus.NewRegistry()
+	s := openSink(t, clickhouse.Options{Database: database, Registerer: registry, FlushInterval: time.Millisecond})
+	families := func() map[string]int {
+		t.Helper()
+		all, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := map[string]int{}
+		for _, f := range all {
+			n[f.GetName()] = len(f.GetMetric())
+		}
+		return n
+	}
+	before := families()
+	if before["larder_sink_rows_total"] < 20 || before["larder_sink_bytes_total"] < 10 || before["larder_sink_insert_duration_seconds"] != 8 {
+		t.Errorf("%v", before)
+	}
+	receipt, err := s.Write(t.Context(), &sinks.Commit{Source: "s", Business: "b", Stream: "allergens",
+		Batch:      simple(tables(t, s)["allergens"], "id"),
+		Tombstones: []sinks.Tombstone{{ID: "gone", Version: 1, FetchedAt: time.Unix(1, 0)}},
+		Quarantine: []sinks.Quarantined{{ID: "bad", Raw: []byte("{}"), Version: 2, FetchedAt: time.Unix(1, 0)}},
+		Drift:      []sinks.Drift{{Path: "x", Kind: "field", SeenAt: time.Unix(1, 0)}},
+		Verdicts:   []sinks.Verdict{{Day: "2026-03-01", Subject: sinks.SubjectDaily, Verdict: sinks.VerdictProven, AskedAt: time.Unix(1, 0)}},
+		Checkpoint: &sinks.Checkpoint{Source: "s", Stream: "allergens", Walk: "full", UpdatedAt: time.Unix(1, 0)},
+		Run:        &sinks.Run{Source: "s", Stream: "allergens", Walk: "full", StartedAt: time.Unix(1, 0), FinishedAt: time.Unix(1, 0)},
+		Status:     &sinks.StreamStatus{Source: "s", Stream: "allergens", State: "running", ChangedAt: time.Unix(1, 0)}})
+	if err == nil {
+		err = receipt.Wait(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, n := range families() {
+		if n != before[name] {
+			t.Errorf("%s has %d series, and had %d at the start", name, n, before[name])
+		}
+	}
+}
+
+// TestAnOutageThatNobodyWritesIntoIsToldOnce has a warehouse that goes away while there
+// is nothing to write: whoever looks whether it is there makes it known.
+func TestAnOutageThatNobodyWritesIntoIsToldOnce(t *testing.T) {
+	_, database := migrated(t, clickhouse.Options{})
+	flaky := sinktest.NewFlaky(embeddedtest.Engine(t).Dial)
+	var log bytes.Buffer
+	s := openSink(t, clickhouse.Options{Database: database, Dial: flaky.Dial, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	ping := func(away bool) {
+		t.Helper()
+		for range 3 {
+			if err := s.Ping(t.Context()); errors.Is(err, sinks.ErrAway) != away {
+				t.Fatalf("ping: %v, want one of a warehouse that is away: %v", err, away)
+			}
+		}
+	}
+	flaky.Down()
+	ping(true)
+	if log.Len() > 0 {
+		t.Errorf("a command that only asks says by itself that it got no answer: %s", log.String())
+	}
+	flaky.Up()
+	ping(false)
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	flaky.Down()
+	ping(true)
+	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "level=WARN") {
+		t.Errorf("want one warning: %s", got)
+	}
+	log.Reset()
+	flaky.Up()
+	ping(false)
+	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "takes rows again") {
+		t.Errorf("want one line of its end: %s", got)
 	}
 }
 

@@ -3,7 +3,6 @@ package memsink
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +11,7 @@ import (
 )
 
 // ErrDown is what reads answer while the warehouse is away.
-var ErrDown = errors.New("the warehouse is down")
+var ErrDown = fmt.Errorf("memory: %w", sinks.ErrAway)
 
 // available tells whether the warehouse answers.
 func (s *Sink) available() error {

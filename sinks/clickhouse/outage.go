@@ -1,0 +1,66 @@
+package clickhouse
+
+import (
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// outage tells the log of a warehouse that is away, once when that begins and once when
+// it is over, however many statements fail in between. It is over when the warehouse
+// answers, and takes rows where it did not.
+type outage struct {
+	log *slog.Logger
+
+	mu sync.Mutex
+	// begun: somebody counts on the warehouse; a command that only asks says by itself
+	// that it got no answer.
+	begun  bool
+	silent bool // the last statement had no answer
+	full   bool // the last flush failed
+	since  time.Time
+}
+
+// begin has outages told from now on.
+func (o *outage) begin() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.begun = true
+}
+
+// answered notes how a statement went. An error that says nothing of the warehouse, a
+// caller that went away, say, changes nothing.
+func (o *outage) answered(err error) {
+	var gone *UnreachableError
+	var refused *StatementError
+	switch {
+	case errors.As(err, &gone):
+		o.change(err, func() { o.silent = true })
+	case err == nil, errors.As(err, &refused):
+		o.change(nil, func() { o.silent = false })
+	}
+}
+
+// flushed notes how a flush went.
+func (o *outage) flushed(err error) {
+	o.change(err, func() {
+		o.full = err != nil
+		o.silent = o.silent && o.full
+	})
+}
+
+func (o *outage) change(err error, f func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	f()
+	away := o.begun && (o.silent || o.full)
+	switch {
+	case away && o.since.IsZero():
+		o.since = time.Now()
+		o.log.Warn("the warehouse does not take rows; they wait, nothing is lost, and it is tried again", "error", err)
+	case !o.silent && !o.full && !o.since.IsZero():
+		o.log.Info("the warehouse takes rows again", "lasted", time.Since(o.since).Round(time.Millisecond))
+		o.since = time.Time{}
+	}
+}

@@ -1,0 +1,242 @@
+package syncer
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+)
+
+// logged is a log that tests read while it is written.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+// take returns the lines so far and forgets them.
+func (l *logged) take() (lines []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for line := range strings.Lines(l.text.String()) {
+		lines = append(lines, strings.TrimSpace(line))
+	}
+	l.text.Reset()
+	return lines
+}
+
+// into has the log of a world written into l, as people have it.
+func (w *world) into(l *logged) {
+	w.tune = func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(l, nil)) }
+}
+
+func loud(lines []string) (warnings []string) {
+	for _, l := range lines {
+		if strings.Contains(l, "level=WARN") || strings.Contains(l, "level=ERROR") {
+			warnings = append(warnings, l)
+		}
+	}
+	return warnings
+}
+
+func TestAnOutageOfAServiceIsOneWarningAndOneEnd(t *testing.T) {
+	// Within seconds of a good answer of /me a stream speaks before the source does.
+	for early, most := range map[time.Duration]int{time.Second: 2, 2 * time.Hour: 1} {
+		inWorld(t, sandbox.Options{Seed: 3, Orders: 50, Days: 5}, func(t *testing.T, w *world) {
+			var log logged
+			w.into(&log)
+			w.run()
+			w.until("filled", time.Hour, w.filled)
+			time.Sleep(early)
+			log.take()
+			if err := w.box.AddFault(sandbox.Fault{Kind: sandbox.FaultReset, Probability: 1}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(3 * time.Hour)
+			lines := log.take()
+			if warnings := loud(lines); len(lines) == 0 || len(warnings) > most || len(lines) != len(warnings) {
+				t.Errorf("three hours without an answer are %d lines:\n%s", len(lines), strings.Join(lines, "\n"))
+			}
+			w.box.ClearFaults()
+			w.until("served", time.Hour, func() bool { return w.source().State == StateRunning })
+			time.Sleep(time.Minute)
+			lines = log.take()
+			var ends int
+			for _, l := range lines {
+				if strings.Contains(l, "source is served again") && strings.Contains(l, "lasted=3h") {
+					ends++
+				}
+			}
+			if ends != 1 || len(lines) > 2 || len(loud(lines)) > 0 {
+				t.Errorf("its end is told by:\n%s", strings.Join(lines, "\n"))
+			}
+		})
+	}
+}
+
+func TestARefusedKeyIsOneWarning(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		var log logged
+		w.into(&log)
+		f.keys = map[string]bool{"right": true}
+		w.run(w.one())
+		time.Sleep(6 * time.Hour)
+		if lines := log.take(); len(lines) != 1 || len(loud(lines)) != 1 || !strings.Contains(lines[0], "refuses the key") {
+			t.Errorf("a key that was never good:\n%s", strings.Join(lines, "\n"))
+		}
+	})
+}
+
+func TestAStreamThatFailsByItselfIsOneWarningAndOneEnd(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 3, Orders: 50, Days: 5}, func(t *testing.T, w *world) {
+		var log logged
+		w.into(&log)
+		w.run()
+		w.until("filled", time.Hour, w.filled)
+		time.Sleep(time.Hour)
+		log.take()
+		if err := w.box.AddFault(sandbox.Fault{Kind: sandbox.FaultServerError, Route: "/products", Probability: 1}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Hour)
+		lines := log.take()
+		if len(lines) != 1 || len(loud(lines)) != 1 || !strings.Contains(lines[0], "stream=products") {
+			t.Errorf("two hours of one failing list are:\n%s", strings.Join(lines, "\n"))
+		}
+		w.box.ClearFaults()
+		time.Sleep(10 * time.Minute)
+		lines = log.take()
+		if len(lines) != 1 || !strings.Contains(lines[0], "go well again") || !strings.Contains(lines[0], "lasted=1h59m") {
+			t.Errorf("its end is told by:\n%s", strings.Join(lines, "\n"))
+		}
+	})
+}
+
+func TestAWarehouseThatIsAwayIsLeftToTheSinkToTell(t *testing.T) {
+	for _, shared := range []string{"", "p1"} {
+		inWorld(t, sandbox.Options{Seed: 3, Orders: 50, Days: 5}, func(t *testing.T, w *world) {
+			var log logged
+			w.process = shared
+			w.into(&log)
+			w.run()
+			w.until("filled", time.Hour, w.filled)
+			time.Sleep(time.Hour)
+			log.take()
+			w.sink.SetDown(true)
+			time.Sleep(2 * time.Hour)
+			if warnings := loud(log.take()); len(warnings) > 0 {
+				t.Errorf("process %q: the syncer says as well:\n%s", shared, strings.Join(warnings, "\n"))
+			}
+			w.sink.SetDown(false)
+			time.Sleep(10 * time.Minute)
+			if warnings := loud(log.take()); len(warnings) > 0 {
+				t.Errorf("process %q, at the end:\n%s", shared, strings.Join(warnings, "\n"))
+			}
+		})
+	}
+}
+
+func TestTheEndOfALongWalkIsALine(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 3, Orders: 500, Days: 5}, func(t *testing.T, w *world) {
+		var log logged
+		w.into(&log)
+		w.run()
+		w.until("filled", time.Hour, w.filled)
+		time.Sleep(time.Minute)
+		done := map[string]int{}
+		for _, l := range log.take() {
+			if strings.Contains(l, `msg="backfill done"`) {
+				done[l[strings.Index(l, "stream="):strings.Index(l, " rows=")]]++
+				if !strings.Contains(l, " requests=") || !strings.Contains(l, " took=") {
+					t.Errorf("%s", l)
+				}
+				if strings.Contains(l, "stream=sales_orders ") && !strings.Contains(l, " rows=443 tombstones=5 requests=3 ") {
+					t.Errorf("%s", l)
+				}
+			}
+		}
+		if len(done) != 6 || done["stream=sales_orders"] != 1 || done["stream=sales_daily"] != 1 {
+			t.Errorf("%v", done)
+		}
+		w.tryOnce(Selection{Full: true})
+		done = map[string]int{}
+		for _, l := range log.take() {
+			if strings.Contains(l, `msg="full resync done"`) && strings.Contains(l, " requests=") && strings.Contains(l, " took=") {
+				done[l[strings.Index(l, "stream="):strings.Index(l, " rows=")]]++
+			}
+		}
+		if len(done) != 6 || done["stream=products"] != 1 || done["stream=sales_daily"] != 1 {
+			t.Errorf("%v", done)
+		}
+	})
+}
+
+// series are the counters of a registry, with their labels.
+func series(t *testing.T, r *prometheus.Registry) map[string]float64 {
+	t.Helper()
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			name := f.GetName()
+			for _, l := range m.GetLabel() {
+				name += " " + l.GetName() + "=" + l.GetValue()
+			}
+			if m.GetCounter() != nil {
+				all[name] = m.GetCounter().GetValue()
+			}
+			if m.GetHistogram() != nil {
+				all[name] = float64(m.GetHistogram().GetSampleCount())
+			}
+		}
+	}
+	return all
+}
+
+func TestCountersAreThereFromTheStart(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 3, Orders: 50, Days: 5}, func(t *testing.T, w *world) {
+		registry := prometheus.NewRegistry()
+		w.tune = func(o *Options) { o.Registerer = registry }
+		w.run() // no time passes, and nothing has been asked
+		before := series(t, registry)
+		for _, want := range []string{
+			"larder_api_rate_limited_total source=r0", "larder_api_requests_total code=429 route=GET /products source=r0",
+			"larder_api_requests_total code=401 route=GET /me source=r0", "larder_rows_total kind=quarantined source=r0 stream=products",
+			"larder_walk_seconds result=error stream=sales_orders walk=full",
+		} {
+			if v, ok := before[want]; !ok || v != 0 {
+				t.Errorf("%s is not there, or %v", want, v)
+			}
+		}
+		w.until("filled", time.Hour, w.filled)
+		time.Sleep(26 * time.Hour)
+		if err := w.box.AddFault(sandbox.Fault{Kind: sandbox.FaultRateLimited, RetryAfter: 5, Count: 3}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		w.tryOnce(Selection{Full: true})
+		after := series(t, registry)
+		if after["larder_api_rate_limited_total source=r0"] != 3 {
+			t.Errorf("%v answers 429 are counted", after["larder_api_rate_limited_total source=r0"])
+		}
+		for name := range after {
+			if _, ok := before[name]; !ok {
+				t.Errorf("%s was not there from the start", name)
+			}
+		}
+	})
+}
