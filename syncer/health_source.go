@@ -16,9 +16,9 @@ const (
 	adviceUnreachable  = "Check base_url and the network. Larder keeps trying, and nothing is lost."
 	adviceFailing      = "Larder keeps trying."
 	adviceDrift        = "larder reconcile names the days and figures, larder reconcile --heal fetches them anew; the view reconciliation has them too."
-	adviceQuarantine   = "Look at them with: larder sql \"SELECT stream, row_id, field, reason FROM quarantine\". An entry closes by itself when the row can be understood."
+	adviceQuarantine   = "They could not be understood, and are kept whole. Look at them with: larder sql \"SELECT stream, row_id, field, reason FROM quarantine\". An entry closes by itself when the row can be understood."
 	adviceBehind       = "The note of the stream says why. Larder keeps trying."
-	adviceUnproven     = "larder reconcile compares the days now."
+	adviceUnproven     = "larder reconcile does it now, and says why it cannot be; so does the view reconciliation."
 )
 
 // Concerns are what there is to know about how well the source is, the worst first.
@@ -39,7 +39,7 @@ func (s *SourceStatus) Concerns() []Concern {
 	if n := s.quarantined(); n > 0 {
 		all = append(all, Concern{
 			Kind: HealthQuarantine, Amount: n, Label: phrase.Plural(n, "row") + " in quarantine",
-			Text:   phrase.Plural(n, "row") + phrase.Verb(n, " is", " are") + " in quarantine: not understood, and kept whole.",
+			Text:   phrase.Plural(n, "row") + phrase.Verb(n, " is", " are") + " in quarantine.",
 			Advice: adviceQuarantine,
 		})
 	}
@@ -198,12 +198,12 @@ func (s *SourceStatus) ofProof(served bool) (all []Concern) {
 	}
 	switch p := s.Proof; {
 	case p == nil:
-		all = append(all, Concern{Kind: HealthUnproven, Label: "not proven yet", Text: "No day has been compared with the service's totals yet.", Advice: adviceUnproven})
+		all = append(all, Concern{Kind: HealthUnproven, Label: "not proven yet", Text: "Not proven yet.", Advice: "No day has been compared with the service's totals: schedule.reconcile says when that is next, and larder reconcile does it now."})
 	case p.Late && p.ProvenUntil == "":
-		all = append(all, Concern{Kind: HealthUnproven, Label: "not proven", Amount: p.OpenDays, Text: "Not proven: the first days of the last 92 could not be compared with the service's totals.", Advice: adviceUnproven})
+		all = append(all, Concern{Kind: HealthUnproven, Label: "not proven", Amount: p.OpenDays, Text: "Not proven.", Advice: "The first days of the last 92 could not be compared with the service's totals. " + adviceUnproven})
 	case p.Late:
 		all = append(all, Concern{Kind: HealthUnproven, Label: "proven until " + p.ProvenUntil, Amount: p.OpenDays,
-			Text: "Proven until " + p.ProvenUntil + " only: days after it could not be compared with the service's totals.", Advice: adviceUnproven})
+			Text: "Proven until " + p.ProvenUntil + " only.", Advice: "Days after it could not be compared with the service's totals. " + adviceUnproven})
 	}
 	return all
 }

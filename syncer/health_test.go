@@ -45,9 +45,9 @@ func TestOnlyAMirrorThatIsFreshProvenAndWholeIsGood(t *testing.T) {
 		{"orders off", with(func(s *SourceStatus) { s.Streams[orders].State, s.Proof = StateOff, nil }), "up_to_date", "up to date", "Everything is up to date."},
 		{"drift", with(func(s *SourceStatus) { s.Proof.DriftDays = 90 }), "drift", "90 days differ", "90 days differ from the service's totals."},
 		{"one day", with(func(s *SourceStatus) { s.Proof.DriftDays = 1 }), "drift", "1 day differs", "1 day differs from the service's totals."},
-		{"quarantine", with(func(s *SourceStatus) { s.Streams[products].Quarantined = 3 }), "quarantine", "3 rows in quarantine", "3 rows are in quarantine: not understood, and kept whole."},
-		{"never compared", with(func(s *SourceStatus) { s.Proof = nil }), "unproven", "not proven yet", "No day has been compared with the service's totals yet."},
-		{"late", with(func(s *SourceStatus) { s.Proof.Late = true }), "unproven", "proven until 2026-03-13", "Proven until 2026-03-13 only: days after it could not be compared with the service's totals."},
+		{"quarantine", with(func(s *SourceStatus) { s.Streams[products].Quarantined = 3 }), "quarantine", "3 rows in quarantine", "3 rows are in quarantine."},
+		{"never compared", with(func(s *SourceStatus) { s.Proof = nil }), "unproven", "not proven yet", "Not proven yet."},
+		{"late", with(func(s *SourceStatus) { s.Proof.Late = true }), "unproven", "proven until 2026-03-13", "Proven until 2026-03-13 only."},
 		{"behind", with(func(s *SourceStatus) { s.Streams[products].Behind = true }), "behind", "products is behind", "The stream products is behind."},
 		{"failing", with(func(s *SourceStatus) { s.Streams[products].State, s.Streams[0].Behind = StateFailing, true }), "behind", "2 streams behind", "The streams locations and products are behind."},
 		{"held", with(func(s *SourceStatus) { s.Streams[products].State = StateHeld }), "sweep_held", "sweep held", "A sweep of products is held: a full resync did not see many of its live rows."},
@@ -66,7 +66,7 @@ func TestOnlyAMirrorThatIsFreshProvenAndWholeIsGood(t *testing.T) {
 		}), "backfill", "backfill", "Backfill under way, 12 min left."},
 		{"backfill, with a bad row", with(func(s *SourceStatus) {
 			s.Streams[orders].State, s.Proof, s.Streams[orders].Quarantined = StateBackfill, nil, 1
-		}), "quarantine backfill", "1 row in quarantine", "1 row is in quarantine: not understood, and kept whole."},
+		}), "quarantine backfill", "1 row in quarantine", "1 row is in quarantine."},
 		{"starting", SourceStatus{State: StateStarting, Streams: []StreamStatus{{Name: "products", State: StateStarting}}}, "starting", "starting", "Waiting for the first answer."},
 		{"another process", with(func(s *SourceStatus) { s.State = StateWaiting }), "waiting", "waiting", "Another process serves this source."},
 		{"no daemon", with(func(s *SourceStatus) { s.State, s.Proof.Late = StateStopped, true }), "stopped", "no daemon", "No daemon runs."},

@@ -57,11 +57,11 @@ func TestStatusSaysWhatIsWrongAndWhereToLook(t *testing.T) {
 	}}}
 	want(t, s, `A daemon has been running for 1h0m, since 2026-03-01 11:00:00 UTC.
 ! 90 days differ from the service's totals.
-! 3 rows are in quarantine: not understood, and kept whole.
+! 3 rows are in quarantine.
 
 bistro  90 days differ  proven until 2025-12-01
   90 days differ from the service's totals. larder reconcile names the days and figures, larder reconcile --heal fetches them anew; the view reconciliation has them too.
-  3 rows are in quarantine: not understood, and kept whole. Look at them with: larder sql "SELECT stream, row_id, field, reason FROM quarantine". An entry closes by itself when the row can be understood.
+  3 rows are in quarantine. They could not be understood, and are kept whole. Look at them with: larder sql "SELECT stream, row_id, field, reason FROM quarantine". An entry closes by itself when the row can be understood.
   stream    state            last walk  newest change (UTC)  rows  note
   products  3 in quarantine  0s ago     -                    12
 `)

@@ -37,7 +37,7 @@ type heldOf struct {
 
 const (
 	heldLook  = 2 * time.Second  // how often it is looked whether anything was written
-	heldPause = 10 * time.Second // at least so long between two counts
+	heldPause = 3 * time.Second // at least so long between two counts
 	heldShare = 100              // and at least so many times as long as the last one took
 	heldStale = time.Hour        // other processes may write too
 )

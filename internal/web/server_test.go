@@ -105,7 +105,7 @@ func TestReadyzSaysWhatNeedsAttention(t *testing.T) {
 	o := p.options()
 	o.User, o.Password = "me", config.NewSecret("hunter2")
 	base := serve(t, o)
-	const want = "ready\n! 90 days differ from the service's totals.\n! 12 rows are in quarantine: not understood, and kept whole.\n"
+	const want = "ready\n! 90 days differ from the service's totals.\n! 12 rows are in quarantine.\n"
 	if code, _, body := get(t, base+"/readyz", "me", "hunter2"); code != http.StatusOK || body != want {
 		t.Errorf("readyz = %d, %q: it serves, and does not pass for well", code, body)
 	}

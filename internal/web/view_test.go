@@ -113,7 +113,7 @@ func TestNothingIsGreenOverDriftAndQuarantine(t *testing.T) {
 		c.Streams[6].State.Tone != syncer.ToneTrouble || c.Streams[4].State != (badge{"12 in quarantine", syncer.ToneTrouble}) {
 		t.Errorf("%s %s, %+v, %+v", p.Headline, p.Tone, c.State, c.Streams)
 	}
-	if len(p.Also) != 1 || p.Also[0].Text != "12 rows are in quarantine: not understood, and kept whole." || len(c.Matters) != 2 || c.Matters[0].Advice == "" {
+	if len(p.Also) != 1 || p.Also[0].Text != "12 rows are in quarantine." || len(c.Matters) != 2 || c.Matters[0].Advice == "" {
 		t.Errorf("%+v, %+v", p.Also, c.Matters)
 	}
 	s.Sources = append(s.Sources, healthy("ancora", "Ancora Veche"))
