@@ -36,10 +36,10 @@ type heldOf struct {
 }
 
 const (
-	heldLook  = 2 * time.Second  // how often it is looked whether anything was written
+	heldLook  = 2 * time.Second // how often it is looked whether anything was written
 	heldPause = 3 * time.Second // at least so long between two counts
-	heldShare = 100              // and at least so many times as long as the last one took
-	heldStale = time.Hour        // other processes may write too
+	heldShare = 100             // and at least so many times as long as the last one took
+	heldStale = time.Hour       // other processes may write too
 )
 
 func newHeldRows(sink *clickhouse.Sink, log *slog.Logger) *heldRows {
