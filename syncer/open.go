@@ -13,13 +13,22 @@ type openEntries struct {
 	// beyond: there may be entries that did not fit, so that any row that turns
 	// out good may close one.
 	beyond bool
+	others int // about how many there are of those
 	// seen is where the rows without an id were seen last, by key.
 	seen map[string]sighting
 }
 
+// mostEntries is how many entries of a stream may be open before its walks stop: a
+// service that sends nothing else than bad rows would fill the warehouse with them.
+const mostEntries = 100_000
+
+// full tells that no more entries are to be opened.
+func (o *openEntries) full() bool { return len(o.known)+o.others >= mostEntries }
+
 func (o *openEntries) put(key string, hash uint64) {
 	if _, ok := o.known[key]; !ok && len(o.known) >= openCap {
 		o.beyond = true
+		o.others++
 		return
 	}
 	if o.known == nil {
@@ -47,6 +56,9 @@ func (o *openEntries) maybe(key string) bool {
 
 // close forgets an entry.
 func (o *openEntries) close(key string) {
+	if _, ok := o.known[key]; !ok {
+		o.others = max(o.others-1, 0)
+	}
 	delete(o.known, key)
 	delete(o.seen, key)
 }

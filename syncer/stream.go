@@ -234,6 +234,13 @@ func (st *stream) maybeBad(id string) bool {
 	return st.bad.maybe(id)
 }
 
+// tooManyBad tells that no more bad rows are to be taken.
+func (st *stream) tooManyBad() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.bad.full()
+}
+
 // badIDs returns the open quarantine entries that are known.
 func (st *stream) badIDs() map[string]uint64 {
 	st.mu.Lock()

@@ -54,6 +54,9 @@ var errRepeatedCursor = errors.New("the service sent a cursor that it had sent b
 // errEndless fails a walk that would never end.
 var errEndless = errors.New("the service sends the same rows again and again under new cursors: the walk goes on at the next turn; if it stays so, show this to the service")
 
+// errTooManyBad stops a walk in front of a page with more bad rows.
+var errTooManyBad = fmt.Errorf("%d rows in quarantine, and still more cannot be understood: the walk waits in front of them, so that none is passed by; look at the view quarantine, and show it to the service", mostEntries)
+
 // errNoCursor fails a walk that cannot go on (DESIGN R3).
 var errNoCursor = errors.New("the service says has_more without a next_cursor: the page is asked for again at the next turn; if it stays so, show this to the service")
 
@@ -207,6 +210,9 @@ func (w *walk) version(a answer, i int) uint64 {
 func (w *walk) take(ctx context.Context, a answer) error {
 	w.paged(a)
 	in := w.read(a)
+	if len(in.bad) > 0 && w.track.stream.tooManyBad() {
+		return errTooManyBad
+	}
 	w.track.stream.sighted(in, w.track.name(), span{})
 	if !a.more {
 		w.cure(in)

@@ -4,6 +4,8 @@ package main
 
 import (
 	"context"
+	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -25,6 +27,10 @@ func main() {
 // execute runs one command line and returns its exit code.
 func execute(ctx context.Context, args []string, t terminal) int {
 	t = t.walled()
+	// Libraries print what goes wrong, some of it as a service sent it: net/http what
+	// comes behind an answer, where a hostile service repeats the key. Errors reach us
+	// as errors.
+	log.SetOutput(io.Discard)
 	g := &globals{terminal: t}
 	root := newRoot(g)
 	root.SetArgs(args)

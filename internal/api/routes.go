@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/url"
 	"strings"
 	"time"
@@ -108,6 +109,9 @@ func (c *Client) Me(ctx context.Context) (Document[Me], error) {
 	return Document[Me]{Value: me, Raw: answer.body, Date: answer.date, ReceivedAt: answer.at}, nil
 }
 
+// maxBusiness bounds the id that every row and checkpoint carries.
+const maxBusiness = 1024
+
 func parseMe(body []byte) (Me, error) {
 	if err := parseObject(body); err != nil {
 		return Me{}, err
@@ -118,6 +122,8 @@ func parseMe(body []byte) (Me, error) {
 		return me, shapeWrong(0, err.Error())
 	case me.Business.ID == "":
 		return me, shapeWrong(0, "it has no business.id: is the base URL right?")
+	case len(me.Business.ID) > maxBusiness:
+		return me, shapeWrong(0, fmt.Sprintf("its business.id has %d bytes, and more than %d are none", len(me.Business.ID), maxBusiness))
 	case me.Scopes == nil:
 		return me, shapeWrong(0, "it has no scopes")
 	case me.LocationIDs == nil:

@@ -154,3 +154,30 @@ func TestAListWithoutEnd(t *testing.T) {
 	s.behave()
 	s.whole(t)
 }
+
+// A service that sends bad rows without end does not fill the warehouse with them: the
+// walk stops in front of what is too much, and goes on when the rows are good.
+func TestBadRowsWithoutEnd(t *testing.T) {
+	s := newSiege(t, nil)
+	s.whole(t)
+	page := 0
+	s.attackWith(on("/products", func(w http.ResponseWriter, r *http.Request) {
+		page++
+		var b strings.Builder
+		for i := range 20_000 {
+			fmt.Fprintf(&b, `,{"id":"bad-%d-%d"}`, page, i)
+		}
+		answering(200, fmt.Sprintf(`{"data":[%s],"has_more":true,"next_cursor":"c%d"}`, b.String()[1:], page))(w, r)
+	}))
+	if says := s.failure(t, "products"); !strings.Contains(says, "100000 rows in quarantine") {
+		t.Errorf("after %d pages: %s", page, says)
+	}
+	if open := s.ask(t, "SELECT count() FROM larder.quarantine WHERE source = 'r0'")[0]; open != "100000" {
+		t.Errorf("%s entries are open", open)
+	}
+	s.behave()
+	if err := s.Restaurant(0).Touch(sandbox.StreamProducts, s.Restaurant(0).IDs(sandbox.StreamProducts)[:9]...); err != nil {
+		t.Fatal(err)
+	}
+	s.whole(t)
+}

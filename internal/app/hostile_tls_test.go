@@ -175,3 +175,41 @@ func TestAnUnencryptedAddressIsWarnedOf(t *testing.T) {
 		t.Error("status.json lacks the warning")
 	}
 }
+
+// The same bounds hold over HTTP/2, where a body has its own flow.
+func TestHostileHTTP2(t *testing.T) {
+	s := newSiege(t, trusted.sign(t, nil))
+	s.whole(t)
+	for _, c := range []struct {
+		name    string
+		handler http.HandlerFunc
+		says    string
+	}{
+		{"a body that never ends", endless, "larger than 16 MiB"},
+		{"a body that stands still", trickle(time.Hour), "the body stood still"},
+		{"a byte at a time", trickle(300 * time.Millisecond), "the answer did not end"},
+		{"a header of a megabyte", answering(200, `{"data":[],"has_more":false}`, "X-Large", strings.Repeat("x", 1<<20)), "no answer"},
+		{"headers that never come", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no complete headers"},
+		{"a stream that is reset", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "no answer"},
+		{"a cut body", answering(200, `{"data":[]`, "Content-Length", "100"), "no answer"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s.attackWith(on("/products", func(w http.ResponseWriter, r *http.Request) {
+				if r.ProtoMajor != 2 {
+					t.Errorf("asked over %s", r.Proto)
+				}
+				c.handler(w, r)
+			}))
+			defer s.behave()
+			if says := s.failure(t, "products"); !strings.Contains(says, c.says) {
+				t.Errorf("%q is not in: %s", c.says, says)
+			}
+			for _, st := range s.pass(t, "r0", "sales_orders").Streams { // over the same connection
+				if st.Err != nil {
+					t.Errorf("%s beside it: %v", st.Stream, st.Err)
+				}
+			}
+		})
+	}
+	s.whole(t)
+}

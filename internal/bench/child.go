@@ -42,6 +42,7 @@ func serveChild(args []string) error {
 	flags.BoolVar(&opts.Live, "live", false, "")
 	flags.Float64Var(&opts.Pace, "pace", 1, "")
 	flags.StringVar(&opts.Algorithm, "algorithm", sandbox.AlgorithmFixed, "")
+	pad := flags.Int("pad", 0, "")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -63,14 +64,13 @@ func serveChild(args []string) error {
 	if err := json.NewEncoder(os.Stdout).Encode(info); err != nil {
 		return err
 	}
-	return http.Serve(ln, benchHandler(s, &frozen)) //nolint:gosec // loopback, for the length of a benchmark
+	return http.Serve(ln, benchHandler(s, padded(s.Handler(), *pad*1e6), &frozen)) //nolint:gosec // loopback, for the length of a benchmark
 }
 
 // benchHandler is the sandbox with counters at /bench, and /bench/freeze that
 // stops its clock so that the world can be compared.
-func benchHandler(s *sandbox.Sandbox, frozen *atomic.Int64) http.Handler {
+func benchHandler(s *sandbox.Sandbox, api http.Handler, frozen *atomic.Int64) http.Handler {
 	var first atomic.Int64
-	api := s.Handler()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /bench", func(w http.ResponseWriter, _ *http.Request) {
 		c := counters{Stats: s.Stats()}

@@ -28,6 +28,7 @@ var scenarios = []scenario{
 	{"verify", "every one of a million orders compared with the API: time and memory", verify},
 	{"heal", "damage of every kind in the warehouse, found and healed by larder reconcile", heal},
 	{"memory", "the daemon in small containers, with a backfill and hungry readers at once", memoryBench},
+	{"large", "nine lists that answer 60 MB each at once: memory", large},
 	{"queries", "dashboard queries on 10 million orders of 100 restaurants", queries},
 }
 

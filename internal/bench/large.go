@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// largeSizes are the bodies measured, in MB: what is refused, and what is taken.
+var largeSizes = []int{60, 15}
+
+const largeFor = 90 * time.Second
+
+// large lets every list of a restaurant answer with bodies far larger than api.md's,
+// all from the daemon's first second on, and watches the memory of the process.
+func large(ctx context.Context, r *report) error {
+	if err := measureLarge(ctx, r, 0); err != nil {
+		return err
+	}
+	for _, size := range largeSizes {
+		if err := measureLarge(ctx, r, size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func measureLarge(ctx context.Context, r *report, size int) error {
+	b := bed{sandbox: []string{"-orders", "1000", "-days", "30", "-no-limits", "-pad", strconv.Itoa(size)}, streams: "[]"}
+	return b.started(ctx, func(s *service, d *daemon) error {
+		anonymous := int64(0)
+		end := time.Now().Add(largeFor)
+		for time.Now().Before(end) {
+			if err := wait(ctx, 50*time.Millisecond); err != nil {
+				return err
+			}
+			used, err := d.memory("RssAnon")
+			if err != nil {
+				return err
+			}
+			anonymous = max(anonymous, used)
+		}
+		highest, err := d.memory("VmHWM")
+		if err != nil {
+			return err
+		}
+		heap, err := d.metric(ctx, "go_memstats_heap_sys_bytes")
+		if err != nil {
+			return err
+		}
+		var rows int
+		status, err := d.status(ctx)
+		if err != nil {
+			return err
+		}
+		for _, st := range status.Sources[0].Streams {
+			if st.Rows != nil {
+				rows += int(*st.Rows) //nolint:gosec // a few thousand
+			}
+		}
+		what := fmt.Sprintf("bodies of %d MB", size)
+		if size == 0 {
+			what = "bodies as they are"
+		}
+		r.row(what+": memory of the process, engine and its library included, highest", "%d MB", highest/1e6)
+		r.row(what+": of it anonymous; taken by Larder's own heap from the system", "%d MB; %.0f MB", anonymous/1e6, heap/1e6)
+		r.row(what+": rows stored", "%d", rows)
+		return nil
+	})
+}
+
+// memory is a figure of /proc/<pid>/status, in bytes.
+func (d *daemon) memory(name string) (int64, error) {
+	raw, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(d.cmd.Process.Pid), "status"))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(raw)) {
+		if rest, ok := strings.CutPrefix(line, name+":"); ok {
+			kb, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			return kb * 1024, err
+		}
+	}
+	return 0, fmt.Errorf("no %s in /proc", name)
+}
+
+// padded spreads so many bytes over the rows of each list, in a field that nobody
+// knows.
+func padded(api http.Handler, size int) http.Handler {
+	if size == 0 {
+		return api
+	}
+	padding := strings.Repeat("larder ", size/7+1)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Del("Accept-Encoding")
+		got := httptest.NewRecorder()
+		api.ServeHTTP(got, r)
+		for name, values := range got.Header() {
+			if name != "Content-Length" {
+				w.Header()[name] = values
+			}
+		}
+		w.WriteHeader(got.Code)
+		var list map[string]json.RawMessage
+		var rows []json.RawMessage
+		if json.Unmarshal(got.Body.Bytes(), &list) != nil || json.Unmarshal(list["data"], &rows) != nil || len(rows) == 0 {
+			_, _ = w.Write(got.Body.Bytes()) // the client may have gone
+			return
+		}
+		before, after, _ := bytes.Cut(got.Body.Bytes(), list["data"])
+		_, _ = w.Write(append(before, '['))
+		for i, row := range rows {
+			if i > 0 {
+				_, _ = io.WriteString(w, ",")
+			}
+			_, _ = io.WriteString(w, `{"future":"`+padding[:size/len(rows)]+`",`)
+			_, _ = w.Write(row[1:])
+		}
+		_, _ = w.Write(append([]byte("]"), after...))
+	})
+}
