@@ -266,3 +266,25 @@ func TestRetryAfterIsRead(t *testing.T) {
 		}
 	}
 }
+
+func TestADateThatCannotBeIsNotSaid(t *testing.T) {
+	set, unset := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC), time.Date(1970, 1, 1, 0, 5, 0, 0, time.UTC)
+	for _, c := range []struct {
+		date string
+		ours time.Time
+		said bool
+	}{
+		{"Sun, 22 Nov 2026 08:00:00 GMT", set, true},
+		{"Sun, 29 Nov 2026 08:00:00 GMT", set, true}, // our clock may be wrong
+		{"Sun, 22 Nov 2026 08:00:00 GMT", unset, true},
+		{"Thu, 31 Dec 2150 23:59:59 GMT", set, false},
+		{"Thu, 01 Jan 1970 00:00:00 GMT", set, false},
+		{"Fri, 31 Dec 9999 23:59:59 GMT", unset, false},
+		{"tomorrow", set, false},
+	} {
+		resp := &http.Response{Header: http.Header{"Date": {c.date}}}
+		if said := !readVerdict(resp, c.ours).Date.IsZero(); said != c.said {
+			t.Errorf("%s at %s: said %t", c.date, c.ours, said)
+		}
+	}
+}

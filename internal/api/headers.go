@@ -12,17 +12,28 @@ import (
 // and one that was mistaken is not left alone for a day.
 const maxRetryAfter = time.Hour
 
-// A Date outside these years is no clock, and counts as not said: it would decide
-// from when on changes are asked for, and what day it is.
+// A Date that cannot be is no clock, and counts as not said: it would decide from
+// when on changes are asked for, and what day it is. A clock of ours from before
+// Larder was written has not been set yet, and judges nobody.
 const (
-	firstYear = 1980 // behind the zero of Unix
+	firstYear = 1980
 	lastYear  = 2199
+	ourYear   = 2026
+	farOff    = 400 * 24 * time.Hour
 )
+
+// believable tells whether a service's clock may stand where it says, by ours.
+func believable(date, now time.Time) bool {
+	if date.Year() < firstYear || date.Year() > lastYear {
+		return false
+	}
+	return now.Year() < ourYear || date.Sub(now).Abs() < farOff
+}
 
 // readVerdict reads what an answer's headers say about limits and time.
 func readVerdict(resp *http.Response, now time.Time) Verdict {
 	date, err := http.ParseTime(resp.Header.Get("Date"))
-	if err != nil || date.Year() < firstYear || date.Year() > lastYear {
+	if err != nil || !believable(date, now) {
 		date = time.Time{}
 	}
 	return Verdict{
