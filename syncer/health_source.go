@@ -193,7 +193,7 @@ func (s *SourceStatus) ofProof(served bool) (all []Concern) {
 			Advice: adviceDrift,
 		})
 	}
-	if !served || !s.comparable() {
+	if !served || !s.comparable() || len(all) > 0 && s.Proof.OpenDays == 0 { // what differs is not proven either
 		return all
 	}
 	switch p := s.Proof; {

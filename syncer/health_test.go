@@ -44,6 +44,8 @@ func TestOnlyAMirrorThatIsFreshProvenAndWholeIsGood(t *testing.T) {
 		{"no sales", with(func(s *SourceStatus) { s.Streams, s.Proof = s.Streams[:2], nil }), "up_to_date", "up to date", "Everything is up to date."},
 		{"orders off", with(func(s *SourceStatus) { s.Streams[orders].State, s.Proof = StateOff, nil }), "up_to_date", "up to date", "Everything is up to date."},
 		{"drift", with(func(s *SourceStatus) { s.Proof.DriftDays = 90 }), "drift", "90 days differ", "90 days differ from the service's totals."},
+		{"drift, and so not proven", with(func(s *SourceStatus) { s.Proof.DriftDays, s.Proof.Late = 2, true }), "drift", "2 days differ", "2 days differ from the service's totals."},
+		{"drift, and days not compared", with(func(s *SourceStatus) { s.Proof.DriftDays, s.Proof.Late, s.Proof.OpenDays = 2, true, 1 }), "drift unproven", "2 days differ", "2 days differ from the service's totals."},
 		{"one day", with(func(s *SourceStatus) { s.Proof.DriftDays = 1 }), "drift", "1 day differs", "1 day differs from the service's totals."},
 		{"quarantine", with(func(s *SourceStatus) { s.Streams[products].Quarantined = 3 }), "quarantine", "3 rows in quarantine", "3 rows are in quarantine."},
 		{"never compared", with(func(s *SourceStatus) { s.Proof = nil }), "unproven", "not proven yet", "Not proven yet."},

@@ -75,6 +75,9 @@ func newCard(now time.Time, s *syncer.SourceStatus) card {
 		if x.Kind != syncer.HealthGood && x.Kind != syncer.HealthBackfill { // a backfill shows its bar
 			c.Matters = append(c.Matters, matter{x.Text, x.Advice, x.Tone()})
 		}
+		if x.Kind == syncer.HealthUnproven { // which says it
+			c.Proof = ""
+		}
 	}
 	if s.NextProbe.After(now) {
 		c.NextProbe = "asked again in " + phrase.Span(s.NextProbe.Sub(now)) + "."
