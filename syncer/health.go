@@ -15,6 +15,7 @@ import (
 const (
 	HealthRefused       = "refused"       // a key is refused, disabled, or may not read what it should
 	HealthWarehouse     = "warehouse"     // the warehouse takes no rows
+	HealthDamage        = "damage"        // rows that the warehouse held are lost
 	HealthUnserved      = "unserved"      // the service does not answer, or nothing can be asked of it
 	HealthHeld          = "sweep_held"    // a sweep waits for a person
 	HealthDrift         = "drift"         // days differ from the service's totals
@@ -46,7 +47,7 @@ var severity = []struct {
 	kind string
 	tone Tone
 }{
-	{HealthRefused, ToneTrouble}, {HealthWarehouse, ToneTrouble}, {HealthUnserved, ToneTrouble}, {HealthHeld, ToneTrouble},
+	{HealthRefused, ToneTrouble}, {HealthWarehouse, ToneTrouble}, {HealthDamage, ToneTrouble}, {HealthUnserved, ToneTrouble}, {HealthHeld, ToneTrouble},
 	{HealthDrift, ToneTrouble}, {HealthQuarantine, ToneTrouble}, {HealthConfiguration, ToneTrouble}, {HealthBehind, ToneTrouble},
 	{HealthUnproven, ToneBusy}, {HealthStarting, ToneBusy}, {HealthBackfill, ToneBusy},
 	{HealthGood, ToneGood}, {HealthWaiting, ToneQuiet}, {HealthStopped, ToneQuiet}, {HealthNone, ToneQuiet},

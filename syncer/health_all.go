@@ -2,7 +2,6 @@ package syncer
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/larder-sync/larder/internal/phrase"
 )
@@ -11,12 +10,7 @@ import (
 // thing that several sources have is one concern.
 func (s *Status) Concerns() []Concern {
 	var all []Concern
-	switch {
-	case s.Away:
-		all = append(all, Concern{Kind: HealthWarehouse, Label: "warehouse away", Text: "The warehouse takes no rows.", Advice: strings.Join(s.Problems, " ")})
-	case len(s.Problems) > 0:
-		all = append(all, Concern{Kind: HealthConfiguration, Label: "configuration refused", Text: "The changed configuration is refused.", Advice: strings.Join(s.Problems, " ")})
-	}
+	all = append(all, s.own()...)
 	if len(s.Sources) == 0 {
 		return worstFirst(append(all, Concern{Kind: HealthNone, Label: "no sources", Text: "No sources are configured."}))
 	}
@@ -48,6 +42,25 @@ func (s *Status) Concerns() []Concern {
 	}
 	return s.withoutPraise(all)
 }
+
+// own are the daemon's own problems, whose words stand beside them.
+func (s *Status) own() (all []Concern) {
+	if s.Away {
+		all = append(all, Concern{Kind: HealthWarehouse, Label: "warehouse away", Text: "The warehouse takes no rows.", Advice: adviceProblem})
+	}
+	if s.Damaged {
+		all = append(all, Concern{Kind: HealthDamage, Label: "warehouse damaged", Text: "Part of the warehouse is damaged: rows are missing.", Advice: adviceProblem})
+	}
+	if s.Refused {
+		all = append(all, Concern{Kind: HealthConfiguration, Label: "configuration refused", Text: "The changed configuration is refused.", Advice: adviceProblem})
+	}
+	if len(all) == 0 && len(s.Problems) > 0 { // of another version
+		all = append(all, Concern{Kind: HealthWarehouse, Label: "needs attention", Text: "Larder needs attention.", Advice: adviceProblem})
+	}
+	return all
+}
+
+const adviceProblem = "The problems of the status say why, and what to do."
 
 // withoutPraise leaves out that some are well while others are not.
 func (s *Status) withoutPraise(all []Concern) []Concern {

@@ -110,7 +110,8 @@ func TestHealthOfSeveralSources(t *testing.T) {
 		{"several", Status{Sources: []SourceStatus{wellSource("a"), bad, drift, drift}}, "drift quarantine", "180 days of 2 of 4 sources differ from the service's totals."},
 		{"refused", Status{Sources: []SourceStatus{refused, bad, wellSource("a")}}, "refused quarantine", "The key of 1 of 3 sources is refused, or may not read all."},
 		{"warehouse", Status{Away: true, Problems: []string{"connection refused"}, Sources: []SourceStatus{drift, wellSource("a")}}, "warehouse drift", "The warehouse takes no rows."},
-		{"configuration", Status{Problems: []string{"line 3"}, Sources: []SourceStatus{wellSource("b"), wellSource("a")}}, "configuration", "The changed configuration is refused."},
+		{"damaged", Status{Damaged: true, Problems: []string{"a part is gone"}, Sources: []SourceStatus{wellSource("b"), drift}}, "damage drift", "Part of the warehouse is damaged: rows are missing."},
+		{"configuration", Status{Refused: true, Problems: []string{"line 3"}, Sources: []SourceStatus{wellSource("b"), wellSource("a")}}, "configuration", "The changed configuration is refused."},
 	}
 	for _, tt := range tests {
 		all := tt.status.Concerns()

@@ -33,8 +33,11 @@ type Status struct {
 	Problems []string `json:"problems,omitempty"`
 	// Warnings are what the configuration has that is allowed, but unwise.
 	Warnings []string `json:"warnings,omitempty"`
-	// Away: among the problems is that the warehouse takes no rows.
-	Away bool `json:"warehouse_away,omitempty"`
+	// What is among the problems: that the warehouse takes no rows, that part of what it
+	// holds is damaged, that a changed configuration was refused.
+	Away    bool `json:"warehouse_away,omitempty"`
+	Damaged bool `json:"warehouse_damaged,omitempty"`
+	Refused bool `json:"configuration_refused,omitempty"`
 	// CountedAt is when the rows that the warehouse holds were last counted.
 	CountedAt time.Time      `json:"counted_at"`
 	Sources   []SourceStatus `json:"sources"`

@@ -311,9 +311,10 @@ func (d *daemon) status() syncer.Status {
 	if problem != "" {
 		s.Away, s.Problems = true, []string{problem}
 	}
-	s.Problems = append(s.Problems, d.app.damageProblems(d.way)...)
+	damage := d.app.damageProblems(d.way)
+	s.Damaged, s.Problems = len(damage) > 0, append(s.Problems, damage...)
 	if refusal := d.reloader.refusal(); refusal != "" {
-		s.Problems = append(s.Problems, refusal)
+		s.Refused, s.Problems = true, append(s.Problems, refusal)
 	}
 	if y != nil {
 		return s

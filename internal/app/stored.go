@@ -16,6 +16,7 @@ import (
 // that is not running. Rows are then the live rows of the restaurant.
 func (a *App) storedStatus(ctx context.Context, l *lifecycle, w *way) (syncer.Status, error) {
 	s := syncer.Status{Now: time.Now(), Problems: a.damageProblems(w)}
+	s.Damaged = len(s.Problems) > 0
 	sink, err := a.openSink(ctx, l, w, nil)
 	if err != nil {
 		return s, err
