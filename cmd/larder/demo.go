@@ -68,6 +68,7 @@ func runDemo(cmd *cobra.Command, g *globals, o app.DemoOptions) error {
 	}
 	show := newProgress(cmd.Context(), g, syncer.Selection{})
 	defer show.end()
+	o.Confined = g.confined
 	if o.Logger, err = g.logger(show.lines(), settings.Log.Format, level); err != nil {
 		return err
 	}

@@ -30,6 +30,7 @@ type DemoOptions struct {
 	Set         []string // "key=value" of its configuration
 	Version     string
 	Logger      *slog.Logger
+	Confined    bool // see [App]
 	// Progress is called about every second until the first full sync is done.
 	Progress func(syncer.Status)
 	// Ready is called when it is.
@@ -77,7 +78,9 @@ func Demo(ctx context.Context, o DemoOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	d, err := New(cfg, o.Logger, o.Version).startDaemon(ctx)
+	a := New(cfg, o.Logger, o.Version)
+	a.Confined = o.Confined
+	d, err := a.startDaemon(ctx)
 	if err != nil {
 		return err
 	}

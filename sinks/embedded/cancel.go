@@ -8,9 +8,13 @@ import (
 	"time"
 )
 
-// killAgain is how often a query that should stop is told so: it may not have
-// begun when it was told first.
-const killAgain = 50 * time.Millisecond
+// killAgain is when a query that should stop is told so again: it may not have
+// begun when it was told first. The pause doubles up to killSeldom, for one that
+// looks at it after a long call only.
+const (
+	killAgain  = 50 * time.Millisecond
+	killSeldom = 5 * time.Second
+)
 
 // markSetting carries the mark of a connection. It says nothing about a SELECT.
 const markSetting = "insert_deduplication_token"
@@ -52,12 +56,12 @@ func unmarked(err error, mark string) error {
 func (e *Engine) stopQuery(found string, done <-chan struct{}) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for {
+	for pause := killAgain; ; pause = min(2*pause, killSeldom) {
 		select {
 		case <-done:
 			return
 		case <-timer.C:
-			timer.Reset(killAgain)
+			timer.Reset(pause)
 		}
 		e.anchorMu.Lock()
 		err := e.anchor.exec("KILL QUERY WHERE " + found + " ASYNC")

@@ -105,5 +105,8 @@ func (e *Engine) readOnly(q *request, s *statement) error {
 	if strings.EqualFold(q.database, "system") || strings.HasPrefix(q.database, "_") {
 		return readonlyError("Cannot execute query in readonly mode: %s is not taken as the database of a statement here: name tables as system.tables", q.database)
 	}
+	if format := first(s.format, q.format); !harmlessFormats[strings.ToLower(format)] {
+		return readonlyError("Cannot execute query in readonly mode: the format %s is not taken here", format)
+	}
 	return q.restrict()
 }

@@ -160,7 +160,7 @@ func (e *Engine) confine(o Options) error {
 	}
 	threads, err := confine(e.path)
 	if errors.Is(err, errNoLandlock) {
-		e.log.Debug("embedded engine: not confined to its folder", "reason", err)
+		e.log.Warn("embedded engine: not confined to its folder by the kernel", "reason", err)
 		return nil
 	}
 	e.lib.threads = threads

@@ -21,8 +21,9 @@ func TestEveryNameOfTheEngineWasLookedAt(t *testing.T) {
 		SELECT 'function' AS what, name FROM system.functions
 		UNION ALL SELECT 'table function', name FROM system.table_functions
 		UNION ALL SELECT 'system table', name FROM system.tables WHERE database = 'system'
+		UNION ALL SELECT 'format', name FROM system.formats WHERE is_output
 		UNION ALL SELECT 'setting', name FROM system.settings
-			WHERE match(name, '^(output_format_|max_result_|max_rows_to_|max_bytes_to_|join_|date_time_|use_query_)')
+			WHERE match(name, '^(output_format_|max_result_|max_rows_to_|max_bytes_to_|join_|date_time_)')
 		) ORDER BY what, name`, "TSVRaw")
 	if err != nil {
 		t.Fatal(err)

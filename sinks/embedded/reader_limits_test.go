@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -88,5 +89,11 @@ func TestReadingAStatementIsLinear(t *testing.T) {
 	}
 	if took := time.Since(begun); took > 2*time.Minute {
 		t.Errorf("took %s", took)
+	}
+}
+
+func TestNestedTextEndsNoProcess(t *testing.T) {
+	if got := answerOf(t, "nested", nil, filepath.Join(t.TempDir(), "data")); got != "180" {
+		t.Error(got)
 	}
 }

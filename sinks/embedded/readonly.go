@@ -30,8 +30,18 @@ var deniedFunctions = map[string]bool{
 	"hascolumnintable": true, "reversednsquery": true,
 	// These read a text as declarations of columns, which may have expressions.
 	"structuretocapnprotoschema": true, "structuretoprotobufschema": true,
+	// These take the name of a format as a text: see harmlessFormats.
+	"formatrow": true, "formatrownonewline": true, "groupformat": true,
+	// Nested text ends the process: their reader of JSON looks at no stack.
+	"jsonmergepatch": true, "prettyprintjson": true,
 	// A single call of these goes on for minutes, whoever cancels it.
 	"arraylevenshteindistance": true, "arraylevenshteindistanceweighted": true, "arraysimilarity": true,
+	"levenshteindistance": true, "levenshteindistanceutf8": true, "editdistance": true, "editdistanceutf8": true,
+	"dameraulevenshteindistance": true, "seriesdecomposestl": true, "seriesoutliersdetecttukey": true,
+	"polygonsunioncartesian": true, "polygonsunionspherical": true, "polygonsintersectioncartesian": true, "polygonsintersectionspherical": true,
+	"polygonssymdifferencecartesian": true, "polygonssymdifferencespherical": true, "polygonswithincartesian": true, "polygonswithinspherical": true,
+	"polygonsdistancecartesian": true, "polygonsdistancespherical": true, "polygonsequalscartesian": true, "polygonconvexhullcartesian": true,
+	"polygonsintersectcartesian": true, "polygonsintersectspherical": true, "geometryintersectcartesian": true, "geometryintersectspherical": true,
 	"sleep": true, "sleepeachrow": true,
 	"aiclassify": true, "aiembed": true, "aiextract": true, "aigenerate": true, "aitranslate": true,
 }
@@ -70,13 +80,36 @@ var harmlessSystemTables = map[string]bool{
 	"user_processes": true, "user_defined_functions": true, "query_cache": true, "view_refreshes": true, "dashboards": true,
 }
 
+// harmlessFormats are those that an answer may have. Others write files of their own
+// (Protobuf makes a schema in /tmp, with the names of columns in it), read one that
+// a setting names (Template, CapnProto), or reach a host (AvroConfluent).
+var harmlessFormats = func() map[string]bool {
+	all := map[string]bool{}
+	for _, name := range strings.Fields(`
+		Native Null RowBinary RowBinaryWithNames RowBinaryWithNamesAndTypes RowBinaryWithDefaults RawBLOB LineAsString Hash
+		TabSeparated TabSeparatedRaw TabSeparatedWithNames TabSeparatedWithNamesAndTypes TabSeparatedRawWithNames TabSeparatedRawWithNamesAndTypes
+		TSV TSVRaw TSVWithNames TSVWithNamesAndTypes TSVRawWithNames TSVRawWithNamesAndTypes Raw RawWithNames RawWithNamesAndTypes
+		CSV CSVWithNames CSVWithNamesAndTypes CustomSeparated CustomSeparatedWithNames CustomSeparatedWithNamesAndTypes
+		JSON JSONStrings JSONCompact JSONCompactStrings JSONColumns JSONColumnsWithMetadata JSONCompactColumns JSONObjectEachRow
+		JSONEachRow JSONStringsEachRow JSONEachRowWithProgress JSONStringsEachRowWithProgress JSONCompactEachRow JSONCompactEachRowWithNames
+		JSONCompactEachRowWithNamesAndTypes JSONCompactStringsEachRow JSONCompactStringsEachRowWithNames JSONCompactStringsEachRowWithNamesAndTypes
+		JSONCompactEachRowWithProgress JSONCompactStringsEachRowWithProgress JSONLines NDJSON JSONAsString JSONAsObject PrettyJSONEachRow PrettyJSONLines PrettyNDJSON BSONEachRow
+		Pretty PrettyNoEscapes PrettyMonoBlock PrettyNoEscapesMonoBlock PrettyCompact PrettyCompactNoEscapes PrettyCompactMonoBlock PrettyCompactNoEscapesMonoBlock
+		PrettySpace PrettySpaceNoEscapes PrettySpaceMonoBlock PrettySpaceNoEscapesMonoBlock
+		Vertical Values SQLInsert TSKV XML Markdown MsgPack Parquet Arrow ArrowStream ORC Avro Npy Buffers
+		JSONL MD GeoJSON Prometheus LineAsStringWithNames LineAsStringWithNamesAndTypes`) {
+		all[strings.ToLower(name)] = true
+	}
+	return all
+}()
+
 // readingSetting says whether a setting may be changed from outside: such a one
 // shapes an answer or makes its limits stricter, and names no file.
 func readingSetting(name string) bool {
 	if name == "join_algorithm" || strings.HasPrefix(name, "join_on_disk") {
 		return false // some of the algorithms write to the disk, with no limit
 	}
-	for _, prefix := range []string{"output_format_", "max_result_", "max_rows_to_", "max_bytes_to_", "join_", "date_time_", "use_query_"} {
+	for _, prefix := range []string{"output_format_", "max_result_", "max_rows_to_", "max_bytes_to_", "join_", "date_time_"} {
 		if strings.HasPrefix(name, prefix) && !strings.Contains(name, "schema") {
 			return true
 		}

@@ -102,6 +102,7 @@ func playRole(role string, args []string) int {
 		"twice":    roleTwice,
 		"busy":     roleBusy,
 		"setting":  roleSetting,
+		"nested":   roleNested,
 		"confined": roleConfined,
 		"lost":     roleLost,
 		"parts":    roleParts,
@@ -510,6 +511,40 @@ func roleParts(ctx context.Context, args []string) error {
 	fmt.Println(engine.Damages())
 	fmt.Println(engine.Repaired("default", "w", time.Now()), engine.Damages())
 	return errors.Join(conn.Close(), engine.Close())
+}
+
+// roleNested asks as a reader for what functions make of deeply nested text, and
+// prints how many answered in some way: one that looks at no stack ends the process.
+func roleNested(ctx context.Context, args []string) error {
+	engine, err := embedded.Open(ctx, embedded.Options{Path: args[0]})
+	if err != nil {
+		return err
+	}
+	addr, err := engine.ListenTCP(ctx, "127.0.0.1:0", "", "")
+	if err != nil {
+		return err
+	}
+	const object = "concat(repeat('{\"a\":', 300000), '1', repeat('}', 300000))"
+	const array = "concat(repeat('[', 300000), '1', repeat(']', 300000))"
+	answered := 0
+	for _, call := range []string{
+		"JSONMergePatch(%s, '{}')", "jsonMergePatch(%s, '{}')", "prettyPrintJSON(%s)", "JSONExtractRaw(%s, 'a')", "JSONExtractKeysAndValuesRaw(%s)", "JSONExtract(%s, 'JSON')",
+		"JSONExtract(%s, 'Array(Array(UInt8))')", "JSON_VALUE(%s, '$.a')", "JSON_QUERY(%s, '$.a')", "JSON_EXISTS(%s, '$.a')", "isValidJSON(%s)", "JSONLength(%s)", "JSONType(%s)", "JSONArrayLength(%s)",
+		"simpleJSONExtractRaw(%s, 'a')", "visitParamExtractRaw(%s, 'a')", "toString(CAST(%s AS JSON))", "toString(JSONAllPaths(CAST(%s AS JSON)))", "toTypeName(CAST(%s AS Dynamic))", "extractTextFromHTML(%s)",
+		"readWKT(%s)", "readWKTPolygon(%s)", "formatQuery(%s)", "normalizeQuery(%s)", "highlightQuery(%s)", "obfuscateQuery(%s)", "CAST(%s AS Array(UInt8))", "CAST('1', %s)", "match('a', %s)", "JSON_VALUE('{}', %s)",
+		"extractKeyValuePairs(%s)", "parseDateTime(%s, '%%Y')", "toString(CAST(%s AS Map(String, String)))", "likePattern(%s)", "defaultValueOfTypeName(%s)", "toTypeName(reinterpret(1, %s))",
+	} {
+		for _, text := range []string{object, array, "repeat('(', 300000)", "repeat('Array(', 300000)", "repeat('<a>', 300000)"} {
+			response, err := http.Post("http://"+addr.String()+"/", "text/plain", strings.NewReader("SELECT length(toString("+fmt.Sprintf(call, text)+"))"))
+			if err != nil {
+				return fmt.Errorf("%s: %w", call, err)
+			}
+			response.Body.Close()
+			answered++
+		}
+	}
+	fmt.Println(answered)
+	return engine.Close()
 }
 
 // roleSetting opens with a setting.

@@ -278,6 +278,27 @@ SELECT arrayLevenshteinDistanceWeighted([1], [2], [1.], [1.])
 SELECT arraySimilarity([1], [2], [1.], [1.])
 SELECT sleepEachRow(2) FROM numbers(1000)
 SELECT sleep(3)
+SELECT length(polygonsUnionCartesian([[[(0., 0.), (1., 1.)]]], [[[(0., 0.), (1., 1.)]]]))
+SELECT levenshteinDistance(repeat('ab', 30000), repeat('bc', 30000)) FROM numbers(3)
+SELECT editDistance(repeat('a', 65000), repeat('b', 65000))
+SELECT length(seriesDecomposeSTL(range(1000000), 100000))
+# Nested text that ends the process
+SELECT length(JSONMergePatch(concat(repeat('{"a":', 200000), '1', repeat('}', 200000)), '{}'))
+SELECT length(jsonMergePatch(concat(repeat('{"a":', 200000), '1', repeat('}', 200000)), '{}'))
+SELECT length(prettyPrintJSON(concat(repeat('{"a":', 200000), '1', repeat('}', 200000))))
+# Formats with files of their own
+SELECT 1 AS a FORMAT Protobuf
+SELECT 1 AS a FORMAT ProtobufSingle
+SELECT 1 AS a FORMAT protobuflist
+SELECT 1 AS `a = 1; } import "secret"; message Foo { uint32 b` FORMAT Protobuf
+SELECT 1 FORMAT Template
+SELECT 1 FORMAT CapnProto
+SELECT 1 FORMAT AvroConfluent
+SELECT 1 FORMAT MySQLWire
+SELECT formatRow('Protobuf', 1)
+SELECT formatRowNoNewline(concat('Proto', 'buf'), 1)
+SELECT groupFormat('Protobuf')(1)
+SELECT 1 SETTINGS use_query_cache = 1
 # A setting's value with what the engine takes for its end
 SELECT 1 SETTINGS max_execution_time = '30\0--session_timezone=Asia/Tokyo'
 SELECT 1 SETTINGS log_comment = 'a\nb'
