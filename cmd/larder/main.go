@@ -5,7 +5,7 @@ package main
 import (
 	"context"
 	"io"
-	"log"
+	"log" //nolint:depguard // to silence it, see execute
 	"os"
 	"os/signal"
 	"syscall"

@@ -97,7 +97,8 @@ func (a *App) tellDamage(w *way) {
 // repaired notes, after a full resync of all sources that went well, that what was
 // missing before it has been brought back.
 func (a *App) repaired(w *way, sel syncer.Selection, report syncer.Report) error {
-	if w.engine == nil || !sel.Full || len(sel.Sources) > 0 || report.Err() != nil {
+	well := report.Err() == nil
+	if w.engine == nil || !sel.Full || len(sel.Sources) > 0 || !well {
 		return nil
 	}
 	var all []error

@@ -11,8 +11,8 @@ import (
 
 // group is a control group of our own that limits memory, of either version.
 type group struct {
-	dir                string
-	limit, most, swaps string // its files
+	dir          string
+	limit, swaps string // its files
 }
 
 // errNoGroups says that this machine lets us make no control group.
@@ -22,8 +22,8 @@ var errNoGroups = errors.New("no control group that limits memory can be made he
 func newGroup(limit int64) (*group, error) {
 	name := "larder-bench-" + strconv.Itoa(os.Getpid())
 	for _, g := range []*group{
-		{filepath.Join("/sys/fs/cgroup/memory", name), "memory.limit_in_bytes", "memory.max_usage_in_bytes", ""},
-		{filepath.Join("/sys/fs/cgroup", name), "memory.max", "memory.peak", "memory.swap.max"},
+		{filepath.Join("/sys/fs/cgroup/memory", name), "memory.limit_in_bytes", ""},
+		{filepath.Join("/sys/fs/cgroup", name), "memory.max", "memory.swap.max"},
 	} {
 		if _, err := os.Stat(filepath.Dir(g.dir)); err != nil || os.Mkdir(g.dir, 0o700) != nil {
 			continue

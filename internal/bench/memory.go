@@ -91,9 +91,8 @@ func measureMemory(ctx context.Context, r *report, limit int64, s *service, d *d
 			anonymous = max(anonymous, n)
 		}
 		if filled == 0 {
-			done, err := backfillDone(ctx, d)
-			if err != nil || !done {
-				return false, err
+			if !backfillDone(ctx, d) {
+				return false, nil
 			}
 			filled = time.Since(began)
 		}
@@ -127,19 +126,19 @@ func measureMemory(ctx context.Context, r *report, limit int64, s *service, d *d
 }
 
 // backfillDone is ordersDone for a daemon whose flushes may be tried again.
-func backfillDone(ctx context.Context, d *daemon) (bool, error) {
+func backfillDone(ctx context.Context, d *daemon) bool {
 	status, err := d.status(ctx)
 	if err != nil {
-		return false, nil //nolint:nilerr // the daemon is starting
+		return false // the daemon is starting
 	}
 	for _, source := range status.Sources {
 		for _, stream := range source.Streams {
 			if stream.Name == "sales_orders" {
-				return stream.State == "running" && stream.Progress == nil && stream.Rows != nil && *stream.Rows > 0, nil
+				return stream.State == "running" && stream.Progress == nil && stream.Rows != nil && *stream.Rows > 0
 			}
 		}
 	}
-	return false, nil
+	return false
 }
 
 func compareAll(ctx context.Context, r *report, s *service, d *daemon) error {
