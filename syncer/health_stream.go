@@ -36,11 +36,10 @@ type Light struct {
 // Light is how one of the source's streams is: green only when it is fresh, nothing
 // of it is in quarantine, and for the orders, no day differs.
 func (s *SourceStatus) Light(st *StreamStatus) Light {
-	own, _ := s.own()
 	switch {
 	case st.State == StateOff:
 		return Light{"off", ToneQuiet}
-	case own.Tone() == ToneTrouble && own.Kind != "":
+	case s.unserved():
 		return Light{"not asked", ToneQuiet}
 	case st.State == StateHeld:
 		return Light{"sweep held", ToneTrouble}
@@ -77,9 +76,27 @@ func (st *StreamStatus) light() Light {
 	return Light{label, ToneQuiet} // a state that this program does not know is not called good
 }
 
+// unserved tells whether nothing is asked for the source's streams, and its own words
+// say why.
+func (s *SourceStatus) unserved() bool {
+	own, _ := s.own()
+	return own.Kind != "" && own.Tone() == ToneTrouble
+}
+
+// LastError is the last error of a stream, empty when the source's trouble stands for it.
+func (s *SourceStatus) LastError(st *StreamStatus) string {
+	if s.unserved() {
+		return ""
+	}
+	return st.LastError
+}
+
 // Note is what there is to say about a stream beside its light: the syncer's words, or
 // what a state without any means.
-func (st *StreamStatus) Note() string {
+func (s *SourceStatus) Note(st *StreamStatus) string {
+	if s.unserved() && st.State != StateOff {
+		return ""
+	}
 	if st.Detail != "" {
 		return st.Detail
 	}

@@ -85,9 +85,10 @@ func (st *stream) tellRecovery() {
 	}
 }
 
-// levelOf is how loud a failure is that nobody tells of otherwise.
-func levelOf(err error) slog.Level {
-	if isAway(err) {
+// levelOf is how loud a failure is: what was said of the source or the warehouse explains
+// it.
+func (s *source) levelOf(err error) slog.Level {
+	if isAway(err) || !s.isReady() {
 		return slog.LevelDebug
 	}
 	return slog.LevelWarn

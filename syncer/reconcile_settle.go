@@ -127,7 +127,7 @@ func (st *stream) settleOnce(ctx context.Context, suspects []dayProof, deep bool
 		return before[p.key()].whyNotHealed()
 	}})
 	if err != nil && ctx.Err() == nil {
-		st.source.log.Log(ctx, levelOf(err), "days that differ could not be looked at again; the next turn does", "stream", st.def.name, "err", err)
+		st.source.log.Log(ctx, st.source.levelOf(err), "days that differ could not be looked at again; the next turn does", "stream", st.def.name, "err", err)
 	}
 	st.report(slices.DeleteFunc(found, func(p dayProof) bool { return p.reason == healedInVain })) // told before
 	return err

@@ -105,7 +105,7 @@ func streamTable(src *syncer.SourceStatus, width int) *table {
 	for j := range src.Streams {
 		st := &src.Streams[j]
 		light := src.Light(st)
-		t.add(st.Name, light.Label, lag(st), watermark(st.Watermark), rows(st), note(st, light))
+		t.add(st.Name, light.Label, lag(st), watermark(st.Watermark), rows(st), note(src, st, light))
 	}
 	return t
 }
@@ -234,7 +234,7 @@ func watermark(t time.Time) string {
 	return t.UTC().Format(time.DateTime)
 }
 
-func note(st *syncer.StreamStatus, light syncer.Light) string {
+func note(src *syncer.SourceStatus, st *syncer.StreamStatus, light syncer.Light) string {
 	var parts []string
 	if st.Progress != nil && st.State != syncer.StateStarting {
 		parts = append(parts, forecast(st.Progress))
@@ -242,10 +242,10 @@ func note(st *syncer.StreamStatus, light syncer.Light) string {
 	if q := st.InQuarantine(); q != "" && q != light.Label {
 		parts = append(parts, q)
 	}
-	if detail := st.Note(); detail != "" {
+	if detail := src.Note(st); detail != "" {
 		parts = append(parts, detail)
-	} else if st.LastError != "" {
-		parts = append(parts, "last error: "+st.LastError)
+	} else if last := src.LastError(st); last != "" {
+		parts = append(parts, "last error: "+last)
 	}
 	return strings.Join(parts, "; ")
 }

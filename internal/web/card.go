@@ -128,7 +128,7 @@ func newStream(now time.Time, src *syncer.SourceStatus, s *syncer.StreamStatus) 
 	light := src.Light(s)
 	v := stream{
 		Key: "stream-" + src.Name + "-" + s.Name, Name: s.Name,
-		State: badge{light.Label, light.Tone}, Detail: s.Note(),
+		State: badge{light.Label, light.Tone}, Detail: src.Note(s),
 		Rows: "–", Last: at(now, s.LastSuccess), Watermark: at(now, s.Watermark),
 	}
 	if s.Rows != nil {
@@ -140,8 +140,8 @@ func newStream(now time.Time, src *syncer.SourceStatus, s *syncer.StreamStatus) 
 	if q := s.InQuarantine(); q != light.Label {
 		v.Quarantined = q
 	}
-	if s.LastError != "" && s.LastError != v.Detail {
-		v.Error, v.ErrorAt = s.LastError, at(now, s.LastErrorAt)
+	if last := src.LastError(s); last != "" && last != v.Detail {
+		v.Error, v.ErrorAt = last, at(now, s.LastErrorAt)
 	}
 	if s.Progress != nil && s.State != syncer.StateStarting {
 		v.Progress = newProgress(s.Progress)
