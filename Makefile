@@ -49,7 +49,7 @@ node_modules/.engine: package.json package-lock.json
 test: engine browser ## Set everything up and run every test, browser tests included
 	$(call need,go,Go 1.26 or newer (https://go.dev/dl))
 	go vet ./...
-	go test -p 4 -tags browser -timeout 15m ./...
+	go test -p 4 -tags browser -timeout 30m ./...
 
 # Most machines have a browser; on Debian and Ubuntu, root gets one by itself.
 .PHONY: browser
@@ -72,8 +72,8 @@ soak: ## Simulate months of operation with everything going wrong, for SOAK=10m
 .PHONY: race
 race: engine ## Run the tests with the race detector (needs a C compiler)
 	$(call need,cc,a C compiler such as gcc (the race detector needs one))
-	CGO_ENABLED=1 go test -p 4 -race -short -timeout 15m $(RACE_PACKAGES)
-	CGO_ENABLED=1 go test -race -short -timeout 15m -run '$(RACE_SYNCER)' ./syncer
+	CGO_ENABLED=1 go test -p 4 -race -short -timeout 30m $(RACE_PACKAGES)
+	CGO_ENABLED=1 go test -race -short -timeout 30m -run '$(RACE_SYNCER)' ./syncer
 
 # Of the syncer's tests, whose worlds are many, those with several processes and passes.
 RACE_PACKAGES = $(shell go list ./... | grep -v -e /cmd/ -e /syncer$$)
