@@ -34,7 +34,9 @@ func (s *source) recall(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the stored state: %w", err)
 	}
-	s.stored = state
+	s.mu.Lock()
+	s.stored = state // status reads it, from goroutines of its own
+	s.mu.Unlock()
 	if s.link.recalled.IsZero() && s.syncer.opts.Now().Sub(lastSeen(state)) < formerly {
 		return s.careful(ctx)
 	}
