@@ -46,19 +46,23 @@ node_modules/.engine: package.json package-lock.json
 	@touch $@
 
 .PHONY: test
-test: engine browser ## Set everything up and run every test, browser tests included
+test: engine browser promtool ## Set everything up and run every test, browser tests included
 	$(call need,go,Go 1.26 or newer (https://go.dev/dl))
 	go vet ./...
-	go test -p 4 -tags browser -timeout 30m ./...
+	go test -p 4 -tags browser,promtool -timeout 30m ./...
 
 # Most machines have a browser; on Debian and Ubuntu, root gets one by itself.
 .PHONY: browser
 browser:
 	@.ci/browser
 
+.PHONY: promtool
+promtool:
+	@.ci/promtool
+
 .PHONY: lint
 lint: ## Run the linters, layer rules and package docs included
-	$(LINT) run --build-tags browser
+	$(LINT) run --build-tags browser,promtool
 	.ci/package-docs
 
 # A seed that fails is played again with

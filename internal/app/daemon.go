@@ -57,10 +57,12 @@ func (a *App) startDaemon(ctx context.Context) (*daemon, error) {
 }
 
 func (a *App) newDaemon() *daemon {
-	return &daemon{
+	d := &daemon{
 		app: a, current: a, life: lifecycle{log: a.log}, registry: newRegistry(a.version),
 		started: time.Now(), ready: make(chan struct{}),
 	}
+	d.registry.MustRegister(d.damagedParts())
+	return d
 }
 
 // open creates what can fail at once, from the outside in; on an error everything

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/embedded"
@@ -69,6 +71,13 @@ func (a *App) damageProblems(w *way) []string {
 		texts = append(texts, "The embedded warehouse: "+d.String()+". "+a.remedy(d))
 	}
 	return texts
+}
+
+// damagedParts tells Prometheus how many there are.
+func (d *daemon) damagedParts() prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "larder_warehouse_damaged_parts", Help: "Parts of the embedded warehouse's tables that are damaged and set aside, their rows not brought back yet.",
+	}, func() float64 { return float64(len(d.app.damageProblems(d.way))) })
 }
 
 func (a *App) remedy(d embedded.Damage) string {

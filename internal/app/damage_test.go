@@ -76,6 +76,9 @@ func TestDamageUnderTheDaemon(t *testing.T) {
 	if _, body := fetch(t, d.page.URL()+"/"); !strings.Contains(body, "larder_raw.sales_orders was damaged") {
 		t.Errorf("the page says nothing of it:\n%.2000s", body)
 	}
+	if _, metrics := fetch(t, d.page.URL()+"/metrics"); !strings.Contains(metrics, fmt.Sprintf("\nlarder_warehouse_damaged_parts %d\n", len(damagedTables))) {
+		t.Errorf("larder_warehouse_damaged_parts is not %d", len(damagedTables))
+	}
 	if w.told(t, "SELECT count() FROM larder_raw.sales_orders FINAL") == fmt.Sprint(len(w.Restaurant(0).IDs(sandbox.StreamSalesOrders))) {
 		t.Error("the damage cost no row: the test damages nothing")
 	}
@@ -86,6 +89,9 @@ func TestDamageUnderTheDaemon(t *testing.T) {
 	w.identical(t)
 	if problems := d.status().Problems; len(problems) > 0 {
 		t.Errorf("after the full resync: %v", problems)
+	}
+	if _, metrics := fetch(t, d.page.URL()+"/metrics"); !strings.Contains(metrics, "\nlarder_warehouse_damaged_parts 0\n") {
+		t.Error("larder_warehouse_damaged_parts is not 0 after the full resync")
 	}
 }
 
