@@ -83,13 +83,35 @@ func sentence(e *clickhousego.Exception) string {
 // reasonOf tells why nobody could be asked.
 func (t target) reasonOf(err error) string {
 	var refused *clickhousego.Exception
-	var host *net.DNSError
-	var record tls.RecordHeaderError
 	switch {
 	case errors.As(err, &refused) && refusesUser(refused.Code):
 		return fmt.Sprintf("it refuses the user or the password (code %d)", refused.Code)
 	case errors.As(err, &refused):
 		return redact(errors.New(sentence(refused)), t.secrets).Error()
+	case t.inside():
+		return t.reasonInside(err)
+	default:
+		return t.reasonOutside(err)
+	}
+}
+
+// reasonInside is of an engine with no network between: in this process, or in the one
+// that holds its folder.
+func (t target) reasonInside(err error) string {
+	switch {
+	case timedOut(err):
+		return "no answer in time; it is busy with other statements, or the machine is: try again, and end statements that take long"
+	case cut(err), errors.Is(err, syscall.ECONNREFUSED):
+		return "the process that holds it has ended, or is ending; try again"
+	default:
+		return redact(innermost(err), t.secrets).Error()
+	}
+}
+
+func (t target) reasonOutside(err error) string {
+	var host *net.DNSError
+	var record tls.RecordHeaderError
+	switch {
 	case errors.As(err, &host):
 		return fmt.Sprintf("the host name %q is not known to the DNS", host.Name)
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -100,11 +122,15 @@ func (t target) reasonOf(err error) string {
 		return "it does not speak TLS there; is the port right?"
 	case timedOut(err):
 		return "no answer in time; does a firewall stand between, is the port right?"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, net.ErrClosed):
+	case cut(err):
 		return "the connection was cut"
 	default:
 		return redact(innermost(err), t.secrets).Error()
 	}
+}
+
+func cut(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, net.ErrClosed)
 }
 
 func timedOut(err error) bool {

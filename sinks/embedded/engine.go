@@ -27,7 +27,8 @@ type Engine struct {
 	anchor  *conn           // keeps the engine up, and stops queries; see stopQuery
 	pool    *pool           // of the daemon and the folder's owner
 	readers *pool           // of the read-only way in
-	loans   *loans          // the memory of all who are not the daemon
+	loans   *loans          // the memory of readers
+	owner   *ownerLoans     // that of commands beside the daemon
 	names   map[string]bool // of the settings the engine knows
 	version string
 
@@ -119,8 +120,9 @@ func start(ctx context.Context, lib *native, path string, lock *os.File, o Optio
 	}
 	e := &Engine{
 		path: path, log: o.Logger, lib: lib, lock: lock, folder: folder, databases: o.databases(),
-		loans: newLoans(o.readersMemory(), o.leastLoan()), unpacking: make(chan struct{}, maxUnpacking),
+		unpacking: make(chan struct{}, maxUnpacking),
 	}
+	e.loans, e.owner = o.shares()
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
 	}

@@ -134,7 +134,7 @@ func (f *front) run(ctx context.Context, a *answer, q *request) error {
 		}
 	}
 	if !f.own {
-		back, err := e.lendMemory(ctx, q)
+		back, err := f.lendMemory(ctx, q)
 		if err != nil {
 			return err
 		}

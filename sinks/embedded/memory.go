@@ -50,8 +50,8 @@ func (o Options) checkMemory() error {
 // at the start, 50 when it has been at work for a while.
 const engineItself = 48 << 20
 
-// readersMemory is what all readers have together.
-func (o Options) readersMemory() int64 { return max((o.memory()-engineItself)/8*3, o.leastLoan()) }
+// readersMemory is what is lent to readers and to the owner's commands together.
+func (o Options) readersMemory() int64 { return max((o.memory()-engineItself)/8*3, 2*o.leastLoan()) }
 
 // ownMemory is the limit of one statement of the daemon's own.
 func (o Options) ownMemory() int64 { return o.memory() - engineItself - o.readersMemory() }
@@ -72,10 +72,12 @@ func (o Options) mergeBlock() int64 { return min(o.memory()>>7, 10<<20) }
 // mergeThreads is how many merges run at once.
 func (o Options) mergeThreads() int64 { return min(max(o.memory()>>28, 2), 16) }
 
-// loans are what is lent to readers.
+// loans are memory that is lent to statements.
 type loans struct {
+	who   string // has it together
 	all   int64
 	least int64
+	kept  int64 // of all, for others
 	room  *semaphore.Weighted
 
 	mu   sync.Mutex
@@ -83,7 +85,7 @@ type loans struct {
 }
 
 func newLoans(all, least int64) *loans {
-	return &loans{all: all, least: least, room: semaphore.NewWeighted(all)}
+	return &loans{who: "readers", all: all, least: least, room: semaphore.NewWeighted(all)}
 }
 
 // lend returns how much memory a query may use: half of what there is when it is alone,
@@ -99,15 +101,17 @@ func (l *loans) lend(ctx context.Context, patience time.Duration) (amount int64,
 			if ctx.Err() != nil {
 				return 0, nil, ctx.Err()
 			}
-			return 0, nil, refuse(codeTooManyQueries, "TOO_MANY_SIMULTANEOUS_QUERIES", "Too many simultaneous queries: others hold all of the %d MiB that readers have together, and none has ended within %s. Try again, ask fewer at once, or raise warehouse.memory", l.all>>20, patience)
+			return 0, nil, refuse(codeTooManyQueries, "TOO_MANY_SIMULTANEOUS_QUERIES", "Too many simultaneous queries: others hold all the memory that %s may have together, and none has ended within %s. Try again, ask fewer at once, or raise warehouse.memory", l.who, patience)
 		}
 		amount = l.least
 		l.add(amount)
 	}
-	return amount, func() {
-		l.add(-amount)
-		l.room.Release(amount)
-	}, nil
+	return amount, func() { l.giveBack(amount) }, nil
+}
+
+func (l *loans) giveBack(amount int64) {
+	l.add(-amount)
+	l.room.Release(amount)
 }
 
 // atOnce takes what a query can have without waiting, 0 for nothing.
@@ -116,7 +120,7 @@ func (l *loans) atOnce() int64 {
 	defer l.mu.Unlock()
 	amount := l.all / 2
 	if l.lent > 0 {
-		amount = (l.all - l.lent) / 4
+		amount = (l.all - l.kept - l.lent) / 4
 	}
 	amount = max(powerOfTwo(amount), l.least)
 	if !l.room.TryAcquire(amount) {
@@ -173,8 +177,8 @@ func (q *request) limitMemory(amount int64) error {
 }
 
 // lendMemory lends a query its memory, until back is called.
-func (e *Engine) lendMemory(ctx context.Context, q *request) (back func(), err error) {
-	amount, back, err := e.loans.lend(ctx, e.readers.patience)
+func (f *front) lendMemory(ctx context.Context, q *request) (back func(), err error) {
+	amount, back, err := f.lender().lend(ctx, f.engine.readers.patience)
 	if err != nil {
 		return nil, err
 	}

@@ -95,6 +95,40 @@ func TestReadersLeaveTheDaemonItsPlaces(t *testing.T) {
 	}
 }
 
+// owner asks over the folder's socket, as the commands beside a daemon do.
+func owner(t testing.TB) *asker {
+	transport := &http.Transport{DisableCompression: true}
+	dial := embedded.DialHeld(embeddedtest.Engine(t).Path())
+	transport.DialContext = func(ctx context.Context, _, address string) (net.Conn, error) { return dial(ctx, address) }
+	t.Cleanup(transport.CloseIdleConnections)
+	return &asker{t: t, client: &http.Client{Transport: transport}, base: "http://embedded/"}
+}
+
+// Readers that take nothing of their answers hold all the memory that readers may have:
+// the commands of the folder's owner go on.
+func TestReadersLeaveTheOwnerACommand(t *testing.T) {
+	in, out, own := inside(t), impatient(t, time.Minute, 10*time.Minute, 10*time.Minute), owner(t)
+	defer embeddedtest.Engine(t).HurryReaders(time.Second)()
+	var stalled []net.Conn
+	for range 2 * embedded.ReaderPlaces {
+		stalled = append(stalled, out.stalled(endless))
+	}
+	for deadline := time.Now().Add(time.Minute); out.ask("POST", "SELECT 1").status != http.StatusServiceUnavailable; {
+		if time.Now().After(deadline) {
+			t.Fatal("there is room for one reader more")
+		}
+	}
+	for range 10 {
+		if r := own.ask("POST", "SELECT count() FROM system.tables"); r.status != http.StatusOK {
+			t.Fatalf("a command: %d %.300s", r.status, r.body)
+		}
+	}
+	for _, conn := range stalled {
+		conn.Close()
+	}
+	awaitRunning(t, in, "system.numbers FORMAT", "0")
+}
+
 func TestAStalledReaderLosesItsPlace(t *testing.T) {
 	in, out := inside(t), impatient(t, time.Minute, time.Minute, 2*time.Second)
 	if _, err := out.stalled(endless).Read(make([]byte, 1)); err != nil {
