@@ -16,7 +16,7 @@ import (
 )
 
 func statusCommand(g *globals) *cobra.Command {
-	var asJSON bool
+	var asJSON, ready bool
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show every source and stream: state, lag, rows, last error",
@@ -39,14 +39,21 @@ by itself; ! is for a person to look at, and the exit code is then 1.
                  rows in quarantine; the last error
 
 In --json, health is the worst of concerns; lag_seconds is null before the first walk, rows
-before they are counted, and a time of the year 1 is one that has not come yet.`,
+before they are counted, and a time of the year 1 is one that has not come yet.
+
+--ready asks the daemon at web.listen for /readyz and nothing else: the exit code is 0
+when it serves and has reached the warehouse, else 1. It is for the probe of a container.`,
 		Example: `  larder status
+  larder status --ready
   larder status --json | jq '.sources[].state'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a, err := g.loadLogging(false, g.err, "warn")
 			if err != nil {
 				return err
+			}
+			if ready {
+				return a.Ready(cmd.Context())
 			}
 			s, err := a.Status(cmd.Context())
 			if err != nil {
@@ -66,6 +73,8 @@ before they are counted, and a time of the year 1 is one that has not come yet.`
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the whole status as JSON")
+	cmd.Flags().BoolVar(&ready, "ready", false, "only tell by the exit code whether the daemon is ready")
+	cmd.MarkFlagsMutuallyExclusive("json", "ready")
 	return cmd
 }
 

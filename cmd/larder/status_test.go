@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -81,4 +82,24 @@ func want(t *testing.T, s syncer.Status, text string) {
 	if err := printStatus(&out, s, 0); err != nil || out.String() != text {
 		t.Errorf("%v, got\n%s\nwant\n%s", err, out.String(), text)
 	}
+}
+
+// The probe of a container asks the daemon, and starts nothing itself.
+func TestStatusReady(t *testing.T) {
+	h := newHouse(t)
+	h.configure(local("embedded:./data"))
+	h.want(2, "web.listen is off, so the daemon cannot be asked", "status", "--ready", "--set", "web.listen=")
+	h.want(1, "connection refused", "status", "--ready", "--set", "web.listen=127.0.0.1:1")
+	page := h.start()
+	await(t, page+"/readyz", http.StatusOK, "ready")
+	listen := "web.listen=" + strings.TrimPrefix(page, "http://")
+	if r := h.want(0, "", "status", "--ready", "--set", listen); r.out+r.errors != "" {
+		t.Errorf("a daemon that is ready: %s%s", r.out, r.errors)
+	}
+
+	away := newHouse(t)
+	away.configure("warehouse: {dsn: 'http://127.0.0.1:1/larder'}\n")
+	page = away.start()
+	await(t, page+"/readyz", http.StatusServiceUnavailable, "connection refused")
+	away.want(1, "Waiting for the warehouse", "status", "--ready", "--set", "web.listen="+strings.TrimPrefix(page, "http://"))
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -26,6 +27,7 @@ type daemon struct {
 	registry *prometheus.Registry
 	life     lifecycle
 	reloader *reloader // nil: the configuration is not read anew
+	manager  *manager  // of services, that has started this one
 	way      *way
 	page     *web.Server // nil: web.listen is off
 	queryURL string
@@ -59,7 +61,7 @@ func (a *App) startDaemon(ctx context.Context) (*daemon, error) {
 func (a *App) newDaemon() *daemon {
 	d := &daemon{
 		app: a, current: a, life: lifecycle{log: a.log}, registry: newRegistry(a.version),
-		started: time.Now(), ready: make(chan struct{}),
+		started: time.Now(), ready: make(chan struct{}), manager: &manager{log: a.log},
 	}
 	d.registry.MustRegister(d.damagedParts())
 	return d
@@ -129,6 +131,7 @@ func (d *daemon) run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, d.life.close()) }()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	defer d.tellStop(ctx)()
 	if d.page != nil {
 		d.app.log.Info("status page", "url", d.page.URL())
 		go func() {
@@ -137,14 +140,15 @@ func (d *daemon) run(ctx context.Context) (err error) {
 			}
 		}()
 	}
-	var reloading sync.WaitGroup
+	var beside sync.WaitGroup
+	beside.Go(func() { d.manager.watched(ctx, func() { d.status() }) }) // which takes every lock there is
 	if d.reloader != nil {
-		reloading.Go(func() { d.reloader.run(ctx) })
+		beside.Go(func() { d.reloader.run(ctx) })
 	}
 	err = d.sync(ctx)
 	cancelled := context.Cause(ctx)
 	cancel(nil)
-	reloading.Wait()
+	beside.Wait()
 	if cancelled != nil {
 		err = cancelled
 	}
@@ -181,6 +185,7 @@ func (d *daemon) sync(ctx context.Context) error {
 	d.setHeld(held)
 	defer watching.Wait()
 	defer stop()
+	d.manager.isReady()
 	d.app.log.Info("mirroring", "sources", len(y.Status().Sources), "warehouse", d.app.cfg.Warehouse.DSN)
 	if err := y.Run(ctx); err != nil && ctx.Err() == nil {
 		return &WarehouseError{err}
@@ -275,6 +280,7 @@ func (a *App) warehouseProblem(ctx context.Context, w *way, sink *clickhouse.Sin
 }
 
 func (d *daemon) setProblem(text string) {
+	d.manager.says(cmp.Or(text, "Mirroring."))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.problem = text

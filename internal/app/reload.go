@@ -94,6 +94,7 @@ func (r *reloader) run(ctx context.Context) {
 
 // reload reads the configuration and applies it, or says why not.
 func (r *reloader) reload(reason string) {
+	defer r.daemon.manager.reloads()()
 	r.know()
 	err := r.daemon.reconfigure(r.request(), reason, r.Level)
 	r.mu.Lock()

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/larder-sync/larder/internal/web"
@@ -49,27 +51,9 @@ func (a *App) Status(ctx context.Context) (s syncer.Status, err error) {
 // askPage asks the daemon at web.listen, and believes it only when it serves a
 // source of this configuration.
 func (a *App) askPage(ctx context.Context) (s syncer.Status, err error) {
-	host, port, err := net.SplitHostPort(a.cfg.Web.Listen)
-	if err != nil {
-		return s, err
-	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "localhost"
-	}
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/status.json", http.NoBody)
-	if err != nil {
-		return s, err
-	}
-	if a.cfg.Web.User != "" {
-		password, err := a.cfg.Web.ReadPassword()
-		if err != nil {
-			return s, err
-		}
-		r.SetBasicAuth(a.cfg.Web.User, password.Reveal())
-	}
-	res, err := http.DefaultClient.Do(r)
+	res, err := a.getPage(ctx, "/status.json")
 	if err != nil {
 		return s, err
 	}
@@ -87,6 +71,52 @@ func (a *App) askPage(ctx context.Context) (s syncer.Status, err error) {
 		return s, errors.New("status page: of another Larder")
 	}
 	return s, nil
+}
+
+// getPage gets what is at web.listen.
+func (a *App) getPage(ctx context.Context, path string) (*http.Response, error) {
+	host, port, err := net.SplitHostPort(a.cfg.Web.Listen)
+	if err != nil {
+		return nil, err
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+path, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	if a.cfg.Web.User != "" {
+		password, err := a.cfg.Web.ReadPassword()
+		if err != nil {
+			return nil, err
+		}
+		r.SetBasicAuth(a.cfg.Web.User, password.Reveal())
+	}
+	return http.DefaultClient.Do(r)
+}
+
+// Ready asks the daemon whether it is ready, as a probe of a container does; the error
+// says why it is not.
+func (a *App) Ready(ctx context.Context) error {
+	if a.cfg.Web.Listen == "" {
+		return UsageError(errors.New("web.listen is off, so the daemon cannot be asked whether it is ready"))
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	res, err := a.getPage(ctx, "/readyz")
+	if err != nil {
+		return fmt.Errorf("ask the daemon at web.listen whether it is ready: %w", err)
+	}
+	defer res.Body.Close() //nolint:errcheck // read as far as it is of use
+	answer, err := io.ReadAll(io.LimitReader(res.Body, 1<<14))
+	if err != nil {
+		return fmt.Errorf("ask the daemon at web.listen whether it is ready: %w", err)
+	}
+	if res.StatusCode != http.StatusOK {
+		return errors.New(strings.TrimSpace(string(answer)))
+	}
+	return nil
 }
 
 func (a *App) configured(name string) bool {

@@ -1,0 +1,144 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+)
+
+// listenAsManager is a service manager that notes what it is told.
+func listenAsManager(t *testing.T) <-chan string {
+	t.Helper()
+	address := &net.UnixAddr{Name: filepath.Join(t.TempDir(), "notify"), Net: "unixgram"}
+	l, err := net.ListenUnixgram("unixgram", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	t.Setenv("NOTIFY_SOCKET", address.Name)
+	told := make(chan string, 1000)
+	go func() {
+		for b := make([]byte, 8192); ; {
+			n, _, err := l.ReadFromUnix(b)
+			if err != nil {
+				return
+			}
+			told <- string(b[:n])
+		}
+	}()
+	return told
+}
+
+// hear returns the next that is told, but for the beats of the watchdog.
+func hear(t *testing.T, told <-chan string) string {
+	t.Helper()
+	for {
+		select {
+		case text := <-told:
+			if text != "WATCHDOG=1" {
+				return text
+			}
+		case <-time.After(2 * time.Minute):
+			t.Fatal("the service manager is told nothing")
+		}
+	}
+}
+
+// A service manager hears that the daemon is ready when the pages answer and the
+// warehouse has been reached, no sooner; of reloads, and of the end.
+func TestServiceManager(t *testing.T) {
+	r := newRemote(t)
+	w := newWorld(t, sandbox.Options{Seed: 31, Orders: 50, Days: 5, NoLimits: true})
+	w.use(t, r)
+	r.down.Store(true)
+	told := listenAsManager(t)
+	t.Setenv("WATCHDOG_USEC", "200000")
+	t.Setenv("WATCHDOG_PID", "")
+
+	d, stop := w.daemon(t, w.app)
+	reload := newReloader(d, Reload{}).reload // the file is as it was
+	if text := hear(t, told); !strings.HasPrefix(text, "STATUS=Waiting for the warehouse: ") || strings.Contains(text, "\n") {
+		t.Errorf("with the warehouse away it is told %q", text)
+	}
+	reload("SIGHUP") // before it is ready: the end of a reload would say that it is
+	r.down.Store(false)
+	for text := hear(t, told); text != "READY=1"; text = hear(t, told) {
+		if !strings.HasPrefix(text, "STATUS=") {
+			t.Fatalf("before READY=1 it is told %q", text)
+		}
+	}
+	select {
+	case <-d.ready:
+	default:
+		t.Error("it is told READY=1 before there is a syncer")
+	}
+	if code, body := fetch(t, d.page.URL()+"/healthz"); code != http.StatusOK {
+		t.Errorf("after READY=1 the page answers %d, %s", code, body)
+	}
+
+	reload("SIGHUP")
+	if text := hear(t, told); !regexp.MustCompile(`^RELOADING=1\nMONOTONIC_USEC=[0-9]+$`).MatchString(text) {
+		t.Errorf("of a reload it is told %q", text)
+	}
+	if text := hear(t, told); text != "READY=1" {
+		t.Errorf("at the end of a reload it is told %q", text)
+	}
+	for deadline := time.After(time.Minute); ; {
+		select {
+		case text := <-told:
+			if text != "WATCHDOG=1" {
+				continue
+			}
+		case <-deadline:
+			t.Error("the watchdog hears nothing")
+		}
+		break
+	}
+	stop()
+	if text := hear(t, told); text != "STOPPING=1\nSTATUS=Stopping" {
+		t.Errorf("at the end it is told %q", text)
+	}
+	select {
+	case text := <-told:
+		t.Errorf("after its end it is told %q", text)
+	default:
+	}
+}
+
+// Who cannot say how it is, is not alive; and nobody beats where nobody watches.
+func TestWatchdogOfOneThatHangs(t *testing.T) {
+	m := &manager{log: slog.New(slog.DiscardHandler)}
+	m.watched(t.Context(), func() { t.Error("there is no watchdog") })
+
+	told := listenAsManager(t)
+	t.Setenv("WATCHDOG_USEC", "2000")
+	t.Setenv("WATCHDOG_PID", "")
+	ctx, cancel := context.WithCancel(t.Context())
+	hangs, goesOn, ended := make(chan bool), make(chan bool), make(chan bool)
+	go func() {
+		defer close(ended)
+		m.watched(ctx, func() { hangs <- true; <-goesOn })
+	}()
+	<-hangs
+	select {
+	case text := <-told:
+		t.Errorf("while it hangs it is told %q", text)
+	default:
+	}
+	goesOn <- true
+	if text := <-told; text != "WATCHDOG=1" {
+		t.Errorf("when it goes on it is told %q", text)
+	}
+	<-hangs
+	cancel()
+	goesOn <- true
+	<-ended
+}
