@@ -203,6 +203,7 @@ func judgeDay(service reported, before, after dayFigures) dayProof {
 		p.verdict, p.reason = sinks.VerdictUnproven, service.bad
 		return p
 	}
+	before, after = service.comparable(before), service.comparable(after)
 	p.differences = differ(service.figures, after)
 	switch {
 	case len(p.differences) == 0, len(differ(service.figures, before)) == 0:

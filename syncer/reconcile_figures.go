@@ -42,8 +42,15 @@ type dayFigures map[string]string
 type reported struct {
 	figures dayFigures
 	bad     string // why it cannot be compared
-	// ignored are entries that the service added to its maps and that are no amounts.
-	ignored []string
+	// ignored are entries that the service added to its maps and that are no amounts:
+	// the mirror's figures of those names have nothing to be compared with.
+	ignored []ignoredEntry
+}
+
+// ignoredEntry is an entry of a map that is no figure.
+type ignoredEntry struct {
+	name string // as of a figure: "payments/x_pay"
+	text string // what the service says there
 }
 
 // readReport reads what the service says of every day of a span.
@@ -124,7 +131,7 @@ func (r *reported) readMap(m openMap, value jsontext.Value) string {
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
 		name, value := m.name+"/"+key, entries[key]
 		if !slices.Contains(m.known, key) && !isAmount(value) {
-			r.ignored = append(r.ignored, fmt.Sprintf("%s is %s", name, shortJSON(value)))
+			r.ignored = append(r.ignored, ignoredEntry{name, shortJSON(value)})
 			continue
 		}
 		if bad := r.figures.take(name, value); bad != "" {
@@ -137,14 +144,31 @@ func (r *reported) readMap(m openMap, value jsontext.Value) string {
 // aside says which figures of the service were not compared; empty for none.
 func (r *reported) aside() string {
 	const most = 5
-	told, more := r.ignored, ""
-	if n := len(told) - most; n > 0 {
-		told, more = told[:most], fmt.Sprintf(", and %d more", n)
-	}
-	if len(told) == 0 {
+	if len(r.ignored) == 0 {
 		return ""
 	}
+	var told []string
+	for _, e := range r.ignored[:min(most, len(r.ignored))] {
+		told = append(told, e.name+" is "+e.text)
+	}
+	more := ""
+	if n := len(r.ignored) - most; n > 0 {
+		more = fmt.Sprintf(", and %d more", n)
+	}
 	return "not compared, being no amount: " + strings.Join(told, ", ") + more
+}
+
+// comparable are the mirror's figures without those that the service gives no amount
+// for: it may have sold under a key whose figure is none (DESIGN R9).
+func (r *reported) comparable(mirror dayFigures) dayFigures {
+	if len(r.ignored) == 0 {
+		return mirror
+	}
+	rest := maps.Clone(mirror)
+	for _, e := range r.ignored {
+		delete(rest, e.name)
+	}
+	return rest
 }
 
 // amountDigits is how many digits before the point a column of money holds.

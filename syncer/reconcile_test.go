@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -118,6 +119,37 @@ func TestAnswersThatCannotBeComparedAreUnproven(t *testing.T) {
 		if p := judgeDay(*days[yesterday], mirror, mirror); p.verdict != sinks.VerdictProven {
 			t.Errorf("%s: the day beside it: %+v", name, p)
 		}
+	}
+}
+
+// Orders may have been sold under a key whose figure is no amount: the day is proven
+// without it, and what else differs is still found.
+func TestAFigureThatIsNoAmountHasNothingToBeComparedWith(t *testing.T) {
+	const day = api.Date("2026-03-29")
+	st := &stream{def: &definition{name: streamDaily}}
+	mirror := dayFigures{
+		"orders": "1", "net_sales": "10", "items": "10", "payments/cash": "4.00", "payments/x_pay": "6.00",
+		"by_type/dine_in": "9", "by_type/x_type": "1", "by_channel/pos": "8", "by_channel/x_via": "2",
+	}
+	for _, figure := range []string{`6.00`, `null`, `"6.000"`, `"six"`, `{"amount":"6.00"}`, `["6.00"]`, `true`, `""`, `"99999999999999999.00"`} {
+		row := aDay(day, `"cash":"10.00"`, `"cash":"4.00","x_pay":`+figure, `"dine_in":"10.00"`, `"dine_in":"9.00","x_type":`+figure, `"pos":"10.00"`, `"pos":"8.00","x_via":`+figure)
+		service := st.readReport(span{from: day, to: day}, [][]byte{[]byte(row)})[day]
+		if p := judgeDay(*service, nil, mirror); p.verdict != sinks.VerdictProven || strings.Count(p.reason, "/x_") != 3 {
+			t.Errorf("%s: %+v", figure, p)
+		}
+		other := maps.Clone(mirror)
+		other["payments/cash"] = "4.01"
+		if p := judgeDay(*service, other, other); p.verdict != "" || len(p.differences) != 1 || p.differences[0].Figure != "payments/cash" {
+			t.Errorf("%s, and cash that differs: %+v", figure, p)
+		}
+		if mirror["payments/x_pay"] != "6.00" {
+			t.Fatal("the mirror's figures were changed")
+		}
+	}
+	// An amount is compared.
+	service := st.readReport(span{from: day, to: day}, [][]byte{[]byte(aDay(day, `"cash":"10.00"`, `"cash":"10.00","x_pay":"6.00"`))})[day]
+	if p := judgeDay(*service, nil, dayFigures{}); len(p.differences) == 0 || p.verdict != "" {
+		t.Errorf("an amount: %+v", p)
 	}
 }
 
