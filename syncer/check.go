@@ -119,7 +119,7 @@ func (st *stream) offReason(key identity) string {
 	switch {
 	case !st.configured():
 		return "not among the configured streams"
-	case !st.def.allowed(key.scopes):
+	case st.lacksScope(key):
 		return "key lacks " + strings.Join(st.def.scopes, " or ") + ": ask the restaurant to grant it, or leave the stream out of the configuration"
 	case len(st.wantedLocations(key)) == 0 && !key.apart():
 		return "none of the configured locations is among the key's"

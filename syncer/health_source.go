@@ -12,7 +12,7 @@ import (
 const (
 	adviceUnauthorized = "Put a valid key where key_file or key_env says; the restaurant makes keys. Larder goes on by itself."
 	adviceDisabled     = "Ask the restaurant to enable the key, or to make another. Larder goes on by itself."
-	adviceForbidden    = "Ask the restaurant to widen the key's scopes or locations."
+	adviceForbidden    = "Ask the restaurant to widen the key's scopes or locations, or leave out of the configuration what the key may not read. Larder goes on by itself."
 	adviceUnreachable  = "Check base_url and the network. Larder keeps trying, and nothing is lost."
 	adviceFailing      = "Larder keeps trying."
 	adviceDrift        = "larder reconcile names the days and figures, larder reconcile --heal fetches them anew; the view reconciliation has them too."
@@ -104,11 +104,17 @@ func (s *SourceStatus) ofStreams() (all []Concern) {
 	by := map[string][]string{} // streams by kind
 	for i := range s.Streams {
 		st := &s.Streams[i]
-		if kind := st.freshness(); kind != HealthGood {
+		kind := st.freshness()
+		if s.refused(st) {
+			kind = HealthRefused
+		}
+		if kind != HealthGood {
 			by[kind] = append(by[kind], st.Name)
 		}
 	}
-	if names := by[HealthRefused]; len(names) > 0 {
+	if names := by[HealthRefused]; len(names) > 0 && s.readsNothing() {
+		all = append(all, Concern{Kind: HealthRefused, Amount: len(names), Label: "no access", Text: "The key may read nothing that is configured.", Advice: adviceForbidden})
+	} else if len(names) > 0 {
 		all = append(all, about(HealthRefused, names, "no access to ", "The key may not read ", adviceForbidden))
 	}
 	if names := by[HealthBehind]; len(names) > 0 {
@@ -124,6 +130,13 @@ func (s *SourceStatus) ofStreams() (all []Concern) {
 		all = append(all, Concern{Kind: HealthStarting, Label: "starting", Amount: len(starting), Text: "Waiting for the first answers of " + listed(starting) + "."})
 	}
 	return all
+}
+
+// readsNothing tells whether the key may read nothing but what is said of itself.
+func (s *SourceStatus) readsNothing() bool {
+	return !slices.ContainsFunc(s.Streams, func(st StreamStatus) bool {
+		return st.Name != streamKey && st.State != StateOff && st.State != StateForbidden
+	})
 }
 
 // about is a concern of some streams, named when they are few.

@@ -1,16 +1,15 @@
 package syncer
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/larder-sync/larder/internal/phrase"
 )
 
-// freshness is the kind of concern that a stream's walks are.
+// freshness is the kind of concern that the walks of a stream are which the key may read.
 func (st *StreamStatus) freshness() string {
 	switch st.State {
-	case StateForbidden:
-		return HealthRefused
 	case StateFailing, StateUnauthorized, StateKeyDisabled, StateUnreachable:
 		return HealthBehind
 	case StateOff, StateAPIDisabled, StateWaiting, StateStopped: // nothing is asked
@@ -37,6 +36,8 @@ type Light struct {
 // of it is in quarantine, and for the orders, no day differs.
 func (s *SourceStatus) Light(st *StreamStatus) Light {
 	switch {
+	case s.refused(st) && !s.unserved():
+		return Light{"no access", ToneTrouble}
 	case st.State == StateOff:
 		return Light{"off", ToneQuiet}
 	case s.unserved():
@@ -52,12 +53,15 @@ func (s *SourceStatus) Light(st *StreamStatus) Light {
 	return st.light()
 }
 
+// refused tells whether the key may not read a stream that it should.
+func (s *SourceStatus) refused(st *StreamStatus) bool {
+	return st.State == StateForbidden || st.State == StateOff && slices.Contains(s.Lacks, st.Name)
+}
+
 // light is what a stream's walks say.
 func (st *StreamStatus) light() Light {
 	label := strings.ReplaceAll(st.State, "_", " ")
 	switch st.State {
-	case StateForbidden:
-		return Light{"no access", ToneTrouble}
 	case StateFailing, StateUnauthorized, StateKeyDisabled, StateUnreachable:
 		return Light{"failing", ToneTrouble}
 	case StateAPIDisabled:

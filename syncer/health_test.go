@@ -54,6 +54,13 @@ func TestOnlyAMirrorThatIsFreshProvenAndWholeIsGood(t *testing.T) {
 		{"failing", with(func(s *SourceStatus) { s.Streams[products].State, s.Streams[0].Behind = StateFailing, true }), "behind", "2 streams behind", "The streams locations and products are behind."},
 		{"held", with(func(s *SourceStatus) { s.Streams[products].State = StateHeld }), "sweep_held", "sweep held", "A sweep of products is held: a full resync did not see many of its live rows."},
 		{"no access", with(func(s *SourceStatus) { s.Streams[products].State = StateForbidden }), "refused", "no access to products", "The key may not read products."},
+		{"no scope for a stream that is named", with(func(s *SourceStatus) {
+			s.Streams[products].State, s.Streams[products].NoScope, s.Lacks = StateOff, true, []string{"products"}
+		}), "refused", "no access to products", "The key may not read products."},
+		{"no scope for what is not named", with(func(s *SourceStatus) { s.Streams[products].State, s.Streams[products].NoScope = StateOff, true }), "up_to_date", "up to date", "Everything is up to date and proven."},
+		{"no scope at all", SourceStatus{Name: "bistro", State: StateRunning, Lacks: []string{"products", streamOrders}, Streams: []StreamStatus{
+			{Name: streamKey, State: StateRunning}, {Name: "products", State: StateOff, NoScope: true}, {Name: streamOrders, State: StateOff, NoScope: true},
+		}}, "refused", "no access", "The key may read nothing that is configured."},
 		{"refused", with(func(s *SourceStatus) {
 			s.State, s.Detail = StateUnauthorized, "the API refuses the key (401)"
 			s.Streams[products].Behind = true
@@ -134,6 +141,10 @@ func TestALightIsGreenOnlyWhenTheStreamIsWell(t *testing.T) {
 		{with(func(s *SourceStatus) { s.Streams[1].Behind = true }), 1, Light{"behind", ToneTrouble}},
 		{with(func(s *SourceStatus) { s.State = StateUnauthorized }), 1, Light{"not asked", ToneQuiet}},
 		{with(func(s *SourceStatus) { s.State = StateUnreachable }), 2, Light{"not asked", ToneQuiet}},
+		{with(func(s *SourceStatus) { s.Streams[1].State, s.Lacks = StateOff, []string{"products"} }), 1, Light{"no access", ToneTrouble}},
+		{with(func(s *SourceStatus) { s.Streams[1].State, s.Streams[1].NoScope = StateOff, true }), 1, Light{"off", ToneQuiet}},
+		{with(func(s *SourceStatus) { s.Streams[1].State = StateForbidden }), 1, Light{"no access", ToneTrouble}},
+		{with(func(s *SourceStatus) { s.State, s.Streams[1].State = StateUnauthorized, StateForbidden }), 1, Light{"not asked", ToneQuiet}},
 		{with(func(s *SourceStatus) { s.Streams[1].State = "some_new_state" }), 1, Light{"some new state", ToneQuiet}},
 	}
 	for i, tt := range tests {

@@ -218,6 +218,9 @@ func (s *source) storeKey(ctx context.Context, me api.Document[api.Me]) {
 // track per location.
 func (st *stream) admit(ctx context.Context, key identity) {
 	st.lookAside(key)
+	st.mu.Lock()
+	st.noScope = st.lacksScope(key)
+	st.mu.Unlock()
 	if reason := st.offReason(key); reason != "" {
 		st.set(ctx, StateOff, reason)
 		return

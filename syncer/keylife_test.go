@@ -56,6 +56,53 @@ func TestScopesGainedAndLost(t *testing.T) {
 	})
 }
 
+// What a pass calls a refusal is no green daemon: a key that may read nothing, and one
+// that may not read what the configuration names.
+func TestAKeyThatLacksWhatItShouldReadIsNotWell(t *testing.T) {
+	for name, tt := range map[string]struct {
+		scopes, streams []string
+		text            string // of the concern, empty for none
+	}{
+		"nothing":                    {nil, nil, "The key may read nothing that is configured."},
+		"nothing of what is named":   {[]string{api.ScopeSales}, []string{"products"}, "The key may read nothing that is configured."},
+		"not all of what is named":   {[]string{api.ScopeSales}, []string{"sales_orders", "products"}, "The key may not read products."},
+		"some, and nothing is named": {[]string{api.ScopeSales}, nil, ""},
+		"what is named":              {[]string{api.ScopeSales}, []string{"sales_orders"}, ""},
+		"the key itself":             {nil, []string{"api_keys"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) { refusedOrWell(t, tt.scopes, tt.streams, tt.text) })
+	}
+}
+
+func refusedOrWell(t *testing.T, scopes, streams []string, text string) {
+	t.Helper()
+	inWorld(t, sandbox.Options{Seed: 51, Orders: 50, ProductsPer: 10}, func(t *testing.T, w *world) {
+		key := w.box.Key(0, sandbox.RoleMain).Value
+		must(t, w.box.UpdateKey(key, func(k *sandbox.Key) { k.Scopes = scopes }))
+		w.edit = func(s *Source) { s.Streams = streams }
+		w.run()
+		w.until("filled", time.Hour, w.filled)
+		time.Sleep(time.Hour)
+		health := func() Concern { return w.syncer.Status().Sources[0].Health() }
+		if c := health(); text != "" && (c.Kind != HealthRefused || c.Text != text) || text == "" && c.Tone() == ToneTrouble {
+			t.Errorf("%+v, want %q", c, text)
+		}
+		for _, st := range w.syncer.Status().Sources[0].Streams {
+			lacks := st.State == StateOff && (len(streams) == 0 || slices.Contains(streams, st.Name))
+			if st.NoScope != lacks {
+				t.Errorf("%s: no scope %t, want %t", st.Name, st.NoScope, lacks)
+			}
+		}
+		if text == "" {
+			return
+		}
+		must(t, w.box.UpdateKey(key, func(k *sandbox.Key) {
+			k.Scopes = []string{api.ScopeLocations, api.ScopeMenu, api.ScopeSales, api.ScopeStock}
+		}))
+		w.until("what the scopes open", time.Hour, func() bool { return w.filled() && health().Tone() != ToneTrouble })
+	})
+}
+
 // A limit that is lowered in the middle of a backfill is kept as soon as /me has
 // told it, or the service has answered 429 once.
 func TestLimitsThatChange(t *testing.T) {

@@ -252,7 +252,7 @@ func (st *stream) once(ctx context.Context, sel Selection, before Counts) *Strea
 		st.mu.Lock()
 		r.Off = st.detail
 		st.mu.Unlock()
-		r.NoScope = st.configured() && !st.def.allowed(st.source.identity().scopes)
+		r.NoScope = st.lacksScope(st.source.identity())
 		r.Err = st.exclusive(ctx, st.filler, st.leave)
 		return r
 	}

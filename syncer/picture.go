@@ -31,6 +31,7 @@ func (s *source) status(now time.Time) SourceStatus {
 	for _, st := range s.streams {
 		status.Streams = append(status.Streams, st.status(now, status.Since))
 	}
+	status.Lacks = s.lacks(status.Streams)
 	if status.State == StateWaiting {
 		for i := range status.Streams {
 			status.Streams[i].State, status.Streams[i].Detail, status.Streams[i].Behind = StateWaiting, "", false
@@ -79,7 +80,7 @@ func (st *stream) status(now, since time.Time) StreamStatus {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	status := StreamStatus{
-		Name: st.def.name, State: st.state, Detail: st.detail, Watermark: st.watermark(),
+		Name: st.def.name, State: st.state, Detail: st.detail, NoScope: st.noScope, Watermark: st.watermark(),
 		LastSuccess: st.lastSuccess, Lag: -1, Written: st.rows, Quarantined: len(st.bad.known),
 		LastError: st.lastError, LastErrorAt: st.lastErrorAt, Progress: progress,
 		SweepHeld: held, LastResync: st.lastResync(),

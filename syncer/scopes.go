@@ -19,3 +19,43 @@ func Scopes() ([]StreamScopes, error) {
 	}
 	return all, nil
 }
+
+// AskedStream is a stream as a report or a status tells of it.
+type AskedStream struct {
+	Name    string
+	Off     bool
+	NoScope bool // it is off since the key lacks the scope
+}
+
+// Lacks tells whether a key lacks what it should have: the scope of a stream that the
+// configuration names, or of everything. A key that reads some of what there is lacks
+// nothing when the configuration names no streams.
+func Lacks(named bool, streams []AskedStream) bool {
+	lacks, reads := false, false
+	for _, st := range streams {
+		lacks = lacks || st.NoScope
+		reads = reads || !st.Off && !st.NoScope && st.Name != streamKey // which every key may read
+	}
+	return lacks && (named || !reads)
+}
+
+// lacks names the source's streams that its key should read, and may not.
+func (s *source) lacks(streams []StreamStatus) (names []string) {
+	var asked []AskedStream
+	for i := range streams {
+		st := &streams[i]
+		asked = append(asked, AskedStream{Name: st.Name, Off: st.State == StateOff, NoScope: st.NoScope})
+		if st.NoScope {
+			names = append(names, st.Name)
+		}
+	}
+	if !Lacks(len(s.cfg.Streams) > 0, asked) {
+		return nil
+	}
+	return names
+}
+
+// lacksScope tells whether a stream is configured and a key may not read it.
+func (st *stream) lacksScope(key identity) bool {
+	return st.configured() && !st.def.allowed(key.scopes)
+}

@@ -58,6 +58,9 @@ type SourceStatus struct {
 	Budget       BudgetStatus   `json:"budget"`
 	Proof        *ProofStatus   `json:"proof,omitempty"` // nil before the first verdict
 	Streams      []StreamStatus `json:"streams"`
+	// Lacks are the streams that the key should read and lacks the scope for: those that
+	// the configuration names, or all.
+	Lacks []string `json:"lacks,omitempty"`
 }
 
 // BudgetStatus is the use of the limits in the last 60 seconds.
@@ -76,6 +79,7 @@ type StreamStatus struct {
 	Name        string     `json:"name"`
 	State       string     `json:"state"`
 	Detail      string     `json:"detail"`
+	NoScope     bool       `json:"no_scope,omitempty"` // it is off since the key lacks the scope
 	Watermark   time.Time  `json:"watermark"`
 	LastSuccess time.Time  `json:"last_success"` // end of the last walk that went well
 	Lag         Seconds    `json:"lag_seconds"`  // now - LastSuccess; null, -1 in the program, before the first

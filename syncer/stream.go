@@ -30,6 +30,7 @@ type stream struct {
 	mu          sync.Mutex
 	state       string
 	detail      string
+	noScope     bool               // it is off since the key lacks the scope
 	stored      sinks.StreamStatus // as the sink has it
 	lastSuccess time.Time
 	lastError   string

@@ -79,7 +79,7 @@ func (v *verification) run(ctx context.Context) error {
 		st.mu.Lock()
 		why := st.detail
 		st.mu.Unlock()
-		lacks := st.configured() && !st.def.allowed(st.source.identity().scopes)
+		lacks := st.lacksScope(st.source.identity())
 		v.count(func(r *StreamVerify) { r.Off, r.NoScope = why, lacks })
 		return nil
 	}

@@ -28,7 +28,8 @@ by itself; ! is for a person to look at, and the exit code is then 1.
   state          up to date; backfill, of a gained location too; behind, no walk has ended
                  well for long; failing, the note says why, and it is tried again; N in
                  quarantine; N days differ, from the service's totals; sweep held, waits for a person; not asked, the source
-                 is not served; off, for lack of a scope or by configuration; waiting,
+                 is not served; no access, the key may not read what it should; off, for lack
+                 of a scope that is not needed or by configuration; waiting,
                  another process serves the source; stopped, no daemon runs
   last walk      how long ago the list was last walked to its end
   newest change  the watermark: the newest change that is durable in the warehouse; lists

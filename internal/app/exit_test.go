@@ -111,11 +111,11 @@ func TestWhatAKeyLacks(t *testing.T) {
 		r, v := syncer.Report{Sources: []syncer.SourceReport{{Source: "a"}}}, syncer.VerifyReport{Sources: []syncer.SourceVerify{{Source: "a"}}}
 		for _, st := range streams {
 			off := ""
-			if st.noScope {
+			if st.NoScope {
 				off = "key lacks it"
 			}
-			r.Sources[0].Streams = append(r.Sources[0].Streams, syncer.StreamReport{Stream: st.name, Off: off, NoScope: st.noScope})
-			v.Sources[0].Streams = append(v.Sources[0].Streams, syncer.StreamVerify{Stream: st.name, Off: off, NoScope: st.noScope})
+			r.Sources[0].Streams = append(r.Sources[0].Streams, syncer.StreamReport{Stream: st.Name, Off: off, NoScope: st.NoScope})
+			v.Sources[0].Streams = append(v.Sources[0].Streams, syncer.StreamVerify{Stream: st.Name, Off: off, NoScope: st.NoScope})
 		}
 		a.judgeScopes(&r, syncer.Selection{})
 		a.judgeVerified(&v, syncer.Selection{})

@@ -14,25 +14,13 @@ type ScopeError struct{ lacks string }
 
 func (e *ScopeError) Error() string { return e.lacks }
 
-// askedStream is a stream as a report tells of it.
-type askedStream struct {
-	name    string
-	off     bool
-	noScope bool // it is off since the key lacks the scope
-}
-
-// lacking is what a source's key lacks, as larder check tells it: streams that the
-// configuration names, or everything. A key that reads some of what there is lacks
-// nothing when the configuration names no streams.
-func lacking(s *config.Source, streams []askedStream, needed map[string][]string) error {
-	on, lacks := onAndLacking(streams, needed)
-	free := func(name string) bool { return len(needed[name]) == 0 }
+// lacking is what a source's key lacks, as larder check tells it (see [syncer.Lacks]).
+func lacking(s *config.Source, streams []syncer.AskedStream, needed map[string][]string) error {
+	_, lacks := onAndLacking(streams, needed)
 	switch {
-	case len(lacks) == 0:
-		return nil
-	case !slices.ContainsFunc(on, func(name string) bool { return !free(name) }):
+	case syncer.Lacks(false, streams):
 		return &ScopeError{"the key may read nothing that is configured (" + strings.Join(lacks, ", ") + ")"}
-	case len(s.Streams) > 0:
+	case syncer.Lacks(len(s.Streams) > 0, streams):
 		return &ScopeError{"configured streams that the key may not read: " + strings.Join(lacks, ", ")}
 	}
 	return nil
@@ -40,27 +28,27 @@ func lacking(s *config.Source, streams []askedStream, needed map[string][]string
 
 // onAndLacking names the streams that are on, and those that the key may not read with what they
 // need.
-func onAndLacking(streams []askedStream, needed map[string][]string) (on, lacks []string) {
+func onAndLacking(streams []syncer.AskedStream, needed map[string][]string) (on, lacks []string) {
 	for _, st := range streams {
 		switch {
-		case st.noScope:
-			lacks = append(lacks, st.name+" (needs "+strings.Join(needed[st.name], " or ")+")")
-		case !st.off:
-			on = append(on, st.name)
+		case st.NoScope:
+			lacks = append(lacks, st.Name+" (needs "+strings.Join(needed[st.Name], " or ")+")")
+		case !st.Off:
+			on = append(on, st.Name)
 		}
 	}
 	return on, lacks
 }
 
 // streamsOf are the configured streams, as a key with these scopes reads them.
-func streamsOf(s *config.Source, scopes []string, needed map[string][]string) []askedStream {
-	var all []askedStream
+func streamsOf(s *config.Source, scopes []string, needed map[string][]string) []syncer.AskedStream {
+	var all []syncer.AskedStream
 	for _, name := range config.Streams {
 		if len(s.Streams) > 0 && !slices.Contains(s.Streams, name) {
 			continue
 		}
 		may := len(needed[name]) == 0 || slices.ContainsFunc(needed[name], func(scope string) bool { return slices.Contains(scopes, scope) })
-		all = append(all, askedStream{name: name, noScope: !may})
+		all = append(all, syncer.AskedStream{Name: name, NoScope: !may})
 	}
 	return all
 }
@@ -83,9 +71,9 @@ func neededScopes() (map[string][]string, error) {
 func (a *App) judgeScopes(r *syncer.Report, sel syncer.Selection) {
 	for i := range r.Sources {
 		s := &r.Sources[i]
-		var streams []askedStream
+		var streams []syncer.AskedStream
 		for _, st := range s.Streams {
-			streams = append(streams, askedStream{st.Stream, st.Off != "" && !st.OrderingOff, st.NoScope})
+			streams = append(streams, syncer.AskedStream{Name: st.Stream, Off: st.Off != "" && !st.OrderingOff, NoScope: st.NoScope})
 		}
 		a.judgeSource(s.Source, streams, sel, &s.State, &s.Err)
 	}
@@ -95,15 +83,15 @@ func (a *App) judgeScopes(r *syncer.Report, sel syncer.Selection) {
 func (a *App) judgeVerified(r *syncer.VerifyReport, sel syncer.Selection) {
 	for i := range r.Sources {
 		s := &r.Sources[i]
-		var streams []askedStream
+		var streams []syncer.AskedStream
 		for _, st := range s.Streams {
-			streams = append(streams, askedStream{st.Stream, st.Off != "", st.NoScope})
+			streams = append(streams, syncer.AskedStream{Name: st.Stream, Off: st.Off != "", NoScope: st.NoScope})
 		}
 		a.judgeSource(s.Source, streams, sel, &s.State, &s.Err)
 	}
 }
 
-func (a *App) judgeSource(name string, streams []askedStream, sel syncer.Selection, state *string, err *error) {
+func (a *App) judgeSource(name string, streams []syncer.AskedStream, sel syncer.Selection, state *string, err *error) {
 	if *err != nil || len(sel.Streams) > 0 {
 		return
 	}
