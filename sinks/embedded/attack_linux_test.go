@@ -41,7 +41,7 @@ func TestAttacksEndAtTheFront(t *testing.T) {
 	before := state(t, engine)
 	for _, sql := range attacks(t, b) {
 		for _, method := range []string{http.MethodPost, http.MethodGet} {
-			w := b.ask(engine, method, sql, url.Values{"param_f": {"file"}, "param_p": {b.fill("{csv}")}})
+			w := b.ask(engine, method, sql, url.Values{"param_f": {"file"}, "param_pb": {"Protobuf"}, "param_p": {b.fill("{csv}")}})
 			if w.Code == http.StatusOK {
 				t.Errorf("%s %q is answered: %q", method, sql, w.Body)
 			}
@@ -125,7 +125,15 @@ func TestEachCheckAloneRefuses(t *testing.T) {
 		"SELECT * FROM `system`.`stack_trace`":                             {true, true},
 		"SELECT * FROM default.`{csv}`":                                    {true, true},
 		"SELECT 1 IN default.`{csv}`":                                      {true, true},
-		"SELECT 1 INTO OUTFILE '{new}'":                                    {true, false},
+		"SELECT 1 INTO OUTFILE '{new}'":                                    {true, true},
+		"SELECT 1 INTO OUTFILE '{new}' APPEND COMPRESSION 'gz' LEVEL 1":    {true, true},
+		"SHOW TABLES INTO OUTFILE '{new}'":                                 {true, true},
+		"DESCRIBE larder.v INTO OUTFILE '{new}'":                           {true, true},
+		"EXPLAIN AST SELECT 1 INTO OUTFILE '{new}'":                        {true, true},
+		"SELECT t.FORMAT CSV":                                              {false, true},
+		"SELECT groupFormatIf('CSV')(1, 1)":                                {true, true},
+		"SHOW TABLES WHERE concat(name, '') = ''":                          {true, false},
+		"SHOW TABLES WHERE (name = 'a' OR name IN ('b')) AND NOT (1 = 2)":  {false, false},
 		"SELECT a, 'SETTINGS', `SETTINGS`, format('{}', a) FROM larder.v":  {false, false},
 		"EXPLAIN indexes = 1 SELECT a FROM larder.v WHERE a IN (SELECT 1)": {false, false},
 		"SELECT s.name FROM system.settings AS s WHERE s.name = 'file'":    {false, false},
@@ -134,13 +142,34 @@ func TestEachCheckAloneRefuses(t *testing.T) {
 		if err := engine.mayName(&s); (err != nil) != seen.words {
 			t.Errorf("%q, by its words: %v", sql, err)
 		}
-		if strings.Contains(sql, "OUTFILE") {
-			continue // the tree is never asked of such a one
-		}
-		if err := engine.mayMean(c, s.bare); (err != nil) != seen.tree {
+		if err := engine.mayMean(c, s.formatted("TSV")); (err != nil) != seen.tree {
 			t.Errorf("%q, by its tree: %v", sql, err)
 		}
 		b.untouched(sql)
+	}
+}
+
+// Of a format that the words had not seen, the tree tells by itself.
+func TestTheTreeShowsAnotherFormat(t *testing.T) {
+	engine := openWarehouse(t)
+	c, err := engine.pool.lease(context.Background(), map[string]string{"readonly": "1"}, "larder")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.pool.release(c)
+	for _, bare := range []string{
+		"SELECT 1 AS a FORMAT `Protobuf`", "(SELECT 1 AS a) FORMAT Protobuf", "SELECT 1 UNION ALL SELECT 2 FORMAT `Protobuf`", "SELECT 1 INTERSECT SELECT 2 FORMAT `Protobuf`",
+		"EXPLAIN SELECT 1 FORMAT `Protobuf`", "EXPLAIN AST SELECT 1 FORMAT `Protobuf`", "EXPLAIN AST SELECT 1 FORMAT `Protobuf` FORMAT `Protobuf`",
+		"DESCRIBE larder.v FORMAT `Protobuf`", "SHOW TABLES FORMAT `Protobuf`", "SHOW CREATE TABLE larder.v FORMAT `Protobuf`", "EXISTS TABLE larder.v FORMAT `Protobuf`", "SHOW PROCESSLIST FORMAT `Protobuf`", "SHOW GRANTS FORMAT `Protobuf`",
+	} {
+		s := statement{bare: bare}
+		if err := engine.mayMean(c, s.formatted("TSV")); err == nil {
+			t.Errorf("%q: taken", bare)
+		}
+		s.bare, _, _ = strings.Cut(bare, " FORMAT")
+		if err := engine.mayMean(c, s.formatted("TSV")); err != nil {
+			t.Errorf("%q: %v", s.bare, err)
+		}
 	}
 }
 
@@ -148,18 +177,18 @@ func TestEachCheckAloneRefuses(t *testing.T) {
 // two readers of a statement, ours and the engine's, meet what nobody has written
 // down: a name in angle brackets stands for one of its rows.
 var attackGrammar = map[string][]string{
-	"statement": {"<select>", "<select><tail>", "(<select>)<tail>", "WITH <with> <select><tail>", "EXPLAIN <explain> <select>", "DESCRIBE (<select>)", "DESCRIBE TABLE <source>", "SHOW TABLES <where>", "<select>; <other>", "<select> <other>", "<other>"},
+	"statement": {"<select>", "<select><tail>", "(<select>)<tail>", "WITH <with> <select><tail>", "EXPLAIN <explain> <select>", "EXPLAIN <explain> <select><tail>", "DESCRIBE (<select>)<tail>", "SHOW TABLES<tail>", "SHOW CREATE TABLE larder.v<tail>", "EXISTS TABLE larder.v<tail>", "DESCRIBE (<select>)", "DESCRIBE TABLE <source>", "SHOW TABLES <where>", "<select>; <other>", "<select> <other>", "<other>"},
 	"select":    {"SELECT <item> FROM <source> <where>", "SELECT <item> FROM <source> <where> <settings>", "SELECT <item>", "SELECT <item> <settings>", "SELECT <item>, <item> FROM <source>", "SELECT <item> UNION ALL <select>", "SELECT * FROM (<select>)", "SELECT <item><blank>FROM<blank><source>"},
 	"with":      {"x AS (<select>)", "<item> AS x", "x AS (<select>), y AS (<select>)", "x -> <call> AS f"},
-	"item":      {"1", "1.", "'x'", "a", "*", "settings", "t.settings", "(1, 2).1", "(1).settings", "<call>", "(<select>)", "1 IN (<select>)", "1 IN <source>", "* APPLY(<name>)", "* APPLY <name>", "arrayMap(x -> <call>, ['{csv}'])", "'x' AS `settings`", "{p:String}", "{f:Identifier}('{csv}')", "format('{}', 'x')", "a REPLACE(1 AS a)", "1 AS <name>"},
+	"item":      {"1", "1.", "'x'", "a", "*", "settings", "t.settings", "(1, 2).1", "(1).settings", "<call>", "(<select><tail>)", "(<select>)", "1 IN (<select>)", "1 IN <source>", "* APPLY(<name>)", "* APPLY <name>", "arrayMap(x -> <call>, ['{csv}'])", "'x' AS `settings`", "{p:String}", "{f:Identifier}('{csv}')", "format('{}', 'x')", "a REPLACE(1 AS a)", "1 AS <name>", "1 AS FORMAT", "t.FORMAT", "1.FORMAT"},
 	"call":      {"<name>('{csv}')", "<name> ('{csv}')", "<name>/**/('{csv}')", "toString(<call>)", "upper('x')", "<name>--\n('{csv}')", "catboostEvaluate('{csv}', 1)", "getSetting('readonly')"},
 	"name":      {"file", "FILE", "`file`", "\"file\"", "fi\\x6ce", "`fi\\x6ce`", "toString", "{f:Identifier}", "f"},
 	"source":    {"larder.v", "larder_raw.r", "numbers(2)", "(<select>)", "x", "`{csv}`", "default.`{csv}`", "file('{csv}')", "url('http://{host}/', CSV, 'a String')", "view(<select>)", "values('a UInt8', 1)", "values('x UInt8, a String ALIAS <call>', (1))", "generateRandom('x UInt8, a String DEFAULT <call>')", "numbers(<call>)", "values(<settings>)", "format(TSV, 'a UInt8', 'x\n1\n')", "system.settings", "system . settings", "system.models", "system.one", "{p:Identifier}", "merge('system', 'models')", "larder.v AS settings", "larder.v JOIN <source> ON 1", "larder.v, <source>", "sqlite('{csv}', 't')", "remote('{host}', system.one)"},
 	"where":     {"", "", "WHERE <item> != ''", "WHERE a IN (<select>)", "PREWHERE a = 1", "QUALIFY <item> != ''", "ORDER BY <item>", "LIMIT 1 BY <item>"},
 	"settings":  {"SETTINGS <pair>", "SETTINGS <pair>, <pair>", "settings/**/<pair>", "SETTINGS--\n<pair>", "SETTINGS <pair>, <pair>, <pair>"},
 	"pair":      {"a.b = 1", "readonly = 0", "readonly", "final", "final = 1", "max_threads = 1", "`readonly` = 0", "\"readonly\"=0", "max_threads = -1", "log_comment = 'x'", "log_comment = 'a\\'b'", "input_format_record_errors_file_path = '{new}'", "input_format_allow_errors_num = 10", "session_timezone = 'UTC'", "max_execution_time = 1.5", "format_schema = '{proto}:M'"},
-	"tail":      {"", " FORMAT TSV", " FORMAT <format>", " <settings>", " <settings> FORMAT CSV", " FORMAT TSV <settings>", " INTO OUTFILE '{new}'", " FORMAT TSV INTO OUTFILE '{new}'", " INTO<blank>OUTFILE '{new}' <settings>", " LIMIT 1", ";", " ; "},
-	"format":    {"Native", "JSON", "Template", "Protobuf", "CapnProto", "Null", "RawBLOB", "Prometheus"},
+	"tail":      {"", " FORMAT TSV", " FORMAT <format>", "<blank>FORMAT<blank><format>", " FORMAT <format> FORMAT <format>", " <settings> FORMAT <format>", " FORMAT <format> <settings>", " <settings>", " <settings> FORMAT CSV", " FORMAT TSV <settings>", " INTO OUTFILE '{new}'", " FORMAT TSV INTO OUTFILE '{new}'", " INTO<blank>OUTFILE '{new}' <settings>", " LIMIT 1", ";", " ; "},
+	"format":    {"Native", "JSON", "Template", "Protobuf", "CapnProto", "Null", "RawBLOB", "Prometheus", "`Protobuf`", "\"ProtobufList\"", "{pb:Identifier}", "`CSV`", "\"JSON\"", "`Template`", "'Protobuf'"},
 	"explain":   {"", "AST", "SYNTAX", "PLAN", "QUERY TREE", "header = 1", "ESTIMATE", "PIPELINE graph = 1"},
 	"blank":     {" ", "\n", "/**/", "/* SETTINGS */", "--\n", "\t", "\x00", "\u00a0", "\ufeff", "# \n", "#!\n", "\f", "/* /* */", "$$ $$"},
 	"other":     {"INSERT INTO larder_raw.r VALUES (2, 'y')", "DROP TABLE larder_raw.r", "PARALLEL WITH DROP TABLE larder_raw.r", "CREATE TABLE larder.q (a UInt8) ENGINE = Memory", "SET readonly = 0", "INTO OUTFILE '{new}'", "<settings>", "/*", "'", "`", "\\", "ALTER TABLE larder_raw.r DELETE WHERE 1", "<source>", "SELCT"},
@@ -205,7 +234,7 @@ func TestWhatTheFrontLetsThroughTouchesNothing(t *testing.T) {
 		}
 		sql = b.fill(sql)
 		w := b.ask(engine, []string{http.MethodPost, http.MethodGet}[random.IntN(2)], sql, url.Values{
-			"param_f": {"file"}, "param_p": {b.fill("{csv}")}, "database": {[]string{"larder", "default", "larder_raw"}[random.IntN(3)]},
+			"param_f": {"file"}, "param_pb": {"Protobuf"}, "param_p": {b.fill("{csv}")}, "database": {[]string{"larder", "default", "larder_raw"}[random.IntN(3)]},
 		})
 		if w.Code == http.StatusOK {
 			answered++
@@ -239,7 +268,7 @@ func FuzzReading(f *testing.F) {
 			t.Skip("endless")
 		}
 		b.t = t
-		b.ask(engine, http.MethodPost, sql, url.Values{"param_f": {"file"}, "param_p": {b.fill("{csv}")}})
+		b.ask(engine, http.MethodPost, sql, url.Values{"param_f": {"file"}, "param_pb": {"Protobuf"}, "param_p": {b.fill("{csv}")}})
 		b.untouched(sql)
 		if after := state(t, engine); after != before {
 			t.Errorf("%q changed the warehouse: before %s after %s", sql, before, after)

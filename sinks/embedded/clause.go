@@ -12,7 +12,7 @@ func (s *statement) takeSettings() (map[string]string, error) {
 		return nil, nil
 	}
 	given, end, ok := s.pairs(at + 1)
-	formatted := s.at(end).is("FORMAT") && s.at(end+1).kind == word && end+2 == len(s.tokens)
+	formatted := s.at(end).is("FORMAT") && s.at(end+1).name() != "" && end+2 == len(s.tokens)
 	if !ok || end < len(s.tokens) && !formatted {
 		return nil, readonlyError("Cannot execute query in readonly mode: SETTINGS are taken as name = value here, the value a number or a plain text in single quotes")
 	}

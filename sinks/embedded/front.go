@@ -169,12 +169,17 @@ func (f *front) execute(ctx context.Context, a *answer, q *request, c *conn, s *
 	if s.sql == "" {
 		return refuse(codeSyntax, "SYNTAX_ERROR", "Syntax error: the statement is empty")
 	}
-	kind, err := c.classify(s.sql)
+	sql := s.sql
+	a.format = first(s.format, q.format)
+	if f.rights == reading {
+		sql = s.formatted(a.format) // what is looked at, and run, is one and the same
+	}
+	kind, err := c.classify(sql)
 	if err != nil {
 		return err
 	}
 	if f.rights == reading {
-		if err := f.engine.mayRead(c, s, kind); err != nil {
+		if err := f.engine.mayRead(c, s, a.format, kind); err != nil {
 			return err
 		}
 	}
@@ -189,14 +194,13 @@ func (f *front) execute(ctx context.Context, a *answer, q *request, c *conn, s *
 	}
 	// The next one on this connection must not see a SET, USE or temporary table.
 	c.spoiled = c.spoiled || kind.class == classControl || s.has("TEMPORARY")
-	a.format = first(s.format, q.format)
 	mark, release := f.engine.cancellable(ctx, c)
 	defer release()
 	if kind.class == classReading && s.selects() && streams(a.format) && !q.whole {
-		return unmarked(a.stream(ctx, c, s, s.sql+mark), mark)
+		return unmarked(a.stream(ctx, c, s, sql+mark), mark)
 	}
 	refused := f.engine.damage.refused.Load()
-	out, counted, err := c.query(s.sql+mark, a.format)
+	out, counted, err := c.query(sql+mark, a.format)
 	if err != nil {
 		return unmarked(err, mark)
 	}

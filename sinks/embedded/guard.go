@@ -9,8 +9,9 @@ import "strings"
 // it has understood. Neither readonly=1 nor the constraints of settings hold
 // within a subquery, so no SETTINGS may be left there.
 
-// mayRead refuses what is no plain reading of the warehouse.
-func (e *Engine) mayRead(c *conn, s *statement, a analysis) error {
+// mayRead refuses what is no plain reading of the warehouse, with an answer in this
+// format.
+func (e *Engine) mayRead(c *conn, s *statement, format string, a analysis) error {
 	switch {
 	case a.statements == 0:
 		return c.syntaxError(s.sql)
@@ -22,7 +23,7 @@ func (e *Engine) mayRead(c *conn, s *statement, a analysis) error {
 	if err := e.mayName(s); err != nil {
 		return err
 	}
-	return e.mayMean(c, s.bare)
+	return e.mayMean(c, s.formatted(format))
 }
 
 // mayName looks at the words of a statement.
@@ -39,8 +40,8 @@ func (e *Engine) mayName(s *statement) error {
 			return readonlyError("Cannot execute query in readonly mode: files are not written or read here")
 		case t.is("SETTINGS") && !s.namesSettings(i):
 			return readonlyError("Cannot execute query in readonly mode: SETTINGS are taken at the end of the statement, as name = value, not within it")
-		case t.is("SELECT") && s.keyword == "show":
-			return readonlyError("Cannot execute query in readonly mode: SHOW is taken without a subquery here")
+		case s.keyword == "show" && (t.is("SELECT") || t.symbol("(") && !plainParenthesis(s.at(i-1))):
+			return readonlyError("Cannot execute query in readonly mode: SHOW is taken without subqueries and functions here")
 		case t.name() == "system" && s.at(i+1).symbol(".") && e.deniedTables[s.at(i+2).name()]:
 			return readonlyError("Cannot execute query in readonly mode: the table system.%s is not read here", s.at(i+2).name())
 		case t.name() == "default" && s.at(i+1).symbol(".") && !e.uses("default"):
@@ -56,10 +57,21 @@ func (e *Engine) mayUse(t token, called bool) error {
 	switch {
 	case t.kind == quoted && (called || strings.ContainsFunc(t.text, func(r rune) bool { return r == '\\' || r < ' ' })):
 		return readonlyError("Cannot execute query in readonly mode: a quoted name may have no escapes and no control characters, and is not called as a function here")
-	case deniedFunctions[strings.ToLower(name)], called && e.denied[strings.ToLower(name)] && !namesakes[strings.ToLower(name)]:
+	case deniedFunction(name), called && e.refusedFunction(name):
 		return readonlyError("Cannot execute query in readonly mode: function %s is not taken here", name)
 	}
 	return nil
+}
+
+// refusedFunction says whether a function, or a table function, may not be called.
+func (e *Engine) refusedFunction(name string) bool {
+	lower := strings.ToLower(name)
+	return deniedFunction(name) || e.denied[lower] && !namesakes[lower]
+}
+
+// plainParenthesis says whether one behind this token calls nothing.
+func plainParenthesis(before token) bool {
+	return before.kind == symbol || before.is("IN") || before.is("AND") || before.is("OR") || before.is("NOT") || before.is("WHERE")
 }
 
 // namesSettings says whether the word SETTINGS at i is a name: that of a table or
@@ -73,28 +85,40 @@ func (s *statement) namesSettings(i int) bool {
 	return s.keyword == "show" && (i == 1 || i == 2 && s.at(1).is("CHANGED"))
 }
 
-// mayMean looks at what the engine has understood.
+// mayMean looks at what the engine has understood of a statement with a format.
 func (e *Engine) mayMean(c *conn, sql string) error {
 	nodes, err := c.syntaxTree(sql)
 	if err != nil {
 		return err
 	}
-	for _, n := range nodes {
-		name := strings.ToLower(n.name)
-		switch {
-		case n.kind == "Set" && n.parent != "Explain":
-			return readonlyError("Cannot execute query in readonly mode: SETTINGS are taken at the end of the statement, as name = value, not within it")
-		case n.parent == "Explain" && n.kind != "Set" && n.kind != "Identifier" && !strings.HasPrefix(n.kind, "Select"): // Identifier: the format
-			return readonlyError("Cannot execute query in readonly mode: EXPLAIN is taken of SELECT alone here")
-		case n.kind == "Function" && (deniedFunctions[name] || n.parent == "TableExpression" && !harmlessTableFunctions[name]):
-			return readonlyError("Cannot execute query in readonly mode: function %s is not taken here", n.name)
+	if len(nodes) == 0 || !nodes[len(nodes)-1].formats(sql) {
+		return readonlyError("Cannot execute query in readonly mode: FORMAT is taken once, at the end of the statement")
+	}
+	for _, n := range nodes[:len(nodes)-1] {
+		if err := e.mayHold(n); err != nil {
+			return err
 		}
-		if table, ok := strings.CutPrefix(n.name, "system."); ok && e.deniedTables[table] {
-			return readonlyError("Cannot execute query in readonly mode: the table %s is not read here", n.name)
-		}
-		if strings.HasPrefix(n.name, "default.") && n.kind != "Literal" && !e.uses("default") {
-			return readonlyError("Cannot execute query in readonly mode: the database default holds nothing: name tables of %s", e.databases[0])
-		}
+	}
+	return nil
+}
+
+// mayHold looks at one node of a statement, its format aside.
+func (e *Engine) mayHold(n node) error {
+	switch {
+	case n.kind == "Set" && n.parent != "Explain":
+		return readonlyError("Cannot execute query in readonly mode: SETTINGS are taken at the end of the statement, as name = value, not within it")
+	case n.parent == "Explain" && !n.fits():
+		return readonlyError("Cannot execute query in readonly mode: EXPLAIN is taken of SELECT alone here")
+	case !n.fits():
+		return readonlyError("Cannot execute query in readonly mode: the statement holds what is not taken here (%s within %s)", n.kind, first(n.parent, "nothing"))
+	case n.kind == "Function" && (e.refusedFunction(n.name) || n.parent == "TableExpression" && !harmlessTableFunctions[strings.ToLower(n.name)]):
+		return readonlyError("Cannot execute query in readonly mode: function %s is not taken here", n.name)
+	}
+	if table, ok := strings.CutPrefix(n.name, "system."); ok && e.deniedTables[table] {
+		return readonlyError("Cannot execute query in readonly mode: the table %s is not read here", n.name)
+	}
+	if strings.HasPrefix(n.name, "default.") && n.kind != "Literal" && !e.uses("default") {
+		return readonlyError("Cannot execute query in readonly mode: the database default holds nothing: name tables of %s", e.databases[0])
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -31,7 +32,10 @@ var deniedFunctions = map[string]bool{
 	// These read a text as declarations of columns, which may have expressions.
 	"structuretocapnprotoschema": true, "structuretoprotobufschema": true,
 	// These take the name of a format as a text: see harmlessFormats.
-	"formatrow": true, "formatrownonewline": true, "groupformat": true,
+	"formatrow": true, "formatrownonewline": true,
+	// These take the name of an aggregate function as a text, or read the state of one
+	// from a text that names its type.
+	"arrayreduce": true, "arrayreduceinranges": true, "initializeaggregation": true, "finalizeaggregation": true, "runningaccumulate": true,
 	// Nested text ends the process: their reader of JSON looks at no stack.
 	"jsonmergepatch": true, "prettyprintjson": true,
 	// A single call of these goes on for minutes, whoever cancels it.
@@ -44,6 +48,17 @@ var deniedFunctions = map[string]bool{
 	"polygonsintersectcartesian": true, "polygonsintersectspherical": true, "geometryintersectcartesian": true, "geometryintersectspherical": true,
 	"sleep": true, "sleepeachrow": true,
 	"aiclassify": true, "aiembed": true, "aiextract": true, "aigenerate": true, "aitranslate": true,
+}
+
+// deniedAggregates are refused with whatever follows their name, since that may be a
+// combinator: groupFormatIf. groupFormat takes the name of a format as a text;
+// kolmogorovSmirnovTest looks at nothing else for minutes.
+var deniedAggregates = []string{"groupformat", "kolmogorovsmirnovtest"}
+
+// deniedFunction says whether a name may stand nowhere in a statement.
+func deniedFunction(name string) bool {
+	lower := strings.ToLower(name)
+	return deniedFunctions[lower] || slices.ContainsFunc(deniedAggregates, func(denied string) bool { return strings.HasPrefix(lower, denied) })
 }
 
 // harmlessTableFunctions touch nothing but the warehouse; all others that the

@@ -33,7 +33,7 @@ func parseStatement(sql string) statement {
 }
 
 // tail finds FORMAT name at the end: outside of parentheses, followed by nothing
-// or by SETTINGS.
+// or by SETTINGS. The name may stand in quotes, the keyword not.
 func (s *statement) tail() (bare, format string) {
 	depth := 0
 	for i, t := range s.tokens {
@@ -42,14 +42,18 @@ func (s *statement) tail() (bare, format string) {
 			depth++
 		case t.symbol(")") || t.symbol("]"):
 			depth--
-		case depth == 0 && i > 0 && t.is("FORMAT") && i+1 < len(s.tokens) && s.tokens[i+1].kind == word:
+		case depth == 0 && i > 0 && t.is("FORMAT") && s.at(i+1).name() != "":
 			if i+2 == len(s.tokens) || s.tokens[i+2].is("SETTINGS") {
-				return s.sql[:s.tokens[i-1].to], s.tokens[i+1].text
+				return s.sql[:s.tokens[i-1].to], s.tokens[i+1].name()
 			}
 		}
 	}
 	return s.sql, ""
 }
+
+// formatted is the statement with this format and no other: the engine takes no
+// second FORMAT, so that one which the front had not seen would be an error.
+func (s *statement) formatted(format string) string { return s.bare + "\nFORMAT " + format }
 
 // selects says whether the statement can be streamed.
 func (s *statement) selects() bool {

@@ -3,6 +3,7 @@ package embedded
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -15,10 +16,10 @@ type node struct {
 
 // syntaxTree asks the engine how it reads a statement, without running it. Not all
 // that a statement holds stands there: APPLY(f) and the WHERE of SHOW do not.
-// Quoted names with line ends would forge lines: the caller has refused them. bare
-// is without FORMAT: one that were left would be an error, not another form of this.
-func (c *conn) syntaxTree(bare string) ([]node, error) {
-	out, _, err := c.query("EXPLAIN AST "+bare+"\nFORMAT TSVRaw", "TSVRaw")
+// Quoted names with line ends would forge lines: the caller has refused them. The
+// format at the end of sql comes last.
+func (c *conn) syntaxTree(sql string) ([]node, error) {
+	out, _, err := c.query("EXPLAIN AST "+sql, "TSVRaw")
 	if err != nil {
 		return nil, err
 	}
@@ -38,14 +39,64 @@ func (c *conn) syntaxTree(bare string) ([]node, error) {
 	return nodes, nil
 }
 
-// nodeName cuts what the tree says of a node behind its name.
+// nodeName cuts what the tree says of a node behind its name. An alias may look
+// like such a remark.
 func nodeName(text string) string {
 	for _, remark := range []string{" (alias ", " (children ", "(children "} {
-		if at := strings.LastIndex(text, remark); at >= 0 {
-			text = text[:at]
-		}
+		text, _, _ = strings.Cut(text, remark)
 	}
 	return text
+}
+
+// statementNodes are the nodes that stand for a statement, and what may hang on
+// each beside its format: no file, no settings, no statement of another kind.
+var statementNodes = map[string][]string{
+	"SelectWithUnionQuery":  {"ExpressionList"},
+	"Explain":               {"SelectWithUnionQuery", "Set"},
+	"DescribeQuery":         {"TableExpression"},
+	"ExistsTableQuery":      {"Identifier"},
+	"ExistsViewQuery":       {"Identifier"},
+	"ExistsDictionaryQuery": {"Identifier"},
+	"ExistsDatabaseQuery":   {"Identifier"},
+	"ShowCreateTableQuery":  {"Identifier"}, "ShowCreateViewQuery": {"Identifier"},
+	"ShowCreateDictionaryQuery": {"Identifier"}, "ShowCreateDatabaseQuery": {"Identifier"},
+	"ShowTables": {"Identifier"}, "ShowColumns": nil, "ShowIndexes": nil, "ShowFunctions": nil, "ShowSetting": nil,
+	"ShowEngineQuery": nil, "ShowProcesslistQuery": nil, "ShowPrivilegesQuery": nil, "ShowGrantsQuery": nil,
+}
+
+// selectNodes are those that a SELECT is made of.
+var selectNodes = func() map[string]bool {
+	all := map[string]bool{}
+	for _, kind := range strings.Fields(`
+		SelectWithUnionQuery SelectIntersectExceptQuery SelectQuery Subquery WithElement ExpressionList
+		Function Identifier TableIdentifier Literal Asterisk QualifiedAsterisk
+		ColumnsRegexpMatcher QualifiedColumnsRegexpMatcher ColumnsListMatcher QualifiedColumnsListMatcher
+		ColumnsTransformerList ColumnsApplyTransformer ColumnsExceptTransformer
+		ColumnsReplaceTransformer ColumnsReplaceTransformer::Replacement
+		TablesInSelectQuery TablesInSelectQueryElement TableExpression TableJoin ArrayJoin SampleRatio
+		OrderByElement InterpolateElement WindowDefinition WindowListElement`) {
+		all[kind] = true
+	}
+	return all
+}()
+
+// formats says whether a node is the format at the end of a statement.
+func (n node) formats(sql string) bool {
+	_, states := statementNodes[n.parent]
+	return states && n.kind == "Identifier" && strings.HasSuffix(sql, "\nFORMAT "+n.name)
+}
+
+// fits says whether a node is one that a reader's statement may have there.
+func (n node) fits() bool {
+	below, holds := statementNodes[n.parent]
+	switch {
+	case n.parent == "":
+		_, states := statementNodes[n.kind]
+		return states
+	case holds:
+		return slices.Contains(below, n.kind)
+	}
+	return selectNodes[n.kind]
 }
 
 // syntaxError is what the engine says of a statement that it cannot read. It is

@@ -295,9 +295,78 @@ SELECT 1 FORMAT Template
 SELECT 1 FORMAT CapnProto
 SELECT 1 FORMAT AvroConfluent
 SELECT 1 FORMAT MySQLWire
+SELECT 1 AS a FORMAT `Protobuf`
+SELECT 1 AS a FORMAT "Protobuf"
+SELECT 1 AS a FORMAT "ProtobufList"
+SELECT 1 AS a FORMAT/**/`Protobuf`
+SELECT 1 AS a FORMAT--\n`Protobuf`
+SELECT 1 AS a FORMAT `Protob\x75f`
+SELECT 1 AS a FORMAT "Protob""uf"
+SELECT 1 AS a FORMAT {pb:Identifier}
+SELECT 1 AS a FORMAT {pb : Identifier }
+SELECT 1 AS a FORMAT `Template`
+SELECT 1 AS a FORMAT `CapnProto`
+SELECT 'x' AS a FORMAT `AvroConfluent`
+SELECT 1 AS a FORMAT `Protobuf` SETTINGS max_threads = 1
+SELECT 1 AS a SETTINGS max_threads = 1 FORMAT `Protobuf`
+SELECT 1 AS a FORMAT `TSV` FORMAT `Protobuf`
+SELECT 1 AS a FORMAT `Protobuf` FORMAT `TSV`
+SELECT 1 AS a FORMAT `Protobuf` FORMAT TSV
+SELECT 1 AS a FORMAT TSV FORMAT `Protobuf`
+SELECT 1 AS a FORMAT 'Protobuf'
+SELECT 1 AS a FORMAT ‘Protobuf’
+(SELECT 1 AS a) FORMAT `Protobuf`
+((SELECT 1 AS a)) FORMAT `Protobuf`
+(SELECT 1 AS a FORMAT `Protobuf`)
+(SELECT 1 AS a FORMAT `Protobuf`) FORMAT TSV
+(SELECT 1 AS a) UNION ALL (SELECT 2 AS a FORMAT `Protobuf`)
+SELECT 1 AS a UNION ALL SELECT 2 AS a FORMAT `Protobuf`
+SELECT 1 AS a FORMAT `Protobuf` UNION ALL SELECT 2 AS a
+SELECT 1 AS a INTERSECT SELECT 1 AS a FORMAT `Protobuf`
+SELECT 1 AS a EXCEPT SELECT 2 AS a FORMAT `Protobuf`
+WITH 1 AS a SELECT a FORMAT `Protobuf`
+WITH x AS (SELECT 1 AS a FORMAT `Protobuf`) SELECT * FROM x
+SELECT * FROM (SELECT 1 AS a FORMAT `Protobuf`)
+SELECT * FROM view(SELECT 1 AS a FORMAT `Protobuf`)
+SELECT 1 IN (SELECT 1 AS a FORMAT `Protobuf`)
+SELECT t.FORMAT `Protobuf` FROM (SELECT 1 AS FORMAT) AS t FORMAT `Protobuf`
+SELECT 1.FORMAT `Protobuf`
+SELECT 1 AS FORMAT FORMAT `Protobuf`
+SELECT 1 AS a FROM system.one AS FORMAT FORMAT `Protobuf`
+EXPLAIN SELECT 1 AS a FORMAT `Protobuf`
+EXPLAIN AST SELECT 1 AS a FORMAT TSV FORMAT `Protobuf`
+EXPLAIN AST SELECT 1 AS a FORMAT `Protobuf` FORMAT TSV
+EXPLAIN SYNTAX SELECT 1 AS a FORMAT `Protobuf`
+EXPLAIN EXPLAIN SELECT 1 AS a FORMAT `Protobuf`
+SELECT * FROM (EXPLAIN SELECT 1 AS a FORMAT `Protobuf`)
+SELECT * FROM (EXPLAIN AST SELECT 1 AS a FORMAT `Protobuf`)
+DESCRIBE larder.v FORMAT `Protobuf`
+DESCRIBE (SELECT 1 AS a) FORMAT `Protobuf`
+DESCRIBE (SELECT 1 AS a FORMAT `Protobuf`)
+SHOW TABLES FORMAT `Protobuf`
+SHOW TABLES LIKE 'a' FORMAT `Protobuf`
+SHOW DATABASES FORMAT `Protobuf`
+SHOW CREATE TABLE larder.v FORMAT `Protobuf`
+SHOW COLUMNS FROM larder.v FORMAT `Protobuf`
+SHOW PROCESSLIST FORMAT `Protobuf`
+EXISTS TABLE larder.v FORMAT `Protobuf`
 SELECT formatRow('Protobuf', 1)
 SELECT formatRowNoNewline(concat('Proto', 'buf'), 1)
 SELECT groupFormat('Protobuf')(1)
+SELECT groupFormatIf('Protobuf')(1, 1)
+SELECT groupFormatOrNullIf('Protobuf')(1, 1)
+SELECT groupFormatArray('Protobuf')([1])
+SELECT groupFormatMerge('Protobuf')(s) FROM (SELECT groupFormatState('Protobuf')(1) AS s)
+SELECT groupFormatDistinct('Protobuf')(1)
+SELECT * APPLY(groupFormatIf('Protobuf')) FROM (SELECT 1)
+SELECT arrayReduce('groupFormat(\'Protobuf\')', [1, 2])
+SELECT arrayReduce(concat('group', 'Format(\'Protobuf\')'), [1, 2])
+SELECT arrayReduceInRanges(concat('group', 'Format(\'Protobuf\')'), [(1, 1)], [1, 2])
+SELECT initializeAggregation(concat('group', 'Format(\'Protobuf\')'), 1)
+SELECT finalizeAggregation(initializeAggregation(concat('group', 'FormatState(\'Protobuf\')'), 1))
+SELECT finalizeAggregation(defaultValueOfTypeName(concat('AggregateFunction(group', 'Format(\'Protobuf\'), UInt8)')))
+SELECT runningAccumulate(initializeAggregation(concat('group', 'FormatState(\'Protobuf\')'), 1))
+SELECT * APPLY(finalizeAggregation) FROM (SELECT defaultValueOfTypeName(concat('AggregateFunction(group', 'Format(\'Protobuf\'), UInt8)')))
 SELECT 1 SETTINGS use_query_cache = 1
 # A setting's value with what the engine takes for its end
 SELECT 1 SETTINGS max_execution_time = '30\0--session_timezone=Asia/Tokyo'
