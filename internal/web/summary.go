@@ -23,22 +23,23 @@ func (p *view) headline(s *syncer.Status) {
 // figures are added up over the sources.
 type figures struct {
 	rows                     uint64
-	counted                  bool // some rows are
+	counted                  map[list]bool // whose rows are among them
 	requests, limited        uint64
 	quarantined, used, limit int
 	lag                      time.Duration
 	walked                   bool
-	backfill, deep           forecast
+	backfill, resync, deep   forecast
 	tones                    map[syncer.Tone]int
 }
 
+// list is a restaurant's list: its rows are there once, however many sources read it.
+type list struct{ business, stream string }
+
 // summarise writes the figures below the headline, and the filters.
 func (p *view) summarise(s *syncer.Status, sources []judged) {
-	f := figures{tones: map[syncer.Tone]int{}}
-	counted := map[string]bool{} // rows are those of a restaurant, which may have several sources
+	f := figures{tones: map[syncer.Tone]int{}, counted: map[list]bool{}}
 	for _, src := range sources {
-		f.add(src, src.BusinessID == "" || !counted[src.BusinessID])
-		counted[src.BusinessID] = true
+		f.add(src)
 	}
 	p.Facts = []fact{
 		f.held(s),
@@ -46,8 +47,11 @@ func (p *view) summarise(s *syncer.Status, sources []judged) {
 		f.slowest(),
 		{"Quarantine", phrase.Count(f.quarantined), "rows not understood, kept"},
 	}
-	if f.backfill.left > 0 {
+	switch {
+	case f.backfill.left > 0:
 		p.Facts[2] = f.backfill.fact("Backfill", "request")
+	case f.resync.left > 0:
+		p.Facts[2] = f.resync.fact("Full resync", "request")
 	}
 	if f.deep.left > 0 {
 		p.Facts = append(p.Facts, f.deep.fact("Deep run", "question"))
@@ -55,7 +59,7 @@ func (p *view) summarise(s *syncer.Status, sources []judged) {
 	p.filters(len(s.Sources), f.tones)
 }
 
-func (f *figures) add(s judged, rows bool) {
+func (f *figures) add(s judged) {
 	f.tones[s.worst.Tone()]++
 	f.requests += s.Requests
 	f.limited += s.RateLimited
@@ -63,9 +67,9 @@ func (f *figures) add(s judged, rows bool) {
 	f.limit += s.Budget.KeyLimit
 	for i := range s.Streams {
 		st := &s.Streams[i]
-		if st.Rows != nil && rows {
+		if l := (list{s.BusinessID, st.Name}); st.Rows != nil && !f.counted[l] {
 			f.rows += *st.Rows
-			f.counted = true
+			f.counted[l] = true
 		}
 		f.quarantined += st.Quarantined
 		if st.State != syncer.StateOff && st.State != syncer.StateWaiting && st.Lag >= 0 {
@@ -75,6 +79,8 @@ func (f *figures) add(s judged, rows bool) {
 		case p == nil:
 		case p.Deep():
 			f.deep.add(p)
+		case p.Resync():
+			f.resync.add(p)
 		default:
 			f.backfill.add(p)
 		}
@@ -83,7 +89,7 @@ func (f *figures) add(s judged, rows bool) {
 
 // held are the rows in the warehouse.
 func (f *figures) held(s *syncer.Status) fact {
-	if !f.counted {
+	if len(f.counted) == 0 {
 		return fact{"Rows held", "–", "not counted yet"}
 	}
 	return fact{"Rows held", phrase.Count(f.rows), "counted " + ago(s.Now, s.CountedAt)}

@@ -129,6 +129,25 @@ func TestRowsHeldAreThoseOfTheWarehouse(t *testing.T) {
 	if p.Facts[0] != (fact{"Rows held", "56,889", "counted 20 s ago"}) || p.Cards[0].Streams[6].Rows != "48,211" {
 		t.Errorf("%+v, %+v", p.Facts[0], p.Cards[0].Streams[6])
 	}
+	// Two keys of one restaurant that read different lists, and one of another: whichever
+	// is shown first, each list counts once.
+	menu, sales, other := healthy("menu", "A"), healthy("sales", "A"), healthy("other", "B")
+	held := func(name string, n uint64) syncer.StreamStatus {
+		return syncer.StreamStatus{Name: name, State: syncer.StateRunning, Rows: &n}
+	}
+	off := syncer.StreamStatus{Name: "products", State: syncer.StateOff}
+	menu.Streams = []syncer.StreamStatus{held("locations", 2), held("products", 100)}
+	sales.Streams = []syncer.StreamStatus{held("locations", 2), off, held("sales_orders", 5000)}
+	other.Streams, other.BusinessID, sales.BusinessID = []syncer.StreamStatus{held("products", 30)}, "b2", menu.BusinessID
+	for _, worst := range []*syncer.SourceStatus{&menu, &sales, &other} {
+		was := worst.State
+		worst.State = syncer.StateUnreachable
+		p = newView(syncer.Status{Now: noon, Sources: []syncer.SourceStatus{menu, sales, other}}, About{}, asked{})
+		if p.Cards[0].Name != worst.Name || p.Facts[0].Value != "5,132" {
+			t.Errorf("%s first: %+v", p.Cards[0].Name, p.Facts[0])
+		}
+		worst.State = was
+	}
 	a.Streams = []syncer.StreamStatus{{Name: "products", State: syncer.StateRunning, Written: 5}}
 	p = newView(syncer.Status{Now: noon, Sources: []syncer.SourceStatus{a}}, About{}, asked{})
 	if p.Facts[0] != (fact{"Rows held", "–", "not counted yet"}) || p.Cards[0].Streams[0].Rows != "–" {
@@ -190,7 +209,13 @@ func TestADeepRunIsShownWithItsForecast(t *testing.T) {
 	if l := newLine(noon, judge([]syncer.SourceStatus{deep()})[0]); l.Text != products.Text {
 		t.Errorf("%+v", l)
 	}
-	p = newView(syncer.Status{Now: noon, Sources: []syncer.SourceStatus{deep(), backfilling()}}, About{}, asked{})
+	again := healthy("ancora", "Ancora Veche")
+	again.Streams[6].Progress = &syncer.Progress{Walk: "full", RequestsLeft: 148, ExpectedLeft: syncer.Seconds(74 * time.Second)}
+	p = newView(syncer.Status{Now: noon, Sources: []syncer.SourceStatus{again}}, About{}, asked{})
+	if f := p.Facts[2]; f.Label != "Full resync" || f.Note != "148 requests to go" {
+		t.Errorf("%+v", f)
+	}
+	p = newView(syncer.Status{Now: noon, Sources: []syncer.SourceStatus{again, deep(), backfilling()}}, About{}, asked{})
 	if f := p.Facts[2]; f != (fact{"Backfill", "12 min left", "1,430 requests to go"}) {
 		t.Errorf("%+v", f)
 	}
