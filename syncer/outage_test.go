@@ -3,9 +3,12 @@ package syncer
 import (
 	"bytes"
 	"log/slog"
+	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -145,6 +148,98 @@ func TestAWarehouseThatIsAwayIsLeftToTheSinkToTell(t *testing.T) {
 			}
 		})
 	}
+}
+
+// slowing is a service that takes a while for each answer, and whose clock is put back
+// again and again.
+type slowing struct {
+	box   http.Handler
+	asked atomic.Int64
+}
+
+const answerTime = 200 * time.Millisecond
+
+func (s *slowing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	time.Sleep(answerTime)
+	s.box.ServeHTTP(slowClock{w, time.Duration(s.asked.Add(1)) * 3 * answerTime}, r)
+}
+
+type slowClock struct {
+	http.ResponseWriter
+	behind time.Duration
+}
+
+func (c slowClock) WriteHeader(status int) {
+	c.Header().Set("Date", time.Now().Add(-c.behind).UTC().Format(http.TimeFormat))
+	c.ResponseWriter.WriteHeader(status)
+}
+
+func (c slowClock) Write(b []byte) (int, error) {
+	c.Header().Set("Date", time.Now().Add(-c.behind).UTC().Format(http.TimeFormat))
+	return c.ResponseWriter.Write(b)
+}
+
+// tookOf reads how long a line says that a walk took.
+func tookOf(t *testing.T, line string) time.Duration {
+	t.Helper()
+	_, text, _ := strings.Cut(line, " took=")
+	text, _, _ = strings.Cut(text, " ")
+	took, err := time.ParseDuration(text)
+	if err != nil {
+		t.Errorf("%s: %v", line, err)
+	}
+	return took
+}
+
+// A walk takes as long as it takes, whatever the service's clock says of it, and also
+// when another process began it.
+func TestALongWalkTakesNoNegativeTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, err := sandbox.New(sandbox.Options{Seed: 3, Orders: 1500, Days: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		service := &slowing{box: box.Handler()}
+		w := newWorld(t, service)
+		w.box = box
+		var log logged
+		w.into(&log)
+		w.run()
+		w.until("a page of the orders", time.Hour, func() bool {
+			p := w.stream(streamOrders).Progress
+			return p != nil && p.Pages > 1
+		})
+		w.crash(0)
+		resumed := time.Now()
+		w.run()
+		w.until("filled", time.Hour, w.filled)
+		most := time.Since(resumed)
+		ended := func(what string, requests time.Duration) (n int) {
+			for _, l := range log.take() {
+				if !strings.Contains(l, what) {
+					continue
+				}
+				n++
+				took, least := tookOf(t, l), time.Duration(0)
+				if strings.Contains(l, "stream=sales_orders ") {
+					least = requests * answerTime
+				}
+				if took < least || took > most {
+					t.Errorf("%s, of %s to %s", l, least, most)
+				}
+			}
+			return n
+		}
+		if n := ended("backfill done", 0); n != 6 {
+			t.Errorf("%d backfills ended", n)
+		}
+		began := time.Now()
+		w.tryOnce(Selection{Full: true})
+		most = time.Since(began)
+		if n := ended("full resync done", 8); n != 6 {
+			t.Errorf("%d full resyncs ended", n)
+		}
+	})
 }
 
 func TestTheEndOfALongWalkIsALine(t *testing.T) {

@@ -166,6 +166,7 @@ func (st *stream) beginResync(ctx context.Context) error {
 // newResync begins a full resync, in the place of one that is under way.
 func (st *stream) newResync(ctx context.Context) error {
 	st.source.log.Info("full resync begins", "stream", st.def.name)
+	st.begins(st.def.name, sinks.WalkFull)
 	return st.joinResync(ctx, st.source.syncer.versions.take(1))
 }
 

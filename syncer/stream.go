@@ -47,12 +47,13 @@ type stream struct {
 	snapshot    snapshotMemory
 	totals      totalsMemory
 	proofs      proofMemory
-	covered     *coverage            // nil: not known yet
-	left        map[string]time.Time // as in coverage, as it is now
-	lastFull    sinks.Checkpoint     // the newest full resync stored, also of tracks that are not followed any more
-	pace        pace                 // of the long walk under way
-	resyncRows  uint64               // live rows when the full resync went on
-	ownRows     uint64               // live rows when the walks of gained locations went on, theirs not counted
+	covered     *coverage              // nil: not known yet
+	left        map[string]time.Time   // as in coverage, as it is now
+	lastFull    sinks.Checkpoint       // the newest full resync stored, also of tracks that are not followed any more
+	begun       map[longWalk]time.Time // long walks that this process began
+	pace        pace                   // of the long walk under way
+	resyncRows  uint64                 // live rows when the full resync went on
+	ownRows     uint64                 // live rows when the walks of gained locations went on, theirs not counted
 	away        lostLocations
 }
 
@@ -61,7 +62,7 @@ func newStream(s *source, def *definition) *stream {
 		source: s, def: def, guard: newSlot(), filler: newSlot(), turn: newSlot(), deep: newSlot(), prover: newSlot(), state: StateStarting,
 		seen: newDedupe(), failing: map[string]string{},
 		totals: totalsMemory{days: map[string]uint64{}, again: map[span]bool{}}, proofs: proofMemory{days: map[string]standing{}, told: map[string]uint64{}},
-		openings: map[string]*track{}, away: lostLocations{storing: newSlot()},
+		openings: map[string]*track{}, begun: map[longWalk]time.Time{}, away: lostLocations{storing: newSlot()},
 	}
 }
 

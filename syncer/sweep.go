@@ -333,7 +333,7 @@ func (sw *sweep) end(ctx context.Context, position string) error {
 	st := sw.stream
 	sw.run.FinishedAt = time.Now()
 	run := &sw.run
-	var all sinks.Checkpoint // of all tracks together
+	all := sinks.Checkpoint{Walk: sinks.WalkFull, UpdatedAt: st.source.serviceNow().UTC()} // of all tracks together
 	for _, t := range st.followed() {
 		cp := t.checkpoint(sinks.WalkFull)
 		all.Pages, all.Rows, all.Tombstones = all.Pages+cp.Pages, all.Rows+cp.Rows, all.Tombstones+cp.Tombstones
@@ -351,7 +351,7 @@ func (sw *sweep) end(ctx context.Context, position string) error {
 		t.moved(sinks.WalkFull, cp)
 		run = nil
 	}
-	st.source.tellDone("full resync done", st.def.name, all, "removed", sw.run.Tombs, "held", position != "")
+	st.tellDone("full resync done", st.def.name, all, "removed", sw.run.Tombs, "held", position != "")
 	return nil
 }
 

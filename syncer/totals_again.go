@@ -44,6 +44,7 @@ func (st *stream) totalsAgain(ctx context.Context) error {
 		began := st.source.serviceNow().UTC()
 		if len(st.totals.again) == 0 {
 			st.totals.againSince, st.totals.passedBy = time.Now(), false
+			st.begins(st.def.name, sinks.WalkFull)
 		}
 		run := sinks.Run{Source: st.source.cfg.Name, Stream: st.def.name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
 		for _, sp := range spans {
@@ -72,7 +73,7 @@ func (st *stream) totalsAgain(ctx context.Context) error {
 		if err := st.source.save(ctx, st.def.name, cp, &run); err != nil {
 			return err
 		}
-		st.source.tellDone("full resync done", st.def.name, sinks.Checkpoint{Pages: run.Pages, Rows: run.Rows, Tombstones: run.Tombs, StartedAt: began})
+		st.tellDone("full resync done", st.def.name, sinks.Checkpoint{Walk: sinks.WalkFull, Pages: run.Pages, Rows: run.Rows, Tombstones: run.Tombs})
 		return nil
 	})
 }

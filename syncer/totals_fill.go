@@ -71,6 +71,7 @@ func (st *stream) totalsStep(ctx context.Context) error {
 	}
 	if pos.To == "" {
 		cp = sinks.Checkpoint{Source: st.source.cfg.Name, Stream: st.def.name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
+		st.begins(st.def.name, sinks.WalkTotals)
 		pos.To = dayOf(st.source.serviceNow())
 	}
 	from, err := addDays(pos.To, 1-maxRange)
@@ -164,7 +165,7 @@ func (st *stream) stepDone(ctx context.Context, cp sinks.Checkpoint, pos positio
 	st.totals.stored = cp
 	st.mu.Unlock()
 	if cp.Done {
-		st.source.tellDone("backfill done", st.def.name, cp)
+		st.tellDone("backfill done", st.def.name, cp)
 	}
 	return nil
 }

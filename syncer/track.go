@@ -191,21 +191,15 @@ func (t *track) fill(ctx context.Context) error {
 		cp := t.checkpoint(sinks.WalkBackfill)
 		if cp.StartedAt.IsZero() {
 			cp.StartedAt = t.stream.source.serviceNow().UTC()
+			t.stream.begins(t.name(), sinks.WalkBackfill)
 			cp.Since = t.stream.def.backfillSince
 		}
 		if err := t.follow(ctx, sinks.WalkBackfill, cp); err != nil {
 			return err
 		}
 	}
-	t.stream.source.tellDone("backfill done", t.name(), t.checkpoint(sinks.WalkBackfill))
+	t.stream.tellDone("backfill done", t.name(), t.checkpoint(sinks.WalkBackfill))
 	return nil
-}
-
-// tellDone logs the end of a long walk, with what it brought since it began, also by
-// processes before this one.
-func (s *source) tellDone(what, stream string, cp sinks.Checkpoint, more ...any) {
-	s.log.Info(what, append([]any{"stream", stream, "rows", cp.Rows, "tombstones", cp.Tombstones, "requests", cp.Pages,
-		"took", s.serviceNow().Sub(cp.StartedAt).Round(time.Millisecond)}, more...)...)
 }
 
 func (t *track) follow(ctx context.Context, kind string, cp sinks.Checkpoint) error {
