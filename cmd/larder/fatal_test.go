@@ -20,13 +20,19 @@ func TestFatalErrorsInTheChosenForm(t *testing.T) {
 		args []string
 		code int
 	}{
-		"by a flag":                {quiet, []string{"sync", "--stream", "sale_orders", "--log-format", "json"}, 2},
-		"by the configuration":     {quiet + asJSON, []string{"sync", "--stream", "sale_orders"}, 2},
-		"of the configuration":     {quiet + asJSON + "warehouse: {dns: x}\n", []string{"run"}, 2},
-		"of a missing warehouse":   {quiet + asJSON, []string{"status"}, 4},
-		"of the command line":      {quiet, []string{"--log-format", "json", "sync", "--fast"}, 2},
-		"of a demo":                {quiet, []string{"demo", "--log-format", "json", "--dir", "."}, 2},
-		"set, of a missing engine": {quiet, []string{"run", "--set", "log.format=json", "--set", "warehouse.dsn=embedded:./x"}, 4},
+		"by a flag":                 {quiet, []string{"sync", "--stream", "sale_orders", "--log-format", "json"}, 2},
+		"by the configuration":      {quiet + asJSON, []string{"sync", "--stream", "sale_orders"}, 2},
+		"of the configuration":      {quiet + asJSON + "warehouse: {dns: x}\n", []string{"run"}, 2},
+		"of a missing warehouse":    {quiet + asJSON, []string{"status"}, 4},
+		"of the command line":       {quiet, []string{"--log-format", "json", "sync", "--fast"}, 2},
+		"behind what is no command": {quiet, []string{"chek", "--log-format", "json"}, 2},
+		"behind what is no flag":    {quiet, []string{"sync", "--bogus", "--log-format", "json"}, 2},
+		"in one word, behind it":    {quiet, []string{"sync", "--bogus", "--log-format=json"}, 2},
+		"set, behind it":            {quiet, []string{"sync", "--bogus", "--set", "log.format=json"}, 2},
+		"set in one word":           {quiet, []string{"sync", "--bogus", "--set=log.format=json"}, 2},
+		"behind too much":           {quiet, []string{"check", "all", "--log-format", "json"}, 2},
+		"of a demo":                 {quiet, []string{"demo", "--log-format", "json", "--dir", "."}, 2},
+		"set, of a missing engine":  {quiet, []string{"run", "--set", "log.format=json", "--set", "warehouse.dsn=embedded:./x"}, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := *h
@@ -52,6 +58,17 @@ func TestFatalErrorsInTheChosenForm(t *testing.T) {
 	h.configure(quiet)
 	if r := h.want(2, "", "sync", "--stream", "sale_orders"); !strings.HasPrefix(r.errors, "larder: --stream") {
 		t.Errorf("in text: %s", r.errors)
+	}
+	for _, args := range [][]string{{"chek"}, {"sync", "--bogus", "--log-format", "text"}, {"sync", "--bogus", "--", "--log-format", "json"}, {"sync", "--bogus", "--log-format"}} {
+		if r := h.want(2, "", args...); !strings.HasPrefix(r.errors, "larder: ") {
+			t.Errorf("%q, in text: %s", args, r.errors)
+		}
+	}
+	for _, args := range [][]string{{"check"}, {"version"}, {"migrate", "--print"}} {
+		r := h.want(2, "", append(args, "--log-format", "jsn")...)
+		if !strings.HasPrefix(r.errors, `larder: --log-format "jsn": allowed: text, json`) || r.out != "" {
+			t.Errorf("%q: %s%s", args, r.errors, r.out)
+		}
 	}
 }
 

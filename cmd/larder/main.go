@@ -31,7 +31,7 @@ func execute(ctx context.Context, args []string, t terminal) int {
 	// comes behind an answer, where a hostile service repeats the key. Errors reach us
 	// as errors.
 	log.SetOutput(io.Discard)
-	g := &globals{terminal: t}
+	g := &globals{terminal: t, args: args}
 	root := newRoot(g)
 	root.SetArgs(args)
 	root.SetIn(t.in)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -47,6 +48,7 @@ func interactive(w io.Writer) bool {
 // globals are the flags that every command takes.
 type globals struct {
 	terminal
+	args      []string // the command line
 	config    string
 	logFormat string
 	set       []string
@@ -71,8 +73,12 @@ Exit codes: 0 done; 1 it ran and found something wrong; 2 usage or configuration
   larder sql 'SELECT count() FROM sales_orders'`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		PersistentPreRun: func(*cobra.Command, []string) {
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if g.logFormat != "" && g.logFormat != app.LogText && g.logFormat != app.LogJSON {
+				return fmt.Errorf("--log-format %q: allowed: text, json", g.logFormat)
+			}
 			g.begun = true
+			return nil
 		},
 	}
 	flags := root.PersistentFlags()
@@ -145,10 +151,37 @@ func (g *globals) logger(w io.Writer, format, level string) (*slog.Logger, error
 // inJSON tells whether the log is JSON, and so all else on standard error. An error of
 // the configuration knows what it says of that.
 func (g *globals) inJSON(err error) bool {
+	if !g.begun {
+		return g.asksJSON()
+	}
 	if refused, ok := errors.AsType[*config.Error](err); ok && g.format == "" {
 		return cmp.Or(g.logFormat, refused.LogFormat) == app.LogJSON
 	}
 	return cmp.Or(g.format, g.logFormat) == app.LogJSON
+}
+
+// asksJSON tells whether a command line asks for JSON that was not understood: what
+// stands behind the mistake was not parsed.
+func (g *globals) asksJSON() bool {
+	format := ""
+	for i, arg := range g.args {
+		if arg == "--" {
+			break
+		}
+		name, value, joined := strings.Cut(arg, "=")
+		if !joined && i+1 < len(g.args) {
+			value = g.args[i+1]
+		}
+		switch name {
+		case "--log-format":
+			format = value
+		case "--set":
+			if of, found := strings.CutPrefix(value, "log.format="); found && format == "" {
+				format = of
+			}
+		}
+	}
+	return format == app.LogJSON
 }
 
 // fail tells why a command ends, in the form of the log.

@@ -145,7 +145,11 @@ func headLine(s syncer.Status) string {
 	if stored(s) {
 		return "No daemon runs (larder run starts one); this is what the warehouse knows."
 	}
-	return fmt.Sprintf("A daemon has been running for %s, since %s UTC.", age(s.Now.Sub(s.StartedAt)), s.StartedAt.UTC().Format(time.DateTime))
+	who, beside := "A daemon", ""
+	if s.Command != "" && s.Command != app.CommandRun {
+		who, beside = "A "+s.Command, " No daemon runs meanwhile."
+	}
+	return fmt.Sprintf("%s has been running for %s, since %s UTC.%s", who, age(s.Now.Sub(s.StartedAt)), s.StartedAt.UTC().Format(time.DateTime), beside)
 }
 
 // probe tells when a source in trouble is asked again.

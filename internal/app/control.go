@@ -65,7 +65,9 @@ func (c *control) serveHolder(w http.ResponseWriter, _ *http.Request) {
 
 func (c *control) serveStatus(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	if err := json.NewEncoder(w).Encode(c.status()); err != nil {
+	s := c.status()
+	s.Command = c.holder.Command
+	if err := json.NewEncoder(w).Encode(s); err != nil {
 		c.log.Debug("answer was not taken", "error", err)
 	}
 }
@@ -107,7 +109,8 @@ func (w *way) ask(ctx context.Context, method, route string, body []byte) (io.Re
 	return nil, errors.Join(fmt.Errorf("the daemon answers %s: %s", res.Status, bytes.TrimSpace(text)), err)
 }
 
-// servedByDaemon tells whether a daemon holds the embedded warehouse.
+// servedByDaemon tells whether a daemon holds the embedded warehouse, or a command that
+// makes a pass.
 func (a *App) servedByDaemon(ctx context.Context) bool {
 	_, err := a.heldWay().askStatus(ctx)
 	return err == nil

@@ -92,7 +92,7 @@ func (d *daemon) start(ctx context.Context) (err error) {
 	if d.way.engine == nil {
 		return nil
 	}
-	mount(d.way.engine, commandRun, d.status, d, d.app.log)
+	mount(d.way.engine, CommandRun, d.status, d, d.app.log)
 	d.queryURL, err = d.app.listenTCP(ctx, d.way.engine)
 	return err
 }

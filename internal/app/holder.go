@@ -11,8 +11,8 @@ import (
 	"github.com/larder-sync/larder/sinks/embedded"
 )
 
-// commandRun is the command of a daemon; the others make one pass and end.
-const commandRun = "larder run"
+// CommandRun is the command of a daemon; the others make one pass and end.
+const CommandRun = "larder run"
 
 // holder is the process that holds the data folder.
 type holder struct {
@@ -38,7 +38,7 @@ func (a *App) ifBusy(ctx context.Context, w *way, err error) error {
 		return err
 	}
 	h, unknown := w.askHolder(ctx)
-	if unknown != nil || h.Command == commandRun {
+	if unknown != nil || h.Command == CommandRun {
 		return &WarehouseError{err}
 	}
 	return &WarehouseError{fmt.Errorf("the data folder %s is held by process %d, which is a %s and no daemon: "+
@@ -53,7 +53,7 @@ func (a *App) heldBy(ctx context.Context, err error) error {
 		return err
 	}
 	next := "stop it, or give this one another folder"
-	if h.Command != commandRun {
+	if h.Command != CommandRun {
 		next = "wait until it has ended, or end it with Ctrl-C; nothing that it has stored is lost"
 	}
 	return &WarehouseError{fmt.Errorf("the data folder %s is held by process %d, a %s: %s", a.cfg.Warehouse.DSN.Dir(), h.PID, h.Command, next)}

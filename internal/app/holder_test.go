@@ -49,6 +49,9 @@ func TestASecondCommandSaysWhoHoldsTheFolder(t *testing.T) {
 			t.Errorf("%s: exit code %d, %v", name, ExitCode(err), err)
 		}
 	}
+	if s, err := w.app.Status(t.Context()); err != nil || s.Command != "larder sync" || s.StartedAt.IsZero() {
+		t.Errorf("status: %v, of %q", err, s.Command)
+	}
 	stop()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("the first sync: %v", err)
