@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -53,16 +54,19 @@ const damageName = "larder-damage.json"
 type damages struct {
 	file string
 
-	looking sync.Mutex           // held while parts are looked at
-	found   uint64               // errors that the engine has counted, as last seen
-	sound   map[string]time.Time // tables in which nothing was found, and when
+	looking sync.Mutex         // held while parts are looked at
+	found   uint64             // errors that the engine has counted, as last seen
+	sound   map[part]time.Time // parts that an error was about and that were sound, and when
 
 	mu  sync.Mutex
 	all []Damage
 }
 
-// recheck is how long a table in which nothing was found is not looked at again, so that
-// nobody can keep the engine busy with errors of his own making.
+// part is one of a table.
+type part struct{ database, table, name string }
+
+// recheck is how long a part that was sound is not looked at again, so that nobody can
+// keep the engine busy with errors of his own making.
 const recheck = 10 * time.Minute
 
 func (d *damages) load() error {
@@ -135,19 +139,27 @@ func (e *Engine) Repaired(database, table string, before time.Time) error {
 // match, a block, mark or file of the wrong size or kind, a file that is not there.
 var damageCodes = []int{32, 33, 39, 40, 87, 89, 91, 107, 128, 131, 226, 228, 246, 271, 361, 432, 740}
 
-// readingPart finds the table in the engine's words about a part that it was reading.
-var readingPart = regexp.MustCompile("while reading from part .{1,999}? in table `?([A-Za-z0-9_]+)`?\\.`?([A-Za-z0-9_]+)`? \\(")
+// readingPart finds the part in the engine's words about what it was reading.
+var readingPart = regexp.MustCompile("\\(while reading from part [^\n]{1,999}?/([A-Za-z0-9_-]{1,256})/ in table `?([A-Za-z0-9_]{1,64})`?\\.`?([A-Za-z0-9_]{1,64})`? \\([0-9a-f-]{36}\\) located on disk ")
 
-// damagedTable is the table whose part an error is about.
-func damagedTable(code int, message string) (database, table string, ok bool) {
+// quotesStatement finds where an error goes on with what somebody has asked: names and
+// texts of the statement, which can be made to look like the engine's words.
+var quotesStatement = regexp.MustCompile("(?i)in scope|while (executing|processing) ['f]")
+
+// damagedPart is the part of ours that an error of reading is about. It is a hint: only
+// the part itself tells whether it is damaged.
+func (e *Engine) damagedPart(code int, message string) (p part, ok bool) {
 	if !slices.Contains(damageCodes, code) {
-		return "", "", false
+		return part{}, false
+	}
+	if at := quotesStatement.FindStringIndex(message); at != nil {
+		message = message[:at[0]]
 	}
 	m := readingPart.FindStringSubmatch(message)
-	if m == nil {
-		return "", "", false
+	if m == nil || !e.owns(m[2]) {
+		return part{}, false
 	}
-	return m[1], m[2], true
+	return part{database: m[2], table: m[3], name: m[1]}, true
 }
 
 // readable sets damaged parts aside when an error tells of one. It is true when the
@@ -157,24 +169,28 @@ func (e *Engine) readable(ctx context.Context, err error) bool {
 	if !errors.As(err, &exception) {
 		return false
 	}
-	database, table, ok := damagedTable(exception.Code, exception.Message)
+	p, ok := e.damagedPart(exception.Code, exception.Message)
 	if !ok {
 		return false
 	}
-	aside := 0
+	// Held before a place is taken, so that however many readers meet a damage, they take
+	// one of the daemon's own.
+	e.damages.looking.Lock()
+	defer e.damages.looking.Unlock()
+	gone := false
 	failed := e.withConn(ctx, e.pool, &request{database: "default"}, func(c *conn) (err error) {
 		// A part that the disk refused is no damage: its rows are in others, or were never
 		// acknowledged.
 		if mended, err := e.mended(c); err != nil || !mended {
 			return err
 		}
-		aside, err = e.checkTable(c, database, table)
+		gone, err = e.examine(c, p)
 		return err
 	})
 	if failed != nil {
-		e.log.Error("embedded engine: look for damaged parts", "table", database+"."+table, "error", failed)
+		e.log.Error("embedded engine: look for damaged parts", "table", p.database+"."+p.table, "error", failed)
 	}
-	return aside > 0
+	return gone
 }
 
 // mended tells whether nothing is left of writes that the disk refused.
@@ -203,9 +219,9 @@ func (e *Engine) lookForDamage(c *conn) error {
 		counted += n
 	}
 	e.damages.looking.Lock()
+	defer e.damages.looking.Unlock()
 	before := e.damages.found
 	e.damages.found = counted
-	e.damages.looking.Unlock()
 	if counted <= before {
 		return nil
 	}
@@ -214,8 +230,8 @@ func (e *Engine) lookForDamage(c *conn) error {
 		if err != nil {
 			return err
 		}
-		if database, table, ok := damagedTable(code, row[2]); ok {
-			if _, err := e.checkTable(c, database, table); err != nil {
+		if p, ok := e.damagedPart(code, row[2]); ok {
+			if _, err := e.examine(c, p); err != nil {
 				return err
 			}
 		}
@@ -231,38 +247,60 @@ func joined(codes []int) string {
 	return strings.Join(texts, ", ")
 }
 
-// checkTable reads every part of a table and sets those aside that are damaged.
-func (e *Engine) checkTable(c *conn, database, table string) (aside int, err error) {
-	e.damages.looking.Lock()
-	defer e.damages.looking.Unlock()
+// examine looks at a part that an error was about, and at all of its table when that one
+// is damaged. gone says that the part is no longer in the table. The caller holds
+// damages.looking.
+func (e *Engine) examine(c *conn, p part) (gone bool, err error) {
 	if err := e.present(); err != nil {
-		return 0, err
+		return false, err
 	}
-	name := database + "." + table
-	if time.Since(e.damages.sound[name]) < recheck {
-		return 0, nil
+	if time.Since(e.damages.sound[p]) < recheck {
+		return false, nil
 	}
-	parts, err := c.list("SELECT name, toString(rows) FROM system.parts WHERE active AND database = " + quoteString(database) + " AND table = " + quoteString(table))
+	parts, err := c.activeParts(p.database, p.table)
 	if err != nil {
-		return 0, err
+		return false, err
 	}
-	for _, part := range parts {
-		sound, err := c.sound(database, table, part[0])
+	if !slices.ContainsFunc(parts, func(row []string) bool { return row[0] == p.name }) {
+		return true, nil // merged since, or set aside for another reader
+	}
+	sound, err := c.sound(p.database, p.table, p.name)
+	if err != nil {
+		return false, err
+	}
+	if !sound {
+		return true, e.checkTable(c, p.database, p.table)
+	}
+	maps.DeleteFunc(e.damages.sound, func(_ part, at time.Time) bool { return time.Since(at) >= recheck })
+	e.damages.sound[p] = time.Now()
+	return false, nil
+}
+
+// activeParts are the names of a table's parts, and their numbers of rows.
+func (c *conn) activeParts(database, table string) ([][]string, error) {
+	return c.list("SELECT name, toString(rows) FROM system.parts WHERE active AND database = " + quoteString(database) + " AND table = " + quoteString(table))
+}
+
+// checkTable reads every part of a table and sets those aside that are damaged; the
+// caller holds damages.looking.
+func (e *Engine) checkTable(c *conn, database, table string) error {
+	parts, err := c.activeParts(database, table)
+	if err != nil {
+		return err
+	}
+	for _, row := range parts {
+		sound, err := c.sound(database, table, row[0])
 		if err != nil {
-			return aside, err
+			return err
 		}
 		if sound {
 			continue
 		}
-		if err := e.detach(c, database, table, part); err != nil {
-			return aside, err
+		if err := e.detach(c, database, table, row); err != nil {
+			return err
 		}
-		aside++
 	}
-	if aside == 0 {
-		e.damages.sound[name] = time.Now()
-	}
-	return aside, nil
+	return nil
 }
 
 // sound tells whether a part has the bytes that were written. What the engine cannot even
@@ -346,16 +384,17 @@ func (e *Engine) findDamages(c *conn) error {
 			return err
 		}
 	}
+	e.damages.looking.Lock()
+	defer e.damages.looking.Unlock()
 	small, err := c.list(fmt.Sprintf("SELECT database, table FROM system.parts WHERE active GROUP BY database, table HAVING sum(bytes_on_disk) <= %d", smallTable))
 	if err != nil {
 		return fmt.Errorf("look for damaged parts: %w", err)
 	}
 	for _, row := range small {
-		if _, err := e.checkTable(c, row[0], row[1]); err != nil {
+		if err := e.checkTable(c, row[0], row[1]); err != nil {
 			return fmt.Errorf("look for damaged parts of %s.%s: %w", row[0], row[1], err)
 		}
 	}
-	clear(e.damages.sound) // sound now says nothing about later
 	return nil
 }
 

@@ -138,7 +138,7 @@ func start(ctx context.Context, lib *native, path string, lock *os.File, o Optio
 	if err := e.boot(args); err != nil {
 		return nil, err
 	}
-	e.damages = damages{file: filepath.Join(path, damageName), sound: map[string]time.Time{}}
+	e.damages = damages{file: filepath.Join(path, damageName), sound: map[part]time.Time{}}
 	e.pool = newPool(lib, args, maxConns, 0)
 	e.readers = newPool(lib, slices.Concat(engine, settingArgs(o.readerSettings())), inbound.PerFiles(readerPlaces, 32), readerPatience)
 	e.readers.marks = true
@@ -229,6 +229,14 @@ func (e *Engine) knows(settings map[string]string) error {
 
 // uses says whether statements may use a database, beside the engine's own.
 func (e *Engine) uses(database string) bool { return slices.Contains(e.databases, database) }
+
+// owns says whether a database is one of those.
+func (e *Engine) owns(database string) bool {
+	return slices.ContainsFunc(e.databases, func(name string) bool {
+		prefix, many := strings.CutSuffix(name, "*")
+		return name == database || many && strings.HasPrefix(database, prefix)
+	})
+}
 
 // Path is the data folder, absolute.
 func (e *Engine) Path() string { return e.path }
