@@ -319,6 +319,17 @@ func TestAServiceThatFailsEndsTheHealingOfARun(t *testing.T) {
 		if n == 0 || n > 2*futileHeals {
 			t.Errorf("%d days walked, by two streams", n)
 		}
+		var most SourceReconcile
+		if _, err := w.syncer.Reconcile(t.Context(), ReconcileRequest{Heal: true}, func(so ReconcileReport) {
+			if now := so.Sources[0]; now.StillDiffer > most.StillDiffer {
+				most = now
+			}
+		}); err != nil {
+			t.Error(err)
+		}
+		if most.StillDiffer == 0 || most.HealedDays != most.StillDiffer || most.ToHeal != 12 {
+			t.Errorf("of %d days that cannot be healed %d are done, %d differ still", most.ToHeal, most.HealedDays, most.StillDiffer)
+		}
 	})
 }
 

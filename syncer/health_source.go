@@ -54,9 +54,9 @@ func (s *SourceStatus) Concerns() []Concern {
 func (s *SourceStatus) own() (c Concern, ends bool) {
 	switch s.State {
 	case StateUnauthorized:
-		return s.state(HealthRefused, "key refused", "The service refuses the key.", adviceUnauthorized), false
+		return Concern{Kind: HealthRefused, Label: "key refused", Text: "The service refuses the key.", Advice: adviceUnauthorized}, false
 	case StateKeyDisabled:
-		return s.state(HealthRefused, "key disabled", "The restaurant has disabled the key.", adviceDisabled), false
+		return Concern{Kind: HealthRefused, Label: "key disabled", Text: "The restaurant has disabled the key.", Advice: adviceDisabled}, false
 	case StateForbidden:
 		return s.state(HealthRefused, "no access", "The key may not read this.", adviceForbidden), false
 	case StateUnreachable:

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/larder-sync/larder/internal/api"
 )
 
 // wellSource is a source with nothing the matter.
@@ -95,6 +97,29 @@ func TestOnlyAMirrorThatIsFreshProvenAndWholeIsGood(t *testing.T) {
 		one := Status{Sources: []SourceStatus{tt.source}}
 		if got := one.Health(); got.Kind != all[0].Kind || got.Text != all[0].Text {
 			t.Errorf("%s: of all sources, which is this one: %+v", tt.name, got)
+		}
+	}
+}
+
+// What the syncer says of a key that does not do is what the concern says already.
+func TestNothingIsSaidTwice(t *testing.T) {
+	for state, text := range map[string]string{
+		StateUnauthorized: "The service refuses the key. " + adviceUnauthorized,
+		StateKeyDisabled:  "The restaurant has disabled the key. " + adviceDisabled,
+		StateUnreachable:  "The service does not answer. The certificate is of another host.",
+		StateForbidden:    "The key may not read this. " + adviceForbidden,
+	} {
+		s := SourceStatus{State: state, Detail: diagnose(&api.Error{Status: 401, Code: "unauthorized"}).detail}
+		switch state {
+		case StateKeyDisabled:
+			s.Detail = diagnose(&api.Error{Status: 403, Code: "api_key_disabled"}).detail
+		case StateUnreachable:
+			s.Detail = "the certificate is of another host"
+		case StateForbidden:
+			s.Detail = ""
+		}
+		if c := s.Health(); c.Text+" "+c.Advice != text {
+			t.Errorf("%s: %s %s", state, c.Text, c.Advice)
 		}
 	}
 }

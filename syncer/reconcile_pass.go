@@ -265,16 +265,21 @@ func (p *reconcilePass) settle(ctx context.Context, i int, st *stream, suspects 
 		asked: func() { p.change(i, func(*SourceReconcile) { p.asking[i].answered() }) },
 		differ: func(days int) {
 			p.change(i, func(r *SourceReconcile) {
-				r.ToHeal, r.HealedDays, p.healing[i] = days, 0, pace{}
+				r.ToHeal, r.HealedDays, r.StillDiffer, p.healing[i] = days, 0, 0, pace{}
 				p.healing[i].page(time.Now())
 			})
 		},
-		healed: func() {
-			p.change(i, func(r *SourceReconcile) { r.HealedDays++; p.healing[i].page(time.Now()) })
+		healed: func(still bool) {
+			p.change(i, func(r *SourceReconcile) {
+				if r.HealedDays++; still {
+					r.StillDiffer++
+				}
+				p.healing[i].page(time.Now())
+			})
 		},
 		stored: func(found []dayProof) { p.count(i, st, found) },
 	})
-	p.change(i, func(r *SourceReconcile) { r.ToHeal, r.HealedDays = 0, 0 })
+	p.change(i, func(r *SourceReconcile) { r.ToHeal, r.HealedDays, r.StillDiffer = 0, 0, 0 })
 	st.report(found)
 	return err
 }

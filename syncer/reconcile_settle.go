@@ -150,7 +150,7 @@ type settling struct {
 	whyNot func(dayProof) string // not to heal a day; empty: it is healed
 	asked  func()                // a question was answered
 	differ func(days int)        // so many days differ still, and are healed
-	healed func()                // one of them has been
+	healed func(still bool)      // one of them is done; still: it differs all the same
 	stored func([]dayProof)      // verdicts that are durable
 }
 
@@ -328,7 +328,7 @@ func (st *stream) healAll(ctx context.Context, found []dayProof, how settling, v
 			return err
 		}
 		if how.healed != nil {
-			how.healed()
+			how.healed(slices.ContainsFunc(healed, dayProof.inVain))
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/app"
+	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer"
@@ -176,10 +177,8 @@ func comparison(s *syncer.SourceReconcile) string {
 		return fmt.Sprintf("%s, %s left, %s", text, age(left), differing(s.Suspects))
 	case s.Asked < s.Steps:
 		return fmt.Sprintf("%s, %s left", text, age(left))
-	case s.ToHeal > 0 && left > 0:
-		return fmt.Sprintf("%d of %d days healed, %s left", s.HealedDays, s.ToHeal, age(left))
 	case s.ToHeal > 0:
-		return fmt.Sprintf("%d of %d days healed", s.HealedDays, s.ToHeal)
+		return healing(s, left)
 	case s.Suspects == 0:
 		return text
 	case time.Until(s.SettlesAt) > 0:
@@ -189,6 +188,18 @@ func comparison(s *syncer.SourceReconcile) string {
 	default:
 		return differing(s.Suspects) + ", asked again now"
 	}
+}
+
+// healing tells how far the healing of the days that differ is.
+func healing(s *syncer.SourceReconcile, left time.Duration) string {
+	text := fmt.Sprintf("healing, %d of %d days done", s.HealedDays, s.ToHeal)
+	if n := s.StillDiffer; n > 0 {
+		text += fmt.Sprintf(", %d%s still", n, phrase.Verb(n, " differs", " differ"))
+	}
+	if left > 0 {
+		text += ", " + age(left) + " left"
+	}
+	return text
 }
 
 // differing tells how many days differ at first sight.

@@ -37,7 +37,7 @@ by itself; ! is for a person to look at, and the exit code is then 1.
   rows           live rows of the restaurant in the warehouse, counted now and then
   note           progress and forecast of a backfill, a full resync, or a deep run of
                  reconciliation (questions are requests to the two routes of totals);
-                 rows in quarantine; the last error
+                 rows in quarantine; the last error, and how long ago it was
 
 In --json, health is the worst of concerns; lag_seconds is null before the first walk, rows
 before they are counted, and a time of the year 1 is one that has not come yet.
@@ -100,7 +100,7 @@ func printStatus(w io.Writer, s syncer.Status, width int) error {
 		if len(src.Streams) == 0 || src.Unasked() != "" {
 			continue
 		}
-		if err := streamTable(src, width).print(&b); err != nil {
+		if err := streamTable(s.Now, src, width).print(&b); err != nil {
 			return err
 		}
 	}
@@ -108,14 +108,14 @@ func printStatus(w io.Writer, s syncer.Status, width int) error {
 	return err
 }
 
-func streamTable(src *syncer.SourceStatus, width int) *table {
+func streamTable(now time.Time, src *syncer.SourceStatus, width int) *table {
 	t := &table{width: width, indent: "  ", below: true, columns: []column{
 		{"stream", 0}, {"state", 0}, {"last walk", 1}, {"newest change (UTC)", 3}, {"rows", 2}, {"note", 0},
 	}}
 	for j := range src.Streams {
 		st := &src.Streams[j]
 		light := src.Light(st)
-		t.add(st.Name, light.Label, lag(st), watermark(st.Watermark), rows(st), note(src, st, light))
+		t.add(st.Name, light.Label, lag(st), watermark(st.Watermark), rows(st), note(now, src, st, light))
 	}
 	return t
 }
@@ -158,6 +158,14 @@ func probe(now time.Time, s *syncer.SourceStatus) string {
 		return ""
 	}
 	return " It is asked again in " + age(s.NextProbe.Sub(now)) + "."
+}
+
+// lastError tells when the last error was: a walk may have gone well since.
+func lastError(now, at time.Time) string {
+	if at.IsZero() {
+		return "last error"
+	}
+	return "last error " + age(now.Sub(at)) + " ago"
 }
 
 // mark is how a line of a tone begins.
@@ -248,7 +256,7 @@ func watermark(t time.Time) string {
 	return t.UTC().Format(time.DateTime)
 }
 
-func note(src *syncer.SourceStatus, st *syncer.StreamStatus, light syncer.Light) string {
+func note(now time.Time, src *syncer.SourceStatus, st *syncer.StreamStatus, light syncer.Light) string {
 	var parts []string
 	if st.Progress != nil && st.State != syncer.StateStarting {
 		parts = append(parts, forecast(st.Progress))
@@ -259,7 +267,7 @@ func note(src *syncer.SourceStatus, st *syncer.StreamStatus, light syncer.Light)
 	if detail := src.Note(st); detail != "" {
 		parts = append(parts, detail)
 	} else if last := src.LastError(st); last != "" {
-		parts = append(parts, "last error: "+last)
+		parts = append(parts, lastError(now, st.LastErrorAt)+": "+last)
 	}
 	return strings.Join(parts, "; ")
 }

@@ -81,12 +81,13 @@ bistro  90 days differ  proven until 2025-12-01
   products  3 in quarantine  0s ago     -                    12
 `)
 	s.Sources[0].Proof.DriftDays, s.Sources[0].Streams[0].Quarantined = 0, 0
+	s.Sources[0].Streams[0].LastError, s.Sources[0].Streams[0].LastErrorAt = "GET /products: no answer", now.Add(-130*time.Second)
 	want(t, s, `A daemon has been running for 1h0m, since 2026-03-01 11:00:00 UTC.
 ✓ Everything is up to date and proven.
 
 bistro  up to date  proven until 2025-12-01
   stream    state       last walk  newest change (UTC)  rows  note
-  products  up to date  0s ago     -                    12
+  products  up to date  0s ago     -                    12    last error 2m10s ago: GET /products: no answer
 `)
 }
 
