@@ -43,8 +43,9 @@ type Engine struct {
 	damage   damage
 	damages  damages
 	watching sync.WaitGroup // watchDisk
-	work     gate
-	ways     ways // the listeners
+	work     gate           // statements of the daemon and the folder's owner
+	reads    gate           // of readers
+	ways     ways           // the listeners
 	stop     context.CancelFunc
 	stopped  context.Context
 	closing  sync.Once
@@ -245,14 +246,21 @@ func (e *Engine) Path() string { return e.path }
 func (e *Engine) Version() string { return e.version }
 
 // Close ends the listeners, stops the queries under way, closes the connections
-// and lets go of the folder, in that order. It may be called more than once.
+// and lets go of the folder, in that order. A reader's query that does not stop is
+// not waited for: until it ends, the folder stays locked and no other engine can be
+// opened. Close may be called more than once.
 func (e *Engine) Close() error {
 	e.closing.Do(func() { e.closeErr = e.shutDown() })
 	return e.closeErr
 }
 
-// end takes down what start built up.
-func (e *Engine) end() error {
+// readersGrace is how long Close waits for statements of readers that it has stopped:
+// some look at nothing while they run, see deniedFunctions.
+const readersGrace = 2 * time.Second
+
+// quiet ends the listeners and all statements, but for those of readers, which are
+// told to stop.
+func (e *Engine) quiet() error {
 	if e.present() != nil {
 		e.ways.socket = "" // what is in its place is another process's
 	}
@@ -260,14 +268,44 @@ func (e *Engine) end() error {
 	e.stop()
 	e.watching.Wait()
 	e.work.close()
-	e.pool.close()
-	e.readers.close()
-	e.anchor.close()
 	return err
 }
 
+// end takes down what start built up.
+func (e *Engine) end() error {
+	err := e.quiet()
+	e.disconnect()
+	return err
+}
+
+// disconnect closes all connections, those of readers when their statements have ended.
+func (e *Engine) disconnect() {
+	e.reads.close()
+	e.pool.close()
+	e.readers.close()
+	e.anchor.close()
+}
+
 func (e *Engine) shutDown() error {
-	err := errors.Join(e.end(), e.lock.Close())
+	err := e.quiet()
+	if e.reads.closeWithin(readersGrace) {
+		return errors.Join(err, e.letGo())
+	}
+	// All that was acknowledged is on the disk, and the folder stays locked: the process
+	// may end.
+	e.log.Warn("embedded engine: a reader's statement does not stop; not waiting for it", "path", e.path, "waited", readersGrace.String())
+	go func() {
+		if err := e.letGo(); err != nil {
+			e.log.Error("embedded engine: close", "path", e.path, "error", err)
+		}
+	}()
+	return err
+}
+
+// letGo waits for the last statements of readers, and lets go of the folder.
+func (e *Engine) letGo() error {
+	e.disconnect()
+	err := e.lock.Close()
 	process.Lock()
 	defer process.Unlock()
 	if process.open == e {
@@ -301,4 +339,16 @@ func (g *gate) close() {
 	g.closed = true
 	g.mu.Unlock()
 	g.inside.Wait()
+}
+
+// closeWithin waits no longer than this, and says whether all have left.
+func (g *gate) closeWithin(d time.Duration) bool {
+	left := make(chan struct{})
+	go func() { defer close(left); g.close() }()
+	select {
+	case <-left:
+		return true
+	case <-time.After(d):
+		return false
+	}
 }

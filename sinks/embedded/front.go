@@ -97,6 +97,13 @@ func (f *front) pool() *pool {
 	return f.engine.pool
 }
 
+func (f *front) gate() *gate {
+	if f.rights == reading {
+		return &f.engine.reads
+	}
+	return &f.engine.work
+}
+
 // run answers a request with the engine, as one statement under way.
 func (f *front) run(ctx context.Context, a *answer, q *request) error {
 	if q.text == "" {
@@ -107,10 +114,11 @@ func (f *front) run(ctx context.Context, a *answer, q *request) error {
 		return refuse(codeSyntax, "SYNTAX_ERROR", "Syntax error: the statement is empty")
 	}
 	e := f.engine
-	if !e.work.enter() {
+	gate := f.gate()
+	if !gate.enter() {
 		return errClosed
 	}
-	defer e.work.leave()
+	defer gate.leave()
 	if err := e.refuseLost(); err != nil {
 		return err
 	}

@@ -40,6 +40,9 @@ func (o Options) readerSettings() map[string]string {
 	all["max_execution_time"] = strconv.Itoa(int(readerTime.Seconds()))
 	all["max_temporary_data_on_disk_size_for_query"] = strconv.Itoa(temporaryDisk / 8)
 	all["max_parser_backtracks"] = strconv.Itoa(maxBacktracks)
+	// 40,000 patterns in one multiMatchAny took the engine minutes to prepare.
+	all["max_hyperscan_regexp_length"] = "1000"
+	all["max_hyperscan_regexp_total_length"] = "10000"
 	all["max_query_size"] = strconv.Itoa(readingBounds.statement + 1<<10) // with the front's mark
 	return all
 }

@@ -46,6 +46,10 @@ var deniedFunctions = map[string]bool{
 	"polygonssymdifferencecartesian": true, "polygonssymdifferencespherical": true, "polygonswithincartesian": true, "polygonswithinspherical": true,
 	"polygonsdistancecartesian": true, "polygonsdistancespherical": true, "polygonsequalscartesian": true, "polygonconvexhullcartesian": true,
 	"polygonsintersectcartesian": true, "polygonsintersectspherical": true, "geometryintersectcartesian": true, "geometryintersectspherical": true,
+	"h3polygontocells": true, "h3polygontocellswithcontainment": true, "countsubstringscaseinsensitiveutf8": true,
+	// These read a text as a statement, as slowly as its author likes.
+	"formatquery": true, "formatqueryornull": true, "formatquerysingleline": true, "formatquerysinglelineornull": true,
+	"highlightquery": true, "obfuscatequery": true, "obfuscatequerywithseed": true,
 	"sleep": true, "sleepeachrow": true,
 	"aiclassify": true, "aiembed": true, "aiextract": true, "aigenerate": true, "aitranslate": true,
 }
