@@ -27,15 +27,16 @@ const headTime = 10 * time.Second
 func Server(l net.Listener, h http.Handler, limits Limits, log *slog.Logger) (*http.Server, net.Listener) {
 	limited := newListener(l, limits.Connections, limits.Full)
 	return &http.Server{
-		Handler:           h,
-		ReadHeaderTimeout: min(headTime, limits.Request),
-		ReadTimeout:       limits.Request,
-		WriteTimeout:      limits.Answer,
-		IdleTimeout:       limits.Idle,
-		MaxHeaderBytes:    limits.Header,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-		ConnState:         limited.state,
-		ConnContext:       func(ctx context.Context, _ net.Conn) context.Context { return withCaller(ctx) },
+		Handler:                      h,
+		DisableGeneralOptionsHandler: true, // whose answer no handler sees
+		ReadHeaderTimeout:            min(headTime, limits.Request),
+		ReadTimeout:                  limits.Request,
+		WriteTimeout:                 limits.Answer,
+		IdleTimeout:                  limits.Idle,
+		MaxHeaderBytes:               limits.Header,
+		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		ConnState:                    limited.state,
+		ConnContext:                  func(ctx context.Context, _ net.Conn) context.Context { return withCaller(ctx) },
 	}, limited
 }
 

@@ -123,3 +123,46 @@ func TestSlowRequestsEnd(t *testing.T) {
 		}
 	}
 }
+
+// What Go's server refuses before any handler sees it has none of our headers;
+// docs/security.md says so. It is one of its own sentences, and tells nothing of who
+// asked or of what there is.
+func TestUnreadableRequestsAreToldNothing(t *testing.T) {
+	const marker = "<script>marker</script>"
+	address := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("the handler was asked")
+	}), Limits{Connections: 2, Header: 1 << 10, Request: time.Minute, Full: full})
+	for name, c := range map[string]struct{ request, want string }{
+		"a malformed Host":    {"GET / HTTP/1.1\r\nHost: " + marker + " x\r\n\r\n", "400 400 Bad Request: malformed Host header"},
+		"two Hosts":           {"GET / HTTP/1.1\r\nHost: x\r\nHost: " + marker + "\r\n\r\n", "400 400 Bad Request"},
+		"a malformed header":  {"GET / HTTP/1.1\r\nHost: x\r\n" + marker + "\r\n\r\n", "400 400 Bad Request"},
+		"a long header":       {"GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat(marker, 2000) + "\r\n\r\n", "431 431 Request Header Fields Too Large"},
+		"an unknown encoding": {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: " + marker + "\r\n\r\n", "501 Unsupported transfer encoding"},
+		"an expectation":      {"GET / HTTP/1.1\r\nHost: x\r\nExpect: " + marker + "\r\n\r\n", "417"},
+		"another protocol":    {"GET / HTTP/9.9\r\nHost: " + marker + "\r\n\r\n", "505 505 HTTP Version Not Supported: unsupported protocol version"},
+		"no HTTP":             {marker + "\r\n\r\n", "400 400 Bad Request"},
+	} {
+		conn := dial(t, address)
+		if _, err := io.WriteString(conn, c.request); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.TrimSpace(answerOn(t, conn)); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		conn.Close()
+	}
+}
+
+// OPTIONS * has an answer of Go's server, too; the handler gives it instead.
+func TestNothingIsAnsweredBesideTheHandler(t *testing.T) {
+	address := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, r.Method+" "+r.URL.Path) //nolint:errcheck // the test reads what came
+	}), Limits{Connections: 1, Request: time.Minute, Full: full})
+	conn := dial(t, address)
+	if _, err := io.WriteString(conn, "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if got := answerOn(t, conn); got != "200 OPTIONS *" {
+		t.Error(got)
+	}
+}

@@ -19,7 +19,7 @@ func TestReadersShareTheirMemory(t *testing.T) {
 			var readers sync.WaitGroup
 			for range 200 {
 				readers.Go(func() {
-					amount, back, err := l.lend(t.Context(), time.Minute)
+					amount, back, err := l.lend(t.Context(), time.Hour)
 					if err != nil {
 						t.Error(err)
 						return
@@ -30,6 +30,7 @@ func TestReadersShareTheirMemory(t *testing.T) {
 					if amount < o.leastLoan() || amount&(amount-1) != 0 {
 						t.Errorf("lent %d", amount)
 					}
+					time.Sleep(time.Second) // while others ask, too
 					lent.Add(-amount)
 					back()
 				})
@@ -37,6 +38,9 @@ func TestReadersShareTheirMemory(t *testing.T) {
 			readers.Wait()
 			if most.Load() > o.readersMemory() || o.readersMemory()+o.ownMemory()+engineItself > o.memory() || o.ownMemory() < o.leastLoan() {
 				t.Errorf("of %d: readers held %d of %d, the daemon has %d", memory, most.Load(), o.readersMemory(), o.ownMemory())
+			}
+			if most.Load() <= o.readersMemory()/2 {
+				t.Errorf("of %d: readers held %d of %d at most: the share is not used", memory, most.Load(), o.readersMemory())
 			}
 			if l.lent != 0 {
 				t.Errorf("%d bytes are still lent", l.lent)
