@@ -25,6 +25,9 @@ func (s *source) begin(ctx context.Context, j job) {
 			s.spawn(ctx, st.def.name, st.proveDeep)
 		}
 	case jobFull:
+		for _, st := range s.streams {
+			st.doubt() // a list that is replaced as a whole is written anew at its next turn
+		}
 		s.beginLong(ctx)
 	}
 }

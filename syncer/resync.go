@@ -167,6 +167,9 @@ func (st *stream) beginResync(ctx context.Context) error {
 func (st *stream) newResync(ctx context.Context) error {
 	st.source.log.Info("full resync begins", "stream", st.def.name)
 	st.begins(st.def.name, sinks.WalkFull)
+	st.mu.Lock()
+	st.resyncSince = st.source.syncer.opts.Now()
+	st.mu.Unlock()
 	return st.joinResync(ctx, st.source.syncer.versions.take(1))
 }
 

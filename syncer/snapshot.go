@@ -151,6 +151,9 @@ func (st *stream) storeWhole(ctx context.Context, in *intake) error {
 	in.written()
 	st.mu.Lock()
 	st.snapshot.stored, st.snapshot.doubted = *in.commit.Checkpoint, false
+	if in.rewrite {
+		st.broughtSince = in.commit.Checkpoint.StartedAt
+	}
 	st.seen.prune(forever, in.walk)
 	st.mu.Unlock()
 	return nil

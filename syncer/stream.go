@@ -53,8 +53,12 @@ type stream struct {
 	begun       map[longWalk]time.Time // long walks that this process began
 	pace        pace                   // of the long walk under way
 	resyncRows  uint64                 // live rows when the full resync went on
-	ownRows     uint64                 // live rows when the walks of gained locations went on, theirs not counted
-	away        lostLocations
+	resyncSince time.Time              // when the full resync under way began, by our clock; zero when that was before the start
+	// broughtSince is when the last walk began that wrote every row anew and came to its
+	// end, by our clock; zero for none since the start.
+	broughtSince time.Time
+	ownRows      uint64 // live rows when the walks of gained locations went on, theirs not counted
+	away         lostLocations
 }
 
 func newStream(s *source, def *definition) *stream {

@@ -351,6 +351,9 @@ func (sw *sweep) end(ctx context.Context, position string) error {
 		t.moved(sinks.WalkFull, cp)
 		run = nil
 	}
+	st.mu.Lock()
+	st.broughtSince = st.resyncSince
+	st.mu.Unlock()
 	st.tellDone("full resync done", st.def.name, all, "removed", sw.run.Tombs, "held", position != "")
 	return nil
 }

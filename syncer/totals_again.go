@@ -66,6 +66,9 @@ func (st *stream) totalsAgain(ctx context.Context) error {
 		}
 		clear(st.totals.again)
 		st.mu.Lock()
+		if !st.totals.passedBy {
+			st.broughtSince = st.totals.againSince
+		}
 		st.totals.stored.StartedAt, st.totals.stored.UpdatedAt = began, st.source.serviceNow().UTC()
 		cp := st.totals.stored
 		st.mu.Unlock()

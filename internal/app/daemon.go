@@ -179,7 +179,7 @@ func (d *daemon) sync(ctx context.Context) error {
 	close(d.ready)
 	watch, stop := context.WithCancel(ctx)
 	var watching sync.WaitGroup
-	watching.Go(func() { d.watch(watch, sink) })
+	watching.Go(func() { d.watch(watch, y, sink) })
 	held := newHeldRows(sink, d.app.log)
 	watching.Go(func() { held.run(watch, y.Status) })
 	d.setHeld(held)
@@ -242,11 +242,14 @@ func (d *daemon) whenDown(err error) {
 const watchEvery = 5 * time.Second
 
 // watch keeps the page and /readyz honest about the warehouse.
-func (d *daemon) watch(ctx context.Context, sink *clickhouse.Sink) {
+func (d *daemon) watch(ctx context.Context, y *syncer.Syncer, sink *clickhouse.Sink) {
 	dropped := map[time.Time]bool{}
 	for pause(ctx, watchEvery) {
 		if err := d.app.dropCheckpoints(ctx, d.way, sink, dropped); err != nil && ctx.Err() == nil {
 			d.app.log.Error("drop the checkpoints that are left; tried again", "error", err)
+		}
+		if err := d.app.repaired(d.way, y.Status()); err != nil && ctx.Err() == nil {
+			d.app.log.Error("note which damages are over; tried again", "error", err)
 		}
 		problem := d.app.warehouseProblem(ctx, d.way, sink)
 		switch {
@@ -348,7 +351,7 @@ func (d *daemon) RunOnce(ctx context.Context, sel syncer.Selection, onProgress f
 	}
 	report, err := d.syncer.RunOnce(ctx, sel, onProgress)
 	if err == nil {
-		err = d.app.repaired(d.way, sel, report)
+		err = d.app.repaired(d.way, d.syncer.Status())
 	}
 	return report, err
 }

@@ -20,6 +20,11 @@ import (
 // shows again, or one that is alone, would leave a gap that nobody sees.
 const checkpointTable = "checkpoints"
 
+const quarantineTable = "quarantine"
+
+// histories are the tables of what the API told once and does not tell again.
+var histories = map[string]string{"product_history": "products", "stock_history": "stock"}
+
 // settleDamage acts, before walks begin, on damage that concerns more than rows: without
 // its checkpoints, a list is walked from its beginning.
 func (a *App) settleDamage(ctx context.Context, w *way, sink *clickhouse.Sink) error {
@@ -81,18 +86,25 @@ func (d *daemon) damagedParts() prometheus.Collector {
 }
 
 func (a *App) remedy(d embedded.Damage) string {
-	const disk = " Look at the disk, too: bytes do not change by themselves."
+	const (
+		disk = " Look at the disk, too: bytes do not change by themselves."
+		ends = " larder sync --full ends this notice."
+	)
 	switch {
 	case !a.ours(d):
-		return "It is no table of Larder's." + disk
+		return "It is no table of Larder's, and nothing brings back what it held." + ends + disk
 	case slices.Contains(config.Streams, d.Table):
 		return "larder sync --full --stream " + d.Table + " brings them back; what only that part held of removed rows does not come back." + disk
 	case d.Table == checkpointTable:
 		return "They say where walks go on. This daemon goes on with those in its memory; at its next start every list is walked from its beginning, in the background, and nothing is missing when that has ended." + disk
-	case d.Table == "quarantine":
+	case d.Table == quarantineTable:
 		return "larder sync --full finds the rows again that cannot be understood." + disk
+	case histories[d.Table] != "":
+		return "They are past states of " + histories[d.Table] + ", which the API does not know: those that only this part held are lost, unless a backup of the data folder has them." + ends + disk
+	case d.Table == "proofs":
+		return "They say which days add up: those days count as not compared. larder reconcile compares them again." + ends + disk
 	default:
-		return "It is a record of Larder's own work, which goes on without it; larder sync --full ends this notice." + disk
+		return "They are a record of Larder's own work, which goes on without it. What it held does not come back." + ends + disk
 	}
 }
 
@@ -103,41 +115,44 @@ func (a *App) tellDamage(w *way) {
 	}
 }
 
-// repaired notes, after a full resync of all sources that went well, that what was
-// missing before it has been brought back.
-func (a *App) repaired(w *way, sel syncer.Selection, report syncer.Report) error {
-	well := report.Err() == nil
-	if w.engine == nil || !sel.Full || len(sel.Sources) > 0 || !well {
+// repaired ends the notices of damages that came before what a syncer has brought anew:
+// in a pass that was asked for, or by its schedule.
+func (a *App) repaired(w *way, s syncer.Status) error {
+	if w.engine == nil {
 		return nil
 	}
 	var all []error
 	for _, d := range w.engine.Damages() {
-		if !slices.Contains(config.Streams, d.Table) && len(sel.Streams) > 0 || len(sel.Streams) > 0 && !slices.Contains(sel.Streams, d.Table) {
+		if d.Table == checkpointTable || !broughtBack(d, s) {
 			continue
 		}
-		if unread(report, d.Table) {
-			continue
+		over := w.engine.GivenUp
+		if a.ours(d) && (d.Table == quarantineTable || slices.Contains(config.Streams, d.Table)) {
+			over = w.engine.Repaired
 		}
-		all = append(all, w.engine.Repaired(d.Database, d.Table, report.StartedAt))
+		all = append(all, over(d.Database, d.Table, d.Found.Add(1)))
 	}
 	return errors.Join(all...)
 }
 
-// unread tells whether a stream was off for every source.
-func unread(report syncer.Report, stream string) bool {
-	known := false
-	for _, s := range report.Sources {
-		for _, st := range s.Streams {
-			if st.Stream != stream {
+// broughtBack tells whether every row that a damage may have cost has been written since,
+// as far as the API has it: a walk that began before may have brought rows that were lost
+// with the rest. For what is of no single stream, all streams count.
+func broughtBack(d embedded.Damage, s syncer.Status) bool {
+	one, any := slices.Contains(config.Streams, d.Table), false
+	for i := range s.Sources {
+		for j := range s.Sources[i].Streams {
+			st := &s.Sources[i].Streams[j]
+			if st.State == syncer.StateOff || one && st.Name != d.Table {
 				continue
 			}
-			if st.Off == "" {
+			if !st.BroughtSince.After(d.Found) {
 				return false
 			}
-			known = true
+			any = true
 		}
 	}
-	return known
+	return any
 }
 
 // waiting says why rows wait. Those for a folder that is lost wait in vain.

@@ -2,14 +2,18 @@ package app
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks/embedded"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -131,5 +135,126 @@ func TestLostCheckpointsAreABackfillAgain(t *testing.T) {
 	}
 	if s, err := w.app.Status(t.Context()); err != nil || len(s.Problems) > 0 {
 		t.Errorf("after it: %v %v", s.Problems, err)
+	}
+}
+
+// What the API cannot tell again is not called brought back: past states are lost, which
+// the notice says as long as it stands, and its end too.
+func TestLostHistoriesAreNotCalledBroughtBack(t *testing.T) {
+	w := newWorld(t, sandbox.Options{Seed: 16, Orders: 300, Days: 10, NoLimits: true})
+	log := &lockedLog{}
+	w.app = New(w.app.cfg, slog.New(slog.NewTextHandler(log, nil)), "test")
+	w.app.settleAfter = time.Second
+	w.sync(t)
+	reconcile := func() (proven string) {
+		if _, err := w.app.Reconcile(t.Context(), syncer.ReconcileRequest{}, time.Minute, nil); err != nil {
+			t.Fatal(err)
+		}
+		return w.told(t, "SELECT count() FROM larder_raw.proofs FINAL WHERE verdict = 'proven'")
+	}
+	proven := reconcile()
+	// What the notice of each says, beside that the part is set aside.
+	notices := map[string][]string{
+		"product_history": {"past states of products", "the API does not know", "a backup of the data folder"},
+		"stock_history":   {"past states of stock", "the API does not know", "a backup of the data folder"},
+		"proofs":          {"larder reconcile compares them again"},
+		"runs":            {"What it held does not come back"},
+		"sales_orders":    {"larder sync --full --stream sales_orders"},
+	}
+	for table := range notices {
+		w.damage(t, table)
+	}
+	d, stop := w.daemon(t, w.app)
+	defer stop()
+	problems := d.status().Problems
+	for table, words := range notices {
+		for _, want := range words {
+			if !slices.ContainsFunc(problems, func(p string) bool {
+				return strings.Contains(p, "of table larder_raw."+table+" ") && strings.Contains(p, want)
+			}) {
+				t.Errorf("the notice of %s lacks %q:\n%s", table, want, strings.Join(problems, "\n"))
+			}
+		}
+	}
+	if _, err := d.RunOnce(t.Context(), syncer.Selection{Full: true}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if problems := d.status().Problems; len(problems) > 0 {
+		t.Errorf("after the full resync: %v", problems)
+	}
+	if again := reconcile(); again != proven || proven == "0" {
+		t.Errorf("%s days are proven again, of %s", again, proven)
+	}
+	for table := range notices {
+		said := func(words string) bool {
+			return slices.ContainsFunc(strings.Split(log.String(), "\n"), func(l string) bool {
+				return strings.Contains(l, words) && strings.Contains(l, "table=larder_raw."+table)
+			})
+		}
+		brought, lost := said("has been brought back"), said("is not brought back")
+		if rows := table == "sales_orders"; brought == lost || lost == rows {
+			t.Errorf("%s: brought back %t, lost %t:\n%s", table, brought, lost, log)
+		}
+	}
+}
+
+// The full resync of the schedule ends a notice as that of the command does.
+func TestTheScheduledResyncEndsTheNotice(t *testing.T) {
+	w := newWorld(t, sandbox.Options{Seed: 17, Orders: 300, Days: 10, NoLimits: true})
+	w.app.settleAfter = time.Second
+	w.sync(t)
+	tables := append([]string{"product_history"}, damagedTables...)
+	for _, table := range tables {
+		w.damage(t, table)
+	}
+	w.app.cfg.Schedule.FullResync, w.app.cfg.Schedule.Snapshots = "@every 5s", "@every 1s"
+	d, stop := w.daemon(t, w.app)
+	defer stop()
+	if n := len(d.app.damageProblems(d.way)); n != len(tables) {
+		t.Fatalf("%d parts are damaged, not %d", n, len(tables))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	for len(d.status().Problems) > 0 {
+		if !pause(ctx, 100*time.Millisecond) {
+			t.Fatalf("the notices stay: %v", d.status().Problems)
+		}
+	}
+	w.equalsTruth(t)
+	w.identical(t)
+}
+
+// A walk that began before the damage has brought rows that the damage took along.
+func TestAResyncThatBeganBeforeTheDamageEndsNoNotice(t *testing.T) {
+	found := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	d := embedded.Damage{Database: "larder_raw", Table: "products", Found: found}
+	stream := func(name, state string, since time.Time) syncer.StreamStatus {
+		return syncer.StreamStatus{Name: name, State: state, BroughtSince: since}
+	}
+	history := embedded.Damage{Database: "larder_raw", Table: "product_history", Found: found}
+	before, after, run, off := found.Add(-time.Minute), found.Add(time.Minute), syncer.StateRunning, syncer.StateOff
+	for name, c := range map[string]struct {
+		damage  embedded.Damage
+		streams []syncer.StreamStatus
+		want    bool
+	}{
+		"none since the start":         {d, []syncer.StreamStatus{stream("products", run, time.Time{})}, false},
+		"began before":                 {d, []syncer.StreamStatus{stream("products", run, before)}, false},
+		"began after":                  {d, []syncer.StreamStatus{stream("products", run, after)}, true},
+		"another source's before":      {d, []syncer.StreamStatus{stream("products", run, after), stream("products", run, before)}, false},
+		"another stream's before":      {d, []syncer.StreamStatus{stream("products", run, after), stream("categories", run, before)}, true},
+		"off everywhere":               {d, []syncer.StreamStatus{stream("products", off, time.Time{})}, false},
+		"off for one source":           {d, []syncer.StreamStatus{stream("products", run, after), stream("products", off, time.Time{})}, true},
+		"a record, one stream before":  {history, []syncer.StreamStatus{stream("products", run, after), stream("categories", run, before)}, false},
+		"a record, all streams after":  {history, []syncer.StreamStatus{stream("products", run, after), stream("categories", run, after)}, true},
+		"a record, nothing is running": {history, nil, false},
+	} {
+		var s syncer.Status
+		for _, st := range c.streams {
+			s.Sources = append(s.Sources, syncer.SourceStatus{Streams: []syncer.StreamStatus{st}})
+		}
+		if got := broughtBack(c.damage, s); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
 }

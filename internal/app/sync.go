@@ -150,7 +150,7 @@ func (a *App) syncHere(ctx context.Context, l *lifecycle, w *way, p pass) (synce
 	defer stop()
 	report, err := y.RunOnce(ctx, p.sel, p.onProgress)
 	if err == nil {
-		err = a.repaired(w, p.sel, report)
+		err = a.repaired(w, y.Status())
 	}
 	return report, err
 }
