@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/sinks/embedded"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -23,17 +24,22 @@ func (e *apartError) Error() string {
 		"stop the daemon, put the folder back (or a backup of it), and start it again", e.dir)
 }
 
-// apart is an *apartError when the daemon of this configuration, asked at its status page,
-// runs for the data folder without holding what is there.
+// apart is an error when a process runs for the data folder without holding what is
+// there: an *apartError when it is the daemon that answers at the status page of this
+// configuration, else what the lock of the folder's place says. That sees what has no
+// page, or one that does not answer; the page is seen from where the lock is not, such as
+// another container.
 func (a *App) apart(ctx context.Context) error {
-	if a.cfg.Web.Listen == "" {
-		return nil
+	dir := a.cfg.Warehouse.DSN.Dir()
+	if a.cfg.Web.Listen != "" {
+		if s, err := a.askPage(ctx); err == nil {
+			return &WarehouseError{&apartError{dir, s}}
+		}
 	}
-	s, err := a.askPage(ctx)
-	if err != nil {
-		return nil //nolint:nilerr // no daemon, or another's
+	if err := embedded.Elsewhere(dir); err != nil {
+		return &WarehouseError{err}
 	}
-	return &WarehouseError{&apartError{a.cfg.Warehouse.DSN.Dir(), s}}
+	return nil
 }
 
 // sameFolder tells whether a DSN as it is shown names this configuration's data folder.

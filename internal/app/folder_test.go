@@ -2,6 +2,7 @@ package app
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"strings"
@@ -32,7 +33,19 @@ func TestTheDataFolderIsRemovedUnderTheDaemon(t *testing.T) {
 
 	command := New(w.app.cfg, w.app.log, "test")
 	command.cfg.Web.Listen = strings.TrimPrefix(d.page.URL(), "http://")
+	pageless := *w.app.cfg
+	pageless.Web.Listen = ""
+	without := New(&pageless, w.app.log, "test")
 	for _, what := range []string{"removed", "replaced"} {
+		// Without a page, and with one that does not answer, the lock of the place tells.
+		_, unstatus := without.Status(t.Context())
+		_, unsynced := without.Sync(t.Context(), syncer.Selection{}, time.Second, nil)
+		unasked := without.Query(t.Context(), "SELECT 1", "TSV", os.Stderr)
+		for name, err := range map[string]error{"status": unstatus, "sync": unsynced, "sql": unasked, "migrate": without.Migrate(t.Context())} {
+			if ExitCode(err) != ExitWarehouse || !strings.Contains(err.Error(), fmt.Sprintf("process %d has the data folder", os.Getpid())) {
+				t.Errorf("%s, no page: %s: %v", what, name, err)
+			}
+		}
 		s, err := command.Status(t.Context())
 		if err != nil || len(s.Problems) == 0 || !strings.Contains(s.Problems[0], "removed or replaced") {
 			t.Errorf("%s: status: %v %v", what, s.Problems, err)

@@ -23,6 +23,7 @@ type Engine struct {
 	log     *slog.Logger
 	lib     *native
 	lock    *os.File
+	place   place
 	folder  *folder
 	anchor  *conn           // keeps the engine up, and stops queries; see stopQuery
 	pool    *pool           // of the daemon and the folder's owner
@@ -79,6 +80,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err := loadLibrary(); err != nil {
 		return nil, err
 	}
+	if err := Elsewhere(o.Path); err != nil {
+		return nil, err
+	}
 	path, err := prepareFolder(o.Path)
 	if err != nil {
 		return nil, err
@@ -87,10 +91,16 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := start(ctx, process.lib, path, lock, o)
+	place, err := lockPlace(o.Path)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
+	e, err := start(ctx, process.lib, path, lock, o)
+	if err != nil {
+		place.leave()
+		return nil, errors.Join(err, lock.Close())
+	}
+	e.place = place
 	process.open = e
 	return e, nil
 }
@@ -305,6 +315,7 @@ func (e *Engine) shutDown() error {
 // letGo waits for the last statements of readers, and lets go of the folder.
 func (e *Engine) letGo() error {
 	e.disconnect()
+	e.place.leave() // before the lock: see Elsewhere
 	err := e.lock.Close()
 	process.Lock()
 	defer process.Unlock()

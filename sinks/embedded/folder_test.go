@@ -195,8 +195,8 @@ func TestAFolderLostUnderItsHolder(t *testing.T) {
 			if err := os.Rename(dir, dir+".old"); err != nil {
 				return err
 			}
-			startRole(t, "hold", nil, dir).line()
-			return nil
+			startRole(t, "hold", nil, dir+".another").line()
+			return os.Rename(dir+".another", dir)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -224,6 +224,48 @@ func TestAFolderLostUnderItsHolder(t *testing.T) {
 				if _, err := os.Stat(filepath.Join(dir, "larder.sock")); err != nil {
 					t.Errorf("the socket of who holds the folder now: %v", err)
 				}
+			}
+		})
+	}
+}
+
+// A folder that is lost takes its lock along. Its place is still held, so that no second
+// engine makes a warehouse there while the first one runs.
+func TestThePlaceOfALostFolderIsHeld(t *testing.T) {
+	for name, lose := range map[string]func(dir string) error{
+		"moved": func(dir string) error { return os.Rename(dir, dir+".old") },
+		"replaced by an empty one": func(dir string) error {
+			return errors.Join(os.Rename(dir, dir+".old"), os.Mkdir(dir, 0o700))
+		},
+		"moved, named by a link": func(dir string) error {
+			return errors.Join(os.Rename(dir, dir+".old"), os.Symlink(dir, filepath.Join(filepath.Dir(dir), "link")))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "data")
+			p := startRole(t, "hold", nil, dir)
+			p.line()
+			if err := embedded.Elsewhere(dir); err != nil {
+				t.Errorf("with its folder: %v", err)
+			}
+			if err := lose(dir); err != nil {
+				t.Fatal(err)
+			}
+			for _, place := range []string{dir, filepath.Join(filepath.Dir(dir), ".", "data")} {
+				err := embedded.Elsewhere(place)
+				if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("process %d has the data folder", p.cmd.Process.Pid)) || !strings.Contains(err.Error(), "put the folder back") {
+					t.Errorf("%s: %v", place, err)
+				}
+			}
+			if got := answerOf(t, "open", nil, dir); !strings.Contains(got, "removed or replaced") {
+				t.Errorf("another process opens it: %q", got)
+			}
+			if _, err := os.Stat(filepath.Join(dir, embedded.LockName)); err == nil {
+				t.Error("another process made a lock there")
+			}
+			p.kill()
+			if err := embedded.Elsewhere(dir); err != nil {
+				t.Errorf("the process has ended: %v", err)
 			}
 		})
 	}
