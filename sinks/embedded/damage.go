@@ -119,20 +119,11 @@ func (e *Engine) Damages() []Damage {
 // Repaired forgets what was found in a table before an instant: its rows have been
 // brought back since.
 func (e *Engine) Repaired(database, table string, before time.Time) error {
-	e.damages.mu.Lock()
-	defer e.damages.mu.Unlock()
-	n := len(e.damages.all)
-	e.damages.all = slices.DeleteFunc(e.damages.all, func(d Damage) bool {
-		return d.Database == database && d.Table == table && d.Found.Before(before)
-	})
-	if len(e.damages.all) == n {
-		return nil
+	forgotten, err := e.forget(database, table, before)
+	if forgotten {
+		e.log.Info("embedded engine: what was missing has been brought back", "table", database+"."+table)
 	}
-	if err := e.damages.store(); err != nil {
-		return fmt.Errorf("note that %s.%s was repaired: %w", database, table, err)
-	}
-	e.log.Info("embedded engine: what was missing has been brought back", "table", database+"."+table)
-	return nil
+	return err
 }
 
 // damageCodes are the engine's for what it cannot read back: a checksum that does not
