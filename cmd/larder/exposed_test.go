@@ -21,7 +21,7 @@ func TestExposedKey(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h.want(0, "✓ configuration, but unwise: source bistro: key_file: every user of this machine can read the secret in "+key+"\n  → chmod 600 "+key+"\n", "check", "--set", "web.listen=")
+	h.want(0, "! configuration, but unwise: source bistro: key_file: every user of this machine can read the secret in "+key+"\n  → chmod 600 "+key+"\n", "check", "--set", "web.listen=")
 	if r := h.want(0, "", "sync", "--stream", "allergens"); strings.Contains(r.errors, "chmod") {
 		t.Errorf("every command tells it:\n%s", r.errors)
 	}

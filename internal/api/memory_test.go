@@ -48,37 +48,39 @@ func TestBodiesThatWantMoreThanThereIsAllArrive(t *testing.T) {
 }
 
 func TestMemoryIsTakenBeforeABodyIsReadFurther(t *testing.T) {
-	memory := NewMemory(2 << 20)
-	s := serve(t, answers(200, bodyOf(1<<20)), func(o *Options) { o.Memory = memory })
-	page := func() Page {
-		t.Helper()
-		p, err := Products.Page(t.Context(), s.Client, ListQuery{})
-		if err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		memory := NewMemory(2 << 20)
+		s := serve(t, answers(200, bodyOf(1<<20)), func(o *Options) { o.Memory = memory })
+		page := func() (p Page) {
+			p, err := Products.Page(t.Context(), s.Client, ListQuery{})
+			if err != nil {
+				t.Error(err)
+			}
+			return p
 		}
-		return p
-	}
-	first := page()
-	if used := memory.Used(); used != 1<<20 {
-		t.Errorf("a page of 1 MiB takes %d bytes", used)
-	}
-	second := make(chan Page)
-	go func() { second <- page() }()
-	select {
-	case <-second:
-		t.Fatal("a client took more than its half")
-	case <-time.After(50 * time.Millisecond): // waits, or is not there yet
-	}
-	other := serve(t, answers(200, emptyPage), func(o *Options) { o.Memory = memory })
-	if _, err := Products.Page(t.Context(), other.Client, ListQuery{}); err != nil {
-		t.Errorf("a small body beside: %v", err)
-	}
-	first.Release()
-	p := <-second
-	p.Release()
-	if used := memory.Used(); used != 0 {
-		t.Errorf("%d bytes are taken at the end", used)
-	}
+		first := page()
+		if used := memory.Used(); used != 1<<20 {
+			t.Errorf("a page of 1 MiB takes %d bytes", used)
+		}
+		second := make(chan Page, 1)
+		go func() { second <- page() }()
+		synctest.Wait()
+		select {
+		case <-second:
+			t.Fatal("a client took more than its half")
+		default:
+		}
+		other := serve(t, answers(200, emptyPage), func(o *Options) { o.Memory = memory })
+		if _, err := Products.Page(t.Context(), other.Client, ListQuery{}); err != nil {
+			t.Errorf("a small body beside: %v", err)
+		}
+		first.Release()
+		p := <-second
+		p.Release()
+		if used := memory.Used(); used != 0 {
+			t.Errorf("%d bytes are taken at the end", used)
+		}
+	})
 }
 
 // Whoever fails gives everything back, whatever the reason.

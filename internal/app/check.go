@@ -88,7 +88,7 @@ func (a *App) checkConfiguration(tell func(Finding)) {
 		tell(Finding{OK: true, warning: true, Text: "configuration: " + w})
 	}
 	for _, e := range a.cfg.Exposed() {
-		tell(Finding{OK: true, Text: "configuration, but unwise: " + e.String(), Advice: e.Mend})
+		tell(Finding{OK: true, warning: true, Text: "configuration, but unwise: " + e.String(), Advice: e.Mend})
 	}
 }
 
