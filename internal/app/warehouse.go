@@ -101,7 +101,8 @@ func (a *App) openEngine(ctx context.Context, l *lifecycle) (*way, error) {
 	}
 	engine, err := embedded.Open(ctx, embedded.Options{
 		Path: a.cfg.Warehouse.DSN.Dir(), Logger: a.log, Confined: a.Confined, Memory: plan.engine,
-		Databases: []string{a.cfg.Warehouse.Database, a.cfg.Warehouse.Database + "_raw"},
+		Databases:  []string{a.cfg.Warehouse.Database, a.cfg.Warehouse.Database + "_raw"},
+		ReaderZone: clickhouse.Zone,
 	})
 	if err != nil {
 		return nil, &WarehouseError{err}

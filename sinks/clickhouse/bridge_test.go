@@ -46,7 +46,7 @@ func TestSinkOverNative(t *testing.T) {
 	if err := s.Query(t.Context(), "SELECT 1 AS n", "", &out); err != nil || !strings.HasPrefix(out.String(), "n") {
 		t.Errorf("for people: %q, %v", out.String(), err)
 	}
-	if got := query(t, s, "SHOW TABLES LIKE 'sales_or%'", "TSV"); got != "sales_orders\nsales_orders_removed\n" {
+	if got := query(t, s, "SHOW TABLES LIKE 'sales_or%'", "TSV"); got != "sales_orders\nsales_orders_full\nsales_orders_removed\n" {
 		t.Errorf("SHOW TABLES over the native protocol: %q", got)
 	}
 	wantStatementError(t, s, "DROP VIEW allergens", statementErrors["DROP VIEW allergens"])

@@ -23,7 +23,7 @@ func (s *Sink) Dictionary(ctx context.Context, w io.Writer) error {
 	var text strings.Builder
 	text.WriteString("# Data dictionary\n\nGenerated from the schema of the warehouse; do not edit.\n\n" +
 		"Two databases: `larder` (the configured name) holds the views that people query, `larder_raw` the storage\n" +
-		"tables behind them. Money is in RON, instants are in UTC, days are those of Europe/Bucharest.\n")
+		"tables behind them. Money is in RON. Instants and days are those of Europe/Bucharest.\n")
 	for _, part := range []struct{ title, database string }{
 		{"Views", s.warehouse.database}, {"Storage tables", s.warehouse.raw()},
 	} {

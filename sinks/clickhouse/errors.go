@@ -19,6 +19,9 @@ var (
 	ErrNotClickHouse = errors.New("what answers is no ClickHouse")
 	// ErrSchemaNewer says that a newer Larder has migrated the warehouse.
 	ErrSchemaNewer = errors.New("the warehouse's schema is newer than this program")
+	// ErrSchemaOld says that a Larder from before the first release made the warehouse,
+	// whose schema is not carried over.
+	ErrSchemaOld = errors.New("the warehouse was made by a version of Larder from before its first release, whose tables are not carried over")
 	// ErrNotMigrated says that the warehouse lacks migrations that this program needs.
 	ErrNotMigrated = errors.New("the warehouse's schema is older than this program")
 	// ErrEmpty is the [ErrNotMigrated] of a warehouse that nothing has been put into yet.

@@ -30,3 +30,9 @@ func EncodeForTest(s *Sink, source, business string, batch *sinks.Batch, copies 
 func ProofStatements(s *Sink, q sinks.DayQuery) (days, products string) {
 	return s.salesDays(q), s.salesProducts(q)
 }
+
+// ViewsHash is the hash that the number of the views stands for, and the one they have.
+func ViewsHash() (stated, actual string, version int, err error) {
+	actual, err = hashOfViews()
+	return viewsHash, actual, viewsVersion, err
+}

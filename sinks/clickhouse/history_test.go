@@ -95,7 +95,7 @@ func TestHistoryHoldsEveryStateOnce(t *testing.T) {
 		}
 		t.Run(c.name, func(t *testing.T) {
 			m := &mirror{Sink: m.Sink, t: t}
-			m.expect(fmt.Sprintf(`SELECT stock, formatDateTime(valid_from, '%%T'), ifNull(formatDateTime(valid_to, '%%T'), '-'), removed_reason
+			m.expect(fmt.Sprintf(`SELECT stock, formatDateTime(valid_from, '%%T', 'UTC'), ifNull(formatDateTime(valid_to, '%%T', 'UTC'), '-'), removed_reason
 FROM stock_history WHERE id = '%s' ORDER BY valid_from, valid_to, stock`, id), c.want...)
 		})
 	}
@@ -112,7 +112,7 @@ func TestHistoryOfOneIDInTwoRestaurants(t *testing.T) {
 		put[api.Product](m, change.business, "products", product(change.n+".00", "true", historyDay+change.stamp+"Z"))
 	}
 	for value, view := range map[string]string{"stock": "stock_history", "price": "product_history"} {
-		m.expect(fmt.Sprintf(`SELECT business_id, %s, formatDateTime(valid_from, '%%T'), ifNull(formatDateTime(valid_to, '%%T'), '-')
+		m.expect(fmt.Sprintf(`SELECT business_id, %s, formatDateTime(valid_from, '%%T', 'UTC'), ifNull(formatDateTime(valid_to, '%%T', 'UTC'), '-')
 FROM %s ORDER BY business_id, valid_from`, value, view), "a|5|09:00:00|09:20:00", "a|6|09:20:00|-", "b|7|09:10:00|09:40:00", "b|5|09:40:00|-")
 	}
 }
@@ -186,8 +186,8 @@ func TestRemovedOrdersShowWhatTheyWereWorth(t *testing.T) {
 	m.store("biz", "sales_orders", nil,
 		sinks.Tombstone{ID: "b", Version: m.version, FetchedAt: m.at, Reason: "unpaid"},
 		sinks.Tombstone{ID: "never", Version: m.version, FetchedAt: m.at, Reason: "unpaid", Raw: []byte(`{"id":"never"}`)})
-	m.expect("SELECT id, reason, known, removed_at IS NULL, business_day, totals_net_sales, totals_tip, length(`items.id`), `payments.amount`, JSONExtractString(_raw, 'id') FROM sales_orders_removed ORDER BY id",
-		"a|cancelled|true|0|2026-03-28|30|2|2|[12.5,20]|a", "b|unpaid|true|1|2026-03-28|30|2|2|[12.5,20]|b", "never|unpaid|false|1|1970-01-01|0|0|0|[]|never")
+	m.expect("SELECT id, reason, value_known, removed_at IS NULL, business_day, totals_net_sales, totals_tip, length(`items.id`), `payments.amount`, JSONExtractString(_raw, 'id') FROM sales_orders_removed ORDER BY id",
+		"a|cancelled|true|0|2026-03-28|30|2|2|[12.5,20]|a", "b|unpaid|true|1|2026-03-28|30|2|2|[12.5,20]|b", `never|unpaid|false|1|\N|\N|\N|0|[]|never`)
 	m.expect("SELECT count() FROM sales_orders", "0")
 	// The sweep buries below what came since: an order that is live again stays so.
 	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", day, "[]"))

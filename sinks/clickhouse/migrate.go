@@ -19,7 +19,7 @@ func (d dialect) createMigrations() []string {
 (
     version Int64 COMMENT 'Number of the migration',
     name String COMMENT 'Name of the migration',
-    applied_at DateTime64(6, 'UTC') DEFAULT now64(6, 'UTC') COMMENT 'When it was applied (UTC)'
+    applied_at DateTime64(6, 'Europe/Bucharest') DEFAULT now64(6, 'Europe/Bucharest') COMMENT 'When it was applied'
 )
 ENGINE = ` + d.replacing("") + `
 ORDER BY version
@@ -33,7 +33,7 @@ COMMENT 'Migrations of the schema that have been applied'`
 // Migrate brings the schema of the warehouse up to this program's. It may be run
 // again, by several processes at once too: every statement is harmless when its
 // work is done already. A schema that a newer program has migrated is left alone
-// with [ErrSchemaNewer].
+// with [ErrSchemaNewer], one from before the first release with [ErrSchemaOld].
 func (s *Sink) Migrate(ctx context.Context) error {
 	s.warehouse.outage.begin()
 	all, err := migrations()
@@ -44,7 +44,7 @@ func (s *Sink) Migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := notNewer(all, applied); err != nil {
+	if err := fits(all, applied); err != nil {
 		return err
 	}
 	d := s.warehouse.dialect
@@ -120,8 +120,17 @@ func (s *Sink) appliedMigrations(ctx context.Context) ([]int, error) {
 	return versions, nil
 }
 
-func notNewer(all []migration, applied []int) error {
+// fits refuses a schema that a newer program has migrated, and one from before the
+// first migration of this kind, whose tables are others.
+func fits(all []migration, applied []int) error {
 	for _, version := range applied {
+		if version < all[0].version {
+			return fmt.Errorf("%w: it has migration %04d, and this program begins with %04d. Sync anew: "+
+				"name another database with warehouse.database (or another folder with warehouse.dsn: embedded:FOLDER), then run larder sync", ErrSchemaOld, version, all[0].version)
+		}
+		if version >= firstViewsVersion && version <= viewsVersion {
+			continue
+		}
 		if !slices.ContainsFunc(all, func(m migration) bool { return m.version == version }) {
 			return fmt.Errorf("%w: it has migration %04d, and this program knows none after %04d: use the newer program",
 				ErrSchemaNewer, version, all[len(all)-1].version)
@@ -131,7 +140,7 @@ func notNewer(all []migration, applied []int) error {
 }
 
 // CheckSchema tells whether this program can work with the warehouse as it is:
-// [ErrSchemaNewer], [ErrNotMigrated], [ErrEmpty] or nil.
+// [ErrSchemaNewer], [ErrSchemaOld], [ErrNotMigrated], [ErrEmpty] or nil.
 func (s *Sink) CheckSchema(ctx context.Context) error {
 	all, err := migrations()
 	if err != nil {
@@ -141,7 +150,7 @@ func (s *Sink) CheckSchema(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := notNewer(all, applied); err != nil {
+	if err := fits(all, applied); err != nil {
 		return err
 	}
 	if len(applied) == 0 {

@@ -124,11 +124,11 @@ func TestOrdersUnfold(t *testing.T) {
 	m.expect("SELECT order_id, item_position, item_id, position, name, price, item_quantity FROM sales_item_extras WHERE business_id = 'biz' ORDER BY ALL",
 		"o1|1|i1|1|muștar|1|2", "o1|1|i1|2|pâine|0.5|2")
 	m.expect("SELECT position, method, amount, at FROM sales_payments WHERE business_id = 'biz' ORDER BY ALL",
-		"1|cash|12.5|2026-03-28 10:29:00.000000", "2|card|20|2026-03-28 10:30:00.000000")
+		"1|cash|12.5|2026-03-28 12:29:00.000000", "2|card|20|2026-03-28 12:30:00.000000")
 	// 22:30 UTC is half past midnight in Bucharest in winter, and half past one after the clock went forward.
 	m.expect("SELECT position, amount, item_id, refund_day FROM sales_refunds WHERE business_id = 'biz' ORDER BY ALL",
 		"1|12|i2|2026-03-29", `2|1|\N|2026-03-30`)
-	m.expect("SELECT business_id, id, totals_net_sales, _source, JSONExtractString(_raw, 'number') FROM sales_orders ORDER BY ALL",
+	m.expect("SELECT business_id, id, totals_net_sales, _source, JSONExtractString(_raw, 'number') FROM sales_orders_full ORDER BY ALL",
 		"biz|o1|30|src-biz|17", "other|o1|30|src-other|17")
 }
 
@@ -141,8 +141,8 @@ func TestRemovedOrders(t *testing.T) {
 	m.bury("biz", "sales_orders", "b", "unpaid")
 	m.bury("biz", "sales_orders", "ghost", "deleted")
 	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("b", "l2", day, "[]"))
-	m.expect("SELECT id, reason, known, business_day, totals_net_sales, length(`items.id`), isNull(removed_at) FROM sales_orders_removed WHERE business_id = 'biz' ORDER BY id",
-		"a|deleted|true|2026-03-28|30|2|0", "ghost|deleted|false|1970-01-01|0|0|0")
+	m.expect("SELECT id, reason, value_known, business_day, totals_net_sales, length(`items.id`), isNull(removed_at) FROM sales_orders_removed WHERE business_id = 'biz' ORDER BY id",
+		"a|deleted|true|2026-03-28|30|2|0", `ghost|deleted|false|\N|\N|0|0`)
 	m.expect("SELECT id, location_id FROM sales_orders ORDER BY id", "b|l2", "c|l1")
 	m.expect("SELECT count() FROM sales_items", "4")
 }
@@ -189,11 +189,11 @@ func TestProductsUnfoldAndKeepTheirHistory(t *testing.T) {
 	m.bury("biz", "products", "p1", "gone")
 	put[api.Product](m, "biz", "products", product("32.00", "true", "2026-04-01T12:06:00Z"))
 	m.expect("SELECT valid_from, valid_to, removed, removed_reason, price, available, length(`variants.id`) FROM product_history WHERE business_id = 'biz' ORDER BY valid_from",
-		`2026-03-01 10:00:00.000000|2026-03-03 10:00:00.000000|false||30|true|2`,
-		`2026-03-03 10:00:00.000000|2026-04-01 12:04:00.000000|false||32|true|2`,
-		`2026-04-01 12:04:00.000000|2026-04-01 12:04:59.000000|false||32|false|2`,
-		`2026-04-01 12:04:59.000000|2026-04-01 12:06:00.000000|true|gone|32|false|2`,
-		`2026-04-01 12:06:00.000000|\N|false||32|true|2`)
+		`2026-03-01 12:00:00.000000|2026-03-03 12:00:00.000000|false||30|true|2`,
+		`2026-03-03 12:00:00.000000|2026-04-01 15:04:00.000000|false||32|true|2`,
+		`2026-04-01 15:04:00.000000|2026-04-01 15:04:59.000000|false||32|false|2`,
+		`2026-04-01 15:04:59.000000|2026-04-01 15:06:00.000000|true|gone|32|false|2`,
+		`2026-04-01 15:06:00.000000|\N|false||32|true|2`)
 }
 
 const ingredientJSON = `{"id":"s1","location_id":"l1","name":"Făină","deleted":false,"unit":"kg","stock":"STOCK","min_stock":"5.000","below_min":false,"category":{"id":"c","name":"Uscate"},
@@ -204,6 +204,6 @@ func TestStockHistory(t *testing.T) {
 	for _, move := range [][2]string{{"10.000", "2026-03-01T10:00:00Z"}, {"9.500", "2026-03-01T11:00:00Z"}, {"9.500", "2026-03-01T11:30:00Z"}, {"10.000", "2026-03-01T12:00:00Z"}} {
 		put[api.Ingredient](m, "biz", "ingredients", strings.NewReplacer("STOCK", move[0], "STAMP", move[1]).Replace(ingredientJSON))
 	}
-	m.expect("SELECT stock, toHour(valid_from), toHour(valid_to) FROM stock_history ORDER BY valid_from", `10|10|11`, `9.5|11|12`, `10|12|\N`)
+	m.expect("SELECT stock, toHour(toTimeZone(valid_from, 'UTC')), toHour(toTimeZone(valid_to, 'UTC')) FROM stock_history ORDER BY valid_from", `10|10|11`, `9.5|11|12`, `10|12|\N`)
 	m.expect("SELECT category_name, warehouse_id, stock FROM ingredients", `Uscate|\N|10`)
 }

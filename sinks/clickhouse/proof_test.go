@@ -37,16 +37,18 @@ func TestReconciliationTakesVerdicts(t *testing.T) {
 	m.verdicts("biz", "s", asked("2026-03-28", "", sinks.SubjectDaily, sinks.VerdictProven, 2), drift, healed, unproven,
 		asked("2026-03-28", "l1", sinks.SubjectProducts, sinks.VerdictProven, 6))
 	m.verdicts("biz", "other", asked("2026-03-28", "", sinks.SubjectProducts, sinks.VerdictProven, 9), asked("2026-03-28", "l1", sinks.SubjectDaily, sinks.VerdictDrift, 1))
-	m.expect("SELECT location_id, date, verdict, toHour(verdict_at), `verdict_differences.figure`, `verdict_differences.service`, `verdict_differences.mirror`, verdict_order_ids, verdict_reason FROM reconciliation WHERE business_id = 'biz' ORDER BY date, location_id",
+	const compared = "date, verdict, toHour(toTimeZone(verdict_at, 'UTC')), `verdict_differences.figure`, `verdict_differences.service`, `verdict_differences.mirror`, verdict_order_ids, verdict_reason"
+	m.expect("SELECT "+compared+" FROM reconciliation WHERE business_id = 'biz' ORDER BY date",
+		`2026-03-28|drift|3|['p/p1: net']|['22.00']|['23.00']|['a']|`,
+		`2026-03-29|unproven|\N|[]|[]|[]|[]|`,
+		`2026-03-30|unproven|5|[]|[]|[]|[]|the day is missing`)
+	m.expect("SELECT location_id, "+compared+" FROM reconciliation_by_location WHERE business_id = 'biz' ORDER BY date",
 		"l1|2026-03-28|healed|4|['orders']|['1']|['0']|[]|",
-		`\N|2026-03-28|drift|3|['p/p1: net']|['22.00']|['23.00']|['a']|`,
-		`l1|2026-03-29|unproven|\N|[]|[]|[]|[]|`,
-		`\N|2026-03-29|unproven|\N|[]|[]|[]|[]|`,
-		`\N|2026-03-30|unproven|5|[]|[]|[]|[]|the day is missing`)
-	m.expect("SELECT verdict, mirror_net_sales, differences FROM reconciliation WHERE business_id = 'biz' AND location_id = 'l1' AND date = '2026-03-28'",
-		"healed|30|['orders','net_sales','items','discounts','tips','deposits','payments','by_type','by_channel','no totals']")
+		`l1|2026-03-29|unproven|\N|[]|[]|[]|[]|`)
+	m.expect("SELECT verdict, mirror_net_sales, service_net_sales, service_payments, differences FROM reconciliation_by_location WHERE business_id = 'biz' AND date = '2026-03-28'",
+		`healed|30|\N|{}|['no totals']`)
 	m.verdicts("biz", "s", asked("2026-03-28", "", sinks.SubjectProducts, sinks.VerdictWithdrawn, 3), asked("2026-03-30", "", sinks.SubjectDaily, sinks.VerdictWithdrawn, 5))
-	m.expect("SELECT date, verdict, toHour(verdict_at) FROM reconciliation WHERE business_id = 'biz' AND location_id IS NULL ORDER BY date",
+	m.expect("SELECT date, verdict, toHour(toTimeZone(verdict_at, 'UTC')) FROM reconciliation WHERE business_id = 'biz' ORDER BY date",
 		"2026-03-28|proven|2", `2026-03-29|unproven|\N`)
 }
 
@@ -71,7 +73,7 @@ func TestProvenUntil(t *testing.T) {
 	m.verdicts("biz", "s", daily("l3", p, p)...)                                                                                                                      // it has no orders
 	m.verdicts("biz", "t", append(daily("", p, p, p), asked("2026-03-28", "", sinks.SubjectProducts, d, 9), asked("2026-03-29", "", sinks.SubjectProducts, p, 9))...) // not the products
 	m.verdicts("biz", "u", daily("", p, sinks.VerdictUnproven, p)...)                                                                                                 // not the first day
-	m.expect("SELECT source, location_id, first_day, proven_from, proven_until, days_differing, differing, days_asked, toHour(asked_at) FROM proof WHERE business_id = 'biz' ORDER BY source, location_id",
+	m.expect("SELECT source, location_id, first_day, proven_from, proven_until, days_differing, differing, days_asked, toHour(toTimeZone(asked_at, 'UTC')) FROM proof WHERE business_id = 'biz' ORDER BY source, location_id",
 		"s|l1|2026-03-27|2026-03-27|2026-03-28|0|[]|5|5",
 		"s|l2|2026-03-30|2026-03-30|2026-03-31|2|['2026-03-26','2026-03-27']|6|5",
 		"s|l3|2026-03-26|2026-03-26|2026-03-27|0|[]|2|1",

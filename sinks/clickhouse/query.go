@@ -17,7 +17,7 @@ import (
 const DefaultFormat = "PrettyCompactNoEscapes"
 
 // readOnly lets a query read and change settings, and nothing else.
-var readOnly = clickhousego.Settings{"readonly": 2}
+var readOnly = clickhousego.Settings{"readonly": 2, "session_timezone": Zone}
 
 // Query runs a reading query and writes its answer in a format of ClickHouse
 // (empty: a table for people). Names without a database mean the views. Over the

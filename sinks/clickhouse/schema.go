@@ -2,47 +2,83 @@ package clickhouse
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"path"
 	"strconv"
 	"strings"
-	"text/template"
 )
 
-//go:embed schema/*.sql
+// The schema: columns/ names the columns once, tables/ has the numbered migrations
+// of the storage tables, views/ the views that are made anew when they change.
+//
+//go:embed schema/columns/*.sql schema/tables/*.sql schema/views/*.sql
 var schemaFiles embed.FS
 
-// migration is one file of schema/: forward-only, and harmless when applied
-// twice.
-type migration struct {
-	version int    // the number its name begins with
-	name    string // its file name without directory and extension
-	text    string // with placeholders, see dialect
+// Zone is the restaurants' time zone (api.md, Dates): instants carry it in their type,
+// and people's sessions are in it, so that today(), hours and weekdays are theirs.
+const Zone = "Europe/Bucharest"
+
+// The views are one migration, whose number is raised whenever a file of views/ or
+// columns/ has changed: so warehouses get the new ones, and older programs refuse
+// them. A test holds the number to the hash.
+const (
+	firstViewsVersion = 1001
+	viewsVersion      = 1001
+	viewsHash         = "88cc4319fe50cd20"
+)
+
+// hashOfViews is that of the files that viewsVersion stands for.
+func hashOfViews() (string, error) {
+	sum := sha256.New()
+	for _, pattern := range []string{"schema/columns/*.sql", "schema/views/*.sql"} {
+		files, err := fs.Glob(schemaFiles, pattern)
+		if err != nil {
+			return "", fmt.Errorf("list views: %w", err)
+		}
+		for _, file := range files {
+			text, err := schemaFiles.ReadFile(file)
+			if err != nil {
+				return "", fmt.Errorf("read views: %w", err)
+			}
+			fmt.Fprintf(sum, "%s %d\n%s", file, len(text), text)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:16], nil
 }
 
-// migrations are all that this program knows, in order.
+// migration is a file of tables/, or all of views/: forward-only, and harmless when
+// applied twice.
+type migration struct {
+	version int      // the number that its name begins with
+	name    string   // its file name without directory and extension
+	files   []string // with placeholders, see dialect
+}
+
+// migrations are all that this program knows, in order: the views come last.
 func migrations() ([]migration, error) {
-	files, err := fs.Glob(schemaFiles, "schema/*.sql")
+	files, err := fs.Glob(schemaFiles, "schema/tables/*.sql")
 	if err != nil {
 		return nil, fmt.Errorf("list migrations: %w", err)
 	}
-	all := make([]migration, 0, len(files))
+	all := make([]migration, 0, len(files)+1)
 	for _, file := range files {
-		text, err := schemaFiles.ReadFile(file)
-		if err != nil {
-			return nil, fmt.Errorf("read migration: %w", err)
-		}
 		name := strings.TrimSuffix(path.Base(file), ".sql")
 		number, _, _ := strings.Cut(name, "_")
 		version, err := strconv.Atoi(number)
 		if err != nil {
 			return nil, fmt.Errorf("migration %s: the name must begin with a number: %w", file, err)
 		}
-		all = append(all, migration{version: version, name: name, text: string(text)})
+		all = append(all, migration{version: version, name: name, files: []string{file}})
 	}
-	return all, nil
+	views, err := fs.Glob(schemaFiles, "schema/views/*.sql")
+	if err != nil {
+		return nil, fmt.Errorf("list views: %w", err)
+	}
+	return append(all, migration{version: viewsVersion, name: fmt.Sprintf("%d_views", viewsVersion), files: views}), nil
 }
 
 // dialect fills the placeholders of the migrations for one warehouse.
@@ -131,21 +167,6 @@ func (d dialect) settings() string {
 	return s
 }
 
-func (d dialect) functions() template.FuncMap {
-	return template.FuncMap{
-		"storage":     func(name string) string { return d.local(name) + d.onCluster() },
-		"feed":        func(name string) string { return d.table(name) + d.onCluster() },
-		"view":        func(name string) string { return d.view(name) + d.onCluster() },
-		"name":        d.view,
-		"table":       d.table,
-		"local":       d.local,
-		"replacing":   d.replacing,
-		"distributed": d.distributed,
-		"alter":       d.alter,
-		"settings":    d.settings,
-	}
-}
-
 // databases are the statements that everything else needs.
 func (d dialect) databases() []string {
 	return []string{
@@ -157,18 +178,20 @@ func (d dialect) databases() []string {
 // statements are those of a migration, ready to run. A statement ends with a
 // semicolon at the end of a line.
 func (d dialect) statements(m migration) ([]string, error) {
-	t, err := template.New(m.name).Funcs(d.functions()).Parse(m.text)
+	t, err := d.template()
 	if err != nil {
 		return nil, fmt.Errorf("migration %s: %w", m.name, err)
 	}
-	var filled bytes.Buffer
-	if err := t.Execute(&filled, nil); err != nil {
-		return nil, fmt.Errorf("migration %s: %w", m.name, err)
-	}
 	var all []string
-	for text := range strings.SplitSeq(filled.String(), ";\n") {
-		if text = strings.TrimSuffix(strings.TrimSpace(withoutComments(text)), ";"); text != "" {
-			all = append(all, text)
+	for _, file := range m.files {
+		var filled bytes.Buffer
+		if err := t.ExecuteTemplate(&filled, fileOf(file), nil); err != nil {
+			return nil, fmt.Errorf("migration %s: %w", m.name, err)
+		}
+		for text := range strings.SplitSeq(withoutComments(filled.String()), ";\n") {
+			if text = strings.TrimSuffix(strings.TrimSpace(text), ";"); text != "" {
+				all = append(all, text)
+			}
 		}
 	}
 	return all, nil
@@ -177,7 +200,7 @@ func (d dialect) statements(m migration) ([]string, error) {
 func withoutComments(text string) string {
 	var kept strings.Builder
 	for line := range strings.Lines(text) {
-		if !strings.HasPrefix(strings.TrimSpace(line), "--") {
+		if bare := strings.TrimSpace(line); bare != "" && !strings.HasPrefix(bare, "--") {
 			kept.WriteString(line)
 		}
 	}

@@ -20,15 +20,15 @@ type wireType struct {
 
 // kinds are the scalar types of the storage tables (DESIGN §4).
 var kinds = map[string]sinks.Kind{
-	"String":               sinks.Text,
-	"Bool":                 sinks.Bool,
-	"UInt8":                sinks.Bool,
-	"Int64":                sinks.Int,
-	"UInt64":               sinks.Int,
-	"Decimal(18, 2)":       sinks.Money,
-	"Decimal(38, 10)":      sinks.Quantity,
-	"DateTime64(6, 'UTC')": sinks.Instant,
-	"Date32":               sinks.Day,
+	"String":                            sinks.Text,
+	"Bool":                              sinks.Bool,
+	"UInt8":                             sinks.Bool,
+	"Int64":                             sinks.Int,
+	"UInt64":                            sinks.Int,
+	"Decimal(18, 2)":                    sinks.Money,
+	"Decimal(38, 10)":                   sinks.Quantity,
+	"DateTime64(6, 'Europe/Bucharest')": sinks.Instant,
+	"Date32":                            sinks.Day,
 }
 
 // parseWireType understands the types that the schema uses, and no others.

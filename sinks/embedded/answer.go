@@ -34,7 +34,7 @@ func (a *answer) prepare(q *request) {
 	h := a.w.Header()
 	h.Set("X-ClickHouse-Query-Id", q.id)
 	h.Set("X-ClickHouse-Server-Display-Name", "larder")
-	h.Set("X-ClickHouse-Timezone", "UTC")
+	h.Set("X-ClickHouse-Timezone", first(q.zone, "UTC"))
 }
 
 // start sends the headers; what comes after can only be data, or an exception

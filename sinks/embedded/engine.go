@@ -34,6 +34,7 @@ type Engine struct {
 	version string
 
 	databases    []string        // that statements may use, see Options
+	readerZone   string          // the time zone of readers' sessions, see Options
 	denied       map[string]bool // functions that the read-only way in refuses, in lower case
 	deniedTables map[string]bool // those of the database system, likewise
 
@@ -130,7 +131,7 @@ func start(ctx context.Context, lib *native, path string, lock *os.File, o Optio
 		return nil, err
 	}
 	e := &Engine{
-		path: path, log: o.Logger, lib: lib, lock: lock, folder: folder, databases: o.databases(),
+		path: path, log: o.Logger, lib: lib, lock: lock, folder: folder, databases: o.databases(), readerZone: o.ReaderZone,
 		unpacking: make(chan struct{}, maxUnpacking),
 	}
 	e.loans, e.owner = o.shares()

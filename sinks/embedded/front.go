@@ -75,6 +75,10 @@ func (f *front) answer(a *answer, r *http.Request) {
 		a.fail(err)
 		return
 	}
+	q.zone = q.settings["session_timezone"]
+	if f.rights == reading {
+		q.zone = first(q.zone, f.engine.readerZone)
+	}
 	a.prepare(q)
 	ctx, end := f.reader.limited(r.Context(), a.w, q)
 	defer end()

@@ -26,6 +26,10 @@ type Options struct {
 	// of the process, which can open no other folder then.
 	Confined bool
 
+	// ReaderZone is the session's time zone of readers, in which today() and texts
+	// without a zone are understood; empty is UTC. A reader may name another one.
+	ReaderZone string
+
 	// Settings are ClickHouse's query settings, over the defaults of DESIGN §8.
 	Settings map[string]string
 

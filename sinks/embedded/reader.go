@@ -39,6 +39,9 @@ func (o Options) readerSettings() map[string]string {
 	all["max_memory_usage"] = number(o.leastLoan())
 	all["max_execution_time"] = strconv.Itoa(int(readerTime.Seconds()))
 	all["max_temporary_data_on_disk_size_for_query"] = strconv.Itoa(temporaryDisk / 8)
+	if o.ReaderZone != "" {
+		all["session_timezone"] = o.ReaderZone
+	}
 	all["max_parser_backtracks"] = strconv.Itoa(maxBacktracks)
 	// 40,000 patterns in one multiMatchAny took the engine minutes to prepare.
 	all["max_hyperscan_regexp_length"] = "1000"

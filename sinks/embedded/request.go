@@ -46,6 +46,7 @@ type request struct {
 	text     string    // the statement; of an INSERT perhaps with its first data
 	body     io.Reader // the data behind text
 	database string
+	zone     string // the session's time zone; empty is UTC
 	format   string // when the statement names none
 	settings map[string]string
 	params   map[string]string

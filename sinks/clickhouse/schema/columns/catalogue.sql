@@ -1,9 +1,4 @@
--- Locations, menu and keys. Numbers 0006 to 0009 are left for the tables of menus
--- and online orders.
-
-CREATE TABLE IF NOT EXISTS {{storage "locations"}}
-(
-    `business_id` String COMMENT 'Restaurant (business) the row belongs to, as the API names it',
+{{define "location"}}
     `id` String COMMENT 'Location id',
     `name` String COMMENT 'Name of the location',
     `address` Nullable(String) COMMENT 'Street address',
@@ -13,8 +8,8 @@ CREATE TABLE IF NOT EXISTS {{storage "locations"}}
     `ordering_accepting` Bool COMMENT 'Whether an online order can be placed now',
     `ordering_status` LowCardinality(String) COMMENT 'Online ordering: open, paused, closed or disabled',
     `ordering_message` Nullable(String) COMMENT 'Short Romanian text to show a customer',
-    `ordering_paused_until` Nullable(DateTime64(6, 'UTC')) COMMENT 'Until when online ordering is paused (UTC)',
-    `ordering_next_opening_at` Nullable(DateTime64(6, 'UTC')) COMMENT 'When online ordering opens next (UTC)',
+    `ordering_paused_until` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'Until when online ordering is paused',
+    `ordering_next_opening_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When online ordering opens next',
     `ordering_types` Array(LowCardinality(String)) COMMENT 'Order types taken online: pickup, delivery',
     `ordering_default_prep_minutes` Int64 COMMENT 'Usual preparation time, minutes',
     `ordering_answer_within_minutes` Int64 COMMENT 'Time the restaurant has to accept an online order, minutes',
@@ -41,72 +36,26 @@ CREATE TABLE IF NOT EXISTS {{storage "locations"}}
     `opening_hours_sunday_closed` Nullable(Bool) COMMENT 'Sunday: whether the location is closed all day; null when no schedule is set',
     `opening_hours_exceptions.date` Array(Date32) COMMENT 'Days that differ from their weekday: the day (Europe/Bucharest)',
     `opening_hours_exceptions.closed` Array(Bool) COMMENT 'Days that differ from their weekday: whether the location is closed',
-    `opening_hours_exceptions.reason` Array(Nullable(String)) COMMENT 'Days that differ from their weekday: why',
-    `_source` LowCardinality(String) COMMENT 'Source (API key, as named in the configuration) that brought this version of the row',
-    `_version` UInt64 COMMENT 'Version of the row: the highest one of a business and id is the current one',
-    `_fetched_at` DateTime64(6, 'UTC') COMMENT 'When the service answered with this version of the row (UTC)',
-    `_deleted` UInt8 COMMENT '1 when this version buries the row',
-    `_deleted_at` Nullable(DateTime64(6, 'UTC')) COMMENT 'When the service deleted the row (UTC); null when it is not known',
-    `_delete_reason` LowCardinality(String) COMMENT 'Why the row was removed: deleted, cancelled or unpaid (the service said so), gone (it vanished from a list that was read whole), no_access (the key lost the location); empty for a live row',
-    `_raw` String COMMENT 'JSON of the row as received, unknown fields included' CODEC(ZSTD(3))
-)
-ENGINE = {{replacing "_version, _deleted"}}
-ORDER BY (business_id, id)
-SETTINGS {{settings}}
-COMMENT 'Active locations the keys may use';
+    `opening_hours_exceptions.reason` Array(Nullable(String)) COMMENT 'Days that differ from their weekday: why'
+{{end}}
 
-{{distributed "locations" "business_id"}}
-
-CREATE TABLE IF NOT EXISTS {{storage "allergens"}}
-(
-    `business_id` String COMMENT 'Restaurant (business) the row belongs to, as the API names it',
+{{define "allergen"}}
     `id` String COMMENT 'Allergen code: it identifies the allergen within the restaurant',
     `code` String COMMENT 'Stable code from the restaurant catalogue',
-    `name` String COMMENT 'Name in Romanian',
-    `_source` LowCardinality(String) COMMENT 'Source (API key, as named in the configuration) that brought this version of the row',
-    `_version` UInt64 COMMENT 'Version of the row: the highest one of a business and id is the current one',
-    `_fetched_at` DateTime64(6, 'UTC') COMMENT 'When the service answered with this version of the row (UTC)',
-    `_deleted` UInt8 COMMENT '1 when this version buries the row',
-    `_deleted_at` Nullable(DateTime64(6, 'UTC')) COMMENT 'When the service deleted the row (UTC); null when it is not known',
-    `_delete_reason` LowCardinality(String) COMMENT 'Why the row was removed: deleted, cancelled or unpaid (the service said so), gone (it vanished from a list that was read whole), no_access (the key lost the location); empty for a live row',
-    `_raw` String COMMENT 'JSON of the row as received, unknown fields included' CODEC(ZSTD(3))
-)
-ENGINE = {{replacing "_version, _deleted"}}
-ORDER BY (business_id, id)
-SETTINGS {{settings}}
-COMMENT 'Allergen catalogue of the restaurant';
+    `name` String COMMENT 'Name in Romanian'
+{{end}}
 
-{{distributed "allergens" "business_id"}}
-
-CREATE TABLE IF NOT EXISTS {{storage "categories"}}
-(
-    `business_id` String COMMENT 'Restaurant (business) the row belongs to, as the API names it',
+{{define "category"}}
     `id` String COMMENT 'Category id',
     `location_id` LowCardinality(Nullable(String)) COMMENT 'Location; null when the category is shared by every location',
     `name` String COMMENT 'Name of the category',
     `image_url` Nullable(String) COMMENT 'Address of the picture',
     `position` Int64 COMMENT 'Place among the categories',
-    `created_at` Nullable(DateTime64(6, 'UTC')) COMMENT 'When the category was created (UTC)',
-    `updated_at` Nullable(DateTime64(6, 'UTC')) COMMENT 'When the category last changed (UTC); sync goes by it',
-    `_source` LowCardinality(String) COMMENT 'Source (API key, as named in the configuration) that brought this version of the row',
-    `_version` UInt64 COMMENT 'Version of the row: the highest one of a business and id is the current one',
-    `_fetched_at` DateTime64(6, 'UTC') COMMENT 'When the service answered with this version of the row (UTC)',
-    `_deleted` UInt8 COMMENT '1 when this version buries the row',
-    `_deleted_at` Nullable(DateTime64(6, 'UTC')) COMMENT 'When the service deleted the row (UTC); null when it is not known',
-    `_delete_reason` LowCardinality(String) COMMENT 'Why the row was removed: deleted, cancelled or unpaid (the service said so), gone (it vanished from a list that was read whole), no_access (the key lost the location); empty for a live row',
-    `_raw` String COMMENT 'JSON of the row as received, unknown fields included' CODEC(ZSTD(3))
-)
-ENGINE = {{replacing "_version, _deleted"}}
-ORDER BY (business_id, id)
-SETTINGS {{settings}}
-COMMENT 'Menu categories';
+    `created_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When the category was created',
+    `updated_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When the category last changed; sync goes by it'
+{{end}}
 
-{{distributed "categories" "business_id"}}
-
-CREATE TABLE IF NOT EXISTS {{storage "products"}}
-(
-    `business_id` String COMMENT 'Restaurant (business) the row belongs to, as the API names it',
-    `id` String COMMENT 'Product id',
+{{define "product_state"}}
     `location_id` LowCardinality(String) COMMENT 'Location the product belongs to',
     `category_id` Nullable(String) COMMENT 'Menu category id',
     `name` String COMMENT 'Name, the restaurant own text',
@@ -137,27 +86,15 @@ CREATE TABLE IF NOT EXISTS {{storage "products"}}
     `extra_groups.options_id` Array(Array(String)) COMMENT 'Groups of extras: ids of the options of each group',
     `extra_groups.options_name` Array(Array(String)) COMMENT 'Groups of extras: names of the options of each group',
     `extra_groups.options_price` Array(Array(Decimal(18, 2))) COMMENT 'Groups of extras: price of each option, RON, added per unit of the product',
-    `position` Int64 COMMENT 'Place among the products of its category',
-    `created_at` Nullable(DateTime64(6, 'UTC')) COMMENT 'When the product was created (UTC)',
-    `updated_at` Nullable(DateTime64(6, 'UTC')) COMMENT 'When the product last changed (UTC); sync goes by it',
-    `_source` LowCardinality(String) COMMENT 'Source (API key, as named in the configuration) that brought this version of the row',
-    `_version` UInt64 COMMENT 'Version of the row: the highest one of a business and id is the current one',
-    `_fetched_at` DateTime64(6, 'UTC') COMMENT 'When the service answered with this version of the row (UTC)',
-    `_deleted` UInt8 COMMENT '1 when this version buries the row',
-    `_deleted_at` Nullable(DateTime64(6, 'UTC')) COMMENT 'When the service deleted the row (UTC); null when it is not known',
-    `_delete_reason` LowCardinality(String) COMMENT 'Why the row was removed: deleted, cancelled or unpaid (the service said so), gone (it vanished from a list that was read whole), no_access (the key lost the location); empty for a live row',
-    `_raw` String COMMENT 'JSON of the row as received, unknown fields included' CODEC(ZSTD(3))
-)
-ENGINE = {{replacing "_version, _deleted"}}
-ORDER BY (business_id, id)
-SETTINGS {{settings}}
-COMMENT 'Products of each location, offered online or not';
+    `position` Int64 COMMENT 'Place among the products of its category'
+{{end}}
 
-{{distributed "products" "business_id"}}
+{{define "product_dates"}}
+    `created_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When the product was created',
+    `updated_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When the product last changed; sync goes by it'
+{{end}}
 
-CREATE TABLE IF NOT EXISTS {{storage "api_keys"}}
-(
-    `business_id` String COMMENT 'Restaurant (business) the row belongs to, as the API names it',
+{{define "api_key"}}
     `id` String COMMENT 'Id of the key (app.id)',
     `app_id` String COMMENT 'Id of the key',
     `app_name` String COMMENT 'Name the restaurant gave the key',
@@ -171,18 +108,5 @@ CREATE TABLE IF NOT EXISTS {{storage "api_keys"}}
     `rate_limits_heavy_per_minute` Int64 COMMENT 'Requests a minute to the two sales aggregates together',
     `rate_limits_orders_per_minute` Int64 COMMENT 'Orders placed a minute',
     `webhook_url` Nullable(String) COMMENT 'Where order events are sent',
-    `webhook_configured` Bool COMMENT 'Whether order events are sent',
-    `_source` LowCardinality(String) COMMENT 'Source (API key, as named in the configuration) that brought this version of the row',
-    `_version` UInt64 COMMENT 'Version of the row: the highest one of a business and id is the current one',
-    `_fetched_at` DateTime64(6, 'UTC') COMMENT 'When the service answered with this version of the row (UTC)',
-    `_deleted` UInt8 COMMENT '1 when this version buries the row',
-    `_deleted_at` Nullable(DateTime64(6, 'UTC')) COMMENT 'When the service deleted the row (UTC); null when it is not known',
-    `_delete_reason` LowCardinality(String) COMMENT 'Why the row was removed: deleted, cancelled or unpaid (the service said so), gone (it vanished from a list that was read whole), no_access (the key lost the location); empty for a live row',
-    `_raw` String COMMENT 'JSON of the row as received, unknown fields included' CODEC(ZSTD(3))
-)
-ENGINE = {{replacing "_version, _deleted"}}
-ORDER BY (business_id, id)
-SETTINGS {{settings}}
-COMMENT 'API keys: what each configured source may do';
-
-{{distributed "api_keys" "business_id"}}
+    `webhook_configured` Bool COMMENT 'Whether order events are sent'
+{{end}}

@@ -7,9 +7,9 @@ CREATE OR REPLACE VIEW {{view "sync_streams"}}
     `stream` LowCardinality(String) COMMENT 'Stream: one list of the API',
     `state` LowCardinality(String) COMMENT 'running, backfill, off, failing, unreachable, unauthorized, key_disabled, api_disabled, forbidden or starting; empty before the first',
     `detail` String COMMENT 'Why, and the last error',
-    `state_since` DateTime64(6, 'UTC') COMMENT 'Since when it is in this state (UTC)',
-    `watermark` Nullable(DateTime64(6, 'UTC')) COMMENT 'Newest updated_at of the stream that is durable in the warehouse (UTC)',
-    `updated_at` Nullable(DateTime64(6, 'UTC')) COMMENT 'When a checkpoint of the stream was last stored (UTC)',
+    `state_since` DateTime64(6, 'Europe/Bucharest') COMMENT 'Since when it is in this state',
+    `watermark` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'Newest updated_at of the stream that is durable in the warehouse: everything that the service had changed up to then is there; of locations that are asked for one by one, that of the one that is furthest behind',
+    `updated_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When a checkpoint of the stream was last stored',
     `backfill_done` Nullable(Bool) COMMENT 'Whether the backfill reached its end; null when none was begun',
     `backfill_rows` Nullable(Int64) COMMENT 'Rows the backfill brought; null when none was begun',
     `quarantined` Int64 COMMENT 'Rows in quarantine now'
@@ -28,20 +28,33 @@ FROM
 ) AS statuses
 FULL JOIN
 (
-    -- A stream of named locations has checkpoints for each, as stream@location.
+    -- A stream of named locations has checkpoints for each, as stream@location. Incremental
+    -- walks move the watermark; a location that the key has gained has a backfill of its own
+    -- and none of those, and is behind until that has ended. Where the configuration named
+    -- locations once, or does since, the checkpoints of the other way stand still: those count
+    -- that were stored last.
     SELECT
         source, of_stream AS stream, any(of_business) AS business_id,
-        min(reached) AS watermark, toNullable(max(stored_at)) AS updated_at,
+        if(countIf(isNotNull(walked_at)) = 0, min(filled_to), argMaxIf(walked_to, walked_at, isNotNull(walked_at))) AS watermark, toNullable(max(stored_at)) AS updated_at,
         min(filled) AS backfill_done, sum(filled_rows) AS backfill_rows
     FROM
     (
         SELECT
-            source, toLowCardinality(splitByChar('@', toString(stream))[1]) AS of_stream, any(business_id) AS of_business,
-            max(watermark) AS reached, max(updated_at) AS stored_at,
-            maxIf(toNullable(done), walk = 'backfill') AS filled,
-            maxIf(toNullable(rows), walk = 'backfill') AS filled_rows
-        FROM {{table "checkpoints"}} FINAL
-        GROUP BY source, stream
+            source, of_stream, by_location, any(business) AS of_business,
+            min(reached) AS filled_to, minIf(reached, incremental) AS walked_to, maxIf(toNullable(stored), incremental) AS walked_at,
+            max(stored) AS stored_at, min(done_by_location) AS filled, sum(rows_by_location) AS filled_rows
+        FROM
+        (
+            SELECT
+                source, toLowCardinality(splitByChar('@', toString(stream))[1]) AS of_stream, toString(stream) != of_stream AS by_location,
+                any(business_id) AS business, countIf(walk = 'incremental') > 0 AS incremental,
+                max(watermark) AS reached, max(updated_at) AS stored,
+                maxIf(toNullable(done), walk = 'backfill') AS done_by_location,
+                maxIf(toNullable(rows), walk = 'backfill') AS rows_by_location
+            FROM {{table "checkpoints"}} FINAL
+            GROUP BY source, stream
+        )
+        GROUP BY source, of_stream, by_location
     )
     GROUP BY source, of_stream
 ) AS walks USING (source, stream)
@@ -52,7 +65,7 @@ LEFT JOIN
     WHERE released_at IS NULL
     GROUP BY source, stream
 ) AS bad USING (source, stream)
-COMMENT 'State of every stream of every source, with its watermark';
+COMMENT 'One row per source and stream: its state and watermark';
 
 CREATE OR REPLACE VIEW {{view "sync_runs"}}
 (
@@ -60,8 +73,8 @@ CREATE OR REPLACE VIEW {{view "sync_runs"}}
     `source` LowCardinality(String) COMMENT 'Source (API key, as named in the configuration)',
     `stream` LowCardinality(String) COMMENT 'Stream: one list of the API',
     `walk` LowCardinality(String) COMMENT 'Kind of walk: incremental, backfill, full, snapshot, totals',
-    `started_at` DateTime64(6, 'UTC') COMMENT 'When the walk began (UTC)',
-    `finished_at` DateTime64(6, 'UTC') COMMENT 'When the walk ended (UTC)',
+    `started_at` DateTime64(6, 'Europe/Bucharest') COMMENT 'When the walk began',
+    `finished_at` DateTime64(6, 'Europe/Bucharest') COMMENT 'When the walk ended',
     `requests` Int64 COMMENT 'Requests made',
     `pages` Int64 COMMENT 'Pages received',
     `rows` Int64 COMMENT 'Rows written',
@@ -74,38 +87,38 @@ AS SELECT
     business_id, source, stream, walk, started_at, finished_at,
     requests, pages, rows, unchanged, tombstones, quarantined, error
 FROM {{table "runs"}} FINAL
-COMMENT 'Walks that brought something, or failed';
+COMMENT 'One row per walk that brought something, or failed';
 
 CREATE OR REPLACE VIEW {{view "quarantine"}}
 (
     `business_id` String COMMENT 'Restaurant (business) the row belongs to, as the API names it',
     `source` LowCardinality(String) COMMENT 'Source (API key, as named in the configuration)',
     `stream` LowCardinality(String) COMMENT 'Stream: one list of the API',
-    `row_id` String COMMENT 'Id of the row; empty when it had none',
+    `row_id` String COMMENT 'Id of the row; empty when it had none. An entry with an id closes when a later fetch of the row is good. One without closes when a walk that would bring the row again has not: an incremental one for rows changed since its updated_since, at the latest the next full resync; until then the row may be good again, under an id that nobody can tell',
     `field` String COMMENT 'Path of the value that could not be understood, such as items.3.unit_price',
     `reason` String COMMENT 'What is wrong with it',
     `raw` String COMMENT 'JSON of the row as received',
-    `fetched_at` DateTime64(6, 'UTC') COMMENT 'When the service answered with it (UTC)'
+    `fetched_at` DateTime64(6, 'Europe/Bucharest') COMMENT 'When the service answered with it'
 )
 AS SELECT business_id, source, stream, row_id, field, reason, raw, fetched_at
 FROM {{table "quarantine"}} FINAL
 WHERE released_at IS NULL
-COMMENT 'Rows that could not be understood, kept whole until a later fetch is good';
+COMMENT 'One row per row in quarantine: it could not be understood, and is kept whole until a later fetch is good';
 
 CREATE OR REPLACE VIEW {{view "schema_drift"}}
 (
     `business_id` String COMMENT 'Restaurant (business) the row belongs to, as the API names it',
     `source` LowCardinality(String) COMMENT 'Source (API key, as named in the configuration)',
     `stream` LowCardinality(String) COMMENT 'Stream: one list of the API',
-    `kind` LowCardinality(String) COMMENT 'field or value',
+    `kind` LowCardinality(String) COMMENT 'field: a field that is not known, kept in _raw; value: a value that is not known, or a key of a map such as payments or channels. A value is stored like any other; what stands under such a key is in the map when it fits, else in _raw only',
     `path` String COMMENT 'Path of the field, such as items.discount_code',
     `example` String COMMENT 'JSON of the first one seen, cut to 200 bytes',
     `row_id` String COMMENT 'Id of a row that had it',
-    `first_seen_at` DateTime64(6, 'UTC') COMMENT 'When it was first seen (UTC)'
+    `first_seen_at` DateTime64(6, 'Europe/Bucharest') COMMENT 'When it was first seen'
 )
 AS SELECT
     business_id, source, stream, kind, path,
     argMin(seen.example, seen_at) AS example, argMin(row_id, seen_at) AS row_id, min(seen_at) AS first_seen_at
 FROM {{table "schema_drift"}} AS seen
 GROUP BY business_id, source, stream, kind, path, if(kind = 'value', seen.example, '')
-COMMENT 'Fields and values of the API that this version of Larder does not know, once each';
+COMMENT 'One row per source, stream and field or value of the API that this version of Larder does not know';

@@ -1,0 +1,164 @@
+package clickhouse
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	"text/template"
+)
+
+// columnLine is a column of columns/*.sql: its name, its type and its comment.
+var columnLine = regexp.MustCompile("^`([^`]+)` (.*?) COMMENT '((?:[^'\\\\]|\\\\.)*)'( CODEC\\(.*\\))?$")
+
+// blocks reads the columns that columns/*.sql defines by the name of their block.
+type blocks struct{ *template.Template }
+
+// lines are the columns of blocks, one text each, in order.
+func (b blocks) lines(names ...string) ([]string, error) {
+	var all []string
+	for _, name := range names {
+		var text bytes.Buffer
+		if err := b.ExecuteTemplate(&text, name, nil); err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(text.String()) {
+			if line = strings.TrimSuffix(strings.TrimSpace(line), ","); line == "" {
+				continue
+			}
+			if !columnLine.MatchString(line) {
+				return nil, fmt.Errorf("block %s: %q is no column with a comment", name, line)
+			}
+			all = append(all, line)
+		}
+	}
+	return all, nil
+}
+
+// columns are the columns of a storage table.
+func (b blocks) columns(names ...string) (string, error) {
+	lines, err := b.lines(names...)
+	return "    " + strings.Join(lines, ",\n    "), err
+}
+
+// shown are the columns of a view, which has no codecs.
+func (b blocks) shown(names ...string) (string, error) {
+	return b.typed(func(typ string) string { return typ }, names...)
+}
+
+// maybe are the columns of a view where each may be unknown, hence null.
+func (b blocks) maybe(names ...string) (string, error) {
+	return b.typed(func(typ string) string {
+		inner, low := unwrap(typ, "LowCardinality(")
+		switch {
+		case strings.HasPrefix(typ, "Nullable("), low && strings.HasPrefix(inner, "Nullable("):
+			return typ
+		case low:
+			return "LowCardinality(Nullable(" + inner + "))"
+		}
+		return "Nullable(" + typ + ")"
+	}, names...)
+}
+
+func (b blocks) typed(typeOf func(string) string, names ...string) (string, error) {
+	lines, err := b.lines(names...)
+	for i, line := range lines {
+		m := columnLine.FindStringSubmatch(line)
+		lines[i] = fmt.Sprintf("`%s` %s COMMENT '%s'", m[1], typeOf(m[2]), m[3])
+	}
+	return "    " + strings.Join(lines, ",\n    "), err
+}
+
+// list are the names of the columns, quoted.
+func (b blocks) list(names ...string) ([]string, error) {
+	lines, err := b.lines(names...)
+	for i, line := range lines {
+		lines[i] = "`" + columnLine.FindStringSubmatch(line)[1] + "`"
+	}
+	return lines, err
+}
+
+func (b blocks) names(names ...string) (string, error) {
+	list, err := b.list(names...)
+	return strings.Join(list, ", "), err
+}
+
+// figure is a figure of the totals of a day.
+type figure struct{ Name, Type, Comment string }
+
+// Map tells whether the figure is several by name, such as payments.
+func (f figure) Map() bool { return strings.HasPrefix(f.Type, "Map(") }
+
+// Maybe is the type of the figure where it may be unknown; a map is empty then.
+func (f figure) Maybe() string {
+	if f.Map() {
+		return f.Type
+	}
+	return "Nullable(" + f.Type + ")"
+}
+
+// Sum is the aggregate function that adds it up.
+func (f figure) Sum() string {
+	if f.Map() {
+		return "sumMap"
+	}
+	return "sum"
+}
+
+// figures are those of a day whose type begins with a prefix; without one, all.
+func (b blocks) figures(prefix ...string) ([]figure, error) {
+	lines, err := b.lines("day_figures")
+	var all []figure
+	for _, line := range lines {
+		if m := columnLine.FindStringSubmatch(line); strings.HasPrefix(m[2], strings.Join(prefix, "")) {
+			all = append(all, figure{Name: m[1], Type: m[2], Comment: m[3]})
+		}
+	}
+	return all, err
+}
+
+// history is what the template of a history needs.
+type history struct{ Table, Columns string }
+
+// bani rounds an amount in Decimal256 to the ban. An amount beyond 28 digits, which
+// no restaurant has, stops there: an error would cost every other row of the query.
+func bani(amount string) string {
+	return "toDecimal128(least(greatest(round(" + amount + ", 2), toDecimal256('-1e28', 2)), toDecimal256('1e28', 2)), 2)"
+}
+
+// share is what of an order-level discount falls on the lines up to n: values_up_to
+// are the running sums of the lines' values. When the lines are worth nothing the
+// first one bears all of it.
+func share(n string) string {
+	return "if(values_up_to[-1] = 0, if(" + n + " = 0, toDecimal128(0, 2), " + bani("discount") + "), " +
+		bani("divideDecimal(discount * values_up_to["+n+"], if(values_up_to[-1] = 0, toDecimal256(1, 2), values_up_to[-1]), 4)") + ")"
+}
+
+// template has every file of the schema under its name, and what they define.
+func (d dialect) template() (*template.Template, error) {
+	t := template.New("schema")
+	b := blocks{t}
+	t.Funcs(template.FuncMap{
+		"storage":     func(name string) string { return d.local(name) + d.onCluster() },
+		"inner":       func(name string) string { return d.table(name) + d.onCluster() },
+		"inner_name":  d.table,
+		"view":        func(name string) string { return d.view(name) + d.onCluster() },
+		"name":        d.view,
+		"table":       d.table,
+		"local":       d.local,
+		"replacing":   d.replacing,
+		"distributed": d.distributed,
+		"alter":       d.alter,
+		"settings":    d.settings,
+		"quick":       func() string { return "SETTINGS optimize_move_to_prewhere_if_final = 1" },
+		"columns":     b.columns, "shown": b.shown, "maybe": b.maybe, "list": b.list, "names": b.names, "figures": b.figures,
+		"history": func(table, columns string) history { return history{table, columns} },
+		"bani":    bani, "share": share,
+	})
+	_, err := t.ParseFS(schemaFiles, "schema/*/*.sql")
+	return t, err
+}
+
+// fileOf is the name by which a file of the schema stands in the template.
+func fileOf(file string) string { return path.Base(file) }

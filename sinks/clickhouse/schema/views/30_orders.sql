@@ -1,0 +1,253 @@
+-- Orders, what they hold, and orders that stopped being sales.
+
+CREATE OR REPLACE VIEW {{view "sales_orders_full"}}
+(
+{{shown "business" "business_name"}},
+    `id` String COMMENT 'Order id',
+{{shown "order_head" "location_name" "order_derived" "order_totals" "order_items" "order_payments" "order_refunds" "origin" "raw"}}
+)
+AS SELECT
+    business_id, business_name, id, {{names "order_head"}}, location_name,
+    if(isNull(paid_at), NULL, round(dateDiff('second', created_at, assumeNotNull(paid_at)) / 60, 1)) AS minutes_to_payment,
+    toInt64(length(`items.id`)) AS line_count,
+    arraySum(`items.quantity`)::Decimal(38, 10) AS item_count,
+    if(totals_items = 0, NULL, round(toFloat64(totals_discount) * 100 / toFloat64(totals_items), 2)) AS discount_percent,
+    notEmpty(`refunds.amount`) AS has_refund,
+    arraySum(`refunds.amount`)::Decimal(38, 2) AS refunds_total,
+    {{names "order_totals" "order_items" "order_payments" "order_refunds" "origin" "raw"}}
+FROM
+(
+    SELECT business_id, id, {{names "order_head" "order_totals" "order_items" "order_payments" "order_refunds" "origin" "raw"}}
+    FROM {{table "sales_orders"}} FINAL {{quick}}
+) AS orders
+LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+COMMENT 'One row per restaurant and order, with its lines, payments and refunds as arrays and its JSON; sales_orders is the same without them';
+
+CREATE OR REPLACE VIEW {{view "sales_orders"}}
+(
+{{shown "business" "business_name"}},
+    `id` String COMMENT 'Order id',
+{{shown "order_head" "location_name" "order_derived" "order_totals" "origin"}}
+)
+AS SELECT
+    business_id, business_name, id, {{names "order_head" "location_name" "order_derived" "order_totals" "origin"}}
+FROM {{name "sales_orders_full"}}
+COMMENT 'One row per restaurant and order: paid orders that are not cancelled. Lines, payments and refunds have views of their own';
+
+CREATE OR REPLACE VIEW {{view "sales_items"}}
+(
+{{shown "business" "business_name" "order_of"}},
+    `position` Int64 COMMENT 'Place of the line in the order, from 1',
+    `id` String COMMENT 'Line id',
+    `product_id` Nullable(String) COMMENT 'Product: joins with products on (business_id, id); null when the line has no catalogue product',
+    `product_name` Nullable(String) COMMENT 'Name of the product in the catalogue today, also of a removed one; null when it is not known',
+    `category_id` Nullable(String) COMMENT 'Menu category of the product today',
+{{shown "category_name"}},
+    `name` String COMMENT 'Name on the receipt',
+    `variant_id` Nullable(String) COMMENT 'Variant id; null when there is none',
+    `variant_name` Nullable(String) COMMENT 'Name of the variant',
+    `quantity` Decimal(38, 10) COMMENT 'Quantity',
+    `is_weighed` Bool COMMENT 'Whether the line was sold by weight',
+    `weight_kg` Nullable(Decimal(38, 10)) COMMENT 'Weight, kg, of a line sold by weight',
+    `price_per_kg` Nullable(Decimal(18, 2)) COMMENT 'Price of a kilogram, RON, of a line sold by weight',
+    `unit_price` Decimal(18, 2) COMMENT 'Price of one unit, RON, VAT included',
+    `extras_total` Decimal(38, 2) COMMENT 'Extras of the whole line, RON: their prices x quantity',
+    `gross` Decimal(38, 2) COMMENT 'Before any discount, RON: quantity x unit price + extras',
+    `discount_percent` Decimal(38, 10) COMMENT 'Discount of the line, percent; it does not apply to extras',
+    `line_discount` Decimal(38, 2) COMMENT 'Discount of the line, RON: gross - total',
+    `total` Decimal(18, 2) COMMENT 'Quantity x unit price x (1 - discount) + extras x quantity, RON, as the service gives it',
+    `order_discount_share` Decimal(38, 2) COMMENT 'Part of the order-level discount that falls on the line, RON: spread by the totals of the lines (those below 0 get none), so that the parts add up to the discount to the ban',
+    `net` Decimal(38, 2) COMMENT 'What the line sold for, RON: total - order_discount_share. The lines of an order add up to its net sales less the delivery fee',
+    `vat_rate` Nullable(Decimal(38, 10)) COMMENT 'VAT, percent, included in prices',
+    `vat_amount` Nullable(Decimal(38, 2)) COMMENT 'VAT within net, RON: net x rate / (100 + rate), rounded to the ban on each line; null without a rate from 0 to 100. Larder computes it: the service states rates only',
+    `extras_name` Array(String) COMMENT 'Names of the extras; sales_item_extras has a row for each',
+    `extras_price` Array(Decimal(18, 2)) COMMENT 'Prices of the extras per unit, RON'
+)
+AS SELECT
+    business_id, business_name, order_id, order_number, business_day, created_at, paid_at,
+    location_id, location_name, channel, type,
+    toInt64(line) AS position, `items.id`[line] AS id,
+    product_id, product_name, category_id, category_name, `items.name`[line] AS name,
+    `items.variant_id`[line] AS variant_id, `items.variant_name`[line] AS variant_name,
+    `items.quantity`[line] AS quantity, isNotNull(weight_kg) AS is_weighed, `items.weight_kg`[line] AS weight_kg,
+    `items.price_per_kg`[line] AS price_per_kg, `items.unit_price`[line] AS unit_price,
+    {{bani "toDecimal256(quantity, 10) * arraySum(extras_price)"}} AS extras_total,
+    {{bani "toDecimal256(quantity, 10) * (toDecimal256(unit_price, 2) + arraySum(extras_price))"}} AS gross,
+    `items.discount_percent`[line] AS discount_percent,
+    gross - total AS line_discount,
+    `items.total`[line] AS total,
+    -- What falls on the lines up to this one, less what falls on those before it: rounding
+    -- errors of the parts cancel out, and all of them together are the discount.
+    {{share "line"}} - {{share "line - 1"}} AS order_discount_share,
+    total - order_discount_share AS net,
+    `items.vat_rate`[line] AS vat_rate,
+    if(vat_rate BETWEEN 0 AND 100, {{bani "divideDecimal(toDecimal256(net, 2) * assumeNotNull(vat_rate), toDecimal256(100 + assumeNotNull(vat_rate), 10), 10)"}}, NULL) AS vat_amount,
+    `items.extras_name`[line] AS extras_name, `items.extras_price`[line] AS extras_price
+FROM
+(
+    SELECT
+        business_id, order_id, order_number, business_day, created_at, paid_at, location_id, channel, type,
+        line, `items.product_id`[line] AS product_id, discount, values_up_to, {{names "order_items"}}
+    FROM
+    (
+        SELECT
+            business_id, id AS order_id, number AS order_number, business_day, created_at, paid_at, location_id, channel, type,
+            toDecimal256(totals_discount, 2) AS discount,
+            arrayCumSum(arrayMap(value -> toDecimal256(greatest(value, 0), 2), `items.total`)) AS values_up_to,
+            {{names "order_items"}}
+        FROM {{table "sales_orders"}} FINAL {{quick}}
+    )
+    -- Only the place is unfolded: unfolded columns would all be read, whatever a query asks for.
+    ARRAY JOIN arrayEnumerate(`items.id`) AS line
+) AS lines
+LEFT ANY JOIN {{inner_name "product_names"}} AS products USING (business_id, product_id)
+LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+COMMENT 'One row per restaurant, order and line';
+
+CREATE OR REPLACE VIEW {{view "sales_item_extras"}}
+(
+{{shown "business" "business_name" "order_of"}},
+    `item_position` Int64 COMMENT 'Place of the line in the order, from 1',
+    `item_id` String COMMENT 'Line: joins with sales_items on (business_id, order_id, id)',
+    `product_id` Nullable(String) COMMENT 'Product of the line; null when the line has no catalogue product',
+    `item_name` String COMMENT 'Name of the line on the receipt',
+    `item_quantity` Decimal(38, 10) COMMENT 'Quantity of the line',
+    `position` Int64 COMMENT 'Place of the extra in the line, from 1',
+    `name` String COMMENT 'Name of the extra',
+    `price` Decimal(18, 2) COMMENT 'Price of the extra per unit of the line, RON',
+    `amount` Decimal(38, 2) COMMENT 'What the extra sold for, RON: price x quantity of the line; line discounts do not apply to extras'
+)
+AS SELECT
+    business_id, business_name, order_id, order_number, business_day, created_at, paid_at,
+    location_id, location_name, channel, type,
+    item_position, item_id, product_id, item_name, item_quantity,
+    toInt64(extra) AS position, names[extra] AS name, prices[extra] AS price,
+    {{bani "toDecimal256(item_quantity, 10) * price"}} AS amount
+FROM
+(
+    SELECT
+        business_id, order_id, order_number, business_day, created_at, paid_at, location_id, channel, type,
+        toInt64(line) AS item_position, `items.id`[line] AS item_id, `items.product_id`[line] AS product_id, `items.name`[line] AS item_name,
+        `items.quantity`[line] AS item_quantity, `items.extras_name`[line] AS names, `items.extras_price`[line] AS prices
+    FROM
+    (
+        SELECT
+            business_id, id AS order_id, number AS order_number, business_day, created_at, paid_at, location_id, channel, type,
+            `items.id`, `items.product_id`, `items.name`, `items.quantity`, `items.extras_name`, `items.extras_price`
+        FROM {{table "sales_orders"}} FINAL {{quick}}
+    )
+    ARRAY JOIN arrayFilter(n -> notEmpty(`items.extras_name`[n]), arrayEnumerate(`items.id`)) AS line
+) AS lines
+ARRAY JOIN arrayEnumerate(names) AS extra
+LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+COMMENT 'One row per restaurant, order, line and extra';
+
+CREATE OR REPLACE VIEW {{view "sales_payments"}}
+(
+{{shown "business" "business_name" "order_of"}},
+    `position` Int64 COMMENT 'Place of the payment in the order, from 1',
+    `method` LowCardinality(String) COMMENT 'Method: cash, card, card_at_counter, online, voucher, protocol (on the house), other',
+    `amount` Decimal(18, 2) COMMENT 'Amount, RON; tip and deposit included',
+    `at` DateTime64(6, 'Europe/Bucharest') COMMENT 'When it was paid'
+)
+AS SELECT
+    business_id, business_name, order_id, order_number, business_day, created_at, paid_at,
+    location_id, location_name, channel, type,
+    toInt64(line) AS position, `payments.method`[line] AS method, `payments.amount`[line] AS amount, `payments.at`[line] AS at
+FROM
+(
+    SELECT
+        business_id, id AS order_id, number AS order_number, business_day, created_at, paid_at, location_id, channel, type,
+        line, {{names "order_payments"}}
+    FROM (SELECT business_id, id, {{names "order_head" "order_payments"}} FROM {{table "sales_orders"}} FINAL {{quick}})
+    ARRAY JOIN arrayEnumerate(`payments.method`) AS line
+) AS lines
+LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+COMMENT 'One row per restaurant, order and payment';
+
+CREATE OR REPLACE VIEW {{view "sales_refunds"}}
+(
+{{shown "business" "business_name" "order_of"}},
+    `position` Int64 COMMENT 'Place of the refund in the order, from 1',
+    `amount` Decimal(18, 2) COMMENT 'Amount, RON',
+    `method` LowCardinality(String) COMMENT 'Method',
+    `at` DateTime64(6, 'Europe/Bucharest') COMMENT 'When it was refunded',
+    `refund_day` Date32 COMMENT 'Day the refund counts on: day in Europe/Bucharest of at, whatever the day of the order',
+    `days_after_order` Int64 COMMENT 'Days from the day of the order to that of the refund',
+    `item_id` Nullable(String) COMMENT 'Line refunded; null when it is not one line',
+    `item_name` Nullable(String) COMMENT 'Name on the receipt of the line refunded; null when it is not one line, or not a line of the order',
+    `product_id` Nullable(String) COMMENT 'Product of the line refunded'
+)
+AS SELECT
+    business_id, business_name, order_id, order_number, business_day, created_at, paid_at,
+    location_id, location_name, channel, type,
+    toInt64(line) AS position, `refunds.amount`[line] AS amount, `refunds.method`[line] AS method, `refunds.at`[line] AS at,
+    toDate32(at) AS refund_day, dateDiff('day', business_day, refund_day) AS days_after_order,
+    `refunds.item_id`[line] AS item_id,
+    if(item = 0, NULL, `items.name`[item]) AS item_name,
+    if(item = 0, NULL, `items.product_id`[item]) AS product_id
+FROM
+(
+    SELECT
+        business_id, id AS order_id, number AS order_number, business_day, created_at, paid_at, location_id, channel, type,
+        line, if(isNull(`refunds.item_id`[line]), 0, indexOf(`items.id`, assumeNotNull(`refunds.item_id`[line]))) AS item,
+        {{names "order_refunds"}}, `items.name`, `items.product_id`
+    FROM
+    (
+        SELECT business_id, id, {{names "order_head" "order_refunds"}}, `items.id`, `items.name`, `items.product_id`
+        FROM {{table "sales_orders"}} FINAL {{quick}}
+    )
+    ARRAY JOIN arrayEnumerate(`refunds.amount`) AS line
+) AS lines
+LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+COMMENT 'One row per restaurant, order and refund';
+
+CREATE OR REPLACE VIEW {{view "sales_orders_removed"}}
+(
+{{shown "business" "business_name"}},
+    `id` String COMMENT 'Order id',
+    `reason` LowCardinality(String) COMMENT 'Why it is no sale any more: cancelled, unpaid or deleted (the service said so), gone (it vanished from a list that was read whole), no_access (the key lost the location)',
+    `removed_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When the service removed it; null when it is not known',
+    `noticed_at` DateTime64(6, 'Europe/Bucharest') COMMENT 'When Larder learned of it',
+    `value_known` Bool COMMENT 'Whether the order was ever seen as a sale; when not, what it was is not known and everything below is null or empty',
+{{maybe "order_head" "location_name" "order_totals"}},
+{{shown "order_items" "order_payments" "order_refunds"}},
+{{shown "raw"}}
+)
+AS SELECT
+    business_id, business_name, id, reason, removed_at, noticed_at, value_known,
+    {{range list "order_head"}}if(value_known, removed.{{.}}, NULL) AS {{.}}, {{end}}
+    location_name,
+    {{range list "order_totals"}}if(value_known, removed.{{.}}, NULL) AS {{.}}, {{end}}
+    {{names "order_items" "order_payments" "order_refunds" "raw"}}
+FROM
+(
+    SELECT
+        business_id, id, reason, removed_at, noticed_at, value_known,
+        {{names "order_head" "order_totals" "order_items" "order_payments" "order_refunds" "raw"}}
+    FROM
+    (
+        SELECT business_id, id, max(_version) AS last_version
+        FROM {{table "sales_orders"}}
+        GROUP BY business_id, id
+        HAVING argMax(sales_orders._deleted, sales_orders._version) = 1
+    ) AS current
+    ANY INNER JOIN
+    (
+        SELECT
+            business_id, id, _version AS last_version,
+            _delete_reason AS reason, _deleted_at AS removed_at, _fetched_at AS noticed_at, toBool(CAST(location_id, 'String') != '') AS value_known,
+            {{names "order_head" "order_totals" "order_items" "order_payments" "order_refunds" "raw"}}
+        FROM {{table "sales_orders"}}
+        WHERE _deleted = 1
+    ) AS found USING (business_id, id, last_version)
+) AS removed
+LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+SETTINGS optimize_aggregation_in_order = 1
+COMMENT 'One row per restaurant and order that stopped being a sale, with its last known values';

@@ -1,0 +1,232 @@
+-- What happened to prices, availability and stock, read from the states that were seen. A
+-- state that held for no time at all is left out.
+
+CREATE OR REPLACE VIEW {{view "price_changes"}}
+(
+{{shown "business" "business_name"}},
+    `product_id` String COMMENT 'Product: joins with products on (business_id, id)',
+    `product_name` String COMMENT 'Name of the product at the time of the change',
+    `location_id` LowCardinality(String) COMMENT 'Location the product belongs to',
+{{shown "location_name"}},
+    `channel` LowCardinality(String) COMMENT 'Where the price holds: pos, or a sales channel of the product (online, platform_a, platform_b)',
+    `variant_id` Nullable(String) COMMENT 'Variant whose price changed; null for the price of the product itself',
+    `variant_name` Nullable(String) COMMENT 'Name of that variant',
+    `old_price` Decimal(18, 2) COMMENT 'Price before, RON',
+    `new_price` Decimal(18, 2) COMMENT 'Price since, RON',
+    `change_percent` Nullable(Float64) COMMENT 'Change as a percentage of the old price, two decimals; null when that was 0',
+    `since` DateTime64(6, 'Europe/Bucharest') COMMENT 'Since when the new price holds',
+    `until` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'Until when it held; null while it does'
+)
+AS SELECT
+    business_id, business_name, product_id, product_name, location_id, location_name, channel,
+    nullIf(price_variant, '') AS variant_id, if(price_variant = '', NULL, price_variant_name) AS variant_name,
+    assumeNotNull(price_before) AS old_price, price AS new_price,
+    if(old_price = 0, NULL, round((toFloat64(new_price) - toFloat64(old_price)) * 100 / toFloat64(old_price), 2)) AS change_percent,
+    valid_from AS since, changed_again_at AS until
+FROM
+(
+    -- Only changes are kept here, so that the next row is the next change.
+    SELECT
+        business_id, product_id, product_name, location_id, channel, price_variant, price_variant_name, price, price_before, valid_from,
+        leadInFrame(toNullable(valid_from)) OVER (
+            PARTITION BY business_id, product_id, channel, price_variant ORDER BY valid_from ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS changed_again_at
+    FROM
+    (
+        SELECT
+            business_id, product_id, product_name, location_id, valid_from,
+            price_of.1 AS channel, price_of.2 AS price_variant, price_of.3 AS price_variant_name, price_of.4 AS price,
+            lagInFrame(toNullable(price)) OVER (
+                PARTITION BY business_id, product_id, channel, price_variant ORDER BY valid_from ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS price_before
+        FROM
+        (
+            SELECT
+                business_id, id AS product_id, name AS product_name, location_id, valid_from,
+                arrayConcat(
+                    [('pos', '', '', price)],
+                    arrayMap((channel, channel_price) -> (toString(channel), '', '', channel_price), mapKeys(channels_price), mapValues(channels_price)),
+                    arrayMap((variant, variant_name, variant_price) -> ('pos', variant, variant_name, variant_price), `variants.id`, `variants.name`, `variants.price`)) AS prices
+            FROM {{name "product_history"}}
+            WHERE NOT removed AND (isNull(valid_to) OR valid_to > valid_from)
+        )
+        ARRAY JOIN prices AS price_of
+    )
+    WHERE price_before != price
+) AS changes
+LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+COMMENT 'One row per restaurant, product, channel (or variant) and change of price that Larder saw';
+
+CREATE OR REPLACE VIEW {{view "availability"}}
+(
+{{shown "business" "business_name"}},
+    `product_id` String COMMENT 'Product: joins with products on (business_id, id)',
+    `product_name` String COMMENT 'Name of the product when it was sold out',
+    `category_id` Nullable(String) COMMENT 'Menu category of the product at that time',
+{{shown "category_name"}},
+    `location_id` LowCardinality(String) COMMENT 'Location the product belongs to',
+{{shown "location_name"}},
+    `sold_out_from` DateTime64(6, 'Europe/Bucharest') COMMENT 'Since when it was sold out; when it was so already as Larder first saw it, since its last change before',
+    `sold_out_to` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When it was available again, or was removed from the catalogue; null while it is sold out',
+    `minutes` Int64 COMMENT 'Minutes it was sold out; up to now while it is',
+    `open_minutes` Nullable(Int64) COMMENT 'Those of them within the opening hours of the location, as its schedule stands today, special days included; null when it has no schedule'
+)
+AS SELECT
+    business_id, business_name, product_id, product_name, category_id, category_name, location_id, location_name,
+    sold_out_from, sold_out_to,
+    toInt64(intDiv(dateDiff('second', sold_out_from, ended_at), 60)) AS minutes,
+    if(arrayExists(closed -> isNotNull(closed), closed_on), toInt64(intDiv(arraySum(
+        arrayMap((opens_at, closes_at) -> greatest(0, ifNull(dateDiff('second', greatest(began_at, opens_at), least(ended_at, closes_at)), 0)),
+            arrayMap(day -> toDateTime64OrNull(concat(toString(day), ' ', opens[toDayOfWeek(day)], ':00'), 6, 'Europe/Bucharest'), open_days),
+            arrayMap(day -> toDateTime64OrNull(concat(
+                toString(if(ifNull(closes[toDayOfWeek(day)] > opens[toDayOfWeek(day)], true), day, day + 1)), ' ', closes[toDayOfWeek(day)], ':00'), 6, 'Europe/Bucharest'), open_days))), 60)), NULL) AS open_minutes
+FROM
+(
+    SELECT
+        business_id, product_id, product_name, category_id, location_id, valid_from AS sold_out_from, changed_at AS sold_out_to,
+        toDateTime64(valid_from, 6, 'Europe/Bucharest') AS began_at,
+        ifNull(changed_at, now64(6, 'Europe/Bucharest')) AS ended_at,
+        opens, closes, closed_on,
+        -- The day before counts too: it may have closed after midnight.
+        arrayFilter(day -> ifNull(NOT closed_on[toDayOfWeek(day)], false) AND NOT (has(special_days, day) AND special_closed[indexOf(special_days, day)]),
+            arrayMap(n -> toDate32(began_at) - 1 + n, range(toUInt32(least(greatest(dateDiff('day', began_at, ended_at) + 2, 0), 4000))))) AS open_days
+    FROM
+    (
+        SELECT
+            business_id, product_id, product_name, category_id, location_id, valid_from, sold_out,
+            leadInFrame(toNullable(valid_from)) OVER (
+                PARTITION BY business_id, product_id ORDER BY valid_from ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS changed_at
+        FROM
+        (
+            SELECT
+                business_id, id AS product_id, name AS product_name, category_id, location_id, valid_from, NOT removed AND NOT available AS sold_out,
+                lagInFrame(toNullable(sold_out)) OVER (
+                    PARTITION BY business_id, id ORDER BY valid_from ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS sold_out_before
+            FROM {{name "product_history"}}
+            WHERE isNull(valid_to) OR valid_to > valid_from
+        )
+        WHERE isNull(sold_out_before) OR sold_out_before != sold_out
+    ) AS turns
+    LEFT ANY JOIN {{inner_name "opening_hours"}} AS hours USING (business_id, location_id)
+    WHERE sold_out
+) AS times
+LEFT ANY JOIN {{inner_name "category_names"}} AS categories USING (business_id, category_id)
+LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+COMMENT 'One row per restaurant, product and time that it was sold out (86) while it was in the catalogue';
+
+CREATE OR REPLACE VIEW {{view "stock_movements"}}
+(
+{{shown "business" "business_name"}},
+    `ingredient_id` String COMMENT 'Ingredient of one location: joins with ingredients on (business_id, id)',
+    `ingredient_name` String COMMENT 'Name of the ingredient',
+    `location_id` LowCardinality(String) COMMENT 'Location the stock is held at',
+{{shown "location_name"}},
+    `at` DateTime64(6, 'Europe/Bucharest') COMMENT 'When the service dates the movement, or when Larder first saw it',
+    `unit` LowCardinality(String) COMMENT 'Unit of the stock: kg, g, l, ml, buc, portie',
+    `stock_before` Nullable(Decimal(38, 10)) COMMENT 'Stock before; null for the first one seen',
+    `stock_after` Decimal(38, 10) COMMENT 'Stock after',
+    `difference` Nullable(Decimal(38, 10)) COMMENT 'What came in (above 0) or went out (below 0); null when before and after cannot be compared',
+    `direction` LowCardinality(Nullable(String)) COMMENT 'in or out; null when there is no difference to tell',
+    `kind` LowCardinality(Nullable(String)) COMMENT 'first_seen (the first stock that Larder saw), unit_changed (before and after are in different units), removed or returned (the ingredient was); null for a movement: the API does not say whether it was a sale, a reception, waste, a transfer or a count. Movements between two looks are one'
+)
+AS SELECT
+    business_id, business_name, ingredient_id, ingredient_name, location_id, location_name, at, unit,
+    if(kind = 'first_seen', NULL, before_stock) AS stock_before, stock AS stock_after,
+    if(kind IN ('first_seen', 'unit_changed', 'removed'), NULL, stock - before_stock) AS difference,
+    multiIf(difference > 0, 'in', difference < 0, 'out', NULL) AS direction,
+    kind
+FROM
+(
+    SELECT
+        business_id, ingredient_id, ingredient_name, location_id, at, unit, stock, before.2 AS before_stock,
+        multiIf(before.1 = 0, 'first_seen', removed AND before.4 = 0, 'removed', NOT removed AND before.4 = 1, 'returned', unit != before.3, 'unit_changed', NULL) AS kind
+    FROM
+    (
+        SELECT
+            business_id, id AS ingredient_id, name AS ingredient_name, location_id, valid_from AS at, unit, stock, removed,
+            lagInFrame((1, stock, toString(unit), toUInt8(removed))) OVER (
+                PARTITION BY business_id, id ORDER BY valid_from ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS before
+        FROM {{name "stock_history"}}
+        WHERE isNull(valid_to) OR valid_to > valid_from
+    )
+    WHERE isNotNull(kind) OR (stock != before.2 AND NOT removed)
+) AS movements
+LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+COMMENT 'One row per restaurant, ingredient and change of its stock that Larder saw';
+
+CREATE OR REPLACE VIEW {{view "stock_cover"}}
+(
+{{shown "business" "business_name"}},
+    `ingredient_id` String COMMENT 'Ingredient of one location: joins with ingredients on (business_id, id)',
+    `ingredient_name` String COMMENT 'Name of the ingredient',
+    `location_id` LowCardinality(String) COMMENT 'Location the stock is held at',
+{{shown "location_name"}},
+    `unit` LowCardinality(String) COMMENT 'Unit of the stock: kg, g, l, ml, buc, portie',
+    `stock` Decimal(38, 10) COMMENT 'Current stock; may be negative',
+    `min_stock` Decimal(38, 10) COMMENT 'Minimum stock; 0 is no minimum',
+    `below_min` Bool COMMENT 'Whether the stock is at or below the minimum',
+    `days_seen` Int64 COMMENT 'Whole days before today, at most 28, that Larder has watched the stock: the use is taken from these',
+    `used` Decimal(38, 10) COMMENT 'What went out in those days, waste and transfers included: the API does not tell them apart',
+    `use_by_weekday` Array(Float64) COMMENT 'Use on an average Monday, Tuesday, ... Sunday of those days; a weekday not yet seen takes the average of all',
+    `days_left` Nullable(Float64) COMMENT 'Days until the stock is used up at that use, from now on, by weekday; 0 when there is none, null when nothing was used, or it lasts for more than 90 days',
+    `runs_out_on` Nullable(Date32) COMMENT 'Day on which it is used up (Europe/Bucharest); null when days_left is'
+)
+AS SELECT
+    business_id, business_name, ingredient_id, ingredient_name, location_id, location_name, unit, stock, min_stock, below_min,
+    days_seen, used, use_by_weekday,
+    multiIf(stock <= 0, 0, used <= 0, NULL, last = 0, NULL,
+        round(lengths_up_to[last] - lengths[last] * (uses_up_to[last] - toFloat64(stock)) / uses[last], 1)) AS days_left,
+    multiIf(stock <= 0, today, used <= 0, NULL, last = 0, NULL, today + (last - 1)) AS runs_out_on
+FROM
+(
+    SELECT
+        business_id, ingredient_id, ingredient_name, location_id, unit, stock, min_stock, below_min, days_seen, used, today, use_by_weekday,
+        -- What is left of today, and the 90 days after it.
+        arrayMap(n -> if(n = 0, 1 - dateDiff('second', toStartOfDay(now('Europe/Bucharest')), now('Europe/Bucharest')) / 86400, 1), range(91)) AS lengths,
+        arrayCumSum(lengths) AS lengths_up_to,
+        arrayMap((n, length) -> length * use_by_weekday[toDayOfWeek(today + n)], range(91), lengths) AS uses,
+        arrayCumSum(uses) AS uses_up_to,
+        arrayFirstIndex(use -> use >= toFloat64(stock), uses_up_to) AS last
+    FROM
+    (
+        SELECT
+            business_id, id AS ingredient_id, name AS ingredient_name, location_id, unit, stock, min_stock, below_min, today,
+            toInt64(greatest(least(dateDiff('day', first_day, today) - 1, 28), 0)) AS days_seen,
+            arraySum(arrayMap((day, out) -> if(day < today AND day >= today - days_seen, out, 0), out_days, outs))::Decimal(38, 10) AS used,
+            arrayMap(weekday -> if(
+                    arrayExists(n -> toDayOfWeek(today - n) = weekday, range(1, toUInt32(days_seen + 1))),
+                    arraySum(arrayMap((day, out) -> if(day < today AND day >= today - days_seen AND toDayOfWeek(day) = weekday, toFloat64(out), 0), out_days, outs))
+                        / arrayCount(n -> toDayOfWeek(today - n) = weekday, range(1, toUInt32(days_seen + 1))),
+                    if(days_seen = 0, 0, toFloat64(used) / days_seen)),
+                range(1, 8)) AS use_by_weekday
+        FROM
+        (
+            SELECT business_id, id, name, location_id, unit, stock, min_stock, below_min, toDate32(now('Europe/Bucharest')) AS today
+            FROM {{table "ingredients"}} FINAL
+            {{quick}}
+        ) AS held
+        LEFT ANY JOIN
+        (
+            -- Movements in another unit than today's cannot be added to the others.
+            SELECT
+                business_id, ingredient_id AS id, unit,
+                groupArrayIf(toDate32(at), moved) AS out_days, groupArrayIf(-difference_or_0, moved) AS outs
+            FROM
+            (
+                SELECT business_id, ingredient_id, unit, at, ifNull(difference, 0) AS difference_or_0, isNull(kind) AND direction = 'out' AS moved
+                FROM {{name "stock_movements"}}
+            )
+            GROUP BY business_id, ingredient_id, unit
+        ) AS movements USING (business_id, id, unit)
+        LEFT ANY JOIN
+        (
+            SELECT business_id, id, toDate32(min(seen_at)) AS first_day
+            FROM {{table "stock_history"}}
+            GROUP BY business_id, id
+        ) AS watched USING (business_id, id)
+    )
+) AS cover
+LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+COMMENT 'One row per restaurant, location and ingredient: how long its stock lasts at the use of the last 28 days';

@@ -1,0 +1,69 @@
+-- The close of a day: what a manager counts at closing time.
+
+CREATE OR REPLACE VIEW {{view "day_close"}}
+(
+{{shown "business" "business_name"}},
+    `location_id` LowCardinality(String) COMMENT 'Location',
+{{shown "location_name"}},
+    `date` Date32 COMMENT 'Day (Europe/Bucharest)',
+    `verdict` LowCardinality(String) COMMENT 'Whether the figures are proven: see reconciliation_by_location',
+    `orders` Int64 COMMENT 'Paid orders that are not cancelled',
+    `net_sales` Decimal(18, 2) COMMENT 'Net sales, RON: items - order discounts + delivery fees; refunds are not subtracted',
+    `items` Decimal(18, 2) COMMENT 'Line totals after line discounts, RON',
+    `line_discounts` Decimal(38, 2) COMMENT 'Discounts of lines, RON: items are after them',
+    `order_discounts` Decimal(18, 2) COMMENT 'Order-level discounts, RON',
+    `delivery_fees` Decimal(18, 2) COMMENT 'Delivery fees, RON',
+    `tips` Decimal(18, 2) COMMENT 'Tips, RON; not part of net sales',
+    `deposits` Decimal(18, 2) COMMENT 'SGR (deposit-return) deposits, RON; not part of net sales',
+    `taken` Decimal(18, 2) COMMENT 'What was taken, RON: net sales + tips + deposits',
+    `cash` Decimal(18, 2) COMMENT 'Payments in cash, RON; tips and deposits included',
+    `card` Decimal(18, 2) COMMENT 'Payments by card, RON',
+    `card_at_counter` Decimal(18, 2) COMMENT 'Payments by card at the counter, RON',
+    `online` Decimal(18, 2) COMMENT 'Payments online, RON',
+    `voucher` Decimal(18, 2) COMMENT 'Payments by voucher, RON',
+    `protocol` Decimal(18, 2) COMMENT 'On the house, RON',
+    `other` Decimal(18, 2) COMMENT 'Payments by other methods, RON, those that the API may add included',
+    `refunds` Decimal(18, 2) COMMENT 'Refunds made that day, RON, of orders of any day',
+    `refunds_by_method` Map(LowCardinality(String), Decimal(38, 2)) COMMENT 'Refunds made that day by method, RON',
+    `cash_less_refunds` Decimal(38, 2) COMMENT 'Cash payments less cash refunds of the day, RON: what the day left in the drawer',
+    `vat` Decimal(38, 2) COMMENT 'VAT within the lines after all discounts, RON (sales_items has the rule); delivery fees are left out: the API states no rate for them',
+    `vat_by_rate` Map(String, Decimal(38, 2)) COMMENT 'That VAT by rate in percent, RON',
+    `service_net_sales` Nullable(Decimal(18, 2)) COMMENT 'Net sales as the service reports it, RON; null when it was not asked',
+    `service_items` Nullable(Decimal(18, 2)) COMMENT 'Items as the service reports it, RON; null when it was not asked',
+    `service_discounts` Nullable(Decimal(18, 2)) COMMENT 'Order-level discounts as the service reports it, RON; null when it was not asked',
+    `service_delivery_fees` Nullable(Decimal(18, 2)) COMMENT 'Delivery fees as the service reports it, RON; null when it was not asked',
+    `service_tips` Nullable(Decimal(18, 2)) COMMENT 'Tips as the service reports it, RON; null when it was not asked',
+    `service_deposits` Nullable(Decimal(18, 2)) COMMENT 'Deposits as the service reports it, RON; null when it was not asked',
+    `service_refunds` Nullable(Decimal(18, 2)) COMMENT 'Refunds as the service reports it, RON; null when it was not asked',
+    `service_payments` Map(LowCardinality(String), Decimal(18, 2)) COMMENT 'Payments by method as the service reports it, RON',
+    `service_fetched_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When the service reported its totals; null when it was not asked'
+)
+AS SELECT
+    business_id, business_name, location_id, location_name, date, verdict,
+    mirror_orders AS orders, mirror_net_sales AS net_sales, mirror_items AS items, lines_discount AS line_discounts,
+    mirror_discounts AS order_discounts, mirror_delivery_fees AS delivery_fees, mirror_tips AS tips, mirror_deposits AS deposits,
+    net_sales + tips + deposits AS taken,
+    mirror_payments['cash'] AS cash, mirror_payments['card'] AS card, mirror_payments['card_at_counter'] AS card_at_counter,
+    mirror_payments['online'] AS online, mirror_payments['voucher'] AS voucher, mirror_payments['protocol'] AS protocol,
+    CAST(arraySum(mapValues(mapFilter((method, amount) -> method NOT IN ('cash', 'card', 'card_at_counter', 'online', 'voucher', 'protocol'), mirror_payments))), 'Decimal(18, 2)') AS other,
+    mirror_refunds AS refunds, given_back AS refunds_by_method,
+    cash - refunds_by_method['cash'] AS cash_less_refunds,
+    lines_vat AS vat, lines_vat_by_rate AS vat_by_rate,
+    service_net_sales, service_items, service_discounts, service_delivery_fees, service_tips, service_deposits, service_refunds, service_payments, service_fetched_at
+FROM {{name "reconciliation_by_location"}} AS days
+LEFT ANY JOIN
+(
+    SELECT
+        business_id, location_id, business_day AS date,
+        sum(line_discount) AS lines_discount, sum(ifNull(vat_amount, 0)) AS lines_vat,
+        CAST(sumMap([toString(ifNull(vat_rate, 0))], [ifNull(vat_amount, 0)]), 'Map(String, Decimal(38, 2))') AS lines_vat_by_rate
+    FROM {{name "sales_items"}}
+    GROUP BY business_id, location_id, business_day
+) AS of_lines USING (business_id, location_id, date)
+LEFT ANY JOIN
+(
+    SELECT business_id, location_id, refund_day AS date, CAST(sumMap([method], [amount]), 'Map(LowCardinality(String), Decimal(38, 2))') AS given_back
+    FROM {{name "sales_refunds"}}
+    GROUP BY business_id, location_id, refund_day
+) AS of_refunds USING (business_id, location_id, date)
+COMMENT 'One row per restaurant, location and day: what was sold, paid, refunded and taxed, beside the totals of the service, with the verdict';
