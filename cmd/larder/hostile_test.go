@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
+	"log" //nolint:depguard // what net/http prints is caught here
 	"net"
 	"net/http"
 	"os"
