@@ -83,13 +83,13 @@ func (s *source) suspect(ctx context.Context, t trouble) {
 	}
 	defer s.opening.free()
 	s.mu.Lock()
-	asked, ready := s.asked, s.ready
+	asked, vouched, ready := s.asked, s.vouched, s.ready
 	s.mu.Unlock()
 	refused := t.state == StateUnauthorized || t.state == StateKeyDisabled
 	switch {
 	case !ready, asked.After(failed): // another stream has found out meanwhile
 		return
-	case !refused && time.Since(asked) < freshKey:
+	case !refused && time.Since(vouched) < freshKey: // streams fail, and the source does not
 		return
 	}
 	if refused && s.syncer.doorman.crowded() {
@@ -97,7 +97,13 @@ func (s *source) suspect(ctx context.Context, t trouble) {
 		s.probeNow()
 		return
 	}
-	if err := s.askKey(ctx); err != nil && !errors.Is(err, context.Canceled) {
+	err := s.askKey(ctx)
+	switch {
+	case err == nil:
+		s.mu.Lock()
+		s.vouched = time.Now()
+		s.mu.Unlock()
+	case !errors.Is(err, context.Canceled):
 		s.log.Debug("the source does not answer", "err", err)
 	}
 }

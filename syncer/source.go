@@ -56,6 +56,7 @@ type source struct {
 	down      map[string]outage // streams whose walks fail
 	patient   time.Time         // nothing is asked before, since the service said so
 	asked     time.Time         // when /me last answered
+	vouched   time.Time         // when it last answered who asked after a failure
 	key       identity
 	skew      time.Duration // service's clock minus ours
 	skewKnown bool
