@@ -16,7 +16,7 @@ const (
 	adviceUnreachable  = "Check base_url and the network. Larder keeps trying, and nothing is lost."
 	adviceFailing      = "Larder keeps trying."
 	adviceDrift        = "larder reconcile names the days and figures, larder reconcile --heal fetches them anew; the view reconciliation has them too."
-	adviceQuarantine   = "They could not be understood, and are kept whole. Look at them with: larder sql \"SELECT stream, row_id, field, reason FROM quarantine\". An entry closes by itself when the row can be understood."
+	adviceQuarantine   = "What could not be understood is kept whole. Look at it with: larder sql \"SELECT stream, row_id, field, reason FROM quarantine\". An entry closes by itself when the row can be understood."
 	adviceBehind       = "The note of the stream says why. Larder keeps trying."
 	adviceUnproven     = "larder reconcile does it now, and says why it cannot be; so does the view reconciliation."
 )

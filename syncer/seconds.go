@@ -21,7 +21,7 @@ func (s Seconds) MarshalJSON() ([]byte, error) {
 	if s < 0 {
 		return []byte("null"), nil
 	}
-	return strconv.AppendFloat(nil, time.Duration(s).Round(time.Millisecond).Seconds(), 'f', -1, 64), nil
+	return strconv.AppendFloat(nil, float64(time.Duration(s).Round(time.Millisecond).Milliseconds())/1000, 'f', -1, 64), nil
 }
 
 // UnmarshalJSON implements json.Unmarshaler.

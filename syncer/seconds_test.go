@@ -8,7 +8,7 @@ import (
 
 func TestDurationsAreSecondsInJSON(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		-1: "null", 0: "0", 122100 * time.Millisecond: "122.1", 52 * time.Hour: "187200", 1_234_567 * time.Nanosecond: "0.001", 9e18: "9000000000",
+		-1: "null", 1503 * time.Millisecond: "1.503", 16_113 * time.Millisecond: "16.113", 0: "0", 122100 * time.Millisecond: "122.1", 52 * time.Hour: "187200", 1_234_567 * time.Nanosecond: "0.001", 9e18: "9000000000",
 	} {
 		text, err := json.Marshal(StreamStatus{Lag: Seconds(d)})
 		if err != nil {

@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/larder-sync/larder/internal/api"
 	"sync"
 	"time"
+
+	"github.com/larder-sync/larder/internal/api"
 )
 
 // Verification compares every row of every stream with the API, while both sides

@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +34,33 @@ func interrupted(t *testing.T, text string) {
 	text = text[max(0, len(text)-1000):]
 	if !strings.HasSuffix(text, "larder: interrupted\n") || strings.Contains(text, "could not be reached") {
 		t.Errorf("an interrupted query says\n%s", text)
+	}
+}
+
+// The ^C that a terminal shows does not stay in front of what the command says at its
+// end, whether or not there were bars to draw anew.
+func TestAnInterruptedPassStartsItsTableOnALineOfItsOwn(t *testing.T) {
+	h := newHouseOf(t, sandbox.Options{Orders: 100, Days: 5, NoLimits: true, Record: true})
+	h.configure(quiet + local("embedded:./data"))
+	h.want(0, "ok", "sync")
+	if err := h.AddFault(sandbox.Fault{Kind: sandbox.FaultHang, Route: "/products", Probability: 1}); err != nil {
+		t.Fatal(err)
+	}
+	requests := len(h.Requests())
+	sync := h.onTerminal(80, "sync", "--stream", "products")
+	for deadline := time.Now().Add(60 * time.Second); len(h.Requests()) == requests && time.Now().Before(deadline); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	h.want(0, "A larder sync has been running for", "status")
+	sync.interrupt()
+	screen := screenOf(sync.ends(1), 80)
+	for _, line := range screen {
+		if strings.Contains(line, "^C") {
+			t.Errorf("%q in\n%s", line, strings.Join(screen, "\n"))
+		}
+	}
+	if !slices.ContainsFunc(screen, func(line string) bool { return strings.HasPrefix(line, "source ") }) {
+		t.Errorf("no table:\n%s", strings.Join(screen, "\n"))
 	}
 }
 

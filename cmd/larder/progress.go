@@ -337,4 +337,5 @@ func (p *progress) end() {
 	}
 	p.group.Wait()
 	p.group = nil
+	fmt.Fprint(bare(p.out), begin) // what comes now is no frame
 }

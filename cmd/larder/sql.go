@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,6 +64,10 @@ func oneQuery(_ *cobra.Command, args []string) error {
 	}
 }
 
+// namesFormat is a query that ends in a format, which the driver does not take: what it
+// asks for would be another. A sort by a column of that name is none.
+var namesFormat = regexp.MustCompile(`(?is)\sFORMAT\s+([A-Za-z][A-Za-z0-9]*)[\s;]*$`)
+
 func queryText(arg string, in io.Reader) (string, error) {
 	if arg == "-" {
 		b, err := io.ReadAll(in)
@@ -73,6 +78,9 @@ func queryText(arg string, in io.Reader) (string, error) {
 	}
 	if strings.TrimSpace(arg) == "" {
 		return "", app.UsageError(errors.New("the query is empty"))
+	}
+	if m := namesFormat.FindStringSubmatch(arg); m != nil && !strings.EqualFold(m[1], "asc") && !strings.EqualFold(m[1], "desc") {
+		return "", app.UsageError(fmt.Errorf("the query names its format: leave out FORMAT %s, and say --format %s", m[1], m[1]))
 	}
 	return arg, nil
 }

@@ -76,7 +76,7 @@ func TestStatusSaysWhatIsWrongAndWhereToLook(t *testing.T) {
 
 bistro  90 days differ  proven until 2025-12-01
   90 days differ from the service's totals. larder reconcile names the days and figures, larder reconcile --heal fetches them anew; the view reconciliation has them too.
-  3 rows are in quarantine. They could not be understood, and are kept whole. Look at them with: larder sql "SELECT stream, row_id, field, reason FROM quarantine". An entry closes by itself when the row can be understood.
+  3 rows are in quarantine. What could not be understood is kept whole. Look at it with: larder sql "SELECT stream, row_id, field, reason FROM quarantine". An entry closes by itself when the row can be understood.
   stream    state            last walk  newest change (UTC)  rows  note
   products  3 in quarantine  0s ago     -                    12
 `)

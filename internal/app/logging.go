@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"reflect"
 	"strings"
+	"time"
 )
 
 // The forms of the log (see config.Log).
@@ -41,7 +42,8 @@ func NewLogger(w io.Writer, format string, level slog.Leveler) (*slog.Logger, er
 // becomes took_seconds.
 func forMachines(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
-		return slog.Float64(a.Key+"_seconds", a.Value.Duration().Seconds())
+		us := a.Value.Duration().Round(time.Microsecond).Microseconds()
+		return slog.Float64(a.Key+"_seconds", float64(us)/1e6) // one division: Duration.Seconds makes 1.5030000000000001 of 1.503
 	}
 	return a
 }

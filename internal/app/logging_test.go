@@ -33,6 +33,11 @@ func TestDurationsInJSONLogsAreSeconds(t *testing.T) {
 	if line["took_seconds"] != 1.5 || walk["left_seconds"] != 60.0 || line["took"] != nil || line["error"] != "no" {
 		t.Error(text)
 	}
+	for d, want := range map[time.Duration]string{1503 * time.Millisecond: "1.503", 250 * time.Microsecond: "0.00025", 26 * time.Hour: "93600", -80 * time.Millisecond: "-0.08"} {
+		if text := logged(t, LogJSON, "took", d); !strings.Contains(text, `"took_seconds":`+want+"}") {
+			t.Errorf("%s: %s", d, text)
+		}
+	}
 	if text := logged(t, LogText, "took", 1500*time.Millisecond); !strings.Contains(text, " took=1.5s\n") {
 		t.Error(text)
 	}
