@@ -12,7 +12,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 )
 
-// Larder's own tables, as schema/0001 lays them out.
+// Larder's own tables, as schema/tables/0100_bookkeeping.sql lays them out.
 var (
 	checkpointTable = &sinks.Table{Name: "checkpoints", Columns: []sinks.Column{
 		{Name: "business_id"}, {Name: "source"}, {Name: "stream"}, {Name: "walk"},

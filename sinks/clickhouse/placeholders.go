@@ -135,7 +135,9 @@ func share(n string) string {
 		bani("divideDecimal(discount * values_up_to["+n+"], if(values_up_to[-1] = 0, toDecimal256(1, 2), values_up_to[-1]), 4)") + ")"
 }
 
-// template has every file of the schema under its name, and what they define.
+// template has every file of the schema under its name, and what they define. Views
+// that join take the plain hash join: what they join is small, and setting up the
+// parallel one takes longer than all the rest of a short query.
 func (d dialect) template() (*template.Template, error) {
 	t := template.New("schema")
 	b := blocks{t}
@@ -152,6 +154,7 @@ func (d dialect) template() (*template.Template, error) {
 		"alter":       d.alter,
 		"settings":    d.settings,
 		"quick":       func() string { return "SETTINGS optimize_move_to_prewhere_if_final = 1" },
+		"joined":      func() string { return "SETTINGS join_algorithm = 'hash'" },
 		"columns":     b.columns, "shown": b.shown, "maybe": b.maybe, "list": b.list, "names": b.names, "figures": b.figures,
 		"history": func(table, columns string) history { return history{table, columns} },
 		"bani":    bani, "share": share,

@@ -28,7 +28,7 @@ const Zone = "Europe/Bucharest"
 const (
 	firstViewsVersion = 1001
 	viewsVersion      = 1001
-	viewsHash         = "88cc4319fe50cd20"
+	viewsHash         = "d3f2926372d3b9f6"
 )
 
 // hashOfViews is that of the files that viewsVersion stands for.

@@ -50,6 +50,7 @@ FROM
     GROUP BY business_id, id
 ) AS products
 LEFT ANY JOIN {{inner_name "category_names"}} AS categories USING (business_id, category_id)
+{{joined}}
 COMMENT 'One row per restaurant and product, removed ones included: its name and menu category';
 
 CREATE OR REPLACE VIEW {{inner "opening_hours"}}

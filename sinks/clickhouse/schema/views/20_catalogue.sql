@@ -8,6 +8,7 @@ AS SELECT
     business_id, business_name, {{names "location" "origin" "raw"}}
 FROM (SELECT business_id, {{names "location" "origin" "raw"}} FROM {{table "locations"}} FINAL {{quick}}) AS rows
 LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+{{joined}}
 COMMENT 'One row per restaurant and location: the active locations the keys may use';
 
 CREATE OR REPLACE VIEW {{view "allergens"}}
@@ -26,6 +27,7 @@ AS SELECT
     business_id, {{names "category"}}, location_name, {{names "origin" "raw"}}
 FROM (SELECT business_id, {{names "category" "origin" "raw"}} FROM {{table "categories"}} FINAL {{quick}}) AS rows
 LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
+{{joined}}
 COMMENT 'One row per restaurant and menu category';
 
 CREATE OR REPLACE VIEW {{view "products"}}
@@ -40,6 +42,7 @@ FROM (SELECT business_id, id, {{names "product_state" "product_dates" "origin" "
 LEFT ANY JOIN {{inner_name "category_names"}} AS categories USING (business_id, category_id)
 LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+{{joined}}
 COMMENT 'One row per restaurant and product, offered online or not (each location has products of its own)';
 
 CREATE OR REPLACE VIEW {{view "product_channels"}}

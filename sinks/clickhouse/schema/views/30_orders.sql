@@ -22,6 +22,7 @@ FROM
 ) AS orders
 LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+{{joined}}
 COMMENT 'One row per restaurant and order, with its lines, payments and refunds as arrays and its JSON; sales_orders is the same without them';
 
 CREATE OR REPLACE VIEW {{view "sales_orders"}}
@@ -104,6 +105,7 @@ FROM
 LEFT ANY JOIN {{inner_name "product_names"}} AS products USING (business_id, product_id)
 LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+{{joined}}
 COMMENT 'One row per restaurant, order and line';
 
 CREATE OR REPLACE VIEW {{view "sales_item_extras"}}
@@ -143,6 +145,7 @@ FROM
 ARRAY JOIN arrayEnumerate(names) AS extra
 LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+{{joined}}
 COMMENT 'One row per restaurant, order, line and extra';
 
 CREATE OR REPLACE VIEW {{view "sales_payments"}}
@@ -167,6 +170,7 @@ FROM
 ) AS lines
 LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+{{joined}}
 COMMENT 'One row per restaurant, order and payment';
 
 CREATE OR REPLACE VIEW {{view "sales_refunds"}}
@@ -205,6 +209,7 @@ FROM
 ) AS lines
 LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+{{joined}}
 COMMENT 'One row per restaurant, order and refund';
 
 CREATE OR REPLACE VIEW {{view "sales_orders_removed"}}
@@ -249,5 +254,5 @@ FROM
 ) AS removed
 LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
-SETTINGS optimize_aggregation_in_order = 1
+SETTINGS optimize_aggregation_in_order = 1, join_algorithm = 'hash'
 COMMENT 'One row per restaurant and order that stopped being a sale, with its last known values';

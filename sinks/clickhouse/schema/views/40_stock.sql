@@ -11,4 +11,5 @@ AS SELECT
 FROM (SELECT business_id, id, {{names "stock_state" "ingredient_more" "origin" "raw"}} FROM {{table "ingredients"}} FINAL {{quick}}) AS rows
 LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+{{joined}}
 COMMENT 'One row per restaurant, location and ingredient, with its current stock';

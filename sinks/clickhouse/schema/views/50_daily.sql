@@ -43,6 +43,7 @@ FROM
     {{quick}}
 ) AS days
 LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+{{joined}}
 COMMENT 'One row per restaurant and day: all locations together, as the service reports it';
 
 CREATE OR REPLACE VIEW {{view "sales_daily_by_location"}}
@@ -72,6 +73,7 @@ FROM
 ) AS days
 LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+{{joined}}
 COMMENT 'One row per restaurant, location and day, as the service reports it';
 
 CREATE OR REPLACE VIEW {{view "sales_products"}}
@@ -88,6 +90,7 @@ SELECT
 FROM (SELECT business_id, {{names "product_day" "origin" "raw"}} FROM {{table "sales_products"}} FINAL {{quick}}) AS days
 LEFT ANY JOIN {{inner_name "category_names"}} AS categories USING (business_id, category_id)
 LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+{{joined}}
 COMMENT 'One row per restaurant, day and product sold (of lines without a catalogue product, per name): all locations together, as the service reports it';
 
 {{/* The figures of each location, day, type and channel: orders on their own day, refunds on theirs. */}}
@@ -155,6 +158,7 @@ FROM
     GROUP BY business_id, date
 ) AS days
 LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+{{joined}}
 COMMENT 'One row per restaurant and day: all locations together, as the mirrored orders give it (the same figures as sales_daily)';
 
 CREATE OR REPLACE VIEW {{view "sales_daily_computed_by_location"}}
@@ -178,4 +182,5 @@ FROM
 ) AS days
 LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+{{joined}}
 COMMENT 'One row per restaurant, location and day, as the mirrored orders give it (the same figures as sales_daily_by_location)';

@@ -84,7 +84,12 @@ FROM
                 {{end -}}
                 NULL AS side_service_fetched_at, toNullable(_fetched_at) AS side_mirror_fetched_at,
                 {{template "verdicts"}} AS side_verdicts
-            FROM {{if .}}{{name "sales_daily_computed_by_location"}}{{else}}{{name "sales_daily_computed"}}{{end}}
+            FROM
+            (
+                SELECT business_id, {{.}}date, {{template "sums"}}
+                FROM ({{template "parts"}})
+                GROUP BY business_id, {{.}}date
+            )
 
             UNION ALL
 
@@ -140,6 +145,7 @@ FROM
 {{template "comparison" ""}}
 ) AS days
 LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+{{joined}}
 COMMENT 'One row per restaurant and day, all locations together: the service totals and those of the mirrored orders side by side, with the verdict';
 
 CREATE OR REPLACE VIEW {{view "reconciliation_by_location"}}
@@ -157,4 +163,5 @@ FROM
 ) AS days
 LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+{{joined}}
 COMMENT 'One row per restaurant, location and day: the service totals and those of the mirrored orders side by side, with the verdict';

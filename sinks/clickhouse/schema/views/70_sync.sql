@@ -65,6 +65,7 @@ LEFT JOIN
     WHERE released_at IS NULL
     GROUP BY source, stream
 ) AS bad USING (source, stream)
+{{joined}}
 COMMENT 'One row per source and stream: its state and watermark';
 
 CREATE OR REPLACE VIEW {{view "sync_runs"}}

@@ -54,6 +54,7 @@ FROM
 ) AS changes
 LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+{{joined}}
 COMMENT 'One row per restaurant, product, channel (or variant) and change of price that Larder saw';
 
 CREATE OR REPLACE VIEW {{view "availability"}}
@@ -112,6 +113,7 @@ FROM
 LEFT ANY JOIN {{inner_name "category_names"}} AS categories USING (business_id, category_id)
 LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+{{joined}}
 COMMENT 'One row per restaurant, product and time that it was sold out (86) while it was in the catalogue';
 
 CREATE OR REPLACE VIEW {{view "stock_movements"}}
@@ -153,6 +155,7 @@ FROM
 ) AS movements
 LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+{{joined}}
 COMMENT 'One row per restaurant, ingredient and change of its stock that Larder saw';
 
 CREATE OR REPLACE VIEW {{view "stock_cover"}}
@@ -229,4 +232,5 @@ FROM
 ) AS cover
 LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+{{joined}}
 COMMENT 'One row per restaurant, location and ingredient: how long its stock lasts at the use of the last 28 days';

@@ -66,4 +66,5 @@ LEFT ANY JOIN
     FROM {{name "sales_refunds"}}
     GROUP BY business_id, location_id, refund_day
 ) AS of_refunds USING (business_id, location_id, date)
+{{joined}}
 COMMENT 'One row per restaurant, location and day: what was sold, paid, refunded and taxed, beside the totals of the service, with the verdict';
