@@ -231,7 +231,7 @@ func TestUsage(t *testing.T) {
 	h.want(2, `--stream "sale_orders" is unknown; known are`, "sync", "--stream", "sale_orders")
 	h.want(2, `--source "bar" is not configured; configured are bistro`, "sync", "--source", "bar")
 	h.want(2, "configuration file none.yaml: no such file or directory; correct --config, or leave it out to use larder.yaml", "check", "--config", "none.yaml")
-	h.want(2, `log.format: got "xml"; allowed: text, json`, "demo", "--log-format", "xml")
+	h.want(2, `--log-format "xml": allowed: text, json`, "demo", "--log-format", "xml")
 	h.want(2, `--set: web.listn: unknown key; did you mean "web.listen"?`, "demo", "--set", "web.listn=127.0.0.1:0")
 	h.want(2, `--set: wep: unknown key; did you mean "web"?`, "demo", "--set", "wep.listen=127.0.0.1:0")
 	h.want(2, "--set warehouse.dsn: the demo has warehouse.dsn of its own", "demo", "--set", "warehouse.dsn=embedded:/elsewhere")
