@@ -28,7 +28,7 @@ const Zone = "Europe/Bucharest"
 const (
 	firstViewsVersion = 1001
 	viewsVersion      = 1001
-	viewsHash         = "d3f2926372d3b9f6"
+	viewsHash         = "c22444c3066dd1ee"
 )
 
 // hashOfViews is that of the files that viewsVersion stands for.

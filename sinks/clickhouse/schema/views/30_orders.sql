@@ -12,7 +12,7 @@ AS SELECT
     toInt64(length(`items.id`)) AS line_count,
     arraySum(`items.quantity`)::Decimal(38, 10) AS item_count,
     if(totals_items = 0, NULL, round(toFloat64(totals_discount) * 100 / toFloat64(totals_items), 2)) AS discount_percent,
-    notEmpty(`refunds.amount`) AS has_refund,
+    toBool(notEmpty(`refunds.amount`)) AS has_refund,
     arraySum(`refunds.amount`)::Decimal(38, 2) AS refunds_total,
     {{names "order_totals" "order_items" "order_payments" "order_refunds" "origin" "raw"}}
 FROM
@@ -71,7 +71,7 @@ AS SELECT
     toInt64(line) AS position, `items.id`[line] AS id,
     product_id, product_name, category_id, category_name, `items.name`[line] AS name,
     `items.variant_id`[line] AS variant_id, `items.variant_name`[line] AS variant_name,
-    `items.quantity`[line] AS quantity, isNotNull(weight_kg) AS is_weighed, `items.weight_kg`[line] AS weight_kg,
+    `items.quantity`[line] AS quantity, toBool(isNotNull(weight_kg)) AS is_weighed, `items.weight_kg`[line] AS weight_kg,
     `items.price_per_kg`[line] AS price_per_kg, `items.unit_price`[line] AS unit_price,
     {{bani "toDecimal256(quantity, 10) * arraySum(extras_price)"}} AS extras_total,
     {{bani "toDecimal256(quantity, 10) * (toDecimal256(unit_price, 2) + arraySum(extras_price))"}} AS gross,
