@@ -1,0 +1,103 @@
+package cookbook
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/syncer"
+)
+
+func TestMain(m *testing.M) { os.Exit(embeddedtest.Main(m)) }
+
+// The restaurant has sold for more than a year when it is first mirrored, and is
+// watched from then on, through the night of 25 October 2026 in which the hour
+// from 3 to 4 comes twice, until a Tuesday evening.
+var (
+	bucharest, _ = time.LoadLocation("Europe/Bucharest")
+	epoch        = time.Date(2026, 10, 22, 23, 59, 30, 0, bucharest)
+	evening      = time.Date(2026, 11, 3, 20, 30, 0, 0, bucharest)
+)
+
+// restaurant is a mirrored restaurant as it was that evening.
+type restaurant struct {
+	box  *sandbox.Sandbox
+	key  string
+	sink *clickhouse.Sink // outside of the bubble, with the clock of that evening
+	seen *recording
+}
+
+// mirrored lets the daemon mirror the restaurant until the evening.
+func mirrored(t *testing.T) *restaurant {
+	t.Helper()
+	engine, database := embeddedtest.Engine(t), embeddedtest.Database(t)
+	r := &restaurant{seen: &recording{}}
+	var err error
+	if r.sink, err = clickhouse.Open(t.Context(), clickhouse.Options{Dial: engine.Dial, Database: database}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.sink.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := r.sink.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(epoch))
+		r.box, err = sandbox.New(sandbox.Options{Seed: 20, Orders: 12600, Days: 420, ProductsPer: 40, Pace: 1.1, Live: true, NoLimits: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.key = r.box.Key(0, sandbox.RoleMain).Value
+		r.seen.way = r.box.Transport()
+		r.live(t, clickhouse.Options{Dial: wayOut(t, engine.Path()), Database: database})
+	})
+	r.setClock(t, database)
+	return r
+}
+
+// live runs the daemon while things happen, and ends it in the evening.
+func (r *restaurant) live(t *testing.T, way clickhouse.Options) {
+	sink, err := clickhouse.Open(t.Context(), way)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var problems bytes.Buffer
+	y, err := syncer.New(syncer.Options{
+		Exclusive: true, Sink: sink,
+		Sources: []syncer.Source{{Name: "bistro", BaseURL: "http://api.test/v1", Key: func() string { return r.key }}},
+		// Seldom, since every flush costs the engine tens of milliseconds.
+		Schedule: syncer.Schedule{Incremental: "@every 3h", Snapshots: "@every 24h", Reconcile: "45 18 * * *", ReconcileDeep: "30 3 3 11 *", FullResync: "0 4 1 1 *"},
+		API:      api.Options{Transport: r.seen, Jitter: func() float64 { return 0.5 }},
+		Logger:   slog.New(slog.NewTextHandler(&problems, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- y.Run(ctx) }()
+	r.happen(t)
+	time.Sleep(time.Until(evening))
+	synctest.Wait()
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if err := sink.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if problems.Len() > 0 {
+		t.Errorf("the daemon warns of:\n%s", problems.String())
+	}
+}
