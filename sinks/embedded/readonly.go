@@ -138,6 +138,7 @@ func readingSetting(name string) bool {
 		"max_threads", "max_block_size", "extremes", "final", "limit", "offset", "session_timezone",
 		"readonly", "log_comment", "transform_null_in", "any_join_distinct_right_table_keys",
 		"prefer_column_name_to_alias", "aggregate_functions_null_for_empty", "union_default_mode",
+		"select_sequential_consistency", // which Metabase sends; it is about replicas
 		"group_by_use_nulls", "data_type_default_nullable", "allow_experimental_analyzer", "enable_analyzer":
 		return true
 	}
