@@ -1,0 +1,175 @@
+package dashboards
+
+import "strings"
+
+// closedDays are the days of the period beside the service's figures: of all locations
+// together as the service was asked about them, every few minutes; of chosen ones as it was
+// asked about each, every night.
+const closedDays = `
+				(
+					SELECT date, verdict, {figures}, mirror_payments, service_payments
+					FROM reconciliation
+					WHERE {mine} AND date BETWEEN {first} AND {last} AND {everywhere}
+					UNION ALL
+					SELECT date, verdict, {figures}, mirror_payments, service_payments
+					FROM reconciliation_by_location
+					WHERE {mine} AND date BETWEEN {first} AND {last} AND NOT ({everywhere}) AND location_id IN (${location:singlequote})
+				)`
+
+// closeFigures are those that stand beside the service's.
+var closeFigures = []string{"net_sales", "items", "discounts", "delivery_fees", "tips", "deposits", "refunds"}
+
+// rankOf tells the worst verdict of several days or locations.
+const rankOf = "transform(verdict, ['proven', 'equal', 'healed', 'open', 'unsettled', 'unproven', 'differs', 'drift'], [0, 1, 2, 3, 4, 5, 6, 7], 5)"
+
+// cashUp answers at closing time what there must be in the drawer, and whether it is proven.
+var cashUp = dashboard{
+	name: "cash-up", variables: ofOwner, from: "now/d", to: "now/d", refresh: "5m",
+	ranges: []string{"today", "yesterday", "week", "month", "last_month"},
+	links:  []string{"sales", "products", "stock"},
+	panels: []panel{
+		{key: "taken", kind: figures, w: 8, h: 11, sql: `
+			SELECT all_taken, cash_paid - cash_refunds AS drawer, cards, all_tips, all_deposits, all_refunds
+			FROM
+			(
+				SELECT sum(totals_net_sales + totals_tip + totals_deposit) AS all_taken, sum(totals_tip) AS all_tips, sum(totals_deposit) AS all_deposits
+				FROM sales_orders
+				WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
+			) AS sold
+			CROSS JOIN
+			(
+				SELECT sumIf(amount, method = 'cash') AS cash_paid, sumIf(amount, method IN ('card', 'card_at_counter')) AS cards
+				FROM sales_payments
+				WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
+			) AS paid
+			CROSS JOIN
+			(
+				SELECT sumIf(amount, method = 'cash') AS cash_refunds, sum(amount) AS all_refunds
+				FROM sales_refunds
+				WHERE {mine} AND {here} AND refund_day BETWEEN {first} AND {last}
+			) AS given_back`,
+			columns: []column{{name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "cards", unit: bani}, {name: "all_tips", unit: bani},
+				{name: "all_deposits", unit: bani}, {name: "all_refunds", unit: bani}}},
+		{key: "proof", kind: oneWord, w: 4, h: 11, sql: `
+			SELECT if(count() = 0, 'none', argMax(toString(verdict), ` + rankOf + `)) AS verdict
+			FROM` + filled(closedDays),
+			columns: []column{{name: "verdict", words: []string{"verdict"}}}},
+		{key: "beside", kind: table, w: 12, h: 11, sql: besideSQL(),
+			columns: []column{{name: "figure", words: []string{"figure", "method"}}, {name: "mirrored", unit: amounts}, {name: "service", unit: amounts}, {name: "difference", unit: amounts, steps: balanced}}},
+		{key: "places", kind: table, w: 12, h: 8, sql: `
+			SELECT
+				location_id, coalesce(any(location_name), location_id) AS location, sum(day_close.taken) AS all_taken, sum(day_close.cash_less_refunds) AS drawer,
+				argMax(toString(day_close.verdict), ` + rankOf + `) AS verdict
+			FROM day_close
+			WHERE {mine} AND {here} AND date BETWEEN {first} AND {last}
+			GROUP BY location_id
+			ORDER BY all_taken DESC, location`,
+			columns: []column{{name: "location_id", hidden: true}, {name: "location", opens: "cash-up"}, {name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "verdict", words: []string{"verdict"}}}},
+		{key: "methods", kind: pie, w: 12, h: 8, sql: paymentsSQL,
+			columns: []column{{name: "method", words: []string{"method"}}, {name: "paid", unit: bani}}},
+		{key: "vat", kind: table, w: 8, h: 9, sql: `
+			SELECT if(isNull(vat_rate), '–', concat(toString(vat_rate), ' %')) AS rate, sum(net) AS with_vat, ifNull(sum(vat_amount), 0) AS vat_inside
+			FROM sales_items
+			WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
+			GROUP BY vat_rate
+			ORDER BY with_vat DESC`,
+			columns: []column{{name: "rate", width: 70}, {name: "with_vat", unit: bani}, {name: "vat_inside", unit: bani}}},
+		{key: "refunded", kind: table, w: 16, h: 9, sql: `
+			SELECT at, ifNull(order_number, order_id) AS order_no, amount, method, if(days_after_order = 0, '', toString(business_day)) AS order_day
+			FROM sales_refunds
+			WHERE {mine} AND {here} AND refund_day BETWEEN {first} AND {last}
+			ORDER BY at DESC
+			LIMIT 100`,
+			columns: []column{{name: "at", unit: instant}, {name: "order_no"}, {name: "amount", unit: bani}, {name: "method", words: []string{"method"}}, {name: "order_day"}}},
+		{key: "each_day", kind: table, w: 24, h: 9, sql: `
+			SELECT
+				date, sum(day_close.taken) AS all_taken, sum(day_close.cash_less_refunds) AS drawer, sum(day_close.vat) AS vat_inside,
+				argMax(toString(day_close.verdict), ` + rankOf + `) AS verdict
+			FROM day_close
+			WHERE {mine} AND {here} AND date BETWEEN {first} AND {last}
+			GROUP BY date
+			ORDER BY date DESC
+			LIMIT 100`,
+			columns: []column{{name: "date", unit: day, width: 60}, {name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "vat_inside", unit: bani}, {name: "verdict", words: []string{"verdict"}}}},
+	},
+	texts: texts{
+		"title": {"Închiderea zilei", "Cash-up"},
+		"about": {"Ce s-a încasat într-o zi și ce trebuie să fie în sertar, pe locații, lângă cifrele serviciului, cu dovada că se potrivesc. Alegeți altă zi sau mai multe din perioadă.", "What was taken on a day and what must be in the drawer, by location, beside the service's own figures, and whether they are proven. Choose another day, or several, as the period."},
+
+		"taken":        {"Încasări", "Takings"},
+		"taken.about":  {"Tot ce s-a încasat: vânzări nete, bacșiș și garanții SGR. Numerarul rămas este cel plătit minus rambursările în numerar din aceeași zi.", "All that was taken: net sales, tips and SGR deposits. The cash left is what was paid in cash less the refunds in cash of the same day."},
+		"all_taken":    {"Total încasat", "Taken in all"},
+		"drawer":       {"Numerar rămas", "Cash left"},
+		"cards":        {"Carduri", "Cards"},
+		"all_tips":     {"Bacșiș", "Tips"},
+		"all_deposits": {"Garanții SGR", "SGR deposits"},
+		"all_refunds":  {"Rambursări", "Refunds"},
+
+		"proof":       {"Se potrivește?", "Proven?"},
+		"proof.about": {"Dovedit: Larder a comparat fiecare cifră cu totalurile serviciului și sunt la fel. O zi în curs se dovedește după miezul nopții. La mai multe zile, starea celei mai proaste.", "Proven: Larder has compared every figure with the service's own totals, and they are the same. A day that is still open is proven after midnight. Of several days, the worst."},
+
+		"beside":       {"Larder lângă serviciu", "Larder beside the service"},
+		"beside.about": {"Fiecare cifră cum reiese din bonurile oglindite și cum o dă serviciul, în RON. Linie fără cifra serviciului: serviciul nu a fost încă întrebat; de locații singure este întrebat noaptea. Diferența se arată după ce ziua s-a încheiat: până atunci bonurile sunt mai noi decât cifra serviciului.", "Each figure as the mirrored orders give it and as the service reports it, RON. Without a figure of the service, it was not asked yet; about single locations it is asked at night. The difference shows once the day is over: until then the orders are newer than the figure of the service."},
+		"figure":       {"Cifra", "Figure"},
+		"mirrored":     {"Din bonuri", "From orders"},
+		"service":      {"Serviciul", "Service"},
+		"difference":   {"Diferență", "Difference"},
+
+		"places":       {"Pe locații", "By location"},
+		"places.about": {"Încasările și numerarul rămas ale fiecărei locații, cu starea dovezii. Atingeți o locație ca s-o vedeți singură.", "Takings and cash left of each location, with its verdict. Tap a location to see it alone."},
+
+		"methods":       {"Metode de plată", "Payment methods"},
+		"methods.about": {"Plățile pe metode, cu bacșiș și garanții SGR; protocolul este din partea casei.", "Payments by method, tips and SGR deposits included; what is on the house is shown too."},
+
+		"vat":        {"TVA", "VAT"},
+		"vat.about":  {"Vânzările de produse după toate reducerile și TVA cuprins în ele, pe cote, calculat de Larder pe fiecare linie. Taxele de livrare nu sunt cuprinse: serviciul nu le dă cota.", "Sales of products after all discounts, and the VAT within them by rate, computed by Larder on each line. Delivery fees are left out: the service states no rate for them."},
+		"rate":       {"Cota", "Rate"},
+		"with_vat":   {"Vânzări cu TVA", "Sales with VAT"},
+		"vat_inside": {"TVA", "VAT"},
+
+		"refunded":       {"Rambursări", "Refunds"},
+		"refunded.about": {"Rambursările făcute în perioada aleasă, și ziua bonului când este alta.", "Refunds made in the chosen period, and the day of the order when it is another one."},
+		"refunded.empty": {"Nicio rambursare", "No refunds"},
+		"at":             {"Când", "When"},
+		"order_no":       {"Bon", "Order"},
+		"amount":         {"Suma", "Amount"},
+		"method":         {"Metoda", "Method"},
+		"order_day":      {"Bon din", "Order of"},
+
+		"each_day":       {"Zi cu zi", "Day by day"},
+		"each_day.about": {"Închiderea fiecărei zile din perioada aleasă, toate locațiile alese împreună, cu starea cea mai proastă a lor.", "The close of each day of the chosen period, all chosen locations together, with the worst of their verdicts."},
+	},
+}
+
+func filled(sql string) string {
+	var list []string
+	for _, f := range closeFigures {
+		list = append(list, "mirror_"+f, "service_"+f)
+	}
+	return strings.ReplaceAll(sql, "{figures}", strings.Join(list, ", "))
+}
+
+// besideSQL has a row for each figure and payment method. The service's figure is there
+// when it was asked about every day and location.
+func besideSQL() string {
+	var rows []string
+	for _, f := range closeFigures {
+		rows = append(rows, "('"+f+"', sum(mirror_"+f+"), if(countIf(isNull(service_"+f+")) > 0, NULL, sum(service_"+f+")))")
+	}
+	return `
+			SELECT line.1 AS figure, line.2 AS mirrored, line.3 AS service, if(running, NULL, line.2 - line.3) AS difference
+			FROM
+			(
+				SELECT
+					countIf(isNull(service_net_sales)) > 0 AS unasked, countIf(verdict = 'open') > 0 AS running, sumMap(mirror_payments) AS mirror_methods, sumMap(service_payments) AS service_methods,
+					arrayConcat(
+						CAST([` + strings.Join(rows, ", ") + `], 'Array(Tuple(String, Decimal(38, 2), Nullable(Decimal(38, 2))))'),
+						CAST(arrayMap(method -> (toString(method), mirror_methods[method], if(unasked, NULL, service_methods[method])),
+							arrayFilter(method -> mirror_methods[method] != 0 OR service_methods[method] != 0, arrayDistinct(arrayConcat(mapKeys(mirror_methods), mapKeys(service_methods))))),
+							'Array(Tuple(String, Decimal(38, 2), Nullable(Decimal(38, 2))))')) AS figures,
+					count() AS found
+				FROM` + filled(closedDays) + `
+			)
+			ARRAY JOIN figures AS line
+			WHERE found > 0`
+}

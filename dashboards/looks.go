@@ -1,0 +1,90 @@
+package dashboards
+
+// look is how a kind of panel is drawn.
+type look struct {
+	grafana  string // type of the panel
+	interval string // smallest step, where time is grouped by it
+	custom   object
+	field    object
+	options  func(panel) object
+}
+
+var overLegend = object{"showLegend": true, "displayMode": "list", "placement": "bottom", "calcs": []any{}}
+
+var looks = map[kind]look{
+	figures: {grafana: "stat", options: statOptions("")},
+	oneWord: {grafana: "stat", options: statOptions("/.*/")},
+	table: {grafana: "table",
+		// Columns may be narrow: a phone shows four of them.
+		custom:  object{"minWidth": 60, "align": "auto", "filterable": false, "cellOptions": object{"type": "auto"}},
+		options: tableOptions},
+	heat: {grafana: "table",
+		custom:  object{"minWidth": 36, "align": "center", "filterable": false, "cellOptions": object{"type": "color-background", "mode": "basic"}},
+		field:   object{"color": object{"mode": "continuous-BlPu"}, "min": 0},
+		options: tableOptions},
+	bars: {grafana: "bargauge",
+		field: object{"min": 0},
+		options: func(panel) object {
+			return object{
+				"orientation": "horizontal", "displayMode": "basic", "valueMode": "color", "namePlacement": "left", "showUnfilled": false,
+				"sizing": "auto", "minVizWidth": 8, "minVizHeight": 16, "maxVizHeight": 300,
+				"reduceOptions": object{"values": true, "calcs": []string{"lastNotNull"}, "fields": "", "limit": 25},
+				"legend":        object{"showLegend": false, "displayMode": "list", "placement": "bottom", "calcs": []any{}},
+			}
+		}},
+	pie: {grafana: "piechart",
+		field: object{"color": object{"mode": "palette-classic"}},
+		options: func(panel) object {
+			return object{
+				"pieType": "donut", "displayLabels": []string{"percent"},
+				"legend":        object{"showLegend": true, "displayMode": "table", "placement": "bottom", "values": []string{"value"}},
+				"tooltip":       object{"mode": "single", "sort": "none"},
+				"reduceOptions": object{"values": true, "calcs": []string{"lastNotNull"}, "fields": "", "limit": 25},
+			}
+		}},
+	lines: {grafana: "timeseries", interval: "1m",
+		custom:  object{"drawStyle": "line", "lineWidth": 2, "fillOpacity": 8, "showPoints": "auto", "pointSize": 4, "spanNulls": true, "axisSoftMin": 0},
+		field:   object{"color": object{"mode": "palette-classic"}},
+		options: overTimeOptions},
+	columns: {grafana: "timeseries", interval: "1m",
+		custom:  object{"drawStyle": "bars", "barAlignment": 1, "barWidthFactor": 0.8, "lineWidth": 0, "fillOpacity": 75, "showPoints": "never", "axisSoftMin": 0},
+		field:   object{"color": object{"mode": "palette-classic"}},
+		options: overTimeOptions},
+	strip: {grafana: "status-history",
+		custom: object{"fillOpacity": 85, "lineWidth": 0},
+		field:  object{"displayName": "${__field.labels.restaurant}"},
+		options: func(panel) object {
+			return object{"showValue": "never", "rowHeight": 0.85, "colWidth": 0.95,
+				"legend":  object{"showLegend": true, "displayMode": "list", "placement": "bottom"},
+				"tooltip": object{"mode": "single", "sort": "none"}}
+		}},
+}
+
+// statOptions are those of numbers that stand one under the other, each beside its name:
+// that can be read on a phone and in a corner of a desk's screen.
+func statOptions(fields string) func(panel) object {
+	return func(p panel) object {
+		mode, name := "none", "value_and_name"
+		for _, c := range p.columns {
+			if c.steps != nil || coloured(c.words) {
+				mode = "value"
+			}
+		}
+		if len(p.columns) == 1 && len(p.promql) < 2 {
+			name = "value"
+		}
+		return object{
+			"orientation": "horizontal", "colorMode": mode, "graphMode": "none", "justifyMode": "auto", "textMode": name,
+			"wideLayout": true, "showPercentChange": false, "percentChangeColorMode": "standard",
+			"reduceOptions": object{"values": false, "calcs": []string{"lastNotNull"}, "fields": fields},
+		}
+	}
+}
+
+func tableOptions(panel) object {
+	return object{"showHeader": true, "cellHeight": "sm", "footer": object{"show": false, "reducer": []string{"sum"}, "fields": "", "countRows": false}}
+}
+
+func overTimeOptions(p panel) object {
+	return object{"legend": overLegend, "tooltip": object{"mode": "multi", "sort": "desc"}}
+}

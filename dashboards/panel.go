@@ -1,0 +1,219 @@
+package dashboards
+
+import "fmt"
+
+// object is what becomes a JSON object, with its keys in order.
+type object = map[string]any
+
+// kind is how a panel draws: Grafana's name of it.
+type kind string
+
+const (
+	figures kind = "stat"           // a few numbers, one under the other
+	oneWord kind = "stat of words"  // one word
+	table   kind = "table"          // rows and columns
+	heat    kind = "heat table"     // rows and columns, coloured by value
+	bars    kind = "bargauge"       // a bar for each row: a name and one number
+	pie     kind = "piechart"       // a slice for each row: a name and one number
+	lines   kind = "timeseries"     // values over time
+	columns kind = "bars over time" // the same, drawn as bars
+	strip   kind = "status-history" // a word for each day, one line per name
+)
+
+// panel is one panel: key finds its texts.
+type panel struct {
+	key     string
+	kind    kind
+	w, h    int
+	sql     string   // of ClickHouse
+	promql  []metric // or of Prometheus
+	columns []column
+	left    string // unit of all columns that name none, such as those of names that come with the data
+}
+
+// metric is one expression of Prometheus.
+type metric struct {
+	expr   string
+	legend string // of a series: a template of labels, or the name of a column
+	now    bool   // its value now, instead of its course
+	rows   bool   // as rows of a table
+}
+
+// column is a column of a query's answer, by its name in it.
+type column struct {
+	name   string
+	unit   unit
+	words  []string // sets of words for its values
+	steps  []step   // thresholds, from below; none of them: no colour
+	width  int
+	drawn  string // "dashed": a thin line to compare with
+	hidden bool
+	opens  string // dashboard that a click opens, with the column's row as its location
+}
+
+type step struct {
+	from  any // nil: from below
+	color string
+}
+
+// Thresholds, chosen by what a person should do about a figure.
+var (
+	plain     = []step{{nil, "text"}}
+	change    = []step{{nil, "red"}, {-10, "orange"}, {0, "green"}}  // percent, against another time
+	wanted0   = []step{{nil, "green"}, {1, "orange"}}                // how many need a look
+	never     = []step{{nil, "green"}, {1, "red"}}                   // how many must not be
+	daysLeft  = []step{{nil, "red"}, {2, "orange"}, {5, "green"}}    // of stock: order today; order this week
+	resyncAge = []step{{nil, "green"}, {8, "orange"}, {15, "red"}}   // days; it is weekly, the alert fires after 15
+	proofAge  = []step{{nil, "green"}, {2, "orange"}, {4, "red"}}    // days; the alert fires after 3
+	minutes   = []step{{nil, "green"}, {30, "orange"}, {120, "red"}} // since a source gave a sign
+	balanced  = []step{{nil, "red"}, {-0.005, "text"}, {0.005, "red"}}
+)
+
+// unit is how a number is written.
+type unit struct {
+	id       string // Grafana's; empty: the text of word after the number
+	word     string
+	decimals int
+}
+
+var (
+	asIs    = unit{id: "none", decimals: -1}
+	count   = unit{id: "none"}
+	number  = unit{id: "none", decimals: 1}
+	amounts = unit{id: "none", decimals: 2}
+	ron     = unit{id: "suffix: RON"}
+	bani    = unit{id: "suffix: RON", decimals: 2}
+	percent = unit{id: "percent", decimals: 1}
+	hours   = unit{id: "suffix: h", decimals: 1}
+	days    = unit{word: "unit.days", decimals: 1}
+	days0   = unit{word: "unit.days"}
+	pieces  = unit{word: "unit.pieces"}
+	mins    = unit{id: "suffix: min"}
+	day     = unit{id: "time:DD.MM", decimals: -1}
+	instant = unit{id: "time:DD.MM HH:mm", decimals: -1}
+	seconds = unit{id: "s", decimals: -1}
+	octets  = unit{id: "bytes", decimals: -1}
+	persec  = unit{id: "reqps", decimals: 2}
+	rowsec  = unit{id: "rowsps", decimals: 1}
+)
+
+func (u unit) in(r *reader) object {
+	o := object{"unit": u.id}
+	if u.word != "" {
+		o["unit"] = "suffix: " + r.text(u.word)
+	}
+	if u.decimals >= 0 {
+		o["decimals"] = u.decimals
+	}
+	return o
+}
+
+func thresholds(steps []step) object {
+	if steps == nil {
+		steps = plain
+	}
+	var list []any
+	for _, s := range steps {
+		list = append(list, object{"color": s.color, "value": s.from})
+	}
+	return object{"mode": "absolute", "steps": list}
+}
+
+// json is the panel as Grafana reads it.
+func (p panel) json(r *reader, plugin string, id, x, y int) (object, error) {
+	look, ok := looks[p.kind]
+	if !ok {
+		return nil, fmt.Errorf("panel %s: no kind %q", p.key, p.kind)
+	}
+	defaults := p.defaults(r)
+	custom := object{}
+	for name, value := range look.custom {
+		custom[name] = value
+	}
+	defaults["custom"] = custom
+	for name, value := range look.field {
+		defaults[name] = value
+	}
+	return object{
+		"id": id, "type": look.grafana, "title": r.text(p.key), "description": r.text(p.key + ".about"),
+		"gridPos": object{"x": x, "y": y, "w": p.w, "h": p.h}, "datasource": source(plugin), "targets": p.targets(plugin),
+		"fieldConfig": object{"defaults": defaults, "overrides": p.overrides(r)},
+		"options":     look.options(p), "pluginVersion": "11.6.0", "transformations": []any{}, "interval": look.interval,
+	}, nil
+}
+
+func (p panel) defaults(r *reader) object {
+	defaults := object{
+		"noValue": r.or(p.key+".empty", "empty"), "mappings": []any{}, "color": object{"mode": "thresholds"},
+		"thresholds": thresholds(p.steps()), "unit": "none",
+	}
+	if u := p.unit(); u != (unit{}) {
+		for name, value := range u.in(r) {
+			defaults[name] = value
+		}
+	}
+	if p.left != "" {
+		defaults["unit"] = p.left
+	}
+	var sets []string
+	for _, c := range p.columns {
+		sets = append(sets, c.words...)
+	}
+	if p.rowsOfOne() && len(sets) > 0 {
+		defaults["mappings"] = mappings(r.language, sets...)
+	}
+	return defaults
+}
+
+// rowsOfOne tells of panels that draw one column: what is said of it is said of the panel.
+func (p panel) rowsOfOne() bool {
+	return p.kind == bars || p.kind == pie || p.kind == oneWord || p.kind == strip
+}
+
+// steps are the thresholds of all the panel, which those of columns override.
+func (p panel) steps() []step {
+	if p.rowsOfOne() {
+		return p.columns[len(p.columns)-1].steps
+	}
+	return plain
+}
+
+// unit is that of all the panel; columns that are text have none.
+func (p panel) unit() unit {
+	if p.rowsOfOne() {
+		return p.columns[len(p.columns)-1].unit
+	}
+	return unit{}
+}
+
+// targets are what the panel asks for.
+func (p panel) targets(plugin string) []any {
+	if plugin != clickhousePlugin {
+		return p.metrics(plugin)
+	}
+	format, sort := 1, "table"
+	if p.overTime() {
+		format, sort = 0, "timeseries"
+	}
+	return []any{object{
+		"datasource": source(plugin), "refId": "A", "pluginVersion": pluginVersion, "editorType": "sql",
+		"queryType": sort, "format": format, "rawSql": query(p.sql), "meta": object{},
+	}}
+}
+
+func (p panel) metrics(plugin string) []any {
+	var all []any
+	for i, m := range p.promql {
+		format := "time_series"
+		if m.rows {
+			format = "table"
+		}
+		all = append(all, object{
+			"datasource": source(plugin), "refId": string(rune('A' + i)), "editorMode": "code", "expr": m.expr,
+			"legendFormat": m.legend, "format": format, "instant": m.now, "range": !m.now,
+		})
+	}
+	return all
+}
+
+func (p panel) overTime() bool { return p.kind == lines || p.kind == columns || p.kind == strip }

@@ -1,0 +1,247 @@
+package dashboards
+
+// soldAs is how much of a line was sold: kilograms of what is weighed, else pieces.
+const (
+	soldAs = "if(is_weighed, ifNull(weight_kg, 0), quantity)"
+	// Each location has products of its own; people mean the dish, so they go by name.
+	dish = "coalesce(product_name, name)"
+)
+
+// products answers what sells, what does not, and why.
+var products = dashboard{
+	name: "products", variables: ofOwner, from: "now-27d/d", to: "now/d", refresh: "15m",
+	ranges: []string{"today", "yesterday", "week", "days28", "month", "last_month", "days92", "year"},
+	links:  []string{"sales", "stock", "cash-up"},
+	panels: []panel{
+		{key: "summary", kind: figures, w: 8, h: 11, sql: `
+			SELECT items_net, pieces_sold, length(dishes) AS different, length(arrayFilter(name -> NOT has(dishes, name), menu)) AS not_sold, sold_out_now
+			FROM
+			(
+				SELECT sum(net) AS items_net, sum(if(is_weighed, 0, quantity)) AS pieces_sold, groupUniqArray(` + dish + `) AS dishes
+				FROM sales_items
+				WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
+			) AS sold
+			CROSS JOIN (SELECT groupUniqArray(name) AS menu, countIf(NOT available) AS sold_out_now FROM products WHERE {mine} AND {here}) AS offered`,
+			columns: []column{{name: "items_net", unit: ron}, {name: "pieces_sold", unit: pieces}, {name: "different", unit: count},
+				{name: "not_sold", unit: count}, {name: "sold_out_now", unit: count, steps: wanted0}}},
+		{key: "best", kind: table, w: 8, h: 11, sql: `
+			SELECT product, sold_quantity AS quantity, unit, product_net AS net_sales, 100 * toFloat64(product_net) / nullIf(toFloat64(sum(product_net) OVER ()), 0) AS share
+			FROM
+			(
+				SELECT ` + dish + ` AS product, sum(` + soldAs + `) AS sold_quantity, if(any(is_weighed), 'kg', 'buc') AS unit, sum(net) AS product_net
+				FROM sales_items
+				WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
+				GROUP BY product
+			)
+			ORDER BY net_sales DESC, product
+			LIMIT 20`,
+			columns: []column{{name: "product"}, {name: "quantity", unit: asIs}, {name: "unit", words: []string{"unit"}, width: 50}, {name: "net_sales", unit: ron}, {name: "share", unit: percent}}},
+		{key: "worst", kind: table, w: 8, h: 11, sql: `
+			SELECT product, category, ifNull(sold_quantity, 0) AS quantity, ifNull(product_net, 0) AS net_sales
+			FROM (SELECT name AS product, any(category_name) AS category FROM products WHERE {mine} AND {here} GROUP BY product) AS menu
+			LEFT JOIN
+			(
+				SELECT ` + dish + ` AS product, toNullable(sum(` + soldAs + `)) AS sold_quantity, toNullable(sum(net)) AS product_net
+				FROM sales_items
+				WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
+				GROUP BY product
+			) AS sold USING (product)
+			ORDER BY net_sales, product
+			LIMIT 20`,
+			columns: []column{{name: "product"}, {name: "category"}, {name: "quantity", unit: asIs}, {name: "net_sales", unit: ron}}},
+		{key: "categories", kind: bars, w: 8, h: 11, sql: `
+			SELECT ifNull(category_name, '–') AS category, sum(net) AS net_sales
+			FROM sales_items
+			WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
+			GROUP BY category
+			ORDER BY net_sales DESC
+			LIMIT 15`,
+			columns: []column{{name: "category"}, {name: "net_sales", unit: ron}}},
+		{key: "matrix", kind: table, w: 16, h: 11, sql: `
+			SELECT
+				product, sold_lines AS times, product_net AS net_sales,
+				multiIf(times >= middle_times AND net_sales >= middle_net, 'star', times >= middle_times, 'workhorse', net_sales >= middle_net, 'puzzle', 'weak') AS class
+			FROM
+			(
+				SELECT *, medianExact(sold_lines) OVER () AS middle_times, medianExact(product_net) OVER () AS middle_net
+				FROM
+				(
+					SELECT ` + dish + ` AS product, count() AS sold_lines, sum(net) AS product_net
+					FROM sales_items
+					WHERE {mine} AND {here} AND isNotNull(product_id) AND business_day BETWEEN {first} AND {last}
+					GROUP BY product
+				)
+			)
+			ORDER BY net_sales DESC, product
+			LIMIT 100`,
+			columns: []column{{name: "product"}, {name: "class", words: []string{"class"}}, {name: "times", unit: count}, {name: "net_sales", unit: ron}}},
+		{key: "variants", kind: table, w: 12, h: 10, sql: `
+			SELECT product, variant, sold_quantity AS quantity, variant_net AS net_sales, 100 * toFloat64(sold_quantity) / nullIf(toFloat64(sum(sold_quantity) OVER (PARTITION BY product)), 0) AS share
+			FROM
+			(
+				SELECT coalesce(product_name, name) AS product, assumeNotNull(variant_name) AS variant, sum(quantity) AS sold_quantity, sum(net) AS variant_net
+				FROM sales_items
+				WHERE {mine} AND {here} AND isNotNull(variant_name) AND business_day BETWEEN {first} AND {last}
+				GROUP BY product, variant
+			)
+			ORDER BY sum(variant_net) OVER (PARTITION BY product) DESC, product, net_sales DESC
+			LIMIT 60`,
+			columns: []column{{name: "product"}, {name: "variant"}, {name: "quantity", unit: asIs}, {name: "net_sales", unit: ron}, {name: "share", unit: percent}}},
+		{key: "extras", kind: table, w: 12, h: 10, sql: `
+			SELECT
+				extra, sum(times_sold) AS times, sum(extra_amount) AS amount,
+				100 * sum(with_extra) / nullIf(sum(all_lines), 0) AS attach_rate
+			FROM
+			(
+				SELECT name AS extra, assumeNotNull(product_id) AS product_id, sum(item_quantity) AS times_sold, sum(amount) AS extra_amount, uniqExact(order_id, item_id) AS with_extra
+				FROM sales_item_extras
+				WHERE {mine} AND {here} AND isNotNull(product_id) AND business_day BETWEEN {first} AND {last}
+				GROUP BY extra, product_id
+			) AS extras
+			LEFT JOIN
+			(
+				SELECT assumeNotNull(product_id) AS product_id, count() AS all_lines
+				FROM sales_items
+				WHERE {mine} AND {here} AND isNotNull(product_id) AND business_day BETWEEN {first} AND {last}
+				GROUP BY product_id
+			) AS lines USING (product_id)
+			GROUP BY extra
+			ORDER BY amount DESC, extra
+			LIMIT 30`,
+			columns: []column{{name: "extra"}, {name: "times", unit: asIs}, {name: "amount", unit: ron}, {name: "attach_rate", unit: percent}}},
+		{key: "prices", kind: table, w: 12, h: 10, sql: `
+			WITH least(14, dateDiff('day', toDate32(since), least({today}, toDate32(ifNull(until, {clock}))))) AS days_after
+			SELECT
+				since, concat(any(product_name), if(isNull(any(variant_name)), '', concat(' · ', any(variant_name)))) AS product, channel,
+				any(new_price) AS price, any(change_percent) AS price_change,
+				if(dateDiff('day', first_day, toDate32(since)) < 14, NULL, toFloat64(sumIf(sold_quantity, day >= toDate32(since) - 14 AND day < toDate32(since))) / 14) AS a_day_before,
+				if(days_after < 1, NULL, toFloat64(sumIf(sold_quantity, day >= toDate32(since) AND day < toDate32(since) + days_after)) / days_after) AS a_day_after
+			FROM
+			(
+				SELECT product_id, product_name, variant_id, variant_name, channel, new_price, change_percent, since, until
+				FROM price_changes
+				WHERE {mine} AND {here} AND toDate32(since) BETWEEN {first} AND {last}
+			) AS changes
+			LEFT JOIN
+			(
+				SELECT assumeNotNull(product_id) AS product_id, variant_id AS sold_variant, transform(toString(channel), ['direct'], ['online'], toString(channel)) AS sold_channel, business_day AS day, sum(` + soldAs + `) AS sold_quantity
+				FROM sales_items
+				WHERE {mine} AND {here} AND isNotNull(product_id) AND business_day BETWEEN {first} - 14 AND {last} + 14
+				GROUP BY product_id, sold_variant, sold_channel, day
+			) AS sold ON changes.product_id = sold.product_id AND changes.channel = sold.sold_channel
+			CROSS JOIN (SELECT min(business_day) AS first_day FROM sales_orders WHERE {mine} AND {here}) AS begun
+			WHERE isNull(variant_id) OR isNull(sold_variant) OR variant_id = sold_variant
+			GROUP BY changes.product_id, variant_id, channel, since, until, first_day
+			ORDER BY since DESC, product
+			LIMIT 50`,
+			columns: []column{{name: "since", unit: day, width: 60}, {name: "product"}, {name: "channel", words: []string{"channel"}}, {name: "price", unit: bani}, {name: "price_change", unit: percent},
+				{name: "a_day_before", unit: number}, {name: "a_day_after", unit: number}}},
+		{key: "outages", kind: table, w: 12, h: 10, sql: outagesSQL,
+			columns: []column{{name: "product"}, {name: "times", unit: count}, {name: "out_hours", unit: hours}, {name: "cost", unit: ron}}},
+		{key: "out_now", kind: table, w: 24, h: 7, sql: `
+			SELECT product_name AS product, ifNull(location_name, location_id) AS location, sold_out_from, ifNull(open_minutes, minutes) / 60 AS out_hours
+			FROM availability
+			WHERE {mine} AND {here} AND isNull(sold_out_to)
+			ORDER BY sold_out_from DESC
+			LIMIT 50`,
+			columns: []column{{name: "product"}, {name: "location"}, {name: "sold_out_from", unit: instant}, {name: "out_hours", unit: hours}}},
+	},
+	texts: texts{
+		"title": {"Produse", "Products"},
+		"about": {"Ce se vinde bine, ce nu, ce aduc variantele și extra-opțiunile, ce s-a schimbat la prețuri și cât a costat ce s-a epuizat.", "What sells and what does not, what variants and extras bring, which prices changed, and what sold-out products cost."},
+
+		"summary":       {"Pe scurt", "In short"},
+		"summary.about": {"Vânzările de produse ale perioadei după toate reducerile, fără taxe de livrare. Bucățile nu cuprind ce se vinde la kilogram. „Nevândute” sunt produsele din meniul de azi fără nicio vânzare în perioadă.", "Sales of products in the period after all discounts, without delivery fees. Pieces leave out what is sold by weight. Not sold: products of today's menu without a sale in the period."},
+		"items_net":     {"Vânzări de produse", "Sales of products"},
+		"pieces_sold":   {"Bucăți vândute", "Pieces sold"},
+		"different":     {"Produse vândute", "Products sold"},
+		"not_sold":      {"Nevândute din meniu", "On the menu, not sold"},
+		"sold_out_now":  {"Epuizate acum", "Sold out now"},
+
+		"best":       {"Cele mai vândute", "Best sellers"},
+		"best.about": {"Produsele care au adus cei mai mulți bani în perioada aleasă, după toate reducerile, și partea lor din total.", "The products that brought most in the chosen period, after all discounts, and their part of the total."},
+
+		"worst":       {"Cele mai puțin vândute", "Worst sellers"},
+		"worst.about": {"Produse din meniul de azi care au adus cel mai puțin în perioada aleasă; cele cu zero nu s-au vândut deloc.", "Products of today's menu that brought least in the chosen period; those with zero were never sold."},
+		"worst.empty": {"Meniul este gol", "The menu is empty"},
+
+		"categories":       {"Pe categorii", "By category"},
+		"categories.about": {"Vânzările nete pe categorii de meniu; linia „–” sunt vânzări fără produs din meniu.", "Net sales by menu category; “–” are sales of no product of the menu."},
+
+		"matrix":       {"Ce se cere și ce aduce bani", "Popularity against revenue"},
+		"matrix.about": {"Fiecare produs față de mijlocul meniului: de câte ori s-a cerut și câți bani a adus. Vedetele sunt peste mijloc la amândouă; cele slabe sub mijloc la amândouă.", "Each product against the middle of the menu: how often it was ordered, and what it brought. Stars are above the middle in both, weak ones below it in both."},
+		"class":        {"Loc în meniu", "Place"},
+		"times":        {"De câte ori", "Times"},
+
+		"variants":       {"Variante", "Variants"},
+		"variants.about": {"Ce variantă se cere la fiecare produs; ponderea este din cantitatea produsului.", "Which variant of each product is wanted; the share is that of the product's quantity."},
+		"variants.empty": {"Nicio variantă vândută în perioada aleasă", "No variant was sold in the chosen period"},
+		"variant":        {"Variantă", "Variant"},
+
+		"extras":       {"Extra-opțiuni", "Extras"},
+		"extras.about": {"De câte ori s-au vândut extra-opțiunile, câți bani au adus și la câte din liniile produselor lor au fost adăugate.", "How often extras were sold, what they brought, and on how many of the lines of their products they were added."},
+		"extras.empty": {"Nicio extra-opțiune vândută în perioada aleasă", "No extra was sold in the chosen period"},
+		"extra":        {"Extra", "Extra"},
+		"amount":       {"Valoare", "Revenue"},
+		"attach_rate":  {"Adăugat la", "Attach rate"},
+
+		"prices":       {"Prețuri schimbate și ce a urmat", "Price changes and what followed"},
+		"prices.about": {"Schimbările de preț văzute de Larder în perioada aleasă și cât s-a vândut pe zi, pe același canal, în cele 14 zile dinainte și în cel mult 14 zile după. Fără cifre: nu sunt încă destule zile.", "Price changes that Larder saw in the chosen period, and how much was sold a day on the same channel in the 14 days before and up to 14 days after. No figure: there are not enough days yet."},
+		"prices.empty": {"Niciun preț schimbat în perioada aleasă", "No price changed in the chosen period"},
+		"since":        {"Din", "Since"}, "channel": {"Canal", "Channel"},
+		"price": {"Preț nou", "New price"}, "price_change": {"Schimbare", "Change"},
+		"a_day_before": {"Pe zi înainte", "A day before"}, "a_day_after": {"Pe zi după", "A day after"},
+
+		"outages":       {"Epuizări și ce au costat", "Sold out, and what it cost"},
+		"outages.about": {"Orele din program în care produse au fost marcate epuizate în perioada aleasă și vânzările pierdute, estimate din ce aducea produsul pe oră deschisă în cele 28 de zile dinainte.", "Opening hours during which products were marked sold out in the chosen period, and the sales they cost: an estimate from what the product brought per open hour in the 28 days before."},
+		"outages.empty": {"Nimic epuizat în perioada aleasă", "Nothing was sold out in the chosen period"},
+		"out_hours":     {"Ore epuizat", "Hours out"},
+		"cost":          {"Pierdere estimată", "Estimated loss"},
+
+		"out_now":       {"Epuizate chiar acum", "Sold out right now"},
+		"out_now.about": {"Produsele marcate epuizate în acest moment, de când, și câte ore din program au trecut.", "Products that are marked sold out at this moment, since when, and how many opening hours have passed."},
+		"out_now.empty": {"Totul este disponibil", "Everything is available"},
+		"sold_out_from": {"Din", "Since"},
+	},
+}
+
+// What an outage cost: what the product brought per minute of opening hours in the 28 days
+// before, times the minutes it was out. A location without a schedule counts as always open.
+const outagesSQL = `
+			SELECT any(product_name) AS product, count() AS times, sum(out_minutes) / 60 AS out_hours, sum(out_minutes * before / open_before) AS cost
+			FROM
+			(
+				SELECT
+					outages.product_id AS product_id, sold_out_from, any(outages.product_name) AS product_name,
+					any(out_minutes) AS out_minutes, any(open_before) AS open_before,
+					toFloat64(sumIf(day_net, day >= toDate32(sold_out_from) - 28 AND day < toDate32(sold_out_from))) AS before
+				FROM
+				(
+					SELECT
+						product_id, product_name, sold_out_from,
+						toFloat64(if(isNull(open_minutes) OR isNull(open_a_week), minutes, open_minutes)) AS out_minutes,
+						4 * if(isNull(open_minutes) OR isNull(open_a_week), 7 * 1440, assumeNotNull(open_a_week)) AS open_before
+					FROM (SELECT product_id, product_name, location_id, sold_out_from, minutes, open_minutes FROM availability WHERE {mine} AND {here} AND toDate32(sold_out_from) BETWEEN {first} AND {last}) AS out
+					LEFT ANY JOIN
+					(
+						SELECT
+							id AS location_id,
+							nullIf(arraySum((opens, closes) -> if(isNull(opens) OR isNull(closes), 0, 1 + modulo(toInt32(assumeNotNull(closes)) - toInt32(assumeNotNull(opens)) - 1 + 1440, 1440)),
+								arrayMap(t -> toInt32OrNull(substring(t, 1, 2)) * 60 + toInt32OrNull(substring(t, 4, 2)), [opening_hours_monday_open, opening_hours_tuesday_open, opening_hours_wednesday_open, opening_hours_thursday_open, opening_hours_friday_open, opening_hours_saturday_open, opening_hours_sunday_open]),
+								arrayMap(t -> toInt32OrNull(substring(t, 1, 2)) * 60 + toInt32OrNull(substring(t, 4, 2)), [opening_hours_monday_close, opening_hours_tuesday_close, opening_hours_wednesday_close, opening_hours_thursday_close, opening_hours_friday_close, opening_hours_saturday_close, opening_hours_sunday_close])), 0) AS open_a_week
+						FROM locations
+						WHERE {mine}
+					) AS schedules USING (location_id)
+				) AS outages
+				LEFT JOIN
+				(
+					SELECT assumeNotNull(product_id) AS product_id, business_day AS day, sum(net) AS day_net
+					FROM sales_items
+					WHERE {mine} AND {here} AND isNotNull(product_id) AND business_day BETWEEN {first} - 28 AND {last}
+					GROUP BY product_id, day
+				) AS sold ON outages.product_id = sold.product_id
+				GROUP BY product_id, sold_out_from
+			)
+			GROUP BY product_id
+			ORDER BY cost DESC, out_hours DESC
+			LIMIT 30`

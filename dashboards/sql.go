@@ -1,0 +1,33 @@
+package dashboards
+
+import "strings"
+
+// Pieces of queries. The variables are quoted by singlequote, which escapes what a name
+// holds. Days are told from the range with the zone written out: $__dateFilter would take
+// those of UTC, which begin two or three hours late.
+const (
+	mine = "business_id = ${restaurant:singlequote}"
+	here = "$__conditionalAll(location_id IN (${location:singlequote}), $location)"
+
+	clock    = "now('Europe/Bucharest')"
+	today    = "toDate32(now('Europe/Bucharest'))"
+	firstDay = "toDate32($__fromTime, 'Europe/Bucharest')"
+	lastDay  = "toDate32($__toTime, 'Europe/Bucharest')"
+)
+
+// everywhere is true while all locations are chosen.
+const everywhere = "$__conditionalAll(0 = 1, $location)"
+
+// query fills the pieces into a statement and takes its indentation away.
+func query(sql string) string {
+	sql = strings.NewReplacer(
+		"{mine}", mine, "{here}", here, "{everywhere}", everywhere, "{clock}", clock, "{today}", today,
+		"{first}", firstDay, "{last}", lastDay,
+	).Replace(sql)
+	var kept []string
+	lines := strings.Split(strings.Trim(sql, "\n\t "), "\n")
+	for _, line := range lines {
+		kept = append(kept, strings.ReplaceAll(strings.TrimPrefix(strings.TrimRight(line, "\t "), "\t\t\t"), "\t", "  "))
+	}
+	return strings.Join(kept, "\n")
+}
