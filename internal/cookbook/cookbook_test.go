@@ -28,21 +28,70 @@ func TestTheCookbook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answers := make([]string, len(queries))
+	w := r.truth(t)
+	shown := make([]string, len(queries))
+	asked := map[string]bool{}
 	for i, q := range queries {
 		var out strings.Builder
 		if err := r.sink.Query(t.Context(), atEvening(q.SQL), "", &out); err != nil {
 			t.Errorf("%s:%d: %s: %v", page, q.Line, q.Heading, err)
 			continue
 		}
-		answers[i] = out.String()
-		if diff := cmp.Diff(q.Answer, answers[i]); diff != "" && !*update {
+		shown[i] = out.String()
+		asked[q.Heading] = true
+		r.holdsTrue(t, w, q)
+		if diff := cmp.Diff(q.Answer, shown[i]); diff != "" && !*update {
 			t.Errorf("%s:%d: %s: another answer (-page +mirror); go test ./internal/cookbook -update writes it:\n%s", page, q.Line, q.Heading, diff)
 		}
 	}
+	for heading := range answers {
+		if !asked[heading] {
+			t.Errorf("%s: the page has no such question", heading)
+		}
+	}
 	if *update && !t.Failed() {
-		if err := os.WriteFile(page, []byte(WithAnswers(string(document), queries, answers)), 0o644); err != nil { //nolint:gosec // a document
+		if err := os.WriteFile(page, []byte(WithAnswers(string(document), queries, shown)), 0o644); err != nil { //nolint:gosec // a document
 			t.Fatal(err)
 		}
+	}
+}
+
+// anything stands for a value that the API's JSON does not tell.
+const anything = "…"
+
+// holdsTrue compares an answer with what the truth gives.
+func (r *restaurant) holdsTrue(t *testing.T, w *truth, q Query) {
+	t.Helper()
+	compute := answers[q.Heading]
+	if compute == nil {
+		t.Errorf("%s:%d: %s: nothing computes its figures", page, q.Line, q.Heading)
+		return
+	}
+	var out strings.Builder
+	if err := r.sink.Query(t.Context(), atEvening(q.SQL), "TSV", &out); err != nil {
+		t.Errorf("%s:%d: %s: %v", page, q.Line, q.Heading, err)
+		return
+	}
+	var got, want [][]string
+	for line := range strings.Lines(out.String()) {
+		var cells []string
+		for _, text := range strings.Split(strings.TrimSuffix(line, "\n"), "\t") {
+			cells = append(cells, plain(text))
+		}
+		got = append(got, cells)
+	}
+	for i, values := range compute(w) {
+		var cells []string
+		for j, v := range values {
+			text := cell(v)
+			if v == anything && i < len(got) && j < len(got[i]) {
+				text = got[i][j]
+			}
+			cells = append(cells, text)
+		}
+		want = append(want, cells)
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
+		t.Errorf("%s:%d: %s: other figures than the API's JSON gives (-truth +mirror):\n%s", page, q.Line, q.Heading, diff)
 	}
 }

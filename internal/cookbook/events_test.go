@@ -49,6 +49,7 @@ func (r *restaurant) happen(t *testing.T) {
 	must(box.CancelOrder(orders[len(orders)-3]))
 	must(box.CancelOrder(orders[len(orders)-8]))
 	must(box.DeleteOrder(orders[len(orders)-11]))
+	must(box.UnpayOrder(orders[len(orders)-14]))
 	must(box.RefundOrder(orders[len(orders)-20], 2_500))
 	must(box.RefundOrder(orders[len(orders)-90], 4_200))
 	at(11, 3, 12)

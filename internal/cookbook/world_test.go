@@ -33,13 +33,14 @@ type restaurant struct {
 	key  string
 	sink *clickhouse.Sink // outside of the bubble, with the clock of that evening
 	seen *recording
+	now  func() time.Time // the service's clock
 }
 
 // mirrored lets the daemon mirror the restaurant until the evening.
 func mirrored(t *testing.T) *restaurant {
 	t.Helper()
 	engine, database := embeddedtest.Engine(t), embeddedtest.Database(t)
-	r := &restaurant{seen: &recording{}}
+	r := &restaurant{seen: &recording{}, now: time.Now}
 	var err error
 	if r.sink, err = clickhouse.Open(t.Context(), clickhouse.Options{Dial: engine.Dial, Database: database}); err != nil {
 		t.Fatal(err)
@@ -54,7 +55,10 @@ func mirrored(t *testing.T) *restaurant {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(epoch))
-		r.box, err = sandbox.New(sandbox.Options{Seed: 20, Orders: 12600, Days: 420, ProductsPer: 40, Pace: 1.1, Live: true, NoLimits: true})
+		r.box, err = sandbox.New(sandbox.Options{
+			Now:  func() time.Time { return r.now() },
+			Seed: 20, Orders: 12600, Days: 420, ProductsPer: 40, Pace: 1.1, Live: true, NoLimits: true,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,6 +66,7 @@ func mirrored(t *testing.T) *restaurant {
 		r.seen.way = r.box.Transport()
 		r.live(t, clickhouse.Options{Dial: wayOut(t, engine.Path()), Database: database})
 	})
+	r.now = func() time.Time { return evening }
 	r.setClock(t, database)
 	return r
 }
@@ -93,6 +98,10 @@ func (r *restaurant) live(t *testing.T, way clickhouse.Options) {
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+	// What the restaurant has done since the last walk comes with one pass more.
+	if report, err := y.RunOnce(t.Context(), syncer.Selection{Streams: []string{"sales_orders", "products", "ingredients"}}, nil); err != nil || report.Err() != nil {
+		t.Errorf("pass: %v, %v", err, report.Err())
 	}
 	if err := sink.Close(context.Background()); err != nil {
 		t.Error(err)

@@ -1,0 +1,242 @@
+package cookbook
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox"
+)
+
+// truth is what the service says of the restaurant that evening, read from its JSON
+// alone: what a question of the cookbook is answered with is computed from it once more.
+type truth struct {
+	orders      []sale
+	days        map[string]api.SalesDay
+	products    map[string]product
+	categories  map[string]string
+	locations   map[string]api.Location
+	firstDay    string
+	seen        *recording
+	removed     map[string]tombstone // orders that are no sales any more, as the daemon was told
+	states      map[string][]state   // of products and ingredients, as the daemon was told
+	spoiltSince time.Time            // of a row that cannot be understood
+}
+
+type product struct {
+	id, name, category, location, created string
+	price                                 amount
+	extras                                bool
+}
+
+// sale is an order with what the API does not say of it.
+type sale struct {
+	api.SalesOrder
+	opened time.Time
+	net    amount
+	lines  []saleLine
+}
+
+type saleLine struct {
+	api.SalesItem
+	quantity        *big.Rat
+	extras          amount // of the whole line
+	discount        amount // of the line
+	net             amount // after all discounts
+	vat             *amount
+	product, family string // of the catalogue; empty when there is none
+}
+
+type tombstone struct {
+	ID        string       `json:"id"`
+	Deleted   bool         `json:"deleted"`
+	DeletedAt *api.Instant `json:"deleted_at"`
+	Reason    string       `json:"reason"`
+	noticed   time.Time
+	last      *api.SalesOrder
+}
+
+// state is a row of a product or an ingredient as the service answered it.
+type state struct {
+	ID         string       `json:"id"`
+	Name       string       `json:"name"`
+	LocationID string       `json:"location_id"`
+	Price      api.Money    `json:"price"`
+	Available  bool         `json:"available"`
+	Stock      api.Quantity `json:"stock"`
+	MinStock   api.Quantity `json:"min_stock"`
+	BelowMin   bool         `json:"below_min"`
+	Unit       string       `json:"unit"`
+	UpdatedAt  api.Instant  `json:"updated_at"`
+	at         time.Time
+}
+
+func local[T ~string](instant T) time.Time {
+	at, err := time.Parse(time.RFC3339Nano, string(instant))
+	if err != nil {
+		panic(err)
+	}
+	return at.In(bucharest)
+}
+
+func dayOf(at time.Time) string { return at.Format(time.DateOnly) }
+
+// daysAgo is a day before that of the evening.
+func daysAgo(n int) string { return dayOf(evening.AddDate(0, 0, -n)) }
+
+// within tells the last n whole days.
+func within[T ~string](day T, n int) bool {
+	return string(day) >= daysAgo(n) && string(day) < daysAgo(0)
+}
+
+func (r *restaurant) truth(t *testing.T) *truth {
+	t.Helper()
+	w := &truth{days: map[string]api.SalesDay{}, products: map[string]product{}, categories: map[string]string{}, locations: map[string]api.Location{}, seen: r.seen}
+	each(t, r, sandbox.StreamLocations, func(l api.Location) { w.locations[l.ID] = l })
+	each(t, r, sandbox.StreamCategories, func(c api.Category) { w.categories[c.ID] = c.Name })
+	each(t, r, sandbox.StreamProducts, func(p api.Product) {
+		w.products[p.ID] = product{p.ID, p.Name, w.categories[*p.CategoryID], w.locations[p.LocationID].Name, dayOf(local(*p.CreatedAt)), bani(p.Price), len(p.ExtraGroups) > 0}
+	})
+	each(t, r, sandbox.StreamSalesOrders, func(o api.SalesOrder) { w.orders = append(w.orders, w.sale(o)) })
+	for from := evening.AddDate(0, 0, -459); !from.After(evening); from = from.AddDate(0, 0, 92) {
+		var answer struct {
+			Data []api.SalesDay `json:"data"`
+		}
+		body := r.fetch(t, fmt.Sprintf("/sales/daily?from=%s&to=%s", dayOf(from), dayOf(from.AddDate(0, 0, 91))))
+		if err := json.Unmarshal(body, &answer); err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range answer.Data {
+			w.days[string(d.Date)] = d
+		}
+	}
+	w.tellApart(t)
+	return w
+}
+
+func each[T any](t *testing.T, r *restaurant, stream string, yield func(T)) {
+	t.Helper()
+	err := r.box.Truth(r.key, stream, func(row sandbox.TruthRow) error {
+		if row.Row == nil {
+			return nil
+		}
+		var v T
+		if err := json.Unmarshal(row.Row, &v); err != nil {
+			return err
+		}
+		yield(v)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sale spreads the discount of an order over its lines by value: what falls on the
+// lines up to one is rounded, so that all of them together bear all of it.
+func (w *truth) sale(o api.SalesOrder) sale {
+	s := sale{SalesOrder: o, opened: local(o.CreatedAt), net: bani(o.Totals.NetSales)}
+	var all, upTo, borne amount
+	for _, i := range o.Items {
+		all += max(bani(i.Total), 0)
+	}
+	discount := bani(o.Totals.Discount)
+	for n, i := range o.Items {
+		l := saleLine{SalesItem: i, quantity: number(i.Quantity)}
+		extras := new(big.Rat)
+		for _, x := range i.Extras {
+			extras.Add(extras, number(x.Price))
+		}
+		l.extras = toBani(new(big.Rat).Mul(extras, l.quantity))
+		gross := toBani(new(big.Rat).Mul(new(big.Rat).Add(extras, number(i.UnitPrice)), l.quantity))
+		l.discount = gross - bani(i.Total)
+		upTo += max(bani(i.Total), 0)
+		share := amount(0)
+		switch {
+		case all > 0:
+			share = toBani(big.NewRat(int64(discount)*int64(upTo), int64(all)*100)) - borne
+		case n == 0:
+			share = discount
+		}
+		borne += share
+		l.net = bani(i.Total) - share
+		if i.VATRate != nil {
+			rate := number(*i.VATRate)
+			part := new(big.Rat).Quo(rate, new(big.Rat).Add(rate, big.NewRat(100, 1)))
+			vat := toBani(part.Mul(part, l.net.rat()))
+			l.vat = &vat
+		}
+		if i.ProductID != nil {
+			l.product, l.family = w.products[*i.ProductID].name, w.products[*i.ProductID].category
+		}
+		s.lines = append(s.lines, l)
+	}
+	return s
+}
+
+// tellApart reads what the daemon was told of rows that changed, and of orders that
+// went away.
+func (w *truth) tellApart(t *testing.T) {
+	t.Helper()
+	w.removed, w.states, w.firstDay = map[string]tombstone{}, map[string][]state{}, "9"
+	alive := map[string]*api.SalesOrder{}
+	for _, a := range w.seen.answers {
+		stream := strings.TrimPrefix(a.path, "/v1")
+		if a.status != 200 || !slices.Contains([]string{"/sales/orders", "/products", "/ingredients"}, stream) {
+			continue
+		}
+		var page struct {
+			Data []json.RawMessage `json:"data"`
+		}
+		if err := json.Unmarshal(a.body, &page); err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range page.Data {
+			if stream == "/sales/orders" {
+				w.tellOrder(t, row, alive, a.at())
+				continue
+			}
+			var s state
+			if err := json.Unmarshal(row, &s); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(s.Stock), "circa") { // what Larder does not understand, it does not keep
+				if w.spoiltSince.IsZero() {
+					w.spoiltSince = a.at()
+				}
+				continue
+			}
+			s.at = local(s.UpdatedAt)
+			if known := w.states[s.ID]; len(known) == 0 || known[len(known)-1] != s {
+				w.states[s.ID] = append(known, s)
+			}
+		}
+	}
+	for _, o := range alive {
+		w.firstDay = min(w.firstDay, string(o.BusinessDay))
+	}
+}
+
+func (w *truth) tellOrder(t *testing.T, row []byte, alive map[string]*api.SalesOrder, at time.Time) {
+	t.Helper()
+	var gone tombstone
+	if err := json.Unmarshal(row, &gone); err != nil {
+		t.Fatal(err)
+	}
+	if gone.Deleted {
+		gone.last, gone.noticed = alive[gone.ID], at
+		w.removed[gone.ID] = gone
+		return
+	}
+	var o api.SalesOrder
+	if err := json.Unmarshal(row, &o); err != nil {
+		t.Fatal(err)
+	}
+	alive[o.ID] = &o
+	delete(w.removed, o.ID)
+}
