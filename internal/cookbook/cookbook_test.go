@@ -9,17 +9,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const (
-	page       = "../../docs/cookbook.md"
-	dictionary = "../../docs/data-dictionary.md"
-)
+const page = "../../docs/cookbook.md"
 
 var update = flag.Bool("update", false, "write the answers into docs/cookbook.md")
 
-// TestTheCookbook asks every question of docs/cookbook.md: the answers that stand
-// there are what comes out.
-func TestTheCookbook(t *testing.T) {
+// TestTheDocuments asks one mirrored restaurant all that the documents show.
+func TestTheDocuments(t *testing.T) {
 	r := mirrored(t)
+	t.Run("cookbook", func(t *testing.T) { testCookbook(t, r) })
+	t.Run("dictionary", func(t *testing.T) { testDictionary(t, r) })
+}
+
+// testCookbook asks every question of docs/cookbook.md: the answers that stand there
+// are what comes out, and hold against the truth.
+func testCookbook(t *testing.T, r *restaurant) {
 	document, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

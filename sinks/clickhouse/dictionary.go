@@ -16,6 +16,8 @@ type described struct {
 	columns       [][3]string // name, type, comment
 }
 
+const viewsTitle = "Views"
+
 // Dictionary writes the data dictionary of a migrated warehouse as Markdown: the
 // views that people query, then the storage tables. The same schema gives the
 // same text.
@@ -23,9 +25,11 @@ func (s *Sink) Dictionary(ctx context.Context, w io.Writer) error {
 	var text strings.Builder
 	text.WriteString("# Data dictionary\n\nGenerated from the schema of the warehouse; do not edit.\n\n" +
 		"Two databases: `larder` (the configured name) holds the views that people query, `larder_raw` the storage\n" +
-		"tables behind them. Money is in RON. Instants and days are those of Europe/Bucharest.\n")
+		"tables behind them. Money is in RON. Instants and days are those of Europe/Bucharest.\n\n" +
+		"Each view says what one row is, which columns tell its rows apart, whom it joins, and a query to begin with. Names\n" +
+		"stand beside ids, so most questions need no join: the [cookbook](cookbook.md) has forty of them.\n")
 	for _, part := range []struct{ title, database string }{
-		{"Views", s.warehouse.database}, {"Storage tables", s.warehouse.raw()},
+		{viewsTitle, s.warehouse.database}, {"Storage tables", s.warehouse.raw()},
 	} {
 		tables, err := s.describe(ctx, part.database)
 		if err != nil {
@@ -46,7 +50,11 @@ func (s *Sink) Dictionary(ctx context.Context, w io.Writer) error {
 func anchor(title string) string { return strings.ToLower(strings.Fields(title)[0]) }
 
 func writeTable(text *strings.Builder, title string, t described) {
-	fmt.Fprintf(text, "\n<a id=\"%s-%s\"></a>\n### `%s`\n\n%s.\n\n| Column | Type | Meaning |\n|---|---|---|\n", anchor(title), t.name, t.name, t.comment)
+	fmt.Fprintf(text, "\n<a id=\"%s-%s\"></a>\n### `%s`\n\n%s.\n", anchor(title), t.name, t.name, t.comment)
+	if g, ok := guides[t.name]; ok && title == viewsTitle {
+		writeGuide(text, g)
+	}
+	text.WriteString("\n| Column | Type | Meaning |\n|---|---|---|\n")
 	for _, c := range t.columns {
 		fmt.Fprintf(text, "| `%s` | `%s` | %s |\n", c[0], c[1], strings.ReplaceAll(c[2], "|", "\\|"))
 	}
