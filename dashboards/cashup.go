@@ -58,13 +58,13 @@ var cashUp = dashboard{
 			columns: []column{{name: "figure", words: []string{"figure", "method"}}, {name: "mirrored", unit: amounts}, {name: "service", unit: amounts}, {name: "difference", unit: amounts, steps: balanced}}},
 		{key: "places", kind: table, w: 12, h: 8, sql: `
 			SELECT
-				location_id, coalesce(any(location_name), location_id) AS location, sum(day_close.taken) AS all_taken, sum(day_close.cash_less_refunds) AS drawer,
+				` + locationValue + ` AS location_value, coalesce(any(location_name), location_id) AS location, sum(day_close.taken) AS all_taken, sum(day_close.cash_less_refunds) AS drawer,
 				argMax(toString(day_close.verdict), ` + rankOf + `) AS verdict
 			FROM day_close
 			WHERE {mine} AND {here} AND date BETWEEN {first} AND {last}
 			GROUP BY location_id
 			ORDER BY all_taken DESC, location`,
-			columns: []column{{name: "location_id", hidden: true}, {name: "location", opens: "cash-up"}, {name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "verdict", words: []string{"verdict"}}}},
+			columns: []column{{name: "location_value", hidden: true}, {name: "location", opens: "cash-up"}, {name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "verdict", words: []string{"verdict"}}}},
 		{key: "methods", kind: pie, w: 12, h: 8, sql: paymentsSQL,
 			columns: []column{{name: "method", words: []string{"method"}}, {name: "paid", unit: bani}}},
 		{key: "vat", kind: table, w: 8, h: 9, sql: `

@@ -171,6 +171,7 @@ func (l *linter) variable(v Variable) {
 	sql, ok := v.Query.(string)
 	l.say(!ok, "variable %s: its query must be a plain SQL string", v.Name)
 	l.sql("variable "+v.Name, sql)
+	l.say(!strings.HasPrefix(sql, "SELECT replaceAll("), "variable %s: backslashes of its values must be doubled: singlequote escapes quotes only", v.Name)
 }
 
 func (l *linter) datasource(where string, block any) {

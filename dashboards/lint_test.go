@@ -86,13 +86,14 @@ func TestLintFindsPlantedMistakes(t *testing.T) {
 		{"too wide", "sales", `"x": 16,`, `"x": 20,`, "does not fit"},
 		{"all rows", "sales", `"values": true`, `"values": false`, "every row"},
 		{"no step", "mirror", `"interval": "1m"`, `"interval": ""`, "smallest step"},
-		{"variable in an object", "sales", `"query": "SELECT business_id`, `"query": {"rawSql": "SELECT business_id"}, "was": "SELECT business_id`, "plain SQL string"},
+		{"variable in an object", "sales", `"query": "SELECT replaceAll(business_id`, `"query": {"rawSql": "SELECT 1"}, "was": "SELECT replaceAll(business_id`, "plain SQL string"},
+		{"value with backslashes", "sales", "SELECT replaceAll(business_id, ", "SELECT concat(business_id, ", "backslashes"},
 		{"no expression", "larder", `"expr": "max(larder_sink_failing)"`, `"expr": ""`, "without an expression"},
 		{"not JSON", "sales", `{`, ``, "not a dashboard"},
 	} {
 		b := file(t, "ro", c.of)
 		planted := bytes.Replace(b, []byte(c.old), []byte(c.new), 1)
-		if c.name == "default thresholds" || c.name == "over another" {
+		if c.name == "default thresholds" || c.name == "over another" || c.name == "value with backslashes" {
 			planted = bytes.ReplaceAll(b, []byte(c.old), []byte(c.new))
 		}
 		if bytes.Equal(b, planted) {

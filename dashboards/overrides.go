@@ -86,6 +86,6 @@ func (p panel) link(r *reader, c column) []any {
 	}
 	return []any{property("links", []any{object{
 		"title": r.text("link." + c.opens), "targetBlank": false,
-		"url": "/d/" + UID(c.opens, r.language) + "?${datasource:queryparam}&${restaurant:queryparam}&var-location=${__data.fields.location_id:percentencode}&${__url_time_range}",
+		"url": "/d/" + UID(c.opens, r.language) + "?${datasource:queryparam}&${restaurant:queryparam}&var-location=${__data.fields.location_value:percentencode}&${__url_time_range}",
 	}})}
 }

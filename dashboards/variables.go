@@ -8,16 +8,20 @@ const (
 // source is the datasource block of a panel, a target or a variable.
 func source(plugin string) object { return object{"type": plugin, "uid": "${datasource}"} }
 
+// The values of variables have their backslashes doubled: Grafana's format singlequote escapes
+// quotes only, and an id may hold any character.
+const locationValue = `replaceAll(location_id, '\\', '\\\\')`
+
 // Restaurants come by name, the first one is shown: sums over restaurants are nobody's
 // figures, and reading a hundred of them for one owner would be a waste. api_keys has every
 // restaurant that a key serves, whatever else of it was mirrored yet.
-const restaurantsSQL = `SELECT business_id, coalesce(any(nullIf(business_name, '')), business_id) AS name
+const restaurantsSQL = `SELECT replaceAll(business_id, '\\', '\\\\') AS value, coalesce(any(nullIf(business_name, '')), business_id) AS name
 FROM api_keys
 GROUP BY business_id
 ORDER BY name, business_id`
 
 // Locations are the active ones, and those that have sold and are closed now.
-const locationsSQL = `SELECT location_id, coalesce(any(name), location_id) AS label
+const locationsSQL = `SELECT ` + locationValue + ` AS value, coalesce(any(name), location_id) AS label
 FROM
 (
   SELECT toString(id) AS location_id, toNullable(name) AS name FROM locations WHERE ` + mine + `

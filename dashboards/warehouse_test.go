@@ -1,0 +1,259 @@
+package dashboards
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	ch "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/app"
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// The restaurants of the warehouse beside the one of the sandbox.
+const (
+	copies = 99
+	// The id of one of them holds what could end a string in SQL.
+	strangeID = `o'br\ien \' OR 1=1 --`
+	emptyID   = "nothing-yet"
+)
+
+// warehouse is one that Larder has filled from a sandbox, with a hundred restaurants.
+type warehouse struct {
+	driver.Conn
+	t          *testing.T
+	restaurant string
+	from, to   time.Time // days of which the sandbox has orders
+}
+
+// newWarehouse mirrors a restaurant that has lived a little, by the program itself, and
+// copies it.
+func newWarehouse(t *testing.T) *warehouse {
+	t.Helper()
+	dir := t.TempDir()
+	box, a := restaurantAndProgram(t, dir)
+	mirrorTwice(t, box, a)
+	engine, err := embedded.Open(t.Context(), embedded.Options{Path: filepath.Join(dir, "larder-data"), Databases: []string{"larder", "larder_raw", "empty", "empty_raw"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	zone, err := time.LoadLocation(clickhouse.Zone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now().In(zone)
+	w := &warehouse{Conn: connect(t, engine, "larder"), t: t, restaurant: box.Restaurant(0).ID(),
+		from: time.Date(now.Year(), now.Month(), now.Day()-27, 0, 0, 0, 0, zone), to: time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, zone).Add(-time.Second)}
+	w.copy()
+	w.bare(engine)
+	return w
+}
+
+func connect(t *testing.T, engine *embedded.Engine, database string) driver.Conn {
+	t.Helper()
+	conn, err := ch.Open(&ch.Options{
+		Protocol: ch.HTTP, Addr: []string{"engine:8123"}, Auth: ch.Auth{Database: database}, DialContext: engine.Dial, ReadTimeout: 5 * time.Minute,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return conn
+}
+
+func restaurantAndProgram(t *testing.T, dir string) (*sandbox.Sandbox, *app.App) {
+	t.Helper()
+	box, err := sandbox.New(sandbox.Options{Seed: 5, Orders: 1000, Days: 40, NoLimits: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- sandbox.Serve(ctx, l, box) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	for name, text := range map[string]string{
+		"key": box.Key(0, sandbox.RoleMain).Value,
+		"larder.yaml": fmt.Sprintf("sources:\n  - {name: bistro, base_url: \"http://%s/v1\", key_file: key}\n"+
+			"warehouse: {dsn: \"embedded:./larder-data\", http_listen: \"\", flush_interval: 50ms}\nweb: {listen: \"\"}\n", l.Addr()),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cfg, err := config.Load(config.Request{File: filepath.Join(dir, "larder.yaml")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return box, app.New(cfg, slog.New(slog.DiscardHandler), "test")
+}
+
+// mirrorTwice mirrors a restaurant, lets things happen there, and mirrors them.
+func mirrorTwice(t *testing.T, box *sandbox.Sandbox, a *app.App) {
+	t.Helper()
+	sync := func() {
+		t.Helper()
+		if _, err := a.Sync(t.Context(), syncer.Selection{}, time.Minute, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sync()
+	happen(t, box.Restaurant(0))
+	sync()
+	if _, err := a.Reconcile(t.Context(), syncer.ReconcileRequest{}, time.Minute, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// happen changes what the panels about changes show.
+func happen(t *testing.T, r sandbox.Restaurant) {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	orders, products, ingredients := r.IDs(sandbox.StreamSalesOrders), r.IDs(sandbox.StreamProducts), r.IDs(sandbox.StreamIngredients)
+	for _, id := range orders[len(orders)-8:] {
+		must(r.CancelOrder(id))
+	}
+	must(r.RefundOrder(orders[len(orders)-20], 100))
+	out := false
+	for i, id := range products[:20] {
+		must(r.EditProduct(id, sandbox.ProductChange{Price: int64(1000 + i)}))
+		must(r.EditProduct(products[20+i], sandbox.ProductChange{Available: &out}))
+	}
+	must(r.SetStock(ingredients[0], -1500))
+	for _, id := range ingredients[1:6] {
+		must(r.SetStock(id, 90_000))
+	}
+	if _, err := r.PlaceOrder(sandbox.OrderSpec{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// copy makes a hundred restaurants of one, and one of which nothing but its key is known.
+func (w *warehouse) copy() {
+	w.t.Helper()
+	columns := w.ask("SELECT table, groupArrayIf(name, name IN ('source', '_source'))[1] AS by FROM system.columns WHERE database = 'larder_raw' " +
+		"AND table IN (SELECT name FROM system.tables WHERE database = 'larder_raw' AND engine LIKE '%MergeTree') GROUP BY table HAVING has(groupArray(name), 'business_id') ORDER BY table")
+	for _, c := range columns.lines {
+		own := fmt.Sprintf("if(n = %d, %s, concat(business_id, '-', toString(n))) AS business_id", copies, literal(strangeID))
+		if c[1] != "" {
+			own += ", concat(" + c[1] + ", '-', toString(n)) AS " + c[1]
+		}
+		for from := 1; from <= copies; from += 11 { // a few at a time: they pass through memory
+			w.exec(fmt.Sprintf("INSERT INTO larder_raw.%[1]s SELECT * EXCEPT(n) REPLACE(%[2]s) FROM (SELECT * FROM larder_raw.%[1]s WHERE business_id = %[5]s) "+
+				"ARRAY JOIN range(%[3]d, %[4]d) AS n", c[0], own, from, min(from+11, copies+1), literal(w.restaurant)))
+		}
+	}
+	w.exec("INSERT INTO larder_raw.api_keys SELECT * REPLACE(" + literal(emptyID) + " AS business_id, 'Nimic' AS business_name) FROM larder_raw.api_keys LIMIT 1")
+}
+
+// bare makes a database in which nothing was ever mirrored.
+func (w *warehouse) bare(engine *embedded.Engine) {
+	w.t.Helper()
+	sink, err := clickhouse.Open(w.t.Context(), clickhouse.Options{Dial: engine.Dial, Database: "empty"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := sink.Migrate(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := sink.Close(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func literal(s string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'"
+}
+
+func (w *warehouse) exec(sql string) {
+	w.t.Helper()
+	if err := w.Exec(w.t.Context(), sql); err != nil {
+		w.t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// texts are the values of one column.
+func (w *warehouse) texts(sql string) []string {
+	w.t.Helper()
+	var all []string
+	for _, line := range w.ask(sql).lines {
+		all = append(all, line[0])
+	}
+	return all
+}
+
+// answer is what a query gave, as text; NULL is the word null.
+type answer struct {
+	columns, types []string
+	lines          [][]string
+}
+
+func (w *warehouse) ask(sql string) answer {
+	w.t.Helper()
+	a, err := ask(w.t.Context(), w.Conn, sql)
+	if err != nil {
+		w.t.Fatalf("%v\n%s", err, sql)
+	}
+	return a
+}
+
+func ask(ctx context.Context, conn driver.Conn, sql string) (answer, error) {
+	rows, err := conn.Query(ctx, sql)
+	if err != nil {
+		return answer{}, err
+	}
+	defer rows.Close()
+	a := answer{columns: rows.Columns()}
+	for _, c := range rows.ColumnTypes() {
+		a.types = append(a.types, c.DatabaseTypeName())
+	}
+	for rows.Next() {
+		into := make([]any, len(a.columns))
+		for i, c := range rows.ColumnTypes() {
+			into[i] = pointer(c)
+		}
+		if err := rows.Scan(into...); err != nil {
+			return a, err
+		}
+		line := make([]string, len(into))
+		for i, v := range into {
+			line[i] = plainText(v)
+		}
+		a.lines = append(a.lines, line)
+	}
+	return a, rows.Err()
+}
