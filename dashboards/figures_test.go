@@ -10,7 +10,7 @@ import (
 // shown is what a panel shows for a choice.
 func (w *warehouse) shown(t *testing.T, board, key string, c choice) answer {
 	t.Helper()
-	d := source1(board)
+	d := dashboardOf(board)
 	i := slices.IndexFunc(d.panels, func(p panel) bool { return p.key == key })
 	return w.ask(c.expand(t, boards(t, "ro")[board].Panels[i].Targets[0].RawSQL))
 }

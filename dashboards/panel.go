@@ -94,7 +94,6 @@ var (
 	seconds = unit{id: "s", decimals: -1}
 	octets  = unit{id: "bytes", decimals: -1}
 	persec  = unit{id: "reqps", decimals: 2}
-	rowsec  = unit{id: "rowsps", decimals: 1}
 )
 
 func (u unit) in(r *reader) object {

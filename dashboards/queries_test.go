@@ -51,7 +51,7 @@ func (w *warehouse) everyPanel(t *testing.T) {
 	for _, language := range Languages {
 		for name, m := range boards(t, language) {
 			for i, p := range m.Panels {
-				panel := source1(name).panels[i]
+				panel := dashboardOf(name).panels[i]
 				where := name + "/" + panel.key
 				a := w.ask(w.mine().expand(t, p.Targets[0].RawSQL))
 				if len(a.lines) == 0 && !slices.Contains(mayBeEmpty, where) {
@@ -65,7 +65,7 @@ func (w *warehouse) everyPanel(t *testing.T) {
 	}
 }
 
-func source1(name string) dashboard {
+func dashboardOf(name string) dashboard {
 	return all[slices.IndexFunc(all, func(d dashboard) bool { return d.name == name })]
 }
 
@@ -81,11 +81,11 @@ func drawable(source panel, p Panel, a answer) []string {
 	for _, c := range source.columns {
 		named = append(named, c.name)
 	}
-	numbers, strings_, times := 0, 0, 0
+	numbers, names, times := 0, 0, 0
 	for i, column := range a.columns {
 		kind := grafanaKind(a.types[i])
 		say(kind == "", "column %s is of type %s, which is shown as JSON", column, a.types[i])
-		numbers, strings_, times = numbers+count1(kind == "number"), strings_+count1(kind == "string"), times+count1(kind == "time")
+		numbers, names, times = numbers+oneIf(kind == "number"), names+oneIf(kind == "string"), times+oneIf(kind == "time")
 		heading := slices.Contains(named, column) || column == "time" || p.Type == "status-history" && kind == "string"
 		say(!heading, "column %s has no heading", column)
 	}
@@ -95,20 +95,20 @@ func drawable(source panel, p Panel, a answer) []string {
 	switch p.Type {
 	case "timeseries", "status-history":
 		say(times != 1 || a.columns[0] != "time" || numbers == 0, "a time series of %v %v", a.columns, a.types)
-		say(p.Type == "timeseries" && strings_ > 0, "labels without a place")
+		say(p.Type == "timeseries" && names > 0, "labels without a place")
 		for i := 1; i < len(a.lines); i++ {
 			say(a.lines[i][0] < a.lines[i-1][0], "%s comes after %s", a.lines[i][0], a.lines[i-1][0])
 		}
 	case "bargauge", "piechart":
-		say(numbers != 1 || strings_ != 1 || times > 0, "a name and a number for each row, not %v %v", a.columns, a.types)
+		say(numbers != 1 || names != 1 || times > 0, "a name and a number for each row, not %v %v", a.columns, a.types)
 	case "stat":
 		say(len(a.lines) != 1, "%d rows", len(a.lines))
-		say((strings_ > 0) != (p.Options.ReduceOptions.Fields == "/.*/"), "strings need all fields, numbers only those: %v", a.types)
+		say((names > 0) != (p.Options.ReduceOptions.Fields == "/.*/"), "strings need all fields, numbers only those: %v", a.types)
 	}
 	return wrong
 }
 
-func count1(is bool) int {
+func oneIf(is bool) int {
 	if is {
 		return 1
 	}
@@ -138,10 +138,10 @@ var moving = []string{"sales/against", "sales/month", "stock/weekend", "stock/co
 func (w *warehouse) hundred(t *testing.T) {
 	for name, m := range boards(t, "ro") {
 		for i, p := range m.Panels {
-			where := name + "/" + source1(name).panels[i].key
+			where := name + "/" + dashboardOf(name).panels[i].key
 			if name == "mirror" {
 				every := choice{from: w.from, to: w.to, every: true, restaurants: []string{"unused"}}
-				for _, wrong := range drawable(source1(name).panels[i], p, w.ask(every.expand(t, p.Targets[0].RawSQL))) {
+				for _, wrong := range drawable(dashboardOf(name).panels[i], p, w.ask(every.expand(t, p.Targets[0].RawSQL))) {
 					t.Errorf("%s of all: %s", where, wrong)
 				}
 				continue
@@ -166,7 +166,7 @@ func (w *warehouse) hundred(t *testing.T) {
 func (w *warehouse) nothingYet(t *testing.T) {
 	for name, m := range boards(t, "ro") {
 		for i, p := range m.Panels {
-			where := name + "/" + source1(name).panels[i].key
+			where := name + "/" + dashboardOf(name).panels[i].key
 			for _, id := range []string{emptyID, ""} {
 				c := w.mine()
 				c.restaurants = []string{id}
@@ -174,7 +174,7 @@ func (w *warehouse) nothingYet(t *testing.T) {
 				if p.Type != "stat" && len(a.lines) > 0 {
 					t.Errorf("%s of nothing: %v", where, a.lines)
 				}
-				for _, wrong := range drawable(source1(name).panels[i], p, a) {
+				for _, wrong := range drawable(dashboardOf(name).panels[i], p, a) {
 					t.Errorf("%s of nothing: %s", where, wrong)
 				}
 			}

@@ -125,18 +125,12 @@ func (s service) namesWhatIsThere(t *testing.T, name string, all composition) {
 			t.Errorf("%s: no volume %s", name, v.Source)
 		case v.Type == "bind" && !v.ReadOnly:
 			t.Errorf("%s may write %s", name, v.Source)
-		case v.Type == "bind" && !dashboardsToCome(v.Source):
+		case v.Type == "bind":
 			if _, err := os.Stat(v.Source); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 	}
-}
-
-// dashboardsToCome tells that a checkout has no dashboards at all yet.
-func dashboardsToCome(folder string) bool {
-	_, err := os.Stat(filepath.Dir(folder))
-	return filepath.Base(filepath.Dir(folder)) == "dashboards" && os.IsNotExist(err)
 }
 
 // What Grafana and Prometheus are given names the services of the composition.

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"encoding/json"
+	"io/fs"
 	"net/http"
 	"os"
 	"regexp"
@@ -9,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/dashboards"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -26,11 +29,12 @@ func TestMetricsOfTheAlerts(t *testing.T) {
 			wanted = append(wanted, regexp.MustCompile(`larder_[a-z_]+`).FindAllString(expr, -1)...)
 		}
 	}
-	slices.Sort(wanted)
-	wanted = slices.Compact(wanted)
 	if len(wanted) < 10 {
 		t.Fatalf("the rules name %v only: are they read right?", wanted)
 	}
+	wanted = append(wanted, metricsOfTheDashboard(t)...)
+	slices.Sort(wanted)
+	wanted = slices.Compact(wanted)
 
 	w := newWorld(t, sandbox.Options{Seed: 21, Orders: 100, Days: 5, NoLimits: true})
 	w.app.settleAfter = time.Second
@@ -49,7 +53,36 @@ func TestMetricsOfTheAlerts(t *testing.T) {
 	}
 	for _, name := range wanted {
 		if !regexp.MustCompile(`(?m)^` + name + `[ {]`).MatchString(metrics) {
-			t.Errorf("the alerts speak of %s, which /metrics has not", name)
+			t.Errorf("the alerts or the dashboard speak of %s, which /metrics has not", name)
 		}
 	}
+}
+
+// metricsOfTheDashboard are those of which the dashboard of Prometheus speaks, but for one
+// that is there only while a long walk is under way: of that the source must have the name.
+func metricsOfTheDashboard(t *testing.T) []string {
+	t.Helper()
+	b, err := fs.ReadFile(dashboards.Files(), "en/larder.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var board dashboards.Model
+	if err := json.Unmarshal(b, &board); err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, p := range board.Panels {
+		for _, target := range p.Targets {
+			all = append(all, regexp.MustCompile(`(larder|process)_[a-z_]+`).FindAllString(target.Expr, -1)...)
+		}
+	}
+	if len(all) < 15 {
+		t.Fatalf("the dashboard names %v only: is it read right?", all)
+	}
+	const whileWalking = "larder_walk_expected_left_seconds"
+	source, err := os.ReadFile("../../syncer/metrics.go")
+	if err != nil || !strings.Contains(string(source), `NewDesc("`+whileWalking+`"`) {
+		t.Errorf("syncer has no metric %s (%v)", whileWalking, err)
+	}
+	return slices.DeleteFunc(all, func(name string) bool { return name == whileWalking })
 }
