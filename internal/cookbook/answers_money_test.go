@@ -1,6 +1,7 @@
 package cookbook
 
 import (
+	"net/http"
 	"slices"
 	"time"
 
@@ -163,10 +164,9 @@ func deposits(w *truth) [][]any {
 	var rows [][]any
 	for n := 3; n >= 0; n-- {
 		sum := w.sumDays(func(d api.SalesDay) api.Money { return d.Deposits }, func(day string) bool { return day >= month(n) && day < month(n-1) })
-		if n == 0 {
-			// What the service said when it was last asked; the restaurant may have taken more since.
-			rows = append(rows, row(month(n), anything))
-			continue
+		if n == 0 { // today is as the service said last
+			today := daysAgo(0)
+			sum += bani(w.told[today].Deposits) - bani(w.days[today].Deposits)
 		}
 		rows = append(rows, row(month(n), sum))
 	}
@@ -255,7 +255,7 @@ func fresh(w *truth) [][]any {
 	newest := func(stream string) string {
 		at := time.Time{}
 		for _, a := range w.seen.answers {
-			if a.path == "/v1"+stream && a.status == 200 {
+			if a.path == "/v1"+stream && a.status == http.StatusOK {
 				at = latest(at, a.body)
 			}
 		}

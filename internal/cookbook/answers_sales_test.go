@@ -135,7 +135,7 @@ func twoWords(w *truth) [][]any {
 			count++
 		}
 	}
-	return [][]any{row(anything, asked.Format(instantForm), count)}
+	return [][]any{row(int(w.told[daysAgo(0)].Orders), asked.Format(instantForm), count)}
 }
 
 func netByDay(w *truth) [][]any {

@@ -13,7 +13,9 @@ import (
 // apart, and a join brings names, not more rows.
 func testDictionary(t *testing.T, r *restaurant) {
 	for view, g := range clickhouse.Guides() {
-		if r.text(t, atEvening(g.Query)) == "" && view != "data_quality" { // which no order contradicts
+		// No order contradicts the API, and runs are kept for a year of the engine's clock, which is not the world's.
+		mayBeEmpty := view == "data_quality" || view == "sync_runs"
+		if r.text(t, atEvening(g.Query)) == "" && !mayBeEmpty {
 			t.Errorf("%s: nothing comes of %s", view, g.Query)
 		}
 		keys := strings.Join(g.Key, ", ")

@@ -39,7 +39,7 @@ func (r *restaurant) happen(t *testing.T) {
 	price(products[0], 10)
 	price(products[1], -10)
 	at(10, 27, 15)
-	price(products[40], 15)
+	price(products[len(products)/2], 15)
 	at(10, 29, 10)
 	price(products[1], 20)
 	at(10, 30, 16)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ import (
 type truth struct {
 	orders      []sale
 	days        map[string]api.SalesDay
+	told        map[string]api.SalesDay // as the daemon was told last
 	products    map[string]product
 	categories  map[string]string
 	locations   map[string]api.Location
@@ -103,20 +105,33 @@ func (r *restaurant) truth(t *testing.T) *truth {
 		w.products[p.ID] = product{p.ID, p.Name, w.categories[*p.CategoryID], w.locations[p.LocationID].Name, dayOf(local(*p.CreatedAt)), bani(p.Price), len(p.ExtraGroups) > 0}
 	})
 	each(t, r, sandbox.StreamSalesOrders, func(o api.SalesOrder) { w.orders = append(w.orders, w.sale(o)) })
+	w.told = map[string]api.SalesDay{}
+	for _, a := range r.seen.answers {
+		if a.path == "/v1/sales/daily" && a.status == http.StatusOK && !strings.Contains(a.query, "location_id") {
+			for _, d := range daysIn(t, a.body) {
+				w.told[string(d.Date)] = d
+			}
+		}
+	}
 	for from := evening.AddDate(0, 0, -459); !from.After(evening); from = from.AddDate(0, 0, 92) {
-		var answer struct {
-			Data []api.SalesDay `json:"data"`
-		}
-		body := r.fetch(t, fmt.Sprintf("/sales/daily?from=%s&to=%s", dayOf(from), dayOf(from.AddDate(0, 0, 91))))
-		if err := json.Unmarshal(body, &answer); err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range answer.Data {
+		for _, d := range daysIn(t, r.fetch(t, fmt.Sprintf("/sales/daily?from=%s&to=%s", dayOf(from), dayOf(from.AddDate(0, 0, 91))))) {
 			w.days[string(d.Date)] = d
 		}
 	}
 	w.tellApart(t)
 	return w
+}
+
+// daysIn are the days of an answer of /sales/daily.
+func daysIn(t *testing.T, body []byte) []api.SalesDay {
+	t.Helper()
+	var answer struct {
+		Data []api.SalesDay `json:"data"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		t.Fatal(err)
+	}
+	return answer.Data
 }
 
 func each[T any](t *testing.T, r *restaurant, stream string, yield func(T)) {
@@ -187,7 +202,7 @@ func (w *truth) tellApart(t *testing.T) {
 	alive := map[string]*api.SalesOrder{}
 	for _, a := range w.seen.answers {
 		stream := strings.TrimPrefix(a.path, "/v1")
-		if a.status != 200 || !slices.Contains([]string{"/sales/orders", "/products", "/ingredients"}, stream) {
+		if a.status != http.StatusOK || !slices.Contains([]string{"/sales/orders", "/products", "/ingredients"}, stream) {
 			continue
 		}
 		var page struct {
