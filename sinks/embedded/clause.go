@@ -109,5 +109,10 @@ func (e *Engine) readOnly(q *request, s *statement) error {
 	if format := first(s.format, q.format); !harmlessFormats[strings.ToLower(format)] {
 		return readonlyError("Cannot execute query in readonly mode: the format %s is not taken here", format)
 	}
+	if zone, ok := q.settings["session_timezone"]; ok {
+		if err := e.zones.admit(zone); err != nil {
+			return err
+		}
+	}
 	return q.restrict()
 }

@@ -37,6 +37,7 @@ type Engine struct {
 	readerZone   string          // the time zone of readers' sessions, see Options
 	denied       map[string]bool // functions that the read-only way in refuses, in lower case
 	deniedTables map[string]bool // those of the database system, likewise
+	zones        *zones          // time zones that readers may name
 
 	unpacking chan struct{} // one for each compressed body of a reader that is being unpacked
 
@@ -155,7 +156,7 @@ func start(ctx context.Context, lib *native, path string, lock *os.File, o Optio
 	e.readers = newPool(lib, slices.Concat(engine, settingArgs(o.readerSettings())), inbound.PerFiles(readerPlaces, 32), readerPatience)
 	e.readers.marks = true
 	e.stopped, e.stop = context.WithCancel(context.Background())
-	if err := errors.Join(e.learn(), e.knows(o.Settings), e.trustDisk(), e.findDamages(e.anchor)); err != nil {
+	if err := errors.Join(e.learn(o), e.knows(o.Settings), e.trustDisk(), e.findDamages(e.anchor)); err != nil {
 		return nil, errors.Join(err, e.end())
 	}
 	if err := e.listenInside(); err != nil {
@@ -198,8 +199,9 @@ func (e *Engine) boot(args []string) error {
 }
 
 // learn asks the engine what it is and what it knows.
-func (e *Engine) learn() error {
+func (e *Engine) learn(o Options) error {
 	e.names, e.deniedTables = map[string]bool{}, map[string]bool{}
+	var zones []string
 	e.denied = maps.Clone(deniedFunctions)
 	for _, ask := range []struct {
 		sql string
@@ -207,6 +209,7 @@ func (e *Engine) learn() error {
 	}{
 		{"SELECT version()", func(s string) { e.version = s }},
 		{"SELECT name FROM system.settings", func(s string) { e.names[s] = true }},
+		{"SELECT time_zone FROM system.time_zones", func(s string) { zones = append(zones, s) }},
 		{"SELECT name FROM system.table_functions", func(s string) {
 			if !harmlessTableFunctions[strings.ToLower(s)] {
 				e.denied[strings.ToLower(s)] = true
@@ -226,6 +229,7 @@ func (e *Engine) learn() error {
 			ask.put(strings.TrimSuffix(line, "\n"))
 		}
 	}
+	e.zones = newZones(zones, o.ReaderZone, o.memory())
 	return nil
 }
 

@@ -42,6 +42,8 @@ func (e *Engine) mayName(s *statement) error {
 			return readonlyError("Cannot execute query in readonly mode: SETTINGS are taken at the end of the statement, as name = value, not within it")
 		case s.keyword == "show" && (t.is("SELECT") || t.symbol("(") && !plainParenthesis(s.at(i-1))):
 			return readonlyError("Cannot execute query in readonly mode: SHOW is taken without subqueries and functions here")
+		case t.is("APPLY") && !s.appliesName(i):
+			return readonlyError("Cannot execute query in readonly mode: APPLY is taken with the name of a function alone here")
 		case t.name() == "system" && s.at(i+1).symbol(".") && e.deniedTables[s.at(i+2).name()]:
 			return readonlyError("Cannot execute query in readonly mode: the table system.%s is not read here", s.at(i+2).name())
 		case t.name() == "default" && s.at(i+1).symbol(".") && !e.uses("default"):
@@ -74,6 +76,15 @@ func plainParenthesis(before token) bool {
 	return before.kind == symbol || before.is("IN") || before.is("AND") || before.is("OR") || before.is("NOT") || before.is("WHERE")
 }
 
+// appliesName says whether what follows APPLY at i is a name alone: what else stands
+// there is not in the tree.
+func (s *statement) appliesName(i int) bool {
+	if !s.at(i + 1).symbol("(") {
+		return s.at(i+1).kind != symbol || !s.at(i+1).symbol("->")
+	}
+	return s.at(i+2).kind == word && s.at(i+3).symbol(")")
+}
+
 // namesSettings says whether the word SETTINGS at i is a name: that of a table or
 // column behind its qualifier, or what SHOW shows. A number can end in a point too,
 // with the keyword behind it.
@@ -94,9 +105,14 @@ func (e *Engine) mayMean(c *conn, sql string) error {
 	if len(nodes) == 0 || !nodes[len(nodes)-1].formats(sql) {
 		return readonlyError("Cannot execute query in readonly mode: FORMAT is taken once, at the end of the statement")
 	}
-	for _, n := range nodes[:len(nodes)-1] {
+	for i, n := range nodes[:len(nodes)-1] {
 		if err := e.mayHold(n); err != nil {
 			return err
+		}
+		if n.kind == "Function" {
+			if err := e.mayDepend(nodes, i); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -51,13 +51,16 @@ var deniedFunctions = map[string]bool{
 	"formatquery": true, "formatqueryornull": true, "formatquerysingleline": true, "formatquerysinglelineornull": true,
 	"highlightquery": true, "obfuscatequery": true, "obfuscatequerywithseed": true,
 	"sleep": true, "sleepeachrow": true,
+	// printf takes what a width says before anyone counts it. ICU takes the name of a
+	// character set for that of a file, and joinGet that of a table for a path.
+	"printf": true, "convertcharset": true, "joinget": true, "joingetornull": true,
 	"aiclassify": true, "aiembed": true, "aiextract": true, "aigenerate": true, "aitranslate": true,
 }
 
 // deniedAggregates are refused with whatever follows their name, since that may be a
 // combinator: groupFormatIf. groupFormat takes the name of a format as a text;
 // kolmogorovSmirnovTest looks at nothing else for minutes.
-var deniedAggregates = []string{"groupformat", "kolmogorovsmirnovtest"}
+var deniedAggregates = []string{"groupformat", "kolmogorovsmirnovtest", "dictget", "dicthas"}
 
 // deniedFunction says whether a name may stand nowhere in a statement.
 func deniedFunction(name string) bool {
@@ -115,7 +118,7 @@ var harmlessFormats = func() map[string]bool {
 		JSONCompactEachRowWithProgress JSONCompactStringsEachRowWithProgress JSONLines NDJSON JSONAsString JSONAsObject PrettyJSONEachRow PrettyJSONLines PrettyNDJSON BSONEachRow
 		Pretty PrettyNoEscapes PrettyMonoBlock PrettyNoEscapesMonoBlock PrettyCompact PrettyCompactNoEscapes PrettyCompactMonoBlock PrettyCompactNoEscapesMonoBlock
 		PrettySpace PrettySpaceNoEscapes PrettySpaceMonoBlock PrettySpaceNoEscapesMonoBlock
-		Vertical Values SQLInsert TSKV XML Markdown MsgPack Parquet Arrow ArrowStream ORC Avro Npy Buffers
+		Vertical Values SQLInsert TSKV XML Markdown MsgPack Parquet Arrow ArrowStream Avro Npy Buffers
 		JSONL MD GeoJSON Prometheus LineAsStringWithNames LineAsStringWithNamesAndTypes`) {
 		all[strings.ToLower(name)] = true
 	}
@@ -127,6 +130,9 @@ var harmlessFormats = func() map[string]bool {
 func readingSetting(name string) bool {
 	if name == "join_algorithm" || strings.HasPrefix(name, "join_on_disk") {
 		return false // some of the algorithms write to the disk, with no limit
+	}
+	if strings.HasPrefix(name, "output_format_orc_") || name == "output_format_parquet_row_group_size" {
+		return false // these name a file, and make a row group of each row
 	}
 	for _, prefix := range []string{"output_format_", "max_result_", "max_rows_to_", "max_bytes_to_", "join_", "date_time_"} {
 		if strings.HasPrefix(name, prefix) && !strings.Contains(name, "schema") {

@@ -12,6 +12,8 @@ type node struct {
 	kind   string // "Function", "TableIdentifier", "Set", …
 	name   string // of a function, table or column
 	parent string // the kind of the node it belongs to
+	text   string // all that stands behind the kind
+	depth  int
 }
 
 // syntaxTree asks the engine how it reads a statement, without running it. Not all
@@ -29,7 +31,7 @@ func (c *conn) syntaxTree(sql string) ([]node, error) {
 		text := strings.TrimLeft(line, " ")
 		depth := len(line) - len(text)
 		kind, rest, _ := strings.Cut(strings.TrimSuffix(text, "\n"), " ")
-		n := node{kind: kind, name: nodeName(rest)}
+		n := node{kind: kind, name: nodeName(rest), text: rest, depth: depth}
 		path = append(path[:min(depth, len(path))], kind)
 		if depth > 0 && len(path) > 1 {
 			n.parent = path[len(path)-2]

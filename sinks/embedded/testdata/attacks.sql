@@ -459,3 +459,37 @@ WATCH larder.v
 UNDROP TABLE larder_raw.r
 1 + 1
 file('{csv}')
+# states and types made of other values, time zones that stay for good, and calls that no limit counts
+SELECT length(bitmapToArray(bitmapAnd(CAST(unhex('01133b30000001000000000200010000000000ffff') AS AggregateFunction(groupBitmap, UInt32)), bitmapBuild([1]))))
+SELECT CAST(unhex('00'), 'AggregateFunction(sum, UInt8)')
+SELECT CAST(unhex('00'), concat('Aggregate', 'Function(sum, UInt8)'))
+SELECT CAST(unhex('00'), 'Aggregate\x46unction(sum, UInt8)')
+SELECT unhex('00')::AggregateFunction(sum, UInt8)
+SELECT unhex('00')::Array(SimpleAggregateFunction(sum, UInt8))
+WITH concat('Aggregate', 'Function(sum, UInt8)') AS t SELECT CAST(unhex('00'), t)
+WITH t -> CAST(unhex('00'), t) AS f SELECT f('AggregateFunction(sum, UInt8)')
+SELECT accurateCastOrNull(unhex('00'), lower('AggregateFunction(sum, UInt8)'))
+SELECT _CAST(unhex('00'), (SELECT 'AggregateFunction(sum, UInt8)'))
+SELECT JSONExtract('{}', concat('Aggregate', 'Function(sum, UInt8)'))
+SELECT rankCorrMerge(CAST(unhex('0202FFFFFFFFFFFFFFFF000000000000F03F000000000000F03F0000000000000040') AS AggregateFunction(rankCorr, Float64, Float64)))
+SELECT * APPLY(x -> CAST(x, concat('Aggregate', 'Function(sum, UInt8)'))) FROM (SELECT '' AS a)
+SELECT toTimeZone(toDateTime(0), 'Fixed/UTC+02:02:00')
+SELECT toTimeZone(toDateTime(0), concat('Fixed/', 'UTC+02:02:00'))
+WITH concat('Fixed/', 'UTC+02:02:00') AS z SELECT toTimeZone(toDateTime(0), z)
+WITH z -> toTimeZone(toDateTime(0), z) AS f SELECT f('Fixed/UTC+02:02:00')
+SELECT * APPLY(x -> toTimeZone(x, concat('Fixed/', 'UTC+02:02:00'))) FROM (SELECT now() AS a)
+SELECT toTimeZone(toDateTime(0), 'file:{csv}')
+SELECT now('file:{csv}')
+SELECT toDateTime('2026-01-01 00:00:00', '../../..{csv}')
+SELECT formatDateTime(now(), '%Y', reverse('/dexiF'))
+SELECT CAST(0 AS DateTime('Fixed/UTC+02:02:00'))
+SELECT CAST(0 AS Tuple(a Enum8('x' = 1), b DateTime64(3, 'file:{csv}')))
+SELECT 0::TIMESTAMP('Fixed/UTC+02:02:00')
+SELECT 1 SETTINGS session_timezone = 'file:{csv}'
+SELECT 1 SETTINGS session_timezone = 'Fixed/UTC+02:02:00'
+SELECT now() AS d FORMAT ORC SETTINGS output_format_orc_writer_time_zone_name = '../../..{csv}'
+SELECT now() AS d FORMAT ORC
+SELECT length(printf('%900000000d', 1))
+SELECT joinGet('default.{csv}', 'a', 1)
+SELECT dictGet('default.{csv}', 'a', 1)
+SELECT convertCharset('a', 'utf-8', '../../..{csv}')

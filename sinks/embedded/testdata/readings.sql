@@ -1,7 +1,6 @@
 SELECT * FROM larder.v AS t INNER JOIN larder_raw.r AS r USING (a) LEFT JOIN (SELECT 1 AS a) AS s ON s.a = t.a ARRAY JOIN [1,2] AS q
 SELECT t.*, r.* EXCEPT (a), COLUMNS('a'), t.COLUMNS('a'), COLUMNS(file_name) FROM larder.v AS t, larder_raw.r AS r
 SELECT * REPLACE (2 AS a) FROM larder.v
-SELECT * APPLY(x -> toString(x)) FROM larder.v
 SELECT * EXCEPT a APPLY toString FROM larder.v
 SELECT * APPLY(toString) FROM larder.v
 SELECT * ILIKE '%a%' FROM larder.v
@@ -97,3 +96,6 @@ SELECT a FROM larder.v ORDER BY a ASC NULLS LAST WITH FILL FROM 1 TO 10 STEP 1 I
 SELECT a FROM larder_raw.r FINAL PREWHERE a = 1 WHERE a = 1
 SELECT a FROM larder.v GROUP BY a WITH TOTALS HAVING a > 0 LIMIT 1 BY a LIMIT 1, 2
 SELECT file_name FROM larder.v ORDER BY file_name COLLATE 'en'
+SELECT toTimeZone(now(), 'Europe/Bucharest'), toDate(now(), 'UTC'), now('UTC'), toDateTime('2026-01-01 00:00:00', 'UTC'), CAST('2026-01-01 00:00:00' AS DateTime('UTC')), CAST(1 AS Enum8('a b' = 1)), toDateTime64(1, 3, 'UTC'), now64(3)
+SELECT toStartOfInterval(now(), INTERVAL 15 MINUTE, toDateTime('2026-01-01 00:00:00')), dateDiff('day', toDate(concat('2026', '-01-01')), today()), formatDateTime(now(), '%Y-%m', 'UTC'), date_trunc('month', now()), toString(now(), 'UTC'), toWeek(today(), 1)
+SELECT JSONExtract('{"a": 1}', 'a', 'UInt8'), accurateCastOrNull('1', 'UInt8'), 1::Nullable(Decimal(18, 2)), [1, 2]::Array(UInt8), uniqMerge(s) FROM (SELECT uniqState(1) AS s)

@@ -1,0 +1,154 @@
+package embedded
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Two things that a text can name are more than words to the engine. A type with the
+// state of an aggregate function makes it take bytes for that state, and it looks at
+// none: forged ones write beyond their memory, or loop for ever. A time zone is some
+// 4.6 MB that stay for the life of the process and count to nobody's limit; of
+// "Fixed/UTC+01:02:03" there are 170,000, and "file:/path" opens a file. Both can be
+// put together by functions, where no reader of words sees them, so that they are
+// taken as texts alone.
+
+// typed are the functions that take a type as a text, with its place among the
+// arguments; -1 is the last.
+var typed = map[string]int{
+	"cast": 1, "_cast": 1, "accuratecast": 1, "accuratecastornull": 1, "accuratecastordefault": 1, "reinterpret": 1,
+	"defaultvalueoftypename": 0, "gettypeserializationstreams": 0, "dynamicelement": 1, "variantelement": 1,
+	"jsonextract": -1, "jsonextractcaseinsensitive": -1, "jsonextractkeysandvalues": -1, "jsonextractkeysandvaluescaseinsensitive": -1,
+}
+
+// zoned are the functions whose last argument is a time zone when they have that many.
+var zoned = func() map[string]int {
+	all := map[string]int{
+		"now": 1, "now64": 1, "nowinblock": 1, "nowinblock64": 1, "current_timestamp": 1, "localtimestamp": 1,
+		"datediff": 4, "date_diff": 4, "timestampdiff": 4, "timestamp_diff": 4, "age": 4, "hop": 4, "makedatetime": 7, "makedatetime64": 9,
+	}
+	for _, name := range strings.Fields(`
+		date_bin date_format date_trunc datename datetrunc formatdatetime formatdatetimeinjodasyntax from_unixtime fromunixtimestamp
+		fromunixtimestampinjodasyntax hopend hopstart parsedatetime parsedatetimeornull parsedatetimeorzero parsedatetime64 parsedatetime64ornull
+		parsedatetime64orzero parsedatetimeinjodasyntax parsedatetimeinjodasyntaxornull parsedatetimeinjodasyntaxorzero parsedatetime64injodasyntax
+		parsedatetime64injodasyntaxornull parsedatetime64injodasyntaxorzero str_to_date time_bucket todatetime64 todatetime64ornull todatetime64orzero
+		todatetime64ordefault tostartofinterval toweek toyearweek tostartofweek tolastdayofweek week yearweek dayofweek todayofweek tumble tumbleend tumblestart windowid`) {
+		all[name] = 3
+	}
+	for _, name := range strings.Fields(`
+		date dateornull day dayofmonth dayofyear from_utc_timestamp fromunixtimestamp64micro fromunixtimestamp64milli fromunixtimestamp64nano
+		fromunixtimestamp64second fromutctimestamp hour last_day microsecond millisecond minute month monthname nanosecond
+		parsedatetime32besteffort parsedatetime32besteffortornull parsedatetime32besteffortorzero parsedatetime64besteffort parsedatetime64besteffortornull
+		parsedatetime64besteffortorzero parsedatetime64besteffortus parsedatetime64besteffortusornull parsedatetime64besteffortusorzero parsedatetimebesteffort
+		parsedatetimebesteffortornull parsedatetimebesteffortorzero parsedatetimebesteffortus parsedatetimebesteffortusornull parsedatetimebesteffortusorzero
+		quarter second snowflakeidtodatetime snowflakeidtodatetime64 snowflaketodatetime snowflaketodatetime64 timeslot timestamp timezoneof timezoneoffset
+		to_days to_unixtime to_utc_timestamp todate todateornull todateorzero todateordefault todate32 todate32ornull todate32orzero todate32ordefault
+		todatetime todatetimeornull todatetimeorzero todatetimeordefault todatetime32 todatetime32ornull todatetime32orzero todatetime32ordefault
+		todayofmonth todayofyear todayssinceyearzero tohour toisoweek toisoyear tolastdayofmonth tomicrosecond tomillisecond tominute tomonday tomonth
+		tomonthnumsinceepoch tonanosecond toquarter torelativedaynum torelativehournum torelativeminutenum torelativemonthnum torelativequarternum
+		torelativesecondnum torelativeweeknum torelativeyearnum tosecond tostartofday tostartoffifteenminutes tostartoffiveminute tostartoffiveminutes
+		tostartofhour tostartofisoyear tostartofmicrosecond tostartofmillisecond tostartofminute tostartofmonth tostartofnanosecond tostartofquarter
+		tostartofsecond tostartoftenminutes tostartofyear tostring totime totimewithfixeddate totime64 totimezone tounixtimestamp tounixtimestamp64 toutctimestamp
+		toyear toyearnumsinceepoch toyyyymm toyyyymmdd toyyyymmddhhmmss utc_timestamp uuidv7todatetime year yyyymmddhhmmsstodatetime yyyymmddhhmmsstodatetime64`) {
+		all[name] = 2
+	}
+	return all
+}()
+
+// mayDepend looks at the arguments of one function that name a type or a time zone.
+func (e *Engine) mayDepend(nodes []node, i int) error {
+	name := strings.ToLower(nodes[i].name)
+	args := arguments(nodes, i)
+	if at, takes := typed[name]; takes && len(args) > max(at, 0) {
+		if at < 0 {
+			at = len(args) - 1
+		}
+		return e.mayBeType(nodes[i], nodes[args[at]])
+	}
+	least, takes := zoned[name]
+	if !takes || len(args) < least {
+		return nil
+	}
+	return e.mayBeZone(nodes[i], nodes[args[len(args)-1]])
+}
+
+func (e *Engine) mayBeType(f, n node) error {
+	switch {
+	case n.kind != "Literal":
+		return readonlyError("Cannot execute query in readonly mode: the type that %s makes is taken as a text here, not put together", f.name)
+	case strings.Contains(strings.ToLower(n.text), "aggregatefunction"):
+		return readonlyError("Cannot execute query in readonly mode: states of aggregate functions are not made from other values here")
+	}
+	for _, quoted := range zoneInType.FindAllStringSubmatch(n.text, -1) {
+		if err := e.zones.admit(quoted[1]); err != nil && (e.zones.knows(quoted[1]) || strings.ContainsAny(quoted[1], "/:")) {
+			return err
+		}
+	}
+	return nil
+}
+
+// zoneInType is a text within a type as the tree shows it: DateTime(\'UTC\').
+var zoneInType = regexp.MustCompile(`\\'(.*?)\\'`)
+
+func (e *Engine) mayBeZone(f, n node) error {
+	lower := strings.ToLower(n.name)
+	switch {
+	case n.kind == "Literal" && strings.HasPrefix(n.text, "'"):
+		return e.zones.admit(strings.Trim(n.name, "'"))
+	case n.kind == "Literal", n.kind == "Function" && (strings.HasPrefix(lower, "todate") || lower == "now" || lower == "now64" || strings.HasPrefix(lower, "tointerval")):
+		return nil // a number, or the origin of an interval
+	}
+	return readonlyError("Cannot execute query in readonly mode: the time zone of %s is taken as a text here, not computed", f.name)
+}
+
+// arguments are the places in nodes of a function's arguments.
+func arguments(nodes []node, i int) []int {
+	var all []int
+	for j := i + 1; j < len(nodes) && nodes[j].depth > nodes[i].depth; j++ {
+		if nodes[j].depth == nodes[i].depth+2 && nodes[j].parent == "ExpressionList" {
+			all = append(all, j)
+		}
+	}
+	return all
+}
+
+// zones are the time zones that readers may use: those of the engine, as many as the
+// memory bears.
+type zones struct {
+	mu       sync.Mutex
+	known    map[string]bool
+	admitted map[string]bool
+	most     int
+}
+
+// zoneCost is what the engine keeps for each zone that was ever named.
+const zoneCost = 5 << 20
+
+// newZones lets readers use a 64th of the memory for zones, and four at least. What
+// the daemon uses itself is there anyway.
+func newZones(known []string, own string, memory int64) *zones {
+	z := &zones{known: map[string]bool{}, admitted: map[string]bool{"": true, "UTC": true, "GMT": true, own: true}, most: int(min(max(memory/64/zoneCost, 4), 64))}
+	for _, name := range known {
+		z.known[name] = true
+	}
+	z.most += len(z.admitted)
+	return z
+}
+
+func (z *zones) knows(name string) bool { return z.known[name] }
+
+func (z *zones) admit(name string) error {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	switch {
+	case z.admitted[name]:
+		return nil
+	case !z.known[name]:
+		return refuse(codeBadArguments, "BAD_ARGUMENTS", "There is no time zone %q here: system.time_zones has their names", name)
+	case len(z.admitted) >= z.most:
+		return refuse(codeBadArguments, "BAD_ARGUMENTS", "No further time zone is taken: %d are in use, and each takes memory for good. Use toTimeZone(…, 'UTC') and shift the hours", z.most)
+	}
+	z.admitted[name] = true
+	return nil
+}
