@@ -7,11 +7,11 @@ import "strings"
 // asked about each, every night.
 const closedDays = `
 				(
-					SELECT date, verdict, {figures}, mirror_payments, service_payments
+					SELECT {columns}
 					FROM reconciliation
 					WHERE {mine} AND date BETWEEN {first} AND {last} AND {everywhere}
 					UNION ALL
-					SELECT date, verdict, {figures}, mirror_payments, service_payments
+					SELECT {columns}
 					FROM reconciliation_by_location
 					WHERE {mine} AND date BETWEEN {first} AND {last} AND NOT ({everywhere}) AND location_id IN (${location:singlequote})
 				)`
@@ -52,7 +52,7 @@ var cashUp = dashboard{
 				{name: "all_deposits", unit: bani}, {name: "all_refunds", unit: bani}}},
 		{key: "proof", kind: oneWord, w: 4, h: 11, sql: `
 			SELECT if(count() = 0, 'none', argMax(toString(verdict), ` + rankOf + `)) AS verdict
-			FROM` + filled(closedDays),
+			FROM` + strings.ReplaceAll(closedDays, "{columns}", "verdict"),
 			columns: []column{{name: "verdict", words: []string{"verdict"}}}},
 		{key: "beside", kind: table, w: 12, h: 11, sql: besideSQL(),
 			columns: []column{{name: "figure", words: []string{"figure", "method"}}, {name: "mirrored", unit: amounts}, {name: "service", unit: amounts}, {name: "difference", unit: amounts, steps: balanced}}},
@@ -141,19 +141,13 @@ var cashUp = dashboard{
 	},
 }
 
-func filled(sql string) string {
-	var list []string
-	for _, f := range closeFigures {
-		list = append(list, "mirror_"+f, "service_"+f)
-	}
-	return strings.ReplaceAll(sql, "{figures}", strings.Join(list, ", "))
-}
-
 // besideSQL has a row for each figure and payment method. The service's figure is there
 // when it was asked about every day and location.
 func besideSQL() string {
+	columns := []string{"verdict", "mirror_payments", "service_payments"}
 	var rows []string
 	for _, f := range closeFigures {
+		columns = append(columns, "mirror_"+f, "service_"+f)
 		rows = append(rows, "('"+f+"', sum(mirror_"+f+"), if(countIf(isNull(service_"+f+")) > 0, NULL, sum(service_"+f+")))")
 	}
 	return `
@@ -168,7 +162,7 @@ func besideSQL() string {
 							arrayFilter(method -> mirror_methods[method] != 0 OR service_methods[method] != 0, arrayDistinct(arrayConcat(mapKeys(mirror_methods), mapKeys(service_methods))))),
 							'Array(Tuple(String, Decimal(38, 2), Nullable(Decimal(38, 2))))')) AS figures,
 					count() AS found
-				FROM` + filled(closedDays) + `
+				FROM` + strings.ReplaceAll(closedDays, "{columns}", strings.Join(columns, ", ")) + `
 			)
 			ARRAY JOIN figures AS line
 			WHERE found > 0`
