@@ -83,8 +83,9 @@ race: engine ## Run the tests with the race detector (needs a C compiler)
 RACE_TESTS = AtOnce|Beside|Cancelled|Closing|Confirms|Daemons|Hold|Leave|Lifecycle|Memory|Parallel|Pool|Process|Queue|Reload|Removed|Share|Shut|Stalled|Stop|Strangers|Together|Wait|TestSimulation$$|TestServer|TestSpool|TestFetch|TestClient
 
 .PHONY: docs
-docs: build ## Write the generated documents anew (data dictionary, configuration, notices, dashboards)
+docs: build ## Write the generated documents anew (data dictionary, configuration, notices, dashboards, the answers of the cookbook)
 	go run ./internal/gendocs
+	go test ./internal/cookbook -update
 	go run ./dashboards/generate
 
 .PHONY: bench
