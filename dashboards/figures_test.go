@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // shown is what a panel shows for a choice.
@@ -127,6 +128,9 @@ func (w *warehouse) figuresOfCashUp(t *testing.T) {
 		w.daily("sales_daily", "date, net_sales + tips + deposits AS all_taken", "AND (orders > 0 OR refunds > 0)").rows(t, "date", "all_taken"))
 	same(t, "locations", w.shown(t, "cash-up", "places", c).rows(t, "location", "all_taken"),
 		w.daily("sales_daily_by_location", "location_name AS location, sum(net_sales + tips + deposits) AS all_taken", "GROUP BY location").rows(t, "location", "all_taken"))
+	if time.Now().After(w.to) {
+		return // what was today has ended while the test ran
+	}
 	w.besideTheService(t, c)
 	yesterday := c
 	yesterday.from, yesterday.to = c.to.AddDate(0, 0, -2), c.to.AddDate(0, 0, -1)
