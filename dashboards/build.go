@@ -47,17 +47,14 @@ func Build(language string) (map[string][]byte, error) {
 func (d dashboard) json(language string) (object, error) {
 	r := &reader{own: d.texts, language: language}
 	panels := []any{}
-	x, y, tallest := 0, 0, 0
+	var g grid
 	for i, p := range d.panels {
-		if x+p.w > 24 {
-			x, y, tallest = 0, y+tallest, 0
-		}
+		x, y := g.place(p.w, p.h)
 		o, err := p.json(r, d.variables.plugin(), i+1, x, y)
 		if err != nil {
 			return nil, err
 		}
 		panels = append(panels, o)
-		x, tallest = x+p.w, max(tallest, p.h)
 	}
 	o := object{
 		"uid": UID(d.name, language), "title": r.text("title"), "description": r.text("about"), "tags": []string{"larder"},

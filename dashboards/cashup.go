@@ -28,7 +28,7 @@ var cashUp = dashboard{
 	ranges: []string{"today", "yesterday", "week", "month", "last_month"},
 	links:  []string{"sales", "products", "stock"},
 	panels: []panel{
-		{key: "taken", kind: figures, w: 8, h: 11, sql: `
+		{key: "taken", kind: figures, w: 8, h: 10, sql: `
 			SELECT all_taken, cash_paid - cash_refunds AS drawer, cards, all_tips, all_deposits, all_refunds
 			FROM
 			(
@@ -50,13 +50,11 @@ var cashUp = dashboard{
 			) AS given_back`,
 			columns: []column{{name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "cards", unit: bani}, {name: "all_tips", unit: bani},
 				{name: "all_deposits", unit: bani}, {name: "all_refunds", unit: bani}}},
-		{key: "proof", kind: oneWord, w: 4, h: 11, sql: `
+		{key: "proof", kind: oneWord, w: 16, h: 4, sql: `
 			SELECT if(count() = 0, 'none', argMax(toString(verdict), ` + rankOf + `)) AS verdict
 			FROM` + strings.ReplaceAll(closedDays, "{columns}", "verdict"),
 			columns: []column{{name: "verdict", words: []string{"verdict"}}}},
-		{key: "beside", kind: table, w: 12, h: 11, sql: besideSQL(),
-			columns: []column{{name: "figure", words: []string{"figure", "method"}}, {name: "mirrored", unit: amounts}, {name: "service", unit: amounts}, {name: "difference", unit: amounts, steps: balanced}}},
-		{key: "places", kind: table, w: 12, h: 8, sql: `
+		{key: "places", kind: table, w: 16, h: 6, sql: `
 			SELECT
 				` + locationValue + ` AS location_value, coalesce(any(location_name), location_id) AS location, sum(day_close.taken) AS all_taken, sum(day_close.cash_less_refunds) AS drawer,
 				argMax(toString(day_close.verdict), ` + rankOf + `) AS verdict
@@ -65,23 +63,25 @@ var cashUp = dashboard{
 			GROUP BY location_id
 			ORDER BY all_taken DESC, location`,
 			columns: []column{{name: "location_value", hidden: true}, {name: "location", opens: "cash-up"}, {name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "verdict", words: []string{"verdict"}}}},
-		{key: "methods", kind: pie, w: 12, h: 8, sql: paymentsSQL,
+		{key: "beside", kind: table, w: 16, h: 15, sql: besideSQL(),
+			columns: []column{{name: "figure", words: []string{"figure", "method"}}, {name: "mirrored", unit: bani}, {name: "service", unit: bani}, {name: "difference", unit: bani, steps: balanced}}},
+		{key: "methods", kind: bars, w: 8, h: 10, sql: paymentsSQL,
 			columns: []column{{name: "method", words: []string{"method"}}, {name: "paid", unit: bani}}},
-		{key: "vat", kind: table, w: 8, h: 9, sql: `
+		{key: "vat", kind: table, w: 8, h: 5, sql: `
 			SELECT if(isNull(vat_rate), '–', concat(toString(vat_rate), ' %')) AS rate, sum(net) AS with_vat, ifNull(sum(vat_amount), 0) AS vat_inside
 			FROM sales_items
 			WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
 			GROUP BY vat_rate
 			ORDER BY with_vat DESC`,
-			columns: []column{{name: "rate", width: 70}, {name: "with_vat", unit: bani}, {name: "vat_inside", unit: bani}}},
-		{key: "refunded", kind: table, w: 16, h: 9, sql: `
-			SELECT at, ifNull(order_number, order_id) AS order_no, amount, method, if(days_after_order = 0, '', toString(business_day)) AS order_day
+			columns: []column{{name: "rate"}, {name: "with_vat", unit: bani}, {name: "vat_inside", unit: bani}}},
+		{key: "refunded", kind: table, w: 12, h: 8, sql: `
+			SELECT at, ifNull(order_number, order_id) AS order_no, amount, method, if(days_after_order = 0, NULL, business_day) AS order_day
 			FROM sales_refunds
 			WHERE {mine} AND {here} AND refund_day BETWEEN {first} AND {last}
 			ORDER BY at DESC
 			LIMIT 100`,
-			columns: []column{{name: "at", unit: instant}, {name: "order_no"}, {name: "amount", unit: bani}, {name: "method", words: []string{"method"}}, {name: "order_day"}}},
-		{key: "each_day", kind: table, w: 24, h: 9, sql: `
+			columns: []column{{name: "at", unit: instant}, {name: "order_no"}, {name: "amount", unit: bani}, {name: "method", words: []string{"method"}}, {name: "order_day", unit: day}}},
+		{key: "each_day", kind: table, w: 12, h: 8, sql: `
 			SELECT
 				date, sum(day_close.taken) AS all_taken, sum(day_close.cash_less_refunds) AS drawer, sum(day_close.vat) AS vat_inside,
 				argMax(toString(day_close.verdict), ` + rankOf + `) AS verdict
@@ -96,10 +96,10 @@ var cashUp = dashboard{
 		"title": {"Închiderea zilei", "Cash-up"},
 		"about": {"Ce s-a încasat într-o zi și ce trebuie să fie în sertar, pe locații, lângă cifrele serviciului, cu dovada că se potrivesc. Alegeți altă zi sau mai multe din perioadă.", "What was taken on a day and what must be in the drawer, by location, beside the service's own figures, and whether they are proven. Choose another day, or several, as the period."},
 
-		"taken":        {"Încasări", "Takings"},
-		"taken.about":  {"Tot ce s-a încasat: vânzări nete, bacșiș și garanții SGR. Numerarul rămas este cel plătit minus rambursările în numerar din aceeași zi.", "All that was taken: net sales, tips and SGR deposits. The cash left is what was paid in cash less the refunds in cash of the same day."},
-		"all_taken":    {"Total încasat", "Taken in all"},
-		"drawer":       {"Numerar rămas", "Cash left"},
+		"taken":       {"Încasări", "Takings"},
+		"taken.about": {"Tot ce s-a încasat: vânzări nete, bacșiș și garanții SGR. Numerarul rămas este cel plătit minus rambursările în numerar din aceeași zi.", "All that was taken: net sales, tips and SGR deposits. The cash left is what was paid in cash less the refunds in cash of the same day."},
+		"all_taken":   {"Total încasat", "Taken in all"}, "column.all_taken": {"Încasat", "Taken"},
+		"drawer": {"Numerar rămas", "Cash left"}, "column.drawer": {"Numerar", "Cash"},
 		"cards":        {"Carduri", "Cards"},
 		"all_tips":     {"Bacșiș", "Tips"},
 		"all_deposits": {"Garanții SGR", "SGR deposits"},
@@ -111,9 +111,9 @@ var cashUp = dashboard{
 		"beside":       {"Larder lângă serviciu", "Larder beside the service"},
 		"beside.about": {"Fiecare cifră cum reiese din bonurile oglindite și cum o dă serviciul, în RON. Linie fără cifra serviciului: serviciul nu a fost încă întrebat; de locații singure este întrebat noaptea. Diferența se arată după ce ziua s-a încheiat: până atunci bonurile sunt mai noi decât cifra serviciului.", "Each figure as the mirrored orders give it and as the service reports it, RON. Without a figure of the service, it was not asked yet; about single locations it is asked at night. The difference shows once the day is over: until then the orders are newer than the figure of the service."},
 		"figure":       {"Cifra", "Figure"},
-		"mirrored":     {"Din bonuri", "From orders"},
+		"mirrored":     {"Larder", "Larder"},
 		"service":      {"Serviciul", "Service"},
-		"difference":   {"Diferență", "Difference"},
+		"difference":   {"Dif.", "Diff."},
 
 		"places":       {"Pe locații", "By location"},
 		"places.about": {"Încasările și numerarul rămas ale fiecărei locații, cu starea dovezii. Atingeți o locație ca s-o vedeți singură.", "Takings and cash left of each location, with its verdict. Tap a location to see it alone."},
@@ -124,17 +124,17 @@ var cashUp = dashboard{
 		"vat":        {"TVA", "VAT"},
 		"vat.about":  {"Vânzările de produse după toate reducerile și TVA cuprins în ele, pe cote, calculat de Larder pe fiecare linie. Taxele de livrare nu sunt cuprinse: serviciul nu le dă cota.", "Sales of products after all discounts, and the VAT within them by rate, computed by Larder on each line. Delivery fees are left out: the service states no rate for them."},
 		"rate":       {"Cota", "Rate"},
-		"with_vat":   {"Vânzări cu TVA", "Sales with VAT"},
+		"with_vat":   {"Cu TVA", "With VAT"},
 		"vat_inside": {"TVA", "VAT"},
 
 		"refunded":       {"Rambursări", "Refunds"},
-		"refunded.about": {"Rambursările făcute în perioada aleasă, și ziua bonului când este alta.", "Refunds made in the chosen period, and the day of the order when it is another one."},
+		"refunded.about": {"Rambursările făcute în perioada aleasă, și ziua din care este bonul, când este alta.", "Refunds made in the chosen period, and the day of the order when it is another one."},
 		"refunded.empty": {"Nicio rambursare", "No refunds"},
 		"at":             {"Când", "When"},
 		"order_no":       {"Bon", "Order"},
 		"amount":         {"Suma", "Amount"},
 		"method":         {"Metoda", "Method"},
-		"order_day":      {"Bon din", "Order of"},
+		"order_day":      {"Din", "Of"},
 
 		"each_day":       {"Zi cu zi", "Day by day"},
 		"each_day.about": {"Închiderea fiecărei zile din perioada aleasă, toate locațiile alese împreună, cu starea cea mai proastă a lor.", "The close of each day of the chosen period, all chosen locations together, with the worst of their verdicts."},

@@ -39,9 +39,10 @@ func (r *reader) text(key string) string {
 	return found.in(r.language)
 }
 
-// or is the text of a key, or of another one that all share when there is none.
+// or is the text of a key, or of another one when there is none.
 func (r *reader) or(key, otherwise string) string {
-	if _, ok := r.own[key]; ok {
+	_, own := r.own[key]
+	if _, shared := sharedTexts[key]; own || shared {
 		return r.text(key)
 	}
 	return r.text(otherwise)

@@ -141,7 +141,18 @@ func (l *linter) whole() {
 	for _, link := range m.Links {
 		l.link(link.URL)
 	}
+	l.say(free(m.Panels) > 0, "the panels leave %d cells free, into which others float", free(m.Panels))
 	l.say(l.plugin() == "", "no variable datasource of type datasource")
+}
+
+// free is how many cells of the grid are no panel's, down to the lowest one.
+func free(panels []Panel) int {
+	lowest, taken := 0, 0
+	for _, p := range panels {
+		lowest = max(lowest, p.GridPos.Y+p.GridPos.H)
+		taken += p.GridPos.W * p.GridPos.H
+	}
+	return width*lowest - taken
 }
 
 func (l *linter) link(url string) {
@@ -194,7 +205,7 @@ func (l *linter) panel(p Panel, before []Panel) {
 
 func (l *linter) place(where string, p Panel, before []Panel) {
 	g := p.GridPos
-	l.say(g.W < 4 || g.H < 4 || g.X < 0 || g.X+g.W > 24, "%s: does not fit at %+v", where, g)
+	l.say(g.W < 4 || g.H < 4 || g.X < 0 || g.X+g.W > width, "%s: does not fit at %+v", where, g)
 	for _, other := range before {
 		o := other.GridPos
 		l.say(other.ID == p.ID, "%s: its id is another panel's", where)
@@ -215,7 +226,7 @@ func (l *linter) field(where string, p Panel) {
 	for i, s := range d.Thresholds.Steps[1:] {
 		l.say(s.Value == nil || i > 0 && *s.Value <= *d.Thresholds.Steps[i].Value, "%s: thresholds do not ascend", where)
 	}
-	byRows := p.Type == "bargauge" || p.Type == "piechart"
+	byRows := p.Type == "bargauge"
 	l.say(byRows != p.Options.ReduceOptions.Values, "%s: whether it shows every row is wrong for its type", where)
 	for _, o := range p.FieldConfig.Overrides {
 		for _, property := range o.Properties {

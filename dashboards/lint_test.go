@@ -83,6 +83,7 @@ func TestLintFindsPlantedMistakes(t *testing.T) {
 		{"dead link", "sales", `"/d/larder-products-ro"`, `"/d/larder-orders-ro"`, "no dashboard of ours"},
 		{"dead link of a cell", "cash-up", `"/d/larder-cash-up-ro?`, `"/d/larder-drawer-ro?`, "no dashboard of ours"},
 		{"over another", "sales", `"x": 8,`, `"x": 4,`, "lies over"},
+		{"a gap", "sales", `"h": 9,`, `"h": 8,`, "cells free"},
 		{"too wide", "sales", `"x": 16,`, `"x": 20,`, "does not fit"},
 		{"all rows", "sales", `"values": true`, `"values": false`, "every row"},
 		{"no step", "mirror", `"interval": "1m"`, `"interval": ""`, "smallest step"},
@@ -146,7 +147,7 @@ func TestLintPairFindsWhatDiffers(t *testing.T) {
 		{"count() AS orders", "count() AS ordres", "ask other things"},
 		{`"uid": "larder-sales-en"`, `"uid": "larder-sales-ro"`, "both have the uid"},
 		{`"name": "location"`, `"name": "place"`, "variables"},
-		{`"type": "piechart"`, `"type": "table"`, "look different"},
+		{`"type": "bargauge"`, `"type": "table"`, "look different"},
 		{"Net sales of the day divided by the number of orders.", "Vânzările nete ale zilei împărțite la numărul de bonuri.", "say the same"},
 	} {
 		planted := bytes.Replace(en, []byte(c.old), []byte(c.new), 1)

@@ -1,5 +1,7 @@
 package dashboards
 
+import "slices"
+
 // look is how a kind of panel is drawn.
 type look struct {
 	grafana  string // type of the panel
@@ -15,31 +17,22 @@ var looks = map[kind]look{
 	figures: {grafana: "stat", options: statOptions("")},
 	oneWord: {grafana: "stat", options: statOptions("/.*/")},
 	table: {grafana: "table",
-		// Columns may be narrow: a phone shows four of them.
-		custom:  object{"minWidth": 60, "align": "auto", "filterable": false, "cellOptions": object{"type": "auto"}},
+		// Columns may be narrow: a phone shows five of them.
+		custom:  object{"minWidth": 58, "align": "auto", "filterable": false, "cellOptions": object{"type": "auto"}},
 		options: tableOptions},
 	heat: {grafana: "table",
 		custom:  object{"minWidth": 36, "align": "center", "filterable": false, "cellOptions": object{"type": "color-background", "mode": "basic"}},
-		field:   object{"color": object{"mode": "continuous-BlPu"}, "min": 0},
+		field:   object{"color": object{"mode": "continuous-greens"}, "min": 0},
 		options: tableOptions},
 	bars: {grafana: "bargauge",
 		field: object{"min": 0},
 		options: func(panel) object {
 			return object{
-				"orientation": "horizontal", "displayMode": "basic", "valueMode": "color", "namePlacement": "left", "showUnfilled": false,
+				"orientation": "horizontal", "displayMode": "basic", "valueMode": "text", "namePlacement": "left", "showUnfilled": false,
+				"text":   object{"titleSize": 14, "valueSize": 14},
 				"sizing": "auto", "minVizWidth": 8, "minVizHeight": 16, "maxVizHeight": 300,
 				"reduceOptions": object{"values": true, "calcs": []string{"lastNotNull"}, "fields": "", "limit": 25},
 				"legend":        object{"showLegend": false, "displayMode": "list", "placement": "bottom", "calcs": []any{}},
-			}
-		}},
-	pie: {grafana: "piechart",
-		field: object{"color": object{"mode": "palette-classic"}},
-		options: func(panel) object {
-			return object{
-				"pieType": "donut", "displayLabels": []string{"percent"},
-				"legend":        object{"showLegend": true, "displayMode": "table", "placement": "bottom", "values": []string{"value"}},
-				"tooltip":       object{"mode": "single", "sort": "none"},
-				"reduceOptions": object{"values": true, "calcs": []string{"lastNotNull"}, "fields": "", "limit": 25},
 			}
 		}},
 	lines: {grafana: "timeseries", interval: "1m",
@@ -55,7 +48,7 @@ var looks = map[kind]look{
 		field:  object{"displayName": "${__field.labels.restaurant}"},
 		options: func(panel) object {
 			return object{"showValue": "never", "rowHeight": 0.85, "colWidth": 0.95,
-				"legend":  object{"showLegend": true, "displayMode": "list", "placement": "bottom"},
+				"legend":  object{"showLegend": false, "displayMode": "list", "placement": "bottom"},
 				"tooltip": object{"mode": "single", "sort": "none"}}
 		}},
 }
@@ -64,19 +57,23 @@ var looks = map[kind]look{
 // that can be read on a phone and in a corner of a desk's screen.
 func statOptions(fields string) func(panel) object {
 	return func(p panel) object {
-		mode, name := "none", "value_and_name"
+		mode, name, shown := "none", "value_and_name", fields
 		for _, c := range p.columns {
-			if c.steps != nil || coloured(c.words) {
+			if c.steps != nil || c.signed || coloured(c.words) {
 				mode = "value"
 			}
 		}
+		size := object{"titleSize": 14, "valueSize": 22}
 		if len(p.columns) == 1 && len(p.promql) < 2 {
-			name = "value"
+			name, size = "value", object{"valueSize": 36}
+		}
+		if slices.ContainsFunc(p.columns, func(c column) bool { return c.signed }) {
+			shown = "/.*/" // numbers alone otherwise
 		}
 		return object{
-			"orientation": "horizontal", "colorMode": mode, "graphMode": "none", "justifyMode": "auto", "textMode": name,
+			"orientation": "horizontal", "colorMode": mode, "graphMode": "none", "justifyMode": "auto", "textMode": name, "text": size,
 			"wideLayout": true, "showPercentChange": false, "percentChangeColorMode": "standard",
-			"reduceOptions": object{"values": false, "calcs": []string{"lastNotNull"}, "fields": fields},
+			"reduceOptions": object{"values": false, "calcs": []string{"lastNotNull"}, "fields": shown},
 		}
 	}
 }

@@ -1,11 +1,13 @@
 package dashboards
 
+import "unicode/utf8"
+
 // overrides say of each column how it is headed and written.
 func (p panel) overrides(r *reader) []any {
 	all := []any{}
 	if p.kind == table || p.kind == figures || p.kind == heat {
 		// The text of an empty panel is not that of an empty cell.
-		all = append(all, override("byRegexp", "/.*/", property("noValue", "–")))
+		all = append(all, override("byRegexp", "/.*/", property("noValue", p.nothing())))
 	}
 	for _, c := range p.columns {
 		if properties := p.properties(r, c); len(properties) > 0 {
@@ -13,6 +15,14 @@ func (p panel) overrides(r *reader) []any {
 		}
 	}
 	return all
+}
+
+// nothing is what stands in an empty cell: most of those of a heat table are.
+func (p panel) nothing() string {
+	if p.kind == heat {
+		return ""
+	}
+	return "–"
 }
 
 func override(matcher, options string, properties ...any) object {
@@ -26,7 +36,7 @@ func (p panel) properties(r *reader, c column) []any {
 	if p.rowsOfOne() {
 		return nil // a name of the one number would stand for every row; the rest are defaults
 	}
-	all = append(all, property("displayName", r.text(c.name)))
+	all = append(all, property("displayName", p.heading(r, c)))
 	u := c.unit.in(r)
 	if c.unit != (unit{}) {
 		all = append(all, property("unit", u["unit"]))
@@ -34,14 +44,19 @@ func (p panel) properties(r *reader, c column) []any {
 			all = append(all, property("decimals", decimals))
 		}
 	}
-	if len(c.words) > 0 {
+	switch {
+	case len(c.words) > 0:
 		all = append(all, property("mappings", mappings(r.language, c.words...)))
+	case c.signed:
+		all = append(all, property("mappings", signColors))
+	case c.steps != nil:
+		all = append(all, property("mappings", []any{noColorOfNothing}))
 	}
 	if c.steps != nil {
 		all = append(all, property("thresholds", thresholds(c.steps)))
 	}
 	if p.kind == table {
-		all = append(all, p.cell(c)...)
+		all = append(all, p.cell(r, c)...)
 	}
 	if c.drawn == "dashed" {
 		all = append(all, property("custom.drawStyle", "line"), property("custom.lineWidth", 1), property("custom.fillOpacity", 0),
@@ -54,18 +69,60 @@ func (p panel) properties(r *reader, c column) []any {
 }
 
 // cell is how a column of a table looks: colour only where it says something.
-func (p panel) cell(c column) []any {
+func (p panel) cell(r *reader, c column) []any {
 	var all []any
 	if c.steps != nil || coloured(c.words) {
 		all = append(all, property("custom.cellOptions", object{"type": "color-text"}))
 	} else if c.unit == (unit{}) {
 		all = append(all, property("custom.cellOptions", object{"type": "auto", "wrapText": true}))
 	}
-	if c.width > 0 {
-		all = append(all, property("custom.width", c.width))
+	if w := c.room(p.heading(r, c)); w > 0 {
+		all = append(all, property("custom.width", w))
 	}
 	return all
 }
+
+// heading is the name of a column. Tables have short ones: a phone shows some 50 letters of
+// them beside each other.
+func (p panel) heading(r *reader, c column) string {
+	switch {
+	case p.kind == table:
+		return r.or("column."+c.name, c.name)
+	case p.kind == figures && c.unit.money:
+		return r.text(c.name) + " (RON)"
+	default:
+		return r.text(c.name)
+	}
+}
+
+// room is the width of a column whose values are of one length, in pixels; those of names
+// share what is left.
+func (c column) room(heading string) int {
+	const letter, around, figure = 8, 18, 72
+	need := map[unit]int{count: 56, asIs: 60, bani: 92, percent: 62, number: 60, amounts: 62, day: 54, instant: 96}
+	switch {
+	case c.width > 0:
+		return c.width
+	case c.unit == (unit{}):
+		return 0
+	}
+	least, ok := need[c.unit]
+	if !ok {
+		least = figure
+	}
+	return max(least, letter*utf8.RuneCountInString(heading)+around)
+}
+
+// signColors colour a change in percent, which begins with its sign: green is no less than
+// before, orange up to 10 % less, red more.
+var signColors = []any{
+	object{"type": "regex", "options": object{"pattern": "/^(\\+|0)/", "result": object{"color": "green", "index": 0}}},
+	object{"type": "regex", "options": object{"pattern": "/^-\\d(\\.\\d)? %$/", "result": object{"color": "orange", "index": 1}}},
+	object{"type": "regex", "options": object{"pattern": "/^-/", "result": object{"color": "red", "index": 2}}},
+}
+
+// noColorOfNothing keeps a figure that is not there from the colour of the lowest.
+var noColorOfNothing = object{"type": "special", "options": object{"match": "null", "result": object{"color": "text", "index": 0}}}
 
 // coloured tells whether the words of a column have colours, which numbers without
 // thresholds of their own have not.

@@ -1,6 +1,9 @@
 package dashboards
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // object is what becomes a JSON object, with its keys in order.
 type object = map[string]any
@@ -14,7 +17,6 @@ const (
 	table   kind = "table"          // rows and columns
 	heat    kind = "heat table"     // rows and columns, coloured by value
 	bars    kind = "bargauge"       // a bar for each row: a name and one number
-	pie     kind = "piechart"       // a slice for each row: a name and one number
 	lines   kind = "timeseries"     // values over time
 	columns kind = "bars over time" // the same, drawn as bars
 	strip   kind = "status-history" // a word for each day, one line per name
@@ -48,6 +50,7 @@ type column struct {
 	width  int
 	drawn  string // "dashed": a thin line to compare with
 	hidden bool
+	signed bool   // a change in percent as text, with its sign
 	opens  string // dashboard that a click opens, with the column's row as its location
 }
 
@@ -59,7 +62,7 @@ type step struct {
 // Thresholds, chosen by what a person should do about a figure.
 var (
 	plain     = []step{{nil, "text"}}
-	change    = []step{{nil, "red"}, {-10, "orange"}, {0, "green"}}  // percent, against another time
+	drawn     = []step{{nil, "green"}}                               // of bars: as all that is drawn, no judgement
 	wanted0   = []step{{nil, "green"}, {1, "orange"}}                // how many need a look
 	never     = []step{{nil, "green"}, {1, "red"}}                   // how many must not be
 	daysLeft  = []step{{nil, "red"}, {2, "orange"}, {5, "green"}}    // of stock: order today; order this week
@@ -69,25 +72,27 @@ var (
 	balanced  = []step{{nil, "red"}, {-0.005, "text"}, {0.005, "red"}}
 )
 
-// unit is how a number is written.
+// unit is how a number is written. Grafana's "locale" is the only one that parts thousands,
+// and it writes no word after the number: that of money goes where it is named.
 type unit struct {
 	id       string // Grafana's; empty: the text of word after the number
 	word     string
 	decimals int
+	money    bool
 }
 
 var (
-	asIs    = unit{id: "none", decimals: -1}
-	count   = unit{id: "none"}
-	number  = unit{id: "none", decimals: 1}
-	amounts = unit{id: "none", decimals: 2}
-	ron     = unit{id: "suffix: RON"}
-	bani    = unit{id: "suffix: RON", decimals: 2}
+	asIs    = unit{id: "locale", decimals: -1}
+	count   = unit{id: "locale"}
+	number  = unit{id: "locale", decimals: 1}
+	amounts = unit{id: "locale", decimals: 2}
+	digits  = unit{id: "none"} // without a separator, where there is no room for one
+	ron     = unit{id: "locale", money: true}
+	bani    = unit{id: "locale", decimals: 2, money: true}
 	percent = unit{id: "percent", decimals: 1}
 	hours   = unit{id: "suffix: h", decimals: 1}
 	days    = unit{word: "unit.days", decimals: 1}
 	days0   = unit{word: "unit.days"}
-	pieces  = unit{word: "unit.pieces"}
 	mins    = unit{id: "suffix: min"}
 	day     = unit{id: "time:DD.MM", decimals: -1}
 	instant = unit{id: "time:DD.MM HH:mm", decimals: -1}
@@ -134,11 +139,19 @@ func (p panel) json(r *reader, plugin string, id, x, y int) (object, error) {
 		defaults[name] = value
 	}
 	return object{
-		"id": id, "type": look.grafana, "title": r.text(p.key), "description": r.text(p.key + ".about"),
+		"id": id, "type": look.grafana, "title": p.title(r), "description": r.text(p.key + ".about"),
 		"gridPos": object{"x": x, "y": y, "w": p.w, "h": p.h}, "datasource": source(plugin), "targets": p.targets(plugin),
 		"fieldConfig": object{"defaults": defaults, "overrides": p.overrides(r)},
 		"options":     look.options(p), "pluginVersion": "11.6.0", "transformations": []any{}, "interval": look.interval,
 	}, nil
+}
+
+// title names the money unless each figure of the panel has a name of its own beside it.
+func (p panel) title(r *reader) string {
+	if p.kind != figures && slices.ContainsFunc(p.columns, func(c column) bool { return c.unit.money }) {
+		return r.text(p.key) + " (RON)"
+	}
+	return r.text(p.key)
 }
 
 func (p panel) defaults(r *reader) object {
@@ -160,21 +173,26 @@ func (p panel) defaults(r *reader) object {
 	}
 	if p.rowsOfOne() && len(sets) > 0 {
 		defaults["mappings"] = mappings(r.language, sets...)
+	} else if p.kind == bars {
+		defaults["mappings"] = []any{noColorOfNothing}
 	}
 	return defaults
 }
 
 // rowsOfOne tells of panels that draw one column: what is said of it is said of the panel.
 func (p panel) rowsOfOne() bool {
-	return p.kind == bars || p.kind == pie || p.kind == oneWord || p.kind == strip
+	return p.kind == bars || p.kind == oneWord || p.kind == strip
 }
 
 // steps are the thresholds of all the panel, which those of columns override.
 func (p panel) steps() []step {
-	if p.rowsOfOne() {
-		return p.columns[len(p.columns)-1].steps
+	if !p.rowsOfOne() {
+		return plain
 	}
-	return plain
+	if steps := p.columns[len(p.columns)-1].steps; steps != nil || p.kind != bars {
+		return steps
+	}
+	return drawn
 }
 
 // unit is that of all the panel; columns that are text have none.

@@ -13,7 +13,7 @@ var products = dashboard{
 	ranges: []string{"today", "yesterday", "week", "days28", "month", "last_month", "days92", "year"},
 	links:  []string{"sales", "stock", "cash-up"},
 	panels: []panel{
-		{key: "summary", kind: figures, w: 8, h: 11, sql: `
+		{key: "summary", kind: figures, w: 8, h: 9, sql: `
 			SELECT items_net, pieces_sold, length(dishes) AS different, length(arrayFilter(name -> NOT has(dishes, name), menu)) AS not_sold, sold_out_now
 			FROM
 			(
@@ -22,9 +22,17 @@ var products = dashboard{
 				WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
 			) AS sold
 			CROSS JOIN (SELECT groupUniqArray(name) AS menu, countIf(NOT available) AS sold_out_now FROM products WHERE {mine} AND {here}) AS offered`,
-			columns: []column{{name: "items_net", unit: ron}, {name: "pieces_sold", unit: pieces}, {name: "different", unit: count},
+			columns: []column{{name: "items_net", unit: ron}, {name: "pieces_sold", unit: count}, {name: "different", unit: count},
 				{name: "not_sold", unit: count}, {name: "sold_out_now", unit: count, steps: wanted0}}},
-		{key: "best", kind: table, w: 8, h: 11, sql: `
+		{key: "categories", kind: bars, w: 16, h: 9, sql: `
+			SELECT ifNull(category_name, '–') AS category, sum(net) AS net_sales
+			FROM sales_items
+			WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
+			GROUP BY category
+			ORDER BY net_sales DESC
+			LIMIT 12`,
+			columns: []column{{name: "category"}, {name: "net_sales", unit: ron}}},
+		{key: "best", kind: table, w: 12, h: 12, sql: `
 			SELECT product, sold_quantity AS quantity, unit, product_net AS net_sales, 100 * toFloat64(product_net) / nullIf(toFloat64(sum(product_net) OVER ()), 0) AS share
 			FROM
 			(
@@ -35,8 +43,8 @@ var products = dashboard{
 			)
 			ORDER BY net_sales DESC, product
 			LIMIT 20`,
-			columns: []column{{name: "product"}, {name: "quantity", unit: asIs}, {name: "unit", words: []string{"unit"}, width: 50}, {name: "net_sales", unit: ron}, {name: "share", unit: percent}}},
-		{key: "worst", kind: table, w: 8, h: 11, sql: `
+			columns: []column{{name: "product"}, {name: "quantity", unit: asIs}, {name: "unit", words: []string{"unit"}, width: 46}, {name: "net_sales", unit: ron}, {name: "share", unit: percent}}},
+		{key: "worst", kind: table, w: 12, h: 12, sql: `
 			SELECT product, category, ifNull(sold_quantity, 0) AS quantity, ifNull(product_net, 0) AS net_sales
 			FROM (SELECT name AS product, any(category_name) AS category FROM products WHERE {mine} AND {here} GROUP BY product) AS menu
 			LEFT JOIN
@@ -49,15 +57,7 @@ var products = dashboard{
 			ORDER BY net_sales, product
 			LIMIT 20`,
 			columns: []column{{name: "product"}, {name: "category"}, {name: "quantity", unit: asIs}, {name: "net_sales", unit: ron}}},
-		{key: "categories", kind: bars, w: 8, h: 11, sql: `
-			SELECT ifNull(category_name, '–') AS category, sum(net) AS net_sales
-			FROM sales_items
-			WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
-			GROUP BY category
-			ORDER BY net_sales DESC
-			LIMIT 15`,
-			columns: []column{{name: "category"}, {name: "net_sales", unit: ron}}},
-		{key: "matrix", kind: table, w: 16, h: 11, sql: `
+		{key: "matrix", kind: table, w: 12, h: 12, sql: `
 			SELECT
 				product, sold_lines AS times, product_net AS net_sales,
 				multiIf(times >= middle_times AND net_sales >= middle_net, 'star', times >= middle_times, 'workhorse', net_sales >= middle_net, 'puzzle', 'weak') AS class
@@ -75,7 +75,7 @@ var products = dashboard{
 			ORDER BY net_sales DESC, product
 			LIMIT 100`,
 			columns: []column{{name: "product"}, {name: "class", words: []string{"class"}}, {name: "times", unit: count}, {name: "net_sales", unit: ron}}},
-		{key: "variants", kind: table, w: 12, h: 10, sql: `
+		{key: "variants", kind: table, w: 12, h: 12, sql: `
 			SELECT product, variant, sold_quantity AS quantity, variant_net AS net_sales, 100 * toFloat64(sold_quantity) / nullIf(toFloat64(sum(sold_quantity) OVER (PARTITION BY product)), 0) AS share
 			FROM
 			(
@@ -87,7 +87,7 @@ var products = dashboard{
 			ORDER BY sum(variant_net) OVER (PARTITION BY product) DESC, product, net_sales DESC
 			LIMIT 60`,
 			columns: []column{{name: "product"}, {name: "variant"}, {name: "quantity", unit: asIs}, {name: "net_sales", unit: ron}, {name: "share", unit: percent}}},
-		{key: "extras", kind: table, w: 12, h: 10, sql: `
+		{key: "extras", kind: table, w: 12, h: 9, sql: `
 			SELECT
 				extra, sum(times_sold) AS times, sum(extra_amount) AS amount,
 				100 * sum(with_extra) / nullIf(sum(all_lines), 0) AS attach_rate
@@ -109,13 +109,14 @@ var products = dashboard{
 			ORDER BY amount DESC, extra
 			LIMIT 30`,
 			columns: []column{{name: "extra"}, {name: "times", unit: asIs}, {name: "amount", unit: ron}, {name: "attach_rate", unit: percent}}},
-		{key: "prices", kind: table, w: 12, h: 10, sql: `
+		{key: "prices", kind: table, w: 12, h: 9, sql: `
 			WITH least(14, dateDiff('day', toDate32(since), least({today}, toDate32(ifNull(until, {clock}))))) AS days_after
 			SELECT
-				since, concat(any(product_name), if(isNull(any(variant_name)), '', concat(' · ', any(variant_name)))) AS product, channel,
+				since, concat(any(product_name), if(isNull(any(variant_name)), '', concat(' · ', any(variant_name)))) AS product,
 				any(new_price) AS price, any(change_percent) AS price_change,
 				if(dateDiff('day', first_day, toDate32(since)) < 14, NULL, toFloat64(sumIf(sold_quantity, day >= toDate32(since) - 14 AND day < toDate32(since))) / 14) AS a_day_before,
-				if(days_after < 1, NULL, toFloat64(sumIf(sold_quantity, day >= toDate32(since) AND day < toDate32(since) + days_after)) / days_after) AS a_day_after
+				if(days_after < 1, NULL, toFloat64(sumIf(sold_quantity, day >= toDate32(since) AND day < toDate32(since) + days_after)) / days_after) AS a_day_after,
+				channel
 			FROM
 			(
 				SELECT product_id, product_name, variant_id, variant_name, channel, new_price, change_percent, since, until
@@ -134,11 +135,11 @@ var products = dashboard{
 			GROUP BY changes.product_id, variant_id, channel, since, until, first_day
 			ORDER BY since DESC, product
 			LIMIT 50`,
-			columns: []column{{name: "since", unit: day, width: 60}, {name: "product"}, {name: "channel", words: []string{"channel"}}, {name: "price", unit: bani}, {name: "price_change", unit: percent},
-				{name: "a_day_before", unit: number}, {name: "a_day_after", unit: number}}},
-		{key: "outages", kind: table, w: 12, h: 10, sql: outagesSQL,
+			columns: []column{{name: "since", unit: day, width: 60}, {name: "product"}, {name: "price", unit: bani}, {name: "price_change", unit: percent},
+				{name: "a_day_before", unit: number}, {name: "a_day_after", unit: number}, {name: "channel", words: []string{"channel"}}}},
+		{key: "outages", kind: table, w: 12, h: 7, sql: outagesSQL,
 			columns: []column{{name: "product"}, {name: "times", unit: count}, {name: "out_hours", unit: hours}, {name: "cost", unit: ron}}},
-		{key: "out_now", kind: table, w: 24, h: 7, sql: `
+		{key: "out_now", kind: table, w: 12, h: 7, sql: `
 			SELECT product_name AS product, ifNull(location_name, location_id) AS location, sold_out_from, ifNull(open_minutes, minutes) / 60 AS out_hours
 			FROM availability
 			WHERE {mine} AND {here} AND isNull(sold_out_to)
@@ -170,8 +171,8 @@ var products = dashboard{
 
 		"matrix":       {"Ce se cere și ce aduce bani", "Popularity against revenue"},
 		"matrix.about": {"Fiecare produs față de mijlocul meniului: de câte ori s-a cerut și câți bani a adus. Vedetele sunt peste mijloc la amândouă; cele slabe sub mijloc la amândouă.", "Each product against the middle of the menu: how often it was ordered, and what it brought. Stars are above the middle in both, weak ones below it in both."},
-		"class":        {"Loc în meniu", "Place"},
-		"times":        {"De câte ori", "Times"},
+		"class":        {"Loc", "Place"},
+		"times":        {"Ori", "Times"},
 
 		"variants":       {"Variante", "Variants"},
 		"variants.about": {"Ce variantă se cere la fiecare produs; ponderea este din cantitatea produsului.", "Which variant of each product is wanted; the share is that of the product's quantity."},
@@ -183,20 +184,20 @@ var products = dashboard{
 		"extras.empty": {"Nicio extra-opțiune vândută în perioada aleasă", "No extra was sold in the chosen period"},
 		"extra":        {"Extra", "Extra"},
 		"amount":       {"Valoare", "Revenue"},
-		"attach_rate":  {"Adăugat la", "Attach rate"},
+		"attach_rate":  {"La", "On"},
 
 		"prices":       {"Prețuri schimbate și ce a urmat", "Price changes and what followed"},
-		"prices.about": {"Schimbările de preț văzute de Larder în perioada aleasă și cât s-a vândut pe zi, pe același canal, în cele 14 zile dinainte și în cel mult 14 zile după. Fără cifre: nu sunt încă destule zile.", "Price changes that Larder saw in the chosen period, and how much was sold a day on the same channel in the 14 days before and up to 14 days after. No figure: there are not enough days yet."},
+		"prices.about": {"Schimbările de preț văzute de Larder în perioada aleasă, cu prețul nou, și cât s-a vândut pe zi, pe același canal, în cele 14 zile dinainte și în cel mult 14 zile după. Fără cifre: nu sunt încă destule zile.", "Price changes that Larder saw in the chosen period, with the new price, and how much was sold a day on the same channel in the 14 days before and up to 14 days after. No figure: there are not enough days yet."},
 		"prices.empty": {"Niciun preț schimbat în perioada aleasă", "No price changed in the chosen period"},
 		"since":        {"Din", "Since"}, "channel": {"Canal", "Channel"},
-		"price": {"Preț nou", "New price"}, "price_change": {"Schimbare", "Change"},
-		"a_day_before": {"Pe zi înainte", "A day before"}, "a_day_after": {"Pe zi după", "A day after"},
+		"price": {"Preț", "Price"}, "price_change": {"±", "±"},
+		"a_day_before": {"Înainte", "Before"}, "a_day_after": {"După", "After"},
 
 		"outages":       {"Epuizări și ce au costat", "Sold out, and what it cost"},
 		"outages.about": {"Orele din program în care produse au fost marcate epuizate în perioada aleasă și vânzările pierdute, estimate din ce aducea produsul pe oră deschisă în cele 28 de zile dinainte.", "Opening hours during which products were marked sold out in the chosen period, and the sales they cost: an estimate from what the product brought per open hour in the 28 days before."},
 		"outages.empty": {"Nimic epuizat în perioada aleasă", "Nothing was sold out in the chosen period"},
-		"out_hours":     {"Ore epuizat", "Hours out"},
-		"cost":          {"Pierdere estimată", "Estimated loss"},
+		"out_hours":     {"Ore", "Hours"},
+		"cost":          {"Pierdut", "Lost"},
 
 		"out_now":       {"Epuizate chiar acum", "Sold out right now"},
 		"out_now.about": {"Produsele marcate epuizate în acest moment, de când, și câte ore din program au trecut.", "Products that are marked sold out at this moment, since when, and how many opening hours have passed."},

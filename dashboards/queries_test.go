@@ -99,7 +99,7 @@ func drawable(source panel, p Panel, a answer) []string {
 		for i := 1; i < len(a.lines); i++ {
 			say(a.lines[i][0] < a.lines[i-1][0], "%s comes after %s", a.lines[i][0], a.lines[i-1][0])
 		}
-	case "bargauge", "piechart":
+	case "bargauge":
 		say(numbers != 1 || names != 1 || times > 0, "a name and a number for each row, not %v %v", a.columns, a.types)
 	case "stat":
 		say(len(a.lines) != 1, "%d rows", len(a.lines))

@@ -15,10 +15,13 @@ var sales = dashboard{
 			WHERE {mine} AND {here} AND business_day = {today}`,
 			columns: []column{{name: "net_sales", unit: ron}, {name: "orders", unit: count}, {name: "average_order", unit: bani}}},
 		{key: "against", kind: figures, w: 8, h: 6, sql: `
-			WITH {today} AS today
+			WITH
+				{today} AS today,
+				if(week_ago = 0, NULL, 100 * (so_far / week_ago - 1)) AS week_ratio,
+				if(four_weeks = 0, NULL, 100 * (so_far * days_of_four / four_weeks - 1)) AS four_ratio
 			SELECT
-				if(week_ago = 0, NULL, 100 * (so_far / week_ago - 1)) AS against_week,
-				if(four_weeks = 0, NULL, 100 * (so_far * days_of_four / four_weeks - 1)) AS against_four,
+				` + signed("week_ratio") + ` AS against_week,
+				` + signed("four_ratio") + ` AS against_four,
 				whole AS week_ago_whole
 			FROM
 			(
@@ -37,12 +40,14 @@ var sales = dashboard{
 					WHERE {mine} AND {here} AND business_day IN (today, today - 7, today - 14, today - 21, today - 28)
 				)
 			)`,
-			columns: []column{{name: "against_week", unit: percent, steps: change}, {name: "against_four", unit: percent, steps: change}, {name: "week_ago_whole", unit: ron}}},
+			columns: []column{{name: "against_week", signed: true}, {name: "against_four", signed: true}, {name: "week_ago_whole", unit: ron}}},
 		{key: "month", kind: figures, w: 8, h: 6, sql: `
-			WITH {today} AS today, addMonths(today, -1) AS same_day
+			WITH
+				{today} AS today, addMonths(today, -1) AS same_day,
+				if(last_month = 0, NULL, 100 * (toFloat64(this_month) / toFloat64(last_month) - 1)) AS month_ratio
 			SELECT
 				this_month AS month_net_sales,
-				if(last_month = 0, NULL, 100 * (toFloat64(this_month) / toFloat64(last_month) - 1)) AS against_month,
+				` + signed("month_ratio") + ` AS against_month,
 				if(orders = 0, NULL, toFloat64(this_month) / orders) AS month_average
 			FROM
 			(
@@ -53,8 +58,8 @@ var sales = dashboard{
 				FROM sales_orders
 				WHERE {mine} AND {here} AND business_day >= toStartOfMonth(same_day) AND business_day <= today
 			)`,
-			columns: []column{{name: "month_net_sales", unit: ron}, {name: "against_month", unit: percent, steps: change}, {name: "month_average", unit: bani}}},
-		{key: "daily", kind: columns, w: 16, h: 10, sql: `
+			columns: []column{{name: "month_net_sales", unit: ron}, {name: "against_month", signed: true}, {name: "month_average", unit: bani}}},
+		{key: "daily", kind: columns, w: 16, h: 9, sql: `
 			SELECT
 				toDateTime(day, 'Europe/Bucharest') AS time,
 				sumIf(day_net_sales, later = 0) AS net_sales,
@@ -75,7 +80,7 @@ var sales = dashboard{
 			GROUP BY day
 			ORDER BY time`,
 			columns: []column{{name: "week_before", unit: ron, drawn: "dashed"}, {name: "net_sales", unit: ron}}},
-		{key: "period", kind: figures, w: 8, h: 10, sql: `
+		{key: "period", kind: figures, w: 8, h: 9, sql: `
 			SELECT
 				net_sales, orders,
 				if(orders = 0, NULL, toFloat64(net_sales) / orders) AS average_order,
@@ -89,9 +94,9 @@ var sales = dashboard{
 			)`,
 			columns: []column{{name: "net_sales", unit: ron}, {name: "orders", unit: count}, {name: "average_order", unit: bani},
 				{name: "discounts", unit: ron}, {name: "tips", unit: ron}, {name: "refunds", unit: ron}}},
-		{key: "hours", kind: heat, w: 12, h: 14, sql: `
+		{key: "hours", kind: heat, w: 12, h: 19, sql: `
 			SELECT
-				concat(leftPad(toString(hour), 2, '0'), ':00') AS at_hour,
+				leftPad(toString(hour), 2, '0') AS at_hour,
 				sumIf(toNullable(average), weekday = 1) AS monday, sumIf(toNullable(average), weekday = 2) AS tuesday,
 				sumIf(toNullable(average), weekday = 3) AS wednesday, sumIf(toNullable(average), weekday = 4) AS thursday,
 				sumIf(toNullable(average), weekday = 5) AS friday, sumIf(toNullable(average), weekday = 6) AS saturday,
@@ -110,10 +115,11 @@ var sales = dashboard{
 				)
 			)
 			GROUP BY hour
+			QUALIFY 100 * sum(average) >= sum(sum(average)) OVER ()
 			ORDER BY hour`,
-			columns: []column{{name: "at_hour", width: 60}, {name: "monday", unit: count}, {name: "tuesday", unit: count}, {name: "wednesday", unit: count},
-				{name: "thursday", unit: count}, {name: "friday", unit: count}, {name: "saturday", unit: count}, {name: "sunday", unit: count}}},
-		{key: "locations", kind: table, w: 12, h: 7, sql: `
+			columns: []column{{name: "at_hour", width: 40}, {name: "monday", unit: digits}, {name: "tuesday", unit: digits}, {name: "wednesday", unit: digits},
+				{name: "thursday", unit: digits}, {name: "friday", unit: digits}, {name: "saturday", unit: digits}, {name: "sunday", unit: digits}}},
+		{key: "locations", kind: table, w: 12, h: 6, sql: `
 			SELECT
 				coalesce(any(location_name), location_id) AS location, sum(totals_net_sales) AS net_sales, count() AS orders,
 				toFloat64(net_sales) / orders AS average_order
@@ -126,16 +132,7 @@ var sales = dashboard{
 			columns: []column{{name: "channel", words: []string{"channel"}}, {name: "net_sales", unit: ron}}},
 		{key: "types", kind: bars, w: 6, h: 7, sql: byWord("type"),
 			columns: []column{{name: "type", words: []string{"type"}}, {name: "net_sales", unit: ron}}},
-		{key: "payments", kind: pie, w: 8, h: 11, sql: paymentsSQL,
-			columns: []column{{name: "method", words: []string{"method"}}, {name: "paid", unit: ron}}},
-		{key: "ticket", kind: lines, w: 8, h: 11, sql: `
-			SELECT toDateTime(business_day, 'Europe/Bucharest') AS time, toFloat64(sum(totals_net_sales)) / count() AS average_order
-			FROM sales_orders
-			WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
-			GROUP BY business_day
-			ORDER BY time`,
-			columns: []column{{name: "average_order", unit: bani}}},
-		{key: "removed", kind: table, w: 8, h: 11, sql: `
+		{key: "removed", kind: table, w: 12, h: 6, sql: `
 			SELECT reason, count() AS removed_orders, sum(totals_net_sales) AS lost, countIf(NOT value_known) AS unknown_value
 			FROM sales_orders_removed
 			WHERE {mine} AND $__conditionalAll(ifNull(location_id IN (${location:singlequote}), false), $location)
@@ -143,6 +140,15 @@ var sales = dashboard{
 			GROUP BY reason
 			ORDER BY lost DESC, removed_orders DESC`,
 			columns: []column{{name: "reason", words: []string{"reason"}}, {name: "removed_orders", unit: count}, {name: "lost", unit: ron}, {name: "unknown_value", unit: count}}},
+		{key: "payments", kind: bars, w: 12, h: 10, sql: paymentsSQL,
+			columns: []column{{name: "method", words: []string{"method"}}, {name: "paid", unit: ron}}},
+		{key: "ticket", kind: lines, w: 12, h: 10, sql: `
+			SELECT toDateTime(business_day, 'Europe/Bucharest') AS time, toFloat64(sum(totals_net_sales)) / count() AS average_order
+			FROM sales_orders
+			WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
+			GROUP BY business_day
+			ORDER BY time`,
+			columns: []column{{name: "average_order", unit: bani}}},
 	},
 	texts: texts{
 		"title": {"Vânzări", "Sales"},
@@ -173,8 +179,8 @@ var sales = dashboard{
 		"discounts":    {"Reduceri pe bon", "Order discounts"},
 
 		"hours":       {"Orele bune ale săptămânii", "Hours of the week"},
-		"hours.about": {"Cât se vinde în medie în fiecare oră a fiecărei zile, în RON, după ora deschiderii bonului. Cu cât culoarea e mai tare, cu atât ora e mai bună.", "What is sold on average in each hour of each weekday, RON, by the hour the order was opened. The stronger the colour, the better the hour."},
-		"at_hour":     {"Ora", "Hour"}, "monday": {"Lu", "Mo"}, "tuesday": {"Ma", "Tu"}, "wednesday": {"Mi", "We"}, "thursday": {"Jo", "Th"},
+		"hours.about": {"Cât se vinde în medie în fiecare oră a fiecărei zile, în RON, după ora deschiderii bonului. Orele care aduc sub 1 % lipsesc. Cu cât culoarea e mai tare, cu atât ora e mai bună.", "What is sold on average in each hour of each weekday, RON, by the hour the order was opened. Hours that bring less than 1 % are left out. The stronger the colour, the better the hour."},
+		"at_hour":     {"Ora", "h"}, "monday": {"Lu", "Mo"}, "tuesday": {"Ma", "Tu"}, "wednesday": {"Mi", "We"}, "thursday": {"Jo", "Th"},
 		"friday": {"Vi", "Fr"}, "saturday": {"Sâ", "Sa"}, "sunday": {"Du", "Su"},
 
 		"locations":       {"Pe locații", "By location"},
@@ -193,12 +199,12 @@ var sales = dashboard{
 		"ticket.about": {"Vânzările nete ale zilei împărțite la numărul de bonuri.", "Net sales of the day divided by the number of orders."},
 
 		"removed":        {"Anulări și ștergeri", "Cancelled and removed orders"},
-		"removed.about":  {"Bonurile din perioada aleasă care nu mai sunt vânzări, cu motivul și valoarea pierdută. Valoarea celor anulate înainte ca Larder să le vadă plătite nu se știe; ele se numără separat, în ziua anulării.", "Orders of the chosen period that are no sales any more, with the reason and the value lost. What those were worth that were removed before Larder saw them paid is not known; they are counted apart, on the day of the removal."},
+		"removed.about":  {"Bonurile din perioada aleasă care nu mai sunt vânzări, cu motivul și valoarea pierdută. Valoarea celor anulate înainte ca Larder să le vadă plătite nu se știe; ele se numără separat („Neștiut”), în ziua anulării.", "Orders of the chosen period that are no sales any more, with the reason and the value lost. What those were worth that were removed before Larder saw them paid is not known; they are counted apart (Unknown), on the day of the removal."},
 		"removed.empty":  {"Nicio anulare în perioada aleasă", "Nothing was cancelled in the chosen period"},
 		"reason":         {"Motiv", "Reason"},
 		"removed_orders": {"Bonuri", "Orders"},
-		"lost":           {"Valoare pierdută", "Value lost"},
-		"unknown_value":  {"Fără valoare știută", "Value not known"},
+		"lost":           {"Pierdut", "Lost"},
+		"unknown_value":  {"Neștiut", "Unknown"},
 	},
 }
 

@@ -18,6 +18,12 @@ const (
 // everywhere is true while all locations are chosen.
 const everywhere = "$__conditionalAll(0 = 1, $location)"
 
+// signed is a change in percent as people say it: with its sign, and a decimal only where
+// it says something. Grafana has no unit that writes a plus.
+func signed(ratio string) string {
+	return "if(isNull(" + ratio + "), NULL, concat(if(" + ratio + " > 0, '+', ''), toString(if(abs(" + ratio + ") < 10, round(" + ratio + ", 1), round(" + ratio + ")) + 0), ' %'))"
+}
+
 // query fills the pieces into a statement and takes its indentation away.
 func query(sql string) string {
 	sql = strings.NewReplacer(

@@ -6,7 +6,7 @@ var stock = dashboard{
 	ranges: []string{"today", "yesterday", "week", "days28", "month", "days92"},
 	links:  []string{"sales", "products", "cash-up"},
 	panels: []panel{
-		{key: "summary", kind: figures, w: 8, h: 9, sql: `
+		{key: "summary", kind: figures, w: 8, h: 7, sql: `
 			SELECT
 				countIf(below_min AND min_stock > 0) AS below_minimum,
 				countIf(stock < 0) AS negative_count,
@@ -16,21 +16,21 @@ var stock = dashboard{
 			WHERE {mine} AND {here}`,
 			columns: []column{{name: "below_minimum", unit: count, steps: wanted0}, {name: "negative_count", unit: count, steps: never},
 				{name: "out_by_sunday", unit: count, steps: wanted0}, {name: "ingredients", unit: count}}},
-		{key: "weekend", kind: table, w: 8, h: 9, sql: `
+		{key: "weekend", kind: table, w: 16, h: 7, sql: `
 			SELECT ingredient_name AS ingredient, toFloat64(stock) AS left_stock, unit, runs_out_on, days_left
 			FROM stock_cover
 			WHERE {mine} AND {here} AND stock > 0 AND runs_out_on <= {today} + 7 - toDayOfWeek({today})
 			ORDER BY days_left, ingredient
 			LIMIT 50`,
-			columns: []column{{name: "ingredient"}, {name: "left_stock", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 55}, {name: "runs_out_on", unit: day}, {name: "days_left", unit: number, steps: daysLeft}}},
-		{key: "below", kind: table, w: 8, h: 9, sql: `
+			columns: []column{{name: "ingredient"}, {name: "left_stock", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 46}, {name: "runs_out_on", unit: day}, {name: "days_left", unit: number, steps: daysLeft}}},
+		{key: "below", kind: table, w: 12, h: 12, sql: `
 			SELECT name AS ingredient, toFloat64(ingredients.stock) AS left_stock, toFloat64(min_stock) AS minimum, unit, ifNull(location_name, location_id) AS location
 			FROM ingredients
 			WHERE {mine} AND {here} AND below_min AND min_stock > 0
 			ORDER BY left_stock / minimum, ingredient
 			LIMIT 100`,
-			columns: []column{{name: "ingredient"}, {name: "left_stock", unit: amounts}, {name: "minimum", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 55}, {name: "location"}}},
-		{key: "cover", kind: bars, w: 12, h: 11, sql: `
+			columns: []column{{name: "ingredient"}, {name: "left_stock", unit: amounts}, {name: "minimum", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 46}, {name: "location"}}},
+		{key: "cover", kind: bars, w: 12, h: 12, sql: `
 			SELECT ingredient_name AS ingredient, min(days_left) AS lasts
 			FROM stock_cover
 			WHERE {mine} AND {here} AND isNotNull(days_left) AND stock > 0
@@ -38,20 +38,20 @@ var stock = dashboard{
 			ORDER BY lasts, ingredient
 			LIMIT 15`,
 			columns: []column{{name: "ingredient"}, {name: "lasts", unit: days, steps: daysLeft}}},
-		{key: "movers", kind: table, w: 12, h: 11, sql: `
+		{key: "movers", kind: table, w: 12, h: 10, sql: `
 			SELECT ingredient_name AS ingredient, toFloat64(used) / days_seen AS used_a_day, unit, toFloat64(stock) AS left_stock, days_left
 			FROM stock_cover
 			WHERE {mine} AND {here} AND used > 0 AND days_seen > 0
 			ORDER BY unit, used_a_day DESC, ingredient
 			LIMIT 10 BY unit`,
-			columns: []column{{name: "ingredient"}, {name: "used_a_day", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 55}, {name: "left_stock", unit: amounts}, {name: "days_left", unit: number, steps: daysLeft}}},
-		{key: "negative", kind: table, w: 12, h: 9, sql: `
+			columns: []column{{name: "ingredient"}, {name: "used_a_day", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 46}, {name: "left_stock", unit: amounts}, {name: "days_left", unit: number, steps: daysLeft}}},
+		{key: "negative", kind: table, w: 12, h: 10, sql: `
 			SELECT name AS ingredient, toFloat64(ingredients.stock) AS left_stock, unit, ifNull(location_name, location_id) AS location, updated_at AS changed_at
 			FROM ingredients
 			WHERE {mine} AND {here} AND ingredients.stock < 0
 			ORDER BY changed_at DESC, ingredient
 			LIMIT 100`,
-			columns: []column{{name: "ingredient"}, {name: "left_stock", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 55}, {name: "location"}, {name: "changed_at", unit: instant}}},
+			columns: []column{{name: "ingredient"}, {name: "left_stock", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 46}, {name: "location"}, {name: "changed_at", unit: instant}}},
 		{key: "movements", kind: columns, w: 12, h: 9, sql: `
 			SELECT toDateTime(toDate32(at), 'Europe/Bucharest') AS time, countIf(direction = 'in') AS came_in, countIf(direction = 'out') AS went_out
 			FROM stock_movements
@@ -59,13 +59,13 @@ var stock = dashboard{
 			GROUP BY time
 			ORDER BY time`,
 			columns: []column{{name: "came_in", unit: count}, {name: "went_out", unit: count}}},
-		{key: "receipts", kind: table, w: 24, h: 10, sql: `
+		{key: "receipts", kind: table, w: 12, h: 9, sql: `
 			SELECT at, ingredient_name AS ingredient, toFloat64(difference) AS came, unit, toFloat64(stock_after) AS then_there, ifNull(location_name, location_id) AS location
 			FROM stock_movements
 			WHERE {mine} AND {here} AND direction = 'in' AND isNull(kind) AND toDate32(at) BETWEEN {first} AND {last}
 			ORDER BY at DESC, ingredient
 			LIMIT 50`,
-			columns: []column{{name: "at", unit: instant}, {name: "ingredient"}, {name: "came", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 55}, {name: "then_there", unit: amounts}, {name: "location"}}},
+			columns: []column{{name: "at", unit: instant}, {name: "ingredient"}, {name: "came", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 46}, {name: "then_there", unit: amounts}, {name: "location"}}},
 	},
 	texts: texts{
 		"title": {"Stocuri", "Stock"},
@@ -81,9 +81,9 @@ var stock = dashboard{
 		"weekend":       {"Se termină până duminică", "What runs out by Sunday"},
 		"weekend.about": {"Ingredientele care nu ajung până duminică seara, la consumul pe zile ale săptămânii din ultimele 28 de zile. Roșu: mai puțin de două zile.", "Ingredients that do not last until Sunday night, at the use by weekday of the last 28 days. Red: less than two days."},
 		"weekend.empty": {"Nimic nu se termină până duminică, din ce se știe despre consum", "Nothing runs out by Sunday, as far as the use is known"},
-		"runs_out_on":   {"Se termină", "Runs out"},
+		"runs_out_on":   {"Până", "Until"},
 		"left_stock":    {"Stoc", "Stock"},
-		"days_left":     {"Zile rămase", "Days left"},
+		"days_left":     {"Zile", "Days"},
 
 		"below":       {"Sub minim", "Below minimum"},
 		"below.about": {"Ingredientele cu stocul la minimul stabilit sau sub el, cele mai goale întâi.", "Ingredients whose stock is at or below the minimum that was set, the emptiest first."},
@@ -97,12 +97,12 @@ var stock = dashboard{
 		"movers":       {"Cele mai consumate", "Fastest movers"},
 		"movers.about": {"Ce se consumă cel mai mult pe zi, pe unități de măsură, din ultimele 28 de zile; pierderile și transferurile sunt incluse, serviciul nu le deosebește.", "What goes fastest a day, by unit, over the last 28 days; waste and transfers are included, the service does not tell them apart."},
 		"movers.empty": {"Consumul nu se cunoaște încă: Larder urmărește stocul de la prima sincronizare", "The use is not known yet: Larder has watched the stock since the first sync"},
-		"used_a_day":   {"Consum pe zi", "Used a day"},
+		"used_a_day":   {"Pe zi", "A day"},
 
 		"negative":       {"Stoc negativ", "Negative stock"},
 		"negative.about": {"Ingrediente din care s-a scăzut mai mult decât era: de obicei o recepție neintrodusă sau o rețetă greșită.", "Ingredients of which more was taken than there was: mostly a reception that was not entered, or a wrong recipe."},
 		"negative.empty": {"Niciun stoc negativ", "No stock is negative"},
-		"changed_at":     {"Schimbat la", "Changed"},
+		"changed_at":     {"Când", "When"},
 
 		"movements":       {"Intrări și ieșiri pe zile", "Movements by day"},
 		"movements.about": {"Câte intrări și câte ieșiri de stoc a văzut Larder în fiecare zi din perioada aleasă.", "How many stock movements in and out Larder saw on each day of the chosen period."},
@@ -114,6 +114,6 @@ var stock = dashboard{
 		"receipts.empty": {"Nicio intrare în perioada aleasă", "Nothing came in in the chosen period"},
 		"at":             {"Când", "When"},
 		"came":           {"Intrat", "Came in"},
-		"then_there":     {"Stoc după", "Stock after"},
+		"then_there":     {"După", "After"},
 	},
 }

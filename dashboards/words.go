@@ -15,8 +15,7 @@ var sharedTexts = texts{
 	"var.source":     {"Sursă", "Source"},
 	"var.all":        {"Toate", "All"},
 
-	"unit.pieces": {"buc", "pcs"},
-	"unit.days":   {"zile", "days"},
+	"unit.days": {"zile", "days"},
 
 	"range.today":      {"Azi", "Today"},
 	"range.yesterday":  {"Ieri", "Yesterday"},
@@ -35,7 +34,12 @@ var sharedTexts = texts{
 	"link.mirror":   {"Oglinda datelor", "Mirror"},
 	"link.larder":   {"Programul Larder", "Larder"},
 
-	"average_order":  {"Bon mediu", "Average ticket"},
+	"average_order":        {"Bon mediu", "Average ticket"},
+	"column.net_sales":     {"Vânzări", "Sales"},
+	"column.quantity":      {"Cant.", "Qty"},
+	"column.share":         {"%", "%"},
+	"column.average_order": {"Medie", "Average"},
+
 	"category":       {"Categorie", "Category"},
 	"date":           {"Ziua", "Day"},
 	"ingredient":     {"Ingredient", "Ingredient"},
