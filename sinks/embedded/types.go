@@ -53,8 +53,20 @@ var zoned = func() map[string]int {
 		toyear toyearnumsinceepoch toyyyymm toyyyymmdd toyyyymmddhhmmss utc_timestamp uuidv7todatetime year yyyymmddhhmmsstodatetime yyyymmddhhmmsstodatetime64`) {
 		all[name] = 2
 	}
+	for _, unit := range strings.Fields("years quarters months weeks days hours minutes seconds milliseconds microseconds nanoseconds interval tupleofintervals") {
+		all["add"+unit], all["subtract"+unit] = 3, 3
+	}
 	return all
 }()
+
+// zonedLeast is from how many arguments on the last one of a function is a time zone.
+// What the engine calls __name is a function of its own, like name.
+func zonedLeast(name string) (least int, takes bool) {
+	if least, takes = zoned[name]; !takes && strings.HasPrefix(name, "__") {
+		return 2, true
+	}
+	return least, takes
+}
 
 // mayDepend looks at the arguments of one function that name a type or a time zone.
 func (e *Engine) mayDepend(nodes []node, i int) error {
@@ -66,7 +78,7 @@ func (e *Engine) mayDepend(nodes []node, i int) error {
 		}
 		return e.mayBeType(nodes[i], nodes[args[at]])
 	}
-	least, takes := zoned[name]
+	least, takes := zonedLeast(name)
 	if !takes || len(args) < least {
 		return nil
 	}

@@ -99,3 +99,4 @@ SELECT file_name FROM larder.v ORDER BY file_name COLLATE 'en'
 SELECT toTimeZone(now(), 'Europe/Bucharest'), toDate(now(), 'UTC'), now('UTC'), toDateTime('2026-01-01 00:00:00', 'UTC'), CAST('2026-01-01 00:00:00' AS DateTime('UTC')), CAST(1 AS Enum8('a b' = 1)), toDateTime64(1, 3, 'UTC'), now64(3)
 SELECT toStartOfInterval(now(), INTERVAL 15 MINUTE, toDateTime('2026-01-01 00:00:00')), dateDiff('day', toDate(concat('2026', '-01-01')), today()), formatDateTime(now(), '%Y-%m', 'UTC'), date_trunc('month', now()), toString(now(), 'UTC'), toWeek(today(), 1)
 SELECT JSONExtract('{"a": 1}', 'a', 'UInt8'), accurateCastOrNull('1', 'UInt8'), 1::Nullable(Decimal(18, 2)), [1, 2]::Array(UInt8), uniqMerge(s) FROM (SELECT uniqState(1) AS s)
+SELECT addDays(today(), toInt32(concat('1', '2'))), now() + INTERVAL 1 DAY - toIntervalHour(2), subtractMonths(today(), 1)
