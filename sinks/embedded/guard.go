@@ -59,6 +59,8 @@ func (e *Engine) mayUse(t token, called bool) error {
 	switch {
 	case t.kind == quoted && (called || strings.ContainsFunc(t.text, func(r rune) bool { return r == '\\' || r < ' ' })):
 		return readonlyError("Cannot execute query in readonly mode: a quoted name may have no escapes and no control characters, and is not called as a function here")
+	case t.kind == quoted && namesType(name):
+		return readonlyError("Cannot execute query in readonly mode: parts of a value are not named by their type here: use another name")
 	case deniedFunction(name), called && e.refusedFunction(name):
 		return readonlyError("Cannot execute query in readonly mode: function %s is not taken here", name)
 	}
@@ -80,7 +82,8 @@ func plainParenthesis(before token) bool {
 // there is not in the tree.
 func (s *statement) appliesName(i int) bool {
 	if !s.at(i + 1).symbol("(") {
-		return s.at(i+1).kind != symbol || !s.at(i+1).symbol("->")
+		behind := s.at(i + 2)
+		return s.at(i+1).kind == word && !(behind.kind == symbol && (behind.text == "(" || strings.HasPrefix(behind.text, "-")))
 	}
 	return s.at(i+2).kind == word && s.at(i+3).symbol(")")
 }

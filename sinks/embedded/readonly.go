@@ -52,15 +52,18 @@ var deniedFunctions = map[string]bool{
 	"highlightquery": true, "obfuscatequery": true, "obfuscatequerywithseed": true,
 	"sleep": true, "sleepeachrow": true,
 	// printf takes what a width says before anyone counts it. ICU takes the name of a
-	// character set for that of a file, and joinGet that of a table for a path.
-	"printf": true, "convertcharset": true, "joinget": true, "joingetornull": true,
+	// character set for that of a file; joinGet, classifiers and dictionaries take that of
+	// a table for a path.
+	"printf": true, "convertcharset": true, "joinget": true, "joingetornull": true, "naivebayesclassifier": true,
+	// These make several values of one, or name a part of a value by its type.
+	"untuple": true, "getsubcolumn": true,
 	"aiclassify": true, "aiembed": true, "aiextract": true, "aigenerate": true, "aitranslate": true,
 }
 
 // deniedAggregates are refused with whatever follows their name, since that may be a
 // combinator: groupFormatIf. groupFormat takes the name of a format as a text;
 // kolmogorovSmirnovTest looks at nothing else for minutes.
-var deniedAggregates = []string{"groupformat", "kolmogorovsmirnovtest", "dictget", "dicthas"}
+var deniedAggregates = []string{"groupformat", "kolmogorovsmirnovtest", "dictget", "dicthas", "dictis"}
 
 // deniedFunction says whether a name may stand nowhere in a statement.
 func deniedFunction(name string) bool {

@@ -19,7 +19,7 @@ import (
 var typed = map[string]int{
 	"cast": 1, "_cast": 1, "accuratecast": 1, "accuratecastornull": 1, "accuratecastordefault": 1, "reinterpret": 1,
 	"defaultvalueoftypename": 0, "gettypeserializationstreams": 0, "dynamicelement": 1, "variantelement": 1,
-	"jsonextract": -1, "jsonextractcaseinsensitive": -1, "jsonextractkeysandvalues": -1, "jsonextractkeysandvaluescaseinsensitive": -1,
+	"tupleelement": 1, "jsonextract": -1, "jsonextractcaseinsensitive": -1, "jsonextractkeysandvalues": -1, "jsonextractkeysandvaluescaseinsensitive": -1,
 }
 
 // zoned are the functions whose last argument is a time zone when they have that many.
@@ -71,48 +71,112 @@ func zonedLeast(name string) (least int, takes bool) {
 // mayDepend looks at the arguments of one function that name a type or a time zone.
 func (e *Engine) mayDepend(nodes []node, i int) error {
 	name := strings.ToLower(nodes[i].name)
+	at, makes := typed[name]
+	least, shows := zonedLeast(name)
+	if !makes && !shows {
+		return nil
+	}
 	args := arguments(nodes, i)
-	if at, takes := typed[name]; takes && len(args) > max(at, 0) {
+	for _, arg := range args {
+		// What the engine takes for several would move the others.
+		switch nodes[arg].kind {
+		case "Literal", "Identifier", "Function", "Subquery":
+		default:
+			return readonlyError("Cannot execute query in readonly mode: function %s is taken with one value for each argument here", nodes[i].name)
+		}
+	}
+	if makes && len(args) > max(at, 0) {
 		if at < 0 {
 			at = len(args) - 1
 		}
 		return e.mayBeType(nodes[i], nodes[args[at]])
 	}
-	least, takes := zonedLeast(name)
-	if !takes || len(args) < least {
-		return nil
+	if shows && len(args) >= least {
+		return e.mayBeZone(nodes[i], nodes[args[len(args)-1]])
 	}
-	return e.mayBeZone(nodes[i], nodes[args[len(args)-1]])
+	return nil
 }
 
 func (e *Engine) mayBeType(f, n node) error {
-	switch {
-	case n.kind != "Literal":
-		return readonlyError("Cannot execute query in readonly mode: the type that %s makes is taken as a text here, not put together", f.name)
-	case strings.Contains(strings.ToLower(n.text), "aggregatefunction"):
+	text, ok := plainText(n)
+	if !ok {
+		return readonlyError("Cannot execute query in readonly mode: the type that %s makes is taken as a plain text here, neither put together nor with escapes", f.name)
+	}
+	if strings.Contains(strings.ToLower(text), "aggregatefunction") {
 		return readonlyError("Cannot execute query in readonly mode: states of aggregate functions are not made from other values here")
 	}
-	for _, quoted := range zoneInType.FindAllStringSubmatch(n.text, -1) {
-		if err := e.zones.admit(quoted[1]); err != nil && (e.zones.knows(quoted[1]) || strings.ContainsAny(quoted[1], "/:")) {
+	for _, zone := range zonesIn(text) {
+		if err := e.zones.admit(zone); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// zoneInType is a text within a type as the tree shows it: DateTime(\'UTC\').
-var zoneInType = regexp.MustCompile(`\\'(.*?)\\'`)
-
 func (e *Engine) mayBeZone(f, n node) error {
-	lower := strings.ToLower(n.name)
-	switch {
-	case n.kind == "Literal" && strings.HasPrefix(n.text, "'"):
-		return e.zones.admit(strings.Trim(n.name, "'"))
-	case n.kind == "Literal", n.kind == "Function" && (strings.HasPrefix(lower, "todate") || lower == "now" || lower == "now64" || strings.HasPrefix(lower, "tointerval")):
-		return nil // a number, or the origin of an interval
+	if n.kind == "Literal" && !strings.HasPrefix(n.text, "'") {
+		return nil // a number
 	}
-	return readonlyError("Cannot execute query in readonly mode: the time zone of %s is taken as a text here, not computed", f.name)
+	text, ok := plainText(n)
+	if !ok {
+		return readonlyError("Cannot execute query in readonly mode: the time zone of %s is taken as a plain text here, not computed", f.name)
+	}
+	return e.zones.admit(text)
 }
+
+// plainText is the text of a literal in which nothing stands for anything else. The
+// tree shows quotes within it with a backslash, and an alias behind it.
+func plainText(n node) (string, bool) {
+	m := plainLiteral.FindStringSubmatch(n.text)
+	if n.kind != "Literal" {
+		return "", false
+	}
+	if m == nil {
+		return n.text, plainNumber.MatchString(n.text) // an element's number
+	}
+	return strings.ReplaceAll(m[1], `\'`, "'"), true
+}
+
+var (
+	plainLiteral = regexp.MustCompile(`^'((?:[\pL\pN _(),.=+:/-]|\\')*)'(?: \(alias .*)?$`)
+	plainNumber  = regexp.MustCompile(`^U?Int64_-?\d+(?: \(alias .*)?$`)
+)
+
+// zonesIn are the texts within a type, but for the names of an enumeration's values.
+func zonesIn(typ string) []string {
+	var zones, open []string
+	word, quote := "", -1
+	for i, r := range typ {
+		switch {
+		case quote >= 0 && r == '\'':
+			if len(open) == 0 || !strings.HasPrefix(strings.ToLower(open[len(open)-1]), "enum") {
+				zones = append(zones, typ[quote:i])
+			}
+			quote = -1
+		case quote >= 0:
+		case r == '\'':
+			quote = i + 1
+		case r == '(':
+			open, word = append(open, word), ""
+		case r == ')':
+			open = open[:max(len(open)-1, 0)]
+		case r == ' ', r == ',':
+			word = strings.TrimSpace(word)
+			if r == ',' {
+				word = ""
+			}
+		default:
+			word += string(r)
+		}
+	}
+	return zones
+}
+
+// namesType says whether a name is that of a part of a value, as a type: it can be
+// told of a Dynamic or JSON value.
+func namesType(name string) bool { return typeInName.MatchString(name) }
+
+var typeInName = regexp.MustCompile("(?i)aggregatefunction|(datetime(32|64)?|timestamp)[^a-z0-9]*\\([^a-z)]*['0-9$`\"/]")
 
 // arguments are the places in nodes of a function's arguments.
 func arguments(nodes []node, i int) []int {

@@ -97,6 +97,8 @@ SELECT a FROM larder_raw.r FINAL PREWHERE a = 1 WHERE a = 1
 SELECT a FROM larder.v GROUP BY a WITH TOTALS HAVING a > 0 LIMIT 1 BY a LIMIT 1, 2
 SELECT file_name FROM larder.v ORDER BY file_name COLLATE 'en'
 SELECT toTimeZone(now(), 'Europe/Bucharest'), toDate(now(), 'UTC'), now('UTC'), toDateTime('2026-01-01 00:00:00', 'UTC'), CAST('2026-01-01 00:00:00' AS DateTime('UTC')), CAST(1 AS Enum8('a b' = 1)), toDateTime64(1, 3, 'UTC'), now64(3)
-SELECT toStartOfInterval(now(), INTERVAL 15 MINUTE, toDateTime('2026-01-01 00:00:00')), dateDiff('day', toDate(concat('2026', '-01-01')), today()), formatDateTime(now(), '%Y-%m', 'UTC'), date_trunc('month', now()), toString(now(), 'UTC'), toWeek(today(), 1)
+SELECT toStartOfInterval(now(), INTERVAL 15 MINUTE), toStartOfInterval(now(), INTERVAL 1 DAY, 'UTC'), dateDiff('day', toDate(concat('2026', '-01-01')), today()), formatDateTime(now(), '%Y-%m', 'UTC'), date_trunc('month', now()), toString(now(), 'UTC'), toWeek(today(), 1)
 SELECT JSONExtract('{"a": 1}', 'a', 'UInt8'), accurateCastOrNull('1', 'UInt8'), 1::Nullable(Decimal(18, 2)), [1, 2]::Array(UInt8), uniqMerge(s) FROM (SELECT uniqState(1) AS s)
 SELECT addDays(today(), toInt32(concat('1', '2'))), now() + INTERVAL 1 DAY - toIntervalHour(2), subtractMonths(today(), 1)
+SELECT (1, 2).1 AS `sum(a)`, tupleElement((1, 'x'), 2), CAST((1, 'a') AS Tuple(n UInt8, `text` String)) FROM larder.v
+SELECT CAST('2026-01-01 00:00:00' AS DateTime64(3, 'Europe/Bucharest')), CAST('a/b' AS Enum8('a/b' = 1, 'ș' = -2)), CAST(1 AS Decimal(18, 2)) AS `toDateTime(created_at)`
