@@ -83,7 +83,7 @@ func plainParenthesis(before token) bool {
 func (s *statement) appliesName(i int) bool {
 	if !s.at(i + 1).symbol("(") {
 		behind := s.at(i + 2)
-		return s.at(i+1).kind == word && !(behind.kind == symbol && (behind.text == "(" || strings.HasPrefix(behind.text, "-")))
+		return s.at(i+1).kind == word && !behind.symbol("(") && (behind.kind != symbol || !strings.HasPrefix(behind.text, "-"))
 	}
 	return s.at(i+2).kind == word && s.at(i+3).symbol(")")
 }

@@ -212,8 +212,6 @@ func newZones(known []string, own string, memory int64) *zones {
 	return z
 }
 
-func (z *zones) knows(name string) bool { return z.known[name] }
-
 func (z *zones) admit(name string) error {
 	z.mu.Lock()
 	defer z.mu.Unlock()
