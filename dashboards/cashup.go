@@ -63,11 +63,11 @@ var cashUp = dashboard{
 			GROUP BY location_id
 			ORDER BY all_taken DESC, location`,
 			columns: []column{{name: "location_value", hidden: true}, {name: "location", opens: "cash-up"}, {name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "verdict", words: []string{"verdict"}}}},
-		{key: "beside", kind: table, w: 16, h: 15, sql: besideSQL(),
-			columns: []column{{name: "figure", words: []string{"figure", "method"}}, {name: "mirrored", unit: bani}, {name: "service", unit: bani}, {name: "difference", unit: bani, steps: balanced}}},
+		{key: "beside", kind: table, w: 16, h: 16, sql: besideSQL(),
+			columns: []column{{name: "figure", words: []string{"figure", "method"}}, {name: "mirrored", unit: bani}, {name: "service", unit: bani, width: 86}, {name: "difference", unit: bani, steps: balanced, width: 58}}},
 		{key: "methods", kind: bars, w: 8, h: 10, sql: paymentsSQL,
 			columns: []column{{name: "method", words: []string{"method"}}, {name: "paid", unit: bani}}},
-		{key: "vat", kind: table, w: 8, h: 5, sql: `
+		{key: "vat", kind: table, w: 8, h: 6, sql: `
 			SELECT if(isNull(vat_rate), '–', concat(toString(vat_rate), ' %')) AS rate, sum(net) AS with_vat, ifNull(sum(vat_amount), 0) AS vat_inside
 			FROM sales_items
 			WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
@@ -90,7 +90,7 @@ var cashUp = dashboard{
 			GROUP BY date
 			ORDER BY date DESC
 			LIMIT 100`,
-			columns: []column{{name: "date", unit: day, width: 60}, {name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "vat_inside", unit: bani}, {name: "verdict", words: []string{"verdict"}}}},
+			columns: []column{{name: "date", unit: day, width: 60}, {name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "vat_inside", unit: bani, width: 76}, {name: "verdict", words: []string{"verdict"}}}},
 	},
 	texts: texts{
 		"title": {"Închiderea zilei", "Cash-up"},

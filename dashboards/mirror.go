@@ -162,7 +162,7 @@ var mirror = dashboard{
 		"change_hours": {"Ultimul bon acum", "Last order ago"},
 
 		"strip":       {"Dovada ultimelor 92 de zile", "Proof of the last 92 days"},
-		"strip.about": {"Câte un pătrat pentru fiecare zi și restaurant, cel mult 20 de restaurante, cele cu probleme întâi. Verde: comparată cu totalurile serviciului, și la fel; roșu: diferă.", "A square for each day and restaurant, at most 20 restaurants, those in trouble first. Green: compared with the service's totals, and the same; red: it differs."},
+		"strip.about": {"Câte un pătrat pentru fiecare zi și restaurant, cel mult 20 de restaurante, cele cu probleme întâi. Verde: comparată cu totalurile serviciului, și la fel; albastru: zi în curs; portocaliu: nedovedită; roșu: diferă.", "A square for each day and restaurant, at most 20 restaurants, those in trouble first. Green: compared with the service's totals, and the same; blue: still open; orange: not proven; red: it differs."},
 		"rank":        {"Stare", "Verdict"},
 
 		"drift":          {"Zile care nu sunt dovedite", "Days that are not proven"},
@@ -196,7 +196,7 @@ var mirror = dashboard{
 
 		"budget":        {"Buget de cereri", "Budget of requests"},
 		"budget.about":  {"Cele mai multe cereri pe minut ale unei parcurgeri din perioada aleasă, lângă limita cheii. Parcurgerile care nu au adus nimic nu se înregistrează: bugetul rămas în acest moment este pe tabloul Larder.", "The most requests a minute of one walk in the chosen period, beside the key's limit. Walks that brought nothing are not recorded: what is left at this moment is on the dashboard Larder."},
-		"most_a_minute": {"Cel mult", "Most"}, "allowed": {"Limita", "Limit"}, "used_share": {"Folosit", "Used"}, "all_requests": {"Cereri", "Requests"},
+		"most_a_minute": {"Vârf", "Peak"}, "allowed": {"Limita", "Limit"}, "used_share": {"Folosit", "Used"}, "all_requests": {"Cereri", "Requests"},
 
 		"walks":       {"Cereri pe feluri de parcurgere", "Requests by kind of walk"},
 		"walks.about": {"Cererile făcute de parcurgerile care au adus ceva sau au eșuat, după fel: schimbări, prima încărcare, resincronizare completă, altele.", "Requests of walks that brought something or failed, by kind: changes, backfill, full resync, others."},

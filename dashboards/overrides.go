@@ -55,8 +55,11 @@ func (p panel) properties(r *reader, c column) []any {
 	if c.steps != nil {
 		all = append(all, property("thresholds", thresholds(c.steps)))
 	}
-	if p.kind == table {
+	switch {
+	case p.kind == table:
 		all = append(all, p.cell(r, c)...)
+	case p.kind == heat && c.unit == (unit{}):
+		all = append(all, property("custom.cellOptions", object{"type": "auto"}), property("custom.width", c.width))
 	}
 	if c.drawn == "dashed" {
 		all = append(all, property("custom.drawStyle", "line"), property("custom.lineWidth", 1), property("custom.fillOpacity", 0),
@@ -98,8 +101,8 @@ func (p panel) heading(r *reader, c column) string {
 // room is the width of a column whose values are of one length, in pixels; those of names
 // share what is left.
 func (c column) room(heading string) int {
-	const letter, around, figure = 8, 18, 72
-	need := map[unit]int{count: 56, asIs: 60, bani: 92, percent: 62, number: 60, amounts: 62, day: 54, instant: 96}
+	const letter, around, figure = 8, 22, 72
+	need := map[unit]int{count: 56, asIs: 60, bani: 86, percent: 62, mins: 62, hours: 72, number: 60, amounts: 62, day: 54, instant: 96}
 	switch {
 	case c.width > 0:
 		return c.width
