@@ -74,10 +74,11 @@ var program = dashboard{
 		"sink_failing":   {"Depozitul refuză", "Warehouse fails"},
 		"damaged_parts":  {"Părți deteriorate", "Damaged parts"},
 
-		"health":       {"Sănătatea surselor", "Health of the sources"},
-		"health.about": {"Ce are fiecare sursă mai grav acum; „La zi” înseamnă proaspăt, dovedit și fără carantină. „larder status” spune și ce este de făcut.", "The worst that is the matter with each source now; up to date means fresh, proven and nothing in quarantine. larder status says what to do, too."},
-		"health.empty": {"Nicio sursă cunoscută lui Prometheus", "Prometheus knows no source"},
-		"Value":        {"Valoare", "Value"}, "Time": {"Timp", "Time"},
+		"health":        {"Sănătatea surselor", "Health of the sources"},
+		"health.about":  {"Ce are fiecare sursă mai grav acum; „La zi” înseamnă proaspăt, dovedit și fără carantină. „larder status” spune și ce este de făcut.", "The worst that is the matter with each source now; up to date means fresh, proven and nothing in quarantine. larder status says what to do, too."},
+		"column.health": {"Stare", "State"},
+		"health.empty":  {"Nicio sursă cunoscută lui Prometheus", "Prometheus knows no source"},
+		"Value":         {"Valoare", "Value"}, "Time": {"Timp", "Time"},
 
 		"waiting":         {"Ce așteaptă pe cineva", "What waits for a person"},
 		"waiting.about":   {"Rânduri în carantină, rânduri a căror scoatere trebuie confirmată, zile care diferă, vechimea dovezii și a ultimei resincronizări complete, și cât mai durează parcurgerea lungă în curs.", "Rows in quarantine, rows whose removal must be confirmed, days that differ, the age of the proof and of the last full resync, and how long a long walk under way still takes."},
