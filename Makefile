@@ -76,11 +76,14 @@ soak: ## Simulate months of operation with everything going wrong, for SOAK=10m
 .PHONY: race
 race: engine ## Run the tests with the race detector (needs a C compiler)
 	$(call need,cc,a C compiler such as gcc (the race detector needs one))
-	CGO_ENABLED=1 go test -p 4 -race -short -timeout 15m -run '$(RACE_TESTS)' ./...
+	CGO_ENABLED=1 go test -p 4 -race -short -timeout 30m -run '$(RACE_TESTS)' $(RACE_PACKAGES)
+	CGO_ENABLED=1 go test -race -short -timeout 30m -run '$(RACE_SYNCER)' ./syncer
 
 # The tests in which goroutines, connections, processes or passes meet: under the
 # detector everything else takes half an hour and meets nobody.
-RACE_TESTS = AtOnce|Beside|Cancelled|Closing|Confirms|Daemons|Hold|Leave|Lifecycle|Memory|Parallel|Pool|Process|Queue|Reload|Removed|Share|Shut|Stalled|Stop|Strangers|Together|Wait|TestSimulation$$|TestServer|TestSpool|TestFetch|TestClient
+RACE_PACKAGES = $(shell go list ./... | grep -v -e /cmd/ -e /syncer$$)
+RACE_TESTS    = AtOnce|Beside|Cancelled|Closing|Daemons|Hold|Leave|Lifecycle|Memory|Parallel|Pool|Process|Queue|Reload|Removed|Share|Shut|Stalled|Stop|Strangers|Together|Wait
+RACE_SYNCER   = Beside|Process|TestSimulation$$
 
 .PHONY: docs
 docs: build ## Write the generated documents anew (data dictionary, configuration, notices, dashboards, the answers of the cookbook)
