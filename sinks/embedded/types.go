@@ -142,6 +142,9 @@ var (
 	plainNumber  = regexp.MustCompile(`^U?Int64_-?\d+(?: \(alias .*)?$`)
 )
 
+// enumerations are the types whose texts are names of values.
+var enumerations = map[string]bool{"enum": true, "enum8": true, "enum16": true}
+
 // zonesIn are the texts within a type, but for the names of an enumeration's values.
 func zonesIn(typ string) []string {
 	var zones, open []string
@@ -149,7 +152,7 @@ func zonesIn(typ string) []string {
 	for i, r := range typ {
 		switch {
 		case quote >= 0 && r == '\'':
-			if len(open) == 0 || !strings.HasPrefix(strings.ToLower(open[len(open)-1]), "enum") {
+			if len(open) == 0 || !enumerations[strings.ToLower(open[len(open)-1])] {
 				zones = append(zones, typ[quote:i])
 			}
 			quote = -1
@@ -160,11 +163,8 @@ func zonesIn(typ string) []string {
 			open, word = append(open, word), ""
 		case r == ')':
 			open = open[:max(len(open)-1, 0)]
-		case r == ' ', r == ',':
-			word = strings.TrimSpace(word)
-			if r == ',' {
-				word = ""
-			}
+		case r == ' ', r == ',': // the name of an element ends here, too
+			word = ""
 		default:
 			word += string(r)
 		}
