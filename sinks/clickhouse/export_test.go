@@ -2,7 +2,11 @@ package clickhouse
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/larder-sync/larder/sinks"
 )
@@ -35,4 +39,23 @@ func ProofStatements(s *Sink, q sinks.DayQuery) (days, products string) {
 func ViewsHash() (stated, actual string, version int, err error) {
 	actual, err = hashOfViews()
 	return viewsHash, actual, viewsVersion, err
+}
+
+// hashOfViews is that of the files that viewsVersion stands for.
+func hashOfViews() (string, error) {
+	sum := sha256.New()
+	for _, pattern := range []string{"schema/columns/*.sql", "schema/views/*.sql"} {
+		files, err := fs.Glob(schemaFiles, pattern)
+		if err != nil {
+			return "", fmt.Errorf("list views: %w", err)
+		}
+		for _, file := range files {
+			text, err := schemaFiles.ReadFile(file)
+			if err != nil {
+				return "", fmt.Errorf("read views: %w", err)
+			}
+			fmt.Fprintf(sum, "%s %d\n%s", file, len(text), text)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:16], nil
 }

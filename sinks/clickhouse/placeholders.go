@@ -3,7 +3,6 @@ package clickhouse
 import (
 	"bytes"
 	"fmt"
-	"path"
 	"regexp"
 	"strings"
 	"text/template"
@@ -151,7 +150,6 @@ func (d dialect) template() (*template.Template, error) {
 		"local":       d.local,
 		"replacing":   d.replacing,
 		"distributed": d.distributed,
-		"alter":       d.alter,
 		"settings":    d.settings,
 		"quick":       func() string { return "SETTINGS optimize_move_to_prewhere_if_final = 1" },
 		"joined":      func() string { return "SETTINGS join_algorithm = 'hash'" },
@@ -162,6 +160,3 @@ func (d dialect) template() (*template.Template, error) {
 	_, err := t.ParseFS(schemaFiles, "schema/*/*.sql")
 	return t, err
 }
-
-// fileOf is the name by which a file of the schema stands in the template.
-func fileOf(file string) string { return path.Base(file) }
