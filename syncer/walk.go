@@ -211,7 +211,7 @@ func (w *walk) take(ctx context.Context, a answer) error {
 	w.paged(a)
 	in := w.read(a)
 	if len(in.bad) > 0 && w.track.stream.tooManyBad() {
-		return errTooManyBad
+		return errors.Join(errTooManyBad, w.window.drain(ctx)) // whoever reads this finds the rows there
 	}
 	w.track.stream.sighted(in, w.track.name(), span{})
 	if !a.more {
