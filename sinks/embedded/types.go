@@ -22,7 +22,8 @@ var typed = map[string]int{
 	"tupleelement": 1, "jsonextract": -1, "jsonextractcaseinsensitive": -1, "jsonextractkeysandvalues": -1, "jsonextractkeysandvaluescaseinsensitive": -1,
 }
 
-// zoned are the functions whose last argument is a time zone when they have that many.
+// zoned are the functions that take a time zone, with its place among the arguments,
+// from 1 on. A test asks the engine whether these are all.
 var zoned = func() map[string]int {
 	all := map[string]int{
 		"now": 1, "now64": 1, "nowinblock": 1, "nowinblock64": 1, "current_timestamp": 1, "localtimestamp": 1,
@@ -49,7 +50,7 @@ var zoned = func() map[string]int {
 		tomonthnumsinceepoch tonanosecond toquarter torelativedaynum torelativehournum torelativeminutenum torelativemonthnum torelativequarternum
 		torelativesecondnum torelativeweeknum torelativeyearnum tosecond tostartofday tostartoffifteenminutes tostartoffiveminute tostartoffiveminutes
 		tostartofhour tostartofisoyear tostartofmicrosecond tostartofmillisecond tostartofminute tostartofmonth tostartofnanosecond tostartofquarter
-		tostartofsecond tostartoftenminutes tostartofyear tostring totime totimewithfixeddate totime64 totimezone tounixtimestamp tounixtimestamp64 toutctimestamp
+		tostartofsecond tostartoftenminutes tostartofyear todaysinmonth tostring totime totimewithfixeddate totime64 totimezone tounixtimestamp tounixtimestamp64 toutctimestamp
 		toyear toyearnumsinceepoch toyyyymm toyyyymmdd toyyyymmddhhmmss utc_timestamp uuidv7todatetime year yyyymmddhhmmsstodatetime yyyymmddhhmmsstodatetime64`) {
 		all[name] = 2
 	}
@@ -59,21 +60,32 @@ var zoned = func() map[string]int {
 	return all
 }()
 
-// zonedLeast is from how many arguments on the last one of a function is a time zone.
-// What the engine calls __name is a function of its own, like name.
-func zonedLeast(name string) (least int, takes bool) {
-	if least, takes = zoned[name]; !takes && strings.HasPrefix(name, "__") {
-		return 2, true
+// originated are those of zoned that may have an origin in front of the time zone, which
+// is no text.
+var originated = map[string]bool{"tostartofinterval": true, "date_bin": true, "time_bucket": true}
+
+// zonesOf are the arguments of a function that may be time zones: with some, a value for
+// what cannot be read follows it. What the engine calls __name is a function of its own,
+// like name.
+func zonesOf(name string, args []int) []int {
+	at, takes := zoned[name]
+	switch {
+	case !takes && strings.HasPrefix(name, "__"):
+		at = 2
+	case !takes:
+		return nil
+	case originated[name] && len(args) > at:
+		at++
 	}
-	return least, takes
+	return args[min(at-1, len(args)):]
 }
 
 // mayDepend looks at the arguments of one function that name a type or a time zone.
 func (e *Engine) mayDepend(nodes []node, i int) error {
 	name := strings.ToLower(nodes[i].name)
 	at, makes := typed[name]
-	least, shows := zonedLeast(name)
-	if !makes && !shows {
+	_, shows := zoned[name]
+	if !makes && !shows && !strings.HasPrefix(name, "__") {
 		return nil
 	}
 	args := arguments(nodes, i)
@@ -91,8 +103,10 @@ func (e *Engine) mayDepend(nodes []node, i int) error {
 		}
 		return e.mayBeType(nodes[i], nodes[args[at]])
 	}
-	if shows && len(args) >= least {
-		return e.mayBeZone(nodes[i], nodes[args[len(args)-1]])
+	for _, arg := range zonesOf(name, args) {
+		if err := e.mayBeZone(nodes[i], nodes[arg]); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -172,11 +186,12 @@ func zonesIn(typ string) []string {
 	return zones
 }
 
-// namesType says whether a name is that of a part of a value, as a type: it can be
-// told of a Dynamic or JSON value.
+// namesType says whether a name is that of a part of a value, as a type with a time zone
+// or a state: it can be told of a Dynamic or JSON value. The engine reads such a name as
+// a text of its own, with comments and every kind of quotes.
 func namesType(name string) bool { return typeInName.MatchString(name) }
 
-var typeInName = regexp.MustCompile("(?i)aggregatefunction|(datetime(32|64)?|timestamp)[^a-z0-9]*\\([^a-z)]*['0-9$`\"/]")
+var typeInName = regexp.MustCompile("(?is)aggregatefunction|(datetime|timestamp).*\\(.*['‘’\"`$]")
 
 // arguments are the places in nodes of a function's arguments.
 func arguments(nodes []node, i int) []int {

@@ -102,3 +102,5 @@ SELECT JSONExtract('{"a": 1}', 'a', 'UInt8'), accurateCastOrNull('1', 'UInt8'), 
 SELECT addDays(today(), toInt32(concat('1', '2'))), now() + INTERVAL 1 DAY - toIntervalHour(2), subtractMonths(today(), 1)
 SELECT (1, 2).1 AS `sum(a)`, tupleElement((1, 'x'), 2), CAST((1, 'a') AS Tuple(n UInt8, `text` String)) FROM larder.v
 SELECT CAST('2026-01-01 00:00:00' AS DateTime64(3, 'Europe/Bucharest')), CAST('a/b' AS Enum8('a/b' = 1, 'ș' = -2)), CAST(1 AS Decimal(18, 2)) AS `toDateTime(created_at)`
+SELECT toStartOfInterval(now(), INTERVAL 1 DAY, toDateTime('2026-01-01 00:00:00'), 'UTC'), toDaysInMonth(today()), now64(3, 'UTC'), toDateTimeOrDefault('x', 'UTC')
+SELECT a AS `Datetime (UTC)`, a AS "timestamp (s)", a AS `it's` FROM larder.v
