@@ -54,6 +54,7 @@ var defaultSettings = map[string]string{
 	"session_timezone":                   "UTC",
 	"allow_introspection_functions":      "0",
 	"implicit_select":                    "0", // a mistyped word is no expression
+	"output_format_parquet_geometadata":  "0", // with it a column of type Geometry ends the process
 }
 
 // settings are those of every connection.

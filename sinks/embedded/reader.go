@@ -32,6 +32,11 @@ const readerTime = 5 * time.Minute
 // Lists of 60,000 values need a few, 50 KB of expressions some ten thousands.
 const maxBacktracks = 50_000
 
+// maxExpanded is how many nodes a statement may have once its names stand for what they
+// mean: each WITH that names the one before twice doubles them, and nothing stops the
+// engine meanwhile. Its own limit, five times that, took 23 s.
+const maxExpanded = 100_000
+
 // readerSettings are those of a reader's connection. Each statement brings its limit of
 // memory with it, see loans.
 func (o Options) readerSettings() map[string]string {
@@ -43,9 +48,10 @@ func (o Options) readerSettings() map[string]string {
 		all["session_timezone"] = o.ReaderZone
 	}
 	all["max_parser_backtracks"] = strconv.Itoa(maxBacktracks)
-	// 40,000 patterns in one multiMatchAny took the engine minutes to prepare.
-	all["max_hyperscan_regexp_length"] = "1000"
-	all["max_hyperscan_regexp_total_length"] = "10000"
+	all["max_expanded_ast_elements"] = strconv.Itoa(maxExpanded)
+	// multiMatchAny and its like prepare their patterns for as long as these want, which
+	// nothing stops, and keep what they prepared.
+	all["allow_hyperscan"] = "0"
 	all["max_query_size"] = strconv.Itoa(readingBounds.statement + 1<<10) // with the front's mark
 	return all
 }

@@ -2,6 +2,7 @@ package embedded_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"path/filepath"
@@ -95,5 +96,30 @@ func TestReadingAStatementIsLinear(t *testing.T) {
 func TestNestedTextEndsNoProcess(t *testing.T) {
 	if got := answerOf(t, "nested", nil, filepath.Join(t.TempDir(), "data")); got != "180" {
 		t.Error(got)
+	}
+}
+
+func TestOddTypesEndNoProcess(t *testing.T) {
+	if got := answerOf(t, "shapes", nil, filepath.Join(t.TempDir(), "data")); got != "720" {
+		t.Error(got)
+	}
+}
+
+// Names that stand for others, twice each, are taken up to a number of nodes: by the
+// engine's own limit this one took 23 s, which nothing can stop.
+func TestNamesDoubleUpToALimit(t *testing.T) {
+	out := outside(t, "", "")
+	doubled := func(times int) string {
+		sql := "WITH c0 AS (SELECT 1 AS x)"
+		for i := range times {
+			sql += fmt.Sprintf(", c%d AS (SELECT p.x AS x FROM c%d AS p, c%d AS q)", i+1, i, i)
+		}
+		return fmt.Sprintf("%s SELECT count() FROM c%d", sql, times)
+	}
+	if r := out.ask("POST", doubled(5)); r.status != 200 || r.body != "1\n" {
+		t.Errorf("%d %.300s", r.status, r.body)
+	}
+	if r := out.ask("POST", doubled(40)); r.status != 400 || !strings.Contains(r.body, "Query tree is too big. Maximum: 100000") {
+		t.Errorf("%d %.300s", r.status, r.body)
 	}
 }

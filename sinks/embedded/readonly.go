@@ -46,7 +46,9 @@ var deniedFunctions = map[string]bool{
 	"polygonssymdifferencecartesian": true, "polygonssymdifferencespherical": true, "polygonswithincartesian": true, "polygonswithinspherical": true,
 	"polygonsdistancecartesian": true, "polygonsdistancespherical": true, "polygonsequalscartesian": true, "polygonconvexhullcartesian": true,
 	"polygonsintersectcartesian": true, "polygonsintersectspherical": true, "geometryintersectcartesian": true, "geometryintersectspherical": true,
-	"h3polygontocells": true, "h3polygontocellswithcontainment": true, "countsubstringscaseinsensitiveutf8": true,
+	"h3polygontocells": true, "h3polygontocellswithcontainment": true, "countsubstringscaseinsensitiveutf8": true, "extracttextfromhtml": true,
+	// And these for ever: a path [0,0][0,0]… goes every way twice, and [0 to 1e19] counts.
+	"json_query": true, "json_value": true, "json_exists": true,
 	// These read a text as a statement, as slowly as its author likes.
 	"formatquery": true, "formatqueryornull": true, "formatquerysingleline": true, "formatquerysinglelineornull": true,
 	"highlightquery": true, "obfuscatequery": true, "obfuscatequerywithseed": true,
@@ -62,8 +64,9 @@ var deniedFunctions = map[string]bool{
 
 // deniedAggregates are refused with whatever follows their name, since that may be a
 // combinator: groupFormatIf. groupFormat takes the name of a format as a text;
-// kolmogorovSmirnovTest looks at nothing else for minutes.
-var deniedAggregates = []string{"groupformat", "kolmogorovsmirnovtest", "dictget", "dicthas", "dictis"}
+// kolmogorovSmirnovTest looks at nothing else for minutes; estimateCompressionRatio takes
+// gigabytes that no limit counts, as many as the codec that it names wants.
+var deniedAggregates = []string{"groupformat", "kolmogorovsmirnovtest", "estimatecompressionratio", "dictget", "dicthas", "dictis"}
 
 // deniedFunction says whether a name may stand nowhere in a statement.
 func deniedFunction(name string) bool {
@@ -75,9 +78,10 @@ func deniedFunction(name string) bool {
 // engine knows are refused. Not among them: merge, which names tables in strings;
 // format, which reads whatever the settings of a format name; values,
 // generateRandom and null, which read a string, however it is put together, as
-// declarations of columns: 'a String ALIAS file(…)'.
+// declarations of columns: 'a String ALIAS file(…)'; primes, which looks for a large one
+// for minutes, whoever cancels it.
 var harmlessTableFunctions = map[string]bool{
-	"numbers": true, "numbers_mt": true, "zeros": true, "zeros_mt": true, "primes": true,
+	"numbers": true, "numbers_mt": true, "zeros": true, "zeros_mt": true,
 	"generateseries": true, "generate_series": true, "view": true,
 }
 
@@ -90,7 +94,7 @@ var namesakes = map[string]bool{"format": true, "values": true}
 // tables some start a program (models), signal every thread of the process
 // (stack_trace) or read files (certificates, jemalloc_profile_text).
 var harmlessSystemTables = map[string]bool{
-	"one": true, "numbers": true, "numbers_mt": true, "zeros": true, "zeros_mt": true, "primes": true,
+	"one": true, "numbers": true, "numbers_mt": true, "zeros": true, "zeros_mt": true,
 	"databases": true, "tables": true, "columns": true, "constraints": true, "parts": true, "parts_columns": true,
 	"data_skipping_indices": true, "projections": true, "detached_parts": true, "dropped_tables": true,
 	"functions": true, "aggregate_function_combinators": true, "table_functions": true, "table_engines": true,
@@ -134,8 +138,8 @@ func readingSetting(name string) bool {
 	if name == "join_algorithm" || strings.HasPrefix(name, "join_on_disk") {
 		return false // some of the algorithms write to the disk, with no limit
 	}
-	if strings.HasPrefix(name, "output_format_orc_") || name == "output_format_parquet_row_group_size" {
-		return false // these name a file, and make a row group of each row
+	if strings.HasPrefix(name, "output_format_orc_") || name == "output_format_parquet_row_group_size" || name == "output_format_parquet_geometadata" {
+		return false // these name a file, make a row group of each row, and end the process
 	}
 	for _, prefix := range []string{"output_format_", "max_result_", "max_rows_to_", "max_bytes_to_", "join_", "date_time_"} {
 		if strings.HasPrefix(name, prefix) && !strings.Contains(name, "schema") {

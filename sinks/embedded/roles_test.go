@@ -103,6 +103,7 @@ func playRole(role string, args []string) int {
 		"busy":     roleBusy,
 		"setting":  roleSetting,
 		"nested":   roleNested,
+		"shapes":   roleShapes,
 		"confined": roleConfined,
 		"lost":     roleLost,
 		"parts":    roleParts,
@@ -541,6 +542,39 @@ func roleNested(ctx context.Context, args []string) error {
 			}
 			response.Body.Close()
 			answered++
+		}
+	}
+	fmt.Println(answered)
+	return engine.Close()
+}
+
+// roleShapes asks as a reader for values of odd types in the formats that have types of
+// their own, and prints how many answered in some way: some would end the process.
+func roleShapes(ctx context.Context, args []string) error {
+	engine, err := embedded.Open(ctx, embedded.Options{Path: args[0]})
+	if err != nil {
+		return err
+	}
+	addr, err := engine.ListenTCP(ctx, "127.0.0.1:0", "", "")
+	if err != nil {
+		return err
+	}
+	answered := 0
+	for _, format := range strings.Fields("Parquet Arrow ArrowStream Avro Native BSONEachRow MsgPack Npy Buffers GeoJSON RowBinaryWithNamesAndTypes JSONColumnsWithMetadata") {
+		for _, value := range []string{
+			"readWKT('POINT(1 1)')", "CAST(NULL AS Geometry)", "[readWKT('POINT(1 1)')]", "map(1, readWKT('POINT(1 1)'))", "readWKTPoint('POINT(1 1)')", "CAST([(1, 1)] AS Ring)",
+			"CAST('x' AS Variant(UInt8, String))", "CAST(1 AS Dynamic)", "CAST('{\"a\": 1}' AS JSON(b UInt8))", "CAST([1, 2, 3, 4, 5, 6, 7, 8] AS QBit(Float32, 8))",
+			"NULL", "[]", "tuple()", "map()", "sumState(1)", "INTERVAL 1 DAY", "CAST(1 AS Time64(3))", "toLowCardinality(NULL)", "toInt256(-1)", "toDecimal256(1, 76)",
+		} {
+			for _, rows := range []int{0, 1, 3} {
+				sql := fmt.Sprintf("SELECT %s AS a FROM numbers(%d) FORMAT %s", value, rows, format)
+				response, err := http.Post("http://"+addr.String()+"/", "text/plain", strings.NewReader(sql))
+				if err != nil {
+					return fmt.Errorf("%s: %w", sql, err)
+				}
+				response.Body.Close()
+				answered++
+			}
 		}
 	}
 	fmt.Println(answered)

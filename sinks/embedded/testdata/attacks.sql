@@ -525,3 +525,39 @@ SELECT naiveBayesClassifier('default.{csv}', 'y')
 SELECT CAST((1, 0), 'Tuple(a Enum8(\'x\' = 1), enum DateTime(\'Fixed/UTC+02:02:00\'))')
 SELECT CAST((1, 0), 'Tuple(a UInt8, enum8 DateTime(\'Fixed/UTC+02:02:00\'))')
 SELECT CAST(tuple(0) AS Tuple(enumeration DateTime64(3, 'Fixed/UTC+02:02:00')))
+SELECT d.`DateTime/*a*/('Fixed/UTC+05:00:02')` FROM (SELECT CAST(1 AS Dynamic) AS d)
+SELECT d.`DateTime64/*a*/(3, 'file:{csv}')` FROM (SELECT CAST(1 AS Dynamic) AS d)
+SELECT d.`DateTime(‘Fixed/UTC+05:00:03’)` FROM (SELECT CAST(1 AS Dynamic) AS d)
+SELECT d."TIMESTAMP(‘file:{csv}’)" FROM (SELECT CAST(1 AS Dynamic) AS d)
+SELECT d.`Tuple(a Array(datetime /*(*/ (/*)*/'Fixed/UTC+05:00:04')))` FROM (SELECT CAST(1 AS Dynamic) AS d)
+SELECT j.`a.:DateTime/*a*/('Fixed/UTC+05:00:05')` FROM (SELECT CAST('{"a":1}' AS JSON) AS j)
+# Calls that go on for ever, and memory that no limit counts
+SELECT JSON_QUERY(concat(repeat('[', 60), '1', repeat(']', 60)), concat('$', repeat('[0,0]', 60)))
+SELECT json_query('[1]', '$[0 to 18446744073709551615]')
+SELECT JSON_VALUE(concat(repeat('[', 60), '1', repeat(']', 60)), concat('$', repeat('[0,0]', 60), '.a'))
+SELECT JSON_EXISTS(concat(repeat('[', 60), '1', repeat(']', 60)), concat('$', repeat('[0,0]', 60), '.a'))
+SELECT arrayMap(JSON_QUERY, ['[1]'], ['$'])
+SELECT * APPLY(JSON_EXISTS) FROM (SELECT '[1]' AS a)
+SELECT length(extractTextFromHTML(repeat('<![CDATA[', 2000000)))
+SELECT prime FROM system.primes WHERE prime > 18446744073709500000 LIMIT 1
+SELECT prime FROM `system`.`primes` WHERE prime > 18446744073709500000 LIMIT 1
+SELECT prime FROM primes(18446744073709551615, 1)
+SELECT estimateCompressionRatio('FPC(28)')(toFloat64(number)) FROM numbers(10)
+SELECT estimateCompressionRatio('ZSTD(22, 31)')(number) FROM numbers(1000000)
+SELECT estimateCompressionRatioIf('ZSTD(22, 31)')(number, 1) FROM numbers(1000000)
+SELECT estimateCompressionRatioForEach('FPC(28)')([1.5, 2.5])
+SELECT * APPLY(estimateCompressionRatioArray) FROM (SELECT [1.5] AS a)
+# A column of type Geometry in Parquet ends the process
+SELECT readWKT('POINT(1 1)') AS g FORMAT Parquet SETTINGS output_format_parquet_geometadata = 1
+SELECT CAST(NULL AS Geometry) AS g SETTINGS output_format_parquet_geometadata = 1 FORMAT Parquet
+# Patterns that are prepared for long and stay in memory
+SELECT multiMatchAny('abc', ['a'])
+SELECT multiMatchAllIndices('abc', ['(abc|def){1,40}x'])
+SELECT multiFuzzyMatchAny('abc', 2, ['abcdefghijklmnopqrstuvwxyz'])
+# Time zones that are not the last argument, or of a function that nobody had listed
+SELECT toDateTimeOrDefault(now(), concat('Fixed/', 'UTC+02:02:00'), 1)
+SELECT toDateTimeOrDefault('x', 'Fixed/UTC+02:02:00', toDateTime(0))
+SELECT toDateTime64OrDefault(now(), 1, concat('Fixed/', 'UTC+02:02:00'), 1)
+SELECT toDateTime64OrDefault(now(), 1, 'file:{csv}', 1)
+SELECT toDaysInMonth(now(), 'Fixed/UTC+02:02:00')
+SELECT toDaysInMonth(now(), concat('file:', '{csv}'))
