@@ -22,14 +22,15 @@ func demoCommand(g *globals) *cobra.Command {
 		Use:   "demo",
 		Short: "Run the whole of Larder on invented restaurants",
 		Long: `Starts the sandbox with a few invented restaurants, the embedded engine, the
-daemon and the status page, all in this process. It shows the backfill with its
+daemon and the status page, all in this process. Two weeks of stock, prices and
+sold-out products go by first, in seconds. Then it shows the backfill with its
 forecast, says where to look and which query to try, and keeps running: orders
-come in and show up. Nothing outside its folder is touched; the folder is emptied
+come in and show up, as many as at that hour in a restaurant. Nothing outside its folder is touched; the folder is emptied
 at the next start. Its configuration takes --set, but for sources and the place of
 its data; LARDER_ variables do not change it.`,
 		Example: `  larder demo
   larder demo --once                     stop after the first full sync
-  larder demo --restaurants 5 --days 365 --requests-per-minute 600
+  larder demo --restaurants 5 --days 365 --requests-per-minute 120
   larder demo --set web.listen=127.0.0.1:9000`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -50,7 +51,7 @@ its data; LARDER_ variables do not change it.`,
 	f.IntVar(&o.Restaurants, "restaurants", 2, "`number` of restaurants, with two locations each")
 	f.IntVar(&o.Days, "days", 90, "days of history")
 	f.IntVar(&o.OrdersADay, "orders-per-day", 180, "orders a day and restaurant")
-	f.IntVar(&o.PerMinute, "requests-per-minute", 300, "limit of each key; the real service allows 120, and 30 for totals")
+	f.IntVar(&o.PerMinute, "requests-per-minute", 600, "limit of each key; the real service allows 120, and 30 for totals")
 	f.Int64Var(&o.Seed, "seed", 1, "another `seed` makes other restaurants")
 	f.BoolVar(&o.Once, "once", false, "stop after the first full sync")
 	return cmd

@@ -32,6 +32,7 @@ type daemon struct {
 	page     *web.Server // nil: web.listen is off
 	queryURL string
 	started  time.Time
+	before   func(context.Context, *clickhouse.Sink) error // it mirrors; nil: nothing is done then
 
 	mu      sync.Mutex
 	current *App            // as app, with the sources and schedule that are in use
@@ -171,6 +172,11 @@ func (d *daemon) sync(ctx context.Context) error {
 	d.setProblem("")
 	if err := d.app.settleDamage(ctx, d.way, sink); err != nil {
 		return &WarehouseError{err}
+	}
+	if d.before != nil {
+		if err := d.before(ctx, sink); err != nil {
+			return err
+		}
 	}
 	y, err := d.makeSyncer(sink)
 	if err != nil {

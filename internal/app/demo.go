@@ -15,6 +15,7 @@ import (
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -35,6 +36,9 @@ type DemoOptions struct {
 	Progress func(syncer.Status)
 	// Ready is called when it is.
 	Ready func(DemoInfo)
+
+	began time.Time
+	zone  *time.Location // of the restaurants
 }
 
 // DemoInfo tells where to look.
@@ -51,9 +55,13 @@ type DemoInfo struct {
 // demoMark begins the configuration of a demo: a folder with it may be emptied.
 const demoMark = "# Written by `larder demo`, which empties this folder when it starts.\n"
 
-// demoGuests is how often someone orders, at any hour: something must happen while
-// one looks, in the middle of the night too.
-const demoGuests = 4 * time.Second
+// Something must happen while one looks, in the middle of the night too: beside those who
+// order at the restaurants' own hours, guests come, ever more rarely. So few change no
+// day's figures.
+const (
+	firstGuest  = 5 * time.Second
+	rarestGuest = 20 * time.Minute
+)
 
 // Demo runs sandbox, engine, daemon and page in this process until ctx ends.
 func Demo(ctx context.Context, o DemoOptions) (err error) {
@@ -65,7 +73,10 @@ func Demo(ctx context.Context, o DemoOptions) (err error) {
 	if err := emptyDemo(o.Dir); err != nil {
 		return err
 	}
-	began := time.Now()
+	o.began = time.Now()
+	if o.zone, err = time.LoadLocation(sandbox.ZoneName); err != nil {
+		return err
+	}
 	box, err := startDemoSandbox(ctx, l, o)
 	if err != nil {
 		return err
@@ -80,8 +91,9 @@ func Demo(ctx context.Context, o DemoOptions) (err error) {
 	}
 	a := New(cfg, o.Logger, o.Version)
 	a.Confined = o.Confined
-	d, err := a.startDaemon(ctx)
-	if err != nil {
+	d := a.newDaemon()
+	d.before = func(ctx context.Context, sink *clickhouse.Sink) error { return o.playPast(ctx, a, d.sources, sink) }
+	if err := d.open(ctx); err != nil {
 		return err
 	}
 	guests, leave := context.WithCancel(ctx)
@@ -89,7 +101,7 @@ func Demo(ctx context.Context, o DemoOptions) (err error) {
 	ordering.Go(func() { o.order(guests, box) })
 	defer ordering.Wait()
 	defer leave()
-	return o.follow(ctx, d, DemoInfo{Config: file, APIURL: box.url}, began)
+	return o.follow(ctx, d, DemoInfo{Config: file, APIURL: box.url})
 }
 
 // demoOwn are the keys of the configuration that a demo decides itself: it touches
@@ -115,7 +127,9 @@ func DemoSettings(set []string) (*config.Config, error) {
 
 // order places an order now and then, in one restaurant after the other.
 func (o DemoOptions) order(ctx context.Context, box *demoService) {
-	for i := 0; pause(ctx, demoGuests); i++ {
+	wait := firstGuest
+	for i := 0; pause(ctx, wait); i++ {
+		wait = min(wait*5/4, rarestGuest)
 		r := box.Restaurant(i % o.Restaurants)
 		locations := r.LocationIDs()
 		if _, err := r.PlaceOrder(sandbox.OrderSpec{Location: locations[i/o.Restaurants%len(locations)]}); err != nil {
@@ -125,7 +139,7 @@ func (o DemoOptions) order(ctx context.Context, box *demoService) {
 }
 
 // follow runs the daemon and tells how the first sync goes.
-func (o DemoOptions) follow(ctx context.Context, d *daemon, info DemoInfo, began time.Time) error {
+func (o DemoOptions) follow(ctx context.Context, d *daemon, info DemoInfo) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	ended := make(chan error, 1)
@@ -149,7 +163,7 @@ func (o DemoOptions) follow(ctx context.Context, d *daemon, info DemoInfo, began
 		o.Progress(info.Status)
 		if settled(info.Status) {
 			told = true
-			info.Took = time.Since(began)
+			info.Took = time.Since(o.began)
 			info.QueryURL = d.queryURL
 			if d.page != nil {
 				info.PageURL = d.page.URL()
@@ -230,11 +244,10 @@ type demoService struct {
 }
 
 func startDemoSandbox(ctx context.Context, l *lifecycle, o DemoOptions) (*demoService, error) {
-	box, err := sandbox.New(sandbox.Options{
-		Seed: o.Seed, Businesses: o.Restaurants, LocationsPer: 2, Days: o.Days, Orders: o.Days * o.OrdersADay,
-		Live: true, Logger: o.Logger,
-		Limits: api.RateLimits{PerMinute: o.PerMinute, BusinessPerMinute: 5 * o.PerMinute, HeavyPerMinute: o.PerMinute},
-	})
+	world := o.world()
+	world.Logger = o.Logger
+	world.Limits = api.RateLimits{PerMinute: o.PerMinute, BusinessPerMinute: 5 * o.PerMinute, HeavyPerMinute: o.PerMinute}
+	box, err := sandbox.New(world)
 	if err != nil {
 		return nil, UsageError(err)
 	}
@@ -266,7 +279,7 @@ func (o DemoOptions) writeConfig(ctx context.Context, box *demoService) (string,
 		}
 		fmt.Fprintf(&b, "  - {name: %s, base_url: %q, key_file: keys/%s}\n", name, box.url, name)
 	}
-	fmt.Fprintf(&b, "warehouse: {dsn: \"embedded:./data\", http_listen: %q, flush_interval: 200ms}\n", o.port(ctx, "127.0.0.1:8123"))
+	fmt.Fprintf(&b, "warehouse: {dsn: \"embedded:./data\", http_listen: %q, flush_interval: 100ms}\n", o.port(ctx, "127.0.0.1:8123"))
 	fmt.Fprintf(&b, "web: {listen: %q}\n", o.port(ctx, "127.0.0.1:9464"))
 	b.WriteString("schedule: {incremental: \"@every 10s\", snapshots: \"@every 1m\"}\n")
 	file := filepath.Join(o.Dir, "larder.yaml")

@@ -24,6 +24,7 @@ type business struct {
 	precision   int64 // of instants, microseconds
 	epoch       int64
 	perDay      float64 // orders a live day opens
+	upkeep      bool
 
 	ids         *idMaker
 	orderIDs    orderIDs
@@ -68,7 +69,7 @@ func newBusiness(o *Options, cal *calendar, index int) *business {
 	}
 	b := &business{
 		index: index, seed: seed, contentSeed: mix(seed), cal: cal, readings: &o.Readings,
-		precision: o.Readings.StampPrecision.Microseconds(), perDay: o.Pace * float64(max(o.Orders, 0)) / float64(o.Days),
+		precision: o.Readings.StampPrecision.Microseconds(), perDay: o.Pace * float64(max(o.Orders, 0)) / float64(o.Days), upkeep: o.Upkeep,
 		ids: newIDMaker(idSeed, o.Readings.StrangeIDs), orderIDs: orderIDs{key: mix(idSeed ^ golden), strange: o.Readings.StrangeIDs},
 		extras: map[uint32]*orderMore{}, days: map[dayPlace]*dayTotals{}, productDays: map[dayNumber]*productDay{}, purged: map[string][]string{},
 	}
@@ -132,7 +133,7 @@ func refuse(o *api.Ordering, status, message string) {
 func (b *business) encodeLocation(l *location, now int64) api.Location {
 	out := api.Location{
 		ID: l.id, Name: l.name, Address: textOrNull(l.address), City: textOrNull(l.city), Phone: textOrNull(l.phone),
-		Timezone: zoneName, OpeningHours: l.hours(),
+		Timezone: ZoneName, OpeningHours: l.hours(),
 		Ordering: api.Ordering{Status: "open", Accepting: true, Types: []string{"pickup", "delivery"}, DefaultPrepMinutes: 25, AnswerWithinMinutes: 5},
 	}
 	switch {

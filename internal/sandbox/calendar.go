@@ -7,8 +7,8 @@ import (
 	_ "time/tzdata" // days are Bucharest's on machines without zone files too
 )
 
-// zoneName is the zone of every restaurant's days (api.md, "Conventions").
-const zoneName = "Europe/Bucharest"
+// ZoneName is the zone of every restaurant's days (api.md, "Conventions").
+const ZoneName = "Europe/Bucharest"
 
 const (
 	usSecond = int64(1_000_000)
@@ -29,9 +29,9 @@ type calendar struct {
 }
 
 func newCalendar() (*calendar, error) {
-	zone, err := time.LoadLocation(zoneName)
+	zone, err := time.LoadLocation(ZoneName)
 	if err != nil {
-		return nil, fmt.Errorf("load zone %s: %w", zoneName, err)
+		return nil, fmt.Errorf("load zone %s: %w", ZoneName, err)
 	}
 	c := &calendar{zone: zone}
 	for t := time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC); t.Year() < 2200; {

@@ -14,6 +14,8 @@ const (
 	evDelivery
 	evSoldOut
 	evBack
+	evCount
+	evPrice
 )
 
 // event happens at an instant to an order, or to row n of a location.

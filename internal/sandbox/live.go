@@ -83,8 +83,12 @@ func (b *business) drawMinute(m int64) {
 		for range count {
 			b.push(event{at: at + int64(g.n(60_000))*1000, kind: evOpen, loc: uint8(loc)})
 		}
-		if local == 7*60+30 {
+		if local == deliveryMinute {
 			b.push(event{at: at, kind: evDelivery, loc: uint8(loc)})
+		}
+		if b.upkeep {
+			b.keepUp(m, loc)
+			continue
 		}
 		if len(b.products.rows) > 0 && b.perDay > 0 && g.n(240) == 0 {
 			n := uint32(g.n(len(b.products.rows)))
@@ -106,6 +110,10 @@ func (b *business) happen(e event) {
 		}
 	case evDelivery:
 		b.deliver(int(e.loc), stamp)
+	case evCount:
+		b.count(int(e.loc), stamp)
+	case evPrice:
+		b.reprice(int(e.loc), stamp)
 	case evSoldOut, evBack:
 		r := b.products.rows[e.n]
 		if !r.deleted() && !r.purged && r.val.available == (e.kind == evSoldOut) {

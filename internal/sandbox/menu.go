@@ -45,6 +45,9 @@ func (b *business) makeProduct(g *rng, loc, i int, categories map[string]string)
 		}
 	}
 	p.category = categories[dg.category]
+	if b.upkeep {
+		p.available = true // what is missing is sold out now and then, and comes back
+	}
 	p.position = i + 1
 	if b.readings.NewMapKeys {
 		p.channels = append(p.channels, productChannel{true, p.price + 300})

@@ -117,14 +117,7 @@ func (r Restaurant) EditProduct(id string, c ProductChange) error {
 		v.name = c.Name
 	}
 	if c.Price != 0 {
-		delta := bani(c.Price) - v.price
-		v.price += delta
-		for i := range v.channels {
-			v.channels[i].price += delta
-		}
-		for i := range v.variants {
-			v.variants[i].price += delta
-		}
+		v.reprice(bani(c.Price))
 	}
 	if c.Available != nil {
 		v.available = *c.Available

@@ -40,7 +40,10 @@ type Options struct {
 	Live bool
 	// Pace multiplies the number of orders that a live world opens; default 1,
 	// which is Orders/Days a day.
-	Pace      float64
+	Pace float64
+	// Upkeep lets the people of a moving world count stock and change prices too, and
+	// suppliers come on days of their own.
+	Upkeep    bool
 	Algorithm string         // default AlgorithmFixed
 	Limits    api.RateLimits // zero fields take DefaultLimits
 	NoLimits  bool

@@ -29,6 +29,18 @@ type product struct {
 	sold        *soldProduct // as the next order sells it; nil after a change
 }
 
+// reprice changes the price; those of channels and variants move with it.
+func (p *product) reprice(price bani) {
+	delta := price - p.price
+	p.price = price
+	for i := range p.channels {
+		p.channels[i].price += delta
+	}
+	for i := range p.variants {
+		p.variants[i].price += delta
+	}
+}
+
 type productChannel struct {
 	enabled bool
 	price   bani

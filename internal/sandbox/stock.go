@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/larder-sync/larder/internal/api"
 )
@@ -40,6 +41,9 @@ func (b *business) makeStock(g *rng) {
 	for loc := range b.locations {
 		for i := range stockItems {
 			b.makeIngredient(g, loc, i)
+		}
+		if b.upkeep {
+			b.provision(g, loc)
 		}
 	}
 }
@@ -105,7 +109,11 @@ func (b *business) draw(loc int, use ingredientUse, times milli, stamp int64) {
 	if r.deleted() || r.purged {
 		return
 	}
-	r.val.stock -= r.val.pieces(use.amount * times / 1000)
+	amount := r.val.pieces(use.amount * times / 1000)
+	if b.upkeep {
+		amount = r.val.helpings(use.amount, times)
+	}
+	r.val.stock -= amount
 	b.ingredients.touch(r, stamp)
 }
 
@@ -119,10 +127,19 @@ func (v *ingredient) pieces(amount milli) milli {
 
 // deliver refills what is at or below its minimum.
 func (b *business) deliver(loc int, stamp int64) {
+	today := b.cal.day(stamp).weekday()
 	for _, r := range b.stockOf[loc] {
-		if !r.deleted() && !r.purged && r.val.belowMin() {
+		if !r.deleted() && !r.purged && b.ordered(&r.val, today) {
 			r.val.stock = r.val.refill
 			b.ingredients.touch(r, stamp)
 		}
 	}
+}
+
+// ordered tells whether an ingredient is brought on a day.
+func (b *business) ordered(v *ingredient, day time.Weekday) bool {
+	if b.upkeep {
+		return v.comes(day) && v.stock < v.refill/2
+	}
+	return v.belowMin()
 }

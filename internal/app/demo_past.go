@@ -1,0 +1,87 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// The API knows only the present of stock, prices and availability; their past is what a
+// mirror has seen of it. So the demo lets Larder look at the last weeks first, as they went
+// by: twice a day, before the delivery and after it, when what was sold out the evening
+// before is still missing. Orders wait for the backfill, which is to be seen.
+
+// demoWatched is how many days before today are looked at: two weeks of whole ones tell the
+// use of stock by weekday, and take some seconds.
+const demoWatched = 15
+
+// demoLooks are the times of day at which Larder looked.
+var demoLooks = []time.Duration{7 * time.Hour, 8 * time.Hour}
+
+var demoLists = []string{"products", "ingredients"}
+
+// watched is how many of the demo's days Larder looks at: the first has no one before it.
+func (o DemoOptions) watched() int { return min(demoWatched, o.Days-1) }
+
+// world is the restaurants: their history ends where the weeks begin that go by.
+func (o DemoOptions) world() sandbox.Options {
+	w := sandbox.Options{
+		Seed: o.Seed, Businesses: o.Restaurants, LocationsPer: 2,
+		Days: o.Days, Orders: o.Days * o.OrdersADay, Live: true, Upkeep: true,
+	}
+	if n := o.watched(); n > 0 {
+		w.Days -= n
+		w.Orders = w.Days * o.OrdersADay
+		w.Epoch = o.day(-n).Add(-time.Millisecond)
+	}
+	return w
+}
+
+// day is the beginning of today, or so many days away from it, where the restaurants are.
+func (o DemoOptions) day(away int) time.Time {
+	y, m, d := o.began.In(o.zone).Date()
+	return time.Date(y, m, d+away, 0, 0, 0, 0, o.zone)
+}
+
+// playPast mirrors the lists as they were on the days before. It has a sandbox of its own,
+// with the same restaurants and keys, whose clock goes from look to look.
+func (o DemoOptions) playPast(ctx context.Context, a *App, sources []syncer.Source, sink *clickhouse.Sink) error {
+	var clock atomic.Int64
+	world := o.world()
+	world.NoLimits, world.Now = true, func() time.Time { return time.UnixMicro(clock.Load()) }
+	box, err := sandbox.New(world)
+	if err != nil {
+		return UsageError(err)
+	}
+	client := a.api
+	client.Transport = box.Transport()
+	y, err := syncer.New(syncer.Options{
+		Sources: sources, Sink: sink, Schedule: a.schedule(), Exclusive: true, Process: thisProcess(),
+		FlushInterval: a.cfg.Warehouse.FlushInterval, API: client, Logger: a.log,
+	})
+	if err != nil {
+		return UsageError(err)
+	}
+	for away := -o.watched(); away <= 0; away++ {
+		for _, hour := range demoLooks {
+			at := o.day(away).Add(hour)
+			if !at.Before(o.began) {
+				return nil
+			}
+			clock.Store(at.UnixMicro())
+			report, err := y.RunOnce(ctx, syncer.Selection{Streams: demoLists}, nil)
+			if err == nil {
+				err = report.Err()
+			}
+			if err != nil {
+				return fmt.Errorf("look at the restaurants as of %s: %w", at.Format(time.DateTime), err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package sandbox
+
+import (
+	"testing"
+	"time"
+)
+
+// Two weeks in which people keep a restaurant up: prices change, stock is counted and
+// delivered without running out everywhere, products are sold out and come back.
+func TestUpkeep(t *testing.T) {
+	h := newHarness(t, Options{Live: true, Upkeep: true, NoLimits: true, Orders: 5400, Days: 30})
+	b := h.businesses[0]
+	before := map[string]bani{}
+	for _, r := range b.products.rows {
+		before[r.id] = r.val.price
+	}
+	delivered, counted, out := map[time.Weekday]int{}, 0, map[string]bool{}
+	stocks := map[string]milli{}
+	for range 16 * 24 * 4 { // to a Sunday, when nobody has delivered since the day before
+		h.clock = h.clock.Add(15 * time.Minute)
+		h.Tick(h.clock)
+		at := h.clock.In(h.cal.zone)
+		for _, r := range b.ingredients.rows {
+			switch was := stocks[r.id]; {
+			case at.Hour() == 7 && at.Minute() >= 30 && at.Minute() < 45 && r.val.stock > was+r.val.refill/3:
+				delivered[at.Weekday()]++
+			case at.Weekday() == time.Monday && at.Hour() == 6 && at.Minute() >= 30 && at.Minute() < 45 && r.val.stock != was:
+				counted++
+			}
+			stocks[r.id] = r.val.stock
+		}
+		for _, r := range b.products.rows {
+			if !r.val.available {
+				out[r.id] = true
+			}
+		}
+	}
+	repriced, negative, short := 0, 0, 0
+	for _, r := range b.products.rows {
+		if r.val.price != before[r.id] {
+			repriced++
+		}
+	}
+	for _, r := range b.ingredients.rows {
+		negative += b2i(r.val.stock < 0)
+		short += b2i(r.val.belowMin())
+	}
+	all := len(b.ingredients.rows)
+	if repriced < 2 || repriced > 30 || counted < 20 || len(out) < 20 || len(out) > len(b.products.rows)/2 {
+		t.Errorf("%d prices changed, %d stocks counted, %d products sold out", repriced, counted, len(out))
+	}
+	if delivered[time.Tuesday] == 0 || delivered[time.Friday] == 0 || delivered[time.Sunday] != 0 {
+		t.Errorf("deliveries by weekday: %v", delivered)
+	}
+	if negative > all/10 || short == 0 || short > all/3 {
+		t.Errorf("of %d ingredients %d are short, %d negative", all, short, negative)
+	}
+	t.Logf("%d prices changed, %d counts, %d sold out, %d short, %d negative of %d, deliveries %v", repriced, counted, len(out), short, negative, all, delivered)
+}
