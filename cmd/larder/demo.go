@@ -51,7 +51,7 @@ its data; LARDER_ variables do not change it.`,
 	f.IntVar(&o.Restaurants, "restaurants", 2, "`number` of restaurants, with two locations each")
 	f.IntVar(&o.Days, "days", 90, "days of history")
 	f.IntVar(&o.OrdersADay, "orders-per-day", 180, "orders a day and restaurant")
-	f.IntVar(&o.PerMinute, "requests-per-minute", 600, "limit of each key; the real service allows 120, and 30 for totals")
+	f.IntVar(&o.PerMinute, "requests-per-minute", 900, "limit of each key; the real service allows 120, and 30 for totals")
 	f.Int64Var(&o.Seed, "seed", 1, "another `seed` makes other restaurants")
 	f.BoolVar(&o.Once, "once", false, "stop after the first full sync")
 	return cmd
