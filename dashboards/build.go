@@ -48,9 +48,9 @@ func (d dashboard) json(language string) (object, error) {
 	r := &reader{own: d.texts, language: language}
 	panels := []any{}
 	var g grid
-	for i, p := range d.panels {
+	for _, p := range d.panels {
 		x, y := g.place(p.w, p.h)
-		o, err := p.json(r, d.variables.plugin(), i+1, x, y)
+		o, err := p.json(r, d.variables.plugin(), x, y)
 		if err != nil {
 			return nil, err
 		}

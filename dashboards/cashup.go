@@ -28,7 +28,7 @@ var cashUp = dashboard{
 	ranges: []string{"today", "yesterday", "week", "month", "last_month"},
 	links:  []string{"sales", "products", "stock"},
 	panels: []panel{
-		{key: "taken", kind: figures, w: 8, h: 10, sql: `
+		{id: 1, key: "taken", kind: figures, w: 8, h: 10, sql: `
 			SELECT all_taken, cash_paid - cash_refunds AS drawer, cards, all_tips, all_deposits, all_refunds
 			FROM
 			(
@@ -50,47 +50,47 @@ var cashUp = dashboard{
 			) AS given_back`,
 			columns: []column{{name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "cards", unit: bani}, {name: "all_tips", unit: bani},
 				{name: "all_deposits", unit: bani}, {name: "all_refunds", unit: bani}}},
-		{key: "proof", kind: oneWord, w: 16, h: 4, sql: `
+		{id: 2, key: "proof", kind: oneWord, w: 16, h: 4, sql: `
 			SELECT if(count() = 0, 'none', argMax(toString(verdict), ` + rankOf + `)) AS verdict
 			FROM` + strings.ReplaceAll(closedDays, "{columns}", "verdict"),
 			columns: []column{{name: "verdict", words: []string{"verdict"}}}},
-		{key: "places", kind: table, w: 16, h: 6, sql: `
+		{id: 3, key: "places", kind: table, w: 16, h: 6, sql: `
 			SELECT
-				` + locationValue + ` AS location_value, coalesce(any(location_name), location_id) AS location, sum(day_close.taken) AS all_taken, sum(day_close.cash_less_refunds) AS drawer,
+				` + locationValue + ` AS location_value, any({place}) AS location, sum(day_close.taken) AS all_taken, sum(day_close.cash_less_refunds) AS drawer,
 				argMax(toString(day_close.verdict), ` + rankOf + `) AS verdict
 			FROM day_close
 			WHERE {mine} AND {here} AND date BETWEEN {first} AND {last}
 			GROUP BY location_id
 			ORDER BY all_taken DESC, location`,
 			columns: []column{{name: "location_value", hidden: true}, {name: "location", opens: "cash-up"}, {name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "verdict", words: []string{"verdict"}}}},
-		{key: "beside", kind: table, w: 16, h: 16, sql: besideSQL(),
+		{id: 4, key: "beside", kind: table, w: 16, h: 16, sql: besideSQL(),
 			columns: []column{{name: "figure", words: []string{"figure", "method"}}, {name: "mirrored", unit: bani}, {name: "service", unit: bani, width: 86}, {name: "difference", unit: bani, steps: balanced, width: 58}}},
-		{key: "methods", kind: bars, w: 8, h: 10, sql: paymentsSQL,
+		{id: 5, key: "methods", kind: bars, w: 8, h: 10, sql: paymentsSQL,
 			columns: []column{{name: "method", words: []string{"method"}}, {name: "paid", unit: bani}}},
-		{key: "vat", kind: table, w: 8, h: 6, sql: `
+		{id: 6, key: "vat", kind: table, w: 8, h: 6, sql: `
 			SELECT if(isNull(vat_rate), '–', concat(toString(vat_rate), ' %')) AS rate, sum(net) AS with_vat, ifNull(sum(vat_amount), 0) AS vat_inside
 			FROM sales_items
 			WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
 			GROUP BY vat_rate
 			ORDER BY with_vat DESC`,
 			columns: []column{{name: "rate"}, {name: "with_vat", unit: bani}, {name: "vat_inside", unit: bani}}},
-		{key: "refunded", kind: table, w: 12, h: 8, sql: `
+		{id: 7, key: "refunded", kind: table, w: 12, h: 8, sql: `
 			SELECT at, ifNull(order_number, order_id) AS order_no, amount, method, if(days_after_order = 0, NULL, business_day) AS order_day
 			FROM sales_refunds
 			WHERE {mine} AND {here} AND refund_day BETWEEN {first} AND {last}
 			ORDER BY at DESC
 			LIMIT 100`,
 			columns: []column{{name: "at", unit: instant}, {name: "order_no"}, {name: "amount", unit: bani}, {name: "method", words: []string{"method"}}, {name: "order_day", unit: day}}},
-		{key: "each_day", kind: table, w: 12, h: 8, sql: `
+		{id: 8, key: "each_day", kind: table, w: 12, h: 8, sql: `
 			SELECT
-				date, sum(day_close.taken) AS all_taken, sum(day_close.cash_less_refunds) AS drawer, sum(day_close.vat) AS vat_inside,
-				argMax(toString(day_close.verdict), ` + rankOf + `) AS verdict
+				date, sum(day_close.taken) AS all_taken, sum(day_close.cash_less_refunds) AS drawer,
+				argMax(toString(day_close.verdict), ` + rankOf + `) AS verdict, sum(day_close.vat) AS vat_inside
 			FROM day_close
 			WHERE {mine} AND {here} AND date BETWEEN {first} AND {last}
 			GROUP BY date
 			ORDER BY date DESC
 			LIMIT 100`,
-			columns: []column{{name: "date", unit: day, width: 60}, {name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "vat_inside", unit: bani, width: 76}, {name: "verdict", words: []string{"verdict"}}}},
+			columns: []column{{name: "date", unit: day, width: 60}, {name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "verdict", words: []string{"verdict"}}, {name: "vat_inside", unit: bani, width: 76}}},
 	},
 	texts: texts{
 		"title": {"Închiderea zilei", "Cash-up"},

@@ -67,7 +67,7 @@ func (w *warehouse) figuresOfSales(t *testing.T) {
 	same(t, "days", w.shown(t, "sales", "daily", c).rows(t, "time", "net_sales"),
 		w.daily("sales_daily", "toDateTime(date, 'Europe/Bucharest') AS time, net_sales", "AND orders > 0").rows(t, "time", "net_sales"))
 	same(t, "locations", w.shown(t, "sales", "locations", c).rows(t, "location", "net_sales", "orders"),
-		w.daily("sales_daily_by_location", "location_name AS location, sum(net_sales) AS net_sales, sum(orders) AS orders", "GROUP BY location").rows(t, "location", "net_sales", "orders"))
+		w.daily("sales_daily_by_location", "replaceOne(location_name, concat(business_name, ' '), '') AS location, sum(net_sales) AS net_sales, sum(orders) AS orders", "GROUP BY location").rows(t, "location", "net_sales", "orders"))
 	for panel, of := range map[string][3]string{"channels": {"by_channel", "channel", "net_sales"}, "types": {"by_type", "type", "net_sales"}, "payments": {"payments", "method", "paid"}} {
 		service := w.daily("sales_daily ARRAY JOIN mapKeys("+of[0]+") AS word, mapValues("+of[0]+") AS amount",
 			"toString(word) AS "+of[1]+", sum(amount) AS "+of[2], "GROUP BY word HAVING sum(amount) != 0")
@@ -127,7 +127,7 @@ func (w *warehouse) figuresOfCashUp(t *testing.T) {
 	same(t, "days", w.shown(t, "cash-up", "each_day", c).rows(t, "date", "all_taken"),
 		w.daily("sales_daily", "date, net_sales + tips + deposits AS all_taken", "AND (orders > 0 OR refunds > 0)").rows(t, "date", "all_taken"))
 	same(t, "locations", w.shown(t, "cash-up", "places", c).rows(t, "location", "all_taken"),
-		w.daily("sales_daily_by_location", "location_name AS location, sum(net_sales + tips + deposits) AS all_taken", "GROUP BY location").rows(t, "location", "all_taken"))
+		w.daily("sales_daily_by_location", "replaceOne(location_name, concat(business_name, ' '), '') AS location, sum(net_sales + tips + deposits) AS all_taken", "GROUP BY location").rows(t, "location", "all_taken"))
 	if time.Now().After(w.to) {
 		return // what was today has ended while the test ran
 	}

@@ -304,7 +304,7 @@ func LintPair(a, b []byte) []string {
 	for i := range min(len(one.Panels), len(other.Panels)) {
 		p, q := one.Panels[i], other.Panels[i]
 		l.say(!reflect.DeepEqual(p.Targets, q.Targets), "%q and %q ask other things", p.Title, q.Title)
-		l.say(p.GridPos != q.GridPos || p.Type != q.Type, "%q and %q look different", p.Title, q.Title)
+		l.say(p.GridPos != q.GridPos || p.Type != q.Type || p.ID != q.ID, "%q and %q look different, or have other ids", p.Title, q.Title)
 		l.say(p.Description == q.Description, "%q and %q say the same in both languages", p.Title, q.Title)
 	}
 	l.say(len(one.Templating.List) != len(other.Templating.List), "other variables")

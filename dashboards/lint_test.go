@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -89,7 +90,7 @@ func TestLintFindsPlantedMistakes(t *testing.T) {
 		{"no step", "mirror", `"interval": "1m"`, `"interval": ""`, "smallest step"},
 		{"variable in an object", "sales", `"query": "SELECT replaceAll(business_id`, `"query": {"rawSql": "SELECT 1"}, "was": "SELECT replaceAll(business_id`, "plain SQL string"},
 		{"value with backslashes", "sales", "SELECT replaceAll(business_id, ", "SELECT concat(business_id, ", "backslashes"},
-		{"no expression", "larder", `"expr": "max(larder_sink_failing)"`, `"expr": ""`, "without an expression"},
+		{"no expression", "larder", `"expr": "max(larder_sink_failing) or vector(NaN)"`, `"expr": ""`, "without an expression"},
 		{"not JSON", "sales", `{`, ``, "not a dashboard"},
 	} {
 		b := file(t, "ro", c.of)
@@ -109,10 +110,22 @@ func TestLintFindsPlantedMistakes(t *testing.T) {
 func TestLintFindsPlantedMistakesOfTheWhole(t *testing.T) {
 	d := sales
 	for len(d.panels) <= maxPanels {
-		d.panels = append(d.panels, d.panels[0])
+		p := d.panels[0]
+		p.id = len(d.panels) + 1
+		d.panels = append(d.panels, p)
 	}
 	if found := lintOf(t, d); !strings.Contains(found, "13 panels") || strings.Contains(found, "id is another") {
 		t.Errorf("thirteen panels: %s", found)
+	}
+	d = sales
+	d.panels = slices.Clone(sales.panels)
+	d.panels[1].id = d.panels[0].id
+	if found := lintOf(t, d); !strings.Contains(found, "id is another") {
+		t.Errorf("one id for two panels: %s", found)
+	}
+	d.panels[1].id = 0
+	if _, err := d.json("ro"); err == nil || !strings.Contains(err.Error(), "no id of its own") {
+		t.Errorf("without an id: %v", err)
 	}
 	d = sales
 	d.texts = texts{}

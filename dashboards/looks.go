@@ -40,7 +40,7 @@ var looks = map[kind]look{
 		field:   object{"color": object{"mode": "palette-classic"}},
 		options: overTimeOptions},
 	columns: {grafana: "timeseries", interval: "1m",
-		custom:  object{"drawStyle": "bars", "barAlignment": 1, "barWidthFactor": 0.8, "lineWidth": 0, "fillOpacity": 75, "showPoints": "never", "axisSoftMin": 0},
+		custom:  object{"drawStyle": "bars", "barAlignment": 1, "barWidthFactor": 0.8, "lineWidth": 0, "fillOpacity": 75, "showPoints": "never", "axisSoftMin": 0, "stacking": object{"mode": "normal", "group": "A"}},
 		field:   object{"color": object{"mode": "palette-classic"}},
 		options: overTimeOptions},
 	strip: {grafana: "status-history",

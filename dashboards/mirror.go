@@ -12,7 +12,7 @@ var mirror = dashboard{
 	ranges: []string{"today", "yesterday", "week", "days28", "days92"},
 	links:  []string{"larder", "sales", "cash-up"},
 	panels: []panel{
-		{key: "summary", kind: figures, w: 8, h: 9, sql: `
+		{id: 1, key: "summary", kind: figures, w: 8, h: 9, sql: `
 			SELECT
 				(SELECT uniqExact(business_id) FROM sync_streams WHERE ` + chosen + `) AS restaurants,
 				(SELECT countIf(` + troubled + `) FROM sync_streams WHERE ` + chosen + `) AS in_trouble,
@@ -22,10 +22,10 @@ var mirror = dashboard{
 				(SELECT max(dateDiff('day', ifNull(proven_until, first_day), {today})) FROM proof WHERE isNull(location_id) AND ` + chosen + `) AS proof_age`,
 			columns: []column{{name: "restaurants", unit: count}, {name: "in_trouble", unit: count, steps: never}, {name: "filling", unit: count},
 				{name: "in_quarantine", unit: count, steps: wanted0}, {name: "differing_days", unit: count, steps: never}, {name: "proof_age", unit: days0, steps: proofAge}}},
-		{key: "freshness", kind: table, w: 16, h: 9, sql: `
+		{id: 2, key: "freshness", kind: table, w: 16, h: 9, sql: `
 			SELECT
 				source, if(max(rank) = 0, '–', argMax(stream_name, rank)) AS worst_stream, argMax(stream_state, rank) AS state,
-				dateDiff('minute', max(sign), now()) AS sign_minutes, dateDiff('minute', max(changed), now()) / 60 AS change_hours
+				dateDiff('minute', max(sign), now()) / 60 AS sign_hours, dateDiff('minute', max(changed), now()) / 60 AS change_hours
 			FROM
 			(
 				SELECT
@@ -39,10 +39,10 @@ var mirror = dashboard{
 				WHERE ` + chosen + `
 			)
 			GROUP BY source
-			ORDER BY max(rank) DESC, sign_minutes DESC, source
+			ORDER BY max(rank) DESC, sign_hours DESC, source
 			LIMIT 200`,
-			columns: []column{{name: "source"}, {name: "worst_stream"}, {name: "state", words: []string{"state"}}, {name: "sign_minutes", unit: mins, steps: minutes}, {name: "change_hours", unit: hours}}},
-		{key: "strip", kind: strip, w: 24, h: 8, sql: `
+			columns: []column{{name: "source"}, {name: "worst_stream"}, {name: "state", words: []string{"state"}}, {name: "sign_hours", unit: hours, steps: nightly}, {name: "change_hours", unit: hours}}},
+		{id: 3, key: "strip", kind: strip, w: 24, h: 8, sql: `
 			SELECT toDateTime(date, 'Europe/Bucharest') AS time, label AS restaurant, transform(day_verdict, ['proven', 'equal', 'healed', 'open', 'unsettled', 'unproven', 'differs', 'drift'], [0, 0, 0, 1, 2, 2, 3, 3], 2) AS rank
 			FROM
 			(
@@ -61,28 +61,28 @@ var mirror = dashboard{
 			)
 			ORDER BY time, restaurant`,
 			columns: []column{{name: "rank", unit: count, words: []string{"verdict_rank"}}}},
-		{key: "drift", kind: table, w: 12, h: 7, sql: `
+		{id: 4, key: "drift", kind: table, w: 12, h: 7, sql: `
 			SELECT date, ifNull(business_name, business_id) AS restaurant, verdict, arrayStringConcat(arrayDistinct(arrayConcat(differences, ` + "`verdict_differences.figure`" + `)), ', ') AS figures, verdict_reason
 			FROM reconciliation
 			WHERE ` + chosen + ` AND date BETWEEN {first} AND {last} AND verdict IN ('drift', 'differs', 'unproven', 'unsettled')
 			ORDER BY verdict IN ('drift', 'differs') DESC, date DESC, restaurant
 			LIMIT 200`,
 			columns: []column{{name: "date", unit: day, width: 60}, {name: "restaurant"}, {name: "verdict", words: []string{"verdict"}}, {name: "figures"}, {name: "verdict_reason"}}},
-		{key: "proven", kind: table, w: 12, h: 7, sql: `
+		{id: 5, key: "proven", kind: table, w: 12, h: 7, sql: `
 			SELECT source, proven_from, proven_until, days_differing, asked_at
 			FROM proof
 			WHERE isNull(location_id) AND ` + chosen + `
 			ORDER BY days_differing DESC, proven_until, source
 			LIMIT 200`,
 			columns: []column{{name: "source"}, {name: "proven_from", unit: day}, {name: "proven_until", unit: day}, {name: "days_differing", unit: count, steps: never}, {name: "asked_at", unit: instant}}},
-		{key: "quarantined", kind: table, w: 12, h: 6, sql: `
+		{id: 6, key: "quarantined", kind: table, w: 12, h: 6, sql: `
 			SELECT source, stream, row_id, field, reason, fetched_at
 			FROM quarantine
 			WHERE ` + chosen + `
 			ORDER BY fetched_at DESC, source, row_id
 			LIMIT 200`,
 			columns: []column{{name: "source"}, {name: "stream"}, {name: "row_id"}, {name: "field"}, {name: "reason"}, {name: "fetched_at", unit: instant}}},
-		{key: "unknown", kind: table, w: 12, h: 6, sql: `
+		{id: 7, key: "unknown", kind: table, w: 12, h: 6, sql: `
 			SELECT stream, path, any(example) AS example, count() AS sources, min(first_seen_at) AS first_seen
 			FROM schema_drift
 			WHERE ` + chosen + `
@@ -90,14 +90,14 @@ var mirror = dashboard{
 			ORDER BY first_seen DESC, stream, path
 			LIMIT 200`,
 			columns: []column{{name: "stream"}, {name: "path"}, {name: "example"}, {name: "sources", unit: count}, {name: "first_seen", unit: instant}}},
-		{key: "rules", kind: table, w: 8, h: 7, sql: `
+		{id: 8, key: "rules", kind: table, w: 8, h: 7, sql: `
 			SELECT rule, count() AS orders, max(business_day) AS newest
 			FROM data_quality
 			WHERE ` + chosen + ` AND business_day BETWEEN {first} AND {last}
 			GROUP BY rule
 			ORDER BY orders DESC, rule`,
 			columns: []column{{name: "rule"}, {name: "orders", unit: count}, {name: "newest", unit: day}}},
-		{key: "budget", kind: table, w: 16, h: 7, sql: `
+		{id: 9, key: "budget", kind: table, w: 16, h: 7, sql: `
 			SELECT source, most AS most_a_minute, allowed, 100 * most / nullIf(allowed, 0) AS used_share, all_requests
 			FROM
 			(
@@ -114,7 +114,7 @@ var mirror = dashboard{
 			ORDER BY used_share DESC, source
 			LIMIT 200`,
 			columns: []column{{name: "source"}, {name: "most_a_minute", unit: count}, {name: "allowed", unit: count}, {name: "used_share", unit: percent}, {name: "all_requests", unit: count}}},
-		{key: "walks", kind: columns, w: 12, h: 9, sql: `
+		{id: 10, key: "walks", kind: columns, w: 12, h: 9, sql: `
 			SELECT
 				$__timeInterval(started_at) AS time,
 				sumIf(requests, walk = 'incremental') AS incremental, sumIf(requests, walk = 'backfill') AS backfill, sumIf(requests, walk = 'full') AS full_resync,
@@ -124,14 +124,14 @@ var mirror = dashboard{
 			GROUP BY time
 			ORDER BY time`,
 			columns: []column{{name: "incremental", unit: count}, {name: "backfill", unit: count}, {name: "full_resync", unit: count}, {name: "other_walks", unit: count}}},
-		{key: "rows", kind: columns, w: 12, h: 9, sql: `
+		{id: 11, key: "rows", kind: columns, w: 12, h: 9, sql: `
 			SELECT $__timeInterval(finished_at) AS time, sum(rows) AS written, sum(tombstones) AS removals, sum(quarantined) AS to_quarantine
 			FROM sync_runs
 			WHERE ` + chosen + ` AND $__timeFilter(finished_at)
 			GROUP BY time
 			ORDER BY time`,
 			columns: []column{{name: "written", unit: count}, {name: "removals", unit: count}, {name: "to_quarantine", unit: count}}},
-		{key: "failed", kind: table, w: 24, h: 6, sql: `
+		{id: 12, key: "failed", kind: table, w: 24, h: 6, sql: `
 			SELECT finished_at, source, stream, walk, error
 			FROM sync_runs
 			WHERE ` + chosen + ` AND $__timeFilter(finished_at) AND error != ''
@@ -152,13 +152,13 @@ var mirror = dashboard{
 		"differing_days": {"Zile care diferă", "Days that differ"},
 		"proof_age":      {"Dovada e mai veche cu", "Proof is older by"},
 
-		"freshness":           {"Prospețime", "Freshness"},
-		"freshness.about":     {"Fiecare sursă, cu lista care are probleme sau se încarcă încă, de câte minute nu s-a mai salvat nimic despre ea (comparația cu serviciul se face la 15 minute), și acum câte ore s-a schimbat ultimul bon.", "Each source, with the stream that is in trouble or still filling, the minutes since anything of it was stored (it is compared with the service every 15 minutes), and the hours since an order last changed."},
-		"freshness.empty":     {"Nicio sursă încă", "No source yet"},
-		"worst_stream":        {"Lista", "Stream"},
-		"state":               {"Stare", "State"},
-		"column.sign_minutes": {"Semn", "Sign"}, "column.change_hours": {"Bon", "Order"},
-		"sign_minutes": {"Ultimul semn acum", "Last sign ago"},
+		"freshness":         {"Prospețime", "Freshness"},
+		"freshness.about":   {"Fiecare sursă, cu lista care are probleme sau se încarcă încă, acum câte ore s-a salvat ceva despre ea, și acum câte ore s-a schimbat ultimul bon. O rundă care nu aduce nimic nu se salvează: într-un restaurant liniștit semnul îmbătrânește până la comparația din fiecare noapte. Dacă starea e „Merge”, ultima rundă a reușit; de când anume spun tabloul Larder și „larder status”.", "Each source, with the stream that is in trouble or still filling, the hours since anything of it was stored, and the hours since an order last changed. A turn that brings nothing is not stored: in a quiet restaurant the sign grows old until the comparison of every night. Where the state is Running, the last turn went well; how long ago it was is told by the dashboard Larder and by larder status."},
+		"freshness.empty":   {"Nicio sursă încă", "No source yet"},
+		"worst_stream":      {"Lista", "Stream"},
+		"state":             {"Stare", "State"},
+		"column.sign_hours": {"Semn", "Sign"}, "column.change_hours": {"Bon", "Order"},
+		"sign_hours":   {"Ultimul semn acum", "Last sign ago"},
 		"change_hours": {"Ultimul bon acum", "Last order ago"},
 
 		"strip":       {"Dovada ultimelor 92 de zile", "Proof of the last 92 days"},
@@ -172,7 +172,7 @@ var mirror = dashboard{
 		"verdict_reason": {"Motiv", "Reason"},
 
 		"proven":         {"Până când este dovedit", "Proven until"},
-		"proven.about":   {"Pentru fiecare sursă: zilele dovedite fără întrerupere, câte diferă acum, și când a fost întrebat serviciul ultima oară.", "For each source: the days that are proven without a gap, how many differ now, and when the service was last asked."},
+		"proven.about":   {"Pentru fiecare sursă: zilele dovedite fără întrerupere, câte diferă acum, și din ce moment este ultimul rezultat nou: o comparație care spune la fel nu se salvează.", "For each source: the days that are proven without a gap, how many differ now, and of when the last new result is: a comparison that says the same is not stored."},
 		"proven.empty":   {"Nimic comparat încă", "Nothing was compared yet"},
 		"proven_from":    {"De la", "From"},
 		"proven_until":   {"Până la", "Until"},

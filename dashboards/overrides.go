@@ -49,6 +49,8 @@ func (p panel) properties(r *reader, c column) []any {
 		all = append(all, property("mappings", mappings(r.language, c.words...)))
 	case c.signed:
 		all = append(all, property("mappings", signColors))
+	case p.kind == figures && len(p.promql) > 0:
+		all = append(all, property("mappings", []any{noColorOfNothing, dashForNoNumber}))
 	case c.steps != nil:
 		all = append(all, property("mappings", []any{noColorOfNothing}))
 	}
@@ -63,6 +65,7 @@ func (p panel) properties(r *reader, c column) []any {
 	}
 	if c.drawn == "dashed" {
 		all = append(all, property("custom.drawStyle", "line"), property("custom.lineWidth", 1), property("custom.fillOpacity", 0),
+			property("custom.stacking", object{"mode": "none", "group": "A"}),
 			property("custom.lineStyle", object{"fill": "dash", "dash": []int{6, 6}}), property("color", object{"mode": "fixed", "fixedColor": "orange"}))
 	}
 	if c.hidden {
@@ -101,8 +104,8 @@ func (p panel) heading(r *reader, c column) string {
 // room is the width of a column whose values are of one length, in pixels; those of names
 // share what is left.
 func (c column) room(heading string) int {
-	const letter, around, figure = 8, 22, 72
-	need := map[unit]int{count: 56, asIs: 60, bani: 86, percent: 62, mins: 62, hours: 72, number: 60, amounts: 62, day: 54, instant: 96}
+	const letter, around, figure = 8, 22, 70
+	need := map[unit]int{count: 54, asIs: 56, bani: 86, percent: 54, hours: 72, number: 60, amounts: 62, day: 54, instant: 96}
 	switch {
 	case c.width > 0:
 		return c.width
@@ -126,6 +129,9 @@ var signColors = []any{
 
 // noColorOfNothing keeps a figure that is not there from the colour of the lowest.
 var noColorOfNothing = object{"type": "special", "options": object{"match": "null", "result": object{"color": "text", "index": 0}}}
+
+// dashForNoNumber writes what Prometheus knows no figure of like any other that is not there.
+var dashForNoNumber = object{"type": "special", "options": object{"match": "nan", "result": object{"text": "–", "color": "text", "index": 1}}}
 
 // coloured tells whether the words of a column have colours, which numbers without
 // thresholds of their own have not.

@@ -22,8 +22,10 @@ const (
 	strip   kind = "status-history" // a word for each day, one line per name
 )
 
-// panel is one panel: key finds its texts.
+// panel is one panel: key finds its texts. Links of alerts, and those that people keep, end
+// in its id: it stays when the panel moves, and is not given to another one.
 type panel struct {
+	id      int
 	key     string
 	kind    kind
 	w, h    int
@@ -62,13 +64,13 @@ type step struct {
 // Thresholds, chosen by what a person should do about a figure.
 var (
 	plain     = []step{{nil, "text"}}
-	drawn     = []step{{nil, "green"}}                               // of bars: as all that is drawn, no judgement
-	wanted0   = []step{{nil, "green"}, {1, "orange"}}                // how many need a look
-	never     = []step{{nil, "green"}, {1, "red"}}                   // how many must not be
-	daysLeft  = []step{{nil, "red"}, {2, "orange"}, {5, "green"}}    // of stock: order today; order this week
-	resyncAge = []step{{nil, "green"}, {8, "orange"}, {15, "red"}}   // days; it is weekly, the alert fires after 15
-	proofAge  = []step{{nil, "green"}, {2, "orange"}, {4, "red"}}    // days; the alert fires after 3
-	minutes   = []step{{nil, "green"}, {30, "orange"}, {120, "red"}} // since a source gave a sign
+	drawn     = []step{{nil, "green"}}                              // of bars: as all that is drawn, no judgement
+	wanted0   = []step{{nil, "green"}, {1, "orange"}}               // how many need a look
+	never     = []step{{nil, "green"}, {1, "red"}}                  // how many must not be
+	daysLeft  = []step{{nil, "red"}, {2, "orange"}, {5, "green"}}   // of stock: order today; order this week
+	resyncAge = []step{{nil, "green"}, {8, "orange"}, {15, "red"}}  // days; it is weekly, the alert fires after 15
+	proofAge  = []step{{nil, "green"}, {2, "orange"}, {4, "red"}}   // days; the alert fires after 3
+	nightly   = []step{{nil, "green"}, {26, "orange"}, {50, "red"}} // hours since a source gave a sign; every night it does
 	balanced  = []step{{nil, "red"}, {-0.005, "text"}, {0.005, "red"}}
 )
 
@@ -93,12 +95,11 @@ var (
 	hours   = unit{id: "suffix: h", decimals: 1}
 	days    = unit{word: "unit.days", decimals: 1}
 	days0   = unit{word: "unit.days"}
-	mins    = unit{id: "suffix: min"}
 	day     = unit{id: "time:DD.MM", decimals: -1}
 	instant = unit{id: "time:DD.MM HH:mm", decimals: -1}
 	seconds = unit{id: "s", decimals: -1}
 	octets  = unit{id: "bytes", decimals: -1}
-	persec  = unit{id: "reqps", decimals: 2}
+	permin  = unit{id: "suffix: /min", decimals: 1}
 )
 
 func (u unit) in(r *reader) object {
@@ -124,7 +125,10 @@ func thresholds(steps []step) object {
 }
 
 // json is the panel as Grafana reads it.
-func (p panel) json(r *reader, plugin string, id, x, y int) (object, error) {
+func (p panel) json(r *reader, plugin string, x, y int) (object, error) {
+	if p.id <= 0 {
+		return nil, fmt.Errorf("panel %s: no id of its own", p.key)
+	}
 	look, ok := looks[p.kind]
 	if !ok {
 		return nil, fmt.Errorf("panel %s: no kind %q", p.key, p.kind)
@@ -139,7 +143,7 @@ func (p panel) json(r *reader, plugin string, id, x, y int) (object, error) {
 		defaults[name] = value
 	}
 	return object{
-		"id": id, "type": look.grafana, "title": p.title(r), "description": r.text(p.key + ".about"),
+		"id": p.id, "type": look.grafana, "title": p.title(r), "description": r.text(p.key + ".about"),
 		"gridPos": object{"x": x, "y": y, "w": p.w, "h": p.h}, "datasource": source(plugin), "targets": p.targets(plugin),
 		"fieldConfig": object{"defaults": defaults, "overrides": p.overrides(r)},
 		"options":     look.options(p), "pluginVersion": "11.6.0", "transformations": []any{}, "interval": look.interval,

@@ -13,7 +13,7 @@ var products = dashboard{
 	ranges: []string{"today", "yesterday", "week", "days28", "month", "last_month", "days92", "year"},
 	links:  []string{"sales", "stock", "cash-up"},
 	panels: []panel{
-		{key: "summary", kind: figures, w: 8, h: 9, sql: `
+		{id: 1, key: "summary", kind: figures, w: 8, h: 9, sql: `
 			SELECT items_net, pieces_sold, length(dishes) AS different, length(arrayFilter(name -> NOT has(dishes, name), menu)) AS not_sold, sold_out_now
 			FROM
 			(
@@ -24,7 +24,7 @@ var products = dashboard{
 			CROSS JOIN (SELECT groupUniqArray(name) AS menu, countIf(NOT available) AS sold_out_now FROM products WHERE {mine} AND {here}) AS offered`,
 			columns: []column{{name: "items_net", unit: ron}, {name: "pieces_sold", unit: count}, {name: "different", unit: count},
 				{name: "not_sold", unit: count}, {name: "sold_out_now", unit: count, steps: wanted0}}},
-		{key: "categories", kind: bars, w: 16, h: 9, sql: `
+		{id: 2, key: "categories", kind: bars, w: 16, h: 9, sql: `
 			SELECT ifNull(category_name, '–') AS category, sum(net) AS net_sales
 			FROM sales_items
 			WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
@@ -32,19 +32,19 @@ var products = dashboard{
 			ORDER BY net_sales DESC
 			LIMIT 12`,
 			columns: []column{{name: "category"}, {name: "net_sales", unit: ron}}},
-		{key: "best", kind: table, w: 12, h: 12, sql: `
-			SELECT product, sold_quantity AS quantity, unit, product_net AS net_sales, 100 * toFloat64(product_net) / nullIf(toFloat64(sum(product_net) OVER ()), 0) AS share
+		{id: 3, key: "best", kind: table, w: 12, h: 12, sql: `
+			SELECT if(by_weight, concat(dish, ' (kg)'), dish) AS product, sold_quantity AS quantity, product_net AS net_sales, 100 * toFloat64(product_net) / nullIf(toFloat64(sum(product_net) OVER ()), 0) AS share
 			FROM
 			(
-				SELECT ` + dish + ` AS product, sum(` + soldAs + `) AS sold_quantity, if(any(is_weighed), 'kg', 'buc') AS unit, sum(net) AS product_net
+				SELECT ` + dish + ` AS dish, sum(` + soldAs + `) AS sold_quantity, any(is_weighed) AS by_weight, sum(net) AS product_net
 				FROM sales_items
 				WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
-				GROUP BY product
+				GROUP BY dish
 			)
 			ORDER BY net_sales DESC, product
 			LIMIT 20`,
-			columns: []column{{name: "product"}, {name: "quantity", unit: asIs}, {name: "unit", words: []string{"unit"}, width: 46}, {name: "net_sales", unit: ron}, {name: "share", unit: percent}}},
-		{key: "worst", kind: table, w: 12, h: 12, sql: `
+			columns: []column{{name: "product"}, {name: "quantity", unit: asIs}, {name: "net_sales", unit: ron}, {name: "share", unit: percent}}},
+		{id: 4, key: "worst", kind: table, w: 12, h: 12, sql: `
 			SELECT product, category, ifNull(sold_quantity, 0) AS quantity, ifNull(product_net, 0) AS net_sales
 			FROM (SELECT name AS product, any(category_name) AS category FROM products WHERE {mine} AND {here} GROUP BY product) AS menu
 			LEFT JOIN
@@ -57,7 +57,7 @@ var products = dashboard{
 			ORDER BY net_sales, product
 			LIMIT 20`,
 			columns: []column{{name: "product"}, {name: "category"}, {name: "quantity", unit: asIs}, {name: "net_sales", unit: ron}}},
-		{key: "matrix", kind: table, w: 12, h: 12, sql: `
+		{id: 5, key: "matrix", kind: table, w: 12, h: 12, sql: `
 			SELECT
 				product, sold_lines AS times, product_net AS net_sales,
 				multiIf(times >= middle_times AND net_sales >= middle_net, 'star', times >= middle_times, 'workhorse', net_sales >= middle_net, 'puzzle', 'weak') AS class
@@ -75,7 +75,7 @@ var products = dashboard{
 			ORDER BY net_sales DESC, product
 			LIMIT 100`,
 			columns: []column{{name: "product"}, {name: "class", words: []string{"class"}}, {name: "times", unit: count}, {name: "net_sales", unit: ron}}},
-		{key: "variants", kind: table, w: 12, h: 12, sql: `
+		{id: 6, key: "variants", kind: table, w: 12, h: 12, sql: `
 			SELECT product, variant, sold_quantity AS quantity, variant_net AS net_sales, 100 * toFloat64(sold_quantity) / nullIf(toFloat64(sum(sold_quantity) OVER (PARTITION BY product)), 0) AS share
 			FROM
 			(
@@ -87,7 +87,7 @@ var products = dashboard{
 			ORDER BY sum(variant_net) OVER (PARTITION BY product) DESC, product, net_sales DESC
 			LIMIT 60`,
 			columns: []column{{name: "product"}, {name: "variant"}, {name: "quantity", unit: asIs}, {name: "net_sales", unit: ron}, {name: "share", unit: percent}}},
-		{key: "extras", kind: table, w: 12, h: 9, sql: `
+		{id: 7, key: "extras", kind: table, w: 12, h: 9, sql: `
 			SELECT
 				extra, sum(times_sold) AS times, sum(extra_amount) AS amount,
 				100 * sum(with_extra) / nullIf(sum(all_lines), 0) AS attach_rate
@@ -109,7 +109,7 @@ var products = dashboard{
 			ORDER BY amount DESC, extra
 			LIMIT 30`,
 			columns: []column{{name: "extra"}, {name: "times", unit: asIs}, {name: "amount", unit: ron}, {name: "attach_rate", unit: percent}}},
-		{key: "prices", kind: table, w: 12, h: 9, sql: `
+		{id: 8, key: "prices", kind: table, w: 12, h: 9, sql: `
 			WITH least(14, dateDiff('day', toDate32(since), least({today}, toDate32(ifNull(until, {clock}))))) AS days_after
 			SELECT
 				since, concat(any(product_name), if(isNull(any(variant_name)), '', concat(' · ', any(variant_name)))) AS product,
@@ -135,12 +135,12 @@ var products = dashboard{
 			GROUP BY changes.product_id, variant_id, channel, since, until, first_day
 			ORDER BY since DESC, product
 			LIMIT 50`,
-			columns: []column{{name: "since", unit: day, width: 60}, {name: "product"}, {name: "price", unit: bani}, {name: "price_change", unit: percent},
+			columns: []column{{name: "since", unit: day}, {name: "product"}, {name: "price", unit: bani, width: 64}, {name: "price_change", unit: percent},
 				{name: "a_day_before", unit: number}, {name: "a_day_after", unit: number}, {name: "channel", words: []string{"channel"}}}},
-		{key: "outages", kind: table, w: 12, h: 7, sql: outagesSQL,
+		{id: 9, key: "outages", kind: table, w: 12, h: 7, sql: outagesSQL,
 			columns: []column{{name: "product"}, {name: "times", unit: count}, {name: "out_hours", unit: hours}, {name: "cost", unit: ron}}},
-		{key: "out_now", kind: table, w: 12, h: 7, sql: `
-			SELECT product_name AS product, ifNull(location_name, location_id) AS location, sold_out_from, ifNull(open_minutes, minutes) / 60 AS out_hours
+		{id: 10, key: "out_now", kind: table, w: 12, h: 7, sql: `
+			SELECT product_name AS product, {place} AS location, sold_out_from, ifNull(open_minutes, minutes) / 60 AS out_hours
 			FROM availability
 			WHERE {mine} AND {here} AND isNull(sold_out_to)
 			ORDER BY sold_out_from DESC
@@ -160,7 +160,7 @@ var products = dashboard{
 		"sold_out_now":  {"Epuizate acum", "Sold out now"},
 
 		"best":       {"Cele mai vândute", "Best sellers"},
-		"best.about": {"Produsele care au adus cei mai mulți bani în perioada aleasă, după toate reducerile, și partea lor din total.", "The products that brought most in the chosen period, after all discounts, and their part of the total."},
+		"best.about": {"Produsele care au adus cei mai mulți bani în perioada aleasă, după toate reducerile, și partea lor din total. Cantitatea este în bucăți; la cele cu (kg), în kilograme.", "The products that brought most in the chosen period, after all discounts, and their part of the total. Quantities are pieces; those of products marked (kg) are kilograms."},
 
 		"worst":       {"Cele mai puțin vândute", "Worst sellers"},
 		"worst.about": {"Produse din meniul de azi care au adus cel mai puțin în perioada aleasă; cele cu zero nu s-au vândut deloc.", "Products of today's menu that brought least in the chosen period; those with zero were never sold."},

@@ -6,7 +6,7 @@ var sales = dashboard{
 	ranges: []string{"today", "yesterday", "week", "days28", "month", "last_month", "year"},
 	links:  []string{"cash-up", "products", "stock"},
 	panels: []panel{
-		{key: "today", kind: figures, w: 8, h: 6, sql: `
+		{id: 1, key: "today", kind: figures, w: 8, h: 6, sql: `
 			SELECT
 				sum(totals_net_sales) AS net_sales,
 				count() AS orders,
@@ -14,7 +14,7 @@ var sales = dashboard{
 			FROM sales_orders
 			WHERE {mine} AND {here} AND business_day = {today}`,
 			columns: []column{{name: "net_sales", unit: ron}, {name: "orders", unit: count}, {name: "average_order", unit: bani}}},
-		{key: "against", kind: figures, w: 8, h: 6, sql: `
+		{id: 2, key: "against", kind: figures, w: 8, h: 6, sql: `
 			WITH
 				{today} AS today,
 				if(week_ago = 0, NULL, 100 * (so_far / week_ago - 1)) AS week_ratio,
@@ -41,7 +41,7 @@ var sales = dashboard{
 				)
 			)`,
 			columns: []column{{name: "against_week", signed: true}, {name: "against_four", signed: true}, {name: "week_ago_whole", unit: ron}}},
-		{key: "month", kind: figures, w: 8, h: 6, sql: `
+		{id: 3, key: "month", kind: figures, w: 8, h: 6, sql: `
 			WITH
 				{today} AS today, addMonths(today, -1) AS same_day,
 				if(last_month = 0, NULL, 100 * (toFloat64(this_month) / toFloat64(last_month) - 1)) AS month_ratio
@@ -59,7 +59,7 @@ var sales = dashboard{
 				WHERE {mine} AND {here} AND business_day >= toStartOfMonth(same_day) AND business_day <= today
 			)`,
 			columns: []column{{name: "month_net_sales", unit: ron}, {name: "against_month", signed: true}, {name: "month_average", unit: bani}}},
-		{key: "daily", kind: columns, w: 16, h: 9, sql: `
+		{id: 4, key: "daily", kind: columns, w: 16, h: 9, sql: `
 			SELECT
 				toDateTime(day, 'Europe/Bucharest') AS time,
 				sumIf(day_net_sales, later = 0) AS net_sales,
@@ -80,7 +80,7 @@ var sales = dashboard{
 			GROUP BY day
 			ORDER BY time`,
 			columns: []column{{name: "week_before", unit: ron, drawn: "dashed"}, {name: "net_sales", unit: ron}}},
-		{key: "period", kind: figures, w: 8, h: 9, sql: `
+		{id: 5, key: "period", kind: figures, w: 8, h: 9, sql: `
 			SELECT
 				net_sales, orders,
 				if(orders = 0, NULL, toFloat64(net_sales) / orders) AS average_order,
@@ -94,7 +94,7 @@ var sales = dashboard{
 			)`,
 			columns: []column{{name: "net_sales", unit: ron}, {name: "orders", unit: count}, {name: "average_order", unit: bani},
 				{name: "discounts", unit: ron}, {name: "tips", unit: ron}, {name: "refunds", unit: ron}}},
-		{key: "hours", kind: heat, w: 12, h: 19, sql: `
+		{id: 6, key: "hours", kind: heat, w: 12, h: 19, sql: `
 			SELECT
 				leftPad(toString(hour), 2, '0') AS at_hour,
 				sumIf(toNullable(average), weekday = 1) AS monday, sumIf(toNullable(average), weekday = 2) AS tuesday,
@@ -119,20 +119,20 @@ var sales = dashboard{
 			ORDER BY hour`,
 			columns: []column{{name: "at_hour", width: 40}, {name: "monday", unit: digits}, {name: "tuesday", unit: digits}, {name: "wednesday", unit: digits},
 				{name: "thursday", unit: digits}, {name: "friday", unit: digits}, {name: "saturday", unit: digits}, {name: "sunday", unit: digits}}},
-		{key: "locations", kind: table, w: 12, h: 6, sql: `
+		{id: 7, key: "locations", kind: table, w: 12, h: 6, sql: `
 			SELECT
-				coalesce(any(location_name), location_id) AS location, sum(totals_net_sales) AS net_sales, count() AS orders,
+				any({place}) AS location, sum(totals_net_sales) AS net_sales, count() AS orders,
 				toFloat64(net_sales) / orders AS average_order
 			FROM sales_orders
 			WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
 			GROUP BY location_id
 			ORDER BY net_sales DESC`,
 			columns: []column{{name: "location"}, {name: "net_sales", unit: ron}, {name: "orders", unit: count}, {name: "average_order", unit: bani}}},
-		{key: "channels", kind: bars, w: 6, h: 7, sql: byWord("channel"),
+		{id: 8, key: "channels", kind: bars, w: 6, h: 7, sql: byWord("channel"),
 			columns: []column{{name: "channel", words: []string{"channel"}}, {name: "net_sales", unit: ron}}},
-		{key: "types", kind: bars, w: 6, h: 7, sql: byWord("type"),
+		{id: 9, key: "types", kind: bars, w: 6, h: 7, sql: byWord("type"),
 			columns: []column{{name: "type", words: []string{"type"}}, {name: "net_sales", unit: ron}}},
-		{key: "removed", kind: table, w: 12, h: 6, sql: `
+		{id: 10, key: "removed", kind: table, w: 12, h: 6, sql: `
 			SELECT reason, count() AS removed_orders, sum(totals_net_sales) AS lost, countIf(NOT value_known) AS unknown_value
 			FROM sales_orders_removed
 			WHERE {mine} AND $__conditionalAll(ifNull(location_id IN (${location:singlequote}), false), $location)
@@ -140,9 +140,9 @@ var sales = dashboard{
 			GROUP BY reason
 			ORDER BY lost DESC, removed_orders DESC`,
 			columns: []column{{name: "reason", words: []string{"reason"}}, {name: "removed_orders", unit: count}, {name: "lost", unit: ron}, {name: "unknown_value", unit: count}}},
-		{key: "payments", kind: bars, w: 12, h: 10, sql: paymentsSQL,
+		{id: 11, key: "payments", kind: bars, w: 12, h: 10, sql: paymentsSQL,
 			columns: []column{{name: "method", words: []string{"method"}}, {name: "paid", unit: ron}}},
-		{key: "ticket", kind: lines, w: 12, h: 10, sql: `
+		{id: 12, key: "ticket", kind: lines, w: 12, h: 10, sql: `
 			SELECT toDateTime(business_day, 'Europe/Bucharest') AS time, toFloat64(sum(totals_net_sales)) / count() AS average_order
 			FROM sales_orders
 			WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}

@@ -6,7 +6,7 @@ var stock = dashboard{
 	ranges: []string{"today", "yesterday", "week", "days28", "month", "days92"},
 	links:  []string{"sales", "products", "cash-up"},
 	panels: []panel{
-		{key: "summary", kind: figures, w: 8, h: 7, sql: `
+		{id: 1, key: "summary", kind: figures, w: 8, h: 7, sql: `
 			SELECT
 				countIf(below_min AND min_stock > 0) AS below_minimum,
 				countIf(stock < 0) AS negative_count,
@@ -16,21 +16,21 @@ var stock = dashboard{
 			WHERE {mine} AND {here}`,
 			columns: []column{{name: "below_minimum", unit: count, steps: wanted0}, {name: "negative_count", unit: count, steps: never},
 				{name: "out_by_sunday", unit: count, steps: wanted0}, {name: "ingredients", unit: count}}},
-		{key: "weekend", kind: table, w: 16, h: 7, sql: `
-			SELECT ingredient_name AS ingredient, toFloat64(stock) AS left_stock, unit, runs_out_on, days_left
+		{id: 2, key: "weekend", kind: table, w: 16, h: 7, sql: `
+			SELECT ingredient_name AS ingredient, toFloat64(stock) AS left_stock, unit, days_left, {place} AS location
 			FROM stock_cover
 			WHERE {mine} AND {here} AND stock > 0 AND runs_out_on <= {today} + 7 - toDayOfWeek({today})
 			ORDER BY days_left, ingredient
 			LIMIT 50`,
-			columns: []column{{name: "ingredient"}, {name: "left_stock", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 46}, {name: "runs_out_on", unit: day}, {name: "days_left", unit: number, steps: daysLeft}}},
-		{key: "below", kind: table, w: 12, h: 12, sql: `
-			SELECT name AS ingredient, toFloat64(ingredients.stock) AS left_stock, toFloat64(min_stock) AS minimum, unit, ifNull(location_name, location_id) AS location
+			columns: []column{{name: "ingredient"}, {name: "left_stock", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 50}, {name: "days_left", unit: number, steps: daysLeft}, {name: "location"}}},
+		{id: 3, key: "below", kind: table, w: 12, h: 12, sql: `
+			SELECT name AS ingredient, toFloat64(ingredients.stock) AS left_stock, toFloat64(min_stock) AS minimum, unit, {place} AS location
 			FROM ingredients
 			WHERE {mine} AND {here} AND below_min AND min_stock > 0
 			ORDER BY left_stock / minimum, ingredient
 			LIMIT 100`,
-			columns: []column{{name: "ingredient"}, {name: "left_stock", unit: amounts}, {name: "minimum", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 46}, {name: "location"}}},
-		{key: "cover", kind: bars, w: 12, h: 12, sql: `
+			columns: []column{{name: "ingredient"}, {name: "left_stock", unit: amounts}, {name: "minimum", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 50}, {name: "location"}}},
+		{id: 4, key: "cover", kind: bars, w: 12, h: 12, sql: `
 			SELECT ingredient_name AS ingredient, min(days_left) AS lasts
 			FROM stock_cover
 			WHERE {mine} AND {here} AND isNotNull(days_left) AND stock > 0
@@ -38,34 +38,34 @@ var stock = dashboard{
 			ORDER BY lasts, ingredient
 			LIMIT 15`,
 			columns: []column{{name: "ingredient"}, {name: "lasts", unit: days, steps: daysLeft}}},
-		{key: "movers", kind: table, w: 12, h: 10, sql: `
-			SELECT ingredient_name AS ingredient, toFloat64(used) / days_seen AS used_a_day, unit, toFloat64(stock) AS left_stock, days_left
+		{id: 5, key: "movers", kind: table, w: 12, h: 10, sql: `
+			SELECT ingredient_name AS ingredient, toFloat64(used) / days_seen AS used_a_day, unit, days_left, {place} AS location
 			FROM stock_cover
 			WHERE {mine} AND {here} AND used > 0 AND days_seen > 0
 			ORDER BY unit, used_a_day DESC, ingredient
 			LIMIT 10 BY unit`,
-			columns: []column{{name: "ingredient"}, {name: "used_a_day", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 46}, {name: "left_stock", unit: amounts}, {name: "days_left", unit: number, steps: daysLeft}}},
-		{key: "negative", kind: table, w: 12, h: 10, sql: `
-			SELECT name AS ingredient, toFloat64(ingredients.stock) AS left_stock, unit, ifNull(location_name, location_id) AS location, updated_at AS changed_at
+			columns: []column{{name: "ingredient"}, {name: "used_a_day", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 50}, {name: "days_left", unit: number, steps: daysLeft}, {name: "location"}}},
+		{id: 6, key: "negative", kind: table, w: 12, h: 10, sql: `
+			SELECT name AS ingredient, toFloat64(ingredients.stock) AS left_stock, unit, {place} AS location, updated_at AS changed_at
 			FROM ingredients
 			WHERE {mine} AND {here} AND ingredients.stock < 0
 			ORDER BY changed_at DESC, ingredient
 			LIMIT 100`,
-			columns: []column{{name: "ingredient"}, {name: "left_stock", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 46}, {name: "location"}, {name: "changed_at", unit: instant}}},
-		{key: "movements", kind: columns, w: 12, h: 9, sql: `
+			columns: []column{{name: "ingredient"}, {name: "left_stock", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 50}, {name: "location"}, {name: "changed_at", unit: day}}},
+		{id: 7, key: "movements", kind: columns, w: 12, h: 9, sql: `
 			SELECT toDateTime(toDate32(at), 'Europe/Bucharest') AS time, countIf(direction = 'in') AS came_in, countIf(direction = 'out') AS went_out
 			FROM stock_movements
 			WHERE {mine} AND {here} AND isNull(kind) AND toDate32(at) BETWEEN {first} AND {last}
 			GROUP BY time
 			ORDER BY time`,
 			columns: []column{{name: "came_in", unit: count}, {name: "went_out", unit: count}}},
-		{key: "receipts", kind: table, w: 12, h: 9, sql: `
-			SELECT at, ingredient_name AS ingredient, toFloat64(difference) AS came, unit, toFloat64(stock_after) AS then_there, ifNull(location_name, location_id) AS location
+		{id: 8, key: "receipts", kind: table, w: 12, h: 9, sql: `
+			SELECT at, ingredient_name AS ingredient, toFloat64(difference) AS came, unit, {place} AS location
 			FROM stock_movements
 			WHERE {mine} AND {here} AND direction = 'in' AND isNull(kind) AND toDate32(at) BETWEEN {first} AND {last}
 			ORDER BY at DESC, ingredient
 			LIMIT 50`,
-			columns: []column{{name: "at", unit: instant}, {name: "ingredient"}, {name: "came", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 46}, {name: "then_there", unit: amounts}, {name: "location"}}},
+			columns: []column{{name: "at", unit: day}, {name: "ingredient"}, {name: "came", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 50}, {name: "location"}}},
 	},
 	texts: texts{
 		"title": {"Stocuri", "Stock"},
@@ -81,14 +81,13 @@ var stock = dashboard{
 		"weekend":       {"Se termină până duminică", "What runs out by Sunday"},
 		"weekend.about": {"Ingredientele care nu ajung până duminică seara, la consumul pe zile ale săptămânii din ultimele 28 de zile. Roșu: mai puțin de două zile.", "Ingredients that do not last until Sunday night, at the use by weekday of the last 28 days. Red: less than two days."},
 		"weekend.empty": {"Nimic nu se termină până duminică, din ce se știe despre consum", "Nothing runs out by Sunday, as far as the use is known"},
-		"runs_out_on":   {"Până", "Until"},
 		"left_stock":    {"Stoc", "Stock"},
 		"days_left":     {"Zile", "Days"},
 
 		"below":       {"Sub minim", "Below minimum"},
 		"below.about": {"Ingredientele cu stocul la minimul stabilit sau sub el, cele mai goale întâi.", "Ingredients whose stock is at or below the minimum that was set, the emptiest first."},
 		"below.empty": {"Niciun ingredient sub minim", "Nothing is below its minimum"},
-		"minimum":     {"Minim", "Minimum"},
+		"minimum":     {"Minim", "Min."},
 
 		"cover":       {"Câte zile mai ajunge", "Days of cover"},
 		"cover.about": {"Ingredientele care se termină primele și câte zile mai ajung, la consumul pe zile ale săptămânii din ultimele 28 de zile. Roșu: sub 2 zile; portocaliu: sub 5.", "The ingredients that run out first, and for how many days they last at the use by weekday of the last 28 days. Red: less than 2 days; orange: less than 5."},
@@ -113,7 +112,6 @@ var stock = dashboard{
 		"receipts.about": {"Ultimele creșteri de stoc din perioada aleasă: recepții, transferuri sau corecții de inventar, pe care serviciul nu le deosebește.", "The last increases of stock in the chosen period: receptions, transfers or corrections, which the service does not tell apart."},
 		"receipts.empty": {"Nicio intrare în perioada aleasă", "Nothing came in in the chosen period"},
 		"at":             {"Când", "When"},
-		"came":           {"Intrat", "Came in"},
-		"then_there":     {"După", "After"},
+		"came":           {"Intrat", "In"},
 	},
 }

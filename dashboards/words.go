@@ -117,8 +117,8 @@ var words = map[string]map[string]word{
 	"figure": {
 		"net_sales":     {text: text{"Vânzări nete", "Net sales"}},
 		"items":         {text: text{"Produse", "Items"}},
-		"discounts":     {text: text{"Reduceri pe bon", "Order discounts"}},
-		"delivery_fees": {text: text{"Taxe de livrare", "Delivery fees"}},
+		"discounts":     {text: text{"Reduceri", "Discounts"}},
+		"delivery_fees": {text: text{"Livrare", "Delivery"}},
 		"tips":          {text: text{"Bacșiș", "Tips"}},
 		"deposits":      {text: text{"Garanții SGR", "SGR deposits"}},
 		"refunds":       {text: text{"Rambursări", "Refunds"}},
@@ -132,7 +132,7 @@ var words = map[string]map[string]word{
 	"unit": {
 		"piece":  {text: text{"buc", "pcs"}},
 		"buc":    {text: text{"buc", "pcs"}},
-		"portie": {text: text{"porții", "portions"}},
+		"portie": {text: text{"porț.", "port."}},
 	},
 	"health": {
 		"up_to_date":    {text{"La zi", "Up to date"}, "green"},

@@ -1,6 +1,8 @@
 package deploy
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -16,6 +18,7 @@ const (
 	rulesFile      = "prometheus/larder.rules.yaml"
 	ruleTestsFile  = "prometheus/larder.rules.test.yaml"
 	operationsFile = "../docs/operations.md"
+	dashboardFile  = "../dashboards/en/larder.json"
 	operationsURL  = "https://github.com/larder-sync/larder/blob/main/docs/operations.md"
 )
 
@@ -58,11 +61,12 @@ func read(t *testing.T, file string) string {
 }
 
 var (
-	ourMetric = regexp.MustCompile(`\blarder_[a-z_]+`)
-	heading   = regexp.MustCompile(`(?m)^#{1,6} (.+)$`)
-	anchored  = regexp.MustCompile(`\]\(#([^)]+)\)`)
-	notWord   = regexp.MustCompile(`[^\p{L}\p{N}\- _]`)
-	healthSet = regexp.MustCompile(`health!~"([^"]*)"`)
+	ourMetric   = regexp.MustCompile(`\blarder_[a-z_]+`)
+	panelMetric = regexp.MustCompile(`\b(larder_[a-z_]+|up)\b`)
+	heading     = regexp.MustCompile(`(?m)^#{1,6} (.+)$`)
+	anchored    = regexp.MustCompile(`\]\(#([^)]+)\)`)
+	notWord     = regexp.MustCompile(`[^\p{L}\p{N}\- _]`)
+	healthSet   = regexp.MustCompile(`health!~"([^"]*)"`)
 )
 
 // anchor is how GitHub calls a heading in a link.
@@ -104,9 +108,6 @@ func TestAlertsAndTheirEntries(t *testing.T) {
 		if want := operationsURL + "#" + anchor(r.Alert); r.Annotations["runbook_url"] != want {
 			t.Errorf("%s: runbook_url %q, want %q", r.Alert, r.Annotations["runbook_url"], want)
 		}
-		if d := r.Annotations["dashboard"]; !strings.HasPrefix(d, "{{ $externalLabels.grafana }}/d/larder-larder-en") {
-			t.Errorf("%s: dashboard %q", r.Alert, d)
-		}
 		if s := r.Labels["severity"]; s != "critical" && s != "warning" {
 			t.Errorf("%s: severity %q", r.Alert, s)
 		}
@@ -116,6 +117,57 @@ func TestAlertsAndTheirEntries(t *testing.T) {
 	}
 	for name := range told {
 		t.Errorf("%s tells of %s, which is no rule", operationsFile, name)
+	}
+}
+
+// panels are what each panel of the dashboard that alerts lead to asks Prometheus for.
+func panels(t *testing.T) map[string][]string {
+	t.Helper()
+	var board struct {
+		UID    string
+		Panels []struct {
+			ID      int
+			Targets []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal([]byte(read(t, dashboardFile)), &board); err != nil {
+		t.Fatalf("%s: %v", dashboardFile, err)
+	}
+	all := map[string][]string{}
+	for _, p := range board.Panels {
+		link := fmt.Sprintf("{{ $externalLabels.grafana }}/d/%s?viewPanel=%d", board.UID, p.ID)
+		for _, target := range p.Targets {
+			all[link] = append(all[link], panelMetric.FindAllString(target.Expr, -1)...)
+		}
+	}
+	return all
+}
+
+// shownAs is the figure that tells a person more than the one that an alert goes by.
+var shownAs = map[string]string{"larder_stream_behind": "larder_stream_lag_seconds"}
+
+// An alert leads to the very panel that shows its figure, of its source where it has one.
+func TestAlertsLeadToTheirPanels(t *testing.T) {
+	shown := panels(t)
+	for _, r := range rules(t) {
+		link, source, _ := strings.Cut(r.Annotations["dashboard"], "&")
+		metrics, ok := shown[link]
+		if !ok {
+			t.Errorf("%s: %q leads to no panel of %s", r.Alert, link, dashboardFile)
+			continue
+		}
+		if !slices.ContainsFunc(panelMetric.FindAllString(r.Expr, -1), func(metric string) bool {
+			if better, ok := shownAs[metric]; ok {
+				metric = better
+			}
+			return slices.Contains(metrics, metric)
+		}) {
+			t.Errorf("%s: its panel shows %q, and not what it goes by: %s", r.Alert, metrics, r.Expr)
+		}
+		ofSource := strings.Contains(r.Annotations["summary"], "$labels.source")
+		if want := "var-source={{ $labels.source }}"; ofSource != (source == want) || !ofSource && source != "" {
+			t.Errorf("%s: its link ends in %q", r.Alert, source)
+		}
 	}
 }
 

@@ -11,7 +11,7 @@ CREATE OR REPLACE VIEW {{view "proof"}}
     `days_differing` Int64 COMMENT 'Number of days that differ now: drift that repairing did not help',
     `differing` Array(Date32) COMMENT 'The days that differ now',
     `days_asked` Int64 COMMENT 'Number of days that have a verdict',
-    `asked_at` DateTime64(6, 'Europe/Bucharest') COMMENT 'When the service was last asked'
+    `asked_at` DateTime64(6, 'Europe/Bucharest') COMMENT 'When the service was asked for the newest verdict stored; a later one that says the same is not stored'
 )
 AS SELECT
     business_id, source, CAST(nullIf(place, ''), 'LowCardinality(Nullable(String))') AS location_id,

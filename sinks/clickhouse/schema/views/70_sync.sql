@@ -8,8 +8,8 @@ CREATE OR REPLACE VIEW {{view "sync_streams"}}
     `state` LowCardinality(String) COMMENT 'running, backfill, off, failing, unreachable, unauthorized, key_disabled, api_disabled, forbidden or starting; empty before the first',
     `detail` String COMMENT 'Why, and the last error',
     `state_since` DateTime64(6, 'Europe/Bucharest') COMMENT 'Since when it is in this state',
-    `watermark` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'Newest updated_at of the stream that is durable in the warehouse: everything that the service had changed up to then is there; of locations that are asked for one by one, that of the one that is furthest behind',
-    `updated_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When a checkpoint of the stream was last stored',
+    `watermark` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'Newest updated_at of the stream that is durable in the warehouse: everything that the service had changed up to then is there; it stands still while nothing changes; of locations that are asked for one by one, that of the one that is furthest behind',
+    `updated_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When a checkpoint of the stream was last stored. A turn that brings nothing stores none: of a quiet stream it may be hours old while each turn goes well; state says whether the last one did, larder status and the metrics how long ago that was',
     `backfill_done` Nullable(Bool) COMMENT 'Whether the backfill reached its end; null when none was begun',
     `backfill_rows` Nullable(Int64) COMMENT 'Rows the backfill brought; null when none was begun',
     `quarantined` Int64 COMMENT 'Rows in quarantine now'
