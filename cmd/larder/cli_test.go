@@ -390,8 +390,8 @@ func TestWarehouseDown(t *testing.T) {
 func TestDemo(t *testing.T) {
 	h := newHouse(t)
 	r := h.want(0, "0 answers were 429", "demo", "--once", "--days", "5", "--orders-per-day", "40")
-	if !strings.Contains(r.out, "rows of 2 restaurants") {
-		t.Errorf("demo says:\n%s", r.out)
+	if !strings.Contains(r.out, "rows of 2 restaurants") || !strings.Contains(r.errors, "on 4 past days") {
+		t.Errorf("demo says:\n%s%s", r.out, r.errors)
 	}
 	// It empties its folder; --set is honoured, and the environment leads nowhere else.
 	t.Setenv("LARDER_WAREHOUSE__DSN", "http://127.0.0.1:1/elsewhere")

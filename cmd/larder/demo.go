@@ -73,6 +73,9 @@ func runDemo(cmd *cobra.Command, g *globals, o app.DemoOptions) error {
 	if o.Logger, err = g.logger(show.lines(), settings.Log.Format, level); err != nil {
 		return err
 	}
+	o.Past = func(days int) {
+		fmt.Fprintf(show.lines(), "Larder looks at stock, prices and what was sold out on %d past days first; then it fills the rest.\n", days)
+	}
 	o.Progress = show.update
 	o.Ready = func(i app.DemoInfo) {
 		show.end()

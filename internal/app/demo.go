@@ -32,6 +32,8 @@ type DemoOptions struct {
 	Version     string
 	Logger      *slog.Logger
 	Confined    bool // see [App]
+	// Past is called before the days that Larder looks at first go by.
+	Past func(days int)
 	// Progress is called about every second until the first full sync is done.
 	Progress func(syncer.Status)
 	// Ready is called when it is.

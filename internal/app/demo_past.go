@@ -67,6 +67,9 @@ func (o DemoOptions) playPast(ctx context.Context, a *App, sources []syncer.Sour
 	if err != nil {
 		return UsageError(err)
 	}
+	if o.watched() > 0 {
+		o.Past(o.watched())
+	}
 	for away := -o.watched(); away <= 0; away++ {
 		for _, hour := range demoLooks {
 			at := o.day(away).Add(hour)
