@@ -10,6 +10,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // A restaurant may have several sources in one process: a key for each branch of a
@@ -270,12 +271,8 @@ func (st *stream) withdraw(ctx context.Context) error {
 	if len(c.Verdicts) == 0 {
 		return nil
 	}
-	receipt, err := st.source.syncer.write(ctx, c)
-	if err != nil {
+	if err := st.source.syncer.commits.Store(ctx, c); err != nil {
 		return err
-	}
-	if err := receipt.Wait(ctx); err != nil {
-		return fmt.Errorf("wait for the warehouse: %w", err)
 	}
 	return nil
 }
@@ -313,22 +310,22 @@ func (st *stream) buryOfAll(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		in := st.intake(st.nextWalk(), 1)
+		in := st.writer.Begin(st.writer.NextWalk(), 1)
 		for _, r := range rows {
 			if st.ofAll(r.ID) {
-				in.bury(r.ID, reasonNoAccess, r.Version+1, st.source.serviceNow().UTC())
+				in.Bury(r.ID, reasonNoAccess, r.Version+1, st.source.serviceNow().UTC())
 			}
 		}
 		last := len(rows) < q.Limit
 		if last {
 			st.releaseOfAll(in)
 		}
-		if in.brings() {
-			if err := st.storeTotals(ctx, in); err != nil {
+		if !in.Empty() {
+			if err := st.writer.Store(ctx, in); err != nil {
 				return err
 			}
 		}
-		if buried += len(in.commit.Tombstones); last {
+		if buried += len(in.Commit.Tombstones); last {
 			st.source.log.Info("the restaurant has other sources: totals of all locations together are left to one that sees all",
 				"stream", st.def.name, "beside", st.source.identity().beside, "buried", buried)
 			return st.forgetOfAll(ctx)
@@ -338,10 +335,10 @@ func (st *stream) buryOfAll(ctx context.Context) error {
 }
 
 // releaseOfAll closes the quarantine entries of such rows: they do not come again.
-func (st *stream) releaseOfAll(in *intake) {
-	for key := range st.badIDs() {
+func (st *stream) releaseOfAll(in *write.Intake) {
+	for _, key := range st.writer.Quarantined() {
 		if st.ofAll(key) {
-			in.release(key)
+			in.Release(key)
 		}
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"reflect"
 	"slices"
 	"time"
-
-	"github.com/larder-sync/larder/sinks"
 )
 
 // Applied is what [Syncer.Apply] has changed, of what this process's shard takes.
@@ -214,15 +212,6 @@ func (y *Syncer) endingOf(name string) *source {
 	y.mu.RLock()
 	defer y.mu.RUnlock()
 	return y.ending[name]
-}
-
-// lastHanded is the receipt of a source's last commit.
-func (y *Syncer) lastHanded(source string) (*sinks.Receipt, bool) {
-	r, ok := y.handed.Load(source)
-	if !ok {
-		return nil, false
-	}
-	return r.(*sinks.Receipt), true
 }
 
 func (y *Syncer) serves(name string) bool {

@@ -66,7 +66,7 @@ func (st *stream) storeAway(ctx context.Context, locations []string) error {
 		Source: st.source.cfg.Name, Stream: st.def.name, Walk: sinks.WalkAway, Business: st.source.business(),
 		Position: string(text), Done: true, StartedAt: at, UpdatedAt: at,
 	}
-	_, err = st.source.syncer.write(ctx, c)
+	_, err = st.source.syncer.commits.Write(ctx, c)
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // dayRow is what is read of a totals row to place it.
@@ -70,6 +72,11 @@ func (r *dayRow) read(raw []byte, line bool) bool {
 	return unmarshal(raw, &r.totalsRow) == nil
 }
 
+// holds is true when what was seen among some days would be seen among these.
+func (sp span) holds(s write.Sighting) bool {
+	return s.From != "" && s.Location == sp.location && string(sp.from) <= s.From && s.To <= string(sp.to)
+}
+
 // covers tells whether a day lies within the span.
 func (sp span) covers(day api.Date) bool {
 	return len(day) == len(time.DateOnly) && sp.from <= day && day <= sp.to
@@ -100,7 +107,7 @@ func (st *stream) changedDays(sp span, rows []dayRow, raws [][]byte) map[api.Dat
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	for i, raw := range raws {
-		sums[rows[i].Date] += st.seen.hash(raw) | 1
+		sums[rows[i].Date] += maphash.Bytes(st.seed, raw) | 1
 	}
 	maps.DeleteFunc(sums, func(day api.Date, sum uint64) bool {
 		old, known := st.totals.days[dayKey(day, sp.location)]
@@ -119,24 +126,24 @@ func (st *stream) rememberDays(location string, changed map[api.Date]uint64) {
 }
 
 // readTotals maps the rows of changed days; it returns their ids.
-func (st *stream) readTotals(in *intake, sp span, rows []dayRow, r report, changed map[api.Date]uint64) map[string]bool {
+func (st *stream) readTotals(in *write.Intake, sp span, rows []dayRow, r report, changed map[api.Date]uint64) map[string]bool {
 	m := st.def.plan.NewMapper()
-	first := st.source.syncer.versions.take(len(rows))
+	first := st.source.syncer.versions.Take(len(rows))
 	present := map[string]bool{}
 	for i, raw := range r.rows {
 		row := rows[i]
 		_, isNew := changed[row.Date]
 		id := st.lineOf(row, sp)
 		if !isNew && id != "" {
-			in.counts.Unchanged++
+			in.Counts.Unchanged++
 			continue
 		}
 		if !sp.covers(row.Date) {
-			in.quarantine(id, "date", fmt.Sprintf("%q is not a day from %s to %s, which were asked for", row.Date, sp.from, sp.to), raw, first+uint64(i), r.at)
+			in.Quarantine(id, "date", fmt.Sprintf("%q is not a day from %s to %s, which were asked for", row.Date, sp.from, sp.to), raw, first+uint64(i), r.at)
 			continue
 		}
 		present[id] = true
-		in.row(m, raw, first+uint64(i), r.at, placed{id: id, location: sp.location})
+		in.Row(m, raw, first+uint64(i), r.at, write.Place{ID: id, Columns: st.def.columns(sp.location)})
 	}
 	return present
 }
@@ -185,7 +192,7 @@ func shortened(name string) string {
 
 // buryLines adds tombstones for the lines that vanished from the changed days. A day
 // with a line that cannot be told apart keeps all it had: that line may be any.
-func (st *stream) buryLines(ctx context.Context, in *intake, rows []dayRow, changed map[api.Date]uint64, present map[string]bool, at time.Time) error {
+func (st *stream) buryLines(ctx context.Context, in *write.Intake, rows []dayRow, changed map[api.Date]uint64, present map[string]bool, at time.Time) error {
 	changed = maps.Clone(changed)
 	for _, r := range rows {
 		if r.unplaced {
@@ -193,13 +200,13 @@ func (st *stream) buryLines(ctx context.Context, in *intake, rows []dayRow, chan
 		}
 	}
 	for _, prefix := range prefixes(changed) {
-		live, err := st.source.syncer.opts.Sink.Live(ctx, sinks.LiveQuery{Table: st.def.name, Business: in.commit.Business, Prefix: prefix})
+		live, err := st.source.syncer.opts.Sink.Live(ctx, sinks.LiveQuery{Table: st.def.name, Business: in.Commit.Business, Prefix: prefix})
 		if err != nil {
 			return fmt.Errorf("live rows of %s: %w", prefix, err)
 		}
 		for _, row := range live {
 			if !present[row.ID] && ofDays(row.ID, changed) {
-				in.bury(row.ID, reasonGone, st.source.syncer.versions.take(1), at)
+				in.Bury(row.ID, reasonGone, st.source.syncer.versions.Take(1), at)
 			}
 		}
 	}

@@ -71,10 +71,11 @@ func (d *definition) allowed(scopes []string) bool {
 	return len(d.scopes) == 0 || slices.ContainsFunc(d.scopes, func(s string) bool { return slices.Contains(scopes, s) })
 }
 
-// context are the values of the table's columns that are not in the row.
-func (d *definition) context(p placed) []string {
+// columns are the values of the table's columns that are not in the row, for totals of a
+// location.
+func (d *definition) columns(location string) []string {
 	if d.name == streamDaily {
-		return []string{p.location}
+		return []string{location}
 	}
 	return nil
 }

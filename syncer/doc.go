@@ -11,8 +11,8 @@
 // A [Syncer] has sources; a source (source.go) has streams (stream.go), made from
 // one registry (definitions.go). A stream of the kind "list" has tracks (track.go),
 // and a track is followed by walks (walk.go) of two kinds, incremental and
-// backfill, at the same time. A walk asks for a page, maps its rows into an intake
-// (page.go), and hands the sink one commit with the rows, the tombstones, the
+// backfill, at the same time. A walk asks for a page, has its rows written into an intake
+// (package syncer/write), and hands the sink one commit with the rows, the tombstones, the
 // quarantine entries and the checkpoint behind them. The next page is asked for
 // while this one is mapped; how many pages may be on their way is the window's
 // (window.go). Streams without a cursor are replaced as wholes (snapshot.go); the
@@ -28,10 +28,8 @@
 //   - The incremental walks of a stream are born (track.bear), durably, before its
 //     backfill asks for the first page: what changes after the backfill is theirs.
 //
-//   - Every writer of a stream goes through an intake, which leaves out what was
-//     last written just so (dedupe.go). A walk that brings nothing writes nothing.
-//
-//   - The newest fetch has the highest version (clock.go).
+//   - Rows are written through the stream's writer alone, which leaves out what was last
+//     written just so. A walk that brings nothing writes nothing.
 //
 //   - One incremental walk, snapshot or totals pass of a stream runs at a time, and
 //     one backfill (slot.go). Turns that come meanwhile are skipped; one of yesterday

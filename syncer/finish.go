@@ -68,7 +68,7 @@ func (st *stream) storeFailure(ctx context.Context, kind string, started time.Ti
 	}
 	c := st.source.commit(st.def.name)
 	c.Run = &sinks.Run{Source: st.source.cfg.Name, Stream: st.def.name, Walk: kind, StartedAt: started, FinishedAt: time.Now(), Error: err.Error()}
-	if _, err := st.source.syncer.write(ctx, c); err != nil && ctx.Err() == nil {
+	if _, err := st.source.syncer.commits.Write(ctx, c); err != nil && ctx.Err() == nil {
 		st.source.log.Error("store a failed run", "stream", st.def.name, "err", err)
 	}
 }

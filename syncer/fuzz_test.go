@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // FuzzRow takes any bytes as a row of any stream: it lands, buries, or is in
@@ -32,32 +33,32 @@ func FuzzRow(f *testing.F) {
 		def := y.definitions[int(which)%len(y.definitions)]
 		st := newStream(y.sources[0], def)
 		kept := bytes.Clone(raw)
-		in := st.intake(1, 1)
-		in.all = true
+		in := st.writer.Begin(1, 1)
+		in.All = true
 		m := def.plan.NewMapper()
-		taken := in.row(m, raw, 7, at, placed{location: "l1"})
-		c := in.commit
+		taken := in.Row(m, raw, 7, at, write.Place{Columns: def.columns("l1")})
+		c := in.Commit
 		if n := len(c.Batch.Rows) + len(c.Tombstones) + len(c.Quarantine); n != 1 {
 			t.Fatalf("the row became %d: %+v", n, c)
 		}
 		switch {
 		case !bytes.Equal(raw, kept):
 			t.Fatal("its bytes were changed")
-		case taken.bad != (len(c.Quarantine) == 1) || taken.tombstone != (len(c.Tombstones) == 1):
+		case taken.Bad != (len(c.Quarantine) == 1) || taken.Tombstone != (len(c.Tombstones) == 1):
 			t.Fatalf("taken for %+v, written as %+v", taken, c)
-		case taken.bad && (!bytes.Equal(c.Quarantine[0].Raw, raw) || c.Quarantine[0].Reason == ""):
+		case taken.Bad && (!bytes.Equal(c.Quarantine[0].Raw, raw) || c.Quarantine[0].Reason == ""):
 			t.Fatalf("quarantined as %+v", c.Quarantine[0])
-		case taken.tombstone && (taken.id == "" || !bytes.Equal(c.Tombstones[0].Raw, raw)):
+		case taken.Tombstone && (taken.ID == "" || !bytes.Equal(c.Tombstones[0].Raw, raw)):
 			t.Fatalf("buried as %+v", c.Tombstones[0])
 		case len(c.Batch.Rows) == 1 && !bytes.Equal(c.Batch.Rows[0].Raw, raw):
 			t.Fatal("landed without its bytes")
 		}
-		in.written()
-		again := st.intake(2, 1)
-		again.all = true
-		again.row(m, raw, 8, at, placed{location: "l1"})
-		if again.brings() {
-			t.Fatalf("the same row again is written again: %+v", again.commit)
+		in.Taken()
+		again := st.writer.Begin(2, 1)
+		again.All = true
+		again.Row(m, raw, 8, at, write.Place{Columns: def.columns("l1")})
+		if !again.Empty() {
+			t.Fatalf("the same row again is written again: %+v", again.Commit)
 		}
 	})
 }

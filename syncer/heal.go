@@ -50,7 +50,7 @@ type heal struct {
 func (st *stream) newHeal(day api.Date, drifts []dayProof) *heal {
 	s := st.source
 	h := &heal{
-		orders: s.stream(streamOrders), day: day, extra: extraRequests, first: s.syncer.versions.take(1),
+		orders: s.stream(streamOrders), day: day, extra: extraRequests, first: s.syncer.versions.Take(1),
 		run: sinks.Run{Source: s.cfg.Name, Stream: streamOrders, Walk: walkHeal, StartedAt: time.Now()},
 	}
 	for _, p := range drifts {
@@ -189,7 +189,7 @@ func (h *heal) reason() string {
 	}
 	var bad []string
 	for _, id := range h.ids {
-		if h.orders.maybeBad(id) {
+		if h.orders.writer.MaybeQuarantined(id) {
 			bad = append(bad, id)
 		}
 	}
@@ -210,7 +210,7 @@ func (h *heal) ended(ctx context.Context, err error) {
 	c := s.commit(streamOrders)
 	run := h.run
 	c.Run = &run
-	if _, err := s.syncer.write(ctx, c); err != nil && ctx.Err() == nil {
+	if _, err := s.syncer.commits.Write(ctx, c); err != nil && ctx.Err() == nil {
 		s.log.Error("store the run of a healing", "day", h.day, "err", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/compare"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // errPages ends a walk that brings more pages than its day can have.
@@ -44,7 +45,7 @@ func ordersOf(day api.Date, location string) api.ListQuery {
 // zero it ends behind the page that reaches it.
 func (h *heal) walk(ctx context.Context, q api.ListQuery, until time.Time, most int) error {
 	versions := h.orders.source.syncer.versions
-	first, pages := versions.take(pageLimit), 0
+	first, pages := versions.Take(pageLimit), 0
 	for page, err := range api.SalesOrders.Pages(ctx, h.lane(), q) {
 		h.run.Requests++
 		if err != nil {
@@ -61,7 +62,7 @@ func (h *heal) walk(ctx context.Context, q api.ListQuery, until time.Time, most 
 		if pages++; pages >= most && page.HasMore {
 			return fmt.Errorf("walk the orders for %s: %w", h.day, errPages)
 		}
-		first = versions.take(pageLimit)
+		first = versions.Take(pageLimit)
 	}
 	return nil
 }
@@ -79,34 +80,34 @@ func (h *heal) take(ctx context.Context, page api.Page, first uint64) (newest ti
 	for i, raw := range page.Rows {
 		version := first + uint64(i)
 		if i >= pageLimit {
-			version = st.source.syncer.versions.take(1)
+			version = st.source.syncer.versions.Take(1)
 		}
-		t := in.row(mapper, raw, version, at, placed{})
-		newest = later(newest, t.updatedAt)
-		if t.bad || h.changed(raw, stored[t.id]) {
-			h.ids = append(h.ids, t.id)
+		t := in.Row(mapper, raw, version, at, write.Place{})
+		newest = later(newest, t.UpdatedAt)
+		if t.Bad || h.changed(raw, stored[t.ID]) {
+			h.ids = append(h.ids, t.ID)
 		}
 	}
 	return newest, h.store(ctx, in)
 }
 
-func (h *heal) intake(rows int) *intake {
-	in := h.orders.intake(h.orders.nextWalk(), rows)
-	in.rewrite = true
-	in.floor = h.orders.source.serviceNow() // of the rest, only what is remembered already
+func (h *heal) intake(rows int) *write.Intake {
+	in := h.orders.writer.Begin(h.orders.writer.NextWalk(), rows)
+	in.Rewrite = true
+	in.Floor = h.orders.source.serviceNow() // of the rest, only what is remembered already
 	return in
 }
 
-func (h *heal) store(ctx context.Context, in *intake) error {
-	h.run.Rows += in.counts.Upserts
-	h.run.Tombs += in.counts.Tombstones
-	h.run.Unchanged += in.counts.Unchanged
-	h.run.Quarantined += in.counts.Quarantined
-	if !in.brings() {
-		in.counted()
+func (h *heal) store(ctx context.Context, in *write.Intake) error {
+	h.run.Rows += in.Counts.Upserts
+	h.run.Tombs += in.Counts.Tombstones
+	h.run.Unchanged += in.Counts.Unchanged
+	h.run.Quarantined += in.Counts.Quarantined
+	if in.Empty() {
+		in.Counted()
 		return nil
 	}
-	return h.orders.storeTotals(ctx, in)
+	return h.orders.writer.Store(ctx, in)
 }
 
 // storedOf reads what is stored of the rows of a page.
@@ -316,10 +317,10 @@ func (h *heal) askForOne(ctx context.Context, r sinks.LiveRow) error {
 	case !seen:
 		h.lost = append(h.lost, r.ID)
 	case reason != "":
-		if st.maybeBad(r.ID) {
-			in.release(r.ID)
+		if st.writer.MaybeQuarantined(r.ID) {
+			in.Release(r.ID)
 		}
-		in.bury(r.ID, reason, h.first, st.source.serviceNow().UTC())
+		in.Bury(r.ID, reason, h.first, st.source.serviceNow().UTC())
 		h.ids = append(h.ids, r.ID)
 	case h.changed(raw, stored[r.ID]):
 		h.ids = append(h.ids, r.ID)

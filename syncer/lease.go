@@ -132,7 +132,7 @@ func (l *leases) flushed(last bool) bool {
 	deadline := time.NewTimer(leaseLasts)
 	defer deadline.Stop()
 	for _, name := range l.names() {
-		if r, ok := l.syncer.lastHanded(name); ok {
+		if r, ok := l.syncer.commits.Last(name); ok {
 			select {
 			case <-r.Done():
 			case <-deadline.C:
@@ -237,7 +237,7 @@ func (y *Syncer) atWork(name string) bool {
 	if y.endingOf(name) != nil {
 		return true
 	}
-	r, ok := y.lastHanded(name)
+	r, ok := y.commits.Last(name)
 	if !ok {
 		return false
 	}
@@ -294,7 +294,7 @@ func (l *leases) hold(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the highest version: %w", err)
 	}
-	l.syncer.versions.startAbove(highest)
+	l.syncer.versions.StartAbove(highest)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !time.Now().Before(l.until) {

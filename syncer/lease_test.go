@@ -426,7 +426,7 @@ func TestVersionsOfTheOtherProcessAreLower(t *testing.T) {
 		ahead.until("the first serves", 20*time.Second, ahead.serves)
 		behind.run(w.one())
 		time.Sleep(20 * time.Second)
-		ahead.syncer.versions.startAbove(uint64(time.Now().Add(time.Hour).UnixMicro()))
+		ahead.syncer.versions.StartAbove(uint64(time.Now().Add(time.Hour).UnixMicro()))
 		f.set(cats, category("a", "A again", stamp(0)))
 		ahead.until("the change", time.Minute, func() bool { return strings.Contains(w.store.Row("categories", "b1", "a").Raw, "again") })
 		ahead.halt()

@@ -108,7 +108,7 @@ func (s *source) takeOver(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 	}
-	if last, ok := s.syncer.lastHanded(s.cfg.Name); ok {
+	if last, ok := s.syncer.commits.Last(s.cfg.Name); ok {
 		select { // what the sink refused is not stored, and is fetched again
 		case <-last.Done():
 		case <-ctx.Done():
@@ -132,14 +132,7 @@ func (s *source) count(former *source) {
 	s.limited += limited
 	s.mu.Unlock()
 	for i, old := range former.streams {
-		old.mu.Lock()
-		rows, counts := old.rows, old.counts
-		old.mu.Unlock()
-		st := s.streams[i]
-		st.mu.Lock()
-		st.rows += rows
-		st.counts.add(counts)
-		st.mu.Unlock()
+		s.streams[i].writer.AddCounts(old.writer)
 	}
 }
 

@@ -120,6 +120,14 @@ func (m *metrics) requested(source, route string, code int) {
 	}
 }
 
+// counted adds what became of a page's rows.
+func (m *metrics) counted(source, stream string, c Counts) {
+	m.took(source, stream, rowUpsert, c.Upserts)
+	m.took(source, stream, rowTombstone, c.Tombstones)
+	m.took(source, stream, rowUnchanged, c.Unchanged)
+	m.took(source, stream, rowQuarantined, c.Quarantined)
+}
+
 func (m *metrics) took(source, stream, kind string, n uint64) {
 	if n > 0 {
 		m.rows.WithLabelValues(source, stream, kind).Add(float64(n))

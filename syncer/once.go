@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // Selection narrows a pass; empty fields select everything.
@@ -73,9 +74,7 @@ type StreamReport struct {
 
 // Counts are what a stream has received since the start of the process, or, in a
 // report, within the pass. A pass that ran beside the daemon counts what both did.
-type Counts struct {
-	Requests, Pages, Upserts, Tombstones, Unchanged, Quarantined uint64
-}
+type Counts = write.Counts
 
 // Err joins the errors of a pass, nil when all of it went well.
 func (r Report) Err() error {
@@ -186,7 +185,7 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 	r := SourceReport{Source: s.cfg.Name}
 	before := make([]Counts, len(s.streams)) // connecting asks for the key's row
 	for i, st := range s.streams {
-		before[i] = st.counted()
+		before[i] = st.writer.Counts()
 		if sel.Full && st.chosen(sel.Streams) {
 			st.doubt()
 		}
@@ -257,7 +256,7 @@ func (st *stream) once(ctx context.Context, sel Selection, before Counts) *Strea
 		return r
 	}
 	r.Err = st.source.protected(ctx, st.def.name, func(ctx context.Context) error { return st.pass(ctx, sel) })
-	r.Counts = st.counted().minus(before)
+	r.Counts = st.writer.Counts().Minus(before)
 	if api.IsAPIDisabled(r.Err) {
 		r.Off, r.OrderingOff, r.Err = diagnose(r.Err).detail, true, nil
 	}
@@ -321,20 +320,4 @@ func (st *stream) exclusive(ctx context.Context, guard slot, f func(context.Cont
 	}
 	defer guard.free()
 	return f(ctx)
-}
-
-func (c *Counts) add(b Counts) {
-	c.Requests += b.Requests
-	c.Pages += b.Pages
-	c.Upserts += b.Upserts
-	c.Tombstones += b.Tombstones
-	c.Unchanged += b.Unchanged
-	c.Quarantined += b.Quarantined
-}
-
-func (c Counts) minus(b Counts) Counts {
-	return Counts{
-		Requests: c.Requests - b.Requests, Pages: c.Pages - b.Pages, Upserts: c.Upserts - b.Upserts,
-		Tombstones: c.Tombstones - b.Tombstones, Unchanged: c.Unchanged - b.Unchanged, Quarantined: c.Quarantined - b.Quarantined,
-	}
 }

@@ -81,7 +81,7 @@ func (st *stream) status(now, since time.Time) StreamStatus {
 	defer st.mu.Unlock()
 	status := StreamStatus{
 		Name: st.def.name, State: st.state, Detail: st.detail, NoScope: st.noScope, Watermark: st.watermark(),
-		LastSuccess: st.lastSuccess, Lag: -1, Written: st.rows, Quarantined: len(st.bad.known),
+		LastSuccess: st.lastSuccess, Lag: -1, Written: st.writer.Written(), Quarantined: st.writer.QuarantinedCount(),
 		LastError: st.lastError, LastErrorAt: st.lastErrorAt, Progress: progress,
 		SweepHeld: held, LastResync: st.lastResync(), BroughtSince: st.broughtSince,
 	}

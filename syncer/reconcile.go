@@ -141,11 +141,11 @@ func (st *stream) askAndStore(ctx context.Context, lane *api.Client, sp span) (r
 	if err != nil {
 		return report{}, err
 	}
-	if !in.brings() {
-		in.passedBy()
+	if in.Empty() {
+		in.PassedBy()
 		return answer, nil
 	}
-	return answer, st.storeTotals(ctx, in)
+	return answer, st.writer.Store(ctx, in)
 }
 
 // compute adds up the mirrored orders of a span.
@@ -185,7 +185,7 @@ func (st *stream) dayQuery(sp span) sinks.DayQuery {
 
 // judge compares each day of a span.
 func (b *bracket) judge(sp span, answer report, before, after map[api.Date]dayFigures) {
-	service, seed := b.stream.readReport(sp, answer.rows), b.stream.seen.seed
+	service, seed := b.stream.readReport(sp, answer.rows), b.stream.seed
 	for _, day := range sp.days() {
 		p := judgeDay(*service[day], before[day], after[day])
 		p.day, p.location, p.at, p.found, p.requests = day, sp.location, answer.at, time.Now(), 1

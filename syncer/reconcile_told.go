@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"hash/maphash"
 	"slices"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -61,7 +62,7 @@ func (st *stream) warn(found []dayProof) {
 			continue
 		}
 		byDay[p.day] = append(byDay[p.day], p)
-		sum := gapSum(st.seen, p.differences)
+		sum := gapSum(st.seed, p.differences)
 		news[p.day] = news[p.day] || st.proofs.told[p.key()] != sum
 		st.proofs.told[p.key()] = sum
 	}
@@ -79,8 +80,8 @@ func (st *stream) warn(found []dayProof) {
 }
 
 // gapSum tells differences apart.
-func gapSum(seen *dedupe, all []sinks.Difference) uint64 {
-	return seen.hash([]byte(fmt.Sprint(all)))
+func gapSum(seed maphash.Seed, all []sinks.Difference) uint64 {
+	return maphash.String(seed, fmt.Sprint(all))
 }
 
 // report tells in the log what came of days that differed.

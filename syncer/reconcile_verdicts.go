@@ -74,7 +74,7 @@ func (st *stream) recallVerdicts(ctx context.Context, from, to api.Date) error {
 		key := dayKey(api.Date(v.Day), v.Location)
 		if _, known := st.proofs.days[key]; v.Subject == st.subject() && !known {
 			if v.Verdict == sinks.VerdictDrift {
-				st.proofs.told[key] = gapSum(st.seen, v.Differences)
+				st.proofs.told[key] = gapSum(st.seed, v.Differences)
 			}
 			st.proofs.days[key] = standing{verdict: v.Verdict, asked: v.AskedAt, tried: v.Verdict == sinks.VerdictDrift && v.Reason != onlyCompared}
 		}
@@ -150,7 +150,7 @@ func (st *stream) hand(ctx context.Context, found []dayProof) (*sinks.Receipt, e
 	if len(c.Verdicts) == 0 {
 		return nil, nil
 	}
-	return st.source.syncer.write(ctx, c)
+	return st.source.syncer.commits.Write(ctx, c)
 }
 
 // handed waits until what was handed is durable, and remembers it.

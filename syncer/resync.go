@@ -170,7 +170,7 @@ func (st *stream) newResync(ctx context.Context) error {
 	st.mu.Lock()
 	st.resyncSince = st.source.syncer.opts.Now()
 	st.mu.Unlock()
-	return st.joinResync(ctx, st.source.syncer.versions.take(1))
+	return st.joinResync(ctx, st.source.syncer.versions.Take(1))
 }
 
 func (st *stream) joinResync(ctx context.Context, first uint64) error {
@@ -249,12 +249,5 @@ func (t *track) store(ctx context.Context, cp sinks.Checkpoint) error {
 func (s *source) save(ctx context.Context, stream string, cp sinks.Checkpoint, run *sinks.Run) error {
 	c := s.commit(stream)
 	c.Checkpoint, c.Run = &cp, run
-	receipt, err := s.syncer.write(ctx, c)
-	if err != nil {
-		return err
-	}
-	if err := receipt.Wait(ctx); err != nil {
-		return fmt.Errorf("wait for the warehouse: %w", err)
-	}
-	return nil
+	return s.syncer.commits.Store(ctx, c)
 }

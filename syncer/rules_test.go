@@ -83,49 +83,6 @@ func TestAWalkStartsNoLaterThanItsFirstAnswer(t *testing.T) {
 	}
 }
 
-func TestVersionsGrowThroughClockStepsAndRestarts(t *testing.T) {
-	v := versions{wall: time.Now}
-	future := uint64(time.Now().Add(24 * time.Hour).UnixMicro())
-	v.startAbove(future)
-	last := future
-	for i := range 1000 {
-		first := v.take(i % 3)
-		if first <= last {
-			t.Fatalf("version %d after %d", first, last)
-		}
-		last = first + uint64(max(i%3, 1)) - 1
-	}
-}
-
-func TestDedupeKeepsTheNewestFetch(t *testing.T) {
-	d := newDedupe()
-	a, b := d.hash([]byte("a")), d.hash([]byte("b"))
-	d.record("id", written{hash: a, version: 10, stamp: 5, walk: 1})
-	d.record("id", written{hash: b, version: 9, stamp: 5, walk: 1})
-	switch {
-	case !d.unchanged("id", a, 11, 2):
-		t.Error("the same bytes count as changed")
-	case d.unchanged("id", b, 11, 2):
-		t.Error("other bytes count as unchanged")
-	case !d.unchanged("id", b, 9, 2):
-		t.Error("an older fetch would be written over a newer one")
-	}
-	d.prune(time.UnixMicro(100), 2)
-	if _, ok := d.rows["id"]; !ok {
-		t.Error("a row seen by the last walk was forgotten")
-	}
-	d.prune(time.UnixMicro(100), 3)
-	if len(d.rows) != 0 {
-		t.Error("an old row was kept")
-	}
-	for i := range dedupeCap + 10 {
-		d.record(fmt.Sprint(i), written{hash: 1, version: 1})
-	}
-	if len(d.rows) != dedupeCap {
-		t.Errorf("%d rows remembered, the cap is %d", len(d.rows), dedupeCap)
-	}
-}
-
 func TestTheScheduleIsSpreadAndStable(t *testing.T) {
 	times, err := newTimetable(Schedule{})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // snapshotMemory is what a stream without a cursor knows of its last list.
@@ -73,24 +74,24 @@ func (st *stream) replaceWith(ctx context.Context, p page) error {
 	}
 	digest := digestOf(p.rows)
 	if digest == before.Digest && !doubted {
-		st.count(func(c *Counts) { c.Requests++; c.Pages++; c.Unchanged += uint64(len(p.rows)) })
+		st.writer.Count(Counts{Requests: 1, Pages: 1, Unchanged: uint64(len(p.rows))})
 		return nil
 	}
-	in := st.intake(st.nextWalk(), len(p.rows))
-	in.all, in.rewrite = true, doubted
-	in.counts.Requests, in.counts.Pages = 1, 1
+	in := st.writer.Begin(st.writer.NextWalk(), len(p.rows))
+	in.All, in.Rewrite = true, doubted
+	in.Counts.Requests, in.Counts.Pages = 1, 1
 	ids := st.readWhole(in, p)
 	st.bury(in, before.IDs, ids, p.at)
 	position, err := json.Marshal(listing{Digest: digest, IDs: ids})
 	if err != nil {
 		return fmt.Errorf("listing: %w", err)
 	}
-	in.commit.Checkpoint = &sinks.Checkpoint{
-		Source: st.source.cfg.Name, Stream: st.def.name, Walk: sinks.WalkSnapshot, Business: in.commit.Business,
+	in.Commit.Checkpoint = &sinks.Checkpoint{
+		Source: st.source.cfg.Name, Stream: st.def.name, Walk: sinks.WalkSnapshot, Business: in.Commit.Business,
 		Position: string(position), Done: true, Pages: 1, Rows: uint64(len(p.rows)), StartedAt: started, UpdatedAt: p.at,
 	}
-	run := in.counts
-	in.commit.Run = &sinks.Run{
+	run := in.Counts
+	in.Commit.Run = &sinks.Run{
 		Source: st.source.cfg.Name, Stream: st.def.name, Walk: sinks.WalkSnapshot, StartedAt: started, FinishedAt: time.Now(),
 		Requests: 1, Pages: 1, Rows: run.Upserts, Unchanged: run.Unchanged, Tombs: run.Tombstones, Quarantined: run.Quarantined,
 	}
@@ -99,18 +100,18 @@ func (st *stream) replaceWith(ctx context.Context, p page) error {
 
 // readWhole maps every row; it returns the ids that the list has, those of rows
 // that could not be understood included: they have not vanished.
-func (st *stream) readWhole(in *intake, p page) []string {
+func (st *stream) readWhole(in *write.Intake, p page) []string {
 	m := st.def.plan.NewMapper()
-	first := st.source.syncer.versions.take(len(p.rows))
+	first := st.source.syncer.versions.Take(len(p.rows))
 	ids := make([]string, 0, len(p.rows))
 	bad := map[string]bool{}
 	for i, raw := range p.rows {
-		t := in.row(m, raw, first+uint64(i), p.at, placed{})
-		if t.id != "" {
-			ids = append(ids, t.id)
+		t := in.Row(m, raw, first+uint64(i), p.at, write.Place{})
+		if t.ID != "" {
+			ids = append(ids, t.ID)
 		}
-		if t.bad {
-			bad[t.key] = true
+		if t.Bad {
+			bad[t.Key] = true
 		}
 	}
 	st.releaseOthers(in, bad)
@@ -120,41 +121,36 @@ func (st *stream) readWhole(in *intake, p page) []string {
 
 // releaseOthers closes the open entries whose rows are not bad in this list: they
 // are good now, or are not there any more.
-func (st *stream) releaseOthers(in *intake, bad map[string]bool) {
-	for key := range st.badIDs() {
-		if bad[key] || slices.Contains(in.commit.Released, key) {
+func (st *stream) releaseOthers(in *write.Intake, bad map[string]bool) {
+	for _, key := range st.writer.Quarantined() {
+		if bad[key] || slices.Contains(in.Commit.Released, key) {
 			continue
 		}
-		in.release(key)
+		in.Release(key)
 	}
 }
 
 // bury adds tombstones for the ids that the list had and has no more, unless
 // another key of the same restaurant still lists them.
-func (st *stream) bury(in *intake, before, now []string, at time.Time) {
+func (st *stream) bury(in *write.Intake, before, now []string, at time.Time) {
 	for _, id := range before {
 		if _, still := slices.BinarySearch(now, id); still || st.source.siblingLists(st.def.name, id) {
 			continue
 		}
-		in.bury(id, reasonGone, st.source.syncer.versions.take(1), at)
+		in.Bury(id, reasonGone, st.source.syncer.versions.Take(1), at)
 	}
 }
 
-func (st *stream) storeWhole(ctx context.Context, in *intake) error {
-	receipt, err := st.source.syncer.write(ctx, in.commit)
-	if err != nil {
+func (st *stream) storeWhole(ctx context.Context, in *write.Intake) error {
+	if err := st.writer.Store(ctx, in); err != nil {
 		return err
 	}
-	if err := receipt.Wait(ctx); err != nil {
-		return fmt.Errorf("wait for the warehouse: %w", err)
-	}
-	in.written()
+	st.writer.Prune(forever, in.Walk())
 	st.mu.Lock()
-	st.snapshot.stored, st.snapshot.doubted = *in.commit.Checkpoint, false
-	if in.rewrite {
-		st.broughtSince = in.commit.Checkpoint.StartedAt
+	st.snapshot.stored, st.snapshot.doubted = *in.Commit.Checkpoint, false
+	if in.Rewrite {
+		st.broughtSince = in.Commit.Checkpoint.StartedAt
 	}
-	st.seen.prune(forever, in.walk)
 	st.mu.Unlock()
 	return nil
 }

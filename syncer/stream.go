@@ -2,15 +2,14 @@ package syncer
 
 import (
 	"context"
+	"hash/maphash"
 	"log/slog"
-	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/mapping"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // stream is one list of one source: its state, and what its walks share. Several
@@ -18,12 +17,14 @@ import (
 type stream struct {
 	source *source
 	def    *definition
-	guard  slot     // one incremental walk, snapshot or totals pass at a time
-	filler slot     // one backfill at a time
-	turn   slot     // one turn of yesterday and today at a time, up to its second look
-	deep   slot     // one deep run at a time
-	prover slot     // one second look at days that differ at a time
-	tracks []*track // cursor lists: one, or one per configured location
+	guard  slot // one incremental walk, snapshot or totals pass at a time
+	filler slot // one backfill at a time
+	turn   slot // one turn of yesterday and today at a time, up to its second look
+	deep   slot // one deep run at a time
+	prover slot // one second look at days that differ at a time
+	writer *write.Writer
+	seed   maphash.Seed // tells totals apart
+	tracks []*track     // cursor lists: one, or one per configured location
 	// openings are the backfills of locations that the key gained, by location.
 	openings map[string]*track
 
@@ -37,12 +38,6 @@ type stream struct {
 	lastErrorAt time.Time
 	failing     map[string]string // kinds of walk whose last run failed, with the state that was stored of it
 	notBefore   time.Time
-	rows        uint64
-	walks       uint64
-	seen        *dedupe
-	bad         openEntries
-	drift       mapping.Seen
-	counts      Counts
 	locations   []string // asked for; one empty id is all of them together
 	snapshot    snapshotMemory
 	totals      totalsMemory
@@ -62,24 +57,25 @@ type stream struct {
 }
 
 func newStream(s *source, def *definition) *stream {
-	return &stream{
+	st := &stream{
 		source: s, def: def, guard: newSlot(), filler: newSlot(), turn: newSlot(), deep: newSlot(), prover: newSlot(), state: StateStarting,
-		seen: newDedupe(), failing: map[string]string{},
+		seed: maphash.MakeSeed(), failing: map[string]string{},
 		totals: totalsMemory{days: map[string]uint64{}, again: map[span]bool{}}, proofs: proofMemory{days: map[string]standing{}, told: map[string]uint64{}},
 		openings: map[string]*track{}, begun: map[longWalk]time.Time{}, away: lostLocations{storing: newSlot()},
 	}
+	st.writer = write.NewWriter(write.Options{
+		Table: def.plan.Table(), Committer: s.syncer.commits,
+		Commit:  func() *sinks.Commit { return s.commit(def.name) },
+		Counted: func(c Counts) { s.syncer.metrics.counted(s.cfg.Name, def.name, c) },
+	})
+	return st
 }
 
 // restore takes over what the sink has stored about the stream.
 func (st *stream) restore(state sinks.State) {
+	st.writer.Restore(state.Quarantined[st.def.name], state.Drift)
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.bad.restore(state.Quarantined[st.def.name])
-	for _, key := range state.Drift {
-		if rest, ok := strings.CutPrefix(key, st.def.name+"\x00"); ok {
-			st.drift.Add(rest)
-		}
-	}
 	for _, s := range state.Statuses {
 		if s.Stream == st.def.name {
 			st.stored = s
@@ -103,14 +99,6 @@ func (st *stream) restore(state sinks.State) {
 			st.restoreAway(cp)
 		}
 	}
-}
-
-// nextWalk numbers the walks of the stream, for dedupe.
-func (st *stream) nextWalk() uint64 {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.walks++
-	return st.walks
 }
 
 // succeeded notes the end of a walk that went well. A stream is well when its walks
@@ -180,7 +168,7 @@ func (st *stream) prune(t *track, walk uint64) {
 		}
 		oldest = min(oldest, t.lastWalk)
 	}
-	st.seen.prune(floor, oldest)
+	st.writer.Prune(floor, oldest)
 }
 
 // found is set for what a walk has found. A stream that was switched off meanwhile
@@ -214,7 +202,7 @@ func (st *stream) set(ctx context.Context, state, detail string) {
 	st.source.log.Log(ctx, level, "stream changed state", "stream", st.def.name, "state", state, "detail", detail)
 	c := st.source.commit(st.def.name)
 	c.Status = &status
-	if _, err := st.source.syncer.write(ctx, c); err != nil && ctx.Err() == nil {
+	if _, err := st.source.syncer.commits.Write(ctx, c); err != nil && ctx.Err() == nil {
 		st.source.log.Error("store the state of a stream", "stream", st.def.name, "err", err)
 	}
 }
@@ -231,39 +219,4 @@ func (st *stream) off() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return st.state == StateOff
-}
-
-// maybeBad tells whether a quarantine entry of the row may be open.
-func (st *stream) maybeBad(id string) bool {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return st.bad.maybe(id)
-}
-
-// tooManyBad tells that no more bad rows are to be taken.
-func (st *stream) tooManyBad() bool {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return st.bad.full()
-}
-
-// badIDs returns the open quarantine entries that are known.
-func (st *stream) badIDs() map[string]uint64 {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return maps.Clone(st.bad.known)
-}
-
-// count changes the stream's counts.
-func (st *stream) count(change func(*Counts)) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	change(&st.counts)
-}
-
-// counted returns the stream's counts.
-func (st *stream) counted() Counts {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return st.counts
 }

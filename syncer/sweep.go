@@ -11,6 +11,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // The limits of a sweep (DESIGN R6).
@@ -21,9 +22,6 @@ const (
 	sampleSize = 10   // of more than that, so many
 	sweepChunk = 1000 // rows of a commit
 )
-
-// reasonNoAccess marks a row of a location that the key has lost.
-const reasonNoAccess = "no_access"
 
 // SweepHeld is a sweep that waits for a person: so many of the live rows were not
 // shown by a full resync that one may doubt the answer of the service.
@@ -256,25 +254,25 @@ func (sw *sweep) bury(ctx context.Context) error {
 
 func (sw *sweep) chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) error {
 	st := sw.stream
-	in := st.intake(st.nextWalk(), 1)
+	in := st.writer.Begin(st.writer.NextWalk(), 1)
 	for _, r := range rows {
 		if err := sw.decide(ctx, in, r, ask); err != nil {
 			return err
 		}
 	}
-	sw.run.Tombs += in.counts.Tombstones
-	sw.run.Rows += in.counts.Upserts
-	sw.run.Requests += in.counts.Requests
-	if !in.brings() {
-		in.counted()
+	sw.run.Tombs += in.Counts.Tombstones
+	sw.run.Rows += in.Counts.Upserts
+	sw.run.Requests += in.Counts.Requests
+	if in.Empty() {
+		in.Counted()
 		return nil
 	}
-	return st.storeTotals(ctx, in)
+	return st.writer.Store(ctx, in)
 }
 
 // decide buries one row, or brings it up to date when the service still has it. A
 // row that came and could not be understood was seen, and stays.
-func (sw *sweep) decide(ctx context.Context, in *intake, r sinks.LiveRow, ask bool) error {
+func (sw *sweep) decide(ctx context.Context, in *write.Intake, r sinks.LiveRow, ask bool) error {
 	st := sw.stream
 	if sw.entries.seen[r.ID] {
 		return nil
@@ -289,22 +287,22 @@ func (sw *sweep) decide(ctx context.Context, in *intake, r sinks.LiveRow, ask bo
 			reason = was
 		}
 	}
-	if in.stream.maybeBad(r.ID) {
-		in.release(r.ID)
+	if st.writer.MaybeQuarantined(r.ID) {
+		in.Release(r.ID)
 	}
 	// Below every row that the resync or anything since brought, whatever the order
 	// in which they become visible: only what was there before it is buried.
-	in.bury(r.ID, reason, sw.query.Below, st.source.serviceNow().UTC())
+	in.Bury(r.ID, reason, sw.query.Below, st.source.serviceNow().UTC())
 	return nil
 }
 
 // confirm asks for one row and takes it, or returns why it is to be buried: 404 tells
 // that it is gone, and it may have moved to a location that the configuration leaves
 // out, where no walk would bring it up to date any more.
-func (st *stream) confirm(ctx context.Context, lane *api.Client, in *intake, id string) (reason string, raw []byte, err error) {
-	in.counts.Requests++
+func (st *stream) confirm(ctx context.Context, lane *api.Client, in *write.Intake, id string) (reason string, raw []byte, err error) {
+	in.Counts.Requests++
 	// Taken before it is asked: see versions.
-	version := st.source.syncer.versions.take(1)
+	version := st.source.syncer.versions.Take(1)
 	raw, date, err := st.def.one(ctx, lane, id)
 	switch {
 	case api.IsNotFound(err):
@@ -314,8 +312,8 @@ func (st *stream) confirm(ctx context.Context, lane *api.Client, in *intake, id 
 	case st.elsewhere(raw):
 		return reasonNoAccess, nil, nil
 	}
-	in.rewrite = true
-	in.row(st.def.plan.NewMapper(), raw, version, st.source.at(date), placed{id: id})
+	in.Rewrite = true
+	in.Row(st.def.plan.NewMapper(), raw, version, st.source.at(date), write.Place{ID: id})
 	return "", raw, nil
 }
 

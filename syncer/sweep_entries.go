@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // entries are the open quarantine entries of a stream at the end of a full resync,
@@ -38,7 +39,7 @@ func (sw *sweep) readEntries(ctx context.Context) error {
 // asked for first, each full resync.
 func (sw *sweep) closeEntries(ctx context.Context) error {
 	st := sw.stream
-	in := st.intake(st.nextWalk(), 1)
+	in := st.writer.Begin(st.writer.NextWalk(), 1)
 	asked := 0
 	for _, key := range sw.entries.unseen {
 		gone := true // of a row without an id, which the list has no more as it was
@@ -50,20 +51,20 @@ func (sw *sweep) closeEntries(ctx context.Context) error {
 			asked++
 		}
 		if gone {
-			in.release(key)
+			in.Release(key)
 		}
 	}
-	sw.run.Requests += in.counts.Requests
-	if !in.brings() {
-		in.counted()
+	sw.run.Requests += in.Counts.Requests
+	if in.Empty() {
+		in.Counted()
 		return nil
 	}
-	return st.storeTotals(ctx, in)
+	return st.writer.Store(ctx, in)
 }
 
 // entryGone tells whether the i-th row that did not come is to be forgotten. Where
 // the configuration names locations it may have moved to another one.
-func (sw *sweep) entryGone(ctx context.Context, in *intake, id string, i int) (bool, error) {
+func (sw *sweep) entryGone(ctx context.Context, in *write.Intake, id string, i int) (bool, error) {
 	st := sw.stream
 	switch {
 	case st.def.one == nil:

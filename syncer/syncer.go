@@ -14,6 +14,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // Options make a [Syncer]. Sources and Sink are required.
@@ -71,7 +72,8 @@ type Syncer struct {
 	opts        Options
 	log         *slog.Logger
 	definitions []*definition
-	versions    *versions
+	versions    *write.Clock
+	commits     *write.Committer
 	leases      *leases // nil: everything is held
 	doorman     *doorman
 	metrics     *metrics
@@ -85,7 +87,6 @@ type Syncer struct {
 
 	applying sync.Mutex // one Apply at a time
 	running  sync.WaitGroup
-	handed   sync.Map // by source: the receipt of the last commit that the sink has taken
 
 	mu      sync.RWMutex // guards what follows
 	sources []*source    // replaced as a whole, never changed in place
@@ -143,7 +144,7 @@ func New(opts Options) (*Syncer, error) {
 	}
 	y := &Syncer{
 		opts: opts, log: opts.Logger, definitions: defs, times: times,
-		doorman: &doorman{}, metrics: newMetrics(), versions: &versions{wall: opts.Now},
+		doorman: &doorman{}, metrics: newMetrics(), versions: write.NewClock(opts.Now), commits: write.NewCommitter(opts.Sink),
 		backfills: make(chan struct{}, maxBackfills), startedAt: time.Now(),
 		ending: map[string]*source{}, verifyLimits: standardVerify,
 	}
@@ -218,22 +219,7 @@ func (y *Syncer) start(ctx context.Context) error {
 	if err := y.recallBusinesses(ctx); err != nil {
 		return err
 	}
-	y.versions.startAbove(highest)
+	y.versions.StartAbove(highest)
 	y.started = true
 	return nil
-}
-
-// write hands a commit to the sink; it waits while the sink's queue is full.
-func (y *Syncer) write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, error) {
-	if c.Fence != nil {
-		if err := c.Fence(); err != nil {
-			return nil, fmt.Errorf("write %s: %w", c.Stream, err)
-		}
-	}
-	r, err := y.opts.Sink.Write(ctx, c)
-	if err != nil {
-		return nil, fmt.Errorf("write %s: %w", c.Stream, err)
-	}
-	y.handed.Store(c.Source, r)
-	return r, nil
 }

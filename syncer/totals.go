@@ -3,12 +3,12 @@ package syncer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // totalsMemory is what a stream of totals knows of the days it has stored.
@@ -110,7 +110,7 @@ func (s *source) activeLocations() []string {
 }
 
 // askTotals asks for a span and reads the days that have changed.
-func (st *stream) askTotals(ctx context.Context, lane *api.Client, sp span) (*intake, report, error) {
+func (st *stream) askTotals(ctx context.Context, lane *api.Client, sp span) (*write.Intake, report, error) {
 	asked := time.Now()
 	r, err := st.def.totals(ctx, lane, sp)
 	if err != nil {
@@ -119,30 +119,17 @@ func (st *stream) askTotals(ctx context.Context, lane *api.Client, sp span) (*in
 	r.at = st.source.at(r.at)
 	r.days = placeRows(r.rows, st.def.vanish)
 	st.source.syncer.metrics.pages.WithLabelValues(st.source.cfg.Name, st.def.name, sinks.WalkTotals).Inc()
-	in := st.intake(st.nextWalk(), len(r.rows))
-	in.counts.Requests, in.counts.Pages = 1, 1
+	in := st.writer.Begin(st.writer.NextWalk(), len(r.rows))
+	in.Counts.Requests, in.Counts.Pages = 1, 1
 	changed := st.changedDays(sp, r.days, r.rows)
 	present := st.readTotals(in, sp, r.days, r, changed)
-	st.sighted(in, "", sp)
-	st.releaseUnseen(in, asked, sp.holds)
-	in.afterwards = func() { st.rememberDays(sp.location, changed) }
+	in.Sighted(write.Sighting{From: string(sp.from), To: string(sp.to), Location: sp.location})
+	in.ReleaseUnseen(asked, sp.holds)
+	in.AfterTaken = func() { st.rememberDays(sp.location, changed) }
 	if st.def.vanish {
 		if err := st.buryLines(ctx, in, r.days, changed, present, r.at); err != nil {
 			return nil, report{}, err
 		}
 	}
 	return in, r, nil
-}
-
-// storeTotals writes what a span brought and waits until it is durable.
-func (st *stream) storeTotals(ctx context.Context, in *intake) error {
-	receipt, err := st.source.syncer.write(ctx, in.commit)
-	if err != nil {
-		return err
-	}
-	if err := receipt.Wait(ctx); err != nil {
-		return fmt.Errorf("wait for the warehouse: %w", err)
-	}
-	in.written()
-	return nil
 }

@@ -84,15 +84,15 @@ func (st *stream) totalsAgain(ctx context.Context) error {
 // closeRest closes the quarantine entries of rows without an id that no day has any
 // more. The caller holds filler.
 func (st *stream) closeRest(ctx context.Context) error {
-	in := st.intake(st.nextWalk(), 0)
+	in := st.writer.Begin(st.writer.NextWalk(), 0)
 	if st.totals.passedBy {
 		return nil // what it holds was not seen
 	}
-	st.releaseRest(in, st.totals.againSince)
-	if !in.brings() {
+	in.ReleaseRest(st.totals.againSince)
+	if in.Empty() {
 		return nil
 	}
-	return st.storeTotals(ctx, in)
+	return st.writer.Store(ctx, in)
 }
 
 func (st *stream) spanAgain(ctx context.Context, sp span, run *sinks.Run) error {
@@ -107,14 +107,14 @@ func (st *stream) spanAgain(ctx context.Context, sp span, run *sinks.Run) error 
 		}
 		run.Requests++
 		run.Pages++
-		run.Rows += in.counts.Upserts
-		run.Tombs += in.counts.Tombstones
-		run.Quarantined += in.counts.Quarantined
-		if !in.brings() {
-			in.passedBy()
+		run.Rows += in.Counts.Upserts
+		run.Tombs += in.Counts.Tombstones
+		run.Quarantined += in.Counts.Quarantined
+		if in.Empty() {
+			in.PassedBy()
 			return nil
 		}
-		return st.storeTotals(ctx, in)
+		return st.writer.Store(ctx, in)
 	})
 }
 

@@ -106,12 +106,12 @@ func (st *stream) totalsSpan(ctx context.Context, sp span, cp *sinks.Checkpoint,
 			pos.count(sp, r)
 			brought = brought || st.def.vanish || !r.empty()
 		}
-		if !brought || !in.brings() {
-			in.passedBy()
+		if !brought || in.Empty() {
+			in.PassedBy()
 			return nil
 		}
 		cp.Rows += uint64(len(answer.days))
-		return st.storeTotals(ctx, in)
+		return st.writer.Store(ctx, in)
 	})
 	return brought, err
 }
@@ -154,12 +154,8 @@ func (st *stream) stepDone(ctx context.Context, cp sinks.Checkpoint, pos positio
 			Requests: cp.Pages, Pages: cp.Pages, Rows: cp.Rows,
 		}
 	}
-	receipt, err := st.source.syncer.write(ctx, c)
-	if err != nil {
+	if err := st.source.syncer.commits.Store(ctx, c); err != nil {
 		return err
-	}
-	if err := receipt.Wait(ctx); err != nil {
-		return fmt.Errorf("wait for the warehouse: %w", err)
 	}
 	st.mu.Lock()
 	st.totals.stored = cp

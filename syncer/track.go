@@ -118,11 +118,7 @@ func (t *track) bear(ctx context.Context) error {
 	cp.StartedAt, cp.UpdatedAt = cp.Since.Add(lookback), time.Now()
 	c := t.stream.source.commit(t.stream.def.name)
 	c.Checkpoint = &cp
-	receipt, err := t.stream.source.syncer.write(ctx, c)
-	if err != nil {
-		return err
-	}
-	if err := receipt.Wait(ctx); err != nil {
+	if err := t.stream.source.syncer.commits.Store(ctx, c); err != nil {
 		return err
 	}
 	t.moved(sinks.WalkIncremental, cp)
@@ -205,7 +201,7 @@ func (t *track) fill(ctx context.Context) error {
 func (t *track) follow(ctx context.Context, kind string, cp sinks.Checkpoint) error {
 	cp.Business = t.stream.source.business()
 	w := &walk{
-		track: t, kind: kind, number: t.stream.nextWalk(), mapper: t.stream.def.plan.NewMapper(),
+		track: t, kind: kind, number: t.stream.writer.NextWalk(), mapper: t.stream.def.plan.NewMapper(),
 		progress: progress{cp: cp},
 		window:   window{flush: t.stream.source.syncer.opts.FlushInterval},
 		run:      sinks.Run{Source: cp.Source, Stream: cp.Stream, Walk: kind, StartedAt: time.Now()},

@@ -201,10 +201,10 @@ func (v *verification) storeDays(ctx context.Context, all []*suspect) error {
 				return nil
 			}
 			in, _, err := st.askTotals(ctx, st.source.link.reconcile, sp)
-			if err != nil || !in.brings() {
+			if err != nil || in.Empty() {
 				return err
 			}
-			return st.storeTotals(ctx, in)
+			return st.writer.Store(ctx, in)
 		})
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/mapping"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // walk follows one cursor list from where its checkpoint stands to has_more:
@@ -55,7 +56,7 @@ var errRepeatedCursor = errors.New("the service sent a cursor that it had sent b
 var errEndless = errors.New("the service sends the same rows again and again under new cursors: the walk goes on at the next turn; if it stays so, show this to the service")
 
 // errTooManyBad stops a walk in front of a page with more bad rows.
-var errTooManyBad = fmt.Errorf("%d rows in quarantine, and still more cannot be understood: the walk waits in front of them, so that none is passed by; look at the view quarantine, and show it to the service", mostEntries)
+var errTooManyBad = fmt.Errorf("%d rows in quarantine, and still more cannot be understood: the walk waits in front of them, so that none is passed by; look at the view quarantine, and show it to the service", write.MaxEntries)
 
 // errNoCursor fails a walk that cannot go on (DESIGN R3).
 var errNoCursor = errors.New("the service says has_more without a next_cursor: the page is asked for again at the next turn; if it stays so, show this to the service")
@@ -184,14 +185,14 @@ func (w *walk) ask(ctx context.Context, cursor string) (a answer) {
 	clock := w.track.stream.source.syncer.versions
 	if w.kind != sinks.WalkIncremental {
 		a.reserved = pageLimit
-		a.versions = clock.take(pageLimit)
+		a.versions = clock.Take(pageLimit)
 	}
 	asked := time.Now()
 	a.page, a.err = w.track.fetch(ctx, w.kind, w.progress.cp.Since, cursor)
 	a.took = time.Since(asked)
 	if w.kind == sinks.WalkIncremental {
 		a.reserved = len(a.rows)
-		a.versions = clock.take(len(a.rows))
+		a.versions = clock.Take(len(a.rows))
 	}
 	return a
 }
@@ -202,7 +203,7 @@ func (w *walk) version(a answer, i int) uint64 {
 	if i < a.reserved {
 		return a.versions + uint64(i)
 	}
-	return w.track.stream.source.syncer.versions.take(1)
+	return w.track.stream.source.syncer.versions.Take(1)
 }
 
 // take maps a page, hands it to the sink together with the checkpoint behind it,
@@ -210,30 +211,42 @@ func (w *walk) version(a answer, i int) uint64 {
 func (w *walk) take(ctx context.Context, a answer) error {
 	w.paged(a)
 	in := w.read(a)
-	if len(in.bad) > 0 && w.track.stream.tooManyBad() {
+	if in.BadRows() > 0 && w.track.stream.writer.Full() {
 		return errors.Join(errTooManyBad, w.window.drain(ctx)) // whoever reads this finds the rows there
 	}
-	w.track.stream.sighted(in, w.track.name(), span{})
+	in.Sighted(write.Sighting{List: w.track.name()})
 	if !a.more {
 		w.cure(in)
 	}
 	w.advance(a, in)
-	if !in.brings() && w.kind == sinks.WalkIncremental && (a.more || !w.dirty) {
-		in.counted()
+	if in.Empty() && w.kind == sinks.WalkIncremental && (a.more || !w.dirty) {
+		in.Counted()
 		w.publish()
 		return nil
 	}
-	w.checkpoint(in.commit, a)
-	in.detach(a.bytes)
-	receipt, err := w.track.stream.source.syncer.write(ctx, in.commit)
+	w.checkpoint(in.Commit, a)
+	in.Detach(a.bytes)
+	receipt, err := w.track.stream.source.syncer.commits.Write(ctx, in.Commit)
 	if err != nil {
 		return err
 	}
 	w.window.add(receipt)
 	w.dirty = true
-	in.written()
+	in.Taken()
 	w.publish()
 	return nil
+}
+
+// cure closes the entries of rows without an id that the walk, whose last page is at
+// hand, has not brought again.
+func (w *walk) cure(in *write.Intake) {
+	since := w.progress.cp.Since
+	if w.begun.IsZero() {
+		return // it began in another run, which saw its first pages
+	}
+	in.ReleaseUnseen(w.begun, func(s write.Sighting) bool {
+		return s.List == w.track.name() && (since.IsZero() || !s.Updated.IsZero() && !s.Updated.Before(since))
+	})
 }
 
 // paged notes at what pace pages come.
@@ -247,40 +260,40 @@ func (w *walk) paged(a answer) {
 }
 
 // read maps the rows of a page.
-func (w *walk) read(a answer) *intake {
+func (w *walk) read(a answer) *write.Intake {
 	st := w.track.stream
-	in := st.intake(w.number, len(a.rows))
-	in.all = w.kind == sinks.WalkIncremental
-	in.rewrite = w.kind == sinks.WalkFull || w.kind == sinks.WalkBackfill && st.resyncVersion() != 0
-	in.counts.Requests, in.counts.Pages = 1, 1
+	in := st.writer.Begin(w.number, len(a.rows))
+	in.All = w.kind == sinks.WalkIncremental
+	in.Rewrite = w.kind == sinks.WalkFull || w.kind == sinks.WalkBackfill && st.resyncVersion() != 0
+	in.Counts.Requests, in.Counts.Pages = 1, 1
 	st.mu.Lock()
-	in.floor = w.track.floor()
+	in.Floor = w.track.floor()
 	st.mu.Unlock()
 	for i, raw := range a.rows {
-		t := in.row(w.mapper, raw, w.version(a, i), a.at, placed{})
-		if w.progress.stamped(t.updatedAt, a.at) && t.fresh {
+		t := in.Row(w.mapper, raw, w.version(a, i), a.at, write.Place{})
+		if w.progress.stamped(t.UpdatedAt, a.at) && t.Fresh {
 			st.source.log.Warn("a row is dated in the future: it is stored, and does not move the watermark",
-				"stream", st.def.name, "id", t.id, "updated_at", t.updatedAt, "service_clock", a.at)
+				"stream", st.def.name, "id", t.ID, "updated_at", t.UpdatedAt, "service_clock", a.at)
 		}
 	}
 	return in
 }
 
 // advance moves the checkpoint behind the page.
-func (w *walk) advance(a answer, in *intake) {
+func (w *walk) advance(a answer, in *write.Intake) {
 	cp := &w.progress.cp
 	if w.kind == sinks.WalkIncremental && cp.Pages == 0 {
 		w.progress.began(a.at, a.took)
 	}
 	cp.Pages++
-	cp.Rows += uint64(len(in.commit.Batch.Rows)) + in.counts.Unchanged
-	cp.Tombstones += in.counts.Tombstones
+	cp.Rows += uint64(len(in.Commit.Batch.Rows)) + in.Counts.Unchanged
+	cp.Tombstones += in.Counts.Tombstones
 	w.run.Pages++
 	w.run.Requests++
-	w.run.Rows += in.counts.Upserts
-	w.run.Unchanged += in.counts.Unchanged
-	w.run.Tombs += in.counts.Tombstones
-	w.run.Quarantined += in.counts.Quarantined
+	w.run.Rows += in.Counts.Upserts
+	w.run.Unchanged += in.Counts.Unchanged
+	w.run.Tombs += in.Counts.Tombstones
+	w.run.Quarantined += in.Counts.Quarantined
 	cp.UpdatedAt = a.at
 	cp.Cursor = a.next
 	if !a.more {

@@ -1,0 +1,24 @@
+// Package write turns rows into commits: what of a page is news, what of it cannot be
+// understood, and which version it has.
+//
+// What may live here: deduplication, quarantine, versions, and the way of a commit to
+// the sink. What may not: what is asked of the API and when (the rooms above), how JSON
+// becomes columns (package mapping), and any other state of a stream.
+//
+// # The way of a row
+//
+// A stream has one [Writer], whatever walks it has. For each page a walk begins an
+// [Intake] and gives it the rows one by one. [Intake.Row] maps a row into the commit: as
+// a live row, as a tombstone, or as a quarantine entry; or not at all, when it was last
+// written just like this. The commit goes to the sink through the [Committer]. When the
+// sink has taken it, [Intake.Taken] has the writer remember what it wrote.
+//
+// # What holds
+//
+//   - A writer remembers a row only after the sink has taken it. What is forgotten is
+//     written again, which is harmless.
+//   - The newest fetch of a row has the highest version ([Clock]), and an older one
+//     never replaces the memory of it.
+//   - A bad row is never dropped: it is in quarantine, whole, until a good one comes in
+//     its place, or until it would have come again and has not.
+package write

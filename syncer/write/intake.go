@@ -1,0 +1,272 @@
+package write
+
+import (
+	"bytes"
+	"errors"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/mapping"
+)
+
+// Intake is the rows of one page on their way to the sink: the commit, and what the
+// writer will remember once the sink has taken it.
+type Intake struct {
+	All     bool      // remember every row, whatever its updated_at
+	Rewrite bool      // write every row, good or bad, so that its version says when it was last seen
+	Floor   time.Time // without All: remember the rows from here on
+	Commit  *sinks.Commit
+	Counts  Counts
+	// AfterTaken is called when the sink has taken the commit; it may be nil.
+	AfterTaken func()
+
+	writer   *Writer
+	walk     uint64
+	known    func(mapping.DriftItem) bool
+	notes    []note
+	bad      map[string]uint64 // what entered quarantine, by sinks.Quarantined.Key
+	nameless []nameless        // bad rows without an id
+}
+
+// note is what the writer will remember of a row.
+type note struct {
+	id string
+	w  written
+}
+
+// Place is what is known of a row that is not in its JSON.
+type Place struct {
+	ID      string   // for rows without an id of their own
+	Columns []string // the values of the table's columns that are not fields of the row
+}
+
+// Row is what became of a row.
+type Row struct {
+	ID        string
+	Key       string // of its quarantine entry, when it is bad
+	UpdatedAt time.Time
+	Tombstone bool
+	Fresh     bool // written now, not known before
+	Bad       bool
+}
+
+// Row maps one row into the commit: as a live row, a tombstone or a quarantine entry; or
+// not at all, when it was last written just like this.
+func (in *Intake) Row(m *mapping.Mapper, raw []byte, version uint64, at time.Time, p Place) Row {
+	m.Known = in.known
+	res, err := m.Append(in.Commit.Batch, raw, p.Columns...)
+	if err != nil {
+		return in.refuse(err, raw, version, at, p.ID)
+	}
+	id := res.ID
+	if id == "" {
+		id = p.ID
+	}
+	row := Row{ID: id, UpdatedAt: res.UpdatedAt, Tombstone: res.Tombstone != nil}
+	in.drifted(res.Drift, id, at)
+	if !in.news(id, raw, version, stampOf(res.UpdatedAt), row.Tombstone) {
+		in.Commit.Batch.Rollback()
+		in.Counts.Unchanged++
+		return row
+	}
+	row.Fresh = true
+	if row.Tombstone {
+		in.tombstone(res.Tombstone, raw, version, at)
+		return row
+	}
+	err = in.Commit.Batch.EndRow(sinks.Row{ID: id, Version: version, FetchedAt: at, Raw: raw})
+	if err != nil {
+		return in.refuse(err, raw, version, at, id)
+	}
+	in.Counts.Upserts++
+	return row
+}
+
+func stampOf(updated time.Time) int64 {
+	if updated.IsZero() {
+		return unstamped
+	}
+	return updated.UnixMicro()
+}
+
+// news is true when a row has to be written, and takes down what to remember of it. A
+// good row closes its open quarantine entry.
+func (in *Intake) news(id string, raw []byte, version uint64, stamp int64, tombstone bool) bool {
+	wr := in.writer
+	wr.mu.Lock()
+	defer wr.mu.Unlock()
+	w := written{version: version, stamp: stamp, walk: in.walk}
+	remember := in.All || stamp != unstamped && stamp >= in.Floor.UnixMicro() || stamp == unstamped && tombstone
+	if _, known := wr.memory.rows[id]; remember || known {
+		w.hash = wr.memory.hash(raw)
+		if wr.memory.unchanged(id, w.hash, version, in.walk) && (!in.Rewrite || wr.memory.newer(id, version)) {
+			return false
+		}
+		in.notes = append(in.notes, note{id, w})
+	}
+	if wr.entries.maybe(id) {
+		in.Release(id)
+	}
+	return true
+}
+
+func (in *Intake) tombstone(t *mapping.Tombstone, raw []byte, version uint64, at time.Time) {
+	in.Commit.Tombstones = append(in.Commit.Tombstones, sinks.Tombstone{
+		ID: t.ID, Version: version, FetchedAt: at, Reason: t.Reason, DeletedAt: t.DeletedAt, Raw: raw,
+	})
+	in.Counts.Tombstones++
+}
+
+// Bury adds a tombstone that Larder found out by itself, with why the row is gone.
+func (in *Intake) Bury(id, reason string, version uint64, at time.Time) {
+	in.forget(id, reason, version)
+	in.Commit.Tombstones = append(in.Commit.Tombstones, sinks.Tombstone{ID: id, Version: version, FetchedAt: at, Reason: reason, DeletedAt: at})
+	in.Counts.Tombstones++
+}
+
+// forget has a row that is remembered written again when it comes back as it was.
+func (in *Intake) forget(id, reason string, version uint64) {
+	wr := in.writer
+	wr.mu.Lock()
+	defer wr.mu.Unlock()
+	if _, known := wr.memory.rows[id]; known {
+		w := written{hash: wr.memory.hash([]byte(reason)), version: version, stamp: unstamped, walk: in.walk}
+		in.notes = append(in.notes, note{id, w})
+	}
+}
+
+// refuse puts a row that could not be understood into quarantine (DESIGN R8).
+func (in *Intake) refuse(err error, raw []byte, version uint64, at time.Time, id string) Row {
+	field, reason := "", err.Error()
+	if bad, ok := errors.AsType[*mapping.RowError](err); ok {
+		field, reason = bad.Field, bad.Reason
+		if bad.Value != "" {
+			reason += ": " + bad.Value
+		}
+		if bad.ID != "" {
+			id = bad.ID
+		}
+	}
+	return in.Quarantine(id, field, reason, raw, version, at)
+}
+
+// Quarantine keeps a bad row whole. The same bad row again is not stored again.
+func (in *Intake) Quarantine(id, field, reason string, raw []byte, version uint64, at time.Time) Row {
+	wr := in.writer
+	row := Row{ID: id, Key: sinks.Quarantined{ID: id, Raw: raw}.Key(), Bad: true}
+	if id == "" {
+		in.nameless = append(in.nameless, nameless{row.Key, updatedAt(raw)})
+	}
+	wr.mu.Lock()
+	hash := wr.memory.hash(raw)
+	same := wr.entries.same(row.Key, hash) && !in.Rewrite || wr.memory.newer(id, version)
+	wr.mu.Unlock()
+	if same {
+		in.Counts.Unchanged++
+		return row
+	}
+	row.Fresh = true
+	in.bad[row.Key] = hash
+	in.notes = append(in.notes, note{row.Key, written{hash: hash, version: version, stamp: unstamped, walk: in.walk}})
+	in.Commit.Quarantine = append(in.Commit.Quarantine, sinks.Quarantined{
+		ID: id, Field: field, Reason: reason, Raw: raw, Version: version, FetchedAt: at,
+	})
+	in.Counts.Quarantined++
+	return row
+}
+
+// Release closes an open quarantine entry.
+func (in *Intake) Release(key string) {
+	in.Commit.Released = append(in.Commit.Released, key)
+}
+
+// Walk is the number of the walk that sees the rows.
+func (in *Intake) Walk() uint64 { return in.walk }
+
+// BadRows is how many rows have entered quarantine.
+func (in *Intake) BadRows() int { return len(in.bad) }
+
+// drifted reports unknown fields and values, once each (DESIGN R9).
+func (in *Intake) drifted(items []mapping.DriftItem, id string, at time.Time) {
+	wr := in.writer
+	for _, d := range items {
+		wr.mu.Lock()
+		known := wr.drift.Has(d)
+		if !known {
+			wr.drift.Add(d.Key())
+		}
+		wr.mu.Unlock()
+		if known {
+			continue
+		}
+		in.Commit.Drift = append(in.Commit.Drift, sinks.Drift{Path: d.Path, Kind: d.Kind, Example: string(d.Example), RowID: id, SeenAt: at})
+	}
+}
+
+// smallPage is what a page may keep in memory without being counted, in bytes.
+const smallPage = 64 << 10
+
+// Detach copies the rows that are written of a page of so many bytes, when they are the
+// smaller part of it. Each would else keep the whole page in memory until it is durable,
+// where the sink counts its own bytes only.
+func (in *Intake) Detach(page int) {
+	c, kept := in.Commit, 0
+	raws := make([]*[]byte, 0, len(c.Batch.Rows)+len(c.Tombstones)+len(c.Quarantine))
+	for i := range c.Batch.Rows {
+		raws = append(raws, &c.Batch.Rows[i].Raw)
+	}
+	for i := range c.Tombstones {
+		raws = append(raws, &c.Tombstones[i].Raw)
+	}
+	for i := range c.Quarantine {
+		raws = append(raws, &c.Quarantine[i].Raw)
+	}
+	for _, raw := range raws {
+		kept += len(*raw)
+	}
+	if page < smallPage || kept >= page/2 {
+		return
+	}
+	for _, raw := range raws {
+		*raw = bytes.Clone(*raw)
+	}
+}
+
+// Empty is true when there is nothing to write.
+func (in *Intake) Empty() bool {
+	c := in.Commit
+	return len(c.Batch.Rows) == 0 && len(c.Tombstones)+len(c.Quarantine)+len(c.Released)+len(c.Drift) == 0
+}
+
+// Taken remembers what the sink has taken, and counts it.
+func (in *Intake) Taken() {
+	wr := in.writer
+	wr.mu.Lock()
+	for _, n := range in.notes {
+		wr.memory.record(n.id, n.w)
+	}
+	for _, key := range in.Commit.Released {
+		wr.entries.close(key)
+	}
+	for key, hash := range in.bad {
+		wr.entries.put(key, hash)
+	}
+	wr.written += in.Counts.Upserts + in.Counts.Tombstones
+	wr.mu.Unlock()
+	if in.AfterTaken != nil {
+		in.AfterTaken()
+	}
+	in.Counted()
+}
+
+// PassedBy counts a page of which nothing is written.
+func (in *Intake) PassedBy() {
+	c := in.Counts
+	in.writer.Count(Counts{Requests: c.Requests, Pages: c.Pages, Unchanged: c.Unchanged})
+}
+
+// Counted adds the rows to the stream's counts and to the metrics.
+func (in *Intake) Counted() {
+	in.writer.opts.Counted(in.Counts)
+	in.writer.Count(in.Counts)
+}

@@ -1,0 +1,81 @@
+package write
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+func TestVersionsGrowThroughClockStepsAndRestarts(t *testing.T) {
+	v := NewClock(time.Now)
+	future := uint64(time.Now().Add(24 * time.Hour).UnixMicro())
+	v.StartAbove(future)
+	last := future
+	for i := range 1000 {
+		first := v.Take(i % 3)
+		if first <= last {
+			t.Fatalf("version %d after %d", first, last)
+		}
+		last = first + uint64(max(i%3, 1)) - 1
+	}
+}
+
+func TestMemoryKeepsTheNewestFetch(t *testing.T) {
+	d := newMemory()
+	a, b := d.hash([]byte("a")), d.hash([]byte("b"))
+	d.record("id", written{hash: a, version: 10, stamp: 5, walk: 1})
+	d.record("id", written{hash: b, version: 9, stamp: 5, walk: 1})
+	switch {
+	case !d.unchanged("id", a, 11, 2):
+		t.Error("the same bytes count as changed")
+	case d.unchanged("id", b, 11, 2):
+		t.Error("other bytes count as unchanged")
+	case !d.unchanged("id", b, 9, 2):
+		t.Error("an older fetch would be written over a newer one")
+	}
+	d.prune(time.UnixMicro(100), 2)
+	if _, ok := d.rows["id"]; !ok {
+		t.Error("a row seen by the last walk was forgotten")
+	}
+	d.prune(time.UnixMicro(100), 3)
+	if len(d.rows) != 0 {
+		t.Error("an old row was kept")
+	}
+	for i := range memoryCap + 10 {
+		d.record(fmt.Sprint(i), written{hash: 1, version: 1})
+	}
+	if len(d.rows) != memoryCap {
+		t.Errorf("%d rows remembered, the cap is %d", len(d.rows), memoryCap)
+	}
+}
+
+func TestOpenEntriesAreBounded(t *testing.T) {
+	var o entries
+	for i := range entriesCap {
+		o.put(fmt.Sprint(i), 7)
+	}
+	if o.maybe("stranger") {
+		t.Error("a row that never was bad may have an entry")
+	}
+	o.put("one more", 7)
+	if len(o.known) != entriesCap {
+		t.Errorf("%d entries are remembered", len(o.known))
+	}
+	if !o.maybe("one more") || o.same("one more", 7) {
+		t.Error("an entry beyond the bound is taken for known")
+	}
+	o.put("5", 8)
+	if !o.same("5", 8) {
+		t.Error("a known entry is not replaced")
+	}
+	o.close("5")
+	o.put("one more", 7)
+	if !o.same("one more", 7) {
+		t.Error("no room after an entry was closed")
+	}
+	var after entries
+	after.restore(make([]string, entriesCap+1)) // all without an id
+	if !after.maybe("anything") {
+		t.Error("what the sink did not list is forgotten")
+	}
+}

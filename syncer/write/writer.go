@@ -1,0 +1,152 @@
+package write
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/mapping"
+)
+
+// Options make a [Writer]. All are required.
+type Options struct {
+	Table     *sinks.Table
+	Committer *Committer
+	// Commit starts a commit of the stream.
+	Commit func() *sinks.Commit
+	// Counted hears what became of a page's rows, for the metrics.
+	Counted func(Counts)
+}
+
+// Writer writes the rows of one stream. It remembers what it has written last, which rows
+// are in quarantine, and which unknown fields were reported. Several walks use it at once.
+type Writer struct {
+	opts Options
+
+	mu      sync.Mutex
+	walks   uint64
+	memory  *memory
+	entries entries
+	drift   mapping.Seen
+	counts  Counts
+	written uint64 // rows and tombstones, also by the sources of the name before
+}
+
+// NewWriter makes a writer that remembers nothing.
+func NewWriter(opts Options) *Writer { return &Writer{opts: opts, memory: newMemory()} }
+
+// Restore takes over what the sink has stored: the keys of the stream's open quarantine
+// entries, and those of the unknown fields that were reported.
+func (w *Writer) Restore(quarantined, drift []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.entries.restore(quarantined)
+	for _, key := range drift {
+		if rest, ok := strings.CutPrefix(key, w.opts.Table.Name+"\x00"); ok {
+			w.drift.Add(rest)
+		}
+	}
+}
+
+// AddCounts adds what another writer of the same stream has counted.
+func (w *Writer) AddCounts(former *Writer) {
+	former.mu.Lock()
+	written, counts := former.written, former.counts
+	former.mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.written += written
+	w.counts.Add(counts)
+}
+
+// NextWalk numbers the walks of the stream. A row is kept in memory while walks see it.
+func (w *Writer) NextWalk() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.walks++
+	return w.walks
+}
+
+// Begin starts the intake of a page of about so many rows, seen by a walk of the number.
+func (w *Writer) Begin(walk uint64, rows int) *Intake {
+	c := w.opts.Commit()
+	c.Batch = sinks.NewBatch(w.opts.Table, rows)
+	return &Intake{writer: w, walk: walk, Commit: c, bad: map[string]uint64{}, known: w.reported}
+}
+
+// Store hands an intake to the sink, waits until it is durable, and remembers it.
+func (w *Writer) Store(ctx context.Context, in *Intake) error {
+	if err := w.opts.Committer.Store(ctx, in.Commit); err != nil {
+		return err
+	}
+	in.Taken()
+	return nil
+}
+
+// Prune forgets the rows that no coming walk brings: older than floor, and not seen by
+// the walk of the number or one since.
+func (w *Writer) Prune(floor time.Time, walk uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.memory.prune(floor, walk)
+}
+
+// MaybeQuarantined is true when an entry of the row may be open.
+func (w *Writer) MaybeQuarantined(id string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.entries.maybe(id)
+}
+
+// Full is true when no more bad rows are to be taken: [MaxEntries] are open.
+func (w *Writer) Full() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.entries.full()
+}
+
+// Quarantined are the keys of the open entries that are remembered.
+func (w *Writer) Quarantined() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Collect(maps.Keys(w.entries.known))
+}
+
+// QuarantinedCount is how many those are.
+func (w *Writer) QuarantinedCount() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.entries.known)
+}
+
+// Count adds to the counts what is written by no intake.
+func (w *Writer) Count(c Counts) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.counts.Add(c)
+}
+
+// Counts is what was counted since the start of the process.
+func (w *Writer) Counts() Counts {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.counts
+}
+
+// Written is how many rows and tombstones were written since the start of the process.
+func (w *Writer) Written() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.written
+}
+
+// reported is true for an unknown field or value that was reported before.
+func (w *Writer) reported(d mapping.DriftItem) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.drift.Has(d)
+}
