@@ -10,6 +10,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -257,7 +258,7 @@ func (st *stream) leave(ctx context.Context) error {
 // withdraw takes back what was found of all locations together: it would stand for ever,
 // since that is not asked for any more.
 func (st *stream) withdraw(ctx context.Context) error {
-	today := dayOf(st.source.serviceNow())
+	today := calendar.DayOf(st.source.serviceNow())
 	all, err := st.source.syncer.opts.Sink.Verdicts(ctx, st.source.business(), st.source.cfg.Name, string(firstDay), string(today))
 	if err != nil {
 		return fmt.Errorf("read the verdicts that stand: %w", err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
 )
 
@@ -117,7 +118,7 @@ func (c *chain) right(source, location string) {
 	c.t.Helper()
 	rows, began, compared := c.store.Rows("sales_daily", c.business), false, 0
 	for _, step := range [][2]int{{-183, -92}, {-91, 0}} {
-		uri := fmt.Sprintf("/sales/daily?from=%s&to=%s", dayOf(time.Now().AddDate(0, 0, step[0])), dayOf(time.Now().AddDate(0, 0, step[1])))
+		uri := fmt.Sprintf("/sales/daily?from=%s&to=%s", calendar.DayOf(time.Now().AddDate(0, 0, step[0])), calendar.DayOf(time.Now().AddDate(0, 0, step[1])))
 		if location != "" {
 			uri += "&location_id=" + location
 		}
@@ -145,7 +146,7 @@ func (c *chain) quiet(names ...string) {
 	c.t.Helper()
 	for _, name := range names {
 		s := c.statusOf(name)
-		if s.State != StateRunning || s.Proof == nil || s.Proof.ProvenUntil != string(dayOf(time.Now())) || s.Proof.DriftDays+s.Proof.OpenDays != 0 {
+		if s.State != StateRunning || s.Proof == nil || s.Proof.ProvenUntil != string(calendar.DayOf(time.Now())) || s.Proof.DriftDays+s.Proof.OpenDays != 0 {
 			c.t.Errorf("%s is %s, proof %+v", name, s.State, s.Proof)
 		}
 		for _, st := range s.Streams {

@@ -3,9 +3,10 @@ package syncer
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"time"
+
+	"github.com/larder-sync/larder/syncer/schedule"
 )
 
 // Applied is what [Syncer.Apply] has changed, of what this process's shard takes.
@@ -28,10 +29,10 @@ func (a Applied) Nothing() bool {
 // metrics go. One that differs in anything but the order of its lists ends like
 // that, and begins anew with what is stored, with what it has spent of its budget
 // and with its counters. Apply does not wait for any of this.
-func (y *Syncer) Apply(sources []Source, schedule Schedule) (Applied, error) {
+func (y *Syncer) Apply(sources []Source, spec Schedule) (Applied, error) {
 	y.applying.Lock()
 	defer y.applying.Unlock()
-	times, err := newTimetable(schedule)
+	times, err := schedule.New(spec)
 	if err != nil {
 		return Applied{}, err
 	}
@@ -39,7 +40,7 @@ func (y *Syncer) Apply(sources []Source, schedule Schedule) (Applied, error) {
 	if err != nil {
 		return Applied{}, err
 	}
-	p.applied.Schedule = times.keep(y.timetable())
+	p.applied.Schedule = times.Keep(y.timetable())
 	y.carryOut(p, times)
 	return p.applied, nil
 }
@@ -146,21 +147,8 @@ func sameSet(a, b []string) bool {
 	return slices.Equal(slices.Compact(a), slices.Compact(b))
 }
 
-// keep takes over the schedules of before that say the same, so that nothing moves
-// because of them; it tells whether any says something else.
-func (t *timetable) keep(before timetable) (changed bool) {
-	for j := range t {
-		if reflect.DeepEqual(t[j], before[j]) {
-			t[j] = before[j]
-		} else {
-			changed = true
-		}
-	}
-	return changed
-}
-
 // carryOut makes the plan what is.
-func (y *Syncer) carryOut(p plan, times timetable) {
+func (y *Syncer) carryOut(p plan, times schedule.Timetable) {
 	for _, s := range p.begin {
 		s.link.key.SetShare(s.cfg.BudgetShare)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
 )
 
@@ -88,7 +89,7 @@ var damageKinds = []damageKind{
 		})
 	}},
 	{"moved to another day", func(v *vandal, day string) *damage {
-		to, err := addDays(api.Date(day), -1-v.g.IntN(3))
+		to, err := calendar.AddDays(api.Date(day), -1-v.g.IntN(3))
 		if err != nil {
 			panic(err)
 		}
@@ -125,7 +126,7 @@ var damageKinds = []damageKind{
 		return v.each(v.some(1, v.refunded(day)), func(r memsink.Row, o soldOrder) []string {
 			to := o.Refunds[0].At.AddDate(0, 0, -1-v.g.IntN(3)).UTC()
 			v.store.EditColumn(streamOrders, v.business, r.ID, "refunds.at", sameEach(len(o.Refunds), to.Format(time.RFC3339Nano)))
-			return append(o.refundDays(), string(dayOf(to)))
+			return append(o.refundDays(), string(calendar.DayOf(to)))
 		})
 	}},
 }
@@ -159,7 +160,7 @@ func readSold(raw string) (o soldOrder) {
 
 func (o soldOrder) refundDays() (days []string) {
 	for _, r := range o.Refunds {
-		days = append(days, string(dayOf(r.At)))
+		days = append(days, string(calendar.DayOf(r.At)))
 	}
 	return days
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -87,8 +88,8 @@ func (sp span) days() []api.Date {
 	var days []api.Date
 	for day := sp.from; day <= sp.to; {
 		days = append(days, day)
-		next, err := addDays(day, 1)
-		if err != nil || len(days) > 2*maxRange {
+		next, err := calendar.AddDays(day, 1)
+		if err != nil || len(days) > 2*calendar.MaxRange {
 			break
 		}
 		day = next

@@ -7,6 +7,8 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/schedule"
 )
 
 // A deep run asks for the last 92 days, overall and of each location (DESIGN §7). With
@@ -104,7 +106,7 @@ func (st *stream) askDeep(ctx context.Context, b *bracket) error {
 // askDeeply asks one question of a deep run.
 func (st *stream) askDeeply(ctx context.Context, b *bracket, location string) error {
 	known := len(b.found)
-	asked := st.totalsBack(ctx, b, maxRange-1, []string{location})
+	asked := st.totalsBack(ctx, b, calendar.MaxRange-1, []string{location})
 	return errors.Join(asked, st.conclude(ctx, st.unhealed(b.found[known:])))
 }
 
@@ -138,9 +140,9 @@ func (st *stream) sleptThrough(now time.Time) bool {
 	st.mu.Lock()
 	last := later(st.proofs.deep, st.totals.stored.StartedAt)
 	st.mu.Unlock()
-	spread := min(time.Duration(s.crowd)*time.Second, maxSpread)
-	settled := s.syncer.startedAt.Add(time.Duration(nameHash(s.cfg.Name, sinks.WalkDeep) % uint64(spread))) //nolint:gosec // above zero
-	return !last.IsZero() && now.After(settled) && !s.syncer.timetable().next(jobTotalsDeep, s.cfg.Name, last).After(now)
+	spread := min(time.Duration(s.crowd)*time.Second, schedule.MaxSpread)
+	settled := s.syncer.startedAt.Add(time.Duration(schedule.Hash(s.cfg.Name, sinks.WalkDeep) % uint64(spread))) //nolint:gosec // above zero
+	return now.After(settled) && s.syncer.timetable().Due(schedule.ReconcileDeep, s.cfg.Name, last, now)
 }
 
 // deepDone stores that a deep run has come to its end.

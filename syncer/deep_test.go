@@ -14,6 +14,8 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/schedule"
 )
 
 // heavyRequest is a question to one of the two routes of totals.
@@ -31,10 +33,10 @@ func heavy(requests []sandbox.Request) []heavyRequest {
 		if r.Route != "/sales/daily" && r.Route != "/sales/products" {
 			continue
 		}
-		today := dayOf(r.At)
+		today := calendar.DayOf(r.At)
 		all = append(all, heavyRequest{
 			app: r.App, route: r.Route, at: r.At,
-			deep:   strings.Contains(r.URI, "from="+daysBefore(today, maxRange-1)),
+			deep:   strings.Contains(r.URI, "from="+daysBefore(today, calendar.MaxRange-1)),
 			recent: strings.Contains(r.URI, "from="+daysBefore(today, 1)),
 		})
 	}
@@ -63,7 +65,7 @@ func (w *world) lateTurns(asked []heavyRequest, from, to time.Time, within time.
 			continue
 		}
 		name := fmt.Sprintf("r%d", k.Business)
-		for due := w.syncer.timetable().next(jobTotals, name, from); due.Before(to); due = w.syncer.timetable().next(jobTotals, name, due) {
+		for due := w.syncer.timetable().Next(schedule.Reconcile, name, from); due.Before(to); due = w.syncer.timetable().Next(schedule.Reconcile, name, due) {
 			for _, route := range []string{"/sales/daily", "/sales/products"} {
 				turns++
 				if !slices.ContainsFunc(asked, func(r heavyRequest) bool {
@@ -88,7 +90,7 @@ func TestDeepRunsOfManySourcesAreSpread(t *testing.T) {
 		w.schedule.Incremental = "@every 2m" // the deep runs walk the orders by themselves
 		w.run()
 		w.until("backfill", time.Hour, w.filled)
-		begins := time.Date(2000, 1, 1, 3, 30, 0, 0, bucharest())
+		begins := time.Date(2000, 1, 1, 3, 30, 0, 0, calendar.Zone())
 		time.Sleep(time.Until(begins))
 		synctest.Wait()
 		before := len(w.box.Requests())
@@ -264,7 +266,7 @@ func TestADeepRunTellsWhatDiffersAtFirstSight(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 44, Orders: 600, Days: 20}, func(t *testing.T, w *world) {
 		business := w.proven()
 		w.store.EditColumn(streamOrders, business, w.liveOrders(business, daysAgo(10))[0], "totals_tip", `"7.77"`)
-		time.Sleep(time.Until(w.syncer.timetable().next(jobTotalsDeep, "r0", time.Now())))
+		time.Sleep(time.Until(w.syncer.timetable().Next(schedule.ReconcileDeep, "r0", time.Now())))
 		w.until("a suspect", 5*time.Minute, func() bool {
 			p := w.stream(streamDaily).Progress
 			return p != nil && p.Suspects > 0
@@ -310,7 +312,7 @@ func TestTheForecastOfAReconciliation(t *testing.T) {
 
 // daysBefore is a day so many days before another.
 func daysBefore(day api.Date, n int) string {
-	before, err := addDays(day, -n)
+	before, err := calendar.AddDays(day, -n)
 	if err != nil {
 		panic(err) // dayOf gives days only
 	}
@@ -346,7 +348,7 @@ func TestADeepRunThatWasSleptThroughIsMadeUpFor(t *testing.T) {
 		runs("once it was made", 0, func() { again(time.Minute) })
 		runs("after a kill between its two looks", 1, func() {
 			w.store.EditColumn(streamOrders, w.box.Restaurant(0).ID(), w.liveOrders(w.box.Restaurant(0).ID(), daysAgo(3))[0], "totals_tip", `"7.77"`)
-			next := w.syncer.timetable().next(jobTotalsDeep, "r0", time.Now())
+			next := w.syncer.timetable().Next(schedule.ReconcileDeep, "r0", time.Now())
 			time.Sleep(time.Until(next) + time.Minute)
 		})
 		runs("after that", 1, func() { again(time.Minute) })

@@ -10,6 +10,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/compare"
 	"github.com/larder-sync/larder/syncer/write"
 )
@@ -201,7 +202,7 @@ func (h *heal) refundedOrders(ctx context.Context) error {
 // weekBefore walks the days before, as far as the requests reach.
 func (h *heal) weekBefore(ctx context.Context) error {
 	for n := 1; n <= weekBefore; n++ {
-		day, err := addDays(h.day, -n)
+		day, err := calendar.AddDays(h.day, -n)
 		if err != nil {
 			return err
 		}
@@ -239,7 +240,7 @@ func (h *heal) changesSince(ctx context.Context) error {
 // bounds are when the day begins and ends. A change may be stamped a little earlier
 // than it was made (api.md, "Pagination and sync rules" 2).
 func (h *heal) bounds() (from, to time.Time, err error) {
-	from, err = time.ParseInLocation(time.DateOnly, string(h.day), bucharest())
+	from, err = time.ParseInLocation(time.DateOnly, string(h.day), calendar.Zone())
 	if err != nil {
 		return from, to, fmt.Errorf("day %q: %w", h.day, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
 )
 
@@ -55,7 +56,7 @@ func (w *world) liveOrders(business, day string) []string {
 	return ids
 }
 
-func daysAgo(n int) string { return string(dayOf(time.Now().AddDate(0, 0, -n))) }
+func daysAgo(n int) string { return string(calendar.DayOf(time.Now().AddDate(0, 0, -n))) }
 
 // Each kind of damage has a day of its own.
 func TestEveryKindOfDamageIsFoundAndHealed(t *testing.T) {
@@ -151,8 +152,8 @@ func TestRefundsOfOldOrdersAreFound(t *testing.T) {
 				id := restaurant.IDs(sandbox.StreamSalesOrders)[20]
 				refunded := time.Now().AddDate(0, 0, -3)
 				if c.atMidnight {
-					year, month, day := refunded.In(bucharest()).Date()
-					refunded = time.Date(year, month, day, 0, 3, 0, 0, bucharest())
+					year, month, day := refunded.In(calendar.Zone()).Date()
+					refunded = time.Date(year, month, day, 0, 3, 0, 0, calendar.Zone())
 				}
 				if err := restaurant.At(refunded).RefundOrderAt(id, 1234, refunded); err != nil {
 					t.Fatal(err)
@@ -168,7 +169,7 @@ func TestRefundsOfOldOrdersAreFound(t *testing.T) {
 				}
 				before := len(w.box.Requests())
 				w.deep()
-				v := w.verdicts()["daily "+string(dayOf(refunded))]
+				v := w.verdicts()["daily "+string(calendar.DayOf(refunded))]
 				if v.Verdict != sinks.VerdictHealed || !slices.Equal(v.OrderIDs, []string{id}) || w.wrongOrders() > 0 {
 					t.Errorf("%+v", v)
 				}
@@ -377,7 +378,7 @@ func TestRefundsOfALocationThatIsNotActiveAreNotAskedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := len(w.box.Requests())
-		if err := s.stream(streamDaily).newHeal(dayOf(time.Now()), nil).refundedOrders(t.Context()); err != nil {
+		if err := s.stream(streamDaily).newHeal(calendar.DayOf(time.Now()), nil).refundedOrders(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		asked := map[string]bool{}

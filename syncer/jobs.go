@@ -8,23 +8,24 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/schedule"
 )
 
 // begin starts the walks of a job. A walk that is still running is not started
 // again.
-func (s *source) begin(ctx context.Context, j job) {
+func (s *source) begin(ctx context.Context, j schedule.Job) {
 	switch j {
-	case jobIncremental:
+	case schedule.Incremental:
 		s.beginLists(ctx)
-	case jobSnapshots:
+	case schedule.Snapshots:
 		s.spawn(ctx, "snapshots", s.snapshots)
-	case jobTotals:
+	case schedule.Reconcile:
 		s.beginTotals(ctx)
-	case jobTotalsDeep:
+	case schedule.ReconcileDeep:
 		for _, st := range s.active(totalsKind) {
 			s.spawn(ctx, st.def.name, st.proveDeep)
 		}
-	case jobFull:
+	case schedule.FullResync:
 		for _, st := range s.streams {
 			st.doubt() // a list that is replaced as a whole is written anew at its next turn
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
 )
 
 // The kinds of larder_rows_total.
@@ -211,7 +212,7 @@ func (g gauges) source(ch chan<- prometheus.Metric, s SourceStatus) {
 
 // endOf is the instant at which a day is over in Bucharest.
 func endOf(day string) (time.Time, bool) {
-	t, err := time.ParseInLocation(time.DateOnly, day, bucharest())
+	t, err := time.ParseInLocation(time.DateOnly, day, calendar.Zone())
 	return t.AddDate(0, 0, 1), err == nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/schedule"
 )
 
 // Status returns a picture of every source at this moment.
@@ -50,7 +52,7 @@ func (s *source) dated(p *ProofStatus) *ProofStatus {
 		return nil
 	}
 	now := s.serviceNow()
-	day, err := addDays(dayOf(now.Add(-s.patience(jobTotals))), -1)
+	day, err := calendar.AddDays(calendar.DayOf(now.Add(-s.patience(schedule.Reconcile))), -1)
 	dated := *p
 	dated.Late = err == nil && dated.ProvenUntil < string(day)
 	return &dated
@@ -58,19 +60,19 @@ func (s *source) dated(p *ProofStatus) *ProofStatus {
 
 // patience is how long a job may take until what it brings is called behind: some
 // turns of it may fail, or have much to do.
-func (s *source) patience(j job) time.Duration {
-	return max(10*time.Minute, 2*s.syncer.timetable().interval(j, time.Now())+5*time.Minute)
+func (s *source) patience(j schedule.Job) time.Duration {
+	return max(10*time.Minute, 2*s.syncer.timetable().Interval(j, time.Now())+5*time.Minute)
 }
 
 // behind tells whether no walk of the stream has ended well for long; since is when its
 // source began to be served. The caller holds the lock.
 func (st *stream) behind(now, since time.Time) bool {
-	j := jobIncremental
+	j := schedule.Incremental
 	switch st.def.kind {
 	case keyKind, snapshotKind:
-		j = jobSnapshots
+		j = schedule.Snapshots
 	case totalsKind:
-		j = jobTotals
+		j = schedule.Reconcile
 	}
 	return now.Sub(later(st.lastSuccess, since)) > st.source.patience(j)
 }

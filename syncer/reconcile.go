@@ -9,6 +9,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
 )
 
 // Reconciliation proves days (DESIGN §7): what the mirrored orders add up to is
@@ -251,6 +252,6 @@ func (b *bracket) doubtful() []dayProof {
 
 // recent tells whether a day is asked for at every turn: yesterday and today.
 func (s *source) recent(day api.Date) bool {
-	yesterday, err := addDays(dayOf(s.serviceNow()), -1)
+	yesterday, err := calendar.AddDays(calendar.DayOf(s.serviceNow()), -1)
 	return err == nil && day >= yesterday
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
 )
 
 // reconcileAtOnce bounds the sources that are compared at the same time: each keeps the
@@ -185,7 +186,7 @@ func (p *reconcilePass) streams(ctx context.Context, i int, s *source) error {
 // days is the range of the request.
 func (p *reconcilePass) days(ctx context.Context, s *source) (span, error) {
 	sp := span{from: api.Date(p.request.From), to: api.Date(p.request.To)}
-	today := dayOf(s.serviceNow())
+	today := calendar.DayOf(s.serviceNow())
 	if sp.to == "" || sp.to > today {
 		sp.to = today
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
 )
 
@@ -103,7 +104,7 @@ func TestNothingComparedIsNoProof(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := onePass()
-		today := dayOf(time.Now())
+		today := calendar.DayOf(time.Now())
 		if _, err := p.ask(t.Context(), 0, question{s.stream(streamDaily), span{from: today, to: today}}); !errors.Is(err, errIncomparable) {
 			t.Errorf("a location whose orders are not mirrored: %v", err)
 		}

@@ -12,6 +12,8 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/schedule"
 )
 
 // verdicts are those that stand about the first restaurant, by subject and dayKey.
@@ -32,7 +34,7 @@ func (w *world) verdicts() map[string]sinks.Verdict {
 func (w *world) deep() {
 	next := time.Now()
 	for _, st := range w.syncer.served()[0].active(totalsKind) {
-		next = later(next, w.syncer.timetable().next(jobTotalsDeep, st.source.cfg.Name, time.Now()))
+		next = later(next, w.syncer.timetable().Next(schedule.ReconcileDeep, st.source.cfg.Name, time.Now()))
 	}
 	time.Sleep(time.Until(next) + 15*time.Minute)
 	synctest.Wait()
@@ -54,7 +56,7 @@ func TestEveryDayOfAQuietRestaurantIsProven(t *testing.T) {
 			t.Errorf("%d verdicts, want %d", len(all), 4*92)
 		}
 		p := w.syncer.Status().Sources[0].Proof
-		if p == nil || p.ProvenUntil != string(dayOf(time.Now())) || p.DriftDays+p.OpenDays != 0 {
+		if p == nil || p.ProvenUntil != string(calendar.DayOf(time.Now())) || p.DriftDays+p.OpenDays != 0 {
 			t.Errorf("proof %+v", p)
 		}
 		stored := w.store.Commits()

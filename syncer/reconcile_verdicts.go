@@ -10,6 +10,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
 )
 
 // proofMemory is what a stream of totals knows of the verdicts that stand about the
@@ -50,7 +51,7 @@ func (s standing) says(p dayProof) bool {
 	case p.verdict == sinks.VerdictHealed, now.good() != s.good(), !s.good() && p.verdict != s.verdict, p.tried && !s.tried:
 		return false
 	case s.sum == 0:
-		return s.good() && dayOf(s.asked) > p.day // the day was over when it was proven
+		return s.good() && calendar.DayOf(s.asked) > p.day // the day was over when it was proven
 	}
 	return s.sum == p.sum
 }
@@ -86,12 +87,12 @@ func (st *stream) recallVerdicts(ctx context.Context, from, to api.Date) error {
 
 // recallProofs reads the verdicts about the last days, once, and forgets older ones.
 func (st *stream) recallProofs(ctx context.Context) error {
-	today := dayOf(st.source.serviceNow())
-	from, err := addDays(today, -maxRange)
+	today := calendar.DayOf(st.source.serviceNow())
+	from, err := calendar.AddDays(today, -calendar.MaxRange)
 	if err != nil {
 		return err
 	}
-	yesterday, err := addDays(today, -1)
+	yesterday, err := calendar.AddDays(today, -1)
 	if err != nil {
 		return err
 	}
@@ -270,7 +271,7 @@ func (s *ProofStatus) sum(days map[api.Date]proofDay) *ProofStatus {
 			s.ProvenUntil = string(day)
 		}
 		var err error
-		if next, err = addDays(day, 1); err != nil {
+		if next, err = calendar.AddDays(day, 1); err != nil {
 			unbroken = false
 		}
 	}
@@ -280,7 +281,7 @@ func (s *ProofStatus) sum(days map[api.Date]proofDay) *ProofStatus {
 // proofChanged sums up anew what the verdicts about the last 92 days come to. What is
 // asked for no more, a location that the key has lost, say, counts no more.
 func (s *source) proofChanged() {
-	from, err := addDays(dayOf(s.serviceNow()), 1-maxRange)
+	from, err := calendar.AddDays(calendar.DayOf(s.serviceNow()), 1-calendar.MaxRange)
 	if err != nil {
 		return // no day of our time
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/schedule"
 )
 
 // A full resync walks a list from its start once more, writes every row of it
@@ -50,7 +51,7 @@ func (st *stream) resyncDue(now time.Time) bool {
 		if t.full.FirstVersion < newest.FirstVersion && last.Before(newest.StartedAt) {
 			return true // its location was not configured then, and its rows may have been removed
 		}
-		if !last.IsZero() && !st.source.syncer.timetable().next(jobFull, st.source.cfg.Name, last).After(now) {
+		if st.source.syncer.timetable().Due(schedule.FullResync, st.source.cfg.Name, last, now) {
 			return true
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
 )
 
@@ -260,8 +261,8 @@ func (e *episode) compareTotals(business int) {
 	if !e.mirrors(business, streamDaily) {
 		return
 	}
-	today := dayOf(e.serviceNow())
-	from, err := addDays(today, -1)
+	today := calendar.DayOf(e.serviceNow())
+	from, err := calendar.AddDays(today, -1)
 	if err != nil {
 		e.fault("%v", err)
 		return

@@ -11,6 +11,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
 )
 
@@ -94,7 +95,7 @@ func (e *episode) proven(heal bool) {
 		return
 	}
 	from := e.began.Add(min(e.plan.ahead, 0)).AddDate(0, 0, -e.plan.box.Days-5)
-	r, err := e.syncer.Reconcile(e.t.Context(), ReconcileRequest{Sources: sources, From: string(dayOf(from)), Heal: heal}, nil)
+	r, err := e.syncer.Reconcile(e.t.Context(), ReconcileRequest{Sources: sources, From: string(calendar.DayOf(from)), Heal: heal}, nil)
 	if err != nil || r.Err() != nil {
 		e.fault("reconcile: %v, %v", err, r.Err())
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/schedule"
 )
 
 // source is one API key at work: its state, its streams and their turns.
@@ -107,9 +108,9 @@ func (s *source) run(ctx context.Context) {
 	if !sleep(ctx, s.startDelay()) {
 		return
 	}
-	agenda := newAgenda(s.cfg.Name, s.syncer.timetable(), time.Now())
+	turns := schedule.NewTurns(s.cfg.Name, s.syncer.timetable(), time.Now())
 	for ctx.Err() == nil {
-		agenda.follow(s.syncer.timetable(), time.Now())
+		turns.Follow(s.syncer.timetable(), time.Now())
 		if s.standBy() {
 			s.sleepUntil(ctx, time.Now().Add(leaseLasts))
 			continue
@@ -118,17 +119,17 @@ func (s *source) run(ctx context.Context) {
 			if at := s.probeAt(); time.Now().Before(at) && !s.hasAnotherKey() {
 				s.sleepUntil(ctx, earlier(at, time.Now().Add(keyLook)))
 			} else if err := s.protected(ctx, "probe", s.connect); err == nil {
-				agenda.rush(time.Now())
+				turns.AllDue(time.Now())
 			} else if ctx.Err() == nil && !time.Now().Before(s.probeAt()) {
 				s.troubled(diagnose(err)) // a panic: what set no next probe would be tried at once
 			}
 			continue
 		}
-		if !s.sleepUntil(ctx, agenda.next()) {
+		if !s.sleepUntil(ctx, turns.Next()) {
 			continue // woken: the state has changed
 		}
 		s.tryChangedKey(ctx)
-		for _, j := range agenda.take(time.Now()) {
+		for _, j := range turns.Take(time.Now()) {
 			s.begin(ctx, j)
 		}
 	}
@@ -137,7 +138,7 @@ func (s *source) run(ctx context.Context) {
 // startDelay spreads the first requests of sources that begin together.
 func (s *source) startDelay() time.Duration {
 	span := min(time.Duration(s.crowd)*20*time.Millisecond, 30*time.Second)
-	return time.Duration(nameHash(s.cfg.Name) % uint64(max(span, 1)))
+	return time.Duration(schedule.Hash(s.cfg.Name) % uint64(max(span, 1)))
 }
 
 // sleepUntil waits for t; it is false when the source was woken or ctx ended.
@@ -166,7 +167,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // jitter is in [0,1), spread over sources and attempts and the same on every run.
 func (s *source) jitter(attempt int) float64 {
-	return float64(nameHash(s.cfg.Name, strconv.Itoa(attempt))>>11) / (1 << 53)
+	return float64(schedule.Hash(s.cfg.Name, strconv.Itoa(attempt))>>11) / (1 << 53)
 }
 
 // rouse makes the loop look at the state again.

@@ -14,6 +14,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -45,6 +46,9 @@ type Options struct {
 	Logger     *slog.Logger          // discarded when nil
 	Registerer prometheus.Registerer // metrics are not registered when nil
 }
+
+// Schedule says when what is asked; see [schedule.Spec].
+type Schedule = schedule.Spec
 
 // Source is one API key, hence one restaurant.
 type Source struct {
@@ -90,7 +94,7 @@ type Syncer struct {
 
 	mu      sync.RWMutex // guards what follows
 	sources []*source    // replaced as a whole, never changed in place
-	times   timetable
+	times   schedule.Timetable
 	begin   func(*source)      // serves a source; nil when the daemon does not run
 	ending  map[string]*source // served no more, and still at work
 	// businesses are those that the sources have mirrored, by source, as they were
@@ -134,7 +138,7 @@ func New(opts Options) (*Syncer, error) {
 	if opts.Process.Name == "" {
 		opts.Process.Name = "process " + opts.Process.ID
 	}
-	times, err := newTimetable(opts.Schedule)
+	times, err := schedule.New(opts.Schedule)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +172,7 @@ func (y *Syncer) served() []*source {
 }
 
 // timetable returns the one that holds now.
-func (y *Syncer) timetable() timetable {
+func (y *Syncer) timetable() schedule.Timetable {
 	y.mu.RLock()
 	defer y.mu.RUnlock()
 	return y.times

@@ -8,6 +8,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -72,8 +73,8 @@ func (st *stream) openPlaces() []string {
 // totalsBack asks for the days from n before today to today. A location that is
 // refused holds up no other.
 func (st *stream) totalsBack(ctx context.Context, b *bracket, n int, locations []string) error {
-	today := dayOf(st.source.serviceNow())
-	from, err := addDays(today, -n)
+	today := calendar.DayOf(st.source.serviceNow())
+	from, err := calendar.AddDays(today, -n)
 	if err != nil {
 		return err
 	}

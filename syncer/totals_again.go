@@ -9,6 +9,8 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/schedule"
 )
 
 // The service's totals of days long past can change: a product that is deleted for good
@@ -24,7 +26,7 @@ func (st *stream) againDue(now time.Time) bool {
 	st.mu.Lock()
 	last := st.totals.stored.StartedAt
 	st.mu.Unlock()
-	return !last.IsZero() && !st.source.syncer.timetable().next(jobFull, st.source.cfg.Name, last).After(now)
+	return st.source.syncer.timetable().Due(schedule.FullResync, st.source.cfg.Name, last, now)
 }
 
 // totalsAgain asks for all days again, and writes every line of them. The caller holds
@@ -138,11 +140,11 @@ func (st *stream) totalSpans(ctx context.Context) ([]span, error) {
 	if err != nil {
 		return nil, err
 	}
-	first, err := addDays(pos.To, 1)
+	first, err := calendar.AddDays(pos.To, 1)
 	if err != nil {
 		return nil, fmt.Errorf("stored position: %w", err)
 	}
-	today := dayOf(st.source.serviceNow())
+	today := calendar.DayOf(st.source.serviceNow())
 	var spans []span
 	wanted := st.wantedNow()
 	for _, l := range wanted {
@@ -167,12 +169,12 @@ func (st *stream) totalSpans(ctx context.Context) ([]span, error) {
 func ranges(sp span) []span {
 	var all []span
 	for from := sp.from; from <= sp.to; {
-		to, err := addDays(from, maxRange-1)
+		to, err := calendar.AddDays(from, calendar.MaxRange-1)
 		if err != nil {
 			return append(all, span{from, sp.to, sp.location})
 		}
 		all = append(all, span{from, min(to, sp.to), sp.location})
-		if from, err = addDays(to, 1); err != nil {
+		if from, err = calendar.AddDays(to, 1); err != nil {
 			return all
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
 )
 
 // position is how far back a stream of totals has been asked for.
@@ -72,9 +73,9 @@ func (st *stream) totalsStep(ctx context.Context) error {
 	if pos.To == "" {
 		cp = sinks.Checkpoint{Source: st.source.cfg.Name, Stream: st.def.name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
 		st.begins(st.def.name, sinks.WalkTotals)
-		pos.To = dayOf(st.source.serviceNow())
+		pos.To = calendar.DayOf(st.source.serviceNow())
 	}
-	from, err := addDays(pos.To, 1-maxRange)
+	from, err := calendar.AddDays(pos.To, 1-calendar.MaxRange)
 	if err != nil {
 		return err
 	}
@@ -128,7 +129,7 @@ func (st *stream) fillLane() *api.Client {
 // stepDone stores the position behind a step, and that the way back has ended
 // when nothing lies before it.
 func (st *stream) stepDone(ctx context.Context, cp sinks.Checkpoint, pos position, from api.Date, brought bool) error {
-	next, err := addDays(from, -1)
+	next, err := calendar.AddDays(from, -1)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
 )
 
 func TestDaysAreBucharests(t *testing.T) {
@@ -28,7 +29,7 @@ func TestDaysAreBucharests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := dayOf(instant); got != want {
+		if got := calendar.DayOf(instant); got != want {
 			t.Errorf("%s is %s, want %s", at, got, want)
 		}
 	}
@@ -37,7 +38,7 @@ func TestDaysAreBucharests(t *testing.T) {
 		n    int
 		want api.Date
 	}{{"2026-03-28", 1, "2026-03-29"}, {"2026-03-29", 1, "2026-03-30"}, {"2026-10-26", -1, "2026-10-25"}, {"2026-10-25", -1, "2026-10-24"}, {"2026-03-01", -1, "2026-02-28"}} {
-		if got, err := addDays(c.from, c.n); err != nil || got != c.want {
+		if got, err := calendar.AddDays(c.from, c.n); err != nil || got != c.want {
 			t.Errorf("%s%+d is %s, want %s (%v)", c.from, c.n, got, c.want, err)
 		}
 	}
@@ -62,8 +63,8 @@ func TestRecentTotalsAreYesterdayAndTodayThroughChangesOfClock(t *testing.T) {
 					if len(l) < 12 || l[:12] != "/sales/daily" {
 						continue
 					}
-					today := dayOf(at[i])
-					yesterday, err := addDays(today, -1)
+					today := calendar.DayOf(at[i])
+					yesterday, err := calendar.AddDays(today, -1)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -85,8 +86,8 @@ func TestTotalsEqualTheServices(t *testing.T) {
 		days := 0
 		for _, step := range [][2]int{{-91, 0}, {-183, -92}, {-275, -184}, {-367, -276}, {-400, -368}} {
 			var answer struct{ Data []json.RawMessage }
-			from := dayOf(time.Now().AddDate(0, 0, step[0]))
-			to := dayOf(time.Now().AddDate(0, 0, step[1]))
+			from := calendar.DayOf(time.Now().AddDate(0, 0, step[0]))
+			to := calendar.DayOf(time.Now().AddDate(0, 0, step[1]))
 			w.ask(key.Value, fmt.Sprintf("/sales/daily?from=%s&to=%s", from, to), &answer)
 			for _, raw := range answer.Data {
 				var day dayRow
@@ -142,7 +143,7 @@ func TestTheWayBackEndsAtTheFirstOrder(t *testing.T) {
 func TestLinesThatVanishFromADayAreBuried(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		time.Sleep(12 * time.Hour) // away from midnight
-		day := dayOf(time.Now())
+		day := calendar.DayOf(time.Now())
 		line := func(product, name string) string {
 			return fmt.Sprintf(`{"date":%q,"product_id":%s,"name":%q,"category_id":null,"quantity":"1.00","weight_kg":null,"gross":"5.00","line_discounts":"0.00","net":"5.00"}`, day, product, name)
 		}
@@ -215,7 +216,7 @@ func TestATotalsRouteThatFailsIsTriedAgain(t *testing.T) {
 func TestADayThatWasAskedForWhileTheWarehouseWasDownIsStored(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		time.Sleep(12 * time.Hour) // away from midnight
-		day := dayOf(time.Now())
+		day := calendar.DayOf(time.Now())
 		line, other := productLine(day, `"p1"`, `"Ciorba"`), productLine(day, `"p2"`, `"Papanasi"`)
 		f.set("/sales/products", line)
 		w.run(w.one())
@@ -236,7 +237,7 @@ func productLine(day any, product, name string) string {
 func TestALineThatCannotBeToldApartBuriesNobody(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		time.Sleep(12 * time.Hour) // away from midnight
-		day := dayOf(time.Now())
+		day := calendar.DayOf(time.Now())
 		f.set("/sales/products", productLine(day, `"p1"`, `"Ciorba"`), productLine(day, `"p2"`, `"Papanasi"`))
 		w.run(w.one())
 		row := func() bool { return w.store.Row("sales_products", "b1", string(day)+"/p/p1").Deleted }
@@ -254,7 +255,7 @@ func TestALineThatCannotBeToldApartBuriesNobody(t *testing.T) {
 func TestALineThatComesBackAsItWasIsStoredAgain(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		time.Sleep(12 * time.Hour) // away from midnight
-		day := dayOf(time.Now())
+		day := calendar.DayOf(time.Now())
 		id := string(day) + "/p/p1"
 		line, other := productLine(day, `"p1"`, `"Ciorba"`), productLine(day, `"p2"`, `"Papanasi"`)
 		f.set("/sales/products", strings.Replace(line, `"net":"5.00"`, `"net":"abc"`, 1), other)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/spool"
 )
 
@@ -49,7 +50,7 @@ func (v *verification) list(ctx context.Context) (err error) {
 // walkOn runs an incremental walk of every track, from beginning to end.
 func (v *verification) walkOn(ctx context.Context, _ []*suspect) error {
 	if v.stream.source.visiting {
-		return v.othersWalk(ctx, jobIncremental)
+		return v.othersWalk(ctx, schedule.Incremental)
 	}
 	return v.stream.exclusive(ctx, v.stream.guard, v.stream.catchUp)
 }

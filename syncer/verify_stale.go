@@ -5,7 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/compare"
+	"github.com/larder-sync/larder/syncer/schedule"
 )
 
 // A verification that holds the source asks for the days that differ and stores them,
@@ -35,7 +37,7 @@ func (v *verification) stale(id string, found []compare.Difference, place span) 
 		r.Stale++
 		r.StaleUntil, r.StaleNow = later(r.StaleUntil, until), now
 	})
-	v.tellDifferences(FoundStale, id, found, "asked for again by schedule on "+until.In(bucharest()).Format("2006-01-02 15:04"))
+	v.tellDifferences(FoundStale, id, found, "asked for again by schedule on "+until.In(calendar.Zone()).Format("2006-01-02 15:04"))
 	return true
 }
 
@@ -52,13 +54,13 @@ func (st *stream) nextAsked(place span, now time.Time) (time.Time, bool) {
 	st.mu.Lock()
 	deep, all := st.proofs.deep, st.totals.stored.StartedAt
 	st.mu.Unlock()
-	last, j := all, jobFull
-	if first, err := addDays(dayOf(st.source.serviceNow()), 1-maxRange); err == nil && place.from >= first {
-		last, j = later(deep, all), jobTotalsDeep
+	last, j := all, schedule.FullResync
+	if first, err := calendar.AddDays(calendar.DayOf(st.source.serviceNow()), 1-calendar.MaxRange); err == nil && place.from >= first {
+		last, j = later(deep, all), schedule.ReconcileDeep
 	}
 	times, name := st.source.syncer.timetable(), st.source.cfg.Name
-	if !last.IsZero() && now.Sub(last) > overdue*times.interval(j, last)+maxSpread {
+	if !last.IsZero() && now.Sub(last) > overdue*times.Interval(j, last)+schedule.MaxSpread {
 		return time.Time{}, false
 	}
-	return times.next(j, name, now), true
+	return times.Next(j, name, now), true
 }

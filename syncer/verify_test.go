@@ -14,8 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/compare"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/schedule"
 )
 
 // verify verifies and fails the test when anything could not be compared.
@@ -174,15 +176,15 @@ func TestVerifyFindsEveryDamageOnce(t *testing.T) {
 		}
 		expect("allergens", "none such", "", `"absent"`, `"live"`)
 
-		day := string(dayOf(time.Now().AddDate(0, 0, -100)))
+		day := string(calendar.DayOf(time.Now().AddDate(0, 0, -100)))
 		w.store.EditColumn("sales_daily", b, day, "location_id", `"here"`)
 		expect("sales_daily", day, "column location_id", `null`, `"here"`)
-		near := string(dayOf(time.Now().AddDate(0, 0, -30))) + "/" + location
+		near := string(calendar.DayOf(time.Now().AddDate(0, 0, -30))) + "/" + location
 		w.store.EditColumn("sales_daily", b, near, "orders", `-1`)
 		expect("sales_daily", near, "column orders", jsonField(t, w.store.Row("sales_daily", b, near).Raw, "orders"), `-1`)
 		sold := slices.Sorted(maps.Keys(w.store.Rows("sales_products", b)))
 		for _, ago := range []int{20, 50} { // of two months of one range
-			line := string(dayOf(time.Now().AddDate(0, 0, -ago))) + "/n/none such"
+			line := string(calendar.DayOf(time.Now().AddDate(0, 0, -ago))) + "/n/none such"
 			w.store.Copy("sales_products", b, sold[0], line)
 			expect("sales_products", line, "", `"absent"`, `"live"`)
 		}
@@ -365,7 +367,7 @@ func TestVerifyOfADayWithABadLine(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		line := func(product string) string {
 			return fmt.Sprintf(`{"date":%q,"product_id":%s,"name":"n","category_id":null,"quantity":"1.00","weight_kg":null,"gross":"1.00","line_discounts":"0.00","net":"1.00"}`,
-				dayOf(time.Now()), product)
+				calendar.DayOf(time.Now()), product)
 		}
 		f.set("/sales/products", line(`"a"`), line(`"b"`))
 		w.run(w.one(func(s *Source) { s.Streams = []string{"sales_products"} }))
@@ -478,15 +480,15 @@ func TestVerifyTellsWhatIsStaleByScheduleFromWhatIsWrong(t *testing.T) {
 		totals := Selection{Streams: []string{"sales_daily", "sales_products"}}
 		p.b.open(p.b.sources()[:1]...)
 		report, found := p.b.verify(totals)
-		next := p.b.syncer.timetable().next(jobTotalsDeep, "r0", time.Now())
+		next := p.b.syncer.timetable().Next(schedule.ReconcileDeep, "r0", time.Now())
 		for _, st := range report.Sources[0].Streams {
 			if st.Differences+st.Unjudged+st.Moving > 0 || st.Stale == 0 || !st.StaleUntil.Equal(next) ||
-				!strings.Contains(st.StaleNow, "larder reconcile --source r0 --from "+daysBefore(dayOf(time.Now()), 20)[:7]) {
+				!strings.Contains(st.StaleNow, "larder reconcile --source r0 --from "+daysBefore(calendar.DayOf(time.Now()), 20)[:7]) {
 				t.Errorf("%+v, want stale rows until %s", st, next)
 			}
 		}
 		for _, f := range found {
-			if f.Kind != FoundStale || !strings.Contains(f.Hint, next.In(bucharest()).Format("2006-01-02 15:04")) {
+			if f.Kind != FoundStale || !strings.Contains(f.Hint, next.In(calendar.Zone()).Format("2006-01-02 15:04")) {
 				t.Fatalf("%+v", f)
 			}
 		}
@@ -500,7 +502,7 @@ func TestVerifyTellsWhatIsStaleByScheduleFromWhatIsWrong(t *testing.T) {
 		}
 		old := "" // a line of days ago that is not behind
 		for _, id := range slices.Sorted(maps.Keys(p.store.Rows("sales_products", b))) {
-			if day, _, _ := strings.Cut(id, "/"); !behind[id] && day < daysBefore(dayOf(time.Now()), 5) && !p.store.Row("sales_products", b, id).Deleted {
+			if day, _, _ := strings.Cut(id, "/"); !behind[id] && day < daysBefore(calendar.DayOf(time.Now()), 5) && !p.store.Row("sales_products", b, id).Deleted {
 				old = id
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/schedule"
 )
 
 // totals verifies the service's own totals: the days that were asked for are asked
@@ -149,7 +151,7 @@ func spansOf(all []*suspect) []span {
 	for location, of := range days {
 		slices.Sort(of)
 		for len(of) > 0 {
-			reach, err := addDays(of[0], maxRange-1)
+			reach, err := calendar.AddDays(of[0], calendar.MaxRange-1)
 			if err != nil {
 				reach = of[0]
 			}
@@ -193,7 +195,7 @@ func (v *verification) askDays(ctx context.Context, all []*suspect) error {
 func (v *verification) storeDays(ctx context.Context, all []*suspect) error {
 	st := v.stream
 	if st.source.visiting {
-		return v.othersWalk(ctx, jobTotals)
+		return v.othersWalk(ctx, schedule.Reconcile)
 	}
 	for _, sp := range spansOf(all) {
 		err := st.exclusive(ctx, st.guard, func(ctx context.Context) error {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/larder-sync/larder/syncer/schedule"
 )
 
 // reach makes a source ready to be verified. One that another process serves
@@ -69,9 +71,9 @@ var errServedNoMore = errors.New("the process that served the source has ended w
 
 // othersWalk waits until the process that serves the source has begun a walk of its
 // schedule and ended it. A turn may be skipped for a walk under way, hence two.
-func (v *verification) othersWalk(ctx context.Context, j job) error {
+func (v *verification) othersWalk(ctx context.Context, j schedule.Job) error {
 	y, name := v.pass.syncer, v.stream.source.cfg.Name
-	wait := 2*y.timetable().interval(j, time.Now()) + walkTime
+	wait := 2*y.timetable().Interval(j, time.Now()) + walkTime
 	v.stream.source.log.Info("waiting for the process that serves the source to walk", "stream", v.stream.def.name, "wait", wait)
 	if !sleep(ctx, wait) {
 		return context.Cause(ctx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/spool"
 )
 
@@ -82,7 +83,7 @@ func (v *verification) askWhole(ctx context.Context, all []*suspect) error {
 func (v *verification) replaceNow(ctx context.Context, _ []*suspect) error {
 	st := v.stream
 	if st.source.visiting {
-		return v.othersWalk(ctx, jobSnapshots)
+		return v.othersWalk(ctx, schedule.Snapshots)
 	}
 	if st.def.kind != keyKind {
 		return st.exclusive(ctx, st.guard, st.replace)

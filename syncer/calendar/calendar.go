@@ -1,0 +1,40 @@
+// Package calendar knows the days of a restaurant: calendar days in Bucharest.
+//
+// What may live here: days and how they are added. What may not: what is done on a day.
+package calendar
+
+import (
+	"fmt"
+	"sync"
+	"time"
+	_ "time/tzdata" // days are Bucharest's on machines without a zone database too (DESIGN R13)
+
+	"github.com/larder-sync/larder/internal/api"
+)
+
+// MaxRange is the longest date range the service answers, in days (api.md, "Limits").
+const MaxRange = 92
+
+// Zone is the zone of every restaurant (api.md, "Conventions").
+var Zone = sync.OnceValue(func() *time.Location {
+	zone, err := time.LoadLocation("Europe/Bucharest")
+	if err != nil {
+		panic("the embedded zone database lacks Europe/Bucharest: " + err.Error())
+	}
+	return zone
+})
+
+// DayOf is the calendar day of an instant.
+func DayOf(t time.Time) api.Date {
+	return api.Date(t.In(Zone()).Format(time.DateOnly))
+}
+
+// AddDays moves a day on the calendar, which no change of clock touches. It fails on what
+// is no day.
+func AddDays(day api.Date, n int) (api.Date, error) {
+	t, err := time.Parse(time.DateOnly, string(day))
+	if err != nil {
+		return "", fmt.Errorf("day %q: %w", day, err)
+	}
+	return api.Date(t.AddDate(0, 0, n).Format(time.DateOnly)), nil
+}

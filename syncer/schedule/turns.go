@@ -1,0 +1,64 @@
+package schedule
+
+import "time"
+
+// Turns is when each job of one source is due next.
+type Turns struct {
+	source string
+	times  Timetable
+	due    [jobs]time.Time
+}
+
+// NewTurns makes every job due at once but those that have their own hour: what is
+// missing comes first.
+func NewTurns(source string, times Timetable, now time.Time) *Turns {
+	t := &Turns{source: source, times: times}
+	t.AllDue(now)
+	return t
+}
+
+// AllDue makes every job due but those that have their own hour.
+func (t *Turns) AllDue(now time.Time) {
+	for j := range jobs {
+		t.due[j] = now
+	}
+	for _, j := range []Job{ReconcileDeep, FullResync} {
+		t.due[j] = t.times.Next(j, t.source, now)
+	}
+}
+
+// Follow takes over a changed timetable. What is due stays due, the rest gets its time by
+// the new one.
+func (t *Turns) Follow(times Timetable, now time.Time) {
+	before := t.times
+	t.times = times
+	for j := range jobs {
+		if before[j] != times[j] && t.due[j].After(now) {
+			t.due[j] = times.Next(j, t.source, now)
+		}
+	}
+}
+
+// Next is when the earliest job is due.
+func (t *Turns) Next() time.Time {
+	first := t.due[0]
+	for _, at := range t.due[1:] {
+		if at.Before(first) {
+			first = at
+		}
+	}
+	return first
+}
+
+// Take returns the jobs that are due and puts them down for their next time. A time that
+// was slept through is not made up for: one walk brings everything.
+func (t *Turns) Take(now time.Time) []Job {
+	var due []Job
+	for j := range jobs {
+		if !t.due[j].After(now) {
+			due = append(due, j)
+			t.due[j] = t.times.Next(j, t.source, now)
+		}
+	}
+	return due
+}
