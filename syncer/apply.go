@@ -170,7 +170,7 @@ func (y *Syncer) carryOut(p plan, times schedule.Timetable) {
 		}
 		y.finish(s, cause)
 	}
-	y.leases.nudge()
+	y.leases.Nudge()
 	if p.applied.Schedule {
 		for _, s := range p.sources {
 			s.rouse()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/lease"
 )
 
 // attempt runs a pass of a stream's walks and acts on how it ended: the state of
@@ -17,7 +18,7 @@ func (st *stream) attempt(ctx context.Context, kind string, pass func(context.Co
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if isWaiting(err) {
+	if lease.IsWaiting(err) {
 		return err // the source is about to be given up, and what is stored of it is another's
 	}
 	st.source.syncer.metrics.walked(st.def.name, kind, err, time.Since(started))

@@ -14,6 +14,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // proven runs a daemon over a restaurant whose days are all proven.
@@ -342,7 +343,7 @@ func TestADayThatDiffersOtherwiseAfterItsHealingIsLookedAtAgain(t *testing.T) {
 	}
 	h := &heal{looks: 2, ids: []string{"a"}}
 	h.run.Requests = 3
-	h.orders = &stream{}
+	h.orders = &stream{writer: write.NewWriter(write.Options{})}
 	before := dayProof{verdict: sinks.VerdictDrift, differences: gap("9"), requests: 2}
 	if p := h.verdict(before, dayProof{differences: gap("8")}, nil); !p.suspect() {
 		t.Errorf("another difference: %+v", p)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/lease"
 )
 
 // pair is two processes on one warehouse, and a look at both all the time.
@@ -68,7 +69,7 @@ func holders(all []*world) map[string][]string {
 			continue
 		}
 		for _, s := range y.served() {
-			if y.leases.check(s.cfg.Name) == nil {
+			if y.leases.Check(s.cfg.Name) == nil {
 				found[s.cfg.Name] = append(found[s.cfg.Name], w.process)
 			}
 		}
@@ -112,7 +113,7 @@ func TestTheSecondProcessWaits(t *testing.T) {
 			}
 		}
 		report := p.b.tryOnce(Selection{})
-		var waiting *WaitingError
+		var waiting *lease.WaitingError
 		if err := report.Err(); !errors.As(err, &waiting) || waiting.Holder != "host a" || report.Sources[0].State != StateWaiting {
 			t.Errorf("a pass of the second: %v", err)
 		}
@@ -260,10 +261,10 @@ func TestARequestThatWaitedIsNotMadeForALostSource(t *testing.T) {
 		one.run(w.one())
 		one.until("served", 20*time.Second, one.serves)
 		s := one.syncer.served()[0]
-		why := error(&WaitingError{Holder: "another"})
+		why := error(&lease.WaitingError{Holder: "another"})
 		s.lost.Store(&why)
 		asked := one.asks()
-		if _, err := s.link.probe.Me(t.Context()); !isWaiting(err) || one.asks() != asked {
+		if _, err := s.link.probe.Me(t.Context()); !lease.IsWaiting(err) || one.asks() != asked {
 			t.Errorf("%d requests, error %v", one.asks()-asked, err)
 		}
 	})
@@ -286,8 +287,8 @@ func TestWhatIsEndingIsLostToo(t *testing.T) {
 			if _, err := one.syncer.Apply(now, Schedule{}); err != nil {
 				t.Fatal(err)
 			}
-			why := error(&WaitingError{Holder: "another"})
-			one.syncer.lose("s", why)
+			why := error(&lease.WaitingError{Holder: "another"})
+			leaseOwner{one.syncer}.Lost("s", why)
 			if got := first.fence(); !errors.Is(got, why) {
 				t.Errorf("removed %v: what is ending: %v", removed, got)
 			}

@@ -72,7 +72,7 @@ func (s *source) onceServed(ctx context.Context, sel Selection) SourceReport {
 		return SourceReport{Source: s.cfg.Name, State: s.stateNow(), Err: err}
 	}
 	defer leave()
-	if err := s.syncer.leases.await(ctx, s.cfg.Name); err != nil {
+	if err := s.syncer.leases.Await(ctx, s.cfg.Name); err != nil {
 		return SourceReport{Source: s.cfg.Name, State: StateWaiting, Err: err}
 	}
 	s.held()

@@ -106,7 +106,7 @@ func (y *Syncer) RunOnce(ctx context.Context, sel Selection, onProgress func(Sta
 	if err := y.start(ctx); err != nil {
 		return Report{}, err
 	}
-	defer y.leases.enter(func() []string { return namesOf(sources) })()
+	defer y.leases.Enter(func() []string { return namesOf(sources) })()
 	report := Report{StartedAt: time.Now(), Sources: make([]SourceReport, len(sources))}
 	var tell func()
 	if onProgress != nil {

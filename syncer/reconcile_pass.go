@@ -34,7 +34,7 @@ func (y *Syncer) Reconcile(ctx context.Context, r ReconcileRequest, progress fun
 	if err := y.start(ctx); err != nil {
 		return ReconcileReport{}, err
 	}
-	defer y.leases.enter(func() []string { return namesOf(sources) })()
+	defer y.leases.Enter(func() []string { return namesOf(sources) })()
 	p := &reconcilePass{request: r, sources: sources, asking: make([]asking, len(sources)), healing: make([]pace, len(sources)), waiting: make([]*stream, len(sources)), report: ReconcileReport{StartedAt: time.Now()}}
 	for _, s := range sources {
 		p.report.Sources = append(p.report.Sources, SourceReconcile{Source: s.cfg.Name})
@@ -120,7 +120,7 @@ func (p *reconcilePass) source(ctx context.Context, i int, s *source) {
 			return err
 		}
 		defer leave()
-		if err := s.syncer.leases.await(ctx, s.cfg.Name); err != nil {
+		if err := s.syncer.leases.Await(ctx, s.cfg.Name); err != nil {
 			return err
 		}
 		s.held()

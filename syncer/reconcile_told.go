@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/sinks"
 )
 
@@ -90,10 +91,10 @@ func (st *stream) report(found []dayProof) {
 		log := st.source.log.With("stream", st.def.name, "day", p.day, "location", p.location)
 		switch p.verdict {
 		case sinks.VerdictDrift:
-			log.Error("a day differs still from what the service reports", "differences", shown(p.differences), "orders", toldIDs(p.ids), "reason", p.reason,
+			log.Error("a day differs still from what the service reports", "differences", shown(p.differences), "orders", phrase.Few(p.ids), "reason", p.reason,
 				"next", "docs/operations.md, \"A day differs\"")
 		case sinks.VerdictHealed:
-			log.Info("a day that differed is healed", "differences", shown(p.differences), "orders", toldIDs(p.ids), "requests", p.requests)
+			log.Info("a day that differed is healed", "differences", shown(p.differences), "orders", phrase.Few(p.ids), "requests", p.requests)
 		}
 	}
 }

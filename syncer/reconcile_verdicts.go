@@ -179,16 +179,6 @@ func fewIDs(ids []string) []string {
 	return ids[:min(len(ids), mostIDs)]
 }
 
-// toldIDs are a few for the log, which says how many more there are.
-func toldIDs(ids []string) []string {
-	const most = 10
-	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	if len(ids) <= most {
-		return ids
-	}
-	return append(ids[:most:most], fmt.Sprintf("and %d more", len(ids)-most))
-}
-
 func (st *stream) verdictOf(p dayProof) sinks.Verdict {
 	return sinks.Verdict{
 		Location: p.location, Day: string(p.day), Subject: st.subject(), Verdict: p.verdict, Differences: p.differences,

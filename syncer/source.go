@@ -12,6 +12,8 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/lease"
+	"github.com/larder-sync/larder/syncer/outage"
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
@@ -53,11 +55,11 @@ type source struct {
 	since     time.Time
 	failures  int // probes in a row that failed
 	nextProbe time.Time
-	outage    outage            // told of
-	down      map[string]outage // streams whose walks fail
-	patient   time.Time         // nothing is asked before, since the service said so
-	asked     time.Time         // when /me last answered
-	vouched   time.Time         // when it last answered who asked after a failure
+	outage    outage.Outage            // told of
+	down      map[string]outage.Outage // streams whose walks fail
+	patient   time.Time                // nothing is asked before, since the service said so
+	asked     time.Time                // when /me last answered
+	vouched   time.Time                // when it last answered who asked after a failure
 	key       identity
 	skew      time.Duration // service's clock minus ours
 	skewKnown bool
@@ -81,7 +83,7 @@ func newSource(y *Syncer, cfg Source) (*source, error) {
 	s := &source{
 		syncer: y, cfg: cfg, log: y.log.With("source", cfg.Name),
 		life: newLife(), crowd: 1, opening: newSlot(), admits: newSlot(), healing: newSlot(), healed: map[api.Date]repair{}, wake: make(chan struct{}, 1),
-		lost: &atomic.Pointer[error]{}, down: map[string]outage{}, state: StateStarting, since: time.Now(),
+		lost: &atomic.Pointer[error]{}, down: map[string]outage.Outage{}, state: StateStarting, since: time.Now(),
 	}
 	for _, def := range y.definitions {
 		s.streams = append(s.streams, newStream(s, def))
@@ -112,7 +114,7 @@ func (s *source) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		turns.Follow(s.syncer.timetable(), time.Now())
 		if s.standBy() {
-			s.sleepUntil(ctx, time.Now().Add(leaseLasts))
+			s.sleepUntil(ctx, time.Now().Add(lease.Lasts))
 			continue
 		}
 		if !s.isReady() {
@@ -322,7 +324,7 @@ func (s *source) troubled(t trouble) {
 	if t.mayPass() {
 		kind = StateUnreachable // words and shape of such a trouble change from probe to probe
 	}
-	if !t.explained && s.outage.news(kind) {
+	if !t.explained && s.outage.News(kind) {
 		level = slog.LevelWarn
 	}
 	s.log.Log(context.Background(), level, "source in trouble", "state", t.state, "detail", t.detail)
@@ -360,12 +362,12 @@ func (s *source) healthy(state, detail string) {
 // told. The caller holds the lock.
 func (s *source) tellServed(state, detail string) {
 	ended := s.outage
-	s.outage = outage{}
+	s.outage = outage.Outage{}
 	switch {
 	case state == StateFailing && (s.state != state || s.detail != detail): // configuration and key do not fit
 		s.log.Warn("source is served in part", "state", state, "detail", detail)
-	case ended.told():
-		s.log.Info("source is served again", "state", state, "detail", detail, "lasted", ended.lasted())
+	case ended.Told():
+		s.log.Info("source is served again", "state", state, "detail", detail, "lasted", ended.Lasted())
 	case s.state != state || s.detail != detail:
 		s.log.Info("source is served", "state", state, "detail", detail)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/lease"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/write"
 )
@@ -78,7 +79,7 @@ type Syncer struct {
 	definitions []*definition
 	versions    *write.Clock
 	commits     *write.Committer
-	leases      *leases // nil: everything is held
+	leases      *lease.Leases // nil: everything is held
 	doorman     *doorman
 	metrics     *metrics
 	backfills   chan struct{} // bounds the backfills that run at once
@@ -152,7 +153,9 @@ func New(opts Options) (*Syncer, error) {
 		backfills: make(chan struct{}, maxBackfills), startedAt: time.Now(),
 		ending: map[string]*source{}, verifyLimits: standardVerify,
 	}
-	y.leases = newLeases(y)
+	if !opts.Exclusive {
+		y.leases = lease.New(opts.Process, opts.Sink, leaseOwner{y}, y.log)
+	}
 	p, err := y.plan(opts.Sources)
 	if err != nil {
 		return nil, err
@@ -193,7 +196,7 @@ func (y *Syncer) Run(ctx context.Context) error {
 	if err := y.start(ctx); err != nil {
 		return err
 	}
-	defer y.leases.enter(func() []string { return namesOf(y.served()) })()
+	defer y.leases.Enter(func() []string { return namesOf(y.served()) })()
 	y.mu.Lock()
 	y.begin = func(s *source) { y.running.Go(func() { s.serve(ctx) }) }
 	for _, s := range y.sources {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/syncer/outage"
 )
 
 // trouble is why a source or a stream is not served, and how it shows.
@@ -53,7 +54,7 @@ func (t trouble) mayPass() bool { return t.state == StateUnreachable || t.state 
 
 // failing is a trouble that is not the service's.
 func failing(err error) trouble {
-	return trouble{state: StateFailing, detail: err.Error(), explained: isAway(err)}
+	return trouble{state: StateFailing, detail: err.Error(), explained: outage.OfWarehouse(err)}
 }
 
 // diagnose reads off an error what the source or stream is in, in words that say

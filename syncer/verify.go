@@ -153,7 +153,7 @@ func (y *Syncer) Verify(ctx context.Context, sel Selection, found func(Finding),
 	if err := y.start(ctx); err != nil {
 		return VerifyReport{}, err
 	}
-	defer y.leases.enter(func() []string { return namesOf(sources) })()
+	defer y.leases.Enter(func() []string { return namesOf(sources) })()
 	p := newVerifyPass(y, sources, found)
 	stop := every(time.Second, p.teller(progress))
 	places := make(chan struct{}, verifyAtOnce)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/larder-sync/larder/syncer/lease"
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
@@ -13,12 +14,12 @@ import (
 // (DESIGN R12) is visited: it is asked, nothing of it is written, and the walks
 // that bring what has changed are that process's.
 func (p *verifyPass) reach(ctx context.Context, s *source) (*source, error) {
-	err := p.syncer.leases.await(ctx, s.cfg.Name)
+	err := p.syncer.leases.Await(ctx, s.cfg.Name)
 	if err == nil {
 		s.held()
 		return s, s.protected(ctx, "probe", s.connect)
 	}
-	if !isWaiting(err) {
+	if !lease.IsWaiting(err) {
 		return s, err
 	}
 	visitor, err := newSource(p.syncer, s.cfg)
@@ -78,7 +79,7 @@ func (v *verification) othersWalk(ctx context.Context, j schedule.Job) error {
 	if !sleep(ctx, wait) {
 		return context.Cause(ctx)
 	}
-	if y.leases.check(name) == nil {
+	if y.leases.Check(name) == nil {
 		return fmt.Errorf("%s: %w", name, errServedNoMore)
 	}
 	return nil

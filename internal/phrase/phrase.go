@@ -4,6 +4,7 @@ package phrase
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -49,4 +50,14 @@ func Span(d time.Duration) string {
 	default:
 		return fmt.Sprintf("%d days", int(d.Hours()/24))
 	}
+}
+
+// Few are some of the names, in order, each once, and how many more there are.
+func Few(names []string) []string {
+	const most = 10
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	if len(names) <= most {
+		return names
+	}
+	return append(names[:most:most], fmt.Sprintf("and %d more", len(names)-most))
 }

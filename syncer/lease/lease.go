@@ -1,4 +1,15 @@
-package syncer
+// Package lease says which sources this process may serve, where other processes may
+// write to the same warehouse (DESIGN R12).
+//
+// What may live here: claims, beats and fences. What may not: what is done with a source
+// that is held, or lost; its [Owner] does that.
+//
+// A source is claimed as long as somebody in the process uses it. It is held while the
+// claim of this process is the earliest of those alive, and was seen by all others. Only
+// who holds a source asks the API or writes. When beats fail, a process stops to act
+// [Lasts] after the last good one by its own clock, long before the others take it for
+// dead.
+package lease
 
 import (
 	"context"
@@ -9,7 +20,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/outage"
 )
 
 const (
@@ -23,22 +36,43 @@ const (
 	// settle is how long after the own claim was stored the claims are read again
 	// before a source is held: of two that begin at once the later sees the other.
 	settle = 2 * time.Second
-	// leaseLasts is how long after the beginning of its last beat a process may
+	// Lasts is how long after the beginning of its last beat a process may
 	// act, by its own clock. The others take it to be dead [sinks.ClaimTimeout]
 	// after that beat: in between, what it has begun can end.
-	leaseLasts = 20 * time.Second
+	Lasts = 20 * time.Second
 	// versionsLimit bounds the look at the highest version before a source is held.
 	versionsLimit = 12 * time.Second
 )
 
-// leases say which sources this process may serve, where others may write to the
-// same warehouse (DESIGN R12). A source is held while the claim of this process is
-// the earliest of those alive; only who holds it asks the API or writes. nil
-// leases, of a process that has the warehouse for itself, hold everything.
-type leases struct {
-	failing outage // of beats; of the loop alone
-	syncer  *Syncer
+// Owner serves the sources.
+type Owner interface {
+	// Lost ends the work on a source that is not held any more, with why.
+	Lost(source string, why error)
+	// AtWork is true while a source that is not served any more has not ended, or what
+	// it handed to the sink is not durable.
+	AtWork(source string) bool
+	// Flushed is the receipt of a source's last commit.
+	Flushed(source string) (*sinks.Receipt, bool)
+	// StartAbove puts the version clock above what other processes have stored.
+	StartAbove(version uint64)
+	// Looked is called when it was looked which sources are held.
+	Looked()
+}
+
+// Sink is what leases ask of a warehouse; see [sinks.Sink].
+type Sink interface {
+	Beat(ctx context.Context, p sinks.Process, sources []string) ([]sinks.Claim, error)
+	MaxVersion(ctx context.Context) (uint64, error)
+}
+
+// Leases are the sources that this process holds. A nil *Leases, of a process that has
+// the warehouse for itself, holds everything.
+type Leases struct {
+	owner   Owner
+	sink    Sink
 	process sinks.Process
+	log     *slog.Logger
+	failing outage.Outage // of beats; of the loop alone
 	wake    chan struct{}
 
 	using sync.Mutex // guards what begins and ends the beats
@@ -56,19 +90,17 @@ type leases struct {
 // user is a daemon or a pass that serves sources.
 type user struct{ sources func() []string }
 
-func newLeases(y *Syncer) *leases {
-	if y.opts.Exclusive {
-		return nil
-	}
-	return &leases{
-		syncer: y, process: y.opts.Process, wake: make(chan struct{}, 1),
+// New makes the leases of a process.
+func New(p sinks.Process, sink Sink, owner Owner, log *slog.Logger) *Leases {
+	return &Leases{
+		owner: owner, sink: sink, process: p, log: log, wake: make(chan struct{}, 1),
 		users: map[*user]struct{}{}, all: map[string]*lease{}, news: make(chan struct{}),
 	}
 }
 
-// enter claims sources until leave is called; leave waits until what they handed
+// Enter claims sources until leave is called; leave waits until what they handed
 // to the sink is durable, and gives them back.
-func (l *leases) enter(sources func() []string) (leave func()) {
+func (l *Leases) Enter(sources func() []string) (leave func()) {
 	if l == nil {
 		return func() {}
 	}
@@ -83,17 +115,17 @@ func (l *leases) enter(sources func() []string) (leave func()) {
 		l.stop, l.ended = cancel, make(chan struct{})
 		go l.run(ctx)
 	}
-	l.nudge()
+	l.Nudge()
 	return func() { l.leave(u) }
 }
 
-func (l *leases) leave(u *user) {
+func (l *Leases) leave(u *user) {
 	l.using.Lock()
 	defer l.using.Unlock()
 	last := l.remove(u)
 	durable := l.flushed(last)
 	if !last {
-		l.nudge()
+		l.Nudge()
 		return
 	}
 	l.stop()
@@ -110,7 +142,7 @@ func (l *leases) leave(u *user) {
 
 // remove ends the use of sources, unless it is the last: until that has been given
 // back, the beats go on for it.
-func (l *leases) remove(u *user) (last bool) {
+func (l *Leases) remove(u *user) (last bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if last = len(l.users) == 1; !last {
@@ -120,7 +152,7 @@ func (l *leases) remove(u *user) (last bool) {
 }
 
 // flushed waits until the sink has what it was handed.
-func (l *leases) flushed(last bool) bool {
+func (l *Leases) flushed(last bool) bool {
 	if !last {
 		return true // the beats that go on claim what is not durable yet
 	}
@@ -129,10 +161,10 @@ func (l *leases) flushed(last bool) bool {
 		clear(l.users)
 		l.mu.Unlock()
 	}()
-	deadline := time.NewTimer(leaseLasts)
+	deadline := time.NewTimer(Lasts)
 	defer deadline.Stop()
 	for _, name := range l.names() {
-		if r, ok := l.syncer.commits.Last(name); ok {
+		if r, ok := l.owner.Flushed(name); ok {
 			select {
 			case <-r.Done():
 			case <-deadline.C:
@@ -143,23 +175,23 @@ func (l *leases) flushed(last bool) bool {
 	return true
 }
 
-func (l *leases) giveBack() {
+func (l *Leases) giveBack() {
 	ctx, cancel := context.WithTimeout(context.Background(), beatLimit)
 	defer cancel()
-	if _, err := l.syncer.opts.Sink.Beat(ctx, l.process, nil); err != nil {
-		l.syncer.log.Warn("the sources could not be given back: another process can take them over when it has heard nothing for a while",
+	if _, err := l.sink.Beat(ctx, l.process, nil); err != nil {
+		l.log.Warn("the sources could not be given back: another process can take them over when it has heard nothing for a while",
 			"after", sinks.ClaimTimeout, "err", err)
 	}
 }
 
-func (l *leases) names() []string {
+func (l *Leases) names() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Collect(maps.Keys(l.all))
 }
 
-// nudge has the next beat come at once.
-func (l *leases) nudge() {
+// Nudge has the next beat come at once.
+func (l *Leases) Nudge() {
 	if l == nil {
 		return
 	}
@@ -169,7 +201,7 @@ func (l *leases) nudge() {
 	}
 }
 
-func (l *leases) run(ctx context.Context) {
+func (l *Leases) run(ctx context.Context) {
 	defer close(l.ended)
 	for ctx.Err() == nil {
 		timer := time.NewTimer(l.beat(ctx))
@@ -184,14 +216,14 @@ func (l *leases) run(ctx context.Context) {
 
 // beat says that the process is alive, acts on what the others say, and returns
 // when to say it next.
-func (l *leases) beat(ctx context.Context) (next time.Duration) {
+func (l *Leases) beat(ctx context.Context) (next time.Duration) {
 	wants, ending := l.wants()
 	if len(wants) == 0 && len(l.names()) == 0 {
 		return beatEvery
 	}
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, beatLimit)
-	claims, err := l.syncer.opts.Sink.Beat(limited, l.process, wants)
+	claims, err := l.sink.Beat(limited, l.process, wants)
 	cancel()
 	if ctx.Err() != nil {
 		return 0
@@ -200,7 +232,7 @@ func (l *leases) beat(ctx context.Context) (next time.Duration) {
 	free, lost := l.read(began, wants, claims, err)
 	l.tellLost(lost)
 	for name, why := range lost {
-		l.syncer.lose(name, why)
+		l.owner.Lost(name, why)
 	}
 	if free {
 		err = l.hold(ctx)
@@ -214,7 +246,7 @@ func (l *leases) beat(ctx context.Context) (next time.Duration) {
 
 // wants are the sources to claim: those in use, and those that are ending, whose
 // rows are on their way still.
-func (l *leases) wants() (names []string, ending bool) {
+func (l *Leases) wants() (names []string, ending bool) {
 	wants := map[string]bool{}
 	l.mu.Lock()
 	users := slices.Collect(maps.Keys(l.users))
@@ -225,39 +257,22 @@ func (l *leases) wants() (names []string, ending bool) {
 		}
 	}
 	for _, name := range l.names() {
-		if !wants[name] && l.syncer.atWork(name) {
+		if !wants[name] && l.owner.AtWork(name) {
 			wants[name], ending = true, true
 		}
 	}
 	return slices.Sorted(maps.Keys(wants)), ending
 }
 
-// atWork tells whether a source that is not served any more is still ending.
-func (y *Syncer) atWork(name string) bool {
-	if y.endingOf(name) != nil {
-		return true
-	}
-	r, ok := y.commits.Last(name)
-	if !ok {
-		return false
-	}
-	select {
-	case <-r.Done():
-		return false
-	default:
-		return true
-	}
-}
-
 // read takes in the answer to a beat. It returns whether sources are free to be
 // held now, and those that are held no more, with why.
-func (l *leases) read(began time.Time, wants []string, claims []sinks.Claim, err error) (free bool, lost map[string]error) {
+func (l *Leases) read(began time.Time, wants []string, claims []sinks.Claim, err error) (free bool, lost map[string]error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	late := !now.Before(l.until) // a renewal that comes too late is none
 	if err == nil {
-		l.until = began.Add(leaseLasts)
+		l.until = began.Add(Lasts)
 	}
 	maps.DeleteFunc(l.all, func(name string, _ *lease) bool { return !slices.Contains(wants, name) })
 	bySource := map[string][]sinks.Claim{}
@@ -287,14 +302,14 @@ func (l *leases) read(began time.Time, wants []string, claims []sinks.Claim, err
 }
 
 // hold holds what is free, above every version that another process has stored.
-func (l *leases) hold(ctx context.Context) error {
+func (l *Leases) hold(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, versionsLimit)
 	defer cancel()
-	highest, err := l.syncer.opts.Sink.MaxVersion(ctx)
+	highest, err := l.sink.MaxVersion(ctx)
 	if err != nil {
 		return fmt.Errorf("read the highest version: %w", err)
 	}
-	l.syncer.versions.StartAbove(highest)
+	l.owner.StartAbove(highest)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !time.Now().Before(l.until) {
@@ -308,58 +323,54 @@ func (l *leases) hold(ctx context.Context) error {
 		}
 	}
 	if len(taken) > 0 {
-		l.syncer.log.Info("this process serves sources", "sources", toldIDs(taken), "number", len(taken))
+		l.log.Info("this process serves sources", "sources", phrase.Few(taken), "number", len(taken))
 	}
 	return nil
 }
 
 // tellBeat logs that beats fail once when that begins and once when it is over. Of a
 // warehouse that is away the sink tells.
-func (l *leases) tellBeat(err error) {
+func (l *Leases) tellBeat(err error) {
 	switch {
 	case err == nil:
-		if l.failing.told() {
-			l.syncer.log.Info("the warehouse is told again that this process is alive", "lasted", l.failing.lasted())
+		if l.failing.Told() {
+			l.log.Info("the warehouse is told again that this process is alive", "lasted", l.failing.Lasted())
 		}
-		l.failing = outage{}
-	case !isAway(err) && l.failing.news(StateFailing):
-		l.syncer.log.Warn("the warehouse could not be told that this process is alive", "err", err)
+		l.failing = outage.Outage{}
+	case !outage.OfWarehouse(err) && l.failing.News("failing"):
+		l.log.Warn("the warehouse could not be told that this process is alive", "err", err)
 	default:
-		l.syncer.log.Debug("the warehouse could not be told that this process is alive", "err", err)
+		l.log.Debug("the warehouse could not be told that this process is alive", "err", err)
 	}
 }
 
 // tellLost logs which sources this process does not serve any more, those of one
 // reason together.
-func (l *leases) tellLost(lost map[string]error) {
+func (l *Leases) tellLost(lost map[string]error) {
 	by := map[string][]string{}
 	for name, why := range lost {
 		by[why.Error()] = append(by[why.Error()], name)
 	}
 	for why, names := range by {
 		level := slog.LevelWarn
-		if isAway(lost[names[0]]) {
+		if outage.OfWarehouse(lost[names[0]]) {
 			level = slog.LevelInfo // the sink has warned
 		}
-		l.syncer.log.Log(context.Background(), level, "this process does not serve sources any more", "sources", toldIDs(names), "number", len(names), "reason", why)
+		l.log.Log(context.Background(), level, "this process does not serve sources any more", "sources", phrase.Few(names), "number", len(names), "reason", why)
 	}
 }
 
 // tell has everyone look at the leases again.
-func (l *leases) tell(err error) {
+func (l *Leases) tell(err error) {
 	l.mu.Lock()
 	l.err = err
 	close(l.news)
 	l.news = make(chan struct{})
 	l.mu.Unlock()
-	for _, s := range l.syncer.served() {
-		if s.awaits() {
-			s.rouse()
-		}
-	}
+	l.owner.Looked()
 }
 
-func (l *leases) holdsAll() bool {
+func (l *Leases) holdsAll() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range l.all {
@@ -370,8 +381,8 @@ func (l *leases) holdsAll() bool {
 	return true
 }
 
-// check is nil while the source is held, and a *[WaitingError] when it is not.
-func (l *leases) check(source string) error {
+// Check is nil while the source is held, and a *[WaitingError] when it is not.
+func (l *Leases) Check(source string) error {
 	if l == nil {
 		return nil
 	}
@@ -387,9 +398,9 @@ func (l *leases) check(source string) error {
 	return s.why(l.err)
 }
 
-// await waits until the source is held, or another process that holds it is seen
+// Await waits until the source is held, or another process that holds it is seen
 // to live: one that died is not told from one that lives before it is silent.
-func (l *leases) await(ctx context.Context, source string) error {
+func (l *Leases) Await(ctx context.Context, source string) error {
 	if l == nil {
 		return nil
 	}
@@ -398,7 +409,7 @@ func (l *leases) await(ctx context.Context, source string) error {
 		news, s := l.news, l.all[source]
 		taken := s != nil && s.taken()
 		l.mu.Unlock()
-		err := l.check(source)
+		err := l.Check(source)
 		if err == nil || taken {
 			return err
 		}
@@ -408,34 +419,4 @@ func (l *leases) await(ctx context.Context, source string) error {
 			return context.Cause(ctx)
 		}
 	}
-}
-
-// lose ends a source that this process does not hold any more, walks and all, and
-// puts another in its place that waits: what it knew may not be so any more.
-func (y *Syncer) lose(name string, why error) {
-	y.applying.Lock()
-	defer y.applying.Unlock()
-	sources := slices.Clone(y.served())
-	i := slices.IndexFunc(sources, func(s *source) bool { return s.cfg.Name == name })
-	if i < 0 {
-		if ending := y.endingOf(name); ending != nil {
-			ending.lost.Store(&why) // also when it is held again before its last commit
-		}
-		return
-	}
-	old := sources[i]
-	s, err := newSource(y, old.cfg)
-	if err != nil {
-		panic(err) // it could be made before
-	}
-	old.lost.Store(&why)
-	s.heirOf(old)
-	sources[i] = s
-	y.mu.Lock()
-	y.sources, y.ending[name] = sources, old
-	if y.begin != nil {
-		y.begin(s)
-	}
-	y.mu.Unlock()
-	y.finish(old, why)
 }

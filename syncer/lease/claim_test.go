@@ -1,4 +1,4 @@
-package syncer
+package lease
 
 import (
 	"testing"
@@ -69,14 +69,14 @@ func TestWhichClaimCounts(t *testing.T) {
 // TestALeaseEndsByItself: nobody need notice that the beats have stopped.
 func TestALeaseEndsByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &leases{all: map[string]*lease{"s": {held: true}}, until: time.Now().Add(leaseLasts)}
-		time.Sleep(leaseLasts - time.Nanosecond)
-		if err := l.check("s"); err != nil {
+		l := &Leases{all: map[string]*lease{"s": {held: true}}, until: time.Now().Add(Lasts)}
+		time.Sleep(Lasts - time.Nanosecond)
+		if err := l.Check("s"); err != nil {
 			t.Errorf("before its end: %v", err)
 		}
 		time.Sleep(time.Nanosecond)
-		if !isWaiting(l.check("s")) || !isWaiting(l.check("another")) {
-			t.Errorf("at its end: %v; one that was never held: %v", l.check("s"), l.check("another"))
+		if !IsWaiting(l.Check("s")) || !IsWaiting(l.Check("another")) {
+			t.Errorf("at its end: %v; one that was never held: %v", l.Check("s"), l.Check("another"))
 		}
 	})
 }

@@ -1,6 +1,7 @@
-package syncer
+package lease
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -107,3 +108,9 @@ func (e *WaitingError) Error() string {
 }
 
 func (e *WaitingError) Unwrap() error { return e.Err }
+
+// IsWaiting is true for an error that says that another process may hold the source.
+func IsWaiting(err error) bool {
+	_, waiting := errors.AsType[*WaitingError](err)
+	return waiting
+}

@@ -1,0 +1,119 @@
+package syncer
+
+import (
+	"slices"
+
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/lease"
+)
+
+// standBy tells whether the source must wait: this process does not hold it.
+func (s *source) standBy() bool {
+	err := s.syncer.leases.Check(s.cfg.Name)
+	if err == nil {
+		s.held()
+		return false
+	}
+	s.enter(StateWaiting, err.Error())
+	return true
+}
+
+// held ends the waiting. From now on the source asks and writes only while it is
+// held.
+func (s *source) held() {
+	s.leased.Store(true)
+	if s.stateNow() == StateWaiting {
+		s.enter(StateStarting, "")
+	}
+}
+
+// awaits tells whether the source may be waiting to be held.
+func (s *source) awaits() bool {
+	state := s.stateNow()
+	return state == StateWaiting || state == StateStarting
+}
+
+// fence is nil while this process holds the source. A source that was lost stays
+// fenced, also when its successor is held again.
+func (s *source) fence() error {
+	if why := s.lost.Load(); why != nil {
+		return *why
+	}
+	return s.syncer.leases.Check(s.cfg.Name)
+}
+
+// mayAsk is fence for requests. A source that has never been held is asked only for
+// what nobody needs to hold it for: whether its key is good, and what to compare.
+func (s *source) mayAsk() error {
+	if !s.leased.Load() {
+		return nil
+	}
+	return s.fence()
+}
+
+// leaseOwner is the syncer as its leases see it.
+type leaseOwner struct{ *Syncer }
+
+var _ lease.Owner = leaseOwner{}
+
+// StartAbove implements lease.Owner.
+func (y leaseOwner) StartAbove(version uint64) { y.versions.StartAbove(version) }
+
+// Flushed implements lease.Owner.
+func (y leaseOwner) Flushed(source string) (*sinks.Receipt, bool) { return y.commits.Last(source) }
+
+// Looked implements lease.Owner: sources that wait to be held look again.
+func (y leaseOwner) Looked() {
+	for _, s := range y.served() {
+		if s.awaits() {
+			s.rouse()
+		}
+	}
+}
+
+// AtWork implements lease.Owner.
+func (y leaseOwner) AtWork(name string) bool {
+	if y.endingOf(name) != nil {
+		return true
+	}
+	r, ok := y.commits.Last(name)
+	if !ok {
+		return false
+	}
+	select {
+	case <-r.Done():
+		return false
+	default:
+		return true
+	}
+}
+
+// Lost implements lease.Owner. It puts another source in the place of the one that was
+// lost, which waits: what that one knew may not be so any more.
+func (y leaseOwner) Lost(name string, why error) {
+	y.applying.Lock()
+	defer y.applying.Unlock()
+	sources := slices.Clone(y.served())
+	i := slices.IndexFunc(sources, func(s *source) bool { return s.cfg.Name == name })
+	if i < 0 {
+		if ending := y.endingOf(name); ending != nil {
+			ending.lost.Store(&why) // also when it is held again before its last commit
+		}
+		return
+	}
+	old := sources[i]
+	s, err := newSource(y.Syncer, old.cfg)
+	if err != nil {
+		panic(err) // it could be made before
+	}
+	old.lost.Store(&why)
+	s.heirOf(old)
+	sources[i] = s
+	y.mu.Lock()
+	y.sources, y.ending[name] = sources, old
+	if y.begin != nil {
+		y.begin(s)
+	}
+	y.mu.Unlock()
+	y.finish(old, why)
+}

@@ -1,0 +1,45 @@
+// Package outage has a failure told of once when it begins and once when it is over.
+//
+// An outage of hours fails at every probe and at every turn of every stream, and a log
+// full of it hides what else there is. What a source's outage explains is not said of its
+// streams, and what the warehouse's explains is the sink's to say.
+package outage
+
+import (
+	"errors"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// Outage is a stretch of time in which something fails. The zero Outage is none.
+type Outage struct {
+	Since time.Time // zero: it does not
+	State string    // that was told; empty: nothing was
+}
+
+// Told is true when the log has it.
+func (o Outage) Told() bool { return o.State != "" }
+
+// Lasted is how long it has, for the log.
+func (o Outage) Lasted() time.Duration { return time.Since(o.Since).Round(time.Millisecond) }
+
+// News notes that it goes on in a state. It is true when that is to be said.
+func (o *Outage) News(state string) bool {
+	o.Begin()
+	if o.State == state {
+		return false
+	}
+	o.State = state
+	return true
+}
+
+// Begin notes that something fails.
+func (o *Outage) Begin() {
+	if o.Since.IsZero() {
+		o.Since = time.Now()
+	}
+}
+
+// OfWarehouse is true for an error of the warehouse, which the sink tells of.
+func OfWarehouse(err error) bool { return errors.Is(err, sinks.ErrAway) }
