@@ -48,7 +48,7 @@
 // again at its next turn, from its checkpoint. If the error may be the whole
 // source's, /me is asked (key.go); if that fails too the source is in trouble
 // (trouble.go), and nothing but /me is asked until it answers, of all sources with wrong
-// keys only so often (doorman.go). A pass ([Syncer.RunOnce]) does not wait for a next turn:
+// keys only so often (package keyprobe). A pass ([Syncer.RunOnce]) does not wait for a next turn:
 // it tries again by itself (persist.go). A panic is an error
 // of the stream it happened in.
 //

@@ -93,7 +93,7 @@ func (s *source) suspect(ctx context.Context, t trouble) {
 	case !refused && time.Since(vouched) < freshKey: // streams fail, and the source does not
 		return
 	}
-	if refused && s.syncer.doorman.crowded() {
+	if refused && s.syncer.keys.Full() {
 		s.troubled(t) // and is asked when there is room
 		s.probeNow()
 		return

@@ -10,6 +10,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/keyprobe"
 )
 
 // freshKey is how old an answer of /me may be to spare another request.
@@ -89,12 +90,12 @@ func (s *source) me(ctx context.Context) (me api.Document[api.Me], err error) {
 func (s *source) meWith(ctx context.Context, key candidate) (api.Document[api.Me], error) {
 	leave := func(refused bool) {
 		if refused {
-			s.syncer.doorman.refused()
+			s.syncer.keys.Refused()
 		}
 	}
 	if !key.inUse || !s.isReady() {
 		var err error
-		if leave, err = s.syncer.doorman.enter(ctx, s.turnFor(key)); err != nil {
+		if leave, err = s.syncer.keys.Enter(ctx, s.rankOf(key)); err != nil {
 			return api.Document[api.Me]{}, err
 		}
 	}
@@ -107,16 +108,16 @@ func (s *source) meWith(ctx context.Context, key candidate) (api.Document[api.Me
 	return me, err
 }
 
-// turnFor is whose turn it is at the door with a key.
-func (s *source) turnFor(key candidate) turn {
+// rankOf is how soon a key may be tried.
+func (s *source) rankOf(key candidate) keyprobe.Rank {
 	failed := func(st sinks.StreamStatus) bool { return st.State == StateFailing }
 	switch {
 	case key.refused:
-		return repeatTurn
+		return keyprobe.Repeat
 	case key.inUse, s.stored.Business != "" && !slices.ContainsFunc(s.stored.Statuses, failed):
-		return knownTurn
+		return keyprobe.Known
 	}
-	return newTurn
+	return keyprobe.New
 }
 
 // tryChangedKey asks /me when a key is another than when it was last asked with: one that

@@ -217,7 +217,7 @@ func (s *source) observe(e api.Exchange) {
 	}
 	s.mu.Unlock()
 	if e.Status == http.StatusUnauthorized && e.Route != routeMe {
-		s.syncer.doorman.refused()
+		s.syncer.keys.Refused()
 	}
 	s.syncer.metrics.requested(s.cfg.Name, e.Route, e.Status)
 }

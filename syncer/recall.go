@@ -45,7 +45,7 @@ func (s *source) recall(ctx context.Context) error {
 }
 
 // careful has the first request wait, and waits for it here: it would else hold
-// the doorman's token meanwhile, which many sources share.
+// the place among the tried keys meanwhile, which many sources share.
 func (s *source) careful(ctx context.Context) error {
 	wait := s.link.key.Succeed()
 	if !sleep(ctx, wait) {

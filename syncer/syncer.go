@@ -14,6 +14,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/keyprobe"
 	"github.com/larder-sync/larder/syncer/lease"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/write"
@@ -80,7 +81,7 @@ type Syncer struct {
 	versions    *write.Clock
 	commits     *write.Committer
 	leases      *lease.Leases // nil: everything is held
-	doorman     *doorman
+	keys        *keyprobe.Queue
 	metrics     *metrics
 	backfills   chan struct{} // bounds the backfills that run at once
 	startedAt   time.Time
@@ -149,7 +150,7 @@ func New(opts Options) (*Syncer, error) {
 	}
 	y := &Syncer{
 		opts: opts, log: opts.Logger, definitions: defs, times: times,
-		doorman: &doorman{}, metrics: newMetrics(), versions: write.NewClock(opts.Now), commits: write.NewCommitter(opts.Sink),
+		keys: &keyprobe.Queue{}, metrics: newMetrics(), versions: write.NewClock(opts.Now), commits: write.NewCommitter(opts.Sink),
 		backfills: make(chan struct{}, maxBackfills), startedAt: time.Now(),
 		ending: map[string]*source{}, verifyLimits: standardVerify,
 	}
