@@ -173,15 +173,15 @@ func (d Drift) Key() string {
 
 // The kinds of walk that have a checkpoint of their own.
 const (
-	WalkIncremental = "incremental"
-	WalkBackfill    = "backfill"
-	WalkFull        = "full" // full resync
-	WalkSnapshot    = "snapshot"
-	WalkTotals      = "totals"
-	WalkCoverage    = "coverage" // no walk: the locations that were walked so far
-	WalkAway        = "away"     // no walk: those of them that were lost, until that is acted upon
-	WalkDeep        = "reconcile_deep"
-	WalkSweep       = "sweep" // of runs only: what a full resync removed
+	WalkIncremental   = "incremental"
+	WalkBackfill      = "backfill"
+	WalkFull          = "full" // full resync
+	WalkSnapshot      = "snapshot"
+	WalkTotals        = "totals"
+	WalkCoverage      = "coverage"       // no walk: the locations that were walked so far
+	WalkLostLocations = "lost_locations" // no walk: those of them that were lost, until that is acted upon
+	WalkDeep          = "reconcile_deep"
+	WalkSweep         = "sweep" // of runs only: what a full resync removed
 )
 
 // Checkpoint is what is stored so that a walk can go on after a crash. Key:

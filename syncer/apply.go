@@ -85,7 +85,7 @@ func (y *Syncer) plan(wanted []Source) (p plan, err error) {
 		}
 	}
 	for _, s := range p.begin {
-		s.crowd = len(p.begin)
+		s.startedTogether = len(p.begin)
 	}
 	return p, nil
 }
@@ -121,9 +121,9 @@ func (p *plan) place(y *Syncer, cfg Source, old *source) error {
 	if old != nil {
 		p.end = append(p.end, old)
 		p.applied.Changed = append(p.applied.Changed, cfg.Name)
-		s.heirOf(old)
+		s.inherit(old)
 	} else if old = y.endingOf(cfg.Name); old != nil {
-		s.heirOf(old)
+		s.inherit(old)
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func (y *Syncer) carryOut(p plan, times schedule.Timetable) {
 	y.leases.Nudge()
 	if p.applied.Schedule {
 		for _, s := range p.sources {
-			s.rouse()
+			s.wakeLoop()
 		}
 	}
 }

@@ -66,7 +66,7 @@ func (s *source) judge(c *KeyCheck, all []KeyCheck) {
 	}
 	key := s.identify(c.Me)
 	for _, other := range all {
-		if key.beside == "" && other.Source != c.Source && other.Me.Business.ID == key.business && s.partial(key) {
+		if key.beside == "" && other.Source != c.Source && other.Me.Business.ID == key.business && s.seesSomeLocations(key) {
 			key.beside = other.Source
 		}
 	}
@@ -121,11 +121,11 @@ func (st *stream) offReason(key identity) string {
 		return "not among the configured streams"
 	case st.lacksScope(key):
 		return "key lacks " + strings.Join(st.def.scopes, " or ") + ": ask the restaurant to grant it, or leave the stream out of the configuration"
-	case len(st.wantedLocations(key)) == 0 && !key.apart():
+	case len(st.wantedLocations(key)) == 0 && !key.locationsOnly():
 		return "none of the configured locations is among the key's"
 	case st.def.wholeOnly && len(st.source.cfg.Locations) > 0:
 		return "its rows do not tell locations apart, and the configuration names some"
-	case st.def.wholeOnly && key.apart():
+	case st.def.wholeOnly && key.locationsOnly():
 		return fmt.Sprintf("its rows do not tell locations apart, the key sees some locations only, and source %q is of the same restaurant: to have them, give one source a key that sees all locations", key.beside)
 	}
 	return ""

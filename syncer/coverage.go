@@ -19,11 +19,11 @@ type coverage struct {
 	// Opening are gained locations of which rows were brought, and not all yet. One that
 	// is lost before its walk has ended is lost like any other.
 	Opening []string `json:"opening,omitempty"`
-	// Apart is since when the totals of all locations together are not asked for any
-	// more, zero while they are. Left are the other sources of the restaurant that
-	// have left them to this one, with their Apart. See apart.go.
-	Apart time.Time            `json:"apart,omitzero"`
-	Left  map[string]time.Time `json:"left,omitempty"`
+	// LocationsOnly is since when the totals of all locations together are not asked for any
+	// more, zero while they are. LeftBySiblings are the other sources of the restaurant that
+	// have left them to this one, with their LocationsOnly. See shared_totals.go.
+	LocationsOnly  time.Time            `json:"locations_only,omitzero"`
+	LeftBySiblings map[string]time.Time `json:"left_by_siblings,omitempty"`
 }
 
 // coversAll tells whether the stream is asked for all locations together, by walks
@@ -64,13 +64,13 @@ func (st *stream) uncovered() (gained, lost []string) {
 // yet with which the mirror began.
 func (st *stream) changedLocations() bool {
 	gained, lost := st.uncovered()
-	return len(gained)+len(lost) > 0 || st.coversAll() && !st.coverageKnown() || st.switched() || len(st.reopened())+len(st.back()) > 0
+	return len(gained)+len(lost) > 0 || st.coversAll() && !st.coverageKnown() || st.locationsOnlyChanged() || len(st.reopened())+len(st.returnedLocations()) > 0
 }
 
 // opens tells whether rows of locations that were gained are still to come.
 func (st *stream) opens() bool {
 	gained, _ := st.uncovered()
-	return len(gained)+len(st.reopened())+len(st.back()) > 0
+	return len(gained)+len(st.reopened())+len(st.returnedLocations()) > 0
 }
 
 // positionClosed is the Position of a full resync that has ended while the track's
@@ -117,13 +117,13 @@ func (st *stream) cover(ctx context.Context) error {
 	if err := st.firstCoverage(ctx); err != nil {
 		return err
 	}
-	if err := st.changeSides(ctx); err != nil {
+	if err := st.applyLocationsOnly(ctx); err != nil {
 		return err
 	}
 	if err := st.reopenTracks(ctx); err != nil {
 		return err
 	}
-	if err := st.regain(ctx); err != nil {
+	if err := st.reopenReturned(ctx); err != nil {
 		return err
 	}
 	gained, lost := st.uncovered()
@@ -206,7 +206,7 @@ func (st *stream) saveCoverage(ctx context.Context, change func(*coverage)) erro
 	st.mu.Lock()
 	st.covered = c
 	st.mu.Unlock()
-	st.actedUpon(ctx, c.Locations)
+	st.forgetLostLocations(ctx, c.Locations)
 	return nil
 }
 

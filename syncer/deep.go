@@ -140,7 +140,7 @@ func (st *stream) sleptThrough(now time.Time) bool {
 	st.mu.Lock()
 	last := later(st.proofs.deep, st.totals.stored.StartedAt)
 	st.mu.Unlock()
-	spread := min(time.Duration(s.crowd)*time.Second, schedule.MaxSpread)
+	spread := min(time.Duration(s.startedTogether)*time.Second, schedule.MaxSpread)
 	settled := s.syncer.startedAt.Add(time.Duration(schedule.Hash(s.cfg.Name, sinks.WalkDeep) % uint64(spread))) //nolint:gosec // above zero
 	return now.After(settled) && s.syncer.timetable().Due(schedule.ReconcileDeep, s.cfg.Name, last, now)
 }

@@ -18,14 +18,14 @@
 // (window.go). Streams without a cursor are replaced as wholes (snapshot.go); the
 // service's totals are asked for by day (totals.go, totals_fill.go, days.go), all days
 // again by full resyncs (totals_again.go), by location only where several sources are of
-// one restaurant (apart.go).
+// one restaurant (shared_totals.go).
 //
 // # What holds at every instant
 //
 //   - A checkpoint is in the same commit as its rows or in a later one. What is in
 //     memory may be ahead of what is stored, never the other way round.
 //
-//   - The incremental walks of a stream are born (track.bear), durably, before its
+//   - The incremental walks of a stream are born (track.initWatermark), durably, before its
 //     backfill asks for the first page: what changes after the backfill is theirs.
 //
 //   - Rows are written through the stream's writer alone, which leaves out what was last
@@ -39,7 +39,7 @@
 //     what that one handed to the sink is durable (life.go, apply.go).
 //
 //   - Where other processes can reach the warehouse, a source asks and writes only
-//     while this process holds it (lease.go, claim.go, standby.go); one that was lost
+//     while this process holds it (lease.go, claim.go, held.go); one that was lost
 //     is replaced by another that begins with what is stored.
 //
 // # When something fails
@@ -67,6 +67,6 @@
 // compares the figures (reconcile_figures.go) with what the sink adds up. The last 92
 // days are the deep run's (deep.go). A day that
 // differs is looked at once more minutes later (reconcile_settle.go), told in the log
-// (reconcile_told.go), then healed (heal.go, heal_rows.go). What stands about a day is a verdict in the warehouse
+// (reconcile_log.go), then healed (heal.go, heal_rows.go). What stands about a day is a verdict in the warehouse
 // (reconcile_verdicts.go).
 package syncer

@@ -43,7 +43,7 @@ func (st *stream) failed(ctx context.Context, kind string, started time.Time, er
 		st.found(ctx, t.state, t.detail)
 		return
 	}
-	defer st.tellFailure(kind, t, err) // when it is known whether the whole source is in trouble
+	defer st.logFailure(kind, t, err) // when it is known whether the whole source is in trouble
 	st.storeFailure(ctx, kind, started, t, err)
 	switch t.state {
 	case StateUnauthorized, StateKeyDisabled, StateUnreachable:

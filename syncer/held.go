@@ -66,7 +66,7 @@ func (y leaseOwner) Flushed(source string) (*sinks.Receipt, bool) { return y.com
 func (y leaseOwner) Looked() {
 	for _, s := range y.served() {
 		if s.awaits() {
-			s.rouse()
+			s.wakeLoop()
 		}
 	}
 }
@@ -107,7 +107,7 @@ func (y leaseOwner) Lost(name string, why error) {
 		panic(err) // it could be made before
 	}
 	old.lost.Store(&why)
-	s.heirOf(old)
+	s.inherit(old)
 	sources[i] = s
 	y.mu.Lock()
 	y.sources, y.ending[name] = sources, old

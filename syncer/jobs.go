@@ -54,7 +54,7 @@ func (s *source) beginLong(ctx context.Context) {
 // longDue tells whether there is a long walk to make.
 func (st *stream) longDue(now time.Time) bool {
 	if st.off() {
-		return st.leaves()
+		return st.hasTotalsToBury()
 	}
 	return !st.filled() || st.changedLocations() || st.resyncDue(now) || st.againDue(now)
 }
@@ -62,7 +62,7 @@ func (st *stream) longDue(now time.Time) bool {
 // long makes the long walks that are due, in the lowest lane (DESIGN R7).
 func (st *stream) long(ctx context.Context) error {
 	if st.off() {
-		return st.leave(ctx)
+		return st.buryTotalsOfAll(ctx)
 	}
 	if err := st.fill(ctx); err != nil {
 		return err
@@ -185,7 +185,7 @@ func (st *stream) fillTotals(ctx context.Context) error {
 			if err := st.cover(ctx); err != nil {
 				return err
 			}
-			if err := st.totalsFill(ctx); err != nil || !st.switched() {
+			if err := st.totalsFill(ctx); err != nil || !st.locationsOnlyChanged() {
 				return err
 			}
 		}

@@ -46,7 +46,7 @@ func (s *source) refresh(ctx context.Context) error {
 
 // askKey asks /me and acts on the answer. The caller holds opening.
 func (s *source) askKey(ctx context.Context) error {
-	if err := s.recall(ctx); err != nil {
+	if err := s.restore(ctx); err != nil {
 		if ctx.Err() == nil {
 			s.troubled(failing(err))
 		}
@@ -143,7 +143,7 @@ func (s *source) open(ctx context.Context, me api.Me) error {
 	if s.opened {
 		return s.sameBusiness(s.key.business, me.Business.ID)
 	}
-	if err := s.recall(ctx); err != nil {
+	if err := s.restore(ctx); err != nil {
 		return err
 	}
 	if err := s.sameBusiness(s.stored.Business, me.Business.ID); err != nil {
@@ -218,7 +218,7 @@ func (s *source) storeKey(ctx context.Context, me api.Document[api.Me]) {
 // admit switches the stream on or off by configuration and scopes, and gives it a
 // track per location.
 func (st *stream) admit(ctx context.Context, key identity) {
-	st.lookAside(key)
+	st.noteSiblings(key)
 	st.mu.Lock()
 	st.noScope = st.lacksScope(key)
 	st.mu.Unlock()
@@ -227,7 +227,7 @@ func (st *stream) admit(ctx context.Context, key identity) {
 		return
 	}
 	st.follow(key)
-	st.missed(ctx)
+	st.noteLostLocations(ctx)
 	if st.off() {
 		st.set(ctx, StateStarting, "")
 	}
@@ -242,7 +242,7 @@ func (st *stream) configured() bool {
 // shared by every location have none, and what a filter does with them is not said.
 func (st *stream) wantedLocations(key identity) []string {
 	switch {
-	case st.def.byLocation && st.def.kind == totalsKind && key.apart():
+	case st.def.byLocation && st.def.kind == totalsKind && key.locationsOnly():
 		return slices.Clone(key.locations)
 	case len(st.source.cfg.Locations) == 0 || !st.def.byLocation:
 		return []string{""}

@@ -79,29 +79,29 @@ func (s *source) onceServed(ctx context.Context, sel Selection) SourceReport {
 	return s.once(ctx, sel)
 }
 
-// heirOf lets the source be what is left of the one of its name before it, until
+// inherit lets the source be what is left of the one of its name before it, until
 // its own key has answered: for the status, and for the other sources of the
 // restaurant, which ask what it lists.
-func (s *source) heirOf(former *source) {
-	s.former = former
-	if former.lost.Load() == nil { // both are held, and will be lost, together
-		s.lost = former.lost
+func (s *source) inherit(previous *source) {
+	s.previous = previous
+	if previous.lost.Load() == nil { // both are held, and will be lost, together
+		s.lost = previous.lost
 	}
-	former.mu.Lock()
-	s.key = former.key
-	former.mu.Unlock()
-	for i, st := range former.streams {
+	previous.mu.Lock()
+	s.key = previous.key
+	previous.mu.Unlock()
+	for i, st := range previous.streams {
 		st.mu.Lock()
 		s.streams[i].snapshot = st.snapshot
 		st.mu.Unlock()
 	}
 }
 
-// takeOver waits until nobody is at work any more on the sources of this name
+// awaitPrevious waits until nobody is at work any more on the sources of this name
 // before, and what they handed to the sink is durable: only then does what is
 // stored say where they stopped. The caller holds opening.
-func (s *source) takeOver(ctx context.Context) error {
-	for f := s.former; f != nil; f = f.former {
+func (s *source) awaitPrevious(ctx context.Context) error {
+	for f := s.previous; f != nil; f = f.previous {
 		select {
 		case <-f.life.ended:
 		case <-ctx.Done():
@@ -115,23 +115,23 @@ func (s *source) takeOver(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 	}
-	for f := s.former; f != nil; f = f.former {
-		s.count(f)
+	for f := s.previous; f != nil; f = f.previous {
+		s.addCounts(f)
 	}
-	s.former = nil
+	s.previous = nil
 	return nil
 }
 
-// count adds what the source before has counted since the start of the process.
-func (s *source) count(former *source) {
-	former.mu.Lock()
-	asks, limited := former.asks, former.limited
-	former.mu.Unlock()
+// addCounts adds what the source before has counted since the start of the process.
+func (s *source) addCounts(previous *source) {
+	previous.mu.Lock()
+	asks, limited := previous.asks, previous.limited
+	previous.mu.Unlock()
 	s.mu.Lock()
 	s.asks += asks
 	s.limited += limited
 	s.mu.Unlock()
-	for i, old := range former.streams {
+	for i, old := range previous.streams {
 		s.streams[i].writer.AddCounts(old.writer)
 	}
 }

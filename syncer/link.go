@@ -25,8 +25,8 @@ type link struct {
 	trying  string         // the key that /me is asked with, or was
 	inUse   string         // the one with which it answered; empty: none yet
 	refused map[string]int // with which status, by key
-	// recalled is when the stored state was last read, with which the budget starts.
-	recalled time.Time
+	// restoredAt is when the stored state was last read, with which the budget starts.
+	restoredAt time.Time
 
 	probe     *api.Client // the key
 	fresh     *api.Client // incremental walks and snapshots

@@ -17,9 +17,9 @@ func (st *stream) begins(name, kind string) {
 	st.begun[longWalk{name, kind}] = time.Now()
 }
 
-// tellDone logs the end of a long walk, with what it brought since it began, also by
+// logDone logs the end of a long walk, with what it brought since it began, also by
 // processes before this one.
-func (st *stream) tellDone(what, name string, cp sinks.Checkpoint, more ...any) {
+func (st *stream) logDone(what, name string, cp sinks.Checkpoint, more ...any) {
 	st.source.log.Info(what, append([]any{"stream", name, "rows", cp.Rows, "tombstones", cp.Tombstones, "requests", cp.Pages,
 		"took", st.lasted(name, cp).Round(time.Millisecond)}, more...)...)
 }

@@ -252,7 +252,7 @@ func (st *stream) once(ctx context.Context, sel Selection, before Counts) *Strea
 		r.Off = st.detail
 		st.mu.Unlock()
 		r.NoScope = st.lacksScope(st.source.identity())
-		r.Err = st.exclusive(ctx, st.filler, st.leave)
+		r.Err = st.exclusive(ctx, st.filler, st.buryTotalsOfAll)
 		return r
 	}
 	r.Err = st.source.protected(ctx, st.def.name, func(ctx context.Context) error { return st.pass(ctx, sel) })

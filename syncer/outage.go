@@ -6,9 +6,9 @@ import (
 	"github.com/larder-sync/larder/syncer/outage"
 )
 
-// tellFailure logs that a stream's walks fail, unless that is known, or explained by what
+// logFailure logs that a stream's walks fail, unless that is known, or explained by what
 // was said of the source, of its other streams, or of the warehouse.
-func (st *stream) tellFailure(kind string, t trouble, err error) {
+func (st *stream) logFailure(kind string, t trouble, err error) {
 	if st.firstFailure(t.state, outage.OfWarehouse(err)) {
 		st.source.log.Warn("a walk failed, it is tried again", "stream", st.def.name, "walk", kind, "err", err)
 		return
@@ -36,14 +36,14 @@ func (st *stream) firstFailure(state string, explained bool) bool {
 	return tell
 }
 
-// tellRecovery logs that a stream's walks go well again, when it was said that they do not.
-func (st *stream) tellRecovery() {
+// logRecovery logs that a stream's walks go well again, when it was said that they do not.
+func (st *stream) logRecovery() {
 	s := st.source
 	s.mu.Lock()
 	o := s.down[st.def.name]
 	delete(s.down, st.def.name)
 	s.mu.Unlock()
-	if o.Told() {
+	if o.Logged() {
 		s.log.Info("the walks of a stream go well again", "stream", st.def.name, "lasted", o.Lasted())
 	}
 }

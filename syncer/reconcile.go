@@ -112,7 +112,7 @@ func (b *bracket) walk(ctx context.Context) {
 // stream's guard. The error is about the question, or the sink's; the days are
 // unproven then.
 func (b *bracket) ask(ctx context.Context, lane *api.Client, sp span) error {
-	if b.stream.leftOut(sp.location) {
+	if b.stream.notAskedFor(sp.location) {
 		return nil
 	}
 	before := b.compute(ctx, sp)

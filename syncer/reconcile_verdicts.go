@@ -167,7 +167,7 @@ func (st *stream) handed(ctx context.Context, receipt *sinks.Receipt, found []da
 
 // answeredFor leaves out what is another source's to say.
 func (st *stream) answeredFor(found []dayProof) []dayProof {
-	return slices.DeleteFunc(slices.Clone(found), func(p dayProof) bool { return st.leftOut(p.location) })
+	return slices.DeleteFunc(slices.Clone(found), func(p dayProof) bool { return st.notAskedFor(p.location) })
 }
 
 // mostIDs is how many orders a verdict names.

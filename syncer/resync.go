@@ -103,7 +103,7 @@ func (st *stream) walkAll(ctx context.Context) error {
 		if err := st.source.refresh(ctx); err != nil {
 			return err
 		}
-		if gained, _ := st.uncovered(); len(gained)+len(st.back()) > 0 {
+		if gained, _ := st.uncovered(); len(gained)+len(st.returnedLocations()) > 0 {
 			if err := st.fillTracks(ctx); err != nil {
 				return err
 			}

@@ -79,7 +79,7 @@ func (v *watch) stored(c *sinks.Commit, durable bool) {
 		if cp.Position == positionClosed {
 			v.closed[cp.Source+" "+cp.Stream] = true
 		}
-	case sinks.WalkAway:
+	case sinks.WalkLostLocations:
 		var lost []string
 		if err := json.Unmarshal([]byte(cp.Position), &lost); err != nil {
 			v.e.fault("lost locations of %s %s: %v", cp.Source, cp.Stream, err)

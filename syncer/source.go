@@ -30,13 +30,13 @@ type source struct {
 	streams []*stream
 	link    *link // the way to the API
 
-	life   *life   // until the configuration changes
-	former *source // of the same name, not yet taken over
-	crowd  int     // how many began together
+	life            *life   // until the configuration changes
+	previous        *source // of the same name, not yet taken over
+	startedTogether int     // how many began together
 
 	visiting bool // only verified: another process serves it (verify_visit.go)
 
-	leased  atomic.Bool            // it has been held (standby.go)
+	leased  atomic.Bool            // it has been held (held.go)
 	lost    *atomic.Pointer[error] // why it is held no more; shared with those before it
 	opening slot                   // one opening or probe at a time
 	admits  slot                   // one look at what the key lets the streams ask for
@@ -76,13 +76,13 @@ type identity struct {
 	all                          bool     // those added later too
 	unknown                      []string // configured locations that the key never had
 	inactive                     []string // configured locations that it has no more, or that are not active
-	beside                       string   // another source of the restaurant, where this one has to stand apart (apart.go)
+	beside                       string   // another source of the restaurant, where this one has to stand apart (shared_totals.go)
 }
 
 func newSource(y *Syncer, cfg Source) (*source, error) {
 	s := &source{
 		syncer: y, cfg: cfg, log: y.log.With("source", cfg.Name),
-		life: newLife(), crowd: 1, opening: newSlot(), admits: newSlot(), healing: newSlot(), healed: map[api.Date]repair{}, wake: make(chan struct{}, 1),
+		life: newLife(), startedTogether: 1, opening: newSlot(), admits: newSlot(), healing: newSlot(), healed: map[api.Date]repair{}, wake: make(chan struct{}, 1),
 		lost: &atomic.Pointer[error]{}, down: map[string]outage.Outage{}, state: StateStarting, since: time.Now(),
 	}
 	for _, def := range y.definitions {
@@ -139,7 +139,7 @@ func (s *source) run(ctx context.Context) {
 
 // startDelay spreads the first requests of sources that begin together.
 func (s *source) startDelay() time.Duration {
-	span := min(time.Duration(s.crowd)*20*time.Millisecond, 30*time.Second)
+	span := min(time.Duration(s.startedTogether)*20*time.Millisecond, 30*time.Second)
 	return time.Duration(schedule.Hash(s.cfg.Name) % uint64(max(span, 1)))
 }
 
@@ -172,8 +172,8 @@ func (s *source) jitter(attempt int) float64 {
 	return float64(schedule.Hash(s.cfg.Name, strconv.Itoa(attempt))>>11) / (1 << 53)
 }
 
-// rouse makes the loop look at the state again.
-func (s *source) rouse() {
+// wakeLoop makes the loop look at the state again.
+func (s *source) wakeLoop() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
@@ -246,7 +246,7 @@ func (s *source) probeNow() {
 	s.mu.Lock()
 	s.nextProbe = time.Now()
 	s.mu.Unlock()
-	s.rouse()
+	s.wakeLoop()
 }
 
 // clock notes the service's clock, as a Date header gave it.
@@ -276,11 +276,11 @@ func (s *source) serviceNow() time.Time {
 	return s.syncer.opts.Now().Add(s.skew)
 }
 
-// birth is the first updated_since of a new stream: the service's clock, or ours
+// firstSince is the first updated_since of a new stream: the service's clock, or ours
 // where that is behind it. A start that lies ahead would blind the stream until then.
 // Without a Date header the service's clock is not known, and a day makes up for any
 // clock of ours.
-func (s *source) birth() time.Time {
+func (s *source) firstSince() time.Time {
 	s.mu.Lock()
 	known := s.skewKnown
 	s.mu.Unlock()
@@ -331,7 +331,7 @@ func (s *source) troubled(t trouble) {
 	s.ready = false
 	s.nextProbe = now.Add(probeDelay(t, s.failures, s.jitter(s.failures)))
 	s.mu.Unlock()
-	s.rouse()
+	s.wakeLoop()
 }
 
 // enter changes the state of a source that is not ready.
@@ -348,25 +348,25 @@ func (s *source) enter(state, detail string) {
 // more.
 func (s *source) healthy(state, detail string) {
 	s.mu.Lock()
-	s.tellServed(state, detail)
+	s.logServed(state, detail)
 	if s.state != state {
 		s.since = time.Now()
 	}
 	s.state, s.detail = state, detail
 	s.ready, s.failures, s.asked, s.nextProbe = true, 0, time.Now(), time.Time{}
 	s.mu.Unlock()
-	s.rouse()
+	s.wakeLoop()
 }
 
-// tellServed logs that the source is served, with how long it was not when that was
+// logServed logs that the source is served, with how long it was not when that was
 // told. The caller holds the lock.
-func (s *source) tellServed(state, detail string) {
+func (s *source) logServed(state, detail string) {
 	ended := s.outage
 	s.outage = outage.Outage{}
 	switch {
 	case state == StateFailing && (s.state != state || s.detail != detail): // configuration and key do not fit
 		s.log.Warn("source is served in part", "state", state, "detail", detail)
-	case ended.Told():
+	case ended.Logged():
 		s.log.Info("source is served again", "state", state, "detail", detail, "lasted", ended.Lasted())
 	case s.state != state || s.detail != detail:
 		s.log.Info("source is served", "state", state, "detail", detail)

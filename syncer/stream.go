@@ -28,32 +28,32 @@ type stream struct {
 	// openings are the backfills of locations that the key gained, by location.
 	openings map[string]*track
 
-	mu          sync.Mutex
-	state       string
-	detail      string
-	noScope     bool               // it is off since the key lacks the scope
-	stored      sinks.StreamStatus // as the sink has it
-	lastSuccess time.Time
-	lastError   string
-	lastErrorAt time.Time
-	failing     map[string]string // kinds of walk whose last run failed, with the state that was stored of it
-	notBefore   time.Time
-	locations   []string // asked for; one empty id is all of them together
-	snapshot    snapshotMemory
-	totals      totalsMemory
-	proofs      proofMemory
-	covered     *coverage              // nil: not known yet
-	left        map[string]time.Time   // as in coverage, as it is now
-	lastFull    sinks.Checkpoint       // the newest full resync stored, also of tracks that are not followed any more
-	begun       map[longWalk]time.Time // long walks that this process began
-	pace        pace                   // of the long walk under way
-	resyncRows  uint64                 // live rows when the full resync went on
-	resyncSince time.Time              // when the full resync under way began, by our clock; zero when that was before the start
+	mu             sync.Mutex
+	state          string
+	detail         string
+	noScope        bool               // it is off since the key lacks the scope
+	stored         sinks.StreamStatus // as the sink has it
+	lastSuccess    time.Time
+	lastError      string
+	lastErrorAt    time.Time
+	failing        map[string]string // kinds of walk whose last run failed, with the state that was stored of it
+	notBefore      time.Time
+	locations      []string // asked for; one empty id is all of them together
+	snapshot       snapshotMemory
+	totals         totalsMemory
+	proofs         proofMemory
+	covered        *coverage              // nil: not known yet
+	leftBySiblings map[string]time.Time   // as in coverage, as it is now
+	lastFull       sinks.Checkpoint       // the newest full resync stored, also of tracks that are not followed any more
+	begun          map[longWalk]time.Time // long walks that this process began
+	pace           pace                   // of the long walk under way
+	resyncRows     uint64                 // live rows when the full resync went on
+	resyncSince    time.Time              // when the full resync under way began, by our clock; zero when that was before the start
 	// broughtSince is when the last walk began that wrote every row anew and came to its
 	// end, by our clock; zero for none since the start.
 	broughtSince time.Time
 	ownRows      uint64 // live rows when the walks of gained locations went on, theirs not counted
-	away         lostLocations
+	lost         lostLocations
 }
 
 func newStream(s *source, def *definition) *stream {
@@ -61,7 +61,7 @@ func newStream(s *source, def *definition) *stream {
 		source: s, def: def, guard: newSlot(), filler: newSlot(), turn: newSlot(), deep: newSlot(), prover: newSlot(), state: StateStarting,
 		seed: maphash.MakeSeed(), failing: map[string]string{},
 		totals: totalsMemory{days: map[string]uint64{}, again: map[span]bool{}}, proofs: proofMemory{days: map[string]standing{}, told: map[string]uint64{}},
-		openings: map[string]*track{}, begun: map[longWalk]time.Time{}, away: lostLocations{storing: newSlot()},
+		openings: map[string]*track{}, begun: map[longWalk]time.Time{}, lost: lostLocations{storing: newSlot()},
 	}
 	st.writer = write.NewWriter(write.Options{
 		Table: def.plan.Table(), Committer: s.syncer.commits,
@@ -95,8 +95,8 @@ func (st *stream) restore(state sinks.State) {
 			st.proofs.deep = cp.StartedAt
 		case cp.Walk == sinks.WalkCoverage:
 			st.restoreCoverage(cp)
-		case cp.Walk == sinks.WalkAway:
-			st.restoreAway(cp)
+		case cp.Walk == sinks.WalkLostLocations:
+			st.restoreLostLocations(cp)
 		}
 	}
 }
@@ -119,7 +119,7 @@ func (st *stream) succeeded(ctx context.Context, kind string) {
 	if !well {
 		return
 	}
-	st.tellRecovery()
+	st.logRecovery()
 	state, detail := st.runningState()
 	st.found(ctx, state, detail)
 }

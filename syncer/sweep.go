@@ -352,7 +352,7 @@ func (sw *sweep) end(ctx context.Context, position string) error {
 	st.mu.Lock()
 	st.broughtSince = st.resyncSince
 	st.mu.Unlock()
-	st.tellDone("full resync done", st.def.name, all, "removed", sw.run.Tombs, "held", position != "")
+	st.logDone("full resync done", st.def.name, all, "removed", sw.run.Tombs, "held", position != "")
 	return nil
 }
 

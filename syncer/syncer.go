@@ -101,8 +101,8 @@ type Syncer struct {
 	ending  map[string]*source // served no more, and still at work
 	// businesses are those that the sources have mirrored, by source, as they were
 	// stored at recalled.
-	businesses map[string]string
-	recalled   time.Time
+	businesses       map[string]string
+	businessesReadAt time.Time
 }
 
 // maxBackfills bounds the backfills of one process, and with them its memory;
@@ -224,7 +224,7 @@ func (y *Syncer) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the highest version: %w", err)
 	}
-	if err := y.recallBusinesses(ctx); err != nil {
+	if err := y.readBusinesses(ctx); err != nil {
 		return err
 	}
 	y.versions.StartAbove(highest)

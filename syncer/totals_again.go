@@ -78,7 +78,7 @@ func (st *stream) totalsAgain(ctx context.Context) error {
 		if err := st.source.save(ctx, st.def.name, cp, &run); err != nil {
 			return err
 		}
-		st.tellDone("full resync done", st.def.name, sinks.Checkpoint{Walk: sinks.WalkFull, Pages: run.Pages, Rows: run.Rows, Tombstones: run.Tombs})
+		st.logDone("full resync done", st.def.name, sinks.Checkpoint{Walk: sinks.WalkFull, Pages: run.Pages, Rows: run.Rows, Tombstones: run.Tombs})
 		return nil
 	})
 }
@@ -99,7 +99,7 @@ func (st *stream) closeRest(ctx context.Context) error {
 
 func (st *stream) spanAgain(ctx context.Context, sp span, run *sinks.Run) error {
 	return st.exclusive(ctx, st.guard, func(ctx context.Context) error {
-		if st.leftOut(sp.location) {
+		if st.notAskedFor(sp.location) {
 			return nil
 		}
 		st.forgetDays(sp)

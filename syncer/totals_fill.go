@@ -95,7 +95,7 @@ func (st *stream) totalsStep(ctx context.Context) error {
 // the same rows.
 func (st *stream) totalsSpan(ctx context.Context, sp span, cp *sinks.Checkpoint, pos *position) (brought bool, err error) {
 	err = st.exclusive(ctx, st.guard, func(ctx context.Context) error {
-		if st.leftOut(sp.location) {
+		if st.notAskedFor(sp.location) {
 			return nil
 		}
 		in, answer, err := st.askTotals(ctx, st.fillLane(), sp)
@@ -162,7 +162,7 @@ func (st *stream) stepDone(ctx context.Context, cp sinks.Checkpoint, pos positio
 	st.totals.stored = cp
 	st.mu.Unlock()
 	if cp.Done {
-		st.tellDone("backfill done", st.def.name, cp)
+		st.logDone("backfill done", st.def.name, cp)
 	}
 	return nil
 }

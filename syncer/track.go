@@ -19,8 +19,8 @@ type track struct {
 	location string // empty: no location_id is sent
 	opening  bool   // only a backfill, of a location that the key has gained
 
-	birth slot
-	ahead atomic.Bool // it was said that the stored watermark is ahead of the service's clock
+	starting slot
+	ahead    atomic.Bool // it was said that the stored watermark is ahead of the service's clock
 	// Guarded by stream.mu.
 	incr     sinks.Checkpoint
 	back     sinks.Checkpoint
@@ -29,7 +29,7 @@ type track struct {
 }
 
 func newTrack(st *stream, location string) *track {
-	t := &track{stream: st, location: location, birth: newSlot()}
+	t := &track{stream: st, location: location, starting: newSlot()}
 	t.incr, t.back, t.full = t.fresh(sinks.WalkIncremental), t.fresh(sinks.WalkBackfill), t.fresh(sinks.WalkFull)
 	return t
 }
@@ -94,27 +94,27 @@ func (t *track) moved(kind string, cp sinks.Checkpoint) {
 // margin; what is older need not be remembered. The caller holds stream.mu.
 func (t *track) floor() time.Time { return since(t.incr).Add(-margin) }
 
-// born tells whether incremental walks have a start.
-func (t *track) born() bool {
+// hasWatermark is true when incremental walks have a start.
+func (t *track) hasWatermark() bool {
 	t.stream.mu.Lock()
 	defer t.stream.mu.Unlock()
 	return !t.incr.Since.IsZero() || !t.incr.Watermark.IsZero()
 }
 
-// bear gives the incremental walks their start, the service's clock now, and
+// initWatermark gives the incremental walks their start, the service's clock now, and
 // waits until it is stored: a backfill that ended before would leave the changes
 // after it to nobody.
-func (t *track) bear(ctx context.Context) error {
-	if err := t.birth.take(ctx); err != nil {
+func (t *track) initWatermark(ctx context.Context) error {
+	if err := t.starting.take(ctx); err != nil {
 		return err
 	}
-	defer t.birth.free()
-	if t.born() {
+	defer t.starting.free()
+	if t.hasWatermark() {
 		return nil
 	}
 	cp := t.checkpoint(sinks.WalkIncremental)
 	cp.Business = t.stream.source.business()
-	cp.Since = t.stream.source.birth()
+	cp.Since = t.stream.source.firstSince()
 	cp.StartedAt, cp.UpdatedAt = cp.Since.Add(lookback), time.Now()
 	c := t.stream.source.commit(t.stream.def.name)
 	c.Checkpoint = &cp
@@ -143,7 +143,7 @@ func (t *track) filled() bool { return t.checkpoint(sinks.WalkBackfill).Done }
 
 // catchUp runs one incremental walk.
 func (t *track) catchUp(ctx context.Context) error {
-	if err := t.bear(ctx); err != nil {
+	if err := t.initWatermark(ctx); err != nil {
 		return err
 	}
 	cp := t.checkpoint(sinks.WalkIncremental)
@@ -176,7 +176,7 @@ func (t *track) notAhead(start time.Time) time.Time {
 // fill runs the backfill to its end, from where its checkpoint stands.
 func (t *track) fill(ctx context.Context) error {
 	if !t.opening {
-		if err := t.bear(ctx); err != nil {
+		if err := t.initWatermark(ctx); err != nil {
 			return err
 		}
 	}
@@ -194,7 +194,7 @@ func (t *track) fill(ctx context.Context) error {
 			return err
 		}
 	}
-	t.stream.tellDone("backfill done", t.name(), t.checkpoint(sinks.WalkBackfill))
+	t.stream.logDone("backfill done", t.name(), t.checkpoint(sinks.WalkBackfill))
 	return nil
 }
 

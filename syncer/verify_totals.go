@@ -47,7 +47,7 @@ func (v *verification) daysAgain(ctx context.Context) error {
 
 // compareSpan compares the lines of one range of days.
 func (v *verification) compareSpan(ctx context.Context, sp span) error {
-	if v.stream.leftOut(sp.location) {
+	if v.stream.notAskedFor(sp.location) {
 		return nil
 	}
 	lines, err := v.askSpan(ctx, sp)
@@ -172,10 +172,10 @@ func spansOf(all []*suspect) []span {
 // askDays asks for the days of the suspects anew.
 func (v *verification) askDays(ctx context.Context, all []*suspect) error {
 	for _, s := range all {
-		s.told = told{elsewhere: v.stream.leftOut(s.place.location)}
+		s.told = told{elsewhere: v.stream.notAskedFor(s.place.location)}
 	}
 	for _, sp := range spansOf(all) {
-		if v.stream.leftOut(sp.location) {
+		if v.stream.notAskedFor(sp.location) {
 			continue
 		}
 		lines, err := v.askSpan(ctx, sp)
@@ -199,7 +199,7 @@ func (v *verification) storeDays(ctx context.Context, all []*suspect) error {
 	}
 	for _, sp := range spansOf(all) {
 		err := st.exclusive(ctx, st.guard, func(ctx context.Context) error {
-			if st.leftOut(sp.location) {
+			if st.notAskedFor(sp.location) {
 				return nil
 			}
 			in, _, err := st.askTotals(ctx, st.source.link.reconcile, sp)

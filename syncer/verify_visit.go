@@ -33,7 +33,7 @@ func (p *verifyPass) reach(ctx context.Context, s *source) (*source, error) {
 // look is connect for a source that another process serves: what is stored is read,
 // /me is asked, and nothing is written.
 func (s *source) look(ctx context.Context) error {
-	if err := s.recall(ctx); err != nil {
+	if err := s.restore(ctx); err != nil {
 		return err
 	}
 	me, err := s.me(ctx)

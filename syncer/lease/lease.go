@@ -228,16 +228,16 @@ func (l *Leases) beat(ctx context.Context) (next time.Duration) {
 	if ctx.Err() != nil {
 		return 0
 	}
-	l.tellBeat(err)
+	l.logBeat(err)
 	free, lost := l.read(began, wants, claims, err)
-	l.tellLost(lost)
+	l.logLost(lost)
 	for name, why := range lost {
 		l.owner.Lost(name, why)
 	}
 	if free {
 		err = l.hold(ctx)
 	}
-	l.tell(err)
+	l.publish(err)
 	if err != nil || ending || !l.holdsAll() {
 		return beatSoon
 	}
@@ -328,12 +328,12 @@ func (l *Leases) hold(ctx context.Context) error {
 	return nil
 }
 
-// tellBeat logs that beats fail once when that begins and once when it is over. Of a
+// logBeat logs that beats fail once when that begins and once when it is over. Of a
 // warehouse that is away the sink tells.
-func (l *Leases) tellBeat(err error) {
+func (l *Leases) logBeat(err error) {
 	switch {
 	case err == nil:
-		if l.failing.Told() {
+		if l.failing.Logged() {
 			l.log.Info("the warehouse is told again that this process is alive", "lasted", l.failing.Lasted())
 		}
 		l.failing = outage.Outage{}
@@ -344,9 +344,9 @@ func (l *Leases) tellBeat(err error) {
 	}
 }
 
-// tellLost logs which sources this process does not serve any more, those of one
+// logLost logs which sources this process does not serve any more, those of one
 // reason together.
-func (l *Leases) tellLost(lost map[string]error) {
+func (l *Leases) logLost(lost map[string]error) {
 	by := map[string][]string{}
 	for name, why := range lost {
 		by[why.Error()] = append(by[why.Error()], name)
@@ -360,8 +360,8 @@ func (l *Leases) tellLost(lost map[string]error) {
 	}
 }
 
-// tell has everyone look at the leases again.
-func (l *Leases) tell(err error) {
+// publish has everyone look at the leases again.
+func (l *Leases) publish(err error) {
 	l.mu.Lock()
 	l.err = err
 	close(l.news)

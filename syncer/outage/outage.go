@@ -18,8 +18,8 @@ type Outage struct {
 	State string    // that was told; empty: nothing was
 }
 
-// Told is true when the log has it.
-func (o Outage) Told() bool { return o.State != "" }
+// Logged is true when the log has it.
+func (o Outage) Logged() bool { return o.State != "" }
 
 // Lasted is how long it has, for the log.
 func (o Outage) Lasted() time.Duration { return time.Since(o.Since).Round(time.Millisecond) }

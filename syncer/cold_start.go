@@ -9,25 +9,25 @@ import (
 )
 
 const (
-	// recallAgain is how old a reading of the stored state may be when it is
+	// restoreAgain is how old a reading of the stored state may be when it is
 	// taken over.
-	recallAgain = time.Minute
-	// formerly is how long after the last checkpoint a process before this one is
+	restoreAgain = time.Minute
+	// coldStartWithin is how long after the last checkpoint a process before this one is
 	// taken to have been at work until just now. What it spends is forgotten after
 	// a minute; but the stamps are the service's, whose clock is not known yet, and
 	// walks that bring nothing leave none.
-	formerly = time.Hour
+	coldStartWithin = time.Hour
 )
 
-// recall reads what the sink has stored before anything is asked of the API, once,
+// restore reads what the sink has stored before anything is asked of the API, once,
 // and again when that was long ago. Where a process before this one was at work
 // lately, the key's budget starts with care: how much that one has spent is
 // known to nobody but the service (DESIGN B2).
-func (s *source) recall(ctx context.Context) error {
-	if s.opened || !s.link.recalled.IsZero() && time.Since(s.link.recalled) < recallAgain {
+func (s *source) restore(ctx context.Context) error {
+	if s.opened || !s.link.restoredAt.IsZero() && time.Since(s.link.restoredAt) < restoreAgain {
 		return nil
 	}
-	if err := s.takeOver(ctx); err != nil {
+	if err := s.awaitPrevious(ctx); err != nil {
 		return err
 	}
 	state, err := s.syncer.opts.Sink.State(ctx, s.cfg.Name)
@@ -37,21 +37,21 @@ func (s *source) recall(ctx context.Context) error {
 	s.mu.Lock()
 	s.stored = state // status reads it, from goroutines of its own
 	s.mu.Unlock()
-	if s.link.recalled.IsZero() && s.syncer.opts.Now().Sub(lastSeen(state)) < formerly {
-		return s.careful(ctx)
+	if s.link.restoredAt.IsZero() && s.syncer.opts.Now().Sub(lastSeen(state)) < coldStartWithin {
+		return s.coldStart(ctx)
 	}
-	s.link.recalled = time.Now()
+	s.link.restoredAt = time.Now()
 	return nil
 }
 
 // careful has the first request wait, and waits for it here: it would else hold
 // the place among the tried keys meanwhile, which many sources share.
-func (s *source) careful(ctx context.Context) error {
+func (s *source) coldStart(ctx context.Context) error {
 	wait := s.link.key.Succeed()
 	if !sleep(ctx, wait) {
 		return context.Cause(ctx)
 	}
-	s.link.recalled = time.Now()
+	s.link.restoredAt = time.Now()
 	return nil
 }
 

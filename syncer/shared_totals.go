@@ -23,17 +23,17 @@ import (
 // once; a source that sees all locations writes it again. When no other source is left,
 // it asks for everything again.
 
-// apart tells whether the source stands apart.
-func (k identity) apart() bool { return k.beside != "" }
+// locationsOnly tells whether the source stands locationsOnly.
+func (k identity) locationsOnly() bool { return k.beside != "" }
 
-// partial tells whether a key may see some locations only, which the configuration does
+// seesSomeLocations tells whether a key may see some locations only, which the configuration does
 // not name.
-func (s *source) partial(key identity) bool { return !key.all && len(s.cfg.Locations) == 0 }
+func (s *source) seesSomeLocations(key identity) bool { return !key.all && len(s.cfg.Locations) == 0 }
 
 // beside is another source of the restaurant when the source has to stand apart, else
 // empty.
 func (s *source) beside(key identity) string {
-	if !s.partial(key) {
+	if !s.seesSomeLocations(key) {
 		return ""
 	}
 	for _, other := range s.siblingsIn(key.business) {
@@ -62,12 +62,12 @@ func (y *Syncer) storedBusinesses() map[string]string {
 	return y.businesses
 }
 
-// recallBusinesses reads which restaurants the sources have mirrored, unless that was
+// readBusinesses reads which restaurants the sources have mirrored, unless that was
 // done just now: so that a source is known as a sibling before its /me has answered, in
 // trouble too, and while another process serves it.
-func (y *Syncer) recallBusinesses(ctx context.Context) error {
+func (y *Syncer) readBusinesses(ctx context.Context) error {
 	y.mu.RLock()
-	recent := !y.recalled.IsZero() && time.Since(y.recalled) < recallAgain
+	recent := !y.businessesReadAt.IsZero() && time.Since(y.businessesReadAt) < restoreAgain
 	y.mu.RUnlock()
 	if recent {
 		return nil
@@ -78,7 +78,7 @@ func (y *Syncer) recallBusinesses(ctx context.Context) error {
 	}
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	y.businesses, y.recalled = businesses, time.Now()
+	y.businesses, y.businessesReadAt = businesses, time.Now()
 	return nil
 }
 
@@ -86,13 +86,13 @@ func (y *Syncer) recallBusinesses(ctx context.Context) error {
 // look at theirs again.
 func (s *source) admit(ctx context.Context, me api.Me) (identity, error) {
 	if !me.AllLocations {
-		if err := s.syncer.recallBusinesses(ctx); err != nil && ctx.Err() == nil {
+		if err := s.syncer.readBusinesses(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("whether the restaurant has other sources may not be known", "err", err)
 		}
 	}
 	key, first, err := s.admitMe(ctx, me)
 	if first {
-		s.tellSiblings(ctx)
+		s.notifySiblings(ctx)
 	}
 	return key, err
 }
@@ -119,15 +119,15 @@ func (s *source) admitAs(ctx context.Context, key identity) {
 	}
 }
 
-// tellSiblings has the restaurant's other sources look again at what they ask for.
-func (s *source) tellSiblings(ctx context.Context) {
+// notifySiblings has the restaurant's other sources look again at what they ask for.
+func (s *source) notifySiblings(ctx context.Context) {
 	for _, other := range s.siblings() {
-		other.lookAgain(ctx)
+		other.readmit(ctx)
 	}
 }
 
-// lookAgain admits the streams anew, beside the sources that there are now.
-func (s *source) lookAgain(ctx context.Context) {
+// readmit admits the streams anew, beside the sources that there are now.
+func (s *source) readmit(ctx context.Context) {
 	if s.admits.take(ctx) != nil {
 		return // ctx has ended
 	}
@@ -140,106 +140,106 @@ func (s *source) lookAgain(ctx context.Context) {
 	s.admitAs(ctx, key)
 }
 
-// lookAside notes which siblings have left the totals of all locations together to this
+// noteSiblings notes which siblings have left the totals of all locations together to this
 // stream, and since when: until then their rows have stood over its own.
-func (st *stream) lookAside(key identity) {
-	if st.def.kind != totalsKind || key.apart() {
+func (st *stream) noteSiblings(key identity) {
+	if st.def.kind != totalsKind || key.locationsOnly() {
 		return
 	}
 	left := map[string]time.Time{}
 	for _, other := range st.source.siblings() {
-		if at := other.stream(st.def.name).apartSince(); !at.IsZero() {
+		if at := other.stream(st.def.name).locationsOnlySince(); !at.IsZero() {
 			left[other.cfg.Name] = at
 		}
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.left = left
+	st.leftBySiblings = left
 }
 
-// apartSince is since when what the stream wrote of all locations together is buried.
-func (st *stream) apartSince() time.Time {
+// locationsOnlySince is since when what the stream wrote of all locations together is buried.
+func (st *stream) locationsOnlySince() time.Time {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.covered == nil {
 		return time.Time{}
 	}
-	return st.covered.Apart
+	return st.covered.LocationsOnly
 }
 
-// leftOut tells whether a location, or with "" all of them together, is not asked for
+// notAskedFor tells whether a location, or with "" all of them together, is not asked for
 // since the source stands apart. Who holds the stream's guard and finds that it is not
 // left out is done before what is there of it is buried.
-func (st *stream) leftOut(location string) bool {
-	return st.def.kind == totalsKind && location == "" && st.source.identity().apart()
+func (st *stream) notAskedFor(location string) bool {
+	return st.def.kind == totalsKind && location == "" && st.source.identity().locationsOnly()
 }
 
 // totalsOfAll tells whether the stream is one of totals that are asked for all locations
 // together while the source does not stand apart.
 func (st *stream) totalsOfAll() bool { return st.def.kind == totalsKind && st.coversAll() }
 
-// leaves tells whether the source stands apart and what the stream has of all locations
+// hasTotalsToBury tells whether the source stands apart and what the stream has of all locations
 // together is not buried yet.
-func (st *stream) leaves() bool {
-	return st.totalsOfAll() && st.configured() && st.source.identity().apart() && st.apartSince().IsZero()
+func (st *stream) hasTotalsToBury() bool {
+	return st.totalsOfAll() && st.configured() && st.source.identity().locationsOnly() && st.locationsOnlySince().IsZero()
 }
 
-// switched tells whether the stream is asked for otherwise than what is stored of it.
-func (st *stream) switched() bool {
+// locationsOnlyChanged tells whether the stream is asked for otherwise than what is stored of it.
+func (st *stream) locationsOnlyChanged() bool {
 	if !st.totalsOfAll() {
 		return false
 	}
-	if st.source.identity().apart() {
-		return st.leaves()
+	if st.source.identity().locationsOnly() {
+		return st.hasTotalsToBury()
 	}
-	if !st.apartSince().IsZero() {
+	if !st.locationsOnlySince().IsZero() {
 		return true
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	for name, since := range st.left {
-		if st.covered == nil || !st.covered.Left[name].Equal(since) {
+	for name, since := range st.leftBySiblings {
+		if st.covered == nil || !st.covered.LeftBySiblings[name].Equal(since) {
 			return true
 		}
 	}
 	return false
 }
 
-// changeSides acts on that. The caller holds filler.
-func (st *stream) changeSides(ctx context.Context) error {
+// applyLocationsOnly acts on that. The caller holds filler.
+func (st *stream) applyLocationsOnly(ctx context.Context) error {
 	switch {
-	case !st.switched():
+	case !st.locationsOnlyChanged():
 		return nil
-	case st.leaves():
-		return st.leave(ctx)
+	case st.hasTotalsToBury():
+		return st.buryTotalsOfAll(ctx)
 	}
 	st.mu.Lock()
-	left := maps.Clone(st.left)
+	left := maps.Clone(st.leftBySiblings)
 	st.mu.Unlock()
 	st.source.log.Info("the totals of all locations together are asked for again", "stream", st.def.name)
-	if err := st.exclusive(ctx, st.guard, st.forgetOfAll); err != nil {
+	if err := st.exclusive(ctx, st.guard, st.forgetDaysOfAll); err != nil {
 		return err
 	}
 	if err := st.refill(ctx); err != nil {
 		return err
 	}
-	st.oweDeep()
-	return st.saveCoverage(ctx, func(c *coverage) { c.Apart, c.Left = time.Time{}, left })
+	st.requestDeepRun()
+	return st.saveCoverage(ctx, func(c *coverage) { c.LocationsOnly, c.LeftBySiblings = time.Time{}, left })
 }
 
-// leave buries what the source has written of all locations together, and asks for the
+// buryTotalsOfAll buries what the source has written of all locations together, and asks for the
 // totals of each location from the first day on. The caller holds filler.
-func (st *stream) leave(ctx context.Context) error {
-	if !st.leaves() {
+func (st *stream) buryTotalsOfAll(ctx context.Context) error {
+	if !st.hasTotalsToBury() {
 		return nil
 	}
 	if err := st.firstCoverage(ctx); err != nil {
 		return err
 	}
-	if err := st.exclusive(ctx, st.guard, st.buryOfAll); err != nil {
+	if err := st.exclusive(ctx, st.guard, st.buryRowsOfAll); err != nil {
 		return fmt.Errorf("bury what %s has of all locations together: %w", st.def.name, err)
 	}
-	if err := st.withdraw(ctx); err != nil {
+	if err := st.withdrawVerdictsOfAll(ctx); err != nil {
 		return err
 	}
 	if !st.off() {
@@ -247,17 +247,17 @@ func (st *stream) leave(ctx context.Context) error {
 			return err
 		}
 	}
-	st.oweDeep()
-	if err := st.saveCoverage(ctx, func(c *coverage) { c.Apart, c.Left = time.Now().UTC(), nil }); err != nil {
+	st.requestDeepRun()
+	if err := st.saveCoverage(ctx, func(c *coverage) { c.LocationsOnly, c.LeftBySiblings = time.Now().UTC(), nil }); err != nil {
 		return err
 	}
-	st.source.tellSiblings(ctx)
+	st.source.notifySiblings(ctx)
 	return nil
 }
 
-// withdraw takes back what was found of all locations together: it would stand for ever,
+// withdrawVerdictsOfAll takes back what was found of all locations together: it would stand for ever,
 // since that is not asked for any more.
-func (st *stream) withdraw(ctx context.Context) error {
+func (st *stream) withdrawVerdictsOfAll(ctx context.Context) error {
 	today := calendar.DayOf(st.source.serviceNow())
 	all, err := st.source.syncer.opts.Sink.Verdicts(ctx, st.source.business(), st.source.cfg.Name, string(firstDay), string(today))
 	if err != nil {
@@ -278,18 +278,18 @@ func (st *stream) withdraw(ctx context.Context) error {
 	return nil
 }
 
-// forgetOfAll lets the days of all locations together be written again whatever was
+// forgetDaysOfAll lets the days of all locations together be written again whatever was
 // written of them. The caller holds guard: who asks later remembers anew.
-func (st *stream) forgetOfAll(context.Context) error {
+func (st *stream) forgetDaysOfAll(context.Context) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	maps.DeleteFunc(st.totals.days, func(key string, _ uint64) bool { return st.ofAll(key) })
+	maps.DeleteFunc(st.totals.days, func(key string, _ uint64) bool { return st.isOfAllLocations(key) })
 	return nil
 }
 
-// oweDeep has a deep run come soon, and forgets what was found of all locations together
+// requestDeepRun has a deep run come soon, and forgets what was found of all locations together
 // before.
-func (st *stream) oweDeep() {
+func (st *stream) requestDeepRun() {
 	st.mu.Lock()
 	maps.DeleteFunc(st.proofs.days, func(key string, _ standing) bool { return !strings.Contains(key, "/") })
 	st.proofs.owed = true
@@ -297,13 +297,15 @@ func (st *stream) oweDeep() {
 	st.source.proofChanged()
 }
 
-// ofAll tells whether a row of the totals is of all locations together.
-func (st *stream) ofAll(id string) bool { return !st.def.perLocation || !strings.Contains(id, "/") }
+// isOfAllLocations tells whether a row of the totals is of all locations together.
+func (st *stream) isOfAllLocations(id string) bool {
+	return !st.def.perLocation || !strings.Contains(id, "/")
+}
 
-// buryOfAll buries the rows of all locations together that the source wrote last. A row
+// buryRowsOfAll buries the rows of all locations together that the source wrote last. A row
 // that a sibling writes meanwhile lives: only what is there now is beaten. The caller
 // holds guard.
-func (st *stream) buryOfAll(ctx context.Context) error {
+func (st *stream) buryRowsOfAll(ctx context.Context) error {
 	q := sinks.LiveQuery{Table: st.def.name, Business: st.source.business(), Source: st.source.cfg.Name, Limit: sweepChunk}
 	buried := 0
 	for {
@@ -313,13 +315,13 @@ func (st *stream) buryOfAll(ctx context.Context) error {
 		}
 		in := st.writer.Begin(st.writer.NextWalk(), 1)
 		for _, r := range rows {
-			if st.ofAll(r.ID) {
+			if st.isOfAllLocations(r.ID) {
 				in.Bury(r.ID, reasonNoAccess, r.Version+1, st.source.serviceNow().UTC())
 			}
 		}
 		last := len(rows) < q.Limit
 		if last {
-			st.releaseOfAll(in)
+			st.releaseEntriesOfAll(in)
 		}
 		if !in.Empty() {
 			if err := st.writer.Store(ctx, in); err != nil {
@@ -329,16 +331,16 @@ func (st *stream) buryOfAll(ctx context.Context) error {
 		if buried += len(in.Commit.Tombstones); last {
 			st.source.log.Info("the restaurant has other sources: totals of all locations together are left to one that sees all",
 				"stream", st.def.name, "beside", st.source.identity().beside, "buried", buried)
-			return st.forgetOfAll(ctx)
+			return st.forgetDaysOfAll(ctx)
 		}
 		q.After = rows[len(rows)-1].ID
 	}
 }
 
-// releaseOfAll closes the quarantine entries of such rows: they do not come again.
-func (st *stream) releaseOfAll(in *write.Intake) {
+// releaseEntriesOfAll closes the quarantine entries of such rows: they do not come again.
+func (st *stream) releaseEntriesOfAll(in *write.Intake) {
 	for _, key := range st.writer.Quarantined() {
-		if st.ofAll(key) {
+		if st.isOfAllLocations(key) {
 			in.Release(key)
 		}
 	}
