@@ -73,11 +73,6 @@ func (st *stream) opens() bool {
 	return len(gained)+len(st.reopened())+len(st.returnedLocations()) > 0
 }
 
-// positionClosed is the Position of a full resync that has ended while the track's
-// location was not the key's: its rows may have been removed. Should it be the
-// key's again, they are walked again.
-const positionClosed = "closed: not a location of the key"
-
 // closed tells whether the track's location is not the key's, or not active.
 func (t *track) closed() bool {
 	return t.location != "" && slices.Contains(t.stream.source.identity().inactive, t.location)
@@ -86,7 +81,7 @@ func (t *track) closed() bool {
 // reopened are the tracks of configured locations that are the key's again.
 func (st *stream) reopened() []*track {
 	return slices.DeleteFunc(st.followed(), func(t *track) bool {
-		return t.checkpoint(sinks.WalkFull).Position != positionClosed || t.closed()
+		return !phaseClosed.is(t.checkpoint(sinks.WalkFull)) || t.closed()
 	})
 }
 

@@ -141,7 +141,7 @@ func (s *source) tryChangedKey(ctx context.Context) {
 // open takes over what the sink has stored, once.
 func (s *source) open(ctx context.Context, me api.Me) error {
 	if s.opened {
-		return s.sameBusiness(s.key.business, me.Business.ID)
+		return s.sameBusiness(s.business(), me.Business.ID)
 	}
 	if err := s.restore(ctx); err != nil {
 		return err

@@ -15,18 +15,9 @@ import (
 // stored with the checkpoint, is all that the sweep has to know, however many rows
 // there are and however often the walk was interrupted.
 
-// positionWalked is the Position of a full resync whose walk has reached the end of
-// the list, and whose sweep is still to come.
-const positionWalked = "walked: the sweep is to come"
-
-// positionCut is the same of a track whose location was refused on the way: the sweep
-// takes what it did not see. Should the location be the key's again, it is walked again,
-// before the sweep if it is back by then.
-const positionCut = "cut short, not a location of the key: the sweep is to come"
-
-// walked tells whether the walk of a full resync has nothing more to bring.
+// walked is true when the walk of a full resync has nothing more to bring.
 func walked(cp sinks.Checkpoint) bool {
-	return cp.Done || cp.Position == positionWalked || cp.Position == positionCut
+	return cp.Done || phaseWalked.is(cp) || phaseCutShort.is(cp)
 }
 
 // resyncDue tells whether a full resync is under way or its turn has come. A turn
@@ -127,8 +118,8 @@ func (st *stream) walkedAll() bool {
 	return true
 }
 
-// mended tells whether the walk was cut short, and the location is the key's again.
-func (t *track) mended(cp sinks.Checkpoint) bool { return cp.Position == positionCut && !t.closed() }
+// mended is true when the walk was cut short, and the location is the key's again.
+func (t *track) mended(cp sinks.Checkpoint) bool { return phaseCutShort.is(cp) && !t.closed() }
 
 // expect counts what the walk will bring, for its forecast.
 func (st *stream) expect(ctx context.Context) error {
@@ -229,7 +220,8 @@ func (t *track) walkAgain(ctx context.Context) error {
 		case t.stream.unlessClosed(t.location, err) != nil:
 			return err
 		default:
-			cp.Position, cp.Cursor = positionCut, ""
+			cp.Cursor = ""
+			phaseCutShort.in(&cp)
 			if err := t.store(ctx, cp); err != nil {
 				return err
 			}

@@ -76,7 +76,7 @@ func (v *watch) stored(c *sinks.Commit, durable bool) {
 	case sinks.WalkSnapshot:
 		v.whole(c)
 	case sinks.WalkFull:
-		if cp.Position == positionClosed {
+		if phaseClosed.is(*cp) {
 			v.closed[cp.Source+" "+cp.Stream] = true
 		}
 	case sinks.WalkLostLocations:

@@ -2,11 +2,9 @@ package syncer
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -50,9 +48,6 @@ func (h *SweepHeld) Error() string {
 func (h *SweepHeld) Confirm() string {
 	return fmt.Sprintf("larder sync --full --confirm-sweep --source %s --stream %s", h.Source, h.Stream)
 }
-
-// heldPrefix begins the Position of a full resync whose sweep is held.
-const heldPrefix = "held: "
 
 // consent is a person's word about a sweep, and what they were shown when they gave
 // it: the sweep that was held then, nil when none was.
@@ -101,7 +96,7 @@ func (st *stream) sweep(ctx context.Context, word consent) error {
 	if err := sw.closeEntries(ctx); err != nil {
 		return err
 	}
-	return sw.end(ctx, "")
+	return sw.end(ctx, nil)
 }
 
 // sweep is one sweep of a stream.
@@ -181,14 +176,10 @@ func suspicious(unseen, live uint64) bool {
 // hold ends the full resync without burying anything.
 func (sw *sweep) hold(ctx context.Context, alive int) error {
 	held := &SweepHeld{Source: sw.stream.source.cfg.Name, Stream: sw.stream.def.name, Rows: sw.unseen, Live: sw.live, Alive: alive, At: sw.stream.source.serviceNow().UTC()}
-	text, err := json.Marshal(held)
-	if err != nil {
-		return fmt.Errorf("held sweep: %w", err)
-	}
 	sw.stream.source.log.Error("sweep held", "stream", sw.stream.def.name, "unseen", held.Rows, "live", held.Live,
 		"next", held.Confirm())
 	sw.run.Error = held.Error()
-	return sw.end(ctx, heldPrefix+string(text))
+	return sw.end(ctx, held)
 }
 
 // sample asks for some of the rows that were not seen, when they are too many to be
@@ -327,7 +318,7 @@ func (st *stream) elsewhere(raw []byte) bool {
 }
 
 // end closes the full resync on every track.
-func (sw *sweep) end(ctx context.Context, position string) error {
+func (sw *sweep) end(ctx context.Context, held *SweepHeld) error {
 	st := sw.stream
 	sw.run.FinishedAt = time.Now()
 	run := &sw.run
@@ -338,10 +329,13 @@ func (sw *sweep) end(ctx context.Context, position string) error {
 		if all.StartedAt.IsZero() || cp.StartedAt.Before(all.StartedAt) {
 			all.StartedAt = cp.StartedAt
 		}
-		was := cp.Position
-		cp.Done, cp.Position, cp.UpdatedAt = true, position, st.source.serviceNow().UTC()
-		if position == "" && (t.closed() || was == positionCut) {
-			cp.Position = positionClosed
+		cut := phaseCutShort.is(cp)
+		cp.Done, cp.Position, cp.UpdatedAt = true, "", st.source.serviceNow().UTC()
+		switch {
+		case held != nil:
+			phase{Name: phaseHeld, Held: held}.in(&cp)
+		case t.closed() || cut:
+			phaseClosed.in(&cp)
 		}
 		if err := st.source.save(ctx, st.def.name, cp, run); err != nil {
 			return err
@@ -352,7 +346,7 @@ func (sw *sweep) end(ctx context.Context, position string) error {
 	st.mu.Lock()
 	st.broughtSince = st.resyncSince
 	st.mu.Unlock()
-	st.logDone("full resync done", st.def.name, all, "removed", sw.run.Tombs, "held", position != "")
+	st.logDone("full resync done", st.def.name, all, "removed", sw.run.Tombs, "held", held != nil)
 	return nil
 }
 
@@ -361,12 +355,7 @@ func (st *stream) held() *SweepHeld {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	for _, t := range st.tracks {
-		text, ok := strings.CutPrefix(t.full.Position, heldPrefix)
-		if !ok {
-			continue
-		}
-		held := &SweepHeld{}
-		if json.Unmarshal([]byte(text), held) == nil {
+		if held := phaseOf(t.full).Held; held != nil {
 			held.Source, held.Stream = st.source.cfg.Name, st.def.name // as they are named now
 			return held
 		}

@@ -104,14 +104,19 @@ type verifyWalk struct {
 
 func (w *verifyWalk) follow(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // a page asked for ahead is given up when the walk fails
+	var next <-chan verifyPage
+	defer func() {
+		cancel()
+		if next != nil {
+			<-next // it was asked for in vain
+		}
+	}()
 	w.part = map[string]told{}
 	a, cursor := <-w.ask(ctx, ""), ""
 	for {
 		if a.err != nil {
 			return fmt.Errorf("%s: %w", w.track.name(), a.err)
 		}
-		var next <-chan verifyPage
 		if a.more {
 			if err := w.leads(cursor, a.next, a.rows); err != nil {
 				return fmt.Errorf("%s: %w", w.track.name(), err)
@@ -125,7 +130,7 @@ func (w *verifyWalk) follow(ctx context.Context) error {
 			return w.hand(ctx)
 		}
 		cursor = a.next
-		a = <-next
+		a, next = <-next, nil
 	}
 }
 

@@ -63,8 +63,6 @@ var errNoCursor = errors.New("the service says has_more without a next_cursor: t
 
 // follow walks to the end and waits until all of it is durable.
 func (w *walk) follow(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // a page asked for ahead is given up when the walk fails
 	farthest := w.progress.cp.Since
 	for refusals := 1; ; refusals++ {
 		err := w.pages(ctx)
@@ -111,20 +109,31 @@ func (e *stuckError) Error() string {
 
 func (e *stuckError) Unwrap() error { return e.err }
 
-// pages follows the cursor until the list ends.
+// pages follows the cursor until the list ends, and asks for the next page while it
+// takes one.
 func (w *walk) pages(ctx context.Context) error {
 	w.cycle, w.again = cycle{}, repetition{}
+	ctx, cancel := context.WithCancel(ctx)
+	var next <-chan answer
+	defer func() {
+		cancel()
+		if next != nil { // it was asked for in vain
+			a := <-next
+			a.done()
+		}
+	}()
 	a := w.ask(ctx, w.progress.cp.Cursor)
 	for {
-		next, err := w.page(ctx, a)
-		if err != nil || !a.more {
+		var err error
+		if next, err = w.page(ctx, a); err != nil || next == nil {
 			return err
 		}
-		a = <-next
+		a, next = <-next, nil
 	}
 }
 
-// page takes one page while the next one is asked for.
+// page takes one page while the next one is asked for; next is nil behind the last, and
+// the caller's also with an error.
 func (w *walk) page(ctx context.Context, a answer) (next <-chan answer, err error) {
 	defer a.done()
 	if a.err != nil {
@@ -136,15 +145,7 @@ func (w *walk) page(ctx context.Context, a answer) (next <-chan answer, err erro
 	if next, err = w.askAhead(ctx, a); err != nil {
 		return nil, err
 	}
-	taken := false
-	defer func() {
-		if !taken && next != nil {
-			go func() { ahead := <-next; ahead.done() }() // what was asked for in vain
-		}
-	}()
-	err = w.take(ctx, a)
-	taken = err == nil
-	return next, err
+	return next, w.take(ctx, a)
 }
 
 // check fails a page that leads nowhere, before anything of it is taken.
@@ -315,13 +316,14 @@ func (w *walk) checkpoint(c *sinks.Commit, a answer) {
 // finish closes the checkpoint of a walk whose last page is at hand.
 func (w *walk) finish() {
 	cp := &w.progress.cp
-	again := w.long() && cp.Position == positionLost
+	again := w.long() && phaseCursorLost.is(*cp)
 	w.progress.end()
 	switch {
 	case again:
-		cp.Position, cp.Since = positionAgain, time.Time{}
+		cp.Since = time.Time{}
+		phaseAgain.in(cp)
 	case w.kind == sinks.WalkFull:
-		cp.Position = positionWalked
+		phaseWalked.in(cp)
 	case w.kind == sinks.WalkBackfill:
 		cp.Done, cp.Position = true, ""
 	}
@@ -330,27 +332,17 @@ func (w *walk) finish() {
 // long tells whether the walk brings the whole list.
 func (w *walk) long() bool { return w.kind != sinks.WalkIncremental }
 
-// What a backfill without updated_since notes in Checkpoint.Position when the
-// service refused its cursor. It goes on with updated_since, which never brings
-// rows whose updated_at is null, and where those stand in the list is not said:
-// so the list is walked once more from its start (DESIGN §5, open readings). If
-// the cursor is refused then too, that starts again.
-const (
-	positionLost  = "cursor lost: rows without updated_at are still to come"
-	positionAgain = "once more from the start, for rows without updated_at"
-)
-
 // restart prepares the walk to go on after a refused cursor (DESIGN R3): from the
 // last durable watermark minus the lookback.
 func (w *walk) restart() {
 	cp := &w.progress.cp
 	unfiltered := w.long() && cp.Since.IsZero()
-	if cp.Position != positionAgain {
+	if !phaseAgain.is(*cp) {
 		cp.Since = w.progress.restart()
 	}
 	cp.Cursor, w.progress.last, w.begun = "", time.Time{}, time.Now()
 	if unfiltered && !cp.Since.IsZero() {
-		cp.Position = positionLost
+		phaseCursorLost.in(cp)
 	}
 	w.track.stream.source.log.Warn("the service refused the cursor, the walk starts again",
 		"stream", w.track.name(), "walk", w.kind, "since", cp.Since)
@@ -362,7 +354,7 @@ func (w *walk) publish() {
 	cp := w.progress.cp
 	if !w.durable {
 		cp.Done = false
-		if cp.Position == positionWalked {
+		if phaseWalked.is(cp) {
 			cp.Position = ""
 		}
 	}
