@@ -90,7 +90,7 @@ var cashUp = dashboard{
 			GROUP BY date
 			ORDER BY date DESC
 			LIMIT 100`,
-			columns: []column{{name: "date", unit: day, width: 60}, {name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "verdict", words: []string{"verdict"}}, {name: "vat_inside", unit: bani, width: 76}}},
+			columns: []column{{name: "date", unit: day, width: 60}, {name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "verdict", words: []string{"verdict"}, width: 100}, {name: "vat_inside", unit: bani}}},
 	},
 	texts: texts{
 		"title": {"Închiderea zilei", "Cash-up"},

@@ -101,7 +101,7 @@ var words = map[string]map[string]word{
 		"proven":    {text{"Dovedit", "Proven"}, "green"},
 		"healed":    {text{"Corectat, dovedit", "Repaired, proven"}, "green"},
 		"equal":     {text{"Egal cu serviciul", "Equal"}, "green"},
-		"open":      {text{"Zi în curs", "Day still open"}, "blue"},
+		"open":      {text{"Zi în curs", "Open"}, "blue"},
 		"unsettled": {text{"Încă se mișcă", "Still moving"}, "orange"},
 		"unproven":  {text{"Nedovedit", "Not proven"}, "orange"},
 		"differs":   {text{"Diferă", "Differs"}, "red"},
@@ -110,7 +110,7 @@ var words = map[string]map[string]word{
 	},
 	"verdict_rank": {
 		"0": {text{"Dovedit", "Proven"}, "green"},
-		"1": {text{"Zi în curs", "Day still open"}, "blue"},
+		"1": {text{"Zi în curs", "Open"}, "blue"},
 		"2": {text{"Nedovedit", "Not proven"}, "orange"},
 		"3": {text{"Diferă", "Differs"}, "red"},
 	},
