@@ -32,7 +32,7 @@ func (c *Config) WithReloaded(next *Config) *Config {
 	return &merged
 }
 
-// SameKey tells whether both sources' keys are read from the same places.
+// SameKey is true when both sources' keys are read from the same places.
 func (s *Source) SameKey(other *Source) bool {
 	return s.KeyFile == other.KeyFile && s.KeyEnv == other.KeyEnv && s.NextKeyFile == other.NextKeyFile &&
 		s.Key.Reveal() == other.Key.Reveal()

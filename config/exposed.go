@@ -61,7 +61,7 @@ func (c *Config) secretFiles() []Exposed {
 	return slices.CompactFunc(files, func(a, b Exposed) bool { return a == b })
 }
 
-// exposed tells whether everyone can read a file: its own permissions say so, and no
+// exposed is true when everyone can read a file: its own permissions say so, and no
 // folder above it keeps them away. What cannot be looked at is not exposed, as far as
 // anyone knows here.
 func exposed(path string) bool {

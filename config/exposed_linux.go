@@ -27,7 +27,7 @@ func mounted(path string, inMemory, readOnly, container bool) bool {
 	return inMemory && readOnly || place && (readOnly || container)
 }
 
-// inContainer tells whether Docker, Podman or Kubernetes runs this process.
+// inContainer is true when Docker, Podman or Kubernetes runs this process.
 func inContainer() bool {
 	if os.Getenv("KUBERNETES_SERVICE_HOST") != "" {
 		return true

@@ -109,7 +109,7 @@ func (w *watcher) run(ctx context.Context) {
 	}
 }
 
-// concerns tells whether an event may be about the file. Others happen in its folder.
+// concerns is true when an event may be about the file. Others happen in its folder.
 func (w *watcher) concerns(name string) bool {
 	return slices.Contains(w.entries, name) || slices.Contains(w.folders, name)
 }

@@ -15,7 +15,7 @@ type Applied struct {
 	Schedule                bool
 }
 
-// Nothing tells that everything was as it is.
+// Nothing reports no change.
 func (a Applied) Nothing() bool {
 	return len(a.Added)+len(a.Removed)+len(a.Changed) == 0 && !a.Schedule
 }
@@ -128,7 +128,7 @@ func (p *plan) place(y *Syncer, cfg Source, old *source) error {
 	return nil
 }
 
-// same tells whether two sources of one name are served alike.
+// same is true when two sources of one name are served alike.
 func (a Source) same(b Source) bool {
 	share := func(s Source) float64 {
 		if s.BudgetShare == 0 {

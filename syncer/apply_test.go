@@ -118,7 +118,7 @@ func TestARemovedSourceAsksNothingMore(t *testing.T) {
 	})
 }
 
-// seriesOf tells whether any metric is about a source.
+// seriesOf is true when any metric is about a source.
 func seriesOf(t *testing.T, r *prometheus.Registry, source string) bool {
 	t.Helper()
 	families, err := r.Gather()

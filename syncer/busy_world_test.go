@@ -240,7 +240,7 @@ func (b *busy) harm(oldest int) {
 	b.harmed = append(b.harmed, h)
 }
 
-// overtaken tells whether the service changed a damaged order afterwards, which brings
+// overtaken is true when the service changed a damaged order afterwards, which brings
 // it anew by itself.
 func (h *harmed) overtaken(now map[string]sandbox.Stamp) bool {
 	for id, at := range h.stamps {

@@ -102,7 +102,7 @@ func (s *source) identify(me api.Me) identity {
 	return key
 }
 
-// followedBefore tells whether rows of a location were mirrored by the source. A
+// followedBefore is true when rows of a location were mirrored by the source. A
 // location that is deactivated leaves /me while its rows can stay listed (DESIGN
 // §5, open readings).
 func (s *source) followedBefore(location string) bool {

@@ -46,7 +46,7 @@ func (p *progress) stamped(updated, now time.Time) (future bool) {
 	return false
 }
 
-// disordered tells whether a row came out of order of updated_at.
+// disordered is true when a row came out of order of updated_at.
 func (p *progress) disordered() bool { return !p.cp.Pending.IsZero() }
 
 // end closes the walk: everything it was to bring has been brought, so the order

@@ -26,7 +26,7 @@ type coverage struct {
 	LeftBySiblings map[string]time.Time `json:"left_by_siblings,omitempty"`
 }
 
-// coversAll tells whether the stream is asked for all locations together, by walks
+// coversAll is true when the stream is asked for all locations together, by walks
 // that bring only what has changed. Lists that are never asked for by location are so
 // where the configuration names some, too.
 func (st *stream) coversAll() bool {
@@ -60,20 +60,20 @@ func (st *stream) uncovered() (gained, lost []string) {
 	return gained, lost
 }
 
-// changedLocations tells whether locations were gained or lost, or it is not known
+// changedLocations is true when locations were gained or lost, or it is not known
 // yet with which the mirror began.
 func (st *stream) changedLocations() bool {
 	gained, lost := st.uncovered()
 	return len(gained)+len(lost) > 0 || st.coversAll() && !st.coverageKnown() || st.locationsOnlyChanged() || len(st.reopened())+len(st.returnedLocations()) > 0
 }
 
-// opens tells whether rows of locations that were gained are still to come.
+// opens is true when rows of locations that were gained are still to come.
 func (st *stream) opens() bool {
 	gained, _ := st.uncovered()
 	return len(gained)+len(st.reopened())+len(st.returnedLocations()) > 0
 }
 
-// closed tells whether the track's location is not the key's, or not active.
+// closed is true when the track's location is not the key's, or not active.
 func (t *track) closed() bool {
 	return t.location != "" && slices.Contains(t.stream.source.identity().inactive, t.location)
 }

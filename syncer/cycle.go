@@ -11,7 +11,7 @@ type cycle struct {
 	reach int
 }
 
-// repeats tells whether following next would go in circles.
+// repeats is true when following next would go in circles.
 func (c *cycle) repeats(current, next string) bool {
 	if next == current || next == c.kept {
 		return true

@@ -243,7 +243,7 @@ func (v *vandal) each(rows []memsink.Row, harm func(memsink.Row, soldOrder) (day
 
 func (v *vandal) version(id string) uint64 { return v.store.Row(streamOrders, v.business, id).Version }
 
-// mended tells whether every damaged row was written anew.
+// mended is true when every damaged row was written anew.
 func (v *vandal) mended(d *damage) bool {
 	for id, was := range d.was {
 		if v.version(id) == was {

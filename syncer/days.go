@@ -78,7 +78,7 @@ func (sp span) holds(s write.Sighting) bool {
 	return s.From != "" && s.Location == sp.location && string(sp.from) <= s.From && s.To <= string(sp.to)
 }
 
-// covers tells whether a day lies within the span.
+// covers is true when a day lies within the span.
 func (sp span) covers(day api.Date) bool {
 	return len(day) == len(time.DateOnly) && sp.from <= day && day <= sp.to
 }

@@ -121,7 +121,7 @@ func daysOf(proofs ...[]dayProof) int {
 	return len(days)
 }
 
-// owesDeep tells whether a deep run is to be made up for: the last one was cut short,
+// owesDeep is true when a deep run is to be made up for: the last one was cut short,
 // or its turn passed while nobody was there.
 func (st *stream) owesDeep() bool {
 	return (st.owes() || st.sleptThrough(time.Now())) && st.notComparable() == nil
@@ -133,7 +133,7 @@ func (st *stream) owes() bool {
 	return st.proofs.owed
 }
 
-// sleptThrough tells whether the turn of a deep run has passed since the last one, or
+// sleptThrough is true when the turn of a deep run has passed since the last one, or
 // since the mirror began. Sources that begin together make up for it one after the other.
 func (st *stream) sleptThrough(now time.Time) bool {
 	s := st.source

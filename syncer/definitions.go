@@ -66,7 +66,7 @@ type definition struct {
 	lineID func(r dayRow, location string) string
 }
 
-// allowed tells whether a key with these scopes may read the stream.
+// allowed is true when a key with these scopes may read the stream.
 func (d *definition) allowed(scopes []string) bool {
 	return len(d.scopes) == 0 || slices.ContainsFunc(d.scopes, func(s string) bool { return slices.Contains(scopes, s) })
 }

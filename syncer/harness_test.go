@@ -251,7 +251,7 @@ func (w *world) stream(name string) StreamStatus {
 	return StreamStatus{}
 }
 
-// filled tells whether every backfill is done.
+// filled is true when every backfill is done.
 func (w *world) filled() bool {
 	for _, s := range w.syncer.Status().Sources {
 		if s.State != StateRunning {

@@ -134,7 +134,7 @@ func (h *heal) storedOf(ctx context.Context, raws [][]byte) (map[string]*sinks.S
 	return stored, nil
 }
 
-// changed tells whether what is stored is not what the service says.
+// changed is true when what is stored is not what the service says.
 func (h *heal) changed(raw []byte, stored *sinks.StoredRow) bool {
 	shape, _ := compare.Of(streamOrders)
 	row := shape.Read(raw)

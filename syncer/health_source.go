@@ -132,7 +132,7 @@ func (s *SourceStatus) ofStreams() (all []Concern) {
 	return all
 }
 
-// readsNothing tells whether the key may read nothing but what is said of itself.
+// readsNothing is true when the key may read nothing but what is said of itself.
 func (s *SourceStatus) readsNothing() bool {
 	return !slices.ContainsFunc(s.Streams, func(st StreamStatus) bool {
 		return st.Name != streamKey && st.State != StateOff && st.State != StateForbidden
@@ -221,7 +221,7 @@ func (s *SourceStatus) ofProof(served bool) (all []Concern) {
 	return all
 }
 
-// comparable tells whether there are days to compare: both the orders and the totals
+// comparable is true when there are days to compare: both the orders and the totals
 // are mirrored, and no backfill of them is under way.
 func (s *SourceStatus) comparable() bool {
 	for _, name := range []string{streamOrders, streamDaily} {

@@ -53,7 +53,7 @@ func (s *SourceStatus) Light(st *StreamStatus) Light {
 	return st.light()
 }
 
-// refused tells whether the key may not read a stream that it should.
+// refused is true when the key may not read a stream that it should.
 func (s *SourceStatus) refused(st *StreamStatus) bool {
 	return st.State == StateForbidden || st.State == StateOff && slices.Contains(s.Lacks, st.Name)
 }
@@ -80,7 +80,7 @@ func (st *StreamStatus) light() Light {
 	return Light{label, ToneQuiet} // a state that this program does not know is not called good
 }
 
-// unserved tells whether nothing is asked for the source's streams, and its own words
+// unserved is true when nothing is asked for the source's streams, and its own words
 // say why.
 func (s *SourceStatus) unserved() bool {
 	own, _ := s.own()

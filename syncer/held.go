@@ -7,7 +7,7 @@ import (
 	"github.com/larder-sync/larder/syncer/lease"
 )
 
-// standBy tells whether the source must wait: this process does not hold it.
+// standBy is true when the source must wait: this process does not hold it.
 func (s *source) standBy() bool {
 	err := s.syncer.leases.Check(s.cfg.Name)
 	if err == nil {
@@ -27,7 +27,7 @@ func (s *source) held() {
 	}
 }
 
-// awaits tells whether the source may be waiting to be held.
+// awaits is true when the source may be waiting to be held.
 func (s *source) awaits() bool {
 	state := s.stateNow()
 	return state == StateWaiting || state == StateStarting

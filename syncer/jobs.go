@@ -51,7 +51,7 @@ func (s *source) beginLong(ctx context.Context) {
 	}
 }
 
-// longDue tells whether there is a long walk to make.
+// longDue is true when there is a long walk to make.
 func (st *stream) longDue(now time.Time) bool {
 	if st.off() {
 		return st.hasTotalsToBury()

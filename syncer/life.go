@@ -79,7 +79,7 @@ func (s *source) onceServed(ctx context.Context, sel Selection) SourceReport {
 	return s.once(ctx, sel)
 }
 
-// inherit lets the source be what is left of the one of its name before it, until
+// inherit takes over the state of the source of this name before it, until
 // its own key has answered: for the status, and for the other sources of the
 // restaurant, which ask what it lists.
 func (s *source) inherit(previous *source) {

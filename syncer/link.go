@@ -102,7 +102,7 @@ func (l *link) configured() []string {
 	return keys
 }
 
-// changed tells whether a key is another than when /me was last asked.
+// changed is true when a key is another than when /me was last asked.
 func (l *link) changed() bool {
 	now := l.configured()
 	l.mu.Lock()

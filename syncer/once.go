@@ -213,7 +213,7 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 	return r
 }
 
-// chosen tells whether a selection has the stream; without names, all that the
+// chosen is true when a selection has the stream; without names, all that the
 // configuration wants.
 func (st *stream) chosen(names []string) bool {
 	return len(names) == 0 && st.configured() || slices.Contains(names, st.def.name)

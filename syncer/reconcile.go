@@ -16,9 +16,9 @@ import (
 // compared with what the service reports. Both sides move, so a day is bracketed: the
 // orders are walked to the end and added up, the service is asked, and they are walked
 // and added up once more. A day that equals the service's on either side is proven. One
-// that moved in between is unsettled. One that stood still and is another is only
-// suspected: a change may show up to two minutes after its stamp, and it differs when
-// a second bracket, after that time, shows the same difference (reconcile_settle.go).
+// that moved in between is unsettled. One that is unchanged but unequal is only suspected,
+// since a change may show up to two minutes after its stamp. It differs when a second
+// bracket, after that time, shows the same difference (reconcile_settle.go).
 
 // dayProof is what a bracket found about one day.
 type dayProof struct {
@@ -250,7 +250,7 @@ func (b *bracket) doubtful() []dayProof {
 	return all
 }
 
-// recent tells whether a day is asked for at every turn: yesterday and today.
+// recent is true when a day is asked for at every turn: yesterday and today.
 func (s *source) recent(day api.Date) bool {
 	yesterday, err := calendar.AddDays(calendar.DayOf(s.serviceNow()), -1)
 	return err == nil && day >= yesterday

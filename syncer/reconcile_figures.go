@@ -174,7 +174,7 @@ func (r *reported) comparable(mirror dayFigures) dayFigures {
 // amountDigits is how many digits before the point a column of money holds.
 const amountDigits = 16
 
-// isAmount tells whether a value is money as the column of the map holds it (api.md,
+// isAmount is true when a value is money as the column of the map holds it (api.md,
 // "Conventions"); what is none is in no column, so the mirror has no such figure.
 func isAmount(value jsontext.Value) bool {
 	var text string
@@ -303,7 +303,7 @@ func differ(service, mirror dayFigures) []sinks.Difference {
 	return found
 }
 
-// sameGap tells whether two comparisons show the same difference: figures may have
+// sameGap is true when two comparisons show the same difference: figures may have
 // moved on both sides alike.
 func sameGap(a, b []sinks.Difference) bool { return maps.Equal(gaps(a), gaps(b)) }
 

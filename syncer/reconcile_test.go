@@ -288,7 +288,7 @@ func TestALocationThatIsRefusedInMidRunHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// deepAsked tells whether a deep run, which alone asks by location, was among requests.
+// deepAsked is true when a deep run, which alone asks by location, was among requests.
 func deepAsked(requests []sandbox.Request) bool {
 	return slices.ContainsFunc(requests, func(r sandbox.Request) bool {
 		return r.Route == "/sales/daily" && strings.Contains(r.URI, "location_id=")

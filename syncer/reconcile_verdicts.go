@@ -37,12 +37,12 @@ type standing struct {
 	cuts    int    // healings in a row that were cut short
 }
 
-// good tells whether the day is proven.
+// good is true when the day is proven.
 func (s standing) good() bool {
 	return s.verdict == sinks.VerdictProven || s.verdict == sinks.VerdictHealed
 }
 
-// says tells whether a verdict would say nothing that the standing one does not.
+// says is true when a verdict would say nothing that the standing one does not.
 func (s standing) says(p dayProof) bool {
 	now := standing{verdict: p.verdict}
 	switch {

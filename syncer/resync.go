@@ -20,7 +20,7 @@ func walked(cp sinks.Checkpoint) bool {
 	return cp.Done || phaseWalked.is(cp) || phaseCutShort.is(cp)
 }
 
-// resyncDue tells whether a full resync is under way or its turn has come. A turn
+// resyncDue is true when a full resync is under way or its turn has come. A turn
 // that passed while nobody was there is made up for.
 func (st *stream) resyncDue(now time.Time) bool {
 	if st.def.kind != listKind || !st.filled() {
@@ -49,7 +49,7 @@ func (st *stream) resyncDue(now time.Time) bool {
 	return false
 }
 
-// resyncing tells whether a full resync is under way; the caller holds stream.mu.
+// resyncing is true when a full resync is under way; the caller holds stream.mu.
 func (t *track) resyncing() bool { return !t.full.StartedAt.IsZero() && !t.full.Done }
 
 // resync runs a full resync to its end, from where it stands. A person's word lets
@@ -106,7 +106,7 @@ func (st *stream) walkAll(ctx context.Context) error {
 	}
 }
 
-// walkedAll tells whether the full resync under way has seen all of every track
+// walkedAll is true when the full resync under way has seen all of every track
 // there is now.
 func (st *stream) walkedAll() bool {
 	first := st.resyncVersion()

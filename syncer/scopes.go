@@ -27,7 +27,7 @@ type AskedStream struct {
 	NoScope bool // it is off since the key lacks the scope
 }
 
-// Lacks tells whether a key lacks what it should have: the scope of a stream that the
+// Lacks is true when a key lacks what it should have: the scope of a stream that the
 // configuration names, or of everything. A key that reads some of what there is lacks
 // nothing when the configuration names no streams.
 func Lacks(named bool, streams []AskedStream) bool {
@@ -55,7 +55,7 @@ func (s *source) lacks(streams []StreamStatus) (names []string) {
 	return names
 }
 
-// lacksScope tells whether a stream is configured and a key may not read it.
+// lacksScope is true when a stream is configured and a key may not read it.
 func (st *stream) lacksScope(key identity) bool {
 	return st.configured() && !st.def.allowed(key.scopes)
 }

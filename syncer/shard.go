@@ -13,7 +13,7 @@ type Shard struct {
 	Index, Count int
 }
 
-// Takes tells whether the source belongs to this process. The zero Shard takes
+// Takes is true when the source belongs to this process. The zero Shard takes
 // every source.
 func (s Shard) Takes(source string) bool {
 	if s.Count <= 1 {

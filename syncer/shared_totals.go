@@ -17,21 +17,22 @@ import (
 // A restaurant may have several sources in one process: a key for each branch of a
 // chain, say. What the service reports of all locations together is then of those that
 // the key asking sees, and sources that each see some would write the same rows in turn.
-// So a source whose key does not see all locations stands apart while its restaurant has
-// another source: its totals are asked for by location only, and those that do not tell
-// locations apart not at all. What it wrote of all locations together before is buried,
-// once; a source that sees all locations writes it again. When no other source is left,
-// it asks for everything again.
+//
+// So a source whose key does not see all locations is asked for totals by location only,
+// while its restaurant has another source. Totals that do not tell locations from each
+// other are not asked for at all. What it wrote of all locations together before is
+// buried, once. A source that sees all locations writes it again. When no other source is
+// left, it asks for everything again.
 
-// locationsOnly tells whether the source stands locationsOnly.
+// locationsOnly is true when totals are asked for by location only.
 func (k identity) locationsOnly() bool { return k.beside != "" }
 
-// seesSomeLocations tells whether a key may see some locations only, which the configuration does
-// not name.
+// seesSomeLocations is true when a key may not see all locations, and the configuration
+// names none.
 func (s *source) seesSomeLocations(key identity) bool { return !key.all && len(s.cfg.Locations) == 0 }
 
-// beside is another source of the restaurant when the source has to stand apart, else
-// empty.
+// beside is another source of the restaurant when totals are to be asked for by location
+// only, else empty.
 func (s *source) beside(key identity) string {
 	if !s.seesSomeLocations(key) {
 		return ""
@@ -167,24 +168,24 @@ func (st *stream) locationsOnlySince() time.Time {
 	return st.covered.LocationsOnly
 }
 
-// notAskedFor tells whether a location, or with "" all of them together, is not asked for
-// since the source stands apart. Who holds the stream's guard and finds that it is not
-// left out is done before what is there of it is buried.
+// notAskedFor is true when totals are asked for by location only, and the location is ""
+// (all of them together). Who holds the stream's guard and finds false is done before what
+// is there of it is buried.
 func (st *stream) notAskedFor(location string) bool {
 	return st.def.kind == totalsKind && location == "" && st.source.identity().locationsOnly()
 }
 
-// totalsOfAll tells whether the stream is one of totals that are asked for all locations
-// together while the source does not stand apart.
+// totalsOfAll is true when the stream is one of totals that are asked for all locations
+// together.
 func (st *stream) totalsOfAll() bool { return st.def.kind == totalsKind && st.coversAll() }
 
-// hasTotalsToBury tells whether the source stands apart and what the stream has of all locations
-// together is not buried yet.
+// hasTotalsToBury is true when totals are asked for by location only, and what the stream
+// has of all locations together is not buried yet.
 func (st *stream) hasTotalsToBury() bool {
 	return st.totalsOfAll() && st.configured() && st.source.identity().locationsOnly() && st.locationsOnlySince().IsZero()
 }
 
-// locationsOnlyChanged tells whether the stream is asked for otherwise than what is stored of it.
+// locationsOnlyChanged is true when the stream is asked for otherwise than what is stored of it.
 func (st *stream) locationsOnlyChanged() bool {
 	if !st.totalsOfAll() {
 		return false
@@ -297,7 +298,7 @@ func (st *stream) requestDeepRun() {
 	st.source.proofChanged()
 }
 
-// isOfAllLocations tells whether a row of the totals is of all locations together.
+// isOfAllLocations is true when a row of the totals is of all locations together.
 func (st *stream) isOfAllLocations(id string) bool {
 	return !st.def.perLocation || !strings.Contains(id, "/")
 }

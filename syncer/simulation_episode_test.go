@@ -285,7 +285,7 @@ func (e *episode) up() {
 	}
 }
 
-// shared tells whether other daemons may be on the warehouse. The real one's clock
+// shared is true when other daemons may be on the warehouse. The real one's clock
 // is not the bubble's, so that claims to sources mean nothing there.
 func (e *episode) shared() bool { return e.real == nil && e.plan.seed%2 == 1 }
 

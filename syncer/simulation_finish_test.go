@@ -126,7 +126,7 @@ func (e *episode) rest(what string) {
 	time.Sleep(settle)
 }
 
-// well tells whether every backfill is done and no walk fails. A sweep may wait for
+// well is true when every backfill is done and no walk fails. A sweep may wait for
 // a person, whom the pass at the end stands for.
 func (e *episode) well() bool {
 	for _, s := range e.syncer.Status().Sources {
@@ -164,7 +164,7 @@ func (e *episode) verified() {
 	}
 }
 
-// mirrors tells whether a stream is to be compared: it is on.
+// mirrors is true when a stream is to be compared: it is on.
 func (e *episode) mirrors(business int, stream string) bool {
 	for _, st := range e.syncer.Status().Sources[business].Streams {
 		if st.Name == stream {

@@ -71,7 +71,7 @@ func (e *episode) damagedRows(business int) map[string]bool {
 	return ids
 }
 
-// unDeleted tells whether an order lived by mistake. When range mode does not list it,
+// unDeleted is true when an order lived by mistake. When range mode does not list it,
 // being cancelled or unpaid, 404 is all that healing knows of it, until a full resync.
 func (e *episode) unDeleted(id string) bool {
 	return slices.ContainsFunc(e.damages, func(d done) bool { return d.wasUnDeleted(id) })
@@ -126,7 +126,7 @@ func (e *episode) noFalseAlarm() {
 	}
 }
 
-// causes tells whether the day of an alarm has an order that was damaged or served
+// causes is true when the day of an alarm has an order that was damaged or served
 // other than it is, or totals that were.
 func (e *episode) causes(a alarm) bool {
 	for _, d := range e.damages {
@@ -143,7 +143,7 @@ func (e *episode) causes(a alarm) bool {
 	return slices.ContainsFunc(e.box.Requests(), func(r sandbox.Request) bool { return e.spoiltTotals(a, r) })
 }
 
-// spoiltTotals tells whether a request brought totals of the day that were not the
+// spoiltTotals is true when a request brought totals of the day that were not the
 // service's, shortly before.
 func (e *episode) spoiltTotals(a alarm, r sandbox.Request) bool {
 	if r.Route != "/sales/daily" && r.Route != "/sales/products" || len(r.Faults) == 0 {

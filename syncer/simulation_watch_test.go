@@ -255,14 +255,14 @@ func (v *watch) whole(c *sinks.Commit) {
 	}
 }
 
-// bad tells whether a row is in quarantine.
+// bad is true when a row is in quarantine.
 func (v *watch) bad(c *sinks.Commit, id string) bool {
 	return slices.ContainsFunc(v.e.store.Entries(), func(q memsink.Entry) bool {
 		return q.Open && q.Source == c.Source && q.Stream == c.Stream && q.ID == id
 	})
 }
 
-// brings tells whether walks of one location, or of all, bring a row of another:
+// brings is true when walks of one location, or of all, bring a row of another:
 // the rows of a location that the key has just gained are brought by another walk, and
 // so are those of one that it had lost.
 func (v *watch) brings(key, location, row string) bool {

@@ -183,7 +183,7 @@ func digestOf(rows [][]byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// siblingLists tells whether another source of the same restaurant lists the id.
+// siblingLists is true when another source of the same restaurant lists the id.
 func (s *source) siblingLists(stream, id string) bool {
 	for _, other := range s.siblings() {
 		for _, st := range other.streams {

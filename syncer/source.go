@@ -76,7 +76,7 @@ type identity struct {
 	all                          bool     // those added later too
 	unknown                      []string // configured locations that the key never had
 	inactive                     []string // configured locations that it has no more, or that are not active
-	beside                       string   // another source of the restaurant, where this one has to stand apart (shared_totals.go)
+	beside                       string   // another source of the restaurant, when totals are asked for by location only (shared_totals.go)
 }
 
 func newSource(y *Syncer, cfg Source) (*source, error) {

@@ -127,10 +127,10 @@ func (p *Progress) BackTo() time.Time {
 	return p.Reached
 }
 
-// Resync tells whether the walk is a full resync.
+// Resync is true when the walk is a full resync.
 func (p *Progress) Resync() bool { return p.Walk == sinks.WalkFull }
 
-// Deep tells whether it is a deep run.
+// Deep is true when it is a deep run.
 func (p *Progress) Deep() bool { return p.Walk == WalkDeep }
 
 // WalkDeep names a deep run in a [Progress].

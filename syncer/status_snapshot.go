@@ -64,7 +64,7 @@ func (s *source) patience(j schedule.Job) time.Duration {
 	return max(10*time.Minute, 2*s.syncer.timetable().Interval(j, time.Now())+5*time.Minute)
 }
 
-// behind tells whether no walk of the stream has ended well for long; since is when its
+// behind is true when no walk of the stream has ended well for long; since is when its
 // source began to be served. The caller holds the lock.
 func (st *stream) behind(now, since time.Time) bool {
 	j := schedule.Incremental

@@ -101,8 +101,8 @@ func (st *stream) restore(state sinks.State) {
 	}
 }
 
-// succeeded notes the end of a walk that went well. A stream is well when its walks
-// of all kinds are: a backfill that fails is not hidden by the walks beside it.
+// succeeded notes the end of a walk that went well. A stream is healthy only if every kind
+// of walk is: a backfill that fails is not hidden by the walks beside it.
 func (st *stream) succeeded(ctx context.Context, kind string) {
 	filled := st.filled() && !st.changedLocations()
 	st.mu.Lock()
@@ -136,7 +136,7 @@ func (st *stream) runningState() (state, detail string) {
 	return StateRunning, ""
 }
 
-// filled tells whether the stream's backfill has reached its end; streams without
+// filled is true when the stream's backfill has reached its end; streams without
 // one are always filled.
 func (st *stream) filled() bool {
 	st.mu.Lock()
@@ -214,7 +214,7 @@ func (st *stream) waitUntil() time.Time {
 	return st.notBefore
 }
 
-// off tells whether the stream is switched off by configuration or scope.
+// off is true when the stream is switched off by configuration or scope.
 func (st *stream) off() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()

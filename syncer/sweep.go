@@ -56,7 +56,7 @@ type consent struct {
 	held  *SweepHeld
 }
 
-// covers tells whether the word holds for what was found since: it is about the rows
+// covers is true when the word holds for what was found since: it is about the rows
 // that were shown, and about as much more as needs no word.
 func (c consent) covers(sw *sweep, alive int) bool {
 	switch {
@@ -308,7 +308,7 @@ func (st *stream) confirm(ctx context.Context, lane *api.Client, in *write.Intak
 	return "", raw, nil
 }
 
-// elsewhere tells whether a row is of a location that the configuration leaves out.
+// elsewhere is true when a row is of a location that the configuration leaves out.
 func (st *stream) elsewhere(raw []byte) bool {
 	var row struct {
 		LocationID string `json:"location_id"`

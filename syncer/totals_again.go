@@ -17,7 +17,7 @@ import (
 // takes the product_id of its sold lines along, and an old order can be cancelled. Deep
 // runs ask for the last 92 days; a full resync asks for all days there are.
 
-// againDue tells whether the turn of a full resync has come since all days were asked
+// againDue is true when the turn of a full resync has come since all days were asked
 // for.
 func (st *stream) againDue(now time.Time) bool {
 	if st.def.kind != totalsKind || !st.filled() {

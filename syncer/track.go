@@ -48,7 +48,7 @@ func (t *track) name() string {
 	return t.stream.def.name + "@" + t.location
 }
 
-// tracked tells whether a name in checkpoints is that of one of the stream's tracks.
+// tracked is true when a name in checkpoints is that of one of the stream's tracks.
 func (st *stream) tracked(name string) bool {
 	return name == st.def.name || strings.HasPrefix(name, st.def.name+"@")
 }
@@ -138,7 +138,7 @@ func (t *track) checkpoint(kind string) sinks.Checkpoint {
 	return t.incr
 }
 
-// filled tells whether the backfill has reached its end.
+// filled is true when the backfill has reached its end.
 func (t *track) filled() bool { return t.checkpoint(sinks.WalkBackfill).Done }
 
 // catchUp runs one incremental walk.

@@ -107,7 +107,7 @@ func (v *verification) unsettled(ctx context.Context, pending []*suspect) ([]*su
 	return pending, stored, nil
 }
 
-// settled tells whether a suspect does not differ any more.
+// settled is true when a suspect does not differ any more.
 func (v *verification) settled(s *suspect, row *sinks.StoredRow) bool {
 	if s.told.unsure || len(v.differences(s.told, row)) > 0 {
 		return false

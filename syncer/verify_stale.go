@@ -17,7 +17,7 @@ import (
 // which is the schedule and no mistake. It is one when the typed columns are not what
 // the stored row says, or when the schedule should have brought it long ago.
 
-// stale tells whether a row of totals that differs is behind by schedule alone, and
+// stale is true when a row of totals that differs is behind by schedule alone, and
 // notes it.
 func (v *verification) stale(id string, found []compare.Difference, place span) bool {
 	if !v.stream.source.visiting || v.stream.def.kind != totalsKind || v.open[id].Version > 0 {

@@ -65,7 +65,7 @@ type told struct {
 
 func (t told) live() bool { return t.raw != nil && !t.row.Deleted }
 
-// same tells whether the API's answer is what it was.
+// same is true when the API's answer is what it was.
 func (t told) same(before told) bool {
 	if t.unsure || before.unsure || (t.raw == nil) != (before.raw == nil) {
 		return false

@@ -329,7 +329,7 @@ func (w *walk) finish() {
 	}
 }
 
-// long tells whether the walk brings the whole list.
+// long is true when the walk brings the whole list.
 func (w *walk) long() bool { return w.kind != sinks.WalkIncremental }
 
 // restart prepares the walk to go on after a refused cursor (DESIGN R3): from the

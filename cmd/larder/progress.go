@@ -150,7 +150,7 @@ func (p *progress) tell(walks []walk, most int) {
 	}
 }
 
-// logs tells whether progress goes to the log, which is in JSON.
+// logs is true when progress goes to the log, which is in JSON.
 func (p *progress) logs() bool { return p.globals != nil && p.log != nil && p.inJSON(nil) }
 
 // sayer tells one thing beside the progress, which is told elsewhere too.
@@ -195,7 +195,7 @@ func walksOf(s syncer.Status, only syncer.Selection) []walk {
 	return walks
 }
 
-// chosen tells whether names has a name; none are all.
+// chosen is true when names has a name; none are all.
 func chosen(names []string, name string) bool { return len(names) == 0 || slices.Contains(names, name) }
 
 // draw gives the walks bars. When it is crowded, the bar of a walk that has ended

@@ -148,7 +148,7 @@ func (g *globals) logger(w io.Writer, format, level string) (*slog.Logger, error
 	return log, nil
 }
 
-// inJSON tells whether the log is JSON, and so all else on standard error. An error of
+// inJSON is true when the log is JSON, and so all else on standard error. An error of
 // the configuration knows what it says of that.
 func (g *globals) inJSON(err error) bool {
 	if !g.begun {
@@ -160,7 +160,7 @@ func (g *globals) inJSON(err error) bool {
 	return cmp.Or(g.format, g.logFormat) == app.LogJSON
 }
 
-// asksJSON tells whether a command line asks for JSON that was not understood: what
+// asksJSON is true when a command line asks for JSON that was not understood: what
 // stands behind the mistake was not parsed.
 func (g *globals) asksJSON() bool {
 	format := ""

@@ -22,7 +22,7 @@ const (
 	farOff    = 400 * 24 * time.Hour
 )
 
-// believable tells whether a service's clock may stand where it says, by ours.
+// believable is true when a service's clock may stand where it says, by ours.
 func believable(date, now time.Time) bool {
 	if date.Year() < firstYear || date.Year() > lastYear {
 		return false

@@ -91,7 +91,7 @@ func (h *hold) take(ctx context.Context, bytes int64) error {
 	}
 }
 
-// room tells whether so many bytes can be had at once.
+// room is true when so many bytes can be had at once.
 func (h *hold) room(bytes int64) bool {
 	m := h.tenant.memory
 	m.mu.Lock()

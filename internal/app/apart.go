@@ -42,7 +42,7 @@ func (a *App) apart(ctx context.Context) error {
 	return nil
 }
 
-// sameFolder tells whether a DSN as it is shown names this configuration's data folder.
+// sameFolder is true when a DSN as it is shown names this configuration's data folder.
 func (a *App) sameFolder(shown string) bool {
 	dsn, err := config.ParseDSN(shown)
 	if shown == "" || err != nil || !dsn.Embedded() {

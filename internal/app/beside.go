@@ -16,7 +16,7 @@ import (
 // errand is a pass that a command wants made.
 type errand struct {
 	sel      syncer.Selection
-	existing bool // it has no sense without a warehouse that is there already
+	existing bool // it needs an existing warehouse
 
 	there func(*way) error                              // by the process that holds the embedded warehouse
 	here  func(*lifecycle, *way, []syncer.Source) error // by this one

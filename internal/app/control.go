@@ -109,7 +109,7 @@ func (w *way) ask(ctx context.Context, method, route string, body []byte) (io.Re
 	return nil, errors.Join(fmt.Errorf("the daemon answers %s: %s", res.Status, bytes.TrimSpace(text)), err)
 }
 
-// servedByDaemon tells whether a daemon holds the embedded warehouse, or a command that
+// servedByDaemon is true when a daemon holds the embedded warehouse, or a command that
 // makes a pass.
 func (a *App) servedByDaemon(ctx context.Context) bool {
 	_, err := a.heldWay().askStatus(ctx)

@@ -63,7 +63,7 @@ func (a *App) lostCheckpoints(w *way) []embedded.Damage {
 	return slices.DeleteFunc(w.engine.Damages(), func(d embedded.Damage) bool { return d.Table != checkpointTable || !a.ours(d) })
 }
 
-// ours tells whether a damage is in the storage tables.
+// ours is true when a damage is in the storage tables.
 func (a *App) ours(d embedded.Damage) bool { return d.Database == a.cfg.Warehouse.Database+"_raw" }
 
 // damageProblems says what is missing, and what brings it back.
@@ -135,7 +135,7 @@ func (a *App) repaired(w *way, s syncer.Status) error {
 	return errors.Join(all...)
 }
 
-// broughtBack tells whether every row that a damage may have cost has been written since,
+// broughtBack is true when every row that a damage may have cost has been written since,
 // as far as the API has it: a walk that began before may have brought rows that were lost
 // with the rest. For what is of no single stream, all streams count.
 func broughtBack(d embedded.Damage, s syncer.Status) bool {

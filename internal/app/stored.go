@@ -105,7 +105,7 @@ func checkpointsOf(state sinks.State, stream string) []sinks.Checkpoint {
 	return own
 }
 
-// filled tells whether every backfill of a stream's checkpoints has come to its end:
+// filled is true when every backfill of a stream's checkpoints has come to its end:
 // a list that is followed has one.
 func filled(checkpoints []sinks.Checkpoint) bool {
 	open := map[string]bool{}

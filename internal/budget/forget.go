@@ -62,7 +62,7 @@ func (l *Ledger) drop(k *Key) {
 	}
 }
 
-// counts tells whether anything of the key is under way, waits, or is remembered.
+// counts is true when anything of the key is under way, waits, or is remembered.
 func (k *Key) counts() bool {
 	now := k.ledger.now()
 	if len(k.out) > 0 || k.all.counts(now) || k.heavy.counts(now) {
@@ -78,7 +78,7 @@ func (k *Key) counts() bool {
 	return false
 }
 
-// counts tells whether the window is other than a new one would be.
+// counts is true when the window is other than a new one would be.
 func (w *window) counts(now instant) bool {
 	w.expire(now)
 	return w.ours() > 0 || len(w.foreign) > 0 || w.pausedUntil > now

@@ -48,14 +48,14 @@ func (w *window) reserve() int {
 // at most, however many processes come one after the other.
 func (w *window) step() time.Duration { return w.cycle / time.Duration(max(1, w.reserve())) }
 
-// careful tells whether some of what was spent before has not come back.
+// careful is true when some of what was spent before has not come back.
 func (w *window) careful(now instant) bool { return w.former.spent && now < w.former.until }
 
-// solitary tells whether the window's requests go one by one, and until when at
+// solitary is true when the window's requests go one by one, and until when at
 // most: what was spent before is not known.
 func (w *window) solitary(now instant) bool { return w.former.unknown && now < w.former.until }
 
-// sparing tells whether all lanes are paced.
+// sparing is true when all lanes are paced.
 func (w *window) sparing(now instant) bool {
 	return w.careful(now) || w.free() <= w.reserve()
 }

@@ -71,7 +71,7 @@ func wrong(s string, i int, r rune) bool {
 // is without a width, and harmless after a sign.
 const emojiForm = '\ufe0f'
 
-// seen tells whether a person sees r after last.
+// seen is true when a person sees r after last.
 func seen(last, r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:

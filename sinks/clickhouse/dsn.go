@@ -124,7 +124,7 @@ func (t target) with(o Options) target {
 // embeddedAddress stands for the address of the embedded engine.
 const embeddedAddress = "the embedded engine"
 
-// inside tells whether it is the embedded engine, which no network leads to.
+// inside is true when it is the embedded engine, which no network leads to.
 func (t target) inside() bool {
 	return t.options.DialContext != nil && len(t.options.Addr) == 1 && t.options.Addr[0] == "embedded"
 }

@@ -86,7 +86,7 @@ func (b blocks) names(names ...string) (string, error) {
 // figure is a figure of the totals of a day.
 type figure struct{ Name, Type, Comment string }
 
-// Map tells whether the figure is several by name, such as payments.
+// Map is true when the figure is several by name, such as payments.
 func (f figure) Map() bool { return strings.HasPrefix(f.Type, "Map(") }
 
 // Maybe is the type of the figure where it may be unknown; a map is empty then.

@@ -75,7 +75,7 @@ func unwrap(text, prefix string) (string, bool) {
 	return "", false
 }
 
-// fits tells whether values of a column can be stored as t.
+// fits is true when values of a column can be stored as t.
 func (t wireType) fits(c *sinks.Column) bool {
 	return t.kind == c.Kind && t.depth == c.Depth && t.mapped == c.Map
 }

@@ -63,7 +63,7 @@ func heldPlace(path string) (file string, pid int) {
 	return "", 0
 }
 
-// heldFolder tells whether a process holds the folder that is there.
+// heldFolder is true when a process holds the folder that is there.
 func heldFolder(path string) bool {
 	_, err := os.Stat(filepath.Join(path, LockName))
 	return err == nil && !Free(path)
@@ -112,7 +112,7 @@ func lockFile(name string) (*os.File, error) {
 	return nil, err
 }
 
-// stillThere tells whether a file was not removed by who held it before.
+// stillThere is true when a file was not removed by who held it before.
 func stillThere(file *os.File) bool {
 	ours, err := file.Stat()
 	if err != nil {

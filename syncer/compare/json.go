@@ -127,7 +127,7 @@ func appendText(b []byte, text string) []byte {
 	return quoted
 }
 
-// Equal tells whether two JSON values mean the same: order of keys and white space
+// Equal is true when two JSON values mean the same: order of keys and white space
 // do not count, numbers count by value.
 func Equal(a, b []byte) bool { return len(rawDifferences(a, b)) == 0 }
 

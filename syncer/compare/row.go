@@ -167,7 +167,7 @@ func (c *column) differs(rows []any, columns map[string]json.RawMessage) *Differ
 	return &Difference{Field: c.name, Column: true, API: api, Mirror: string(got)}
 }
 
-// holds tells whether a column's JSON is the wanted value. It is nearly always
+// holds is true when a column's JSON is the wanted value. It is nearly always
 // written just so.
 func (c *column) holds(want any, got []byte) bool {
 	var room [512]byte

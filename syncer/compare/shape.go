@@ -148,7 +148,7 @@ func (s *Shape) Columns() []string {
 	return names
 }
 
-// lists tells whether there is an array or a map on the way: a null is an empty
+// lists is true when there is an array or a map on the way: a null is an empty
 // one there.
 func lists(steps []step) bool {
 	return slices.ContainsFunc(steps, func(st step) bool { return st.form != plain })
@@ -229,7 +229,7 @@ func (c *column) entries(v any, known []string, steps []step) (any, error) {
 	return values, nil
 }
 
-// isEntry tells whether a value fits all columns of its open object.
+// isEntry is true when a value fits all columns of its open object.
 func (c *column) isEntry(v any) bool {
 	return !slices.ContainsFunc(c.entry, func(e column) bool {
 		value, err := e.descend(v, e.steps)

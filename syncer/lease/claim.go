@@ -62,7 +62,7 @@ func (s *lease) read(own sinks.Process, claims []sinks.Claim, began, now time.Ti
 	s.free = !s.clear.IsZero() && began.Sub(s.stored) >= settle && (len(claims) == 1 || began.Sub(s.clear) >= settle)
 }
 
-// seenByAll tells whether every other process has beaten, and so read the claims,
+// seenByAll is true when every other process has beaten, and so read the claims,
 // since the own one was seen to be stored.
 func (s *lease) seenByAll(own sinks.Process, claims []sinks.Claim) bool {
 	for i := range claims {
@@ -80,7 +80,7 @@ func earlierClaim(a, b *sinks.Claim) bool {
 	return a.Process.ID < b.Process.ID
 }
 
-// taken tells whether another process is known to serve the source, and to live.
+// taken is true when another process is known to serve the source, and to live.
 func (s *lease) taken() bool { return s.alive }
 
 // why the source is not held; err is that of the last beat.

@@ -44,7 +44,7 @@ type Seen struct {
 	scratch []byte
 }
 
-// Has tells whether the item was reported, or must not be: the set is full.
+// Has is true when the item was reported, or must not be: the set is full.
 func (s *Seen) Has(d DriftItem) bool {
 	s.scratch = d.appendKey(s.scratch[:0])
 	_, ok := s.keys[string(s.scratch)]

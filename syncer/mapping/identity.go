@@ -28,7 +28,7 @@ func (m *Mapper) findID() string {
 	return string(id)
 }
 
-// buried tells whether a row that failed as a live one says that it is deleted:
+// buried is true when a row that failed as a live one says that it is deleted:
 // the field may stand behind the one that failed.
 func (m *Mapper) buried() bool {
 	return m.plan.deletable && string(m.find([]string{"deleted"})) == "true"

@@ -75,7 +75,7 @@ func (r *stored) counts() *sale {
 	return r.sale
 }
 
-// refundedOn tells whether the order has a refund of a day.
+// refundedOn is true when the order has a refund of a day.
 func (r *stored) refundedOn(day string) bool {
 	return slices.ContainsFunc(r.counts().totals, func(s share) bool { return s.day == day && s.amounts["refunds"] != nil })
 }
