@@ -11,12 +11,16 @@ import (
 
 // Model is what the linter reads of a dashboard's JSON.
 type Model struct {
-	UID         string  `json:"uid"`
-	Title       string  `json:"title"`
-	Description string  `json:"description"`
-	Timezone    string  `json:"timezone"`
-	Panels      []Panel `json:"panels"`
-	Links       []struct {
+	UID         string `json:"uid"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Timezone    string `json:"timezone"`
+	Time        struct {
+		From string `json:"from"`
+		To   string `json:"to"`
+	} `json:"time"`
+	Panels []Panel `json:"panels"`
+	Links  []struct {
 		URL string `json:"url"`
 	} `json:"links"`
 	Templating struct {

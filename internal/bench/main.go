@@ -30,6 +30,7 @@ var scenarios = []scenario{
 	{"memory", "the daemon in small containers, with a backfill and hungry readers at once", memoryBench},
 	{"large", "nine lists that answer 60 MB each at once: memory", large},
 	{"queries", "dashboard queries on 10 million orders of 100 restaurants", queries},
+	{"panels", "every panel of the owners' dashboards, and each dashboard, on as many orders", panels},
 }
 
 func main() {

@@ -143,7 +143,6 @@ func (d dialect) template() (*template.Template, error) {
 	t.Funcs(template.FuncMap{
 		"storage":     func(name string) string { return d.local(name) + d.onCluster() },
 		"inner":       func(name string) string { return d.table(name) + d.onCluster() },
-		"inner_name":  d.table,
 		"view":        func(name string) string { return d.view(name) + d.onCluster() },
 		"name":        d.view,
 		"table":       d.table,
@@ -156,6 +155,7 @@ func (d dialect) template() (*template.Template, error) {
 		"columns":     b.columns, "shown": b.shown, "maybe": b.maybe, "list": b.list, "names": b.names, "figures": b.figures,
 		"history": func(table, columns string) history { return history{table, columns} },
 		"bani":    bani, "share": share,
+		"position": func(n int) int { return n + 2 }, // of a figure in a tuple that begins with a time
 	})
 	_, err := t.ParseFS(schemaFiles, "schema/*/*.sql")
 	return t, err

@@ -52,6 +52,39 @@ func TestReconciliationTakesVerdicts(t *testing.T) {
 		"2026-03-28|proven|2", `2026-03-29|unproven|\N`)
 }
 
+// About single locations the service is asked at night: while a day runs what it said then
+// stands hours behind the orders, and is not shown beside them.
+func TestRunningDayOfALocationHasNoServiceFigures(t *testing.T) {
+	m := newMirror(t)
+	day := time.Now().AddDate(0, 0, 2).Format(time.DateOnly) // not over, however long the test takes
+	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", day, "[]"), orderRow("b", "l1", day, "[]"), orderRow("c", "l1", "2026-03-30", "[]"))
+	for _, location := range []string{"", "l1"} {
+		m.dayTotals("biz", day, location, "1", "30.00", "33.50", "3.50", "0.00", oneOrder)
+		m.dayTotals("biz", "2026-03-30", location, "1", "30.00", "33.50", "3.50", "0.00", oneOrder)
+		m.verdicts("biz", "s", asked(day, location, sinks.SubjectDaily, sinks.VerdictProven, 1), asked("2026-03-30", location, sinks.SubjectDaily, sinks.VerdictProven, 1))
+	}
+	const figures = "verdict, differences, service_orders, service_net_sales, service_payments, isNull(service_fetched_at), mirror_orders, mirror_net_sales"
+	m.expect("SELECT "+figures+" FROM reconciliation_by_location WHERE business_id = 'biz' ORDER BY date",
+		"proven|[]|1|30|{'card':20,'cash':12.5}|0|1|30", `open|['no totals']|\N|\N|{}|1|2|60`)
+	m.expect("SELECT verdict, net_sales, cash, service_net_sales, service_items, service_refunds, service_payments, isNull(service_fetched_at) FROM day_close WHERE business_id = 'biz' ORDER BY date",
+		"proven|30|12.5|30|33.5|0|{'card':20,'cash':12.5}|0", `open|60|25|\N|\N|\N|{}|1`)
+	// About all of them together it is asked every few minutes.
+	m.expect("SELECT verdict, service_net_sales, mirror_net_sales, notEmpty(differences) FROM reconciliation WHERE business_id = 'biz' AND date > '2026-03-30'", "open|30|60|1")
+}
+
+// A day that runs may be proven as far as it has come; what it becomes is not.
+func TestRunningDayIsNotProven(t *testing.T) {
+	m := newMirror(t)
+	now := time.Now()
+	var all []sinks.Verdict
+	for n := -3; n <= 3; n++ {
+		all = append(all, asked(now.AddDate(0, 0, n).Format(time.DateOnly), "", sinks.SubjectDaily, sinks.VerdictProven, 1))
+	}
+	m.verdicts("biz", "s", all...)
+	m.verdicts("new", "s", all[5:]...)
+	m.expect("SELECT business_id, proven_until = toDate32(now('Europe/Bucharest')) - 1, days_asked FROM proof ORDER BY business_id", "biz|1|7", `new|\N|2`)
+}
+
 func TestProvenUntil(t *testing.T) {
 	m := newMirror(t)
 	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"), orderRow("b", "l2", "2026-03-30", "[]"), orderRow("gone", "l1", "2026-03-27", "[]"))

@@ -26,7 +26,7 @@ const Zone = "Europe/Bucharest"
 const (
 	firstViewsVersion = 1001
 	viewsVersion      = 1001
-	viewsHash         = "151d0ec1a7dd1ef1"
+	viewsHash         = "86acfa560b9fe000"
 )
 
 // migration is a file of tables/, or all of views/: forward-only, and harmless when

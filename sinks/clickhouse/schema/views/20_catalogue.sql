@@ -7,7 +7,7 @@ CREATE OR REPLACE VIEW {{view "locations"}}
 AS SELECT
     business_id, business_name, {{names "location" "origin" "raw"}}
 FROM (SELECT business_id, {{names "location" "origin" "raw"}} FROM {{table "locations"}} FINAL {{quick}}) AS rows
-LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant and location: the active locations the keys may use';
 
@@ -26,7 +26,7 @@ CREATE OR REPLACE VIEW {{view "categories"}}
 AS SELECT
     business_id, {{names "category"}}, location_name, {{names "origin" "raw"}}
 FROM (SELECT business_id, {{names "category" "origin" "raw"}} FROM {{table "categories"}} FINAL {{quick}}) AS rows
-LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
 {{joined}}
 COMMENT 'One row per restaurant and menu category';
 
@@ -39,9 +39,9 @@ CREATE OR REPLACE VIEW {{view "products"}}
 AS SELECT
     business_id, business_name, id, {{names "product_state"}}, location_name, category_name, {{names "product_dates" "origin" "raw"}}
 FROM (SELECT business_id, id, {{names "product_state" "product_dates" "origin" "raw"}} FROM {{table "products"}} FINAL {{quick}}) AS rows
-LEFT ANY JOIN {{inner_name "category_names"}} AS categories USING (business_id, category_id)
-LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
-LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+LEFT ANY JOIN {{template "category_names"}} AS categories USING (business_id, category_id)
+LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant and product, offered online or not (each location has products of its own)';
 

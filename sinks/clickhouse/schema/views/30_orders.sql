@@ -20,8 +20,8 @@ FROM
     SELECT business_id, id, {{names "order_head" "order_totals" "order_items" "order_payments" "order_refunds" "origin" "raw"}}
     FROM {{table "sales_orders"}} FINAL {{quick}}
 ) AS orders
-LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
-LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant and order, with its lines, payments and refunds as arrays and its JSON; sales_orders is the same without them';
 
@@ -102,9 +102,9 @@ FROM
     -- Only the place is unfolded: unfolded columns would all be read, whatever a query asks for.
     ARRAY JOIN arrayEnumerate(`items.id`) AS line
 ) AS lines
-LEFT ANY JOIN {{inner_name "product_names"}} AS products USING (business_id, product_id)
-LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
-LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+LEFT ANY JOIN {{template "product_names"}} AS products USING (business_id, product_id)
+LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant, order and line';
 
@@ -143,8 +143,8 @@ FROM
     ARRAY JOIN arrayFilter(n -> notEmpty(`items.extras_name`[n]), arrayEnumerate(`items.id`)) AS line
 ) AS lines
 ARRAY JOIN arrayEnumerate(names) AS extra
-LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
-LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant, order, line and extra';
 
@@ -168,8 +168,8 @@ FROM
     FROM (SELECT business_id, id, {{names "order_head" "order_payments"}} FROM {{table "sales_orders"}} FINAL {{quick}})
     ARRAY JOIN arrayEnumerate(`payments.method`) AS line
 ) AS lines
-LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
-LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant, order and payment';
 
@@ -207,8 +207,8 @@ FROM
     )
     ARRAY JOIN arrayEnumerate(`refunds.amount`) AS line
 ) AS lines
-LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
-LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant, order and refund';
 
@@ -252,7 +252,7 @@ FROM
         WHERE _deleted = 1
     ) AS found USING (business_id, id, last_version)
 ) AS removed
-LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
-LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 SETTINGS optimize_aggregation_in_order = 1, join_algorithm = 'hash'
 COMMENT 'One row per restaurant and order that stopped being a sale, with its last known values';

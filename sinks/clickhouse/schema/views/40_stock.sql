@@ -9,7 +9,7 @@ CREATE OR REPLACE VIEW {{view "ingredients"}}
 AS SELECT
     business_id, business_name, id, {{names "stock_state"}}, location_name, {{names "ingredient_more" "origin" "raw"}}
 FROM (SELECT business_id, id, {{names "stock_state" "ingredient_more" "origin" "raw"}} FROM {{table "ingredients"}} FINAL {{quick}}) AS rows
-LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
-LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant, location and ingredient, with its current stock';

@@ -42,7 +42,7 @@ FROM
     WHERE isNull(location_id)
     {{quick}}
 ) AS days
-LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant and day: all locations together, as the service reports it';
 
@@ -71,8 +71,8 @@ FROM
     WHERE isNotNull(days.location_id)
     {{quick}}
 ) AS days
-LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
-LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant, location and day, as the service reports it';
 
@@ -88,8 +88,8 @@ SELECT
     greatest(_fetched_at, all_begun, if(date >= toDate32(deep_begun) - 91, deep_begun, _fetched_at)) AS as_of,
     {{names "origin" "raw"}}
 FROM (SELECT business_id, {{names "product_day" "origin" "raw"}} FROM {{table "sales_products"}} FINAL {{quick}}) AS days
-LEFT ANY JOIN {{inner_name "category_names"}} AS categories USING (business_id, category_id)
-LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+LEFT ANY JOIN {{template "category_names"}} AS categories USING (business_id, category_id)
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant, day and product sold (of lines without a catalogue product, per name): all locations together, as the service reports it';
 
@@ -157,7 +157,7 @@ FROM
     )
     GROUP BY business_id, date
 ) AS days
-LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant and day: all locations together, as the mirrored orders give it (the same figures as sales_daily)';
 
@@ -180,7 +180,7 @@ FROM
     )
     GROUP BY business_id, location_id, date
 ) AS days
-LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
-LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant, location and day, as the mirrored orders give it (the same figures as sales_daily_by_location)';

@@ -1,7 +1,9 @@
 -- The totals of a day side by side: as the service reports them, and as the mirrored orders
 -- give them.
 
+{{/* The dot says what else of a day that runs. */}}
 {{define "compared" -}}
+    {{$running := . -}}
     `verdict` LowCardinality(String) COMMENT 'open: the day is not over. Of days that reconciliation has compared, of the daily totals and of the products the worse: proven; healed (it differed and was repaired); drift (it differs, and repairing did not help); unsettled (it kept changing while it was compared); unproven (it could not be compared, or has changed since). Of other days: equal or differs, when the service was asked after the last order came in; else unproven',
     `verdict_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'Since when the verdict stands: when reconciliation asked the service; null when it has not asked',
     `verdict_differences.figure` Array(String) COMMENT 'Differences that reconciliation found, of a healed day those before: the figure, such as net_sales, payments/cash, or p/42: net of a product line',
@@ -9,65 +11,65 @@
     `verdict_differences.mirror` Array(String) COMMENT 'Differences that reconciliation found: the figure from the mirrored orders',
     `verdict_order_ids` Array(String) COMMENT 'Orders involved in those differences, at most 100 of each comparison',
     `verdict_reason` String COMMENT 'Why it is unproven or unsettled',
-    `differences` Array(String) COMMENT 'Figures beside that differ now; no totals when the service was not asked',
-    {{range figures}}`service_{{.Name}}` {{.Maybe}} COMMENT '{{.Comment}} (as the service reports it; {{if .Map}}empty{{else}}null{{end}} when it was not asked)',
+    `differences` Array(String) COMMENT 'Figures beside that differ now; no totals when the service was not asked{{$running}}',
+    {{range figures}}`service_{{.Name}}` {{.Maybe}} COMMENT '{{.Comment}} (as the service reports it; {{if .Map}}empty{{else}}null{{end}} when it was not asked{{$running}})',
     `mirror_{{.Name}}` {{.Type}} COMMENT '{{.Comment}} (from the mirrored orders)',
     {{end -}}
-    `service_fetched_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When the service reported the totals; null when it was not asked',
+    `service_fetched_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When the service reported the totals; null when it was not asked{{$running}}',
     `mirror_fetched_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When the service answered with the newest of the orders; null when there are none'
 {{- end}}
 
-{{define "verdicts" -}}
-    CAST([], 'Array(Tuple(UInt8, String, DateTime64(6, \'Europe/Bucharest\'), Array(String), Array(String), Array(String), Array(String), String))')
+{{/* The figures of one side in one column: as columns of their own, each would be planned anew on
+every level below, which took longer than reading the rows of a restaurant. First the time of the
+answer, then the figures in order; maps without zeros, so that equal ones are equal. */}}
+{{define "side" -}}
+    (_fetched_at, {{range $n, $figure := figures}}{{if $n}}, {{end}}{{if .Map}}mapSort(mapFilter((k, v) -> v != 0, {{.Name}})){{else}}{{.Name}}{{end}}{{end}})
 {{- end}}
 
-{{/* The dot says by what, beside the restaurant and the day: nothing, or the location. */}}
+{{/* The dot says by what, beside the restaurant and the day: nothing, or the location. What is
+joined is joined while there are few columns, for the same reason. */}}
 {{define "comparison" -}}
 SELECT
-    business_id, {{.}}date,
+    business_id, business_name, {{.}}{{if .}}location_name, {{end}}date,
     multiIf(
-        date >= toDate32(now('Europe/Bucharest')), 'open',
+        running, 'open',
         notEmpty(worst) AND NOT (moved AND worst[1].2 IN ('proven', 'healed')), worst[1].2,
-        isNull(service_fetched_at), 'unproven',
-        empty(differences), 'equal',
-        mirror_fetched_at > greatest(service_fetched_at, ifNull(verdict_at, service_fetched_at)), 'unproven',
+        NOT asked, 'unproven',
+        empty(differing), 'equal',
+        mirror_fetched_at > greatest(service.1, ifNull(verdict_at, service.1)), 'unproven',
         'differs') AS verdict,
-    if(empty(worst), NULL, arrayMin(arrayMap(found -> found.3, worst))) AS verdict_at,
-    arrayFlatten(arrayMap(found -> found.4, worst)) AS `verdict_differences.figure`,
-    arrayFlatten(arrayMap(found -> found.5, worst)) AS `verdict_differences.service`,
-    arrayFlatten(arrayMap(found -> found.6, worst)) AS `verdict_differences.mirror`,
-    arrayDistinct(arrayFlatten(arrayMap(found -> found.7, worst))) AS verdict_order_ids,
-    arrayStringConcat(arrayFilter(reason -> reason != '', arrayMap(found -> found.8, worst)), '; ') AS verdict_reason,
-    differences,
-    {{range figures}}service_{{.Name}}, mirror_{{.Name}}, {{end}}
-    service_fetched_at, mirror_fetched_at
+    if(empty(worst), NULL, arrayMin(worst.3)) AS verdict_at,
+    arrayFlatten(worst.4) AS `verdict_differences.figure`,
+    arrayFlatten(worst.5) AS `verdict_differences.service`,
+    arrayFlatten(worst.6) AS `verdict_differences.mirror`,
+    arrayDistinct(arrayFlatten(worst.7)) AS verdict_order_ids,
+    arrayStringConcat(arrayFilter(reason -> reason != '', worst.8), '; ') AS verdict_reason,
+    if(shown, differing, ['no totals']) AS differences,
+    {{range $n, $figure := figures}}if(shown, service.{{position $n}}, {{if .Map}}map(){{else}}NULL{{end}}) AS service_{{.Name}}, mirror.{{position $n}} AS mirror_{{.Name}},
+    {{end -}}
+    if(shown, service.1, NULL) AS service_fetched_at,
+    if(mirrored, mirror.1, NULL) AS mirror_fetched_at
 FROM
 (
     SELECT
-        business_id, {{.}}date, worst, service_fetched_at, mirror_fetched_at,
-        {{range figures}}{{if .Map}}sum_service_{{.Name}}{{else}}if(isNull(service_fetched_at), NULL, sum_service_{{.Name}}){{end}} AS service_{{.Name}}, mirror_{{.Name}}, {{end}}
-        if(isNull(service_fetched_at), ['no totals'], arrayFilter(figure -> figure != '', [
-            {{range $n, $_ := figures}}{{if $n}}, {{end}}if({{if .Map}}mapSort(mapFilter((k, v) -> v != 0, sum_service_{{.Name}})) = mapSort(mapFilter((k, v) -> v != 0, mirror_{{.Name}})){{else}}sum_service_{{.Name}} = mirror_{{.Name}}{{end}}, '', '{{.Name}}'){{end}}
-        ])) AS differences,
-        isNotNull(service_fetched_at) AND notEmpty(differences) AS moved
+        business_id, business_name, {{.}}{{if .}}location_name, {{end}}date, first_day,
+        date >= toDate32(now('Europe/Bucharest')) AS running,
+        arrayFilter(found -> found.1 = gravest, verdicts) AS worst,
+        services[1] AS service, mirrors[1] AS mirror,
+        notEmpty(services) AS asked, notEmpty(mirrors) AS mirrored, {{if .}}asked AND NOT running{{else}}asked{{end}} AS shown,
+        arrayFilter((figure, same) -> NOT same,
+            [{{range $n, $_ := figures}}{{if $n}}, {{end}}'{{.Name}}'{{end}}],
+            [{{range $n, $_ := figures}}{{if $n}}, {{end}}service.{{position $n}} = mirror.{{position $n}}{{end}}]) AS differing,
+        asked AND notEmpty(differing) AS moved
     FROM
     (
         SELECT
             business_id, {{.}}date,
-            {{range figures}}CAST({{.Sum}}(side_service_{{.Name}}), '{{.Type}}') AS sum_service_{{.Name}}, CAST({{.Sum}}(side_mirror_{{.Name}}), '{{.Type}}') AS mirror_{{.Name}},
-            {{end -}}
-            max(side_service_fetched_at) AS service_fetched_at,
-            max(side_mirror_fetched_at) AS mirror_fetched_at,
-            groupArrayArray(side_verdicts) AS verdicts,
-            arrayFilter(found -> found.1 = arrayMax(arrayMap(other -> other.1, verdicts)), verdicts) AS worst
+            groupArrayArray(of_service) AS services, groupArrayArray(of_mirror) AS mirrors,
+            groupArrayArray(side_verdicts) AS verdicts, arrayMax(verdicts.1) AS gravest
         FROM
         (
-            SELECT
-                business_id, {{.}}date,
-                {{range figures}}{{.Name}} AS side_service_{{.Name}}, defaultValueOfTypeName('{{.Type}}') AS side_mirror_{{.Name}},
-                {{end -}}
-                toNullable(_fetched_at) AS side_service_fetched_at, CAST(NULL, 'Nullable(DateTime64(6, \'Europe/Bucharest\'))') AS side_mirror_fetched_at,
-                {{template "verdicts"}} AS side_verdicts
+            SELECT business_id, {{.}}date, [{{template "side"}}] AS of_service, [] AS of_mirror, [] AS side_verdicts
             FROM
             (
                 SELECT business_id, {{if .}}assumeNotNull(totals.location_id) AS location_id, {{end}}date, {{names "day_figures"}}, _fetched_at
@@ -78,12 +80,7 @@ FROM
 
             UNION ALL
 
-            SELECT
-                business_id, {{.}}date,
-                {{range figures}}defaultValueOfTypeName('{{.Type}}') AS side_service_{{.Name}}, {{.Name}} AS side_mirror_{{.Name}},
-                {{end -}}
-                NULL AS side_service_fetched_at, toNullable(_fetched_at) AS side_mirror_fetched_at,
-                {{template "verdicts"}} AS side_verdicts
+            SELECT business_id, {{.}}date, [] AS of_service, [{{template "side"}}] AS of_mirror, [] AS side_verdicts
             FROM
             (
                 SELECT business_id, {{.}}date, {{template "sums"}}
@@ -93,11 +90,7 @@ FROM
 
             UNION ALL
 
-            SELECT
-                business_id, {{.}}date,
-                {{range figures}}defaultValueOfTypeName('{{.Type}}') AS side_service_{{.Name}}, defaultValueOfTypeName('{{.Type}}') AS side_mirror_{{.Name}},
-                {{end -}}
-                NULL AS side_service_fetched_at, NULL AS side_mirror_fetched_at, groupArray(found) AS side_verdicts
+            SELECT business_id, {{.}}date, [] AS of_service, [] AS of_mirror, groupArray(found) AS side_verdicts
             FROM
             (
                 -- Of several sources the worst verdict about all locations counts, and the newest about one.
@@ -120,15 +113,18 @@ FROM
             GROUP BY business_id, {{.}}date
         )
         GROUP BY business_id, {{.}}date
-    )
-) AS days
-LEFT ANY JOIN
-(
-    SELECT business_id, {{.}}toNullable(min(business_day)) AS first_day
-    FROM {{table "sales_orders"}}
-    WHERE _deleted = 0 OR sales_orders.location_id != ''
-    GROUP BY business_id{{if .}}, location_id{{end}}
-) AS begun USING (business_id{{if .}}, location_id{{end}})
+    ) AS days
+    LEFT ANY JOIN
+    (
+        SELECT business_id, {{.}}toNullable(min(business_day)) AS first_day
+        FROM {{table "sales_orders"}}
+        WHERE _deleted = 0 OR sales_orders.location_id != ''
+        GROUP BY business_id{{if .}}, location_id{{end}}
+    ) AS begun USING (business_id{{if .}}, location_id{{end}})
+    {{if .}}LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
+    {{end -}}
+    LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
+)
 -- A day before the first order says nothing, unless the service has something there.
 WHERE ifNull(date >= first_day, false) OR moved OR verdict = 'drift'
 {{- end}}
@@ -137,14 +133,9 @@ CREATE OR REPLACE VIEW {{view "reconciliation"}}
 (
 {{shown "business" "business_name"}},
     `date` Date32 COMMENT 'Day (Europe/Bucharest)',
-{{template "compared"}}
+{{template "compared" ""}}
 )
-AS SELECT *
-FROM
-(
-{{template "comparison" ""}}
-) AS days
-LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+AS {{template "comparison" ""}}
 {{joined}}
 COMMENT 'One row per restaurant and day, all locations together: the service totals and those of the mirrored orders side by side, with the verdict';
 
@@ -154,14 +145,8 @@ CREATE OR REPLACE VIEW {{view "reconciliation_by_location"}}
     `location_id` LowCardinality(String) COMMENT 'Location the totals are of',
 {{shown "location_name"}},
     `date` Date32 COMMENT 'Day (Europe/Bucharest)',
-{{template "compared"}}
+{{template "compared" ", and while the day runs"}}
 )
-AS SELECT *
-FROM
-(
-{{template "comparison" "location_id, "}}
-) AS days
-LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
-LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+AS {{template "comparison" "location_id, "}}
 {{joined}}
-COMMENT 'One row per restaurant, location and day: the service totals and those of the mirrored orders side by side, with the verdict';
+COMMENT 'One row per restaurant, location and day: the service totals and those of the mirrored orders side by side, with the verdict. While a day runs its verdict is open and the side of the service is null: about single locations it is asked at night, and would stand hours behind the orders';

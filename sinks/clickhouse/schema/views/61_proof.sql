@@ -7,7 +7,7 @@ CREATE OR REPLACE VIEW {{view "proof"}}
     `location_id` LowCardinality(Nullable(String)) COMMENT 'Location the proof is of; null is all locations of the source together',
     `first_day` Date32 COMMENT 'Day of the first mirrored order, removed ones included (Europe/Bucharest); where there is none, the first day that was asked about',
     `proven_from` Nullable(Date32) COMMENT 'Every day from this one up to proven_until is proven or healed: all of the mirror is when this is first_day (larder reconcile compares older days); null when proven_until is',
-    `proven_until` Nullable(Date32) COMMENT 'Of the 92 days up to the last that was asked about, none up to this one differs or is open; null when the first of them does',
+    `proven_until` Nullable(Date32) COMMENT 'The last day that is over and up to which each of the 92 days up to the last that was asked about is proven or healed: never the running day, whose figures go on; null when the first of them is not',
     `days_differing` Int64 COMMENT 'Number of days that differ now: drift that repairing did not help',
     `differing` Array(Date32) COMMENT 'The days that differ now',
     `days_asked` Int64 COMMENT 'Number of days that have a verdict',
@@ -44,7 +44,8 @@ FROM
                     business_id, source, place,
                     min(day) AS first_asked_day,
                     max(day) AS last_asked_day,
-                    arraySort(groupArrayIf(day, worst <= 1 AND daily > 0)) AS good,
+                    -- Of a day that is not over, proven says that the figures were equal when they were asked for.
+                    arraySort(groupArrayIf(day, worst <= 1 AND daily > 0 AND day < toDate32(now('Europe/Bucharest')))) AS good,
                     arraySort(groupArrayIf(day, worst = 4)) AS bad,
                     count() AS days_asked,
                     max(day_asked_at) AS source_asked_at

@@ -52,8 +52,8 @@ FROM
     )
     WHERE price_before != price
 ) AS changes
-LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
-LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant, product, channel (or variant) and change of price that Larder saw';
 
@@ -107,12 +107,12 @@ FROM
         )
         WHERE isNull(sold_out_before) OR sold_out_before != sold_out
     ) AS turns
-    LEFT ANY JOIN {{inner_name "opening_hours"}} AS hours USING (business_id, location_id)
+    LEFT ANY JOIN {{template "opening_hours"}} AS hours USING (business_id, location_id)
     WHERE sold_out
 ) AS times
-LEFT ANY JOIN {{inner_name "category_names"}} AS categories USING (business_id, category_id)
-LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
-LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+LEFT ANY JOIN {{template "category_names"}} AS categories USING (business_id, category_id)
+LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant, product and time that it was sold out (86) while it was in the catalogue';
 
@@ -153,8 +153,8 @@ FROM
     )
     WHERE isNotNull(kind) OR (stock != before.2 AND NOT removed)
 ) AS movements
-LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
-LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant, ingredient and change of its stock that Larder saw';
 
@@ -230,7 +230,7 @@ FROM
         ) AS watched USING (business_id, id)
     )
 ) AS cover
-LEFT ANY JOIN {{inner_name "location_names"}} AS places USING (business_id, location_id)
-LEFT ANY JOIN {{inner_name "business_names"}} AS businesses USING (business_id)
+LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant, location and ingredient: how long its stock lasts at the use of the last 28 days';

@@ -6,7 +6,7 @@ CREATE OR REPLACE VIEW {{view "day_close"}}
     `location_id` LowCardinality(String) COMMENT 'Location',
 {{shown "location_name"}},
     `date` Date32 COMMENT 'Day (Europe/Bucharest)',
-    `verdict` LowCardinality(String) COMMENT 'Whether the figures are proven: see reconciliation_by_location',
+    `verdict` LowCardinality(String) COMMENT 'Whether the figures are proven: see reconciliation_by_location; open while the day runs',
     `orders` Int64 COMMENT 'Paid orders that are not cancelled',
     `net_sales` Decimal(18, 2) COMMENT 'Net sales, RON: items - order discounts + delivery fees; refunds are not subtracted',
     `items` Decimal(18, 2) COMMENT 'Line totals after line discounts, RON',
@@ -28,15 +28,15 @@ CREATE OR REPLACE VIEW {{view "day_close"}}
     `cash_less_refunds` Decimal(38, 2) COMMENT 'Cash payments less cash refunds of the day, RON: what the day left in the drawer',
     `vat` Decimal(38, 2) COMMENT 'VAT within the lines after all discounts, RON (sales_items has the rule); delivery fees are left out: the API states no rate for them',
     `vat_by_rate` Map(String, Decimal(38, 2)) COMMENT 'That VAT by rate in percent, RON',
-    `service_net_sales` Nullable(Decimal(18, 2)) COMMENT 'Net sales as the service reports it, RON; null when it was not asked',
-    `service_items` Nullable(Decimal(18, 2)) COMMENT 'Items as the service reports it, RON; null when it was not asked',
-    `service_discounts` Nullable(Decimal(18, 2)) COMMENT 'Order-level discounts as the service reports it, RON; null when it was not asked',
-    `service_delivery_fees` Nullable(Decimal(18, 2)) COMMENT 'Delivery fees as the service reports it, RON; null when it was not asked',
-    `service_tips` Nullable(Decimal(18, 2)) COMMENT 'Tips as the service reports it, RON; null when it was not asked',
-    `service_deposits` Nullable(Decimal(18, 2)) COMMENT 'Deposits as the service reports it, RON; null when it was not asked',
-    `service_refunds` Nullable(Decimal(18, 2)) COMMENT 'Refunds as the service reports it, RON; null when it was not asked',
-    `service_payments` Map(LowCardinality(String), Decimal(18, 2)) COMMENT 'Payments by method as the service reports it, RON',
-    `service_fetched_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When the service reported its totals; null when it was not asked'
+    `service_net_sales` Nullable(Decimal(18, 2)) COMMENT 'Net sales as the service reports it, RON; null when it was not asked, and while the day runs',
+    `service_items` Nullable(Decimal(18, 2)) COMMENT 'Items as the service reports it, RON; null when it was not asked, and while the day runs',
+    `service_discounts` Nullable(Decimal(18, 2)) COMMENT 'Order-level discounts as the service reports it, RON; null when it was not asked, and while the day runs',
+    `service_delivery_fees` Nullable(Decimal(18, 2)) COMMENT 'Delivery fees as the service reports it, RON; null when it was not asked, and while the day runs',
+    `service_tips` Nullable(Decimal(18, 2)) COMMENT 'Tips as the service reports it, RON; null when it was not asked, and while the day runs',
+    `service_deposits` Nullable(Decimal(18, 2)) COMMENT 'Deposits as the service reports it, RON; null when it was not asked, and while the day runs',
+    `service_refunds` Nullable(Decimal(18, 2)) COMMENT 'Refunds as the service reports it, RON; null when it was not asked, and while the day runs',
+    `service_payments` Map(LowCardinality(String), Decimal(18, 2)) COMMENT 'Payments by method as the service reports it, RON; empty when it was not asked, and while the day runs',
+    `service_fetched_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When the service reported its totals; null when it was not asked, and while the day runs'
 )
 AS SELECT
     business_id, business_name, location_id, location_name, date, verdict,
@@ -67,4 +67,4 @@ LEFT ANY JOIN
     GROUP BY business_id, location_id, refund_day
 ) AS of_refunds USING (business_id, location_id, date)
 {{joined}}
-COMMENT 'One row per restaurant, location and day: what was sold, paid, refunded and taxed, beside the totals of the service, with the verdict';
+COMMENT 'One row per restaurant, location and day: what was sold, paid, refunded and taxed, beside the totals of the service, with the verdict. While a day runs it is open, and the totals of the service are null: about single locations it is asked at night, and would stand hours behind the orders';
