@@ -22,8 +22,8 @@ func demoCommand(g *globals) *cobra.Command {
 		Use:   "demo",
 		Short: "Run the whole of Larder on invented restaurants",
 		Long: `Starts the sandbox with a few invented restaurants, the embedded engine, the
-daemon and the status page, all in this process. Two weeks of stock, prices and
-sold-out products go by first, in seconds. Then it shows the backfill with its
+daemon and the status page, all in this process. A week of stock, prices and
+sold-out products goes by first, in seconds. Then it shows the backfill with its
 forecast, says where to look and which query to try, and keeps running: orders
 come in and show up, as many as at that hour in a restaurant. Nothing outside its folder is touched; the folder is emptied
 at the next start. Its configuration takes --set, but for sources and the place of

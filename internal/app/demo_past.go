@@ -12,13 +12,13 @@ import (
 )
 
 // The API knows only the present of stock, prices and availability; their past is what a
-// mirror has seen of it. So the demo lets Larder look at the last weeks first, as they went
+// mirror has seen of it. So the demo lets Larder look at the last days first, as they went
 // by: twice a day, before the delivery and after it, when what was sold out the evening
 // before is still missing. Orders wait for the backfill, which is to be seen.
 
-// demoWatched is how many days before today are looked at: two weeks of whole ones tell the
-// use of stock by weekday, and take some seconds.
-const demoWatched = 15
+// demoWatched is how many days before today are looked at: a week of whole ones tells the
+// use of stock by weekday, and takes some seconds.
+const demoWatched = 8
 
 // demoLooks are the times of day at which Larder looked.
 var demoLooks = []time.Duration{7 * time.Hour, 8 * time.Hour}
@@ -28,7 +28,7 @@ var demoLists = []string{"products", "ingredients"}
 // watched is how many of the demo's days Larder looks at: the first has no one before it.
 func (o DemoOptions) watched() int { return min(demoWatched, o.Days-1) }
 
-// world is the restaurants: their history ends where the weeks begin that go by.
+// world is the restaurants: their history ends where the days begin that go by.
 func (o DemoOptions) world() sandbox.Options {
 	w := sandbox.Options{
 		Seed: o.Seed, Businesses: o.Restaurants, LocationsPer: 2,

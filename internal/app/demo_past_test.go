@@ -23,7 +23,7 @@ func TestDemoWorldFollowsTheHours(t *testing.T) {
 		{"2026-11-18 04:00", 60, [2]int{0, 12}},
 		{"2026-11-18 14:30", 60, [2]int{50, 90}},
 		{"2026-11-18 23:30", 60, [2]int{140, 190}},
-		{"2026-03-29 15:00", 20, [2]int{70, 140}}, // the clock has changed this night
+		{"2026-03-29 15:00", 20, [2]int{55, 120}}, // the clock has changed this night
 		{"2026-10-26 23:00", 5, [2]int{95, 180}},
 		{"2026-11-18 14:30", 1, [2]int{100, 210}}, // a single day has no days before it, and is made at once
 	} {
