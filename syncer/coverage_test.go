@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // shop is a fake with products of several locations, of which its key sees some.
@@ -194,7 +195,7 @@ func TestALocationLostDuringAFullResync(t *testing.T) {
 		if _, err := s.full(Selection{}); err != nil {
 			t.Fatal(err)
 		}
-		if n, buried := s.live("l2"); n != 0 || buried[reasonNoAccess] != 40 {
+		if n, buried := s.live("l2"); n != 0 || buried[write.ReasonNoAccess] != 40 {
 			t.Errorf("%d rows of the lost location live, buried %v", n, buried)
 		}
 		if n, _ := s.live("l1"); n != 500 {
@@ -252,7 +253,7 @@ func TestAFullResyncThatWasOvertakenBeginsAnew(t *testing.T) {
 		if _, err := s.full(Selection{}); err != nil {
 			t.Fatal(err)
 		}
-		if n, buried := s.live("l1"); n != 29 || buried[reasonGone] != 1 {
+		if n, buried := s.live("l1"); n != 29 || buried[write.ReasonGone] != 1 {
 			t.Errorf("%d rows live, buried %v", n, buried)
 		}
 	})
@@ -280,7 +281,7 @@ func TestAConfiguredLocationThatComesBack(t *testing.T) {
 			if _, err := s.full(Selection{}); err != nil {
 				t.Fatal(err)
 			}
-			if n, buried := s.live("l2"); n != 0 || buried[reasonNoAccess] != 30 {
+			if n, buried := s.live("l2"); n != 0 || buried[write.ReasonNoAccess] != 30 {
 				t.Fatalf("configured %v: %d rows live, buried %v", configured, n, buried)
 			}
 			s.close()
@@ -370,7 +371,7 @@ func TestAllLocationsAfterSome(t *testing.T) {
 		if _, err := s.full(Selection{}); err != nil {
 			t.Fatal(err)
 		}
-		if n, buried := s.live("l2"); n != 0 || buried[reasonNoAccess] != 30 {
+		if n, buried := s.live("l2"); n != 0 || buried[write.ReasonNoAccess] != 30 {
 			t.Fatalf("%d rows live, buried %v", n, buried)
 		}
 		s.close()
@@ -433,7 +434,7 @@ func TestALocationLostWhileItOpens(t *testing.T) {
 				s.crash(0)
 				s.run(s.source())
 			}
-			s.until("the end of it", 30*time.Minute, func() bool { n, buried := s.live("l2"); return n == 0 && buried[reasonNoAccess] > 10 })
+			s.until("the end of it", 30*time.Minute, func() bool { n, buried := s.live("l2"); return n == 0 && buried[write.ReasonNoAccess] > 10 })
 			s.until("rest", 30*time.Minute, s.filled)
 			s.quiet(t)
 			s.access("l1", "l2")

@@ -207,7 +207,7 @@ func (st *stream) buryLines(ctx context.Context, in *write.Intake, rows []dayRow
 		}
 		for _, row := range live {
 			if !present[row.ID] && ofDays(row.ID, changed) {
-				in.Bury(row.ID, reasonGone, st.source.syncer.versions.Take(1), at)
+				in.Bury(row.ID, write.ReasonGone, st.source.syncer.versions.Take(1), at)
 			}
 		}
 	}

@@ -15,7 +15,7 @@
 // (package syncer/write), and hands the sink one commit with the rows, the tombstones, the
 // quarantine entries and the checkpoint behind them. The next page is asked for
 // while this one is mapped; how many pages may be on their way is the window's
-// (window.go). Streams without a cursor are replaced as wholes (snapshot.go); the
+// (window.go). Streams without a cursor are replaced as wholes (package syncer/snapshot); the
 // service's totals are asked for by day (totals.go, totals_fill.go, days.go), all days
 // again by full resyncs (totals_again.go), by location only where several sources are of
 // one restaurant (shared_totals.go).

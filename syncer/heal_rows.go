@@ -309,7 +309,7 @@ func (h *heal) askForOne(ctx context.Context, r sinks.LiveRow) error {
 	h.run.Requests++
 	reason, raw, err := st.confirm(ctx, h.lane(), in, r.ID)
 	seen := true
-	if err == nil && reason == reasonGone {
+	if err == nil && reason == write.ReasonGone {
 		seen, err = h.sees(ctx, r.Location)
 	}
 	switch {

@@ -27,7 +27,7 @@ func (s *source) begin(ctx context.Context, j schedule.Job) {
 		}
 	case schedule.FullResync:
 		for _, st := range s.streams {
-			st.doubt() // a list that is replaced as a whole is written anew at its next turn
+			st.snapshot.Doubt() // a list that is replaced as a whole is written anew at its next turn
 		}
 		s.beginLong(ctx)
 	}

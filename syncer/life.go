@@ -91,9 +91,7 @@ func (s *source) inherit(previous *source) {
 	s.key = previous.key
 	previous.mu.Unlock()
 	for i, st := range previous.streams {
-		st.mu.Lock()
-		s.streams[i].snapshot = st.snapshot
-		st.mu.Unlock()
+		s.streams[i].snapshot.Inherit(st.snapshot)
 	}
 }
 

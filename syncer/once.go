@@ -187,7 +187,7 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 	for i, st := range s.streams {
 		before[i] = st.writer.Counts()
 		if sel.Full && st.chosen(sel.Streams) {
-			st.doubt()
+			st.snapshot.Doubt()
 		}
 	}
 	connect := func(ctx context.Context) error { return s.protected(ctx, "probe", s.connect) }

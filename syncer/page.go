@@ -19,9 +19,3 @@ func (p *page) done() {
 		p.release()
 	}
 }
-
-// The reasons of tombstones that Larder writes by itself.
-const (
-	reasonGone     = "gone"      // the row vanished from a list without a tombstone
-	reasonNoAccess = "no_access" // it is of a location that the key has lost
-)

@@ -13,6 +13,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 func must(t tester, err error) {
@@ -113,7 +114,7 @@ func TestARowThatMovedOutOfTheConfiguredLocationsIsBuried(t *testing.T) {
 		if _, err := w.full(Selection{Streams: []string{"products"}}); err != nil {
 			t.Fatal(err)
 		}
-		if r := w.store.Row("products", "b1", "b"); !r.Deleted || r.Reason != reasonNoAccess {
+		if r := w.store.Row("products", "b1", "b"); !r.Deleted || r.Reason != write.ReasonNoAccess {
 			t.Errorf("a row that no walk brings any more: %+v", r)
 		}
 	})

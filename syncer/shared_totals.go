@@ -317,7 +317,7 @@ func (st *stream) buryRowsOfAll(ctx context.Context) error {
 		in := st.writer.Begin(st.writer.NextWalk(), 1)
 		for _, r := range rows {
 			if st.isOfAllLocations(r.ID) {
-				in.Bury(r.ID, reasonNoAccess, r.Version+1, st.source.serviceNow().UTC())
+				in.Bury(r.ID, write.ReasonNoAccess, r.Version+1, st.source.serviceNow().UTC())
 			}
 		}
 		last := len(rows) < q.Limit

@@ -15,6 +15,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // chain is a restaurant of two branches with a key for each, and one for all.
@@ -303,7 +304,7 @@ func TestASiblingThatComesAndGoes(t *testing.T) {
 		time.Sleep(time.Minute)
 		rows := c.store.Rows("sales_daily", c.business)
 		for _, id := range days {
-			if r := rows[id]; !r.Deleted || r.Reason != reasonNoAccess || r.Raw == "" {
+			if r := rows[id]; !r.Deleted || r.Reason != write.ReasonNoAccess || r.Raw == "" {
 				t.Fatalf("%s: %+v", id, r)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // finish ends what is out of order, lets the daemon come to rest, and compares.
@@ -218,7 +219,7 @@ func (e *episode) compareRow(name string, want sandbox.TruthRow, have memsink.Ro
 		e.fault("%s: missing in the mirror; the service has reason %q, %s", name, want.Reason, want.Row)
 	case want.Row == nil && !have.Deleted:
 		e.fault("%s: live in the mirror, %s in the service: %s", name, want.Reason, have.Raw)
-	case want.Row == nil && have.Reason == reasonGone && e.unDeleted(want.ID):
+	case want.Row == nil && have.Reason == write.ReasonGone && e.unDeleted(want.ID):
 	case want.Row == nil && want.Reason != have.Reason:
 		e.fault("%s: removed as %q in the mirror, as %q in the service", name, have.Reason, want.Reason)
 	case want.Row != nil && have.Deleted:

@@ -13,6 +13,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/snapshot"
 )
 
 // watch checks at every commit what must hold at every instant:
@@ -238,18 +239,18 @@ func (v *watch) holds(c *sinks.Commit, list, location string, from, to time.Time
 
 // whole checks that what lives of a list without a cursor is what was listed.
 func (v *watch) whole(c *sinks.Commit) {
-	l, err := readListing(c.Checkpoint.Position)
+	ids, err := snapshot.IDs(*c.Checkpoint)
 	if err != nil {
 		v.e.fault("listing of %s %s: %v", c.Source, c.Stream, err)
 	}
-	for _, id := range l.IDs {
+	for _, id := range ids {
 		bad := slices.ContainsFunc(c.Quarantine, func(q sinks.Quarantined) bool { return q.ID == id })
 		if row := v.e.store.Row(c.Stream, c.Business, id); !bad && (row.Source == "" || row.Deleted) && !v.bad(c, id) {
 			v.e.fault("%s %s: %q is listed, and stored as %+v", c.Source, c.Stream, id, row)
 		}
 	}
 	for id, row := range v.e.store.Rows(c.Stream, c.Business) {
-		if !row.Deleted && !slices.Contains(l.IDs, id) {
+		if !row.Deleted && !slices.Contains(ids, id) {
 			v.e.fault("%s %s: %q lives and is not listed", c.Source, c.Stream, id)
 		}
 	}

@@ -85,7 +85,7 @@ func (st *stream) status(now, since time.Time) StreamStatus {
 		Name: st.def.name, State: st.state, Detail: st.detail, NoScope: st.noScope, Watermark: st.watermark(),
 		LastSuccess: st.lastSuccess, Lag: -1, Written: st.writer.Written(), Quarantined: st.writer.QuarantinedCount(),
 		LastError: st.lastError, LastErrorAt: st.lastErrorAt, Progress: progress,
-		SweepHeld: held, LastResync: st.lastResync(), BroughtSince: st.broughtSince,
+		SweepHeld: held, LastResync: st.lastResync(), BroughtSince: later(st.broughtSince, st.snapshot.BroughtSince()),
 	}
 	status.Behind = st.state != StateOff && st.behind(now, since)
 	if status.State == StateRunning && opens {

@@ -9,22 +9,24 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/snapshot"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
 // stream is one list of one source: its state, and what its walks share. Several
 // walks may run at once (incremental and backfill, or one per location).
 type stream struct {
-	source *source
-	def    *definition
-	guard  slot // one incremental walk, snapshot or totals pass at a time
-	filler slot // one backfill at a time
-	turn   slot // one turn of yesterday and today at a time, up to its second look
-	deep   slot // one deep run at a time
-	prover slot // one second look at days that differ at a time
-	writer *write.Writer
-	seed   maphash.Seed // tells totals apart
-	tracks []*track     // cursor lists: one, or one per configured location
+	source   *source
+	def      *definition
+	guard    slot // one incremental walk, snapshot or totals pass at a time
+	filler   slot // one backfill at a time
+	turn     slot // one turn of yesterday and today at a time, up to its second look
+	deep     slot // one deep run at a time
+	prover   slot // one second look at days that differ at a time
+	writer   *write.Writer
+	snapshot *snapshot.List // of streams without a cursor
+	seed     maphash.Seed   // tells totals apart
+	tracks   []*track       // cursor lists: one, or one per configured location
 	// openings are the backfills of locations that the key gained, by location.
 	openings map[string]*track
 
@@ -39,7 +41,6 @@ type stream struct {
 	failing        map[string]string // kinds of walk whose last run failed, with the state that was stored of it
 	notBefore      time.Time
 	locations      []string // asked for; one empty id is all of them together
-	snapshot       snapshotMemory
 	totals         totalsMemory
 	proofs         proofMemory
 	covered        *coverage              // nil: not known yet
@@ -68,6 +69,7 @@ func newStream(s *source, def *definition) *stream {
 		Commit:  func() *sinks.Commit { return s.commit(def.name) },
 		Counted: func(c Counts) { s.syncer.metrics.counted(s.cfg.Name, def.name, c) },
 	})
+	st.snapshot = newSnapshot(st)
 	return st
 }
 
@@ -88,7 +90,7 @@ func (st *stream) restore(state sinks.State) {
 		switch {
 		case cp.Stream != st.def.name:
 		case cp.Walk == sinks.WalkSnapshot:
-			st.snapshot.stored = cp
+			st.snapshot.Restore(cp)
 		case cp.Walk == sinks.WalkTotals:
 			st.totals.stored = cp
 		case cp.Walk == sinks.WalkDeep:

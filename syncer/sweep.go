@@ -197,7 +197,7 @@ func (sw *sweep) sample(ctx context.Context) (alive int, err error) {
 		return 0, fmt.Errorf("read what the full resync did not see: %w", err)
 	}
 	// Those in quarantine were seen, and are all asked for.
-	rows = slices.DeleteFunc(rows, func(r sinks.LiveRow) bool { return sw.reason(r) != reasonGone || sw.entries.seen[r.ID] })
+	rows = slices.DeleteFunc(rows, func(r sinks.LiveRow) bool { return sw.reason(r) != write.ReasonGone || sw.entries.seen[r.ID] })
 	for i := range min(sampleSize, len(rows)) {
 		id := rows[i*len(rows)/min(sampleSize, len(rows))].ID
 		sw.run.Requests++
@@ -218,9 +218,9 @@ func (sw *sweep) reason(r sinks.LiveRow) string { return goneReason(sw.usable, r
 
 func goneReason(usable []string, r sinks.LiveRow) string {
 	if r.Location != "" && !slices.Contains(usable, r.Location) {
-		return reasonNoAccess
+		return write.ReasonNoAccess
 	}
-	return reasonGone
+	return write.ReasonGone
 }
 
 // bury removes what was not seen, chunk by chunk; what is few is asked for first.
@@ -269,12 +269,12 @@ func (sw *sweep) decide(ctx context.Context, in *write.Intake, r sinks.LiveRow, 
 		return nil
 	}
 	reason := sw.reason(r)
-	if ask && (reason != reasonNoAccess || len(st.source.cfg.Locations) == 0) {
+	if ask && (reason != write.ReasonNoAccess || len(st.source.cfg.Locations) == 0) {
 		was, _, err := st.confirm(ctx, st.source.link.backfill, in, r.ID)
 		if err != nil || was == "" {
 			return err
 		}
-		if was != reasonGone { // of a row of a lost location, 404 does not say why
+		if was != write.ReasonGone { // of a row of a lost location, 404 does not say why
 			reason = was
 		}
 	}
@@ -297,11 +297,11 @@ func (st *stream) confirm(ctx context.Context, lane *api.Client, in *write.Intak
 	raw, date, err := st.def.one(ctx, lane, id)
 	switch {
 	case api.IsNotFound(err):
-		return reasonGone, nil, nil
+		return write.ReasonGone, nil, nil
 	case len(raw) == 0 && err != nil:
 		return "", nil, fmt.Errorf("ask for %s %q before it is removed: %w", st.def.name, id, err)
 	case st.elsewhere(raw):
-		return reasonNoAccess, nil, nil
+		return write.ReasonNoAccess, nil, nil
 	}
 	in.Rewrite = true
 	in.Row(st.def.plan.NewMapper(), raw, version, st.source.at(date), write.Place{ID: id})

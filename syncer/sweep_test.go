@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // What a full resync did not see is judged by what the key may use by then, and not by
@@ -26,7 +27,7 @@ func TestASweepAsksWhatTheKeyMayUse(t *testing.T) {
 			if _, err := s.full(Selection{}); err != nil {
 				t.Fatal(err)
 			}
-			if n, buried := s.live("l2"); n != 0 || buried[reasonNoAccess] != rows {
+			if n, buried := s.live("l2"); n != 0 || buried[write.ReasonNoAccess] != rows {
 				t.Errorf("%d rows live, buried %v", n, buried)
 			}
 		})

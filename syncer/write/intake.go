@@ -9,6 +9,12 @@ import (
 	"github.com/larder-sync/larder/syncer/mapping"
 )
 
+// The reasons of tombstones that Larder writes by itself.
+const (
+	ReasonGone     = "gone"      // the row vanished from a list without a tombstone
+	ReasonNoAccess = "no_access" // it is of a location that the key has lost
+)
+
 // Intake is the rows of one page on their way to the sink: the commit, and what the
 // writer will remember once the sink has taken it.
 type Intake struct {
