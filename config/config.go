@@ -1,6 +1,10 @@
 package config
 
-import "time"
+import (
+	"time"
+
+	"github.com/larder-sync/larder/syncer/registry"
+)
 
 // Config is a whole configuration, valid once [Load] returned it.
 type Config struct {
@@ -82,7 +86,4 @@ type Shard struct {
 
 // Streams are the names that sources[].streams takes, in the order in which
 // they are shown.
-var Streams = []string{
-	"api_keys", "locations", "allergens", "categories", "products", "ingredients",
-	"sales_orders", "sales_daily", "sales_products",
-}
+var Streams = registry.Names()

@@ -97,8 +97,8 @@ func (y *Syncer) checkSource(cfg Source, seen map[string]bool) error {
 	}
 	seen[cfg.Name] = true
 	for _, name := range cfg.Streams {
-		if !slices.Contains(y.StreamNames(), name) {
-			return fmt.Errorf("source %q: unknown stream %q; known are %q", cfg.Name, name, y.StreamNames())
+		if !slices.Contains(StreamNames(), name) {
+			return fmt.Errorf("source %q: unknown stream %q; known are %q", cfg.Name, name, StreamNames())
 		}
 	}
 	return nil

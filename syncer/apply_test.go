@@ -82,13 +82,13 @@ func TestARemovedSourceAsksNothingMore(t *testing.T) {
 		all := w.sources()
 		w.flush = 10 * time.Second
 		w.run(all...)
-		registry := prometheus.NewPedanticRegistry()
-		if err := w.syncer.metrics.register(registry, w.syncer); err != nil {
+		gathered := prometheus.NewPedanticRegistry()
+		if err := w.syncer.metrics.register(gathered, w.syncer); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(90 * time.Second)
 		id := w.syncer.Status().Sources[1].BusinessID
-		if !seriesOf(t, registry, "r1") {
+		if !seriesOf(t, gathered, "r1") {
 			t.Error("no metrics of the source while it is there")
 		}
 		synctest.Wait()
@@ -104,7 +104,7 @@ func TestARemovedSourceAsksNothingMore(t *testing.T) {
 		if n, _ := w.askedIn(1, before.Add(time.Millisecond)); n != 0 {
 			t.Errorf("%d requests of a source that is not there", n)
 		}
-		if seriesOf(t, registry, "r1") || !seriesOf(t, registry, "r0") {
+		if seriesOf(t, gathered, "r1") || !seriesOf(t, gathered, "r0") {
 			t.Error("the metrics are not those of the sources there are")
 		}
 		// What had arrived was handed to the sink, and has become durable.

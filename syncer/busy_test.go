@@ -7,6 +7,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // TestNoDayOfABusyRestaurantDiffersFalsely asks for the totals every few seconds in the
@@ -76,7 +77,7 @@ func (b *busy) allHealed() {
 			b.t.Errorf("at the end, %s: %+v", key, v)
 		}
 	}
-	_, err := b.syncer.Verify(b.t.Context(), Selection{Streams: []string{streamOrders}}, func(f Finding) {
+	_, err := b.syncer.Verify(b.t.Context(), Selection{Streams: []string{registry.Orders}}, func(f Finding) {
 		unDeleted := slices.ContainsFunc(b.harmed, func(h *harmed) bool { return h.wasUnDeleted(f.ID) })
 		if unDeleted && (f.Field == "reason" || f.Field == "deleted_at") {
 			return // range mode does not list what was cancelled or unpaid: 404 is all it says
@@ -86,7 +87,7 @@ func (b *busy) allHealed() {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	stamps, err := b.box.Stamps(b.box.Key(0, sandbox.RoleMain).Value, streamOrders)
+	stamps, err := b.box.Stamps(b.box.Key(0, sandbox.RoleMain).Value, registry.Orders)
 	if err != nil {
 		b.t.Fatal(err)
 	}

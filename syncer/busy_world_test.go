@@ -12,6 +12,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // busy is a restaurant in which orders, edits, cancellations and refunds flow without
@@ -65,7 +66,7 @@ func inBusyWorld(t *testing.T, seed uint64, opts sandbox.Options, test func(t *t
 		b := &busy{g: rand.New(rand.NewPCG(seed, 21)), found: map[string]int{}}
 		b.world = newWorld(t, b)
 		b.box = box
-		b.edit = func(s *Source) { s.Streams = []string{streamOrders, streamDaily, "sales_products"} }
+		b.edit = func(s *Source) { s.Streams = []string{registry.Orders, registry.Daily, "sales_products"} }
 		b.tune = func(o *Options) { o.API.Transport = slowLine{b.transport, b.someDelay} }
 		b.vandal = b.world.vandal(0, rand.New(rand.NewPCG(seed, 22)))
 		b.store.Watch(b.stored)
@@ -217,7 +218,7 @@ func (b *busy) healedDay(v sinks.Verdict, kinds map[string]bool) {
 
 // harm damages a day, half of the time one that moves.
 func (b *busy) harm(oldest int) {
-	stamps, err := b.box.Stamps(b.box.Key(0, sandbox.RoleMain).Value, streamOrders)
+	stamps, err := b.box.Stamps(b.box.Key(0, sandbox.RoleMain).Value, registry.Orders)
 	if err != nil {
 		b.t.Fatal(err)
 	}

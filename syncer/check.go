@@ -76,9 +76,9 @@ func (s *source) judge(c *KeyCheck, all []KeyCheck) {
 	}
 	for _, st := range s.streams {
 		if reason := st.offReason(key); reason != "" {
-			c.Off[st.def.name] = reason
+			c.Off[st.def.Name] = reason
 		} else {
-			c.Streams = append(c.Streams, st.def.name)
+			c.Streams = append(c.Streams, st.def.Name)
 		}
 	}
 }
@@ -120,12 +120,12 @@ func (st *stream) offReason(key identity) string {
 	case !st.configured():
 		return "not among the configured streams"
 	case st.lacksScope(key):
-		return "key lacks " + strings.Join(st.def.scopes, " or ") + ": ask the restaurant to grant it, or leave the stream out of the configuration"
+		return "key lacks " + strings.Join(st.def.Scopes, " or ") + ": ask the restaurant to grant it, or leave the stream out of the configuration"
 	case len(st.wantedLocations(key)) == 0 && !key.locationsOnly():
 		return "none of the configured locations is among the key's"
-	case st.def.wholeOnly && len(st.source.cfg.Locations) > 0:
+	case st.def.WholeOnly && len(st.source.cfg.Locations) > 0:
 		return "its rows do not tell locations apart, and the configuration names some"
-	case st.def.wholeOnly && key.locationsOnly():
+	case st.def.WholeOnly && key.locationsOnly():
 		return fmt.Sprintf("its rows do not tell locations apart, the key sees some locations only, and source %q is of the same restaurant: to have them, give one source a key that sees all locations", key.beside)
 	}
 	return ""

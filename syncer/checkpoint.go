@@ -17,10 +17,6 @@ const (
 	margin = time.Minute
 )
 
-// mirrorStart is the updated_since of an orders' backfill: every order that
-// exists, in mirror mode (api.md, "/sales/orders modes").
-var mirrorStart = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)
-
 // progress moves a checkpoint along the rows of one walk (DESIGN R2, R3).
 type progress struct {
 	cp   sinks.Checkpoint

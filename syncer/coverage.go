@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // coverage is what is stored of a stream that is asked for whole: the locations
@@ -31,9 +32,9 @@ type coverage struct {
 // where the configuration names some, too.
 func (st *stream) coversAll() bool {
 	if len(st.source.cfg.Locations) == 0 {
-		return st.def.kind == listKind || st.def.kind == totalsKind
+		return st.def.Kind == registry.ListKind || st.def.Kind == registry.TotalsKind
 	}
-	return st.def.kind == listKind && !st.def.byLocation
+	return st.def.Kind == registry.ListKind && !st.def.ByLocation
 }
 
 // uncovered are the locations gained and lost since the rows were brought.
@@ -125,13 +126,13 @@ func (st *stream) cover(ctx context.Context) error {
 	if len(gained)+len(lost) == 0 {
 		return nil
 	}
-	st.source.log.Info("the key's locations have changed", "stream", st.def.name, "gained", gained, "lost", lost)
+	st.source.log.Info("the key's locations have changed", "stream", st.def.Name, "gained", gained, "lost", lost)
 	switch {
-	case st.def.kind == totalsKind:
+	case st.def.Kind == registry.TotalsKind:
 		if err := st.refill(ctx); err != nil {
 			return err
 		}
-	case len(gained) > 0 && !st.def.byLocation:
+	case len(gained) > 0 && !st.def.ByLocation:
 		if err := st.backfillAgain(ctx); err != nil {
 			return err
 		}
@@ -140,7 +141,7 @@ func (st *stream) cover(ctx context.Context) error {
 			return err
 		}
 	}
-	if len(lost) > 0 && st.def.kind == listKind {
+	if len(lost) > 0 && st.def.Kind == registry.ListKind {
 		if err := st.close(ctx, lost); err != nil {
 			return err
 		}
@@ -191,8 +192,8 @@ func (st *stream) saveCoverage(ctx context.Context, change func(*coverage)) erro
 		return fmt.Errorf("coverage: %w", err)
 	}
 	now := time.Now().UTC()
-	err = st.source.save(ctx, st.def.name, sinks.Checkpoint{
-		Source: st.source.cfg.Name, Stream: st.def.name, Walk: sinks.WalkCoverage, Business: st.source.business(),
+	err = st.source.save(ctx, st.def.Name, sinks.Checkpoint{
+		Source: st.source.cfg.Name, Stream: st.def.Name, Walk: sinks.WalkCoverage, Business: st.source.business(),
 		Position: string(text), Done: true, StartedAt: now, UpdatedAt: now,
 	}, nil)
 	if err != nil {
@@ -209,7 +210,7 @@ func (st *stream) saveCoverage(ctx context.Context, change func(*coverage)) erro
 func (st *stream) restoreCoverage(cp sinks.Checkpoint) {
 	c := &coverage{}
 	if err := json.Unmarshal([]byte(cp.Position), c); err != nil {
-		st.source.log.Warn("the stored locations are not readable, today's are taken", "stream", st.def.name, "err", err)
+		st.source.log.Warn("the stored locations are not readable, today's are taken", "stream", st.def.Name, "err", err)
 		return
 	}
 	st.covered = c
@@ -310,10 +311,10 @@ func (st *stream) backfillAgain(ctx context.Context) error {
 // refill begins the way back of the totals anew.
 func (st *stream) refill(ctx context.Context) error {
 	cp := sinks.Checkpoint{
-		Source: st.source.cfg.Name, Stream: st.def.name, Walk: sinks.WalkTotals,
+		Source: st.source.cfg.Name, Stream: st.def.Name, Walk: sinks.WalkTotals,
 		Business: st.source.business(), UpdatedAt: time.Now().UTC(),
 	}
-	if err := st.source.save(ctx, st.def.name, cp, nil); err != nil {
+	if err := st.source.save(ctx, st.def.Name, cp, nil); err != nil {
 		return err
 	}
 	st.mu.Lock()

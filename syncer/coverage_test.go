@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/write"
 )
@@ -87,7 +88,7 @@ func (s *shop) list(w http.ResponseWriter, r *http.Request) bool {
 		fakeError(w, 500, "server_error")
 		return true
 	}
-	since, limit := time.Time{}, pageLimit
+	since, limit := time.Time{}, api.PageLimit
 	if text := q.Get("updated_since"); text != "" {
 		since, _ = time.Parse(time.RFC3339Nano, text) //nolint:errcheck // the syncer's own
 	} else {

@@ -88,15 +88,15 @@ func TestAWarehouseThatIsDownLosesNothing(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		f.set(cats, category("a", "A", stamp(-time.Hour)), buried("b", stamp(-time.Minute)), `{"id":"c"}`)
-		registry := prometheus.NewPedanticRegistry()
+		gathered := prometheus.NewPedanticRegistry()
 		w.sink = memsink.Open(w.store, memsink.Options{})
-		y, err := New(Options{Exclusive: true, Sources: []Source{w.one()}, Sink: w.sink, API: api.Options{Transport: w.transport}, Registerer: registry})
+		y, err := New(Options{Exclusive: true, Sources: []Source{w.one()}, Sink: w.sink, API: api.Options{Transport: w.transport}, Registerer: gathered})
 		if err != nil {
 			t.Fatal(err)
 		}
 		w.syncer = y
 		w.once(Selection{Streams: []string{"categories"}})
-		families, err := registry.Gather()
+		families, err := gathered.Gather()
 		if err != nil {
 			t.Fatal(err)
 		}

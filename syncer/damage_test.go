@@ -12,6 +12,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // damage is what was done to the mirrored orders behind the syncer's back, as a
@@ -70,7 +71,7 @@ var damageKinds = []damageKind{
 	}},
 	{"buried by mistake", func(v *vandal, day string) *damage {
 		return v.each(v.some(3, v.sold(day)), func(r memsink.Row, o soldOrder) []string {
-			v.store.Edit(streamOrders, v.business, r.ID, func(r *memsink.Row) { r.Deleted, r.Reason = true, "deleted" })
+			v.store.Edit(registry.Orders, v.business, r.ID, func(r *memsink.Row) { r.Deleted, r.Reason = true, "deleted" })
 			return o.days()
 		})
 	}},
@@ -78,13 +79,13 @@ var damageKinds = []damageKind{
 		removed := v.orders(func(r memsink.Row) bool { return r.Deleted })
 		slices.SortStableFunc(removed, func(a, b memsink.Row) int { return away(a, day) - away(b, day) })
 		return v.each(v.some(3, removed), func(r memsink.Row, o soldOrder) []string {
-			v.store.Edit(streamOrders, v.business, r.ID, func(r *memsink.Row) { r.Deleted, r.Reason = false, "" })
+			v.store.Edit(registry.Orders, v.business, r.ID, func(r *memsink.Row) { r.Deleted, r.Reason = false, "" })
 			return o.days()
 		})
 	}},
 	{"doubled", func(v *vandal, day string) *damage {
 		return v.each(v.some(2, v.sold(day)), func(r memsink.Row, o soldOrder) []string {
-			v.store.Copy(streamOrders, v.business, r.ID, r.ID+copied)
+			v.store.Copy(registry.Orders, v.business, r.ID, r.ID+copied)
 			return o.days()
 		})
 	}},
@@ -94,7 +95,7 @@ var damageKinds = []damageKind{
 			panic(err)
 		}
 		return v.each(v.some(1, v.sold(day)), func(r memsink.Row, o soldOrder) []string {
-			v.store.EditColumn(streamOrders, v.business, r.ID, "business_day", textJSON(string(to)))
+			v.store.EditColumn(registry.Orders, v.business, r.ID, "business_day", textJSON(string(to)))
 			return []string{o.Day, string(to)}
 		})
 	}},
@@ -104,28 +105,28 @@ var damageKinds = []damageKind{
 		}
 		return v.each(v.some(1, v.sold(day)), func(r memsink.Row, o soldOrder) []string {
 			other := slices.DeleteFunc(slices.Clone(v.locations), func(id string) bool { return id == r.Location })
-			v.store.EditColumn(streamOrders, v.business, r.ID, "location_id", textJSON(pick(v.g, other...)))
+			v.store.EditColumn(registry.Orders, v.business, r.ID, "location_id", textJSON(pick(v.g, other...)))
 			return o.days()
 		})
 	}},
 	{"refunds lost", func(v *vandal, day string) *damage {
 		return v.each(v.some(1, v.refunded(day)), func(r memsink.Row, o soldOrder) []string {
 			for _, column := range []string{"amount", "method", "at", "item_id"} {
-				v.store.EditColumn(streamOrders, v.business, r.ID, "refunds."+column, `[]`)
+				v.store.EditColumn(registry.Orders, v.business, r.ID, "refunds."+column, `[]`)
 			}
 			return o.refundDays()
 		})
 	}},
 	{"refunds altered", func(v *vandal, day string) *damage {
 		return v.each(v.some(1, v.refunded(day)), func(r memsink.Row, o soldOrder) []string {
-			v.store.EditColumn(streamOrders, v.business, r.ID, "refunds.amount", sameEach(len(o.Refunds), "0.01"))
+			v.store.EditColumn(registry.Orders, v.business, r.ID, "refunds.amount", sameEach(len(o.Refunds), "0.01"))
 			return o.refundDays()
 		})
 	}},
 	{"refunds moved to another day", func(v *vandal, day string) *damage {
 		return v.each(v.some(1, v.refunded(day)), func(r memsink.Row, o soldOrder) []string {
 			to := o.Refunds[0].At.AddDate(0, 0, -1-v.g.IntN(3)).UTC()
-			v.store.EditColumn(streamOrders, v.business, r.ID, "refunds.at", sameEach(len(o.Refunds), to.Format(time.RFC3339Nano)))
+			v.store.EditColumn(registry.Orders, v.business, r.ID, "refunds.at", sameEach(len(o.Refunds), to.Format(time.RFC3339Nano)))
 			return append(o.refundDays(), string(calendar.DayOf(to)))
 		})
 	}},
@@ -185,7 +186,7 @@ func away(r memsink.Row, day string) int {
 // orders are the stored orders that fit, none of them damaged before, in an order by
 // chance.
 func (v *vandal) orders(fits func(memsink.Row) bool) []memsink.Row {
-	all := v.store.Rows(streamOrders, v.business)
+	all := v.store.Rows(registry.Orders, v.business)
 	var found []memsink.Row
 	for _, id := range slices.Sorted(maps.Keys(all)) {
 		if r := all[id]; r.Raw != "" && !v.done[id] && !strings.HasSuffix(id, copied) && fits(r) {
@@ -210,14 +211,14 @@ func (v *vandal) some(most int, rows []memsink.Row) []memsink.Row {
 }
 
 func (v *vandal) lose(r memsink.Row, o soldOrder) []string {
-	v.store.Lose(streamOrders, v.business, r.ID)
+	v.store.Lose(registry.Orders, v.business, r.ID)
 	return o.days()
 }
 
 // column has a typed column of a row hold another value.
 func (v *vandal) column(name string, value func(soldOrder) string) func(memsink.Row, soldOrder) []string {
 	return func(r memsink.Row, o soldOrder) []string {
-		v.store.EditColumn(streamOrders, v.business, r.ID, name, value(o))
+		v.store.EditColumn(registry.Orders, v.business, r.ID, name, value(o))
 		return []string{o.Day}
 	}
 }
@@ -241,7 +242,9 @@ func (v *vandal) each(rows []memsink.Row, harm func(memsink.Row, soldOrder) (day
 	return d
 }
 
-func (v *vandal) version(id string) uint64 { return v.store.Row(streamOrders, v.business, id).Version }
+func (v *vandal) version(id string) uint64 {
+	return v.store.Row(registry.Orders, v.business, id).Version
+}
 
 // mended is true when every damaged row was written anew.
 func (v *vandal) mended(d *damage) bool {

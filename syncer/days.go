@@ -128,7 +128,7 @@ func (st *stream) rememberDays(location string, changed map[api.Date]uint64) {
 
 // readTotals maps the rows of changed days; it returns their ids.
 func (st *stream) readTotals(in *write.Intake, sp span, rows []dayRow, r report, changed map[api.Date]uint64) map[string]bool {
-	m := st.def.plan.NewMapper()
+	m := st.def.Plan.NewMapper()
 	first := st.source.syncer.versions.Take(len(rows))
 	present := map[string]bool{}
 	for i, raw := range r.rows {
@@ -144,7 +144,7 @@ func (st *stream) readTotals(in *write.Intake, sp span, rows []dayRow, r report,
 			continue
 		}
 		present[id] = true
-		in.Row(m, raw, first+uint64(i), r.at, write.Place{ID: id, Columns: st.def.columns(sp.location)})
+		in.Row(m, raw, first+uint64(i), r.at, write.Place{ID: id, Columns: st.def.Columns(sp.location)})
 	}
 	return present
 }
@@ -152,10 +152,18 @@ func (st *stream) readTotals(in *write.Intake, sp span, rows []dayRow, r report,
 // lineOf identifies a row of a span; empty for one that cannot be told from others,
 // which no good row will have the place of.
 func (st *stream) lineOf(r dayRow, sp span) string {
-	if _, err := time.Parse(time.DateOnly, string(r.Date)); err != nil || r.unplaced && st.def.vanish {
+	if _, err := time.Parse(time.DateOnly, string(r.Date)); err != nil || r.unplaced && st.def.Vanish {
 		return ""
 	}
-	return st.def.lineID(r, sp.location)
+	return st.lineID(r, sp.location)
+}
+
+// lineID identifies a row of a day: of products its line, of daily totals its location.
+func (st *stream) lineID(r dayRow, location string) string {
+	if st.def.Vanish {
+		return productLineID(r)
+	}
+	return dayKey(r.Date, location)
 }
 
 // dayKey identifies a day's totals: "<date>" for all locations together,
@@ -167,12 +175,9 @@ func dayKey(day api.Date, location string) string {
 	return string(day) + "/" + location
 }
 
-// dailyID identifies a row of the daily totals.
-func dailyID(r dayRow, location string) string { return dayKey(r.Date, location) }
-
 // productLineID identifies what a product sold on a day; lines without a catalogue
 // product come one per name (api.md, "Product sales row").
-func productLineID(r dayRow, _ string) string {
+func productLineID(r dayRow) string {
 	if r.ProductID != nil {
 		return string(r.Date) + "/p/" + shortened(*r.ProductID)
 	}
@@ -201,7 +206,7 @@ func (st *stream) buryLines(ctx context.Context, in *write.Intake, rows []dayRow
 		}
 	}
 	for _, prefix := range prefixes(changed) {
-		live, err := st.source.syncer.opts.Sink.Live(ctx, sinks.LiveQuery{Table: st.def.name, Business: in.Commit.Business, Prefix: prefix})
+		live, err := st.source.syncer.opts.Sink.Live(ctx, sinks.LiveQuery{Table: st.def.Name, Business: in.Commit.Business, Prefix: prefix})
 		if err != nil {
 			return fmt.Errorf("live rows of %s: %w", prefix, err)
 		}

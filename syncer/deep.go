@@ -150,8 +150,8 @@ func (st *stream) deepDone(ctx context.Context, began time.Time) error {
 	st.mu.Lock()
 	st.proofs.deep = began
 	st.mu.Unlock()
-	return st.source.save(ctx, st.def.name, sinks.Checkpoint{
-		Source: st.source.cfg.Name, Stream: st.def.name, Walk: sinks.WalkDeep, Business: st.source.business(),
+	return st.source.save(ctx, st.def.Name, sinks.Checkpoint{
+		Source: st.source.cfg.Name, Stream: st.def.Name, Walk: sinks.WalkDeep, Business: st.source.business(),
 		Done: true, StartedAt: began.UTC(), UpdatedAt: time.Now().UTC(),
 	}, nil)
 }

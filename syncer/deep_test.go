@@ -15,6 +15,7 @@ import (
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
@@ -154,9 +155,9 @@ func TestTheTurnsGoOnBesideADeepRun(t *testing.T) {
 		w.schedule = Schedule{Reconcile: "@every 1m", ReconcileDeep: "30 2 * * *"}
 		w.run()
 		w.until("backfill", time.Hour, w.filled)
-		w.until("a deep run", 3*time.Hour, func() bool { return w.stream(streamDaily).Progress != nil })
+		w.until("a deep run", 3*time.Hour, func() bool { return w.stream(registry.Daily).Progress != nil })
 		began, before := time.Now(), len(w.box.Requests())
-		w.until("its end", time.Hour, func() bool { return w.stream(streamDaily).Progress == nil })
+		w.until("its end", time.Hour, func() bool { return w.stream(registry.Daily).Progress == nil })
 		took := time.Since(began)
 		if took < 2*time.Minute || took > 5*time.Minute {
 			t.Errorf("the deep run took %s", took)
@@ -178,15 +179,15 @@ func TestTheTurnsGoOnBesideADeepRun(t *testing.T) {
 // wantGauge looks for a value of a gauge among the metrics of the daily totals.
 func (w *world) wantGauge(name string, want float64) {
 	w.t.Helper()
-	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(gauges{w.syncer})
-	families, err := registry.Gather()
+	gathered := prometheus.NewPedanticRegistry()
+	gathered.MustRegister(gauges{w.syncer})
+	families, err := gathered.Gather()
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
-			if f.GetName() != name || !strings.Contains(m.String(), streamDaily) {
+			if f.GetName() != name || !strings.Contains(m.String(), registry.Daily) {
 				continue
 			}
 			if got := m.GetGauge().GetValue(); got != want {
@@ -218,15 +219,15 @@ func TestTheForecastOfADeepRunIsExact(t *testing.T) {
 				w.run()
 				w.until("backfill", time.Hour, w.filled)
 				w.until("a deep run", 5*time.Hour, func() bool {
-					p := w.stream(streamDaily).Progress
+					p := w.stream(registry.Daily).Progress
 					return p != nil && p.Pages >= 5
 				})
-				p, asked, before := *w.stream(streamDaily).Progress, time.Now(), len(w.box.Requests())
+				p, asked, before := *w.stream(registry.Daily).Progress, time.Now(), len(w.box.Requests())
 				w.wantGauge("larder_walk_requests_left", float64(p.RequestsLeft))
-				if p.Walk != WalkDeep || p.Pages+p.RequestsLeft != 41 || w.stream(streamDaily).State != StateRunning {
-					t.Errorf("%+v, %s", p, w.stream(streamDaily).State)
+				if p.Walk != WalkDeep || p.Pages+p.RequestsLeft != 41 || w.stream(registry.Daily).State != StateRunning {
+					t.Errorf("%+v, %s", p, w.stream(registry.Daily).State)
 				}
-				w.until("its end", time.Hour, func() bool { return w.stream(streamDaily).Progress == nil })
+				w.until("its end", time.Hour, func() bool { return w.stream(registry.Daily).Progress == nil })
 				took := time.Since(asked)
 				// One may be under way at the instant at which it was read.
 				if n := left(w.box.Requests()[before:], "/sales/daily"); n != int(p.RequestsLeft) && n != int(p.RequestsLeft)-1 {
@@ -265,18 +266,18 @@ func TestTheFirstAnswersAreNoPace(t *testing.T) {
 func TestADeepRunTellsWhatDiffersAtFirstSight(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 44, Orders: 600, Days: 20}, func(t *testing.T, w *world) {
 		business := w.proven()
-		w.store.EditColumn(streamOrders, business, w.liveOrders(business, daysAgo(10))[0], "totals_tip", `"7.77"`)
+		w.store.EditColumn(registry.Orders, business, w.liveOrders(business, daysAgo(10))[0], "totals_tip", `"7.77"`)
 		time.Sleep(time.Until(w.syncer.timetable().Next(schedule.ReconcileDeep, "r0", time.Now())))
 		w.until("a suspect", 5*time.Minute, func() bool {
-			p := w.stream(streamDaily).Progress
+			p := w.stream(registry.Daily).Progress
 			return p != nil && p.Suspects > 0
 		})
 		// The day is asked for again, overall and of its location.
-		p := w.stream(streamDaily).Progress
+		p := w.stream(registry.Daily).Progress
 		if p.Suspects != 1 || p.RequestsLeft != 2 || p.ExpectedLeft < Seconds(settleAfter-10*time.Second) || p.ExpectedLeft > Seconds(settleAfter+10*time.Second) {
 			t.Errorf("%+v", p)
 		}
-		w.until("the end", 10*time.Minute, func() bool { return w.stream(streamDaily).Progress == nil })
+		w.until("the end", 10*time.Minute, func() bool { return w.stream(registry.Daily).Progress == nil })
 		if n := w.wrongOrders(); n > 0 {
 			t.Errorf("%d orders are wrong", n)
 		}
@@ -347,7 +348,7 @@ func TestADeepRunThatWasSleptThroughIsMadeUpFor(t *testing.T) {
 		runs("after a night", 1, func() { again(8 * time.Hour) })
 		runs("once it was made", 0, func() { again(time.Minute) })
 		runs("after a kill between its two looks", 1, func() {
-			w.store.EditColumn(streamOrders, w.box.Restaurant(0).ID(), w.liveOrders(w.box.Restaurant(0).ID(), daysAgo(3))[0], "totals_tip", `"7.77"`)
+			w.store.EditColumn(registry.Orders, w.box.Restaurant(0).ID(), w.liveOrders(w.box.Restaurant(0).ID(), daysAgo(3))[0], "totals_tip", `"7.77"`)
 			next := w.syncer.timetable().Next(schedule.ReconcileDeep, "r0", time.Now())
 			time.Sleep(time.Until(next) + time.Minute)
 		})

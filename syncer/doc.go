@@ -9,7 +9,7 @@
 // # The life of a row
 //
 // A [Syncer] has sources; a source (source.go) has streams (stream.go), made from
-// one registry (definitions.go). A stream of the kind "list" has tracks (track.go),
+// one registry (package syncer/registry). A stream of the kind "list" has tracks (track.go),
 // and a track is followed by walks (walk.go) of two kinds, incremental and
 // backfill, at the same time. A walk asks for a page, has its rows written into an intake
 // (package syncer/write), and hands the sink one commit with the rows, the tombstones, the

@@ -14,14 +14,14 @@ import (
 // the stream, and of the source where the error is the key's or the service's.
 func (st *stream) attempt(ctx context.Context, kind string, pass func(context.Context) error) error {
 	started := time.Now()
-	err := st.source.protected(ctx, st.def.name+" "+kind, pass)
+	err := st.source.protected(ctx, st.def.Name+" "+kind, pass)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if lease.IsWaiting(err) {
 		return err // the source is about to be given up, and what is stored of it is another's
 	}
-	st.source.syncer.metrics.walked(st.def.name, kind, err, time.Since(started))
+	st.source.syncer.metrics.walked(st.def.Name, kind, err, time.Since(started))
 	if err == nil {
 		st.succeeded(ctx, kind)
 		return nil
@@ -67,10 +67,10 @@ func (st *stream) storeFailure(ctx context.Context, kind string, started time.Ti
 	if known {
 		return
 	}
-	c := st.source.commit(st.def.name)
-	c.Run = &sinks.Run{Source: st.source.cfg.Name, Stream: st.def.name, Walk: kind, StartedAt: started, FinishedAt: time.Now(), Error: err.Error()}
+	c := st.source.commit(st.def.Name)
+	c.Run = &sinks.Run{Source: st.source.cfg.Name, Stream: st.def.Name, Walk: kind, StartedAt: started, FinishedAt: time.Now(), Error: err.Error()}
 	if _, err := st.source.syncer.commits.Write(ctx, c); err != nil && ctx.Err() == nil {
-		st.source.log.Error("store a failed run", "stream", st.def.name, "err", err)
+		st.source.log.Error("store a failed run", "stream", st.def.Name, "err", err)
 	}
 }
 

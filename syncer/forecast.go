@@ -3,7 +3,9 @@ package syncer
 import (
 	"time"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // forecast tells how far a backfill, full resync or deep run is and how long it will
@@ -16,11 +18,11 @@ func (st *stream) forecast() *Progress {
 	switch {
 	case st.off():
 		return nil
-	case st.def.kind == totalsKind && !st.filled():
+	case st.def.Kind == registry.TotalsKind && !st.filled():
 		return st.totalsProgress()
-	case st.def.kind == totalsKind:
+	case st.def.Kind == registry.TotalsKind:
 		return st.deepProgress()
-	case st.def.kind != listKind:
+	case st.def.Kind != registry.ListKind:
 		return nil
 	}
 	kind, walks := st.underway()
@@ -61,7 +63,7 @@ func (st *stream) expected(kind string) uint64 {
 		defer st.mu.Unlock()
 		return st.resyncRows
 	}
-	if st.def.name == streamOrders {
+	if st.def.Name == registry.Orders {
 		return st.source.ordersTotal()
 	}
 	return 0
@@ -77,7 +79,7 @@ func requestsLeft(total, rows, removed uint64) uint64 {
 	if rows > 0 {
 		left += left * removed / rows
 	}
-	return (left + pageLimit - 1) / pageLimit
+	return (left + api.PageLimit - 1) / api.PageLimit
 }
 
 // totalsProgress is how far back the daily totals have been asked for; how far
@@ -98,7 +100,7 @@ func (st *stream) totalsProgress() *Progress {
 // ordersTotal is how many orders the service counts over all days, 0 while that
 // is not known.
 func (s *source) ordersTotal() uint64 {
-	st := s.stream(streamDaily)
+	st := s.stream(registry.Daily)
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	pos, err := readPosition(st.totals.stored.Position)

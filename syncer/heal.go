@@ -10,6 +10,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // Healing walks the orders of a day that differs in range mode, tombstones included,
@@ -50,8 +51,8 @@ type heal struct {
 func (st *stream) newHeal(day api.Date, drifts []dayProof) *heal {
 	s := st.source
 	h := &heal{
-		orders: s.stream(streamOrders), day: day, extra: extraRequests, first: s.syncer.versions.Take(1),
-		run: sinks.Run{Source: s.cfg.Name, Stream: streamOrders, Walk: walkHeal, StartedAt: time.Now()},
+		orders: s.stream(registry.Orders), day: day, extra: extraRequests, first: s.syncer.versions.Take(1),
+		run: sinks.Run{Source: s.cfg.Name, Stream: registry.Orders, Walk: walkHeal, StartedAt: time.Now()},
 	}
 	for _, p := range drifts {
 		h.most = max(h.most, p.orders)
@@ -206,8 +207,8 @@ func (h *heal) ended(ctx context.Context, err error) {
 	if err != nil {
 		h.run.Error = err.Error()
 	}
-	s.syncer.metrics.walked(streamOrders, walkHeal, err, time.Since(h.run.StartedAt))
-	c := s.commit(streamOrders)
+	s.syncer.metrics.walked(registry.Orders, walkHeal, err, time.Since(h.run.StartedAt))
+	c := s.commit(registry.Orders)
 	run := h.run
 	c.Run = &run
 	if _, err := s.syncer.commits.Write(ctx, c); err != nil && ctx.Err() == nil {

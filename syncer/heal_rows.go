@@ -12,6 +12,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/compare"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -39,14 +40,14 @@ func (h *heal) walkDay(ctx context.Context, location string) error {
 
 // ordersOf asks for the orders of one day.
 func ordersOf(day api.Date, location string) api.ListQuery {
-	return api.ListQuery{From: day, To: day, IncludeDeleted: true, LocationID: location, Limit: pageLimit}
+	return api.ListQuery{From: day, To: day, IncludeDeleted: true, LocationID: location, Limit: api.PageLimit}
 }
 
 // walk writes the orders of a list again, from at most so many pages. Unless until is
 // zero it ends behind the page that reaches it.
 func (h *heal) walk(ctx context.Context, q api.ListQuery, until time.Time, most int) error {
 	versions := h.orders.source.syncer.versions
-	first, pages := versions.Take(pageLimit), 0
+	first, pages := versions.Take(api.PageLimit), 0
 	for page, err := range api.SalesOrders.Pages(ctx, h.lane(), q) {
 		h.run.Requests++
 		if err != nil {
@@ -63,7 +64,7 @@ func (h *heal) walk(ctx context.Context, q api.ListQuery, until time.Time, most 
 		if pages++; pages >= most && page.HasMore {
 			return fmt.Errorf("walk the orders for %s: %w", h.day, errPages)
 		}
-		first = versions.Take(pageLimit)
+		first = versions.Take(api.PageLimit)
 	}
 	return nil
 }
@@ -77,10 +78,10 @@ func (h *heal) take(ctx context.Context, page api.Page, first uint64) (newest ti
 		return newest, err
 	}
 	in := h.intake(len(page.Rows))
-	mapper, at := st.def.plan.NewMapper(), st.source.at(page.Date)
+	mapper, at := st.def.Plan.NewMapper(), st.source.at(page.Date)
 	for i, raw := range page.Rows {
 		version := first + uint64(i)
-		if i >= pageLimit {
+		if i >= api.PageLimit {
 			version = st.source.syncer.versions.Take(1)
 		}
 		t := in.Row(mapper, raw, version, at, write.Place{})
@@ -113,9 +114,9 @@ func (h *heal) store(ctx context.Context, in *write.Intake) error {
 
 // storedOf reads what is stored of the rows of a page.
 func (h *heal) storedOf(ctx context.Context, raws [][]byte) (map[string]*sinks.StoredRow, error) {
-	shape, ok := compare.Of(streamOrders)
+	shape, ok := compare.Of(registry.Orders)
 	if !ok {
-		return nil, fmt.Errorf("no shape is known for the rows of %s", streamOrders)
+		return nil, fmt.Errorf("no shape is known for the rows of %s", registry.Orders)
 	}
 	ids := map[string]bool{}
 	for _, raw := range raws {
@@ -123,7 +124,7 @@ func (h *heal) storedOf(ctx context.Context, raws [][]byte) (map[string]*sinks.S
 	}
 	stored := map[string]*sinks.StoredRow{}
 	for chunk := range slices.Chunk(slices.Sorted(maps.Keys(ids)), sinks.MaxRowIDs) {
-		rows, err := h.orders.source.syncer.opts.Sink.Rows(ctx, streamOrders, h.orders.source.business(), chunk)
+		rows, err := h.orders.source.syncer.opts.Sink.Rows(ctx, registry.Orders, h.orders.source.business(), chunk)
 		if err != nil {
 			return nil, fmt.Errorf("read the stored orders of %s: %w", h.day, err)
 		}
@@ -136,7 +137,7 @@ func (h *heal) storedOf(ctx context.Context, raws [][]byte) (map[string]*sinks.S
 
 // changed is true when what is stored is not what the service says.
 func (h *heal) changed(raw []byte, stored *sinks.StoredRow) bool {
-	shape, _ := compare.Of(streamOrders)
+	shape, _ := compare.Of(registry.Orders)
 	row := shape.Read(raw)
 	switch {
 	case row.Deleted:
@@ -152,7 +153,7 @@ func (h *heal) changed(raw []byte, stored *sinks.StoredRow) bool {
 // since the healing began.
 func (h *heal) query() sinks.LiveQuery {
 	key := h.orders.source.identity()
-	q := sinks.LiveQuery{Table: streamOrders, Business: key.business, Below: h.first}
+	q := sinks.LiveQuery{Table: registry.Orders, Business: key.business, Below: h.first}
 	h.orders.scope(key, &q)
 	return q
 }
@@ -225,7 +226,7 @@ func (h *heal) changesOfDay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.spend(ctx, api.ListQuery{UpdatedSince: from, Limit: pageLimit}, to)
+	return h.spend(ctx, api.ListQuery{UpdatedSince: from, Limit: api.PageLimit}, to)
 }
 
 // changesSince walks what changed after the day, as far as the requests reach.
@@ -234,7 +235,7 @@ func (h *heal) changesSince(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.spend(ctx, api.ListQuery{UpdatedSince: to, Limit: pageLimit}, time.Time{})
+	return h.spend(ctx, api.ListQuery{UpdatedSince: to, Limit: api.PageLimit}, time.Time{})
 }
 
 // bounds are when the day begins and ends. A change may be stamped a little earlier

@@ -14,6 +14,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -36,7 +37,7 @@ func (w *world) proven() (business string) {
 // column.
 func (w *world) wrongOrders() int {
 	w.t.Helper()
-	report, err := w.syncer.Verify(w.t.Context(), Selection{Streams: []string{streamOrders}}, nil, nil)
+	report, err := w.syncer.Verify(w.t.Context(), Selection{Streams: []string{registry.Orders}}, nil, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func (w *world) wrongOrders() int {
 // liveOrders are the ids of mirrored live orders, in order, of one day unless empty.
 func (w *world) liveOrders(business, day string) []string {
 	w.t.Helper()
-	rows, err := w.sink.Live(w.t.Context(), sinks.LiveQuery{Table: streamOrders, Business: business, Day: day})
+	rows, err := w.sink.Live(w.t.Context(), sinks.LiveQuery{Table: registry.Orders, Business: business, Day: day})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func TestTheFirstDaysAreHealedToo(t *testing.T) {
 		business, lost := w.box.Restaurant(0).ID(), 0
 		for n := 8; n <= 12; n++ {
 			for _, id := range w.liveOrders(business, daysAgo(n)) {
-				w.store.Lose(streamOrders, business, id)
+				w.store.Lose(registry.Orders, business, id)
 				lost++
 			}
 		}
@@ -166,7 +167,7 @@ func TestRefundsOfOldOrdersAreFound(t *testing.T) {
 				}
 				business := w.proven()
 				for _, column := range []string{"amount", "method", "at", "item_id"} {
-					w.store.EditColumn(streamOrders, business, id, "refunds."+column, `[]`)
+					w.store.EditColumn(registry.Orders, business, id, "refunds."+column, `[]`)
 				}
 				before := len(w.box.Requests())
 				w.deep()
@@ -188,14 +189,14 @@ func TestAHealingBringsNothingOfOtherLocations(t *testing.T) {
 		all := w.box.Restaurant(0).LocationIDs()
 		w.edit = func(s *Source) { s.Locations = all[:1] }
 		w.once(Selection{})
-		h := w.syncer.served()[0].stream(streamDaily).newHeal(api.Date(daysAgo(3)), nil)
+		h := w.syncer.served()[0].stream(registry.Daily).newHeal(api.Date(daysAgo(3)), nil)
 		if err := errors.Join(h.refundedOrders(t.Context()), h.changesOfDay(t.Context()), h.weekBefore(t.Context()), h.changesSince(t.Context())); err != nil {
 			t.Fatal(err)
 		}
 		if h.run.Rows == 0 {
 			t.Error("nothing was walked")
 		}
-		for id, row := range w.store.Rows(streamOrders, w.box.Restaurant(0).ID()) {
+		for id, row := range w.store.Rows(registry.Orders, w.box.Restaurant(0).ID()) {
 			if row.Location == all[1] {
 				t.Fatalf("order %s is of a location that is not configured", id)
 			}
@@ -210,10 +211,10 @@ func TestWhatAnotherDayMendsIsHealedToo(t *testing.T) {
 		w.once(Selection{})
 		business := w.box.Restaurant(0).ID()
 		id := w.liveOrders(business, daysAgo(5))[0]
-		row := w.store.Row(streamOrders, business, id)
-		w.store.EditColumn(streamOrders, business, id, "items.total", sameEach(len(readSold(row.Raw).Items), "0.01"))
+		row := w.store.Row(registry.Orders, business, id)
+		w.store.EditColumn(registry.Orders, business, id, "items.total", sameEach(len(readSold(row.Raw).Items), "0.01"))
 		s := w.syncer.served()[0]
-		if err := s.stream(streamDaily).newHeal(api.Date(daysAgo(3)), nil).weekBefore(t.Context()); err != nil {
+		if err := s.stream(registry.Daily).newHeal(api.Date(daysAgo(3)), nil).weekBefore(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if done := s.healed[api.Date(daysAgo(5))]; len(s.healed) != 1 || !slices.Equal(done.ids, []string{id}) || w.wrongOrders() > 0 {
@@ -228,8 +229,8 @@ func TestADriftThatCannotBeHealedEndsAsAnAlert(t *testing.T) {
 		// A row that claims to be newer than any that is written.
 		id := w.liveOrders(business, "")[0]
 		day := w.dayOfOrder(business, id)
-		w.store.EditColumn(streamOrders, business, id, "totals_tip", `"900.00"`)
-		w.store.Edit(streamOrders, business, id, func(r *memsink.Row) { r.Version = 1 << 62 })
+		w.store.EditColumn(registry.Orders, business, id, "totals_tip", `"900.00"`)
+		w.store.Edit(registry.Orders, business, id, func(r *memsink.Row) { r.Version = 1 << 62 })
 		before := len(w.box.Requests())
 		w.deep()
 		asked := w.box.Requests()[before:]
@@ -288,7 +289,7 @@ func TestAHealingThatIsCutShortIsNotTriedForEver(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 45, Orders: 200, Days: 4, Record: true}, func(t *testing.T, w *world) {
 		w.schedule.Reconcile = "@every 6m"
 		business := w.turned()
-		w.store.Copy(streamOrders, business, w.liveOrders(business, daysAgo(1))[0], "a copy")
+		w.store.Copy(registry.Orders, business, w.liveOrders(business, daysAgo(1))[0], "a copy")
 		if err := w.box.AddFault(sandbox.Fault{Kind: sandbox.FaultServerError, Route: "/sales/orders/{order_id}", Probability: 1}); err != nil {
 			t.Fatal(err)
 		}
@@ -310,7 +311,7 @@ func TestAServiceThatFailsEndsTheHealingOfARun(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 46, Orders: 900, Days: 20, Record: true}, func(t *testing.T, w *world) {
 		business := w.proven()
 		for n := range 12 {
-			w.store.Copy(streamOrders, business, w.liveOrders(business, daysAgo(n+2))[0], fmt.Sprint("a copy ", n))
+			w.store.Copy(registry.Orders, business, w.liveOrders(business, daysAgo(n+2))[0], fmt.Sprint("a copy ", n))
 		}
 		if err := w.box.AddFault(sandbox.Fault{Kind: sandbox.FaultServerError, Route: "/sales/orders/{order_id}", Probability: 1}); err != nil {
 			t.Fatal(err)
@@ -379,7 +380,7 @@ func TestRefundsOfALocationThatIsNotActiveAreNotAskedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := len(w.box.Requests())
-		if err := s.stream(streamDaily).newHeal(calendar.DayOf(time.Now()), nil).refundedOrders(t.Context()); err != nil {
+		if err := s.stream(registry.Daily).newHeal(calendar.DayOf(time.Now()), nil).refundedOrders(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		asked := map[string]bool{}
@@ -401,13 +402,13 @@ func TestOrdersOfALocationThatTheKeyHasLostAreNotBuried(t *testing.T) {
 		w.once(Selection{})
 		restaurant, s, day := w.box.Restaurant(0), w.syncer.served()[0], daysAgo(2)
 		live := len(w.liveOrders(restaurant.ID(), day))
-		w.store.Copy(streamOrders, restaurant.ID(), w.ordersOf(day, restaurant.LocationIDs()[0])[0], "a copy")
+		w.store.Copy(registry.Orders, restaurant.ID(), w.ordersOf(day, restaurant.LocationIDs()[0])[0], "a copy")
 		closed := restaurant.LocationIDs()[1]
 		if err := restaurant.SetLocationActive(closed, false); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(freshKey)
-		h := s.stream(streamDaily).newHeal(api.Date(day), nil)
+		h := s.stream(registry.Daily).newHeal(api.Date(day), nil)
 		if err := h.walkDay(t.Context(), ""); err != nil {
 			t.Fatal(err)
 		}
@@ -423,7 +424,7 @@ func TestOrdersOfALocationThatTheKeyHasLostAreNotBuried(t *testing.T) {
 // ordersOf are the mirrored live orders of a day and a location.
 func (w *world) ordersOf(day, location string) (ids []string) {
 	for _, id := range w.liveOrders(w.box.Restaurant(0).ID(), day) {
-		if w.store.Row(streamOrders, w.box.Restaurant(0).ID(), id).Location == location {
+		if w.store.Row(registry.Orders, w.box.Restaurant(0).ID(), id).Location == location {
 			ids = append(ids, id)
 		}
 	}
@@ -438,9 +439,9 @@ func TestRowsThatTheRequestsDoNotReachAreNamed(t *testing.T) {
 			w.once(Selection{})
 			business := w.box.Restaurant(0).ID()
 			for n := range 5 {
-				w.store.Copy(streamOrders, business, w.liveOrders(business, daysAgo(1))[0], fmt.Sprint("a copy ", n))
+				w.store.Copy(registry.Orders, business, w.liveOrders(business, daysAgo(1))[0], fmt.Sprint("a copy ", n))
 			}
-			h := w.syncer.served()[0].stream(streamDaily).newHeal(api.Date(daysAgo(1)), nil)
+			h := w.syncer.served()[0].stream(registry.Daily).newHeal(api.Date(daysAgo(1)), nil)
 			h.extra = extra
 			if err := h.walkDay(t.Context(), ""); err != nil {
 				t.Fatal(err)
@@ -458,9 +459,9 @@ func TestRowsLeftByTwoWalksAreNamedOnce(t *testing.T) {
 		w.once(Selection{})
 		business := w.box.Restaurant(0).ID()
 		for n := range askFirst + 1 {
-			w.store.Copy(streamOrders, business, w.liveOrders(business, daysAgo(1))[0], fmt.Sprint("a copy ", n))
+			w.store.Copy(registry.Orders, business, w.liveOrders(business, daysAgo(1))[0], fmt.Sprint("a copy ", n))
 		}
-		h := w.syncer.served()[0].stream(streamDaily).newHeal(api.Date(daysAgo(1)), nil)
+		h := w.syncer.served()[0].stream(registry.Daily).newHeal(api.Date(daysAgo(1)), nil)
 		for range 2 {
 			if err := h.walkDay(t.Context(), ""); err != nil {
 				t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // What to do about what is found, and where to look.
@@ -135,7 +136,7 @@ func (s *SourceStatus) ofStreams() (all []Concern) {
 // readsNothing is true when the key may read nothing but what is said of itself.
 func (s *SourceStatus) readsNothing() bool {
 	return !slices.ContainsFunc(s.Streams, func(st StreamStatus) bool {
-		return st.Name != streamKey && st.State != StateOff && st.State != StateForbidden
+		return st.Name != registry.Key && st.State != StateOff && st.State != StateForbidden
 	})
 }
 
@@ -224,7 +225,7 @@ func (s *SourceStatus) ofProof(served bool) (all []Concern) {
 // comparable is true when there are days to compare: both the orders and the totals
 // are mirrored, and no backfill of them is under way.
 func (s *SourceStatus) comparable() bool {
-	for _, name := range []string{streamOrders, streamDaily} {
+	for _, name := range []string{registry.Orders, registry.Daily} {
 		i := slices.IndexFunc(s.Streams, func(st StreamStatus) bool { return st.Name == name })
 		if i < 0 || slices.Contains([]string{StateOff, StateForbidden, StateStarting, StateBackfill}, s.Streams[i].State) {
 			return false

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // freshness is the kind of concern that the walks of a stream are which the key may read.
@@ -44,7 +45,7 @@ func (s *SourceStatus) Light(st *StreamStatus) Light {
 		return Light{"not asked", ToneQuiet}
 	case st.State == StateHeld:
 		return Light{"sweep held", ToneTrouble}
-	case st.Name == streamOrders && s.Proof != nil && s.Proof.DriftDays > 0:
+	case st.Name == registry.Orders && s.Proof != nil && s.Proof.DriftDays > 0:
 		n := s.Proof.DriftDays
 		return Light{phrase.Plural(n, "day") + phrase.Verb(n, " differs", " differ"), ToneTrouble}
 	case st.Quarantined > 0:

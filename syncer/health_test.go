@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // wellSource is a source with nothing the matter.
 func wellSource(name string) SourceStatus {
 	s := SourceStatus{Name: name, State: StateRunning, Proof: &ProofStatus{ProvenUntil: "2026-03-13"}}
-	for _, stream := range []string{"locations", "products", streamOrders, streamDaily} {
+	for _, stream := range []string{"locations", "products", registry.Orders, registry.Daily} {
 		s.Streams = append(s.Streams, StreamStatus{Name: stream, State: StateRunning, Lag: Seconds(time.Second)})
 	}
 	return s
@@ -60,8 +61,8 @@ func TestOnlyAMirrorThatIsFreshProvenAndWholeIsGood(t *testing.T) {
 			s.Streams[products].State, s.Streams[products].NoScope, s.Lacks = StateOff, true, []string{"products"}
 		}), "refused", "no access to products", "The key may not read products."},
 		{"no scope for what is not named", with(func(s *SourceStatus) { s.Streams[products].State, s.Streams[products].NoScope = StateOff, true }), "up_to_date", "up to date", "Everything is up to date and proven."},
-		{"no scope at all", SourceStatus{Name: "bistro", State: StateRunning, Lacks: []string{"products", streamOrders}, Streams: []StreamStatus{
-			{Name: streamKey, State: StateRunning}, {Name: "products", State: StateOff, NoScope: true}, {Name: streamOrders, State: StateOff, NoScope: true},
+		{"no scope at all", SourceStatus{Name: "bistro", State: StateRunning, Lacks: []string{"products", registry.Orders}, Streams: []StreamStatus{
+			{Name: registry.Key, State: StateRunning}, {Name: "products", State: StateOff, NoScope: true}, {Name: registry.Orders, State: StateOff, NoScope: true},
 		}}, "refused", "no access", "The key may read nothing that is configured."},
 		{"refused", with(func(s *SourceStatus) {
 			s.State, s.Detail = StateUnauthorized, "the API refuses the key (401)"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
@@ -22,8 +23,8 @@ func (s *source) begin(ctx context.Context, j schedule.Job) {
 	case schedule.Reconcile:
 		s.beginTotals(ctx)
 	case schedule.ReconcileDeep:
-		for _, st := range s.active(totalsKind) {
-			s.spawn(ctx, st.def.name, st.proveDeep)
+		for _, st := range s.active(registry.TotalsKind) {
+			s.spawn(ctx, st.def.Name, st.proveDeep)
 		}
 	case schedule.FullResync:
 		for _, st := range s.streams {
@@ -35,7 +36,7 @@ func (s *source) begin(ctx context.Context, j schedule.Job) {
 
 // beginLists starts the incremental walks, and every long one that is due.
 func (s *source) beginLists(ctx context.Context) {
-	for _, st := range s.active(listKind) {
+	for _, st := range s.active(registry.ListKind) {
 		s.spawnIfFree(ctx, st, st.guard, st.catchUp)
 	}
 	s.beginLong(ctx)
@@ -79,15 +80,15 @@ func (st *stream) long(ctx context.Context) error {
 
 // beginTotals starts the turns of yesterday and today, and the deep runs that are owed.
 func (s *source) beginTotals(ctx context.Context) {
-	for _, st := range s.active(totalsKind) {
+	for _, st := range s.active(registry.TotalsKind) {
 		if time.Now().Before(st.waitUntil()) {
 			continue
 		}
 		if st.turn.try() {
-			s.spawn(ctx, st.def.name, st.proveRecent)
+			s.spawn(ctx, st.def.Name, st.proveRecent)
 		}
 		if st.owesDeep() {
-			s.spawn(ctx, st.def.name, st.proveDeep)
+			s.spawn(ctx, st.def.Name, st.proveDeep)
 		}
 	}
 }
@@ -97,17 +98,17 @@ func (s *source) spawnIfFree(ctx context.Context, st *stream, guard slot, f func
 	if time.Now().Before(st.waitUntil()) || !guard.try() {
 		return
 	}
-	s.spawn(ctx, st.def.name, func(ctx context.Context) error {
+	s.spawn(ctx, st.def.Name, func(ctx context.Context) error {
 		defer guard.free()
 		return f(ctx)
 	})
 }
 
 // active returns the streams of a kind that are on.
-func (s *source) active(kind streamKind) []*stream {
+func (s *source) active(kind registry.Kind) []*stream {
 	var on []*stream
 	for _, st := range s.streams {
-		if st.def.kind == kind && !st.off() {
+		if st.def.Kind == kind && !st.off() {
 			on = append(on, st)
 		}
 	}
@@ -130,7 +131,7 @@ func (st *stream) catchUp(ctx context.Context) error {
 func (st *stream) unlessClosed(location string, err error) error {
 	closed := slices.Contains(st.source.identity().inactive, location)
 	if closed && (api.IsLocationForbidden(err) || api.IsNotFound(err)) {
-		st.source.log.Debug("a location is closed", "stream", st.def.name, "location", location, "err", err)
+		st.source.log.Debug("a location is closed", "stream", st.def.Name, "location", location, "err", err)
 		return nil
 	}
 	return err
@@ -143,7 +144,7 @@ func (st *stream) fill(ctx context.Context) error {
 	switch {
 	case st.filled() && !st.changedLocations():
 		return nil
-	case st.def.name == streamDaily:
+	case st.def.Name == registry.Daily:
 		return st.fillTotals(ctx)
 	}
 	release, err := st.source.syncer.longTurn(ctx)
@@ -151,7 +152,7 @@ func (st *stream) fill(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	if st.def.kind == totalsKind {
+	if st.def.Kind == registry.TotalsKind {
 		return st.fillTotals(ctx)
 	}
 	return st.attempt(ctx, sinks.WalkBackfill, st.fillTracks)
@@ -173,7 +174,7 @@ func (s *source) snapshots(ctx context.Context) error {
 	if err := s.refresh(ctx); err != nil {
 		return err
 	}
-	for _, st := range s.active(snapshotKind) {
+	for _, st := range s.active(registry.SnapshotKind) {
 		s.spawnIfFree(ctx, st, st.guard, st.replace)
 	}
 	return nil

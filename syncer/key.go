@@ -11,6 +11,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/keyprobe"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // freshKey is how old an answer of /me may be to spare another request.
@@ -201,7 +202,7 @@ func quoted(ids []string) string {
 // storeKey writes the key's row when it has changed.
 func (s *source) storeKey(ctx context.Context, me api.Document[api.Me]) {
 	for _, st := range s.streams {
-		if st.def.kind != keyKind || st.off() {
+		if st.def.Kind != registry.KeyKind || st.off() {
 			continue
 		}
 		err := st.exclusive(ctx, st.guard, func(ctx context.Context) error {
@@ -234,7 +235,7 @@ func (st *stream) admit(ctx context.Context, key identity) {
 }
 
 func (st *stream) configured() bool {
-	return len(st.source.cfg.Streams) == 0 || slices.Contains(st.source.cfg.Streams, st.def.name)
+	return len(st.source.cfg.Streams) == 0 || slices.Contains(st.source.cfg.Streams, st.def.Name)
 }
 
 // wantedLocations are the location_ids the stream's lists are asked with; one
@@ -242,9 +243,9 @@ func (st *stream) configured() bool {
 // shared by every location have none, and what a filter does with them is not said.
 func (st *stream) wantedLocations(key identity) []string {
 	switch {
-	case st.def.byLocation && st.def.kind == totalsKind && key.locationsOnly():
+	case st.def.ByLocation && st.def.Kind == registry.TotalsKind && key.locationsOnly():
 		return slices.Clone(key.locations)
-	case len(st.source.cfg.Locations) == 0 || !st.def.byLocation:
+	case len(st.source.cfg.Locations) == 0 || !st.def.ByLocation:
 		return []string{""}
 	}
 	var known []string
@@ -262,7 +263,7 @@ func (st *stream) follow(key identity) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.locations = wanted
-	if st.def.kind != listKind {
+	if st.def.Kind != registry.ListKind {
 		return
 	}
 	var tracks []*track

@@ -223,7 +223,7 @@ func TestAPanicInOneWalkIsAnErrorOfItsStream(t *testing.T) {
 		y := w.open(w.one())
 		st := y.sources[0].stream("categories")
 		broken := *st.def
-		broken.list = nil // calling it panics
+		broken.List = nil // calling it panics
 		st.def = &broken
 		r := w.tryOnce(Selection{})
 		if err := r.Err(); err == nil || !strings.Contains(err.Error(), "panic") {

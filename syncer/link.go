@@ -12,6 +12,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // link is a source's way to the API: one client, seen through the lanes of the
@@ -205,9 +206,6 @@ func (g gate) Enter(ctx context.Context, heavy bool) (func(api.Verdict), error) 
 	return func(v api.Verdict) { pass.Leave(budget.Answer(v)) }, nil
 }
 
-// routeMe is how exchanges name the route that only probes ask.
-const routeMe = "GET /me"
-
 // observe counts an attempt of a request.
 func (s *source) observe(e api.Exchange) {
 	s.mu.Lock()
@@ -216,7 +214,7 @@ func (s *source) observe(e api.Exchange) {
 		s.limited++
 	}
 	s.mu.Unlock()
-	if e.Status == http.StatusUnauthorized && e.Route != routeMe {
+	if e.Status == http.StatusUnauthorized && e.Route != registry.RouteKey {
 		s.syncer.keys.Refused()
 	}
 	s.syncer.metrics.requested(s.cfg.Name, e.Route, e.Status)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // Locations come and go while a long walk holds up what is to be done about it. One
@@ -51,7 +52,7 @@ func (st *stream) changeLostLocations(ctx context.Context, change func([]string)
 		return
 	}
 	if err := st.storeLostLocations(ctx, now); err != nil && ctx.Err() == nil {
-		st.source.log.Error("store the locations that were lost", "stream", st.def.name, "locations", now, "err", err)
+		st.source.log.Error("store the locations that were lost", "stream", st.def.Name, "locations", now, "err", err)
 	}
 }
 
@@ -61,9 +62,9 @@ func (st *stream) storeLostLocations(ctx context.Context, locations []string) er
 		return fmt.Errorf("locations: %w", err)
 	}
 	at := time.Now().UTC()
-	c := st.source.commit(st.def.name)
+	c := st.source.commit(st.def.Name)
 	c.Checkpoint = &sinks.Checkpoint{
-		Source: st.source.cfg.Name, Stream: st.def.name, Walk: sinks.WalkLostLocations, Business: st.source.business(),
+		Source: st.source.cfg.Name, Stream: st.def.Name, Walk: sinks.WalkLostLocations, Business: st.source.business(),
 		Position: string(text), Done: true, StartedAt: at, UpdatedAt: at,
 	}
 	_, err = st.source.syncer.commits.Write(ctx, c)
@@ -73,7 +74,7 @@ func (st *stream) storeLostLocations(ctx context.Context, locations []string) er
 // restoreLostLocations takes over what is stored; the caller holds stream.mu.
 func (st *stream) restoreLostLocations(cp sinks.Checkpoint) {
 	if err := json.Unmarshal([]byte(cp.Position), &st.lost.locations); err != nil {
-		st.source.log.Warn("the stored locations that were lost are not readable", "stream", st.def.name, "err", err)
+		st.source.log.Warn("the stored locations that were lost are not readable", "stream", st.def.Name, "err", err)
 	}
 }
 
@@ -104,7 +105,7 @@ func (st *stream) reopenReturned(ctx context.Context) error {
 	if len(back) == 0 {
 		return nil
 	}
-	if st.def.kind == listKind {
+	if st.def.Kind == registry.ListKind {
 		if err := st.close(ctx, back); err != nil {
 			return err
 		}

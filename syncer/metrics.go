@@ -7,8 +7,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // The kinds of larder_rows_total.
@@ -67,35 +67,23 @@ var (
 	refusals = []int{401, 403} // of the key, which is asked about at one route
 )
 
-// walks are the kinds of walk that a stream makes.
-func (d *definition) walks() []string {
-	switch d.kind {
-	case listKind:
-		return []string{sinks.WalkIncremental, sinks.WalkBackfill, sinks.WalkFull}
-	case totalsKind:
-		return []string{sinks.WalkTotals}
-	default:
-		return []string{sinks.WalkSnapshot}
-	}
-}
-
 // begin makes the counters of a source, of what it is configured to mirror.
 func (m *metrics) begin(s *source) {
 	m.rateLimited.WithLabelValues(s.cfg.Name)
-	m.answers(s.cfg.Name, routeKey, slices.Concat(refusals, answers))
+	m.answers(s.cfg.Name, registry.RouteKey, slices.Concat(refusals, answers))
 	for _, st := range s.streams {
 		if !st.configured() {
 			continue
 		}
 		for _, kind := range rowKinds {
-			m.rows.WithLabelValues(s.cfg.Name, st.def.name, kind)
+			m.rows.WithLabelValues(s.cfg.Name, st.def.Name, kind)
 		}
-		for _, walk := range st.def.walks() {
-			m.pages.WithLabelValues(s.cfg.Name, st.def.name, walk)
-			m.walks.WithLabelValues(st.def.name, walk, "ok")
-			m.walks.WithLabelValues(st.def.name, walk, "error")
+		for _, walk := range st.def.Walks() {
+			m.pages.WithLabelValues(s.cfg.Name, st.def.Name, walk)
+			m.walks.WithLabelValues(st.def.Name, walk, "ok")
+			m.walks.WithLabelValues(st.def.Name, walk, "error")
 		}
-		for _, route := range st.def.routes {
+		for _, route := range st.def.Routes {
 			m.answers(s.cfg.Name, route, answers)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -129,8 +130,8 @@ func (y *Syncer) RunOnce(ctx context.Context, sel Selection, onProgress func(Sta
 // selected finds the sources of a selection and checks its names.
 func (y *Syncer) selected(sel Selection) ([]*source, error) {
 	for _, name := range sel.Streams {
-		if !slices.Contains(y.StreamNames(), name) {
-			return nil, fmt.Errorf("unknown stream %q; known are %s", name, strings.Join(y.StreamNames(), ", "))
+		if !slices.Contains(StreamNames(), name) {
+			return nil, fmt.Errorf("unknown stream %q; known are %s", name, strings.Join(StreamNames(), ", "))
 		}
 	}
 	sources := y.served()
@@ -216,7 +217,7 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 // chosen is true when a selection has the stream; without names, all that the
 // configuration wants.
 func (st *stream) chosen(names []string) bool {
-	return len(names) == 0 && st.configured() || slices.Contains(names, st.def.name)
+	return len(names) == 0 && st.configured() || slices.Contains(names, st.def.Name)
 }
 
 func (s *source) stateNow() string {
@@ -246,7 +247,7 @@ var ErrNoScope = errors.New("the key lacks the scope")
 // once makes one pass of a stream, whose counts stood at before when the pass of its
 // source began.
 func (st *stream) once(ctx context.Context, sel Selection, before Counts) *StreamReport {
-	r := &StreamReport{Stream: st.def.name}
+	r := &StreamReport{Stream: st.def.Name}
 	if st.off() {
 		st.mu.Lock()
 		r.Off = st.detail
@@ -255,7 +256,7 @@ func (st *stream) once(ctx context.Context, sel Selection, before Counts) *Strea
 		r.Err = st.exclusive(ctx, st.filler, st.buryTotalsOfAll)
 		return r
 	}
-	r.Err = st.source.protected(ctx, st.def.name, func(ctx context.Context) error { return st.pass(ctx, sel) })
+	r.Err = st.source.protected(ctx, st.def.Name, func(ctx context.Context) error { return st.pass(ctx, sel) })
 	r.Counts = st.writer.Counts().Minus(before)
 	if api.IsAPIDisabled(r.Err) {
 		r.Off, r.OrderingOff, r.Err = diagnose(r.Err).detail, true, nil
@@ -267,19 +268,19 @@ func (st *stream) once(ctx context.Context, sel Selection, before Counts) *Strea
 func (st *stream) pass(ctx context.Context, sel Selection) error {
 	long := func(f func(context.Context) error) error { return st.persist(ctx, sel, st.filler, st.longPages, f) }
 	fresh := func(f func(context.Context) error) error { return st.persist(ctx, sel, st.guard, st.newPages, f) }
-	switch st.def.kind {
-	case listKind:
+	switch st.def.Kind {
+	case registry.ListKind:
 		if sel.Full {
 			word := consent{given: sel.ConfirmSweep, held: st.held()}
 			return long(func(ctx context.Context) error { return st.passFull(ctx, word) })
 		}
 		return errors.Join(long(st.fill), fresh(st.catchUp))
-	case totalsKind:
+	case registry.TotalsKind:
 		if sel.Full {
 			return long(st.totalsFull)
 		}
 		return errors.Join(fresh(st.totalsRecent), long(st.fill))
-	case snapshotKind:
+	case registry.SnapshotKind:
 		return fresh(st.replace)
 	}
 	return nil // the key: /me has just answered

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 )
 
@@ -14,15 +15,15 @@ import (
 // then, in another process, good.
 func TestEntriesBeyondTheBoundCloseToo(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
-		const rows = sinks.MaxOpen + pageLimit
+		const rows = sinks.MaxOpen + api.PageLimit
 		name := "5"
 		f.on(cats, func(rw http.ResponseWriter, r *http.Request) bool {
-			from, to := 0, pageLimit
+			from, to := 0, api.PageLimit
 			if text := r.URL.Query().Get("cursor"); text != "" {
 				from, _ = strconv.Atoi(text)
-				to = from + pageLimit
+				to = from + api.PageLimit
 			}
-			page := make([]string, pageLimit)
+			page := make([]string, api.PageLimit)
 			for i := range page {
 				page[i] = fmt.Sprintf(`{"id":"c%d","deleted":false,"location_id":null,"name":%s,"position":1,"updated_at":"1999-12-31T23:00:00Z"}`, from+i, name)
 			}

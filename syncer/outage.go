@@ -10,10 +10,10 @@ import (
 // was said of the source, of its other streams, or of the warehouse.
 func (st *stream) logFailure(kind string, t trouble, err error) {
 	if st.firstFailure(t.state, outage.OfWarehouse(err)) {
-		st.source.log.Warn("a walk failed, it is tried again", "stream", st.def.name, "walk", kind, "err", err)
+		st.source.log.Warn("a walk failed, it is tried again", "stream", st.def.Name, "walk", kind, "err", err)
 		return
 	}
-	st.source.log.Debug("a walk failed, it is tried again", "stream", st.def.name, "walk", kind, "err", err)
+	st.source.log.Debug("a walk failed, it is tried again", "stream", st.def.Name, "walk", kind, "err", err)
 }
 
 // firstFailure notes that a stream fails, and tells whether that is to be said.
@@ -21,18 +21,18 @@ func (st *stream) firstFailure(state string, explained bool) bool {
 	s := st.source
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o := s.down[st.def.name]
+	o := s.down[st.def.Name]
 	o.Begin()
 	tell := s.ready && !explained && o.State != state
 	if state == StateUnreachable { // one service: one line
 		for name, other := range s.down {
-			tell = tell && (name == st.def.name || other.State != state)
+			tell = tell && (name == st.def.Name || other.State != state)
 		}
 	}
 	if tell {
 		o.State = state
 	}
-	s.down[st.def.name] = o
+	s.down[st.def.Name] = o
 	return tell
 }
 
@@ -40,11 +40,11 @@ func (st *stream) firstFailure(state string, explained bool) bool {
 func (st *stream) logRecovery() {
 	s := st.source
 	s.mu.Lock()
-	o := s.down[st.def.name]
-	delete(s.down, st.def.name)
+	o := s.down[st.def.Name]
+	delete(s.down, st.def.Name)
 	s.mu.Unlock()
 	if o.Logged() {
-		s.log.Info("the walks of a stream go well again", "stream", st.def.name, "lasted", o.Lasted())
+		s.log.Info("the walks of a stream go well again", "stream", st.def.Name, "lasted", o.Lasted())
 	}
 }
 

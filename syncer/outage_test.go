@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // logged is a log that tests read while it is written.
@@ -212,7 +213,7 @@ func TestALongWalkTakesNoNegativeTime(t *testing.T) {
 		w.into(&log)
 		w.run()
 		w.until("a page of the orders", time.Hour, func() bool {
-			p := w.stream(streamOrders).Progress
+			p := w.stream(registry.Orders).Progress
 			return p != nil && p.Pages > 1
 		})
 		w.crash(0)
@@ -310,10 +311,10 @@ func series(t *testing.T, r *prometheus.Registry) map[string]float64 {
 
 func TestCountersAreThereFromTheStart(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 3, Orders: 50, Days: 5}, func(t *testing.T, w *world) {
-		registry := prometheus.NewRegistry()
-		w.tune = func(o *Options) { o.Registerer = registry }
+		gathered := prometheus.NewRegistry()
+		w.tune = func(o *Options) { o.Registerer = gathered }
 		w.run() // no time passes, and nothing has been asked
-		before := series(t, registry)
+		before := series(t, gathered)
 		for _, want := range []string{
 			"larder_api_rate_limited_total source=r0", "larder_api_requests_total code=429 route=GET /products source=r0",
 			"larder_api_requests_total code=401 route=GET /me source=r0", "larder_rows_total kind=quarantined source=r0 stream=products",
@@ -330,7 +331,7 @@ func TestCountersAreThereFromTheStart(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		w.tryOnce(Selection{Full: true})
-		after := series(t, registry)
+		after := series(t, gathered)
 		if after["larder_api_rate_limited_total source=r0"] != 3 {
 			t.Errorf("%v answers 429 are counted", after["larder_api_rate_limited_total source=r0"])
 		}

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/larder-sync/larder/internal/api"
 )
 
 // A service that answers more slowly than the limits allow decides how long a walk
@@ -11,7 +13,7 @@ import (
 func TestTheForecastKnowsHowFastTheServiceIs(t *testing.T) {
 	const pages, perPage = 40, 5 * time.Second
 	inFake(t, func(t *testing.T, f *fake, w *world) {
-		f.set(cats, manyCategories(pages*pageLimit)...)
+		f.set(cats, manyCategories(pages*api.PageLimit)...)
 		w.open(w.one())
 		w.once(Selection{Streams: []string{"categories"}})
 		asked := 0

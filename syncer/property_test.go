@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/larder-sync/larder/internal/api"
 )
 
 // TestAnyInterleavingEndsInTheRightRows drives the daemon over a list that changes
@@ -183,7 +185,7 @@ func (p *play) crash(t *rapid.T) {
 func (p *play) rest(t *rapid.T) {
 	p.calm()
 	p.mu.Lock()
-	p.size = pageLimit // fewer requests from here on
+	p.size = api.PageLimit // fewer requests from here on
 	p.mu.Unlock()
 	p.gate(true)
 	for range 60 {

@@ -10,6 +10,7 @@ import (
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // Reconciliation proves days (DESIGN §7): what the mirrored orders add up to is
@@ -69,13 +70,13 @@ var errIncomparable = errors.New("not compared")
 // notComparable is why the orders of the mirror cannot be compared with anything, nil
 // when they can.
 func (st *stream) notComparable() error {
-	orders := st.source.stream(streamOrders)
+	orders := st.source.stream(registry.Orders)
 	switch {
 	case orders.off():
-		off := fmt.Sprintf("the stream %s is off, so there is nothing to compare the service's totals with", streamOrders)
+		off := fmt.Sprintf("the stream %s is off, so there is nothing to compare the service's totals with", registry.Orders)
 		return fmt.Errorf("%w: %w", errIncomparable, &MisfitError{off})
 	case !orders.filled() || orders.changedLocations():
-		return fmt.Errorf("%w: the backfill of %s has not reached its end: let larder run or larder sync finish it", errIncomparable, streamOrders)
+		return fmt.Errorf("%w: the backfill of %s has not reached its end: let larder run or larder sync finish it", errIncomparable, registry.Orders)
 	}
 	return nil
 }
@@ -102,7 +103,7 @@ func (b *bracket) walk(ctx context.Context) {
 	if b.silent || b.broken != nil {
 		return
 	}
-	orders := b.stream.source.stream(streamOrders)
+	orders := b.stream.source.stream(registry.Orders)
 	if err := orders.exclusive(ctx, orders.guard, orders.catchUp); err != nil {
 		b.broken = fmt.Errorf("the orders could not be brought up to date: %w", err)
 	}
@@ -157,7 +158,7 @@ func (b *bracket) compute(ctx context.Context, sp span) map[api.Date]dayFigures 
 	st := b.stream
 	sink, q := st.source.syncer.opts.Sink, st.dayQuery(sp)
 	add := sink.SalesDays
-	if st.def.vanish {
+	if st.def.Vanish {
 		add = sink.SalesProducts
 	}
 	all, err := add(ctx, q)
@@ -177,7 +178,7 @@ func (st *stream) dayQuery(sp span) sinks.DayQuery {
 	s := st.source
 	key := s.identity()
 	var own sinks.LiveQuery
-	s.stream(streamOrders).scope(key, &own)
+	s.stream(registry.Orders).scope(key, &own)
 	return sinks.DayQuery{
 		Business: key.business, From: string(sp.from), To: string(sp.to), Location: sp.location,
 		Source: own.Source, Locations: own.Locations, Except: own.Except,

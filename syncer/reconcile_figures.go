@@ -60,7 +60,7 @@ func (st *stream) readReport(sp span, raws [][]byte) map[api.Date]*reported {
 		days[day] = &reported{figures: dayFigures{}}
 	}
 	read := (*reported).readDay
-	if st.def.vanish {
+	if st.def.Vanish {
 		read = (*reported).readLine
 	}
 	came := map[api.Date]bool{}
@@ -72,8 +72,8 @@ func (st *stream) readReport(sp span, raws [][]byte) map[api.Date]*reported {
 		day := days[row.Date]
 		switch {
 		case err != nil || day == nil:
-			misplaced(days, st.def.vanish, row.Date)
-		case came[row.Date] && !st.def.vanish:
+			misplaced(days, st.def.Vanish, row.Date)
+		case came[row.Date] && !st.def.Vanish:
 			day.bad = "the service lists the day twice"
 		default:
 			came[row.Date] = true
@@ -83,7 +83,7 @@ func (st *stream) readReport(sp span, raws [][]byte) map[api.Date]*reported {
 		}
 	}
 	for date, day := range days {
-		if !st.def.vanish && !came[date] && day.bad == "" {
+		if !st.def.Vanish && !came[date] && day.bad == "" {
 			day.bad = "the day is missing from the service's answer"
 		}
 	}

@@ -76,7 +76,7 @@ func (st *stream) warn(found []dayProof) {
 		for _, p := range byDay[day] {
 			places = append(places, cmp.Or(p.location, "all"))
 		}
-		st.source.log.Warn("a day differs from what the service reports", "stream", st.def.name, "day", day, "locations", places, "differences", shown(byDay[day][0].differences))
+		st.source.log.Warn("a day differs from what the service reports", "stream", st.def.Name, "day", day, "locations", places, "differences", shown(byDay[day][0].differences))
 	}
 }
 
@@ -88,7 +88,7 @@ func gapSum(seed maphash.Seed, all []sinks.Difference) uint64 {
 // report tells in the log what came of days that differed.
 func (st *stream) report(found []dayProof) {
 	for _, p := range found {
-		log := st.source.log.With("stream", st.def.name, "day", p.day, "location", p.location)
+		log := st.source.log.With("stream", st.def.Name, "day", p.day, "location", p.location)
 		switch p.verdict {
 		case sinks.VerdictDrift:
 			log.Error("a day differs still from what the service reports", "differences", shown(p.differences), "orders", phrase.Few(p.ids), "reason", p.reason,

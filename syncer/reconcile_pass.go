@@ -12,6 +12,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // reconcileAtOnce bounds the sources that are compared at the same time: each keeps the
@@ -141,7 +142,7 @@ type question struct {
 // streams asks for all days of every totals stream, the newest first, and then looks
 // again at those that differed.
 func (p *reconcilePass) streams(ctx context.Context, i int, s *source) error {
-	on := s.active(totalsKind)
+	on := s.active(registry.TotalsKind)
 	if len(on) == 0 {
 		return s.noTotals()
 	}
@@ -164,7 +165,7 @@ func (p *reconcilePass) streams(ctx context.Context, i int, s *source) error {
 	for _, q := range asks {
 		found, err := p.ask(ctx, i, q)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s from %s to %s: %w", q.stream.def.name, q.span.from, q.span.to, err))
+			errs = append(errs, fmt.Errorf("%s from %s to %s: %w", q.stream.def.Name, q.span.from, q.span.to, err))
 			if !api.IsNotFound(err) && !api.IsLocationForbidden(err) {
 				break
 			}
@@ -198,7 +199,7 @@ func (p *reconcilePass) days(ctx context.Context, s *source) (span, error) {
 		return sp, fmt.Errorf("first day of the orders: %w", err)
 	}
 	sp.from = api.Date(first)
-	if reported := s.stream(streamDaily).firstReported(); reported != "" && (first == "" || reported < sp.from) {
+	if reported := s.stream(registry.Daily).firstReported(); reported != "" && (first == "" || reported < sp.from) {
 		sp.from = reported
 	}
 	if sp.from == "" || sp.from > sp.to {

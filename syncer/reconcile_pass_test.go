@@ -12,6 +12,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // reconciled is what a reconciliation of some days says of the first source.
@@ -38,7 +39,7 @@ func TestWhatWasOnlyComparedIsHealedByTheDaemon(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 41, Orders: 200, Days: 4}, func(t *testing.T, w *world) {
 		business := w.turned()
 		id := w.liveOrders(business, daysAgo(1))[0]
-		w.store.EditColumn(streamOrders, business, id, "totals_tip", `"900.00"`)
+		w.store.EditColumn(registry.Orders, business, id, "totals_tip", `"900.00"`)
 		found := w.reconciled(ReconcileRequest{From: daysAgo(1)})
 		if found.Drift == 0 || found.Healed > 0 || found.Open[0].Reason != onlyCompared {
 			t.Fatalf("%+v", found)
@@ -82,7 +83,7 @@ func (w *world) say(v sinks.Verdict) {
 	w.t.Helper()
 	sink := memsink.Open(w.store, memsink.Options{})
 	_, err := sink.Write(w.t.Context(), &sinks.Commit{
-		Source: "r0", Business: w.box.Restaurant(0).ID(), Stream: streamDaily, Verdicts: []sinks.Verdict{v},
+		Source: "r0", Business: w.box.Restaurant(0).ID(), Stream: registry.Daily, Verdicts: []sinks.Verdict{v},
 	})
 	if err := errors.Join(err, sink.Close(w.t.Context())); err != nil {
 		w.t.Fatal(err)
@@ -105,7 +106,7 @@ func TestNothingComparedIsNoProof(t *testing.T) {
 		}
 		p := onePass()
 		today := calendar.DayOf(time.Now())
-		if _, err := p.ask(t.Context(), 0, question{s.stream(streamDaily), span{from: today, to: today}}); !errors.Is(err, errIncomparable) {
+		if _, err := p.ask(t.Context(), 0, question{s.stream(registry.Daily), span{from: today, to: today}}); !errors.Is(err, errIncomparable) {
 			t.Errorf("a location whose orders are not mirrored: %v", err)
 		}
 	})
@@ -113,7 +114,7 @@ func TestNothingComparedIsNoProof(t *testing.T) {
 
 // TestAReportStaysAsItWasRead: verdicts come in while somebody reads.
 func TestAReportStaysAsItWasRead(t *testing.T) {
-	st := &stream{def: &definition{name: streamDaily}}
+	st := &stream{def: &registry.Definition{Name: registry.Daily}}
 	p := onePass()
 	drift := func(day api.Date) { p.count(0, st, []dayProof{{day: day, verdict: sinks.VerdictDrift}}) }
 	for n := range 5 {

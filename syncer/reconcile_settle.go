@@ -9,6 +9,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // settleAfter is when a suspect is looked at once more. A change shows up to two
@@ -127,7 +128,7 @@ func (st *stream) settleOnce(ctx context.Context, suspects []dayProof, deep bool
 		return before[p.key()].whyNotHealed()
 	}})
 	if err != nil && ctx.Err() == nil {
-		st.source.log.Log(ctx, st.source.levelOf(err), "days that differ could not be looked at again; the next turn does", "stream", st.def.name, "err", err)
+		st.source.log.Log(ctx, st.source.levelOf(err), "days that differ could not be looked at again; the next turn does", "stream", st.def.Name, "err", err)
 	}
 	st.report(slices.DeleteFunc(found, func(p dayProof) bool { return p.reason == healedInVain })) // told before
 	return err
@@ -247,7 +248,7 @@ func (st *stream) driftOr(before, now dayProof) (verdict, reason string) {
 	switch {
 	case !sameGap(before.differences, now.differences):
 		return "", "" // a suspect still
-	case st.notComparable() != nil, st.source.stream(streamOrders).resyncVersion() != 0:
+	case st.notComparable() != nil, st.source.stream(registry.Orders).resyncVersion() != 0:
 		return sinks.VerdictUnsettled, "it differs, and the orders are being walked whole: it is asked again after that"
 	}
 	return sinks.VerdictDrift, ""

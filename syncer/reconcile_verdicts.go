@@ -11,6 +11,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // proofMemory is what a stream of totals knows of the verdicts that stand about the
@@ -58,7 +59,7 @@ func (s standing) says(p dayProof) bool {
 
 // subject is what the stream's days are proofs of.
 func (st *stream) subject() string {
-	if st.def.vanish {
+	if st.def.Vanish {
 		return sinks.SubjectProducts
 	}
 	return sinks.SubjectDaily
@@ -139,7 +140,7 @@ func (st *stream) conclude(ctx context.Context, found []dayProof) error {
 // none does.
 func (st *stream) hand(ctx context.Context, found []dayProof) (*sinks.Receipt, error) {
 	found = st.answeredFor(found)
-	c := st.source.commit(st.def.name)
+	c := st.source.commit(st.def.Name)
 	for _, p := range found {
 		if p.suspect() {
 			p.verdict, p.reason = sinks.VerdictUnsettled, "it differs at first sight, and is asked once more"
@@ -276,7 +277,7 @@ func (s *source) proofChanged() {
 		return // no day of our time
 	}
 	days, status := map[api.Date]proofDay{}, &ProofStatus{}
-	for _, st := range s.active(totalsKind) {
+	for _, st := range s.active(registry.TotalsKind) {
 		places := st.openPlaces()
 		st.mu.Lock()
 		for at, v := range st.proofs.days {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // limitedTo lets the main key use some locations only.
@@ -36,10 +37,10 @@ func TestReconcilingWaitsForAGainedLocation(t *testing.T) {
 		must(t, w.box.UpdateKey(w.box.Key(0, sandbox.RoleMain).Value, func(k *sandbox.Key) { k.Limits.PerMinute = 30 }))
 		w.limitedTo(locations...)
 		w.until("the status shows it", 7*time.Minute, func() bool {
-			st := w.stream(streamOrders)
+			st := w.stream(registry.Orders)
 			return st.State == StateBackfill && st.Progress != nil && st.Progress.TotalRows > 0 && st.Progress.Pages > 2
 		})
-		told, began := *w.stream(streamOrders).Progress, time.Now()
+		told, began := *w.stream(registry.Orders).Progress, time.Now()
 		if w.source().State != StateBackfill || told.ExpectedLeft.Duration() < 30*time.Second {
 			t.Errorf("source %s, progress %+v", w.source().State, told)
 		}
@@ -73,7 +74,7 @@ func TestReconcilingMakesABackfillThatNobodyMakes(t *testing.T) {
 func (w *world) damaged(business string, days int) {
 	for n := 1; n <= days; n++ {
 		if ids := w.liveOrders(business, daysAgo(n)); len(ids) > 0 {
-			w.store.EditColumn(streamOrders, business, ids[0], "totals_tip", `"900.00"`)
+			w.store.EditColumn(registry.Orders, business, ids[0], "totals_tip", `"900.00"`)
 		}
 	}
 }
@@ -133,9 +134,9 @@ func TestADriftIsToldOnce(t *testing.T) {
 		}
 		business := w.turned()
 		day := daysAgo(3)
-		w.store.EditColumn(streamOrders, business, w.liveOrders(business, day)[0], "totals_tip", `"900.00"`)
+		w.store.EditColumn(registry.Orders, business, w.liveOrders(business, day)[0], "totals_tip", `"900.00"`)
 		told := func() int {
-			return strings.Count(log.String(), fmt.Sprintf(`level=WARN msg="a day differs from what the service reports" source=r0 stream=%s day=%s`, streamDaily, day))
+			return strings.Count(log.String(), fmt.Sprintf(`level=WARN msg="a day differs from what the service reports" source=r0 stream=%s day=%s`, registry.Daily, day))
 		}
 		for range 3 {
 			w.reconciled(ReconcileRequest{From: day, To: day})
@@ -143,7 +144,7 @@ func TestADriftIsToldOnce(t *testing.T) {
 				t.Fatalf("told %d times:\n%s", told(), log.String())
 			}
 		}
-		w.store.EditColumn(streamOrders, business, w.liveOrders(business, day)[1], "totals_tip", `"700.00"`)
+		w.store.EditColumn(registry.Orders, business, w.liveOrders(business, day)[1], "totals_tip", `"700.00"`)
 		w.reconciled(ReconcileRequest{From: day, To: day})
 		if told() != 2 {
 			t.Errorf("another finding is told %d times", told()-1)

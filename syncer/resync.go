@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
@@ -23,7 +24,7 @@ func walked(cp sinks.Checkpoint) bool {
 // resyncDue is true when a full resync is under way or its turn has come. A turn
 // that passed while nobody was there is made up for.
 func (st *stream) resyncDue(now time.Time) bool {
-	if st.def.kind != listKind || !st.filled() {
+	if st.def.Kind != registry.ListKind || !st.filled() {
 		return false
 	}
 	st.mu.Lock()
@@ -61,7 +62,7 @@ func (st *stream) resync(ctx context.Context, word consent) error {
 	}
 	defer release()
 	if st.resyncVersion() != 0 {
-		st.source.log.Info("full resync goes on", "stream", st.def.name)
+		st.source.log.Info("full resync goes on", "stream", st.def.Name)
 	}
 	return st.attempt(ctx, sinks.WalkFull, func(ctx context.Context) error {
 		if err := st.walkAll(ctx); err != nil {
@@ -157,8 +158,8 @@ func (st *stream) beginResync(ctx context.Context) error {
 
 // newResync begins a full resync, in the place of one that is under way.
 func (st *stream) newResync(ctx context.Context) error {
-	st.source.log.Info("full resync begins", "stream", st.def.name)
-	st.begins(st.def.name, sinks.WalkFull)
+	st.source.log.Info("full resync begins", "stream", st.def.Name)
+	st.begins(st.def.Name, sinks.WalkFull)
 	st.mu.Lock()
 	st.resyncSince = st.source.syncer.opts.Now()
 	st.mu.Unlock()
@@ -173,7 +174,7 @@ func (st *stream) joinResync(ctx context.Context, first uint64) error {
 		now := st.source.serviceNow().UTC()
 		cp := sinks.Checkpoint{
 			Source: st.source.cfg.Name, Stream: t.name(), Walk: sinks.WalkFull, Business: st.source.business(),
-			Since: st.def.backfillSince, FirstVersion: first, StartedAt: now, UpdatedAt: now,
+			Since: st.def.BackfillSince, FirstVersion: first, StartedAt: now, UpdatedAt: now,
 		}
 		if err := t.store(ctx, cp); err != nil {
 			return err
@@ -209,7 +210,7 @@ func (t *track) walkAgain(ctx context.Context) error {
 	for {
 		cp := t.checkpoint(sinks.WalkFull)
 		if t.mended(cp) {
-			cp.Position, cp.Since = "", t.stream.def.backfillSince
+			cp.Position, cp.Since = "", t.stream.def.BackfillSince
 		}
 		if walked(cp) {
 			return nil
@@ -231,7 +232,7 @@ func (t *track) walkAgain(ctx context.Context) error {
 
 // store makes a checkpoint of a track durable and takes it over.
 func (t *track) store(ctx context.Context, cp sinks.Checkpoint) error {
-	if err := t.stream.source.save(ctx, t.stream.def.name, cp, nil); err != nil {
+	if err := t.stream.source.save(ctx, t.stream.def.Name, cp, nil); err != nil {
 		return err
 	}
 	t.moved(cp.Walk, cp)

@@ -1,5 +1,7 @@
 package syncer
 
+import "github.com/larder-sync/larder/syncer/registry"
+
 // StreamScopes are the scopes of which a key needs any one to read a stream; none
 // when every key may read it.
 type StreamScopes struct {
@@ -9,13 +11,13 @@ type StreamScopes struct {
 
 // Scopes returns what each stream needs of a key, in the order of status.
 func Scopes() ([]StreamScopes, error) {
-	defs, err := definitions()
+	defs, err := registry.All()
 	if err != nil {
 		return nil, err
 	}
 	all := make([]StreamScopes, len(defs))
 	for i, d := range defs {
-		all[i] = StreamScopes{Stream: d.name, Scopes: d.scopes}
+		all[i] = StreamScopes{Stream: d.Name, Scopes: d.Scopes}
 	}
 	return all, nil
 }
@@ -34,7 +36,7 @@ func Lacks(named bool, streams []AskedStream) bool {
 	lacks, reads := false, false
 	for _, st := range streams {
 		lacks = lacks || st.NoScope
-		reads = reads || !st.Off && !st.NoScope && st.Name != streamKey // which every key may read
+		reads = reads || !st.Off && !st.NoScope && st.Name != registry.Key // which every key may read
 	}
 	return lacks && (named || !reads)
 }
@@ -57,5 +59,5 @@ func (s *source) lacks(streams []StreamStatus) (names []string) {
 
 // lacksScope is true when a stream is configured and a key may not read it.
 func (st *stream) lacksScope(key identity) bool {
-	return st.configured() && !st.def.allowed(key.scopes)
+	return st.configured() && !st.def.Allowed(key.scopes)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -144,12 +145,12 @@ func (s *source) readmit(ctx context.Context) {
 // noteSiblings notes which siblings have left the totals of all locations together to this
 // stream, and since when: until then their rows have stood over its own.
 func (st *stream) noteSiblings(key identity) {
-	if st.def.kind != totalsKind || key.locationsOnly() {
+	if st.def.Kind != registry.TotalsKind || key.locationsOnly() {
 		return
 	}
 	left := map[string]time.Time{}
 	for _, other := range st.source.siblings() {
-		if at := other.stream(st.def.name).locationsOnlySince(); !at.IsZero() {
+		if at := other.stream(st.def.Name).locationsOnlySince(); !at.IsZero() {
 			left[other.cfg.Name] = at
 		}
 	}
@@ -172,12 +173,12 @@ func (st *stream) locationsOnlySince() time.Time {
 // (all of them together). Who holds the stream's guard and finds false is done before what
 // is there of it is buried.
 func (st *stream) notAskedFor(location string) bool {
-	return st.def.kind == totalsKind && location == "" && st.source.identity().locationsOnly()
+	return st.def.Kind == registry.TotalsKind && location == "" && st.source.identity().locationsOnly()
 }
 
 // totalsOfAll is true when the stream is one of totals that are asked for all locations
 // together.
-func (st *stream) totalsOfAll() bool { return st.def.kind == totalsKind && st.coversAll() }
+func (st *stream) totalsOfAll() bool { return st.def.Kind == registry.TotalsKind && st.coversAll() }
 
 // hasTotalsToBury is true when totals are asked for by location only, and what the stream
 // has of all locations together is not buried yet.
@@ -217,7 +218,7 @@ func (st *stream) applyLocationsOnly(ctx context.Context) error {
 	st.mu.Lock()
 	left := maps.Clone(st.leftBySiblings)
 	st.mu.Unlock()
-	st.source.log.Info("the totals of all locations together are asked for again", "stream", st.def.name)
+	st.source.log.Info("the totals of all locations together are asked for again", "stream", st.def.Name)
 	if err := st.exclusive(ctx, st.guard, st.forgetDaysOfAll); err != nil {
 		return err
 	}
@@ -238,7 +239,7 @@ func (st *stream) buryTotalsOfAll(ctx context.Context) error {
 		return err
 	}
 	if err := st.exclusive(ctx, st.guard, st.buryRowsOfAll); err != nil {
-		return fmt.Errorf("bury what %s has of all locations together: %w", st.def.name, err)
+		return fmt.Errorf("bury what %s has of all locations together: %w", st.def.Name, err)
 	}
 	if err := st.withdrawVerdictsOfAll(ctx); err != nil {
 		return err
@@ -264,7 +265,7 @@ func (st *stream) withdrawVerdictsOfAll(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the verdicts that stand: %w", err)
 	}
-	c := st.source.commit(st.def.name)
+	c := st.source.commit(st.def.Name)
 	for _, v := range all {
 		if v.Location == "" && v.Subject == st.subject() {
 			c.Verdicts = append(c.Verdicts, sinks.Verdict{Day: v.Day, Subject: v.Subject, Verdict: sinks.VerdictWithdrawn, AskedAt: v.AskedAt})
@@ -300,14 +301,14 @@ func (st *stream) requestDeepRun() {
 
 // isOfAllLocations is true when a row of the totals is of all locations together.
 func (st *stream) isOfAllLocations(id string) bool {
-	return !st.def.perLocation || !strings.Contains(id, "/")
+	return !st.def.PerLocation || !strings.Contains(id, "/")
 }
 
 // buryRowsOfAll buries the rows of all locations together that the source wrote last. A row
 // that a sibling writes meanwhile lives: only what is there now is beaten. The caller
 // holds guard.
 func (st *stream) buryRowsOfAll(ctx context.Context) error {
-	q := sinks.LiveQuery{Table: st.def.name, Business: st.source.business(), Source: st.source.cfg.Name, Limit: sweepChunk}
+	q := sinks.LiveQuery{Table: st.def.Name, Business: st.source.business(), Source: st.source.cfg.Name, Limit: sweepChunk}
 	buried := 0
 	for {
 		rows, err := st.source.syncer.opts.Sink.Live(ctx, q)
@@ -331,7 +332,7 @@ func (st *stream) buryRowsOfAll(ctx context.Context) error {
 		}
 		if buried += len(in.Commit.Tombstones); last {
 			st.source.log.Info("the restaurant has other sources: totals of all locations together are left to one that sees all",
-				"stream", st.def.name, "beside", st.source.identity().beside, "buried", buried)
+				"stream", st.def.Name, "beside", st.source.identity().beside, "buried", buried)
 			return st.forgetDaysOfAll(ctx)
 		}
 		q.After = rows[len(rows)-1].ID

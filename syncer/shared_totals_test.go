@@ -15,6 +15,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -377,7 +378,7 @@ func TestASecondLookDoesNotBringBackWhatWasLeft(t *testing.T) {
 		suspected := func() bool {
 			return slices.ContainsFunc(c.foundOfAll("one", time.Time{}), func(v sinks.Verdict) bool { return v.Verdict == sinks.VerdictUnsettled })
 		}
-		c.store.EditColumn(streamOrders, c.business, c.liveOrders(c.business, daysAgo(1))[0], "totals_tip", `"900.00"`)
+		c.store.EditColumn(registry.Orders, c.business, c.liveOrders(c.business, daysAgo(1))[0], "totals_tip", `"900.00"`)
 		c.until("a day that differs", time.Hour, suspected)
 		c.apply(c.sources("one", "two")...)
 		time.Sleep(time.Hour)

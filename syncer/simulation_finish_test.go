@@ -13,6 +13,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -32,7 +33,7 @@ func (e *episode) finish() {
 	}
 	e.onePass(Selection{Full: e.plan.untold || e.plan.seed%2 == 0, ConfirmSweep: e.plan.untold})
 	// Whether a location takes orders depends on the hour, and a full resync takes some.
-	e.onePass(Selection{Streams: []string{"locations", "allergens", streamDaily, "sales_products"}})
+	e.onePass(Selection{Streams: []string{"locations", "allergens", registry.Daily, "sales_products"}})
 	for i := range e.keys {
 		e.compareLists(i)
 		e.compareLocations(i)
@@ -259,7 +260,7 @@ func (e *episode) compareLocations(business int) {
 
 // compareTotals compares the totals of yesterday and today, which a pass brings.
 func (e *episode) compareTotals(business int) {
-	if !e.mirrors(business, streamDaily) {
+	if !e.mirrors(business, registry.Daily) {
 		return
 	}
 	today := calendar.DayOf(e.serviceNow())
@@ -272,9 +273,9 @@ func (e *episode) compareTotals(business int) {
 	if e.plan.located {
 		location = e.box.Restaurant(business).LocationIDs()[0]
 	}
-	e.compareReport(business, streamDaily, fmt.Sprintf("/sales/daily?from=%s&to=%s", from, today), location, dailyID)
+	e.compareReport(business, registry.Daily, fmt.Sprintf("/sales/daily?from=%s&to=%s", from, today), location, func(r dayRow, l string) string { return dayKey(r.Date, l) })
 	if location == "" {
-		e.compareReport(business, "sales_products", fmt.Sprintf("/sales/products?group_by=day&from=%s&to=%s", from, today), "", productLineID)
+		e.compareReport(business, "sales_products", fmt.Sprintf("/sales/products?group_by=day&from=%s&to=%s", from, today), "", func(r dayRow, _ string) string { return productLineID(r) })
 	}
 }
 
@@ -296,9 +297,9 @@ func (e *episode) compareReport(business int, stream, uri, location string, id f
 		raws[i] = raw
 	}
 	rows := e.rows(stream, e.box.Restaurant(business).ID())
-	for i, r := range placeRows(raws, stream != streamDaily) {
+	for i, r := range placeRows(raws, stream != registry.Daily) {
 		have, ok := rows[id(r, location)]
-		if r.empty() && !ok && stream == streamDaily {
+		if r.empty() && !ok && stream == registry.Daily {
 			continue
 		}
 		e.compareRow(fmt.Sprintf("r%d %s %q", business, stream, id(r, location)), sandbox.TruthRow{Row: raws[i]}, have, ok)

@@ -13,6 +13,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // damageEvent is drawn beside the other kinds, where every change is told by the
@@ -80,7 +81,7 @@ func (e *episode) unDeleted(id string) bool {
 // provable are the sources whose days can be proven.
 func (e *episode) provable() (sources []string) {
 	for i, s := range e.syncer.Status().Sources {
-		if e.mirrors(i, streamOrders) && e.mirrors(i, streamDaily) {
+		if e.mirrors(i, registry.Orders) && e.mirrors(i, registry.Daily) {
 			sources = append(sources, s.Name)
 		}
 	}
@@ -134,8 +135,8 @@ func (e *episode) causes(a alarm) bool {
 			return true
 		}
 	}
-	for id := range e.spoilt(a.business, streamOrders) {
-		raw := e.store.Row(streamOrders, e.box.Restaurant(a.business).ID(), id).Raw
+	for id := range e.spoilt(a.business, registry.Orders) {
+		raw := e.store.Row(registry.Orders, e.box.Restaurant(a.business).ID(), id).Raw
 		if raw == "" || slices.Contains(readSold(raw).days(), a.Day) {
 			return true
 		}

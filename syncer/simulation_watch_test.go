@@ -13,6 +13,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/snapshot"
 )
 
@@ -217,7 +218,7 @@ func (v *watch) holds(c *sinks.Commit, list, location string, from, to time.Time
 		return // the key is gone just now; what is missing shows at the next commit
 	}
 	spoilt := v.e.spoilt(business, list)
-	if list == streamOrders {
+	if list == registry.Orders {
 		maps.Copy(spoilt, v.e.damagedRows(business))
 	}
 	for id, s := range stamps {

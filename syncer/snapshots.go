@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/snapshot"
 )
 
@@ -12,15 +13,15 @@ import (
 func newSnapshot(st *stream) *snapshot.List {
 	s := st.source
 	return snapshot.New(snapshot.Options{
-		Source: s.cfg.Name, Stream: st.def.name, Plan: st.def.plan, Writer: st.writer, Versions: s.syncer.versions, Logger: s.log,
-		Elsewhere: func(id string) bool { return s.siblingLists(st.def.name, id) },
+		Source: s.cfg.Name, Stream: st.def.Name, Plan: st.def.Plan, Writer: st.writer, Versions: s.syncer.versions, Logger: s.log,
+		Elsewhere: func(id string) bool { return s.siblingLists(st.def.Name, id) },
 	})
 }
 
 // replace asks for a list without a cursor and replaces what is stored by it.
 func (st *stream) replace(ctx context.Context) error {
 	return st.attempt(ctx, sinks.WalkSnapshot, func(ctx context.Context) error {
-		list, err := st.def.whole(ctx, st.source.link.fresh)
+		list, err := st.def.Whole(ctx, st.source.link.fresh)
 		if err != nil {
 			return err
 		}
@@ -30,13 +31,13 @@ func (st *stream) replace(ctx context.Context) error {
 
 // replaceWith replaces what is stored by a whole list.
 func (st *stream) replaceWith(ctx context.Context, p page) error {
-	st.source.syncer.metrics.pages.WithLabelValues(st.source.cfg.Name, st.def.name, sinks.WalkSnapshot).Inc()
+	st.source.syncer.metrics.pages.WithLabelValues(st.source.cfg.Name, st.def.Name, sinks.WalkSnapshot).Inc()
 	return st.snapshot.Replace(ctx, st.mine(p.rows), p.at)
 }
 
 // mine leaves out the locations that the configuration does not name.
 func (st *stream) mine(rows [][]byte) [][]byte {
-	if st.def.name != streamLocations || len(st.source.cfg.Locations) == 0 {
+	if st.def.Name != registry.Locations || len(st.source.cfg.Locations) == 0 {
 		return rows
 	}
 	return slices.DeleteFunc(slices.Clone(rows), func(raw []byte) bool {
@@ -51,7 +52,7 @@ func (st *stream) mine(rows [][]byte) [][]byte {
 func (s *source) siblingLists(stream, id string) bool {
 	for _, other := range s.siblings() {
 		for _, st := range other.streams {
-			if st.def.name == stream && st.snapshot.Has(id) {
+			if st.def.Name == stream && st.snapshot.Has(id) {
 				return true
 			}
 		}

@@ -97,7 +97,7 @@ func newSource(y *Syncer, cfg Source) (*source, error) {
 // stream returns the named stream.
 func (s *source) stream(name string) *stream {
 	for _, st := range s.streams {
-		if st.def.name == name {
+		if st.def.Name == name {
 			return st
 		}
 	}

@@ -67,14 +67,7 @@ func (s *source) patience(j schedule.Job) time.Duration {
 // behind is true when no walk of the stream has ended well for long; since is when its
 // source began to be served. The caller holds the lock.
 func (st *stream) behind(now, since time.Time) bool {
-	j := schedule.Incremental
-	switch st.def.kind {
-	case keyKind, snapshotKind:
-		j = schedule.Snapshots
-	case totalsKind:
-		j = schedule.Reconcile
-	}
-	return now.Sub(later(st.lastSuccess, since)) > st.source.patience(j)
+	return now.Sub(later(st.lastSuccess, since)) > st.source.patience(st.def.Job)
 }
 
 func (st *stream) status(now, since time.Time) StreamStatus {
@@ -82,7 +75,7 @@ func (st *stream) status(now, since time.Time) StreamStatus {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	status := StreamStatus{
-		Name: st.def.name, State: st.state, Detail: st.detail, NoScope: st.noScope, Watermark: st.watermark(),
+		Name: st.def.Name, State: st.state, Detail: st.detail, NoScope: st.noScope, Watermark: st.watermark(),
 		LastSuccess: st.lastSuccess, Lag: -1, Written: st.writer.Written(), Quarantined: st.writer.QuarantinedCount(),
 		LastError: st.lastError, LastErrorAt: st.lastErrorAt, Progress: progress,
 		SweepHeld: held, LastResync: st.lastResync(), BroughtSince: later(st.broughtSince, st.snapshot.BroughtSince()),
@@ -141,7 +134,7 @@ func (st *stream) underway() (kind string, all []sinks.Checkpoint) {
 			all = append(all, t.full)
 		}
 	}
-	if len(all) > 0 || !st.def.byLocation {
+	if len(all) > 0 || !st.def.ByLocation {
 		return kind, all
 	}
 	for _, l := range gained { // each of which is opened by a walk of its own

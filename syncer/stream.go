@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/snapshot"
 	"github.com/larder-sync/larder/syncer/write"
 )
@@ -17,7 +18,7 @@ import (
 // walks may run at once (incremental and backfill, or one per location).
 type stream struct {
 	source   *source
-	def      *definition
+	def      *registry.Definition
 	guard    slot // one incremental walk, snapshot or totals pass at a time
 	filler   slot // one backfill at a time
 	turn     slot // one turn of yesterday and today at a time, up to its second look
@@ -57,7 +58,7 @@ type stream struct {
 	lost         lostLocations
 }
 
-func newStream(s *source, def *definition) *stream {
+func newStream(s *source, def *registry.Definition) *stream {
 	st := &stream{
 		source: s, def: def, guard: newSlot(), filler: newSlot(), turn: newSlot(), deep: newSlot(), prover: newSlot(), state: StateStarting,
 		seed: maphash.MakeSeed(), failing: map[string]string{},
@@ -65,9 +66,9 @@ func newStream(s *source, def *definition) *stream {
 		openings: map[string]*track{}, begun: map[longWalk]time.Time{}, lost: lostLocations{storing: newSlot()},
 	}
 	st.writer = write.NewWriter(write.Options{
-		Table: def.plan.Table(), Committer: s.syncer.commits,
-		Commit:  func() *sinks.Commit { return s.commit(def.name) },
-		Counted: func(c Counts) { s.syncer.metrics.counted(s.cfg.Name, def.name, c) },
+		Table: def.Plan.Table(), Committer: s.syncer.commits,
+		Commit:  func() *sinks.Commit { return s.commit(def.Name) },
+		Counted: func(c Counts) { s.syncer.metrics.counted(s.cfg.Name, def.Name, c) },
 	})
 	st.snapshot = newSnapshot(st)
 	return st
@@ -75,11 +76,11 @@ func newStream(s *source, def *definition) *stream {
 
 // restore takes over what the sink has stored about the stream.
 func (st *stream) restore(state sinks.State) {
-	st.writer.Restore(state.Quarantined[st.def.name], state.Drift)
+	st.writer.Restore(state.Quarantined[st.def.Name], state.Drift)
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	for _, s := range state.Statuses {
-		if s.Stream == st.def.name {
+		if s.Stream == st.def.Name {
 			st.stored = s
 		}
 	}
@@ -88,7 +89,7 @@ func (st *stream) restore(state sinks.State) {
 			st.lastFull = cp
 		}
 		switch {
-		case cp.Stream != st.def.name:
+		case cp.Stream != st.def.Name:
 		case cp.Walk == sinks.WalkSnapshot:
 			st.snapshot.Restore(cp)
 		case cp.Walk == sinks.WalkTotals:
@@ -148,7 +149,7 @@ func (st *stream) filled() bool {
 			return false
 		}
 	}
-	return st.def.kind != totalsKind || st.totals.stored.Done
+	return st.def.Kind != registry.TotalsKind || st.totals.stored.Done
 }
 
 // followed returns the tracks there are now.
@@ -190,7 +191,7 @@ func (st *stream) set(ctx context.Context, state, detail string) {
 	// The words of an error differ from walk to walk, the state does not.
 	changed := st.stored.State != state || st.stored.Detail != detail && state != StateFailing
 	if changed {
-		st.stored = sinks.StreamStatus{Source: st.source.cfg.Name, Stream: st.def.name, State: state, Detail: detail, ChangedAt: time.Now()}
+		st.stored = sinks.StreamStatus{Source: st.source.cfg.Name, Stream: st.def.Name, State: state, Detail: detail, ChangedAt: time.Now()}
 	}
 	status := st.stored
 	st.mu.Unlock()
@@ -201,11 +202,11 @@ func (st *stream) set(ctx context.Context, state, detail string) {
 	if !told {
 		level = slog.LevelDebug
 	}
-	st.source.log.Log(ctx, level, "stream changed state", "stream", st.def.name, "state", state, "detail", detail)
-	c := st.source.commit(st.def.name)
+	st.source.log.Log(ctx, level, "stream changed state", "stream", st.def.Name, "state", state, "detail", detail)
+	c := st.source.commit(st.def.Name)
 	c.Status = &status
 	if _, err := st.source.syncer.commits.Write(ctx, c); err != nil && ctx.Err() == nil {
-		st.source.log.Error("store the state of a stream", "stream", st.def.name, "err", err)
+		st.source.log.Error("store the state of a stream", "stream", st.def.Name, "err", err)
 	}
 }
 

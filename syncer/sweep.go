@@ -116,8 +116,8 @@ func (st *stream) newSweep() *sweep {
 	key := s.identity()
 	sw := &sweep{
 		stream: st, started: time.Now(), usable: st.usable(key),
-		query: sinks.LiveQuery{Table: st.def.name, Business: key.business, Below: st.resyncVersion()},
-		run:   sinks.Run{Source: s.cfg.Name, Stream: st.def.name, Walk: sinks.WalkSweep, StartedAt: time.Now()},
+		query: sinks.LiveQuery{Table: st.def.Name, Business: key.business, Below: st.resyncVersion()},
+		run:   sinks.Run{Source: s.cfg.Name, Stream: st.def.Name, Walk: sinks.WalkSweep, StartedAt: time.Now()},
 	}
 	st.scope(key, &sw.query)
 	return sw
@@ -175,8 +175,8 @@ func suspicious(unseen, live uint64) bool {
 
 // hold ends the full resync without burying anything.
 func (sw *sweep) hold(ctx context.Context, alive int) error {
-	held := &SweepHeld{Source: sw.stream.source.cfg.Name, Stream: sw.stream.def.name, Rows: sw.unseen, Live: sw.live, Alive: alive, At: sw.stream.source.serviceNow().UTC()}
-	sw.stream.source.log.Error("sweep held", "stream", sw.stream.def.name, "unseen", held.Rows, "live", held.Live,
+	held := &SweepHeld{Source: sw.stream.source.cfg.Name, Stream: sw.stream.def.Name, Rows: sw.unseen, Live: sw.live, Alive: alive, At: sw.stream.source.serviceNow().UTC()}
+	sw.stream.source.log.Error("sweep held", "stream", sw.stream.def.Name, "unseen", held.Rows, "live", held.Live,
 		"next", held.Confirm())
 	sw.run.Error = held.Error()
 	return sw.end(ctx, held)
@@ -187,7 +187,7 @@ func (sw *sweep) hold(ctx context.Context, alive int) error {
 // may have ended too early.
 func (sw *sweep) sample(ctx context.Context) (alive int, err error) {
 	st := sw.stream
-	if sw.unseen <= askFirst || st.def.one == nil {
+	if sw.unseen <= askFirst || st.def.One == nil {
 		return 0, nil
 	}
 	q := sw.query
@@ -201,13 +201,13 @@ func (sw *sweep) sample(ctx context.Context) (alive int, err error) {
 	for i := range min(sampleSize, len(rows)) {
 		id := rows[i*len(rows)/min(sampleSize, len(rows))].ID
 		sw.run.Requests++
-		raw, _, err := st.def.one(ctx, st.source.link.backfill, id)
+		raw, _, err := st.def.One(ctx, st.source.link.backfill, id)
 		switch {
 		case st.elsewhere(raw): // moved, so that the list was right to leave it out
 		case err == nil, len(raw) > 0: // it is there, whether or not it is understood
 			alive++
 		case !api.IsNotFound(err):
-			return 0, fmt.Errorf("ask for %s %q before it is removed: %w", st.def.name, id, err)
+			return 0, fmt.Errorf("ask for %s %q before it is removed: %w", st.def.Name, id, err)
 		}
 	}
 	return alive, nil
@@ -225,7 +225,7 @@ func goneReason(usable []string, r sinks.LiveRow) string {
 
 // bury removes what was not seen, chunk by chunk; what is few is asked for first.
 func (sw *sweep) bury(ctx context.Context) error {
-	ask := sw.unseen <= askFirst && sw.stream.def.one != nil
+	ask := sw.unseen <= askFirst && sw.stream.def.One != nil
 	q := sw.query
 	q.Limit = sweepChunk
 	for {
@@ -294,17 +294,17 @@ func (st *stream) confirm(ctx context.Context, lane *api.Client, in *write.Intak
 	in.Counts.Requests++
 	// Taken before it is asked: see versions.
 	version := st.source.syncer.versions.Take(1)
-	raw, date, err := st.def.one(ctx, lane, id)
+	raw, date, err := st.def.One(ctx, lane, id)
 	switch {
 	case api.IsNotFound(err):
 		return write.ReasonGone, nil, nil
 	case len(raw) == 0 && err != nil:
-		return "", nil, fmt.Errorf("ask for %s %q before it is removed: %w", st.def.name, id, err)
+		return "", nil, fmt.Errorf("ask for %s %q before it is removed: %w", st.def.Name, id, err)
 	case st.elsewhere(raw):
 		return write.ReasonNoAccess, nil, nil
 	}
 	in.Rewrite = true
-	in.Row(st.def.plan.NewMapper(), raw, version, st.source.at(date), write.Place{ID: id})
+	in.Row(st.def.Plan.NewMapper(), raw, version, st.source.at(date), write.Place{ID: id})
 	return "", raw, nil
 }
 
@@ -337,7 +337,7 @@ func (sw *sweep) end(ctx context.Context, held *SweepHeld) error {
 		case t.closed() || cut:
 			phaseClosed.in(&cp)
 		}
-		if err := st.source.save(ctx, st.def.name, cp, run); err != nil {
+		if err := st.source.save(ctx, st.def.Name, cp, run); err != nil {
 			return err
 		}
 		t.moved(sinks.WalkFull, cp)
@@ -346,7 +346,7 @@ func (sw *sweep) end(ctx context.Context, held *SweepHeld) error {
 	st.mu.Lock()
 	st.broughtSince = st.resyncSince
 	st.mu.Unlock()
-	st.logDone("full resync done", st.def.name, all, "removed", sw.run.Tombs, "held", held != nil)
+	st.logDone("full resync done", st.def.Name, all, "removed", sw.run.Tombs, "held", held != nil)
 	return nil
 }
 
@@ -356,7 +356,7 @@ func (st *stream) held() *SweepHeld {
 	defer st.mu.Unlock()
 	for _, t := range st.tracks {
 		if held := phaseOf(t.full).Held; held != nil {
-			held.Source, held.Stream = st.source.cfg.Name, st.def.name // as they are named now
+			held.Source, held.Stream = st.source.cfg.Name, st.def.Name // as they are named now
 			return held
 		}
 	}

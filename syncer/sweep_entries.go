@@ -18,9 +18,9 @@ type entries struct {
 
 func (sw *sweep) readEntries(ctx context.Context) error {
 	st := sw.stream
-	open, err := st.source.syncer.opts.Sink.Quarantine(ctx, st.source.cfg.Name, st.def.name)
+	open, err := st.source.syncer.opts.Sink.Quarantine(ctx, st.source.cfg.Name, st.def.Name)
 	if err != nil {
-		return fmt.Errorf("read the quarantine of %s: %w", st.def.name, err)
+		return fmt.Errorf("read the quarantine of %s: %w", st.def.Name, err)
 	}
 	e := entries{seen: map[string]bool{}}
 	for _, q := range open {
@@ -67,7 +67,7 @@ func (sw *sweep) closeEntries(ctx context.Context) error {
 func (sw *sweep) entryGone(ctx context.Context, in *write.Intake, id string, i int) (bool, error) {
 	st := sw.stream
 	switch {
-	case st.def.one == nil:
+	case st.def.One == nil:
 		return true, nil
 	case len(st.source.cfg.Locations) > 0 || i >= askFirst:
 		return false, nil

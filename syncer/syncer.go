@@ -16,6 +16,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/keyprobe"
 	"github.com/larder-sync/larder/syncer/lease"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/write"
 )
@@ -77,7 +78,7 @@ type Source struct {
 type Syncer struct {
 	opts        Options
 	log         *slog.Logger
-	definitions []*definition
+	definitions []*registry.Definition
 	versions    *write.Clock
 	commits     *write.Committer
 	leases      *lease.Leases // nil: everything is held
@@ -144,7 +145,7 @@ func New(opts Options) (*Syncer, error) {
 	if err != nil {
 		return nil, err
 	}
-	defs, err := definitions()
+	defs, err := registry.All()
 	if err != nil {
 		return nil, err
 	}
@@ -183,13 +184,7 @@ func (y *Syncer) timetable() schedule.Timetable {
 }
 
 // StreamNames are the streams there are, in the order of status.
-func (y *Syncer) StreamNames() []string {
-	var names []string
-	for _, d := range y.definitions {
-		names = append(names, d.name)
-	}
-	return names
-}
+func StreamNames() []string { return registry.Names() }
 
 // Run is the daemon: it serves every source until ctx ends, those included that
 // [Syncer.Apply] adds, and returns when all walks have ended. It fails only when the sink cannot be read at the start.

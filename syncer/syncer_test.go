@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 func TestOnePassMirrorsEverything(t *testing.T) {
@@ -13,11 +14,11 @@ func TestOnePassMirrorsEverything(t *testing.T) {
 		r := w.once(Selection{})
 		w.equal()
 		for _, s := range r.Sources[0].Streams {
-			if s.Off != "" || s.Upserts == 0 && s.Stream != streamKey {
+			if s.Off != "" || s.Upserts == 0 && s.Stream != registry.Key {
 				t.Errorf("stream %s: off %q, %d rows", s.Stream, s.Off, s.Upserts)
 			}
 		}
-		if rows := w.store.Rows(streamKey, r.businessOf(w)); len(rows) != 1 {
+		if rows := w.store.Rows(registry.Key, r.businessOf(w)); len(rows) != 1 {
 			t.Errorf("%d keys mirrored, want 1", len(rows))
 		}
 	})

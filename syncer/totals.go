@@ -58,7 +58,7 @@ func (st *stream) askRecent(ctx context.Context, b *bracket) error {
 // them apart.
 func (st *stream) deepLocations() []string {
 	locations := st.wantedNow()
-	if st.def.perLocation && slices.Contains(locations, "") {
+	if st.def.PerLocation && slices.Contains(locations, "") {
 		locations = append(locations, st.source.activeLocations()...)
 	}
 	return locations
@@ -110,16 +110,22 @@ func (s *source) activeLocations() []string {
 	return append([]string(nil), s.key.locations...)
 }
 
+// askReport asks for the rows of a span.
+func (st *stream) askReport(ctx context.Context, lane *api.Client, sp span) (report, error) {
+	rows, at, err := st.def.Totals(ctx, lane, api.SalesQuery{From: sp.from, To: sp.to, LocationID: sp.location})
+	return report{rows: rows, at: at}, err
+}
+
 // askTotals asks for a span and reads the days that have changed.
 func (st *stream) askTotals(ctx context.Context, lane *api.Client, sp span) (*write.Intake, report, error) {
 	asked := time.Now()
-	r, err := st.def.totals(ctx, lane, sp)
+	r, err := st.askReport(ctx, lane, sp)
 	if err != nil {
 		return nil, report{}, err
 	}
 	r.at = st.source.at(r.at)
-	r.days = placeRows(r.rows, st.def.vanish)
-	st.source.syncer.metrics.pages.WithLabelValues(st.source.cfg.Name, st.def.name, sinks.WalkTotals).Inc()
+	r.days = placeRows(r.rows, st.def.Vanish)
+	st.source.syncer.metrics.pages.WithLabelValues(st.source.cfg.Name, st.def.Name, sinks.WalkTotals).Inc()
 	in := st.writer.Begin(st.writer.NextWalk(), len(r.rows))
 	in.Counts.Requests, in.Counts.Pages = 1, 1
 	changed := st.changedDays(sp, r.days, r.rows)
@@ -127,7 +133,7 @@ func (st *stream) askTotals(ctx context.Context, lane *api.Client, sp span) (*wr
 	in.Sighted(write.Sighting{From: string(sp.from), To: string(sp.to), Location: sp.location})
 	in.ReleaseUnseen(asked, sp.holds)
 	in.AfterTaken = func() { st.rememberDays(sp.location, changed) }
-	if st.def.vanish {
+	if st.def.Vanish {
 		if err := st.buryLines(ctx, in, r.days, changed, present, r.at); err != nil {
 			return nil, report{}, err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
@@ -20,7 +21,7 @@ import (
 // againDue is true when the turn of a full resync has come since all days were asked
 // for.
 func (st *stream) againDue(now time.Time) bool {
-	if st.def.kind != totalsKind || !st.filled() {
+	if st.def.Kind != registry.TotalsKind || !st.filled() {
 		return false
 	}
 	st.mu.Lock()
@@ -46,9 +47,9 @@ func (st *stream) totalsAgain(ctx context.Context) error {
 		began := st.source.serviceNow().UTC()
 		if len(st.totals.again) == 0 {
 			st.totals.againSince, st.totals.passedBy = time.Now(), false
-			st.begins(st.def.name, sinks.WalkFull)
+			st.begins(st.def.Name, sinks.WalkFull)
 		}
-		run := sinks.Run{Source: st.source.cfg.Name, Stream: st.def.name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
+		run := sinks.Run{Source: st.source.cfg.Name, Stream: st.def.Name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
 		for _, sp := range spans {
 			if st.totals.again[sp] {
 				continue
@@ -75,10 +76,10 @@ func (st *stream) totalsAgain(ctx context.Context) error {
 		cp := st.totals.stored
 		st.mu.Unlock()
 		run.FinishedAt = time.Now()
-		if err := st.source.save(ctx, st.def.name, cp, &run); err != nil {
+		if err := st.source.save(ctx, st.def.Name, cp, &run); err != nil {
 			return err
 		}
-		st.logDone("full resync done", st.def.name, sinks.Checkpoint{Walk: sinks.WalkFull, Pages: run.Pages, Rows: run.Rows, Tombstones: run.Tombs})
+		st.logDone("full resync done", st.def.Name, sinks.Checkpoint{Walk: sinks.WalkFull, Pages: run.Pages, Rows: run.Rows, Tombstones: run.Tombs})
 		return nil
 	})
 }
@@ -150,7 +151,7 @@ func (st *stream) totalSpans(ctx context.Context) ([]span, error) {
 	for _, l := range wanted {
 		spans = append(spans, ranges(span{first, today, l})...)
 	}
-	if !st.def.perLocation || !slices.Contains(wanted, "") {
+	if !st.def.PerLocation || !slices.Contains(wanted, "") {
 		return spans, nil
 	}
 	stored, err := st.firstStored(ctx)
@@ -196,7 +197,7 @@ func (st *stream) firstStored(ctx context.Context) (map[string]api.Date, error) 
 // eachLive calls f with the id of every live line that begins with a prefix, in
 // order.
 func (st *stream) eachLive(ctx context.Context, prefix string, f func(id string)) error {
-	q := sinks.LiveQuery{Table: st.def.name, Business: st.source.business(), Prefix: prefix, Limit: st.source.syncer.verifyLimits.page}
+	q := sinks.LiveQuery{Table: st.def.Name, Business: st.source.business(), Prefix: prefix, Limit: st.source.syncer.verifyLimits.page}
 	for {
 		rows, err := st.source.syncer.opts.Sink.Live(ctx, q)
 		if err != nil {

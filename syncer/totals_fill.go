@@ -9,6 +9,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // position is how far back a stream of totals has been asked for.
@@ -68,11 +69,11 @@ func (st *stream) totalsStep(ctx context.Context) error {
 	st.mu.Unlock()
 	pos, err := readPosition(cp.Position)
 	if err != nil {
-		st.source.log.Warn("the stored position is not readable, the totals are asked for from today back", "stream", st.def.name, "err", err)
+		st.source.log.Warn("the stored position is not readable, the totals are asked for from today back", "stream", st.def.Name, "err", err)
 	}
 	if pos.To == "" {
-		cp = sinks.Checkpoint{Source: st.source.cfg.Name, Stream: st.def.name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
-		st.begins(st.def.name, sinks.WalkTotals)
+		cp = sinks.Checkpoint{Source: st.source.cfg.Name, Stream: st.def.Name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
+		st.begins(st.def.Name, sinks.WalkTotals)
 		pos.To = calendar.DayOf(st.source.serviceNow())
 	}
 	from, err := calendar.AddDays(pos.To, 1-calendar.MaxRange)
@@ -105,7 +106,7 @@ func (st *stream) totalsSpan(ctx context.Context, sp span, cp *sinks.Checkpoint,
 		cp.Pages++
 		for _, r := range answer.days {
 			pos.count(sp, r)
-			brought = brought || st.def.vanish || !r.empty()
+			brought = brought || st.def.Vanish || !r.empty()
 		}
 		if !brought || in.Empty() {
 			in.PassedBy()
@@ -120,7 +121,7 @@ func (st *stream) totalsSpan(ctx context.Context, sp span, cp *sinks.Checkpoint,
 // fillLane is the lane of the way back. The days that tell how many orders there
 // are go ahead of the other backfills, whose forecast waits for them.
 func (st *stream) fillLane() *api.Client {
-	if st.def.name == streamDaily && st.source.ordersTotal() == 0 {
+	if st.def.Name == registry.Daily && st.source.ordersTotal() == 0 {
 		return st.source.link.reconcile
 	}
 	return st.source.link.backfill
@@ -147,7 +148,7 @@ func (st *stream) stepDone(ctx context.Context, cp sinks.Checkpoint, pos positio
 		return fmt.Errorf("position: %w", err)
 	}
 	cp.Position, cp.Business, cp.UpdatedAt = string(text), st.source.business(), time.Now()
-	c := st.source.commit(st.def.name)
+	c := st.source.commit(st.def.Name)
 	c.Checkpoint = &cp
 	if cp.Done {
 		c.Run = &sinks.Run{
@@ -162,7 +163,7 @@ func (st *stream) stepDone(ctx context.Context, cp sinks.Checkpoint, pos positio
 	st.totals.stored = cp
 	st.mu.Unlock()
 	if cp.Done {
-		st.logDone("backfill done", st.def.name, cp)
+		st.logDone("backfill done", st.def.Name, cp)
 	}
 	return nil
 }
@@ -208,7 +209,7 @@ func (st *stream) firstReported() api.Date {
 // firstSale is the day of the first mirrored order, known once the orders'
 // backfill has ended. A restaurant without orders has no day to go back to.
 func (st *stream) firstSale(ctx context.Context) (api.Date, bool, error) {
-	orders := st.source.stream(streamOrders)
+	orders := st.source.stream(registry.Orders)
 	if orders.off() || !orders.filled() {
 		return "", false, nil
 	}

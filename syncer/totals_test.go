@@ -12,6 +12,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 func TestDaysAreBucharests(t *testing.T) {
@@ -183,7 +184,7 @@ func TestTheForecastOfAnOrdersBackfill(t *testing.T) {
 			return p != nil && p.TotalRows > 0 && p.ExpectedLeft > 0
 		})
 		// 300 days are four steps of 92 and the one that is empty.
-		if cp, _ := w.store.Checkpoint("r0", streamDaily, sinks.WalkTotals); cp.Pages > 5 {
+		if cp, _ := w.store.Checkpoint("r0", registry.Daily, sinks.WalkTotals); cp.Pages > 5 {
 			t.Errorf("the total stands after %d steps", cp.Pages)
 		}
 		p := *w.stream("sales_orders").Progress

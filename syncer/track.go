@@ -43,14 +43,14 @@ func (t *track) fresh(kind string) sinks.Checkpoint {
 // "sales_orders@<location>" where the configuration names locations.
 func (t *track) name() string {
 	if t.location == "" {
-		return t.stream.def.name
+		return t.stream.def.Name
 	}
-	return t.stream.def.name + "@" + t.location
+	return t.stream.def.Name + "@" + t.location
 }
 
 // tracked is true when a name in checkpoints is that of one of the stream's tracks.
 func (st *stream) tracked(name string) bool {
-	return name == st.def.name || strings.HasPrefix(name, st.def.name+"@")
+	return name == st.def.Name || strings.HasPrefix(name, st.def.Name+"@")
 }
 
 // restore takes a stored checkpoint; the caller holds stream.mu.
@@ -116,7 +116,7 @@ func (t *track) initWatermark(ctx context.Context) error {
 	cp.Business = t.stream.source.business()
 	cp.Since = t.stream.source.firstSince()
 	cp.StartedAt, cp.UpdatedAt = cp.Since.Add(lookback), time.Now()
-	c := t.stream.source.commit(t.stream.def.name)
+	c := t.stream.source.commit(t.stream.def.Name)
 	c.Checkpoint = &cp
 	if err := t.stream.source.syncer.commits.Store(ctx, c); err != nil {
 		return err
@@ -188,7 +188,7 @@ func (t *track) fill(ctx context.Context) error {
 		if cp.StartedAt.IsZero() {
 			cp.StartedAt = t.stream.source.serviceNow().UTC()
 			t.stream.begins(t.name(), sinks.WalkBackfill)
-			cp.Since = t.stream.def.backfillSince
+			cp.Since = t.stream.def.BackfillSince
 		}
 		if err := t.follow(ctx, sinks.WalkBackfill, cp); err != nil {
 			return err
@@ -201,7 +201,7 @@ func (t *track) fill(ctx context.Context) error {
 func (t *track) follow(ctx context.Context, kind string, cp sinks.Checkpoint) error {
 	cp.Business = t.stream.source.business()
 	w := &walk{
-		track: t, kind: kind, number: t.stream.writer.NextWalk(), mapper: t.stream.def.plan.NewMapper(),
+		track: t, kind: kind, number: t.stream.writer.NextWalk(), mapper: t.stream.def.Plan.NewMapper(),
 		progress: progress{cp: cp},
 		window:   window{flush: t.stream.source.syncer.opts.FlushInterval},
 		run:      sinks.Run{Source: cp.Source, Stream: cp.Stream, Walk: kind, StartedAt: time.Now()},
@@ -227,12 +227,12 @@ func (t *track) fetch(ctx context.Context, kind string, since time.Time, cursor 
 	if kind != sinks.WalkIncremental {
 		lane = s.link.backfill
 	}
-	p, err := t.stream.def.list(ctx, lane, api.ListQuery{
-		UpdatedSince: since, IncludeDeleted: true, LocationID: t.location, Cursor: cursor, Limit: pageLimit,
+	p, err := t.stream.def.List(ctx, lane, api.ListQuery{
+		UpdatedSince: since, IncludeDeleted: true, LocationID: t.location, Cursor: cursor, Limit: api.PageLimit,
 	})
 	if err != nil {
 		return page{}, err
 	}
-	s.syncer.metrics.pages.WithLabelValues(s.cfg.Name, t.stream.def.name, kind).Inc()
+	s.syncer.metrics.pages.WithLabelValues(s.cfg.Name, t.stream.def.Name, kind).Inc()
 	return page{rows: p.Rows, next: p.NextCursor, more: p.HasMore, at: s.at(p.Date), bytes: p.Bytes, release: p.Release}, nil
 }

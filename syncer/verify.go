@@ -225,11 +225,11 @@ func (p *verifyPass) source(ctx context.Context, i int, s *source, names []strin
 }
 
 func (p *verifyPass) stream(ctx context.Context, i int, st *stream) {
-	v := &verification{pass: p, stream: st, started: time.Now(), result: StreamVerify{Stream: st.def.name}}
+	v := &verification{pass: p, stream: st, started: time.Now(), result: StreamVerify{Stream: st.def.Name}}
 	p.mu.Lock()
 	p.under[st] = v
 	p.mu.Unlock()
-	err := st.source.protected(ctx, "verify "+st.def.name, v.run)
+	err := st.source.protected(ctx, "verify "+st.def.Name, v.run)
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -287,7 +287,7 @@ func (p *verifyPass) picture() VerifyProgress {
 				r.Streams = append(append([]StreamVerify(nil), r.Streams...), v.snapshot())
 			}
 		}
-		if s := status.stream(st.source.cfg.Name, st.def.name); s != nil {
+		if s := status.stream(st.source.cfg.Name, st.def.Name); s != nil {
 			s.Progress = v.progress()
 		}
 	}

@@ -135,7 +135,7 @@ func (v *verification) storedOf(ctx context.Context, all []*suspect) (map[string
 
 // storedRows reads stored rows by id.
 func (v *verification) storedRows(ctx context.Context, ids []string) (map[string]*sinks.StoredRow, error) {
-	rows, err := v.sink().Rows(ctx, v.stream.def.name, v.business(), ids)
+	rows, err := v.sink().Rows(ctx, v.stream.def.Name, v.business(), ids)
 	if err != nil {
 		return nil, fmt.Errorf("read the stored rows: %w", err)
 	}

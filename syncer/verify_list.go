@@ -8,6 +8,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/spool"
 )
@@ -66,8 +67,8 @@ func (v *verification) countLive(ctx context.Context, q sinks.LiveQuery) (uint64
 // ownRows selects the live rows that the source answers for.
 func (v *verification) ownRows() sinks.LiveQuery {
 	s := v.stream.source
-	q := sinks.LiveQuery{Table: v.stream.def.name, Business: v.business()}
-	if v.stream.def.kind == listKind {
+	q := sinks.LiveQuery{Table: v.stream.def.Name, Business: v.business()}
+	if v.stream.def.Kind == registry.ListKind {
 		v.stream.scope(s.identity(), &q)
 	} else {
 		q.Source = s.cfg.Name
@@ -158,7 +159,7 @@ func (w *verifyWalk) ask(ctx context.Context, cursor string) <-chan verifyPage {
 	go func() {
 		var p page
 		err := w.stream.source.protected(ctx, "verify "+w.track.name(), func(ctx context.Context) (err error) {
-			p, err = w.track.fetch(ctx, walkVerify, w.stream.def.backfillSince, cursor)
+			p, err = w.track.fetch(ctx, walkVerify, w.stream.def.BackfillSince, cursor)
 			p.done() // the rows of a part are bounded by the part
 			return err
 		})
@@ -240,13 +241,13 @@ func (v *verification) trackLocation(location string) string {
 // askList asks for the suspects of a list: for each by its route, or for the whole
 // list where that is less to ask or there is no route.
 func (v *verification) askList(ctx context.Context, all []*suspect) error {
-	if v.stream.def.one == nil || uint64(len(all)) > v.listPages() {
+	if v.stream.def.One == nil || uint64(len(all)) > v.listPages() {
 		return v.askWholeList(ctx, all)
 	}
 	for _, s := range all {
 		t, err := v.askOne(ctx, s)
 		if err != nil {
-			return fmt.Errorf("ask for %s %q: %w", v.stream.def.name, s.id, err)
+			return fmt.Errorf("ask for %s %q: %w", v.stream.def.Name, s.id, err)
 		}
 		s.told = t
 	}
@@ -283,7 +284,7 @@ func (v *verification) askWholeList(ctx context.Context, all []*suspect) error {
 // askOne asks for one row. The route does not show tombstones: what a row that is
 // not live was removed for, the list says.
 func (v *verification) askOne(ctx context.Context, s *suspect) (told, error) {
-	raw, _, err := v.stream.def.one(ctx, v.stream.source.link.backfill, s.id)
+	raw, _, err := v.stream.def.One(ctx, v.stream.source.link.backfill, s.id)
 	switch {
 	case api.IsNotFound(err) && s.told.row.Deleted:
 		return v.findTombstone(ctx, s)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/compare"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
@@ -20,7 +21,7 @@ import (
 // stale is true when a row of totals that differs is behind by schedule alone, and
 // notes it.
 func (v *verification) stale(id string, found []compare.Difference, place span) bool {
-	if !v.stream.source.visiting || v.stream.def.kind != totalsKind || v.open[id].Version > 0 {
+	if !v.stream.source.visiting || v.stream.def.Kind != registry.TotalsKind || v.open[id].Version > 0 {
 		return false
 	}
 	until, ok := v.stream.nextAsked(place, time.Now())

@@ -10,6 +10,7 @@ import (
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/compare"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // walkVerify names the walks of a verification in metrics and progress. They have
@@ -86,9 +87,9 @@ func (v *verification) run(ctx context.Context) error {
 	if !st.filled() {
 		return errNotFilled
 	}
-	shape, ok := compare.Of(st.def.name)
+	shape, ok := compare.Of(st.def.Name)
 	if !ok {
-		return fmt.Errorf("no shape is known for the rows of %s", st.def.name)
+		return fmt.Errorf("no shape is known for the rows of %s", st.def.Name)
 	}
 	v.shape, v.suspects, v.aside = shape, map[string]*suspect{}, map[string]*suspect{}
 	if err := v.readQuarantine(ctx); err != nil {
@@ -101,10 +102,10 @@ func (v *verification) run(ctx context.Context) error {
 }
 
 func (v *verification) byKind(ctx context.Context) error {
-	switch v.stream.def.kind {
-	case listKind:
+	switch v.stream.def.Kind {
+	case registry.ListKind:
 		return v.list(ctx)
-	case totalsKind:
+	case registry.TotalsKind:
 		return v.totals(ctx)
 	default:
 		return v.whole(ctx)
@@ -167,7 +168,7 @@ func (v *verification) progress() *Progress {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	p := &Progress{Walk: walkVerify, StartedAt: v.started, Pages: v.pages, Rows: v.compared - v.tombs, TotalRows: v.expecting}
-	if p.TotalRows > 0 && v.stream.def.kind == listKind {
+	if p.TotalRows > 0 && v.stream.def.Kind == registry.ListKind {
 		p.RequestsLeft = requestsLeft(p.TotalRows, p.Rows, v.tombs)
 		p.ExpectedLeft = Seconds(max(v.stream.source.link.expect(int(p.RequestsLeft)), v.pace.left(p.RequestsLeft)))
 	}
@@ -181,7 +182,7 @@ func (v *verification) suspect(s *suspect) {
 		return
 	}
 	most := v.pass.limits.suspects
-	if v.stream.def.kind == totalsKind {
+	if v.stream.def.Kind == registry.TotalsKind {
 		most = v.pass.limits.lines
 	}
 	if _, known := v.suspects[s.id]; !known && len(v.suspects) >= most {
@@ -193,7 +194,7 @@ func (v *verification) suspect(s *suspect) {
 
 // readQuarantine reads the open entries of the stream.
 func (v *verification) readQuarantine(ctx context.Context) error {
-	entries, err := v.sink().Quarantine(ctx, v.stream.source.cfg.Name, v.stream.def.name)
+	entries, err := v.sink().Quarantine(ctx, v.stream.source.cfg.Name, v.stream.def.Name)
 	if err != nil {
 		return fmt.Errorf("read the quarantine: %w", err)
 	}
@@ -206,7 +207,7 @@ func (v *verification) readQuarantine(ctx context.Context) error {
 
 // tellQuarantine lists the open entries as they are at the end.
 func (v *verification) tellQuarantine(ctx context.Context) error {
-	entries, err := v.sink().Quarantine(ctx, v.stream.source.cfg.Name, v.stream.def.name)
+	entries, err := v.sink().Quarantine(ctx, v.stream.source.cfg.Name, v.stream.def.Name)
 	if err != nil {
 		return fmt.Errorf("read the quarantine: %w", err)
 	}
@@ -225,7 +226,7 @@ func (v *verification) tellQuarantine(ctx context.Context) error {
 }
 
 func (v *verification) finding(kind, id string) Finding {
-	return Finding{Kind: kind, Source: v.stream.source.cfg.Name, Stream: v.stream.def.name, ID: id}
+	return Finding{Kind: kind, Source: v.stream.source.cfg.Name, Stream: v.stream.def.Name, ID: id}
 }
 
 // The bounds of what is told of one row.
@@ -256,7 +257,7 @@ func (v *verification) tellDifferences(kind, id string, found []compare.Differen
 
 // hint says what heals a difference that stood through an incremental walk.
 func (v *verification) hint(found []compare.Difference) string {
-	if v.stream.def.kind != listKind {
+	if v.stream.def.Kind != registry.ListKind {
 		return ""
 	}
 	for _, d := range found {

@@ -17,6 +17,7 @@ import (
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/compare"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
@@ -55,28 +56,28 @@ func briefs(found []Finding) []string {
 // The shapes of package compare are written from api.md by hand; the tables are
 // made from the types of package api. They must know the same columns.
 func TestEveryColumnIsCompared(t *testing.T) {
-	defs, err := definitions()
+	defs, err := registry.All()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range defs {
-		shape, ok := compare.Of(d.name)
+		shape, ok := compare.Of(d.Name)
 		if !ok {
-			t.Errorf("no shape of %s", d.name)
+			t.Errorf("no shape of %s", d.Name)
 			continue
 		}
 		want := shape.Columns()
-		if d.name == streamDaily {
+		if d.Name == registry.Daily {
 			want = append(want, "location_id") // given with the row
 		}
 		var got []string
-		for _, c := range d.plan.Table().Columns {
+		for _, c := range d.Plan.Table().Columns {
 			got = append(got, c.Name)
 		}
 		slices.Sort(want)
 		slices.Sort(got)
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-shape +table):\n%s", d.name, diff)
+			t.Errorf("%s (-shape +table):\n%s", d.Name, diff)
 		}
 	}
 }
@@ -97,7 +98,7 @@ func TestVerifyOfALiveMirrorFindsNothing(t *testing.T) {
 			}
 		}
 		for _, s := range report.Sources {
-			if len(s.Streams) != len(w.syncer.StreamNames()) {
+			if len(s.Streams) != len(StreamNames()) {
 				t.Errorf("%s: %d streams", s.Source, len(s.Streams))
 			}
 			for _, st := range s.Streams {

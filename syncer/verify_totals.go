@@ -78,7 +78,7 @@ func (v *verification) compareSpan(ctx context.Context, sp span) error {
 // dayOfLine is the day of a stored line, empty when it is another location's.
 func (v *verification) dayOfLine(id, location string) api.Date {
 	day, rest, _ := strings.Cut(id, "/")
-	if v.stream.def.perLocation && rest != location {
+	if v.stream.def.PerLocation && rest != location {
 		return ""
 	}
 	return api.Date(day)
@@ -110,21 +110,21 @@ func (l lines) place(id string) span { return span{l.days[id], l.days[id], l.loc
 func (v *verification) askSpan(ctx context.Context, sp span) (lines, error) {
 	st := v.stream
 	l := lines{rows: map[string]told{}, days: map[string]api.Date{}, location: sp.location, unplaced: map[api.Date]bool{}}
-	r, err := st.def.totals(ctx, st.source.link.backfill, sp)
+	r, err := st.askReport(ctx, st.source.link.backfill, sp)
 	if err != nil {
 		return l, err
 	}
 	wanted := slices.Contains(st.wantedNow(), sp.location)
-	for i, row := range placeRows(r.rows, st.def.vanish) {
+	for i, row := range placeRows(r.rows, st.def.Vanish) {
 		if !sp.covers(row.Date) || row.unplaced {
 			l.unplaced[row.Date] = true
 			continue
 		}
-		id := st.def.lineID(row, sp.location)
+		id := st.lineID(row, sp.location)
 		l.days[id] = row.Date
 		l.rows[id] = told{
 			raw: r.rows[i], row: v.shape.Read(r.rows[i]), context: v.lineContext(sp.location),
-			optional: !wanted || !st.def.vanish && row.empty(),
+			optional: !wanted || !st.def.Vanish && row.empty(),
 		}
 	}
 	return l, nil
@@ -132,7 +132,7 @@ func (v *verification) askSpan(ctx context.Context, sp span) (lines, error) {
 
 // lineContext are the columns that are not in a line.
 func (v *verification) lineContext(location string) map[string]string {
-	if !v.stream.def.perLocation {
+	if !v.stream.def.PerLocation {
 		return nil
 	}
 	if location == "" {

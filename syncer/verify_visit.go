@@ -75,7 +75,7 @@ var errServedNoMore = errors.New("the process that served the source has ended w
 func (v *verification) othersWalk(ctx context.Context, j schedule.Job) error {
 	y, name := v.pass.syncer, v.stream.source.cfg.Name
 	wait := 2*y.timetable().Interval(j, time.Now()) + walkTime
-	v.stream.source.log.Info("waiting for the process that serves the source to walk", "stream", v.stream.def.name, "wait", wait)
+	v.stream.source.log.Info("waiting for the process that serves the source to walk", "stream", v.stream.def.Name, "wait", wait)
 	if !sleep(ctx, wait) {
 		return context.Cause(ctx)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/spool"
 )
@@ -51,14 +52,14 @@ func (v *verification) wholeNow(ctx context.Context) (map[string]told, error) {
 
 func (v *verification) fetchWhole(ctx context.Context) ([][]byte, error) {
 	lane := v.stream.source.link.backfill
-	if v.stream.def.kind == keyKind {
+	if v.stream.def.Kind == registry.KeyKind {
 		me, err := lane.Me(ctx)
 		if len(me.Raw) == 0 && err != nil {
 			return nil, err
 		}
 		return [][]byte{me.Raw}, nil
 	}
-	list, err := v.stream.def.whole(ctx, lane)
+	list, err := v.stream.def.Whole(ctx, lane)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +73,7 @@ func (v *verification) askWhole(ctx context.Context, all []*suspect) error {
 	}
 	for _, s := range all {
 		s.told = rows[s.id]
-		if s.told.raw == nil && v.stream.source.siblingLists(v.stream.def.name, s.id) {
+		if s.told.raw == nil && v.stream.source.siblingLists(v.stream.def.Name, s.id) {
 			s.told.elsewhere = true
 		}
 	}
@@ -85,7 +86,7 @@ func (v *verification) replaceNow(ctx context.Context, _ []*suspect) error {
 	if st.source.visiting {
 		return v.othersWalk(ctx, schedule.Snapshots)
 	}
-	if st.def.kind != keyKind {
+	if st.def.Kind != registry.KeyKind {
 		return st.exclusive(ctx, st.guard, st.replace)
 	}
 	return st.exclusive(ctx, st.source.opening, st.source.askKey)

@@ -9,6 +9,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/mapping"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -100,7 +101,7 @@ type stuckError struct {
 
 func (e *stuckError) Error() string {
 	from := "the start of the list"
-	if e.since.After(mirrorStart) {
+	if e.since.After(registry.MirrorStart) {
 		from = "what changed since " + e.since.UTC().Format(time.RFC3339)
 	}
 	return fmt.Sprintf("the service has refused %d cursors of this walk, and it came no further in between; it is tried again from %s. "+
@@ -185,8 +186,8 @@ func (w *walk) ask(ctx context.Context, cursor string) (a answer) {
 	}()
 	clock := w.track.stream.source.syncer.versions
 	if w.kind != sinks.WalkIncremental {
-		a.reserved = pageLimit
-		a.versions = clock.Take(pageLimit)
+		a.reserved = api.PageLimit
+		a.versions = clock.Take(api.PageLimit)
 	}
 	asked := time.Now()
 	a.page, a.err = w.track.fetch(ctx, w.kind, w.progress.cp.Since, cursor)
@@ -274,7 +275,7 @@ func (w *walk) read(a answer) *write.Intake {
 		t := in.Row(w.mapper, raw, w.version(a, i), a.at, write.Place{})
 		if w.progress.stamped(t.UpdatedAt, a.at) && t.Fresh {
 			st.source.log.Warn("a row is dated in the future: it is stored, and does not move the watermark",
-				"stream", st.def.name, "id", t.ID, "updated_at", t.UpdatedAt, "service_clock", a.at)
+				"stream", st.def.Name, "id", t.ID, "updated_at", t.UpdatedAt, "service_clock", a.at)
 		}
 	}
 	return in

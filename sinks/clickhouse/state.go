@@ -1,8 +1,11 @@
 package clickhouse
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -12,11 +15,29 @@ import (
 	"github.com/larder-sync/larder/sinks"
 )
 
-// streamTables are the storage tables that hold rows of streams.
-var streamTables = []string{
-	"locations", "allergens", "categories", "products", "ingredients",
-	"sales_orders", "sales_daily", "sales_products", "api_keys",
-}
+// streamTables are the storage tables that hold rows of streams: those of schema/tables
+// that have the columns "meta", in the order of the files.
+var streamTables = func() (names []string) {
+	files, err := fs.Glob(schemaFiles, "schema/tables/*.sql")
+	if err != nil {
+		panic(err) // the pattern is fixed
+	}
+	for _, file := range files {
+		sql, err := schemaFiles.ReadFile(file)
+		if err != nil {
+			panic(err) // it is in the binary
+		}
+		for _, table := range storageTable.FindAllSubmatch(sql, -1) {
+			if bytes.Contains(table[2], []byte(`"meta"}}`)) {
+				names = append(names, string(table[1]))
+			}
+		}
+	}
+	return names
+}()
+
+// storageTable finds a table's name, and what follows up to its key.
+var storageTable = regexp.MustCompile(`(?s)\{\{storage "(\w+)"\}\}(.*?)ORDER BY`)
 
 // State implements [sinks.Sink]: four reads of small tables.
 func (s *Sink) State(ctx context.Context, source string) (sinks.State, error) {

@@ -7,10 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/syncer/mapping"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // TestTablesHoldWhatTheSyncerMaps compares the storage tables with the tables
@@ -19,12 +18,13 @@ import (
 func TestTablesHoldWhatTheSyncerMaps(t *testing.T) {
 	s, _ := migrated(t, clickhouse.Options{})
 	stored := tables(t, s)
-	mapped := map[string]*sinks.Table{
-		"locations": tableOf[api.Location](t, "locations"), "allergens": tableOf[api.Allergen](t, "allergens"),
-		"categories": tableOf[api.Category](t, "categories"), "products": tableOf[api.Product](t, "products"),
-		"ingredients": tableOf[api.Ingredient](t, "ingredients"), "api_keys": tableOf[api.Me](t, "api_keys"),
-		"sales_orders": tableOf[api.SalesOrder](t, "sales_orders"), "sales_products": tableOf[api.ProductSales](t, "sales_products"),
-		"sales_daily": tableOf[api.SalesDay](t, "sales_daily", sinks.Column{Name: "location_id", Kind: sinks.Text, Nullable: true}),
+	all, err := registry.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mapped := map[string]*sinks.Table{}
+	for _, d := range all {
+		mapped[d.Name] = d.Plan.Table()
 	}
 	if len(stored) != len(mapped) {
 		t.Errorf("%d tables stored, %d mapped", len(stored), len(mapped))
@@ -34,15 +34,6 @@ func TestTablesHoldWhatTheSyncerMaps(t *testing.T) {
 			t.Errorf("%s (-mapped +stored):\n%s", name, diff)
 		}
 	}
-}
-
-func tableOf[T any](t *testing.T, name string, context ...sinks.Column) *sinks.Table {
-	t.Helper()
-	plan, err := mapping.Compile[T](name, context...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plan.Table()
 }
 
 func columnsOf(t *sinks.Table) []string {

@@ -1,0 +1,196 @@
+// Package registry knows every stream: its name, its kind, the scopes that let it be read,
+// the type of its rows, the routes that it is asked with, and the job that asks.
+//
+// What may live here: what can be said of a stream before there is a source. What may not:
+// state, and how a kind of stream is followed.
+//
+// The configuration's list of names, the scopes that `larder check` asks for and the
+// streams of every source are made from this list. The warehouse's tables have the
+// streams' names; a test holds both against each other.
+package registry
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/mapping"
+	"github.com/larder-sync/larder/syncer/schedule"
+)
+
+// RouteKey is asked about a key, whatever streams there are.
+const RouteKey = "GET /me"
+
+// The streams that others refer to (DESIGN §1).
+const (
+	Key       = "api_keys"
+	Locations = "locations"
+	Orders    = "sales_orders"
+	Daily     = "sales_daily"
+)
+
+// Kind is how a stream is followed.
+type Kind int
+
+// The kinds.
+const (
+	KeyKind      Kind = iota // the key itself, as /me answers
+	SnapshotKind             // a list without a cursor, replaced as a whole
+	ListKind                 // a cursor list: backfill and incremental walks
+	TotalsKind               // the service's own totals, by day
+)
+
+// MirrorStart is the updated_since of an orders' backfill: every order that exists, in
+// mirror mode (api.md, "/sales/orders modes").
+var MirrorStart = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Definition is what there is to know about a stream beside its rows.
+type Definition struct {
+	Name   string
+	Kind   Kind
+	Job    schedule.Job  // that asks for it
+	Scopes []string      // any of them lets it be read; none are needed when empty
+	Routes []string      // that are asked for it, as [api.Exchange] names them
+	Plan   *mapping.Plan // from its rows to its columns
+
+	// ByLocation: asked with location_id where the configuration names locations.
+	ByLocation bool
+	// WholeOnly: there is no telling locations apart, so that a configuration which names
+	// some leaves it out.
+	WholeOnly bool
+	// PerLocation: the deep totals ask for each location too.
+	PerLocation bool
+	// Vanish: lines can be gone from a day that is asked for again.
+	Vanish bool
+	// BackfillSince is the updated_since of a backfill; zero for none, which brings rows
+	// without updated_at too.
+	BackfillSince time.Time
+
+	// List asks for a page of a cursor list.
+	List func(ctx context.Context, c *api.Client, q api.ListQuery) (api.Page, error)
+	// One asks for a row of a list by its id, with what arrived even when it is not
+	// understood; nil where the API has no route for it.
+	One func(ctx context.Context, c *api.Client, id string) (api.Raw, time.Time, error)
+	// Whole asks for a list without a cursor.
+	Whole func(ctx context.Context, c *api.Client) (api.Snapshot, error)
+	// Totals asks for the rows of days, and says when they were answered.
+	Totals func(ctx context.Context, c *api.Client, q api.SalesQuery) (rows [][]byte, at time.Time, err error)
+}
+
+// Allowed is true when a key with these scopes may read the stream.
+func (d *Definition) Allowed(scopes []string) bool {
+	return len(d.Scopes) == 0 || slices.ContainsFunc(d.Scopes, func(s string) bool { return slices.Contains(scopes, s) })
+}
+
+// Columns are the values of the table's columns that are not in the row, for totals of a
+// location.
+func (d *Definition) Columns(location string) []string {
+	if d.Name == Daily {
+		return []string{location}
+	}
+	return nil
+}
+
+// Walks are the kinds of walk that a stream makes.
+func (d *Definition) Walks() []string {
+	switch d.Kind {
+	case ListKind:
+		return []string{sinks.WalkIncremental, sinks.WalkBackfill, sinks.WalkFull}
+	case TotalsKind:
+		return []string{sinks.WalkTotals}
+	default:
+		return []string{sinks.WalkSnapshot}
+	}
+}
+
+// All are the streams there are, in the order of status. They are shared: nobody changes
+// them.
+var All = sync.OnceValues(func() ([]*Definition, error) {
+	var l list
+	add[api.Me](&l, &Definition{Name: Key, Kind: KeyKind, Routes: []string{RouteKey}})
+	add[api.Location](&l, &Definition{
+		Name: Locations, Kind: SnapshotKind, Scopes: []string{api.ScopeLocations, api.ScopeOrders}, Routes: []string{"GET /locations"},
+		Whole: func(ctx context.Context, c *api.Client) (api.Snapshot, error) { return c.Locations(ctx) },
+	})
+	add[api.Allergen](&l, &Definition{
+		Name: "allergens", Kind: SnapshotKind, Scopes: []string{api.ScopeMenu}, Routes: []string{"GET /allergens"},
+		Whole: func(ctx context.Context, c *api.Client) (api.Snapshot, error) { return c.Allergens(ctx) },
+	})
+	add[api.Category](&l, &Definition{
+		Name: "categories", Kind: ListKind, Scopes: []string{api.ScopeMenu}, Routes: []string{"GET /categories"}, List: api.Categories.Page,
+	})
+	add[api.Product](&l, &Definition{
+		Name: "products", Kind: ListKind, Scopes: []string{api.ScopeMenu}, Routes: []string{"GET /products", "GET /products/{id}"},
+		List: api.Products.Page, One: one((*api.Client).Product), ByLocation: true,
+	})
+	add[api.Ingredient](&l, &Definition{
+		Name: "ingredients", Kind: ListKind, Scopes: []string{api.ScopeStock}, Routes: []string{"GET /ingredients", "GET /ingredients/{id}"},
+		List: api.Ingredients.Page, One: one((*api.Client).Ingredient), ByLocation: true,
+	})
+	add[api.SalesOrder](&l, &Definition{
+		Name: Orders, Kind: ListKind, Scopes: []string{api.ScopeSales}, Routes: []string{"GET /sales/orders", "GET /sales/orders/{id}"},
+		List: api.SalesOrders.Page, One: one((*api.Client).SalesOrder), ByLocation: true, BackfillSince: MirrorStart,
+	})
+	add[api.SalesDay](&l, &Definition{
+		Name: Daily, Kind: TotalsKind, Scopes: []string{api.ScopeSales}, Routes: []string{"GET /sales/daily"},
+		Totals: salesDaily, ByLocation: true, PerLocation: true,
+	}, sinks.Column{Name: "location_id", Kind: sinks.Text, Nullable: true})
+	add[api.ProductSales](&l, &Definition{
+		Name: "sales_products", Kind: TotalsKind, Scopes: []string{api.ScopeSales}, Routes: []string{"GET /sales/products"},
+		Totals: salesProducts, WholeOnly: true, Vanish: true,
+	})
+	return l.all, l.err
+})
+
+// Names are the names of all streams, in the order of status.
+func Names() []string {
+	all, err := All()
+	if err != nil {
+		panic(err) // a type of api.md's rows that has no columns: a test finds it
+	}
+	names := make([]string, len(all))
+	for i, d := range all {
+		names[i] = d.Name
+	}
+	return names
+}
+
+type list struct {
+	all []*Definition
+	err error
+}
+
+// jobs are the jobs that ask for the kinds of streams.
+var jobs = map[Kind]schedule.Job{
+	KeyKind: schedule.Snapshots, SnapshotKind: schedule.Snapshots, ListKind: schedule.Incremental, TotalsKind: schedule.Reconcile,
+}
+
+func add[T any](l *list, d *Definition, columns ...sinks.Column) {
+	if l.err == nil {
+		d.Plan, l.err = mapping.Compile[T](d.Name, columns...)
+		d.Job = jobs[d.Kind]
+		l.all = append(l.all, d)
+	}
+}
+
+// one is the route of one row of a list.
+func one[T any](route func(*api.Client, context.Context, string) (api.Document[T], error)) func(context.Context, *api.Client, string) (api.Raw, time.Time, error) {
+	return func(ctx context.Context, c *api.Client, id string) (api.Raw, time.Time, error) {
+		d, err := route(c, ctx, id)
+		return d.Raw, d.Date, err
+	}
+}
+
+func salesDaily(ctx context.Context, c *api.Client, q api.SalesQuery) ([][]byte, time.Time, error) {
+	r, err := c.SalesDaily(ctx, q)
+	return r.Rows, r.Date, err
+}
+
+func salesProducts(ctx context.Context, c *api.Client, q api.SalesQuery) ([][]byte, time.Time, error) {
+	q.ByDay = true
+	r, err := c.SalesProducts(ctx, q)
+	return r.Rows, r.Date, err
+}
