@@ -177,20 +177,19 @@ func (w *walk) askAhead(ctx context.Context, a answer) (<-chan answer, error) {
 	return next, nil
 }
 
-// ask fetches one page. See [versions] for when its versions are taken.
+// ask fetches one page. See [write.Clock] for when its versions are taken.
 func (w *walk) ask(ctx context.Context, cursor string) (a answer) {
-	defer func() {
-		if r := recover(); r != nil {
-			a.err = fmt.Errorf("panic while fetching: %v", r)
-		}
-	}()
-	clock := w.track.stream.source.syncer.versions
+	source := w.track.stream.source
+	clock := source.syncer.versions
 	if w.kind != sinks.WalkIncremental {
 		a.reserved = api.PageLimit
 		a.versions = clock.Take(api.PageLimit)
 	}
 	asked := time.Now()
-	a.page, a.err = w.track.fetch(ctx, w.kind, w.progress.cp.Since, cursor)
+	a.err = source.protected(ctx, "fetch "+w.track.name(), func(ctx context.Context) (err error) {
+		a.page, err = w.track.fetch(ctx, w.kind, w.progress.cp.Since, cursor)
+		return err
+	})
 	a.took = time.Since(asked)
 	if w.kind == sinks.WalkIncremental {
 		a.reserved = len(a.rows)
