@@ -106,10 +106,10 @@ var cashUp = dashboard{
 		"all_refunds":  {"Rambursări", "Refunds"},
 
 		"proof":       {"Se potrivește?", "Proven?"},
-		"proof.about": {"Dovedit: Larder a comparat fiecare cifră cu totalurile serviciului și sunt la fel. O zi în curs se dovedește după miezul nopții. La mai multe zile, starea celei mai proaste.", "Proven: Larder has compared every figure with the service's own totals, and they are the same. A day that is still open is proven after midnight. Of several days, the worst."},
+		"proof.about": {"Dovedit: Larder a comparat fiecare cifră cu totalurile serviciului și sunt la fel. O zi în curs se dovedește după miezul nopții. Pentru mai multe zile sau locații se arată starea cea mai proastă.", "Proven: Larder has compared every figure with the service's own totals, and they are the same. A day that is still open is proven after midnight. Of several days or locations, the worst shows."},
 
 		"beside":       {"Larder lângă serviciu", "Larder beside the service"},
-		"beside.about": {"Fiecare cifră cum reiese din bonurile oglindite și cum o dă serviciul, în RON. Linie fără cifra serviciului: serviciul nu a fost încă întrebat; de locații singure este întrebat noaptea. Diferența se arată după ce ziua s-a încheiat: până atunci bonurile sunt mai noi decât cifra serviciului.", "Each figure as the mirrored orders give it and as the service reports it, RON. Without a figure of the service, it was not asked yet; about single locations it is asked at night. The difference shows once the day is over: until then the orders are newer than the figure of the service."},
+		"beside.about": {"Fiecare cifră cum reiese din bonurile oglindite și cum o dă serviciul, în RON. Unde lipsește cifra serviciului, acesta nu a fost încă întrebat; despre fiecare locație în parte este întrebat noaptea. Diferența se arată după ce ziua s-a încheiat: până atunci bonurile sunt mai noi decât cifra serviciului.", "Each figure as the mirrored orders give it and as the service reports it, RON. Where the figure of the service is missing, it was not asked yet; about each location it is asked at night. The difference shows once the day is over: until then the orders are newer than the figure of the service."},
 		"figure":       {"Cifra", "Figure"},
 		"mirrored":     {"Larder", "Larder"},
 		"service":      {"Serviciul", "Service"},
@@ -134,7 +134,7 @@ var cashUp = dashboard{
 		"order_no":       {"Bon", "Order"},
 		"amount":         {"Suma", "Amount"},
 		"method":         {"Metoda", "Method"},
-		"order_day":      {"Din", "Of"},
+		"order_day":      {"Bon din", "Order of"},
 
 		"each_day":       {"Zi cu zi", "Day by day"},
 		"each_day.about": {"Închiderea fiecărei zile din perioada aleasă, toate locațiile alese împreună, cu starea cea mai proastă a lor.", "The close of each day of the chosen period, all chosen locations together, with the worst of their verdicts."},

@@ -90,19 +90,19 @@ var products = dashboard{
 		{id: 7, key: "extras", kind: table, w: 12, h: 9, sql: `
 			SELECT
 				extra, sum(times_sold) AS times, sum(extra_amount) AS amount,
-				100 * sum(with_extra) / nullIf(sum(all_lines), 0) AS attach_rate
+				100 * sumIf(with_extra, product_id != '') / nullIf(sum(all_lines), 0) AS attach_rate
 			FROM
 			(
-				SELECT name AS extra, assumeNotNull(product_id) AS product_id, sum(item_quantity) AS times_sold, sum(amount) AS extra_amount, uniqExact(order_id, item_id) AS with_extra
+				SELECT name AS extra, ifNull(sales_item_extras.product_id, '') AS product_id, sum(item_quantity) AS times_sold, sum(amount) AS extra_amount, uniqExact(order_id, item_position) AS with_extra
 				FROM sales_item_extras
-				WHERE {mine} AND {here} AND isNotNull(product_id) AND business_day BETWEEN {first} AND {last}
+				WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
 				GROUP BY extra, product_id
 			) AS extras
 			LEFT JOIN
 			(
-				SELECT assumeNotNull(product_id) AS product_id, count() AS all_lines
+				SELECT assumeNotNull(sales_items.product_id) AS product_id, count() AS all_lines
 				FROM sales_items
-				WHERE {mine} AND {here} AND isNotNull(product_id) AND business_day BETWEEN {first} AND {last}
+				WHERE {mine} AND {here} AND isNotNull(sales_items.product_id) AND business_day BETWEEN {first} AND {last}
 				GROUP BY product_id
 			) AS lines USING (product_id)
 			GROUP BY extra
@@ -110,12 +110,14 @@ var products = dashboard{
 			LIMIT 30`,
 			columns: []column{{name: "extra"}, {name: "times", unit: asIs}, {name: "amount", unit: ron}, {name: "attach_rate", unit: percent}}},
 		{id: 8, key: "prices", kind: table, w: 12, h: 9, sql: `
-			WITH least(14, dateDiff('day', toDate32(since), least({today}, toDate32(ifNull(until, {clock}))))) AS days_after
+			WITH
+				least(14, dateDiff('day', toDate32(since), least({today}, toDate32(ifNull(until, {clock}))))) AS days_after,
+				isNull(variant_id) OR isNull(sold_variant) OR variant_id = sold_variant AS of_variant
 			SELECT
 				since, concat(any(product_name), if(isNull(any(variant_name)), '', concat(' · ', any(variant_name)))) AS product,
 				any(new_price) AS price, any(change_percent) AS price_change,
-				if(dateDiff('day', first_day, toDate32(since)) < 14, NULL, toFloat64(sumIf(sold_quantity, day >= toDate32(since) - 14 AND day < toDate32(since))) / 14) AS a_day_before,
-				if(days_after < 1, NULL, toFloat64(sumIf(sold_quantity, day >= toDate32(since) AND day < toDate32(since) + days_after)) / days_after) AS a_day_after,
+				if(dateDiff('day', first_day, toDate32(since)) < 14, NULL, toFloat64(sumIf(sold_quantity, of_variant AND day >= toDate32(since) - 14 AND day < toDate32(since))) / 14) AS a_day_before,
+				if(days_after < 1, NULL, toFloat64(sumIf(sold_quantity, of_variant AND day >= toDate32(since) AND day < toDate32(since) + days_after)) / days_after) AS a_day_after,
 				channel
 			FROM
 			(
@@ -131,7 +133,6 @@ var products = dashboard{
 				GROUP BY product_id, sold_variant, sold_channel, day
 			) AS sold ON changes.product_id = sold.product_id AND changes.channel = sold.sold_channel
 			CROSS JOIN (SELECT min(business_day) AS first_day FROM sales_orders WHERE {mine} AND {here}) AS begun
-			WHERE isNull(variant_id) OR isNull(sold_variant) OR variant_id = sold_variant
 			GROUP BY changes.product_id, variant_id, channel, since, until, first_day
 			ORDER BY since DESC, product
 			LIMIT 50`,
@@ -163,7 +164,7 @@ var products = dashboard{
 		"best.about": {"Produsele care au adus cei mai mulți bani în perioada aleasă, după toate reducerile, și partea lor din total. Cantitatea este în bucăți; la cele cu (kg), în kilograme.", "The products that brought most in the chosen period, after all discounts, and their part of the total. Quantities are pieces; those of products marked (kg) are kilograms."},
 
 		"worst":       {"Cele mai puțin vândute", "Worst sellers"},
-		"worst.about": {"Produse din meniul de azi care au adus cel mai puțin în perioada aleasă; cele cu zero nu s-au vândut deloc.", "Products of today's menu that brought least in the chosen period; those with zero were never sold."},
+		"worst.about": {"Produse din meniul de azi care au adus cel mai puțin în perioada aleasă; cele cu zero nu s-au vândut deloc.", "Products of today's menu that brought least in the chosen period; those with zero were not sold at all."},
 		"worst.empty": {"Meniul este gol", "The menu is empty"},
 
 		"categories":       {"Pe categorii", "By category"},
@@ -171,8 +172,8 @@ var products = dashboard{
 
 		"matrix":       {"Ce se cere și ce aduce bani", "Popularity against revenue"},
 		"matrix.about": {"Fiecare produs față de mijlocul meniului: de câte ori s-a cerut și câți bani a adus. Vedetele sunt peste mijloc la amândouă; cele slabe sub mijloc la amândouă.", "Each product against the middle of the menu: how often it was ordered, and what it brought. Stars are above the middle in both, weak ones below it in both."},
-		"class":        {"Loc", "Place"},
-		"times":        {"Ori", "Times"},
+		"class":        {"Grupa", "Group"},
+		"times":        {"Nr.", "Times"},
 
 		"variants":       {"Variante", "Variants"},
 		"variants.about": {"Ce variantă se cere la fiecare produs; ponderea este din cantitatea produsului.", "Which variant of each product is wanted; the share is that of the product's quantity."},
@@ -180,11 +181,11 @@ var products = dashboard{
 		"variant":        {"Variantă", "Variant"},
 
 		"extras":       {"Extra-opțiuni", "Extras"},
-		"extras.about": {"De câte ori s-au vândut extra-opțiunile, câți bani au adus și la câte din liniile produselor lor au fost adăugate.", "How often extras were sold, what they brought, and on how many of the lines of their products they were added."},
+		"extras.about": {"De câte ori s-au vândut extra-opțiunile, câți bani au adus și la cât la sută din vânzările produselor lor au fost adăugate.", "How often extras were sold, what they brought, and to what part of the lines of their products they were added."},
 		"extras.empty": {"Nicio extra-opțiune vândută în perioada aleasă", "No extra was sold in the chosen period"},
 		"extra":        {"Extra", "Extra"},
 		"amount":       {"Valoare", "Revenue"},
-		"attach_rate":  {"La", "On"},
+		"attach_rate":  {"% din linii", "% of lines"},
 
 		"prices":       {"Prețuri schimbate și ce a urmat", "Price changes and what followed"},
 		"prices.about": {"Schimbările de preț văzute de Larder în perioada aleasă, cu prețul nou, și cât s-a vândut pe zi, pe același canal, în cele 14 zile dinainte și în cel mult 14 zile după. Fără cifre: nu sunt încă destule zile.", "Price changes that Larder saw in the chosen period, with the new price, and how much was sold a day on the same channel in the 14 days before and up to 14 days after. No figure: there are not enough days yet."},
@@ -194,7 +195,7 @@ var products = dashboard{
 		"a_day_before": {"Înainte", "Before"}, "a_day_after": {"După", "After"},
 
 		"outages":       {"Epuizări și ce au costat", "Sold out, and what it cost"},
-		"outages.about": {"Orele din program în care produse au fost marcate epuizate în perioada aleasă și vânzările pierdute, estimate din ce aducea produsul pe oră deschisă în cele 28 de zile dinainte.", "Opening hours during which products were marked sold out in the chosen period, and the sales they cost: an estimate from what the product brought per open hour in the 28 days before."},
+		"outages.about": {"Epuizările începute în perioada aleasă: câte ore din program au durat și vânzările pierdute, estimate din ce aducea produsul pe oră deschisă în cele 28 de zile dinainte.", "Products that were marked sold out in the chosen period: the opening hours until they were back, and the sales that cost: an estimate from what the product brought per open hour in the 28 days before."},
 		"outages.empty": {"Nimic epuizat în perioada aleasă", "Nothing was sold out in the chosen period"},
 		"out_hours":     {"Ore", "Hours"},
 		"cost":          {"Pierdut", "Lost"},

@@ -135,7 +135,7 @@ var sales = dashboard{
 		{id: 10, key: "removed", kind: table, w: 12, h: 6, sql: `
 			SELECT reason, count() AS removed_orders, sum(totals_net_sales) AS lost, countIf(NOT value_known) AS unknown_value
 			FROM sales_orders_removed
-			WHERE {mine} AND $__conditionalAll(ifNull(location_id IN (${location:singlequote}), false), $location)
+			WHERE {mine} AND reason != 'no_access' AND $__conditionalAll(ifNull(location_id IN (${location:singlequote}), false), $location)
 				AND ifNull(business_day, toDate32(ifNull(removed_at, noticed_at))) BETWEEN {first} AND {last}
 			GROUP BY reason
 			ORDER BY lost DESC, removed_orders DESC`,
@@ -199,12 +199,12 @@ var sales = dashboard{
 		"ticket.about": {"Vânzările nete ale zilei împărțite la numărul de bonuri.", "Net sales of the day divided by the number of orders."},
 
 		"removed":        {"Anulări și ștergeri", "Cancelled and removed orders"},
-		"removed.about":  {"Bonurile din perioada aleasă care nu mai sunt vânzări, cu motivul și valoarea pierdută. Valoarea celor anulate înainte ca Larder să le vadă plătite nu se știe; ele se numără separat („Neștiut”), în ziua anulării.", "Orders of the chosen period that are no sales any more, with the reason and the value lost. What those were worth that were removed before Larder saw them paid is not known; they are counted apart (Unknown), on the day of the removal."},
+		"removed.about":  {"Bonurile din perioada aleasă care nu mai sunt vânzări, cu motivul și valoarea pierdută. Valoarea celor anulate înainte ca Larder să le vadă plătite nu se știe; ele se numără separat („Necunoscut”), în ziua anulării. Bonurile locațiilor la care cheia nu mai are acces nu sunt pierdute și nu se numără.", "Orders of the chosen period that are no sales any more, with the reason and the value lost. What those were worth that were removed before Larder saw them paid is not known; they are counted apart (Unknown), on the day of the removal. Orders of locations that the key no longer has are not lost, and are left out."},
 		"removed.empty":  {"Nicio anulare în perioada aleasă", "Nothing was cancelled in the chosen period"},
 		"reason":         {"Motiv", "Reason"},
 		"removed_orders": {"Bonuri", "Orders"},
 		"lost":           {"Pierdut", "Lost"},
-		"unknown_value":  {"Neștiut", "Unknown"},
+		"unknown_value":  {"Necunoscut", "Unknown"},
 	},
 }
 

@@ -16,8 +16,12 @@ const (
 )
 
 // place is a location as its own people call it: without the name of the restaurant before
-// it, which stands at the head of the dashboard, and takes the room on a phone.
-const place = `coalesce(nullIf(trimLeft(substring(location_name, if(startsWith(location_name, business_name), length(business_name), 0) + 1)), ''), location_name, location_id)`
+// it, which stands at the head of the dashboard, and takes the room on a phone. Where the
+// name of the restaurant goes on in the same word, all of it stays: Bistroul is not Bistro.
+const (
+	place     = `coalesce(if(startsWith(location_name, business_name) AND match(` + afterName + `, '^[ ,:|·–—]'), nullIf(replaceRegexpOne(` + afterName + `, '^[ ,:|·–—-]+', ''), ''), NULL), location_name, location_id)`
+	afterName = "substring(location_name, length(business_name) + 1)"
+)
 
 // everywhere is true while all locations are chosen.
 const everywhere = "$__conditionalAll(0 = 1, $location)"

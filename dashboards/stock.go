@@ -8,7 +8,7 @@ var stock = dashboard{
 	panels: []panel{
 		{id: 1, key: "summary", kind: figures, w: 8, h: 7, sql: `
 			SELECT
-				countIf(below_min AND min_stock > 0) AS below_minimum,
+				countIf(below_min AND (min_stock > 0 OR used > 0)) AS below_minimum,
 				countIf(stock < 0) AS negative_count,
 				countIf(runs_out_on <= {today} + 7 - toDayOfWeek({today}) AND stock > 0) AS out_by_sunday,
 				count() AS ingredients
@@ -24,10 +24,10 @@ var stock = dashboard{
 			LIMIT 50`,
 			columns: []column{{name: "ingredient"}, {name: "left_stock", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 50}, {name: "days_left", unit: number, steps: daysLeft}, {name: "location"}}},
 		{id: 3, key: "below", kind: table, w: 12, h: 12, sql: `
-			SELECT name AS ingredient, toFloat64(ingredients.stock) AS left_stock, toFloat64(min_stock) AS minimum, unit, {place} AS location
-			FROM ingredients
-			WHERE {mine} AND {here} AND below_min AND min_stock > 0
-			ORDER BY left_stock / minimum, ingredient
+			SELECT ingredient_name AS ingredient, toFloat64(stock) AS left_stock, if(min_stock = 0, NULL, toFloat64(min_stock)) AS minimum, unit, {place} AS location
+			FROM stock_cover
+			WHERE {mine} AND {here} AND below_min AND (min_stock > 0 OR used > 0)
+			ORDER BY ifNull(left_stock / minimum, 0), ingredient
 			LIMIT 100`,
 			columns: []column{{name: "ingredient"}, {name: "left_stock", unit: amounts}, {name: "minimum", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 50}, {name: "location"}}},
 		{id: 4, key: "cover", kind: bars, w: 12, h: 12, sql: `
@@ -72,7 +72,7 @@ var stock = dashboard{
 		"about": {"Ce lipsește, ce se va termina și ce se consumă repede. Stocurile sunt cele de acum; perioada aleasă privește doar intrările și ieșirile.", "What is missing, what will run out, and what goes fast. Stock is that of now; the chosen period is about what came in and went out only."},
 
 		"summary":        {"Acum", "Now"},
-		"summary.about":  {"Câte ingrediente sunt la minim sau sub, câte au stoc negativ (lipsește o recepție sau o rețetă greșește) și câte se termină până duminică seara la consumul ultimelor 28 de zile.", "How many ingredients are at or below their minimum, how many are negative (a reception was not entered, or a recipe is wrong), and how many run out by Sunday night at the use of the last 28 days."},
+		"summary.about":  {"Câte ingrediente sunt la minimul lor sau sub el (fără minim: terminate), câte au stoc negativ (lipsește o recepție sau o rețetă greșește) și câte se termină până duminică seara la consumul ultimelor 28 de zile.", "How many ingredients are at or below their minimum (without one: used up), how many are negative (a reception was not entered, or a recipe is wrong), and how many run out by Sunday night at the use of the last 28 days."},
 		"below_minimum":  {"La minim sau sub", "At or below minimum"},
 		"negative_count": {"Stoc negativ", "Negative stock"},
 		"out_by_sunday":  {"Se termină până duminică", "Run out by Sunday"},
@@ -85,7 +85,7 @@ var stock = dashboard{
 		"days_left":     {"Zile", "Days"},
 
 		"below":       {"Sub minim", "Below minimum"},
-		"below.about": {"Ingredientele cu stocul la minimul stabilit sau sub el, cele mai goale întâi.", "Ingredients whose stock is at or below the minimum that was set, the emptiest first."},
+		"below.about": {"Ingredientele cu stocul la minimul stabilit sau sub el, cele mai goale întâi. Cele fără minim apar când s-au terminat, dacă s-au consumat în ultimele 28 de zile.", "Ingredients whose stock is at or below the minimum that was set, the emptiest first. Those without a minimum are here when they are used up, if any was used in the last 28 days."},
 		"below.empty": {"Niciun ingredient sub minim", "Nothing is below its minimum"},
 		"minimum":     {"Minim", "Min."},
 

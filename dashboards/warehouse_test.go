@@ -45,6 +45,23 @@ func newWarehouse(t *testing.T) *warehouse {
 	dir := t.TempDir()
 	box, a := restaurantAndProgram(t, dir)
 	mirrorTwice(t, box, a)
+	w, engine := openWarehouse(t, dir)
+	w.restaurant = box.Restaurant(0).ID()
+	w.copy()
+	w.bare(engine, "empty")
+	return w
+}
+
+// newBareWarehouse has tables and views, and no rows.
+func newBareWarehouse(t *testing.T) *warehouse {
+	t.Helper()
+	w, engine := openWarehouse(t, t.TempDir())
+	w.bare(engine, "larder")
+	return w
+}
+
+func openWarehouse(t *testing.T, dir string) (*warehouse, *embedded.Engine) {
+	t.Helper()
 	engine, err := embedded.Open(t.Context(), embedded.Options{Path: filepath.Join(dir, "larder-data"), Databases: []string{"larder", "larder_raw", "empty", "empty_raw"}})
 	if err != nil {
 		t.Fatal(err)
@@ -59,11 +76,8 @@ func newWarehouse(t *testing.T) *warehouse {
 		t.Fatal(err)
 	}
 	now := time.Now().In(zone)
-	w := &warehouse{Conn: connect(t, engine, "larder"), t: t, restaurant: box.Restaurant(0).ID(),
-		from: time.Date(now.Year(), now.Month(), now.Day()-27, 0, 0, 0, 0, zone), to: time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, zone).Add(-time.Second)}
-	w.copy()
-	w.bare(engine)
-	return w
+	return &warehouse{Conn: connect(t, engine, "larder"), t: t,
+		from: time.Date(now.Year(), now.Month(), now.Day()-27, 0, 0, 0, 0, zone), to: time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, zone).Add(-time.Second)}, engine
 }
 
 func connect(t *testing.T, engine *embedded.Engine, database string) driver.Conn {
@@ -184,9 +198,9 @@ func (w *warehouse) copy() {
 }
 
 // bare makes a database in which nothing was ever mirrored.
-func (w *warehouse) bare(engine *embedded.Engine) {
+func (w *warehouse) bare(engine *embedded.Engine, database string) {
 	w.t.Helper()
-	sink, err := clickhouse.Open(w.t.Context(), clickhouse.Options{Dial: engine.Dial, Database: "empty"})
+	sink, err := clickhouse.Open(w.t.Context(), clickhouse.Options{Dial: engine.Dial, Database: database})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -91,11 +91,10 @@ var words = map[string]map[string]word{
 		"delivery": {text: text{"Livrare", "Delivery"}},
 	},
 	"reason": {
-		"cancelled": {text: text{"Anulată", "Cancelled"}},
-		"unpaid":    {text: text{"Plată retrasă", "Payment undone"}},
-		"deleted":   {text: text{"Ștearsă", "Deleted"}},
-		"gone":      {text: text{"Dispărută", "Vanished"}},
-		"no_access": {text: text{"Fără acces", "No access"}},
+		"cancelled": {text: text{"Anulate", "Cancelled"}},
+		"unpaid":    {text: text{"Neachitate", "Not paid"}},
+		"deleted":   {text: text{"Șterse", "Deleted"}},
+		"gone":      {text: text{"Dispărute din listă", "Vanished"}},
 	},
 	"verdict": {
 		"proven":    {text{"Dovedit", "Proven"}, "green"},

@@ -1,0 +1,61 @@
+package dashboards
+
+import (
+	"fmt"
+	"testing"
+)
+
+const oddID = "odd"
+
+// oddRows are those of a restaurant with names and events that the sandbox has none of.
+func (w *warehouse) oddRows() {
+	w.t.Helper()
+	yesterday := w.to.AddDate(0, 0, -1).Format("2006-01-02")
+	at := func(clock string) string {
+		return "toDateTime64('" + yesterday + " " + clock + "', 6, 'Europe/Bucharest')"
+	}
+	w.exec("INSERT INTO larder_raw.api_keys (business_id, id, business_name, _version) VALUES ('odd', 'k', 'Bistro', 1)")
+	for id, name := range map[string]string{"own": "Bistro Centru", "dash": "Bistro – Gară", "comma": "Bistro, Piață", "word": "Bistroul Mare", "hyphen": "Bistro-Bar", "same": "Bistro", "far": "Lângă Bistro"} {
+		w.exec(fmt.Sprintf("INSERT INTO larder_raw.locations (business_id, id, name, _version) VALUES ('odd', '%s', '%s', 1)", id, name))
+		w.exec(fmt.Sprintf("INSERT INTO larder_raw.sales_orders (business_id, id, location_id, channel, type, business_day, created_at, totals_items, totals_net_sales, totals_total, "+
+			"items.id, items.product_id, items.name, items.variant_id, items.variant_name, items.quantity, items.weight_kg, items.price_per_kg, items.unit_price, items.extras_name, items.extras_price, items.discount_percent, items.vat_rate, items.total, _version) "+
+			"SELECT 'odd', '%[1]s', '%[1]s', 'pos', 'dine_in', '%[2]s', %[3]s, 14, 14, 14, ['1', '2', '3'], ['pizza', NULL, NULL], ['Pizza', 'Rest', 'Rest'], ['v_small', NULL, NULL], ['small', NULL, NULL], [1, 1, 1], [NULL, NULL, NULL], [NULL, NULL, NULL], [10, 1, 1], "+
+			"[['Sos'], ['Sos'], []], [[1], [1], []], [0, 0, 0], [11, NULL, NULL], [11, 2, 1], 1", id, yesterday, at("12:00:00")))
+	}
+	// One order was cancelled; one belongs to a location that the key has lost.
+	for id, reason := range map[string]string{"cancelled": "cancelled", "elsewhere": "no_access"} {
+		w.exec(fmt.Sprintf("INSERT INTO larder_raw.sales_orders (business_id, id, location_id, channel, type, business_day, created_at, totals_net_sales, _version, _deleted, _delete_reason, _fetched_at) "+
+			"SELECT 'odd', '%s', 'own', 'pos', 'dine_in', '%s', %s, 50, 1, 1, '%s', %[3]s", id, yesterday, at("13:00:00"), reason))
+	}
+	// The large pizza costs more since yesterday; only small ones are sold.
+	for version, price := range []int{30, 33} {
+		w.exec(fmt.Sprintf("INSERT INTO larder_raw.product_history (business_id, id, name, location_id, available, valid_from, seen_at, `variants.id`, `variants.name`, `variants.price`, `variants.price_delta`, _state, _version) "+
+			"SELECT 'odd', 'pizza', 'Pizza', 'own', true, %[1]s, %[1]s, ['v_large'], ['large'], [%[2]d], [0], %[3]d, %[3]d", at(fmt.Sprintf("%02d:00:00", 9+version)), price, version+1))
+	}
+	// Stock that is used up: one ingredient with no minimum that is in use, one that never was.
+	for id, before := range map[string]int{"flour": 5, "never": 0} {
+		w.exec(fmt.Sprintf("INSERT INTO larder_raw.ingredients (business_id, id, name, location_id, unit, stock, min_stock, below_min, _version) VALUES ('odd', '%[1]s', '%[1]s', 'own', 'kg', 0, 0, true, 2)", id))
+		for version, stock := range []int{before, 0} {
+			w.exec(fmt.Sprintf("INSERT INTO larder_raw.stock_history (business_id, id, name, location_id, unit, stock, valid_from, seen_at, _state, _version) "+
+				"SELECT 'odd', '%[1]s', '%[1]s', 'own', 'kg', %[2]d, %[3]s - INTERVAL %[5]d DAY, %[3]s - INTERVAL %[5]d DAY, %[4]d, %[6]d", id, stock, at("10:00:00"), stock+1, 4-version, version+1))
+		}
+	}
+}
+
+// TestOddRows looks at what owners see of rows that are rare.
+func TestOddRows(t *testing.T) {
+	w := newBareWarehouse(t)
+	w.oddRows()
+	c := w.mine()
+	c.restaurants = []string{oddID}
+	same(t, "names of locations", w.shown(t, "sales", "locations", c).rows(t, "location"),
+		[]string{"Bistro", "Bistro-Bar", "Bistroul Mare", "Centru", "Gară", "Lângă Bistro", "Piață"})
+	same(t, "cancelled orders", w.shown(t, "sales", "removed", c).rows(t, "reason", "removed_orders", "lost"), []string{"cancelled 1 50"})
+	same(t, "price changes", w.shown(t, "products", "prices", c).rows(t, "product", "price", "a_day_after"), []string{"Pizza · large 33 0"})
+	// A line without a product sells its extras too; how often they go along is known of products only.
+	same(t, "extras", w.shown(t, "products", "extras", c).rows(t, "extra", "times", "amount", "attach_rate"), []string{"Sos 14 14 100"})
+	same(t, "below minimum", w.shown(t, "stock", "below", c).rows(t, "ingredient", "left_stock", "minimum"), []string{"flour 0 null"})
+	if below := w.shown(t, "stock", "summary", c).value(t, "below_minimum"); below != "1" {
+		t.Errorf("%s ingredients are below their minimum, want 1", below)
+	}
+}
