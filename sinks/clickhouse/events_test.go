@@ -33,10 +33,11 @@ func TestPriceChanges(t *testing.T) {
 	// The online price follows a day later; in between the name alone changes.
 	changing[api.Product](m, "products", strings.Replace(priced, "Ciorbă", "Ciorbă de burtă", 1), [2]string{"2026-03-06T10:00:00Z", "22.00"})
 	changing[api.Product](m, "products", strings.NewReplacer(`"price":"20.00"}`, `"price":"23.50"}`, "Ciorbă", "Ciorbă de burtă").Replace(priced), [2]string{"2026-03-07T10:00:00Z", "22.00"})
-	m.bury("biz", "products", "p1", "deleted")
-	m.expect("SELECT product_name, channel, old_price, new_price, change_percent, since, until FROM price_changes ORDER BY since, channel",
-		`Ciorbă|pos|20|22|10|2026-03-05 12:00:00.000000|\N`,
-		`Ciorbă de burtă|online|20|23.5|17.5|2026-03-07 12:00:00.000000|\N`)
+	const changes = "SELECT product_name, channel, old_price, new_price, change_percent, since, until FROM price_changes ORDER BY since, channel"
+	m.expect(changes, `Ciorbă|pos|20|22|10|2026-03-05 12:00:00.000000|\N`, `Ciorbă de burtă|online|20|23.5|17.5|2026-03-07 12:00:00.000000|\N`)
+	m.bury("biz", "products", "p1", "deleted") // a product that is gone has no price
+	m.expect(changes, `Ciorbă|pos|20|22|10|2026-03-05 12:00:00.000000|2026-03-07 12:01:00.000000`,
+		`Ciorbă de burtă|online|20|23.5|17.5|2026-03-07 12:00:00.000000|2026-03-07 12:01:00.000000`)
 	changing[api.Product](m, "products", strings.Replace(priced, "Ciorbă", "Ciorbă de burtă", 1), [2]string{"2026-03-09T10:00:00Z", "21.00"})
 	m.expect("SELECT channel, old_price, new_price, since, until FROM price_changes ORDER BY since, channel",
 		`pos|20|22|2026-03-05 12:00:00.000000|2026-03-09 12:00:00.000000`,
@@ -54,6 +55,19 @@ func openFromTen() string {
 	days = append(days, `"monday":{"open":null,"close":null,"closed":true}`, `"friday":{"open":"10:00","close":"02:00","closed":false}`)
 	return strings.Replace(locationRow("l1"), `"opening_hours":null`, `"opening_hours":{`+strings.Join(days, ",")+
 		`,"exceptions":[{"date":"2026-03-06","closed":true,"reason":"nuntă"}]}`, 1)
+}
+
+// TestPriceChangesOfVariants renames a variant whose price has changed: the service gives
+// it another id, and the price of the old one ends.
+func TestPriceChangesOfVariants(t *testing.T) {
+	m := newMirror(t)
+	varied := strings.Replace(dish, `"variants":[]`, `"variants":[{"id":"v_ID","name":"ID","price":"VALUE","price_delta":"0.00"}]`, 1)
+	small, little := strings.ReplaceAll(varied, "ID", "small"), strings.ReplaceAll(varied, "ID", "little")
+	changing[api.Product](m, "products", small, [2]string{"2026-03-01T10:00:00Z", "20.00"}, [2]string{"2026-03-05T10:00:00Z", "22.00"})
+	m.expect("SELECT variant_name, old_price, new_price, until FROM price_changes", `small|20|22|\N`)
+	changing[api.Product](m, "products", little, [2]string{"2026-03-08T10:00:00Z", "22.00"}, [2]string{"2026-03-09T10:00:00Z", "23.00"})
+	m.expect("SELECT variant_name, old_price, new_price, until FROM price_changes ORDER BY since",
+		"small|20|22|2026-03-08 12:00:00.000000", `little|22|23|\N`)
 }
 
 func TestAvailabilityKnowsOpeningHours(t *testing.T) {

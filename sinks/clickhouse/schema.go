@@ -26,7 +26,7 @@ const Zone = "Europe/Bucharest"
 const (
 	firstViewsVersion = 1001
 	viewsVersion      = 1001
-	viewsHash         = "86acfa560b9fe000"
+	viewsHash         = "05e40fb5a3d9a39a"
 )
 
 // migration is a file of tables/, or all of views/: forward-only, and harmless when

@@ -160,6 +160,7 @@ func TestSyncViews(t *testing.T) {
 	m.expect("SELECT business_id, source, stream, state, watermark, backfill_done, backfill_rows, quarantined FROM sync_streams ORDER BY stream",
 		"biz|s|ingredients|backfill|2026-04-01 15:00:00.000000|false|7|0",
 		`biz|s|locations||\N|\N|\N|0`, "biz|s|products|running|2026-04-01 15:01:00.000000|true|12|1")
+	m.expect("SELECT stream, state_since FROM sync_streams WHERE stream != 'ingredients' ORDER BY stream", `locations|\N`, "products|2026-04-01 15:00:00.000000")
 	m.expect("SELECT business_id, walk, rows, tombstones, error FROM sync_runs", "biz|backfill|12|1|")
 
 	// A location that the key has gained is behind until its backfill has ended, and counts

@@ -1,7 +1,7 @@
 -- Totals of days: as the service reports them, and as the mirrored orders give them.
 
 {{define "as_of" -}}
-    `as_of` DateTime64(6, 'Europe/Bucharest') COMMENT 'As of when the figures are known to stand, or later: the service gave them then, or gave the same again in a nightly or full run; a turn in between that gave the same is not stored. What was entered or changed later may be missing: yesterday and today are asked for every few minutes (schedule.reconcile), the 92 days before every night (schedule.reconcile_deep), those of single locations every night too, all days by a full resync; larder reconcile asks at once'
+    `as_of` DateTime64(6, 'Europe/Bucharest') COMMENT 'When the service last gave these figures, as far as it is stored; what was entered or changed later may be missing. Yesterday and today are asked for every few minutes (schedule.reconcile); an answer with the same figures is not stored then. The last 92 days, and those of single locations, are asked for every night (schedule.reconcile_deep), all days by a full resync: that they were asked is stored. larder reconcile asks at once'
 {{- end}}
 
 {{/* When the last run of a kind that asked for days began, by source: it has ended, so all of its days were asked for since. */}}

@@ -7,7 +7,7 @@ CREATE OR REPLACE VIEW {{view "sync_streams"}}
     `stream` LowCardinality(String) COMMENT 'Stream: one list of the API',
     `state` LowCardinality(String) COMMENT 'running, backfill, off, failing, unreachable, unauthorized, key_disabled, api_disabled, forbidden or starting; empty before the first',
     `detail` String COMMENT 'Why, and the last error',
-    `state_since` DateTime64(6, 'Europe/Bucharest') COMMENT 'Since when it is in this state',
+    `state_since` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'Since when it is in this state; null before the first',
     `watermark` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'Newest updated_at of the stream that is durable in the warehouse: everything that the service had changed up to then is there; it stands still while nothing changes; of locations that are asked for one by one, that of the one that is furthest behind',
     `updated_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When a checkpoint of the stream was last stored. A turn that brings nothing stores none: of a quiet stream it may be hours old while each turn goes well; state says whether the last one did, larder status and the metrics how long ago that was',
     `backfill_done` Nullable(Bool) COMMENT 'Whether the backfill reached its end; null when none was begun',
@@ -17,7 +17,7 @@ CREATE OR REPLACE VIEW {{view "sync_streams"}}
 AS SELECT
     if(statuses.business_id != '', statuses.business_id, walks.business_id) AS business_id,
     source, stream,
-    statuses.state AS state, statuses.detail AS detail, statuses.changed_at AS state_since,
+    statuses.state AS state, statuses.detail AS detail, if(statuses.state = '', NULL, statuses.changed_at) AS state_since,
     walks.watermark AS watermark, walks.updated_at AS updated_at,
     walks.backfill_done AS backfill_done, walks.backfill_rows AS backfill_rows,
     ifNull(bad.quarantined, 0) AS quarantined

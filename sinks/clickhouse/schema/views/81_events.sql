@@ -15,32 +15,34 @@ CREATE OR REPLACE VIEW {{view "price_changes"}}
     `new_price` Decimal(18, 2) COMMENT 'Price since, RON',
     `change_percent` Nullable(Float64) COMMENT 'Change as a percentage of the old price, two decimals; null when that was 0',
     `since` DateTime64(6, 'Europe/Bucharest') COMMENT 'Since when the new price holds',
-    `until` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'Until when it held; null while it does'
+    `until` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'Until when it held: when it changed again, or when the product, the channel or the variant was no longer there; null while it holds'
 )
 AS SELECT
     business_id, business_name, product_id, product_name, location_id, location_name, channel,
     nullIf(price_variant, '') AS variant_id, if(price_variant = '', NULL, price_variant_name) AS variant_name,
     assumeNotNull(price_before) AS old_price, price AS new_price,
     if(old_price = 0, NULL, round((toFloat64(new_price) - toFloat64(old_price)) * 100 / toFloat64(old_price), 2)) AS change_percent,
-    valid_from AS since, changed_again_at AS until
+    valid_from AS since, ifNull(changed_again_at, if(still_there, NULL, gone_at)) AS until
 FROM
 (
     -- Only changes are kept here, so that the next row is the next change.
     SELECT
-        business_id, product_id, product_name, location_id, channel, price_variant, price_variant_name, price, price_before, valid_from,
+        business_id, product_id, product_name, location_id, channel, price_variant, price_variant_name, price, price_before, valid_from, still_there, gone_at,
         leadInFrame(toNullable(valid_from)) OVER (
             PARTITION BY business_id, product_id, channel, price_variant ORDER BY valid_from ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS changed_again_at
     FROM
     (
         SELECT
-            business_id, product_id, product_name, location_id, valid_from,
+            business_id, product_id, product_name, location_id, valid_from, valid_to,
             price_of.1 AS channel, price_of.2 AS price_variant, price_of.3 AS price_variant_name, price_of.4 AS price,
             lagInFrame(toNullable(price)) OVER (
-                PARTITION BY business_id, product_id, channel, price_variant ORDER BY valid_from ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS price_before
+                PARTITION BY business_id, product_id, channel, price_variant ORDER BY valid_from ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS price_before,
+            max(isNull(valid_to)) OVER (PARTITION BY business_id, product_id, channel, price_variant) AS still_there,
+            max(valid_to) OVER (PARTITION BY business_id, product_id, channel, price_variant) AS gone_at
         FROM
         (
             SELECT
-                business_id, id AS product_id, name AS product_name, location_id, valid_from,
+                business_id, id AS product_id, name AS product_name, location_id, valid_from, valid_to,
                 arrayConcat(
                     [('pos', '', '', price)],
                     arrayMap((channel, channel_price) -> (toString(channel), '', '', channel_price), mapKeys(channels_price), mapValues(channels_price)),
