@@ -18,6 +18,7 @@ func TestTheDocuments(t *testing.T) {
 	r := mirrored(t)
 	t.Run("cookbook", func(t *testing.T) { testCookbook(t, r) })
 	t.Run("dictionary", func(t *testing.T) { testDictionary(t, r) })
+	t.Run("commands", func(t *testing.T) { testCommands(t, r) })
 }
 
 // testCookbook asks every question of docs/cookbook.md: the answers that stand there
