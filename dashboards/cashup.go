@@ -29,16 +29,16 @@ var cashUp = dashboard{
 	links:  []string{"sales", "products", "stock"},
 	panels: []panel{
 		{id: 1, key: "taken", kind: figures, w: 8, h: 10, sql: `
-			SELECT all_taken, cash_paid - cash_refunds AS drawer, cards, all_tips, all_deposits, all_refunds
+			SELECT all_sold - on_the_house AS all_taken, cash_paid - cash_refunds AS drawer, cards, all_tips, all_deposits, all_refunds
 			FROM
 			(
-				SELECT sum(totals_net_sales + totals_tip + totals_deposit) AS all_taken, sum(totals_tip) AS all_tips, sum(totals_deposit) AS all_deposits
+				SELECT sum(totals_net_sales + totals_tip + totals_deposit) AS all_sold, sum(totals_tip) AS all_tips, sum(totals_deposit) AS all_deposits
 				FROM sales_orders
 				WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
 			) AS sold
 			CROSS JOIN
 			(
-				SELECT sumIf(amount, method = 'cash') AS cash_paid, sumIf(amount, method IN ('card', 'card_at_counter')) AS cards
+				SELECT sumIf(amount, method = 'cash') AS cash_paid, sumIf(amount, method IN ('card', 'card_at_counter')) AS cards, sumIf(amount, method = 'protocol') AS on_the_house
 				FROM sales_payments
 				WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
 			) AS paid
@@ -97,7 +97,7 @@ var cashUp = dashboard{
 		"about": {"Ce s-a încasat într-o zi și ce trebuie să fie în sertar, pe locații, lângă cifrele serviciului, cu dovada că se potrivesc. Alegeți altă zi sau mai multe din perioadă.", "What was taken on a day and what must be in the drawer, by location, beside the service's own figures, and whether they are proven. Choose another day, or several, as the period."},
 
 		"taken":       {"Încasări", "Takings"},
-		"taken.about": {"Tot ce s-a încasat: vânzări nete, bacșiș și garanții SGR. Numerarul rămas este cel plătit minus rambursările în numerar din aceeași zi.", "All that was taken: net sales, tips and SGR deposits. The cash left is what was paid in cash less the refunds in cash of the same day."},
+		"taken.about": {"Tot ce s-a încasat: vânzări nete, bacșiș și garanții SGR, fără protocol. Numerarul rămas este cel plătit minus rambursările în numerar din aceeași zi.", "All that was taken: net sales, tips and SGR deposits, less what was on the house. The cash left is what was paid in cash less the refunds in cash of the same day."},
 		"all_taken":   {"Total încasat", "Taken in all"}, "column.all_taken": {"Încasat", "Taken"},
 		"drawer": {"Numerar rămas", "Cash left"}, "column.drawer": {"Numerar", "Cash"},
 		"cards":        {"Carduri", "Cards"},
@@ -119,7 +119,7 @@ var cashUp = dashboard{
 		"places.about": {"Încasările și numerarul rămas ale fiecărei locații, cu starea dovezii. Atingeți o locație ca s-o vedeți singură.", "Takings and cash left of each location, with its verdict. Tap a location to see it alone."},
 
 		"methods":       {"Metode de plată", "Payment methods"},
-		"methods.about": {"Plățile pe metode, cu bacșiș și garanții SGR; protocolul este din partea casei.", "Payments by method, tips and SGR deposits included; what is on the house is shown too."},
+		"methods.about": {"Plățile pe metode, cu bacșiș și garanții SGR; protocolul este din partea casei și nu se încasează.", "Payments by method, tips and SGR deposits included; what is on the house is shown too, and is not taken."},
 
 		"vat":        {"TVA", "VAT"},
 		"vat.about":  {"Vânzările de produse după toate reducerile și TVA cuprins în ele, pe cote, calculat de Larder pe fiecare linie. Taxele de livrare nu sunt cuprinse: serviciul nu le dă cota.", "Sales of products after all discounts, and the VAT within them by rate, computed by Larder on each line. Delivery fees are left out: the service states no rate for them."},

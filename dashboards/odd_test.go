@@ -14,7 +14,8 @@ func (w *warehouse) oddRows() {
 	at := func(clock string) string {
 		return "toDateTime64('" + yesterday + " " + clock + "', 6, 'Europe/Bucharest')"
 	}
-	w.exec("INSERT INTO larder_raw.api_keys (business_id, id, business_name, _version) VALUES ('odd', 'k', 'Bistro', 1)")
+	// Two keys of one restaurant, and another restaurant of the same name.
+	w.exec("INSERT INTO larder_raw.api_keys (business_id, id, business_name, _version) VALUES ('odd', 'k', 'Bistro', 1), ('odd', 'k2', 'Bistro', 1), ('x', 'k', 'Bistro', 1), ('y', 'k', 'Cramă', 1)")
 	for id, name := range map[string]string{"own": "Bistro Centru", "dash": "Bistro – Gară", "comma": "Bistro, Piață", "word": "Bistroul Mare", "hyphen": "Bistro-Bar", "same": "Bistro", "far": "Lângă Bistro"} {
 		w.exec(fmt.Sprintf("INSERT INTO larder_raw.locations (business_id, id, name, _version) VALUES ('odd', '%s', '%s', 1)", id, name))
 		w.exec(fmt.Sprintf("INSERT INTO larder_raw.sales_orders (business_id, id, location_id, channel, type, business_day, created_at, totals_items, totals_net_sales, totals_total, "+
@@ -48,6 +49,7 @@ func TestOddRows(t *testing.T) {
 	w.oddRows()
 	c := w.mine()
 	c.restaurants = []string{oddID}
+	same(t, "restaurants to choose from", w.ask(restaurantsSQL).rows(t, "value", "label"), []string{"odd Bistro · odd", "x Bistro · x", "y Cramă"})
 	same(t, "names of locations", w.shown(t, "sales", "locations", c).rows(t, "location"),
 		[]string{"Bistro", "Bistro-Bar", "Bistroul Mare", "Centru", "Gară", "Lângă Bistro", "Piață"})
 	same(t, "cancelled orders", w.shown(t, "sales", "removed", c).rows(t, "reason", "removed_orders", "lost"), []string{"cancelled 1 50"})

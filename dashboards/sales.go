@@ -193,7 +193,7 @@ var sales = dashboard{
 		"types.about": {"Cât s-a mâncat în local, cât s-a luat la pachet și cât s-a livrat în perioada aleasă. Vânzări nete.", "What was eaten in, taken away and delivered in the chosen period. Net sales."},
 
 		"payments":       {"Cum s-a plătit", "How it was paid"},
-		"payments.about": {"Încasările perioadei pe metode de plată, cu bacșiș și garanții SGR; protocolul este din partea casei.", "What was taken in the period by payment method, tips and SGR deposits included; what is on the house is shown too."},
+		"payments.about": {"Plățile perioadei pe metode, cu bacșiș și garanții SGR; protocolul este din partea casei și nu se încasează.", "Payments of the period by method, tips and SGR deposits included; what is on the house is shown too, and is not taken."},
 
 		"ticket":       {"Bonul mediu pe zile", "Average ticket by day"},
 		"ticket.about": {"Vânzările nete ale zilei împărțite la numărul de bonuri.", "Net sales of the day divided by the number of orders."},

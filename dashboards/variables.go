@@ -14,11 +14,16 @@ const locationValue = `replaceAll(location_id, '\\', '\\\\')`
 
 // Restaurants come by name, the first one is shown: sums over restaurants are nobody's
 // figures, and reading a hundred of them for one owner would be a waste. api_keys has every
-// restaurant that a key serves, whatever else of it was mirrored yet.
-const restaurantsSQL = `SELECT replaceAll(business_id, '\\', '\\\\') AS value, coalesce(any(nullIf(business_name, '')), business_id) AS name
-FROM api_keys
-GROUP BY business_id
-ORDER BY name, business_id`
+// restaurant that a key serves, whatever else of it was mirrored yet. Those of one name are told apart
+// by their ids.
+const restaurantsSQL = `SELECT replaceAll(business_id, '\\', '\\\\') AS value, if(count() OVER (PARTITION BY name) > 1, concat(name, ' · ', business_id), name) AS label
+FROM
+(
+  SELECT business_id, coalesce(any(nullIf(business_name, '')), business_id) AS name
+  FROM api_keys
+  GROUP BY business_id
+)
+ORDER BY label, business_id`
 
 // Locations are the active ones, and those that have sold and are closed now.
 const locationsSQL = `SELECT ` + locationValue + ` AS value, coalesce(any(name), location_id) AS label

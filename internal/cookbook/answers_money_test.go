@@ -215,7 +215,7 @@ func closing(w *truth) [][]any {
 				paid[p.Method] += bani(p.Amount)
 			}
 		}
-		rows = append(rows, row(l.Name, orders, net, tips, held, net+tips+held, paid["cash"], paid["card"], paid["voucher"], refunded, paid["cash"]-cashBack, "proven"))
+		rows = append(rows, row(l.Name, orders, net, tips, held, net+tips+held-paid["protocol"], paid["cash"], paid["card"], paid["voucher"], refunded, paid["cash"]-cashBack, "proven"))
 	}
 	return sorted(rows, 0, 1)
 }

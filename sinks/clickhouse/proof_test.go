@@ -52,6 +52,14 @@ func TestReconciliationTakesVerdicts(t *testing.T) {
 		"2026-03-28|proven|2", `2026-03-29|unproven|\N`)
 }
 
+// What is on the house is no money: it is among the payments, and was not taken.
+func TestOnTheHouseIsNotTaken(t *testing.T) {
+	m := newMirror(t)
+	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"),
+		strings.Replace(orderRow("b", "l1", "2026-03-28", "[]"), `"method":"card"`, `"method":"protocol"`, 1))
+	m.expect("SELECT net_sales, tips, deposits, cash, card, protocol, taken FROM day_close", "60|4|1|25|20|20|45")
+}
+
 // About single locations the service is asked at night: while a day runs what it said then
 // stands hours behind the orders, and is not shown beside them.
 func TestRunningDayOfALocationHasNoServiceFigures(t *testing.T) {
