@@ -23,6 +23,9 @@ func (w *warehouse) oddRows() {
 			"SELECT 'odd', '%[1]s', '%[1]s', 'pos', 'dine_in', '%[2]s', %[3]s, 14, 14, 14, ['1', '2', '3'], ['pizza', NULL, NULL], ['Pizza', 'Rest', 'Rest'], ['v_small', NULL, NULL], ['small', NULL, NULL], [1, 1, 1], [NULL, NULL, NULL], [NULL, NULL, NULL], [10, 1, 1], "+
 			"[['Sos'], ['Sos'], []], [[1], [1], []], [0, 0, 0], [11, NULL, NULL], [11, 2, 1], 1", id, yesterday, at("12:00:00")))
 	}
+	// The same weekday a week ago, and today, which has hardly begun.
+	w.exec("INSERT INTO larder_raw.sales_orders (business_id, id, location_id, channel, type, business_day, created_at, totals_net_sales, totals_total, _version) " +
+		"SELECT 'odd', toString(ago), 'far', 'pos', 'dine_in', toDate32(at), at, 50, 50, 1 FROM (SELECT arrayJoin([7, 0]) AS ago, toStartOfDay(now('Europe/Bucharest')) - toIntervalDay(ago) + toIntervalHour(if(ago = 7, 15, 0)) AS at)")
 	// One order was cancelled; one belongs to a location that the key has lost.
 	for id, reason := range map[string]string{"cancelled": "cancelled", "elsewhere": "no_access"} {
 		w.exec(fmt.Sprintf("INSERT INTO larder_raw.sales_orders (business_id, id, location_id, channel, type, business_day, created_at, totals_net_sales, _version, _deleted, _delete_reason, _fetched_at) "+
@@ -52,6 +55,8 @@ func TestOddRows(t *testing.T) {
 	same(t, "restaurants to choose from", w.ask(restaurantsSQL).rows(t, "value", "label"), []string{"odd Bistro · odd", "x Bistro · x", "y Cramă"})
 	same(t, "names of locations", w.shown(t, "sales", "locations", c).rows(t, "location"),
 		[]string{"Bistro", "Bistro-Bar", "Bistroul Mare", "Centru", "Gară", "Lângă Bistro", "Piață"})
+	weekday := []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}[w.to.Weekday()]
+	same(t, "hours", w.shown(t, "sales", "hours", c).rows(t, "at_hour", weekday), []string{"12 null", "15 50"})
 	same(t, "cancelled orders", w.shown(t, "sales", "removed", c).rows(t, "reason", "removed_orders", "lost"), []string{"cancelled 1 50"})
 	same(t, "price changes", w.shown(t, "products", "prices", c).rows(t, "product", "price", "a_day_after"), []string{"Pizza · large 33 0"})
 	// A line without a product sells its extras too; how often they go along is known of products only.

@@ -110,7 +110,7 @@ var sales = dashboard{
 						toDayOfWeek(business_day) AS weekday, toHour(created_at) AS hour,
 						sum(totals_net_sales) AS hour_net_sales, groupUniqArray(business_day) AS sold_on
 					FROM sales_orders
-					WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
+					WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last} AND (business_day < {today} OR {first} = {today})
 					GROUP BY weekday, hour
 				)
 			)
@@ -179,7 +179,7 @@ var sales = dashboard{
 		"discounts":    {"Reduceri pe bon", "Order discounts"},
 
 		"hours":       {"Orele bune ale săptămânii", "Hours of the week"},
-		"hours.about": {"Cât se vinde în medie în fiecare oră a fiecărei zile, în RON, după ora deschiderii bonului. Orele care aduc sub 1 % lipsesc. Cu cât culoarea e mai tare, cu atât ora e mai bună.", "What is sold on average in each hour of each weekday, RON, by the hour the order was opened. Hours that bring less than 1 % are left out. The stronger the colour, the better the hour."},
+		"hours.about": {"Cât se vinde în medie în fiecare oră a fiecărei zile, în RON, după ora deschiderii bonului. Orele care aduc sub 1 % lipsesc, și ziua în curs, dacă perioada nu începe cu ea. Cu cât culoarea e mai tare, cu atât ora e mai bună.", "What is sold on average in each hour of each weekday, RON, by the hour the order was opened. Hours that bring less than 1 % are left out, and so is today, unless the period begins with it. The stronger the colour, the better the hour."},
 		"at_hour":     {"Ora", "h"}, "monday": {"Lu", "Mo"}, "tuesday": {"Ma", "Tu"}, "wednesday": {"Mi", "We"}, "thursday": {"Jo", "Th"},
 		"friday": {"Vi", "Fr"}, "saturday": {"Sâ", "Sa"}, "sunday": {"Du", "Su"},
 
