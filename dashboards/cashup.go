@@ -4,17 +4,22 @@ import "strings"
 
 // closedDays are the days of the period beside the service's figures: of all locations
 // together as the service was asked about them, every few minutes; of chosen ones as it was
-// asked about each, every night.
-const closedDays = `
-				(
-					SELECT {columns}
-					FROM reconciliation
-					WHERE {mine} AND date BETWEEN {first} AND {last} AND {everywhere}
-					UNION ALL
-					SELECT {columns}
-					FROM reconciliation_by_location
-					WHERE {mine} AND date BETWEEN {first} AND {last} AND NOT ({everywhere}) AND location_id IN (${location:singlequote})
-				)`
+// asked about each, every night. $__conditionalAll gives 1=1 while all locations are chosen:
+// so is one of the two named, and only the one that is read is planned.
+const closedDays = "WITH `1=1` AS" + `
+			(
+				SELECT {columns}
+				FROM reconciliation
+				WHERE {mine} AND date BETWEEN {first} AND {last}
+			),
+			chosen AS
+			(
+				SELECT {columns}
+				FROM reconciliation_by_location
+				WHERE {mine} AND date BETWEEN {first} AND {last} AND location_id IN (${location:singlequote})
+			)`
+
+const fromClosedDays = "FROM `$__conditionalAll(chosen, $location)`"
 
 // closeFigures are those that stand beside the service's.
 var closeFigures = []string{"net_sales", "items", "discounts", "delivery_fees", "tips", "deposits", "refunds"}
@@ -50,15 +55,22 @@ var cashUp = dashboard{
 			) AS given_back`,
 			columns: []column{{name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "cards", unit: bani}, {name: "all_tips", unit: bani},
 				{name: "all_deposits", unit: bani}, {name: "all_refunds", unit: bani}}},
-		{id: 2, key: "proof", kind: oneWord, w: 16, h: 4, sql: `
+		{id: 2, key: "proof", kind: oneWord, w: 16, h: 4, sql: strings.ReplaceAll(closedDays, "{columns}", "verdict") + `
 			SELECT if(count() = 0, 'none', argMax(toString(verdict), ` + rankOf + `)) AS verdict
-			FROM` + strings.ReplaceAll(closedDays, "{columns}", "verdict"),
+			` + fromClosedDays,
 			columns: []column{{name: "verdict", words: []string{"verdict"}}}},
 		{id: 3, key: "places", kind: table, w: 16, h: 6, sql: `
 			SELECT
-				` + locationValue + ` AS location_value, any({place}) AS location, sum(day_close.taken) AS all_taken, sum(day_close.cash_less_refunds) AS drawer,
-				argMax(toString(day_close.verdict), ` + rankOf + `) AS verdict
-			FROM day_close
+				` + locationValue + ` AS location_value, any({place}) AS location, sum(mirror_net_sales + mirror_tips + mirror_deposits - mirror_payments['protocol']) AS all_taken,
+				sum(mirror_payments['cash'] - cash_refunds) AS drawer, argMax(toString(days.verdict), ` + rankOf + `) AS verdict
+			FROM reconciliation_by_location AS days
+			LEFT ANY JOIN
+			(
+				SELECT location_id, refund_day AS date, sumIf(amount, method = 'cash') AS cash_refunds
+				FROM sales_refunds
+				WHERE {mine} AND {here} AND refund_day BETWEEN {first} AND {last}
+				GROUP BY location_id, refund_day
+			) AS given_back USING (location_id, date)
 			WHERE {mine} AND {here} AND date BETWEEN {first} AND {last}
 			GROUP BY location_id
 			ORDER BY all_taken DESC, location`,
@@ -150,7 +162,7 @@ func besideSQL() string {
 		columns = append(columns, "mirror_"+f, "service_"+f)
 		rows = append(rows, "('"+f+"', sum(mirror_"+f+"), if(countIf(isNull(service_"+f+")) > 0, NULL, sum(service_"+f+")))")
 	}
-	return `
+	return strings.ReplaceAll(closedDays, "{columns}", strings.Join(columns, ", ")) + `
 			SELECT line.1 AS figure, line.2 AS mirrored, line.3 AS service, if(running, NULL, line.2 - line.3) AS difference
 			FROM
 			(
@@ -162,7 +174,7 @@ func besideSQL() string {
 							arrayFilter(method -> mirror_methods[method] != 0 OR service_methods[method] != 0, arrayDistinct(arrayConcat(mapKeys(mirror_methods), mapKeys(service_methods))))),
 							'Array(Tuple(String, Decimal(38, 2), Nullable(Decimal(38, 2))))')) AS figures,
 					count() AS found
-				FROM` + strings.ReplaceAll(closedDays, "{columns}", strings.Join(columns, ", ")) + `
+				` + fromClosedDays + `
 			)
 			ARRAY JOIN figures AS line
 			WHERE found > 0`

@@ -23,9 +23,6 @@ const (
 	afterName = "substring(location_name, length(business_name) + 1)"
 )
 
-// everywhere is true while all locations are chosen.
-const everywhere = "$__conditionalAll(0 = 1, $location)"
-
 // signed is a change in percent as people say it: with its sign, and a decimal only where
 // it says something. Grafana has no unit that writes a plus.
 func signed(ratio string) string {
@@ -35,7 +32,7 @@ func signed(ratio string) string {
 // query fills the pieces into a statement and takes its indentation away.
 func query(sql string) string {
 	sql = strings.NewReplacer(
-		"{mine}", mine, "{here}", here, "{everywhere}", everywhere, "{place}", place, "{clock}", clock, "{today}", today,
+		"{mine}", mine, "{here}", here, "{place}", place, "{clock}", clock, "{today}", today,
 		"{first}", firstDay, "{last}", lastDay,
 	).Replace(sql)
 	var kept []string

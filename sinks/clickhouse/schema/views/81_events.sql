@@ -118,6 +118,25 @@ LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant, product and time that it was sold out (86) while it was in the catalogue';
 
+{{/* One row per restaurant, ingredient and change of its stock: before and after. */}}
+{{define "movements" -}}
+(
+    SELECT
+        business_id, ingredient_id, ingredient_name, location_id, at, unit, stock, before.2 AS before_stock,
+        multiIf(before.1 = 0, 'first_seen', removed AND before.4 = 0, 'removed', NOT removed AND before.4 = 1, 'returned', unit != before.3, 'unit_changed', NULL) AS kind
+    FROM
+    (
+        SELECT
+            business_id, id AS ingredient_id, name AS ingredient_name, location_id, valid_from AS at, unit, stock, removed,
+            lagInFrame((1, stock, toString(unit), toUInt8(removed))) OVER (
+                PARTITION BY business_id, id ORDER BY valid_from ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS before
+        FROM {{name "stock_history"}}
+        WHERE isNull(valid_to) OR valid_to > valid_from
+    )
+    WHERE isNotNull(kind) OR (stock != before.2 AND NOT removed)
+)
+{{- end}}
+
 CREATE OR REPLACE VIEW {{view "stock_movements"}}
 (
 {{shown "business" "business_name"}},
@@ -139,22 +158,7 @@ AS SELECT
     if(kind IN ('first_seen', 'unit_changed', 'removed'), NULL, stock - before_stock) AS difference,
     multiIf(difference > 0, 'in', difference < 0, 'out', NULL) AS direction,
     kind
-FROM
-(
-    SELECT
-        business_id, ingredient_id, ingredient_name, location_id, at, unit, stock, before.2 AS before_stock,
-        multiIf(before.1 = 0, 'first_seen', removed AND before.4 = 0, 'removed', NOT removed AND before.4 = 1, 'returned', unit != before.3, 'unit_changed', NULL) AS kind
-    FROM
-    (
-        SELECT
-            business_id, id AS ingredient_id, name AS ingredient_name, location_id, valid_from AS at, unit, stock, removed,
-            lagInFrame((1, stock, toString(unit), toUInt8(removed))) OVER (
-                PARTITION BY business_id, id ORDER BY valid_from ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS before
-        FROM {{name "stock_history"}}
-        WHERE isNull(valid_to) OR valid_to > valid_from
-    )
-    WHERE isNotNull(kind) OR (stock != before.2 AND NOT removed)
-) AS movements
+FROM {{template "movements"}} AS movements
 LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
@@ -216,11 +220,11 @@ FROM
             -- Movements in another unit than today's cannot be added to the others.
             SELECT
                 business_id, ingredient_id AS id, unit,
-                groupArrayIf(toDate32(at), moved) AS out_days, groupArrayIf(-difference_or_0, moved) AS outs
+                groupArrayIf(toDate32(at), moved) AS out_days, groupArrayIf(before_stock - stock, moved) AS outs
             FROM
             (
-                SELECT business_id, ingredient_id, unit, at, ifNull(difference, 0) AS difference_or_0, isNull(kind) AND direction = 'out' AS moved
-                FROM {{name "stock_movements"}}
+                SELECT business_id, ingredient_id, unit, at, stock, before_stock, isNull(kind) AND stock < before_stock AS moved
+                FROM {{template "movements"}}
             )
             GROUP BY business_id, ingredient_id, unit
         ) AS movements USING (business_id, id, unit)
