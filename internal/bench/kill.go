@@ -89,13 +89,13 @@ func measureKill(ctx context.Context, r *report, s *service, d *daemon) error {
 }
 
 // compare holds every row that the service has against the view, whole, and
-// every row of the view against the service.
+// every row of the mirror against the service.
 func compare(ctx context.Context, s *service, d *daemon, stream string) (rows, wrong int, err error) {
 	truth, err := liveTruth(ctx, s, stream)
 	if err != nil {
 		return 0, 0, err
 	}
-	mirrored, err := d.query(ctx, "SELECT id, base64Encode(_raw) FROM larder."+stream)
+	mirrored, err := d.query(ctx, "SELECT id, base64Encode(_raw) FROM larder_raw."+stream+" FINAL")
 	if err != nil {
 		return 0, 0, err
 	}

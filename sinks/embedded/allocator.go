@@ -6,18 +6,29 @@ import "os"
 // library is loaded.
 const allocatorEnv = "JE_MALLOC_CONF"
 
-// allocatorOptions give what queries freed back to the system at once, not after five
-// seconds: with hungry queries in turns the process held up to half as much again as the
-// engine's limit allows, which ends it in a container (measured; see docs/benchmarks.md).
-const allocatorOptions = "dirty_decay_ms:0,muzzy_decay_ms:0"
+// ampleMemory is a limit of the engine from which on its allocator may keep for a moment
+// what a query has freed: a container is twice as large by default, and has room for it.
+const ampleMemory = 1 << 30
 
-// withAllocator calls f, which loads the library, with the allocator's options in the
-// environment, unless the person has set others.
-func withAllocator(f func() error) error {
+// allocatorOptions say how long the allocator keeps what queries freed. Five seconds, its
+// own default, are too long: with hungry queries in turns the process held up to half as
+// much again as the engine's limit allows, which ends it in a small container. But to give
+// all back at once costs a query up to half of its processor's time: each block of rows is
+// faulted in anew. 20 ms give nearly all of that time back (measured; see docs/benchmarks.md).
+func allocatorOptions(memory int64) string {
+	if memory < ampleMemory {
+		return "dirty_decay_ms:0,muzzy_decay_ms:0"
+	}
+	return "dirty_decay_ms:20,muzzy_decay_ms:0"
+}
+
+// withAllocator calls f, which loads the library, with the allocator's options for an
+// engine's limit in the environment, unless the person has set others.
+func withAllocator(memory int64, f func() error) error {
 	if _, set := os.LookupEnv(allocatorEnv); set {
 		return f()
 	}
-	if err := os.Setenv(allocatorEnv, allocatorOptions); err != nil {
+	if err := os.Setenv(allocatorEnv, allocatorOptions(memory)); err != nil {
 		return err
 	}
 	err := f()

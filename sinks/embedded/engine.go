@@ -79,7 +79,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err := o.checkMemory(); err != nil {
 		return nil, err
 	}
-	if err := loadLibrary(); err != nil {
+	if err := loadLibrary(o.memory()); err != nil {
 		return nil, err
 	}
 	if err := Elsewhere(o.Path); err != nil {
@@ -107,7 +107,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	return e, nil
 }
 
-func loadLibrary() error {
+func loadLibrary(memory int64) error {
 	if process.lib != nil {
 		return nil
 	}
@@ -115,7 +115,7 @@ func loadLibrary() error {
 	if err != nil {
 		return err
 	}
-	lib, err := loadNative(path)
+	lib, err := loadNative(path, memory)
 	if err != nil {
 		return err
 	}

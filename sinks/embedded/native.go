@@ -50,9 +50,9 @@ type native struct {
 
 // loadNative opens the library. A file that is no engine, or is for another
 // machine, is ErrEngineMissing too: the person has the same thing to do.
-func loadNative(path string) (lib *native, err error) {
+func loadNative(path string, memory int64) (lib *native, err error) {
 	var so uintptr
-	err = withAllocator(func() error {
+	err = withAllocator(memory, func() error {
 		so, err = purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 		return err
 	})

@@ -1,0 +1,32 @@
+package embedded
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestAllocatorKeepsNothingInASmallEngine: what queries freed is kept for a moment only
+// where there is room for it, and a person's own options stand.
+func TestAllocatorKeepsNothingInASmallEngine(t *testing.T) {
+	for memory, decay := range map[int64]string{
+		MinMemory: "dirty_decay_ms:0,", ampleMemory - 1: "dirty_decay_ms:0,", ampleMemory: "dirty_decay_ms:20,", 64 << 30: "dirty_decay_ms:20,",
+	} {
+		if got := optionsSeen(t, memory); !strings.Contains(got, decay) {
+			t.Errorf("an engine of %d MiB is loaded with %q, want %s", memory>>20, got, decay)
+		}
+	}
+	t.Setenv(allocatorEnv, "narenas:1")
+	if got := optionsSeen(t, ampleMemory); got != "narenas:1" {
+		t.Errorf("a person's own options are %q, want narenas:1", got)
+	}
+}
+
+// optionsSeen are the options in the environment while the library is loaded.
+func optionsSeen(t *testing.T, memory int64) (seen string) {
+	t.Helper()
+	if err := withAllocator(memory, func() error { seen = os.Getenv(allocatorEnv); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return seen
+}
