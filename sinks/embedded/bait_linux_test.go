@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -95,6 +96,13 @@ func children(t testing.TB) (all []string) {
 // untouched fails the test when the bait was taken since the last look.
 func (b *bait) untouched(after string) {
 	b.t.Helper()
+	if touched := b.touched(); touched != "" {
+		b.t.Errorf("%q %s", after, touched)
+	}
+}
+
+// touched is what became of the bait since the last look, empty for nothing.
+func (b *bait) touched() (what string) {
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := syscall.Read(b.watch, buffer)
@@ -105,14 +113,15 @@ func (b *bait) untouched(after string) {
 			event := (*syscall.InotifyEvent)(unsafe.Pointer(&buffer[at]))
 			name := strings.TrimRight(string(buffer[at+syscall.SizeofInotifyEvent:at+syscall.SizeofInotifyEvent+int(event.Len)]), "\x00")
 			if event.Mask&(syscall.IN_IGNORED|syscall.IN_Q_OVERFLOW) == 0 && b.ours(event.Wd, name) {
-				b.t.Errorf("%q touched the file %q of %s: event %#x", after, name, b.folders[event.Wd], event.Mask)
+				what = fmt.Sprintf("touched the file %q of %s: event %#x", name, b.folders[event.Wd], event.Mask)
 			}
 			at += syscall.SizeofInotifyEvent + int(event.Len)
 		}
 	}
 	if n := b.reached.Swap(0); n > 0 {
-		b.t.Errorf("%q opened %d connections", after, n)
+		what = fmt.Sprintf("opened %d connections", n)
 	}
+	return what
 }
 
 // ours says whether an event counts: the folder for temporary files is everybody's,

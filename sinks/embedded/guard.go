@@ -116,7 +116,29 @@ func (e *Engine) mayMean(c *conn, sql string) error {
 			if err := e.mayDepend(nodes, i); err != nil {
 				return err
 			}
+			if err := e.mayApply(nodes, i); err != nil {
+				return err
+			}
 		}
+	}
+	return nil
+}
+
+// mayApply looks at the first argument of a higher-order function, where the name of
+// another stands for that one. What that would be called with is not in the tree, so
+// that neither its types nor its zones can be looked at.
+func (e *Engine) mayApply(nodes []node, i int) error {
+	name := strings.ToLower(nodes[i].name)
+	args := arguments(nodes, i)
+	if len(args) < 2 || !strings.HasPrefix(name, "array") && !strings.HasPrefix(name, "map") {
+		return nil
+	}
+	given := nodes[args[0]]
+	lower := strings.ToLower(given.name)
+	_, makes := typed[lower]
+	_, shows := zoned[lower]
+	if given.kind == "Identifier" && (makes || shows || strings.HasPrefix(lower, "__") || e.refusedFunction(lower)) {
+		return readonlyError("Cannot execute query in readonly mode: function %s is not given the function %s by its name here: write x -> %s(x)", nodes[i].name, given.name, given.name)
 	}
 	return nil
 }

@@ -54,24 +54,24 @@ var deniedFunctions = map[string]bool{
 	"highlightquery": true, "obfuscatequery": true, "obfuscatequerywithseed": true,
 	"sleep": true, "sleepeachrow": true,
 	// printf takes what a width says before anyone counts it. ICU takes the name of a
-	// character set for that of a file; joinGet, classifiers and dictionaries take that of
-	// a table for a path.
-	"printf": true, "convertcharset": true, "joinget": true, "joingetornull": true, "naivebayesclassifier": true,
+	// character set for that of a file.
+	"printf": true, "convertcharset": true,
 	// These make several values of one, or name a part of a value by its type.
 	"untuple": true, "getsubcolumn": true,
 	"aiclassify": true, "aiembed": true, "aiextract": true, "aigenerate": true, "aitranslate": true,
 }
 
-// deniedAggregates are refused with whatever follows their name, since that may be a
-// combinator: groupFormatIf. groupFormat takes the name of a format as a text;
+// deniedPrefixes are refused with whatever follows: the combinators of an aggregate
+// function (groupFormatIf), and the other functions of a family. joinGet, classifiers and
+// dictionaries take the name of a table for a path, and ask for no right. groupFormat takes the name of a format as a text;
 // kolmogorovSmirnovTest looks at nothing else for minutes; estimateCompressionRatio takes
 // gigabytes that no limit counts, as many as the codec that it names wants.
-var deniedAggregates = []string{"groupformat", "kolmogorovsmirnovtest", "estimatecompressionratio", "dictget", "dicthas", "dictis"}
+var deniedPrefixes = []string{"groupformat", "kolmogorovsmirnovtest", "estimatecompressionratio", "dictget", "dicthas", "dictis", "joinget", "naivebayes", "catboost"}
 
 // deniedFunction says whether a name may stand nowhere in a statement.
 func deniedFunction(name string) bool {
 	lower := strings.ToLower(name)
-	return deniedFunctions[lower] || slices.ContainsFunc(deniedAggregates, func(denied string) bool { return strings.HasPrefix(lower, denied) })
+	return deniedFunctions[lower] || slices.ContainsFunc(deniedPrefixes, func(denied string) bool { return strings.HasPrefix(lower, denied) })
 }
 
 // harmlessTableFunctions touch nothing but the warehouse; all others that the
