@@ -42,6 +42,8 @@ func (e *Engine) mayName(s *statement) error {
 			return readonlyError("Cannot execute query in readonly mode: SETTINGS are taken at the end of the statement, as name = value, not within it")
 		case s.keyword == "show" && (t.is("SELECT") || t.symbol("(") && !plainParenthesis(s.at(i-1))):
 			return readonlyError("Cannot execute query in readonly mode: SHOW is taken without subqueries and functions here")
+		case s.keyword == "show" && t.is("ZONE"):
+			return readonlyError("Cannot execute query in readonly mode: SHOW is taken without AT TIME ZONE here")
 		case t.is("APPLY") && !s.appliesName(i):
 			return readonlyError("Cannot execute query in readonly mode: APPLY is taken with the name of a function alone here")
 		case t.name() == "system" && s.at(i+1).symbol(".") && e.deniedTables[s.at(i+2).name()]:
@@ -78,14 +80,16 @@ func plainParenthesis(before token) bool {
 	return before.kind == symbol || before.is("IN") || before.is("AND") || before.is("OR") || before.is("NOT") || before.is("WHERE")
 }
 
-// appliesName says whether what follows APPLY at i is a name alone: what else stands
-// there is not in the tree.
+// appliesName says whether what follows APPLY at i is a name alone, and not of a function
+// that makes a type: what else stands there, and what it is called with, is not in the tree.
 func (s *statement) appliesName(i int) bool {
-	if !s.at(i + 1).symbol("(") {
-		behind := s.at(i + 2)
-		return s.at(i+1).kind == word && !behind.symbol("(") && (behind.kind != symbol || !strings.HasPrefix(behind.text, "-"))
+	name, behind := s.at(i+1), s.at(i+2)
+	plain := !behind.symbol("(") && (behind.kind != symbol || !strings.HasPrefix(behind.text, "-"))
+	if name.symbol("(") {
+		name, plain = s.at(i+2), s.at(i+3).symbol(")")
 	}
-	return s.at(i+2).kind == word && s.at(i+3).symbol(")")
+	_, makes := typed[strings.ToLower(name.text)]
+	return plain && name.kind == word && !makes
 }
 
 // namesSettings says whether the word SETTINGS at i is a name: that of a table or

@@ -63,10 +63,12 @@ var deniedFunctions = map[string]bool{
 
 // deniedPrefixes are refused with whatever follows: the combinators of an aggregate
 // function (groupFormatIf), and the other functions of a family. joinGet, classifiers and
-// dictionaries take the name of a table for a path, and ask for no right. groupFormat takes the name of a format as a text;
+// dictionaries take the name of a table for a path, and ask for no right. The parsers of
+// Joda's patterns take time zones out of the data. groupFormat takes the name of a format as a text;
 // kolmogorovSmirnovTest looks at nothing else for minutes; estimateCompressionRatio takes
 // gigabytes that no limit counts, as many as the codec that it names wants.
-var deniedPrefixes = []string{"groupformat", "kolmogorovsmirnovtest", "estimatecompressionratio", "dictget", "dicthas", "dictis", "joinget", "naivebayes", "catboost"}
+var deniedPrefixes = []string{"groupformat", "kolmogorovsmirnovtest", "estimatecompressionratio", "dictget", "dicthas", "dictis", "joinget", "naivebayes", "catboost",
+	"parsedatetimeinjodasyntax", "parsedatetime64injodasyntax"}
 
 // deniedFunction says whether a name may stand nowhere in a statement.
 func deniedFunction(name string) bool {
@@ -90,7 +92,8 @@ var harmlessTableFunctions = map[string]bool{
 // apart.
 var namesakes = map[string]bool{"format": true, "values": true}
 
-// harmlessSystemTables tell what there is and what goes on. Of the engine's other
+// harmlessSystemTables tell what there is and what goes on, but for what other readers ask
+// (processes, query_cache): parameters stand in it as texts. Of the engine's other
 // tables some start a program (models), signal every thread of the process
 // (stack_trace) or read files (certificates, jemalloc_profile_text).
 var harmlessSystemTables = map[string]bool{
@@ -103,10 +106,10 @@ var harmlessSystemTables = map[string]bool{
 	"completions": true, "dictionaries": true, "dictionary_layouts": true, "tokenizers": true,
 	"settings": true, "settings_changes": true, "merge_tree_settings": true, "settings_profiles": true, "settings_profile_elements": true,
 	"build_options": true, "contributors": true, "licenses": true, "macros": true, "clusters": true, "disks": true, "storage_policies": true,
-	"processes": true, "merges": true, "mutations": true, "metrics": true, "events": true, "warnings": true,
+	"merges": true, "mutations": true, "metrics": true, "events": true, "warnings": true,
 	"users": true, "roles": true, "grants": true, "role_grants": true, "row_policies": true, "privileges": true,
 	"current_roles": true, "enabled_roles": true, "quotas": true, "quota_limits": true, "quota_usage": true, "quotas_usage": true,
-	"user_processes": true, "user_defined_functions": true, "query_cache": true, "view_refreshes": true, "dashboards": true,
+	"user_processes": true, "user_defined_functions": true, "view_refreshes": true, "dashboards": true,
 }
 
 // harmlessFormats are those that an answer may have. Others write files of their own

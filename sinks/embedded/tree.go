@@ -63,7 +63,7 @@ var statementNodes = map[string][]string{
 	"ShowCreateTableQuery":  {"Identifier"}, "ShowCreateViewQuery": {"Identifier"},
 	"ShowCreateDictionaryQuery": {"Identifier"}, "ShowCreateDatabaseQuery": {"Identifier"},
 	"ShowTables": {"Identifier"}, "ShowColumns": nil, "ShowIndexes": nil, "ShowFunctions": nil, "ShowSetting": nil,
-	"ShowEngineQuery": nil, "ShowProcesslistQuery": nil, "ShowPrivilegesQuery": nil, "ShowGrantsQuery": nil,
+	"ShowEngineQuery": nil, "ShowPrivilegesQuery": nil, "ShowGrantsQuery": nil,
 }
 
 // selectNodes are those that a SELECT is made of.

@@ -571,3 +571,15 @@ SELECT arrayMap(tostring, [toDateTime(0)], [concat('Fixed/', 'UTC+02:03:00')])
 SELECT mapApply(toString, map(toDateTime(0), 'Fixed/UTC+02:03:00'))
 SELECT arrayMap(cast, [unhex('05')], ['AggregateFunction(uniqExact, String)'])
 SELECT arrayMap(naiveBayesClassifier, ['default.{csv}'], ['x'])
+SELECT parseDateTimeInJodaSyntax('2020 file:{csv}', 'yyyy zzz')
+SELECT parseDateTimeInJodaSyntaxOrNull(concat('2020 Fixed/UTC+02:03:', '01'), 'yyyy z')
+SELECT parseDateTime64InJodaSyntaxOrZero('2020 file:{csv}', concat('yyyy ', 'z'))
+SHOW TABLES WHERE metadata_modification_time AT TIME ZONE 'file:{csv}' IS NOT NULL
+SHOW COLUMNS FROM larder.v WHERE current_timestamp AT TIME ZONE 'Fixed/UTC+04:09:01' IS NOT NULL
+SHOW TABLES LIMIT 1 + (current_timestamp AT TIME ZONE 'file:{csv}' IS NULL)
+SELECT * APPLY(getTypeSerializationStreams) FROM (SELECT 'DateTime(\'file:{csv}\')' AS a)
+SELECT COLUMNS('a') APPLY getTypeSerializationStreams FROM (SELECT concat('Date', 'Time(UTC)') AS a)
+SELECT * APPLY(JSONExtract) FROM (SELECT 'x' AS a)
+SELECT query FROM system.processes
+SHOW PROCESSLIST
+SELECT query FROM system.query_cache
