@@ -160,7 +160,7 @@ func TestTheTreeShowsAnotherFormat(t *testing.T) {
 	for _, bare := range []string{
 		"SELECT 1 AS a FORMAT `Protobuf`", "(SELECT 1 AS a) FORMAT Protobuf", "SELECT 1 UNION ALL SELECT 2 FORMAT `Protobuf`", "SELECT 1 INTERSECT SELECT 2 FORMAT `Protobuf`",
 		"EXPLAIN SELECT 1 FORMAT `Protobuf`", "EXPLAIN AST SELECT 1 FORMAT `Protobuf`", "EXPLAIN AST SELECT 1 FORMAT `Protobuf` FORMAT `Protobuf`",
-		"DESCRIBE larder.v FORMAT `Protobuf`", "SHOW TABLES FORMAT `Protobuf`", "SHOW CREATE TABLE larder.v FORMAT `Protobuf`", "EXISTS TABLE larder.v FORMAT `Protobuf`", "SHOW PROCESSLIST FORMAT `Protobuf`", "SHOW GRANTS FORMAT `Protobuf`",
+		"DESCRIBE larder.v FORMAT `Protobuf`", "SHOW TABLES FORMAT `Protobuf`", "SHOW CREATE TABLE larder.v FORMAT `Protobuf`", "EXISTS TABLE larder.v FORMAT `Protobuf`", "SHOW GRANTS FORMAT `Protobuf`",
 	} {
 		s := statement{bare: bare}
 		if err := engine.mayMean(c, s.formatted("TSV")); err == nil {

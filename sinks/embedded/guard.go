@@ -42,6 +42,8 @@ func (e *Engine) mayName(s *statement) error {
 			return readonlyError("Cannot execute query in readonly mode: SETTINGS are taken at the end of the statement, as name = value, not within it")
 		case s.keyword == "show" && (t.is("SELECT") || t.symbol("(") && !plainParenthesis(s.at(i-1))):
 			return readonlyError("Cannot execute query in readonly mode: SHOW is taken without subqueries and functions here")
+		case s.keyword == "show" && i == 1 && t.is("PROCESSLIST"):
+			return readonlyError("Cannot execute query in readonly mode: what other readers ask is not told here")
 		case s.keyword == "show" && t.is("ZONE"):
 			return readonlyError("Cannot execute query in readonly mode: SHOW is taken without AT TIME ZONE here")
 		case t.is("APPLY") && !s.appliesName(i):
