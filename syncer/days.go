@@ -14,6 +14,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/mapping"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -63,14 +64,14 @@ func placeRows(raws [][]byte, lines bool) []dayRow {
 }
 
 func (r *dayRow) read(raw []byte, line bool) bool {
-	if unmarshal(raw, &r.dated) != nil {
+	if mapping.Unmarshal(raw, &r.dated) != nil {
 		r.dated = dated{}
 		return false
 	}
 	if line {
-		return unmarshal(raw, &r.lineRow) == nil
+		return mapping.Unmarshal(raw, &r.lineRow) == nil
 	}
-	return unmarshal(raw, &r.totalsRow) == nil
+	return mapping.Unmarshal(raw, &r.totalsRow) == nil
 }
 
 // holds is true when what was seen among some days would be seen among these.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/mapping"
 )
 
 // The figures of api.md, "Sales breakdown" and "Product sales row". A figure that
@@ -68,7 +69,7 @@ func (st *stream) readReport(sp span, raws [][]byte) map[api.Date]*reported {
 		var row struct {
 			Date api.Date `json:"date"`
 		}
-		err := unmarshal(raw, &row)
+		err := mapping.Unmarshal(raw, &row)
 		day := days[row.Date]
 		switch {
 		case err != nil || day == nil:
@@ -105,7 +106,7 @@ func misplaced(days map[api.Date]*reported, lines bool, date api.Date) {
 // compared of it.
 func (r *reported) readDay(raw []byte) string {
 	var row map[string]jsontext.Value
-	if err := unmarshal(raw, &row); err != nil {
+	if err := mapping.Unmarshal(raw, &row); err != nil {
 		return "the service's day is no JSON object"
 	}
 	for _, name := range dailyFigures {
@@ -125,7 +126,7 @@ func (r *reported) readDay(raw []byte) string {
 // api.md names must be an amount; under another key it may be anything (DESIGN R9).
 func (r *reported) readMap(m openMap, value jsontext.Value) string {
 	var entries map[string]jsontext.Value
-	if unmarshal(value, &entries) != nil || entries == nil {
+	if mapping.Unmarshal(value, &entries) != nil || entries == nil {
 		return fmt.Sprintf("%s is %s, and no object", m.name, shortJSON(value))
 	}
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
@@ -178,7 +179,7 @@ const amountDigits = 16
 // "Conventions"); what is none is in no column, so the mirror has no such figure.
 func isAmount(value jsontext.Value) bool {
 	var text string
-	if unmarshal(value, &text) != nil {
+	if mapping.Unmarshal(value, &text) != nil {
 		return false
 	}
 	plain, ok := plainDecimal(text)
@@ -191,14 +192,14 @@ func isAmount(value jsontext.Value) bool {
 func (r *reported) readLine(raw []byte) string {
 	figures := r.figures
 	var row map[string]jsontext.Value
-	if err := unmarshal(raw, &row); err != nil {
+	if err := mapping.Unmarshal(raw, &row); err != nil {
 		return "the service's line is no JSON object"
 	}
 	var product, name *string
-	if value := row["product_id"]; unmarshal(value, &product) != nil {
+	if value := row["product_id"]; mapping.Unmarshal(value, &product) != nil {
 		return fmt.Sprintf("product_id is %s, and no text", shortJSON(value))
 	}
-	if value := row["name"]; product == nil && (unmarshal(value, &name) != nil || name == nil) {
+	if value := row["name"]; product == nil && (mapping.Unmarshal(value, &name) != nil || name == nil) {
 		return fmt.Sprintf("name is %s, and no text", shortJSON(value))
 	}
 	var line string
@@ -226,7 +227,7 @@ func (r *reported) readLine(raw []byte) string {
 // take adds one figure from its JSON.
 func (f dayFigures) take(name string, value jsontext.Value) string {
 	text := string(bytes.TrimSpace(value))
-	if strings.HasPrefix(text, `"`) && unmarshal(value, &text) != nil {
+	if strings.HasPrefix(text, `"`) && mapping.Unmarshal(value, &text) != nil {
 		text = ""
 	}
 	if _, ok := plainDecimal(text); !ok {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/mapping"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/snapshot"
 )
@@ -44,7 +45,7 @@ func (st *stream) mine(rows [][]byte) [][]byte {
 		var row struct {
 			ID string `json:"id"`
 		}
-		return unmarshal(raw, &row) == nil && row.ID != "" && !slices.Contains(st.source.cfg.Locations, row.ID)
+		return mapping.Unmarshal(raw, &row) == nil && row.ID != "" && !slices.Contains(st.source.cfg.Locations, row.ID)
 	})
 }
 

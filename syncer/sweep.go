@@ -9,6 +9,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/mapping"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -314,7 +315,7 @@ func (st *stream) elsewhere(raw []byte) bool {
 		LocationID string `json:"location_id"`
 	}
 	configured := st.source.cfg.Locations
-	return len(configured) > 0 && unmarshal(raw, &row) == nil && row.LocationID != "" && !slices.Contains(configured, row.LocationID)
+	return len(configured) > 0 && mapping.Unmarshal(raw, &row) == nil && row.LocationID != "" && !slices.Contains(configured, row.LocationID)
 }
 
 // end closes the full resync on every track.

@@ -3,9 +3,6 @@ package write
 import (
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/mapping"
 )
@@ -98,7 +95,7 @@ func updatedAt(raw []byte) time.Time {
 	var row struct {
 		UpdatedAt string `json:"updated_at"`
 	}
-	if json.Unmarshal(raw, &row, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
+	if mapping.Unmarshal(raw, &row) != nil {
 		return time.Time{}
 	}
 	return mapping.Instant(row.UpdatedAt)
