@@ -17,7 +17,7 @@ func (s *statement) takeSettings() (map[string]string, error) {
 		return nil, readonlyError("Cannot execute query in readonly mode: SETTINGS are taken as name = value here, the value a number or a plain text in single quotes")
 	}
 	for name := range given {
-		if name == "readonly" || !readingSetting(name) {
+		if name == "readonly" || !maySet[name] {
 			return nil, readonlyError("Cannot modify '%s' setting in readonly mode", name)
 		}
 	}

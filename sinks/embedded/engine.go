@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,7 +34,8 @@ type Engine struct {
 
 	databases    []string        // that statements may use, see Options
 	readerZone   string          // the time zone of readers' sessions, see Options
-	denied       map[string]bool // functions that the read-only way in refuses, in lower case
+	functions    map[string]bool // all that the engine has, in lower case
+	denied       map[string]bool // table functions that the read-only way in refuses, in lower case
 	deniedTables map[string]bool // those of the database system, likewise
 	zones        *zones          // time zones that readers may name
 
@@ -200,9 +200,8 @@ func (e *Engine) boot(args []string) error {
 
 // learn asks the engine what it is and what it knows.
 func (e *Engine) learn(o Options) error {
-	e.names, e.deniedTables = map[string]bool{}, map[string]bool{}
+	e.names, e.functions, e.denied, e.deniedTables = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	var zones []string
-	e.denied = maps.Clone(deniedFunctions)
 	for _, ask := range []struct {
 		sql string
 		put func(string)
@@ -210,6 +209,7 @@ func (e *Engine) learn(o Options) error {
 		{"SELECT version()", func(s string) { e.version = s }},
 		{"SELECT name FROM system.settings", func(s string) { e.names[s] = true }},
 		{"SELECT time_zone FROM system.time_zones", func(s string) { zones = append(zones, s) }},
+		{"SELECT name FROM system.functions", func(s string) { e.functions[strings.ToLower(s)] = true }},
 		{"SELECT name FROM system.table_functions", func(s string) {
 			if !harmlessTableFunctions[strings.ToLower(s)] {
 				e.denied[strings.ToLower(s)] = true
@@ -270,7 +270,7 @@ func (e *Engine) Close() error {
 }
 
 // readersGrace is how long Close waits for statements of readers that it has stopped:
-// some look at nothing while they run, see deniedFunctions.
+// some look at nothing while they run.
 const readersGrace = 2 * time.Second
 
 // quiet ends the listeners and all statements, but for those of readers, which are

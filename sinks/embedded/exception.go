@@ -21,6 +21,7 @@ func (e *Exception) Error() string { return e.Message }
 // The codes that the front itself gives or acts on.
 const (
 	codeBadArguments     = 36
+	codeUnknownFunction  = 46
 	codeUnknownSetting   = 115
 	codeReadonly         = 164
 	codeTimeout          = 159

@@ -46,7 +46,7 @@ func (e *Engine) mayName(s *statement) error {
 			return readonlyError("Cannot execute query in readonly mode: what other readers ask is not told here")
 		case s.keyword == "show" && t.is("ZONE"):
 			return readonlyError("Cannot execute query in readonly mode: SHOW is taken without AT TIME ZONE here")
-		case t.is("APPLY") && !s.appliesName(i):
+		case t.is("APPLY") && !e.mayApplyName(s, i):
 			return readonlyError("Cannot execute query in readonly mode: APPLY is taken with the name of a function alone here")
 		case t.name() == "system" && s.at(i+1).symbol(".") && e.deniedTables[s.at(i+2).name()]:
 			return readonlyError("Cannot execute query in readonly mode: the table system.%s is not read here", s.at(i+2).name())
@@ -65,16 +65,21 @@ func (e *Engine) mayUse(t token, called bool) error {
 		return readonlyError("Cannot execute query in readonly mode: a quoted name may have no escapes and no control characters, and is not called as a function here")
 	case t.kind == quoted && namesType(name):
 		return readonlyError("Cannot execute query in readonly mode: parts of a value are not named by their type here: use another name")
-	case deniedFunction(name), called && e.refusedFunction(name):
-		return readonlyError("Cannot execute query in readonly mode: function %s is not taken here", name)
+	case called && e.refusedName(name):
+		return e.refuseFunction(name)
 	}
 	return nil
 }
 
-// refusedFunction says whether a function, or a table function, may not be called.
-func (e *Engine) refusedFunction(name string) bool {
+// refusedName says whether a name is that of a function, or of a table function, which may
+// not be called. In front of a parenthesis stand other words as well, such as the name of
+// a WITH (a, b), so that what the engine does not have is no matter of this look.
+func (e *Engine) refusedName(name string) bool {
+	if e.has(name) {
+		return !e.takesFunction(name)
+	}
 	lower := strings.ToLower(name)
-	return deniedFunction(name) || e.denied[lower] && !namesakes[lower]
+	return e.denied[lower] && !namesakes[lower]
 }
 
 // plainParenthesis says whether one behind this token calls nothing.
@@ -82,16 +87,17 @@ func plainParenthesis(before token) bool {
 	return before.kind == symbol || before.is("IN") || before.is("AND") || before.is("OR") || before.is("NOT") || before.is("WHERE")
 }
 
-// appliesName says whether what follows APPLY at i is a name alone, and not of a function
-// that makes a type: what else stands there, and what it is called with, is not in the tree.
-func (s *statement) appliesName(i int) bool {
+// mayApplyName says whether what follows APPLY at i is the name alone of a function that
+// readers may call, and not of one that makes a type: what else stands there, and what it
+// is called with, is not in the tree.
+func (e *Engine) mayApplyName(s *statement, i int) bool {
 	name, behind := s.at(i+1), s.at(i+2)
 	plain := !behind.symbol("(") && (behind.kind != symbol || !strings.HasPrefix(behind.text, "-"))
 	if name.symbol("(") {
 		name, plain = s.at(i+2), s.at(i+3).symbol(")")
 	}
 	_, makes := typed[strings.ToLower(name.text)]
-	return plain && name.kind == word && !makes
+	return plain && name.kind == word && !makes && e.takesFunction(name.text)
 }
 
 // namesSettings says whether the word SETTINGS at i is a name: that of a table or
@@ -118,7 +124,10 @@ func (e *Engine) mayMean(c *conn, sql string) error {
 		if err := e.mayHold(n); err != nil {
 			return err
 		}
-		if n.kind == "Function" {
+		if n.kind == "Function" && n.parent != "TableExpression" {
+			if !e.takesFunction(n.name) && (e.has(n.name) || !bindsLambda(nodes, n.name)) {
+				return e.refuseFunction(n.name)
+			}
 			if err := e.mayDepend(nodes, i); err != nil {
 				return err
 			}
@@ -143,7 +152,7 @@ func (e *Engine) mayApply(nodes []node, i int) error {
 	lower := strings.ToLower(given.name)
 	_, makes := typed[lower]
 	_, shows := zoned[lower]
-	if given.kind == "Identifier" && (makes || shows || strings.HasPrefix(lower, "__") || e.refusedFunction(lower)) {
+	if given.kind == "Identifier" && (makes || shows || e.refusedName(lower)) {
 		return readonlyError("Cannot execute query in readonly mode: function %s is not given the function %s by its name here: write x -> %s(x)", nodes[i].name, given.name, given.name)
 	}
 	return nil
@@ -158,7 +167,7 @@ func (e *Engine) mayHold(n node) error {
 		return readonlyError("Cannot execute query in readonly mode: EXPLAIN is taken of SELECT alone here")
 	case !n.fits():
 		return readonlyError("Cannot execute query in readonly mode: the statement holds what is not taken here (%s within %s)", n.kind, first(n.parent, "nothing"))
-	case n.kind == "Function" && (e.refusedFunction(n.name) || n.parent == "TableExpression" && !harmlessTableFunctions[strings.ToLower(n.name)]):
+	case n.kind == "Function" && n.parent == "TableExpression" && !harmlessTableFunctions[strings.ToLower(n.name)]:
 		return readonlyError("Cannot execute query in readonly mode: function %s is not taken here", n.name)
 	}
 	if table, ok := strings.CutPrefix(n.name, "system."); ok && e.deniedTables[table] {

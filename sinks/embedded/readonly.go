@@ -1,7 +1,7 @@
 package embedded
 
 import (
-	"slices"
+	_ "embed"
 	"strings"
 	"unicode"
 )
@@ -19,61 +19,6 @@ const (
 var readingKeywords = map[string]bool{
 	"select": true, "with": true, "show": true, "describe": true,
 	"desc": true, "explain": true, "exists": true,
-}
-
-// deniedFunctions reach files, programs or other machines although readonly=1 is
-// set and the engine's user has no source: file('…') reads any file, catboostEvaluate
-// starts a program, the AI functions and hasColumnInTable open connections. A name of
-// theirs is refused wherever it stands, since APPLY(file) calls too. A test holds
-// the engine's list of functions against the one this was made from.
-var deniedFunctions = map[string]bool{
-	"file": true, "catboostevaluate": true, "python": true, "showcertificate": true,
-	"hascolumnintable": true, "reversednsquery": true,
-	// These read a text as declarations of columns, which may have expressions.
-	"structuretocapnprotoschema": true, "structuretoprotobufschema": true,
-	// These take the name of a format as a text: see harmlessFormats.
-	"formatrow": true, "formatrownonewline": true,
-	// These take the name of an aggregate function as a text, or read the state of one
-	// from a text that names its type.
-	"arrayreduce": true, "arrayreduceinranges": true, "initializeaggregation": true, "finalizeaggregation": true, "runningaccumulate": true,
-	// Nested text ends the process: their reader of JSON looks at no stack.
-	"jsonmergepatch": true, "prettyprintjson": true,
-	// A single call of these goes on for minutes, whoever cancels it.
-	"arraylevenshteindistance": true, "arraylevenshteindistanceweighted": true, "arraysimilarity": true,
-	"levenshteindistance": true, "levenshteindistanceutf8": true, "editdistance": true, "editdistanceutf8": true,
-	"dameraulevenshteindistance": true, "seriesdecomposestl": true, "seriesoutliersdetecttukey": true,
-	"polygonsunioncartesian": true, "polygonsunionspherical": true, "polygonsintersectioncartesian": true, "polygonsintersectionspherical": true,
-	"polygonssymdifferencecartesian": true, "polygonssymdifferencespherical": true, "polygonswithincartesian": true, "polygonswithinspherical": true,
-	"polygonsdistancecartesian": true, "polygonsdistancespherical": true, "polygonsequalscartesian": true, "polygonconvexhullcartesian": true,
-	"polygonsintersectcartesian": true, "polygonsintersectspherical": true, "geometryintersectcartesian": true, "geometryintersectspherical": true,
-	"h3polygontocells": true, "h3polygontocellswithcontainment": true, "countsubstringscaseinsensitiveutf8": true, "extracttextfromhtml": true,
-	// And these for ever: a path [0,0][0,0]… goes every way twice, and [0 to 1e19] counts.
-	"json_query": true, "json_value": true, "json_exists": true,
-	// These read a text as a statement, as slowly as its author likes.
-	"formatquery": true, "formatqueryornull": true, "formatquerysingleline": true, "formatquerysinglelineornull": true,
-	"highlightquery": true, "obfuscatequery": true, "obfuscatequerywithseed": true,
-	"sleep": true, "sleepeachrow": true,
-	// printf takes what a width says before anyone counts it. ICU takes the name of a
-	// character set for that of a file.
-	"printf": true, "convertcharset": true,
-	// These make several values of one, or name a part of a value by its type.
-	"untuple": true, "getsubcolumn": true,
-	"aiclassify": true, "aiembed": true, "aiextract": true, "aigenerate": true, "aitranslate": true,
-}
-
-// deniedPrefixes are refused with whatever follows: the combinators of an aggregate
-// function (groupFormatIf), and the other functions of a family. joinGet, classifiers and
-// dictionaries take the name of a table for a path, and ask for no right. The parsers of
-// Joda's patterns take time zones out of the data. groupFormat takes the name of a format as a text;
-// kolmogorovSmirnovTest looks at nothing else for minutes; estimateCompressionRatio takes
-// gigabytes that no limit counts, as many as the codec that it names wants.
-var deniedPrefixes = []string{"groupformat", "kolmogorovsmirnovtest", "estimatecompressionratio", "dictget", "dicthas", "dictis", "joinget", "naivebayes", "catboost",
-	"parsedatetimeinjodasyntax", "parsedatetime64injodasyntax"}
-
-// deniedFunction says whether a name may stand nowhere in a statement.
-func deniedFunction(name string) bool {
-	lower := strings.ToLower(name)
-	return deniedFunctions[lower] || slices.ContainsFunc(deniedPrefixes, func(denied string) bool { return strings.HasPrefix(lower, denied) })
 }
 
 // harmlessTableFunctions touch nothing but the warehouse; all others that the
@@ -115,9 +60,7 @@ var harmlessSystemTables = map[string]bool{
 // harmlessFormats are those that an answer may have. Others write files of their own
 // (Protobuf makes a schema in /tmp, with the names of columns in it), read one that
 // a setting names (Template, CapnProto), or reach a host (AvroConfluent).
-var harmlessFormats = func() map[string]bool {
-	all := map[string]bool{}
-	for _, name := range strings.Fields(`
+var harmlessFormats = listed(`
 		Native Null RowBinary RowBinaryWithNames RowBinaryWithNamesAndTypes RowBinaryWithDefaults RawBLOB LineAsString Hash
 		TabSeparated TabSeparatedRaw TabSeparatedWithNames TabSeparatedWithNamesAndTypes TabSeparatedRawWithNames TabSeparatedRawWithNamesAndTypes
 		TSV TSVRaw TSVWithNames TSVWithNamesAndTypes TSVRawWithNames TSVRawWithNamesAndTypes Raw RawWithNames RawWithNamesAndTypes
@@ -129,37 +72,13 @@ var harmlessFormats = func() map[string]bool {
 		Pretty PrettyNoEscapes PrettyMonoBlock PrettyNoEscapesMonoBlock PrettyCompact PrettyCompactNoEscapes PrettyCompactMonoBlock PrettyCompactNoEscapesMonoBlock
 		PrettySpace PrettySpaceNoEscapes PrettySpaceMonoBlock PrettySpaceNoEscapesMonoBlock
 		Vertical Values SQLInsert TSKV XML Markdown MsgPack Parquet Arrow ArrowStream Avro Npy Buffers
-		JSONL MD GeoJSON Prometheus LineAsStringWithNames LineAsStringWithNamesAndTypes`) {
-		all[strings.ToLower(name)] = true
-	}
-	return all
-}()
+		JSONL MD GeoJSON Prometheus LineAsStringWithNames LineAsStringWithNamesAndTypes`)
 
-// readingSetting says whether a setting may be changed from outside: such a one
-// shapes an answer or makes its limits stricter, and names no file.
-func readingSetting(name string) bool {
-	if name == "join_algorithm" || strings.HasPrefix(name, "join_on_disk") {
-		return false // some of the algorithms write to the disk, with no limit
-	}
-	if strings.HasPrefix(name, "output_format_orc_") || name == "output_format_parquet_row_group_size" || name == "output_format_parquet_geometadata" {
-		return false // these name a file, make a row group of each row, and end the process
-	}
-	for _, prefix := range []string{"output_format_", "max_result_", "max_rows_to_", "max_bytes_to_", "join_", "date_time_"} {
-		if strings.HasPrefix(name, prefix) && !strings.Contains(name, "schema") {
-			return true
-		}
-	}
-	switch name {
-	case "max_execution_time", "timeout_overflow_mode", "result_overflow_mode", "read_overflow_mode",
-		"max_threads", "max_block_size", "extremes", "final", "limit", "offset", "session_timezone",
-		"readonly", "log_comment", "transform_null_in", "any_join_distinct_right_table_keys",
-		"prefer_column_name_to_alias", "aggregate_functions_null_for_empty", "union_default_mode",
-		"select_sequential_consistency", // which Metabase sends; it is about replicas
-		"group_by_use_nulls", "data_type_default_nullable", "allow_experimental_analyzer", "enable_analyzer":
-		return true
-	}
-	return false
-}
+//go:embed reader-settings.txt
+var readerSettings string
+
+// maySet are the settings that may be changed from outside.
+var maySet = listed(readerSettings)
 
 func readonlyError(format string, args ...any) error {
 	return refuse(codeReadonly, "READONLY", format, args...)
@@ -168,7 +87,7 @@ func readonlyError(format string, args ...any) error {
 // restrict makes a request one of the read-only way in.
 func (q *request) restrict() error {
 	for name := range q.settings {
-		if !readingSetting(name) {
+		if !maySet[name] {
 			return readonlyError("Cannot modify '%s' setting in readonly mode", name)
 		}
 		if strings.ContainsFunc(q.settings[name], unicode.IsControl) {

@@ -17,44 +17,40 @@ import (
 // typed are the functions that take a type as a text, with its place among the
 // arguments; -1 is the last.
 var typed = map[string]int{
-	"cast": 1, "_cast": 1, "accuratecast": 1, "accuratecastornull": 1, "accuratecastordefault": 1, "reinterpret": 1,
-	"defaultvalueoftypename": 0, "gettypeserializationstreams": 0, "dynamicelement": 1, "variantelement": 1,
-	"tupleelement": 1, "jsonextract": -1, "jsonextractcaseinsensitive": -1, "jsonextractkeysandvalues": -1, "jsonextractkeysandvaluescaseinsensitive": -1,
+	"cast": 1, "_cast": 1, "accuratecast": 1, "accuratecastornull": 1, "accuratecastordefault": 1, "tupleelement": 1,
+	"jsonextract": -1, "jsonextractcaseinsensitive": -1, "jsonextractkeysandvalues": -1, "jsonextractkeysandvaluescaseinsensitive": -1,
 }
 
 // zoned are the functions that take a time zone, with its place among the arguments,
 // from 1 on. A test asks the engine whether these are all.
 var zoned = func() map[string]int {
 	all := map[string]int{
-		"now": 1, "now64": 1, "nowinblock": 1, "nowinblock64": 1, "current_timestamp": 1, "localtimestamp": 1,
-		"datediff": 4, "date_diff": 4, "timestampdiff": 4, "timestamp_diff": 4, "age": 4, "hop": 4, "makedatetime": 7, "makedatetime64": 9,
+		"now": 1, "now64": 1, "current_timestamp": 1, "localtimestamp": 1,
+		"datediff": 4, "date_diff": 4, "timestampdiff": 4, "timestamp_diff": 4, "age": 4, "makedatetime": 7, "makedatetime64": 9,
 	}
 	for _, name := range strings.Fields(`
-		date_bin date_format date_trunc datename datetrunc formatdatetime formatdatetimeinjodasyntax from_unixtime fromunixtimestamp
-		fromunixtimestampinjodasyntax hopend hopstart parsedatetime parsedatetimeornull parsedatetimeorzero parsedatetime64 parsedatetime64ornull
-		parsedatetime64orzero parsedatetimeinjodasyntax parsedatetimeinjodasyntaxornull parsedatetimeinjodasyntaxorzero parsedatetime64injodasyntax
-		parsedatetime64injodasyntaxornull parsedatetime64injodasyntaxorzero str_to_date time_bucket todatetime64 todatetime64ornull todatetime64orzero
-		todatetime64ordefault tostartofinterval toweek toyearweek tostartofweek tolastdayofweek week yearweek dayofweek todayofweek tumble tumbleend tumblestart windowid`) {
+		date_bin date_format date_trunc datename datetrunc formatdatetime from_unixtime fromunixtimestamp parsedatetime parsedatetimeornull
+		parsedatetimeorzero parsedatetime64 parsedatetime64ornull parsedatetime64orzero str_to_date time_bucket todatetime64 todatetime64ornull
+		todatetime64orzero todatetime64ordefault tostartofinterval toweek toyearweek tostartofweek tolastdayofweek week yearweek dayofweek todayofweek`) {
 		all[name] = 3
 	}
 	for _, name := range strings.Fields(`
-		date dateornull day dayofmonth dayofyear from_utc_timestamp fromunixtimestamp64micro fromunixtimestamp64milli fromunixtimestamp64nano
-		fromunixtimestamp64second fromutctimestamp hour last_day microsecond millisecond minute month monthname nanosecond
-		parsedatetime32besteffort parsedatetime32besteffortornull parsedatetime32besteffortorzero parsedatetime64besteffort parsedatetime64besteffortornull
-		parsedatetime64besteffortorzero parsedatetime64besteffortus parsedatetime64besteffortusornull parsedatetime64besteffortusorzero parsedatetimebesteffort
-		parsedatetimebesteffortornull parsedatetimebesteffortorzero parsedatetimebesteffortus parsedatetimebesteffortusornull parsedatetimebesteffortusorzero
-		quarter second snowflakeidtodatetime snowflakeidtodatetime64 snowflaketodatetime snowflaketodatetime64 timeslot timestamp timezoneof timezoneoffset
-		to_days to_unixtime to_utc_timestamp todate todateornull todateorzero todateordefault todate32 todate32ornull todate32orzero todate32ordefault
-		todatetime todatetimeornull todatetimeorzero todatetimeordefault todatetime32 todatetime32ornull todatetime32orzero todatetime32ordefault
-		todayofmonth todayofyear todayssinceyearzero tohour toisoweek toisoyear tolastdayofmonth tomicrosecond tomillisecond tominute tomonday tomonth
-		tomonthnumsinceepoch tonanosecond toquarter torelativedaynum torelativehournum torelativeminutenum torelativemonthnum torelativequarternum
-		torelativesecondnum torelativeweeknum torelativeyearnum tosecond tostartofday tostartoffifteenminutes tostartoffiveminute tostartoffiveminutes
-		tostartofhour tostartofisoyear tostartofmicrosecond tostartofmillisecond tostartofminute tostartofmonth tostartofnanosecond tostartofquarter
-		tostartofsecond tostartoftenminutes tostartofyear todaysinmonth tostring totime totimewithfixeddate totime64 totimezone tounixtimestamp tounixtimestamp64 toutctimestamp
-		toyear toyearnumsinceepoch toyyyymm toyyyymmdd toyyyymmddhhmmss utc_timestamp uuidv7todatetime year yyyymmddhhmmsstodatetime yyyymmddhhmmsstodatetime64`) {
+		date day dayofmonth dayofyear from_utc_timestamp fromunixtimestamp64micro fromunixtimestamp64milli fromunixtimestamp64nano fromunixtimestamp64second
+		fromutctimestamp hour last_day microsecond millisecond minute month monthname nanosecond parsedatetime32besteffort parsedatetime32besteffortornull
+		parsedatetime32besteffortorzero parsedatetime64besteffort parsedatetime64besteffortornull parsedatetime64besteffortorzero parsedatetime64besteffortus
+		parsedatetime64besteffortusornull parsedatetime64besteffortusorzero parsedatetimebesteffort parsedatetimebesteffortornull
+		parsedatetimebesteffortorzero parsedatetimebesteffortus parsedatetimebesteffortusornull parsedatetimebesteffortusorzero quarter second timeslot
+		timestamp timezoneof timezoneoffset to_days to_unixtime to_utc_timestamp todate todateornull todateorzero todateordefault todate32 todate32ornull
+		todate32orzero todate32ordefault todatetime todatetimeornull todatetimeorzero todatetimeordefault todatetime32 todayofmonth todayofyear
+		todayssinceyearzero tohour toisoweek toisoyear tolastdayofmonth tomicrosecond tomillisecond tominute tomonday tomonth tomonthnumsinceepoch
+		tonanosecond toquarter torelativedaynum torelativehournum torelativeminutenum torelativemonthnum torelativequarternum torelativesecondnum
+		torelativeweeknum torelativeyearnum tosecond tostartofday tostartoffifteenminutes tostartoffiveminute tostartoffiveminutes tostartofhour
+		tostartofisoyear tostartofmicrosecond tostartofmillisecond tostartofminute tostartofmonth tostartofnanosecond tostartofquarter tostartofsecond
+		tostartoftenminutes tostartofyear todaysinmonth tostring totime totimewithfixeddate totimezone tounixtimestamp toutctimestamp toyear
+		toyearnumsinceepoch toyyyymm toyyyymmdd toyyyymmddhhmmss utc_timestamp year yyyymmddhhmmsstodatetime yyyymmddhhmmsstodatetime64`) {
 		all[name] = 2
 	}
-	for _, unit := range strings.Fields("years quarters months weeks days hours minutes seconds milliseconds microseconds nanoseconds interval tupleofintervals") {
+	for _, unit := range strings.Fields("years quarters months weeks days hours minutes seconds milliseconds microseconds nanoseconds interval") {
 		all["add"+unit], all["subtract"+unit] = 3, 3
 	}
 	return all
@@ -65,13 +61,10 @@ var zoned = func() map[string]int {
 var originated = map[string]bool{"tostartofinterval": true, "date_bin": true, "time_bucket": true}
 
 // zonesOf are the arguments of a function that may be time zones: with some, a value for
-// what cannot be read follows it. What the engine calls __name is a function of its own,
-// like name.
+// what cannot be read follows it.
 func zonesOf(name string, args []int) []int {
 	at, takes := zoned[name]
 	switch {
-	case !takes && strings.HasPrefix(name, "__"):
-		at = 2
 	case !takes:
 		return nil
 	case originated[name] && len(args) > at:
@@ -85,7 +78,7 @@ func (e *Engine) mayDepend(nodes []node, i int) error {
 	name := strings.ToLower(nodes[i].name)
 	at, makes := typed[name]
 	_, shows := zoned[name]
-	if !makes && !shows && !strings.HasPrefix(name, "__") {
+	if !makes && !shows {
 		return nil
 	}
 	args := arguments(nodes, i)
@@ -116,8 +109,14 @@ func (e *Engine) mayBeType(f, n node) error {
 	if !ok {
 		return readonlyError("Cannot execute query in readonly mode: the type that %s makes is taken as a plain text here, neither put together nor with escapes", f.name)
 	}
-	if strings.Contains(strings.ToLower(text), "aggregatefunction") {
-		return readonlyError("Cannot execute query in readonly mode: states of aggregate functions are not made from other values here")
+	if strings.EqualFold(f.name, "tupleElement") {
+		if namesType(text) {
+			return readonlyError("Cannot execute query in readonly mode: parts of a value are not named by their type here: use another name")
+		}
+		return nil // a place or a name
+	}
+	if other := otherType(text); other != "" {
+		return readonlyError("Cannot execute query in readonly mode: %s makes no value of type %s here", f.name, other)
 	}
 	for _, zone := range zonesIn(text) {
 		if err := e.zones.admit(zone); err != nil {
@@ -155,6 +154,34 @@ var (
 	plainLiteral = regexp.MustCompile(`^'((?:[\pL\pN _(),.=+:/-]|\\')*)'(?: \(alias .*)?$`)
 	plainNumber  = regexp.MustCompile(`^U?Int64_-?\d+(?: \(alias .*)?$`)
 )
+
+// plainTypes are those that readers may name, in lower case. Not among them: states of
+// aggregate functions, types whose parts are named by types (JSON, Dynamic, Variant),
+// geometry, and words for a type that are several.
+var plainTypes = listed(`
+		Int8 Int16 Int32 Int64 Int128 Int256 UInt8 UInt16 UInt32 UInt64 UInt128 UInt256 Float32 Float64 Bool Boolean
+		Decimal Decimal32 Decimal64 Decimal128 Decimal256 Dec Numeric String FixedString UUID Date Date32 DateTime DateTime32 DateTime64
+		Enum Enum8 Enum16 Array Tuple Map Nullable LowCardinality Nothing IPv4 IPv6
+		Int Integer BigInt SmallInt TinyInt Float Double Real Text Varchar Char Timestamp Signed Unsigned`)
+
+var (
+	typeTexts = regexp.MustCompile(`'(?:[^'\\]|\\.)*'`)
+	typeWords = regexp.MustCompile(`[^\s(),=+-]+`)
+)
+
+// otherType is a word of a type's text that is none of plainTypes. Names of a tuple's
+// elements stand in front of a type, and what looks like one is taken for one.
+func otherType(text string) string {
+	text = typeTexts.ReplaceAllString(text, " 0 ")
+	for _, at := range typeWords.FindAllStringIndex(text, -1) {
+		word, behind := text[at[0]:at[1]], strings.TrimLeft(text[at[1]:], " ")
+		named := behind != "" && !strings.ContainsAny(behind[:1], "(),=+-")
+		if !named && !plainTypes[strings.ToLower(word)] && strings.Trim(word, "0123456789.") != "" {
+			return word
+		}
+	}
+	return ""
+}
 
 // enumerations are the types whose texts are names of values.
 var enumerations = map[string]bool{"enum": true, "enum8": true, "enum16": true}

@@ -1,0 +1,83 @@
+package embedded
+
+import (
+	_ "embed"
+	"strings"
+)
+
+//go:embed reader-functions.txt
+var readerFunctions string
+
+// mayCall are the functions that readers may call, in lower case. What the engine
+// has beside them reaches files, programs or other hosts, takes names of those in texts,
+// does not end, takes memory that nobody counts, ends the process, or was not looked at.
+var mayCall = listed(readerFunctions)
+
+// listed are the words of a list, in lower case; # begins a remark.
+func listed(text string) map[string]bool {
+	all := map[string]bool{}
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		for _, name := range strings.Fields(line) {
+			all[strings.ToLower(name)] = true
+		}
+	}
+	return all
+}
+
+// combinators are what may be added to the name of an aggregate function: sumIf,
+// sumDistinctIf. Resample makes as many states as its parameters say, and readers may
+// not use it.
+var combinators = map[string]bool{
+	"if": true, "array": true, "map": true, "ornull": true, "ordefault": true, "distinct": true, "state": true, "merge": true, "foreach": true,
+	"argmin": true, "argmax": true, "tuple": true, "resample": false, "simplestate": false,
+}
+
+// has says whether the engine has a function of this name, combinators included.
+func (e *Engine) has(name string) bool {
+	lower := strings.ToLower(name)
+	if e.functions[lower] {
+		return true
+	}
+	for suffix := range combinators {
+		if base, ok := strings.CutSuffix(lower, suffix); ok && base != "" && e.has(base) {
+			return true
+		}
+	}
+	return false
+}
+
+// takesFunction says whether readers may call a function of this name. One that the
+// engine has by itself must be on the list by itself.
+func (e *Engine) takesFunction(name string) bool {
+	lower := strings.ToLower(name)
+	if mayCall[lower] || e.functions[lower] {
+		return mayCall[lower]
+	}
+	for suffix, may := range combinators {
+		if base, ok := strings.CutSuffix(lower, suffix); ok && may && base != "" && e.takesFunction(base) {
+			return true
+		}
+	}
+	return false
+}
+
+// bindsLambda says whether a statement itself defines the function: WITH x -> x + 1 AS f.
+func bindsLambda(nodes []node, name string) bool {
+	for _, n := range nodes {
+		if n.kind == "Function" && n.text == "lambda (alias "+name+") (children 1)" {
+			return true
+		}
+	}
+	return false
+}
+
+// refuseFunction is what a reader is told of a function that is not taken.
+func (e *Engine) refuseFunction(name string) error {
+	if e.has(name) || e.denied[strings.ToLower(name)] {
+		return readonlyError("Cannot execute query in readonly mode: function %s is not taken here", name)
+	}
+	return refuse(codeUnknownFunction, "UNKNOWN_FUNCTION", "Function with name %q does not exist: system.functions has the names; case counts for many of them", name)
+}
