@@ -134,43 +134,46 @@ type AdminChange struct {
 }
 
 func (s *Sandbox) adminChange(c AdminChange) (any, error) {
-	if c.Business < 0 || c.Business >= len(s.businesses) {
-		return nil, fmt.Errorf("business %d: there are %d", c.Business, len(s.businesses))
+	if c.Business < 0 || c.Business >= s.Len() {
+		return nil, fmt.Errorf("business %d: there are %d", c.Business, s.Len())
 	}
 	r := s.Restaurant(c.Business)
 	setDefault(&c.Stream, StreamSalesOrders)
 	g := rand.New(rand.NewPCG(c.Seed, 1))
+	switch c.Action {
+	case "place":
+		return c.repeat(func() (string, error) { return r.PlaceOrder(OrderSpec{Items: c.Items}) })
+	case "random":
+		return c.repeat(func() (string, error) { return r.Mutate(g, c.Untold) })
+	}
+	if len(c.IDs) == 0 {
+		c.IDs = draw(r, c.Stream, c.Count, g)
+	}
+	return c.IDs, c.each(r)
+}
+
+// repeat makes Count changes, and says what was changed.
+func (c AdminChange) repeat(change func() (string, error)) (any, error) {
 	done := []string{}
-	for range c.Count * b2i(c.Action == "place" || c.Action == "random") {
-		var what string
-		var err error
-		if c.Action == "place" {
-			what, err = r.PlaceOrder(OrderSpec{Items: c.Items})
-		} else {
-			what, err = r.Mutate(g, c.Untold)
-		}
+	for range c.Count {
+		what, err := change()
 		if err != nil {
 			return nil, err
 		}
 		done = append(done, what)
 	}
-	if c.Action == "place" || c.Action == "random" {
-		return done, nil
-	}
-	if len(c.IDs) == 0 {
-		c.IDs = r.draw(c.Stream, c.Count, g)
-	}
-	return c.IDs, r.changeEach(c)
+	return done, nil
 }
 
 // draw picks count different live rows.
-func (r Restaurant) draw(stream string, count int, g *rand.Rand) []string {
+func draw(r Restaurant, stream string, count int, g *rand.Rand) []string {
 	ids := r.IDs(stream)
 	g.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
 	return ids[:min(count, len(ids))]
 }
 
-func (r Restaurant) changeEach(c AdminChange) error {
+// each makes the change of each of the rows.
+func (c AdminChange) each(r Restaurant) error {
 	switch c.Action {
 	case "delete":
 		return r.Delete(c.Stream, c.IDs...)
@@ -193,7 +196,7 @@ func (r Restaurant) changeEach(c AdminChange) error {
 
 func (s *Sandbox) adminTruth(w http.ResponseWriter, r *http.Request) {
 	key := r.URL.Query().Get("key")
-	if key == "" && len(s.businesses) > 0 {
+	if key == "" && s.Len() > 0 {
 		key = s.Key(0, RoleMain).Value
 	}
 	out := bufio.NewWriterSize(w, 1<<16)

@@ -10,8 +10,8 @@ import (
 // maxLocations keeps the location of an order in a byte.
 const maxLocations = 200
 
-// business is one restaurant: its rows, and what it takes to move it in time.
-type business struct {
+// Business is one restaurant: its rows, and what it takes to move it in time.
+type Business struct {
 	mu sync.RWMutex // guards all below but what New sets once
 
 	index       int
@@ -41,7 +41,7 @@ type business struct {
 	menus       []*menuEdition
 	menuChanged bool
 	days        map[dayPlace]*dayTotals
-	productDays map[dayNumber]*productDay
+	productDays map[Day]*productDay
 	productMu   sync.Mutex // guards productDays among readers
 	scratch     content
 
@@ -61,17 +61,26 @@ type location struct {
 	stamp                int64
 }
 
-func newBusiness(o *Options, cal *calendar, index int) *business {
+// ID is the restaurant's id.
+func (b *Business) ID() string { return b.id }
+
+// Name is the restaurant's name.
+func (b *Business) Name() string { return b.name }
+
+// Seed is that of everything about the restaurant.
+func (b *Business) Seed() uint64 { return b.seed }
+
+func newBusiness(o *WorldOptions, cal *calendar, index int) *Business {
 	seed := newRng(uint64(o.Seed), uint64(index)).s
 	idSeed := seed
 	if o.Readings.SharedIDs {
 		idSeed = uint64(o.Seed)
 	}
-	b := &business{
+	b := &Business{
 		index: index, seed: seed, contentSeed: mix(seed), cal: cal, readings: &o.Readings,
 		precision: o.Readings.StampPrecision.Microseconds(), perDay: o.Pace * float64(max(o.Orders, 0)) / float64(o.Days), upkeep: o.Upkeep,
 		ids: newIDMaker(idSeed, o.Readings.StrangeIDs), orderIDs: orderIDs{key: mix(idSeed ^ golden), strange: o.Readings.StrangeIDs},
-		extras: map[uint32]*orderMore{}, days: map[dayPlace]*dayTotals{}, productDays: map[dayNumber]*productDay{}, purged: map[string][]string{},
+		extras: map[uint32]*orderMore{}, days: map[dayPlace]*dayTotals{}, productDays: map[Day]*productDay{}, purged: map[string][]string{},
 	}
 	b.decimals = map[int64]int{1: 6, 1000: 3, 1_000_000: 0}[b.precision]
 	b.epoch = b.trunc(o.Epoch.UnixMicro())
@@ -94,7 +103,7 @@ func newBusiness(o *Options, cal *calendar, index int) *business {
 	return b
 }
 
-func (b *business) makeLocation(g *rng) *location {
+func (b *Business) makeLocation(g *rng) *location {
 	i := len(b.locations)
 	c := cities[(b.index+i/4)%len(cities)]
 	l := &location{id: b.ids.make("loc"), city: c.name, active: true, stamp: b.epoch}
@@ -109,12 +118,17 @@ func (b *business) makeLocation(g *rng) *location {
 	return l
 }
 
-func (b *business) trunc(us int64) int64 { return floorDiv(us, b.precision) * b.precision }
+// hidden tells whether the rows of a location left the lists with it.
+func (b *Business) hidden(loc int) bool {
+	return b.readings.InactiveRowsHidden && !b.locations[loc].active
+}
 
-func (b *business) locationID(loc int) string { return b.locations[loc].id }
+func (b *Business) trunc(us int64) int64 { return floorDiv(us, b.precision) * b.precision }
+
+func (b *Business) locationID(loc int) string { return b.locations[loc].id }
 
 // locationOf is the index of a location of the restaurant, inactive ones too.
-func (b *business) locationOf(id string) (int, bool) {
+func (b *Business) locationOf(id string) (int, bool) {
 	for i, l := range b.locations {
 		if l.id == id {
 			return i, true
@@ -130,7 +144,7 @@ func refuse(o *api.Ordering, status, message string) {
 
 // encodeLocation writes a location as it is at an instant: whether it takes
 // orders depends on the clock.
-func (b *business) encodeLocation(l *location, now int64) api.Location {
+func (b *Business) encodeLocation(l *location, now int64) api.Location {
 	out := api.Location{
 		ID: l.id, Name: l.name, Address: textOrNull(l.address), City: textOrNull(l.city), Phone: textOrNull(l.phone),
 		Timezone: ZoneName, OpeningHours: l.hours(),
@@ -155,7 +169,7 @@ func (l *location) open(minute int) bool {
 	return minute >= l.opens && minute < l.closes || minute+24*60 < l.closes
 }
 
-func (b *business) nextOpening(l *location, now int64) int64 {
+func (b *Business) nextOpening(l *location, now int64) int64 {
 	day := b.cal.day(now)
 	for ; ; day++ {
 		if at := b.cal.start(day) + int64(l.opens)*usMinute; at > now {

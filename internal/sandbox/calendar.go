@@ -17,8 +17,8 @@ const (
 	usDay    = 24 * usHour
 )
 
-// dayNumber counts days of the Bucharest calendar; 1970-01-01 is 0.
-type dayNumber int32
+// Day counts days of the Bucharest calendar; 1970-01-01 is 0.
+type Day int32
 
 // calendar turns instants (microseconds since 1970) into Bucharest days and
 // back, through every change of clock. It is immutable.
@@ -60,12 +60,12 @@ func (c *calendar) offset(us int64) int64 {
 }
 
 // day is the Bucharest day that an instant falls on.
-func (c *calendar) day(us int64) dayNumber {
-	return dayNumber(floorDiv(us+c.offset(us), usDay))
+func (c *calendar) day(us int64) Day {
+	return Day(floorDiv(us+c.offset(us), usDay))
 }
 
 // start is the instant at which a Bucharest day begins.
-func (c *calendar) start(d dayNumber) int64 {
+func (c *calendar) start(d Day) int64 {
 	return time.Date(1970, 1, 1+int(d), 0, 0, 0, 0, c.zone).UnixMicro()
 }
 
@@ -76,20 +76,20 @@ func (c *calendar) minuteOfDay(us int64) int {
 }
 
 // weekday of a day; Sunday is 0 as in package time.
-func (d dayNumber) weekday() time.Weekday {
+func (d Day) weekday() time.Weekday {
 	return time.Weekday(((int(d)+4)%7 + 7) % 7)
 }
 
-func (d dayNumber) String() string { return string(appendDate(nil, d)) }
+func (d Day) String() string { return string(appendDate(nil, d)) }
 
 // parseDay reads YYYY-MM-DD between 1900-01-01 and 9999-12-31 (api.md,
 // "Limits": dates accepted).
-func parseDay(s string) (dayNumber, bool) {
+func parseDay(s string) (Day, bool) {
 	t, err := time.Parse(time.DateOnly, s)
 	if err != nil || t.Year() < 1900 {
 		return 0, false
 	}
-	return dayNumber(floorDiv(t.Unix(), 86400)), true
+	return Day(floorDiv(t.Unix(), 86400)), true
 }
 
 func floorDiv(a, b int64) int64 {

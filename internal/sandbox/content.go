@@ -67,7 +67,7 @@ const (
 
 // fill computes the order's content from seed, number and revision alone, so
 // that it is the same whenever it is asked for.
-func (b *business) fill(c *content, n uint32) {
+func (b *Business) fill(c *content, n uint32) {
 	o := &b.orders[n]
 	var spec OrderSpec
 	if m := b.more(n); m != nil && m.spec != nil {
@@ -95,7 +95,7 @@ func (b *business) fill(c *content, n uint32) {
 	c.pay(&g, b.readings.NewMapKeys)
 }
 
-func (b *business) fillHead(c *content, g *rng, spec *OrderSpec) {
+func (b *Business) fillHead(c *content, g *rng, spec *OrderSpec) {
 	c.channel = g.pick([]int{70, 12, 8, 10})
 	if b.readings.NewMapKeys && g.chance(30) {
 		c.channel = channelNew
@@ -124,7 +124,7 @@ func (b *business) fillHead(c *content, g *rng, spec *OrderSpec) {
 }
 
 // addLine sells one product; those at the front of the menu sell best.
-func (b *business) addLine(c *content, g *rng, menu []*soldProduct) {
+func (b *Business) addLine(c *content, g *rng, menu []*soldProduct) {
 	unmapped := 8
 	if c.channel != channelPOS && c.channel != channelDirect {
 		unmapped = 30
@@ -195,7 +195,7 @@ func (c *content) fillExtras(g *rng) {
 }
 
 // revise applies one edit made at the till after payment.
-func (b *business) revise(c *content, n uint32, rev int, menu []*soldProduct) {
+func (b *Business) revise(c *content, n uint32, rev int, menu []*soldProduct) {
 	g := newRng(b.contentSeed, uint64(n), uint64(rev))
 	switch g.n(4) {
 	case 0:

@@ -11,8 +11,8 @@ import (
 // filters (a hash of route and filters, so that a cursor serves its own walk
 // only).
 type place struct {
-	pos      pos
-	from, to dayNumber
+	pos      Pos
+	days     Days
 	filters  uint64
 	business uint32
 	epoch    uint32 // invalidating all cursors raises it
@@ -38,10 +38,10 @@ func newCursorSealer(seed int64) cursorSealer {
 
 func (c cursorSealer) seal(p place) string {
 	b := make([]byte, 0, placeLen+macLen)
-	b = binary.BigEndian.AppendUint64(b, uint64(p.pos.c.stamp))
-	b = binary.BigEndian.AppendUint32(b, p.pos.c.n)
-	b = binary.BigEndian.AppendUint32(b, uint32(p.from))
-	b = binary.BigEndian.AppendUint32(b, uint32(p.to))
+	b = binary.BigEndian.AppendUint64(b, uint64(p.pos.Stamp))
+	b = binary.BigEndian.AppendUint32(b, p.pos.N)
+	b = binary.BigEndian.AppendUint32(b, uint32(p.days.From))
+	b = binary.BigEndian.AppendUint32(b, uint32(p.days.To))
 	b = binary.BigEndian.AppendUint64(b, p.filters)
 	b = binary.BigEndian.AppendUint32(b, p.business)
 	b = binary.BigEndian.AppendUint32(b, c.epoch)
@@ -58,9 +58,8 @@ func (c cursorSealer) open(s string, filters uint64, business int) (place, bool)
 	b = b[:placeLen]
 	c.scramble(b)
 	p := place{
-		pos:      pos{true, change{int64(binary.BigEndian.Uint64(b)), binary.BigEndian.Uint32(b[8:])}},
-		from:     dayNumber(binary.BigEndian.Uint32(b[12:])),
-		to:       dayNumber(binary.BigEndian.Uint32(b[16:])),
+		pos:      Pos{Begun: true, Stamp: int64(binary.BigEndian.Uint64(b)), N: binary.BigEndian.Uint32(b[8:])},
+		days:     Days{From: Day(binary.BigEndian.Uint32(b[12:])), To: Day(binary.BigEndian.Uint32(b[16:]))},
 		filters:  binary.BigEndian.Uint64(b[20:]),
 		business: binary.BigEndian.Uint32(b[28:]),
 		epoch:    binary.BigEndian.Uint32(b[32:]),

@@ -12,7 +12,7 @@ type dayTotals struct {
 }
 
 type dayPlace struct {
-	day dayNumber
+	day Day
 	loc uint8
 }
 
@@ -39,7 +39,7 @@ func (t *dayTotals) add(u *dayTotals) {
 
 // countOrder adds a sale to its day (sign 1) or takes it out (-1): the order on
 // the Bucharest day it was opened, each refund on the day it was made.
-func (b *business) countOrder(n uint32, sign int64) {
+func (b *Business) countOrder(n uint32, sign int64) {
 	o := &b.orders[n]
 	c := &b.scratch
 	b.fill(c, n)
@@ -65,7 +65,7 @@ func (b *business) countOrder(n uint32, sign int64) {
 	delete(b.productDays, day)
 }
 
-func (b *business) totals(day dayNumber, loc uint8) *dayTotals {
+func (b *Business) totals(day Day, loc uint8) *dayTotals {
 	place := dayPlace{day, loc}
 	t := b.days[place]
 	if t == nil {
@@ -76,7 +76,7 @@ func (b *business) totals(day dayNumber, loc uint8) *dayTotals {
 }
 
 // sumDay adds up the locations that the reader sees.
-func (b *business) sumDay(day dayNumber, sees func(loc int) bool) dayTotals {
+func (b *Business) sumDay(day Day, sees func(loc int) bool) dayTotals {
 	var sum dayTotals
 	for loc := range b.locations {
 		if !sees(loc) {
@@ -90,7 +90,7 @@ func (b *business) sumDay(day dayNumber, sees func(loc int) bool) dayTotals {
 }
 
 // appendBreakdown writes the fields of a breakdown, without braces.
-func (b *business) appendBreakdown(out []byte, t *dayTotals) []byte {
+func (b *Business) appendBreakdown(out []byte, t *dayTotals) []byte {
 	out = append(out, `"orders":`...)
 	out = appendInt(out, t.orders)
 	out = appendMoney(append(out, `,"net_sales":`...), t.netSales())

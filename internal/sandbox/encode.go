@@ -58,7 +58,7 @@ func appendInstant(b []byte, us int64, decimals int) []byte {
 	day := floorDiv(us, usDay)
 	rest := us - day*usDay
 	b = append(b, '"')
-	b = appendDate(b, dayNumber(day))
+	b = appendDate(b, Day(day))
 	sec := rest / usSecond
 	b = append(b, 'T')
 	b = append2(b, int(sec/3600))
@@ -79,7 +79,7 @@ func appendInstant(b []byte, us int64, decimals int) []byte {
 func append2(b []byte, n int) []byte { return append(b, byte('0'+n/10), byte('0'+n%10)) }
 
 // appendDate writes YYYY-MM-DD, by the civil-from-days algorithm.
-func appendDate(b []byte, d dayNumber) []byte {
+func appendDate(b []byte, d Day) []byte {
 	z := int64(d) + 719468
 	era := floorDiv(z, 146097)
 	doe := z - era*146097

@@ -41,7 +41,7 @@ func (f *fate) add(e event) {
 
 // fate draws, from the number of the order alone: two of a hundred are never
 // paid, some are cancelled, edited, refunded days later, or deleted.
-func (b *business) fate(n uint32) fate {
+func (b *Business) fate(n uint32) fate {
 	var f fate
 	g := newRng(b.seed, 5, uint64(n))
 	at := b.orders[n].created + int64(g.between(20, 90))*usSecond
@@ -81,7 +81,7 @@ func (b *business) fate(n uint32) fate {
 
 // apply changes the order's own fields; totals and order of change are the
 // caller's.
-func (b *business) apply(o *order, e event) {
+func (b *Business) apply(o *order, e event) {
 	switch e.kind {
 	case evPay:
 		o.flags |= orderPaid | orderEverPaid
@@ -103,7 +103,7 @@ func (b *business) apply(o *order, e event) {
 }
 
 // drawRefund refunds a line or a part of the order.
-func (b *business) drawRefund(n uint32, at int64) refund {
+func (b *Business) drawRefund(n uint32, at int64) refund {
 	c := &b.scratch
 	b.fill(c, n)
 	g := newRng(b.seed, 6, uint64(n), uint64(at))

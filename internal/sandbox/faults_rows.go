@@ -23,7 +23,7 @@ func (rq *request) spoilRow(start int) {
 	id := func() string { s, _ := parse()["id"].(string); return s }
 	hits := f.roll(stageRow, rq, id)
 	if len(hits) > 0 {
-		f.mark(SpoiltRow{rq.b.index, rq.route.name, id()})
+		f.mark(SpoiltRow{rq.key.Business, rq.route.name, id()})
 	}
 	duplicate := false
 	for _, hit := range hits {

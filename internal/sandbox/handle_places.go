@@ -8,27 +8,27 @@ import (
 
 func (rq *request) me() *apiError {
 	k := &rq.key
+	var webhookURL *string
+	if k.WebhookURL != "" {
+		webhookURL = &k.WebhookURL
+	}
 	me := api.Me{
 		App:      api.App{ID: k.AppID, Name: k.Name, Mode: k.Mode},
 		Business: api.Business{ID: k.BusinessID, Name: k.BusinessName},
-		Scopes:   notNil(k.Scopes), LocationIDs: []string{}, AllLocations: k.AllLocations, RateLimits: k.Limits,
-		Webhook: api.Webhook{URL: textOrNull(k.WebhookURL), Configured: k.WebhookURL != ""},
+		Scopes:   notNil(k.Scopes), AllLocations: k.AllLocations, RateLimits: k.Limits,
+		Webhook: api.Webhook{URL: webhookURL, Configured: k.WebhookURL != ""},
 	}
-	rq.b.mu.RLock()
-	for loc, l := range rq.b.locations {
-		if l.active && rq.allowed(loc) {
-			me.LocationIDs = append(me.LocationIDs, l.id)
-		}
-	}
-	rq.b.mu.RUnlock()
-	rq.addRow(encodeJSON(me))
+	rq.open()
+	me.LocationIDs = rq.view.LocationIDs()
+	rq.view.Close()
+	rq.addJSON(me)
 	return nil
 }
 
 // ordersOnly is the rule for keys with only orders:write: while online ordering
 // is off, even the locations are closed to them.
 func (rq *request) ordersOnly() *apiError {
-	if rq.b.readings.OrderingOff && !slices.Contains(rq.key.Scopes, api.ScopeLocations) {
+	if rq.s.opts.Readings.OrderingOff && !slices.Contains(rq.key.Scopes, api.ScopeLocations) {
 		return fail(codeAPIDisabled)
 	}
 	return nil
@@ -38,13 +38,11 @@ func (rq *request) listLocations() *apiError {
 	if err := rq.ordersOnly(); err != nil {
 		return err
 	}
-	rq.b.mu.RLock()
-	defer rq.b.mu.RUnlock()
+	rq.open()
+	defer rq.view.Close()
 	rq.out = append(rq.out, `{"data":[`...)
-	for loc, l := range rq.b.locations {
-		if l.active && rq.allowed(loc) {
-			rq.addRow(encodeJSON(rq.b.encodeLocation(l, rq.now)))
-		}
+	for _, l := range rq.view.Locations() {
+		rq.addJSON(l)
 	}
 	rq.out = append(rq.out, "]}"...)
 	return nil
@@ -54,12 +52,12 @@ func (rq *request) oneLocation() *apiError {
 	if err := rq.ordersOnly(); err != nil {
 		return err
 	}
-	rq.b.mu.RLock()
-	defer rq.b.mu.RUnlock()
-	loc, ok := rq.b.locationOf(rq.id)
-	if !ok || !rq.allowed(loc) || !rq.b.locations[loc].active {
+	rq.open()
+	defer rq.view.Close()
+	l, ok := rq.view.Location(rq.id)
+	if !ok {
 		return fail(codeNotFound)
 	}
-	rq.addRow(encodeJSON(rq.b.encodeLocation(rq.b.locations[loc], rq.now)))
+	rq.addJSON(l)
 	return nil
 }

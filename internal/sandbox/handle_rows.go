@@ -1,62 +1,46 @@
 package sandbox
 
 import (
+	"errors"
 	"slices"
-
-	"github.com/larder-sync/larder/internal/api"
 )
 
-// sees fills rq.visible: the locations of the key, narrowed to location_id. An
-// unknown location is 404, one outside the key's restriction 403.
-func (rq *request) sees() *apiError {
-	b := rq.b
-	want, given := rq.q.text("location_id")
-	if given {
-		loc, ok := b.locationOf(want)
-		switch {
-		case !ok:
-			return fail(codeNotFound)
-		case !rq.allowed(loc):
-			return fail(codeLocation)
-		case b.hidden(loc):
-			return fail(codeNotFound)
-		}
-		rq.visible[loc] = true
+// open holds the restaurant still, as the key sees it. The caller closes the view.
+func (rq *request) open() {
+	rq.view.Open(rq.b, func(id string) bool { return rq.key.AllLocations || slices.Contains(rq.key.LocationIDs, id) }, rq.now)
+}
+
+// narrow leaves location_id of what is seen. An unknown location is 404, one outside the
+// key's restriction 403.
+func (rq *request) narrow() *apiError {
+	id, given := rq.q.text("location_id")
+	if !given {
 		return nil
 	}
-	for loc := range b.locations {
-		rq.visible[loc] = rq.allowed(loc) && !b.hidden(loc)
+	switch err := rq.view.Narrow(id); {
+	case errors.Is(err, ErrForbidden):
+		return fail(codeLocation)
+	case err != nil:
+		return fail(codeNotFound)
 	}
 	return nil
 }
 
-// allowed tells whether the key may use a location, active or not.
-func (rq *request) allowed(loc int) bool {
-	return rq.key.AllLocations || slices.Contains(rq.key.LocationIDs, rq.b.locations[loc].id)
-}
-
-// hidden tells whether the rows of a location left the lists with it.
-func (b *business) hidden(loc int) bool {
-	return b.readings.InactiveRowsHidden && !b.locations[loc].active
-}
-
-func (rq *request) shows(loc int) bool { return loc == sharedLocation || rq.visible[loc] }
-
 // listing reads what all lists share. dataFilters are filters that change with
 // the data; they cannot go with updated_since or include_deleted.
-func (rq *request) listing(dataFilters ...string) listing {
+func (rq *request) listing(dataFilters ...string) Listing {
 	q := rq.q
-	l := listing{limit: rq.pageRows(), sees: rq.shows}
-	l.since, l.mirror = q.instant("updated_since")
-	l.tombstones, _ = q.flag("include_deleted")
-	if l.mirror || l.tombstones {
+	l := Listing{Limit: rq.pageRows()}
+	l.Since, l.Mirror = q.instant("updated_since")
+	l.Tombstones, _ = q.flag("include_deleted")
+	if l.Mirror || l.Tombstones {
 		for _, f := range dataFilters {
 			if q.has(f) {
 				q.bad.add(f, "The %s cannot be combined with updated_since or include_deleted.", f)
 			}
 		}
 	}
-	l.after = rq.cursor().pos
+	l.After = rq.cursor().pos
 	return l
 }
 
@@ -74,7 +58,7 @@ func (rq *request) cursor() place {
 	if !rq.q.has("cursor") {
 		return place{}
 	}
-	p, ok := rq.cursors.open(rq.q.values.Get("cursor"), rq.filters(), rq.b.index)
+	p, ok := rq.cursors.open(rq.q.values.Get("cursor"), rq.filters(), rq.key.Business)
 	if !ok || rq.page.cursorRefused {
 		rq.q.bad.add("cursor", "The cursor is not valid for this list and these filters.")
 		return place{}
@@ -96,64 +80,64 @@ func (rq *request) filters() uint64 {
 	return h
 }
 
-// listTable answers a page of a table.
-func listTable[T any](rq *request, t *table[T], match func(*row[T]) bool, dataFilters ...string) *apiError {
+// list answers a page of a list.
+func (rq *request) list(page func(Listing) (Pos, bool), dataFilters ...string) *apiError {
 	l := rq.listing(dataFilters...)
 	if err := rq.q.bad.err(); err != nil {
 		return err
 	}
-	rq.b.mu.Lock() // rows cache their JSON
-	defer rq.b.mu.Unlock()
-	if err := rq.sees(); err != nil {
+	rq.open()
+	defer rq.view.Close()
+	if err := rq.narrow(); err != nil {
 		return err
 	}
 	rq.openPage()
-	end, more := t.page(l, match, func(r *row[T]) { rq.addRow(t.bytes(r)) })
+	end, more := page(l)
 	rq.closePage(place{pos: end}, more)
 	return nil
 }
 
-func oneRow[T any](rq *request, t *table[T]) *apiError {
-	rq.b.mu.Lock()
-	defer rq.b.mu.Unlock()
-	if err := rq.sees(); err != nil {
+// one answers the row with the id of the path.
+func (rq *request) one(find func(*View, string) ([]byte, bool)) *apiError {
+	rq.open()
+	defer rq.view.Close()
+	if err := rq.narrow(); err != nil {
 		return err
 	}
-	r := t.live(rq.id)
-	if r == nil || !rq.shows(r.loc) {
+	row, ok := find(&rq.view, rq.id)
+	if !ok {
 		return fail(codeNotFound)
 	}
-	rq.addRow(t.bytes(r))
+	rq.addRow(func(out []byte) []byte { return append(out, row...) })
 	return nil
 }
 
 func (rq *request) listCategories() *apiError {
-	return listTable(rq, rq.b.categories, func(*row[category]) bool { return true })
+	return rq.list(func(l Listing) (Pos, bool) { return rq.view.Categories(l, rq.addRow) })
 }
 
 func (rq *request) listProducts() *apiError {
-	category, byCategory := rq.q.text("category_id")
-	available, byAvailable := rq.q.flag("available")
-	return listTable(rq, rq.b.products, func(r *row[product]) bool {
-		return (!byCategory || r.val.category == category) && (!byAvailable || r.val.available == available)
-	}, "category_id", "available")
+	var category *string
+	if id, given := rq.q.text("category_id"); given {
+		category = &id
+	}
+	available := rq.q.optionalFlag("available")
+	return rq.list(func(l Listing) (Pos, bool) { return rq.view.Products(l, category, available, rq.addRow) }, "category_id", "available")
 }
 
-func (rq *request) oneProduct() *apiError { return oneRow(rq, rq.b.products) }
+func (rq *request) oneProduct() *apiError { return rq.one((*View).Product) }
 
 func (rq *request) listIngredients() *apiError {
-	below, by := rq.q.flag("below_min")
-	return listTable(rq, rq.b.ingredients, func(r *row[ingredient]) bool {
-		return !by || r.val.belowMin() == below
-	}, "below_min")
+	below := rq.q.optionalFlag("below_min")
+	return rq.list(func(l Listing) (Pos, bool) { return rq.view.Ingredients(l, below, rq.addRow) }, "below_min")
 }
 
-func (rq *request) oneIngredient() *apiError { return oneRow(rq, rq.b.ingredients) }
+func (rq *request) oneIngredient() *apiError { return rq.one((*View).Ingredient) }
 
 func (rq *request) listAllergens() *apiError {
 	rq.out = append(rq.out, `{"data":[`...)
-	for _, a := range allergenList {
-		rq.addRow(encodeJSON(api.Allergen{Code: a.code, Name: a.name}))
+	for _, a := range rq.view.Allergens() {
+		rq.addJSON(a)
 	}
 	rq.out = append(rq.out, "]}"...)
 	return nil
@@ -162,18 +146,18 @@ func (rq *request) listAllergens() *apiError {
 func (rq *request) openPage() { rq.out = append(rq.out, `{"data":[`...) }
 
 // addRow appends a row, maybe spoilt by a fault.
-func (rq *request) addRow(json []byte) {
-	rq.comma()
-	start := len(rq.out)
-	rq.out = append(rq.out, json...)
-	rq.spoilRow(start)
-}
-
-func (rq *request) comma() {
+func (rq *request) addRow(write func(out []byte) []byte) {
 	if rq.rows > 0 {
 		rq.out = append(rq.out, ',')
 	}
 	rq.rows++
+	start := len(rq.out)
+	rq.out = write(rq.out)
+	rq.spoilRow(start)
+}
+
+func (rq *request) addJSON(row any) {
+	rq.addRow(func(out []byte) []byte { return append(out, encodeJSON(row)...) })
 }
 
 // closePage ends the page with the cursor of the next one.
@@ -185,7 +169,7 @@ func (rq *request) closePage(end place, more bool) {
 	case more && rq.page.cursorRepeats && rq.q.has("cursor"):
 		rq.out = appendString(rq.out, rq.q.values.Get("cursor"))
 	case more:
-		end.filters, end.business = rq.filters(), uint32(rq.b.index)
+		end.filters, end.business = rq.filters(), uint32(rq.key.Business)
 		rq.out = append(append(append(rq.out, '"'), rq.cursors.seal(end)...), '"')
 	default:
 		rq.out = append(rq.out, "null"...)

@@ -16,7 +16,7 @@ const (
 
 // makeHistory opens count orders over the days before the epoch and lets the
 // fate of each happen as far as the epoch.
-func (b *business) makeHistory(count, days int) {
+func (b *Business) makeHistory(count, days int) {
 	b.orders = make([]order, 0, count)
 	b.byCreated.entries = make([]change, 0, count)
 	times := b.openingTimes(count, days)
@@ -42,7 +42,7 @@ func (b *business) makeHistory(count, days int) {
 
 // settle lets happen what happened to an order of the history up to the epoch;
 // the rest waits for the world to move.
-func (b *business) settle(n uint32) {
+func (b *Business) settle(n uint32) {
 	f := b.fate(n)
 	o := &b.orders[n]
 	for i, e := range f.events[:f.count] {
@@ -61,13 +61,13 @@ func (b *business) settle(n uint32) {
 }
 
 // openingTimes spreads count orders over the days, in order.
-func (b *business) openingTimes(count, days int) []int64 {
+func (b *Business) openingTimes(count, days int) []int64 {
 	if count == 0 || days == 0 {
 		return nil
 	}
 	g := newRng(b.seed, 4)
 	last := b.cal.day(b.epoch)
-	first := last - dayNumber(days) + 1
+	first := last - Day(days) + 1
 	total := 0
 	for d := first; d <= last; d++ {
 		total += dayWeights[d.weekday()]
@@ -87,7 +87,7 @@ func (b *business) openingTimes(count, days int) []int64 {
 
 // timesOfDay draws n instants of a day by its hours. Those of today that are
 // still to come are moved before the epoch.
-func (b *business) timesOfDay(g *rng, d dayNumber, n int, times *[]int64) {
+func (b *Business) timesOfDay(g *rng, d Day, n int, times *[]int64) {
 	start, end := b.cal.start(d), b.cal.start(d+1)
 	for range n {
 		local := int64(g.pick(hourWeights[:]))*usHour + int64(g.n(3_600_000))*1000

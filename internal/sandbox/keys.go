@@ -64,11 +64,9 @@ type keyValue struct {
 
 var readScopes = []string{api.ScopeLocations, api.ScopeMenu, api.ScopeSales, api.ScopeStock}
 
-func (s *Sandbox) makeKeys(b *business) {
-	first := []string{}
-	if len(b.locations) > 0 {
-		first = append(first, b.locations[0].id)
-	}
+func (s *Sandbox) makeKeys(business int) {
+	first := s.Restaurant(business).LocationIDs()
+	first = first[:min(1, len(first))]
 	for _, k := range []Key{
 		{Role: RoleMain, Scopes: readScopes, AllLocations: true},
 		{Role: RoleTest, Mode: "test", Scopes: readScopes, AllLocations: true},
@@ -77,7 +75,7 @@ func (s *Sandbox) makeKeys(b *business) {
 		{Role: RoleOrders, Scopes: []string{api.ScopeOrders}, AllLocations: true},
 		{Role: RoleDisabled, Scopes: readScopes, AllLocations: true, State: KeyDisabled},
 	} {
-		k.Business = b.index
+		k.Business = business
 		s.AddKey(k)
 	}
 }
@@ -87,8 +85,8 @@ func (s *Sandbox) makeKeys(b *business) {
 func (s *Sandbox) AddKey(k Key) Key {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := s.businesses[k.Business]
-	g := newRng(b.seed, 9, uint64(len(s.keys.apps)))
+	b := s.Business(k.Business)
+	g := newRng(b.Seed(), 9, uint64(len(s.keys.apps)))
 	setDefault(&k.Mode, "live")
 	setDefault(&k.State, KeyActive)
 	setDefault(&k.AppID, "app_"+base32(g.next(), 13))
@@ -98,7 +96,7 @@ func (s *Sandbox) AddKey(k Key) Key {
 	if k.Value == "" {
 		k.Value = keyText(k.Mode, &g)
 	}
-	k.BusinessID, k.BusinessName = b.id, b.name
+	k.BusinessID, k.BusinessName = b.ID(), b.Name()
 	a := &app{Key: k, perKey: newLimiter(s.opts.Algorithm), heavy: newLimiter(s.opts.Algorithm)}
 	s.keys.apps = append(s.keys.apps, a)
 	if s.keys.values == nil {

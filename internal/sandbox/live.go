@@ -38,7 +38,7 @@ func (q *eventQueue) push(e event) {
 // advance moves the restaurant up to an instant. Every change gets the stamp of
 // its own instant, and nobody was served in between, so the order of change
 // holds whatever the steps are.
-func (b *business) advance(now int64) {
+func (b *Business) advance(now int64) {
 	for m := floorDiv(now, usMinute); b.minute <= m; b.minute++ {
 		b.runEvents(b.minute*usMinute - 1)
 		b.drawMinute(b.minute)
@@ -47,11 +47,11 @@ func (b *business) advance(now int64) {
 }
 
 // idle tells whether advance would do nothing.
-func (b *business) idle(now int64) bool {
+func (b *Business) idle(now int64) bool {
 	return floorDiv(now, usMinute) < b.minute && (len(b.events.heap) == 0 || b.events.heap[0].show > now)
 }
 
-func (b *business) runEvents(until int64) {
+func (b *Business) runEvents(until int64) {
 	for len(b.events.heap) > 0 && b.events.heap[0].show <= until {
 		e := heap.Pop(&b.events.heap).(event)
 		b.happen(e)
@@ -59,7 +59,7 @@ func (b *business) runEvents(until int64) {
 }
 
 // push schedules an event, shown up to StampDelay after its stamp.
-func (b *business) push(e event) {
+func (b *Business) push(e event) {
 	if d := b.readings.StampDelay.Microseconds(); d > 0 {
 		g := newRng(b.seed, 7, uint64(e.at), uint64(e.n), uint64(e.kind))
 		e.show = e.at + int64(g.float()*float64(d))
@@ -69,7 +69,7 @@ func (b *business) push(e event) {
 
 // drawMinute decides which orders are opened in a minute, and now and then that
 // something is sold out or delivered.
-func (b *business) drawMinute(m int64) {
+func (b *Business) drawMinute(m int64) {
 	at := m * usMinute
 	local := b.cal.minuteOfDay(at)
 	rate := b.perDay / float64(len(b.locations)) * float64(dayWeights[b.cal.day(at).weekday()]) * 7 / dayWeightSum *
@@ -99,7 +99,7 @@ func (b *business) drawMinute(m int64) {
 }
 
 // happen carries out one event.
-func (b *business) happen(e event) {
+func (b *Business) happen(e event) {
 	stamp := b.trunc(e.at)
 	switch e.kind {
 	case evOpen:
@@ -126,7 +126,7 @@ func (b *business) happen(e event) {
 }
 
 // happenToOrder leaves alone what a test or an earlier event has removed.
-func (b *business) happenToOrder(e event, stamp int64) {
+func (b *Business) happenToOrder(e event, stamp int64) {
 	o := &b.orders[e.n]
 	gone := o.flags&(orderCancelled|orderDeleted) != 0
 	if gone || e.kind != evPay && e.kind != evCancel && o.flags&orderPaid == 0 {
@@ -139,7 +139,7 @@ func (b *business) happenToOrder(e event, stamp int64) {
 }
 
 // consume draws what an order sold from the stock.
-func (b *business) consume(n uint32, stamp int64) {
+func (b *Business) consume(n uint32, stamp int64) {
 	o := &b.orders[n]
 	c := &b.scratch
 	b.fill(c, n)

@@ -10,7 +10,7 @@ import (
 const sgrDeposit = bani(50)
 
 // makeMenu invents the categories and the products of every location.
-func (b *business) makeMenu(g *rng, perLocation int) {
+func (b *Business) makeMenu(g *rng, perLocation int) {
 	categories := map[string]string{}
 	for i, dg := range dishGroups {
 		loc := sharedLocation
@@ -35,7 +35,7 @@ func (b *business) makeMenu(g *rng, perLocation int) {
 
 // makeProduct invents product i of a location: first one of every dish, then
 // the restaurant's own variations of them.
-func (b *business) makeProduct(g *rng, loc, i int, categories map[string]string) *row[product] {
+func (b *Business) makeProduct(g *rng, loc, i int, categories map[string]string) *row[product] {
 	dg, d, round := nthDish(i)
 	p := inventProduct(g, dg, d)
 	if round > 0 {
@@ -143,13 +143,13 @@ func inventChoices(d dish, price bani) ([]variant, []extraGroup) {
 }
 
 // pastStamps are when a row of the first world was made and last changed.
-func (b *business) pastStamps(g *rng) (created, stamp int64) {
+func (b *Business) pastStamps(g *rng) (created, stamp int64) {
 	created = b.epoch - int64(g.between(200, 900))*usDay - int64(g.n(86400))*usSecond
 	return b.trunc(created), b.trunc(b.epoch - int64(g.float()*float64(150*usDay)) - usHour)
 }
 
 // maybeNull acts out Readings.NullUpdatedAt on the i-th row of a list.
-func (b *business) maybeNull(stamp int64, i int) int64 {
+func (b *Business) maybeNull(stamp int64, i int) int64 {
 	if n := b.readings.NullUpdatedAt; n > 0 && i%n == 0 {
 		return nullStamp
 	}

@@ -9,14 +9,14 @@ import (
 // Restaurant changes one restaurant, for tests. A change is stamped now, or as
 // Ago and At say. Methods name rows by id and fail for ids that are none.
 type Restaurant struct {
-	s   *Sandbox
-	b   *business
+	w   *World
+	b   *Business
 	ago time.Duration
 	at  time.Time
 }
 
 // Restaurant is restaurant i, from 0.
-func (s *Sandbox) Restaurant(i int) Restaurant { return Restaurant{s: s, b: s.businesses[i]} }
+func (w *World) Restaurant(i int) Restaurant { return Restaurant{w: w, b: w.businesses[i]} }
 
 // Ago stamps changes so far in the past; at most MaxStampDelay keeps to what
 // api.md promises.
@@ -37,8 +37,8 @@ func (r Restaurant) ID() string { return r.b.id }
 // lock moves a live world up to now, locks it, and returns the stamp of the
 // change and the unlocking.
 func (r Restaurant) lock() (stamp int64, unlock func()) {
-	now := r.s.now()
-	r.s.catchUp(r.b, now)
+	now := r.w.Now().UnixMicro()
+	r.w.CatchUp(r.b, now)
 	r.b.mu.Lock()
 	if !r.at.IsZero() {
 		now = r.at.UnixMicro()

@@ -11,7 +11,7 @@ var (
 )
 
 // changeRow applies a change to a row of any list.
-func (b *business) changeRow(stream, id string, c rowChange, stamp int64) error {
+func (b *Business) changeRow(stream, id string, c rowChange, stamp int64) error {
 	loc := -1
 	if c.location != "" {
 		var ok bool
@@ -42,7 +42,7 @@ func (b *business) changeRow(stream, id string, c rowChange, stamp int64) error 
 	return fmt.Errorf("stream %q cannot be changed", stream)
 }
 
-func changeTable[T any](b *business, t *table[T], id string, c rowChange, loc int, stamp int64) (*row[T], error) {
+func changeTable[T any](b *Business, t *table[T], id string, c rowChange, loc int, stamp int64) (*row[T], error) {
 	r := t.byID[id]
 	if r == nil {
 		return nil, errNoRow
@@ -69,7 +69,7 @@ func changeTable[T any](b *business, t *table[T], id string, c rowChange, loc in
 	return r, nil
 }
 
-func (b *business) changeOrderRow(id string, c rowChange, loc int, stamp int64) error {
+func (b *Business) changeOrderRow(id string, c rowChange, loc int, stamp int64) error {
 	n, ok := b.findOrder(id)
 	switch {
 	case !ok:

@@ -3,7 +3,7 @@ package sandbox
 import "strconv"
 
 // appendOrder writes a sales order (api.md, "Sales order").
-func (b *business) appendOrder(out []byte, n uint32, c *content) []byte {
+func (b *Business) appendOrder(out []byte, n uint32, c *content) []byte {
 	o := &b.orders[n]
 	more := b.more(n)
 	if more != nil && more.raw != nil {
@@ -43,7 +43,7 @@ func (b *business) appendOrder(out []byte, n uint32, c *content) []byte {
 }
 
 // appendOrderID writes the id as a JSON string.
-func (b *business) appendOrderID(out []byte, n uint32) []byte {
+func (b *Business) appendOrderID(out []byte, n uint32) []byte {
 	if b.orderIDs.strange {
 		return appendString(out, b.orderID(n))
 	}
@@ -118,7 +118,7 @@ func (c *content) appendTotals(out []byte) []byte {
 	return append(appendMoney(append(out, `,"net_sales":`...), c.netSales()), '}')
 }
 
-func (b *business) appendPayments(out []byte, c *content, paid int64) []byte {
+func (b *Business) appendPayments(out []byte, c *content, paid int64) []byte {
 	for i, p := range c.payments {
 		if i > 0 {
 			out = append(out, ',')
@@ -130,7 +130,7 @@ func (b *business) appendPayments(out []byte, c *content, paid int64) []byte {
 	return out
 }
 
-func (b *business) appendRefunds(out []byte, more *orderMore, id string) []byte {
+func (b *Business) appendRefunds(out []byte, more *orderMore, id string) []byte {
 	if more == nil {
 		return out
 	}
@@ -157,7 +157,7 @@ func (b *business) appendRefunds(out []byte, more *orderMore, id string) []byte 
 
 // appendOrderTombstone writes an order that is no sale any more. An unpaid one
 // was not removed, so it has no deleted_at.
-func (b *business) appendOrderTombstone(out []byte, n uint32) []byte {
+func (b *Business) appendOrderTombstone(out []byte, n uint32) []byte {
 	o := &b.orders[n]
 	more := b.more(n)
 	if more != nil && more.raw != nil {
@@ -175,7 +175,7 @@ func (b *business) appendOrderTombstone(out []byte, n uint32) []byte {
 	return append(append(append(out, `,"reason":"`...), reason...), `"}`...)
 }
 
-func (b *business) appendInstantOrNull(out []byte, us int64) []byte {
+func (b *Business) appendInstantOrNull(out []byte, us int64) []byte {
 	if us == nullStamp {
 		return append(out, "null"...)
 	}

@@ -4,7 +4,7 @@ package sandbox
 type order struct {
 	created int64  // microseconds, never changes
 	stamp   int64  // updated_at
-	menu    uint32 // index into business.menus: what its lines were sold from
+	menu    uint32 // index into Business.menus: what its lines were sold from
 	paid    uint32 // seconds from created to paid_at
 	rev     uint16 // edits
 	loc     uint8
@@ -19,7 +19,7 @@ const (
 	orderEverPaid
 	orderCancelled
 	orderDeleted
-	orderExtra // has an entry in business.extras
+	orderExtra // has an entry in Business.extras
 )
 
 // orderMore is what few orders have.
@@ -61,18 +61,18 @@ func (o *order) counts() bool { return o.reason() == "" }
 
 // listed tells whether mirror mode shows the order, live or as a tombstone. An
 // order that never was a sale does not "no longer" count as one.
-func (b *business) listed(o *order) bool {
+func (b *Business) listed(o *order) bool {
 	return o.flags&orderEverPaid != 0 || b.readings.NeverPaidTombstones
 }
 
-func (b *business) more(n uint32) *orderMore {
+func (b *Business) more(n uint32) *orderMore {
 	if b.orders[n].flags&orderExtra == 0 {
 		return nil
 	}
 	return b.extras[n]
 }
 
-func (b *business) ensureMore(n uint32) *orderMore {
+func (b *Business) ensureMore(n uint32) *orderMore {
 	o := &b.orders[n]
 	if o.flags&orderExtra == 0 {
 		o.flags |= orderExtra
@@ -82,7 +82,7 @@ func (b *business) ensureMore(n uint32) *orderMore {
 }
 
 // openOrder adds an order that is not paid yet.
-func (b *business) openOrder(created, stamp int64, loc int, spec *OrderSpec) uint32 {
+func (b *Business) openOrder(created, stamp int64, loc int, spec *OrderSpec) uint32 {
 	n := uint32(len(b.orders))
 	b.orders = append(b.orders, order{created: created, stamp: stamp, menu: b.currentMenu(), loc: uint8(loc), origin: uint8(loc)})
 	b.byCreated.add(change{created, n})
@@ -95,7 +95,7 @@ func (b *business) openOrder(created, stamp int64, loc int, spec *OrderSpec) uin
 
 // changeOrder takes the order out of the totals, changes it, puts it back, and
 // moves it to its new place in the order of change.
-func (b *business) changeOrder(n uint32, stamp int64, f func(o *order)) {
+func (b *Business) changeOrder(n uint32, stamp int64, f func(o *order)) {
 	o := &b.orders[n]
 	was := o.counts()
 	if was {
@@ -110,7 +110,7 @@ func (b *business) changeOrder(n uint32, stamp int64, f func(o *order)) {
 	b.touchOrder(n, stamp)
 }
 
-func (b *business) touchOrder(n uint32, stamp int64) {
+func (b *Business) touchOrder(n uint32, stamp int64) {
 	o := &b.orders[n]
 	if b.readings.NullTombstones && n%4 == 0 && o.flags&orderEverPaid != 0 && !o.counts() {
 		stamp = nullStamp
@@ -123,31 +123,31 @@ func (b *business) touchOrder(n uint32, stamp int64) {
 	b.changes.outdated(b.currentOrder)
 }
 
-func (b *business) currentOrder(c change) bool { return b.orders[c.n].stamp == c.stamp }
+func (b *Business) currentOrder(c change) bool { return b.orders[c.n].stamp == c.stamp }
 
 // payOrder makes the order a sale; paid_at is when it is paid.
-func (b *business) payOrder(n uint32, at, stamp int64) {
+func (b *Business) payOrder(n uint32, at, stamp int64) {
 	b.changeOrder(n, stamp, func(o *order) {
 		o.flags |= orderPaid | orderEverPaid
 		o.paid = uint32(max(0, at-o.created) / usSecond)
 	})
 }
 
-func (b *business) addRefund(n uint32, r refund, stamp int64) {
+func (b *Business) addRefund(n uint32, r refund, stamp int64) {
 	b.changeOrder(n, stamp, func(*order) {
 		more := b.ensureMore(n)
 		more.refunds = append(more.refunds, r)
 	})
 }
 
-func (b *business) created(n uint32) int64 { return b.orders[n].created }
+func (b *Business) created(n uint32) int64 { return b.orders[n].created }
 
-func (b *business) orderID(n uint32) string {
+func (b *Business) orderID(n uint32) string {
 	return string(b.orderIDs.append(nil, n, b.created))
 }
 
 // findOrder is the order of an id, opaque to everyone else.
-func (b *business) findOrder(id string) (uint32, bool) {
+func (b *Business) findOrder(id string) (uint32, bool) {
 	n, ok := b.orderIDs.number(id)
 	if !ok || int(n) >= len(b.orders) || b.orderID(n) != id {
 		return 0, false

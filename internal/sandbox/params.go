@@ -68,6 +68,15 @@ func (q *query) flag(name string) (value, given bool) {
 	return s == "true", true
 }
 
+// optionalFlag reads true or false, nil when it is not given.
+func (q *query) optionalFlag(name string) *bool {
+	value, given := q.flag(name)
+	if !given {
+		return nil
+	}
+	return &value
+}
+
 func (q *query) choice(name, fallback string, allowed ...string) string {
 	s, ok := q.text(name)
 	if !ok {
@@ -114,7 +123,7 @@ func (q *query) instant(name string) (int64, bool) {
 	return us, true
 }
 
-func (q *query) day(name string) (dayNumber, bool) {
+func (q *query) day(name string) (Day, bool) {
 	s, ok := q.text(name)
 	if !ok {
 		return 0, false
@@ -128,7 +137,7 @@ func (q *query) day(name string) (dayNumber, bool) {
 
 // days reads from and to: to defaults to today, from to six days before to; at
 // most 92 days.
-func (q *query) days(today dayNumber, loose bool) (from, to dayNumber) {
+func (q *query) days(today Day, loose bool) (from, to Day) {
 	to, given := q.day("to")
 	if !given {
 		to = today
@@ -140,7 +149,7 @@ func (q *query) days(today dayNumber, loose bool) (from, to dayNumber) {
 	if len(q.bad["from"])+len(q.bad["to"]) > 0 {
 		return from, to
 	}
-	most := dayNumber(maxDays - 1)
+	most := Day(maxDays - 1)
 	if loose {
 		most = maxDays
 	}
@@ -154,4 +163,4 @@ func (q *query) days(today dayNumber, loose bool) (from, to dayNumber) {
 }
 
 // firstDay is 1900-01-01.
-const firstDay = dayNumber(-25567)
+const firstDay = Day(-25567)

@@ -31,7 +31,7 @@ const keptProductDays = 2000
 
 // soldOn sums the lines of a day's sales. The caller holds the lock for reading;
 // productMu guards the cache among readers.
-func (b *business) soldOn(day dayNumber) *productDay {
+func (b *Business) soldOn(day Day) *productDay {
 	b.productMu.Lock()
 	defer b.productMu.Unlock()
 	if d := b.productDays[day]; d != nil {
@@ -76,11 +76,11 @@ func (d *productDay) addOrder(at change, loc uint8, c *content) {
 // productSum merges days: one row per product, and one per line name for lines
 // whose product is none or permanently deleted.
 type productSum struct {
-	b    *business
+	b    *Business
 	sums map[soldLine]*soldSum
 }
 
-func newProductSum(b *business) *productSum {
+func newProductSum(b *Business) *productSum {
 	return &productSum{b: b, sums: map[soldLine]*soldSum{}}
 }
 

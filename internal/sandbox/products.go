@@ -72,7 +72,7 @@ type ingredientUse struct {
 
 var productChannelNames = []string{"online", "platform_a", "platform_b", "platform_c"}
 
-func (b *business) encodeProduct(r *row[product]) []byte {
+func (b *Business) encodeProduct(r *row[product]) []byte {
 	if r.deleted() {
 		return b.tombstone(r.id, r.stamp, r.deletedAt)
 	}
@@ -120,7 +120,7 @@ func (g *extraGroup) encode(productID string) api.ExtraGroup {
 	return out
 }
 
-func (b *business) encodeCategory(r *row[category]) []byte {
+func (b *Business) encodeCategory(r *row[category]) []byte {
 	if r.deleted() {
 		return b.tombstone(r.id, r.stamp, r.deletedAt)
 	}
@@ -135,7 +135,7 @@ func (b *business) encodeCategory(r *row[category]) []byte {
 }
 
 // tombstone is a deleted row of a list; null stamps stay null.
-func (b *business) tombstone(id string, stamp, deletedAt int64) []byte {
+func (b *Business) tombstone(id string, stamp, deletedAt int64) []byte {
 	out := appendString([]byte(`{"id":`), id)
 	out = append(out, `,"deleted":true,"deleted_at":`...)
 	if stamp == nullStamp {
@@ -146,7 +146,7 @@ func (b *business) tombstone(id string, stamp, deletedAt int64) []byte {
 }
 
 // instant is null for nullStamp.
-func (b *business) instant(us int64) *api.Instant {
+func (b *Business) instant(us int64) *api.Instant {
 	if us == nullStamp {
 		return nil
 	}

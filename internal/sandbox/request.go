@@ -18,12 +18,11 @@ type request struct {
 	route   *route
 	id      string // from the path
 	key     Key
-	b       *business
+	b       *Business
 	q       *query
 	cursors cursorSealer
-	visible [maxLocations]bool // locations whose rows this request may show
+	view    View
 	out     []byte
-	content content
 	rows    int
 	page    pageFaults
 	struck  []string // kinds of the faults that the request met
@@ -63,7 +62,7 @@ func (s *Sandbox) serveAPI(w http.ResponseWriter, r *http.Request, path string, 
 		return
 	}
 	rq := requests.Get().(*request)
-	*rq = request{s: s, r: r, w: w, now: now, route: rt, id: id, out: rq.out[:0], content: rq.content}
+	*rq = request{s: s, r: r, w: w, now: now, route: rt, id: id, out: rq.out[:0], view: rq.view}
 	status := 0
 	defer func() { // a connection cut on purpose leaves by panic
 		s.stats.count(rq, status)
@@ -91,7 +90,7 @@ func (rq *request) answer() int {
 	if err := rq.authorize(); err != nil {
 		return rq.refuse(err)
 	}
-	rq.s.catchUp(rq.b, rq.now)
+	rq.s.CatchUp(rq.b, rq.now)
 	rq.q = newQuery(rq.r.URL.RawQuery)
 	if err := rq.route.handle(rq); err != nil {
 		return rq.refuse(err)

@@ -31,7 +31,7 @@ type soldExtra struct {
 }
 
 // currentMenu is the edition that orders opened now are sold from.
-func (b *business) currentMenu() uint32 {
+func (b *Business) currentMenu() uint32 {
 	if b.menuChanged {
 		b.menuChanged = false
 		b.menus = append(b.menus, b.newEdition())
@@ -39,7 +39,7 @@ func (b *business) currentMenu() uint32 {
 	return uint32(len(b.menus) - 1)
 }
 
-func (b *business) newEdition() *menuEdition {
+func (b *Business) newEdition() *menuEdition {
 	m := &menuEdition{locations: make([][]*soldProduct, len(b.locations))}
 	for _, r := range b.products.rows {
 		if r.deleted() || r.purged {

@@ -37,7 +37,7 @@ var stockItems = []stockItem{
 	{"Aluat de pizza", "portie", "Semipreparate", "a", 20}, {"Sos de roșii", "l", "Semipreparate", "", 6}, {"Mujdei", "ml", "Semipreparate", "", 800}, {"Fond de carne", "l", "Semipreparate", "i", 8}, {"Sarmale crude", "portie", "Semipreparate", "", 30},
 }
 
-func (b *business) makeStock(g *rng) {
+func (b *Business) makeStock(g *rng) {
 	for loc := range b.locations {
 		for i := range stockItems {
 			b.makeIngredient(g, loc, i)
@@ -48,7 +48,7 @@ func (b *business) makeStock(g *rng) {
 	}
 }
 
-func (b *business) makeIngredient(g *rng, loc, i int) *row[ingredient] {
+func (b *Business) makeIngredient(g *rng, loc, i int) *row[ingredient] {
 	s := stockItems[i%len(stockItems)]
 	v := ingredient{name: s.name, unit: s.unit, min: milli(s.min) * 1000, prepared: s.category == "Semipreparate"}
 	if i >= len(stockItems) {
@@ -86,7 +86,7 @@ func (v *ingredient) weighed() bool { return v.unit != "buc" && v.unit != "porti
 // comparison holds once stock reaches 0 or goes negative.
 func (v *ingredient) belowMin() bool { return v.stock <= v.min }
 
-func (b *business) encodeIngredient(r *row[ingredient]) []byte {
+func (b *Business) encodeIngredient(r *row[ingredient]) []byte {
 	if r.deleted() {
 		return b.tombstone(r.id, r.stamp, r.deletedAt)
 	}
@@ -100,7 +100,7 @@ func (b *business) encodeIngredient(r *row[ingredient]) []byte {
 }
 
 // draw takes an amount from the stock of a location; stock may go negative.
-func (b *business) draw(loc int, use ingredientUse, times milli, stamp int64) {
+func (b *Business) draw(loc int, use ingredientUse, times milli, stamp int64) {
 	rows := b.stockOf[loc]
 	if len(rows) == 0 {
 		return
@@ -126,7 +126,7 @@ func (v *ingredient) pieces(amount milli) milli {
 }
 
 // deliver refills what is at or below its minimum.
-func (b *business) deliver(loc int, stamp int64) {
+func (b *Business) deliver(loc int, stamp int64) {
 	today := b.cal.day(stamp).weekday()
 	for _, r := range b.stockOf[loc] {
 		if !r.deleted() && !r.purged && b.ordered(&r.val, today) {
@@ -137,7 +137,7 @@ func (b *business) deliver(loc int, stamp int64) {
 }
 
 // ordered tells whether an ingredient is brought on a day.
-func (b *business) ordered(v *ingredient, day time.Weekday) bool {
+func (b *Business) ordered(v *ingredient, day time.Weekday) bool {
 	if b.upkeep {
 		return v.comes(day) && v.stock < v.refill/2
 	}

@@ -1,9 +1,23 @@
 package sandbox
 
-// pos is a place in a walk: behind change c. The zero pos is the beginning.
-type pos struct {
-	begun bool
-	c     change
+import "sync"
+
+// Pos is a place in a walk: behind the change of row N at Stamp, in microseconds. The
+// zero Pos is the beginning.
+type Pos struct {
+	Begun bool
+	Stamp int64
+	N     uint32
+}
+
+func behind(c change) Pos { return Pos{Begun: true, Stamp: c.stamp, N: c.n} }
+
+// from is where a walk goes on in a log.
+func (p Pos) from(log *changeLog) int {
+	if !p.Begun {
+		return 0
+	}
+	return log.after(change{p.Stamp, p.N})
 }
 
 // row is a row of a list that is kept whole (categories, products, ingredients).
@@ -32,6 +46,7 @@ type table[T any] struct {
 	byID   map[string]*row[T]
 	log    changeLog
 	encode func(*row[T]) []byte
+	cached sync.Mutex // guards the json of rows among readers
 }
 
 func newTable[T any](name string, encode func(*row[T]) []byte) *table[T] {
@@ -79,44 +94,33 @@ func (t *table[T]) bytes(r *row[T]) []byte {
 	if r.raw != nil {
 		return r.raw
 	}
+	t.cached.Lock()
+	defer t.cached.Unlock()
 	if r.json == nil {
 		r.json = t.encode(r)
 	}
 	return r.json
 }
 
-// listing is what a list request asks for.
-type listing struct {
-	since      int64 // with mirror only
-	mirror     bool  // updated_since is set
-	tombstones bool  // include_deleted
-	after      pos
-	limit      int
-	sees       func(loc int) bool
-}
-
-// page calls emit for up to q.limit rows behind q.after, and tells where the
+// page calls emit for up to q.Limit rows behind q.After, and tells where the
 // page ends and whether there is more.
-func (t *table[T]) page(q listing, match func(*row[T]) bool, emit func(*row[T])) (end pos, more bool) {
-	i := 0
-	if q.after.begun {
-		i = t.log.after(q.after.c)
-	}
+func (t *table[T]) page(q Listing, match func(*row[T]) bool, emit func(*row[T])) (end Pos, more bool) {
+	i := q.After.from(&t.log)
 	for count := 0; i < len(t.log.entries); i++ {
 		c := t.log.entries[i]
-		if q.mirror && c.stamp != nullStamp && c.stamp < q.since {
-			i = t.log.since(q.since) - 1
+		if q.Mirror && c.stamp != nullStamp && c.stamp < q.Since {
+			i = t.log.since(q.Since) - 1
 			continue
 		}
 		r := t.rows[c.n]
-		if !t.current(c) || !q.shows(r.deleted(), c.stamp) || !q.sees(r.loc) || !match(r) {
+		if !t.current(c) || !q.shows(r.deleted(), c.stamp) || !match(r) {
 			continue
 		}
-		if count == q.limit {
+		if count == q.Limit {
 			return end, true
 		}
 		emit(r)
-		end = pos{true, c}
+		end = behind(c)
 		count++
 	}
 	return end, false
@@ -124,9 +128,9 @@ func (t *table[T]) page(q listing, match func(*row[T]) bool, emit func(*row[T]))
 
 // shows tells whether a row belongs to the walk. A live row without updated_at
 // was not changed "at or after" anything; a tombstone without one comes anyway.
-func (q *listing) shows(deleted bool, stamp int64) bool {
+func (q *Listing) shows(deleted bool, stamp int64) bool {
 	if deleted {
-		return q.mirror || q.tombstones
+		return q.Mirror || q.Tombstones
 	}
-	return !q.mirror || stamp != nullStamp
+	return !q.Mirror || stamp != nullStamp
 }

@@ -16,7 +16,7 @@ const (
 )
 
 // keepUp decides what is done in a minute at a location.
-func (b *business) keepUp(m int64, loc int) {
+func (b *Business) keepUp(m int64, loc int) {
 	at := m * usMinute
 	local, weekday := b.cal.minuteOfDay(at), b.cal.day(at).weekday()
 	g := newRng(b.seed, 15, uint64(m), uint64(loc))
@@ -32,7 +32,7 @@ func (b *business) keepUp(m int64, loc int) {
 
 // runOut sells out a product of a location: at noon for an hour or some, in the evening
 // until the next delivery.
-func (b *business) runOut(g *rng, at int64, loc int) {
+func (b *Business) runOut(g *rng, at int64, loc int) {
 	here := b.productsAt(loc)
 	if len(here) == 0 {
 		return
@@ -47,7 +47,7 @@ func (b *business) runOut(g *rng, at int64, loc int) {
 }
 
 // productsAt are the products of a location that can be sold.
-func (b *business) productsAt(loc int) []*row[product] {
+func (b *Business) productsAt(loc int) []*row[product] {
 	var here []*row[product]
 	for _, r := range b.products.rows {
 		if r.loc == loc && !r.deleted() && !r.purged {
@@ -59,7 +59,7 @@ func (b *business) productsAt(loc int) []*row[product] {
 
 // reprice gives a product of a location another price: mostly a higher one, and one of
 // those that sell.
-func (b *business) reprice(loc int, stamp int64) {
+func (b *Business) reprice(loc int, stamp int64) {
 	here := b.productsAt(loc)
 	if len(here) == 0 {
 		return
@@ -78,7 +78,7 @@ func (b *business) reprice(loc int, stamp int64) {
 
 // count writes down what is really there of some ingredients: mostly a little less than
 // was reckoned, and never less than nothing.
-func (b *business) count(loc int, stamp int64) {
+func (b *Business) count(loc int, stamp int64) {
 	g := newRng(b.seed, 17, uint64(stamp), uint64(loc))
 	for _, r := range b.stockOf[loc] {
 		if r.deleted() || r.purged || r.val.stock >= 0 && !g.chance(250) {
@@ -119,7 +119,7 @@ const dishesPerOrder = 4.2
 
 // provision lets each ingredient of a location be bought for some days of selling, by what
 // the dishes of its menu take, and be short when it is less than one or two take.
-func (b *business) provision(g *rng, loc int) {
+func (b *Business) provision(g *rng, loc int) {
 	rows, menu := b.stockOf[loc], b.productsAt(loc)
 	use := make([]float64, len(rows))
 	for i, r := range menu {
