@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -9,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
 // maxAdminBody bounds what an admin route reads.
@@ -74,7 +77,7 @@ func fromThisMachine(r *http.Request) bool {
 
 func adminAnswer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_, _ = w.Write(append(encodeJSON(v), '\n')) // the client has gone
+	_, _ = w.Write(append(units.JSON(v), '\n')) // the client has gone
 }
 
 func adminDo[T any](w http.ResponseWriter, r *http.Request, do func(T) (any, error)) {
@@ -138,7 +141,7 @@ func (s *Sandbox) adminChange(c AdminChange) (any, error) {
 		return nil, fmt.Errorf("business %d: there are %d", c.Business, s.Len())
 	}
 	r := s.Restaurant(c.Business)
-	setDefault(&c.Stream, StreamSalesOrders)
+	c.Stream = cmp.Or(c.Stream, StreamSalesOrders)
 	g := rand.New(rand.NewPCG(c.Seed, 1))
 	switch c.Action {
 	case "place":

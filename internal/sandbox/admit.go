@@ -21,7 +21,7 @@ func (rq *request) admit() *apiError {
 		return rq.wrongKey()
 	}
 	rq.key = a.Key
-	rq.b = s.businesses[a.Business]
+	rq.b = s.Business(a.Business)
 	if a.State == KeyDisabled {
 		return fail(codeKeyDisabled)
 	}

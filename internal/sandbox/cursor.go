@@ -5,14 +5,18 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+
+	"github.com/larder-sync/larder/internal/sandbox/seeded"
+	"github.com/larder-sync/larder/internal/sandbox/units"
+	"github.com/larder-sync/larder/internal/sandbox/world"
 )
 
 // place is what a cursor says: where the walk is, over which days, with which
 // filters (a hash of route and filters, so that a cursor serves its own walk
 // only).
 type place struct {
-	pos      Pos
-	days     Days
+	pos      world.Pos
+	days     world.Days
 	filters  uint64
 	business uint32
 	epoch    uint32 // invalidating all cursors raises it
@@ -31,9 +35,9 @@ const (
 )
 
 func newCursorSealer(seed int64) cursorSealer {
-	g := newRng(uint64(seed), 10)
-	secret := binary.BigEndian.AppendUint64(nil, g.next())
-	return cursorSealer{secret: binary.BigEndian.AppendUint64(secret, g.next())}
+	g := seeded.New(uint64(seed), 10)
+	secret := binary.BigEndian.AppendUint64(nil, g.Next())
+	return cursorSealer{secret: binary.BigEndian.AppendUint64(secret, g.Next())}
 }
 
 func (c cursorSealer) seal(p place) string {
@@ -58,8 +62,8 @@ func (c cursorSealer) open(s string, filters uint64, business int) (place, bool)
 	b = b[:placeLen]
 	c.scramble(b)
 	p := place{
-		pos:      Pos{Begun: true, Stamp: int64(binary.BigEndian.Uint64(b)), N: binary.BigEndian.Uint32(b[8:])},
-		days:     Days{From: Day(binary.BigEndian.Uint32(b[12:])), To: Day(binary.BigEndian.Uint32(b[16:]))},
+		pos:      world.Pos{Begun: true, Stamp: int64(binary.BigEndian.Uint64(b)), N: binary.BigEndian.Uint32(b[8:])},
+		days:     world.Days{From: units.Day(binary.BigEndian.Uint32(b[12:])), To: units.Day(binary.BigEndian.Uint32(b[16:]))},
 		filters:  binary.BigEndian.Uint64(b[20:]),
 		business: binary.BigEndian.Uint32(b[28:]),
 		epoch:    binary.BigEndian.Uint32(b[32:]),
@@ -75,8 +79,8 @@ func (c cursorSealer) mac(b []byte) []byte {
 
 // scramble hides the content, so that nobody is tempted to parse it.
 func (c cursorSealer) scramble(b []byte) {
-	g := newRng(binary.BigEndian.Uint64(c.secret))
+	g := seeded.New(binary.BigEndian.Uint64(c.secret))
 	for i := range b {
-		b[i] ^= byte(g.next())
+		b[i] ^= byte(g.Next())
 	}
 }

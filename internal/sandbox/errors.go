@@ -3,6 +3,8 @@ package sandbox
 import (
 	"fmt"
 	"net/http"
+
+	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
 // The codes of api.md, "Errors", that the read side can answer; and one for a
@@ -78,5 +80,5 @@ func (e *apiError) body() []byte {
 	}
 	envelope.Error.Code, envelope.Error.Message, envelope.Error.DisplayMessage = e.code, t.message, t.display
 	envelope.Error.Details = e.details
-	return encodeJSON(envelope)
+	return units.JSON(envelope)
 }

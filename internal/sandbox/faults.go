@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -9,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox/seeded"
 )
 
 // The kinds of Fault, by when they strike.
@@ -100,7 +103,7 @@ type faultBox struct {
 	mu       *sync.Mutex
 	active   *atomic.Int32
 	faults   []*Fault
-	g        rng
+	g        seeded.RNG
 	injected map[string]int
 	spoilt   map[SpoiltRow]struct{}
 }
@@ -113,7 +116,7 @@ type SpoiltRow struct {
 }
 
 func newFaultBox(seed int64, faults []Fault) faultBox {
-	f := faultBox{mu: &sync.Mutex{}, active: &atomic.Int32{}, g: newRng(uint64(seed), 11), injected: map[string]int{}, spoilt: map[SpoiltRow]struct{}{}}
+	f := faultBox{mu: &sync.Mutex{}, active: &atomic.Int32{}, g: seeded.New(uint64(seed), 11), injected: map[string]int{}, spoilt: map[SpoiltRow]struct{}{}}
 	for _, one := range faults {
 		f.faults = append(f.faults, &one)
 	}
@@ -217,7 +220,7 @@ func (f *faultBox) strikes(one *Fault) bool {
 		one.Skip--
 		return false
 	}
-	return one.Probability == 0 || one.Probability == 1 || f.g.float() < one.Probability
+	return one.Probability == 0 || one.Probability == 1 || f.g.Float() < one.Probability
 }
 
 // earlyFaults strike before the key is looked at.
@@ -258,7 +261,7 @@ func (rq *request) wait(d time.Duration) bool {
 }
 
 func (rq *request) html(status int) int {
-	setDefault(&status, http.StatusOK)
+	status = cmp.Or(status, http.StatusOK)
 	rq.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	rq.w.WriteHeader(status)
 	_, _ = rq.w.Write([]byte("<!doctype html><html><head><title>Revenim imediat</title></head><body><h1>Revenim imediat</h1></body></html>\n")) // the client has gone

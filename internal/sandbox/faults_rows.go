@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
 // spoilRow applies the faults on rows to the row that begins at start.
@@ -34,7 +36,7 @@ func (rq *request) spoilRow(start int) {
 		spoil(hit.Kind, parse(), rq.now)
 	}
 	if row != nil && len(hits) > 0 {
-		rq.out = append(rq.out[:start], encodeJSON(row)...)
+		rq.out = append(rq.out[:start], units.JSON(row)...)
 	}
 	if duplicate {
 		rest := bytes.Clone(rq.out[start+1:])

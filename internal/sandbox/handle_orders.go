@@ -1,9 +1,14 @@
 package sandbox
 
+import (
+	"github.com/larder-sync/larder/internal/sandbox/units"
+	"github.com/larder-sync/larder/internal/sandbox/world"
+)
+
 // listOrders answers one of the two modes of /sales/orders; both at once is 422.
 func (rq *request) listOrders() *apiError {
 	q := rq.q
-	l := Listing{Limit: rq.pageRows()}
+	l := world.Listing{Limit: rq.pageRows()}
 	l.Since, l.Mirror = q.instant("updated_since")
 	l.Tombstones, _ = q.flag("include_deleted")
 	at := rq.cursor()
@@ -17,7 +22,7 @@ func (rq *request) listOrders() *apiError {
 	}
 	rq.open()
 	defer rq.view.Close()
-	var days Days
+	var days world.Days
 	if !l.Mirror {
 		days = rq.days()
 	}
@@ -39,12 +44,12 @@ func (rq *request) listOrders() *apiError {
 	end, more := rq.view.RangeOrders(l, days, rq.addRow)
 	rq.closePage(place{pos: end, days: days}, more)
 	rq.out = append(rq.out[:len(rq.out)-1], `,"from":"`...)
-	rq.out = append(appendDate(rq.out, days.From), `","to":"`...)
-	rq.out = append(appendDate(rq.out, days.To), `"}`...)
+	rq.out = append(units.AppendDate(rq.out, days.From), `","to":"`...)
+	rq.out = append(units.AppendDate(rq.out, days.To), `"}`...)
 	return nil
 }
 
 // oneOrder is 404 for anything that is not a sale of an allowed location.
 func (rq *request) oneOrder() *apiError {
-	return rq.one((*View).Order)
+	return rq.one((*world.View).Order)
 }

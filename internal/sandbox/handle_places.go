@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
 func (rq *request) me() *apiError {
@@ -15,7 +16,7 @@ func (rq *request) me() *apiError {
 	me := api.Me{
 		App:      api.App{ID: k.AppID, Name: k.Name, Mode: k.Mode},
 		Business: api.Business{ID: k.BusinessID, Name: k.BusinessName},
-		Scopes:   notNil(k.Scopes), AllLocations: k.AllLocations, RateLimits: k.Limits,
+		Scopes:   units.NotNil(k.Scopes), AllLocations: k.AllLocations, RateLimits: k.Limits,
 		Webhook: api.Webhook{URL: webhookURL, Configured: k.WebhookURL != ""},
 	}
 	rq.open()

@@ -3,6 +3,10 @@ package sandbox
 import (
 	"errors"
 	"slices"
+
+	"github.com/larder-sync/larder/internal/sandbox/seeded"
+	"github.com/larder-sync/larder/internal/sandbox/units"
+	"github.com/larder-sync/larder/internal/sandbox/world"
 )
 
 // open holds the restaurant still, as the key sees it. The caller closes the view.
@@ -18,7 +22,7 @@ func (rq *request) narrow() *apiError {
 		return nil
 	}
 	switch err := rq.view.Narrow(id); {
-	case errors.Is(err, ErrForbidden):
+	case errors.Is(err, world.ErrForbidden):
 		return fail(codeLocation)
 	case err != nil:
 		return fail(codeNotFound)
@@ -28,9 +32,9 @@ func (rq *request) narrow() *apiError {
 
 // listing reads what all lists share. dataFilters are filters that change with
 // the data; they cannot go with updated_since or include_deleted.
-func (rq *request) listing(dataFilters ...string) Listing {
+func (rq *request) listing(dataFilters ...string) world.Listing {
 	q := rq.q
-	l := Listing{Limit: rq.pageRows()}
+	l := world.Listing{Limit: rq.pageRows()}
 	l.Since, l.Mirror = q.instant("updated_since")
 	l.Tombstones, _ = q.flag("include_deleted")
 	if l.Mirror || l.Tombstones {
@@ -71,17 +75,17 @@ var filterNames = []string{"location_id", "updated_since", "include_deleted", "c
 // filters is a hash of the list and its filters, which a cursor is bound to.
 // The limit is none: it may change from page to page.
 func (rq *request) filters() uint64 {
-	h := hashString(rq.route.name)
+	h := seeded.Hash(rq.route.name)
 	for _, name := range filterNames {
 		if rq.q.has(name) {
-			h = mix(h ^ hashString(name+"="+rq.q.values.Get(name)))
+			h = seeded.Mix(h ^ seeded.Hash(name+"="+rq.q.values.Get(name)))
 		}
 	}
 	return h
 }
 
 // list answers a page of a list.
-func (rq *request) list(page func(Listing) (Pos, bool), dataFilters ...string) *apiError {
+func (rq *request) list(page func(world.Listing) (world.Pos, bool), dataFilters ...string) *apiError {
 	l := rq.listing(dataFilters...)
 	if err := rq.q.bad.err(); err != nil {
 		return err
@@ -98,7 +102,7 @@ func (rq *request) list(page func(Listing) (Pos, bool), dataFilters ...string) *
 }
 
 // one answers the row with the id of the path.
-func (rq *request) one(find func(*View, string) ([]byte, bool)) *apiError {
+func (rq *request) one(find func(*world.View, string) ([]byte, bool)) *apiError {
 	rq.open()
 	defer rq.view.Close()
 	if err := rq.narrow(); err != nil {
@@ -113,7 +117,7 @@ func (rq *request) one(find func(*View, string) ([]byte, bool)) *apiError {
 }
 
 func (rq *request) listCategories() *apiError {
-	return rq.list(func(l Listing) (Pos, bool) { return rq.view.Categories(l, rq.addRow) })
+	return rq.list(func(l world.Listing) (world.Pos, bool) { return rq.view.Categories(l, rq.addRow) })
 }
 
 func (rq *request) listProducts() *apiError {
@@ -122,17 +126,17 @@ func (rq *request) listProducts() *apiError {
 		category = &id
 	}
 	available := rq.q.optionalFlag("available")
-	return rq.list(func(l Listing) (Pos, bool) { return rq.view.Products(l, category, available, rq.addRow) }, "category_id", "available")
+	return rq.list(func(l world.Listing) (world.Pos, bool) { return rq.view.Products(l, category, available, rq.addRow) }, "category_id", "available")
 }
 
-func (rq *request) oneProduct() *apiError { return rq.one((*View).Product) }
+func (rq *request) oneProduct() *apiError { return rq.one((*world.View).Product) }
 
 func (rq *request) listIngredients() *apiError {
 	below := rq.q.optionalFlag("below_min")
-	return rq.list(func(l Listing) (Pos, bool) { return rq.view.Ingredients(l, below, rq.addRow) }, "below_min")
+	return rq.list(func(l world.Listing) (world.Pos, bool) { return rq.view.Ingredients(l, below, rq.addRow) }, "below_min")
 }
 
-func (rq *request) oneIngredient() *apiError { return rq.one((*View).Ingredient) }
+func (rq *request) oneIngredient() *apiError { return rq.one((*world.View).Ingredient) }
 
 func (rq *request) listAllergens() *apiError {
 	rq.out = append(rq.out, `{"data":[`...)
@@ -157,7 +161,7 @@ func (rq *request) addRow(write func(out []byte) []byte) {
 }
 
 func (rq *request) addJSON(row any) {
-	rq.addRow(func(out []byte) []byte { return append(out, encodeJSON(row)...) })
+	rq.addRow(func(out []byte) []byte { return append(out, units.JSON(row)...) })
 }
 
 // closePage ends the page with the cursor of the next one.
@@ -167,7 +171,7 @@ func (rq *request) closePage(end place, more bool) {
 	case more && rq.page.cursorMissing:
 		rq.out = append(rq.out, "null"...)
 	case more && rq.page.cursorRepeats && rq.q.has("cursor"):
-		rq.out = appendString(rq.out, rq.q.values.Get("cursor"))
+		rq.out = units.AppendString(rq.out, rq.q.values.Get("cursor"))
 	case more:
 		end.filters, end.business = rq.filters(), uint32(rq.key.Business)
 		rq.out = append(append(append(rq.out, '"'), rq.cursors.seal(end)...), '"')

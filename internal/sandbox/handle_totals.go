@@ -1,5 +1,10 @@
 package sandbox
 
+import (
+	"github.com/larder-sync/larder/internal/sandbox/units"
+	"github.com/larder-sync/larder/internal/sandbox/world"
+)
+
 // salesDaily answers one row per calendar day of the range and the totals.
 func (rq *request) salesDaily() *apiError {
 	rq.open()
@@ -19,14 +24,14 @@ func (rq *request) salesDaily() *apiError {
 }
 
 // days reads from and to; both are days of the view.
-func (rq *request) days() Days {
+func (rq *request) days() world.Days {
 	from, to := rq.q.days(rq.view.Today(), rq.s.opts.Readings.LooseRange)
-	return Days{From: from, To: to}
+	return world.Days{From: from, To: to}
 }
 
-func (rq *request) openTotals(days Days) {
-	rq.out = appendDate(append(rq.out, `{"currency":"RON","from":"`...), days.From)
-	rq.out = append(appendDate(append(rq.out, `","to":"`...), days.To), '"')
+func (rq *request) openTotals(days world.Days) {
+	rq.out = units.AppendDate(append(rq.out, `{"currency":"RON","from":"`...), days.From)
+	rq.out = append(units.AppendDate(append(rq.out, `","to":"`...), days.To), '"')
 }
 
 // salesProducts answers what was sold of each product, in the period or by day.

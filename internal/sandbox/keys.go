@@ -1,11 +1,13 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/seeded"
 )
 
 // The states of a key.
@@ -86,13 +88,13 @@ func (s *Sandbox) AddKey(k Key) Key {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := s.Business(k.Business)
-	g := newRng(b.Seed(), 9, uint64(len(s.keys.apps)))
-	setDefault(&k.Mode, "live")
-	setDefault(&k.State, KeyActive)
-	setDefault(&k.AppID, "app_"+base32(g.next(), 13))
-	setDefault(&k.Role, "extra")
-	setDefault(&k.Name, "Cheie "+k.Role)
-	setDefault(&k.Limits, s.opts.Limits)
+	g := seeded.New(b.Seed(), 9, uint64(len(s.keys.apps)))
+	k.Mode = cmp.Or(k.Mode, "live")
+	k.State = cmp.Or(k.State, KeyActive)
+	k.AppID = cmp.Or(k.AppID, "app_"+seeded.Base32(g.Next(), 13))
+	k.Role = cmp.Or(k.Role, "extra")
+	k.Name = cmp.Or(k.Name, "Cheie "+k.Role)
+	k.Limits = cmp.Or(k.Limits, s.opts.Limits)
 	if k.Value == "" {
 		k.Value = keyText(k.Mode, &g)
 	}
@@ -107,8 +109,8 @@ func (s *Sandbox) AddKey(k Key) Key {
 }
 
 // keyText is a key value with the prefix of its mode (api.md, "Authentication" 2).
-func keyText(mode string, g *rng) string {
-	return fmt.Sprintf("svc_%s_%016x%016x", mode, g.next(), g.next())
+func keyText(mode string, g *seeded.RNG) string {
+	return fmt.Sprintf("svc_%s_%016x%016x", mode, g.Next(), g.Next())
 }
 
 // Keys are all keys, in order of restaurant.
@@ -166,7 +168,7 @@ func (s *Sandbox) RotateKey(value string, overlap time.Duration) (Key, error) {
 	}
 	v.expires = s.opts.Now().Add(overlap).UnixMicro()
 	s.keys.values[value] = v
-	g := newRng(hashString(value), uint64(len(s.keys.values)))
+	g := seeded.New(seeded.Hash(value), uint64(len(s.keys.values)))
 	v.app.Value = keyText(v.app.Mode, &g)
 	s.keys.values[v.app.Value] = keyValue{app: v.app}
 	return v.app.clone(), nil

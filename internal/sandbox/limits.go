@@ -1,6 +1,10 @@
 package sandbox
 
-import "time"
+import (
+	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox/units"
+)
 
 // limiter counts the requests of a minute by one algorithm. Refused requests
 // are not counted.
@@ -35,7 +39,7 @@ type fixedMinute struct {
 
 func (f *fixedMinute) room(now int64, limit int) (int, time.Duration) {
 	f.roll(now)
-	return limit - f.n, microseconds(f.start + usMinute - now)
+	return limit - f.n, microseconds(f.start + units.Minute - now)
 }
 
 func (f *fixedMinute) take(now int64, _ int) {
@@ -44,12 +48,12 @@ func (f *fixedMinute) take(now int64, _ int) {
 }
 
 func (f *fixedMinute) roll(now int64) {
-	if f.n > 0 && now >= f.start && now < f.start+usMinute {
+	if f.n > 0 && now >= f.start && now < f.start+units.Minute {
 		return
 	}
 	f.start, f.n = now, 0
 	if !f.fromFirst {
-		f.start = floorDiv(now, usMinute) * usMinute
+		f.start = now / units.Minute * units.Minute
 	}
 }
 
@@ -58,7 +62,7 @@ type slidingMinute struct{ at []int64 }
 
 func (s *slidingMinute) room(now int64, limit int) (int, time.Duration) {
 	old := 0
-	for old < len(s.at) && s.at[old] <= now-usMinute {
+	for old < len(s.at) && s.at[old] <= now-units.Minute {
 		old++
 	}
 	s.at = append(s.at[:0], s.at[old:]...)
@@ -69,7 +73,7 @@ func (s *slidingMinute) room(now int64, limit int) (int, time.Duration) {
 		return 0, time.Minute
 	}
 	// One fits when all but limit-1 of those remembered have left the window.
-	return 0, microseconds(s.at[len(s.at)-limit] + usMinute - now)
+	return 0, microseconds(s.at[len(s.at)-limit] + units.Minute - now)
 }
 
 func (s *slidingMinute) take(now int64, _ int) { s.at = append(s.at, now) }
@@ -83,23 +87,23 @@ type bucket struct {
 }
 
 func (b *bucket) room(now int64, limit int) (int, time.Duration) {
-	full := int64(limit) * usMinute
+	full := int64(limit) * units.Minute
 	if !b.begun {
 		b.level, b.at, b.begun = full, now, true
 	}
 	if now > b.at {
-		b.level, b.at = min(full, b.level+min(now-b.at, usMinute)*int64(limit)), now
+		b.level, b.at = min(full, b.level+min(now-b.at, units.Minute)*int64(limit)), now
 	}
-	if b.level >= usMinute {
-		return int(b.level / usMinute), 0
+	if b.level >= units.Minute {
+		return int(b.level / units.Minute), 0
 	}
 	if limit <= 0 {
 		return 0, time.Minute
 	}
-	missing := usMinute - b.level
+	missing := units.Minute - b.level
 	return 0, microseconds((missing + int64(limit) - 1) / int64(limit))
 }
 
-func (b *bucket) take(int64, int) { b.level -= usMinute }
+func (b *bucket) take(int64, int) { b.level -= units.Minute }
 
 func microseconds(us int64) time.Duration { return time.Duration(us) * time.Microsecond }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox/seeded"
 )
 
 // api.md, "Limits": 120 a minute per key under each way to count a minute.
@@ -60,9 +62,9 @@ func (h *harness) fits() int {
 func TestRetryAfterIsEnough(t *testing.T) {
 	for _, algorithm := range []string{AlgorithmFixed, AlgorithmFixedFirst, AlgorithmSliding, AlgorithmBucket} {
 		h := newHarness(t, Options{Algorithm: algorithm, Orders: -1})
-		g := newRng(hashString(algorithm))
+		g := seeded.New(seeded.Hash(algorithm))
 		for range 2000 {
-			h.clock = h.clock.Add(time.Duration(g.n(900)) * time.Millisecond)
+			h.clock = h.clock.Add(time.Duration(g.N(900)) * time.Millisecond)
 			a := h.get("/me")
 			if a.status == 200 {
 				continue

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/units"
+	"github.com/larder-sync/larder/internal/sandbox/world"
 )
 
 // fingerprint is a hash of everything a mirror must hold.
@@ -57,6 +59,7 @@ func TestLiveWeek(t *testing.T) {
 	before := h.walk("/ingredients?limit=200")
 	since := "?limit=200&updated_since=" + h.clock.Format(time.RFC3339)
 	h.clock = h.clock.Add(7 * 24 * time.Hour)
+	zone := must(time.LoadLocation(units.ZoneName))(t)
 	reasons, hours, refunds := map[string]int{}, map[int]int{}, 0
 	for _, row := range h.walk("/sales/orders" + since) {
 		var o struct {
@@ -71,13 +74,13 @@ func TestLiveWeek(t *testing.T) {
 			continue
 		}
 		at := must(time.Parse(time.RFC3339, string(o.CreatedAt)))(t)
-		hours[at.In(h.cal.zone).Hour()]++
+		hours[at.In(zone).Hour()]++
 		refunds += len(o.Refunds)
 		if must(time.Parse(time.RFC3339, string(o.UpdatedAt)))(t).After(h.clock) {
 			t.Fatalf("from the future: %s", row)
 		}
 	}
-	for _, r := range []string{"", ReasonCancelled, ReasonUnpaid, ReasonDeleted} {
+	for _, r := range []string{"", world.ReasonCancelled, world.ReasonUnpaid, world.ReasonDeleted} {
 		if reasons[r] == 0 {
 			t.Errorf("no order with reason %q: %v", r, reasons)
 		}

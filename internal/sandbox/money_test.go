@@ -1,12 +1,10 @@
 package sandbox
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
 	"net/url"
-	"reflect"
 	"sort"
 	"testing"
 	"time"
@@ -276,46 +274,5 @@ func (h *harness) compareProducts(t rapid.TB, want map[string]map[string]*big.Ra
 	}
 	if !sort.Float64sAreSorted(nets) {
 		t.Fatal("not highest net first")
-	}
-}
-
-// Days of 23 and 25 hours, and midnight itself.
-func TestCalendar(t *testing.T) {
-	cal := must(newCalendar())(t)
-	zone := must(time.LoadLocation("Europe/Bucharest"))(t)
-	for at := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC); at.Year() < 2110; at = at.Add(7*time.Hour + 13*time.Minute) {
-		want := at.In(zone).Format(time.DateOnly)
-		if got := cal.day(at.UnixMicro()).String(); got != want && at.Year() >= 1900 {
-			t.Fatalf("%s: day %s, want %s", at, got, want)
-		}
-	}
-	for day, hours := range map[string]int64{"2026-03-29": 23, "2026-10-25": 25, "2026-10-26": 24} {
-		d, _ := parseDay(day)
-		if got := (cal.start(d+1) - cal.start(d)) / usHour; got != hours {
-			t.Errorf("%s has %d hours", day, got)
-		}
-		for _, at := range []int64{cal.start(d), cal.start(d+1) - 1} {
-			if cal.day(at) != d {
-				t.Errorf("%s: day %s", day, cal.day(at))
-			}
-		}
-	}
-}
-
-func TestInstantsAndQuantities(t *testing.T) {
-	for us, want := range map[int64]string{0: `"1970-01-01T00:00:00.000Z"`, -1: `"1969-12-31T23:59:59.999Z"`, 1774000000123456: `"2026-03-20T09:46:40.123Z"`} {
-		if got := string(appendInstant(nil, us, 3)); got != want {
-			t.Errorf("%d: %s, want %s", us, got, want)
-		}
-	}
-	got := []string{milli(-1500).quantity(true), milli(2000).quantity(false), bani(-5).money(), bani(123456).money(), string(appendBasisPoints(nil, 1250)), string(appendBasisPoints(nil, 905))}
-	if want := []string{"-1.500", "2.00", "-0.05", "1234.56", "12.5", "9.05"}; !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-	for _, s := range []string{"plain", "q\"\\\n\x01ș🍕", ""} {
-		var back string
-		if err := json.Unmarshal(appendString(nil, s), &back); err != nil || back != s {
-			t.Errorf("%q became %q: %v", s, back, err)
-		}
 	}
 }

@@ -1,11 +1,13 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/world"
 )
 
 // The ways to count a minute (api.md says "per minute" and leaves the rest open).
@@ -22,7 +24,7 @@ var DefaultLimits = api.RateLimits{PerMinute: 120, BusinessPerMinute: 600, Heavy
 // noLimit is what /me reports when limits are off.
 const noLimit = 60_000_000
 
-// Options describe the restaurants, as WorldOptions do, and how they are served.
+// Options describe the restaurants, as world.Options do, and how they are served.
 type Options struct {
 	Seed         int64
 	Businesses   int
@@ -45,11 +47,11 @@ type Options struct {
 }
 
 func (o Options) withDefaults() (Options, error) {
-	setDefault(&o.Limits.PerMinute, DefaultLimits.PerMinute)
-	setDefault(&o.Limits.BusinessPerMinute, DefaultLimits.BusinessPerMinute)
-	setDefault(&o.Limits.HeavyPerMinute, DefaultLimits.HeavyPerMinute)
-	setDefault(&o.Limits.OrdersPerMinute, DefaultLimits.OrdersPerMinute)
-	setDefault(&o.Algorithm, AlgorithmFixed)
+	o.Limits.PerMinute = cmp.Or(o.Limits.PerMinute, DefaultLimits.PerMinute)
+	o.Limits.BusinessPerMinute = cmp.Or(o.Limits.BusinessPerMinute, DefaultLimits.BusinessPerMinute)
+	o.Limits.HeavyPerMinute = cmp.Or(o.Limits.HeavyPerMinute, DefaultLimits.HeavyPerMinute)
+	o.Limits.OrdersPerMinute = cmp.Or(o.Limits.OrdersPerMinute, DefaultLimits.OrdersPerMinute)
+	o.Algorithm = cmp.Or(o.Algorithm, AlgorithmFixed)
 	if o.NoLimits {
 		o.Limits = api.RateLimits{PerMinute: noLimit, BusinessPerMinute: noLimit, HeavyPerMinute: noLimit, OrdersPerMinute: noLimit}
 	}
@@ -63,8 +65,8 @@ func (o Options) withDefaults() (Options, error) {
 }
 
 // world is what describes the restaurants.
-func (o Options) world() WorldOptions {
-	return WorldOptions{
+func (o Options) world() world.Options {
+	return world.Options{
 		Seed: o.Seed, Businesses: o.Businesses, LocationsPer: o.LocationsPer, Orders: o.Orders, Days: o.Days, ProductsPer: o.ProductsPer,
 		Epoch: o.Epoch, Now: o.Now, Live: o.Live, Pace: o.Pace, Upkeep: o.Upkeep, Readings: o.Readings,
 	}

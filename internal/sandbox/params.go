@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
 const (
@@ -123,12 +125,12 @@ func (q *query) instant(name string) (int64, bool) {
 	return us, true
 }
 
-func (q *query) day(name string) (Day, bool) {
+func (q *query) day(name string) (units.Day, bool) {
 	s, ok := q.text(name)
 	if !ok {
 		return 0, false
 	}
-	d, valid := parseDay(s)
+	d, valid := units.ParseDay(s)
 	if !valid {
 		q.bad.add(name, "The %s must be a day YYYY-MM-DD between 1900-01-01 and 9999-12-31.", name)
 	}
@@ -137,7 +139,7 @@ func (q *query) day(name string) (Day, bool) {
 
 // days reads from and to: to defaults to today, from to six days before to; at
 // most 92 days.
-func (q *query) days(today Day, loose bool) (from, to Day) {
+func (q *query) days(today units.Day, loose bool) (from, to units.Day) {
 	to, given := q.day("to")
 	if !given {
 		to = today
@@ -149,7 +151,7 @@ func (q *query) days(today Day, loose bool) (from, to Day) {
 	if len(q.bad["from"])+len(q.bad["to"]) > 0 {
 		return from, to
 	}
-	most := Day(maxDays - 1)
+	most := units.Day(maxDays - 1)
 	if loose {
 		most = maxDays
 	}
@@ -163,4 +165,4 @@ func (q *query) days(today Day, loose bool) (from, to Day) {
 }
 
 // firstDay is 1900-01-01.
-const firstDay = Day(-25567)
+const firstDay = units.Day(-25567)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/world"
 )
 
 // Range mode "oldest first": of created_at, or of change.
@@ -47,7 +48,7 @@ func TestReadingNeverPaid(t *testing.T) {
 		if len(rows) != want {
 			t.Errorf("show %v: %s", show, rows)
 		}
-		if show && (strict[api.Tombstone](t, rows[0]).Reason != ReasonUnpaid || strict[api.Tombstone](t, rows[1]).Reason != ReasonCancelled) {
+		if show && (strict[api.Tombstone](t, rows[0]).Reason != world.ReasonUnpaid || strict[api.Tombstone](t, rows[1]).Reason != world.ReasonCancelled) {
 			t.Errorf("%s", rows)
 		}
 	}
@@ -175,7 +176,9 @@ func TestReadingStrangeIDs(t *testing.T) {
 	}
 	pairs := 0
 	for _, n := range folded {
-		pairs += b2i(n == 2)
+		if n == 2 {
+			pairs++
+		}
 	}
 	if pairs < 10 {
 		t.Errorf("%d pairs differ in case only", pairs)
@@ -262,7 +265,9 @@ func TestPermanentDeletion(t *testing.T) {
 		if bytes.Contains(after[i], []byte(id)) {
 			t.Fatalf("still there: %s", after[i])
 		}
-		lost += b2i(bytes.Contains(before[i], []byte(id)))
+		if bytes.Contains(before[i], []byte(id)) {
+			lost++
+		}
 		a, b := strict[api.SalesOrder](t, before[i]), strict[api.SalesOrder](t, after[i])
 		if a.UpdatedAt != b.UpdatedAt || a.Totals != b.Totals {
 			t.Fatalf("changed: %s", after[i])

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/larder-sync/larder/internal/sandbox/units"
+	"github.com/larder-sync/larder/internal/sandbox/world"
 )
 
 // request is one request on its way through the service.
@@ -18,10 +20,10 @@ type request struct {
 	route   *route
 	id      string // from the path
 	key     Key
-	b       *Business
+	b       *world.Business
 	q       *query
 	cursors cursorSealer
-	view    View
+	view    world.View
 	out     []byte
 	rows    int
 	page    pageFaults
@@ -116,7 +118,7 @@ func (rq *request) authorize() *apiError {
 		}
 	}
 	return &apiError{code: codeScope, details: map[string]any{
-		"required_scope": rq.route.scopes[0], "required_scopes": rq.route.scopes, "granted_scopes": notNil(rq.key.Scopes),
+		"required_scope": rq.route.scopes[0], "required_scopes": rq.route.scopes, "granted_scopes": units.NotNil(rq.key.Scopes),
 	}}
 }
 

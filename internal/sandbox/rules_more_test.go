@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/world"
 )
 
 // api.md: a cursor is "sent with the same filters"; another value of one, or
@@ -85,7 +86,7 @@ func TestProductSalesName(t *testing.T) {
 func TestDeletedAt(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true, Orders: -1})
 	r := h.Restaurant(0)
-	for reason, end := range map[string]func(string) error{ReasonCancelled: r.CancelOrder, ReasonDeleted: r.DeleteOrder, ReasonUnpaid: r.UnpayOrder} {
+	for reason, end := range map[string]func(string) error{world.ReasonCancelled: r.CancelOrder, world.ReasonDeleted: r.DeleteOrder, world.ReasonUnpaid: r.UnpayOrder} {
 		id := must(r.PlaceOrder(OrderSpec{}))(t)
 		h.clock = h.clock.Add(time.Minute)
 		at := h.clock
@@ -98,7 +99,7 @@ func TestDeletedAt(t *testing.T) {
 		}
 		rows := h.walk("/sales/orders?updated_since=" + h.clock.Format(time.RFC3339))
 		stone := strict[api.Tombstone](t, rows[0])
-		if reason == ReasonUnpaid {
+		if reason == world.ReasonUnpaid {
 			if stone.DeletedAt != nil {
 				t.Errorf("unpaid: %s", rows[0])
 			}

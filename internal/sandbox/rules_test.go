@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/world"
 )
 
 // api.md, "Errors": "malformed request, impossible date or instant, changed or
@@ -211,7 +212,7 @@ func TestTombstones(t *testing.T) {
 func TestOrderTombstones(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true, Orders: -1})
 	r := h.Restaurant(0)
-	end := map[string]func(string) error{ReasonCancelled: r.CancelOrder, ReasonUnpaid: r.UnpayOrder, ReasonDeleted: r.DeleteOrder}
+	end := map[string]func(string) error{world.ReasonCancelled: r.CancelOrder, world.ReasonUnpaid: r.UnpayOrder, world.ReasonDeleted: r.DeleteOrder}
 	want := map[string]string{}
 	for reason, do := range end {
 		id := must(r.PlaceOrder(OrderSpec{}))(t)
@@ -239,7 +240,7 @@ func TestOrderTombstones(t *testing.T) {
 		t.Errorf("range mode shows %s", rows)
 	}
 	rows := h.walk("/sales/orders?include_deleted=true")
-	if len(rows) != 1 || strict[api.Tombstone](t, rows[0]).Reason != ReasonDeleted {
+	if len(rows) != 1 || strict[api.Tombstone](t, rows[0]).Reason != world.ReasonDeleted {
 		t.Errorf("range mode with tombstones: %s", rows)
 	}
 }

@@ -3,12 +3,14 @@ package sandbox
 import (
 	"fmt"
 	"sync"
+
+	"github.com/larder-sync/larder/internal/sandbox/world"
 )
 
 // Sandbox is the service: restaurants, keys, limits and faults. Its methods may
 // be called from many goroutines.
 type Sandbox struct {
-	*World
+	*world.World
 	opts Options
 
 	mu        sync.Mutex // guards what follows
@@ -26,7 +28,7 @@ func New(opts Options) (*Sandbox, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sandbox options: %w", err)
 	}
-	w, err := NewWorld(opts.world())
+	w, err := world.New(opts.world())
 	if err != nil {
 		return nil, fmt.Errorf("sandbox options: %w", err)
 	}

@@ -3,6 +3,9 @@ package sandbox
 import (
 	"sync"
 	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox/seeded"
+	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
 // Request is one request as the service saw it.
@@ -61,9 +64,9 @@ func (t *statistics) count(rq *request, status int) {
 	if status == 429 {
 		t.RateLimited++
 	}
-	t.countMinute(rq.key.AppID, floorDiv(rq.now, usMinute))
+	t.countMinute(rq.key.AppID, rq.now/units.Minute)
 	if status == 200 && rq.q != nil && rq.q.has("cursor") {
-		page := mix(hashString(rq.key.AppID+rq.route.name) ^ hashString(rq.r.URL.RawQuery))
+		page := seeded.Mix(seeded.Hash(rq.key.AppID+rq.route.name) ^ seeded.Hash(rq.r.URL.RawQuery))
 		if _, again := t.pages[page]; again {
 			t.DuplicatePages++
 		}

@@ -70,7 +70,7 @@ func (s *Sandbox) trusted(keyValue, uri string) (*request, error) {
 	if a == nil {
 		return nil, fmt.Errorf("no such key")
 	}
-	rq.key, rq.b = a.Key, s.businesses[a.Business]
+	rq.key, rq.b = a.Key, s.Business(a.Business)
 	rq.q = newQuery(r.URL.RawQuery)
 	return rq, nil
 }

@@ -1,0 +1,3 @@
+// Package seeded is random numbers and hashes that are the same for the same seed. What
+// may live here: arithmetic alone.
+package seeded

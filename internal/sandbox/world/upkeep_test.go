@@ -1,0 +1,69 @@
+package world
+
+import (
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox/units"
+)
+
+// Two weeks in which people keep a restaurant up: prices change, stock is counted and
+// delivered without running out everywhere, products are sold out and come back.
+func TestUpkeep(t *testing.T) {
+	clock := time.Date(2026, 3, 20, 10, 0, 0, 0, time.UTC)
+	world, err := New(Options{Live: true, Upkeep: true, Orders: 5400, Days: 30, Epoch: clock, Now: func() time.Time { return clock }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := world.businesses[0]
+	before := map[string]units.Bani{}
+	for _, r := range b.products.rows {
+		before[r.id] = r.val.price
+	}
+	delivered, counted, out := map[time.Weekday]int{}, 0, map[string]bool{}
+	stocks := map[string]units.Milli{}
+	for range 16 * 24 * 4 { // to a Sunday, when nobody has delivered since the day before
+		clock = clock.Add(15 * time.Minute)
+		world.Tick(clock)
+		at := clock.In(world.cal.Zone)
+		for _, r := range b.ingredients.rows {
+			switch was := stocks[r.id]; {
+			case at.Hour() == 7 && at.Minute() >= 30 && at.Minute() < 45 && r.val.stock > was+r.val.refill/3:
+				delivered[at.Weekday()]++
+			case at.Weekday() == time.Monday && at.Hour() == 6 && at.Minute() >= 30 && at.Minute() < 45 && r.val.stock != was:
+				counted++
+			}
+			stocks[r.id] = r.val.stock
+		}
+		for _, r := range b.products.rows {
+			if !r.val.available {
+				out[r.id] = true
+			}
+		}
+	}
+	repriced, negative, short := 0, 0, 0
+	for _, r := range b.products.rows {
+		if r.val.price != before[r.id] {
+			repriced++
+		}
+	}
+	for _, r := range b.ingredients.rows {
+		if r.val.stock < 0 {
+			negative++
+		}
+		if r.val.belowMin() {
+			short++
+		}
+	}
+	all := len(b.ingredients.rows)
+	if repriced < 2 || repriced > 30 || counted < 20 || len(out) < 20 || len(out) > len(b.products.rows)/2 {
+		t.Errorf("%d prices changed, %d stocks counted, %d products sold out", repriced, counted, len(out))
+	}
+	if delivered[time.Tuesday] == 0 || delivered[time.Friday] == 0 || delivered[time.Sunday] != 0 {
+		t.Errorf("deliveries by weekday: %v", delivered)
+	}
+	if negative > all/10 || short == 0 || short > all/3 {
+		t.Errorf("of %d ingredients %d are short, %d negative", all, short, negative)
+	}
+	t.Logf("%d prices changed, %d counts, %d sold out, %d short, %d negative of %d, deliveries %v", repriced, counted, len(out), short, negative, all, delivered)
+}
