@@ -15,23 +15,17 @@ import (
 
 // App carries out the commands for one configuration.
 type App struct {
-	// Confined keeps the engine's threads to the data folder, where the kernel can: for
-	// a process that carries out one command (see embedded.Options).
-	Confined bool
-
-	cfg     *config.Config
-	log     *slog.Logger
+	reach
 	version string
 
-	api         api.Options // template of the clients, which share its memory
-	findMemory  func() memory.Limit
+	api         api.Options   // template of the clients, which share its memory
 	settleAfter time.Duration // as in [syncer.Options]; shorter in tests
 }
 
 // New returns an App; nothing is opened yet.
 func New(cfg *config.Config, log *slog.Logger, version string) *App {
 	return &App{
-		cfg: cfg, log: log, version: version, findMemory: memory.Find,
+		reach: reach{cfg: cfg, log: log, findMemory: memory.Find}, version: version,
 		api: api.Options{UserAgent: "larder/" + version, Memory: api.NewMemory(api.DefaultMemory)},
 	}
 }

@@ -13,18 +13,18 @@ import (
 	"github.com/larder-sync/larder/syncer"
 )
 
-// errand is a pass that a command wants made.
-type errand struct {
+// task is a pass that a command wants made.
+type task struct {
 	sel      syncer.Selection
 	existing bool // it needs an existing warehouse
 
-	there func(*way) error                              // by the process that holds the embedded warehouse
-	here  func(*lifecycle, *way, []syncer.Source) error // by this one
+	there func(*route) error                              // by the process that holds the embedded warehouse
+	here  func(*lifecycle, *route, []syncer.Source) error // by this one
 }
 
-// run runs an errand: beside a daemon on the same embedded warehouse, the daemon does
+// run runs a task: beside a daemon on the same embedded warehouse, the daemon does
 // the work.
-func (a *App) run(ctx context.Context, e errand) (err error) {
+func (a *App) run(ctx context.Context, e task) (err error) {
 	if err := a.checkSelection(e.sel); err != nil {
 		return err
 	}
@@ -50,9 +50,9 @@ func (a *App) run(ctx context.Context, e errand) (err error) {
 	}
 }
 
-// told is one line of what the daemon answers while it runs an errand: news of it, or
+// message is one line of what the daemon answers while it runs a task: news of it, or
 // how it failed.
-type told[News any] struct {
+type message[News any] struct {
 	News  *News  `json:"news,omitempty"`
 	Error string `json:"error,omitempty"`
 	Code  int    `json:"code,omitempty"`
@@ -72,9 +72,9 @@ func serve[Asked, News any](c *control, what string, run func(ctx context.Contex
 		}
 		c.log.Info("a "+what+" was asked for", "asked", asked)
 		w.Header().Set("Content-Type", "application/x-ndjson")
-		send := sender[told[News]](w, c.log)
-		if err := run(r.Context(), c.passer, asked, func(n News) { send(told[News]{News: &n}) }); err != nil {
-			send(told[News]{Error: err.Error(), Code: ExitCode(err)})
+		send := sender[message[News]](w, c.log)
+		if err := run(r.Context(), c.passer, asked, func(n News) { send(message[News]{News: &n}) }); err != nil {
+			send(message[News]{Error: err.Error(), Code: ExitCode(err)})
 		}
 	})
 }
@@ -96,9 +96,9 @@ func sender[T any](w http.ResponseWriter, log *slog.Logger) func(T) {
 	}
 }
 
-// askFor lets the process that holds the engine run an errand, and takes its news until
+// askFor lets the process that holds the engine run a task, and takes its news until
 // take says that they were the last.
-func askFor[News any](ctx context.Context, w *way, route string, asked any, take func(News) (last bool)) error {
+func askFor[News any](ctx context.Context, w *route, route string, asked any, take func(News) (last bool)) error {
 	text, err := json.Marshal(asked)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func askFor[News any](ctx context.Context, w *way, route string, asked any, take
 	defer body.Close() //nolint:errcheck // read to its end, or given up
 	lines := json.NewDecoder(body)
 	for {
-		var m told[News]
+		var m message[News]
 		if err := lines.Decode(&m); err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)

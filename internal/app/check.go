@@ -46,6 +46,9 @@ func bad(code int, advice, format string, args ...any) Finding {
 	return Finding{Text: fmt.Sprintf(format, args...), Advice: advice, code: code}
 }
 
+// checker makes the findings of one check.
+type checker struct{ *App }
+
 // Check tries everything that `larder run` needs and tells each finding. It
 // returns a *CheckError when one is bad.
 func (a *App) Check(ctx context.Context, tell func(Finding)) error {
@@ -59,12 +62,13 @@ func (a *App) Check(ctx context.Context, tell func(Finding)) error {
 			code = max(code, f.code)
 		}
 	}
-	a.checkConfiguration(each)
-	for _, f := range a.checkSources(ctx) {
+	c := checker{a}
+	c.checkConfiguration(each)
+	for _, f := range c.checkSources(ctx) {
 		each(f)
 	}
-	a.checkWarehouse(ctx, each)
-	a.checkPorts(ctx, each)
+	c.checkWarehouse(ctx, each)
+	c.checkPorts(ctx, each)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -74,7 +78,7 @@ func (a *App) Check(ctx context.Context, tell func(Finding)) error {
 	return nil
 }
 
-func (a *App) checkConfiguration(tell func(Finding)) {
+func (a checker) checkConfiguration(tell func(Finding)) {
 	file := a.cfg.File
 	if file == "" {
 		file = "environment and flags"
@@ -96,7 +100,7 @@ func (a *App) checkConfiguration(tell func(Finding)) {
 const checksAtOnce = 8
 
 // checkSources asks about every key, some at a time, and answers in order.
-func (a *App) checkSources(ctx context.Context) []Finding {
+func (a checker) checkSources(ctx context.Context) []Finding {
 	found := make([][]Finding, len(a.cfg.Sources))
 	room := make(chan struct{}, checksAtOnce)
 	var asking sync.WaitGroup
@@ -111,7 +115,7 @@ func (a *App) checkSources(ctx context.Context) []Finding {
 	return slices.Concat(found...)
 }
 
-func (a *App) checkSource(ctx context.Context, s *config.Source) []Finding {
+func (a checker) checkSource(ctx context.Context, s *config.Source) []Finding {
 	key, err := s.ReadKey()
 	if err != nil {
 		return []Finding{bad(ExitUsage, "", "source %s: %v", s.Name, err)}
@@ -180,7 +184,7 @@ func keyFindings(s *config.Source, me api.Me) []Finding {
 	return all
 }
 
-func (a *App) checkWarehouse(ctx context.Context, tell func(Finding)) {
+func (a checker) checkWarehouse(ctx context.Context, tell func(Finding)) {
 	l := &lifecycle{log: a.log}
 	defer func() {
 		if err := l.close(); err != nil {
@@ -238,7 +242,7 @@ func (a *App) checkWarehouse(ctx context.Context, tell func(Finding)) {
 }
 
 // checkParent finds out whether a data folder that is not there could be made.
-func (a *App) checkParent() Finding {
+func (a checker) checkParent() Finding {
 	dir := a.cfg.Warehouse.DSN.Dir()
 	probe, err := os.MkdirTemp(parentThatIs(dir), ".larder-check-")
 	if err == nil {
@@ -252,7 +256,7 @@ func (a *App) checkParent() Finding {
 
 // checkPorts finds out whether the addresses to listen on are free, or our
 // daemon's.
-func (a *App) checkPorts(ctx context.Context, tell func(Finding)) {
+func (a checker) checkPorts(ctx context.Context, tell func(Finding)) {
 	w := &a.cfg.Web
 	if _, err := w.ReadPassword(); err != nil {
 		tell(bad(ExitUsage, "", "web.password_file: %v", err))

@@ -20,9 +20,9 @@ import (
 const (
 	routeHolder    = "/larder/holder"    // GET: holder
 	routeStatus    = "/larder/status"    // GET: syncer.Status
-	routeSync      = "/larder/sync"      // POST syncer.Selection: a stream of told[syncNews], one a line
-	routeVerify    = "/larder/verify"    // POST syncer.Selection: told[verifyNews]
-	routeReconcile = "/larder/reconcile" // POST syncer.ReconcileRequest: told[reconcileNews]
+	routeSync      = "/larder/sync"      // POST syncer.Selection: a stream of message[syncNews], one a line
+	routeVerify    = "/larder/verify"    // POST syncer.Selection: message[verifyNews]
+	routeReconcile = "/larder/reconcile" // POST syncer.ReconcileRequest: message[reconcileNews]
 )
 
 // mounter is what the routes are mounted on: the engine.
@@ -77,7 +77,7 @@ func (c *control) serveStatus(w http.ResponseWriter, _ *http.Request) {
 var errNotServed = errors.New("the process that holds the warehouse does not take this")
 
 // askStatus asks the process that holds the engine for its status.
-func (w *way) askStatus(ctx context.Context) (syncer.Status, error) {
+func (w *route) askStatus(ctx context.Context) (syncer.Status, error) {
 	var s syncer.Status
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -89,7 +89,7 @@ func (w *way) askStatus(ctx context.Context) (syncer.Status, error) {
 	return s, json.NewDecoder(body).Decode(&s)
 }
 
-func (w *way) ask(ctx context.Context, method, route string, body []byte) (io.ReadCloser, error) {
+func (w *route) ask(ctx context.Context, method, route string, body []byte) (io.ReadCloser, error) {
 	r, err := http.NewRequestWithContext(ctx, method, "http://engine"+route, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (w *way) ask(ctx context.Context, method, route string, body []byte) (io.Re
 
 // servedByDaemon is true when a daemon holds the embedded warehouse, or a command that
 // makes a pass.
-func (a *App) servedByDaemon(ctx context.Context) bool {
-	_, err := a.heldWay().askStatus(ctx)
+func (a *reach) servedByDaemon(ctx context.Context) bool {
+	_, err := a.throughHolder().askStatus(ctx)
 	return err == nil
 }

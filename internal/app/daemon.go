@@ -28,7 +28,7 @@ type daemon struct {
 	life     lifecycle
 	reloader *reloader // nil: the configuration is not read anew
 	manager  *manager  // of services, that has started this one
-	way      *way
+	route    *route
 	page     *web.Server // nil: web.listen is off
 	queryURL string
 	started  time.Time
@@ -87,14 +87,14 @@ func (d *daemon) start(ctx context.Context) (err error) {
 	if err := d.bindPage(ctx); err != nil {
 		return err
 	}
-	if d.way, err = d.app.ownEngine(ctx, &d.life); err != nil {
+	if d.route, err = d.app.ownEngine(ctx, &d.life); err != nil {
 		return err
 	}
-	if d.way.engine == nil {
+	if d.route.engine == nil {
 		return nil
 	}
-	mount(d.way.engine, CommandRun, d.status, d, d.app.log)
-	d.queryURL, err = d.app.listenTCP(ctx, d.way.engine)
+	mount(d.route.engine, CommandRun, d.status, d, d.app.log)
+	d.queryURL, err = d.app.listenTCP(ctx, d.route.engine)
 	return err
 }
 
@@ -121,7 +121,7 @@ func (d *daemon) bindPage(ctx context.Context) error {
 
 func (d *daemon) about() web.About {
 	about := web.About{Version: d.app.version, Warehouse: d.app.cfg.Warehouse.DSN.String(), QueryURL: d.queryURL}
-	if d.way != nil && d.way.engine != nil && d.way.engine.Health() != nil {
+	if d.route != nil && d.route.engine != nil && d.route.engine.Health() != nil {
 		about.Lost = about.Warehouse
 	}
 	return about
@@ -162,7 +162,7 @@ func (d *daemon) run(ctx context.Context) (err error) {
 
 // sync reaches the warehouse and mirrors into it until ctx ends.
 func (d *daemon) sync(ctx context.Context) error {
-	sink, err := d.app.openSink(ctx, &d.life, d.way, d.registry)
+	sink, err := d.app.openSink(ctx, &d.life, d.route, d.registry)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (d *daemon) sync(ctx context.Context) error {
 		return err
 	}
 	d.setProblem("")
-	if err := d.app.settleDamage(ctx, d.way, sink); err != nil {
+	if err := d.app.settleDamage(ctx, d.route, sink); err != nil {
 		return &WarehouseError{err}
 	}
 	if d.before != nil {
@@ -251,13 +251,13 @@ const watchEvery = 5 * time.Second
 func (d *daemon) watch(ctx context.Context, y *syncer.Syncer, sink *clickhouse.Sink) {
 	dropped := map[time.Time]bool{}
 	for pause(ctx, watchEvery) {
-		if err := d.app.dropCheckpoints(ctx, d.way, sink, dropped); err != nil && ctx.Err() == nil {
+		if err := d.app.dropCheckpoints(ctx, d.route, sink, dropped); err != nil && ctx.Err() == nil {
 			d.app.log.Error("drop the checkpoints that are left; tried again", "error", err)
 		}
-		if err := d.app.repaired(d.way, y.Status()); err != nil && ctx.Err() == nil {
+		if err := d.app.repaired(d.route, y.Status()); err != nil && ctx.Err() == nil {
 			d.app.log.Error("note which damages are over; tried again", "error", err)
 		}
-		problem := d.app.warehouseProblem(ctx, d.way, sink)
+		problem := d.app.warehouseProblem(ctx, d.route, sink)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -271,7 +271,7 @@ func (d *daemon) watch(ctx context.Context, y *syncer.Syncer, sink *clickhouse.S
 
 // warehouseProblem says what is wrong with the warehouse, nil for nothing. One
 // that answers may still take no rows, when its disk is full for example.
-func (a *App) warehouseProblem(ctx context.Context, w *way, sink *clickhouse.Sink) error {
+func (a *reach) warehouseProblem(ctx context.Context, w *route, sink *clickhouse.Sink) error {
 	if w.engine != nil {
 		if err := w.engine.Health(); err != nil {
 			return err
@@ -328,7 +328,7 @@ func (d *daemon) status() syncer.Status {
 	if problem != "" {
 		s.Away, s.Problems = true, []string{problem}
 	}
-	damage := d.app.damageProblems(d.way)
+	damage := d.app.damageProblems(d.route)
 	s.Damaged, s.Problems = len(damage) > 0, append(s.Problems, damage...)
 	if refusal := d.reloader.refusal(); refusal != "" {
 		s.Refused, s.Problems = true, append(s.Problems, refusal)
@@ -357,7 +357,7 @@ func (d *daemon) RunOnce(ctx context.Context, sel syncer.Selection, onProgress f
 	}
 	report, err := d.syncer.RunOnce(ctx, sel, onProgress)
 	if err == nil {
-		err = d.app.repaired(d.way, d.syncer.Status())
+		err = d.app.repaired(d.route, d.syncer.Status())
 	}
 	return report, err
 }

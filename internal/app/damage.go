@@ -27,7 +27,7 @@ var histories = map[string]string{"product_history": "products", "stock_history"
 
 // settleDamage acts, before walks begin, on damage that concerns more than rows: without
 // its checkpoints, a list is walked from its beginning.
-func (a *App) settleDamage(ctx context.Context, w *way, sink *clickhouse.Sink) error {
+func (a *reach) settleDamage(ctx context.Context, w *route, sink *clickhouse.Sink) error {
 	for _, d := range a.lostCheckpoints(w) {
 		if err := sink.ForgetCheckpoints(ctx); err != nil {
 			return a.unreachable(err)
@@ -43,7 +43,7 @@ func (a *App) settleDamage(ctx context.Context, w *way, sink *clickhouse.Sink) e
 // dropCheckpoints drops those that are left when a part of them was found damaged under a
 // running daemon, which goes on with what it has in memory. The damage stays noted, so
 // that the next start drops what was stored meanwhile, too: it may speak of what is gone.
-func (a *App) dropCheckpoints(ctx context.Context, w *way, sink *clickhouse.Sink, dropped map[time.Time]bool) error {
+func (a *reach) dropCheckpoints(ctx context.Context, w *route, sink *clickhouse.Sink, dropped map[time.Time]bool) error {
 	for _, d := range a.lostCheckpoints(w) {
 		if dropped[d.Found] {
 			continue
@@ -56,7 +56,7 @@ func (a *App) dropCheckpoints(ctx context.Context, w *way, sink *clickhouse.Sink
 	return nil
 }
 
-func (a *App) lostCheckpoints(w *way) []embedded.Damage {
+func (a *reach) lostCheckpoints(w *route) []embedded.Damage {
 	if w.engine == nil {
 		return nil
 	}
@@ -64,10 +64,10 @@ func (a *App) lostCheckpoints(w *way) []embedded.Damage {
 }
 
 // ours is true when a damage is in the storage tables.
-func (a *App) ours(d embedded.Damage) bool { return d.Database == a.cfg.Warehouse.Database+"_raw" }
+func (a *reach) ours(d embedded.Damage) bool { return d.Database == a.cfg.Warehouse.Database+"_raw" }
 
 // damageProblems says what is missing, and what brings it back.
-func (a *App) damageProblems(w *way) []string {
+func (a *reach) damageProblems(w *route) []string {
 	if w == nil || w.engine == nil {
 		return nil
 	}
@@ -82,10 +82,10 @@ func (a *App) damageProblems(w *way) []string {
 func (d *daemon) damagedParts() prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "larder_warehouse_damaged_parts", Help: "Parts of the embedded warehouse's tables that are damaged and set aside, their rows not brought back yet.",
-	}, func() float64 { return float64(len(d.app.damageProblems(d.way))) })
+	}, func() float64 { return float64(len(d.app.damageProblems(d.route))) })
 }
 
-func (a *App) remedy(d embedded.Damage) string {
+func (a *reach) remedy(d embedded.Damage) string {
 	const (
 		disk = " Look at the disk, too: bytes do not change by themselves."
 		ends = " larder sync --full ends this notice."
@@ -109,7 +109,7 @@ func (a *App) remedy(d embedded.Damage) string {
 }
 
 // tellDamage logs the same, for a command.
-func (a *App) tellDamage(w *way) {
+func (a *reach) tellDamage(w *route) {
 	for _, text := range a.damageProblems(w) {
 		a.log.Warn(text)
 	}
@@ -117,7 +117,7 @@ func (a *App) tellDamage(w *way) {
 
 // repaired ends the notices of damages that came before what a syncer has brought anew:
 // in a pass that was asked for, or by its schedule.
-func (a *App) repaired(w *way, s syncer.Status) error {
+func (a *reach) repaired(w *route, s syncer.Status) error {
 	if w.engine == nil {
 		return nil
 	}

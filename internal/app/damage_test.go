@@ -210,7 +210,7 @@ func TestTheScheduledResyncEndsTheNotice(t *testing.T) {
 	w.app.cfg.Schedule.FullResync, w.app.cfg.Schedule.Snapshots = "@every 5s", "@every 1s"
 	d, stop := w.daemon(t, w.app)
 	defer stop()
-	if n := len(d.app.damageProblems(d.way)); n != len(tables) {
+	if n := len(d.app.damageProblems(d.route)); n != len(tables) {
 		t.Fatalf("%d parts are damaged, not %d", n, len(tables))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)

@@ -224,11 +224,11 @@ func emptyDemo(dir string) error {
 	if err != nil || !strings.HasPrefix(string(mark), demoMark) {
 		return UsageError(fmt.Errorf("demo folder: %s is not empty and holds no demo; name another one with --dir", dir))
 	}
-	a := &App{cfg: &config.Config{}}
+	a := &reach{cfg: &config.Config{}}
 	if a.cfg.Warehouse.DSN, err = config.ParseDSN("embedded:" + filepath.Join(dir, "data")); err != nil {
 		return err
 	}
-	if a.heldWay().answers(context.Background()) {
+	if a.throughHolder().answers(context.Background()) {
 		return &WarehouseError{fmt.Errorf("a demo is running in %s already; stop it, or name another folder with --dir", dir)}
 	}
 	for _, name := range []string{"data", "keys"} {

@@ -106,7 +106,7 @@ func TestWhatAKeyLacks(t *testing.T) {
 		{"the key itself", nil, []string{"api_keys"}, ExitDone},
 	} {
 		s := &config.Source{Name: "a", Streams: tt.streams}
-		a := &App{cfg: &config.Config{Sources: []config.Source{*s}}}
+		a := &App{reach: reach{cfg: &config.Config{Sources: []config.Source{*s}}}}
 		streams := streamsOf(s, tt.scopes, all)
 		r, v := syncer.Report{Sources: []syncer.SourceReport{{Source: "a"}}}, syncer.VerifyReport{Sources: []syncer.SourceVerify{{Source: "a"}}}
 		for _, st := range streams {

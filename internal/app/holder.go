@@ -21,7 +21,7 @@ type holder struct {
 }
 
 // askHolder asks the process that holds the engine who it is.
-func (w *way) askHolder(ctx context.Context) (h holder, err error) {
+func (w *route) askHolder(ctx context.Context) (h holder, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	body, err := w.ask(ctx, http.MethodGet, routeHolder, nil)
@@ -32,8 +32,8 @@ func (w *way) askHolder(ctx context.Context) (h holder, err error) {
 	return h, json.NewDecoder(body).Decode(&h)
 }
 
-// ifBusy says which process it was that did not take an errand, and what to do.
-func (a *App) ifBusy(ctx context.Context, w *way, err error) error {
+// ifBusy says which process it was that did not take a task, and what to do.
+func (a *reach) ifBusy(ctx context.Context, w *route, err error) error {
 	if !errors.Is(err, errNotServed) {
 		return err
 	}
@@ -47,8 +47,8 @@ func (a *App) ifBusy(ctx context.Context, w *way, err error) error {
 }
 
 // heldBy names the command of the process that keeps this one from opening the folder.
-func (a *App) heldBy(ctx context.Context, err error) error {
-	h, unknown := a.heldWay().askHolder(ctx)
+func (a *reach) heldBy(ctx context.Context, err error) error {
+	h, unknown := a.throughHolder().askHolder(ctx)
 	if held, ok := errors.AsType[*embedded.HeldError](err); !ok || unknown != nil || h.PID != held.PID {
 		return err
 	}

@@ -88,7 +88,7 @@ func (p memoryPlan) String() string {
 }
 
 // memory is the plan for the engine in this process.
-func (a *App) memory() (memoryPlan, error) {
+func (a *reach) memory() (memoryPlan, error) {
 	return planMemory(a.findMemory(), a.cfg.Warehouse.Memory)
 }
 

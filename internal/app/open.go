@@ -16,9 +16,9 @@ import (
 // waits as long as it takes.
 const reachWait = 30 * time.Second
 
-// openSink opens the sink at the end of a way, without asking the warehouse
+// openSink opens the sink at the end of a route, without asking the warehouse
 // anything yet.
-func (a *App) openSink(ctx context.Context, l *lifecycle, w *way, registerer prometheus.Registerer) (*clickhouse.Sink, error) {
+func (a *reach) openSink(ctx context.Context, l *lifecycle, w *route, registerer prometheus.Registerer) (*clickhouse.Sink, error) {
 	o, err := a.sinkOptions(w, registerer)
 	if err != nil {
 		return nil, UsageError(err)
@@ -33,7 +33,7 @@ func (a *App) openSink(ctx context.Context, l *lifecycle, w *way, registerer pro
 
 // closeSink flushes what waits. For a warehouse that is known to be down it does
 // not wait long: what is not acknowledged is fetched again.
-func (a *App) closeSink(ctx context.Context, w *way, sink *clickhouse.Sink) error {
+func (a *reach) closeSink(ctx context.Context, w *route, sink *clickhouse.Sink) error {
 	down := sink.Health()
 	if w.engine != nil {
 		down = cmp.Or(w.engine.Health(), down)
@@ -51,7 +51,7 @@ func (a *App) closeSink(ctx context.Context, w *way, sink *clickhouse.Sink) erro
 
 // unreachable makes one sentence of an error that means that the warehouse could
 // not be asked, whatever was being asked, and leaves other errors as they are.
-func (a *App) unreachable(err error) error {
+func (a *reach) unreachable(err error) error {
 	if down, ok := errors.AsType[*clickhouse.UnreachableError](err); ok {
 		return &WarehouseError{fmt.Errorf("%w: %s: %s", down.Kind, a.cfg.Warehouse.DSN, down.Reason)}
 	}
@@ -60,7 +60,7 @@ func (a *App) unreachable(err error) error {
 
 // migrated brings the schema up to date, waiting for a warehouse that is down.
 // whenDown hears why it waits; a zero wait tries once.
-func (a *App) migrated(ctx context.Context, sink *clickhouse.Sink, wait time.Duration, whenDown func(error)) error {
+func (a *reach) migrated(ctx context.Context, sink *clickhouse.Sink, wait time.Duration, whenDown func(error)) error {
 	deadline := time.Now().Add(wait)
 	for delay := 500 * time.Millisecond; ; delay = min(2*delay, 15*time.Second) {
 		err := sink.Migrate(ctx)
@@ -102,4 +102,4 @@ func (a *App) Migrate(ctx context.Context) (err error) {
 }
 
 // tellDown says why it waits; the sink has said that the warehouse is away.
-func (a *App) tellDown(err error) { a.log.Debug("waiting for the warehouse", "reason", err) }
+func (a *reach) tellDown(err error) { a.log.Debug("waiting for the warehouse", "reason", err) }

@@ -14,10 +14,10 @@ import (
 // waited for as long as wait. progress may be nil. The report is filled as far as it
 // came; a drift, and what could not be compared, is a *ReconcileError.
 func (a *App) Reconcile(ctx context.Context, r syncer.ReconcileRequest, wait time.Duration, progress func(syncer.ReconcileReport)) (report syncer.ReconcileReport, err error) {
-	err = a.run(ctx, errand{
+	err = a.run(ctx, task{
 		sel: syncer.Selection{Sources: r.Sources}, existing: true,
-		there: func(w *way) (err error) { report, err = w.askReconcile(ctx, r, progress); return err },
-		here: func(l *lifecycle, w *way, sources []syncer.Source) (err error) {
+		there: func(w *route) (err error) { report, err = w.askReconcile(ctx, r, progress); return err },
+		here: func(l *lifecycle, w *route, sources []syncer.Source) (err error) {
 			report, err = a.reconcileHere(ctx, l, w, r, pass{command: "larder reconcile", sources: sources, wait: wait}, progress)
 			return err
 		},
@@ -29,7 +29,7 @@ func (a *App) Reconcile(ctx context.Context, r syncer.ReconcileRequest, wait tim
 }
 
 // reconcileHere reconciles in this process.
-func (a *App) reconcileHere(ctx context.Context, l *lifecycle, w *way, r syncer.ReconcileRequest, p pass, progress func(syncer.ReconcileReport)) (syncer.ReconcileReport, error) {
+func (a *App) reconcileHere(ctx context.Context, l *lifecycle, w *route, r syncer.ReconcileRequest, p pass, progress func(syncer.ReconcileReport)) (syncer.ReconcileReport, error) {
 	y, ctx, stop, err := a.syncerHere(ctx, l, w, p)
 	if err != nil {
 		return syncer.ReconcileReport{}, err
@@ -116,7 +116,7 @@ func serveReconcile(ctx context.Context, p passer, r syncer.ReconcileRequest, te
 
 // askReconcile lets the process that holds the engine reconcile. When ctx ends, the
 // report is the last that was heard.
-func (w *way) askReconcile(ctx context.Context, r syncer.ReconcileRequest, progress func(syncer.ReconcileReport)) (last syncer.ReconcileReport, err error) {
+func (w *route) askReconcile(ctx context.Context, r syncer.ReconcileRequest, progress func(syncer.ReconcileReport)) (last syncer.ReconcileReport, err error) {
 	err = askFor(ctx, w, routeReconcile, r, func(n reconcileNews) bool {
 		if n.Report != nil {
 			last = n.Report.report()

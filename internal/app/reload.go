@@ -154,7 +154,7 @@ func (d *daemon) reconfigure(q config.Request, reason string, level *slog.LevelV
 		return err
 	}
 	before := d.inForce()
-	after := &App{cfg: before.cfg.WithReloaded(next), log: d.app.log, version: d.app.version, api: d.app.api, findMemory: d.app.findMemory}
+	after := &App{reach: reach{cfg: before.cfg.WithReloaded(next), log: d.app.log, findMemory: d.app.findMemory}, version: d.app.version, api: d.app.api}
 	sources, err := after.sourcesAfter(before.kept)
 	if err != nil {
 		return err

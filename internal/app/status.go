@@ -20,8 +20,8 @@ import (
 // there is none, what the warehouse knows about the last one.
 func (a *App) Status(ctx context.Context) (s syncer.Status, err error) {
 	if err := a.existing(ctx); err != nil {
-		if apart, ok := errors.AsType[*apartError](err); ok {
-			return apart.status, nil
+		if replaced, ok := errors.AsType[*folderReplacedError](err); ok {
+			return replaced.status, nil
 		}
 		return s, err
 	}
@@ -33,8 +33,8 @@ func (a *App) Status(ctx context.Context) (s syncer.Status, err error) {
 		}
 	}
 	w, err := a.anyEngine(ctx, l)
-	if apart, ok := errors.AsType[*apartError](err); ok {
-		return apart.status, nil
+	if replaced, ok := errors.AsType[*folderReplacedError](err); ok {
+		return replaced.status, nil
 	}
 	if err != nil {
 		return s, err
@@ -50,7 +50,7 @@ func (a *App) Status(ctx context.Context) (s syncer.Status, err error) {
 
 // askPage asks the daemon at web.listen, and believes it only when it serves a
 // source of this configuration.
-func (a *App) askPage(ctx context.Context) (s syncer.Status, err error) {
+func (a *reach) askPage(ctx context.Context) (s syncer.Status, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	res, err := a.getPage(ctx, "/status.json")
@@ -74,7 +74,7 @@ func (a *App) askPage(ctx context.Context) (s syncer.Status, err error) {
 }
 
 // getPage gets what is at web.listen.
-func (a *App) getPage(ctx context.Context, path string) (*http.Response, error) {
+func (a *reach) getPage(ctx context.Context, path string) (*http.Response, error) {
 	host, port, err := net.SplitHostPort(a.cfg.Web.Listen)
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (a *App) Ready(ctx context.Context) error {
 	return nil
 }
 
-func (a *App) configured(name string) bool {
+func (a *reach) configured(name string) bool {
 	for i := range a.cfg.Sources {
 		if a.cfg.Sources[i].Name == name {
 			return true

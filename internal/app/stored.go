@@ -14,7 +14,7 @@ import (
 
 // storedStatus is what the warehouse knows of the sources: the status of a daemon
 // that is not running. Rows are then the live rows of the restaurant.
-func (a *App) storedStatus(ctx context.Context, l *lifecycle, w *way) (syncer.Status, error) {
+func (a *App) storedStatus(ctx context.Context, l *lifecycle, w *route) (syncer.Status, error) {
 	s := syncer.Status{Now: time.Now(), Problems: a.damageProblems(w)}
 	s.Damaged = len(s.Problems) > 0
 	sink, err := a.openSink(ctx, l, w, nil)

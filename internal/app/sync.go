@@ -20,10 +20,10 @@ import (
 // is filled as far as the pass came; an error in a source or stream is a
 // *SyncError.
 func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration, onProgress func(syncer.Status)) (report syncer.Report, err error) {
-	err = a.run(ctx, errand{
+	err = a.run(ctx, task{
 		sel:   sel,
-		there: func(w *way) (err error) { report, err = w.askSync(ctx, sel, onProgress); return err },
-		here: func(l *lifecycle, w *way, sources []syncer.Source) (err error) {
+		there: func(w *route) (err error) { report, err = w.askSync(ctx, sel, onProgress); return err },
+		here: func(l *lifecycle, w *route, sources []syncer.Source) (err error) {
 			report, err = a.syncHere(ctx, l, w, pass{"larder sync", sources, sel, wait, onProgress})
 			return err
 		},
@@ -74,7 +74,7 @@ func serveSync(ctx context.Context, p passer, sel syncer.Selection, tell func(sy
 }
 
 // askSync lets the process that holds the engine make the pass.
-func (w *way) askSync(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (report syncer.Report, err error) {
+func (w *route) askSync(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (report syncer.Report, err error) {
 	var latest syncer.Status
 	err = askFor(ctx, w, routeSync, sel, func(n syncNews) (last bool) {
 		switch {
@@ -120,12 +120,12 @@ func goesOn(s syncer.Status, sel syncer.Selection) string {
 }
 
 // ownOrDaemon opens the engine, or finds the daemon that holds it.
-func (a *App) ownOrDaemon(ctx context.Context, l *lifecycle) (*way, error) {
+func (a *reach) ownOrDaemon(ctx context.Context, l *lifecycle) (*route, error) {
 	if a.cfg.Warehouse.DSN.Embedded() && a.servedByDaemon(ctx) {
-		return a.heldWay(), nil
+		return a.throughHolder(), nil
 	}
 	if a.cfg.Warehouse.DSN.Embedded() {
-		if err := a.apartFrom(ctx); err != nil {
+		if err := a.freeFolderReplaced(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -142,7 +142,7 @@ type pass struct {
 }
 
 // syncHere makes the pass in this process.
-func (a *App) syncHere(ctx context.Context, l *lifecycle, w *way, p pass) (syncer.Report, error) {
+func (a *App) syncHere(ctx context.Context, l *lifecycle, w *route, p pass) (syncer.Report, error) {
 	y, ctx, stop, err := a.syncerHere(ctx, l, w, p)
 	if err != nil {
 		return syncer.Report{}, err
@@ -157,7 +157,7 @@ func (a *App) syncHere(ctx context.Context, l *lifecycle, w *way, p pass) (synce
 
 // syncerHere makes a syncer of this process, for one pass. The context that it
 // returns ends when the warehouse has gone.
-func (a *App) syncerHere(ctx context.Context, l *lifecycle, w *way, p pass) (*syncer.Syncer, context.Context, func(), error) {
+func (a *App) syncerHere(ctx context.Context, l *lifecycle, w *route, p pass) (*syncer.Syncer, context.Context, func(), error) {
 	sink, err := a.openSink(ctx, l, w, prometheus.NewRegistry())
 	if err != nil {
 		return nil, nil, nil, err
@@ -183,7 +183,7 @@ func (a *App) syncerHere(ctx context.Context, l *lifecycle, w *way, p pass) (*sy
 
 // giveUp ends a pass whose warehouse has gone, or takes no rows: they would wait
 // for it forever.
-func (a *App) giveUp(ctx context.Context, w *way, sink *clickhouse.Sink, wait time.Duration, cancel context.CancelCauseFunc) {
+func (a *reach) giveUp(ctx context.Context, w *route, sink *clickhouse.Sink, wait time.Duration, cancel context.CancelCauseFunc) {
 	down := time.Time{}
 	for pause(ctx, min(max(wait/4, 100*time.Millisecond), watchEvery)) {
 		problem := a.warehouseProblem(ctx, w, sink)

@@ -32,10 +32,10 @@ func (v Verifying) progress(p syncer.VerifyProgress) {
 // as wait. The report is filled as far as it came; a difference, and what could not
 // be compared, is a *VerifyError.
 func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Duration, v Verifying) (report syncer.VerifyReport, err error) {
-	err = a.run(ctx, errand{
+	err = a.run(ctx, task{
 		sel: sel, existing: true,
-		there: func(w *way) (err error) { report, err = w.askVerify(ctx, sel, v); return err },
-		here: func(l *lifecycle, w *way, sources []syncer.Source) (err error) {
+		there: func(w *route) (err error) { report, err = w.askVerify(ctx, sel, v); return err },
+		here: func(l *lifecycle, w *route, sources []syncer.Source) (err error) {
 			report, err = a.verifyHere(ctx, l, w, sel, pass{command: "larder verify", sources: sources, wait: wait}, v)
 			return err
 		},
@@ -48,7 +48,7 @@ func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Durati
 }
 
 // verifyHere verifies in this process.
-func (a *App) verifyHere(ctx context.Context, l *lifecycle, w *way, sel syncer.Selection, p pass, v Verifying) (syncer.VerifyReport, error) {
+func (a *App) verifyHere(ctx context.Context, l *lifecycle, w *route, sel syncer.Selection, p pass, v Verifying) (syncer.VerifyReport, error) {
 	y, ctx, stop, err := a.syncerHere(ctx, l, w, p)
 	if err != nil {
 		return syncer.VerifyReport{}, err
@@ -157,7 +157,7 @@ func serveVerify(ctx context.Context, p passer, sel syncer.Selection, tell func(
 
 // askVerify lets the process that holds the engine verify. When ctx ends, the
 // report is the last that was heard.
-func (w *way) askVerify(ctx context.Context, sel syncer.Selection, v Verifying) (last syncer.VerifyReport, err error) {
+func (w *route) askVerify(ctx context.Context, sel syncer.Selection, v Verifying) (last syncer.VerifyReport, err error) {
 	err = askFor(ctx, w, routeVerify, sel, func(n verifyNews) bool {
 		if n.Report != nil {
 			last = n.Report.report()

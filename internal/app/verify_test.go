@@ -25,7 +25,9 @@ import (
 func damage(t *testing.T, d *daemon, statements ...string) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{
-		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) { return d.way.engine.Dial(ctx, address) },
+		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
+			return d.route.engine.Dial(ctx, address)
+		},
 	}}
 	defer client.CloseIdleConnections()
 	for _, sql := range statements {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/memory"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/embedded"
 )
@@ -22,8 +25,20 @@ import (
 // a query ends within moments, a daemon that was told to stop within seconds.
 const heldWait = 15 * time.Second
 
-// way is how the warehouse is reached.
-type way struct {
+// reach is what it takes to reach the warehouse of a configuration: its engine in this
+// process, the process that holds the engine's folder, or another host.
+type reach struct {
+	// Confined keeps the engine's threads to the data folder, where the kernel can: for
+	// a process that carries out one command (see embedded.Options).
+	Confined bool
+
+	cfg        *config.Config
+	log        *slog.Logger
+	findMemory func() memory.Limit
+}
+
+// route is how the warehouse is reached.
+type route struct {
 	engine *embedded.Engine                                            // open in this process; nil when remote or held
 	held   bool                                                        // another process holds the data folder
 	dial   func(ctx context.Context, address string) (net.Conn, error) // nil: the network
@@ -32,9 +47,9 @@ type way struct {
 
 // ownEngine opens the embedded engine for this process, waiting a moment when
 // another one holds its folder. For a remote warehouse there is nothing to open.
-func (a *App) ownEngine(ctx context.Context, l *lifecycle) (*way, error) {
+func (a *reach) ownEngine(ctx context.Context, l *lifecycle) (*route, error) {
 	if !a.cfg.Warehouse.DSN.Embedded() {
-		return &way{}, nil
+		return &route{}, nil
 	}
 	deadline := time.Now().Add(heldWait)
 	for told := false; ; told = true {
@@ -56,16 +71,16 @@ func (a *App) ownEngine(ctx context.Context, l *lifecycle) (*way, error) {
 
 // anyEngine opens the embedded engine, or reaches it through the process that
 // holds its folder.
-func (a *App) anyEngine(ctx context.Context, l *lifecycle) (*way, error) {
+func (a *reach) anyEngine(ctx context.Context, l *lifecycle) (*route, error) {
 	if !a.cfg.Warehouse.DSN.Embedded() {
-		return &way{}, nil
+		return &route{}, nil
 	}
 	deadline := time.Now().Add(heldWait)
 	for {
-		if held := a.heldWay(); held.answers(ctx) {
+		if held := a.throughHolder(); held.answers(ctx) {
 			return held, nil
 		}
-		if err := a.apartFrom(ctx); err != nil {
+		if err := a.freeFolderReplaced(ctx); err != nil {
 			return nil, err
 		}
 		w, err := a.openEngine(ctx, l)
@@ -81,10 +96,10 @@ func (a *App) anyEngine(ctx context.Context, l *lifecycle) (*way, error) {
 	}
 }
 
-// apartFrom is apart for a folder that nobody holds.
-func (a *App) apartFrom(ctx context.Context) error {
+// freeFolderReplaced is folderReplaced for a folder that nobody holds.
+func (a *reach) freeFolderReplaced(ctx context.Context) error {
 	if dir := a.cfg.Warehouse.DSN.Dir(); embedded.Free(dir) || !exists(filepath.Join(dir, embedded.LockName)) {
-		return a.apart(ctx)
+		return a.folderReplaced(ctx)
 	}
 	return nil
 }
@@ -94,7 +109,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func (a *App) openEngine(ctx context.Context, l *lifecycle) (*way, error) {
+func (a *reach) openEngine(ctx context.Context, l *lifecycle) (*route, error) {
 	plan, err := a.memory()
 	if err != nil {
 		return nil, err
@@ -110,23 +125,23 @@ func (a *App) openEngine(ctx context.Context, l *lifecycle) (*way, error) {
 	plan.keepHeap()
 	a.log.Info("memory of the embedded engine", "limit", plan.String())
 	l.add("engine", 20*time.Second, func(context.Context) error { return engine.Close() })
-	return &way{engine: engine, dial: engine.Dial, queue: plan.queue}, nil
+	return &route{engine: engine, dial: engine.Dial, queue: plan.queue}, nil
 }
 
-// heldWay leads through the process that holds the data folder.
-func (a *App) heldWay() *way {
-	return &way{held: true, dial: embedded.DialHeld(a.cfg.Warehouse.DSN.Dir())}
+// throughHolder leads through the process that holds the data folder.
+func (a *reach) throughHolder() *route {
+	return &route{held: true, dial: embedded.DialHeld(a.cfg.Warehouse.DSN.Dir())}
 }
 
 // existing refuses a data folder that is not there, or has nothing in it: a question
 // must not create an empty warehouse.
-func (a *App) existing(ctx context.Context) error {
+func (a *reach) existing(ctx context.Context) error {
 	if !a.cfg.Warehouse.DSN.Embedded() {
 		return nil
 	}
 	entries, err := os.ReadDir(a.cfg.Warehouse.DSN.Dir())
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
-		if err := a.apart(ctx); err != nil {
+		if err := a.folderReplaced(ctx); err != nil {
 			return err
 		}
 		return &WarehouseError{fmt.Errorf("there is no data at %s yet: larder sync or larder run fills it (warehouse.dsn, or --config, may name another place)", a.cfg.Warehouse.DSN.Dir())}
@@ -134,14 +149,14 @@ func (a *App) existing(ctx context.Context) error {
 	return nil
 }
 
-// client speaks HTTP along the way.
-func (w *way) client() *http.Client {
+// client speaks HTTP along the route.
+func (w *route) client() *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) { return w.dial(ctx, address) },
 	}}
 }
 
-func (w *way) answers(ctx context.Context) bool {
+func (w *route) answers(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	c := w.client()
@@ -162,8 +177,8 @@ func (w *way) answers(ctx context.Context) bool {
 // backfill stays below 150 MB, and an INSERT is still some ten thousand orders.
 const queueBytes = 48 << 20
 
-// sinkOptions are those of the ClickHouse sink at the end of the way.
-func (a *App) sinkOptions(w *way, registerer prometheus.Registerer) (clickhouse.Options, error) {
+// sinkOptions are those of the ClickHouse sink at the end of the route.
+func (a *reach) sinkOptions(w *route, registerer prometheus.Registerer) (clickhouse.Options, error) {
 	c := &a.cfg.Warehouse
 	o := clickhouse.Options{
 		Dial: w.dial, Database: c.Database, Cluster: c.Cluster,
@@ -183,7 +198,7 @@ func (a *App) sinkOptions(w *way, registerer prometheus.Registerer) (clickhouse.
 
 // listenTCP serves the engine's read-only interface (warehouse.http_listen) and
 // returns its URL, empty when it is off.
-func (a *App) listenTCP(ctx context.Context, e *embedded.Engine) (string, error) {
+func (a *reach) listenTCP(ctx context.Context, e *embedded.Engine) (string, error) {
 	c := &a.cfg.Warehouse
 	if e == nil || c.HTTPListen == "" {
 		return "", nil

@@ -11,29 +11,29 @@ import (
 	"github.com/larder-sync/larder/syncer"
 )
 
-// apartError says that a daemon runs for this warehouse whose data folder is not the one
+// folderReplacedError says that a daemon runs for this warehouse whose data folder is not the one
 // that is at its place now: it was removed or replaced. A command that opened the folder
 // would be a second engine, beside rows that nobody sees.
-type apartError struct {
+type folderReplacedError struct {
 	dir    string
 	status syncer.Status // the daemon's own
 }
 
-func (e *apartError) Error() string {
+func (e *folderReplacedError) Error() string {
 	return fmt.Sprintf("a daemon is running for %s, and the folder that is there now is not the one that it has open: it was removed or replaced; "+
 		"stop the daemon, put the folder back (or a backup of it), and start it again", e.dir)
 }
 
-// apart is an error when a process runs for the data folder without holding what is
-// there: an *apartError when it is the daemon that answers at the status page of this
+// folderReplaced is an error when a process runs for the data folder without holding what is
+// there: an *folderReplacedError when it is the daemon that answers at the status page of this
 // configuration, else what the lock of the folder's place says. That sees what has no
 // page, or one that does not answer; the page is seen from where the lock is not, such as
 // another container.
-func (a *App) apart(ctx context.Context) error {
+func (a *reach) folderReplaced(ctx context.Context) error {
 	dir := a.cfg.Warehouse.DSN.Dir()
 	if a.cfg.Web.Listen != "" {
 		if s, err := a.askPage(ctx); err == nil {
-			return &WarehouseError{&apartError{dir, s}}
+			return &WarehouseError{&folderReplacedError{dir, s}}
 		}
 	}
 	if err := embedded.Elsewhere(dir); err != nil {
@@ -43,7 +43,7 @@ func (a *App) apart(ctx context.Context) error {
 }
 
 // sameFolder is true when a DSN as it is shown names this configuration's data folder.
-func (a *App) sameFolder(shown string) bool {
+func (a *reach) sameFolder(shown string) bool {
 	dsn, err := config.ParseDSN(shown)
 	if shown == "" || err != nil || !dsn.Embedded() {
 		return false
