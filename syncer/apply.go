@@ -85,7 +85,7 @@ func (y *Syncer) plan(wanted []Source) (p plan, err error) {
 		}
 	}
 	for _, s := range p.begin {
-		s.startedTogether = len(p.begin)
+		s.began = len(p.begin)
 	}
 	return p, nil
 }

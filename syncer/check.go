@@ -75,10 +75,10 @@ func (s *source) judge(c *KeyCheck, all []KeyCheck) {
 		c.Err = &MisfitError{c.Detail}
 	}
 	for _, st := range s.streams {
-		if reason := st.offReason(key); reason != "" {
-			c.Off[st.def.Name] = reason
+		if reason := s.offReason(st, key); reason != "" {
+			c.Off[st.common().def.Name] = reason
 		} else {
-			c.Streams = append(c.Streams, st.def.Name)
+			c.Streams = append(c.Streams, st.common().def.Name)
 		}
 	}
 }
@@ -106,24 +106,26 @@ func (s *source) identify(me api.Me) identity {
 // location that is deactivated leaves /me while its rows can stay listed (DESIGN
 // §5, open readings).
 func (s *source) followedBefore(location string) bool {
+	key := s.identity()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Contains(s.key.locations, location) || slices.Contains(s.key.inactive, location) ||
+	return slices.Contains(key.locations, location) || slices.Contains(key.inactive, location) ||
 		slices.ContainsFunc(s.stored.Checkpoints, func(cp sinks.Checkpoint) bool {
 			return strings.HasSuffix(cp.Stream, "@"+location)
 		})
 }
 
 // offReason is why a stream does not run with a key, empty when it does.
-func (st *stream) offReason(key identity) string {
+func (s *source) offReason(f follower, key identity) string {
+	st := f.common()
 	switch {
 	case !st.configured():
 		return "not among the configured streams"
 	case st.lacksScope(key):
 		return "key lacks " + strings.Join(st.def.Scopes, " or ") + ": ask the restaurant to grant it, or leave the stream out of the configuration"
-	case len(st.wantedLocations(key)) == 0 && !key.locationsOnly():
+	case len(f.wantedLocations(key)) == 0 && !key.locationsOnly():
 		return "none of the configured locations is among the key's"
-	case st.def.WholeOnly && len(st.source.cfg.Locations) > 0:
+	case st.def.WholeOnly && len(s.onlyLocations) > 0:
 		return "its rows do not tell locations apart, and the configuration names some"
 	case st.def.WholeOnly && key.locationsOnly():
 		return fmt.Sprintf("its rows do not tell locations apart, the key sees some locations only, and source %q is of the same restaurant: to have them, give one source a key that sees all locations", key.beside)

@@ -101,7 +101,7 @@ func (sp span) days() []api.Date {
 // changedDays hashes each day of the span, its rows in any order, and returns the
 // days that differ from what was stored last. A day whose lines have all vanished
 // has changed too.
-func (st *stream) changedDays(sp span, rows []dayRow, raws [][]byte) map[api.Date]uint64 {
+func (st *totals) changedDays(sp span, rows []dayRow, raws [][]byte) map[api.Date]uint64 {
 	sums := map[api.Date]uint64{}
 	for _, day := range sp.days() {
 		sums[day] = 0
@@ -112,25 +112,25 @@ func (st *stream) changedDays(sp span, rows []dayRow, raws [][]byte) map[api.Dat
 		sums[rows[i].Date] += maphash.Bytes(st.seed, raw) | 1
 	}
 	maps.DeleteFunc(sums, func(day api.Date, sum uint64) bool {
-		old, known := st.totals.days[dayKey(day, sp.location)]
+		old, known := st.memory.days[dayKey(day, sp.location)]
 		return known && old == sum
 	})
 	return sums
 }
 
 // rememberDays notes what has been stored of the days that had changed.
-func (st *stream) rememberDays(location string, changed map[api.Date]uint64) {
+func (st *totals) rememberDays(location string, changed map[api.Date]uint64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	for day, sum := range changed {
-		st.totals.days[dayKey(day, location)] = sum
+		st.memory.days[dayKey(day, location)] = sum
 	}
 }
 
 // readTotals maps the rows of changed days; it returns their ids.
-func (st *stream) readTotals(in *write.Intake, sp span, rows []dayRow, r report, changed map[api.Date]uint64) map[string]bool {
+func (st *totals) readTotals(in *write.Intake, sp span, rows []dayRow, r report, changed map[api.Date]uint64) map[string]bool {
 	m := st.def.Plan.NewMapper()
-	first := st.source.syncer.versions.Take(len(rows))
+	first := st.source.versions.Take(len(rows))
 	present := map[string]bool{}
 	for i, raw := range r.rows {
 		row := rows[i]
@@ -152,7 +152,7 @@ func (st *stream) readTotals(in *write.Intake, sp span, rows []dayRow, r report,
 
 // lineOf identifies a row of a span; empty for one that cannot be told from others,
 // which no good row will have the place of.
-func (st *stream) lineOf(r dayRow, sp span) string {
+func (st *totals) lineOf(r dayRow, sp span) string {
 	if _, err := time.Parse(time.DateOnly, string(r.Date)); err != nil || r.unplaced && st.def.Vanish {
 		return ""
 	}
@@ -160,7 +160,7 @@ func (st *stream) lineOf(r dayRow, sp span) string {
 }
 
 // lineID identifies a row of a day: of products its line, of daily totals its location.
-func (st *stream) lineID(r dayRow, location string) string {
+func (st *totals) lineID(r dayRow, location string) string {
 	if st.def.Vanish {
 		return productLineID(r)
 	}
@@ -199,7 +199,7 @@ func shortened(name string) string {
 
 // buryLines adds tombstones for the lines that vanished from the changed days. A day
 // with a line that cannot be told apart keeps all it had: that line may be any.
-func (st *stream) buryLines(ctx context.Context, in *write.Intake, rows []dayRow, changed map[api.Date]uint64, present map[string]bool, at time.Time) error {
+func (st *totals) buryLines(ctx context.Context, in *write.Intake, rows []dayRow, changed map[api.Date]uint64, present map[string]bool, at time.Time) error {
 	changed = maps.Clone(changed)
 	for _, r := range rows {
 		if r.unplaced {
@@ -207,13 +207,13 @@ func (st *stream) buryLines(ctx context.Context, in *write.Intake, rows []dayRow
 		}
 	}
 	for _, prefix := range prefixes(changed) {
-		live, err := st.source.syncer.opts.Sink.Live(ctx, sinks.LiveQuery{Table: st.def.Name, Business: in.Commit.Business, Prefix: prefix})
+		live, err := st.source.sink.Live(ctx, sinks.LiveQuery{Table: st.def.Name, Business: in.Commit.Business, Prefix: prefix})
 		if err != nil {
 			return fmt.Errorf("live rows of %s: %w", prefix, err)
 		}
 		for _, row := range live {
 			if !present[row.ID] && ofDays(row.ID, changed) {
-				in.Bury(row.ID, write.ReasonGone, st.source.syncer.versions.Take(1), at)
+				in.Bury(row.ID, write.ReasonGone, st.source.versions.Take(1), at)
 			}
 		}
 	}

@@ -37,7 +37,7 @@ const answersForPace = 4
 
 // expect is how long the rest will take: as the limits let it pass or as it is answered,
 // whichever is slower.
-func (a *asking) expect(l *link) time.Duration {
+func (a *asking) expect(l *lanes) time.Duration {
 	switch {
 	case a.left <= 0:
 		return 0
@@ -57,7 +57,7 @@ type deepRun struct {
 }
 
 // proveDeep is the turn of the last 92 days, and of each location. One at a time.
-func (st *stream) proveDeep(ctx context.Context) error {
+func (st *totals) proveDeep(ctx context.Context) error {
 	if !st.deep.try() {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (st *stream) proveDeep(ctx context.Context) error {
 }
 
 // deepIs notes how far a deep run is, nil when none is under way.
-func (st *stream) deepIs(run *deepRun) {
+func (st *totals) deepIs(run *deepRun) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.proofs.run = run
@@ -76,7 +76,7 @@ func (st *stream) deepIs(run *deepRun) {
 // askDeep asks for the last 92 days, and for those of each location where the stream
 // has them, and stores what is found after each question. A location that is refused
 // holds up no other.
-func (st *stream) askDeep(ctx context.Context, b *bracket) error {
+func (st *totals) askDeep(ctx context.Context, b *bracket) error {
 	b.deep = true
 	locations := st.deepLocations()
 	run := &deepRun{asking: askingFor(len(locations))}
@@ -98,13 +98,13 @@ func (st *stream) askDeep(ctx context.Context, b *bracket) error {
 	suspects := b.doubtful()
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	run.suspects, run.settles = daysOf(suspects), newestAsk(suspects).Add(st.source.syncer.opts.SettleAfter)
+	run.suspects, run.settles = daysOf(suspects), newestAsk(suspects).Add(st.source.settleAfter)
 	run.left = len(spansCovering(suspects))
 	return refused
 }
 
 // askDeeply asks one question of a deep run.
-func (st *stream) askDeeply(ctx context.Context, b *bracket, location string) error {
+func (st *totals) askDeeply(ctx context.Context, b *bracket, location string) error {
 	known := len(b.found)
 	asked := st.totalsBack(ctx, b, calendar.MaxRange-1, []string{location})
 	return errors.Join(asked, st.conclude(ctx, st.unhealed(b.found[known:])))
@@ -123,11 +123,11 @@ func daysOf(proofs ...[]dayProof) int {
 
 // owesDeep is true when a deep run is to be made up for: the last one was cut short,
 // or its turn passed while nobody was there.
-func (st *stream) owesDeep() bool {
+func (st *totals) owesDeep() bool {
 	return (st.owes() || st.sleptThrough(time.Now())) && st.notComparable() == nil
 }
 
-func (st *stream) owes() bool {
+func (st *totals) owes() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return st.proofs.owed
@@ -135,37 +135,37 @@ func (st *stream) owes() bool {
 
 // sleptThrough is true when the turn of a deep run has passed since the last one, or
 // since the mirror began. Sources that begin together make up for it one after the other.
-func (st *stream) sleptThrough(now time.Time) bool {
+func (st *totals) sleptThrough(now time.Time) bool {
 	s := st.source
 	st.mu.Lock()
-	last := later(st.proofs.deep, st.totals.stored.StartedAt)
+	last := later(st.proofs.deep, st.memory.stored.StartedAt)
 	st.mu.Unlock()
-	spread := min(time.Duration(s.startedTogether)*time.Second, schedule.MaxSpread)
-	settled := s.syncer.startedAt.Add(time.Duration(schedule.Hash(s.cfg.Name, sinks.WalkDeep) % uint64(spread))) //nolint:gosec // above zero
-	return now.After(settled) && s.syncer.timetable().Due(schedule.ReconcileDeep, s.cfg.Name, last, now)
+	spread := min(time.Duration(s.began)*time.Second, schedule.MaxSpread)
+	settled := s.processBegan.Add(time.Duration(schedule.Hash(s.name, sinks.WalkDeep) % uint64(spread))) //nolint:gosec // above zero
+	return now.After(settled) && s.timetable().Due(schedule.ReconcileDeep, s.name, last, now)
 }
 
 // deepDone stores that a deep run has come to its end.
-func (st *stream) deepDone(ctx context.Context, began time.Time) error {
+func (st *totals) deepDone(ctx context.Context, began time.Time) error {
 	st.mu.Lock()
 	st.proofs.deep = began
 	st.mu.Unlock()
 	return st.source.save(ctx, st.def.Name, sinks.Checkpoint{
-		Source: st.source.cfg.Name, Stream: st.def.Name, Walk: sinks.WalkDeep, Business: st.source.business(),
+		Source: st.source.name, Stream: st.def.Name, Walk: sinks.WalkDeep, Business: st.source.business(),
 		Done: true, StartedAt: began.UTC(), UpdatedAt: time.Now().UTC(),
 	}, nil)
 }
 
 // deepProgress tells how far the deep run is and how long it will take, nil when none
 // is under way.
-func (st *stream) deepProgress() *Progress {
+func (st *totals) deepProgress() *Progress {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	run := st.proofs.run
 	if run == nil {
 		return nil
 	}
-	left := run.expect(st.source.link)
+	left := run.expect(st.source.lanes)
 	if run.suspects > 0 {
 		left += max(time.Until(run.settles), 0)
 	}

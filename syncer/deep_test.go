@@ -244,7 +244,7 @@ func TestTheForecastOfADeepRunIsExact(t *testing.T) {
 
 func TestTheFirstAnswersAreNoPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &link{key: budget.NewLedger(budget.Options{}).Key("bistro", 1)}
+		l := &lanes{key: budget.NewLedger(budget.Options{}).Key("bistro", 1)}
 		a := askingFor(12)
 		for _, wait := range []time.Duration{12 * time.Second, 4 * time.Second, 2 * time.Second} { // the key's first wait, the other stream's question
 			time.Sleep(wait)

@@ -21,7 +21,7 @@ func (st *stream) attempt(ctx context.Context, kind string, pass func(context.Co
 	if lease.IsWaiting(err) {
 		return err // the source is about to be given up, and what is stored of it is another's
 	}
-	st.source.syncer.metrics.walked(st.def.Name, kind, err, time.Since(started))
+	st.source.metrics.walked(st.def.Name, kind, err, time.Since(started))
 	if err == nil {
 		st.succeeded(ctx, kind)
 		return nil
@@ -68,8 +68,8 @@ func (st *stream) storeFailure(ctx context.Context, kind string, started time.Ti
 		return
 	}
 	c := st.source.commit(st.def.Name)
-	c.Run = &sinks.Run{Source: st.source.cfg.Name, Stream: st.def.Name, Walk: kind, StartedAt: started, FinishedAt: time.Now(), Error: err.Error()}
-	if _, err := st.source.syncer.commits.Write(ctx, c); err != nil && ctx.Err() == nil {
+	c.Run = &sinks.Run{Source: st.source.name, Stream: st.def.Name, Walk: kind, StartedAt: started, FinishedAt: time.Now(), Error: err.Error()}
+	if _, err := st.source.commits.Write(ctx, c); err != nil && ctx.Err() == nil {
 		st.source.log.Error("store a failed run", "stream", st.def.Name, "err", err)
 	}
 }

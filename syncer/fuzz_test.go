@@ -31,7 +31,7 @@ func FuzzRow(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which uint8, raw []byte) {
 		def := y.definitions[int(which)%len(y.definitions)]
-		st := newStream(y.sources[0], def)
+		st := newStream(y.sources[0].origin, def)
 		kept := bytes.Clone(raw)
 		in := st.writer.Begin(1, 1)
 		in.All = true

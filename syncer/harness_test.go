@@ -251,6 +251,18 @@ func (w *world) stream(name string) StreamStatus {
 	return StreamStatus{}
 }
 
+// list is a list of the first source itself.
+func (w *world) list(name string) *list {
+	w.t.Helper()
+	for _, st := range w.syncer.served()[0].lists {
+		if st.def.Name == name {
+			return st
+		}
+	}
+	w.t.Fatalf("no list %s", name)
+	return nil
+}
+
 // filled is true when every backfill is done.
 func (w *world) filled() bool {
 	for _, s := range w.syncer.Status().Sources {

@@ -35,7 +35,8 @@ const weekBefore = 7
 
 // heal is the healing of one day.
 type heal struct {
-	orders *stream
+	orders *list
+	totals *totals // one of whose days differs
 	day    api.Date
 	first  uint64 // rows below it were not shown
 	most   uint64 // pages of one walk
@@ -48,11 +49,11 @@ type heal struct {
 	run  sinks.Run
 }
 
-func (st *stream) newHeal(day api.Date, drifts []dayProof) *heal {
+func (st *totals) newHeal(day api.Date, drifts []dayProof) *heal {
 	s := st.source
 	h := &heal{
-		orders: s.stream(registry.Orders), day: day, extra: extraRequests, first: s.syncer.versions.Take(1),
-		run: sinks.Run{Source: s.cfg.Name, Stream: registry.Orders, Walk: walkHeal, StartedAt: time.Now()},
+		orders: st.beside.orders, totals: st, day: day, extra: extraRequests, first: s.versions.Take(1),
+		run: sinks.Run{Source: s.name, Stream: registry.Orders, Walk: walkHeal, StartedAt: time.Now()},
 	}
 	for _, p := range drifts {
 		h.most = max(h.most, p.orders)
@@ -64,7 +65,7 @@ func (st *stream) newHeal(day api.Date, drifts []dayProof) *heal {
 // healDay heals a day and looks at it again; drifts are its verdicts so far. Earlier
 // are the orders that the run has healed on other days: one that had moved is healed on
 // the day that has it, and the day that had lost it is whole then.
-func (st *stream) healDay(ctx context.Context, day api.Date, drifts []dayProof, earlier []string) ([]dayProof, error) {
+func (st *totals) healDay(ctx context.Context, day api.Date, drifts []dayProof, earlier []string) ([]dayProof, error) {
 	h := st.newHeal(day, drifts)
 	now, err := drifts, error(nil)
 	for _, step := range h.steps(drifts) {
@@ -72,7 +73,7 @@ func (st *stream) healDay(ctx context.Context, day api.Date, drifts []dayProof, 
 			continue
 		}
 		if err = step.run(ctx); err == nil {
-			now, err = h.lookAgain(ctx, st, drifts)
+			now, err = h.lookAgain(ctx, drifts)
 		}
 		if err != nil || !slices.ContainsFunc(now, dayProof.suspect) {
 			break
@@ -82,7 +83,7 @@ func (st *stream) healDay(ctx context.Context, day api.Date, drifts []dayProof, 
 	if len(h.ids) == 0 {
 		h.ids = earlier
 	}
-	st.source.healed[day] = repair{at: time.Now(), ids: fewIDs(h.ids)}
+	st.beside.healed[day] = repair{at: time.Now(), ids: fewIDs(h.ids)}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -143,12 +144,12 @@ func proofIn(all []dayProof, of dayProof) dayProof {
 	return all[i]
 }
 
-// lookAgain brackets the days of a stream once more, and again while orders of them
+// lookAgain brackets the days once more, and again while orders of them
 // change.
-func (h *heal) lookAgain(ctx context.Context, st *stream, drifts []dayProof) (now []dayProof, err error) {
+func (h *heal) lookAgain(ctx context.Context, drifts []dayProof) (now []dayProof, err error) {
 	for range settleRounds {
 		h.looks++
-		if now, err = st.look(ctx, spansCovering(drifts), false, nil); err != nil {
+		if now, err = h.totals.look(ctx, spansCovering(drifts), false, nil); err != nil {
 			return now, err
 		}
 		if !slices.ContainsFunc(now, func(p dayProof) bool { return p.verdict == sinks.VerdictUnsettled }) {
@@ -207,11 +208,11 @@ func (h *heal) ended(ctx context.Context, err error) {
 	if err != nil {
 		h.run.Error = err.Error()
 	}
-	s.syncer.metrics.walked(registry.Orders, walkHeal, err, time.Since(h.run.StartedAt))
+	s.metrics.walked(registry.Orders, walkHeal, err, time.Since(h.run.StartedAt))
 	c := s.commit(registry.Orders)
 	run := h.run
 	c.Run = &run
-	if _, err := s.syncer.commits.Write(ctx, c); err != nil && ctx.Err() == nil {
+	if _, err := s.commits.Write(ctx, c); err != nil && ctx.Err() == nil {
 		s.log.Error("store the run of a healing", "day", h.day, "err", err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 // errPages ends a walk that brings more pages than its day can have.
 var errPages = errors.New("the service lists more pages than the day has orders")
 
-func (h *heal) lane() *api.Client { return h.orders.source.link.reconcile }
+func (h *heal) lane() *api.Client { return h.orders.source.lanes.reconcile }
 
 func (h *heal) walkLocations(ctx context.Context, locations []string) error {
 	for _, l := range locations {
@@ -46,7 +46,7 @@ func ordersOf(day api.Date, location string) api.ListQuery {
 // walk writes the orders of a list again, from at most so many pages. Unless until is
 // zero it ends behind the page that reaches it.
 func (h *heal) walk(ctx context.Context, q api.ListQuery, until time.Time, most int) error {
-	versions := h.orders.source.syncer.versions
+	versions := h.orders.source.versions
 	first, pages := versions.Take(api.PageLimit), 0
 	for page, err := range api.SalesOrders.Pages(ctx, h.lane(), q) {
 		h.run.Requests++
@@ -82,7 +82,7 @@ func (h *heal) take(ctx context.Context, page api.Page, first uint64) (newest ti
 	for i, raw := range page.Rows {
 		version := first + uint64(i)
 		if i >= api.PageLimit {
-			version = st.source.syncer.versions.Take(1)
+			version = st.source.versions.Take(1)
 		}
 		t := in.Row(mapper, raw, version, at, write.Place{})
 		newest = later(newest, t.UpdatedAt)
@@ -124,7 +124,7 @@ func (h *heal) storedOf(ctx context.Context, raws [][]byte) (map[string]*sinks.S
 	}
 	stored := map[string]*sinks.StoredRow{}
 	for chunk := range slices.Chunk(slices.Sorted(maps.Keys(ids)), sinks.MaxRowIDs) {
-		rows, err := h.orders.source.syncer.opts.Sink.Rows(ctx, registry.Orders, h.orders.source.business(), chunk)
+		rows, err := h.orders.source.sink.Rows(ctx, registry.Orders, h.orders.source.business(), chunk)
 		if err != nil {
 			return nil, fmt.Errorf("read the stored orders of %s: %w", h.day, err)
 		}
@@ -154,7 +154,7 @@ func (h *heal) changed(raw []byte, stored *sinks.StoredRow) bool {
 func (h *heal) query() sinks.LiveQuery {
 	key := h.orders.source.identity()
 	q := sinks.LiveQuery{Table: registry.Orders, Business: key.business, Below: h.first}
-	h.orders.scope(key, &q)
+	h.orders.source.scope(key, &q)
 	return q
 }
 
@@ -194,7 +194,7 @@ func (h *heal) refundedOrders(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	usable := h.orders.usable(h.orders.source.identity())
+	usable := h.orders.source.usable(h.orders.source.identity())
 	rows = slices.DeleteFunc(rows, func(r sinks.LiveRow) bool { return !slices.Contains(usable, r.Location) })
 	_, err = h.askFor(ctx, rows[:min(len(rows), askFirst)])
 	return err
@@ -210,7 +210,7 @@ func (h *heal) weekBefore(ctx context.Context) error {
 		known := len(h.ids)
 		err = h.spend(ctx, ordersOf(day, ""), time.Time{})
 		if mended := h.ids[known:]; len(mended) > 0 { // which that day's own verdict tells
-			h.orders.source.healed[day] = repair{at: time.Now(), ids: fewIDs(slices.Clone(mended))}
+			h.totals.beside.healed[day] = repair{at: time.Now(), ids: fewIDs(slices.Clone(mended))}
 		}
 		if err != nil {
 			return err
@@ -251,7 +251,7 @@ func (h *heal) bounds() (from, to time.Time, err error) {
 // spend walks a list in every place that the source has the orders of, as far as the
 // requests beside those for the day reach.
 func (h *heal) spend(ctx context.Context, q api.ListQuery, until time.Time) error {
-	for _, place := range h.orders.openPlaces() {
+	for _, place := range h.orders.open(h.orders.asked()) {
 		if h.extra <= 0 {
 			return nil
 		}
@@ -267,7 +267,7 @@ func (h *heal) spend(ctx context.Context, q api.ListQuery, until time.Time) erro
 }
 
 func (h *heal) live(ctx context.Context, q sinks.LiveQuery, location string) ([]sinks.LiveRow, error) {
-	rows, err := h.orders.source.syncer.opts.Sink.Live(ctx, q)
+	rows, err := h.orders.source.sink.Live(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("live orders of %s: %w", h.day, err)
 	}
@@ -281,7 +281,7 @@ func (h *heal) sees(ctx context.Context, location string) (bool, error) {
 	if err := s.refresh(ctx); err != nil {
 		return false, err
 	}
-	return location == "" || slices.Contains(h.orders.usable(s.identity()), location), nil
+	return location == "" || slices.Contains(h.orders.source.usable(s.identity()), location), nil
 }
 
 // askFor asks for rows one by one, as far as the requests reach. What the service does

@@ -189,7 +189,7 @@ func TestAHealingBringsNothingOfOtherLocations(t *testing.T) {
 		all := w.box.Restaurant(0).LocationIDs()
 		w.edit = func(s *Source) { s.Locations = all[:1] }
 		w.once(Selection{})
-		h := w.syncer.served()[0].stream(registry.Daily).newHeal(api.Date(daysAgo(3)), nil)
+		h := w.syncer.served()[0].days.daily().newHeal(api.Date(daysAgo(3)), nil)
 		if err := errors.Join(h.refundedOrders(t.Context()), h.changesOfDay(t.Context()), h.weekBefore(t.Context()), h.changesSince(t.Context())); err != nil {
 			t.Fatal(err)
 		}
@@ -214,11 +214,11 @@ func TestWhatAnotherDayMendsIsHealedToo(t *testing.T) {
 		row := w.store.Row(registry.Orders, business, id)
 		w.store.EditColumn(registry.Orders, business, id, "items.total", sameEach(len(readSold(row.Raw).Items), "0.01"))
 		s := w.syncer.served()[0]
-		if err := s.stream(registry.Daily).newHeal(api.Date(daysAgo(3)), nil).weekBefore(t.Context()); err != nil {
+		if err := s.days.daily().newHeal(api.Date(daysAgo(3)), nil).weekBefore(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if done := s.healed[api.Date(daysAgo(5))]; len(s.healed) != 1 || !slices.Equal(done.ids, []string{id}) || w.wrongOrders() > 0 {
-			t.Errorf("order %s was wrong; healed %+v", id, s.healed)
+		if done := s.days.healed[api.Date(daysAgo(5))]; len(s.days.healed) != 1 || !slices.Equal(done.ids, []string{id}) || w.wrongOrders() > 0 {
+			t.Errorf("order %s was wrong; healed %+v", id, s.days.healed)
 		}
 	})
 }
@@ -344,7 +344,7 @@ func TestADayThatDiffersOtherwiseAfterItsHealingIsLookedAtAgain(t *testing.T) {
 	}
 	h := &heal{looks: 2, ids: []string{"a"}}
 	h.run.Requests = 3
-	h.orders = &stream{writer: write.NewWriter(write.Options{})}
+	h.orders = &list{stream: &stream{writer: write.NewWriter(write.Options{})}}
 	before := dayProof{verdict: sinks.VerdictDrift, differences: gap("9"), requests: 2}
 	if p := h.verdict(before, dayProof{differences: gap("8")}, nil); !p.suspect() {
 		t.Errorf("another difference: %+v", p)
@@ -380,7 +380,7 @@ func TestRefundsOfALocationThatIsNotActiveAreNotAskedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := len(w.box.Requests())
-		if err := s.stream(registry.Daily).newHeal(calendar.DayOf(time.Now()), nil).refundedOrders(t.Context()); err != nil {
+		if err := s.days.daily().newHeal(calendar.DayOf(time.Now()), nil).refundedOrders(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		asked := map[string]bool{}
@@ -408,7 +408,7 @@ func TestOrdersOfALocationThatTheKeyHasLostAreNotBuried(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(freshKey)
-		h := s.stream(registry.Daily).newHeal(api.Date(day), nil)
+		h := s.days.daily().newHeal(api.Date(day), nil)
 		if err := h.walkDay(t.Context(), ""); err != nil {
 			t.Fatal(err)
 		}
@@ -441,7 +441,7 @@ func TestRowsThatTheRequestsDoNotReachAreNamed(t *testing.T) {
 			for n := range 5 {
 				w.store.Copy(registry.Orders, business, w.liveOrders(business, daysAgo(1))[0], fmt.Sprint("a copy ", n))
 			}
-			h := w.syncer.served()[0].stream(registry.Daily).newHeal(api.Date(daysAgo(1)), nil)
+			h := w.syncer.served()[0].days.daily().newHeal(api.Date(daysAgo(1)), nil)
 			h.extra = extra
 			if err := h.walkDay(t.Context(), ""); err != nil {
 				t.Fatal(err)
@@ -461,7 +461,7 @@ func TestRowsLeftByTwoWalksAreNamedOnce(t *testing.T) {
 		for n := range askFirst + 1 {
 			w.store.Copy(registry.Orders, business, w.liveOrders(business, daysAgo(1))[0], fmt.Sprint("a copy ", n))
 		}
-		h := w.syncer.served()[0].stream(registry.Daily).newHeal(api.Date(daysAgo(1)), nil)
+		h := w.syncer.served()[0].days.daily().newHeal(api.Date(daysAgo(1)), nil)
 		for range 2 {
 			if err := h.walkDay(t.Context(), ""); err != nil {
 				t.Fatal(err)

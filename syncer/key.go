@@ -11,7 +11,6 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/keyprobe"
-	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // freshKey is how old an answer of /me may be to spare another request.
@@ -201,96 +200,52 @@ func quoted(ids []string) string {
 
 // storeKey writes the key's row when it has changed.
 func (s *source) storeKey(ctx context.Context, me api.Document[api.Me]) {
-	for _, st := range s.streams {
-		if st.def.Kind != registry.KeyKind || st.off() {
-			continue
-		}
-		err := st.exclusive(ctx, st.guard, func(ctx context.Context) error {
-			return st.attempt(ctx, sinks.WalkSnapshot, func(ctx context.Context) error {
-				return st.replaceWith(ctx, page{rows: [][]byte{me.Raw}, at: s.at(me.Date)})
-			})
+	st := s.keyRow
+	if st.off() {
+		return
+	}
+	err := st.exclusive(ctx, st.guard, func(ctx context.Context) error {
+		return st.attempt(ctx, sinks.WalkSnapshot, func(ctx context.Context) error {
+			return st.replaceWith(ctx, [][]byte{me.Raw}, s.at(me.Date))
 		})
-		if err != nil && ctx.Err() == nil {
-			s.log.Error("store the key", "err", err)
-		}
+	})
+	if err != nil && ctx.Err() == nil {
+		s.log.Error("store the key", "err", err)
 	}
 }
 
-// admit switches the stream on or off by configuration and scopes, and gives it a
-// track per location.
-func (st *stream) admit(ctx context.Context, key identity) {
-	st.noteSiblings(key)
+// askKeyRow asks for the key's row, also when it is not understood.
+func askKeyRow(ctx context.Context, lane *api.Client) ([][]byte, time.Time, error) {
+	me, err := lane.Me(ctx)
+	if len(me.Raw) == 0 && err != nil {
+		return nil, time.Time{}, err
+	}
+	return [][]byte{me.Raw}, me.Date, nil
+}
+
+// renewKey asks /me and stores what it answers.
+func (s *source) renewKey(ctx context.Context) error {
+	if err := s.opening.take(ctx); err != nil {
+		return err
+	}
+	defer s.opening.free()
+	return s.askKey(ctx)
+}
+
+// admitStream switches a stream on or off by configuration and scopes, and has it asked
+// for in the locations that the key lets it.
+func (s *source) admitStream(ctx context.Context, f follower, key identity) {
+	st := f.common()
 	st.mu.Lock()
 	st.noScope = st.lacksScope(key)
 	st.mu.Unlock()
-	if reason := st.offReason(key); reason != "" {
+	if reason := s.offReason(f, key); reason != "" {
 		st.set(ctx, StateOff, reason)
 		return
 	}
-	st.follow(key)
-	st.noteLostLocations(ctx)
+	f.follow(key)
+	f.noteKey(ctx)
 	if st.off() {
 		st.set(ctx, StateStarting, "")
-	}
-}
-
-func (st *stream) configured() bool {
-	return len(st.source.cfg.Streams) == 0 || slices.Contains(st.source.cfg.Streams, st.def.Name)
-}
-
-// wantedLocations are the location_ids the stream's lists are asked with; one
-// empty id is a list asked for whole. Categories are always asked for whole: those
-// shared by every location have none, and what a filter does with them is not said.
-func (st *stream) wantedLocations(key identity) []string {
-	switch {
-	case st.def.ByLocation && st.def.Kind == registry.TotalsKind && key.locationsOnly():
-		return slices.Clone(key.locations)
-	case len(st.source.cfg.Locations) == 0 || !st.def.ByLocation:
-		return []string{""}
-	}
-	var known []string
-	for _, l := range st.source.cfg.Locations {
-		if !slices.Contains(key.unknown, l) {
-			known = append(known, l)
-		}
-	}
-	return known
-}
-
-// follow makes a track for each wanted location, from its stored checkpoints.
-func (st *stream) follow(key identity) {
-	wanted := st.wantedLocations(key)
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.locations = wanted
-	if st.def.Kind != registry.ListKind {
-		return
-	}
-	var tracks []*track
-	for _, l := range wanted {
-		t := st.trackOf(l)
-		if t == nil {
-			t = newTrack(st, l)
-			t.restoreFrom(st.source.stored.Checkpoints)
-		}
-		tracks = append(tracks, t)
-	}
-	st.tracks = tracks
-}
-
-func (st *stream) trackOf(location string) *track {
-	for _, t := range st.tracks {
-		if t.location == location {
-			return t
-		}
-	}
-	return nil
-}
-
-func (t *track) restoreFrom(all []sinks.Checkpoint) {
-	for _, cp := range all {
-		if cp.Stream == t.name() {
-			t.restore(cp)
-		}
 	}
 }

@@ -220,8 +220,8 @@ func TestAPassThatFindsTheKeyGoodEndsTheDaemonsWait(t *testing.T) {
 
 func TestAPanicInOneWalkIsAnErrorOfItsStream(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
-		y := w.open(w.one())
-		st := y.sources[0].stream("categories")
+		w.open(w.one())
+		st := w.list("categories")
 		broken := *st.def
 		broken.List = nil // calling it panics
 		st.def = &broken

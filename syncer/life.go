@@ -87,12 +87,11 @@ func (s *source) inherit(previous *source) {
 	if previous.lost.Load() == nil { // both are held, and will be lost, together
 		s.lost = previous.lost
 	}
-	previous.mu.Lock()
-	s.key = previous.key
-	previous.mu.Unlock()
-	for i, st := range previous.streams {
-		s.streams[i].snapshot.Inherit(st.snapshot)
+	s.identifyAs(previous.identity())
+	for i, st := range previous.wholes {
+		s.wholes[i].list.Inherit(st.list)
 	}
+	s.keyRow.list.Inherit(previous.keyRow.list)
 }
 
 // awaitPrevious waits until nobody is at work any more on the sources of this name
@@ -130,7 +129,7 @@ func (s *source) addCounts(previous *source) {
 	s.limited += limited
 	s.mu.Unlock()
 	for i, old := range previous.streams {
-		s.streams[i].writer.AddCounts(old.writer)
+		s.streams[i].common().writer.AddCounts(old.common().writer)
 	}
 }
 

@@ -18,8 +18,8 @@ import (
 // link is a source's way to the API: one client, seen through the lanes of the
 // source's budget (DESIGN §6, B4).
 type link struct {
+	lanes
 	cfg Source
-	key *budget.Key
 
 	mu      sync.Mutex     // guards what follows; all of it is secret
 	asked   []string       // the keys there were when /me was last asked
@@ -29,15 +29,12 @@ type link struct {
 	// restoredAt is when the stored state was last read, with which the budget starts.
 	restoredAt time.Time
 
-	probe     *api.Client // the key
-	fresh     *api.Client // incremental walks and snapshots
-	reconcile *api.Client // totals of yesterday and today, and what heals
-	deep      *api.Client // totals of many days
-	backfill  *api.Client // all that takes long
+	probe *api.Client // the key
 }
 
 func newLink(s *source) (*link, error) {
-	l := &link{cfg: s.cfg, key: s.syncer.opts.Ledger.Key(s.cfg.Name, s.cfg.BudgetShare), refused: map[string]int{}}
+	l := &link{cfg: s.cfg, refused: map[string]int{}}
+	l.key = s.syncer.opts.Ledger.Key(s.cfg.Name, s.cfg.BudgetShare)
 	opts := s.syncer.opts.API
 	opts.BaseURL, opts.Logger = s.cfg.BaseURL, s.log
 	opts.Key, opts.Observe = l.secret, s.observe
@@ -174,16 +171,6 @@ func (l *link) budget() BudgetStatus {
 		BusinessUsed: u.Business.Used + u.Business.Others, BusinessLimit: u.Business.Limit,
 		PausedUntil: u.PausedUntil,
 	}
-}
-
-// expect is how long so many requests of a backfill will take.
-func (l *link) expect(requests int) time.Duration {
-	return l.key.Forecast(requests, budget.Backfill, false)
-}
-
-// expectDeep is how long so many questions of a deep run will take.
-func (l *link) expectDeep(questions int) time.Duration {
-	return l.key.Forecast(questions, budget.Deep, true)
 }
 
 // gate lets a client's requests through one lane of a budget.

@@ -71,7 +71,8 @@ var (
 func (m *metrics) begin(s *source) {
 	m.rateLimited.WithLabelValues(s.cfg.Name)
 	m.answers(s.cfg.Name, registry.RouteKey, slices.Concat(refusals, answers))
-	for _, st := range s.streams {
+	for _, f := range s.streams {
+		st := f.common()
 		if !st.configured() {
 			continue
 		}
@@ -107,6 +108,11 @@ func (m *metrics) requested(source, route string, code int) {
 	if code == 429 {
 		m.rateLimited.WithLabelValues(source).Inc()
 	}
+}
+
+// paged counts a page.
+func (m *metrics) paged(source, stream, walk string) {
+	m.pages.WithLabelValues(source, stream, walk).Inc()
 }
 
 // counted adds what became of a page's rows.

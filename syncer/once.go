@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
-	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -186,9 +185,11 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 	r := SourceReport{Source: s.cfg.Name}
 	before := make([]Counts, len(s.streams)) // connecting asks for the key's row
 	for i, st := range s.streams {
-		before[i] = st.writer.Counts()
+		before[i] = st.common().writer.Counts()
+	}
+	for _, st := range s.replaced() {
 		if sel.Full && st.chosen(sel.Streams) {
-			st.snapshot.Doubt()
+			st.list.Doubt()
 		}
 	}
 	connect := func(ctx context.Context) error { return s.protected(ctx, "probe", s.connect) }
@@ -201,8 +202,8 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 	reports := make([]*StreamReport, len(s.streams))
 	var passes sync.WaitGroup
 	for i, st := range s.streams {
-		if st.chosen(sel.Streams) {
-			passes.Go(func() { reports[i] = st.once(ctx, sel, before[i]) })
+		if st.common().chosen(sel.Streams) {
+			passes.Go(func() { reports[i] = s.onceOf(ctx, st, sel, before[i]) })
 		}
 	}
 	passes.Wait()
@@ -214,12 +215,6 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 	return r
 }
 
-// chosen is true when a selection has the stream; without names, all that the
-// configuration wants.
-func (st *stream) chosen(names []string) bool {
-	return len(names) == 0 && st.configured() || slices.Contains(names, st.def.Name)
-}
-
 func (s *source) stateNow() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -228,12 +223,11 @@ func (s *source) stateNow() string {
 
 // configurationError is a configured location that the key does not have.
 func (s *source) configurationError() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.key.unknown) == 0 {
+	key := s.identity()
+	if len(key.unknown) == 0 {
 		return nil
 	}
-	return &MisfitError{unknownLocations(s.key)}
+	return &MisfitError{unknownLocations(key)}
 }
 
 // MisfitError tells that the configuration wants what the key does not have.
@@ -244,19 +238,17 @@ func (e *MisfitError) Error() string { return e.text }
 // ErrNoScope is what errors.Is finds when the key lacks the scope for what was asked.
 var ErrNoScope = errors.New("the key lacks the scope")
 
-// once makes one pass of a stream, whose counts stood at before when the pass of its
+// onceOf makes one pass of a stream, whose counts stood at before when the pass of its
 // source began.
-func (st *stream) once(ctx context.Context, sel Selection, before Counts) *StreamReport {
+func (s *source) onceOf(ctx context.Context, f follower, sel Selection, before Counts) *StreamReport {
+	st := f.common()
 	r := &StreamReport{Stream: st.def.Name}
 	if st.off() {
-		st.mu.Lock()
-		r.Off = st.detail
-		st.mu.Unlock()
-		r.NoScope = st.lacksScope(st.source.identity())
-		r.Err = st.exclusive(ctx, st.filler, st.buryTotalsOfAll)
+		r.Off, r.NoScope = st.why(), st.lacksScope(s.identity())
+		r.Err = f.passOff(ctx)
 		return r
 	}
-	r.Err = st.source.protected(ctx, st.def.Name, func(ctx context.Context) error { return st.pass(ctx, sel) })
+	r.Err = s.protected(ctx, st.def.Name, func(ctx context.Context) error { return s.pass(ctx, f, sel) })
 	r.Counts = st.writer.Counts().Minus(before)
 	if api.IsAPIDisabled(r.Err) {
 		r.Off, r.OrderingOff, r.Err = diagnose(r.Err).detail, true, nil
@@ -264,61 +256,14 @@ func (st *stream) once(ctx context.Context, sel Selection, before Counts) *Strea
 	return r
 }
 
-// pass brings the stream up to date, waiting for walks that are under way.
-func (st *stream) pass(ctx context.Context, sel Selection) error {
-	long := func(f func(context.Context) error) error { return st.persist(ctx, sel, st.filler, st.longPages, f) }
-	fresh := func(f func(context.Context) error) error { return st.persist(ctx, sel, st.guard, st.newPages, f) }
-	switch st.def.Kind {
-	case registry.ListKind:
-		if sel.Full {
-			word := consent{given: sel.ConfirmSweep, held: st.held()}
-			return long(func(ctx context.Context) error { return st.passFull(ctx, word) })
-		}
-		return errors.Join(long(st.fill), fresh(st.catchUp))
-	case registry.TotalsKind:
-		if sel.Full {
-			return long(st.totalsFull)
-		}
-		return errors.Join(fresh(st.totalsRecent), long(st.fill))
-	case registry.SnapshotKind:
-		return fresh(st.replace)
+// pass brings a stream up to date, waiting for walks that are under way, each again and
+// again while it may help.
+func (s *source) pass(ctx context.Context, f follower, sel Selection) error {
+	var errs []error
+	for _, w := range f.pass(sel.Full, sel.ConfirmSweep) {
+		errs = append(errs, s.persist(ctx, sel.RetryFor, f.common(), w.moved, func(ctx context.Context) error {
+			return f.common().exclusive(ctx, w.guard, w.run)
+		}))
 	}
-	return nil // the key: /me has just answered
-}
-
-// persist runs a walk of a pass with a slot held, again and again while it may help.
-func (st *stream) persist(ctx context.Context, sel Selection, guard slot, moved func() uint64, walk func(context.Context) error) error {
-	return st.source.persist(ctx, sel.RetryFor, st, moved, func(ctx context.Context) error { return st.exclusive(ctx, guard, walk) })
-}
-
-// totalsFull asks for all days anew, after a way back that is not done.
-func (st *stream) totalsFull(ctx context.Context) error {
-	if err := st.fill(ctx); err != nil {
-		return err
-	}
-	return st.totalsAgain(ctx)
-}
-
-// passFull makes a full resync, after a backfill that is not done. A sweep that
-// its guard holds is the pass's error.
-func (st *stream) passFull(ctx context.Context, word consent) error {
-	if err := st.fill(ctx); err != nil {
-		return err
-	}
-	if err := st.resync(ctx, word); err != nil {
-		return err
-	}
-	if held := st.held(); held != nil {
-		return held
-	}
-	return nil
-}
-
-// exclusive runs f with a slot held.
-func (st *stream) exclusive(ctx context.Context, guard slot, f func(context.Context) error) error {
-	if err := guard.take(ctx); err != nil {
-		return err
-	}
-	defer guard.free()
-	return f(ctx)
+	return errors.Join(errs...)
 }

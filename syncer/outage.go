@@ -19,11 +19,12 @@ func (st *stream) logFailure(kind string, t trouble, err error) {
 // firstFailure notes that a stream fails, and tells whether that is to be said.
 func (st *stream) firstFailure(state string, explained bool) bool {
 	s := st.source
+	ready := s.isReady()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o := s.down[st.def.Name]
 	o.Begin()
-	tell := s.ready && !explained && o.State != state
+	tell := ready && !explained && o.State != state
 	if state == StateUnreachable { // one service: one line
 		for name, other := range s.down {
 			tell = tell && (name == st.def.Name || other.State != state)
@@ -50,7 +51,7 @@ func (st *stream) logRecovery() {
 
 // levelOf is how loud a failure is: what was said of the source or the warehouse explains
 // it.
-func (s *source) levelOf(err error) slog.Level {
+func (s *origin) levelOf(err error) slog.Level {
 	if outage.OfWarehouse(err) || !s.isReady() {
 		return slog.LevelDebug
 	}

@@ -79,27 +79,3 @@ func (s *source) mayPass(err error) bool {
 
 // stands is the progress of what has none: it goes well, or it does not.
 func stands() uint64 { return 0 }
-
-// longPages is how far the long walks of the stream are.
-func (st *stream) longPages() uint64 {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	n := st.totals.stored.Pages + st.totals.againAsked
-	for _, t := range st.tracks {
-		n += t.back.Pages + t.full.Pages
-	}
-	for _, t := range st.openings {
-		n += t.back.Pages
-	}
-	return n
-}
-
-// newPages is how far its incremental walks are.
-func (st *stream) newPages() (n uint64) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	for _, t := range st.tracks {
-		n += t.incr.Pages
-	}
-	return n
-}

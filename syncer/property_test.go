@@ -156,22 +156,22 @@ func (p *play) crowd(t *rapid.T) {
 	}
 }
 
-// whole draws a kind of walk: over everything, or from an updated_since.
-func whole(t *rapid.T) bool { return rapid.Bool().Draw(t, "walks over everything") }
+// everything draws a kind of walk: over everything, or from an updated_since.
+func everything(t *rapid.T) bool { return rapid.Bool().Draw(t, "walks over everything") }
 
 func (p *play) refuseCursors(t *rapid.T) {
 	n := rapid.IntRange(1, 3).Draw(t, "times")
-	p.trouble(whole(t), func(f *faults) { f.refuse = n })
+	p.trouble(everything(t), func(f *faults) { f.refuse = n })
 }
 
 func (p *play) failRequests(t *rapid.T) {
 	n := rapid.IntRange(1, 6).Draw(t, "times")
-	p.trouble(whole(t), func(f *faults) { f.fail = n })
+	p.trouble(everything(t), func(f *faults) { f.fail = n })
 }
 
 func (p *play) upsetPages(t *rapid.T) {
 	n := upsetting(rapid.IntRange(0, int(upsettings)-1).Draw(t, "kind"))
-	p.trouble(whole(t), func(f *faults) { f.upset = append(f.upset, n) })
+	p.trouble(everything(t), func(f *faults) { f.upset = append(f.upset, n) })
 }
 
 // crash kills the daemon and starts another, at once or later.

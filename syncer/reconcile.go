@@ -7,9 +7,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
-	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/registry"
 )
 
@@ -48,7 +46,7 @@ func (p dayProof) suspect() bool { return p.verdict == "" }
 // bracket asks for days between walks of the orders: the walk behind one question is
 // the one before the next.
 type bracket struct {
-	stream *stream
+	totals *totals
 	found  []dayProof
 	// silent: there is nothing to compare with yet, and nothing to be said of it.
 	silent bool
@@ -58,8 +56,8 @@ type bracket struct {
 
 // newBracket begins with a walk. Without compare the service is asked all the same,
 // and nothing is compared.
-func (st *stream) newBracket(ctx context.Context, compare bool) *bracket {
-	b := &bracket{stream: st, silent: !compare || st.notComparable() != nil}
+func (st *totals) newBracket(ctx context.Context, compare bool) *bracket {
+	b := &bracket{totals: st, silent: !compare || st.notComparable() != nil}
 	b.walk(ctx)
 	return b
 }
@@ -69,13 +67,13 @@ var errIncomparable = errors.New("not compared")
 
 // notComparable is why the orders of the mirror cannot be compared with anything, nil
 // when they can.
-func (st *stream) notComparable() error {
-	orders := st.source.stream(registry.Orders)
+func (st *totals) notComparable() error {
+	orders := st.beside.orders
 	switch {
 	case orders.off():
 		off := fmt.Sprintf("the stream %s is off, so there is nothing to compare the service's totals with", registry.Orders)
 		return fmt.Errorf("%w: %w", errIncomparable, &MisfitError{off})
-	case !orders.filled() || orders.changedLocations():
+	case !orders.complete():
 		return fmt.Errorf("%w: the backfill of %s has not reached its end: let larder run or larder sync finish it", errIncomparable, registry.Orders)
 	}
 	return nil
@@ -84,9 +82,9 @@ func (st *stream) notComparable() error {
 // lane is where the questions stand in the budget.
 func (b *bracket) lane() *api.Client {
 	if b.deep {
-		return b.stream.source.link.deep
+		return b.totals.source.lanes.deep
 	}
-	return b.stream.source.link.reconcile
+	return b.totals.source.lanes.reconcile
 }
 
 // await waits until the limits have room for a deep question: where they are small that
@@ -95,7 +93,7 @@ func (b *bracket) await(ctx context.Context) error {
 	if !b.deep {
 		return nil
 	}
-	return b.stream.source.link.key.Await(ctx, budget.Deep, true)
+	return b.totals.source.lanes.awaitDeep(ctx)
 }
 
 // walk brings the orders up to date.
@@ -103,8 +101,8 @@ func (b *bracket) walk(ctx context.Context) {
 	if b.silent || b.broken != nil {
 		return
 	}
-	orders := b.stream.source.stream(registry.Orders)
-	if err := orders.exclusive(ctx, orders.guard, orders.catchUp); err != nil {
+	orders := b.totals.beside.orders
+	if err := orders.catchUpNow(ctx); err != nil {
 		b.broken = fmt.Errorf("the orders could not be brought up to date: %w", err)
 	}
 }
@@ -113,11 +111,11 @@ func (b *bracket) walk(ctx context.Context) {
 // stream's guard. The error is about the question, or the sink's; the days are
 // unproven then.
 func (b *bracket) ask(ctx context.Context, lane *api.Client, sp span) error {
-	if b.stream.notAskedFor(sp.location) {
+	if b.totals.notAskedFor(sp.location) {
 		return nil
 	}
 	before := b.compute(ctx, sp)
-	answer, err := b.stream.askAndStore(ctx, lane, sp)
+	answer, err := b.totals.askAndStore(ctx, lane, sp)
 	if err != nil {
 		b.unproven(sp, err)
 		return err
@@ -138,7 +136,7 @@ func (b *bracket) ask(ctx context.Context, lane *api.Client, sp span) error {
 }
 
 // askAndStore asks for a span and stores the days that have changed.
-func (st *stream) askAndStore(ctx context.Context, lane *api.Client, sp span) (report, error) {
+func (st *totals) askAndStore(ctx context.Context, lane *api.Client, sp span) (report, error) {
 	in, answer, err := st.askTotals(ctx, lane, sp)
 	if err != nil {
 		return report{}, err
@@ -155,8 +153,8 @@ func (b *bracket) compute(ctx context.Context, sp span) map[api.Date]dayFigures 
 	if b.silent || b.broken != nil {
 		return nil
 	}
-	st := b.stream
-	sink, q := st.source.syncer.opts.Sink, st.dayQuery(sp)
+	st := b.totals
+	sink, q := st.source.sink, st.dayQuery(sp)
 	add := sink.SalesDays
 	if st.def.Vanish {
 		add = sink.SalesProducts
@@ -174,11 +172,11 @@ func (b *bracket) compute(ctx context.Context, sp span) map[api.Date]dayFigures 
 }
 
 // dayQuery selects the orders that the source answers for (see scope).
-func (st *stream) dayQuery(sp span) sinks.DayQuery {
+func (st *totals) dayQuery(sp span) sinks.DayQuery {
 	s := st.source
 	key := s.identity()
 	var own sinks.LiveQuery
-	s.stream(registry.Orders).scope(key, &own)
+	s.scope(key, &own)
 	return sinks.DayQuery{
 		Business: key.business, From: string(sp.from), To: string(sp.to), Location: sp.location,
 		Source: own.Source, Locations: own.Locations, Except: own.Except,
@@ -187,7 +185,7 @@ func (st *stream) dayQuery(sp span) sinks.DayQuery {
 
 // judge compares each day of a span.
 func (b *bracket) judge(sp span, answer report, before, after map[api.Date]dayFigures) {
-	service, seed := b.stream.readReport(sp, answer.rows), b.stream.seed
+	service, seed := b.totals.readReport(sp, answer.rows), b.totals.seed
 	for _, day := range sp.days() {
 		p := judgeDay(*service[day], before[day], after[day])
 		p.day, p.location, p.at, p.found, p.requests = day, sp.location, answer.at, time.Now(), 1
@@ -228,7 +226,7 @@ func (b *bracket) unproven(sp span, err error) {
 	if b.silent {
 		return
 	}
-	b.all(sp, dayProof{verdict: sinks.VerdictUnproven, reason: "the service was asked: " + err.Error(), passing: !refuses(sp.location, err), at: b.stream.source.serviceNow().UTC()})
+	b.all(sp, dayProof{verdict: sinks.VerdictUnproven, reason: "the service was asked: " + err.Error(), passing: !refuses(sp.location, err), at: b.totals.source.serviceNow().UTC()})
 }
 
 // all notes one finding for every day of a span.
@@ -244,15 +242,9 @@ func (b *bracket) all(sp span, p dayProof) {
 func (b *bracket) doubtful() []dayProof {
 	var all []dayProof
 	for _, p := range b.found {
-		if p.suspect() || p.verdict == sinks.VerdictUnsettled && !b.stream.source.recent(p.day) {
+		if p.suspect() || p.verdict == sinks.VerdictUnsettled && !b.totals.recent(p.day) {
 			all = append(all, p)
 		}
 	}
 	return all
-}
-
-// recent is true when a day is asked for at every turn: yesterday and today.
-func (s *source) recent(day api.Date) bool {
-	yesterday, err := calendar.AddDays(calendar.DayOf(s.serviceNow()), -1)
-	return err == nil && day >= yesterday
 }

@@ -55,7 +55,7 @@ type ignoredEntry struct {
 }
 
 // readReport reads what the service says of every day of a span.
-func (st *stream) readReport(sp span, raws [][]byte) map[api.Date]*reported {
+func (st *totals) readReport(sp span, raws [][]byte) map[api.Date]*reported {
 	days := map[api.Date]*reported{}
 	for _, day := range sp.days() {
 		days[day] = &reported{figures: dayFigures{}}

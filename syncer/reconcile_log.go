@@ -15,14 +15,14 @@ import (
 // verdicts stores what is found of days, one lot after the other: while one becomes
 // durable the next day is healed.
 type verdicts struct {
-	stream  *stream
+	totals  *totals
 	how     settling
 	all     []dayProof
 	handed  []dayProof
 	receipt *sinks.Receipt // of what was handed; nil: nothing of it was news
 }
 
-func (st *stream) verdictsFor(how settling) *verdicts { return &verdicts{stream: st, how: how} }
+func (st *totals) verdictsFor(how settling) *verdicts { return &verdicts{totals: st, how: how} }
 
 // found hands verdicts to the sink.
 func (v *verdicts) found(ctx context.Context, found []dayProof) error {
@@ -30,9 +30,9 @@ func (v *verdicts) found(ctx context.Context, found []dayProof) error {
 		return err
 	}
 	v.all = append(v.all, found...)
-	v.handed = v.stream.unhealed(found)
+	v.handed = v.totals.unhealed(found)
 	var err error
-	v.receipt, err = v.stream.hand(ctx, v.handed)
+	v.receipt, err = v.totals.hand(ctx, v.handed)
 	return err
 }
 
@@ -43,7 +43,7 @@ func (v *verdicts) end(ctx context.Context) error {
 	if len(handed) == 0 {
 		return nil
 	}
-	if err := v.stream.handed(ctx, v.receipt, handed); err != nil {
+	if err := v.totals.handed(ctx, v.receipt, handed); err != nil {
 		return err
 	}
 	if v.how.stored != nil {
@@ -54,7 +54,7 @@ func (v *verdicts) end(ctx context.Context) error {
 
 // warn tells in the log which days differ, when that is found: a day once, unless it
 // differs otherwise than before.
-func (st *stream) warn(found []dayProof) {
+func (st *totals) warn(found []dayProof) {
 	byDay := map[api.Date][]dayProof{}
 	st.mu.Lock()
 	news := map[api.Date]bool{}
@@ -86,7 +86,7 @@ func gapSum(seed maphash.Seed, all []sinks.Difference) uint64 {
 }
 
 // report tells in the log what came of days that differed.
-func (st *stream) report(found []dayProof) {
+func (st *totals) report(found []dayProof) {
 	for _, p := range found {
 		log := st.source.log.With("stream", st.def.Name, "day", p.day, "location", p.location)
 		switch p.verdict {

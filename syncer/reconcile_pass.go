@@ -12,7 +12,6 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
-	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // reconcileAtOnce bounds the sources that are compared at the same time: each keeps the
@@ -36,9 +35,9 @@ func (y *Syncer) Reconcile(ctx context.Context, r ReconcileRequest, progress fun
 		return ReconcileReport{}, err
 	}
 	defer y.leases.Enter(func() []string { return namesOf(sources) })()
-	p := &reconcilePass{request: r, sources: sources, asking: make([]asking, len(sources)), healing: make([]pace, len(sources)), waiting: make([]*stream, len(sources)), report: ReconcileReport{StartedAt: time.Now()}}
+	p := &reconcilePass{request: r, sources: sources, asking: make([]asking, len(sources)), healing: make([]pace, len(sources)), waiting: make([]*list, len(sources)), report: ReconcileReport{StartedAt: time.Now()}}
 	for _, s := range sources {
-		p.report.Sources = append(p.report.Sources, SourceReconcile{Source: s.cfg.Name})
+		p.report.Sources = append(p.report.Sources, SourceReconcile{Source: s.name})
 	}
 	var tell func()
 	if progress != nil {
@@ -76,7 +75,7 @@ type reconcilePass struct {
 	// healing is how fast days are healed, by source, and waiting the stream whose
 	// backfill is waited for, nil for none.
 	healing []pace
-	waiting []*stream
+	waiting []*list
 }
 
 func (p *reconcilePass) picture() ReconcileReport {
@@ -88,7 +87,7 @@ func (p *reconcilePass) picture() ReconcileReport {
 		r.Sources[i].Open = slices.Clone(r.Sources[i].Open) // the pass goes on sorting its own
 		r.Sources[i].ExpectedLeft = p.expect(i)
 		if st := p.waiting[i]; st != nil {
-			r.Sources[i].Backfill = st.forecast()
+			r.Sources[i].Backfill = st.progress()
 		}
 	}
 	return r
@@ -100,7 +99,7 @@ func (p *reconcilePass) expect(i int) Seconds {
 	if r.HealedDays < r.ToHeal {
 		return Seconds(p.healing[i].left(uint64(r.ToHeal - r.HealedDays)))
 	}
-	left := a.expect(p.sources[i].link)
+	left := a.expect(p.sources[i].lanes)
 	if left > 0 && r.Asked == r.Steps {
 		left += max(time.Until(r.SettlesAt), 0)
 	}
@@ -121,7 +120,7 @@ func (p *reconcilePass) source(ctx context.Context, i int, s *source) {
 			return err
 		}
 		defer leave()
-		if err := s.syncer.leases.Await(ctx, s.cfg.Name); err != nil {
+		if err := s.syncer.leases.Await(ctx, s.name); err != nil {
 			return err
 		}
 		s.held()
@@ -135,14 +134,14 @@ func (p *reconcilePass) source(ctx context.Context, i int, s *source) {
 
 // question is a range of days of one stream.
 type question struct {
-	stream *stream
+	totals *totals
 	span   span
 }
 
 // streams asks for all days of every totals stream, the newest first, and then looks
 // again at those that differed.
 func (p *reconcilePass) streams(ctx context.Context, i int, s *source) error {
-	on := s.active(registry.TotalsKind)
+	on := s.days.on()
 	if len(on) == 0 {
 		return s.noTotals()
 	}
@@ -160,17 +159,17 @@ func (p *reconcilePass) streams(ctx context.Context, i int, s *source) error {
 	p.change(i, func(r *SourceReconcile) {
 		r.From, r.To, r.Steps, p.asking[i] = string(days.from), string(days.to), len(asks), askingFor(len(asks))
 	})
-	suspects := map[*stream][]dayProof{}
+	suspects := map[*totals][]dayProof{}
 	var errs []error
 	for _, q := range asks {
 		found, err := p.ask(ctx, i, q)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s from %s to %s: %w", q.stream.def.Name, q.span.from, q.span.to, err))
+			errs = append(errs, fmt.Errorf("%s from %s to %s: %w", q.totals.def.Name, q.span.from, q.span.to, err))
 			if !api.IsNotFound(err) && !api.IsLocationForbidden(err) {
 				break
 			}
 		}
-		suspects[q.stream] = append(suspects[q.stream], found...)
+		suspects[q.totals] = append(suspects[q.totals], found...)
 		p.change(i, func(r *SourceReconcile) { r.Suspects = daysOf(slices.Collect(maps.Values(suspects))...) })
 	}
 	again := 0
@@ -194,12 +193,12 @@ func (p *reconcilePass) days(ctx context.Context, s *source) (span, error) {
 	if sp.from != "" {
 		return sp, nil
 	}
-	first, err := s.syncer.opts.Sink.FirstDay(ctx, s.business())
+	first, err := s.sink.FirstDay(ctx, s.business())
 	if err != nil {
 		return sp, fmt.Errorf("first day of the orders: %w", err)
 	}
 	sp.from = api.Date(first)
-	if reported := s.stream(registry.Daily).firstReported(); reported != "" && (first == "" || reported < sp.from) {
+	if reported := s.days.daily().firstReported(); reported != "" && (first == "" || reported < sp.from) {
 		sp.from = reported
 	}
 	if sp.from == "" || sp.from > sp.to {
@@ -209,7 +208,7 @@ func (p *reconcilePass) days(ctx context.Context, s *source) (span, error) {
 }
 
 // questions cut the days into what the service answers at once, the newest first.
-func questions(on []*stream, days span) []question {
+func questions(on []*totals, days span) []question {
 	var all []question
 	cut := ranges(days)
 	slices.Reverse(cut)
@@ -225,10 +224,10 @@ func questions(on []*stream, days span) []question {
 
 // ask asks one question; it returns the suspects.
 func (p *reconcilePass) ask(ctx context.Context, i int, q question) ([]dayProof, error) {
-	if err := q.stream.recallVerdicts(ctx, q.span.from, q.span.to); err != nil {
+	if err := q.totals.recallVerdicts(ctx, q.span.from, q.span.to); err != nil {
 		return nil, err
 	}
-	found, err := q.stream.look(ctx, []span{q.span}, true, nil)
+	found, err := q.totals.look(ctx, []span{q.span}, true, nil)
 	var suspects, settled []dayProof
 	for _, f := range found {
 		if f.suspect() || f.verdict == sinks.VerdictUnsettled {
@@ -241,15 +240,15 @@ func (p *reconcilePass) ask(ctx context.Context, i int, q question) ([]dayProof,
 		r.Asked++
 		p.asking[i].answered()
 		if len(suspects) > 0 {
-			r.SettlesAt = time.Now().Add(q.stream.source.syncer.opts.SettleAfter)
+			r.SettlesAt = time.Now().Add(q.totals.source.settleAfter)
 		}
 	})
-	p.count(i, q.stream, settled)
-	return suspects, errors.Join(err, q.stream.conclude(ctx, q.stream.unhealed(found)))
+	p.count(i, q.totals, settled)
+	return suspects, errors.Join(err, q.totals.conclude(ctx, q.totals.unhealed(found)))
 }
 
 // settle looks at the suspects of a stream again.
-func (p *reconcilePass) settle(ctx context.Context, i int, st *stream, suspects []dayProof) error {
+func (p *reconcilePass) settle(ctx context.Context, i int, st *totals, suspects []dayProof) error {
 	if len(suspects) == 0 {
 		return nil
 	}
@@ -287,7 +286,7 @@ func (p *reconcilePass) settle(ctx context.Context, i int, st *stream, suspects 
 }
 
 // count takes verdicts into the report.
-func (p *reconcilePass) count(i int, st *stream, found []dayProof) {
+func (p *reconcilePass) count(i int, st *totals, found []dayProof) {
 	p.change(i, func(r *SourceReconcile) {
 		by := map[string]*uint64{
 			sinks.VerdictProven: &r.Proven, sinks.VerdictHealed: &r.Healed, sinks.VerdictDrift: &r.Drift,

@@ -106,7 +106,7 @@ func TestNothingComparedIsNoProof(t *testing.T) {
 		}
 		p := onePass()
 		today := calendar.DayOf(time.Now())
-		if _, err := p.ask(t.Context(), 0, question{s.stream(registry.Daily), span{from: today, to: today}}); !errors.Is(err, errIncomparable) {
+		if _, err := p.ask(t.Context(), 0, question{s.days.daily(), span{from: today, to: today}}); !errors.Is(err, errIncomparable) {
 			t.Errorf("a location whose orders are not mirrored: %v", err)
 		}
 	})
@@ -114,7 +114,7 @@ func TestNothingComparedIsNoProof(t *testing.T) {
 
 // TestAReportStaysAsItWasRead: verdicts come in while somebody reads.
 func TestAReportStaysAsItWasRead(t *testing.T) {
-	st := &stream{def: &registry.Definition{Name: registry.Daily}}
+	st := &totals{stream: &stream{def: &registry.Definition{Name: registry.Daily}}}
 	p := onePass()
 	drift := func(day api.Date) { p.count(0, st, []dayProof{{day: day, verdict: sinks.VerdictDrift}}) }
 	for n := range 5 {
@@ -129,5 +129,5 @@ func TestAReportStaysAsItWasRead(t *testing.T) {
 
 // onePass is a pass of one source.
 func onePass() *reconcilePass {
-	return &reconcilePass{sources: []*source{{}}, asking: make([]asking, 1), healing: make([]pace, 1), waiting: make([]*stream, 1), report: ReconcileReport{Sources: make([]SourceReconcile, 1)}}
+	return &reconcilePass{sources: []*source{{}}, asking: make([]asking, 1), healing: make([]pace, 1), waiting: make([]*list, 1), report: ReconcileReport{Sources: make([]SourceReconcile, 1)}}
 }

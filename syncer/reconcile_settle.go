@@ -9,7 +9,6 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // settleAfter is when a suspect is looked at once more. A change shows up to two
@@ -27,7 +26,7 @@ const futileHeals = 5
 
 // prove runs a turn of reconciliation: the days that ask brings, and after a while
 // those of them that differed.
-func (st *stream) prove(ctx context.Context, ask func(context.Context, *bracket) error, deep bool) error {
+func (st *totals) prove(ctx context.Context, ask func(context.Context, *bracket) error, deep bool) error {
 	began := time.Now()
 	b, err := st.firstLook(ctx, ask)
 	missed := errors.Join(err, b.broken)
@@ -49,7 +48,7 @@ func (st *stream) prove(ctx context.Context, ask func(context.Context, *bracket)
 
 // proveRecent is the turn of yesterday and today. The caller holds the stream's turn,
 // which is free again when they have been asked for.
-func (st *stream) proveRecent(ctx context.Context) error {
+func (st *totals) proveRecent(ctx context.Context) error {
 	free := sync.OnceFunc(st.turn.free)
 	defer free()
 	return st.prove(ctx, func(ctx context.Context, b *bracket) error {
@@ -62,8 +61,8 @@ func (st *stream) proveRecent(ctx context.Context) error {
 }
 
 // firstLook has ask bring days and store what is found of them.
-func (st *stream) firstLook(ctx context.Context, ask func(context.Context, *bracket) error) (*bracket, error) {
-	b := &bracket{stream: st, silent: true}
+func (st *totals) firstLook(ctx context.Context, ask func(context.Context, *bracket) error) (*bracket, error) {
+	b := &bracket{totals: st, silent: true}
 	err := st.attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
 		if err := st.recallProofs(ctx); err != nil {
 			return err
@@ -76,7 +75,7 @@ func (st *stream) firstLook(ctx context.Context, ask func(context.Context, *brac
 
 // unhealed leaves out the suspects among days whose difference stands already: what
 // is found of them is known after the second look.
-func (st *stream) unhealed(found []dayProof) []dayProof {
+func (st *totals) unhealed(found []dayProof) []dayProof {
 	return slices.DeleteFunc(slices.Clone(found), func(p dayProof) bool {
 		old, _ := st.standingOf(p)
 		return p.suspect() && old.verdict == sinks.VerdictDrift
@@ -85,7 +84,7 @@ func (st *stream) unhealed(found []dayProof) []dayProof {
 
 // owe notes whether a deep run has to be made up for: the service did not answer, or
 // there was nothing yet to compare with.
-func (st *stream) owe(err error) {
+func (st *totals) owe(err error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.proofs.owed = err != nil && (api.IsTemporary(err) || errors.Is(err, errIncomparable))
@@ -105,7 +104,7 @@ const mostCuts = 3
 // settleOnce settles suspects. While others are being settled the next turn finds
 // them again; the next deep run is far, and waits. A day that a healing did not help
 // is healed again by a deep run only.
-func (st *stream) settleOnce(ctx context.Context, suspects []dayProof, deep bool) error {
+func (st *totals) settleOnce(ctx context.Context, suspects []dayProof, deep bool) error {
 	switch {
 	case len(suspects) == 0:
 		return nil
@@ -159,7 +158,7 @@ type settling struct {
 // returns the verdicts, each of which is stored when its day is done: a process that ends
 // in the middle has lost nothing of the days before. A day whose difference is another
 // than before is looked at again: a day beside it was healed, or orders of it changed.
-func (st *stream) settle(ctx context.Context, suspects []dayProof, how settling) ([]dayProof, error) {
+func (st *totals) settle(ctx context.Context, suspects []dayProof, how settling) ([]dayProof, error) {
 	var settled []dayProof
 	for range settleRounds {
 		found, err := st.settleRound(ctx, suspects, how)
@@ -183,14 +182,14 @@ func (st *stream) settle(ctx context.Context, suspects []dayProof, how settling)
 	return append(settled, suspects...), errors.Join(v.found(ctx, suspects), v.end(ctx))
 }
 
-func (st *stream) settleRound(ctx context.Context, suspects []dayProof, how settling) ([]dayProof, error) {
-	if !sleep(ctx, time.Until(newestAsk(suspects).Add(st.source.syncer.opts.SettleAfter))) {
+func (st *totals) settleRound(ctx context.Context, suspects []dayProof, how settling) ([]dayProof, error) {
+	if !sleep(ctx, time.Until(newestAsk(suspects).Add(st.source.settleAfter))) {
 		return nil, context.Cause(ctx)
 	}
-	if err := st.source.healing.take(ctx); err != nil {
+	if err := st.beside.healing.take(ctx); err != nil {
 		return nil, err
 	}
-	defer st.source.healing.free()
+	defer st.beside.healing.free()
 	// What the key may see decides what is compared.
 	if err := st.source.refresh(ctx); err != nil {
 		return nil, err
@@ -217,7 +216,7 @@ func newestAsk(suspects []dayProof) (at time.Time) {
 
 // secondLook brackets the suspects once more. What shows the same difference again
 // has the verdict drift.
-func (st *stream) secondLook(ctx context.Context, suspects []dayProof, asked func()) ([]dayProof, error) {
+func (st *totals) secondLook(ctx context.Context, suspects []dayProof, asked func()) ([]dayProof, error) {
 	first := map[string]dayProof{}
 	for _, p := range suspects {
 		first[p.key()] = p
@@ -230,7 +229,7 @@ func (st *stream) secondLook(ctx context.Context, suspects []dayProof, asked fun
 			continue
 		}
 		p.requests += before.requests
-		done := st.source.healed[p.day]
+		done := st.beside.healed[p.day]
 		switch {
 		case p.suspect():
 			p.tried = before.tried
@@ -244,11 +243,11 @@ func (st *stream) secondLook(ctx context.Context, suspects []dayProof, asked fun
 }
 
 // driftOr is what a day is that differed twice; empty when not in the same figures.
-func (st *stream) driftOr(before, now dayProof) (verdict, reason string) {
+func (st *totals) driftOr(before, now dayProof) (verdict, reason string) {
 	switch {
 	case !sameGap(before.differences, now.differences):
 		return "", "" // a suspect still
-	case st.notComparable() != nil, st.source.stream(registry.Orders).resyncVersion() != 0:
+	case st.notComparable() != nil, st.beside.orders.resyncVersion() != 0:
 		return sinks.VerdictUnsettled, "it differs, and the orders are being walked whole: it is asked again after that"
 	}
 	return sinks.VerdictDrift, ""
@@ -256,7 +255,7 @@ func (st *stream) driftOr(before, now dayProof) (verdict, reason string) {
 
 // look brackets some spans; the guard is free between two of them. It fails when there
 // is nothing to compare with.
-func (st *stream) look(ctx context.Context, spans []span, deep bool, asked func()) ([]dayProof, error) {
+func (st *totals) look(ctx context.Context, spans []span, deep bool, asked func()) ([]dayProof, error) {
 	if err := st.notComparable(); err != nil {
 		return nil, err
 	}
@@ -288,7 +287,7 @@ func spansCovering(days []dayProof) []span {
 
 // healAll heals the days that differ, day by day, the newest first, and stores what is
 // found of each when it is done.
-func (st *stream) healAll(ctx context.Context, found []dayProof, how settling, v *verdicts) error {
+func (st *totals) healAll(ctx context.Context, found []dayProof, how settling, v *verdicts) error {
 	byDay := map[api.Date][]dayProof{}
 	var settled []dayProof
 	for _, p := range found {
@@ -320,7 +319,7 @@ func (st *stream) healAll(ctx context.Context, found []dayProof, how settling, v
 			if healed, err = st.healDay(ctx, day, healed, earlier); err != nil {
 				return errors.Join(err, v.found(ctx, healed))
 			}
-			earlier = fewIDs(append(earlier, st.source.healed[day].ids...))
+			earlier = fewIDs(append(earlier, st.beside.healed[day].ids...))
 			if futile++; !slices.ContainsFunc(healed, dayProof.inVain) {
 				futile = 0
 			}

@@ -34,8 +34,8 @@ func (w *world) verdicts() map[string]sinks.Verdict {
 // deep waits for the next deep run of every totals stream and its second look.
 func (w *world) deep() {
 	next := time.Now()
-	for _, st := range w.syncer.served()[0].active(registry.TotalsKind) {
-		next = later(next, w.syncer.timetable().Next(schedule.ReconcileDeep, st.source.cfg.Name, time.Now()))
+	for _, st := range w.syncer.served()[0].days.on() {
+		next = later(next, w.syncer.timetable().Next(schedule.ReconcileDeep, st.source.name, time.Now()))
 	}
 	time.Sleep(time.Until(next) + 15*time.Minute)
 	synctest.Wait()
@@ -78,7 +78,7 @@ func aDay(day api.Date, edit ...string) string {
 
 func TestAnswersThatCannotBeComparedAreUnproven(t *testing.T) {
 	const yesterday, today = api.Date("2026-03-28"), api.Date("2026-03-29")
-	st := &stream{def: &registry.Definition{Name: registry.Daily}}
+	st := &totals{stream: &stream{def: &registry.Definition{Name: registry.Daily}}}
 	mirror := dayFigures{"orders": "1", "net_sales": "10", "items": "10.0", "payments/cash": "10.00", "by_type/dine_in": "10.00", "by_channel/pos": "10.00"}
 	for name, c := range map[string]struct {
 		rows    []string
@@ -129,7 +129,7 @@ func TestAnswersThatCannotBeComparedAreUnproven(t *testing.T) {
 // without it, and what else differs is still found.
 func TestAFigureThatIsNoAmountHasNothingToBeComparedWith(t *testing.T) {
 	const day = api.Date("2026-03-29")
-	st := &stream{def: &registry.Definition{Name: registry.Daily}}
+	st := &totals{stream: &stream{def: &registry.Definition{Name: registry.Daily}}}
 	mirror := dayFigures{
 		"orders": "1", "net_sales": "10", "items": "10", "payments/cash": "4.00", "payments/x_pay": "6.00",
 		"by_type/dine_in": "9", "by_type/x_type": "1", "by_channel/pos": "8", "by_channel/x_via": "2",
@@ -158,7 +158,7 @@ func TestAFigureThatIsNoAmountHasNothingToBeComparedWith(t *testing.T) {
 
 func TestLinesThatCannotBeComparedAreUnproven(t *testing.T) {
 	const day = api.Date("2026-03-29")
-	st := &stream{def: &registry.Definition{Name: "sales_products", Vanish: true}}
+	st := &totals{stream: &stream{def: &registry.Definition{Name: "sales_products", Vanish: true}}}
 	line := func(edit ...string) string {
 		return strings.NewReplacer(edit...).Replace(`{"date":"2026-03-29","product_id":"42","name":"Mici","category_id":null,"quantity":"2.00","weight_kg":null,"gross":"20.00","line_discounts":"1.00","net":"19.00"}`)
 	}
@@ -271,7 +271,7 @@ func TestALocationThatIsRefusedInMidRunHoldsUpNoOther(t *testing.T) {
 		w.once(Selection{})
 		w.once(Selection{})
 		all := w.box.Restaurant(0).LocationIDs()
-		st := w.syncer.served()[0].stream(registry.Daily)
+		st := w.syncer.served()[0].days.daily()
 		b := st.newBracket(t.Context(), true)
 		if err := st.totalsBack(t.Context(), b, 9, []string{all[0], "not the key's", all[1]}); err == nil {
 			t.Error("no error for a location that is not the key's")
@@ -347,7 +347,7 @@ func TestADeepRunWaitsForASecondLookUnderWay(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 40, Orders: 100, Days: 4}, func(t *testing.T, w *world) {
 		w.once(Selection{})
 		w.once(Selection{})
-		st := w.syncer.served()[0].stream(registry.Daily)
+		st := w.syncer.served()[0].days.daily()
 		ended := make(chan error, 1)
 		if !st.prover.try() {
 			t.Fatal("no turn is under way")

@@ -11,7 +11,6 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
-	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // proofMemory is what a stream of totals knows of the verdicts that stand about the
@@ -58,7 +57,7 @@ func (s standing) says(p dayProof) bool {
 }
 
 // subject is what the stream's days are proofs of.
-func (st *stream) subject() string {
+func (st *totals) subject() string {
 	if st.def.Vanish {
 		return sinks.SubjectProducts
 	}
@@ -66,8 +65,8 @@ func (st *stream) subject() string {
 }
 
 // recallVerdicts reads the verdicts that stand about days, to write only what is new.
-func (st *stream) recallVerdicts(ctx context.Context, from, to api.Date) error {
-	all, err := st.source.syncer.opts.Sink.Verdicts(ctx, st.source.business(), st.source.cfg.Name, string(from), string(to))
+func (st *totals) recallVerdicts(ctx context.Context, from, to api.Date) error {
+	all, err := st.source.sink.Verdicts(ctx, st.source.business(), st.source.name, string(from), string(to))
 	if err != nil {
 		return fmt.Errorf("read the verdicts that stand: %w", err)
 	}
@@ -82,12 +81,12 @@ func (st *stream) recallVerdicts(ctx context.Context, from, to api.Date) error {
 		}
 	}
 	st.mu.Unlock()
-	st.source.proofChanged()
+	st.beside.proofChanged()
 	return nil
 }
 
 // recallProofs reads the verdicts about the last days, once, and forgets older ones.
-func (st *stream) recallProofs(ctx context.Context) error {
+func (st *totals) recallProofs(ctx context.Context) error {
 	today := calendar.DayOf(st.source.serviceNow())
 	from, err := calendar.AddDays(today, -calendar.MaxRange)
 	if err != nil {
@@ -119,7 +118,7 @@ func (st *stream) recallProofs(ctx context.Context) error {
 }
 
 // standingOf is the verdict that stands about a day.
-func (st *stream) standingOf(p dayProof) (standing, bool) {
+func (st *totals) standingOf(p dayProof) (standing, bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	s, known := st.proofs.days[p.key()]
@@ -128,7 +127,7 @@ func (st *stream) standingOf(p dayProof) (standing, bool) {
 
 // conclude stores the verdicts that say something new, and waits until they are
 // durable.
-func (st *stream) conclude(ctx context.Context, found []dayProof) error {
+func (st *totals) conclude(ctx context.Context, found []dayProof) error {
 	receipt, err := st.hand(ctx, found)
 	if err != nil {
 		return err
@@ -138,7 +137,7 @@ func (st *stream) conclude(ctx context.Context, found []dayProof) error {
 
 // hand gives the verdicts that say something new to the sink; the receipt is nil when
 // none does.
-func (st *stream) hand(ctx context.Context, found []dayProof) (*sinks.Receipt, error) {
+func (st *totals) hand(ctx context.Context, found []dayProof) (*sinks.Receipt, error) {
 	found = st.answeredFor(found)
 	c := st.source.commit(st.def.Name)
 	for _, p := range found {
@@ -152,11 +151,11 @@ func (st *stream) hand(ctx context.Context, found []dayProof) (*sinks.Receipt, e
 	if len(c.Verdicts) == 0 {
 		return nil, nil
 	}
-	return st.source.syncer.commits.Write(ctx, c)
+	return st.source.commits.Write(ctx, c)
 }
 
 // handed waits until what was handed is durable, and remembers it.
-func (st *stream) handed(ctx context.Context, receipt *sinks.Receipt, found []dayProof) error {
+func (st *totals) handed(ctx context.Context, receipt *sinks.Receipt, found []dayProof) error {
 	if receipt != nil {
 		if err := receipt.Wait(ctx); err != nil {
 			return fmt.Errorf("wait for the warehouse: %w", err)
@@ -167,7 +166,7 @@ func (st *stream) handed(ctx context.Context, receipt *sinks.Receipt, found []da
 }
 
 // answeredFor leaves out what is another source's to say.
-func (st *stream) answeredFor(found []dayProof) []dayProof {
+func (st *totals) answeredFor(found []dayProof) []dayProof {
 	return slices.DeleteFunc(slices.Clone(found), func(p dayProof) bool { return st.notAskedFor(p.location) })
 }
 
@@ -180,7 +179,7 @@ func fewIDs(ids []string) []string {
 	return ids[:min(len(ids), mostIDs)]
 }
 
-func (st *stream) verdictOf(p dayProof) sinks.Verdict {
+func (st *totals) verdictOf(p dayProof) sinks.Verdict {
 	return sinks.Verdict{
 		Location: p.location, Day: string(p.day), Subject: st.subject(), Verdict: p.verdict, Differences: p.differences,
 		OrderIDs: fewIDs(p.ids), Requests: p.requests, Reason: p.reason, AskedAt: p.at,
@@ -188,7 +187,7 @@ func (st *stream) verdictOf(p dayProof) sinks.Verdict {
 }
 
 // remember notes what stands now.
-func (st *stream) remember(found []dayProof) {
+func (st *totals) remember(found []dayProof) {
 	st.mu.Lock()
 	for _, p := range found {
 		old, known := st.proofs.days[p.key()]
@@ -211,7 +210,7 @@ func (st *stream) remember(found []dayProof) {
 		st.proofs.days[p.key()] = old
 	}
 	st.mu.Unlock()
-	st.source.proofChanged()
+	st.beside.proofChanged()
 }
 
 // ProofStatus is how far the mirror of a source is proven, of the last 92 days.
@@ -271,25 +270,25 @@ func (s *ProofStatus) sum(days map[api.Date]proofDay) *ProofStatus {
 
 // proofChanged sums up anew what the verdicts about the last 92 days come to. What is
 // asked for no more, a location that the key has lost, say, counts no more.
-func (s *source) proofChanged() {
-	from, err := calendar.AddDays(calendar.DayOf(s.serviceNow()), 1-calendar.MaxRange)
+func (d *days) proofChanged() {
+	from, err := calendar.AddDays(calendar.DayOf(d.source.serviceNow()), 1-calendar.MaxRange)
 	if err != nil {
 		return // no day of our time
 	}
-	days, status := map[api.Date]proofDay{}, &ProofStatus{}
-	for _, st := range s.active(registry.TotalsKind) {
+	by, status := map[api.Date]proofDay{}, &ProofStatus{}
+	for _, st := range d.on() {
 		places := st.openPlaces()
 		st.mu.Lock()
 		for at, v := range st.proofs.days {
 			day, location, _ := strings.Cut(at, "/")
 			if day >= string(from) && slices.Contains(places, location) {
-				status.take(days, api.Date(day), v)
+				status.take(by, api.Date(day), v)
 			}
 		}
 		st.mu.Unlock()
 	}
-	status = status.sum(days)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.proof = status
+	status = status.sum(by)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.proof = status
 }

@@ -11,9 +11,9 @@ import (
 
 // waitComparable waits for the backfill of the orders, that of locations which were
 // gained included, or makes it when nobody else does.
-func (p *reconcilePass) waitComparable(ctx context.Context, i int, totals *stream) error {
+func (p *reconcilePass) waitComparable(ctx context.Context, i int, totals *totals) error {
 	s := totals.source
-	orders := s.stream(registry.Orders)
+	orders := totals.beside.orders
 	for range settleRounds { // another location may be gained meanwhile
 		if orders.off() || totals.notComparable() == nil {
 			break
@@ -35,7 +35,7 @@ func (p *reconcilePass) waitComparable(ctx context.Context, i int, totals *strea
 
 // noTotals is why no stream of totals is on.
 func (s *source) noTotals() error {
-	st := s.stream(registry.Daily)
+	st := s.days.daily()
 	if scopes := s.identity().scopes; st.configured() && !st.def.Allowed(scopes) {
 		return fmt.Errorf("the service's totals cannot be asked for: %w %s (it has %s): ask the restaurant to grant it", ErrNoScope, strings.Join(st.def.Scopes, " or "), cmp.Or(strings.Join(scopes, " "), "none"))
 	}

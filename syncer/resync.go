@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
@@ -23,8 +22,8 @@ func walked(cp sinks.Checkpoint) bool {
 
 // resyncDue is true when a full resync is under way or its turn has come. A turn
 // that passed while nobody was there is made up for.
-func (st *stream) resyncDue(now time.Time) bool {
-	if st.def.Kind != registry.ListKind || !st.filled() {
+func (st *list) resyncDue(now time.Time) bool {
+	if !st.filled() {
 		return false
 	}
 	st.mu.Lock()
@@ -43,7 +42,7 @@ func (st *stream) resyncDue(now time.Time) bool {
 		if t.full.FirstVersion < newest.FirstVersion && last.Before(newest.StartedAt) {
 			return true // its location was not configured then, and its rows may have been removed
 		}
-		if st.source.syncer.timetable().Due(schedule.FullResync, st.source.cfg.Name, last, now) {
+		if st.source.timetable().Due(schedule.FullResync, st.source.name, last, now) {
 			return true
 		}
 	}
@@ -55,8 +54,8 @@ func (t *track) resyncing() bool { return !t.full.StartedAt.IsZero() && !t.full.
 
 // resync runs a full resync to its end, from where it stands. A person's word lets
 // the sweep remove what its guard would hold.
-func (st *stream) resync(ctx context.Context, word consent) error {
-	release, err := st.source.syncer.longTurn(ctx)
+func (st *list) resync(ctx context.Context, word consent) error {
+	release, err := st.source.longTurn(ctx)
 	if err != nil {
 		return err
 	}
@@ -74,7 +73,7 @@ func (st *stream) resync(ctx context.Context, word consent) error {
 
 // walkAll walks everything again, and what locations gained meanwhile open: their
 // rows may stand behind the walk's cursor, and are not gone.
-func (st *stream) walkAll(ctx context.Context) error {
+func (st *list) walkAll(ctx context.Context) error {
 	for {
 		if err := st.beginResync(ctx); err != nil {
 			return err
@@ -95,7 +94,7 @@ func (st *stream) walkAll(ctx context.Context) error {
 		if err := st.source.refresh(ctx); err != nil {
 			return err
 		}
-		if gained, _ := st.uncovered(); len(gained)+len(st.returnedLocations()) > 0 {
+		if gained, _ := st.covered.changed(); len(gained)+len(st.covered.returned()) > 0 {
 			if err := st.fillTracks(ctx); err != nil {
 				return err
 			}
@@ -109,7 +108,7 @@ func (st *stream) walkAll(ctx context.Context) error {
 
 // walkedAll is true when the full resync under way has seen all of every track
 // there is now.
-func (st *stream) walkedAll() bool {
+func (st *list) walkedAll() bool {
 	first := st.resyncVersion()
 	for _, t := range st.followed() {
 		if cp := t.checkpoint(sinks.WalkFull); cp.FirstVersion != first || !walked(cp) || t.mended(cp) {
@@ -123,10 +122,10 @@ func (st *stream) walkedAll() bool {
 func (t *track) mended(cp sinks.Checkpoint) bool { return phaseCutShort.is(cp) && !t.closed() }
 
 // expect counts what the walk will bring, for its forecast.
-func (st *stream) expect(ctx context.Context) error {
+func (st *list) expect(ctx context.Context) error {
 	sw := st.newSweep()
 	sw.query.Below = 0
-	rows, err := st.source.syncer.opts.Sink.CountLive(ctx, sw.query)
+	rows, err := st.source.sink.CountLive(ctx, sw.query)
 	if err != nil {
 		return fmt.Errorf("count live rows: %w", err)
 	}
@@ -136,20 +135,10 @@ func (st *stream) expect(ctx context.Context) error {
 	return nil
 }
 
-// longTurn waits until one more long walk may run in this process.
-func (y *Syncer) longTurn(ctx context.Context) (release func(), err error) {
-	select {
-	case y.backfills <- struct{}{}:
-		return func() { <-y.backfills }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
 // beginResync stores the begin of a full resync for every track that is not part of
 // the one under way. All tracks share its version, so that a row which moves from
 // one track's location to another's is seen by one of them.
-func (st *stream) beginResync(ctx context.Context) error {
+func (st *list) beginResync(ctx context.Context) error {
 	if first := st.resyncVersion(); first != 0 {
 		return st.joinResync(ctx, first)
 	}
@@ -157,23 +146,23 @@ func (st *stream) beginResync(ctx context.Context) error {
 }
 
 // newResync begins a full resync, in the place of one that is under way.
-func (st *stream) newResync(ctx context.Context) error {
+func (st *list) newResync(ctx context.Context) error {
 	st.source.log.Info("full resync begins", "stream", st.def.Name)
 	st.begins(st.def.Name, sinks.WalkFull)
 	st.mu.Lock()
-	st.resyncSince = st.source.syncer.opts.Now()
+	st.resyncSince = st.source.wallClock()
 	st.mu.Unlock()
-	return st.joinResync(ctx, st.source.syncer.versions.Take(1))
+	return st.joinResync(ctx, st.source.versions.Take(1))
 }
 
-func (st *stream) joinResync(ctx context.Context, first uint64) error {
+func (st *list) joinResync(ctx context.Context, first uint64) error {
 	for _, t := range st.followed() {
 		if t.checkpoint(sinks.WalkFull).FirstVersion == first {
 			continue
 		}
 		now := st.source.serviceNow().UTC()
 		cp := sinks.Checkpoint{
-			Source: st.source.cfg.Name, Stream: t.name(), Walk: sinks.WalkFull, Business: st.source.business(),
+			Source: st.source.name, Stream: t.name(), Walk: sinks.WalkFull, Business: st.source.business(),
 			Since: st.def.BackfillSince, FirstVersion: first, StartedAt: now, UpdatedAt: now,
 		}
 		if err := t.store(ctx, cp); err != nil {
@@ -186,7 +175,7 @@ func (st *stream) joinResync(ctx context.Context, first uint64) error {
 // resyncVersion is the first version of the full resync under way, 0 for none. One
 // that a later one of other tracks has overtaken is not under way any more: its
 // location was not configured for a while.
-func (st *stream) resyncVersion() (first uint64) {
+func (st *list) resyncVersion() (first uint64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	under := false
@@ -237,11 +226,4 @@ func (t *track) store(ctx context.Context, cp sinks.Checkpoint) error {
 	}
 	t.moved(cp.Walk, cp)
 	return nil
-}
-
-// save writes a checkpoint alone, or with a run, and waits until it is durable.
-func (s *source) save(ctx context.Context, stream string, cp sinks.Checkpoint, run *sinks.Run) error {
-	c := s.commit(stream)
-	c.Checkpoint, c.Run = &cp, run
-	return s.syncer.commits.Store(ctx, c)
 }

@@ -318,7 +318,7 @@ func TestAFullResyncGoesOnAfterACrash(t *testing.T) {
 		})
 		begun := func() uint64 {
 			synctest.Wait()
-			return w.syncer.served()[0].stream("sales_orders").resyncVersion()
+			return w.list("sales_orders").resyncVersion()
 		}
 		first := begun()
 		for range 3 {
@@ -410,8 +410,7 @@ func TestASweepNeverBuriesWhatCameBackMeanwhile(t *testing.T) {
 		w.open(w.one())
 		w.once(Selection{})
 		f.set(cats, a)
-		y := w.syncer
-		st := y.sources[0].stream("categories")
+		st := w.list("categories")
 		must(t, st.beginResync(t.Context()))
 		for _, tr := range st.followed() {
 			must(t, tr.walkAgain(t.Context()))
@@ -446,7 +445,7 @@ func TestALocationThatIsAwayForPartOfAFullResync(t *testing.T) {
 		f.me = both
 		w.open(w.one())
 		w.once(Selection{})
-		st := w.syncer.sources[0].stream("categories")
+		st := w.list("categories")
 		hear := func() {
 			time.Sleep(time.Minute)
 			must(t, st.source.refresh(t.Context()))
@@ -502,7 +501,7 @@ func TestAWalkThatIsCutShortIsMadeAgain(t *testing.T) {
 		src.Locations = []string{"l1", "l2"}
 		w.open(src)
 		w.once(Selection{})
-		st := w.syncer.sources[0].stream("products")
+		st := w.list("products")
 		hear := func(me string) {
 			f.me = me
 			time.Sleep(time.Minute)

@@ -56,8 +56,3 @@ func (s *source) lacks(streams []StreamStatus) (names []string) {
 	}
 	return names
 }
-
-// lacksScope is true when a stream is configured and a key may not read it.
-func (st *stream) lacksScope(key identity) bool {
-	return st.configured() && !st.def.Allowed(key.scopes)
-}

@@ -5,15 +5,16 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/lease"
 	"github.com/larder-sync/larder/syncer/outage"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
@@ -24,15 +25,19 @@ import (
 // asked of the API but /me, at nextProbe. Trouble stays with the source that has
 // it (DESIGN R11).
 type source struct {
-	syncer  *Syncer
-	cfg     Source
-	log     *slog.Logger
-	streams []*stream
-	link    *link // the way to the API
+	*origin
+	syncer *Syncer
+	cfg    Source
+	link   *link // the way to the API
 
-	life            *life   // until the configuration changes
-	previous        *source // of the same name, not yet taken over
-	startedTogether int     // how many began together
+	streams []follower // all of them, in the order of status
+	lists   []*list
+	wholes  []*whole // that are asked for; the key's row is not
+	keyRow  *whole
+	days    *days // the totals
+
+	life     *life   // until the configuration changes
+	previous *source // of the same name, not yet taken over
 
 	visiting bool // only verified: another process serves it (verify_visit.go)
 
@@ -41,8 +46,6 @@ type source struct {
 	opening slot                   // one opening or probe at a time
 	admits  slot                   // one look at what the key lets the streams ask for
 	looked  bool                   // it was looked at; guarded by admits
-	healing slot                   // one healing at a time
-	healed  map[api.Date]repair    // by this process; guarded by healing
 	wake    chan struct{}
 	jobs    sync.WaitGroup
 
@@ -55,54 +58,89 @@ type source struct {
 	since     time.Time
 	failures  int // probes in a row that failed
 	nextProbe time.Time
-	outage    outage.Outage            // told of
-	down      map[string]outage.Outage // streams whose walks fail
-	patient   time.Time                // nothing is asked before, since the service said so
-	asked     time.Time                // when /me last answered
-	vouched   time.Time                // when it last answered who asked after a failure
-	key       identity
-	skew      time.Duration // service's clock minus ours
-	skewKnown bool
-	proof     *ProofStatus // nil before the first verdict
+	outage    outage.Outage // told of
+	patient   time.Time     // nothing is asked before, since the service said so
+	asked     time.Time     // when /me last answered
+	vouched   time.Time     // when it last answered who asked after a failure
 	asks      uint64
 	limited   uint64
 }
 
-// identity is what /me says about the key.
-type identity struct {
-	business, businessName, mode string
-	scopes                       []string
-	locations                    []string // active ones that the key may use
-	all                          bool     // those added later too
-	unknown                      []string // configured locations that the key never had
-	inactive                     []string // configured locations that it has no more, or that are not active
-	beside                       string   // another source of the restaurant, when totals are asked for by location only (shared_totals.go)
+// follower is a stream as its source serves it, whatever its kind.
+type follower interface {
+	common() *stream
+	// restore takes over what the sink has stored about the stream.
+	restore(sinks.State)
+	// wantedLocations are those that it is asked for with a key; one empty id is all of
+	// them together.
+	wantedLocations(identity) []string
+	// follow has it asked for in those.
+	follow(identity)
+	// noteKey notes what else the key changes, when it has been admitted.
+	noteKey(context.Context)
+	// longDue is true when there is a long walk to make, and long makes it. The caller
+	// holds filler.
+	longDue(now time.Time) bool
+	long(context.Context) error
+	// pass are the walks of a pass, and passOff does what is to be done when it is off.
+	pass(full, confirmed bool) []walkNow
+	passOff(context.Context) error
+	// describe adds to a status what is known of its kind.
+	describe(*StreamStatus)
 }
 
 func newSource(y *Syncer, cfg Source) (*source, error) {
 	s := &source{
-		syncer: y, cfg: cfg, log: y.log.With("source", cfg.Name),
-		life: newLife(), startedTogether: 1, opening: newSlot(), admits: newSlot(), healing: newSlot(), healed: map[api.Date]repair{}, wake: make(chan struct{}, 1),
-		lost: &atomic.Pointer[error]{}, down: map[string]outage.Outage{}, state: StateStarting, since: time.Now(),
+		syncer: y, cfg: cfg,
+		life: newLife(), opening: newSlot(), admits: newSlot(), wake: make(chan struct{}, 1),
+		lost: &atomic.Pointer[error]{}, state: StateStarting, since: time.Now(),
 	}
-	for _, def := range y.definitions {
-		s.streams = append(s.streams, newStream(s, def))
+	s.origin = &origin{
+		owner: s, name: cfg.Name, onlyStreams: cfg.Streams, onlyLocations: cfg.Locations, log: y.log.With("source", cfg.Name),
+		sink: y.opts.Sink, commits: y.commits, versions: y.versions, metrics: y.metrics, wallClock: y.opts.Now,
+		flushInterval: y.opts.FlushInterval, settleAfter: y.opts.SettleAfter, processBegan: y.startedAt, began: 1, down: map[string]outage.Outage{},
+	}
+	if y.leases != nil {
+		s.fenced = s.fence
 	}
 	link, err := newLink(s)
-	s.link = link
+	if link != nil {
+		s.link, s.lanes = link, &link.lanes
+	}
+	s.newStreams(y.definitions)
 	y.metrics.begin(s)
 	return s, err
 }
 
-// stream returns the named stream.
-func (s *source) stream(name string) *stream {
-	for _, st := range s.streams {
-		if st.def.Name == name {
-			return st
+// newStreams makes the streams, each of its kind.
+func (s *source) newStreams(all []*registry.Definition) {
+	none := func() uint64 { return 0 }
+	s.days = newDays(s.origin, nil, s.siblingTotals)
+	for _, def := range all {
+		var st follower
+		switch def.Kind {
+		case registry.ListKind:
+			l := newList(s.origin, def, none)
+			s.lists, st = append(s.lists, l), l
+			if def.Name == registry.Orders {
+				s.days.orders, l.counted = l, s.days.ordersCounted
+			}
+		case registry.TotalsKind:
+			st = newTotals(s.origin, def, s.days)
+		case registry.SnapshotKind:
+			w := newWhole(s.origin, def, func(id string) bool { return s.siblingLists(def.Name, id) })
+			s.wholes, st = append(s.wholes, w), w
+		case registry.KeyKind:
+			s.keyRow = newWhole(s.origin, def, func(id string) bool { return s.siblingLists(def.Name, id) })
+			s.keyRow.ask, s.keyRow.renew, s.keyRow.byItself = askKeyRow, s.renewKey, true
+			st = s.keyRow
 		}
+		s.streams = append(s.streams, st)
 	}
-	panic("no stream " + name)
 }
+
+// replaced are the streams that are replaced as wholes.
+func (s *source) replaced() []*whole { return slices.Concat(s.wholes, []*whole{s.keyRow}) }
 
 // run serves the source until ctx ends, and waits for its walks.
 func (s *source) run(ctx context.Context) {
@@ -139,7 +177,7 @@ func (s *source) run(ctx context.Context) {
 
 // startDelay spreads the first requests of sources that begin together.
 func (s *source) startDelay() time.Duration {
-	span := min(time.Duration(s.startedTogether)*20*time.Millisecond, 30*time.Second)
+	span := min(time.Duration(s.began)*20*time.Millisecond, 30*time.Second)
 	return time.Duration(schedule.Hash(s.cfg.Name) % uint64(max(span, 1)))
 }
 
@@ -202,24 +240,6 @@ func (s *source) protected(ctx context.Context, what string, f func(context.Cont
 	return f(ctx)
 }
 
-// commit starts a commit of one of the source's streams.
-func (s *source) commit(stream string) *sinks.Commit {
-	c := &sinks.Commit{Source: s.cfg.Name, Business: s.business(), Stream: stream}
-	if s.syncer.leases != nil {
-		c.Fence = s.fence
-	}
-	return c
-}
-
-func (s *source) business() string { return s.identity().business }
-
-// identity is what /me last said about the key.
-func (s *source) identity() identity {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.key
-}
-
 func (s *source) isReady() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -247,64 +267,6 @@ func (s *source) probeNow() {
 	s.nextProbe = time.Now()
 	s.mu.Unlock()
 	s.wakeLoop()
-}
-
-// clock notes the service's clock, as a Date header gave it.
-func (s *source) clock(date time.Time) {
-	if date.IsZero() {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.skew, s.skewKnown = date.Sub(s.syncer.opts.Now()), true
-}
-
-// at is the time of an answer by the service's clock, or what is known of it when
-// the answer does not say.
-func (s *source) at(date time.Time) time.Time {
-	s.clock(date)
-	if date.IsZero() {
-		return s.serviceNow().UTC()
-	}
-	return date.UTC()
-}
-
-// serviceNow is the service's clock now.
-func (s *source) serviceNow() time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.syncer.opts.Now().Add(s.skew)
-}
-
-// firstSince is the first updated_since of a new stream: the service's clock, or ours
-// where that is behind it. A start that lies ahead would blind the stream until then.
-// Without a Date header the service's clock is not known, and a day makes up for any
-// clock of ours.
-func (s *source) firstSince() time.Time {
-	s.mu.Lock()
-	known := s.skewKnown
-	s.mu.Unlock()
-	ours := s.syncer.opts.Now().UTC()
-	if !known {
-		return ours.Add(-24 * time.Hour)
-	}
-	return earlier(s.serviceNow().UTC(), ours).Add(-lookback)
-}
-
-// walkStart is the service's clock when an incremental walk that goes on behind cp
-// starts. Without a Date header that clock is not known, and ours may be ahead of
-// it: it was not behind the newest stamp seen.
-func (s *source) walkStart(cp sinks.Checkpoint) time.Time {
-	s.mu.Lock()
-	known := s.skewKnown
-	s.mu.Unlock()
-	if known {
-		return s.serviceNow().UTC()
-	}
-	if cp.Watermark.IsZero() {
-		return cp.StartedAt
-	}
-	return earlier(s.serviceNow().UTC(), cp.Watermark)
 }
 
 // troubled puts the source aside until its next probe.
@@ -370,5 +332,18 @@ func (s *source) logServed(state, detail string) {
 		s.log.Info("source is served again", "state", state, "detail", detail, "lasted", ended.Lasted())
 	case s.state != state || s.detail != detail:
 		s.log.Info("source is served", "state", state, "detail", detail)
+	}
+}
+
+// timetable implements owner.
+func (s *source) timetable() schedule.Timetable { return s.syncer.timetable() }
+
+// longTurn implements owner.
+func (s *source) longTurn(ctx context.Context) (release func(), err error) {
+	select {
+	case s.syncer.backfills <- struct{}{}:
+		return func() { <-s.syncer.backfills }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
 }

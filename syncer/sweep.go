@@ -73,7 +73,7 @@ func (c consent) covers(sw *sweep, alive int) bool {
 
 // sweep buries what a complete full resync has not seen, unless that is so much
 // that a person has to look (DESIGN R6).
-func (st *stream) sweep(ctx context.Context, word consent) error {
+func (st *list) sweep(ctx context.Context, word consent) error {
 	sw := st.newSweep()
 	if sw.query.Below == 0 {
 		return errors.New("sweep without a full resync") // it would take every row for gone
@@ -102,7 +102,7 @@ func (st *stream) sweep(ctx context.Context, word consent) error {
 
 // sweep is one sweep of a stream.
 type sweep struct {
-	stream  *stream
+	stream  *list
 	started time.Time
 	query   sinks.LiveQuery // the rows that were not seen
 	unseen  uint64
@@ -112,53 +112,20 @@ type sweep struct {
 	run     sinks.Run
 }
 
-func (st *stream) newSweep() *sweep {
+func (st *list) newSweep() *sweep {
 	s := st.source
 	key := s.identity()
 	sw := &sweep{
-		stream: st, started: time.Now(), usable: st.usable(key),
+		stream: st, started: time.Now(), usable: st.source.usable(key),
 		query: sinks.LiveQuery{Table: st.def.Name, Business: key.business, Below: st.resyncVersion()},
-		run:   sinks.Run{Source: s.cfg.Name, Stream: st.def.Name, Walk: sinks.WalkSweep, StartedAt: time.Now()},
+		run:   sinks.Run{Source: s.name, Stream: st.def.Name, Walk: sinks.WalkSweep, StartedAt: time.Now()},
 	}
-	st.scope(key, &sw.query)
+	st.source.scope(key, &sw.query)
 	return sw
 }
 
-// usable are the locations that the key may use and the configuration wants.
-func (st *stream) usable(key identity) []string {
-	if len(st.source.cfg.Locations) == 0 {
-		return key.locations
-	}
-	return slices.DeleteFunc(slices.Clone(key.locations), func(l string) bool {
-		return !slices.Contains(st.source.cfg.Locations, l)
-	})
-}
-
-// scope narrows a query to the rows that the source answers for: all of the
-// business, or where it sees some locations only, what it wrote last and what
-// belongs to its locations. Rows of locations that another source of the
-// restaurant sees are that one's.
-func (st *stream) scope(key identity, q *sinks.LiveQuery) {
-	s := st.source
-	if key.all && len(s.cfg.Locations) == 0 {
-		return
-	}
-	q.Source, q.Locations = s.cfg.Name, st.usable(key)
-	for _, other := range s.siblings() {
-		theirs := other.identity()
-		if theirs.all && len(other.cfg.Locations) == 0 {
-			theirs.locations = slices.Concat(theirs.locations, key.locations)
-		}
-		for _, l := range theirs.locations {
-			if !slices.Contains(q.Locations, l) && (len(other.cfg.Locations) == 0 || slices.Contains(other.cfg.Locations, l)) {
-				q.Except = append(q.Except, l)
-			}
-		}
-	}
-}
-
 func (sw *sweep) count(ctx context.Context) (err error) {
-	sink := sw.stream.source.syncer.opts.Sink
+	sink := sw.stream.source.sink
 	if sw.unseen, err = sink.CountLive(ctx, sw.query); err != nil {
 		return fmt.Errorf("count what the full resync did not see: %w", err)
 	}
@@ -176,7 +143,7 @@ func suspicious(unseen, live uint64) bool {
 
 // hold ends the full resync without burying anything.
 func (sw *sweep) hold(ctx context.Context, alive int) error {
-	held := &SweepHeld{Source: sw.stream.source.cfg.Name, Stream: sw.stream.def.Name, Rows: sw.unseen, Live: sw.live, Alive: alive, At: sw.stream.source.serviceNow().UTC()}
+	held := &SweepHeld{Source: sw.stream.source.name, Stream: sw.stream.def.Name, Rows: sw.unseen, Live: sw.live, Alive: alive, At: sw.stream.source.serviceNow().UTC()}
 	sw.stream.source.log.Error("sweep held", "stream", sw.stream.def.Name, "unseen", held.Rows, "live", held.Live,
 		"next", held.Confirm())
 	sw.run.Error = held.Error()
@@ -193,7 +160,7 @@ func (sw *sweep) sample(ctx context.Context) (alive int, err error) {
 	}
 	q := sw.query
 	q.Limit = sweepChunk
-	rows, err := st.source.syncer.opts.Sink.Live(ctx, q)
+	rows, err := st.source.sink.Live(ctx, q)
 	if err != nil {
 		return 0, fmt.Errorf("read what the full resync did not see: %w", err)
 	}
@@ -202,7 +169,7 @@ func (sw *sweep) sample(ctx context.Context) (alive int, err error) {
 	for i := range min(sampleSize, len(rows)) {
 		id := rows[i*len(rows)/min(sampleSize, len(rows))].ID
 		sw.run.Requests++
-		raw, _, err := st.def.One(ctx, st.source.link.backfill, id)
+		raw, _, err := st.def.One(ctx, st.source.lanes.backfill, id)
 		switch {
 		case st.elsewhere(raw): // moved, so that the list was right to leave it out
 		case err == nil, len(raw) > 0: // it is there, whether or not it is understood
@@ -230,7 +197,7 @@ func (sw *sweep) bury(ctx context.Context) error {
 	q := sw.query
 	q.Limit = sweepChunk
 	for {
-		rows, err := sw.stream.source.syncer.opts.Sink.Live(ctx, q)
+		rows, err := sw.stream.source.sink.Live(ctx, q)
 		if err != nil {
 			return fmt.Errorf("read what the full resync did not see: %w", err)
 		}
@@ -270,8 +237,8 @@ func (sw *sweep) decide(ctx context.Context, in *write.Intake, r sinks.LiveRow, 
 		return nil
 	}
 	reason := sw.reason(r)
-	if ask && (reason != write.ReasonNoAccess || len(st.source.cfg.Locations) == 0) {
-		was, _, err := st.confirm(ctx, st.source.link.backfill, in, r.ID)
+	if ask && (reason != write.ReasonNoAccess || len(st.source.onlyLocations) == 0) {
+		was, _, err := st.confirm(ctx, st.source.lanes.backfill, in, r.ID)
 		if err != nil || was == "" {
 			return err
 		}
@@ -291,10 +258,10 @@ func (sw *sweep) decide(ctx context.Context, in *write.Intake, r sinks.LiveRow, 
 // confirm asks for one row and takes it, or returns why it is to be buried: 404 tells
 // that it is gone, and it may have moved to a location that the configuration leaves
 // out, where no walk would bring it up to date any more.
-func (st *stream) confirm(ctx context.Context, lane *api.Client, in *write.Intake, id string) (reason string, raw []byte, err error) {
+func (st *list) confirm(ctx context.Context, lane *api.Client, in *write.Intake, id string) (reason string, raw []byte, err error) {
 	in.Counts.Requests++
 	// Taken before it is asked: see versions.
-	version := st.source.syncer.versions.Take(1)
+	version := st.source.versions.Take(1)
 	raw, date, err := st.def.One(ctx, lane, id)
 	switch {
 	case api.IsNotFound(err):
@@ -310,11 +277,11 @@ func (st *stream) confirm(ctx context.Context, lane *api.Client, in *write.Intak
 }
 
 // elsewhere is true when a row is of a location that the configuration leaves out.
-func (st *stream) elsewhere(raw []byte) bool {
+func (st *list) elsewhere(raw []byte) bool {
 	var row struct {
 		LocationID string `json:"location_id"`
 	}
-	configured := st.source.cfg.Locations
+	configured := st.source.onlyLocations
 	return len(configured) > 0 && mapping.Unmarshal(raw, &row) == nil && row.LocationID != "" && !slices.Contains(configured, row.LocationID)
 }
 
@@ -345,21 +312,9 @@ func (sw *sweep) end(ctx context.Context, held *SweepHeld) error {
 		run = nil
 	}
 	st.mu.Lock()
-	st.broughtSince = st.resyncSince
+	since := st.resyncSince
 	st.mu.Unlock()
+	st.hasBrought(since)
 	st.logDone("full resync done", st.def.Name, all, "removed", sw.run.Tombs, "held", held != nil)
-	return nil
-}
-
-// held is the sweep that waits for a person, nil for none.
-func (st *stream) held() *SweepHeld {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	for _, t := range st.tracks {
-		if held := phaseOf(t.full).Held; held != nil {
-			held.Source, held.Stream = st.source.cfg.Name, st.def.Name // as they are named now
-			return held
-		}
-	}
 	return nil
 }

@@ -18,7 +18,7 @@ type entries struct {
 
 func (sw *sweep) readEntries(ctx context.Context) error {
 	st := sw.stream
-	open, err := st.source.syncer.opts.Sink.Quarantine(ctx, st.source.cfg.Name, st.def.Name)
+	open, err := st.source.sink.Quarantine(ctx, st.source.name, st.def.Name)
 	if err != nil {
 		return fmt.Errorf("read the quarantine of %s: %w", st.def.Name, err)
 	}
@@ -69,9 +69,9 @@ func (sw *sweep) entryGone(ctx context.Context, in *write.Intake, id string, i i
 	switch {
 	case st.def.One == nil:
 		return true, nil
-	case len(st.source.cfg.Locations) > 0 || i >= askFirst:
+	case len(st.source.onlyLocations) > 0 || i >= askFirst:
 		return false, nil
 	}
-	reason, _, err := st.confirm(ctx, st.source.link.backfill, in, id)
+	reason, _, err := st.confirm(ctx, st.source.lanes.backfill, in, id)
 	return reason != "", err
 }

@@ -41,38 +41,41 @@ type span struct {
 
 // totalsRecent asks for yesterday and today, and looks whether the way back is at
 // its end.
-func (st *stream) totalsRecent(ctx context.Context) error {
+func (st *totals) totalsRecent(ctx context.Context) error {
 	return st.attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
-		return st.askRecent(ctx, &bracket{stream: st, silent: true})
+		return st.askRecent(ctx, &bracket{totals: st, silent: true})
 	})
 }
 
-func (st *stream) askRecent(ctx context.Context, b *bracket) error {
-	if err := st.totalsBack(ctx, b, 1, st.wantedNow()); err != nil {
+func (st *totals) askRecent(ctx context.Context, b *bracket) error {
+	if err := st.totalsBack(ctx, b, 1, st.asked()); err != nil {
 		return err
 	}
 	return st.reopen(ctx)
 }
 
+// recent is true when a day is asked for at every turn: yesterday and today.
+func (st *totals) recent(day api.Date) bool {
+	yesterday, err := calendar.AddDays(calendar.DayOf(st.source.serviceNow()), -1)
+	return err == nil && day >= yesterday
+}
+
 // deepLocations are the locations asked for, and each location where the stream tells
 // them apart.
-func (st *stream) deepLocations() []string {
-	locations := st.wantedNow()
+func (st *totals) deepLocations() []string {
+	locations := st.asked()
 	if st.def.PerLocation && slices.Contains(locations, "") {
-		locations = append(locations, st.source.activeLocations()...)
+		locations = append(locations, st.source.identity().locations...)
 	}
 	return locations
 }
 
 // openPlaces are those of them that the service answers for.
-func (st *stream) openPlaces() []string {
-	closed := st.source.identity().inactive
-	return slices.DeleteFunc(st.deepLocations(), func(l string) bool { return slices.Contains(closed, l) })
-}
+func (st *totals) openPlaces() []string { return st.open(st.deepLocations()) }
 
 // totalsBack asks for the days from n before today to today. A location that is
 // refused holds up no other.
-func (st *stream) totalsBack(ctx context.Context, b *bracket, n int, locations []string) error {
+func (st *totals) totalsBack(ctx context.Context, b *bracket, n int, locations []string) error {
 	today := calendar.DayOf(st.source.serviceNow())
 	from, err := calendar.AddDays(today, -n)
 	if err != nil {
@@ -97,27 +100,14 @@ func refuses(location string, err error) bool {
 	return location != "" && (api.IsLocationForbidden(err) || api.IsNotFound(err))
 }
 
-// wantedNow are the locations asked for; one empty id is all of them together.
-func (st *stream) wantedNow() []string {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return append([]string(nil), st.locations...)
-}
-
-func (s *source) activeLocations() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]string(nil), s.key.locations...)
-}
-
 // askReport asks for the rows of a span.
-func (st *stream) askReport(ctx context.Context, lane *api.Client, sp span) (report, error) {
+func (st *totals) askReport(ctx context.Context, lane *api.Client, sp span) (report, error) {
 	rows, at, err := st.def.Totals(ctx, lane, api.SalesQuery{From: sp.from, To: sp.to, LocationID: sp.location})
 	return report{rows: rows, at: at}, err
 }
 
 // askTotals asks for a span and reads the days that have changed.
-func (st *stream) askTotals(ctx context.Context, lane *api.Client, sp span) (*write.Intake, report, error) {
+func (st *totals) askTotals(ctx context.Context, lane *api.Client, sp span) (*write.Intake, report, error) {
 	asked := time.Now()
 	r, err := st.askReport(ctx, lane, sp)
 	if err != nil {
@@ -125,7 +115,7 @@ func (st *stream) askTotals(ctx context.Context, lane *api.Client, sp span) (*wr
 	}
 	r.at = st.source.at(r.at)
 	r.days = placeRows(r.rows, st.def.Vanish)
-	st.source.syncer.metrics.pages.WithLabelValues(st.source.cfg.Name, st.def.Name, sinks.WalkTotals).Inc()
+	st.source.metrics.paged(st.source.name, st.def.Name, sinks.WalkTotals)
 	in := st.writer.Begin(st.writer.NextWalk(), len(r.rows))
 	in.Counts.Requests, in.Counts.Pages = 1, 1
 	changed := st.changedDays(sp, r.days, r.rows)

@@ -10,7 +10,6 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
-	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
@@ -20,21 +19,21 @@ import (
 
 // againDue is true when the turn of a full resync has come since all days were asked
 // for.
-func (st *stream) againDue(now time.Time) bool {
-	if st.def.Kind != registry.TotalsKind || !st.filled() {
+func (st *totals) againDue(now time.Time) bool {
+	if !st.filled() {
 		return false
 	}
 	st.mu.Lock()
-	last := st.totals.stored.StartedAt
+	last := st.memory.stored.StartedAt
 	st.mu.Unlock()
-	return st.source.syncer.timetable().Due(schedule.FullResync, st.source.cfg.Name, last, now)
+	return st.source.timetable().Due(schedule.FullResync, st.source.name, last, now)
 }
 
 // totalsAgain asks for all days again, and writes every line of them. The caller holds
 // filler. After an error it goes on with what is left, after a restart it is made anew:
 // it is a request for each 92 days.
-func (st *stream) totalsAgain(ctx context.Context) error {
-	release, err := st.source.syncer.longTurn(ctx)
+func (st *totals) totalsAgain(ctx context.Context) error {
+	release, err := st.source.longTurn(ctx)
 	if err != nil {
 		return err
 	}
@@ -45,35 +44,35 @@ func (st *stream) totalsAgain(ctx context.Context) error {
 			return err
 		}
 		began := st.source.serviceNow().UTC()
-		if len(st.totals.again) == 0 {
-			st.totals.againSince, st.totals.passedBy = time.Now(), false
+		if len(st.memory.again) == 0 {
+			st.memory.againSince, st.memory.passedBy = time.Now(), false
 			st.begins(st.def.Name, sinks.WalkFull)
 		}
-		run := sinks.Run{Source: st.source.cfg.Name, Stream: st.def.Name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
+		run := sinks.Run{Source: st.source.name, Stream: st.def.Name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
 		for _, sp := range spans {
-			if st.totals.again[sp] {
+			if st.memory.again[sp] {
 				continue
 			}
 			err := st.spanAgain(ctx, sp, &run)
 			if st.unlessClosed(sp.location, err) != nil {
 				return err
 			}
-			st.totals.passedBy = st.totals.passedBy || err != nil
-			st.totals.again[sp] = true
+			st.memory.passedBy = st.memory.passedBy || err != nil
+			st.memory.again[sp] = true
 			st.mu.Lock()
-			st.totals.againAsked++
+			st.memory.againAsked++
 			st.mu.Unlock()
 		}
 		if err := st.closeRest(ctx); err != nil {
 			return err
 		}
-		clear(st.totals.again)
-		st.mu.Lock()
-		if !st.totals.passedBy {
-			st.broughtSince = st.totals.againSince
+		clear(st.memory.again)
+		if !st.memory.passedBy {
+			st.hasBrought(st.memory.againSince)
 		}
-		st.totals.stored.StartedAt, st.totals.stored.UpdatedAt = began, st.source.serviceNow().UTC()
-		cp := st.totals.stored
+		st.mu.Lock()
+		st.memory.stored.StartedAt, st.memory.stored.UpdatedAt = began, st.source.serviceNow().UTC()
+		cp := st.memory.stored
 		st.mu.Unlock()
 		run.FinishedAt = time.Now()
 		if err := st.source.save(ctx, st.def.Name, cp, &run); err != nil {
@@ -86,25 +85,25 @@ func (st *stream) totalsAgain(ctx context.Context) error {
 
 // closeRest closes the quarantine entries of rows without an id that no day has any
 // more. The caller holds filler.
-func (st *stream) closeRest(ctx context.Context) error {
+func (st *totals) closeRest(ctx context.Context) error {
 	in := st.writer.Begin(st.writer.NextWalk(), 0)
-	if st.totals.passedBy {
+	if st.memory.passedBy {
 		return nil // what it holds was not seen
 	}
-	in.ReleaseRest(st.totals.againSince)
+	in.ReleaseRest(st.memory.againSince)
 	if in.Empty() {
 		return nil
 	}
 	return st.writer.Store(ctx, in)
 }
 
-func (st *stream) spanAgain(ctx context.Context, sp span, run *sinks.Run) error {
+func (st *totals) spanAgain(ctx context.Context, sp span, run *sinks.Run) error {
 	return st.exclusive(ctx, st.guard, func(ctx context.Context) error {
 		if st.notAskedFor(sp.location) {
 			return nil
 		}
 		st.forgetDays(sp)
-		in, _, err := st.askTotals(ctx, st.source.link.backfill, sp)
+		in, _, err := st.askTotals(ctx, st.source.lanes.backfill, sp)
 		if err != nil {
 			return err
 		}
@@ -122,20 +121,20 @@ func (st *stream) spanAgain(ctx context.Context, sp span, run *sinks.Run) error 
 }
 
 // forgetDays lets days be written again whatever was written of them.
-func (st *stream) forgetDays(sp span) {
+func (st *totals) forgetDays(sp span) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	for _, day := range sp.days() {
-		delete(st.totals.days, dayKey(day, sp.location))
+		delete(st.memory.days, dayKey(day, sp.location))
 	}
 }
 
 // totalSpans are the ranges to ask for: of what the stream is asked for, all days
 // back to where its way back has ended; of single locations beside that, the days
 // that are stored.
-func (st *stream) totalSpans(ctx context.Context) ([]span, error) {
+func (st *totals) totalSpans(ctx context.Context) ([]span, error) {
 	st.mu.Lock()
-	cp := st.totals.stored
+	cp := st.memory.stored
 	st.mu.Unlock()
 	pos, err := readPosition(cp.Position)
 	if err != nil {
@@ -147,7 +146,7 @@ func (st *stream) totalSpans(ctx context.Context) ([]span, error) {
 	}
 	today := calendar.DayOf(st.source.serviceNow())
 	var spans []span
-	wanted := st.wantedNow()
+	wanted := st.asked()
 	for _, l := range wanted {
 		spans = append(spans, ranges(span{first, today, l})...)
 	}
@@ -158,7 +157,7 @@ func (st *stream) totalSpans(ctx context.Context) ([]span, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range st.source.activeLocations() {
+	for _, l := range st.source.identity().locations {
 		if day, ok := stored[l]; ok && !slices.Contains(wanted, l) {
 			spans = append(spans, ranges(span{day, today, l})...)
 		}
@@ -183,9 +182,9 @@ func ranges(sp span) []span {
 }
 
 // firstStored is the first stored day of each location.
-func (st *stream) firstStored(ctx context.Context) (map[string]api.Date, error) {
+func (st *totals) firstStored(ctx context.Context) (map[string]api.Date, error) {
 	first := map[string]api.Date{}
-	err := st.eachLive(ctx, "", func(id string) {
+	err := st.eachLive(ctx, "", livePage, func(id string) {
 		day, location, ok := strings.Cut(id, "/")
 		if _, known := first[location]; ok && !known {
 			first[location] = api.Date(day)
@@ -194,12 +193,15 @@ func (st *stream) firstStored(ctx context.Context) (map[string]api.Date, error) 
 	return first, err
 }
 
+// livePage is how many live rows are read at a time.
+const livePage = 10_000
+
 // eachLive calls f with the id of every live line that begins with a prefix, in
 // order.
-func (st *stream) eachLive(ctx context.Context, prefix string, f func(id string)) error {
-	q := sinks.LiveQuery{Table: st.def.Name, Business: st.source.business(), Prefix: prefix, Limit: st.source.syncer.verifyLimits.page}
+func (st *totals) eachLive(ctx context.Context, prefix string, page int, f func(id string)) error {
+	q := sinks.LiveQuery{Table: st.def.Name, Business: st.source.business(), Prefix: prefix, Limit: page}
 	for {
-		rows, err := st.source.syncer.opts.Sink.Live(ctx, q)
+		rows, err := st.source.sink.Live(ctx, q)
 		if err != nil {
 			return fmt.Errorf("read the live rows: %w", err)
 		}

@@ -54,7 +54,7 @@ func readPosition(text string) (position, error) {
 
 // totalsFill goes back in steps of 92 days to the first sale, and on after a
 // crash from the step that was not durable.
-func (st *stream) totalsFill(ctx context.Context) error {
+func (st *totals) totalsFill(ctx context.Context) error {
 	for !st.filled() {
 		if err := st.totalsStep(ctx); err != nil {
 			return err
@@ -63,16 +63,16 @@ func (st *stream) totalsFill(ctx context.Context) error {
 	return nil
 }
 
-func (st *stream) totalsStep(ctx context.Context) error {
+func (st *totals) totalsStep(ctx context.Context) error {
 	st.mu.Lock()
-	cp := st.totals.stored
+	cp := st.memory.stored
 	st.mu.Unlock()
 	pos, err := readPosition(cp.Position)
 	if err != nil {
 		st.source.log.Warn("the stored position is not readable, the totals are asked for from today back", "stream", st.def.Name, "err", err)
 	}
 	if pos.To == "" {
-		cp = sinks.Checkpoint{Source: st.source.cfg.Name, Stream: st.def.Name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
+		cp = sinks.Checkpoint{Source: st.source.name, Stream: st.def.Name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
 		st.begins(st.def.Name, sinks.WalkTotals)
 		pos.To = calendar.DayOf(st.source.serviceNow())
 	}
@@ -81,7 +81,7 @@ func (st *stream) totalsStep(ctx context.Context) error {
 		return err
 	}
 	brought := false
-	for _, l := range st.wantedNow() {
+	for _, l := range st.asked() {
 		n, err := st.totalsSpan(ctx, span{from: max(from, firstDay), to: pos.To, location: l}, &cp, &pos)
 		if err := st.unlessClosed(l, err); err != nil {
 			return err
@@ -94,7 +94,7 @@ func (st *stream) totalsStep(ctx context.Context) error {
 // totalsSpan asks for one span on the way back and stores what it brings. Its
 // checkpoint follows with the whole step: a step that is asked for again brings
 // the same rows.
-func (st *stream) totalsSpan(ctx context.Context, sp span, cp *sinks.Checkpoint, pos *position) (brought bool, err error) {
+func (st *totals) totalsSpan(ctx context.Context, sp span, cp *sinks.Checkpoint, pos *position) (brought bool, err error) {
 	err = st.exclusive(ctx, st.guard, func(ctx context.Context) error {
 		if st.notAskedFor(sp.location) {
 			return nil
@@ -120,16 +120,16 @@ func (st *stream) totalsSpan(ctx context.Context, sp span, cp *sinks.Checkpoint,
 
 // fillLane is the lane of the way back. The days that tell how many orders there
 // are go ahead of the other backfills, whose forecast waits for them.
-func (st *stream) fillLane() *api.Client {
-	if st.def.Name == registry.Daily && st.source.ordersTotal() == 0 {
-		return st.source.link.reconcile
+func (st *totals) fillLane() *api.Client {
+	if st.def.Name == registry.Daily && st.beside.ordersCounted() == 0 {
+		return st.source.lanes.reconcile
 	}
-	return st.source.link.backfill
+	return st.source.lanes.backfill
 }
 
 // stepDone stores the position behind a step, and that the way back has ended
 // when nothing lies before it.
-func (st *stream) stepDone(ctx context.Context, cp sinks.Checkpoint, pos position, from api.Date, brought bool) error {
+func (st *totals) stepDone(ctx context.Context, cp sinks.Checkpoint, pos position, from api.Date, brought bool) error {
 	next, err := calendar.AddDays(from, -1)
 	if err != nil {
 		return err
@@ -156,11 +156,11 @@ func (st *stream) stepDone(ctx context.Context, cp sinks.Checkpoint, pos positio
 			Requests: cp.Pages, Pages: cp.Pages, Rows: cp.Rows,
 		}
 	}
-	if err := st.source.syncer.commits.Store(ctx, c); err != nil {
+	if err := st.source.commits.Store(ctx, c); err != nil {
 		return err
 	}
 	st.mu.Lock()
-	st.totals.stored = cp
+	st.memory.stored = cp
 	st.mu.Unlock()
 	if cp.Done {
 		st.logDone("backfill done", st.def.Name, cp)
@@ -170,9 +170,9 @@ func (st *stream) stepDone(ctx context.Context, cp sinks.Checkpoint, pos positio
 
 // reopen goes on with a way back that ended at a year without a sale, once the
 // orders' backfill has shown that there are older ones. It asks once in a process.
-func (st *stream) reopen(ctx context.Context) error {
+func (st *totals) reopen(ctx context.Context) error {
 	st.mu.Lock()
-	cp, settled := st.totals.stored, st.totals.settled
+	cp, settled := st.memory.stored, st.memory.settled
 	st.mu.Unlock()
 	if settled || !cp.Done {
 		return nil
@@ -187,19 +187,19 @@ func (st *stream) reopen(ctx context.Context) error {
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.totals.settled = true
+	st.memory.settled = true
 	if pos.To >= max(first, firstDay) {
-		st.totals.stored.Done = false
+		st.memory.stored.Done = false
 	}
 	return nil
 }
 
 // firstReported is the first day with orders as the service reported it on the way
 // back; empty when it has reported none. The mirror may have lost what it had of it.
-func (st *stream) firstReported() api.Date {
+func (st *totals) firstReported() api.Date {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	pos, err := readPosition(st.totals.stored.Position)
+	pos, err := readPosition(st.memory.stored.Position)
 	if err != nil {
 		return "" // as totalsStep, which warns
 	}
@@ -208,12 +208,12 @@ func (st *stream) firstReported() api.Date {
 
 // firstSale is the day of the first mirrored order, known once the orders'
 // backfill has ended. A restaurant without orders has no day to go back to.
-func (st *stream) firstSale(ctx context.Context) (api.Date, bool, error) {
-	orders := st.source.stream(registry.Orders)
+func (st *totals) firstSale(ctx context.Context) (api.Date, bool, error) {
+	orders := st.beside.orders
 	if orders.off() || !orders.filled() {
 		return "", false, nil
 	}
-	day, err := st.source.syncer.opts.Sink.FirstDay(ctx, st.source.business())
+	day, err := st.source.sink.FirstDay(ctx, st.source.business())
 	if err != nil {
 		return "", false, fmt.Errorf("first day of the orders: %w", err)
 	}

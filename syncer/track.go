@@ -15,7 +15,7 @@ import (
 // of one configured location. Rows, quarantine and drift are the stream's; only
 // the checkpoints are the track's own.
 type track struct {
-	stream   *stream
+	stream   *list
 	location string // empty: no location_id is sent
 	opening  bool   // only a backfill, of a location that the key has gained
 
@@ -28,7 +28,7 @@ type track struct {
 	lastWalk uint64 // number of the last incremental walk
 }
 
-func newTrack(st *stream, location string) *track {
+func newTrack(st *list, location string) *track {
 	t := &track{stream: st, location: location, starting: newSlot()}
 	t.incr, t.back, t.full = t.fresh(sinks.WalkIncremental), t.fresh(sinks.WalkBackfill), t.fresh(sinks.WalkFull)
 	return t
@@ -36,7 +36,7 @@ func newTrack(st *stream, location string) *track {
 
 // fresh is the checkpoint of a walk that has not begun.
 func (t *track) fresh(kind string) sinks.Checkpoint {
-	return sinks.Checkpoint{Source: t.stream.source.cfg.Name, Stream: t.name(), Walk: kind, Business: t.stream.source.business()}
+	return sinks.Checkpoint{Source: t.stream.source.name, Stream: t.name(), Walk: kind, Business: t.stream.source.business()}
 }
 
 // name is the track's stream in checkpoints: "sales_orders", or
@@ -49,7 +49,7 @@ func (t *track) name() string {
 }
 
 // tracked is true when a name in checkpoints is that of one of the stream's tracks.
-func (st *stream) tracked(name string) bool {
+func (st *list) tracked(name string) bool {
 	return name == st.def.Name || strings.HasPrefix(name, st.def.Name+"@")
 }
 
@@ -64,6 +64,15 @@ func (t *track) restore(cp sinks.Checkpoint) {
 		t.full = cp
 	}
 	t.inherit()
+}
+
+// restoreFrom takes over what is stored of the track.
+func (t *track) restoreFrom(all []sinks.Checkpoint) {
+	for _, cp := range all {
+		if cp.Stream == t.name() {
+			t.restore(cp)
+		}
+	}
 }
 
 // inherit lets the incremental walks go on from where a finished backfill ended:
@@ -114,11 +123,11 @@ func (t *track) initWatermark(ctx context.Context) error {
 	}
 	cp := t.checkpoint(sinks.WalkIncremental)
 	cp.Business = t.stream.source.business()
-	cp.Since = t.stream.source.firstSince()
+	cp.Since = t.firstSince()
 	cp.StartedAt, cp.UpdatedAt = cp.Since.Add(lookback), time.Now()
 	c := t.stream.source.commit(t.stream.def.Name)
 	c.Checkpoint = &cp
-	if err := t.stream.source.syncer.commits.Store(ctx, c); err != nil {
+	if err := t.stream.source.commits.Store(ctx, c); err != nil {
 		return err
 	}
 	t.moved(sinks.WalkIncremental, cp)
@@ -149,7 +158,7 @@ func (t *track) catchUp(ctx context.Context) error {
 	cp := t.checkpoint(sinks.WalkIncremental)
 	if cp.Cursor == "" {
 		cp.Since = t.notAhead(since(cp))
-		cp.StartedAt = t.stream.source.walkStart(cp)
+		cp.StartedAt = t.walkStart(cp)
 		cp.Pages, cp.Rows, cp.Tombstones = 0, 0, 0
 	}
 	return t.follow(ctx, sinks.WalkIncremental, cp)
@@ -203,7 +212,7 @@ func (t *track) follow(ctx context.Context, kind string, cp sinks.Checkpoint) er
 	w := &walk{
 		track: t, kind: kind, number: t.stream.writer.NextWalk(), mapper: t.stream.def.Plan.NewMapper(),
 		progress: progress{cp: cp},
-		window:   window{flush: t.stream.source.syncer.opts.FlushInterval},
+		window:   window{flush: t.stream.source.flushInterval},
 		run:      sinks.Run{Source: cp.Source, Stream: cp.Stream, Walk: kind, StartedAt: time.Now()},
 		dirty:    cp.Cursor != "",
 	}
@@ -223,9 +232,9 @@ func (t *track) follow(ctx context.Context, kind string, cp sinks.Checkpoint) er
 // [page.done].
 func (t *track) fetch(ctx context.Context, kind string, since time.Time, cursor string) (page, error) {
 	s := t.stream.source
-	lane := s.link.fresh
+	lane := s.lanes.fresh
 	if kind != sinks.WalkIncremental {
-		lane = s.link.backfill
+		lane = s.lanes.backfill
 	}
 	p, err := t.stream.def.List(ctx, lane, api.ListQuery{
 		UpdatedSince: since, IncludeDeleted: true, LocationID: t.location, Cursor: cursor, Limit: api.PageLimit,
@@ -233,6 +242,32 @@ func (t *track) fetch(ctx context.Context, kind string, since time.Time, cursor 
 	if err != nil {
 		return page{}, err
 	}
-	s.syncer.metrics.pages.WithLabelValues(s.cfg.Name, t.stream.def.Name, kind).Inc()
+	s.metrics.paged(s.name, t.stream.def.Name, kind)
 	return page{rows: p.Rows, next: p.NextCursor, more: p.HasMore, at: s.at(p.Date), bytes: p.Bytes, release: p.Release}, nil
+}
+
+// firstSince is the first updated_since of a new stream: the service's clock, or ours
+// where that is behind it. A start that lies ahead would blind the stream until then.
+// Without a Date header the service's clock is not known, and a day makes up for any
+// clock of ours.
+func (t *track) firstSince() time.Time {
+	ours := t.stream.source.wallClock().UTC()
+	if !t.stream.source.clockKnown() {
+		return ours.Add(-24 * time.Hour)
+	}
+	return earlier(t.stream.source.serviceNow().UTC(), ours).Add(-lookback)
+}
+
+// walkStart is the service's clock when an incremental walk that goes on behind cp
+// starts. Without a Date header that clock is not known, and ours may be ahead of
+// it: it was not behind the newest stamp seen.
+func (t *track) walkStart(cp sinks.Checkpoint) time.Time {
+	now := t.stream.source.serviceNow().UTC()
+	switch {
+	case t.stream.source.clockKnown():
+		return now
+	case cp.Watermark.IsZero():
+		return cp.StartedAt
+	}
+	return earlier(now, cp.Watermark)
 }

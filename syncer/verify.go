@@ -138,7 +138,7 @@ type verifyLimits struct {
 	page     int // live rows read at a time
 }
 
-var standardVerify = verifyLimits{rows: 20_000, bytes: 24 << 20, ids: 4 << 20, suspects: 1000, lines: 20_000, page: 10_000}
+var standardVerify = verifyLimits{rows: 20_000, bytes: 24 << 20, ids: 4 << 20, suspects: 1000, lines: 20_000, page: livePage}
 
 // Verify compares what is selected with the API in the lowest lane of the budget.
 // found is called with every finding as soon as it is one, progress about every
@@ -194,7 +194,7 @@ func newVerifyPass(y *Syncer, sources []*source, found func(Finding)) *verifyPas
 	p := &verifyPass{syncer: y, limits: y.verifyLimits, found: found, under: map[*stream]*verification{}}
 	p.report.StartedAt = time.Now()
 	for _, s := range sources {
-		p.report.Sources = append(p.report.Sources, SourceVerify{Source: s.cfg.Name})
+		p.report.Sources = append(p.report.Sources, SourceVerify{Source: s.name})
 	}
 	return p
 }
@@ -218,14 +218,14 @@ func (p *verifyPass) source(ctx context.Context, i int, s *source, names []strin
 		return
 	}
 	for _, st := range s.streams {
-		if st.chosen(names) && ctx.Err() == nil {
-			p.stream(ctx, i, st)
+		if st.common().chosen(names) && ctx.Err() == nil {
+			p.stream(ctx, i, st, s.visiting)
 		}
 	}
 }
 
-func (p *verifyPass) stream(ctx context.Context, i int, st *stream) {
-	v := &verification{pass: p, stream: st, started: time.Now(), result: StreamVerify{Stream: st.def.Name}}
+func (p *verifyPass) stream(ctx context.Context, i int, f follower, visiting bool) {
+	v, st := newVerification(p, f, visiting), f.common()
 	p.mu.Lock()
 	p.under[st] = v
 	p.mu.Unlock()
@@ -283,11 +283,11 @@ func (p *verifyPass) picture() VerifyProgress {
 	}
 	for st, v := range p.under {
 		for i := range report.Sources {
-			if r := &report.Sources[i]; r.Source == st.source.cfg.Name {
+			if r := &report.Sources[i]; r.Source == st.source.name {
 				r.Streams = append(append([]StreamVerify(nil), r.Streams...), v.snapshot())
 			}
 		}
-		if s := status.stream(st.source.cfg.Name, st.def.Name); s != nil {
+		if s := status.stream(st.source.name, st.def.Name); s != nil {
 			s.Progress = v.progress()
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/compare"
 )
 
 // verifyRounds is how often a row that moves is looked at again.
@@ -147,8 +148,8 @@ func (v *verification) storedRows(ctx context.Context, ids []string) (map[string
 }
 
 // compareRows compares rows of the API with the stored ones, in order of id, which
-// is how they lie in the warehouse.
-func (v *verification) compareRows(ctx context.Context, rows map[string]told, place func(id string) span) error {
+// is how they lie in the warehouse. stale is true of a row that is behind by schedule alone.
+func (v *verification) compareRows(ctx context.Context, rows map[string]told, place func(id string) span, stale func(id string, found []compare.Difference, place span) bool) error {
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(rows)), sinks.MaxRowIDs) {
 		stored, err := v.storedRows(ctx, ids)
 		if err != nil {
@@ -157,10 +158,13 @@ func (v *verification) compareRows(ctx context.Context, rows map[string]told, pl
 		for _, id := range ids {
 			t := rows[id]
 			found := v.differences(t, stored[id])
-			if len(found) > 0 && !v.stale(id, found, place(id)) {
+			if len(found) > 0 && !stale(id, found, place(id)) {
 				v.suspect(&suspect{id: id, told: t.own(), place: place(id)})
 			}
 		}
 	}
 	return nil
 }
+
+// neverStale is for what is walked often.
+func neverStale(string, []compare.Difference, span) bool { return false }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/spool"
 )
@@ -19,9 +18,14 @@ func (t told) own() told {
 	return t
 }
 
-// list verifies a cursor list: what its walk shows, and then whether the mirror
+// verifyList verifies a cursor list: what its walk shows, and then whether the mirror
 // has anything more.
-func (v *verification) list(ctx context.Context) (err error) {
+type verifyList struct {
+	*verification
+	list *list
+}
+
+func (v *verifyList) verify(ctx context.Context) (err error) {
 	seen := spool.New("", v.pass.limits.ids)
 	defer func() { err = errors.Join(err, seen.Close()) }()
 	query := v.ownRows()
@@ -30,30 +34,30 @@ func (v *verification) list(ctx context.Context) (err error) {
 		return err
 	}
 	v.expect(expecting)
-	for _, t := range v.stream.followed() {
+	for _, t := range v.list.followed() {
 		if err := v.follow(ctx, t, func(ctx context.Context, rows map[string]told) error {
 			for id := range rows {
 				if err := seen.Add(id); err != nil {
 					return err
 				}
 			}
-			return v.compareRows(ctx, rows, func(string) span { return span{location: t.location} })
+			return v.compareRows(ctx, rows, func(string) span { return span{location: t.location} }, neverStale)
 		}); err != nil {
 			return err
 		}
 	}
-	if err := v.extras(ctx, query, seen); err != nil {
+	if err := v.extras(ctx, query, seen, v.trackLocation); err != nil {
 		return err
 	}
 	return v.again(ctx, opinion{ask: v.askList, pass: v.walkOn})
 }
 
 // walkOn runs an incremental walk of every track, from beginning to end.
-func (v *verification) walkOn(ctx context.Context, _ []*suspect) error {
-	if v.stream.source.visiting {
+func (v *verifyList) walkOn(ctx context.Context, _ []*suspect) error {
+	if v.visiting {
 		return v.othersWalk(ctx, schedule.Incremental)
 	}
-	return v.stream.exclusive(ctx, v.stream.guard, v.stream.catchUp)
+	return v.list.catchUpNow(ctx)
 }
 
 func (v *verification) countLive(ctx context.Context, q sinks.LiveQuery) (uint64, error) {
@@ -65,23 +69,19 @@ func (v *verification) countLive(ctx context.Context, q sinks.LiveQuery) (uint64
 }
 
 // ownRows selects the live rows that the source answers for.
-func (v *verification) ownRows() sinks.LiveQuery {
+func (v *verifyList) ownRows() sinks.LiveQuery {
 	s := v.stream.source
 	q := sinks.LiveQuery{Table: v.stream.def.Name, Business: v.business()}
-	if v.stream.def.Kind == registry.ListKind {
-		v.stream.scope(s.identity(), &q)
-	} else {
-		q.Source = s.cfg.Name
-	}
+	s.scope(s.identity(), &q)
 	return q
 }
 
 // follow walks a track's list from its beginning to its end, handing its rows on in
 // bounded parts, each row of a part as it came last. After a refused cursor it
 // begins anew: rows that are compared twice do no harm.
-func (v *verification) follow(ctx context.Context, t *track, take func(context.Context, map[string]told) error) error {
+func (v *verifyList) follow(ctx context.Context, t *track, take func(context.Context, map[string]told) error) error {
 	for refusals := 0; ; refusals++ {
-		w := &verifyWalk{verification: v, track: t, take: take}
+		w := &verifyWalk{verifyList: v, track: t, take: take}
 		err := w.follow(ctx)
 		if err == nil || !api.IsValidation(err) || w.pages == 0 || refusals == maxRefusals {
 			return err
@@ -92,7 +92,7 @@ func (v *verification) follow(ctx context.Context, t *track, take func(context.C
 
 // verifyWalk is one walk of a list that compares instead of writing.
 type verifyWalk struct {
-	*verification
+	*verifyList
 	track *track
 	take  func(context.Context, map[string]told) error
 
@@ -198,8 +198,8 @@ func (w *verifyWalk) hand(ctx context.Context) error {
 }
 
 // extras finds the live rows of the mirror that the API did not show. Both sides
-// come in order of id.
-func (v *verification) extras(ctx context.Context, q sinks.LiveQuery, seen *spool.Set) error {
+// come in order of id. list is the location whose list would show a row.
+func (v *verification) extras(ctx context.Context, q sinks.LiveQuery, seen *spool.Set, list func(location string) string) error {
 	shown, err := seen.Sorted()
 	if err != nil {
 		return err
@@ -214,7 +214,7 @@ func (v *verification) extras(ctx context.Context, q sinks.LiveQuery, seen *spoo
 			if found, err := shown.Has(r.ID); err != nil {
 				return err
 			} else if !found {
-				v.suspect(&suspect{id: r.ID, extra: true, place: span{location: v.trackLocation(r.Location)}})
+				v.suspect(&suspect{id: r.ID, extra: true, place: span{location: list(r.Location)}})
 			}
 		}
 		if len(rows) < q.Limit {
@@ -229,8 +229,8 @@ func (v *verification) extras(ctx context.Context, q sinks.LiveQuery, seen *spoo
 
 // trackLocation is the location whose list would show a row, empty where lists are
 // asked for whole.
-func (v *verification) trackLocation(location string) string {
-	for _, t := range v.stream.followed() {
+func (v *verifyList) trackLocation(location string) string {
+	for _, t := range v.list.followed() {
 		if t.location == location {
 			return location
 		}
@@ -240,7 +240,7 @@ func (v *verification) trackLocation(location string) string {
 
 // askList asks for the suspects of a list: for each by its route, or for the whole
 // list where that is less to ask or there is no route.
-func (v *verification) askList(ctx context.Context, all []*suspect) error {
+func (v *verifyList) askList(ctx context.Context, all []*suspect) error {
 	if v.stream.def.One == nil || uint64(len(all)) > v.listPages() {
 		return v.askWholeList(ctx, all)
 	}
@@ -261,12 +261,12 @@ func (v *verification) listPages() uint64 {
 	return v.pages
 }
 
-func (v *verification) askWholeList(ctx context.Context, all []*suspect) error {
+func (v *verifyList) askWholeList(ctx context.Context, all []*suspect) error {
 	byID := make(map[string]*suspect, len(all))
 	for _, s := range all {
 		byID[s.id], s.told = s, told{}
 	}
-	for _, t := range v.stream.followed() {
+	for _, t := range v.list.followed() {
 		if err := v.follow(ctx, t, func(_ context.Context, rows map[string]told) error {
 			for id, t := range rows {
 				if s := byID[id]; s != nil {
@@ -283,8 +283,8 @@ func (v *verification) askWholeList(ctx context.Context, all []*suspect) error {
 
 // askOne asks for one row. The route does not show tombstones: what a row that is
 // not live was removed for, the list says.
-func (v *verification) askOne(ctx context.Context, s *suspect) (told, error) {
-	raw, _, err := v.stream.def.One(ctx, v.stream.source.link.backfill, s.id)
+func (v *verifyList) askOne(ctx context.Context, s *suspect) (told, error) {
+	raw, _, err := v.stream.def.One(ctx, v.stream.source.lanes.backfill, s.id)
 	switch {
 	case api.IsNotFound(err) && s.told.row.Deleted:
 		return v.findTombstone(ctx, s)
@@ -302,12 +302,12 @@ const tombstonePages = 3
 
 // findTombstone looks for a tombstone where the list has it while it is unchanged.
 // One without updated_at has no such place, and is taken to be what it was.
-func (v *verification) findTombstone(ctx context.Context, s *suspect) (told, error) {
+func (v *verifyList) findTombstone(ctx context.Context, s *suspect) (told, error) {
 	since := instantIn(s.told.row.UpdatedAt)
 	if since.IsZero() {
 		return s.told, nil
 	}
-	t := v.stream.trackAt(s.place.location)
+	t := v.list.trackAt(s.place.location)
 	if t == nil {
 		return s.told, nil
 	}
@@ -334,7 +334,7 @@ func (v *verification) findTombstone(ctx context.Context, s *suspect) (told, err
 }
 
 // trackAt is the track of a location, nil when there is none any more.
-func (st *stream) trackAt(location string) *track {
+func (st *list) trackAt(location string) *track {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return st.trackOf(location)

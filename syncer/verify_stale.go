@@ -7,7 +7,6 @@ import (
 
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/compare"
-	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
@@ -20,11 +19,11 @@ import (
 
 // stale is true when a row of totals that differs is behind by schedule alone, and
 // notes it.
-func (v *verification) stale(id string, found []compare.Difference, place span) bool {
-	if !v.stream.source.visiting || v.stream.def.Kind != registry.TotalsKind || v.open[id].Version > 0 {
+func (v *verifyTotals) stale(id string, found []compare.Difference, place span) bool {
+	if !v.visiting || v.open[id].Version > 0 {
 		return false
 	}
-	until, ok := v.stream.nextAsked(place, time.Now())
+	until, ok := v.totals.nextAsked(place, time.Now())
 	if !ok || slices.ContainsFunc(found, func(d compare.Difference) bool { return d.Column }) {
 		return false
 	}
@@ -33,7 +32,7 @@ func (v *verification) stale(id string, found []compare.Difference, place span) 
 	}
 	v.stalest.from, v.stalest.to = min(v.stalest.from, place.from), max(v.stalest.to, place.to)
 	now := fmt.Sprintf("end the process that serves the source, then larder reconcile --source %s --from %s --to %s",
-		v.stream.source.cfg.Name, v.stalest.from, v.stalest.to)
+		v.stream.source.name, v.stalest.from, v.stalest.to)
 	v.count(func(r *StreamVerify) {
 		r.Stale++
 		r.StaleUntil, r.StaleNow = later(r.StaleUntil, until), now
@@ -48,18 +47,18 @@ const overdue = 2
 // nextAsked is when the schedule asks for a day again that its turns of yesterday and
 // today leave out; false for those that they do not, and when such a day should have
 // been asked for long ago.
-func (st *stream) nextAsked(place span, now time.Time) (time.Time, bool) {
-	if st.source.recent(place.from) && slices.Contains(st.wantedNow(), place.location) {
+func (st *totals) nextAsked(place span, now time.Time) (time.Time, bool) {
+	if st.recent(place.from) && slices.Contains(st.asked(), place.location) {
 		return time.Time{}, false
 	}
 	st.mu.Lock()
-	deep, all := st.proofs.deep, st.totals.stored.StartedAt
+	deep, all := st.proofs.deep, st.memory.stored.StartedAt
 	st.mu.Unlock()
 	last, j := all, schedule.FullResync
 	if first, err := calendar.AddDays(calendar.DayOf(st.source.serviceNow()), 1-calendar.MaxRange); err == nil && place.from >= first {
 		last, j = later(deep, all), schedule.ReconcileDeep
 	}
-	times, name := st.source.syncer.timetable(), st.source.cfg.Name
+	times, name := st.source.timetable(), st.source.name
 	if !last.IsZero() && now.Sub(last) > overdue*times.Interval(j, last)+schedule.MaxSpread {
 		return time.Time{}, false
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/compare"
-	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // walkVerify names the walks of a verification in metrics and progress. They have
@@ -24,6 +23,8 @@ var errNotFilled = errors.New("its backfill has not reached its end: let larder 
 type verification struct {
 	pass    *verifyPass
 	stream  *stream
+	filled  func() bool
+	kind    interface{ verify(context.Context) error }
 	shape   *compare.Shape
 	started time.Time
 
@@ -31,7 +32,9 @@ type verification struct {
 	aside      map[string]*suspect // in quarantine when they were seen
 	open       map[string]sinks.Quarantined
 	unreadable bool // rows came whose id cannot be read
-	stalest    span // the days of stale rows, first to last
+	visiting   bool // another process serves the source
+	most       int  // suspects that are looked at again
+	hints      bool // a full resync may heal what differs
 
 	mu        sync.Mutex
 	result    StreamVerify
@@ -77,14 +80,11 @@ func (t told) same(before told) bool {
 func (v *verification) run(ctx context.Context) error {
 	st := v.stream
 	if st.off() {
-		st.mu.Lock()
-		why := st.detail
-		st.mu.Unlock()
-		lacks := st.lacksScope(st.source.identity())
+		why, lacks := st.why(), st.lacksScope(st.source.identity())
 		v.count(func(r *StreamVerify) { r.Off, r.NoScope = why, lacks })
 		return nil
 	}
-	if !st.filled() {
+	if !v.filled() {
 		return errNotFilled
 	}
 	shape, ok := compare.Of(st.def.Name)
@@ -95,26 +95,30 @@ func (v *verification) run(ctx context.Context) error {
 	if err := v.readQuarantine(ctx); err != nil {
 		return err
 	}
-	if err := v.byKind(ctx); err != nil {
+	if err := v.kind.verify(ctx); err != nil {
 		return err
 	}
 	return v.tellQuarantine(ctx)
 }
 
-func (v *verification) byKind(ctx context.Context) error {
-	switch v.stream.def.Kind {
-	case registry.ListKind:
-		return v.list(ctx)
-	case registry.TotalsKind:
-		return v.totals(ctx)
-	default:
-		return v.whole(ctx)
+// newVerification makes what verifies a stream of its kind.
+func newVerification(p *verifyPass, f follower, visiting bool) *verification {
+	v := &verification{pass: p, stream: f.common(), started: time.Now(), most: p.limits.suspects, visiting: visiting}
+	v.result.Stream = v.stream.def.Name
+	switch f := f.(type) {
+	case *list:
+		v.kind, v.filled, v.hints = &verifyList{v, f}, f.filled, true
+	case *totals:
+		v.kind, v.filled, v.most = &verifyTotals{verification: v, totals: f}, f.filled, p.limits.lines
+	case *whole:
+		v.kind, v.filled = &verifyWhole{v, f}, f.filled
 	}
+	return v
 }
 
 func (v *verification) business() string { return v.stream.source.business() }
 
-func (v *verification) sink() sinks.Sink { return v.pass.syncer.opts.Sink }
+func (v *verification) sink() sinks.Sink { return v.stream.source.sink }
 
 // count changes the result.
 func (v *verification) count(change func(*StreamVerify)) {
@@ -168,9 +172,9 @@ func (v *verification) progress() *Progress {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	p := &Progress{Walk: walkVerify, StartedAt: v.started, Pages: v.pages, Rows: v.compared - v.tombs, TotalRows: v.expecting}
-	if p.TotalRows > 0 && v.stream.def.Kind == registry.ListKind {
+	if p.TotalRows > 0 {
 		p.RequestsLeft = requestsLeft(p.TotalRows, p.Rows, v.tombs)
-		p.ExpectedLeft = Seconds(max(v.stream.source.link.expect(int(p.RequestsLeft)), v.pace.left(p.RequestsLeft)))
+		p.ExpectedLeft = Seconds(max(v.stream.source.lanes.expect(int(p.RequestsLeft)), v.pace.left(p.RequestsLeft)))
 	}
 	return p
 }
@@ -181,11 +185,7 @@ func (v *verification) suspect(s *suspect) {
 		v.aside[s.id] = s
 		return
 	}
-	most := v.pass.limits.suspects
-	if v.stream.def.Kind == registry.TotalsKind {
-		most = v.pass.limits.lines
-	}
-	if _, known := v.suspects[s.id]; !known && len(v.suspects) >= most {
+	if _, known := v.suspects[s.id]; !known && len(v.suspects) >= v.most {
 		v.count(func(r *StreamVerify) { r.Unjudged++ })
 		return
 	}
@@ -194,7 +194,7 @@ func (v *verification) suspect(s *suspect) {
 
 // readQuarantine reads the open entries of the stream.
 func (v *verification) readQuarantine(ctx context.Context) error {
-	entries, err := v.sink().Quarantine(ctx, v.stream.source.cfg.Name, v.stream.def.Name)
+	entries, err := v.sink().Quarantine(ctx, v.stream.source.name, v.stream.def.Name)
 	if err != nil {
 		return fmt.Errorf("read the quarantine: %w", err)
 	}
@@ -207,7 +207,7 @@ func (v *verification) readQuarantine(ctx context.Context) error {
 
 // tellQuarantine lists the open entries as they are at the end.
 func (v *verification) tellQuarantine(ctx context.Context) error {
-	entries, err := v.sink().Quarantine(ctx, v.stream.source.cfg.Name, v.stream.def.Name)
+	entries, err := v.sink().Quarantine(ctx, v.stream.source.name, v.stream.def.Name)
 	if err != nil {
 		return fmt.Errorf("read the quarantine: %w", err)
 	}
@@ -226,7 +226,7 @@ func (v *verification) tellQuarantine(ctx context.Context) error {
 }
 
 func (v *verification) finding(kind, id string) Finding {
-	return Finding{Kind: kind, Source: v.stream.source.cfg.Name, Stream: v.stream.def.Name, ID: id}
+	return Finding{Kind: kind, Source: v.stream.source.name, Stream: v.stream.def.Name, ID: id}
 }
 
 // The bounds of what is told of one row.
@@ -257,7 +257,7 @@ func (v *verification) tellDifferences(kind, id string, found []compare.Differen
 
 // hint says what heals a difference that stood through an incremental walk.
 func (v *verification) hint(found []compare.Difference) string {
-	if v.stream.def.Kind != registry.ListKind {
+	if !v.hints {
 		return ""
 	}
 	for _, d := range found {

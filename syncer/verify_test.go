@@ -546,9 +546,9 @@ func TestFindTombstone(t *testing.T) {
 			t.Errorf("findings (-want +got):\n%s", diff)
 		}
 
-		st := w.syncer.served()[0].stream("sales_orders")
+		st := w.list("sales_orders")
 		shape, _ := compare.Of("sales_orders")
-		v := &verification{stream: st, shape: shape}
+		v := &verifyList{&verification{stream: st.stream, shape: shape}, st}
 		raw := []byte(fmt.Sprintf(`{"id":"never","deleted":true,"reason":"deleted","updated_at":%q}`, clockText(time.Now().AddDate(-1, 0, 0).Truncate(time.Second))))
 		far := &suspect{id: "never", told: told{raw: raw, row: shape.Read(raw)}}
 		got, err := v.findTombstone(t.Context(), far) // 700 orders have changed since

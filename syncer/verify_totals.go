@@ -10,12 +10,19 @@ import (
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
-// totals verifies the service's own totals: the days that were asked for are asked
+// verifyTotals verifies a stream of totals.
+type verifyTotals struct {
+	*verification
+	totals  *totals
+	stalest span // the days of stale rows, first to last
+}
+
+// verify verifies the service's own totals: the days that were asked for are asked
 // again, in the longest ranges that the service answers. What differs of a range is
 // looked at again before the next one is asked for; a visitor waits for another
 // process's turns, and does so once for all.
-func (v *verification) totals(ctx context.Context) error {
-	spans, err := v.stream.totalSpans(ctx)
+func (v *verifyTotals) verify(ctx context.Context) error {
+	spans, err := v.totals.totalSpans(ctx)
 	if err != nil {
 		return err
 	}
@@ -23,7 +30,7 @@ func (v *verification) totals(ctx context.Context) error {
 		if err := v.compareSpan(ctx, sp); err != nil {
 			return err
 		}
-		if v.stream.source.visiting {
+		if v.visiting {
 			continue
 		}
 		if err := v.daysAgain(ctx); err != nil {
@@ -38,7 +45,7 @@ func (v *verification) totals(ctx context.Context) error {
 }
 
 // daysAgain looks again at the suspects so far.
-func (v *verification) daysAgain(ctx context.Context) error {
+func (v *verifyTotals) daysAgain(ctx context.Context) error {
 	err := v.again(ctx, opinion{ask: v.askDays, pass: v.storeDays})
 	clear(v.suspects)
 	clear(v.aside)
@@ -46,8 +53,8 @@ func (v *verification) daysAgain(ctx context.Context) error {
 }
 
 // compareSpan compares the lines of one range of days.
-func (v *verification) compareSpan(ctx context.Context, sp span) error {
-	if v.stream.notAskedFor(sp.location) {
+func (v *verifyTotals) compareSpan(ctx context.Context, sp span) error {
+	if v.totals.notAskedFor(sp.location) {
 		return nil
 	}
 	lines, err := v.askSpan(ctx, sp)
@@ -55,11 +62,11 @@ func (v *verification) compareSpan(ctx context.Context, sp span) error {
 		return err
 	}
 	v.took(len(lines.rows), 0)
-	if err := v.compareRows(ctx, lines.rows, lines.place); err != nil {
+	if err := v.compareRows(ctx, lines.rows, lines.place, v.stale); err != nil {
 		return err
 	}
 	for _, prefix := range months(sp) {
-		if err := v.stream.eachLive(ctx, prefix, func(id string) {
+		if err := v.totals.eachLive(ctx, prefix, v.pass.limits.page, func(id string) {
 			day := v.dayOfLine(id, sp.location)
 			place := span{day, day, sp.location}
 			if _, shown := lines.rows[id]; shown || !sp.covers(day) || lines.unplaced[day] {
@@ -76,7 +83,7 @@ func (v *verification) compareSpan(ctx context.Context, sp span) error {
 }
 
 // dayOfLine is the day of a stored line, empty when it is another location's.
-func (v *verification) dayOfLine(id, location string) api.Date {
+func (v *verifyTotals) dayOfLine(id, location string) api.Date {
 	day, rest, _ := strings.Cut(id, "/")
 	if v.stream.def.PerLocation && rest != location {
 		return ""
@@ -107,14 +114,14 @@ func (l lines) place(id string) span { return span{l.days[id], l.days[id], l.loc
 
 // askSpan asks for a span. Lines of other days than were asked for are in
 // quarantine, and days without anything need not be stored.
-func (v *verification) askSpan(ctx context.Context, sp span) (lines, error) {
-	st := v.stream
+func (v *verifyTotals) askSpan(ctx context.Context, sp span) (lines, error) {
+	st := v.totals
 	l := lines{rows: map[string]told{}, days: map[string]api.Date{}, location: sp.location, unplaced: map[api.Date]bool{}}
-	r, err := st.askReport(ctx, st.source.link.backfill, sp)
+	r, err := st.askReport(ctx, st.source.lanes.backfill, sp)
 	if err != nil {
 		return l, err
 	}
-	wanted := slices.Contains(st.wantedNow(), sp.location)
+	wanted := slices.Contains(st.asked(), sp.location)
 	for i, row := range placeRows(r.rows, st.def.Vanish) {
 		if !sp.covers(row.Date) || row.unplaced {
 			l.unplaced[row.Date] = true
@@ -131,7 +138,7 @@ func (v *verification) askSpan(ctx context.Context, sp span) (lines, error) {
 }
 
 // lineContext are the columns that are not in a line.
-func (v *verification) lineContext(location string) map[string]string {
+func (v *verifyTotals) lineContext(location string) map[string]string {
 	if !v.stream.def.PerLocation {
 		return nil
 	}
@@ -170,12 +177,12 @@ func spansOf(all []*suspect) []span {
 }
 
 // askDays asks for the days of the suspects anew.
-func (v *verification) askDays(ctx context.Context, all []*suspect) error {
+func (v *verifyTotals) askDays(ctx context.Context, all []*suspect) error {
 	for _, s := range all {
-		s.told = told{elsewhere: v.stream.notAskedFor(s.place.location)}
+		s.told = told{elsewhere: v.totals.notAskedFor(s.place.location)}
 	}
 	for _, sp := range spansOf(all) {
-		if v.stream.notAskedFor(sp.location) {
+		if v.totals.notAskedFor(sp.location) {
 			continue
 		}
 		lines, err := v.askSpan(ctx, sp)
@@ -192,9 +199,9 @@ func (v *verification) askDays(ctx context.Context, all []*suspect) error {
 }
 
 // storeDays stores the days of the suspects as they are now.
-func (v *verification) storeDays(ctx context.Context, all []*suspect) error {
-	st := v.stream
-	if st.source.visiting {
+func (v *verifyTotals) storeDays(ctx context.Context, all []*suspect) error {
+	st := v.totals
+	if v.visiting {
 		return v.othersWalk(ctx, schedule.Reconcile)
 	}
 	for _, sp := range spansOf(all) {
@@ -202,7 +209,7 @@ func (v *verification) storeDays(ctx context.Context, all []*suspect) error {
 			if st.notAskedFor(sp.location) {
 				return nil
 			}
-			in, _, err := st.askTotals(ctx, st.source.link.reconcile, sp)
+			in, _, err := st.askTotals(ctx, st.source.lanes.reconcile, sp)
 			if err != nil || in.Empty() {
 				return err
 			}

@@ -14,7 +14,7 @@ import (
 // (DESIGN R12) is visited: it is asked, nothing of it is written, and the walks
 // that bring what has changed are that process's.
 func (p *verifyPass) reach(ctx context.Context, s *source) (*source, error) {
-	err := p.syncer.leases.Await(ctx, s.cfg.Name)
+	err := p.syncer.leases.Await(ctx, s.name)
 	if err == nil {
 		s.held()
 		return s, s.protected(ctx, "probe", s.connect)
@@ -48,14 +48,10 @@ func (s *source) look(ctx context.Context) error {
 	s.link.use()
 	s.link.limits(me.Value)
 	key := s.identify(me.Value)
-	s.mu.Lock()
-	s.key = key
-	s.mu.Unlock()
+	s.identifyAs(key)
 	for _, st := range s.streams {
-		if reason := st.offReason(key); reason != "" {
-			st.mu.Lock()
-			st.state, st.detail = StateOff, reason
-			st.mu.Unlock()
+		if reason := s.offReason(st, key); reason != "" {
+			st.common().switchOff(reason)
 			continue
 		}
 		st.follow(key)
@@ -73,7 +69,7 @@ var errServedNoMore = errors.New("the process that served the source has ended w
 // othersWalk waits until the process that serves the source has begun a walk of its
 // schedule and ended it. A turn may be skipped for a walk under way, hence two.
 func (v *verification) othersWalk(ctx context.Context, j schedule.Job) error {
-	y, name := v.pass.syncer, v.stream.source.cfg.Name
+	y, name := v.pass.syncer, v.stream.source.name
 	wait := 2*y.timetable().Interval(j, time.Now()) + walkTime
 	v.stream.source.log.Info("waiting for the process that serves the source to walk", "stream", v.stream.def.Name, "wait", wait)
 	if !sleep(ctx, wait) {

@@ -4,13 +4,18 @@ import (
 	"context"
 	"errors"
 
-	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/spool"
 )
 
-// whole verifies a list without a cursor, or the key.
-func (v *verification) whole(ctx context.Context) (err error) {
+// verifyWhole verifies a list without a cursor, or the key.
+type verifyWhole struct {
+	*verification
+	whole *whole
+}
+
+func (v *verifyWhole) verify(ctx context.Context) (err error) {
 	seen := spool.New("", v.pass.limits.ids)
 	defer func() { err = errors.Join(err, seen.Close()) }()
 	rows, err := v.wholeNow(ctx)
@@ -22,18 +27,18 @@ func (v *verification) whole(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := v.compareRows(ctx, rows, func(string) span { return span{} }); err != nil {
+	if err := v.compareRows(ctx, rows, func(string) span { return span{} }, neverStale); err != nil {
 		return err
 	}
-	if err := v.extras(ctx, v.ownRows(), seen); err != nil {
+	if err := v.extras(ctx, v.ownQuery(), seen, func(string) string { return "" }); err != nil {
 		return err
 	}
 	return v.again(ctx, opinion{ask: v.askWhole, pass: v.replaceNow})
 }
 
 // wholeNow asks for the whole list.
-func (v *verification) wholeNow(ctx context.Context) (map[string]told, error) {
-	raws, err := v.fetchWhole(ctx)
+func (v *verifyWhole) wholeNow(ctx context.Context) (map[string]told, error) {
+	raws, _, err := v.whole.ask(ctx, v.stream.source.lanes.backfill)
 	if err != nil {
 		return nil, err
 	}
@@ -50,30 +55,14 @@ func (v *verification) wholeNow(ctx context.Context) (map[string]told, error) {
 	return rows, nil
 }
 
-func (v *verification) fetchWhole(ctx context.Context) ([][]byte, error) {
-	lane := v.stream.source.link.backfill
-	if v.stream.def.Kind == registry.KeyKind {
-		me, err := lane.Me(ctx)
-		if len(me.Raw) == 0 && err != nil {
-			return nil, err
-		}
-		return [][]byte{me.Raw}, nil
-	}
-	list, err := v.stream.def.Whole(ctx, lane)
-	if err != nil {
-		return nil, err
-	}
-	return v.stream.mine(list.Rows), nil
-}
-
-func (v *verification) askWhole(ctx context.Context, all []*suspect) error {
+func (v *verifyWhole) askWhole(ctx context.Context, all []*suspect) error {
 	rows, err := v.wholeNow(ctx)
 	if err != nil {
 		return err
 	}
 	for _, s := range all {
 		s.told = rows[s.id]
-		if s.told.raw == nil && v.stream.source.siblingLists(v.stream.def.Name, s.id) {
+		if s.told.raw == nil && v.whole.elsewhere(s.id) {
 			s.told.elsewhere = true
 		}
 	}
@@ -81,13 +70,14 @@ func (v *verification) askWhole(ctx context.Context, all []*suspect) error {
 }
 
 // replaceNow stores the list as it is now.
-func (v *verification) replaceNow(ctx context.Context, _ []*suspect) error {
-	st := v.stream
-	if st.source.visiting {
+func (v *verifyWhole) replaceNow(ctx context.Context, _ []*suspect) error {
+	if v.visiting {
 		return v.othersWalk(ctx, schedule.Snapshots)
 	}
-	if st.def.Kind != registry.KeyKind {
-		return st.exclusive(ctx, st.guard, st.replace)
-	}
-	return st.exclusive(ctx, st.source.opening, st.source.askKey)
+	return v.whole.renew(ctx)
+}
+
+// ownQuery selects the live rows that the source wrote last.
+func (v *verifyWhole) ownQuery() sinks.LiveQuery {
+	return sinks.LiveQuery{Table: v.stream.def.Name, Business: v.business(), Source: v.stream.source.name}
 }

@@ -180,7 +180,7 @@ func (w *walk) askAhead(ctx context.Context, a answer) (<-chan answer, error) {
 // ask fetches one page. See [write.Clock] for when its versions are taken.
 func (w *walk) ask(ctx context.Context, cursor string) (a answer) {
 	source := w.track.stream.source
-	clock := source.syncer.versions
+	clock := source.versions
 	if w.kind != sinks.WalkIncremental {
 		a.reserved = api.PageLimit
 		a.versions = clock.Take(api.PageLimit)
@@ -204,7 +204,7 @@ func (w *walk) version(a answer, i int) uint64 {
 	if i < a.reserved {
 		return a.versions + uint64(i)
 	}
-	return w.track.stream.source.syncer.versions.Take(1)
+	return w.track.stream.source.versions.Take(1)
 }
 
 // take maps a page, hands it to the sink together with the checkpoint behind it,
@@ -227,7 +227,7 @@ func (w *walk) take(ctx context.Context, a answer) error {
 	}
 	w.checkpoint(in.Commit, a)
 	in.Detach(a.bytes)
-	receipt, err := w.track.stream.source.syncer.commits.Write(ctx, in.Commit)
+	receipt, err := w.track.stream.source.commits.Write(ctx, in.Commit)
 	if err != nil {
 		return err
 	}
@@ -253,10 +253,8 @@ func (w *walk) cure(in *write.Intake) {
 // paged notes at what pace pages come.
 func (w *walk) paged(a answer) {
 	w.window.paged(a.took)
-	if st := w.track.stream; w.long() {
-		st.mu.Lock()
-		defer st.mu.Unlock()
-		st.pace.page(time.Now())
+	if w.long() {
+		w.track.stream.hasPage()
 	}
 }
 
