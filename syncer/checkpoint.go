@@ -95,18 +95,3 @@ func (p *progress) restart() time.Time {
 	}
 	return later(p.cp.Since, earlier(seen, p.cp.StartedAt).Add(-lookback))
 }
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
-// earlier ignores a zero b.
-func earlier(a, b time.Time) time.Time {
-	if !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
-}

@@ -98,6 +98,34 @@ func (sp span) days() []api.Date {
 	return days
 }
 
+// covering are as few ranges, such as the service answers, as cover some days.
+func covering(places []span) []span {
+	days := map[string][]api.Date{}
+	for _, p := range places {
+		days[p.location] = append(days[p.location], p.from)
+	}
+	var spans []span
+	for location, of := range days {
+		slices.Sort(of)
+		for len(of) > 0 {
+			reach, err := calendar.AddDays(of[0], calendar.MaxRange-1)
+			if err != nil {
+				reach = of[0]
+			}
+			n := len(of)
+			for i, day := range of {
+				if day > reach {
+					n = i
+					break
+				}
+			}
+			spans = append(spans, span{of[0], of[n-1], location})
+			of = of[n:]
+		}
+	}
+	return spans
+}
+
 // changedDays hashes each day of the span, its rows in any order, and returns the
 // days that differ from what was stored last. A day whose lines have all vanished
 // has changed too.

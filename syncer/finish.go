@@ -2,10 +2,8 @@ package syncer
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/lease"
 )
@@ -73,40 +71,3 @@ func (st *stream) storeFailure(ctx context.Context, kind string, started time.Ti
 		st.source.log.Error("store a failed run", "stream", st.def.Name, "err", err)
 	}
 }
-
-// suspect asks /me after a walk's error that may be the whole source's: if it
-// fails as well the source is in trouble, and its other streams are spared the
-// attempt; if it answers, the trouble is the stream's own.
-func (s *source) suspect(ctx context.Context, t trouble) {
-	failed := time.Now()
-	if s.opening.take(ctx) != nil {
-		return // ctx has ended
-	}
-	defer s.opening.free()
-	s.mu.Lock()
-	asked, vouched, ready := s.asked, s.vouched, s.ready
-	s.mu.Unlock()
-	refused := t.state == StateUnauthorized || t.state == StateKeyDisabled
-	switch {
-	case !ready, asked.After(failed): // another stream has found out meanwhile
-		return
-	case !refused && time.Since(vouched) < freshKey: // streams fail, and the source does not
-		return
-	}
-	if refused && s.syncer.keys.Full() {
-		s.troubled(t) // and is asked when there is room
-		s.probeNow()
-		return
-	}
-	err := s.askKey(ctx)
-	switch {
-	case err == nil:
-		s.mu.Lock()
-		s.vouched = time.Now()
-		s.mu.Unlock()
-	case !errors.Is(err, context.Canceled):
-		s.log.Debug("the source does not answer", "err", err)
-	}
-}
-
-func isUnauthorized(err error) bool { return err != nil && api.IsUnauthorized(err) }

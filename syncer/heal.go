@@ -10,6 +10,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/compare"
 	"github.com/larder-sync/larder/syncer/registry"
 )
 
@@ -37,6 +38,7 @@ const weekBefore = 7
 type heal struct {
 	orders *list
 	totals *totals // one of whose days differs
+	shape  *compare.Shape
 	day    api.Date
 	first  uint64 // rows below it were not shown
 	most   uint64 // pages of one walk
@@ -55,6 +57,7 @@ func (st *totals) newHeal(day api.Date, drifts []dayProof) *heal {
 		orders: st.beside.orders, totals: st, day: day, extra: extraRequests, first: s.versions.Take(1),
 		run: sinks.Run{Source: s.name, Stream: registry.Orders, Walk: walkHeal, StartedAt: time.Now()},
 	}
+	h.shape, _ = compare.Of(registry.Orders) // a test finds that there is one
 	for _, p := range drifts {
 		h.most = max(h.most, p.orders)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
-	"github.com/larder-sync/larder/syncer/compare"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/write"
 )
@@ -73,7 +72,11 @@ func (h *heal) walk(ctx context.Context, q api.ListQuery, until time.Time, most 
 // last of its rows to change did.
 func (h *heal) take(ctx context.Context, page api.Page, first uint64) (newest time.Time, err error) {
 	st := h.orders
-	stored, err := h.storedOf(ctx, page.Rows)
+	ids := map[string]bool{}
+	for _, raw := range page.Rows {
+		ids[h.shape.Read(raw).ID] = true
+	}
+	stored, err := h.storedOf(ctx, slices.Sorted(maps.Keys(ids)))
 	if err != nil {
 		return newest, err
 	}
@@ -112,18 +115,10 @@ func (h *heal) store(ctx context.Context, in *write.Intake) error {
 	return h.orders.writer.Store(ctx, in)
 }
 
-// storedOf reads what is stored of the rows of a page.
-func (h *heal) storedOf(ctx context.Context, raws [][]byte) (map[string]*sinks.StoredRow, error) {
-	shape, ok := compare.Of(registry.Orders)
-	if !ok {
-		return nil, fmt.Errorf("no shape is known for the rows of %s", registry.Orders)
-	}
-	ids := map[string]bool{}
-	for _, raw := range raws {
-		ids[shape.Read(raw).ID] = true
-	}
+// storedOf reads what is stored of rows.
+func (h *heal) storedOf(ctx context.Context, ids []string) (map[string]*sinks.StoredRow, error) {
 	stored := map[string]*sinks.StoredRow{}
-	for chunk := range slices.Chunk(slices.Sorted(maps.Keys(ids)), sinks.MaxRowIDs) {
+	for chunk := range slices.Chunk(ids, sinks.MaxRowIDs) {
 		rows, err := h.orders.source.sink.Rows(ctx, registry.Orders, h.orders.source.business(), chunk)
 		if err != nil {
 			return nil, fmt.Errorf("read the stored orders of %s: %w", h.day, err)
@@ -137,15 +132,14 @@ func (h *heal) storedOf(ctx context.Context, raws [][]byte) (map[string]*sinks.S
 
 // changed is true when what is stored is not what the service says.
 func (h *heal) changed(raw []byte, stored *sinks.StoredRow) bool {
-	shape, _ := compare.Of(registry.Orders)
-	row := shape.Read(raw)
+	row := h.shape.Read(raw)
 	switch {
 	case row.Deleted:
 		return stored != nil && !stored.Removed
 	case stored == nil || stored.Removed:
 		return true
 	default:
-		return len(shape.Live(raw, stored.Raw, stored.Columns, nil)) > 0
+		return len(h.shape.Live(raw, stored.Raw, stored.Columns, nil)) > 0
 	}
 }
 
@@ -303,7 +297,7 @@ func (h *heal) askFor(ctx context.Context, rows []sinks.LiveRow) (unasked []sink
 func (h *heal) askForOne(ctx context.Context, r sinks.LiveRow) error {
 	st := h.orders
 	in := h.intake(1)
-	stored, err := h.storedOf(ctx, [][]byte{[]byte(`{"id":` + textJSON(r.ID) + `}`)})
+	stored, err := h.storedOf(ctx, []string{r.ID})
 	if err != nil {
 		return err
 	}

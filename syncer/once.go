@@ -103,27 +103,16 @@ func (y *Syncer) RunOnce(ctx context.Context, sel Selection, onProgress func(Sta
 	if err != nil {
 		return Report{}, err
 	}
-	if err := y.start(ctx); err != nil {
-		return Report{}, err
-	}
-	defer y.leases.Enter(func() []string { return namesOf(sources) })()
 	report := Report{StartedAt: time.Now(), Sources: make([]SourceReport, len(sources))}
 	var tell func()
 	if onProgress != nil {
 		tell = func() { onProgress(y.Status()) }
 	}
-	stop := every(time.Second, tell)
-	var passes sync.WaitGroup
-	for i, s := range sources {
-		passes.Go(func() { report.Sources[i] = s.onceServed(ctx, sel) })
-	}
-	passes.Wait()
-	stop()
+	err = y.visit(ctx, sources, len(sources), tell, func(ctx context.Context, i int, s *source) {
+		report.Sources[i] = s.onceServed(ctx, sel)
+	})
 	report.FinishedAt = time.Now()
-	if ctx.Err() != nil {
-		return report, context.Cause(ctx)
-	}
-	return report, nil
+	return report, err
 }
 
 // selected finds the sources of a selection and checks its names.
@@ -154,30 +143,6 @@ func namesOf(sources []*source) []string {
 		names = append(names, s.cfg.Name)
 	}
 	return names
-}
-
-// every calls f again and again until the returned function is called, which calls
-// it a last time. With nil it does nothing.
-func every(interval time.Duration, f func()) (stop func()) {
-	if f == nil {
-		return func() {}
-	}
-	quit, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(interval)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				f()
-			case <-quit:
-				f()
-				return
-			}
-		}
-	}()
-	return func() { close(quit); <-ended }
 }
 
 // once makes one pass of a source.
@@ -229,14 +194,6 @@ func (s *source) configurationError() error {
 	}
 	return &MisfitError{unknownLocations(key)}
 }
-
-// MisfitError tells that the configuration wants what the key does not have.
-type MisfitError struct{ text string }
-
-func (e *MisfitError) Error() string { return e.text }
-
-// ErrNoScope is what errors.Is finds when the key lacks the scope for what was asked.
-var ErrNoScope = errors.New("the key lacks the scope")
 
 // onceOf makes one pass of a stream, whose counts stood at before when the pass of its
 // source began.

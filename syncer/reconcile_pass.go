@@ -14,60 +14,10 @@ import (
 	"github.com/larder-sync/larder/syncer/calendar"
 )
 
-// reconcileAtOnce bounds the sources that are compared at the same time: each keeps the
-// warehouse busy adding up days.
-const reconcileAtOnce = 64
-
-// Reconcile compares the days of the request with the service, overall and for each
-// location, and heals what differs when it is asked to. Days that differ are looked at
-// twice, minutes apart. progress, which may be nil, is called about every second and at
-// the end. It may run beside [Syncer.Run]. The error is the caller's or the sink's; what
-// went wrong with a source stands in the report.
-func (y *Syncer) Reconcile(ctx context.Context, r ReconcileRequest, progress func(ReconcileReport)) (ReconcileReport, error) {
-	sources, err := y.selected(Selection{Sources: r.Sources})
-	if err != nil {
-		return ReconcileReport{}, err
-	}
-	if err := r.Check(); err != nil {
-		return ReconcileReport{}, err
-	}
-	if err := y.start(ctx); err != nil {
-		return ReconcileReport{}, err
-	}
-	defer y.leases.Enter(func() []string { return namesOf(sources) })()
-	p := &reconcilePass{request: r, sources: sources, asking: make([]asking, len(sources)), healing: make([]pace, len(sources)), waiting: make([]*list, len(sources)), report: ReconcileReport{StartedAt: time.Now()}}
-	for _, s := range sources {
-		p.report.Sources = append(p.report.Sources, SourceReconcile{Source: s.name})
-	}
-	var tell func()
-	if progress != nil {
-		tell = func() { progress(p.picture()) }
-	}
-	stop := every(time.Second, tell)
-	var passes sync.WaitGroup
-	places := make(chan struct{}, reconcileAtOnce)
-	for i, s := range sources {
-		passes.Go(func() {
-			select {
-			case places <- struct{}{}:
-				defer func() { <-places }()
-				p.source(ctx, i, s)
-			case <-ctx.Done():
-			}
-		})
-	}
-	passes.Wait()
-	stop()
-	if ctx.Err() != nil {
-		return p.picture(), context.Cause(ctx)
-	}
-	return p.picture(), nil
-}
-
 // reconcilePass is one pass of some sources.
 type reconcilePass struct {
 	request ReconcileRequest
-	sources []*source
+	sources []*days
 
 	mu     sync.Mutex
 	report ReconcileReport
@@ -78,6 +28,17 @@ type reconcilePass struct {
 	waiting []*list
 }
 
+func newReconcilePass(r ReconcileRequest) *reconcilePass {
+	return &reconcilePass{request: r, report: ReconcileReport{StartedAt: time.Now()}}
+}
+
+// add adds a source to the pass, before that begins.
+func (p *reconcilePass) add(d *days) {
+	p.sources, p.asking, p.healing, p.waiting = append(p.sources, d), append(p.asking, asking{}), append(p.healing, pace{}), append(p.waiting, nil)
+	p.report.Sources = append(p.report.Sources, SourceReconcile{Source: d.source.name})
+}
+
+// picture is the report so far.
 func (p *reconcilePass) picture() ReconcileReport {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,7 +60,7 @@ func (p *reconcilePass) expect(i int) Seconds {
 	if r.HealedDays < r.ToHeal {
 		return Seconds(p.healing[i].left(uint64(r.ToHeal - r.HealedDays)))
 	}
-	left := a.expect(p.sources[i].lanes)
+	left := a.expect(p.sources[i].source.lanes)
 	if left > 0 && r.Asked == r.Steps {
 		left += max(time.Until(r.SettlesAt), 0)
 	}
@@ -112,24 +73,9 @@ func (p *reconcilePass) change(i int, change func(*SourceReconcile)) {
 	change(&p.report.Sources[i])
 }
 
-// source reconciles one source. It ends when the source is over.
-func (p *reconcilePass) source(ctx context.Context, i int, s *source) {
-	err := func() error {
-		ctx, leave, err := s.life.enter(ctx)
-		if err != nil {
-			return err
-		}
-		defer leave()
-		if err := s.syncer.leases.Await(ctx, s.name); err != nil {
-			return err
-		}
-		s.held()
-		if err := s.protected(ctx, "probe", s.connect); err != nil {
-			return err
-		}
-		return s.protected(ctx, "reconcile", func(ctx context.Context) error { return p.streams(ctx, i, s) })
-	}()
-	p.change(i, func(r *SourceReconcile) { r.State, r.Err, p.asking[i].left = s.stateNow(), err, 0 })
+// ended notes how the pass of a source came to its end.
+func (p *reconcilePass) ended(i int, state string, err error) {
+	p.change(i, func(r *SourceReconcile) { r.State, r.Err, p.asking[i].left = state, err, 0 })
 }
 
 // question is a range of days of one stream.
@@ -138,17 +84,18 @@ type question struct {
 	span   span
 }
 
-// streams asks for all days of every totals stream, the newest first, and then looks
-// again at those that differed.
-func (p *reconcilePass) streams(ctx context.Context, i int, s *source) error {
-	on := s.days.on()
+// source asks for all days of every totals stream of a source, the newest first, and then
+// looks again at those that differed.
+func (p *reconcilePass) source(ctx context.Context, i int) error {
+	d := p.sources[i]
+	on := d.on()
 	if len(on) == 0 {
-		return s.noTotals()
+		return d.noTotals()
 	}
 	if err := p.waitComparable(ctx, i, on[0]); err != nil {
 		return err
 	}
-	days, err := p.days(ctx, s)
+	days, err := p.wanted(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -183,8 +130,9 @@ func (p *reconcilePass) streams(ctx context.Context, i int, s *source) error {
 	return errors.Join(errs...)
 }
 
-// days is the range of the request.
-func (p *reconcilePass) days(ctx context.Context, s *source) (span, error) {
+// wanted is the range of the request.
+func (p *reconcilePass) wanted(ctx context.Context, d *days) (span, error) {
+	s := d.source
 	sp := span{from: api.Date(p.request.From), to: api.Date(p.request.To)}
 	today := calendar.DayOf(s.serviceNow())
 	if sp.to == "" || sp.to > today {
@@ -198,7 +146,7 @@ func (p *reconcilePass) days(ctx context.Context, s *source) (span, error) {
 		return sp, fmt.Errorf("first day of the orders: %w", err)
 	}
 	sp.from = api.Date(first)
-	if reported := s.days.daily().firstReported(); reported != "" && (first == "" || reported < sp.from) {
+	if reported := d.daily().firstReported(); reported != "" && (first == "" || reported < sp.from) {
 		sp.from = reported
 	}
 	if sp.from == "" || sp.from > sp.to {

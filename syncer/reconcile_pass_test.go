@@ -129,5 +129,7 @@ func TestAReportStaysAsItWasRead(t *testing.T) {
 
 // onePass is a pass of one source.
 func onePass() *reconcilePass {
-	return &reconcilePass{sources: []*source{{}}, asking: make([]asking, 1), healing: make([]pace, 1), waiting: make([]*list, 1), report: ReconcileReport{Sources: make([]SourceReconcile, 1)}}
+	p := newReconcilePass(ReconcileRequest{})
+	p.add(&days{source: &origin{lanes: &lanes{}}})
+	return p
 }

@@ -278,11 +278,11 @@ func (st *totals) look(ctx context.Context, spans []span, deep bool, asked func(
 
 // spansCovering are as few ranges as cover the days.
 func spansCovering(days []dayProof) []span {
-	var all []*suspect
-	for _, p := range days {
-		all = append(all, &suspect{place: span{p.day, p.day, p.location}})
+	places := make([]span, len(days))
+	for i, p := range days {
+		places[i] = span{p.day, p.day, p.location}
 	}
-	return spansOf(all)
+	return covering(places)
 }
 
 // healAll heals the days that differ, day by day, the newest first, and stores what is

@@ -213,59 +213,56 @@ func (st *totals) remember(found []dayProof) {
 	st.beside.proofChanged()
 }
 
-// ProofStatus is how far the mirror of a source is proven, of the last 92 days.
-type ProofStatus struct {
-	// ProvenUntil is the last day up to which every day that was asked for is proven,
-	// YYYY-MM-DD; empty when the first one is not.
-	ProvenUntil string    `json:"proven_until"`
-	DriftDays   int       `json:"drift_days"` // days that differ from the service
-	OpenDays    int       `json:"open_days"`  // days that are neither proven nor differ
-	AskedAt     time.Time `json:"asked_at"`   // of the newest verdict
-	Late        bool      `json:"late"`       // yesterday is over for long enough to be proven, and is not
-}
-
 // proofDay is what all verdicts about one day come to.
 type proofDay struct{ bad, drift bool }
 
 // ProofOf sums up the verdicts that stand about a source's days; nil without any.
 func ProofOf(verdicts []sinks.Verdict) *ProofStatus {
-	days, status := map[api.Date]proofDay{}, &ProofStatus{}
+	sum := proofSum{days: map[api.Date]proofDay{}}
 	for _, v := range verdicts {
-		status.take(days, api.Date(v.Day), standing{verdict: v.Verdict, asked: v.AskedAt})
+		sum.take(api.Date(v.Day), standing{verdict: v.Verdict, asked: v.AskedAt})
 	}
-	return status.sum(days)
+	return sum.status()
 }
 
-func (s *ProofStatus) take(days map[api.Date]proofDay, day api.Date, v standing) {
-	d := days[day]
+// proofSum sums up verdicts.
+type proofSum struct {
+	days  map[api.Date]proofDay
+	asked time.Time // the newest
+}
+
+func (s *proofSum) take(day api.Date, v standing) {
+	d := s.days[day]
 	d.bad = d.bad || !v.good()
 	d.drift = d.drift || v.verdict == sinks.VerdictDrift
-	days[day] = d
-	s.AskedAt = later(s.AskedAt, v.asked)
+	s.days[day] = d
+	s.asked = later(s.asked, v.asked)
 }
 
-func (s *ProofStatus) sum(days map[api.Date]proofDay) *ProofStatus {
-	if len(days) == 0 {
+// status is what they come to; nil without any.
+func (s *proofSum) status() *ProofStatus {
+	if len(s.days) == 0 {
 		return nil
 	}
+	status := &ProofStatus{AskedAt: s.asked}
 	unbroken, next := true, api.Date("")
-	for _, day := range slices.Sorted(maps.Keys(days)) {
-		d := days[day]
+	for _, day := range slices.Sorted(maps.Keys(s.days)) {
+		d := s.days[day]
 		switch {
 		case d.drift:
-			s.DriftDays++
+			status.DriftDays++
 		case d.bad:
-			s.OpenDays++
+			status.OpenDays++
 		}
 		if unbroken = unbroken && !d.bad && (next == "" || day == next); unbroken {
-			s.ProvenUntil = string(day)
+			status.ProvenUntil = string(day)
 		}
 		var err error
 		if next, err = calendar.AddDays(day, 1); err != nil {
 			unbroken = false
 		}
 	}
-	return s
+	return status
 }
 
 // proofChanged sums up anew what the verdicts about the last 92 days come to. What is
@@ -275,19 +272,19 @@ func (d *days) proofChanged() {
 	if err != nil {
 		return // no day of our time
 	}
-	by, status := map[api.Date]proofDay{}, &ProofStatus{}
+	sum := proofSum{days: map[api.Date]proofDay{}}
 	for _, st := range d.on() {
 		places := st.openPlaces()
 		st.mu.Lock()
 		for at, v := range st.proofs.days {
 			day, location, _ := strings.Cut(at, "/")
 			if day >= string(from) && slices.Contains(places, location) {
-				status.take(by, api.Date(day), v)
+				sum.take(api.Date(day), v)
 			}
 		}
 		st.mu.Unlock()
 	}
-	status = status.sum(by)
+	status := sum.status()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.proof = status

@@ -34,9 +34,9 @@ func (p *reconcilePass) waitComparable(ctx context.Context, i int, totals *total
 }
 
 // noTotals is why no stream of totals is on.
-func (s *source) noTotals() error {
-	st := s.days.daily()
-	if scopes := s.identity().scopes; st.configured() && !st.def.Allowed(scopes) {
+func (d *days) noTotals() error {
+	st := d.daily()
+	if scopes := d.source.identity().scopes; st.configured() && !st.def.Allowed(scopes) {
 		return fmt.Errorf("the service's totals cannot be asked for: %w %s (it has %s): ask the restaurant to grant it", ErrNoScope, strings.Join(st.def.Scopes, " or "), cmp.Or(strings.Join(scopes, " "), "none"))
 	}
 	return &MisfitError{"none of its streams of totals is on: the configuration must want " + registry.Daily}

@@ -194,17 +194,6 @@ func (s *source) sleepUntil(ctx context.Context, t time.Time) bool {
 	return false
 }
 
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // jitter is in [0,1), spread over sources and attempts and the same on every run.
 func (s *source) jitter(attempt int) float64 {
 	return float64(schedule.Hash(s.cfg.Name, strconv.Itoa(attempt))>>11) / (1 << 53)

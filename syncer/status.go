@@ -135,3 +135,29 @@ func (p *Progress) Deep() bool { return p.Walk == WalkDeep }
 
 // WalkDeep names a deep run in a [Progress].
 const WalkDeep = sinks.WalkDeep
+
+// ProofStatus is how far the mirror of a source is proven, of the last 92 days.
+type ProofStatus struct {
+	// ProvenUntil is the last day up to which every day that was asked for is proven,
+	// YYYY-MM-DD; empty when the first one is not.
+	ProvenUntil string    `json:"proven_until"`
+	DriftDays   int       `json:"drift_days"` // days that differ from the service
+	OpenDays    int       `json:"open_days"`  // days that are neither proven nor differ
+	AskedAt     time.Time `json:"asked_at"`   // of the newest verdict
+	Late        bool      `json:"late"`       // yesterday is over for long enough to be proven, and is not
+}
+
+// stream finds a stream of the picture, nil when it is not there.
+func (s *Status) stream(source, name string) *StreamStatus {
+	for i := range s.Sources {
+		if s.Sources[i].Name != source {
+			continue
+		}
+		for j := range s.Sources[i].Streams {
+			if st := &s.Sources[i].Streams[j]; st.Name == name {
+				return st
+			}
+		}
+	}
+	return nil
+}

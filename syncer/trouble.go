@@ -18,37 +18,6 @@ type trouble struct {
 	retryAfter time.Duration
 }
 
-// Probes of a source in trouble: a refusal is a person's to mend, so it is asked
-// about every few minutes, far from the 30 wrong-key requests a minute that shut
-// an address out (api.md, "Limits"). A key that was put in another's place is not waited
-// for (keyLook). A disabled key is often enabled again soon, which shows in nothing but
-// an answer; a service that does not answer usually comes back soon, too.
-const (
-	refusedProbe     = 5 * time.Minute
-	disabledFirst    = 30 * time.Second
-	unreachableFirst = 15 * time.Second
-	unreachableMost  = 5 * time.Minute
-)
-
-// disabledSoon is how many probes of a disabled key come sooner.
-const disabledSoon = 3
-
-// keyLook is how often a source in trouble looks whether its keys are others.
-const keyLook = 3 * time.Second
-
-// probeDelay is how long to wait before the next probe of a source whose last
-// failures probes in a row ended in t; jitter in [0,1) spreads it.
-func probeDelay(t trouble, failures int, jitter float64) time.Duration {
-	before, base := max(failures-1, 0), refusedProbe
-	switch {
-	case t.mayPass():
-		base = min(unreachableFirst<<min(before, 10), unreachableMost)
-	case t.state == StateKeyDisabled && before < disabledSoon:
-		base = disabledFirst << before
-	}
-	return max(base*3/4+time.Duration(jitter*float64(base)/2), t.retryAfter)
-}
-
 // mayPass tells that the trouble is not the key's.
 func (t trouble) mayPass() bool { return t.state == StateUnreachable || t.state == StateFailing }
 

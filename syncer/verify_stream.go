@@ -102,7 +102,7 @@ func (v *verification) run(ctx context.Context) error {
 }
 
 // newVerification makes what verifies a stream of its kind.
-func newVerification(p *verifyPass, f follower, visiting bool) *verification {
+func newVerification(p *verifyPass, f verified, visiting bool) *verification {
 	v := &verification{pass: p, stream: f.common(), started: time.Now(), most: p.limits.suspects, visiting: visiting}
 	v.result.Stream = v.stream.def.Name
 	switch f := f.(type) {

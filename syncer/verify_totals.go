@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/larder-sync/larder/internal/api"
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
@@ -150,30 +149,11 @@ func (v *verifyTotals) lineContext(location string) map[string]string {
 
 // spansOf are the ranges in which the days of suspects are asked for.
 func spansOf(all []*suspect) []span {
-	days := map[string][]api.Date{}
-	for _, s := range all {
-		days[s.place.location] = append(days[s.place.location], s.place.from)
+	places := make([]span, len(all))
+	for i, s := range all {
+		places[i] = s.place
 	}
-	var spans []span
-	for location, of := range days {
-		slices.Sort(of)
-		for len(of) > 0 {
-			reach, err := calendar.AddDays(of[0], calendar.MaxRange-1)
-			if err != nil {
-				reach = of[0]
-			}
-			n := len(of)
-			for i, day := range of {
-				if day > reach {
-					n = i
-					break
-				}
-			}
-			spans = append(spans, span{of[0], of[n-1], location})
-			of = of[n:]
-		}
-	}
-	return spans
+	return covering(places)
 }
 
 // askDays asks for the days of the suspects anew.

@@ -1,0 +1,70 @@
+package syncer
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// visit is the scaffold of a pass: it visits sources, so many at the same time, and calls
+// tell about every second meanwhile and at the end. The error is the sink's or the
+// caller's.
+func (y *Syncer) visit(ctx context.Context, sources []*source, atOnce int, tell func(), f func(ctx context.Context, i int, s *source)) error {
+	if err := y.start(ctx); err != nil {
+		return err
+	}
+	defer y.leases.Enter(func() []string { return namesOf(sources) })()
+	stop := every(time.Second, tell)
+	places := make(chan struct{}, max(atOnce, 1))
+	var visits sync.WaitGroup
+	for i, s := range sources {
+		visits.Go(func() {
+			select {
+			case places <- struct{}{}:
+				defer func() { <-places }()
+				f(ctx, i, s)
+			case <-ctx.Done():
+			}
+		})
+	}
+	visits.Wait()
+	stop()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// entered does something with a source, in a context that ends with it too.
+func (s *source) entered(ctx context.Context, f func(context.Context) error) error {
+	ctx, leave, err := s.life.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return f(ctx)
+}
+
+// every calls f again and again until the returned function is called, which calls
+// it a last time. With nil it does nothing.
+func every(interval time.Duration, f func()) (stop func()) {
+	if f == nil {
+		return func() {}
+	}
+	quit, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(interval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				f()
+			case <-quit:
+				f()
+				return
+			}
+		}
+	}()
+	return func() { close(quit); <-ended }
+}
