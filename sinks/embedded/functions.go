@@ -64,16 +64,6 @@ func (e *Engine) takesFunction(name string) bool {
 	return false
 }
 
-// bindsLambda says whether a statement itself defines the function: WITH x -> x + 1 AS f.
-func bindsLambda(nodes []node, name string) bool {
-	for _, n := range nodes {
-		if n.kind == "Function" && n.text == "lambda (alias "+name+") (children 1)" {
-			return true
-		}
-	}
-	return false
-}
-
 // refuseFunction is what a reader is told of a function that is not taken.
 func (e *Engine) refuseFunction(name string) error {
 	if e.has(name) || e.denied[strings.ToLower(name)] {

@@ -120,12 +120,13 @@ func (e *Engine) mayMean(c *conn, sql string) error {
 	if len(nodes) == 0 || !nodes[len(nodes)-1].formats(sql) {
 		return readonlyError("Cannot execute query in readonly mode: FORMAT is taken once, at the end of the statement")
 	}
+	lambdas := lambdasOf(nodes)
 	for i, n := range nodes[:len(nodes)-1] {
 		if err := e.mayHold(n); err != nil {
 			return err
 		}
 		if n.kind == "Function" && n.parent != "TableExpression" {
-			if !e.takesFunction(n.name) && (e.has(n.name) || !bindsLambda(nodes, n.name)) {
+			if !e.takesFunction(n.name) && (e.has(n.name) || lambdas[n.name] == nil) {
 				return e.refuseFunction(n.name)
 			}
 			if err := e.mayDepend(nodes, i); err != nil {
@@ -136,7 +137,10 @@ func (e *Engine) mayMean(c *conn, sql string) error {
 			}
 		}
 	}
-	return nil
+	if err := mayWiden(nodes, lambdas, sql); err != nil {
+		return err
+	}
+	return mayBeNamed(nodes, sql)
 }
 
 // mayApply looks at the first argument of a higher-order function, where the name of

@@ -52,6 +52,7 @@ func (o Options) readerSettings() map[string]string {
 	// multiMatchAny and its like prepare their patterns for as long as these want, which
 	// nothing stops, and keep what they prepared.
 	all["allow_hyperscan"] = "0"
+	all["use_variant_as_common_type"] = "0"                               // [x, [x]] would hold the type of x twice, see widths
 	all["max_query_size"] = strconv.Itoa(readingBounds.statement + 1<<10) // with the front's mark
 	return all
 }

@@ -30,7 +30,7 @@ func (c *conn) syntaxTree(sql string) ([]node, error) {
 	for line := range strings.Lines(string(out)) {
 		text := strings.TrimLeft(line, " ")
 		depth := len(line) - len(text)
-		kind, rest, _ := strings.Cut(strings.TrimSuffix(text, "\n"), " ")
+		kind, rest, _ := strings.Cut(strings.TrimRight(text, "\r\n"), " ")
 		n := node{kind: kind, name: nodeName(rest), text: rest, depth: depth}
 		path = append(path[:min(depth, len(path))], kind)
 		if depth > 0 && len(path) > 1 {
