@@ -85,7 +85,7 @@ func (y *Syncer) plan(wanted []Source) (p plan, err error) {
 		}
 	}
 	for _, s := range p.begin {
-		s.began = len(p.begin)
+		s.Began = len(p.begin)
 	}
 	return p, nil
 }
@@ -150,7 +150,7 @@ func sameSet(a, b []string) bool {
 // carryOut makes the plan what is.
 func (y *Syncer) carryOut(p plan, times schedule.Timetable) {
 	for _, s := range p.begin {
-		s.link.key.SetShare(s.cfg.BudgetShare)
+		s.link.Key.SetShare(s.cfg.BudgetShare)
 	}
 	y.mu.Lock()
 	y.sources, y.times = p.sources, times

@@ -10,11 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // slow limits make a backfill last minutes.
@@ -148,7 +148,7 @@ func TestAChangedSourceGoesOnFromItsCheckpoint(t *testing.T) {
 		if a := w.apply(all...); len(a.Changed) != 1 || a.Changed[0] != "r1" || len(a.Added)+len(a.Removed) > 0 {
 			t.Errorf("%+v", a)
 		}
-		w.until("it goes on", time.Minute, func() bool { return w.syncer.Status().Sources[1].State == StateBackfill })
+		w.until("it goes on", time.Minute, func() bool { return w.syncer.Status().Sources[1].State == status.StateBackfill })
 		if n := w.syncer.Status().Sources[1].Requests; n <= asked {
 			t.Errorf("it counts %d requests, %d before", n, asked)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 const cats = "/categories"
@@ -212,16 +213,16 @@ func TestPagesThatMakeNoSenseFailTheWalkAndOnlyIt(t *testing.T) {
 				f.set("/products")
 				f.set("/allergens", `{"code":"g","name":"Gluten"}`)
 				w.run(w.one())
-				w.until("the stream fails", 10*time.Minute, func() bool { return w.stream("categories").State == StateFailing })
+				w.until("the stream fails", 10*time.Minute, func() bool { return w.stream("categories").State == status.StateFailing })
 				w.until("the others run", 10*time.Minute, func() bool {
-					return w.stream("allergens").State == StateRunning && w.stream("products").State == StateRunning
+					return w.stream("allergens").State == status.StateRunning && w.stream("products").State == status.StateRunning
 				})
 				if w.stream("categories").LastError == "" {
 					t.Error("no error is shown")
 				}
 				f.on(cats, nil)
 				f.set(cats, category("a", "A", stamp(-time.Hour)))
-				w.until("the stream recovers", 10*time.Minute, func() bool { return w.stream("categories").State == StateRunning })
+				w.until("the stream recovers", 10*time.Minute, func() bool { return w.stream("categories").State == status.StateRunning })
 				if len(w.store.Rows("categories", "b1")) != 1 {
 					t.Error("the row did not arrive")
 				}

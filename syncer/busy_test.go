@@ -8,6 +8,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/verify"
 )
 
 // TestNoDayOfABusyRestaurantDiffersFalsely asks for the totals every few seconds in the
@@ -77,7 +78,7 @@ func (b *busy) allHealed() {
 			b.t.Errorf("at the end, %s: %+v", key, v)
 		}
 	}
-	_, err := b.syncer.Verify(b.t.Context(), Selection{Streams: []string{registry.Orders}}, func(f Finding) {
+	_, err := b.syncer.Verify(b.t.Context(), Selection{Streams: []string{registry.Orders}}, func(f verify.Finding) {
 		unDeleted := slices.ContainsFunc(b.harmed, func(h *harmed) bool { return h.wasUnDeleted(f.ID) })
 		if unDeleted && (f.Field == "reason" || f.Field == "deleted_at") {
 			return // range mode does not list what was cancelled or unpaid: 404 is all it says

@@ -9,6 +9,8 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
 )
 
 // KeyCheck is what the API says about one source's key, for `larder check`.
@@ -48,11 +50,11 @@ func (y *Syncer) Check(ctx context.Context, names []string) ([]KeyCheck, error) 
 }
 
 func (s *source) check(ctx context.Context) KeyCheck {
-	c := KeyCheck{Source: s.cfg.Name, State: StateRunning, Off: map[string]string{}}
+	c := KeyCheck{Source: s.cfg.Name, State: status.StateRunning, Off: map[string]string{}}
 	me, err := s.me(ctx)
 	if err != nil {
-		t := diagnose(err)
-		c.State, c.Detail, c.Err = t.state, t.detail, err
+		t := stream.Diagnose(err)
+		c.State, c.Detail, c.Err = t.State, t.Detail, err
 		return c
 	}
 	c.Me, c.NextKey = me.Value, s.link.tried() != s.cfg.Key()
@@ -66,37 +68,37 @@ func (s *source) judge(c *KeyCheck, all []KeyCheck) {
 	}
 	key := s.identify(c.Me)
 	for _, other := range all {
-		if key.beside == "" && other.Source != c.Source && other.Me.Business.ID == key.business && s.seesSomeLocations(key) {
-			key.beside = other.Source
+		if key.Beside == "" && other.Source != c.Source && other.Me.Business.ID == key.Business && s.seesSomeLocations(key) {
+			key.Beside = other.Source
 		}
 	}
-	if len(key.unknown) > 0 {
-		c.State, c.Detail = StateFailing, unknownLocations(key)
-		c.Err = &MisfitError{c.Detail}
+	if len(key.Unknown) > 0 {
+		c.State, c.Detail = status.StateFailing, unknownLocations(key)
+		c.Err = &stream.MisfitError{Text: c.Detail}
 	}
 	for _, st := range s.streams {
 		if reason := s.offReason(st, key); reason != "" {
-			c.Off[st.common().def.Name] = reason
+			c.Off[st.Common().Def.Name] = reason
 		} else {
-			c.Streams = append(c.Streams, st.common().def.Name)
+			c.Streams = append(c.Streams, st.Common().Def.Name)
 		}
 	}
 }
 
 // identify reads what the syncer needs to know off an answer of /me.
-func (s *source) identify(me api.Me) identity {
-	key := identity{
-		business: me.Business.ID, businessName: me.Business.Name, mode: me.App.Mode,
-		scopes: me.Scopes, locations: me.LocationIDs, all: me.AllLocations,
+func (s *source) identify(me api.Me) stream.Identity {
+	key := stream.Identity{
+		Business: me.Business.ID, BusinessName: me.Business.Name, Mode: me.App.Mode,
+		Scopes: me.Scopes, Locations: me.LocationIDs, All: me.AllLocations,
 	}
-	key.beside = s.beside(key)
+	key.Beside = s.beside(key)
 	for _, l := range s.cfg.Locations {
 		switch {
 		case slices.Contains(me.LocationIDs, l):
 		case s.followedBefore(l):
-			key.inactive = append(key.inactive, l)
+			key.Inactive = append(key.Inactive, l)
 		default:
-			key.unknown = append(key.unknown, l)
+			key.Unknown = append(key.Unknown, l)
 		}
 	}
 	return key
@@ -106,29 +108,29 @@ func (s *source) identify(me api.Me) identity {
 // location that is deactivated leaves /me while its rows can stay listed (DESIGN
 // §5, open readings).
 func (s *source) followedBefore(location string) bool {
-	key := s.identity()
+	key := s.Identity()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Contains(key.locations, location) || slices.Contains(key.inactive, location) ||
+	return slices.Contains(key.Locations, location) || slices.Contains(key.Inactive, location) ||
 		slices.ContainsFunc(s.stored.Checkpoints, func(cp sinks.Checkpoint) bool {
 			return strings.HasSuffix(cp.Stream, "@"+location)
 		})
 }
 
 // offReason is why a stream does not run with a key, empty when it does.
-func (s *source) offReason(f follower, key identity) string {
-	st := f.common()
+func (s *source) offReason(f follower, key stream.Identity) string {
+	st := f.Common()
 	switch {
-	case !st.configured():
+	case !st.Configured():
 		return "not among the configured streams"
-	case st.lacksScope(key):
-		return "key lacks " + strings.Join(st.def.Scopes, " or ") + ": ask the restaurant to grant it, or leave the stream out of the configuration"
-	case len(f.wantedLocations(key)) == 0 && !key.locationsOnly():
+	case st.LacksScope(key):
+		return "key lacks " + strings.Join(st.Def.Scopes, " or ") + ": ask the restaurant to grant it, or leave the stream out of the configuration"
+	case len(f.WantedLocations(key)) == 0 && !key.LocationsOnly():
 		return "none of the configured locations is among the key's"
-	case st.def.WholeOnly && len(s.onlyLocations) > 0:
+	case st.Def.WholeOnly && len(s.OnlyLocations) > 0:
 		return "its rows do not tell locations apart, and the configuration names some"
-	case st.def.WholeOnly && key.locationsOnly():
-		return fmt.Sprintf("its rows do not tell locations apart, the key sees some locations only, and source %q is of the same restaurant: to have them, give one source a key that sees all locations", key.beside)
+	case st.Def.WholeOnly && key.LocationsOnly():
+		return fmt.Sprintf("its rows do not tell locations apart, the key sees some locations only, and source %q is of the same restaurant: to have them, give one source a key that sees all locations", key.Beside)
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/stream"
 )
 
 const (
@@ -47,8 +48,8 @@ func (s *source) restore(ctx context.Context) error {
 // careful has the first request wait, and waits for it here: it would else hold
 // the place among the tried keys meanwhile, which many sources share.
 func (s *source) coldStart(ctx context.Context) error {
-	wait := s.link.key.Succeed()
-	if !sleep(ctx, wait) {
+	wait := s.link.Key.Succeed()
+	if !stream.Sleep(ctx, wait) {
 		return context.Cause(ctx)
 	}
 	s.link.restoredAt = time.Now()
@@ -58,10 +59,10 @@ func (s *source) coldStart(ctx context.Context) error {
 // lastSeen is when a process was last seen at work on the source, zero if never.
 func lastSeen(state sinks.State) (at time.Time) {
 	for _, cp := range state.Checkpoints {
-		at = later(at, cp.UpdatedAt)
+		at = stream.Later(at, cp.UpdatedAt)
 	}
 	for _, st := range state.Statuses {
-		at = later(at, st.ChangedAt)
+		at = stream.Later(at, st.ChangedAt)
 	}
 	return at
 }

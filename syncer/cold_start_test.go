@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // TestKilledAgainAndAgainWithoutA429 kills the daemon at random instants of its
@@ -34,7 +35,7 @@ func TestKilledAgainAndAgainWithoutA429(t *testing.T) {
 // TestAFirstStartWaitsForNobody: only where a process was at work before.
 func TestAFirstStartWaitsForNobody(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 4, Orders: 50, Days: 3}, func(t *testing.T, w *world) {
-		running := func() bool { return w.syncer.Status().Sources[0].State == StateRunning }
+		running := func() bool { return w.syncer.Status().Sources[0].State == status.StateRunning }
 		w.run()
 		w.until("first start", time.Second, running)
 		w.until("backfill", 5*time.Minute, w.filled)

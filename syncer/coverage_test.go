@@ -13,6 +13,8 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/list"
+	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -308,7 +310,7 @@ func TestAGainedLocationThatFailsShows(t *testing.T) {
 		s.access("l1", "l2")
 		failing := func() bool {
 			state := s.stream(shopStream).State
-			return state == StateFailing || state == StateUnreachable
+			return state == status.StateFailing || state == status.StateUnreachable
 		}
 		s.until("the failure", 20*time.Minute, failing)
 		for range 600 {
@@ -322,7 +324,7 @@ func TestAGainedLocationThatFailsShows(t *testing.T) {
 		s.mu.Unlock()
 		s.until("the gained location", 10*time.Minute, func() bool {
 			n, _ := s.live("l2")
-			return n == 10 && s.stream(shopStream).State == StateRunning
+			return n == 10 && s.stream(shopStream).State == status.StateRunning
 		})
 	})
 }
@@ -346,8 +348,8 @@ func TestASampleOfRowsThatAreNotUnderstood(t *testing.T) {
 			}
 			s.set("/products", rows...)
 			_, err := s.full(Selection{})
-			held, isHeld := errors.AsType[*SweepHeld](err)
-			if listed && err != nil || !listed && (!isHeld || held.Alive != sampleSize) {
+			held, isHeld := errors.AsType[*status.SweepHeld](err)
+			if listed && err != nil || !listed && (!isHeld || held.Alive != list.SampleSize) {
 				t.Errorf("listed %v: error %v", listed, err)
 			}
 			if n, buried := s.live("l1"); n != 460 {

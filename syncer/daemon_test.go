@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 func TestAPassBesideTheDaemonJoinsItsWalks(t *testing.T) {
@@ -20,11 +20,11 @@ func TestAPassBesideTheDaemonJoinsItsWalks(t *testing.T) {
 		w.run()
 		time.Sleep(20 * time.Second)
 		var calls atomic.Int64
-		r, err := w.syncer.RunOnce(t.Context(), Selection{Streams: []string{"sales_orders", "products"}}, func(s Status) { calls.Add(1) })
+		r, err := w.syncer.RunOnce(t.Context(), Selection{Streams: []string{"sales_orders", "products"}}, func(s status.Status) { calls.Add(1) })
 		if err != nil || r.Err() != nil {
 			t.Fatalf("%v, %v", err, r.Err())
 		}
-		if st := w.stream("sales_orders"); st.State != StateRunning {
+		if st := w.stream("sales_orders"); st.State != status.StateRunning {
 			t.Errorf("after the pass the orders are %s", st.State)
 		}
 		if calls.Load() < 10 {
@@ -131,7 +131,7 @@ func TestTheStatusIsJSONWithoutSecrets(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		f.keys = map[string]bool{}
 		w.run(w.one())
-		w.until("unauthorized", time.Minute, func() bool { return w.source().State == StateUnauthorized })
+		w.until("unauthorized", time.Minute, func() bool { return w.source().State == status.StateUnauthorized })
 		text, err := json.Marshal(w.syncer.Status())
 		if err != nil || strings.Contains(string(text), "svc_live_1") {
 			t.Errorf("%s, %v", text, err)

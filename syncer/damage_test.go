@@ -95,7 +95,7 @@ var damageKinds = []damageKind{
 			panic(err)
 		}
 		return v.each(v.some(1, v.sold(day)), func(r memsink.Row, o soldOrder) []string {
-			v.store.EditColumn(registry.Orders, v.business, r.ID, "business_day", textJSON(string(to)))
+			v.store.EditColumn(registry.Orders, v.business, r.ID, "business_day", asJSON(string(to)))
 			return []string{o.Day, string(to)}
 		})
 	}},
@@ -105,7 +105,7 @@ var damageKinds = []damageKind{
 		}
 		return v.each(v.some(1, v.sold(day)), func(r memsink.Row, o soldOrder) []string {
 			other := slices.DeleteFunc(slices.Clone(v.locations), func(id string) bool { return id == r.Location })
-			v.store.EditColumn(registry.Orders, v.business, r.ID, "location_id", textJSON(pick(v.g, other...)))
+			v.store.EditColumn(registry.Orders, v.business, r.ID, "location_id", asJSON(pick(v.g, other...)))
 			return o.days()
 		})
 	}},
@@ -171,7 +171,7 @@ func (o soldOrder) days() []string { return append(o.refundDays(), o.Day) }
 
 // sameEach is a JSON array of one text, so many times.
 func sameEach(n int, text string) string {
-	return "[" + strings.TrimSuffix(strings.Repeat(textJSON(text)+",", n), ",") + "]"
+	return "[" + strings.TrimSuffix(strings.Repeat(asJSON(text)+",", n), ",") + "]"
 }
 
 // away is how many days lie between a stored order and a day.
@@ -269,4 +269,13 @@ func (v *vandal) harm(day string) *damage {
 		}
 	}
 	return nil
+}
+
+// asJSON is a text as JSON.
+func asJSON(text string) string {
+	b, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // it is a text
+	}
+	return string(b)
 }

@@ -9,14 +9,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // heavyRequest is a question to one of the two routes of totals.
@@ -170,7 +171,7 @@ func TestTheTurnsGoOnBesideADeepRun(t *testing.T) {
 		if n := w.box.Stats().RateLimited; n != 0 {
 			t.Errorf("%d answers were 429", n)
 		}
-		if n := w.syncer.served()[0].link.key.Usage().Granted[budget.Deep]; n != 12 {
+		if n := w.syncer.served()[0].link.Key.Usage().Granted[budget.Deep]; n != 12 {
 			t.Errorf("%d questions stood behind the turns", n)
 		}
 	})
@@ -224,7 +225,7 @@ func TestTheForecastOfADeepRunIsExact(t *testing.T) {
 				})
 				p, asked, before := *w.stream(registry.Daily).Progress, time.Now(), len(w.box.Requests())
 				w.wantGauge("larder_walk_requests_left", float64(p.RequestsLeft))
-				if p.Walk != WalkDeep || p.Pages+p.RequestsLeft != 41 || w.stream(registry.Daily).State != StateRunning {
+				if p.Walk != status.WalkDeep || p.Pages+p.RequestsLeft != 41 || w.stream(registry.Daily).State != status.StateRunning {
 					t.Errorf("%+v, %s", p, w.stream(registry.Daily).State)
 				}
 				w.until("its end", time.Hour, func() bool { return w.stream(registry.Daily).Progress == nil })
@@ -242,27 +243,6 @@ func TestTheForecastOfADeepRunIsExact(t *testing.T) {
 	}
 }
 
-func TestTheFirstAnswersAreNoPace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := &lanes{key: budget.NewLedger(budget.Options{}).Key("bistro", 1)}
-		a := askingFor(12)
-		for _, wait := range []time.Duration{12 * time.Second, 4 * time.Second, 2 * time.Second} { // the key's first wait, the other stream's question
-			time.Sleep(wait)
-			a.answered()
-			if left := a.expect(l); left > time.Duration(a.left)*2010*time.Millisecond {
-				t.Errorf("%d questions are said to take %s", a.left, left)
-			}
-		}
-		for a.left > 2 {
-			time.Sleep(5 * time.Second)
-			a.answered()
-		}
-		if left := a.expect(l); left != 10*time.Second {
-			t.Errorf("%d questions are said to take %s", a.left, left)
-		}
-	})
-}
-
 func TestADeepRunTellsWhatDiffersAtFirstSight(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 44, Orders: 600, Days: 20}, func(t *testing.T, w *world) {
 		business := w.proven()
@@ -274,7 +254,7 @@ func TestADeepRunTellsWhatDiffersAtFirstSight(t *testing.T) {
 		})
 		// The day is asked for again, overall and of its location.
 		p := w.stream(registry.Daily).Progress
-		if p.Suspects != 1 || p.RequestsLeft != 2 || p.ExpectedLeft < Seconds(settleAfter-10*time.Second) || p.ExpectedLeft > Seconds(settleAfter+10*time.Second) {
+		if p.Suspects != 1 || p.RequestsLeft != 2 || p.ExpectedLeft < status.Seconds(reconcile.SettleAfter-10*time.Second) || p.ExpectedLeft > status.Seconds(reconcile.SettleAfter+10*time.Second) {
 			t.Errorf("%+v", p)
 		}
 		w.until("the end", 10*time.Minute, func() bool { return w.stream(registry.Daily).Progress == nil })
@@ -289,10 +269,10 @@ func TestTheForecastOfAReconciliation(t *testing.T) {
 		w.run()
 		w.until("backfill", time.Hour, w.filled)
 		time.Sleep(20 * time.Minute) // what a start has asked is no guide
-		var said Seconds
+		var said status.Seconds
 		var at time.Time
-		last := SourceReconcile{}
-		report, err := w.syncer.Reconcile(context.Background(), ReconcileRequest{}, func(r ReconcileReport) {
+		last := reconcile.SourceReport{}
+		report, err := w.syncer.Reconcile(context.Background(), reconcile.Request{}, func(r reconcile.Report) {
 			if last = r.Sources[0]; at.IsZero() && last.Asked >= 5 {
 				said, at = last.ExpectedLeft, time.Now()
 			}

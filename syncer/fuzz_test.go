@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/stream"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -31,9 +32,9 @@ func FuzzRow(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which uint8, raw []byte) {
 		def := y.definitions[int(which)%len(y.definitions)]
-		st := newStream(y.sources[0].origin, def)
+		st := stream.NewStream(y.sources[0].Source, def)
 		kept := bytes.Clone(raw)
-		in := st.writer.Begin(1, 1)
+		in := st.Writer.Begin(1, 1)
 		in.All = true
 		m := def.Plan.NewMapper()
 		taken := in.Row(m, raw, 7, at, write.Place{Columns: def.Columns("l1")})
@@ -54,7 +55,7 @@ func FuzzRow(f *testing.F) {
 			t.Fatal("landed without its bytes")
 		}
 		in.Taken()
-		again := st.writer.Begin(2, 1)
+		again := st.Writer.Begin(2, 1)
 		again.All = true
 		again.Row(m, raw, 8, at, write.Place{Columns: def.Columns("l1")})
 		if !again.Empty() {

@@ -17,6 +17,8 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/list"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // tester is a test, or a case of a property.
@@ -240,7 +242,7 @@ func (w *world) describe() string {
 }
 
 // stream is the status of a stream of the first source.
-func (w *world) stream(name string) StreamStatus {
+func (w *world) stream(name string) status.StreamStatus {
 	w.t.Helper()
 	for _, st := range w.syncer.Status().Sources[0].Streams {
 		if st.Name == name {
@@ -248,14 +250,14 @@ func (w *world) stream(name string) StreamStatus {
 		}
 	}
 	w.t.Fatalf("no stream %s", name)
-	return StreamStatus{}
+	return status.StreamStatus{}
 }
 
 // list is a list of the first source itself.
-func (w *world) list(name string) *list {
+func (w *world) list(name string) *list.List {
 	w.t.Helper()
 	for _, st := range w.syncer.served()[0].lists {
-		if st.def.Name == name {
+		if st.Def.Name == name {
 			return st
 		}
 	}
@@ -266,11 +268,11 @@ func (w *world) list(name string) *list {
 // filled is true when every backfill is done.
 func (w *world) filled() bool {
 	for _, s := range w.syncer.Status().Sources {
-		if s.State != StateRunning {
+		if s.State != status.StateRunning {
 			return false
 		}
 		for _, st := range s.Streams {
-			if st.State != StateRunning && st.State != StateOff {
+			if st.State != status.StateRunning && st.State != status.StateOff {
 				return false
 			}
 		}

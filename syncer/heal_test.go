@@ -14,8 +14,9 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/list"
+	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/registry"
-	"github.com/larder-sync/larder/syncer/write"
 )
 
 // proven runs a daemon over a restaurant whose days are all proven.
@@ -132,7 +133,7 @@ func TestTheFirstDaysAreHealedToo(t *testing.T) {
 				lost++
 			}
 		}
-		report, err := w.syncer.Reconcile(t.Context(), ReconcileRequest{Heal: true}, nil)
+		report, err := w.syncer.Reconcile(t.Context(), reconcile.Request{Heal: true}, nil)
 		if err != nil || report.Err() != nil {
 			t.Fatal(err, report.Err())
 		}
@@ -189,11 +190,11 @@ func TestAHealingBringsNothingOfOtherLocations(t *testing.T) {
 		all := w.box.Restaurant(0).LocationIDs()
 		w.edit = func(s *Source) { s.Locations = all[:1] }
 		w.once(Selection{})
-		h := w.syncer.served()[0].days.daily().newHeal(api.Date(daysAgo(3)), nil)
-		if err := errors.Join(h.refundedOrders(t.Context()), h.changesOfDay(t.Context()), h.weekBefore(t.Context()), h.changesSince(t.Context())); err != nil {
+		h := w.syncer.served()[0].days.Daily().NewHeal(api.Date(daysAgo(3)), nil)
+		if err := errors.Join(h.RefundedOrders(t.Context()), h.ChangesOfDay(t.Context()), h.WeekBefore(t.Context()), h.ChangesSince(t.Context())); err != nil {
 			t.Fatal(err)
 		}
-		if h.run.Rows == 0 {
+		if h.Run.Rows == 0 {
 			t.Error("nothing was walked")
 		}
 		for id, row := range w.store.Rows(registry.Orders, w.box.Restaurant(0).ID()) {
@@ -214,11 +215,11 @@ func TestWhatAnotherDayMendsIsHealedToo(t *testing.T) {
 		row := w.store.Row(registry.Orders, business, id)
 		w.store.EditColumn(registry.Orders, business, id, "items.total", sameEach(len(readSold(row.Raw).Items), "0.01"))
 		s := w.syncer.served()[0]
-		if err := s.days.daily().newHeal(api.Date(daysAgo(3)), nil).weekBefore(t.Context()); err != nil {
+		if err := s.days.Daily().NewHeal(api.Date(daysAgo(3)), nil).WeekBefore(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if done := s.days.healed[api.Date(daysAgo(5))]; len(s.days.healed) != 1 || !slices.Equal(done.ids, []string{id}) || w.wrongOrders() > 0 {
-			t.Errorf("order %s was wrong; healed %+v", id, s.days.healed)
+		if done := s.days.Healed[api.Date(daysAgo(5))]; len(s.days.Healed) != 1 || !slices.Equal(done.IDs, []string{id}) || w.wrongOrders() > 0 {
+			t.Errorf("order %s was wrong; healed %+v", id, s.days.Healed)
 		}
 	})
 }
@@ -296,7 +297,7 @@ func TestAHealingThatIsCutShortIsNotTriedForEver(t *testing.T) {
 		before := len(w.box.Requests())
 		time.Sleep(50 * time.Minute)
 		v := w.verdicts()["daily "+daysAgo(1)]
-		if n := rangeWalks(w.box.Requests()[before:]); v.Verdict != sinks.VerdictDrift || v.Reason != cutTooOften || n == 0 || n > 2*mostCuts {
+		if n := rangeWalks(w.box.Requests()[before:]); v.Verdict != sinks.VerdictDrift || v.Reason != reconcile.CutTooOften || n == 0 || n > 2*reconcile.MostCuts {
 			t.Errorf("%d walks by two streams; %+v", n, v)
 		}
 		w.box.ClearFaults()
@@ -319,11 +320,11 @@ func TestAServiceThatFailsEndsTheHealingOfARun(t *testing.T) {
 		before := len(w.box.Requests())
 		w.deep()
 		n := rangeWalks(w.box.Requests()[before:])
-		if n == 0 || n > 2*futileHeals {
+		if n == 0 || n > 2*reconcile.FutileHeals {
 			t.Errorf("%d days walked, by two streams", n)
 		}
-		var most SourceReconcile
-		if _, err := w.syncer.Reconcile(t.Context(), ReconcileRequest{Heal: true}, func(so ReconcileReport) {
+		var most reconcile.SourceReport
+		if _, err := w.syncer.Reconcile(t.Context(), reconcile.Request{Heal: true}, func(so reconcile.Report) {
 			if now := so.Sources[0]; now.StillDiffer > most.StillDiffer {
 				most = now
 			}
@@ -334,25 +335,6 @@ func TestAServiceThatFailsEndsTheHealingOfARun(t *testing.T) {
 			t.Errorf("of %d days that cannot be healed %d are done, %d differ still", most.ToHeal, most.HealedDays, most.StillDiffer)
 		}
 	})
-}
-
-// TestADayThatDiffersOtherwiseAfterItsHealingIsLookedAtAgain: the gap that is left may
-// be an order on its way.
-func TestADayThatDiffersOtherwiseAfterItsHealingIsLookedAtAgain(t *testing.T) {
-	gap := func(service string) []sinks.Difference {
-		return []sinks.Difference{{Figure: "orders", Service: service, Mirror: "7"}}
-	}
-	h := &heal{looks: 2, ids: []string{"a"}}
-	h.run.Requests = 3
-	h.orders = &list{stream: &stream{writer: write.NewWriter(write.Options{})}}
-	before := dayProof{verdict: sinks.VerdictDrift, differences: gap("9"), requests: 2}
-	if p := h.verdict(before, dayProof{differences: gap("8")}, nil); !p.suspect() {
-		t.Errorf("another difference: %+v", p)
-	}
-	p := h.verdict(before, dayProof{differences: gap("9")}, nil)
-	if p.verdict != sinks.VerdictDrift || !p.tried || p.requests != 2+3+2 || p.reason == "" {
-		t.Errorf("the same difference: %+v", p)
-	}
 }
 
 // TestRefundsOfALocationThatIsNotActiveAreNotAskedFor: 404 would bury what the service
@@ -376,11 +358,11 @@ func TestRefundsOfALocationThatIsNotActiveAreNotAskedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(freshKey)
-		if err := s.refresh(t.Context()); err != nil {
+		if err := s.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		before := len(w.box.Requests())
-		if err := s.days.daily().newHeal(calendar.DayOf(time.Now()), nil).refundedOrders(t.Context()); err != nil {
+		if err := s.days.Daily().NewHeal(calendar.DayOf(time.Now()), nil).RefundedOrders(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		asked := map[string]bool{}
@@ -408,15 +390,15 @@ func TestOrdersOfALocationThatTheKeyHasLostAreNotBuried(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(freshKey)
-		h := s.days.daily().newHeal(api.Date(day), nil)
-		if err := h.walkDay(t.Context(), ""); err != nil {
+		h := s.days.Daily().NewHeal(api.Date(day), nil)
+		if err := h.WalkDay(t.Context(), ""); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(w.liveOrders(restaurant.ID(), day)); n != live {
 			t.Errorf("%d orders live, want %d", n, live)
 		}
-		if lost := w.ordersOf(day, closed); len(lost) == 0 || !slices.Equal(h.lost, lost) || !strings.Contains(h.reason(), "does not have now") {
-			t.Errorf("%d orders left, want %d: %s", len(h.lost), len(lost), h.reason())
+		if lost := w.ordersOf(day, closed); len(lost) == 0 || !slices.Equal(h.Lost, lost) || !strings.Contains(h.Reason(), "does not have now") {
+			t.Errorf("%d orders left, want %d: %s", len(h.Lost), len(lost), h.Reason())
 		}
 	})
 }
@@ -441,13 +423,13 @@ func TestRowsThatTheRequestsDoNotReachAreNamed(t *testing.T) {
 			for n := range 5 {
 				w.store.Copy(registry.Orders, business, w.liveOrders(business, daysAgo(1))[0], fmt.Sprint("a copy ", n))
 			}
-			h := w.syncer.served()[0].days.daily().newHeal(api.Date(daysAgo(1)), nil)
-			h.extra = extra
-			if err := h.walkDay(t.Context(), ""); err != nil {
+			h := w.syncer.served()[0].days.Daily().NewHeal(api.Date(daysAgo(1)), nil)
+			h.Extra = extra
+			if err := h.WalkDay(t.Context(), ""); err != nil {
 				t.Fatal(err)
 			}
-			if asked := max(extra, 0); len(h.left) != 5-asked || len(h.ids) != asked {
-				t.Errorf("with %d requests: buried %q, left %q", extra, h.ids, h.left)
+			if asked := max(extra, 0); len(h.Left) != 5-asked || len(h.IDs) != asked {
+				t.Errorf("with %d requests: buried %q, left %q", extra, h.IDs, h.Left)
 			}
 		})
 	}
@@ -458,17 +440,17 @@ func TestRowsLeftByTwoWalksAreNamedOnce(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 48, Orders: 100, Days: 4}, func(t *testing.T, w *world) {
 		w.once(Selection{})
 		business := w.box.Restaurant(0).ID()
-		for n := range askFirst + 1 {
+		for n := range list.AskFirst + 1 {
 			w.store.Copy(registry.Orders, business, w.liveOrders(business, daysAgo(1))[0], fmt.Sprint("a copy ", n))
 		}
-		h := w.syncer.served()[0].days.daily().newHeal(api.Date(daysAgo(1)), nil)
+		h := w.syncer.served()[0].days.Daily().NewHeal(api.Date(daysAgo(1)), nil)
 		for range 2 {
-			if err := h.walkDay(t.Context(), ""); err != nil {
+			if err := h.WalkDay(t.Context(), ""); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if len(h.left) != askFirst+1 || !strings.HasPrefix(h.reason(), "51 rows") {
-			t.Errorf("%d left: %s", len(h.left), h.reason())
+		if len(h.Left) != list.AskFirst+1 || !strings.HasPrefix(h.Reason(), "51 rows") {
+			t.Errorf("%d left: %s", len(h.Left), h.Reason())
 		}
 	})
 }

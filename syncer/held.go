@@ -5,6 +5,7 @@ import (
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/lease"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // standBy is true when the source must wait: this process does not hold it.
@@ -14,7 +15,7 @@ func (s *source) standBy() bool {
 		s.held()
 		return false
 	}
-	s.enter(StateWaiting, err.Error())
+	s.enter(status.StateWaiting, err.Error())
 	return true
 }
 
@@ -22,15 +23,15 @@ func (s *source) standBy() bool {
 // held.
 func (s *source) held() {
 	s.leased.Store(true)
-	if s.stateNow() == StateWaiting {
-		s.enter(StateStarting, "")
+	if s.stateNow() == status.StateWaiting {
+		s.enter(status.StateStarting, "")
 	}
 }
 
 // awaits is true when the source may be waiting to be held.
 func (s *source) awaits() bool {
 	state := s.stateNow()
-	return state == StateWaiting || state == StateStarting
+	return state == status.StateWaiting || state == status.StateStarting
 }
 
 // fence is nil while this process holds the source. A source that was lost stays

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/syncer/schedule"
+	"github.com/larder-sync/larder/syncer/stream"
 )
 
 // begin starts the walks of a job. A walk that is still running is not started
@@ -13,8 +14,8 @@ func (s *source) begin(ctx context.Context, j schedule.Job) {
 	switch j {
 	case schedule.Incremental:
 		for _, st := range s.lists {
-			if !st.off() {
-				s.spawnIfFree(ctx, st.stream, st.guard, st.catchUp)
+			if !st.Off() {
+				s.spawnIfFree(ctx, st.Stream, st.Guard, st.CatchUp)
 			}
 		}
 		s.beginLong(ctx)
@@ -23,12 +24,12 @@ func (s *source) begin(ctx context.Context, j schedule.Job) {
 	case schedule.Reconcile:
 		s.beginTotals(ctx)
 	case schedule.ReconcileDeep:
-		for _, st := range s.days.on() {
-			s.spawn(ctx, st.def.Name, st.proveDeep)
+		for _, st := range s.days.On() {
+			s.spawn(ctx, st.Def.Name, st.ProveDeep)
 		}
 	case schedule.FullResync:
 		for _, st := range s.replaced() {
-			st.list.Doubt() // a list that is replaced as a whole is written anew at its next turn
+			st.List.Doubt() // a list that is replaced as a whole is written anew at its next turn
 		}
 		s.beginLong(ctx)
 	}
@@ -38,46 +39,46 @@ func (s *source) begin(ctx context.Context, j schedule.Job) {
 // it is: one that failed goes on at the next turn.
 func (s *source) beginLong(ctx context.Context) {
 	for _, f := range s.streams {
-		if f.longDue(s.serviceNow()) {
-			s.spawnIfFree(ctx, f.common(), f.common().filler, f.long)
+		if f.LongDue(s.ServiceNow()) {
+			s.spawnIfFree(ctx, f.Common(), f.Common().Filler, f.Long)
 		}
 	}
 }
 
 // beginTotals starts the turns of yesterday and today, and the deep runs that are owed.
 func (s *source) beginTotals(ctx context.Context) {
-	for _, st := range s.days.on() {
-		if time.Now().Before(st.waitUntil()) {
+	for _, st := range s.days.On() {
+		if time.Now().Before(st.WaitUntil()) {
 			continue
 		}
-		if st.turn.try() {
-			s.spawn(ctx, st.def.Name, st.proveRecent)
+		if st.Turn.Try() {
+			s.spawn(ctx, st.Def.Name, st.ProveRecent)
 		}
-		if st.owesDeep() {
-			s.spawn(ctx, st.def.Name, st.proveDeep)
+		if st.OwesDeep() {
+			s.spawn(ctx, st.Def.Name, st.ProveDeep)
 		}
 	}
 }
 
 // spawnIfFree starts f unless the slot is taken or the service asked to wait.
-func (s *source) spawnIfFree(ctx context.Context, st *stream, guard slot, f func(context.Context) error) {
-	if time.Now().Before(st.waitUntil()) || !guard.try() {
+func (s *source) spawnIfFree(ctx context.Context, st *stream.Stream, guard stream.Slot, f func(context.Context) error) {
+	if time.Now().Before(st.WaitUntil()) || !guard.Try() {
 		return
 	}
-	s.spawn(ctx, st.def.Name, func(ctx context.Context) error {
-		defer guard.free()
+	s.spawn(ctx, st.Def.Name, func(ctx context.Context) error {
+		defer guard.Free()
 		return f(ctx)
 	})
 }
 
 // snapshots asks for the key and for the lists without a cursor.
 func (s *source) snapshots(ctx context.Context) error {
-	if err := s.refresh(ctx); err != nil {
+	if err := s.Refresh(ctx); err != nil {
 		return err
 	}
 	for _, st := range s.wholes {
-		if !st.off() {
-			s.spawnIfFree(ctx, st.stream, st.guard, st.replace)
+		if !st.Off() {
+			s.spawnIfFree(ctx, st.Stream, st.Guard, st.Replace)
 		}
 	}
 	return nil

@@ -11,6 +11,8 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/keyprobe"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
 )
 
 // freshKey is how old an answer of /me may be to spare another request.
@@ -19,22 +21,22 @@ const freshKey = 10 * time.Second
 // connect makes the source ready: what is stored is taken over, and /me answers.
 // On an error the source is in trouble and the next probe is set.
 func (s *source) connect(ctx context.Context) error {
-	if err := s.opening.take(ctx); err != nil {
+	if err := s.opening.Take(ctx); err != nil {
 		return err
 	}
-	defer s.opening.free()
-	if s.isReady() {
+	defer s.opening.Free()
+	if s.IsReady() {
 		return nil
 	}
 	return s.askKey(ctx)
 }
 
-// refresh asks /me again, unless it has just answered.
-func (s *source) refresh(ctx context.Context) error {
-	if err := s.opening.take(ctx); err != nil {
+// Refresh asks /me again, unless it has just answered.
+func (s *source) Refresh(ctx context.Context) error {
+	if err := s.opening.Take(ctx); err != nil {
 		return err
 	}
-	defer s.opening.free()
+	defer s.opening.Free()
 	s.mu.Lock()
 	recent := s.ready && time.Since(s.asked) < freshKey
 	s.mu.Unlock()
@@ -48,7 +50,7 @@ func (s *source) refresh(ctx context.Context) error {
 func (s *source) askKey(ctx context.Context) error {
 	if err := s.restore(ctx); err != nil {
 		if ctx.Err() == nil {
-			s.troubled(failing(err))
+			s.troubled(stream.Failing(err))
 		}
 		return err
 	}
@@ -57,11 +59,11 @@ func (s *source) askKey(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		s.troubled(diagnose(err))
+		s.troubled(stream.Diagnose(err))
 		return err
 	}
 	if err := s.open(ctx, me.Value); err != nil {
-		s.troubled(failing(err))
+		s.troubled(stream.Failing(err))
 		return err
 	}
 	s.accept(ctx, me)
@@ -74,7 +76,7 @@ func (s *source) me(ctx context.Context) (me api.Document[api.Me], err error) {
 	var first error
 	for i, key := range s.link.candidates() {
 		if i > 0 {
-			s.log.Debug("the key was refused, trying the next one")
+			s.Log.Debug("the key was refused, trying the next one")
 		}
 		me, err = s.meWith(ctx, key)
 		if !isUnauthorized(err) {
@@ -93,7 +95,7 @@ func (s *source) meWith(ctx context.Context, key candidate) (api.Document[api.Me
 			s.syncer.keys.Refused()
 		}
 	}
-	if !key.inUse || !s.isReady() {
+	if !key.inUse || !s.IsReady() {
 		var err error
 		if leave, err = s.syncer.keys.Enter(ctx, s.rankOf(key)); err != nil {
 			return api.Document[api.Me]{}, err
@@ -110,7 +112,7 @@ func (s *source) meWith(ctx context.Context, key candidate) (api.Document[api.Me
 
 // rankOf is how soon a key may be tried.
 func (s *source) rankOf(key candidate) keyprobe.Rank {
-	failed := func(st sinks.StreamStatus) bool { return st.State == StateFailing }
+	failed := func(st sinks.StreamStatus) bool { return st.State == status.StateFailing }
 	switch {
 	case key.refused:
 		return keyprobe.Repeat
@@ -126,22 +128,22 @@ func (s *source) tryChangedKey(ctx context.Context) {
 	if !s.link.changed() {
 		return
 	}
-	err := s.protected(ctx, "probe", func(ctx context.Context) error {
-		if err := s.opening.take(ctx); err != nil {
+	err := s.Protected(ctx, "probe", func(ctx context.Context) error {
+		if err := s.opening.Take(ctx); err != nil {
 			return err
 		}
-		defer s.opening.free()
+		defer s.opening.Free()
 		return s.askKey(ctx)
 	})
 	if err != nil && ctx.Err() == nil {
-		s.log.Debug("the changed key does not do", "err", err)
+		s.Log.Debug("the changed key does not do", "err", err)
 	}
 }
 
 // open takes over what the sink has stored, once.
 func (s *source) open(ctx context.Context, me api.Me) error {
 	if s.opened {
-		return s.sameBusiness(s.business(), me.Business.ID)
+		return s.sameBusiness(s.Business(), me.Business.ID)
 	}
 	if err := s.restore(ctx); err != nil {
 		return err
@@ -150,7 +152,7 @@ func (s *source) open(ctx context.Context, me api.Me) error {
 		return err
 	}
 	for _, st := range s.streams {
-		st.restore(s.stored)
+		st.Restore(s.stored)
 	}
 	s.opened = true
 	return nil
@@ -168,26 +170,26 @@ func (s *source) sameBusiness(stored, now string) error {
 // accept acts on what /me says: limits, scopes, locations.
 func (s *source) accept(ctx context.Context, me api.Document[api.Me]) {
 	v := me.Value
-	s.clock(me.Date)
+	s.Clock(me.Date)
 	s.link.use()
 	s.link.limits(v)
 	key, err := s.admit(ctx, v)
 	if err != nil {
 		return // ctx has ended
 	}
-	state, detail := StateRunning, ""
+	state, detail := status.StateRunning, ""
 	switch {
-	case len(key.unknown) > 0:
-		state, detail = StateFailing, unknownLocations(key)
-	case len(key.inactive) > 0:
-		detail = fmt.Sprintf("locations %s of the configuration are not active, or not the key's any more: their rows stay until a full resync does not find them", quoted(key.inactive))
+	case len(key.Unknown) > 0:
+		state, detail = status.StateFailing, unknownLocations(key)
+	case len(key.Inactive) > 0:
+		detail = fmt.Sprintf("locations %s of the configuration are not active, or not the key's any more: their rows stay until a full resync does not find them", quoted(key.Inactive))
 	}
 	s.healthy(state, detail)
 	s.storeKey(ctx, me)
 }
 
-func unknownLocations(key identity) string {
-	return fmt.Sprintf("locations %q of the configuration are not among the key's active locations (%s): correct or remove them", key.unknown, quoted(key.locations))
+func unknownLocations(key stream.Identity) string {
+	return fmt.Sprintf("locations %q of the configuration are not among the key's active locations (%s): correct or remove them", key.Unknown, quoted(key.Locations))
 }
 
 func quoted(ids []string) string {
@@ -201,16 +203,16 @@ func quoted(ids []string) string {
 // storeKey writes the key's row when it has changed.
 func (s *source) storeKey(ctx context.Context, me api.Document[api.Me]) {
 	st := s.keyRow
-	if st.off() {
+	if st.Off() {
 		return
 	}
-	err := st.exclusive(ctx, st.guard, func(ctx context.Context) error {
-		return st.attempt(ctx, sinks.WalkSnapshot, func(ctx context.Context) error {
-			return st.replaceWith(ctx, [][]byte{me.Raw}, s.at(me.Date))
+	err := st.Exclusive(ctx, st.Guard, func(ctx context.Context) error {
+		return st.Attempt(ctx, sinks.WalkSnapshot, func(ctx context.Context) error {
+			return st.ReplaceWith(ctx, [][]byte{me.Raw}, s.At(me.Date))
 		})
 	})
 	if err != nil && ctx.Err() == nil {
-		s.log.Error("store the key", "err", err)
+		s.Log.Error("store the key", "err", err)
 	}
 }
 
@@ -225,27 +227,27 @@ func askKeyRow(ctx context.Context, lane *api.Client) ([][]byte, time.Time, erro
 
 // renewKey asks /me and stores what it answers.
 func (s *source) renewKey(ctx context.Context) error {
-	if err := s.opening.take(ctx); err != nil {
+	if err := s.opening.Take(ctx); err != nil {
 		return err
 	}
-	defer s.opening.free()
+	defer s.opening.Free()
 	return s.askKey(ctx)
 }
 
 // admitStream switches a stream on or off by configuration and scopes, and has it asked
 // for in the locations that the key lets it.
-func (s *source) admitStream(ctx context.Context, f follower, key identity) {
-	st := f.common()
-	st.mu.Lock()
-	st.noScope = st.lacksScope(key)
-	st.mu.Unlock()
+func (s *source) admitStream(ctx context.Context, f follower, key stream.Identity) {
+	st := f.Common()
+	st.Mu.Lock()
+	st.NoScope = st.LacksScope(key)
+	st.Mu.Unlock()
 	if reason := s.offReason(f, key); reason != "" {
-		st.set(ctx, StateOff, reason)
+		st.Set(ctx, status.StateOff, reason)
 		return
 	}
-	f.follow(key)
-	f.noteKey(ctx)
-	if st.off() {
-		st.set(ctx, StateStarting, "")
+	f.Follow(key)
+	f.NoteKey(ctx)
+	if st.Off() {
+		st.Set(ctx, status.StateStarting, "")
 	}
 }

@@ -8,15 +8,17 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/larder-sync/larder/syncer/status"
 )
 
-func (w *world) source() SourceStatus { return w.syncer.Status().Sources[0] }
+func (w *world) source() status.SourceStatus { return w.syncer.Status().Sources[0] }
 
 func TestAWrongKeyIsProbedFarFromTheLimit(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		f.keys = map[string]bool{"right": true}
 		w.run(w.one())
-		w.until("unauthorized", time.Minute, func() bool { return w.source().State == StateUnauthorized })
+		w.until("unauthorized", time.Minute, func() bool { return w.source().State == status.StateUnauthorized })
 		if s := w.source(); s.Detail == "" || s.NextProbe.Before(time.Now()) {
 			t.Errorf("status %+v", s)
 		}
@@ -81,7 +83,7 @@ func TestTheNextKeyIsMovedToItsPlaceWhileItIsInUse(t *testing.T) {
 		key.Store("second")
 		next.Store("")
 		time.Sleep(20 * time.Minute)
-		if s := w.source(); s.State != StateRunning || s.RateLimited > 0 {
+		if s := w.source(); s.State != status.StateRunning || s.RateLimited > 0 {
 			t.Errorf("state %s: %s", s.State, s.Detail)
 		}
 	})
@@ -89,8 +91,8 @@ func TestTheNextKeyIsMovedToItsPlaceWhileItIsInUse(t *testing.T) {
 
 func TestADisabledKeyAndAnUnreachableServiceAreStates(t *testing.T) {
 	for state, answer := range map[string]func(http.ResponseWriter, *http.Request) bool{
-		StateKeyDisabled: func(w http.ResponseWriter, _ *http.Request) bool { fakeError(w, 403, "api_key_disabled"); return true },
-		StateUnreachable: func(w http.ResponseWriter, _ *http.Request) bool {
+		status.StateKeyDisabled: func(w http.ResponseWriter, _ *http.Request) bool { fakeError(w, 403, "api_key_disabled"); return true },
+		status.StateUnreachable: func(w http.ResponseWriter, _ *http.Request) bool {
 			fakeError(w, 503, "service_unavailable")
 			return true
 		},
@@ -124,7 +126,7 @@ func TestAMissingScopeSwitchesItsStreamsOffAndOn(t *testing.T) {
 		w.run(w.one())
 		w.until("running", 10*time.Minute, w.filled)
 		st := w.stream("ingredients")
-		if st.State != StateOff || !strings.Contains(st.Detail, "stock:read") {
+		if st.State != status.StateOff || !strings.Contains(st.Detail, "stock:read") {
 			t.Fatalf("ingredients: %+v", st)
 		}
 		if n := len(f.asked("/ingredients")); n != 0 {
@@ -133,7 +135,7 @@ func TestAMissingScopeSwitchesItsStreamsOffAndOn(t *testing.T) {
 		f.mu.Lock()
 		f.me = whole
 		f.mu.Unlock()
-		w.until("on", 10*time.Minute, func() bool { return w.stream("ingredients").State == StateRunning })
+		w.until("on", 10*time.Minute, func() bool { return w.stream("ingredients").State == status.StateRunning })
 	})
 }
 
@@ -148,8 +150,8 @@ func TestAScopeLostInMidRunSwitchesTheStreamOff(t *testing.T) {
 			fakeError(w, 403, "insufficient_scope")
 			return true
 		})
-		w.until("off", 2*time.Minute, func() bool { return w.stream("ingredients").State == StateOff })
-		if s := w.source(); s.State != StateRunning {
+		w.until("off", 2*time.Minute, func() bool { return w.stream("ingredients").State == status.StateOff })
+		if s := w.source(); s.State != status.StateRunning {
 			t.Errorf("the source is %s", s.State)
 		}
 	})
@@ -159,7 +161,7 @@ func TestAnUnknownLocationInTheConfigurationIsNamed(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		w.run(w.one(func(s *Source) { s.Locations = []string{"l1", "l9"} }))
 		w.until("the error", time.Minute, func() bool { return strings.Contains(w.source().Detail, `"l9"`) })
-		w.until("the known location runs", 10*time.Minute, func() bool { return w.stream("sales_orders").State == StateRunning })
+		w.until("the known location runs", 10*time.Minute, func() bool { return w.stream("sales_orders").State == status.StateRunning })
 		for _, a := range f.asked("/sales/orders") {
 			if query(a, "location_id") != "l1" {
 				t.Errorf("asked %s", a)
@@ -181,7 +183,9 @@ func TestAKeyOfAnotherRestaurantIsRefused(t *testing.T) {
 		f.me = strings.Replace(fakeMe, `"b1"`, `"b2"`, 1)
 		f.mu.Unlock()
 		w.run(w.one())
-		w.until("refused", time.Minute, func() bool { return w.source().State == StateFailing && strings.Contains(w.source().Detail, "b2") })
+		w.until("refused", time.Minute, func() bool {
+			return w.source().State == status.StateFailing && strings.Contains(w.source().Detail, "b2")
+		})
 	})
 }
 
@@ -190,7 +194,7 @@ func TestTroubleStaysWithItsSource(t *testing.T) {
 		f.keys = map[string]bool{"good": true}
 		f.set(cats, category("a", "A", stamp(-time.Hour)))
 		w.run(sourceOf("bad", "bad"), sourceOf("good", "good"))
-		w.until("good runs", 10*time.Minute, func() bool { return w.syncer.Status().Sources[1].State == StateRunning })
+		w.until("good runs", 10*time.Minute, func() bool { return w.syncer.Status().Sources[1].State == status.StateRunning })
 		f.set(cats, category("a", "A2", stamp(0)))
 		changed := time.Now()
 		w.until("the change", time.Minute, func() bool { return strings.Contains(w.store.Rows("categories", "b1")["a"].Raw, "A2") })
@@ -204,7 +208,7 @@ func TestAPassThatFindsTheKeyGoodEndsTheDaemonsWait(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		f.keys = map[string]bool{}
 		w.run(w.one())
-		w.until("unauthorized", time.Minute, func() bool { return w.source().State == StateUnauthorized })
+		w.until("unauthorized", time.Minute, func() bool { return w.source().State == status.StateUnauthorized })
 		f.mu.Lock()
 		f.keys["svc_live_1"] = true
 		f.mu.Unlock()
@@ -222,14 +226,14 @@ func TestAPanicInOneWalkIsAnErrorOfItsStream(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		w.open(w.one())
 		st := w.list("categories")
-		broken := *st.def
+		broken := *st.Def
 		broken.List = nil // calling it panics
-		st.def = &broken
+		st.Def = &broken
 		r := w.tryOnce(Selection{})
 		if err := r.Err(); err == nil || !strings.Contains(err.Error(), "panic") {
 			t.Errorf("error %v", err)
 		}
-		if w.stream("categories").State != StateFailing || w.stream("products").State != StateRunning {
+		if w.stream("categories").State != status.StateFailing || w.stream("products").State != status.StateRunning {
 			t.Error(w.describe())
 		}
 	})
@@ -246,7 +250,7 @@ func TestAPanicInAProbeIsTriedAgainInItsTime(t *testing.T) {
 		if err := y.Run(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if s := w.source(); s.State != StateFailing || !strings.Contains(s.Detail, "panic") || s.NextProbe.IsZero() {
+		if s := w.source(); s.State != status.StateFailing || !strings.Contains(s.Detail, "panic") || s.NextProbe.IsZero() {
 			t.Errorf("source %+v", s)
 		}
 		link.probe = probe

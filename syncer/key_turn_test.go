@@ -10,6 +10,11 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
+	"github.com/larder-sync/larder/syncer/verify"
 )
 
 // keyed is a source whose key can be changed, as a key file is.
@@ -26,7 +31,7 @@ func bearer(r *http.Request) string {
 }
 
 func TestAChangedKeyIsTriedAtOnce(t *testing.T) {
-	for state, refusal := range map[string]string{StateUnauthorized: "unauthorized", StateKeyDisabled: "api_key_disabled"} {
+	for state, refusal := range map[string]string{status.StateUnauthorized: "unauthorized", status.StateKeyDisabled: "api_key_disabled"} {
 		t.Run(state, func(t *testing.T) {
 			inFake(t, func(t *testing.T, f *fake, w *world) {
 				f.on("/me", func(w http.ResponseWriter, r *http.Request) bool {
@@ -61,9 +66,9 @@ func TestANextKeyThatAppearsIsTriedAtOnce(t *testing.T) {
 		s, next := keyed("s1", "")
 		s.Key, s.NextKey = func() string { return "wrong" }, s.Key
 		w.run(s)
-		w.until("unauthorized", time.Minute, func() bool { return w.source().State == StateUnauthorized })
+		w.until("unauthorized", time.Minute, func() bool { return w.source().State == status.StateUnauthorized })
 		next.Store("next")
-		w.until("the next key", 2*keyLook, func() bool { return w.source().State != StateUnauthorized })
+		w.until("the next key", 2*keyLook, func() bool { return w.source().State != status.StateUnauthorized })
 		w.until("running", 10*time.Minute, w.filled)
 	})
 }
@@ -126,7 +131,9 @@ func TestAChangedKeyIsUsedWhenMeHasAnswered(t *testing.T) {
 		w.run(s)
 		w.until("running", 10*time.Minute, w.filled)
 		key.Store("theirs")
-		w.until("refused", time.Minute, func() bool { return w.source().State == StateFailing && strings.Contains(w.source().Detail, "b2") })
+		w.until("refused", time.Minute, func() bool {
+			return w.source().State == status.StateFailing && strings.Contains(w.source().Detail, "b2")
+		})
 		time.Sleep(20 * time.Minute)
 		mu.Lock()
 		if slices.ContainsFunc(foreign, func(path string) bool { return !strings.HasSuffix(path, "/me") }) {
@@ -160,14 +167,14 @@ func TestHundredsOfWrongKeys(t *testing.T) {
 			t.Errorf("%d requests with a wrong key within a minute", wrong)
 		}
 		mended.Store("good")
-		w.until("the key that was put right", 2*keyLook, func() bool { return w.syncer.Status().Sources[149].State != StateUnauthorized })
+		w.until("the key that was put right", 2*keyLook, func() bool { return w.syncer.Status().Sources[149].State != status.StateUnauthorized })
 		good := sourceOf("good", "good")
 		if _, err := w.syncer.Apply(append(sources, good), Schedule{}); err != nil {
 			t.Fatal(err)
 		}
 		w.until("a source that is added", time.Minute, func() bool {
 			all := w.syncer.Status().Sources
-			return all[len(all)-1].State != StateStarting
+			return all[len(all)-1].State != status.StateStarting
 		})
 	})
 }
@@ -205,7 +212,7 @@ func TestManyKeysDeletedAtOnce(t *testing.T) {
 			t.Errorf("the source that is well was not walked for %s", lag)
 		}
 		for _, s := range w.syncer.Status().Sources[1:] {
-			if s.State != StateUnauthorized {
+			if s.State != status.StateUnauthorized {
 				t.Errorf("%s is %s: %s", s.Name, s.State, s.Detail)
 			}
 		}
@@ -225,7 +232,7 @@ func TestOnlineOrderingThatIsOffIsNoFailure(t *testing.T) {
 				t.Errorf("%+v", st)
 			}
 		}
-		report, err := w.syncer.Verify(t.Context(), Selection{}, func(Finding) {}, func(VerifyProgress) {})
+		report, err := w.syncer.Verify(t.Context(), Selection{}, func(verify.Finding) {}, func(verify.Progress) {})
 		if err != nil || report.Err() != nil {
 			t.Errorf("verify: %v, %v", err, report.Err())
 		}
@@ -236,8 +243,8 @@ func TestReconcilingWithoutTheScopeSaysSo(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		f.me = strings.Replace(fakeMe, `,"sales:read"`, "", 1)
 		y := w.open(w.one())
-		r, err := y.Reconcile(t.Context(), ReconcileRequest{}, nil)
-		if err != nil || !errors.Is(r.Err(), ErrNoScope) || !strings.Contains(r.Err().Error(), "sales:read") {
+		r, err := y.Reconcile(t.Context(), reconcile.Request{}, nil)
+		if err != nil || !errors.Is(r.Err(), stream.ErrNoScope) || !strings.Contains(r.Err().Error(), "sales:read") {
 			t.Errorf("%v, %v", r.Err(), err)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // Scopes that are lost switch streams off within minutes and leave their rows as
@@ -22,7 +23,7 @@ func TestScopesGainedAndLost(t *testing.T) {
 		scopes(api.ScopeLocations, api.ScopeSales)
 		w.run()
 		w.until("filled", time.Hour, w.filled)
-		if st := w.stream("products"); st.State != StateOff {
+		if st := w.stream("products"); st.State != status.StateOff {
 			t.Fatalf("products without menu:read: %s", st.State)
 		}
 
@@ -32,7 +33,7 @@ func TestScopesGainedAndLost(t *testing.T) {
 		})
 
 		scopes(api.ScopeLocations, api.ScopeMenu, api.ScopeStock)
-		w.until("the loss", 10*time.Minute, func() bool { return w.stream("sales_orders").State == StateOff })
+		w.until("the loss", 10*time.Minute, func() bool { return w.stream("sales_orders").State == status.StateOff })
 		for _, row := range w.store.Rows("sales_orders", r.ID()) {
 			if row.Deleted && row.Reason == "no_access" {
 				t.Fatalf("%s was removed because a scope was lost", row.ID)
@@ -47,7 +48,7 @@ func TestScopesGainedAndLost(t *testing.T) {
 		}
 		scopes(all...)
 		w.until("what was missed", 15*time.Minute, func() bool {
-			return w.store.Row("sales_orders", r.ID(), ids[0]).Deleted && w.stream("sales_orders").State == StateRunning
+			return w.store.Row("sales_orders", r.ID(), ids[0]).Deleted && w.stream("sales_orders").State == status.StateRunning
 		})
 		w.equal()
 		if w.source().RateLimited != 0 {
@@ -83,12 +84,12 @@ func refusedOrWell(t *testing.T, scopes, streams []string, text string) {
 		w.run()
 		w.until("filled", time.Hour, w.filled)
 		time.Sleep(time.Hour)
-		health := func() Concern { return w.syncer.Status().Sources[0].Health() }
-		if c := health(); text != "" && (c.Kind != HealthRefused || c.Text != text) || text == "" && c.Tone() == ToneTrouble {
+		health := func() status.Concern { return w.syncer.Status().Sources[0].Health() }
+		if c := health(); text != "" && (c.Kind != status.HealthRefused || c.Text != text) || text == "" && c.Tone() == status.ToneTrouble {
 			t.Errorf("%+v, want %q", c, text)
 		}
 		for _, st := range w.syncer.Status().Sources[0].Streams {
-			lacks := st.State == StateOff && (len(streams) == 0 || slices.Contains(streams, st.Name))
+			lacks := st.State == status.StateOff && (len(streams) == 0 || slices.Contains(streams, st.Name))
 			if st.NoScope != lacks {
 				t.Errorf("%s: no scope %t, want %t", st.Name, st.NoScope, lacks)
 			}
@@ -99,7 +100,7 @@ func refusedOrWell(t *testing.T, scopes, streams []string, text string) {
 		must(t, w.box.UpdateKey(key, func(k *sandbox.Key) {
 			k.Scopes = []string{api.ScopeLocations, api.ScopeMenu, api.ScopeSales, api.ScopeStock}
 		}))
-		w.until("what the scopes open", time.Hour, func() bool { return w.filled() && health().Tone() != ToneTrouble })
+		w.until("what the scopes open", time.Hour, func() bool { return w.filled() && health().Tone() != status.ToneTrouble })
 	})
 }
 
@@ -155,7 +156,7 @@ func TestAKeyIsRotatedWithoutAGap(t *testing.T) {
 		if worst > time.Minute {
 			t.Errorf("a list was not walked for %s", worst)
 		}
-		if st := w.source(); st.State != StateRunning {
+		if st := w.source(); st.State != status.StateRunning {
 			t.Errorf("after the old key's end: %s, %s", st.State, st.Detail)
 		}
 	})

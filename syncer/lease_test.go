@@ -13,6 +13,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/lease"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // pair is two processes on one warehouse, and a look at both all the time.
@@ -87,7 +88,7 @@ func (w *world) states() string {
 }
 
 func (w *world) serves() bool {
-	return !strings.Contains(w.states(), StateWaiting) && !strings.Contains(w.states(), StateStarting)
+	return !strings.Contains(w.states(), status.StateWaiting) && !strings.Contains(w.states(), status.StateStarting)
 }
 
 // asks are the requests that a process has made.
@@ -108,13 +109,13 @@ func TestTheSecondProcessWaits(t *testing.T) {
 			t.Errorf("the second made %d requests and %d commits", p.b.asks(), p.b.sink.Applied())
 		}
 		for _, s := range p.b.syncer.Status().Sources {
-			if s.State != StateWaiting || !strings.Contains(s.Detail, "held by host a since ") || s.Streams[0].State != StateWaiting {
+			if s.State != status.StateWaiting || !strings.Contains(s.Detail, "held by host a since ") || s.Streams[0].State != status.StateWaiting {
 				t.Errorf("source %s is %s: %s, its stream %s", s.Name, s.State, s.Detail, s.Streams[0].State)
 			}
 		}
 		report := p.b.tryOnce(Selection{})
 		var waiting *lease.WaitingError
-		if err := report.Err(); !errors.As(err, &waiting) || waiting.Holder != "host a" || report.Sources[0].State != StateWaiting {
+		if err := report.Err(); !errors.As(err, &waiting) || waiting.Holder != "host a" || report.Sources[0].State != status.StateWaiting {
 			t.Errorf("a pass of the second: %v", err)
 		}
 	})
@@ -224,7 +225,7 @@ func TestAHolderThatWasPausedWritesNothingLate(t *testing.T) {
 		if p.a.sink.Applied() != before || p.a.asks() != asked {
 			t.Errorf("the first wrote %d commits and made %d requests late", p.a.sink.Applied()-before, p.a.asks()-asked)
 		}
-		if !strings.Contains(p.a.states(), StateWaiting) {
+		if !strings.Contains(p.a.states(), status.StateWaiting) {
 			t.Errorf("the first is %s", p.a.states())
 		}
 		p.b.halt()

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // What ends the work on a source whose configuration has changed.
@@ -73,7 +75,7 @@ func (s *source) onceServed(ctx context.Context, sel Selection) SourceReport {
 	}
 	defer leave()
 	if err := s.syncer.leases.Await(ctx, s.cfg.Name); err != nil {
-		return SourceReport{Source: s.cfg.Name, State: StateWaiting, Err: err}
+		return SourceReport{Source: s.cfg.Name, State: status.StateWaiting, Err: err}
 	}
 	s.held()
 	return s.once(ctx, sel)
@@ -87,11 +89,11 @@ func (s *source) inherit(previous *source) {
 	if previous.lost.Load() == nil { // both are held, and will be lost, together
 		s.lost = previous.lost
 	}
-	s.identifyAs(previous.identity())
+	s.IdentifyAs(previous.Identity())
 	for i, st := range previous.wholes {
-		s.wholes[i].list.Inherit(st.list)
+		s.wholes[i].List.Inherit(st.List)
 	}
-	s.keyRow.list.Inherit(previous.keyRow.list)
+	s.keyRow.List.Inherit(previous.keyRow.List)
 }
 
 // awaitPrevious waits until nobody is at work any more on the sources of this name
@@ -129,7 +131,7 @@ func (s *source) addCounts(previous *source) {
 	s.limited += limited
 	s.mu.Unlock()
 	for i, old := range previous.streams {
-		s.streams[i].common().writer.AddCounts(old.common().writer)
+		s.streams[i].Common().Writer.AddCounts(old.Common().Writer)
 	}
 }
 

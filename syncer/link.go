@@ -13,12 +13,14 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
 )
 
 // link is a source's way to the API: one client, seen through the lanes of the
 // source's budget (DESIGN §6, B4).
 type link struct {
-	lanes
+	stream.Lanes
 	cfg Source
 
 	mu      sync.Mutex     // guards what follows; all of it is secret
@@ -34,9 +36,9 @@ type link struct {
 
 func newLink(s *source) (*link, error) {
 	l := &link{cfg: s.cfg, refused: map[string]int{}}
-	l.key = s.syncer.opts.Ledger.Key(s.cfg.Name, s.cfg.BudgetShare)
+	l.Key = s.syncer.opts.Ledger.Key(s.cfg.Name, s.cfg.BudgetShare)
 	opts := s.syncer.opts.API
-	opts.BaseURL, opts.Logger = s.cfg.BaseURL, s.log
+	opts.BaseURL, opts.Logger = s.cfg.BaseURL, s.Log
 	opts.Key, opts.Observe = l.secret, s.observe
 	client, err := api.New(opts)
 	if err != nil {
@@ -47,11 +49,11 @@ func newLink(s *source) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.probe = probe.Through(gate{l.key, budget.Probe, s.mayAsk})
-	l.fresh = client.Through(gate{l.key, budget.Fresh, s.mayAsk})
-	l.reconcile = client.Through(gate{l.key, budget.Reconcile, s.mayAsk})
-	l.deep = client.Through(gate{l.key, budget.Deep, s.mayAsk})
-	l.backfill = client.Through(gate{l.key, budget.Backfill, s.mayAsk})
+	l.probe = probe.Through(gate{l.Key, budget.Probe, s.mayAsk})
+	l.Fresh = client.Through(gate{l.Key, budget.Fresh, s.mayAsk})
+	l.Reconcile = client.Through(gate{l.Key, budget.Reconcile, s.mayAsk})
+	l.Deep = client.Through(gate{l.Key, budget.Deep, s.mayAsk})
+	l.Backfill = client.Through(gate{l.Key, budget.Backfill, s.mayAsk})
 	return l, nil
 }
 
@@ -156,16 +158,16 @@ func (l *link) limits(me api.Me) {
 	if u, err := url.Parse(host); err == nil {
 		host = u.Host
 	}
-	l.key.SetLimits(budget.Limits{
+	l.Key.SetLimits(budget.Limits{
 		PerMinute:         me.RateLimits.PerMinute,
 		BusinessPerMinute: me.RateLimits.BusinessPerMinute,
 		HeavyPerMinute:    me.RateLimits.HeavyPerMinute,
 	}, host+" "+me.Business.ID)
 }
 
-func (l *link) budget() BudgetStatus {
-	u := l.key.Usage()
-	return BudgetStatus{
+func (l *link) budget() status.BudgetStatus {
+	u := l.Key.Usage()
+	return status.BudgetStatus{
 		KeyUsed: u.Key.Used + u.Key.Others, KeyLimit: u.Key.Limit,
 		HeavyUsed: u.Heavy.Used + u.Heavy.Others, HeavyLimit: u.Heavy.Limit,
 		BusinessUsed: u.Business.Used + u.Business.Others, BusinessLimit: u.Business.Limit,

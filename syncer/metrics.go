@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // The kinds of larder_rows_total.
@@ -72,19 +72,19 @@ func (m *metrics) begin(s *source) {
 	m.rateLimited.WithLabelValues(s.cfg.Name)
 	m.answers(s.cfg.Name, registry.RouteKey, slices.Concat(refusals, answers))
 	for _, f := range s.streams {
-		st := f.common()
-		if !st.configured() {
+		st := f.Common()
+		if !st.Configured() {
 			continue
 		}
 		for _, kind := range rowKinds {
-			m.rows.WithLabelValues(s.cfg.Name, st.def.Name, kind)
+			m.rows.WithLabelValues(s.cfg.Name, st.Def.Name, kind)
 		}
-		for _, walk := range st.def.Walks() {
-			m.pages.WithLabelValues(s.cfg.Name, st.def.Name, walk)
-			m.walks.WithLabelValues(st.def.Name, walk, "ok")
-			m.walks.WithLabelValues(st.def.Name, walk, "error")
+		for _, walk := range st.Def.Walks() {
+			m.pages.WithLabelValues(s.cfg.Name, st.Def.Name, walk)
+			m.walks.WithLabelValues(st.Def.Name, walk, "ok")
+			m.walks.WithLabelValues(st.Def.Name, walk, "error")
 		}
-		for _, route := range st.def.Routes {
+		for _, route := range st.Def.Routes {
 			m.answers(s.cfg.Name, route, answers)
 		}
 	}
@@ -110,13 +110,13 @@ func (m *metrics) requested(source, route string, code int) {
 	}
 }
 
-// paged counts a page.
-func (m *metrics) paged(source, stream, walk string) {
+// Paged counts a page.
+func (m *metrics) Paged(source, stream, walk string) {
 	m.pages.WithLabelValues(source, stream, walk).Inc()
 }
 
-// counted adds what became of a page's rows.
-func (m *metrics) counted(source, stream string, c Counts) {
+// Counted adds what became of a page's rows.
+func (m *metrics) Counted(source, stream string, c Counts) {
 	m.took(source, stream, rowUpsert, c.Upserts)
 	m.took(source, stream, rowTombstone, c.Tombstones)
 	m.took(source, stream, rowUnchanged, c.Unchanged)
@@ -129,7 +129,7 @@ func (m *metrics) took(source, stream, kind string, n uint64) {
 	}
 }
 
-func (m *metrics) walked(stream, walk string, err error, took time.Duration) {
+func (m *metrics) Walked(stream, walk string, err error, took time.Duration) {
 	result := "ok"
 	if err != nil {
 		result = "error"
@@ -179,14 +179,14 @@ func (g gauges) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-func (g gauges) source(ch chan<- prometheus.Metric, s SourceStatus) {
+func (g gauges) source(ch chan<- prometheus.Metric, s status.SourceStatus) {
 	held, up := 1.0, 0.0
-	if s.State == StateWaiting {
+	if s.State == status.StateWaiting {
 		held = 0
 	}
 	gauge(ch, servedDesc, held, s.Name)
 	gauge(ch, healthDesc, 1, s.Name, s.Health().Kind)
-	if s.State == StateRunning || s.State == StateBackfill {
+	if s.State == status.StateRunning || s.State == status.StateBackfill {
 		up = 1
 	}
 	if held == 1 { // else this process does not know
@@ -210,7 +210,7 @@ func endOf(day string) (time.Time, bool) {
 	return t.AddDate(0, 0, 1), err == nil
 }
 
-func (g gauges) stream(ch chan<- prometheus.Metric, source string, st StreamStatus) {
+func (g gauges) stream(ch chan<- prometheus.Metric, source string, st status.StreamStatus) {
 	gauge(ch, stateDesc, 1, source, st.Name, st.State)
 	behind := 0.0
 	if st.Behind {

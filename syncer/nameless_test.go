@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/syncer/calendar"
 )
 
@@ -175,4 +176,11 @@ func TestAFullResyncClosesRowsOfTotalsThatHaveNoPlace(t *testing.T) {
 		resync()
 		w.expectOpen("sales_daily")
 	})
+}
+
+// aDay is a row of /sales/daily with one order of 10.00 in cash.
+func aDay(day api.Date, edit ...string) string {
+	row := fmt.Sprintf(`{"date":%q,"orders":1,"net_sales":"10.00","items":"10.00","discounts":"0.00","delivery_fees":"0.00","tips":"0.00",`+
+		`"deposits":"0.00","refunds":"0.00","payments":{"cash":"10.00","card":"0.00"},"by_type":{"dine_in":"10.00"},"by_channel":{"pos":"10.00"}}`, day)
+	return strings.NewReplacer(edit...).Replace(row)
 }

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
-	"github.com/larder-sync/larder/syncer/write"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
 )
 
 // Selection narrows a pass; empty fields select everything.
@@ -72,10 +73,6 @@ type StreamReport struct {
 	Err error
 }
 
-// Counts are what a stream has received since the start of the process, or, in a
-// report, within the pass. A pass that ran beside the daemon counts what both did.
-type Counts = write.Counts
-
 // Err joins the errors of a pass, nil when all of it went well.
 func (r Report) Err() error {
 	var errs []error
@@ -98,7 +95,7 @@ func (r Report) Err() error {
 // run beside [Syncer.Run]: it then waits for walks that are under way and goes on
 // from where they ended. The error is the caller's or the sink's; what went wrong
 // with a source stands in the report.
-func (y *Syncer) RunOnce(ctx context.Context, sel Selection, onProgress func(Status)) (Report, error) {
+func (y *Syncer) RunOnce(ctx context.Context, sel Selection, onProgress func(status.Status)) (Report, error) {
 	sources, err := y.selected(sel)
 	if err != nil {
 		return Report{}, err
@@ -150,14 +147,14 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 	r := SourceReport{Source: s.cfg.Name}
 	before := make([]Counts, len(s.streams)) // connecting asks for the key's row
 	for i, st := range s.streams {
-		before[i] = st.common().writer.Counts()
+		before[i] = st.Common().Writer.Counts()
 	}
 	for _, st := range s.replaced() {
-		if sel.Full && st.chosen(sel.Streams) {
-			st.list.Doubt()
+		if sel.Full && st.Chosen(sel.Streams) {
+			st.List.Doubt()
 		}
 	}
-	connect := func(ctx context.Context) error { return s.protected(ctx, "probe", s.connect) }
+	connect := func(ctx context.Context) error { return s.Protected(ctx, "probe", s.connect) }
 	if err := s.persist(ctx, sel.RetryFor, nil, stands, connect); err != nil {
 		r.State, r.Err = s.stateNow(), err
 		return r
@@ -167,7 +164,7 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 	reports := make([]*StreamReport, len(s.streams))
 	var passes sync.WaitGroup
 	for i, st := range s.streams {
-		if st.common().chosen(sel.Streams) {
+		if st.Common().Chosen(sel.Streams) {
 			passes.Go(func() { reports[i] = s.onceOf(ctx, st, sel, before[i]) })
 		}
 	}
@@ -188,27 +185,27 @@ func (s *source) stateNow() string {
 
 // configurationError is a configured location that the key does not have.
 func (s *source) configurationError() error {
-	key := s.identity()
-	if len(key.unknown) == 0 {
+	key := s.Identity()
+	if len(key.Unknown) == 0 {
 		return nil
 	}
-	return &MisfitError{unknownLocations(key)}
+	return &stream.MisfitError{Text: unknownLocations(key)}
 }
 
 // onceOf makes one pass of a stream, whose counts stood at before when the pass of its
 // source began.
 func (s *source) onceOf(ctx context.Context, f follower, sel Selection, before Counts) *StreamReport {
-	st := f.common()
-	r := &StreamReport{Stream: st.def.Name}
-	if st.off() {
-		r.Off, r.NoScope = st.why(), st.lacksScope(s.identity())
-		r.Err = f.passOff(ctx)
+	st := f.Common()
+	r := &StreamReport{Stream: st.Def.Name}
+	if st.Off() {
+		r.Off, r.NoScope = st.Why(), st.LacksScope(s.Identity())
+		r.Err = f.PassOff(ctx)
 		return r
 	}
-	r.Err = s.protected(ctx, st.def.Name, func(ctx context.Context) error { return s.pass(ctx, f, sel) })
-	r.Counts = st.writer.Counts().Minus(before)
+	r.Err = s.Protected(ctx, st.Def.Name, func(ctx context.Context) error { return s.pass(ctx, f, sel) })
+	r.Counts = st.Writer.Counts().Minus(before)
 	if api.IsAPIDisabled(r.Err) {
-		r.Off, r.OrderingOff, r.Err = diagnose(r.Err).detail, true, nil
+		r.Off, r.OrderingOff, r.Err = stream.Diagnose(r.Err).Detail, true, nil
 	}
 	return r
 }
@@ -217,9 +214,9 @@ func (s *source) onceOf(ctx context.Context, f follower, sel Selection, before C
 // again while it may help.
 func (s *source) pass(ctx context.Context, f follower, sel Selection) error {
 	var errs []error
-	for _, w := range f.pass(sel.Full, sel.ConfirmSweep) {
-		errs = append(errs, s.persist(ctx, sel.RetryFor, f.common(), w.moved, func(ctx context.Context) error {
-			return f.common().exclusive(ctx, w.guard, w.run)
+	for _, w := range f.Pass(sel.Full, sel.ConfirmSweep) {
+		errs = append(errs, s.persist(ctx, sel.RetryFor, f.Common(), w.Moved, func(ctx context.Context) error {
+			return f.Common().Exclusive(ctx, w.Guard, w.Run)
 		}))
 	}
 	return errors.Join(errs...)

@@ -11,10 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // logged is a log that tests read while it is written.
@@ -79,7 +79,7 @@ func TestAnOutageOfAServiceIsOneWarningAndOneEnd(t *testing.T) {
 				t.Errorf("%s: three hours without an answer are %d lines:\n%s", early, len(lines), strings.Join(lines, "\n"))
 			}
 			w.box.ClearFaults()
-			w.until("served", time.Hour, func() bool { return w.source().State == StateRunning })
+			w.until("served", time.Hour, func() bool { return w.source().State == status.StateRunning })
 			time.Sleep(time.Minute)
 			lines = log.take()
 			var ends int

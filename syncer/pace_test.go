@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // A service that answers more slowly than the limits allow decides how long a walk
@@ -36,7 +37,7 @@ func TestTheForecastKnowsHowFastTheServiceIs(t *testing.T) {
 			done <- err
 		}()
 		var at time.Time
-		var p *Progress
+		var p *status.Progress
 		w.until("the middle", 10*time.Minute, func() bool {
 			p, at = w.stream("categories").Progress, time.Now()
 			return p != nil && p.Pages >= pages/2

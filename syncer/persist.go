@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/syncer/list"
+	"github.com/larder-sync/larder/syncer/stream"
 )
 
 // A pass tries what has failed again, from its checkpoint, as the daemon does at its
@@ -19,7 +21,7 @@ const (
 // persist runs f until it goes well, fails in a way that no trying mends, or has not
 // moved for as long as the limit. moved is how far it is: any other number than before
 // is further.
-func (s *source) persist(ctx context.Context, limit time.Duration, st *stream, moved func() uint64, f func(context.Context) error) error {
+func (s *source) persist(ctx context.Context, limit time.Duration, st *stream.Stream, moved func() uint64, f func(context.Context) error) error {
 	began, at := time.Now(), moved()
 	stuck := time.Time{}
 	for failures := 1; ; failures++ {
@@ -27,11 +29,11 @@ func (s *source) persist(ctx context.Context, limit time.Duration, st *stream, m
 		if err == nil || ctx.Err() != nil || !s.mayPass(err) {
 			return err
 		}
-		if e, ok := errors.AsType[*stuckError](err); ok {
-			if e.since.Equal(stuck) {
+		if e, ok := errors.AsType[*list.StuckError](err); ok {
+			if e.Since.Equal(stuck) {
 				return err // pages came again, and led nowhere again
 			}
-			stuck = e.since
+			stuck = e.Since
 		}
 		if now := moved(); now != at {
 			began, at, failures = time.Now(), now, 1
@@ -44,15 +46,15 @@ func (s *source) persist(ctx context.Context, limit time.Duration, st *stream, m
 			return fmt.Errorf("%w; it was tried again for %s and came no further", err, time.Since(began).Round(time.Second))
 		}
 		if st == nil && failures == 1 { // of a stream, its walk has told
-			s.log.Warn("the source is tried again", "for_at_most", limit, "err", err)
+			s.Log.Warn("the source is tried again", "for_at_most", limit, "err", err)
 		}
-		if !sleep(ctx, pause) {
+		if !stream.Sleep(ctx, pause) {
 			return context.Cause(ctx)
 		}
 		if st == nil {
 			continue
 		}
-		if err := s.protected(ctx, "probe", s.connect); err != nil && !s.mayPass(err) {
+		if err := s.Protected(ctx, "probe", s.connect); err != nil && !s.mayPass(err) {
 			return err
 		}
 	}
@@ -60,11 +62,11 @@ func (s *source) persist(ctx context.Context, limit time.Duration, st *stream, m
 
 // pauseAfter is how long to wait after so many failures in a row, and for as long as the
 // service asks; st is nil when it is the source that is waited for.
-func (s *source) pauseAfter(st *stream, failures int) time.Duration {
+func (s *source) pauseAfter(st *stream.Stream, failures int) time.Duration {
 	base := min(firstPause<<min(failures-1, 10), mostPause)
 	pause := base*3/4 + time.Duration(s.jitter(failures)*float64(base)/2)
 	if st != nil {
-		pause = max(pause, time.Until(st.waitUntil()))
+		pause = max(pause, time.Until(st.WaitUntil()))
 	}
 	return pause
 }
@@ -72,9 +74,9 @@ func (s *source) pauseAfter(st *stream, failures int) time.Duration {
 // mayPass tells errors that another attempt may not meet. After a 401 it goes on when
 // /me has answered since, with another key, say.
 func (s *source) mayPass(err error) bool {
-	_, stuck := errors.AsType[*stuckError](err)
-	return stuck || api.IsTemporary(err) || errors.Is(err, errRepeatedCursor) || errors.Is(err, errNoCursor) ||
-		api.IsUnauthorized(err) && s.isReady()
+	_, stuck := errors.AsType[*list.StuckError](err)
+	return stuck || api.IsTemporary(err) || errors.Is(err, list.ErrRepeatedCursor) || errors.Is(err, list.ErrNoCursor) ||
+		api.IsUnauthorized(err) && s.IsReady()
 }
 
 // stands is the progress of what has none: it goes well, or it does not.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/syncer/list"
 )
 
 // One command is enough under 40 % faults of every kind: what fails is tried again from
@@ -74,7 +75,7 @@ func TestAPassDoesNotTryWhatNoTryingMends(t *testing.T) {
 		})
 		w.open(w.one())
 		r := w.tryOnce(Selection{Streams: []string{"categories"}, RetryFor: 24 * time.Hour})
-		if stuck, ok := errors.AsType[*stuckError](r.Err()); !ok {
+		if stuck, ok := errors.AsType[*list.StuckError](r.Err()); !ok {
 			t.Errorf("error %v, %v", r.Err(), stuck)
 		}
 		f.mu.Lock()

@@ -2,21 +2,19 @@ package syncer
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // reconciled is what a reconciliation of some days says of the first source.
-func (w *world) reconciled(r ReconcileRequest) SourceReconcile {
+func (w *world) reconciled(r reconcile.Request) reconcile.SourceReport {
 	w.t.Helper()
 	report, err := w.syncer.Reconcile(w.t.Context(), r, nil)
 	if err != nil {
@@ -40,8 +38,8 @@ func TestWhatWasOnlyComparedIsHealedByTheDaemon(t *testing.T) {
 		business := w.turned()
 		id := w.liveOrders(business, daysAgo(1))[0]
 		w.store.EditColumn(registry.Orders, business, id, "totals_tip", `"900.00"`)
-		found := w.reconciled(ReconcileRequest{From: daysAgo(1)})
-		if found.Drift == 0 || found.Healed > 0 || found.Open[0].Reason != onlyCompared {
+		found := w.reconciled(reconcile.Request{From: daysAgo(1)})
+		if found.Drift == 0 || found.Healed > 0 || found.Open[0].Reason != reconcile.OnlyCompared {
 			t.Fatalf("%+v", found)
 		}
 		time.Sleep(20 * time.Minute)
@@ -55,7 +53,7 @@ func TestDaysBeyondTheLast92DoNotMoveTheProof(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 42, Orders: 400, Days: 200}, func(t *testing.T, w *world) {
 		w.turned()
 		before := *w.syncer.Status().Sources[0].Proof
-		if found := w.reconciled(ReconcileRequest{From: daysAgo(150), To: daysAgo(149)}); found.Proven != 2*4 {
+		if found := w.reconciled(reconcile.Request{From: daysAgo(150), To: daysAgo(149)}); found.Proven != 2*4 {
 			t.Errorf("%+v", found)
 		}
 		if after := w.syncer.Status().Sources[0].Proof; after.ProvenUntil != before.ProvenUntil || before.ProvenUntil == "" {
@@ -94,42 +92,18 @@ func TestNothingComparedIsNoProof(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 44, Orders: 100, Days: 4}, func(t *testing.T, w *world) {
 		w.once(Selection{})
 		w.once(Selection{})
-		found := w.reconciled(ReconcileRequest{From: daysAgo(-2)})
+		found := w.reconciled(reconcile.Request{From: daysAgo(-2)})
 		if found.Err == nil || !strings.Contains(found.Err.Error(), "nothing to compare yet") {
 			t.Errorf("days to come: %+v", found)
 		}
 		s := w.syncer.served()[0]
 		w.box.Restaurant(0).AddLocation()
 		time.Sleep(freshKey)
-		if err := s.refresh(t.Context()); err != nil {
+		if err := s.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		p := onePass()
-		today := calendar.DayOf(time.Now())
-		if _, err := p.ask(t.Context(), 0, question{s.days.daily(), span{from: today, to: today}}); !errors.Is(err, errIncomparable) {
+		if err := s.days.Daily().NotComparable(); !errors.Is(err, reconcile.ErrIncomparable) {
 			t.Errorf("a location whose orders are not mirrored: %v", err)
 		}
 	})
-}
-
-// TestAReportStaysAsItWasRead: verdicts come in while somebody reads.
-func TestAReportStaysAsItWasRead(t *testing.T) {
-	st := &totals{stream: &stream{def: &registry.Definition{Name: registry.Daily}}}
-	p := onePass()
-	drift := func(day api.Date) { p.count(0, st, []dayProof{{day: day, verdict: sinks.VerdictDrift}}) }
-	for n := range 5 {
-		drift(api.Date(fmt.Sprintf("2026-03-1%d", n)))
-	}
-	read := p.picture().Sources[0].Open
-	drift("2026-03-01")
-	if now := p.picture().Sources[0].Open; read[0].Day != "2026-03-10" || now[0].Day != "2026-03-01" || len(now) != 6 {
-		t.Errorf("read %+v, now %+v", read, now)
-	}
-}
-
-// onePass is a pass of one source.
-func onePass() *reconcilePass {
-	p := newReconcilePass(ReconcileRequest{})
-	p.add(&days{source: &origin{lanes: &lanes{}}})
-	return p
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/list"
+	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -189,7 +191,7 @@ func TestASuspiciousSweepWaitsForAPerson(t *testing.T) {
 		biz := w.box.Restaurant(0).ID()
 		gone := w.purge(130)
 		r, err := w.full(Selection{Streams: []string{"products"}})
-		held, ok := errors.AsType[*SweepHeld](err)
+		held, ok := errors.AsType[*status.SweepHeld](err)
 		if !ok || held.Rows != 130 || held.Live != 400 {
 			t.Fatalf("error %v, report %+v", err, r)
 		}
@@ -200,7 +202,7 @@ func TestASuspiciousSweepWaitsForAPerson(t *testing.T) {
 		must(t, w.sink.Close(t.Context()))
 		w.syncer = nil
 		w.once(Selection{Streams: []string{"products"}})
-		if st := w.stream("products"); st.State != StateHeld || st.SweepHeld == nil || st.SweepHeld.Rows != 130 || !strings.HasSuffix(st.Detail, "larder sync --full --confirm-sweep --source "+st.SweepHeld.Source+" --stream products") || st.SweepHeld.Source == "" {
+		if st := w.stream("products"); st.State != status.StateHeld || st.SweepHeld == nil || st.SweepHeld.Rows != 130 || !strings.HasSuffix(st.Detail, "larder sync --full --confirm-sweep --source "+st.SweepHeld.Source+" --stream products") || st.SweepHeld.Source == "" {
 			t.Errorf("status %+v", st)
 		}
 		// Nor does another full resync take the wait for a word.
@@ -215,7 +217,7 @@ func TestASuspiciousSweepWaitsForAPerson(t *testing.T) {
 				t.Fatalf("%s lives after the confirmation", id)
 			}
 		}
-		if st := w.stream("products"); st.State != StateRunning || st.SweepHeld != nil || st.Detail != "" {
+		if st := w.stream("products"); st.State != status.StateRunning || st.SweepHeld != nil || st.Detail != "" {
 			t.Errorf("status after the confirmation %+v", st)
 		}
 		w.compare("products")
@@ -229,10 +231,10 @@ func TestASweepIsHeldAtEveryTurn(t *testing.T) {
 		w.run()
 		w.until("backfill", time.Hour, w.filled)
 		gone := w.purge(130)
-		w.until("a sweep that is held", 2*time.Hour, func() bool { return w.stream("products").State == StateHeld })
+		w.until("a sweep that is held", 2*time.Hour, func() bool { return w.stream("products").State == status.StateHeld })
 		first := w.stream("products").LastResync
 		w.until("another full resync", 3*time.Hour, func() bool { return w.stream("products").LastResync.After(first) })
-		if st := w.stream("products"); st.State != StateHeld || w.store.Row("products", w.box.Restaurant(0).ID(), gone[0]).Deleted {
+		if st := w.stream("products"); st.State != status.StateHeld || w.store.Row("products", w.box.Restaurant(0).ID(), gone[0]).Deleted {
 			t.Errorf("removed without a person's word: %+v", st)
 		}
 	})
@@ -250,7 +252,7 @@ func TestAConfirmationIsForWhatWasShown(t *testing.T) {
 		}
 		w.purge(120)
 		_, err := w.full(Selection{Streams: []string{"products"}, ConfirmSweep: true})
-		if held, ok := errors.AsType[*SweepHeld](err); !ok || held.Rows != 250 {
+		if held, ok := errors.AsType[*status.SweepHeld](err); !ok || held.Rows != 250 {
 			t.Fatalf("error %v", err)
 		}
 		if w.store.Row("products", biz, shown[0]).Deleted {
@@ -279,8 +281,8 @@ func TestAListThatEndsTooEarlyRemovesNothing(t *testing.T) {
 		w.once(Selection{Streams: []string{"products"}})
 		f.set("/products", rows[:330]...) // 70 are left out: fewer than the guard's hundred
 		_, err := w.full(Selection{Streams: []string{"products"}})
-		held, ok := errors.AsType[*SweepHeld](err)
-		if !ok || held.Rows != 70 || held.Alive != sampleSize {
+		held, ok := errors.AsType[*status.SweepHeld](err)
+		if !ok || held.Rows != 70 || held.Alive != list.SampleSize {
 			t.Fatalf("error %v", err)
 		}
 		for id, r := range w.store.Rows("products", "b1") {
@@ -289,19 +291,6 @@ func TestAListThatEndsTooEarlyRemovesNothing(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestHalfAndFewAreNotSuspicious(t *testing.T) {
-	for _, c := range []struct {
-		unseen, live uint64
-		want         bool
-	}{
-		{100, 100, false}, {101, 505, false}, {101, 504, true}, {0, 0, false}, {2000, 10_000, false}, {2001, 10_000, true},
-	} {
-		if got := suspicious(c.unseen, c.live); got != c.want {
-			t.Errorf("%d of %d: %v", c.unseen, c.live, got)
-		}
-	}
 }
 
 // A walk of hours that is killed in its middle goes on, and its sweep still knows
@@ -318,7 +307,7 @@ func TestAFullResyncGoesOnAfterACrash(t *testing.T) {
 		})
 		begun := func() uint64 {
 			synctest.Wait()
-			return w.list("sales_orders").resyncVersion()
+			return w.list("sales_orders").ResyncVersion()
 		}
 		first := begun()
 		for range 3 {
@@ -411,18 +400,18 @@ func TestASweepNeverBuriesWhatCameBackMeanwhile(t *testing.T) {
 		w.once(Selection{})
 		f.set(cats, a)
 		st := w.list("categories")
-		must(t, st.beginResync(t.Context()))
-		for _, tr := range st.followed() {
-			must(t, tr.walkAgain(t.Context()))
+		must(t, st.BeginResync(t.Context()))
+		for _, tr := range st.Followed() {
+			must(t, tr.WalkAgain(t.Context()))
 		}
-		sw := st.newSweep()
-		rows, err := w.sink.Live(t.Context(), sw.query)
+		sw := st.NewSweep()
+		rows, err := w.sink.Live(t.Context(), sw.Query)
 		if err != nil || len(rows) != 1 {
 			t.Fatalf("%d rows were not seen, %v", len(rows), err)
 		}
 		f.set(cats, a, category("b", "B2", clockText(time.Now())))
-		must(t, st.catchUp(t.Context()))
-		must(t, sw.chunk(t.Context(), rows, false)) // decided before it came back
+		must(t, st.CatchUp(t.Context()))
+		must(t, sw.Chunk(t.Context(), rows, false)) // decided before it came back
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		if r := w.store.Row("categories", "b1", "b"); r.Deleted || !strings.Contains(r.Raw, "B2") {
@@ -448,22 +437,22 @@ func TestALocationThatIsAwayForPartOfAFullResync(t *testing.T) {
 		st := w.list("categories")
 		hear := func() {
 			time.Sleep(time.Minute)
-			must(t, st.source.refresh(t.Context()))
+			must(t, st.Source.Refresh(t.Context()))
 		}
-		must(t, st.beginResync(t.Context()))
+		must(t, st.BeginResync(t.Context()))
 		f.set(cats, a)
 		f.me = one
 		hear()
-		if got := st.source.identity().locations; len(got) != 1 {
+		if got := st.Source.Identity().Locations; len(got) != 1 {
 			t.Fatalf("locations %v", got)
 		}
-		for _, tr := range st.followed() {
-			must(t, tr.walkAgain(t.Context()))
+		for _, tr := range st.Followed() {
+			must(t, tr.WalkAgain(t.Context()))
 		}
 		f.set(cats, a, b)
 		f.me = both
 		hear()
-		must(t, st.resync(t.Context(), consent{}))
+		must(t, st.Resync(t.Context(), list.Consent{}))
 		if w.store.Row("categories", "b1", "b").Deleted {
 			t.Error("buried, and the service lists it")
 		}
@@ -505,9 +494,9 @@ func TestAWalkThatIsCutShortIsMadeAgain(t *testing.T) {
 		hear := func(me string) {
 			f.me = me
 			time.Sleep(time.Minute)
-			must(t, st.source.refresh(t.Context()))
+			must(t, st.Source.Refresh(t.Context()))
 		}
-		must(t, st.beginResync(t.Context()))
+		must(t, st.BeginResync(t.Context()))
 		hear(one)
 		f.on("/products", func(rw http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Query().Get("location_id") != "l2" {
@@ -516,13 +505,13 @@ func TestAWalkThatIsCutShortIsMadeAgain(t *testing.T) {
 			fakeError(rw, 403, "location_forbidden")
 			return true
 		})
-		for _, tr := range st.followed() {
-			must(t, tr.walkAgain(t.Context()))
+		for _, tr := range st.Followed() {
+			must(t, tr.WalkAgain(t.Context()))
 		}
 		f.on("/products", only)
 		hear(both)
-		must(t, st.resync(t.Context(), consent{}))
-		if held := st.held(); held != nil {
+		must(t, st.Resync(t.Context(), list.Consent{}))
+		if held := st.Held(); held != nil {
 			t.Errorf("held: %v", held)
 		}
 		for id, r := range w.store.Rows("products", "b1") {
@@ -530,7 +519,7 @@ func TestAWalkThatIsCutShortIsMadeAgain(t *testing.T) {
 				t.Fatalf("%s was buried, and the service lists it", id)
 			}
 		}
-		if again := st.reopened(); len(again) != 0 {
+		if again := st.Reopened(); len(again) != 0 {
 			t.Error("walked again for ever")
 		}
 	})
@@ -691,11 +680,11 @@ func TestAConfiguredLocationThatIsDeactivated(t *testing.T) {
 				w.until("filled", time.Hour, w.filled)
 				must(t, r.SetLocationActive(locs[1], false))
 				time.Sleep(10 * time.Minute)
-				if s := w.source(); s.State != StateRunning || !strings.Contains(s.Detail, locs[1]) {
+				if s := w.source(); s.State != status.StateRunning || !strings.Contains(s.Detail, locs[1]) {
 					t.Errorf("state %s: %s", s.State, s.Detail)
 				}
 				for _, st := range w.source().Streams {
-					if st.State != StateRunning && st.State != StateOff {
+					if st.State != status.StateRunning && st.State != status.StateOff {
 						t.Errorf("%s is %s: %s", st.Name, st.State, st.Detail)
 					}
 				}
@@ -765,7 +754,7 @@ func TestALostLocationThatASiblingSeesStays(t *testing.T) {
 		}
 		must(t, w.box.UpdateKey(one.Value, func(k *sandbox.Key) { k.LocationIDs = locs[:1] }))
 		time.Sleep(time.Minute)
-		must(t, w.syncer.sources[0].refresh(t.Context()))
+		must(t, w.syncer.sources[0].Refresh(t.Context()))
 		if _, err := w.full(Selection{Sources: []string{"one"}}); err != nil {
 			t.Fatal(err)
 		}

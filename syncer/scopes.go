@@ -1,6 +1,9 @@
 package syncer
 
-import "github.com/larder-sync/larder/syncer/registry"
+import (
+	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/status"
+)
 
 // StreamScopes are the scopes of which a key needs any one to read a stream; none
 // when every key may read it.
@@ -42,11 +45,11 @@ func Lacks(named bool, streams []AskedStream) bool {
 }
 
 // lacks names the source's streams that its key should read, and may not.
-func (s *source) lacks(streams []StreamStatus) (names []string) {
+func (s *source) lacks(streams []status.StreamStatus) (names []string) {
 	var asked []AskedStream
 	for i := range streams {
 		st := &streams[i]
-		asked = append(asked, AskedStream{Name: st.Name, Off: st.State == StateOff, NoScope: st.NoScope})
+		asked = append(asked, AskedStream{Name: st.Name, Off: st.State == status.StateOff, NoScope: st.NoScope})
 		if st.NoScope {
 			names = append(names, st.Name)
 		}

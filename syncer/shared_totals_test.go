@@ -15,7 +15,9 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -81,7 +83,7 @@ func (c *chain) sources(names ...string) []Source {
 }
 
 // statusOf is the status of a source.
-func (c *chain) statusOf(name string) SourceStatus {
+func (c *chain) statusOf(name string) status.SourceStatus {
 	c.t.Helper()
 	for _, s := range c.syncer.Status().Sources {
 		if s.Name == name {
@@ -89,7 +91,7 @@ func (c *chain) statusOf(name string) SourceStatus {
 		}
 	}
 	c.t.Fatalf("no source %s", name)
-	return SourceStatus{}
+	return status.SourceStatus{}
 }
 
 // live are the ids of the live rows of a table.
@@ -127,12 +129,12 @@ func (c *chain) right(source, location string) {
 		var answer struct{ Data []json.RawMessage }
 		c.ask(c.keys[source].Value, uri, &answer)
 		for _, raw := range answer.Data {
-			day := placeRows([][]byte{raw}, false)[0]
+			day := reconcile.PlaceRows([][]byte{raw}, false)[0]
 			if began = began || day.Orders > 0; !began {
 				continue
 			}
 			compared++
-			if r := rows[dayKey(day.Date, location)]; r.Raw != string(raw) || r.Deleted {
+			if r := rows[reconcile.DayKey(day.Date, location)]; r.Raw != string(raw) || r.Deleted {
 				c.t.Errorf("%s %s: deleted %v (%s)\n mirror  %s\n service %s", day.Date, location, r.Deleted, r.Reason, r.Raw, raw)
 				return
 			}
@@ -148,11 +150,11 @@ func (c *chain) quiet(names ...string) {
 	c.t.Helper()
 	for _, name := range names {
 		s := c.statusOf(name)
-		if s.State != StateRunning || s.Proof == nil || s.Proof.ProvenUntil != string(calendar.DayOf(time.Now())) || s.Proof.DriftDays+s.Proof.OpenDays != 0 {
+		if s.State != status.StateRunning || s.Proof == nil || s.Proof.ProvenUntil != string(calendar.DayOf(time.Now())) || s.Proof.DriftDays+s.Proof.OpenDays != 0 {
 			c.t.Errorf("%s is %s, proof %+v", name, s.State, s.Proof)
 		}
 		for _, st := range s.Streams {
-			if st.State != StateRunning && st.State != StateOff || st.LastError != "" {
+			if st.State != status.StateRunning && st.State != status.StateOff || st.LastError != "" {
 				c.t.Errorf("%s %s is %s: %s %s", name, st.Name, st.State, st.Detail, st.LastError)
 			}
 		}
@@ -161,7 +163,7 @@ func (c *chain) quiet(names ...string) {
 	if n := report.Differences(); n > 0 {
 		c.t.Errorf("%d differences: %.5q", n, briefs(found))
 	}
-	r, err := c.syncer.Reconcile(c.t.Context(), ReconcileRequest{Sources: names}, nil)
+	r, err := c.syncer.Reconcile(c.t.Context(), reconcile.Request{Sources: names}, nil)
 	if err != nil || r.Err() != nil {
 		c.t.Fatal(err, r.Err())
 	}
@@ -181,13 +183,13 @@ func (c *chain) turns() {
 	synctest.Wait()
 }
 
-func (c *chain) productsOf(name string) StreamStatus {
+func (c *chain) productsOf(name string) status.StreamStatus {
 	for _, st := range c.statusOf(name).Streams {
 		if st.Name == "sales_products" {
 			return st
 		}
 	}
-	return StreamStatus{}
+	return status.StreamStatus{}
 }
 
 func TestKeysOfDifferentBranchesAskForTheirsOnly(t *testing.T) {
@@ -210,7 +212,7 @@ func TestKeysOfDifferentBranchesAskForTheirsOnly(t *testing.T) {
 		c.right("one", c.branches[0])
 		c.right("two", c.branches[1])
 		for name, other := range map[string]string{"one": "two", "two": "one"} {
-			if st := c.productsOf(name); st.State != StateOff || !strings.Contains(st.Detail, fmt.Sprintf("%q", other)) {
+			if st := c.productsOf(name); st.State != status.StateOff || !strings.Contains(st.Detail, fmt.Sprintf("%q", other)) {
 				t.Errorf("%s: sales_products is %s: %s", name, st.State, st.Detail)
 			}
 		}
@@ -277,7 +279,7 @@ func TestALimitedKeyBesideOneThatSeesAll(t *testing.T) {
 		}
 		c.right("all", "")
 		c.right("one", c.branches[0])
-		if st := c.productsOf("one"); st.State != StateOff {
+		if st := c.productsOf("one"); st.State != status.StateOff {
 			t.Errorf("sales_products is %s: %s", st.State, st.Detail)
 		}
 		live := c.live("sales_products")

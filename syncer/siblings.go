@@ -7,39 +7,44 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/snapshot"
+	"github.com/larder-sync/larder/syncer/stream"
 )
 
 // seesSomeLocations is true when a key may not see all locations, and the configuration
 // names none.
-func (s *source) seesSomeLocations(key identity) bool { return !key.all && len(s.onlyLocations) == 0 }
+func (s *source) seesSomeLocations(key stream.Identity) bool {
+	return !key.All && len(s.OnlyLocations) == 0
+}
 
 // beside is another source of the restaurant when totals are to be asked for by location
 // only, else empty.
-func (s *source) beside(key identity) string {
+func (s *source) beside(key stream.Identity) string {
 	if !s.seesSomeLocations(key) {
 		return ""
 	}
-	for _, other := range s.siblingsIn(key.business) {
-		return other.name
+	for _, other := range s.siblingsIn(key.Business) {
+		return other.Name
 	}
 	return ""
 }
 
-// siblings implements owner.
-func (s *source) siblings() (all []*origin) {
-	for _, other := range s.siblingsIn(s.business()) {
-		all = append(all, other.origin)
+// Siblings implements owner.
+func (s *source) Siblings() (all []*stream.Source) {
+	for _, other := range s.siblingsIn(s.Business()) {
+		all = append(all, other.Source)
 	}
 	return all
 }
 
 // siblingTotals are the streams of totals of that name that the siblings have, by source.
-func (s *source) siblingTotals(stream string) map[string]*totals {
-	all := map[string]*totals{}
-	for _, other := range s.siblingsIn(s.business()) {
-		for _, st := range other.days.all {
-			if st.def.Name == stream {
-				all[other.name] = st
+func (s *source) siblingTotals(stream string) map[string]*reconcile.Totals {
+	all := map[string]*reconcile.Totals{}
+	for _, other := range s.siblingsIn(s.Business()) {
+		for _, st := range other.days.All {
+			if st.Def.Name == stream {
+				all[other.Name] = st
 			}
 		}
 	}
@@ -48,9 +53,9 @@ func (s *source) siblingTotals(stream string) map[string]*totals {
 
 // siblingLists is true when another source of the same restaurant lists the id.
 func (s *source) siblingLists(stream, id string) bool {
-	return slices.ContainsFunc(s.siblingsIn(s.business()), func(other *source) bool {
-		return slices.ContainsFunc(other.replaced(), func(st *whole) bool {
-			return st.def.Name == stream && st.list.Has(id)
+	return slices.ContainsFunc(s.siblingsIn(s.Business()), func(other *source) bool {
+		return slices.ContainsFunc(other.replaced(), func(st *snapshot.Stream) bool {
+			return st.Def.Name == stream && st.List.Has(id)
 		})
 	})
 }
@@ -58,11 +63,11 @@ func (s *source) siblingLists(stream, id string) bool {
 func (s *source) siblingsIn(business string) []*source {
 	stored := s.syncer.storedBusinesses()
 	return slices.DeleteFunc(slices.Clone(s.syncer.served()), func(other *source) bool {
-		theirs := other.business()
+		theirs := other.Business()
 		if theirs == "" { // its /me has not answered yet
-			theirs = stored[other.name]
+			theirs = stored[other.Name]
 		}
-		return other.name == s.name || business == "" || theirs != business
+		return other.Name == s.Name || business == "" || theirs != business
 	})
 }
 
@@ -94,25 +99,25 @@ func (y *Syncer) readBusinesses(ctx context.Context) error {
 
 // admit acts on what /me says about the streams. The siblings of a source that is new
 // look at theirs again.
-func (s *source) admit(ctx context.Context, me api.Me) (identity, error) {
+func (s *source) admit(ctx context.Context, me api.Me) (stream.Identity, error) {
 	if !me.AllLocations {
 		if err := s.syncer.readBusinesses(ctx); err != nil && ctx.Err() == nil {
-			s.log.Warn("whether the restaurant has other sources may not be known", "err", err)
+			s.Log.Warn("whether the restaurant has other sources may not be known", "err", err)
 		}
 	}
 	key, first, err := s.admitMe(ctx, me)
 	if first {
-		s.notifySiblings(ctx)
+		s.NotifySiblings(ctx)
 	}
 	return key, err
 }
 
 // admitMe admits the streams by what /me says; it tells whether that is the first time.
-func (s *source) admitMe(ctx context.Context, me api.Me) (key identity, first bool, err error) {
-	if err := s.admits.take(ctx); err != nil {
-		return identity{}, false, err
+func (s *source) admitMe(ctx context.Context, me api.Me) (key stream.Identity, first bool, err error) {
+	if err := s.admits.Take(ctx); err != nil {
+		return stream.Identity{}, false, err
 	}
-	defer s.admits.free()
+	defer s.admits.Free()
 	key, first = s.identify(me), !s.looked
 	s.admitAs(ctx, key)
 	s.looked = true
@@ -120,33 +125,33 @@ func (s *source) admitMe(ctx context.Context, me api.Me) (key identity, first bo
 }
 
 // admitAs admits the streams by a key. The caller holds admits.
-func (s *source) admitAs(ctx context.Context, key identity) {
-	s.identifyAs(key)
-	for _, st := range s.days.all {
-		st.noteSiblings(key)
+func (s *source) admitAs(ctx context.Context, key stream.Identity) {
+	s.IdentifyAs(key)
+	for _, st := range s.days.All {
+		st.NoteSiblings(key)
 	}
 	for _, st := range s.streams {
 		s.admitStream(ctx, st, key)
 	}
 }
 
-// notifySiblings implements owner: it has the restaurant's other sources look again at what they ask for.
-func (s *source) notifySiblings(ctx context.Context) {
-	for _, other := range s.siblingsIn(s.business()) {
+// NotifySiblings implements owner: it has the restaurant's other sources look again at what they ask for.
+func (s *source) NotifySiblings(ctx context.Context) {
+	for _, other := range s.siblingsIn(s.Business()) {
 		other.readmit(ctx)
 	}
 }
 
 // readmit admits the streams anew, beside the sources that there are now.
 func (s *source) readmit(ctx context.Context) {
-	if s.admits.take(ctx) != nil {
+	if s.admits.Take(ctx) != nil {
 		return // ctx has ended
 	}
-	defer s.admits.free()
+	defer s.admits.Free()
 	if !s.looked {
 		return // it will
 	}
-	key := s.identity()
-	key.beside = s.beside(key)
+	key := s.Identity()
+	key.Beside = s.beside(key)
 	s.admitAs(ctx, key)
 }

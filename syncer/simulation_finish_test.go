@@ -13,7 +13,10 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/verify"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -133,8 +136,8 @@ func (e *episode) rest(what string) {
 func (e *episode) well() bool {
 	for _, s := range e.syncer.Status().Sources {
 		for _, st := range s.Streams {
-			held := e.plan.untold && st.State == StateHeld
-			if s.State != StateRunning || st.State != StateRunning && st.State != StateOff && !held {
+			held := e.plan.untold && st.State == status.StateHeld
+			if s.State != status.StateRunning || st.State != status.StateRunning && st.State != status.StateOff && !held {
 				return false
 			}
 		}
@@ -155,9 +158,9 @@ func (e *episode) verified() {
 	if e.plan.seed%3 != 0 {
 		return
 	}
-	r, err := e.syncer.Verify(e.t.Context(), Selection{}, func(f Finding) {
+	r, err := e.syncer.Verify(e.t.Context(), Selection{}, func(f verify.Finding) {
 		reasons := e.unDeleted(f.ID) && (f.Field == "reason" || f.Field == "deleted_at")
-		if f.Kind != FoundQuarantined && !reasons { // entries have a comparison of their own
+		if f.Kind != verify.FoundQuarantined && !reasons { // entries have a comparison of their own
 			e.fault("verify: %+v", f)
 		}
 	}, nil)
@@ -170,7 +173,7 @@ func (e *episode) verified() {
 func (e *episode) mirrors(business int, stream string) bool {
 	for _, st := range e.syncer.Status().Sources[business].Streams {
 		if st.Name == stream {
-			return st.State == StateRunning
+			return st.State == status.StateRunning
 		}
 	}
 	return false
@@ -273,13 +276,13 @@ func (e *episode) compareTotals(business int) {
 	if e.plan.located {
 		location = e.box.Restaurant(business).LocationIDs()[0]
 	}
-	e.compareReport(business, registry.Daily, fmt.Sprintf("/sales/daily?from=%s&to=%s", from, today), location, func(r dayRow, l string) string { return dayKey(r.Date, l) })
+	e.compareReport(business, registry.Daily, fmt.Sprintf("/sales/daily?from=%s&to=%s", from, today), location, func(r reconcile.DayRow, l string) string { return reconcile.DayKey(r.Date, l) })
 	if location == "" {
-		e.compareReport(business, "sales_products", fmt.Sprintf("/sales/products?group_by=day&from=%s&to=%s", from, today), "", func(r dayRow, _ string) string { return productLineID(r) })
+		e.compareReport(business, "sales_products", fmt.Sprintf("/sales/products?group_by=day&from=%s&to=%s", from, today), "", func(r reconcile.DayRow, _ string) string { return reconcile.ProductLineID(r) })
 	}
 }
 
-func (e *episode) compareReport(business int, stream, uri, location string, id func(dayRow, string) string) {
+func (e *episode) compareReport(business int, stream, uri, location string, id func(reconcile.DayRow, string) string) {
 	if location != "" {
 		uri += "&location_id=" + url.QueryEscape(location)
 	}
@@ -297,9 +300,9 @@ func (e *episode) compareReport(business int, stream, uri, location string, id f
 		raws[i] = raw
 	}
 	rows := e.rows(stream, e.box.Restaurant(business).ID())
-	for i, r := range placeRows(raws, stream != registry.Daily) {
+	for i, r := range reconcile.PlaceRows(raws, stream != registry.Daily) {
 		have, ok := rows[id(r, location)]
-		if r.empty() && !ok && stream == registry.Daily {
+		if r.Empty() && !ok && stream == registry.Daily {
 			continue
 		}
 		e.compareRow(fmt.Sprintf("r%d %s %q", business, stream, id(r, location)), sandbox.TruthRow{Row: raws[i]}, have, ok)

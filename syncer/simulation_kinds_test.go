@@ -379,9 +379,9 @@ func keyLocations(e *episode, g *rand.Rand) string {
 // begun may not have asked yet.
 func (e *episode) passedBy(b int, lost []string) {
 	unheard := slices.ContainsFunc(e.syncer.served(), func(s *source) bool {
-		key := s.identity()
+		key := s.Identity()
 		return e.businessOf(s.cfg.Name) == b &&
-			(key.business == "" || slices.ContainsFunc(key.locations, func(l string) bool { return slices.Contains(lost, l) }))
+			(key.Business == "" || slices.ContainsFunc(key.Locations, func(l string) bool { return slices.Contains(lost, l) }))
 	})
 	if !unheard {
 		return

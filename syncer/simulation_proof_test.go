@@ -13,6 +13,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/registry"
 )
 
@@ -96,7 +97,7 @@ func (e *episode) proven(heal bool) {
 		return
 	}
 	from := e.began.Add(min(e.plan.ahead, 0)).AddDate(0, 0, -e.plan.box.Days-5)
-	r, err := e.syncer.Reconcile(e.t.Context(), ReconcileRequest{Sources: sources, From: string(calendar.DayOf(from)), Heal: heal}, nil)
+	r, err := e.syncer.Reconcile(e.t.Context(), reconcile.Request{Sources: sources, From: string(calendar.DayOf(from)), Heal: heal}, nil)
 	if err != nil || r.Err() != nil {
 		e.fault("reconcile: %v, %v", err, r.Err())
 	}
@@ -154,7 +155,7 @@ func (e *episode) spoiltTotals(a alarm, r sandbox.Request) bool {
 	if err != nil {
 		return true
 	}
-	asked := span{from: api.Date(uri.Query().Get("from")), to: api.Date(uri.Query().Get("to"))}
+	asked := reconcile.Span{From: api.Date(uri.Query().Get("from")), To: api.Date(uri.Query().Get("to"))}
 	past := a.at.Sub(r.At.Add(-e.plan.ahead))
-	return asked.covers(api.Date(a.Day)) && past >= 0 && past < 3*time.Hour
+	return asked.Covers(api.Date(a.Day)) && past >= 0 && past < 3*time.Hour
 }

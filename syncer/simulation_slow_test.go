@@ -164,7 +164,7 @@ func killedAgain(e *episode, g *rand.Rand) string {
 // though the location is back.
 func (e *episode) lostAreRemoved(business int) {
 	synctest.Wait()
-	usable := e.syncer.served()[business].identity().locations
+	usable := e.syncer.served()[business].Identity().Locations
 	for _, list := range cursorLists {
 		if !e.mirrors(business, list) || e.plan.located {
 			continue

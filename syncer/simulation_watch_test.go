@@ -13,8 +13,10 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/snapshot"
+	"github.com/larder-sync/larder/syncer/stream"
 )
 
 // watch checks at every commit what must hold at every instant:
@@ -78,7 +80,7 @@ func (v *watch) stored(c *sinks.Commit, durable bool) {
 	case sinks.WalkSnapshot:
 		v.whole(c)
 	case sinks.WalkFull:
-		if phaseClosed.is(*cp) {
+		if list.PhaseClosed.Is(*cp) {
 			v.closed[cp.Source+" "+cp.Stream] = true
 		}
 	case sinks.WalkLostLocations:
@@ -88,7 +90,7 @@ func (v *watch) stored(c *sinks.Commit, durable bool) {
 		}
 		v.away[cp.Source+" "+cp.Stream] = lost
 	case sinks.WalkCoverage:
-		var at coverage
+		var at stream.Coverage
 		if err := json.Unmarshal([]byte(cp.Position), &at); err != nil {
 			v.e.fault("coverage of %s %s: %v", cp.Source, cp.Stream, err)
 		}
@@ -156,7 +158,7 @@ func (v *watch) watermark(cp *sinks.Checkpoint) {
 		v.e.fault("%s: the watermark went back from %s to %s", key, v.marks[key], cp.Watermark)
 	}
 	v.marks[key] = cp.Watermark
-	if now := v.e.serviceNow(); cp.Watermark.After(now.Add(ahead)) {
+	if now := v.e.serviceNow(); cp.Watermark.After(now.Add(list.Ahead)) {
 		v.e.fault("%s: watermark %s while the service's clock is at %s", key, cp.Watermark, now)
 	}
 }
@@ -165,7 +167,7 @@ func (v *watch) watermark(cp *sinks.Checkpoint) {
 func (v *watch) covered(c *sinks.Commit) {
 	cp := c.Checkpoint
 	key := cp.Source + " " + cp.Stream
-	from, to := cp.Since, since(*cp)
+	from, to := cp.Since, list.Since(*cp)
 	switch {
 	case cp.Walk == sinks.WalkBackfill:
 		v.filled[key] = cp.Done // a location that is gained begins it anew
@@ -173,7 +175,7 @@ func (v *watch) covered(c *sinks.Commit) {
 		if cp.Done && v.opening[key] != nil {
 			v.opened[key] = v.opening[key]
 		}
-		to = (&progress{cp: *cp}).restart()
+		to = (&list.Progress{Cp: *cp}).Restart()
 		if cp.Done {
 			to = v.leftFrom(cp)
 		}
@@ -189,7 +191,7 @@ func (v *watch) covered(c *sinks.Commit) {
 			from = time.Time{}
 		}
 		if cp.Cursor != "" {
-			to = (&progress{cp: *cp}).restart()
+			to = (&list.Progress{Cp: *cp}).Restart()
 		}
 	}
 	list, location, _ := strings.Cut(cp.Stream, "@")
@@ -199,15 +201,15 @@ func (v *watch) covered(c *sinks.Commit) {
 // leftFrom is from when on a backfill that is done leaves everything to the incremental
 // walks: behind its watermark, and what changed since the last of them began.
 func (v *watch) leftFrom(cp *sinks.Checkpoint) time.Time {
-	stream, _, _ := strings.Cut(cp.Stream, "@")
+	of, _, _ := strings.Cut(cp.Stream, "@")
 	last, own := v.caught[cp.Source+" "+cp.Stream]
 	if !own { // of a location that was gained
-		last = v.caught[cp.Source+" "+stream]
+		last = v.caught[cp.Source+" "+of]
 	}
 	if last.Cursor != "" {
-		return earlier(cp.Watermark.Add(-sandbox.MaxStampDelay), last.Since)
+		return stream.Earlier(cp.Watermark.Add(-sandbox.MaxStampDelay), last.Since)
 	}
-	return earlier(cp.Watermark, last.StartedAt).Add(-sandbox.MaxStampDelay)
+	return stream.Earlier(cp.Watermark, last.StartedAt).Add(-sandbox.MaxStampDelay)
 }
 
 // holds checks that the rows stamped in a span of time are in the store.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 func allergen(code, name string) string {
@@ -103,11 +105,11 @@ func TestAPIDisabledIsNormalLife(t *testing.T) {
 		off := func(w http.ResponseWriter, _ *http.Request) bool { fakeError(w, 403, "api_disabled"); return true }
 		f.on("/locations", off)
 		w.run(w.one())
-		w.until("api_disabled", time.Minute, func() bool { return w.stream("locations").State == StateAPIDisabled })
-		if s := w.source(); s.State == StateAPIDisabled || !s.NextProbe.IsZero() {
+		w.until("api_disabled", time.Minute, func() bool { return w.stream("locations").State == status.StateAPIDisabled })
+		if s := w.source(); s.State == status.StateAPIDisabled || !s.NextProbe.IsZero() {
 			t.Errorf("the source is in trouble: %+v", s)
 		}
 		f.on("/locations", nil)
-		w.until("back", 6*time.Minute, func() bool { return w.stream("locations").State == StateRunning })
+		w.until("back", 6*time.Minute, func() bool { return w.stream("locations").State == status.StateRunning })
 	})
 }

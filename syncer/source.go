@@ -13,9 +13,14 @@ import (
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/lease"
+	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/outage"
+	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
+	"github.com/larder-sync/larder/syncer/snapshot"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
 )
 
 // source is one API key at work: its state, its streams and their turns.
@@ -25,16 +30,16 @@ import (
 // asked of the API but /me, at nextProbe. Trouble stays with the source that has
 // it (DESIGN R11).
 type source struct {
-	*origin
+	*stream.Source
 	syncer *Syncer
 	cfg    Source
 	link   *link // the way to the API
 
 	streams []follower // all of them, in the order of status
-	lists   []*list
-	wholes  []*whole // that are asked for; the key's row is not
-	keyRow  *whole
-	days    *days // the totals
+	lists   []*list.List
+	wholes  []*snapshot.Stream // that are asked for; the key's row is not
+	keyRow  *snapshot.Stream
+	days    *reconcile.Days // the totals
 
 	life     *life   // until the configuration changes
 	previous *source // of the same name, not yet taken over
@@ -43,8 +48,8 @@ type source struct {
 
 	leased  atomic.Bool            // it has been held (held.go)
 	lost    *atomic.Pointer[error] // why it is held no more; shared with those before it
-	opening slot                   // one opening or probe at a time
-	admits  slot                   // one look at what the key lets the streams ask for
+	opening stream.Slot            // one opening or probe at a time
+	admits  stream.Slot            // one look at what the key lets the streams ask for
 	looked  bool                   // it was looked at; guarded by admits
 	wake    chan struct{}
 	jobs    sync.WaitGroup
@@ -68,44 +73,44 @@ type source struct {
 
 // follower is a stream as its source serves it, whatever its kind.
 type follower interface {
-	common() *stream
-	// restore takes over what the sink has stored about the stream.
-	restore(sinks.State)
-	// wantedLocations are those that it is asked for with a key; one empty id is all of
+	Common() *stream.Stream
+	// Restore takes over what the sink has stored about the stream.
+	Restore(sinks.State)
+	// WantedLocations are those that it is asked for with a key; one empty id is all of
 	// them together.
-	wantedLocations(identity) []string
-	// follow has it asked for in those.
-	follow(identity)
-	// noteKey notes what else the key changes, when it has been admitted.
-	noteKey(context.Context)
-	// longDue is true when there is a long walk to make, and long makes it. The caller
+	WantedLocations(stream.Identity) []string
+	// Follow has it asked for in those.
+	Follow(stream.Identity)
+	// NoteKey notes what else the key changes, when it has been admitted.
+	NoteKey(context.Context)
+	// LongDue is true when there is a long walk to make, and long makes it. The caller
 	// holds filler.
-	longDue(now time.Time) bool
-	long(context.Context) error
-	// pass are the walks of a pass, and passOff does what is to be done when it is off.
-	pass(full, confirmed bool) []walkNow
-	passOff(context.Context) error
-	// describe adds to a status what is known of its kind.
-	describe(*StreamStatus)
+	LongDue(now time.Time) bool
+	Long(context.Context) error
+	// Pass are the walks of a pass, and passOff does what is to be done when it is off.
+	Pass(full, confirmed bool) []stream.Step
+	PassOff(context.Context) error
+	// Describe adds to a status what is known of its kind.
+	Describe(*status.StreamStatus)
 }
 
 func newSource(y *Syncer, cfg Source) (*source, error) {
 	s := &source{
 		syncer: y, cfg: cfg,
-		life: newLife(), opening: newSlot(), admits: newSlot(), wake: make(chan struct{}, 1),
-		lost: &atomic.Pointer[error]{}, state: StateStarting, since: time.Now(),
+		life: newLife(), opening: stream.NewSlot(), admits: stream.NewSlot(), wake: make(chan struct{}, 1),
+		lost: &atomic.Pointer[error]{}, state: status.StateStarting, since: time.Now(),
 	}
-	s.origin = &origin{
-		owner: s, name: cfg.Name, onlyStreams: cfg.Streams, onlyLocations: cfg.Locations, log: y.log.With("source", cfg.Name),
-		sink: y.opts.Sink, commits: y.commits, versions: y.versions, metrics: y.metrics, wallClock: y.opts.Now,
-		flushInterval: y.opts.FlushInterval, settleAfter: y.opts.SettleAfter, processBegan: y.startedAt, began: 1, down: map[string]outage.Outage{},
+	s.Source = &stream.Source{
+		Owner: s, Name: cfg.Name, OnlyStreams: cfg.Streams, OnlyLocations: cfg.Locations, Log: y.log.With("source", cfg.Name),
+		Sink: y.opts.Sink, Commits: y.commits, Versions: y.versions, Metrics: y.metrics, WallClock: y.opts.Now,
+		FlushInterval: y.opts.FlushInterval, SettleAfter: y.opts.SettleAfter, ProcessBegan: y.startedAt, Began: 1, Down: map[string]outage.Outage{},
 	}
 	if y.leases != nil {
-		s.fenced = s.fence
+		s.Fenced = s.fence
 	}
 	link, err := newLink(s)
 	if link != nil {
-		s.link, s.lanes = link, &link.lanes
+		s.link, s.Lanes = link, &link.Lanes
 	}
 	s.newStreams(y.definitions)
 	y.metrics.begin(s)
@@ -115,24 +120,24 @@ func newSource(y *Syncer, cfg Source) (*source, error) {
 // newStreams makes the streams, each of its kind.
 func (s *source) newStreams(all []*registry.Definition) {
 	none := func() uint64 { return 0 }
-	s.days = newDays(s.origin, nil, s.siblingTotals)
+	s.days = reconcile.NewDays(s.Source, nil, s.siblingTotals)
 	for _, def := range all {
 		var st follower
 		switch def.Kind {
 		case registry.ListKind:
-			l := newList(s.origin, def, none)
+			l := list.NewList(s.Source, def, none)
 			s.lists, st = append(s.lists, l), l
 			if def.Name == registry.Orders {
-				s.days.orders, l.counted = l, s.days.ordersCounted
+				s.days.Orders, l.Counted = l, s.days.OrdersCounted
 			}
 		case registry.TotalsKind:
-			st = newTotals(s.origin, def, s.days)
+			st = reconcile.NewTotals(s.Source, def, s.days)
 		case registry.SnapshotKind:
-			w := newWhole(s.origin, def, func(id string) bool { return s.siblingLists(def.Name, id) })
+			w := snapshot.NewStream(s.Source, def, func(id string) bool { return s.siblingLists(def.Name, id) })
 			s.wholes, st = append(s.wholes, w), w
 		case registry.KeyKind:
-			s.keyRow = newWhole(s.origin, def, func(id string) bool { return s.siblingLists(def.Name, id) })
-			s.keyRow.ask, s.keyRow.renew, s.keyRow.byItself = askKeyRow, s.renewKey, true
+			s.keyRow = snapshot.NewStream(s.Source, def, func(id string) bool { return s.siblingLists(def.Name, id) })
+			s.keyRow.Ask, s.keyRow.Renew, s.keyRow.ByItself = askKeyRow, s.renewKey, true
 			st = s.keyRow
 		}
 		s.streams = append(s.streams, st)
@@ -140,12 +145,14 @@ func (s *source) newStreams(all []*registry.Definition) {
 }
 
 // replaced are the streams that are replaced as wholes.
-func (s *source) replaced() []*whole { return slices.Concat(s.wholes, []*whole{s.keyRow}) }
+func (s *source) replaced() []*snapshot.Stream {
+	return slices.Concat(s.wholes, []*snapshot.Stream{s.keyRow})
+}
 
 // run serves the source until ctx ends, and waits for its walks.
 func (s *source) run(ctx context.Context) {
 	defer s.jobs.Wait()
-	if !sleep(ctx, s.startDelay()) {
+	if !stream.Sleep(ctx, s.startDelay()) {
 		return
 	}
 	turns := schedule.NewTurns(s.cfg.Name, s.syncer.timetable(), time.Now())
@@ -155,13 +162,13 @@ func (s *source) run(ctx context.Context) {
 			s.sleepUntil(ctx, time.Now().Add(lease.Lasts))
 			continue
 		}
-		if !s.isReady() {
+		if !s.IsReady() {
 			if at := s.probeAt(); time.Now().Before(at) && !s.hasAnotherKey() {
-				s.sleepUntil(ctx, earlier(at, time.Now().Add(keyLook)))
-			} else if err := s.protected(ctx, "probe", s.connect); err == nil {
+				s.sleepUntil(ctx, stream.Earlier(at, time.Now().Add(keyLook)))
+			} else if err := s.Protected(ctx, "probe", s.connect); err == nil {
 				turns.AllDue(time.Now())
 			} else if ctx.Err() == nil && !time.Now().Before(s.probeAt()) {
-				s.troubled(diagnose(err)) // a panic: what set no next probe would be tried at once
+				s.troubled(stream.Diagnose(err)) // a panic: what set no next probe would be tried at once
 			}
 			continue
 		}
@@ -177,7 +184,7 @@ func (s *source) run(ctx context.Context) {
 
 // startDelay spreads the first requests of sources that begin together.
 func (s *source) startDelay() time.Duration {
-	span := min(time.Duration(s.began)*20*time.Millisecond, 30*time.Second)
+	span := min(time.Duration(s.Began)*20*time.Millisecond, 30*time.Second)
 	return time.Duration(schedule.Hash(s.cfg.Name) % uint64(max(span, 1)))
 }
 
@@ -210,26 +217,26 @@ func (s *source) wakeLoop() {
 // spawn runs part of a job beside the loop.
 func (s *source) spawn(ctx context.Context, what string, f func(context.Context) error) {
 	s.jobs.Go(func() {
-		if err := s.protected(ctx, what, f); err != nil && ctx.Err() == nil {
-			s.log.Debug("job ended with an error", "job", what, "err", err)
+		if err := s.Protected(ctx, what, f); err != nil && ctx.Err() == nil {
+			s.Log.Debug("job ended with an error", "job", what, "err", err)
 		}
 	})
 }
 
-// protected turns a panic of f into an error: a fault in one walk must not end
+// Protected turns a panic of f into an error: a fault in one walk must not end
 // the daemon.
-func (s *source) protected(ctx context.Context, what string, f func(context.Context) error) (err error) {
+func (s *source) Protected(ctx context.Context, what string, f func(context.Context) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s.syncer.metrics.panics.Inc()
-			s.log.Error("panic", "job", what, "panic", r, "stack", string(debug.Stack()))
+			s.Log.Error("panic", "job", what, "panic", r, "stack", string(debug.Stack()))
 			err = fmt.Errorf("%s: panic: %v", what, r)
 		}
 	}()
 	return f(ctx)
 }
 
-func (s *source) isReady() bool {
+func (s *source) IsReady() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ready
@@ -259,26 +266,26 @@ func (s *source) probeNow() {
 }
 
 // troubled puts the source aside until its next probe.
-func (s *source) troubled(t trouble) {
+func (s *source) troubled(t stream.Trouble) {
 	now := time.Now()
 	s.mu.Lock()
-	if passing := t.mayPass() && (trouble{state: s.state}).mayPass(); s.state != t.state && !passing {
+	if passing := t.MayPass() && (stream.Trouble{State: s.state}).MayPass(); s.state != t.State && !passing {
 		s.failures = 0 // another trouble
 	}
 	s.failures++
-	s.patient = now.Add(t.retryAfter)
-	if s.state != t.state {
+	s.patient = now.Add(t.RetryAfter)
+	if s.state != t.State {
 		s.since = now
 	}
-	s.state, s.detail = t.state, t.detail
-	kind, level := t.state, slog.LevelDebug
-	if t.mayPass() {
-		kind = StateUnreachable // words and shape of such a trouble change from probe to probe
+	s.state, s.detail = t.State, t.Detail
+	kind, level := t.State, slog.LevelDebug
+	if t.MayPass() {
+		kind = status.StateUnreachable // words and shape of such a trouble change from probe to probe
 	}
-	if !t.explained && s.outage.News(kind) {
+	if !t.Explained && s.outage.News(kind) {
 		level = slog.LevelWarn
 	}
-	s.log.Log(context.Background(), level, "source in trouble", "state", t.state, "detail", t.detail)
+	s.Log.Log(context.Background(), level, "source in trouble", "state", t.State, "detail", t.Detail)
 	s.ready = false
 	s.nextProbe = now.Add(probeDelay(t, s.failures, s.jitter(s.failures)))
 	s.mu.Unlock()
@@ -290,7 +297,7 @@ func (s *source) enter(state, detail string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.state != state || s.detail != detail {
-		s.log.Info("source changed state", "state", state, "detail", detail)
+		s.Log.Info("source changed state", "state", state, "detail", detail)
 		s.state, s.detail, s.since = state, detail, time.Now()
 	}
 }
@@ -315,20 +322,20 @@ func (s *source) logServed(state, detail string) {
 	ended := s.outage
 	s.outage = outage.Outage{}
 	switch {
-	case state == StateFailing && (s.state != state || s.detail != detail): // configuration and key do not fit
-		s.log.Warn("source is served in part", "state", state, "detail", detail)
+	case state == status.StateFailing && (s.state != state || s.detail != detail): // configuration and key do not fit
+		s.Log.Warn("source is served in part", "state", state, "detail", detail)
 	case ended.Logged():
-		s.log.Info("source is served again", "state", state, "detail", detail, "lasted", ended.Lasted())
+		s.Log.Info("source is served again", "state", state, "detail", detail, "lasted", ended.Lasted())
 	case s.state != state || s.detail != detail:
-		s.log.Info("source is served", "state", state, "detail", detail)
+		s.Log.Info("source is served", "state", state, "detail", detail)
 	}
 }
 
-// timetable implements owner.
-func (s *source) timetable() schedule.Timetable { return s.syncer.timetable() }
+// Timetable implements owner.
+func (s *source) Timetable() schedule.Timetable { return s.syncer.timetable() }
 
-// longTurn implements owner.
-func (s *source) longTurn(ctx context.Context) (release func(), err error) {
+// LongTurn implements owner.
+func (s *source) LongTurn(ctx context.Context) (release func(), err error) {
 	select {
 	case s.syncer.backfills <- struct{}{}:
 		return func() { <-s.syncer.backfills }, nil

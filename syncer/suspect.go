@@ -6,21 +6,23 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// suspect implements owner: it asks /me after a walk's error that may be the whole source's: if it
+// Suspect implements owner: it asks /me after a walk's error that may be the whole source's: if it
 // fails as well the source is in trouble, and its other streams are spared the
 // attempt; if it answers, the trouble is the stream's own.
-func (s *source) suspect(ctx context.Context, t trouble) {
+func (s *source) Suspect(ctx context.Context, t stream.Trouble) {
 	failed := time.Now()
-	if s.opening.take(ctx) != nil {
+	if s.opening.Take(ctx) != nil {
 		return // ctx has ended
 	}
-	defer s.opening.free()
+	defer s.opening.Free()
 	s.mu.Lock()
 	asked, vouched, ready := s.asked, s.vouched, s.ready
 	s.mu.Unlock()
-	refused := t.state == StateUnauthorized || t.state == StateKeyDisabled
+	refused := t.State == status.StateUnauthorized || t.State == status.StateKeyDisabled
 	switch {
 	case !ready, asked.After(failed): // another stream has found out meanwhile
 		return
@@ -39,7 +41,7 @@ func (s *source) suspect(ctx context.Context, t trouble) {
 		s.vouched = time.Now()
 		s.mu.Unlock()
 	case !errors.Is(err, context.Canceled):
-		s.log.Debug("the source does not answer", "err", err)
+		s.Log.Debug("the source does not answer", "err", err)
 	}
 }
 
@@ -65,13 +67,13 @@ const keyLook = 3 * time.Second
 
 // probeDelay is how long to wait before the next probe of a source whose last
 // failures probes in a row ended in t; jitter in [0,1) spreads it.
-func probeDelay(t trouble, failures int, jitter float64) time.Duration {
+func probeDelay(t stream.Trouble, failures int, jitter float64) time.Duration {
 	before, base := max(failures-1, 0), refusedProbe
 	switch {
-	case t.mayPass():
+	case t.MayPass():
 		base = min(unreachableFirst<<min(before, 10), unreachableMost)
-	case t.state == StateKeyDisabled && before < disabledSoon:
+	case t.State == status.StateKeyDisabled && before < disabledSoon:
 		base = disabledFirst << before
 	}
-	return max(base*3/4+time.Duration(jitter*float64(base)/2), t.retryAfter)
+	return max(base*3/4+time.Duration(jitter*float64(base)/2), t.RetryAfter)
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/list"
+	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -73,7 +75,7 @@ func TestAWordInAdvanceDoesNotCoverAListThatEndsTooEarly(t *testing.T) {
 		w.once(Selection{Streams: []string{"products"}})
 		f.set("/products", rows[:100]...)
 		_, err := w.full(Selection{Streams: []string{"products"}, ConfirmSweep: true})
-		if held, ok := errors.AsType[*SweepHeld](err); !ok || held.Alive != sampleSize {
+		if held, ok := errors.AsType[*status.SweepHeld](err); !ok || held.Alive != list.SampleSize {
 			t.Fatalf("error %v", err)
 		}
 		if _, err := w.full(Selection{Streams: []string{"products"}, ConfirmSweep: true}); err != nil {

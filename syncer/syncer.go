@@ -9,16 +9,17 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/keyprobe"
 	"github.com/larder-sync/larder/syncer/lease"
+	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
+	"github.com/larder-sync/larder/syncer/verify"
 	"github.com/larder-sync/larder/syncer/write"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Options make a [Syncer]. Sources and Sink are required.
@@ -87,7 +88,7 @@ type Syncer struct {
 	backfills   chan struct{} // bounds the backfills that run at once
 	startedAt   time.Time
 
-	verifyLimits verifyLimits
+	verifyLimits verify.Limits
 
 	starting sync.Mutex
 	started  bool
@@ -124,7 +125,7 @@ func New(opts Options) (*Syncer, error) {
 		opts.Now = time.Now
 	}
 	if opts.SettleAfter <= 0 {
-		opts.SettleAfter = settleAfter
+		opts.SettleAfter = reconcile.SettleAfter
 	}
 	if opts.FlushInterval <= 0 {
 		opts.FlushInterval = time.Second
@@ -153,7 +154,7 @@ func New(opts Options) (*Syncer, error) {
 		opts: opts, log: opts.Logger, definitions: defs, times: times,
 		keys: &keyprobe.Queue{}, metrics: newMetrics(), versions: write.NewClock(opts.Now), commits: write.NewCommitter(opts.Sink),
 		backfills: make(chan struct{}, maxBackfills), startedAt: time.Now(),
-		ending: map[string]*source{}, verifyLimits: standardVerify,
+		ending: map[string]*source{}, verifyLimits: verify.Standard,
 	}
 	if !opts.Exclusive {
 		y.leases = lease.New(opts.Process, opts.Sink, leaseOwner{y}, y.log)

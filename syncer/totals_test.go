@@ -12,7 +12,9 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 func TestDaysAreBucharests(t *testing.T) {
@@ -91,7 +93,7 @@ func TestTotalsEqualTheServices(t *testing.T) {
 			to := calendar.DayOf(time.Now().AddDate(0, 0, step[1]))
 			w.ask(key.Value, fmt.Sprintf("/sales/daily?from=%s&to=%s", from, to), &answer)
 			for _, raw := range answer.Data {
-				var day dayRow
+				var day reconcile.DayRow
 				if err := json.Unmarshal(raw, &day); err != nil {
 					t.Fatal(err)
 				}
@@ -125,7 +127,7 @@ func TestTheWayBackEndsAtTheFirstOrder(t *testing.T) {
 		if !cp.Done || cp.Pages > 7 {
 			t.Errorf("%d steps for 200 days: %+v", cp.Pages, cp)
 		}
-		pos, err := readPosition(cp.Position)
+		pos, err := reconcile.ReadPosition(cp.Position)
 		if err != nil || pos.Orders == 0 {
 			t.Errorf("position %+v, %v", pos, err)
 		}
@@ -190,7 +192,7 @@ func TestTheForecastOfAnOrdersBackfill(t *testing.T) {
 		p := *w.stream("sales_orders").Progress
 		before := w.box.Stats().ByRoute["/sales/orders"]
 		asked := time.Now()
-		w.until("backfill", time.Hour, func() bool { return w.stream("sales_orders").State == StateRunning })
+		w.until("backfill", time.Hour, func() bool { return w.stream("sales_orders").State == status.StateRunning })
 		took := time.Since(asked)
 		if ratio := float64(took) / float64(p.ExpectedLeft); ratio < 0.9 || ratio > 1.1 {
 			t.Errorf("expected %s, took %s", p.ExpectedLeft, took)
@@ -207,9 +209,9 @@ func TestATotalsRouteThatFailsIsTriedAgain(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		f.on("/sales/daily", func(w http.ResponseWriter, _ *http.Request) bool { fakeError(w, 500, "server_error"); return true })
 		w.run(w.one())
-		w.until("failing", 10*time.Minute, func() bool { return w.stream("sales_daily").State == StateFailing })
+		w.until("failing", 10*time.Minute, func() bool { return w.stream("sales_daily").State == status.StateFailing })
 		f.on("/sales/daily", nil)
-		w.until("running", 10*time.Minute, func() bool { return w.stream("sales_daily").State == StateRunning })
+		w.until("running", 10*time.Minute, func() bool { return w.stream("sales_daily").State == status.StateRunning })
 	})
 }
 
@@ -224,7 +226,7 @@ func TestADayThatWasAskedForWhileTheWarehouseWasDownIsStored(t *testing.T) {
 		w.until("stored", 20*time.Minute, func() bool { return w.store.Row("sales_products", "b1", string(day)+"/p/p1").Raw != "" })
 		f.set("/sales/products", line, other)
 		w.sink.SetDown(true)
-		w.until("a question in vain", time.Hour, func() bool { return w.stream("sales_products").State == StateFailing })
+		w.until("a question in vain", time.Hour, func() bool { return w.stream("sales_products").State == status.StateFailing })
 		w.sink.SetDown(false)
 		w.until("stored too", time.Hour, func() bool { return w.store.Row("sales_products", "b1", string(day)+"/p/p2").Raw != "" })
 	})

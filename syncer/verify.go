@@ -4,6 +4,9 @@ import (
 	"context"
 
 	"github.com/larder-sync/larder/syncer/lease"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
+	"github.com/larder-sync/larder/syncer/verify"
 )
 
 // verifyAtOnce bounds the sources that are verified at the same time, and with
@@ -15,34 +18,34 @@ const verifyAtOnce = 4
 // second and at the end; both may be nil, neither is called twice at a time. It may
 // run beside [Syncer.Run]. The error is the caller's or the sink's; what went wrong
 // with a source stands in the report, which is filled as far as it came.
-func (y *Syncer) Verify(ctx context.Context, sel Selection, found func(Finding), progress func(VerifyProgress)) (VerifyReport, error) {
+func (y *Syncer) Verify(ctx context.Context, sel Selection, found func(verify.Finding), progress func(verify.Progress)) (verify.Report, error) {
 	sources, err := y.selected(sel)
 	if err != nil {
-		return VerifyReport{}, err
+		return verify.Report{}, err
 	}
-	p := newVerifyPass(namesOf(sources), y.verifyLimits, found, func(source string) bool { return y.leases.Check(source) != nil })
+	p := verify.New(namesOf(sources), y.verifyLimits, found, func(source string) bool { return y.leases.Check(source) != nil })
 	var tell func()
 	if progress != nil {
-		tell = func() { progress(p.picture(y.Status())) }
+		tell = func() { progress(p.Picture(y.Status())) }
 	}
 	err = y.visit(ctx, sources, verifyAtOnce, tell, func(ctx context.Context, i int, s *source) {
-		p.reached(i, s.stateNow()) // also when it is over
-		p.ended(i, s.entered(ctx, func(ctx context.Context) error { return s.verify(ctx, p, i, sel.Streams) }))
+		p.Reached(i, s.stateNow()) // also when it is over
+		p.Ended(i, s.entered(ctx, func(ctx context.Context) error { return s.verify(ctx, p, i, sel.Streams) }))
 	})
-	return p.finish(), err
+	return p.Finish(), err
 }
 
 // verify verifies the source's streams, one after the other: they share the limits of one
 // key.
-func (s *source) verify(ctx context.Context, p *verifyPass, i int, names []string) error {
+func (s *source) verify(ctx context.Context, p *verify.Pass, i int, names []string) error {
 	reached, err := s.reach(ctx)
-	p.reached(i, reached.stateNow())
+	p.Reached(i, reached.stateNow())
 	if err != nil {
 		return err
 	}
 	for _, st := range reached.streams {
-		if st.common().chosen(names) && ctx.Err() == nil {
-			p.stream(ctx, i, st, reached.visiting)
+		if st.Common().Chosen(names) && ctx.Err() == nil {
+			p.Stream(ctx, i, st, reached.visiting)
 		}
 	}
 	return reached.configurationError()
@@ -55,7 +58,7 @@ func (s *source) reach(ctx context.Context) (*source, error) {
 	err := s.syncer.leases.Await(ctx, s.cfg.Name)
 	if err == nil {
 		s.held()
-		return s, s.protected(ctx, "probe", s.connect)
+		return s, s.Protected(ctx, "probe", s.connect)
 	}
 	if !lease.IsWaiting(err) {
 		return s, err
@@ -65,7 +68,7 @@ func (s *source) reach(ctx context.Context) (*source, error) {
 		return s, err
 	}
 	visitor.visiting = true
-	return visitor, visitor.protected(ctx, "probe", visitor.look)
+	return visitor, visitor.Protected(ctx, "probe", visitor.look)
 }
 
 // look is connect for a source that another process serves: what is stored is read,
@@ -79,21 +82,21 @@ func (s *source) look(ctx context.Context) error {
 		err = s.open(ctx, me.Value)
 	}
 	if err != nil {
-		s.enter(diagnose(err).state, err.Error())
+		s.enter(stream.Diagnose(err).State, err.Error())
 		return err
 	}
-	s.clock(me.Date)
+	s.Clock(me.Date)
 	s.link.use()
 	s.link.limits(me.Value)
 	key := s.identify(me.Value)
-	s.identifyAs(key)
+	s.IdentifyAs(key)
 	for _, st := range s.streams {
 		if reason := s.offReason(st, key); reason != "" {
-			st.common().switchOff(reason)
+			st.Common().SwitchOff(reason)
 			continue
 		}
-		st.follow(key)
+		st.Follow(key)
 	}
-	s.enter(StateRunning, "")
+	s.enter(status.StateRunning, "")
 	return nil
 }

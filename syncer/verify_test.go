@@ -12,20 +12,22 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/compare"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/verify"
 )
 
 // verify verifies and fails the test when anything could not be compared.
-func (w *world) verify(sel Selection) (VerifyReport, []Finding) {
+func (w *world) verify(sel Selection) (verify.Report, []verify.Finding) {
 	w.t.Helper()
-	var found []Finding
-	report, err := w.syncer.Verify(w.t.Context(), sel, func(f Finding) { found = append(found, f) }, nil)
+	var found []verify.Finding
+	report, err := w.syncer.Verify(w.t.Context(), sel, func(f verify.Finding) { found = append(found, f) }, nil)
 	if err == nil {
 		err = report.Err()
 	}
@@ -36,7 +38,7 @@ func (w *world) verify(sel Selection) (VerifyReport, []Finding) {
 }
 
 // brief is a finding in one line.
-func brief(f Finding) string {
+func brief(f verify.Finding) string {
 	field := f.Field
 	if f.Column {
 		field = "column " + field
@@ -44,7 +46,7 @@ func brief(f Finding) string {
 	return strings.Join([]string{f.Kind, f.Stream, f.ID, field, string(f.API), string(f.Mirror)}, "|")
 }
 
-func briefs(found []Finding) []string {
+func briefs(found []verify.Finding) []string {
 	var all []string
 	for _, f := range found {
 		all = append(all, brief(f))
@@ -93,7 +95,7 @@ func TestVerifyOfALiveMirrorFindsNothing(t *testing.T) {
 		report, found := w.verify(Selection{})
 		freeze()
 		for _, f := range found {
-			if f.Kind != FoundMoving {
+			if f.Kind != verify.FoundMoving {
 				t.Errorf("%+v", f)
 			}
 		}
@@ -134,7 +136,7 @@ func TestVerifyFindsEveryDamageOnce(t *testing.T) {
 		time.Sleep(3 * time.Hour) // out of sight of the incremental walks, and past the deep totals
 		var want []string
 		expect := func(stream, id, field, api, mirror string) {
-			want = append(want, strings.Join([]string{FoundDifference, stream, id, field, api, mirror}, "|"))
+			want = append(want, strings.Join([]string{verify.FoundDifference, stream, id, field, api, mirror}, "|"))
 		}
 
 		w.store.Lose("sales_orders", b, orders[1])
@@ -157,7 +159,7 @@ func TestVerifyFindsEveryDamageOnce(t *testing.T) {
 
 		at := w.store.Row("sales_orders", b, buried[2]).DeletedAt
 		w.store.Edit("sales_orders", b, buried[2], func(r *memsink.Row) { r.DeletedAt = r.DeletedAt.Add(time.Hour) })
-		expect("sales_orders", buried[2], "deleted_at", at.UTC().Format(`"`+instantColumn+`"`), at.Add(time.Hour).UTC().Format(`"`+instantColumn+`"`))
+		expect("sales_orders", buried[2], "deleted_at", at.UTC().Format(`"2006-01-02T15:04:05.000000Z"`), at.Add(time.Hour).UTC().Format(`"2006-01-02T15:04:05.000000Z"`))
 
 		w.store.Copy("products", b, products[1], "one too many")
 		expect("products", "one too many", "", `"absent"`, `"live"`)
@@ -231,7 +233,7 @@ func TestVerifyInSmallMemory(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	still(t, func(t *testing.T, w *world, b string) {
-		w.syncer.verifyLimits = verifyLimits{rows: 30, bytes: 1 << 20, ids: 2000, suspects: 3, page: 7}
+		w.syncer.verifyLimits = verify.Limits{Rows: 30, Bytes: 1 << 20, IDs: 2000, Suspects: 3, Page: 7}
 		orders := w.box.Restaurant(0).IDs(sandbox.StreamSalesOrders)
 		for _, id := range orders[:5] {
 			w.store.Copy("sales_orders", b, id, id+"+")
@@ -291,7 +293,7 @@ func TestVerifyOfMovingRows(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		for _, f := range found {
-			if f.Kind != FoundMoving || !slices.Contains(ids[:2], f.ID) {
+			if f.Kind != verify.FoundMoving || !slices.Contains(ids[:2], f.ID) {
 				t.Errorf("%+v", f)
 			}
 		}
@@ -312,7 +314,7 @@ func TestVerifyFindsWhatIncrementalWalksCannotSee(t *testing.T) {
 		seen := map[string]int{}
 		for _, f := range found {
 			seen[f.Stream]++
-			if f.Kind != FoundDifference || f.Hint != hintResync {
+			if f.Kind != verify.FoundDifference || !strings.Contains(f.Hint, "a full resync does") {
 				t.Errorf("%+v", f)
 			}
 			if f.Stream == "sales_orders" && !strings.HasSuffix(f.Field, ".product_id") {
@@ -333,7 +335,7 @@ func TestVerifyListsTheQuarantine(t *testing.T) {
 		w.run(w.one(func(s *Source) { s.Streams = []string{"categories"} }))
 		w.until("filled", time.Hour, w.filled)
 		time.Sleep(time.Minute)
-		w.syncer.verifyLimits.suspects = 1 // which they do not use up
+		w.syncer.verifyLimits.Suspects = 1 // which they do not use up
 		report, found := w.verify(Selection{})
 		got := briefs(found)
 		want := []string{"quarantined|categories|b|position||", "quarantined|categories|c|position||", "quarantined|categories||id||"}
@@ -376,7 +378,7 @@ func TestVerifyOfADayWithABadLine(t *testing.T) {
 		f.set("/sales/products", line(`"a"`), line(`7`))
 		time.Sleep(30 * time.Minute)
 		report, found := w.verify(Selection{})
-		if len(found) != 1 || found[0].Kind != FoundQuarantined || report.Sources[0].Streams[0].Rows == 0 {
+		if len(found) != 1 || found[0].Kind != verify.FoundQuarantined || report.Sources[0].Streams[0].Rows == 0 {
 			t.Errorf("%+v", found)
 		}
 	})
@@ -414,7 +416,7 @@ func TestVerifyBesideTheProcessThatServes(t *testing.T) {
 		b := p.a.syncer.Status().Sources[0].BusinessID
 		r := p.box.Restaurant(0)
 		p.b.open(p.b.sources()[:1]...)
-		verify := func() []Finding {
+		verify := func() []verify.Finding {
 			t.Helper()
 			_, found := p.b.verify(Selection{Streams: []string{"locations", "products", "sales_orders", "sales_daily"}})
 			return found
@@ -451,7 +453,7 @@ func TestVerifyBesideTheProcessThatServes(t *testing.T) {
 // looked at again before the next.
 func TestVerifyJudgesEveryLineOfTotals(t *testing.T) {
 	still(t, func(t *testing.T, w *world, b string) {
-		w.syncer.verifyLimits.suspects = 1
+		w.syncer.verifyLimits.Suspects = 1
 		lost := uint64(0)
 		for id := range w.store.Rows("sales_products", b) {
 			w.store.Lose("sales_products", b, id)
@@ -489,7 +491,7 @@ func TestVerifyTellsWhatIsStaleByScheduleFromWhatIsWrong(t *testing.T) {
 			}
 		}
 		for _, f := range found {
-			if f.Kind != FoundStale || !strings.Contains(f.Hint, next.In(calendar.Zone()).Format("2006-01-02 15:04")) {
+			if f.Kind != verify.FoundStale || !strings.Contains(f.Hint, next.In(calendar.Zone()).Format("2006-01-02 15:04")) {
 				t.Fatalf("%+v", f)
 			}
 		}
@@ -541,24 +543,18 @@ func TestFindTombstone(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		w.store.Edit("sales_orders", b, ids[20], func(r *memsink.Row) { r.Reason = "unpaid" })
 		_, found := w.verify(Selection{Streams: []string{"sales_orders"}})
-		want := []string{strings.Join([]string{FoundDifference, "sales_orders", ids[20], "reason", `"cancelled"`, `"unpaid"`}, "|")}
+		want := []string{strings.Join([]string{verify.FoundDifference, "sales_orders", ids[20], "reason", `"cancelled"`, `"unpaid"`}, "|")}
 		if diff := cmp.Diff(want, briefs(found)); diff != "" {
 			t.Errorf("findings (-want +got):\n%s", diff)
 		}
 
-		st := w.list("sales_orders")
+		track, since := w.list("sales_orders").Followed()[0], time.Now().AddDate(-1, 0, 0).Truncate(time.Second)
 		shape, _ := compare.Of("sales_orders")
-		v := &verifyList{&verification{stream: st.stream, shape: shape}, st}
-		raw := []byte(fmt.Sprintf(`{"id":"never","deleted":true,"reason":"deleted","updated_at":%q}`, clockText(time.Now().AddDate(-1, 0, 0).Truncate(time.Second))))
-		far := &suspect{id: "never", told: told{raw: raw, row: shape.Read(raw)}}
-		got, err := v.findTombstone(t.Context(), far) // 700 orders have changed since
-		if err != nil || !got.unsure || got.same(got) {
-			t.Errorf("%+v, %v", got, err)
+		if raw, far, err := verify.Tombstone(t.Context(), track, shape, "never", since); err != nil || !far || raw != nil { // 700 orders have changed since
+			t.Errorf("%s, %t, %v", raw, far, err)
 		}
-		near := &suspect{id: "never", told: far.told}
-		near.told.row.UpdatedAt = time.Now().UTC().Format(instantColumn)
-		if got, err := v.findTombstone(t.Context(), near); err != nil || got.unsure || got.raw != nil {
-			t.Errorf("%+v, %v", got, err)
+		if raw, far, err := verify.Tombstone(t.Context(), track, shape, "never", time.Now()); err != nil || far || raw != nil {
+			t.Errorf("%s, %t, %v", raw, far, err)
 		}
 	})
 }
@@ -596,7 +592,7 @@ func TestVerifyOfSomeLocations(t *testing.T) {
 		_, found = w.verify(Selection{Streams: []string{"products"}})
 		var fields []string
 		for _, f := range found {
-			if f.ID != moved || f.Kind != FoundDifference || f.Hint != hintResync {
+			if f.ID != moved || f.Kind != verify.FoundDifference || !strings.Contains(f.Hint, "a full resync does") {
 				t.Errorf("%+v", f)
 			}
 			fields = append(fields, f.Field)
@@ -626,7 +622,7 @@ func TestVerifyTellsWhatItCouldNotCompare(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		f.keys = map[string]bool{}
 		report, err := w.open(w.one()).Verify(t.Context(), Selection{}, nil, nil)
-		if err != nil || report.Sources[0].State != StateUnauthorized || report.Err() == nil {
+		if err != nil || report.Sources[0].State != status.StateUnauthorized || report.Err() == nil {
 			t.Errorf("%+v, %v", report, err)
 		}
 	})
@@ -657,7 +653,7 @@ func TestVerifyOfCursorsThatFail(t *testing.T) {
 			return true
 		})
 		report, err := w.syncer.Verify(t.Context(), Selection{}, nil, nil)
-		if err != nil || report.Err() == nil || !strings.Contains(report.Err().Error(), errRepeatedCursor.Error()) {
+		if err != nil || report.Err() == nil || !strings.Contains(report.Err().Error(), list.ErrRepeatedCursor.Error()) {
 			t.Errorf("%v, %v", err, report.Err())
 		}
 	})
@@ -666,13 +662,13 @@ func TestVerifyOfCursorsThatFail(t *testing.T) {
 func TestVerifyProgress(t *testing.T) {
 	still(t, func(t *testing.T, w *world, _ string) {
 		seen := map[string]bool{}
-		var last VerifyProgress
-		report, err := w.syncer.Verify(t.Context(), Selection{}, nil, func(p VerifyProgress) {
+		var last verify.Progress
+		report, err := w.syncer.Verify(t.Context(), Selection{}, nil, func(p verify.Progress) {
 			last = p
 			for _, st := range p.Status.Sources[0].Streams {
 				if st.Progress != nil {
 					seen[st.Name] = true
-					if st.Progress.Walk != walkVerify || st.Progress.Rows > 2000 || st.Progress.RequestsLeft > 20 {
+					if st.Progress.Walk != "verify" || st.Progress.Rows > 2000 || st.Progress.RequestsLeft > 20 {
 						t.Errorf("%s: %+v", st.Name, st.Progress)
 					}
 				}
@@ -685,25 +681,4 @@ func TestVerifyProgress(t *testing.T) {
 			t.Errorf("%v, %+v", seen, last.Report)
 		}
 	})
-}
-
-// Every range is asked for once, and none is longer than the service answers.
-func TestRanges(t *testing.T) {
-	for _, c := range []struct {
-		sp   span
-		want string
-	}{
-		{span{"2026-01-01", "2026-01-01", ""}, "[{2026-01-01 2026-01-01 }]"},
-		{span{"2026-01-01", "2026-04-02", ""}, "[{2026-01-01 2026-04-02 }]"},
-		{span{"2026-01-01", "2026-04-03", "l"}, "[{2026-01-01 2026-04-02 l} {2026-04-03 2026-04-03 l}]"},
-		{span{"2026-01-02", "2026-01-01", ""}, "[]"},
-	} {
-		if got := fmt.Sprint(ranges(c.sp)); got != c.want {
-			t.Errorf("%v: %s", c.sp, got)
-		}
-	}
-	all := []*suspect{{place: span{"2026-05-01", "2026-05-01", ""}}, {place: span{"2026-01-01", "2026-01-01", ""}}, {place: span{"2026-01-05", "2026-01-05", ""}}}
-	if got := fmt.Sprint(spansOf(all)); got != "[{2026-01-01 2026-01-05 } {2026-05-01 2026-05-01 }]" {
-		t.Error(got)
-	}
 }

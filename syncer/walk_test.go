@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/list"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // manyCategories are n rows, a second apart, the last a minute ago.
@@ -50,7 +52,7 @@ func TestARefusedCursorGoesOnFromTheWatermark(t *testing.T) {
 		// the start for rows without updated_at; then the incremental walk.
 		restarted := asked[4]
 		since := stampIn(`{"updated_at":"` + query(restarted, "updated_since") + `"}`)
-		if want := stampIn(rows[599]).Add(-lookback); !since.Equal(want) {
+		if want := stampIn(rows[599]).Add(-list.Lookback); !since.Equal(want) {
 			t.Errorf("went on from %s, want %s", since, want)
 		}
 		if got := len(asked); got != 4+3+5+1 {
@@ -69,7 +71,7 @@ func query(logged, name string) string {
 }
 
 func TestRowsWithoutAStampComeAfterALostCursorToo(t *testing.T) {
-	for refusals := 1; refusals <= maxRefusals; refusals++ {
+	for refusals := 1; refusals <= list.MaxRefusals; refusals++ {
 		inFake(t, func(t *testing.T, f *fake, w *world) {
 			rows := append(manyCategories(500), category("null", "N", "null"))
 			f.set(cats, rows...)
@@ -145,7 +147,7 @@ func TestCursorsThatGoInCirclesAreNoticed(t *testing.T) {
 			})
 			w.open(w.one())
 			r := w.tryOnce(Selection{Streams: []string{"categories"}})
-			if r.Err() == nil || !strings.Contains(r.Err().Error(), errRepeatedCursor.Error()) {
+			if r.Err() == nil || !strings.Contains(r.Err().Error(), list.ErrRepeatedCursor.Error()) {
 				t.Errorf("circle of %d: %v", length, r.Err())
 			}
 			if n > 60 {
@@ -167,7 +169,7 @@ func TestABackfillGoesOnFromItsStoredCursor(t *testing.T) {
 		cp, _ := w.store.Checkpoint("s", "categories", sinks.WalkBackfill)
 		f.asked(cats)
 		w.run(w.one())
-		w.until("backfill", 5*time.Minute, func() bool { return w.stream("categories").State == StateRunning })
+		w.until("backfill", 5*time.Minute, func() bool { return w.stream("categories").State == status.StateRunning })
 		for _, a := range f.asked(cats) {
 			if query(a, "updated_since") == "" {
 				if got := query(a, "cursor"); got != cp.Cursor {
@@ -186,7 +188,7 @@ func TestTheStoredWatermarkNeverRunsAhead(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		f.set(cats, category("a", "A", stamp(-time.Hour)))
 		w.run(w.one())
-		w.until("mirrored", time.Minute, func() bool { return w.stream("categories").State == StateRunning })
+		w.until("mirrored", time.Minute, func() bool { return w.stream("categories").State == status.StateRunning })
 		w.sink.SetDown(true)
 		f.set(cats, category("a", "A", stamp(-time.Hour)), category("b", "B", stamp(0)))
 		time.Sleep(5 * time.Minute)
@@ -207,7 +209,7 @@ func TestPagesOutOfOrderHoldTheWatermarkUntilTheEnd(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		f.set(cats, category("a", "A", stamp(-time.Hour)))
 		w.run(w.one())
-		w.until("backfill", time.Minute, func() bool { return w.stream("categories").State == StateRunning })
+		w.until("backfill", time.Minute, func() bool { return w.stream("categories").State == status.StateRunning })
 		base := w.stream("categories").Watermark
 		late := stamp(time.Minute)
 		var rows []string
@@ -239,7 +241,7 @@ func TestTombstonesBuryAndMoveTheWatermark(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		f.set(cats, category("a", "A", stamp(-time.Hour)), buried("never", "null"))
 		w.run(w.one())
-		w.until("mirrored", time.Minute, func() bool { return w.stream("categories").State == StateRunning })
+		w.until("mirrored", time.Minute, func() bool { return w.stream("categories").State == status.StateRunning })
 		f.set(cats, buried("a", stamp(0)), buried("never", "null"))
 		w.until("buried", time.Minute, func() bool { return w.store.Rows("categories", "b1")["a"].Deleted })
 		rows := w.store.Rows("categories", "b1")
@@ -288,7 +290,7 @@ func TestIncrementalWalksAreNotHeldUpByABackfill(t *testing.T) {
 			slowest = max(slowest, time.Since(changed))
 			time.Sleep(7 * time.Second)
 		}
-		if w.stream("categories").State != StateBackfill {
+		if w.stream("categories").State != status.StateBackfill {
 			t.Fatalf("the backfill ended too early to prove anything: %s", w.describe())
 		}
 		if slowest > 33*time.Second {
@@ -340,7 +342,7 @@ func TestARowOfASlowBackfillPageDoesNotReplaceANewerOne(t *testing.T) {
 		f.set(cats, fresh)
 		w.until("the change", 2*time.Minute, func() bool { return w.store.Row("categories", "b1", "a").Raw == fresh })
 		close(release)
-		w.until("backfill", time.Minute, func() bool { return w.stream("categories").State == StateRunning })
+		w.until("backfill", time.Minute, func() bool { return w.stream("categories").State == status.StateRunning })
 		time.Sleep(time.Second)
 		if got := w.store.Row("categories", "b1", "a").Raw; got != fresh {
 			t.Errorf("the mirror holds %s", got)
@@ -361,7 +363,7 @@ func TestARowOfAPageAskedForLaterDoesNotReplaceANewerOne(t *testing.T) {
 		})
 		w.schedule.Incremental = "@every 1m"
 		w.run(w.one())
-		w.until("backfill", time.Minute, func() bool { return w.stream("categories").State == StateRunning })
+		w.until("backfill", time.Minute, func() bool { return w.stream("categories").State == status.StateRunning })
 		asked, whole, answer, release := make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
 		ask, askWhole := sync.OnceFunc(func() { close(asked) }), sync.OnceFunc(func() { close(whole) })
 		f.on(cats, func(rw http.ResponseWriter, r *http.Request) bool {
@@ -403,10 +405,10 @@ func TestABackfillThatFailsIsNotHiddenByTheWalksBesideIt(t *testing.T) {
 			return true
 		})
 		w.run(w.one())
-		w.until("failing", 10*time.Minute, func() bool { return w.stream("categories").State == StateFailing })
+		w.until("failing", 10*time.Minute, func() bool { return w.stream("categories").State == status.StateFailing })
 		for range 120 {
 			time.Sleep(time.Second)
-			if got := w.stream("categories").State; got != StateFailing {
+			if got := w.stream("categories").State; got != status.StateFailing {
 				t.Fatalf("the state is %s while the backfill fails", got)
 			}
 		}
@@ -414,6 +416,6 @@ func TestABackfillThatFailsIsNotHiddenByTheWalksBesideIt(t *testing.T) {
 			t.Errorf("%d runs stored, want the first failure only", n)
 		}
 		f.on(cats, nil)
-		w.until("well again", 10*time.Minute, func() bool { return w.stream("categories").State == StateRunning })
+		w.until("well again", 10*time.Minute, func() bool { return w.stream("categories").State == status.StateRunning })
 	})
 }

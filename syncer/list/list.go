@@ -1,0 +1,249 @@
+package list
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
+)
+
+// List is a stream with a cursor: its tracks, and the long walks of them.
+type List struct {
+	*stream.Stream
+	covered *stream.Covered
+	// Counted is how many live rows the service counts, 0 while that is not known.
+	Counted func() uint64
+
+	mu     sync.Mutex // guards what follows, and the checkpoints of the tracks
+	tracks []*Track   // one, or one per configured location
+	// openings are the backfills of locations that the key gained, by location.
+	openings    map[string]*Track
+	stored      []sinks.Checkpoint // as they were at the start
+	lastFull    sinks.Checkpoint   // the newest full resync stored, also of tracks that are not followed any more
+	resyncRows  uint64             // live rows when the full resync went on
+	resyncSince time.Time          // when the full resync under way began, by our clock; zero when that was before the start
+	ownRows     uint64             // live rows when the walks of gained locations went on, theirs not counted
+}
+
+// NewList makes a list of which nothing is stored. counted is how many live rows the service
+// counts, 0 while that is not known.
+func NewList(o *stream.Source, def *registry.Definition, counted func() uint64) *List {
+	st := &List{Stream: stream.NewStream(o, def), openings: map[string]*Track{}, Counted: counted}
+	st.Kind = st
+	st.covered = stream.NewCovered(st.Stream, len(o.OnlyLocations) == 0 || !def.ByLocation)
+	return st
+}
+
+// Restore takes over what the sink has stored about the list.
+func (st *List) Restore(state sinks.State) {
+	st.RestoreStream(state)
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.stored = state.Checkpoints
+	for _, cp := range state.Checkpoints {
+		if cp.Walk == sinks.WalkFull && st.tracked(cp.Stream) && cp.FirstVersion > st.lastFull.FirstVersion {
+			st.lastFull = cp
+		}
+		if cp.Stream == st.Def.Name {
+			st.covered.Restore(cp)
+		}
+	}
+}
+
+// Follow has the list asked for in the locations that the key lets it, from their stored
+// checkpoints.
+func (st *List) Follow(key stream.Identity) {
+	wanted := st.WantedLocations(key)
+	st.AskFor(wanted)
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	var tracks []*Track
+	for _, l := range wanted {
+		t := st.trackOf(l)
+		if t == nil {
+			t = newTrack(st, l)
+			t.restoreFrom(st.stored)
+		}
+		tracks = append(tracks, t)
+	}
+	st.tracks = tracks
+}
+
+// NoteKey notes what else the key changes, when it has been admitted.
+func (st *List) NoteKey(ctx context.Context) { st.covered.NoteLost(ctx) }
+
+// trackOf is the track of a location, nil when there is none; the caller holds the lock.
+func (st *List) trackOf(location string) *Track {
+	for _, t := range st.tracks {
+		if t.Location == location {
+			return t
+		}
+	}
+	return nil
+}
+
+// TrackAt is the track of a location, nil when there is none any more.
+func (st *List) TrackAt(location string) *Track {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.trackOf(location)
+}
+
+// Followed returns the tracks there are now.
+func (st *List) Followed() []*Track {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return slices.Clone(st.tracks)
+}
+
+// Filled is true when the backfill has reached its end.
+func (st *List) Filled() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return !slices.ContainsFunc(st.tracks, func(t *Track) bool { return !t.back.Done })
+}
+
+// Complete implements byKind.
+func (st *List) Complete() bool { return st.Filled() && !st.changedLocations() }
+
+// Well implements byKind.
+func (st *List) Well() (state, detail string) {
+	if !st.Filled() || st.opens() {
+		return status.StateBackfill, ""
+	}
+	if held := st.Held(); held != nil {
+		return status.StateHeld, held.Error()
+	}
+	return status.StateRunning, ""
+}
+
+// prune forgets the rows that no coming incremental walk of any track brings.
+func (st *List) prune(t *Track, walk uint64) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	t.lastWalk = walk
+	floor, oldest := t.floor(), walk
+	for _, t := range st.tracks {
+		if f := t.floor(); f.Before(floor) {
+			floor = f
+		}
+		oldest = min(oldest, t.lastWalk)
+	}
+	st.Writer.Prune(floor, oldest)
+}
+
+// CatchUp runs one incremental walk of each track.
+func (st *List) CatchUp(ctx context.Context) error {
+	return st.Attempt(ctx, sinks.WalkIncremental, func(ctx context.Context) error {
+		var errs []error
+		for _, t := range st.Followed() {
+			errs = append(errs, st.UnlessClosed(t.Location, t.catchUp(ctx)))
+		}
+		return errors.Join(errs...)
+	})
+}
+
+// CatchUpNow runs them when no other walk of that kind runs.
+func (st *List) CatchUpNow(ctx context.Context) error {
+	return st.Exclusive(ctx, st.Guard, st.CatchUp)
+}
+
+// Fill runs the backfill to its end, and those of gained locations. Only so many run at
+// once in a process.
+func (st *List) Fill(ctx context.Context) error {
+	if st.Complete() {
+		return nil
+	}
+	release, err := st.Source.LongTurn(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return st.Attempt(ctx, sinks.WalkBackfill, st.fillTracks)
+}
+
+func (st *List) fillTracks(ctx context.Context) error {
+	if err := st.cover(ctx); err != nil {
+		return err
+	}
+	var errs []error
+	for _, t := range st.Followed() {
+		errs = append(errs, st.UnlessClosed(t.Location, t.fill(ctx)))
+	}
+	return errors.Join(errs...)
+}
+
+// LongDue is true when there is a long walk to make.
+func (st *List) LongDue(now time.Time) bool {
+	return !st.Off() && (!st.Complete() || st.resyncDue(now))
+}
+
+// Long makes the long walks that are due, in the lowest lane (DESIGN R7).
+func (st *List) Long(ctx context.Context) error {
+	if st.Off() {
+		return nil
+	}
+	if err := st.Fill(ctx); err != nil {
+		return err
+	}
+	if st.resyncDue(st.Source.ServiceNow()) {
+		return st.Resync(ctx, Consent{})
+	}
+	return nil
+}
+
+// Pass are the walks of a pass.
+func (st *List) Pass(full, confirmed bool) []stream.Step {
+	if full {
+		word := Consent{given: confirmed, held: st.Held()}
+		return []stream.Step{{Guard: st.Filler, Moved: st.longPages, Run: func(ctx context.Context) error { return st.passFull(ctx, word) }}}
+	}
+	return []stream.Step{{Guard: st.Filler, Moved: st.longPages, Run: st.Fill}, {Guard: st.Guard, Moved: st.newPages, Run: st.CatchUp}}
+}
+
+// PassOff does in a pass what is to be done of a list that is off.
+func (st *List) PassOff(context.Context) error { return nil }
+
+// passFull makes a full resync, after a backfill that is not done. A sweep that
+// its guard holds is the pass's error.
+func (st *List) passFull(ctx context.Context, word Consent) error {
+	if err := st.Fill(ctx); err != nil {
+		return err
+	}
+	if err := st.Resync(ctx, word); err != nil {
+		return err
+	}
+	if held := st.Held(); held != nil {
+		return held
+	}
+	return nil
+}
+
+// longPages is how far the long walks of the list are.
+func (st *List) longPages() (n uint64) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for _, t := range st.tracks {
+		n += t.back.Pages + t.full.Pages
+	}
+	for _, t := range st.openings {
+		n += t.back.Pages
+	}
+	return n
+}
+
+// newPages is how far its incremental walks are.
+func (st *List) newPages() (n uint64) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for _, t := range st.tracks {
+		n += t.incr.Pages
+	}
+	return n
+}

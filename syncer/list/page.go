@@ -1,0 +1,21 @@
+package list
+
+import "time"
+
+// Page is one answer of a list.
+type Page struct {
+	Rows [][]byte  // as received
+	Next string    // the cursor behind it
+	More bool      // has_more
+	at   time.Time // by the service's clock
+
+	bytes   int
+	release func() // nil: nothing is to be released
+}
+
+// Done says that the rows are not needed any more.
+func (p *Page) Done() {
+	if p.release != nil {
+		p.release()
+	}
+}

@@ -1,0 +1,136 @@
+package list
+
+import (
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
+)
+
+// Describe adds to a status what is known of a list.
+func (st *List) Describe(into *status.StreamStatus) {
+	into.Progress, into.SweepHeld = st.Progress(), st.Held()
+	if into.State == status.StateRunning && st.opens() {
+		into.State = status.StateBackfill
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	into.Watermark, into.LastResync = st.watermark(), st.lastResync()
+}
+
+// Held is the sweep that waits for a person, nil for none.
+func (st *List) Held() *status.SweepHeld {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for _, t := range st.tracks {
+		if held := phaseOf(t.full).Held; held != nil {
+			held.Source, held.Stream = st.Source.Name, st.Def.Name // as they are named now
+			return held
+		}
+	}
+	return nil
+}
+
+// watermark is the oldest of the tracks' watermarks; the caller holds the lock.
+func (st *List) watermark() time.Time {
+	var oldest time.Time
+	for i, t := range st.tracks {
+		if i == 0 || t.incr.Watermark.Before(oldest) {
+			oldest = t.incr.Watermark
+		}
+	}
+	return oldest
+}
+
+// lastResync is when the last full resync of every track ended; the caller holds
+// the lock.
+func (st *List) lastResync() (oldest time.Time) {
+	for i, t := range st.tracks {
+		if !t.full.Done {
+			return time.Time{}
+		}
+		if i == 0 || t.full.UpdatedAt.Before(oldest) {
+			oldest = t.full.UpdatedAt
+		}
+	}
+	return oldest
+}
+
+// underway returns the kind of long walk that is under way and the checkpoints of its
+// tracks; none when there is no such walk.
+func (st *List) underway() (kind string, all []sinks.Checkpoint) {
+	filled := st.Filled()
+	gained, _ := st.covered.Changed()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	kind = sinks.WalkBackfill
+	if filled {
+		kind = sinks.WalkFull
+	}
+	for _, t := range st.tracks {
+		switch {
+		case !filled:
+			all = append(all, t.back)
+		case t.resyncing():
+			all = append(all, t.full)
+		}
+	}
+	if len(all) > 0 || !st.Def.ByLocation {
+		return kind, all
+	}
+	for _, l := range gained { // each of which is opened by a walk of its own
+		if t := st.openings[l]; t != nil {
+			all = append(all, t.back)
+		} else {
+			all = append(all, sinks.Checkpoint{})
+		}
+	}
+	return sinks.WalkBackfill, all
+}
+
+// Progress tells how far a backfill or full resync is and how long it will take (DESIGN
+// B5), nil when none is under way. A full resync brings the rows that are mirrored. For a
+// backfill, how many orders there are is known from the service's own daily totals, which
+// are mirrored early for that; what the service removed (cancelled, deleted) comes in the
+// walk as well and is not in those totals, so the share of it seen so far is added.
+func (st *List) Progress() *status.Progress {
+	if st.Off() {
+		return nil
+	}
+	kind, walks := st.underway()
+	if len(walks) == 0 {
+		return nil
+	}
+	p := status.Progress{Walk: kind}
+	var removed uint64
+	for _, cp := range walks {
+		p.Pages += cp.Pages
+		p.Rows += cp.Rows
+		removed += cp.Tombstones
+		p.Reached = stream.Later(p.Reached, cp.Watermark)
+		if p.StartedAt.IsZero() || cp.StartedAt.Before(p.StartedAt) {
+			p.StartedAt = cp.StartedAt
+		}
+	}
+	p.TotalRows = st.expected(kind)
+	if p.TotalRows > 0 {
+		p.RequestsLeft = stream.RequestsLeft(p.TotalRows, p.Rows, removed)
+		p.ExpectedLeft = status.Seconds(max(st.Source.Lanes.Expect(int(p.RequestsLeft)), st.Paced(p.RequestsLeft)))
+	}
+	return &p
+}
+
+// expected is how many live rows a walk will bring, 0 while that is not known.
+func (st *List) expected(kind string) uint64 {
+	all, filled := st.Counted(), st.Filled()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	switch {
+	case kind == sinks.WalkFull:
+		return st.resyncRows
+	case filled: // of gained locations
+		return all - min(all, st.ownRows)
+	}
+	return all
+}

@@ -1,0 +1,294 @@
+package list
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/mapping"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/write"
+)
+
+// The limits of a sweep (DESIGN R6).
+const (
+	sweepShare = 5                  // more than one in so many live rows
+	sweepFew   = 100                // and more than so many: a person has to confirm
+	AskFirst   = 50                 // up to so many are asked for one by one
+	SampleSize = status.SweepSample // of more than that, so many
+	SweepChunk = 1000               // rows of a commit
+)
+
+// Consent is a person's word about a sweep, and what they were shown when they gave
+// it: the sweep that was held then, nil when none was.
+type Consent struct {
+	given bool
+	held  *status.SweepHeld
+}
+
+// covers is true when the word holds for what was found since: it is about the rows
+// that were shown, and about as much more as needs no word.
+func (c Consent) covers(sw *sweep, alive int) bool {
+	switch {
+	case !c.given:
+		return false
+	case alive > 0 && (c.held == nil || c.held.Alive == 0):
+		return false // they have not been told that the service still has them
+	case c.held == nil:
+		return true
+	}
+	return !suspicious(sw.unseen-min(sw.unseen, c.held.Rows), sw.live)
+}
+
+// sweep buries what a complete full resync has not seen, unless that is so much
+// that a person has to look (DESIGN R6).
+func (st *List) sweep(ctx context.Context, word Consent) error {
+	sw := st.NewSweep()
+	if sw.Query.Below == 0 {
+		return errors.New("sweep without a full resync") // it would take every row for gone
+	}
+	if err := sw.readEntries(ctx); err != nil {
+		return err
+	}
+	if err := sw.count(ctx); err != nil {
+		return err
+	}
+	alive, err := sw.sample(ctx)
+	if err != nil {
+		return err
+	}
+	if (alive > 0 || suspicious(sw.unseen, sw.live)) && !word.covers(sw, alive) {
+		return sw.hold(ctx, alive)
+	}
+	if err := sw.bury(ctx); err != nil {
+		return err
+	}
+	if err := sw.closeEntries(ctx); err != nil {
+		return err
+	}
+	return sw.end(ctx, nil)
+}
+
+// sweep is one sweep of a stream.
+type sweep struct {
+	stream  *List
+	started time.Time
+	Query   sinks.LiveQuery // the rows that were not seen
+	unseen  uint64
+	live    uint64
+	usable  []string // locations that rows may be of
+	entries entries
+	run     sinks.Run
+}
+
+// NewSweep begins a sweep of what the full resync under way has not seen.
+func (st *List) NewSweep() *sweep {
+	s := st.Source
+	key := s.Identity()
+	sw := &sweep{
+		stream: st, started: time.Now(), usable: st.Source.Usable(key),
+		Query: sinks.LiveQuery{Table: st.Def.Name, Business: key.Business, Below: st.ResyncVersion()},
+		run:   sinks.Run{Source: s.Name, Stream: st.Def.Name, Walk: sinks.WalkSweep, StartedAt: time.Now()},
+	}
+	st.Source.Scope(key, &sw.Query)
+	return sw
+}
+
+func (sw *sweep) count(ctx context.Context) (err error) {
+	sink := sw.stream.Source.Sink
+	if sw.unseen, err = sink.CountLive(ctx, sw.Query); err != nil {
+		return fmt.Errorf("count what the full resync did not see: %w", err)
+	}
+	all := sw.Query
+	all.Below = 0
+	if sw.live, err = sink.CountLive(ctx, all); err != nil {
+		return fmt.Errorf("count live rows: %w", err)
+	}
+	return nil
+}
+
+func suspicious(unseen, live uint64) bool {
+	return unseen > sweepFew && unseen*sweepShare > live
+}
+
+// hold ends the full resync without burying anything.
+func (sw *sweep) hold(ctx context.Context, alive int) error {
+	held := &status.SweepHeld{Source: sw.stream.Source.Name, Stream: sw.stream.Def.Name, Rows: sw.unseen, Live: sw.live, Alive: alive, At: sw.stream.Source.ServiceNow().UTC()}
+	sw.stream.Source.Log.Error("sweep held", "stream", sw.stream.Def.Name, "unseen", held.Rows, "live", held.Live,
+		"next", held.Confirm())
+	sw.run.Error = held.Error()
+	return sw.end(ctx, held)
+}
+
+// sample asks for some of the rows that were not seen, when they are too many to be
+// asked for one by one, and tells how many of them the service still has: its list
+// may have ended too early.
+func (sw *sweep) sample(ctx context.Context) (alive int, err error) {
+	st := sw.stream
+	if sw.unseen <= AskFirst || st.Def.One == nil {
+		return 0, nil
+	}
+	q := sw.Query
+	q.Limit = SweepChunk
+	rows, err := st.Source.Sink.Live(ctx, q)
+	if err != nil {
+		return 0, fmt.Errorf("read what the full resync did not see: %w", err)
+	}
+	// Those in quarantine were seen, and are all asked for.
+	rows = slices.DeleteFunc(rows, func(r sinks.LiveRow) bool { return sw.reason(r) != write.ReasonGone || sw.entries.seen[r.ID] })
+	for i := range min(SampleSize, len(rows)) {
+		id := rows[i*len(rows)/min(SampleSize, len(rows))].ID
+		sw.run.Requests++
+		raw, _, err := st.Def.One(ctx, st.Source.Lanes.Backfill, id)
+		switch {
+		case st.elsewhere(raw): // moved, so that the list was right to leave it out
+		case err == nil, len(raw) > 0: // it is there, whether or not it is understood
+			alive++
+		case !api.IsNotFound(err):
+			return 0, fmt.Errorf("ask for %s %q before it is removed: %w", st.Def.Name, id, err)
+		}
+	}
+	return alive, nil
+}
+
+// reason is why a row that was not seen is removed.
+func (sw *sweep) reason(r sinks.LiveRow) string { return goneReason(sw.usable, r) }
+
+func goneReason(usable []string, r sinks.LiveRow) string {
+	if r.Location != "" && !slices.Contains(usable, r.Location) {
+		return write.ReasonNoAccess
+	}
+	return write.ReasonGone
+}
+
+// bury removes what was not seen, chunk by chunk; what is few is asked for first.
+func (sw *sweep) bury(ctx context.Context) error {
+	ask := sw.unseen <= AskFirst && sw.stream.Def.One != nil
+	q := sw.Query
+	q.Limit = SweepChunk
+	for {
+		rows, err := sw.stream.Source.Sink.Live(ctx, q)
+		if err != nil {
+			return fmt.Errorf("read what the full resync did not see: %w", err)
+		}
+		if len(rows) == 0 {
+			return nil
+		}
+		q.After = rows[len(rows)-1].ID
+		if err := sw.Chunk(ctx, rows, ask); err != nil {
+			return err
+		}
+	}
+}
+
+func (sw *sweep) Chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) error {
+	st := sw.stream
+	in := st.Writer.Begin(st.Writer.NextWalk(), 1)
+	for _, r := range rows {
+		if err := sw.decide(ctx, in, r, ask); err != nil {
+			return err
+		}
+	}
+	sw.run.Tombs += in.Counts.Tombstones
+	sw.run.Rows += in.Counts.Upserts
+	sw.run.Requests += in.Counts.Requests
+	if in.Empty() {
+		in.Counted()
+		return nil
+	}
+	return st.Writer.Store(ctx, in)
+}
+
+// decide buries one row, or brings it up to date when the service still has it. A
+// row that came and could not be understood was seen, and stays.
+func (sw *sweep) decide(ctx context.Context, in *write.Intake, r sinks.LiveRow, ask bool) error {
+	st := sw.stream
+	if sw.entries.seen[r.ID] {
+		return nil
+	}
+	reason := sw.reason(r)
+	if ask && (reason != write.ReasonNoAccess || len(st.Source.OnlyLocations) == 0) {
+		was, _, err := st.Confirm(ctx, st.Source.Lanes.Backfill, in, r.ID)
+		if err != nil || was == "" {
+			return err
+		}
+		if was != write.ReasonGone { // of a row of a lost location, 404 does not say why
+			reason = was
+		}
+	}
+	if st.Writer.MaybeQuarantined(r.ID) {
+		in.Release(r.ID)
+	}
+	// Below every row that the resync or anything since brought, whatever the order
+	// in which they become visible: only what was there before it is buried.
+	in.Bury(r.ID, reason, sw.Query.Below, st.Source.ServiceNow().UTC())
+	return nil
+}
+
+// Confirm asks for one row and takes it, or returns why it is to be buried: 404 tells
+// that it is gone, and it may have moved to a location that the configuration leaves
+// out, where no walk would bring it up to date any more.
+func (st *List) Confirm(ctx context.Context, lane *api.Client, in *write.Intake, id string) (reason string, raw []byte, err error) {
+	in.Counts.Requests++
+	// Taken before it is asked: see versions.
+	version := st.Source.Versions.Take(1)
+	raw, date, err := st.Def.One(ctx, lane, id)
+	switch {
+	case api.IsNotFound(err):
+		return write.ReasonGone, nil, nil
+	case len(raw) == 0 && err != nil:
+		return "", nil, fmt.Errorf("ask for %s %q before it is removed: %w", st.Def.Name, id, err)
+	case st.elsewhere(raw):
+		return write.ReasonNoAccess, nil, nil
+	}
+	in.Rewrite = true
+	in.Row(st.Def.Plan.NewMapper(), raw, version, st.Source.At(date), write.Place{ID: id})
+	return "", raw, nil
+}
+
+// elsewhere is true when a row is of a location that the configuration leaves out.
+func (st *List) elsewhere(raw []byte) bool {
+	var row struct {
+		LocationID string `json:"location_id"`
+	}
+	configured := st.Source.OnlyLocations
+	return len(configured) > 0 && mapping.Unmarshal(raw, &row) == nil && row.LocationID != "" && !slices.Contains(configured, row.LocationID)
+}
+
+// end closes the full resync on every track.
+func (sw *sweep) end(ctx context.Context, held *status.SweepHeld) error {
+	st := sw.stream
+	sw.run.FinishedAt = time.Now()
+	run := &sw.run
+	all := sinks.Checkpoint{Walk: sinks.WalkFull, UpdatedAt: st.Source.ServiceNow().UTC()} // of all tracks together
+	for _, t := range st.Followed() {
+		cp := t.checkpoint(sinks.WalkFull)
+		all.Pages, all.Rows, all.Tombstones = all.Pages+cp.Pages, all.Rows+cp.Rows, all.Tombstones+cp.Tombstones
+		if all.StartedAt.IsZero() || cp.StartedAt.Before(all.StartedAt) {
+			all.StartedAt = cp.StartedAt
+		}
+		cut := phaseCutShort.Is(cp)
+		cp.Done, cp.Position, cp.UpdatedAt = true, "", st.Source.ServiceNow().UTC()
+		switch {
+		case held != nil:
+			phase{Name: phaseHeld, Held: held}.in(&cp)
+		case t.closed() || cut:
+			PhaseClosed.in(&cp)
+		}
+		if err := st.Source.Save(ctx, st.Def.Name, cp, run); err != nil {
+			return err
+		}
+		t.moved(sinks.WalkFull, cp)
+		run = nil
+	}
+	st.mu.Lock()
+	since := st.resyncSince
+	st.mu.Unlock()
+	st.HasBrought(since)
+	st.LogDone("full resync done", st.Def.Name, all, "removed", sw.run.Tombs, "held", held != nil)
+	return nil
+}

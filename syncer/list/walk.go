@@ -1,0 +1,360 @@
+package list
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/mapping"
+	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/write"
+)
+
+// walk follows one cursor list from where its checkpoint stands to has_more:
+// false. Each page's rows and the checkpoint behind them travel in one commit, so
+// a crash loses nothing; the next page is asked for while this one is mapped.
+type walk struct {
+	track  *Track
+	kind   string // sinks.WalkIncremental, sinks.WalkBackfill, sinks.WalkFull
+	number uint64 // of the stream, for dedupe
+	mapper *mapping.Mapper
+
+	// begun is when the walk was at the start of its list; zero when another run of it
+	// was.
+	begun time.Time
+
+	progress Progress
+	window   window
+	cycle    Cycle
+	again    Repetition
+	run      sinks.Run
+	// dirty: the sink holds a checkpoint of this walk that its end must replace.
+	dirty bool
+	// durable: all that the walk brought is.
+	durable bool
+}
+
+// answer is a page as it arrived.
+type answer struct {
+	Page
+	versions uint64 // the first of the versions reserved for its rows
+	reserved int
+	took     time.Duration
+	err      error
+}
+
+// MaxRefusals is how many times in a row one run goes on after a refused cursor and
+// comes no further by it.
+const MaxRefusals = 3
+
+// ErrRepeatedCursor fails a walk that would go in circles (DESIGN R3).
+var ErrRepeatedCursor = errors.New("the service sent a cursor that it had sent before: the walk goes on from its last page at the next turn; if it stays so, show this to the service")
+
+// ErrEndless fails a walk that would never end.
+var ErrEndless = errors.New("the service sends the same rows again and again under new cursors: the walk goes on at the next turn; if it stays so, show this to the service")
+
+// errTooManyBad stops a walk in front of a page with more bad rows.
+var errTooManyBad = fmt.Errorf("%d rows in quarantine, and still more cannot be understood: the walk waits in front of them, so that none is passed by; look at the view quarantine, and show it to the service", write.MaxEntries)
+
+// ErrNoCursor fails a walk that cannot go on (DESIGN R3).
+var ErrNoCursor = errors.New("the service says has_more without a next_cursor: the page is asked for again at the next turn; if it stays so, show this to the service")
+
+// follow walks to the end and waits until all of it is durable.
+func (w *walk) follow(ctx context.Context) error {
+	farthest := w.progress.Cp.Since
+	for refusals := 1; ; refusals++ {
+		err := w.pages(ctx)
+		if err == nil {
+			break
+		}
+		if !api.IsValidation(err) || w.progress.Cp.Cursor == "" {
+			return err
+		}
+		if err := w.window.drain(ctx); err != nil {
+			return err
+		}
+		if begin := w.progress.Restart(); begin.After(farthest) {
+			farthest, refusals = begin, 1
+		}
+		if refusals > MaxRefusals {
+			return &StuckError{refusals, w.progress.Restart(), err}
+		}
+		w.restart()
+	}
+	if err := w.window.drain(ctx); err != nil {
+		return err
+	}
+	w.durable = true
+	w.publish()
+	return nil
+}
+
+// StuckError ends a walk whose cursors the service refuses one after the other.
+type StuckError struct {
+	refusals int
+	Since    time.Time
+	err      error
+}
+
+func (e *StuckError) Error() string {
+	from := "the start of the list"
+	if e.Since.After(registry.MirrorStart) {
+		from = "what changed since " + e.Since.UTC().Format(time.RFC3339)
+	}
+	return fmt.Sprintf("the service has refused %d cursors of this walk, and it came no further in between; it is tried again from %s. "+
+		"If that goes on, ask the service how long its cursors are valid, and give Larder a larger budget_share if it is a small one: %v", e.refusals, from, e.err)
+}
+
+func (e *StuckError) Unwrap() error { return e.err }
+
+// pages follows the cursor until the list ends, and asks for the next page while it
+// takes one.
+func (w *walk) pages(ctx context.Context) error {
+	w.cycle, w.again = Cycle{}, Repetition{}
+	ctx, cancel := context.WithCancel(ctx)
+	var next <-chan answer
+	defer func() {
+		cancel()
+		if next != nil { // it was asked for in vain
+			a := <-next
+			a.Done()
+		}
+	}()
+	a := w.ask(ctx, w.progress.Cp.Cursor)
+	for {
+		var err error
+		if next, err = w.page(ctx, a); err != nil || next == nil {
+			return err
+		}
+		a, next = <-next, nil
+	}
+}
+
+// page takes one page while the next one is asked for; next is nil behind the last, and
+// the caller's also with an error.
+func (w *walk) page(ctx context.Context, a answer) (next <-chan answer, err error) {
+	defer a.Done()
+	if a.err != nil {
+		return nil, a.err
+	}
+	if err := w.check(a); err != nil {
+		return nil, err
+	}
+	if next, err = w.askAhead(ctx, a); err != nil {
+		return nil, err
+	}
+	return next, w.take(ctx, a)
+}
+
+// check fails a page that leads nowhere, before anything of it is taken.
+func (w *walk) check(a answer) error {
+	switch {
+	case !a.More:
+		return nil
+	case a.Next == "":
+		return ErrNoCursor
+	case w.cycle.Repeats(w.progress.Cp.Cursor, a.Next):
+		return ErrRepeatedCursor
+	case w.again.Endless(a.Rows):
+		return ErrEndless
+	}
+	return nil
+}
+
+// askAhead asks for the page behind a, unless a is the last.
+func (w *walk) askAhead(ctx context.Context, a answer) (<-chan answer, error) {
+	if !a.More {
+		return nil, nil
+	}
+	if err := w.window.room(ctx, 1); err != nil {
+		return nil, err
+	}
+	next := make(chan answer, 1)
+	go func() { next <- w.ask(ctx, a.Next) }()
+	return next, nil
+}
+
+// ask fetches one page. See [write.Clock] for when its versions are taken.
+func (w *walk) ask(ctx context.Context, cursor string) (a answer) {
+	source := w.track.stream.Source
+	clock := source.Versions
+	if w.kind != sinks.WalkIncremental {
+		a.reserved = api.PageLimit
+		a.versions = clock.Take(api.PageLimit)
+	}
+	asked := time.Now()
+	a.err = source.Protected(ctx, "fetch "+w.track.Name(), func(ctx context.Context) (err error) {
+		a.Page, err = w.track.Fetch(ctx, w.kind, w.progress.Cp.Since, cursor)
+		return err
+	})
+	a.took = time.Since(asked)
+	if w.kind == sinks.WalkIncremental {
+		a.reserved = len(a.Rows)
+		a.versions = clock.Take(len(a.Rows))
+	}
+	return a
+}
+
+// version of the i-th row of a page; a page longer than was asked for gets
+// versions of its own.
+func (w *walk) version(a answer, i int) uint64 {
+	if i < a.reserved {
+		return a.versions + uint64(i)
+	}
+	return w.track.stream.Source.Versions.Take(1)
+}
+
+// take maps a page, hands it to the sink together with the checkpoint behind it,
+// and remembers what was written.
+func (w *walk) take(ctx context.Context, a answer) error {
+	w.paged(a)
+	in := w.read(a)
+	if in.BadRows() > 0 && w.track.stream.Writer.Full() {
+		return errors.Join(errTooManyBad, w.window.drain(ctx)) // whoever reads this finds the rows there
+	}
+	in.Sighted(write.Sighting{List: w.track.Name()})
+	if !a.More {
+		w.cure(in)
+	}
+	w.advance(a, in)
+	if in.Empty() && w.kind == sinks.WalkIncremental && (a.More || !w.dirty) {
+		in.Counted()
+		w.publish()
+		return nil
+	}
+	w.checkpoint(in.Commit, a)
+	in.Detach(a.bytes)
+	receipt, err := w.track.stream.Source.Commits.Write(ctx, in.Commit)
+	if err != nil {
+		return err
+	}
+	w.window.add(receipt)
+	w.dirty = true
+	in.Taken()
+	w.publish()
+	return nil
+}
+
+// cure closes the entries of rows without an id that the walk, whose last page is at
+// hand, has not brought again.
+func (w *walk) cure(in *write.Intake) {
+	since := w.progress.Cp.Since
+	if w.begun.IsZero() {
+		return // it began in another run, which saw its first pages
+	}
+	in.ReleaseUnseen(w.begun, func(s write.Sighting) bool {
+		return s.List == w.track.Name() && (since.IsZero() || !s.Updated.IsZero() && !s.Updated.Before(since))
+	})
+}
+
+// paged notes at what pace pages come.
+func (w *walk) paged(a answer) {
+	w.window.paged(a.took)
+	if w.long() {
+		w.track.stream.HasPage()
+	}
+}
+
+// read maps the rows of a page.
+func (w *walk) read(a answer) *write.Intake {
+	st := w.track.stream
+	in := st.Writer.Begin(w.number, len(a.Rows))
+	in.All = w.kind == sinks.WalkIncremental
+	in.Rewrite = w.kind == sinks.WalkFull || w.kind == sinks.WalkBackfill && st.ResyncVersion() != 0
+	in.Counts.Requests, in.Counts.Pages = 1, 1
+	st.mu.Lock()
+	in.Floor = w.track.floor()
+	st.mu.Unlock()
+	for i, raw := range a.Rows {
+		t := in.Row(w.mapper, raw, w.version(a, i), a.at, write.Place{})
+		if w.progress.stamped(t.UpdatedAt, a.at) && t.Fresh {
+			st.Source.Log.Warn("a row is dated in the future: it is stored, and does not move the watermark",
+				"stream", st.Def.Name, "id", t.ID, "updated_at", t.UpdatedAt, "service_clock", a.at)
+		}
+	}
+	return in
+}
+
+// advance moves the checkpoint behind the page.
+func (w *walk) advance(a answer, in *write.Intake) {
+	cp := &w.progress.Cp
+	if w.kind == sinks.WalkIncremental && cp.Pages == 0 {
+		w.progress.began(a.at, a.took)
+	}
+	cp.Pages++
+	cp.Rows += uint64(len(in.Commit.Batch.Rows)) + in.Counts.Unchanged
+	cp.Tombstones += in.Counts.Tombstones
+	w.run.Pages++
+	w.run.Requests++
+	w.run.Rows += in.Counts.Upserts
+	w.run.Unchanged += in.Counts.Unchanged
+	w.run.Tombs += in.Counts.Tombstones
+	w.run.Quarantined += in.Counts.Quarantined
+	cp.UpdatedAt = a.at
+	cp.Cursor = a.Next
+	if !a.More {
+		w.finish()
+	}
+}
+
+// checkpoint adds to a commit what is stored about the walk.
+func (w *walk) checkpoint(c *sinks.Commit, a answer) {
+	cp := w.progress.Cp
+	c.Checkpoint = &cp
+	if !a.More {
+		w.run.FinishedAt = time.Now()
+		run := w.run
+		c.Run = &run
+	}
+}
+
+// finish closes the checkpoint of a walk whose last page is at hand.
+func (w *walk) finish() {
+	cp := &w.progress.Cp
+	again := w.long() && phaseCursorLost.Is(*cp)
+	w.progress.end()
+	switch {
+	case again:
+		cp.Since = time.Time{}
+		phaseAgain.in(cp)
+	case w.kind == sinks.WalkFull:
+		phaseWalked.in(cp)
+	case w.kind == sinks.WalkBackfill:
+		cp.Done, cp.Position = true, ""
+	}
+}
+
+// long is true when the walk brings the whole list.
+func (w *walk) long() bool { return w.kind != sinks.WalkIncremental }
+
+// restart prepares the walk to go on after a refused cursor (DESIGN R3): from the
+// last durable watermark minus the lookback.
+func (w *walk) restart() {
+	cp := &w.progress.Cp
+	unfiltered := w.long() && cp.Since.IsZero()
+	if !phaseAgain.Is(*cp) {
+		cp.Since = w.progress.Restart()
+	}
+	cp.Cursor, w.progress.last, w.begun = "", time.Time{}, time.Now()
+	if unfiltered && !cp.Since.IsZero() {
+		phaseCursorLost.in(cp)
+	}
+	w.track.stream.Source.Log.Warn("the service refused the cursor, the walk starts again",
+		"stream", w.track.Name(), "walk", w.kind, "since", cp.Since)
+}
+
+// publish shows the walk's progress to the stream and to the next walk. It is done
+// when all of it is durable: others then ask the sink about what it brought.
+func (w *walk) publish() {
+	cp := w.progress.Cp
+	if !w.durable {
+		cp.Done = false
+		if phaseWalked.Is(cp) {
+			cp.Position = ""
+		}
+	}
+	w.track.moved(w.kind, cp)
+}

@@ -1,0 +1,89 @@
+package list
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// The pages of one walk that may be asked for and not yet be durable: what a
+// crash makes the walk fetch again (DESIGN R1). A slow walk keeps few, of which
+// the last waits for its turn in the budget; a fast one as many as fill a flush.
+// With two, waiting for the warehouse costs a twentieth of the limits.
+const (
+	minWindow = 3
+	maxWindow = 256
+)
+
+// window holds the receipts of a walk's pages until they are durable, oldest
+// first; commits become durable in the order of Write.
+type window struct {
+	flush    time.Duration // the sink's flush interval
+	receipts []*sinks.Receipt
+	pace     time.Duration // smoothed time from wanting a page to having it
+}
+
+// paged notes how long a page took, the wait for its turn included.
+func (w *window) paged(took time.Duration) {
+	if w.pace == 0 {
+		w.pace = took
+	}
+	w.pace = (3*w.pace + took) / 4
+}
+
+// limit is how many pages arrive within a flush at the present pace.
+func (w *window) limit() int {
+	if w.pace <= 0 {
+		return maxWindow
+	}
+	return int(min(max(w.flush/w.pace, minWindow), maxWindow))
+}
+
+func (w *window) add(r *sinks.Receipt) { w.receipts = append(w.receipts, r) }
+
+// room waits until one more page may be asked for while asked pages of this walk
+// have not been handed to the sink.
+func (w *window) room(ctx context.Context, asked int) error {
+	w.settle()
+	for len(w.receipts) > 0 && len(w.receipts)+asked+1 > w.limit() {
+		if err := w.oldest(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drain waits until every page is durable.
+func (w *window) drain(ctx context.Context) error {
+	for len(w.receipts) > 0 {
+		if err := w.oldest(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *window) oldest(ctx context.Context) error {
+	if err := w.receipts[0].Wait(ctx); err != nil {
+		return fmt.Errorf("wait for the warehouse: %w", err)
+	}
+	w.receipts = w.receipts[1:]
+	return nil
+}
+
+// settle drops the receipts that are resolved already.
+func (w *window) settle() {
+	for len(w.receipts) > 0 {
+		select {
+		case <-w.receipts[0].Done():
+			if w.receipts[0].Wait(context.Background()) != nil {
+				return // room or drain reports it
+			}
+			w.receipts = w.receipts[1:]
+		default:
+			return
+		}
+	}
+}

@@ -1,0 +1,273 @@
+package reconcile
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/mapping"
+	"github.com/larder-sync/larder/syncer/write"
+)
+
+// DayRow is what is read of a totals row to place it.
+type DayRow struct {
+	dated
+	totalsRow
+	lineRow
+	// Unplaced: which line of its day it is cannot be read.
+	Unplaced bool
+}
+
+// What is read of every row, of a day of totals and of a line of products: what the one
+// has is unknown in the other.
+type (
+	dated struct {
+		Date api.Date `json:"date"`
+	}
+	totalsRow struct {
+		Orders  uint64 `json:"orders"`
+		Refunds string `json:"refunds"`
+	}
+	lineRow struct {
+		ProductID *string `json:"product_id"`
+		Name      string  `json:"name"`
+	}
+)
+
+// Empty tells a day without anything: days without sales come with zeros
+// (api.md, "/sales/daily").
+func (r DayRow) Empty() bool {
+	return r.Orders == 0 && strings.Trim(r.Refunds, "0.") == ""
+}
+
+// PlaceRows reads what places each row, of days of totals or of lines of products. A row
+// that cannot be read whole is placed by its date alone; the mapping says what is wrong
+// with it.
+func PlaceRows(raws [][]byte, lines bool) []DayRow {
+	rows := make([]DayRow, len(raws))
+	for i, raw := range raws {
+		if !rows[i].read(raw, lines) {
+			rows[i].totalsRow, rows[i].lineRow = totalsRow{Orders: 1}, lineRow{} // it is something, so the day is not empty
+			rows[i].Unplaced = true
+		}
+	}
+	return rows
+}
+
+func (r *DayRow) read(raw []byte, line bool) bool {
+	if mapping.Unmarshal(raw, &r.dated) != nil {
+		r.dated = dated{}
+		return false
+	}
+	if line {
+		return mapping.Unmarshal(raw, &r.lineRow) == nil
+	}
+	return mapping.Unmarshal(raw, &r.totalsRow) == nil
+}
+
+// holds is true when what was seen among some days would be seen among these.
+func (sp Span) holds(s write.Sighting) bool {
+	return s.From != "" && s.Location == sp.Location && string(sp.From) <= s.From && s.To <= string(sp.To)
+}
+
+// Covers is true when a day lies within the span.
+func (sp Span) Covers(day api.Date) bool {
+	return len(day) == len(time.DateOnly) && sp.From <= day && day <= sp.To
+}
+
+// Days are the days of the span.
+func (sp Span) Days() []api.Date {
+	var days []api.Date
+	for day := sp.From; day <= sp.To; {
+		days = append(days, day)
+		next, err := calendar.AddDays(day, 1)
+		if err != nil || len(days) > 2*calendar.MaxRange {
+			break
+		}
+		day = next
+	}
+	return days
+}
+
+// Covering are as few ranges, such as the service answers, as cover some days.
+func Covering(places []Span) []Span {
+	days := map[string][]api.Date{}
+	for _, p := range places {
+		days[p.Location] = append(days[p.Location], p.From)
+	}
+	var spans []Span
+	for location, of := range days {
+		slices.Sort(of)
+		for len(of) > 0 {
+			reach, err := calendar.AddDays(of[0], calendar.MaxRange-1)
+			if err != nil {
+				reach = of[0]
+			}
+			n := len(of)
+			for i, day := range of {
+				if day > reach {
+					n = i
+					break
+				}
+			}
+			spans = append(spans, Span{of[0], of[n-1], location})
+			of = of[n:]
+		}
+	}
+	return spans
+}
+
+// changedDays hashes each day of the span, its rows in any order, and returns the
+// days that differ from what was stored last. A day whose lines have all vanished
+// has changed too.
+func (st *Totals) changedDays(sp Span, rows []DayRow, raws [][]byte) map[api.Date]uint64 {
+	sums := map[api.Date]uint64{}
+	for _, day := range sp.Days() {
+		sums[day] = 0
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for i, raw := range raws {
+		sums[rows[i].Date] += maphash.Bytes(st.seed, raw) | 1
+	}
+	maps.DeleteFunc(sums, func(day api.Date, sum uint64) bool {
+		old, known := st.memory.days[DayKey(day, sp.Location)]
+		return known && old == sum
+	})
+	return sums
+}
+
+// rememberDays notes what has been stored of the days that had changed.
+func (st *Totals) rememberDays(location string, changed map[api.Date]uint64) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for day, sum := range changed {
+		st.memory.days[DayKey(day, location)] = sum
+	}
+}
+
+// readTotals maps the rows of changed days; it returns their ids.
+func (st *Totals) readTotals(in *write.Intake, sp Span, rows []DayRow, r report, changed map[api.Date]uint64) map[string]bool {
+	m := st.Def.Plan.NewMapper()
+	first := st.Source.Versions.Take(len(rows))
+	present := map[string]bool{}
+	for i, raw := range r.Rows {
+		row := rows[i]
+		_, isNew := changed[row.Date]
+		id := st.lineOf(row, sp)
+		if !isNew && id != "" {
+			in.Counts.Unchanged++
+			continue
+		}
+		if !sp.Covers(row.Date) {
+			in.Quarantine(id, "date", fmt.Sprintf("%q is not a day from %s to %s, which were asked for", row.Date, sp.From, sp.To), raw, first+uint64(i), r.at)
+			continue
+		}
+		present[id] = true
+		in.Row(m, raw, first+uint64(i), r.at, write.Place{ID: id, Columns: st.Def.Columns(sp.Location)})
+	}
+	return present
+}
+
+// lineOf identifies a row of a span; empty for one that cannot be told from others,
+// which no good row will have the place of.
+func (st *Totals) lineOf(r DayRow, sp Span) string {
+	if _, err := time.Parse(time.DateOnly, string(r.Date)); err != nil || r.Unplaced && st.Def.Vanish {
+		return ""
+	}
+	return st.LineID(r, sp.Location)
+}
+
+// LineID identifies a row of a day: of products its line, of daily totals its location.
+func (st *Totals) LineID(r DayRow, location string) string {
+	if st.Def.Vanish {
+		return ProductLineID(r)
+	}
+	return DayKey(r.Date, location)
+}
+
+// DayKey identifies a day's totals: "<date>" for all locations together,
+// "<date>/<location>" for one.
+func DayKey(day api.Date, location string) string {
+	if location == "" {
+		return string(day)
+	}
+	return string(day) + "/" + location
+}
+
+// ProductLineID identifies what a product sold on a day; lines without a catalogue
+// product come one per name (api.md, "Product sales row").
+func ProductLineID(r DayRow) string {
+	if r.ProductID != nil {
+		return string(r.Date) + "/p/" + shortened(*r.ProductID)
+	}
+	return string(r.Date) + "/n/" + shortened(r.Name)
+}
+
+// longName is from where on a name does not identify a line by itself.
+const longName = 512
+
+// shortened is a name that may be of any length, as a part of an id.
+func shortened(name string) string {
+	if len(name) <= longName {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return strings.ToValidUTF8(name[:64], "") + "…" + hex.EncodeToString(sum[:])
+}
+
+// buryLines adds tombstones for the lines that vanished from the changed days. A day
+// with a line that cannot be told apart keeps all it had: that line may be any.
+func (st *Totals) buryLines(ctx context.Context, in *write.Intake, rows []DayRow, changed map[api.Date]uint64, present map[string]bool, at time.Time) error {
+	changed = maps.Clone(changed)
+	for _, r := range rows {
+		if r.Unplaced {
+			delete(changed, r.Date)
+		}
+	}
+	for _, prefix := range prefixes(changed) {
+		live, err := st.Source.Sink.Live(ctx, sinks.LiveQuery{Table: st.Def.Name, Business: in.Commit.Business, Prefix: prefix})
+		if err != nil {
+			return fmt.Errorf("live rows of %s: %w", prefix, err)
+		}
+		for _, row := range live {
+			if !present[row.ID] && ofDays(row.ID, changed) {
+				in.Bury(row.ID, write.ReasonGone, st.Source.Versions.Take(1), at)
+			}
+		}
+	}
+	return nil
+}
+
+// fewDays is up to how many changed days the sink is asked about one by one;
+// above it, month by month.
+const fewDays = 3
+
+func prefixes(changed map[api.Date]uint64) []string {
+	set := map[string]struct{}{}
+	for day := range changed {
+		switch {
+		case len(day) != len(time.DateOnly): // a row that is in quarantine
+		case len(changed) <= fewDays:
+			set[string(day)+"/"] = struct{}{}
+		default:
+			set[string(day[:len("2006-01-")])] = struct{}{}
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+func ofDays(id string, changed map[api.Date]uint64) bool {
+	day, _, _ := strings.Cut(id, "/")
+	_, ok := changed[api.Date(day)]
+	return ok
+}

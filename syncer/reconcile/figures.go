@@ -1,0 +1,361 @@
+package reconcile
+
+import (
+	"bytes"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/mapping"
+)
+
+// The figures of api.md, "Sales breakdown" and "Product sales row". A figure that
+// the service adds later is no figure of the mirror, so it is not compared; a key
+// that it adds to one of the maps is, when there is an amount under it.
+var (
+	dailyFigures = []string{"orders", "net_sales", "items", "discounts", "delivery_fees", "tips", "deposits", "refunds"}
+	dailyMaps    = []openMap{
+		{"payments", []string{"cash", "card", "card_at_counter", "online", "voucher", "protocol", "other"}},
+		{"by_type", []string{"dine_in", "takeaway", "delivery"}},
+		{"by_channel", []string{"pos", "platform_a", "platform_b", "direct"}},
+	}
+	productFigures = []string{"quantity", "weight_kg", "gross", "line_discounts", "net"}
+)
+
+// openMap is a map of figures, with the keys that api.md names.
+type openMap struct {
+	name  string
+	known []string
+}
+
+// dayFigures are all figures of one day by name, those of a product's line with the
+// line in front: "net_sales", "payments/cash", "p/42: net".
+type dayFigures map[string]string
+
+// reported is what the service says of one day.
+type reported struct {
+	figures dayFigures
+	bad     string // why it cannot be compared
+	// ignored are entries that the service added to its maps and that are no amounts:
+	// the mirror's figures of those names have nothing to be compared with.
+	ignored []ignoredEntry
+}
+
+// ignoredEntry is an entry of a map that is no figure.
+type ignoredEntry struct {
+	name string // as of a figure: "payments/x_pay"
+	text string // what the service says there
+}
+
+// readReport reads what the service says of every day of a span.
+func (st *Totals) readReport(sp Span, raws [][]byte) map[api.Date]*reported {
+	days := map[api.Date]*reported{}
+	for _, day := range sp.Days() {
+		days[day] = &reported{figures: dayFigures{}}
+	}
+	read := (*reported).readDay
+	if st.Def.Vanish {
+		read = (*reported).readLine
+	}
+	came := map[api.Date]bool{}
+	for _, raw := range raws {
+		var row struct {
+			Date api.Date `json:"date"`
+		}
+		err := mapping.Unmarshal(raw, &row)
+		day := days[row.Date]
+		switch {
+		case err != nil || day == nil:
+			misplaced(days, st.Def.Vanish, row.Date)
+		case came[row.Date] && !st.Def.Vanish:
+			day.bad = "the service lists the day twice"
+		default:
+			came[row.Date] = true
+			if bad := read(day, raw); bad != "" {
+				day.bad = bad
+			}
+		}
+	}
+	for date, day := range days {
+		if !st.Def.Vanish && !came[date] && day.bad == "" {
+			day.bad = "the day is missing from the service's answer"
+		}
+	}
+	return days
+}
+
+// misplaced notes a row whose day is none that was asked for. A line of products may
+// then be any day's; a day of totals will be missing.
+func misplaced(days map[api.Date]*reported, lines bool, date api.Date) {
+	if !lines {
+		return
+	}
+	for _, day := range days {
+		day.bad = fmt.Sprintf("the service lists a line of %q, which is no day that was asked for: it may belong to this one", date)
+	}
+}
+
+// readDay adds the figures of a row of /sales/daily; it returns what cannot be
+// compared of it.
+func (r *reported) readDay(raw []byte) string {
+	var row map[string]jsontext.Value
+	if err := mapping.Unmarshal(raw, &row); err != nil {
+		return "the service's day is no JSON object"
+	}
+	for _, name := range dailyFigures {
+		if bad := r.figures.take(name, row[name]); bad != "" {
+			return bad
+		}
+	}
+	for _, m := range dailyMaps {
+		if bad := r.readMap(m, row[m.name]); bad != "" {
+			return bad
+		}
+	}
+	return ""
+}
+
+// readMap adds the entries of one of the maps of a day. What is under a key that
+// api.md names must be an amount; under another key it may be anything (DESIGN R9).
+func (r *reported) readMap(m openMap, value jsontext.Value) string {
+	var entries map[string]jsontext.Value
+	if mapping.Unmarshal(value, &entries) != nil || entries == nil {
+		return fmt.Sprintf("%s is %s, and no object", m.name, shortJSON(value))
+	}
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		name, value := m.name+"/"+key, entries[key]
+		if !slices.Contains(m.known, key) && !isAmount(value) {
+			r.ignored = append(r.ignored, ignoredEntry{name, shortJSON(value)})
+			continue
+		}
+		if bad := r.figures.take(name, value); bad != "" {
+			return bad
+		}
+	}
+	return ""
+}
+
+// aside says which figures of the service were not compared; empty for none.
+func (r *reported) aside() string {
+	const most = 5
+	if len(r.ignored) == 0 {
+		return ""
+	}
+	var told []string
+	for _, e := range r.ignored[:min(most, len(r.ignored))] {
+		told = append(told, e.name+" is "+e.text)
+	}
+	more := ""
+	if n := len(r.ignored) - most; n > 0 {
+		more = fmt.Sprintf(", and %d more", n)
+	}
+	return "not compared, being no amount: " + strings.Join(told, ", ") + more
+}
+
+// comparable are the mirror's figures without those that the service gives no amount
+// for: it may have sold under a key whose figure is none (DESIGN R9).
+func (r *reported) comparable(mirror dayFigures) dayFigures {
+	if len(r.ignored) == 0 {
+		return mirror
+	}
+	rest := maps.Clone(mirror)
+	for _, e := range r.ignored {
+		delete(rest, e.name)
+	}
+	return rest
+}
+
+// amountDigits is how many digits before the point a column of money holds.
+const amountDigits = 16
+
+// isAmount is true when a value is money as the column of the map holds it (api.md,
+// "Conventions"); what is none is in no column, so the mirror has no such figure.
+func isAmount(value jsontext.Value) bool {
+	var text string
+	if mapping.Unmarshal(value, &text) != nil {
+		return false
+	}
+	plain, ok := plainDecimal(text)
+	whole, _, _ := strings.Cut(strings.TrimPrefix(plain, "-"), ".")
+	_, decimals, _ := strings.Cut(text, ".")
+	return ok && len(whole) <= amountDigits && len(decimals) <= 2
+}
+
+// readLine adds the figures of a row of /sales/products.
+func (r *reported) readLine(raw []byte) string {
+	figures := r.figures
+	var row map[string]jsontext.Value
+	if err := mapping.Unmarshal(raw, &row); err != nil {
+		return "the service's line is no JSON object"
+	}
+	var product, name *string
+	if value := row["product_id"]; mapping.Unmarshal(value, &product) != nil {
+		return fmt.Sprintf("product_id is %s, and no text", shortJSON(value))
+	}
+	if value := row["name"]; product == nil && (mapping.Unmarshal(value, &name) != nil || name == nil) {
+		return fmt.Sprintf("name is %s, and no text", shortJSON(value))
+	}
+	var line string
+	if product != nil {
+		line = "p/" + *product
+	} else {
+		line = "n/" + *name
+	}
+	if _, twice := figures[line+": net"]; twice {
+		return fmt.Sprintf("the service lists the line %q twice", line)
+	}
+	figures[line+": net"] = "0"
+	for _, name := range productFigures {
+		value := row[name]
+		if name == "weight_kg" && (value == nil || string(value) == "null") {
+			continue
+		}
+		if bad := figures.take(line+": "+name, value); bad != "" {
+			return bad
+		}
+	}
+	return ""
+}
+
+// take adds one figure from its JSON.
+func (f dayFigures) take(name string, value jsontext.Value) string {
+	text := string(bytes.TrimSpace(value))
+	if strings.HasPrefix(text, `"`) && mapping.Unmarshal(value, &text) != nil {
+		text = ""
+	}
+	if _, ok := plainDecimal(text); !ok {
+		return fmt.Sprintf("%s is %s, and no number", name, shortJSON(value))
+	}
+	f[name] = text
+	return ""
+}
+
+func shortJSON(value []byte) string {
+	const most = 100
+	if value == nil {
+		return "missing"
+	}
+	if len(value) > most {
+		return strings.ToValidUTF8(string(value[:most]), "") + "…"
+	}
+	return string(value)
+}
+
+// plainDecimal is the shortest text of an exact decimal ("-12.5", "0"), false for
+// anything that is none: exponents, signs alone, spaces.
+func plainDecimal(text string) (string, bool) {
+	whole, negative := strings.CutPrefix(text, "-")
+	whole, fraction, pointed := strings.Cut(whole, ".")
+	if whole == "" || pointed && fraction == "" || strings.Trim(whole+fraction, "0123456789") != "" {
+		return "", false
+	}
+	whole, fraction = strings.TrimLeft(whole, "0"), strings.TrimRight(fraction, "0")
+	switch {
+	case whole == "" && fraction == "":
+		return "0", true
+	case whole == "":
+		whole = "0"
+	}
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	if negative {
+		whole = "-" + whole
+	}
+	return whole, true
+}
+
+// figureOr is a figure's text for a person; what is not there is zero.
+func (f dayFigures) figureOr(name string) string {
+	if text, ok := f[name]; ok {
+		return text
+	}
+	return "0"
+}
+
+// mostFigures is how many figures that differ are kept of a day.
+const mostFigures = 100
+
+// differ compares the figures of the two sides, to the last digit. It returns the
+// first of those that differ, by name.
+func differ(service, mirror dayFigures) []sinks.Difference {
+	var found []sinks.Difference
+	names := dayFigures{} // either side may have none
+	maps.Copy(names, service)
+	maps.Copy(names, mirror)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		d := sinks.Difference{Figure: name, Service: service.figureOr(name), Mirror: mirror.figureOr(name)}
+		a, _ := plainDecimal(d.Service)
+		b, _ := plainDecimal(d.Mirror)
+		if a != b {
+			found = append(found, d)
+		}
+		if len(found) == mostFigures {
+			break
+		}
+	}
+	return found
+}
+
+// sameGap is true when two comparisons show the same difference: figures may have
+// moved on both sides alike.
+func sameGap(a, b []sinks.Difference) bool { return maps.Equal(gaps(a), gaps(b)) }
+
+// gaps are service minus mirror, by figure.
+func gaps(all []sinks.Difference) map[string]string {
+	by := map[string]string{}
+	for _, d := range all {
+		service, ok := new(big.Rat).SetString(d.Service)
+		mirror, also := new(big.Rat).SetString(d.Mirror)
+		if ok && also {
+			by[d.Figure] = new(big.Rat).Sub(service, mirror).RatString()
+		}
+	}
+	return by
+}
+
+// mirrored arranges what the sink has computed by day.
+func mirrored(all []sinks.DayFigures) (map[api.Date]dayFigures, error) {
+	days := map[api.Date]dayFigures{}
+	for _, d := range all {
+		day := days[api.Date(d.Day)]
+		if day == nil {
+			day = dayFigures{}
+			days[api.Date(d.Day)] = day
+		}
+		for name, value := range d.Figures {
+			if _, ok := plainDecimal(value); !ok {
+				return nil, fmt.Errorf("the warehouse computed %s of %s as %q, which is no number", name, d.Day, value)
+			}
+			if d.Line != "" {
+				name = d.Line + ": " + name
+			}
+			day[name] = value
+		}
+	}
+	return days, nil
+}
+
+// sumOf hashes what the service says of a day, what is not compared of it included.
+func (r *reported) sumOf(seed maphash.Seed) uint64 {
+	return r.figures.sumOf(seed) ^ maphash.String(seed, r.aside())
+}
+
+// sumOf hashes figures, so that it can be told later whether they have changed.
+func (f dayFigures) sumOf(seed maphash.Seed) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		if plain, _ := plainDecimal(f[name]); plain != "0" {
+			_, _ = h.WriteString(name + "\x00" + plain + "\x00") // maphash never fails
+		}
+	}
+	return h.Sum64()
+}

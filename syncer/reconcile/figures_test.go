@@ -1,0 +1,177 @@
+package reconcile
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/stream"
+)
+
+// oneOrder is a row of /sales/daily with one order of 10.00 in cash.
+func oneOrder(day api.Date, edit ...string) string {
+	row := fmt.Sprintf(`{"date":%q,"orders":1,"net_sales":"10.00","items":"10.00","discounts":"0.00","delivery_fees":"0.00","tips":"0.00",`+
+		`"deposits":"0.00","refunds":"0.00","payments":{"cash":"10.00","card":"0.00"},"by_type":{"dine_in":"10.00"},"by_channel":{"pos":"10.00"}}`, day)
+	return strings.NewReplacer(edit...).Replace(row)
+}
+
+func TestAnswersThatCannotBeComparedAreUnproven(t *testing.T) {
+	const yesterday, today = api.Date("2026-03-28"), api.Date("2026-03-29")
+	st := &Totals{Stream: &stream.Stream{Def: &registry.Definition{Name: registry.Daily}}}
+	mirror := dayFigures{"orders": "1", "net_sales": "10", "items": "10.0", "payments/cash": "10.00", "by_type/dine_in": "10.00", "by_channel/pos": "10.00"}
+	for name, c := range map[string]struct {
+		rows    []string
+		verdict string // of today
+		reason  string
+	}{
+		"equal":                     {[]string{oneOrder(yesterday), oneOrder(today)}, sinks.VerdictProven, ""},
+		"a method missing":          {[]string{oneOrder(yesterday), oneOrder(today, `,"card":"0.00"`, "")}, sinks.VerdictProven, ""},
+		"a total missing":           {[]string{oneOrder(yesterday), oneOrder(today, `"tips":"0.00",`, "")}, sinks.VerdictUnproven, "tips is missing, and no number"},
+		"a map missing":             {[]string{oneOrder(yesterday), oneOrder(today, `,"by_channel":{"pos":"10.00"}`, "")}, sinks.VerdictUnproven, "by_channel is missing, and no object"},
+		"a number, not a text":      {[]string{oneOrder(yesterday), oneOrder(today, `"net_sales":"10.00"`, `"net_sales":10`)}, sinks.VerdictProven, ""},
+		"a field more":              {[]string{oneOrder(yesterday), oneOrder(today, `"orders":1`, `"orders":1,"covers":3`)}, sinks.VerdictProven, ""},
+		"another order of days":     {[]string{oneOrder(today), oneOrder(yesterday)}, sinks.VerdictProven, ""},
+		"another figure":            {[]string{oneOrder(yesterday), oneOrder(today, `"items":"10.00"`, `"items":"10.01"`)}, "", ""},
+		"a key more":                {[]string{oneOrder(yesterday), oneOrder(today, `"cash":"10.00"`, `"cash":"10.00","crypto":"1.00"`)}, "", ""},
+		"a total that is no number": {[]string{oneOrder(yesterday), oneOrder(today, `"tips":"0.00"`, `"tips":"abc"`)}, sinks.VerdictUnproven, `tips is "abc", and no number`},
+		"a total that is null":      {[]string{oneOrder(yesterday), oneOrder(today, `"tips":"0.00"`, `"tips":null`)}, sinks.VerdictUnproven, "tips is null, and no number"},
+		"a sum in exponents":        {[]string{oneOrder(yesterday), oneOrder(today, `"net_sales":"10.00"`, `"net_sales":"1e1"`)}, sinks.VerdictUnproven, "no number"},
+		"a map that is a list":      {[]string{oneOrder(yesterday), oneOrder(today, `{"dine_in":"10.00"}`, `["10.00"]`)}, sinks.VerdictUnproven, `by_type is ["10.00"], and no object`},
+		"a method that is no sum":   {[]string{oneOrder(yesterday), oneOrder(today, `"card":"0.00"`, `"card":""`)}, sinks.VerdictUnproven, `payments/card is "", and no number`},
+		"the day missing":           {[]string{oneOrder(yesterday)}, sinks.VerdictUnproven, "missing"},
+		"the day twice":             {[]string{oneOrder(yesterday), oneOrder(today), oneOrder(today)}, sinks.VerdictUnproven, "twice"},
+		"another day in its place":  {[]string{oneOrder(yesterday), oneOrder("2026-04-01")}, sinks.VerdictUnproven, "missing"},
+		"no object":                 {[]string{oneOrder(yesterday), `7`}, sinks.VerdictUnproven, "missing"},
+		"a date in capitals more":   {[]string{oneOrder(yesterday), oneOrder(today, `"orders":1`, `"Date":7,"orders":1,"ORDERS":null`)}, sinks.VerdictProven, ""},
+		"an amount more, of zero":   {[]string{oneOrder(yesterday), oneOrder(today, `"cash":"10.00"`, `"cash":"10.00","crypto":"0.00"`)}, sinks.VerdictProven, ""},
+		"a null more":               {[]string{oneOrder(yesterday), oneOrder(today, `"cash":"10.00"`, `"cash":"10.00","crypto":null`)}, sinks.VerdictProven, "not compared, being no amount: payments/crypto is null"},
+		"a number more":             {[]string{oneOrder(yesterday), oneOrder(today, `"dine_in":"10.00"`, `"dine_in":"10.00","x":7.00`)}, sinks.VerdictProven, "by_type/x is 7.00"},
+		"an object and text more":   {[]string{oneOrder(yesterday), oneOrder(today, `"pos":"10.00"`, `"pos":"10.00","x":{"y":1},"z":"1.000"`)}, sinks.VerdictProven, `by_channel/x is {"y":1}, by_channel/z is "1.000"`},
+		"a null more, and a gap":    {[]string{oneOrder(yesterday), oneOrder(today, `"cash":"10.00"`, `"cash":"10.01","crypto":null`)}, "", ""},
+		"many more":                 {[]string{oneOrder(yesterday), oneOrder(today, `"pos":"10.00"`, `"pos":"10.00","a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1`)}, sinks.VerdictProven, "by_channel/e is 1, and 2 more"},
+	} {
+		var raws [][]byte
+		for _, row := range c.rows {
+			raws = append(raws, []byte(row))
+		}
+		days := st.readReport(Span{From: yesterday, To: today}, raws)
+		if p := judgeDay(*days[today], mirror, mirror); p.Verdict != c.verdict || !strings.Contains(p.Reason, c.reason) {
+			t.Errorf("%s: %+v", name, p)
+		}
+		if p := judgeDay(*days[yesterday], mirror, mirror); p.Verdict != sinks.VerdictProven {
+			t.Errorf("%s: the day beside it: %+v", name, p)
+		}
+	}
+}
+
+// Orders may have been sold under a key whose figure is no amount: the day is proven
+// without it, and what else differs is still found.
+func TestAFigureThatIsNoAmountHasNothingToBeComparedWith(t *testing.T) {
+	const day = api.Date("2026-03-29")
+	st := &Totals{Stream: &stream.Stream{Def: &registry.Definition{Name: registry.Daily}}}
+	mirror := dayFigures{
+		"orders": "1", "net_sales": "10", "items": "10", "payments/cash": "4.00", "payments/x_pay": "6.00",
+		"by_type/dine_in": "9", "by_type/x_type": "1", "by_channel/pos": "8", "by_channel/x_via": "2",
+	}
+	for _, figure := range []string{`6.00`, `null`, `"6.000"`, `"six"`, `{"amount":"6.00"}`, `["6.00"]`, `true`, `""`, `"99999999999999999.00"`} {
+		row := oneOrder(day, `"cash":"10.00"`, `"cash":"4.00","x_pay":`+figure, `"dine_in":"10.00"`, `"dine_in":"9.00","x_type":`+figure, `"pos":"10.00"`, `"pos":"8.00","x_via":`+figure)
+		service := st.readReport(Span{From: day, To: day}, [][]byte{[]byte(row)})[day]
+		if p := judgeDay(*service, nil, mirror); p.Verdict != sinks.VerdictProven || strings.Count(p.Reason, "/x_") != 3 {
+			t.Errorf("%s: %+v", figure, p)
+		}
+		other := maps.Clone(mirror)
+		other["payments/cash"] = "4.01"
+		if p := judgeDay(*service, other, other); p.Verdict != "" || len(p.differences) != 1 || p.differences[0].Figure != "payments/cash" {
+			t.Errorf("%s, and cash that differs: %+v", figure, p)
+		}
+		if mirror["payments/x_pay"] != "6.00" {
+			t.Fatal("the mirror's figures were changed")
+		}
+	}
+	// An amount is compared.
+	service := st.readReport(Span{From: day, To: day}, [][]byte{[]byte(oneOrder(day, `"cash":"10.00"`, `"cash":"10.00","x_pay":"6.00"`))})[day]
+	if p := judgeDay(*service, nil, dayFigures{}); len(p.differences) == 0 || p.Verdict != "" {
+		t.Errorf("an amount: %+v", p)
+	}
+}
+
+func TestLinesThatCannotBeComparedAreUnproven(t *testing.T) {
+	const day = api.Date("2026-03-29")
+	st := &Totals{Stream: &stream.Stream{Def: &registry.Definition{Name: "sales_products", Vanish: true}}}
+	line := func(edit ...string) string {
+		return strings.NewReplacer(edit...).Replace(`{"date":"2026-03-29","product_id":"42","name":"Mici","category_id":null,"quantity":"2.00","weight_kg":null,"gross":"20.00","line_discounts":"1.00","net":"19.00"}`)
+	}
+	free := line(`"product_id":"42"`, `"product_id":null`)
+	mirror := dayFigures{}
+	for _, l := range []string{"p/42", "n/Mici"} {
+		for name, value := range map[string]string{"quantity": "2", "gross": "20.00", "line_discounts": "1.00", "net": "19.00"} {
+			mirror[l+": "+name] = value
+		}
+	}
+	for name, c := range map[string]struct {
+		rows            []string
+		verdict, reason string
+		differences     int
+	}{
+		"equal":                  {[]string{line(), free}, sinks.VerdictProven, "", 0},
+		"a line missing":         {[]string{line()}, "", "", 4},
+		"weighed":                {[]string{line(`"weight_kg":null`, `"weight_kg":"0.500"`), free}, "", "", 1},
+		"a line twice":           {[]string{line(), line(), free}, sinks.VerdictUnproven, `"p/42" twice`, 0},
+		"no net":                 {[]string{line(`"net":"19.00"`, `"net":null`), free}, sinks.VerdictUnproven, "net is null", 0},
+		"no gross":               {[]string{line(`"gross":"20.00",`, ""), free}, sinks.VerdictUnproven, "gross is missing", 0},
+		"a line of whatever":     {[]string{line(), line(`"product_id":"42",`, "")}, sinks.VerdictUnproven, "product_id is missing", 0},
+		"a nameless product":     {[]string{line(`"name":"Mici"`, `"name":null`), free}, sinks.VerdictProven, "", 0},
+		"a product in a number":  {[]string{line(`"42"`, `42`), free}, sinks.VerdictUnproven, "product_id is 42", 0},
+		"a line of an odd day":   {[]string{line(), free, line("2026-03-29", "2026-03-01", `"42"`, `"43"`)}, sinks.VerdictUnproven, `"2026-03-01"`, 0},
+		"a line without its day": {[]string{line(), line(`"date":"2026-03-29",`, "")}, sinks.VerdictUnproven, "no day that was asked for", 0},
+	} {
+		var raws [][]byte
+		for _, row := range c.rows {
+			raws = append(raws, []byte(row))
+		}
+		p := judgeDay(*st.readReport(Span{From: day, To: day}, raws)[day], mirror, mirror)
+		if p.Verdict != c.verdict || !strings.Contains(p.Reason, c.reason) || len(p.differences) != c.differences {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
+
+func TestDaysAreJudgedByBothSidesOfTheBracket(t *testing.T) {
+	at := func(n string) dayFigures { return dayFigures{"orders": n} }
+	for _, c := range []struct {
+		before, service, after, verdict string
+	}{
+		{"1", "1", "1", sinks.VerdictProven}, {"1", "1", "2", sinks.VerdictProven}, {"1", "2", "2", sinks.VerdictProven},
+		{"1", "2", "3", sinks.VerdictUnsettled}, {"1", "3", "2", sinks.VerdictUnsettled}, {"1", "2", "1", ""}, {"0", "1", "0", ""}, {"1.0", "1", "-0", sinks.VerdictProven},
+	} {
+		if p := judgeDay(reported{figures: at(c.service)}, at(c.before), at(c.after)); p.Verdict != c.verdict {
+			t.Errorf("%+v: %+v", c, p)
+		}
+	}
+	// The first orders of a day come while it is compared.
+	if p := judgeDay(reported{figures: at("2")}, nil, at("1")); p.Verdict != sinks.VerdictUnsettled {
+		t.Errorf("a day's first orders: %+v", p)
+	}
+	if !sameGap(differ(at("12"), at("10")), differ(at("15.0"), at("13"))) || sameGap(differ(at("12"), at("10")), differ(at("12"), at("11"))) {
+		t.Error("gaps")
+	}
+	for text, want := range map[string]string{"-0.00": "0", "007.50": "7.5", "-.5": "", "1.": "", "": "", "+1": "", " 1": "", "1,5": "", "99999999999999999999.9": "99999999999999999999.9", "-12.340": "-12.34"} {
+		if got, ok := plainDecimal(text); got != want || ok != (want != "") {
+			t.Errorf("%q is %q, %v", text, got, ok)
+		}
+	}
+}
+
+func TestFiguresThatDifferAreKeptInPart(t *testing.T) {
+	service := dayFigures{}
+	for n := range 3 * mostFigures {
+		service[fmt.Sprintf("p/%04d: net", n)] = "1.00"
+	}
+	if found := differ(service, dayFigures{}); len(found) != mostFigures || found[0].Figure != "p/0000: net" {
+		t.Errorf("%d differences kept", len(found))
+	}
+}

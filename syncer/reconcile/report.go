@@ -1,0 +1,127 @@
+package reconcile
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/status"
+)
+
+// Request says which days a pass of [Syncer.Reconcile] compares.
+type Request struct {
+	Sources []string `json:"sources,omitempty"` // all when empty
+	// From and To are days, YYYY-MM-DD, inclusive; the first order's and today when
+	// empty.
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+	Heal bool   `json:"heal,omitempty"` // else what differs is only reported
+}
+
+// LogValue is what was asked for, without what was not.
+func (r Request) LogValue() slog.Value {
+	var asked []slog.Attr
+	if len(r.Sources) > 0 {
+		asked = append(asked, slog.Any("sources", r.Sources))
+	}
+	if r.From != "" {
+		asked = append(asked, slog.String("from", r.From))
+	}
+	if r.To != "" {
+		asked = append(asked, slog.String("to", r.To))
+	}
+	if r.Heal {
+		asked = append(asked, slog.Bool("heal", true))
+	}
+	return slog.GroupValue(asked...)
+}
+
+// Report is what a reconciliation did, or has done so far.
+type Report struct {
+	StartedAt  time.Time      `json:"started_at"`
+	FinishedAt time.Time      `json:"finished_at"`
+	Sources    []SourceReport `json:"sources"`
+}
+
+// SourceReport is the reconciliation of one source. Its counts are of verdicts: one
+// for each day, subject, and location or all of them together.
+type SourceReport struct {
+	Source string `json:"source"`
+	State  string `json:"state"`
+	Err    error  `json:"-"`
+	From   string `json:"from"`
+	To     string `json:"to"`
+	Steps  int    `json:"steps"` // ranges of at most 92 days to ask for
+	Asked  int    `json:"asked"` // of them so far
+	// Suspects are days that differed once and are asked again, at SettlesAt.
+	Suspects  int       `json:"suspects"`
+	SettlesAt time.Time `json:"settles_at"`
+	// ToHeal are the days that differ still and are being healed, HealedDays those of
+	// them that are done, whatever came of it; StillDiffer are those of them that differ
+	// all the same.
+	ToHeal      int `json:"to_heal"`
+	HealedDays  int `json:"healed_days"`
+	StillDiffer int `json:"still_differ"`
+	// ExpectedLeft is until all is asked; after that until what differed is asked again;
+	// then until the days that differ still are healed.
+	ExpectedLeft status.Seconds `json:"expected_left_seconds"`
+	// Backfill is what is waited for before anything can be compared.
+	Backfill *status.Progress `json:"backfill,omitempty"`
+
+	Proven    uint64 `json:"proven"`
+	Healed    uint64 `json:"healed"`
+	Drift     uint64 `json:"drift"`
+	Unsettled uint64 `json:"unsettled"`
+	Unproven  uint64 `json:"unproven"`
+	// Open are the verdicts that are not proven, healed ones included, in order of day;
+	// at most 10,000.
+	Open []sinks.Verdict `json:"open"`
+}
+
+// mostOpen bounds the verdicts that a report names.
+const mostOpen = 10_000
+
+// Check refuses days that are none.
+func (r Request) Check() error {
+	for name, day := range map[string]string{"from": r.From, "to": r.To} {
+		if day == "" {
+			continue
+		}
+		if t, err := time.Parse(time.DateOnly, day); err != nil || t.Year() < 1900 {
+			return fmt.Errorf("%s %q is no day from 1900-01-01 on: write it as 2026-03-29", name, day)
+		}
+	}
+	if r.From != "" && r.To != "" && r.From > r.To {
+		return fmt.Errorf("from %s is after to %s", r.From, r.To)
+	}
+	return nil
+}
+
+// Drift is how many verdicts of all sources are a drift.
+func (r Report) Drift() (n uint64) {
+	for _, s := range r.Sources {
+		n += s.Drift
+	}
+	return n
+}
+
+// Unproven is how many could not be compared.
+func (r Report) Unproven() (n uint64) {
+	for _, s := range r.Sources {
+		n += s.Unproven
+	}
+	return n
+}
+
+// Err joins the errors of the sources.
+func (r Report) Err() error {
+	var errs []error
+	for _, s := range r.Sources {
+		if s.Err != nil {
+			errs = append(errs, fmt.Errorf("source %s: %w", s.Source, s.Err))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,99 @@
+package reconcile
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/budget"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/list"
+	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/stream"
+	"github.com/larder-sync/larder/syncer/write"
+)
+
+// TestADayThatDiffersOtherwiseAfterItsHealingIsLookedAtAgain: the gap that is left may
+// be an order on its way.
+func TestADayThatDiffersOtherwiseAfterItsHealingIsLookedAtAgain(t *testing.T) {
+	gap := func(service string) []sinks.Difference {
+		return []sinks.Difference{{Figure: "orders", Service: service, Mirror: "7"}}
+	}
+	h := &heal{looks: 2, IDs: []string{"a"}}
+	h.Run.Requests = 3
+	h.orders = &list.List{Stream: &stream.Stream{Writer: write.NewWriter(write.Options{})}}
+	before := DayProof{Verdict: sinks.VerdictDrift, differences: gap("9"), requests: 2}
+	if p := h.verdict(before, DayProof{differences: gap("8")}, nil); !p.suspect() {
+		t.Errorf("another difference: %+v", p)
+	}
+	p := h.verdict(before, DayProof{differences: gap("9")}, nil)
+	if p.Verdict != sinks.VerdictDrift || !p.tried || p.requests != 2+3+2 || p.Reason == "" {
+		t.Errorf("the same difference: %+v", p)
+	}
+}
+
+// TestAReportStaysAsItWasRead: verdicts come in while somebody reads.
+func TestAReportStaysAsItWasRead(t *testing.T) {
+	st := &Totals{Stream: &stream.Stream{Def: &registry.Definition{Name: registry.Daily}}}
+	p := onePass()
+	drift := func(day api.Date) { p.count(0, st, []DayProof{{Day: day, Verdict: sinks.VerdictDrift}}) }
+	for n := range 5 {
+		drift(api.Date(fmt.Sprintf("2026-03-1%d", n)))
+	}
+	read := p.Picture().Sources[0].Open
+	drift("2026-03-01")
+	if now := p.Picture().Sources[0].Open; read[0].Day != "2026-03-10" || now[0].Day != "2026-03-01" || len(now) != 6 {
+		t.Errorf("read %+v, now %+v", read, now)
+	}
+}
+
+// onePass is a pass of one source.
+func onePass() *Pass {
+	p := NewPass(Request{})
+	p.Add(&Days{source: &stream.Source{Lanes: &stream.Lanes{}}})
+	return p
+}
+
+func TestTheFirstAnswersAreNoPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &stream.Lanes{Key: budget.NewLedger(budget.Options{}).Key("bistro", 1)}
+		a := askingFor(12)
+		for _, wait := range []time.Duration{12 * time.Second, 4 * time.Second, 2 * time.Second} { // the key's first wait, the other stream's question
+			time.Sleep(wait)
+			a.answered()
+			if left := a.expect(l); left > time.Duration(a.left)*2010*time.Millisecond {
+				t.Errorf("%d questions are said to take %s", a.left, left)
+			}
+		}
+		for a.left > 2 {
+			time.Sleep(5 * time.Second)
+			a.answered()
+		}
+		if left := a.expect(l); left != 10*time.Second {
+			t.Errorf("%d questions are said to take %s", a.left, left)
+		}
+	})
+}
+
+// Every range is asked for once, and none is longer than the service answers.
+func TestRanges(t *testing.T) {
+	for _, c := range []struct {
+		sp   Span
+		want string
+	}{
+		{Span{"2026-01-01", "2026-01-01", ""}, "[{2026-01-01 2026-01-01 }]"},
+		{Span{"2026-01-01", "2026-04-02", ""}, "[{2026-01-01 2026-04-02 }]"},
+		{Span{"2026-01-01", "2026-04-03", "l"}, "[{2026-01-01 2026-04-02 l} {2026-04-03 2026-04-03 l}]"},
+		{Span{"2026-01-02", "2026-01-01", ""}, "[]"},
+	} {
+		if got := fmt.Sprint(ranges(c.sp)); got != c.want {
+			t.Errorf("%v: %s", c.sp, got)
+		}
+	}
+	all := []Span{{"2026-05-01", "2026-05-01", ""}, {"2026-01-01", "2026-01-01", ""}, {"2026-01-05", "2026-01-05", ""}}
+	if got := fmt.Sprint(Covering(all)); got != "[{2026-01-01 2026-01-05 } {2026-05-01 2026-05-01 }]" {
+		t.Error(got)
+	}
+}

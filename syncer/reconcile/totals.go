@@ -1,0 +1,132 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/write"
+)
+
+// totalsMemory is what a stream of totals knows of the days it has stored.
+type totalsMemory struct {
+	stored sinks.Checkpoint  // of the way back; Position is a position
+	days   map[string]uint64 // by dayKey: what the day's rows were
+	// settled: the end of the way back has been compared with the first order.
+	settled bool
+	// again are the ranges that the full resync under way has asked for; guarded by filler.
+	again map[Span]bool
+	// againSince is when it began, passedBy that a closed location was left out of it.
+	againSince time.Time
+	passedBy   bool
+	againAsked uint64 // how many that were, of all resyncs
+}
+
+// report is an answer of a totals route: rows of days.
+type report struct {
+	Rows [][]byte
+	days []DayRow // of which day, and line, each row is
+	at   time.Time
+}
+
+// Span is a range of days, inclusive, of one location or of all (empty).
+type Span struct {
+	From, To api.Date
+	Location string
+}
+
+// totalsRecent asks for yesterday and today, and looks whether the way back is at
+// its end.
+func (st *Totals) totalsRecent(ctx context.Context) error {
+	return st.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
+		return st.askRecent(ctx, &bracket{totals: st, silent: true})
+	})
+}
+
+func (st *Totals) askRecent(ctx context.Context, b *bracket) error {
+	if err := st.TotalsBack(ctx, b, 1, st.Asked()); err != nil {
+		return err
+	}
+	return st.reopen(ctx)
+}
+
+// recent is true when a day is asked for at every turn: yesterday and today.
+func (st *Totals) recent(day api.Date) bool {
+	yesterday, err := calendar.AddDays(calendar.DayOf(st.Source.ServiceNow()), -1)
+	return err == nil && day >= yesterday
+}
+
+// deepLocations are the locations asked for, and each location where the stream tells
+// them apart.
+func (st *Totals) deepLocations() []string {
+	locations := st.Asked()
+	if st.Def.PerLocation && slices.Contains(locations, "") {
+		locations = append(locations, st.Source.Identity().Locations...)
+	}
+	return locations
+}
+
+// openPlaces are those of them that the service answers for.
+func (st *Totals) openPlaces() []string { return st.Open(st.deepLocations()) }
+
+// TotalsBack asks for the days from n before today to today. A location that is
+// refused holds up no other.
+func (st *Totals) TotalsBack(ctx context.Context, b *bracket, n int, locations []string) error {
+	today := calendar.DayOf(st.Source.ServiceNow())
+	from, err := calendar.AddDays(today, -n)
+	if err != nil {
+		return err
+	}
+	var refused error
+	for _, l := range locations {
+		err := b.ask(ctx, b.lane(), Span{From: from, To: today, Location: l})
+		switch {
+		case err == nil, st.UnlessClosed(l, err) == nil:
+		case refuses(l, err):
+			refused = errors.Join(refused, err)
+		default:
+			return err
+		}
+	}
+	return refused
+}
+
+// refuses tells that the service refuses one location, and may answer for others.
+func refuses(location string, err error) bool {
+	return location != "" && (api.IsLocationForbidden(err) || api.IsNotFound(err))
+}
+
+// AskReport asks for the rows of a span.
+func (st *Totals) AskReport(ctx context.Context, lane *api.Client, sp Span) (report, error) {
+	rows, at, err := st.Def.Totals(ctx, lane, api.SalesQuery{From: sp.From, To: sp.To, LocationID: sp.Location})
+	return report{Rows: rows, at: at}, err
+}
+
+// AskTotals asks for a span and reads the days that have changed.
+func (st *Totals) AskTotals(ctx context.Context, lane *api.Client, sp Span) (*write.Intake, report, error) {
+	asked := time.Now()
+	r, err := st.AskReport(ctx, lane, sp)
+	if err != nil {
+		return nil, report{}, err
+	}
+	r.at = st.Source.At(r.at)
+	r.days = PlaceRows(r.Rows, st.Def.Vanish)
+	st.Source.Metrics.Paged(st.Source.Name, st.Def.Name, sinks.WalkTotals)
+	in := st.Writer.Begin(st.Writer.NextWalk(), len(r.Rows))
+	in.Counts.Requests, in.Counts.Pages = 1, 1
+	changed := st.changedDays(sp, r.days, r.Rows)
+	present := st.readTotals(in, sp, r.days, r, changed)
+	in.Sighted(write.Sighting{From: string(sp.From), To: string(sp.To), Location: sp.Location})
+	in.ReleaseUnseen(asked, sp.holds)
+	in.AfterTaken = func() { st.rememberDays(sp.Location, changed) }
+	if st.Def.Vanish {
+		if err := st.buryLines(ctx, in, r.days, changed, present, r.at); err != nil {
+			return nil, report{}, err
+		}
+	}
+	return in, r, nil
+}

@@ -1,0 +1,34 @@
+package reconcile
+
+import (
+	"slices"
+	"time"
+
+	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/schedule"
+	"github.com/larder-sync/larder/syncer/stream"
+)
+
+// overdue is how many turns of the schedule a day may have missed: one may be under way.
+const overdue = 2
+
+// NextAsked is when the schedule asks for a day again that its turns of yesterday and
+// today leave out; false for those that they do not, and when such a day should have
+// been asked for long ago.
+func (st *Totals) NextAsked(place Span, now time.Time) (time.Time, bool) {
+	if st.recent(place.From) && slices.Contains(st.Asked(), place.Location) {
+		return time.Time{}, false
+	}
+	st.mu.Lock()
+	deep, all := st.proofs.deep, st.memory.stored.StartedAt
+	st.mu.Unlock()
+	last, j := all, schedule.FullResync
+	if first, err := calendar.AddDays(calendar.DayOf(st.Source.ServiceNow()), 1-calendar.MaxRange); err == nil && place.From >= first {
+		last, j = stream.Later(deep, all), schedule.ReconcileDeep
+	}
+	times, name := st.Source.Timetable(), st.Source.Name
+	if !last.IsZero() && now.Sub(last) > overdue*times.Interval(j, last)+schedule.MaxSpread {
+		return time.Time{}, false
+	}
+	return times.Next(j, name, now), true
+}

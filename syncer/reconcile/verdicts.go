@@ -1,0 +1,293 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
+)
+
+// proofMemory is what a stream of totals knows of the verdicts that stand about the
+// last days.
+type proofMemory struct {
+	days map[string]standing // by dayKey
+	// known: the verdicts that the sink has were read.
+	known bool
+	// owed: a deep run was cut short, or not possible yet.
+	owed bool
+	deep time.Time // when the last one that was not began
+	// told are the differences that the log has, by dayKey.
+	told map[string]uint64
+	// run is the deep run under way, nil when there is none.
+	run *deepRun
+}
+
+// standing is the verdict that stands about a day.
+type standing struct {
+	verdict string
+	asked   time.Time
+	sum     uint64 // of the figures it is about, 0 when a process before this one wrote it
+	tried   bool   // a healing did not help
+	cuts    int    // healings in a row that were cut short
+}
+
+// good is true when the day is proven.
+func (s standing) good() bool {
+	return s.verdict == sinks.VerdictProven || s.verdict == sinks.VerdictHealed
+}
+
+// says is true when a verdict would say nothing that the standing one does not.
+func (s standing) says(p DayProof) bool {
+	now := standing{verdict: p.Verdict}
+	switch {
+	case p.Passing:
+		return s.verdict != sinks.VerdictUnsettled // what was found stays found
+	case p.Verdict == sinks.VerdictHealed, now.good() != s.good(), !s.good() && p.Verdict != s.verdict, p.tried && !s.tried:
+		return false
+	case s.sum == 0:
+		return s.good() && calendar.DayOf(s.asked) > p.Day // the day was over when it was proven
+	}
+	return s.sum == p.sum
+}
+
+// subject is what the stream's days are proofs of.
+func (st *Totals) subject() string {
+	if st.Def.Vanish {
+		return sinks.SubjectProducts
+	}
+	return sinks.SubjectDaily
+}
+
+// recallVerdicts reads the verdicts that stand about days, to write only what is new.
+func (st *Totals) recallVerdicts(ctx context.Context, from, to api.Date) error {
+	all, err := st.Source.Sink.Verdicts(ctx, st.Source.Business(), st.Source.Name, string(from), string(to))
+	if err != nil {
+		return fmt.Errorf("read the verdicts that stand: %w", err)
+	}
+	st.mu.Lock()
+	for _, v := range all {
+		key := DayKey(api.Date(v.Day), v.Location)
+		if _, known := st.proofs.days[key]; v.Subject == st.subject() && !known {
+			if v.Verdict == sinks.VerdictDrift {
+				st.proofs.told[key] = gapSum(st.seed, v.Differences)
+			}
+			st.proofs.days[key] = standing{verdict: v.Verdict, asked: v.AskedAt, tried: v.Verdict == sinks.VerdictDrift && v.Reason != OnlyCompared}
+		}
+	}
+	st.mu.Unlock()
+	st.beside.proofChanged()
+	return nil
+}
+
+// recallProofs reads the verdicts about the last days, once, and forgets older ones.
+func (st *Totals) recallProofs(ctx context.Context) error {
+	today := calendar.DayOf(st.Source.ServiceNow())
+	from, err := calendar.AddDays(today, -calendar.MaxRange)
+	if err != nil {
+		return err
+	}
+	yesterday, err := calendar.AddDays(today, -1)
+	if err != nil {
+		return err
+	}
+	st.mu.Lock()
+	known := st.proofs.known
+	maps.DeleteFunc(st.proofs.days, func(key string, _ standing) bool { return key < string(from) })
+	maps.DeleteFunc(st.proofs.told, func(key string, _ uint64) bool { return key < string(from) })
+	st.mu.Unlock()
+	if known {
+		return nil
+	}
+	if err := st.recallVerdicts(ctx, from, today); err != nil {
+		return err
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.proofs.known = true
+	for key, s := range st.proofs.days { // a process before this one ended between its two looks
+		day, _, _ := strings.Cut(key, "/")
+		st.proofs.owed = st.proofs.owed || s.verdict == sinks.VerdictUnsettled && day < string(yesterday)
+	}
+	return nil
+}
+
+// standingOf is the verdict that stands about a day.
+func (st *Totals) standingOf(p DayProof) (standing, bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	s, known := st.proofs.days[p.key()]
+	return s, known
+}
+
+// conclude stores the verdicts that say something new, and waits until they are
+// durable.
+func (st *Totals) conclude(ctx context.Context, found []DayProof) error {
+	receipt, err := st.hand(ctx, found)
+	if err != nil {
+		return err
+	}
+	return st.handed(ctx, receipt, found)
+}
+
+// hand gives the verdicts that say something new to the sink; the receipt is nil when
+// none does.
+func (st *Totals) hand(ctx context.Context, found []DayProof) (*sinks.Receipt, error) {
+	found = st.answeredFor(found)
+	c := st.Source.Commit(st.Def.Name)
+	for _, p := range found {
+		if p.suspect() {
+			p.Verdict, p.Reason = sinks.VerdictUnsettled, "it differs at first sight, and is asked once more"
+		}
+		if old, known := st.standingOf(p); !known || !old.says(p) {
+			c.Verdicts = append(c.Verdicts, st.verdictOf(p))
+		}
+	}
+	if len(c.Verdicts) == 0 {
+		return nil, nil
+	}
+	return st.Source.Commits.Write(ctx, c)
+}
+
+// handed waits until what was handed is durable, and remembers it.
+func (st *Totals) handed(ctx context.Context, receipt *sinks.Receipt, found []DayProof) error {
+	if receipt != nil {
+		if err := receipt.Wait(ctx); err != nil {
+			return fmt.Errorf("wait for the warehouse: %w", err)
+		}
+	}
+	st.remember(st.answeredFor(found))
+	return nil
+}
+
+// answeredFor leaves out what is another source's to say.
+func (st *Totals) answeredFor(found []DayProof) []DayProof {
+	return slices.DeleteFunc(slices.Clone(found), func(p DayProof) bool { return st.NotAskedFor(p.Location) })
+}
+
+// mostIDs is how many orders a verdict names.
+const mostIDs = 100
+
+// fewIDs are the first of them, each once.
+func fewIDs(ids []string) []string {
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	return ids[:min(len(ids), mostIDs)]
+}
+
+func (st *Totals) verdictOf(p DayProof) sinks.Verdict {
+	return sinks.Verdict{
+		Location: p.Location, Day: string(p.Day), Subject: st.subject(), Verdict: p.Verdict, Differences: p.differences,
+		OrderIDs: fewIDs(p.ids), Requests: p.requests, Reason: p.Reason, AskedAt: p.at,
+	}
+}
+
+// remember notes what stands now.
+func (st *Totals) remember(found []DayProof) {
+	st.mu.Lock()
+	for _, p := range found {
+		old, known := st.proofs.days[p.key()]
+		switch {
+		case p.suspect():
+			old = standing{verdict: sinks.VerdictUnsettled, asked: p.at, sum: p.sum, cuts: old.cuts}
+		case !known || !old.says(p):
+			old = standing{verdict: p.Verdict, asked: p.at, sum: p.sum, tried: p.tried, cuts: old.cuts}
+		case !p.Passing:
+			old.sum = p.sum
+		}
+		if old.good() {
+			delete(st.proofs.told, p.key())
+		}
+		if p.cut {
+			old.cuts++
+		} else if old.good() {
+			old.cuts = 0
+		}
+		st.proofs.days[p.key()] = old
+	}
+	st.mu.Unlock()
+	st.beside.proofChanged()
+}
+
+// proofDay is what all verdicts about one day come to.
+type proofDay struct{ bad, drift bool }
+
+// ProofOf sums up the verdicts that stand about a source's days; nil without any.
+func ProofOf(verdicts []sinks.Verdict) *status.ProofStatus {
+	sum := proofSum{days: map[api.Date]proofDay{}}
+	for _, v := range verdicts {
+		sum.take(api.Date(v.Day), standing{verdict: v.Verdict, asked: v.AskedAt})
+	}
+	return sum.status()
+}
+
+// proofSum sums up verdicts.
+type proofSum struct {
+	days  map[api.Date]proofDay
+	asked time.Time // the newest
+}
+
+func (s *proofSum) take(day api.Date, v standing) {
+	d := s.days[day]
+	d.bad = d.bad || !v.good()
+	d.drift = d.drift || v.verdict == sinks.VerdictDrift
+	s.days[day] = d
+	s.asked = stream.Later(s.asked, v.asked)
+}
+
+// status is what they come to; nil without any.
+func (s *proofSum) status() *status.ProofStatus {
+	if len(s.days) == 0 {
+		return nil
+	}
+	status := &status.ProofStatus{AskedAt: s.asked}
+	unbroken, next := true, api.Date("")
+	for _, day := range slices.Sorted(maps.Keys(s.days)) {
+		d := s.days[day]
+		switch {
+		case d.drift:
+			status.DriftDays++
+		case d.bad:
+			status.OpenDays++
+		}
+		if unbroken = unbroken && !d.bad && (next == "" || day == next); unbroken {
+			status.ProvenUntil = string(day)
+		}
+		var err error
+		if next, err = calendar.AddDays(day, 1); err != nil {
+			unbroken = false
+		}
+	}
+	return status
+}
+
+// proofChanged sums up anew what the verdicts about the last 92 days come to. What is
+// asked for no more, a location that the key has lost, say, counts no more.
+func (d *Days) proofChanged() {
+	from, err := calendar.AddDays(calendar.DayOf(d.source.ServiceNow()), 1-calendar.MaxRange)
+	if err != nil {
+		return // no day of our time
+	}
+	sum := proofSum{days: map[api.Date]proofDay{}}
+	for _, st := range d.On() {
+		places := st.openPlaces()
+		st.mu.Lock()
+		for at, v := range st.proofs.days {
+			day, location, _ := strings.Cut(at, "/")
+			if day >= string(from) && slices.Contains(places, location) {
+				sum.take(api.Date(day), v)
+			}
+		}
+		st.mu.Unlock()
+	}
+	status := sum.status()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.proof = status
+}

@@ -1,0 +1,127 @@
+package snapshot
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/mapping"
+	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
+)
+
+// Stream is a stream without a cursor: its list is replaced as a whole. The key's row is
+// such a list, of one row.
+type Stream struct {
+	*stream.Stream
+	List *List
+	// Ask asks for the list as it is now.
+	Ask func(ctx context.Context, lane *api.Client) (rows [][]byte, at time.Time, err error)
+	// Renew brings what is stored up to date.
+	Renew func(ctx context.Context) error
+	// ByItself: the list comes by itself, with each answer of /me.
+	ByItself bool
+	// Elsewhere is true when another source of the restaurant lists the id.
+	Elsewhere func(id string) bool
+}
+
+// NewStream makes a list of which nothing is stored. elsewhere is true when another source
+// of the restaurant lists an id.
+func NewStream(o *stream.Source, def *registry.Definition, elsewhere func(id string) bool) *Stream {
+	st := &Stream{Stream: stream.NewStream(o, def), Elsewhere: elsewhere}
+	st.Kind = st
+	st.Ask = st.askList
+	st.Renew = func(ctx context.Context) error { return st.Exclusive(ctx, st.Guard, st.Replace) }
+	st.List = New(Options{
+		Source: o.Name, Stream: def.Name, Plan: def.Plan, Writer: st.Writer, Versions: o.Versions, Logger: o.Log,
+		Elsewhere: elsewhere,
+	})
+	return st
+}
+
+// Restore takes over what the sink has stored about the list.
+func (st *Stream) Restore(state sinks.State) {
+	st.RestoreStream(state)
+	for _, cp := range state.Checkpoints {
+		if cp.Stream == st.Def.Name && cp.Walk == sinks.WalkSnapshot {
+			st.List.Restore(cp)
+		}
+	}
+}
+
+// Follow has nothing to choose: the list is asked for whole.
+func (st *Stream) Follow(key stream.Identity) { st.AskFor(st.WantedLocations(key)) }
+
+// NoteKey notes nothing.
+func (st *Stream) NoteKey(context.Context) {}
+
+// Filled is true: there is no backfill.
+func (st *Stream) Filled() bool { return true }
+
+// Complete implements byKind.
+func (st *Stream) Complete() bool { return true }
+
+// Well implements byKind.
+func (st *Stream) Well() (state, detail string) { return status.StateRunning, "" }
+
+// LongDue is never true.
+func (st *Stream) LongDue(time.Time) bool { return false }
+
+// Long has nothing to do.
+func (st *Stream) Long(context.Context) error { return nil }
+
+// Pass are the walks of a pass.
+func (st *Stream) Pass(bool, bool) []stream.Step {
+	if st.ByItself {
+		return nil
+	}
+	return []stream.Step{{Guard: st.Guard, Moved: func() uint64 { return 0 }, Run: st.Replace}}
+}
+
+// PassOff does in a pass what is to be done of a list that is off.
+func (st *Stream) PassOff(context.Context) error { return nil }
+
+// Describe adds to a status what is known of the list.
+func (st *Stream) Describe(into *status.StreamStatus) { into.BroughtSince = st.List.BroughtSince() }
+
+// askList asks for the rows of the list that the configuration names.
+func (st *Stream) askList(ctx context.Context, lane *api.Client) ([][]byte, time.Time, error) {
+	list, err := st.Def.Whole(ctx, lane)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	return st.mine(list.Rows), list.Date, nil
+}
+
+// Replace asks for the list and replaces what is stored by it.
+func (st *Stream) Replace(ctx context.Context) error {
+	return st.Attempt(ctx, sinks.WalkSnapshot, func(ctx context.Context) error {
+		rows, at, err := st.Ask(ctx, st.Source.Lanes.Fresh)
+		if err != nil {
+			return err
+		}
+		return st.ReplaceWith(ctx, rows, st.Source.At(at))
+	})
+}
+
+// ReplaceWith replaces what is stored by a whole list.
+func (st *Stream) ReplaceWith(ctx context.Context, rows [][]byte, at time.Time) error {
+	st.Source.Metrics.Paged(st.Source.Name, st.Def.Name, sinks.WalkSnapshot)
+	return st.List.Replace(ctx, rows, at)
+}
+
+// mine leaves out the locations that the configuration does not name.
+func (st *Stream) mine(rows [][]byte) [][]byte {
+	if st.Def.Name != registry.Locations || len(st.Source.OnlyLocations) == 0 {
+		return rows
+	}
+	return slices.DeleteFunc(slices.Clone(rows), func(raw []byte) bool {
+		var row struct {
+			ID string `json:"id"`
+		}
+		return mapping.Unmarshal(raw, &row) == nil && row.ID != "" && !slices.Contains(st.Source.OnlyLocations, row.ID)
+	})
+}

@@ -1,0 +1,120 @@
+package status
+
+import (
+	"fmt"
+
+	"github.com/larder-sync/larder/internal/phrase"
+)
+
+// Concerns are what there is to know about how well all of it is, the worst first. A
+// thing that several sources have is one concern.
+func (s *Status) Concerns() []Concern {
+	var all []Concern
+	all = append(all, s.own()...)
+	if len(s.Sources) == 0 {
+		return worstFirst(append(all, Concern{Kind: HealthNone, Label: "no sources", Text: "No sources are configured."}))
+	}
+	if len(s.Sources) == 1 {
+		return s.withoutPraise(append(all, s.Sources[0].Concerns()...))
+	}
+	by := map[string]*sum{}
+	for i := range s.Sources {
+		counted := map[string]bool{}
+		for _, c := range s.Sources[i].Concerns() {
+			if by[c.Kind] == nil {
+				by[c.Kind] = &sum{first: c}
+			}
+			if c.Kind == HealthGood && len(c.Text) < len(by[c.Kind].first.Text) {
+				by[c.Kind].first = c // not all of them are proven
+			}
+			by[c.Kind].amount += c.Amount
+			by[c.Kind].left = max(by[c.Kind].left, s.Sources[i].backfillLeft())
+			if !counted[c.Kind] {
+				by[c.Kind].sources++
+				counted[c.Kind] = true
+			}
+		}
+	}
+	for _, k := range severity {
+		if c := by[k.kind]; c != nil {
+			all = append(all, c.concern(len(s.Sources)))
+		}
+	}
+	return s.withoutPraise(all)
+}
+
+// own are the daemon's own problems, whose words stand beside them.
+func (s *Status) own() (all []Concern) {
+	if s.Away {
+		all = append(all, Concern{Kind: HealthWarehouse, Label: "warehouse away", Text: "The warehouse takes no rows.", Advice: adviceProblem})
+	}
+	if s.Damaged {
+		all = append(all, Concern{Kind: HealthDamage, Label: "warehouse damaged", Text: "Part of the warehouse is damaged: rows are missing.", Advice: adviceProblem})
+	}
+	if s.Refused {
+		all = append(all, Concern{Kind: HealthConfiguration, Label: "configuration refused", Text: "The changed configuration is refused.", Advice: adviceProblem})
+	}
+	if len(all) == 0 && len(s.Problems) > 0 { // of another version
+		all = append(all, Concern{Kind: HealthWarehouse, Label: "needs attention", Text: "Larder needs attention.", Advice: adviceProblem})
+	}
+	return all
+}
+
+const adviceProblem = "The problems of the status say why, and what to do."
+
+// withoutPraise leaves out that some are well while others are not.
+func (s *Status) withoutPraise(all []Concern) []Concern {
+	worstFirst(all)
+	for i, c := range all {
+		if i > 0 && c.Tone() != ToneTrouble && c.Tone() != ToneBusy {
+			return all[:i]
+		}
+	}
+	return all
+}
+
+// sum is one kind of concern of several sources.
+type sum struct {
+	first   Concern
+	sources int
+	amount  int
+	left    Seconds
+}
+
+// concern puts it into words; there are n sources in all.
+func (x *sum) concern(n int) Concern {
+	some := fmt.Sprintf("%s of %s", phrase.Count(x.sources), phrase.Plural(n, "source"))
+	c := Concern{Kind: x.first.Kind, Amount: x.amount, Label: some + ": " + x.first.Label, Advice: x.first.Advice}
+	is := phrase.Verb(x.sources, " is ", " are ")
+	switch x.first.Kind {
+	case HealthRefused:
+		c.Text = fmt.Sprintf("The keys of %s are refused, or may not read all.", some)
+		if x.sources == 1 {
+			c.Text = fmt.Sprintf("The key of 1 of %d sources is refused, or may not read all.", n)
+		}
+	case HealthUnserved:
+		c.Text = some + " cannot be asked."
+	case HealthHeld:
+		c.Text = fmt.Sprintf("%s%sheld: a person has to confirm.", phrase.Plural(x.amount, "sweep"), phrase.Verb(x.amount, " is ", " are "))
+	case HealthDrift:
+		c.Text = fmt.Sprintf("%s of %s%s from the service's totals.", phrase.Plural(x.amount, "day"), some, phrase.Verb(x.amount, " differs", " differ"))
+	case HealthQuarantine:
+		c.Text = fmt.Sprintf("%s of %s%sin quarantine.", phrase.Plural(x.amount, "row"), some, phrase.Verb(x.amount, " is ", " are "))
+	case HealthBehind:
+		c.Text = some + is + "behind."
+	case HealthUnproven:
+		c.Text = some + is + "not proven yet."
+	case HealthStarting:
+		c.Text = some + is + "getting under way."
+	case HealthBackfill:
+		c.Text = "Backfill of " + some + " under way."
+		if x.left > 0 {
+			c.Text = "Backfill of " + some + " under way, " + phrase.Span(x.left.Duration()) + " left."
+		}
+	case HealthWaiting:
+		c.Text = some + is + "served by another process."
+	default:
+		c.Text, c.Label = x.first.Text, x.first.Label
+	}
+	return c
+}

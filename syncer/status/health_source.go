@@ -1,0 +1,251 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/syncer/registry"
+)
+
+// What to do about what is found, and where to look.
+const (
+	adviceUnauthorized = "Put a valid key where key_file or key_env says; the restaurant makes keys. Larder goes on by itself."
+	adviceDisabled     = "Ask the restaurant to enable the key, or to make another. Larder goes on by itself."
+	adviceForbidden    = "Ask the restaurant to widen the key's scopes or locations, or leave out of the configuration what the key may not read. Larder goes on by itself."
+	adviceUnreachable  = "Check base_url and the network. Larder keeps trying, and nothing is lost."
+	adviceFailing      = "Larder keeps trying."
+	adviceDrift        = "larder reconcile names the days and figures, larder reconcile --heal fetches them anew; the view reconciliation has them too."
+	adviceQuarantine   = "What could not be understood is kept whole. Look at it with: larder sql \"SELECT stream, row_id, field, reason FROM quarantine\". An entry closes by itself when the row can be understood."
+	adviceBehind       = "The note of the stream says why. Larder keeps trying."
+	adviceUnproven     = "larder reconcile does it now, and says why it cannot be; so does the view reconciliation."
+)
+
+// Concerns are what there is to know about how well the source is, the worst first.
+// There is at least one: that all is well, when it is.
+func (s *SourceStatus) Concerns() []Concern {
+	own, ends := s.own()
+	if ends {
+		return []Concern{own}
+	}
+	var all []Concern
+	if own.Kind != "" {
+		all = append(all, own)
+	} else {
+		all = append(all, s.ofStreams()...)
+	}
+	all = append(all, s.held()...)
+	all = append(all, s.ofProof(own.Kind == "")...)
+	if n := s.quarantined(); n > 0 {
+		all = append(all, Concern{
+			Kind: HealthQuarantine, Amount: n, Label: phrase.Plural(n, "row") + " in quarantine",
+			Text:   phrase.Plural(n, "row") + phrase.Verb(n, " is", " are") + " in quarantine.",
+			Advice: adviceQuarantine,
+		})
+	}
+	if len(all) == 0 {
+		all = append(all, s.well())
+	}
+	return worstFirst(all)
+}
+
+// own is what the source's own state says; ends: there is nothing to be said beside
+// it. It is empty for a source that is served.
+func (s *SourceStatus) own() (c Concern, ends bool) {
+	switch s.State {
+	case StateUnauthorized:
+		return Concern{Kind: HealthRefused, Label: "key refused", Text: "The service refuses the key.", Advice: adviceUnauthorized}, false
+	case StateKeyDisabled:
+		return Concern{Kind: HealthRefused, Label: "key disabled", Text: "The restaurant has disabled the key.", Advice: adviceDisabled}, false
+	case StateForbidden:
+		return s.state(HealthRefused, "no access", "The key may not read this.", adviceForbidden), false
+	case StateUnreachable:
+		return s.state(HealthUnserved, "no answer", "The service does not answer.", adviceUnreachable), false
+	case StateFailing:
+		return s.state(HealthUnserved, "failing", "The source cannot be served.", adviceFailing), false
+	case StateStarting:
+		return s.state(HealthStarting, "starting", "Waiting for the first answer.", ""), true
+	case StateWaiting:
+		return s.state(HealthWaiting, "waiting", "Another process serves this source.", "This one takes over when that one ends."), true
+	case StateStopped:
+		return s.state(HealthStopped, "no daemon", "No daemon runs.", "larder run starts one."), false
+	}
+	return Concern{}, false
+}
+
+// state is a concern that the state is, with the syncer's own words about it.
+func (s *SourceStatus) state(kind, label, text, advice string) Concern {
+	switch {
+	case s.Detail == "":
+	case kind == HealthStarting:
+		text = sentence(s.Detail)
+	default:
+		advice = sentence(s.Detail) // it says what to do
+	}
+	return Concern{Kind: kind, Label: label, Text: text, Advice: advice}
+}
+
+// sentence makes one of an error's words.
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	if first := text[0]; first >= 'a' && first <= 'z' {
+		text = string(first-'a'+'A') + text[1:]
+	}
+	if last := text[len(text)-1]; !strings.ContainsRune(".!?", rune(last)) {
+		text += "."
+	}
+	return text
+}
+
+// ofStreams are the concerns that are about how fresh single streams are.
+func (s *SourceStatus) ofStreams() (all []Concern) {
+	by := map[string][]string{} // streams by kind
+	for i := range s.Streams {
+		st := &s.Streams[i]
+		kind := st.freshness()
+		if s.refused(st) {
+			kind = HealthRefused
+		}
+		if kind != HealthGood {
+			by[kind] = append(by[kind], st.Name)
+		}
+	}
+	if names := by[HealthRefused]; len(names) > 0 && s.readsNothing() {
+		all = append(all, Concern{Kind: HealthRefused, Amount: len(names), Label: "no access", Text: "The key may read nothing that is configured.", Advice: adviceForbidden})
+	} else if len(names) > 0 {
+		all = append(all, about(HealthRefused, names, "no access to ", "The key may not read ", adviceForbidden))
+	}
+	if names := by[HealthBehind]; len(names) > 0 {
+		c := about(HealthBehind, names, "", phrase.Verb(len(names), "The stream ", "The streams "), adviceBehind)
+		c.Label += phrase.Verb(len(names), " is behind", " behind")
+		c.Text = c.Text[:len(c.Text)-1] + phrase.Verb(len(names), " is behind.", " are behind.")
+		all = append(all, c)
+	}
+	switch starting, filling := by[HealthStarting], by[HealthBackfill]; {
+	case len(filling) > 0:
+		all = append(all, s.backfill(filling))
+	case len(starting) > 0:
+		all = append(all, Concern{Kind: HealthStarting, Label: "starting", Amount: len(starting), Text: "Waiting for the first answers of " + listed(starting) + "."})
+	}
+	return all
+}
+
+// readsNothing is true when the key may read nothing but what is said of itself.
+func (s *SourceStatus) readsNothing() bool {
+	return !slices.ContainsFunc(s.Streams, func(st StreamStatus) bool {
+		return st.Name != registry.Key && st.State != StateOff && st.State != StateForbidden
+	})
+}
+
+// about is a concern of some streams, named when they are few.
+func about(kind string, names []string, label, text, advice string) Concern {
+	what := phrase.Plural(len(names), "stream")
+	if len(names) == 1 {
+		what = names[0]
+	}
+	return Concern{Kind: kind, Amount: len(names), Label: label + what, Text: text + listed(names) + ".", Advice: advice}
+}
+
+func listed(names []string) string {
+	const most = 4
+	if len(names) > most {
+		return strings.Join(names[:most-1], ", ") + fmt.Sprintf(" and %d more", len(names)-most+1)
+	}
+	if len(names) > 1 {
+		return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	}
+	return strings.Join(names, "")
+}
+
+// backfill is the concern of streams whose first backfill is under way.
+func (s *SourceStatus) backfill(names []string) Concern {
+	c := Concern{Kind: HealthBackfill, Label: "backfill", Amount: len(names), Text: "Backfill under way."}
+	if left := s.backfillLeft(); left > 0 {
+		c.Text = "Backfill under way, " + phrase.Span(left.Duration()) + " left."
+	}
+	return c
+}
+
+// backfillLeft is the forecast of the longest backfill, 0 while there is none.
+func (s *SourceStatus) backfillLeft() (left Seconds) {
+	for i := range s.Streams {
+		if p := s.Streams[i].Progress; p != nil && !p.Deep() && !p.Resync() {
+			left = max(left, p.ExpectedLeft)
+		}
+	}
+	return left
+}
+
+// held are the sweeps that wait for a person.
+func (s *SourceStatus) held() (all []Concern) {
+	for i := range s.Streams {
+		st := &s.Streams[i]
+		if st.State != StateHeld {
+			continue
+		}
+		c := Concern{Kind: HealthHeld, Amount: 1, Label: "sweep held", Text: "A sweep of " + st.Name + " is held: a full resync did not see many of its live rows.",
+			Advice: "Look whether they are really gone, then confirm with: larder sync --full --confirm-sweep --source " + s.Name + " --stream " + st.Name}
+		if st.Detail != "" {
+			c.Advice = sentence(st.Detail)
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// ofProof are the concerns about the days. What nobody compares at the moment, since
+// the source is not served, is not called late.
+func (s *SourceStatus) ofProof(served bool) (all []Concern) {
+	if p := s.Proof; p != nil && p.DriftDays > 0 {
+		n := p.DriftDays
+		all = append(all, Concern{
+			Kind: HealthDrift, Amount: n, Label: phrase.Plural(n, "day") + phrase.Verb(n, " differs", " differ"),
+			Text:   phrase.Plural(n, "day") + phrase.Verb(n, " differs", " differ") + " from the service's totals.",
+			Advice: adviceDrift,
+		})
+	}
+	if !served || !s.comparable() || len(all) > 0 && s.Proof.OpenDays == 0 { // what differs is not proven either
+		return all
+	}
+	switch p := s.Proof; {
+	case p == nil:
+		all = append(all, Concern{Kind: HealthUnproven, Label: "not proven yet", Text: "Not proven yet.", Advice: "No day has been compared with the service's totals: schedule.reconcile says when that is next, and larder reconcile does it now."})
+	case p.Late && p.ProvenUntil == "":
+		all = append(all, Concern{Kind: HealthUnproven, Label: "not proven", Amount: p.OpenDays, Text: "Not proven.", Advice: "The first days of the last 92 could not be compared with the service's totals. " + adviceUnproven})
+	case p.Late:
+		all = append(all, Concern{Kind: HealthUnproven, Label: "proven until " + p.ProvenUntil, Amount: p.OpenDays,
+			Text: "Proven until " + p.ProvenUntil + " only.", Advice: "Days after it could not be compared with the service's totals. " + adviceUnproven})
+	}
+	return all
+}
+
+// comparable is true when there are days to compare: both the orders and the totals
+// are mirrored, and no backfill of them is under way.
+func (s *SourceStatus) comparable() bool {
+	for _, name := range []string{registry.Orders, registry.Daily} {
+		i := slices.IndexFunc(s.Streams, func(st StreamStatus) bool { return st.Name == name })
+		if i < 0 || slices.Contains([]string{StateOff, StateForbidden, StateStarting, StateBackfill}, s.Streams[i].State) {
+			return false
+		}
+	}
+	return true
+}
+
+// well says that all is: what was never compared is not called proven.
+func (s *SourceStatus) well() Concern {
+	c := Concern{Kind: HealthGood, Label: "up to date", Text: "Everything is up to date."}
+	if s.Proof != nil {
+		c.Text = "Everything is up to date and proven."
+	}
+	return c
+}
+
+func (s *SourceStatus) quarantined() (n int) {
+	for i := range s.Streams {
+		n += s.Streams[i].Quarantined
+	}
+	return n
+}

@@ -1,0 +1,154 @@
+package status
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/syncer/registry"
+)
+
+// freshness is the kind of concern that the walks of a stream are which the key may read.
+func (st *StreamStatus) freshness() string {
+	switch st.State {
+	case StateFailing, StateUnauthorized, StateKeyDisabled, StateUnreachable:
+		return HealthBehind
+	case StateOff, StateAPIDisabled, StateWaiting, StateStopped: // nothing is asked
+		return HealthGood
+	}
+	switch {
+	case st.Behind:
+		return HealthBehind
+	case st.State == StateStarting:
+		return HealthStarting
+	case st.State == StateBackfill:
+		return HealthBackfill
+	}
+	return HealthGood
+}
+
+// Light is a stream's state in a word or two, with the tone it is shown in.
+type Light struct {
+	Label string
+	Tone  Tone
+}
+
+// Light is how one of the source's streams is: green only when it is fresh, nothing
+// of it is in quarantine, and for the orders, no day differs.
+func (s *SourceStatus) Light(st *StreamStatus) Light {
+	switch {
+	case s.refused(st) && !s.unserved():
+		return Light{"no access", ToneTrouble}
+	case st.State == StateOff:
+		return Light{"off", ToneQuiet}
+	case s.unserved():
+		return Light{"not asked", ToneQuiet}
+	case st.State == StateHeld:
+		return Light{"sweep held", ToneTrouble}
+	case st.Name == registry.Orders && s.Proof != nil && s.Proof.DriftDays > 0:
+		n := s.Proof.DriftDays
+		return Light{phrase.Plural(n, "day") + phrase.Verb(n, " differs", " differ"), ToneTrouble}
+	case st.Quarantined > 0:
+		return Light{st.InQuarantine(), ToneTrouble}
+	}
+	return st.light()
+}
+
+// refused is true when the key may not read a stream that it should.
+func (s *SourceStatus) refused(st *StreamStatus) bool {
+	return st.State == StateForbidden || st.State == StateOff && slices.Contains(s.Lacks, st.Name)
+}
+
+// light is what a stream's walks say.
+func (st *StreamStatus) light() Light {
+	label := strings.ReplaceAll(st.State, "_", " ")
+	switch st.State {
+	case StateFailing, StateUnauthorized, StateKeyDisabled, StateUnreachable:
+		return Light{"failing", ToneTrouble}
+	case StateAPIDisabled:
+		return Light{"ordering off", ToneQuiet}
+	case StateWaiting, StateStopped:
+		return Light{label, ToneQuiet}
+	}
+	switch {
+	case st.Behind:
+		return Light{"behind", ToneTrouble}
+	case st.State == StateStarting, st.State == StateBackfill:
+		return Light{label, ToneBusy}
+	case st.State == StateRunning:
+		return Light{"up to date", ToneGood}
+	}
+	return Light{label, ToneQuiet} // a state that this program does not know is not called good
+}
+
+// unserved is true when nothing is asked for the source's streams, and its own words
+// say why.
+func (s *SourceStatus) unserved() bool {
+	own, _ := s.own()
+	return own.Kind != "" && own.Tone() == ToneTrouble
+}
+
+// LastError is the last error of a stream, empty when the source's trouble stands for it.
+func (s *SourceStatus) LastError(st *StreamStatus) string {
+	if s.unserved() {
+		return ""
+	}
+	return st.LastError
+}
+
+// Note is what there is to say about a stream beside its light: the syncer's words, or
+// what a state without any means.
+func (s *SourceStatus) Note(st *StreamStatus) string {
+	if s.unserved() && st.State != StateOff {
+		return ""
+	}
+	if st.Detail != "" {
+		return st.Detail
+	}
+	switch st.State {
+	case StateOff:
+		return "Not configured, or the key lacks the scope."
+	case StateForbidden:
+		return "The key may not read this. " + adviceForbidden
+	case StateFailing:
+		return "The last walk failed and is tried again."
+	case StateAPIDisabled:
+		return "The restaurant has online ordering switched off. Larder goes on by itself when it is back."
+	}
+	return ""
+}
+
+// InQuarantine says how many rows are; empty for none.
+func (st *StreamStatus) InQuarantine() string {
+	if st.Quarantined == 0 {
+		return ""
+	}
+	return phrase.Count(st.Quarantined) + " in quarantine"
+}
+
+// Unasked is one sentence for streams that were never asked: what they wait for stands
+// above it. Empty when there is more to say.
+func (s *SourceStatus) Unasked() string {
+	var rows uint64
+	waiting := 0
+	for i := range s.Streams {
+		st := &s.Streams[i]
+		switch {
+		case st.State == StateStarting && st.LastSuccess.IsZero():
+			waiting++
+		case st.State != StateOff:
+			return ""
+		}
+		if st.Rows != nil {
+			rows += *st.Rows
+		}
+	}
+	if waiting == 0 || s.State == StateRunning || s.State == StateBackfill {
+		return ""
+	}
+	text := phrase.Plural(waiting, "stream") + phrase.Verb(waiting, " waits", " wait") + " until then."
+	if rows > 0 {
+		text += " The " + phrase.Plural(rows, "row") + " mirrored before " + phrase.Verb(rows, "stays", "stay") + " as " + phrase.Verb(rows, "it is.", "they are.")
+	}
+	return text
+}

@@ -1,0 +1,163 @@
+package status
+
+import (
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// The states of a source and of a stream, as status, page, metrics and
+// sync_streams name them.
+const (
+	StateStarting     = "starting"
+	StateRunning      = "running"
+	StateBackfill     = "backfill"     // running, and its backfill is under way
+	StateHeld         = "sweep_held"   // running, and a sweep waits for a person (DESIGN R6)
+	StateOff          = "off"          // not configured, or the key lacks the scope
+	StateUnauthorized = "unauthorized" // 401: wrong or deleted key
+	StateKeyDisabled  = "key_disabled" // 403 api_key_disabled
+	StateAPIDisabled  = "api_disabled" // 403 api_disabled: online ordering is off
+	StateForbidden    = "forbidden"    // 403 insufficient_scope or location_forbidden
+	StateUnreachable  = "unreachable"  // no answer, or none that makes sense
+	StateWaiting      = "waiting"      // another process on the warehouse serves the source
+	StateFailing      = "failing"      // the last walk failed; it is tried again
+	StateStopped      = "stopped"      // no daemon runs: what the warehouse knows
+)
+
+// Status is a picture of the whole syncer at one moment.
+type Status struct {
+	Now       time.Time `json:"now"`
+	StartedAt time.Time `json:"started_at"`
+	// Command is what the process runs, "larder run" or a pass of its own; empty when it
+	// was not asked at its warehouse. The syncer knows of none.
+	Command string `json:"command,omitempty"`
+	// Problems are the daemon's own, in words: the warehouse does not answer, a new
+	// configuration was refused. The syncer knows of none.
+	Problems []string `json:"problems,omitempty"`
+	// Warnings are what the configuration has that is allowed, but unwise.
+	Warnings []string `json:"warnings,omitempty"`
+	// What is among the problems: that the warehouse takes no rows, that part of what it
+	// holds is damaged, that a changed configuration was refused.
+	Away    bool `json:"warehouse_away,omitempty"`
+	Damaged bool `json:"warehouse_damaged,omitempty"`
+	Refused bool `json:"configuration_refused,omitempty"`
+	// CountedAt is when the rows that the warehouse holds were last counted.
+	CountedAt time.Time      `json:"counted_at"`
+	Sources   []SourceStatus `json:"sources"`
+}
+
+// SourceStatus is the state of one source.
+type SourceStatus struct {
+	Name         string         `json:"name"`
+	BusinessID   string         `json:"business_id"`
+	BusinessName string         `json:"business_name"`
+	KeyMode      string         `json:"key_mode"` // test or live
+	State        string         `json:"state"`
+	Detail       string         `json:"detail"` // why, and what to do next
+	Since        time.Time      `json:"since"`
+	NextProbe    time.Time      `json:"next_probe"` // when a source in trouble is asked again
+	Requests     uint64         `json:"requests"`
+	RateLimited  uint64         `json:"rate_limited"` // answers 429
+	Budget       BudgetStatus   `json:"budget"`
+	Proof        *ProofStatus   `json:"proof,omitempty"` // nil before the first verdict
+	Streams      []StreamStatus `json:"streams"`
+	// Lacks are the streams that the key should read and lacks the scope for: those that
+	// the configuration names, or all.
+	Lacks []string `json:"lacks,omitempty"`
+}
+
+// BudgetStatus is the use of the limits in the last 60 seconds.
+type BudgetStatus struct {
+	KeyUsed       int       `json:"key_used"`
+	KeyLimit      int       `json:"key_limit"`
+	HeavyUsed     int       `json:"heavy_used"`
+	HeavyLimit    int       `json:"heavy_limit"`
+	BusinessUsed  int       `json:"business_used"`
+	BusinessLimit int       `json:"business_limit"`
+	PausedUntil   time.Time `json:"paused_until"` // after a 429
+}
+
+// StreamStatus is the state of one stream of a source.
+type StreamStatus struct {
+	Name        string     `json:"name"`
+	State       string     `json:"state"`
+	Detail      string     `json:"detail"`
+	NoScope     bool       `json:"no_scope,omitempty"` // it is off since the key lacks the scope
+	Watermark   time.Time  `json:"watermark"`
+	LastSuccess time.Time  `json:"last_success"` // end of the last walk that went well
+	Lag         Seconds    `json:"lag_seconds"`  // now - LastSuccess; null, -1 in the program, before the first
+	Behind      bool       `json:"behind"`       // no walk has ended well for longer than it may take
+	Rows        *uint64    `json:"rows"`         // live rows of the restaurant in the warehouse; null before they are counted
+	Written     uint64     `json:"rows_written"` // since the start of the process
+	Quarantined int        `json:"quarantined"`  // entries open now, 20,000 at most
+	LastError   string     `json:"last_error"`
+	LastErrorAt time.Time  `json:"last_error_at"`
+	Progress    *Progress  `json:"progress,omitempty"` // of a backfill, full resync or deep run under way
+	LastResync  time.Time  `json:"last_resync"`        // end of the last full resync, its sweep included
+	SweepHeld   *SweepHeld `json:"sweep_held,omitempty"`
+	// BroughtSince is when the last walk of this process began that wrote every row anew
+	// and came to its end: what was lost before it has been brought back. By our clock;
+	// zero for none.
+	BroughtSince time.Time `json:"-"`
+}
+
+// Progress is how far a long walk is, with its forecast (DESIGN B5). A deep run of
+// reconciliation is one too; its Pages are the questions that were answered.
+type Progress struct {
+	Walk      string    `json:"walk"`
+	StartedAt time.Time `json:"started_at"`
+	Pages     uint64    `json:"pages"`
+	Rows      uint64    `json:"rows"`
+	TotalRows uint64    `json:"total_rows"` // 0: unknown
+	// RequestsLeft and ExpectedLeft are known of a deep run, of other walks when
+	// TotalRows is.
+	RequestsLeft uint64    `json:"requests_left"`
+	ExpectedLeft Seconds   `json:"expected_left_seconds"`
+	Reached      time.Time `json:"reached"` // newest updated_at so far; of totals, the day reached on the way back
+	// Suspects are the days of a deep run that differed at first sight: they are what
+	// is left, and asked for again.
+	Suspects int `json:"suspects,omitempty"`
+}
+
+// BackTo is the day that the totals' way back has come to, zero for other walks.
+func (p *Progress) BackTo() time.Time {
+	if p.Walk != sinks.WalkTotals {
+		return time.Time{}
+	}
+	return p.Reached
+}
+
+// Resync is true when the walk is a full resync.
+func (p *Progress) Resync() bool { return p.Walk == sinks.WalkFull }
+
+// Deep is true when it is a deep run.
+func (p *Progress) Deep() bool { return p.Walk == WalkDeep }
+
+// WalkDeep names a deep run in a [Progress].
+const WalkDeep = sinks.WalkDeep
+
+// ProofStatus is how far the mirror of a source is proven, of the last 92 days.
+type ProofStatus struct {
+	// ProvenUntil is the last day up to which every day that was asked for is proven,
+	// YYYY-MM-DD; empty when the first one is not.
+	ProvenUntil string    `json:"proven_until"`
+	DriftDays   int       `json:"drift_days"` // days that differ from the service
+	OpenDays    int       `json:"open_days"`  // days that are neither proven nor differ
+	AskedAt     time.Time `json:"asked_at"`   // of the newest verdict
+	Late        bool      `json:"late"`       // yesterday is over for long enough to be proven, and is not
+}
+
+// Stream finds a stream of the picture, nil when it is not there.
+func (s *Status) Stream(source, name string) *StreamStatus {
+	for i := range s.Sources {
+		if s.Sources[i].Name != source {
+			continue
+		}
+		for j := range s.Sources[i].Streams {
+			if st := &s.Sources[i].Streams[j]; st.Name == name {
+				return st
+			}
+		}
+	}
+	return nil
+}

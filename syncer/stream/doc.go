@@ -1,0 +1,27 @@
+// Package stream holds what every stream of a source has, whatever its kind, and what a
+// stream knows of its source.
+//
+// What may live here: the state that comes of how walks end, the slots that keep walks
+// apart, which locations' rows were brought, the service's clock, the lanes to the API. What
+// may not: what a kind of stream asks for and when (the rooms list, snapshot and reconcile),
+// and how a source is served (package syncer).
+//
+// # States
+//
+// A [Stream] is starting until its source has been admitted, then off, or in backfill until
+// it is complete, then running; or held, when a sweep waits for a person. It is failing, or
+// in the state that its error names, while the last run of any kind of its walks has failed.
+//
+// # What holds
+//
+//   - One incremental walk, snapshot or totals pass of a stream runs at a time
+//     ([Stream.Guard]), and one long walk ([Stream.Filler]).
+//   - A stream that was switched off stays off, whatever a walk under way finds.
+//   - A location that the key has lost is stored as lost before anything that walks hand over
+//     later ([Covered]).
+//
+// # When something fails
+//
+// A walk's error is its stream's ([Stream.Attempt]). If it may be the whole source's, the
+// source's owner is told ([Owner.Suspect]). A Retry-After holds up this stream alone.
+package stream

@@ -1,0 +1,74 @@
+package stream
+
+import (
+	"context"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/lease"
+	"github.com/larder-sync/larder/syncer/status"
+)
+
+// Attempt runs a pass of a stream's walks and acts on how it ended: the state of
+// the stream, and of the source where the error is the key's or the service's.
+func (st *Stream) Attempt(ctx context.Context, kind string, pass func(context.Context) error) error {
+	started := time.Now()
+	err := st.Source.Protected(ctx, st.Def.Name+" "+kind, pass)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if lease.IsWaiting(err) {
+		return err // the source is about to be given up, and what is stored of it is another's
+	}
+	st.Source.Metrics.Walked(st.Def.Name, kind, err, time.Since(started))
+	if err == nil {
+		st.succeeded(ctx, kind)
+		return nil
+	}
+	st.failed(ctx, kind, started, err)
+	return err
+}
+
+// failed puts the stream into the state its error calls for.
+func (st *Stream) failed(ctx context.Context, kind string, started time.Time, err error) {
+	t := Diagnose(err)
+	st.Mu.Lock()
+	st.lastError, st.lastErrorAt = err.Error(), time.Now()
+	if t.RetryAfter > 0 {
+		st.notBefore = time.Now().Add(t.RetryAfter)
+	}
+	st.Mu.Unlock()
+	if t.State == status.StateAPIDisabled { // normal life, and no failure of the walk
+		st.found(ctx, t.State, t.Detail)
+		return
+	}
+	defer st.logFailure(kind, t, err) // when it is known whether the whole source is in trouble
+	st.storeFailure(ctx, kind, started, t, err)
+	switch t.State {
+	case status.StateUnauthorized, status.StateKeyDisabled, status.StateUnreachable:
+		st.found(ctx, status.StateFailing, t.Detail)
+		st.Source.Suspect(ctx, t)
+	case status.StateForbidden:
+		// The key's rights have changed: /me says to what.
+		st.found(ctx, status.StateForbidden, t.Detail)
+		st.Source.Suspect(ctx, t)
+	default:
+		st.found(ctx, t.State, t.Detail)
+	}
+}
+
+// storeFailure stores the run of a failed walk, the first of a series only.
+func (st *Stream) storeFailure(ctx context.Context, kind string, started time.Time, t Trouble, err error) {
+	st.Mu.Lock()
+	known := st.failing[kind] == t.State
+	st.failing[kind] = t.State
+	st.Mu.Unlock()
+	if known {
+		return
+	}
+	c := st.Source.Commit(st.Def.Name)
+	c.Run = &sinks.Run{Source: st.Source.Name, Stream: st.Def.Name, Walk: kind, StartedAt: started, FinishedAt: time.Now(), Error: err.Error()}
+	if _, err := st.Source.Commits.Write(ctx, c); err != nil && ctx.Err() == nil {
+		st.Source.Log.Error("store a failed run", "stream", st.Def.Name, "err", err)
+	}
+}

@@ -1,0 +1,32 @@
+package stream
+
+import "context"
+
+// Slot admits one walk at a time.
+type Slot chan struct{}
+
+// NewSlot makes a slot that is free.
+func NewSlot() Slot { return make(Slot, 1) }
+
+// Try takes the slot if it is free.
+func (s Slot) Try() bool {
+	select {
+	case s <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+// Take waits for the slot.
+func (s Slot) Take(ctx context.Context) error {
+	select {
+	case s <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Free gives the slot to the next.
+func (s Slot) Free() { <-s }

@@ -1,0 +1,181 @@
+package stream
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/outage"
+	"github.com/larder-sync/larder/syncer/schedule"
+	"github.com/larder-sync/larder/syncer/write"
+)
+
+// Source is a source as its streams know it: what it is configured to mirror, what its key
+// may use, the service's clock, the lanes to the API, and the way into the sink.
+type Source struct {
+	Owner
+
+	Name          string
+	OnlyStreams   []string // configured; all that the key's scopes allow when empty
+	OnlyLocations []string // configured; all that the key may use when empty
+
+	Log       *slog.Logger
+	Sink      sinks.Sink
+	Commits   *write.Committer
+	Versions  *write.Clock
+	Metrics   Meter
+	Lanes     *Lanes
+	WallClock func() time.Time
+	// Fenced fails when this process does not hold the source any more; nil when it always does.
+	Fenced func() error
+
+	FlushInterval time.Duration // the sink's
+	SettleAfter   time.Duration // when a day that differs is looked at once more
+	ProcessBegan  time.Time
+	Began         int // how many sources began together with this one
+
+	mu        sync.Mutex
+	key       Identity
+	skew      time.Duration // service's clock minus ours
+	skewKnown bool
+	Down      map[string]outage.Outage // streams whose walks fail
+}
+
+// Owner is what the streams need of whoever serves their source.
+type Owner interface {
+	// Refresh asks /me again, unless it has just answered.
+	Refresh(ctx context.Context) error
+	// Suspect asks /me after a failure that may be the whole source's.
+	Suspect(ctx context.Context, t Trouble)
+	// IsReady is true while the source is served: /me has answered, and no trouble since.
+	IsReady() bool
+	// Protected turns a panic of f into an error.
+	Protected(ctx context.Context, what string, f func(context.Context) error) error
+	// LongTurn waits until one more long walk may run in this process.
+	LongTurn(ctx context.Context) (release func(), err error)
+	// Timetable is the one that holds now.
+	Timetable() schedule.Timetable
+	// Siblings are the other sources of the same restaurant in this process.
+	Siblings() []*Source
+	// NotifySiblings has them look again at what they ask for.
+	NotifySiblings(ctx context.Context)
+}
+
+// Meter counts for the metrics.
+type Meter interface {
+	Paged(source, stream, walk string)
+	Walked(stream, walk string, err error, took time.Duration)
+	Counted(source, stream string, c write.Counts)
+}
+
+// Identity is what /me says about the key.
+type Identity struct {
+	Business, BusinessName, Mode string
+	Scopes                       []string
+	Locations                    []string // active ones that the key may use
+	All                          bool     // those added later too
+	Unknown                      []string // configured locations that the key never had
+	Inactive                     []string // configured locations that it has no more, or that are not active
+	Beside                       string   // another source of the restaurant, when totals are asked for by location only (shared_totals.go)
+}
+
+// LocationsOnly is true when totals are asked for by location only.
+func (k Identity) LocationsOnly() bool { return k.Beside != "" }
+
+// Identity is what /me last said about the key.
+func (o *Source) Identity() Identity {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.key
+}
+
+// IdentifyAs takes over what /me says.
+func (o *Source) IdentifyAs(key Identity) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.key = key
+}
+
+// Business is the restaurant that the key belongs to; empty before /me has answered.
+func (o *Source) Business() string { return o.Identity().Business }
+
+// Commit starts a commit of one of the source's streams.
+func (o *Source) Commit(stream string) *sinks.Commit {
+	return &sinks.Commit{Source: o.Name, Business: o.Business(), Stream: stream, Fence: o.Fenced}
+}
+
+// Save writes a checkpoint alone, or with a run, and waits until it is durable.
+func (o *Source) Save(ctx context.Context, stream string, cp sinks.Checkpoint, run *sinks.Run) error {
+	c := o.Commit(stream)
+	c.Checkpoint, c.Run = &cp, run
+	return o.Commits.Store(ctx, c)
+}
+
+// Clock notes the service's clock, as a Date header gave it.
+func (o *Source) Clock(date time.Time) {
+	if date.IsZero() {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.skew, o.skewKnown = date.Sub(o.WallClock()), true
+}
+
+// At is the time of an answer by the service's clock, or what is known of it when
+// the answer does not say.
+func (o *Source) At(date time.Time) time.Time {
+	o.Clock(date)
+	if date.IsZero() {
+		return o.ServiceNow().UTC()
+	}
+	return date.UTC()
+}
+
+// ServiceNow is the service's clock now.
+func (o *Source) ServiceNow() time.Time {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.WallClock().Add(o.skew)
+}
+
+// ClockKnown is true when the service has told its clock.
+func (o *Source) ClockKnown() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.skewKnown
+}
+
+// Usable are the locations that the key may use and the configuration wants.
+func (o *Source) Usable(key Identity) []string {
+	if len(o.OnlyLocations) == 0 {
+		return key.Locations
+	}
+	return slices.DeleteFunc(slices.Clone(key.Locations), func(l string) bool {
+		return !slices.Contains(o.OnlyLocations, l)
+	})
+}
+
+// Scope narrows a query to the rows that the source answers for: all of the
+// business, or where it sees some locations only, what it wrote last and what
+// belongs to its locations. Rows of locations that another source of the
+// restaurant sees are that one's.
+func (o *Source) Scope(key Identity, q *sinks.LiveQuery) {
+	if key.All && len(o.OnlyLocations) == 0 {
+		return
+	}
+	q.Source, q.Locations = o.Name, o.Usable(key)
+	for _, other := range o.Siblings() {
+		theirs := other.Identity()
+		if theirs.All && len(other.OnlyLocations) == 0 {
+			theirs.Locations = slices.Concat(theirs.Locations, key.Locations)
+		}
+		for _, l := range theirs.Locations {
+			if !slices.Contains(q.Locations, l) && (len(other.OnlyLocations) == 0 || slices.Contains(other.OnlyLocations, l)) {
+				q.Except = append(q.Except, l)
+			}
+		}
+	}
+}

@@ -1,0 +1,286 @@
+package stream
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/write"
+)
+
+// Stream is what every stream of a source has, whatever its kind: how its walks go, what
+// they share, and the way of its rows into the sink. Several walks may run at once
+// (incremental and backfill, or one per location).
+type Stream struct {
+	Source *Source
+	Def    *registry.Definition
+	Kind   Kind
+	Guard  Slot // one incremental walk, snapshot or totals pass at a time
+	Filler Slot // one backfill at a time
+	Writer *write.Writer
+
+	Mu          sync.Mutex
+	state       string
+	detail      string
+	NoScope     bool               // it is off since the key lacks the scope
+	stored      sinks.StreamStatus // as the sink has it
+	lastSuccess time.Time
+	lastError   string
+	lastErrorAt time.Time
+	failing     map[string]string // kinds of walk whose last run failed, with the state that was stored of it
+	notBefore   time.Time
+	locations   []string               // asked for; one empty id is all of them together
+	begun       map[longWalk]time.Time // long walks that this process began
+	pace        Pace                   // of the long walk under way
+	// broughtSince is when the last walk began that wrote every row anew and came to its
+	// end, by our clock; zero for none since the start.
+	broughtSince time.Time
+}
+
+// Kind is what a stream's state depends on beside how its walks end.
+type Kind interface {
+	// Complete is true when the backfill has reached its end, for the locations there are.
+	Complete() bool
+	// Well is the state of a stream whose walks go well, and what a person has to do about
+	// it.
+	Well() (state, detail string)
+}
+
+// NewStream makes what is common to all kinds. Whoever makes a kind of it sets Kind.
+func NewStream(o *Source, def *registry.Definition) *Stream {
+	st := &Stream{
+		Source: o, Def: def, Guard: NewSlot(), Filler: NewSlot(), state: status.StateStarting,
+		failing: map[string]string{}, begun: map[longWalk]time.Time{},
+	}
+	st.Writer = write.NewWriter(write.Options{
+		Table: def.Plan.Table(), Committer: o.Commits,
+		Commit:  func() *sinks.Commit { return o.Commit(def.Name) },
+		Counted: func(c write.Counts) { o.Metrics.Counted(o.Name, def.Name, c) },
+	})
+	return st
+}
+
+// Common is the stream itself, as those have it that serve all kinds alike.
+func (st *Stream) Common() *Stream { return st }
+
+// RestoreStream takes over what the sink has stored about any stream.
+func (st *Stream) RestoreStream(state sinks.State) {
+	st.Writer.Restore(state.Quarantined[st.Def.Name], state.Drift)
+	st.Mu.Lock()
+	defer st.Mu.Unlock()
+	for _, s := range state.Statuses {
+		if s.Stream == st.Def.Name {
+			st.stored = s
+		}
+	}
+}
+
+// succeeded notes the end of a walk that went well. A stream is healthy only if every kind
+// of walk is: a backfill that fails is not hidden by the walks beside it.
+func (st *Stream) succeeded(ctx context.Context, kind string) {
+	filled := st.Kind.Complete()
+	st.Mu.Lock()
+	st.lastSuccess = time.Now()
+	delete(st.failing, kind)
+	if filled { // also when what failed is not asked for any more
+		delete(st.failing, sinks.WalkBackfill)
+	}
+	well := len(st.failing) == 0
+	if well {
+		st.notBefore = time.Time{}
+	}
+	st.Mu.Unlock()
+	if !well {
+		return
+	}
+	st.logRecovery()
+	state, detail := st.Kind.Well()
+	st.found(ctx, state, detail)
+}
+
+// found is set for what a walk has found. A stream that was switched off meanwhile
+// stays off.
+func (st *Stream) found(ctx context.Context, state, detail string) {
+	if !st.Off() {
+		st.Set(ctx, state, detail)
+	}
+}
+
+// Set changes the state and stores the change. A state that the sink has already
+// is not stored again, so that a restart inserts nothing.
+func (st *Stream) Set(ctx context.Context, state, detail string) {
+	st.Mu.Lock()
+	told := state != status.StateFailing && st.state != status.StateFailing // else a failure or recovery says it
+	st.state, st.detail = state, detail
+	// The words of an error differ from walk to walk, the state does not.
+	changed := st.stored.State != state || st.stored.Detail != detail && state != status.StateFailing
+	if changed {
+		st.stored = sinks.StreamStatus{Source: st.Source.Name, Stream: st.Def.Name, State: state, Detail: detail, ChangedAt: time.Now()}
+	}
+	status := st.stored
+	st.Mu.Unlock()
+	if !changed {
+		return
+	}
+	level := slog.LevelInfo
+	if !told {
+		level = slog.LevelDebug
+	}
+	st.Source.Log.Log(ctx, level, "stream changed state", "stream", st.Def.Name, "state", state, "detail", detail)
+	c := st.Source.Commit(st.Def.Name)
+	c.Status = &status
+	if _, err := st.Source.Commits.Write(ctx, c); err != nil && ctx.Err() == nil {
+		st.Source.Log.Error("store the state of a stream", "stream", st.Def.Name, "err", err)
+	}
+}
+
+// SwitchOff has the stream off for this process, which stores nothing of it.
+func (st *Stream) SwitchOff(reason string) {
+	st.Mu.Lock()
+	defer st.Mu.Unlock()
+	st.state, st.detail = status.StateOff, reason
+}
+
+// WaitUntil is when the stream may be asked again after a Retry-After.
+func (st *Stream) WaitUntil() time.Time {
+	st.Mu.Lock()
+	defer st.Mu.Unlock()
+	return st.notBefore
+}
+
+// Off is true when the stream is switched off by configuration or scope.
+func (st *Stream) Off() bool {
+	st.Mu.Lock()
+	defer st.Mu.Unlock()
+	return st.state == status.StateOff
+}
+
+// Asked are the locations asked for; one empty id is all of them together.
+func (st *Stream) Asked() []string {
+	st.Mu.Lock()
+	defer st.Mu.Unlock()
+	return slices.Clone(st.locations)
+}
+
+// AskFor has the stream asked for these locations.
+func (st *Stream) AskFor(locations []string) {
+	st.Mu.Lock()
+	defer st.Mu.Unlock()
+	st.locations = locations
+}
+
+// Configured is true when the configuration wants the stream.
+func (st *Stream) Configured() bool {
+	return len(st.Source.OnlyStreams) == 0 || slices.Contains(st.Source.OnlyStreams, st.Def.Name)
+}
+
+// WantedLocations are the location_ids the stream's lists are asked with; one
+// empty id is a list asked for whole. Categories are always asked for whole: those
+// shared by every location have none, and what a filter does with them is not said.
+func (st *Stream) WantedLocations(key Identity) []string {
+	if len(st.Source.OnlyLocations) == 0 || !st.Def.ByLocation {
+		return []string{""}
+	}
+	var known []string
+	for _, l := range st.Source.OnlyLocations {
+		if !slices.Contains(key.Unknown, l) {
+			known = append(known, l)
+		}
+	}
+	return known
+}
+
+// Open are those of some locations that the service answers for.
+func (st *Stream) Open(locations []string) []string {
+	closed := st.Source.Identity().Inactive
+	return slices.DeleteFunc(locations, func(l string) bool { return slices.Contains(closed, l) })
+}
+
+// UnlessClosed forgives that a location which is not active any more is refused:
+// its list is then empty.
+func (st *Stream) UnlessClosed(location string, err error) error {
+	closed := slices.Contains(st.Source.Identity().Inactive, location)
+	if closed && (api.IsLocationForbidden(err) || api.IsNotFound(err)) {
+		st.Source.Log.Debug("a location is closed", "stream", st.Def.Name, "location", location, "err", err)
+		return nil
+	}
+	return err
+}
+
+// Exclusive runs f with a slot held.
+func (st *Stream) Exclusive(ctx context.Context, guard Slot, f func(context.Context) error) error {
+	if err := guard.Take(ctx); err != nil {
+		return err
+	}
+	defer guard.Free()
+	return f(ctx)
+}
+
+// HasBrought notes when a walk began that wrote every row anew and came to its end.
+func (st *Stream) HasBrought(began time.Time) {
+	st.Mu.Lock()
+	defer st.Mu.Unlock()
+	st.broughtSince = began
+}
+
+// Chosen is true when a selection has the stream; without names, all that the
+// configuration wants.
+func (st *Stream) Chosen(names []string) bool {
+	return len(names) == 0 && st.Configured() || slices.Contains(names, st.Def.Name)
+}
+
+// LacksScope is true when a stream is configured and a key may not read it.
+func (st *Stream) LacksScope(key Identity) bool {
+	return st.Configured() && !st.Def.Allowed(key.Scopes)
+}
+
+// Paced is how long so many more pages of the long walk under way take, as they have come.
+func (st *Stream) Paced(pages uint64) time.Duration {
+	st.Mu.Lock()
+	defer st.Mu.Unlock()
+	return st.pace.Left(pages)
+}
+
+// HasPage notes that a page of the long walk under way has come.
+func (st *Stream) HasPage() {
+	st.Mu.Lock()
+	defer st.Mu.Unlock()
+	st.pace.Page(time.Now())
+}
+
+// Why is why the stream is in its state, in words.
+func (st *Stream) Why() string {
+	st.Mu.Lock()
+	defer st.Mu.Unlock()
+	return st.detail
+}
+
+// Step is a walk of a stream that is to be made.
+type Step struct {
+	Guard Slot          // held while it runs
+	Moved func() uint64 // how far it is; another number than before is further
+	Run   func(context.Context) error
+}
+
+// Status is how the stream is; patience is how long it may go without a walk that ends well
+// since its source began to be served.
+func (st *Stream) Status(now, since time.Time, patience time.Duration) status.StreamStatus {
+	st.Mu.Lock()
+	defer st.Mu.Unlock()
+	picture := status.StreamStatus{
+		Name: st.Def.Name, State: st.state, Detail: st.detail, NoScope: st.NoScope,
+		LastSuccess: st.lastSuccess, Lag: -1, Written: st.Writer.Written(), Quarantined: st.Writer.QuarantinedCount(),
+		LastError: st.lastError, LastErrorAt: st.lastErrorAt, BroughtSince: st.broughtSince,
+		Behind: st.state != status.StateOff && now.Sub(Later(st.lastSuccess, since)) > patience,
+	}
+	if !st.lastSuccess.IsZero() {
+		picture.Lag = status.Seconds(now.Sub(st.lastSuccess))
+	}
+	return picture
+}

@@ -1,0 +1,348 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/compare"
+	"github.com/larder-sync/larder/syncer/list"
+	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/schedule"
+	"github.com/larder-sync/larder/syncer/spool"
+)
+
+// own is a copy that does not hold the memory of a whole page.
+func (t told) own() told {
+	t.raw = bytes.Clone(t.raw)
+	return t
+}
+
+// listCheck verifies a cursor list: what its walk shows, and then whether the mirror
+// has anything more.
+type listCheck struct {
+	*verification
+	list *list.List
+}
+
+func (v *listCheck) verify(ctx context.Context) (err error) {
+	seen := spool.New("", v.pass.limits.IDs)
+	defer func() { err = errors.Join(err, seen.Close()) }()
+	query := v.ownRows()
+	expecting, err := v.countLive(ctx, query)
+	if err != nil {
+		return err
+	}
+	v.expect(expecting)
+	for _, t := range v.list.Followed() {
+		if err := v.follow(ctx, t, func(ctx context.Context, rows map[string]told) error {
+			for id := range rows {
+				if err := seen.Add(id); err != nil {
+					return err
+				}
+			}
+			return v.compareRows(ctx, rows, func(string) reconcile.Span { return reconcile.Span{Location: t.Location} }, neverStale)
+		}); err != nil {
+			return err
+		}
+	}
+	if err := v.extras(ctx, query, seen, v.trackLocation); err != nil {
+		return err
+	}
+	return v.again(ctx, opinion{ask: v.askList, pass: v.walkOn})
+}
+
+// walkOn runs an incremental walk of every track, from beginning to end.
+func (v *listCheck) walkOn(ctx context.Context, _ []*suspect) error {
+	if v.visiting {
+		return v.othersWalk(ctx, schedule.Incremental)
+	}
+	return v.list.CatchUpNow(ctx)
+}
+
+func (v *verification) countLive(ctx context.Context, q sinks.LiveQuery) (uint64, error) {
+	n, err := v.sink().CountLive(ctx, q)
+	if err != nil {
+		return 0, fmt.Errorf("count the live rows: %w", err)
+	}
+	return n, nil
+}
+
+// ownRows selects the live rows that the source answers for.
+func (v *listCheck) ownRows() sinks.LiveQuery {
+	s := v.stream.Source
+	q := sinks.LiveQuery{Table: v.stream.Def.Name, Business: v.business()}
+	s.Scope(s.Identity(), &q)
+	return q
+}
+
+// follow walks a track's list from its beginning to its end, handing its rows on in
+// bounded parts, each row of a part as it came last. After a refused cursor it
+// begins anew: rows that are compared twice do no harm.
+func (v *listCheck) follow(ctx context.Context, t *list.Track, take func(context.Context, map[string]told) error) error {
+	for refusals := 0; ; refusals++ {
+		w := &listWalk{listCheck: v, track: t, take: take}
+		err := w.follow(ctx)
+		if err == nil || !api.IsValidation(err) || w.pages == 0 || refusals == list.MaxRefusals {
+			return err
+		}
+		v.stream.Source.Log.Warn("the service refused the cursor of a verification, its walk begins anew", "stream", t.Name())
+	}
+}
+
+// listWalk is one walk of a list that compares instead of writing.
+type listWalk struct {
+	*listCheck
+	track *list.Track
+	take  func(context.Context, map[string]told) error
+
+	cycle list.Cycle
+	again list.Repetition
+	pages int
+	part  map[string]told
+	bytes int
+}
+
+func (w *listWalk) follow(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var next <-chan verifyPage
+	defer func() {
+		cancel()
+		if next != nil {
+			<-next // it was asked for in vain
+		}
+	}()
+	w.part = map[string]told{}
+	a, cursor := <-w.ask(ctx, ""), ""
+	for {
+		if a.err != nil {
+			return fmt.Errorf("%s: %w", w.track.Name(), a.err)
+		}
+		if a.More {
+			if err := w.leads(cursor, a.Next, a.Rows); err != nil {
+				return fmt.Errorf("%s: %w", w.track.Name(), err)
+			}
+			next = w.ask(ctx, a.Next)
+		}
+		if err := w.add(ctx, a.Page); err != nil {
+			return err
+		}
+		if !a.More {
+			return w.hand(ctx)
+		}
+		cursor = a.Next
+		a, next = <-next, nil
+	}
+}
+
+// leads fails a page that leads nowhere (DESIGN R3).
+func (w *listWalk) leads(cursor, next string, rows [][]byte) error {
+	switch {
+	case next == "":
+		return list.ErrNoCursor
+	case w.cycle.Repeats(cursor, next):
+		return list.ErrRepeatedCursor
+	case w.again.Endless(rows):
+		return list.ErrEndless
+	}
+	return nil
+}
+
+type verifyPage struct {
+	list.Page
+	err error
+}
+
+// ask fetches a page while the one before it is compared.
+func (w *listWalk) ask(ctx context.Context, cursor string) <-chan verifyPage {
+	answer := make(chan verifyPage, 1)
+	go func() {
+		var p list.Page
+		err := w.stream.Source.Protected(ctx, "verify "+w.track.Name(), func(ctx context.Context) (err error) {
+			p, err = w.track.Fetch(ctx, walkVerify, w.stream.Def.BackfillSince, cursor)
+			p.Done() // the rows of a part are bounded by the part
+			return err
+		})
+		answer <- verifyPage{p, err}
+	}()
+	return answer
+}
+
+// add takes a page into the part, and hands the part on when it is large enough.
+func (w *listWalk) add(ctx context.Context, p list.Page) error {
+	w.pages++
+	tombstones := 0
+	for _, raw := range p.Rows {
+		row := w.shape.Read(raw)
+		if row.Deleted {
+			tombstones++
+		}
+		if row.ID == "" {
+			w.unreadable = true
+			continue
+		}
+		w.part[row.ID] = told{raw: raw, row: row}
+		w.bytes += len(raw)
+	}
+	w.took(len(p.Rows), tombstones)
+	if len(w.part) >= w.pass.limits.Rows || w.bytes >= w.pass.limits.Bytes {
+		return w.hand(ctx)
+	}
+	return nil
+}
+
+func (w *listWalk) hand(ctx context.Context) error {
+	part := w.part
+	w.part, w.bytes = map[string]told{}, 0
+	return w.take(ctx, part)
+}
+
+// extras finds the live rows of the mirror that the API did not show. Both sides
+// come in order of id. list is the location whose list would show a row.
+func (v *verification) extras(ctx context.Context, q sinks.LiveQuery, seen *spool.Set, list func(location string) string) error {
+	shown, err := seen.Sorted()
+	if err != nil {
+		return err
+	}
+	q.Limit = v.pass.limits.Page
+	for {
+		rows, err := v.sink().Live(ctx, q)
+		if err != nil {
+			return fmt.Errorf("read the live rows: %w", err)
+		}
+		for _, r := range rows {
+			if found, err := shown.Has(r.ID); err != nil {
+				return err
+			} else if !found {
+				v.suspect(&suspect{id: r.ID, extra: true, place: reconcile.Span{Location: list(r.Location)}})
+			}
+		}
+		if len(rows) < q.Limit {
+			break
+		}
+		q.After = rows[len(rows)-1].ID
+	}
+	n, err := shown.Rest()
+	v.ended(n)
+	return err
+}
+
+// trackLocation is the location whose list would show a row, empty where lists are
+// asked for whole.
+func (v *listCheck) trackLocation(location string) string {
+	for _, t := range v.list.Followed() {
+		if t.Location == location {
+			return location
+		}
+	}
+	return ""
+}
+
+// askList asks for the suspects of a list: for each by its route, or for the whole
+// list where that is less to ask or there is no route.
+func (v *listCheck) askList(ctx context.Context, all []*suspect) error {
+	if v.stream.Def.One == nil || uint64(len(all)) > v.listPages() {
+		return v.askWholeList(ctx, all)
+	}
+	for _, s := range all {
+		t, err := v.askOne(ctx, s)
+		if err != nil {
+			return fmt.Errorf("ask for %s %q: %w", v.stream.Def.Name, s.id, err)
+		}
+		s.told = t
+	}
+	return nil
+}
+
+// listPages is how many pages the list has.
+func (v *verification) listPages() uint64 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.pages
+}
+
+func (v *listCheck) askWholeList(ctx context.Context, all []*suspect) error {
+	byID := make(map[string]*suspect, len(all))
+	for _, s := range all {
+		byID[s.id], s.told = s, told{}
+	}
+	for _, t := range v.list.Followed() {
+		if err := v.follow(ctx, t, func(_ context.Context, rows map[string]told) error {
+			for id, t := range rows {
+				if s := byID[id]; s != nil {
+					s.told = t.own()
+				}
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askOne asks for one row. The route does not show tombstones: what a row that is
+// not live was removed for, the list says.
+func (v *listCheck) askOne(ctx context.Context, s *suspect) (told, error) {
+	raw, _, err := v.stream.Def.One(ctx, v.stream.Source.Lanes.Backfill, s.id)
+	switch {
+	case api.IsNotFound(err) && s.told.row.Deleted:
+		return v.findTombstone(ctx, s)
+	case api.IsNotFound(err):
+		return told{}, nil
+	case len(raw) == 0 && err != nil:
+		return told{}, err
+	}
+	return told{raw: raw, row: v.shape.Read(raw)}, nil // a row that does not fit its type is compared as it is
+}
+
+// tombstonePages is how far a tombstone is looked for behind its updated_at, which
+// hundreds of rows can share.
+const tombstonePages = 3
+
+// findTombstone looks for a tombstone where the list has it while it is unchanged.
+// One without updated_at has no such place, and is taken to be what it was.
+func (v *listCheck) findTombstone(ctx context.Context, s *suspect) (told, error) {
+	since := instantIn(s.told.row.UpdatedAt)
+	t := v.list.TrackAt(s.place.Location)
+	if since.IsZero() || t == nil {
+		return s.told, nil
+	}
+	raw, far, err := Tombstone(ctx, t, v.shape, s.id, since)
+	switch {
+	case err != nil || raw == nil && !far:
+		return told{}, err
+	case far:
+		moved := s.told
+		moved.unsure = true
+		return moved, nil
+	}
+	return told{raw: raw, row: v.shape.Read(raw)}.own(), nil
+}
+
+// Tombstone looks for a tombstone behind its updated_at; far is true when more rows have
+// changed since than are looked at. It is nil when it is not there.
+func Tombstone(ctx context.Context, t *list.Track, shape *compare.Shape, id string, since time.Time) (raw []byte, far bool, err error) {
+	cursor := ""
+	for range tombstonePages {
+		p, err := t.Fetch(ctx, walkVerify, since, cursor)
+		if err != nil {
+			return nil, false, err
+		}
+		p.Done()
+		for _, raw := range p.Rows {
+			if shape.Read(raw).ID == id {
+				return raw, false, nil
+			}
+		}
+		if !p.More || p.Next == "" {
+			return nil, false, nil
+		}
+		cursor = p.Next
+	}
+	return nil, true, nil
+}

@@ -1,0 +1,123 @@
+package verify
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/larder-sync/larder/syncer/status"
+)
+
+// Verification compares every row of every stream with the API, while both sides
+// move (DESIGN §7). What differs at first sight is only suspected: a difference
+// counts when the API gave one and the same answer before and after an incremental
+// walk, and what is stored then is another.
+
+// The kinds of a [Finding].
+const (
+	FoundDifference  = "difference"
+	FoundMoving      = "moving"      // never stood still while it was looked at
+	FoundQuarantined = "quarantined" // an open entry of the quarantine: no difference
+	FoundStale       = "stale"       // behind the service until its turn of the schedule comes: no difference
+)
+
+// Finding is what a verification found about a row: one field that differs, or why
+// the row was not judged.
+type Finding struct {
+	Kind   string `json:"kind"`
+	Source string `json:"source"`
+	Stream string `json:"stream"`
+	ID     string `json:"id"`
+	// Field is the path in the API's JSON, or the name of a column when Column is
+	// set; empty for the row as a whole.
+	Field  string `json:"field"`
+	Column bool   `json:"column,omitempty"`
+	// API and Mirror are the values as JSON, left out where there is none. For a row
+	// as a whole they are a text: live, absent, or removed with its reason.
+	API    json.RawMessage `json:"api,omitempty"`
+	Mirror json.RawMessage `json:"mirror,omitempty"`
+	Reason string          `json:"reason,omitempty"` // of a quarantined row
+	Hint   string          `json:"hint,omitempty"`   // what heals it
+}
+
+// Report is what a verification did, or has done so far.
+type Report struct {
+	StartedAt  time.Time      `json:"started_at"`
+	FinishedAt time.Time      `json:"finished_at"`
+	Sources    []SourceReport `json:"sources"`
+}
+
+// SourceReport is the verification of one source. Err is set when nothing could be
+// asked: the source is in trouble.
+type SourceReport struct {
+	Source  string         `json:"source"`
+	State   string         `json:"state"`
+	Err     error          `json:"-"`
+	Streams []StreamReport `json:"streams"`
+}
+
+// StreamReport is the verification of one stream, in rows.
+type StreamReport struct {
+	Stream      string `json:"stream"`
+	Off         string `json:"off,omitempty"`      // why the stream is off; empty when it is on
+	NoScope     bool   `json:"no_scope,omitempty"` // it is off since the key lacks the scope
+	Rows        uint64 `json:"rows"`               // of the API, tombstones included
+	Differences uint64 `json:"differences"`
+	Moving      uint64 `json:"moving"`
+	Quarantined uint64 `json:"quarantined"`
+	Settled     uint64 `json:"settled"`  // differed at first sight, and not after the next walk
+	Unjudged    uint64 `json:"unjudged"` // differed at first sight, too many to look at again
+	// Stale rows are of days that the schedule has not asked for again: it does until
+	// StaleUntil, and StaleNow does it at once.
+	Stale      uint64         `json:"stale"`
+	StaleUntil time.Time      `json:"stale_until,omitzero"`
+	StaleNow   string         `json:"stale_now,omitempty"`
+	Took       status.Seconds `json:"took_seconds"`
+	Done       bool           `json:"done"`
+	Err        error          `json:"-"`
+}
+
+// Progress is a picture of a verification under way. In Status, the progress
+// of a stream is that of its verification.
+type Progress struct {
+	Status status.Status
+	Report Report
+}
+
+// Err joins the errors of a verification, nil when all could be compared.
+func (r Report) Err() error {
+	var errs []error
+	for _, s := range r.Sources {
+		if s.Err != nil {
+			errs = append(errs, fmt.Errorf("source %s: %w", s.Source, s.Err))
+		}
+		for _, st := range s.Streams {
+			if st.Err != nil {
+				errs = append(errs, fmt.Errorf("source %s: stream %s: %w", s.Source, st.Stream, st.Err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Differences is how many rows differ, those included that were not judged.
+func (r Report) Differences() uint64 {
+	var n uint64
+	for _, s := range r.Sources {
+		for _, st := range s.Streams {
+			n += st.Differences + st.Unjudged
+		}
+	}
+	return n
+}
+
+// Stale is how many rows are behind by schedule alone.
+func (r Report) Stale() (n uint64) {
+	for _, s := range r.Sources {
+		for _, st := range s.Streams {
+			n += st.Stale
+		}
+	}
+	return n
+}
