@@ -15,10 +15,48 @@ const (
 	stockChanges    = 12 // of an ingredient, a day
 )
 
+// filling is how many orders are made, of how many restaurants, and what their ids are.
+type filling struct {
+	orders, shops int
+	// byTime gives ids that begin with the time, such as ULIDs, and makes the oldest order
+	// first, as a backfill does. Without it ids are random: the orders of each day lie all
+	// over the table, which is the worst that there is.
+	byTime bool
+}
+
+// A hundred restaurants with a hundred thousand orders each.
+var (
+	queryFilling = filling{orders: 10_000_000, shops: 100}
+	queryByTime  = filling{orders: 10_000_000, shops: 100, byTime: true}
+)
+
+// tenth has as many orders of each restaurant, and fewer restaurants.
+func (f filling) tenth() filling {
+	f.orders, f.shops = f.orders/10, f.shops/10
+	return f
+}
+
+// opened is when an order was opened, in seconds before the last instant.
+func (f filling) opened() string {
+	const seconds = queryYears * 365 * 86400
+	if f.byTime {
+		return fmt.Sprintf("intDiv((%d - 1 - number) * %d, %[1]d)", f.orders, seconds)
+	}
+	return fmt.Sprintf("modulo(intHash32(number), %d)", seconds)
+}
+
+// id is the id of an order.
+func (f filling) id() string {
+	if f.byTime {
+		return "lower(concat(leftPad(hex(toUnixTimestamp64Milli(toDateTime64(opened, 3))), 12, '0'), hex(h)))"
+	}
+	return "lower(hex(h))"
+}
+
 // fillOrders makes orders inside the engine: 3 to 5 lines each, spread over two years
-// and a hundred restaurants, with random ids. Some lines have extras, variants or a
-// weight; some orders a discount, a tip, a deposit, two payments, a refund; one in two
-// hundred was cancelled. %[1]s is the last instant.
+// and the restaurants. Some lines have extras, variants or a weight; some orders a
+// discount, a tip, a deposit, two payments, a refund; one in two hundred was cancelled.
+// %[1]s is the last instant.
 const fillOrders = `
 INSERT INTO larder_raw.sales_orders (
     business_id, id, number, location_id, channel, type, business_day, created_at, updated_at, paid_at,
@@ -31,7 +69,7 @@ WITH
     cityHash64(number) AS h,
     3 + modulo(h, 3) AS lines,
     modulo(h, 2) AS place,
-    %[1]s - toIntervalSecond(modulo(intHash32(number), %[2]d * 365 * 86400)) AS opened,
+    %[1]s - toIntervalSecond(%[2]s) AS opened,
     opened + toIntervalMinute(40) AS paid,
     ['dine_in', 'takeaway', 'delivery'][1 + modulo(h, 3)] AS order_type,
     ['cash', 'card', 'card', 'online', 'voucher'][1 + modulo(intDiv(h, 7), 5)] AS method,
@@ -54,7 +92,7 @@ WITH
     modulo(intDiv(h, 23), 100) = 0 AS refunded,
     modulo(intDiv(h, 29), 200) = 0 AS cancelled
 SELECT
-    concat('biz_', leftPad(toString(modulo(number, %[3]d)), 3, '0')), concat('ord_', lower(hex(h))), toString(number), concat('loc_', toString(place)),
+    concat('biz_', leftPad(toString(modulo(number, %[3]d)), 3, '0')), concat('ord_', %[7]s), toString(number), concat('loc_', toString(place)),
     ['pos', 'platform_a', 'platform_b', 'direct'][1 + modulo(h, 4)], order_type,
     toDate32(toTimeZone(opened, 'Europe/Bucharest')), opened, paid, paid,
     arrayMap(i -> concat('itm_', toString(i)), range(lines)), arrayMap(p -> concat('prd_', toString(p)), products), arrayMap(p -> concat('Produs ', toString(intDiv(p, 2))), products),
@@ -67,10 +105,12 @@ SELECT
     'bench', number + 1, paid, cancelled, if(cancelled, paid + toIntervalHour(1), NULL), if(cancelled, 'cancelled', ''), ''
 FROM numbers(%[4]d, %[5]d)`
 
-// fill makes ten million orders, the last of them at most at an instant of the engine's SQL.
-func fill(ctx context.Context, conn driver.Conn, last string) error {
-	for from := 0; from < queryOrders; from += queryBatch {
-		if err := conn.Exec(ctx, fmt.Sprintf(fillOrders, last, queryYears, queryShops, from, queryBatch, shopProducts)); err != nil {
+// fillOrders makes the orders, the last of them at most at an instant of the engine's SQL,
+// in twenty inserts.
+func (f filling) fillOrders(ctx context.Context, conn driver.Conn, last string) error {
+	batch := f.orders / 20
+	for from := 0; from < f.orders; from += batch {
+		if err := conn.Exec(ctx, fmt.Sprintf(fillOrders, last, f.opened(), f.shops, from, batch, shopProducts, f.id())); err != nil {
 			return fmt.Errorf("fill: %w", err)
 		}
 	}
@@ -145,9 +185,9 @@ FROM larder_raw.sales_daily FINAL ARRAY JOIN if(isNull(location_id), ['daily', '
 SELECT '', 'bench', 'sales_daily', 'reconcile_deep', true, now64(6), now64(6)`,
 }
 
-func fillTables(ctx context.Context, conn driver.Conn) error {
+func (f filling) fillTables(ctx context.Context, conn driver.Conn) error {
 	for _, sql := range fillAround {
-		if err := conn.Exec(ctx, fmt.Sprintf(sql+"\n-- %[1]d %[2]d %[3]d %[4]d %[5]d", queryShops, shopProducts, shopIngredients, stockDays, stockChanges)); err != nil {
+		if err := conn.Exec(ctx, fmt.Sprintf(sql+"\n-- %[1]d %[2]d %[3]d %[4]d %[5]d", f.shops, shopProducts, shopIngredients, stockDays, stockChanges)); err != nil {
 			return fmt.Errorf("fill: %w\n%s", err, sql)
 		}
 	}

@@ -30,7 +30,10 @@ var scenarios = []scenario{
 	{"memory", "the daemon in small containers, with a backfill and hungry readers at once", memoryBench},
 	{"large", "nine lists that answer 60 MB each at once: memory", large},
 	{"queries", "dashboard queries on 10 million orders of 100 restaurants", queries},
-	{"panels", "every panel of the owners' dashboards, and each dashboard, on as many orders", panels},
+	{"panels", "every panel of the owners' dashboards, and each dashboard, on as many orders with random ids", panels(queryFilling)},
+	{"panels-by-time", "the same with ids that follow time", panels(queryByTime)},
+	{"panels-tenth", "panels with a tenth of the restaurants, and of the orders", panels(queryFilling.tenth())},
+	{"panels-by-time-tenth", "panels-by-time with a tenth of the restaurants, and of the orders", panels(queryByTime.tenth())},
 }
 
 func main() {

@@ -45,7 +45,11 @@ type board struct {
 // panels times every query of the owners' dashboards through the way in that Grafana
 // takes, as the dashboards send it when they are opened, each for a random restaurant; and
 // each dashboard as a whole.
-func panels(ctx context.Context, r *report) error {
+func panels(f filling) func(context.Context, *report) error {
+	return func(ctx context.Context, r *report) error { return measurePanels(ctx, r, f) }
+}
+
+func measurePanels(ctx context.Context, r *report, f filling) error {
 	dir, err := os.MkdirTemp("", "larder-bench-")
 	if err != nil {
 		return err
@@ -55,10 +59,7 @@ func panels(ctx context.Context, r *report) error {
 	if err != nil {
 		return err
 	}
-	if err := fill(ctx, conn, "now64(6)"); err != nil {
-		return err
-	}
-	if err := fillTables(ctx, conn); err != nil {
+	if err := f.fillForPanels(ctx, conn); err != nil {
 		return err
 	}
 	reader, err := readingConn(ctx, engine)
@@ -73,13 +74,34 @@ func panels(ctx context.Context, r *report) error {
 	if err := ofTables(ctx, conn, "SYSTEM STOP MERGES %s"); err != nil {
 		return err
 	}
-	if err := timeBoards(ctx, r, reader, boards, "as filled"); err != nil {
+	bench := panelBench{filling: f, conn: reader, boards: boards}
+	if err := bench.timeBoards(ctx, r, "as filled"); err != nil {
 		return err
 	}
 	if err := ofTables(ctx, conn, "SYSTEM START MERGES %s", "OPTIMIZE TABLE %s FINAL"); err != nil {
 		return err
 	}
-	return timeBoards(ctx, r, reader, boards, "merged")
+	return bench.timeBoards(ctx, r, "merged")
+}
+
+// panelBench is what panels are timed on.
+type panelBench struct {
+	filling filling
+	conn    driver.Conn // of a reader
+	boards  []board
+}
+
+// fillForPanels fills every table that panels read.
+func (f filling) fillForPanels(ctx context.Context, conn driver.Conn) error {
+	began := time.Now()
+	if err := f.fillOrders(ctx, conn, "now64(6)"); err != nil {
+		return err
+	}
+	if err := f.fillTables(ctx, conn); err != nil {
+		return err
+	}
+	fmt.Printf("filled in %s\n", time.Since(began).Round(time.Second))
+	return nil
 }
 
 // ofTables has statements run of every table that panels read.
@@ -160,37 +182,40 @@ func (b board) variables() []string {
 	return all
 }
 
-func timeBoards(ctx context.Context, r *report, conn driver.Conn, boards []board, state string) error {
+func (b panelBench) timeBoards(ctx context.Context, r *report, state string) error {
 	var parts uint64
-	if err := conn.QueryRow(ctx, "SELECT count() FROM system.parts WHERE database = 'larder_raw' AND table = 'sales_orders' AND active").Scan(&parts); err != nil {
+	if err := b.conn.QueryRow(ctx, "SELECT count() FROM system.parts WHERE database = 'larder_raw' AND table = 'sales_orders' AND active").Scan(&parts); err != nil {
 		return err
 	}
 	fmt.Printf("\n%s, %d parts of orders, load %s. Each panel: least, p50, p95; of the processor's time p50, p95; ratio of that p50 to that of the reference beside it; p50 of the processor's time for a restaurant without rows\n\n", state, parts, load())
 	r.rows = 0
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, b := range boards {
-		for _, p := range b.model.Panels {
-			t, err := b.timePanel(ctx, conn, p.Targets[0].RawSQL, random)
+	for _, board := range b.boards {
+		for _, p := range board.model.Panels {
+			t, err := b.timePanel(ctx, board, p.Targets[0].RawSQL, random)
 			if err != nil {
-				return fmt.Errorf("%s, %s: %w", b.name, p.Title, err)
+				return fmt.Errorf("%s, %s: %w", board.name, p.Title, err)
 			}
-			r.row(b.name+": "+p.Title, "%s", t)
+			r.row(board.name+": "+p.Title, "%s", t)
 		}
 		var took []time.Duration
 		for range boardRounds {
-			t, err := b.open(ctx, conn, restaurant(random))
+			t, err := board.open(ctx, b.conn, b.filling.restaurant(random))
 			if err != nil {
 				return err
 			}
 			took = append(took, t)
 		}
-		r.row(fmt.Sprintf("**%s, whole**", b.name), "%.0f / %.0f / %.0f ms", ms(slices.Min(took)), ms(percentile(took, 50)), ms(percentile(took, 95)))
+		r.row(fmt.Sprintf("**%s, whole**", board.name), "%.0f / %.0f / %.0f ms", ms(slices.Min(took)), ms(percentile(took, 50)), ms(percentile(took, 95)))
 	}
 	fmt.Printf("\nload %s\n", load())
 	return nil
 }
 
-func restaurant(random *rand.Rand) string { return fmt.Sprintf("biz_%03d", random.IntN(queryShops)) }
+// restaurant is a random one.
+func (f filling) restaurant(random *rand.Rand) string {
+	return fmt.Sprintf("biz_%03d", random.IntN(f.shops))
+}
 
 func ms(d time.Duration) float64 { return d.Seconds() * 1e3 }
 
@@ -210,10 +235,10 @@ func (t timing) String() string {
 const reference = `SELECT business_day, sum(totals_net_sales) FROM sales_orders
 WHERE business_id = ${restaurant:singlequote} AND business_day > toDate32(now('Europe/Bucharest')) - 90 GROUP BY business_day ORDER BY business_day`
 
-func (b board) timePanel(ctx context.Context, conn driver.Conn, sql string, random *rand.Rand) (timing, error) {
+func (b panelBench) timePanel(ctx context.Context, of board, sql string, random *rand.Rand) (timing, error) {
 	var t timing
 	for i := range queriesWarmup + panelRounds {
-		whose := restaurant(random)
+		whose := b.filling.restaurant(random)
 		for _, one := range []struct {
 			sql, whose string
 			into       *spent
@@ -222,7 +247,7 @@ func (b board) timePanel(ctx context.Context, conn driver.Conn, sql string, rand
 			if err != nil {
 				return t, err
 			}
-			took, err := b.ask(ctx, conn, one.sql, one.whose)
+			took, err := of.ask(ctx, b.conn, one.sql, one.whose)
 			if err != nil {
 				return t, err
 			}

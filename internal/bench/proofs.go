@@ -20,7 +20,7 @@ func timeProofs(ctx context.Context, r *report, sink *clickhouse.Sink, state str
 	}{{"daily totals", sink.SalesDays}, {"products by day", sink.SalesProducts}} {
 		var took []time.Duration
 		var all time.Duration
-		for shop := range queryShops {
+		for shop := range queryFilling.shops {
 			began := time.Now()
 			days, err := proof.compute(ctx, sinks.DayQuery{Business: fmt.Sprintf("biz_%03d", shop), From: proofFirstDay, To: queryLastDay})
 			if err != nil {
@@ -32,7 +32,7 @@ func timeProofs(ctx context.Context, r *report, sink *clickhouse.Sink, state str
 			took = append(took, time.Since(began))
 			all += took[shop]
 		}
-		r.row(fmt.Sprintf("%s of 92 days of one restaurant, %s: p50 / p95; of all %d", proof.name, state, queryShops), "%.1f / %.1f ms; %.1f s",
+		r.row(fmt.Sprintf("%s of 92 days of one restaurant, %s: p50 / p95; of all %d", proof.name, state, queryFilling.shops), "%.1f / %.1f ms; %.1f s",
 			percentile(took, 50).Seconds()*1e3, percentile(took, 95).Seconds()*1e3, all.Seconds())
 	}
 	return nil

@@ -16,9 +16,6 @@ import (
 )
 
 const (
-	queryOrders   = 10_000_000
-	queryShops    = 100
-	queryBatch    = 500_000
 	queryRounds   = 200
 	queryLastDay  = "2026-10-31"
 	queryYears    = 2
@@ -46,7 +43,7 @@ func queries(ctx context.Context, r *report) error {
 	if err != nil {
 		return err
 	}
-	if err := fill(ctx, conn, "toDateTime64('"+queryLastDay+" 20:00:00', 6, 'UTC')"); err != nil {
+	if err := queryFilling.fillOrders(ctx, conn, "toDateTime64('"+queryLastDay+" 20:00:00', 6, 'UTC')"); err != nil {
 		return err
 	}
 	if err := timeQueries(ctx, r, conn, "as filled"); err != nil {
@@ -90,7 +87,7 @@ func timeQueries(ctx context.Context, r *report, conn driver.Conn, state string)
 		var took []time.Duration
 		for i := range queriesWarmup + queryRounds {
 			began := time.Now()
-			if err := drain(ctx, conn, fmt.Sprintf(q.sql, fmt.Sprintf("biz_%03d", random.IntN(queryShops)))); err != nil {
+			if err := drain(ctx, conn, fmt.Sprintf(q.sql, fmt.Sprintf("biz_%03d", random.IntN(queryFilling.shops)))); err != nil {
 				return fmt.Errorf("%s: %w", q.name, err)
 			}
 			if i >= queriesWarmup {
