@@ -200,6 +200,9 @@ func priceEffect(w *truth) [][]any {
 		}
 		var before, since float64
 		for _, o := range w.orders {
+			if o.Channel != "pos" {
+				continue
+			}
 			for _, l := range o.lines {
 				if l.ProductID == nil || *l.ProductID != c.ID || o.opened.Before(c.at.AddDate(0, 0, -7)) {
 					continue
