@@ -81,7 +81,7 @@ var cashUp = dashboard{
 			columns: []column{{name: "method", words: []string{"method"}}, {name: "paid", unit: bani}}},
 		{id: 6, key: "vat", kind: table, w: 8, h: 6, sql: `
 			SELECT if(isNull(vat_rate), '–', concat(toString(vat_rate), ' %')) AS rate, sum(net) AS with_vat, ifNull(sum(vat_amount), 0) AS vat_inside
-			FROM sales_items
+			FROM sales_lines
 			WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
 			GROUP BY vat_rate
 			ORDER BY with_vat DESC`,

@@ -2,7 +2,9 @@ package dashboards
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -172,4 +174,58 @@ func (w *warehouse) besideTheService(t *testing.T, c choice) {
 			}
 		}
 	}
+}
+
+// The panels of products add up lines before they join names: they show what the lines
+// with their names, one by one, add up to.
+func (w *warehouse) figuresOfProducts(t *testing.T) {
+	c := w.mine()
+	of := func(view string) string {
+		return fmt.Sprintf(" FROM %s WHERE business_id = '%s' AND business_day BETWEEN '%s' AND '%s' ", view, w.restaurant, w.from.Format("2006-01-02"), w.to.Format("2006-01-02"))
+	}
+	const soldOf = "coalesce(product_name, name)"
+	for panel, plain := range map[string]struct{ columns, sql string }{
+		"summary":    {"items_net pieces_sold different", "SELECT sum(net) AS items_net, sumIf(quantity, NOT is_weighed) AS pieces_sold, uniqExact(" + soldOf + ") AS different" + of("sales_items")},
+		"categories": {"category net_sales", "SELECT ifNull(category_name, '–') AS category, sum(net) AS net_sales" + of("sales_items") + "GROUP BY category ORDER BY net_sales DESC LIMIT 12"},
+		"best": {"product quantity net_sales", "SELECT concat(" + soldOf + ", if(any(is_weighed), ' (kg)', '')) AS product, sum(if(is_weighed, weight_kg, quantity)) AS quantity, sum(net) AS net_sales" +
+			of("sales_items") + "GROUP BY " + soldOf + " ORDER BY net_sales DESC, product LIMIT 20"},
+		"matrix": {"product times net_sales", "SELECT " + soldOf + " AS product, count() AS times, sum(net) AS net_sales" + of("sales_items") +
+			"AND product_id IS NOT NULL GROUP BY product ORDER BY net_sales DESC, product LIMIT 100"},
+		"variants": {"product variant quantity net_sales", "SELECT " + soldOf + " AS product, variant_name AS variant, sum(sales_items.quantity) AS quantity, sum(net) AS net_sales" +
+			of("sales_items") + "AND variant_name IS NOT NULL GROUP BY product, variant"},
+		"extras": {"extra times amount", "SELECT name AS extra, sum(item_quantity) AS times, sum(sales_item_extras.amount) AS amount" +
+			of("sales_item_extras") + "GROUP BY extra ORDER BY amount DESC, extra LIMIT 30"},
+	} {
+		columns := strings.Fields(plain.columns)
+		same(t, panel, w.shown(t, "products", panel, c).rows(t, columns...), w.ask(plain.sql).rows(t, columns...))
+	}
+	w.attachRates(t, c, of)
+}
+
+// An extra's rate is the lines that have it, once or more often, of the lines of the
+// products that it was ever sold with.
+func (w *warehouse) attachRates(t *testing.T, c choice, of func(view string) string) {
+	t.Helper()
+	lines := map[string]float64{}
+	for _, l := range w.ask("SELECT assumeNotNull(product_id) AS id, count() AS lines" + of("sales_items") + "AND product_id IS NOT NULL GROUP BY id").lines {
+		lines[l[0]] = float(t, l[1])
+	}
+	with, all := map[string]float64{}, map[string]float64{}
+	for _, l := range w.ask("SELECT name, assumeNotNull(product_id), uniqExact(order_id, item_position)" + of("sales_item_extras") + "AND product_id IS NOT NULL GROUP BY name, product_id").lines {
+		with[l[0]], all[l[0]] = with[l[0]]+float(t, l[2]), all[l[0]]+lines[l[1]]
+	}
+	for _, row := range w.shown(t, "products", "extras", c).lines {
+		if want, got := 100*with[row[0]]/all[row[0]], float(t, row[3]); math.Abs(want-got) > 1e-9 {
+			t.Errorf("%s was added to %v %% of the lines, %v are shown", row[0], want, got)
+		}
+	}
+}
+
+func float(t *testing.T, text string) float64 {
+	t.Helper()
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }

@@ -7,6 +7,19 @@ const (
 	dish = "coalesce(product_name, name)"
 )
 
+// sold adds up the lines of the period by what tells them apart, the id of the product among
+// it, and then joins the names of the products: a product has one, and thousands of lines.
+func sold(keys, sums, which string) string {
+	return `
+				(
+					SELECT ` + keys + `, ` + sums + `
+					FROM sales_lines
+					WHERE {mine} AND {here}` + which + ` AND business_day BETWEEN {first} AND {last}
+					GROUP BY ` + keys + `
+				) AS sold
+				LEFT ANY JOIN (SELECT toNullable(product_id) AS product_id, product_name, category_name FROM products_ever WHERE {mine}) AS named USING (product_id)`
+}
+
 // products answers what sells, what does not, and why.
 var products = dashboard{
 	name: "products", variables: ofOwner, from: "now-27d/d", to: "now/d", refresh: "15m",
@@ -17,17 +30,15 @@ var products = dashboard{
 			SELECT items_net, pieces_sold, length(dishes) AS different, length(arrayFilter(name -> NOT has(dishes, name), menu)) AS not_sold, sold_out_now
 			FROM
 			(
-				SELECT sum(net) AS items_net, sum(if(is_weighed, 0, quantity)) AS pieces_sold, groupUniqArray(` + dish + `) AS dishes
-				FROM sales_items
-				WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
-			) AS sold
-			CROSS JOIN (SELECT groupUniqArray(name) AS menu, countIf(NOT available) AS sold_out_now FROM products WHERE {mine} AND {here}) AS offered`,
+				SELECT sum(product_net) AS items_net, sum(pieces) AS pieces_sold, groupUniqArray(` + dish + `) AS dishes
+				FROM` + sold("product_id, name", "sum(net) AS product_net, sum(if(is_weighed, 0, quantity)) AS pieces", "") + `
+			) AS dishes_sold
+			CROSS JOIN (SELECT groupUniqArray(product_name) AS menu, countIf(NOT available) AS sold_out_now FROM products_ever WHERE {mine} AND {here} AND NOT removed) AS offered`,
 			columns: []column{{name: "items_net", unit: ron}, {name: "pieces_sold", unit: count}, {name: "different", unit: count},
 				{name: "not_sold", unit: count}, {name: "sold_out_now", unit: count, steps: wanted0}}},
 		{id: 2, key: "categories", kind: bars, w: 16, h: 9, sql: `
-			SELECT ifNull(category_name, '–') AS category, sum(net) AS net_sales
-			FROM sales_items
-			WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
+			SELECT ifNull(category_name, '–') AS category, sum(product_net) AS net_sales
+			FROM` + sold("product_id", "sum(net) AS product_net", "") + `
 			GROUP BY category
 			ORDER BY net_sales DESC
 			LIMIT 12`,
@@ -36,9 +47,8 @@ var products = dashboard{
 			SELECT if(by_weight, concat(dish, ' (kg)'), dish) AS product, sold_quantity AS quantity, product_net AS net_sales, 100 * toFloat64(product_net) / nullIf(toFloat64(sum(product_net) OVER ()), 0) AS share
 			FROM
 			(
-				SELECT ` + dish + ` AS dish, sum(` + soldAs + `) AS sold_quantity, any(is_weighed) AS by_weight, sum(net) AS product_net
-				FROM sales_items
-				WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
+				SELECT ` + dish + ` AS dish, sum(line_quantity) AS sold_quantity, any(weighed) AS by_weight, sum(line_net) AS product_net
+				FROM` + sold("product_id, name", "sum("+soldAs+") AS line_quantity, any(is_weighed) AS weighed, sum(net) AS line_net", "") + `
 				GROUP BY dish
 			)
 			ORDER BY net_sales DESC, product
@@ -46,14 +56,13 @@ var products = dashboard{
 			columns: []column{{name: "product"}, {name: "quantity", unit: asIs}, {name: "net_sales", unit: ron}, {name: "share", unit: percent}}},
 		{id: 4, key: "worst", kind: table, w: 12, h: 12, sql: `
 			SELECT product, category, ifNull(sold_quantity, 0) AS quantity, ifNull(product_net, 0) AS net_sales
-			FROM (SELECT name AS product, any(category_name) AS category FROM products WHERE {mine} AND {here} GROUP BY product) AS menu
+			FROM (SELECT ifNull(product_name, '') AS product, min(category_name) AS category FROM products_ever WHERE {mine} AND {here} AND NOT removed GROUP BY product) AS menu
 			LEFT JOIN
 			(
-				SELECT ` + dish + ` AS product, toNullable(sum(` + soldAs + `)) AS sold_quantity, toNullable(sum(net)) AS product_net
-				FROM sales_items
-				WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
+				SELECT ` + dish + ` AS product, toNullable(sum(line_quantity)) AS sold_quantity, toNullable(sum(line_net)) AS product_net
+				FROM` + sold("product_id, name", "sum("+soldAs+") AS line_quantity, sum(net) AS line_net", "") + `
 				GROUP BY product
-			) AS sold USING (product)
+			) AS dishes_sold USING (product)
 			ORDER BY net_sales, product
 			LIMIT 20`,
 			columns: []column{{name: "product"}, {name: "category"}, {name: "quantity", unit: asIs}, {name: "net_sales", unit: ron}}},
@@ -66,9 +75,8 @@ var products = dashboard{
 				SELECT *, medianExact(sold_lines) OVER () AS middle_times, medianExact(product_net) OVER () AS middle_net
 				FROM
 				(
-					SELECT ` + dish + ` AS product, count() AS sold_lines, sum(net) AS product_net
-					FROM sales_items
-					WHERE {mine} AND {here} AND isNotNull(product_id) AND business_day BETWEEN {first} AND {last}
+					SELECT ` + dish + ` AS product, sum(lines) AS sold_lines, sum(line_net) AS product_net
+					FROM` + sold("product_id, name", "count() AS lines, sum(net) AS line_net", " AND isNotNull(product_id)") + `
 					GROUP BY product
 				)
 			)
@@ -79,9 +87,8 @@ var products = dashboard{
 			SELECT product, variant, sold_quantity AS quantity, variant_net AS net_sales, 100 * toFloat64(sold_quantity) / nullIf(toFloat64(sum(sold_quantity) OVER (PARTITION BY product)), 0) AS share
 			FROM
 			(
-				SELECT coalesce(product_name, name) AS product, assumeNotNull(variant_name) AS variant, sum(quantity) AS sold_quantity, sum(net) AS variant_net
-				FROM sales_items
-				WHERE {mine} AND {here} AND isNotNull(variant_name) AND business_day BETWEEN {first} AND {last}
+				SELECT ` + dish + ` AS product, assumeNotNull(variant_name) AS variant, sum(line_quantity) AS sold_quantity, sum(line_net) AS variant_net
+				FROM` + sold("product_id, name, variant_name", "sum(quantity) AS line_quantity, sum(net) AS line_net", " AND isNotNull(variant_name)") + `
 				GROUP BY product, variant
 			)
 			ORDER BY sum(variant_net) OVER (PARTITION BY product) DESC, product, net_sales DESC
@@ -90,21 +97,29 @@ var products = dashboard{
 		{id: 7, key: "extras", kind: table, w: 12, h: 9, sql: `
 			SELECT
 				extra, sum(times_sold) AS times, sum(extra_amount) AS amount,
-				100 * sumIf(with_extra, product_id != '') / nullIf(sum(all_lines), 0) AS attach_rate
+				100 * sumIf(with_extra, isNotNull(product_id)) / nullIf(sumIf(all_lines, isNotNull(product_id)), 0) AS attach_rate
 			FROM
 			(
-				SELECT name AS extra, ifNull(sales_item_extras.product_id, '') AS product_id, sum(item_quantity) AS times_sold, sum(amount) AS extra_amount, uniqExact(order_id, item_position) AS with_extra
-				FROM sales_item_extras
-				WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
-				GROUP BY extra, product_id
-			) AS extras
-			LEFT JOIN
-			(
-				SELECT assumeNotNull(sales_items.product_id) AS product_id, count() AS all_lines
-				FROM sales_items
-				WHERE {mine} AND {here} AND isNotNull(sales_items.product_id) AND business_day BETWEEN {first} AND {last}
-				GROUP BY product_id
-			) AS lines USING (product_id)
+				-- An extra of no name stands for the line itself: so the lines of a product are counted, and read, once.
+				SELECT product_id, extra, times_sold, extra_amount, with_extra, sumIf(lines, isNull(extra)) OVER (PARTITION BY product_id) AS all_lines
+				FROM
+				(
+					SELECT
+						product_id, added.1 AS extra, count() AS lines, sum(quantity) AS times_sold,
+						sum(round(toDecimal256(quantity, 10) * added.2, 2)) AS extra_amount, countIf(added.3) AS with_extra
+					FROM
+					(
+						SELECT product_id, quantity, extras_name, extras_price
+						FROM sales_lines
+						WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
+					)
+					ARRAY JOIN arrayConcat(
+						[(CAST(NULL, 'Nullable(String)'), toDecimal64(0, 2), false)],
+						arrayMap((extra_name, price, nth) -> (toNullable(extra_name), price, indexOf(extras_name, extra_name) = nth), extras_name, extras_price, arrayEnumerate(extras_name))) AS added
+					GROUP BY product_id, extra
+				)
+			)
+			WHERE isNotNull(extra)
 			GROUP BY extra
 			ORDER BY amount DESC, extra
 			LIMIT 30`,
@@ -128,7 +143,7 @@ var products = dashboard{
 			LEFT JOIN
 			(
 				SELECT assumeNotNull(product_id) AS product_id, variant_id AS sold_variant, transform(toString(channel), ['direct'], ['online'], toString(channel)) AS sold_channel, business_day AS day, sum(` + soldAs + `) AS sold_quantity
-				FROM sales_items
+				FROM sales_lines
 				WHERE {mine} AND {here} AND isNotNull(product_id) AND business_day BETWEEN {first} - 14 AND {last} + 14
 				GROUP BY product_id, sold_variant, sold_channel, day
 			) AS sold ON changes.product_id = sold.product_id AND changes.channel = sold.sold_channel
@@ -238,7 +253,7 @@ const outagesSQL = `
 				LEFT JOIN
 				(
 					SELECT assumeNotNull(product_id) AS product_id, business_day AS day, sum(net) AS day_net
-					FROM sales_items
+					FROM sales_lines
 					WHERE {mine} AND {here} AND isNotNull(product_id) AND business_day BETWEEN {first} - 28 AND {last}
 					GROUP BY product_id, day
 				) AS sold ON outages.product_id = sold.product_id

@@ -34,6 +34,7 @@ func TestQueries(t *testing.T) {
 	t.Run("nothing yet", w.nothingYet)
 	t.Run("variables", w.variables)
 	t.Run("figures of sales", w.figuresOfSales)
+	t.Run("figures of products", w.figuresOfProducts)
 	t.Run("figures of cash-up", w.figuresOfCashUp)
 }
 
@@ -188,8 +189,8 @@ func (w *warehouse) nothingYet(t *testing.T) {
 }
 
 func inEmpty(sql string) string {
-	for _, view := range []string{"api_keys", "availability", "data_quality", "day_close", "ingredients", "locations", "price_changes", "products", "proof", "quarantine",
-		"reconciliation", "reconciliation_by_location", "sales_daily_by_location", "sales_item_extras", "sales_items", "sales_orders", "sales_orders_removed", "sales_payments",
+	for _, view := range []string{"api_keys", "availability", "data_quality", "day_close", "ingredients", "locations", "price_changes", "products", "products_ever", "proof", "quarantine",
+		"reconciliation", "reconciliation_by_location", "sales_daily_by_location", "sales_item_extras", "sales_items", "sales_lines", "sales_orders", "sales_orders_removed", "sales_payments",
 		"sales_refunds", "schema_drift", "stock_cover", "stock_movements", "sync_runs", "sync_streams"} {
 		for _, end := range []string{"\n", " ", ")"} {
 			sql = strings.ReplaceAll(sql, "FROM "+view+end, "FROM empty."+view+end)

@@ -2,6 +2,7 @@ package clickhouse_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -141,4 +142,49 @@ func TestStockCover(t *testing.T) {
 	changing[api.Ingredient](m, "ingredients", flour, [2]string{noon.AddDate(0, 0, -1).Add(time.Hour).UTC().Format(time.RFC3339), "-1.000"})
 	m.expect("SELECT days_left, runs_out_on = toDate(now('Europe/Bucharest')) FROM stock_cover", "0|1")
 	m.expect("SELECT days_left FROM stock_cover WHERE ingredient_id = 'nothing used'")
+}
+
+// TestStockCoverCountsWhatMovementsShow takes stock whose history is as bad as it can be:
+// states repeat, are dated before others or later than they were seen, units change,
+// ingredients go and come back, Larder's clock steps back, over the day from which use counts.
+func TestStockCoverCountsWhatMovementsShow(t *testing.T) {
+	m := newMirror(t)
+	random := rand.New(rand.NewPCG(28, 1))
+	began := time.Now().UTC().Truncate(time.Second).AddDate(0, 0, -45)
+	const ingredients, looks = 40, 36
+	for look := range looks {
+		at := began.Add(time.Duration(look) * 30 * time.Hour)
+		if random.IntN(4) == 0 {
+			at = at.AddDate(0, 0, -random.IntN(12)) // the clock steps back
+		}
+		m.at = at
+		var rows []string
+		for n := range ingredients {
+			if random.IntN(3) == 0 {
+				continue
+			}
+			stamp := `"` + at.Add(-time.Duration(random.IntN(100)-4)*time.Hour).Format(time.RFC3339) + `"`
+			if random.IntN(6) == 0 {
+				stamp = "null"
+			}
+			row := strings.NewReplacer(`"s1"`, fmt.Sprintf(`"s%d"`, n), "STOCK", fmt.Sprintf("%d.000", random.IntN(6)), `"STAMP"`, stamp).Replace(ingredientJSON)
+			if random.IntN(8) == 0 {
+				row = strings.Replace(row, `"unit":"kg"`, `"unit":"g"`, 1)
+			}
+			rows = append(rows, row)
+		}
+		put[api.Ingredient](m, "biz", "ingredients", rows...)
+		if random.IntN(3) == 0 {
+			m.bury("biz", "ingredients", fmt.Sprint("s", random.IntN(ingredients)), "deleted")
+		}
+	}
+	m.expect("SELECT count() > 20, countIf(used > 0) > 20, countIf(days_seen = 28) > 20 FROM stock_cover", "1|1|1")
+	m.expect(`SELECT ingredient_id, used, counted
+FROM (SELECT ingredient_id, unit, days_seen, used FROM stock_cover) AS cover
+LEFT JOIN
+(
+    SELECT ingredient_id, unit, groupArray((toDate32(at), assumeNotNull(-difference))) AS outs FROM stock_movements WHERE direction = 'out' AND kind IS NULL GROUP BY ingredient_id, unit
+) AS movements USING (ingredient_id, unit)
+ARRAY JOIN [arraySum(out -> if(out.1 < toDate32(now('Europe/Bucharest')) AND out.1 >= toDate32(now('Europe/Bucharest')) - days_seen, out.2, 0), outs)] AS counted
+WHERE used != counted`)
 }

@@ -108,6 +108,11 @@ var guides = map[string]Guide{
 		Joins: []Join{toCategory, toLocation},
 		Query: "SELECT location_name, category_name, count() AS products, countIf(available) AS available_now FROM products GROUP BY ALL",
 	},
+	"products_ever": {
+		Key:   []string{"business_id", "product_id"},
+		Joins: []Join{toProduct, toCategory, toLocation},
+		Query: "SELECT removed, count() AS products FROM products_ever GROUP BY removed",
+	},
 	"proof": {
 		Key:   []string{"business_id", "source", "location_id"},
 		Joins: []Join{toLocation},
@@ -160,6 +165,15 @@ var guides = map[string]Guide{
 		Key:   []string{"business_id", "order_id", "position"},
 		Joins: []Join{toOrder, toProduct, toCategory, toLocation},
 		Query: "SELECT category_name, sum(net) AS net_sales FROM sales_items WHERE business_day >= today() - 28 GROUP BY category_name ORDER BY net_sales DESC",
+	},
+	"sales_lines": {
+		Key: []string{"business_id", "order_id", "position"},
+		Joins: []Join{
+			{[]string{"product_id"}, "products_ever", []string{"product_id"}},
+			{[]string{"order_id", "position"}, "sales_items", []string{"order_id", "position"}},
+			toOrder, toLocation,
+		},
+		Query: "SELECT product_name, lines, sold FROM (SELECT business_id, product_id, count() AS lines, sum(net) AS sold FROM sales_lines WHERE business_day >= today() - 28 GROUP BY ALL) AS sums JOIN products_ever USING (business_id, product_id) ORDER BY sold DESC",
 	},
 	"sales_orders": {
 		Key:   []string{"business_id", "id"},

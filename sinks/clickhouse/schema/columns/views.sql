@@ -11,15 +11,55 @@
 {{end}}
 
 {{define "order_of"}}
+    {{columns "order_place" "location_name" "order_kind"}}
+{{end}}
+
+{{define "order_place"}}
     `order_id` String COMMENT 'Order: joins with sales_orders on (business_id, id)',
     `order_number` Nullable(String) COMMENT 'Order number on receipts',
     `business_day` Date32 COMMENT 'Day the order counts on: day in Europe/Bucharest of created_at',
     `created_at` DateTime64(6, 'Europe/Bucharest') COMMENT 'When the order was opened',
     `paid_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When the order was paid',
-    `location_id` LowCardinality(String) COMMENT 'Location that sold it',
-    {{columns "location_name"}},
+    `location_id` LowCardinality(String) COMMENT 'Location that sold it'
+{{end}}
+
+{{define "order_kind"}}
     `channel` LowCardinality(String) COMMENT 'Sales channel: pos, platform_a, platform_b, direct (online ordering)',
     `type` LowCardinality(String) COMMENT 'Order type: dine_in, takeaway, delivery'
+{{end}}
+
+{{define "line_place"}}
+    `position` Int64 COMMENT 'Place of the line in the order, from 1',
+    `id` String COMMENT 'Line id',
+    `product_id` Nullable(String) COMMENT 'Product: joins with products on (business_id, id); null when the line has no catalogue product'
+{{end}}
+
+{{define "line"}}
+    `name` String COMMENT 'Name on the receipt',
+    `variant_id` Nullable(String) COMMENT 'Variant id; null when there is none',
+    `variant_name` Nullable(String) COMMENT 'Name of the variant',
+    `quantity` Decimal(38, 10) COMMENT 'Quantity',
+    `is_weighed` Bool COMMENT 'Whether the line was sold by weight',
+    `weight_kg` Nullable(Decimal(38, 10)) COMMENT 'Weight, kg, of a line sold by weight',
+    `price_per_kg` Nullable(Decimal(18, 2)) COMMENT 'Price of a kilogram, RON, of a line sold by weight',
+    `unit_price` Decimal(18, 2) COMMENT 'Price of one unit, RON, VAT included',
+    `extras_total` Decimal(38, 2) COMMENT 'Extras of the whole line, RON: their prices x quantity',
+    `gross` Decimal(38, 2) COMMENT 'Before any discount, RON: quantity x unit price + extras',
+    `discount_percent` Decimal(38, 10) COMMENT 'Discount of the line, percent; it does not apply to extras',
+    `line_discount` Decimal(38, 2) COMMENT 'Discount of the line, RON: gross - total',
+    `total` Decimal(18, 2) COMMENT 'Quantity x unit price x (1 - discount) + extras x quantity, RON, as the service gives it',
+    `order_discount_share` Decimal(38, 2) COMMENT 'Part of the order-level discount that falls on the line, RON: spread by the totals of the lines (those below 0 get none), so that the parts add up to the discount to the ban',
+    `net` Decimal(38, 2) COMMENT 'What the line sold for, RON: total - order_discount_share. The lines of an order add up to its net sales less the delivery fee',
+    `vat_rate` Nullable(Decimal(38, 10)) COMMENT 'VAT, percent, included in prices',
+    `vat_amount` Nullable(Decimal(38, 2)) COMMENT 'VAT within net, RON: net x rate / (100 + rate), rounded to the ban on each line; null without a rate from 0 to 100. Larder computes it: the service states rates only',
+    `extras_name` Array(String) COMMENT 'Names of the extras; sales_item_extras has a row for each',
+    `extras_price` Array(Decimal(18, 2)) COMMENT 'Prices of the extras per unit, RON'
+{{end}}
+
+{{define "product_today"}}
+    `product_name` Nullable(String) COMMENT 'Name of the product in the catalogue today, also of a removed one; null when it is not known',
+    `category_id` Nullable(String) COMMENT 'Menu category of the product today',
+    {{columns "category_name"}}
 {{end}}
 
 {{define "order_derived"}}

@@ -45,6 +45,32 @@ LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant and product, offered online or not (each location has products of its own)';
 
+CREATE OR REPLACE VIEW {{view "products_ever"}}
+(
+{{shown "business"}},
+    `product_id` String COMMENT 'Product: joins with products on (business_id, id) while it is in the catalogue',
+    `location_id` LowCardinality(String) COMMENT 'Location the product belongs to',
+    `product_name` Nullable(String) COMMENT 'Name of the product, of a removed one the last',
+    `category_id` Nullable(String) COMMENT 'Menu category of the product',
+{{shown "category_name"}},
+    `available` Bool COMMENT 'Whether it can be ordered now; of a removed one false',
+    `removed` Bool COMMENT 'Whether it was removed from the catalogue'
+)
+AS SELECT
+    business_id, product_id, last.1 AS location_id, nullIf(last.2, '') AS product_name, category_id, category_name,
+    toBool(last.4 AND last.5 = 0) AS available, toBool(last.5) AS removed
+FROM
+(
+    SELECT
+        business_id, id AS product_id, argMax((products.location_id, products.name, products.category_id, products.available, products._deleted), products._version) AS last,
+        last.3 AS category_id
+    FROM {{table "products"}} AS products
+    GROUP BY business_id, id
+) AS rows
+LEFT ANY JOIN {{template "category_names"}} AS categories USING (business_id, category_id)
+{{joined}}
+COMMENT 'One row per restaurant and product, removed ones included: how it is called and where it belongs. It joins with what was sold, whenever that was';
+
 CREATE OR REPLACE VIEW {{view "product_channels"}}
 (
 {{shown "business"}},

@@ -36,40 +36,11 @@ AS SELECT
 FROM {{name "sales_orders_full"}}
 COMMENT 'One row per restaurant and order: paid orders that are not cancelled. Lines, payments and refunds have views of their own';
 
-CREATE OR REPLACE VIEW {{view "sales_items"}}
-(
-{{shown "business" "business_name" "order_of"}},
-    `position` Int64 COMMENT 'Place of the line in the order, from 1',
-    `id` String COMMENT 'Line id',
-    `product_id` Nullable(String) COMMENT 'Product: joins with products on (business_id, id); null when the line has no catalogue product',
-    `product_name` Nullable(String) COMMENT 'Name of the product in the catalogue today, also of a removed one; null when it is not known',
-    `category_id` Nullable(String) COMMENT 'Menu category of the product today',
-{{shown "category_name"}},
-    `name` String COMMENT 'Name on the receipt',
-    `variant_id` Nullable(String) COMMENT 'Variant id; null when there is none',
-    `variant_name` Nullable(String) COMMENT 'Name of the variant',
-    `quantity` Decimal(38, 10) COMMENT 'Quantity',
-    `is_weighed` Bool COMMENT 'Whether the line was sold by weight',
-    `weight_kg` Nullable(Decimal(38, 10)) COMMENT 'Weight, kg, of a line sold by weight',
-    `price_per_kg` Nullable(Decimal(18, 2)) COMMENT 'Price of a kilogram, RON, of a line sold by weight',
-    `unit_price` Decimal(18, 2) COMMENT 'Price of one unit, RON, VAT included',
-    `extras_total` Decimal(38, 2) COMMENT 'Extras of the whole line, RON: their prices x quantity',
-    `gross` Decimal(38, 2) COMMENT 'Before any discount, RON: quantity x unit price + extras',
-    `discount_percent` Decimal(38, 10) COMMENT 'Discount of the line, percent; it does not apply to extras',
-    `line_discount` Decimal(38, 2) COMMENT 'Discount of the line, RON: gross - total',
-    `total` Decimal(18, 2) COMMENT 'Quantity x unit price x (1 - discount) + extras x quantity, RON, as the service gives it',
-    `order_discount_share` Decimal(38, 2) COMMENT 'Part of the order-level discount that falls on the line, RON: spread by the totals of the lines (those below 0 get none), so that the parts add up to the discount to the ban',
-    `net` Decimal(38, 2) COMMENT 'What the line sold for, RON: total - order_discount_share. The lines of an order add up to its net sales less the delivery fee',
-    `vat_rate` Nullable(Decimal(38, 10)) COMMENT 'VAT, percent, included in prices',
-    `vat_amount` Nullable(Decimal(38, 2)) COMMENT 'VAT within net, RON: net x rate / (100 + rate), rounded to the ban on each line; null without a rate from 0 to 100. Larder computes it: the service states rates only',
-    `extras_name` Array(String) COMMENT 'Names of the extras; sales_item_extras has a row for each',
-    `extras_price` Array(Decimal(18, 2)) COMMENT 'Prices of the extras per unit, RON'
-)
-AS SELECT
-    business_id, business_name, order_id, order_number, business_day, created_at, paid_at,
-    location_id, location_name, channel, type,
-    toInt64(line) AS position, `items.id`[line] AS id,
-    product_id, product_name, category_id, category_name, `items.name`[line] AS name,
+{{/* One row per order and line, names other than its own left out. */}}
+{{define "lines" -}}
+SELECT
+    business_id, {{names "order_place" "order_kind"}},
+    toInt64(line) AS position, `items.id`[line] AS id, `items.product_id`[line] AS product_id, `items.name`[line] AS name,
     `items.variant_id`[line] AS variant_id, `items.variant_name`[line] AS variant_name,
     `items.quantity`[line] AS quantity, toBool(isNotNull(weight_kg)) AS is_weighed, `items.weight_kg`[line] AS weight_kg,
     `items.price_per_kg`[line] AS price_per_kg, `items.unit_price`[line] AS unit_price,
@@ -88,26 +59,39 @@ AS SELECT
 FROM
 (
     SELECT
-        business_id, order_id, order_number, business_day, created_at, paid_at, location_id, channel, type,
-        line, `items.product_id`[line] AS product_id, discount, values_up_to, {{names "order_items"}}
-    FROM
-    (
-        SELECT
-            business_id, id AS order_id, number AS order_number, business_day, created_at, paid_at, location_id, channel, type,
-            toDecimal256(totals_discount, 2) AS discount,
-            arrayCumSum(arrayMap(value -> toDecimal256(greatest(value, 0), 2), `items.total`)) AS values_up_to,
-            -- The lengths alone: length() would have the ids read.
-            `items.id.size0` AS line_count, {{names "order_items"}}
-        FROM {{table "sales_orders"}} FINAL {{quick}}
-    )
-    -- Only the place is unfolded: unfolded columns would all be read, whatever a query asks for.
-    ARRAY JOIN range(1, line_count + 1) AS line
+        business_id, id AS order_id, number AS order_number, business_day, created_at, paid_at, location_id, channel, type,
+        toDecimal256(totals_discount, 2) AS discount,
+        arrayCumSum(arrayMap(value -> toDecimal256(greatest(value, 0), 2), `items.total`)) AS values_up_to,
+        -- The lengths alone: length() would have the ids read.
+        `items.id.size0` AS line_count, {{names "order_items"}}
+    FROM {{table "sales_orders"}} FINAL {{quick}}
+)
+-- Only the place is unfolded: unfolded columns would all be read, whatever a query asks for.
+ARRAY JOIN range(1, line_count + 1) AS line
+{{- end}}
+
+CREATE OR REPLACE VIEW {{view "sales_items"}}
+(
+{{shown "business" "business_name" "order_of" "line_place" "product_today" "line"}}
+)
+AS SELECT
+    business_id, business_name, {{names "order_of" "line_place" "product_today" "line"}}
+FROM
+(
+{{template "lines"}}
 ) AS lines
 LEFT ANY JOIN {{template "product_names"}} AS products USING (business_id, product_id)
 LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant, order and line';
+
+CREATE OR REPLACE VIEW {{view "sales_lines"}}
+(
+{{shown "business" "order_place" "order_kind" "line_place" "line"}}
+)
+AS {{template "lines"}}
+COMMENT 'One row per restaurant, order and line: sales_items without the names of restaurant, location, product and category, for adding up by ids, which reads and plans less';
 
 CREATE OR REPLACE VIEW {{view "sales_item_extras"}}
 (
@@ -141,7 +125,7 @@ FROM
             `items.id`, `items.product_id`, `items.name`, `items.quantity`, `items.extras_name`, `items.extras_price`
         FROM {{table "sales_orders"}} FINAL {{quick}}
     )
-    ARRAY JOIN arrayFilter(n -> notEmpty(`items.extras_name`[n]), arrayEnumerate(`items.id`)) AS line
+    ARRAY JOIN arrayFilter(n -> notEmpty(`items.extras_name`[n]), arrayEnumerate(`items.extras_name`)) AS line
 ) AS lines
 ARRAY JOIN arrayEnumerate(names) AS extra
 LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
@@ -174,6 +158,32 @@ LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant, order and payment';
 
+{{/* One row per order and refund, names of restaurant and location left out. */}}
+{{define "refunds" -}}
+(
+    SELECT
+        business_id, {{names "order_place" "order_kind"}},
+        toInt64(line) AS position, `refunds.amount`[line] AS amount, `refunds.method`[line] AS method, `refunds.at`[line] AS at,
+        toDate32(at) AS refund_day, dateDiff('day', business_day, refund_day) AS days_after_order,
+        `refunds.item_id`[line] AS item_id,
+        if(item = 0, NULL, `items.name`[item]) AS item_name,
+        if(item = 0, NULL, `items.product_id`[item]) AS product_id
+    FROM
+    (
+        SELECT
+            business_id, id AS order_id, number AS order_number, business_day, created_at, paid_at, location_id, channel, type,
+            line, if(isNull(`refunds.item_id`[line]), 0, indexOf(`items.id`, assumeNotNull(`refunds.item_id`[line]))) AS item,
+            {{names "order_refunds"}}, `items.name`, `items.product_id`
+        FROM
+        (
+            SELECT business_id, id, {{names "order_head" "order_refunds"}}, `items.id`, `items.name`, `items.product_id`
+            FROM {{table "sales_orders"}} FINAL {{quick}}
+        )
+        ARRAY JOIN arrayEnumerate(`refunds.amount`) AS line
+    )
+)
+{{- end}}
+
 CREATE OR REPLACE VIEW {{view "sales_refunds"}}
 (
 {{shown "business" "business_name" "order_of"}},
@@ -188,26 +198,9 @@ CREATE OR REPLACE VIEW {{view "sales_refunds"}}
     `product_id` Nullable(String) COMMENT 'Product of the line refunded'
 )
 AS SELECT
-    business_id, business_name, order_id, order_number, business_day, created_at, paid_at,
-    location_id, location_name, channel, type,
-    toInt64(line) AS position, `refunds.amount`[line] AS amount, `refunds.method`[line] AS method, `refunds.at`[line] AS at,
-    toDate32(at) AS refund_day, dateDiff('day', business_day, refund_day) AS days_after_order,
-    `refunds.item_id`[line] AS item_id,
-    if(item = 0, NULL, `items.name`[item]) AS item_name,
-    if(item = 0, NULL, `items.product_id`[item]) AS product_id
-FROM
-(
-    SELECT
-        business_id, id AS order_id, number AS order_number, business_day, created_at, paid_at, location_id, channel, type,
-        line, if(isNull(`refunds.item_id`[line]), 0, indexOf(`items.id`, assumeNotNull(`refunds.item_id`[line]))) AS item,
-        {{names "order_refunds"}}, `items.name`, `items.product_id`
-    FROM
-    (
-        SELECT business_id, id, {{names "order_head" "order_refunds"}}, `items.id`, `items.name`, `items.product_id`
-        FROM {{table "sales_orders"}} FINAL {{quick}}
-    )
-    ARRAY JOIN arrayEnumerate(`refunds.amount`) AS line
-) AS lines
+    business_id, business_name, {{names "order_of"}},
+    position, amount, method, at, refund_day, days_after_order, item_id, item_name, product_id
+FROM {{template "refunds"}} AS lines
 LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}

@@ -23,25 +23,19 @@ FROM
 (
     SELECT
         business_id, id, _version, removed, removed_reason,
-        max(if(nth = 1 OR dated_at > newest_before, dated_at, seen_at)) {{template "by_version"}} CURRENT ROW) AS valid_from,
+        max(if(isNull(state_before) OR dated_at > newest_before, dated_at, seen_at)) {{template "by_version"}} CURRENT ROW) AS valid_from,
         {{names .Columns}}
     FROM
     (
         SELECT
-            business_id, id, _version, removed, removed_reason, dated_at, seen_at,
-            row_number() {{template "by_version"}} CURRENT ROW) AS nth,
+            business_id, id, _version, history.valid_from AS dated_at, seen_at, removed, removed_reason, _state,
+            -- Until then the state before held, whenever it began.
             max(dated_at) {{template "by_version"}} 1 PRECEDING) AS newest_before,
+            lagInFrame(toNullable(_state)) {{template "by_version"}} UNBOUNDED FOLLOWING) AS state_before,
             {{names .Columns}}
-        FROM
-        (
-            SELECT
-                business_id, id, _version, history.valid_from AS dated_at, seen_at, removed, removed_reason, _state,
-                lagInFrame(toNullable(_state)) {{template "by_version"}} UNBOUNDED FOLLOWING) AS state_before,
-                {{names .Columns}}
-            FROM {{table .Table}} AS history FINAL
-        )
-        WHERE state_before IS NULL OR state_before != _state
+        FROM {{table .Table}} AS history FINAL
     )
+    WHERE state_before IS NULL OR state_before != _state
 )
 {{- end}}
 

@@ -164,6 +164,76 @@ LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant, ingredient and change of its stock that Larder saw';
 
+{{/* The highest of the elements up to each. They are in order nearly always: then they are it. */}}
+{{define "highest_so_far" -}}
+    if(arraySort({{.}}) = {{.}}, {{.}}, arrayFold(
+        (highest, one) -> arrayPushBack(highest, if(empty(highest), one, greatest(highest[-1], one))),
+        if(arraySort({{.}}) = {{.}}, arrayResize({{.}}, 0), {{.}}), arrayResize({{.}}, 0)))
+{{- end}}
+
+{{/* One row per restaurant and ingredient: the day on which Larder first saw it, and what went out
+of its stock since 28 days ago, as stock_movements has it: day, amount, unit. Windows over years of
+states would take longer than all the rest, so only the versions since then are put in order, in
+arrays. All before the first of them were seen earlier, and so began earlier: of those the last state
+counts, and the newest date. */}}
+{{define "outs" -}}
+(
+    -- What is used more than once is named a level below: named beside, it would be planned once for each use.
+    SELECT
+        business_id, id, first_day,
+        arrayFilter(out -> out.2 > 0, arrayMap(
+            (after, before) -> (toDate32(after.1), if(after.3 = before.3 AND NOT after.4 AND NOT before.4, before.2 - after.2, toDecimal128(0, 10)), after.3),
+            arrayPopFront(held), arrayPopBack(held))) AS outs
+    FROM
+    (
+        -- A state that held for no time at all is left out.
+        SELECT
+            business_id, id, first_day,
+            arrayFilter((state, next_at) -> state.1 != next_at, arrayMap((state, at) -> (at, state.2, state.3, state.4), states, began), arrayShiftLeft(began, 1)) AS held
+        FROM
+        (
+            SELECT business_id, id, first_day, states, {{template "highest_so_far" "states.1"}} AS began
+            FROM
+            (
+                SELECT
+                    business_id, id, first_day,
+                    arrayFilter(
+                        (state, hash, hash_before, nth) -> nth = 1 OR hash != hash_before,
+                        arrayMap(
+                            (version, newest_before, nth) -> (if(nth = 1 OR version.6 > newest_before, version.6, version.7), version.3, version.4, version.5),
+                            versions, arrayShiftRight({{template "highest_so_far" "versions.6"}}, 1), arrayEnumerate(versions)),
+                        versions.2, arrayShiftRight(versions.2, 1), arrayEnumerate(versions)) AS states
+                FROM
+                (
+                    WITH
+                        ifNull(_version >= first_version, false) AS is_recent,
+                        groupArrayIf((_version, _state, stock, unit, removed, valid_from, history.seen_at), is_recent) AS recent
+                    SELECT
+                        business_id, id, toDate32(min(history.seen_at)) AS first_day,
+                        -- Version, hash of the state, stock, unit, removed, date, when it was seen.
+                        arrayConcat(
+                            arrayResize(
+                                [tupleConcat(
+                                    argMaxIf((_version, _state, stock, unit, removed), _version, NOT is_recent),
+                                    (maxIf(valid_from, NOT is_recent), maxIf(history.seen_at, NOT is_recent)))],
+                                countIf(NOT is_recent) > 0),
+                            arraySort(version -> version.1, recent)) AS versions
+                    FROM {{table "stock_history"}} AS history
+                    LEFT ANY JOIN
+                    (
+                        SELECT business_id, toNullable(min(_version)) AS first_version
+                        FROM {{table "stock_history"}}
+                        WHERE seen_at >= toStartOfDay(now('Europe/Bucharest')) - INTERVAL 28 DAY
+                        GROUP BY business_id
+                    ) AS since USING (business_id)
+                    GROUP BY business_id, id
+                )
+            )
+        )
+    )
+)
+{{- end}}
+
 CREATE OR REPLACE VIEW {{view "stock_cover"}}
 (
 {{shown "business" "business_name"}},
@@ -185,55 +255,50 @@ AS SELECT
     business_id, business_name, ingredient_id, ingredient_name, location_id, location_name, unit, stock, min_stock, below_min,
     days_seen, used, use_by_weekday,
     multiIf(stock <= 0, 0, used <= 0, NULL, last = 0, NULL,
-        round(lengths_up_to[last] - lengths[last] * (uses_up_to[last] - toFloat64(stock)) / uses[last], 1)) AS days_left,
+        -- Whole days, and the part of the last one.
+        round(if(last = 1, 0, rest_of_today + last - 2) + if(last = 1, rest_of_today, 1) * (toFloat64(stock) - arraySum(arraySlice(uses, 1, last - 1))) / uses[last], 1)) AS days_left,
     multiIf(stock <= 0, today, used <= 0, NULL, last = 0, NULL, today + (last - 1)) AS runs_out_on
 FROM
 (
-    SELECT
-        business_id, ingredient_id, ingredient_name, location_id, unit, stock, min_stock, below_min, days_seen, used, today, use_by_weekday,
-        -- What is left of today, and the 90 days after it.
-        arrayMap(n -> if(n = 0, 1 - dateDiff('second', toStartOfDay(now('Europe/Bucharest')), now('Europe/Bucharest')) / 86400, 1), range(91)) AS lengths,
-        arrayCumSum(lengths) AS lengths_up_to,
-        arrayMap((n, length) -> length * use_by_weekday[toDayOfWeek(today + n)], range(91), lengths) AS uses,
-        arrayCumSum(uses) AS uses_up_to,
-        arrayFirstIndex(use -> use >= toFloat64(stock), uses_up_to) AS last
+    SELECT *, arrayFirstIndex(use -> use >= toFloat64(stock), arrayCumSum(uses)) AS last
     FROM
     (
-        SELECT
-            business_id, id AS ingredient_id, name AS ingredient_name, location_id, unit, stock, min_stock, below_min, today,
-            toInt64(greatest(least(dateDiff('day', first_day, today) - 1, 28), 0)) AS days_seen,
-            arraySum(arrayMap((day, out) -> if(day < today AND day >= today - days_seen, out, 0), out_days, outs))::Decimal(38, 10) AS used,
-            arrayMap(weekday -> if(
-                    arrayExists(n -> toDayOfWeek(today - n) = weekday, range(1, toUInt32(days_seen + 1))),
-                    arraySum(arrayMap((day, out) -> if(day < today AND day >= today - days_seen AND toDayOfWeek(day) = weekday, toFloat64(out), 0), out_days, outs))
-                        / arrayCount(n -> toDayOfWeek(today - n) = weekday, range(1, toUInt32(days_seen + 1))),
-                    if(days_seen = 0, 0, toFloat64(used) / days_seen)),
-                range(1, 8)) AS use_by_weekday
+        -- What is used of what is left of today, and on the 90 days after it.
+        SELECT *, arrayMap(n -> if(n = 0, rest_of_today, 1) * use_by_weekday[toDayOfWeek(today + n)], range(91)) AS uses
         FROM
         (
-            SELECT business_id, id, name, location_id, unit, stock, min_stock, below_min, toDate32(now('Europe/Bucharest')) AS today
-            FROM {{table "ingredients"}} FINAL
-            {{quick}}
-        ) AS held
-        LEFT ANY JOIN
-        (
-            -- Movements in another unit than today's cannot be added to the others.
             SELECT
-                business_id, ingredient_id AS id, unit,
-                groupArrayIf(toDate32(at), moved) AS out_days, groupArrayIf(before_stock - stock, moved) AS outs
+                *,
+                arraySum(counted.2)::Decimal(38, 10) AS used,
+                arrayMap((weekday, times) -> if(
+                        times = 0,
+                        if(days_seen = 0, 0, toFloat64(used) / days_seen),
+                        arraySum(out -> if(toDayOfWeek(out.1) = weekday, toFloat64(out.2), 0), counted) / times),
+                    range(1, 8),
+                    -- How often the weekday was among the days seen: yesterday is the last of them.
+                    arrayMap(weekday -> intDiv(days_seen + 6 - modulo(toDayOfWeek(today) + 13 - weekday, 7), 7), range(1, 8))) AS use_by_weekday
             FROM
             (
-                SELECT business_id, ingredient_id, unit, at, stock, before_stock, isNull(kind) AND stock < before_stock AS moved
-                FROM {{template "movements"}}
+                SELECT
+                    *,
+                    1 - dateDiff('second', toStartOfDay(now('Europe/Bucharest')), now('Europe/Bucharest')) / 86400 AS rest_of_today,
+                    -- What went out of stock in another unit than today's cannot be added to the others.
+                    arrayFilter(out -> out.1 < today AND out.1 >= today - days_seen AND out.3 = unit, outs) AS counted
+                FROM
+                (
+                    SELECT
+                        business_id, id AS ingredient_id, name AS ingredient_name, location_id, unit, stock, min_stock, below_min, outs, today,
+                        toInt64(greatest(least(dateDiff('day', first_day, today) - 1, 28), 0)) AS days_seen
+                    FROM
+                    (
+                        SELECT business_id, id, name, location_id, unit, stock, min_stock, below_min, toDate32(now('Europe/Bucharest')) AS today
+                        FROM {{table "ingredients"}} FINAL
+                        {{quick}}
+                    ) AS held
+                    LEFT ANY JOIN {{template "outs"}} AS watched USING (business_id, id)
+                )
             )
-            GROUP BY business_id, ingredient_id, unit
-        ) AS movements USING (business_id, id, unit)
-        LEFT ANY JOIN
-        (
-            SELECT business_id, id, toDate32(min(seen_at)) AS first_day
-            FROM {{table "stock_history"}}
-            GROUP BY business_id, id
-        ) AS watched USING (business_id, id)
+        )
     )
 ) AS cover
 LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)

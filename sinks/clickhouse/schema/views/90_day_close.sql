@@ -57,13 +57,13 @@ LEFT ANY JOIN
         business_id, location_id, business_day AS date,
         sum(line_discount) AS lines_discount, sum(ifNull(vat_amount, 0)) AS lines_vat,
         CAST(sumMap([toString(ifNull(vat_rate, 0))], [ifNull(vat_amount, 0)]), 'Map(String, Decimal(38, 2))') AS lines_vat_by_rate
-    FROM {{name "sales_items"}}
+    FROM {{name "sales_lines"}}
     GROUP BY business_id, location_id, business_day
 ) AS of_lines USING (business_id, location_id, date)
 LEFT ANY JOIN
 (
     SELECT business_id, location_id, refund_day AS date, CAST(sumMap([method], [amount]), 'Map(LowCardinality(String), Decimal(38, 2))') AS given_back
-    FROM {{name "sales_refunds"}}
+    FROM {{template "refunds"}}
     GROUP BY business_id, location_id, refund_day
 ) AS of_refunds USING (business_id, location_id, date)
 {{joined}}
