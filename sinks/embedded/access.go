@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
 // The engine's own access control is the wall that holds when every check of the
@@ -54,7 +56,7 @@ func (o Options) databases() []string {
 func (o Options) writeUsers(folder string) (string, error) {
 	grants := everywhere
 	for _, name := range o.databases() {
-		pattern := quoteIdentifier(name)
+		pattern := sqltext.QuoteIdentifier(name)
 		if prefix, ok := strings.CutSuffix(name, "*"); ok {
 			pattern = prefix + "*" // in quotes the star would be a letter of the name
 		}

@@ -9,6 +9,9 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/larder-sync/larder/sinks/embedded/exception"
+	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
 // answer writes what a request gets back.
@@ -114,7 +117,7 @@ func (a *answer) reframed(chunk []byte) ([]byte, error) {
 }
 
 // stream answers a SELECT chunk by chunk, one in memory at a time.
-func (a *answer) stream(ctx context.Context, c *conn, s *statement, sql string) error {
+func (a *answer) stream(ctx context.Context, c *conn, s *sqltext.Statement, sql string) error {
 	result, err := c.stream(sql, a.format)
 	if err != nil {
 		return a.unstreamed(c, sql, err)
@@ -177,7 +180,7 @@ func (a *answer) unstreamed(c *conn, sql string, err error) error {
 
 // empty answers a SELECT without rows. Streamed, the engine writes nothing at
 // all; clients expect the columns.
-func (a *answer) empty(c *conn, s *statement, sql string, counted stats) error {
+func (a *answer) empty(c *conn, s *sqltext.Statement, sql string, counted stats) error {
 	if !strings.EqualFold(a.format, "Native") {
 		out, _, err := c.query(sql, a.format)
 		if err != nil {
@@ -185,7 +188,7 @@ func (a *answer) empty(c *conn, s *statement, sql string, counted stats) error {
 		}
 		return a.whole(out, counted)
 	}
-	columns, err := c.columns(s.bare)
+	columns, err := c.columns(s.Bare)
 	if err != nil {
 		return err
 	}
@@ -219,8 +222,8 @@ func (c *conn) columns(sql string) ([]columnOf, error) {
 // among the data, in the frame that ClickHouse's clients look for, and with a
 // connection that breaks off, so that nobody takes the answer for complete.
 func (a *answer) fail(err error) {
-	exception := asException(err)
-	text := exception.Message
+	thrown := exception.As(err)
+	text := thrown.Message
 	if !strings.Contains(text, "(version ") {
 		text += " (version " + a.version + " (official build))"
 	}
@@ -229,8 +232,8 @@ func (a *answer) fail(err error) {
 	}
 	h := a.w.Header()
 	h.Set("Content-Type", "text/plain; charset=UTF-8")
-	h.Set("X-ClickHouse-Exception-Code", strconv.Itoa(exception.Code))
-	a.w.WriteHeader(exception.status())
+	h.Set("X-ClickHouse-Exception-Code", strconv.Itoa(thrown.Code))
+	a.w.WriteHeader(thrown.Status())
 	io.WriteString(a.w, text+"\n") //nolint:errcheck // the client has gone: nobody is left to tell
 }
 

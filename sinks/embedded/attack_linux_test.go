@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
 // attacks are ways into files, other machines and the warehouse's own rows that
@@ -138,11 +140,11 @@ func TestEachCheckAloneRefuses(t *testing.T) {
 		"EXPLAIN indexes = 1 SELECT a FROM larder.v WHERE a IN (SELECT 1)": {false, false},
 		"SELECT s.name FROM system.settings AS s WHERE s.name = 'file'":    {false, false},
 	} {
-		s := parseStatement(b.fill(sql))
-		if err := engine.mayName(&s); (err != nil) != seen.words {
+		s := sqltext.Parse(b.fill(sql))
+		if err := engine.guard.MayName(&s); (err != nil) != seen.words {
 			t.Errorf("%q, by its words: %v", sql, err)
 		}
-		if err := engine.mayMean(c, s.formatted("TSV")); (err != nil) != seen.tree {
+		if err := engine.guard.MayMean(c.ask, s.Formatted("TSV")); (err != nil) != seen.tree {
 			t.Errorf("%q, by its tree: %v", sql, err)
 		}
 		b.untouched(sql)
@@ -162,13 +164,13 @@ func TestTheTreeShowsAnotherFormat(t *testing.T) {
 		"EXPLAIN SELECT 1 FORMAT `Protobuf`", "EXPLAIN AST SELECT 1 FORMAT `Protobuf`", "EXPLAIN AST SELECT 1 FORMAT `Protobuf` FORMAT `Protobuf`",
 		"DESCRIBE larder.v FORMAT `Protobuf`", "SHOW TABLES FORMAT `Protobuf`", "SHOW CREATE TABLE larder.v FORMAT `Protobuf`", "EXISTS TABLE larder.v FORMAT `Protobuf`", "SHOW GRANTS FORMAT `Protobuf`",
 	} {
-		s := statement{bare: bare}
-		if err := engine.mayMean(c, s.formatted("TSV")); err == nil {
+		s := sqltext.Statement{Bare: bare}
+		if err := engine.guard.MayMean(c.ask, s.Formatted("TSV")); err == nil {
 			t.Errorf("%q: taken", bare)
 		}
-		s.bare, _, _ = strings.Cut(bare, " FORMAT")
-		if err := engine.mayMean(c, s.formatted("TSV")); err != nil {
-			t.Errorf("%q: %v", s.bare, err)
+		s.Bare, _, _ = strings.Cut(bare, " FORMAT")
+		if err := engine.guard.MayMean(c.ask, s.Formatted("TSV")); err != nil {
+			t.Errorf("%q: %v", s.Bare, err)
 		}
 	}
 }

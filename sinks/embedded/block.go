@@ -9,6 +9,7 @@ import (
 	chproto "github.com/ClickHouse/ch-go/proto"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/column"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
+	"github.com/larder-sync/larder/sinks/embedded/exception"
 )
 
 // reframe turns Native blocks as the engine writes them (revision 0) into blocks
@@ -22,7 +23,7 @@ func reframe(chunk []byte, revision uint64) ([]byte, error) {
 			if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && len(block.Columns) == 0 {
 				return out.Buf, nil
 			}
-			return nil, refuse(codeNotImplemented, "NOT_IMPLEMENTED", "The result cannot be framed for client_protocol_version %d: %v; ask for another format", revision, err)
+			return nil, exception.Refuse(exception.NotImplemented, "NOT_IMPLEMENTED", "The result cannot be framed for client_protocol_version %d: %v; ask for another format", revision, err)
 		}
 		if err := encodeBlock(out, block, revision); err != nil {
 			return nil, err

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/larder-sync/larder/sinks/embedded/exception"
+	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
 // killAgain is when a query that should stop is told so again: it may not have
@@ -25,9 +28,9 @@ const markSetting = "insert_deduplication_token"
 // secret rewritten, without the mark: a reader's is found by its connection's.
 func (e *Engine) cancellable(ctx context.Context, c *conn) (mark string, release func()) {
 	mark = fmt.Sprintf("\n/*larder %d*/", e.serial.Add(1))
-	found := "endsWith(query, " + quoteString(mark) + ")"
+	found := "endsWith(query, " + sqltext.QuoteString(mark) + ")"
 	if c.mark != "" {
-		found = "Settings['" + markSetting + "'] = " + quoteString(c.mark)
+		found = "Settings['" + markSetting + "'] = " + sqltext.QuoteString(c.mark)
 	}
 	done, ended := make(chan struct{}), make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -44,9 +47,9 @@ func (e *Engine) cancellable(ctx context.Context, c *conn) (mark string, release
 
 // unmarked takes the mark out of the engine's quotations of a statement.
 func unmarked(err error, mark string) error {
-	var exception *Exception
-	if errors.As(err, &exception) {
-		exception.Message = strings.ReplaceAll(exception.Message, mark, "")
+	var thrown *exception.Exception
+	if errors.As(err, &thrown) {
+		thrown.Message = strings.ReplaceAll(thrown.Message, mark, "")
 	}
 	return err
 }

@@ -36,3 +36,9 @@ func (c *conn) classify(sql string) (analysis, error) {
 	}
 	return a, nil
 }
+
+// ask is query without its counts.
+func (c *conn) ask(sql, format string) ([]byte, error) {
+	out, _, err := c.query(sql, format)
+	return out, err
+}

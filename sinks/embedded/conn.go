@@ -4,6 +4,9 @@ import (
 	"errors"
 	"runtime"
 	"unsafe"
+
+	"github.com/larder-sync/larder/sinks/embedded/exception"
+	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
 // conn is one connection of the engine. It runs one statement at a time; its
@@ -111,7 +114,7 @@ func (c *conn) queryHere(sql, format string) ([]byte, stats, error) {
 	}
 	defer c.lib.destroy(result)
 	if failure := c.lib.failure(result); failure != "" {
-		return nil, stats{}, parseException(failure)
+		return nil, stats{}, exception.Parse(failure)
 	}
 	return c.lib.content(result), c.stats(result), nil
 }
@@ -129,7 +132,7 @@ func (c *conn) use(database string) error {
 	if database == c.database {
 		return nil
 	}
-	if err := c.exec("USE " + quoteIdentifier(database)); err != nil {
+	if err := c.exec("USE " + sqltext.QuoteIdentifier(database)); err != nil {
 		return err
 	}
 	c.database = database
@@ -160,7 +163,7 @@ func (c *conn) streamHere(sql, format string) (*stream, error) {
 	}
 	if failure := c.lib.failure(raw); failure != "" {
 		c.lib.destroy(raw)
-		return nil, parseException(failure)
+		return nil, exception.Parse(failure)
 	}
 	return &stream{conn: c, raw: raw}, nil
 }
@@ -179,7 +182,7 @@ func (s *stream) nextHere() ([]byte, error) {
 	}
 	defer lib.destroy(result)
 	if failure := lib.failure(result); failure != "" {
-		return nil, parseException(failure)
+		return nil, exception.Parse(failure)
 	}
 	s.stats.add(s.conn.stats(result))
 	return lib.content(result), nil
@@ -208,7 +211,7 @@ func (c *conn) insert(sql, format string) (*insertion, error) {
 		return nil, errNoResult
 	}
 	if failure != "" {
-		return nil, errors.Join(parseException(failure), i.abort())
+		return nil, errors.Join(exception.Parse(failure), i.abort())
 	}
 	return i, nil
 }
@@ -240,7 +243,7 @@ func (i *insertion) appendHere(data []byte) error {
 		return nil
 	}
 	if failure := i.conn.lib.insertFailure(i.raw); failure != "" {
-		return parseException(failure)
+		return exception.Parse(failure)
 	}
 	return errInsertEnded
 }
@@ -272,7 +275,7 @@ func (i *insertion) doneHere() (stats, error) {
 	}
 	defer lib.destroy(result)
 	if failure := lib.failure(result); failure != "" {
-		return stats{}, parseException(failure)
+		return stats{}, exception.Parse(failure)
 	}
 	return i.conn.stats(result), nil
 }

@@ -14,6 +14,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/larder-sync/larder/sinks/embedded/exception"
+	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
 // A part whose bytes have changed on the disk fails every read that touches it, and
@@ -156,11 +159,11 @@ func (e *Engine) damagedPart(code int, message string) (p part, ok bool) {
 // readable sets damaged parts aside when an error tells of one. It is true when the
 // statement may now be run again.
 func (e *Engine) readable(ctx context.Context, err error) bool {
-	var exception *Exception
-	if !errors.As(err, &exception) {
+	var thrown *exception.Exception
+	if !errors.As(err, &thrown) {
 		return false
 	}
-	p, ok := e.damagedPart(exception.Code, exception.Message)
+	p, ok := e.damagedPart(thrown.Code, thrown.Message)
 	if !ok {
 		return false
 	}
@@ -269,7 +272,7 @@ func (e *Engine) examine(c *conn, p part) (gone bool, err error) {
 
 // activeParts are the names of a table's parts, and their numbers of rows.
 func (c *conn) activeParts(database, table string) ([][]string, error) {
-	return c.list("SELECT name, toString(rows) FROM system.parts WHERE active AND database = " + quoteString(database) + " AND table = " + quoteString(table))
+	return c.list("SELECT name, toString(rows) FROM system.parts WHERE active AND database = " + sqltext.QuoteString(database) + " AND table = " + sqltext.QuoteString(table))
 }
 
 // checkTable reads every part of a table and sets those aside that are damaged; the
@@ -297,9 +300,9 @@ func (e *Engine) checkTable(c *conn, database, table string) error {
 // sound tells whether a part has the bytes that were written. What the engine cannot even
 // check is not.
 func (c *conn) sound(database, table, part string) (bool, error) {
-	out, _, err := c.query("CHECK TABLE "+quoteIdentifier(database)+"."+quoteIdentifier(table)+" PART "+quoteString(part)+" SETTINGS check_query_single_value_result = 1", "TSV")
-	var exception *Exception
-	if errors.As(err, &exception) && slices.Contains(damageCodes, exception.Code) {
+	out, _, err := c.query("CHECK TABLE "+sqltext.QuoteIdentifier(database)+"."+sqltext.QuoteIdentifier(table)+" PART "+sqltext.QuoteString(part)+" SETTINGS check_query_single_value_result = 1", "TSV")
+	var thrown *exception.Exception
+	if errors.As(err, &thrown) && slices.Contains(damageCodes, thrown.Code) {
 		return false, nil
 	}
 	if err != nil {
@@ -314,7 +317,7 @@ func (e *Engine) detach(c *conn, database, table string, part []string) error {
 	d := Damage{Database: database, Table: table, Part: part[0], Found: time.Now().UTC()}
 	d.Rows, _ = strconv.ParseUint(part[1], 10, 64) // 0: not known
 	c.span(&d)
-	if err := c.exec("ALTER TABLE " + quoteIdentifier(database) + "." + quoteIdentifier(table) + " DETACH PART " + quoteString(d.Part)); err != nil {
+	if err := c.exec("ALTER TABLE " + sqltext.QuoteIdentifier(database) + "." + sqltext.QuoteIdentifier(table) + " DETACH PART " + sqltext.QuoteString(d.Part)); err != nil {
 		return fmt.Errorf("set part %s of %s.%s aside: %w", d.Part, database, table, err)
 	}
 	return e.damaged(d)
@@ -335,12 +338,12 @@ func (e *Engine) damaged(d Damage) error {
 // span reads the first and the last key of a part out of its index, which is a file of
 // its own; what cannot be read stays unknown.
 func (c *conn) span(d *Damage) {
-	keys, err := c.list("SELECT primary_key FROM system.tables WHERE database = " + quoteString(d.Database) + " AND name = " + quoteString(d.Table))
+	keys, err := c.list("SELECT primary_key FROM system.tables WHERE database = " + sqltext.QuoteString(d.Database) + " AND name = " + sqltext.QuoteString(d.Table))
 	if err != nil || len(keys) != 1 || keys[0][0] == "" {
 		return
 	}
 	spans, err := c.list(fmt.Sprintf("SELECT toString(min((%[1]s))), toString(max((%[1]s))) FROM mergeTreeIndex(%[2]s, %[3]s) WHERE part_name = %[4]s",
-		keys[0][0], quoteString(d.Database), quoteString(d.Table), quoteString(d.Part)))
+		keys[0][0], sqltext.QuoteString(d.Database), sqltext.QuoteString(d.Table), sqltext.QuoteString(d.Part)))
 	if err != nil || len(spans) != 1 {
 		return
 	}

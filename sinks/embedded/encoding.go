@@ -12,6 +12,7 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/larder-sync/larder/sinks/embedded/exception"
 	"github.com/pierrec/lz4/v4"
 )
 
@@ -41,10 +42,10 @@ func decoded(body io.Reader, encoding string, framed bool, b bounds) (io.Reader,
 	case "lz4":
 		body = lz4.NewReader(body)
 	default:
-		return nil, refuse(codeNotImplemented, "UNKNOWN_COMPRESSION_METHOD", "Content-Encoding %q is not known here: use gzip, deflate, br, zstd or lz4", encoding)
+		return nil, exception.Refuse(exception.NotImplemented, "UNKNOWN_COMPRESSION_METHOD", "Content-Encoding %q is not known here: use gzip, deflate, br, zstd or lz4", encoding)
 	}
 	if err != nil {
-		return nil, refuse(codeBadArguments, "BAD_ARGUMENTS", "The body is not in the encoding that its header names: %v", err)
+		return nil, exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "The body is not in the encoding that its header names: %v", err)
 	}
 	if framed {
 		body = newUnframer(body, b.frame)

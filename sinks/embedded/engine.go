@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/inbound"
+	"github.com/larder-sync/larder/sinks/embedded/guard"
 )
 
 // Engine is a ClickHouse that runs inside this process, on one data folder.
@@ -32,12 +33,9 @@ type Engine struct {
 	names   map[string]bool // of the settings the engine knows
 	version string
 
-	databases    []string        // that statements may use, see Options
-	readerZone   string          // the time zone of readers' sessions, see Options
-	functions    map[string]bool // all that the engine has, in lower case
-	denied       map[string]bool // table functions that the read-only way in refuses, in lower case
-	deniedTables map[string]bool // those of the database system, likewise
-	zones        *zones          // time zones that readers may name
+	databases  []string     // that statements may use, see Options
+	readerZone string       // the time zone of readers' sessions, see Options
+	guard      *guard.Guard // of readers' statements
 
 	unpacking chan struct{} // one for each compressed body of a reader that is being unpacked
 
@@ -200,36 +198,27 @@ func (e *Engine) boot(args []string) error {
 
 // learn asks the engine what it is and what it knows.
 func (e *Engine) learn(o Options) error {
-	e.names, e.functions, e.denied, e.deniedTables = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
-	var zones []string
-	for _, ask := range []struct {
-		sql string
-		put func(string)
-	}{
-		{"SELECT version()", func(s string) { e.version = s }},
-		{"SELECT name FROM system.settings", func(s string) { e.names[s] = true }},
-		{"SELECT time_zone FROM system.time_zones", func(s string) { zones = append(zones, s) }},
-		{"SELECT name FROM system.functions", func(s string) { e.functions[strings.ToLower(s)] = true }},
-		{"SELECT name FROM system.table_functions", func(s string) {
-			if !harmlessTableFunctions[strings.ToLower(s)] {
-				e.denied[strings.ToLower(s)] = true
-			}
-		}},
-		{"SELECT name FROM system.tables WHERE database = 'system'", func(s string) {
-			if !harmlessSystemTables[s] {
-				e.deniedTables[s] = true
-			}
-		}},
+	var version, settings []string
+	k := guard.Known{Databases: e.databases, ReaderZone: o.ReaderZone, Memory: o.memory()}
+	for sql, put := range map[string]*[]string{
+		"SELECT version()":                                         &version,
+		"SELECT name FROM system.settings":                         &settings,
+		"SELECT name FROM system.functions":                        &k.Functions,
+		"SELECT name FROM system.table_functions":                  &k.TableFunctions,
+		"SELECT time_zone FROM system.time_zones":                  &k.Zones,
+		"SELECT name FROM system.tables WHERE database = 'system'": &k.SystemTables,
 	} {
-		out, _, err := e.anchor.query(ask.sql, "TSVRaw")
+		out, _, err := e.anchor.query(sql, "TSVRaw")
 		if err != nil {
 			return fmt.Errorf("ask the engine: %w", err)
 		}
-		for line := range strings.Lines(string(out)) {
-			ask.put(strings.TrimSuffix(line, "\n"))
-		}
+		*put = strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	}
-	e.zones = newZones(zones, o.ReaderZone, o.memory())
+	e.version, e.names = version[0], map[string]bool{}
+	for _, name := range settings {
+		e.names[name] = true
+	}
+	e.guard = guard.New(k)
 	return nil
 }
 
@@ -243,10 +232,7 @@ func (e *Engine) knows(settings map[string]string) error {
 	return nil
 }
 
-// uses says whether statements may use a database, beside the engine's own.
-func (e *Engine) uses(database string) bool { return slices.Contains(e.databases, database) }
-
-// owns says whether a database is one of those.
+// owns says whether a database is one of those that statements may use.
 func (e *Engine) owns(database string) bool {
 	return slices.ContainsFunc(e.databases, func(name string) bool {
 		prefix, many := strings.CutSuffix(name, "*")

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/larder-sync/larder/sinks/embedded/exception"
 )
 
 // ErrFolderLost is what errors.Is finds once the data folder was removed or replaced
@@ -67,7 +69,7 @@ const codeFolderLost = 242
 
 func (e *Engine) refuseLost() error {
 	if err := e.present(); err != nil {
-		return refuse(codeFolderLost, "TABLE_IS_READ_ONLY", "Not taken: %v", err)
+		return exception.Refuse(codeFolderLost, "TABLE_IS_READ_ONLY", "Not taken: %v", err)
 	}
 	return nil
 }

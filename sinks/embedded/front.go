@@ -7,6 +7,18 @@ import (
 	"io"
 	"net/http"
 	"runtime/debug"
+
+	"github.com/larder-sync/larder/sinks/embedded/exception"
+	"github.com/larder-sync/larder/sinks/embedded/guard"
+	"github.com/larder-sync/larder/sinks/embedded/sqltext"
+)
+
+// rights are what a way in may do.
+type rights int
+
+const (
+	full rights = iota
+	reading
 )
 
 // front speaks ClickHouse's HTTP interface for one way in.
@@ -31,7 +43,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				panic(reason)
 			}
 			f.engine.log.Error("embedded engine: a request failed", "panic", fmt.Sprint(reason), "stack", string(debug.Stack()))
-			a.fail(refuse(codeUnknown, "STD_EXCEPTION", "The request could not be handled"))
+			a.fail(exception.Refuse(exception.Unknown, "STD_EXCEPTION", "The request could not be handled"))
 		}
 	}()
 	if f.reader != nil {
@@ -59,7 +71,7 @@ func (f *front) answer(a *answer, r *http.Request) {
 		a.w.WriteHeader(http.StatusNoContent)
 		return
 	default:
-		a.fail(refuse(codeNotImplemented, "NOT_IMPLEMENTED", "Method %s is not taken: use GET or POST", r.Method))
+		a.fail(exception.Refuse(exception.NotImplemented, "NOT_IMPLEMENTED", "Method %s is not taken: use GET or POST", r.Method))
 		return
 	}
 	if err := f.reader.admit(a.w, r); err != nil {
@@ -115,7 +127,7 @@ func (f *front) run(ctx context.Context, a *answer, q *request) error {
 			a.ok()
 			return nil
 		}
-		return refuse(codeSyntax, "SYNTAX_ERROR", "Syntax error: the statement is empty")
+		return exception.Refuse(exception.Syntax, "SYNTAX_ERROR", "Syntax error: the statement is empty")
 	}
 	e := f.engine
 	gate := f.gate()
@@ -126,9 +138,9 @@ func (f *front) run(ctx context.Context, a *answer, q *request) error {
 	if err := e.refuseLost(); err != nil {
 		return err
 	}
-	if head, inserts := parseInsert(q.text); inserts {
+	if head, inserts := sqltext.ParseInsert(q.text); inserts {
 		if f.rights == reading || q.get {
-			return readonlyError("Cannot execute query in readonly mode: use POST and the data folder's owner's rights to insert")
+			return exception.Readonly("Cannot execute query in readonly mode: use POST and the data folder's owner's rights to insert")
 		}
 		return e.insert(ctx, a, q, head)
 	}
@@ -136,7 +148,7 @@ func (f *front) run(ctx context.Context, a *answer, q *request) error {
 	if err != nil {
 		return err
 	}
-	s := parseStatement(sql)
+	s := sqltext.Parse(sql)
 	if f.rights == reading {
 		if err := e.readOnly(q, &s); err != nil {
 			return err
@@ -154,7 +166,7 @@ func (f *front) run(ctx context.Context, a *answer, q *request) error {
 	}
 	run := func(c *conn) error { return f.execute(ctx, a, q, c, &s) }
 	err = e.withConn(ctx, f.pool(), q, run)
-	if err != nil && e.readable(ctx, err) && !a.started && s.selects() {
+	if err != nil && e.readable(ctx, err) && !a.started && s.Selects() {
 		err = e.withConn(ctx, f.pool(), q, run)
 	}
 	return err
@@ -177,38 +189,38 @@ func (e *Engine) withConn(ctx context.Context, p *pool, q *request, f func(*conn
 	return e.explained(err)
 }
 
-func (f *front) execute(ctx context.Context, a *answer, q *request, c *conn, s *statement) error {
-	if s.sql == "" {
-		return refuse(codeSyntax, "SYNTAX_ERROR", "Syntax error: the statement is empty")
+func (f *front) execute(ctx context.Context, a *answer, q *request, c *conn, s *sqltext.Statement) error {
+	if s.SQL == "" {
+		return exception.Refuse(exception.Syntax, "SYNTAX_ERROR", "Syntax error: the statement is empty")
 	}
-	sql := s.sql
-	a.format = first(s.format, q.format)
+	sql := s.SQL
+	a.format = first(s.Format, q.format)
 	if f.rights == reading {
-		sql = s.formatted(a.format) // what is looked at, and run, is one and the same
+		sql = s.Formatted(a.format) // what is looked at, and run, is one and the same
 	}
 	kind, err := c.classify(sql)
 	if err != nil {
 		return err
 	}
 	if f.rights == reading {
-		if err := f.engine.mayRead(c, s, a.format, kind); err != nil {
+		if err := f.engine.guard.MayRead(c.ask, s, a.format, guard.Parsed{Statements: kind.statements, Reads: kind.class == classReading}); err != nil {
 			return err
 		}
 	}
 	if kind.statements > 1 {
-		return refuse(codeSyntax, "SYNTAX_ERROR", "Syntax error (Multi-statements are not allowed)")
+		return exception.Refuse(exception.Syntax, "SYNTAX_ERROR", "Syntax error (Multi-statements are not allowed)")
 	}
 	if q.get && kind.statements == 1 && kind.class != classReading {
-		return readonlyError("Cannot execute query in readonly mode. For queries over HTTP, method GET implies readonly. You should use method POST for modifying queries")
+		return exception.Readonly("Cannot execute query in readonly mode. For queries over HTTP, method GET implies readonly. You should use method POST for modifying queries")
 	}
-	if s.insertsInput() {
-		return refuse(codeNotImplemented, "NOT_IMPLEMENTED", "INSERT … SELECT … FROM input() is not taken: the embedded engine would insert nothing")
+	if s.InsertsInput() {
+		return exception.Refuse(exception.NotImplemented, "NOT_IMPLEMENTED", "INSERT … SELECT … FROM input() is not taken: the embedded engine would insert nothing")
 	}
 	// The next one on this connection must not see a SET, USE or temporary table.
-	c.spoiled = c.spoiled || kind.class == classControl || s.has("TEMPORARY")
+	c.spoiled = c.spoiled || kind.class == classControl || s.Has("TEMPORARY")
 	mark, release := f.engine.cancellable(ctx, c)
 	defer release()
-	if kind.class == classReading && s.selects() && streams(a.format) && !q.whole {
+	if kind.class == classReading && s.Selects() && streams(a.format) && !q.whole {
 		return unmarked(a.stream(ctx, c, s, sql+mark), mark)
 	}
 	refused := f.engine.damage.refused.Load()
@@ -225,18 +237,18 @@ func (f *front) execute(ctx context.Context, a *answer, q *request, c *conn, s *
 }
 
 // insert streams data into the engine.
-func (e *Engine) insert(ctx context.Context, a *answer, q *request, head insertHead) error {
-	sql, err := bindParams(head.sql, q.params, fullBounds.statement)
+func (e *Engine) insert(ctx context.Context, a *answer, q *request, head sqltext.InsertHead) error {
+	sql, err := bindParams(head.SQL, q.params, fullBounds.statement)
 	if err != nil {
 		return err
 	}
 	return e.withConn(ctx, e.pool, q, func(c *conn) error {
 		refused := e.damage.refused.Load()
-		i, err := c.insert(sql, head.format)
+		i, err := c.insert(sql, head.Format)
 		if err != nil {
 			return err
 		}
-		counted, err := feed(ctx, i, q.text[head.data:], q.body)
+		counted, err := feed(ctx, i, q.text[head.Data:], q.body)
 		if err != nil {
 			err = errors.Join(err, i.abort())
 			drain(q.body)
@@ -246,7 +258,7 @@ func (e *Engine) insert(ctx context.Context, a *answer, q *request, head insertH
 		if err := e.guardWrites(c, refused); err != nil {
 			return err
 		}
-		a.format = head.format
+		a.format = head.Format
 		return a.whole(nil, counted)
 	})
 }
@@ -293,26 +305,4 @@ func fill(r io.Reader, buffer []byte) (n int, err error) {
 		n += more
 	}
 	return n, err
-}
-
-// has says whether a word stands in the statement, outside of quotes.
-func (s *statement) has(keyword string) bool {
-	for _, t := range s.tokens {
-		if t.is(keyword) {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *statement) insertsInput() bool {
-	if s.keyword != "insert" {
-		return false
-	}
-	for i, t := range s.tokens[:max(len(s.tokens)-1, 0)] {
-		if t.is("input") && s.tokens[i+1].symbol("(") {
-			return true
-		}
-	}
-	return false
 }

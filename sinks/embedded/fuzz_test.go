@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/larder-sync/larder/sinks/embedded/exception"
+	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
 // pieces of requests, put together at random: none may end in a panic, hang, or
@@ -112,19 +115,19 @@ func TestTheLexerNeverRunsOver(t *testing.T) {
 			s.WriteString(pieces[random.IntN(len(pieces))])
 		}
 		sql, last := s.String(), 0
-		all, _ := tokens(sql)
+		all, _ := sqltext.Tokens(sql)
 		for _, token := range all {
-			if token.from < last || token.to <= token.from || token.to > len(sql) {
+			if token.From < last || token.To <= token.From || token.To > len(sql) {
 				t.Fatalf("%q: %v", sql, all)
 			}
-			last = token.to
+			last = token.To
 		}
-		if head, ok := parseInsert(sql); ok && (head.data < len(head.sql) || head.data > len(sql)) {
+		if head, ok := sqltext.ParseInsert(sql); ok && (head.Data < len(head.SQL) || head.Data > len(sql)) {
 			t.Fatalf("%q: %+v", sql, head)
 		}
-		parseStatement(sql)
+		sqltext.Parse(sql)
 		if _, err := bindParams(sql, map[string]string{"x": "1"}, 1<<20); err != nil {
-			asException(err).status()
+			exception.As(err).Status()
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/larder-sync/larder/sinks/embedded/exception"
 	"golang.org/x/sync/semaphore"
 )
 
@@ -101,7 +102,7 @@ func (l *loans) lend(ctx context.Context, patience time.Duration) (amount int64,
 			if ctx.Err() != nil {
 				return 0, nil, ctx.Err()
 			}
-			return 0, nil, refuse(codeTooManyQueries, "TOO_MANY_SIMULTANEOUS_QUERIES", "Too many simultaneous queries: others hold all the memory that %s may have together, and none has ended within %s. Try again, ask fewer at once, or raise warehouse.memory", l.who, patience)
+			return 0, nil, exception.Refuse(exception.TooManyQueries, "TOO_MANY_SIMULTANEOUS_QUERIES", "Too many simultaneous queries: others hold all the memory that %s may have together, and none has ended within %s. Try again, ask fewer at once, or raise warehouse.memory", l.who, patience)
 		}
 		amount = l.least
 		l.add(amount)
@@ -158,7 +159,7 @@ func (q *request) limitMemory(amount int64) error {
 	if given, ok := q.settings[name]; ok {
 		own, err := strconv.ParseInt(given, 10, 64)
 		if err != nil {
-			return refuse(codeBadArguments, "BAD_ARGUMENTS", "The value of setting '%s' is no number", name)
+			return exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "The value of setting '%s' is no number", name)
 		}
 		if own > 0 {
 			amount = min(amount, own)

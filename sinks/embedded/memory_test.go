@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/larder-sync/larder/sinks/embedded/exception"
 )
 
 // Whatever readers ask at once, they hold no more than their share together.
@@ -58,7 +60,7 @@ func TestAReaderWaitsForMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _, err = l.lend(t.Context(), time.Minute)
-		if exception, ok := err.(*Exception); !ok || exception.Code != codeTooManyQueries { //nolint:errorlint // it is what the front answers with
+		if thrown, ok := err.(*exception.Exception); !ok || thrown.Code != exception.TooManyQueries { //nolint:errorlint // it is what the front answers with
 			t.Errorf("told %v", err)
 		}
 		gone, cancel := context.WithCancel(t.Context())

@@ -1,6 +1,11 @@
 package embedded
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/larder-sync/larder/sinks/embedded/exception"
+	"github.com/larder-sync/larder/sinks/embedded/sqltext"
+)
 
 // bindParams puts the values of param_x into {x:Type}. It is done here, not by
 // the engine, which mixes up the parameters of connections running in parallel
@@ -11,10 +16,10 @@ func bindParams(sql string, params map[string]string, most int) (string, error) 
 		return sql, nil
 	}
 	var out strings.Builder
-	l := lexer{sql: sql}
+	l := sqltext.Lexer{SQL: sql}
 	done := 0
-	for t := l.next(); t.kind != end; t = l.next() {
-		if !t.symbol("{") {
+	for t := l.Next(); t.Kind != sqltext.End; t = l.Next() {
+		if !t.Symbol("{") {
 			continue
 		}
 		name, typ, after, ok := placeholder(sql, l)
@@ -23,11 +28,11 @@ func bindParams(sql string, params map[string]string, most int) (string, error) 
 		}
 		value, given := params[name]
 		if !given {
-			return "", refuse(codeMissingParameter, "UNKNOWN_QUERY_PARAMETER", "Substitution `%s` is not set", name)
+			return "", exception.Refuse(exception.MissingParameter, "UNKNOWN_QUERY_PARAMETER", "Substitution `%s` is not set", name)
 		}
-		out.WriteString(sql[done:t.from])
+		out.WriteString(sql[done:t.From])
 		out.WriteString(bound(value, typ))
-		l.pos, done = after, after
+		l.Pos, done = after, after
 		if out.Len() > most {
 			return "", tooLong(most)
 		}
@@ -42,17 +47,17 @@ const longestType = 100
 // placeholder reads x:Type} behind an opening brace. A map literal looks like
 // {'a':1}, so its first token is no word. It looks no further than a type may be
 // long: whoever sends thousands of open braces would have the rest read for each.
-func placeholder(sql string, l lexer) (name, typ string, after int, ok bool) {
-	first := l.next()
-	if first.kind != word || !l.next().symbol(":") {
+func placeholder(sql string, l sqltext.Lexer) (name, typ string, after int, ok bool) {
+	first := l.Next()
+	if first.Kind != sqltext.Word || !l.Next().Symbol(":") {
 		return "", "", 0, false
 	}
-	from := l.pos
+	from := l.Pos
 	for range longestType {
-		switch t := l.next(); {
-		case t.symbol("}"):
-			return first.text, strings.TrimSpace(sql[from:t.from]), t.to, true
-		case t.kind == end, t.symbol("{"):
+		switch t := l.Next(); {
+		case t.Symbol("}"):
+			return first.Text, strings.TrimSpace(sql[from:t.From]), t.To, true
+		case t.Kind == sqltext.End, t.Symbol("{"):
 			return "", "", 0, false
 		}
 	}
@@ -61,7 +66,7 @@ func placeholder(sql string, l lexer) (name, typ string, after int, ok bool) {
 
 func bound(value, typ string) string {
 	if typ == "Identifier" {
-		return quoteIdentifier(unescapeTSV(value))
+		return sqltext.QuoteIdentifier(unescapeTSV(value))
 	}
 	base := typ
 	for _, wrapper := range []string{"LowCardinality(", "Nullable("} {
@@ -70,12 +75,12 @@ func bound(value, typ string) string {
 		}
 	}
 	if value == `\N` && strings.Contains(typ, "Nullable(") {
-		return "_CAST(NULL, " + quoteString(typ) + ")"
+		return "_CAST(NULL, " + sqltext.QuoteString(typ) + ")"
 	}
 	if base == "String" || strings.HasPrefix(base, "FixedString") || strings.HasPrefix(base, "Enum") {
 		value = unescapeTSV(value)
 	}
-	return "_CAST(" + quoteString(value) + ", " + quoteString(typ) + ")"
+	return "_CAST(" + sqltext.QuoteString(value) + ", " + sqltext.QuoteString(typ) + ")"
 }
 
 var tsvEscapes = map[byte]byte{'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', '0': 0, 'a': '\a', 'v': '\v', 'e': 0x1b}

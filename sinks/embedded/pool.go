@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/larder-sync/larder/sinks/embedded/exception"
 )
 
 // maxConns is how many statements of the daemon and the folder's owner can be
@@ -69,7 +71,7 @@ func (p *pool) place(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-enough:
-		return refuse(codeTooManyQueries, "TOO_MANY_SIMULTANEOUS_QUERIES",
+		return exception.Refuse(exception.TooManyQueries, "TOO_MANY_SIMULTANEOUS_QUERIES",
 			"Too many simultaneous queries: %d are under way, the most that readers may have at once, and none has ended within %s. Try again later", cap(p.slots), p.patience)
 	}
 }
@@ -116,7 +118,7 @@ func (p *pool) take(settings map[string]string, database string) (*conn, error) 
 	}
 	c, err := openConn(p.lib, append(args, settingArgs(settings)...))
 	if errors.Is(err, errConnect) && len(settings) > 0 {
-		return nil, refuse(codeBadArguments, "BAD_ARGUMENTS", "One of the settings has a value that the engine does not take: %s", strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
+		return nil, exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "One of the settings has a value that the engine does not take: %s", strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
 	}
 	if err != nil {
 		return nil, err

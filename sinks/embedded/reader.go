@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/inbound"
+	"github.com/larder-sync/larder/sinks/embedded/exception"
 )
 
 // What readers may have, all of them together. The daemon's own ways in have
@@ -74,7 +75,7 @@ func (q *request) bound() error {
 		asked, err := strconv.ParseFloat(given, 64)
 		switch {
 		case err != nil:
-			return refuse(codeBadArguments, "BAD_ARGUMENTS", "The value of setting '%s' cannot be read: give a number up to %d", name, most)
+			return exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "The value of setting '%s' cannot be read: give a number up to %d", name, most)
 		case asked > 0:
 			q.settings[name] = strconv.FormatFloat(min(asked, float64(most)), 'f', -1, 64)
 		default: // NaN too
@@ -135,9 +136,9 @@ func (e *Engine) listenReaders(ctx context.Context, address, user, password stri
 
 // fullAnswer is what one connection too many is told.
 func fullAnswer(connections int) string {
-	body := refuse(codeTooManyQueries, "TOO_MANY_SIMULTANEOUS_QUERIES", "Too many connections: %d are open, the most that readers may have. Try again later", connections).Message + "\n"
+	body := exception.Refuse(exception.TooManyQueries, "TOO_MANY_SIMULTANEOUS_QUERIES", "Too many connections: %d are open, the most that readers may have. Try again later", connections).Message + "\n"
 	return fmt.Sprintf("HTTP/1.1 503 Service Unavailable\r\nX-ClickHouse-Exception-Code: %d\r\nContent-Type: text/plain; charset=UTF-8\r\n"+
-		"X-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: same-origin\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", codeTooManyQueries, len(body), body)
+		"X-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: same-origin\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", exception.TooManyQueries, len(body), body)
 }
 
 // welcome refuses what a page of another site sent, whatever it asks for.
@@ -148,7 +149,7 @@ func (r *reader) welcome(w http.ResponseWriter, req *http.Request) error {
 		err = r.names.Check(req.Host)
 	}
 	if err != nil {
-		return refuse(codeAuthentication, "AUTHENTICATION_FAILED", "Authentication failed: %v", err)
+		return exception.Refuse(exception.Authentication, "AUTHENTICATION_FAILED", "Authentication failed: %v", err)
 	}
 	return nil
 }
@@ -171,14 +172,14 @@ func (r *reader) admit(w http.ResponseWriter, req *http.Request) error {
 	switch {
 	case errors.As(err, &tooMany):
 		w.Header().Set("Retry-After", strconv.Itoa(int(tooMany.Wait.Seconds())))
-		refused := refuse(codeAuthentication, "AUTHENTICATION_FAILED", "Authentication failed: %v", err)
-		refused.answer = http.StatusTooManyRequests
+		refused := exception.Refuse(exception.Authentication, "AUTHENTICATION_FAILED", "Authentication failed: %v", err)
+		refused.Answer = http.StatusTooManyRequests
 		return refused
 	case err != nil:
 		return err
 	case !right:
 		w.Header().Set("WWW-Authenticate", `Basic realm="ClickHouse server HTTP API"`)
-		return refuse(codeAuthentication, "AUTHENTICATION_FAILED", "Authentication failed: password is incorrect, or there is no user with such name")
+		return exception.Refuse(exception.Authentication, "AUTHENTICATION_FAILED", "Authentication failed: password is incorrect, or there is no user with such name")
 	}
 	return nil
 }
@@ -211,7 +212,7 @@ func inTime(ctx context.Context, err error) error {
 	if !errors.Is(context.Cause(ctx), errReaderTime) {
 		return err
 	}
-	return refuse(codeTimeout, "TIMEOUT_EXCEEDED", "Timeout exceeded: a statement over this interface may take %s, its answer included", readerTime)
+	return exception.Refuse(exception.Timeout, "TIMEOUT_EXCEEDED", "Timeout exceeded: a statement over this interface may take %s, its answer included", readerTime)
 }
 
 // patient is a ResponseWriter that waits for a stalled client for a while only.

@@ -23,7 +23,6 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/go-faster/city"
 	"github.com/klauspost/compress/zstd"
-
 	"github.com/larder-sync/larder/sinks/embedded"
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 )

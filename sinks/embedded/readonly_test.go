@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
-
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 )
 

@@ -9,6 +9,9 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/larder-sync/larder/sinks/embedded/exception"
+	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
 // bounds are what one request may bring, in bytes.
@@ -33,7 +36,7 @@ var (
 const mostIgnored = 32 << 20
 
 func tooLong(most int) error {
-	return refuse(codeTooLarge, "QUERY_IS_TOO_LARGE", "The statement is longer than %d bytes", most)
+	return exception.Refuse(exception.TooLarge, "QUERY_IS_TOO_LARGE", "The statement is longer than %d bytes", most)
 }
 
 // maxHead is how far the front looks for the data of an INSERT in a body.
@@ -77,10 +80,10 @@ func (e *Engine) parseRequest(r *http.Request, b bounds) (*request, error) {
 	// A semicolon belongs to the SQL, not to the query string.
 	values, err := url.ParseQuery(strings.ReplaceAll(r.URL.RawQuery, ";", "%3B"))
 	if err != nil {
-		return nil, refuse(codeBadArguments, "BAD_ARGUMENTS", "The query string cannot be read: %v", err)
+		return nil, exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "The query string cannot be read: %v", err)
 	}
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
-		return nil, refuse(codeNotImplemented, "NOT_IMPLEMENTED", "External tables are not taken here: put the values into the statement")
+		return nil, exception.Refuse(exception.NotImplemented, "NOT_IMPLEMENTED", "External tables are not taken here: put the values into the statement")
 	}
 	q := &request{
 		id:       first(values.Get("query_id"), rand.Text()),
@@ -94,7 +97,7 @@ func (e *Engine) parseRequest(r *http.Request, b bounds) (*request, error) {
 	}
 	q.protocol, err = strconv.ParseUint(first(values.Get("client_protocol_version"), "0"), 10, 32)
 	if err != nil {
-		return nil, refuse(codeBadArguments, "BAD_ARGUMENTS", "client_protocol_version must be a number")
+		return nil, exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "client_protocol_version must be a number")
 	}
 	if isOn(values.Get("compress")) {
 		q.compress = first(strings.ToUpper(values.Get("network_compression_method")), "LZ4")
@@ -116,9 +119,9 @@ func (e *Engine) takeSettings(q *request, values url.Values) error {
 			q.params[param] = value
 		case transport[name]:
 		case !e.names[name]:
-			return refuse(codeUnknownSetting, "UNKNOWN_SETTING", "Unknown setting '%s'", name)
+			return exception.Refuse(exception.UnknownSetting, "UNKNOWN_SETTING", "Unknown setting '%s'", name)
 		case strings.ContainsRune(value, 0):
-			return refuse(codeBadArguments, "BAD_ARGUMENTS", "The value of setting '%s' cannot be read", name)
+			return exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "The value of setting '%s' cannot be read", name)
 		default:
 			q.settings[name] = value
 		}
@@ -134,7 +137,7 @@ func (q *request) takeBody(r *http.Request, values url.Values, b bounds) error {
 		return err
 	}
 	q.text, q.body = values.Get("query"), body
-	if _, inserts := parseInsert(q.text); inserts {
+	if _, inserts := sqltext.ParseInsert(q.text); inserts {
 		return nil
 	}
 	head, err := io.ReadAll(io.LimitReader(body, maxHead))
@@ -142,7 +145,7 @@ func (q *request) takeBody(r *http.Request, values url.Values, b bounds) error {
 		return unreadable(err)
 	}
 	q.append(head)
-	if _, inserts := parseInsert(q.text); inserts {
+	if _, inserts := sqltext.ParseInsert(q.text); inserts {
 		return nil
 	}
 	rest, err := io.ReadAll(io.LimitReader(body, int64(b.statement)))
@@ -179,7 +182,7 @@ func (q *request) takeStatement(r *http.Request, values url.Values, b bounds, un
 	if len(q.text) <= b.statement && q.arrived {
 		return nil
 	}
-	if _, inserts := parseInsert(q.text); inserts {
+	if _, inserts := sqltext.ParseInsert(q.text); inserts {
 		return nil
 	}
 	return tooLong(b.statement)
@@ -209,11 +212,11 @@ func (q *request) append(body []byte) {
 }
 
 func unreadable(err error) error {
-	var exception *Exception
-	if errors.As(err, &exception) {
+	var thrown *exception.Exception
+	if errors.As(err, &thrown) {
 		return err
 	}
-	return refuse(codeBadArguments, "BAD_ARGUMENTS", "The body cannot be read: %v", err)
+	return exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "The body cannot be read: %v", err)
 }
 
 func isOn(value string) bool { return value == "1" || strings.EqualFold(value, "true") }

@@ -17,9 +17,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"golang.org/x/sync/errgroup"
-
 	"github.com/larder-sync/larder/sinks/embedded"
+	"golang.org/x/sync/errgroup"
 )
 
 // Other processes are this test binary, started again in a role.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/larder-sync/larder/sinks/embedded/exception"
 )
 
 const codeNotEnoughSpace = 243
@@ -11,11 +13,11 @@ const codeNotEnoughSpace = 243
 // explained adds where and what to do to the engine's errors about a disk that is
 // short of space, which tell neither.
 func (e *Engine) explained(err error) error {
-	var exception *Exception
-	if !errors.As(err, &exception) || exception.Code != codeNotEnoughSpace {
+	var thrown *exception.Exception
+	if !errors.As(err, &thrown) || thrown.Code != codeNotEnoughSpace {
 		return err
 	}
 	const name = " (NOT_ENOUGH_SPACE)"
 	advice := fmt.Sprintf(" The disk of %s is short of space, of which %d MiB are kept free: free some space.", e.path, spareDisk>>20)
-	return &Exception{Code: exception.Code, Message: strings.Replace(exception.Message, name, advice+name, 1)}
+	return &exception.Exception{Code: thrown.Code, Message: strings.Replace(thrown.Message, name, advice+name, 1)}
 }

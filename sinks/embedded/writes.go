@@ -10,6 +10,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/larder-sync/larder/sinks/embedded/exception"
+	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
 // This version of the engine takes a write that the disk refused (no space, a
@@ -56,7 +59,7 @@ func (e *Engine) guardWrites(c *conn, before uint64) error {
 	e.damage.suspect = true
 	e.damage.Unlock()
 	e.mend(c)
-	return refuse(codeCannotWrite, "CANNOT_WRITE_TO_FILE_DESCRIPTOR", "The disk of %s refused a write: nothing of this statement counts as stored; free some space and run it again", e.path)
+	return exception.Refuse(codeCannotWrite, "CANNOT_WRITE_TO_FILE_DESCRIPTOR", "The disk of %s refused a write: nothing of this statement counts as stored; free some space and run it again", e.path)
 }
 
 // countRefused reads the counter. What is new in it makes the tables suspect.
@@ -190,7 +193,7 @@ func (e *Engine) setAside(c *conn, p brokenPart) error {
 		return nil
 	case strings.HasSuffix(p.name, "_0"):
 		e.log.Warn("embedded engine: a part that was never acknowledged cannot be read: it is detached", "table", p.table, "part", p.name)
-		return c.exec("ALTER TABLE " + p.table + " DETACH PART " + quoteString(p.name))
+		return c.exec("ALTER TABLE " + p.table + " DETACH PART " + sqltext.QuoteString(p.name))
 	}
 	e.log.Warn("embedded engine: a merged part cannot be read: back to the parts it was made from", "table", p.table, "part", p.name)
 	if err := c.exec("DETACH TABLE " + p.table + " SYNC"); err != nil {
@@ -244,8 +247,8 @@ func (e *Engine) brokenParts(c *conn) ([]brokenPart, error) {
 	}
 	var broken []brokenPart
 	for _, row := range rows {
-		p := brokenPart{table: quoteIdentifier(row[0]) + "." + quoteIdentifier(row[1]), name: row[2]}
-		sound, _, err := c.query("CHECK TABLE "+p.table+" PART "+quoteString(p.name)+" SETTINGS check_query_single_value_result = 1", "TSV")
+		p := brokenPart{table: sqltext.QuoteIdentifier(row[0]) + "." + sqltext.QuoteIdentifier(row[1]), name: row[2]}
+		sound, _, err := c.query("CHECK TABLE "+p.table+" PART "+sqltext.QuoteString(p.name)+" SETTINGS check_query_single_value_result = 1", "TSV")
 		if err != nil {
 			return nil, err
 		}

@@ -1,17 +1,9 @@
-package embedded
+package guard
 
 import (
-	_ "embed"
-	"strings"
-	"unicode"
-)
-
-// rights are what a way in may do.
-type rights int
-
-const (
-	full rights = iota
-	reading
+	_ "embed" // the lists are files
+	"maps"
+	"slices"
 )
 
 // What the read-only way in may do is said here; mayRead holds statements to it.
@@ -80,20 +72,8 @@ var readerSettings string
 // maySet are the settings that may be changed from outside.
 var maySet = listed(readerSettings)
 
-func readonlyError(format string, args ...any) error {
-	return refuse(codeReadonly, "READONLY", format, args...)
-}
+// MaySet says whether readers may change a setting.
+func MaySet(name string) bool { return maySet[name] }
 
-// restrict makes a request one of the read-only way in.
-func (q *request) restrict() error {
-	for name := range q.settings {
-		if !maySet[name] {
-			return readonlyError("Cannot modify '%s' setting in readonly mode", name)
-		}
-		if strings.ContainsFunc(q.settings[name], unicode.IsControl) {
-			return refuse(codeBadArguments, "BAD_ARGUMENTS", "The value of setting '%s' cannot be read", name)
-		}
-	}
-	q.settings["readonly"] = "1"
-	return nil
-}
+// Settings are those that readers may change.
+func Settings() []string { return slices.Sorted(maps.Keys(maySet)) }

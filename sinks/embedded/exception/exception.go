@@ -1,4 +1,6 @@
-package embedded
+// Package exception is errors in the form of ClickHouse: a code, a text, an HTTP status. What
+// may live here: that form, for the engine's errors and the front's own.
+package exception
 
 import (
 	"errors"
@@ -13,52 +15,58 @@ import (
 type Exception struct {
 	Code    int
 	Message string // "Code: 60. DB::Exception: … (UNKNOWN_TABLE)"
-	answer  int    // HTTP status; 0 for that of the code
+	Answer  int    // HTTP status; 0 for that of the code
 }
 
 func (e *Exception) Error() string { return e.Message }
 
 // The codes that the front itself gives or acts on.
 const (
-	codeBadArguments     = 36
-	codeUnknownFunction  = 46
-	codeUnknownSetting   = 115
-	codeReadonly         = 164
-	codeTimeout          = 159
-	codeTooManyQueries   = 202
-	codeAuthentication   = 516
-	codeCancelled        = 394
-	codeSyntax           = 62
-	codeMissingParameter = 456
-	codeTooLarge         = 1000 // no code of ClickHouse's own; see status
-	codeNotImplemented   = 48
-	codeUnknown          = 1001 // STD_EXCEPTION
+	BadArguments     = 36
+	UnknownFunction  = 46
+	UnknownSetting   = 115
+	CodeReadonly     = 164
+	Timeout          = 159
+	TooManyQueries   = 202
+	Authentication   = 516
+	Cancelled        = 394
+	Syntax           = 62
+	MissingParameter = 456
+	TooLarge         = 1000 // no code of ClickHouse's own; see Status
+	NotImplemented   = 48
+	Unknown          = 1001 // STD_EXCEPTION
 )
 
 var exceptionCode = regexp.MustCompile(`^Code: (\d+)\. `)
 
-func parseException(message string) *Exception {
+// Parse reads the text of an exception as the engine writes it.
+func Parse(message string) *Exception {
 	message = strings.TrimSpace(message)
 	if m := exceptionCode.FindStringSubmatch(message); m != nil {
 		if code, err := strconv.Atoi(m[1]); err == nil {
 			return &Exception{Code: code, Message: message}
 		}
 	}
-	return &Exception{Code: codeUnknown, Message: fmt.Sprintf("Code: %d. DB::Exception: %s (STD_EXCEPTION)", codeUnknown, message)}
+	return &Exception{Code: Unknown, Message: fmt.Sprintf("Code: %d. DB::Exception: %s (STD_EXCEPTION)", Unknown, message)}
 }
 
-// refuse makes an exception of the front's own, in the engine's form.
-func refuse(code int, name, format string, args ...any) *Exception {
+// Refuse makes an exception of the front's own, in the engine's form.
+func Refuse(code int, name, format string, args ...any) *Exception {
 	return &Exception{Code: code, Message: fmt.Sprintf("Code: %d. DB::Exception: %s. (%s)", code, fmt.Sprintf(format, args...), name)}
 }
 
-// asException turns any error into one that can be answered.
-func asException(err error) *Exception {
+// Readonly refuses what would be more than reading.
+func Readonly(format string, args ...any) error {
+	return Refuse(CodeReadonly, "READONLY", format, args...)
+}
+
+// As turns any error into one that can be answered.
+func As(err error) *Exception {
 	var exception *Exception
 	if errors.As(err, &exception) {
 		return exception
 	}
-	return parseException(err.Error())
+	return Parse(err.Error())
 }
 
 // statuses are ClickHouse's HTTP statuses for exceptions; others are 500. Code
@@ -78,13 +86,14 @@ var statuses = map[int]int{
 	81: http.StatusNotFound, 115: http.StatusNotFound,
 	48:  http.StatusNotImplemented,
 	159: http.StatusRequestTimeout,
-	209: http.StatusServiceUnavailable, codeTooManyQueries: http.StatusServiceUnavailable, 439: http.StatusServiceUnavailable,
-	codeTooLarge: http.StatusRequestEntityTooLarge,
+	209: http.StatusServiceUnavailable, TooManyQueries: http.StatusServiceUnavailable, 439: http.StatusServiceUnavailable,
+	TooLarge: http.StatusRequestEntityTooLarge,
 }
 
-func (e *Exception) status() int {
-	if e.answer != 0 {
-		return e.answer
+// Status is the HTTP status of an answer that is an exception.
+func (e *Exception) Status() int {
+	if e.Answer != 0 {
+		return e.Answer
 	}
 	if status, ok := statuses[e.Code]; ok {
 		return status

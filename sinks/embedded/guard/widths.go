@@ -1,9 +1,11 @@
-package embedded
+package guard
 
 import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/larder-sync/larder/sinks/embedded/exception"
 )
 
 // A type is told by its name, and that of (x, x) holds the name of x's type twice. A
@@ -20,9 +22,9 @@ const widestTypes = 27 // bits
 // A test asks the engine whether these are all.
 var joining = listed("tuple map tupleConcat arrayZip arrayZipUnaligned mapFromArrays MAP_FROM_ARRAYS")
 
-// joins says whether a function's type holds those of its arguments. Those of sumMap and
+// Joins says whether a function's type holds those of its arguments. Those of sumMap and
 // its like are arrays of both keys and values, that of a state names all.
-func joins(name string) bool {
+func Joins(name string) bool {
 	name = strings.ToLower(name)
 	lists := !strings.HasPrefix(name, "array") && !strings.HasPrefix(name, "map")
 	return joining[name] || strings.Contains(name, "state") || lists && strings.Contains(name, "map")
@@ -34,7 +36,7 @@ func mayWiden(nodes []node, lambdas map[string][]int, sql string) error {
 	if math.Log2(float64(len(sql)))+w.below(0, len(nodes)) <= widestTypes {
 		return nil
 	}
-	return readonlyError("Cannot execute query in readonly mode: tuples or maps made of others grow too wide here: make fewer of them in one statement")
+	return exception.Readonly("Cannot execute query in readonly mode: tuples or maps made of others grow too wide here: make fewer of them in one statement")
 }
 
 // lambdasOf are the names that a statement gives to lambdas, WITH x -> x + 1 AS f, and
@@ -81,7 +83,7 @@ func (w *widths) below(from, to int) (bits float64) {
 func (w *widths) joined(i int) float64 {
 	args := arguments(w.nodes, i)
 	switch {
-	case joins(w.nodes[i].name) && !w.lists[i]:
+	case Joins(w.nodes[i].name) && !w.lists[i]:
 	case strings.EqualFold(w.nodes[i].name, "concat") && !w.text(i): // of tuples
 	case len(args) > 1 && w.nodes[args[0]].kind == "Identifier" && joining[strings.ToLower(w.nodes[args[0]].name)]:
 		args = args[1:] // arrayMap(tuple, a, b)

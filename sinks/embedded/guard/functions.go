@@ -1,8 +1,12 @@
-package embedded
+package guard
 
 import (
 	_ "embed"
+	"maps"
+	"slices"
 	"strings"
+
+	"github.com/larder-sync/larder/sinks/embedded/exception"
 )
 
 //go:embed reader-functions.txt
@@ -27,6 +31,9 @@ func listed(text string) map[string]bool {
 	return all
 }
 
+// Functions are the functions that readers may call, in lower case, without combinators.
+func Functions() []string { return slices.Sorted(maps.Keys(mayCall)) }
+
 // combinators are what may be added to the name of an aggregate function: sumIf,
 // sumDistinctIf. Resample makes as many states as its parameters say, and readers may
 // not use it.
@@ -36,28 +43,28 @@ var combinators = map[string]bool{
 }
 
 // has says whether the engine has a function of this name, combinators included.
-func (e *Engine) has(name string) bool {
+func (g *Guard) has(name string) bool {
 	lower := strings.ToLower(name)
-	if e.functions[lower] {
+	if g.functions[lower] {
 		return true
 	}
 	for suffix := range combinators {
-		if base, ok := strings.CutSuffix(lower, suffix); ok && base != "" && e.has(base) {
+		if base, ok := strings.CutSuffix(lower, suffix); ok && base != "" && g.has(base) {
 			return true
 		}
 	}
 	return false
 }
 
-// takesFunction says whether readers may call a function of this name. One that the
+// TakesFunction says whether readers may call a function of this name. One that the
 // engine has by itself must be on the list by itself.
-func (e *Engine) takesFunction(name string) bool {
+func (g *Guard) TakesFunction(name string) bool {
 	lower := strings.ToLower(name)
-	if mayCall[lower] || e.functions[lower] {
+	if mayCall[lower] || g.functions[lower] {
 		return mayCall[lower]
 	}
 	for suffix, may := range combinators {
-		if base, ok := strings.CutSuffix(lower, suffix); ok && may && base != "" && e.takesFunction(base) {
+		if base, ok := strings.CutSuffix(lower, suffix); ok && may && base != "" && g.TakesFunction(base) {
 			return true
 		}
 	}
@@ -65,9 +72,9 @@ func (e *Engine) takesFunction(name string) bool {
 }
 
 // refuseFunction is what a reader is told of a function that is not taken.
-func (e *Engine) refuseFunction(name string) error {
-	if e.has(name) || e.denied[strings.ToLower(name)] {
-		return readonlyError("Cannot execute query in readonly mode: function %s is not taken here", name)
+func (g *Guard) refuseFunction(name string) error {
+	if g.has(name) || g.denied[strings.ToLower(name)] {
+		return exception.Readonly("Cannot execute query in readonly mode: function %s is not taken here", name)
 	}
-	return refuse(codeUnknownFunction, "UNKNOWN_FUNCTION", "Function with name %q does not exist: system.functions has the names; case counts for many of them", name)
+	return exception.Refuse(exception.UnknownFunction, "UNKNOWN_FUNCTION", "Function with name %q does not exist: system.functions has the names; case counts for many of them", name)
 }

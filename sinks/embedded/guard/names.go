@@ -1,6 +1,11 @@
-package embedded
+package guard
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/larder-sync/larder/sinks/embedded/exception"
+	"github.com/larder-sync/larder/sinks/embedded/sqltext"
+)
 
 // The engine gives each expression a name, in which stand those of its columns and texts:
 // a column with a name of 100 KB, asked for 8,000 times, makes names of gigabytes, which no
@@ -15,14 +20,14 @@ const longestNames = 64 << 20
 // in each call around that.
 func mayBeNamed(nodes []node, sql string) error {
 	longest := 0
-	words, _ := tokens(sql)
+	words, _ := sqltext.Tokens(sql)
 	for _, t := range words {
-		longest = max(longest, len(t.text))
+		longest = max(longest, len(t.Text))
 	}
 	if longest*len(nodes) <= longestNames && aroundColumns(nodes)*len(sql) <= longestNames {
 		return nil
 	}
-	return readonlyError("Cannot execute query in readonly mode: its names grow too long here: use shorter names and texts, and name columns instead of *")
+	return exception.Readonly("Cannot execute query in readonly mode: its names grow too long here: use shorter names and texts, and name columns instead of *")
 }
 
 // aroundColumns counts what stands for several columns, and the calls around each.

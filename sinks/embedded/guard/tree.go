@@ -1,10 +1,13 @@
-package embedded
+package guard
 
 import (
 	"errors"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/larder-sync/larder/sinks/embedded/exception"
+	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
 // node is one line of the engine's syntax tree.
@@ -20,8 +23,8 @@ type node struct {
 // that a statement holds stands there: APPLY(f) and the WHERE of SHOW do not.
 // Quoted names with line ends would forge lines: the caller has refused them. The
 // format at the end of sql comes last.
-func (c *conn) syntaxTree(sql string) ([]node, error) {
-	out, _, err := c.query("EXPLAIN AST "+sql, "TSVRaw")
+func syntaxTree(ask Ask, sql string) ([]node, error) {
+	out, err := ask("EXPLAIN AST "+sql, "TSVRaw")
 	if err != nil {
 		return nil, err
 	}
@@ -104,13 +107,13 @@ func (n node) fits() bool {
 // syntaxError is what the engine says of a statement that it cannot read. It is
 // asked about the statement as a text: behind EXPLAIN, the end of one that does not
 // parse by itself could become a part of the EXPLAIN.
-func (c *conn) syntaxError(sql string) error {
-	_, _, err := c.query("SELECT formatQuery("+quoteString(sql)+")", "Null")
-	var exception *Exception
-	if !errors.As(err, &exception) {
-		return refuse(codeSyntax, "SYNTAX_ERROR", "Syntax error: the statement cannot be read")
+func syntaxError(ask Ask, sql string) error {
+	_, err := ask("SELECT formatQuery("+sqltext.QuoteString(sql)+")", "Null")
+	var thrown *exception.Exception
+	if !errors.As(err, &thrown) {
+		return exception.Refuse(exception.Syntax, "SYNTAX_ERROR", "Syntax error: the statement cannot be read")
 	}
-	return &Exception{Code: exception.Code, Message: ownScope.ReplaceAllString(exception.Message, "")}
+	return &exception.Exception{Code: thrown.Code, Message: ownScope.ReplaceAllString(thrown.Message, "")}
 }
 
 // ownScope is where the engine quotes the question instead of the statement.

@@ -1,9 +1,11 @@
-package embedded
+package guard
 
 import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/larder-sync/larder/sinks/embedded/exception"
 )
 
 // Two things that a text can name are more than words to the engine. A type with the
@@ -74,7 +76,7 @@ func zonesOf(name string, args []int) []int {
 }
 
 // mayDepend looks at the arguments of one function that name a type or a time zone.
-func (e *Engine) mayDepend(nodes []node, i int) error {
+func (g *Guard) mayDepend(nodes []node, i int) error {
 	name := strings.ToLower(nodes[i].name)
 	at, makes := typed[name]
 	_, shows := zoned[name]
@@ -87,54 +89,54 @@ func (e *Engine) mayDepend(nodes []node, i int) error {
 		switch nodes[arg].kind {
 		case "Literal", "Identifier", "Function", "Subquery":
 		default:
-			return readonlyError("Cannot execute query in readonly mode: function %s is taken with one value for each argument here", nodes[i].name)
+			return exception.Readonly("Cannot execute query in readonly mode: function %s is taken with one value for each argument here", nodes[i].name)
 		}
 	}
 	if makes && len(args) > max(at, 0) {
 		if at < 0 {
 			at = len(args) - 1
 		}
-		return e.mayBeType(nodes[i], nodes[args[at]])
+		return g.mayBeType(nodes[i], nodes[args[at]])
 	}
 	for _, arg := range zonesOf(name, args) {
-		if err := e.mayBeZone(nodes[i], nodes[arg]); err != nil {
+		if err := g.mayBeZone(nodes[i], nodes[arg]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (e *Engine) mayBeType(f, n node) error {
+func (g *Guard) mayBeType(f, n node) error {
 	text, ok := plainText(n)
 	if !ok {
-		return readonlyError("Cannot execute query in readonly mode: the type that %s makes is taken as a plain text here, neither put together nor with escapes", f.name)
+		return exception.Readonly("Cannot execute query in readonly mode: the type that %s makes is taken as a plain text here, neither put together nor with escapes", f.name)
 	}
 	if strings.EqualFold(f.name, "tupleElement") {
 		if namesType(text) {
-			return readonlyError("Cannot execute query in readonly mode: parts of a value are not named by their type here: use another name")
+			return exception.Readonly("Cannot execute query in readonly mode: parts of a value are not named by their type here: use another name")
 		}
 		return nil // a place or a name
 	}
 	if other := otherType(text); other != "" {
-		return readonlyError("Cannot execute query in readonly mode: %s makes no value of type %s here", f.name, other)
+		return exception.Readonly("Cannot execute query in readonly mode: %s makes no value of type %s here", f.name, other)
 	}
 	for _, zone := range zonesIn(text) {
-		if err := e.zones.admit(zone); err != nil {
+		if err := g.zones.admit(zone); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (e *Engine) mayBeZone(f, n node) error {
+func (g *Guard) mayBeZone(f, n node) error {
 	if n.kind == "Literal" && !strings.HasPrefix(n.text, "'") {
 		return nil // a number
 	}
 	text, ok := plainText(n)
 	if !ok {
-		return readonlyError("Cannot execute query in readonly mode: the time zone of %s is taken as a plain text here, not computed", f.name)
+		return exception.Readonly("Cannot execute query in readonly mode: the time zone of %s is taken as a plain text here, not computed", f.name)
 	}
-	return e.zones.admit(text)
+	return g.zones.admit(text)
 }
 
 // plainText is the text of a literal in which nothing stands for anything else. The
@@ -261,9 +263,9 @@ func (z *zones) admit(name string) error {
 	case z.admitted[name]:
 		return nil
 	case !z.known[name]:
-		return refuse(codeBadArguments, "BAD_ARGUMENTS", "There is no time zone %q here: system.time_zones has their names", name)
+		return exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "There is no time zone %q here: system.time_zones has their names", name)
 	case len(z.admitted) >= z.most:
-		return refuse(codeBadArguments, "BAD_ARGUMENTS", "No further time zone is taken: %d are in use, and each takes memory for good. Use toTimeZone(…, 'UTC') and shift the hours", z.most)
+		return exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "No further time zone is taken: %d are in use, and each takes memory for good. Use toTimeZone(…, 'UTC') and shift the hours", z.most)
 	}
 	z.admitted[name] = true
 	return nil

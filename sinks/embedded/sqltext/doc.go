@@ -1,0 +1,4 @@
+// Package sqltext reads ClickHouse's SQL as text: tokens, where a statement ends, its
+// FORMAT and SETTINGS, the head of an INSERT; and it quotes names and texts. What may live
+// here: what can be told without the engine.
+package sqltext
