@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"runtime/debug"
 
@@ -164,6 +165,10 @@ func (f *front) run(ctx context.Context, a *answer, q *request) error {
 		}
 		defer back()
 	}
+	a.format = first(s.Format, q.format)
+	if err := f.look(ctx, q, &s, a.format); err != nil {
+		return err
+	}
 	run := func(c *conn) error { return f.execute(ctx, a, q, c, &s) }
 	err = e.withConn(ctx, f.pool(), q, run)
 	if err != nil && e.readable(ctx, err) && !a.started && s.Selects() {
@@ -189,23 +194,34 @@ func (e *Engine) withConn(ctx context.Context, p *pool, q *request, f func(*conn
 	return e.explained(err)
 }
 
+// look refuses a reader's statement that does more than read. It has a connection without
+// the limits that the reader set to the answer: they would hold for the look.
+func (f *front) look(ctx context.Context, q *request, s *sqltext.Statement, format string) error {
+	if f.rights == full || s.SQL == "" {
+		return nil
+	}
+	unlimited := &request{database: q.database, settings: maps.Clone(q.settings)}
+	maps.DeleteFunc(unlimited.settings, func(name, _ string) bool { return guard.LimitsAnswer(name) })
+	return f.engine.withConn(ctx, f.pool(), unlimited, func(c *conn) error {
+		kind, err := c.classify(s.Formatted(format))
+		if err != nil {
+			return err
+		}
+		return f.engine.guard.MayRead(c.ask, s, format, guard.Parsed{Statements: kind.statements, Reads: kind.class == classReading})
+	})
+}
+
 func (f *front) execute(ctx context.Context, a *answer, q *request, c *conn, s *sqltext.Statement) error {
 	if s.SQL == "" {
 		return exception.Refuse(exception.Syntax, "SYNTAX_ERROR", "Syntax error: the statement is empty")
 	}
 	sql := s.SQL
-	a.format = first(s.Format, q.format)
 	if f.rights == reading {
-		sql = s.Formatted(a.format) // what is looked at, and run, is one and the same
+		sql = s.Formatted(a.format) // what was looked at, and is run, is one and the same
 	}
 	kind, err := c.classify(sql)
 	if err != nil {
 		return err
-	}
-	if f.rights == reading {
-		if err := f.engine.guard.MayRead(c.ask, s, a.format, guard.Parsed{Statements: kind.statements, Reads: kind.class == classReading}); err != nil {
-			return err
-		}
 	}
 	if kind.statements > 1 {
 		return exception.Refuse(exception.Syntax, "SYNTAX_ERROR", "Syntax error (Multi-statements are not allowed)")

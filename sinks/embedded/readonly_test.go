@@ -63,6 +63,23 @@ func TestOutsideReads(t *testing.T) {
 	}
 }
 
+// What a reader sets for the answer does not hold for the look at the statement.
+func TestAnswersHaveTheReadersLimits(t *testing.T) {
+	out := outside(t, "", "")
+	const sql = "SELECT number, number + 1, number + 2 FROM numbers(3)"
+	for _, settings := range [][]string{
+		{"max_result_rows", "3"}, {"max_result_rows", "1", "result_overflow_mode", "break"}, {"limit", "1"}, {"offset", "1"}, {"max_rows_to_read", "3"},
+		{"max_result_bytes", "100"},
+	} {
+		if r := out.ask("POST", sql, settings...); r.status != 200 || !strings.Contains(r.body, "\n") {
+			t.Errorf("%v: %d %q", settings, r.status, r.body)
+		}
+	}
+	if r := out.ask("POST", sql, "max_result_rows", "2"); r.status == 200 || !strings.Contains(r.body, "TOO_MANY_ROWS") {
+		t.Errorf("%d %q", r.status, r.body)
+	}
+}
+
 // What is mistyped is told in the engine's own words, with the places counted in
 // the statement as it was sent.
 func TestOutsideTellsWhatIsMistyped(t *testing.T) {

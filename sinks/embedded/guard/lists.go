@@ -4,6 +4,7 @@ import (
 	_ "embed" // the lists are files
 	"maps"
 	"slices"
+	"strings"
 )
 
 // What the read-only way in may do is said here; mayRead holds statements to it.
@@ -74,6 +75,16 @@ var maySet = listed(readerSettings)
 
 // MaySet says whether readers may change a setting.
 func MaySet(name string) bool { return maySet[name] }
+
+// LimitsAnswer says whether a setting cuts answers short, or refuses long ones.
+func LimitsAnswer(setting string) bool {
+	for _, prefix := range []string{"max_result_", "max_rows_to_", "max_bytes_to_", "result_overflow_", "read_overflow_"} {
+		if strings.HasPrefix(setting, prefix) {
+			return true
+		}
+	}
+	return setting == "limit" || setting == "offset"
+}
 
 // Settings are those that readers may change.
 func Settings() []string { return slices.Sorted(maps.Keys(maySet)) }
