@@ -33,8 +33,9 @@ var stock = dashboard{
 		{id: 4, key: "cover", kind: bars, w: 12, h: 12, sql: `
 			SELECT ingredient_name AS ingredient, min(days_left) AS lasts
 			FROM stock_cover
-			WHERE {mine} AND {here} AND isNotNull(days_left) AND stock > 0
+			WHERE {mine} AND {here} AND stock > 0
 			GROUP BY ingredient
+			HAVING isNotNull(lasts)
 			ORDER BY lasts, ingredient
 			LIMIT 15`,
 			columns: []column{{name: "ingredient"}, {name: "lasts", unit: days, steps: daysLeft}}},

@@ -269,11 +269,10 @@ FROM
         (
             SELECT
                 *,
-                arraySum(counted.2)::Decimal(38, 10) AS used,
                 arrayMap((weekday, times) -> if(
                         times = 0,
                         if(days_seen = 0, 0, toFloat64(used) / days_seen),
-                        arraySum(out -> if(toDayOfWeek(out.1) = weekday, toFloat64(out.2), 0), counted) / times),
+                        arraySum((of_day, amount) -> if(of_day = weekday, amount, 0), weekdays, amounts) / times),
                     range(1, 8),
                     -- How often the weekday was among the days seen: yesterday is the last of them.
                     arrayMap(weekday -> intDiv(days_seen + 6 - modulo(toDayOfWeek(today) + 13 - weekday, 7), 7), range(1, 8))) AS use_by_weekday
@@ -281,27 +280,37 @@ FROM
             (
                 SELECT
                     *,
-                    1 - dateDiff('second', toStartOfDay(now('Europe/Bucharest')), now('Europe/Bucharest')) / 86400 AS rest_of_today,
-                    -- What went out of stock in another unit than today's cannot be added to the others.
-                    arrayFilter(out -> out.1 < today AND out.1 >= today - days_seen AND out.3 = unit, outs) AS counted
+                    arraySum(counted.2)::Decimal(38, 10) AS used,
+                    arrayMap(day -> toDayOfWeek(day), counted.1) AS weekdays,
+                    arrayMap(amount -> toFloat64(amount), counted.2) AS amounts
                 FROM
                 (
                     SELECT
-                        business_id, id AS ingredient_id, name AS ingredient_name, location_id, unit, stock, min_stock, below_min, outs, today,
-                        toInt64(greatest(least(dateDiff('day', first_day, today) - 1, 28), 0)) AS days_seen
+                        *,
+                        1 - dateDiff('second', toStartOfDay(now('Europe/Bucharest')), now('Europe/Bucharest')) / 86400 AS rest_of_today,
+                        -- What went out of stock in another unit than today's cannot be added to the others.
+                        arrayFilter(out -> out.1 < today AND out.1 >= today - days_seen AND out.3 = unit, outs) AS counted
                     FROM
                     (
-                        SELECT business_id, id, name, location_id, unit, stock, min_stock, below_min, toDate32(now('Europe/Bucharest')) AS today
-                        FROM {{table "ingredients"}} FINAL
-                        {{quick}}
-                    ) AS held
-                    LEFT ANY JOIN {{template "outs"}} AS watched USING (business_id, id)
+                        -- Names are joined before anything is computed: a filter on what is computed would go
+                        -- below a join, and have all of it planned, and computed, once more.
+                        SELECT
+                            business_id, business_name, id AS ingredient_id, name AS ingredient_name, location_id, location_name, unit, stock, min_stock, below_min, outs, today,
+                            toInt64(greatest(least(dateDiff('day', first_day, today) - 1, 28), 0)) AS days_seen
+                        FROM
+                        (
+                            SELECT business_id, id, name, location_id, unit, stock, min_stock, below_min, toDate32(now('Europe/Bucharest')) AS today
+                            FROM {{table "ingredients"}} FINAL
+                            {{quick}}
+                        ) AS held
+                        LEFT ANY JOIN {{template "outs"}} AS watched USING (business_id, id)
+                        LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
+                        LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
+                    )
                 )
             )
         )
     )
-) AS cover
-LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
-LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
+)
 {{joined}}
 COMMENT 'One row per restaurant, location and ingredient: how long its stock lasts at the use of the last 28 days';
