@@ -8,7 +8,7 @@ import (
 
 // Every health that the program can report has a word in both languages, and a colour.
 func TestEveryHealthHasAWord(t *testing.T) {
-	source, err := os.ReadFile("../syncer/health.go")
+	source, err := os.ReadFile("../syncer/status/health.go")
 	if err != nil {
 		t.Fatal(err)
 	}
