@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/syncer/schedule"
+	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
@@ -48,7 +49,7 @@ func (s *source) beginLong(ctx context.Context) {
 // beginTotals starts the turns of yesterday and today, and the deep runs that are owed.
 func (s *source) beginTotals(ctx context.Context) {
 	for _, st := range s.days.On() {
-		if time.Now().Before(st.WaitUntil()) {
+		if !mayRun(st.Stream) {
 			continue
 		}
 		if st.Turn.Try() {
@@ -60,9 +61,34 @@ func (s *source) beginTotals(ctx context.Context) {
 	}
 }
 
+// mayRun is true when nothing but a walk of its own keeps a stream from running at a turn
+// that has come.
+func mayRun(st *stream.Stream) bool {
+	now := time.Now()
+	_, why := schedule.Next(schedule.Situation{NotBefore: st.WaitUntil(), Turn: func(at time.Time) time.Time { return at }}, now)
+	return why == schedule.ByTurn
+}
+
+// next is when a stream is asked for next, and why then.
+func (s *source) next(st *stream.Stream, now time.Time) (time.Time, schedule.Why) {
+	is := schedule.Situation{
+		Off: st.Off(), Running: st.Guard.Taken(), NotBefore: st.WaitUntil(),
+	}
+	s.mu.Lock()
+	is.Elsewhere = s.state == status.StateWaiting
+	if !s.ready {
+		is.Probe = stream.Later(s.nextProbe, now)
+	}
+	s.mu.Unlock()
+	if turns := s.turns.Load(); turns != nil {
+		is.Turn = func(at time.Time) time.Time { return turns.From(st.Def.Job, at) }
+	}
+	return schedule.Next(is, now)
+}
+
 // spawnIfFree starts f unless the slot is taken or the service asked to wait.
 func (s *source) spawnIfFree(ctx context.Context, st *stream.Stream, guard stream.Slot, f func(context.Context) error) {
-	if time.Now().Before(st.WaitUntil()) || !guard.Try() {
+	if !mayRun(st) || !guard.Try() {
 		return
 	}
 	s.spawn(ctx, st.Def.Name, func(ctx context.Context) error {

@@ -34,6 +34,8 @@ func (s *source) status(now time.Time) status.SourceStatus {
 	for _, f := range s.streams {
 		st := f.Common().Status(now, picture.Since, s.patience(f.Common().Def.Job))
 		f.Describe(&st)
+		at, why := s.next(f.Common(), now)
+		st.Next, st.NextWhy = at, string(why)
 		picture.Streams = append(picture.Streams, st)
 	}
 	picture.Lacks = s.lacks(picture.Streams)

@@ -46,11 +46,12 @@ type source struct {
 
 	visiting bool // only verified: another process serves it (verify_visit.go)
 
-	leased  atomic.Bool            // it has been held (held.go)
-	lost    *atomic.Pointer[error] // why it is held no more; shared with those before it
-	opening stream.Slot            // one opening or probe at a time
-	admits  stream.Slot            // one look at what the key lets the streams ask for
-	looked  bool                   // it was looked at; guarded by admits
+	turns   atomic.Pointer[schedule.Turns] // nil while no daemon serves the source
+	leased  atomic.Bool                    // it has been held (held.go)
+	lost    *atomic.Pointer[error]         // why it is held no more; shared with those before it
+	opening stream.Slot                    // one opening or probe at a time
+	admits  stream.Slot                    // one look at what the key lets the streams ask for
+	looked  bool                           // it was looked at; guarded by admits
 	wake    chan struct{}
 	jobs    sync.WaitGroup
 
@@ -156,6 +157,8 @@ func (s *source) run(ctx context.Context) {
 		return
 	}
 	turns := schedule.NewTurns(s.cfg.Name, s.syncer.timetable(), time.Now())
+	s.turns.Store(turns)
+	defer s.turns.Store(nil)
 	for ctx.Err() == nil {
 		turns.Follow(s.syncer.timetable(), time.Now())
 		if s.standBy() {

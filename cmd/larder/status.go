@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +33,8 @@ by itself; ! is for a person to look at, and the exit code is then 1.
                  of a scope that is not needed or by configuration; waiting,
                  another process serves the source; stopped, no daemon runs
   last walk      how long ago the list was last walked to its end
+  next walk      when it is asked for next: at its turn of the schedule, or later since the
+                 service has asked to wait, or since the source is in trouble
   newest change  the watermark: the newest change that is durable in the warehouse; lists
                  without such a date have none
   rows           live rows of the restaurant in the warehouse, counted now and then
@@ -109,13 +112,20 @@ func printStatus(w io.Writer, s syncer.Status, width int) error {
 }
 
 func streamTable(now time.Time, src *syncer.SourceStatus, width int) *table {
-	t := &table{width: width, indent: "  ", below: true, columns: []column{
-		{"stream", 0}, {"state", 0}, {"last walk", 1}, {"newest change (UTC)", 3}, {"rows", 2}, {"note", 0},
-	}}
+	columns := []column{{"stream", 0}, {"state", 0}, {"last walk", 1}, {"next walk", 4}, {"newest change (UTC)", 3}, {"rows", 2}, {"note", 0}}
+	asked := slices.ContainsFunc(src.Streams, func(st syncer.StreamStatus) bool { return !st.Next.IsZero() })
+	if !asked {
+		columns = slices.Delete(columns, 3, 4)
+	}
+	t := &table{width: width, indent: "  ", below: true, columns: columns}
 	for j := range src.Streams {
 		st := &src.Streams[j]
 		light := src.Light(st)
-		t.add(st.Name, light.Label, lag(st), watermark(st.Watermark), rows(st), note(now, src, st, light))
+		cells := []any{st.Name, light.Label, lag(st), st.NextWalk(now), watermark(st.Watermark), rows(st), note(now, src, st, light)}
+		if !asked {
+			cells = slices.Delete(cells, 3, 4)
+		}
+		t.add(cells...)
 	}
 	return t
 }

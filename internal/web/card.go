@@ -44,6 +44,7 @@ type stream struct {
 	Detail      string
 	Rows        string
 	Last        moment
+	Next        string // when it is asked for next
 	Watermark   moment
 	Quarantined string
 	Error       string
@@ -130,6 +131,7 @@ func newStream(now time.Time, src *syncer.SourceStatus, s *syncer.StreamStatus) 
 		Key: "stream-" + src.Name + "-" + s.Name, Name: s.Name,
 		State: badge{light.Label, light.Tone}, Detail: src.Note(s),
 		Rows: "–", Last: at(now, s.LastSuccess), Watermark: at(now, s.Watermark),
+		Next: nextWalk(now, s),
 	}
 	if s.Rows != nil {
 		v.Rows = phrase.Count(*s.Rows)
@@ -147,6 +149,14 @@ func newStream(now time.Time, src *syncer.SourceStatus, s *syncer.StreamStatus) 
 		v.Progress = newProgress(s.Progress)
 	}
 	return v
+}
+
+// nextWalk says when a stream is asked for next; empty when that is not known.
+func nextWalk(now time.Time, s *syncer.StreamStatus) string {
+	if s.Next.IsZero() {
+		return ""
+	}
+	return "Next walk: " + s.NextWalk(now)
 }
 
 func newProgress(p *syncer.Progress) *progress {

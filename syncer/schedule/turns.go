@@ -1,12 +1,17 @@
 package schedule
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // Turns is when each job of one source is due next.
 type Turns struct {
 	source string
-	times  Timetable
-	due    [jobs]time.Time
+
+	mu    sync.Mutex // guards what follows
+	times Timetable
+	due   [jobs]time.Time
 }
 
 // NewTurns makes every job due at once but those that have their own hour: what is
@@ -19,6 +24,8 @@ func NewTurns(source string, times Timetable, now time.Time) *Turns {
 
 // AllDue makes every job due but those that have their own hour.
 func (t *Turns) AllDue(now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	for j := range jobs {
 		t.due[j] = now
 	}
@@ -30,6 +37,8 @@ func (t *Turns) AllDue(now time.Time) {
 // Follow takes over a changed timetable. What is due stays due, the rest gets its time by
 // the new one.
 func (t *Turns) Follow(times Timetable, now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	before := t.times
 	t.times = times
 	for j := range jobs {
@@ -41,6 +50,8 @@ func (t *Turns) Follow(times Timetable, now time.Time) {
 
 // Next is when the earliest job is due.
 func (t *Turns) Next() time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	first := t.due[0]
 	for _, at := range t.due[1:] {
 		if at.Before(first) {
@@ -53,6 +64,8 @@ func (t *Turns) Next() time.Time {
 // Take returns the jobs that are due and puts them down for their next time. A time that
 // was slept through is not made up for: one walk brings everything.
 func (t *Turns) Take(now time.Time) []Job {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	var due []Job
 	for j := range jobs {
 		if !t.due[j].After(now) {
@@ -61,4 +74,14 @@ func (t *Turns) Take(now time.Time) []Job {
 		}
 	}
 	return due
+}
+
+// From is the first turn of a job from an instant on.
+func (t *Turns) From(j Job, at time.Time) time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.due[j].Before(at) {
+		return t.due[j]
+	}
+	return t.times.Next(j, t.source, at)
 }

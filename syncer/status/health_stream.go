@@ -3,9 +3,11 @@ package status
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/schedule"
 )
 
 // freshness is the kind of concern that the walks of a stream are which the key may read.
@@ -151,4 +153,20 @@ func (s *SourceStatus) Unasked() string {
 		text += " The " + phrase.Plural(rows, "row") + " mirrored before " + phrase.Verb(rows, "stays", "stay") + " as " + phrase.Verb(rows, "it is.", "they are.")
 	}
 	return text
+}
+
+// NextWalk says when the stream is asked for next, and why then if it is not its turn.
+func (st *StreamStatus) NextWalk(now time.Time) string {
+	in := "in " + max(st.Next.Sub(now), 0).Round(time.Second).String()
+	switch {
+	case st.NextWhy == string(schedule.UnderWay):
+		return "under way"
+	case st.Next.IsZero():
+		return "-"
+	case st.NextWhy == string(schedule.Asked):
+		return in + ", as the service asks"
+	case st.NextWhy == string(schedule.Probed):
+		return in + ", with the source"
+	}
+	return in
 }

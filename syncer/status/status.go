@@ -95,6 +95,10 @@ type StreamStatus struct {
 	Progress    *Progress  `json:"progress,omitempty"` // of a backfill, full resync or deep run under way
 	LastResync  time.Time  `json:"last_resync"`        // end of the last full resync, its sweep included
 	SweepHeld   *SweepHeld `json:"sweep_held,omitempty"`
+	// Next is when the stream is asked for next, zero when that is not known, and NextWhy why
+	// then: turn, under_way, asked (to wait), probe, elsewhere or off.
+	Next    time.Time `json:"next,omitzero"`
+	NextWhy string    `json:"next_why,omitempty"`
 	// BroughtSince is when the last walk of this process began that wrote every row anew
 	// and came to its end: what was lost before it has been brought back. By our clock;
 	// zero for none.

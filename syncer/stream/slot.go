@@ -28,5 +28,8 @@ func (s Slot) Take(ctx context.Context) error {
 	}
 }
 
+// Taken is true while the slot is.
+func (s Slot) Taken() bool { return len(s) > 0 }
+
 // Free gives the slot to the next.
 func (s Slot) Free() { <-s }
