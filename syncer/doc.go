@@ -10,9 +10,10 @@
 //
 // A [Syncer] has sources; a source (source.go) has streams, made from one registry (package
 // registry), whose kind decides which room makes them: package list for lists with a cursor,
-// package snapshot for lists that are replaced as wholes and the key's row, package reconcile
-// for the service's totals. What all streams have is package stream. Rows go into the sink
-// through package write. Package verify compares them.
+// package snapshot for lists that are replaced as wholes and the key's row, package totals
+// for the service's totals, with package reconcile for what they prove. What all streams
+// have is package stream. Rows go into the sink through package write. Package verify
+// compares them. Package schedule says when each runs next, and why.
 //
 // # What holds at every instant
 //

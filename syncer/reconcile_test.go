@@ -14,6 +14,7 @@ import (
 	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/stream"
+	"github.com/larder-sync/larder/syncer/totals"
 )
 
 // verdicts are those that stand about the first restaurant, by subject and dayKey.
@@ -25,7 +26,7 @@ func (w *world) verdicts() map[string]sinks.Verdict {
 	}
 	by := map[string]sinks.Verdict{}
 	for _, v := range all {
-		by[v.Subject+" "+reconcile.DayKey(api.Date(v.Day), v.Location)] = v
+		by[v.Subject+" "+totals.DayKey(api.Date(v.Day), v.Location)] = v
 	}
 	return by
 }
@@ -118,7 +119,7 @@ func TestALocationThatIsRefusedInMidRunHoldsUpNoOther(t *testing.T) {
 		all := w.box.Restaurant(0).LocationIDs()
 		st := w.syncer.served()[0].days.Daily()
 		b := st.NewBracket(t.Context(), true)
-		if err := st.TotalsBack(t.Context(), b, 9, []string{all[0], "not the key's", all[1]}); err == nil {
+		if err := st.TotalsBack(t.Context(), b.Asker(), 9, []string{all[0], "not the key's", all[1]}); err == nil {
 			t.Error("no error for a location that is not the key's")
 		}
 		of := map[string]int{}

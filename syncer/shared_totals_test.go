@@ -18,6 +18,7 @@ import (
 	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/totals"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -129,12 +130,12 @@ func (c *chain) right(source, location string) {
 		var answer struct{ Data []json.RawMessage }
 		c.ask(c.keys[source].Value, uri, &answer)
 		for _, raw := range answer.Data {
-			day := reconcile.PlaceRows([][]byte{raw}, false)[0]
+			day := totals.PlaceRows([][]byte{raw}, false)[0]
 			if began = began || day.Orders > 0; !began {
 				continue
 			}
 			compared++
-			if r := rows[reconcile.DayKey(day.Date, location)]; r.Raw != string(raw) || r.Deleted {
+			if r := rows[totals.DayKey(day.Date, location)]; r.Raw != string(raw) || r.Deleted {
 				c.t.Errorf("%s %s: deleted %v (%s)\n mirror  %s\n service %s", day.Date, location, r.Deleted, r.Reason, r.Raw, raw)
 				return
 			}

@@ -39,8 +39,8 @@ func (s *source) Siblings() (all []*stream.Source) {
 }
 
 // siblingTotals are the streams of totals of that name that the siblings have, by source.
-func (s *source) siblingTotals(stream string) map[string]*reconcile.Totals {
-	all := map[string]*reconcile.Totals{}
+func (s *source) siblingTotals(stream string) map[string]*reconcile.Proofs {
+	all := map[string]*reconcile.Proofs{}
 	for _, other := range s.siblingsIn(s.Business()) {
 		for _, st := range other.days.All {
 			if st.Def.Name == stream {

@@ -13,9 +13,9 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
-	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/totals"
 	"github.com/larder-sync/larder/syncer/verify"
 	"github.com/larder-sync/larder/syncer/write"
 )
@@ -276,13 +276,13 @@ func (e *episode) compareTotals(business int) {
 	if e.plan.located {
 		location = e.box.Restaurant(business).LocationIDs()[0]
 	}
-	e.compareReport(business, registry.Daily, fmt.Sprintf("/sales/daily?from=%s&to=%s", from, today), location, func(r reconcile.DayRow, l string) string { return reconcile.DayKey(r.Date, l) })
+	e.compareReport(business, registry.Daily, fmt.Sprintf("/sales/daily?from=%s&to=%s", from, today), location, func(r totals.DayRow, l string) string { return totals.DayKey(r.Date, l) })
 	if location == "" {
-		e.compareReport(business, "sales_products", fmt.Sprintf("/sales/products?group_by=day&from=%s&to=%s", from, today), "", func(r reconcile.DayRow, _ string) string { return reconcile.ProductLineID(r) })
+		e.compareReport(business, "sales_products", fmt.Sprintf("/sales/products?group_by=day&from=%s&to=%s", from, today), "", func(r totals.DayRow, _ string) string { return totals.ProductLineID(r) })
 	}
 }
 
-func (e *episode) compareReport(business int, stream, uri, location string, id func(reconcile.DayRow, string) string) {
+func (e *episode) compareReport(business int, stream, uri, location string, id func(totals.DayRow, string) string) {
 	if location != "" {
 		uri += "&location_id=" + url.QueryEscape(location)
 	}
@@ -300,7 +300,7 @@ func (e *episode) compareReport(business int, stream, uri, location string, id f
 		raws[i] = raw
 	}
 	rows := e.rows(stream, e.box.Restaurant(business).ID())
-	for i, r := range reconcile.PlaceRows(raws, stream != registry.Daily) {
+	for i, r := range totals.PlaceRows(raws, stream != registry.Daily) {
 		have, ok := rows[id(r, location)]
 		if r.Empty() && !ok && stream == registry.Daily {
 			continue

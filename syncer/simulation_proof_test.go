@@ -15,6 +15,7 @@ import (
 	"github.com/larder-sync/larder/syncer/internal/memsink"
 	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/totals"
 )
 
 // damageEvent is drawn beside the other kinds, where every change is told by the
@@ -155,7 +156,7 @@ func (e *episode) spoiltTotals(a alarm, r sandbox.Request) bool {
 	if err != nil {
 		return true
 	}
-	asked := reconcile.Span{From: api.Date(uri.Query().Get("from")), To: api.Date(uri.Query().Get("to"))}
+	asked := totals.Span{From: api.Date(uri.Query().Get("from")), To: api.Date(uri.Query().Get("to"))}
 	past := a.at.Sub(r.At.Add(-e.plan.ahead))
 	return asked.Covers(api.Date(a.Day)) && past >= 0 && past < 3*time.Hour
 }

@@ -132,7 +132,7 @@ func (s *source) newStreams(all []*registry.Definition) {
 				s.days.Orders, l.Counted = l, s.days.OrdersCounted
 			}
 		case registry.TotalsKind:
-			st = reconcile.NewTotals(s.Source, def, s.days)
+			st = reconcile.New(s.Source, def, s.days)
 		case registry.SnapshotKind:
 			w := snapshot.NewStream(s.Source, def, func(id string) bool { return s.siblingLists(def.Name, id) })
 			s.wholes, st = append(s.wholes, w), w

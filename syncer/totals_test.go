@@ -12,9 +12,9 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
-	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/totals"
 )
 
 func TestDaysAreBucharests(t *testing.T) {
@@ -93,7 +93,7 @@ func TestTotalsEqualTheServices(t *testing.T) {
 			to := calendar.DayOf(time.Now().AddDate(0, 0, step[1]))
 			w.ask(key.Value, fmt.Sprintf("/sales/daily?from=%s&to=%s", from, to), &answer)
 			for _, raw := range answer.Data {
-				var day reconcile.DayRow
+				var day totals.DayRow
 				if err := json.Unmarshal(raw, &day); err != nil {
 					t.Fatal(err)
 				}
@@ -127,7 +127,7 @@ func TestTheWayBackEndsAtTheFirstOrder(t *testing.T) {
 		if !cp.Done || cp.Pages > 7 {
 			t.Errorf("%d steps for 200 days: %+v", cp.Pages, cp)
 		}
-		pos, err := reconcile.ReadPosition(cp.Position)
+		pos, err := totals.ReadPosition(cp.Position)
 		if err != nil || pos.Orders == 0 {
 			t.Errorf("position %+v, %v", pos, err)
 		}

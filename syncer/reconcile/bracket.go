@@ -10,6 +10,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/stream"
+	"github.com/larder-sync/larder/syncer/totals"
 )
 
 // Reconciliation proves days (DESIGN §7): what the mirrored orders add up to is
@@ -40,14 +41,14 @@ type DayProof struct {
 	cut         bool      // its healing has not come to an end
 }
 
-func (p DayProof) key() string { return DayKey(p.Day, p.Location) }
+func (p DayProof) key() string { return totals.DayKey(p.Day, p.Location) }
 
 func (p DayProof) suspect() bool { return p.Verdict == "" }
 
 // bracket asks for days between walks of the orders: the walk behind one question is
 // the one before the next.
 type bracket struct {
-	totals *Totals
+	totals *Proofs
 	Found  []DayProof
 	// silent: there is nothing to compare with yet, and nothing to be said of it.
 	silent bool
@@ -57,7 +58,7 @@ type bracket struct {
 
 // NewBracket begins with a walk. Without compare the service is asked all the same,
 // and nothing is compared.
-func (st *Totals) NewBracket(ctx context.Context, compare bool) *bracket {
+func (st *Proofs) NewBracket(ctx context.Context, compare bool) *bracket {
 	b := &bracket{totals: st, silent: !compare || st.NotComparable() != nil}
 	b.walk(ctx)
 	return b
@@ -68,7 +69,7 @@ var ErrIncomparable = errors.New("not compared")
 
 // NotComparable is why the orders of the mirror cannot be compared with anything, nil
 // when they can.
-func (st *Totals) NotComparable() error {
+func (st *Proofs) NotComparable() error {
 	orders := st.beside.Orders
 	switch {
 	case orders.Off():
@@ -97,6 +98,11 @@ func (b *bracket) await(ctx context.Context) error {
 	return b.totals.Source.Lanes.AwaitDeep(ctx)
 }
 
+// Asker asks for a span in the bracket's own lane.
+func (b *bracket) Asker() func(context.Context, totals.Span) error {
+	return func(ctx context.Context, sp totals.Span) error { return b.ask(ctx, b.lane(), sp) }
+}
+
 // walk brings the orders up to date.
 func (b *bracket) walk(ctx context.Context) {
 	if b.silent || b.broken != nil {
@@ -111,12 +117,12 @@ func (b *bracket) walk(ctx context.Context) {
 // ask asks for a span, stores what it brings and compares it. The caller holds the
 // stream's guard. The error is about the question, or the sink's; the days are
 // unproven then.
-func (b *bracket) ask(ctx context.Context, lane *api.Client, sp Span) error {
+func (b *bracket) ask(ctx context.Context, lane *api.Client, sp totals.Span) error {
 	if b.totals.NotAskedFor(sp.Location) {
 		return nil
 	}
 	before := b.compute(ctx, sp)
-	answer, err := b.totals.askAndStore(ctx, lane, sp)
+	answer, err := b.totals.AskAndStore(ctx, lane, sp)
 	if err != nil {
 		b.unproven(sp, err)
 		return err
@@ -129,28 +135,15 @@ func (b *bracket) ask(ctx context.Context, lane *api.Client, sp Span) error {
 	switch {
 	case b.silent:
 	case b.broken != nil:
-		b.all(sp, DayProof{Verdict: sinks.VerdictUnproven, Reason: b.broken.Error(), Passing: true, at: answer.at})
+		b.all(sp, DayProof{Verdict: sinks.VerdictUnproven, Reason: b.broken.Error(), Passing: true, at: answer.At})
 	default:
 		b.judge(sp, answer, before, after)
 	}
 	return nil
 }
 
-// askAndStore asks for a span and stores the days that have changed.
-func (st *Totals) askAndStore(ctx context.Context, lane *api.Client, sp Span) (report, error) {
-	in, answer, err := st.AskTotals(ctx, lane, sp)
-	if err != nil {
-		return report{}, err
-	}
-	if in.Empty() {
-		in.PassedBy()
-		return answer, nil
-	}
-	return answer, st.Writer.Store(ctx, in)
-}
-
 // compute adds up the mirrored orders of a span.
-func (b *bracket) compute(ctx context.Context, sp Span) map[api.Date]dayFigures {
+func (b *bracket) compute(ctx context.Context, sp totals.Span) map[api.Date]dayFigures {
 	if b.silent || b.broken != nil {
 		return nil
 	}
@@ -173,7 +166,7 @@ func (b *bracket) compute(ctx context.Context, sp Span) map[api.Date]dayFigures 
 }
 
 // dayQuery selects the orders that the source answers for (see scope).
-func (st *Totals) dayQuery(sp Span) sinks.DayQuery {
+func (st *Proofs) dayQuery(sp totals.Span) sinks.DayQuery {
 	s := st.Source
 	key := s.Identity()
 	var own sinks.LiveQuery
@@ -185,11 +178,11 @@ func (st *Totals) dayQuery(sp Span) sinks.DayQuery {
 }
 
 // judge compares each day of a span.
-func (b *bracket) judge(sp Span, answer report, before, after map[api.Date]dayFigures) {
+func (b *bracket) judge(sp totals.Span, answer totals.Report, before, after map[api.Date]dayFigures) {
 	service, seed := b.totals.readReport(sp, answer.Rows), b.totals.seed
 	for _, day := range sp.Days() {
 		p := judgeDay(*service[day], before[day], after[day])
-		p.Day, p.Location, p.at, p.Found, p.requests = day, sp.Location, answer.at, time.Now(), 1
+		p.Day, p.Location, p.at, p.Found, p.requests = day, sp.Location, answer.At, time.Now(), 1
 		p.sum = service[day].sumOf(seed) ^ rotated(after[day].sumOf(seed))
 		b.Found = append(b.Found, p)
 	}
@@ -223,15 +216,15 @@ func countOf(f dayFigures) (n uint64) {
 }
 
 // unproven notes that the days of a span could not be asked for.
-func (b *bracket) unproven(sp Span, err error) {
+func (b *bracket) unproven(sp totals.Span, err error) {
 	if b.silent {
 		return
 	}
-	b.all(sp, DayProof{Verdict: sinks.VerdictUnproven, Reason: "the service was asked: " + err.Error(), Passing: !refuses(sp.Location, err), at: b.totals.Source.ServiceNow().UTC()})
+	b.all(sp, DayProof{Verdict: sinks.VerdictUnproven, Reason: "the service was asked: " + err.Error(), Passing: !totals.Refuses(sp.Location, err), at: b.totals.Source.ServiceNow().UTC()})
 }
 
 // all notes one finding for every day of a span.
-func (b *bracket) all(sp Span, p DayProof) {
+func (b *bracket) all(sp totals.Span, p DayProof) {
 	for _, day := range sp.Days() {
 		p.Day, p.Location, p.requests = day, sp.Location, 1
 		b.Found = append(b.Found, p)
@@ -243,7 +236,7 @@ func (b *bracket) all(sp Span, p DayProof) {
 func (b *bracket) doubtful() []DayProof {
 	var all []DayProof
 	for _, p := range b.Found {
-		if p.suspect() || p.Verdict == sinks.VerdictUnsettled && !b.totals.recent(p.Day) {
+		if p.suspect() || p.Verdict == sinks.VerdictUnsettled && !b.totals.Recent(p.Day) {
 			all = append(all, p)
 		}
 	}

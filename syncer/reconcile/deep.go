@@ -11,6 +11,7 @@ import (
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
+	"github.com/larder-sync/larder/syncer/totals"
 )
 
 // A deep run asks for the last 92 days, overall and of each location (DESIGN §7). With
@@ -59,7 +60,7 @@ type deepRun struct {
 }
 
 // ProveDeep is the turn of the last 92 days, and of each location. One at a time.
-func (st *Totals) ProveDeep(ctx context.Context) error {
+func (st *Proofs) ProveDeep(ctx context.Context) error {
 	if !st.deep.Try() {
 		return nil
 	}
@@ -69,7 +70,7 @@ func (st *Totals) ProveDeep(ctx context.Context) error {
 }
 
 // deepIs notes how far a deep run is, nil when none is under way.
-func (st *Totals) deepIs(run *deepRun) {
+func (st *Proofs) deepIs(run *deepRun) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.proofs.run = run
@@ -78,9 +79,9 @@ func (st *Totals) deepIs(run *deepRun) {
 // askDeep asks for the last 92 days, and for those of each location where the stream
 // has them, and stores what is found after each question. A location that is refused
 // holds up no other.
-func (st *Totals) askDeep(ctx context.Context, b *bracket) error {
+func (st *Proofs) askDeep(ctx context.Context, b *bracket) error {
 	b.deep = true
-	locations := st.deepLocations()
+	locations := st.DeepLocations()
 	run := &deepRun{asking: askingFor(len(locations))}
 	st.deepIs(run)
 	var refused error
@@ -89,7 +90,7 @@ func (st *Totals) askDeep(ctx context.Context, b *bracket) error {
 			return err
 		}
 		err := st.Exclusive(ctx, st.Guard, func(ctx context.Context) error { return st.askDeeply(ctx, b, l) })
-		if err != nil && !refuses(l, err) {
+		if err != nil && !totals.Refuses(l, err) {
 			return err
 		}
 		refused = errors.Join(refused, err)
@@ -106,9 +107,9 @@ func (st *Totals) askDeep(ctx context.Context, b *bracket) error {
 }
 
 // askDeeply asks one question of a deep run.
-func (st *Totals) askDeeply(ctx context.Context, b *bracket, location string) error {
+func (st *Proofs) askDeeply(ctx context.Context, b *bracket, location string) error {
 	known := len(b.Found)
-	asked := st.TotalsBack(ctx, b, calendar.MaxRange-1, []string{location})
+	asked := st.TotalsBack(ctx, b.Asker(), calendar.MaxRange-1, []string{location})
 	return errors.Join(asked, st.conclude(ctx, st.unhealed(b.Found[known:])))
 }
 
@@ -125,11 +126,11 @@ func daysOf(proofs ...[]DayProof) int {
 
 // OwesDeep is true when a deep run is to be made up for: the last one was cut short,
 // or its turn passed while nobody was there.
-func (st *Totals) OwesDeep() bool {
+func (st *Proofs) OwesDeep() bool {
 	return (st.owes() || st.sleptThrough(time.Now())) && st.NotComparable() == nil
 }
 
-func (st *Totals) owes() bool {
+func (st *Proofs) owes() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return st.proofs.owed
@@ -137,10 +138,11 @@ func (st *Totals) owes() bool {
 
 // sleptThrough is true when the turn of a deep run has passed since the last one, or
 // since the mirror began. Sources that begin together make up for it one after the other.
-func (st *Totals) sleptThrough(now time.Time) bool {
+func (st *Proofs) sleptThrough(now time.Time) bool {
 	s := st.Source
+	all := st.AskedSince()
 	st.mu.Lock()
-	last := stream.Later(st.proofs.deep, st.memory.stored.StartedAt)
+	last := stream.Later(st.proofs.deep, all)
 	st.mu.Unlock()
 	spread := min(time.Duration(s.Began)*time.Second, schedule.MaxSpread)
 	settled := s.ProcessBegan.Add(time.Duration(schedule.Hash(s.Name, sinks.WalkDeep) % uint64(spread))) //nolint:gosec // above zero
@@ -148,7 +150,7 @@ func (st *Totals) sleptThrough(now time.Time) bool {
 }
 
 // deepDone stores that a deep run has come to its end.
-func (st *Totals) deepDone(ctx context.Context, began time.Time) error {
+func (st *Proofs) deepDone(ctx context.Context, began time.Time) error {
 	st.mu.Lock()
 	st.proofs.deep = began
 	st.mu.Unlock()
@@ -160,7 +162,7 @@ func (st *Totals) deepDone(ctx context.Context, began time.Time) error {
 
 // deepProgress tells how far the deep run is and how long it will take, nil when none
 // is under way.
-func (st *Totals) deepProgress() *status.Progress {
+func (st *Proofs) deepProgress() *status.Progress {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	run := st.proofs.run

@@ -1,13 +1,13 @@
-// Package reconcile keeps the service's own totals, and proves days with them.
+// Package reconcile proves days: it compares the service's totals with what the mirrored
+// orders add up to, and heals a day that differs.
 //
-// What may live here: which days are asked for, what their figures say beside those of the
-// mirror, and how a day that differs is healed. What may not: how orders are walked (package
-// list), and when a turn comes (packages schedule and syncer).
+// What may live here: what the figures of a day say, what stands about it, and how it is
+// healed. What may not: how totals are stored (package totals), how orders are walked
+// (package list), and when a turn comes (packages schedule and syncer).
 //
-// A stream of totals ([Totals]) goes back to the first sale (totals_fill.go), asks for
-// yesterday and today at every turn, for the last 92 days in deep runs (deep.go), and for
-// all days again in full resyncs (totals_again.go). By location only, where several sources
-// are of one restaurant (shared_totals.go). What the totals of one source share is [Days].
+// A stream of totals has [Proofs]: of yesterday and today at every turn, of the last 92 days
+// in deep runs (deep.go). What the totals of one source share is [Days]. A pass of larder
+// reconcile is a [Pass].
 //
 // # States
 //

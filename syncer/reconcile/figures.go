@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/mapping"
+	"github.com/larder-sync/larder/syncer/totals"
 )
 
 // The figures of api.md, "Sales breakdown" and "Product sales row". A figure that
@@ -55,7 +55,7 @@ type ignoredEntry struct {
 }
 
 // readReport reads what the service says of every day of a span.
-func (st *Totals) readReport(sp Span, raws [][]byte) map[api.Date]*reported {
+func (st *Proofs) readReport(sp totals.Span, raws [][]byte) map[api.Date]*reported {
 	days := map[api.Date]*reported{}
 	for _, day := range sp.Days() {
 		days[day] = &reported{figures: dayFigures{}}

@@ -38,7 +38,7 @@ const weekBefore = 7
 // heal is the healing of one day.
 type heal struct {
 	orders *list.List
-	totals *Totals // one of whose days differs
+	totals *Proofs // one of whose days differs
 	shape  *compare.Shape
 	day    api.Date
 	first  uint64 // rows below it were not shown
@@ -53,7 +53,7 @@ type heal struct {
 }
 
 // NewHeal begins the healing of a day; drifts are what was found of it.
-func (st *Totals) NewHeal(day api.Date, drifts []DayProof) *heal {
+func (st *Proofs) NewHeal(day api.Date, drifts []DayProof) *heal {
 	s := st.Source
 	h := &heal{
 		orders: st.beside.Orders, totals: st, day: day, Extra: extraRequests, first: s.Versions.Take(1),
@@ -70,7 +70,7 @@ func (st *Totals) NewHeal(day api.Date, drifts []DayProof) *heal {
 // healDay heals a day and looks at it again; drifts are its verdicts so far. Earlier
 // are the orders that the run has healed on other days: one that had moved is healed on
 // the day that has it, and the day that had lost it is whole then.
-func (st *Totals) healDay(ctx context.Context, day api.Date, drifts []DayProof, earlier []string) ([]DayProof, error) {
+func (st *Proofs) healDay(ctx context.Context, day api.Date, drifts []DayProof, earlier []string) ([]DayProof, error) {
 	h := st.NewHeal(day, drifts)
 	now, err := drifts, error(nil)
 	for _, step := range h.steps(drifts) {

@@ -15,14 +15,14 @@ import (
 // verdicts stores what is found of days, one lot after the other: while one becomes
 // durable the next day is healed.
 type verdicts struct {
-	totals  *Totals
+	totals  *Proofs
 	how     settling
 	all     []DayProof
 	handed  []DayProof
 	receipt *sinks.Receipt // of what was handed; nil: nothing of it was news
 }
 
-func (st *Totals) verdictsFor(how settling) *verdicts { return &verdicts{totals: st, how: how} }
+func (st *Proofs) verdictsFor(how settling) *verdicts { return &verdicts{totals: st, how: how} }
 
 // found hands verdicts to the sink.
 func (v *verdicts) found(ctx context.Context, found []DayProof) error {
@@ -54,7 +54,7 @@ func (v *verdicts) end(ctx context.Context) error {
 
 // warn tells in the log which days differ, when that is found: a day once, unless it
 // differs otherwise than before.
-func (st *Totals) warn(found []DayProof) {
+func (st *Proofs) warn(found []DayProof) {
 	byDay := map[api.Date][]DayProof{}
 	st.mu.Lock()
 	news := map[api.Date]bool{}
@@ -86,7 +86,7 @@ func gapSum(seed maphash.Seed, all []sinks.Difference) uint64 {
 }
 
 // report tells in the log what came of days that differed.
-func (st *Totals) report(found []DayProof) {
+func (st *Proofs) report(found []DayProof) {
 	for _, p := range found {
 		log := st.Source.Log.With("stream", st.Def.Name, "day", p.Day, "location", p.Location)
 		switch p.Verdict {

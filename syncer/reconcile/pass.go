@@ -15,6 +15,7 @@ import (
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
+	"github.com/larder-sync/larder/syncer/totals"
 )
 
 // Pass is one pass of some sources.
@@ -84,8 +85,8 @@ func (p *Pass) Ended(i int, state string, err error) {
 
 // question is a range of days of one stream.
 type question struct {
-	totals *Totals
-	span   Span
+	totals *Proofs
+	span   totals.Span
 }
 
 // Source asks for all days of every totals stream of a source, the newest first, and then
@@ -110,7 +111,7 @@ func (p *Pass) Source(ctx context.Context, i int) error {
 	p.change(i, func(r *SourceReport) {
 		r.From, r.To, r.Steps, p.asking[i] = string(days.From), string(days.To), len(asks), askingFor(len(asks))
 	})
-	suspects := map[*Totals][]DayProof{}
+	suspects := map[*Proofs][]DayProof{}
 	var errs []error
 	for _, q := range asks {
 		found, err := p.ask(ctx, i, q)
@@ -135,9 +136,9 @@ func (p *Pass) Source(ctx context.Context, i int) error {
 }
 
 // wanted is the range of the request.
-func (p *Pass) wanted(ctx context.Context, d *Days) (Span, error) {
+func (p *Pass) wanted(ctx context.Context, d *Days) (totals.Span, error) {
 	s := d.source
-	sp := Span{From: api.Date(p.request.From), To: api.Date(p.request.To)}
+	sp := totals.Span{From: api.Date(p.request.From), To: api.Date(p.request.To)}
 	today := calendar.DayOf(s.ServiceNow())
 	if sp.To == "" || sp.To > today {
 		sp.To = today
@@ -150,7 +151,7 @@ func (p *Pass) wanted(ctx context.Context, d *Days) (Span, error) {
 		return sp, fmt.Errorf("first day of the orders: %w", err)
 	}
 	sp.From = api.Date(first)
-	if reported := d.Daily().firstReported(); reported != "" && (first == "" || reported < sp.From) {
+	if reported := d.Daily().FirstReported(); reported != "" && (first == "" || reported < sp.From) {
 		sp.From = reported
 	}
 	if sp.From == "" || sp.From > sp.To {
@@ -160,14 +161,14 @@ func (p *Pass) wanted(ctx context.Context, d *Days) (Span, error) {
 }
 
 // questions cut the days into what the service answers at once, the newest first.
-func questions(on []*Totals, days Span) []question {
+func questions(on []*Proofs, days totals.Span) []question {
 	var all []question
-	cut := ranges(days)
+	cut := totals.Ranges(days)
 	slices.Reverse(cut)
 	for _, sp := range cut {
 		for _, st := range on {
-			for _, l := range st.deepLocations() {
-				all = append(all, question{st, Span{sp.From, sp.To, l}})
+			for _, l := range st.DeepLocations() {
+				all = append(all, question{st, totals.Span{From: sp.From, To: sp.To, Location: l}})
 			}
 		}
 	}
@@ -179,7 +180,7 @@ func (p *Pass) ask(ctx context.Context, i int, q question) ([]DayProof, error) {
 	if err := q.totals.recallVerdicts(ctx, q.span.From, q.span.To); err != nil {
 		return nil, err
 	}
-	found, err := q.totals.look(ctx, []Span{q.span}, true, nil)
+	found, err := q.totals.look(ctx, []totals.Span{q.span}, true, nil)
 	var suspects, settled []DayProof
 	for _, f := range found {
 		if f.suspect() || f.Verdict == sinks.VerdictUnsettled {
@@ -200,7 +201,7 @@ func (p *Pass) ask(ctx context.Context, i int, q question) ([]DayProof, error) {
 }
 
 // settle looks at the suspects of a stream again.
-func (p *Pass) settle(ctx context.Context, i int, st *Totals, suspects []DayProof) error {
+func (p *Pass) settle(ctx context.Context, i int, st *Proofs, suspects []DayProof) error {
 	if len(suspects) == 0 {
 		return nil
 	}
@@ -238,7 +239,7 @@ func (p *Pass) settle(ctx context.Context, i int, st *Totals, suspects []DayProo
 }
 
 // count takes verdicts into the report.
-func (p *Pass) count(i int, st *Totals, found []DayProof) {
+func (p *Pass) count(i int, st *Proofs, found []DayProof) {
 	p.change(i, func(r *SourceReport) {
 		by := map[string]*uint64{
 			sinks.VerdictProven: &r.Proven, sinks.VerdictHealed: &r.Healed, sinks.VerdictDrift: &r.Drift,

@@ -11,6 +11,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/stream"
+	"github.com/larder-sync/larder/syncer/totals"
 )
 
 // SettleAfter is when a suspect is looked at once more. A change shows up to two
@@ -28,7 +29,7 @@ const FutileHeals = 5
 
 // prove runs a turn of reconciliation: the days that ask brings, and after a while
 // those of them that differed.
-func (st *Totals) prove(ctx context.Context, ask func(context.Context, *bracket) error, deep bool) error {
+func (st *Proofs) prove(ctx context.Context, ask func(context.Context, *bracket) error, deep bool) error {
 	began := time.Now()
 	b, err := st.firstLook(ctx, ask)
 	missed := errors.Join(err, b.broken)
@@ -50,20 +51,20 @@ func (st *Totals) prove(ctx context.Context, ask func(context.Context, *bracket)
 
 // ProveRecent is the turn of yesterday and today. The caller holds the stream's turn,
 // which is free again when they have been asked for.
-func (st *Totals) ProveRecent(ctx context.Context) error {
+func (st *Proofs) ProveRecent(ctx context.Context) error {
 	free := sync.OnceFunc(st.Turn.Free)
 	defer free()
 	return st.prove(ctx, func(ctx context.Context, b *bracket) error {
 		defer free()
 		return st.Exclusive(ctx, st.Guard, func(ctx context.Context) error {
-			asked := st.askRecent(ctx, b)
+			asked := st.AskRecent(ctx, b.Asker())
 			return errors.Join(asked, st.conclude(ctx, st.unhealed(b.Found)))
 		})
 	}, false)
 }
 
 // firstLook has ask bring days and store what is found of them.
-func (st *Totals) firstLook(ctx context.Context, ask func(context.Context, *bracket) error) (*bracket, error) {
+func (st *Proofs) firstLook(ctx context.Context, ask func(context.Context, *bracket) error) (*bracket, error) {
 	b := &bracket{totals: st, silent: true}
 	err := st.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
 		if err := st.recallProofs(ctx); err != nil {
@@ -77,7 +78,7 @@ func (st *Totals) firstLook(ctx context.Context, ask func(context.Context, *brac
 
 // unhealed leaves out the suspects among days whose difference stands already: what
 // is found of them is known after the second look.
-func (st *Totals) unhealed(found []DayProof) []DayProof {
+func (st *Proofs) unhealed(found []DayProof) []DayProof {
 	return slices.DeleteFunc(slices.Clone(found), func(p DayProof) bool {
 		old, _ := st.standingOf(p)
 		return p.suspect() && old.verdict == sinks.VerdictDrift
@@ -86,7 +87,7 @@ func (st *Totals) unhealed(found []DayProof) []DayProof {
 
 // owe notes whether a deep run has to be made up for: the service did not answer, or
 // there was nothing yet to compare with.
-func (st *Totals) owe(err error) {
+func (st *Proofs) owe(err error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.proofs.owed = err != nil && (api.IsTemporary(err) || errors.Is(err, ErrIncomparable))
@@ -106,7 +107,7 @@ const MostCuts = 3
 // SettleOnce settles suspects. While others are being settled the next turn finds
 // them again; the next deep run is far, and waits. A day that a healing did not help
 // is healed again by a deep run only.
-func (st *Totals) SettleOnce(ctx context.Context, suspects []DayProof, deep bool) error {
+func (st *Proofs) SettleOnce(ctx context.Context, suspects []DayProof, deep bool) error {
 	switch {
 	case len(suspects) == 0:
 		return nil
@@ -160,7 +161,7 @@ type settling struct {
 // returns the verdicts, each of which is stored when its day is done: a process that ends
 // in the middle has lost nothing of the days before. A day whose difference is another
 // than before is looked at again: a day beside it was healed, or orders of it changed.
-func (st *Totals) settle(ctx context.Context, suspects []DayProof, how settling) ([]DayProof, error) {
+func (st *Proofs) settle(ctx context.Context, suspects []DayProof, how settling) ([]DayProof, error) {
 	var settled []DayProof
 	for range settleRounds {
 		found, err := st.settleRound(ctx, suspects, how)
@@ -184,7 +185,7 @@ func (st *Totals) settle(ctx context.Context, suspects []DayProof, how settling)
 	return append(settled, suspects...), errors.Join(v.found(ctx, suspects), v.end(ctx))
 }
 
-func (st *Totals) settleRound(ctx context.Context, suspects []DayProof, how settling) ([]DayProof, error) {
+func (st *Proofs) settleRound(ctx context.Context, suspects []DayProof, how settling) ([]DayProof, error) {
 	if !stream.Sleep(ctx, time.Until(newestAsk(suspects).Add(st.Source.SettleAfter))) {
 		return nil, context.Cause(ctx)
 	}
@@ -218,7 +219,7 @@ func newestAsk(suspects []DayProof) (at time.Time) {
 
 // secondLook brackets the suspects once more. What shows the same difference again
 // has the verdict drift.
-func (st *Totals) secondLook(ctx context.Context, suspects []DayProof, asked func()) ([]DayProof, error) {
+func (st *Proofs) secondLook(ctx context.Context, suspects []DayProof, asked func()) ([]DayProof, error) {
 	first := map[string]DayProof{}
 	for _, p := range suspects {
 		first[p.key()] = p
@@ -245,7 +246,7 @@ func (st *Totals) secondLook(ctx context.Context, suspects []DayProof, asked fun
 }
 
 // driftOr is what a day is that differed twice; empty when not in the same figures.
-func (st *Totals) driftOr(before, now DayProof) (verdict, reason string) {
+func (st *Proofs) driftOr(before, now DayProof) (verdict, reason string) {
 	switch {
 	case !sameGap(before.differences, now.differences):
 		return "", "" // a suspect still
@@ -257,7 +258,7 @@ func (st *Totals) driftOr(before, now DayProof) (verdict, reason string) {
 
 // look brackets some spans; the guard is free between two of them. It fails when there
 // is nothing to compare with.
-func (st *Totals) look(ctx context.Context, spans []Span, deep bool, asked func()) ([]DayProof, error) {
+func (st *Proofs) look(ctx context.Context, spans []totals.Span, deep bool, asked func()) ([]DayProof, error) {
 	if err := st.NotComparable(); err != nil {
 		return nil, err
 	}
@@ -279,17 +280,17 @@ func (st *Totals) look(ctx context.Context, spans []Span, deep bool, asked func(
 }
 
 // spansCovering are as few ranges as cover the days.
-func spansCovering(days []DayProof) []Span {
-	places := make([]Span, len(days))
+func spansCovering(days []DayProof) []totals.Span {
+	places := make([]totals.Span, len(days))
 	for i, p := range days {
-		places[i] = Span{p.Day, p.Day, p.Location}
+		places[i] = totals.Span{From: p.Day, To: p.Day, Location: p.Location}
 	}
-	return Covering(places)
+	return totals.Covering(places)
 }
 
 // healAll heals the days that differ, day by day, the newest first, and stores what is
 // found of each when it is done.
-func (st *Totals) healAll(ctx context.Context, found []DayProof, how settling, v *verdicts) error {
+func (st *Proofs) healAll(ctx context.Context, found []DayProof, how settling, v *verdicts) error {
 	byDay := map[api.Date][]DayProof{}
 	var settled []DayProof
 	for _, p := range found {

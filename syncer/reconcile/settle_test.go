@@ -12,6 +12,7 @@ import (
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/stream"
+	"github.com/larder-sync/larder/syncer/totals"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -36,7 +37,7 @@ func TestADayThatDiffersOtherwiseAfterItsHealingIsLookedAtAgain(t *testing.T) {
 
 // TestAReportStaysAsItWasRead: verdicts come in while somebody reads.
 func TestAReportStaysAsItWasRead(t *testing.T) {
-	st := &Totals{Stream: &stream.Stream{Def: &registry.Definition{Name: registry.Daily}}}
+	st := &Proofs{Totals: &totals.Totals{Stream: &stream.Stream{Def: &registry.Definition{Name: registry.Daily}}}}
 	p := onePass()
 	drift := func(day api.Date) { p.count(0, st, []DayProof{{Day: day, Verdict: sinks.VerdictDrift}}) }
 	for n := range 5 {
@@ -75,25 +76,4 @@ func TestTheFirstAnswersAreNoPace(t *testing.T) {
 			t.Errorf("%d questions are said to take %s", a.left, left)
 		}
 	})
-}
-
-// Every range is asked for once, and none is longer than the service answers.
-func TestRanges(t *testing.T) {
-	for _, c := range []struct {
-		sp   Span
-		want string
-	}{
-		{Span{"2026-01-01", "2026-01-01", ""}, "[{2026-01-01 2026-01-01 }]"},
-		{Span{"2026-01-01", "2026-04-02", ""}, "[{2026-01-01 2026-04-02 }]"},
-		{Span{"2026-01-01", "2026-04-03", "l"}, "[{2026-01-01 2026-04-02 l} {2026-04-03 2026-04-03 l}]"},
-		{Span{"2026-01-02", "2026-01-01", ""}, "[]"},
-	} {
-		if got := fmt.Sprint(ranges(c.sp)); got != c.want {
-			t.Errorf("%v: %s", c.sp, got)
-		}
-	}
-	all := []Span{{"2026-05-01", "2026-05-01", ""}, {"2026-01-01", "2026-01-01", ""}, {"2026-01-05", "2026-01-05", ""}}
-	if got := fmt.Sprint(Covering(all)); got != "[{2026-01-01 2026-01-05 } {2026-05-01 2026-05-01 }]" {
-		t.Error(got)
-	}
 }

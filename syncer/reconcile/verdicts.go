@@ -13,6 +13,7 @@ import (
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
+	"github.com/larder-sync/larder/syncer/totals"
 )
 
 // proofMemory is what a stream of totals knows of the verdicts that stand about the
@@ -59,7 +60,7 @@ func (s standing) says(p DayProof) bool {
 }
 
 // subject is what the stream's days are proofs of.
-func (st *Totals) subject() string {
+func (st *Proofs) subject() string {
 	if st.Def.Vanish {
 		return sinks.SubjectProducts
 	}
@@ -67,14 +68,14 @@ func (st *Totals) subject() string {
 }
 
 // recallVerdicts reads the verdicts that stand about days, to write only what is new.
-func (st *Totals) recallVerdicts(ctx context.Context, from, to api.Date) error {
+func (st *Proofs) recallVerdicts(ctx context.Context, from, to api.Date) error {
 	all, err := st.Source.Sink.Verdicts(ctx, st.Source.Business(), st.Source.Name, string(from), string(to))
 	if err != nil {
 		return fmt.Errorf("read the verdicts that stand: %w", err)
 	}
 	st.mu.Lock()
 	for _, v := range all {
-		key := DayKey(api.Date(v.Day), v.Location)
+		key := totals.DayKey(api.Date(v.Day), v.Location)
 		if _, known := st.proofs.days[key]; v.Subject == st.subject() && !known {
 			if v.Verdict == sinks.VerdictDrift {
 				st.proofs.told[key] = gapSum(st.seed, v.Differences)
@@ -88,7 +89,7 @@ func (st *Totals) recallVerdicts(ctx context.Context, from, to api.Date) error {
 }
 
 // recallProofs reads the verdicts about the last days, once, and forgets older ones.
-func (st *Totals) recallProofs(ctx context.Context) error {
+func (st *Proofs) recallProofs(ctx context.Context) error {
 	today := calendar.DayOf(st.Source.ServiceNow())
 	from, err := calendar.AddDays(today, -calendar.MaxRange)
 	if err != nil {
@@ -120,7 +121,7 @@ func (st *Totals) recallProofs(ctx context.Context) error {
 }
 
 // standingOf is the verdict that stands about a day.
-func (st *Totals) standingOf(p DayProof) (standing, bool) {
+func (st *Proofs) standingOf(p DayProof) (standing, bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	s, known := st.proofs.days[p.key()]
@@ -129,7 +130,7 @@ func (st *Totals) standingOf(p DayProof) (standing, bool) {
 
 // conclude stores the verdicts that say something new, and waits until they are
 // durable.
-func (st *Totals) conclude(ctx context.Context, found []DayProof) error {
+func (st *Proofs) conclude(ctx context.Context, found []DayProof) error {
 	receipt, err := st.hand(ctx, found)
 	if err != nil {
 		return err
@@ -139,7 +140,7 @@ func (st *Totals) conclude(ctx context.Context, found []DayProof) error {
 
 // hand gives the verdicts that say something new to the sink; the receipt is nil when
 // none does.
-func (st *Totals) hand(ctx context.Context, found []DayProof) (*sinks.Receipt, error) {
+func (st *Proofs) hand(ctx context.Context, found []DayProof) (*sinks.Receipt, error) {
 	found = st.answeredFor(found)
 	c := st.Source.Commit(st.Def.Name)
 	for _, p := range found {
@@ -157,7 +158,7 @@ func (st *Totals) hand(ctx context.Context, found []DayProof) (*sinks.Receipt, e
 }
 
 // handed waits until what was handed is durable, and remembers it.
-func (st *Totals) handed(ctx context.Context, receipt *sinks.Receipt, found []DayProof) error {
+func (st *Proofs) handed(ctx context.Context, receipt *sinks.Receipt, found []DayProof) error {
 	if receipt != nil {
 		if err := receipt.Wait(ctx); err != nil {
 			return fmt.Errorf("wait for the warehouse: %w", err)
@@ -168,7 +169,7 @@ func (st *Totals) handed(ctx context.Context, receipt *sinks.Receipt, found []Da
 }
 
 // answeredFor leaves out what is another source's to say.
-func (st *Totals) answeredFor(found []DayProof) []DayProof {
+func (st *Proofs) answeredFor(found []DayProof) []DayProof {
 	return slices.DeleteFunc(slices.Clone(found), func(p DayProof) bool { return st.NotAskedFor(p.Location) })
 }
 
@@ -181,7 +182,7 @@ func fewIDs(ids []string) []string {
 	return ids[:min(len(ids), mostIDs)]
 }
 
-func (st *Totals) verdictOf(p DayProof) sinks.Verdict {
+func (st *Proofs) verdictOf(p DayProof) sinks.Verdict {
 	return sinks.Verdict{
 		Location: p.Location, Day: string(p.Day), Subject: st.subject(), Verdict: p.Verdict, Differences: p.differences,
 		OrderIDs: fewIDs(p.ids), Requests: p.requests, Reason: p.Reason, AskedAt: p.at,
@@ -189,7 +190,7 @@ func (st *Totals) verdictOf(p DayProof) sinks.Verdict {
 }
 
 // remember notes what stands now.
-func (st *Totals) remember(found []DayProof) {
+func (st *Proofs) remember(found []DayProof) {
 	st.mu.Lock()
 	for _, p := range found {
 		old, known := st.proofs.days[p.key()]
@@ -276,7 +277,7 @@ func (d *Days) proofChanged() {
 	}
 	sum := proofSum{days: map[api.Date]proofDay{}}
 	for _, st := range d.On() {
-		places := st.openPlaces()
+		places := st.OpenPlaces()
 		st.mu.Lock()
 		for at, v := range st.proofs.days {
 			day, location, _ := strings.Cut(at, "/")
@@ -290,4 +291,37 @@ func (d *Days) proofChanged() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.proof = status
+}
+
+// withdrawVerdictsOfAll takes back what was found of all locations together: it would stand for ever,
+// since that is not asked for any more.
+func (st *Proofs) withdrawVerdictsOfAll(ctx context.Context) error {
+	today := calendar.DayOf(st.Source.ServiceNow())
+	all, err := st.Source.Sink.Verdicts(ctx, st.Source.Business(), st.Source.Name, string(totals.FirstDay), string(today))
+	if err != nil {
+		return fmt.Errorf("read the verdicts that stand: %w", err)
+	}
+	c := st.Source.Commit(st.Def.Name)
+	for _, v := range all {
+		if v.Location == "" && v.Subject == st.subject() {
+			c.Verdicts = append(c.Verdicts, sinks.Verdict{Day: v.Day, Subject: v.Subject, Verdict: sinks.VerdictWithdrawn, AskedAt: v.AskedAt})
+		}
+	}
+	if len(c.Verdicts) == 0 {
+		return nil
+	}
+	if err := st.Source.Commits.Store(ctx, c); err != nil {
+		return err
+	}
+	return nil
+}
+
+// requestDeepRun has a deep run come soon, and forgets what was found of all locations together
+// before.
+func (st *Proofs) requestDeepRun() {
+	st.mu.Lock()
+	maps.DeleteFunc(st.proofs.days, func(key string, _ standing) bool { return !strings.Contains(key, "/") })
+	st.proofs.owed = true
+	st.mu.Unlock()
+	st.beside.proofChanged()
 }

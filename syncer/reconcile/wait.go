@@ -12,7 +12,7 @@ import (
 
 // waitComparable waits for the backfill of the orders, that of locations which were
 // gained included, or makes it when nobody else does.
-func (p *Pass) waitComparable(ctx context.Context, i int, totals *Totals) error {
+func (p *Pass) waitComparable(ctx context.Context, i int, totals *Proofs) error {
 	s := totals.Source
 	orders := totals.beside.Orders
 	for range settleRounds { // another location may be gained meanwhile

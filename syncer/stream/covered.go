@@ -22,7 +22,7 @@ type Coverage struct {
 	Opening []string `json:"opening,omitempty"`
 	// LocationsOnly is since when the totals of all locations together are not asked for any
 	// more, zero while they are. LeftBySiblings are the other sources of the restaurant that
-	// have left them to this one, with their LocationsOnly. See shared_totals.go.
+	// have left them to this one, with their LocationsOnly. See package totals.
 	LocationsOnly  time.Time            `json:"locations_only,omitzero"`
 	LeftBySiblings map[string]time.Time `json:"left_by_siblings,omitempty"`
 }

@@ -79,7 +79,7 @@ type Identity struct {
 	All                          bool     // those added later too
 	Unknown                      []string // configured locations that the key never had
 	Inactive                     []string // configured locations that it has no more, or that are not active
-	Beside                       string   // another source of the restaurant, when totals are asked for by location only (shared_totals.go)
+	Beside                       string   // another source of the restaurant, when totals are asked for by location only (package totals)
 }
 
 // LocationsOnly is true when totals are asked for by location only.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/compare"
-	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/totals"
 )
 
 // verifyRounds is how often a row that moves is looked at again.
@@ -150,7 +150,7 @@ func (v *verification) storedRows(ctx context.Context, ids []string) (map[string
 
 // compareRows compares rows of the API with the stored ones, in order of id, which
 // is how they lie in the warehouse. stale is true of a row that is behind by schedule alone.
-func (v *verification) compareRows(ctx context.Context, rows map[string]told, place func(id string) reconcile.Span, stale func(id string, found []compare.Difference, place reconcile.Span) bool) error {
+func (v *verification) compareRows(ctx context.Context, rows map[string]told, place func(id string) totals.Span, stale func(id string, found []compare.Difference, place totals.Span) bool) error {
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(rows)), sinks.MaxRowIDs) {
 		stored, err := v.storedRows(ctx, ids)
 		if err != nil {
@@ -168,4 +168,4 @@ func (v *verification) compareRows(ctx context.Context, rows map[string]told, pl
 }
 
 // neverStale is for what is walked often.
-func neverStale(string, []compare.Difference, reconcile.Span) bool { return false }
+func neverStale(string, []compare.Difference, totals.Span) bool { return false }

@@ -11,9 +11,9 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/compare"
 	"github.com/larder-sync/larder/syncer/list"
-	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/spool"
+	"github.com/larder-sync/larder/syncer/totals"
 )
 
 // own is a copy that does not hold the memory of a whole page.
@@ -45,7 +45,7 @@ func (v *listCheck) verify(ctx context.Context) (err error) {
 					return err
 				}
 			}
-			return v.compareRows(ctx, rows, func(string) reconcile.Span { return reconcile.Span{Location: t.Location} }, neverStale)
+			return v.compareRows(ctx, rows, func(string) totals.Span { return totals.Span{Location: t.Location} }, neverStale)
 		}); err != nil {
 			return err
 		}
@@ -218,7 +218,7 @@ func (v *verification) extras(ctx context.Context, q sinks.LiveQuery, seen *spoo
 			if found, err := shown.Has(r.ID); err != nil {
 				return err
 			} else if !found {
-				v.suspect(&suspect{id: r.ID, extra: true, place: reconcile.Span{Location: list(r.Location)}})
+				v.suspect(&suspect{id: r.ID, extra: true, place: totals.Span{Location: list(r.Location)}})
 			}
 		}
 		if len(rows) < q.Limit {

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
-	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
+	"github.com/larder-sync/larder/syncer/totals"
 )
 
 // Limits bound what one stream's verification holds in memory.
@@ -22,7 +22,7 @@ type Limits struct {
 }
 
 // Standard are the limits of the daemon and the commands.
-var Standard = Limits{Rows: 20_000, Bytes: 24 << 20, IDs: 4 << 20, Suspects: 1000, lines: 20_000, Page: reconcile.LivePage}
+var Standard = Limits{Rows: 20_000, Bytes: 24 << 20, IDs: 4 << 20, Suspects: 1000, lines: 20_000, Page: totals.LivePage}
 
 // Pass is one verification of some sources.
 type Pass struct {

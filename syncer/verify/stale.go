@@ -7,8 +7,8 @@ import (
 
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/compare"
-	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/stream"
+	"github.com/larder-sync/larder/syncer/totals"
 )
 
 // A verification that holds the source asks for the days that differ and stores them,
@@ -20,7 +20,7 @@ import (
 
 // stale is true when a row of totals that differs is behind by schedule alone, and
 // notes it.
-func (v *totalsCheck) stale(id string, found []compare.Difference, place reconcile.Span) bool {
+func (v *totalsCheck) stale(id string, found []compare.Difference, place totals.Span) bool {
 	if !v.visiting || v.open[id].Version > 0 {
 		return false
 	}

@@ -8,13 +8,14 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/schedule"
+	"github.com/larder-sync/larder/syncer/totals"
 )
 
 // totalsCheck verifies a stream of totals.
 type totalsCheck struct {
 	*verification
-	totals  *reconcile.Totals
-	stalest reconcile.Span // the days of stale rows, first to last
+	totals  *reconcile.Proofs
+	stalest totals.Span // the days of stale rows, first to last
 }
 
 // verify verifies the service's own totals: the days that were asked for are asked
@@ -53,7 +54,7 @@ func (v *totalsCheck) daysAgain(ctx context.Context) error {
 }
 
 // compareSpan compares the lines of one range of days.
-func (v *totalsCheck) compareSpan(ctx context.Context, sp reconcile.Span) error {
+func (v *totalsCheck) compareSpan(ctx context.Context, sp totals.Span) error {
 	if v.totals.NotAskedFor(sp.Location) {
 		return nil
 	}
@@ -68,7 +69,7 @@ func (v *totalsCheck) compareSpan(ctx context.Context, sp reconcile.Span) error 
 	for _, prefix := range months(sp) {
 		if err := v.totals.EachLive(ctx, prefix, v.pass.limits.Page, func(id string) {
 			day := v.dayOfLine(id, sp.Location)
-			place := reconcile.Span{From: day, To: day, Location: sp.Location}
+			place := totals.Span{From: day, To: day, Location: sp.Location}
 			if _, shown := lines.rows[id]; shown || !sp.Covers(day) || lines.unplaced[day] {
 				return
 			}
@@ -92,7 +93,7 @@ func (v *totalsCheck) dayOfLine(id, location string) api.Date {
 }
 
 // months are the beginnings of the ids of a span.
-func months(sp reconcile.Span) []string {
+func months(sp totals.Span) []string {
 	var all []string
 	for _, day := range sp.Days() {
 		if month := string(day[:len("2006-01-")]); !slices.Contains(all, month) {
@@ -110,13 +111,13 @@ type lines struct {
 	unplaced map[api.Date]bool // days with a line that cannot be told apart
 }
 
-func (l lines) place(id string) reconcile.Span {
-	return reconcile.Span{From: l.days[id], To: l.days[id], Location: l.location}
+func (l lines) place(id string) totals.Span {
+	return totals.Span{From: l.days[id], To: l.days[id], Location: l.location}
 }
 
 // askSpan asks for a span. Lines of other days than were asked for are in
 // quarantine, and days without anything need not be stored.
-func (v *totalsCheck) askSpan(ctx context.Context, sp reconcile.Span) (lines, error) {
+func (v *totalsCheck) askSpan(ctx context.Context, sp totals.Span) (lines, error) {
 	st := v.totals
 	l := lines{rows: map[string]told{}, days: map[string]api.Date{}, location: sp.Location, unplaced: map[api.Date]bool{}}
 	r, err := st.AskReport(ctx, st.Source.Lanes.Backfill, sp)
@@ -124,7 +125,7 @@ func (v *totalsCheck) askSpan(ctx context.Context, sp reconcile.Span) (lines, er
 		return l, err
 	}
 	wanted := slices.Contains(st.Asked(), sp.Location)
-	for i, row := range reconcile.PlaceRows(r.Rows, st.Def.Vanish) {
+	for i, row := range totals.PlaceRows(r.Rows, st.Def.Vanish) {
 		if !sp.Covers(row.Date) || row.Unplaced {
 			l.unplaced[row.Date] = true
 			continue
@@ -151,12 +152,12 @@ func (v *totalsCheck) lineContext(location string) map[string]string {
 }
 
 // spansOf are the ranges in which the days of suspects are asked for.
-func spansOf(all []*suspect) []reconcile.Span {
-	places := make([]reconcile.Span, len(all))
+func spansOf(all []*suspect) []totals.Span {
+	places := make([]totals.Span, len(all))
 	for i, s := range all {
 		places[i] = s.place
 	}
-	return reconcile.Covering(places)
+	return totals.Covering(places)
 }
 
 // askDays asks for the days of the suspects anew.

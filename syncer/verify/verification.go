@@ -15,6 +15,7 @@ import (
 	"github.com/larder-sync/larder/syncer/snapshot"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
+	"github.com/larder-sync/larder/syncer/totals"
 )
 
 // walkVerify names the walks of a verification in metrics and progress. They have
@@ -55,8 +56,8 @@ type verification struct {
 type suspect struct {
 	id    string
 	told  told
-	extra bool           // live in the mirror, and not in the list
-	place reconcile.Span // where it is asked for: the track's location, the line's day
+	extra bool        // live in the mirror, and not in the list
+	place totals.Span // where it is asked for: the track's location, the line's day
 }
 
 // told is what the API says of one row: a live row, a tombstone, or nothing.
@@ -113,7 +114,7 @@ func newVerification(p *Pass, f verified, visiting bool) *verification {
 	switch f := f.(type) {
 	case *list.List:
 		v.kind, v.filled, v.hints = &listCheck{v, f}, f.Filled, true
-	case *reconcile.Totals:
+	case *reconcile.Proofs:
 		v.kind, v.filled, v.most = &totalsCheck{verification: v, totals: f}, f.Filled, p.limits.lines
 	case *snapshot.Stream:
 		v.kind, v.filled = &wholeCheck{v, f}, f.Filled

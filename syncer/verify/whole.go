@@ -5,10 +5,10 @@ import (
 	"errors"
 
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/snapshot"
 	"github.com/larder-sync/larder/syncer/spool"
+	"github.com/larder-sync/larder/syncer/totals"
 )
 
 // wholeCheck verifies a list without a cursor, or the key.
@@ -29,7 +29,7 @@ func (v *wholeCheck) verify(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := v.compareRows(ctx, rows, func(string) reconcile.Span { return reconcile.Span{} }, neverStale); err != nil {
+	if err := v.compareRows(ctx, rows, func(string) totals.Span { return totals.Span{} }, neverStale); err != nil {
 		return err
 	}
 	if err := v.extras(ctx, v.ownQuery(), seen, func(string) string { return "" }); err != nil {

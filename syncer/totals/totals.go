@@ -1,4 +1,4 @@
-package reconcile
+package totals
 
 import (
 	"context"
@@ -26,11 +26,11 @@ type totalsMemory struct {
 	againAsked uint64 // how many that were, of all resyncs
 }
 
-// report is an answer of a totals route: rows of days.
-type report struct {
+// Report is an answer of a totals route: rows of days.
+type Report struct {
 	Rows [][]byte
 	days []DayRow // of which day, and line, each row is
-	at   time.Time
+	At   time.Time
 }
 
 // Span is a range of days, inclusive, of one location or of all (empty).
@@ -43,26 +43,34 @@ type Span struct {
 // its end.
 func (st *Totals) totalsRecent(ctx context.Context) error {
 	return st.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
-		return st.askRecent(ctx, &bracket{totals: st, silent: true})
+		return st.AskRecent(ctx, func(ctx context.Context, sp Span) error {
+			if st.NotAskedFor(sp.Location) {
+				return nil
+			}
+			_, err := st.AskAndStore(ctx, st.Source.Lanes.Reconcile, sp)
+			return err
+		})
 	})
 }
 
-func (st *Totals) askRecent(ctx context.Context, b *bracket) error {
-	if err := st.TotalsBack(ctx, b, 1, st.Asked()); err != nil {
+// AskRecent has ask ask for yesterday and today, and looks whether the way back is at its
+// end.
+func (st *Totals) AskRecent(ctx context.Context, ask func(context.Context, Span) error) error {
+	if err := st.TotalsBack(ctx, ask, 1, st.Asked()); err != nil {
 		return err
 	}
 	return st.reopen(ctx)
 }
 
-// recent is true when a day is asked for at every turn: yesterday and today.
-func (st *Totals) recent(day api.Date) bool {
+// Recent is true when a day is asked for at every turn: yesterday and today.
+func (st *Totals) Recent(day api.Date) bool {
 	yesterday, err := calendar.AddDays(calendar.DayOf(st.Source.ServiceNow()), -1)
 	return err == nil && day >= yesterday
 }
 
-// deepLocations are the locations asked for, and each location where the stream tells
+// DeepLocations are the locations asked for, and each location where the stream tells
 // them apart.
-func (st *Totals) deepLocations() []string {
+func (st *Totals) DeepLocations() []string {
 	locations := st.Asked()
 	if st.Def.PerLocation && slices.Contains(locations, "") {
 		locations = append(locations, st.Source.Identity().Locations...)
@@ -70,12 +78,12 @@ func (st *Totals) deepLocations() []string {
 	return locations
 }
 
-// openPlaces are those of them that the service answers for.
-func (st *Totals) openPlaces() []string { return st.Open(st.deepLocations()) }
+// OpenPlaces are those of them that the service answers for.
+func (st *Totals) OpenPlaces() []string { return st.Open(st.DeepLocations()) }
 
-// TotalsBack asks for the days from n before today to today. A location that is
+// TotalsBack has ask ask for the days from n before today to today. A location that is
 // refused holds up no other.
-func (st *Totals) TotalsBack(ctx context.Context, b *bracket, n int, locations []string) error {
+func (st *Totals) TotalsBack(ctx context.Context, ask func(context.Context, Span) error, n int, locations []string) error {
 	today := calendar.DayOf(st.Source.ServiceNow())
 	from, err := calendar.AddDays(today, -n)
 	if err != nil {
@@ -83,10 +91,10 @@ func (st *Totals) TotalsBack(ctx context.Context, b *bracket, n int, locations [
 	}
 	var refused error
 	for _, l := range locations {
-		err := b.ask(ctx, b.lane(), Span{From: from, To: today, Location: l})
+		err := ask(ctx, Span{From: from, To: today, Location: l})
 		switch {
 		case err == nil, st.UnlessClosed(l, err) == nil:
-		case refuses(l, err):
+		case Refuses(l, err):
 			refused = errors.Join(refused, err)
 		default:
 			return err
@@ -95,25 +103,38 @@ func (st *Totals) TotalsBack(ctx context.Context, b *bracket, n int, locations [
 	return refused
 }
 
-// refuses tells that the service refuses one location, and may answer for others.
-func refuses(location string, err error) bool {
+// Refuses tells that the service refuses one location, and may answer for others.
+func Refuses(location string, err error) bool {
 	return location != "" && (api.IsLocationForbidden(err) || api.IsNotFound(err))
 }
 
 // AskReport asks for the rows of a span.
-func (st *Totals) AskReport(ctx context.Context, lane *api.Client, sp Span) (report, error) {
+func (st *Totals) AskReport(ctx context.Context, lane *api.Client, sp Span) (Report, error) {
 	rows, at, err := st.Def.Totals(ctx, lane, api.SalesQuery{From: sp.From, To: sp.To, LocationID: sp.Location})
-	return report{Rows: rows, at: at}, err
+	return Report{Rows: rows, At: at}, err
+}
+
+// AskAndStore asks for a span and stores the days that have changed.
+func (st *Totals) AskAndStore(ctx context.Context, lane *api.Client, sp Span) (Report, error) {
+	in, answer, err := st.AskTotals(ctx, lane, sp)
+	if err != nil {
+		return Report{}, err
+	}
+	if in.Empty() {
+		in.PassedBy()
+		return answer, nil
+	}
+	return answer, st.Writer.Store(ctx, in)
 }
 
 // AskTotals asks for a span and reads the days that have changed.
-func (st *Totals) AskTotals(ctx context.Context, lane *api.Client, sp Span) (*write.Intake, report, error) {
+func (st *Totals) AskTotals(ctx context.Context, lane *api.Client, sp Span) (*write.Intake, Report, error) {
 	asked := time.Now()
 	r, err := st.AskReport(ctx, lane, sp)
 	if err != nil {
-		return nil, report{}, err
+		return nil, Report{}, err
 	}
-	r.at = st.Source.At(r.at)
+	r.At = st.Source.At(r.At)
 	r.days = PlaceRows(r.Rows, st.Def.Vanish)
 	st.Source.Metrics.Paged(st.Source.Name, st.Def.Name, sinks.WalkTotals)
 	in := st.Writer.Begin(st.Writer.NextWalk(), len(r.Rows))
@@ -124,8 +145,8 @@ func (st *Totals) AskTotals(ctx context.Context, lane *api.Client, sp Span) (*wr
 	in.ReleaseUnseen(asked, sp.holds)
 	in.AfterTaken = func() { st.rememberDays(sp.Location, changed) }
 	if st.Def.Vanish {
-		if err := st.buryLines(ctx, in, r.days, changed, present, r.at); err != nil {
-			return nil, report{}, err
+		if err := st.buryLines(ctx, in, r.days, changed, present, r.At); err != nil {
+			return nil, Report{}, err
 		}
 	}
 	return in, r, nil

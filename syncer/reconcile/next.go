@@ -7,6 +7,7 @@ import (
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/stream"
+	"github.com/larder-sync/larder/syncer/totals"
 )
 
 // overdue is how many turns of the schedule a day may have missed: one may be under way.
@@ -15,12 +16,13 @@ const overdue = 2
 // NextAsked is when the schedule asks for a day again that its turns of yesterday and
 // today leave out; false for those that they do not, and when such a day should have
 // been asked for long ago.
-func (st *Totals) NextAsked(place Span, now time.Time) (time.Time, bool) {
-	if st.recent(place.From) && slices.Contains(st.Asked(), place.Location) {
+func (st *Proofs) NextAsked(place totals.Span, now time.Time) (time.Time, bool) {
+	if st.Recent(place.From) && slices.Contains(st.Asked(), place.Location) {
 		return time.Time{}, false
 	}
+	all := st.AskedSince()
 	st.mu.Lock()
-	deep, all := st.proofs.deep, st.memory.stored.StartedAt
+	deep := st.proofs.deep
 	st.mu.Unlock()
 	last, j := all, schedule.FullResync
 	if first, err := calendar.AddDays(calendar.DayOf(st.Source.ServiceNow()), 1-calendar.MaxRange); err == nil && place.From >= first {

@@ -1,4 +1,4 @@
-package reconcile
+package totals
 
 import (
 	"context"
@@ -148,7 +148,7 @@ func (st *Totals) TotalSpans(ctx context.Context) ([]Span, error) {
 	var spans []Span
 	wanted := st.Asked()
 	for _, l := range wanted {
-		spans = append(spans, ranges(Span{first, today, l})...)
+		spans = append(spans, Ranges(Span{first, today, l})...)
 	}
 	if !st.Def.PerLocation || !slices.Contains(wanted, "") {
 		return spans, nil
@@ -159,14 +159,14 @@ func (st *Totals) TotalSpans(ctx context.Context) ([]Span, error) {
 	}
 	for _, l := range st.Source.Identity().Locations {
 		if day, ok := stored[l]; ok && !slices.Contains(wanted, l) {
-			spans = append(spans, ranges(Span{day, today, l})...)
+			spans = append(spans, Ranges(Span{day, today, l})...)
 		}
 	}
 	return spans, nil
 }
 
-// ranges cuts a span into such as the service answers.
-func ranges(sp Span) []Span {
+// Ranges cuts a span into such as the service answers.
+func Ranges(sp Span) []Span {
 	var all []Span
 	for from := sp.From; from <= sp.To; {
 		to, err := calendar.AddDays(from, calendar.MaxRange-1)

@@ -1,4 +1,4 @@
-package reconcile
+package totals
 
 import (
 	"context"
@@ -156,7 +156,7 @@ func (st *Totals) rememberDays(location string, changed map[api.Date]uint64) {
 }
 
 // readTotals maps the rows of changed days; it returns their ids.
-func (st *Totals) readTotals(in *write.Intake, sp Span, rows []DayRow, r report, changed map[api.Date]uint64) map[string]bool {
+func (st *Totals) readTotals(in *write.Intake, sp Span, rows []DayRow, r Report, changed map[api.Date]uint64) map[string]bool {
 	m := st.Def.Plan.NewMapper()
 	first := st.Source.Versions.Take(len(rows))
 	present := map[string]bool{}
@@ -169,11 +169,11 @@ func (st *Totals) readTotals(in *write.Intake, sp Span, rows []DayRow, r report,
 			continue
 		}
 		if !sp.Covers(row.Date) {
-			in.Quarantine(id, "date", fmt.Sprintf("%q is not a day from %s to %s, which were asked for", row.Date, sp.From, sp.To), raw, first+uint64(i), r.at)
+			in.Quarantine(id, "date", fmt.Sprintf("%q is not a day from %s to %s, which were asked for", row.Date, sp.From, sp.To), raw, first+uint64(i), r.At)
 			continue
 		}
 		present[id] = true
-		in.Row(m, raw, first+uint64(i), r.at, write.Place{ID: id, Columns: st.Def.Columns(sp.Location)})
+		in.Row(m, raw, first+uint64(i), r.At, write.Place{ID: id, Columns: st.Def.Columns(sp.Location)})
 	}
 	return present
 }

@@ -1,4 +1,4 @@
-package reconcile
+package totals
 
 import (
 	"context"
@@ -38,8 +38,8 @@ const emptySteps = 4
 // again until the next one.
 func (p position) counted() bool { return p.Orders > 0 && p.Empty > 0 }
 
-// firstDay is the oldest day the service takes (api.md, "Limits").
-const firstDay = api.Date("1900-01-01")
+// FirstDay is the oldest day the service takes (api.md, "Limits").
+const FirstDay = api.Date("1900-01-01")
 
 // ReadPosition reads how far back the totals have been asked for.
 func ReadPosition(text string) (position, error) {
@@ -83,7 +83,7 @@ func (st *Totals) totalsStep(ctx context.Context) error {
 	}
 	brought := false
 	for _, l := range st.Asked() {
-		n, err := st.totalsSpan(ctx, Span{From: max(from, firstDay), To: pos.To, Location: l}, &cp, &pos)
+		n, err := st.totalsSpan(ctx, Span{From: max(from, FirstDay), To: pos.To, Location: l}, &cp, &pos)
 		if err := st.UnlessClosed(l, err); err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (st *Totals) totalsSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint,
 // fillLane is the lane of the way back. The days that tell how many orders there
 // are go ahead of the other backfills, whose forecast waits for them.
 func (st *Totals) fillLane() *api.Client {
-	if st.Def.Name == registry.Daily && st.beside.OrdersCounted() == 0 {
+	if st.Def.Name == registry.Daily && st.opts.Counted() == 0 {
 		return st.Source.Lanes.Reconcile
 	}
 	return st.Source.Lanes.Backfill
@@ -143,7 +143,7 @@ func (st *Totals) stepDone(ctx context.Context, cp sinks.Checkpoint, pos positio
 	if err != nil {
 		return err
 	}
-	cp.Done = next < firstDay || known && next < first || !known && pos.Empty >= emptySteps
+	cp.Done = next < FirstDay || known && next < first || !known && pos.Empty >= emptySteps
 	text, err := json.Marshal(pos)
 	if err != nil {
 		return fmt.Errorf("position: %w", err)
@@ -189,15 +189,15 @@ func (st *Totals) reopen(ctx context.Context) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.memory.settled = true
-	if pos.To >= max(first, firstDay) {
+	if pos.To >= max(first, FirstDay) {
 		st.memory.stored.Done = false
 	}
 	return nil
 }
 
-// firstReported is the first day with orders as the service reported it on the way
+// FirstReported is the first day with orders as the service reported it on the way
 // back; empty when it has reported none. The mirror may have lost what it had of it.
-func (st *Totals) firstReported() api.Date {
+func (st *Totals) FirstReported() api.Date {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	pos, err := ReadPosition(st.memory.stored.Position)
@@ -210,16 +210,9 @@ func (st *Totals) firstReported() api.Date {
 // firstSale is the day of the first mirrored order, known once the orders'
 // backfill has ended. A restaurant without orders has no day to go back to.
 func (st *Totals) firstSale(ctx context.Context) (api.Date, bool, error) {
-	orders := st.beside.Orders
-	if orders.Off() || !orders.Filled() {
-		return "", false, nil
+	day, known, err := st.opts.FirstOrder(ctx)
+	if known && day == "" {
+		day = "9999-12-31"
 	}
-	day, err := st.Source.Sink.FirstDay(ctx, st.Source.Business())
-	if err != nil {
-		return "", false, fmt.Errorf("first day of the orders: %w", err)
-	}
-	if day == "" {
-		return "9999-12-31", true, nil
-	}
-	return api.Date(day), true, nil
+	return day, known, err
 }

@@ -1,4 +1,4 @@
-package reconcile
+package totals
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/stream"
 	"github.com/larder-sync/larder/syncer/write"
@@ -31,7 +30,7 @@ func (st *Totals) NoteSiblings(key stream.Identity) {
 		return
 	}
 	left := map[string]time.Time{}
-	for name, other := range st.beside.siblings(st.Def.Name) {
+	for name, other := range st.opts.Siblings(st.Def.Name) {
 		if at := other.locationsOnlySince(); !at.IsZero() {
 			left[name] = at
 		}
@@ -99,7 +98,7 @@ func (st *Totals) applyLocationsOnly(ctx context.Context) error {
 	if err := st.refill(ctx); err != nil {
 		return err
 	}
-	st.requestDeepRun()
+	st.opts.Anew()
 	return st.covered.Save(ctx, func(c *stream.Coverage) { c.LocationsOnly, c.LeftBySiblings = time.Time{}, left })
 }
 
@@ -115,7 +114,7 @@ func (st *Totals) buryTotalsOfAll(ctx context.Context) error {
 	if err := st.Exclusive(ctx, st.Guard, st.buryRowsOfAll); err != nil {
 		return fmt.Errorf("bury what %s has of all locations together: %w", st.Def.Name, err)
 	}
-	if err := st.withdrawVerdictsOfAll(ctx); err != nil {
+	if err := st.opts.Withdraw(ctx); err != nil {
 		return err
 	}
 	if !st.Off() {
@@ -123,34 +122,11 @@ func (st *Totals) buryTotalsOfAll(ctx context.Context) error {
 			return err
 		}
 	}
-	st.requestDeepRun()
+	st.opts.Anew()
 	if err := st.covered.Save(ctx, func(c *stream.Coverage) { c.LocationsOnly, c.LeftBySiblings = time.Now().UTC(), nil }); err != nil {
 		return err
 	}
 	st.Source.NotifySiblings(ctx)
-	return nil
-}
-
-// withdrawVerdictsOfAll takes back what was found of all locations together: it would stand for ever,
-// since that is not asked for any more.
-func (st *Totals) withdrawVerdictsOfAll(ctx context.Context) error {
-	today := calendar.DayOf(st.Source.ServiceNow())
-	all, err := st.Source.Sink.Verdicts(ctx, st.Source.Business(), st.Source.Name, string(firstDay), string(today))
-	if err != nil {
-		return fmt.Errorf("read the verdicts that stand: %w", err)
-	}
-	c := st.Source.Commit(st.Def.Name)
-	for _, v := range all {
-		if v.Location == "" && v.Subject == st.subject() {
-			c.Verdicts = append(c.Verdicts, sinks.Verdict{Day: v.Day, Subject: v.Subject, Verdict: sinks.VerdictWithdrawn, AskedAt: v.AskedAt})
-		}
-	}
-	if len(c.Verdicts) == 0 {
-		return nil
-	}
-	if err := st.Source.Commits.Store(ctx, c); err != nil {
-		return err
-	}
 	return nil
 }
 
@@ -161,16 +137,6 @@ func (st *Totals) forgetDaysOfAll(context.Context) error {
 	defer st.mu.Unlock()
 	maps.DeleteFunc(st.memory.days, func(key string, _ uint64) bool { return st.isOfAllLocations(key) })
 	return nil
-}
-
-// requestDeepRun has a deep run come soon, and forgets what was found of all locations together
-// before.
-func (st *Totals) requestDeepRun() {
-	st.mu.Lock()
-	maps.DeleteFunc(st.proofs.days, func(key string, _ standing) bool { return !strings.Contains(key, "/") })
-	st.proofs.owed = true
-	st.mu.Unlock()
-	st.beside.proofChanged()
 }
 
 // isOfAllLocations is true when a row of the totals is of all locations together.

@@ -1,4 +1,4 @@
-package reconcile
+package totals
 
 import (
 	"context"
@@ -9,80 +9,53 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// Totals is a stream of the service's own totals: its days, and what is proven by them.
+// Totals is a stream of the service's own totals: the days that are stored.
 type Totals struct {
 	*stream.Stream
+	opts    Options
 	covered *stream.Covered
-	beside  *Days        // what it shares with the other totals of the source
 	seed    maphash.Seed // tells totals apart
-	Turn    stream.Slot  // one turn of yesterday and today at a time, up to its second look
-	deep    stream.Slot  // one deep run at a time
-	Prover  stream.Slot  // one second look at days that differ at a time
 
 	mu             sync.Mutex // guards what follows
 	memory         totalsMemory
-	proofs         proofMemory
 	leftBySiblings map[string]time.Time // as in coverage, as it is now
 }
 
-// NewTotals makes a stream of totals of which nothing is stored, beside the source's others.
-func NewTotals(o *stream.Source, def *registry.Definition, beside *Days) *Totals {
+// Options are what the totals need of those around them. All are required.
+type Options struct {
+	// FirstOrder is the day of the first mirrored order, known once the orders' backfill
+	// has ended; empty when there is none.
+	FirstOrder func(context.Context) (day api.Date, known bool, err error)
+	// Counted is how many orders the service counts over all days, 0 while that is not known.
+	Counted func() uint64
+	// Siblings are the totals of that name of the restaurant's other sources, by source.
+	Siblings func(stream string) map[string]*Totals
+	// Withdraw takes back what was found of all locations together, which is not asked for
+	// any more.
+	Withdraw func(context.Context) error
+	// Anew hears that the totals of all locations together are not what they were.
+	Anew func()
+}
+
+// NewTotals makes a stream of totals of which nothing is stored.
+func NewTotals(o *stream.Source, def *registry.Definition, opts Options) *Totals {
 	st := &Totals{
-		Stream: stream.NewStream(o, def), beside: beside, seed: maphash.MakeSeed(), Turn: stream.NewSlot(), deep: stream.NewSlot(), Prover: stream.NewSlot(),
-		memory: totalsMemory{days: map[string]uint64{}, again: map[Span]bool{}}, proofs: proofMemory{days: map[string]standing{}, told: map[string]uint64{}},
+		Stream: stream.NewStream(o, def), opts: opts, seed: maphash.MakeSeed(),
+		memory: totalsMemory{days: map[string]uint64{}, again: map[Span]bool{}},
 	}
 	st.Kind = st
 	st.covered = stream.NewCovered(st.Stream, len(o.OnlyLocations) == 0)
-	beside.All = append(beside.All, st)
 	return st
-}
-
-// Days is what the streams of totals of one source share.
-type Days struct {
-	source *stream.Source
-	Orders *list.List
-	All    []*Totals
-	// siblings are the same stream of the restaurant's other sources, by source.
-	siblings func(stream string) map[string]*Totals
-
-	healing stream.Slot         // one healing at a time
-	Healed  map[api.Date]repair // by this process; guarded by healing
-
-	mu    sync.Mutex
-	proof *status.ProofStatus // nil before the first verdict
-}
-
-// NewDays makes what the totals of a source share. siblings are the same stream of the
-// restaurant's other sources, by source.
-func NewDays(o *stream.Source, orders *list.List, siblings func(stream string) map[string]*Totals) *Days {
-	return &Days{source: o, Orders: orders, siblings: siblings, healing: stream.NewSlot(), Healed: map[api.Date]repair{}}
-}
-
-// On are the streams that are.
-func (d *Days) On() []*Totals {
-	return slices.DeleteFunc(slices.Clone(d.All), func(st *Totals) bool { return st.Off() })
-}
-
-// Daily is the stream of the days.
-func (d *Days) Daily() *Totals {
-	for _, st := range d.All {
-		if st.Def.Name == registry.Daily {
-			return st
-		}
-	}
-	panic("no stream " + registry.Daily)
 }
 
 // OrdersCounted is how many orders the service counts over all days, 0 while that
 // is not known.
-func (d *Days) OrdersCounted() uint64 {
-	st := d.Daily()
+func (st *Totals) OrdersCounted() uint64 {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	pos, err := ReadPosition(st.memory.stored.Position)
@@ -92,11 +65,11 @@ func (d *Days) OrdersCounted() uint64 {
 	return pos.Orders
 }
 
-// Proven is how far the days are proven, nil before the first verdict.
-func (d *Days) Proven() *status.ProofStatus {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.proof
+// AskedSince is when all days were asked for last, zero for never.
+func (st *Totals) AskedSince() time.Time {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.memory.stored.StartedAt
 }
 
 // Restore takes over what the sink has stored about the totals.
@@ -111,8 +84,6 @@ func (st *Totals) Restore(state sinks.State) {
 		switch cp.Walk {
 		case sinks.WalkTotals:
 			st.memory.stored = cp
-		case sinks.WalkDeep:
-			st.proofs.deep = cp.StartedAt
 		default:
 			st.covered.Restore(cp)
 		}
@@ -283,12 +254,8 @@ func (st *Totals) longPages() uint64 {
 
 // Describe adds to a status what is known of totals.
 func (st *Totals) Describe(into *status.StreamStatus) {
-	switch {
-	case st.Off():
-	case !st.Filled():
+	if !st.Off() && !st.Filled() {
 		into.Progress = st.backProgress()
-	default:
-		into.Progress = st.deepProgress()
 	}
 	if into.State == status.StateRunning && st.opens() {
 		into.State = status.StateBackfill

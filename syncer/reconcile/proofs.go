@@ -1,0 +1,135 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"sync"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/list"
+	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
+	"github.com/larder-sync/larder/syncer/totals"
+)
+
+// Proofs are a stream of totals, and what is proven by it.
+type Proofs struct {
+	*totals.Totals
+	beside *Days        // what it shares with the other totals of the source
+	seed   maphash.Seed // tells figures apart
+	Turn   stream.Slot  // one turn of yesterday and today at a time, up to its second look
+	deep   stream.Slot  // one deep run at a time
+	Prover stream.Slot  // one second look at days that differ at a time
+
+	mu     sync.Mutex // guards what follows
+	proofs proofMemory
+}
+
+// New makes a stream of totals of which nothing is stored, beside the source's others.
+func New(o *stream.Source, def *registry.Definition, beside *Days) *Proofs {
+	st := &Proofs{
+		beside: beside, seed: maphash.MakeSeed(), Turn: stream.NewSlot(), deep: stream.NewSlot(), Prover: stream.NewSlot(),
+		proofs: proofMemory{days: map[string]standing{}, told: map[string]uint64{}},
+	}
+	st.Totals = totals.NewTotals(o, def, totals.Options{
+		FirstOrder: beside.firstOrder, Counted: beside.OrdersCounted, Siblings: beside.siblingTotals,
+		Withdraw: st.withdrawVerdictsOfAll, Anew: st.requestDeepRun,
+	})
+	beside.All = append(beside.All, st)
+	return st
+}
+
+// Restore takes over what the sink has stored about the totals, and the last deep run.
+func (st *Proofs) Restore(state sinks.State) {
+	st.Totals.Restore(state)
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for _, cp := range state.Checkpoints {
+		if cp.Stream == st.Def.Name && cp.Walk == sinks.WalkDeep {
+			st.proofs.deep = cp.StartedAt
+		}
+	}
+}
+
+// Describe adds to a status what is known of totals, and the deep run under way.
+func (st *Proofs) Describe(into *status.StreamStatus) {
+	st.Totals.Describe(into)
+	if into.Progress == nil && !st.Off() && st.Filled() {
+		into.Progress = st.deepProgress()
+	}
+}
+
+// Days is what the streams of totals of one source share.
+type Days struct {
+	source *stream.Source
+	Orders *list.List
+	All    []*Proofs
+	// siblings are the same stream of the restaurant's other sources, by source.
+	siblings func(stream string) map[string]*Proofs
+
+	healing stream.Slot         // one healing at a time
+	Healed  map[api.Date]repair // by this process; guarded by healing
+
+	mu    sync.Mutex
+	proof *status.ProofStatus // nil before the first verdict
+}
+
+// NewDays makes what the totals of a source share. siblings are the same stream of the
+// restaurant's other sources, by source.
+func NewDays(o *stream.Source, orders *list.List, siblings func(stream string) map[string]*Proofs) *Days {
+	return &Days{source: o, Orders: orders, siblings: siblings, healing: stream.NewSlot(), Healed: map[api.Date]repair{}}
+}
+
+// On are the streams that are.
+func (d *Days) On() []*Proofs {
+	return slices.DeleteFunc(slices.Clone(d.All), func(st *Proofs) bool { return st.Off() })
+}
+
+// firstOrder is the day of the first mirrored order, known once their backfill has ended;
+// empty when there is none.
+func (d *Days) firstOrder(ctx context.Context) (day api.Date, known bool, err error) {
+	if d.Orders.Off() || !d.Orders.Filled() {
+		return "", false, nil
+	}
+	first, err := d.source.Sink.FirstDay(ctx, d.source.Business())
+	if err != nil {
+		return "", false, fmt.Errorf("first day of the orders: %w", err)
+	}
+	return api.Date(first), true, nil
+}
+
+// siblingTotals are the totals of that name of the restaurant's other sources.
+func (d *Days) siblingTotals(stream string) map[string]*totals.Totals {
+	all := map[string]*totals.Totals{}
+	for name, st := range d.siblings(stream) {
+		all[name] = st.Totals
+	}
+	return all
+}
+
+// Daily is the stream of the days.
+func (d *Days) Daily() *Proofs {
+	for _, st := range d.All {
+		if st.Def.Name == registry.Daily {
+			return st
+		}
+	}
+	panic("no stream " + registry.Daily)
+}
+
+// OrdersCounted is how many orders the service counts over all days, 0 while that
+// is not known.
+func (d *Days) OrdersCounted() uint64 {
+	return d.Daily().OrdersCounted()
+}
+
+// Proven is how far the days are proven, nil before the first verdict.
+func (d *Days) Proven() *status.ProofStatus {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.proof
+}
