@@ -14,7 +14,7 @@ func TestAStatusSaysWhenEachStreamIsAskedNext(t *testing.T) {
 		w.run(w.one())
 		w.until("mirrored", time.Minute, w.filled)
 		begun := w.stream("categories")
-		if wait := begun.Next.Sub(time.Now()); begun.NextWhy != string(schedule.ByTurn) || wait <= 0 || wait > 30*time.Second {
+		if wait := time.Until(begun.Next); begun.NextWhy != string(schedule.ByTurn) || wait <= 0 || wait > 30*time.Second {
 			w.t.Errorf("in %s, %q", wait, begun.NextWhy)
 		}
 		time.Sleep(time.Until(begun.Next) + time.Second)
@@ -30,7 +30,7 @@ func TestAStatusSaysWhenEachStreamIsAskedNext(t *testing.T) {
 		w.until("told to wait", 10*time.Minute, func() bool { return w.stream("categories").NextWhy == string(schedule.Asked) })
 		asked := w.stream("categories")
 		if asked.Next.Before(time.Now().Add(30*time.Second)) || w.stream("products").NextWhy != string(schedule.ByTurn) {
-			w.t.Errorf("in %s; of the products %q", asked.Next.Sub(time.Now()), w.stream("products").NextWhy)
+			w.t.Errorf("in %s; of the products %q", time.Until(asked.Next), w.stream("products").NextWhy)
 		}
 		f.on(cats, nil)
 

@@ -75,7 +75,7 @@ func (s *source) pauseAfter(st *stream.Stream, failures int) time.Duration {
 // /me has answered since, with another key, say.
 func (s *source) mayPass(err error) bool {
 	_, stuck := errors.AsType[*list.StuckError](err)
-	return stuck || api.IsTemporary(err) || errors.Is(err, list.ErrRepeatedCursor) || errors.Is(err, list.ErrNoCursor) ||
+	return stuck || api.IsTemporary(err) || list.LeadsNowhere(err) ||
 		api.IsUnauthorized(err) && s.IsReady()
 }
 

@@ -2,17 +2,17 @@ package list
 
 import "hash/maphash"
 
-// Cycle finds a cursor that comes back, in constant memory (Brent's method): the
+// cycle finds a cursor that comes back, in constant memory (Brent's method): the
 // next one is compared with the present one and with one remembered at growing
 // distances.
-type Cycle struct {
+type cycle struct {
 	kept  string
 	steps int
 	reach int
 }
 
-// Repeats is true when following next would go in circles.
-func (c *Cycle) Repeats(current, next string) bool {
+// repeats is true when following next would go in circles.
+func (c *cycle) repeats(current, next string) bool {
 	if next == current || next == c.kept {
 		return true
 	}
@@ -26,19 +26,19 @@ func (c *Cycle) Repeats(current, next string) bool {
 // maxRepeats is how many pages of a walk may be like ones before them.
 const maxRepeats = 20
 
-// Repetition finds a list without an end: pages that come again and again under
+// repetition finds a list without an end: pages that come again and again under
 // cursors that are always new. A row comes once in a walk, unless it has changed
 // (api.md, "Pagination and sync rules" 1); some repeats, empty pages among them, are
 // taken. It looks as [cycle] does.
-type Repetition struct {
+type repetition struct {
 	seed        maphash.Seed
 	last, kept  uint64
 	steps, wide int
 	repeats     int
 }
 
-// Endless takes the rows of the next page, and tells whether it has seen enough.
-func (r *Repetition) Endless(rows [][]byte) bool {
+// endless takes the rows of the next page, and tells whether it has seen enough.
+func (r *repetition) endless(rows [][]byte) bool {
 	if r.wide == 0 {
 		r.seed, r.wide = maphash.MakeSeed(), 1
 	}

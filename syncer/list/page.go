@@ -13,9 +13,10 @@ type Page struct {
 	release func() // nil: nothing is to be released
 }
 
-// Done says that the rows are not needed any more.
+// Done says that the rows are not needed any more; once more does no harm.
 func (p *Page) Done() {
 	if p.release != nil {
 		p.release()
+		p.release = nil
 	}
 }

@@ -28,8 +28,6 @@ type walk struct {
 
 	progress Progress
 	window   window
-	cycle    Cycle
-	again    Repetition
 	run      sinks.Run
 	// dirty: the sink holds a checkpoint of this walk that its end must replace.
 	dirty bool
@@ -37,36 +35,18 @@ type walk struct {
 	durable bool
 }
 
-// answer is a page as it arrived.
-type answer struct {
-	Page
-	versions uint64 // the first of the versions reserved for its rows
-	reserved int
-	took     time.Duration
-	err      error
-}
-
 // MaxRefusals is how many times in a row one run goes on after a refused cursor and
 // comes no further by it.
 const MaxRefusals = 3
 
-// ErrRepeatedCursor fails a walk that would go in circles (DESIGN R3).
-var ErrRepeatedCursor = errors.New("the service sent a cursor that it had sent before: the walk goes on from its last page at the next turn; if it stays so, show this to the service")
-
-// ErrEndless fails a walk that would never end.
-var ErrEndless = errors.New("the service sends the same rows again and again under new cursors: the walk goes on at the next turn; if it stays so, show this to the service")
-
 // errTooManyBad stops a walk in front of a page with more bad rows.
 var errTooManyBad = fmt.Errorf("%d rows in quarantine, and still more cannot be understood: the walk waits in front of them, so that none is passed by; look at the view quarantine, and show it to the service", write.MaxEntries)
-
-// ErrNoCursor fails a walk that cannot go on (DESIGN R3).
-var ErrNoCursor = errors.New("the service says has_more without a next_cursor: the page is asked for again at the next turn; if it stays so, show this to the service")
 
 // follow walks to the end and waits until all of it is durable.
 func (w *walk) follow(ctx context.Context) error {
 	farthest := w.progress.Cp.Since
 	for refusals := 1; ; refusals++ {
-		err := w.pages(ctx)
+		err := Follow(ctx, w.progress.Cp.Cursor, w.ask, w.window.next, w.take)
 		if err == nil {
 			break
 		}
@@ -110,75 +90,8 @@ func (e *StuckError) Error() string {
 
 func (e *StuckError) Unwrap() error { return e.err }
 
-// pages follows the cursor until the list ends, and asks for the next page while it
-// takes one.
-func (w *walk) pages(ctx context.Context) error {
-	w.cycle, w.again = Cycle{}, Repetition{}
-	ctx, cancel := context.WithCancel(ctx)
-	var next <-chan answer
-	defer func() {
-		cancel()
-		if next != nil { // it was asked for in vain
-			a := <-next
-			a.Done()
-		}
-	}()
-	a := w.ask(ctx, w.progress.Cp.Cursor)
-	for {
-		var err error
-		if next, err = w.page(ctx, a); err != nil || next == nil {
-			return err
-		}
-		a, next = <-next, nil
-	}
-}
-
-// page takes one page while the next one is asked for; next is nil behind the last, and
-// the caller's also with an error.
-func (w *walk) page(ctx context.Context, a answer) (next <-chan answer, err error) {
-	defer a.Done()
-	if a.err != nil {
-		return nil, a.err
-	}
-	if err := w.check(a); err != nil {
-		return nil, err
-	}
-	if next, err = w.askAhead(ctx, a); err != nil {
-		return nil, err
-	}
-	return next, w.take(ctx, a)
-}
-
-// check fails a page that leads nowhere, before anything of it is taken.
-func (w *walk) check(a answer) error {
-	switch {
-	case !a.More:
-		return nil
-	case a.Next == "":
-		return ErrNoCursor
-	case w.cycle.Repeats(w.progress.Cp.Cursor, a.Next):
-		return ErrRepeatedCursor
-	case w.again.Endless(a.Rows):
-		return ErrEndless
-	}
-	return nil
-}
-
-// askAhead asks for the page behind a, unless a is the last.
-func (w *walk) askAhead(ctx context.Context, a answer) (<-chan answer, error) {
-	if !a.More {
-		return nil, nil
-	}
-	if err := w.window.room(ctx, 1); err != nil {
-		return nil, err
-	}
-	next := make(chan answer, 1)
-	go func() { next <- w.ask(ctx, a.Next) }()
-	return next, nil
-}
-
 // ask fetches one page. See [write.Clock] for when its versions are taken.
-func (w *walk) ask(ctx context.Context, cursor string) (a answer) {
+func (w *walk) ask(ctx context.Context, cursor string) (a Answer) {
 	source := w.track.stream.Source
 	clock := source.Versions
 	if w.kind != sinks.WalkIncremental {
@@ -186,7 +99,7 @@ func (w *walk) ask(ctx context.Context, cursor string) (a answer) {
 		a.versions = clock.Take(api.PageLimit)
 	}
 	asked := time.Now()
-	a.err = source.Protected(ctx, "fetch "+w.track.Name(), func(ctx context.Context) (err error) {
+	a.Err = source.Protected(ctx, "fetch "+w.track.Name(), func(ctx context.Context) (err error) {
 		a.Page, err = w.track.Fetch(ctx, w.kind, w.progress.Cp.Since, cursor)
 		return err
 	})
@@ -200,7 +113,7 @@ func (w *walk) ask(ctx context.Context, cursor string) (a answer) {
 
 // version of the i-th row of a page; a page longer than was asked for gets
 // versions of its own.
-func (w *walk) version(a answer, i int) uint64 {
+func (w *walk) version(a Answer, i int) uint64 {
 	if i < a.reserved {
 		return a.versions + uint64(i)
 	}
@@ -209,7 +122,7 @@ func (w *walk) version(a answer, i int) uint64 {
 
 // take maps a page, hands it to the sink together with the checkpoint behind it,
 // and remembers what was written.
-func (w *walk) take(ctx context.Context, a answer) error {
+func (w *walk) take(ctx context.Context, a Answer) error {
 	w.paged(a)
 	in := w.read(a)
 	if in.BadRows() > 0 && w.track.stream.Writer.Full() {
@@ -251,7 +164,7 @@ func (w *walk) cure(in *write.Intake) {
 }
 
 // paged notes at what pace pages come.
-func (w *walk) paged(a answer) {
+func (w *walk) paged(a Answer) {
 	w.window.paged(a.took)
 	if w.long() {
 		w.track.stream.HasPage()
@@ -259,7 +172,7 @@ func (w *walk) paged(a answer) {
 }
 
 // read maps the rows of a page.
-func (w *walk) read(a answer) *write.Intake {
+func (w *walk) read(a Answer) *write.Intake {
 	st := w.track.stream
 	in := st.Writer.Begin(w.number, len(a.Rows))
 	in.All = w.kind == sinks.WalkIncremental
@@ -279,7 +192,7 @@ func (w *walk) read(a answer) *write.Intake {
 }
 
 // advance moves the checkpoint behind the page.
-func (w *walk) advance(a answer, in *write.Intake) {
+func (w *walk) advance(a Answer, in *write.Intake) {
 	cp := &w.progress.Cp
 	if w.kind == sinks.WalkIncremental && cp.Pages == 0 {
 		w.progress.began(a.at, a.took)
@@ -301,7 +214,7 @@ func (w *walk) advance(a answer, in *write.Intake) {
 }
 
 // checkpoint adds to a commit what is stored about the walk.
-func (w *walk) checkpoint(c *sinks.Commit, a answer) {
+func (w *walk) checkpoint(c *sinks.Commit, a Answer) {
 	cp := w.progress.Cp
 	c.Checkpoint = &cp
 	if !a.More {

@@ -43,11 +43,11 @@ func (w *window) limit() int {
 
 func (w *window) add(r *sinks.Receipt) { w.receipts = append(w.receipts, r) }
 
-// room waits until one more page may be asked for while asked pages of this walk
-// have not been handed to the sink.
-func (w *window) room(ctx context.Context, asked int) error {
+// next waits until one more page may be asked for while one of this walk has not been
+// handed to the sink.
+func (w *window) next(ctx context.Context) error {
 	w.settle()
-	for len(w.receipts) > 0 && len(w.receipts)+asked+1 > w.limit() {
+	for len(w.receipts) > 0 && len(w.receipts)+2 > w.limit() {
 		if err := w.oldest(ctx); err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (w *window) settle() {
 		select {
 		case <-w.receipts[0].Done():
 			if w.receipts[0].Wait(context.Background()) != nil {
-				return // room or drain reports it
+				return // next or drain reports it
 			}
 			w.receipts = w.receipts[1:]
 		default:

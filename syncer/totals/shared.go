@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/stream"
 	"github.com/larder-sync/larder/syncer/write"
 )
@@ -144,11 +143,14 @@ func (st *Totals) isOfAllLocations(id string) bool {
 	return !st.Def.PerLocation || !strings.Contains(id, "/")
 }
 
+// buryChunk is how many rows are read and buried at a time.
+const buryChunk = 1000
+
 // buryRowsOfAll buries the rows of all locations together that the source wrote last. A row
 // that a sibling writes meanwhile lives: only what is there now is beaten. The caller
 // holds guard.
 func (st *Totals) buryRowsOfAll(ctx context.Context) error {
-	q := sinks.LiveQuery{Table: st.Def.Name, Business: st.Source.Business(), Source: st.Source.Name, Limit: list.SweepChunk}
+	q := sinks.LiveQuery{Table: st.Def.Name, Business: st.Source.Business(), Source: st.Source.Name, Limit: buryChunk}
 	buried := 0
 	for {
 		rows, err := st.Source.Sink.Live(ctx, q)

@@ -100,80 +100,32 @@ type listWalk struct {
 	track *list.Track
 	take  func(context.Context, map[string]told) error
 
-	cycle list.Cycle
-	again list.Repetition
 	pages int
 	part  map[string]told
 	bytes int
 }
 
 func (w *listWalk) follow(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	var next <-chan verifyPage
-	defer func() {
-		cancel()
-		if next != nil {
-			<-next // it was asked for in vain
-		}
-	}()
 	w.part = map[string]told{}
-	a, cursor := <-w.ask(ctx, ""), ""
-	for {
-		if a.err != nil {
-			return fmt.Errorf("%s: %w", w.track.Name(), a.err)
-		}
-		if a.More {
-			if err := w.leads(cursor, a.Next, a.Rows); err != nil {
-				return fmt.Errorf("%s: %w", w.track.Name(), err)
-			}
-			next = w.ask(ctx, a.Next)
-		}
-		if err := w.add(ctx, a.Page); err != nil {
-			return err
-		}
-		if !a.More {
-			return w.hand(ctx)
-		}
-		cursor = a.Next
-		a, next = <-next, nil
+	room := func(context.Context) error { return nil }
+	if err := list.Follow(ctx, "", w.ask, room, w.add); err != nil {
+		return fmt.Errorf("%s: %w", w.track.Name(), err)
 	}
-}
-
-// leads fails a page that leads nowhere (DESIGN R3).
-func (w *listWalk) leads(cursor, next string, rows [][]byte) error {
-	switch {
-	case next == "":
-		return list.ErrNoCursor
-	case w.cycle.Repeats(cursor, next):
-		return list.ErrRepeatedCursor
-	case w.again.Endless(rows):
-		return list.ErrEndless
-	}
-	return nil
-}
-
-type verifyPage struct {
-	list.Page
-	err error
+	return w.hand(ctx)
 }
 
 // ask fetches a page while the one before it is compared.
-func (w *listWalk) ask(ctx context.Context, cursor string) <-chan verifyPage {
-	answer := make(chan verifyPage, 1)
-	go func() {
-		var p list.Page
-		err := w.stream.Source.Protected(ctx, "verify "+w.track.Name(), func(ctx context.Context) (err error) {
-			p, err = w.track.Fetch(ctx, walkVerify, w.stream.Def.BackfillSince, cursor)
-			p.Done() // the rows of a part are bounded by the part
-			return err
-		})
-		answer <- verifyPage{p, err}
-	}()
-	return answer
+func (w *listWalk) ask(ctx context.Context, cursor string) (a list.Answer) {
+	a.Err = w.stream.Source.Protected(ctx, "verify "+w.track.Name(), func(ctx context.Context) (err error) {
+		a.Page, err = w.track.Fetch(ctx, walkVerify, w.stream.Def.BackfillSince, cursor)
+		a.Done() // the rows of a part are bounded by the part
+		return err
+	})
+	return a
 }
 
 // add takes a page into the part, and hands the part on when it is large enough.
-func (w *listWalk) add(ctx context.Context, p list.Page) error {
+func (w *listWalk) add(ctx context.Context, p list.Answer) error {
 	w.pages++
 	tombstones := 0
 	for _, raw := range p.Rows {
