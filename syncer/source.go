@@ -44,7 +44,7 @@ type source struct {
 	life     *life   // until the configuration changes
 	previous *source // of the same name, not yet taken over
 
-	visiting bool // only verified: another process serves it (verify_visit.go)
+	visiting bool // only verified: another process serves it (verify.go)
 
 	turns   atomic.Pointer[schedule.Turns] // nil while no daemon serves the source
 	leased  atomic.Bool                    // it has been held (held.go)

@@ -50,7 +50,7 @@ func (st *List) resyncDue(now time.Time) bool {
 	return false
 }
 
-// resyncing is true when a full resync is under way; the caller holds stream.mu.
+// resyncing is true when a full resync is under way; the caller holds the list's lock.
 func (t *Track) resyncing() bool { return !t.full.StartedAt.IsZero() && !t.full.Done }
 
 // Resync runs a full resync to its end, from where it stands. A person's word lets

@@ -234,7 +234,7 @@ func (sw *sweep) decide(ctx context.Context, in *write.Intake, r sinks.LiveRow, 
 // out, where no walk would bring it up to date any more.
 func (st *List) Confirm(ctx context.Context, lane *api.Client, in *write.Intake, id string) (reason string, raw []byte, err error) {
 	in.Counts.Requests++
-	// Taken before it is asked: see versions.
+	// Taken before it is asked: see [write.Clock].
 	version := st.Source.Versions.Take(1)
 	raw, date, err := st.Def.One(ctx, lane, id)
 	switch {

@@ -22,7 +22,7 @@ type Track struct {
 
 	starting stream.Slot
 	ahead    atomic.Bool // it was said that the stored watermark is ahead of the service's clock
-	// Guarded by stream.mu.
+	// Guarded by the list's lock.
 	incr     sinks.Checkpoint
 	back     sinks.Checkpoint
 	full     sinks.Checkpoint
@@ -54,7 +54,7 @@ func (st *List) tracked(name string) bool {
 	return name == st.Def.Name || strings.HasPrefix(name, st.Def.Name+"@")
 }
 
-// restore takes a stored checkpoint; the caller holds stream.mu.
+// restore takes a stored checkpoint; the caller holds the list's lock.
 func (t *Track) restore(cp sinks.Checkpoint) {
 	switch cp.Walk {
 	case sinks.WalkIncremental:
@@ -77,7 +77,7 @@ func (t *Track) restoreFrom(all []sinks.Checkpoint) {
 }
 
 // inherit lets the incremental walks go on from where a finished backfill ended:
-// together they have brought everything up to there. The caller holds stream.mu.
+// together they have brought everything up to there. The caller holds the list's lock.
 func (t *Track) inherit() {
 	if t.back.Done {
 		t.incr.Watermark = stream.Later(t.incr.Watermark, t.back.Watermark)
@@ -101,7 +101,7 @@ func (t *Track) moved(kind string, cp sinks.Checkpoint) {
 }
 
 // floor is the oldest updated_at that the next incremental walk can bring, with a
-// margin; what is older need not be remembered. The caller holds stream.mu.
+// margin; what is older need not be remembered. The caller holds the list's lock.
 func (t *Track) floor() time.Time { return Since(t.incr).Add(-margin) }
 
 // hasWatermark is true when incremental walks have a start.

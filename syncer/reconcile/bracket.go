@@ -19,7 +19,7 @@ import (
 // and added up once more. A day that equals the service's on either side is proven. One
 // that moved in between is unsettled. One that is unchanged but unequal is only suspected,
 // since a change may show up to two minutes after its stamp. It differs when a second
-// bracket, after that time, shows the same difference (reconcile_settle.go).
+// bracket, after that time, shows the same difference (settle.go).
 
 // DayProof is what a bracket found about one day.
 type DayProof struct {
@@ -165,7 +165,7 @@ func (b *bracket) compute(ctx context.Context, sp totals.Span) map[api.Date]dayF
 	return days
 }
 
-// dayQuery selects the orders that the source answers for (see scope).
+// dayQuery selects the orders that the source answers for (see stream.Source.Scope).
 func (st *Proofs) dayQuery(sp totals.Span) sinks.DayQuery {
 	s := st.Source
 	key := s.Identity()

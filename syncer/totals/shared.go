@@ -45,7 +45,7 @@ func (st *Totals) locationsOnlySince() time.Time {
 }
 
 // NotAskedFor is true when totals are asked for by location only, and the location is ""
-// (all of them together). Who holds the stream's guard and finds false is done before what
+// (all of them together). Who holds Guard and finds false is done before what
 // is there of it is buried.
 func (st *Totals) NotAskedFor(location string) bool {
 	return location == "" && st.Source.Identity().LocationsOnly()
