@@ -140,7 +140,7 @@ func (p *Passwords) same(user, password string) bool {
 }
 
 // addressOf is what one guesser can choose from freely: an IPv6 network is given
-// out as a /64.
+// out as a /64, and on this machine each process can use all of 127.0.0.0/8.
 func addressOf(remote string) netip.Prefix {
 	port, err := netip.ParseAddrPort(remote)
 	if err != nil {
@@ -148,8 +148,11 @@ func addressOf(remote string) netip.Prefix {
 	}
 	address := port.Addr().Unmap().WithZone("")
 	bits := 32
-	if address.Is6() {
+	switch {
+	case address.Is6():
 		bits = 64
+	case address.IsLoopback():
+		bits = 8
 	}
 	prefix, err := address.Prefix(bits)
 	if err != nil {

@@ -52,6 +52,21 @@ func TestGuessesAreSlow(t *testing.T) {
 	})
 }
 
+// Each process of this machine can send from all of 127.0.0.0/8.
+func TestLoopbackIsOneAddress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, begun := NewPasswords("me", "hunter2"), time.Now()
+		for i := range 100 {
+			if right, err := p.Right(t.Context(), fmt.Sprintf("127.0.%d.1:1000", i), "me", fmt.Sprint("guess ", i)); right || err != nil {
+				t.Fatal(right, err)
+			}
+		}
+		if took, least := time.Since(begun), (100-freeGuesses-1)*guessEvery; took < least {
+			t.Errorf("100 guesses took %s, want %s", took, least)
+		}
+	})
+}
+
 // An address with no guess left is told nothing, not even of the right password.
 func TestAnAddressWithoutGuessesIsNotHeard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -132,6 +147,7 @@ func TestAddressesAreBounded(t *testing.T) {
 func TestAddressOf(t *testing.T) {
 	for remote, want := range map[string]string{
 		"192.0.2.1:5": "192.0.2.1/32", "[::ffff:192.0.2.1]:5": "192.0.2.1/32",
+		"127.0.0.1:5": "127.0.0.0/8", "127.200.3.4:5": "127.0.0.0/8", "[::ffff:127.9.9.9]:5": "127.0.0.0/8", "[::1]:5": "::/64",
 		"[2001:db8:1:2:3:4:5:6]:5": "2001:db8:1:2::/64", "[fe80::1%eth0]:5": "fe80::/64", "pipe": "invalid Prefix",
 	} {
 		if got := addressOf(remote).String(); got != want {
