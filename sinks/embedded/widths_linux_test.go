@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -31,7 +32,7 @@ func TestTypesHaveAWidth(t *testing.T) {
 		strings.Repeat("SELECT tuple(*) AS a, tuple(*) AS b FROM (", 12) + "SELECT 1" + strings.Repeat(")", 12),
 		"SELECT (x, x) FROM (SELECT tuple(*) AS x FROM (" + strings.Repeat("SELECT *, * FROM (", 14) + "SELECT 1 AS a" + strings.Repeat(")", 14) + "))",
 		"SELECT x IN ((x, x) AS y), y FROM (" + nested(20, "(x, x)", "SELECT 1 AS x") + ")",
-		"DESCRIBE (" + nested(24, "(x, x)", "SELECT 1 AS x") + ")", "EXPLAIN " + nested(24, "(x, x)", "SELECT 1 AS x"), nested(24, "(x, x)", "SELECT 1 AS x") + " SETTINGS enable_analyzer = 0",
+		"DESCRIBE (" + nested(24, "(x, x)", "SELECT 1 AS x") + ")", "EXPLAIN " + nested(24, "(x, x)", "SELECT 1 AS x"),
 	} {
 		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), tooWide) {
 			t.Errorf("%.200s: %d %.200s", sql, w.Code, w.Body)
@@ -69,6 +70,35 @@ func TestNamesHaveALength(t *testing.T) {
 		"SELECT a FROM larder.v WHERE file_name NOT IN ('" + strings.Repeat("x', '", 30_000) + "')", "SELECT length('" + long + "')", "SELECT *, " + strings.Repeat("a + 1, ", 1000) + "a FROM larder.v",
 	} {
 		if w := b.ask(engine, http.MethodPost, sql, url.Values{"max_result_rows": {"0"}}); w.Code != http.StatusOK {
+			t.Errorf("%.100s: %d %.300s", sql, w.Code, w.Body)
+		}
+	}
+}
+
+// And sets of GROUP BY, which the engine plans each with the keys of all.
+func TestGroupingSetsHaveABound(t *testing.T) {
+	b, engine := newBait(t), openWarehouse(t)
+	grouped := func(sets, keys int) string {
+		var all []string
+		for i := range sets {
+			var one []string
+			for j := range keys {
+				one = append(one, fmt.Sprintf("a %% %d", i*keys+j+2))
+			}
+			all = append(all, "("+strings.Join(one, ", ")+")")
+		}
+		return "SELECT count() FROM larder.v GROUP BY GROUPING SETS (" + strings.Join(all, ", ") + ")"
+	}
+	for _, sql := range []string{
+		grouped(600, 1), grouped(4000, 1), grouped(300, 3), "SELECT * FROM (" + grouped(600, 1) + ")", "WITH x AS (" + grouped(600, 1) + ") SELECT * FROM x", "EXPLAIN " + grouped(600, 1),
+		grouped(300, 1) + " UNION ALL " + grouped(300, 1), strings.NewReplacer("(a", "a", "), ", ", ", "))", ")").Replace(grouped(600, 1)),
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "GROUPING SETS are too many") {
+			t.Errorf("%.100s: %d %.200s", sql, w.Code, w.Body)
+		}
+	}
+	for _, sql := range []string{grouped(100, 3), grouped(1, 20), "SELECT a, file_name FROM larder.v GROUP BY GROUPING SETS ((a, file_name), (a), ())", "SELECT count() FROM larder.v GROUP BY " + strings.Repeat("a + 1, ", 1000) + "a"} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != http.StatusOK {
 			t.Errorf("%.100s: %d %.300s", sql, w.Code, w.Body)
 		}
 	}

@@ -191,6 +191,9 @@ func (g *Guard) MayMean(ask Ask, sql string) error {
 	if err := mayWiden(nodes, lambdas, sql); err != nil {
 		return err
 	}
+	if err := mayGroup(nodes); err != nil {
+		return err
+	}
 	return mayBeNamed(nodes, sql)
 }
 
