@@ -111,7 +111,10 @@ func TestNamesDoubleUpToALimit(t *testing.T) {
 	if r := out.ask("POST", doubled(5)); r.status != 200 || r.body != "1\n" {
 		t.Errorf("%d %.300s", r.status, r.body)
 	}
-	if r := out.ask("POST", doubled(40)); r.status != 400 || !strings.Contains(r.body, "Query tree is too big. Maximum: 100000") {
+	if r := out.ask("POST", doubled(40)); r.status != 403 || !strings.Contains(r.body, "stand for too much") {
+		t.Errorf("%d %.300s", r.status, r.body)
+	}
+	if r := out.ask("POST", doubled(13)); r.status != 400 || !strings.Contains(r.body, "Query tree is too big. Maximum: 100000") {
 		t.Errorf("%d %.300s", r.status, r.body)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -99,6 +100,37 @@ func TestGroupingSetsHaveABound(t *testing.T) {
 	}
 	for _, sql := range []string{grouped(100, 3), grouped(1, 20), "SELECT a, file_name FROM larder.v GROUP BY GROUPING SETS ((a, file_name), (a), ())", "SELECT count() FROM larder.v GROUP BY " + strings.Repeat("a + 1, ", 1000) + "a"} {
 		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != http.StatusOK {
+			t.Errorf("%.100s: %d %.300s", sql, w.Code, w.Body)
+		}
+	}
+}
+
+// And what WITH, WINDOW and aliases stand for, wherever they are used.
+func TestNamesStandForABound(t *testing.T) {
+	b, engine := newBait(t), openWarehouse(t)
+	listOf := func(times int, form string) string {
+		all := make([]string, times)
+		for i := range all {
+			all[i] = strings.ReplaceAll(form, "?", strconv.Itoa(i))
+		}
+		return strings.Join(all, ", ")
+	}
+	for _, sql := range []string{
+		"WITH c AS (SELECT " + listOf(2000, "? AS c?") + ") SELECT * FROM c" + strings.Repeat(" UNION ALL SELECT * FROM c", 2000),
+		"WITH c AS (SELECT " + listOf(3000, "? AS c?") + ") SELECT (SELECT c1 FROM c), " + listOf(200, "(SELECT c? FROM `c`)"), "WITH c AS (SELECT " + listOf(2000, "?") + ") SELECT 1" + strings.Repeat(" UNION ALL SELECT 1", 2000),
+		"WITH (" + listOf(1000, "a + ?") + ") AS y SELECT " + listOf(2000, "y.1") + " FROM larder.v", "SELECT arraySum([" + listOf(1000, "a + ?") + "]) AS y, " + listOf(2000, "y + ?") + " FROM larder.v",
+		"SELECT " + listOf(3000, "sum(1) OVER w") + " FROM larder.v WINDOW w AS (ORDER BY " + listOf(3000, "a + ?") + ")",
+		"WITH (" + listOf(100, "a + ?") + ") AS y, c AS (SELECT " + listOf(100, "y.1 AS c?") + " FROM larder.v) SELECT * FROM c" + strings.Repeat(" UNION ALL SELECT * FROM c", 500),
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "stand for too much") {
+			t.Errorf("%.100s: %d %.200s", sql, w.Code, w.Body)
+		}
+	}
+	for _, sql := range []string{
+		"WITH c AS (SELECT a, " + listOf(50, "a + ? AS c?") + " FROM larder.v) SELECT c.a, " + listOf(50, "c.c?") + " FROM c LEFT JOIN c AS d ON c.a = d.a", "SELECT sum(a) AS a, a + 1 AS b, b * 2 AS d FROM larder.v",
+		"SELECT " + listOf(50, "sum(a) OVER w") + " FROM larder.v WINDOW w AS (PARTITION BY file_name ORDER BY a ROWS BETWEEN 7 PRECEDING AND CURRENT ROW)",
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != http.StatusOK && !strings.Contains(w.Body.String(), "ILLEGAL_AGGREGATION") {
 			t.Errorf("%.100s: %d %.300s", sql, w.Code, w.Body)
 		}
 	}

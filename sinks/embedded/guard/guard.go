@@ -116,7 +116,7 @@ func (g *Guard) MayName(s *sqltext.Statement) error {
 			return exception.Readonly("Cannot execute query in readonly mode: the database default holds nothing: name tables of %s", g.home)
 		}
 	}
-	return nil
+	return mayRepeat(s)
 }
 
 // mayUse looks at one word; called says that a parenthesis follows it.
@@ -192,6 +192,9 @@ func (g *Guard) MayMean(ask Ask, sql string) error {
 		return err
 	}
 	if err := mayGroup(nodes); err != nil {
+		return err
+	}
+	if err := mayExpand(nodes, sql); err != nil {
 		return err
 	}
 	return mayBeNamed(nodes, sql)

@@ -1,0 +1,160 @@
+package guard
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/larder-sync/larder/sinks/embedded/exception"
+	"github.com/larder-sync/larder/sinks/embedded/sqltext"
+)
+
+// The engine takes what a name stands for anew wherever the name is used: the columns of
+// a WITH, what a window is ordered by, an expression with an alias. A hundred KB of it,
+// used some thousand times, take gigabytes and a minute before a limit is looked at. So
+// what a statement comes to, with names written out, is estimated.
+
+// mostExpanded is how many nodes a statement may come to: 8 million took 2 GB.
+const mostExpanded = 400_000
+
+// mayExpand looks at how long a statement becomes. The two estimates multiply, since each
+// kind of name can stand within the other.
+func mayExpand(nodes []node, sql string) error {
+	words, _ := sqltext.Tokens(sql)
+	if written(words)/float64(len(words))*aliased(nodes) <= mostExpanded {
+		return nil
+	}
+	return expandsTooFar()
+}
+
+// mayRepeat looks at how often WITH is written out as soon as the engine reads the
+// statement: in each part of a UNION.
+func mayRepeat(s *sqltext.Statement) error {
+	parts, with := 1, false
+	for _, t := range s.Tokens {
+		with = with || t.Is("WITH")
+		if t.Is("UNION") || t.Is("INTERSECT") || t.Is("EXCEPT") {
+			parts++
+		}
+	}
+	if !with || parts*len(s.Tokens) <= mostExpanded {
+		return nil
+	}
+	return expandsTooFar()
+}
+
+func expandsTooFar() error {
+	return exception.Readonly("Cannot execute query in readonly mode: WITH, WINDOW and aliases stand for too much here: use long ones fewer times")
+}
+
+// span is a part of a list.
+type span struct{ from, to int }
+
+// meanings are what names stand for.
+type meanings struct {
+	all   map[string][]span
+	known map[string]float64
+	count func(m *meanings, s span) float64
+}
+
+// of is how long what a name stands for is. A name within its own meaning is that of a
+// column.
+func (m *meanings) of(name string) float64 {
+	if size, ok := m.known[name]; ok {
+		return size
+	}
+	spans, ok := m.all[name]
+	if !ok {
+		return 0
+	}
+	m.known[name] = 0
+	size := 0.
+	for _, s := range spans {
+		size += m.count(m, s)
+	}
+	m.known[name] = size
+	return size
+}
+
+// written is how many words a statement has when those of name AS (…), in WITH or WINDOW,
+// stand wherever the name does.
+func written(words []sqltext.Token) float64 {
+	at := sqltext.Statement{Tokens: words}
+	m := &meanings{all: map[string][]span{}, known: map[string]float64{}}
+	begins := map[int]bool{}
+	for i, t := range words {
+		open := i + 1
+		if at.At(open).Symbol("(") { // the names of its columns
+			for open++; open < len(words) && !at.At(open).Symbol(")") && !at.At(open).Symbol("("); open++ {
+			}
+			open++
+		}
+		if t.Name() == "" || !at.At(open).Is("AS") {
+			continue
+		}
+		for open++; at.At(open).Is("MATERIALIZED") || at.At(open).Is("NOT"); open++ {
+		}
+		if at.At(open).Symbol("(") {
+			begins[i] = true
+			m.all[t.Name()] = append(m.all[t.Name()], span{open, closing(words, open)})
+		}
+	}
+	m.count = func(m *meanings, s span) (size float64) {
+		for i := s.from; i < s.to; i++ {
+			size++
+			if name := words[i].Name(); name != "" && !begins[i] && !at.At(i+1).Symbol(".") {
+				size += m.of(name)
+			}
+		}
+		return size
+	}
+	return m.count(m, span{0, len(words)})
+}
+
+// closing is where the parenthesis that opens at i ends.
+func closing(words []sqltext.Token, i int) int {
+	depth := 0
+	for ; i < len(words); i++ {
+		switch {
+		case words[i].Symbol("("):
+			depth++
+		case words[i].Symbol(")"):
+			depth--
+		}
+		if depth == 0 {
+			break
+		}
+	}
+	return i
+}
+
+var aliasOf = regexp.MustCompile(`\(alias (.*?)\)(?: \(children \d+\))?$`)
+
+// aliased is how many nodes a statement has when expressions stand wherever their alias
+// does.
+func aliased(nodes []node) float64 {
+	m := &meanings{all: map[string][]span{}, known: map[string]float64{}}
+	for i, n := range nodes {
+		if n.parent == "TableExpression" {
+			continue
+		}
+		if found := aliasOf.FindStringSubmatch(n.text); found != nil {
+			to := i + 1
+			for to < len(nodes) && nodes[to].depth > n.depth {
+				to++
+			}
+			m.all[found[1]] = append(m.all[found[1]], span{i, to})
+		}
+	}
+	m.count = func(m *meanings, s span) (size float64) {
+		for _, n := range nodes[s.from:s.to] {
+			size++
+			if n.kind != "Identifier" {
+				continue
+			}
+			name, _, _ := strings.Cut(n.name, ".")
+			size += max(m.of(n.name), m.of(name))
+		}
+		return size
+	}
+	return m.count(m, span{0, len(nodes)})
+}
