@@ -38,6 +38,11 @@ const maxBacktracks = 50_000
 // engine meanwhile. Its own limit, five times that, took 23 s.
 const maxExpanded = 100_000
 
+// maxElements is how many nodes a statement may have as it is written, lists of values
+// counting as one. The engine's plans take memory that no limit counts, often with the
+// square of what a statement holds; its own limit is five times that.
+const maxElements = 10_000
+
 // readerSettings are those of a reader's connection. Each statement brings its limit of
 // memory with it, see loans.
 func (o Options) readerSettings() map[string]string {
@@ -49,6 +54,7 @@ func (o Options) readerSettings() map[string]string {
 		all["session_timezone"] = o.ReaderZone
 	}
 	all["max_parser_backtracks"] = strconv.Itoa(maxBacktracks)
+	all["max_ast_elements"] = strconv.Itoa(maxElements)
 	all["max_expanded_ast_elements"] = strconv.Itoa(maxExpanded)
 	// multiMatchAny and its like prepare their patterns for as long as these want, which
 	// nothing stops, and keep what they prepared.

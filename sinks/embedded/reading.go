@@ -36,6 +36,11 @@ func (e *Engine) readOnly(q *request, s *sqltext.Statement) error {
 	if format := first(s.Format, q.format); !guard.MayFormat(format) {
 		return exception.Readonly("Cannot execute query in readonly mode: the format %s is not taken here", format)
 	}
+	for _, name := range []string{"enable_analyzer", "allow_experimental_analyzer"} {
+		if isOn(q.settings[name]) {
+			delete(q.settings, name) // what some clients ask for is how it is; the old one is not taken
+		}
+	}
 	if zone, ok := q.settings["session_timezone"]; ok {
 		if err := e.guard.AdmitZone(zone); err != nil {
 			return err

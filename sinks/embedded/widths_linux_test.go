@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -76,6 +77,27 @@ func TestNamesHaveALength(t *testing.T) {
 	}
 }
 
+// refusedAs says whether the front refused a statement with these words, or the engine for
+// its length.
+func refusedAs(w *httptest.ResponseRecorder, words string) bool {
+	return w.Code == http.StatusForbidden && strings.Contains(w.Body.String(), words) || w.Code == http.StatusBadRequest && strings.Contains(w.Body.String(), "TOO_BIG_AST")
+}
+
+// A statement has a length, in which a list of values is one.
+func TestStatementsHaveALength(t *testing.T) {
+	b, engine := newBait(t), openWarehouse(t)
+	for sql, want := range map[string]int{
+		"SELECT " + strings.Repeat("a + 1, ", 6000) + "a FROM larder.v GROUP BY ALL": http.StatusBadRequest,
+		"SELECT " + strings.Repeat("(SELECT 1), ", 3000) + "1":                       http.StatusBadRequest,
+		"SELECT " + strings.Repeat("a + 1, ", 1500) + "a FROM larder.v":              http.StatusOK,
+		"SELECT a FROM larder.v WHERE a IN (" + strings.Repeat("1, ", 30_000) + "2)": http.StatusOK,
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != want {
+			t.Errorf("%.60s: %d %.200s", sql, w.Code, w.Body)
+		}
+	}
+}
+
 // And sets of GROUP BY, which the engine plans each with the keys of all.
 func TestGroupingSetsHaveABound(t *testing.T) {
 	b, engine := newBait(t), openWarehouse(t)
@@ -94,7 +116,7 @@ func TestGroupingSetsHaveABound(t *testing.T) {
 		grouped(600, 1), grouped(4000, 1), grouped(300, 3), "SELECT * FROM (" + grouped(600, 1) + ")", "WITH x AS (" + grouped(600, 1) + ") SELECT * FROM x", "EXPLAIN " + grouped(600, 1),
 		grouped(300, 1) + " UNION ALL " + grouped(300, 1), strings.NewReplacer("(a", "a", "), ", ", ", "))", ")").Replace(grouped(600, 1)),
 	} {
-		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "GROUPING SETS are too many") {
+		if w := b.ask(engine, http.MethodPost, sql, nil); !refusedAs(w, "GROUPING SETS are too many") {
 			t.Errorf("%.100s: %d %.200s", sql, w.Code, w.Body)
 		}
 	}
@@ -122,7 +144,7 @@ func TestNamesStandForABound(t *testing.T) {
 		"SELECT " + listOf(3000, "sum(1) OVER w") + " FROM larder.v WINDOW w AS (ORDER BY " + listOf(3000, "a + ?") + ")",
 		"WITH (" + listOf(100, "a + ?") + ") AS y, c AS (SELECT " + listOf(100, "y.1 AS c?") + " FROM larder.v) SELECT * FROM c" + strings.Repeat(" UNION ALL SELECT * FROM c", 500),
 	} {
-		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "stand for too much") {
+		if w := b.ask(engine, http.MethodPost, sql, nil); !refusedAs(w, "stand for too much") {
 			t.Errorf("%.100s: %d %.200s", sql, w.Code, w.Body)
 		}
 	}
