@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
@@ -101,6 +102,54 @@ func TestADisabledKeyIsProbedSoonerAtFirst(t *testing.T) {
 			if got := probes[i+1].Sub(probes[i]); got < want*3/4 || got > want*5/4+time.Second {
 				t.Errorf("probe %d came after %s, want about %s", i+1, got, want)
 			}
+		}
+	})
+}
+
+// A pass beside the daemon that finds the key disabled still is no probe of the daemon's:
+// when the restaurant enables the key, that is noticed as soon as without the pass.
+func TestAPassPutsOffNoProbe(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		w.run(w.one())
+		w.until("running", 10*time.Minute, w.filled)
+		refuse := func(w http.ResponseWriter, _ *http.Request) bool {
+			fakeError(w, 403, "api_key_disabled")
+			return true
+		}
+		for _, path := range []string{"/me", cats, "/products", "/ingredients", "/sales/orders", "/sales/daily", "/sales/products", "/locations", "/allergens"} {
+			f.on(path, refuse)
+		}
+		w.until("disabled", 10*time.Minute, func() bool { return w.source().State == status.StateKeyDisabled })
+		for probe, base := range []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute} {
+			next := w.source().NextProbe
+			if wait := time.Until(next); wait > base*5/4 || wait < base/2 {
+				t.Errorf("probe %d comes after %s, want about %s", probe, wait, base)
+			}
+			for range 3 {
+				time.Sleep(time.Second)
+				if err := w.tryOnce(Selection{}).Err(); !api.IsKeyDisabled(err) {
+					t.Fatalf("the pass: %v", err)
+				}
+				if now := w.source().NextProbe; !now.Equal(next) {
+					t.Fatalf("probe %d was to come at %s, and after a pass at %s", probe, next, now)
+				}
+			}
+			w.until("the daemon's own probe", time.Until(next)+time.Second, func() bool { return !w.source().NextProbe.Equal(next) })
+		}
+	})
+}
+
+// How long the service wants to be left alone counts, whoever it was told.
+func TestAPassThatIsToldToWaitPutsOffTheProbe(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		w.run(w.one())
+		w.until("running", 10*time.Minute, w.filled)
+		s := w.syncer.served()[0]
+		s.troubled(stream.Trouble{State: status.StateUnreachable})
+		first := w.source().NextProbe
+		s.troubled(stream.Trouble{State: status.StateUnreachable, RetryAfter: time.Hour})
+		if now := w.source().NextProbe; now.Before(time.Now().Add(time.Hour)) {
+			t.Errorf("asked again at %s, as before at %s", now, first)
 		}
 	})
 }

@@ -62,7 +62,7 @@ type source struct {
 	state     string
 	detail    string
 	since     time.Time
-	failures  int // probes in a row that failed
+	failures  int // probes in a row that failed, each when it was due
 	nextProbe time.Time
 	outage    outage.Outage // told of
 	patient   time.Time     // nothing is asked before, since the service said so
@@ -268,14 +268,20 @@ func (s *source) probeNow() {
 	s.wakeLoop()
 }
 
-// troubled puts the source aside until its next probe.
+// troubled puts the source aside until its next probe. What is found out before that was
+// due, by a pass for one, is no probe that failed, and puts it off only for as long as the
+// service asks: who runs many passes must not wait longer for the daemon.
 func (s *source) troubled(t stream.Trouble) {
 	now := time.Now()
 	s.mu.Lock()
-	if passing := t.MayPass() && (stream.Trouble{State: s.state}).MayPass(); s.state != t.State && !passing {
-		s.failures = 0 // another trouble
+	due := !now.Before(s.nextProbe)
+	passing := t.MayPass() && (stream.Trouble{State: s.state}).MayPass()
+	switch another := s.state != t.State && !passing; {
+	case another:
+		s.failures = 1
+	case due:
+		s.failures++
 	}
-	s.failures++
 	s.patient = now.Add(t.RetryAfter)
 	if s.state != t.State {
 		s.since = now
@@ -290,7 +296,11 @@ func (s *source) troubled(t stream.Trouble) {
 	}
 	s.Log.Log(context.Background(), level, "source in trouble", "state", t.State, "detail", t.Detail)
 	s.ready = false
-	s.nextProbe = now.Add(probeDelay(t, s.failures, s.jitter(s.failures)))
+	next := now.Add(probeDelay(t, s.failures, s.jitter(s.failures)))
+	if !due {
+		next = stream.Later(stream.Earlier(next, s.nextProbe), s.patient)
+	}
+	s.nextProbe = next
 	s.mu.Unlock()
 	s.wakeLoop()
 }
