@@ -67,8 +67,11 @@ func (a *App) Check(ctx context.Context, tell func(Finding)) error {
 	for _, f := range c.checkSources(ctx) {
 		each(f)
 	}
-	c.checkWarehouse(ctx, each)
-	c.checkPorts(ctx, each)
+	lost := c.checkWarehouse(ctx, each)
+	c.checkPassword(each)
+	if !lost { // else the process that has lost it listens, and is to be stopped for that
+		c.checkPorts(ctx, each)
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -184,32 +187,53 @@ func keyFindings(s *config.Source, me api.Me) []Finding {
 	return all
 }
 
-func (a checker) checkWarehouse(ctx context.Context, tell func(Finding)) {
+// checkWarehouse tries the warehouse. It is true when a process runs for the data folder
+// that was removed or replaced under it.
+func (a checker) checkWarehouse(ctx context.Context, tell func(Finding)) (lost bool) {
+	if !a.cfg.Warehouse.DSN.Embedded() {
+		a.checkTables(ctx, tell)
+		return false
+	}
+	if !a.checkEngine(tell) {
+		return false
+	}
+	if err := a.freeFolderReplaced(ctx); err != nil {
+		tell(bad(ExitWarehouse, "", "warehouse: %v", err))
+		return true
+	}
+	if _, err := os.Stat(a.cfg.Warehouse.DSN.Dir()); errors.Is(err, os.ErrNotExist) {
+		tell(a.checkParent())
+		return false
+	}
+	a.checkTables(ctx, tell)
+	return false
+}
+
+// checkEngine finds the embedded engine, and the memory for it.
+func (a checker) checkEngine(tell func(Finding)) bool {
+	library, err := embedded.FindLibrary()
+	if err != nil {
+		tell(bad(ExitWarehouse, "", "engine: %v", err))
+		return false
+	}
+	tell(good("engine: %s", library))
+	plan, err := a.memory()
+	if err != nil {
+		tell(bad(ExitUsage, "", "%v", err))
+		return false
+	}
+	tell(good("memory: the engine may use %s", plan))
+	return true
+}
+
+// checkTables opens the warehouse and looks at its tables.
+func (a checker) checkTables(ctx context.Context, tell func(Finding)) {
 	l := &lifecycle{log: a.log}
 	defer func() {
 		if err := l.close(); err != nil {
 			tell(bad(ExitWarehouse, "", "warehouse: %v", err))
 		}
 	}()
-	dsn := a.cfg.Warehouse.DSN
-	if dsn.Embedded() {
-		library, err := embedded.FindLibrary()
-		if err != nil {
-			tell(bad(ExitWarehouse, "", "engine: %v", err))
-			return
-		}
-		tell(good("engine: %s", library))
-		plan, err := a.memory()
-		if err != nil {
-			tell(bad(ExitUsage, "", "%v", err))
-			return
-		}
-		tell(good("memory: the engine may use %s", plan))
-		if _, err := os.Stat(dsn.Dir()); errors.Is(err, os.ErrNotExist) {
-			tell(a.checkParent())
-			return
-		}
-	}
 	w, err := a.anyEngine(ctx, l)
 	if err != nil {
 		tell(bad(ExitWarehouse, "", "warehouse: %v", err))
@@ -228,7 +252,7 @@ func (a checker) checkWarehouse(ctx context.Context, tell func(Finding)) {
 		return
 	}
 	if err != nil {
-		tell(bad(ExitWarehouse, "", "warehouse %s: %v", dsn, err))
+		tell(bad(ExitWarehouse, "", "warehouse %s: %v", a.cfg.Warehouse.DSN, err))
 		return
 	}
 	note := "tables are in place"
@@ -238,7 +262,7 @@ func (a checker) checkWarehouse(ctx context.Context, tell func(Finding)) {
 	if w.held {
 		note += "; a daemon holds it"
 	}
-	tell(good("warehouse: %s, ClickHouse %s, database %s, %s", dsn, info.Version, info.Database, note))
+	tell(good("warehouse: %s, ClickHouse %s, database %s, %s", a.cfg.Warehouse.DSN, info.Version, info.Database, note))
 }
 
 // checkParent finds out whether a data folder that is not there could be made.
@@ -254,19 +278,21 @@ func (a checker) checkParent() Finding {
 	return good("warehouse: %s is created at the start", dir)
 }
 
+func (a checker) checkPassword(tell func(Finding)) {
+	if _, err := a.cfg.Web.ReadPassword(); err != nil {
+		tell(bad(ExitUsage, "", "web.password_file: %v", err))
+	}
+}
+
 // checkPorts finds out whether the addresses to listen on are free, or our
 // daemon's.
 func (a checker) checkPorts(ctx context.Context, tell func(Finding)) {
-	w := &a.cfg.Web
-	if _, err := w.ReadPassword(); err != nil {
-		tell(bad(ExitUsage, "", "web.password_file: %v", err))
-	}
 	running := func() bool { _, err := a.askPage(ctx); return err == nil }
 	if a.cfg.Warehouse.DSN.Embedded() {
 		running = func() bool { return a.servedByDaemon(ctx) }
 		tellPort(ctx, tell, "ClickHouse HTTP", "warehouse.http_listen", a.cfg.Warehouse.HTTPListen, running)
 	}
-	tellPort(ctx, tell, "status page", "web.listen", w.Listen, running)
+	tellPort(ctx, tell, "status page", "web.listen", a.cfg.Web.Listen, running)
 }
 
 func tellPort(ctx context.Context, tell func(Finding), what, option, address string, ours func() bool) {

@@ -58,6 +58,8 @@ func TestTheDataFolderIsRemovedUnderTheDaemon(t *testing.T) {
 		if ExitCode(err) != ExitWarehouse || !strings.Contains(err.Error(), "stop the daemon") {
 			t.Errorf("%s: sql: %v", what, err)
 		}
+		checkTellsOfTheFolder(t, what, command, "a daemon is running for "+dir)
+		checkTellsOfTheFolder(t, what, without, fmt.Sprintf("process %d has the data folder", os.Getpid()))
 		if _, err := os.Stat(dir + "/store"); err == nil {
 			t.Errorf("%s: a command made a new warehouse", what)
 		}
@@ -86,4 +88,21 @@ func TestTheDataFolderIsRemovedUnderTheDaemon(t *testing.T) {
 	}
 	w.sync(t)
 	w.equalsTruth(t)
+}
+
+// checkTellsOfTheFolder: a check says what is wrong, and does not take the daemon's ports
+// for another process's.
+func checkTellsOfTheFolder(t *testing.T, what string, a *App, want string) {
+	t.Helper()
+	var found []string
+	err := a.Check(t.Context(), func(f Finding) { found = append(found, f.Mark()+" "+f.Text) })
+	all := strings.Join(found, "\n")
+	if ExitCode(err) != ExitWarehouse || !strings.Contains(all, "✗ warehouse: "+want) {
+		t.Errorf("%s: check: %v\n%s", what, err, all)
+	}
+	for _, wrong := range []string{"is created at the start", "is taken by", "is free"} {
+		if strings.Contains(all, wrong) {
+			t.Errorf("%s: check says %q:\n%s", what, wrong, all)
+		}
+	}
 }
