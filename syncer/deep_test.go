@@ -300,27 +300,6 @@ func daysBefore(day api.Date, n int) string {
 	return string(before)
 }
 
-// A new mirror does not wait for the night: what nobody has asked about is not proven.
-func TestANewMirrorIsProvenAtOnce(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 51, Orders: 200, Days: 40, Record: true}, func(t *testing.T, w *world) {
-		w.run()
-		w.until("its start", time.Hour, w.filled)
-		for _, want := range []int{3, 0} { // overall, and of two locations; and no more before its turn
-			before := len(w.box.Requests())
-			time.Sleep(time.Hour)
-			deep := 0
-			for _, q := range heavy(w.box.Requests()[before:]) {
-				if q.deep && q.route == "/sales/daily" {
-					deep++
-				}
-			}
-			if deep != want {
-				t.Errorf("%d questions, want %d", deep, want)
-			}
-		}
-	})
-}
-
 func TestADeepRunThatWasSleptThroughIsMadeUpFor(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 50, Orders: 200, Days: 4, Record: true}, func(t *testing.T, w *world) {
 		w.schedule.FullResync = "0 4 1 7 *" // which would repair everything

@@ -125,8 +125,7 @@ func daysOf(proofs ...[]DayProof) int {
 }
 
 // OwesDeep is true when a deep run is to be made up for: the last one was cut short,
-// or its turn passed while nobody was there, or the mirror is new: nothing is proven of
-// days that nobody has asked about.
+// or its turn passed while nobody was there.
 func (st *Proofs) OwesDeep() bool {
 	return (st.owes() || st.sleptThrough(time.Now())) && st.NotComparable() == nil
 }
@@ -137,17 +136,17 @@ func (st *Proofs) owes() bool {
 	return st.proofs.owed
 }
 
-// sleptThrough is true when the turn of a deep run has passed since the last one, or there
-// was none yet. Sources that begin together make up for it one after the other.
+// sleptThrough is true when the turn of a deep run has passed since the last one, or
+// since the mirror began. Sources that begin together make up for it one after the other.
 func (st *Proofs) sleptThrough(now time.Time) bool {
 	s := st.Source
 	all := st.AskedSince()
 	st.mu.Lock()
-	last, never := stream.Later(st.proofs.deep, all), st.proofs.deep.IsZero()
+	last := stream.Later(st.proofs.deep, all)
 	st.mu.Unlock()
 	spread := min(time.Duration(s.Began)*time.Second, schedule.MaxSpread)
 	settled := s.ProcessBegan.Add(time.Duration(schedule.Hash(s.Name, sinks.WalkDeep) % uint64(spread))) //nolint:gosec // above zero
-	return now.After(settled) && (never || s.Timetable().Due(schedule.ReconcileDeep, s.Name, last, now))
+	return now.After(settled) && s.Timetable().Due(schedule.ReconcileDeep, s.Name, last, now)
 }
 
 // deepDone stores that a deep run has come to its end.
