@@ -45,7 +45,7 @@ func (s *source) restore(ctx context.Context) error {
 	return nil
 }
 
-// careful has the first request wait, and waits for it here: it would else hold
+// coldStart has the first request wait, and waits for it here: it would else hold
 // the place among the tried keys meanwhile, which many sources share.
 func (s *source) coldStart(ctx context.Context) error {
 	wait := s.link.Key.Succeed()
