@@ -20,9 +20,9 @@ func (c change) less(d change) bool {
 }
 
 // changeLog holds rows in order of change: "oldest change first". A changed row
-// gets a new entry, its old one goes stale and is dropped now and then, so a
-// walk by position meets an unchanged row exactly once and a changed one again
-// at its new place (api.md, "Pagination and sync rules" 1).
+// gets a new entry; its old one goes stale and is dropped now and then. So a walk
+// by position meets an unchanged row exactly once, and a changed one again at its
+// new place (api.md, "Pagination and sync rules" 1).
 type changeLog struct {
 	entries []change
 	stale   int
