@@ -23,8 +23,9 @@ type listener struct {
 	telling int        // those that are being told
 }
 
-// mostTold is how many are told at once that the listener is full; more are
-// closed without a word.
+// mostTold is how many are waited for at once that are told that the listener is full:
+// until they have sent what they wanted to. More are told as well, and closed at once;
+// who is still sending then may find the connection reset before the answer is read.
 const mostTold = 8
 
 func newListener(l net.Listener, most int, full string) *listener {
@@ -120,6 +121,7 @@ func (l *listener) refuse(conn net.Conn) {
 	}
 	l.mu.Unlock()
 	if quiet {
+		_ = l.answer(conn) // closed either way
 		_ = conn.Close()
 		return
 	}
@@ -131,14 +133,20 @@ func (l *listener) refuse(conn net.Conn) {
 	}()
 }
 
+// answer holds nobody up: a connection that has just begun has room for it.
+func (l *listener) answer(conn net.Conn) error {
+	if err := conn.SetDeadline(time.Now().Add(time.Second)); err != nil {
+		return err
+	}
+	_, err := io.WriteString(conn, l.full)
+	return err
+}
+
 // tell reads on for a moment: a connection closed with a request unread takes the
 // answer away from who sent it.
 func (l *listener) tell(conn net.Conn) {
 	defer conn.Close()
-	if conn.SetDeadline(time.Now().Add(time.Second)) != nil {
-		return
-	}
-	if _, err := io.WriteString(conn, l.full); err != nil {
+	if l.answer(conn) != nil {
 		return
 	}
 	if half, ok := conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {

@@ -103,6 +103,27 @@ func TestAFullListenerSaysSo(t *testing.T) {
 	}
 }
 
+// In a flood each one too many is answered, also beyond those that are waited for.
+func TestAFloodIsAnswered(t *testing.T) {
+	hold, entered := make(chan struct{}), make(chan struct{})
+	defer close(hold)
+	address := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		close(entered)
+		<-hold
+	}), Limits{Connections: 1, Request: time.Minute, Full: full})
+	ask(t, dial(t, address))
+	<-entered
+	var flood []net.Conn
+	for range 5 * mostTold {
+		flood = append(flood, dial(t, address))
+	}
+	for i, conn := range flood {
+		if got := answerOn(t, conn); got != "503 full" {
+			t.Fatalf("number %d: %s", i, got)
+		}
+	}
+}
+
 func TestSlowRequestsEnd(t *testing.T) {
 	address := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.ReadAll(r.Body); err == nil {
