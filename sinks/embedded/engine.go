@@ -198,13 +198,15 @@ func (e *Engine) boot(args []string) error {
 
 // learn asks the engine what it is and what it knows.
 func (e *Engine) learn(o Options) error {
-	var version, settings []string
+	var version []string
 	k := guard.Known{Databases: e.databases, ReaderZone: o.ReaderZone, Memory: o.memory()}
 	for sql, put := range map[string]*[]string{
 		"SELECT version()":                                         &version,
-		"SELECT name FROM system.settings":                         &settings,
+		"SELECT name FROM system.settings":                         &k.Settings,
 		"SELECT name FROM system.functions":                        &k.Functions,
 		"SELECT name FROM system.table_functions":                  &k.TableFunctions,
+		"SELECT name FROM system.data_type_families":               &k.Types,
+		"SELECT name FROM system.formats":                          &k.Formats,
 		"SELECT time_zone FROM system.time_zones":                  &k.Zones,
 		"SELECT name FROM system.tables WHERE database = 'system'": &k.SystemTables,
 	} {
@@ -215,7 +217,7 @@ func (e *Engine) learn(o Options) error {
 		*put = strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	}
 	e.version, e.names = version[0], map[string]bool{}
-	for _, name := range settings {
+	for _, name := range k.Settings {
 		e.names[name] = true
 	}
 	e.guard = guard.New(k)

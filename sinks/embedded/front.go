@@ -85,7 +85,7 @@ func (f *front) answer(a *answer, r *http.Request) {
 		if q == nil || !q.arrived {
 			f.reader.dismiss(a.w)
 		}
-		a.fail(err)
+		a.fail(f.inItsWords(r.Context(), q, err))
 		return
 	}
 	q.zone = q.settings["session_timezone"]
@@ -96,7 +96,7 @@ func (f *front) answer(a *answer, r *http.Request) {
 	ctx, end := f.reader.limited(r.Context(), a.w, q)
 	defer end()
 	if err := f.run(ctx, a, q); err != nil {
-		a.fail(inTime(ctx, err))
+		a.fail(inTime(ctx, f.inItsWords(ctx, q, err)))
 	}
 }
 
@@ -150,6 +150,9 @@ func (f *front) run(ctx context.Context, a *answer, q *request) error {
 		return err
 	}
 	s := sqltext.Parse(sql)
+	if sql == q.text {
+		q.typed = new(s)
+	}
 	if f.rights == reading {
 		if err := e.readOnly(q, &s); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"context"
 	"strings"
 	"unicode"
 
@@ -19,11 +20,11 @@ func (e *Engine) readOnly(q *request, s *sqltext.Statement) error {
 		return err
 	}
 	for name, value := range given {
-		if name == "readonly" || !guard.MaySet(name) {
+		if name == "readonly" {
 			return exception.Readonly("Cannot modify '%s' setting in readonly mode", name)
 		}
-		if !e.names[name] {
-			return exception.Refuse(exception.UnknownSetting, "UNKNOWN_SETTING", "Unknown setting '%s'", name)
+		if err := e.guard.AdmitSetting(name); err != nil {
+			return err
 		}
 		q.settings[name] = value
 	}
@@ -33,8 +34,8 @@ func (e *Engine) readOnly(q *request, s *sqltext.Statement) error {
 	if strings.EqualFold(q.database, "system") || strings.HasPrefix(q.database, "_") {
 		return exception.Readonly("Cannot execute query in readonly mode: %s is not taken as the database of a statement here: name tables as system.tables", q.database)
 	}
-	if format := first(s.Format, q.format); !guard.MayFormat(format) {
-		return exception.Readonly("Cannot execute query in readonly mode: the format %s is not taken here", format)
+	if err := e.guard.AdmitFormat(first(s.Format, q.format)); err != nil {
+		return err
 	}
 	for _, name := range []string{"enable_analyzer", "allow_experimental_analyzer"} {
 		if isOn(q.settings[name]) {
@@ -46,14 +47,14 @@ func (e *Engine) readOnly(q *request, s *sqltext.Statement) error {
 			return err
 		}
 	}
-	return q.restrict()
+	return q.restrict(e.guard)
 }
 
 // restrict makes a request one of the read-only way in.
-func (q *request) restrict() error {
+func (q *request) restrict(g *guard.Guard) error {
 	for name := range q.settings {
-		if !guard.MaySet(name) {
-			return exception.Readonly("Cannot modify '%s' setting in readonly mode", name)
+		if err := g.AdmitSetting(name); err != nil {
+			return err
 		}
 		if strings.ContainsFunc(q.settings[name], unicode.IsControl) {
 			return exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "The value of setting '%s' cannot be read", name)
@@ -61,4 +62,40 @@ func (q *request) restrict() error {
 	}
 	q.settings["readonly"] = "1"
 	return nil
+}
+
+// inItsWords is what is told of a refusal: the engine's own words where the statement is
+// mistyped. They come after the refusal, with places and connections given back, and
+// never instead of it. With full rights the engine has refused it, but may count places
+// in a statement to which a format was added.
+func (f *front) inItsWords(ctx context.Context, q *request, refused error) error {
+	if q == nil || !guard.Explains(refused) || f.rights == full && exception.As(refused).Code != exception.Syntax {
+		return refused
+	}
+	if _, inserts := sqltext.ParseInsert(q.text); inserts {
+		return refused
+	}
+	if !f.gate().enter() {
+		return refused
+	}
+	defer f.gate().leave()
+	typed := q.typed
+	if typed == nil {
+		typed = new(sqltext.Parse(q.text))
+	}
+	told := refused
+	asking := &request{database: "default", settings: map[string]string{"readonly": "1"}}
+	_ = f.engine.withConn(ctx, f.pool(), asking, func(c *conn) error { // with no place for it, the refusal has to do
+		parses := func(sql string) (uint32, error) {
+			parsed, err := c.classify(sql)
+			return parsed.statements, err
+		}
+		if f.rights == reading {
+			told = guard.Explain(c.ask, parses, typed, refused)
+		} else if mistyped := guard.Mistyped(c.ask, parses, typed, refused); mistyped != nil {
+			told = mistyped
+		}
+		return told
+	})
+	return told
 }

@@ -90,15 +90,78 @@ func TestOutsideTellsWhatIsMistyped(t *testing.T) {
 		"SELECT 1,\n  FROM system.one\nWHERE": "line 3, col 6",
 		"SELECT 'a":                           "Single quoted string is not closed",
 		"SELECT (1":                           "Unmatched parentheses",
+		// With the format that the front adds these are something else, or nothing.
+		"SELECT 1 FROM":                          "failed at position 14 (end of query)",
+		"  SELECT 1\nFROM ":                      "(line 2, col 5)",
+		"SELECT 1 WHERE":                         "(end of query)",
+		"SELECT 1 AS":                            "(end of query)",
+		"SELECT 1,":                              "failed at position 9 (,): nothing follows this comma",
+		"DESCRIBE":                               "failed at position 9 (end of query)",
+		"SHOW":                                   "(end of query)",
+		"SELECT {x:UInt8} + {x:UInt8} FRM t":     "failed at position 34 (t)",
+		"SELECT 1 SETTINGS max_threads = 1 FRM":  "failed at position 35 (FRM)",
+		"SELECT 1 SETTINGS max_threads 1":        "failed at position 31 (1)",
+		"SELECT 1 FRM t FORMAT JSN":              "failed at position 14 (t)",
+		"SELECT nofunction(1) FRM t":             "failed at position 26 (t)",
+		"SELECT 1 FRM t SETTINGS max_thread = 2": "failed at position 14 (t)",
 	} {
-		r := out.ask("POST", sql)
+		r := out.ask("POST", sql, "param_x", "1")
 		if r.status != 400 || !strings.Contains(r.body, want) || !strings.Contains(r.body, "(SYNTAX_ERROR)") || strings.Contains(r.body, "formatQuery") {
 			t.Errorf("%s: %d %q", sql, r.status, r.body)
 		}
 	}
-	for sql, want := range map[string]string{"SELECT x FROM system.one": "UNKNOWN_IDENTIFIER", "SELECT * FROM nothing": "UNKNOWN_TABLE", "SELECT * FROM nowhere.nothing": "UNKNOWN_DATABASE", "SELECT nofunction(1)": "UNKNOWN_FUNCTION"} {
-		if r := out.ask("POST", sql); r.status != 404 || !strings.Contains(r.body, want) {
-			t.Errorf("%s: %d %q", sql, r.status, r.body)
+}
+
+// So are names that it does not know, of whatever: with those that may have been meant.
+func TestOutsideTellsWhichNameIsMistyped(t *testing.T) {
+	out := outside(t, "", "")
+	for sql, want := range map[string][]string{
+		"SELECT x FROM system.one":                        {"UNKNOWN_IDENTIFIER"},
+		"SELECT dumy FROM system.one":                     {"UNKNOWN_IDENTIFIER", "Maybe you meant: ['dummy']"},
+		"SELECT * FROM nothing":                           {"UNKNOWN_TABLE"},
+		"SELECT * FROM nowhere.nothing":                   {"UNKNOWN_DATABASE"},
+		"SELECT * FROM system.tabels":                     {"UNKNOWN_TABLE", "Maybe you meant"},
+		"SELECT nofunction(1)":                            {"UNKNOWN_FUNCTION", "nofunction"},
+		"SELECT toStrng(1)":                               {"UNKNOWN_FUNCTION", "'toString'"},
+		"SELECT * APPLY(toStrng) FROM system.one":         {"UNKNOWN_FUNCTION", "'toString'"},
+		"SELECT * FROM numbes(3)":                         {"UNKNOWN_FUNCTION", "'numbers'"},
+		"DESCRIBE TABLE numbes(3)":                        {"UNKNOWN_FUNCTION", "'numbers'"},
+		"SELECT * FROM (SELECT 1 FROM view(SELECT f(1)))": {"UNKNOWN_FUNCTION"},
+		"SELECT CAST(1 AS Strng)":                         {"UNKNOWN_TYPE", "'String'"},
+		"SELECT 1::Nullable(Strng)":                       {"UNKNOWN_TYPE", "'String'"},
+		"SELECT {x:Strng}":                                {"UNKNOWN_TYPE", "'String'"},
+		"SELECT JSONExtract('{}', 'a', 'Strng')":          {"UNKNOWN_TYPE", "'String'"},
+		"SELECT 1 FORMAT JSN":                             {"UNKNOWN_FORMAT", "'JSON'"},
+		"SELECT 1 SETTINGS max_thread=2":                  {"UNKNOWN_SETTING", "'max_threads'"},
+		"SELECT 1 FORMAT CSV SETTINGS max_thread=2":       {"UNKNOWN_SETTING", "'max_threads'"},
+	} {
+		for _, method := range []string{"GET", "POST"} {
+			r := out.ask(method, "", "query", sql, "param_x", "1")
+			for _, part := range want {
+				if !strings.Contains(r.body, part) {
+					t.Errorf("%s: %d %q, want %s", sql, r.status, r.body, part)
+				}
+			}
+			if r.status != 404 && r.status != 400 || strings.Contains(r.body, "cope SELECT CAST(NULL") || strings.Contains(r.body, "DESCRIBE (") || strings.Contains(r.body, "()") || strings.Count(r.body, "Code: ") != 1 {
+				t.Errorf("%s: %d %q", sql, r.status, r.body)
+			}
+		}
+	}
+	for name, value := range map[string]string{"max_thread": "2", "default_format": "JSN"} {
+		if r := out.ask("POST", "SELECT 1", name, value); r.status != 404 || !strings.Contains(r.body, "Maybe you meant") {
+			t.Errorf("%s: %d %q", name, r.status, r.body)
+		}
+	}
+	// What the engine knows and readers may not have is still refused as that.
+	for sql, want := range map[string]string{
+		"SELECT file('x')": "function file is not taken here", "SELECT * FROM file('x')": "function file is not taken here",
+		"SELECT CAST('{}' AS JSON)": "makes no value of type JSON here", "SELECT 1 FORMAT Template": "the format Template is not taken here",
+		"SELECT 1 SETTINGS max_memory_usage = 0": "Cannot modify 'max_memory_usage' setting",
+		"SET max_threads=2":                      "nothing can be set for later statements here: write SETTINGS name = value at the end of a statement",
+		"USE larder":                             "pass ?database=", "SYSTEM FLUSH LOGS": "only SELECT, WITH, SHOW, DESCRIBE, EXPLAIN and EXISTS are taken here",
+	} {
+		if r := out.ask("POST", sql); r.status != 403 || !strings.Contains(r.body, want) || !strings.Contains(r.body, "(READONLY)") {
+			t.Errorf("%s: %d %q, want %s", sql, r.status, r.body, want)
 		}
 	}
 }

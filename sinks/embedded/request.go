@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/larder-sync/larder/sinks/embedded/exception"
+	"github.com/larder-sync/larder/sinks/embedded/guard"
 	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
@@ -46,8 +47,9 @@ const maxHead = 256 << 10
 type request struct {
 	id       string
 	get      bool
-	text     string    // the statement; of an INSERT perhaps with its first data
-	body     io.Reader // the data behind text
+	text     string             // the statement; of an INSERT perhaps with its first data
+	typed    *sqltext.Statement // text, when it is one; nil while it was not read
+	body     io.Reader          // the data behind text
 	database string
 	zone     string // the session's time zone; empty is UTC
 	format   string // when the statement names none
@@ -103,7 +105,7 @@ func (e *Engine) parseRequest(r *http.Request, b bounds) (*request, error) {
 		q.compress = first(strings.ToUpper(values.Get("network_compression_method")), "LZ4")
 	}
 	if err := e.takeSettings(q, values); err != nil {
-		return nil, err
+		return q, err
 	}
 	if b.statementOnly {
 		return q, q.takeStatement(r, values, b, e.unpacking)
@@ -119,7 +121,7 @@ func (e *Engine) takeSettings(q *request, values url.Values) error {
 			q.params[param] = value
 		case transport[name]:
 		case !e.names[name]:
-			return exception.Refuse(exception.UnknownSetting, "UNKNOWN_SETTING", "Unknown setting '%s'", name)
+			return guard.UnknownSetting(name)
 		case strings.ContainsRune(value, 0):
 			return exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "The value of setting '%s' cannot be read", name)
 		default:

@@ -24,6 +24,8 @@ func (e *Exception) Error() string { return e.Message }
 const (
 	BadArguments     = 36
 	UnknownFunction  = 46
+	UnknownType      = 50
+	UnknownFormat    = 73
 	UnknownSetting   = 115
 	CodeReadonly     = 164
 	Timeout          = 159
@@ -37,11 +39,17 @@ const (
 	Unknown          = 1001 // STD_EXCEPTION
 )
 
-var exceptionCode = regexp.MustCompile(`^Code: (\d+)\. `)
+var (
+	exceptionCode = regexp.MustCompile(`^Code: (\d+)\. `)
+	// The library puts some of its exceptions into others of the same code.
+	headAgain = regexp.MustCompile(`^(?:Code: \d+\. DB::Exception: )+(Code: \d+\. DB::Exception: )`)
+	tailAgain = regexp.MustCompile(`(\([A-Z_]+\) \(version [^()]*\))(?:\. \([A-Z_]+\)(?: \(version [^()]*\))?)+$`)
+)
 
 // Parse reads the text of an exception as the engine writes it.
 func Parse(message string) *Exception {
 	message = strings.TrimSpace(message)
+	message = tailAgain.ReplaceAllString(headAgain.ReplaceAllString(message, "$1"), "$1")
 	if m := exceptionCode.FindStringSubmatch(message); m != nil {
 		if code, err := strconv.Atoi(m[1]); err == nil {
 			return &Exception{Code: code, Message: message}

@@ -86,5 +86,5 @@ func (g *Guard) refuseFunction(name string) error {
 	if g.has(name) || g.denied[strings.ToLower(name)] {
 		return exception.Readonly("Cannot execute query in readonly mode: function %s is not taken here", name)
 	}
-	return exception.Refuse(exception.UnknownFunction, "UNKNOWN_FUNCTION", "Function with name %q does not exist: system.functions has the names; case counts for many of them", name)
+	return unknown(function, name)
 }

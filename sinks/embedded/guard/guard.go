@@ -19,6 +19,9 @@ import (
 // Guard is what this version of the engine has, and what readers may use of it.
 type Guard struct {
 	functions    map[string]bool // all that the engine has, in lower case
+	settings     map[string]bool // likewise
+	types        map[string]bool // the words of their names, in lower case
+	formats      map[string]bool // in lower case
 	denied       map[string]bool // table functions that readers may not call, in lower case
 	deniedTables map[string]bool // those of the database system, likewise
 	home         string          // the database that names are looked for in
@@ -29,6 +32,7 @@ type Guard struct {
 // Known is what an engine says of itself.
 type Known struct {
 	Functions, TableFunctions, SystemTables, Zones []string
+	Settings, Types, Formats                       []string
 	Databases                                      []string // that statements may use
 	ReaderZone                                     string   // of readers' sessions
 	Memory                                         int64    // the engine's limit, in bytes
@@ -38,10 +42,14 @@ type Known struct {
 func New(k Known) *Guard {
 	g := &Guard{
 		functions: map[string]bool{}, denied: map[string]bool{}, deniedTables: map[string]bool{},
+		settings: map[string]bool{}, types: listed(strings.Join(k.Types, "\n")), formats: listed(strings.Join(k.Formats, "\n")),
 		home: k.Databases[0], usesDefault: slices.Contains(k.Databases, "default"), zones: newZones(k.Zones, k.ReaderZone, k.Memory),
 	}
 	for _, name := range k.Functions {
 		g.functions[strings.ToLower(name)] = true
+	}
+	for _, name := range k.Settings {
+		g.settings[name] = true
 	}
 	for _, name := range k.TableFunctions {
 		if lower := strings.ToLower(name); !harmlessTableFunctions[lower] {
@@ -59,8 +67,27 @@ func New(k Known) *Guard {
 // AdmitZone is an error for a time zone that readers may not name.
 func (g *Guard) AdmitZone(name string) error { return g.zones.admit(name) }
 
-// MayFormat says whether an answer may have a format.
-func MayFormat(name string) bool { return harmlessFormats[strings.ToLower(name)] }
+// AdmitFormat is an error for a format that an answer may not have.
+func (g *Guard) AdmitFormat(name string) error {
+	switch lower := strings.ToLower(name); {
+	case harmlessFormats[lower]:
+		return nil
+	case !g.formats[lower]:
+		return unknown(format, name)
+	}
+	return exception.Readonly("Cannot execute query in readonly mode: the format %s is not taken here", name)
+}
+
+// AdmitSetting is an error for a setting that readers may not change.
+func (g *Guard) AdmitSetting(name string) error {
+	switch {
+	case maySet[name]:
+		return nil
+	case !g.settings[name]:
+		return unknown(setting, name)
+	}
+	return exception.Readonly("Cannot modify '%s' setting in readonly mode", name)
+}
 
 // Ask runs a statement on the connection that the reader's statement will run on.
 type Ask func(sql, format string) ([]byte, error)
@@ -76,11 +103,11 @@ type Parsed struct {
 func (g *Guard) MayRead(ask Ask, s *sqltext.Statement, format string, a Parsed) error {
 	switch {
 	case a.Statements == 0:
-		return syntaxError(ask, s.SQL)
+		return exception.Refuse(exception.Syntax, "SYNTAX_ERROR", "Syntax error: the statement cannot be read")
 	case a.Statements > 1:
-		return exception.Refuse(exception.Syntax, "SYNTAX_ERROR", "Syntax error (Multi-statements are not allowed)")
+		return errMany
 	case !a.Reads, !readingKeywords[s.Keyword]:
-		return exception.Readonly("Cannot execute query in readonly mode: only SELECT, WITH, SHOW, DESCRIBE, EXPLAIN and EXISTS are taken here")
+		return refuseStatement(s.Keyword)
 	}
 	if err := g.MayName(s); err != nil {
 		return err
@@ -109,6 +136,13 @@ func (g *Guard) MayName(s *sqltext.Statement) error {
 		case s.Keyword == "show" && t.Is("ZONE"):
 			return exception.Readonly("Cannot execute query in readonly mode: SHOW is taken without AT TIME ZONE here")
 		case t.Is("APPLY") && !g.mayApplyName(s, i):
+			name := s.At(i + 1)
+			if name.Symbol("(") {
+				name = s.At(i + 2)
+			}
+			if plainName.MatchString(name.Text) && !g.has(name.Text) {
+				return unknown(function, name.Text)
+			}
 			return exception.Readonly("Cannot execute query in readonly mode: APPLY is taken with the name of a function alone here")
 		case t.Name() == "system" && s.At(i+1).Symbol(".") && g.deniedTables[s.At(i+2).Name()]:
 			return exception.Readonly("Cannot execute query in readonly mode: the table system.%s is not read here", s.At(i+2).Name())
@@ -229,7 +263,10 @@ func (g *Guard) mayHold(n node) error {
 	case !n.fits():
 		return exception.Readonly("Cannot execute query in readonly mode: the statement holds what is not taken here (%s within %s)", n.kind, cmp.Or(n.parent, "nothing"))
 	case n.kind == "Function" && n.parent == "TableExpression" && !harmlessTableFunctions[strings.ToLower(n.name)]:
-		return exception.Readonly("Cannot execute query in readonly mode: function %s is not taken here", n.name)
+		if !g.denied[strings.ToLower(n.name)] {
+			return unknown(tableFunction, n.name)
+		}
+		return exception.Readonly("Cannot execute query in readonly mode: table function %s is not taken here", n.name)
 	}
 	if table, ok := strings.CutPrefix(n.name, "system."); ok && g.deniedTables[table] {
 		return exception.Readonly("Cannot execute query in readonly mode: the table %s is not read here", n.name)

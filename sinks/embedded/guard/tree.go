@@ -1,13 +1,8 @@
 package guard
 
 import (
-	"errors"
-	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/larder-sync/larder/sinks/embedded/exception"
-	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
 // node is one line of the engine's syntax tree.
@@ -103,18 +98,3 @@ func (n node) fits() bool {
 	}
 	return selectNodes[n.kind]
 }
-
-// syntaxError is what the engine says of a statement that it cannot read. It is
-// asked about the statement as a text: behind EXPLAIN, the end of one that does not
-// parse by itself could become a part of the EXPLAIN.
-func syntaxError(ask Ask, sql string) error {
-	_, err := ask("SELECT formatQuery("+sqltext.QuoteString(sql)+")", "Null")
-	var thrown *exception.Exception
-	if !errors.As(err, &thrown) {
-		return exception.Refuse(exception.Syntax, "SYNTAX_ERROR", "Syntax error: the statement cannot be read")
-	}
-	return &exception.Exception{Code: thrown.Code, Message: ownScope.ReplaceAllString(thrown.Message, "")}
-}
-
-// ownScope is where the engine quotes the question instead of the statement.
-var ownScope = regexp.MustCompile(`(?s):? In scope SELECT formatQuery\(.*\)\.`)

@@ -118,6 +118,9 @@ func (g *Guard) mayBeType(f, n node) error {
 		return nil // a place or a name
 	}
 	if other := otherType(text); other != "" {
+		if !g.types[strings.ToLower(other)] {
+			return unknown(dataType, other)
+		}
 		return exception.Readonly("Cannot execute query in readonly mode: %s makes no value of type %s here", f.name, other)
 	}
 	for _, zone := range zonesIn(text) {
