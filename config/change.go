@@ -29,6 +29,7 @@ func (c *Config) WithReloaded(next *Config) *Config {
 	merged := *c
 	merged.Sources, merged.Schedule, merged.Log.Level = next.Sources, next.Schedule, next.Log.Level
 	merged.File, merged.Digest, merged.Warnings = next.File, next.Digest, next.Warnings
+	merged.secretsAt = next.secretsAt
 	return &merged
 }
 

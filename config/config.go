@@ -23,6 +23,8 @@ type Config struct {
 	Warnings []string
 
 	secretInside bool // a key or password stands in File itself
+
+	secretsAt map[string]origin // of the options that name a file with a secret
 }
 
 // Source is one API key, hence one restaurant.
@@ -37,6 +39,8 @@ type Source struct {
 	Locations   []string // empty: all that the key may use
 	BudgetShare float64  // (0, 1]
 	Webhook     Webhook
+
+	path string // sources.0
 }
 
 // Webhook takes order events at /webhooks/<source>.

@@ -207,11 +207,37 @@ func TestProblemsOfOtherLayers(t *testing.T) {
 			t.Errorf("err = %v, want %s", err, want)
 		}
 	}
+	_, err = Load(Request{File: write(t, minimal), WithoutEnvironment: true, Set: []string{"log.level=loud"}})
+	if err == nil || !strings.HasPrefix(err.Error(), `--set: log.level: got "loud"`) {
+		t.Errorf("the file has no part in it: %v", err)
+	}
 	if _, err := Load(Request{File: write(t, minimal), Set: []string{"log.level"}}); err == nil || !strings.Contains(err.Error(), "key=value") {
 		t.Errorf("--set without a value: err = %v", err)
 	}
 	if _, err := Load(Request{File: filepath.Join(t.TempDir(), "none.yaml")}); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("missing file: err = %v", err)
+	}
+}
+
+// What is read later is told of where it was named, too.
+func TestSecretsAreToldWhereTheyAreNamed(t *testing.T) {
+	t.Setenv("BISTRO_KEY", "")
+	t.Setenv("LARDER_SOURCES__1__KEY_FILE", "/nowhere/key")
+	c := load(t, minimal+"  - {name: bar, base_url: 'https://host/v1'}\n  - {name: café, base_url: 'https://host/v1', key_file: /nowhere/key}\n",
+		"sources.2.name=cafe", "web.user=owner", "web.password_file=/nowhere/password")
+	for i, want := range []string{
+		"source bistro: environment variable BISTRO_KEY is empty",
+		"LARDER_SOURCES__1__KEY_FILE: source bar: file /nowhere/key: no such file",
+		c.File + ": line 6: source cafe: file /nowhere/key: no such file",
+	} {
+		_, err := c.Sources[i].ReadKey()
+		if got := (&Error{File: c.File, Problems: []Problem{c.NoKey(&c.Sources[i], err)}}).Error(); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	_, err := c.Web.ReadPassword()
+	if got := c.NoPassword(err).Error(); !strings.HasPrefix(got, "--set: web.password_file: file /nowhere/password: no such file") {
+		t.Error(got)
 	}
 }
 

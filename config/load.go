@@ -53,6 +53,7 @@ func Load(req Request) (*Config, error) {
 	}
 	c.resolvePaths()
 	c.warn(tree)
+	c.placeSecrets(tree)
 	return c, nil
 }
 
@@ -89,8 +90,8 @@ func (c *Config) store(p *problems) {
 		c.Warehouse.Database = c.Warehouse.DSN.database()
 	}
 	for _, i := range p.tree.sources() {
-		s := Source{}
-		storeAll(p, &s, "sources."+strconv.Itoa(i)+".", sourceOptions)
+		s := Source{path: "sources." + strconv.Itoa(i)}
+		storeAll(p, &s, s.path+".", sourceOptions)
 		s.BaseURL = strings.TrimRight(s.BaseURL, "/")
 		c.Sources = append(c.Sources, s)
 	}
@@ -193,6 +194,31 @@ func noSources(file string) string {
 		return "no configuration file was found (" + strings.Join(DefaultFiles, ", ") + "; --config names another one); " + example
 	}
 	return example
+}
+
+// placeSecrets notes where secrets are named, which are read later.
+func (c *Config) placeSecrets(t *tree) {
+	c.secretsAt = map[string]origin{"web.password_file": t.originOf("web.password_file")}
+	for i := range c.Sources {
+		key := c.Sources[i].path + ".key_file"
+		c.secretsAt[key] = t.originOf(key)
+	}
+}
+
+// NoPassword is the error of a password of the page that cannot be read.
+func (c *Config) NoPassword(err error) *Error {
+	const key = "web.password_file"
+	at := c.secretsAt[key]
+	return &Error{File: c.File, Problems: []Problem{{Key: key, Origin: at.String(), Message: err.Error(), Outside: at.outside()}}}
+}
+
+// NoKey is what is wrong with a source whose key cannot be read.
+func (c *Config) NoKey(s *Source, err error) Problem {
+	at := c.secretsAt[s.path+".key_file"]
+	if s.KeyEnv != "" { // the error names the variable
+		at = origin{}
+	}
+	return Problem{Key: "source " + s.Name, Origin: at.String(), Message: err.Error(), Outside: at.outside() || s.KeyEnv != ""}
 }
 
 func (c *Config) resolvePaths() {

@@ -16,6 +16,7 @@ type Problem struct {
 	Key     string // sources[0].name; empty when it concerns no key
 	Origin  string // "line 4", an environment variable, or a flag
 	Message string
+	Outside bool // it does not stand in the file
 }
 
 func (p Problem) String() string {
@@ -32,22 +33,27 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	where := "configuration"
-	if e.File != "" {
-		where = e.File
-	}
 	if len(e.Problems) == 1 {
-		if e.File == "" {
-			return e.Problems[0].String()
-		}
-		return where + ": " + e.Problems[0].String()
+		return e.where(e.Problems[0]) + e.Problems[0].String()
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d problems", where, len(e.Problems))
+	head, where := e.File, func(Problem) string { return "" }
+	if slices.ContainsFunc(e.Problems, func(p Problem) bool { return e.where(p) == "" }) {
+		head, where = "configuration", e.where
+	}
+	fmt.Fprintf(&b, "%s: %d problems", head, len(e.Problems))
 	for _, p := range e.Problems {
-		b.WriteString("\n  " + p.String())
+		b.WriteString("\n  " + where(p) + p.String())
 	}
 	return b.String()
+}
+
+// where is the file of a problem, for a sentence to go on.
+func (e *Error) where(p Problem) string {
+	if e.File == "" || p.Outside {
+		return ""
+	}
+	return e.File + ": "
 }
 
 // problems collects what is wrong while a tree is read.
@@ -68,14 +74,8 @@ var indexForm = regexp.MustCompile(`\.(\d+)(\.|$)`)
 func shown(path string) string { return indexForm.ReplaceAllString(path, "[$1]$2") }
 
 func (p *problems) add(path, message string) {
-	at, line := "", 0
-	for q := path; q != ""; q = parent(q) { // a missing key is shown at its section
-		if o, ok := p.tree.origin[q]; ok {
-			at, line = o.String(), o.line
-			break
-		}
-	}
-	p.found = append(p.found, located{Problem{Key: shown(path), Origin: at, Message: message}, line})
+	o := p.tree.originOf(path)
+	p.found = append(p.found, located{Problem{Key: shown(path), Origin: o.String(), Message: message, Outside: o.outside()}, o.line})
 }
 
 func parent(path string) string { return path[:max(0, strings.LastIndexByte(path, '.'))] }

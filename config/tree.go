@@ -30,6 +30,9 @@ func (o origin) String() string {
 	return o.name
 }
 
+// outside is true of what an environment variable or a flag says.
+func (o origin) outside() bool { return o.name != "" }
+
 // tree is all layers in one, by path (warehouse.dsn, sources.0.name).
 type tree struct {
 	values   map[string]any
@@ -41,6 +44,16 @@ type tree struct {
 func (t *tree) get(path string) (any, bool) {
 	v, ok := t.values[path]
 	return v, ok
+}
+
+// originOf is where a value was written; that of a missing one is its section's.
+func (t *tree) originOf(path string) origin {
+	for q := path; q != ""; q = parent(q) {
+		if o, ok := t.origin[q]; ok {
+			return o
+		}
+	}
+	return origin{}
 }
 
 // sources returns the indexes of the sources, in order.

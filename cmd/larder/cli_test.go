@@ -272,6 +272,7 @@ func TestConfigurationMistakes(t *testing.T) {
 		}
 	}
 	h.configure(quiet + local("embedded:./data"))
+	h.want(2, `larder: --set: log.level: got "loud"`, "status", "--set", "log.level=loud") // the file has no part in it
 	if err := os.Remove(filepath.Join(h.dir, "key")); err != nil {
 		t.Fatal(err)
 	}
@@ -290,9 +291,13 @@ func TestKeysRefused(t *testing.T) {
 			t.Errorf("the key shows:\n%s%s", r.out, r.errors)
 		}
 	}
+	h.want(3, "→ Put a valid key where key_file or key_env says", "verify")
+	h.want(3, "→ Put a valid key where key_file or key_env says", "reconcile")
 	h.key(sandbox.RoleDisabled)
 	h.want(3, "disabled the key", "check")
-	h.want(3, "→ Ask the restaurant to enable the key, or to make another.", "sync")
+	for _, command := range []string{"sync", "verify", "reconcile"} {
+		h.want(3, "→ Ask the restaurant to enable the key, or to make another.", command)
+	}
 
 	h.key(sandbox.RoleSales)
 	h.want(0, "off for lack of scope: locations (needs locations:read or orders:write)", "check")
@@ -366,10 +371,46 @@ func TestCommandsBesideADaemon(t *testing.T) {
 	h.want(1, "larder sql only reads; larder sync fills the tables", "sql", "DROP TABLE larder_raw.products")
 	h.want(1, "Maybe you meant larder.products? (UNKNOWN_TABLE); larder sql 'SHOW TABLES' lists what there is\n", "sql", "SELECT 1 FROM product")
 	h.want(0, "sales_orders    up to date", "status")
-	statusInSeconds(t, h.want(0, "", "status", "--json").out)
-	h.want(0, "a daemon holds it", "check", "--set", "web.listen="+strings.TrimPrefix(page, "http://"))
+	status := h.want(0, "", "status", "--json").out
+	statusInSeconds(t, status)
+	if strings.Contains(status, "0001-01-01") {
+		t.Errorf("instants that are not known:\n%s", status)
+	}
+	daemon := fmt.Sprintf("a daemon (larder run, process %d) ", h.daemon.Pid)
+	listen := "web.listen=" + strings.TrimPrefix(page, "http://")
+	h.want(0, daemon+"holds it", "check", "--set", listen)
 	h.want(0, "up to date", "migrate")
-	h.want(4, "is held by process", "run", "--set", "web.listen=")
+	for _, set := range []string{listen, "web.listen="} {
+		h.want(4, "larder: "+daemon+"already runs on the data folder "+filepath.Join(h.dir, "data")+": larder status shows what it does; stop it first", "run", "--set", set)
+	}
+	h.want(0, "", "sync", "--source", "bistro", "--stream", "products", "--full")
+	h.want(0, "", "reconcile", "--from", "2026-01-01", "--to", "2026-01-02")
+	for _, words := range []string{"a command asks for a pass of everything", "a command asks for a full resync of products of bistro", "a command asks for a reconciliation of everything, from 2026-01-01 to 2026-01-02"} {
+		if !strings.Contains(h.log.String(), words) {
+			t.Errorf("the daemon does not say %q:\n%s", words, h.log)
+		}
+	}
+}
+
+// Beside a daemon and without one, a mistake is told where it stands in what was typed.
+func TestQueriesAreToldWhereTheyAreMistyped(t *testing.T) {
+	h := newHouse(t)
+	h.configure(quiet + local("embedded:./data"))
+	h.want(0, "ok", "sync")
+	typed := func() {
+		for _, c := range []struct{ want, format, sql string }{
+			{"failed at position 14 (end of query)", "TSV", "SELECT 1 FROM"},
+			{"failed at position 14 (end of query)", "JSON", "SELECT 1 FROM"},
+			{"failed at position 9 (end of query)", "Native", "DESCRIBE"},
+			{"Maybe you meant: ['numbers'", "TSV", "SELECT * FROM numbes(3)"},
+			{"Unknown format JSN. Maybe you meant: ['JSON']. (UNKNOWN_FORMAT)\n", "JSN", "SELECT 1"},
+		} {
+			h.want(1, c.want, "sql", "--format", c.format, c.sql)
+		}
+	}
+	typed()
+	h.start("--set", "warehouse.http_listen=127.0.0.1:0")
+	typed()
 }
 
 func TestWarehouseDown(t *testing.T) {

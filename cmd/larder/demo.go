@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/app"
+	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -74,7 +75,7 @@ func runDemo(cmd *cobra.Command, g *globals, o app.DemoOptions) error {
 		return err
 	}
 	o.Past = func(days int) {
-		fmt.Fprintf(show.lines(), "Larder looks at stock, prices and what was sold out on %d past days first; then it fills the rest.\n", days)
+		fmt.Fprintf(show.lines(), "Larder looks at stock, prices and what was sold out on %s first; then it fills the rest.\n", phrase.Plural(days, "past day"))
 	}
 	o.Progress = show.update
 	o.Ready = func(i app.DemoInfo) {
@@ -95,8 +96,8 @@ func printDemo(w io.Writer, i app.DemoInfo, once bool) {
 			rows += st.Written
 		}
 	}
-	fmt.Fprintf(w, "\nMirrored %d rows of %d restaurants with %d requests in %s; %d answers were 429.\n",
-		rows, len(i.Status.Sources), requests, i.Took.Round(100*time.Millisecond), limited)
+	fmt.Fprintf(w, "\nMirrored %s of %s with %s in %s; %s %s 429.\n", phrase.Plural(rows, "row"), phrase.Plural(len(i.Status.Sources), "restaurant"),
+		phrase.Plural(requests, "request"), i.Took.Round(100*time.Millisecond), phrase.Plural(limited, "answer"), phrase.Verb(limited, "was", "were"))
 	printDemoProof(w, i.Proof)
 	if once {
 		return
@@ -123,12 +124,14 @@ func printDemoProof(w io.Writer, r syncer.ReconcileReport) {
 		equal += s.Proven + s.Healed
 		moving += s.Unsettled
 	}
-	fmt.Fprintf(w, "Compared every day with the service's own totals, overall, by location and by product: %d equal, %d differ", equal, r.Drift())
+	drift := r.Drift()
+	fmt.Fprintf(w, "Compared every day with the service's own totals, overall, by location and by product: %s%sequal, %s%s",
+		phrase.Plural(equal, "comparison"), phrase.Verb(equal, " is ", " are "), phrase.Count(drift), phrase.Verb(drift, " differs", " differ"))
 	if moving > 0 {
-		fmt.Fprintf(w, ", %d moved meanwhile", moving)
+		fmt.Fprintf(w, ", %s moved meanwhile", phrase.Count(moving))
 	}
 	if n := r.Unproven(); n > 0 {
-		fmt.Fprintf(w, ", %d could not be compared", n)
+		fmt.Fprintf(w, ", %s could not be compared", phrase.Count(n))
 	}
 	fmt.Fprintln(w, ".")
 }

@@ -8,12 +8,15 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/mattn/go-runewidth"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
 
+	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -206,8 +209,9 @@ func (p *progress) draw(walks []walk, crowded bool) {
 		under[w.name] = true
 	}
 	p.finish(under, crowded)
-	waiting := 0
+	waiting, room := 0, p.besideBars(walks)
 	for _, w := range walks {
+		w.text = fit(w.text, room)
 		b, ok := p.bars[w.name]
 		if !ok && len(p.bars) >= p.room {
 			waiting++
@@ -219,6 +223,38 @@ func (p *progress) draw(walks []walk, crowded bool) {
 		b.show(w)
 	}
 	p.tellRest(waiting)
+}
+
+// barLeast is what is left of a bar before the text beside it is cut short.
+const barLeast = 4
+
+// besideBars is how much room a line has for its text; 0 is any.
+func (p *progress) besideBars(walks []walk) int {
+	width := widthOf(p.out)
+	if width == 0 {
+		return 0
+	}
+	longest := 0
+	for _, w := range walks {
+		longest = max(longest, runewidth.StringWidth(w.name))
+	}
+	for name := range p.bars {
+		longest = max(longest, runewidth.StringWidth(name))
+	}
+	const blanks = 4
+	return max(width-longest-barLeast-blanks, 1)
+}
+
+// fit leaves out the last parts of a text, between commas, that do not fit.
+func fit(text string, room int) string {
+	for room > 0 && runewidth.StringWidth(text) > room {
+		at := strings.LastIndex(text, ", ")
+		if at < 0 {
+			return runewidth.Truncate(text, room, "…")
+		}
+		text = text[:at]
+	}
+	return text
 }
 
 // finish ends the bars of walks that are not under way any more.
@@ -244,14 +280,11 @@ func (p *progress) tellRest(waiting int) {
 		p.rest = newText()
 		p.rest.Bar = p.group.New(0, mpb.NopStyle(), mpb.BarPriority(math.MaxInt), mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.Name(begin), p.rest.text()))
 	}
-	switch waiting {
-	case 0:
+	if waiting == 0 {
 		p.rest.say("")
-	case 1:
-		p.rest.say("and 1 more")
-	default:
-		p.rest.say(fmt.Sprintf("and %d more", waiting))
+		return
 	}
+	p.rest.say(fmt.Sprintf("and %d more", waiting))
 }
 
 func (p *progress) add(w walk, crowded bool) *bar {
@@ -304,21 +337,24 @@ func questions(p *syncer.Progress) string {
 	if p.Suspects > 0 {
 		return differing(p.Suspects) + ", asked again in " + left
 	}
-	return fmt.Sprintf("%d of %d questions, %s left", p.Pages, p.Pages+p.RequestsLeft, left)
+	return fmt.Sprintf("%d of %s, %s left", p.Pages, phrase.Plural(p.Pages+p.RequestsLeft, "question"), left)
 }
 
 func amounts(p *syncer.Progress) string {
 	switch {
 	case !p.BackTo().IsZero():
-		return fmt.Sprintf("%d rows, back to %s", p.Rows, p.BackTo().Format(time.DateOnly))
+		return fmt.Sprintf("%s, back to %s", phrase.Plural(p.Rows, "row"), p.BackTo().Format(time.DateOnly))
 	case p.TotalRows == 0:
-		return fmt.Sprintf("%d rows", p.Rows)
-	case p.RequestsLeft == 0:
-		return fmt.Sprintf("%d of %d rows", p.Rows, p.TotalRows)
-	case p.RequestsLeft == 1:
-		return fmt.Sprintf("%d of %d rows, 1 request left", p.Rows, p.TotalRows)
+		return phrase.Plural(p.Rows, "row")
+	}
+	rows := fmt.Sprintf("%s of %s", phrase.Count(p.Rows), phrase.Plural(p.TotalRows, "row"))
+	switch p.RequestsLeft {
+	case 0:
+		return rows
+	case 1:
+		return rows + ", 1 request left"
 	default:
-		return fmt.Sprintf("%d of %d rows, %s left, %d requests", p.Rows, p.TotalRows, age(p.ExpectedLeft.Duration()), p.RequestsLeft)
+		return fmt.Sprintf("%s, %s left, %s", rows, age(p.ExpectedLeft.Duration()), phrase.Plural(p.RequestsLeft, "request"))
 	}
 }
 

@@ -84,3 +84,29 @@ func TestOnlyTheWalksOfThePassAreShown(t *testing.T) {
 		t.Errorf("of stream products: %+v", walks)
 	}
 }
+
+// What does not fit beside the bar is left out from its end, part by part.
+func TestProgressFitsItsLine(t *testing.T) {
+	const text = "full resync: 400 of 1,430 rows, 1h5m left, 12 requests"
+	for room, want := range map[int]string{
+		0: text, 54: text, 53: "full resync: 400 of 1,430 rows, 1h5m left", 35: "full resync: 400 of 1,430 rows", 10: "full resy…",
+	} {
+		if got := fit(text, room); got != want {
+			t.Errorf("%d: %q, want %q", room, got, want)
+		}
+	}
+}
+
+func TestProgressCountsOneAsOne(t *testing.T) {
+	for want, p := range map[string]*syncer.Progress{
+		"1 row":                                      {Rows: 1},
+		"0 of 1 row, 1 request left":                 {TotalRows: 1, RequestsLeft: 1},
+		"1 row, back to 2026-03-01":                  {Walk: "totals", Rows: 1, Reached: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)},
+		"deep run: 0 of 1 question, 0s left":         {Walk: syncer.WalkDeep, RequestsLeft: 1},
+		"deep run: 1 day differs, asked again in 0s": {Walk: syncer.WalkDeep, Suspects: 1},
+	} {
+		if got := forecast(p); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -141,7 +141,7 @@ func verdictInWords(v sinks.Verdict) string {
 	switch {
 	case len(v.Differences) > 1:
 		d := v.Differences[0]
-		return fmt.Sprintf("%s (%s: service %s, mirror %s, and %d more figures)", text, d.Figure, d.Service, d.Mirror, len(v.Differences)-1)
+		return fmt.Sprintf("%s (%s: service %s, mirror %s, and %s)", text, d.Figure, d.Service, d.Mirror, phrase.Plural(len(v.Differences)-1, "more figure"))
 	case len(v.Differences) == 1:
 		d := v.Differences[0]
 		return fmt.Sprintf("%s (%s: service %s, mirror %s)", text, d.Figure, d.Service, d.Mirror)
@@ -171,7 +171,7 @@ func comparisonsOf(r syncer.ReconcileReport) []walk {
 
 // comparison tells how far the comparison of a source is.
 func comparison(s *syncer.SourceReconcile) string {
-	text := fmt.Sprintf("%d of %d questions", s.Asked, s.Steps)
+	text := fmt.Sprintf("%d of %s", s.Asked, phrase.Plural(s.Steps, "question"))
 	switch left := s.ExpectedLeft.Duration().Round(time.Second); {
 	case s.Asked < s.Steps && s.Suspects > 0:
 		return fmt.Sprintf("%s, %s left, %s", text, age(left), differing(s.Suspects))
@@ -192,7 +192,7 @@ func comparison(s *syncer.SourceReconcile) string {
 
 // healing tells how far the healing of the days that differ is.
 func healing(s *syncer.SourceReconcile, left time.Duration) string {
-	text := fmt.Sprintf("healing, %d of %d days done", s.HealedDays, s.ToHeal)
+	text := fmt.Sprintf("healing, %d of %s done", s.HealedDays, phrase.Plural(s.ToHeal, "day"))
 	if n := s.StillDiffer; n > 0 {
 		text += fmt.Sprintf(", %d%s still", n, phrase.Verb(n, " differs", " differ"))
 	}
@@ -204,10 +204,7 @@ func healing(s *syncer.SourceReconcile, left time.Duration) string {
 
 // differing tells how many days differ at first sight.
 func differing(days int) string {
-	if days == 1 {
-		return "1 day differs"
-	}
-	return fmt.Sprintf("%d days differ", days)
+	return phrase.Plural(days, "day") + phrase.Verb(days, " differs", " differ")
 }
 
 // openVerdict is a line of --format json.
@@ -221,7 +218,7 @@ type openVerdict struct {
 type reconcileSummary struct {
 	Kind        string             `json:"kind"` // summary
 	StartedAt   time.Time          `json:"started_at"`
-	FinishedAt  time.Time          `json:"finished_at"`
+	FinishedAt  time.Time          `json:"finished_at,omitzero"`
 	Interrupted bool               `json:"interrupted,omitempty"`
 	Sources     []reconciledSource `json:"sources"`
 }
@@ -269,7 +266,7 @@ func printReconciled(p *printer, r syncer.ReconcileReport, err error) {
 	p.table(func(t io.Writer) { verdictRows(t, r) })
 	for _, s := range sum.Sources {
 		if s.Omitted > 0 {
-			p.printf("%s: %d more verdicts are not shown; the view reconciliation has them all\n", s.Source, s.Omitted)
+			p.printf("%s: %s%snot shown; the view reconciliation has them all\n", s.Source, phrase.Plural(s.Omitted, "more verdict"), phrase.Verb(s.Omitted, " is ", " are "))
 		}
 		if s.Questions > 0 {
 			p.printf("%s from %s to %s: %d proven, %d healed, %d drift, %d unsettled, %d unproven\n",
@@ -305,7 +302,7 @@ func printVerdict(t io.Writer, source string, v sinks.Verdict) {
 	}
 	for i, d := range v.Differences {
 		if i == figuresShown {
-			fmt.Fprintf(t, "%s\t%d more figures\t\t\n", row, len(v.Differences)-i)
+			fmt.Fprintf(t, "%s\t%s\t\t\n", row, phrase.Plural(len(v.Differences)-i, "more figure"))
 			break
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", row, visible.Text(d.Figure), visible.Text(d.Service), visible.Text(d.Mirror))

@@ -58,7 +58,7 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 			`"differences":[{"figure":"net_sales","service":"99999999999999999.10","mirror":"0.30"}],"order_ids":["o1"],"requests":3,"asked_at":"2026-03-29T12:00:00Z"}`,
 		`{"kind":"verdict","source":"bistro","location":"l1","day":"2026-03-29","subject":"daily","verdict":"unproven",` +
 			`"requests":0,"reason":"no answer","asked_at":"2026-03-29T12:00:00Z"}`,
-		`{"kind":"summary","started_at":"0001-01-01T00:00:00Z","finished_at":"0001-01-01T00:00:00Z","sources":[` +
+		`{"kind":"summary","started_at":"0001-01-01T00:00:00Z","sources":[` +
 			`{"source":"bistro","from":"2026-03-01","to":"2026-03-29","questions":4,"asked":4,"proven":9,"healed":20000,"drift":1,"unsettled":0,"unproven":1,"omitted":20000},` +
 			`{"source":"bar","from":"","to":"","questions":0,"asked":0,"proven":0,"healed":0,"drift":0,"unsettled":0,"unproven":0,"error":"key refused"}]}`,
 	}
@@ -71,7 +71,7 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 	if want := "bistro: 2026-03-28 daily: drift (net_sales: service 99999999999999999.10, mirror 0.30)\nbistro: 2026-03-29 daily at l1: unproven: no answer\n"; beside.String() != want {
 		t.Errorf("while it runs:\n%s", beside)
 	}
-	if printReconciled(&printer{out: &out}, report, nil); !strings.Contains(out.String(), "bistro: 20000 more verdicts are not shown; ") {
+	if printReconciled(&printer{out: &out}, report, nil); !strings.Contains(out.String(), "bistro: 20,000 more verdicts are not shown; ") {
 		t.Errorf("what is not shown is not told:\n%s", out.String())
 	}
 }
@@ -95,7 +95,7 @@ func TestAReconciliationTellsItsQuestions(t *testing.T) {
 		"waiting: 3 days differ, asked again in 2m20s", "again: 3 days differ, asked again now",
 		"healing: healing, 12 of 398 days done, 10m0s left",
 		"in vain: healing, 12 of 398 days done, 3 differ still, 10m0s left", "at its end: healing, 2 of 2 days done, 1 differs still",
-		"gained: first the backfill: 400 of 2400 rows, 5s left, 10 requests",
+		"gained: first the backfill: 400 of 2,400 rows, 5s left, 10 requests",
 	}
 	var out strings.Builder
 	p := &progress{out: &out}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/app"
+	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -43,7 +44,7 @@ by itself; ! is for a person to look at, and the exit code is then 1.
                  rows in quarantine; the last error, and how long ago it was
 
 In --json, health is the worst of concerns; lag_seconds is null before the first walk, rows
-before they are counted, and a time of the year 1 is one that has not come yet.
+before they are counted, and a time that is not known, or has not come yet, is left out.
 
 --ready asks the daemon at web.listen for /readyz and nothing else: the exit code is 0
 when it serves and has reached the warehouse, else 1. It is for the probe of a container.`,
@@ -227,7 +228,7 @@ func headNotes(s *syncer.SourceStatus) []string {
 		parts = append(parts, proofNote(s.Proof))
 	}
 	if s.Budget.KeyLimit > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %d requests in the last minute", s.Budget.KeyUsed, s.Budget.KeyLimit))
+		parts = append(parts, fmt.Sprintf("%d of %s in the last minute", s.Budget.KeyUsed, phrase.Plural(s.Budget.KeyLimit, "request")))
 	}
 	return parts
 }

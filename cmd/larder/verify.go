@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/app"
+	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -169,7 +170,7 @@ func shownValue(v json.RawMessage) string {
 type verifySummary struct {
 	Kind        string         `json:"kind"` // summary
 	StartedAt   time.Time      `json:"started_at"`
-	FinishedAt  time.Time      `json:"finished_at"`
+	FinishedAt  time.Time      `json:"finished_at,omitzero"`
 	Rows        uint64         `json:"rows"`
 	Differences uint64         `json:"differences"`
 	Stale       uint64         `json:"stale"`
@@ -221,13 +222,14 @@ func (p *findingPrinter) summary(r syncer.VerifyReport, err error) {
 	p.failed(t.print(p.out))
 	for _, st := range s.Streams {
 		if st.Unjudged > 0 {
-			p.printf("%s %s: %d more rows differed at first sight; so many are not looked at again. larder sync --full fetches them anew: verify after it\n", st.Source, st.Stream, st.Unjudged)
+			p.printf("%s %s: %s differed at first sight; so many are not looked at again. larder sync --full fetches them anew: verify after it\n", st.Source, st.Stream, phrase.Plural(st.Unjudged, "more row"))
 		}
 	}
 	for _, st := range s.Streams {
 		if st.Stale > 0 {
-			p.printf("%s %s: %d rows are behind by schedule alone, and are asked for again until %s; to ask now: %s\n",
-				st.Source, st.Stream, st.Stale, st.StaleUntil.Local().Format("2006-01-02 15:04"), st.StaleNow)
+			is := phrase.Verb(st.Stale, "is", "are")
+			p.printf("%s %s: %s %s behind by schedule alone, and %s asked for again until %s; to ask now: %s\n",
+				st.Source, st.Stream, phrase.Plural(st.Stale, "row"), is, is, st.StaleUntil.Local().Format("2006-01-02 15:04"), st.StaleNow)
 		}
 	}
 	for _, hint := range p.hints {

@@ -52,7 +52,7 @@ func (a *App) sourcesAfter(kept map[string]keptSource) ([]syncer.Source, error) 
 	for i := range a.cfg.Sources {
 		s, err := a.source(&a.cfg.Sources[i], kept)
 		if err != nil {
-			wrong.Problems = append(wrong.Problems, config.Problem{Key: "source " + a.cfg.Sources[i].Name, Message: err.Error()})
+			wrong.Problems = append(wrong.Problems, a.cfg.NoKey(&a.cfg.Sources[i], err))
 			continue
 		}
 		all = append(all, s)

@@ -59,18 +59,18 @@ type message[News any] struct {
 }
 
 // serve answers a POST of what is asked by news, one a line, as they come.
-func serve[Asked, News any](c *control, what string, run func(ctx context.Context, p passer, asked Asked, tell func(News)) error) http.Handler {
+func serve[Asked, News any](c *control, inWords func(Asked) string, run func(ctx context.Context, p passer, asked Asked, tell func(News)) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var asked Asked
 		if err := json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(&asked); err != nil {
-			http.Error(w, "not what a "+what+" is asked with: "+err.Error(), http.StatusBadRequest)
+			http.Error(w, "not what is asked here: "+err.Error(), http.StatusBadRequest)
 			return
 		}
 		if c.passer == nil {
 			http.Error(w, "busy with a pass of its own", http.StatusConflict)
 			return
 		}
-		c.log.Info("a "+what+" was asked for", "asked", asked)
+		c.log.Info("a command asks for "+inWords(asked), "asked", asked)
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		send := sender[message[News]](w, c.log)
 		if err := run(r.Context(), c.passer, asked, func(n News) { send(message[News]{News: &n}) }); err != nil {

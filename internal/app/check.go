@@ -14,6 +14,7 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/sinks/embedded"
 )
 
@@ -86,11 +87,7 @@ func (a checker) checkConfiguration(tell func(Finding)) {
 	if file == "" {
 		file = "environment and flags"
 	}
-	sources := "1 source"
-	if n := len(a.cfg.Sources); n != 1 {
-		sources = fmt.Sprintf("%d sources", n)
-	}
-	tell(good("configuration: %s, %s", file, sources))
+	tell(good("configuration: %s, %s", file, phrase.Plural(len(a.cfg.Sources), "source")))
 	for _, w := range a.cfg.Warnings {
 		tell(Finding{OK: true, warning: true, Text: "configuration: " + w})
 	}
@@ -160,8 +157,8 @@ func refusal(s *config.Source, err error) Finding {
 
 // keyFindings tells what a good key may do.
 func keyFindings(s *config.Source, me api.Me) []Finding {
-	all := []Finding{good("source %s: %s, %s key %q, %d requests a minute (%d for totals, %d for the restaurant)", s.Name,
-		me.Business.Name, me.App.Mode, me.App.Name, me.RateLimits.PerMinute, me.RateLimits.HeavyPerMinute, me.RateLimits.BusinessPerMinute)}
+	all := []Finding{good("source %s: %s, %s key %q, %s a minute (%s for totals, %s for the restaurant)", s.Name,
+		me.Business.Name, me.App.Mode, me.App.Name, phrase.Plural(me.RateLimits.PerMinute, "request"), phrase.Count(me.RateLimits.HeavyPerMinute), phrase.Count(me.RateLimits.BusinessPerMinute))}
 	needed, err := neededScopes()
 	if err != nil {
 		return append(all, bad(ExitProblem, "", "source %s: %v", s.Name, err))
@@ -260,7 +257,7 @@ func (a checker) checkTables(ctx context.Context, tell func(Finding)) {
 		note = "tables will be created or brought up to date at the start"
 	}
 	if w.held {
-		note += "; a daemon holds it"
+		note += "; " + w.whoHolds(ctx)
 	}
 	tell(good("warehouse: %s, ClickHouse %s, database %s, %s", a.cfg.Warehouse.DSN, info.Version, info.Database, note))
 }
@@ -289,7 +286,10 @@ func (a checker) checkPassword(tell func(Finding)) {
 func (a checker) checkPorts(ctx context.Context, tell func(Finding)) {
 	running := func() bool { _, err := a.askPage(ctx); return err == nil }
 	if a.cfg.Warehouse.DSN.Embedded() {
-		running = func() bool { return a.servedByDaemon(ctx) }
+		running = func() bool {
+			h, err := a.throughHolder().askHolder(ctx)
+			return err == nil && h.Command == CommandRun // others listen nowhere
+		}
 		tellPort(ctx, tell, "ClickHouse HTTP", "warehouse.http_listen", a.cfg.Warehouse.HTTPListen, running)
 	}
 	tellPort(ctx, tell, "status page", "web.listen", a.cfg.Web.Listen, running)

@@ -44,9 +44,9 @@ func mount(m mounter, command string, status func() syncer.Status, p passer, log
 	c := &control{holder: holder{PID: os.Getpid(), Command: command}, status: status, passer: p, log: log}
 	m.Handle("GET "+routeHolder, http.HandlerFunc(c.serveHolder))
 	m.Handle("GET "+routeStatus, http.HandlerFunc(c.serveStatus))
-	m.Handle("POST "+routeSync, serve(c, "pass", serveSync))
-	m.Handle("POST "+routeVerify, serve(c, "verification", serveVerify))
-	m.Handle("POST "+routeReconcile, serve(c, "reconciliation", serveReconcile))
+	m.Handle("POST "+routeSync, serve(c, passInWords, serveSync))
+	m.Handle("POST "+routeVerify, serve(c, verificationInWords, serveVerify))
+	m.Handle("POST "+routeReconcile, serve(c, reconciliationInWords, serveReconcile))
 }
 
 type control struct {

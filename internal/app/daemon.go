@@ -13,7 +13,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/web"
 	"github.com/larder-sync/larder/sinks"
@@ -84,6 +83,9 @@ func (d *daemon) start(ctx context.Context) (err error) {
 	for _, e := range d.app.cfg.Exposed() {
 		d.app.log.Warn("configuration: "+e.String(), "next", e.Mend)
 	}
+	if err := d.app.notBesideAnother(ctx); err != nil {
+		return err
+	}
 	if err := d.bindPage(ctx); err != nil {
 		return err
 	}
@@ -105,7 +107,7 @@ func (d *daemon) bindPage(ctx context.Context) error {
 	}
 	password, err := c.ReadPassword()
 	if err != nil {
-		return &config.Error{File: d.app.cfg.File, Problems: []config.Problem{{Key: "web.password_file", Message: err.Error()}}}
+		return d.app.cfg.NoPassword(err)
 	}
 	d.page, err = web.New(ctx, web.Options{
 		Listen: c.Listen, User: c.User, Password: password,

@@ -108,16 +108,29 @@ func (e *SyncError) Error() string {
 	var lines []string
 	for _, s := range e.Report.Sources {
 		if s.Err != nil {
-			lines = append(lines, "source "+s.Source+": "+s.Err.Error()+nextStep(s.State))
+			lines = append(lines, sourceLine(s.Source, s.State, s.Err))
 		}
 		for _, st := range s.Streams {
 			if st.Err != nil {
-				lines = append(lines, "source "+s.Source+": stream "+st.Stream+": "+st.Err.Error())
+				lines = append(lines, streamLine(s.Source, st.Stream, st.Err))
 			}
 		}
 	}
 	return strings.Join(lines, "\n        ")
 }
+
+// sourceLine tells what went wrong with a source, and what to do.
+func sourceLine(source, state string, err error) string {
+	return "source " + source + ": " + underneath(err) + nextStep(state)
+}
+
+// streamLine tells what went wrong with a stream of it.
+func streamLine(source, stream string, err error) string {
+	return "source " + source + ": stream " + stream + ": " + underneath(err)
+}
+
+// underneath is an error whose further lines stand below the first.
+func underneath(err error) string { return strings.ReplaceAll(err.Error(), "\n", "\n        ") }
 
 // nextStep is what to do about a source in trouble.
 func nextStep(state string) string {

@@ -32,6 +32,52 @@ func (w *route) askHolder(ctx context.Context) (h holder, err error) {
 	return h, json.NewDecoder(body).Decode(&h)
 }
 
+// whoHolds says which command holds the data folder.
+func (w *route) whoHolds(ctx context.Context) string {
+	h, err := w.askHolder(ctx)
+	if err != nil {
+		return "another process holds it"
+	}
+	return h.String() + " holds it"
+}
+
+// String names a holder: "a daemon (larder run, process 7)".
+func (h holder) String() string {
+	if h.Command == CommandRun {
+		return fmt.Sprintf("a daemon (%s, process %d)", h.Command, h.PID)
+	}
+	return fmt.Sprintf("a %s (process %d)", h.Command, h.PID)
+}
+
+// next is what to do for a process of one's own in the holder's place.
+func (h holder) next() string {
+	if h.Command == CommandRun {
+		return "larder status shows what it does; stop it first, or give this one another folder (warehouse.dsn)"
+	}
+	return "wait until it has ended, or end it with Ctrl-C; nothing that it has stored is lost"
+}
+
+// notBesideAnother refuses a data folder that another process holds and answers for,
+// before anything is complained of that this process has taken as well.
+func (a *reach) notBesideAnother(ctx context.Context) error {
+	if !a.cfg.Warehouse.DSN.Embedded() {
+		return nil
+	}
+	h, err := a.throughHolder().askHolder(ctx)
+	if err != nil {
+		return nil //nolint:nilerr // nobody answers, or nobody who is known: opening the folder tells
+	}
+	return a.heldError(h)
+}
+
+func (a *reach) heldError(h holder) error {
+	dir := a.cfg.Warehouse.DSN.Dir()
+	if h.Command == CommandRun {
+		return &WarehouseError{fmt.Errorf("%s already runs on the data folder %s: %s", h, dir, h.next())}
+	}
+	return &WarehouseError{fmt.Errorf("the data folder %s is held by process %d, a %s: %s", dir, h.PID, h.Command, h.next())}
+}
+
 // ifBusy says which process it was that did not take a task, and what to do.
 func (a *reach) ifBusy(ctx context.Context, w *route, err error) error {
 	if !errors.Is(err, errNotServed) {
@@ -52,9 +98,5 @@ func (a *reach) heldBy(ctx context.Context, err error) error {
 	if held, ok := errors.AsType[*embedded.HeldError](err); !ok || unknown != nil || h.PID != held.PID {
 		return err
 	}
-	next := "stop it, or give this one another folder"
-	if h.Command != CommandRun {
-		next = "wait until it has ended, or end it with Ctrl-C; nothing that it has stored is lost"
-	}
-	return &WarehouseError{fmt.Errorf("the data folder %s is held by process %d, a %s: %s", a.cfg.Warehouse.DSN.Dir(), h.PID, h.Command, next)}
+	return a.heldError(h)
 }

@@ -2,10 +2,10 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -44,13 +44,15 @@ type ReconcileError struct{ Report syncer.ReconcileReport }
 func (e *ReconcileError) Error() string {
 	var parts []string
 	if n := e.Report.Drift(); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d verdicts are drift: the mirror adds up to other figures than the service reports", n))
+		parts = append(parts, phrase.Plural(n, "verdict")+phrase.Verb(n, " is", " are")+" drift: the mirror adds up to other figures than the service reports")
 	}
 	if n := e.Report.Unproven(); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d verdicts are unproven: what the service answered could not be compared", n))
+		parts = append(parts, phrase.Plural(n, "verdict")+phrase.Verb(n, " is", " are")+" unproven: what the service answered could not be compared")
 	}
-	if err := e.Report.Err(); err != nil {
-		parts = append(parts, strings.ReplaceAll(err.Error(), "\n", "\n        "))
+	for _, s := range e.Report.Sources {
+		if s.Err != nil {
+			parts = append(parts, sourceLine(s.Source, s.State, s.Err))
+		}
 	}
 	return strings.Join(parts, "\n        ")
 }

@@ -2,10 +2,10 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -62,15 +62,18 @@ type VerifyError struct{ Report syncer.VerifyReport }
 
 func (e *VerifyError) Error() string {
 	var parts []string
-	switch n := e.Report.Differences(); n {
-	case 0:
-	case 1:
-		parts = append(parts, "1 row differs from the API")
-	default:
-		parts = append(parts, fmt.Sprintf("%d rows differ from the API", n))
+	if n := e.Report.Differences(); n > 0 {
+		parts = append(parts, phrase.Plural(n, "row")+phrase.Verb(n, " differs", " differ")+" from the API")
 	}
-	if err := e.Report.Err(); err != nil {
-		parts = append(parts, strings.ReplaceAll(err.Error(), "\n", "\n        "))
+	for _, s := range e.Report.Sources {
+		if s.Err != nil {
+			parts = append(parts, sourceLine(s.Source, s.State, s.Err))
+		}
+		for _, st := range s.Streams {
+			if st.Err != nil {
+				parts = append(parts, streamLine(s.Source, st.Stream, st.Err))
+			}
+		}
 	}
 	return strings.Join(parts, "\n        ")
 }

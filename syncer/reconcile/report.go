@@ -41,7 +41,7 @@ func (r Request) LogValue() slog.Value {
 // Report is what a reconciliation did, or has done so far.
 type Report struct {
 	StartedAt  time.Time      `json:"started_at"`
-	FinishedAt time.Time      `json:"finished_at"`
+	FinishedAt time.Time      `json:"finished_at,omitzero"`
 	Sources    []SourceReport `json:"sources"`
 }
 
@@ -57,7 +57,7 @@ type SourceReport struct {
 	Asked  int    `json:"asked"` // of them so far
 	// Suspects are days that differed once and are asked again, at SettlesAt.
 	Suspects  int       `json:"suspects"`
-	SettlesAt time.Time `json:"settles_at"`
+	SettlesAt time.Time `json:"settles_at,omitzero"`
 	// ToHeal are the days that differ still and are being healed, HealedDays those of
 	// them that are done, whatever came of it; StillDiffer are those of them that differ
 	// all the same.

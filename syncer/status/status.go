@@ -27,7 +27,7 @@ const (
 // Status is a picture of the whole syncer at one moment.
 type Status struct {
 	Now       time.Time `json:"now"`
-	StartedAt time.Time `json:"started_at"`
+	StartedAt time.Time `json:"started_at,omitzero"`
 	// Command is what the process runs, "larder run" or a pass of its own; empty when it
 	// was not asked at its warehouse. The syncer knows of none.
 	Command string `json:"command,omitempty"`
@@ -42,7 +42,7 @@ type Status struct {
 	Damaged bool `json:"warehouse_damaged,omitempty"`
 	Refused bool `json:"configuration_refused,omitempty"`
 	// CountedAt is when the rows that the warehouse holds were last counted.
-	CountedAt time.Time      `json:"counted_at"`
+	CountedAt time.Time      `json:"counted_at,omitzero"`
 	Sources   []SourceStatus `json:"sources"`
 }
 
@@ -54,8 +54,8 @@ type SourceStatus struct {
 	KeyMode      string         `json:"key_mode"` // test or live
 	State        string         `json:"state"`
 	Detail       string         `json:"detail"` // why, and what to do next
-	Since        time.Time      `json:"since"`
-	NextProbe    time.Time      `json:"next_probe"` // when a source in trouble is asked again
+	Since        time.Time      `json:"since,omitzero"`
+	NextProbe    time.Time      `json:"next_probe,omitzero"` // when a source in trouble is asked again
 	Requests     uint64         `json:"requests"`
 	RateLimited  uint64         `json:"rate_limited"` // answers 429
 	Budget       BudgetStatus   `json:"budget"`
@@ -74,7 +74,7 @@ type BudgetStatus struct {
 	HeavyLimit    int       `json:"heavy_limit"`
 	BusinessUsed  int       `json:"business_used"`
 	BusinessLimit int       `json:"business_limit"`
-	PausedUntil   time.Time `json:"paused_until"` // after a 429
+	PausedUntil   time.Time `json:"paused_until,omitzero"` // after a 429
 }
 
 // StreamStatus is the state of one stream of a source.
@@ -83,17 +83,17 @@ type StreamStatus struct {
 	State       string     `json:"state"`
 	Detail      string     `json:"detail"`
 	NoScope     bool       `json:"no_scope,omitempty"` // it is off since the key lacks the scope
-	Watermark   time.Time  `json:"watermark"`
-	LastSuccess time.Time  `json:"last_success"` // end of the last walk that went well
-	Lag         Seconds    `json:"lag_seconds"`  // now - LastSuccess; null, -1 in the program, before the first
-	Behind      bool       `json:"behind"`       // no walk has ended well for longer than it may take
-	Rows        *uint64    `json:"rows"`         // live rows of the restaurant in the warehouse; null before they are counted
-	Written     uint64     `json:"rows_written"` // since the start of the process
-	Quarantined int        `json:"quarantined"`  // entries open now, 20,000 at most
+	Watermark   time.Time  `json:"watermark,omitzero"`
+	LastSuccess time.Time  `json:"last_success,omitzero"` // end of the last walk that went well
+	Lag         Seconds    `json:"lag_seconds"`           // now - LastSuccess; null, -1 in the program, before the first
+	Behind      bool       `json:"behind"`                // no walk has ended well for longer than it may take
+	Rows        *uint64    `json:"rows"`                  // live rows of the restaurant in the warehouse; null before they are counted
+	Written     uint64     `json:"rows_written"`          // since the start of the process
+	Quarantined int        `json:"quarantined"`           // entries open now, 20,000 at most
 	LastError   string     `json:"last_error"`
-	LastErrorAt time.Time  `json:"last_error_at"`
-	Progress    *Progress  `json:"progress,omitempty"` // of a backfill, full resync or deep run under way
-	LastResync  time.Time  `json:"last_resync"`        // end of the last full resync, its sweep included
+	LastErrorAt time.Time  `json:"last_error_at,omitzero"`
+	Progress    *Progress  `json:"progress,omitempty"`   // of a backfill, full resync or deep run under way
+	LastResync  time.Time  `json:"last_resync,omitzero"` // end of the last full resync, its sweep included
 	SweepHeld   *SweepHeld `json:"sweep_held,omitempty"`
 	// Next is when the stream is asked for next, zero when that is not known, and NextWhy why
 	// then: turn, under_way, asked (to wait), probe, elsewhere or off.
@@ -109,7 +109,7 @@ type StreamStatus struct {
 // reconciliation is one too; its Pages are the questions that were answered.
 type Progress struct {
 	Walk      string    `json:"walk"`
-	StartedAt time.Time `json:"started_at"`
+	StartedAt time.Time `json:"started_at,omitzero"`
 	Pages     uint64    `json:"pages"`
 	Rows      uint64    `json:"rows"`
 	TotalRows uint64    `json:"total_rows"` // 0: unknown
@@ -117,7 +117,7 @@ type Progress struct {
 	// TotalRows is.
 	RequestsLeft uint64    `json:"requests_left"`
 	ExpectedLeft Seconds   `json:"expected_left_seconds"`
-	Reached      time.Time `json:"reached"` // newest updated_at so far; of totals, the day reached on the way back
+	Reached      time.Time `json:"reached,omitzero"` // newest updated_at so far; of totals, the day reached on the way back
 	// Suspects are the days of a deep run that differed at first sight: they are what
 	// is left, and asked for again.
 	Suspects int `json:"suspects,omitempty"`
@@ -145,10 +145,10 @@ type ProofStatus struct {
 	// ProvenUntil is the last day up to which every day that was asked for is proven,
 	// YYYY-MM-DD; empty when the first one is not.
 	ProvenUntil string    `json:"proven_until"`
-	DriftDays   int       `json:"drift_days"` // days that differ from the service
-	OpenDays    int       `json:"open_days"`  // days that are neither proven nor differ
-	AskedAt     time.Time `json:"asked_at"`   // of the newest verdict
-	Late        bool      `json:"late"`       // yesterday is over for long enough to be proven, and is not
+	DriftDays   int       `json:"drift_days"`        // days that differ from the service
+	OpenDays    int       `json:"open_days"`         // days that are neither proven nor differ
+	AskedAt     time.Time `json:"asked_at,omitzero"` // of the newest verdict
+	Late        bool      `json:"late"`              // yesterday is over for long enough to be proven, and is not
 }
 
 // Stream finds a stream of the picture, nil when it is not there.

@@ -44,7 +44,7 @@ type Finding struct {
 // Report is what a verification did, or has done so far.
 type Report struct {
 	StartedAt  time.Time      `json:"started_at"`
-	FinishedAt time.Time      `json:"finished_at"`
+	FinishedAt time.Time      `json:"finished_at,omitzero"`
 	Sources    []SourceReport `json:"sources"`
 }
 
