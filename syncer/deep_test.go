@@ -12,6 +12,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/registry"
@@ -298,6 +299,45 @@ func daysBefore(day api.Date, n int) string {
 		panic(err) // dayOf gives days only
 	}
 	return string(before)
+}
+
+// compared waits until the first deep run of each stream of totals has ended.
+func (w *world) compared() {
+	w.t.Helper()
+	w.until("the first deep runs", time.Hour, func() bool {
+		for _, name := range []string{registry.Daily, "sales_products"} {
+			if cp, ok := w.store.Checkpoint("r0", name, sinks.WalkDeep); !ok || !cp.Done {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// A new mirror does not wait for the night, and is not called proven before: what nobody
+// has asked about is not.
+func TestANewMirrorIsProvenSoonAndNotBefore(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 51, Orders: 200, Days: 40, Record: true}, func(t *testing.T, w *world) {
+		w.run()
+		compared := func() bool { return w.syncer.Status().Sources[0].Proof != nil }
+		w.until("its first verdict", time.Hour, compared)
+		p := w.syncer.Status().Sources[0].Proof
+		if health := w.syncer.Status().Sources[0].Health(); p.ProvenUntil != "" || p.UnaskedDays < 30 || health.Kind == status.HealthGood {
+			t.Errorf("after yesterday and today: %+v, %+v", p, health)
+		}
+		w.until("its proof", 20*time.Minute, func() bool { return w.syncer.Status().Sources[0].Proof.ProvenUntil == daysAgo(1) })
+		if p := w.syncer.Status().Sources[0].Proof; p.UnaskedDays+p.OpenDays+p.DriftDays > 0 {
+			t.Errorf("after its first deep run: %+v", p)
+		}
+		w.compared()
+		before := len(w.box.Requests())
+		time.Sleep(time.Hour)
+		for _, q := range heavy(w.box.Requests()[before:]) {
+			if q.deep {
+				t.Errorf("asked again before its turn: %s", q.route)
+			}
+		}
+	})
 }
 
 func TestADeepRunThatWasSleptThroughIsMadeUpFor(t *testing.T) {

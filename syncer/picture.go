@@ -59,7 +59,7 @@ func (s *source) dated(p *status.ProofStatus) *status.ProofStatus {
 	now := s.ServiceNow()
 	day, err := calendar.AddDays(calendar.DayOf(now.Add(-s.patience(schedule.Reconcile))), -1)
 	dated := *p
-	dated.Late = err == nil && dated.ProvenUntil < string(day)
+	dated.Late = err == nil && dated.FirstDay <= string(day) && dated.ProvenUntil < string(day)
 	return &dated
 }
 

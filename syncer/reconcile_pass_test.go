@@ -70,7 +70,7 @@ func TestVerdictsOfAnotherConfigurationDoNotCount(t *testing.T) {
 		w.say(sinks.Verdict{Day: daysAgo(1), Subject: sinks.SubjectDaily, Verdict: sinks.VerdictDrift})
 		w.edit = func(s *Source) { s.Locations = restaurant.LocationIDs()[:1] }
 		w.turned()
-		if p := w.syncer.Status().Sources[0].Proof; p == nil || p.DriftDays != 0 || p.ProvenUntil != daysAgo(0) {
+		if p := w.syncer.Status().Sources[0].Proof; p == nil || p.DriftDays != 0 || p.ProvenUntil != daysAgo(1) {
 			t.Errorf("proof %+v", p)
 		}
 	})

@@ -151,7 +151,7 @@ func (c *chain) quiet(names ...string) {
 	c.t.Helper()
 	for _, name := range names {
 		s := c.statusOf(name)
-		if s.State != status.StateRunning || s.Proof == nil || s.Proof.ProvenUntil != string(calendar.DayOf(time.Now())) || s.Proof.DriftDays+s.Proof.OpenDays != 0 {
+		if s.State != status.StateRunning || s.Proof == nil || s.Proof.ProvenUntil != daysAgo(1) || s.Proof.DriftDays+s.Proof.OpenDays != 0 {
 			c.t.Errorf("%s is %s, proof %+v", name, s.State, s.Proof)
 		}
 		for _, st := range s.Streams {

@@ -122,6 +122,7 @@ func TestTheWayBackEndsAtTheFirstOrder(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 6, Orders: 500, Days: 200, Record: true}, func(t *testing.T, w *world) {
 		w.run()
 		w.until("backfill", 30*time.Minute, w.filled)
+		w.compared()
 		w.halt()
 		cp, _ := w.store.Checkpoint("r0", "sales_daily", sinks.WalkTotals)
 		if !cp.Done || cp.Pages > 7 {

@@ -7,9 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/calendar"
 )
 
 // storedStatus is what the warehouse knows of the sources: the status of a daemon
@@ -52,7 +54,11 @@ func storedProof(ctx context.Context, sink sinks.Sink, business, source string, 
 	if err != nil {
 		return nil, fmt.Errorf("read the verdicts of %s: %w", source, err)
 	}
-	return syncer.ProofOf(verdicts), nil
+	first, err := sink.FirstDay(ctx, business)
+	if err != nil {
+		return nil, fmt.Errorf("first day of the orders of %s: %w", source, err)
+	}
+	return syncer.ProofOf(verdicts, api.Date(first), calendar.DayOf(now)), nil
 }
 
 func storedSource(now time.Time, name string, state sinks.State, counts []clickhouse.Count) syncer.SourceStatus {

@@ -124,10 +124,19 @@ func daysOf(proofs ...[]DayProof) int {
 	return len(days)
 }
 
-// OwesDeep is true when a deep run is to be made up for: the last one was cut short,
-// or its turn passed while nobody was there.
+// OwesDeep is true when a deep run is to come before its turn: the last one was cut short,
+// its turn passed while nobody was there, or the mirror is new, and nobody has compared
+// its days.
 func (st *Proofs) OwesDeep() bool {
-	return (st.owes() || st.sleptThrough(time.Now())) && st.NotComparable() == nil
+	return (st.owes() || st.isNew() || st.sleptThrough(time.Now())) && st.NotComparable() == nil
+}
+
+// isNew is true when all days have been asked for, and no deep run has compared them yet.
+func (st *Proofs) isNew() bool {
+	st.mu.Lock()
+	never := st.proofs.deep.IsZero()
+	st.mu.Unlock()
+	return never && st.Filled()
 }
 
 func (st *Proofs) owes() bool {

@@ -76,6 +76,7 @@ type Days struct {
 
 	mu    sync.Mutex
 	proof *status.ProofStatus // nil before the first verdict
+	first api.Date            // of the mirrored orders; empty while there is none
 }
 
 // NewDays makes what the totals of a source share. siblings are the same stream of the

@@ -31,7 +31,7 @@ const FutileHeals = 5
 // those of them that differed.
 func (st *Proofs) prove(ctx context.Context, ask func(context.Context, *bracket) error, deep bool) error {
 	began := time.Now()
-	b, err := st.firstLook(ctx, ask)
+	b, err := st.firstLook(ctx, ask, deep)
 	missed := errors.Join(err, b.broken)
 	if b.silent {
 		missed = errors.Join(missed, st.NotComparable())
@@ -64,10 +64,10 @@ func (st *Proofs) ProveRecent(ctx context.Context) error {
 }
 
 // firstLook has ask bring days and store what is found of them.
-func (st *Proofs) firstLook(ctx context.Context, ask func(context.Context, *bracket) error) (*bracket, error) {
+func (st *Proofs) firstLook(ctx context.Context, ask func(context.Context, *bracket) error, deep bool) (*bracket, error) {
 	b := &bracket{totals: st, silent: true}
 	err := st.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
-		if err := st.recallProofs(ctx); err != nil {
+		if err := errors.Join(st.beside.recallFirstDay(ctx, deep), st.recallProofs(ctx)); err != nil {
 			return err
 		}
 		b = st.NewBracket(ctx, true)

@@ -216,16 +216,18 @@ func (st *Proofs) remember(found []DayProof) {
 	st.beside.proofChanged()
 }
 
-// proofDay is what all verdicts about one day come to.
-type proofDay struct{ bad, drift bool }
+// proofDay is what all verdicts about one day come to. daily: one of them is about the
+// day's own totals.
+type proofDay struct{ bad, drift, daily bool }
 
-// ProofOf sums up the verdicts that stand about a source's days; nil without any.
-func ProofOf(verdicts []sinks.Verdict) *status.ProofStatus {
+// ProofOf sums up the verdicts that stand about a source's days; nil without any. first
+// is the day of the first mirrored order, empty when there is none; today is not over.
+func ProofOf(verdicts []sinks.Verdict, first, today api.Date) *status.ProofStatus {
 	sum := proofSum{days: map[api.Date]proofDay{}}
 	for _, v := range verdicts {
-		sum.take(api.Date(v.Day), standing{verdict: v.Verdict, asked: v.AskedAt})
+		sum.take(api.Date(v.Day), v.Subject == sinks.SubjectDaily, standing{verdict: v.Verdict, asked: v.AskedAt})
 	}
-	return sum.status()
+	return sum.status(first, today)
 }
 
 // proofSum sums up verdicts.
@@ -234,44 +236,59 @@ type proofSum struct {
 	asked time.Time // the newest
 }
 
-func (s *proofSum) take(day api.Date, v standing) {
+func (s *proofSum) take(day api.Date, daily bool, v standing) {
 	d := s.days[day]
 	d.bad = d.bad || !v.good()
 	d.drift = d.drift || v.verdict == sinks.VerdictDrift
+	d.daily = d.daily || daily
 	s.days[day] = d
 	s.asked = stream.Later(s.asked, v.asked)
 }
 
-// status is what they come to; nil without any.
-func (s *proofSum) status() *status.ProofStatus {
+// status is what they come to; nil without any. It says of the days what the view proof
+// says: a day that nobody has asked about is not proven, and one that is not over neither.
+func (s *proofSum) status(first, today api.Date) *status.ProofStatus {
 	if len(s.days) == 0 {
 		return nil
 	}
-	status := &status.ProofStatus{AskedAt: s.asked}
-	unbroken, next := true, api.Date("")
-	for _, day := range slices.Sorted(maps.Keys(s.days)) {
-		d := s.days[day]
+	asked := slices.Sorted(maps.Keys(s.days))
+	oldest, err := calendar.AddDays(asked[len(asked)-1], 1-calendar.MaxRange)
+	if err != nil {
+		return nil // no days of our time
+	}
+	if first == "" {
+		first = asked[0]
+	}
+	sum := &status.ProofStatus{AskedAt: s.asked, FirstDay: string(max(first, oldest))}
+	for _, d := range s.days {
 		switch {
 		case d.drift:
-			status.DriftDays++
+			sum.DriftDays++
 		case d.bad:
-			status.OpenDays++
-		}
-		if unbroken = unbroken && !d.bad && (next == "" || day == next); unbroken {
-			status.ProvenUntil = string(day)
-		}
-		var err error
-		if next, err = calendar.AddDays(day, 1); err != nil {
-			unbroken = false
+			sum.OpenDays++
 		}
 	}
-	return status
+	unbroken := true
+	for day := api.Date(sum.FirstDay); day < today && day <= asked[len(asked)-1]; {
+		d := s.days[day]
+		if !d.daily {
+			sum.UnaskedDays++
+		}
+		if unbroken = unbroken && d.daily && !d.bad; unbroken {
+			sum.ProvenUntil = string(day)
+		}
+		if day, err = calendar.AddDays(day, 1); err != nil {
+			break
+		}
+	}
+	return sum
 }
 
 // proofChanged sums up anew what the verdicts about the last 92 days come to. What is
 // asked for no more, a location that the key has lost, say, counts no more.
 func (d *Days) proofChanged() {
-	from, err := calendar.AddDays(calendar.DayOf(d.source.ServiceNow()), 1-calendar.MaxRange)
+	today := calendar.DayOf(d.source.ServiceNow())
+	from, err := calendar.AddDays(today, 1-calendar.MaxRange)
 	if err != nil {
 		return // no day of our time
 	}
@@ -282,15 +299,33 @@ func (d *Days) proofChanged() {
 		for at, v := range st.proofs.days {
 			day, location, _ := strings.Cut(at, "/")
 			if day >= string(from) && slices.Contains(places, location) {
-				sum.take(api.Date(day), v)
+				sum.take(api.Date(day), st.subject() == sinks.SubjectDaily, v)
 			}
 		}
 		st.mu.Unlock()
 	}
-	status := sum.status()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.proof = status
+	d.proof = sum.status(d.first, today)
+}
+
+// recallFirstDay reads which day the first mirrored order is of, for what the verdicts come
+// to: at each deep run, and until there is one.
+func (d *Days) recallFirstDay(ctx context.Context, deep bool) error {
+	d.mu.Lock()
+	known := d.first != ""
+	d.mu.Unlock()
+	if known && !deep {
+		return nil
+	}
+	first, err := d.source.Sink.FirstDay(ctx, d.source.Business())
+	if err != nil {
+		return fmt.Errorf("first day of the orders: %w", err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.first = api.Date(first)
+	return nil
 }
 
 // withdrawVerdictsOfAll takes back what was found of all locations together: it would stand for ever,

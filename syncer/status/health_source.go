@@ -213,6 +213,9 @@ func (s *SourceStatus) ofProof(served bool) (all []Concern) {
 	switch p := s.Proof; {
 	case p == nil:
 		all = append(all, Concern{Kind: HealthUnproven, Label: "not proven yet", Text: "Not proven yet.", Advice: "No day has been compared with the service's totals: schedule.reconcile says when that is next, and larder reconcile does it now."})
+	case p.Late && p.ProvenUntil == "" && p.OpenDays == 0:
+		all = append(all, Concern{Kind: HealthUnproven, Label: "not proven yet", Amount: p.UnaskedDays, Text: "Not proven yet.",
+			Advice: phrase.Plural(p.UnaskedDays, "day") + phrase.Verb(p.UnaskedDays, " has", " have") + " still to be compared with the service's totals. The daemon does it at the next turn of schedule.reconcile; larder reconcile does it now."})
 	case p.Late && p.ProvenUntil == "":
 		all = append(all, Concern{Kind: HealthUnproven, Label: "not proven", Amount: p.OpenDays, Text: "Not proven.", Advice: "The first days of the last 92 could not be compared with the service's totals. " + adviceUnproven})
 	case p.Late:
@@ -237,7 +240,7 @@ func (s *SourceStatus) comparable() bool {
 // well says that all is: what was never compared is not called proven.
 func (s *SourceStatus) well() Concern {
 	c := Concern{Kind: HealthGood, Label: "up to date", Text: "Everything is up to date."}
-	if s.Proof != nil {
+	if s.Proof != nil && s.Proof.ProvenUntil != "" {
 		c.Text = "Everything is up to date and proven."
 	}
 	return c

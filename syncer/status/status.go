@@ -142,11 +142,15 @@ const WalkDeep = sinks.WalkDeep
 
 // ProofStatus is how far the mirror of a source is proven, of the last 92 days.
 type ProofStatus struct {
-	// ProvenUntil is the last day up to which every day that was asked for is proven,
-	// YYYY-MM-DD; empty when the first one is not.
+	// FirstDay is the first that has to be proven, YYYY-MM-DD: of the 92 days up to the
+	// last that was asked about, the first with a mirrored order.
+	FirstDay string `json:"first_day"`
+	// ProvenUntil is the last day that is over and up to which each day from FirstDay on
+	// is proven; empty when the first one is not.
 	ProvenUntil string    `json:"proven_until"`
 	DriftDays   int       `json:"drift_days"`        // days that differ from the service
 	OpenDays    int       `json:"open_days"`         // days that are neither proven nor differ
+	UnaskedDays int       `json:"unasked_days"`      // days from FirstDay on that were not compared yet
 	AskedAt     time.Time `json:"asked_at,omitzero"` // of the newest verdict
 	Late        bool      `json:"late"`              // yesterday is over for long enough to be proven, and is not
 }
