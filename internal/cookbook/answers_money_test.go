@@ -220,8 +220,8 @@ func closing(w *truth) [][]any {
 	return sorted(rows, 0, 1)
 }
 
-// provenDays: the deep run of the last night asked for 92 days up to its own; a day
-// is equal when the service's figures of it are those of its orders.
+// provenDays: the first deep run came with the first turn of comparing, the day after the
+// mirror began, and asked for 92 days up to its own; a day is equal when the service's figures of it are those of its orders.
 func provenDays(w *truth) [][]any {
 	net, orders := map[string]amount{}, map[string]int64{}
 	for _, o := range w.orders {
@@ -230,7 +230,8 @@ func provenDays(w *truth) [][]any {
 		orders[day]++
 	}
 	equal, proven := 0, 0
-	first := daysAgo(91)
+	filled := epoch.AddDate(0, 0, 1)
+	first := dayOf(filled.AddDate(0, 0, -91))
 	for day, d := range w.days {
 		if day < w.firstDay || day >= daysAgo(0) {
 			continue
@@ -244,7 +245,7 @@ func provenDays(w *truth) [][]any {
 			equal++
 		}
 	}
-	return [][]any{row("equal", equal, w.firstDay, daysAgo(92)), row("proven", proven, first, daysAgo(1)), row("open", 1, daysAgo(0), daysAgo(0))}
+	return [][]any{row("equal", equal, w.firstDay, dayOf(filled.AddDate(0, 0, -92))), row("proven", proven, first, daysAgo(1)), row("open", 1, daysAgo(0), daysAgo(0))}
 }
 
 func notUnderstood(w *truth) [][]any {
