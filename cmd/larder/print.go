@@ -46,6 +46,11 @@ func (p *printer) printf(format string, args ...any) {
 	p.failed(err)
 }
 
+// sentence prints one on lines that fit on the terminal.
+func (p *printer) sentence(format string, args ...any) {
+	p.printf("%s", wrap(fmt.Sprintf(format, args...), "", widthOf(p.out)))
+}
+
 // line prints a value as JSON on a line of its own.
 func (p *printer) line(v any) {
 	b, err := json.Marshal(v)

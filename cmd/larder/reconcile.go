@@ -266,11 +266,11 @@ func printReconciled(p *printer, r syncer.ReconcileReport, err error) {
 	p.table(func(t io.Writer) { verdictRows(t, r) })
 	for _, s := range sum.Sources {
 		if s.Omitted > 0 {
-			p.printf("%s: %s%snot shown; the view reconciliation has them all\n", s.Source, phrase.Plural(s.Omitted, "more verdict"), phrase.Verb(s.Omitted, " is ", " are "))
+			p.sentence("%s: %s%snot shown; the view reconciliation has them all", s.Source, phrase.Plural(s.Omitted, "more verdict"), phrase.Verb(s.Omitted, " is ", " are "))
 		}
 		if s.Questions > 0 {
-			p.printf("%s from %s to %s: %d proven, %d healed, %d drift, %d unsettled, %d unproven\n",
-				s.Source, s.From, s.To, s.Proven, s.Healed, s.Drift, s.Unsettled, s.Unproven)
+			p.sentence("%s from %s to %s: %s proven, %d healed, %d drift, %d unsettled, %d unproven",
+				s.Source, s.From, s.To, phrase.Plural(s.Proven, "verdict"), s.Healed, s.Drift, s.Unsettled, s.Unproven)
 		}
 	}
 }

@@ -222,20 +222,20 @@ func (p *findingPrinter) summary(r syncer.VerifyReport, err error) {
 	p.failed(t.print(p.out))
 	for _, st := range s.Streams {
 		if st.Unjudged > 0 {
-			p.printf("%s %s: %s differed at first sight; so many are not looked at again. larder sync --full fetches them anew: verify after it\n", st.Source, st.Stream, phrase.Plural(st.Unjudged, "more row"))
+			p.sentence("%s %s: %s differed at first sight; so many are not looked at again. larder sync --full fetches them anew: verify after it", st.Source, st.Stream, phrase.Plural(st.Unjudged, "more row"))
 		}
 	}
 	for _, st := range s.Streams {
 		if st.Stale > 0 {
 			is := phrase.Verb(st.Stale, "is", "are")
-			p.printf("%s %s: %s %s behind by schedule alone, and %s asked for again until %s; to ask now: %s\n",
+			p.sentence("%s %s: %s %s behind by schedule alone, and %s asked for again until %s; to ask now: %s",
 				st.Source, st.Stream, phrase.Plural(st.Stale, "row"), is, is, st.StaleUntil.Local().Format("2006-01-02 15:04"), st.StaleNow)
 		}
 	}
 	for _, hint := range p.hints {
-		p.printf("%s\n", hint)
+		p.sentence("%s", hint)
 	}
-	p.printf("rows: %d, differences: %d, stale by schedule: %d, still moving: %d, quarantined: %d, time: %s\n", s.Rows, s.Differences, s.Stale, s.Moving, s.Quarantined,
+	p.sentence("rows: %d, differences: %d, stale by schedule: %d, still moving: %d, quarantined: %d, time: %s", s.Rows, s.Differences, s.Stale, s.Moving, s.Quarantined,
 		s.FinishedAt.Sub(s.StartedAt).Round(100*time.Millisecond))
 }
 

@@ -156,6 +156,7 @@ func TestOutsideTellsWhichNameIsMistyped(t *testing.T) {
 	for sql, want := range map[string]string{
 		"SELECT file('x')": "function file is not taken here", "SELECT * FROM file('x')": "function file is not taken here",
 		"SELECT CAST('{}' AS JSON)": "makes no value of type JSON here", "SELECT 1 FORMAT Template": "the format Template is not taken here",
+		"SELECT 1 INTO OUTFILE 'x'":              "files are not written or read here",
 		"SELECT 1 SETTINGS max_memory_usage = 0": "Cannot modify 'max_memory_usage' setting",
 		"SET max_threads=2":                      "nothing can be set for later statements here: write SETTINGS name = value at the end of a statement",
 		"USE larder":                             "pass ?database=", "SYSTEM FLUSH LOGS": "only SELECT, WITH, SHOW, DESCRIBE, EXPLAIN and EXISTS are taken here",

@@ -106,11 +106,14 @@ func (g *Guard) MayRead(ask Ask, s *sqltext.Statement, format string, a Parsed) 
 		return exception.Refuse(exception.Syntax, "SYNTAX_ERROR", "Syntax error: the statement cannot be read")
 	case a.Statements > 1:
 		return errMany
-	case !a.Reads, !readingKeywords[s.Keyword]:
+	case !readingKeywords[s.Keyword]:
 		return refuseStatement(s.Keyword)
 	}
-	if err := g.MayName(s); err != nil {
+	if err := g.MayName(s); err != nil { // first: it knows why a SELECT does not only read
 		return err
+	}
+	if !a.Reads {
+		return refuseStatement(s.Keyword)
 	}
 	return g.MayMean(ask, s.Formatted(format))
 }
