@@ -81,8 +81,8 @@ func Explains(refused error) bool {
 // cannot read.
 type Parses func(sql string) (uint32, error)
 
-// Mistyped is what the engine says of a statement that it cannot read as it was typed; nil
-// when it can.
+// Mistyped is what the engine says of a statement that it cannot read as it was typed, and
+// the refusal when it has nothing to say; nil when it can read it.
 func Mistyped(ask Ask, parses Parses, typed *sqltext.Statement, refused error) error {
 	if typed.SQL == "" || errors.Is(refused, errMany) {
 		return nil
@@ -90,10 +90,14 @@ func Mistyped(ask Ask, parses Parses, typed *sqltext.Statement, refused error) e
 	if exception.As(refused).Code == exception.Syntax { // parsing is slow, and was tried with the format
 		return syntaxError(ask, typed.SQL, refused)
 	}
-	if n, err := parses(typed.SQL); err != nil || n > 0 {
-		return nil
+	n, err := parses(typed.SQL)
+	switch {
+	case err != nil:
+		return refused
+	case n == 0:
+		return syntaxError(ask, typed.SQL, refused)
 	}
-	return syntaxError(ask, typed.SQL, refused)
+	return nil
 }
 
 // Explain is what a reader is told whose statement was refused: what the engine says of it,
