@@ -52,6 +52,16 @@ func TestSinkOverNative(t *testing.T) {
 	wantStatementError(t, s, "DROP VIEW allergens", statementErrors["DROP VIEW allergens"])
 }
 
+// A query stands within another one there, and mistakes are told of the query alone.
+func TestMistakesOverNative(t *testing.T) {
+	s, _ := migrated(t, clickhouse.Options{DSN: "clickhouse://larder:secret@" + startBridge(t) + "/larder"})
+	for _, sql := range []string{"SELECT 1 FROM", "SELEC 1"} {
+		wantStatementError(t, s, sql, statementErrors[sql])
+	}
+	const unknown = "SELECT nothing FROM allergens"
+	wantStatementError(t, s, unknown, statementErrors[unknown])
+}
+
 // bridge is the server side of the native protocol over the engine.
 type bridge struct {
 	t      *testing.T

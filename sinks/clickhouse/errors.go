@@ -48,6 +48,7 @@ const (
 	codeNetworkError         = 210
 	codeSocketTimeout        = 209
 	codeUnknownTable         = 60
+	codeSyntax               = 62
 	codeUnknownDatabase      = 81
 	codeReadOnly             = 164
 )

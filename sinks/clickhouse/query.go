@@ -62,7 +62,7 @@ func queryNative(ctx context.Context, conn driver.Conn, sql, format string, w io
 	}
 	columns, lines, err := ask(ctx, conn, sql)
 	if err != nil {
-		return err
+		return byItself(ctx, conn, sql, err)
 	}
 	if how.names {
 		lines = append([][]string{columns}, lines...)
@@ -71,6 +71,20 @@ func queryNative(ctx context.Context, conn driver.Conn, sql, format string, w io
 		return printTable(w, lines)
 	}
 	return printTabs(w, lines)
+}
+
+// byItself is what the server says of a query that it could not read within another one:
+// of the query alone, with the places in it.
+func byItself(ctx context.Context, conn driver.Conn, sql string, err error) error {
+	var refused *clickhousego.Exception
+	if !errors.As(err, &refused) || refused.Code != codeSyntax {
+		return err
+	}
+	rows, alone := conn.Query(ctx, sql)
+	if alone != nil {
+		return alone
+	}
+	return errors.Join(err, rows.Close())
 }
 
 // selects tells a query that can stand inside another one.

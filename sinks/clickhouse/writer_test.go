@@ -287,7 +287,8 @@ func TestQuery(t *testing.T) {
 
 // statementErrors are the server's own sentences, and nothing around them.
 var statementErrors = map[string]string{
-	"SELEC 1":                       "Syntax error: failed at position 1 (SELEC) (line 1, col 1): SELEC 1. (SYNTAX_ERROR)",
+	"SELEC 1":                       "Syntax error: failed at position 1 (SELEC): SELEC 1. (SYNTAX_ERROR)",
+	"SELECT 1 FROM":                 "Syntax error: failed at position 14 (end of query): . (SYNTAX_ERROR)",
 	"SELECT nothing FROM allergens": "Unknown expression identifier `nothing` in scope SELECT nothing FROM allergens. (UNKNOWN_IDENTIFIER)",
 	"DROP VIEW allergens":           "default: Cannot execute query in readonly mode. (READONLY)",
 	"SELECT 1 FROM nosuch.thing":    "Database nosuch does not exist. (UNKNOWN_DATABASE)",
