@@ -24,6 +24,11 @@ const (
 	maxUnpacking      = 4                // compressed bodies at once
 )
 
+// readingHead is how long the head of a request may be, a statement in its URL included.
+// What net/http makes of a head takes up to twenty times its length, on each connection, for
+// as long as the body does not come: with 512 KB, 128 of them took more than a gigabyte.
+const readingHead = 64 << 10
+
 // readerTime is the longest that a reader's statement may take, the time in which
 // its answer is read included. A reader may ask for less (max_execution_time).
 const readerTime = 5 * time.Minute
@@ -59,6 +64,9 @@ func (o Options) readerSettings() map[string]string {
 	// multiMatchAny and its like prepare their patterns for as long as these want, which
 	// nothing stops, and keep what they prepared.
 	all["allow_hyperscan"] = "0"
+	// parallel_hash takes 2 MB a thread for each JOIN before there is a row, and no limit is
+	// looked at until all are there: 150 of them, correlated subqueries too, took gigabytes.
+	all["join_algorithm"] = "direct,hash"
 	all["use_variant_as_common_type"] = "0"                               // [x, [x]] would hold the type of x twice, see widths
 	all["max_query_size"] = strconv.Itoa(readingBounds.statement + 1<<10) // with the front's mark
 	return all
@@ -131,7 +139,7 @@ func (e *Engine) listenReaders(ctx context.Context, address, user, password stri
 	connections := inbound.PerFiles(readerConnections, 5)
 	server, limited := inbound.Server(l, &front{engine: e, rights: reading, reader: r}, inbound.Limits{
 		Connections: connections,
-		Header:      2 * readingBounds.statement, // a statement in a URL is longer there
+		Header:      readingHead,
 		Request:     limits.request,
 		Idle:        2 * time.Minute,
 		Full:        fullAnswer(connections),

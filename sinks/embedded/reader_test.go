@@ -260,7 +260,7 @@ func TestBombsCostLittle(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
-			params := []string{"param_x", strings.Repeat("y", 100<<10)}
+			params := []string{"param_x", strings.Repeat("y", 40<<10)}
 			if c.encoding == "frames" {
 				c.encoding, params = "", append(params, "decompress", "1")
 			}

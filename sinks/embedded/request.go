@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/larder-sync/larder/sinks/embedded/exception"
 	"github.com/larder-sync/larder/sinks/embedded/guard"
@@ -88,7 +89,7 @@ func (e *Engine) parseRequest(r *http.Request, b bounds) (*request, error) {
 		return nil, exception.Refuse(exception.NotImplemented, "NOT_IMPLEMENTED", "External tables are not taken here: put the values into the statement")
 	}
 	q := &request{
-		id:       first(values.Get("query_id"), rand.Text()),
+		id:       first(printable(values.Get("query_id")), rand.Text()),
 		get:      r.Method != http.MethodPost,
 		database: first(values.Get("database"), r.Header.Get("X-ClickHouse-Database"), "default"),
 		format:   first(values.Get("default_format"), r.Header.Get("X-ClickHouse-Format"), "TabSeparated"),
@@ -222,6 +223,15 @@ func unreadable(err error) error {
 }
 
 func isOn(value string) bool { return value == "1" || strings.EqualFold(value, "true") }
+
+// printable is a name that may be told again in a header, else nothing: control characters
+// would reach the terminal of who looks at it.
+func printable(name string) string {
+	if strings.ContainsFunc(name, unicode.IsControl) {
+		return ""
+	}
+	return name
+}
 
 // first returns the first that is not empty.
 func first(texts ...string) string {

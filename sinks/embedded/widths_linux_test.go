@@ -53,6 +53,15 @@ func TestTypesHaveAWidth(t *testing.T) {
 	}
 }
 
+// doubledText is a text that comes twice of each CTE that comes twice of the one before.
+func doubledText(times int, text string) string {
+	sql := "WITH c0 AS (SELECT materialize('" + text + "') AS x)"
+	for i := range times {
+		sql += fmt.Sprintf(", c%d AS (SELECT x FROM c%d UNION ALL SELECT x FROM c%d)", i+1, i, i)
+	}
+	return fmt.Sprintf("%s SELECT count() FROM c%d", sql, times)
+}
+
 // Likewise names, which stand in those of all that is made of a column.
 func TestNamesHaveALength(t *testing.T) {
 	b, engine := newBait(t), openWarehouse(t)
@@ -61,6 +70,7 @@ func TestNamesHaveALength(t *testing.T) {
 		"WITH `" + long + "` AS y SELECT " + strings.Repeat("y + 1, ", 300) + "y FROM (SELECT materialize(1) AS `" + long + "`)",
 		"WITH " + long + " AS y SELECT " + strings.Repeat("y + 1, ", 300) + "y FROM (SELECT materialize(1) AS " + long + ")",
 		"SELECT " + strings.Repeat("COLUMNS('') + 1, ", 400) + "1 FROM (SELECT position(file_name, '" + long + "') FROM larder.v)",
+		doubledText(9, long[:60_000]),
 		"SELECT " + strings.Repeat("abs(", 800) + "*" + strings.Repeat(")", 800) + " FROM (SELECT 1" + strings.Repeat(" + 1", 30_000) + ")",
 	} {
 		w := b.ask(engine, http.MethodPost, sql, url.Values{"max_result_rows": {"0"}})
@@ -190,5 +200,97 @@ func TestTheEngineJoinsTypesWhereTheTableSays(t *testing.T) {
 	}
 	if len(found) < 8 {
 		t.Errorf("found %v", found)
+	}
+}
+
+// And the columns that * stands for, one subquery around the other.
+func TestColumnsOfSelectsHaveABound(t *testing.T) {
+	b, engine := newBait(t), openWarehouse(t)
+	columns := func(n int, before string) string {
+		all := make([]string, n)
+		for i := range all {
+			all[i] = fmt.Sprintf("%s%d AS c%d", before, i, i)
+		}
+		return "SELECT " + strings.Join(all, ", ") + " FROM larder.v"
+	}
+	around := func(times int, inner string) string {
+		return strings.Repeat("SELECT * FROM (", times) + inner + strings.Repeat(")", times)
+	}
+	ctes, backwards := "WITH c0 AS ("+columns(500, "a + ")+")", "WITH c30 AS ("+columns(500, "a + ")+")"
+	for i := range 30 {
+		ctes += fmt.Sprintf(", c%d AS (SELECT * FROM c%d)", i+1, i)
+		backwards = strings.Replace(backwards, "WITH", fmt.Sprintf("WITH c%d AS (SELECT * FROM c%d),", 29-i, 30-i), 1)
+	}
+	for _, sql := range []string{
+		around(80, columns(500, "a + ")), "EXPLAIN json = 1, header = 1, actions = 1 " + around(80, columns(900, "a + ")), ctes + " SELECT * FROM c30", backwards + " SELECT * FROM c0",
+		strings.Repeat("SELECT *, * FROM (", 14) + "SELECT 1 AS a" + strings.Repeat(")", 14), "WITH c AS (" + around(8, columns(200, "a + ")) + ") SELECT * FROM c" + strings.Repeat(" UNION ALL SELECT * FROM c", 9),
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); !refusedAs(w, "have too many columns") {
+			t.Errorf("%.100s: %d %.200s", sql, w.Code, w.Body)
+		}
+	}
+	for _, sql := range []string{around(8, columns(200, "a + ")), around(60, "SELECT * FROM larder.v"), ctes[:strings.Index(ctes, ", c9 ")] + " SELECT * FROM c8", "WITH c AS (SELECT * FROM larder.v) SELECT * FROM c AS x JOIN c AS y ON x.a = y.a"} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != http.StatusOK {
+			t.Errorf("%.100s: %d %.300s", sql, w.Code, w.Body)
+		}
+	}
+}
+
+// Each JOIN, and each correlated subquery, took megabytes for every thread before a limit
+// was looked at.
+func TestJoinsTakeLittleBeforeTheirRows(t *testing.T) {
+	b, engine := newBait(t), openWarehouse(t)
+	joined := strings.TrimSuffix(strings.Repeat("SELECT p.a FROM larder.v AS p JOIN larder.v AS q ON p.a = q.a UNION ALL ", 100), " UNION ALL ")
+	correlated := "SELECT " + strings.TrimSuffix(strings.Repeat("(SELECT count() FROM larder.v AS q WHERE q.a = p.a), ", 40), ", ") + " FROM larder.v AS p"
+	for _, sql := range []string{joined, correlated} {
+		if w := b.ask(engine, http.MethodPost, sql, url.Values{"max_threads": {"8"}, "max_execution_time": {"50"}}); w.Code != http.StatusOK {
+			t.Errorf("%.100s: %d %.300s", sql, w.Code, w.Body)
+		}
+	}
+	w := b.ask(engine, http.MethodPost, "EXPLAIN actions = 1 SELECT p.a FROM larder.v AS p JOIN larder.v AS q ON p.a = q.a", nil)
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "(HashJoin)") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// What a client's library would make of a Native block's types has a size, too.
+func TestTypesOfABlockHaveASize(t *testing.T) {
+	b, engine := newBait(t), openWarehouse(t)
+	native := url.Values{"client_protocol_version": {"54460"}, "default_format": {"Native"}}
+	inner := nested(9, "(x, x)", "SELECT materialize(1) AS x")
+	for sql, want := range map[string]int{
+		"SELECT " + strings.Repeat("x, ", 60) + "x FROM (" + inner + ")":                                 http.StatusNotImplemented,
+		nested(7, strings.Repeat("[", 12)+"x"+strings.Repeat("]", 12), "SELECT materialize(1) AS x"):     http.StatusNotImplemented,
+		"SELECT " + strings.Repeat("x, ", 9) + "x FROM (" + inner + ")":                                  http.StatusOK,
+		"SELECT [[[(1, 'a', map('k', [1.5]))]]], CAST('a', 'Enum8(\\'a\\' = 1, \\'b\\' = 2)') AS letter": http.StatusOK,
+		"SELECT a, file_name FROM larder.v":                                                              http.StatusOK,
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, native); w.Code != want {
+			t.Errorf("%.100s: %d %.200s", sql, w.Code, w.Body)
+		}
+	}
+}
+
+// Patterns stand in the statement: what the engine makes of computed ones no limit counts.
+func TestPatternsAreTexts(t *testing.T) {
+	b, engine := newBait(t), openWarehouse(t)
+	long := "concat(repeat('[a-c]x?', 15000), toString(number))"
+	for _, sql := range []string{
+		"SELECT match('a', " + long + ") FROM numbers(1000)", "SELECT 'a' LIKE " + long + " FROM numbers(1000)", "SELECT 'a' REGEXP " + long + " FROM numbers(1000)", "SELECT replaceRegexpAll('a', " + long + ", '') FROM numbers(1000)",
+		"SELECT arrayMap(p -> match('a', p), [" + long + "]) FROM numbers(1000)", "SELECT arrayMap(match, ['a'], [" + long + "]) FROM numbers(1000)", "WITH " + long + " AS p SELECT countMatches('a', p) FROM numbers(1000)",
+		"SELECT splitByRegexp(" + long + ", 'a') FROM numbers(1000)", "WITH (s, p) -> match(s, p) AS f SELECT f('a', " + long + ") FROM numbers(1000)", "SELECT match(file_name, repeat('[a-c]x?', 15000)) FROM larder.v",
+		"SELECT " + strings.Repeat("match(file_name, '(a|b|[cd]x?){999}'), ", 200) + "1 FROM larder.v",
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != http.StatusForbidden {
+			t.Errorf("%.100s: %d %.200s", sql, w.Code, w.Body)
+		}
+	}
+	for _, sql := range []string{
+		"SELECT a FROM larder.v WHERE file_name LIKE '%x%' AND lower(file_name) NOT ILIKE concat('%', {p:String}, '%') OR match(file_name, '^[a-z]{2,5}$')", "SELECT extract(file_name, '([a-z]+)'), splitByRegexp('[0-9]', file_name) FROM larder.v",
+		"SELECT " + strings.Repeat("file_name LIKE '%{x}_y%', ", 500) + "1 FROM larder.v",
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, url.Values{"param_p": {"x"}}); w.Code != http.StatusOK {
+			t.Errorf("%.100s: %d %.300s", sql, w.Code, w.Body)
+		}
 	}
 }

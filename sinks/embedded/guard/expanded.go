@@ -16,14 +16,19 @@ import (
 // mostExpanded is how many nodes a statement may come to: 8 million took 2 GB.
 const mostExpanded = 400_000
 
-// mayExpand looks at how long a statement becomes. The two estimates multiply, since each
-// kind of name can stand within the other.
+// mayExpand looks at how long a statement becomes.
 func mayExpand(nodes []node, sql string) error {
 	words, _ := sqltext.Tokens(sql)
-	if written(words)/float64(len(words))*aliased(nodes) <= mostExpanded {
+	if expanded(nodes, words) <= mostExpanded {
 		return nil
 	}
 	return expandsTooFar()
+}
+
+// expanded is how many nodes a statement comes to. The two estimates multiply, since each
+// kind of name can stand within the other.
+func expanded(nodes []node, words []sqltext.Token) float64 {
+	return written(words) / float64(len(words)) * aliased(nodes)
 }
 
 // mayRepeat looks at how often WITH is written out as soon as the engine reads the
@@ -82,18 +87,7 @@ func written(words []sqltext.Token) float64 {
 	m := &meanings{all: map[string][]span{}, known: map[string]float64{}}
 	begins := map[int]bool{}
 	for i, t := range words {
-		open := i + 1
-		if at.At(open).Symbol("(") { // the names of its columns
-			for open++; open < len(words) && !at.At(open).Symbol(")") && !at.At(open).Symbol("("); open++ {
-			}
-			open++
-		}
-		if t.Name() == "" || !at.At(open).Is("AS") {
-			continue
-		}
-		for open++; at.At(open).Is("MATERIALIZED") || at.At(open).Is("NOT"); open++ {
-		}
-		if at.At(open).Symbol("(") {
+		if open := meansAt(&at, i); open > 0 && t.Name() != "" {
 			begins[i] = true
 			m.all[t.Name()] = append(m.all[t.Name()], span{open, closing(words, open)})
 		}

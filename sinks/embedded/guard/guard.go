@@ -234,12 +234,18 @@ func (g *Guard) MayMean(ask Ask, sql string) error {
 	if err := mayExpand(nodes, sql); err != nil {
 		return err
 	}
+	if err := mayMatch(nodes); err != nil {
+		return err
+	}
+	if err := mayPlan(nodes, sql); err != nil {
+		return err
+	}
 	return mayBeNamed(nodes, sql)
 }
 
 // mayApply looks at the first argument of a higher-order function, where the name of
 // another stands for that one. What that would be called with is not in the tree, so
-// that neither its types nor its zones can be looked at.
+// that neither its types nor its zones nor its patterns can be looked at.
 func (g *Guard) mayApply(nodes []node, i int) error {
 	name := strings.ToLower(nodes[i].name)
 	args := arguments(nodes, i)
@@ -250,7 +256,8 @@ func (g *Guard) mayApply(nodes []node, i int) error {
 	lower := strings.ToLower(given.name)
 	_, makes := typed[lower]
 	_, shows := zoned[lower]
-	if given.kind == "Identifier" && (makes || shows || g.refusedName(lower)) {
+	_, matches := patterned[lower]
+	if given.kind == "Identifier" && (makes || shows || matches || g.refusedName(lower)) {
 		return exception.Readonly("Cannot execute query in readonly mode: function %s is not given the function %s by its name here: write x -> %s(x)", nodes[i].name, given.name, given.name)
 	}
 	return nil

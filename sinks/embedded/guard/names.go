@@ -16,7 +16,7 @@ import (
 const longestNames = 64 << 20
 
 // mayBeNamed looks at how long the names of a statement become: its longest word or text, in
-// each of its nodes, and where * stands for columns, whose names may be as long as it is,
+// each of the nodes that it comes to, and where * stands for columns, whose names may be as long as it is,
 // in each call around that.
 func mayBeNamed(nodes []node, sql string) error {
 	longest := 0
@@ -24,7 +24,7 @@ func mayBeNamed(nodes []node, sql string) error {
 	for _, t := range words {
 		longest = max(longest, len(t.Text))
 	}
-	if longest*len(nodes) <= longestNames && aroundColumns(nodes)*len(sql) <= longestNames {
+	if float64(longest)*expanded(nodes, words) <= longestNames && aroundColumns(nodes)*len(sql) <= longestNames {
 		return nil
 	}
 	return exception.Readonly("Cannot execute query in readonly mode: its names grow too long here: use shorter names and texts, and name columns instead of *")
