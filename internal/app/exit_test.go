@@ -5,10 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/web"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
@@ -117,8 +125,9 @@ func TestWhatAKeyLacks(t *testing.T) {
 			r.Sources[0].Streams = append(r.Sources[0].Streams, syncer.StreamReport{Stream: st.Name, Off: off, NoScope: st.NoScope})
 			v.Sources[0].Streams = append(v.Sources[0].Streams, syncer.StreamVerify{Stream: st.Name, Off: off, NoScope: st.NoScope})
 		}
-		a.judgeScopes(&r, syncer.Selection{})
-		a.judgeVerified(&v, syncer.Selection{})
+		if err := errors.Join(a.judgeScopes(&r, syncer.Selection{}), a.judgeVerified(&v, syncer.Selection{})); err != nil {
+			t.Errorf("%s: nobody named a stream: %v", tt.name, err)
+		}
 		checked := ExitDone
 		for _, f := range keyFindings(s, api.Me{Scopes: tt.scopes}) {
 			checked = max(checked, f.code)
@@ -150,8 +159,74 @@ func TestAStreamAskedForByName(t *testing.T) {
 		{[]syncer.SourceReport{disabled}, []string{"locations"}, ExitDone},
 		{[]syncer.SourceReport{off}, nil, ExitDone}, // nobody asked for it
 	} {
-		if got := ExitCode(unserved(syncer.Report{Sources: tt.sources}, tt.named)); got != tt.want {
-			t.Errorf("%v of %d sources: %d, want %d", tt.named, len(tt.sources), got, tt.want)
+		r, v := syncer.Report{Sources: tt.sources}, verifiedAs(tt.sources)
+		a, sel := &App{reach: reach{cfg: &config.Config{}}}, syncer.Selection{Streams: tt.named}
+		if got, verified := ExitCode(a.judgeScopes(&r, sel)), ExitCode(a.judgeVerified(&v, sel)); got != tt.want || verified != tt.want {
+			t.Errorf("%v of %d sources: sync %d, verify %d, want %d", tt.named, len(tt.sources), got, verified, tt.want)
 		}
+	}
+}
+
+// verifiedAs is the report of a verification that found the streams as a pass did.
+func verifiedAs(sources []syncer.SourceReport) (v syncer.VerifyReport) {
+	for _, s := range sources {
+		as := syncer.SourceVerify{Source: s.Source}
+		for _, st := range s.Streams {
+			as.Streams = append(as.Streams, syncer.StreamVerify{Stream: st.Stream, Off: st.Off, NoScope: st.NoScope, OrderingOff: st.OrderingOff})
+		}
+		v.Sources = append(v.Sources, as)
+	}
+	return v
+}
+
+// A key that may only place orders, at a restaurant that has switched online ordering off,
+// is normal life (DESIGN R11) to every command, beside a daemon and alone; but it cannot
+// reconcile, nor read a stream that is asked for by name.
+func TestOneMeaningOfOnlineOrderingThatIsOff(t *testing.T) {
+	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true, Readings: sandbox.Readings{OrderingOff: true}})
+	if err := os.WriteFile(filepath.Join(w.dir, "r0"), []byte(w.Key(0, sandbox.RoleOrders).Value), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	codes := func(named ...string) map[string]int {
+		t.Helper()
+		ctx, sel := t.Context(), syncer.Selection{Streams: named}
+		_, synced := w.app.Sync(ctx, sel, time.Minute, nil)
+		report, verified := w.app.Verify(ctx, sel, time.Minute, Verifying{})
+		if len(named) == 0 && !slices.ContainsFunc(report.Sources[0].Streams, func(st syncer.StreamVerify) bool {
+			return st.Stream == sandbox.StreamLocations && st.OrderingOff && st.Off != ""
+		}) {
+			t.Errorf("verify does not say what is off: %+v", report)
+		}
+		_, reconciled := w.app.Reconcile(ctx, syncer.ReconcileRequest{}, time.Minute, nil)
+		return map[string]int{
+			"sync": ExitCode(synced), "verify": ExitCode(verified), "reconcile": ExitCode(reconciled),
+			"check": ExitCode(w.app.Check(ctx, func(Finding) {})),
+		}
+	}
+	look := func(where string) {
+		t.Helper()
+		for _, tt := range []struct {
+			named string
+			want  int
+		}{{"", ExitDone}, {sandbox.StreamLocations, ExitDone}, {sandbox.StreamProducts, ExitAPI}} {
+			want := map[string]int{"sync": tt.want, "verify": tt.want, "reconcile": ExitAPI, "check": ExitDone}
+			named := strings.Fields(tt.named)
+			if diff := cmp.Diff(want, codes(named...)); diff != "" {
+				t.Errorf("%s, streams %q (-want +got):\n%s", where, named, diff)
+			}
+		}
+	}
+	look("alone")
+	d, err := w.app.startDaemon(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.run(ctx) }()
+	look("beside a daemon")
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

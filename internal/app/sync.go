@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,44 +27,26 @@ func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration
 			return err
 		},
 	})
-	a.judgeScopes(&report, sel)
+	unserved := a.judgeScopes(&report, sel)
 	switch {
 	case err != nil:
 	case report.Err() != nil:
 		err = &SyncError{report}
 	default:
-		err = unserved(report, sel.Streams)
+		err = unserved
 	}
 	return report, err
 }
 
-// unserved is the error of a stream that was asked for by name and that no source
-// could read.
-func unserved(r syncer.Report, named []string) error {
-	for _, name := range named {
-		served, off, scope := false, "", false
-		for _, s := range r.Sources {
-			for _, st := range s.Streams {
-				if st.Stream == name {
-					served = served || st.Off == "" || st.OrderingOff
-					off, scope = cmp.Or(off, st.Off), scope || st.NoScope
-				}
-			}
-		}
-		if !served && off != "" {
-			return &UnservedError{Stream: name, Reason: off, Scope: scope}
-		}
-	}
-	return nil
-}
-
-// syncNews are a status now and then, at the end the report.
+// syncNews are a status now and then, at the end the report. The first are empty: they say
+// that the pass is under way.
 type syncNews struct {
 	Status *syncer.Status `json:"status,omitempty"`
 	Report *reportWire    `json:"report,omitempty"`
 }
 
 func serveSync(ctx context.Context, p passer, sel syncer.Selection, tell func(syncNews)) error {
+	tell(syncNews{})
 	report, err := p.RunOnce(ctx, sel, func(s syncer.Status) { tell(syncNews{Status: &s}) })
 	if err == nil {
 		tell(syncNews{Report: toWire(report)})

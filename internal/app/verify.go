@@ -40,9 +40,13 @@ func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Durati
 			return err
 		},
 	})
-	a.judgeVerified(&report, sel)
-	if err == nil && (report.Differences() > 0 || report.Err() != nil) {
+	unserved := a.judgeVerified(&report, sel)
+	switch {
+	case err != nil:
+	case report.Differences() > 0 || report.Err() != nil:
 		err = &VerifyError{report}
+	default:
+		err = unserved
 	}
 	return report, err
 }

@@ -79,7 +79,7 @@ func (p *Pass) Stream(ctx context.Context, i int, f verified, visiting bool) {
 	}
 	if api.IsAPIDisabled(err) { // normal life: there is nothing to compare with
 		off := stream.Diagnose(err).Detail
-		v.count(func(r *StreamReport) { r.Off = off })
+		v.count(func(r *StreamReport) { r.Off, r.OrderingOff = off, true })
 		err = nil
 	}
 	v.count(func(r *StreamReport) { r.Err, r.Done = err, err == nil })

@@ -59,10 +59,13 @@ type SourceReport struct {
 
 // StreamReport is the verification of one stream, in rows.
 type StreamReport struct {
-	Stream      string `json:"stream"`
-	Off         string `json:"off,omitempty"`      // why the stream is off; empty when it is on
-	NoScope     bool   `json:"no_scope,omitempty"` // it is off since the key lacks the scope
-	Rows        uint64 `json:"rows"`               // of the API, tombstones included
+	Stream  string `json:"stream"`
+	Off     string `json:"off,omitempty"`      // why the stream is off; empty when it is on
+	NoScope bool   `json:"no_scope,omitempty"` // it is off since the key lacks the scope
+	// OrderingOff: the service answers nothing since online ordering is switched off,
+	// which is normal life (DESIGN R11).
+	OrderingOff bool   `json:"ordering_off,omitempty"`
+	Rows        uint64 `json:"rows"` // of the API, tombstones included
 	Differences uint64 `json:"differences"`
 	Moving      uint64 `json:"moving"`
 	Quarantined uint64 `json:"quarantined"`
