@@ -171,11 +171,22 @@ func (g gauges) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (g gauges) Collect(ch chan<- prometheus.Metric) {
-	for _, s := range g.syncer.Status().Sources {
+	warehouse := g.syncer.opts.Warehouse()
+	for _, s := range g.syncer.picture().Sources {
 		g.source(ch, s)
 		for _, st := range s.Streams {
 			g.stream(ch, s.Name, st)
 		}
+		warehouse.Source(&s) // which says nothing of whether the API answers
+		g.states(ch, s)
+	}
+}
+
+// states are how well the source and its streams are, in words.
+func (g gauges) states(ch chan<- prometheus.Metric, s status.SourceStatus) {
+	gauge(ch, healthDesc, 1, s.Name, s.Health().Kind)
+	for _, st := range s.Streams {
+		gauge(ch, stateDesc, 1, s.Name, st.Name, st.State)
 	}
 }
 
@@ -185,7 +196,6 @@ func (g gauges) source(ch chan<- prometheus.Metric, s status.SourceStatus) {
 		held = 0
 	}
 	gauge(ch, servedDesc, held, s.Name)
-	gauge(ch, healthDesc, 1, s.Name, s.Health().Kind)
 	if s.State == status.StateRunning || s.State == status.StateBackfill {
 		up = 1
 	}
@@ -211,7 +221,6 @@ func endOf(day string) (time.Time, bool) {
 }
 
 func (g gauges) stream(ch chan<- prometheus.Metric, source string, st status.StreamStatus) {
-	gauge(ch, stateDesc, 1, source, st.Name, st.State)
 	behind := 0.0
 	if st.Behind {
 		behind = 1

@@ -12,6 +12,8 @@ import (
 type (
 	// Status is a picture of the whole syncer at one moment.
 	Status = status.Status
+	// Warehouse is what is known of the warehouse beside what the walks say.
+	Warehouse = status.Warehouse
 	// SourceStatus is the state of one source.
 	SourceStatus = status.SourceStatus
 	// StreamStatus is the state of one stream of a source.
@@ -76,6 +78,7 @@ const (
 	StateUnreachable  = status.StateUnreachable
 	StateWaiting      = status.StateWaiting
 	StateFailing      = status.StateFailing
+	StateUnstored     = status.StateUnstored
 	StateStopped      = status.StateStopped
 )
 

@@ -17,6 +17,7 @@ import (
 	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
+	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/verify"
 	"github.com/larder-sync/larder/syncer/write"
 	"github.com/prometheus/client_golang/prometheus"
@@ -45,8 +46,11 @@ type Options struct {
 	// Exclusive: no other process can reach the warehouse. Else the sources are
 	// served only while no other process serves them (DESIGN R12), and Process is
 	// how this one is known to the others; it is given an id when it has none.
-	Exclusive  bool
-	Process    sinks.Process
+	Exclusive bool
+	Process   sinks.Process
+	// Warehouse is what is known of the warehouse that the walks do not see; nothing
+	// when nil. It is asked for every status.
+	Warehouse  func() status.Warehouse
 	Logger     *slog.Logger          // discarded when nil
 	Registerer prometheus.Registerer // metrics are not registered when nil
 }
@@ -123,6 +127,9 @@ func New(opts Options) (*Syncer, error) {
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
+	}
+	if opts.Warehouse == nil {
+		opts.Warehouse = func() status.Warehouse { return status.Warehouse{} }
 	}
 	if opts.SettleAfter <= 0 {
 		opts.SettleAfter = reconcile.SettleAfter

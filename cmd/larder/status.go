@@ -30,7 +30,8 @@ by itself; ! is for a person to look at, and the exit code is then 1.
   state          up to date; backfill, of a gained location too; behind, no walk has ended
                  well for long; failing, the note says why, and it is tried again; N in
                  quarantine; N days differ, from the service's totals; sweep held, waits for a person; not asked, the source
-                 is not served; no access, the key may not read what it should; off, for lack
+                 is not served; not stored, the warehouse takes no rows; rows missing, it
+                 has lost some; no access, the key may not read what it should; off, for lack
                  of a scope that is not needed or by configuration; waiting,
                  another process serves the source; stopped, no daemon runs
   last walk      how long ago the list was last walked to its end

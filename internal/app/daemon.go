@@ -205,7 +205,7 @@ func (d *daemon) sync(ctx context.Context) error {
 func (d *daemon) makeSyncer(sink *clickhouse.Sink) (*syncer.Syncer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	y, err := d.current.newSyncer(&d.life, d.sources, sink, d.registry)
+	y, err := d.current.newSyncer(&d.life, d.sources, sink, d.registry, d.warehouse)
 	if err == nil {
 		d.syncer = y
 	}
@@ -213,7 +213,7 @@ func (d *daemon) makeSyncer(sink *clickhouse.Sink) (*syncer.Syncer, error) {
 }
 
 // newSyncer makes the syncer; all its sources share one pool of connections.
-func (a *App) newSyncer(l *lifecycle, sources []syncer.Source, sink *clickhouse.Sink, registerer prometheus.Registerer) (*syncer.Syncer, error) {
+func (a *App) newSyncer(l *lifecycle, sources []syncer.Source, sink *clickhouse.Sink, registerer prometheus.Registerer, warehouse func() syncer.Warehouse) (*syncer.Syncer, error) {
 	client := a.api
 	transport := api.NewTransport(client.Timeouts)
 	client.Transport = transport
@@ -224,7 +224,7 @@ func (a *App) newSyncer(l *lifecycle, sources []syncer.Source, sink *clickhouse.
 	y, err := syncer.New(syncer.Options{
 		Sources: sources, Shard: syncer.Shard(a.cfg.Shard), Sink: sink, Schedule: a.schedule(),
 		Exclusive: a.cfg.Warehouse.DSN.Embedded(), Process: thisProcess(), // the lock of the data folder keeps others out
-		FlushInterval: a.cfg.Warehouse.FlushInterval, API: client, Logger: a.log, Registerer: registerer, SettleAfter: a.settleAfter,
+		FlushInterval: a.cfg.Warehouse.FlushInterval, API: client, Logger: a.log, Registerer: registerer, SettleAfter: a.settleAfter, Warehouse: warehouse,
 	})
 	if err != nil {
 		return nil, UsageError(err)
@@ -327,11 +327,7 @@ func (d *daemon) status() syncer.Status {
 		held.fill(&s)
 	}
 	s.Warnings = warnings
-	if problem != "" {
-		s.Away, s.Problems = true, []string{problem}
-	}
-	damage := d.app.damageProblems(d.route)
-	s.Damaged, s.Problems = len(damage) > 0, append(s.Problems, damage...)
+	s = d.app.withProblems(s, d.route, problem)
 	if refusal := d.reloader.refusal(); refusal != "" {
 		s.Refused, s.Problems = true, append(s.Problems, refusal)
 	}
@@ -344,7 +340,27 @@ func (d *daemon) status() syncer.Status {
 			Detail: "Waiting for the warehouse.",
 		})
 	}
+	d.warehouse().Mark(&s)
 	return s
+}
+
+// withProblems is a status with what is wrong with the warehouse: that it takes no rows, and
+// that some of its own are damaged.
+func (a *reach) withProblems(s syncer.Status, w *route, away string) syncer.Status {
+	if away != "" {
+		s.Away, s.Problems = true, []string{away}
+	}
+	damage := a.damageProblems(w)
+	s.Damaged, s.Problems = len(damage) > 0, append(s.Problems, damage...)
+	return s
+}
+
+// warehouse is what is known of it beside what the walks say.
+func (d *daemon) warehouse() syncer.Warehouse {
+	d.mu.Lock()
+	away := d.problem != ""
+	d.mu.Unlock()
+	return syncer.Warehouse{Away: away, Damaged: d.app.damagedStreams(d.route)}
 }
 
 // Status is status, for the control routes.

@@ -78,6 +78,20 @@ func (a *reach) damageProblems(w *route) []string {
 	return texts
 }
 
+// damagedStreams are the streams of which rows are missing: not of those whose past states
+// are lost, nor when a record of Larder's own work is.
+func (a *reach) damagedStreams(w *route) (streams []string) {
+	if w == nil || w.engine == nil {
+		return nil
+	}
+	for _, d := range w.engine.Damages() {
+		if a.ours(d) && slices.Contains(config.Streams, d.Table) {
+			streams = append(streams, d.Table)
+		}
+	}
+	return streams
+}
+
 // damagedParts tells Prometheus how many there are.
 func (d *daemon) damagedParts() prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{

@@ -77,6 +77,7 @@ func TestDamageUnderTheDaemon(t *testing.T) {
 			}
 		}
 	}
+	saysRowsAreMissing(t, statusOf(t, d), damagedTables)
 	if _, body := fetch(t, d.page.URL()+"/"); !strings.Contains(body, "larder_raw.sales_orders was damaged") {
 		t.Errorf("the page says nothing of it:\n%.2000s", body)
 	}
@@ -111,6 +112,7 @@ func TestDamageWhileStopped(t *testing.T) {
 	if err != nil || !strings.Contains(strings.Join(s.Problems, "\n"), "larder_raw.products was damaged") {
 		t.Errorf("status: %v %v", s.Problems, err)
 	}
+	saysRowsAreMissing(t, s, damagedTables)
 	if _, err := w.app.Sync(t.Context(), syncer.Selection{Full: true}, time.Minute, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -70,6 +70,7 @@ func TestFullDiskUnderTheDaemon(t *testing.T) {
 				t.Errorf("GET %s lacks %q:\n%.2000s", path, want, body)
 			}
 		}
+		saysNothingIsStored(t, d)
 		select {
 		case err := <-pass:
 			t.Errorf("a pass ended while the disk was full: %v", err)

@@ -30,6 +30,7 @@ func TestTheDataFolderIsRemovedUnderTheDaemon(t *testing.T) {
 	if _, body := fetch(t, d.page.URL()+"/"); !strings.Contains(body, "put the folder back") {
 		t.Errorf("the page says nothing of the folder:\n%.2000s", body)
 	}
+	saysNothingIsStored(t, d)
 
 	command := New(w.app.cfg, w.app.log, "test")
 	command.cfg.Web.Listen = strings.TrimPrefix(d.page.URL(), "http://")

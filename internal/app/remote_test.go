@@ -106,6 +106,9 @@ func TestRemoteWarehouseDownAndUp(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- d.run(ctx) }()
 	until(t, d, http.StatusServiceUnavailable, "could not be reached")
+	if s := statusOf(t, d); s.Sources[0].Health().Kind != syncer.HealthWarehouse || s.Health().Kind != syncer.HealthWarehouse {
+		t.Errorf("before it was ever reached: %+v, %+v", s.Sources[0].Health(), s.Health())
+	}
 	r.down.Store(false)
 	until(t, d, http.StatusOK, "ready")
 	if _, err := d.RunOnce(t.Context(), syncer.Selection{}, nil); err != nil {
@@ -125,6 +128,7 @@ func TestRemoteWarehouseDownAndUp(t *testing.T) {
 	pass := make(chan error, 1)
 	go func() { _, err := d.RunOnce(t.Context(), syncer.Selection{}, nil); pass <- err }()
 	until(t, d, http.StatusServiceUnavailable, "Rows wait for the warehouse, and nothing is lost: the warehouse could not be reached")
+	saysNothingIsStored(t, d)
 	r.down.Store(false)
 	if err := <-pass; err != nil {
 		t.Errorf("a pass over an outage: %v", err)

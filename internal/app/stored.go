@@ -44,6 +44,7 @@ func (a *App) storedStatus(ctx context.Context, l *lifecycle, w *route) (syncer.
 		}
 		s.Sources = append(s.Sources, src)
 	}
+	syncer.Warehouse{Damaged: a.damagedStreams(w)}.Mark(&s)
 	return s, nil
 }
 

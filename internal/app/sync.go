@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -150,34 +151,67 @@ func (a *App) syncerHere(ctx context.Context, l *lifecycle, w *route, p pass) (*
 		return nil, nil, nil, &WarehouseError{err}
 	}
 	a.tellDamage(w)
-	y, err := a.newSyncer(l, p.sources, sink, nil)
+	down := &outage{}
+	warehouse := func() syncer.Warehouse {
+		return syncer.Warehouse{Away: down.text() != "", Damaged: a.damagedStreams(w)}
+	}
+	y, err := a.newSyncer(l, p.sources, sink, nil, warehouse)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	if w.engine != nil {
-		mount(w.engine, p.command, y.Status, nil, a.log)
+		mount(w.engine, p.command, func() syncer.Status { return a.withProblems(y.Status(), w, down.text()) }, nil, a.log)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	go a.giveUp(ctx, w, sink, p.wait, cancel)
+	go a.giveUp(ctx, w, sink, p.wait, down, cancel)
 	return y, ctx, func() { cancel(nil) }, nil
 }
 
 // giveUp ends a pass whose warehouse has gone, or takes no rows: they would wait
 // for it forever.
-func (a *reach) giveUp(ctx context.Context, w *route, sink *clickhouse.Sink, wait time.Duration, cancel context.CancelCauseFunc) {
-	down := time.Time{}
+func (a *reach) giveUp(ctx context.Context, w *route, sink *clickhouse.Sink, wait time.Duration, down *outage, cancel context.CancelCauseFunc) {
 	for pause(ctx, min(max(wait/4, 100*time.Millisecond), watchEvery)) {
 		problem := a.warehouseProblem(ctx, w, sink)
+		if ctx.Err() != nil {
+			problem = nil
+		}
+		began, first := down.saw(problem)
 		switch {
-		case problem == nil || ctx.Err() != nil:
-			down = time.Time{}
-		case down.IsZero():
-			down = time.Now()
+		case first:
 			a.tellDown(problem)
-		case time.Since(down) > wait:
+		case problem != nil && time.Since(began) > wait:
 			cancel(&WarehouseError{fmt.Errorf("the warehouse has taken no rows for %s; what was not written is fetched again by the next sync: %w",
-				time.Since(down).Round(time.Second), problem)})
+				time.Since(began).Round(time.Second), problem)})
 			return
 		}
 	}
+}
+
+// outage is since when, and why, the warehouse takes no rows of a pass.
+type outage struct {
+	mu      sync.Mutex
+	began   time.Time
+	problem string
+}
+
+// saw notes how the warehouse is now: when the outage began, and whether that was just now.
+func (o *outage) saw(problem error) (began time.Time, first bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if problem == nil {
+		o.began, o.problem = time.Time{}, ""
+		return o.began, false
+	}
+	if first = o.began.IsZero(); first {
+		o.began = time.Now()
+	}
+	o.problem = waiting(problem)
+	return o.began, first
+}
+
+// text is the outage in words, empty while there is none.
+func (o *outage) text() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.problem
 }

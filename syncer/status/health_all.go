@@ -2,6 +2,7 @@ package status
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/larder-sync/larder/internal/phrase"
 )
@@ -9,13 +10,12 @@ import (
 // Concerns are what there is to know about how well all of it is, the worst first. A
 // thing that several sources have is one concern.
 func (s *Status) Concerns() []Concern {
-	var all []Concern
-	all = append(all, s.own()...)
+	all := s.own()
 	if len(s.Sources) == 0 {
 		return worstFirst(append(all, Concern{Kind: HealthNone, Label: "no sources", Text: "No sources are configured."}))
 	}
 	if len(s.Sources) == 1 {
-		return s.withoutPraise(append(all, s.Sources[0].Concerns()...))
+		return s.withoutPraise(without(all, s.Sources[0].Concerns()))
 	}
 	by := map[string]*sum{}
 	for i := range s.Sources {
@@ -35,12 +35,24 @@ func (s *Status) Concerns() []Concern {
 			}
 		}
 	}
+	var ofSources []Concern
 	for _, k := range severity {
 		if c := by[k.kind]; c != nil {
-			all = append(all, c.concern(len(s.Sources)))
+			ofSources = append(ofSources, c.concern(len(s.Sources)))
 		}
 	}
-	return s.withoutPraise(all)
+	return s.withoutPraise(without(all, ofSources))
+}
+
+// without adds to the daemon's own concerns those of its sources that they do not say.
+func without(own, ofSources []Concern) []Concern {
+	said := len(own)
+	for _, c := range ofSources {
+		if !slices.ContainsFunc(own[:said], func(o Concern) bool { return o.Kind == c.Kind }) {
+			own = append(own, c)
+		}
+	}
+	return own
 }
 
 // own are the daemon's own problems, whose words stand beside them.

@@ -36,6 +36,7 @@ func (s *SourceStatus) Concerns() []Concern {
 		all = append(all, s.ofStreams()...)
 	}
 	all = append(all, s.held()...)
+	all = append(all, s.damaged()...)
 	all = append(all, s.ofProof(own.Kind == "")...)
 	if n := s.quarantined(); n > 0 {
 		all = append(all, Concern{
@@ -64,6 +65,8 @@ func (s *SourceStatus) own() (c Concern, ends bool) {
 		return s.state(HealthUnserved, "no answer", "The service does not answer.", adviceUnreachable), false
 	case StateFailing:
 		return s.state(HealthUnserved, "failing", "The source cannot be served.", adviceFailing), false
+	case StateUnstored:
+		return Concern{Kind: HealthWarehouse, Label: "not stored", Text: "The warehouse takes no rows.", Advice: adviceProblem}, false
 	case StateStarting:
 		return s.state(HealthStarting, "starting", "Waiting for the first answer.", ""), true
 	case StateWaiting:
@@ -194,6 +197,22 @@ func (s *SourceStatus) held() (all []Concern) {
 		all = append(all, c)
 	}
 	return all
+}
+
+// damaged is that rows of some streams are lost.
+func (s *SourceStatus) damaged() []Concern {
+	var names []string
+	for i := range s.Streams {
+		if s.Streams[i].Damaged {
+			names = append(names, s.Streams[i].Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	c := about(HealthDamage, names, "", "Part of the warehouse is damaged: rows are missing of ", adviceProblem)
+	c.Label = "rows missing"
+	return []Concern{c}
 }
 
 // ofProof are the concerns about the days. What nobody compares at the moment, since

@@ -13,7 +13,7 @@ import (
 // freshness is the kind of concern that the walks of a stream are which the key may read.
 func (st *StreamStatus) freshness() string {
 	switch st.State {
-	case StateFailing, StateUnauthorized, StateKeyDisabled, StateUnreachable:
+	case StateFailing, StateUnauthorized, StateKeyDisabled, StateUnreachable, StateUnstored:
 		return HealthBehind
 	case StateOff, StateAPIDisabled, StateWaiting, StateStopped: // nothing is asked
 		return HealthGood
@@ -43,8 +43,12 @@ func (s *SourceStatus) Light(st *StreamStatus) Light {
 		return Light{"no access", ToneTrouble}
 	case st.State == StateOff:
 		return Light{"off", ToneQuiet}
+	case st.State == StateUnstored: // the source's own words say why
+		return Light{"not stored", ToneQuiet}
 	case s.unserved():
 		return Light{"not asked", ToneQuiet}
+	case st.Damaged:
+		return Light{"rows missing", ToneTrouble}
 	case st.State == StateHeld:
 		return Light{"sweep held", ToneTrouble}
 	case st.Name == registry.Orders && s.Proof != nil && s.Proof.DriftDays > 0:
@@ -136,7 +140,7 @@ func (s *SourceStatus) Unasked() string {
 	for i := range s.Streams {
 		st := &s.Streams[i]
 		switch {
-		case st.State == StateStarting && st.LastSuccess.IsZero():
+		case (st.State == StateStarting || st.State == StateUnstored) && st.LastSuccess.IsZero():
 			waiting++
 		case st.State != StateOff:
 			return ""

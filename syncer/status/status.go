@@ -21,6 +21,7 @@ const (
 	StateUnreachable  = "unreachable"  // no answer, or none that makes sense
 	StateWaiting      = "waiting"      // another process on the warehouse serves the source
 	StateFailing      = "failing"      // the last walk failed; it is tried again
+	StateUnstored     = "not_stored"   // it is walked, and the warehouse takes no rows
 	StateStopped      = "stopped"      // no daemon runs: what the warehouse knows
 )
 
@@ -87,6 +88,7 @@ type StreamStatus struct {
 	LastSuccess time.Time  `json:"last_success,omitzero"` // end of the last walk that went well
 	Lag         Seconds    `json:"lag_seconds"`           // now - LastSuccess; null, -1 in the program, before the first
 	Behind      bool       `json:"behind"`                // no walk has ended well for longer than it may take
+	Damaged     bool       `json:"damaged,omitempty"`     // rows that the warehouse held of it are lost
 	Rows        *uint64    `json:"rows"`                  // live rows of the restaurant in the warehouse; null before they are counted
 	Written     uint64     `json:"rows_written"`          // since the start of the process
 	Quarantined int        `json:"quarantined"`           // entries open now, 20,000 at most

@@ -1,0 +1,39 @@
+package status
+
+import "slices"
+
+// Warehouse is what is known of the warehouse beside what the walks say: they may go well
+// while nothing of what they bring is stored.
+type Warehouse struct {
+	Away    bool     // it takes no rows
+	Damaged []string // the streams of which rows are lost
+}
+
+// Mark tells it of every source of a picture.
+func (w Warehouse) Mark(s *Status) {
+	for i := range s.Sources {
+		w.Source(&s.Sources[i])
+	}
+}
+
+// Source tells it of a source and its streams. What the source's own trouble says, or the
+// stream's, is as true as before and stays.
+func (w Warehouse) Source(s *SourceStatus) {
+	for i := range s.Streams {
+		s.Streams[i].Damaged = s.Streams[i].State != StateOff && slices.Contains(w.Damaged, s.Streams[i].Name)
+	}
+	if !w.Away || !storing(s.State) {
+		return
+	}
+	s.State, s.Detail = StateUnstored, ""
+	for i := range s.Streams {
+		if st := &s.Streams[i]; storing(st.State) || st.State == StateFailing {
+			st.State, st.Detail = StateUnstored, ""
+		}
+	}
+}
+
+// storing are the states of what has rows to store, or will have.
+func storing(state string) bool {
+	return state == StateRunning || state == StateBackfill || state == StateStarting
+}
