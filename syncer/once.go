@@ -46,6 +46,11 @@ func (s Selection) LogValue() slog.Value {
 	return slog.GroupValue(asked...)
 }
 
+// Has is true when a source's stream is selected.
+func (s Selection) Has(source, stream string) bool {
+	return (len(s.Sources) == 0 || slices.Contains(s.Sources, source)) && (len(s.Streams) == 0 || slices.Contains(s.Streams, stream))
+}
+
 // Report is what a pass did.
 type Report struct {
 	StartedAt, FinishedAt time.Time

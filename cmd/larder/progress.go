@@ -182,12 +182,9 @@ type walk struct {
 func walksOf(s syncer.Status, only syncer.Selection) []walk {
 	var walks []walk
 	for i := range s.Sources {
-		if !chosen(only.Sources, s.Sources[i].Name) {
-			continue
-		}
 		for j := range s.Sources[i].Streams {
 			st := &s.Sources[i].Streams[j]
-			if p := st.Progress; p != nil && !p.Deep() && chosen(only.Streams, st.Name) {
+			if p := st.Progress; p != nil && !p.Deep() && only.Has(s.Sources[i].Name, st.Name) {
 				walks = append(walks, walk{
 					name: s.Sources[i].Name + " " + st.Name, place: i*len(s.Sources[i].Streams) + j,
 					done: p.Rows, total: p.TotalRows, text: forecast(p), brief: p.Pages <= 1 && p.TotalRows <= pageRows,
@@ -197,9 +194,6 @@ func walksOf(s syncer.Status, only syncer.Selection) []walk {
 	}
 	return walks
 }
-
-// chosen is true when names has a name; none are all.
-func chosen(names []string, name string) bool { return len(names) == 0 || slices.Contains(names, name) }
 
 // draw gives the walks bars. When it is crowded, the bar of a walk that has ended
 // makes room for another.

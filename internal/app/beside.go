@@ -71,6 +71,7 @@ func serve[Asked, News any](c *control, inWords func(Asked) string, run func(ctx
 			return
 		}
 		c.log.Info("a command asks for "+inWords(asked), "asked", asked)
+		defer c.passes.begin(r.URL.Query().Get("pass"))()
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		send := sender[message[News]](w, c.log)
 		if err := run(r.Context(), c.passer, asked, func(n News) { send(message[News]{News: &n}) }); err != nil {

@@ -19,8 +19,8 @@ import (
 // same user beside it.
 const (
 	routeHolder    = "/larder/holder"    // GET: holder
-	routeStatus    = "/larder/status"    // GET: syncer.Status
-	routeSync      = "/larder/sync"      // POST syncer.Selection: a stream of message[syncNews], one a line
+	routeStatus    = "/larder/status"    // GET: syncer.Status; with ?after=ID when that pass is over
+	routeSync      = "/larder/sync"      // POST syncer.Selection: a stream of message[syncNews], one a line; ?pass=ID names the pass
 	routeVerify    = "/larder/verify"    // POST syncer.Selection: message[verifyNews]
 	routeReconcile = "/larder/reconcile" // POST syncer.ReconcileRequest: message[reconcileNews]
 )
@@ -54,6 +54,7 @@ type control struct {
 	status func() syncer.Status
 	passer passer
 	log    *slog.Logger
+	passes passes
 }
 
 func (c *control) serveHolder(w http.ResponseWriter, _ *http.Request) {
@@ -63,7 +64,8 @@ func (c *control) serveHolder(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-func (c *control) serveStatus(w http.ResponseWriter, _ *http.Request) {
+func (c *control) serveStatus(w http.ResponseWriter, r *http.Request) {
+	c.passes.await(r.Context(), r.URL.Query().Get("after"))
 	w.Header().Set("Content-Type", "application/json")
 	s := c.status()
 	s.Command = c.holder.Command
@@ -78,10 +80,15 @@ var errNotServed = errors.New("the process that holds the warehouse does not tak
 
 // askStatus asks the process that holds the engine for its status.
 func (w *route) askStatus(ctx context.Context) (syncer.Status, error) {
+	return w.askStatusAfter(ctx, "")
+}
+
+// askStatusAfter asks it when a pass of that id, if it has one under way, is over.
+func (w *route) askStatusAfter(ctx context.Context, pass string) (syncer.Status, error) {
 	var s syncer.Status
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	body, err := w.ask(ctx, http.MethodGet, routeStatus, nil)
+	body, err := w.ask(ctx, http.MethodGet, routeStatus+"?after="+pass, nil)
 	if err != nil {
 		return s, err
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
@@ -57,33 +58,47 @@ func serveSync(ctx context.Context, p passer, sel syncer.Selection, tell func(sy
 
 // askSync lets the process that holds the engine make the pass.
 func (w *route) askSync(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (report syncer.Report, err error) {
-	var latest syncer.Status
-	err = askFor(ctx, w, routeSync, sel, func(n syncNews) (last bool) {
+	pass, under := rand.Text(), false
+	err = askFor(ctx, w, routeSync+"?pass="+pass, sel, func(n syncNews) (last bool) {
+		under = true
 		switch {
 		case n.Report != nil:
 			report = n.Report.report()
 			return true
 		case n.Status != nil:
-			latest = *n.Status
 			if onProgress != nil {
-				onProgress(latest)
+				onProgress(*n.Status)
 			}
 		}
 		return false
 	})
 	if errors.Is(err, context.Canceled) {
-		err = &InterruptedError{goesOn(latest, sel)}
+		err = &InterruptedError{w.goesOn(ctx, pass, under, sel)}
 	}
 	return report, err
 }
 
-// goesOn tells what the daemon does of a pass that no one waits for any more: what has
-// begun is its own to bring to an end, a full resync as well as a backfill.
+// goesOn tells what the daemon does of a pass that no one waits for any more.
+func (w *route) goesOn(ctx context.Context, pass string, under bool, sel syncer.Selection) string {
+	if !sel.Full {
+		return goesOn(syncer.Status{}, sel)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	s, err := w.askStatusAfter(ctx, pass)
+	if err != nil || !under { // what was not taken yet may still be
+		return "whether the daemon has begun the full resync is not known: larder status shows one that is under way; if it shows none, ask for it again"
+	}
+	return goesOn(s, sel)
+}
+
+// goesOn tells what the daemon does of a pass that is over since no one waits for it any
+// more: what has begun is its own to bring to an end, a full resync as well as a backfill.
 func goesOn(s syncer.Status, sel syncer.Selection) string {
 	var resyncs []string
 	for i := range s.Sources {
 		for j := range s.Sources[i].Streams {
-			if st := &s.Sources[i].Streams[j]; st.Progress != nil && st.Progress.Resync() {
+			if st := &s.Sources[i].Streams[j]; st.Progress != nil && st.Progress.Resync() && sel.Has(s.Sources[i].Name, st.Name) {
 				resyncs = append(resyncs, s.Sources[i].Name+" "+st.Name)
 			}
 		}
@@ -93,7 +108,7 @@ func goesOn(s syncer.Status, sel syncer.Selection) string {
 	case !sel.Full:
 		return "the daemon goes on by itself" + see
 	case len(resyncs) == 0:
-		return "the daemon goes on by itself; no full resync has begun: ask for it again"
+		return "the daemon goes on by itself; no full resync that you asked for is under way: ask for it again"
 	case sel.ConfirmSweep:
 		return "the daemon goes on with the full resync of " + strings.Join(resyncs, ", ") + ", without your confirmation of its sweep" + see
 	default:

@@ -166,9 +166,25 @@ func (st *List) joinResync(ctx context.Context, first uint64) error {
 			Source: st.Source.Name, Stream: t.Name(), Walk: sinks.WalkFull, Business: st.Source.Business(),
 			Since: st.Def.BackfillSince, FirstVersion: first, StartedAt: now, UpdatedAt: now,
 		}
-		if err := t.store(ctx, cp); err != nil {
+		if err := t.begin(ctx, cp); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// begin makes the first checkpoint of a full resync durable. It has begun as soon as the
+// sink has taken that: who stops waiting then leaves it to the next turn.
+func (t *Track) begin(ctx context.Context, cp sinks.Checkpoint) error {
+	c := t.stream.Source.Commit(t.stream.Def.Name)
+	c.Checkpoint = &cp
+	receipt, err := t.stream.Source.Commits.Write(ctx, c)
+	if err != nil {
+		return err
+	}
+	t.moved(cp.Walk, cp)
+	if err := receipt.Wait(ctx); err != nil {
+		return fmt.Errorf("wait for the warehouse: %w", err)
 	}
 	return nil
 }

@@ -1,0 +1,91 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// onMessage calls a function, when there is one, when a line is logged.
+type onMessage struct {
+	slog.Handler
+	message string
+	call    *atomic.Pointer[context.CancelFunc]
+}
+
+func (h onMessage) Enabled(context.Context, slog.Level) bool { return true }
+
+func (h onMessage) Handle(_ context.Context, r slog.Record) error {
+	if call := h.call.Load(); call != nil && h.message != "" && strings.HasPrefix(r.Message, h.message) {
+		(*call)()
+	}
+	return nil
+}
+
+func (h onMessage) WithAttrs([]slog.Attr) slog.Handler { return h }
+
+func (h onMessage) WithGroup(string) slog.Handler { return h }
+
+// Whoever presses Ctrl-C on a full resync beside a daemon, at whatever moment, is told what
+// becomes of it.
+func TestWhatBecomesOfAnInterruptedResync(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		at   string // the beginning of a line of the daemon's log; empty: when its status shows the resync
+		goes bool   // it must go on; else it may
+	}{
+		{"asked for", "a command asks for ", false},
+		{"it begins", "full resync begins", false},
+		{"begun, and nothing heard of it yet", "", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, sandbox.Options{Seed: 21, Orders: 600, Days: 5, NoLimits: true})
+			ctx, interrupt := context.WithCancel(t.Context())
+			defer interrupt()
+			var logged atomic.Pointer[context.CancelFunc]
+			d, stop := w.daemon(t, New(w.app.cfg, slog.New(onMessage{message: tt.at, call: &logged}), "test"))
+			defer stop()
+			w.sync(t)
+			logged.Store(&interrupt)
+			if err := w.AddFault(sandbox.Fault{Kind: sandbox.FaultHang, Route: "/sales/orders", Probability: 1}); err != nil {
+				t.Fatal(err)
+			}
+			var looking sync.WaitGroup
+			if tt.at == "" {
+				looking.Go(func() {
+					for !resyncs(d) && pause(t.Context(), time.Millisecond) {
+					}
+					interrupt()
+				})
+			}
+			_, err := w.app.Sync(ctx, syncer.Selection{Full: true, Streams: []string{sandbox.StreamSalesOrders}}, time.Minute, nil)
+			looking.Wait()
+			var told *InterruptedError
+			if !errors.As(err, &told) {
+				t.Fatalf("it says %v", err)
+			}
+			goesOn := strings.Contains(told.Next, "the daemon goes on with the full resync of r0 sales_orders")
+			unknown := strings.Contains(told.Next, "is not known: larder status shows")
+			if !goesOn && !unknown && !strings.Contains(told.Next, "no full resync that you asked for is under way") || tt.goes && !goesOn {
+				t.Errorf("it says: %s", told.Next)
+			}
+			if now := resyncs(d); !unknown && now != goesOn {
+				t.Errorf("it says %q; a resync is under way: %t", told.Next, now)
+			}
+		})
+	}
+}
+
+func resyncs(d *daemon) bool {
+	s := d.status()
+	st := s.Stream("r0", sandbox.StreamSalesOrders)
+	return st != nil && st.Progress != nil && st.Progress.Resync()
+}
