@@ -82,7 +82,7 @@ func TestRowsWithoutAStampComeAfterALostCursorToo(t *testing.T) {
 				t.Errorf("%d refusals: the row without updated_at is missing", refusals)
 			}
 			cp, _ := w.store.Checkpoint("s", "categories", sinks.WalkBackfill)
-			if !cp.Done || cp.Position != "" {
+			if !cp.Done || strings.Contains(cp.Position, "phase") {
 				t.Errorf("%d refusals: checkpoint %+v", refusals, cp)
 			}
 		})

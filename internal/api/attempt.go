@@ -18,6 +18,7 @@ func (k *call) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	countAsk(req.Context())
 	sent := time.Now()
 	resp, err := k.send(req, leave)
 	k.err = err

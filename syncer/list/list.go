@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
@@ -28,6 +29,7 @@ type List struct {
 	lastFull    sinks.Checkpoint   // the newest full resync stored, also of tracks that are not followed any more
 	resyncRows  uint64             // live rows when the full resync went on
 	resyncSince time.Time          // when the full resync under way began, by our clock; zero when that was before the start
+	besides     atomic.Uint64      // requests of the full resync under way beside its pages: probes, the sweep's questions
 	ownRows     uint64             // live rows when the walks of gained locations went on, theirs not counted
 }
 

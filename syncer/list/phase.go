@@ -10,13 +10,16 @@ import (
 // phase is where a long walk stands beside its cursor. It is stored as JSON in
 // [sinks.Checkpoint.Position].
 type phase struct {
-	Name phaseName         `json:"phase"`
-	Held *status.SweepHeld `json:"held,omitempty"` // of phaseHeld
+	Name  phaseName         `json:"phase,omitempty"`
+	Held  *status.SweepHeld `json:"held,omitempty"` // of phaseHeld
+	Tally *tally            `json:"tally,omitempty"`
 }
 
 type phaseName string
 
 const (
+	// phaseNone: it is on its way, or has not begun.
+	phaseNone phaseName = ""
 	// phaseWalked: the walk of a full resync has reached the end of the list, and its
 	// sweep is still to come.
 	phaseWalked phaseName = "walked"
@@ -53,8 +56,8 @@ func phaseOf(cp sinks.Checkpoint) (p phase) {
 // Is is true when the checkpoint is in the phase.
 func (n phaseName) Is(cp sinks.Checkpoint) bool { return phaseOf(cp).Name == n }
 
-// in puts the checkpoint into the phase.
-func (n phaseName) in(cp *sinks.Checkpoint) { phase{Name: n}.in(cp) }
+// in puts the checkpoint into the phase; what is counted stays.
+func (n phaseName) in(cp *sinks.Checkpoint) { phase{Name: n, Tally: phaseOf(*cp).Tally}.in(cp) }
 
 func (p phase) in(cp *sinks.Checkpoint) {
 	text, err := json.Marshal(p)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/stream"
@@ -64,10 +65,13 @@ func (st *List) Resync(ctx context.Context, word Consent) error {
 	if st.ResyncVersion() != 0 {
 		st.Source.Log.Info("full resync goes on", "stream", st.Def.Name)
 	}
+	ctx, asks := api.Counting(ctx)
+	defer func() { st.besides.Add(asks.Take()) }()
 	return st.Attempt(ctx, sinks.WalkFull, func(ctx context.Context) error {
 		if err := st.walkAll(ctx); err != nil {
 			return err
 		}
+		st.besides.Add(asks.Take())
 		return st.sweep(ctx, word)
 	})
 }
@@ -153,6 +157,7 @@ func (st *List) newResync(ctx context.Context) error {
 	st.mu.Lock()
 	st.resyncSince = st.Source.WallClock()
 	st.mu.Unlock()
+	st.besides.Store(0)
 	return st.joinResync(ctx, st.Source.Versions.Take(1))
 }
 
@@ -161,6 +166,8 @@ func (st *List) joinResync(ctx context.Context, first uint64) error {
 		if t.checkpoint(sinks.WalkFull).FirstVersion == first {
 			continue
 		}
+		t.owed.Store(0)
+		t.came = tally{}
 		now := st.Source.ServiceNow().UTC()
 		cp := sinks.Checkpoint{
 			Source: st.Source.Name, Stream: t.Name(), Walk: sinks.WalkFull, Business: st.Source.Business(),
@@ -216,7 +223,7 @@ func (t *Track) WalkAgain(ctx context.Context) error {
 	for {
 		cp := t.checkpoint(sinks.WalkFull)
 		if t.mended(cp) {
-			cp.Position, cp.Since = "", t.stream.Def.BackfillSince
+			t.beginAnew(&cp)
 		}
 		if walked(cp) {
 			return nil

@@ -46,8 +46,10 @@ func (c Consent) covers(sw *sweep, alive int) bool {
 
 // sweep buries what a complete full resync has not seen, unless that is so much
 // that a person has to look (DESIGN R6).
-func (st *List) sweep(ctx context.Context, word Consent) error {
+func (st *List) sweep(ctx context.Context, word Consent) (err error) {
 	sw := st.NewSweep()
+	ctx, sw.asks = api.Counting(ctx)
+	defer func() { sw.spend(nil) }()
 	if sw.Query.Below == 0 {
 		return errors.New("sweep without a full resync") // it would take every row for gone
 	}
@@ -82,7 +84,20 @@ type sweep struct {
 	live    uint64
 	usable  []string // locations that rows may be of
 	entries entries
+	asks    *api.Asks // requests that were not counted yet
 	run     sinks.Run
+}
+
+// spend counts the requests made since it was last called, for an intake or for none.
+func (sw *sweep) spend(in *write.Intake) {
+	n := sw.asks.Take()
+	sw.run.Requests += n
+	sw.stream.besides.Add(n)
+	if in != nil {
+		in.Counts.Requests = n
+	} else {
+		sw.stream.Writer.Count(write.Counts{Requests: n})
+	}
 }
 
 // NewSweep begins a sweep of what the full resync under way has not seen.
@@ -142,7 +157,6 @@ func (sw *sweep) sample(ctx context.Context) (alive int, err error) {
 	rows = slices.DeleteFunc(rows, func(r sinks.LiveRow) bool { return sw.reason(r) != write.ReasonGone || sw.entries.seen[r.ID] })
 	for i := range min(SampleSize, len(rows)) {
 		id := rows[i*len(rows)/min(SampleSize, len(rows))].ID
-		sw.run.Requests++
 		raw, _, err := st.Def.One(ctx, st.Source.Lanes.Backfill, id)
 		switch {
 		case st.elsewhere(raw): // moved, so that the list was right to leave it out
@@ -195,7 +209,7 @@ func (sw *sweep) Chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) erro
 	}
 	sw.run.Tombs += in.Counts.Tombstones
 	sw.run.Rows += in.Counts.Upserts
-	sw.run.Requests += in.Counts.Requests
+	sw.spend(in)
 	if in.Empty() {
 		in.Counted()
 		return nil
@@ -262,12 +276,15 @@ func (st *List) elsewhere(raw []byte) bool {
 // end closes the full resync on every track.
 func (sw *sweep) end(ctx context.Context, held *status.SweepHeld) error {
 	st := sw.stream
+	sw.spend(nil)
+	requests := st.besides.Load()
 	sw.run.FinishedAt = time.Now()
 	run := &sw.run
 	all := sinks.Checkpoint{Walk: sinks.WalkFull, UpdatedAt: st.Source.ServiceNow().UTC()} // of all tracks together
 	for _, t := range st.Followed() {
 		cp := t.checkpoint(sinks.WalkFull)
-		all.Pages, all.Rows, all.Tombstones = all.Pages+cp.Pages, all.Rows+cp.Rows, all.Tombstones+cp.Tombstones
+		all.Rows, all.Tombstones = all.Rows+cp.Rows, all.Tombstones+cp.Tombstones
+		requests += t.spent(cp)
 		if all.StartedAt.IsZero() || cp.StartedAt.Before(all.StartedAt) {
 			all.StartedAt = cp.StartedAt
 		}
@@ -289,6 +306,6 @@ func (sw *sweep) end(ctx context.Context, held *status.SweepHeld) error {
 	since := st.resyncSince
 	st.mu.Unlock()
 	st.HasBrought(since)
-	st.LogDone("full resync done", st.Def.Name, all, "removed", sw.run.Tombs, "held", held != nil)
+	st.LogDone("full resync done", st.Def.Name, all, requests, "removed", sw.run.Tombs, "held", held != nil)
 	return nil
 }

@@ -54,7 +54,7 @@ func (sw *sweep) closeEntries(ctx context.Context) error {
 			in.Release(key)
 		}
 	}
-	sw.run.Requests += in.Counts.Requests
+	sw.spend(in)
 	if in.Empty() {
 		in.Counted()
 		return nil

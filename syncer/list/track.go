@@ -10,6 +10,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/stream"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // Track is a cursor list as one pair of walks follows it: the whole list, or that
@@ -21,7 +22,12 @@ type Track struct {
 	opening  bool   // only a backfill, of a location that the key has gained
 
 	starting stream.Slot
-	ahead    atomic.Bool // it was said that the stored watermark is ahead of the service's clock
+	// owed are requests of the long walk under way that its checkpoint does not tell of:
+	// they led to no page.
+	owed atomic.Uint64
+	// came is up to where its rows have come in this process, however it began again.
+	came  tally
+	ahead atomic.Bool // it was said that the stored watermark is ahead of the service's clock
 	// Guarded by the list's lock.
 	incr     sinks.Checkpoint
 	back     sinks.Checkpoint
@@ -198,13 +204,15 @@ func (t *Track) fill(ctx context.Context) error {
 		if cp.StartedAt.IsZero() {
 			cp.StartedAt = t.stream.Source.ServiceNow().UTC()
 			t.stream.Begins(t.Name(), sinks.WalkBackfill)
+			t.came = tally{}
 			cp.Since = t.stream.Def.BackfillSince
 		}
 		if err := t.follow(ctx, sinks.WalkBackfill, cp); err != nil {
 			return err
 		}
 	}
-	t.stream.LogDone("backfill done", t.Name(), t.checkpoint(sinks.WalkBackfill))
+	cp := t.checkpoint(sinks.WalkBackfill)
+	t.stream.LogDone("backfill done", t.Name(), cp, t.spent(cp))
 	return nil
 }
 
@@ -220,13 +228,27 @@ func (t *Track) follow(ctx context.Context, kind string, cp sinks.Checkpoint) er
 	if cp.Cursor == "" {
 		w.begun = time.Now()
 	}
-	if err := w.follow(ctx); err != nil {
+	if w.long() {
+		w.tally = tallyOf(cp)
+	}
+	ctx, w.asks = api.Counting(ctx)
+	err := w.follow(ctx)
+	t.owes(w.asks.Take(), w.long())
+	if err != nil {
 		return fmt.Errorf("%s: %w", t.Name(), err)
 	}
 	if kind == sinks.WalkIncremental {
 		t.stream.prune(t, w.number)
 	}
 	return nil
+}
+
+// owes counts requests that led to no page.
+func (t *Track) owes(requests uint64, long bool) {
+	t.stream.Writer.Count(write.Counts{Requests: requests})
+	if long {
+		t.owed.Add(requests)
+	}
 }
 
 // Fetch asks for one page of the track's list, which is the caller's to end with

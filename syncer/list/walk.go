@@ -27,6 +27,9 @@ type walk struct {
 	begun time.Time
 
 	progress Progress
+	tally    tally        // of a long walk
+	again    write.Counts // of the page at hand: rows that the tally has counted
+	asks     *api.Asks    // requests that no page has told of yet
 	window   window
 	run      sinks.Run
 	// dirty: the sink holds a checkpoint of this walk that its end must replace.
@@ -177,15 +180,25 @@ func (w *walk) read(a Answer) *write.Intake {
 	in := st.Writer.Begin(w.number, len(a.Rows))
 	in.All = w.kind == sinks.WalkIncremental
 	in.Rewrite = w.kind == sinks.WalkFull || w.kind == sinks.WalkBackfill && st.ResyncVersion() != 0
-	in.Counts.Requests, in.Counts.Pages = 1, 1
+	in.Counts.Requests, in.Counts.Pages = w.asks.Take(), 1
 	st.mu.Lock()
 	in.Floor = w.track.floor()
 	st.mu.Unlock()
+	w.again = write.Counts{}
 	for i, raw := range a.Rows {
 		t := in.Row(w.mapper, raw, w.version(a, i), a.at, write.Place{})
+		before := w.progress.Cp.Watermark
 		if w.progress.stamped(t.UpdatedAt, a.at) && t.Fresh {
 			st.Source.Log.Warn("a row is dated in the future: it is stored, and does not move the watermark",
 				"stream", st.Def.Name, "id", t.ID, "updated_at", t.UpdatedAt, "service_clock", a.at)
+		}
+		if w.long() && w.track.came.repeats(t.UpdatedAt) {
+			in.Repeated.Add(t.Counts())
+		}
+		if w.tally.repeats(t.UpdatedAt) {
+			w.again.Add(t.Counts())
+		} else {
+			w.tally.count(t.UpdatedAt, before, w.progress.Cp.Watermark)
 		}
 	}
 	return in
@@ -197,15 +210,21 @@ func (w *walk) advance(a Answer, in *write.Intake) {
 	if w.kind == sinks.WalkIncremental && cp.Pages == 0 {
 		w.progress.began(a.at, a.took)
 	}
+	first := in.Counts.Minus(w.again)
 	cp.Pages++
-	cp.Rows += uint64(len(in.Commit.Batch.Rows)) + in.Counts.Unchanged
-	cp.Tombstones += in.Counts.Tombstones
+	cp.Rows += first.Upserts + first.Unchanged
+	cp.Tombstones += first.Tombstones
 	w.run.Pages++
-	w.run.Requests++
-	w.run.Rows += in.Counts.Upserts
-	w.run.Unchanged += in.Counts.Unchanged
-	w.run.Tombs += in.Counts.Tombstones
-	w.run.Quarantined += in.Counts.Quarantined
+	w.run.Requests += in.Counts.Requests
+	ran := in.Net()
+	w.run.Rows += ran.Upserts
+	w.run.Unchanged += ran.Unchanged
+	w.run.Tombs += ran.Tombstones
+	w.run.Quarantined += ran.Quarantined
+	if w.long() {
+		w.tally.Requests += in.Counts.Requests + w.track.owed.Swap(0)
+		w.tally.in(cp)
+	}
 	cp.UpdatedAt = a.at
 	cp.Cursor = a.Next
 	if !a.More {
@@ -232,11 +251,14 @@ func (w *walk) finish() {
 	switch {
 	case again:
 		cp.Since = time.Time{}
+		w.beginAgain(true, true)
+		w.tally.in(cp)
 		phaseAgain.in(cp)
 	case w.kind == sinks.WalkFull:
 		phaseWalked.in(cp)
 	case w.kind == sinks.WalkBackfill:
 		cp.Done, cp.Position = true, ""
+		tally{Requests: w.tally.Requests}.in(cp)
 	}
 }
 
@@ -247,7 +269,7 @@ func (w *walk) long() bool { return w.kind != sinks.WalkIncremental }
 // last durable watermark minus the lookback.
 func (w *walk) restart() {
 	cp := &w.progress.Cp
-	unfiltered := w.long() && cp.Since.IsZero()
+	unfiltered, ordered := w.long() && cp.Since.IsZero(), !w.progress.disordered()
 	if !phaseAgain.Is(*cp) {
 		cp.Since = w.progress.Restart()
 	}
@@ -255,8 +277,21 @@ func (w *walk) restart() {
 	if unfiltered && !cp.Since.IsZero() {
 		phaseCursorLost.in(cp)
 	}
+	if w.long() {
+		w.beginAgain(cp.Since.Equal(w.track.stream.Def.BackfillSince), ordered)
+	}
 	w.track.stream.Source.Log.Warn("the service refused the cursor, the walk starts again",
 		"stream", w.track.Name(), "walk", w.kind, "since", cp.Since)
+}
+
+// beginAgain counts what comes from here on in a walk that begins again.
+func (w *walk) beginAgain(whole, ordered bool) {
+	mark := w.tally.AtMark
+	if w.track.came.Again.Equal(w.progress.Cp.Watermark) {
+		mark = max(mark, w.track.came.AtMark)
+	}
+	w.track.came = tally{Again: w.progress.Cp.Watermark, AtMark: mark, Left: mark}
+	w.tally.beginAgain(&w.progress.Cp, whole, ordered)
 }
 
 // publish shows the walk's progress to the stream and to the next walk. It is done
@@ -266,7 +301,7 @@ func (w *walk) publish() {
 	if !w.durable {
 		cp.Done = false
 		if phaseWalked.Is(cp) {
-			cp.Position = ""
+			phaseNone.in(&cp)
 		}
 	}
 	w.track.moved(w.kind, cp)

@@ -17,10 +17,10 @@ func (st *Stream) Begins(name, kind string) {
 	st.begun[longWalk{name, kind}] = time.Now()
 }
 
-// LogDone logs the end of a long walk, with what it brought since it began, also by
-// processes before this one.
-func (st *Stream) LogDone(what, name string, cp sinks.Checkpoint, more ...any) {
-	st.Source.Log.Info(what, append([]any{"stream", name, "rows", cp.Rows, "tombstones", cp.Tombstones, "requests", cp.Pages,
+// LogDone logs the end of a long walk, with what it brought since it began and the requests
+// that it took, also by processes before this one.
+func (st *Stream) LogDone(what, name string, cp sinks.Checkpoint, requests uint64, more ...any) {
+	st.Source.Log.Info(what, append([]any{"stream", name, "rows", cp.Rows, "tombstones", cp.Tombstones, "requests", requests,
 		"took", st.lasted(name, cp).Round(time.Millisecond)}, more...)...)
 }
 

@@ -46,14 +46,15 @@ func (st *Totals) totalsAgain(ctx context.Context) error {
 		began := st.Source.ServiceNow().UTC()
 		if len(st.memory.again) == 0 {
 			st.memory.againSince, st.memory.passedBy = time.Now(), false
+			st.memory.againRun = sinks.Run{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
 			st.Begins(st.Def.Name, sinks.WalkFull)
 		}
-		run := sinks.Run{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
+		run := &st.memory.againRun
 		for _, sp := range spans {
 			if st.memory.again[sp] {
 				continue
 			}
-			err := st.spanAgain(ctx, sp, &run)
+			err := st.spanAgain(ctx, sp, run)
 			if st.UnlessClosed(sp.Location, err) != nil {
 				return err
 			}
@@ -75,10 +76,11 @@ func (st *Totals) totalsAgain(ctx context.Context) error {
 		cp := st.memory.stored
 		st.mu.Unlock()
 		run.FinishedAt = time.Now()
-		if err := st.Source.Save(ctx, st.Def.Name, cp, &run); err != nil {
+		done := *run
+		if err := st.Source.Save(ctx, st.Def.Name, cp, &done); err != nil {
 			return err
 		}
-		st.LogDone("full resync done", st.Def.Name, sinks.Checkpoint{Walk: sinks.WalkFull, Pages: run.Pages, Rows: run.Rows, Tombstones: run.Tombs})
+		st.LogDone("full resync done", st.Def.Name, sinks.Checkpoint{Walk: sinks.WalkFull, Rows: run.Rows, Tombstones: run.Tombs}, run.Requests)
 		return nil
 	})
 }
@@ -103,11 +105,11 @@ func (st *Totals) spanAgain(ctx context.Context, sp Span, run *sinks.Run) error 
 			return nil
 		}
 		st.forgetDays(sp)
-		in, _, err := st.AskTotals(ctx, st.Source.Lanes.Backfill, sp)
+		in, answer, err := st.AskTotals(ctx, st.Source.Lanes.Backfill, sp)
+		run.Requests += answer.requests
 		if err != nil {
 			return err
 		}
-		run.Requests++
 		run.Pages++
 		run.Rows += in.Counts.Upserts
 		run.Tombs += in.Counts.Tombstones

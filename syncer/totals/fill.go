@@ -19,6 +19,8 @@ type position struct {
 	Orders uint64   `json:"orders"` // counted so far
 	// First is the earliest day with orders so far, as the service reports it.
 	First api.Date `json:"first,omitempty"`
+	// Requests are those of the way back so far, what was asked in vain included.
+	Requests uint64 `json:"requests,omitempty"`
 }
 
 // count takes in a day, or a line of one, of a span.
@@ -101,6 +103,7 @@ func (st *Totals) totalsSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint,
 			return nil
 		}
 		in, answer, err := st.AskTotals(ctx, st.fillLane(), sp)
+		st.memory.owed += answer.requests
 		if err != nil {
 			return err
 		}
@@ -136,6 +139,7 @@ func (st *Totals) stepDone(ctx context.Context, cp sinks.Checkpoint, pos positio
 		return err
 	}
 	pos.To = next
+	pos.Requests, st.memory.owed = pos.Requests+st.memory.owed, 0
 	if pos.Empty++; brought {
 		pos.Empty = 0
 	}
@@ -154,7 +158,7 @@ func (st *Totals) stepDone(ctx context.Context, cp sinks.Checkpoint, pos positio
 	if cp.Done {
 		c.Run = &sinks.Run{
 			Source: cp.Source, Stream: cp.Stream, Walk: cp.Walk, StartedAt: cp.StartedAt, FinishedAt: time.Now(),
-			Requests: cp.Pages, Pages: cp.Pages, Rows: cp.Rows,
+			Requests: pos.Requests, Pages: cp.Pages, Rows: cp.Rows,
 		}
 	}
 	if err := st.Source.Commits.Store(ctx, c); err != nil {
@@ -164,7 +168,7 @@ func (st *Totals) stepDone(ctx context.Context, cp sinks.Checkpoint, pos positio
 	st.memory.stored = cp
 	st.mu.Unlock()
 	if cp.Done {
-		st.LogDone("backfill done", st.Def.Name, cp)
+		st.LogDone("backfill done", st.Def.Name, cp, pos.Requests)
 	}
 	return nil
 }

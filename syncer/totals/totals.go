@@ -23,7 +23,9 @@ type totalsMemory struct {
 	// againSince is when it began, passedBy that a closed location was left out of it.
 	againSince time.Time
 	passedBy   bool
-	againAsked uint64 // how many that were, of all resyncs
+	againRun   sinks.Run // what it has brought so far
+	owed       uint64    // requests of the way back that its position does not tell of yet; guarded by filler
+	againAsked uint64    // how many that were, of all resyncs
 }
 
 // Report is an answer of a totals route: rows of days.
@@ -31,6 +33,8 @@ type Report struct {
 	Rows [][]byte
 	days []DayRow // of which day, and line, each row is
 	At   time.Time
+
+	requests uint64 // it took, also when it did not come
 }
 
 // Span is a range of days, inclusive, of one location or of all (empty).
@@ -130,15 +134,19 @@ func (st *Totals) AskAndStore(ctx context.Context, lane *api.Client, sp Span) (R
 // AskTotals asks for a span and reads the days that have changed.
 func (st *Totals) AskTotals(ctx context.Context, lane *api.Client, sp Span) (*write.Intake, Report, error) {
 	asked := time.Now()
-	r, err := st.AskReport(ctx, lane, sp)
+	counting, asks := api.Counting(ctx)
+	r, err := st.AskReport(counting, lane, sp)
 	if err != nil {
-		return nil, Report{}, err
+		n := asks.Take()
+		st.Writer.Count(write.Counts{Requests: n})
+		return nil, Report{requests: n}, err
 	}
+	r.requests = asks.Take()
 	r.At = st.Source.At(r.At)
 	r.days = PlaceRows(r.Rows, st.Def.Vanish)
 	st.Source.Metrics.Paged(st.Source.Name, st.Def.Name, sinks.WalkTotals)
 	in := st.Writer.Begin(st.Writer.NextWalk(), len(r.Rows))
-	in.Counts.Requests, in.Counts.Pages = 1, 1
+	in.Counts.Requests, in.Counts.Pages = r.requests, 1
 	changed := st.changedDays(sp, r.days, r.Rows)
 	present := st.readTotals(in, sp, r.days, r, changed)
 	in.Sighted(write.Sighting{From: string(sp.From), To: string(sp.To), Location: sp.Location})
@@ -146,7 +154,7 @@ func (st *Totals) AskTotals(ctx context.Context, lane *api.Client, sp Span) (*wr
 	in.AfterTaken = func() { st.rememberDays(sp.Location, changed) }
 	if st.Def.Vanish {
 		if err := st.buryLines(ctx, in, r.days, changed, present, r.At); err != nil {
-			return nil, Report{}, err
+			return nil, r, err
 		}
 	}
 	return in, r, nil
