@@ -62,6 +62,7 @@ func NewStream(o *Source, def *registry.Definition) *Stream {
 		Table: def.Plan.Table(), Committer: o.Commits,
 		Commit:  func() *sinks.Commit { return o.Commit(def.Name) },
 		Counted: func(c write.Counts) { o.Metrics.Counted(o.Name, def.Name, c) },
+		Logger:  o.Log,
 	})
 	return st
 }

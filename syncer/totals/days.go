@@ -169,7 +169,7 @@ func (st *Totals) readTotals(in *write.Intake, sp Span, rows []DayRow, r Report,
 			continue
 		}
 		if !sp.Covers(row.Date) {
-			in.Quarantine(id, "date", fmt.Sprintf("%q is not a day from %s to %s, which were asked for", row.Date, sp.From, sp.To), raw, first+uint64(i), r.At)
+			in.Quarantine(id, "date", fmt.Sprintf("%q is not a day from %s to %s, which were asked for", row.Date, sp.From, sp.To), "it is not a day that was asked for", raw, first+uint64(i), r.At)
 			continue
 		}
 		present[id] = true

@@ -34,6 +34,7 @@ type Intake struct {
 	known    func(mapping.DriftItem) bool
 	notes    []note
 	bad      map[string]uint64 // what entered quarantine, by sinks.Quarantined.Key
+	badRows  []badRow          // the same, as it came
 	nameless []nameless        // bad rows without an id
 }
 
@@ -161,8 +162,9 @@ func (in *Intake) forget(id, reason string, version uint64) {
 // refuse puts a row that could not be understood into quarantine (DESIGN R8).
 func (in *Intake) refuse(err error, raw []byte, version uint64, at time.Time, id string) Row {
 	field, reason := "", err.Error()
+	say := "it cannot be stored"
 	if bad, ok := errors.AsType[*mapping.RowError](err); ok {
-		field, reason = bad.Field, bad.Reason
+		field, reason, say = bad.Field, bad.Reason, plain(bad.Reason)
 		if bad.Value != "" {
 			reason += ": " + bad.Value
 		}
@@ -170,11 +172,12 @@ func (in *Intake) refuse(err error, raw []byte, version uint64, at time.Time, id
 			id = bad.ID
 		}
 	}
-	return in.Quarantine(id, field, reason, raw, version, at)
+	return in.Quarantine(id, field, reason, say, raw, version, at)
 }
 
-// Quarantine keeps a bad row whole. The same bad row again is not stored again.
-func (in *Intake) Quarantine(id, field, reason string, raw []byte, version uint64, at time.Time) Row {
+// Quarantine keeps a bad row whole; say is the reason without any value of the row. The
+// same bad row again is not stored again.
+func (in *Intake) Quarantine(id, field, reason, say string, raw []byte, version uint64, at time.Time) Row {
 	wr := in.writer
 	row := Row{ID: id, Key: sinks.Quarantined{ID: id, Raw: raw}.Key(), Bad: true}
 	if id == "" {
@@ -190,6 +193,7 @@ func (in *Intake) Quarantine(id, field, reason string, raw []byte, version uint6
 	}
 	row.Fresh = true
 	in.bad[row.Key] = hash
+	in.badRows = append(in.badRows, badRow{row.Key, id, field, say})
 	in.notes = append(in.notes, note{row.Key, written{hash: hash, version: version, stamp: unstamped, walk: in.walk}})
 	in.Commit.Quarantine = append(in.Commit.Quarantine, sinks.Quarantined{
 		ID: id, Field: field, Reason: reason, Raw: raw, Version: version, FetchedAt: at,
@@ -269,16 +273,23 @@ func (in *Intake) Taken() {
 		wr.memory.record(n.id, n.w)
 	}
 	for _, key := range in.Commit.Released {
+		if _, open := wr.entries.known[key]; open {
+			wr.tidings.close()
+		}
 		wr.entries.close(key)
 	}
-	for key, hash := range in.bad {
-		wr.entries.put(key, hash)
+	for _, r := range in.badRows {
+		if _, open := wr.entries.known[r.key]; !open && (!wr.entries.beyond || !in.Rewrite) {
+			wr.tidings.open(r)
+		}
+		wr.entries.put(r.key, in.bad[r.key])
 	}
 	wr.written += in.Counts.Upserts + in.Counts.Tombstones
 	wr.mu.Unlock()
 	if in.AfterTaken != nil {
 		in.AfterTaken()
 	}
+	wr.tell()
 	in.Counted()
 }
 

@@ -2,6 +2,7 @@ package write
 
 import (
 	"context"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -12,7 +13,7 @@ import (
 	"github.com/larder-sync/larder/syncer/mapping"
 )
 
-// Options make a [Writer]. All are required.
+// Options make a [Writer]. All are required but the Logger.
 type Options struct {
 	Table     *sinks.Table
 	Committer *Committer
@@ -20,6 +21,8 @@ type Options struct {
 	Commit func() *sinks.Commit
 	// Counted hears what became of a page's rows, for the metrics.
 	Counted func(Counts)
+	// Logger hears of rows that enter the quarantine and leave it; nobody does when nil.
+	Logger *slog.Logger
 }
 
 // Writer writes the rows of one stream. It remembers what it has written last, which rows
@@ -31,6 +34,7 @@ type Writer struct {
 	walks   uint64
 	memory  *memory
 	entries entries
+	tidings tidings
 	drift   mapping.Seen
 	counts  Counts
 	written uint64 // rows and tombstones, also by the sources of the name before

@@ -1,0 +1,93 @@
+package write
+
+import (
+	"log/slog"
+	"strings"
+	"time"
+)
+
+// A service that sends one bad row sends many. So the log has them once a walk, and once a
+// minute of a long one: how many there were, and the first of them as an example. What
+// stands in a row is not said: it may be personal, and is from outside.
+
+// tellEvery is how often a walk that goes on tells of bad rows.
+const tellEvery = time.Minute
+
+// tidings are what was not told yet about the quarantine. The writer's lock guards them.
+type tidings struct {
+	walks  int // under way, that tell at their end
+	opened int
+	first  badRow // of the opened
+	closed int
+	since  time.Time // when the oldest of it came about; zero: there is nothing to tell
+}
+
+// badRow is what is said of a row that could not be understood.
+type badRow struct{ key, id, field, reason string }
+
+// plain is a reason without the values that follow it.
+func plain(reason string) string {
+	reason, _, _ = strings.Cut(reason, ": ")
+	return reason
+}
+
+func (t *tidings) open(r badRow) {
+	if t.opened++; t.opened == 1 {
+		t.first = r
+	}
+	t.begin()
+}
+
+func (t *tidings) close() {
+	t.closed++
+	t.begin()
+}
+
+func (t *tidings) begin() {
+	if t.since.IsZero() {
+		t.since = time.Now()
+	}
+}
+
+// Walking has what a walk brings into quarantine, or out of it, told together at its end.
+func (w *Writer) Walking() (end func()) {
+	w.mu.Lock()
+	w.tidings.walks++
+	w.mu.Unlock()
+	return func() {
+		w.mu.Lock()
+		w.tidings.walks--
+		w.mu.Unlock()
+		w.tell()
+	}
+}
+
+// tell logs what there is to tell, unless a walk is under way that will soon.
+func (w *Writer) tell() {
+	w.mu.Lock()
+	t := w.tidings
+	if w.opts.Logger == nil || t.since.IsZero() || t.walks > 0 && time.Since(t.since) < tellEvery {
+		w.mu.Unlock()
+		return
+	}
+	w.tidings = tidings{walks: t.walks}
+	open := len(w.entries.known) + w.entries.others
+	w.mu.Unlock()
+	log := w.opts.Logger.With("stream", w.opts.Table.Name)
+	if t.opened > 0 {
+		log.Warn("rows cannot be understood: they are kept in quarantine, and the walk goes on", "rows", t.opened,
+			slog.Group("first", "id", brief(t.first.id), "field", brief(t.first.field), "reason", brief(t.first.reason)), "open", open)
+	}
+	if t.closed > 0 {
+		log.Info("rows have left the quarantine: they are understood now, or the service has them no more", "rows", t.closed, "open", open)
+	}
+}
+
+// brief cuts a text that may be of any length.
+func brief(text string) string {
+	const most = 100
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
+}
