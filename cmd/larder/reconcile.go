@@ -43,7 +43,8 @@ command that is ended in the middle has lost nothing. Printed are those that are
 proven: in a line when they stand, and at last with the figures of both sides. With
 --format json each of them is one JSON object on a line, printed when it stands, and the
 last line is a summary; its "kind" is verdict or summary. The location is empty in
-verdicts about all locations together, and figures are decimals in strings.
+verdicts about all locations together, and figures are decimals in strings. The summary
+counts verdicts, of which a day has several, and under days the days, by their worst.
 
 One question covers at most 92 days of one location, or of all together, and the service
 takes 30 a minute: progress tells how many are left, and how long they take; then how many
@@ -230,6 +231,11 @@ type reconciledSource struct {
 	To        string `json:"to"`
 	Questions int    `json:"questions"`
 	Asked     int    `json:"asked"`
+	// Days are days, by the worst of their verdicts. The other counts are of verdicts: of
+	// each day there is one for each subject, of all locations together and of each.
+	Days      syncer.DayCounts `json:"days"`
+	Locations int              `json:"locations"`
+
 	Proven    uint64 `json:"proven"`
 	Healed    uint64 `json:"healed"`
 	Drift     uint64 `json:"drift"`
@@ -244,7 +250,7 @@ func summarizeReconciled(r syncer.ReconcileReport, err error) reconcileSummary {
 	for i := range r.Sources {
 		s := &r.Sources[i]
 		line := reconciledSource{
-			Source: s.Source, From: s.From, To: s.To, Questions: s.Steps, Asked: s.Asked,
+			Source: s.Source, From: s.From, To: s.To, Questions: s.Steps, Asked: s.Asked, Days: s.Days, Locations: s.Locations,
 			Proven: s.Proven, Healed: s.Healed, Drift: s.Drift, Unsettled: s.Unsettled, Unproven: s.Unproven,
 		}
 		line.Omitted = s.Healed + s.Drift + s.Unsettled + s.Unproven - uint64(len(s.Open))
@@ -269,10 +275,35 @@ func printReconciled(p *printer, r syncer.ReconcileReport, err error) {
 			p.sentence("%s: %s%snot shown; the view reconciliation has them all", s.Source, phrase.Plural(s.Omitted, "more verdict"), phrase.Verb(s.Omitted, " is ", " are "))
 		}
 		if s.Questions > 0 {
-			p.sentence("%s from %s to %s: %s proven, %d healed, %d drift, %d unsettled, %d unproven",
-				s.Source, s.From, s.To, phrase.Plural(s.Proven, "verdict"), s.Healed, s.Drift, s.Unsettled, s.Unproven)
+			p.sentence("%s from %s to %s: %s", s.Source, s.From, s.To, reconciledInWords(s))
 		}
 	}
+}
+
+// reconciledInWords tells days as days, and verdicts as verdicts: there are several of a day.
+func reconciledInWords(s reconciledSource) string {
+	what := phrase.Plural(s.Days.All(), "day")
+	if s.Locations > 0 {
+		what += ", " + phrase.Plural(s.Locations, "location")
+	}
+	all := s.Proven + s.Healed + s.Drift + s.Unsettled + s.Unproven
+	d := s.Days
+	return fmt.Sprintf("%s: %s; %s: %s", what, verdictCounts(phrase.Plural(d.Proven, "day"), d.Healed, d.Drift, d.Unsettled, d.Unproven),
+		phrase.Plural(all, "verdict"), verdictCounts(phrase.Count(s.Proven), s.Healed, s.Drift, s.Unsettled, s.Unproven))
+}
+
+// verdictCounts names those that there are beside the proven ones.
+func verdictCounts(proven string, healed, drift, unsettled, unproven uint64) string {
+	text := proven + " proven"
+	for _, c := range []struct {
+		n    uint64
+		name string
+	}{{healed, sinks.VerdictHealed}, {drift, sinks.VerdictDrift}, {unsettled, sinks.VerdictUnsettled}, {unproven, sinks.VerdictUnproven}} {
+		if c.n > 0 {
+			text += ", " + phrase.Count(c.n) + " " + c.name
+		}
+	}
+	return text
 }
 
 func verdictRows(t io.Writer, r syncer.ReconcileReport) {

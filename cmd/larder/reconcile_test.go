@@ -40,6 +40,7 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 	asked := time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
 	report := syncer.ReconcileReport{Sources: []syncer.SourceReconcile{{
 		Source: "bistro", From: "2026-03-01", To: "2026-03-29", Steps: 4, Asked: 4, Proven: 9, Drift: 1, Unproven: 1, Healed: 20_000,
+		Days: syncer.DayCounts{Proven: 1, Healed: 26, Drift: 1, Unproven: 1}, Locations: 4,
 		Open: []sinks.Verdict{
 			{Day: "2026-03-28", Subject: sinks.SubjectDaily, Verdict: sinks.VerdictDrift, Requests: 3, AskedAt: asked, OrderIDs: []string{"o1"},
 				Differences: []sinks.Difference{{Figure: "net_sales", Service: "99999999999999999.10", Mirror: "0.30"}}},
@@ -59,8 +60,8 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 		`{"kind":"verdict","source":"bistro","location":"l1","day":"2026-03-29","subject":"daily","verdict":"unproven",` +
 			`"requests":0,"reason":"no answer","asked_at":"2026-03-29T12:00:00Z"}`,
 		`{"kind":"summary","started_at":"0001-01-01T00:00:00Z","sources":[` +
-			`{"source":"bistro","from":"2026-03-01","to":"2026-03-29","questions":4,"asked":4,"proven":9,"healed":20000,"drift":1,"unsettled":0,"unproven":1,"omitted":20000},` +
-			`{"source":"bar","from":"","to":"","questions":0,"asked":0,"proven":0,"healed":0,"drift":0,"unsettled":0,"unproven":0,"error":"key refused"}]}`,
+			`{"source":"bistro","from":"2026-03-01","to":"2026-03-29","questions":4,"asked":4,"days":{"proven":1,"healed":26,"drift":1,"unsettled":0,"unproven":1},"locations":4,"proven":9,"healed":20000,"drift":1,"unsettled":0,"unproven":1,"omitted":20000},` +
+			`{"source":"bar","from":"","to":"","questions":0,"asked":0,"days":{"proven":0,"healed":0,"drift":0,"unsettled":0,"unproven":0},"locations":0,"proven":0,"healed":0,"drift":0,"unsettled":0,"unproven":0,"error":"key refused"}]}`,
 	}
 	if !slices.Equal(lines, want) {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), strings.Join(want, "\n"))
@@ -71,8 +72,14 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 	if want := "bistro: 2026-03-28 daily: drift (net_sales: service 99999999999999999.10, mirror 0.30)\nbistro: 2026-03-29 daily at l1: unproven: no answer\n"; beside.String() != want {
 		t.Errorf("while it runs:\n%s", beside)
 	}
-	if printReconciled(&printer{out: &out}, report, nil); !strings.Contains(out.String(), "bistro: 20,000 more verdicts are not shown; ") {
-		t.Errorf("what is not shown is not told:\n%s", out.String())
+	printReconciled(&printer{out: &out}, report, nil)
+	for _, want := range []string{
+		"bistro: 20,000 more verdicts are not shown; ",
+		"bistro from 2026-03-01 to 2026-03-29: 29 days, 4 locations: 1 day proven, 26 healed, 1 drift, 1 unproven; 20,011 verdicts: 9 proven, 20,000 healed, 1 drift, 1 unproven\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not told:\n%s", want, out.String())
+		}
 	}
 }
 

@@ -30,6 +30,7 @@ type Pass struct {
 	// backfill is waited for, nil for none.
 	healing []stream.Pace
 	waiting []*list.List
+	days    []days // by source
 }
 
 // NewPass begins a pass of no sources yet.
@@ -40,6 +41,7 @@ func NewPass(r Request) *Pass {
 // Add adds a source to the pass, before that begins.
 func (p *Pass) Add(d *Days) {
 	p.sources, p.asking, p.healing, p.waiting = append(p.sources, d), append(p.asking, asking{}), append(p.healing, stream.Pace{}), append(p.waiting, nil)
+	p.days = append(p.days, days{})
 	p.report.Sources = append(p.report.Sources, SourceReport{Source: d.source.Name})
 }
 
@@ -247,10 +249,12 @@ func (p *Pass) count(i int, st *Proofs, found []DayProof) {
 		}
 		for _, f := range found {
 			*by[f.Verdict]++
+			p.days[i].note(f, &r.Days)
 			if f.Verdict != sinks.VerdictProven && len(r.Open) < mostOpen {
 				r.Open = append(r.Open, st.verdictOf(f))
 			}
 		}
+		r.Locations = len(p.days[i].locations)
 		slices.SortStableFunc(r.Open, byDay)
 	})
 }

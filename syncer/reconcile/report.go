@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -45,8 +47,57 @@ type Report struct {
 	Sources    []SourceReport `json:"sources"`
 }
 
+// DayCounts are days, by the worst of their verdicts.
+type DayCounts struct {
+	Proven    uint64 `json:"proven"`
+	Healed    uint64 `json:"healed"`
+	Drift     uint64 `json:"drift"`
+	Unsettled uint64 `json:"unsettled"`
+	Unproven  uint64 `json:"unproven"`
+}
+
+// All is how many days there are.
+func (d DayCounts) All() uint64 { return d.Proven + d.Healed + d.Drift + d.Unsettled + d.Unproven }
+
+// of is the count of a verdict.
+func (d *DayCounts) of(verdict string) *uint64 {
+	return map[string]*uint64{
+		sinks.VerdictProven: &d.Proven, sinks.VerdictHealed: &d.Healed, sinks.VerdictDrift: &d.Drift,
+		sinks.VerdictUnsettled: &d.Unsettled, sinks.VerdictUnproven: &d.Unproven,
+	}[verdict]
+}
+
+// worse are the verdicts in order.
+var worse = []string{sinks.VerdictProven, sinks.VerdictHealed, sinks.VerdictUnsettled, sinks.VerdictUnproven, sinks.VerdictDrift}
+
+// days are what is known of the days of a source.
+type days struct {
+	worst     map[api.Date]int // of the verdicts in worse
+	locations map[string]bool
+}
+
+// note takes a verdict in, and counts its day by it.
+func (d *days) note(p DayProof, counts *DayCounts) {
+	if d.worst == nil {
+		d.worst, d.locations = map[api.Date]int{}, map[string]bool{}
+	}
+	if p.Location != "" {
+		d.locations[p.Location] = true
+	}
+	rank := slices.Index(worse, p.Verdict)
+	before, known := d.worst[p.Day]
+	if known && before >= rank {
+		return
+	}
+	if known {
+		*counts.of(worse[before])--
+	}
+	d.worst[p.Day] = rank
+	*counts.of(p.Verdict)++
+}
+
 // SourceReport is the reconciliation of one source. Its counts are of verdicts: one
-// for each day, subject, and location or all of them together.
+// for each day, subject, and location or all of them together; but for those of Days.
 type SourceReport struct {
 	Source string `json:"source"`
 	State  string `json:"state"`
@@ -69,6 +120,10 @@ type SourceReport struct {
 	ExpectedLeft status.Seconds `json:"expected_left_seconds"`
 	// Backfill is what is waited for before anything can be compared.
 	Backfill *status.Progress `json:"backfill,omitempty"`
+
+	// Days are the days that have verdicts, and Locations how many have verdicts of their own.
+	Days      DayCounts `json:"days"`
+	Locations int       `json:"locations"`
 
 	Proven    uint64 `json:"proven"`
 	Healed    uint64 `json:"healed"`
