@@ -48,9 +48,7 @@ func TestAnInterruptedPassStartsItsTableOnALineOfItsOwn(t *testing.T) {
 	}
 	requests := len(h.Requests())
 	sync := h.onTerminal(80, "sync", "--stream", "products")
-	for deadline := time.Now().Add(60 * time.Second); len(h.Requests()) == requests && time.Now().Before(deadline); {
-		time.Sleep(20 * time.Millisecond)
-	}
+	eventually(t, "the command asks the service", func() bool { return len(h.Requests()) > requests })
 	h.want(0, "A larder sync has been running for", "status")
 	sync.interrupt()
 	screen := screenOf(sync.ends(1), 80)
@@ -81,11 +79,7 @@ func TestInterruptedResyncGoesOnInTheDaemon(t *testing.T) {
 	if text := sync.ends(1); !strings.HasSuffix(text, words) {
 		t.Errorf("the end is not %q:\n%s", words, text)
 	}
-	for deadline := time.Now().Add(60 * time.Second); !strings.Contains(h.run("status").out, "full resync: "); {
-		if time.Now().After(deadline) {
-			t.Fatalf("the resync does not go on:\n%s", h.run("status").out)
-		}
-	}
+	eventually(t, "the resync goes on", func() bool { return strings.Contains(h.run("status").out, "full resync: ") })
 }
 
 // What is typed, as the ^C of an interruption, leaves no remains in the bars; and a
@@ -100,9 +94,7 @@ func TestBarsOnATerminal(t *testing.T) {
 	sync.shows("bistro sales_orders")
 	sync.typed("bibi")
 	seen := len(sync.output())
-	for deadline := time.Now().Add(60 * time.Second); strings.Count(sync.output()[seen:], "bistro sales_orders") < 5 && time.Now().Before(deadline); {
-		time.Sleep(20 * time.Millisecond) // some frames more
-	}
+	eventually(t, "some frames more", func() bool { return strings.Count(sync.output()[seen:], "bistro sales_orders") >= 5 })
 	for _, line := range screenOf(sync.output(), 80) {
 		if strings.Contains(line, "bib") || strings.Contains(line, "bistro ") && !strings.HasPrefix(line, "bistro ") {
 			t.Errorf("remains: %q", line)

@@ -164,7 +164,7 @@ func (p *progress) sayer() func(what, text string) {
 			p.log.Info("found", "what", what, "detail", text)
 			return
 		}
-		_, _ = fmt.Fprintf(out, "%s: %s\n", what, visible.Text(text))
+		_, _ = fmt.Fprintf(out, "%s: %s\n", what, visible.Text(text)) // the end tells it again, and fails when it cannot
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -34,8 +35,11 @@ func newGroup(limit int64) (*group, error) {
 			}
 			continue
 		}
-		if g.swaps != "" {
-			_ = g.write(g.swaps, "0") // where the machine has no swap there is no such file
+		if g.swaps == "" {
+			return g, nil
+		}
+		if err := g.write(g.swaps, "0"); err != nil && !errors.Is(err, fs.ErrNotExist) { // a machine without swap has no such file
+			return nil, errors.Join(fmt.Errorf("limit swap: %w", err), g.remove())
 		}
 		return g, nil
 	}

@@ -5,11 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -110,21 +110,27 @@ func padded(api http.Handler, size int) http.Handler {
 			}
 		}
 		w.WriteHeader(got.Code)
-		var list map[string]json.RawMessage
-		var rows []json.RawMessage
-		if json.Unmarshal(got.Body.Bytes(), &list) != nil || json.Unmarshal(list["data"], &rows) != nil || len(rows) == 0 {
-			_, _ = w.Write(got.Body.Bytes()) // the client may have gone
-			return
-		}
-		before, after, _ := bytes.Cut(got.Body.Bytes(), list["data"])
-		_, _ = w.Write(append(before, '['))
-		for i, row := range rows {
-			if i > 0 {
-				_, _ = io.WriteString(w, ",")
-			}
-			_, _ = io.WriteString(w, `{"future":"`+padding[:size/len(rows)]+`",`)
-			_, _ = w.Write(row[1:])
-		}
-		_, _ = w.Write(append([]byte("]"), after...))
+		_, _ = w.Write(pad(got.Body.Bytes(), padding, size)) // the client may have gone
 	})
+}
+
+// pad puts the padding into the rows of an answer, if that is a list with some.
+func pad(answer []byte, padding string, size int) []byte {
+	var list map[string]json.RawMessage
+	var rows []json.RawMessage
+	if json.Unmarshal(answer, &list) != nil || json.Unmarshal(list["data"], &rows) != nil || len(rows) == 0 {
+		return answer
+	}
+	before, after, found := bytes.Cut(answer, list["data"])
+	if !found {
+		panic("a value that was read from an answer does not stand in it")
+	}
+	all := append(slices.Clone(before), '[')
+	for i, row := range rows {
+		if i > 0 {
+			all = append(all, ',')
+		}
+		all = append(append(all, `{"future":"`+padding[:size/len(rows)]+`",`...), row[1:]...)
+	}
+	return append(append(all, ']'), after...)
 }

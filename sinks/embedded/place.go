@@ -103,7 +103,7 @@ func lockFile(name string) (*os.File, error) {
 		}
 		if err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil && stillThere(file) {
 			_ = file.Truncate(0)
-			_, _ = file.WriteString(strconv.Itoa(os.Getpid()) + "\n") // without it, the process is not named
+			_, _ = file.WriteString(strconv.Itoa(os.Getpid()) + "\n") // without both, the process is not named
 			return file, nil
 		}
 		_ = file.Close() // nothing was written
@@ -126,7 +126,7 @@ func stillThere(file *os.File) bool {
 func (p place) leave() {
 	for _, file := range p {
 		_ = os.Remove(file.Name()) // one that stays is locked by nobody
-		_ = file.Close()
+		_ = file.Close()           // nothing was written that has to last; the lock goes with it
 	}
 }
 
