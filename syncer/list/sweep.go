@@ -105,7 +105,7 @@ func (st *List) NewSweep() *sweep {
 	s := st.Source
 	key := s.Identity()
 	sw := &sweep{
-		stream: st, started: time.Now(), usable: st.Source.Usable(key),
+		stream: st, started: time.Now(), usable: st.Source.Usable(key), asks: &api.Asks{},
 		Query: sinks.LiveQuery{Table: st.Def.Name, Business: key.Business, Below: st.ResyncVersion()},
 		run:   sinks.Run{Source: s.Name, Stream: st.Def.Name, Walk: sinks.WalkSweep, StartedAt: time.Now()},
 	}
