@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/larder-sync/larder/sinks/embedded/exception"
 	"github.com/larder-sync/larder/sinks/embedded/sqltext"
@@ -18,6 +19,7 @@ import (
 type answer struct {
 	w       http.ResponseWriter
 	version string
+	outside bool // to a reader
 	q       *request
 	format  string
 	tag     string // marks an exception behind the first data
@@ -108,10 +110,18 @@ func (a *answer) whole(out []byte, counted stats) error {
 	return a.finish()
 }
 
+// reframing lets one block of readers at a time be turned: it takes several times its
+// size. The daemon's own wait for none.
+var reframing sync.Mutex
+
 // reframed is a chunk as the client reads it.
 func (a *answer) reframed(chunk []byte) ([]byte, error) {
 	if a.q.protocol == 0 || len(chunk) == 0 || !strings.EqualFold(a.format, "Native") {
 		return chunk, nil
+	}
+	if a.outside {
+		reframing.Lock()
+		defer reframing.Unlock()
 	}
 	return reframe(chunk, a.q.protocol)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	chproto "github.com/ClickHouse/ch-go/proto"
@@ -23,14 +22,9 @@ const (
 	longestTypes = 16 << 20 // bytes of their texts, each as often as it is deep
 )
 
-// reframing lets one block at a time be turned: it takes several times its size.
-var reframing sync.Mutex
-
 // reframe turns Native blocks as the engine writes them (revision 0) into blocks
 // for a client of a newer revision (DESIGN §8).
 func reframe(chunk []byte, revision uint64) ([]byte, error) {
-	reframing.Lock()
-	defer reframing.Unlock()
 	reader := chproto.NewReader(bytes.NewReader(chunk))
 	out := &chproto.Buffer{Buf: make([]byte, 0, len(chunk)+64)}
 	for {

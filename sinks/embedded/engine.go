@@ -141,6 +141,9 @@ func start(ctx context.Context, lib *native, path string, lock *os.File, o Optio
 	if err != nil {
 		return nil, err
 	}
+	if err := removeOutlets(path); err != nil {
+		return nil, fmt.Errorf("remove what a process before this one has left: %w", err)
+	}
 	if err := e.confine(o); err != nil {
 		return nil, err
 	}

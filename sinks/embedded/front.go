@@ -37,7 +37,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer patient.extend() // for what net/http has still to send
 		w = patient
 	}
-	a := &answer{w: w, version: f.engine.version}
+	a := &answer{w: w, version: f.engine.version, outside: f.rights == reading}
 	defer func() {
 		if reason := recover(); reason != nil {
 			if reason == http.ErrAbortHandler { //nolint:errorlint // a panic value is compared as it is
@@ -237,10 +237,15 @@ func (f *front) execute(ctx context.Context, a *answer, q *request, c *conn, s *
 	}
 	// The next one on this connection must not see a SET, USE or temporary table.
 	c.spoiled = c.spoiled || kind.class == classControl || s.Has("TEMPORARY")
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	mark, release := f.engine.cancellable(ctx, c)
 	defer release()
-	if kind.class == classReading && s.Selects() && streams(a.format) && !q.whole {
+	switch selects := kind.class == classReading && s.Selects(); {
+	case selects && streams(a.format) && !q.whole:
 		return unmarked(a.stream(ctx, c, s, sql+mark), mark)
+	case selects && f.rights == reading:
+		return a.piped(f.engine, c, s, mark, stop)
 	}
 	refused := f.engine.damage.refused.Load()
 	out, counted, err := c.query(sql+mark, a.format)

@@ -70,7 +70,7 @@ func TestNamesHaveALength(t *testing.T) {
 		"WITH `" + long + "` AS y SELECT " + strings.Repeat("y + 1, ", 300) + "y FROM (SELECT materialize(1) AS `" + long + "`)",
 		"WITH " + long + " AS y SELECT " + strings.Repeat("y + 1, ", 300) + "y FROM (SELECT materialize(1) AS " + long + ")",
 		"SELECT " + strings.Repeat("COLUMNS('') + 1, ", 400) + "1 FROM (SELECT position(file_name, '" + long + "') FROM larder.v)",
-		doubledText(9, long[:60_000]),
+		doubledText(7, long[:60_000]),
 		"SELECT " + strings.Repeat("abs(", 800) + "*" + strings.Repeat(")", 800) + " FROM (SELECT 1" + strings.Repeat(" + 1", 30_000) + ")",
 	} {
 		w := b.ask(engine, http.MethodPost, sql, url.Values{"max_result_rows": {"0"}})
@@ -224,12 +224,13 @@ func TestColumnsOfSelectsHaveABound(t *testing.T) {
 	for _, sql := range []string{
 		around(80, columns(500, "a + ")), "EXPLAIN json = 1, header = 1, actions = 1 " + around(80, columns(900, "a + ")), ctes + " SELECT * FROM c30", backwards + " SELECT * FROM c0",
 		strings.Repeat("SELECT *, * FROM (", 14) + "SELECT 1 AS a" + strings.Repeat(")", 14), "WITH c AS (" + around(8, columns(200, "a + ")) + ") SELECT * FROM c" + strings.Repeat(" UNION ALL SELECT * FROM c", 9),
+		"SELECT " + strings.Repeat("(SELECT 0), ", 600) + "1", strings.Repeat("SELECT 1 UNION ALL ", 600) + "SELECT 1",
 	} {
 		if w := b.ask(engine, http.MethodPost, sql, nil); !refusedAs(w, "have too many columns") {
 			t.Errorf("%.100s: %d %.200s", sql, w.Code, w.Body)
 		}
 	}
-	for _, sql := range []string{around(8, columns(200, "a + ")), around(60, "SELECT * FROM larder.v"), ctes[:strings.Index(ctes, ", c9 ")] + " SELECT * FROM c8", "WITH c AS (SELECT * FROM larder.v) SELECT * FROM c AS x JOIN c AS y ON x.a = y.a"} {
+	for _, sql := range []string{strings.Repeat("SELECT a FROM larder.v UNION ALL ", 300) + "SELECT 1", around(8, columns(200, "a + ")), around(60, "SELECT * FROM larder.v"), ctes[:strings.Index(ctes, ", c9 ")] + " SELECT * FROM c8", "WITH c AS (SELECT * FROM larder.v) SELECT * FROM c AS x JOIN c AS y ON x.a = y.a"} {
 		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != http.StatusOK {
 			t.Errorf("%.100s: %d %.300s", sql, w.Code, w.Body)
 		}

@@ -1,0 +1,130 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"github.com/larder-sync/larder/sinks/embedded/sqltext"
+)
+
+// What the engine hands over as a whole it keeps in memory that no limit of a statement
+// counts: an answer of 1 GB as JSON took 1.5 GB, and the daemon's writes failed for it. So
+// a reader's answer in a format that cannot be put together from chunks is written into a
+// named pipe, INTO OUTFILE, and goes on to the client as it comes.
+
+// outletName is how the pipes in the engine's folder are called.
+const outletName = "larder-answer-"
+
+const (
+	answerHead  = 64 << 10 // an answer that is no longer is sent with its counts and its length
+	answerWhole = 1 << 20  // what is kept for a client that wants to wait for the end
+)
+
+// outlet is a named pipe from the engine to an answer.
+type outlet struct {
+	path        string
+	read, write *os.File
+}
+
+// openOutlet makes a pipe. Its writing end is open from the start, so that it does not end
+// before the engine has come.
+func (e *Engine) openOutlet() (*outlet, error) {
+	o := &outlet{path: filepath.Join(e.path, outletName+strconv.FormatUint(e.serial.Add(1), 10))}
+	err := syscall.Mkfifo(o.path, 0o600)
+	if err == nil {
+		o.read, err = os.OpenFile(o.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	}
+	if err == nil {
+		o.write, err = os.OpenFile(o.path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("pipe for an answer: %w", err), o.close())
+	}
+	return o, nil
+}
+
+// removeOutlets removes what a process before this one has left.
+func removeOutlets(folder string) error {
+	left, err := filepath.Glob(filepath.Join(folder, outletName+"*"))
+	for _, path := range left {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
+}
+
+// written ends the pipe, once the engine has ended its own part.
+func (o *outlet) written() error { return o.write.Close() }
+
+func (o *outlet) close() error {
+	var err error
+	if o.read != nil {
+		err = o.read.Close()
+	}
+	if removed := os.Remove(o.path); !errors.Is(removed, os.ErrNotExist) {
+		err = errors.Join(err, removed)
+	}
+	return err
+}
+
+// clause has the engine write an answer into the pipe.
+func (o *outlet) clause(s *sqltext.Statement, format string) string {
+	return s.Bare + "\nINTO OUTFILE " + sqltext.QuoteString(o.path) + " APPEND FORMAT " + format
+}
+
+// piped answers a SELECT as the engine writes it. stop ends the statement.
+func (a *answer) piped(e *Engine, c *conn, s *sqltext.Statement, mark string, stop context.CancelFunc) (err error) {
+	out, err := e.openOutlet()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.close()) }()
+	var counted stats
+	ended := make(chan error, 1)
+	go func() {
+		var err error
+		_, counted, err = c.query(out.clause(s, a.format)+mark, "Null")
+		ended <- errors.Join(unmarked(err, mark), out.written())
+	}()
+	head := make([]byte, answerHead)
+	if a.q.whole {
+		head = make([]byte, answerWhole)
+	}
+	n, err := io.ReadFull(out.read, head)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		if err := <-ended; err != nil {
+			return err
+		}
+		return a.whole(head[:n], counted)
+	}
+	if err == nil {
+		err = a.copied(head, out.read)
+	}
+	if err != nil { // the engine's thread has to come back, and must not write into a pipe that nobody reads
+		stop()
+		_, rest := io.Copy(io.Discard, out.read)
+		<-ended
+		return errors.Join(err, rest)
+	}
+	if err := <-ended; err != nil {
+		return err
+	}
+	return a.finish()
+}
+
+// copied sends the head of an answer and what comes after it.
+func (a *answer) copied(head []byte, rest io.Reader) error {
+	if err := a.start(stats{}); err != nil {
+		return err
+	}
+	if _, err := a.out.Write(head); err != nil {
+		return err
+	}
+	_, err := io.CopyBuffer(struct{ io.Writer }{a.out}, struct{ io.Reader }{rest}, head)
+	return err
+}

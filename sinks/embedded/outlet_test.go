@@ -1,0 +1,103 @@
+package embedded_test
+
+import (
+	"io"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+)
+
+// An answer is the same, to the byte, as the one that the engine hands over as a whole.
+func TestAnswersThatFlowAreTheSame(t *testing.T) {
+	in, out := inside(t), outside(t, "", "")
+	const sql = "SELECT number AS n, if(n % 3 = 0, NULL, toString(n)) AS s, [n, 2] AS a, map('k', n) AS m, toDecimal64(n, 2) AS d FROM numbers(%) ORDER BY n"
+	for _, format := range strings.Fields(`JSON JSONStrings JSONCompact JSONCompactStrings JSONColumns JSONColumnsWithMetadata JSONObjectEachRow
+		PrettyJSONEachRow XML Vertical Values SQLInsert TSKV Markdown Pretty PrettyNoEscapes PrettyCompact PrettyCompactMonoBlock PrettySpace
+		RowBinaryWithNames RowBinaryWithNamesAndTypes CustomSeparated CustomSeparatedWithNames Arrow ArrowStream Parquet ORC BSONEachRow Buffers`) {
+		for _, rows := range []string{"0", "1", "20000"} {
+			statement := strings.ReplaceAll(sql, "%", rows)
+			params := []string{"default_format", format, "output_format_write_statistics", "0"}
+			want := in.ask(http.MethodPost, statement, params...)
+			got := out.ask(http.MethodPost, statement, params...)
+			if got.status == http.StatusForbidden {
+				continue // a format that readers do not have
+			}
+			if got.status != want.status || got.err != nil || got.status == http.StatusOK && got.body != want.body {
+				t.Errorf("%s, %s rows: %d, %v, %d bytes; as a whole %d, %d bytes: %.300s", format, rows, got.status, got.err, len(got.body), want.status, len(want.body), got.body)
+			}
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(embeddedtest.Engine(t).Path(), "larder-answer-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// The answer of 300 MB is in nobody's memory: no limit of the statement would count it.
+func TestALargeAnswerFlows(t *testing.T) {
+	in, out := inside(t), outside(t, "", "")
+	tracked := func() int {
+		n, err := strconv.Atoi(strings.TrimSpace(in.must("SELECT value FROM system.metrics WHERE metric = 'MemoryTracking'")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for _, format := range []string{"JSON", "XML", "Values", "RowBinaryWithNamesAndTypes"} {
+		before := tracked()
+		response, err := out.client.Post(out.base+"?max_block_size=2000&default_format="+format, "", strings.NewReader("SELECT repeat('a', 1000) AS s FROM numbers(300000)"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := io.CopyN(io.Discard, response.Body, 1<<20); err != nil {
+			t.Errorf("%s: %s, %d bytes: %v", format, response.Status, n, err)
+		}
+		if grown := tracked() - before; grown > 64<<20 {
+			t.Errorf("%s: the engine holds %d MB more", format, grown>>20)
+		}
+		n, err := io.Copy(io.Discard, response.Body)
+		if err != nil || n < 299_000_000 {
+			t.Errorf("%s: %d bytes more, %v", format, n, err)
+		}
+		response.Body.Close()
+	}
+}
+
+// What fails before it has an answer is told with a status; later, among the data.
+func TestAnswersThatFlowFail(t *testing.T) {
+	out := outside(t, "", "")
+	early := out.ask(http.MethodPost, "SELECT toUInt8(concat('x', toString(number))) FROM numbers(10) FORMAT JSON")
+	if early.status == http.StatusOK || !strings.Contains(early.body, "CANNOT_PARSE_TEXT") {
+		t.Errorf("early: %d %s", early.status, early.body)
+	}
+	late := out.ask(http.MethodPost, "SELECT toUInt64(if(number = 1900000, 'late', toString(number))) FROM numbers(2000000) FORMAT JSON", "max_threads", "1")
+	if late.status != http.StatusOK || late.err == nil || !strings.Contains(late.body, "__exception__") || !strings.Contains(late.body, "late") {
+		t.Errorf("late: %d, %v, %d bytes", late.status, late.err, len(late.body))
+	}
+	waited := out.ask(http.MethodPost, "SELECT toUInt64(if(number = 1000, 'late', toString(number))) FROM numbers(2000) FORMAT JSON", "wait_end_of_query", "1", "max_block_size", "100")
+	if waited.status == http.StatusOK {
+		t.Errorf("waited for: %d, %d bytes", waited.status, len(waited.body))
+	}
+}
+
+// Clients that go in the middle cost no place, and leave nothing behind.
+func TestClientsLeaveAnswersThatFlow(t *testing.T) {
+	out := outside(t, "", "")
+	for range 40 {
+		response, err := out.client.Post(out.base+"?max_block_size=2000", "", strings.NewReader("SELECT number, repeat('b', 500) FROM numbers(100000000) FORMAT JSON"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.CopyN(io.Discard, response.Body, 200<<10); err != nil {
+			t.Error(err)
+		}
+		response.Body.Close()
+	}
+	if got := out.must("SELECT 1 FORMAT JSONCompact"); !strings.Contains(got, `"rows": 1`) {
+		t.Error(got)
+	}
+}
