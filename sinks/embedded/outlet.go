@@ -108,7 +108,8 @@ func (a *answer) piped(e *Engine, c *conn, s *sqltext.Statement, mark string, st
 	if err != nil { // the engine's thread has to come back, and must not write into a pipe that nobody reads
 		stop()
 		_, rest := io.Copy(io.Discard, out.read)
-		<-ended
+		ran := <-ended
+		_ = ran // it was stopped: why it ended is err
 		return errors.Join(err, rest)
 	}
 	if err := <-ended; err != nil {
