@@ -15,7 +15,7 @@ func (s *source) standBy() bool {
 		s.held()
 		return false
 	}
-	s.enter(status.StateWaiting, err.Error())
+	s.condition.Enter(status.StateWaiting, err.Error())
 	return true
 }
 
@@ -23,14 +23,14 @@ func (s *source) standBy() bool {
 // held.
 func (s *source) held() {
 	s.leased.Store(true)
-	if s.stateNow() == status.StateWaiting {
-		s.enter(status.StateStarting, "")
+	if s.condition.View().State == status.StateWaiting {
+		s.condition.Enter(status.StateStarting, "")
 	}
 }
 
 // awaits is true when the source may be waiting to be held.
 func (s *source) awaits() bool {
-	state := s.stateNow()
+	state := s.condition.View().State
 	return state == status.StateWaiting || state == status.StateStarting
 }
 

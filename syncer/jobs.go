@@ -74,12 +74,11 @@ func (s *source) next(st *stream.Stream, now time.Time) (time.Time, schedule.Why
 	is := schedule.Situation{
 		Off: st.Off(), Running: st.Guard.Taken(), NotBefore: st.WaitUntil(),
 	}
-	s.mu.Lock()
-	is.Elsewhere = s.state == status.StateWaiting
-	if !s.ready {
-		is.Probe = stream.Later(s.nextProbe, now)
+	seen := s.condition.View()
+	is.Elsewhere = seen.State == status.StateWaiting
+	if !seen.Ready {
+		is.Probe = stream.Later(seen.NextProbe, now)
 	}
-	s.mu.Unlock()
 	if turns := s.turns.Load(); turns != nil {
 		is.Turn = func(at time.Time) time.Time { return turns.From(st.Def.Job, at) }
 	}

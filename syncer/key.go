@@ -37,10 +37,7 @@ func (s *source) Refresh(ctx context.Context) error {
 		return err
 	}
 	defer s.opening.Free()
-	s.mu.Lock()
-	recent := s.ready && time.Since(s.asked) < freshKey
-	s.mu.Unlock()
-	if recent {
+	if recent, ready := s.condition.Answered(time.Now().Add(-freshKey)); recent && ready {
 		return nil
 	}
 	return s.askKey(ctx)
@@ -50,7 +47,7 @@ func (s *source) Refresh(ctx context.Context) error {
 func (s *source) askKey(ctx context.Context) error {
 	if err := s.restore(ctx); err != nil {
 		if ctx.Err() == nil {
-			s.troubled(stream.Failing(err))
+			s.condition.Troubled(stream.Failing(err))
 		}
 		return err
 	}
@@ -59,11 +56,11 @@ func (s *source) askKey(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		s.troubled(stream.Diagnose(err))
+		s.condition.Troubled(stream.Diagnose(err))
 		return err
 	}
 	if err := s.open(ctx, me.Value); err != nil {
-		s.troubled(stream.Failing(err))
+		s.condition.Troubled(stream.Failing(err))
 		return err
 	}
 	s.accept(ctx, me)
@@ -184,7 +181,7 @@ func (s *source) accept(ctx context.Context, me api.Document[api.Me]) {
 	case len(key.Inactive) > 0:
 		detail = fmt.Sprintf("locations %s of the configuration are not active, or not the key's any more: their rows stay until a full resync does not find them", quoted(key.Inactive))
 	}
-	s.healthy(state, detail)
+	s.condition.Healthy(state, detail)
 	s.storeKey(ctx, me)
 }
 

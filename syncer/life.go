@@ -71,7 +71,7 @@ func (s *source) serve(ctx context.Context) {
 func (s *source) onceServed(ctx context.Context, sel Selection) SourceReport {
 	ctx, leave, err := s.life.enter(ctx)
 	if err != nil {
-		return SourceReport{Source: s.cfg.Name, State: s.stateNow(), Err: err}
+		return SourceReport{Source: s.cfg.Name, State: s.condition.View().State, Err: err}
 	}
 	defer leave()
 	if err := s.syncer.leases.Await(ctx, s.cfg.Name); err != nil {

@@ -161,10 +161,10 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 	}
 	connect := func(ctx context.Context) error { return s.Protected(ctx, "probe", s.connect) }
 	if err := s.persist(ctx, sel.RetryFor, nil, stands, connect); err != nil {
-		r.State, r.Err = s.stateNow(), err
+		r.State, r.Err = s.condition.View().State, err
 		return r
 	}
-	r.State = s.stateNow()
+	r.State = s.condition.View().State
 	r.Err = s.configurationError()
 	reports := make([]*StreamReport, len(s.streams))
 	var passes sync.WaitGroup
@@ -180,12 +180,6 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 		}
 	}
 	return r
-}
-
-func (s *source) stateNow() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.state
 }
 
 // configurationError is a configured location that the key does not have.

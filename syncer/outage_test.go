@@ -64,9 +64,8 @@ func TestAnOutageOfAServiceIsOneWarningAndOneEnd(t *testing.T) {
 			w.until("filled", time.Hour, w.filled)
 			s := w.syncer.served()[0]
 			w.until("an answer of /me", time.Hour, func() bool {
-				s.mu.Lock()
-				defer s.mu.Unlock()
-				return time.Since(s.asked) < time.Second
+				answered, _ := s.condition.Answered(time.Now().Add(-time.Second))
+				return answered
 			})
 			time.Sleep(early)
 			log.take()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/syncer/condition"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/stream"
 )
@@ -64,7 +65,7 @@ func (s *source) persist(ctx context.Context, limit time.Duration, st *stream.St
 // service asks; st is nil when it is the source that is waited for.
 func (s *source) pauseAfter(st *stream.Stream, failures int) time.Duration {
 	base := min(firstPause<<min(failures-1, 10), mostPause)
-	pause := base*3/4 + time.Duration(s.jitter(failures)*float64(base)/2)
+	pause := base*3/4 + time.Duration(condition.Jitter(s.cfg.Name, failures)*float64(base)/2)
 	if st != nil {
 		pause = max(pause, time.Until(st.WaitUntil()))
 	}

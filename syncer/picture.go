@@ -29,10 +29,11 @@ func (y *Syncer) picture() status.Status {
 
 func (s *source) status(now time.Time) status.SourceStatus {
 	key := s.Identity()
+	is := s.condition.View()
 	s.mu.Lock()
 	picture := status.SourceStatus{
 		Name: s.cfg.Name, BusinessID: cmp.Or(key.Business, s.stored.Business), BusinessName: key.BusinessName, KeyMode: key.Mode,
-		State: s.state, Detail: s.detail, Since: s.since, NextProbe: s.nextProbe,
+		State: is.State, Detail: is.Detail, Since: is.Since, NextProbe: is.NextProbe,
 		Requests: s.asks, RateLimited: s.limited,
 	}
 	s.mu.Unlock()

@@ -42,7 +42,7 @@ func (y *Syncer) Reconcile(ctx context.Context, r reconcile.Request, progress fu
 			}
 			return s.Protected(ctx, "reconcile", func(ctx context.Context) error { return p.Source(ctx, i) })
 		})
-		p.Ended(i, s.stateNow(), err)
+		p.Ended(i, s.condition.View().State, err)
 	})
 	return p.Picture(), err
 }

@@ -3,10 +3,7 @@ package syncer
 import (
 	"fmt"
 	"testing"
-	"time"
 
-	"github.com/larder-sync/larder/syncer/status"
-	"github.com/larder-sync/larder/syncer/stream"
 )
 
 func TestShardsShareTheSources(t *testing.T) {
@@ -32,29 +29,6 @@ func TestShardsShareTheSources(t *testing.T) {
 	for index, n := range counts {
 		if n < 180 || n > 320 {
 			t.Errorf("shard %d takes %d of 1000", index, n)
-		}
-	}
-}
-
-func TestProbeDelays(t *testing.T) {
-	for _, c := range []struct {
-		state    string
-		failures int
-		after    time.Duration
-		low      time.Duration
-		high     time.Duration
-	}{
-		{status.StateUnauthorized, 1, 0, 225 * time.Second, 375 * time.Second},
-		{status.StateKeyDisabled, 9, 0, 225 * time.Second, 375 * time.Second},
-		{status.StateUnreachable, 1, 0, 11 * time.Second, 19 * time.Second},
-		{status.StateUnreachable, 50, 0, 225 * time.Second, 375 * time.Second},
-		{status.StateUnreachable, 1, time.Hour, time.Hour, time.Hour},
-	} {
-		for _, jitter := range []float64{0, 0.999} {
-			d := probeDelay(stream.Trouble{State: c.state, RetryAfter: c.after}, c.failures, jitter)
-			if d < c.low || d > c.high {
-				t.Errorf("%+v, jitter %v: %s", c, jitter, d)
-			}
 		}
 	}
 }

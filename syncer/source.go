@@ -3,15 +3,14 @@ package syncer
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/condition"
 	"github.com/larder-sync/larder/syncer/lease"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/outage"
@@ -23,17 +22,15 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// source is one API key at work: its state, its streams and their turns.
-//
-// A source is starting until /me has answered. It is then running, with its
-// streams on or off by the key's scopes; or in trouble, in which case nothing is
-// asked of the API but /me, at nextProbe. Trouble stays with the source that has
-// it (DESIGN R11).
+// source is one API key at work: its streams and their turns, on or off by the key's scopes.
+// Trouble stays with the source that has it (DESIGN R11).
 type source struct {
 	*stream.Source
 	syncer *Syncer
 	cfg    Source
 	link   *link // the way to the API
+
+	condition *condition.Condition // how well it can be served
 
 	streams []follower // all of them, in the order of status
 	lists   []*list.List
@@ -55,21 +52,11 @@ type source struct {
 	wake    chan struct{}
 	jobs    sync.WaitGroup
 
-	mu        sync.Mutex
-	stored    sinks.State // as it was at the start
-	opened    bool        // stored has been taken over
-	ready     bool        // /me has answered, and no trouble since
-	state     string
-	detail    string
-	since     time.Time
-	failures  int // probes in a row that failed, each when it was due
-	nextProbe time.Time
-	outage    outage.Outage // told of
-	patient   time.Time     // nothing is asked before, since the service said so
-	asked     time.Time     // when /me last answered
-	vouched   time.Time     // when it last answered who asked after a failure
-	asks      uint64
-	limited   uint64
+	mu      sync.Mutex
+	stored  sinks.State // as it was at the start
+	opened  bool        // stored has been taken over
+	asks    uint64
+	limited uint64
 }
 
 // follower is a stream as its source serves it, whatever its kind.
@@ -99,13 +86,14 @@ func newSource(y *Syncer, cfg Source) (*source, error) {
 	s := &source{
 		syncer: y, cfg: cfg,
 		life: newLife(), opening: stream.NewSlot(), admits: stream.NewSlot(), wake: make(chan struct{}, 1),
-		lost: &atomic.Pointer[error]{}, state: status.StateStarting, since: time.Now(),
+		lost: &atomic.Pointer[error]{},
 	}
 	s.Source = &stream.Source{
 		Owner: s, Name: cfg.Name, OnlyStreams: cfg.Streams, OnlyLocations: cfg.Locations, Log: y.log.With("source", cfg.Name),
 		Sink: y.opts.Sink, Commits: y.commits, Versions: y.versions, Metrics: y.metrics, WallClock: y.opts.Now,
 		FlushInterval: y.opts.FlushInterval, SettleAfter: y.opts.SettleAfter, ProcessBegan: y.startedAt, Began: 1, Down: map[string]outage.Outage{},
 	}
+	s.condition = condition.New(cfg.Name, s.Log, s.wakeLoop)
 	if y.leases != nil {
 		s.Fenced = s.fence
 	}
@@ -166,12 +154,12 @@ func (s *source) run(ctx context.Context) {
 			continue
 		}
 		if !s.IsReady() {
-			if at := s.probeAt(); time.Now().Before(at) && !s.hasAnotherKey() {
+			if at := s.condition.View().NextProbe; time.Now().Before(at) && !s.hasAnotherKey() {
 				s.sleepUntil(ctx, stream.Earlier(at, time.Now().Add(keyLook)))
 			} else if err := s.Protected(ctx, "probe", s.connect); err == nil {
 				turns.AllDue(time.Now())
-			} else if ctx.Err() == nil && !time.Now().Before(s.probeAt()) {
-				s.troubled(stream.Diagnose(err)) // a panic: what set no next probe would be tried at once
+			} else if ctx.Err() == nil && !time.Now().Before(s.condition.View().NextProbe) {
+				s.condition.Troubled(stream.Diagnose(err)) // a panic: what set no next probe would be tried at once
 			}
 			continue
 		}
@@ -204,11 +192,6 @@ func (s *source) sleepUntil(ctx context.Context, t time.Time) bool {
 	return false
 }
 
-// jitter is in [0,1), spread over sources and attempts and the same on every run.
-func (s *source) jitter(attempt int) float64 {
-	return float64(schedule.Hash(s.cfg.Name, strconv.Itoa(attempt))>>11) / (1 << 53)
-}
-
 // wakeLoop makes the loop look at the state again.
 func (s *source) wakeLoop() {
 	select {
@@ -239,109 +222,13 @@ func (s *source) Protected(ctx context.Context, what string, f func(context.Cont
 	return f(ctx)
 }
 
-func (s *source) IsReady() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.ready
-}
-
-func (s *source) probeAt() time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.nextProbe
-}
+// IsReady implements owner.
+func (s *source) IsReady() bool { return s.condition.Ready() }
 
 // hasAnotherKey tells that a key was put in place since the last probe, which may be
 // tried at once.
 func (s *source) hasAnotherKey() bool {
-	s.mu.Lock()
-	patient := time.Now().Before(s.patient)
-	s.mu.Unlock()
-	return !patient && s.link.changed()
-}
-
-// probeNow lets the next probe wait for nothing but its turn.
-func (s *source) probeNow() {
-	s.mu.Lock()
-	s.nextProbe = time.Now()
-	s.mu.Unlock()
-	s.wakeLoop()
-}
-
-// troubled puts the source aside until its next probe. What is found out before that was
-// due, by a pass for one, is no probe that failed, and puts it off only for as long as the
-// service asks: who runs many passes must not wait longer for the daemon.
-func (s *source) troubled(t stream.Trouble) {
-	now := time.Now()
-	s.mu.Lock()
-	due := !now.Before(s.nextProbe)
-	passing := t.MayPass() && (stream.Trouble{State: s.state}).MayPass()
-	switch another := s.state != t.State && !passing; {
-	case another:
-		s.failures = 1
-	case due:
-		s.failures++
-	}
-	s.patient = now.Add(t.RetryAfter)
-	if s.state != t.State {
-		s.since = now
-	}
-	s.state, s.detail = t.State, t.Detail
-	kind, level := t.State, slog.LevelDebug
-	if t.MayPass() {
-		kind = status.StateUnreachable // words and shape of such a trouble change from probe to probe
-	}
-	if !t.Explained && s.outage.News(kind) {
-		level = slog.LevelWarn
-	}
-	s.Log.Log(context.Background(), level, "source in trouble", "state", t.State, "detail", t.Detail)
-	s.ready = false
-	next := now.Add(probeDelay(t, s.failures, s.jitter(s.failures)))
-	if !due {
-		next = stream.Later(stream.Earlier(next, s.nextProbe), s.patient)
-	}
-	s.nextProbe = next
-	s.mu.Unlock()
-	s.wakeLoop()
-}
-
-// enter changes the state of a source that is not ready.
-func (s *source) enter(state, detail string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.state != state || s.detail != detail {
-		s.Log.Info("source changed state", "state", state, "detail", detail)
-		s.state, s.detail, s.since = state, detail, time.Now()
-	}
-}
-
-// healthy ends a trouble. The loop may be waiting for a probe that is not needed any
-// more.
-func (s *source) healthy(state, detail string) {
-	s.mu.Lock()
-	s.logServed(state, detail)
-	if s.state != state {
-		s.since = time.Now()
-	}
-	s.state, s.detail = state, detail
-	s.ready, s.failures, s.asked, s.nextProbe = true, 0, time.Now(), time.Time{}
-	s.mu.Unlock()
-	s.wakeLoop()
-}
-
-// logServed logs that the source is served, with how long it was not when that was
-// told. The caller holds the lock.
-func (s *source) logServed(state, detail string) {
-	ended := s.outage
-	s.outage = outage.Outage{}
-	switch {
-	case state == status.StateFailing && (s.state != state || s.detail != detail): // configuration and key do not fit
-		s.Log.Warn("source is served in part", "state", state, "detail", detail)
-	case ended.Logged():
-		s.Log.Info("source is served again", "state", state, "detail", detail, "lasted", ended.Lasted())
-	case s.state != state || s.detail != detail:
-		s.Log.Info("source is served", "state", state, "detail", detail)
-	}
+	return !s.condition.MustWait() && s.link.changed()
 }
 
 // Timetable implements owner.

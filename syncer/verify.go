@@ -29,7 +29,7 @@ func (y *Syncer) Verify(ctx context.Context, sel Selection, found func(verify.Fi
 		tell = func() { progress(p.Picture(y.Status())) }
 	}
 	err = y.visit(ctx, sources, verifyAtOnce, tell, func(ctx context.Context, i int, s *source) {
-		p.Reached(i, s.stateNow()) // also when it is over
+		p.Reached(i, s.condition.View().State) // also when it is over
 		p.Ended(i, s.entered(ctx, func(ctx context.Context) error { return s.verify(ctx, p, i, sel.Streams) }))
 	})
 	return p.Finish(), err
@@ -39,7 +39,7 @@ func (y *Syncer) Verify(ctx context.Context, sel Selection, found func(verify.Fi
 // key.
 func (s *source) verify(ctx context.Context, p *verify.Pass, i int, names []string) error {
 	reached, err := s.reach(ctx)
-	p.Reached(i, reached.stateNow())
+	p.Reached(i, reached.condition.View().State)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (s *source) look(ctx context.Context) error {
 		err = s.open(ctx, me.Value)
 	}
 	if err != nil {
-		s.enter(stream.Diagnose(err).State, err.Error())
+		s.condition.Enter(stream.Diagnose(err).State, err.Error())
 		return err
 	}
 	s.Clock(me.Date)
@@ -97,6 +97,6 @@ func (s *source) look(ctx context.Context) error {
 		}
 		st.Follow(key)
 	}
-	s.enter(status.StateRunning, "")
+	s.condition.Enter(status.StateRunning, "")
 	return nil
 }

@@ -1,0 +1,43 @@
+package condition
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/larder-sync/larder/syncer/schedule"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
+)
+
+// Probes of a source in trouble: a refusal is a person's to mend, so it is asked
+// about every few minutes, far from the 30 wrong-key requests a minute that shut
+// an address out (api.md, "Limits"). A key that was put in another's place is not waited
+// for. A disabled key is often enabled again soon, which shows in nothing but
+// an answer; a service that does not answer usually comes back soon, too.
+const (
+	refusedProbe     = 5 * time.Minute
+	disabledFirst    = 30 * time.Second
+	unreachableFirst = 15 * time.Second
+	unreachableMost  = 5 * time.Minute
+)
+
+// disabledSoon is how many probes of a disabled key come sooner.
+const disabledSoon = 3
+
+// Jitter is in [0,1), spread over sources and attempts and the same on every run.
+func Jitter(source string, attempt int) float64 {
+	return float64(schedule.Hash(source, strconv.Itoa(attempt))>>11) / (1 << 53)
+}
+
+// ProbeDelay is how long to wait before the next probe of a source whose last
+// failures probes in a row ended in t; jitter in [0,1) spreads it.
+func ProbeDelay(t stream.Trouble, failures int, jitter float64) time.Duration {
+	before, base := max(failures-1, 0), refusedProbe
+	switch {
+	case t.MayPass():
+		base = min(unreachableFirst<<min(before, 10), unreachableMost)
+	case t.State == status.StateKeyDisabled && before < disabledSoon:
+		base = disabledFirst << before
+	}
+	return max(base*3/4+time.Duration(jitter*float64(base)/2), t.RetryAfter)
+}

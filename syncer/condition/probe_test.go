@@ -1,0 +1,32 @@
+package condition
+
+import (
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
+)
+
+func TestProbeDelays(t *testing.T) {
+	for _, c := range []struct {
+		state    string
+		failures int
+		after    time.Duration
+		low      time.Duration
+		high     time.Duration
+	}{
+		{status.StateUnauthorized, 1, 0, 225 * time.Second, 375 * time.Second},
+		{status.StateKeyDisabled, 9, 0, 225 * time.Second, 375 * time.Second},
+		{status.StateUnreachable, 1, 0, 11 * time.Second, 19 * time.Second},
+		{status.StateUnreachable, 50, 0, 225 * time.Second, 375 * time.Second},
+		{status.StateUnreachable, 1, time.Hour, time.Hour, time.Hour},
+	} {
+		for _, jitter := range []float64{0, 0.999} {
+			d := ProbeDelay(stream.Trouble{State: c.state, RetryAfter: c.after}, c.failures, jitter)
+			if d < c.low || d > c.high {
+				t.Errorf("%+v, jitter %v: %s", c, jitter, d)
+			}
+		}
+	}
+}
