@@ -57,7 +57,7 @@ func (s *source) check(ctx context.Context) KeyCheck {
 		c.State, c.Detail, c.Err = t.State, t.Detail, err
 		return c
 	}
-	c.Me, c.NextKey = me.Value, s.link.tried() != s.cfg.Key()
+	c.Me, c.NextKey = me.Value, s.link.Tried() != s.cfg.Key()
 	return c
 }
 

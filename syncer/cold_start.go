@@ -25,7 +25,7 @@ const (
 // lately, the key's budget starts with care: how much that one has spent is
 // known to nobody but the service (DESIGN B2).
 func (s *source) restore(ctx context.Context) error {
-	if s.opened || !s.link.restoredAt.IsZero() && time.Since(s.link.restoredAt) < restoreAgain {
+	if s.opened || !s.restoredAt.IsZero() && time.Since(s.restoredAt) < restoreAgain {
 		return nil
 	}
 	if err := s.awaitPrevious(ctx); err != nil {
@@ -38,10 +38,10 @@ func (s *source) restore(ctx context.Context) error {
 	s.mu.Lock()
 	s.stored = state // status reads it, from goroutines of its own
 	s.mu.Unlock()
-	if s.link.restoredAt.IsZero() && s.syncer.opts.Now().Sub(lastSeen(state)) < coldStartWithin {
+	if s.restoredAt.IsZero() && s.syncer.opts.Now().Sub(lastSeen(state)) < coldStartWithin {
 		return s.coldStart(ctx)
 	}
-	s.link.restoredAt = time.Now()
+	s.restoredAt = time.Now()
 	return nil
 }
 
@@ -52,7 +52,7 @@ func (s *source) coldStart(ctx context.Context) error {
 	if !stream.Sleep(ctx, wait) {
 		return context.Cause(ctx)
 	}
-	s.link.restoredAt = time.Now()
+	s.restoredAt = time.Now()
 	return nil
 }
 

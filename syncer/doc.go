@@ -24,7 +24,7 @@
 //     while this process holds it (package lease, held.go); one that was lost is replaced by
 //     another that begins with what is stored.
 //
-//   - Only a key with which /me has answered is sent with anything else (link.go).
+//   - Only a key with which /me has answered is sent with anything else (package link).
 //
 // # When something fails
 //

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/keyprobe"
+	"github.com/larder-sync/larder/syncer/link"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 )
@@ -71,7 +74,7 @@ func (s *source) askKey(ctx context.Context) error {
 // can be rotated with 24 hours of overlap: api.md, "Authentication" 7).
 func (s *source) me(ctx context.Context) (me api.Document[api.Me], err error) {
 	var first error
-	for i, key := range s.link.candidates() {
+	for i, key := range s.link.Candidates() {
 		if i > 0 {
 			s.Log.Debug("the key was refused, trying the next one")
 		}
@@ -86,13 +89,13 @@ func (s *source) me(ctx context.Context) (me api.Document[api.Me], err error) {
 
 // meWith asks with one key. Only the one in use, of a source that is served, is good
 // enough to ask without a turn.
-func (s *source) meWith(ctx context.Context, key candidate) (api.Document[api.Me], error) {
+func (s *source) meWith(ctx context.Context, key link.Candidate) (api.Document[api.Me], error) {
 	leave := func(refused bool) {
 		if refused {
 			s.syncer.keys.Refused()
 		}
 	}
-	if !key.inUse || !s.IsReady() {
+	if !key.InUse || !s.IsReady() {
 		var err error
 		if leave, err = s.syncer.keys.Enter(ctx, s.rankOf(key)); err != nil {
 			return api.Document[api.Me]{}, err
@@ -100,7 +103,7 @@ func (s *source) meWith(ctx context.Context, key candidate) (api.Document[api.Me
 	}
 	refused := true // also when it panics
 	defer func() { leave(refused) }()
-	me, err := s.link.try(ctx, key)
+	me, err := s.link.Try(ctx, key)
 	// The service may count a disabled key among the wrong ones, and does not answer
 	// otherwise than with 429 where there were too many.
 	refused = err != nil && (api.IsUnauthorized(err) || api.IsKeyDisabled(err) || api.IsRateLimited(err))
@@ -108,12 +111,12 @@ func (s *source) meWith(ctx context.Context, key candidate) (api.Document[api.Me
 }
 
 // rankOf is how soon a key may be tried.
-func (s *source) rankOf(key candidate) keyprobe.Rank {
+func (s *source) rankOf(key link.Candidate) keyprobe.Rank {
 	failed := func(st sinks.StreamStatus) bool { return st.State == status.StateFailing }
 	switch {
-	case key.refused:
+	case key.Refused:
 		return keyprobe.Repeat
-	case key.inUse, s.stored.Business != "" && !slices.ContainsFunc(s.stored.Statuses, failed):
+	case key.InUse, s.stored.Business != "" && !slices.ContainsFunc(s.stored.Statuses, failed):
 		return keyprobe.Known
 	}
 	return keyprobe.New
@@ -122,7 +125,7 @@ func (s *source) rankOf(key candidate) keyprobe.Rank {
 // tryChangedKey asks /me when a key is another than when it was last asked with: one that
 // was put in place is not left waiting for a probe, and is used for nothing else before.
 func (s *source) tryChangedKey(ctx context.Context) {
-	if !s.link.changed() {
+	if !s.link.Changed() {
 		return
 	}
 	err := s.Protected(ctx, "probe", func(ctx context.Context) error {
@@ -168,8 +171,8 @@ func (s *source) sameBusiness(stored, now string) error {
 func (s *source) accept(ctx context.Context, me api.Document[api.Me]) {
 	v := me.Value
 	s.Clock(me.Date)
-	s.link.use()
-	s.link.limits(v)
+	s.link.Use()
+	s.link.Limit(v)
 	key, err := s.admit(ctx, v)
 	if err != nil {
 		return // ctx has ended
@@ -247,4 +250,18 @@ func (s *source) admitStream(ctx context.Context, f follower, key stream.Identit
 	if st.Off() {
 		st.Set(ctx, status.StateStarting, "")
 	}
+}
+
+// observe counts an attempt of a request.
+func (s *source) observe(e api.Exchange) {
+	s.mu.Lock()
+	s.asks++
+	if e.Status == http.StatusTooManyRequests {
+		s.limited++
+	}
+	s.mu.Unlock()
+	if e.Status == http.StatusUnauthorized && e.Route != registry.RouteKey {
+		s.syncer.keys.Refused()
+	}
+	s.syncer.metrics.requested(s.cfg.Name, e.Route, e.Status)
 }

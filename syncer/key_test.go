@@ -243,8 +243,8 @@ func TestAPanicInAProbeIsTriedAgainInItsTime(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		y := w.open(w.one())
 		link := y.sources[0].link
-		probe := link.probe
-		link.probe = nil // asking it panics
+		probe := link.Probe
+		link.Probe = nil // asking it panics
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if err := y.Run(ctx); err != nil {
@@ -253,7 +253,7 @@ func TestAPanicInAProbeIsTriedAgainInItsTime(t *testing.T) {
 		if s := w.source(); s.State != status.StateFailing || !strings.Contains(s.Detail, "panic") || s.NextProbe.IsZero() {
 			t.Errorf("source %+v", s)
 		}
-		link.probe = probe
+		link.Probe = probe
 		w.once(Selection{Streams: []string{"allergens"}})
 	})
 }

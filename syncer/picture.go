@@ -38,7 +38,7 @@ func (s *source) status(now time.Time) status.SourceStatus {
 	}
 	s.mu.Unlock()
 	picture.Proof = s.dated(s.days.Proven())
-	picture.Budget = s.link.budget()
+	picture.Budget = s.link.Budget()
 	for _, f := range s.streams {
 		st := f.Common().Status(now, picture.Since, s.patience(f.Common().Def.Job))
 		f.Describe(&st)

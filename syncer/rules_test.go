@@ -3,7 +3,6 @@ package syncer
 import (
 	"fmt"
 	"testing"
-
 )
 
 func TestShardsShareTheSources(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/condition"
 	"github.com/larder-sync/larder/syncer/lease"
+	"github.com/larder-sync/larder/syncer/link"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/outage"
 	"github.com/larder-sync/larder/syncer/reconcile"
@@ -28,7 +29,7 @@ type source struct {
 	*stream.Source
 	syncer *Syncer
 	cfg    Source
-	link   *link // the way to the API
+	link   *link.Link // the way to the API
 
 	condition *condition.Condition // how well it can be served
 
@@ -50,7 +51,9 @@ type source struct {
 	admits  stream.Slot                    // one look at what the key lets the streams ask for
 	looked  bool                           // it was looked at; guarded by admits
 	wake    chan struct{}
-	jobs    sync.WaitGroup
+	// restoredAt is when the stored state was last read, with which the budget starts.
+	restoredAt time.Time
+	jobs       sync.WaitGroup
 
 	mu      sync.Mutex
 	stored  sinks.State // as it was at the start
@@ -97,9 +100,12 @@ func newSource(y *Syncer, cfg Source) (*source, error) {
 	if y.leases != nil {
 		s.Fenced = s.fence
 	}
-	link, err := newLink(s)
-	if link != nil {
-		s.link, s.Lanes = link, &link.Lanes
+	way, err := link.New(link.Options{
+		Source: cfg.Name, BaseURL: cfg.BaseURL, Share: cfg.BudgetShare, Key: cfg.Key, NextKey: cfg.NextKey,
+		Ledger: y.opts.Ledger, API: y.opts.API, MayAsk: s.mayAsk, Observe: s.observe, Log: s.Log,
+	})
+	if way != nil {
+		s.link, s.Lanes = way, &way.Lanes
 	}
 	s.newStreams(y.definitions)
 	y.metrics.begin(s)
@@ -228,7 +234,7 @@ func (s *source) IsReady() bool { return s.condition.Ready() }
 // hasAnotherKey tells that a key was put in place since the last probe, which may be
 // tried at once.
 func (s *source) hasAnotherKey() bool {
-	return !s.condition.MustWait() && s.link.changed()
+	return !s.condition.MustWait() && s.link.Changed()
 }
 
 // Timetable implements owner.

@@ -86,8 +86,8 @@ func (s *source) look(ctx context.Context) error {
 		return err
 	}
 	s.Clock(me.Date)
-	s.link.use()
-	s.link.limits(me.Value)
+	s.link.Use()
+	s.link.Limit(me.Value)
 	key := s.identify(me.Value)
 	s.IdentifyAs(key)
 	for _, st := range s.streams {

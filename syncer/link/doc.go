@@ -1,0 +1,11 @@
+// Package link is a source's way to the API: its keys, and one client that asks through the
+// lanes of the source's budget.
+//
+// What always holds: a key is sent with nothing but /me until /me has answered with it. The
+// key in use stays in use until another has answered, so that another restaurant's, put in
+// the place of this one's, brings no row. Keys stay in here: no error and no log line has
+// one.
+//
+// What may live here: keys, lanes, limits. What may not: what is asked, and what follows
+// from an answer.
+package link
