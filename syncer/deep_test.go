@@ -220,6 +220,7 @@ func TestTheForecastOfADeepRunIsExact(t *testing.T) {
 			}, func(t *testing.T, w *world) {
 				w.run()
 				w.until("backfill", time.Hour, w.filled)
+				w.compared() // that one goes on beside the end of the backfills
 				w.until("a deep run", 5*time.Hour, func() bool {
 					p := w.stream(registry.Daily).Progress
 					return p != nil && p.Pages >= 5
