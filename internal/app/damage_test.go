@@ -92,8 +92,10 @@ func TestDamageUnderTheDaemon(t *testing.T) {
 	}
 	w.equalsTruth(t)
 	w.identical(t)
-	if problems := d.status().Problems; len(problems) > 0 {
-		t.Errorf("after the full resync: %v", problems)
+	for _, problem := range d.status().Problems {
+		if strings.Contains(problem, "of table larder_raw.") { // a busy machine has others
+			t.Errorf("after the full resync: %s", problem)
+		}
 	}
 	if _, metrics := fetch(t, d.page.URL()+"/metrics"); !strings.Contains(metrics, "\nlarder_warehouse_damaged_parts 0\n") {
 		t.Error("larder_warehouse_damaged_parts is not 0 after the full resync")
@@ -181,8 +183,10 @@ func TestLostHistoriesAreNotCalledBroughtBack(t *testing.T) {
 	if _, err := d.RunOnce(t.Context(), syncer.Selection{Full: true}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if problems := d.status().Problems; len(problems) > 0 {
-		t.Errorf("after the full resync: %v", problems)
+	for _, problem := range d.status().Problems {
+		if strings.Contains(problem, "of table larder_raw.") { // a busy machine has others
+			t.Errorf("after the full resync: %s", problem)
+		}
 	}
 	if again := reconcile(); again != proven || proven == "0" {
 		t.Errorf("%s days are proven again, of %s", again, proven)
