@@ -116,7 +116,7 @@ var reframing sync.Mutex
 
 // reframed is a chunk as the client reads it.
 func (a *answer) reframed(chunk []byte) ([]byte, error) {
-	if a.q.protocol == 0 || len(chunk) == 0 || !strings.EqualFold(a.format, "Native") {
+	if a.q.protocol == 0 || len(chunk) == 0 || !a.native() {
 		return chunk, nil
 	}
 	if a.outside {
@@ -191,7 +191,7 @@ func (a *answer) unstreamed(c *conn, sql string, err error) error {
 // empty answers a SELECT without rows. Streamed, the engine writes nothing at
 // all; clients expect the columns.
 func (a *answer) empty(c *conn, s *sqltext.Statement, sql string, counted stats) error {
-	if !strings.EqualFold(a.format, "Native") {
+	if !a.native() {
 		out, _, err := c.query(sql, a.format)
 		if err != nil {
 			return err

@@ -43,9 +43,10 @@ type Engine struct {
 	serial   atomic.Uint64
 	damage   damage
 	damages  damages
-	watching sync.WaitGroup // watchDisk
+	watching sync.WaitGroup // watchDisk, watchMemory
 	work     gate           // statements of the daemon and the folder's owner
 	reads    gate           // of readers
+	asking   stops          // likewise, see watchMemory
 	ways     ways           // the listeners
 	stop     context.CancelFunc
 	stopped  context.Context
@@ -164,6 +165,7 @@ func start(ctx context.Context, lib *native, path string, lock *os.File, o Optio
 		return nil, errors.Join(err, e.end())
 	}
 	e.watching.Go(e.watchDisk)
+	e.watching.Go(func() { e.watchMemory(o.memory()) })
 	e.log.Info("embedded engine open", "path", path, "version", e.version, "confined", lib.threads != nil)
 	return e, nil
 }

@@ -95,6 +95,10 @@ func (f *front) answer(a *answer, r *http.Request) {
 	a.prepare(q)
 	ctx, end := f.reader.limited(r.Context(), a.w, q)
 	defer end()
+	if f.rights == reading {
+		ctx, end = f.engine.asking.under(ctx)
+		defer end()
+	}
 	if err := f.run(ctx, a, q); err != nil {
 		a.fail(inTime(ctx, f.inItsWords(ctx, q, err)))
 	}
@@ -242,9 +246,9 @@ func (f *front) execute(ctx context.Context, a *answer, q *request, c *conn, s *
 	mark, release := f.engine.cancellable(ctx, c)
 	defer release()
 	switch selects := kind.class == classReading && s.Selects(); {
-	case selects && streams(a.format) && !q.whole:
+	case selects && a.inChunks():
 		return unmarked(a.stream(ctx, c, s, sql+mark), mark)
-	case selects && f.rights == reading:
+	case selects && a.flows(): // SHOW, which becomes another statement, would write nothing
 		return a.piped(f.engine, c, s, mark, stop)
 	}
 	refused := f.engine.damage.refused.Load()

@@ -3,6 +3,7 @@ package embedded
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -30,7 +31,7 @@ type native struct {
 
 	buffer       func(result handle) unsafe.Pointer
 	length       func(result handle) uintptr
-	failure      func(result handle) string
+	failureText  func(result handle) unsafe.Pointer
 	rowsRead     func(result handle) uint64
 	bytesRead    func(result handle) uint64
 	scannedRows  func(result handle) uint64
@@ -38,12 +39,12 @@ type native struct {
 	rowsWritten  func(result handle) uint64
 	bytesWritten func(result handle) uint64
 
-	insert        func(conn handle, sql unsafe.Pointer, n uintptr, format unsafe.Pointer, fn uintptr) handle
-	insertAppend  func(stream handle, data unsafe.Pointer, n uintptr) int32
-	insertDone    func(stream handle) handle
-	insertCancel  func(stream handle)
-	insertFailure func(stream handle) string
-	insertDestroy func(stream handle)
+	insert            func(conn handle, sql unsafe.Pointer, n uintptr, format unsafe.Pointer, fn uintptr) handle
+	insertAppend      func(stream handle, data unsafe.Pointer, n uintptr) int32
+	insertDone        func(stream handle) handle
+	insertCancel      func(stream handle)
+	insertFailureText func(stream handle) unsafe.Pointer
+	insertDestroy     func(stream handle)
 
 	classify func(conn handle, sql unsafe.Pointer, n uintptr, target unsafe.Pointer, tn uintptr, out unsafe.Pointer) int32
 }
@@ -83,7 +84,7 @@ func (l *native) symbols() map[string]any {
 		"chdb_destroy_query_result":        &l.destroy,
 		"chdb_result_buffer":               &l.buffer,
 		"chdb_result_length":               &l.length,
-		"chdb_result_error":                &l.failure,
+		"chdb_result_error":                &l.failureText,
 		"chdb_result_rows_read":            &l.rowsRead,
 		"chdb_result_bytes_read":           &l.bytesRead,
 		"chdb_result_storage_rows_read":    &l.scannedRows,
@@ -94,7 +95,7 @@ func (l *native) symbols() map[string]any {
 		"chdb_stream_append":               &l.insertAppend,
 		"chdb_stream_done":                 &l.insertDone,
 		"chdb_stream_cancel_insert":        &l.insertCancel,
-		"chdb_stream_insert_error":         &l.insertFailure,
+		"chdb_stream_insert_error":         &l.insertFailureText,
 		"chdb_destroy_insert_stream":       &l.insertDestroy,
 		"chdb_classify_query_n":            &l.classify,
 	}
@@ -128,4 +129,30 @@ func (l *native) content(result handle) []byte {
 		return nil
 	}
 	return append([]byte(nil), unsafe.Slice((*byte)(p), n)...)
+}
+
+func (l *native) failure(result handle) string       { return failureAt(l.failureText(result)) }
+func (l *native) insertFailure(stream handle) string { return failureAt(l.insertFailureText(stream)) }
+
+// A failure that quotes a type or a value can be as long as that, a hundred megabytes, and
+// would be held as long as its reader takes to read it: of a long one the ends are told.
+const (
+	longestFailure = 64 << 10
+	endOfFailure   = 1 << 10 // with the name of its code
+)
+
+// failureAt copies the text of a failure.
+func failureAt(p unsafe.Pointer) string {
+	if p == nil {
+		return ""
+	}
+	n := 0
+	for *(*byte)(unsafe.Add(p, n)) != 0 {
+		n++
+	}
+	text := unsafe.Slice((*byte)(p), n)
+	if n <= longestFailure {
+		return string(text)
+	}
+	return strings.ToValidUTF8(string(text[:longestFailure-endOfFailure])+" … "+string(text[n-endOfFailure:]), "")
 }

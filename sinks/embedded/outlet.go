@@ -8,15 +8,18 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
-// What the engine hands over as a whole it keeps in memory that no limit of a statement
-// counts: an answer of 1 GB as JSON took 1.5 GB, and the daemon's writes failed for it. So
-// a reader's answer in a format that cannot be put together from chunks is written into a
-// named pipe, INTO OUTFILE, and goes on to the client as it comes.
+// What the engine hands over it keeps in memory that no limit of a statement counts. An
+// answer of 1 GB as JSON took 1.5 GB, and the daemon's writes failed for it. A chunk can be
+// as large: JSONEachRow repeats a long name in each row, and a block of 20,000 rows that share
+// one text as LowCardinality holds it once. So a reader's answer is written into a named
+// pipe, INTO OUTFILE, and goes on to the client as it comes. Native alone comes in chunks,
+// which are no longer than their blocks.
 
 // outletName is how the pipes in the engine's folder are called.
 const outletName = "larder-answer-"
@@ -51,9 +54,11 @@ func (e *Engine) openOutlet() (*outlet, error) {
 
 // removeOutlets removes what a process before this one has left.
 func removeOutlets(folder string) error {
-	left, err := filepath.Glob(filepath.Join(folder, outletName+"*"))
-	for _, path := range left {
-		err = errors.Join(err, os.Remove(path))
+	left, err := os.ReadDir(folder) // no pattern: the folder's name may hold what is one
+	for _, entry := range left {
+		if strings.HasPrefix(entry.Name(), outletName) {
+			err = errors.Join(err, os.Remove(filepath.Join(folder, entry.Name())))
+		}
 	}
 	return err
 }
@@ -71,6 +76,20 @@ func (o *outlet) close() error {
 	}
 	return err
 }
+
+// inChunks says whether an answer to a SELECT is sent chunk by chunk.
+func (a *answer) inChunks() bool {
+	if a.outside && (!a.native() || a.q.whole && a.q.protocol == 0) {
+		return false
+	}
+	return streams(a.format) && (a.outside || !a.q.whole)
+}
+
+// flows says whether an answer that is not in chunks goes through a pipe: not one whose blocks
+// are turned.
+func (a *answer) flows() bool { return a.outside && (!a.native() || a.q.protocol == 0) }
+
+func (a *answer) native() bool { return strings.EqualFold(a.format, "Native") }
 
 // clause has the engine write an answer into the pipe.
 func (o *outlet) clause(s *sqltext.Statement, format string) string {

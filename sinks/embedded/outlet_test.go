@@ -101,3 +101,49 @@ func TestClientsLeaveAnswersThatFlow(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Nor is a chunk that is many times its block: a row repeats a long name or a text that is
+// held once.
+func TestALargeChunkFlows(t *testing.T) {
+	in, out := inside(t), outside(t, "", "")
+	tracked := func() int {
+		n, err := strconv.Atoi(strings.TrimSpace(in.must("SELECT value FROM system.metrics WHERE metric = 'MemoryTracking'")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	shared := "SELECT materialize(toLowCardinality(repeat('a', 200000))) AS x FROM numbers(2000) FORMAT "
+	for _, sql := range []string{
+		"SELECT number AS `" + strings.Repeat("n", 200_000) + "` FROM numbers(2000) FORMAT JSONEachRow", shared + "TSV", shared + "CSVWithNames", shared + "RowBinary",
+		"SELECT CAST(number % 2, 'Enum8(\\'" + strings.Repeat("e", 200_000) + "\\' = 0, \\'b\\' = 1)') AS x FROM numbers(4000) FORMAT TabSeparatedWithNames",
+	} {
+		before := tracked()
+		response, err := out.client.Post(out.base+"?max_block_size=65000&output_format_parallel_formatting=0", "", strings.NewReader(sql))
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := make([]byte, 1<<20)
+		if n, err := io.ReadFull(response.Body, head); err != nil {
+			t.Errorf("%.50s … %s: %s, %v: %s", sql, sql[len(sql)-20:], response.Status, err, head[:n])
+		}
+		if grown := tracked() - before; grown > 64<<20 {
+			t.Errorf("%.50s … %s: the engine holds %d MB more", sql, sql[len(sql)-20:], grown>>20)
+		}
+		if n, err := io.Copy(io.Discard, response.Body); err != nil || n < 398_000_000 {
+			t.Errorf("%.50s … %s: %d bytes more, %v", sql, sql[len(sql)-20:], n, err)
+		}
+		response.Body.Close()
+	}
+}
+
+// What fails may quote a type of megabytes: the ends are told.
+func TestFailuresHaveALength(t *testing.T) {
+	out := outside(t, "", "")
+	sql := "CAST(1, 'Enum8(\\'" + strings.Repeat("e", 2000) + "\\' = 1)') AS x"
+	sql = "SELECT x + 1 FROM (" + strings.Repeat("SELECT (x, x) AS x FROM (", 10) + "SELECT " + sql + strings.Repeat(")", 10) + ")"
+	got := out.ask(http.MethodPost, sql)
+	if got.status == http.StatusOK || len(got.body) > 66<<10 || len(got.body) < 60<<10 || !strings.HasPrefix(got.body, "Code: 43. ") || !strings.Contains(got.body, "(ILLEGAL_TYPE_OF_ARGUMENT)") {
+		t.Errorf("%d, %d bytes: %.200s … %s", got.status, len(got.body), got.body, got.body[max(len(got.body)-200, 0):])
+	}
+}

@@ -221,9 +221,12 @@ func (r *reader) limited(ctx context.Context, w http.ResponseWriter, q *request)
 	return context.WithTimeoutCause(ctx, r.limits.statement, errReaderTime)
 }
 
-// inTime tells a statement that took too long from one that its client left.
+// inTime tells a statement that took too long, or too much, from one that its client left.
 func inTime(ctx context.Context, err error) error {
-	if !errors.Is(context.Cause(ctx), errReaderTime) {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errResident):
+		return outOfMemory()
+	case !errors.Is(cause, errReaderTime):
 		return err
 	}
 	return exception.Refuse(exception.Timeout, "TIMEOUT_EXCEEDED", "Timeout exceeded: a statement over this interface may take %s, its answer included", readerTime)

@@ -281,6 +281,8 @@ func TestPatternsAreTexts(t *testing.T) {
 		"SELECT arrayMap(p -> match('a', p), [" + long + "]) FROM numbers(1000)", "SELECT arrayMap(match, ['a'], [" + long + "]) FROM numbers(1000)", "WITH " + long + " AS p SELECT countMatches('a', p) FROM numbers(1000)",
 		"SELECT splitByRegexp(" + long + ", 'a') FROM numbers(1000)", "WITH (s, p) -> match(s, p) AS f SELECT f('a', " + long + ") FROM numbers(1000)", "SELECT match(file_name, repeat('[a-c]x?', 15000)) FROM larder.v",
 		"SELECT " + strings.Repeat("match(file_name, '(a|b|[cd]x?){999}'), ", 200) + "1 FROM larder.v",
+		"SELECT " + strings.Repeat("* EXCEPT('(abcdefghijk[a-c]x?|b){999}'), ", 600) + "1 FROM (SELECT 1 AS a)", "SELECT " + strings.Repeat("COLUMNS('(abcdefghijk[a-c]x?|b){999}'), ", 600) + "1 FROM (SELECT 1 AS a)",
+		"SELECT " + strings.Repeat("v.* EXCEPT STRICT '(abcdefghijk[a-c]x?|b){999}', ", 600) + "1 FROM larder.v AS v", "SELECT " + strings.Repeat("v.COLUMNS('(abcdefghijk[a-c]x?|b){999}'), ", 600) + "1 FROM larder.v AS v",
 	} {
 		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != http.StatusForbidden {
 			t.Errorf("%.100s: %d %.200s", sql, w.Code, w.Body)
@@ -289,8 +291,36 @@ func TestPatternsAreTexts(t *testing.T) {
 	for _, sql := range []string{
 		"SELECT a FROM larder.v WHERE file_name LIKE '%x%' AND lower(file_name) NOT ILIKE concat('%', {p:String}, '%') OR match(file_name, '^[a-z]{2,5}$')", "SELECT extract(file_name, '([a-z]+)'), splitByRegexp('[0-9]', file_name) FROM larder.v",
 		"SELECT " + strings.Repeat("file_name LIKE '%{x}_y%', ", 500) + "1 FROM larder.v",
+		"SELECT COLUMNS('^a$'), * EXCEPT('^a{1,3}$'), * EXCEPT (file_name), COLUMNS(a, file_name) FROM larder.v",
 	} {
 		if w := b.ask(engine, http.MethodPost, sql, url.Values{"param_p": {"x"}}); w.Code != http.StatusOK {
+			t.Errorf("%.100s: %d %.300s", sql, w.Code, w.Body)
+		}
+	}
+}
+
+// Constants that the engine computes stand in the names of all calls around them.
+func TestLongConstantsHaveABound(t *testing.T) {
+	b, engine := newBait(t), openWarehouse(t)
+	used := func(constant, call string) string {
+		return "WITH " + constant + " AS x SELECT " + strings.Repeat(call+", ", 200) + "1 FROM larder.v"
+	}
+	for _, sql := range []string{
+		used("repeat('a', 1000000)", "position(file_name, x)"), used("leftPad('a', 1000 * 1000)", "position(file_name, x)"), used("1000000 AS n, repeat('a', n)", "position(file_name, x)"),
+		used("toFixedString('a', 1000000)", "x = file_name"), used("CAST('a', 'FixedString(1000000)')", "x = file_name"), used("arrayMap(i -> repeat('a', i), [1000000])", "has(x, file_name)"),
+		used("replaceAll('"+strings.Repeat("a", 1000)+"', 'a', '"+strings.Repeat("b", 1000)+"')", "position(file_name, x)"), used("repeat(repeat('a', 1000), 1000)", "position(file_name, x)"),
+		used("repeat('a', (SELECT max(number) FROM numbers(1000000)))", "position(file_name, x)"), used("(SELECT max(number) FROM numbers(1000000)) AS n, repeat('a', n)", "position(file_name, x)"),
+		"SELECT " + strings.Repeat("position(file_name, repeat('a', 1000000)), ", 100) + "1 FROM larder.v", "SELECT " + strings.Repeat("abs(", 100) + "position(file_name, repeat('a', 1000000))" + strings.Repeat(")", 100) + " FROM larder.v",
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); !refusedAs(w, "long constants are used too often") {
+			t.Errorf("%.100s: %d %.300s", sql, w.Code, w.Body)
+		}
+	}
+	for _, sql := range []string{
+		used("repeat('a', 100)", "position(file_name, x)"), used("range(24)", "has(x, a)"), "SELECT " + strings.Repeat("leftPad(file_name, 20000, '0'), replaceAll(file_name, 'a', 'b'), CAST(a, 'String'), ", 50) + "1 FROM larder.v",
+		"SELECT arrayMap(d -> today() - d, range(toUInt32(dateDiff('day', toDate('2020-01-01'), toDate('2026-01-01'))))) AS days, length(days) FROM larder.v", used("CAST('2026-01-01', 'Date')", "toDate(a) = x"), used("a + 1 AS n, leftPad(toString(n), 20000, '0')", "lower(x)"),
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != http.StatusOK {
 			t.Errorf("%.100s: %d %.300s", sql, w.Code, w.Body)
 		}
 	}

@@ -33,6 +33,7 @@ const (
 	Authentication   = 516
 	Cancelled        = 394
 	Syntax           = 62
+	MemoryLimit      = 241
 	MissingParameter = 456
 	TooLarge         = 1000 // no code of ClickHouse's own; see Status
 	NotImplemented   = 48

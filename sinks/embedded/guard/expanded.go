@@ -126,19 +126,7 @@ var aliasOf = regexp.MustCompile(`\(alias (.*?)\)(?: \(children \d+\))?$`)
 // aliased is how many nodes a statement has when expressions stand wherever their alias
 // does.
 func aliased(nodes []node) float64 {
-	m := &meanings{all: map[string][]span{}, known: map[string]float64{}}
-	for i, n := range nodes {
-		if n.parent == "TableExpression" {
-			continue
-		}
-		if found := aliasOf.FindStringSubmatch(n.text); found != nil {
-			to := i + 1
-			for to < len(nodes) && nodes[to].depth > n.depth {
-				to++
-			}
-			m.all[found[1]] = append(m.all[found[1]], span{i, to})
-		}
-	}
+	m := &meanings{all: aliases(nodes), known: map[string]float64{}}
 	m.count = func(m *meanings, s span) (size float64) {
 		for _, n := range nodes[s.from:s.to] {
 			size++
@@ -151,4 +139,22 @@ func aliased(nodes []node) float64 {
 		return size
 	}
 	return m.count(m, span{0, len(nodes)})
+}
+
+// aliases are where the expressions stand that have one.
+func aliases(nodes []node) map[string][]span {
+	all := map[string][]span{}
+	for i, n := range nodes {
+		if n.parent == "TableExpression" {
+			continue
+		}
+		if found := aliasOf.FindStringSubmatch(n.text); found != nil {
+			to := i + 1
+			for to < len(nodes) && nodes[to].depth > n.depth {
+				to++
+			}
+			all[found[1]] = append(all[found[1]], span{i, to})
+		}
+	}
+	return all
 }

@@ -234,7 +234,10 @@ func (g *Guard) MayMean(ask Ask, sql string) error {
 	if err := mayExpand(nodes, sql); err != nil {
 		return err
 	}
-	if err := mayMatch(nodes); err != nil {
+	if err := mayMatch(nodes, sql); err != nil {
+		return err
+	}
+	if err := mayCompute(nodes, sql); err != nil {
 		return err
 	}
 	if err := mayPlan(nodes, sql); err != nil {

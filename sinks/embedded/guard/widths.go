@@ -15,8 +15,9 @@ import (
 // inserts too. So what a statement can make of types is estimated: its length, times the
 // arguments of each call that puts their types together.
 
-// widestTypes is what a statement's types may come to: with 2^27 it takes two seconds.
-const widestTypes = 27 // bits
+// widestTypes is what a statement's types may come to. With 2^24.2 an error that quotes them
+// takes 140 MB, with 2^26.2 more than 700, and ten readers may ask at once.
+const widestTypes = 24 // bits
 
 // joining are the functions whose type holds those of several arguments, in lower case.
 // A test asks the engine whether these are all.
