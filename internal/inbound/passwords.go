@@ -5,10 +5,12 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
+	"net"
 	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -162,12 +164,22 @@ func addressOf(remote string) netip.Prefix {
 }
 
 // caller is what is known of a connection.
-type caller struct{ known atomic.Bool }
+type caller struct {
+	known atomic.Bool
+	raw   syscall.RawConn // nil where there is none
+}
 
 type callerKey struct{}
 
-func withCaller(ctx context.Context) context.Context {
-	return context.WithValue(ctx, callerKey{}, new(caller))
+func withCaller(ctx context.Context, conn net.Conn) context.Context {
+	c := new(caller)
+	if h, ok := conn.(*held); ok {
+		conn = h.Conn
+	}
+	if s, ok := conn.(syscall.Conn); ok {
+		c.raw, _ = s.SyscallConn() // without it, net/http alone notices when the client leaves
+	}
+	return context.WithValue(ctx, callerKey{}, c)
 }
 
 func callerOf(ctx context.Context) *caller {

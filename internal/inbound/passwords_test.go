@@ -91,7 +91,7 @@ func TestAnAddressWithoutGuessesIsNotHeard(t *testing.T) {
 func TestWhoKnowsThePasswordIsNotLockedOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPasswords("me", "hunter2")
-		established := withCaller(t.Context())
+		established := withCaller(t.Context(), nil)
 		if right, err := p.Right(established, "192.0.2.1:1", "me", "hunter2"); !right || err != nil {
 			t.Fatal(right, err)
 		}

@@ -1,7 +1,6 @@
 package inbound
 
 import (
-	"context"
 	"log/slog"
 	"net"
 	"net/http"
@@ -36,7 +35,7 @@ func Server(l net.Listener, h http.Handler, limits Limits, log *slog.Logger) (*h
 		MaxHeaderBytes:               limits.Header,
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		ConnState:                    limited.state,
-		ConnContext:                  func(ctx context.Context, _ net.Conn) context.Context { return withCaller(ctx) },
+		ConnContext:                  withCaller,
 	}, limited
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"runtime/debug"
 
+	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/sinks/embedded/exception"
 	"github.com/larder-sync/larder/sinks/embedded/guard"
 	"github.com/larder-sync/larder/sinks/embedded/sqltext"
@@ -96,6 +97,8 @@ func (f *front) answer(a *answer, r *http.Request) {
 	ctx, end := f.reader.limited(r.Context(), a.w, q)
 	defer end()
 	if f.rights == reading {
+		ctx, end = inbound.UntilGone(ctx)
+		defer end()
 		ctx, end = f.engine.asking.under(ctx)
 		defer end()
 	}
