@@ -12,8 +12,8 @@
 // registry), whose kind decides which room makes them: package list for lists with a cursor,
 // package snapshot for lists that are replaced as wholes and the key's row, package totals
 // for the service's totals, with package reconcile for what they prove. What all streams
-// have is package stream. Its way to the API is package link, and how well it can be served
-// package condition. Rows go into the sink through package write. Package verify
+// have is package stream. A source's way to the API is package link, and how well it can be
+// served package condition. Rows go into the sink through package write. Package verify
 // compares them. Package schedule says when each runs next, and why.
 //
 // # What holds at every instant

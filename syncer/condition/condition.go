@@ -113,7 +113,7 @@ func (c *Condition) Troubled(t stream.Trouble) {
 	}
 	c.state, c.detail, c.ready = t.State, t.Detail, false
 	c.logTrouble(t)
-	next := now.Add(ProbeDelay(t, c.failures, Jitter(c.source, c.failures)))
+	next := now.Add(probeDelay(t, c.failures, Jitter(c.source, c.failures)))
 	if !due {
 		next = stream.Later(stream.Earlier(next, c.nextProbe), c.patient)
 	}

@@ -29,9 +29,9 @@ func Jitter(source string, attempt int) float64 {
 	return float64(schedule.Hash(source, strconv.Itoa(attempt))>>11) / (1 << 53)
 }
 
-// ProbeDelay is how long to wait before the next probe of a source whose last
+// probeDelay is how long to wait before the next probe of a source whose last
 // failures probes in a row ended in t; jitter in [0,1) spreads it.
-func ProbeDelay(t stream.Trouble, failures int, jitter float64) time.Duration {
+func probeDelay(t stream.Trouble, failures int, jitter float64) time.Duration {
 	before, base := max(failures-1, 0), refusedProbe
 	switch {
 	case t.MayPass():

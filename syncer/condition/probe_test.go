@@ -23,7 +23,7 @@ func TestProbeDelays(t *testing.T) {
 		{status.StateUnreachable, 1, time.Hour, time.Hour, time.Hour},
 	} {
 		for _, jitter := range []float64{0, 0.999} {
-			d := ProbeDelay(stream.Trouble{State: c.state, RetryAfter: c.after}, c.failures, jitter)
+			d := probeDelay(stream.Trouble{State: c.state, RetryAfter: c.after}, c.failures, jitter)
 			if d < c.low || d > c.high {
 				t.Errorf("%+v, jitter %v: %s", c, jitter, d)
 			}
