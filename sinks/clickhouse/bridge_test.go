@@ -28,10 +28,10 @@ import (
 // statement and block to the embedded engine.
 func TestSinkOverNative(t *testing.T) {
 	dsn := "clickhouse://larder:secret@" + startBridge(t) + "/larder"
-	s, database := migrated(t, clickhouse.Options{DSN: dsn})
+	s, database := migratedAnew(t, clickhouse.Options{DSN: dsn}) // over the protocol
 	reader := openSink(t, clickhouse.Options{Database: database})
 	sinktest.Run(t, func(t *testing.T) sinktest.Harness {
-		empty(t, reader, database)
+		empty(t, database)
 		return harness(t, reader, database, clickhouse.Options{DSN: dsn, Dial: func(ctx context.Context, addr string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "tcp", addr)
 		}})

@@ -21,20 +21,9 @@ import (
 func TestSinkOverHTTP(t *testing.T) {
 	s, database := migrated(t, clickhouse.Options{})
 	sinktest.Run(t, func(t *testing.T) sinktest.Harness {
-		empty(t, s, database)
+		empty(t, database)
 		return harness(t, s, database, clickhouse.Options{Dial: embeddedtest.Engine(t).Dial})
 	})
-}
-
-// empty removes all rows, which is quicker than to migrate another database.
-func empty(t testing.TB, s *clickhouse.Sink, database string) {
-	t.Helper()
-	conn := embeddedtest.Conn(t, "default")
-	for _, table := range strings.Fields(query(t, s, "SELECT name FROM system.tables WHERE total_rows > 0 AND name != 'migrations' AND database = "+sqlText(database+"_raw"), "TSVRaw")) {
-		if err := conn.Exec(context.Background(), "TRUNCATE TABLE `"+database+"_raw`.`"+table+"` SYNC"); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // openSink opens a sink on a database of the shared engine and closes it at the
@@ -58,8 +47,15 @@ func openSink(t testing.TB, o clickhouse.Options) *clickhouse.Sink {
 	return s
 }
 
-// migrated is a sink on a fresh, migrated database.
+// migrated is a sink on a migrated database without rows.
 func migrated(t testing.TB, o clickhouse.Options) (s *clickhouse.Sink, database string) {
+	t.Helper()
+	o.Database = take(t)
+	return openSink(t, o), o.Database
+}
+
+// migratedAnew is a sink on a database of the test's own, which may change its schema.
+func migratedAnew(t testing.TB, o clickhouse.Options) (s *clickhouse.Sink, database string) {
 	t.Helper()
 	o.Database = embeddedtest.Database(t)
 	s = openSink(t, o)

@@ -62,7 +62,7 @@ WHERE database IN (%[1]s, concat(%[1]s, '_raw')) AND table NOT LIKE '.inner%%' O
 
 func TestNewerSchemaIsRefused(t *testing.T) {
 	ctx := context.Background()
-	s, database := migrated(t, clickhouse.Options{})
+	s, database := migratedAnew(t, clickhouse.Options{})
 	if err := embeddedtest.Conn(t, "default").Exec(ctx, "INSERT INTO `"+database+"_raw`.migrations (version, name) SELECT 9999, 'from_the_future'"); err != nil {
 		t.Fatal(err)
 	}
