@@ -154,28 +154,38 @@ var cashUp = dashboard{
 }
 
 // besideSQL has a row for each figure and payment method. The service's figure is there
-// when it was asked about every day and location.
+// when it was asked about every day and location. What is beside each other are arrays of
+// one length: of tuples the reading interface takes few in one statement.
 func besideSQL() string {
 	columns := []string{"verdict", "mirror_payments", "service_payments"}
-	var rows []string
+	var names, mirrored, service []string
 	for _, f := range closeFigures {
 		columns = append(columns, "mirror_"+f, "service_"+f)
-		rows = append(rows, "('"+f+"', sum(mirror_"+f+"), if(countIf(isNull(service_"+f+")) > 0, NULL, sum(service_"+f+")))")
+		names = append(names, "'"+f+"'")
+		mirrored = append(mirrored, "sum(mirror_"+f+")")
+		service = append(service, "if(countIf(isNull(service_"+f+")) > 0, NULL, sum(service_"+f+"))")
 	}
 	return strings.ReplaceAll(closedDays, "{columns}", strings.Join(columns, ", ")) + `
-			SELECT line.1 AS figure, line.2 AS mirrored, line.3 AS service, if(running, NULL, line.2 - line.3) AS difference
+			SELECT figure, mirrored, service, if(running, NULL, mirrored - service) AS difference
 			FROM
 			(
 				SELECT
-					countIf(isNull(service_net_sales)) > 0 AS unasked, countIf(verdict = 'open') > 0 AS running, sumMap(mirror_payments) AS mirror_methods, sumMap(service_payments) AS service_methods,
-					arrayConcat(
-						CAST([` + strings.Join(rows, ", ") + `], 'Array(Tuple(String, Decimal(38, 2), Nullable(Decimal(38, 2))))'),
-						CAST(arrayMap(method -> (toString(method), mirror_methods[method], if(unasked, NULL, service_methods[method])),
-							arrayFilter(method -> mirror_methods[method] != 0 OR service_methods[method] != 0, arrayDistinct(arrayConcat(mapKeys(mirror_methods), mapKeys(service_methods))))),
-							'Array(Tuple(String, Decimal(38, 2), Nullable(Decimal(38, 2))))')) AS figures,
-					count() AS found
-				` + fromClosedDays + `
+					running, arrayConcat([` + strings.Join(names, ", ") + `], methods) AS figures,
+					arrayConcat(mirror_figures, arrayMap(method -> mirror_methods[method], methods)) AS of_mirror,
+					arrayConcat(service_figures, arrayMap(method -> if(unasked, NULL, service_methods[method]), methods)) AS of_service
+				FROM
+				(
+					SELECT
+						countIf(isNull(service_net_sales)) > 0 AS unasked, countIf(verdict = 'open') > 0 AS running,
+						sumMap(mirror_payments) AS mirror_methods, sumMap(service_payments) AS service_methods,
+						CAST([` + strings.Join(mirrored, ", ") + `], 'Array(Decimal(38, 2))') AS mirror_figures,
+						CAST([` + strings.Join(service, ", ") + `], 'Array(Nullable(Decimal(38, 2)))') AS service_figures,
+						arrayMap(method -> toString(method), arrayFilter(method -> mirror_methods[method] != 0 OR service_methods[method] != 0,
+							arrayDistinct(arrayConcat(mapKeys(mirror_methods), mapKeys(service_methods))))) AS methods,
+						count() AS found
+					` + fromClosedDays + `
+				)
+				WHERE found > 0
 			)
-			ARRAY JOIN figures AS line
-			WHERE found > 0`
+			ARRAY JOIN figures AS figure, of_mirror AS mirrored, of_service AS service`
 }

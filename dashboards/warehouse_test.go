@@ -33,6 +33,7 @@ const (
 // warehouse is one that Larder has filled from a sandbox, with a hundred restaurants.
 type warehouse struct {
 	driver.Conn
+	reader     driver.Conn // the way in that Grafana takes, with its limits
 	t          *testing.T
 	restaurant string
 	from, to   time.Time // days of which the sandbox has orders
@@ -76,15 +77,20 @@ func openWarehouse(t *testing.T, dir string) (*warehouse, *embedded.Engine) {
 		t.Fatal(err)
 	}
 	now := time.Now().In(zone)
-	return &warehouse{Conn: connect(t, engine, "larder"), t: t,
-		from: time.Date(now.Year(), now.Month(), now.Day()-27, 0, 0, 0, 0, zone), to: time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, zone).Add(-time.Second)}, engine
+	address, err := engine.ListenTCP(t.Context(), "127.0.0.1:0", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &warehouse{
+		Conn: connect(t, ch.Options{Addr: []string{"engine:8123"}, DialContext: engine.Dial}), reader: connect(t, ch.Options{Addr: []string{address.String()}}), t: t,
+		from: time.Date(now.Year(), now.Month(), now.Day()-27, 0, 0, 0, 0, zone), to: time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, zone).Add(-time.Second),
+	}, engine
 }
 
-func connect(t *testing.T, engine *embedded.Engine, database string) driver.Conn {
+func connect(t *testing.T, way ch.Options) driver.Conn {
 	t.Helper()
-	conn, err := ch.Open(&ch.Options{
-		Protocol: ch.HTTP, Addr: []string{"engine:8123"}, Auth: ch.Auth{Database: database}, DialContext: engine.Dial, ReadTimeout: 5 * time.Minute,
-	})
+	way.Protocol, way.Auth.Database, way.ReadTimeout = ch.HTTP, "larder", 5*time.Minute
+	conn, err := ch.Open(&way)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +247,7 @@ type answer struct {
 
 func (w *warehouse) ask(sql string) answer {
 	w.t.Helper()
-	a, err := ask(w.t.Context(), w.Conn, sql)
+	a, err := ask(w.t.Context(), w.reader, sql)
 	if err != nil {
 		w.t.Fatalf("%v\n%s", err, sql)
 	}
