@@ -21,6 +21,7 @@ var fixedDay = regexp.MustCompile(`'20\d\d-|= 20\d\d`)
 func TestTheDocuments(t *testing.T) {
 	r := mirrored(t)
 	t.Run("cookbook", func(t *testing.T) { testCookbook(t, r) })
+	t.Run("readers", func(t *testing.T) { testReaders(t, r) })
 	t.Run("dictionary", func(t *testing.T) { testDictionary(t, r) })
 	t.Run("commands", func(t *testing.T) { testCommands(t, r) })
 }

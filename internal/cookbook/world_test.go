@@ -30,18 +30,19 @@ var (
 
 // restaurant is a mirrored restaurant as it was that evening.
 type restaurant struct {
-	box  *sandbox.Sandbox
-	key  string
-	sink *clickhouse.Sink // outside of the bubble, with the clock of that evening
-	seen *recording
-	now  func() time.Time // the service's clock
+	box      *sandbox.Sandbox
+	key      string
+	database string
+	sink     *clickhouse.Sink // outside of the bubble, with the clock of that evening
+	seen     *recording
+	now      func() time.Time // the service's clock
 }
 
 // mirrored lets the daemon mirror the restaurant until the evening.
 func mirrored(t *testing.T) *restaurant {
 	t.Helper()
 	engine, database := embeddedtest.Engine(t), embeddedtest.Database(t)
-	r := &restaurant{seen: &recording{}, now: time.Now}
+	r := &restaurant{database: database, seen: &recording{}, now: time.Now}
 	var err error
 	if r.sink, err = clickhouse.Open(t.Context(), clickhouse.Options{Dial: engine.Dial, Database: database}); err != nil {
 		t.Fatal(err)
