@@ -19,6 +19,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/server"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -61,9 +62,9 @@ func newBareWarehouse(t *testing.T) *warehouse {
 	return w
 }
 
-func openWarehouse(t *testing.T, dir string) (*warehouse, *embedded.Engine) {
+func openWarehouse(t *testing.T, dir string) (*warehouse, *server.Server) {
 	t.Helper()
-	engine, err := embedded.Open(t.Context(), embedded.Options{Path: filepath.Join(dir, "larder-data"), Databases: []string{"larder", "larder_raw", "empty", "empty_raw"}})
+	engine, err := server.Open(t.Context(), server.Options{Engine: embedded.Options{Path: filepath.Join(dir, "larder-data"), Databases: []string{"larder", "larder_raw", "empty", "empty_raw"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +205,7 @@ func (w *warehouse) copy() {
 }
 
 // bare makes a database in which nothing was ever mirrored.
-func (w *warehouse) bare(engine *embedded.Engine, database string) {
+func (w *warehouse) bare(engine *server.Server, database string) {
 	w.t.Helper()
 	sink, err := clickhouse.Open(w.t.Context(), clickhouse.Options{Dial: engine.Dial, Database: database})
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/embedded"
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/embedded/server"
 	"github.com/larder-sync/larder/sinks/sinktest"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
 )
@@ -72,7 +72,7 @@ func simulateOnTheEngine(t *testing.T, seed uint64, sum *tally) {
 	})
 }
 
-func migrate(engine *embedded.Engine, database string) error {
+func migrate(engine *server.Server, database string) error {
 	ctx := context.Background()
 	s, err := clickhouse.Open(ctx, clickhouse.Options{Dial: engine.Dial, Database: database})
 	if err != nil {
@@ -109,7 +109,7 @@ type realWarehouse struct {
 
 func newRealWarehouse(t *testing.T, p scenario, folder, database string) *realWarehouse {
 	l := newMemListener()
-	socket := embedded.DialHeld(folder)
+	socket := server.DialHeld(folder)
 	server := &http.Server{
 		Handler: &httputil.ReverseProxy{
 			Rewrite:       func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", "embedded" },

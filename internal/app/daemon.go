@@ -95,8 +95,8 @@ func (d *daemon) start(ctx context.Context) (err error) {
 	if d.route.engine == nil {
 		return nil
 	}
-	mount(d.route.engine, CommandRun, d.status, d, d.app.log)
-	d.queryURL, err = d.app.listenTCP(ctx, d.route.engine)
+	mount(d.route.server, CommandRun, d.status, d, d.app.log)
+	d.queryURL, err = d.app.listenTCP(ctx, d.route.server)
 	return err
 }
 

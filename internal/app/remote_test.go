@@ -16,6 +16,7 @@ import (
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/server"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -29,7 +30,7 @@ type remote struct {
 
 func newRemote(t *testing.T) *remote {
 	t.Helper()
-	engine, err := embedded.Open(t.Context(), embedded.Options{Path: t.TempDir(), Databases: []string{"larder", "larder_raw"}})
+	engine, err := server.Open(t.Context(), server.Options{Engine: embedded.Options{Path: t.TempDir(), Databases: []string{"larder", "larder_raw"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

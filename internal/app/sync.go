@@ -175,7 +175,7 @@ func (a *App) syncerHere(ctx context.Context, l *lifecycle, w *route, p pass) (*
 		return nil, nil, nil, err
 	}
 	if w.engine != nil {
-		mount(w.engine, p.command, func() syncer.Status { return a.withProblems(y.Status(), w, down.text()) }, nil, a.log)
+		mount(w.server, p.command, func() syncer.Status { return a.withProblems(y.Status(), w, down.text()) }, nil, a.log)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	go a.giveUp(ctx, w, sink, p.wait, down, cancel)

@@ -26,7 +26,7 @@ func damage(t *testing.T, d *daemon, statements ...string) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
-			return d.route.engine.Dial(ctx, address)
+			return d.route.server.Dial(ctx, address)
 		},
 	}}
 	defer client.CloseIdleConnections()

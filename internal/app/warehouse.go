@@ -19,6 +19,7 @@ import (
 	"github.com/larder-sync/larder/internal/memory"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 
 // heldWait is how long a data folder that another process holds is waited for:
@@ -39,7 +40,8 @@ type reach struct {
 
 // route is how the warehouse is reached.
 type route struct {
-	engine *embedded.Engine                                            // open in this process; nil when remote or held
+	server *server.Server                                              // open in this process; nil when remote or held
+	engine *embedded.Engine                                            // what it serves
 	held   bool                                                        // another process holds the data folder
 	dial   func(ctx context.Context, address string) (net.Conn, error) // nil: the network
 	queue  int64                                                       // bytes of rows that may wait; 0: queueBytes
@@ -114,9 +116,11 @@ func (a *reach) openEngine(ctx context.Context, l *lifecycle) (*route, error) {
 	if err != nil {
 		return nil, err
 	}
-	engine, err := embedded.Open(ctx, embedded.Options{
-		Path: a.cfg.Warehouse.DSN.Dir(), Logger: a.log, Confined: a.Confined, Memory: plan.engine,
-		Databases:  []string{a.cfg.Warehouse.Database, a.cfg.Warehouse.Database + "_raw"},
+	serving, err := server.Open(ctx, server.Options{
+		Engine: embedded.Options{
+			Path: a.cfg.Warehouse.DSN.Dir(), Logger: a.log, Confined: a.Confined, Memory: plan.engine,
+			Databases: []string{a.cfg.Warehouse.Database, a.cfg.Warehouse.Database + "_raw"},
+		},
 		ReaderZone: clickhouse.Zone,
 	})
 	if err != nil {
@@ -124,13 +128,13 @@ func (a *reach) openEngine(ctx context.Context, l *lifecycle) (*route, error) {
 	}
 	plan.keepHeap()
 	a.log.Info("memory of the embedded engine", "limit", plan.String())
-	l.add("engine", 20*time.Second, func(context.Context) error { return engine.Close() })
-	return &route{engine: engine, dial: engine.Dial, queue: plan.queue}, nil
+	l.add("engine", 20*time.Second, func(context.Context) error { return serving.Close() })
+	return &route{server: serving, engine: serving.Engine(), dial: serving.Dial, queue: plan.queue}, nil
 }
 
 // throughHolder leads through the process that holds the data folder.
 func (a *reach) throughHolder() *route {
-	return &route{held: true, dial: embedded.DialHeld(a.cfg.Warehouse.DSN.Dir())}
+	return &route{held: true, dial: server.DialHeld(a.cfg.Warehouse.DSN.Dir())}
 }
 
 // existing refuses a data folder that is not there, or has nothing in it: a question
@@ -198,16 +202,16 @@ func (a *reach) sinkOptions(w *route, registerer prometheus.Registerer) (clickho
 
 // listenTCP serves the engine's read-only interface (warehouse.http_listen) and
 // returns its URL, empty when it is off.
-func (a *reach) listenTCP(ctx context.Context, e *embedded.Engine) (string, error) {
+func (a *reach) listenTCP(ctx context.Context, s *server.Server) (string, error) {
 	c := &a.cfg.Warehouse
-	if e == nil || c.HTTPListen == "" {
+	if s == nil || c.HTTPListen == "" {
 		return "", nil
 	}
 	password, err := c.ReadPassword()
 	if err != nil {
 		return "", UsageError(fmt.Errorf("warehouse.password_file: %w", err))
 	}
-	addr, err := e.ListenTCP(ctx, c.HTTPListen, "default", password.Reveal())
+	addr, err := s.ListenTCP(ctx, c.HTTPListen, "default", password.Reveal())
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return "", UsageError(fmt.Errorf("warehouse.http_listen: %s is taken by another process; stop that one, or set warehouse.http_listen to another address, or to \"\" for none", c.HTTPListen))

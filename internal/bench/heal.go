@@ -15,7 +15,7 @@ import (
 
 	ch "github.com/ClickHouse/clickhouse-go/v2"
 
-	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 
 const (
@@ -52,7 +52,7 @@ func heal(ctx context.Context, r *report) error {
 
 // damage makes some mistakes of each kind, in a mix that the seed decides.
 func damage(ctx context.Context, d *daemon) ([]harm, error) {
-	conn, err := ch.Open(&ch.Options{Protocol: ch.HTTP, Addr: []string{"engine"}, DialContext: embedded.DialHeld(filepath.Join(d.dir, "data"))})
+	conn, err := ch.Open(&ch.Options{Protocol: ch.HTTP, Addr: []string{"engine"}, DialContext: server.DialHeld(filepath.Join(d.dir, "data"))})
 	if err != nil {
 		return nil, err
 	}

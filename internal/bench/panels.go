@@ -20,7 +20,7 @@ import (
 
 	"github.com/larder-sync/larder/dashboards"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 
 const (
@@ -117,7 +117,7 @@ func ofTables(ctx context.Context, conn driver.Conn, statements ...string) error
 }
 
 // readingConn is a client of the way in for readers (warehouse.http_listen).
-func readingConn(ctx context.Context, engine *embedded.Engine) (driver.Conn, error) {
+func readingConn(ctx context.Context, engine *server.Server) (driver.Conn, error) {
 	address, err := engine.ListenTCP(ctx, "127.0.0.1:0", "", "")
 	if err != nil {
 		return nil, err

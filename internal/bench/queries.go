@@ -13,6 +13,7 @@ import (
 
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 
 const (
@@ -61,8 +62,11 @@ func queries(ctx context.Context, r *report) error {
 	return timeProofs(ctx, r, sink, "merged")
 }
 
-func openWarehouse(ctx context.Context, path string) (*embedded.Engine, *clickhouse.Sink, driver.Conn, error) {
-	engine, err := embedded.Open(ctx, embedded.Options{Path: path, Memory: 8 << 30, Databases: []string{"larder", "larder_raw"}, ReaderZone: clickhouse.Zone})
+func openWarehouse(ctx context.Context, path string) (*server.Server, *clickhouse.Sink, driver.Conn, error) {
+	engine, err := server.Open(ctx, server.Options{
+		Engine:     embedded.Options{Path: path, Memory: 8 << 30, Databases: []string{"larder", "larder_raw"}},
+		ReaderZone: clickhouse.Zone,
+	})
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 
 // pipes is a listener whose connections are in memory: what waits for one waits as
@@ -51,7 +51,7 @@ func (p *pipes) dial(ctx context.Context, _ string) (net.Conn, error) {
 // still, and between two of them nothing is waited for.
 func wayOut(t *testing.T, folder string) func(ctx context.Context, addr string) (net.Conn, error) {
 	l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
-	socket := embedded.DialHeld(folder)
+	socket := server.DialHeld(folder)
 	quiet := slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	server := &http.Server{
 		ErrorLog: quiet,

@@ -19,6 +19,7 @@ import (
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 
 func main() {
@@ -41,7 +42,7 @@ func run(ctx context.Context, dir string) error {
 		return err
 	}
 	defer os.RemoveAll(scratch)
-	engine, err := embedded.Open(ctx, scratchIn(scratch))
+	engine, err := server.Open(ctx, scratchIn(scratch))
 	if err != nil {
 		return err
 	}
@@ -57,12 +58,12 @@ func run(ctx context.Context, dir string) error {
 }
 
 // scratchIn are the options of an engine for Larder's own databases in a folder.
-func scratchIn(dir string) embedded.Options {
-	return embedded.Options{Path: filepath.Join(dir, "data"), Databases: []string{"larder", "larder_raw"}}
+func scratchIn(dir string) server.Options {
+	return server.Options{Engine: embedded.Options{Path: filepath.Join(dir, "data"), Databases: []string{"larder", "larder_raw"}}}
 }
 
 // dataDictionary migrates the engine and describes what is there.
-func dataDictionary(ctx context.Context, engine *embedded.Engine) ([]byte, error) {
+func dataDictionary(ctx context.Context, engine *server.Server) ([]byte, error) {
 	sink, err := clickhouse.Open(ctx, clickhouse.Options{Dial: engine.Dial})
 	if err != nil {
 		return nil, err

@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 
 func TestTheDataDictionaryIsCurrent(t *testing.T) {
-	engine, err := embedded.Open(t.Context(), scratchIn(t.TempDir()))
+	engine, err := server.Open(t.Context(), scratchIn(t.TempDir()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/embedded"
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 
 // trouble is a way in which a disk stops taking writes, until over is called.
@@ -59,7 +60,7 @@ func refuseWrites(t *testing.T) (over func()) {
 // and writes all of them, once, when it does.
 func TestFullDisk(t *testing.T) {
 	embeddedtest.OnSmallDisk(t, 256<<20, func(disk *embeddedtest.SmallDisk) {
-		engine, err := embedded.Open(t.Context(), embedded.Options{Path: filepath.Join(disk.Dir, "data"), Databases: []string{"disk_*"}})
+		engine, err := server.Open(t.Context(), server.Options{Engine: embedded.Options{Path: filepath.Join(disk.Dir, "data"), Databases: []string{"disk_*"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +75,7 @@ func TestFullDisk(t *testing.T) {
 	})
 }
 
-func heldBack(t *testing.T, engine *embedded.Engine, tr trouble) {
+func heldBack(t *testing.T, engine *server.Server, tr trouble) {
 	registry := prometheus.NewRegistry()
 	log := &lockedBuffer{}
 	database := strings.ReplaceAll("disk "+tr.name, " ", "_")
@@ -123,7 +124,7 @@ func heldBack(t *testing.T, engine *embedded.Engine, tr trouble) {
 }
 
 // told checks that what is wrong, where, and what to do stands where people look.
-func told(t *testing.T, s *clickhouse.Sink, engine *embedded.Engine, says, log string) {
+func told(t *testing.T, s *clickhouse.Sink, engine *server.Server, says, log string) {
 	t.Helper()
 	err := s.Health()
 	if err == nil {

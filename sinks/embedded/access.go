@@ -73,7 +73,7 @@ func (o Options) writeUsers(folder string) (string, error) {
 	path := filepath.Join(folder, "larder-engine-users.xml")
 	text := strings.Replace(usersConfig, "{grants}", list.String(), 1)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return "", unwritable(folder, err)
+		return "", Unwritable(folder, err)
 	}
 	return path, nil
 }

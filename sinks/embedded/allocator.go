@@ -1,6 +1,10 @@
 package embedded
 
-import "os"
+import (
+	"os"
+
+	"github.com/larder-sync/larder/sinks/embedded/memory"
+)
 
 // allocatorEnv is where the engine's allocator (jemalloc) reads its options when the
 // library is loaded.
@@ -8,15 +12,15 @@ const allocatorEnv = "JE_MALLOC_CONF"
 
 // ampleMemory is a limit of the engine from which on its allocator may keep for a moment
 // what a query has freed: a container is twice as large by default, and has room for it.
-const ampleMemory = 1 << 30
+const ampleMemory memory.Limit = 1 << 30
 
 // allocatorOptions say how long the allocator keeps what queries freed. Five seconds, its
 // own default, are too long: with hungry queries in turns the process held up to half as
 // much again as the engine's limit allows, which ends it in a small container. But to give
 // all back at once costs a query up to half of its processor's time: each block of rows is
 // faulted in anew. 20 ms give nearly all of that time back (measured; see docs/benchmarks.md).
-func allocatorOptions(memory int64) string {
-	if memory < ampleMemory {
+func allocatorOptions(limit memory.Limit) string {
+	if limit < ampleMemory {
 		return "dirty_decay_ms:0,muzzy_decay_ms:0"
 	}
 	return "dirty_decay_ms:20,muzzy_decay_ms:0"
@@ -24,11 +28,11 @@ func allocatorOptions(memory int64) string {
 
 // withAllocator calls f, which loads the library, with the allocator's options for an
 // engine's limit in the environment, unless the person has set others.
-func withAllocator(memory int64, f func() error) error {
+func withAllocator(limit memory.Limit, f func() error) error {
 	if _, set := os.LookupEnv(allocatorEnv); set {
 		return f()
 	}
-	if err := os.Setenv(allocatorEnv, allocatorOptions(memory)); err != nil {
+	if err := os.Setenv(allocatorEnv, allocatorOptions(limit)); err != nil {
 		return err
 	}
 	err := f()

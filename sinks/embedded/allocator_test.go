@@ -4,16 +4,18 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/larder-sync/larder/sinks/embedded/memory"
 )
 
 // TestAllocatorKeepsNothingInASmallEngine: what queries freed is kept for a moment only
 // where there is room for it, and a person's own options stand.
 func TestAllocatorKeepsNothingInASmallEngine(t *testing.T) {
-	for memory, decay := range map[int64]string{
-		MinMemory: "dirty_decay_ms:0,", ampleMemory - 1: "dirty_decay_ms:0,", ampleMemory: "dirty_decay_ms:20,", 64 << 30: "dirty_decay_ms:20,",
+	for limit, decay := range map[memory.Limit]string{
+		memory.Min: "dirty_decay_ms:0,", ampleMemory - 1: "dirty_decay_ms:0,", ampleMemory: "dirty_decay_ms:20,", 64 << 30: "dirty_decay_ms:20,",
 	} {
-		if got := optionsSeen(t, memory); !strings.Contains(got, decay) {
-			t.Errorf("an engine of %d MiB is loaded with %q, want %s", memory>>20, got, decay)
+		if got := optionsSeen(t, limit); !strings.Contains(got, decay) {
+			t.Errorf("an engine of %d MiB is loaded with %q, want %s", limit>>20, got, decay)
 		}
 	}
 	t.Setenv(allocatorEnv, "narenas:1")
@@ -23,9 +25,9 @@ func TestAllocatorKeepsNothingInASmallEngine(t *testing.T) {
 }
 
 // optionsSeen are the options in the environment while the library is loaded.
-func optionsSeen(t *testing.T, memory int64) (seen string) {
+func optionsSeen(t *testing.T, limit memory.Limit) (seen string) {
 	t.Helper()
-	if err := withAllocator(memory, func() error { seen = os.Getenv(allocatorEnv); return nil }); err != nil {
+	if err := withAllocator(limit, func() error { seen = os.Getenv(allocatorEnv); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return seen

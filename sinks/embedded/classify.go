@@ -6,13 +6,14 @@ import (
 	"unsafe"
 )
 
-// class is what the engine's parser says a statement does.
-type class uint32
+// Class is what the engine's parser says a statement does.
+type Class uint32
 
+// The classes; what the parser calls otherwise is none of them.
 const (
-	classReading  class = 0 // changes nothing
-	classMutating class = 1 // INSERT, CREATE, ALTER, DROP, …
-	classControl  class = 3 // SET, USE, SYSTEM, KILL, INTO OUTFILE, temporary tables
+	Reading  Class = 0 // changes nothing
+	Mutating Class = 1 // INSERT, CREATE, ALTER, DROP, …
+	Control  Class = 3 // SET, USE, SYSTEM, KILL, INTO OUTFILE, temporary tables
 )
 
 // analysis is the engine's struct chdb_query_analysis_v1.
@@ -20,7 +21,7 @@ type analysis struct {
 	size       uint32
 	statements uint32 // 0 when it does not parse
 	flags      uint32
-	class      class
+	class      Class
 }
 
 var errClassify = errors.New("the engine could not classify the statement")
@@ -35,10 +36,4 @@ func (c *conn) classify(sql string) (analysis, error) {
 		return analysis{}, errClassify
 	}
 	return a, nil
-}
-
-// ask is query without its counts.
-func (c *conn) ask(sql, format string) ([]byte, error) {
-	out, _, err := c.query(sql, format)
-	return out, err
 }

@@ -15,9 +15,18 @@ func TestCloseDoesNotWaitForReaders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !engine.reads.enter() {
-		t.Fatal("closed")
-	}
+	readers := engine.NewPool(PoolOptions{Places: 1, Grace: time.Second})
+	begun, end := make(chan struct{}), make(chan struct{})
+	ended := make(chan error, 1)
+	go func() {
+		ended <- readers.Use(context.Background(), Session{Database: "default"}, func(c *Conn) error {
+			close(begun)
+			<-end
+			_, err := c.Ask("SELECT 1", "TSV")
+			return err
+		})
+	}()
+	<-begun
 	closed := make(chan error, 1)
 	go func() { closed <- engine.Close() }()
 	select {
@@ -28,13 +37,19 @@ func TestCloseDoesNotWaitForReaders(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatal("still waiting")
 	}
-	if engine.reads.enter() || engine.work.enter() {
-		t.Error("a statement began after Close")
+	for _, p := range []*Pool{readers, engine.Pool()} {
+		err := p.Use(context.Background(), Session{}, func(*Conn) error { t.Error("a statement began after Close"); return nil })
+		if !errors.Is(err, ErrClosed) {
+			t.Error(err)
+		}
 	}
 	if again, err := Open(context.Background(), o); !errors.Is(err, ErrOpen) {
 		t.Fatalf("opened beside a statement that goes on: %v %v", again, err)
 	}
-	engine.reads.leave()
+	close(end)
+	if err := <-ended; err != nil {
+		t.Errorf("the statement that went on: %v", err)
+	}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		again, err := Open(context.Background(), o)
 		if err == nil {

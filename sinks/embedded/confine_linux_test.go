@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -31,7 +33,7 @@ func TestAConfinedEngineKeepsToItsFolder(t *testing.T) {
 			reached <- struct{}{}
 		}
 	}()
-	if got := answerOf(t, "confined", nil, filepath.Join(dir, "data"), secret, written, listener.Addr().String()); got != "199999" {
+	if got := embeddedtest.AnswerOf(t, "confined", nil, filepath.Join(dir, "data"), secret, written, listener.Addr().String()); got != "199999" {
 		t.Error(got)
 	}
 	if _, err := os.Stat(written); err == nil {

@@ -71,50 +71,50 @@ func (c *conn) close() {
 	close(c.calls)
 }
 
-// stats are what the engine counts about a statement.
-type stats struct {
-	readRows, readBytes, writtenRows, writtenBytes, resultRows, resultBytes uint64
+// Stats are what the engine counts about a statement.
+type Stats struct {
+	ReadRows, ReadBytes, WrittenRows, WrittenBytes, ResultRows, ResultBytes uint64
 }
 
-func (c *conn) stats(result handle) stats {
-	return stats{
-		readRows:     c.lib.scannedRows(result),
-		readBytes:    c.lib.scannedBytes(result),
-		writtenRows:  c.lib.rowsWritten(result),
-		writtenBytes: c.lib.bytesWritten(result),
-		resultRows:   c.lib.rowsRead(result),
-		resultBytes:  c.lib.bytesRead(result),
+func (c *conn) stats(result handle) Stats {
+	return Stats{
+		ReadRows:     c.lib.scannedRows(result),
+		ReadBytes:    c.lib.scannedBytes(result),
+		WrittenRows:  c.lib.rowsWritten(result),
+		WrittenBytes: c.lib.bytesWritten(result),
+		ResultRows:   c.lib.rowsRead(result),
+		ResultBytes:  c.lib.bytesRead(result),
 	}
 }
 
-func (s *stats) add(more stats) {
-	s.readRows += more.readRows
-	s.readBytes += more.readBytes
-	s.writtenRows += more.writtenRows
-	s.writtenBytes += more.writtenBytes
-	s.resultRows += more.resultRows
-	s.resultBytes += more.resultBytes
+func (s *Stats) add(more Stats) {
+	s.ReadRows += more.ReadRows
+	s.ReadBytes += more.ReadBytes
+	s.WrittenRows += more.WrittenRows
+	s.WrittenBytes += more.WrittenBytes
+	s.ResultRows += more.ResultRows
+	s.ResultBytes += more.ResultBytes
 }
 
 // query runs any statement to its end and returns the whole of its result.
-func (c *conn) query(sql, format string) (content []byte, counted stats, err error) {
+func (c *conn) query(sql, format string) (content []byte, counted Stats, err error) {
 	c.do(func() { content, counted, err = c.queryHere(sql, format) })
 	return content, counted, err
 }
 
 // queryHere and the other …Here functions run on the connection's thread.
-func (c *conn) queryHere(sql, format string) ([]byte, stats, error) {
+func (c *conn) queryHere(sql, format string) ([]byte, Stats, error) {
 	s, n := text(sql)
 	f, fn := text(format)
 	result := c.lib.query(*c.raw, s, n, f, fn)
 	runtime.KeepAlive(sql)
 	runtime.KeepAlive(format)
 	if result == 0 {
-		return nil, stats{}, errNoResult
+		return nil, Stats{}, errNoResult
 	}
 	defer c.lib.destroy(result)
 	if failure := c.lib.failure(result); failure != "" {
-		return nil, stats{}, exception.Parse(failure)
+		return nil, Stats{}, exception.Parse(failure)
 	}
 	return c.lib.content(result), c.stats(result), nil
 }
@@ -143,7 +143,7 @@ func (c *conn) use(database string) error {
 type stream struct {
 	conn  *conn
 	raw   handle
-	stats stats
+	stats Stats
 }
 
 // stream starts a SELECT; no other kind of statement can be streamed.
@@ -262,20 +262,20 @@ func (i *insertion) reason(err error) error {
 }
 
 // done commits. Its error means that the insert failed; abort comes next.
-func (i *insertion) done() (counted stats, err error) {
+func (i *insertion) done() (counted Stats, err error) {
 	i.conn.do(func() { counted, err = i.doneHere() })
 	return counted, err
 }
 
-func (i *insertion) doneHere() (stats, error) {
+func (i *insertion) doneHere() (Stats, error) {
 	lib := i.conn.lib
 	result := lib.insertDone(i.raw)
 	if result == 0 {
-		return stats{}, errNoResult
+		return Stats{}, errNoResult
 	}
 	defer lib.destroy(result)
 	if failure := lib.failure(result); failure != "" {
-		return stats{}, exception.Parse(failure)
+		return Stats{}, exception.Parse(failure)
 	}
 	return i.conn.stats(result), nil
 }

@@ -156,9 +156,9 @@ func (e *Engine) damagedPart(code int, message string) (p part, ok bool) {
 	return part{database: m[2], table: m[3], name: m[1]}, true
 }
 
-// readable sets damaged parts aside when an error tells of one. It is true when the
-// statement may now be run again.
-func (e *Engine) readable(ctx context.Context, err error) bool {
+// SetAside takes damaged parts out of their tables when an error of reading tells of one.
+// It is true when the statement may now be run again.
+func (e *Engine) SetAside(ctx context.Context, err error) bool {
 	var thrown *exception.Exception
 	if !errors.As(err, &thrown) {
 		return false
@@ -172,7 +172,7 @@ func (e *Engine) readable(ctx context.Context, err error) bool {
 	e.damages.looking.Lock()
 	defer e.damages.looking.Unlock()
 	gone := false
-	failed := e.withConn(ctx, e.pool, &request{database: "default"}, func(c *conn) (err error) {
+	failed := e.pool.use(ctx, Session{Database: "default"}, func(c *conn) (err error) {
 		// A part that the disk refused is no damage: its rows are in others, or were never
 		// acknowledged.
 		if mended, err := e.mended(c); err != nil || !mended {
@@ -181,7 +181,7 @@ func (e *Engine) readable(ctx context.Context, err error) bool {
 		gone, err = e.examine(c, p)
 		return err
 	})
-	if failed != nil {
+	if failed != nil && !errors.Is(failed, ErrClosed) {
 		e.log.Error("embedded engine: look for damaged parts", "table", p.database+"."+p.table, "error", failed)
 	}
 	return gone

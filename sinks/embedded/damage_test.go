@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 )
 
 // Of a part whose bytes have changed, under a running process or a stopped one, the
@@ -18,21 +20,21 @@ func TestADamagedPartIsSetAsideAndNamed(t *testing.T) {
 		for _, running := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s running=%v", c.file, running), func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "data")
-				p := startRole(t, "parts", nil, dir, c.form, "fill")
-				part := p.line()
+				p := embeddedtest.StartRole(t, "parts", nil, dir, c.form, "fill")
+				part := p.Line()
 				if !running {
-					p.kill()
+					p.Kill()
 				}
 				flip(t, filepath.Join(part, c.file))
 				if !running {
-					p = startRole(t, "parts", nil, dir, c.form)
-					p.line()
+					p = embeddedtest.StartRole(t, "parts", nil, dir, c.form)
+					p.Line()
 				}
-				if _, err := fmt.Fprintln(p.stdin); err != nil {
+				if _, err := fmt.Fprintln(p.Stdin); err != nil {
 					t.Fatal(err)
 				}
-				first, second, damages, repaired := p.line(), p.line(), p.line(), p.line()
-				p.end()
+				first, second, damages, repaired := p.Line(), p.Line(), p.Line(), p.Line()
+				p.End()
 				if running && c.file == "primary.cidx" && damages == "[]" {
 					return // the index is in memory: the file is not read any more
 				}
@@ -60,37 +62,37 @@ func TestADamageIsRemembered(t *testing.T) {
 	for _, file := range []string{"data.bin", "columns.txt", "checksums.txt"} {
 		t.Run(file, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "data")
-			p := startRole(t, "parts", nil, dir, "1000000000", "fill")
-			part := p.line()
-			p.kill()
+			p := embeddedtest.StartRole(t, "parts", nil, dir, "1000000000", "fill")
+			part := p.Line()
+			p.Kill()
 			flip(t, filepath.Join(part, file))
 			for range 2 {
-				p = startRole(t, "parts", nil, dir, "1000000000")
-				p.line()
-				p.kill()
+				p = embeddedtest.StartRole(t, "parts", nil, dir, "1000000000")
+				p.Line()
+				p.Kill()
 			}
-			p = startRole(t, "parts", nil, dir, "1000000000")
-			p.line()
-			if _, err := fmt.Fprintln(p.stdin); err != nil {
+			p = embeddedtest.StartRole(t, "parts", nil, dir, "1000000000")
+			p.Line()
+			if _, err := fmt.Fprintln(p.Stdin); err != nil {
 				t.Fatal(err)
 			}
-			first, _, damages, repaired := p.line(), p.line(), p.line(), p.line()
-			p.end()
+			first, _, damages, repaired := p.Line(), p.Line(), p.Line(), p.Line()
+			p.End()
 			if first != "40000 <nil>" || strings.Count(damages, "all_2_2_0") != 1 || !strings.Contains(damages, "20000 rows are missing") || repaired != "<nil> []" {
 				t.Errorf("%s, %s, then %s", first, damages, repaired)
 			}
-			p = startRole(t, "parts", nil, dir, "1000000000")
-			p.line()
-			if _, err := fmt.Fprintln(p.stdin); err != nil {
+			p = embeddedtest.StartRole(t, "parts", nil, dir, "1000000000")
+			p.Line()
+			if _, err := fmt.Fprintln(p.Stdin); err != nil {
 				t.Fatal(err)
 			}
-			p.line()
-			p.line()
-			if again := p.line(); again != "[]" {
+			p.Line()
+			p.Line()
+			if again := p.Line(); again != "[]" {
 				t.Errorf("told again after it was repaired: %s", again)
 			}
-			p.line()
-			p.end()
+			p.Line()
+			p.End()
 		})
 	}
 }

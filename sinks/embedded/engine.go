@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,8 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/larder-sync/larder/internal/inbound"
-	"github.com/larder-sync/larder/sinks/embedded/guard"
+	"github.com/larder-sync/larder/sinks/embedded/memory"
+	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
 // Engine is a ClickHouse that runs inside this process, on one data folder.
@@ -25,29 +26,22 @@ type Engine struct {
 	lock    *os.File
 	place   place
 	folder  *folder
-	anchor  *conn           // keeps the engine up, and stops queries; see stopQuery
-	pool    *pool           // of the daemon and the folder's owner
-	readers *pool           // of the read-only way in
-	loans   *loans          // the memory of readers
-	owner   *ownerLoans     // that of commands beside the daemon
-	names   map[string]bool // of the settings the engine knows
+	anchor  *conn // keeps the engine up, and stops queries; see stopQuery
 	version string
 
-	databases  []string     // that statements may use, see Options
-	readerZone string       // the time zone of readers' sessions, see Options
-	guard      *guard.Guard // of readers' statements
+	args      []string          // of every connection
+	settings  map[string]string // likewise
+	databases []string          // that statements may use, see Options
 
-	unpacking chan struct{} // one for each compressed body of a reader that is being unpacked
+	pool    *Pool // of the daemon and the folder's owner
+	poolsMu sync.Mutex
+	pools   []*Pool // beside it
 
 	anchorMu sync.Mutex
 	serial   atomic.Uint64
 	damage   damage
 	damages  damages
-	watching sync.WaitGroup // watchDisk, watchMemory
-	work     gate           // statements of the daemon and the folder's owner
-	reads    gate           // of readers
-	asking   stops          // likewise, see watchMemory
-	ways     ways           // the listeners
+	watching sync.WaitGroup // watchDisk
 	stop     context.CancelFunc
 	stopped  context.Context
 	closing  sync.Once
@@ -67,18 +61,18 @@ var ErrOpen = errors.New("this process has an embedded engine open already")
 
 // Open starts the engine on a data folder, which it creates if need be. Errors:
 // ErrEngineMissing, ErrUnwritable, ErrHeld (a *HeldError), ErrOpen; each says
-// what to do. The returned engine serves in the process (Dial) at once and on
-// the folder's socket (see DialHeld); ListenTCP adds the read-only way in.
+// what to do.
 func Open(ctx context.Context, o Options) (*Engine, error) {
 	process.Lock()
 	defer process.Unlock()
 	if process.open != nil {
 		return nil, fmt.Errorf("%w, on %s: close it before opening %s", ErrOpen, process.open.path, o.Path)
 	}
-	if err := o.checkMemory(); err != nil {
+	limit, err := memory.Of(o.Memory)
+	if err != nil {
 		return nil, err
 	}
-	if err := loadLibrary(o.memory()); err != nil {
+	if err := loadLibrary(limit); err != nil {
 		return nil, err
 	}
 	if err := Elsewhere(o.Path); err != nil {
@@ -96,7 +90,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	e, err := start(ctx, process.lib, path, lock, o)
+	e, err := start(ctx, path, lock, o, limit)
 	if err != nil {
 		place.leave()
 		return nil, errors.Join(err, lock.Close())
@@ -106,7 +100,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	return e, nil
 }
 
-func loadLibrary(memory int64) error {
+func loadLibrary(limit memory.Limit) error {
 	if process.lib != nil {
 		return nil
 	}
@@ -114,7 +108,7 @@ func loadLibrary(memory int64) error {
 	if err != nil {
 		return err
 	}
-	lib, err := loadNative(path, memory)
+	lib, err := loadNative(path, limit)
 	if err != nil {
 		return err
 	}
@@ -122,7 +116,7 @@ func loadLibrary(memory int64) error {
 	return nil
 }
 
-func start(ctx context.Context, lib *native, path string, lock *os.File, o Options) (*Engine, error) {
+func start(ctx context.Context, path string, lock *os.File, o Options, limit memory.Limit) (*Engine, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -130,43 +124,31 @@ func start(ctx context.Context, lib *native, path string, lock *os.File, o Optio
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{
-		path: path, log: o.Logger, lib: lib, lock: lock, folder: folder, databases: o.databases(), readerZone: o.ReaderZone,
-		unpacking: make(chan struct{}, maxUnpacking),
-	}
-	e.loans, e.owner = o.shares()
+	e := &Engine{path: path, log: o.Logger, lib: process.lib, lock: lock, folder: folder, databases: o.databases(), settings: o.settings(limit)}
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
 	}
-	config, err := o.writeConfig(path)
+	config, err := o.writeConfig(path, limit)
 	if err != nil {
 		return nil, err
-	}
-	if err := removeOutlets(path); err != nil {
-		return nil, fmt.Errorf("remove what a process before this one has left: %w", err)
 	}
 	if err := e.confine(o); err != nil {
 		return nil, err
 	}
-	engine := []string{"clickhouse", "--path=" + path, "--config-file=" + config}
-	args := slices.Concat(engine, settingArgs(o.settings()))
-	if err := e.boot(args); err != nil {
+	e.args = []string{"clickhouse", "--path=" + path, "--config-file=" + config}
+	if err := e.boot(); err != nil {
 		return nil, err
 	}
 	e.damages = damages{file: filepath.Join(path, damageName), sound: map[part]time.Time{}}
-	e.pool = newPool(lib, args, maxConns, 0)
-	e.readers = newPool(lib, slices.Concat(engine, settingArgs(o.readerSettings())), inbound.PerFiles(readerPlaces, 32), readerPatience)
-	e.readers.marks = true
+	e.pool = e.newPool(PoolOptions{Places: maxConns})
 	e.stopped, e.stop = context.WithCancel(context.Background())
-	if err := errors.Join(e.learn(o), e.knows(o.Settings), e.trustDisk(), e.findDamages(e.anchor)); err != nil {
-		return nil, errors.Join(err, e.end())
-	}
-	if err := e.listenInside(); err != nil {
-		return nil, errors.Join(err, e.end())
+	if err := errors.Join(e.learn(o.Settings), e.trustDisk(), e.findDamages(e.anchor)); err != nil {
+		e.quiet()
+		e.disconnect()
+		return nil, err
 	}
 	e.watching.Go(e.watchDisk)
-	e.watching.Go(func() { e.watchMemory(o.memory()) })
-	e.log.Info("embedded engine open", "path", path, "version", e.version, "confined", lib.threads != nil)
+	e.log.Info("embedded engine open", "path", path, "version", e.version, "confined", e.lib.threads != nil)
 	return e, nil
 }
 
@@ -186,7 +168,8 @@ func (e *Engine) confine(o Options) error {
 }
 
 // boot opens the first connection, which starts the engine.
-func (e *Engine) boot(args []string) error {
+func (e *Engine) boot() error {
+	args := slices.Concat(e.args, settingArgs(e.settings))
 	var err error
 	kept := keepingSignals(func() {
 		e.lib.signals(0)
@@ -201,38 +184,20 @@ func (e *Engine) boot(args []string) error {
 	return nil
 }
 
-// learn asks the engine what it is and what it knows.
-func (e *Engine) learn(o Options) error {
-	var version []string
-	k := guard.Known{Databases: e.databases, ReaderZone: o.ReaderZone, Memory: o.memory()}
-	for sql, put := range map[string]*[]string{
-		"SELECT version()":                                         &version,
-		"SELECT name FROM system.settings":                         &k.Settings,
-		"SELECT name FROM system.functions":                        &k.Functions,
-		"SELECT name FROM system.table_functions":                  &k.TableFunctions,
-		"SELECT name FROM system.data_type_families":               &k.Types,
-		"SELECT name FROM system.formats":                          &k.Formats,
-		"SELECT time_zone FROM system.time_zones":                  &k.Zones,
-		"SELECT name FROM system.tables WHERE database = 'system'": &k.SystemTables,
-	} {
-		out, _, err := e.anchor.query(sql, "TSVRaw")
+// learn asks the engine for its version, and whether it knows these settings: it would
+// ignore others without a word.
+func (e *Engine) learn(settings map[string]string) error {
+	rows, err := e.anchor.list("SELECT version()")
+	if err != nil {
+		return fmt.Errorf("ask the engine: %w", err)
+	}
+	e.version = rows[0][0]
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		known, err := e.anchor.list("SELECT name FROM system.settings WHERE name = " + sqltext.QuoteString(name))
 		if err != nil {
 			return fmt.Errorf("ask the engine: %w", err)
 		}
-		*put = strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	}
-	e.version, e.names = version[0], map[string]bool{}
-	for _, name := range k.Settings {
-		e.names[name] = true
-	}
-	e.guard = guard.New(k)
-	return nil
-}
-
-// knows refuses settings that the engine would ignore without a word.
-func (e *Engine) knows(settings map[string]string) error {
-	for name := range settings {
-		if !e.names[name] {
+		if len(known) == 0 {
 			return fmt.Errorf("open the embedded engine: it has no setting %q: correct the name", name)
 		}
 	}
@@ -247,70 +212,74 @@ func (e *Engine) owns(database string) bool {
 	})
 }
 
+// Pool has the connections of the daemon and of the folder's owner.
+func (e *Engine) Pool() *Pool { return e.pool }
+
+// Databases are those that statements may use, see Options.
+func (e *Engine) Databases() []string { return e.databases }
+
 // Path is the data folder, absolute.
 func (e *Engine) Path() string { return e.path }
 
 // Version is the engine's ClickHouse version.
 func (e *Engine) Version() string { return e.version }
 
-// Close ends the listeners, stops the queries under way, closes the connections
-// and lets go of the folder, in that order. A reader's query that does not stop is
-// not waited for: until it ends, the folder stays locked and no other engine can be
-// opened. Close may be called more than once.
+// Close stops the queries under way, closes the connections and lets go of the folder,
+// in that order. A statement that does not stop within the grace of its pool is not
+// waited for: until it ends, the folder stays locked and no other engine can be opened.
+// Close may be called more than once.
 func (e *Engine) Close() error {
 	e.closing.Do(func() { e.closeErr = e.shutDown() })
 	return e.closeErr
 }
 
-// readersGrace is how long Close waits for statements of readers that it has stopped:
-// some look at nothing while they run.
-const readersGrace = 2 * time.Second
-
-// quiet ends the listeners and all statements, but for those of readers, which are
-// told to stop.
-func (e *Engine) quiet() error {
-	if e.present() != nil {
-		e.ways.socket = "" // what is in its place is another process's
-	}
-	err := e.ways.close()
+// quiet ends the watching and the statements of the engine's own pool.
+func (e *Engine) quiet() {
 	e.stop()
 	e.watching.Wait()
-	e.work.close()
-	return err
+	e.pool.gate.close()
 }
 
-// end takes down what start built up.
-func (e *Engine) end() error {
-	err := e.quiet()
-	e.disconnect()
-	return err
+// others are the pools beside the engine's own.
+func (e *Engine) others() []*Pool {
+	e.poolsMu.Lock()
+	defer e.poolsMu.Unlock()
+	return slices.Clone(e.pools)
 }
 
-// disconnect closes all connections, those of readers when their statements have ended.
+// disconnect closes all connections, when their statements have ended.
 func (e *Engine) disconnect() {
-	e.reads.close()
+	for _, p := range e.others() {
+		p.gate.close()
+		p.close()
+	}
 	e.pool.close()
-	e.readers.close()
 	e.anchor.close()
 }
 
 func (e *Engine) shutDown() error {
-	err := e.quiet()
-	if e.reads.closeWithin(readersGrace) {
-		return errors.Join(err, e.letGo())
+	e.quiet()
+	waiting := false
+	for _, p := range e.others() {
+		if !p.gate.closeWithin(p.o.Grace) {
+			e.log.Warn("embedded engine: a statement does not stop; not waiting for it", "path", e.path, "of", p.o.Who, "waited", p.o.Grace.String())
+			waiting = true
+		}
+	}
+	if !waiting {
+		return e.letGo()
 	}
 	// All that was acknowledged is on the disk, and the folder stays locked: the process
 	// may end.
-	e.log.Warn("embedded engine: a reader's statement does not stop; not waiting for it", "path", e.path, "waited", readersGrace.String())
 	go func() {
 		if err := e.letGo(); err != nil {
 			e.log.Error("embedded engine: close", "path", e.path, "error", err)
 		}
 	}()
-	return err
+	return nil
 }
 
-// letGo waits for the last statements of readers, and lets go of the folder.
+// letGo waits for the last statements, and lets go of the folder.
 func (e *Engine) letGo() error {
 	e.disconnect()
 	e.place.leave() // before the lock: see Elsewhere
@@ -322,42 +291,4 @@ func (e *Engine) letGo() error {
 	}
 	e.log.Info("embedded engine closed", "path", e.path)
 	return err
-}
-
-// gate counts the statements under way and lets none in once it is closed.
-type gate struct {
-	mu     sync.Mutex
-	closed bool
-	inside sync.WaitGroup
-}
-
-func (g *gate) enter() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !g.closed {
-		g.inside.Add(1)
-	}
-	return !g.closed
-}
-
-func (g *gate) leave() { g.inside.Done() }
-
-// close waits until all have left.
-func (g *gate) close() {
-	g.mu.Lock()
-	g.closed = true
-	g.mu.Unlock()
-	g.inside.Wait()
-}
-
-// closeWithin waits no longer than this, and says whether all have left.
-func (g *gate) closeWithin(d time.Duration) bool {
-	left := make(chan struct{})
-	go func() { defer close(left); g.close() }()
-	select {
-	case <-left:
-		return true
-	case <-time.After(d):
-		return false
-	}
 }

@@ -1,28 +1,17 @@
 package embedded
 
-import (
-	"context"
-	"net"
-	"time"
-)
+import "context"
 
-// ListenImpatiently is ListenTCP with limits that a test can wait for.
-func (e *Engine) ListenImpatiently(ctx context.Context, request, statement, stall time.Duration) (net.Addr, error) {
-	return e.listenReaders(ctx, "127.0.0.1:0", "", "", readerLimits{request: request, statement: statement, stall: stall})
+// Examined is how many parts were looked into and found sound; it forgets them.
+func (e *Engine) Examined() int {
+	e.damages.looking.Lock()
+	defer e.damages.looking.Unlock()
+	n := len(e.damages.sound)
+	clear(e.damages.sound)
+	return n
 }
 
-// HurryReaders makes readers wait this long for a place, and returns what undoes it.
-func (e *Engine) HurryReaders(d time.Duration) (undo func()) {
-	before := e.readers.patience
-	e.readers.patience = d
-	return func() { e.readers.patience = before }
+// LookForDamage looks as it does every few seconds.
+func (e *Engine) LookForDamage(ctx context.Context) error {
+	return e.pool.use(ctx, Session{Database: "default"}, e.lookForDamage)
 }
-
-// What readers may have, for tests that exceed it.
-const (
-	ReaderPlaces = readerPlaces
-	ReaderTime   = readerTime
-)
-
-// MostStatement is how long a reader's statement may be.
-var MostStatement = readingBounds.statement

@@ -28,7 +28,7 @@ type folder struct {
 func newFolder(path string, lock *os.File) (*folder, error) {
 	info, err := lock.Stat()
 	if err != nil {
-		return nil, unwritable(path, err)
+		return nil, Unwritable(path, err)
 	}
 	return &folder{path: path, lock: info}, nil
 }
@@ -67,7 +67,9 @@ func (e *Engine) Health() error { return e.present() }
 // codeFolderLost is ClickHouse's for a table that cannot be written by anyone.
 const codeFolderLost = 242
 
-func (e *Engine) refuseLost() error {
+// Admit is nil while the data folder is the one that was opened; else it refuses a
+// statement, in the engine's form.
+func (e *Engine) Admit() error {
 	if err := e.present(); err != nil {
 		return exception.Refuse(codeFolderLost, "TABLE_IS_READ_ONLY", "Not taken: %v", err)
 	}

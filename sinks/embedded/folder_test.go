@@ -15,6 +15,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 
 func TestAMissingEngineSaysWhatToDo(t *testing.T) {
@@ -23,7 +25,7 @@ func TestAMissingEngineSaysWhatToDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, library := range []string{"/nowhere/libchdb.so", broken, t.TempDir()} {
-		got := answerOf(t, "open", []string{embedded.LibraryEnv + "=" + library}, filepath.Join(t.TempDir(), "data"))
+		got := embeddedtest.AnswerOf(t, "open", []string{embedded.LibraryEnv + "=" + library}, filepath.Join(t.TempDir(), "data"))
 		if !strings.HasPrefix(got, "missing: ") || !strings.Contains(got, library) || !strings.Contains(got, "make engine") {
 			t.Errorf("%s: %s", library, got)
 		}
@@ -36,7 +38,7 @@ func TestAFolderThatCannotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{file, filepath.Join(file, "below"), "/proc/larder-data"} {
-		got := answerOf(t, "open", nil, path)
+		got := embeddedtest.AnswerOf(t, "open", nil, path)
 		if !strings.HasPrefix(got, "unwritable: ") || !strings.Contains(got, path) || !strings.Contains(got, "warehouse.dsn") {
 			t.Errorf("%s: %s", path, got)
 		}
@@ -50,9 +52,9 @@ func TestAHeldFolderIsReachedThroughItsHolder(t *testing.T) {
 		"long":  filepath.Join(t.TempDir(), strings.Repeat("a long name/", 12), "data"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			holder := startRole(t, "hold", nil, dir)
-			pid := holder.line()
-			got := answerOf(t, "open", nil, dir)
+			holder := embeddedtest.StartRole(t, "hold", nil, dir)
+			pid := holder.Line()
+			got := embeddedtest.AnswerOf(t, "open", nil, dir)
 			if !strings.HasPrefix(got, "held: ") || !strings.Contains(got, "process "+pid) || !strings.Contains(got, dir) {
 				t.Errorf("second process: %s", got)
 			}
@@ -60,7 +62,7 @@ func TestAHeldFolderIsReachedThroughItsHolder(t *testing.T) {
 			if err != nil || info.Mode().Perm() != 0o600 {
 				t.Fatalf("socket: %v %v", info, err)
 			}
-			dial := embedded.DialHeld(dir)
+			dial := server.DialHeld(dir)
 			conn, err := clickhouse.Open(&clickhouse.Options{Protocol: clickhouse.HTTP, Addr: []string{"embedded"}, DialContext: dial})
 			if err != nil {
 				t.Fatal(err)
@@ -82,11 +84,11 @@ func TestAHeldFolderIsReachedThroughItsHolder(t *testing.T) {
 			if body, err := io.ReadAll(response.Body); err != nil || string(body) != pid {
 				t.Errorf("mounted handler: %q %v", body, err)
 			}
-			holder.end()
+			holder.End()
 			if _, err := os.Stat(filepath.Join(dir, "larder.sock")); err == nil {
 				t.Error("the socket stayed behind")
 			}
-			if got := answerOf(t, "count", nil, dir); got != "2 2" {
+			if got := embeddedtest.AnswerOf(t, "count", nil, dir); got != "2 2" {
 				t.Errorf("after the holder ended: %s", got)
 			}
 			if _, err := dial(ctx, ""); err == nil || !strings.Contains(err.Error(), dir) {
@@ -102,16 +104,16 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	acknowledged := 0
 	for round := range 5 {
-		writer := startRole(t, "write", nil, dir)
+		writer := embeddedtest.StartRole(t, "write", nil, dir)
 		for range 3 + 4*round {
 			var err error
-			if acknowledged, err = strconv.Atoi(writer.line()); err != nil {
+			if acknowledged, err = strconv.Atoi(writer.Line()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		writer.kill()
-		for writer.lines.Scan() {
-			last, err := strconv.Atoi(writer.lines.Text())
+		writer.Kill()
+		for writer.Lines.Scan() {
+			last, err := strconv.Atoi(writer.Lines.Text())
 			if err == nil {
 				acknowledged = last
 			}
@@ -123,7 +125,7 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 			t.Error("the lock outlived its process")
 		}
 		var count, highest int
-		if _, err := fmt.Sscan(answerOf(t, "count", nil, dir), &count, &highest); err != nil {
+		if _, err := fmt.Sscan(embeddedtest.AnswerOf(t, "count", nil, dir), &count, &highest); err != nil {
 			t.Fatal(err)
 		}
 		// One more may have been durable without having been told.
@@ -134,7 +136,7 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 }
 
 func TestAFullDiskFailsTheInsertAlone(t *testing.T) {
-	got := answerOf(t, "diskfull", nil, filepath.Join(t.TempDir(), "data"))
+	got := embeddedtest.AnswerOf(t, "diskfull", nil, filepath.Join(t.TempDir(), "data"))
 	if !strings.HasPrefix(got, "1000000 ") {
 		t.Error(got)
 	}
@@ -142,7 +144,7 @@ func TestAFullDiskFailsTheInsertAlone(t *testing.T) {
 
 // Inserts that are refused at the same time leave nothing that cannot be read.
 func TestDiskRefusesACrowd(t *testing.T) {
-	if got := answerOf(t, "crowd", nil, filepath.Join(t.TempDir(), "data")); got != "true" {
+	if got := embeddedtest.AnswerOf(t, "crowd", nil, filepath.Join(t.TempDir(), "data")); got != "true" {
 		t.Errorf("said %s", got)
 	}
 }
@@ -150,14 +152,14 @@ func TestDiskRefusesACrowd(t *testing.T) {
 // A merge that the disk refused must not cost the rows that it was made of: the
 // engine deletes those parts eight minutes later.
 func TestAMergeThatTheDiskRefusedLosesNothing(t *testing.T) {
-	if got := answerOf(t, "merge", nil, filepath.Join(t.TempDir(), "data")); got != "true" {
+	if got := embeddedtest.AnswerOf(t, "merge", nil, filepath.Join(t.TempDir(), "data")); got != "true" {
 		t.Error(got)
 	}
 }
 
 func TestOneFolderAtATime(t *testing.T) {
 	first, second := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
-	got := answerOf(t, "twice", nil, first, second)
+	got := embeddedtest.AnswerOf(t, "twice", nil, first, second)
 	if !strings.HasPrefix(got, "true ") || !strings.Contains(got, first) || !strings.Contains(got, second) {
 		t.Error(got)
 	}
@@ -165,17 +167,17 @@ func TestOneFolderAtATime(t *testing.T) {
 
 func TestClosingStopsWhatIsUnderWay(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
-	if got := answerOf(t, "busy", nil, dir); got != "first: true second: true" {
+	if got := embeddedtest.AnswerOf(t, "busy", nil, dir); got != "first: true second: true" {
 		t.Error(got)
 	}
-	if got := answerOf(t, "count", nil, dir); got != "0 0" {
+	if got := embeddedtest.AnswerOf(t, "count", nil, dir); got != "0 0" {
 		t.Errorf("rows of an insert that never ended: %s", got)
 	}
 }
 
 func TestSettingsThatTheEngineDoesNotTake(t *testing.T) {
 	for _, c := range [][]string{{"max_threads", "2", "open"}, {"max_thread", "2", `error: open the embedded engine: it has no setting "max_thread"`}, {"max_threads", "many", "error: start the engine"}} {
-		if got := answerOf(t, "setting", nil, filepath.Join(t.TempDir(), "data"), c[0], c[1]); !strings.HasPrefix(got, c[2]) {
+		if got := embeddedtest.AnswerOf(t, "setting", nil, filepath.Join(t.TempDir(), "data"), c[0], c[1]); !strings.HasPrefix(got, c[2]) {
 			t.Errorf("%v: %s", c, got)
 		}
 	}
@@ -194,31 +196,31 @@ func TestAFolderLostUnderItsHolder(t *testing.T) {
 			if err := os.Rename(dir, dir+".old"); err != nil {
 				return err
 			}
-			startRole(t, "hold", nil, dir+".another").line()
+			embeddedtest.StartRole(t, "hold", nil, dir+".another").Line()
 			return os.Rename(dir+".another", dir)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "data")
-			p := startRole(t, "lost", nil, dir)
-			if got := p.line(); got != "stored" {
+			p := embeddedtest.StartRole(t, "lost", nil, dir)
+			if got := p.Line(); got != "stored" {
 				t.Fatal(got)
 			}
 			if err := lose(dir); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := fmt.Fprintln(p.stdin); err != nil {
+			if _, err := fmt.Fprintln(p.Stdin); err != nil {
 				t.Fatal(err)
 			}
 			for _, what := range []string{"insert", "read", "again"} {
-				got := p.line()
+				got := p.Line()
 				for _, want := range []string{what + ": ", "removed or replaced", dir, "Stop this process"} {
 					if !strings.Contains(got, want) {
 						t.Errorf("%s: %q lacks %q", what, got, want)
 					}
 				}
 			}
-			p.end()
+			p.End()
 			if name == "replaced by another's" {
 				if _, err := os.Stat(filepath.Join(dir, "larder.sock")); err != nil {
 					t.Errorf("the socket of who holds the folder now: %v", err)
@@ -242,8 +244,8 @@ func TestThePlaceOfALostFolderIsHeld(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "data")
-			p := startRole(t, "hold", nil, dir)
-			p.line()
+			p := embeddedtest.StartRole(t, "hold", nil, dir)
+			p.Line()
 			if err := embedded.Elsewhere(dir); err != nil {
 				t.Errorf("with its folder: %v", err)
 			}
@@ -252,17 +254,17 @@ func TestThePlaceOfALostFolderIsHeld(t *testing.T) {
 			}
 			for _, place := range []string{dir, filepath.Join(filepath.Dir(dir), ".", "data")} {
 				err := embedded.Elsewhere(place)
-				if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("process %d has the data folder", p.cmd.Process.Pid)) || !strings.Contains(err.Error(), "put the folder back") {
+				if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("process %d has the data folder", p.PID())) || !strings.Contains(err.Error(), "put the folder back") {
 					t.Errorf("%s: %v", place, err)
 				}
 			}
-			if got := answerOf(t, "open", nil, dir); !strings.Contains(got, "removed or replaced") {
+			if got := embeddedtest.AnswerOf(t, "open", nil, dir); !strings.Contains(got, "removed or replaced") {
 				t.Errorf("another process opens it: %q", got)
 			}
 			if _, err := os.Stat(filepath.Join(dir, embedded.LockName)); err == nil {
 				t.Error("another process made a lock there")
 			}
-			p.kill()
+			p.Kill()
 			if err := embedded.Elsewhere(dir); err != nil {
 				t.Errorf("the process has ended: %v", err)
 			}

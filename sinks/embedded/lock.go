@@ -40,7 +40,7 @@ func (e *HeldError) Is(target error) bool { return target == ErrHeld }
 func lockFolder(path string) (*os.File, error) {
 	file, err := os.OpenFile(filepath.Join(path, LockName), os.O_RDWR|os.O_CREATE|syscall.O_CLOEXEC, 0o600)
 	if err != nil {
-		return nil, unwritable(path, err)
+		return nil, Unwritable(path, err)
 	}
 	if err := takeLock(file, path); err != nil {
 		return nil, errors.Join(err, file.Close())
@@ -56,10 +56,10 @@ func takeLock(file *os.File, path string) error {
 		return fmt.Errorf("lock %s: %w", file.Name(), err)
 	}
 	if err := file.Truncate(0); err != nil {
-		return unwritable(path, err)
+		return Unwritable(path, err)
 	}
 	if _, err := file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0); err != nil {
-		return unwritable(path, err)
+		return Unwritable(path, err)
 	}
 	return nil
 }
@@ -81,7 +81,8 @@ func holder(path string) int {
 // written.
 var ErrUnwritable = errors.New("the data folder cannot be written")
 
-func unwritable(path string, err error) error {
+// Unwritable is the error of a data folder that cannot be written.
+func Unwritable(path string, err error) error {
 	return fmt.Errorf("%w: %s: %w; make it a folder that this user can write, or name another in warehouse.dsn", ErrUnwritable, path, err)
 }
 
@@ -89,10 +90,10 @@ func unwritable(path string, err error) error {
 func prepareFolder(path string) (string, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
-		return "", unwritable(path, err)
+		return "", Unwritable(path, err)
 	}
 	if err := os.MkdirAll(absolute, 0o700); err != nil {
-		return "", unwritable(absolute, err)
+		return "", Unwritable(absolute, err)
 	}
 	// Two names of one folder must be one folder, also for the engine.
 	if real, err := filepath.EvalSymlinks(absolute); err == nil {

@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"github.com/larder-sync/larder/sinks/embedded/memory"
 )
 
 // handle is a pointer of the engine, opaque to us.
@@ -51,9 +53,9 @@ type native struct {
 
 // loadNative opens the library. A file that is no engine, or is for another
 // machine, is ErrEngineMissing too: the person has the same thing to do.
-func loadNative(path string, memory int64) (lib *native, err error) {
+func loadNative(path string, limit memory.Limit) (lib *native, err error) {
 	var so uintptr
-	err = withAllocator(memory, func() error {
+	err = withAllocator(limit, func() error {
 		so, err = purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 		return err
 	})

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/larder-sync/larder/sinks/embedded/memory"
 )
 
 // Options says how to open an engine.
@@ -26,25 +28,21 @@ type Options struct {
 	// of the process, which can open no other folder then.
 	Confined bool
 
-	// ReaderZone is the session's time zone of readers, in which today() and texts
-	// without a zone are understood; empty is UTC. A reader may name another one.
-	ReaderZone string
-
 	// Settings are ClickHouse's query settings, over the defaults of DESIGN §8.
 	Settings map[string]string
 
 	// Memory is the most that the engine may use, in bytes; 0 means 2 GiB, and less
-	// than MinMemory is refused. A query that would need more than its part fails,
-	// alone; see loans.
+	// than memory.Min is refused. A query that would need more than its part fails,
+	// alone; see memory.Loans.
 	Memory int64
 }
 
 // spareDisk is what inserts and merges leave free on the disk.
 const spareDisk = 128 << 20
 
-// temporaryDisk is what statements may write aside, all together, when they sort or
-// group more than fits into memory; of it a reader's statement may have an eighth.
-const temporaryDisk = 4 << 30
+// TemporaryDisk is what statements may write aside, all together, when they sort or
+// group more than fits into memory.
+const TemporaryDisk = 4 << 30
 
 // defaultSettings are what DESIGN §8 measured as worth setting. The session's
 // time zone is fixed so that a DateTime reads the same on every machine.
@@ -58,10 +56,10 @@ var defaultSettings = map[string]string{
 }
 
 // settings are those of every connection.
-func (o Options) settings() map[string]string {
+func (o Options) settings(limit memory.Limit) map[string]string {
 	all := maps.Clone(defaultSettings)
-	all["max_memory_usage"] = number(o.ownMemory())
-	all["max_untracked_memory"] = number(o.untracked())
+	all["max_memory_usage"] = number(limit.Own())
+	all["max_untracked_memory"] = number(limit.Untracked())
 	maps.Copy(all, o.Settings)
 	return all
 }
@@ -119,7 +117,7 @@ const serverConfig = `<clickhouse>
 </clickhouse>
 `
 
-func (o Options) writeConfig(folder string) (string, error) {
+func (o Options) writeConfig(folder string, limit memory.Limit) (string, error) {
 	users, err := o.writeUsers(folder)
 	if err != nil {
 		return "", err
@@ -131,11 +129,11 @@ func (o Options) writeConfig(folder string) (string, error) {
 	path := filepath.Join(folder, "larder-engine.xml")
 	text := strings.NewReplacer(
 		"{users}", escaped.String(),
-		"{memory}", number(o.memory()), "{merges}", number(o.mergesMemory()), "{threads}", number(o.mergeThreads()),
-		"{block}", number(o.mergeBlock()), "{temporary}", number(temporaryDisk), "{cache}", number(o.cacheMemory()), "{spare}", number(spareDisk),
+		"{memory}", number(int64(limit)), "{merges}", number(limit.Merges()), "{threads}", number(limit.MergeThreads()),
+		"{block}", number(limit.MergeBlock()), "{temporary}", number(TemporaryDisk), "{cache}", number(limit.Cache()), "{spare}", number(spareDisk),
 	).Replace(serverConfig)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return "", unwritable(folder, err)
+		return "", Unwritable(folder, err)
 	}
 	return path, nil
 }

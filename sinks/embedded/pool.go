@@ -22,35 +22,88 @@ const maxConns = 64
 // half as many as there are places.
 const maxIdle = 16
 
-var errClosed = errors.New("the engine is closed")
+// ErrClosed is what a statement ends with that begins after Close.
+var ErrClosed = errors.New("the engine is closed")
 
-// pool keeps connections, each with the settings it was opened with: settings
+// PoolOptions say what the connections of a pool have in common.
+type PoolOptions struct {
+	Who      string            // may have its places; told to who waits for one in vain
+	Settings map[string]string // over those of the engine
+	Places   int               // how many statements can be under way at once
+	Marked   bool              // each connection has a mark of its own, see cancellable
+	Grace    time.Duration     // how long Close waits for a statement that does not end; 0 is for ever
+}
+
+// Pool keeps connections, each with the settings it was opened with: settings
 // are given when a connection is opened (0.3 ms), never changed on one that
 // others will use.
-type pool struct {
-	lib      *native
-	args     []string // of every connection
-	slots    chan struct{}
-	patience time.Duration // how long to wait for a place; 0 is for ever
-	marks    bool          // each connection has a mark among its settings, see cancellable
+type Pool struct {
+	engine *Engine
+	o      PoolOptions
+	args   []string // of every connection
+	slots  chan struct{}
+	gate   gate // statements under way
 
 	mu     sync.Mutex
 	idle   []*conn // the last used is last
 	closed bool
 }
 
-func newPool(lib *native, args []string, places int, patience time.Duration) *pool {
-	return &pool{lib: lib, args: args, slots: make(chan struct{}, places), patience: patience}
+func (e *Engine) newPool(o PoolOptions) *Pool {
+	settings := maps.Clone(e.settings)
+	maps.Copy(settings, o.Settings)
+	return &Pool{engine: e, o: o, args: slices.Concat(e.args, settingArgs(settings)), slots: make(chan struct{}, o.Places)}
 }
 
-// lease returns a connection with these settings that uses this database,
-// waiting for a place until ctx or the pool's patience ends. Give it back with
-// release.
-func (p *pool) lease(ctx context.Context, settings map[string]string, database string) (*conn, error) {
-	if err := p.place(ctx); err != nil {
+// NewPool makes a pool beside the engine's own. Close ends it.
+func (e *Engine) NewPool(o PoolOptions) *Pool {
+	p := e.newPool(o)
+	e.poolsMu.Lock()
+	defer e.poolsMu.Unlock()
+	e.pools = append(e.pools, p)
+	return p
+}
+
+// Session is what a statement wants of its connection.
+type Session struct {
+	Database string
+	Settings map[string]string // over those of the pool
+	Patience time.Duration     // for a place; 0 is for ever
+}
+
+// Use calls f with a connection that nobody else uses meanwhile. Errors of the engine
+// are an *exception.Exception.
+func (p *Pool) Use(ctx context.Context, s Session, f func(*Conn) error) error {
+	return p.use(ctx, s, func(c *conn) error { return f(&Conn{engine: p.engine, conn: c}) })
+}
+
+func (p *Pool) use(ctx context.Context, s Session, f func(*conn) error) error {
+	if !p.gate.enter() {
+		return ErrClosed
+	}
+	defer p.gate.leave()
+	c, err := p.lease(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer p.release(c)
+	// A statement that failed stays with its connection, locks and part of its
+	// answer included, until the next one there: end the connection instead.
+	// Cleared only when f comes back, so that a panic ends it too.
+	failed := true
+	defer func() { c.spoiled = c.spoiled || failed }()
+	err = f(c)
+	failed = err != nil
+	return p.engine.explained(err)
+}
+
+// lease returns a connection for a session, waiting for a place until ctx or the
+// session's patience ends. Give it back with release.
+func (p *Pool) lease(ctx context.Context, s Session) (*conn, error) {
+	if err := p.place(ctx, s.Patience); err != nil {
 		return nil, err
 	}
-	c, err := p.obtain(settings, database)
+	c, err := p.obtain(s.Settings, s.Database)
 	if err != nil {
 		<-p.slots
 		return nil, err
@@ -58,10 +111,10 @@ func (p *pool) lease(ctx context.Context, settings map[string]string, database s
 	return c, nil
 }
 
-func (p *pool) place(ctx context.Context) error {
+func (p *Pool) place(ctx context.Context, patience time.Duration) error {
 	var enough <-chan time.Time
-	if p.patience > 0 {
-		timer := time.NewTimer(p.patience)
+	if patience > 0 {
+		timer := time.NewTimer(patience)
 		defer timer.Stop()
 		enough = timer.C
 	}
@@ -72,11 +125,11 @@ func (p *pool) place(ctx context.Context) error {
 		return context.Cause(ctx)
 	case <-enough:
 		return exception.Refuse(exception.TooManyQueries, "TOO_MANY_SIMULTANEOUS_QUERIES",
-			"Too many simultaneous queries: %d are under way, the most that readers may have at once, and none has ended within %s. Try again later", cap(p.slots), p.patience)
+			"Too many simultaneous queries: %d are under way, the most that %s may have at once, and none has ended within %s. Try again later", cap(p.slots), p.o.Who, patience)
 	}
 }
 
-func (p *pool) obtain(settings map[string]string, database string) (*conn, error) {
+func (p *Pool) obtain(settings map[string]string, database string) (*conn, error) {
 	c, err := p.take(settings, database)
 	if err != nil {
 		return nil, err
@@ -90,12 +143,12 @@ func (p *pool) obtain(settings map[string]string, database string) (*conn, error
 
 // take finds an idle connection with these settings, one that uses the database
 // already if there is one, or opens another.
-func (p *pool) take(settings map[string]string, database string) (*conn, error) {
+func (p *Pool) take(settings map[string]string, database string) (*conn, error) {
 	key := settingsKey(settings)
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
-		return nil, errClosed
+		return nil, ErrClosed
 	}
 	found := -1
 	for i, c := range p.idle {
@@ -112,11 +165,11 @@ func (p *pool) take(settings map[string]string, database string) (*conn, error) 
 	p.mu.Unlock()
 
 	args, mark := slices.Clone(p.args), ""
-	if p.marks {
+	if p.o.Marked {
 		mark = "larder-" + rand.Text()
 		args = append(args, "--"+markSetting+"="+mark)
 	}
-	c, err := openConn(p.lib, append(args, settingArgs(settings)...))
+	c, err := openConn(p.engine.lib, append(args, settingArgs(settings)...))
 	if errors.Is(err, errConnect) && len(settings) > 0 {
 		return nil, exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "One of the settings has a value that the engine does not take: %s", strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
 	}
@@ -127,7 +180,7 @@ func (p *pool) take(settings map[string]string, database string) (*conn, error) 
 	return c, nil
 }
 
-func (p *pool) release(c *conn) {
+func (p *Pool) release(c *conn) {
 	defer func() { <-p.slots }()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -143,7 +196,7 @@ func (p *pool) release(c *conn) {
 }
 
 // close ends the idle connections and those given back later.
-func (p *pool) close() {
+func (p *Pool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true

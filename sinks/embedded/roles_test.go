@@ -1,122 +1,46 @@
 package embedded_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"os/signal"
 	"strings"
 	"syscall"
-	"testing"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/larder-sync/larder/sinks/embedded"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 
-// Other processes are this test binary, started again in a role.
-const roleEnv = "LARDER_EMBEDDED_TEST_ROLE"
-
-// process is another process that is under way.
-type process struct {
-	t     testing.TB
-	cmd   *exec.Cmd
-	lines *bufio.Scanner
-	stdin io.WriteCloser
-}
-
-func startRole(t testing.TB, role string, env []string, args ...string) *process {
-	t.Helper()
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(append(os.Environ(), roleEnv+"="+role), env...)
-	cmd.Stderr = os.Stderr
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	p := &process{t: t, cmd: cmd, lines: bufio.NewScanner(stdout), stdin: stdin}
-	t.Cleanup(p.kill)
-	return p
-}
-
-// line is the next line that it prints.
-func (p *process) line() string {
-	p.t.Helper()
-	if !p.lines.Scan() {
-		p.t.Fatalf("the other process ended: %v", p.cmd.Wait())
-	}
-	return p.lines.Text()
-}
-
-func (p *process) kill() {
-	if p.cmd.ProcessState == nil {
-		_ = p.cmd.Process.Signal(syscall.SIGKILL)
-		_ = p.cmd.Wait()
-	}
-}
-
-// end lets it end by itself.
-func (p *process) end() {
-	p.t.Helper()
-	p.stdin.Close()
-	for p.lines.Scan() {
-	}
-	if err := p.cmd.Wait(); err != nil {
-		p.t.Errorf("the other process: %v", err)
-	}
-}
-
-// answerOf runs a role to its end and returns what it printed.
-func answerOf(t testing.TB, role string, env []string, args ...string) string {
-	t.Helper()
-	p := startRole(t, role, env, args...)
-	line := p.line()
-	p.end()
-	return line
-}
-
-func playRole(role string, args []string) int {
-	err := map[string]func(context.Context, []string) error{
-		"open":     roleOpen,
-		"hold":     roleHold,
-		"write":    roleWrite,
-		"count":    roleCount,
-		"diskfull": roleDiskFull,
-		"merge":    roleMerge,
-		"crowd":    roleCrowd,
-		"twice":    roleTwice,
-		"busy":     roleBusy,
-		"setting":  roleSetting,
-		"nested":   roleNested,
-		"shapes":   roleShapes,
-		"confined": roleConfined,
-		"lost":     roleLost,
-		"parts":    roleParts,
-	}[role](context.Background(), args)
-	if err != nil {
-		fmt.Println("error:", err)
-		return 1
-	}
-	return 0
+// roles are what other processes do.
+var roles = map[string]embeddedtest.Role{
+	"open":     roleOpen,
+	"hold":     roleHold,
+	"write":    roleWrite,
+	"count":    roleCount,
+	"diskfull": roleDiskFull,
+	"merge":    roleMerge,
+	"crowd":    roleCrowd,
+	"twice":    roleTwice,
+	"busy":     roleBusy,
+	"setting":  roleSetting,
+	"confined": roleConfined,
+	"lost":     roleLost,
+	"parts":    roleParts,
 }
 
 // roleOpen tells how opening went.
 func roleOpen(ctx context.Context, args []string) error {
-	engine, err := embedded.Open(ctx, embedded.Options{Path: args[0]})
+	engine, err := server.Open(ctx, server.Options{Engine: embedded.Options{Path: args[0]}})
 	switch {
 	case errors.Is(err, embedded.ErrHeld):
 		fmt.Println("held:", err)
@@ -135,7 +59,7 @@ func roleOpen(ctx context.Context, args []string) error {
 
 // roleHold holds a folder until its input ends.
 func roleHold(ctx context.Context, args []string) error {
-	engine, err := embedded.Open(ctx, embedded.Options{Path: args[0]})
+	engine, err := server.Open(ctx, server.Options{Engine: embedded.Options{Path: args[0]}})
 	if err != nil {
 		return err
 	}
@@ -355,7 +279,7 @@ func roleTwice(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	_, second := embedded.Open(ctx, embedded.Options{Path: args[1]})
+	_, second := server.Open(ctx, server.Options{Engine: embedded.Options{Path: args[1]}})
 	if err := errors.Join(engine.Close(), engine.Close()); err != nil {
 		return err
 	}
@@ -415,7 +339,7 @@ func roleBusy(ctx context.Context, args []string) error {
 // full rights what no right of the engine stands before: read a file beside the
 // folder and the process's environment, and write files in three ways.
 func roleConfined(ctx context.Context, args []string) error {
-	engine, err := embedded.Open(ctx, embedded.Options{Path: args[0], Confined: true})
+	engine, err := server.Open(ctx, server.Options{Engine: embedded.Options{Path: args[0], Confined: true}})
 	if err != nil {
 		return err
 	}
@@ -473,7 +397,7 @@ func roleLost(ctx context.Context, args []string) error {
 	}
 	fmt.Println("insert:", conn.InsertFormat(ctx, "CSV", "INSERT INTO w", strings.NewReader("2\n")))
 	fmt.Println("read:", conn.Exec(ctx, "SELECT count() FROM w"))
-	fmt.Println("again:", engine.Health())
+	fmt.Println("again:", engine.Engine().Health())
 	return engine.Close()
 }
 
@@ -508,81 +432,14 @@ func roleParts(ctx context.Context, args []string) error {
 		err := conn.QueryRow(ctx, "SELECT count(), max(v) FROM w FINAL WHERE NOT ignore(s, b, id)").Scan(&n, &v)
 		fmt.Println(n, err)
 	}
-	fmt.Println(engine.Damages())
-	fmt.Println(engine.Repaired("default", "w", time.Now()), engine.Damages())
+	fmt.Println(engine.Engine().Damages())
+	fmt.Println(engine.Engine().Repaired("default", "w", time.Now()), engine.Engine().Damages())
 	return errors.Join(conn.Close(), engine.Close())
-}
-
-// roleNested asks as a reader for what functions make of deeply nested text, and
-// prints how many answered in some way: one that looks at no stack ends the process.
-func roleNested(ctx context.Context, args []string) error {
-	engine, err := embedded.Open(ctx, embedded.Options{Path: args[0]})
-	if err != nil {
-		return err
-	}
-	addr, err := engine.ListenTCP(ctx, "127.0.0.1:0", "", "")
-	if err != nil {
-		return err
-	}
-	const object = "concat(repeat('{\"a\":', 300000), '1', repeat('}', 300000))"
-	const array = "concat(repeat('[', 300000), '1', repeat(']', 300000))"
-	answered := 0
-	for _, call := range []string{
-		"JSONMergePatch(%s, '{}')", "jsonMergePatch(%s, '{}')", "prettyPrintJSON(%s)", "JSONExtractRaw(%s, 'a')", "JSONExtractKeysAndValuesRaw(%s)", "JSONExtract(%s, 'JSON')",
-		"JSONExtract(%s, 'Array(Array(UInt8))')", "JSON_VALUE(%s, '$.a')", "JSON_QUERY(%s, '$.a')", "JSON_EXISTS(%s, '$.a')", "isValidJSON(%s)", "JSONLength(%s)", "JSONType(%s)", "JSONArrayLength(%s)",
-		"simpleJSONExtractRaw(%s, 'a')", "visitParamExtractRaw(%s, 'a')", "toString(CAST(%s AS JSON))", "toString(JSONAllPaths(CAST(%s AS JSON)))", "toTypeName(CAST(%s AS Dynamic))", "extractTextFromHTML(%s)",
-		"readWKT(%s)", "readWKTPolygon(%s)", "formatQuery(%s)", "normalizeQuery(%s)", "highlightQuery(%s)", "obfuscateQuery(%s)", "CAST(%s AS Array(UInt8))", "CAST('1', %s)", "match('a', %s)", "JSON_VALUE('{}', %s)",
-		"extractKeyValuePairs(%s)", "parseDateTime(%s, '%%Y')", "toString(CAST(%s AS Map(String, String)))", "likePattern(%s)", "defaultValueOfTypeName(%s)", "toTypeName(reinterpret(1, %s))",
-	} {
-		for _, text := range []string{object, array, "repeat('(', 300000)", "repeat('Array(', 300000)", "repeat('<a>', 300000)"} {
-			response, err := http.Post("http://"+addr.String()+"/", "text/plain", strings.NewReader("SELECT length(toString("+fmt.Sprintf(call, text)+"))"))
-			if err != nil {
-				return fmt.Errorf("%s: %w", call, err)
-			}
-			response.Body.Close()
-			answered++
-		}
-	}
-	fmt.Println(answered)
-	return engine.Close()
-}
-
-// roleShapes asks as a reader for values of odd types in the formats that have types of
-// their own, and prints how many answered in some way: some would end the process.
-func roleShapes(ctx context.Context, args []string) error {
-	engine, err := embedded.Open(ctx, embedded.Options{Path: args[0]})
-	if err != nil {
-		return err
-	}
-	addr, err := engine.ListenTCP(ctx, "127.0.0.1:0", "", "")
-	if err != nil {
-		return err
-	}
-	answered := 0
-	for _, format := range strings.Fields("Parquet Arrow ArrowStream Avro Native BSONEachRow MsgPack Npy Buffers GeoJSON RowBinaryWithNamesAndTypes JSONColumnsWithMetadata") {
-		for _, value := range []string{
-			"readWKT('POINT(1 1)')", "CAST(NULL AS Geometry)", "[readWKT('POINT(1 1)')]", "map(1, readWKT('POINT(1 1)'))", "readWKTPoint('POINT(1 1)')", "CAST([(1, 1)] AS Ring)",
-			"CAST('x' AS Variant(UInt8, String))", "CAST(1 AS Dynamic)", "CAST('{\"a\": 1}' AS JSON(b UInt8))", "CAST([1, 2, 3, 4, 5, 6, 7, 8] AS QBit(Float32, 8))",
-			"NULL", "[]", "tuple()", "map()", "sumState(1)", "INTERVAL 1 DAY", "CAST(1 AS Time64(3))", "toLowCardinality(NULL)", "toInt256(-1)", "toDecimal256(1, 76)",
-		} {
-			for _, rows := range []int{0, 1, 3} {
-				sql := fmt.Sprintf("SELECT %s AS a FROM numbers(%d) FORMAT %s", value, rows, format)
-				response, err := http.Post("http://"+addr.String()+"/", "text/plain", strings.NewReader(sql))
-				if err != nil {
-					return fmt.Errorf("%s: %w", sql, err)
-				}
-				response.Body.Close()
-				answered++
-			}
-		}
-	}
-	fmt.Println(answered)
-	return engine.Close()
 }
 
 // roleSetting opens with a setting.
 func roleSetting(ctx context.Context, args []string) error {
-	engine, err := embedded.Open(ctx, embedded.Options{Path: args[0], Settings: map[string]string{args[1]: args[2]}})
+	engine, err := server.Open(ctx, server.Options{Engine: embedded.Options{Path: args[0], Settings: map[string]string{args[1]: args[2]}}})
 	if err != nil {
 		fmt.Println("error:", err)
 		return nil
@@ -591,8 +448,8 @@ func roleSetting(ctx context.Context, args []string) error {
 	return engine.Close()
 }
 
-func openConn(ctx context.Context, path string) (*embedded.Engine, driver.Conn, error) {
-	engine, err := embedded.Open(ctx, embedded.Options{Path: path})
+func openConn(ctx context.Context, path string) (*server.Server, driver.Conn, error) {
+	engine, err := server.Open(ctx, server.Options{Engine: embedded.Options{Path: path}})
 	if err != nil {
 		return nil, nil, err
 	}

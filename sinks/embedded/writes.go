@@ -19,8 +19,8 @@ import (
 // quota, an input/output error) for one that went well: it acknowledges the
 // insert and keeps a part that cannot be read. A merge does the same, and the
 // parts it was made from are deleted eight minutes later. The engine does count
-// such writes, so the front looks at the counter before it acknowledges anything
-// (DESIGN R1), and the engine looks every few seconds for the sake of merges. Who
+// such writes, so Larder looks at the counter before it acknowledges anything
+// (DESIGN R1), and every few seconds for the sake of merges. Who
 // reads a table between such a write and that look gets an error, never other rows.
 
 const codeCannotWrite = 75
@@ -43,7 +43,7 @@ type damage struct {
 // the counter as it was last seen when the statement began: a write refused
 // between two statements fails the second, which may then be run again.
 func (e *Engine) guardWrites(c *conn, before uint64) error {
-	if err := e.refuseLost(); err != nil {
+	if err := e.Admit(); err != nil {
 		return err
 	}
 	now, err := e.countRefused(c)
@@ -124,11 +124,7 @@ func (e *Engine) watchDisk() {
 }
 
 func (e *Engine) look() error {
-	if !e.work.enter() {
-		return nil
-	}
-	defer e.work.leave()
-	return e.withConn(e.stopped, e.pool, &request{database: "default"}, func(c *conn) error {
+	return e.pool.use(e.stopped, Session{Database: "default"}, func(c *conn) error {
 		if mended, err := e.mended(c); err != nil || !mended {
 			return err
 		}

@@ -19,11 +19,12 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 
 var shared struct {
 	sync.Mutex
-	engine *embedded.Engine
+	engine *server.Server
 	dir    string
 	serial atomic.Uint64
 }
@@ -31,7 +32,7 @@ var shared struct {
 // Engine returns the engine of this test binary, opened on a folder of its own
 // at the first call. It fails the test when the engine is missing. Use Main in
 // TestMain so that the folder is removed at the end.
-func Engine(t testing.TB) *embedded.Engine {
+func Engine(t testing.TB) *server.Server {
 	t.Helper()
 	shared.Lock()
 	defer shared.Unlock()
@@ -43,7 +44,7 @@ func Engine(t testing.TB) *embedded.Engine {
 	if err != nil {
 		t.Fatalf("folder for the embedded engine: %v", err)
 	}
-	engine, err := embedded.Open(context.Background(), embedded.Options{Path: dir, Databases: []string{"default", "test_*"}})
+	engine, err := server.Open(context.Background(), server.Options{Engine: embedded.Options{Path: dir, Databases: []string{"default", "test_*"}}})
 	if err != nil {
 		t.Fatalf("open the embedded engine: %v", err)
 	}
@@ -51,24 +52,38 @@ func Engine(t testing.TB) *embedded.Engine {
 	return engine
 }
 
-// Main runs the tests of a binary, closes its engine and removes the folder.
+// Main runs the tests of a binary, closes its engine and removes the folder. A process
+// that StartRole has started plays its role instead.
 //
 //	func TestMain(m *testing.M) { os.Exit(embeddedtest.Main(m)) }
-func Main(m *testing.M) int {
+func Main(m *testing.M, roles ...map[string]Role) int {
+	if code, played := play(roles); played {
+		return code
+	}
 	code := m.Run()
+	if err := Close(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = max(code, 1)
+	}
+	return code
+}
+
+// Close closes the engine of this test binary, if it is open, and removes its folder.
+func Close() error {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.engine == nil {
-		return code
+		return nil
 	}
-	if err := shared.engine.Close(); err != nil {
-		fmt.Fprintln(os.Stderr, "close the embedded engine:", err)
-		code = max(code, 1)
+	engine := shared.engine
+	shared.engine = nil
+	if err := engine.Close(); err != nil {
+		return fmt.Errorf("close the embedded engine: %w", err)
 	}
 	if err := os.RemoveAll(shared.dir); err != nil {
-		fmt.Fprintln(os.Stderr, "remove the embedded engine's folder:", err)
+		return fmt.Errorf("remove the embedded engine's folder: %w", err)
 	}
-	return code
+	return nil
 }
 
 const folderPrefix = "larder-engine-test-"
@@ -124,7 +139,7 @@ func Conn(t testing.TB, database string) driver.Conn {
 	return conn
 }
 
-func connect(t testing.TB, engine *embedded.Engine, database string) driver.Conn {
+func connect(t testing.TB, engine *server.Server, database string) driver.Conn {
 	t.Helper()
 	conn, err := clickhouse.Open(&clickhouse.Options{
 		Protocol:    clickhouse.HTTP,

@@ -1,0 +1,244 @@
+package server
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/larder-sync/larder/sinks/embedded/exception"
+	"github.com/larder-sync/larder/sinks/embedded/guard"
+	"github.com/larder-sync/larder/sinks/embedded/sqltext"
+)
+
+// bounds are what one request may bring, in bytes.
+type bounds struct {
+	statement int    // without its data, the values of parameters put in
+	frame     int    // that one compressed frame may unpack to
+	window    uint64 // that a ZSTD stream may make the front remember
+	// The body is a statement and nothing else: it is read whole before it is
+	// unpacked, so that a slow one holds no more than it has brought.
+	statementOnly bool
+}
+
+var (
+	fullBounds = bounds{statement: 16 << 20, frame: 128 << 20, window: 64 << 20}
+	// Nothing stops the engine's parser: 14 MB of SELECT 1+1+… kept it for 11 s.
+	// With this length and maxBacktracks the worst of some twenty forms takes less
+	// than a second.
+	readingBounds = bounds{statement: 256 << 10, frame: 256 << 10, window: leastWindow, statementOnly: true}
+)
+
+// mostIgnored is how much of a body that is too long is read and thrown away.
+const mostIgnored = 32 << 20
+
+func tooLong(most int) error {
+	return exception.Refuse(exception.TooLarge, "QUERY_IS_TOO_LARGE", "The statement is longer than %d bytes", most)
+}
+
+// maxHead is how far the front looks for the data of an INSERT in a body.
+const maxHead = 256 << 10
+
+// request is a statement as it came in.
+type request struct {
+	id       string
+	get      bool
+	text     string             // the statement; of an INSERT perhaps with its first data
+	typed    *sqltext.Statement // text, when it is one; nil while it was not read
+	body     io.Reader          // the data behind text
+	database string
+	zone     string // the session's time zone; empty is UTC
+	format   string // when the statement names none
+	settings map[string]string
+	params   map[string]string
+	protocol uint64 // the revision that Native blocks are framed for; 0 for none
+	compress string // of the answer: "" or the method of ClickHouse's own framing
+	encoding string // of the answer: "" or a Content-Encoding
+	whole    bool   // the answer begins when the statement has ended
+	arrived  bool   // all of the body has been read
+}
+
+// transport are the parameters that are about HTTP or a session, not settings of
+// a query. What they ask for is either done by the front or of no meaning here.
+var transport = map[string]bool{
+	"query": true, "database": true, "default_format": true, "user": true, "password": true,
+	"quota_key": true, "query_id": true, "session_id": true, "session_timeout": true,
+	"session_check": true, "close_session": true, "stacktrace": true, "compress": true,
+	"decompress": true, "client_protocol_version": true, "wait_end_of_query": true,
+	"buffer_size": true, "role": true, "profile": true, "add_http_cors_header": true,
+	"send_progress_in_http_headers": true, "http_headers_progress_interval_ms": true,
+	"enable_http_compression": true, "http_zlib_compression_level": true,
+	"network_compression_method": true, "network_zstd_compression_level": true,
+	"http_native_compression_disable_checksumming_on_decompress": true,
+	"http_write_exception_in_output_format":                      true,
+	"async_insert":                                               true, "wait_for_async_insert": true, "cancel_http_readonly_queries_on_client_close": true,
+}
+
+func (s *Server) parseRequest(r *http.Request, b bounds) (*request, error) {
+	// A semicolon belongs to the SQL, not to the query string.
+	values, err := url.ParseQuery(strings.ReplaceAll(r.URL.RawQuery, ";", "%3B"))
+	if err != nil {
+		return nil, exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "The query string cannot be read: %v", err)
+	}
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
+		return nil, exception.Refuse(exception.NotImplemented, "NOT_IMPLEMENTED", "External tables are not taken here: put the values into the statement")
+	}
+	q := &request{
+		id:       first(printable(values.Get("query_id")), rand.Text()),
+		get:      r.Method != http.MethodPost,
+		database: first(values.Get("database"), r.Header.Get("X-ClickHouse-Database"), "default"),
+		format:   first(values.Get("default_format"), r.Header.Get("X-ClickHouse-Format"), "TabSeparated"),
+		settings: map[string]string{},
+		params:   map[string]string{},
+		encoding: acceptedEncoding(r, values),
+		whole:    isOn(values.Get("wait_end_of_query")),
+	}
+	q.protocol, err = strconv.ParseUint(first(values.Get("client_protocol_version"), "0"), 10, 32)
+	if err != nil {
+		return nil, exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "client_protocol_version must be a number")
+	}
+	if isOn(values.Get("compress")) {
+		q.compress = first(strings.ToUpper(values.Get("network_compression_method")), "LZ4")
+	}
+	if err := s.takeSettings(q, values); err != nil {
+		return q, err
+	}
+	if b.statementOnly {
+		return q, q.takeStatement(r, values, b, s.unpacking)
+	}
+	return q, q.takeBody(r, values, b)
+}
+
+func (s *Server) takeSettings(q *request, values url.Values) error {
+	for name, given := range values {
+		value := given[len(given)-1]
+		switch param, isParam := strings.CutPrefix(name, "param_"); {
+		case isParam:
+			q.params[param] = value
+		case transport[name]:
+		case !s.settings[name]:
+			return guard.UnknownSetting(name)
+		case strings.ContainsRune(value, 0):
+			return exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "The value of setting '%s' cannot be read", name)
+		default:
+			q.settings[name] = value
+		}
+	}
+	return nil
+}
+
+// takeBody puts statement and data together: the query parameter, and behind it
+// the body.
+func (q *request) takeBody(r *http.Request, values url.Values, b bounds) error {
+	body, err := decoded(r.Body, contentEncoding(r), isOn(values.Get("decompress")), b)
+	if err != nil {
+		return err
+	}
+	q.text, q.body = values.Get("query"), body
+	if _, inserts := sqltext.ParseInsert(q.text); inserts {
+		return nil
+	}
+	head, err := io.ReadAll(io.LimitReader(body, maxHead))
+	if err != nil {
+		return unreadable(err)
+	}
+	q.append(head)
+	if _, inserts := sqltext.ParseInsert(q.text); inserts {
+		return nil
+	}
+	rest, err := io.ReadAll(io.LimitReader(body, int64(b.statement)))
+	if err != nil {
+		return unreadable(err)
+	}
+	if len(q.text)+len(rest) > b.statement {
+		return tooLong(b.statement)
+	}
+	q.text += string(rest)
+	q.body = bytes.NewReader(nil)
+	return nil
+}
+
+// takeStatement reads a body that can only be a statement. Of one that is too long
+// enough is kept to see whether it is an INSERT, which is refused as such.
+func (q *request) takeStatement(r *http.Request, values url.Values, b bounds, unpacking chan struct{}) error {
+	q.text, q.body = values.Get("query"), bytes.NewReader(nil)
+	most := int64(b.statement)
+	raw, err := io.ReadAll(io.LimitReader(r.Body, most+1))
+	if err != nil {
+		return unreadable(err)
+	}
+	if q.arrived = int64(len(raw)) <= most; !q.arrived {
+		_, _ = io.CopyN(io.Discard, r.Body, mostIgnored) // so that the client reads why, and not a broken connection
+	}
+	encoding, framed := contentEncoding(r), isOn(values.Get("decompress"))
+	if (encoding != "" || framed) && q.arrived {
+		if raw, err = unpacked(raw, encoding, framed, b, unpacking); err != nil {
+			return err
+		}
+	}
+	q.append(raw)
+	if len(q.text) <= b.statement && q.arrived {
+		return nil
+	}
+	if _, inserts := sqltext.ParseInsert(q.text); inserts {
+		return nil
+	}
+	return tooLong(b.statement)
+}
+
+// unpacked unpacks a body that is there in full. Few do so at once, since a small
+// body can ask for much memory; none of them waits for anything.
+func unpacked(raw []byte, encoding string, framed bool, b bounds, unpacking chan struct{}) ([]byte, error) {
+	unpacking <- struct{}{}
+	defer func() { <-unpacking }()
+	body, err := decoded(bytes.NewReader(raw), encoding, framed, b)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(body, int64(b.statement)+1))
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	return text, nil
+}
+
+// append puts the statement's part of the body behind that of the URL.
+func (q *request) append(body []byte) {
+	if len(body) > 0 {
+		q.text = strings.TrimPrefix(q.text+"\n"+string(body), "\n")
+	}
+}
+
+func unreadable(err error) error {
+	var thrown *exception.Exception
+	if errors.As(err, &thrown) {
+		return err
+	}
+	return exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "The body cannot be read: %v", err)
+}
+
+func isOn(value string) bool { return value == "1" || strings.EqualFold(value, "true") }
+
+// printable is a name that may be told again in a header, else nothing: control characters
+// would reach the terminal of who looks at it.
+func printable(name string) string {
+	if strings.ContainsFunc(name, unicode.IsControl) {
+		return ""
+	}
+	return name
+}
+
+// first returns the first that is not empty.
+func first(texts ...string) string {
+	for _, s := range texts {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}

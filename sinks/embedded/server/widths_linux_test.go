@@ -1,0 +1,322 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/larder-sync/larder/sinks/embedded/guard"
+)
+
+// nested puts one subquery around another, each with this expression of the column x.
+func nested(times int, expression, innermost string) string {
+	return strings.Repeat("SELECT "+expression+" AS x FROM (", times) + innermost + strings.Repeat(")", times)
+}
+
+// Types that double with each subquery are refused before the engine writes them out;
+// those that people make are taken.
+func TestTypesHaveAWidth(t *testing.T) {
+	b, engine := newBait(t), openWarehouse(t)
+	tooWide := "tuples or maps made of others"
+	for _, sql := range []string{
+		nested(24, "(x, x)", "SELECT 1 AS x"), nested(24, "(x, x)", "SELECT materialize(1) AS x"), nested(22, "tuple(x AS a, x AS b)", "SELECT 1 AS x"),
+		nested(18, "map(x, x)", "SELECT 1 AS x"), nested(18, "arrayZip([x], [x])", "SELECT 1 AS x"), nested(18, "any((x, x))", "SELECT 1 AS x"),
+		nested(18, "maxMap([x], [x])", "SELECT 1 AS x"), nested(18, "arrayMap(tuple, [x], [x])", "SELECT 1 AS x"), nested(3, "("+strings.Repeat("x,", 280)+"x)", "SELECT 1 AS x"), nested(20, "x || x", "SELECT tuple(1) AS x"), nested(18, "concat(x, x)", "SELECT tuple(1) AS x"),
+		nested(18, "arrayMap(y -> (y, y), [x])", "SELECT 1 AS x"), nested(18, "uniqState(x, x)", "SELECT 1 AS x"),
+		"WITH y -> (y, y) AS f " + nested(4, "f(f(f(f(f(x)))))", "SELECT 1 AS x"), "WITH (y -> (y, y)) AS f, y -> f(f(f(f(y)))) AS g " + nested(5, "g(x)", "SELECT 1 AS x"),
+		"WITH (y -> (y, y)) AS f " + nested(18, "arrayMap(f, [x])", "SELECT 1 AS x"),
+		strings.Repeat("SELECT tuple(*) AS a, tuple(*) AS b FROM (", 12) + "SELECT 1" + strings.Repeat(")", 12),
+		"SELECT (x, x) FROM (SELECT tuple(*) AS x FROM (" + strings.Repeat("SELECT *, * FROM (", 14) + "SELECT 1 AS a" + strings.Repeat(")", 14) + "))",
+		"SELECT x IN ((x, x) AS y), y FROM (" + nested(20, "(x, x)", "SELECT 1 AS x") + ")",
+		"DESCRIBE (" + nested(24, "(x, x)", "SELECT 1 AS x") + ")", "EXPLAIN " + nested(24, "(x, x)", "SELECT 1 AS x"),
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), tooWide) {
+			t.Errorf("%.200s: %d %.200s", sql, w.Code, w.Body)
+		}
+	}
+	for _, sql := range []string{
+		nested(8, "(x, x)", "SELECT 1 AS x"), "SELECT count(DISTINCT tuple(*)) FROM larder.v", "SELECT groupArray((a, file_name)), argMax(file_name, (a, file_name)) FROM larder.v GROUP BY (a, file_name)",
+		"SELECT " + strings.Repeat("a IN (a, a + 1, a + 2), arraySum((x, y) -> x * y, [a], [a]), ", 20) + "1 FROM larder.v",
+		"SELECT (a, file_name) IN (" + strings.Repeat("(1, 'x'), ", 2000) + "(2, 'y')) FROM larder.v", "SELECT map('a', a, 'b', a, 'c', a) FROM larder.v",
+		"SELECT " + strings.Repeat("file_name || ' ' || file_name || toString(a), concat(file_name, ' of ', file_name), ", 20) + "1 FROM larder.v",
+		"WITH (x, y) -> if(y = 0, 0, x / y) AS share SELECT " + strings.Repeat("share(a, 2), ", 100) + "1 FROM larder.v",
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != http.StatusOK {
+			t.Errorf("%.200s: %d %.200s", sql, w.Code, w.Body)
+		}
+	}
+}
+
+// doubledText is a text that comes twice of each CTE that comes twice of the one before.
+func doubledText(times int, text string) string {
+	sql := "WITH c0 AS (SELECT materialize('" + text + "') AS x)"
+	for i := range times {
+		sql += fmt.Sprintf(", c%d AS (SELECT x FROM c%d UNION ALL SELECT x FROM c%d)", i+1, i, i)
+	}
+	return fmt.Sprintf("%s SELECT count() FROM c%d", sql, times)
+}
+
+// Likewise names, which stand in those of all that is made of a column.
+func TestNamesHaveALength(t *testing.T) {
+	b, engine := newBait(t), openWarehouse(t)
+	long := strings.Repeat("a", 100_000)
+	for _, sql := range []string{
+		"WITH `" + long + "` AS y SELECT " + strings.Repeat("y + 1, ", 300) + "y FROM (SELECT materialize(1) AS `" + long + "`)",
+		"WITH " + long + " AS y SELECT " + strings.Repeat("y + 1, ", 300) + "y FROM (SELECT materialize(1) AS " + long + ")",
+		"SELECT " + strings.Repeat("COLUMNS('') + 1, ", 400) + "1 FROM (SELECT position(file_name, '" + long + "') FROM larder.v)",
+		doubledText(7, long[:60_000]),
+		"SELECT " + strings.Repeat("abs(", 800) + "*" + strings.Repeat(")", 800) + " FROM (SELECT 1" + strings.Repeat(" + 1", 30_000) + ")",
+	} {
+		w := b.ask(engine, http.MethodPost, sql, url.Values{"max_result_rows": {"0"}})
+		if w.Code != http.StatusForbidden && w.Code != http.StatusBadRequest || w.Code == http.StatusForbidden && !strings.Contains(w.Body.String(), "names grow too long") {
+			t.Errorf("%.100s: %d %.300s", sql, w.Code, w.Body)
+		}
+	}
+	for _, sql := range []string{
+		"SELECT a FROM larder.v WHERE file_name NOT IN ('" + strings.Repeat("x', '", 30_000) + "')", "SELECT length('" + long + "')", "SELECT *, " + strings.Repeat("a + 1, ", 1000) + "a FROM larder.v",
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, url.Values{"max_result_rows": {"0"}}); w.Code != http.StatusOK {
+			t.Errorf("%.100s: %d %.300s", sql, w.Code, w.Body)
+		}
+	}
+}
+
+// refusedAs says whether the front refused a statement with these words, or the engine for
+// its length.
+func refusedAs(w *httptest.ResponseRecorder, words string) bool {
+	return w.Code == http.StatusForbidden && strings.Contains(w.Body.String(), words) || w.Code == http.StatusBadRequest && strings.Contains(w.Body.String(), "TOO_BIG_AST")
+}
+
+// A statement has a length, in which a list of values is one.
+func TestStatementsHaveALength(t *testing.T) {
+	b, engine := newBait(t), openWarehouse(t)
+	for sql, want := range map[string]int{
+		"SELECT " + strings.Repeat("a + 1, ", 6000) + "a FROM larder.v GROUP BY ALL": http.StatusBadRequest,
+		"SELECT " + strings.Repeat("(SELECT 1), ", 3000) + "1":                       http.StatusBadRequest,
+		"SELECT " + strings.Repeat("a + 1, ", 1500) + "a FROM larder.v":              http.StatusOK,
+		"SELECT a FROM larder.v WHERE a IN (" + strings.Repeat("1, ", 30_000) + "2)": http.StatusOK,
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != want {
+			t.Errorf("%.60s: %d %.200s", sql, w.Code, w.Body)
+		}
+	}
+}
+
+// And sets of GROUP BY, which the engine plans each with the keys of all.
+func TestGroupingSetsHaveABound(t *testing.T) {
+	b, engine := newBait(t), openWarehouse(t)
+	grouped := func(sets, keys int) string {
+		var all []string
+		for i := range sets {
+			var one []string
+			for j := range keys {
+				one = append(one, fmt.Sprintf("a %% %d", i*keys+j+2))
+			}
+			all = append(all, "("+strings.Join(one, ", ")+")")
+		}
+		return "SELECT count() FROM larder.v GROUP BY GROUPING SETS (" + strings.Join(all, ", ") + ")"
+	}
+	for _, sql := range []string{
+		grouped(600, 1), grouped(4000, 1), grouped(300, 3), "SELECT * FROM (" + grouped(600, 1) + ")", "WITH x AS (" + grouped(600, 1) + ") SELECT * FROM x", "EXPLAIN " + grouped(600, 1),
+		grouped(300, 1) + " UNION ALL " + grouped(300, 1), strings.NewReplacer("(a", "a", "), ", ", ", "))", ")").Replace(grouped(600, 1)),
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); !refusedAs(w, "GROUPING SETS are too many") {
+			t.Errorf("%.100s: %d %.200s", sql, w.Code, w.Body)
+		}
+	}
+	for _, sql := range []string{grouped(100, 3), grouped(1, 20), "SELECT a, file_name FROM larder.v GROUP BY GROUPING SETS ((a, file_name), (a), ())", "SELECT count() FROM larder.v GROUP BY " + strings.Repeat("a + 1, ", 1000) + "a"} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != http.StatusOK {
+			t.Errorf("%.100s: %d %.300s", sql, w.Code, w.Body)
+		}
+	}
+}
+
+// And what WITH, WINDOW and aliases stand for, wherever they are used.
+func TestNamesStandForABound(t *testing.T) {
+	b, engine := newBait(t), openWarehouse(t)
+	listOf := func(times int, form string) string {
+		all := make([]string, times)
+		for i := range all {
+			all[i] = strings.ReplaceAll(form, "?", strconv.Itoa(i))
+		}
+		return strings.Join(all, ", ")
+	}
+	for _, sql := range []string{
+		"WITH c AS (SELECT " + listOf(2000, "? AS c?") + ") SELECT * FROM c" + strings.Repeat(" UNION ALL SELECT * FROM c", 2000),
+		"WITH c AS (SELECT " + listOf(3000, "? AS c?") + ") SELECT (SELECT c1 FROM c), " + listOf(200, "(SELECT c? FROM `c`)"), "WITH c AS (SELECT " + listOf(2000, "?") + ") SELECT 1" + strings.Repeat(" UNION ALL SELECT 1", 2000),
+		"WITH (" + listOf(1000, "a + ?") + ") AS y SELECT " + listOf(2000, "y.1") + " FROM larder.v", "SELECT arraySum([" + listOf(1000, "a + ?") + "]) AS y, " + listOf(2000, "y + ?") + " FROM larder.v",
+		"SELECT " + listOf(3000, "sum(1) OVER w") + " FROM larder.v WINDOW w AS (ORDER BY " + listOf(3000, "a + ?") + ")",
+		"WITH (" + listOf(100, "a + ?") + ") AS y, c AS (SELECT " + listOf(100, "y.1 AS c?") + " FROM larder.v) SELECT * FROM c" + strings.Repeat(" UNION ALL SELECT * FROM c", 500),
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); !refusedAs(w, "stand for too much") {
+			t.Errorf("%.100s: %d %.200s", sql, w.Code, w.Body)
+		}
+	}
+	for _, sql := range []string{
+		"WITH c AS (SELECT a, " + listOf(50, "a + ? AS c?") + " FROM larder.v) SELECT c.a, " + listOf(50, "c.c?") + " FROM c LEFT JOIN c AS d ON c.a = d.a", "SELECT sum(a) AS a, a + 1 AS b, b * 2 AS d FROM larder.v",
+		"SELECT " + listOf(50, "sum(a) OVER w") + " FROM larder.v WINDOW w AS (PARTITION BY file_name ORDER BY a ROWS BETWEEN 7 PRECEDING AND CURRENT ROW)",
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != http.StatusOK && !strings.Contains(w.Body.String(), "ILLEGAL_AGGREGATION") {
+			t.Errorf("%.100s: %d %.300s", sql, w.Code, w.Body)
+		}
+	}
+}
+
+// The engine is asked which functions have a type that holds an argument's twice, or
+// those of two arguments.
+func TestTheEngineJoinsTypesWhereTheTableSays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("asks the engine 11,000 times")
+	}
+	engine := openWarehouse(t)
+	c := held(t, engine.readers, map[string]string{"max_execution_time": "5"})
+	told := regexp.MustCompile(`FixedString\(7\)|Decimal\(9, 4\)`)
+	found := map[string]bool{}
+	for _, name := range guard.Functions() {
+		for _, call := range []string{
+			"(?S)", "(?S, ?S)", "(1, ?S)", "(?S, 1)", "(1, ?S, [?S])", "([?S], [?S])", "(map(?S, 1), map(?S, 1))", "(tuple(?S), tuple(?S))", "([?S], ?S)", "([(1, ?S)])",
+			"([?D], [?D])", "(map(?D, ?D))", "State(?S, ?S)", "((k, v) -> k, map(?S, 1))",
+		} {
+			sql := "SELECT toTypeName(" + name + strings.NewReplacer("?S", "toFixedString('1', 7)", "?D", "toDecimal32(1, 4)").Replace(call) + ")"
+			out, err := c.Ask(sql, "TSVRaw")
+			if err != nil || len(told.FindAll(out, -1)) < 2 || strings.Count(call, "?D, ?D") > 0 && len(told.FindAll(out, -1)) < 3 {
+				continue
+			}
+			found[name] = true
+			if !strings.HasPrefix(call, "State") && !guard.Joins(name) && name != "concat" {
+				t.Errorf("%s: %s", sql, out)
+			}
+		}
+	}
+	if len(found) < 8 {
+		t.Errorf("found %v", found)
+	}
+}
+
+// And the columns that * stands for, one subquery around the other.
+func TestColumnsOfSelectsHaveABound(t *testing.T) {
+	b, engine := newBait(t), openWarehouse(t)
+	columns := func(n int, before string) string {
+		all := make([]string, n)
+		for i := range all {
+			all[i] = fmt.Sprintf("%s%d AS c%d", before, i, i)
+		}
+		return "SELECT " + strings.Join(all, ", ") + " FROM larder.v"
+	}
+	around := func(times int, inner string) string {
+		return strings.Repeat("SELECT * FROM (", times) + inner + strings.Repeat(")", times)
+	}
+	ctes, backwards := "WITH c0 AS ("+columns(500, "a + ")+")", "WITH c30 AS ("+columns(500, "a + ")+")"
+	for i := range 30 {
+		ctes += fmt.Sprintf(", c%d AS (SELECT * FROM c%d)", i+1, i)
+		backwards = strings.Replace(backwards, "WITH", fmt.Sprintf("WITH c%d AS (SELECT * FROM c%d),", 29-i, 30-i), 1)
+	}
+	for _, sql := range []string{
+		around(80, columns(500, "a + ")), "EXPLAIN json = 1, header = 1, actions = 1 " + around(80, columns(900, "a + ")), ctes + " SELECT * FROM c30", backwards + " SELECT * FROM c0",
+		strings.Repeat("SELECT *, * FROM (", 14) + "SELECT 1 AS a" + strings.Repeat(")", 14), "WITH c AS (" + around(8, columns(200, "a + ")) + ") SELECT * FROM c" + strings.Repeat(" UNION ALL SELECT * FROM c", 9),
+		"SELECT " + strings.Repeat("(SELECT 0), ", 600) + "1", strings.Repeat("SELECT 1 UNION ALL ", 600) + "SELECT 1",
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); !refusedAs(w, "have too many columns") {
+			t.Errorf("%.100s: %d %.200s", sql, w.Code, w.Body)
+		}
+	}
+	for _, sql := range []string{strings.Repeat("SELECT a FROM larder.v UNION ALL ", 300) + "SELECT 1", around(8, columns(200, "a + ")), around(60, "SELECT * FROM larder.v"), ctes[:strings.Index(ctes, ", c9 ")] + " SELECT * FROM c8", "WITH c AS (SELECT * FROM larder.v) SELECT * FROM c AS x JOIN c AS y ON x.a = y.a"} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != http.StatusOK {
+			t.Errorf("%.100s: %d %.300s", sql, w.Code, w.Body)
+		}
+	}
+}
+
+// Each JOIN, and each correlated subquery, took megabytes for every thread before a limit
+// was looked at.
+func TestJoinsTakeLittleBeforeTheirRows(t *testing.T) {
+	b, engine := newBait(t), openWarehouse(t)
+	joined := strings.TrimSuffix(strings.Repeat("SELECT p.a FROM larder.v AS p JOIN larder.v AS q ON p.a = q.a UNION ALL ", 100), " UNION ALL ")
+	correlated := "SELECT " + strings.TrimSuffix(strings.Repeat("(SELECT count() FROM larder.v AS q WHERE q.a = p.a), ", 40), ", ") + " FROM larder.v AS p"
+	for _, sql := range []string{joined, correlated} {
+		if w := b.ask(engine, http.MethodPost, sql, url.Values{"max_threads": {"8"}, "max_execution_time": {"50"}}); w.Code != http.StatusOK {
+			t.Errorf("%.100s: %d %.300s", sql, w.Code, w.Body)
+		}
+	}
+	w := b.ask(engine, http.MethodPost, "EXPLAIN actions = 1 SELECT p.a FROM larder.v AS p JOIN larder.v AS q ON p.a = q.a", nil)
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "(HashJoin)") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// What a client's library would make of a Native block's types has a size, too.
+func TestTypesOfABlockHaveASize(t *testing.T) {
+	b, engine := newBait(t), openWarehouse(t)
+	native := url.Values{"client_protocol_version": {"54460"}, "default_format": {"Native"}}
+	inner := nested(9, "(x, x)", "SELECT materialize(1) AS x")
+	for sql, want := range map[string]int{
+		"SELECT " + strings.Repeat("x, ", 60) + "x FROM (" + inner + ")":                                 http.StatusNotImplemented,
+		nested(7, strings.Repeat("[", 12)+"x"+strings.Repeat("]", 12), "SELECT materialize(1) AS x"):     http.StatusNotImplemented,
+		"SELECT " + strings.Repeat("x, ", 9) + "x FROM (" + inner + ")":                                  http.StatusOK,
+		"SELECT [[[(1, 'a', map('k', [1.5]))]]], CAST('a', 'Enum8(\\'a\\' = 1, \\'b\\' = 2)') AS letter": http.StatusOK,
+		"SELECT a, file_name FROM larder.v":                                                              http.StatusOK,
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, native); w.Code != want {
+			t.Errorf("%.100s: %d %.200s", sql, w.Code, w.Body)
+		}
+	}
+}
+
+// Patterns stand in the statement: what the engine makes of computed ones no limit counts.
+func TestPatternsAreTexts(t *testing.T) {
+	b, engine := newBait(t), openWarehouse(t)
+	long := "concat(repeat('[a-c]x?', 15000), toString(number))"
+	for _, sql := range []string{
+		"SELECT match('a', " + long + ") FROM numbers(1000)", "SELECT 'a' LIKE " + long + " FROM numbers(1000)", "SELECT 'a' REGEXP " + long + " FROM numbers(1000)", "SELECT replaceRegexpAll('a', " + long + ", '') FROM numbers(1000)",
+		"SELECT arrayMap(p -> match('a', p), [" + long + "]) FROM numbers(1000)", "SELECT arrayMap(match, ['a'], [" + long + "]) FROM numbers(1000)", "WITH " + long + " AS p SELECT countMatches('a', p) FROM numbers(1000)",
+		"SELECT splitByRegexp(" + long + ", 'a') FROM numbers(1000)", "WITH (s, p) -> match(s, p) AS f SELECT f('a', " + long + ") FROM numbers(1000)", "SELECT match(file_name, repeat('[a-c]x?', 15000)) FROM larder.v",
+		"SELECT " + strings.Repeat("match(file_name, '(a|b|[cd]x?){999}'), ", 200) + "1 FROM larder.v",
+		"SELECT " + strings.Repeat("* EXCEPT('(abcdefghijk[a-c]x?|b){999}'), ", 600) + "1 FROM (SELECT 1 AS a)", "SELECT " + strings.Repeat("COLUMNS('(abcdefghijk[a-c]x?|b){999}'), ", 600) + "1 FROM (SELECT 1 AS a)",
+		"SELECT " + strings.Repeat("v.* EXCEPT STRICT '(abcdefghijk[a-c]x?|b){999}', ", 600) + "1 FROM larder.v AS v", "SELECT " + strings.Repeat("v.COLUMNS('(abcdefghijk[a-c]x?|b){999}'), ", 600) + "1 FROM larder.v AS v",
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != http.StatusForbidden {
+			t.Errorf("%.100s: %d %.200s", sql, w.Code, w.Body)
+		}
+	}
+	for _, sql := range []string{
+		"SELECT a FROM larder.v WHERE file_name LIKE '%x%' AND lower(file_name) NOT ILIKE concat('%', {p:String}, '%') OR match(file_name, '^[a-z]{2,5}$')", "SELECT extract(file_name, '([a-z]+)'), splitByRegexp('[0-9]', file_name) FROM larder.v",
+		"SELECT " + strings.Repeat("file_name LIKE '%{x}_y%', ", 500) + "1 FROM larder.v",
+		"SELECT COLUMNS('^a$'), * EXCEPT('^a{1,3}$'), * EXCEPT (file_name), COLUMNS(a, file_name) FROM larder.v",
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, url.Values{"param_p": {"x"}}); w.Code != http.StatusOK {
+			t.Errorf("%.100s: %d %.300s", sql, w.Code, w.Body)
+		}
+	}
+}
+
+// Constants that the engine computes stand in the names of all calls around them.
+func TestLongConstantsHaveABound(t *testing.T) {
+	b, engine := newBait(t), openWarehouse(t)
+	used := func(constant, call string) string {
+		return "WITH " + constant + " AS x SELECT " + strings.Repeat(call+", ", 200) + "1 FROM larder.v"
+	}
+	for _, sql := range []string{
+		used("repeat('a', 1000000)", "position(file_name, x)"), used("leftPad('a', 1000 * 1000)", "position(file_name, x)"), used("1000000 AS n, repeat('a', n)", "position(file_name, x)"),
+		used("toFixedString('a', 1000000)", "x = file_name"), used("CAST('a', 'FixedString(1000000)')", "x = file_name"), used("arrayMap(i -> repeat('a', i), [1000000])", "has(x, file_name)"),
+		used("replaceAll('"+strings.Repeat("a", 1000)+"', 'a', '"+strings.Repeat("b", 1000)+"')", "position(file_name, x)"), used("repeat(repeat('a', 1000), 1000)", "position(file_name, x)"),
+		used("repeat('a', (SELECT max(number) FROM numbers(1000000)))", "position(file_name, x)"), used("(SELECT max(number) FROM numbers(1000000)) AS n, repeat('a', n)", "position(file_name, x)"),
+		"SELECT " + strings.Repeat("position(file_name, repeat('a', 1000000)), ", 100) + "1 FROM larder.v", "SELECT " + strings.Repeat("abs(", 100) + "position(file_name, repeat('a', 1000000))" + strings.Repeat(")", 100) + " FROM larder.v",
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); !refusedAs(w, "long constants are used too often") {
+			t.Errorf("%.100s: %d %.300s", sql, w.Code, w.Body)
+		}
+	}
+	for _, sql := range []string{
+		used("repeat('a', 100)", "position(file_name, x)"), used("range(24)", "has(x, a)"), "SELECT " + strings.Repeat("leftPad(file_name, 20000, '0'), replaceAll(file_name, 'a', 'b'), CAST(a, 'String'), ", 50) + "1 FROM larder.v",
+		"SELECT arrayMap(d -> today() - d, range(toUInt32(dateDiff('day', toDate('2020-01-01'), toDate('2026-01-01'))))) AS days, length(days) FROM larder.v", used("CAST('2026-01-01', 'Date')", "toDate(a) = x"), used("a + 1 AS n, leftPad(toString(n), 20000, '0')", "lower(x)"),
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != http.StatusOK {
+			t.Errorf("%.100s: %d %.300s", sql, w.Code, w.Body)
+		}
+	}
+}
