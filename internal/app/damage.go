@@ -12,6 +12,7 @@ import (
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/damage"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -33,7 +34,7 @@ func (a *reach) settleDamage(ctx context.Context, w *route, sink *clickhouse.Sin
 			return a.unreachable(err)
 		}
 		a.log.Warn("the checkpoints were damaged, and are dropped: every list is walked from its beginning, and nothing is missing when that has ended", "part", d.Part, "rows", d.Rows)
-		if err := w.engine.Repaired(d.Database, d.Table, time.Now()); err != nil {
+		if err := w.engine.Damage().Repaired(d.Database, d.Table, time.Now()); err != nil {
 			return err
 		}
 	}
@@ -56,15 +57,15 @@ func (a *reach) dropCheckpoints(ctx context.Context, w *route, sink *clickhouse.
 	return nil
 }
 
-func (a *reach) lostCheckpoints(w *route) []embedded.Damage {
+func (a *reach) lostCheckpoints(w *route) []damage.Part {
 	if w.engine == nil {
 		return nil
 	}
-	return slices.DeleteFunc(w.engine.Damages(), func(d embedded.Damage) bool { return d.Table != checkpointTable || !a.ours(d) })
+	return slices.DeleteFunc(w.engine.Damage().All(), func(d damage.Part) bool { return d.Table != checkpointTable || !a.ours(d) })
 }
 
 // ours is true when a damage is in the storage tables.
-func (a *reach) ours(d embedded.Damage) bool { return d.Database == a.cfg.Warehouse.Database+"_raw" }
+func (a *reach) ours(d damage.Part) bool { return d.Database == a.cfg.Warehouse.Database+"_raw" }
 
 // damageProblems says what is missing, and what brings it back.
 func (a *reach) damageProblems(w *route) []string {
@@ -72,7 +73,7 @@ func (a *reach) damageProblems(w *route) []string {
 		return nil
 	}
 	var texts []string
-	for _, d := range w.engine.Damages() {
+	for _, d := range w.engine.Damage().All() {
 		texts = append(texts, "The embedded warehouse: "+d.String()+". "+a.remedy(d))
 	}
 	return texts
@@ -84,7 +85,7 @@ func (a *reach) damagedStreams(w *route) (streams []string) {
 	if w == nil || w.engine == nil {
 		return nil
 	}
-	for _, d := range w.engine.Damages() {
+	for _, d := range w.engine.Damage().All() {
 		if a.ours(d) && slices.Contains(config.Streams, d.Table) {
 			streams = append(streams, d.Table)
 		}
@@ -99,7 +100,7 @@ func (d *daemon) damagedParts() prometheus.Collector {
 	}, func() float64 { return float64(len(d.app.damageProblems(d.route))) })
 }
 
-func (a *reach) remedy(d embedded.Damage) string {
+func (a *reach) remedy(d damage.Part) string {
 	const (
 		disk = " Look at the disk, too: bytes do not change by themselves."
 		ends = " larder sync --full ends this notice."
@@ -136,13 +137,13 @@ func (a *reach) repaired(w *route, s syncer.Status) error {
 		return nil
 	}
 	var all []error
-	for _, d := range w.engine.Damages() {
+	for _, d := range w.engine.Damage().All() {
 		if d.Table == checkpointTable || !broughtBack(d, s) {
 			continue
 		}
-		over := w.engine.GivenUp
+		over := w.engine.Damage().GivenUp
 		if a.ours(d) && (d.Table == quarantineTable || slices.Contains(config.Streams, d.Table)) {
-			over = w.engine.Repaired
+			over = w.engine.Damage().Repaired
 		}
 		all = append(all, over(d.Database, d.Table, d.Found.Add(1)))
 	}
@@ -152,7 +153,7 @@ func (a *reach) repaired(w *route, s syncer.Status) error {
 // broughtBack is true when every row that a damage may have cost has been written since,
 // as far as the API has it: a walk that began before may have brought rows that were lost
 // with the rest. For what is of no single stream, all streams count.
-func broughtBack(d embedded.Damage, s syncer.Status) bool {
+func broughtBack(d damage.Part, s syncer.Status) bool {
 	one, any := slices.Contains(config.Streams, d.Table), false
 	for i := range s.Sources {
 		for j := range s.Sources[i].Streams {

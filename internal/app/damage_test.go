@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
-	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/damage"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -233,14 +233,14 @@ func TestTheScheduledResyncEndsTheNotice(t *testing.T) {
 // A walk that began before the damage has brought rows that the damage took along.
 func TestAResyncThatBeganBeforeTheDamageEndsNoNotice(t *testing.T) {
 	found := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	d := embedded.Damage{Database: "larder_raw", Table: "products", Found: found}
+	d := damage.Part{Database: "larder_raw", Table: "products", Found: found}
 	stream := func(name, state string, since time.Time) syncer.StreamStatus {
 		return syncer.StreamStatus{Name: name, State: state, BroughtSince: since}
 	}
-	history := embedded.Damage{Database: "larder_raw", Table: "product_history", Found: found}
+	history := damage.Part{Database: "larder_raw", Table: "product_history", Found: found}
 	before, after, run, off := found.Add(-time.Minute), found.Add(time.Minute), syncer.StateRunning, syncer.StateOff
 	for name, c := range map[string]struct {
-		damage  embedded.Damage
+		damage  damage.Part
 		streams []syncer.StreamStatus
 		want    bool
 	}{

@@ -50,7 +50,7 @@ func TestReconcileInTheEngine(t *testing.T) {
 	}
 	orders := w.Restaurant(0).IDs(sandbox.StreamSalesOrders)
 	harm := func(d *daemon) {
-		damage(t, d,
+		runInEngine(t, d,
 			change("sales_orders", orders[100], "toDecimal64('12345.67', 2) AS totals_tip"),
 			change("sales_orders", orders[300], "'one too many' AS id"),
 			change("sales_orders", orders[500], "addDays(business_day, 30) AS business_day"),

@@ -20,9 +20,9 @@ import (
 	"github.com/larder-sync/larder/syncer"
 )
 
-// damage runs statements in the engine of a daemon, past everything that forbids
+// runInEngine runs statements in the engine of a daemon, past everything that forbids
 // them.
-func damage(t *testing.T, d *daemon, statements ...string) {
+func runInEngine(t *testing.T, d *daemon, statements ...string) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
@@ -111,7 +111,7 @@ func TestVerifyInTheEngine(t *testing.T) {
 	orders, products := r.IDs(sandbox.StreamSalesOrders), r.IDs(sandbox.StreamProducts)
 	ingredients, categories := r.IDs(sandbox.StreamIngredients), r.IDs(sandbox.StreamCategories)
 	location := r.LocationIDs()[0]
-	damage(t, d,
+	runInEngine(t, d,
 		change("sales_orders", orders[5], "toDecimal64('12345.67', 2) AS totals_total"),
 		change("sales_orders", orders[6], "arrayMap(x -> concat(x, '!'), items.name) AS `items.name`"),
 		change("sales_orders", orders[7], "toDateTime64('2001-02-03 04:05:06.000007', 6, 'UTC') AS created_at"),

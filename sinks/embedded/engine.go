@@ -7,13 +7,12 @@ import (
 	"log/slog"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
+	"github.com/larder-sync/larder/sinks/embedded/damage"
 	"github.com/larder-sync/larder/sinks/embedded/memory"
 	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
@@ -39,8 +38,8 @@ type Engine struct {
 
 	anchorMu sync.Mutex
 	serial   atomic.Uint64
-	damage   damage
-	damages  damages
+	writes   *damage.Writes
+	parts    *damage.Parts
 	watching sync.WaitGroup // watchDisk
 	stop     context.CancelFunc
 	stopped  context.Context
@@ -139,10 +138,9 @@ func start(ctx context.Context, path string, lock *os.File, o Options, limit mem
 	if err := e.boot(); err != nil {
 		return nil, err
 	}
-	e.damages = damages{file: filepath.Join(path, damageName), sound: map[part]time.Time{}}
 	e.pool = e.newPool(PoolOptions{Places: maxConns})
 	e.stopped, e.stop = context.WithCancel(context.Background())
-	if err := errors.Join(e.learn(o.Settings), e.trustDisk(), e.findDamages(e.anchor)); err != nil {
+	if err := errors.Join(e.learn(o.Settings), e.survey()); err != nil {
 		e.quiet()
 		e.disconnect()
 		return nil, err
@@ -187,13 +185,13 @@ func (e *Engine) boot() error {
 // learn asks the engine for its version, and whether it knows these settings: it would
 // ignore others without a word.
 func (e *Engine) learn(settings map[string]string) error {
-	rows, err := e.anchor.list("SELECT version()")
+	version, _, err := e.anchor.query("SELECT version()", "TSVRaw")
 	if err != nil {
 		return fmt.Errorf("ask the engine: %w", err)
 	}
-	e.version = rows[0][0]
+	e.version = strings.TrimSpace(string(version))
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		known, err := e.anchor.list("SELECT name FROM system.settings WHERE name = " + sqltext.QuoteString(name))
+		known, _, err := e.anchor.query("SELECT name FROM system.settings WHERE name = "+sqltext.QuoteString(name), "TSVRaw")
 		if err != nil {
 			return fmt.Errorf("ask the engine: %w", err)
 		}

@@ -74,10 +74,6 @@ type Session struct {
 // Use calls f with a connection that nobody else uses meanwhile. Errors of the engine
 // are an *exception.Exception.
 func (p *Pool) Use(ctx context.Context, s Session, f func(*Conn) error) error {
-	return p.use(ctx, s, func(c *conn) error { return f(&Conn{engine: p.engine, conn: c}) })
-}
-
-func (p *Pool) use(ctx context.Context, s Session, f func(*conn) error) error {
 	if !p.gate.enter() {
 		return ErrClosed
 	}
@@ -92,7 +88,7 @@ func (p *Pool) use(ctx context.Context, s Session, f func(*conn) error) error {
 	// Cleared only when f comes back, so that a panic ends it too.
 	failed := true
 	defer func() { c.spoiled = c.spoiled || failed }()
-	err = f(c)
+	err = f(&Conn{engine: p.engine, conn: c})
 	failed = err != nil
 	return p.engine.explained(err)
 }

@@ -432,8 +432,8 @@ func roleParts(ctx context.Context, args []string) error {
 		err := conn.QueryRow(ctx, "SELECT count(), max(v) FROM w FINAL WHERE NOT ignore(s, b, id)").Scan(&n, &v)
 		fmt.Println(n, err)
 	}
-	fmt.Println(engine.Engine().Damages())
-	fmt.Println(engine.Engine().Repaired("default", "w", time.Now()), engine.Engine().Damages())
+	fmt.Println(engine.Engine().Damage().All())
+	fmt.Println(engine.Engine().Damage().Repaired("default", "w", time.Now()), engine.Engine().Damage().All())
 	return errors.Join(conn.Close(), engine.Close())
 }
 

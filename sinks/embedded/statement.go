@@ -42,12 +42,12 @@ func (c *Conn) Query(ctx context.Context, sql, format string) ([]byte, Stats, er
 // Write is Query for a statement that changes rows: it fails when the disk refused a
 // write meanwhile.
 func (c *Conn) Write(ctx context.Context, sql, format string) ([]byte, Stats, error) {
-	refused := c.engine.damage.refused.Load()
+	refused := c.engine.writes.Refused()
 	out, counted, err := c.Query(ctx, sql, format)
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	return out, counted, c.engine.guardWrites(c.conn, refused)
+	return out, counted, c.engine.guardWrites(c, refused)
 }
 
 // Spoil keeps the connection from being used again.
@@ -96,7 +96,7 @@ type Insertion struct {
 
 // Insert starts an INSERT without data and without FORMAT.
 func (c *Conn) Insert(sql, format string) (*Insertion, error) {
-	refused := c.engine.damage.refused.Load()
+	refused := c.engine.writes.Refused()
 	raw, err := c.conn.insert(sql, format)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (i *Insertion) Commit() (Stats, error) {
 		return Stats{}, errors.Join(err, i.raw.abort())
 	}
 	i.raw.close()
-	return counted, i.conn.engine.guardWrites(i.conn.conn, i.refused)
+	return counted, i.conn.engine.guardWrites(i.conn, i.refused)
 }
 
 // Abort gives up: nothing is inserted.

@@ -1,4 +1,4 @@
-package embedded_test
+package damage_test
 
 import (
 	"fmt"
@@ -56,18 +56,18 @@ func TestNobodyForgesADamage(t *testing.T) {
 			if !strings.HasPrefix(body, "Code: 32. ") && !strings.Contains(sql, "repeat") {
 				t.Errorf("%.300s: no error that damage could have: %.300s", sql, body)
 			}
-			if engine.Examined() > 0 {
+			if engine.Damage().Examined() > 0 {
 				t.Errorf("%.300s: looked into, for %.900s", sql, body)
 			}
 		}
 	}
-	if found := engine.Damages(); len(found) > 0 {
+	if found := engine.Damage().All(); len(found) > 0 {
 		t.Error(found)
 	}
-	if err := engine.LookForDamage(t.Context()); err != nil {
+	if err := engine.Pool().Use(t.Context(), embedded.Session{Database: "default"}, func(c *embedded.Conn) error { return engine.Damage().Look(c) }); err != nil {
 		t.Error(err)
 	}
-	if n := engine.Examined(); n > 0 {
+	if n := engine.Damage().Examined(); n > 0 {
 		t.Errorf("by the engine's count of errors: %d looked into", n)
 	}
 }

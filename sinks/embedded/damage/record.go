@@ -1,0 +1,149 @@
+package damage
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Part is a part of a table that could not be read and was set aside. Its rows are
+// missing; its files are in the table's folder for detached parts.
+type Part struct {
+	Database string    `json:"database"`
+	Table    string    `json:"table"`
+	Part     string    `json:"part"`
+	Rows     uint64    `json:"rows"`           // 0: not known
+	Key      string    `json:"key,omitempty"`  // the columns of From and To
+	From     string    `json:"from,omitempty"` // the first of its rows, in order of the key; empty: not known
+	To       string    `json:"to,omitempty"`   // the last
+	Found    time.Time `json:"found"`
+}
+
+// String says which table, and which rows.
+func (d Part) String() string {
+	rows := "rows that cannot be counted"
+	if d.Rows > 0 {
+		rows = strconv.FormatUint(d.Rows, 10) + " rows"
+	}
+	text := fmt.Sprintf("part %s of table %s.%s was damaged on the disk and is set aside: %s are missing", d.Part, d.Database, d.Table, rows)
+	if d.From != "" {
+		text += fmt.Sprintf(", %s from %s to %s", d.Key, d.From, d.To)
+	}
+	return text
+}
+
+// FileName is where the record is, in the data folder.
+const FileName = "larder-damage.json"
+
+// Record are the damages not brought back yet. They are kept in the data folder, beside the
+// parts, so that a restart does not forget them.
+type Record struct {
+	file string
+	log  *slog.Logger
+
+	mu  sync.Mutex
+	all []Part
+}
+
+func (r *Record) load() error {
+	text, err := os.ReadFile(r.file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &r.all)
+	}
+	if err != nil {
+		return fmt.Errorf("read which parts were damaged: %s: %w; remove the file if it cannot be mended, and run larder sync --full", r.file, err)
+	}
+	return nil
+}
+
+// store replaces the file; the caller holds mu.
+func (r *Record) store() error {
+	if len(r.all) == 0 {
+		if err := os.Remove(r.file); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	text, err := json.MarshalIndent(r.all, "", "  ")
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(r.file), ".damage-")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(text, '\n'))
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		err = os.Rename(file.Name(), r.file)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}
+
+// note remembers a damage and tells it.
+func (r *Record) note(d Part) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.log.Error("embedded engine: "+d.String(), "database", d.Database, "table", d.Table, "part", d.Part, "rows", d.Rows)
+	r.all = append(r.all, d)
+	if err := r.store(); err != nil {
+		return fmt.Errorf("note which part was damaged: %w", err)
+	}
+	return nil
+}
+
+// All are the parts that were set aside and whose rows have not been brought back.
+func (r *Record) All() []Part {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.all)
+}
+
+// Repaired forgets what was found in a table before an instant: its rows have been
+// brought back since.
+func (r *Record) Repaired(database, table string, before time.Time) error {
+	forgotten, err := r.forget(database, table, before)
+	if forgotten {
+		r.log.Info("embedded engine: what was missing has been brought back", "table", database+"."+table)
+	}
+	return err
+}
+
+// GivenUp forgets what was found in a table before an instant, although its rows have not
+// been brought back and will not be.
+func (r *Record) GivenUp(database, table string, before time.Time) error {
+	forgotten, err := r.forget(database, table, before)
+	if forgotten {
+		r.log.Warn("embedded engine: the notice of a damage ends, what was missing is not brought back", "table", database+"."+table)
+	}
+	return err
+}
+
+// forget is true when there was something to forget.
+func (r *Record) forget(database, table string, before time.Time) (bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := len(r.all)
+	r.all = slices.DeleteFunc(r.all, func(d Part) bool {
+		return d.Database == database && d.Table == table && d.Found.Before(before)
+	})
+	if len(r.all) == n {
+		return false, nil
+	}
+	if err := r.store(); err != nil {
+		return false, fmt.Errorf("note that the damage of %s.%s is over: %w", database, table, err)
+	}
+	return true, nil
+}
