@@ -243,6 +243,9 @@ func (g *Guard) MayMean(ask Ask, sql string) error {
 	if err := mayPlan(nodes, sql); err != nil {
 		return err
 	}
+	if err := mayFilter(nodes, lambdas, sql); err != nil {
+		return err
+	}
 	return mayBeNamed(nodes, sql)
 }
 

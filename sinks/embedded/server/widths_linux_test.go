@@ -232,6 +232,54 @@ func TestColumnsOfSelectsHaveABound(t *testing.T) {
 	}
 }
 
+// And the names of a condition's parts, with what subqueries made of its columns: the engine
+// writes each of them out.
+func TestConditionsHaveALength(t *testing.T) {
+	b, engine := newBait(t), openWarehouse(t)
+	around := func(times int, text, inner string) string {
+		return strings.Repeat("least(", times) + inner + strings.Repeat(", "+text+")", times)
+	}
+	each := func(times int, before, after, inner string) string {
+		return strings.Repeat(before, times) + inner + strings.Repeat(after, times)
+	}
+	text := "'" + strings.Repeat("a", 10_000) + "'"
+	texts := func(times int) string {
+		return "WITH " + text + " AS t SELECT 1 FROM larder.v WHERE " + around(times, "t", "file_name") + " = ''"
+	}
+	base := "SELECT length(file_name) AS x FROM larder.v"
+	doubled := nested(18, "x + x", base)
+	made, name := base, "x"
+	for range 13 {
+		made, name = "SELECT `"+name+"` + `"+name+"` FROM ("+made+")", "plus("+name+", "+name+")"
+	}
+	ctes := "WITH c0 AS (" + base + ")"
+	for i := range 18 {
+		ctes += fmt.Sprintf(", c%d AS (SELECT x + x AS x FROM c%d)", i+1, i)
+	}
+	for _, sql := range []string{
+		texts(60), texts(480), strings.Replace(texts(60), "WHERE", "GROUP BY file_name HAVING", 1), strings.Replace(texts(60), "WHERE", "QUALIFY", 1), "EXPLAIN " + texts(60), "DESCRIBE (" + texts(60) + ")",
+		"SELECT count() FROM (" + doubled + ") WHERE x = 1", "EXPLAIN indexes = 1 SELECT count() FROM (" + doubled + ") WHERE x = 1", "SELECT count() FROM (" + doubled + ") AS p JOIN larder.v AS q ON p.x = 1 AND p.x = q.a",
+		"SELECT count() FROM (" + nested(18, "if(x > 1, x, 2)", base) + ") WHERE x = 1", "WITH y -> y + y AS f SELECT count() FROM (" + nested(18, "f(x)", base) + ") WHERE x = 1", ctes + " SELECT count() FROM c18 WHERE x = 1",
+		"SELECT count() FROM (" + each(18, "SELECT x + x AS x FROM view(", ")", base) + ") WHERE x = 1", "SELECT count() FROM (" + each(18, "SELECT y + y FROM (", ") AS t(y)", base) + ") AS t(y) WHERE y = 1",
+		"SELECT count() FROM (" + each(18, "SELECT * REPLACE (x + x AS x) FROM (", ")", base) + ") WHERE x = 1", "SELECT count() FROM (" + each(18, "SELECT x + x AS x FROM (", ") UNION ALL SELECT 1", base) + ") WHERE x = 1",
+		"SELECT count() FROM (" + made + ") WHERE `" + name + "` = 1", "SELECT count() FROM larder.v WHERE a IN (SELECT x FROM (" + doubled + ") WHERE x = 1)", "SELECT (SELECT count() FROM (" + doubled + ") WHERE x = 1)",
+		"SELECT count() FROM larder.v WHERE " + around(8, "repeat('a', 1000000)", "file_name") + " = ''",
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); !refusedAs(w, "conditions grow too long") {
+			t.Errorf("%.100s: %d %.200s", sql, w.Code, w.Body)
+		}
+	}
+	for _, sql := range []string{
+		texts(10), "SELECT a FROM larder.v WHERE file_name IN ('" + strings.Repeat("x', '", 30_000) + "')", "SELECT a FROM larder.v WHERE has(['" + strings.Repeat("x', '", 30_000) + "'], file_name)",
+		"SELECT a FROM larder.v WHERE " + strings.Repeat("a = 1 OR ", 1500) + "a = 2", "SELECT count() FROM (" + nested(8, "x + x", base) + ") WHERE x = 1", doubled, "SELECT a FROM larder.v WHERE file_name = repeat('a', 1000000)",
+		"WITH c AS (SELECT a, multiIf(" + strings.Repeat("a = 1, 'one', ", 50) + "'more') AS kind FROM larder.v), d AS (SELECT *, kind || '/' || kind AS kinds FROM c) SELECT kinds, count() FROM d WHERE kind != '' AND kinds LIKE '%m%' GROUP BY kinds HAVING kinds != 'x'",
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != http.StatusOK {
+			t.Errorf("%.100s: %d %.300s", sql, w.Code, w.Body)
+		}
+	}
+}
+
 // Each JOIN, and each correlated subquery, took megabytes for every thread before a limit
 // was looked at.
 func TestJoinsTakeLittleBeforeTheirRows(t *testing.T) {
