@@ -33,14 +33,19 @@ func mayFilter(nodes []node, lambdas map[string][]int, sql string) error {
 }
 
 // lengths is how long the name of an expression is, and those of all its parts together.
-type lengths struct{ name, parts float64 }
+type lengths struct {
+	name, parts float64
+	varies      bool // it is no constant, whose parts have no names
+}
 
 func (w lengths) longer(v lengths) lengths {
-	return lengths{max(w.name, v.name), max(w.parts, v.parts)}
+	return lengths{max(w.name, v.name), max(w.parts, v.parts), w.varies || v.varies}
 }
 
 // and are those of two expressions, beside one another.
-func (w lengths) and(v lengths) lengths { return lengths{w.name + v.name, w.parts + v.parts} }
+func (w lengths) and(v lengths) lengths {
+	return lengths{w.name + v.name, w.parts + v.parts, w.varies || v.varies}
+}
 
 // read is what a part of FROM, or a SELECT, gives to what is around it.
 type read struct {
@@ -65,11 +70,12 @@ type filters struct {
 	fixed   map[string]bool // names that may stand for constants
 	renamed bool            // a CTE names its columns anew
 	ctes    map[string]read
-	within  map[int]read // of subqueries in expressions
+	bound   map[string]int // parameters of the lambdas that are looked at
+	within  map[int]read   // of subqueries in expressions
 }
 
 func newFilters(nodes []node, lambdas map[string][]int, sql string) *filters {
-	f := &filters{plans: newPlans(nodes, sql), lambdas: lambdas, given: parameters(nodes), ctes: map[string]read{}, within: map[int]read{}}
+	f := &filters{plans: newPlans(nodes, sql), lambdas: lambdas, given: parameters(nodes), ctes: map[string]read{}, within: map[int]read{}, bound: map[string]int{}}
 	f.fixed = fixedNames(nodes, aliases(nodes))
 	words, _ := sqltext.Tokens(sql)
 	at := sqltext.Statement{Tokens: words}
@@ -123,8 +129,8 @@ func (f *filters) source(i int, around *scope) (all read) {
 }
 
 func table() read {
-	one := lengths{tableColumn, tableColumn}
-	return read{columns: map[string]lengths{}, longest: one, all: lengths{tableColumn * tableColumns, tableColumn * tableColumns}, tables: 1}
+	one := lengths{tableColumn, tableColumn, true}
+	return read{columns: map[string]lengths{}, longest: one, all: lengths{tableColumn * tableColumns, tableColumn * tableColumns, true}, tables: 1}
 }
 
 // cte is what the CTEs of a name give. One that names itself is a table there.
@@ -284,9 +290,11 @@ func (f *filters) meant(i int, s *scope) (w lengths) {
 	n := f.nodes[i]
 	switch {
 	case n.kind == "Identifier":
-		return s.name(f, n.name)
+		w = s.name(f, n.name)
+		w.varies = f.bound[n.name] == 0
+		return w
 	case n.kind == "Literal":
-		return lengths{float64(len(n.text)), float64(len(n.text))}
+		return lengths{name: float64(len(n.text)), parts: float64(len(n.text))}
 	case n.kind == "SelectWithUnionQuery":
 		within, known := f.within[i]
 		if !known {
@@ -294,13 +302,18 @@ func (f *filters) meant(i int, s *scope) (w lengths) {
 			f.within[i] = within
 			s.total += within.total
 		}
-		return within.longest
+		w = within.longest
+		w.varies = true
+		return w
 	case n.kind == "Function" && n.name == "lambda" && aliasOf.MatchString(n.text):
 		return w // where it is called
 	case n.manyColumns():
 		for _, from := range s.from {
 			w = w.and(from.all)
 		}
+	}
+	if n.name == "lambda" {
+		defer f.bind(i)()
 	}
 	for _, child := range f.children[i] {
 		w = w.and(f.expression(child, s))
@@ -319,9 +332,29 @@ func (f *filters) meant(i int, s *scope) (w lengths) {
 	w.parts += w.name
 	if _, defined := f.lambdas[n.name]; defined {
 		body := f.body(n.name, s)
-		w = lengths{w.name * body.name, w.parts*body.name + w.name*body.parts}
+		w = lengths{w.name * body.name, w.parts*body.name + w.name*body.parts, true}
+	}
+	if !w.varies {
+		w.parts = w.name
 	}
 	return w
+}
+
+// bind makes the names of a lambda's parameters theirs, until unbind.
+func (f *filters) bind(i int) (unbind func()) {
+	args := arguments(f.nodes, i)
+	if len(args) != 2 {
+		return func() {}
+	}
+	all := arguments(f.nodes, args[0])
+	for _, at := range all {
+		f.bound[f.nodes[at].name]++
+	}
+	return func() {
+		for _, at := range all {
+			f.bound[f.nodes[at].name]--
+		}
+	}
 }
 
 // body is what a lambda with a name comes to.
@@ -329,7 +362,7 @@ func (f *filters) body(name string, s *scope) lengths {
 	if known, ok := s.bodies[name]; ok {
 		return known
 	}
-	s.bodies[name] = lengths{1, 1}
+	s.bodies[name] = lengths{1, 1, true}
 	var all lengths
 	for _, at := range f.lambdas[name] {
 		for _, child := range f.children[at] {
@@ -343,7 +376,7 @@ func (f *filters) body(name string, s *scope) lengths {
 // name is what a name comes to: that of an alias, a column or both. With a parenthesis it may
 // be one that the engine has made of an expression.
 func (s *scope) name(f *filters, name string) lengths {
-	w := lengths{float64(len(name)), float64(len(name))}
+	w := lengths{name: float64(len(name)), parts: float64(len(name))}
 	made := strings.Contains(name, "(")
 	as := []string{name}
 	if first, _, more := strings.Cut(name, "."); more && !made {
@@ -394,6 +427,7 @@ func (s *scope) alias(f *filters, name string) (w lengths, ok bool) {
 	for _, i := range at {
 		w = w.longer(f.meant(i, s))
 	}
+	w.varies = true // elsewhere a name in it may be another's
 	s.known[name] = w
 	return w, true
 }

@@ -263,6 +263,7 @@ func TestConditionsHaveALength(t *testing.T) {
 		"SELECT count() FROM (" + each(18, "SELECT x + x AS x FROM view(", ")", base) + ") WHERE x = 1", "SELECT count() FROM (" + each(18, "SELECT y + y FROM (", ") AS t(y)", base) + ") AS t(y) WHERE y = 1",
 		"SELECT count() FROM (" + each(18, "SELECT * REPLACE (x + x AS x) FROM (", ")", base) + ") WHERE x = 1", "SELECT count() FROM (" + each(18, "SELECT x + x AS x FROM (", ") UNION ALL SELECT 1", base) + ") WHERE x = 1",
 		"SELECT count() FROM (" + made + ") WHERE `" + name + "` = 1", "SELECT count() FROM larder.v WHERE a IN (SELECT x FROM (" + doubled + ") WHERE x = 1)", "SELECT (SELECT count() FROM (" + doubled + ") WHERE x = 1)",
+		"SELECT count() FROM larder.v WHERE arrayExists(file_name -> 1, ['a']) OR " + around(24, "arrayMin(file_name -> file_name, ["+text+"])", "file_name") + " = ''",
 		"SELECT count() FROM larder.v WHERE " + around(8, "repeat('a', 1000000)", "file_name") + " = ''",
 	} {
 		if w := b.ask(engine, http.MethodPost, sql, nil); !refusedAs(w, "conditions grow too long") {
@@ -272,6 +273,7 @@ func TestConditionsHaveALength(t *testing.T) {
 	for _, sql := range []string{
 		texts(10), "SELECT a FROM larder.v WHERE file_name IN ('" + strings.Repeat("x', '", 30_000) + "')", "SELECT a FROM larder.v WHERE has(['" + strings.Repeat("x', '", 30_000) + "'], file_name)",
 		"SELECT a FROM larder.v WHERE " + strings.Repeat("a = 1 OR ", 1500) + "a = 2", "SELECT count() FROM (" + nested(8, "x + x", base) + ") WHERE x = 1", doubled, "SELECT a FROM larder.v WHERE file_name = repeat('a', 1000000)",
+		"SELECT a FROM larder.v WHERE has(arrayMap(d -> toString(today() - d), range(toUInt32(dateDiff('day', toDate('2020-01-01'), toDate('2026-01-01'))))), file_name)",
 		"WITH c AS (SELECT a, multiIf(" + strings.Repeat("a = 1, 'one', ", 50) + "'more') AS kind FROM larder.v), d AS (SELECT *, kind || '/' || kind AS kinds FROM c) SELECT kinds, count() FROM d WHERE kind != '' AND kinds LIKE '%m%' GROUP BY kinds HAVING kinds != 'x'",
 	} {
 		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != http.StatusOK {
