@@ -131,6 +131,9 @@ func start(ctx context.Context, path string, lock *os.File, o Options, limit mem
 	if err != nil {
 		return nil, err
 	}
+	if err := e.keepPrivate(); err != nil {
+		return nil, err
+	}
 	if err := e.confine(o); err != nil {
 		return nil, err
 	}

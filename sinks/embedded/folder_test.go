@@ -45,6 +45,32 @@ func TestAFolderThatCannotBeWritten(t *testing.T) {
 	}
 }
 
+// Whoever else is on the machine finds no row in a folder that was there before, whether the
+// engine was in it or not.
+func TestOthersFindNoRowsInAnOpenFolder(t *testing.T) {
+	dir := t.TempDir()
+	inside := []string{"data", "metadata", "store", "tmp"}
+	for _, before := range [][]string{nil, inside} {
+		for _, name := range append([]string{""}, before...) {
+			if err := os.Chmod(filepath.Join(dir, name), 0o755); err != nil { //nolint:gosec // as somebody has made it
+				t.Fatal(err)
+			}
+		}
+		startRole(t, "hold", nil, dir).line()
+		for _, name := range inside {
+			if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm()&0o007 != 0 {
+				t.Errorf("%s, with %v before: %v %v", name, before, info, err)
+			}
+		}
+		dir = t.TempDir()
+		for _, name := range inside {
+			if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil { //nolint:gosec // likewise
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 func TestAHeldFolderIsReachedThroughItsHolder(t *testing.T) {
 	ctx := context.Background()
 	for name, dir := range map[string]string{
