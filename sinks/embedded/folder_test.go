@@ -56,7 +56,7 @@ func TestOthersFindNoRowsInAnOpenFolder(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		startRole(t, "hold", nil, dir).line()
+		embeddedtest.StartRole(t, "hold", nil, dir).Line()
 		for _, name := range inside {
 			if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm()&0o007 != 0 {
 				t.Errorf("%s, with %v before: %v %v", name, before, info, err)

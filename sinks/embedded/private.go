@@ -19,7 +19,7 @@ func (e *Engine) keepPrivate() error {
 	for _, name := range engineFolders {
 		path := filepath.Join(e.path, name)
 		if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-			return unwritable(e.path, err)
+			return Unwritable(e.path, err)
 		}
 		info, err := os.Stat(path)
 		if err == nil && info.Mode()&0o007 != 0 {
