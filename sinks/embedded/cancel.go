@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/larder-sync/larder/sinks/embedded/exception"
@@ -22,12 +25,20 @@ const (
 // markSetting carries the mark of a connection. It says nothing about a SELECT.
 const markSetting = "insert_deduplication_token"
 
+// stopper stops statements, from a connection of its own.
+type stopper struct {
+	mu     sync.Mutex
+	conn   *conn
+	log    *slog.Logger
+	marked atomic.Uint64 // how many statements were
+}
+
 // cancellable returns a mark to append to a statement, so that it can be found
 // among those running, and stops that statement when ctx ends. Call release when
 // it has returned. The engine shows a long statement cut short, and one with a
 // secret rewritten, without the mark: a reader's is found by its connection's.
-func (e *Engine) cancellable(ctx context.Context, c *conn) (mark string, release func()) {
-	mark = fmt.Sprintf("\n/*larder %d*/", e.serial.Add(1))
+func (s *stopper) cancellable(ctx context.Context, c *conn) (mark string, release func()) {
+	mark = fmt.Sprintf("\n/*larder %d*/", s.marked.Add(1))
 	found := "endsWith(query, " + sqltext.QuoteString(mark) + ")"
 	if c.mark != "" {
 		found = "Settings['" + markSetting + "'] = " + sqltext.QuoteString(c.mark)
@@ -35,7 +46,7 @@ func (e *Engine) cancellable(ctx context.Context, c *conn) (mark string, release
 	done, ended := make(chan struct{}), make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(ended)
-		e.stopQuery(found, done)
+		s.stopQuery(found, done)
 	})
 	return mark, func() {
 		close(done)
@@ -56,7 +67,7 @@ func unmarked(err error, mark string) error {
 
 // stopQuery kills until done: the engine has no other way to end a statement
 // that is being computed. SYNC would hang (DESIGN §8, pitfalls).
-func (e *Engine) stopQuery(found string, done <-chan struct{}) {
+func (s *stopper) stopQuery(found string, done <-chan struct{}) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for pause := killAgain; ; pause = min(2*pause, killSeldom) {
@@ -66,11 +77,11 @@ func (e *Engine) stopQuery(found string, done <-chan struct{}) {
 		case <-timer.C:
 			timer.Reset(pause)
 		}
-		e.anchorMu.Lock()
-		err := e.anchor.exec("KILL QUERY WHERE " + found + " ASYNC")
-		e.anchorMu.Unlock()
+		s.mu.Lock()
+		err := s.conn.exec("KILL QUERY WHERE " + found + " ASYNC")
+		s.mu.Unlock()
 		if err != nil {
-			e.log.Warn("embedded engine: a query could not be stopped", "error", err)
+			s.log.Warn("embedded engine: a query could not be stopped", "error", err)
 		}
 	}
 }

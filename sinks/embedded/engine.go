@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/larder-sync/larder/sinks/embedded/damage"
 	"github.com/larder-sync/larder/sinks/embedded/memory"
@@ -25,7 +24,8 @@ type Engine struct {
 	lock    *os.File
 	place   place
 	folder  *folder
-	anchor  *conn // keeps the engine up, and stops queries; see stopQuery
+	anchor  *conn    // keeps the engine up
+	stopper *stopper // of queries, by the anchor
 	version string
 
 	args      []string          // of every connection
@@ -36,8 +36,6 @@ type Engine struct {
 	poolsMu sync.Mutex
 	pools   []*Pool // beside it
 
-	anchorMu sync.Mutex
-	serial   atomic.Uint64
 	writes   *damage.Writes
 	parts    *damage.Parts
 	watching sync.WaitGroup // watchDisk
@@ -141,6 +139,7 @@ func start(ctx context.Context, path string, lock *os.File, o Options, limit mem
 	if err := e.boot(); err != nil {
 		return nil, err
 	}
+	e.stopper = &stopper{conn: e.anchor, log: e.log}
 	e.pool = e.newPool(PoolOptions{Places: maxConns})
 	e.stopped, e.stop = context.WithCancel(context.Background())
 	if err := errors.Join(e.learn(o.Settings), e.survey()); err != nil {

@@ -51,8 +51,9 @@ func (f *folder) check() (err error, first bool) { //nolint:revive // the error 
 	return f.lost, true
 }
 
-// present is nil while the data folder is the one that was opened.
-func (e *Engine) present() error {
+// Health is nil while the engine can keep what it acknowledges: while the data folder is
+// the one that was opened. Else it says what is wrong and what to do.
+func (e *Engine) Health() error {
 	err, first := e.folder.check()
 	if first {
 		e.log.Error("embedded engine: " + err.Error())
@@ -60,17 +61,12 @@ func (e *Engine) present() error {
 	return err
 }
 
-// Health is nil while the engine can keep what it acknowledges; else it says what is
-// wrong and what to do.
-func (e *Engine) Health() error { return e.present() }
-
 // codeFolderLost is ClickHouse's for a table that cannot be written by anyone.
 const codeFolderLost = 242
 
-// Admit is nil while the data folder is the one that was opened; else it refuses a
-// statement, in the engine's form.
+// Admit is Health for a statement: it refuses in the engine's form.
 func (e *Engine) Admit() error {
-	if err := e.present(); err != nil {
+	if err := e.Health(); err != nil {
 		return exception.Refuse(codeFolderLost, "TABLE_IS_READ_ONLY", "Not taken: %v", err)
 	}
 	return nil

@@ -90,7 +90,7 @@ func (p *Pool) Use(ctx context.Context, s Session, f func(*Conn) error) error {
 	defer func() { c.spoiled = c.spoiled || failed }()
 	err = f(&Conn{engine: p.engine, conn: c})
 	failed = err != nil
-	return p.engine.explained(err)
+	return explained(err, p.engine.path)
 }
 
 // lease returns a connection for a session, waiting for a place until ctx or the

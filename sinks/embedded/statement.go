@@ -33,7 +33,7 @@ func (c *Conn) Ask(sql, format string) ([]byte, error) {
 // Query runs any statement, to its end or to that of ctx, and returns the whole of its
 // result.
 func (c *Conn) Query(ctx context.Context, sql, format string) ([]byte, Stats, error) {
-	mark, release := c.engine.cancellable(ctx, c.conn)
+	mark, release := c.engine.stopper.cancellable(ctx, c.conn)
 	defer release()
 	out, counted, err := c.conn.query(sql+mark, format)
 	return out, counted, unmarked(err, mark)
@@ -63,7 +63,7 @@ type Stream struct {
 // Stream starts a SELECT; no other kind of statement can be streamed. It is stopped when
 // ctx ends. Close it.
 func (c *Conn) Stream(ctx context.Context, sql, format string) (*Stream, error) {
-	mark, release := c.engine.cancellable(ctx, c.conn)
+	mark, release := c.engine.stopper.cancellable(ctx, c.conn)
 	raw, err := c.conn.stream(sql+mark, format)
 	if err != nil {
 		release()

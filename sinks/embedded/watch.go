@@ -22,7 +22,7 @@ func (e *Engine) guardWrites(c *Conn, before uint64) error {
 
 // survey begins to look after the folder, with what was found at the start.
 func (e *Engine) survey() error {
-	f := damage.Folder{Path: e.path, Log: e.log, Owns: e.owns, Present: e.present}
+	f := damage.Folder{Path: e.path, Log: e.log, Owns: e.owns, Present: e.Health}
 	e.writes, e.parts = damage.NewWrites(e.stopped, f), damage.NewParts(f)
 	anchor := &Conn{engine: e, conn: e.anchor}
 	return errors.Join(e.writes.Trust(anchor), e.parts.Start(anchor))
@@ -35,7 +35,7 @@ func (e *Engine) watchDisk() {
 	for {
 		select {
 		case <-ticker.C:
-			if e.present() != nil {
+			if e.Health() != nil {
 				return // there is nothing left to look at
 			}
 			if err := e.pool.Use(e.stopped, Session{Database: "default"}, e.look); err != nil && e.stopped.Err() == nil {

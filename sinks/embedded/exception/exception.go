@@ -1,5 +1,5 @@
 // Package exception is errors in the form of ClickHouse: a code, a text, an HTTP status. What
-// may live here: that form, for the engine's errors and the front's own.
+// may live here: that form, for the engine's errors and the server's own.
 package exception
 
 import (
@@ -20,7 +20,7 @@ type Exception struct {
 
 func (e *Exception) Error() string { return e.Message }
 
-// The codes that the front itself gives or acts on.
+// The codes that the server itself gives or acts on.
 const (
 	BadArguments     = 36
 	UnknownFunction  = 46
@@ -59,7 +59,7 @@ func Parse(message string) *Exception {
 	return &Exception{Code: Unknown, Message: fmt.Sprintf("Code: %d. DB::Exception: %s (STD_EXCEPTION)", Unknown, message)}
 }
 
-// Refuse makes an exception of the front's own, in the engine's form.
+// Refuse makes an exception of the server's own, in the engine's form.
 func Refuse(code int, name, format string, args ...any) *Exception {
 	return &Exception{Code: code, Message: fmt.Sprintf("Code: %d. DB::Exception: %s. (%s)", code, fmt.Sprintf(format, args...), name)}
 }

@@ -11,7 +11,7 @@ import (
 
 // A statement from the read-only way in passes three checks before it runs, since
 // each has its blind spots, with readonly=1 and the engine's access control behind
-// them: words, by the front's own lexer; class, by the engine's parser, which
+// them: words, by Larder's own lexer; class, by the engine's parser, which
 // knows what a statement does; tree, by the engine's parser again, which shows what
 // it has understood. Neither readonly=1 nor the constraints of settings hold
 // within a subquery, so no SETTINGS may be left there.

@@ -59,7 +59,7 @@ func TestAReaderWaitsForMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _, err = l.Lend(t.Context(), time.Minute)
-		if thrown, ok := err.(*exception.Exception); !ok || thrown.Code != exception.TooManyQueries { //nolint:errorlint // it is what the front answers with
+		if thrown, ok := err.(*exception.Exception); !ok || thrown.Code != exception.TooManyQueries { //nolint:errorlint // it is what the server answers with
 			t.Errorf("told %v", err)
 		}
 		gone, cancel := context.WithCancel(t.Context())

@@ -37,9 +37,9 @@ func attacks(t testing.TB, b *bait) (all []string) {
 	return all
 }
 
-// Each attack is refused by the front, by itself: none comes as far as the engine's
+// Each attack is refused by the server, by itself: none comes as far as the engine's
 // access control.
-func TestAttacksEndAtTheFront(t *testing.T) {
+func TestAttacksEndAtTheServer(t *testing.T) {
 	b, engine := newBait(t), openWarehouse(t)
 	before := state(t, engine)
 	for _, sql := range attacks(t, b) {
@@ -49,7 +49,7 @@ func TestAttacksEndAtTheFront(t *testing.T) {
 				t.Errorf("%s %q is answered: %q", method, sql, w.Body)
 			}
 			if code := w.Header().Get("X-ClickHouse-Exception-Code"); code == "497" {
-				t.Errorf("%s %q passed the front: %q", method, sql, w.Body)
+				t.Errorf("%s %q passed the server: %q", method, sql, w.Body)
 			}
 			b.untouched(sql)
 		}
@@ -62,7 +62,7 @@ func TestAttacksEndAtTheFront(t *testing.T) {
 	}
 }
 
-// What the front cannot see is stopped by the engine's access control: on any
+// What the server cannot see is stopped by the engine's access control: on any
 // connection, whatever its settings.
 func TestTheEngineHasNoSources(t *testing.T) {
 	b, engine := newBait(t), openWarehouse(t)
@@ -216,7 +216,7 @@ func grow(random *rand.Rand, symbol string, depth int) string {
 	}
 }
 
-func TestWhatTheFrontLetsThroughTouchesNothing(t *testing.T) {
+func TestWhatTheServerLetsThroughTouchesNothing(t *testing.T) {
 	b, engine := newBait(t), openWarehouse(t)
 	before := state(t, engine)
 	random := rand.New(rand.NewPCG(5, 6))

@@ -91,7 +91,7 @@ func answerOdd(t *testing.T, f *handler, r *http.Request) {
 	}
 }
 
-// panics is a log that fails the test when the front had to recover.
+// panics is a log that fails the test when the server had to recover.
 type panics struct{ t *testing.T }
 
 func (p panics) Enabled(context.Context, slog.Level) bool { return true }
@@ -107,7 +107,7 @@ func (p panics) Handle(_ context.Context, r slog.Record) error {
 }
 
 // The two lexers must agree on where things end, or a statement could be hidden
-// from the front in what it takes for a comment or a string.
+// from the server in what it takes for a comment or a string.
 func TestTheLexerNeverRunsOver(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 20000 {

@@ -7,7 +7,7 @@ import (
 )
 
 // TestFunctionsThatTakePathsAreRefused gives paths to every function there is, past the
-// front: what touches the file is refused by the front, which looks at no rights of the
+// server: what touches the file is refused by the server, which looks at no rights of the
 // engine and not at the kernel's.
 func TestFunctionsThatTakePathsAreRefused(t *testing.T) {
 	if testing.Short() {

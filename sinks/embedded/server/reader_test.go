@@ -171,7 +171,7 @@ func TestAReadersTimeIsBounded(t *testing.T) {
 	if theirs, ours := out.must("SELECT getSetting('max_memory_usage')"), in.must("SELECT getSetting('max_memory_usage')"); atoi(t, theirs) >= atoi(t, ours) {
 		t.Errorf("readers may use %s bytes, the daemon %s", theirs, ours)
 	}
-	// The front stops a statement by its own clock, whatever the engine was told.
+	// The server stops a statement by its own clock, whatever the engine was told.
 	short := impatient(t, time.Minute, 300*time.Millisecond, time.Minute)
 	r := short.ask("POST", "SELECT sum(sipHash64(number)) FROM numbers_mt(1000000000000)")
 	if r.status != http.StatusRequestTimeout || r.header.Get("X-ClickHouse-Exception-Code") != "159" {

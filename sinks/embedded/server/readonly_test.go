@@ -90,7 +90,7 @@ func TestOutsideTellsWhatIsMistyped(t *testing.T) {
 		"SELECT 1,\n  FROM system.one\nWHERE": "line 3, col 6",
 		"SELECT 'a":                           "Single quoted string is not closed",
 		"SELECT (1":                           "Unmatched parentheses",
-		// With the format that the front adds these are something else, or nothing.
+		// With the format that the server adds these are something else, or nothing.
 		"SELECT 1 FROM":                          "failed at position 14 (end of query)",
 		"  SELECT 1\nFROM ":                      "(line 2, col 5)",
 		"SELECT 1 WHERE":                         "(end of query)",

@@ -20,7 +20,7 @@ import (
 type bounds struct {
 	statement int    // without its data, the values of parameters put in
 	frame     int    // that one compressed frame may unpack to
-	window    uint64 // that a ZSTD stream may make the front remember
+	window    uint64 // that a ZSTD stream may make the server remember
 	// The body is a statement and nothing else: it is read whole before it is
 	// unpacked, so that a slow one holds no more than it has brought.
 	statementOnly bool
@@ -41,7 +41,7 @@ func tooLong(most int) error {
 	return exception.Refuse(exception.TooLarge, "QUERY_IS_TOO_LARGE", "The statement is longer than %d bytes", most)
 }
 
-// maxHead is how far the front looks for the data of an INSERT in a body.
+// maxHead is how far the server looks for the data of an INSERT in a body.
 const maxHead = 256 << 10
 
 // request is a statement as it came in.
@@ -64,7 +64,7 @@ type request struct {
 }
 
 // transport are the parameters that are about HTTP or a session, not settings of
-// a query. What they ask for is either done by the front or of no meaning here.
+// a query. What they ask for is either done by the server or of no meaning here.
 var transport = map[string]bool{
 	"query": true, "database": true, "default_format": true, "user": true, "password": true,
 	"quota_key": true, "query_id": true, "session_id": true, "session_timeout": true,

@@ -2,7 +2,7 @@ package sqltext
 
 import "strings"
 
-// Statement is one SQL statement without data, and what the front must know of it.
+// Statement is one SQL statement without data, and what the server must know of it.
 type Statement struct {
 	SQL     string // without a closing semicolon and what follows it
 	Bare    string // sql without FORMAT and SETTINGS at its end
@@ -53,7 +53,7 @@ func (s *Statement) tail() (bare, format string) {
 }
 
 // Formatted is the statement with this format and no other: the engine takes no
-// second FORMAT, so that one which the front had not seen would be an error.
+// second FORMAT, so that one which the server had not seen would be an error.
 func (s *Statement) Formatted(format string) string { return s.Bare + "\nFORMAT " + format }
 
 // Selects says whether the statement can be streamed.

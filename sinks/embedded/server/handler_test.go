@@ -257,7 +257,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// The plugin's request, see what it sends in a test of the front: revision 54460,
+// The plugin's request, see what it sends in a test of the server: revision 54460,
 // Basic auth, gzip, the SQL in the body.
 func TestGrafanaRequest(t *testing.T) {
 	a := inside(t)
