@@ -37,6 +37,7 @@ func TestMetricsOfTheAlerts(t *testing.T) {
 	wanted = slices.Compact(wanted)
 
 	w := newWorld(t, sandbox.Options{Seed: 21, Orders: 100, Days: 5, NoLimits: true})
+	w.migrated(t)
 	w.app.settleAfter = time.Second
 	d, stop := w.daemon(t, w.app)
 	defer stop()

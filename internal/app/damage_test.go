@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,20 +18,26 @@ import (
 	"github.com/larder-sync/larder/syncer"
 )
 
-// damage changes bytes of the largest part of a table.
-func (w *world) damage(t *testing.T, table string) {
+// damage changes bytes of the largest part of each table.
+func (w *world) damage(t *testing.T, tables ...string) {
 	t.Helper()
-	part := w.told(t, "SELECT path FROM system.parts WHERE active AND database = 'larder_raw' AND table = '"+table+"' ORDER BY rows DESC LIMIT 1")
-	file := filepath.Join(part, "data.bin")
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
+	largest := w.told(t, "SELECT argMax(path, rows) FROM system.parts WHERE active AND database = 'larder_raw' AND table IN ('"+strings.Join(tables, "', '")+"') GROUP BY table")
+	parts := strings.Fields(largest)
+	if len(parts) != len(tables) {
+		t.Fatalf("%d of the tables %v have parts", len(parts), tables)
 	}
-	for i := len(content) / 3; i < len(content)/3+16; i++ {
-		content[i] ^= 0xff
-	}
-	if err := os.WriteFile(file, content, 0o600); err != nil {
-		t.Fatal(err)
+	for _, part := range parts {
+		file := filepath.Join(part, "data.bin")
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := len(content) / 3; i < len(content)/3+16; i++ {
+			content[i] ^= 0xff
+		}
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -58,6 +65,7 @@ var damagedTables = []string{"sales_orders", "products", "sales_daily", "sales_p
 // rest can be read, and a full resync brings everything back.
 func TestDamageUnderTheDaemon(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Seed: 13, Orders: 300, Days: 10, NoLimits: true})
+	w.migrated(t)
 	w.app.settleAfter = time.Second
 	d, stop := w.daemon(t, w.app)
 	defer stop()
@@ -105,11 +113,10 @@ func TestDamageUnderTheDaemon(t *testing.T) {
 // The same with nobody there: the commands tell it.
 func TestDamageWhileStopped(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Seed: 14, Orders: 300, Days: 10, NoLimits: true})
+	w.migrated(t)
 	w.app.settleAfter = time.Second
 	w.sync(t)
-	for _, table := range damagedTables {
-		w.damage(t, table)
-	}
+	w.damage(t, damagedTables...)
 	s, err := w.app.Status(t.Context())
 	if err != nil || !strings.Contains(strings.Join(s.Problems, "\n"), "larder_raw.products was damaged") {
 		t.Errorf("status: %v %v", s.Problems, err)
@@ -129,6 +136,7 @@ func TestDamageWhileStopped(t *testing.T) {
 // nobody was there is brought.
 func TestLostCheckpointsAreABackfillAgain(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Seed: 15, Orders: 300, Days: 10, NoLimits: true})
+	w.migrated(t)
 	w.sync(t)
 	w.damage(t, "checkpoints")
 	w.change(t)
@@ -146,6 +154,7 @@ func TestLostCheckpointsAreABackfillAgain(t *testing.T) {
 // the notice says as long as it stands, and its end too.
 func TestLostHistoriesAreNotCalledBroughtBack(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Seed: 16, Orders: 300, Days: 10, NoLimits: true})
+	w.migrated(t)
 	log := &lockedLog{}
 	w.app = New(w.app.cfg, slog.New(slog.NewTextHandler(log, nil)), "test")
 	w.app.settleAfter = time.Second
@@ -165,9 +174,7 @@ func TestLostHistoriesAreNotCalledBroughtBack(t *testing.T) {
 		"runs":            {"What it held does not come back"},
 		"sales_orders":    {"larder sync --full --stream sales_orders"},
 	}
-	for table := range notices {
-		w.damage(t, table)
-	}
+	w.damage(t, slices.Collect(maps.Keys(notices))...)
 	d, stop := w.daemon(t, w.app)
 	defer stop()
 	problems := d.status().Problems
@@ -207,12 +214,11 @@ func TestLostHistoriesAreNotCalledBroughtBack(t *testing.T) {
 // The full resync of the schedule ends a notice as that of the command does.
 func TestTheScheduledResyncEndsTheNotice(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Seed: 17, Orders: 300, Days: 10, NoLimits: true})
+	w.migrated(t)
 	w.app.settleAfter = time.Second
 	w.sync(t)
 	tables := append([]string{"product_history"}, damagedTables...)
-	for _, table := range tables {
-		w.damage(t, table)
-	}
+	w.damage(t, tables...)
 	w.app.cfg.Schedule.FullResync, w.app.cfg.Schedule.Snapshots = "@every 5s", "@every 1s"
 	d, stop := w.daemon(t, w.app)
 	defer stop()

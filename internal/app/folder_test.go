@@ -17,6 +17,7 @@ import (
 // say so, nothing is acknowledged, and no second engine makes a new folder.
 func TestTheDataFolderIsRemovedUnderTheDaemon(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Seed: 12, Orders: 200, Days: 10, NoLimits: true})
+	w.migrated(t)
 	d, stop := w.daemon(t, w.app)
 	if _, err := d.RunOnce(t.Context(), syncer.Selection{}, nil); err != nil {
 		t.Fatal(err)

@@ -43,6 +43,7 @@ func TestHostileKeys(t *testing.T) {
 		{"a name of a megabyte", map[string]any{"app": map[string]any{"id": "a", "name": strings.Repeat("n", 1<<20), "mode": "live"}}, ""},
 	}
 	w := newWorld(t, sandbox.Options{Seed: 24, Businesses: len(cases), Orders: 20, Days: 3, ProductsPer: 10, NoLimits: true})
+	w.migrated(t)
 	services := make([]*hostile, len(cases))
 	for i, c := range cases {
 		services[i] = newHostile(t, w.Sandbox, nil)
@@ -130,28 +131,31 @@ func TestHostileHeaders(t *testing.T) {
 
 // A source that was born while its service's clock was wrong is not blind until then.
 func TestASourceBornByAWrongClock(t *testing.T) {
-	for _, date := range []string{
+	dates := []string{
 		"Fri, 31 Dec 9999 23:59:59 GMT", "Thu, 31 Dec 2150 23:59:59 GMT",
 		time.Now().Add(20 * time.Hour).UTC().Format(http.TimeFormat), "Thu, 01 Jan 1970 00:00:00 GMT",
-	} {
-		t.Run(date, func(t *testing.T) {
-			w := newWorld(t, sandbox.Options{Seed: 23, Orders: 200, Days: 5, NoLimits: true})
-			h := newHostile(t, w.Sandbox, nil)
-			h.attackWith(func(w http.ResponseWriter, r *http.Request) bool {
-				h.tampering(func(body string) string { return body }, "Date", date)(w, r)
-				return true
-			})
-			w.app.cfg.Sources[0].BaseURL = h.URL + "/v1"
-			w.sync(t)
-			h.behave()
-			orders := w.Restaurant(0).IDs(sandbox.StreamSalesOrders)
-			if err := w.Restaurant(0).Touch(sandbox.StreamSalesOrders, orders[:50]...); err != nil {
-				t.Fatal(err)
-			}
-			w.sync(t)
-			w.equalsTruth(t)
-		})
 	}
+	w := newWorld(t, sandbox.Options{Seed: 23, Businesses: len(dates), Orders: 200, Days: 5, NoLimits: true})
+	w.migrated(t)
+	services := make([]*hostile, len(dates))
+	for i, date := range dates {
+		services[i] = newHostile(t, w.Sandbox, nil)
+		services[i].attackWith(func(w http.ResponseWriter, r *http.Request) bool {
+			services[i].tampering(func(body string) string { return body }, "Date", date)(w, r)
+			return true
+		})
+		w.app.cfg.Sources[i].BaseURL = services[i].URL + "/v1"
+	}
+	w.sync(t)
+	for i := range dates {
+		services[i].behave()
+		orders := w.Restaurant(i).IDs(sandbox.StreamSalesOrders)
+		if err := w.Restaurant(i).Touch(sandbox.StreamSalesOrders, orders[:50]...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.sync(t)
+	w.equalsTruth(t)
 }
 
 // A 429 that asks for a million seconds is believed for an hour, by the source that

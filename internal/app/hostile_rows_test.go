@@ -29,7 +29,7 @@ func TestHostileRows(t *testing.T) {
 	s.whole(t)
 	products := s.Restaurant(0).IDs(sandbox.StreamProducts)
 	digits := strings.Repeat("9", 1_000_000)
-	whole := s.mirrored(t, sandbox.StreamProducts, s.Key(0, sandbox.RoleMain).BusinessID)[products[0]]
+	whole := s.mirrored(t)[listOf{sandbox.StreamProducts, s.Key(0, sandbox.RoleMain).BusinessID}][products[0]]
 	row := func(change string, value string) string {
 		raw, err := json.Marshal(whole)
 		if err != nil {

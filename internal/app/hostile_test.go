@@ -150,6 +150,7 @@ func (l *lockedLog) String() string {
 func newSiege(t *testing.T, certificate *tls.Certificate) *siege {
 	t.Helper()
 	w := newWorld(t, sandbox.Options{Seed: 21, Businesses: 2, Orders: 300, Days: 10, NoLimits: true})
+	w.migrated(t)
 	s := &siege{world: w, hostile: newHostile(t, w.Sandbox, certificate), log: &lockedLog{}}
 	s.key = w.Key(0, sandbox.RoleMain).Value
 	w.app.cfg.Sources[0].BaseURL = s.URL + "/v1"

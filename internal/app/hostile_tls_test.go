@@ -33,17 +33,25 @@ type authority struct {
 
 var trusted = newAuthority()
 
-func TestMain(m *testing.M) { os.Exit(withTrust(m)) }
+func TestMain(m *testing.M) { os.Exit(withFolder(m)) }
 
-// withTrust has the process trust the authority the way a person would:
-// SSL_CERT_FILE, which is read once.
-func withTrust(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "larder-trust-")
+// testFolder is for what several tests use.
+var testFolder string
+
+func withFolder(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "larder-app-test-")
 	if err != nil {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "authority.pem")
+	testFolder = dir
+	return withTrust(m)
+}
+
+// withTrust has the process trust the authority the way a person would:
+// SSL_CERT_FILE, which is read once.
+func withTrust(m *testing.M) int {
+	file := filepath.Join(testFolder, "authority.pem")
 	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: trusted.certificate.Raw})
 	if err := os.WriteFile(file, block, 0o600); err != nil {
 		panic(err)

@@ -48,6 +48,7 @@ func TestWhatBecomesOfAnInterruptedResync(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, sandbox.Options{Seed: 21, Orders: 600, Days: 5, NoLimits: true})
+			w.migrated(t)
 			ctx, interrupt := context.WithCancel(t.Context())
 			defer interrupt()
 			var logged atomic.Pointer[context.CancelFunc]

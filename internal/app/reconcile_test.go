@@ -27,6 +27,7 @@ func (w *world) reconcile(t *testing.T, heal bool, code int) (syncer.SourceRecon
 // heals it, through the daemon and without one.
 func TestReconcileInTheEngine(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Seed: 14, Orders: 900, Days: 85, NoLimits: true, Readings: sandbox.Readings{NewMapKeys: true}})
+	w.migrated(t)
 	w.app.settleAfter = 100 * time.Millisecond
 	d, err := w.app.startDaemon(t.Context())
 	if err != nil {

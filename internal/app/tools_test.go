@@ -32,6 +32,7 @@ func (d *daemon) ask(t *testing.T, parameters, sql string) (status int, answer s
 // one, its views have their comments, and the session's clock is the restaurant's.
 func TestToolsFindTheirWay(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Orders: 60})
+	w.migrated(t)
 	d, stop := w.daemon(t, w.app)
 	defer stop()
 	await(t, d.page.URL()+"/readyz", http.StatusOK)

@@ -78,6 +78,7 @@ func TestVerifyInTheEngine(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Seed: 4, Orders: 500, Days: 100, NoLimits: true, Readings: sandbox.Readings{
 		NewMapKeys: true, NullTombstones: true, NeverPaidTombstones: true, NullUpdatedAt: 5,
 	}})
+	w.migrated(t)
 	d, err := w.app.startDaemon(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -168,6 +169,7 @@ func (w *world) expectFound(t *testing.T, want []string) {
 // An interrupted verification reports as far as it came, with a daemon too.
 func TestVerifyInterrupted(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Orders: 600, Days: 5, NoLimits: true})
+	w.migrated(t)
 	d, err := w.app.startDaemon(t.Context())
 	if err != nil {
 		t.Fatal(err)
