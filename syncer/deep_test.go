@@ -221,7 +221,8 @@ func TestTheForecastOfADeepRunIsExact(t *testing.T) {
 				w.run()
 				w.until("backfill", time.Hour, w.filled)
 				w.compared() // that one goes on beside the end of the backfills
-				w.until("a deep run", 5*time.Hour, func() bool {
+				time.Sleep(time.Until(w.syncer.timetable().Next(schedule.ReconcileDeep, "r0", time.Now())))
+				w.until("a deep run", 10*time.Minute, func() bool {
 					p := w.stream(registry.Daily).Progress
 					return p != nil && p.Pages >= 5
 				})
