@@ -52,7 +52,8 @@ var harmlessSystemTables = map[string]bool{
 
 // harmlessFormats are those that an answer may have. Others write files of their own
 // (Protobuf makes a schema in /tmp, with the names of columns in it), read one that
-// a setting names (Template, CapnProto), or reach a host (AvroConfluent).
+// a setting names (Template, CapnProto), or reach a host (AvroConfluent). Avro keeps a row as a
+// whole in memory that no limit counts, Npy an answer with each text as long as the longest.
 var harmlessFormats = listed(`
 		Native Null RowBinary RowBinaryWithNames RowBinaryWithNamesAndTypes RowBinaryWithDefaults RawBLOB LineAsString Hash
 		TabSeparated TabSeparatedRaw TabSeparatedWithNames TabSeparatedWithNamesAndTypes TabSeparatedRawWithNames TabSeparatedRawWithNamesAndTypes
@@ -64,7 +65,7 @@ var harmlessFormats = listed(`
 		JSONCompactEachRowWithProgress JSONCompactStringsEachRowWithProgress JSONLines NDJSON JSONAsString JSONAsObject PrettyJSONEachRow PrettyJSONLines PrettyNDJSON BSONEachRow
 		Pretty PrettyNoEscapes PrettyMonoBlock PrettyNoEscapesMonoBlock PrettyCompact PrettyCompactNoEscapes PrettyCompactMonoBlock PrettyCompactNoEscapesMonoBlock
 		PrettySpace PrettySpaceNoEscapes PrettySpaceMonoBlock PrettySpaceNoEscapesMonoBlock
-		Vertical Values SQLInsert TSKV XML Markdown MsgPack Parquet Arrow ArrowStream Avro Npy Buffers
+		Vertical Values SQLInsert TSKV XML Markdown MsgPack Parquet Arrow ArrowStream Buffers
 		JSONL MD GeoJSON Prometheus LineAsStringWithNames LineAsStringWithNamesAndTypes`)
 
 //go:embed reader-settings.txt

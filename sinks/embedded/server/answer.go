@@ -115,9 +115,12 @@ func (a *answer) whole(out []byte, counted embedded.Stats) error {
 // size. The daemon's own wait for none.
 var reframing sync.Mutex
 
+// turns says whether blocks are turned for the client's revision.
+func (a *answer) turns() bool { return a.q.protocol != 0 && a.native() }
+
 // reframed is a chunk as the client reads it.
 func (a *answer) reframed(chunk []byte) ([]byte, error) {
-	if a.q.protocol == 0 || len(chunk) == 0 || !a.native() {
+	if len(chunk) == 0 || !a.turns() {
 		return chunk, nil
 	}
 	if a.outside {

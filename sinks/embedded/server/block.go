@@ -33,12 +33,16 @@ func reframe(chunk []byte, revision uint64) ([]byte, error) {
 			if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && len(block.Columns) == 0 {
 				return out.Buf, nil
 			}
-			return nil, exception.Refuse(exception.NotImplemented, "NOT_IMPLEMENTED", "The result cannot be framed for client_protocol_version %d: %v; ask for another format", revision, err)
+			return nil, unframed(revision, err)
 		}
 		if err := encodeBlock(out, block, revision); err != nil {
 			return nil, err
 		}
 	}
+}
+
+func unframed(revision uint64, err error) error {
+	return exception.Refuse(exception.NotImplemented, "NOT_IMPLEMENTED", "The result cannot be framed for client_protocol_version %d: %v; ask for another format", revision, err)
 }
 
 // decodeBlock reads a block of revision 0, as block.Decode does, when its types have a size
@@ -48,6 +52,11 @@ func decodeBlock(block *proto.Block, reader *chproto.Reader) error {
 	if err != nil {
 		return err
 	}
+	return decodeColumns(block, reader, columns)
+}
+
+// decodeColumns reads what comes behind the number of a block's columns.
+func decodeColumns(block *proto.Block, reader *chproto.Reader, columns uint64) error {
 	rows, err := reader.UVarInt()
 	if err != nil {
 		return err

@@ -19,8 +19,8 @@ import (
 // answer of 1 GB as JSON took 1.5 GB, and the daemon's writes failed for it. A chunk can be
 // as large: JSONEachRow repeats a long name in each row, and a block of 20,000 rows that share
 // one text as LowCardinality holds it once. So a reader's answer is written into a named
-// pipe, INTO OUTFILE, and goes on to the client as it comes. Native alone comes in chunks,
-// which are no longer than their blocks.
+// pipe, INTO OUTFILE, and goes on to the client as it comes. So is Native: columns of a block
+// may share what they hold, and 200 of 4 MB each were 800 MB in a chunk, and once more here.
 
 // outletName is how the pipes in the engine's folder are called.
 const outletName = "larder-answer-"
@@ -79,16 +79,10 @@ func (o *outlet) close() error {
 }
 
 // inChunks says whether an answer to a SELECT is sent chunk by chunk.
-func (a *answer) inChunks() bool {
-	if a.outside && (!a.native() || a.q.whole && a.q.protocol == 0) {
-		return false
-	}
-	return streams(a.format) && (a.outside || !a.q.whole)
-}
+func (a *answer) inChunks() bool { return !a.outside && streams(a.format) && !a.q.whole }
 
-// flows says whether an answer that is not in chunks goes through a pipe: not one whose blocks
-// are turned.
-func (a *answer) flows() bool { return a.outside && (!a.native() || a.q.protocol == 0) }
+// flows says whether an answer to a SELECT that is not in chunks goes through a pipe.
+func (a *answer) flows() bool { return a.outside }
 
 func (a *answer) native() bool { return strings.EqualFold(a.format, "Native") }
 
@@ -118,10 +112,17 @@ func (a *answer) piped(ctx context.Context, c *embedded.Conn, s *sqltext.Stateme
 		if err := <-ended; err != nil {
 			return err
 		}
+		if n == 0 && a.native() {
+			return a.empty(ctx, c, s, "", counted)
+		}
 		return a.whole(head[:n], counted)
 	}
 	if err == nil {
-		err = a.copied(head, out.read)
+		send := a.copied
+		if a.turns() {
+			send = a.turned
+		}
+		err = send(head, out.read)
 	}
 	if err != nil { // the engine's thread has to come back, and must not write into a pipe that nobody reads
 		stop()

@@ -137,6 +137,60 @@ func TestALargeChunkFlows(t *testing.T) {
 	}
 }
 
+// Columns of a block may share what they hold: 100 of 4 MB are 4 MB to the limits. Native
+// flows as well, and a block that is turned for a client may be as long as its memory.
+func TestColumnsThatShareFlow(t *testing.T) {
+	in, out := inside(t), outside(t, "", "")
+	columns := make([]string, 100)
+	for i := range columns {
+		columns[i] = "t AS t" + strconv.Itoa(i)
+	}
+	sql := "SELECT " + strings.Join(columns, ", ") + " FROM (SELECT groupArray(number) AS t FROM numbers(500000)) FORMAT Native"
+	before := atoi(t, strings.TrimSpace(in.must("SELECT value FROM system.metrics WHERE metric = 'MemoryTracking'")))
+	response, err := out.client.Post(out.base, "", strings.NewReader(sql))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	head, err := io.CopyN(io.Discard, response.Body, 1<<20)
+	if err != nil {
+		t.Errorf("%s, %d bytes: %v", response.Status, head, err)
+	}
+	if grown := atoi(t, strings.TrimSpace(in.must("SELECT value FROM system.metrics WHERE metric = 'MemoryTracking'"))) - before; grown > 64<<20 {
+		t.Errorf("the engine holds %d MB more", grown>>20)
+	}
+	if n, err := io.Copy(io.Discard, response.Body); err != nil || n < 398_000_000 {
+		t.Errorf("%d bytes more, %v", n, err)
+	}
+	got := out.ask(http.MethodPost, sql, "client_protocol_version", "54460")
+	if got.status != http.StatusNotImplemented || !strings.Contains(got.body, "a block of it is longer") {
+		t.Errorf("%d, %d bytes: %.300s", got.status, len(got.body), got.body)
+	}
+	if got := out.ask(http.MethodPost, "SELECT number AS n FROM numbers(0) FORMAT Native"); got.status != http.StatusOK || got.body != "\x01\x00\x01n\x06UInt64" {
+		t.Errorf("without rows: %d %q", got.status, got.body)
+	}
+}
+
+// Pretty keeps what it is to show until it knows how wide that is: cells are cut.
+func TestCellsAreCut(t *testing.T) {
+	out := outside(t, "", "")
+	for _, sql := range []string{"SELECT repeat('a', 5000) AS x FORMAT Pretty", "SELECT repeat('a', 5000) AS x, 1 FORMAT PrettyCompact"} {
+		if got := out.must(sql); len(got) > 4000 || len(got) < 1000 {
+			t.Errorf("%s: %d bytes", sql, len(got))
+		}
+	}
+	for _, setting := range []string{"value_width", "value_width_apply_for_single_value", "rows", "column_pad_width", "column_name_width_cut_to"} {
+		if got := out.ask(http.MethodPost, "SELECT 1 FORMAT Pretty", "output_format_pretty_max_"+setting, "1000000"); got.status == http.StatusOK {
+			t.Errorf("%s: %d %s", setting, got.status, got.body)
+		}
+	}
+	for _, format := range []string{"Npy", "Avro"} {
+		if got := out.ask(http.MethodPost, "SELECT 1 FORMAT "+format); got.status != http.StatusForbidden {
+			t.Errorf("%s: %d %q", format, got.status, got.body)
+		}
+	}
+}
+
 // What fails may quote a type of megabytes: the ends are told.
 func TestFailuresHaveALength(t *testing.T) {
 	out := outside(t, "", "")
