@@ -14,6 +14,10 @@ ENGINE_VERSION = $(shell sed -n 's/.*"@chdb\/lib-linux-x64-gnu": "\(.*\)".*/\1/p
 LIBCHDB   := node_modules/$(ENGINE)/libchdb.so
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS   := -s -w -X main.version=$(VERSION)
+# The tags of the tests that need a program beside Go. What looks at the code has the same
+# ones everywhere, so that each package is compiled once; go vet has looked at it all
+# before go test would look at a part of it.
+TAGS      := browser,promtool
 LINT      := go tool -modfile=.ci/lint/go.mod golangci-lint
 
 # need(tool, what to install) stops with a sentence a person can act on.
@@ -48,8 +52,8 @@ node_modules/.engine: package.json package-lock.json
 .PHONY: test
 test: engine browser promtool ## Set everything up and run every test, browser tests included
 	$(call need,go,Go 1.26 or newer (https://go.dev/dl))
-	go vet ./...
-	go test -p 4 -tags browser,promtool -timeout 30m ./...
+	go vet -tags $(TAGS) ./...
+	go test -p 4 -vet=off -tags $(TAGS) -timeout 30m ./...
 
 # Most machines have a browser; on Debian and Ubuntu, root gets one by itself.
 .PHONY: browser
@@ -62,7 +66,7 @@ promtool:
 
 .PHONY: lint
 lint: ## Run the linters, layer rules and package docs included
-	$(LINT) run --build-tags browser,promtool
+	$(LINT) run --build-tags $(TAGS)
 	.ci/package-docs
 
 # A seed that fails is played again with
@@ -76,9 +80,9 @@ soak: ## Simulate months of operation with everything going wrong, for SOAK=10m
 .PHONY: race
 race: engine ## Run the tests with the race detector (needs a C compiler)
 	$(call need,cc,a C compiler such as gcc (the race detector needs one))
-	CGO_ENABLED=1 go test -p 4 -race -short -timeout 30m -run '$(RACE_TESTS)' $(RACE_PACKAGES)
-	CGO_ENABLED=1 go test -p 4 -race -short -timeout 30m -cpu 1 -run '$(RACE_TESTS)' $(RACE_BUBBLES)
-	CGO_ENABLED=1 go test -race -short -timeout 30m -cpu 1 -run '$(RACE_SYNCER)' ./syncer
+	CGO_ENABLED=1 go test -p 4 -race -vet=off -short -timeout 30m -run '$(RACE_TESTS)' $(RACE_PACKAGES)
+	CGO_ENABLED=1 go test -p 4 -race -vet=off -short -timeout 30m -cpu 1 -run '$(RACE_TESTS)' $(RACE_BUBBLES)
+	CGO_ENABLED=1 go test -race -vet=off -short -timeout 30m -cpu 1 -run '$(RACE_SYNCER)' ./syncer
 
 # The tests in which goroutines, connections, processes or passes meet: under the
 # detector everything else takes half an hour and meets nobody. In simulated time
