@@ -10,6 +10,9 @@ import (
 type StreamScopes struct {
 	Stream string
 	Scopes []string
+	// WholeOnly: its rows do not tell locations apart, so that who asks for some of a
+	// restaurant's locations does not have it.
+	WholeOnly bool
 }
 
 // Scopes returns what each stream needs of a key, in the order of status.
@@ -20,7 +23,7 @@ func Scopes() ([]StreamScopes, error) {
 	}
 	all := make([]StreamScopes, len(defs))
 	for i, d := range defs {
-		all[i] = StreamScopes{Stream: d.Name, Scopes: d.Scopes}
+		all[i] = StreamScopes{Stream: d.Name, Scopes: d.Scopes, WholeOnly: d.WholeOnly}
 	}
 	return all, nil
 }

@@ -99,49 +99,87 @@ func (a checker) checkConfiguration(tell func(Finding)) {
 // checksAtOnce bounds the keys that are asked about at the same time.
 const checksAtOnce = 8
 
+// checkedKey is what was found about a source's key.
+type checkedKey struct {
+	found []Finding
+	me    *api.Me // nil when no key of the source works
+}
+
 // checkSources asks about every key, some at a time, and answers in order.
-func (a checker) checkSources(ctx context.Context) []Finding {
-	found := make([][]Finding, len(a.cfg.Sources))
+func (a checker) checkSources(ctx context.Context) (all []Finding) {
+	checked := make([]checkedKey, len(a.cfg.Sources))
 	room := make(chan struct{}, checksAtOnce)
 	var asking sync.WaitGroup
 	for i := range a.cfg.Sources {
 		asking.Go(func() {
 			room <- struct{}{}
 			defer func() { <-room }()
-			found[i] = a.checkSource(ctx, &a.cfg.Sources[i])
+			checked[i] = a.checkSource(ctx, &a.cfg.Sources[i])
 		})
 	}
 	asking.Wait()
-	return slices.Concat(found...)
+	for i, c := range checked {
+		all = append(all, c.found...)
+		if c.me == nil {
+			continue
+		}
+		sibling := ""
+		for j, other := range checked {
+			if j != i && other.me != nil && other.me.Business.ID == c.me.Business.ID {
+				sibling = a.cfg.Sources[j].Name
+			}
+		}
+		all = append(all, keyFindings(&a.cfg.Sources[i], *c.me, sibling)...)
+	}
+	return all
 }
 
-func (a checker) checkSource(ctx context.Context, s *config.Source) []Finding {
+// checkSource asks with a source's key, and with the next one where that is refused: in
+// the middle of a rotation either may be the one that works.
+func (a checker) checkSource(ctx context.Context, s *config.Source) (c checkedKey) {
 	key, err := s.ReadKey()
 	if err != nil {
-		return []Finding{bad(ExitUsage, "", "source %s: %v", s.Name, err)}
+		return checkedKey{found: []Finding{bad(ExitUsage, "", "source %s: %v", s.Name, err)}}
 	}
-	var all []Finding
-	if _, err := s.ReadNextKey(); err != nil {
-		all = append(all, bad(ExitUsage, "Correct or remove next_key_file.", "source %s: next key: %v", s.Name, err))
+	next, err := s.ReadNextKey()
+	if err != nil {
+		c.found = append(c.found, bad(ExitUsage, "Correct or remove next_key_file.", "source %s: next key: %v", s.Name, err))
 	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	if c.me, err = a.askMe(ctx, s, key); api.IsUnauthorized(err) && next != (config.Secret{}) {
+		if me, failed := a.askMe(ctx, s, next); failed == nil {
+			c.me, err = me, nil
+			c.found = append(c.found, Finding{OK: true, warning: true, Advice: "Put it in key_file's place.",
+				Text: fmt.Sprintf("source %s: the API refuses the key (401); the next key works", s.Name)})
+		}
+	}
+	if err != nil {
+		c.found = append(c.found, refusal(s, err))
+	}
+	return c
+}
+
+// askMe asks what the API says of a key.
+func (a checker) askMe(ctx context.Context, s *config.Source, key config.Secret) (*api.Me, error) {
 	o := a.api
 	o.BaseURL, o.Key, o.RetryMax = s.BaseURL, key.Reveal, 1
 	client, err := api.New(o)
 	if err != nil {
-		return append(all, bad(ExitUsage, "", "source %s: %v", s.Name, err))
+		return nil, UsageError(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
 	me, err := client.Me(ctx)
 	if err != nil {
-		return append(all, refusal(s, err))
+		return nil, err
 	}
-	return append(all, keyFindings(s, me.Value)...)
+	return &me.Value, nil
 }
 
 // refusal puts an answer of /me into a finding.
 func refusal(s *config.Source, err error) Finding {
 	switch {
+	case ExitCode(err) == ExitUsage: // it was not asked
+		return bad(ExitUsage, "", "source %s: %v", s.Name, err)
 	case api.IsUnauthorized(err):
 		return bad(ExitAPI, "The key is wrong or was deleted. Ask the restaurant for a new one.", "source %s: the API refuses the key (401)", s.Name)
 	case api.IsKeyDisabled(err):
@@ -155,8 +193,9 @@ func refusal(s *config.Source, err error) Finding {
 	}
 }
 
-// keyFindings tells what a good key may do.
-func keyFindings(s *config.Source, me api.Me) []Finding {
+// keyFindings tells what a good key may do. The sibling is another source of the same
+// restaurant, if there is one.
+func keyFindings(s *config.Source, me api.Me, sibling string) []Finding {
 	all := []Finding{good("source %s: %s, %s key %q, %s a minute (%s for totals, %s for the restaurant)", s.Name,
 		me.Business.Name, me.App.Mode, me.App.Name, phrase.Plural(me.RateLimits.PerMinute, "request"), phrase.Count(me.RateLimits.HeavyPerMinute), phrase.Count(me.RateLimits.BusinessPerMinute))}
 	needed, err := neededScopes()
@@ -164,6 +203,15 @@ func keyFindings(s *config.Source, me api.Me) []Finding {
 		return append(all, bad(ExitProblem, "", "source %s: %v", s.Name, err))
 	}
 	streams := streamsOf(s, me.Scopes, needed)
+	if why := someLocations(s, me, sibling); why != "" {
+		left, err := leaveWholeOnly(streams)
+		if err != nil {
+			return append(all, bad(ExitProblem, "", "source %s: %v", s.Name, err))
+		}
+		if len(left) > 0 {
+			all = append(all, Finding{OK: true, warning: true, Text: fmt.Sprintf("source %s: off, since its rows do not tell locations apart and %s: %s", s.Name, why, strings.Join(left, ", "))})
+		}
+	}
 	on, off := onAndLacking(streams, needed)
 	switch err := lacking(s, streams, needed); {
 	case err != nil && len(s.Streams) > 0:
@@ -182,6 +230,18 @@ func keyFindings(s *config.Source, me api.Me) []Finding {
 		}
 	}
 	return all
+}
+
+// someLocations is why a source asks for some of its restaurant's locations only, empty
+// when it does not.
+func someLocations(s *config.Source, me api.Me, sibling string) string {
+	switch {
+	case len(s.Locations) > 0:
+		return "the configuration names some"
+	case !me.AllLocations && sibling != "":
+		return fmt.Sprintf("the key sees some only, beside source %s of the same restaurant", sibling)
+	}
+	return ""
 }
 
 // checkWarehouse tries the warehouse. It is true when a process runs for the data folder

@@ -1,11 +1,15 @@
 package app
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox"
 )
 
 func TestCheckOfWhatAKeyMayRead(t *testing.T) {
@@ -22,10 +26,53 @@ func TestCheckOfWhatAKeyMayRead(t *testing.T) {
 		{"all streams, none allowed", nil, nil, "✗", "the key may read nothing that is configured (locations "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			found := keyFindings(&config.Source{Name: "bistro", Streams: tt.streams}, api.Me{Scopes: tt.scopes})
+			found := keyFindings(&config.Source{Name: "bistro", Streams: tt.streams}, api.Me{Scopes: tt.scopes}, "")
 			if f := found[len(found)-1]; f.Mark() != tt.mark || !strings.HasPrefix(f.Text, "source bistro: "+tt.text) {
 				t.Errorf("got %s %s", f.Mark(), f.Text)
 			}
 		})
 	}
+}
+
+// Two branches of a restaurant, the second with a key that was rotated: check says what
+// larder run would do with them.
+func TestCheckOfSiblingsAndOfARotatedKey(t *testing.T) {
+	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
+	key := w.Key(0, sandbox.RoleLimited).Value
+	branch := w.app.cfg.Sources[0]
+	branch.Name, branch.KeyFile, branch.NextKeyFile = "branch", filepath.Join(w.dir, "branch"), filepath.Join(w.dir, "next")
+	w.app.cfg.Sources = append(w.app.cfg.Sources, branch)
+	for file, value := range map[string]string{branch.KeyFile: "svc_live_deleted", branch.NextKeyFile: key} {
+		if err := os.WriteFile(file, []byte(value), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look := func(wants ...string) {
+		t.Helper()
+		var lines []string
+		for _, f := range (checker{w.app}).checkSources(t.Context()) {
+			lines = append(lines, fmt.Sprintf("%s %s", f.Mark(), f.Text))
+		}
+		all := strings.Join(lines, "\n")
+		for _, want := range wants {
+			if !strings.Contains(all, want) {
+				t.Errorf("check does not say %q:\n%s", want, all)
+			}
+		}
+		if n := strings.Count(all, "sales_daily, sales_products"); n != 1 {
+			t.Errorf("sales_products is on in %d sources, want the one that sees all:\n%s", n, all)
+		}
+	}
+	apart := "! source branch: off, since its rows do not tell locations apart and "
+	look("! source branch: the API refuses the key (401); the next key works",
+		apart+"the key sees some only, beside source r0 of the same restaurant: sales_products")
+
+	w.app.cfg.Sources[1].Locations = w.Key(0, sandbox.RoleLimited).LocationIDs
+	look(apart + "the configuration names some: sales_products")
+
+	if err := os.Remove(branch.NextKeyFile); err != nil {
+		t.Fatal(err)
+	}
+	w.app.cfg.Sources[1].Locations = nil
+	look("✗ source branch: the API refuses the key (401)")
 }

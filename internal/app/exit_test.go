@@ -129,7 +129,7 @@ func TestWhatAKeyLacks(t *testing.T) {
 			t.Errorf("%s: nobody named a stream: %v", tt.name, err)
 		}
 		checked := ExitDone
-		for _, f := range keyFindings(s, api.Me{Scopes: tt.scopes}) {
+		for _, f := range keyFindings(s, api.Me{Scopes: tt.scopes}, "") {
 			checked = max(checked, f.code)
 		}
 		synced, verified := ExitDone, ExitDone
