@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 
 	"github.com/larder-sync/larder/sinks"
 )
@@ -58,4 +59,18 @@ func hashOfViews() (string, error) {
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil))[:16], nil
+}
+
+// Fill fills the placeholders of a migration's text for a database on one server.
+func Fill(text, database string) ([]string, error) {
+	t, err := dialect{database: database}.template()
+	if err != nil {
+		return nil, err
+	}
+	if t, err = t.New("text").Parse(text); err != nil {
+		return nil, err
+	}
+	var filled strings.Builder
+	err = t.Execute(&filled, nil)
+	return strings.Split(strings.TrimSuffix(strings.TrimSpace(filled.String()), ";"), ";\n"), err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -103,6 +104,45 @@ func TestSchemaOfBeforeTheFirstReleaseIsRefused(t *testing.T) {
 		if !errors.Is(err, clickhouse.ErrSchemaOld) || !strings.Contains(err.Error(), "larder sync") {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+// The migration that docs/adding-a-column.md shows works on tables that have rows, and may
+// be run again.
+func TestTheColumnOfTheDocumentCanBeAdded(t *testing.T) {
+	text, err := os.ReadFile("../../docs/adding-a-column.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(text), "```sql\n")
+	block, _, found := strings.Cut(after, "```")
+	if !found {
+		t.Fatal("the document shows no migration")
+	}
+	s, database := migratedAnew(t, clickhouse.Options{})
+	conn := embeddedtest.Conn(t, "default")
+	exec := func(sql string) {
+		t.Helper()
+		if err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	raw := "`" + database + "_raw`.sales_orders"
+	exec("INSERT INTO " + raw + " (business_id, id, table_id, _version) VALUES ('b', 'o', 't1', 1)")
+	statements, err := clickhouse.Fill(block, database)
+	if err != nil || len(statements) != 2 {
+		t.Fatalf("%d statements, %v", len(statements), err)
+	}
+	for range 2 {
+		for _, sql := range statements {
+			exec(sql)
+		}
+	}
+	if got := query(t, s, "SELECT table_id, table_name FROM "+raw, "TSV"); got != "t1\t\\N\n" {
+		t.Errorf("the row stored before: %q", got)
+	}
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Errorf("migrate with the column there: %v", err)
 	}
 }
 
