@@ -74,3 +74,16 @@ func Fill(text, database string) ([]string, error) {
 	err = t.Execute(&filled, nil)
 	return strings.Split(strings.TrimSuffix(strings.TrimSpace(filled.String()), ";"), ";\n"), err
 }
+
+// LowColumnsForTest are the columns of a table with a part of low cardinality.
+func LowColumnsForTest(ctx context.Context, s *Sink, table string) (map[string]bool, error) {
+	types, err := s.warehouse.columns(ctx, table)
+	if err != nil {
+		return nil, err
+	}
+	low := map[string]bool{}
+	for name, t := range types {
+		low[name] = t.low || t.lowKey
+	}
+	return low, nil
+}
