@@ -19,6 +19,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // gains are fields that a service may add: one of every JSON type, those that fit the
@@ -94,34 +95,36 @@ func (g *gaining) add(at map[string]bool, path string, v any) {
 }
 
 // rowsOf is the route whose answers are a stream's rows, and where in them those are.
-var rowsOf = map[string]struct{ route, at string }{
-	"api_keys": {"me", ""}, "locations": {"locations", "data"}, "allergens": {"allergens", "data"}, "categories": {"categories", "data"},
-	"products": {"products", "data"}, "ingredients": {"ingredients", "data"}, "sales_orders": {"sales/orders", "data"},
-	"sales_daily": {"sales/daily", "data"}, "sales_products": {"sales/products", "data"},
+func rowsOf(d *registry.Definition) (route, at string) {
+	route = strings.TrimPrefix(d.Routes[0], "GET /")
+	if d.Kind == registry.KeyKind {
+		return route, ""
+	}
+	return route, "data"
 }
 
 // openMaps are the objects with open keys, by stream.
 var openMaps = map[string][]string{"products": {"channels"}, "sales_daily": {"payments", "by_type", "by_channel"}}
 
 // expected is what schema_drift must name of a stream, each once.
-func (g *gaining) expected(stream string) (want []string) {
-	source := rowsOf[stream]
-	for at := range g.positions[source.route] {
-		at, ok := strings.CutPrefix(at, source.at)
+func (g *gaining) expected(d *registry.Definition) (want []string) {
+	route, rows := rowsOf(d)
+	for at := range g.positions[route] {
+		at, ok := strings.CutPrefix(at, rows)
 		if !ok {
 			continue
 		}
 		at = strings.TrimPrefix(at, ".")
 		for name := range gains {
-			d := sinks.Drift{Kind: "field", Path: strings.TrimPrefix(at+"."+name, ".")}
+			drift := sinks.Drift{Kind: "field", Path: strings.TrimPrefix(at+"."+name, ".")}
 			of, _, inside := strings.Cut(at, ".")
-			switch open := slices.Contains(openMaps[stream], of); {
+			switch open := slices.Contains(openMaps[d.Name], of); {
 			case open && inside:
-				d.Path = of + "." + name // whichever entry it is of
+				drift.Path = of + "." + name // whichever entry it is of
 			case open:
-				d = sinks.Drift{Kind: "value", Path: of, Example: `"` + name + `"`}
+				drift = sinks.Drift{Kind: "value", Path: of, Example: `"` + name + `"`}
 			}
-			want = append(want, d.Key())
+			want = append(want, drift.Key())
 		}
 	}
 	slices.Sort(want)
@@ -190,7 +193,7 @@ func (g *gaining) landed(w *world) {
 	if entries := w.store.Entries(); len(entries) > 0 {
 		w.t.Errorf("%d rows in quarantine, the first: %s %s: %s", len(entries), entries[0].Stream, entries[0].Field, entries[0].Reason)
 	}
-	for _, l := range lists {
+	for _, l := range w.lists() {
 		want := w.truth(key, l.path, l.query)
 		for id, raw := range want {
 			want[id] = string(g.dress("truth", []byte(raw)))
@@ -217,9 +220,10 @@ func (g *gaining) named(w *world) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for stream := range rowsOf {
+	for _, d := range w.syncer.definitions {
+		stream := d.Name
 		slices.Sort(got[stream])
-		want := g.expected(stream)
+		want := g.expected(d)
 		if diff := cmp.Diff(want, got[stream]); diff != "" || len(want) < len(gains) {
 			w.t.Errorf("%s: drift (-want +got)\n%s", stream, diff)
 		}

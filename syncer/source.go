@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -107,13 +108,15 @@ func newSource(y *Syncer, cfg Source) (*source, error) {
 	if way != nil {
 		s.link, s.Lanes = way, &way.Lanes
 	}
-	s.newStreams(y.definitions)
+	if unknown := s.newStreams(y.definitions); unknown != nil {
+		return s, errors.Join(err, unknown)
+	}
 	y.metrics.begin(s)
 	return s, err
 }
 
 // newStreams makes the streams, each of its kind.
-func (s *source) newStreams(all []*registry.Definition) {
+func (s *source) newStreams(all []*registry.Definition) error {
 	none := func() uint64 { return 0 }
 	s.days = reconcile.NewDays(s.Source, nil, s.siblingTotals)
 	for _, def := range all {
@@ -134,9 +137,12 @@ func (s *source) newStreams(all []*registry.Definition) {
 			s.keyRow = snapshot.NewStream(s.Source, def, func(id string) bool { return s.siblingLists(def.Name, id) })
 			s.keyRow.Ask, s.keyRow.Renew, s.keyRow.ByItself = askKeyRow, s.renewKey, true
 			st = s.keyRow
+		default:
+			return fmt.Errorf("stream %s: nothing follows streams of its kind (newStreams)", def.Name)
 		}
 		s.streams = append(s.streams, st)
 	}
+	return nil
 }
 
 // replaced are the streams that are replaced as wholes.

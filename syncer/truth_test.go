@@ -6,10 +6,12 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // truth asks the service itself, past its limits, for all live rows of a list.
@@ -76,17 +78,25 @@ func (w *world) ask(key, uri string, into any) {
 	}
 }
 
-// lists are the streams that are compared with the service row by row.
-var lists = []struct {
+// truthList is a stream that is compared with the service row by row.
+type truthList struct {
 	stream, path string
 	query        url.Values
-}{
-	{"locations", "/locations", nil},
-	{"allergens", "/allergens", nil},
-	{"categories", "/categories", nil},
-	{"products", "/products", nil},
-	{"ingredients", "/ingredients", nil},
-	{"sales_orders", "/sales/orders", url.Values{"updated_since": {"1900-01-01T00:00:00Z"}}},
+}
+
+// lists are those: all streams but the key and the service's totals.
+func (w *world) lists() (all []truthList) {
+	for _, d := range w.syncer.definitions {
+		if d.Kind == registry.KeyKind || d.Kind == registry.TotalsKind {
+			continue
+		}
+		l := truthList{stream: d.Name, path: strings.TrimPrefix(d.Routes[0], "GET ")}
+		if !d.BackfillSince.IsZero() {
+			l.query = url.Values{"updated_since": {d.BackfillSince.Format(time.RFC3339)}}
+		}
+		all = append(all, l)
+	}
+	return all
 }
 
 // equalLists compares the lists that one pass of orders and products brings.
@@ -99,9 +109,10 @@ func (w *world) equalLists() {
 // test's own, so that the source's budget is left alone.
 func (w *world) equal() {
 	w.t.Helper()
-	w.compare("locations", "allergens", "categories", "products", "ingredients", "sales_orders")
+	w.compare()
 }
 
+// compare compares the named lists, all when none is named.
 func (w *world) compare(streams ...string) {
 	w.t.Helper()
 	for _, s := range w.syncer.Status().Sources {
@@ -111,8 +122,8 @@ func (w *world) compare(streams ...string) {
 				key = k.Value
 			}
 		}
-		for _, l := range lists {
-			if !slices.Contains(streams, l.stream) {
+		for _, l := range w.lists() {
+			if len(streams) > 0 && !slices.Contains(streams, l.stream) {
 				continue
 			}
 			w.same(s.Name, l.stream, w.truth(key, l.path, l.query), w.store.Rows(l.stream, s.BusinessID))

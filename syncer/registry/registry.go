@@ -11,6 +11,7 @@ package registry
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -101,9 +102,10 @@ func (d *Definition) Walks() []string {
 		return []string{sinks.WalkIncremental, sinks.WalkBackfill, sinks.WalkFull}
 	case TotalsKind:
 		return []string{sinks.WalkTotals}
-	default:
+	case KeyKind, SnapshotKind:
 		return []string{sinks.WalkSnapshot}
 	}
+	return nil
 }
 
 // All are the streams there are, in the order of status. They are shared: nobody changes
@@ -149,7 +151,7 @@ var All = sync.OnceValues(func() ([]*Definition, error) {
 func Names() []string {
 	all, err := All()
 	if err != nil {
-		panic(err) // a type of api.md's rows that has no columns: a test finds it
+		panic(err) // a type of api.md's rows that has no columns, a kind without a job: every test finds it
 	}
 	names := make([]string, len(all))
 	for i, d := range all {
@@ -169,11 +171,17 @@ var jobs = map[Kind]schedule.Job{
 }
 
 func add[T any](l *list, d *Definition, columns ...sinks.Column) {
-	if l.err == nil {
-		d.Plan, l.err = mapping.Compile[T](d.Name, columns...)
-		d.Job = jobs[d.Kind]
-		l.all = append(l.all, d)
+	if l.err != nil {
+		return
 	}
+	job, known := jobs[d.Kind]
+	if !known || d.Walks() == nil {
+		l.err = fmt.Errorf("stream %s: which job asks for streams of its kind (jobs), and which walks they make (Walks), is not known", d.Name)
+		return
+	}
+	d.Plan, l.err = mapping.Compile[T](d.Name, columns...)
+	d.Job = job
+	l.all = append(l.all, d)
 }
 
 // one is the route of one row of a list.

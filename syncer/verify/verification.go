@@ -90,6 +90,9 @@ func (v *verification) run(ctx context.Context) error {
 		v.count(func(r *StreamReport) { r.Off, r.NoScope = why, lacks })
 		return nil
 	}
+	if v.kind == nil {
+		return fmt.Errorf("nothing compares streams of the kind of %s (newVerification)", st.Def.Name)
+	}
 	if !v.filled() {
 		return errNotFilled
 	}

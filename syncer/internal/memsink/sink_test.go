@@ -4,21 +4,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/sinktest"
-	"github.com/larder-sync/larder/syncer/mapping"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // TestReads holds the sink that the syncer's tests count on to what a warehouse
 // must answer.
 func TestReads(t *testing.T) {
+	all, err := registry.All()
+	if err != nil {
+		t.Fatal(err)
+	}
 	tables := map[string]*sinks.Table{}
-	for _, table := range []*sinks.Table{
-		tableOf[api.Location](t, "locations"), tableOf[api.Allergen](t, "allergens"), tableOf[api.Category](t, "categories"),
-		tableOf[api.Product](t, "products"), tableOf[api.Ingredient](t, "ingredients"), tableOf[api.SalesOrder](t, "sales_orders"),
-	} {
-		tables[table.Name] = table
+	for _, d := range all {
+		tables[d.Name] = d.Plan.Table()
 	}
 	sinktest.RunReads(t, func(*testing.T) sinktest.Harness {
 		store := NewStore()
@@ -35,13 +35,4 @@ func TestReads(t *testing.T) {
 			},
 		}
 	})
-}
-
-func tableOf[T any](t *testing.T, name string) *sinks.Table {
-	t.Helper()
-	plan, err := mapping.Compile[T](name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plan.Table()
 }

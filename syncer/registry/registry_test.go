@@ -1,0 +1,31 @@
+package registry
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/larder-sync/larder/internal/api"
+)
+
+// A kind that has no job would be asked for at the turns of another one.
+func TestAKindNeedsAJobAndWalks(t *testing.T) {
+	var l list
+	add[api.Allergen](&l, &Definition{Name: "menus", Kind: TotalsKind + 1})
+	if l.err == nil || !strings.Contains(l.err.Error(), "stream menus") || len(l.all) > 0 {
+		t.Errorf("%d streams, %v", len(l.all), l.err)
+	}
+}
+
+// What follows a stream by its kind asks what the entry names.
+func TestEveryEntryNamesWhatItsKindAsks(t *testing.T) {
+	all, err := All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range all {
+		asks := map[Kind]bool{KeyKind: true, SnapshotKind: d.Whole != nil, ListKind: d.List != nil, TotalsKind: d.Totals != nil}
+		if !asks[d.Kind] || len(d.Routes) == 0 {
+			t.Errorf("%s: its entry lacks the function that asks for its kind, or its routes", d.Name)
+		}
+	}
+}
