@@ -80,9 +80,9 @@ soak: ## Simulate months of operation with everything going wrong, for SOAK=10m
 .PHONY: race
 race: engine ## Run the tests with the race detector (needs a C compiler)
 	$(call need,cc,a C compiler such as gcc (the race detector needs one))
-	CGO_ENABLED=1 go test -p 4 -race -vet=off -short -timeout 30m -run '$(RACE_TESTS)' $(RACE_PACKAGES)
-	CGO_ENABLED=1 go test -p 4 -race -vet=off -short -timeout 30m -cpu 1 -run '$(RACE_TESTS)' $(RACE_BUBBLES)
-	CGO_ENABLED=1 go test -race -vet=off -short -timeout 30m -cpu 1 -run '$(RACE_SYNCER)' ./syncer
+	CGO_ENABLED=1 go test -p 4 -race -short -timeout 30m -run '$(RACE_TESTS)' $(RACE_PACKAGES)
+	CGO_ENABLED=1 go test -p 4 -race -short -timeout 30m -cpu 1 -run '$(RACE_TESTS)' $(RACE_BUBBLES)
+	CGO_ENABLED=1 go test -race -short -timeout 30m -cpu 1 -run '$(RACE_SYNCER)' ./syncer
 
 # The tests in which goroutines, connections, processes or passes meet: under the
 # detector everything else takes half an hour and meets nobody. In simulated time
