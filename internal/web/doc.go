@@ -7,6 +7,5 @@
 //
 // The page is rendered here in full and works without scripts (it reloads itself
 // then). With them, page/live.js asks for the same address every two seconds
-// with part=live and patches what changed into place. Order events arrive below
-// /webhooks/ on this listener too, outside the password: they are signed.
+// with part=live and patches what changed into place.
 package web
