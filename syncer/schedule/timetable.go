@@ -28,7 +28,8 @@ type Spec struct {
 // Job is one of the jobs of a source, each with a schedule of its own.
 type Job int
 
-// The jobs.
+// The jobs. A new one goes to the end: a job's number decides where its turns are, and one in
+// between would move those of all jobs after it, in every source.
 const (
 	Incremental Job = iota
 	Snapshots

@@ -1,0 +1,31 @@
+package app
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// A field that were forgotten would take its default, whatever the configuration says.
+func TestEveryScheduleReachesTheSyncer(t *testing.T) {
+	notYet := map[string]bool{"OnlineOrders": true} // taken, and warned of (config.Options)
+	a := &App{reach: reach{cfg: &config.Config{}}}
+	set := reflect.ValueOf(&a.cfg.Schedule).Elem()
+	for i := range set.NumField() {
+		set.Field(i).SetString(set.Type().Field(i).Name)
+	}
+	got := reflect.ValueOf(a.schedule())
+	for i := range got.NumField() {
+		if name := got.Type().Field(i).Name; got.Field(i).String() != name {
+			t.Errorf("the syncer's %s is %q, want the configuration's", name, got.Field(i))
+		}
+	}
+	for i := range set.NumField() {
+		field := set.Type().Field(i)
+		if _, there := reflect.TypeFor[syncer.Schedule]().FieldByName(field.Name); there == notYet[field.Name] {
+			t.Errorf("schedule.%s: in the syncer %t, not yet %t", field.Name, there, notYet[field.Name])
+		}
+	}
+}
