@@ -30,9 +30,9 @@
 // # When something fails
 //
 // A walk's error is its stream's: it is tried again at its next turn, from its checkpoint.
-// If the error may be the whole source's, /me is asked (suspect.go, key.go); if that fails
+// If the error may be the whole source's, /me is asked (check_source.go, key.go); if that fails
 // too the source is in trouble, and nothing but /me is asked until it answers, of all
 // sources with wrong keys only so often (package keyprobe). A pass (visit.go) does not wait
-// for a next turn: it tries again by itself (persist.go). A panic is an error of the stream
+// for a next turn: it tries again by itself (retry.go). A panic is an error of the stream
 // it happened in.
 package syncer

@@ -37,7 +37,7 @@ func FuzzRow(f *testing.F) {
 		in := st.Writer.Begin(1, 1)
 		in.All = true
 		m := def.Plan.NewMapper()
-		taken := in.Row(m, raw, 7, at, write.Place{Columns: def.Columns("l1")})
+		taken := in.Row(m, raw, 7, at, write.RowContext{Columns: def.Columns("l1")})
 		c := in.Commit
 		if n := len(c.Batch.Rows) + len(c.Tombstones) + len(c.Quarantine); n != 1 {
 			t.Fatalf("the row became %d: %+v", n, c)
@@ -57,7 +57,7 @@ func FuzzRow(f *testing.F) {
 		in.Taken()
 		again := st.Writer.Begin(2, 1)
 		again.All = true
-		again.Row(m, raw, 8, at, write.Place{Columns: def.Columns("l1")})
+		again.Row(m, raw, 8, at, write.RowContext{Columns: def.Columns("l1")})
 		if !again.Empty() {
 			t.Fatalf("the same row again is written again: %+v", again.Commit)
 		}

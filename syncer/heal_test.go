@@ -297,7 +297,7 @@ func TestAHealingThatIsCutShortIsNotTriedForEver(t *testing.T) {
 		before := len(w.box.Requests())
 		time.Sleep(50 * time.Minute)
 		v := w.verdicts()["daily "+daysAgo(1)]
-		if n := rangeWalks(w.box.Requests()[before:]); v.Verdict != sinks.VerdictDrift || v.Reason != reconcile.CutTooOften || n == 0 || n > 2*reconcile.MostCuts {
+		if n := rangeWalks(w.box.Requests()[before:]); v.Verdict != sinks.VerdictDrift || v.Reason != reconcile.CutTooOften || n == 0 || n > 2*reconcile.MaxInterruptedHeals {
 			t.Errorf("%d walks by two streams; %+v", n, v)
 		}
 		w.box.ClearFaults()
@@ -320,7 +320,7 @@ func TestAServiceThatFailsEndsTheHealingOfARun(t *testing.T) {
 		before := len(w.box.Requests())
 		w.deep()
 		n := rangeWalks(w.box.Requests()[before:])
-		if n == 0 || n > 2*reconcile.FutileHeals {
+		if n == 0 || n > 2*reconcile.MaxFailedHeals {
 			t.Errorf("%d days walked, by two streams", n)
 		}
 		var most reconcile.SourceReport

@@ -30,7 +30,7 @@ func (s *source) begin(ctx context.Context, j schedule.Job) {
 		}
 	case schedule.FullResync:
 		for _, st := range s.replaced() {
-			st.List.Doubt() // a list that is replaced as a whole is written anew at its next turn
+			st.Contents.RewriteNext() // a list that is replaced as a whole is written anew at its next turn
 		}
 		s.beginLong(ctx)
 	}
@@ -91,7 +91,7 @@ func (s *source) spawnIfFree(ctx context.Context, st *stream.Stream, guard strea
 		return
 	}
 	s.spawn(ctx, st.Def.Name, func(ctx context.Context) error {
-		defer guard.Free()
+		defer guard.Release()
 		return f(ctx)
 	})
 }

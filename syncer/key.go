@@ -27,7 +27,7 @@ func (s *source) connect(ctx context.Context) error {
 	if err := s.opening.Take(ctx); err != nil {
 		return err
 	}
-	defer s.opening.Free()
+	defer s.opening.Release()
 	if s.IsReady() {
 		return nil
 	}
@@ -39,7 +39,7 @@ func (s *source) Refresh(ctx context.Context) error {
 	if err := s.opening.Take(ctx); err != nil {
 		return err
 	}
-	defer s.opening.Free()
+	defer s.opening.Release()
 	if recent, ready := s.condition.Answered(time.Now().Add(-freshKey)); recent && ready {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (s *source) tryChangedKey(ctx context.Context) {
 		if err := s.opening.Take(ctx); err != nil {
 			return err
 		}
-		defer s.opening.Free()
+		defer s.opening.Release()
 		return s.askKey(ctx)
 	})
 	if err != nil && ctx.Err() == nil {
@@ -230,7 +230,7 @@ func (s *source) renewKey(ctx context.Context) error {
 	if err := s.opening.Take(ctx); err != nil {
 		return err
 	}
-	defer s.opening.Free()
+	defer s.opening.Release()
 	return s.askKey(ctx)
 }
 

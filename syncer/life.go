@@ -91,9 +91,9 @@ func (s *source) inherit(previous *source) {
 	}
 	s.IdentifyAs(previous.Identity())
 	for i, st := range previous.wholes {
-		s.wholes[i].List.Inherit(st.List)
+		s.wholes[i].Contents.Inherit(st.Contents)
 	}
-	s.keyRow.List.Inherit(previous.keyRow.List)
+	s.keyRow.Contents.Inherit(previous.keyRow.Contents)
 }
 
 // awaitPrevious waits until nobody is at work any more on the sources of this name

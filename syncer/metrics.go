@@ -172,7 +172,7 @@ func (g gauges) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (g gauges) Collect(ch chan<- prometheus.Metric) {
 	warehouse := g.syncer.opts.Warehouse()
-	for _, s := range g.syncer.picture().Sources {
+	for _, s := range g.syncer.walkStatus().Sources {
 		g.source(ch, s)
 		for _, st := range s.Streams {
 			g.stream(ch, s.Name, st)

@@ -156,11 +156,11 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 	}
 	for _, st := range s.replaced() {
 		if sel.Full && st.Chosen(sel.Streams) {
-			st.List.Doubt()
+			st.Contents.RewriteNext()
 		}
 	}
 	connect := func(ctx context.Context) error { return s.Protected(ctx, "probe", s.connect) }
-	if err := s.persist(ctx, sel.RetryFor, nil, stands, connect); err != nil {
+	if err := s.retryUntil(ctx, sel.RetryFor, nil, stands, connect); err != nil {
 		r.State, r.Err = s.condition.View().State, err
 		return r
 	}
@@ -214,7 +214,7 @@ func (s *source) onceOf(ctx context.Context, f follower, sel Selection, before C
 func (s *source) pass(ctx context.Context, f follower, sel Selection) error {
 	var errs []error
 	for _, w := range f.Pass(sel.Full, sel.ConfirmSweep) {
-		errs = append(errs, s.persist(ctx, sel.RetryFor, f.Common(), w.Moved, func(ctx context.Context) error {
+		errs = append(errs, s.retryUntil(ctx, sel.RetryFor, f.Common(), w.Moved, func(ctx context.Context) error {
 			return f.Common().Exclusive(ctx, w.Guard, w.Run)
 		}))
 	}

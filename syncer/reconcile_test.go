@@ -204,7 +204,7 @@ func TestADeepRunWaitsForASecondLookUnderWay(t *testing.T) {
 		day := api.Date(daysAgo(3))
 		go func() { ended <- st.SettleOnce(t.Context(), []reconcile.DayProof{{Day: day, Found: time.Now()}}, true) }()
 		time.Sleep(time.Minute)
-		st.Prover.Free()
+		st.Prover.Release()
 		if err := <-ended; err != nil {
 			t.Fatal(err)
 		}

@@ -55,7 +55,7 @@ func (s *source) siblingTotals(stream string) map[string]*reconcile.Proofs {
 func (s *source) siblingLists(stream, id string) bool {
 	return slices.ContainsFunc(s.siblingsIn(s.Business()), func(other *source) bool {
 		return slices.ContainsFunc(other.replaced(), func(st *snapshot.Stream) bool {
-			return st.Def.Name == stream && st.List.Has(id)
+			return st.Def.Name == stream && st.Contents.Has(id)
 		})
 	})
 }
@@ -117,7 +117,7 @@ func (s *source) admitMe(ctx context.Context, me api.Me) (key stream.Identity, f
 	if err := s.admits.Take(ctx); err != nil {
 		return stream.Identity{}, false, err
 	}
-	defer s.admits.Free()
+	defer s.admits.Release()
 	key, first = s.identify(me), !s.looked
 	s.admitAs(ctx, key)
 	s.looked = true
@@ -147,7 +147,7 @@ func (s *source) readmit(ctx context.Context) {
 	if s.admits.Take(ctx) != nil {
 		return // ctx has ended
 	}
-	defer s.admits.Free()
+	defer s.admits.Release()
 	if !s.looked {
 		return // it will
 	}

@@ -42,7 +42,7 @@ type watch struct {
 	opened   map[string][]string         // locations whose rows were brought, by source and stream
 	opening  map[string][]string         // locations whose rows the backfill brings
 	away     map[string][]string         // locations that were lost, which walks may pass by
-	closed   map[string]bool             // a sweep came while the track's location was lost
+	closed   map[string]bool             // a sweep came while the location was lost
 	checked  int
 	verdicts int
 	alarms   []alarm
@@ -158,7 +158,7 @@ func (v *watch) watermark(cp *sinks.Checkpoint) {
 		v.e.fault("%s: the watermark went back from %s to %s", key, v.marks[key], cp.Watermark)
 	}
 	v.marks[key] = cp.Watermark
-	if now := v.e.serviceNow(); cp.Watermark.After(now.Add(list.Ahead)) {
+	if now := v.e.serviceNow(); cp.Watermark.After(now.Add(list.MaxFutureStamp)) {
 		v.e.fault("%s: watermark %s while the service's clock is at %s", key, cp.Watermark, now)
 	}
 }

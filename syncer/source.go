@@ -38,7 +38,7 @@ type source struct {
 	lists   []*list.List
 	wholes  []*snapshot.Stream // that are asked for; the key's row is not
 	keyRow  *snapshot.Stream
-	days    *reconcile.Days // the totals
+	days    *reconcile.SourceProofs // the totals
 
 	life     *life   // until the configuration changes
 	previous *source // of the same name, not yet taken over
@@ -118,7 +118,7 @@ func newSource(y *Syncer, cfg Source) (*source, error) {
 // newStreams makes the streams, each of its kind.
 func (s *source) newStreams(all []*registry.Definition) error {
 	none := func() uint64 { return 0 }
-	s.days = reconcile.NewDays(s.Source, nil, s.siblingTotals)
+	s.days = reconcile.NewSourceProofs(s.Source, nil, s.siblingTotals)
 	for _, def := range all {
 		var st follower
 		switch def.Kind {

@@ -548,12 +548,12 @@ func TestFindTombstone(t *testing.T) {
 			t.Errorf("findings (-want +got):\n%s", diff)
 		}
 
-		track, since := w.list("sales_orders").Followed()[0], time.Now().AddDate(-1, 0, 0).Truncate(time.Second)
+		walks, since := w.list("sales_orders").Followed()[0], time.Now().AddDate(-1, 0, 0).Truncate(time.Second)
 		shape, _ := compare.Of("sales_orders")
-		if raw, far, err := verify.Tombstone(t.Context(), track, shape, "never", since); err != nil || !far || raw != nil { // 700 orders have changed since
+		if raw, far, err := verify.Tombstone(t.Context(), walks, shape, "never", since); err != nil || !far || raw != nil { // 700 orders have changed since
 			t.Errorf("%s, %t, %v", raw, far, err)
 		}
-		if raw, far, err := verify.Tombstone(t.Context(), track, shape, "never", time.Now()); err != nil || far || raw != nil {
+		if raw, far, err := verify.Tombstone(t.Context(), walks, shape, "never", time.Now()); err != nil || far || raw != nil {
 			t.Errorf("%s, %t, %v", raw, far, err)
 		}
 	})

@@ -11,9 +11,9 @@ const (
 	// Lookback is subtracted from the watermark to start the next incremental
 	// walk (api.md, "Pagination and sync rules" 2).
 	Lookback = 2 * time.Minute
-	// Ahead is how far a stamp may be in front of the service's clock and still
+	// MaxFutureStamp is how far a stamp may be in front of the service's clock and still
 	// move the watermark (DESIGN R2).
-	Ahead = time.Minute
+	MaxFutureStamp = time.Minute
 	// margin is kept in memory below the next walk's start.
 	margin = time.Minute
 )
@@ -31,7 +31,7 @@ func (p *Progress) stamped(updated, now time.Time) (future bool) {
 	if updated.IsZero() {
 		return false
 	}
-	if updated.After(now.Add(Ahead)) {
+	if updated.After(now.Add(MaxFutureStamp)) {
 		return true
 	}
 	if updated.Before(p.last) || !p.Cp.Pending.IsZero() {

@@ -4,12 +4,12 @@
 // resync has not seen. What may not: how rows become commits (package write), and when a
 // walk's turn comes (packages schedule and syncer).
 //
-// A [List] has tracks, one, or one for each configured location. A [Track] is followed by
-// walks (walk.go) of two kinds, incremental and backfill, at the same time; a full resync is
-// a third. A walk asks for a page, has its rows written into an intake, and hands the sink
-// one commit with the rows, the tombstones, the quarantine entries and the checkpoint behind
-// them. The next page is asked for while this one is mapped; how many may be on their way is
-// the window's (window.go).
+// A [List] has [LocationWalks]: one of all locations together, or one for each configured
+// location. The walks (walk.go) are of two kinds, incremental and backfill, at the same time;
+// a full resync is a third. A walk asks for a page, has its rows written into an intake, and
+// hands the sink one commit with the rows, the tombstones, the quarantine entries and the
+// checkpoint behind them. The next page is asked for while this one is mapped; how many may
+// be on their way is the window's (window.go).
 //
 // # States
 //
@@ -19,7 +19,7 @@
 // # What holds
 //
 //   - A checkpoint is in the same commit as its rows or in a later one.
-//   - The incremental walks have their start (Track.initWatermark), durably, before the
+//   - The incremental walks have their start (LocationWalks.initWatermark), durably, before the
 //     backfill asks for its first page: what changes after the backfill is theirs.
 //   - A sweep buries only what is below the version with which its resync began.
 //

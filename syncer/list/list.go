@@ -14,19 +14,19 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// List is a stream with a cursor: its tracks, and the long walks of them.
+// List is a stream with a cursor: the walks of its locations, or of all of them together.
 type List struct {
 	*stream.Stream
-	covered *stream.Covered
+	covered *stream.CoverageKeeper
 	// Counted is how many live rows the service counts, 0 while that is not known.
 	Counted func() uint64
 
-	mu     sync.Mutex // guards what follows, and the checkpoints of the tracks
-	tracks []*Track   // one, or one per configured location
+	mu    sync.Mutex       // guards what follows, and the checkpoints of the walks
+	walks []*LocationWalks // one, or one per configured location
 	// openings are the backfills of locations that the key gained, by location.
-	openings    map[string]*Track
+	openings    map[string]*LocationWalks
 	stored      []sinks.Checkpoint // as they were at the start
-	lastFull    sinks.Checkpoint   // the newest full resync stored, also of tracks that are not followed any more
+	lastFull    sinks.Checkpoint   // the newest full resync stored, also of locations that are not followed any more
 	resyncRows  uint64             // live rows when the full resync went on
 	resyncSince time.Time          // when the full resync under way began, by our clock; zero when that was before the start
 	besides     atomic.Uint64      // requests of the full resync under way beside its pages: probes, the sweep's questions
@@ -36,7 +36,7 @@ type List struct {
 // NewList makes a list of which nothing is stored. counted is how many live rows the service
 // counts, 0 while that is not known.
 func NewList(o *stream.Source, def *registry.Definition, counted func() uint64) *List {
-	st := &List{Stream: stream.NewStream(o, def), openings: map[string]*Track{}, Counted: counted}
+	st := &List{Stream: stream.NewStream(o, def), openings: map[string]*LocationWalks{}, Counted: counted}
 	st.Kind = st
 	st.covered = stream.NewCovered(st.Stream, len(o.OnlyLocations) == 0 || !def.ByLocation)
 	return st
@@ -65,24 +65,24 @@ func (st *List) Follow(key stream.Identity) {
 	st.AskFor(wanted)
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	var tracks []*Track
+	var walks []*LocationWalks
 	for _, l := range wanted {
-		t := st.trackOf(l)
+		t := st.walksOf(l)
 		if t == nil {
-			t = newTrack(st, l)
+			t = newLocationWalks(st, l)
 			t.restoreFrom(st.stored)
 		}
-		tracks = append(tracks, t)
+		walks = append(walks, t)
 	}
-	st.tracks = tracks
+	st.walks = walks
 }
 
 // NoteKey notes what else the key changes, when it has been admitted.
 func (st *List) NoteKey(ctx context.Context) { st.covered.NoteLost(ctx) }
 
-// trackOf is the track of a location, nil when there is none; the caller holds the lock.
-func (st *List) trackOf(location string) *Track {
-	for _, t := range st.tracks {
+// walksOf are the walks of a location, nil when there are none; the caller holds the lock.
+func (st *List) walksOf(location string) *LocationWalks {
+	for _, t := range st.walks {
 		if t.Location == location {
 			return t
 		}
@@ -90,25 +90,25 @@ func (st *List) trackOf(location string) *Track {
 	return nil
 }
 
-// TrackAt is the track of a location, nil when there is none any more.
-func (st *List) TrackAt(location string) *Track {
+// WalksAt are the walks of a location, nil when there are none any more.
+func (st *List) WalksAt(location string) *LocationWalks {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return st.trackOf(location)
+	return st.walksOf(location)
 }
 
-// Followed returns the tracks there are now.
-func (st *List) Followed() []*Track {
+// Followed returns the walks of each location that there are now.
+func (st *List) Followed() []*LocationWalks {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return slices.Clone(st.tracks)
+	return slices.Clone(st.walks)
 }
 
 // Filled is true when the backfill has reached its end.
 func (st *List) Filled() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return !slices.ContainsFunc(st.tracks, func(t *Track) bool { return !t.back.Done })
+	return !slices.ContainsFunc(st.walks, func(t *LocationWalks) bool { return !t.back.Done })
 }
 
 // Complete implements byKind.
@@ -125,13 +125,13 @@ func (st *List) Well() (state, detail string) {
 	return status.StateRunning, ""
 }
 
-// prune forgets the rows that no coming incremental walk of any track brings.
-func (st *List) prune(t *Track, walk uint64) {
+// prune forgets the rows that no coming incremental walk of any location brings.
+func (st *List) prune(t *LocationWalks, walk uint64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	t.lastWalk = walk
 	floor, oldest := t.floor(), walk
-	for _, t := range st.tracks {
+	for _, t := range st.walks {
 		if f := t.floor(); f.Before(floor) {
 			floor = f
 		}
@@ -140,7 +140,7 @@ func (st *List) prune(t *Track, walk uint64) {
 	st.Writer.Prune(floor, oldest)
 }
 
-// CatchUp runs one incremental walk of each track.
+// CatchUp runs one incremental walk of each location.
 func (st *List) CatchUp(ctx context.Context) error {
 	return st.Attempt(ctx, sinks.WalkIncremental, func(ctx context.Context) error {
 		var errs []error
@@ -231,7 +231,7 @@ func (st *List) passFull(ctx context.Context, word Consent) error {
 func (st *List) longPages() (n uint64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	for _, t := range st.tracks {
+	for _, t := range st.walks {
 		n += t.back.Pages + t.full.Pages
 	}
 	for _, t := range st.openings {
@@ -244,7 +244,7 @@ func (st *List) longPages() (n uint64) {
 func (st *List) newPages() (n uint64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	for _, t := range st.tracks {
+	for _, t := range st.walks {
 		n += t.incr.Pages
 	}
 	return n

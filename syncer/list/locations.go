@@ -9,8 +9,8 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// closed is true when the track's location is not the key's, or not active.
-func (t *Track) closed() bool {
+// closed is true when the walks' location is not the key's, or not active.
+func (t *LocationWalks) closed() bool {
 	return t.Location != "" && slices.Contains(t.stream.Source.Identity().Inactive, t.Location)
 }
 
@@ -30,7 +30,7 @@ func (st *List) cover(ctx context.Context) error {
 	if err := st.covered.Begin(ctx); err != nil {
 		return err
 	}
-	if err := st.reopenTracks(ctx); err != nil {
+	if err := st.reopenWalks(ctx); err != nil {
 		return err
 	}
 	if err := st.reopenReturned(ctx); err != nil {
@@ -77,15 +77,15 @@ func (st *List) reopenReturned(ctx context.Context) error {
 	return st.covered.Save(ctx, func(c *stream.Coverage) { c.Lose(back) })
 }
 
-// Reopened are the tracks of configured locations that are the key's again.
-func (st *List) Reopened() []*Track {
-	return slices.DeleteFunc(st.Followed(), func(t *Track) bool {
+// Reopened are the walks of configured locations that are the key's again.
+func (st *List) Reopened() []*LocationWalks {
+	return slices.DeleteFunc(st.Followed(), func(t *LocationWalks) bool {
 		return !PhaseClosed.Is(t.checkpoint(sinks.WalkFull)) || t.closed()
 	})
 }
 
-// reopenTracks begins the backfills of such tracks anew.
-func (st *List) reopenTracks(ctx context.Context) error {
+// reopenWalks begins the backfills of such locations anew.
+func (st *List) reopenWalks(ctx context.Context) error {
 	for _, t := range st.Reopened() {
 		if err := t.store(ctx, t.fresh(sinks.WalkBackfill)); err != nil {
 			return err
@@ -148,14 +148,14 @@ func (st *List) beginOpening(ctx context.Context, gained []string) error {
 	return st.covered.Save(ctx, func(c *stream.Coverage) { c.Opening = slices.Concat(stream.Without(c.Opening, gained), gained) })
 }
 
-// opening is the track of a gained location, which has a backfill only: its rows
+// opening are the walks of a gained location, which has a backfill only: its rows
 // come with the stream's own incremental walks from now on.
-func (st *List) opening(location string) *Track {
+func (st *List) opening(location string) *LocationWalks {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	t := st.openings[location]
 	if t == nil {
-		t = newTrack(st, location)
+		t = newLocationWalks(st, location)
 		t.opening = true
 		t.restoreFrom(st.stored)
 		st.openings[location] = t

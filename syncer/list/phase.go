@@ -23,11 +23,11 @@ const (
 	// phaseWalked: the walk of a full resync has reached the end of the list, and its
 	// sweep is still to come.
 	phaseWalked phaseName = "walked"
-	// phaseCutShort is the same of a track whose location was refused on the way: the
+	// phaseCutShort is the same of a location that was refused on the way: the
 	// sweep takes what it did not see. Should the location be the key's again, it is
 	// walked again, before the sweep if it is back by then.
 	phaseCutShort phaseName = "cut_short"
-	// PhaseClosed says that a full resync has ended while the track's location was not the key's,
+	// PhaseClosed says that a full resync has ended while the location was not the key's,
 	// so that its rows may have been removed. Should it be the key's again, they are
 	// walked again.
 	PhaseClosed phaseName = "closed"

@@ -31,12 +31,12 @@ func (st *List) resyncDue(now time.Time) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	newest := st.lastFull
-	for _, t := range st.tracks {
+	for _, t := range st.walks {
 		if t.full.FirstVersion > newest.FirstVersion {
 			newest = t.full
 		}
 	}
-	for _, t := range st.tracks {
+	for _, t := range st.walks {
 		if t.resyncing() {
 			return true
 		}
@@ -52,7 +52,7 @@ func (st *List) resyncDue(now time.Time) bool {
 }
 
 // resyncing is true when a full resync is under way; the caller holds the list's lock.
-func (t *Track) resyncing() bool { return !t.full.StartedAt.IsZero() && !t.full.Done }
+func (t *LocationWalks) resyncing() bool { return !t.full.StartedAt.IsZero() && !t.full.Done }
 
 // Resync runs a full resync to its end, from where it stands. A person's word lets
 // the sweep remove what its guard would hold.
@@ -111,7 +111,7 @@ func (st *List) walkAll(ctx context.Context) error {
 	}
 }
 
-// walkedAll is true when the full resync under way has seen all of every track
+// walkedAll is true when the full resync under way has seen all of every location
 // there is now.
 func (st *List) walkedAll() bool {
 	first := st.ResyncVersion()
@@ -124,7 +124,7 @@ func (st *List) walkedAll() bool {
 }
 
 // mended is true when the walk was cut short, and the location is the key's again.
-func (t *Track) mended(cp sinks.Checkpoint) bool { return phaseCutShort.Is(cp) && !t.closed() }
+func (t *LocationWalks) mended(cp sinks.Checkpoint) bool { return phaseCutShort.Is(cp) && !t.closed() }
 
 // expect counts what the walk will bring, for its forecast.
 func (st *List) expect(ctx context.Context) error {
@@ -140,9 +140,9 @@ func (st *List) expect(ctx context.Context) error {
 	return nil
 }
 
-// BeginResync stores the begin of a full resync for every track that is not part of
-// the one under way. All tracks share its version, so that a row which moves from
-// one track's location to another's is seen by one of them.
+// BeginResync stores the begin of a full resync for every location that is not part of
+// the one under way. All locations share its version, so that a row which moves from
+// one location to another is seen by one of them.
 func (st *List) BeginResync(ctx context.Context) error {
 	if first := st.ResyncVersion(); first != 0 {
 		return st.joinResync(ctx, first)
@@ -182,7 +182,7 @@ func (st *List) joinResync(ctx context.Context, first uint64) error {
 
 // begin makes the first checkpoint of a full resync durable. It has begun as soon as the
 // sink has taken that: who stops waiting then leaves it to the next turn.
-func (t *Track) begin(ctx context.Context, cp sinks.Checkpoint) error {
+func (t *LocationWalks) begin(ctx context.Context, cp sinks.Checkpoint) error {
 	c := t.stream.Source.Commit(t.stream.Def.Name)
 	c.Checkpoint = &cp
 	receipt, err := t.stream.Source.Commits.Write(ctx, c)
@@ -197,13 +197,13 @@ func (t *Track) begin(ctx context.Context, cp sinks.Checkpoint) error {
 }
 
 // ResyncVersion is the first version of the full resync under way, 0 for none. One
-// that a later one of other tracks has overtaken is not under way any more: its
+// that a later one of other locations has overtaken is not under way any more: its
 // location was not configured for a while.
 func (st *List) ResyncVersion() (first uint64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	under := false
-	for _, t := range st.tracks {
+	for _, t := range st.walks {
 		switch {
 		case t.full.FirstVersion > first:
 			first, under = t.full.FirstVersion, t.resyncing()
@@ -219,7 +219,7 @@ func (st *List) ResyncVersion() (first uint64) {
 
 // WalkAgain runs the walk of a full resync to its end, from where its checkpoint
 // stands.
-func (t *Track) WalkAgain(ctx context.Context) error {
+func (t *LocationWalks) WalkAgain(ctx context.Context) error {
 	for {
 		cp := t.checkpoint(sinks.WalkFull)
 		if t.mended(cp) {
@@ -243,8 +243,8 @@ func (t *Track) WalkAgain(ctx context.Context) error {
 	}
 }
 
-// store makes a checkpoint of a track durable and takes it over.
-func (t *Track) store(ctx context.Context, cp sinks.Checkpoint) error {
+// store makes a checkpoint of the walks durable and takes it over.
+func (t *LocationWalks) store(ctx context.Context, cp sinks.Checkpoint) error {
 	if err := t.stream.Source.Save(ctx, t.stream.Def.Name, cp, nil); err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func (st *List) Describe(into *status.StreamStatus) {
 func (st *List) Held() *status.SweepHeld {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	for _, t := range st.tracks {
+	for _, t := range st.walks {
 		if held := phaseOf(t.full).Held; held != nil {
 			held.Source, held.Stream = st.Source.Name, st.Def.Name // as they are named now
 			return held
@@ -32,10 +32,10 @@ func (st *List) Held() *status.SweepHeld {
 	return nil
 }
 
-// watermark is the oldest of the tracks' watermarks; the caller holds the lock.
+// watermark is the oldest watermark of all its locations; the caller holds the lock.
 func (st *List) watermark() time.Time {
 	var oldest time.Time
-	for i, t := range st.tracks {
+	for i, t := range st.walks {
 		if i == 0 || t.incr.Watermark.Before(oldest) {
 			oldest = t.incr.Watermark
 		}
@@ -43,10 +43,10 @@ func (st *List) watermark() time.Time {
 	return oldest
 }
 
-// lastResync is when the last full resync of every track ended; the caller holds
+// lastResync is when the last full resync of every location ended; the caller holds
 // the lock.
 func (st *List) lastResync() (oldest time.Time) {
-	for i, t := range st.tracks {
+	for i, t := range st.walks {
 		if !t.full.Done {
 			return time.Time{}
 		}
@@ -58,7 +58,7 @@ func (st *List) lastResync() (oldest time.Time) {
 }
 
 // underway returns the kind of long walk that is under way and the checkpoints of its
-// tracks; none when there is no such walk.
+// locations; none when there is no such walk.
 func (st *List) underway() (kind string, all []sinks.Checkpoint) {
 	filled := st.Filled()
 	gained, _ := st.covered.Changed()
@@ -68,7 +68,7 @@ func (st *List) underway() (kind string, all []sinks.Checkpoint) {
 	if filled {
 		kind = sinks.WalkFull
 	}
-	for _, t := range st.tracks {
+	for _, t := range st.walks {
 		switch {
 		case !filled:
 			all = append(all, t.back)

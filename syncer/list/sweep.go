@@ -260,7 +260,7 @@ func (st *List) Confirm(ctx context.Context, lane *api.Client, in *write.Intake,
 		return write.ReasonNoAccess, nil, nil
 	}
 	in.Rewrite = true
-	in.Row(st.Def.Plan.NewMapper(), raw, version, st.Source.At(date), write.Place{ID: id})
+	in.Row(st.Def.Plan.NewMapper(), raw, version, st.Source.At(date), write.RowContext{ID: id})
 	return "", raw, nil
 }
 
@@ -273,14 +273,14 @@ func (st *List) elsewhere(raw []byte) bool {
 	return len(configured) > 0 && mapping.Unmarshal(raw, &row) == nil && row.LocationID != "" && !slices.Contains(configured, row.LocationID)
 }
 
-// end closes the full resync on every track.
+// end closes the full resync of every location.
 func (sw *sweep) end(ctx context.Context, held *status.SweepHeld) error {
 	st := sw.stream
 	sw.spend(nil)
 	requests := st.besides.Load()
 	sw.run.FinishedAt = time.Now()
 	run := &sw.run
-	all := sinks.Checkpoint{Walk: sinks.WalkFull, UpdatedAt: st.Source.ServiceNow().UTC()} // of all tracks together
+	all := sinks.Checkpoint{Walk: sinks.WalkFull, UpdatedAt: st.Source.ServiceNow().UTC()} // of all locations together
 	for _, t := range st.Followed() {
 		cp := t.checkpoint(sinks.WalkFull)
 		all.Rows, all.Tombstones = all.Rows+cp.Rows, all.Tombstones+cp.Tombstones

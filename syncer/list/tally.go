@@ -87,13 +87,15 @@ func (t tally) in(cp *sinks.Checkpoint) {
 
 // beginAnew has a walk begin at the start of its list, of which only the requests that it
 // has taken are known.
-func (t *Track) beginAnew(cp *sinks.Checkpoint) {
+func (t *LocationWalks) beginAnew(cp *sinks.Checkpoint) {
 	known := tallyOf(*cp)
 	known.beginAgain(cp, true, true)
 	cp.Position, cp.Since = "", t.stream.Def.BackfillSince
 	known.in(cp)
 }
 
-// spent is how many requests a long walk of the track has taken, those included that led to
+// spent is how many requests a long walk of the location has taken, those included that led to
 // no page. They are told once.
-func (t *Track) spent(cp sinks.Checkpoint) uint64 { return tallyOf(cp).Requests + t.owed.Swap(0) }
+func (t *LocationWalks) spent(cp sinks.Checkpoint) uint64 {
+	return tallyOf(cp).Requests + t.owed.Swap(0)
+}

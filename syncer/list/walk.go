@@ -17,7 +17,7 @@ import (
 // false. Each page's rows and the checkpoint behind them travel in one commit, so
 // a crash loses nothing; the next page is asked for while this one is mapped.
 type walk struct {
-	track  *Track
+	walks  *LocationWalks
 	kind   string // sinks.WalkIncremental, sinks.WalkBackfill, sinks.WalkFull
 	number uint64 // of the stream, for dedupe
 	mapper *mapping.Mapper
@@ -95,15 +95,15 @@ func (e *StuckError) Unwrap() error { return e.err }
 
 // ask fetches one page. See [write.Clock] for when its versions are taken.
 func (w *walk) ask(ctx context.Context, cursor string) (a Answer) {
-	source := w.track.stream.Source
+	source := w.walks.stream.Source
 	clock := source.Versions
 	if w.kind != sinks.WalkIncremental {
 		a.reserved = api.PageLimit
 		a.versions = clock.Take(api.PageLimit)
 	}
 	asked := time.Now()
-	a.Err = source.Protected(ctx, "fetch "+w.track.Name(), func(ctx context.Context) (err error) {
-		a.Page, err = w.track.Fetch(ctx, w.kind, w.progress.Cp.Since, cursor)
+	a.Err = source.Protected(ctx, "fetch "+w.walks.Name(), func(ctx context.Context) (err error) {
+		a.Page, err = w.walks.Fetch(ctx, w.kind, w.progress.Cp.Since, cursor)
 		return err
 	})
 	a.took = time.Since(asked)
@@ -120,7 +120,7 @@ func (w *walk) version(a Answer, i int) uint64 {
 	if i < a.reserved {
 		return a.versions + uint64(i)
 	}
-	return w.track.stream.Source.Versions.Take(1)
+	return w.walks.stream.Source.Versions.Take(1)
 }
 
 // take maps a page, hands it to the sink together with the checkpoint behind it,
@@ -128,10 +128,10 @@ func (w *walk) version(a Answer, i int) uint64 {
 func (w *walk) take(ctx context.Context, a Answer) error {
 	w.paged(a)
 	in := w.read(a)
-	if in.BadRows() > 0 && w.track.stream.Writer.Full() {
+	if in.BadRows() > 0 && w.walks.stream.Writer.Full() {
 		return errors.Join(errTooManyBad, w.window.drain(ctx)) // whoever reads this finds the rows there
 	}
-	in.Sighted(write.Sighting{List: w.track.Name()})
+	in.Sighted(write.Sighting{List: w.walks.Name()})
 	if !a.More {
 		w.cure(in)
 	}
@@ -143,7 +143,7 @@ func (w *walk) take(ctx context.Context, a Answer) error {
 	}
 	w.checkpoint(in.Commit, a)
 	in.Detach(a.bytes)
-	receipt, err := w.track.stream.Source.Commits.Write(ctx, in.Commit)
+	receipt, err := w.walks.stream.Source.Commits.Write(ctx, in.Commit)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (w *walk) cure(in *write.Intake) {
 		return // it began in another run, which saw its first pages
 	}
 	in.ReleaseUnseen(w.begun, func(s write.Sighting) bool {
-		return s.List == w.track.Name() && (since.IsZero() || !s.Updated.IsZero() && !s.Updated.Before(since))
+		return s.List == w.walks.Name() && (since.IsZero() || !s.Updated.IsZero() && !s.Updated.Before(since))
 	})
 }
 
@@ -170,29 +170,29 @@ func (w *walk) cure(in *write.Intake) {
 func (w *walk) paged(a Answer) {
 	w.window.paged(a.took)
 	if w.long() {
-		w.track.stream.HasPage()
+		w.walks.stream.HasPage()
 	}
 }
 
 // read maps the rows of a page.
 func (w *walk) read(a Answer) *write.Intake {
-	st := w.track.stream
+	st := w.walks.stream
 	in := st.Writer.Begin(w.number, len(a.Rows))
 	in.All = w.kind == sinks.WalkIncremental
 	in.Rewrite = w.kind == sinks.WalkFull || w.kind == sinks.WalkBackfill && st.ResyncVersion() != 0
 	in.Counts.Requests, in.Counts.Pages = w.asks.Take(), 1
 	st.mu.Lock()
-	in.Floor = w.track.floor()
+	in.Floor = w.walks.floor()
 	st.mu.Unlock()
 	w.again = write.Counts{}
 	for i, raw := range a.Rows {
-		t := in.Row(w.mapper, raw, w.version(a, i), a.at, write.Place{})
+		t := in.Row(w.mapper, raw, w.version(a, i), a.at, write.RowContext{})
 		before := w.progress.Cp.Watermark
 		if w.progress.stamped(t.UpdatedAt, a.at) && t.Fresh {
 			st.Source.Log.Warn("a row is dated in the future: it is stored, and does not move the watermark",
 				"stream", st.Def.Name, "id", t.ID, "updated_at", t.UpdatedAt, "service_clock", a.at)
 		}
-		if w.long() && w.track.came.repeats(t.UpdatedAt) {
+		if w.long() && w.walks.came.repeats(t.UpdatedAt) {
 			in.Repeated.Add(t.Counts())
 		}
 		if w.tally.repeats(t.UpdatedAt) {
@@ -222,7 +222,7 @@ func (w *walk) advance(a Answer, in *write.Intake) {
 	w.run.Tombs += ran.Tombstones
 	w.run.Quarantined += ran.Quarantined
 	if w.long() {
-		w.tally.Requests += in.Counts.Requests + w.track.owed.Swap(0)
+		w.tally.Requests += in.Counts.Requests + w.walks.owed.Swap(0)
 		w.tally.in(cp)
 	}
 	cp.UpdatedAt = a.at
@@ -278,19 +278,19 @@ func (w *walk) restart() {
 		phaseCursorLost.in(cp)
 	}
 	if w.long() {
-		w.beginAgain(cp.Since.Equal(w.track.stream.Def.BackfillSince), ordered)
+		w.beginAgain(cp.Since.Equal(w.walks.stream.Def.BackfillSince), ordered)
 	}
-	w.track.stream.Source.Log.Warn("the service refused the cursor, the walk starts again",
-		"stream", w.track.Name(), "walk", w.kind, "since", cp.Since)
+	w.walks.stream.Source.Log.Warn("the service refused the cursor, the walk starts again",
+		"stream", w.walks.Name(), "walk", w.kind, "since", cp.Since)
 }
 
 // beginAgain counts what comes from here on in a walk that begins again.
 func (w *walk) beginAgain(whole, ordered bool) {
 	mark := w.tally.AtMark
-	if w.track.came.Again.Equal(w.progress.Cp.Watermark) {
-		mark = max(mark, w.track.came.AtMark)
+	if w.walks.came.Again.Equal(w.progress.Cp.Watermark) {
+		mark = max(mark, w.walks.came.AtMark)
 	}
-	w.track.came = tally{Again: w.progress.Cp.Watermark, AtMark: mark, Left: mark}
+	w.walks.came = tally{Again: w.progress.Cp.Watermark, AtMark: mark, Left: mark}
 	w.tally.beginAgain(&w.progress.Cp, whole, ordered)
 }
 
@@ -304,5 +304,5 @@ func (w *walk) publish() {
 			phaseNone.in(&cp)
 		}
 	}
-	w.track.moved(w.kind, cp)
+	w.walks.moved(w.kind, cp)
 }

@@ -150,7 +150,7 @@ func (b *bracket) compute(ctx context.Context, sp totals.Span) map[api.Date]dayF
 	st := b.totals
 	sink, q := st.Source.Sink, st.dayQuery(sp)
 	add := sink.SalesDays
-	if st.Def.Vanish {
+	if st.Def.LinesMayVanish {
 		add = sink.SalesProducts
 	}
 	all, err := add(ctx, q)

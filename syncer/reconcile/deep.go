@@ -64,7 +64,7 @@ func (st *Proofs) ProveDeep(ctx context.Context) error {
 	if !st.deep.Try() {
 		return nil
 	}
-	defer st.deep.Free()
+	defer st.deep.Release()
 	defer st.deepIs(nil)
 	return st.prove(ctx, st.askDeep, true)
 }

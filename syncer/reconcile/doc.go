@@ -6,7 +6,7 @@
 // (package list), and when a turn comes (packages schedule and syncer).
 //
 // A stream of totals has [Proofs]: of yesterday and today at every turn, of the last 92 days
-// in deep runs (deep.go). What the totals of one source share is [Days]. A pass of larder
+// in deep runs (deep.go). What the totals of one source share is [SourceProofs]. A pass of larder
 // reconcile is a [Pass].
 //
 // # States

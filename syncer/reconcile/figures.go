@@ -61,7 +61,7 @@ func (st *Proofs) readReport(sp totals.Span, raws [][]byte) map[api.Date]*report
 		days[day] = &reported{figures: dayFigures{}}
 	}
 	read := (*reported).readDay
-	if st.Def.Vanish {
+	if st.Def.LinesMayVanish {
 		read = (*reported).readLine
 	}
 	came := map[api.Date]bool{}
@@ -73,8 +73,8 @@ func (st *Proofs) readReport(sp totals.Span, raws [][]byte) map[api.Date]*report
 		day := days[row.Date]
 		switch {
 		case err != nil || day == nil:
-			misplaced(days, st.Def.Vanish, row.Date)
-		case came[row.Date] && !st.Def.Vanish:
+			misplaced(days, st.Def.LinesMayVanish, row.Date)
+		case came[row.Date] && !st.Def.LinesMayVanish:
 			day.bad = "the service lists the day twice"
 		default:
 			came[row.Date] = true
@@ -84,7 +84,7 @@ func (st *Proofs) readReport(sp totals.Span, raws [][]byte) map[api.Date]*report
 		}
 	}
 	for date, day := range days {
-		if !st.Def.Vanish && !came[date] && day.bad == "" {
+		if !st.Def.LinesMayVanish && !came[date] && day.bad == "" {
 			day.bad = "the day is missing from the service's answer"
 		}
 	}

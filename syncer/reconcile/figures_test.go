@@ -102,7 +102,7 @@ func TestAFigureThatIsNoAmountHasNothingToBeComparedWith(t *testing.T) {
 
 func TestLinesThatCannotBeComparedAreUnproven(t *testing.T) {
 	const day = api.Date("2026-03-29")
-	st := &Proofs{Totals: &totals.Totals{Stream: &stream.Stream{Def: &registry.Definition{Name: "sales_products", Vanish: true}}}}
+	st := &Proofs{Totals: &totals.Totals{Stream: &stream.Stream{Def: &registry.Definition{Name: "sales_products", LinesMayVanish: true}}}}
 	line := func(edit ...string) string {
 		return strings.NewReplacer(edit...).Replace(`{"date":"2026-03-29","product_id":"42","name":"Mici","category_id":null,"quantity":"2.00","weight_kg":null,"gross":"20.00","line_discounts":"1.00","net":"19.00"}`)
 	}

@@ -89,7 +89,7 @@ func (h *heal) take(ctx context.Context, page api.Page, first uint64) (newest ti
 		if i >= api.PageLimit {
 			version = st.Source.Versions.Take(1)
 		}
-		t := in.Row(mapper, raw, version, at, write.Place{})
+		t := in.Row(mapper, raw, version, at, write.RowContext{})
 		newest = stream.Later(newest, t.UpdatedAt)
 		if t.Bad || h.changed(raw, stored[t.ID]) {
 			h.IDs = append(h.IDs, t.ID)

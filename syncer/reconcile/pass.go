@@ -21,7 +21,7 @@ import (
 // Pass is one pass of some sources.
 type Pass struct {
 	request Request
-	sources []*Days
+	sources []*SourceProofs
 
 	mu     sync.Mutex
 	report Report
@@ -39,7 +39,7 @@ func NewPass(r Request) *Pass {
 }
 
 // Add adds a source to the pass, before that begins.
-func (p *Pass) Add(d *Days) {
+func (p *Pass) Add(d *SourceProofs) {
 	p.sources, p.asking, p.healing, p.waiting = append(p.sources, d), append(p.asking, asking{}), append(p.healing, stream.Pace{}), append(p.waiting, nil)
 	p.days = append(p.days, days{})
 	p.report.Sources = append(p.report.Sources, SourceReport{Source: d.source.Name})
@@ -138,7 +138,7 @@ func (p *Pass) Source(ctx context.Context, i int) error {
 }
 
 // wanted is the range of the request.
-func (p *Pass) wanted(ctx context.Context, d *Days) (totals.Span, error) {
+func (p *Pass) wanted(ctx context.Context, d *SourceProofs) (totals.Span, error) {
 	s := d.source
 	sp := totals.Span{From: api.Date(p.request.From), To: api.Date(p.request.To)}
 	today := calendar.DayOf(s.ServiceNow())
@@ -210,7 +210,7 @@ func (p *Pass) settle(ctx context.Context, i int, st *Proofs, suspects []DayProo
 	if err := st.Prover.Take(ctx); err != nil {
 		return err
 	}
-	defer st.Prover.Free()
+	defer st.Prover.Release()
 	found, err := st.settle(ctx, suspects, settling{
 		whyNot: func(DayProof) string {
 			if p.request.Heal {

@@ -19,18 +19,18 @@ import (
 // Proofs are a stream of totals, and what is proven by it.
 type Proofs struct {
 	*totals.Totals
-	beside *Days        // what it shares with the other totals of the source
-	seed   maphash.Seed // tells figures apart
-	Turn   stream.Slot  // one turn of yesterday and today at a time, up to its second look
-	deep   stream.Slot  // one deep run at a time
-	Prover stream.Slot  // one second look at days that differ at a time
+	beside *SourceProofs // what it shares with the other totals of the source
+	seed   maphash.Seed  // tells figures apart
+	Turn   stream.Slot   // one turn of yesterday and today at a time, up to its second look
+	deep   stream.Slot   // one deep run at a time
+	Prover stream.Slot   // one second look at days that differ at a time
 
 	mu     sync.Mutex // guards what follows
 	proofs proofMemory
 }
 
 // New makes a stream of totals of which nothing is stored, beside the source's others.
-func New(o *stream.Source, def *registry.Definition, beside *Days) *Proofs {
+func New(o *stream.Source, def *registry.Definition, beside *SourceProofs) *Proofs {
 	st := &Proofs{
 		beside: beside, seed: maphash.MakeSeed(), Turn: stream.NewSlot(), deep: stream.NewSlot(), Prover: stream.NewSlot(),
 		proofs: proofMemory{days: map[string]standing{}, told: map[string]uint64{}},
@@ -63,8 +63,8 @@ func (st *Proofs) Describe(into *status.StreamStatus) {
 	}
 }
 
-// Days is what the streams of totals of one source share.
-type Days struct {
+// SourceProofs is what the streams of totals of one source share.
+type SourceProofs struct {
 	source *stream.Source
 	Orders *list.List
 	All    []*Proofs
@@ -79,20 +79,20 @@ type Days struct {
 	first api.Date            // of the mirrored orders; empty while there is none
 }
 
-// NewDays makes what the totals of a source share. siblings are the same stream of the
+// NewSourceProofs makes what the totals of a source share. siblings are the same stream of the
 // restaurant's other sources, by source.
-func NewDays(o *stream.Source, orders *list.List, siblings func(stream string) map[string]*Proofs) *Days {
-	return &Days{source: o, Orders: orders, siblings: siblings, healing: stream.NewSlot(), Healed: map[api.Date]repair{}}
+func NewSourceProofs(o *stream.Source, orders *list.List, siblings func(stream string) map[string]*Proofs) *SourceProofs {
+	return &SourceProofs{source: o, Orders: orders, siblings: siblings, healing: stream.NewSlot(), Healed: map[api.Date]repair{}}
 }
 
 // On are the streams that are.
-func (d *Days) On() []*Proofs {
+func (d *SourceProofs) On() []*Proofs {
 	return slices.DeleteFunc(slices.Clone(d.All), func(st *Proofs) bool { return st.Off() })
 }
 
 // firstOrder is the day of the first mirrored order, known once their backfill has ended;
 // empty when there is none.
-func (d *Days) firstOrder(ctx context.Context) (day api.Date, known bool, err error) {
+func (d *SourceProofs) firstOrder(ctx context.Context) (day api.Date, known bool, err error) {
 	if d.Orders.Off() || !d.Orders.Filled() {
 		return "", false, nil
 	}
@@ -104,7 +104,7 @@ func (d *Days) firstOrder(ctx context.Context) (day api.Date, known bool, err er
 }
 
 // siblingTotals are the totals of that name of the restaurant's other sources.
-func (d *Days) siblingTotals(stream string) map[string]*totals.Totals {
+func (d *SourceProofs) siblingTotals(stream string) map[string]*totals.Totals {
 	all := map[string]*totals.Totals{}
 	for name, st := range d.siblings(stream) {
 		all[name] = st.Totals
@@ -113,7 +113,7 @@ func (d *Days) siblingTotals(stream string) map[string]*totals.Totals {
 }
 
 // Daily is the stream of the days.
-func (d *Days) Daily() *Proofs {
+func (d *SourceProofs) Daily() *Proofs {
 	for _, st := range d.All {
 		if st.Def.Name == registry.Daily {
 			return st
@@ -124,12 +124,12 @@ func (d *Days) Daily() *Proofs {
 
 // OrdersCounted is how many orders the service counts over all days, 0 while that
 // is not known.
-func (d *Days) OrdersCounted() uint64 {
+func (d *SourceProofs) OrdersCounted() uint64 {
 	return d.Daily().OrdersCounted()
 }
 
 // Proven is how far the days are proven, nil before the first verdict.
-func (d *Days) Proven() *status.ProofStatus {
+func (d *SourceProofs) Proven() *status.ProofStatus {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.proof

@@ -23,9 +23,9 @@ const SettleAfter = list.Lookback + 30*time.Second
 // it change meanwhile.
 const settleRounds = 3
 
-// FutileHeals in a row end the healing of a run: what they cannot mend has one cause,
+// MaxFailedHeals in a row end the healing of a run: what they cannot mend has one cause,
 // and asking for more days would only spend requests.
-const FutileHeals = 5
+const MaxFailedHeals = 5
 
 // prove runs a turn of reconciliation: the days that ask brings, and after a while
 // those of them that differed.
@@ -52,7 +52,7 @@ func (st *Proofs) prove(ctx context.Context, ask func(context.Context, *bracket)
 // ProveRecent is the turn of yesterday and today. The caller holds the stream's turn,
 // which is free again when they have been asked for.
 func (st *Proofs) ProveRecent(ctx context.Context) error {
-	free := sync.OnceFunc(st.Turn.Free)
+	free := sync.OnceFunc(st.Turn.Release)
 	defer free()
 	return st.prove(ctx, func(ctx context.Context, b *bracket) error {
 		defer free()
@@ -101,8 +101,8 @@ const (
 	stoppedHeals = "not healed: days before it could not be, so this run has stopped healing; the next deep run tries again"
 )
 
-// MostCuts healings of a day that were cut short in a row leave it to a deep run.
-const MostCuts = 3
+// MaxInterruptedHeals healings of a day that were cut short in a row leave it to a deep run.
+const MaxInterruptedHeals = 3
 
 // SettleOnce settles suspects. While others are being settled the next turn finds
 // them again; the next deep run is far, and waits. A day that a healing did not help
@@ -118,7 +118,7 @@ func (st *Proofs) SettleOnce(ctx context.Context, suspects []DayProof, deep bool
 	case !st.Prover.Try():
 		return nil
 	}
-	defer st.Prover.Free()
+	defer st.Prover.Release()
 	before := map[string]standing{}
 	for _, p := range suspects {
 		before[p.key()], _ = st.standingOf(p)
@@ -140,7 +140,7 @@ func (st *Proofs) SettleOnce(ctx context.Context, suspects []DayProof, deep bool
 // does not.
 func (s standing) whyNotHealed() string {
 	switch {
-	case s.cuts >= MostCuts:
+	case s.cuts >= MaxInterruptedHeals:
 		return CutTooOften
 	case s.verdict == sinks.VerdictDrift && s.tried:
 		return healedInVain
@@ -192,7 +192,7 @@ func (st *Proofs) settleRound(ctx context.Context, suspects []DayProof, how sett
 	if err := st.beside.healing.Take(ctx); err != nil {
 		return nil, err
 	}
-	defer st.beside.healing.Free()
+	defer st.beside.healing.Release()
 	// What the key may see decides what is compared.
 	if err := st.Source.Refresh(ctx); err != nil {
 		return nil, err
@@ -313,7 +313,7 @@ func (st *Proofs) healAll(ctx context.Context, found []DayProof, how settling, v
 	futile := 0
 	for _, day := range newestFirst(byDay) {
 		healed := byDay[day]
-		if futile >= FutileHeals {
+		if futile >= MaxFailedHeals {
 			for i := range healed {
 				healed[i].tried, healed[i].Reason = true, stoppedHeals
 			}

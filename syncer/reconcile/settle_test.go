@@ -53,7 +53,7 @@ func TestAReportStaysAsItWasRead(t *testing.T) {
 // onePass is a pass of one source.
 func onePass() *Pass {
 	p := NewPass(Request{})
-	p.Add(&Days{source: &stream.Source{Lanes: &stream.Lanes{}}})
+	p.Add(&SourceProofs{source: &stream.Source{Lanes: &stream.Lanes{}}})
 	return p
 }
 

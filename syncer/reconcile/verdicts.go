@@ -61,7 +61,7 @@ func (s standing) says(p DayProof) bool {
 
 // subject is what the stream's days are proofs of.
 func (st *Proofs) subject() string {
-	if st.Def.Vanish {
+	if st.Def.LinesMayVanish {
 		return sinks.SubjectProducts
 	}
 	return sinks.SubjectDaily
@@ -286,7 +286,7 @@ func (s *proofSum) status(first, today api.Date) *status.ProofStatus {
 
 // proofChanged sums up anew what the verdicts about the last 92 days come to. What is
 // asked for no more, a location that the key has lost, say, counts no more.
-func (d *Days) proofChanged() {
+func (d *SourceProofs) proofChanged() {
 	today := calendar.DayOf(d.source.ServiceNow())
 	from, err := calendar.AddDays(today, 1-calendar.MaxRange)
 	if err != nil {
@@ -311,7 +311,7 @@ func (d *Days) proofChanged() {
 
 // recallFirstDay reads which day the first mirrored order is of, for what the verdicts come
 // to: at each deep run, and until there is one.
-func (d *Days) recallFirstDay(ctx context.Context, deep bool) error {
+func (d *SourceProofs) recallFirstDay(ctx context.Context, deep bool) error {
 	d.mu.Lock()
 	known := d.first != ""
 	d.mu.Unlock()

@@ -35,7 +35,7 @@ func (p *Pass) waitComparable(ctx context.Context, i int, totals *Proofs) error 
 }
 
 // noTotals is why no stream of totals is on.
-func (d *Days) noTotals() error {
+func (d *SourceProofs) noTotals() error {
 	st := d.Daily()
 	if scopes := d.source.Identity().Scopes; st.Configured() && !st.Def.Allowed(scopes) {
 		return fmt.Errorf("the service's totals cannot be asked for: %w %s (it has %s): ask the restaurant to grant it", stream.ErrNoScope, strings.Join(st.Def.Scopes, " or "), cmp.Or(strings.Join(scopes, " "), "none"))

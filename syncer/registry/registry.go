@@ -64,8 +64,8 @@ type Definition struct {
 	WholeOnly bool
 	// PerLocation: the deep totals ask for each location too.
 	PerLocation bool
-	// Vanish: lines can be gone from a day that is asked for again.
-	Vanish bool
+	// LinesMayVanish: lines can be gone from a day that is asked for again.
+	LinesMayVanish bool
 	// BackfillSince is the updated_since of a backfill; zero for none, which brings rows
 	// without updated_at too.
 	BackfillSince time.Time
@@ -142,7 +142,7 @@ var All = sync.OnceValues(func() ([]*Definition, error) {
 	}, sinks.Column{Name: "location_id", Kind: sinks.Text, Nullable: true})
 	add[api.ProductSales](&l, &Definition{
 		Name: "sales_products", Kind: TotalsKind, Scopes: []string{api.ScopeSales}, Routes: []string{"GET /sales/products"},
-		Totals: salesProducts, WholeOnly: true, Vanish: true,
+		Totals: salesProducts, WholeOnly: true, LinesMayVanish: true,
 	})
 	return l.all, l.err
 })

@@ -17,7 +17,7 @@ import (
 // such a list, of one row.
 type Stream struct {
 	*stream.Stream
-	List *List
+	Contents *Contents
 	// Ask asks for the list as it is now.
 	Ask func(ctx context.Context, lane *api.Client) (rows [][]byte, at time.Time, err error)
 	// Renew brings what is stored up to date.
@@ -35,7 +35,7 @@ func NewStream(o *stream.Source, def *registry.Definition, elsewhere func(id str
 	st.Kind = st
 	st.Ask = st.askList
 	st.Renew = func(ctx context.Context) error { return st.Exclusive(ctx, st.Guard, st.Replace) }
-	st.List = New(Options{
+	st.Contents = New(Options{
 		Source: o.Name, Stream: def.Name, Plan: def.Plan, Writer: st.Writer, Versions: o.Versions, Logger: o.Log,
 		Elsewhere: elsewhere,
 	})
@@ -47,7 +47,7 @@ func (st *Stream) Restore(state sinks.State) {
 	st.RestoreStream(state)
 	for _, cp := range state.Checkpoints {
 		if cp.Stream == st.Def.Name && cp.Walk == sinks.WalkSnapshot {
-			st.List.Restore(cp)
+			st.Contents.Restore(cp)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func (st *Stream) Pass(bool, bool) []stream.Step {
 func (st *Stream) PassOff(context.Context) error { return nil }
 
 // Describe adds to a status what is known of the list.
-func (st *Stream) Describe(into *status.StreamStatus) { into.BroughtSince = st.List.BroughtSince() }
+func (st *Stream) Describe(into *status.StreamStatus) { into.BroughtSince = st.Contents.BroughtSince() }
 
 // askList asks for the rows of the list that the configuration names.
 func (st *Stream) askList(ctx context.Context, lane *api.Client) ([][]byte, time.Time, error) {
@@ -110,7 +110,7 @@ func (st *Stream) Replace(ctx context.Context) error {
 // ReplaceWith replaces what is stored by a whole list.
 func (st *Stream) ReplaceWith(ctx context.Context, rows [][]byte, at time.Time) error {
 	st.Source.Metrics.Paged(st.Source.Name, st.Def.Name, sinks.WalkSnapshot)
-	return st.List.Replace(ctx, rows, at)
+	return st.Contents.Replace(ctx, rows, at)
 }
 
 // mine leaves out the locations that the configuration does not name.

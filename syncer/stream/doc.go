@@ -18,10 +18,10 @@
 //     ([Stream.Guard]), and one long walk ([Stream.Filler]).
 //   - A stream that was switched off stays off, whatever a walk under way finds.
 //   - A location that the key has lost is stored as lost before anything that walks hand over
-//     later ([Covered]).
+//     later ([CoverageKeeper]).
 //
 // # When something fails
 //
 // A walk's error is its stream's ([Stream.Attempt]). If it may be the whole source's, the
-// source's owner is told ([Owner.Suspect]). A Retry-After holds up this stream alone.
+// source's owner is told ([Owner.CheckSource]). A Retry-After holds up this stream alone.
 package stream

@@ -31,5 +31,5 @@ func (s Slot) Take(ctx context.Context) error {
 // Taken is true while the slot is.
 func (s Slot) Taken() bool { return len(s) > 0 }
 
-// Free gives the slot to the next.
-func (s Slot) Free() { <-s }
+// Release gives the slot to the next.
+func (s Slot) Release() { <-s }

@@ -219,7 +219,7 @@ func (st *Stream) Exclusive(ctx context.Context, guard Slot, f func(context.Cont
 	if err := guard.Take(ctx); err != nil {
 		return err
 	}
-	defer guard.Free()
+	defer guard.Release()
 	return f(ctx)
 }
 

@@ -173,7 +173,7 @@ func (st *Totals) readTotals(in *write.Intake, sp Span, rows []DayRow, r Report,
 			continue
 		}
 		present[id] = true
-		in.Row(m, raw, first+uint64(i), r.At, write.Place{ID: id, Columns: st.Def.Columns(sp.Location)})
+		in.Row(m, raw, first+uint64(i), r.At, write.RowContext{ID: id, Columns: st.Def.Columns(sp.Location)})
 	}
 	return present
 }
@@ -181,7 +181,7 @@ func (st *Totals) readTotals(in *write.Intake, sp Span, rows []DayRow, r Report,
 // lineOf identifies a row of a span; empty for one that cannot be told from others,
 // which no good row will have the place of.
 func (st *Totals) lineOf(r DayRow, sp Span) string {
-	if _, err := time.Parse(time.DateOnly, string(r.Date)); err != nil || r.Unplaced && st.Def.Vanish {
+	if _, err := time.Parse(time.DateOnly, string(r.Date)); err != nil || r.Unplaced && st.Def.LinesMayVanish {
 		return ""
 	}
 	return st.LineID(r, sp.Location)
@@ -189,7 +189,7 @@ func (st *Totals) lineOf(r DayRow, sp Span) string {
 
 // LineID identifies a row of a day: of products its line, of daily totals its location.
 func (st *Totals) LineID(r DayRow, location string) string {
-	if st.Def.Vanish {
+	if st.Def.LinesMayVanish {
 		return ProductLineID(r)
 	}
 	return DayKey(r.Date, location)

@@ -110,7 +110,7 @@ func (st *Totals) totalsSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint,
 		cp.Pages++
 		for _, r := range answer.days {
 			pos.count(sp, r)
-			brought = brought || st.Def.Vanish || !r.Empty()
+			brought = brought || st.Def.LinesMayVanish || !r.Empty()
 		}
 		if !brought || in.Empty() {
 			in.PassedBy()

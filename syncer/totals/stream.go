@@ -18,7 +18,7 @@ import (
 type Totals struct {
 	*stream.Stream
 	opts    Options
-	covered *stream.Covered
+	covered *stream.CoverageKeeper
 	seed    maphash.Seed // tells totals apart
 
 	mu             sync.Mutex // guards what follows

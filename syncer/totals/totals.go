@@ -143,7 +143,7 @@ func (st *Totals) AskTotals(ctx context.Context, lane *api.Client, sp Span) (*wr
 	}
 	r.requests = asks.Take()
 	r.At = st.Source.At(r.At)
-	r.days = PlaceRows(r.Rows, st.Def.Vanish)
+	r.days = PlaceRows(r.Rows, st.Def.LinesMayVanish)
 	st.Source.Metrics.Paged(st.Source.Name, st.Def.Name, sinks.WalkTotals)
 	in := st.Writer.Begin(st.Writer.NextWalk(), len(r.Rows))
 	in.Counts.Requests, in.Counts.Pages = r.requests, 1
@@ -152,7 +152,7 @@ func (st *Totals) AskTotals(ctx context.Context, lane *api.Client, sp Span) (*wr
 	in.Sighted(write.Sighting{From: string(sp.From), To: string(sp.To), Location: sp.Location})
 	in.ReleaseUnseen(asked, sp.holds)
 	in.AfterTaken = func() { st.rememberDays(sp.Location, changed) }
-	if st.Def.Vanish {
+	if st.Def.LinesMayVanish {
 		if err := st.buryLines(ctx, in, r.days, changed, present, r.At); err != nil {
 			return nil, r, err
 		}

@@ -56,7 +56,7 @@ func (v *listCheck) verify(ctx context.Context) (err error) {
 	return v.again(ctx, opinion{ask: v.askList, pass: v.walkOn})
 }
 
-// walkOn runs an incremental walk of every track, from beginning to end.
+// walkOn runs an incremental walk of every location, from beginning to end.
 func (v *listCheck) walkOn(ctx context.Context, _ []*suspect) error {
 	if v.visiting {
 		return v.othersWalk(ctx, schedule.Incremental)
@@ -80,12 +80,12 @@ func (v *listCheck) ownRows() sinks.LiveQuery {
 	return q
 }
 
-// follow walks a track's list from its beginning to its end, handing its rows on in
+// follow walks a location's list from its beginning to its end, handing its rows on in
 // bounded parts, each row of a part as it came last. After a refused cursor it
 // begins anew: rows that are compared twice do no harm.
-func (v *listCheck) follow(ctx context.Context, t *list.Track, take func(context.Context, map[string]told) error) error {
+func (v *listCheck) follow(ctx context.Context, t *list.LocationWalks, take func(context.Context, map[string]told) error) error {
 	for refusals := 0; ; refusals++ {
-		w := &listWalk{listCheck: v, track: t, take: take}
+		w := &listWalk{listCheck: v, walks: t, take: take}
 		err := w.follow(ctx)
 		if err == nil || !api.IsValidation(err) || w.pages == 0 || refusals == list.MaxRefusals {
 			return err
@@ -97,7 +97,7 @@ func (v *listCheck) follow(ctx context.Context, t *list.Track, take func(context
 // listWalk is one walk of a list that compares instead of writing.
 type listWalk struct {
 	*listCheck
-	track *list.Track
+	walks *list.LocationWalks
 	take  func(context.Context, map[string]told) error
 
 	pages int
@@ -109,15 +109,15 @@ func (w *listWalk) follow(ctx context.Context) error {
 	w.part = map[string]told{}
 	room := func(context.Context) error { return nil }
 	if err := list.Follow(ctx, "", w.ask, room, w.add); err != nil {
-		return fmt.Errorf("%s: %w", w.track.Name(), err)
+		return fmt.Errorf("%s: %w", w.walks.Name(), err)
 	}
 	return w.hand(ctx)
 }
 
 // ask fetches a page while the one before it is compared.
 func (w *listWalk) ask(ctx context.Context, cursor string) (a list.Answer) {
-	a.Err = w.stream.Source.Protected(ctx, "verify "+w.track.Name(), func(ctx context.Context) (err error) {
-		a.Page, err = w.track.Fetch(ctx, walkVerify, w.stream.Def.BackfillSince, cursor)
+	a.Err = w.stream.Source.Protected(ctx, "verify "+w.walks.Name(), func(ctx context.Context) (err error) {
+		a.Page, err = w.walks.Fetch(ctx, walkVerify, w.stream.Def.BackfillSince, cursor)
 		a.Done() // the rows of a part are bounded by the part
 		return err
 	})
@@ -260,7 +260,7 @@ const tombstonePages = 3
 // One without updated_at has no such place, and is taken to be what it was.
 func (v *listCheck) findTombstone(ctx context.Context, s *suspect) (told, error) {
 	since := instantIn(s.told.row.UpdatedAt)
-	t := v.list.TrackAt(s.place.Location)
+	t := v.list.WalksAt(s.place.Location)
 	if since.IsZero() || t == nil {
 		return s.told, nil
 	}
@@ -278,7 +278,7 @@ func (v *listCheck) findTombstone(ctx context.Context, s *suspect) (told, error)
 
 // Tombstone looks for a tombstone behind its updated_at; far is true when more rows have
 // changed since than are looked at. It is nil when it is not there.
-func Tombstone(ctx context.Context, t *list.Track, shape *compare.Shape, id string, since time.Time) (raw []byte, far bool, err error) {
+func Tombstone(ctx context.Context, t *list.LocationWalks, shape *compare.Shape, id string, since time.Time) (raw []byte, far bool, err error) {
 	cursor := ""
 	for range tombstonePages {
 		p, err := t.Fetch(ctx, walkVerify, since, cursor)

@@ -125,7 +125,7 @@ func (v *totalsCheck) askSpan(ctx context.Context, sp totals.Span) (lines, error
 		return l, err
 	}
 	wanted := slices.Contains(st.Asked(), sp.Location)
-	for i, row := range totals.PlaceRows(r.Rows, st.Def.Vanish) {
+	for i, row := range totals.PlaceRows(r.Rows, st.Def.LinesMayVanish) {
 		if !sp.Covers(row.Date) || row.Unplaced {
 			l.unplaced[row.Date] = true
 			continue
@@ -134,7 +134,7 @@ func (v *totalsCheck) askSpan(ctx context.Context, sp totals.Span) (lines, error
 		l.days[id] = row.Date
 		l.rows[id] = told{
 			raw: r.Rows[i], row: v.shape.Read(r.Rows[i]), context: v.lineContext(sp.Location),
-			optional: !wanted || !st.Def.Vanish && row.Empty(),
+			optional: !wanted || !st.Def.LinesMayVanish && row.Empty(),
 		}
 	}
 	return l, nil

@@ -57,7 +57,7 @@ type suspect struct {
 	id    string
 	told  told
 	extra bool        // live in the mirror, and not in the list
-	place totals.Span // where it is asked for: the track's location, the line's day
+	place totals.Span // where it is asked for: the list's location, the line's day
 }
 
 // told is what the API says of one row: a live row, a tombstone, or nothing.

@@ -44,8 +44,8 @@ type note struct {
 	w  written
 }
 
-// Place is what is known of a row that is not in its JSON.
-type Place struct {
+// RowContext is what is known of a row that is not in its JSON.
+type RowContext struct {
 	ID      string   // for rows without an id of their own
 	Columns []string // the values of the table's columns that are not fields of the row
 }
@@ -76,7 +76,7 @@ func (r Row) Counts() Counts {
 
 // Row maps one row into the commit: as a live row, a tombstone or a quarantine entry; or
 // not at all, when it was last written just like this.
-func (in *Intake) Row(m *mapping.Mapper, raw []byte, version uint64, at time.Time, p Place) Row {
+func (in *Intake) Row(m *mapping.Mapper, raw []byte, version uint64, at time.Time, p RowContext) Row {
 	m.Known = in.known
 	res, err := m.Append(in.Commit.Batch, raw, p.Columns...)
 	if err != nil {
@@ -274,13 +274,13 @@ func (in *Intake) Taken() {
 	}
 	for _, key := range in.Commit.Released {
 		if _, open := wr.entries.known[key]; open {
-			wr.tidings.close()
+			wr.pending.close()
 		}
 		wr.entries.close(key)
 	}
 	for _, r := range in.badRows {
 		if _, open := wr.entries.known[r.key]; !open && (!wr.entries.beyond || !in.Rewrite) {
-			wr.tidings.open(r)
+			wr.pending.open(r)
 		}
 		wr.entries.put(r.key, in.bad[r.key])
 	}

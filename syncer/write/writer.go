@@ -34,7 +34,7 @@ type Writer struct {
 	walks   uint64
 	memory  *memory
 	entries entries
-	tidings tidings
+	pending pendingLog
 	drift   mapping.Seen
 	counts  Counts
 	written uint64 // rows and tombstones, also by the sources of the name before

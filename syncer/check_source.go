@@ -10,15 +10,15 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// Suspect implements owner: it asks /me after a walk's error that may be the whole source's: if it
-// fails as well the source is in trouble, and its other streams are spared the
-// attempt; if it answers, the trouble is the stream's own.
-func (s *source) Suspect(ctx context.Context, t stream.Trouble) {
+// CheckSource implements owner: it asks /me after a walk's error that may be the whole
+// source's. If that fails as well the source is in trouble, and its other streams are spared
+// the attempt; if it answers, the trouble is the stream's own.
+func (s *source) CheckSource(ctx context.Context, t stream.Trouble) {
 	failed := time.Now()
 	if s.opening.Take(ctx) != nil {
 		return // ctx has ended
 	}
-	defer s.opening.Free()
+	defer s.opening.Release()
 	answered, ready := s.condition.Answered(failed)
 	refused := t.State == status.StateUnauthorized || t.State == status.StateKeyDisabled
 	switch {

@@ -26,7 +26,7 @@ import (
 	"github.com/larder-sync/larder/syncer/write"
 )
 
-// Options make a [List]. All are required.
+// Options make a [Contents]. All are required.
 type Options struct {
 	Source, Stream string
 	Plan           *mapping.Plan
@@ -37,8 +37,8 @@ type Options struct {
 	Logger    *slog.Logger
 }
 
-// List is one list of one source. One [List.Replace] runs at a time.
-type List struct {
+// Contents is one list of one source. One [Contents.Replace] runs at a time.
+type Contents struct {
 	opts Options
 
 	mu      sync.Mutex
@@ -48,7 +48,7 @@ type List struct {
 }
 
 // New makes a list of which nothing is stored.
-func New(opts Options) *List { return &List{opts: opts} }
+func New(opts Options) *Contents { return &Contents{opts: opts} }
 
 // listing is what is stored of a list: whether it has changed can be told after a restart
 // too, and what vanished from it. The ids are the source's own: another key of the same
@@ -76,14 +76,14 @@ func IDs(cp sinks.Checkpoint) ([]string, error) {
 }
 
 // Restore takes over the stored checkpoint.
-func (l *List) Restore(cp sinks.Checkpoint) {
+func (l *Contents) Restore(cp sinks.Checkpoint) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stored = cp
 }
 
 // Inherit takes over what another list of the same source and stream knows.
-func (l *List) Inherit(other *List) {
+func (l *Contents) Inherit(other *Contents) {
 	other.mu.Lock()
 	stored, doubted := other.stored, other.doubted
 	other.mu.Unlock()
@@ -92,29 +92,29 @@ func (l *List) Inherit(other *List) {
 	l.stored, l.doubted = stored, doubted
 }
 
-// Doubt has the next list stored although it is the one that was stored last. A full
+// RewriteNext has the next list stored although it is the one that was stored last. A full
 // resync asks for that when it is not known what is left of it.
-func (l *List) Doubt() {
+func (l *Contents) RewriteNext() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.doubted = true
 }
 
 // Has is true when the stored list has the id.
-func (l *List) Has(id string) bool {
+func (l *Contents) Has(id string) bool {
 	ids, err := IDs(l.checkpoint())
 	return err == nil && slices.Contains(ids, id)
 }
 
 // BroughtSince is when the last list was asked for of which every row was written anew;
 // zero for none since the start.
-func (l *List) BroughtSince() time.Time {
+func (l *Contents) BroughtSince() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.brought
 }
 
-func (l *List) checkpoint() sinks.Checkpoint {
+func (l *Contents) checkpoint() sinks.Checkpoint {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.stored
@@ -122,7 +122,7 @@ func (l *List) checkpoint() sinks.Checkpoint {
 
 // Replace stores the changed rows of a whole list, as it was at an instant of the
 // service's clock, and buries those that vanished from it.
-func (l *List) Replace(ctx context.Context, rows [][]byte, at time.Time) error {
+func (l *Contents) Replace(ctx context.Context, rows [][]byte, at time.Time) error {
 	started := time.Now()
 	l.mu.Lock()
 	stored, doubted := l.stored, l.doubted
@@ -151,13 +151,13 @@ func (l *List) Replace(ctx context.Context, rows [][]byte, at time.Time) error {
 
 // read maps every row. It returns the ids that the list has, those of rows that could not
 // be understood included.
-func (l *List) read(in *write.Intake, rows [][]byte, at time.Time) []string {
+func (l *Contents) read(in *write.Intake, rows [][]byte, at time.Time) []string {
 	m := l.opts.Plan.NewMapper()
 	first := l.opts.Versions.Take(len(rows))
 	ids := make([]string, 0, len(rows))
 	bad := map[string]bool{}
 	for i, raw := range rows {
-		row := in.Row(m, raw, first+uint64(i), at, write.Place{})
+		row := in.Row(m, raw, first+uint64(i), at, write.RowContext{})
 		if row.ID != "" {
 			ids = append(ids, row.ID)
 		}
@@ -172,7 +172,7 @@ func (l *List) read(in *write.Intake, rows [][]byte, at time.Time) []string {
 
 // releaseOthers closes the open entries whose rows are not bad in this list: they are good
 // now, or are not there any more.
-func (l *List) releaseOthers(in *write.Intake, bad map[string]bool) {
+func (l *Contents) releaseOthers(in *write.Intake, bad map[string]bool) {
 	for _, key := range l.opts.Writer.Quarantined() {
 		if bad[key] || slices.Contains(in.Commit.Released, key) {
 			continue
@@ -182,7 +182,7 @@ func (l *List) releaseOthers(in *write.Intake, bad map[string]bool) {
 }
 
 // bury adds tombstones for the ids that the list had and has no more.
-func (l *List) bury(in *write.Intake, before, now []string, at time.Time) {
+func (l *Contents) bury(in *write.Intake, before, now []string, at time.Time) {
 	for _, id := range before {
 		if _, still := slices.BinarySearch(now, id); still || l.opts.Elsewhere(id) {
 			continue
@@ -192,7 +192,7 @@ func (l *List) bury(in *write.Intake, before, now []string, at time.Time) {
 }
 
 // note adds the checkpoint and the run.
-func (l *List) note(in *write.Intake, position string, rows int, started, at time.Time) {
+func (l *Contents) note(in *write.Intake, position string, rows int, started, at time.Time) {
 	in.Commit.Checkpoint = &sinks.Checkpoint{
 		Source: l.opts.Source, Stream: l.opts.Stream, Walk: sinks.WalkSnapshot, Business: in.Commit.Business,
 		Position: position, Done: true, Pages: 1, Rows: uint64(rows), StartedAt: started, UpdatedAt: at,
@@ -204,7 +204,7 @@ func (l *List) note(in *write.Intake, position string, rows int, started, at tim
 	}
 }
 
-func (l *List) store(ctx context.Context, in *write.Intake) error {
+func (l *Contents) store(ctx context.Context, in *write.Intake) error {
 	if err := l.opts.Writer.Store(ctx, in); err != nil {
 		return err
 	}

@@ -12,13 +12,13 @@ import (
 
 // Status returns a picture of every source at this moment.
 func (y *Syncer) Status() status.Status {
-	picture := y.picture()
+	picture := y.walkStatus()
 	y.opts.Warehouse().Mark(&picture)
 	return picture
 }
 
-// picture is Status as the walks alone know it.
-func (y *Syncer) picture() status.Status {
+// walkStatus is Status as the walks alone know it.
+func (y *Syncer) walkStatus() status.Status {
 	now, sources := time.Now(), y.served()
 	picture := status.Status{Now: now, StartedAt: y.startedAt, Sources: make([]status.SourceStatus, 0, len(sources))}
 	for _, s := range sources {

@@ -13,10 +13,10 @@ import (
 	"github.com/larder-sync/larder/syncer/write"
 )
 
-// Track is a cursor list as one pair of walks follows it: the whole list, or that
+// LocationWalks is a cursor list as one pair of walks follows it: the whole list, or that
 // of one configured location. Rows, quarantine and drift are the stream's; only
-// the checkpoints are the track's own.
-type Track struct {
+// the checkpoints are the location's own.
+type LocationWalks struct {
 	stream   *List
 	Location string // empty: no location_id is sent
 	opening  bool   // only a backfill, of a location that the key has gained
@@ -35,33 +35,33 @@ type Track struct {
 	lastWalk uint64 // number of the last incremental walk
 }
 
-func newTrack(st *List, location string) *Track {
-	t := &Track{stream: st, Location: location, starting: stream.NewSlot()}
+func newLocationWalks(st *List, location string) *LocationWalks {
+	t := &LocationWalks{stream: st, Location: location, starting: stream.NewSlot()}
 	t.incr, t.back, t.full = t.fresh(sinks.WalkIncremental), t.fresh(sinks.WalkBackfill), t.fresh(sinks.WalkFull)
 	return t
 }
 
 // fresh is the checkpoint of a walk that has not begun.
-func (t *Track) fresh(kind string) sinks.Checkpoint {
+func (t *LocationWalks) fresh(kind string) sinks.Checkpoint {
 	return sinks.Checkpoint{Source: t.stream.Source.Name, Stream: t.Name(), Walk: kind, Business: t.stream.Source.Business()}
 }
 
-// Name is the track's stream in checkpoints: "sales_orders", or
+// Name is the walks' stream in checkpoints: "sales_orders", or
 // "sales_orders@<location>" where the configuration names locations.
-func (t *Track) Name() string {
+func (t *LocationWalks) Name() string {
 	if t.Location == "" {
 		return t.stream.Def.Name
 	}
 	return t.stream.Def.Name + "@" + t.Location
 }
 
-// tracked is true when a name in checkpoints is that of one of the stream's tracks.
+// tracked is true when a name in checkpoints is that of one of the stream's locations.
 func (st *List) tracked(name string) bool {
 	return name == st.Def.Name || strings.HasPrefix(name, st.Def.Name+"@")
 }
 
 // restore takes a stored checkpoint; the caller holds the list's lock.
-func (t *Track) restore(cp sinks.Checkpoint) {
+func (t *LocationWalks) restore(cp sinks.Checkpoint) {
 	switch cp.Walk {
 	case sinks.WalkIncremental:
 		t.incr = cp
@@ -73,8 +73,8 @@ func (t *Track) restore(cp sinks.Checkpoint) {
 	t.inherit()
 }
 
-// restoreFrom takes over what is stored of the track.
-func (t *Track) restoreFrom(all []sinks.Checkpoint) {
+// restoreFrom takes over what is stored of the walks.
+func (t *LocationWalks) restoreFrom(all []sinks.Checkpoint) {
 	for _, cp := range all {
 		if cp.Stream == t.Name() {
 			t.restore(cp)
@@ -84,14 +84,14 @@ func (t *Track) restoreFrom(all []sinks.Checkpoint) {
 
 // inherit lets the incremental walks go on from where a finished backfill ended:
 // together they have brought everything up to there. The caller holds the list's lock.
-func (t *Track) inherit() {
+func (t *LocationWalks) inherit() {
 	if t.back.Done {
 		t.incr.Watermark = stream.Later(t.incr.Watermark, t.back.Watermark)
 	}
 }
 
 // moved takes over the checkpoint of a walk under way.
-func (t *Track) moved(kind string, cp sinks.Checkpoint) {
+func (t *LocationWalks) moved(kind string, cp sinks.Checkpoint) {
 	t.stream.mu.Lock()
 	defer t.stream.mu.Unlock()
 	switch kind {
@@ -108,10 +108,10 @@ func (t *Track) moved(kind string, cp sinks.Checkpoint) {
 
 // floor is the oldest updated_at that the next incremental walk can bring, with a
 // margin; what is older need not be remembered. The caller holds the list's lock.
-func (t *Track) floor() time.Time { return Since(t.incr).Add(-margin) }
+func (t *LocationWalks) floor() time.Time { return Since(t.incr).Add(-margin) }
 
 // hasWatermark is true when incremental walks have a start.
-func (t *Track) hasWatermark() bool {
+func (t *LocationWalks) hasWatermark() bool {
 	t.stream.mu.Lock()
 	defer t.stream.mu.Unlock()
 	return !t.incr.Since.IsZero() || !t.incr.Watermark.IsZero()
@@ -120,11 +120,11 @@ func (t *Track) hasWatermark() bool {
 // initWatermark gives the incremental walks their start, the service's clock now, and
 // waits until it is stored: a backfill that ended before would leave the changes
 // after it to nobody.
-func (t *Track) initWatermark(ctx context.Context) error {
+func (t *LocationWalks) initWatermark(ctx context.Context) error {
 	if err := t.starting.Take(ctx); err != nil {
 		return err
 	}
-	defer t.starting.Free()
+	defer t.starting.Release()
 	if t.hasWatermark() {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (t *Track) initWatermark(ctx context.Context) error {
 }
 
 // checkpoint returns where a kind of walk stands.
-func (t *Track) checkpoint(kind string) sinks.Checkpoint {
+func (t *LocationWalks) checkpoint(kind string) sinks.Checkpoint {
 	t.stream.mu.Lock()
 	defer t.stream.mu.Unlock()
 	switch kind {
@@ -155,10 +155,10 @@ func (t *Track) checkpoint(kind string) sinks.Checkpoint {
 }
 
 // filled is true when the backfill has reached its end.
-func (t *Track) filled() bool { return t.checkpoint(sinks.WalkBackfill).Done }
+func (t *LocationWalks) filled() bool { return t.checkpoint(sinks.WalkBackfill).Done }
 
 // catchUp runs one incremental walk.
-func (t *Track) catchUp(ctx context.Context) error {
+func (t *LocationWalks) catchUp(ctx context.Context) error {
 	if err := t.initWatermark(ctx); err != nil {
 		return err
 	}
@@ -177,9 +177,9 @@ const blind = 24 * time.Hour
 // notAhead is where the next walk starts, unless that lies ahead of the service's
 // clock: stamps and clock were of another time, and nothing would come until it is
 // reached.
-func (t *Track) notAhead(start time.Time) time.Time {
+func (t *LocationWalks) notAhead(start time.Time) time.Time {
 	now := t.stream.Source.ServiceNow().UTC()
-	if !start.After(now.Add(Ahead)) {
+	if !start.After(now.Add(MaxFutureStamp)) {
 		return start
 	}
 	if !t.ahead.Swap(true) {
@@ -190,7 +190,7 @@ func (t *Track) notAhead(start time.Time) time.Time {
 }
 
 // fill runs the backfill to its end, from where its checkpoint stands.
-func (t *Track) fill(ctx context.Context) error {
+func (t *LocationWalks) fill(ctx context.Context) error {
 	if !t.opening {
 		if err := t.initWatermark(ctx); err != nil {
 			return err
@@ -216,10 +216,10 @@ func (t *Track) fill(ctx context.Context) error {
 	return nil
 }
 
-func (t *Track) follow(ctx context.Context, kind string, cp sinks.Checkpoint) error {
+func (t *LocationWalks) follow(ctx context.Context, kind string, cp sinks.Checkpoint) error {
 	cp.Business = t.stream.Source.Business()
 	w := &walk{
-		track: t, kind: kind, number: t.stream.Writer.NextWalk(), mapper: t.stream.Def.Plan.NewMapper(),
+		walks: t, kind: kind, number: t.stream.Writer.NextWalk(), mapper: t.stream.Def.Plan.NewMapper(),
 		progress: Progress{Cp: cp},
 		window:   window{flush: t.stream.Source.FlushInterval},
 		run:      sinks.Run{Source: cp.Source, Stream: cp.Stream, Walk: kind, StartedAt: time.Now()},
@@ -244,16 +244,16 @@ func (t *Track) follow(ctx context.Context, kind string, cp sinks.Checkpoint) er
 }
 
 // owes counts requests that led to no page.
-func (t *Track) owes(requests uint64, long bool) {
+func (t *LocationWalks) owes(requests uint64, long bool) {
 	t.stream.Writer.Count(write.Counts{Requests: requests})
 	if long {
 		t.owed.Add(requests)
 	}
 }
 
-// Fetch asks for one page of the track's list, which is the caller's to end with
+// Fetch asks for one page of the location's list, which is the caller's to end with
 // [page.done].
-func (t *Track) Fetch(ctx context.Context, kind string, since time.Time, cursor string) (Page, error) {
+func (t *LocationWalks) Fetch(ctx context.Context, kind string, since time.Time, cursor string) (Page, error) {
 	s := t.stream.Source
 	lane := s.Lanes.Fresh
 	if kind != sinks.WalkIncremental {
@@ -273,7 +273,7 @@ func (t *Track) Fetch(ctx context.Context, kind string, since time.Time, cursor 
 // where that is behind it. A start that lies ahead would blind the stream until then.
 // Without a Date header the service's clock is not known, and a day makes up for any
 // clock of ours.
-func (t *Track) firstSince() time.Time {
+func (t *LocationWalks) firstSince() time.Time {
 	ours := t.stream.Source.WallClock().UTC()
 	if !t.stream.Source.ClockKnown() {
 		return ours.Add(-24 * time.Hour)
@@ -284,7 +284,7 @@ func (t *Track) firstSince() time.Time {
 // walkStart is the service's clock when an incremental walk that goes on behind cp
 // starts. Without a Date header that clock is not known, and ours may be ahead of
 // it: it was not behind the newest stamp seen.
-func (t *Track) walkStart(cp sinks.Checkpoint) time.Time {
+func (t *LocationWalks) walkStart(cp sinks.Checkpoint) time.Time {
 	now := t.stream.Source.ServiceNow().UTC()
 	switch {
 	case t.stream.Source.ClockKnown():

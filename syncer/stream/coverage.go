@@ -43,13 +43,13 @@ func Without(all, some []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(l string) bool { return slices.Contains(some, l) })
 }
 
-// Covered keeps the coverage of a stream.
+// CoverageKeeper keeps the coverage of a stream.
 //
 // Locations come and go while a long walk holds up what is to be done about it. One
 // that is lost and the key's again before then looks as if nothing had been, and yet
 // walks may have passed by its rows. So the loss is stored at once, ahead of what the
 // walks after it bring, and such a location counts as gained when it is back.
-type Covered struct {
+type CoverageKeeper struct {
 	stream *Stream
 	// Whole: the stream is asked for all locations together, by walks that bring only what
 	// has changed. Else nothing is kept.
@@ -65,12 +65,12 @@ type Covered struct {
 
 // NewCovered makes the coverage of a stream of which nothing is known. whole: it is asked for
 // all locations together.
-func NewCovered(st *Stream, whole bool) *Covered {
-	return &Covered{stream: st, Whole: whole, storing: NewSlot()}
+func NewCovered(st *Stream, whole bool) *CoverageKeeper {
+	return &CoverageKeeper{stream: st, Whole: whole, storing: NewSlot()}
 }
 
 // Now is what is stored; empty while that is not known.
-func (c *Covered) Now() Coverage {
+func (c *CoverageKeeper) Now() Coverage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stored == nil {
@@ -79,14 +79,14 @@ func (c *Covered) Now() Coverage {
 	return *c.stored
 }
 
-func (c *Covered) known() bool {
+func (c *CoverageKeeper) known() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.stored != nil
 }
 
 // Changed are the locations gained and lost since the rows were brought.
-func (c *Covered) Changed() (gained, lost []string) {
+func (c *CoverageKeeper) Changed() (gained, lost []string) {
 	if !c.Whole || !c.known() {
 		return nil, nil
 	}
@@ -106,13 +106,13 @@ func (c *Covered) Changed() (gained, lost []string) {
 
 // Due is true when locations were gained, lost or have returned, or it is not known yet
 // with which the mirror began.
-func (c *Covered) Due() bool {
+func (c *CoverageKeeper) Due() bool {
 	gained, lost := c.Changed()
 	return len(gained)+len(lost) > 0 || c.Whole && !c.known() || len(c.Returned()) > 0
 }
 
 // Begin notes the locations with which the mirror begins.
-func (c *Covered) Begin(ctx context.Context) error {
+func (c *CoverageKeeper) Begin(ctx context.Context) error {
 	if !c.Whole || c.known() {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (c *Covered) Begin(ctx context.Context) error {
 }
 
 // Save changes what is stored.
-func (c *Covered) Save(ctx context.Context, change func(*Coverage)) error {
+func (c *CoverageKeeper) Save(ctx context.Context, change func(*Coverage)) error {
 	now := c.Now()
 	change(&now)
 	now.Locations = slices.Compact(slices.Sorted(slices.Values(now.Locations)))
@@ -140,7 +140,7 @@ func (c *Covered) Save(ctx context.Context, change func(*Coverage)) error {
 	return nil
 }
 
-func (c *Covered) checkpoint(walk string, position any) (*sinks.Checkpoint, error) {
+func (c *CoverageKeeper) checkpoint(walk string, position any) (*sinks.Checkpoint, error) {
 	text, err := json.Marshal(position)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", walk, err)
@@ -153,7 +153,7 @@ func (c *Covered) checkpoint(walk string, position any) (*sinks.Checkpoint, erro
 }
 
 // Restore takes over what is stored.
-func (c *Covered) Restore(cp sinks.Checkpoint) {
+func (c *CoverageKeeper) Restore(cp sinks.Checkpoint) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	log := c.stream.Source.Log
@@ -173,18 +173,18 @@ func (c *Covered) Restore(cp sinks.Checkpoint) {
 }
 
 // NoteLost notes which of the covered locations are not the key's just now.
-func (c *Covered) NoteLost(ctx context.Context) {
+func (c *CoverageKeeper) NoteLost(ctx context.Context) {
 	_, lost := c.Changed()
 	c.changeLost(ctx, func(was []string) []string { return append(was, lost...) })
 }
 
 // changeLost changes which locations count as lost, and hands them to the sink. It does not
 // wait until that is durable: whatever walks hand over later is not so before.
-func (c *Covered) changeLost(ctx context.Context, change func([]string) []string) {
+func (c *CoverageKeeper) changeLost(ctx context.Context, change func([]string) []string) {
 	if c.storing.Take(ctx) != nil {
 		return // ctx has ended, and with it all walks
 	}
-	defer c.storing.Free()
+	defer c.storing.Release()
 	c.mu.Lock()
 	was := c.lost
 	now := slices.Compact(slices.Sorted(slices.Values(change(slices.Clone(was)))))
@@ -205,7 +205,7 @@ func (c *Covered) changeLost(ctx context.Context, change func([]string) []string
 
 // Returned are the locations that were lost and are the key's again, and count as covered
 // as if nothing had been.
-func (c *Covered) Returned() (all []string) {
+func (c *CoverageKeeper) Returned() (all []string) {
 	if !c.Whole {
 		return nil
 	}

@@ -13,8 +13,8 @@ import (
 // tellEvery is how often a walk that goes on tells of bad rows.
 const tellEvery = time.Minute
 
-// tidings are what was not told yet about the quarantine. The writer's lock guards them.
-type tidings struct {
+// pendingLog are what was not told yet about the quarantine. The writer's lock guards them.
+type pendingLog struct {
 	walks  int // under way, that tell at their end
 	opened int
 	first  badRow // of the opened
@@ -31,19 +31,19 @@ func plain(reason string) string {
 	return reason
 }
 
-func (t *tidings) open(r badRow) {
+func (t *pendingLog) open(r badRow) {
 	if t.opened++; t.opened == 1 {
 		t.first = r
 	}
 	t.begin()
 }
 
-func (t *tidings) close() {
+func (t *pendingLog) close() {
 	t.closed++
 	t.begin()
 }
 
-func (t *tidings) begin() {
+func (t *pendingLog) begin() {
 	if t.since.IsZero() {
 		t.since = time.Now()
 	}
@@ -52,11 +52,11 @@ func (t *tidings) begin() {
 // Walking has what a walk brings into quarantine, or out of it, told together at its end.
 func (w *Writer) Walking() (end func()) {
 	w.mu.Lock()
-	w.tidings.walks++
+	w.pending.walks++
 	w.mu.Unlock()
 	return func() {
 		w.mu.Lock()
-		w.tidings.walks--
+		w.pending.walks--
 		w.mu.Unlock()
 		w.tell()
 	}
@@ -65,12 +65,12 @@ func (w *Writer) Walking() (end func()) {
 // tell logs what there is to tell, unless a walk is under way that will soon.
 func (w *Writer) tell() {
 	w.mu.Lock()
-	t := w.tidings
+	t := w.pending
 	if w.opts.Logger == nil || t.since.IsZero() || t.walks > 0 && time.Since(t.since) < tellEvery {
 		w.mu.Unlock()
 		return
 	}
-	w.tidings = tidings{walks: t.walks}
+	w.pending = pendingLog{walks: t.walks}
 	open := len(w.entries.known) + w.entries.others
 	w.mu.Unlock()
 	log := w.opts.Logger.With("stream", w.opts.Table.Name)

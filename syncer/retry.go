@@ -19,10 +19,10 @@ const (
 	mostPause  = time.Minute
 )
 
-// persist runs f until it goes well, fails in a way that no trying mends, or has not
+// retryUntil runs f until it goes well, fails in a way that no trying mends, or has not
 // moved for as long as the limit. moved is how far it is: any other number than before
 // is further.
-func (s *source) persist(ctx context.Context, limit time.Duration, st *stream.Stream, moved func() uint64, f func(context.Context) error) error {
+func (s *source) retryUntil(ctx context.Context, limit time.Duration, st *stream.Stream, moved func() uint64, f func(context.Context) error) error {
 	began, at := time.Now(), moved()
 	stuck := time.Time{}
 	for failures := 1; ; failures++ {
