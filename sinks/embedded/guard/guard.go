@@ -237,6 +237,9 @@ func (g *Guard) MayMean(ask Ask, sql string) error {
 	if err := mayMatch(nodes, sql); err != nil {
 		return err
 	}
+	if err := mayFind(nodes); err != nil {
+		return err
+	}
 	if err := mayCompute(nodes, sql); err != nil {
 		return err
 	}
@@ -251,7 +254,7 @@ func (g *Guard) MayMean(ask Ask, sql string) error {
 
 // mayApply looks at the first argument of a higher-order function, where the name of
 // another stands for that one. What that would be called with is not in the tree, so
-// that neither its types nor its zones nor its patterns can be looked at.
+// that neither its types nor its zones nor its patterns can be looked at, nor what it looks for.
 func (g *Guard) mayApply(nodes []node, i int) error {
 	name := strings.ToLower(nodes[i].name)
 	args := arguments(nodes, i)
@@ -263,7 +266,8 @@ func (g *Guard) mayApply(nodes []node, i int) error {
 	_, makes := typed[lower]
 	_, shows := zoned[lower]
 	_, matches := patterned[lower]
-	if given.kind == "Identifier" && (makes || shows || matches || g.refusedName(lower)) {
+	_, finds := needled[lower]
+	if given.kind == "Identifier" && (makes || shows || matches || finds || g.refusedName(lower)) {
 		return exception.Readonly("Cannot execute query in readonly mode: function %s is not given the function %s by its name here: write x -> %s(x)", nodes[i].name, given.name, given.name)
 	}
 	return nil

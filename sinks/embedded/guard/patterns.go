@@ -43,7 +43,7 @@ func mayMatch(nodes []node, sql string) error {
 		}
 		size, repeats, plain := writtenText(nodes, args[at])
 		if !plain {
-			return exception.Readonly("Cannot execute query in readonly mode: the pattern of %s is taken as a plain text here, not computed: position(…) > 0 finds a computed one", n.name)
+			return exception.Readonly("Cannot execute query in readonly mode: the pattern of %s is taken as a plain text here, not computed", n.name)
 		}
 		if repeats && !strings.HasSuffix(strings.ToLower(n.name), "like") {
 			size *= mostRepeated

@@ -68,7 +68,7 @@ func TestNamesHaveALength(t *testing.T) {
 	for _, sql := range []string{
 		"WITH `" + long + "` AS y SELECT " + strings.Repeat("y + 1, ", 300) + "y FROM (SELECT materialize(1) AS `" + long + "`)",
 		"WITH " + long + " AS y SELECT " + strings.Repeat("y + 1, ", 300) + "y FROM (SELECT materialize(1) AS " + long + ")",
-		"SELECT " + strings.Repeat("COLUMNS('') + 1, ", 400) + "1 FROM (SELECT position(file_name, '" + long + "') FROM larder.v)",
+		"SELECT " + strings.Repeat("COLUMNS('') + 1, ", 400) + "1 FROM (SELECT endsWith(file_name, '" + long + "') FROM larder.v)",
 		doubledText(7, long[:60_000]),
 		"SELECT " + strings.Repeat("abs(", 800) + "*" + strings.Repeat(")", 800) + " FROM (SELECT 1" + strings.Repeat(" + 1", 30_000) + ")",
 	} {
@@ -351,22 +351,57 @@ func TestLongConstantsHaveABound(t *testing.T) {
 		return "WITH " + constant + " AS x SELECT " + strings.Repeat(call+", ", 200) + "1 FROM larder.v"
 	}
 	for _, sql := range []string{
-		used("repeat('a', 1000000)", "position(file_name, x)"), used("leftPad('a', 1000 * 1000)", "position(file_name, x)"), used("1000000 AS n, repeat('a', n)", "position(file_name, x)"),
+		used("repeat('a', 1000000)", "endsWith(file_name, x)"), used("leftPad('a', 1000 * 1000)", "endsWith(file_name, x)"), used("1000000 AS n, repeat('a', n)", "endsWith(file_name, x)"),
 		used("toFixedString('a', 1000000)", "x = file_name"), used("CAST('a', 'FixedString(1000000)')", "x = file_name"), used("arrayMap(i -> repeat('a', i), [1000000])", "has(x, file_name)"),
-		used("replaceAll('"+strings.Repeat("a", 1000)+"', 'a', '"+strings.Repeat("b", 1000)+"')", "position(file_name, x)"), used("repeat(repeat('a', 1000), 1000)", "position(file_name, x)"),
-		used("repeat('a', (SELECT max(number) FROM numbers(1000000)))", "position(file_name, x)"), used("(SELECT max(number) FROM numbers(1000000)) AS n, repeat('a', n)", "position(file_name, x)"),
-		"SELECT " + strings.Repeat("position(file_name, repeat('a', 1000000)), ", 100) + "1 FROM larder.v", "SELECT " + strings.Repeat("abs(", 100) + "position(file_name, repeat('a', 1000000))" + strings.Repeat(")", 100) + " FROM larder.v",
+		used("replaceAll('"+strings.Repeat("a", 1000)+"', 'a', '"+strings.Repeat("b", 1000)+"')", "endsWith(file_name, x)"), used("repeat(repeat('a', 1000), 1000)", "endsWith(file_name, x)"),
+		used("repeat('a', (SELECT max(number) FROM numbers(1000000)))", "endsWith(file_name, x)"), used("(SELECT max(number) FROM numbers(1000000)) AS n, repeat('a', n)", "endsWith(file_name, x)"),
+		"SELECT " + strings.Repeat("endsWith(file_name, repeat('a', 1000000)), ", 100) + "1 FROM larder.v", "SELECT " + strings.Repeat("abs(", 100) + "endsWith(file_name, repeat('a', 1000000))" + strings.Repeat(")", 100) + " FROM larder.v",
 	} {
 		if w := b.ask(engine, http.MethodPost, sql, nil); !refusedAs(w, "long constants are used too often") {
 			t.Errorf("%.100s: %d %.300s", sql, w.Code, w.Body)
 		}
 	}
 	for _, sql := range []string{
-		used("repeat('a', 100)", "position(file_name, x)"), used("range(24)", "has(x, a)"), "SELECT " + strings.Repeat("leftPad(file_name, 20000, '0'), replaceAll(file_name, 'a', 'b'), CAST(a, 'String'), ", 50) + "1 FROM larder.v",
+		used("repeat('a', 100)", "endsWith(file_name, x)"), used("range(24)", "has(x, a)"), "SELECT " + strings.Repeat("leftPad(file_name, 20000, '0'), replaceAll(file_name, 'a', 'b'), CAST(a, 'String'), ", 50) + "1 FROM larder.v",
 		"SELECT arrayMap(d -> today() - d, range(toUInt32(dateDiff('day', toDate('2020-01-01'), toDate('2026-01-01'))))) AS days, length(days) FROM larder.v", used("CAST('2026-01-01', 'Date')", "toDate(a) = x"), used("a + 1 AS n, leftPad(toString(n), 20000, '0')", "lower(x)"),
 	} {
 		if w := b.ask(engine, http.MethodPost, sql, nil); w.Code != http.StatusOK {
 			t.Errorf("%.100s: %d %.300s", sql, w.Code, w.Body)
+		}
+	}
+}
+
+// What is looked for is short: the engine compares it with all that it looks in, for minutes,
+// and nothing stops it.
+func TestWhatIsLookedForIsShort(t *testing.T) {
+	b, engine := newBait(t), openWarehouse(t)
+	long := "materialize(concat(repeat('a', 500000), 'b'))"
+	for _, sql := range []string{
+		"SELECT position(repeat('a', 1000000), " + long + ")", "SELECT position(" + long + " IN repeat('a', 1000000))", "SELECT locate(" + long + ", repeat('a', 1000000))",
+		"SELECT replace(repeat('a', 1000000), " + long + ", '')", "SELECT replaceOne(repeat('a', 1000000), x, '') FROM (SELECT " + long + " AS x)",
+		"WITH " + long + " AS x SELECT countSubstrings(repeat('a', 1000000), x)", "WITH (x, y) -> positionUTF8(x, y) AS f SELECT f(repeat('a', 1000000), " + long + ")",
+		"SELECT arrayMap(x -> instr(repeat('a', 1000000), x), [" + long + "])", "SELECT arrayMap(position, [repeat('a', 1000000)], [" + long + "])",
+		"WITH c(x) AS (SELECT " + long + ") SELECT position(repeat('a', 1000000), x) FROM c", "WITH c(x) AS (SELECT " + long + ") SELECT position(repeat('a', 1000000), x), '' AS x FROM c",
+		"SELECT position(repeat('a', 1000000), x) FROM (SELECT file_name AS y, a AS x FROM larder.v UNION ALL SELECT '', " + long + ")",
+		"SELECT hasAll(range(1000000), arrayReverse(range(1000000)))", "SELECT hasAny(range(1000000), range(1000000, 2000000))",
+		"SELECT countMatches(repeat('a', 1000000), 'a(.*b)?')", "SELECT splitByRegexp('a([^b]*b|)', repeat('a', 1000000))", "SELECT extractAll(x, 'a{1,}b|a') FROM (SELECT repeat('a', 1000000) AS x)",
+		"SELECT replaceRegexpAll(repeat('a', 1000000), concat('a(.*', 'b)?'), '')", "SELECT extractAllGroupsVertical(repeat(' ', 1000000), '(\\s+)$')", "SELECT replaceRegexpAll(repeat('a', 1000000), 'a(.{0,900}b)?', '')",
+		"SELECT hasSubstr(range(1000000), x) FROM (SELECT range(1000) AS x)", "SELECT hasAny(range(1000000), [" + strings.Repeat("1, ", 3000) + "2])",
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, nil); !refusedAs(w, "looks for is taken as a short text") && !refusedAs(w, "by its name here") && !refusedAs(w, "in front of more") {
+			t.Errorf("%.200s: %d %.200s", sql, w.Code, w.Body)
+		}
+	}
+	for _, sql := range []string{
+		"SELECT count() FROM larder.v WHERE position(file_name, 'x') > 0 AND positionUTF8(lower(file_name), lower('X')) = 0 AND position('x' IN file_name) > 0",
+		"WITH 'x' AS x SELECT locate(x, file_name), instr(file_name, x) FROM larder.v", "SELECT position(file_name, file_name), replaceOne(file_name, concat(file_name, ' '), ''), locate(file_name, 'abc') FROM larder.v",
+		"SELECT replaceAll(f, '\\\\', '/'), replace(f, {p:String}, toString(n)) FROM (SELECT file_name AS f, a AS n FROM larder.v)",
+		"SELECT replaceRegexpAll(file_name, '<[^>]*>', ''), replaceRegexpAll(lower(file_name), '\\s+$', ''), extractAll('a1 b2', '[a-z]+[0-9]+') FROM larder.v",
+		"SELECT replaceRegexpAll(f, '[^0-9]+', ''), extractAll(f, '[a-z]\\d{2,4}x'), splitByRegexp('[,;]\\s*', f), countMatches(f, '^(a|b)') FROM (SELECT file_name AS f FROM larder.v)",
+		"SELECT hasAny([a, 2], [1, 3]), hasAll(['a', 'b'], array('a', concat('b', ''))), hasAny(splitByChar(',', 'a,b'), {l:Array(String)}), hasAll([1, 2], [a]) FROM larder.v",
+	} {
+		if w := b.ask(engine, http.MethodPost, sql, url.Values{"param_p": {"x"}, "param_l": {"['a']"}}); w.Code != http.StatusOK {
+			t.Errorf("%.200s: %d %.200s", sql, w.Code, w.Body)
 		}
 	}
 }

@@ -1,0 +1,104 @@
+package guard
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/larder-sync/larder/sinks/embedded/exception"
+)
+
+// Some functions compare each of their values with each of another: the engine looks for
+// concat(repeat('a', 500000), 'b') in a megabyte of a for minutes, in which nothing stops it, and
+// hasAll(range(1000000), …) takes as long. With a constant text it has a quicker way, and with
+// few values there is less to do. So one of the two is a short text or list that stands in the
+// statement, or what is looked for is a column of a table, in a statement of one SELECT.
+
+// needled are those functions, in lower case, with the place of what they look for.
+var needled = func() map[string]int {
+	all := map[string]int{"locate": 0}
+	for name := range listed(`
+		position positionCaseInsensitive positionUTF8 positionCaseInsensitiveUTF8 instr countSubstrings countSubstringsCaseInsensitive
+		replace replaceAll replaceOne hasAll hasAny hasSubstr`) {
+		all[name] = 1
+	}
+	return all
+}()
+
+// longestNeedle is how long such a text may be, in the tree's letters.
+const longestNeedle = 10_000
+
+// mayFind looks at what is looked for.
+func mayFind(nodes []node) error {
+	w := seen{nodes: nodes, aliases: aliases(nodes), given: parameters(nodes)}
+	for _, n := range nodes {
+		if n.kind == "SelectQuery" {
+			w.selects++
+		}
+	}
+	for i, n := range nodes {
+		if err := w.mayRepeatedly(i); err != nil {
+			return err
+		}
+		at, takes := needled[strings.ToLower(n.name)]
+		if !takes || n.kind != "Function" {
+			continue
+		}
+		args := arguments(nodes, i)
+		if len(args) < 2 {
+			continue // the engine refuses it
+		}
+		if w.short(args[0]) || w.short(args[1]) || w.stored(args[at], 0) {
+			continue
+		}
+		return exception.Readonly("Cannot execute query in readonly mode: what %s looks for is taken as a short text or list here, or as the column of a table in a statement of one SELECT, not computed", n.name)
+	}
+	return nil
+}
+
+// seen tells what stands in a statement from what it computes.
+type seen struct {
+	nodes   []node
+	aliases map[string][]span
+	given   map[string]bool // parameters of lambdas
+	selects int
+}
+
+func (w *seen) short(i int) bool {
+	size, is := w.size(i, 0)
+	return is && size <= longestNeedle
+}
+
+// listsValues are the calls that a written list consists of, with joinsTexts.
+var listsValues = listed("array tuple negate")
+
+// size is how long a written text or list is.
+func (w *seen) size(i, depth int) (size int, is bool) {
+	n := w.nodes[i]
+	lower := strings.ToLower(n.name)
+	switch {
+	case depth > 10:
+		return 0, false
+	case n.kind == "Literal":
+		return len(n.text), true
+	case n.kind == "Identifier" && w.selects == 1 && !w.given[n.name] && len(w.aliases[n.name]) == 1:
+		return w.size(w.aliases[n.name][0].from, depth+1)
+	case n.kind != "Function" || !joinsTexts[lower] && !listsValues[lower]:
+		return 0, false
+	}
+	for _, arg := range arguments(w.nodes, i) {
+		part, is := w.size(arg, depth+1)
+		if !is {
+			return 0, false
+		}
+		size += part
+	}
+	return size, true
+}
+
+// column says whether a value is that of a table's column. With a second SELECT it could be what
+// that one makes, whatever it is called.
+func (w *seen) column(i int) bool {
+	n := w.nodes[i]
+	return n.kind == "Identifier" && w.selects == 1 && !strings.Contains(n.name, "(") &&
+		!slices.ContainsFunc(strings.Split(n.name, "."), func(part string) bool { return w.given[part] || w.aliases[part] != nil })
+}
