@@ -266,7 +266,7 @@ func (g *Guard) mayApply(nodes []node, i int) error {
 	_, makes := typed[lower]
 	_, shows := zoned[lower]
 	_, matches := patterned[lower]
-	_, finds := needled[lower]
+	finds := needled[lower]
 	if given.kind == "Identifier" && (makes || shows || matches || finds || g.refusedName(lower)) {
 		return exception.Readonly("Cannot execute query in readonly mode: function %s is not given the function %s by its name here: write x -> %s(x)", nodes[i].name, given.name, given.name)
 	}

@@ -11,18 +11,13 @@ import (
 // concat(repeat('a', 500000), 'b') in a megabyte of a for minutes, in which nothing stops it, and
 // hasAll(range(1000000), …) takes as long. With a constant text it has a quicker way, and with
 // few values there is less to do. So one of the two is a short text or list that stands in the
-// statement, or what is looked for is a column of a table, in a statement of one SELECT.
+// statement, or both are made of a table's columns, in a statement of one SELECT.
 
-// needled are those functions, in lower case, with the place of what they look for.
-var needled = func() map[string]int {
-	all := map[string]int{"locate": 0}
-	for name := range listed(`
-		position positionCaseInsensitive positionUTF8 positionCaseInsensitiveUTF8 instr countSubstrings countSubstringsCaseInsensitive
-		replace replaceAll replaceOne hasAll hasAny hasSubstr`) {
-		all[name] = 1
-	}
-	return all
-}()
+// needled are those functions, in lower case.
+var needled = listed(`
+	position positionCaseInsensitive positionUTF8 positionCaseInsensitiveUTF8 instr locate countSubstrings countSubstringsCaseInsensitive
+	replace replaceAll replaceOne hasAll hasAny hasSubstr
+	hasSubsequence hasSubsequenceUTF8 hasSubsequenceCaseInsensitive hasSubsequenceCaseInsensitiveUTF8`)
 
 // longestNeedle is how long such a text may be, in the tree's letters.
 const longestNeedle = 10_000
@@ -39,18 +34,17 @@ func mayFind(nodes []node) error {
 		if err := w.mayRepeatedly(i); err != nil {
 			return err
 		}
-		at, takes := needled[strings.ToLower(n.name)]
-		if !takes || n.kind != "Function" {
+		if !needled[strings.ToLower(n.name)] || n.kind != "Function" {
 			continue
 		}
 		args := arguments(nodes, i)
 		if len(args) < 2 {
 			continue // the engine refuses it
 		}
-		if w.short(args[0]) || w.short(args[1]) || w.stored(args[at], 0) {
+		if w.short(args[0]) || w.short(args[1]) || w.stored(args[0], 0) && w.stored(args[1], 0) {
 			continue
 		}
-		return exception.Readonly("Cannot execute query in readonly mode: what %s looks for is taken as a short text or list here, or as the column of a table in a statement of one SELECT, not computed", n.name)
+		return exception.Readonly("Cannot execute query in readonly mode: what %s looks for is taken as a short text or list here, or as a column of the same table in a statement of one SELECT, not computed", n.name)
 	}
 	return nil
 }

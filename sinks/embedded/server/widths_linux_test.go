@@ -383,6 +383,7 @@ func TestWhatIsLookedForIsShort(t *testing.T) {
 		"SELECT arrayMap(x -> instr(repeat('a', 1000000), x), [" + long + "])", "SELECT arrayMap(position, [repeat('a', 1000000)], [" + long + "])",
 		"WITH c(x) AS (SELECT " + long + ") SELECT position(repeat('a', 1000000), x) FROM c", "WITH c(x) AS (SELECT " + long + ") SELECT position(repeat('a', 1000000), x), '' AS x FROM c",
 		"SELECT position(repeat('a', 1000000), x) FROM (SELECT file_name AS y, a AS x FROM larder.v UNION ALL SELECT '', " + long + ")",
+		"SELECT hasSubsequence(repeat('a', 1000000), concat(toString(number), 'b')) FROM numbers(20000)", "SELECT position(repeat('a', 1000000), toString(number)) FROM numbers(20000)",
 		"SELECT hasAll(range(1000000), arrayReverse(range(1000000)))", "SELECT hasAny(range(1000000), range(1000000, 2000000))",
 		"SELECT countMatches(repeat('a', 1000000), 'a(.*b)?')", "SELECT splitByRegexp('a([^b]*b|)', repeat('a', 1000000))", "SELECT extractAll(x, 'a{1,}b|a') FROM (SELECT repeat('a', 1000000) AS x)",
 		"SELECT replaceRegexpAll(repeat('a', 1000000), concat('a(.*', 'b)?'), '')", "SELECT extractAllGroupsVertical(repeat(' ', 1000000), '(\\s+)$')", "SELECT replaceRegexpAll(repeat('a', 1000000), 'a(.{0,900}b)?', '')",
