@@ -71,7 +71,7 @@ func TestAnIncrementalWalkGoesOnFromItsOwnRows(t *testing.T) {
 func TestAWalkStartsNoLaterThanItsFirstAnswer(t *testing.T) {
 	p := Progress{Cp: sinks.Checkpoint{StartedAt: moment(3600), Watermark: moment(4000)}} // our clock was moved ahead
 	p.began(moment(65), 2*time.Second)
-	if got := Since(p.Cp); !got.Equal(moment(63).Add(-Lookback)) {
+	if got := Since(p.Cp); !got.Equal(moment(63).Add(-2 * time.Minute)) { // as api.md has it
 		t.Errorf("the next walk starts at %s", got)
 	}
 	p.began(moment(70), 0)
