@@ -84,25 +84,41 @@ func TestARowThatComesBackLivesAgain(t *testing.T) {
 }
 
 func TestAFullResyncClosesTheEntryOfABadRowThatIsGone(t *testing.T) {
-	inFake(t, func(t *testing.T, f *fake, w *world) {
-		bad := strings.Replace(product("b", "l1", stamp(-time.Hour)), `"position":1`, `"position":"abc"`, 1)
-		f.set("/products", product("a", "l1", stamp(-time.Hour)), bad)
-		w.open(w.one())
-		w.once(Selection{Streams: []string{"products"}})
-		still := func() int { return w.stream("products").Quarantined }
-		f.on("/products/b", func(rw http.ResponseWriter, _ *http.Request) bool { fmt.Fprint(rw, bad); return true })
-		if _, err := w.full(Selection{Streams: []string{"products"}}); err != nil || still() != 1 {
-			t.Fatalf("a bad row that is there: %d open entries, %v", still(), err)
-		}
-		f.set("/products", f.row("/products", 0))
-		f.on("/products/b", func(rw http.ResponseWriter, _ *http.Request) bool { fakeError(rw, 404, "not_found"); return true })
-		if _, err := w.full(Selection{Streams: []string{"products"}}); err != nil || still() != 0 {
-			t.Errorf("a bad row that is gone: %d open entries, %v", still(), err)
-		}
-		if e := w.store.Entries(); len(e) != 1 || e[0].Open {
-			t.Errorf("entries %+v", e)
-		}
-	})
+	gone := func(rw http.ResponseWriter, _ *http.Request) bool { fakeError(rw, 404, "not_found"); return true }
+	moved := func(rw http.ResponseWriter, _ *http.Request) bool {
+		fmt.Fprint(rw, product("b", "l2", stamp(0)))
+		return true
+	}
+	for name, tt := range map[string]struct {
+		locations []string
+		answer    func(http.ResponseWriter, *http.Request) bool
+	}{
+		"gone":                            {nil, gone},
+		"gone, of a configured location":  {[]string{"l1"}, gone},
+		"moved out of the configured one": {[]string{"l1"}, moved},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inFake(t, func(t *testing.T, f *fake, w *world) {
+				bad := strings.Replace(product("b", "l1", stamp(-time.Hour)), `"position":1`, `"position":"abc"`, 1)
+				f.set("/products", product("a", "l1", stamp(-time.Hour)), bad)
+				w.open(w.one(func(s *Source) { s.Locations = tt.locations }))
+				w.once(Selection{Streams: []string{"products"}})
+				still := func() int { return w.stream("products").Quarantined }
+				f.on("/products/b", func(rw http.ResponseWriter, _ *http.Request) bool { fmt.Fprint(rw, bad); return true })
+				if _, err := w.full(Selection{Streams: []string{"products"}}); err != nil || still() != 1 {
+					t.Fatalf("a bad row that is there: %d open entries, %v", still(), err)
+				}
+				f.set("/products", f.row("/products", 0))
+				f.on("/products/b", tt.answer)
+				if _, err := w.full(Selection{Streams: []string{"products"}}); err != nil || still() != 0 {
+					t.Errorf("a bad row that is gone: %d open entries, %v", still(), err)
+				}
+				if e := w.store.Entries(); len(e) != 1 || e[0].Open {
+					t.Errorf("entries %+v", e)
+				}
+			})
+		})
+	}
 }
 
 func TestARowThatMovedOutOfTheConfiguredLocationsIsBuried(t *testing.T) {

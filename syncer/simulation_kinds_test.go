@@ -259,10 +259,35 @@ func locationChanges(e *episode, g *rand.Rand) string {
 	return fmt.Sprintf("%s: %q of restaurant %d", what, id, b)
 }
 
+// updateKey changes the key of a restaurant. Events overlap, so that one may give back
+// what another took: every location that comes back is noted here.
 func (e *episode) updateKey(business int, change func(*sandbox.Key)) {
+	next := e.currentKey(business)
+	was := e.withheld(business, next)
+	change(&next)
+	still := e.withheld(business, next)
+	e.passedBy(business, slices.DeleteFunc(was, func(id string) bool { return slices.Contains(still, id) }))
 	if err := e.box.UpdateKey(e.key(business), change); err != nil {
 		e.fault("%v", err)
 	}
+}
+
+func (e *episode) currentKey(business int) sandbox.Key {
+	for _, k := range e.box.Keys() {
+		if k.Value == e.key(business) {
+			return k
+		}
+	}
+	e.fault("restaurant %d has no key", business)
+	return sandbox.Key{}
+}
+
+// withheld are the locations of a restaurant that a key does not have.
+func (e *episode) withheld(business int, k sandbox.Key) []string {
+	if k.AllLocations {
+		return nil
+	}
+	return slices.DeleteFunc(e.box.Restaurant(business).LocationIDs(), func(id string) bool { return slices.Contains(k.LocationIDs, id) })
 }
 
 func keyDisabled(e *episode, g *rand.Rand) string {
@@ -310,6 +335,7 @@ func keyDeleted(e *episode, g *rand.Rand) string {
 var allScopes = []string{api.ScopeLocations, api.ScopeMenu, api.ScopeSales, api.ScopeStock}
 
 func (e *episode) replaceKey(business int) {
+	e.passedBy(business, e.withheld(business, e.currentKey(business)))
 	k := e.box.AddKey(sandbox.Key{Business: business, Scopes: allScopes, AllLocations: true})
 	e.keys[business].set(k.Value, "")
 }
@@ -360,15 +386,13 @@ func keyLocations(e *episode, g *rand.Rand) string {
 	b := e.anyBusiness(g)
 	ids := e.box.Restaurant(b).LocationIDs()
 	g.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
-	some := 1 + g.IntN(len(ids))
-	ids, lost := ids[:some], ids[some:]
+	ids = ids[:1+g.IntN(len(ids))]
 	e.updateKey(b, func(k *sandbox.Key) { k.AllLocations, k.LocationIDs = false, ids })
 	if g.IntN(3) == 0 {
 		return fmt.Sprintf("of restaurant %d are %q", b, ids)
 	}
 	d := e.aWhile(g)
 	e.after(d, "key has all locations", func() {
-		e.passedBy(b, lost)
 		e.updateKey(b, func(k *sandbox.Key) { k.AllLocations, k.LocationIDs = true, nil })
 	})
 	return fmt.Sprintf("of restaurant %d are %q for %s", b, ids, d)
@@ -378,17 +402,28 @@ func keyLocations(e *episode, g *rand.Rand) string {
 // a walk may have passed them by, and the next full resync brings them. One that has just
 // begun may not have asked yet.
 func (e *episode) passedBy(b int, lost []string) {
-	unheard := slices.ContainsFunc(e.syncer.served(), func(s *source) bool {
-		key := s.Identity()
-		return e.businessOf(s.cfg.Name) == b &&
-			(key.Business == "" || slices.ContainsFunc(key.Locations, func(l string) bool { return slices.Contains(lost, l) }))
-	})
-	if !unheard {
+	if len(lost) == 0 || e.heard(b, lost) {
 		return
 	}
 	for _, list := range cursorLists {
 		e.blurLocations(b, list, lost)
 	}
+}
+
+// heard reports whether the daemon runs, and every source of a restaurant has been told
+// that these locations are away.
+func (e *episode) heard(b int, lost []string) bool {
+	if !e.upAt.IsZero() {
+		return false // what it was told may have died with it
+	}
+	for _, s := range e.syncer.served() {
+		key := s.Identity()
+		if e.businessOf(s.cfg.Name) == b &&
+			(key.Business == "" || slices.ContainsFunc(key.Locations, func(l string) bool { return slices.Contains(lost, l) })) {
+			return false
+		}
+	}
+	return true
 }
 
 // blurLocations notes the rows of some locations, removed ones and those without a

@@ -94,7 +94,6 @@ func (e *episode) awayMeanwhile(g *rand.Rand, business int, d time.Duration) str
 		e.after(between(g, from, to), "kill", func() { killed(e, g) })
 	}
 	e.after(to, "it is back", func() {
-		e.passedBy(business, lost)
 		e.updateKey(business, func(k *sandbox.Key) { k.AllLocations, k.LocationIDs = true, nil })
 	})
 	return fmt.Sprintf("; %q away from +%s to +%s", lost, from, to)

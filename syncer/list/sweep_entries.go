@@ -62,14 +62,15 @@ func (sw *sweep) closeEntries(ctx context.Context) error {
 	return st.Writer.Store(ctx, in)
 }
 
-// entryGone tells whether the i-th row that did not come is to be forgotten. Where
-// the configuration names locations it may have moved to another one.
+// entryGone reports whether the entry of the i-th row that did not come is to be
+// closed: the service has the row no more, or has it at a location that the
+// configuration leaves out. A row that is there after all is stored.
 func (sw *sweep) entryGone(ctx context.Context, in *write.Intake, id string, i int) (bool, error) {
 	st := sw.stream
 	switch {
 	case st.Def.One == nil:
 		return true, nil
-	case len(st.Source.OnlyLocations) > 0 || i >= AskFirst:
+	case i >= AskFirst:
 		return false, nil
 	}
 	reason, _, err := st.Confirm(ctx, st.Source.Lanes.Backfill, in, id)
