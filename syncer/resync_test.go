@@ -249,7 +249,16 @@ func TestASweepIsHeldAtEveryTurn(t *testing.T) {
 		gone := w.purge(130)
 		w.until("a sweep that is held", 2*time.Hour, func() bool { return w.stream("products").State == status.StateHeld })
 		first := w.stream("products").LastResync
-		w.until("another full resync", 3*time.Hour, func() bool { return w.stream("products").LastResync.After(first) })
+		if err := w.box.AddFault(sandbox.Fault{Route: "/products", Kind: sandbox.FaultLatency, Probability: 1, Delay: time.Second}); err != nil {
+			t.Fatal(err)
+		}
+		w.until("another full resync", 3*time.Hour, func() bool {
+			st := w.stream("products")
+			if st.State == status.StateRunning || st.SweepHeld == nil {
+				t.Fatalf("while the list is walked again: %+v", st)
+			}
+			return st.LastResync.After(first)
+		})
 		if st := w.stream("products"); st.State != status.StateHeld || w.store.Row("products", w.box.Restaurant(0).ID(), gone[0]).Deleted {
 			t.Errorf("removed without a person's word: %+v", st)
 		}

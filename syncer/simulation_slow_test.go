@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // What needs several rare things at once is brought about on purpose here, beside what
@@ -160,12 +161,12 @@ func killedAgain(e *episode, g *rand.Rand) string {
 
 // lostAreRemoved finds what stays of locations that the key has lost, long after that:
 // rows that live though the service does not list them, and a loss that still counts
-// though the location is back.
+// though the location is back. A sweep may wait for a person.
 func (e *episode) lostAreRemoved(business int) {
 	synctest.Wait()
 	usable := e.syncer.served()[business].Identity().Locations
 	for _, list := range cursorLists {
-		if !e.mirrors(business, list) || e.plan.located {
+		if !e.mirrors(business, list) || e.plan.located || e.sweepHeld(business, list) {
 			continue
 		}
 		listed := map[string]bool{}
@@ -188,4 +189,10 @@ func (e *episode) lostAreRemoved(business int) {
 			}
 		}
 	}
+}
+
+func (e *episode) sweepHeld(business int, list string) bool {
+	return slices.ContainsFunc(e.syncer.Status().Sources[business].Streams, func(st status.StreamStatus) bool {
+		return st.Name == list && st.State == status.StateHeld
+	})
 }

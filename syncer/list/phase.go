@@ -11,7 +11,7 @@ import (
 // [sinks.Checkpoint.Position].
 type phase struct {
 	Name  phaseName         `json:"phase,omitempty"`
-	Held  *status.SweepHeld `json:"held,omitempty"` // of phaseHeld
+	Held  *status.SweepHeld `json:"held,omitempty"` // of phaseHeld, and of the full resync after it until its own sweep
 	Tally *tally            `json:"tally,omitempty"`
 }
 
@@ -56,8 +56,12 @@ func phaseOf(cp sinks.Checkpoint) (p phase) {
 // Is is true when the checkpoint is in the phase.
 func (n phaseName) Is(cp sinks.Checkpoint) bool { return phaseOf(cp).Name == n }
 
-// in puts the checkpoint into the phase; what is counted stays.
-func (n phaseName) in(cp *sinks.Checkpoint) { phase{Name: n, Tally: phaseOf(*cp).Tally}.in(cp) }
+// in puts the checkpoint into the phase; what is counted, and what is held, stays.
+func (n phaseName) in(cp *sinks.Checkpoint) {
+	p := phaseOf(*cp)
+	p.Name = n
+	p.in(cp)
+}
 
 func (p phase) in(cp *sinks.Checkpoint) {
 	text, err := json.Marshal(p)

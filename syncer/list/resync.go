@@ -161,7 +161,10 @@ func (st *List) newResync(ctx context.Context) error {
 	return st.joinResync(ctx, st.Source.Versions.Take(1))
 }
 
+// joinResync begins the full resync under way for every location that is not part of
+// it. A sweep that waits for a person goes on waiting meanwhile.
 func (st *List) joinResync(ctx context.Context, first uint64) error {
+	held := st.Held()
 	for _, t := range st.Followed() {
 		if t.checkpoint(sinks.WalkFull).FirstVersion == first {
 			continue
@@ -172,6 +175,9 @@ func (st *List) joinResync(ctx context.Context, first uint64) error {
 		cp := sinks.Checkpoint{
 			Source: st.Source.Name, Stream: t.Name(), Walk: sinks.WalkFull, Business: st.Source.Business(),
 			Since: st.Def.BackfillSince, FirstVersion: first, StartedAt: now, UpdatedAt: now,
+		}
+		if held != nil {
+			phase{Held: held}.in(&cp)
 		}
 		if err := t.begin(ctx, cp); err != nil {
 			return err
