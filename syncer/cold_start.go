@@ -40,7 +40,7 @@ func (s *source) restore(ctx context.Context) error {
 // coldStart has the first request wait, and waits for it here: it would else hold
 // the place among the tried keys meanwhile, which many sources share.
 func (s *source) coldStart(ctx context.Context) error {
-	wait := s.link.Key.Succeed()
+	wait := s.link.Key.FollowProcess()
 	if !stream.Sleep(ctx, wait) {
 		return context.Cause(ctx)
 	}

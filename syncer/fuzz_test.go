@@ -54,7 +54,7 @@ func FuzzRow(f *testing.F) {
 		case len(c.Batch.Rows) == 1 && !bytes.Equal(c.Batch.Rows[0].Raw, raw):
 			t.Fatal("landed without its bytes")
 		}
-		in.Taken()
+		in.Remember()
 		again := st.Writer.Begin(2, 1)
 		again.All = true
 		again.Row(m, raw, 8, at, write.RowContext{Columns: def.Columns("l1")})

@@ -170,9 +170,9 @@ func (s *source) sameBusiness(stored, now string) error {
 // accept acts on what /me says: limits, scopes, locations.
 func (s *source) accept(ctx context.Context, me api.Document[api.Me]) {
 	v := me.Value
-	s.Clock(me.Date)
-	s.link.Use()
-	s.link.Limit(v)
+	s.NoteServiceTime(me.Date)
+	s.link.UseTried()
+	s.link.TakeLimits(v)
 	key, err := s.admit(ctx, v)
 	if err != nil {
 		return // ctx has ended
@@ -208,7 +208,7 @@ func (s *source) storeKey(ctx context.Context, me api.Document[api.Me]) {
 	}
 	err := st.Exclusive(ctx, st.Guard, func(ctx context.Context) error {
 		return st.Attempt(ctx, sinks.WalkSnapshot, func(ctx context.Context) error {
-			return st.ReplaceWith(ctx, [][]byte{me.Raw}, s.At(me.Date))
+			return st.ReplaceWith(ctx, [][]byte{me.Raw}, s.AnswerTime(me.Date))
 		})
 	})
 	if err != nil && ctx.Err() == nil {

@@ -10,7 +10,7 @@ import (
 
 // What the syncer's answers are made of, by the names that the rooms above use.
 type (
-	// Status is a picture of the whole syncer at one moment.
+	// Status is a snapshot of the whole syncer at one moment.
 	Status = status.Status
 	// Warehouse is what is known of the warehouse beside what the walks say.
 	Warehouse = status.Warehouse
@@ -56,7 +56,7 @@ type (
 	SourceVerify = verify.SourceReport
 	// StreamVerify is the verification of one stream, in rows.
 	StreamVerify = verify.StreamReport
-	// VerifyProgress is a picture of a verification under way.
+	// VerifyProgress is a snapshot of a verification under way.
 	VerifyProgress = verify.Progress
 
 	// MisfitError tells that the configuration wants what the key does not have.

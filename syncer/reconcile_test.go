@@ -118,7 +118,7 @@ func TestALocationThatIsRefusedInMidRunHoldsUpNoOther(t *testing.T) {
 		all := w.box.Restaurant(0).LocationIDs()
 		st := w.syncer.served()[0].days.Daily()
 		b := st.NewBracket(t.Context(), true)
-		if err := st.TotalsBack(t.Context(), b.Asker(), 9, []string{all[0], "not the key's", all[1]}); err == nil {
+		if err := st.AskDaysBack(t.Context(), b.Asker(), 9, []string{all[0], "not the key's", all[1]}); err == nil {
 			t.Error("no error for a location that is not the key's")
 		}
 		of := map[string]int{}

@@ -10,52 +10,52 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// Status returns a picture of every source at this moment.
+// Status returns a st of every source at this moment.
 func (y *Syncer) Status() status.Status {
-	picture := y.walkStatus()
-	y.opts.Warehouse().Mark(&picture)
-	return picture
+	st := y.walkStatus()
+	y.opts.Warehouse().Mark(&st)
+	return st
 }
 
 // walkStatus is Status as the walks alone know it.
 func (y *Syncer) walkStatus() status.Status {
 	now, sources := time.Now(), y.served()
-	picture := status.Status{Now: now, StartedAt: y.startedAt, Sources: make([]status.SourceStatus, 0, len(sources))}
+	st := status.Status{Now: now, StartedAt: y.startedAt, Sources: make([]status.SourceStatus, 0, len(sources))}
 	for _, s := range sources {
-		picture.Sources = append(picture.Sources, s.status(now))
+		st.Sources = append(st.Sources, s.status(now))
 	}
-	return picture
+	return st
 }
 
 func (s *source) status(now time.Time) status.SourceStatus {
 	key := s.Identity()
 	is := s.condition.View()
 	s.mu.Lock()
-	picture := status.SourceStatus{
+	src := status.SourceStatus{
 		Name: s.cfg.Name, BusinessID: cmp.Or(key.Business, s.stored.Business), BusinessName: key.BusinessName, KeyMode: key.Mode,
 		State: is.State, Detail: is.Detail, Since: is.Since, NextProbe: is.NextProbe,
 		Requests: s.asks, RateLimited: s.limited,
 	}
 	s.mu.Unlock()
-	picture.Proof = s.dated(s.days.Proven())
-	picture.Budget = s.link.Budget()
+	src.Proof = s.dated(s.days.Proven())
+	src.Budget = s.link.Budget()
 	for _, f := range s.streams {
-		st := f.Common().Status(now, picture.Since, s.patience(f.Common().Def.Job))
+		st := f.Common().Status(now, src.Since, s.patience(f.Common().Def.Job))
 		f.Describe(&st)
 		at, why := s.next(f.Common(), now)
 		st.Next, st.NextWhy = at, string(why)
-		picture.Streams = append(picture.Streams, st)
+		src.Streams = append(src.Streams, st)
 	}
-	picture.Lacks = s.lacks(picture.Streams)
-	if picture.State == status.StateWaiting {
-		for i := range picture.Streams {
-			picture.Streams[i].State, picture.Streams[i].Detail, picture.Streams[i].Behind = status.StateWaiting, "", false
+	src.Lacks = s.lacks(src.Streams)
+	if src.State == status.StateWaiting {
+		for i := range src.Streams {
+			src.Streams[i].State, src.Streams[i].Detail, src.Streams[i].Behind = status.StateWaiting, "", false
 		}
 	}
-	if picture.State == status.StateRunning && slices.ContainsFunc(picture.Streams, func(st status.StreamStatus) bool { return st.State == status.StateBackfill }) {
-		picture.State = status.StateBackfill
+	if src.State == status.StateRunning && slices.ContainsFunc(src.Streams, func(st status.StreamStatus) bool { return st.State == status.StateBackfill }) {
+		src.State = status.StateBackfill
 	}
-	return picture
+	return src
 }
 
 // dated tells of a proof whether it is late. Yesterday has some turns of comparing to

@@ -84,7 +84,7 @@ type Syncer struct {
 	opts        Options
 	log         *slog.Logger
 	definitions []*registry.Definition
-	versions    *write.Clock
+	versions    *write.VersionClock
 	commits     *write.Committer
 	leases      *lease.Leases // nil: everything is held
 	keys        *keyprobe.Queue
@@ -159,7 +159,7 @@ func New(opts Options) (*Syncer, error) {
 	}
 	y := &Syncer{
 		opts: opts, log: opts.Logger, definitions: defs, times: times,
-		keys: &keyprobe.Queue{}, metrics: newMetrics(), versions: write.NewClock(opts.Now), commits: write.NewCommitter(opts.Sink),
+		keys: &keyprobe.Queue{}, metrics: newMetrics(), versions: write.NewVersionClock(opts.Now), commits: write.NewCommitter(opts.Sink),
 		backfills: make(chan struct{}, maxBackfills), startedAt: time.Now(),
 		ending: map[string]*source{}, verifyLimits: verify.Standard,
 	}

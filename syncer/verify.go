@@ -85,9 +85,9 @@ func (s *source) look(ctx context.Context) error {
 		s.condition.Enter(stream.Diagnose(err).State, err.Error())
 		return err
 	}
-	s.Clock(me.Date)
-	s.link.Use()
-	s.link.Limit(me.Value)
+	s.NoteServiceTime(me.Date)
+	s.link.UseTried()
+	s.link.TakeLimits(me.Value)
 	key := s.identify(me.Value)
 	s.IdentifyAs(key)
 	for _, st := range s.streams {

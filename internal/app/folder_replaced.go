@@ -36,7 +36,7 @@ func (a *reach) folderReplaced(ctx context.Context) error {
 			return &WarehouseError{&folderReplacedError{dir, s}}
 		}
 	}
-	if err := embedded.Elsewhere(dir); err != nil {
+	if err := embedded.OpenElsewhere(dir); err != nil {
 		return &WarehouseError{err}
 	}
 	return nil

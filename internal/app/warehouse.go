@@ -100,7 +100,7 @@ func (a *reach) anyEngine(ctx context.Context, l *lifecycle) (*route, error) {
 
 // freeFolderReplaced is folderReplaced for a folder that nobody holds.
 func (a *reach) freeFolderReplaced(ctx context.Context) error {
-	if dir := a.cfg.Warehouse.DSN.Dir(); embedded.Free(dir) || !exists(filepath.Join(dir, embedded.LockName)) {
+	if dir := a.cfg.Warehouse.DSN.Dir(); embedded.FolderFree(dir) || !exists(filepath.Join(dir, embedded.LockName)) {
 		return a.folderReplaced(ctx)
 	}
 	return nil

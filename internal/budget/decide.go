@@ -12,7 +12,7 @@ const never = instant(1<<63 - 1)
 func decide(now instant, paced bool, windows []*window) (ok bool, again instant) {
 	for _, w := range windows {
 		at := w.opens(now)
-		if at <= now && (paced || w.sparing(now)) {
+		if at <= now && (paced || w.pacesAll(now)) {
 			at = pace(w, now)
 		}
 		again = max(again, at)
@@ -27,8 +27,8 @@ func (w *window) opens(now instant) instant {
 		return w.pausedUntil
 	case w.alone && w.inFlight > 0:
 		return never
-	case w.solitary(now) && w.inFlight > 0:
-		return w.former.until
+	case w.oneByOne(now) && w.inFlight > 0:
+		return w.previous.until
 	case w.free() > 0:
 		return now
 	}
@@ -41,8 +41,8 @@ func (w *window) nextPlace() instant {
 	if len(w.own) > 0 {
 		next = w.own[0]
 	}
-	if len(w.foreign) > 0 {
-		next = min(next, w.foreign[0])
+	if len(w.others) > 0 {
+		next = min(next, w.others[0])
 	}
 	return next
 }
@@ -63,8 +63,8 @@ func pace(w *window, now instant) instant {
 
 // interval is the time between two paced requests at the present rate.
 func (w *window) interval(now instant) time.Duration {
-	if w.careful(now) {
-		return w.carefully()
+	if w.previousSpent(now) {
+		return w.pause()
 	}
 	return time.Duration(float64(time.Second) / w.rate(now))
 }
@@ -78,7 +78,7 @@ const credit = 0.5
 
 // tick moves the rhythm on by a request that goes now.
 func (w *window) tick(now instant) {
-	if w.careful(now) {
+	if w.previousSpent(now) {
 		w.lastPaced = now
 		return
 	}

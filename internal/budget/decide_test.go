@@ -29,12 +29,12 @@ func heir(limit int) *window {
 	return w
 }
 
-// careful is one of which so many places were found to be spent before, one of
+// spentBefore is one of which so many places were found to be spent before, one of
 // its own having been used to ask.
-func careful(limit, spent int, lastPaced instant) *window {
+func spentBefore(limit, spent int, lastPaced instant) *window {
 	w := heir(limit)
 	w.own = sec(155)
-	w.inherit(95*time.Second, spent, 0, limit-spent-1)
+	w.chargePrevious(95*time.Second, spent, 0, limit-spent-1)
 	w.lastPaced = lastPaced
 	return w
 }
@@ -60,9 +60,9 @@ func TestDecide(t *testing.T) {
 		{"the longest wait counts", []*window{full, filled(1, 130), room}, false, 130 * time.Second},
 		{"under way counts", []*window{with(filled(2, 110), func(w *window) { w.inFlight = 1 })}, false, 110 * time.Second},
 		{"all under way", []*window{with(filled(2), func(w *window) { w.inFlight = 2 })}, false, never},
-		{"others count", []*window{with(filled(2, 110), func(w *window) { w.foreign = sec(105) })}, false, 105 * time.Second},
+		{"others count", []*window{with(filled(2, 110), func(w *window) { w.others = sec(105) })}, false, 105 * time.Second},
 		{"a share is full", []*window{with(filled(4, 110, 120), func(w *window) { w.setLimit(4, 0.5) })}, false, 110 * time.Second},
-		{"others use what is not our share", []*window{with(filled(4, 110), func(w *window) { w.setLimit(4, 0.5); w.foreign = sec(105, 106) })}, false, 0},
+		{"others use what is not our share", []*window{with(filled(4, 110), func(w *window) { w.setLimit(4, 0.5); w.others = sec(105, 106) })}, false, 0},
 		{"a lowered limit", []*window{with(filled(4, 110, 120, 130), func(w *window) { w.setLimit(2, 1) })}, false, 110 * time.Second},
 		{"paused", []*window{with(filled(2), func(w *window) { w.pausedUntil = 140 * time.Second })}, false, 140 * time.Second},
 		{"pause over", []*window{with(filled(2), func(w *window) { w.pausedUntil = now })}, false, 0},
@@ -72,15 +72,15 @@ func TestDecide(t *testing.T) {
 		{"paced, just now", []*window{with(filled(2), func(w *window) { w.lastPaced = now })}, true, now + 30*time.Second},
 		{"unknown past: the first alone", []*window{heir(120)}, false, 0},
 		{"unknown past: no second beside it", []*window{with(heir(120), func(w *window) { w.inFlight = 1 })}, false, 150 * time.Second},
-		{"unknown past, a minute later", []*window{with(heir(120), func(w *window) { w.inFlight = 1; w.former.until = now })}, false, 0},
-		{"a process before: the first waits", []*window{with(heir(120), func(w *window) { w.succeed(now) })}, false, now + 3*time.Second},
-		{"a process before: the first heavy one longer", []*window{with(heir(30), func(w *window) { w.succeed(now) })}, false, now + 12*time.Second},
-		{"it left much: all are paced", []*window{careful(120, 40, now)}, false, now + time.Minute/59},
-		{"it left the reserve", []*window{careful(120, 100, now)}, false, now + 3*time.Second},
-		{"it left much, some time ago", []*window{careful(120, 40, now-2*time.Second)}, false, 0},
-		{"all it spent came back", []*window{with(careful(120, 40, now), func(w *window) { w.former.until = now; w.foreign = nil })}, false, 0},
+		{"unknown past, a minute later", []*window{with(heir(120), func(w *window) { w.inFlight = 1; w.previous.until = now })}, false, 0},
+		{"a process before: the first waits", []*window{with(heir(120), func(w *window) { w.assumeSpent(now) })}, false, now + 3*time.Second},
+		{"a process before: the first heavy one longer", []*window{with(heir(30), func(w *window) { w.assumeSpent(now) })}, false, now + 12*time.Second},
+		{"it left much: all are paced", []*window{spentBefore(120, 40, now)}, false, now + time.Minute/59},
+		{"it left the reserve", []*window{spentBefore(120, 100, now)}, false, now + 3*time.Second},
+		{"it left much, some time ago", []*window{spentBefore(120, 40, now-2*time.Second)}, false, 0},
+		{"all it spent came back", []*window{with(spentBefore(120, 40, now), func(w *window) { w.previous.until = now; w.others = nil })}, false, 0},
 		{"a burst leaves the reserve", []*window{with(heir(12), func(w *window) {
-			w.former.until = 0
+			w.previous.until = 0
 			w.own = sec(160, 160, 160, 160, 160, 160, 160, 160, 160, 160)
 			w.lastPaced = now
 		})}, false, now + 30*time.Second},
@@ -110,7 +110,7 @@ func TestPace(t *testing.T) {
 		{"one free, the next at once, then none for long", filled(3, 101, 150), 2.0 / 50},
 		{"the tightest stretch counts", filled(5, 110, 115, 160), 4.0 / 60},
 		{"under way may come back late", with(filled(3, 110), func(w *window) { w.inFlight = 1 }), 0.05},
-		{"others' places are not ours to spread", with(filled(6), func(w *window) { w.foreign = sec(110, 110, 110) }), 3.0 / 60},
+		{"others' places are not ours to spread", with(filled(6), func(w *window) { w.others = sec(110, 110, 110) }), 3.0 / 60},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestOthersAreSeen(t *testing.T) {
 		{"less room than we think", filled(10, 210, 220, 230), 5, 0, 2},
 		{"still under way", with(filled(10, 210), func(w *window) { w.inFlight = 2 }), 7, 0, 0},
 		{"came back meanwhile", with(filled(10, 210), func(w *window) { w.gone = 6 }), 7, 4, 0},
-		{"known already", with(filled(10, 210), func(w *window) { w.foreign = sec(300, 300) }), 7, 0, 0},
+		{"known already", with(filled(10, 210), func(w *window) { w.others = sec(300, 300) }), 7, 0, 0},
 		{"fell by one, which is ours", fallen(97, 0), 96, 0, 0},
 		{"fell by three, one is ours", fallen(97, 0), 94, 0, 2},
 		{"fell by three, two more are under way", fallen(97, 2), 94, 0, 0},
@@ -170,9 +170,9 @@ func TestOthersAreSeen(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			known := len(c.w.foreign)
+			known := len(c.w.others)
 			c.w.observe(now, now-time.Second, c.gone, 0, c.remaining)
-			if got := len(c.w.foreign) - known; got != c.others {
+			if got := len(c.w.others) - known; got != c.others {
 				t.Errorf("%d others seen, want %d", got, c.others)
 			}
 		})
@@ -193,7 +193,7 @@ func TestOthersNeverTakeMoreThanThereIs(t *testing.T) {
 		w.refuse(time.Second, 2*time.Second)
 		w.observe(time.Second, time.Second, 0, 0, 0)
 	}
-	if len(w.foreign) != 10 || w.free() != 0 {
-		t.Errorf("%d of 10 places given to others, %d free", len(w.foreign), w.free())
+	if len(w.others) != 10 || w.free() != 0 {
+		t.Errorf("%d of 10 places given to others, %d free", len(w.others), w.free())
 	}
 }

@@ -27,7 +27,7 @@
 // X-RateLimit-Remaining tells, and until that has come back, within a minute, all
 // lanes are paced. The first one itself needs a place: a sixth of a window is
 // never used in a burst, and where the warehouse shows that a process was at work
-// before ([Key.Succeed]), the first request waits 3 seconds, the first heavy one
+// before ([Key.FollowProcess]), the first request waits 3 seconds, the first heavy one
 // 12. So however often it is killed, the reserve is not used up.
 //
 // # Who else uses the key

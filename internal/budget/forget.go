@@ -81,5 +81,5 @@ func (k *Key) counts() bool {
 // counts is true when the window is other than a new one would be.
 func (w *window) counts(now instant) bool {
 	w.expire(now)
-	return w.ours() > 0 || len(w.foreign) > 0 || w.pausedUntil > now
+	return w.ours() > 0 || len(w.others) > 0 || w.pausedUntil > now
 }

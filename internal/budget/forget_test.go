@@ -38,7 +38,7 @@ func TestTheShareOfARestaurantIsThatOfTheKeysItHas(t *testing.T) {
 		a, b := l.Key("a", 1), l.Key("b", 0.5)
 		for _, k := range []*Key{a, b} {
 			k.SetLimits(Limits{PerMinute: 10, BusinessPerMinute: 10, HeavyPerMinute: 10}, "one")
-			k.all.former, k.heavy.former = former{}, former{}
+			k.all.previous, k.heavy.previous = previous{}, previous{}
 		}
 		share := func() int {
 			l.mu.Lock()

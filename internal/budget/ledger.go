@@ -68,7 +68,7 @@ type Key struct {
 	latency     time.Duration       // smoothed
 	granted     [lanes]uint64
 	urgent      [Backfill][2][]instant // by lane and weight: until when each request is remembered
-	born        instant
+	began       instant
 	rateLimited uint64
 	leaving     bool // dropped when nothing of it counts any more
 }
@@ -93,11 +93,11 @@ func (l *Ledger) Key(name string, share float64) *Key {
 		return k
 	}
 	share = validShare(share)
-	k := &Key{ledger: l, name: name, share: share, out: map[*Pass]struct{}{}, born: l.now()}
+	k := &Key{ledger: l, name: name, share: share, out: map[*Pass]struct{}{}, began: l.now()}
 	k.all = newWindow(DefaultLimits.PerMinute, share, l.opts.Margin)
 	k.heavy = newWindow(DefaultLimits.HeavyPerMinute, share, l.opts.Margin)
-	k.all.begin(k.born)
-	k.heavy.begin(k.born)
+	k.all.begin(k.began)
+	k.heavy.begin(k.began)
 	k.move(l.newBusiness(k))
 	l.keys[name] = k
 	return k
@@ -133,21 +133,21 @@ func (k *Key) SetLimits(limits Limits, name string) {
 	k.business.serve(l)
 }
 
-// Succeed tells that a process before this one may have used the key within the
+// FollowProcess tells that a process before this one may have used the key within the
 // last minute. The first requests then wait some seconds from when the key began,
-// for places that it may have spent to come back; Succeed returns how long. To be
+// for places that it may have spent to come back; FollowProcess returns how long. To be
 // called before they are sent; without it what was spent before is known only from
 // the first answer.
-func (k *Key) Succeed() (wait time.Duration) {
+func (k *Key) FollowProcess() (wait time.Duration) {
 	l := k.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !k.all.former.unknown {
+	if !k.all.previous.unknown {
 		return 0
 	}
-	k.all.succeed(k.born)
-	k.heavy.succeed(k.born)
-	return max(0, k.born+k.all.step()-l.now())
+	k.all.assumeSpent(k.began)
+	k.heavy.assumeSpent(k.began)
+	return max(0, k.began+k.all.step()-l.now())
 }
 
 // share of a restaurant's limit is the largest of its keys'.
@@ -196,7 +196,7 @@ func (k *Key) carry(from, to *business) {
 	for p := range k.out {
 		from.limit.back()
 		to.limit.inFlight++
-		p.windows[0], p.gone[0], p.heard[0] = to.limit, to.limit.gone, to.limit.former.heard
+		p.windows[0], p.gone[0], p.confirmed[0] = to.limit, to.limit.gone, to.limit.previous.confirmed
 	}
 }
 

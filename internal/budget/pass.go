@@ -7,13 +7,13 @@ import (
 
 // Pass is the right to send one request, now.
 type Pass struct {
-	key     *Key
-	limits  int        // how many of windows apply
-	windows [3]*window // the business's, the key's, the heavy routes'
-	gone    [3]uint64  // of each, when the request was sent
-	heard   [3]int     // of each, likewise
-	sent    instant
-	left    bool
+	key       *Key
+	limits    int        // how many of windows apply
+	windows   [3]*window // the business's, the key's, the heavy routes'
+	gone      [3]uint64  // of each, when the request was sent
+	confirmed [3]int     // of each, likewise
+	sent      instant
+	left      bool
 }
 
 // Answer is what the service said about its limits.
@@ -109,21 +109,21 @@ func (p *Pass) learn(now instant, a Answer) {
 	for _, w := range p.counted() {
 		w.accepted(p.sent)
 	}
-	p.former(a)
+	p.confirm(a)
 	if i := p.meant(a.Limit); i >= 0 && a.Remaining >= 0 {
-		p.windows[i].observe(now, p.sent, p.gone[i], p.heard[i], a.Remaining)
+		p.windows[i].observe(now, p.sent, p.gone[i], p.confirmed[i], a.Remaining)
 	}
 }
 
-// former notes that the service has counted the request, which every answer with
+// confirm notes that the service has counted the request, which every answer with
 // figures shows, or that it has accepted it and shows none.
-func (p *Pass) former(a Answer) {
+func (p *Pass) confirm(a Answer) {
 	for _, w := range p.counted() {
 		switch {
 		case a.Remaining >= 0:
-			w.former.heard++
+			w.previous.confirmed++
 		case a.Status < 300:
-			w.muted()
+			w.noAnswer()
 		}
 	}
 }

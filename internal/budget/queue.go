@@ -140,7 +140,7 @@ func (k *Key) admit(now instant, lane Lane, weight int) {
 	p := &Pass{key: k, sent: now, limits: len(k.limits[weight])}
 	for i, win := range k.limits[weight] {
 		win.take(now, lane.paced())
-		p.windows[i], p.gone[i], p.heard[i] = win, win.gone, win.former.heard
+		p.windows[i], p.gone[i], p.confirmed[i] = win, win.gone, win.previous.confirmed
 	}
 	k.out[p] = struct{}{}
 	k.granted[lane]++

@@ -34,7 +34,7 @@ func (k *Key) Usage() Usage {
 
 func (w *window) usage(now instant) Share {
 	w.expire(now)
-	return Share{Used: w.ours(), Others: len(w.foreign), Limit: w.limit}
+	return Share{Used: w.ours(), Others: len(w.others), Limit: w.limit}
 }
 
 // Forecast is how long so many requests more of a lane will take, all of them heavy
@@ -73,14 +73,14 @@ func (k *Key) urgency(now instant, lane Lane, weight int) float64 {
 		*urgent = expired(*urgent, now)
 		sent += len(*urgent)
 	}
-	over := min(max(now-k.born, minute), remembered)
+	over := min(max(now-k.began, minute), remembered)
 	return float64(sent) / over.Minutes()
 }
 
 // forecast is how long one window needs when so many of its places serve others:
 // each place serves once in a cycle.
 func (w *window) forecast(now instant, requests int, taken float64, latency time.Duration) time.Duration {
-	places := max(1, float64(min(w.share, w.limit-len(w.foreign)))-taken)
+	places := max(1, float64(min(w.share, w.limit-len(w.others)))-taken)
 	wait := max(w.pausedUntil-now, 0)
 	return wait + time.Duration(float64(requests)/places*float64(w.cycle+latency))
 }

@@ -18,9 +18,9 @@ type window struct {
 	cycle time.Duration
 
 	inFlight int
-	// own are the instants at which our places come back, oldest first; foreign
+	// own are the instants at which our places come back, oldest first; others
 	// are those of places that others were seen to take.
-	own, foreign []instant
+	own, others []instant
 	// gone is how many of both have come back so far.
 	gone uint64
 
@@ -33,7 +33,7 @@ type window struct {
 	// lastPaced is when a paced lane last took a place, or was to.
 	lastPaced instant
 	last      sight
-	former    former
+	previous  previous
 }
 
 func newWindow(limit int, share float64, margin time.Duration) *window {
@@ -53,15 +53,15 @@ func (w *window) ours() int { return w.inFlight + len(w.own) }
 
 // free is how many places may be taken now.
 func (w *window) free() int {
-	return min(w.share-w.ours(), w.limit-w.ours()-len(w.foreign))
+	return min(w.share-w.ours(), w.limit-w.ours()-len(w.others))
 }
 
 // expire gives back the places whose time has come.
 func (w *window) expire(now instant) {
-	before := len(w.own) + len(w.foreign)
+	before := len(w.own) + len(w.others)
 	w.own = expired(w.own, now)
-	w.foreign = expired(w.foreign, now)
-	w.gone += uint64(before - len(w.own) - len(w.foreign))
+	w.others = expired(w.others, now)
+	w.gone += uint64(before - len(w.own) - len(w.others))
 }
 
 func expired(places []instant, now instant) []instant {
@@ -74,7 +74,7 @@ func expired(places []instant, now instant) []instant {
 
 // take counts a request that is about to be sent.
 func (w *window) take(now instant, paced bool) {
-	if paced || w.sparing(now) {
+	if paced || w.pacesAll(now) {
 		w.tick(now)
 	}
 	w.inFlight++
@@ -103,10 +103,10 @@ func insert(places []instant, at instant, n int) []instant {
 // observe learns from X-RateLimit-Remaining of an answer that has been counted
 // as answered: what our own requests do not explain is someone else's. The
 // request was sent at sent, when gone places had come back.
-func (w *window) observe(now, sent instant, gone uint64, heard, remaining int) {
+func (w *window) observe(now, sent instant, gone uint64, confirmed, remaining int) {
 	others := max(w.missing(gone, remaining), w.dropped(now, sent, remaining), w.pressed(now, remaining))
-	if w.former.matters && now < w.former.until {
-		w.inherit(now, others, heard, remaining)
+	if w.previous.matters && now < w.previous.until {
+		w.chargePrevious(now, others, confirmed, remaining)
 		return
 	}
 	w.yield(now+2*w.cycle, others)
@@ -118,7 +118,7 @@ func (w *window) observe(now, sent instant, gone uint64, heard, remaining int) {
 // service counted it.
 func (w *window) missing(gone uint64, remaining int) int {
 	back := int(w.gone - gone)
-	return w.limit - w.ours() - len(w.foreign) - back - remaining
+	return w.limit - w.ours() - len(w.others) - back - remaining
 }
 
 // dropped compares with an answer before: between the two the service counted at
@@ -163,8 +163,8 @@ func (w *window) pressed(now instant, remaining int) int {
 // yield counts n places as taken by others, until then: two cycles where they
 // are about to use again what they used.
 func (w *window) yield(until instant, n int) {
-	if n = min(n, w.limit-len(w.foreign)); n > 0 {
-		w.foreign = insert(w.foreign, until, n)
+	if n = min(n, w.limit-len(w.others)); n > 0 {
+		w.others = insert(w.others, until, n)
 	}
 }
 

@@ -72,7 +72,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err := loadLibrary(limit); err != nil {
 		return nil, err
 	}
-	if err := Elsewhere(o.Path); err != nil {
+	if err := OpenElsewhere(o.Path); err != nil {
 		return nil, err
 	}
 	path, err := prepareFolder(o.Path)
@@ -282,7 +282,7 @@ func (e *Engine) shutDown() error {
 // letGo waits for the last statements, and lets go of the folder.
 func (e *Engine) letGo() error {
 	e.disconnect()
-	e.place.leave() // before the lock: see Elsewhere
+	e.place.leave() // before the lock: see OpenElsewhere
 	err := e.lock.Close()
 	process.Lock()
 	defer process.Unlock()

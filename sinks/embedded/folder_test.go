@@ -147,7 +147,7 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, "larder.sock")); err != nil {
 			t.Fatalf("a killed process should leave its socket: %v", err)
 		}
-		if !embedded.Free(dir) {
+		if !embedded.FolderFree(dir) {
 			t.Error("the lock outlived its process")
 		}
 		var count, highest int
@@ -272,14 +272,14 @@ func TestThePlaceOfALostFolderIsHeld(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "data")
 			p := embeddedtest.StartRole(t, "hold", nil, dir)
 			p.Line()
-			if err := embedded.Elsewhere(dir); err != nil {
+			if err := embedded.OpenElsewhere(dir); err != nil {
 				t.Errorf("with its folder: %v", err)
 			}
 			if err := lose(dir); err != nil {
 				t.Fatal(err)
 			}
 			for _, place := range []string{dir, filepath.Join(filepath.Dir(dir), ".", "data")} {
-				err := embedded.Elsewhere(place)
+				err := embedded.OpenElsewhere(place)
 				if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("process %d has the data folder", p.PID())) || !strings.Contains(err.Error(), "put the folder back") {
 					t.Errorf("%s: %v", place, err)
 				}
@@ -291,7 +291,7 @@ func TestThePlaceOfALostFolderIsHeld(t *testing.T) {
 				t.Error("another process made a lock there")
 			}
 			p.Kill()
-			if err := embedded.Elsewhere(dir); err != nil {
+			if err := embedded.OpenElsewhere(dir); err != nil {
 				t.Errorf("the process has ended: %v", err)
 			}
 		})

@@ -102,8 +102,8 @@ func prepareFolder(path string) (string, error) {
 	return absolute, nil
 }
 
-// Free says whether a data folder exists and no process holds it.
-func Free(path string) bool {
+// FolderFree says whether a data folder exists and no process holds it.
+func FolderFree(path string) bool {
 	file, err := os.Open(filepath.Join(path, LockName))
 	if err != nil {
 		return false

@@ -30,9 +30,9 @@ func (e *ElsewhereError) Error() string {
 		"stop the process (kill %d), put the folder back (or a backup of it), and start it again", e.PID, e.Path, e.PID)
 }
 
-// Elsewhere is an *ElsewhereError when a process has the folder of this place open without
+// OpenElsewhere is an *ElsewhereError when a process has the folder of this place open without
 // holding what is there now.
-func Elsewhere(path string) error {
+func OpenElsewhere(path string) error {
 	file, pid := heldPlace(path)
 	if file == "" || heldFolder(path) {
 		return nil
@@ -66,7 +66,7 @@ func heldPlace(path string) (file string, pid int) {
 // heldFolder is true when a process holds the folder that is there.
 func heldFolder(path string) bool {
 	_, err := os.Stat(filepath.Join(path, LockName))
-	return err == nil && !Free(path)
+	return err == nil && !FolderFree(path)
 }
 
 // place is what a process holds outside of its folder.

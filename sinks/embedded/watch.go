@@ -17,7 +17,7 @@ func (e *Engine) guardWrites(c *Conn, before uint64) error {
 	if err := e.Admit(); err != nil {
 		return err
 	}
-	return e.writes.Guard(c, before)
+	return e.writes.CheckRefused(c, before)
 }
 
 // survey begins to look after the folder, with what was found at the start.
@@ -25,7 +25,7 @@ func (e *Engine) survey() error {
 	f := damage.Folder{Path: e.path, Log: e.log, Owns: e.owns, Present: e.Health}
 	e.writes, e.parts = damage.NewWrites(e.stopped, f), damage.NewParts(f)
 	anchor := &Conn{engine: e, conn: e.anchor}
-	return errors.Join(e.writes.Trust(anchor), e.parts.Start(anchor))
+	return errors.Join(e.writes.TrustDisk(anchor), e.parts.Start(anchor))
 }
 
 // watchDisk looks for refused writes and damaged parts until the engine closes.

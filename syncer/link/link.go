@@ -57,7 +57,7 @@ func New(o Options) (*Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts.Key = l.Tried
+	opts.Key = l.KeyToTry
 	probe, err := api.New(opts)
 	if err != nil {
 		return nil, err
@@ -141,15 +141,15 @@ func (l *Link) Try(ctx context.Context, key Candidate) (api.Document[api.Me], er
 	return me, err
 }
 
-// Use sends the key that was tried last with everything from now on.
-func (l *Link) Use() {
+// UseTried sends the key that was tried last with everything from now on.
+func (l *Link) UseTried() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.inUse = l.trying
 }
 
-// Tried is the key to try.
-func (l *Link) Tried() string {
+// KeyToTry is the key to try.
+func (l *Link) KeyToTry() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.trying
@@ -163,9 +163,9 @@ func (l *Link) secret() string {
 	return l.inUse
 }
 
-// Limit takes over the key's limits. Restaurants of different services may have
+// TakeLimits takes over the key's limits. Restaurants of different services may have
 // one id, so the service's address is part of the name.
-func (l *Link) Limit(me api.Me) {
+func (l *Link) TakeLimits(me api.Me) {
 	host := l.opts.BaseURL
 	if u, err := url.Parse(host); err == nil {
 		host = u.Host

@@ -58,7 +58,7 @@ func (p *Progress) end() {
 }
 
 // Since is where the next incremental walk starts: the watermark minus the
-// lookback, or before the first row where the stream was born.
+// lookback, or before the first row where the stream began.
 func Since(cp sinks.Checkpoint) time.Time {
 	if cp.Watermark.IsZero() {
 		return cp.Since

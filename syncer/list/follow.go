@@ -31,10 +31,10 @@ type Answer struct {
 	took     time.Duration
 }
 
-// Follow follows a list from a cursor to its end. The page behind one is asked for, when
+// FollowPages follows a list from a cursor to its end. The page behind one is asked for, when
 // there is room for it, while that is taken. A page that leads nowhere is not taken. Nothing
 // that was asked for is under way any more when it returns.
-func Follow(ctx context.Context, cursor string, ask func(ctx context.Context, cursor string) Answer, room func(context.Context) error, take func(context.Context, Answer) error) error {
+func FollowPages(ctx context.Context, cursor string, ask func(ctx context.Context, cursor string) Answer, room func(context.Context) error, take func(context.Context, Answer) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var next <-chan Answer
 	defer func() {

@@ -48,7 +48,7 @@ func TestPagesAreTakenInOrderAndReleasedOnce(t *testing.T) {
 		s := &script{slow: time.Second, pages: map[string]Answer{"": rowsTo("b", "1"), "b": rowsTo("c", "2"), "c": rowsTo("", "3")}}
 		var taken []string
 		began := time.Now()
-		err := Follow(t.Context(), "", s.ask, anyRoom, func(_ context.Context, a Answer) error {
+		err := FollowPages(t.Context(), "", s.ask, anyRoom, func(_ context.Context, a Answer) error {
 			time.Sleep(time.Second)
 			taken = append(taken, string(a.Rows[0]))
 			return nil
@@ -70,7 +70,7 @@ func TestWhatWasAskedAheadIsWaitedForAndReleased(t *testing.T) {
 	}{"not taken": {nil, bad, 2}, "no room": {full, nil, 1}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &script{slow: time.Second, pages: map[string]Answer{"": rowsTo("b", "1"), "b": rowsTo("", "2")}}
-			err := Follow(t.Context(), "", s.ask, func(context.Context) error { return c.room }, func(context.Context, Answer) error {
+			err := FollowPages(t.Context(), "", s.ask, func(context.Context) error { return c.room }, func(context.Context, Answer) error {
 				time.Sleep(2 * time.Second)
 				return c.take
 			})
@@ -85,7 +85,7 @@ func TestAPageThatIsNotTakenInAPanicIsReleased(t *testing.T) {
 	s := &script{pages: map[string]Answer{"": rowsTo("", "1")}}
 	func() {
 		defer func() { _ = recover() }()
-		_ = Follow(t.Context(), "", s.ask, anyRoom, func(context.Context, Answer) error { panic("of the mapping") })
+		_ = FollowPages(t.Context(), "", s.ask, anyRoom, func(context.Context, Answer) error { panic("of the mapping") })
 	}()
 	if len(s.released) != 1 {
 		t.Errorf("released %q", s.released)
@@ -108,7 +108,7 @@ func TestPagesThatLeadNowhereEndAWalk(t *testing.T) {
 		"an error of the service": {map[string]Answer{"": rowsTo("b"), "b": {Err: context.DeadlineExceeded}}, context.DeadlineExceeded, false},
 	} {
 		s := &script{pages: c.pages}
-		err := Follow(t.Context(), "", s.ask, anyRoom, func(context.Context, Answer) error { return nil })
+		err := FollowPages(t.Context(), "", s.ask, anyRoom, func(context.Context, Answer) error { return nil })
 		if !errors.Is(err, c.want) || LeadsNowhere(err) != c.tried {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -266,7 +266,7 @@ func (t *LocationWalks) Fetch(ctx context.Context, kind string, since time.Time,
 		return Page{}, err
 	}
 	s.Metrics.Paged(s.Name, t.stream.Def.Name, kind)
-	return Page{Rows: p.Rows, Next: p.NextCursor, More: p.HasMore, at: s.At(p.Date), bytes: p.Bytes, release: p.Release}, nil
+	return Page{Rows: p.Rows, Next: p.NextCursor, More: p.HasMore, at: s.AnswerTime(p.Date), bytes: p.Bytes, release: p.Release}, nil
 }
 
 // firstSince is the first updated_since of a new stream: the service's clock, or ours

@@ -211,7 +211,7 @@ func (sw *sweep) Chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) erro
 	sw.run.Rows += in.Counts.Upserts
 	sw.spend(in)
 	if in.Empty() {
-		in.Counted()
+		in.CountRows()
 		return nil
 	}
 	return st.Writer.Store(ctx, in)
@@ -248,7 +248,7 @@ func (sw *sweep) decide(ctx context.Context, in *write.Intake, r sinks.LiveRow, 
 // out, where no walk would bring it up to date any more.
 func (st *List) Confirm(ctx context.Context, lane *api.Client, in *write.Intake, id string) (reason string, raw []byte, err error) {
 	in.Counts.Requests++
-	// Taken before it is asked: see [write.Clock].
+	// Taken before it is asked: see [write.VersionClock].
 	version := st.Source.Versions.Take(1)
 	raw, date, err := st.Def.One(ctx, lane, id)
 	switch {
@@ -260,7 +260,7 @@ func (st *List) Confirm(ctx context.Context, lane *api.Client, in *write.Intake,
 		return write.ReasonNoAccess, nil, nil
 	}
 	in.Rewrite = true
-	in.Row(st.Def.Plan.NewMapper(), raw, version, st.Source.At(date), write.RowContext{ID: id})
+	in.Row(st.Def.Plan.NewMapper(), raw, version, st.Source.AnswerTime(date), write.RowContext{ID: id})
 	return "", raw, nil
 }
 
@@ -305,7 +305,7 @@ func (sw *sweep) end(ctx context.Context, held *status.SweepHeld) error {
 	st.mu.Lock()
 	since := st.resyncSince
 	st.mu.Unlock()
-	st.HasBrought(since)
+	st.NoteWholeWalk(since)
 	st.LogDone("full resync done", st.Def.Name, all, requests, "removed", sw.run.Tombs, "held", held != nil)
 	return nil
 }

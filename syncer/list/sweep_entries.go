@@ -56,7 +56,7 @@ func (sw *sweep) closeEntries(ctx context.Context) error {
 	}
 	sw.spend(in)
 	if in.Empty() {
-		in.Counted()
+		in.CountRows()
 		return nil
 	}
 	return st.Writer.Store(ctx, in)

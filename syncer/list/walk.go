@@ -49,7 +49,7 @@ var errTooManyBad = fmt.Errorf("%d rows in quarantine, and still more cannot be 
 func (w *walk) follow(ctx context.Context) error {
 	farthest := w.progress.Cp.Since
 	for refusals := 1; ; refusals++ {
-		err := Follow(ctx, w.progress.Cp.Cursor, w.ask, w.window.next, w.take)
+		err := FollowPages(ctx, w.progress.Cp.Cursor, w.ask, w.window.next, w.take)
 		if err == nil {
 			break
 		}
@@ -93,7 +93,7 @@ func (e *StuckError) Error() string {
 
 func (e *StuckError) Unwrap() error { return e.err }
 
-// ask fetches one page. See [write.Clock] for when its versions are taken.
+// ask fetches one page. See [write.VersionClock] for when its versions are taken.
 func (w *walk) ask(ctx context.Context, cursor string) (a Answer) {
 	source := w.walks.stream.Source
 	clock := source.Versions
@@ -137,7 +137,7 @@ func (w *walk) take(ctx context.Context, a Answer) error {
 	}
 	w.advance(a, in)
 	if in.Empty() && w.kind == sinks.WalkIncremental && (a.More || !w.dirty) {
-		in.Counted()
+		in.CountRows()
 		w.publish()
 		return nil
 	}
@@ -149,7 +149,7 @@ func (w *walk) take(ctx context.Context, a Answer) error {
 	}
 	w.window.add(receipt)
 	w.dirty = true
-	in.Taken()
+	in.Remember()
 	w.publish()
 	return nil
 }
@@ -170,7 +170,7 @@ func (w *walk) cure(in *write.Intake) {
 func (w *walk) paged(a Answer) {
 	w.window.paged(a.took)
 	if w.long() {
-		w.walks.stream.HasPage()
+		w.walks.stream.NotePage()
 	}
 }
 

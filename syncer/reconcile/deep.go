@@ -109,7 +109,7 @@ func (st *Proofs) askDeep(ctx context.Context, b *bracket) error {
 // askDeeply asks one question of a deep run.
 func (st *Proofs) askDeeply(ctx context.Context, b *bracket, location string) error {
 	known := len(b.Found)
-	asked := st.TotalsBack(ctx, b.Asker(), calendar.MaxRange-1, []string{location})
+	asked := st.AskDaysBack(ctx, b.Asker(), calendar.MaxRange-1, []string{location})
 	return errors.Join(asked, st.conclude(ctx, st.unhealed(b.Found[known:])))
 }
 

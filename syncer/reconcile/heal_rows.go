@@ -83,7 +83,7 @@ func (h *heal) take(ctx context.Context, page api.Page, first uint64) (newest ti
 		return newest, err
 	}
 	in := h.intake(len(page.Rows))
-	mapper, at := st.Def.Plan.NewMapper(), st.Source.At(page.Date)
+	mapper, at := st.Def.Plan.NewMapper(), st.Source.AnswerTime(page.Date)
 	for i, raw := range page.Rows {
 		version := first + uint64(i)
 		if i >= api.PageLimit {
@@ -111,7 +111,7 @@ func (h *heal) store(ctx context.Context, in *write.Intake) error {
 	h.Run.Unchanged += in.Counts.Unchanged
 	h.Run.Quarantined += in.Counts.Quarantined
 	if in.Empty() {
-		in.Counted()
+		in.CountRows()
 		return nil
 	}
 	return h.orders.Writer.Store(ctx, in)

@@ -31,7 +31,7 @@ type Options struct {
 	Source, Stream string
 	Plan           *mapping.Plan
 	Writer         *write.Writer
-	Versions       *write.Clock
+	Versions       *write.VersionClock
 	// Elsewhere is true when another source of the restaurant lists the id.
 	Elsewhere func(id string) bool
 	Logger    *slog.Logger

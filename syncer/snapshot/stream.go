@@ -103,7 +103,7 @@ func (st *Stream) Replace(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return st.ReplaceWith(ctx, rows, st.Source.At(at))
+		return st.ReplaceWith(ctx, rows, st.Source.AnswerTime(at))
 	})
 }
 

@@ -25,7 +25,7 @@ const (
 	StateStopped      = "stopped"      // no daemon runs: what the warehouse knows
 )
 
-// Status is a picture of the whole syncer at one moment.
+// Status is a snapshot of the whole syncer at one moment.
 type Status struct {
 	Now       time.Time `json:"now"`
 	StartedAt time.Time `json:"started_at,omitzero"`
@@ -157,7 +157,7 @@ type ProofStatus struct {
 	Late        bool      `json:"late"`              // yesterday is over for long enough to be proven, and is not
 }
 
-// Stream finds a stream of the picture, nil when it is not there.
+// Stream finds a stream of the snapshot, nil when it is not there.
 func (s *Status) Stream(source, name string) *StreamStatus {
 	for i := range s.Sources {
 		if s.Sources[i].Name != source {

@@ -9,7 +9,7 @@ type Warehouse struct {
 	Damaged []string // the streams of which rows are lost
 }
 
-// Mark tells it of every source of a picture.
+// Mark tells it of every source of a snapshot.
 func (w Warehouse) Mark(s *Status) {
 	for i := range s.Sources {
 		w.Source(&s.Sources[i])

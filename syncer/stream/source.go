@@ -25,7 +25,7 @@ type Source struct {
 	Log       *slog.Logger
 	Sink      sinks.Sink
 	Commits   *write.Committer
-	Versions  *write.Clock
+	Versions  *write.VersionClock
 	Metrics   Meter
 	Lanes     *Lanes
 	WallClock func() time.Time
@@ -114,8 +114,8 @@ func (o *Source) Save(ctx context.Context, stream string, cp sinks.Checkpoint, r
 	return o.Commits.Store(ctx, c)
 }
 
-// Clock notes the service's clock, as a Date header gave it.
-func (o *Source) Clock(date time.Time) {
+// NoteServiceTime notes the service's clock, as a Date header gave it.
+func (o *Source) NoteServiceTime(date time.Time) {
 	if date.IsZero() {
 		return
 	}
@@ -124,10 +124,10 @@ func (o *Source) Clock(date time.Time) {
 	o.skew, o.skewKnown = date.Sub(o.WallClock()), true
 }
 
-// At is the time of an answer by the service's clock, or what is known of it when
+// AnswerTime is the time of an answer by the service's clock, or what is known of it when
 // the answer does not say.
-func (o *Source) At(date time.Time) time.Time {
-	o.Clock(date)
+func (o *Source) AnswerTime(date time.Time) time.Time {
+	o.NoteServiceTime(date)
 	if date.IsZero() {
 		return o.ServiceNow().UTC()
 	}

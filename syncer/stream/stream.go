@@ -223,8 +223,8 @@ func (st *Stream) Exclusive(ctx context.Context, guard Slot, f func(context.Cont
 	return f(ctx)
 }
 
-// HasBrought notes when a walk began that wrote every row anew and came to its end.
-func (st *Stream) HasBrought(began time.Time) {
+// NoteWholeWalk notes when a walk began that wrote every row anew and came to its end.
+func (st *Stream) NoteWholeWalk(began time.Time) {
 	st.Mu.Lock()
 	defer st.Mu.Unlock()
 	st.broughtSince = began
@@ -248,8 +248,8 @@ func (st *Stream) Paced(pages uint64) time.Duration {
 	return st.pace.Left(pages)
 }
 
-// HasPage notes that a page of the long walk under way has come.
-func (st *Stream) HasPage() {
+// NotePage notes that a page of the long walk under way has come.
+func (st *Stream) NotePage() {
 	st.Mu.Lock()
 	defer st.Mu.Unlock()
 	st.pace.Page(time.Now())
@@ -274,14 +274,14 @@ type Step struct {
 func (st *Stream) Status(now, since time.Time, patience time.Duration) status.StreamStatus {
 	st.Mu.Lock()
 	defer st.Mu.Unlock()
-	picture := status.StreamStatus{
+	is := status.StreamStatus{
 		Name: st.Def.Name, State: st.state, Detail: st.detail, NoScope: st.NoScope,
 		LastSuccess: st.lastSuccess, Lag: -1, Written: st.Writer.Written(), Quarantined: st.Writer.QuarantinedCount(),
 		LastError: st.lastError, LastErrorAt: st.lastErrorAt, BroughtSince: st.broughtSince,
 		Behind: st.state != status.StateOff && now.Sub(Later(st.lastSuccess, since)) > patience,
 	}
 	if !st.lastSuccess.IsZero() {
-		picture.Lag = status.Seconds(now.Sub(st.lastSuccess))
+		is.Lag = status.Seconds(now.Sub(st.lastSuccess))
 	}
-	return picture
+	return is
 }

@@ -69,7 +69,7 @@ func (st *Totals) totalsAgain(ctx context.Context) error {
 		}
 		clear(st.memory.again)
 		if !st.memory.passedBy {
-			st.HasBrought(st.memory.againSince)
+			st.NoteWholeWalk(st.memory.againSince)
 		}
 		st.mu.Lock()
 		st.memory.stored.StartedAt, st.memory.stored.UpdatedAt = began, st.Source.ServiceNow().UTC()
@@ -115,7 +115,7 @@ func (st *Totals) spanAgain(ctx context.Context, sp Span, run *sinks.Run) error 
 		run.Tombs += in.Counts.Tombstones
 		run.Quarantined += in.Counts.Quarantined
 		if in.Empty() {
-			in.PassedBy()
+			in.CountPage()
 			return nil
 		}
 		return st.Writer.Store(ctx, in)

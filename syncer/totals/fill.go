@@ -113,7 +113,7 @@ func (st *Totals) totalsSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint,
 			brought = brought || st.Def.LinesMayVanish || !r.Empty()
 		}
 		if !brought || in.Empty() {
-			in.PassedBy()
+			in.CountPage()
 			return nil
 		}
 		cp.Rows += uint64(len(answer.days))

@@ -60,7 +60,7 @@ func (st *Totals) totalsRecent(ctx context.Context) error {
 // AskRecent has ask ask for yesterday and today, and looks whether the way back is at its
 // end.
 func (st *Totals) AskRecent(ctx context.Context, ask func(context.Context, Span) error) error {
-	if err := st.TotalsBack(ctx, ask, 1, st.Asked()); err != nil {
+	if err := st.AskDaysBack(ctx, ask, 1, st.Asked()); err != nil {
 		return err
 	}
 	return st.reopen(ctx)
@@ -85,9 +85,9 @@ func (st *Totals) DeepLocations() []string {
 // OpenPlaces are those of them that the service answers for.
 func (st *Totals) OpenPlaces() []string { return st.Open(st.DeepLocations()) }
 
-// TotalsBack has ask ask for the days from n before today to today. A location that is
+// AskDaysBack has ask ask for the days from n before today to today. A location that is
 // refused holds up no other.
-func (st *Totals) TotalsBack(ctx context.Context, ask func(context.Context, Span) error, n int, locations []string) error {
+func (st *Totals) AskDaysBack(ctx context.Context, ask func(context.Context, Span) error, n int, locations []string) error {
 	today := calendar.DayOf(st.Source.ServiceNow())
 	from, err := calendar.AddDays(today, -n)
 	if err != nil {
@@ -125,7 +125,7 @@ func (st *Totals) AskAndStore(ctx context.Context, lane *api.Client, sp Span) (R
 		return Report{}, err
 	}
 	if in.Empty() {
-		in.PassedBy()
+		in.CountPage()
 		return answer, nil
 	}
 	return answer, st.Writer.Store(ctx, in)
@@ -142,7 +142,7 @@ func (st *Totals) AskTotals(ctx context.Context, lane *api.Client, sp Span) (*wr
 		return nil, Report{requests: n}, err
 	}
 	r.requests = asks.Take()
-	r.At = st.Source.At(r.At)
+	r.At = st.Source.AnswerTime(r.At)
 	r.days = PlaceRows(r.Rows, st.Def.LinesMayVanish)
 	st.Source.Metrics.Paged(st.Source.Name, st.Def.Name, sinks.WalkTotals)
 	in := st.Writer.Begin(st.Writer.NextWalk(), len(r.Rows))

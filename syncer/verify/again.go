@@ -73,9 +73,9 @@ func (v *verification) round(ctx context.Context, o opinion, pending []*suspect)
 	if err != nil || len(pending) == 0 {
 		return nil, err
 	}
-	before := make([]told, len(pending))
+	before := make([]answer, len(pending))
 	for i, s := range pending {
-		before[i] = s.told
+		before[i] = s.answer
 	}
 	if err := o.ask(ctx, pending); err != nil {
 		return nil, err
@@ -85,8 +85,8 @@ func (v *verification) round(ctx context.Context, o opinion, pending []*suspect)
 		row := stored[s.id]
 		switch {
 		case v.settled(s, row):
-		case s.told.same(before[i]):
-			v.differs(s.id, v.differences(s.told, row))
+		case s.answer.same(before[i]):
+			v.differs(s.id, v.differences(s.answer, row))
 		default:
 			moving = append(moving, s)
 		}
@@ -111,7 +111,7 @@ func (v *verification) unsettled(ctx context.Context, pending []*suspect) ([]*su
 
 // settled is true when a suspect does not differ any more.
 func (v *verification) settled(s *suspect, row *sinks.StoredRow) bool {
-	if s.told.unsure || len(v.differences(s.told, row)) > 0 {
+	if s.answer.unsure || len(v.differences(s.answer, row)) > 0 {
 		return false
 	}
 	v.count(func(r *StreamReport) { r.Settled++ })
@@ -150,7 +150,7 @@ func (v *verification) storedRows(ctx context.Context, ids []string) (map[string
 
 // compareRows compares rows of the API with the stored ones, in order of id, which
 // is how they lie in the warehouse. stale is true of a row that is behind by schedule alone.
-func (v *verification) compareRows(ctx context.Context, rows map[string]told, place func(id string) totals.Span, stale func(id string, found []compare.Difference, place totals.Span) bool) error {
+func (v *verification) compareRows(ctx context.Context, rows map[string]answer, place func(id string) totals.Span, stale func(id string, found []compare.Difference, place totals.Span) bool) error {
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(rows)), sinks.MaxRowIDs) {
 		stored, err := v.storedRows(ctx, ids)
 		if err != nil {
@@ -160,7 +160,7 @@ func (v *verification) compareRows(ctx context.Context, rows map[string]told, pl
 			t := rows[id]
 			found := v.differences(t, stored[id])
 			if len(found) > 0 && !stale(id, found, place(id)) {
-				v.suspect(&suspect{id: id, told: t.own(), place: place(id)})
+				v.suspect(&suspect{id: id, answer: t.own(), place: place(id)})
 			}
 		}
 	}

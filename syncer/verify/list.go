@@ -17,7 +17,7 @@ import (
 )
 
 // own is a copy that does not hold the memory of a whole page.
-func (t told) own() told {
+func (t answer) own() answer {
 	t.raw = bytes.Clone(t.raw)
 	return t
 }
@@ -39,7 +39,7 @@ func (v *listCheck) verify(ctx context.Context) (err error) {
 	}
 	v.expect(expecting)
 	for _, t := range v.list.Followed() {
-		if err := v.follow(ctx, t, func(ctx context.Context, rows map[string]told) error {
+		if err := v.follow(ctx, t, func(ctx context.Context, rows map[string]answer) error {
 			for id := range rows {
 				if err := seen.Add(id); err != nil {
 					return err
@@ -83,7 +83,7 @@ func (v *listCheck) ownRows() sinks.LiveQuery {
 // follow walks a location's list from its beginning to its end, handing its rows on in
 // bounded parts, each row of a part as it came last. After a refused cursor it
 // begins anew: rows that are compared twice do no harm.
-func (v *listCheck) follow(ctx context.Context, t *list.LocationWalks, take func(context.Context, map[string]told) error) error {
+func (v *listCheck) follow(ctx context.Context, t *list.LocationWalks, take func(context.Context, map[string]answer) error) error {
 	for refusals := 0; ; refusals++ {
 		w := &listWalk{listCheck: v, walks: t, take: take}
 		err := w.follow(ctx)
@@ -98,17 +98,17 @@ func (v *listCheck) follow(ctx context.Context, t *list.LocationWalks, take func
 type listWalk struct {
 	*listCheck
 	walks *list.LocationWalks
-	take  func(context.Context, map[string]told) error
+	take  func(context.Context, map[string]answer) error
 
 	pages int
-	part  map[string]told
+	part  map[string]answer
 	bytes int
 }
 
 func (w *listWalk) follow(ctx context.Context) error {
-	w.part = map[string]told{}
+	w.part = map[string]answer{}
 	room := func(context.Context) error { return nil }
-	if err := list.Follow(ctx, "", w.ask, room, w.add); err != nil {
+	if err := list.FollowPages(ctx, "", w.ask, room, w.add); err != nil {
 		return fmt.Errorf("%s: %w", w.walks.Name(), err)
 	}
 	return w.hand(ctx)
@@ -137,7 +137,7 @@ func (w *listWalk) add(ctx context.Context, p list.Answer) error {
 			w.unreadable = true
 			continue
 		}
-		w.part[row.ID] = told{raw: raw, row: row}
+		w.part[row.ID] = answer{raw: raw, row: row}
 		w.bytes += len(raw)
 	}
 	w.took(len(p.Rows), tombstones)
@@ -149,7 +149,7 @@ func (w *listWalk) add(ctx context.Context, p list.Answer) error {
 
 func (w *listWalk) hand(ctx context.Context) error {
 	part := w.part
-	w.part, w.bytes = map[string]told{}, 0
+	w.part, w.bytes = map[string]answer{}, 0
 	return w.take(ctx, part)
 }
 
@@ -205,7 +205,7 @@ func (v *listCheck) askList(ctx context.Context, all []*suspect) error {
 		if err != nil {
 			return fmt.Errorf("ask for %s %q: %w", v.stream.Def.Name, s.id, err)
 		}
-		s.told = t
+		s.answer = t
 	}
 	return nil
 }
@@ -220,13 +220,13 @@ func (v *verification) listPages() uint64 {
 func (v *listCheck) askWholeList(ctx context.Context, all []*suspect) error {
 	byID := make(map[string]*suspect, len(all))
 	for _, s := range all {
-		byID[s.id], s.told = s, told{}
+		byID[s.id], s.answer = s, answer{}
 	}
 	for _, t := range v.list.Followed() {
-		if err := v.follow(ctx, t, func(_ context.Context, rows map[string]told) error {
+		if err := v.follow(ctx, t, func(_ context.Context, rows map[string]answer) error {
 			for id, t := range rows {
 				if s := byID[id]; s != nil {
-					s.told = t.own()
+					s.answer = t.own()
 				}
 			}
 			return nil
@@ -239,17 +239,17 @@ func (v *listCheck) askWholeList(ctx context.Context, all []*suspect) error {
 
 // askOne asks for one row. The route does not show tombstones: what a row that is
 // not live was removed for, the list says.
-func (v *listCheck) askOne(ctx context.Context, s *suspect) (told, error) {
+func (v *listCheck) askOne(ctx context.Context, s *suspect) (answer, error) {
 	raw, _, err := v.stream.Def.One(ctx, v.stream.Source.Lanes.Backfill, s.id)
 	switch {
-	case api.IsNotFound(err) && s.told.row.Deleted:
+	case api.IsNotFound(err) && s.answer.row.Deleted:
 		return v.findTombstone(ctx, s)
 	case api.IsNotFound(err):
-		return told{}, nil
+		return answer{}, nil
 	case len(raw) == 0 && err != nil:
-		return told{}, err
+		return answer{}, err
 	}
-	return told{raw: raw, row: v.shape.Read(raw)}, nil // a row that does not fit its type is compared as it is
+	return answer{raw: raw, row: v.shape.Read(raw)}, nil // a row that does not fit its type is compared as it is
 }
 
 // tombstonePages is how far a tombstone is looked for behind its updated_at, which
@@ -258,22 +258,22 @@ const tombstonePages = 3
 
 // findTombstone looks for a tombstone where the list has it while it is unchanged.
 // One without updated_at has no such place, and is taken to be what it was.
-func (v *listCheck) findTombstone(ctx context.Context, s *suspect) (told, error) {
-	since := instantIn(s.told.row.UpdatedAt)
+func (v *listCheck) findTombstone(ctx context.Context, s *suspect) (answer, error) {
+	since := instantIn(s.answer.row.UpdatedAt)
 	t := v.list.WalksAt(s.place.Location)
 	if since.IsZero() || t == nil {
-		return s.told, nil
+		return s.answer, nil
 	}
 	raw, far, err := Tombstone(ctx, t, v.shape, s.id, since)
 	switch {
 	case err != nil || raw == nil && !far:
-		return told{}, err
+		return answer{}, err
 	case far:
-		moved := s.told
+		moved := s.answer
 		moved.unsure = true
 		return moved, nil
 	}
-	return told{raw: raw, row: v.shape.Read(raw)}.own(), nil
+	return answer{raw: raw, row: v.shape.Read(raw)}.own(), nil
 }
 
 // Tombstone looks for a tombstone behind its updated_at; far is true when more rows have

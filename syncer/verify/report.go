@@ -81,7 +81,7 @@ type StreamReport struct {
 	Err        error          `json:"-"`
 }
 
-// Progress is a picture of a verification under way. In Status, the progress
+// Progress is a snapshot of a verification under way. In Status, the progress
 // of a stream is that of its verification.
 type Progress struct {
 	Status status.Status

@@ -105,7 +105,7 @@ func months(sp totals.Span) []string {
 
 // lines are what the service says of a span.
 type lines struct {
-	rows     map[string]told
+	rows     map[string]answer
 	days     map[string]api.Date // by id
 	location string
 	unplaced map[api.Date]bool // days with a line that cannot be told apart
@@ -119,7 +119,7 @@ func (l lines) place(id string) totals.Span {
 // quarantine, and days without anything need not be stored.
 func (v *totalsCheck) askSpan(ctx context.Context, sp totals.Span) (lines, error) {
 	st := v.totals
-	l := lines{rows: map[string]told{}, days: map[string]api.Date{}, location: sp.Location, unplaced: map[api.Date]bool{}}
+	l := lines{rows: map[string]answer{}, days: map[string]api.Date{}, location: sp.Location, unplaced: map[api.Date]bool{}}
 	r, err := st.AskReport(ctx, st.Source.Lanes.Backfill, sp)
 	if err != nil {
 		return l, err
@@ -132,7 +132,7 @@ func (v *totalsCheck) askSpan(ctx context.Context, sp totals.Span) (lines, error
 		}
 		id := st.LineID(row, sp.Location)
 		l.days[id] = row.Date
-		l.rows[id] = told{
+		l.rows[id] = answer{
 			raw: r.Rows[i], row: v.shape.Read(r.Rows[i]), context: v.lineContext(sp.Location),
 			optional: !wanted || !st.Def.LinesMayVanish && row.Empty(),
 		}
@@ -163,7 +163,7 @@ func spansOf(all []*suspect) []totals.Span {
 // askDays asks for the days of the suspects anew.
 func (v *totalsCheck) askDays(ctx context.Context, all []*suspect) error {
 	for _, s := range all {
-		s.told = told{elsewhere: v.totals.NotAskedFor(s.place.Location)}
+		s.answer = answer{elsewhere: v.totals.NotAskedFor(s.place.Location)}
 	}
 	for _, sp := range spansOf(all) {
 		if v.totals.NotAskedFor(sp.Location) {
@@ -175,7 +175,7 @@ func (v *totalsCheck) askDays(ctx context.Context, all []*suspect) error {
 		}
 		for _, s := range all {
 			if s.place.Location == sp.Location && sp.Covers(s.place.From) {
-				s.told = lines.rows[s.id].own()
+				s.answer = lines.rows[s.id].own()
 			}
 		}
 	}

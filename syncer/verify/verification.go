@@ -54,14 +54,14 @@ type verification struct {
 
 // suspect is a row that differed at first sight.
 type suspect struct {
-	id    string
-	told  told
-	extra bool        // live in the mirror, and not in the list
-	place totals.Span // where it is asked for: the list's location, the line's day
+	id     string
+	answer answer
+	extra  bool        // live in the mirror, and not in the list
+	place  totals.Span // where it is asked for: the list's location, the line's day
 }
 
-// told is what the API says of one row: a live row, a tombstone, or nothing.
-type told struct {
+// answer is what the API says of one row: a live row, a tombstone, or nothing.
+type answer struct {
 	raw []byte // nil: it does not show the row
 	row compare.Row
 	// unsure: the row moved while it was looked for.
@@ -73,10 +73,10 @@ type told struct {
 	context   map[string]string
 }
 
-func (t told) live() bool { return t.raw != nil && !t.row.Deleted }
+func (t answer) live() bool { return t.raw != nil && !t.row.Deleted }
 
 // same is true when the API's answer is what it was.
-func (t told) same(before told) bool {
+func (t answer) same(before answer) bool {
 	if t.unsure || before.unsure || (t.raw == nil) != (before.raw == nil) {
 		return false
 	}
@@ -311,7 +311,7 @@ func textJSON(text string) string {
 }
 
 // differences compares what the API says of a row with what is stored.
-func (v *verification) differences(t told, stored *sinks.StoredRow) []compare.Difference {
+func (v *verification) differences(t answer, stored *sinks.StoredRow) []compare.Difference {
 	switch {
 	case stored == nil && (t.raw == nil || t.optional):
 		return nil
@@ -336,7 +336,7 @@ const absent = "absent"
 
 func removed(reason string) string { return "removed: " + reason }
 
-func stateOf(t told) string {
+func stateOf(t answer) string {
 	switch {
 	case t.raw == nil:
 		return absent

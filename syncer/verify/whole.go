@@ -39,20 +39,20 @@ func (v *wholeCheck) verify(ctx context.Context) (err error) {
 }
 
 // wholeNow asks for the whole list.
-func (v *wholeCheck) wholeNow(ctx context.Context) (map[string]told, error) {
+func (v *wholeCheck) wholeNow(ctx context.Context) (map[string]answer, error) {
 	raws, _, err := v.whole.Ask(ctx, v.stream.Source.Lanes.Backfill)
 	if err != nil {
 		return nil, err
 	}
 	v.took(len(raws), 0)
-	rows := make(map[string]told, len(raws))
+	rows := make(map[string]answer, len(raws))
 	for _, raw := range raws {
 		row := v.shape.Read(raw)
 		if row.ID == "" {
 			v.unreadable = true
 			continue
 		}
-		rows[row.ID] = told{raw: raw, row: row}
+		rows[row.ID] = answer{raw: raw, row: row}
 	}
 	return rows, nil
 }
@@ -63,9 +63,9 @@ func (v *wholeCheck) askWhole(ctx context.Context, all []*suspect) error {
 		return err
 	}
 	for _, s := range all {
-		s.told = rows[s.id]
-		if s.told.raw == nil && v.whole.Elsewhere(s.id) {
-			s.told.elsewhere = true
+		s.answer = rows[s.id]
+		if s.answer.raw == nil && v.whole.Elsewhere(s.id) {
+			s.answer.elsewhere = true
 		}
 	}
 	return nil

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Clock is the process-wide version clock (DESIGN R4): microseconds of the wall clock
+// VersionClock is the process-wide version clock (DESIGN R4): microseconds of the wall clock
 // while it runs forward, the last version plus one while it does not. It starts above
 // everything stored, so versions grow across restarts and clock steps too.
 //
@@ -14,24 +14,24 @@ import (
 // ask. A row that an incremental walk brought while a backfill page was in flight
 // therefore always wins. Had it been the older of the two, the change in between is
 // newer than that incremental answer, and the next incremental walk brings it.
-type Clock struct {
+type VersionClock struct {
 	wall func() time.Time
 	mu   sync.Mutex
 	last uint64
 }
 
-// NewClock makes a clock that follows wall.
-func NewClock(wall func() time.Time) *Clock { return &Clock{wall: wall} }
+// NewVersionClock makes a clock that follows wall.
+func NewVersionClock(wall func() time.Time) *VersionClock { return &VersionClock{wall: wall} }
 
 // StartAbove moves the clock above the highest stored version.
-func (c *Clock) StartAbove(stored uint64) {
+func (c *VersionClock) StartAbove(stored uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.last = max(c.last, stored)
 }
 
 // Take reserves n consecutive versions and returns the first.
-func (c *Clock) Take(n int) uint64 {
+func (c *VersionClock) Take(n int) uint64 {
 	now := uint64(max(c.wall().UnixMicro(), 0))
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,13 +11,13 @@
 // [Intake] and gives it the rows one by one. [Intake.Row] maps a row into the commit: as
 // a live row, as a tombstone, or as a quarantine entry; or not at all, when it was last
 // written just like this. The commit goes to the sink through the [Committer]. When the
-// sink has taken it, [Intake.Taken] has the writer remember what it wrote.
+// sink has taken it, [Intake.Remember] has the writer remember what it wrote.
 //
 // # What holds
 //
 //   - A writer remembers a row only after the sink has taken it. What is forgotten is
 //     written again, which is harmless.
-//   - The newest fetch of a row has the highest version ([Clock]), and an older one
+//   - The newest fetch of a row has the highest version ([VersionClock]), and an older one
 //     never replaces the memory of it.
 //   - A bad row is never dropped: it is in quarantine, whole, until a good one comes in
 //     its place, or until it would have come again and has not.

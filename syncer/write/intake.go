@@ -265,8 +265,8 @@ func (in *Intake) Empty() bool {
 	return len(c.Batch.Rows) == 0 && len(c.Tombstones)+len(c.Quarantine)+len(c.Released)+len(c.Drift) == 0
 }
 
-// Taken remembers what the sink has taken, and counts it.
-func (in *Intake) Taken() {
+// Remember remembers what the sink has taken, and counts it.
+func (in *Intake) Remember() {
 	wr := in.writer
 	wr.mu.Lock()
 	for _, n := range in.notes {
@@ -290,17 +290,17 @@ func (in *Intake) Taken() {
 		in.AfterTaken()
 	}
 	wr.tell()
-	in.Counted()
+	in.CountRows()
 }
 
-// PassedBy counts a page of which nothing is written.
-func (in *Intake) PassedBy() {
+// CountPage counts a page of which nothing is written.
+func (in *Intake) CountPage() {
 	c := in.Counts
 	in.writer.Count(Counts{Requests: c.Requests, Pages: c.Pages, Unchanged: c.Unchanged})
 }
 
-// Counted adds the rows to the stream's counts and to the metrics.
-func (in *Intake) Counted() {
+// CountRows adds the rows to the stream's counts and to the metrics.
+func (in *Intake) CountRows() {
 	in.writer.opts.Counted(in.Counts)
 	in.writer.Count(in.Net())
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func TestVersionsGrowThroughClockStepsAndRestarts(t *testing.T) {
-	v := NewClock(time.Now)
+	v := NewVersionClock(time.Now)
 	future := uint64(time.Now().Add(24 * time.Hour).UnixMicro())
 	v.StartAbove(future)
 	last := future

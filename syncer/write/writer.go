@@ -57,10 +57,10 @@ func (w *Writer) Restore(quarantined, drift []string) {
 }
 
 // AddCounts adds what another writer of the same stream has counted.
-func (w *Writer) AddCounts(former *Writer) {
-	former.mu.Lock()
-	written, counts := former.written, former.counts
-	former.mu.Unlock()
+func (w *Writer) AddCounts(previous *Writer) {
+	previous.mu.Lock()
+	written, counts := previous.written, previous.counts
+	previous.mu.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.written += written
@@ -87,7 +87,7 @@ func (w *Writer) Store(ctx context.Context, in *Intake) error {
 	if err := w.opts.Committer.Store(ctx, in.Commit); err != nil {
 		return err
 	}
-	in.Taken()
+	in.Remember()
 	return nil
 }
 

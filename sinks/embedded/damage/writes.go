@@ -41,10 +41,10 @@ type Writes struct {
 // Refused is how many writes the disk has refused, as last seen.
 func (w *Writes) Refused() uint64 { return w.refused.Load() }
 
-// Guard fails a statement during which the disk refused a write. before is
+// CheckRefused fails a statement during which the disk refused a write. before is
 // the counter as it was last seen when the statement began: a write refused
 // between two statements fails the second, which may then be run again.
-func (w *Writes) Guard(c Conn, before uint64) error {
+func (w *Writes) CheckRefused(c Conn, before uint64) error {
 	now, err := w.countRefused(c)
 	if err != nil {
 		return err
@@ -106,8 +106,8 @@ func refusedWrites(c Conn) (uint64, error) {
 	return n, nil
 }
 
-// Trust takes what is on the disk now for sound: the start has read it.
-func (w *Writes) Trust(c Conn) error {
+// TrustDisk takes what is on the disk now for sound: the start has read it.
+func (w *Writes) TrustDisk(c Conn) error {
 	n, err := refusedWrites(c)
 	w.refused.Store(n)
 	w.sound, w.detached = time.Now(), map[string]bool{}

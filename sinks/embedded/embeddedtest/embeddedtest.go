@@ -96,7 +96,7 @@ func removeStale() {
 		return
 	}
 	for _, dir := range old {
-		if embedded.Free(dir) {
+		if embedded.FolderFree(dir) {
 			_ = os.RemoveAll(dir) // a folder that stays is for the next run
 		}
 	}

@@ -115,7 +115,7 @@ func (g *Guard) MayRead(ask Ask, s *sqltext.Statement, format string, a Parsed) 
 	if !a.Reads {
 		return refuseStatement(s.Keyword)
 	}
-	return g.MayMean(ask, s.Formatted(format))
+	return g.CheckTree(ask, s.Formatted(format))
 }
 
 // MayName looks at the words of a statement.
@@ -199,8 +199,8 @@ func (g *Guard) mayApplyName(s *sqltext.Statement, i int) bool {
 	return plain && name.Kind == sqltext.Word && !makes && g.TakesFunction(name.Text)
 }
 
-// MayMean looks at what the engine has understood of a statement with a format.
-func (g *Guard) MayMean(ask Ask, sql string) error {
+// CheckTree looks at what the engine has understood of a statement with a format.
+func (g *Guard) CheckTree(ask Ask, sql string) error {
 	nodes, err := syntaxTree(ask, sql)
 	if err != nil {
 		return err

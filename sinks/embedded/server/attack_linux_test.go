@@ -140,7 +140,7 @@ func TestEachCheckAloneRefuses(t *testing.T) {
 		if err := engine.guard.MayName(&s); (err != nil) != seen.words {
 			t.Errorf("%q, by its words: %v", sql, err)
 		}
-		if err := engine.guard.MayMean(c.Ask, s.Formatted("TSV")); (err != nil) != seen.tree {
+		if err := engine.guard.CheckTree(c.Ask, s.Formatted("TSV")); (err != nil) != seen.tree {
 			t.Errorf("%q, by its tree: %v", sql, err)
 		}
 		b.untouched(sql)
@@ -157,11 +157,11 @@ func TestTheTreeShowsAnotherFormat(t *testing.T) {
 		"DESCRIBE larder.v FORMAT `Protobuf`", "SHOW TABLES FORMAT `Protobuf`", "SHOW CREATE TABLE larder.v FORMAT `Protobuf`", "EXISTS TABLE larder.v FORMAT `Protobuf`", "SHOW GRANTS FORMAT `Protobuf`",
 	} {
 		s := sqltext.Statement{Bare: bare}
-		if err := engine.guard.MayMean(c.Ask, s.Formatted("TSV")); err == nil {
+		if err := engine.guard.CheckTree(c.Ask, s.Formatted("TSV")); err == nil {
 			t.Errorf("%q: taken", bare)
 		}
 		s.Bare, _, _ = strings.Cut(bare, " FORMAT")
-		if err := engine.guard.MayMean(c.Ask, s.Formatted("TSV")); err != nil {
+		if err := engine.guard.CheckTree(c.Ask, s.Formatted("TSV")); err != nil {
 			t.Errorf("%q: %v", s.Bare, err)
 		}
 	}

@@ -30,7 +30,7 @@ func (v *lives) live(span time.Duration) {
 	l := NewLedger(Options{Jitter: v.r.Float64})
 	src := &source{key: l.Key("bistro", 1), service: v.service, name: "bistro", waits: map[Lane][]time.Duration{}}
 	if v.seen() {
-		src.key.Succeed()
+		src.key.FollowProcess()
 	}
 	ctx, kill := context.WithCancel(v.t.Context())
 	defer kill()
@@ -129,11 +129,11 @@ func TestKilledAgainAndAgain(t *testing.T) {
 
 // TestInherit has answers tell, one by one, what a process before has spent.
 func TestInherit(t *testing.T) {
-	type answer struct{ heard, remaining, left int }
+	type answer struct{ confirmed, remaining, left int }
 	cases := []struct {
 		name    string
 		answers []answer // one second apart, one request under way
-		careful bool
+		paced   bool
 	}{
 		{"nothing was spent", []answer{{0, 119, 0}}, false},
 		{"much was", []answer{{0, 49, 70}}, true},
@@ -153,16 +153,16 @@ func TestInherit(t *testing.T) {
 				sent, gone := now-time.Second/2, w.gone
 				w.take(sent, false)
 				w.answered(now, 0)
-				w.observe(now, sent, gone, a.heard, a.remaining)
-				if len(w.foreign) != a.left {
-					t.Errorf("answer %d: %d places taken to be spent before, want %d", i, len(w.foreign), a.left)
+				w.observe(now, sent, gone, a.confirmed, a.remaining)
+				if len(w.others) != a.left {
+					t.Errorf("answer %d: %d places taken to be spent before, want %d", i, len(w.others), a.left)
 				}
 			}
-			if w.careful(now) != c.careful || w.solitary(now) {
-				t.Errorf("careful %v, solitary %v", w.careful(now), w.solitary(now))
+			if w.previousSpent(now) != c.paced || w.oneByOne(now) {
+				t.Errorf("paced for what was spent before: %v, one by one: %v", w.previousSpent(now), w.oneByOne(now))
 			}
-			if w.expire(2 * minute); len(w.foreign) > 0 || w.careful(2*minute) {
-				t.Error("still careful a minute later")
+			if w.expire(2 * minute); len(w.others) > 0 || w.previousSpent(2*minute) {
+				t.Error("still paced a minute later")
 			}
 		})
 	}
