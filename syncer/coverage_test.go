@@ -445,3 +445,41 @@ func TestALocationLostWhileItOpens(t *testing.T) {
 		})
 	}
 }
+
+// A location that was lost while a walk went past its rows, and that the daemon hears of
+// only when the stream is switched off, still brings those rows when both are back.
+func TestALocationLostBeforeItsStreamWasSwitchedOff(t *testing.T) {
+	inShop(t, func(t *testing.T, s *shop) {
+		s.stock("l2", 3)
+		s.stock("l1", 3)
+		s.access("l1", "l2")
+		pass := func(stream string) {
+			t.Helper()
+			s.close()
+			time.Sleep(10 * time.Minute)
+			s.open(s.one(func(c *Source) { c.Streams = []string{stream} }))
+			s.once(Selection{})
+		}
+		pass(shopStream)
+		rows := slices.Clone(s.rows["/products"])
+		rows[0] = strings.Replace(product(idOf(rows[0]), "l2", stamp(2*time.Minute)), `"name":"P"`, `"name":"new"`, 1)
+		rows[5] = product(idOf(rows[5]), "l1", stamp(8*time.Minute)) // moves the watermark
+		s.set("/products", rows...)
+		s.on("/products", func(w http.ResponseWriter, r *http.Request) bool { // lost after /me was asked
+			me := s.me
+			s.me = strings.Replace(me, `"l2"`, `"l3"`, 1)
+			defer func() { s.me = me }()
+			return s.list(w, r)
+		})
+		pass(shopStream)
+		s.on("/products", s.list)
+		s.access("l1")
+		pass("categories")
+		s.access("l1", "l2")
+		pass("categories")
+		pass(shopStream)
+		if raw := string(s.store.Row(shopStream, "b1", idOf(rows[0])).Raw); !strings.Contains(raw, `"name":"new"`) {
+			t.Errorf("a change that a walk has passed by is missing: %s", raw)
+		}
+	})
+}

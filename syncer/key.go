@@ -241,12 +241,12 @@ func (s *source) admitStream(ctx context.Context, f follower, key stream.Identit
 	st.Mu.Lock()
 	st.NoScope = st.LacksScope(key)
 	st.Mu.Unlock()
+	f.NoteKey(ctx) // of a stream that is off, too: what its walks have passed by is still to come
 	if reason := s.offReason(f, key); reason != "" {
 		st.Set(ctx, status.StateOff, reason)
 		return
 	}
 	f.Follow(key)
-	f.NoteKey(ctx)
 	if st.Off() {
 		st.Set(ctx, status.StateStarting, "")
 	}
