@@ -133,7 +133,7 @@ var noColorOfNothing = object{"type": "special", "options": object{"match": "nul
 // dashForNoNumber writes what Prometheus knows no figure of like any other that is not there.
 var dashForNoNumber = object{"type": "special", "options": object{"match": "nan", "result": object{"text": "–", "color": "text", "index": 1}}}
 
-// coloured tells whether the words of a column have colours, which numbers without
+// coloured reports whether the words of a column have colours, which numbers without
 // thresholds of their own have not.
 func coloured(sets []string) bool {
 	for _, set := range sets {

@@ -112,7 +112,7 @@ func (s *source) admit(ctx context.Context, me api.Me) (stream.Identity, error) 
 	return key, err
 }
 
-// admitMe admits the streams by what /me says; it tells whether that is the first time.
+// admitMe admits the streams by what /me says; it reports whether that is the first time.
 func (s *source) admitMe(ctx context.Context, me api.Me) (key stream.Identity, first bool, err error) {
 	if err := s.admits.Take(ctx); err != nil {
 		return stream.Identity{}, false, err

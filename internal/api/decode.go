@@ -42,7 +42,7 @@ type cursors struct {
 	hashes map[uint64]struct{}
 }
 
-// add notes a cursor and tells whether it is new.
+// add notes a cursor and reports whether it is new.
 func (s *cursors) add(cursor string) bool {
 	if s.hashes == nil {
 		s.seed, s.hashes = maphash.MakeSeed(), map[uint64]struct{}{}

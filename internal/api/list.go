@@ -145,7 +145,7 @@ func (l List[T]) Pages(ctx context.Context, c *Client, q ListQuery) iter.Seq2[Pa
 	}
 }
 
-// leads tells whether the walk can go on behind page n.
+// leads reports whether the walk can go on behind page n.
 func (l List[T]) leads(page Page, n int, seen *cursors) error {
 	switch {
 	case !page.HasMore:

@@ -70,7 +70,7 @@ type RateLimits struct {
 	OrdersPerMinute   int `json:"orders_per_minute"`
 }
 
-// Webhook tells whether order events are sent, and where to.
+// Webhook reports whether order events are sent, and where to.
 type Webhook struct {
 	URL        *string `json:"url"`
 	Configured bool    `json:"configured"`

@@ -22,7 +22,7 @@ type Info struct {
 	Migrated bool // the schema is this program's
 }
 
-// Ping tells whether the warehouse answers: nil or [ErrUnreachable].
+// Ping reports whether the warehouse answers: nil or [ErrUnreachable].
 func (s *Sink) Ping(ctx context.Context) error {
 	return s.warehouse.rows(ctx, "SELECT 1", func(rows driver.Rows) error {
 		var one uint8

@@ -86,7 +86,7 @@ func (s *Sink) apply(ctx context.Context, d dialect, m migration) error {
 	return nil
 }
 
-// lacksCodecSetting tells whether the server is too old for one setting of the
+// lacksCodecSetting reports whether the server is too old for one setting of the
 // storage tables that it can do without.
 func (s *Sink) lacksCodecSetting(ctx context.Context) (bool, error) {
 	var known uint64
@@ -139,7 +139,7 @@ func fits(all []migration, applied []int) error {
 	return nil
 }
 
-// CheckSchema tells whether this program can work with the warehouse as it is:
+// CheckSchema reports whether this program can work with the warehouse as it is:
 // [ErrSchemaNewer], [ErrSchemaOld], [ErrNotMigrated], [ErrEmpty] or nil.
 func (s *Sink) CheckSchema(ctx context.Context) error {
 	all, err := migrations()

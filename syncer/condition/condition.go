@@ -57,7 +57,7 @@ func (c *Condition) Ready() bool {
 	return c.ready
 }
 
-// Answered tells whether /me has answered since an instant, and whether the source is ready.
+// Answered reports whether /me has answered since an instant, and whether the source is ready.
 func (c *Condition) Answered(after time.Time) (since, ready bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

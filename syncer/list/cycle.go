@@ -37,7 +37,7 @@ type repetition struct {
 	repeats     int
 }
 
-// endless takes the rows of the next page, and tells whether it has seen enough.
+// endless takes the rows of the next page, and reports whether it has seen enough.
 func (r *repetition) endless(rows [][]byte) bool {
 	if r.wide == 0 {
 		r.seed, r.wide = maphash.MakeSeed(), 1

@@ -51,7 +51,7 @@ func (s *Seen) Has(d DriftItem) bool {
 	return ok || len(s.keys) >= maxSeen
 }
 
-// Add puts a [DriftItem.Key] into the set, and tells whether it is new there.
+// Add puts a [DriftItem.Key] into the set, and reports whether it is new there.
 func (s *Seen) Add(key string) bool {
 	if s.keys == nil {
 		s.keys = map[string]struct{}{}

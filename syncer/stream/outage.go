@@ -17,7 +17,7 @@ func (st *Stream) logFailure(kind string, t Trouble, err error) {
 	st.Source.Log.Debug("a walk failed, it is tried again", "stream", st.Def.Name, "walk", kind, "err", err)
 }
 
-// firstFailure notes that a stream fails, and tells whether that is to be said.
+// firstFailure notes that a stream fails, and reports whether that is to be said.
 func (st *Stream) firstFailure(state string, explained bool) bool {
 	s := st.Source
 	ready := s.IsReady()

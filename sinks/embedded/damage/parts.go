@@ -52,7 +52,7 @@ var readingPart = regexp.MustCompile("\\(while reading from part [^\n]{1,999}?/(
 var quotesStatement = regexp.MustCompile("(?i)in scope|while (executing|processing) ['f]")
 
 // damagedPart is the part of ours that an error of reading is about. It is a hint: only
-// the part itself tells whether it is damaged.
+// the part itself reports whether it is damaged.
 func (p *Parts) damagedPart(code int, message string) (name partName, ok bool) {
 	if !slices.Contains(damageCodes, code) {
 		return partName{}, false
@@ -68,7 +68,7 @@ func (p *Parts) damagedPart(code int, message string) (name partName, ok bool) {
 }
 
 // about is the part that an error of reading is about, if there is one of ours. It is a
-// hint: only the part itself tells whether it is damaged.
+// hint: only the part itself reports whether it is damaged.
 func (p *Parts) about(err error) (name partName, ok bool) {
 	var thrown *exception.Exception
 	if !errors.As(err, &thrown) {
@@ -202,7 +202,7 @@ func (p *Parts) checkTable(c Conn, database, table string) error {
 	return nil
 }
 
-// sound tells whether a part has the bytes that were written. What the engine cannot even
+// sound reports whether a part has the bytes that were written. What the engine cannot even
 // check is not.
 func sound(c Conn, database, table, part string) (bool, error) {
 	out, err := c.Ask("CHECK TABLE "+sqltext.QuoteIdentifier(database)+"."+sqltext.QuoteIdentifier(table)+" PART "+sqltext.QuoteString(part)+" SETTINGS check_query_single_value_result = 1", "TSV")

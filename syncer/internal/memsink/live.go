@@ -13,7 +13,7 @@ import (
 // ErrDown is what reads answer while the warehouse is away.
 var ErrDown = fmt.Errorf("memory: %w", sinks.ErrAway)
 
-// available tells whether the warehouse answers.
+// available reports whether the warehouse answers.
 func (s *Sink) available() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
