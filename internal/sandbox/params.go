@@ -1,10 +1,10 @@
 package sandbox
 
 import (
+	"errors"
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
@@ -45,14 +45,14 @@ func (q *query) text(name string) (string, bool) {
 	return s, true
 }
 
-func (q *query) limit() int {
+func (q *query) limit(most int) int {
 	s, ok := q.text("limit")
 	if !ok {
 		return defaultLimit
 	}
 	n, err := strconv.Atoi(s)
-	if err != nil || n < 1 || n > maxLimit || s[0] == '+' {
-		q.bad.add("limit", "The limit must be an integer between 1 and %d.", maxLimit)
+	if err != nil || n < 1 || n > most || s[0] == '+' {
+		q.bad.add("limit", "The limit must be an integer between 1 and %d.", most)
 		return defaultLimit
 	}
 	return n
@@ -93,34 +93,18 @@ func (q *query) choice(name, fallback string, allowed ...string) string {
 	return fallback
 }
 
-var (
-	minInstant = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
-	maxInstant = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
-)
-
-// instant reads an ISO 8601 instant in microseconds, rounded up, so that "at or
-// after" holds for what is finer. Without an offset it is UTC.
+// instant reads an ISO 8601 instant in microseconds.
 func (q *query) instant(name string) (int64, bool) {
 	s, ok := q.text(name)
 	if !ok {
 		return 0, false
 	}
-	t, err := time.Parse(time.RFC3339, s)
-	if err != nil {
-		t, err = time.Parse("2006-01-02T15:04:05", s)
-	}
-	if err != nil {
-		q.bad.add(name, "The %s must be an ISO 8601 instant.", name)
-		return 0, true
-	}
-	t = t.UTC()
-	if t.Before(minInstant) || t.After(maxInstant) {
+	us, err := units.ParseInstant(s)
+	switch {
+	case errors.Is(err, units.ErrInstantRange):
 		q.bad.add(name, "The %s must be between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z.", name)
-		return 0, true
-	}
-	us := t.UnixMicro()
-	if t.Nanosecond()%1000 != 0 {
-		us++
+	case err != nil:
+		q.bad.add(name, "The %s must be an ISO 8601 instant.", name)
 	}
 	return us, true
 }

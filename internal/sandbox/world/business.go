@@ -26,6 +26,7 @@ type Business struct {
 	precision   int64 // of instants, microseconds
 	epoch       int64
 	perDay      float64 // orders a live day opens
+	orderingOff bool    // by Restaurant.SwitchOrdering
 	upkeep      bool
 
 	ids         *idMaker
@@ -153,7 +154,7 @@ func (b *Business) encodeLocation(l *location, now int64) api.Location {
 		Ordering: api.Ordering{Status: "open", Accepting: true, Types: []string{"pickup", "delivery"}, DefaultPrepMinutes: 25, AnswerWithinMinutes: 5},
 	}
 	switch {
-	case b.readings.OrderingOff:
+	case b.readings.OrderingOff || b.orderingOff:
 		refuse(&out.Ordering, "disabled", "Comenzile online sunt oprite.")
 	case l.paused > now:
 		refuse(&out.Ordering, "paused", "Comenzile online sunt oprite pentru scurt timp.")

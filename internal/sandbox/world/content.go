@@ -26,7 +26,8 @@ type line struct {
 	qty      units.Milli
 	unit     units.Bani
 	extras   [3]*menuExtra
-	discount int // basis points
+	options  []*menuExtra // of an online order, which may have many
+	discount int          // basis points
 	deposit  units.Bani
 	gross    units.Bani
 	total    units.Bani
@@ -75,7 +76,11 @@ const (
 func (b *Business) fill(c *content, n uint32) {
 	o := &b.orders[n]
 	var spec OrderSpec
-	if m := b.more(n); m != nil && m.spec != nil {
+	switch m := b.more(n); {
+	case m != nil && m.sold != nil:
+		m.sold.fill(c, b, n)
+		return
+	case m != nil && m.spec != nil:
 		spec = *m.spec
 	}
 	g := seeded.New(b.contentSeed, uint64(n))
@@ -225,6 +230,9 @@ func (l *line) price() {
 		if x != nil {
 			extras += x.price
 		}
+	}
+	for _, x := range l.options {
+		extras += x.price
 	}
 	q := int64(l.qty)
 	l.gross = roundHalfUp(q*int64(l.unit+extras), 1000)

@@ -83,6 +83,13 @@ func (r Restaurant) PauseOrdering(id string, until time.Time) error {
 	return r.changeLocation(id, func(l *location) { l.paused = until.UnixMicro() })
 }
 
+// SwitchOrdering switches the restaurant's online ordering on or off.
+func (r Restaurant) SwitchOrdering(on bool) {
+	_, unlock := r.lock()
+	defer unlock()
+	r.b.orderingOff = !on
+}
+
 // RenameLocation changes a location's name.
 func (r Restaurant) RenameLocation(id, name string) error {
 	return r.changeLocation(id, func(l *location) { l.name = name })

@@ -90,6 +90,12 @@ func (l *line) append(out []byte, orderID string, k int) []byte {
 		}
 		out = append(out, x.json...)
 	}
+	for i, x := range l.options {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, x.json...)
+	}
 	out = units.AppendBasisPoints(append(out, `],"discount_percent":`...), l.discount)
 	out = append(out, `,"vat_rate":`...)
 	if l.item != nil {

@@ -29,6 +29,7 @@ type orderMore struct {
 	refunds   []refund
 	removedAt int64 // when it stopped being a sale
 	spec      *OrderSpec
+	sold      *soldContent
 	raw       []byte
 }
 

@@ -82,6 +82,9 @@ func (v *View) Locations() []api.Location {
 	return all
 }
 
+// OrderingOff tells that the restaurant has switched its online ordering off.
+func (v *View) OrderingOff() bool { return v.b.readings.OrderingOff || v.b.orderingOff }
+
 // Allergens are those of the restaurant's catalogue.
 func (v *View) Allergens() []api.Allergen {
 	all := make([]api.Allergen, len(allergenList))

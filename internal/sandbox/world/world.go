@@ -44,12 +44,16 @@ func (w *World) Now() time.Time { return w.opts.Now() }
 
 // Tick moves the whole world up to now. Steps of any size give the same world.
 func (w *World) Tick(now time.Time) {
-	us := now.UnixMicro()
 	for _, b := range w.businesses {
-		b.mu.Lock()
-		b.advance(us)
-		b.mu.Unlock()
+		w.Move(b, now.UnixMicro())
 	}
+}
+
+// Move moves one restaurant up to an instant, in microseconds.
+func (w *World) Move(b *Business, now int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.advance(now)
 }
 
 // CatchUp moves one restaurant of a live world up to an instant, in microseconds.
@@ -60,12 +64,9 @@ func (w *World) CatchUp(b *Business, now int64) {
 	b.mu.RLock()
 	idle := b.idle(now)
 	b.mu.RUnlock()
-	if idle {
-		return
+	if !idle {
+		w.Move(b, now)
 	}
-	b.mu.Lock()
-	b.advance(now)
-	b.mu.Unlock()
 }
 
 // Options describe the restaurants. The zero value is one with two locations and
