@@ -24,6 +24,9 @@ const maxAdminBody = 1 << 20
 //	GET, POST, DELETE /admin/faults
 //	POST /admin/cursors/invalidate every cursor given out becomes a broken one
 //	POST /admin/change             AdminChange
+//	POST /admin/ordering           {"business": 0, "on": false} switches online ordering
+//	POST /admin/orders             AdminOrders: what the restaurant does to online orders
+//	GET /admin/webhooks            events sent or to be sent
 //	GET /admin/truth?stream=S&key=K  NDJSON of TruthRow
 func (s *Sandbox) serveAdmin(w http.ResponseWriter, r *http.Request) {
 	if !fromThisMachine(r) {
@@ -53,6 +56,12 @@ func (s *Sandbox) serveAdmin(w http.ResponseWriter, r *http.Request) {
 		adminAnswer(w, nil)
 	case "POST /change":
 		adminDo(w, r, s.adminChange)
+	case "POST /ordering":
+		adminDo(w, r, s.adminOrdering)
+	case "POST /orders":
+		adminDo(w, r, s.adminOrders)
+	case "GET /webhooks":
+		adminAnswer(w, s.Deliveries())
 	case "GET /truth":
 		s.adminTruth(w, r)
 	default:
@@ -104,6 +113,9 @@ func (s *Sandbox) adminKey(in struct {
 	AllLocations *bool     `json:"all_locations"`
 	LocationIDs  *[]string `json:"location_ids"`
 	PerMinute    *int      `json:"per_minute"`
+	WebhookURL   *string   `json:"webhook_url"` // "" for none
+	Secret       *string   `json:"webhook_secret"`
+	OrderingOff  *bool     `json:"ordering_off"`
 	RotateFor    *int      `json:"rotate_for"` // seconds that the old value stays valid
 }) (any, error) {
 	if in.RotateFor != nil {
@@ -115,6 +127,9 @@ func (s *Sandbox) adminKey(in struct {
 		replace(&k.AllLocations, in.AllLocations)
 		replace(&k.LocationIDs, in.LocationIDs)
 		replace(&k.Limits.PerMinute, in.PerMinute)
+		replace(&k.WebhookURL, in.WebhookURL)
+		replace(&k.WebhookSecret, in.Secret)
+		replace(&k.OrderingOff, in.OrderingOff)
 	})
 }
 
@@ -137,8 +152,8 @@ type AdminChange struct {
 }
 
 func (s *Sandbox) adminChange(c AdminChange) (any, error) {
-	if c.Business < 0 || c.Business >= s.Len() {
-		return nil, fmt.Errorf("business %d: there are %d", c.Business, s.Len())
+	if err := s.known(c.Business); err != nil {
+		return nil, err
 	}
 	r := s.Restaurant(c.Business)
 	c.Stream = cmp.Or(c.Stream, StreamSalesOrders)

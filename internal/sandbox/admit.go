@@ -82,9 +82,13 @@ func (rq *request) countRequest(a *app) *apiError {
 	}
 	limits := []limiter{a.perKey, s.perBiz[a.Business]}
 	sizes := []int{a.Limits.PerMinute, a.Limits.BusinessPerMinute}
-	if rq.route.heavy {
+	switch rq.route.limit {
+	case heavyLimit:
 		limits = append(limits, a.heavy)
 		sizes = append(sizes, a.Limits.HeavyPerMinute)
+	case orderLimit:
+		limits = append(limits, a.orders)
+		sizes = append(sizes, a.Limits.OrdersPerMinute)
 	}
 	refused := false
 	var wait time.Duration

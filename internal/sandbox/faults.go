@@ -43,6 +43,12 @@ const (
 	FaultFuture         = "future"           // updated_at ten years ahead
 	FaultNull           = "null"             // null where it is not allowed
 	FaultDuplicateKeys  = "duplicate_keys"   // a key twice in one object
+	// On webhooks of orders.
+	FaultWebhookLost       = "webhook_lost"         // never sent
+	FaultWebhookTwice      = "webhook_twice"        // sent again a second later, though it was taken
+	FaultWebhookDelayed    = "webhook_delayed"      // sent Delay later (default a minute)
+	FaultWebhookOutOfOrder = "webhook_out_of_order" // sent after the key's next one
+	FaultWebhookForged     = "webhook_forged"       // sent by somebody else too, signed with another secret
 )
 
 // Fault is something that goes wrong: with a probability per request (or row),
@@ -67,6 +73,7 @@ const (
 	stageAnswer
 	stagePage
 	stageRow
+	stageWebhook
 )
 
 var faultStages = map[string]faultStage{
@@ -75,13 +82,24 @@ var faultStages = map[string]faultStage{
 	FaultCursorRefused: stagePage, FaultCursorRepeats: stagePage, FaultCursorMissing: stagePage,
 	FaultUnknownFields: stageRow, FaultUnknownValues: stageRow, FaultNoID: stageRow, FaultPriceText: stageRow, FaultPriceDecimals: stageRow,
 	FaultNumberAsString: stageRow, FaultYearOne: stageRow, FaultFuture: stageRow, FaultNull: stageRow, FaultDuplicateKeys: stageRow,
+	FaultWebhookLost: stageWebhook, FaultWebhookTwice: stageWebhook, FaultWebhookDelayed: stageWebhook, FaultWebhookOutOfOrder: stageWebhook,
+	FaultWebhookForged: stageWebhook,
 }
 
-// FaultKinds are all kinds, sorted.
-func FaultKinds() []string {
-	kinds := make([]string, 0, len(faultStages))
-	for k := range faultStages {
-		kinds = append(kinds, k)
+// FaultKinds are all kinds that strike requests, sorted.
+func FaultKinds() []string { return kindsOf(func(s faultStage) bool { return s != stageWebhook }) }
+
+// WebhookFaultKinds are all kinds that strike webhooks, sorted.
+func WebhookFaultKinds() []string {
+	return kindsOf(func(s faultStage) bool { return s == stageWebhook })
+}
+
+func kindsOf(match func(faultStage) bool) []string {
+	var kinds []string
+	for k, stage := range faultStages {
+		if match(stage) {
+			kinds = append(kinds, k)
+		}
 	}
 	slices.Sort(kinds)
 	return kinds
@@ -89,7 +107,7 @@ func FaultKinds() []string {
 
 func (f *Fault) validate() error {
 	if _, ok := faultStages[f.Kind]; !ok {
-		return fmt.Errorf("kind: %q is none of %s", f.Kind, strings.Join(FaultKinds(), ", "))
+		return fmt.Errorf("kind: %q is none of %s", f.Kind, strings.Join(append(FaultKinds(), WebhookFaultKinds()...), ", "))
 	}
 	if f.Probability < 0 || f.Probability > 1 || f.Probability == 0 && f.Count == 0 {
 		return fmt.Errorf("%s: probability %g with count %d: give a probability up to 1, or a count", f.Kind, f.Probability, f.Count)
@@ -315,8 +333,13 @@ func (rq *request) deliver() int {
 	case rq.page.truncate:
 		rq.truncate()
 	}
-	writeJSON(rq.w, rq.r, http.StatusOK, rq.out)
-	return http.StatusOK
+	status := cmp.Or(rq.status, http.StatusOK)
+	if status == http.StatusNotModified { // it has no body
+		rq.w.WriteHeader(status)
+		return status
+	}
+	writeJSON(rq.w, rq.r, status, rq.out)
+	return status
 }
 
 // truncate sends half of what Content-Length promises and cuts the connection.
@@ -324,7 +347,7 @@ func (rq *request) truncate() {
 	h := rq.w.Header()
 	h.Set("Content-Type", "application/json; charset=utf-8")
 	h.Set("Content-Length", fmt.Sprint(len(rq.out)))
-	rq.w.WriteHeader(http.StatusOK)
+	rq.w.WriteHeader(cmp.Or(rq.status, http.StatusOK))
 	if _, err := rq.w.Write(rq.out[:len(rq.out)/2]); err == nil {
 		_ = http.NewResponseController(rq.w).Flush() // a writer that cannot flush is cut short all the same
 	}

@@ -29,7 +29,7 @@ func (rq *request) me() *apiError {
 // ordersOnly is the rule for keys with only orders:write: while online ordering
 // is off, even the locations are closed to them.
 func (rq *request) ordersOnly() *apiError {
-	if rq.s.opts.Readings.OrderingOff && !slices.Contains(rq.key.Scopes, api.ScopeLocations) {
+	if orderingOff(rq) && !slices.Contains(rq.key.Scopes, api.ScopeLocations) {
 		return fail(codeAPIDisabled)
 	}
 	return nil

@@ -50,7 +50,7 @@ func (rq *request) listing(dataFilters ...string) world.Listing {
 
 // pageRows is how many rows the page has at most.
 func (rq *request) pageRows() int {
-	limit := rq.q.limit()
+	limit := rq.q.limit(maxLimit)
 	if short := rq.s.opts.Readings.ShortPages; short > 0 {
 		return min(limit, short)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox/seeded"
+	"github.com/larder-sync/larder/internal/sandbox/webhooks"
 )
 
 // The states of a key.
@@ -25,6 +26,9 @@ const (
 	RoleSales    = "sales"    // live, sales:read only
 	RoleOrders   = "orders"   // live, orders:write only
 	RoleDisabled = "disabled" // disabled by the restaurant
+	// RoleOrdersTest is orders:write in test mode. Not made by itself: it would change
+	// what keys of a seed come after it. OrdersTestKey makes one.
+	RoleOrdersTest = "orders_test"
 )
 
 // Key is an API key with what it may do. Change one with UpdateKey.
@@ -43,6 +47,11 @@ type Key struct {
 	LocationIDs  []string       `json:"location_ids"` // with AllLocations false
 	Limits       api.RateLimits `json:"limits"`
 	WebhookURL   string         `json:"webhook_url"`
+	// WebhookSecret signs the events of the key's orders.
+	WebhookSecret string `json:"webhook_secret"`
+	// OrderingOff answers the key's ordering routes with 403 api_disabled, as
+	// Restaurant.SwitchOrdering does for all keys.
+	OrderingOff bool `json:"ordering_off"`
 }
 
 // app is a key as the service keeps it; its values change when it is
@@ -51,6 +60,7 @@ type app struct {
 	Key
 	perKey limiter
 	heavy  limiter
+	orders limiter
 }
 
 // keyring finds the app of a key value.
@@ -98,14 +108,20 @@ func (s *Sandbox) AddKey(k Key) Key {
 	if k.Value == "" {
 		k.Value = keyText(k.Mode, &g)
 	}
+	k.WebhookSecret = cmp.Or(k.WebhookSecret, webhooks.Secret(b.Seed()^seeded.Hash(k.AppID)))
 	k.BusinessID, k.BusinessName = b.ID(), b.Name()
-	a := &app{Key: k, perKey: newLimiter(s.opts.Algorithm), heavy: newLimiter(s.opts.Algorithm)}
+	a := &app{Key: k, perKey: newLimiter(s.opts.Algorithm), heavy: newLimiter(s.opts.Algorithm), orders: newLimiter(s.opts.Algorithm)}
 	s.keys.apps = append(s.keys.apps, a)
 	if s.keys.values == nil {
 		s.keys.values = map[string]keyValue{}
 	}
 	s.keys.values[k.Value] = keyValue{app: a}
 	return k
+}
+
+// OrdersTestKey adds a key whose orders are test orders.
+func (s *Sandbox) OrdersTestKey(business int) Key {
+	return s.AddKey(Key{Role: RoleOrdersTest, Mode: "test", Business: business, Scopes: []string{api.ScopeOrders}, AllLocations: true})
 }
 
 // keyText is a key value with the prefix of its mode (api.md, "Authentication" 2).

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -44,6 +45,11 @@ type Options struct {
 	Faults       []Fault
 	Record       bool // keep every request for Requests
 	Logger       *slog.Logger
+	// OnlineOrders is how many orders a day guests place in each restaurant through its
+	// keys, from Epoch on; default none.
+	OnlineOrders float64
+	// WebhookTransport carries webhooks; default http.DefaultTransport.
+	WebhookTransport http.RoundTripper
 }
 
 func (o Options) withDefaults() (Options, error) {
@@ -57,6 +63,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Epoch.IsZero() {
+		o.Epoch = o.Now()
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -75,6 +84,9 @@ func (o Options) world() world.Options {
 func (o Options) validate() error {
 	if newLimiter(o.Algorithm) == nil {
 		return fmt.Errorf("algorithm: %q is none of %s, %s, %s, %s", o.Algorithm, AlgorithmFixed, AlgorithmFixedFirst, AlgorithmSliding, AlgorithmBucket)
+	}
+	if o.OnlineOrders < 0 {
+		return fmt.Errorf("online orders: %g a day; allowed: 0 or more", o.OnlineOrders)
 	}
 	for i := range o.Faults {
 		if err := o.Faults[i].validate(); err != nil {

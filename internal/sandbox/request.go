@@ -26,6 +26,7 @@ type request struct {
 	view    world.View
 	out     []byte
 	rows    int
+	status  int // of the answer; 0 is 200
 	page    pageFaults
 	struck  []string // kinds of the faults that the request met
 	trusted bool     // asked by a test for the truth: no faults
@@ -53,10 +54,10 @@ func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Sandbox) serveAPI(w http.ResponseWriter, r *http.Request, path string, now int64) {
-	rt, id, other := findRoute(r.Method, path)
+	rt, id, allow := findRoute(r.Method, path)
 	switch {
-	case rt == nil && other != nil:
-		w.Header().Set("Allow", other.method+", HEAD")
+	case rt == nil && allow != nil:
+		w.Header().Set("Allow", strings.Join(allow, ", "))
 		writeError(w, r, fail(codeMethod))
 		return
 	case rt == nil: // api.md: an unknown URL answers without rate-limit headers
@@ -92,7 +93,7 @@ func (rq *request) answer() int {
 	if err := rq.authorize(); err != nil {
 		return rq.refuse(err)
 	}
-	rq.s.CatchUp(rq.b, rq.now)
+	rq.s.catchUp(rq.key.Business, rq.now)
 	rq.q = newQuery(rq.r.URL.RawQuery)
 	if err := rq.route.handle(rq); err != nil {
 		return rq.refuse(err)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/larder-sync/larder/internal/sandbox/ordering"
+	"github.com/larder-sync/larder/internal/sandbox/webhooks"
 	"github.com/larder-sync/larder/internal/sandbox/world"
 )
 
@@ -19,7 +21,11 @@ type Sandbox struct {
 	perBiz    []limiter
 	cursors   cursorSealer
 	faults    faultBox
+	pings     int
 	stats     statistics
+
+	books  []*ordering.Book // by restaurant
+	outbox *webhooks.Outbox
 }
 
 // New makes the world and what serves it.
@@ -38,6 +44,9 @@ func New(opts Options) (*Sandbox, error) {
 	for i := range w.Len() {
 		s.perBiz = append(s.perBiz, newLimiter(opts.Algorithm))
 		s.makeKeys(i)
+	}
+	if err := s.openBooks(); err != nil {
+		return nil, fmt.Errorf("sandbox: %w", err)
 	}
 	return s, nil
 }

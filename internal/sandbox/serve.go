@@ -7,14 +7,15 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 )
 
 // stopGrace is how long requests under way may take once Serve is told to stop.
 const stopGrace = 5 * time.Second
 
-// Serve answers on ln until ctx ends, and closes it. A live world also moves
-// while nobody asks. It returns nil after a stop that was asked for.
+// Serve answers on ln until ctx ends, and closes it. Webhooks are sent, and a live world
+// also moves while nobody asks. It returns nil after a stop that was asked for.
 func Serve(ctx context.Context, ln net.Listener, s *Sandbox) error {
 	// Hanging requests end with the base context, so that a stop is never held
 	// up by a fault.
@@ -42,10 +43,20 @@ func Serve(ctx context.Context, ln net.Listener, s *Sandbox) error {
 	return nil
 }
 
+// ordersEvery is how often Serve looks whether an order moves or a webhook is due: a tenth of
+// what one may take to arrive.
+const ordersEvery = 100 * time.Millisecond
+
 // live ticks until ctx ends (nil) or the server gives up.
 func (s *Sandbox) live(ctx context.Context, served <-chan error) error {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
+	orders := time.NewTicker(ordersEvery)
+	defer orders.Stop()
+	var sending sync.WaitGroup // a receiver that is slow holds up no other
+	defer sending.Wait()
+	sent, stop := context.WithCancel(ctx)
+	defer stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -55,6 +66,10 @@ func (s *Sandbox) live(ctx context.Context, served <-chan error) error {
 		case <-ticker.C:
 			if s.opts.Live {
 				s.Tick(s.opts.Now())
+			}
+		case <-orders.C:
+			if s.somethingDue() {
+				sending.Go(func() { s.DeliverWebhooks(sent) })
 			}
 		}
 	}

@@ -14,7 +14,7 @@ func (s *Sandbox) Truth(keyValue, stream string, yield func(TruthRow) error) err
 	if err != nil {
 		return fmt.Errorf("truth of %s: %w", stream, err)
 	}
-	s.CatchUp(rq.b, rq.now)
+	s.catchUp(rq.key.Business, rq.now)
 	rq.open()
 	defer rq.view.Close()
 	if err := rq.view.Truth(stream, yield); err != nil {

@@ -1,0 +1,59 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/seeded"
+	"github.com/larder-sync/larder/internal/sandbox/units"
+	"github.com/larder-sync/larder/internal/sandbox/webhooks"
+)
+
+// testWebhook pings the key's webhook and waits for the answer. It takes no body; one that
+// is there must be an object, as everywhere.
+func testWebhook(c onlineCall) *apiError {
+	body, err := c.body()
+	if err != nil {
+		return err
+	}
+	var object map[string]any
+	if len(body) > 0 && (json.Unmarshal(body, &object) != nil || object == nil) {
+		return fail(codeBadRequest)
+	}
+	if c.key.WebhookURL == "" {
+		return fail(codeNoWebhook)
+	}
+	m := c.ping()
+	result := c.s.outbox.Ping(c.r.Context(), webhooks.Endpoint{URL: c.key.WebhookURL, Secret: c.key.WebhookSecret}, m)
+	out := api.WebhookTest{OK: result.OK(), EventID: &m.ID}
+	if result.Status != 0 {
+		out.HTTPStatus = &result.Status
+	}
+	switch {
+	case result.Err != nil: // not why: an address within is nobody's business
+		out.Error = units.TextOrNull("Adresa nu a răspuns în 10 secunde.")
+	case !result.OK():
+		out.Error = units.TextOrNull(fmt.Sprintf("Adresa a răspuns cu %d.", result.Status))
+	}
+	c.addJSON(out)
+	return nil
+}
+
+// ping is an event of its own each time.
+func (c onlineCall) ping() webhooks.Message {
+	text := units.AppendInstant(nil, c.now, 3)
+	event := api.WebhookEvent[api.PingData]{
+		ID: webhooks.EventID(seeded.Hash(c.key.AppID), c.now, c.s.nextPing()), Type: "ping", CreatedAt: api.Instant(text[1 : len(text)-1]), Test: c.key.Mode == "test",
+		Data: api.PingData{App: api.App{ID: c.key.AppID, Name: c.key.Name, Mode: c.key.Mode}, Message: "Test webhook."},
+	}
+	return webhooks.Message{ID: event.ID, Type: event.Type, Body: units.JSON(event)}
+}
+
+// nextPing counts the pings of all keys.
+func (s *Sandbox) nextPing() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pings++
+	return s.pings
+}

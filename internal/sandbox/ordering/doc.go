@@ -1,0 +1,13 @@
+// Package ordering is the online orders of an invented restaurant: what can be ordered,
+// the checks of api.md that an order passes, its prices, its life, and the guests who order
+// by themselves.
+//
+// A Book holds the orders of one restaurant. It reads the restaurant as a key would, through
+// world.View, and rings its orders at the restaurant's Till. Everything in it happens at an
+// instant of the sandbox's clock, in order; what is drawn comes from the seed and the number
+// of the order, so steps of any size give the same book.
+//
+// What may live here: orders, menus, checks, prices, and what restaurant and guests do. What
+// may not: HTTP, keys, limits, the delivery of webhooks (a Book tells its events to a
+// function). Nothing here starts a goroutine.
+package ordering

@@ -1,0 +1,134 @@
+package ordering
+
+import (
+	"fmt"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/seeded"
+	"github.com/larder-sync/larder/internal/sandbox/units"
+)
+
+// Guests order by themselves through the restaurant's keys, by the hour, as anybody who uses
+// a key would: with the same checks, refusals included.
+
+// guestHours is how many order online by local hour: at lunch and more in the evening.
+var guestHours = [24]int{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4, 12, 24, 22, 12, 8, 8, 14, 28, 38, 34, 20, 8, 2}
+
+const guestHourSum = 237
+
+// drawMinute decides which guests order within a minute.
+func (b *Book) drawMinute(at int64) {
+	b.agenda.add(appointment{at: at + units.Minute, what: minuteBegins})
+	b.view.Open(b.business, everywhere, at)
+	locations := b.view.LocationIDs()
+	b.view.Close()
+	if len(locations) == 0 {
+		return
+	}
+	rate := b.opts.PerDay * float64(guestHours[b.cal.MinuteOfDay(at)/60]) / guestHourSum / 60 / float64(len(locations))
+	for i, id := range locations {
+		g := seeded.New(b.seed, 2, uint64(at), uint64(i))
+		for range int(rate + g.Float()) {
+			b.agenda.add(appointment{at: at + int64(g.N(60_000))*1000, what: guestOrders, location: id})
+		}
+	}
+}
+
+// guestOrder lets a guest order. What the restaurant refuses, it refuses.
+func (b *Book) guestOrder(e appointment) {
+	g := seeded.New(b.seed, 3, uint64(e.at), seeded.Hash(e.location))
+	app, ok := b.guestApp(&g, e.location)
+	if !ok {
+		return
+	}
+	_, m, ok := b.place(app, e.location, e.at)
+	if !ok {
+		return
+	}
+	r := b.guestRequest(&g, e, m)
+	if len(r.items) == 0 || b.external[externalKey{app.ID, r.externalID}] != nil {
+		return
+	}
+	_, _ = b.order(app, r, e.at) // refused: the guest goes elsewhere
+}
+
+// guestApp is the key that a guest orders through. Whoever builds a shop tries it now and
+// then, with a test key.
+func (b *Book) guestApp(g *seeded.RNG, locationID string) (App, bool) {
+	var live, test []App
+	for _, a := range b.opts.Apps() {
+		switch {
+		case !a.May(locationID):
+		case a.Test:
+			test = append(test, a)
+		default:
+			live = append(live, a)
+		}
+	}
+	apps := live
+	if g.Chance(40) {
+		apps = test
+	}
+	if len(apps) == 0 {
+		return App{}, false
+	}
+	return apps[g.N(len(apps))], true
+}
+
+// guestRequest is what a guest wants.
+func (b *Book) guestRequest(g *seeded.RNG, e appointment, m *Menu) *request {
+	r := &request{
+		externalID: fmt.Sprintf("web-%s", seeded.Base32(g.Next(), 10)), locationID: e.location, typ: pickup,
+		customer: guest(g.N(guestPool), b.seed), items: m.guestItems(g),
+		payment: api.OnlinePayment{Status: unpaid},
+	}
+	if g.Chance(550) {
+		r.typ = delivery
+		r.delivery = &api.OrderDelivery{Address: fmt.Sprintf("Str. Teilor nr. %d, ap. %d", g.Between(1, 90), g.Between(1, 40))}
+	}
+	if g.Chance(700) {
+		r.payment = api.OnlinePayment{Status: paid, Method: units.TextOrNull("card"), Reference: units.TextOrNull("pay_" + seeded.Base32(g.Next(), 12))}
+	}
+	if g.Chance(80) {
+		r.notes = units.TextOrNull("Vă rog să sunați la interfon.")
+	}
+	if g.Chance(30) {
+		r.allergies = units.TextOrNull("alergie la nuci")
+	}
+	if g.Chance(300) {
+		yes := g.Chance(500)
+		r.cutlery = &yes
+	}
+	if g.Chance(150) {
+		r.tip = units.Bani(g.Between(2, 15)) * 100
+	}
+	if g.Chance(120) {
+		// A quarter of an hour, as people say it; refused when it is not today or not open.
+		at := (e.at/(15*units.Minute) + int64(g.Between(2, 10))) * 15 * units.Minute
+		if at >= e.at+soonest && b.cal.Day(at) == b.cal.Day(e.at) {
+			r.scheduledFor = &at
+		}
+	}
+	return r
+}
+
+// guestPool is how many people order at a restaurant, again and again.
+const guestPool = 240
+
+var (
+	guestFirst = []string{"Andreea", "Mihai", "Ioana", "Radu", "Elena", "Cristian", "Maria", "Vlad", "Ana", "Ștefan", "Irina", "Paul"}
+	guestLast  = []string{"Popescu", "Ionescu", "Dumitru", "Stan", "Gheorghe", "Matei", "Rusu", "Marin", "Toma", "Dobre", "Nistor", "Lungu"}
+)
+
+// guest is one of the people who order at a restaurant.
+func guest(n int, seed uint64) api.OrderCustomer {
+	g := seeded.New(seed, 4, uint64(n))
+	c := api.OrderCustomer{
+		Name:  guestFirst[g.N(len(guestFirst))] + " " + guestLast[g.N(len(guestLast))],
+		Phone: fmt.Sprintf("+407%08d", g.N(100_000_000)),
+	}
+	if g.Chance(600) {
+		c.Email = units.TextOrNull(fmt.Sprintf("oaspete%d.%04d@example.com", n, g.N(10_000)))
+	}
+	return c
+}

@@ -1,0 +1,131 @@
+package ordering
+
+import (
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/units"
+)
+
+// The values of "Order status".
+const (
+	received  = "received"
+	accepted  = "accepted"
+	ready     = "ready"
+	completed = "completed"
+	rejected  = "rejected"
+	cancelled = "cancelled"
+)
+
+// order is one online order. Instants are in microseconds, 0 for none.
+type order struct {
+	n      int
+	app    string
+	test   bool
+	id     string
+	number string // on the receipt; "" for a test order
+	sale   string // id at the till; "" for a test order
+
+	request *request
+	lines   []line
+	totals  totals
+
+	status                                                               string
+	placed, answerBy, acceptedAt, estimated, readyAt, done, refused, off int64
+	rejection                                                            *api.OrderRejection
+	cancellation                                                         *api.OrderCancellation
+	paid                                                                 bool
+	stamp                                                                int64 // updated_at
+}
+
+// line is one item of an order, priced.
+type line struct {
+	dish        *dish
+	variantID   *string
+	variantName *string
+	quantity    int
+	unit        units.Bani
+	options     []option
+	notes       *string
+	deposit     units.Bani // of all units
+	total       units.Bani
+}
+
+type option struct {
+	id, name string
+	quantity int
+	price    units.Bani
+}
+
+type totals struct{ items, deposit, tip, total units.Bani }
+
+func (b *Book) instant(us int64) *api.Instant {
+	if us == 0 {
+		return nil
+	}
+	text := units.AppendInstant(nil, us, b.decimals)
+	i := api.Instant(text[1 : len(text)-1])
+	return &i
+}
+
+// shown is the order as the API has it.
+func (b *Book) shown(o *order) api.OnlineOrder {
+	r := o.request
+	out := api.OnlineOrder{
+		ID: o.id, ExternalID: r.externalID, Number: units.TextOrNull(o.number), PickupCode: o.pickupCode(), Status: o.status, Test: o.test,
+		Type: r.typ, LocationID: r.locationID, PlacedAt: b.instant(o.placed), AnswerBy: b.instant(o.answerBy), AcceptedAt: b.instant(o.acceptedAt),
+		EstimatedReadyAt: b.instant(o.estimated), ReadyAt: b.instant(o.readyAt), CompletedAt: b.instant(o.done),
+		RejectedAt: b.instant(o.refused), CancelledAt: b.instant(o.off), Rejection: o.rejection, Cancellation: o.cancellation,
+		Customer: r.customer, Delivery: r.delivery, Notes: r.notes, Allergies: r.allergies, Cutlery: r.cutlery,
+		Items: make([]api.OnlineItem, 0, len(o.lines)), Totals: o.totals.shown(), Payment: r.payment,
+		CreatedAt: *b.instant(o.placed), UpdatedAt: *b.instant(o.stamp),
+	}
+	if r.scheduledFor != nil {
+		out.ScheduledFor = b.instant(*r.scheduledFor)
+	}
+	if out.Payment.Status = unpaid; o.paid {
+		out.Payment.Status = paid
+	}
+	for i := range o.lines {
+		out.Items = append(out.Items, o.lines[i].shown())
+	}
+	return out
+}
+
+// pickupCode is what the customer says at the counter: who has it brought needs none.
+func (o *order) pickupCode() *string {
+	if o.request.typ != pickup {
+		return nil
+	}
+	code := []byte{'A' + byte(o.n/999%26), '-', '0', '0', '0'}
+	for i, n := len(code)-1, o.n%999+1; n > 0; i, n = i-1, n/10 {
+		code[i] = '0' + byte(n%10)
+	}
+	s := string(code)
+	return &s
+}
+
+func (l *line) shown() api.OnlineItem {
+	out := api.OnlineItem{
+		ProductID: l.dish.ID, VariantID: l.variantID, Name: l.dish.Name, VariantName: l.variantName, Quantity: int64(l.quantity),
+		UnitPrice: api.Money(l.unit.Money()), Options: make([]api.OnlineOption, 0, len(l.options)), Notes: l.notes,
+		Deposit: api.Money(l.deposit.Money()), Total: api.Money(l.total.Money()),
+	}
+	for _, x := range l.options {
+		out.Options = append(out.Options, api.OnlineOption{ID: x.id, Name: x.name, Quantity: int64(x.quantity), UnitPrice: api.Money(x.price.Money())})
+	}
+	return out
+}
+
+func (t totals) shown() api.OnlineTotals {
+	return api.OnlineTotals{Items: api.Money(t.items.Money()), Deposit: api.Money(t.deposit.Money()), Tip: api.Money(t.tip.Money()), Total: api.Money(t.total.Money())}
+}
+
+// sum is api.md's rule: total = items + deposit + tip.
+func sum(lines []line, tip units.Bani) totals {
+	t := totals{tip: tip}
+	for i := range lines {
+		t.items += lines[i].total
+		t.deposit += lines[i].deposit
+	}
+	t.total = t.items + t.deposit + t.tip
+	return t
+}

@@ -1,0 +1,123 @@
+package ordering
+
+import (
+	"fmt"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/units"
+	"github.com/larder-sync/larder/internal/sandbox/world"
+)
+
+// Place is POST /orders. An order that the key placed before under the same external_id is
+// returned as it is now, whatever else the body says: that is looked at first, so that also
+// a body that would be refused today replays.
+func (b *Book) Place(app App, body []byte, now int64) (placed api.OnlineOrder, replayed bool, refusal *Refusal) {
+	in, refusal := readObject(body)
+	if refusal != nil {
+		return placed, false, refusal
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if id, ok := in.fields["external_id"].(string); ok {
+		if o := b.external[externalKey{app.ID, id}]; o != nil {
+			return b.shown(o), true, nil
+		}
+	}
+	r, refusal := readRequest(in, now, b.cal)
+	if refusal != nil {
+		return placed, false, refusal
+	}
+	o, refusal := b.order(app, r, now)
+	if refusal != nil {
+		return placed, false, refusal
+	}
+	return b.shown(o), false, nil
+}
+
+// order checks a request against the restaurant and, when all is well, takes it: "a refusal
+// (409 or 422) creates nothing".
+func (b *Book) order(app App, r *request, now int64) (*order, *Refusal) {
+	l, m, refusal := b.where(app, r.locationID, now)
+	if refusal != nil {
+		return nil, refusal
+	}
+	if refusal := checkLocation(&l, r, b.cal); refusal != nil {
+		return nil, refusal
+	}
+	lines, refusal := checkItems(m, r.items)
+	if refusal != nil {
+		return nil, refusal
+	}
+	t := sum(lines, r.tip)
+	if r.expected != nil && *r.expected != t.total {
+		return nil, &Refusal{Code: CodePriceChanged}
+	}
+	o := &order{n: len(b.orders), app: app.ID, test: app.Test, request: r, lines: lines, totals: t, status: received, paid: r.payment.Status == paid}
+	o.id = b.orderID(o.n)
+	o.placed = b.stamp(now)
+	o.answerBy = o.placed + l.Ordering.AnswerWithinMinutes*units.Minute
+	b.ring(o)
+	b.orders = append(b.orders, o)
+	b.byID[o.id], b.external[externalKey{app.ID, r.externalID}] = o, o
+	b.enter(o, o.placed)
+	b.agenda.add(appointment{at: o.answerBy, what: answerOver, order: o})
+	if b.opts.Staff {
+		b.plan(o, &l)
+	}
+	return o, nil
+}
+
+// where is the location of an order. One outside the key's is 403; for one that the
+// restaurant does not have, or has closed for good, api.md gives POST /orders no 404: it is
+// a field that is wrong.
+func (b *Book) where(app App, locationID string, now int64) (api.Location, *Menu, *Refusal) {
+	l, m, ok := b.place(app, locationID, now)
+	if ok {
+		return l, m, nil
+	}
+	bad := invalid{}
+	bad.add("location_id", "The location is unknown.")
+	refusal := bad.refusal()
+	app.May = everywhere
+	if _, _, there := b.place(app, locationID, now); there {
+		refusal = &Refusal{Code: CodeLocationForbidden}
+	}
+	return l, m, refusal
+}
+
+// ring puts a live order on the restaurant's till, where it is open from then on. A test
+// order never gets there (api.md, "What the service does").
+func (b *Book) ring(o *order) {
+	if o.test {
+		return
+	}
+	s := world.Sale{LocationID: o.request.locationID, Type: "takeaway", Tip: o.totals.tip}
+	if o.request.typ == delivery {
+		s.Type = "delivery"
+	}
+	for i := range o.lines {
+		s.Lines = append(s.Lines, o.lines[i].sold())
+	}
+	var err error
+	if o.sale, o.number, err = b.till.Open(s, o.placed); err != nil {
+		// It was there a moment ago, and locations are never taken away.
+		panic("sandbox: " + err.Error())
+	}
+}
+
+// sold is the line as the till has it. An option taken more than once is one extra there,
+// since an extra has a price and no quantity.
+func (l *line) sold() world.SaleLine {
+	out := world.SaleLine{ProductID: l.dish.ID, Name: l.dish.Name, Quantity: l.quantity, UnitPrice: l.unit, Deposit: l.dish.deposit}
+	if l.variantID != nil {
+		out.VariantID, out.VariantName = *l.variantID, *l.variantName
+	}
+	for _, x := range l.options {
+		e := world.SaleExtra{Name: x.name, Price: x.price * units.Bani(x.quantity)}
+		if x.quantity > 1 {
+			e.Name = fmt.Sprintf("%d × %s", x.quantity, x.name)
+		}
+		out.Extras = append(out.Extras, e)
+	}
+	return out
+}

@@ -1,0 +1,10 @@
+// Package webhooks brings events to the addresses that restaurants entered for their keys:
+// signed, tried again, and on demand lost, doubled, late, in another order or forged.
+//
+// An Outbox holds what is to be delivered, each at its time on the sandbox's clock. It sends
+// when it is told to, in the caller's goroutines: Deliver sends everything that is due and
+// returns when it has been answered.
+//
+// What may live here: signatures, attempts, retries. What may not: what an event says of an
+// order, keys, or which misfortunes strike. Nothing here outlives a call.
+package webhooks
