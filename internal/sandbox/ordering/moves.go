@@ -116,10 +116,10 @@ func (b *Book) do(o *order, m Move, at int64) error {
 		b.reject(o, m.Code, units.TextOrNull(m.Text), at)
 	case MoveReady:
 		o.status, o.readyAt = ready, b.move(o, at)
-		b.tell(o, "order.ready")
+		b.tell(o, "order.ready", at)
 	case MoveComplete:
 		o.status, o.done = completed, b.move(o, at)
-		b.tell(o, "order.completed")
+		b.tell(o, "order.completed", at)
 	case MoveCancel:
 		b.cancel(o, "restaurant", units.TextOrNull(m.Text), at)
 	case MoveEstimate:
@@ -151,7 +151,7 @@ func (b *Book) accept(o *order, estimate, at int64) {
 	if o.paid {
 		b.sell(o, "online", at)
 	}
-	b.tell(o, "order.accepted")
+	b.tell(o, "order.accepted", at)
 }
 
 // defaultPrep is how long an order takes when nobody says.
@@ -161,14 +161,14 @@ func (b *Book) reject(o *order, code string, message *string, at int64) {
 	o.status, o.refused = rejected, b.move(o, at)
 	o.rejection = &api.OrderRejection{Code: code, Message: message}
 	b.takeBack(o, at)
-	b.tell(o, "order.rejected")
+	b.tell(o, "order.rejected", at)
 }
 
 func (b *Book) cancel(o *order, by string, reason *string, at int64) {
 	o.status, o.off = cancelled, b.move(o, at)
 	o.cancellation = &api.OrderCancellation{By: by, Reason: reason}
 	b.takeBack(o, at)
-	b.tell(o, "order.cancelled")
+	b.tell(o, "order.cancelled", at)
 }
 
 // pay is told to nobody: api.md has no event for it.
@@ -200,8 +200,8 @@ func (b *Book) takeBack(o *order, at int64) {
 	}
 }
 
-func (b *Book) tell(o *order, event string) {
+func (b *Book) tell(o *order, event string, at int64) {
 	if b.opts.Notify != nil {
-		b.opts.Notify(Event{At: o.stamp, Type: event, App: o.app, Order: b.shown(o)})
+		b.opts.Notify(Event{At: at, Type: event, App: o.app, Order: b.shown(o)})
 	}
 }
