@@ -21,7 +21,7 @@ func TestWhatTakesTypesAndZonesCanBeCalled(t *testing.T) {
 func TestTypesThatReadersMayName(t *testing.T) {
 	for text, want := range map[string]string{
 		"Nullable(Decimal(18, 2))": "", "Tuple(n UInt8, text String)": "", "Enum8('a b' = 1, 'JSON' = -2)": "", "DateTime64(6, 'Europe/Bucharest')": "",
-		"Array(Tuple(JSON String))": "", "Map(LowCardinality(String),UInt8)": "", "Tuple(UInt8, String)": "",
+		"Array(Tuple(JSON String))": "", "Map(String,UInt8)": "", "Map(LowCardinality(String),UInt8)": "LowCardinality", "Tuple(UInt8, String)": "",
 		"JSON": "JSON", "Array(Dynamic)": "Dynamic", "Variant(UInt8, String)": "Variant", "Tuple(a Variant(UInt8))": "Variant", "AggregateFunction(sum, UInt8)": "AggregateFunction",
 		"Tuple(a, b JSON)": "a", "Nested(a UInt8)": "Nested", "Point": "Point", "JSON(a UInt8)": "JSON", "Array( JSON )": "JSON", "Array(\tQBit(Float32, 3))": "QBit",
 		"Tuple(a\nJSON)": "JSON", "Object('json')": "Object", "Enum8('a\\'', 'JSON')": "", "Tuple(a -- \nJSON)": "a",

@@ -9,15 +9,20 @@ import (
 
 // Some functions compare each of their values with each of another: the engine looks for
 // concat(repeat('a', 500000), 'b') in a megabyte of a for minutes, in which nothing stops it, and
-// hasAll(range(1000000), …) takes as long. With a constant text it has a quicker way, and with
+// hasAll(range(1000000), …) takes as long, as does arrayIntersect for some rows. With a constant text it has a quicker way, and with
 // few values there is less to do. So one of the two is a short text or list that stands in the
 // statement, or both are made of a table's columns, in a statement of one SELECT.
 
 // needled are those functions, in lower case.
 var needled = listed(`
 	position positionCaseInsensitive positionUTF8 positionCaseInsensitiveUTF8 instr locate countSubstrings countSubstringsCaseInsensitive
-	replace replaceAll replaceOne hasAll hasAny hasSubstr
+	replace replaceAll replaceOne hasAll hasAny hasSubstr arrayIntersect
 	hasSubsequence hasSubsequenceUTF8 hasSubsequenceCaseInsensitive hasSubsequenceCaseInsensitiveUTF8`)
+
+// composing are functions that take a time with the square of a run of combining marks, in lower
+// case: half a megabyte of them took minutes.
+var composing = listed(`
+	normalizeUTF8NFC normalizeUTF8NFD normalizeUTF8NFKC normalizeUTF8NFKD normalizeUTF8NFKCCasefold removeDiacriticsUTF8 removeAccentsUTF8`)
 
 // longestNeedle is how long such a text may be, in the tree's letters.
 const longestNeedle = 10_000
@@ -34,6 +39,9 @@ func mayFind(nodes []node) error {
 		if err := w.mayRepeatedly(i); err != nil {
 			return err
 		}
+		if err := w.mayCompose(i); err != nil {
+			return err
+		}
 		if !needled[strings.ToLower(n.name)] || n.kind != "Function" {
 			continue
 		}
@@ -47,6 +55,16 @@ func mayFind(nodes []node) error {
 		return exception.Readonly("Cannot execute query in readonly mode: what %s looks for is taken as a short text or list here, or as a column of the same table in a statement of one SELECT, not computed", n.name)
 	}
 	return nil
+}
+
+// mayCompose looks at the text of one call.
+func (w *seen) mayCompose(i int) error {
+	n := w.nodes[i]
+	args := arguments(w.nodes, i)
+	if n.kind != "Function" || !composing[strings.ToLower(n.name)] || len(args) == 0 || w.short(args[0]) || w.stored(args[0], 0) {
+		return nil
+	}
+	return exception.Readonly("Cannot execute query in readonly mode: the text of %s is taken as it stands in the statement here, or as a column of a table in a statement of one SELECT, not computed", n.name)
 }
 
 // seen tells what stands in a statement from what it computes.

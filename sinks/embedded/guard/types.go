@@ -162,11 +162,12 @@ var (
 
 // plainTypes are those that readers may name, in lower case. Not among them: states of
 // aggregate functions, types whose parts are named by types (JSON, Dynamic, Variant),
-// geometry, and words for a type that are several.
+// geometry, words for a type that are several, and LowCardinality, of which a block of
+// rows that share one text is many times as long when it is written.
 var plainTypes = listed(`
 		Int8 Int16 Int32 Int64 Int128 Int256 UInt8 UInt16 UInt32 UInt64 UInt128 UInt256 Float32 Float64 Bool Boolean
 		Decimal Decimal32 Decimal64 Decimal128 Decimal256 Dec Numeric String FixedString UUID Date Date32 DateTime DateTime32 DateTime64
-		Enum Enum8 Enum16 Array Tuple Map Nullable LowCardinality Nothing IPv4 IPv6
+		Enum Enum8 Enum16 Array Tuple Map Nullable Nothing IPv4 IPv6
 		Int Integer BigInt SmallInt TinyInt Float Double Real Text Varchar Char Timestamp Signed Unsigned`)
 
 var (

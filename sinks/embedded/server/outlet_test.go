@@ -84,6 +84,27 @@ func TestAnswersThatFlowFail(t *testing.T) {
 	}
 }
 
+// Within a block the engine looks for no stop, and rows may share a long text as columns do: of
+// LowCardinality a block is a few hundred kilobytes, and a hundred gigabytes as TSV.
+func TestRowsShareNoText(t *testing.T) {
+	out := outside(t, "", "")
+	for _, sql := range []string{
+		"SELECT toLowCardinality(repeat('ab', 50000)) FROM numbers(60000)",
+		"SELECT CAST(repeat('ab', 50000), 'LowCardinality(String)') FROM numbers(60000)",
+		"SELECT repeat('ab', 50000)::Array(LowCardinality(String)) FROM numbers(60000)",
+		"SELECT {p:LowCardinality(String)} FROM numbers(60000)",
+	} {
+		if got := out.ask(http.MethodPost, sql, "param_p", "a"); got.status != http.StatusForbidden {
+			t.Errorf("%s: %d, %.100s", sql, got.status, got.body)
+		}
+	}
+	for asked, want := range map[string]string{"1000000": "65409", "1000": "1000", "0": "65409"} {
+		if got := out.must("SELECT getSetting('max_block_size')", "max_block_size", asked); strings.TrimSpace(got) != want {
+			t.Errorf("max_block_size %s: %s, want %s", asked, got, want)
+		}
+	}
+}
+
 // Clients that go in the middle cost no place, and leave nothing behind.
 func TestClientsLeaveAnswersThatFlow(t *testing.T) {
 	out := outside(t, "", "")
@@ -102,8 +123,8 @@ func TestClientsLeaveAnswersThatFlow(t *testing.T) {
 	}
 }
 
-// Nor is a chunk that is many times its block: a row repeats a long name or a text that is
-// held once.
+// Nor is a chunk that is many times its block: a row repeats a long name, or the name
+// of an enumeration's value.
 func TestALargeChunkFlows(t *testing.T) {
 	in, out := inside(t), outside(t, "", "")
 	tracked := func() int {
@@ -113,10 +134,9 @@ func TestALargeChunkFlows(t *testing.T) {
 		}
 		return n
 	}
-	shared := "SELECT materialize(toLowCardinality(repeat('a', 200000))) AS x FROM numbers(2000) FORMAT "
+	shared := "SELECT CAST(number % 2, 'Enum8(\\'" + strings.Repeat("e", 200_000) + "\\' = 0, \\'b\\' = 1)') AS x FROM numbers(4000) FORMAT "
 	for _, sql := range []string{
-		"SELECT number AS `" + strings.Repeat("n", 200_000) + "` FROM numbers(2000) FORMAT JSONEachRow", shared + "TSV", shared + "CSVWithNames", shared + "RowBinary",
-		"SELECT CAST(number % 2, 'Enum8(\\'" + strings.Repeat("e", 200_000) + "\\' = 0, \\'b\\' = 1)') AS x FROM numbers(4000) FORMAT TabSeparatedWithNames",
+		"SELECT number AS `" + strings.Repeat("n", 200_000) + "` FROM numbers(2000) FORMAT JSONEachRow", shared + "TSV", shared + "CSVWithNames", shared + "TabSeparatedWithNames",
 	} {
 		before := tracked()
 		response, err := out.client.Post(out.base+"?max_block_size=65000&output_format_parallel_formatting=0", "", strings.NewReader(sql))

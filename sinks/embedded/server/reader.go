@@ -87,6 +87,7 @@ func readerSettings(o Options, limit memory.Limit) map[string]string {
 var readerBounds = map[string]int{
 	"max_execution_time": int(readerTime.Seconds()),
 	"max_threads":        max(8, runtime.NumCPU()),
+	"max_block_size":     65_409, // the engine's own: it looks for a stop between blocks
 }
 
 // bound keeps the settings of a request within the bounds of readers.

@@ -68,7 +68,7 @@ func roleShapes(ctx context.Context, args []string) error {
 		for _, value := range []string{
 			"readWKT('POINT(1 1)')", "CAST(NULL AS Geometry)", "[readWKT('POINT(1 1)')]", "map(1, readWKT('POINT(1 1)'))", "readWKTPoint('POINT(1 1)')", "CAST([(1, 1)] AS Ring)",
 			"CAST('x' AS Variant(UInt8, String))", "CAST(1 AS Dynamic)", "CAST('{\"a\": 1}' AS JSON(b UInt8))", "CAST([1, 2, 3, 4, 5, 6, 7, 8] AS QBit(Float32, 8))",
-			"NULL", "[]", "tuple()", "map()", "sumState(1)", "INTERVAL 1 DAY", "CAST(1 AS Time64(3))", "toLowCardinality(NULL)", "toInt256(-1)", "toDecimal256(1, 76)",
+			"NULL", "[]", "tuple()", "map()", "sumState(1)", "INTERVAL 1 DAY", "CAST(1 AS Time64(3))", "materialize(NULL)", "toInt256(-1)", "toDecimal256(1, 76)",
 		} {
 			for _, rows := range []int{0, 1, 3} {
 				sql := fmt.Sprintf("SELECT %s AS a FROM numbers(%d) FORMAT %s", value, rows, format)
