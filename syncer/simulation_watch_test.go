@@ -273,7 +273,11 @@ func (v *watch) brings(key, location, row string) bool {
 	if location != "" || row == "" {
 		return location == row
 	}
-	return v.e.plan.located || slices.Contains(v.opened[key], row) && !slices.Contains(v.away[key], row)
+	opened, covered := v.opened[key]
+	if v.e.plan.located && !covered {
+		return true // a list that is asked for whole and keeps no coverage
+	}
+	return slices.Contains(opened, row) && !slices.Contains(v.away[key], row)
 }
 
 // stampOn is the updated_at of a stored row, which has one and no other beside it.
