@@ -24,7 +24,7 @@ const maxAdminBody = 1 << 20
 //	GET, POST, DELETE /admin/faults
 //	POST /admin/cursors/invalidate every cursor given out becomes a broken one
 //	POST /admin/change             AdminChange
-//	POST /admin/ordering           {"business": 0, "on": false} switches online ordering
+//	POST /admin/ordering           AdminOrdering: whether and how orders are taken
 //	POST /admin/orders             AdminOrders: what the restaurant does to online orders
 //	GET /admin/webhooks            events sent or to be sent
 //	GET /admin/truth?stream=S&key=K  NDJSON of TruthRow

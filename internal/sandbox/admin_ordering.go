@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -39,15 +40,41 @@ func (s *Sandbox) adminOrders(in AdminOrders) (any, error) {
 	return done, nil
 }
 
-func (s *Sandbox) adminOrdering(in struct {
-	Business int  `json:"business"`
-	On       bool `json:"on"`
-}) (any, error) {
+// AdminOrdering changes whether and how a restaurant, or one of its locations, takes orders;
+// fields left out stay.
+type AdminOrdering struct {
+	Business int       `json:"business"`
+	Location string    `json:"location"` // id; "" for the whole restaurant
+	On       *bool     `json:"on"`
+	Types    *[]string `json:"types"`     // of a location
+	PauseFor *int      `json:"pause_for"` // seconds, of a location
+}
+
+func (s *Sandbox) adminOrdering(in AdminOrdering) (any, error) {
 	if err := s.known(in.Business); err != nil {
 		return nil, err
 	}
-	s.Restaurant(in.Business).SwitchOrdering(in.On)
-	return nil, nil
+	r := s.Restaurant(in.Business)
+	if in.Location == "" {
+		if in.Types != nil || in.PauseFor != nil {
+			return nil, errors.New("types and pause_for are of a location: name it")
+		}
+		if in.On != nil {
+			r.SwitchOrdering(*in.On)
+		}
+		return nil, nil
+	}
+	var errs []error
+	if in.On != nil {
+		errs = append(errs, r.SwitchLocationOrdering(in.Location, *in.On))
+	}
+	if in.Types != nil {
+		errs = append(errs, r.OfferTypes(in.Location, *in.Types...))
+	}
+	if in.PauseFor != nil {
+		errs = append(errs, r.PauseOrdering(in.Location, s.opts.Now().Add(time.Duration(*in.PauseFor)*time.Second)))
+	}
+	return nil, errors.Join(errs...)
 }
 
 func (s *Sandbox) known(business int) error {

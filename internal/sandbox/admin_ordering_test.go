@@ -23,6 +23,9 @@ func TestAdminOfOrders(t *testing.T) {
 		{"/orders", `{"action":"ready","ids":["none"]}`, 400},
 		{"/orders", `{"business":4,"action":"ready"}`, 400},
 		{"/ordering", `{"business":4}`, 400},
+		{"/ordering", `{"types":["pickup"]}`, 400},
+		{"/ordering", `{"location":"none","on":false}`, 400},
+		{"/ordering", fmt.Sprintf(`{"location":%q,"types":["delivery"],"pause_for":600,"on":true}`, s.location), 200},
 		{"/ordering", `{"on":false}`, 200},
 		{"/keys", fmt.Sprintf(`{"value":%q,"webhook_url":"","ordering_off":true}`, s.Key(0, RoleMain).Value), 200},
 	} {
@@ -38,6 +41,10 @@ func TestAdminOfOrders(t *testing.T) {
 		}
 	}
 	s.details(s.get("/orders/"+o.ID), 403, "api_disabled")
+	s.Restaurant(0).SwitchOrdering(true)
+	if l := ok[api.Location](s.harness, "/locations/"+s.location).Ordering; l.Status != "paused" || *l.PausedUntil != "2026-03-20T10:10:00.000Z" || len(l.Types) != 1 {
+		t.Errorf("ordering %+v", l)
+	}
 	s.wait(0)
 	var sent []webhooks.Delivery
 	if err := json.Unmarshal(s.admin("GET", "/webhooks", "").Body.Bytes(), &sent); err != nil || len(sent) != 1 || sent[0].Type != "order.accepted" || sent[0].State != "delivered" {

@@ -68,6 +68,14 @@ func plainDish(p api.MenuProduct) bool {
 
 type object = map[string]any
 
+// menuOf is an item of another location's menu.
+func (s *shop) menuOf(location string) object {
+	s.t.Helper()
+	other := *s
+	other.menu = ok[api.OrderableMenu](s.harness, "/locations/"+url.PathEscape(location)+"/menu")
+	return object{"product_id": other.dish(plainDish).ID, "quantity": 1}
+}
+
 // order is a body that is fine: one plain dish, to be picked up, paid. Changes are set by
 // path ("items.0.quantity"); a path with a value of absent is taken out.
 func (s *shop) order(changes ...any) object {
@@ -106,6 +114,14 @@ func set(t testing.TB, body object, path string, value any) {
 		}
 	}
 	last := parts[len(parts)-1]
+	if list, ok := at.([]any); ok {
+		i, err := strconv.Atoi(last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list[i] = value
+		return
+	}
 	o, isObject := at.(object)
 	if !isObject {
 		t.Fatalf("%s is in no object", path)

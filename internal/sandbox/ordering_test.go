@@ -1,10 +1,14 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -335,6 +339,55 @@ func TestWhenALocationTakesOrders(t *testing.T) {
 	}
 	s.clock = local(13, 1)
 	s.placed()
+	r := s.Restaurant(0)
+	if err := r.OfferTypes(s.location, "delivery"); err != nil {
+		t.Fatal(err)
+	}
+	if got := reason(s.post(s.order())); got != "type_not_offered" {
+		t.Errorf("a type that is not offered: %s", got)
+	}
+	s.placed("type", "delivery", "delivery", object{"address": "Str. Lungă 1"})
+	if err := r.SwitchLocationOrdering(s.location, false); err != nil {
+		t.Fatal(err)
+	}
+	if got := reason(s.post(s.order())); got != "disabled" {
+		t.Errorf("one location switched off: %s", got)
+	}
+	other := r.LocationIDs()[1]
+	if a := s.post(s.order("location_id", other, "items.0", s.menuOf(other))); a.status != 201 {
+		t.Errorf("the other location: %d %s", a.status, a.body)
+	}
+}
+
+// "Retries after 500 reuse the same external_id": an answer that got lost is asked for again.
+func TestAnAnswerThatGotLost(t *testing.T) {
+	for kind, made := range map[string]int{FaultServerError: 0, FaultTruncate: 1, FaultGarbage: 1} {
+		s := newShop(t, Options{NoLimits: true})
+		if err := s.AddFault(Fault{Kind: kind, Count: 1, Route: "POST /orders"}); err != nil {
+			t.Fatal(err)
+		}
+		body := string(units.JSON(s.order()))
+		send := func() (int, []byte, error) {
+			r := newRequest("POST", "/orders", s.key)
+			r.Body = io.NopCloser(strings.NewReader(body))
+			a, err := s.Transport().RoundTrip(r)
+			if err != nil {
+				return 0, nil, err
+			}
+			defer a.Body.Close()
+			out, err := io.ReadAll(a.Body)
+			return a.StatusCode, out, err
+		}
+		if status, out, err := send(); err == nil && status == 201 && json.Valid(out) {
+			t.Errorf("%s: the answer came through: %s", kind, out)
+		}
+		if s.count() != made {
+			t.Errorf("%s: %d orders", kind, s.count())
+		}
+		if status, out, err := send(); err != nil || status != 201-made || s.count() != 1 {
+			t.Errorf("%s: sent again: %d %v %s", kind, status, err, out)
+		}
+	}
 }
 
 // "403 api_disabled while the restaurant has online ordering off", for each ordering route,
@@ -534,5 +587,62 @@ func TestCancelByTheCustomer(t *testing.T) {
 	s.clock = s.clock.Add(10 * time.Minute) // nobody answered
 	if d := s.details(cancel(o, ""), 409, "cannot_cancel"); d["status"] != "rejected" {
 		t.Errorf("after answer_by: %v", d)
+	}
+}
+
+// Opening hours: "exceptions", and hours that end after midnight; "accepting: the single
+// answer to whether an order can be placed now".
+func TestClosedOnHolidays(t *testing.T) {
+	zone := must(time.LoadLocation(ZoneName))(t)
+	s := newShop(t, Options{NoLimits: true, Epoch: time.Date(2026, 12, 24, 10, 0, 0, 0, zone), LocationsPer: 12})
+	late := ""
+	for _, l := range ok[struct{ Data []api.Location }](s.harness, "/locations").Data {
+		if *l.OpeningHours.Friday.Close == "02:00" {
+			late = l.ID
+		}
+	}
+	for _, c := range []struct {
+		at   string
+		want int
+	}{
+		{"2026-12-24 20:00", 201}, {"2026-12-25 01:59", 201}, {"2026-12-25 02:00", 409}, {"2026-12-25 13:00", 409}, {"2026-12-26 01:00", 409}, {"2026-12-26 13:00", 201}, {"2026-12-27 01:00", 201}, {"2027-01-01 13:00", 409},
+	} {
+		s.clock = must(time.ParseInLocation("2006-01-02 15:04", c.at, zone))(t)
+		l := ok[api.Location](s.harness, "/locations/"+late)
+		p := s.menuOf(late)
+		a := s.post(s.order("location_id", late, "items.0", p))
+		if a.status != c.want || l.Ordering.Accepting != (c.want == 201) {
+			t.Errorf("%s: %d %s, accepting %v", c.at, a.status, a.body, l.Ordering.Accepting)
+		}
+		if at := l.Ordering.NextOpeningAt; at != nil && (strings.HasPrefix(string(*at), "2026-12-25") || strings.HasPrefix(string(*at), "2027-01-01")) {
+			t.Errorf("%s: opens next at %s", c.at, *at)
+		}
+	}
+	// Scheduled for after the doors close: "inside opening hours".
+	s.clock = time.Date(2026, 12, 28, 0, 30, 0, 0, zone)
+	for minute, want := range map[int]int{59: 201, 120: 409} {
+		at := time.Date(2026, 12, 28, 1, minute, 0, 0, zone).Format(time.RFC3339)
+		if a := s.post(s.order("location_id", late, "items.0", s.menuOf(late), "scheduled_for", at)); a.status != want {
+			t.Errorf("scheduled for %s: %d %s", at, a.status, a.body)
+		}
+	}
+}
+
+// One external_id placed from many sides at once is one order.
+func TestPlacingAtOnce(t *testing.T) {
+	s := newShop(t, Options{NoLimits: true})
+	body := string(units.JSON(s.order()))
+	var placing sync.WaitGroup
+	var created atomic.Int32
+	for range 16 {
+		placing.Go(func() {
+			if a := s.send("POST", s.key, "/orders", body); a.status == 201 {
+				created.Add(1)
+			}
+		})
+	}
+	placing.Wait()
+	if created.Load() != 1 || s.count() != 1 {
+		t.Errorf("%d created, %d orders", created.Load(), s.count())
 	}
 }

@@ -89,7 +89,7 @@ func (b *Book) guestRequest(g *seeded.RNG, e appointment, m *Menu) *request {
 	if g.Chance(700) {
 		r.payment = api.OnlinePayment{Status: paid, Method: units.TextOrNull("card"), Reference: units.TextOrNull("pay_" + seeded.Base32(g.Next(), 12))}
 	}
-	if g.Chance(80) {
+	if g.Chance(80) && r.typ == delivery {
 		r.notes = units.TextOrNull("Vă rog să sunați la interfon.")
 	}
 	if g.Chance(30) {

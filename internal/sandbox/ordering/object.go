@@ -44,7 +44,7 @@ func (o object) at(key string) string {
 }
 
 func (o object) wrong(key, format string, args ...any) {
-	o.bad.add(o.at(key), "The "+strings.ReplaceAll(key, "_", " ")+" "+format+".", args...)
+	o.bad.add(o.at(key), "The field "+key+" "+format+".", args...)
 }
 
 // value is a field that is there and not null; needed ones are missed otherwise.

@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -61,6 +62,8 @@ type location struct {
 	active               bool
 	opens, closes        int   // minutes after midnight; closes may be after 24:00
 	paused               int64 // until when ordering is paused
+	orderingOff          bool
+	types                []string // of orders that it takes; nil for both
 	stamp                int64
 }
 
@@ -153,29 +156,39 @@ func (b *Business) encodeLocation(l *location, now int64) api.Location {
 		Timezone: units.ZoneName, OpeningHours: l.hours(),
 		Ordering: api.Ordering{Status: "open", Accepting: true, Types: []string{"pickup", "delivery"}, DefaultPrepMinutes: 25, AnswerWithinMinutes: 5},
 	}
+	if l.types != nil {
+		out.Ordering.Types = slices.Clone(l.types)
+	}
 	switch {
-	case b.readings.OrderingOff || b.orderingOff:
+	case b.readings.OrderingOff || b.orderingOff || l.orderingOff:
 		refuse(&out.Ordering, "disabled", "Comenzile online sunt oprite.")
 	case l.paused > now:
 		refuse(&out.Ordering, "paused", "Comenzile online sunt oprite pentru scurt timp.")
 		out.Ordering.PausedUntil = b.instant(l.paused)
-	case !l.open(b.cal.MinuteOfDay(now)):
+	case !l.open(b.cal.Day(now), b.cal.MinuteOfDay(now)):
 		refuse(&out.Ordering, "closed", "Restaurantul este închis acum.")
 		out.Ordering.NextOpeningAt = b.instant(b.nextOpening(l, now))
 	}
 	return out
 }
 
-// open tells whether a local minute of the day is within the hours, which may
-// end after midnight.
-func (l *location) open(minute int) bool {
-	return minute >= l.opens && minute < l.closes || minute+24*60 < l.closes
+// open tells whether a local minute of a day is within the hours, which may end after
+// midnight; those of a day that is an exception are none.
+func (l *location) open(day units.Day, minute int) bool {
+	return minute >= l.opens && minute < l.closes && !closedOn(day) || minute+24*60 < l.closes && !closedOn(day-1)
+}
+
+// holidays are the days on which every location is closed.
+var holidays = []api.HoursException{{Date: "2026-12-25", Closed: true, Reason: units.TextOrNull("Crăciun")}, {Date: "2027-01-01", Closed: true}}
+
+func closedOn(day units.Day) bool {
+	return slices.ContainsFunc(holidays, func(e api.HoursException) bool { return string(e.Date) == day.String() })
 }
 
 func (b *Business) nextOpening(l *location, now int64) int64 {
 	day := b.cal.Day(now)
 	for ; ; day++ {
-		if at := b.cal.Start(day) + int64(l.opens)*units.Minute; at > now {
+		if at := b.cal.Start(day) + int64(l.opens)*units.Minute; at > now && !closedOn(day) {
 			return at
 		}
 	}
@@ -186,5 +199,5 @@ func (l *location) hours() *api.OpeningHours {
 	shut := fmt.Sprintf("%02d:00", l.closes/60%24)
 	d := api.DayHours{Open: &open, Close: &shut}
 	return &api.OpeningHours{Monday: d, Tuesday: d, Wednesday: d, Thursday: d, Friday: d, Saturday: d, Sunday: d,
-		Exceptions: []api.HoursException{{Date: "2026-12-25", Closed: true, Reason: units.TextOrNull("Crăciun")}, {Date: "2027-01-01", Closed: true}}}
+		Exceptions: slices.Clone(holidays)}
 }

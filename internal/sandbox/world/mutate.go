@@ -83,6 +83,16 @@ func (r Restaurant) PauseOrdering(id string, until time.Time) error {
 	return r.changeLocation(id, func(l *location) { l.paused = until.UnixMicro() })
 }
 
+// SwitchLocationOrdering switches the online ordering of one location on or off.
+func (r Restaurant) SwitchLocationOrdering(id string, on bool) error {
+	return r.changeLocation(id, func(l *location) { l.orderingOff = !on })
+}
+
+// OfferTypes says which orders a location takes: pickup, delivery, both or none.
+func (r Restaurant) OfferTypes(id string, types ...string) error {
+	return r.changeLocation(id, func(l *location) { l.types = append([]string{}, types...) })
+}
+
 // SwitchOrdering switches the restaurant's online ordering on or off.
 func (r Restaurant) SwitchOrdering(on bool) {
 	_, unlock := r.lock()
