@@ -16,22 +16,30 @@ import (
 
 func sandboxCommand(g *globals) *cobra.Command {
 	var o sandbox.Options
-	var listen string
+	var listen, webhookURL string
+	var online float64
 	var faults, readings []string
 	cmd := &cobra.Command{
 		Use:   "sandbox",
 		Short: "Serve a working copy of the API with invented restaurants",
-		Long: `Serves the read side of the API, limits and errors included, with restaurants that
-are invented but believable, and prints a key of each kind. The same seed makes the
-same world. Faults strike on demand, from --fault or by POST /admin/faults. The world
-changes by POST /admin/change, as in {"action": "purge", "stream": "products", "count": 3};
-the answer to {} names the actions.
+		Long: `Serves the API, limits and errors included, with restaurants that are invented but
+believable, and prints a key of each kind. The same seed makes the same world. With
+--live it moves: tables are served, guests order online through the keys, and the
+restaurants answer and prepare what is ordered. --webhook-url gets the events of these
+orders, signed. Faults strike on demand, from --fault or by POST /admin/faults. The
+world changes by POST /admin/change, as in {"action": "purge", "stream": "products",
+"count": 3}; the answer to {} names the actions. POST /admin/orders moves online orders,
+as in {"action": "accept", "ids": ["onl_..."], "ready_in": 1800}, POST /admin/ordering
+switches ordering off ({"on": false}), and GET /admin/webhooks tells what was sent.
 
 Faults:
 ` + wrapped(sandbox.FaultKinds()) + `
+Faults on webhooks:
+` + wrapped(sandbox.WebhookFaultKinds()) + `
 Readings, where the API's description leaves something open:
 ` + wrapped(readingNames()),
 		Example: `  larder sandbox --live
+  larder sandbox --live --online-orders 500 --webhook-url http://127.0.0.1:9470/webhooks/bistro
   larder sandbox --restaurants 10 --orders 100000 --days 365 --no-limits
   larder sandbox --fault server_error=0.01 --fault latency=0.2,delay=300ms,route=/sales/orders
   larder sandbox --reading strange-ids --reading stamp-precision=1s`,
@@ -52,12 +60,18 @@ Readings, where the API's description leaves something open:
 					return app.UsageError(fmt.Errorf("--reading %q: %w", r, err))
 				}
 			}
+			if cmd.Flags().Changed("online-orders") && !o.Live {
+				return app.UsageError(errors.New("--online-orders: guests come with --live only; add it, or order by POST /v1/orders"))
+			}
+			if o.Live {
+				o.OnlineOrders = online
+			}
 			log, err := g.logger(g.err, cmp.Or(g.logFormat, app.LogText), "info")
 			if err != nil {
 				return err
 			}
 			o.Logger = log
-			return app.Sandbox(cmd.Context(), listen, o, func(url string, keys []sandbox.Key) {
+			return app.Sandbox(cmd.Context(), listen, o, webhookURL, func(url string, keys []sandbox.Key) {
 				if err := printSandbox(g.out, url, keys); err != nil {
 					log.Error("print the keys", "err", err)
 				}
@@ -71,13 +85,16 @@ Readings, where the API's description leaves something open:
 	f.IntVar(&o.Orders, "orders", 2000, "orders per restaurant, over --days; -1 for none")
 	f.IntVar(&o.Days, "days", 60, "days of history")
 	f.Int64Var(&o.Seed, "seed", 1, "what the world is made from")
-	f.BoolVar(&o.Live, "live", false, "orders and stock move as time passes")
+	f.BoolVar(&o.Live, "live", false, "orders, stock and online orders move as time passes")
 	f.Float64Var(&o.Pace, "pace", 1, "how many times busier than in history a live world is")
+	f.Float64Var(&online, "online-orders", 40, "orders a day and restaurant that guests place online, with --live")
+	f.StringVar(&webhookURL, "webhook-url", "", "`address` that gets the events of online orders")
 	f.StringVar(&o.Algorithm, "algorithm", sandbox.AlgorithmFixed, "how a minute is counted: "+
 		strings.Join([]string{sandbox.AlgorithmFixed, sandbox.AlgorithmFixedFirst, sandbox.AlgorithmSliding, sandbox.AlgorithmBucket}, ", "))
 	f.IntVar(&o.Limits.PerMinute, "requests-per-minute", sandbox.DefaultLimits.PerMinute, "limit per key")
 	f.IntVar(&o.Limits.BusinessPerMinute, "restaurant-requests-per-minute", sandbox.DefaultLimits.BusinessPerMinute, "limit per restaurant, all keys together")
 	f.IntVar(&o.Limits.HeavyPerMinute, "heavy-requests-per-minute", sandbox.DefaultLimits.HeavyPerMinute, "limit of the sales totals, per key")
+	f.IntVar(&o.Limits.OrdersPerMinute, "orders-per-minute", sandbox.DefaultLimits.OrdersPerMinute, "limit of orders placed, per key")
 	f.BoolVar(&o.NoLimits, "no-limits", false, "no limits at all")
 	f.StringArrayVar(&faults, "fault", nil, "a `fault`: kind[=probability][,field=value...], fields count, skip, route, delay, retry_after, status; may be repeated")
 	f.StringArrayVar(&readings, "reading", nil, "a `reading`: name[=value]; may be repeated")

@@ -23,6 +23,7 @@ func printSandbox(w io.Writer, url string, keys []sandbox.Key) error {
 	if err := t.Flush(); err != nil || len(keys) == 0 {
 		return err
 	}
+	printWebhooks(w, keys)
 	_, err := fmt.Fprintf(w, `
 Ask it:  curl -H 'Authorization: Bearer %s' %s/me
 
@@ -44,6 +45,22 @@ Then
     %s run
 `, keys[0].Value, url, keys[0].Value, url, self(), self())
 	return err
+}
+
+// printWebhooks tells where events of orders go and what they are signed with.
+func printWebhooks(w io.Writer, keys []sandbox.Key) {
+	told := false
+	for i := range keys {
+		k := &keys[i]
+		if k.WebhookURL == "" {
+			continue
+		}
+		if !told {
+			fmt.Fprintf(w, "\nEvents of online orders go to %s, signed with\n", k.WebhookURL)
+			told = true
+		}
+		fmt.Fprintf(w, "  %s  %s, %s\n", k.WebhookSecret, k.Role, k.BusinessName)
+	}
 }
 
 // rightsOf is what a key may do, in a few words.

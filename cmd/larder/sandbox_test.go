@@ -44,3 +44,23 @@ func TestTheSandboxsKeysFitAndItsConfigurationLoads(t *testing.T) {
 		t.Errorf("%v\n%s", err, yaml)
 	}
 }
+
+// What the sandbox's own flags cannot mean is said before anything listens.
+func TestSandboxUsage(t *testing.T) {
+	h := newHouse(t)
+	h.want(2, "guests come with --live only", "sandbox", "--online-orders", "5")
+	h.want(2, "--webhook-url: an address begins with http:// or https://", "sandbox", "--webhook-url", "127.0.0.1:80")
+	h.want(2, "online orders: -1 a day; allowed: 0 or more", "sandbox", "--live", "--online-orders=-1")
+	h.want(2, "webhook_lost", "sandbox", "--fault", "webhook_gone=1")
+}
+
+func TestTheSandboxTellsWhereEventsGo(t *testing.T) {
+	keys := []sandbox.Key{{Role: "main", Value: "v1"}, {Role: "orders", Value: "v2", BusinessName: "Bistro", WebhookURL: "http://shop.test/hook", WebhookSecret: "whsec_1"}}
+	var out strings.Builder
+	if err := printSandbox(&out, "http://127.0.0.1:8080/v1", keys); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); !strings.Contains(text, "Events of online orders go to http://shop.test/hook, signed with\n  whsec_1  orders, Bistro\n") {
+		t.Error(text)
+	}
+}

@@ -23,6 +23,10 @@ const demoWatched = 8
 // demoLooks are the times of day at which Larder looked.
 var demoLooks = []time.Duration{7 * time.Hour, 8 * time.Hour}
 
+// onlineShare is how many orders guests place online through the keys, of as many as the
+// restaurant has besides.
+const onlineShare = 0.1
+
 var demoLists = []string{"products", "ingredients"}
 
 // watched is how many of the demo's days Larder looks at: the first has no one before it.
@@ -33,6 +37,7 @@ func (o DemoOptions) world() sandbox.Options {
 	w := sandbox.Options{
 		Seed: o.Seed, Businesses: o.Restaurants, LocationsPer: 2,
 		Days: o.Days, Orders: o.Days * o.OrdersADay, Live: true, Upkeep: true,
+		OnlineOrders: float64(o.OrdersADay) * onlineShare,
 	}
 	if n := o.watched(); n > 0 {
 		w.Days -= n
