@@ -478,7 +478,7 @@ func TestALocationLostBeforeItsStreamWasSwitchedOff(t *testing.T) {
 		s.access("l1", "l2")
 		pass("categories")
 		pass(shopStream)
-		if raw := string(s.store.Row(shopStream, "b1", idOf(rows[0])).Raw); !strings.Contains(raw, `"name":"new"`) {
+		if raw := s.store.Row(shopStream, "b1", idOf(rows[0])).Raw; !strings.Contains(raw, `"name":"new"`) {
 			t.Errorf("a change that a walk has passed by is missing: %s", raw)
 		}
 	})
