@@ -20,6 +20,12 @@ type (
 	Stamp = world.Stamp
 )
 
+// The streams of ordering, as Truth knows them.
+const (
+	StreamMenus        = "menus"         // by location id
+	StreamOnlineOrders = "online_orders" // placed through the key
+)
+
 // What callers name of the world: streams, and the rest of package world's constants.
 const (
 	StreamLocations   = world.StreamLocations

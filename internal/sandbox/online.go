@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -14,19 +16,17 @@ import (
 // openBooks gives every restaurant its online orders, and their events a way out.
 func (s *Sandbox) openBooks() error {
 	s.outbox = webhooks.New(webhooks.Options{Endpoint: s.endpoint, Transport: s.opts.WebhookTransport, Now: s.opts.Now})
+	cal, err := units.NewCalendar()
+	if err != nil {
+		return err
+	}
+	readings := s.opts.Readings
+	readings.StampPrecision = cmp.Or(readings.StampPrecision, time.Millisecond)
 	for i := range s.Len() {
-		readings := s.opts.Readings
-		if readings.StampPrecision == 0 {
-			readings.StampPrecision = time.Millisecond
-		}
-		book, err := ordering.New(ordering.Options{
-			World: s.World, Business: i, Seed: s.opts.Seed, Readings: readings, Staff: s.opts.Live,
+		s.books = append(s.books, ordering.New(ordering.Options{
+			World: s.World, Business: i, Calendar: cal, Seed: s.opts.Seed, Readings: readings, Staff: s.opts.Live,
 			PerDay: s.opts.OnlineOrders, Epoch: s.opts.Epoch, Apps: func() []ordering.App { return s.orderingApps(i) }, Notify: s.notifier(i),
-		})
-		if err != nil {
-			return err
-		}
-		s.books = append(s.books, book)
+		}))
 	}
 	return nil
 }
@@ -149,3 +149,31 @@ func (s *Sandbox) somethingDue() bool {
 
 // Deliveries are the newest events sent or to be sent, oldest first.
 func (s *Sandbox) Deliveries() []webhooks.Delivery { return s.outbox.Deliveries() }
+
+// truthOfOrdering is Truth of the menus of a key's locations, or of the orders placed through
+// it.
+func (s *Sandbox) truthOfOrdering(rq *request, stream string, yield func(TruthRow) error) error {
+	book, app := s.books[rq.key.Business], orderingApp(&rq.key)
+	if stream == StreamOnlineOrders {
+		orders, _ := book.Since(app, math.MinInt64, math.MaxInt)
+		for i := range orders {
+			if err := yield(TruthRow{ID: orders[i].ID, Row: units.JSON(orders[i])}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	rq.open()
+	locations := rq.view.LocationIDs()
+	rq.view.Close()
+	for _, id := range locations {
+		m, ok := book.Menu(app, id, rq.now)
+		if !ok {
+			continue
+		}
+		if err := yield(TruthRow{ID: id, Row: m.JSON}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

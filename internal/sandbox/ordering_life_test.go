@@ -348,3 +348,28 @@ func TestOrdersDrawNothingFromTheWorld(t *testing.T) {
 		t.Error("asking for menus and orders changes the world")
 	}
 }
+
+// A sale draws from the stock of its location, once; a test order "never reaches stock".
+func TestOnlineOrdersUseStock(t *testing.T) {
+	s := newShop(t, Options{NoLimits: true})
+	used := func() int {
+		s.t.Helper()
+		since := s.clock.Format(time.RFC3339)
+		return len(strict[page](t, s.asMain("/ingredients?limit=200&updated_since="+since)).Data)
+	}
+	paid, unpaid := s.placed("items.0.quantity", 20), s.placed("payment.status", "unpaid")
+	test := s.OrdersTestKey(0)
+	tried := s.created(s.send("POST", test.Value, "/orders", string(units.JSON(s.order()))))
+	for _, c := range []struct {
+		id, move string
+		draws    bool
+	}{{paid.ID, "accept", true}, {paid.ID, "ready", false}, {unpaid.ID, "accept", false}, {tried.ID, "accept", false}, {unpaid.ID, "pay", true}} {
+		s.clock = s.clock.Truncate(time.Second).Add(time.Second)
+		if _, err := s.try(c.id, c.move); err != nil {
+			t.Fatal(err)
+		}
+		if n := used(); (n > 0) != c.draws {
+			t.Errorf("%s: %d ingredients moved", c.move, n)
+		}
+	}
+}

@@ -41,6 +41,10 @@ func TestTheMenuIsWhatCanBeOrdered(t *testing.T) {
 			if v.ID != p.Variants[i].ID || v.Name != p.Variants[i].Name {
 				t.Errorf("variant %+v of %+v", v, p.Variants[i])
 			}
+			// "at their online price": as far from the product's as at the till
+			if lei(t, v.Price)-lei(t, p.Channels["online"].Price) != lei(t, p.Variants[i].Price)-lei(t, p.Price) {
+				t.Errorf("variant %+v of %+v", v, p)
+			}
 			if i == 0 || lei(t, v.Price) < lei(t, price) {
 				price = v.Price
 			}

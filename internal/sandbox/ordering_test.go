@@ -541,6 +541,9 @@ func TestListOnlineOrders(t *testing.T) {
 			if p.NextUpdatedSince == nil {
 				break
 			}
+			if *p.NextUpdatedSince == since {
+				t.Fatalf("limit %d: next_updated_since stays at %s", limit, since)
+			}
 			since = *p.NextUpdatedSince
 		}
 		if !slices.Equal(got, want) {
@@ -644,5 +647,28 @@ func TestPlacingAtOnce(t *testing.T) {
 	placing.Wait()
 	if created.Load() != 1 || s.count() != 1 {
 		t.Errorf("%d created, %d orders", created.Load(), s.count())
+	}
+}
+
+// What a mirror must hold is what the routes answer.
+func TestTruthOfOrdering(t *testing.T) {
+	s := newShop(t, Options{NoLimits: true})
+	s.moved(s.placed().ID, "accept")
+	s.placed()
+	n := 0
+	for stream, uri := range map[string]string{StreamMenus: "/locations/%s/menu", StreamOnlineOrders: "/orders/%s"} {
+		err := s.Truth(s.key, stream, func(r TruthRow) error {
+			n++
+			if got := s.get(fmt.Sprintf(uri, r.ID)); string(got.body) != string(r.Row) {
+				t.Errorf("%s %s: %s\nanswered %s", stream, r.ID, r.Row, got.body)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if n != 4 {
+		t.Errorf("%d rows", n)
 	}
 }

@@ -15,6 +15,9 @@ func (s *Sandbox) Truth(keyValue, stream string, yield func(TruthRow) error) err
 		return fmt.Errorf("truth of %s: %w", stream, err)
 	}
 	s.catchUp(rq.key.Business, rq.now)
+	if stream == StreamMenus || stream == StreamOnlineOrders {
+		return s.truthOfOrdering(rq, stream, yield)
+	}
 	rq.open()
 	defer rq.view.Close()
 	if err := rq.view.Truth(stream, yield); err != nil {

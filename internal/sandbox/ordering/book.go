@@ -30,6 +30,7 @@ type Event struct {
 type Options struct {
 	World    *world.World
 	Business int
+	Calendar *units.Calendar
 	Seed     int64
 	Readings world.Readings
 	// Staff answers and prepares what is ordered. Without it nobody does, and an order is
@@ -73,14 +74,10 @@ type Book struct {
 type externalKey struct{ app, id string }
 
 // New makes the book of one restaurant, empty.
-func New(o Options) (*Book, error) {
-	cal, err := units.NewCalendar()
-	if err != nil {
-		return nil, err
-	}
+func New(o Options) *Book {
 	business := o.World.Business(o.Business)
 	b := &Book{
-		opts: o, world: o.World, business: business, till: o.World.Till(o.Business), cal: cal,
+		opts: o, world: o.World, business: business, till: o.World.Till(o.Business), cal: o.Calendar,
 		seed: seeded.New(business.Seed(), 20).S, idSeed: seeded.New(business.Seed(), 21).S,
 		byID: map[string]*order{}, external: map[externalKey]*order{}, changes: map[string][]change{}, menus: map[string]*Menu{},
 	}
@@ -93,7 +90,7 @@ func New(o Options) (*Book, error) {
 		first := units.FloorDiv(o.Epoch.UnixMicro(), units.Minute) + 1
 		b.agenda.add(appointment{at: first * units.Minute, what: minuteBegins})
 	}
-	return b, nil
+	return b
 }
 
 // orderID is opaque; with strange ids it breaks clients that parse or forget to escape.
