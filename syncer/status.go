@@ -10,7 +10,7 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// Status returns a st of every source at this moment.
+// Status returns a snapshot of every source at this moment.
 func (y *Syncer) Status() status.Status {
 	st := y.walkStatus()
 	y.opts.Warehouse().Mark(&st)
