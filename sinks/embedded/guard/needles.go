@@ -8,10 +8,11 @@ import (
 )
 
 // Some functions compare each of their values with each of another: the engine looks for
-// concat(repeat('a', 500000), 'b') in a megabyte of a for minutes, in which nothing stops it, and
-// hasAll(range(1000000), …) takes as long, as does arrayIntersect for some rows. With a constant text it has a quicker way, and with
-// few values there is less to do. So one of the two is a short text or list that stands in the
-// statement, or both are made of a table's columns, in a statement of one SELECT.
+// concat(repeat('a', 500000), 'b') in a megabyte of a for minutes, in which nothing stops it.
+// hasAll(range(1000000), …) takes as long, and so does arrayIntersect for some rows. With a
+// constant text it has a quicker way, and with few values there is less to do. So one of the
+// two is a short text or list that stands in the statement, or both are made of a table's
+// columns, in a statement of one SELECT.
 
 // needled are those functions, in lower case.
 var needled = listed(`

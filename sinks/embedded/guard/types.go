@@ -162,8 +162,8 @@ var (
 
 // plainTypes are those that readers may name, in lower case. Not among them: states of
 // aggregate functions, types whose parts are named by types (JSON, Dynamic, Variant),
-// geometry, words for a type that are several, and LowCardinality, of which a block of
-// rows that share one text is many times as long when it is written.
+// geometry, and words for a type that are several. Nor is LowCardinality: rows that share
+// one text are many times as long in a block that is written as in memory.
 var plainTypes = listed(`
 		Int8 Int16 Int32 Int64 Int128 Int256 UInt8 UInt16 UInt32 UInt64 UInt128 UInt256 Float32 Float64 Bool Boolean
 		Decimal Decimal32 Decimal64 Decimal128 Decimal256 Dec Numeric String FixedString UUID Date Date32 DateTime DateTime32 DateTime64

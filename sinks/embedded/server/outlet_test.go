@@ -84,9 +84,9 @@ func TestAnswersThatFlowFail(t *testing.T) {
 	}
 }
 
-// Within a block the engine looks for no stop, and rows may share a long text as columns do: of
-// LowCardinality a block is a few hundred kilobytes, and a hundred gigabytes as TSV.
-func TestRowsShareNoText(t *testing.T) {
+// Within a block the engine looks for no stop. One of rows that share a long text is a few
+// hundred kilobytes as LowCardinality, and a hundred gigabytes as TSV.
+func TestReadersNameNoLowCardinality(t *testing.T) {
 	out := outside(t, "", "")
 	for _, sql := range []string{
 		"SELECT toLowCardinality(repeat('ab', 50000)) FROM numbers(60000)",
