@@ -80,6 +80,17 @@ Readings, where the API's description leaves something open:
 	}
 	f := cmd.Flags()
 	f.StringVar(&listen, "listen", "127.0.0.1:8080", "`address` to listen on")
+	f.Float64Var(&online, "online-orders", 40, "orders a day and restaurant that guests place online, with --live")
+	f.StringVar(&webhookURL, "webhook-url", "", "`address` that gets the events of online orders")
+	f.StringArrayVar(&faults, "fault", nil, "a `fault`: kind[=probability][,field=value...], fields count, skip, route, delay, retry_after, status; may be repeated")
+	f.StringArrayVar(&readings, "reading", nil, "a `reading`: name[=value]; may be repeated")
+	sandboxFlags(cmd, &o)
+	return cmd
+}
+
+// sandboxFlags are those of the world and of the limits.
+func sandboxFlags(cmd *cobra.Command, o *sandbox.Options) {
+	f := cmd.Flags()
 	f.IntVar(&o.Businesses, "restaurants", 1, "`number` of restaurants")
 	f.IntVar(&o.LocationsPer, "locations", 2, "locations per restaurant")
 	f.IntVar(&o.Orders, "orders", 2000, "orders per restaurant, over --days; -1 for none")
@@ -87,8 +98,6 @@ Readings, where the API's description leaves something open:
 	f.Int64Var(&o.Seed, "seed", 1, "what the world is made from")
 	f.BoolVar(&o.Live, "live", false, "orders, stock and online orders move as time passes")
 	f.Float64Var(&o.Pace, "pace", 1, "how many times busier than in history a live world is")
-	f.Float64Var(&online, "online-orders", 40, "orders a day and restaurant that guests place online, with --live")
-	f.StringVar(&webhookURL, "webhook-url", "", "`address` that gets the events of online orders")
 	f.StringVar(&o.Algorithm, "algorithm", sandbox.AlgorithmFixed, "how a minute is counted: "+
 		strings.Join([]string{sandbox.AlgorithmFixed, sandbox.AlgorithmFixedFirst, sandbox.AlgorithmSliding, sandbox.AlgorithmBucket}, ", "))
 	f.IntVar(&o.Limits.PerMinute, "requests-per-minute", sandbox.DefaultLimits.PerMinute, "limit per key")
@@ -96,9 +105,6 @@ Readings, where the API's description leaves something open:
 	f.IntVar(&o.Limits.HeavyPerMinute, "heavy-requests-per-minute", sandbox.DefaultLimits.HeavyPerMinute, "limit of the sales totals, per key")
 	f.IntVar(&o.Limits.OrdersPerMinute, "orders-per-minute", sandbox.DefaultLimits.OrdersPerMinute, "limit of orders placed, per key")
 	f.BoolVar(&o.NoLimits, "no-limits", false, "no limits at all")
-	f.StringArrayVar(&faults, "fault", nil, "a `fault`: kind[=probability][,field=value...], fields count, skip, route, delay, retry_after, status; may be repeated")
-	f.StringArrayVar(&readings, "reading", nil, "a `reading`: name[=value]; may be repeated")
-	return cmd
 }
 
 // wrapped lists names in lines of a terminal's width.
