@@ -17,7 +17,7 @@ LDFLAGS   := -s -w -X main.version=$(VERSION)
 # The tags of the tests that need a program beside Go. What looks at the code has the same
 # ones everywhere, so that each package is compiled once; go vet has looked at it all
 # before go test would look at a part of it.
-TAGS      := browser,promtool
+TAGS      := browser,promtool,systemd
 LINT      := go tool -modfile=.ci/lint/go.mod golangci-lint
 
 # need(tool, what to install) stops with a sentence a person can act on.
@@ -50,7 +50,7 @@ node_modules/.engine: package.json package-lock.json
 	@touch $@
 
 .PHONY: test
-test: engine browser promtool ## Set everything up and run every test, browser tests included
+test: engine browser promtool systemd ## Set everything up and run every test, browser tests included
 	$(call need,go,Go 1.26 or newer (https://go.dev/dl))
 	go vet -tags $(TAGS) ./...
 	go test -p 4 -vet=off -tags $(TAGS) -timeout 30m ./...
@@ -63,6 +63,10 @@ browser:
 .PHONY: promtool
 promtool:
 	@.ci/promtool
+
+.PHONY: systemd
+systemd:
+	@.ci/systemd
 
 .PHONY: lint
 lint: ## Run the linters, layer rules and package docs included

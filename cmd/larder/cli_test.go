@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks/embedded"
 )
@@ -194,24 +194,19 @@ func (h *house) start(args ...string) (page string) {
 // await asks a page until it answers with a status and words.
 func await(t *testing.T, url string, code int, words string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
-	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
 	last := ""
-	for {
-		if res, err := http.Get(url); err == nil {
-			b, err := io.ReadAll(res.Body)
-			res.Body.Close()
-			if last = fmt.Sprintf("%d %s", res.StatusCode, b); err == nil && res.StatusCode == code && strings.Contains(string(b), words) {
-				return
-			}
+	if !polling.For(t.Context(), func() bool {
+		res, err := http.Get(url)
+		if err != nil {
+			last = err.Error()
+			return false
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			t.Fatalf("GET %s: want %d with %q, last:\n%s", url, code, words, last)
-		}
+		defer res.Body.Close()
+		b, err := io.ReadAll(res.Body)
+		last = fmt.Sprintf("%d %s", res.StatusCode, b)
+		return err == nil && res.StatusCode == code && strings.Contains(string(b), words)
+	}) {
+		t.Fatalf("GET %s: want %d with %q, last:\n%s", url, code, words, last)
 	}
 }
 

@@ -3,15 +3,11 @@ package main
 import (
 	"strings"
 	"testing"
-
-	"golang.org/x/sys/unix"
 )
 
-// Every command that opens an engine keeps its threads to the data folder.
+// Every command that opens an engine keeps its threads to the data folder. That needs a
+// kernel with Landlock (Linux 5.13); what there is without it, the log says in its place.
 func TestTheEngineIsConfined(t *testing.T) {
-	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION); errno != 0 {
-		t.Skipf("this kernel has no Landlock: %v", errno)
-	}
 	h := newHouse(t)
 	h.configure(quiet + local("embedded:./data"))
 	for _, command := range [][]string{

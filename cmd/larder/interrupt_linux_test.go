@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 )
 
@@ -48,7 +49,7 @@ func TestAnInterruptedPassStartsItsTableOnALineOfItsOwn(t *testing.T) {
 	}
 	requests := len(h.Requests())
 	sync := h.onTerminal(80, "sync", "--stream", "products")
-	eventually(t, "the command asks the service", func() bool { return len(h.Requests()) > requests })
+	polling.Until(t, "the command asks the service", func() bool { return len(h.Requests()) > requests })
 	h.want(0, "A larder sync has been running for", "status")
 	sync.interrupt()
 	screen := screenOf(sync.ends(1), 80)
@@ -79,7 +80,7 @@ func TestInterruptedResyncGoesOnInTheDaemon(t *testing.T) {
 	if text := sync.ends(1); !strings.HasSuffix(text, words) {
 		t.Errorf("the end is not %q:\n%s", words, text)
 	}
-	eventually(t, "the resync goes on", func() bool { return strings.Contains(h.run("status").out, "full resync: ") })
+	polling.Until(t, "the resync goes on", func() bool { return strings.Contains(h.run("status").out, "full resync: ") })
 }
 
 // What is typed, as the ^C of an interruption, leaves no remains in the bars; and a
@@ -94,7 +95,7 @@ func TestBarsOnATerminal(t *testing.T) {
 	sync.shows("bistro sales_orders")
 	sync.typed("bibi")
 	seen := len(sync.output())
-	eventually(t, "some frames more", func() bool { return strings.Count(sync.output()[seen:], "bistro sales_orders") >= 5 })
+	polling.Until(t, "some frames more", func() bool { return strings.Count(sync.output()[seen:], "bistro sales_orders") >= 5 })
 	for _, line := range screenOf(sync.output(), 80) {
 		if strings.Contains(line, "bib") || strings.Contains(line, "bistro ") && !strings.HasPrefix(line, "bistro ") {
 			t.Errorf("remains: %q", line)

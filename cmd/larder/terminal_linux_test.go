@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/larder-sync/larder/internal/polling"
 )
 
 // terminalRun is a command on a terminal of its own.
@@ -56,7 +58,7 @@ func openTerminal(t *testing.T, columns uint16) (master, slave *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
-		t.Skip("no terminals here: ", err)
+		t.Fatalf("no terminal for a command: %v: give this machine, or the container, a /dev/ptmx", err)
 	}
 	fd := int(master.Fd())
 	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
@@ -101,18 +103,7 @@ func (c *terminalRun) shows(words string) {
 			c.t.Logf("larder %v shows\n%s", c.args, c.output())
 		}
 	}()
-	eventually(c.t, fmt.Sprintf("larder %v shows %q", c.args, words), func() bool { return strings.Contains(c.output(), words) })
-}
-
-// eventually waits for what another process does, in that process's own time: there is no
-// clock to turn. It fails the test after a time that a slow machine does not need.
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within a minute: %s", what)
-		}
-	}
+	polling.Until(c.t, fmt.Sprintf("larder %v shows %q", c.args, words), func() bool { return strings.Contains(c.output(), words) })
 }
 
 // interrupt is Ctrl-C, which the terminal shows as ^C.

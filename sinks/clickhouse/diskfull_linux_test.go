@@ -15,6 +15,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/embedded"
@@ -152,19 +153,16 @@ func expectStored(t *testing.T, s *clickhouse.Sink, database, want string) {
 // readable is the answer to a query once there is one.
 func readable(t *testing.T, s *clickhouse.Sink, sql string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for {
-		var answer bytes.Buffer
-		err := s.Query(ctx, sql, "TSV", &answer)
-		if err == nil {
-			return answer.String()
-		}
-		if ctx.Err() != nil {
-			t.Fatalf("%s: %v", sql, err)
-		}
-		time.Sleep(10 * time.Millisecond) // the engine's own pace
+	var answer bytes.Buffer
+	var err error
+	if !polling.For(t.Context(), func() bool {
+		answer.Reset()
+		err = s.Query(t.Context(), sql, "TSV", &answer)
+		return err == nil
+	}) {
+		t.Fatalf("%s: %v", sql, err)
 	}
+	return answer.String()
 }
 
 func settled(t *testing.T, receipts []*sinks.Receipt) {
@@ -181,14 +179,9 @@ func settled(t *testing.T, receipts []*sinks.Receipt) {
 // attempts waits until so many attempts to write have failed.
 func attempts(t *testing.T, registry *prometheus.Registry, n float64) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for gathered(t, registry, "larder_sink_flush_retries_total", "") < n {
-		if ctx.Err() != nil {
-			t.Fatalf("not %v attempts have failed", n)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	polling.Until(t, fmt.Sprintf("%v attempts have failed", n), func() bool {
+		return gathered(t, registry, "larder_sink_flush_retries_total", "") >= n
+	})
 }
 
 // lockedBuffer is written by one goroutine and read by another.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/larder-sync/larder/internal/polling"
 )
 
 // A reader's statement that does not stop keeps the daemon from ending no longer than
@@ -50,16 +52,11 @@ func TestCloseDoesNotWaitForReaders(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Errorf("the statement that went on: %v", err)
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		again, err := Open(context.Background(), o)
-		if err == nil {
-			if err := again.Close(); err != nil {
-				t.Error(err)
-			}
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal(err)
-		}
+	var again *Engine
+	if !polling.For(t.Context(), func() bool { again, err = Open(context.Background(), o); return err == nil }) {
+		t.Fatalf("the folder is not let go of: %v", err)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/sinks/embedded"
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 	"github.com/larder-sync/larder/sinks/embedded/server"
@@ -258,19 +259,15 @@ func roleCrowd(ctx context.Context, args []string) error {
 
 // await asks until the answer is as wanted; an error is no answer.
 func await(ctx context.Context, conn driver.Conn, sql string, wanted func(uint64) bool) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	for {
-		var n uint64
-		err := conn.QueryRow(ctx, sql).Scan(&n)
-		if err == nil && wanted(n) {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return fmt.Errorf("%s: %d, %w", sql, n, err)
-		}
-		time.Sleep(20 * time.Millisecond) // the engine's own pace
+	var n uint64
+	var err error
+	if polling.For(ctx, func() bool {
+		err = conn.QueryRow(ctx, sql).Scan(&n)
+		return err == nil && wanted(n)
+	}) {
+		return nil
 	}
+	return fmt.Errorf("%s: it stays %d, %w", sql, n, err)
 }
 
 // roleTwice opens two folders, together and one after the other.
