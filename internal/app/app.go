@@ -9,6 +9,7 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/internal/memory"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -20,6 +21,7 @@ type App struct {
 
 	api         api.Options   // template of the clients, which share its memory
 	settleAfter time.Duration // as in [syncer.Options]; shorter in tests
+	limits      budget.Limits // until a key has told its own; tests of a service without limits know them
 }
 
 // New returns an App; nothing is opened yet.

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/internal/web"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
@@ -224,7 +225,7 @@ func (a *App) newSyncer(l *lifecycle, sources []syncer.Source, sink *clickhouse.
 	y, err := syncer.New(syncer.Options{
 		Sources: sources, Shard: syncer.Shard(a.cfg.Shard), Sink: sink, Schedule: a.schedule(),
 		Exclusive: a.cfg.Warehouse.DSN.Embedded(), Process: thisProcess(), // the lock of the data folder keeps others out
-		FlushInterval: a.cfg.Warehouse.FlushInterval, API: client, Logger: a.log, Registerer: registerer, SettleAfter: a.settleAfter, Warehouse: warehouse,
+		FlushInterval: a.cfg.Warehouse.FlushInterval, API: client, Ledger: budget.NewLedger(budget.Options{Limits: a.limits}), Logger: a.log, Registerer: registerer, SettleAfter: a.settleAfter, Warehouse: warehouse,
 	})
 	if err != nil {
 		return nil, UsageError(err)

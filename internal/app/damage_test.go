@@ -2,7 +2,6 @@ package app
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -13,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks/embedded/damage"
 	"github.com/larder-sync/larder/syncer"
@@ -156,7 +156,7 @@ func TestLostHistoriesAreNotCalledBroughtBack(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Seed: 16, Orders: 300, Days: 10, NoLimits: true})
 	w.migrated(t)
 	log := &lockedLog{}
-	w.app = New(w.app.cfg, slog.New(slog.NewTextHandler(log, nil)), "test")
+	w.app = w.another(w.app.cfg, slog.NewTextHandler(log, nil))
 	w.app.settleAfter = time.Second
 	w.sync(t)
 	reconcile := func() (proven string) {
@@ -225,12 +225,8 @@ func TestTheScheduledResyncEndsTheNotice(t *testing.T) {
 	if n := len(d.app.damageProblems(d.route)); n != len(tables) {
 		t.Fatalf("%d parts are damaged, not %d", n, len(tables))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	for len(d.status().Problems) > 0 {
-		if !pause(ctx, 100*time.Millisecond) {
-			t.Fatalf("the notices stay: %v", d.status().Problems)
-		}
+	if !polling.For(t.Context(), func() bool { return len(d.status().Problems) == 0 }) {
+		t.Fatalf("the notices stay: %v", d.status().Problems)
 	}
 	w.equalsTruth(t)
 	w.identical(t)

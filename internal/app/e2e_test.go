@@ -22,6 +22,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer"
 	"github.com/larder-sync/larder/syncer/registry"
@@ -30,8 +31,9 @@ import (
 // world is a sandbox that listens, and a configuration that mirrors it.
 type world struct {
 	*sandbox.Sandbox
-	app *App
-	dir string
+	app       *App
+	dir       string
+	unlimited bool
 }
 
 func newWorld(t *testing.T, o sandbox.Options) *world {
@@ -53,7 +55,7 @@ func newWorld(t *testing.T, o sandbox.Options) *world {
 			t.Errorf("sandbox: %v", err)
 		}
 	})
-	w := &world{Sandbox: box, dir: t.TempDir()}
+	w := &world{Sandbox: box, dir: t.TempDir(), unlimited: o.NoLimits}
 	var b strings.Builder
 	b.WriteString("sources:\n")
 	for i := range max(o.Businesses, 1) {
@@ -72,8 +74,19 @@ func newWorld(t *testing.T, o sandbox.Options) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.app = New(cfg, slog.New(slog.DiscardHandler), "test")
+	w.app = w.another(cfg, slog.DiscardHandler)
 	return w
+}
+
+// another is an App for the world as another process would have one. Of a service without
+// limits it knows so from the start, and waits for nothing that a process before may have
+// spent: that is tested where the budget is.
+func (w *world) another(cfg *config.Config, log slog.Handler) *App {
+	a := New(cfg, slog.New(log), "test")
+	if w.unlimited {
+		a.limits = budget.Limits{PerMinute: 60_000, BusinessPerMinute: 60_000, HeavyPerMinute: 60_000}
+	}
+	return a
 }
 
 // prepared is a folder with a migrated warehouse, made once.

@@ -33,11 +33,11 @@ func TestTheDataFolderIsRemovedUnderTheDaemon(t *testing.T) {
 	}
 	saysNothingIsStored(t, d)
 
-	command := New(w.app.cfg, w.app.log, "test")
+	command := w.another(w.app.cfg, w.app.log.Handler())
 	command.cfg.Web.Listen = strings.TrimPrefix(d.page.URL(), "http://")
 	pageless := *w.app.cfg
 	pageless.Web.Listen = ""
-	without := New(&pageless, w.app.log, "test")
+	without := w.another(&pageless, w.app.log.Handler())
 	for _, what := range []string{"removed", "replaced"} {
 		// Without a page, and with one that does not answer, the lock of the place tells.
 		_, unstatus := without.Status(t.Context())

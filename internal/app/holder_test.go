@@ -24,7 +24,7 @@ func TestASecondCommandSaysWhoHoldsTheFolder(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	begun, ended := make(chan struct{}, 1), make(chan error, 1)
 	go func() {
-		_, err := New(w.app.cfg, w.app.log, "test").Sync(ctx, syncer.Selection{}, time.Minute, func(syncer.Status) {
+		_, err := w.another(w.app.cfg, w.app.log.Handler()).Sync(ctx, syncer.Selection{}, time.Minute, func(syncer.Status) {
 			select {
 			case begun <- struct{}{}:
 			default:

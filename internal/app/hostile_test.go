@@ -154,7 +154,7 @@ func newSiege(t *testing.T, certificate *tls.Certificate) *siege {
 	s := &siege{world: w, hostile: newHostile(t, w.Sandbox, certificate), log: &lockedLog{}}
 	s.key = w.Key(0, sandbox.RoleMain).Value
 	w.app.cfg.Sources[0].BaseURL = s.URL + "/v1"
-	w.app = New(w.app.cfg, slog.New(slog.NewTextHandler(s.log, nil)), "test")
+	w.app = w.another(w.app.cfg, slog.NewTextHandler(s.log, nil))
 	w.app.api.RetryMax = 1
 	w.app.api.Timeouts = api.Timeouts{Header: 2 * time.Second, Idle: 2 * time.Second, Whole: 4 * time.Second}
 	var stop func()

@@ -170,7 +170,7 @@ func TestAnUnencryptedAddressIsWarnedOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "source r0: base_url is http: the API key travels unencrypted"
-	w.app = New(cfg, slog.New(slog.DiscardHandler), "test")
+	w.app = w.another(cfg, slog.DiscardHandler)
 	d, stop := w.daemon(t, w.app)
 	defer stop()
 	if got := d.status().Warnings; len(got) != 1 || got[0] != want {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -52,7 +53,7 @@ func TestWhatBecomesOfAnInterruptedResync(t *testing.T) {
 			ctx, interrupt := context.WithCancel(t.Context())
 			defer interrupt()
 			var logged atomic.Pointer[context.CancelFunc]
-			d, stop := w.daemon(t, New(w.app.cfg, slog.New(onMessage{message: tt.at, call: &logged}), "test"))
+			d, stop := w.daemon(t, w.another(w.app.cfg, onMessage{message: tt.at, call: &logged}))
 			defer stop()
 			w.sync(t)
 			logged.Store(&interrupt)
@@ -62,8 +63,7 @@ func TestWhatBecomesOfAnInterruptedResync(t *testing.T) {
 			var looking sync.WaitGroup
 			if tt.at == "" {
 				looking.Go(func() {
-					for !resyncs(d) && pause(t.Context(), time.Millisecond) {
-					}
+					polling.For(t.Context(), func() bool { return resyncs(d) })
 					interrupt()
 				})
 			}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks/embedded"
 	"github.com/larder-sync/larder/sinks/embedded/server"
@@ -145,16 +146,13 @@ func TestRemoteWarehouseDownAndUp(t *testing.T) {
 // until asks /readyz until it answers so.
 func until(t *testing.T, d *daemon, code int, words string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for {
-		got, body := fetch(t, d.page.URL()+"/readyz")
-		if got == code && strings.Contains(body, words) {
-			return
-		}
-		if !pause(ctx, 50*time.Millisecond) {
-			t.Fatalf("/readyz: want %d with %q, last %d:\n%s", code, words, got, body)
-		}
+	var got int
+	var body string
+	if !polling.For(t.Context(), func() bool {
+		got, body = fetch(t, d.page.URL()+"/readyz")
+		return got == code && strings.Contains(body, words)
+	}) {
+		t.Fatalf("/readyz: want %d with %q, last %d:\n%s", code, words, got, body)
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 )
 
@@ -124,26 +124,19 @@ func TestStrangersDoNotStarveTheDaemon(t *testing.T) {
 // without an answer meanwhile.
 func await(t *testing.T, url string, want int) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	for last := ""; ; {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res, err := http.DefaultClient.Do(r)
+	var body, last string
+	if !polling.For(t.Context(), func() bool {
+		res, err := http.Get(url)
 		if err != nil {
 			last = err.Error()
-		} else {
-			b, err := io.ReadAll(res.Body)
-			res.Body.Close()
-			if err == nil && res.StatusCode == want {
-				return string(b)
-			}
-			last = fmt.Sprint(res.Status, " ", string(b))
+			return false
 		}
-		if ctx.Err() != nil {
-			t.Fatalf("%s is not %d: %s", url, want, last)
-		}
+		defer res.Body.Close()
+		b, err := io.ReadAll(res.Body)
+		body, last = string(b), fmt.Sprint(res.Status, " ", string(b))
+		return err == nil && res.StatusCode == want
+	}) {
+		t.Fatalf("%s is not %d: %s", url, want, last)
 	}
+	return body
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -19,7 +20,7 @@ func TestTwoDaemonsOnOneWarehouse(t *testing.T) {
 	w.use(t, r)
 	first, stopFirst := w.daemon(t, w.app)
 	expectState(t, first, syncer.StateRunning)
-	second, stopSecond := w.daemon(t, New(w.app.cfg, slog.New(slog.DiscardHandler), "test"))
+	second, stopSecond := w.daemon(t, w.another(w.app.cfg, slog.DiscardHandler))
 	expectState(t, second, syncer.StateWaiting)
 
 	source := second.status().Sources[0]
@@ -68,11 +69,11 @@ func (w *world) daemon(t *testing.T, a *App) (d *daemon, stop func()) {
 // for whom.
 func expectState(t *testing.T, d *daemon, want string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for d.status().Sources[0].State != want || want == syncer.StateWaiting && !strings.Contains(d.status().Sources[0].Detail, "held by") {
-		if !pause(ctx, 50*time.Millisecond) {
-			t.Fatalf("the source is %s, want %s: %s", d.status().Sources[0].State, want, d.status().Sources[0].Detail)
-		}
+	var source syncer.SourceStatus
+	if !polling.For(t.Context(), func() bool {
+		source = d.status().Sources[0]
+		return source.State == want && (want != syncer.StateWaiting || strings.Contains(source.Detail, "held by"))
+	}) {
+		t.Fatalf("the source is %s, want %s: %s", source.State, want, source.Detail)
 	}
 }

@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -15,6 +16,8 @@ type Options struct {
 	// Jitter returns numbers in [0,1) that spread what resumes after a 429;
 	// default from math/rand/v2.
 	Jitter func() float64
+	// Limits hold until /me has answered; default [DefaultLimits].
+	Limits Limits
 }
 
 // Limits are requests a minute, as /me says them. Fields that are not positive
@@ -25,7 +28,7 @@ type Limits struct {
 	HeavyPerMinute    int // of the key, for the heavy routes
 }
 
-// DefaultLimits are those of api.md, "Limits": what holds until /me has answered.
+// DefaultLimits are those of api.md, "Limits".
 var DefaultLimits = Limits{PerMinute: 120, BusinessPerMinute: 600, HeavyPerMinute: 30}
 
 // Ledger keeps the budgets of all keys of the process. It is safe for
@@ -48,6 +51,9 @@ func NewLedger(opts Options) *Ledger {
 	if opts.Jitter == nil {
 		opts.Jitter = rand.Float64
 	}
+	opts.Limits.PerMinute = cmp.Or(max(0, opts.Limits.PerMinute), DefaultLimits.PerMinute)
+	opts.Limits.BusinessPerMinute = cmp.Or(max(0, opts.Limits.BusinessPerMinute), DefaultLimits.BusinessPerMinute)
+	opts.Limits.HeavyPerMinute = cmp.Or(max(0, opts.Limits.HeavyPerMinute), DefaultLimits.HeavyPerMinute)
 	return &Ledger{opts: opts, start: time.Now(), keys: map[string]*Key{}, businesses: map[string]*business{}}
 }
 
@@ -94,8 +100,8 @@ func (l *Ledger) Key(name string, share float64) *Key {
 	}
 	share = validShare(share)
 	k := &Key{ledger: l, name: name, share: share, out: map[*Pass]struct{}{}, began: l.now()}
-	k.all = newWindow(DefaultLimits.PerMinute, share, l.opts.Margin)
-	k.heavy = newWindow(DefaultLimits.HeavyPerMinute, share, l.opts.Margin)
+	k.all = newWindow(l.opts.Limits.PerMinute, share, l.opts.Margin)
+	k.heavy = newWindow(l.opts.Limits.HeavyPerMinute, share, l.opts.Margin)
 	k.all.begin(k.began)
 	k.heavy.begin(k.began)
 	k.move(l.newBusiness(k))
@@ -105,7 +111,7 @@ func (l *Ledger) Key(name string, share float64) *Key {
 
 func (l *Ledger) newBusiness(keys ...*Key) *business {
 	b := &business{keys: keys, at: never}
-	b.limit = newWindow(DefaultLimits.BusinessPerMinute, b.share(), l.opts.Margin)
+	b.limit = newWindow(l.opts.Limits.BusinessPerMinute, b.share(), l.opts.Margin)
 	return b
 }
 
