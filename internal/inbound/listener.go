@@ -5,13 +5,14 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 )
 
-// listener holds a limited number of connections. When it is full, one that waits
-// for its next request makes room; if none does, the new one is told so and
-// closed, so that nobody waits without an answer.
+// listener holds a limited number of connections, of which each address leaves an eighth to
+// others. When it is full, one that waits for its next request makes room; if none does, the
+// new one is told so and closed, so that nobody waits without an answer.
 type listener struct {
 	net.Listener
 	most int
@@ -19,8 +20,9 @@ type listener struct {
 
 	mu      sync.Mutex
 	held    int
-	idle    *list.List // of *held; the longest idle is first
-	telling int        // those that are being told
+	by      map[netip.Prefix]int // how many of them each address has
+	idle    *list.List           // of *held; the longest idle is first
+	telling int                  // those that are being told
 }
 
 // mostTold is how many are waited for at once that are told that the listener is full:
@@ -29,13 +31,14 @@ type listener struct {
 const mostTold = 8
 
 func newListener(l net.Listener, most int, full string) *listener {
-	return &listener{Listener: l, most: most, full: full, idle: list.New()}
+	return &listener{Listener: l, most: most, full: full, idle: list.New(), by: map[netip.Prefix]int{}}
 }
 
 // held is a connection that counts.
 type held struct {
 	net.Conn
 	of   *listener
+	from netip.Prefix
 	at   *list.Element // in idle; nil while it is not
 	gone bool          // closed; counts no more
 }
@@ -46,28 +49,41 @@ func (l *listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if l.take() {
-			return &held{Conn: conn, of: l}, nil
+		if from := AddressOf(conn.RemoteAddr().String()); l.take(from) {
+			return &held{Conn: conn, of: l, from: from}, nil
 		}
 		l.refuse(conn)
 	}
 }
 
 // take counts one more, in the place of an idle one if need be.
-func (l *listener) take() bool {
+func (l *listener) take(from netip.Prefix) bool {
 	l.mu.Lock()
-	if l.held < l.most {
+	full, fullOfOne := l.held >= l.most, l.by[from] >= OfOneAddress(l.most)
+	if !full && !fullOfOne {
 		l.held++
+		l.by[from]++
 		l.mu.Unlock()
 		return true
 	}
-	longest := l.idle.Front()
+	longest := l.longestIdle(from, fullOfOne)
 	l.mu.Unlock()
 	if longest == nil {
 		return false
 	}
-	_ = longest.Value.(*held).Close() // its place is free either way
-	return l.take()
+	_ = longest.Close() // its place is free either way
+	return l.take(from)
+}
+
+// longestIdle is the one that waits longest for its next request, of an address alone or of
+// all; nil for none.
+func (l *listener) longestIdle(from netip.Prefix, alone bool) *held {
+	for at := l.idle.Front(); at != nil; at = at.Next() {
+		if h := at.Value.(*held); !alone || h.from == from {
+			return h
+		}
+	}
+	return nil
 }
 
 // Close frees the place, however often it is called.
@@ -76,6 +92,9 @@ func (h *held) Close() error {
 	if !h.gone {
 		h.gone = true
 		h.of.held--
+		if h.of.by[h.from]--; h.of.by[h.from] == 0 {
+			delete(h.of.by, h.from)
+		}
 		h.of.awake(h)
 	}
 	h.of.mu.Unlock()

@@ -78,7 +78,7 @@ func (p *Passwords) Right(ctx context.Context, remote, user, password string) (b
 		}
 		caller.known.Store(false) // whoever it is now shall wait
 	}
-	right, err := p.guess(ctx, addressOf(remote), user, password)
+	right, err := p.guess(ctx, AddressOf(remote), user, password)
 	if right {
 		caller.known.Store(true)
 	}
@@ -139,28 +139,6 @@ func (g *guesser) try(given [sha256.Size]byte, same func() bool) (right, looked 
 func (p *Passwords) same(user, password string) bool {
 	u, w := sha256.Sum256([]byte(user)), sha256.Sum256([]byte(password))
 	return subtle.ConstantTimeCompare(u[:], p.user[:])&subtle.ConstantTimeCompare(w[:], p.password[:]) == 1
-}
-
-// addressOf is what one guesser can choose from freely: an IPv6 network is given
-// out as a /64, and on this machine each process can use all of 127.0.0.0/8.
-func addressOf(remote string) netip.Prefix {
-	port, err := netip.ParseAddrPort(remote)
-	if err != nil {
-		return netip.Prefix{} // no address: all of them together
-	}
-	address := port.Addr().Unmap().WithZone("")
-	bits := 32
-	switch {
-	case address.Is6():
-		bits = 64
-	case address.IsLoopback():
-		bits = 8
-	}
-	prefix, err := address.Prefix(bits)
-	if err != nil {
-		return netip.Prefix{}
-	}
-	return prefix
 }
 
 // caller is what is known of a connection.

@@ -71,7 +71,7 @@ func TestLoopbackIsOneAddress(t *testing.T) {
 func TestAnAddressWithoutGuessesIsNotHeard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPasswords("me", "hunter2")
-		from := addressOf("192.0.2.1:1")
+		from := AddressOf("192.0.2.1:1")
 		for i := range freeGuesses {
 			if right, err := p.guess(t.Context(), from, "me", fmt.Sprint(i)); right || err != nil {
 				t.Fatal(right, err)
@@ -150,7 +150,7 @@ func TestAddressOf(t *testing.T) {
 		"127.0.0.1:5": "127.0.0.0/8", "127.200.3.4:5": "127.0.0.0/8", "[::ffff:127.9.9.9]:5": "127.0.0.0/8", "[::1]:5": "::/64",
 		"[2001:db8:1:2:3:4:5:6]:5": "2001:db8:1:2::/64", "[fe80::1%eth0]:5": "fe80::/64", "pipe": "invalid Prefix",
 	} {
-		if got := addressOf(remote).String(); got != want {
+		if got := AddressOf(remote).String(); got != want {
 			t.Errorf("%s: %s, want %s", remote, got, want)
 		}
 	}

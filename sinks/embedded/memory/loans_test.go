@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -20,7 +21,7 @@ func TestReadersShareTheirMemory(t *testing.T) {
 			var readers sync.WaitGroup
 			for range 200 {
 				readers.Go(func() {
-					amount, back, err := l.Lend(t.Context(), time.Hour)
+					amount, back, err := l.Lend(t.Context(), time.Hour, netip.Prefix{})
 					if err != nil {
 						t.Error(err)
 						return
@@ -54,21 +55,21 @@ func TestReadersShareTheirMemory(t *testing.T) {
 func TestAReaderWaitsForMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLoans(16<<20, 16<<20)
-		_, back, err := l.Lend(t.Context(), time.Minute)
+		_, back, err := l.Lend(t.Context(), time.Minute, netip.Prefix{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _, err = l.Lend(t.Context(), time.Minute)
+		_, _, err = l.Lend(t.Context(), time.Minute, netip.Prefix{})
 		if thrown, ok := err.(*exception.Exception); !ok || thrown.Code != exception.TooManyQueries { //nolint:errorlint // it is what the server answers with
 			t.Errorf("told %v", err)
 		}
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, _, err := l.Lend(gone, time.Minute); err != context.Canceled { //nolint:errorlint // itself
+		if _, _, err := l.Lend(gone, time.Minute, netip.Prefix{}); err != context.Canceled { //nolint:errorlint // itself
 			t.Errorf("one who has gone: %v", err)
 		}
 		back()
-		if _, back, err = l.Lend(t.Context(), time.Minute); err != nil {
+		if _, back, err = l.Lend(t.Context(), time.Minute, netip.Prefix{}); err != nil {
 			t.Fatal(err)
 		}
 		back()

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"net/netip"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -27,8 +28,8 @@ type OwnerLoans struct {
 
 // Lend is that of Loans.
 func (l *OwnerLoans) Lend(ctx context.Context, patience time.Duration) (amount int64, back func(), err error) {
-	if amount := l.shared.atOnce(); amount > 0 {
-		return amount, func() { l.shared.giveBack(amount) }, nil
+	if amount := l.shared.atOnce(nil); amount > 0 {
+		return amount, func() { l.shared.giveBack(nil, amount) }, nil
 	}
-	return l.kept.Lend(ctx, patience)
+	return l.kept.Lend(ctx, patience, netip.Prefix{})
 }

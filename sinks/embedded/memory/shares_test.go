@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"net/netip"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,7 +18,7 @@ func TestReadersLeaveTheOwnerSomeMemory(t *testing.T) {
 			var lent int64
 			var all []func()
 			for {
-				amount, back, err := readers.Lend(t.Context(), time.Second)
+				amount, back, err := readers.Lend(t.Context(), time.Second, netip.Prefix{})
 				if err != nil {
 					break
 				}
@@ -37,7 +38,7 @@ func TestReadersLeaveTheOwnerSomeMemory(t *testing.T) {
 			}
 			// What the owner has back is for the owner again, and no reader's.
 			back()
-			if _, _, err := readers.Lend(t.Context(), time.Second); err == nil {
+			if _, _, err := readers.Lend(t.Context(), time.Second, netip.Prefix{}); err == nil {
 				t.Errorf("of %d MiB: a reader has the owner's part", limit>>20)
 			}
 			for _, back := range all {
@@ -54,7 +55,7 @@ func TestReadersLeaveTheOwnerSomeMemory(t *testing.T) {
 func TestTheOwnerAloneGetsAsMuchAsAReader(t *testing.T) {
 	for _, limit := range []Limit{Min, 256 << 20, 2 << 30} {
 		readers, owner := Shares(limit)
-		theirs, back, err := readers.Lend(context.Background(), time.Second)
+		theirs, back, err := readers.Lend(context.Background(), time.Second, netip.Prefix{})
 		if err != nil {
 			t.Fatal(err)
 		}

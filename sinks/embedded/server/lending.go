@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"strconv"
-	"time"
 
 	"github.com/larder-sync/larder/sinks/embedded/exception"
 )
@@ -40,18 +39,14 @@ func (q *request) limitMemory(amount int64) error {
 	return nil
 }
 
-// lender lends memory to statements.
-type lender interface {
-	Lend(ctx context.Context, patience time.Duration) (amount int64, back func(), err error)
-}
-
 // lendMemory lends a query its memory, until back is called.
 func (h *handler) lendMemory(ctx context.Context, q *request) (back func(), err error) {
-	var from lender = h.server.owner
+	var amount int64
 	if h.rights == reading {
-		from = h.server.loans
+		amount, back, err = h.server.loans.Lend(ctx, h.server.patience, q.from)
+	} else {
+		amount, back, err = h.server.owner.Lend(ctx, h.server.patience)
 	}
-	amount, back, err := from.Lend(ctx, h.server.patience)
 	if err != nil {
 		return nil, err
 	}

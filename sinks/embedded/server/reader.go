@@ -161,7 +161,7 @@ func (s *Server) listenReaders(ctx context.Context, address, user, password stri
 
 // fullAnswer is what one connection too many is told.
 func fullAnswer(connections int) string {
-	body := exception.Refuse(exception.TooManyQueries, "TOO_MANY_SIMULTANEOUS_QUERIES", "Too many connections: %d are open, the most that readers may have. Try again later", connections).Message + "\n"
+	body := exception.Refuse(exception.TooManyQueries, "TOO_MANY_SIMULTANEOUS_QUERIES", "Too many connections: readers may have %d, and %d of one address. Try again later", connections, inbound.OfOneAddress(connections)).Message + "\n"
 	return fmt.Sprintf("HTTP/1.1 503 Service Unavailable\r\nX-ClickHouse-Exception-Code: %d\r\nContent-Type: text/plain; charset=UTF-8\r\n"+
 		"X-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: same-origin\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", exception.TooManyQueries, len(body), body)
 }

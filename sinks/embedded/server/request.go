@@ -6,11 +6,13 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/sinks/embedded/exception"
 	"github.com/larder-sync/larder/sinks/embedded/guard"
 	"github.com/larder-sync/larder/sinks/embedded/sqltext"
@@ -56,11 +58,12 @@ type request struct {
 	format   string // when the statement names none
 	settings map[string]string
 	params   map[string]string
-	protocol uint64 // the revision that Native blocks are framed for; 0 for none
-	compress string // of the answer: "" or the method of ClickHouse's own framing
-	encoding string // of the answer: "" or a Content-Encoding
-	whole    bool   // the answer begins when the statement has ended
-	arrived  bool   // all of the body has been read
+	protocol uint64       // the revision that Native blocks are framed for; 0 for none
+	compress string       // of the answer: "" or the method of ClickHouse's own framing
+	encoding string       // of the answer: "" or a Content-Encoding
+	whole    bool         // the answer begins when the statement has ended
+	arrived  bool         // all of the body has been read
+	from     netip.Prefix // who asks
 }
 
 // transport are the parameters that are about HTTP or a session, not settings of
@@ -97,6 +100,7 @@ func (s *Server) parseRequest(r *http.Request, b bounds) (*request, error) {
 		params:   map[string]string{},
 		encoding: acceptedEncoding(r, values),
 		whole:    isOn(values.Get("wait_end_of_query")),
+		from:     inbound.AddressOf(r.RemoteAddr),
 	}
 	q.protocol, err = strconv.ParseUint(first(values.Get("client_protocol_version"), "0"), 10, 32)
 	if err != nil {

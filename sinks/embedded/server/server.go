@@ -73,7 +73,9 @@ func start(ctx context.Context, engine *embedded.Engine, o Options) (*Server, er
 		engine: engine, log: o.Engine.Logger, zone: o.ReaderZone,
 		patience: readerPatience, unpacking: make(chan struct{}, maxUnpacking),
 	}
+	places := inbound.PerFiles(readerPlaces, 32)
 	s.loans, s.owner = memory.Shares(limit)
+	s.loans.SharedBy(places)
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -84,7 +86,7 @@ func start(ctx context.Context, engine *embedded.Engine, o Options) (*Server, er
 		return nil, fmt.Errorf("ask the engine: %w", err)
 	}
 	s.readers = engine.NewPool(embedded.PoolOptions{
-		Who: "readers", Settings: readerSettings(o, limit), Places: inbound.PerFiles(readerPlaces, 32), Marked: true, Grace: readersGrace,
+		Who: "readers", Settings: readerSettings(o, limit), Places: places, Marked: true, Grace: readersGrace,
 	})
 	s.stopped, s.stop = context.WithCancel(context.Background())
 	if err := s.listenInside(); err != nil {
