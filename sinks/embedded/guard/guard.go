@@ -115,7 +115,15 @@ func (g *Guard) MayRead(ask Ask, s *sqltext.Statement, format string, a Parsed) 
 	if !a.Reads {
 		return refuseStatement(s.Keyword)
 	}
-	return g.CheckTree(ask, s.Formatted(format))
+	sql := s.Formatted(format)
+	nodes, err := syntaxTree(ask, sql)
+	if err == nil {
+		err = g.checkTree(nodes, sql)
+	}
+	if err != nil {
+		return err
+	}
+	return mayAnswer(ask, s, nodes)
 }
 
 // MayName looks at the words of a statement.
@@ -205,6 +213,10 @@ func (g *Guard) CheckTree(ask Ask, sql string) error {
 	if err != nil {
 		return err
 	}
+	return g.checkTree(nodes, sql)
+}
+
+func (g *Guard) checkTree(nodes []node, sql string) error {
 	if len(nodes) == 0 || !nodes[len(nodes)-1].formats(sql) {
 		return exception.Readonly("Cannot execute query in readonly mode: FORMAT is taken once, at the end of the statement")
 	}

@@ -25,6 +25,13 @@ var needled = listed(`
 var composing = listed(`
 	normalizeUTF8NFC normalizeUTF8NFD normalizeUTF8NFKC normalizeUTF8NFKD normalizeUTF8NFKCCasefold removeDiacriticsUTF8 removeAccentsUTF8`)
 
+// scanning are functions that go through the list or map of each row, in lower case. One of a
+// million that is the same for all rows took hours; one that each row has for itself takes
+// memory, which has a limit.
+var scanning = listed(`
+	has indexOf indexOfAssumeSorted countEqual arrayElement arrayElementOrNull
+	mapContains mapContainsKey mapContainsValue mapContainsKeyLike mapContainsValueLike mapExtractKeyLike mapExtractValueLike`)
+
 // longestNeedle is how long such a text may be, in the tree's letters.
 const longestNeedle = 10_000
 
@@ -41,6 +48,9 @@ func mayFind(nodes []node) error {
 			return err
 		}
 		if err := w.mayCompose(i); err != nil {
+			return err
+		}
+		if err := w.mayScan(i); err != nil {
 			return err
 		}
 		if !needled[strings.ToLower(n.name)] || n.kind != "Function" {
@@ -68,12 +78,52 @@ func (w *seen) mayCompose(i int) error {
 	return exception.Readonly("Cannot execute query in readonly mode: the text of %s is taken as it stands in the statement here, or as a column of a table in a statement of one SELECT, not computed", n.name)
 }
 
+// mayScan looks at the list or map of one call.
+func (w *seen) mayScan(i int) error {
+	n := w.nodes[i]
+	args := arguments(w.nodes, i)
+	if n.kind != "Function" || !scanning[strings.ToLower(n.name)] || len(args) < 2 || w.short(args[0]) || w.stored(args[0], 0) {
+		return nil
+	}
+	if _, written := w.size(args[0], 0); written || !w.makesLists() {
+		return nil
+	}
+	return exception.Readonly("Cannot execute query in readonly mode: %s is taken of a written list here, or of one that is made of a row's columns: use IN, or JOIN", n.name)
+}
+
+// makesLists says whether a statement computes long constants, be it by a subquery that stands
+// for a value.
+func (w *seen) makesLists() bool {
+	if w.lists == nil {
+		fixed := fixedNames(w.nodes, w.aliases)
+		within, makes := -1, false // the subquery that stands for a value
+		for i, n := range w.nodes {
+			if n.depth <= within {
+				within = -1
+			}
+			if n.kind == "Subquery" && n.parent != "TableExpression" && within < 0 {
+				within = n.depth
+			}
+			makes = makes || n.kind == "Function" && (makesLong(w.nodes, i, fixed) || within >= 0 && collects(n.name))
+		}
+		w.lists = &makes
+	}
+	return *w.lists
+}
+
+// collects says whether a function may make a list or a map of many rows.
+func collects(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{"group", "arr", "map", "topk", "quantiles", "range", "split", "tokens", "ngrams"}, func(part string) bool { return strings.Contains(name, part) })
+}
+
 // seen tells what stands in a statement from what it computes.
 type seen struct {
 	nodes   []node
 	aliases map[string][]span
 	given   map[string]bool // parameters of lambdas
 	selects int
+	lists   *bool // what makesLists says, once it was asked
 }
 
 func (w *seen) short(i int) bool {
