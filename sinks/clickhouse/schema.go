@@ -26,7 +26,7 @@ const Zone = "Europe/Bucharest"
 const (
 	firstViewsVersion = 1001
 	viewsVersion      = 1001
-	viewsHash         = "cb75cb8c34d97b40"
+	viewsHash         = "dddaf3609558e4d8"
 )
 
 // migration is a file of tables/, or all of views/: forward-only, and harmless when

@@ -18,13 +18,13 @@ was, one stamped in the past, a clock that stepped back. The dot has the table a
 SELECT
     business_id, id, valid_from,
     leadInFrame(toNullable(valid_from)) {{template "by_version"}} UNBOUNDED FOLLOWING) AS valid_to,
-    removed, removed_reason, {{names .Columns}}
+    removed, removed_reason, {{.Columns}}
 FROM
 (
     SELECT
         business_id, id, _version, removed, removed_reason,
         max(if(isNull(state_before) OR dated_at > newest_before, dated_at, seen_at)) {{template "by_version"}} CURRENT ROW) AS valid_from,
-        {{names .Columns}}
+        {{.Columns}}
     FROM
     (
         SELECT
@@ -32,7 +32,7 @@ FROM
             -- Until then the state before held, whenever it began.
             max(dated_at) {{template "by_version"}} 1 PRECEDING) AS newest_before,
             lagInFrame(toNullable(_state)) {{template "by_version"}} UNBOUNDED FOLLOWING) AS state_before,
-            {{names .Columns}}
+            {{.Columns}}
         FROM {{table .Table}} AS history FINAL
     )
     WHERE state_before IS NULL OR state_before != _state
@@ -41,20 +41,31 @@ FROM
 
 CREATE OR REPLACE VIEW {{view "product_history"}}
 (
-{{shown "business"}},
+{{shown "business" "business_name"}},
     `id` String COMMENT 'Product id',
 {{template "state_period"}},
-{{shown "product_state"}}
+{{shown "product_state" "location_name" "category_name"}}
 )
-AS {{template "states" (history "product_history" "product_state")}}
+AS SELECT
+    business_id, business_name, id, valid_from, valid_to, removed, removed_reason, {{names "product_state"}}, location_name, category_name
+FROM ({{template "states" (history "product_history" (names "product_state"))}}) AS states
+LEFT ANY JOIN {{template "category_names"}} AS categories USING (business_id, category_id)
+LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
+{{joined}}
 COMMENT 'One row per restaurant, product and state that Larder saw, with when it held';
 
 CREATE OR REPLACE VIEW {{view "stock_history"}}
 (
-{{shown "business"}},
+{{shown "business" "business_name"}},
     `id` String COMMENT 'Ingredient id, of one ingredient in one location',
 {{template "state_period"}},
-{{shown "stock_state"}}
+{{shown "stock_state" "location_name"}}
 )
-AS {{template "states" (history "stock_history" "stock_state")}}
+AS SELECT
+    business_id, business_name, id, valid_from, valid_to, removed, removed_reason, {{names "stock_state"}}, location_name
+FROM ({{template "states" (history "stock_history" (names "stock_state"))}}) AS states
+LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
+{{joined}}
 COMMENT 'One row per restaurant, ingredient and state of its stock that Larder saw, with when it held';

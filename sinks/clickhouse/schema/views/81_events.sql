@@ -1,5 +1,6 @@
 -- What happened to prices, availability and stock, read from the states that were seen. A
--- state that held for no time at all is left out.
+-- state that held for no time at all is left out. They read the few columns of a state that
+-- they need: each costs planning, whether it is asked for or not.
 
 CREATE OR REPLACE VIEW {{view "price_changes"}}
 (
@@ -47,7 +48,7 @@ FROM
                     [('pos', '', '', price)],
                     arrayMap((channel, channel_price) -> (toString(channel), '', '', channel_price), mapKeys(channels_price), mapValues(channels_price)),
                     arrayMap((variant, variant_name, variant_price) -> ('pos', variant, variant_name, variant_price), `variants.id`, `variants.name`, `variants.price`)) AS prices
-            FROM {{name "product_history"}}
+            FROM ({{template "states" (history "product_history" "name, location_id, price, channels_price, `variants.id`, `variants.name`, `variants.price`")}})
             WHERE NOT removed AND (isNull(valid_to) OR valid_to > valid_from)
         )
         ARRAY JOIN prices AS price_of
@@ -104,7 +105,7 @@ FROM
                 business_id, id AS product_id, name AS product_name, category_id, location_id, valid_from, NOT removed AND NOT available AS sold_out,
                 lagInFrame(toNullable(sold_out)) OVER (
                     PARTITION BY business_id, id ORDER BY valid_from ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS sold_out_before
-            FROM {{name "product_history"}}
+            FROM ({{template "states" (history "product_history" "name, category_id, location_id, available")}})
             WHERE isNull(valid_to) OR valid_to > valid_from
         )
         WHERE isNull(sold_out_before) OR sold_out_before != sold_out
@@ -130,7 +131,7 @@ COMMENT 'One row per restaurant, product and time that it was sold out (86) whil
             business_id, id AS ingredient_id, name AS ingredient_name, location_id, valid_from AS at, unit, stock, removed,
             lagInFrame((1, stock, toString(unit), toUInt8(removed))) OVER (
                 PARTITION BY business_id, id ORDER BY valid_from ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS before
-        FROM {{name "stock_history"}}
+        FROM ({{template "states" (history "stock_history" "name, location_id, unit, stock")}})
         WHERE isNull(valid_to) OR valid_to > valid_from
     )
     WHERE isNotNull(kind) OR (stock != before.2 AND NOT removed)
