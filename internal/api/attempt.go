@@ -129,6 +129,7 @@ func (k *call) take(resp *http.Response, phases *phases) error {
 		status:      resp.StatusCode,
 		contentType: brief(redact(resp.Header.Get("Content-Type"), k.key)),
 		location:    resp.Header.Get("Location"),
+		etag:        entityTag(resp.Header),
 		date:        k.verdict.Date,
 	}
 	var err error

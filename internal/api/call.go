@@ -32,6 +32,7 @@ type answer struct {
 	status      int
 	contentType string
 	location    string // where a redirect points
+	etag        string // the version of what it shows; empty when it says none
 	body        []byte
 	hold        *hold // what body takes of the memory; nil for a small one
 	date, at    time.Time
@@ -60,10 +61,15 @@ func (c *Client) get(ctx context.Context, t target, query url.Values, parse func
 		k.answer.release()
 		return nil, k.failed(ctx, err)
 	}
-	if k.answer.status != http.StatusOK {
+	if k.answer.status != http.StatusOK && !k.unchanged() {
 		return nil, k.refusal()
 	}
 	return &k.answer, nil
+}
+
+// unchanged is true of a 304 that was asked for.
+func (k *call) unchanged() bool {
+	return k.answer.status == http.StatusNotModified && k.target.unless != ""
 }
 
 // request builds the request without its key, which each attempt adds.
@@ -82,6 +88,9 @@ func (c *Client) request(ctx context.Context, t target, query url.Values) (*retr
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("Accept-Encoding", "gzip")
 	req.Header.Set("User-Agent", c.opts.UserAgent)
+	if t.unless != "" {
+		req.Header.Set("If-None-Match", t.unless)
+	}
 	return retryablehttp.FromRequest(req)
 }
 

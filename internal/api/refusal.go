@@ -75,6 +75,9 @@ func (e *Error) readDetails() {
 // unusual describes a refusal without the envelope of api.md.
 func (k *call) unusual() string {
 	a := &k.answer
+	if a.status == http.StatusNotModified {
+		return "it says that nothing has changed, and was not asked whether: a cache on the way may have answered"
+	}
 	if a.status >= 300 && a.status < 400 {
 		return k.redirected()
 	}

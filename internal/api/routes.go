@@ -51,6 +51,8 @@ type target struct {
 	escaped string
 	plain   string
 	empty   bool // an id is missing
+	// unless is an ETag: an answer of another version is wanted only. 304 is an answer then.
+	unless string
 }
 
 // escapeID makes one path segment of an id. Ids hold any character (api.md,
@@ -67,6 +69,7 @@ var (
 	routeMe            = route{path: "/me", most: mostOfObject}
 	routeLocations     = route{path: "/locations"}
 	routeLocation      = route{path: "/locations/{id}", most: mostOfObject}
+	routeMenu          = route{path: "/locations/{id}/menu"}
 	routeAllergens     = route{path: "/allergens"}
 	routeProduct       = route{path: "/products/{id}", most: mostOfObject}
 	routeIngredient    = route{path: "/ingredients/{id}", most: mostOfObject}

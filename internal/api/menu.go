@@ -1,0 +1,72 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// MenuAnswer is the orderable menu of a location; its row is an [OrderableMenu].
+type MenuAnswer struct {
+	// Unchanged: the menu is the one of the ETag that was sent along, and Raw is empty.
+	Unchanged  bool
+	Raw        Raw
+	ETag       string    // the version of the menu; empty when the service names none
+	Date       time.Time // the service's clock, zero when not said
+	ReceivedAt time.Time
+
+	hold *hold
+}
+
+// Release says that the menu is not needed any more, nor what points into it. Until then
+// it counts in the client's [Memory]. More than once does no harm.
+func (a *MenuAnswer) Release() {
+	if a.hold != nil {
+		a.hold.release()
+	}
+}
+
+// Menu asks for the orderable menu of a location, unless it is still the one of an ETag
+// that an answer gave before; an empty one asks for the menu whatever it is. The answer is
+// the caller's to release.
+func (c *Client) Menu(ctx context.Context, location, etag string) (MenuAnswer, error) {
+	t := routeMenu.to(location)
+	t.unless = etag
+	answer, err := c.get(ctx, t, nil, parseObject)
+	if err != nil {
+		return MenuAnswer{}, err
+	}
+	a := MenuAnswer{ETag: answer.etag, Date: answer.date, ReceivedAt: answer.at, hold: answer.hold}
+	if answer.status == http.StatusNotModified {
+		a.Unchanged = true
+		return a, nil
+	}
+	a.Raw = answer.body
+	return a, nil
+}
+
+// maxETag bounds what is kept of a version and sent back.
+const maxETag = 1024
+
+// entityTag is the ETag of an answer, empty for one that cannot be sent back: it would
+// name another version, or several. What HTTP wants in quotes is taken without them too.
+func entityTag(h http.Header) string {
+	tag := h.Get("ETag")
+	opaque := tag
+	if len(opaque) > 2 && opaque[:2] == "W/" {
+		opaque = opaque[2:]
+	}
+	quoted := len(opaque) > 1 && opaque[0] == '"' && opaque[len(opaque)-1] == '"'
+	if quoted {
+		opaque = opaque[1 : len(opaque)-1]
+	}
+	if len(tag) > maxETag || opaque == "" && !quoted {
+		return ""
+	}
+	for _, c := range []byte(opaque) {
+		if c <= ' ' || c > '~' || c == '"' || !quoted && (c == ',' || c == '*') {
+			return ""
+		}
+	}
+	return tag
+}
