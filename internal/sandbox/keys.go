@@ -20,8 +20,8 @@ const (
 
 // The keys that every restaurant gets, by Role.
 const (
-	RoleMain     = "main"     // live, every read scope, every location
-	RoleTest     = "test"     // the same, in test mode
+	RoleMain     = "main"     // live, every scope, every location
+	RoleTest     = "test"     // in test mode, every read scope, every location
 	RoleLimited  = "limited"  // live, the first location only
 	RoleSales    = "sales"    // live, sales:read only
 	RoleOrders   = "orders"   // live, orders:write only
@@ -80,7 +80,7 @@ func (s *Sandbox) makeKeys(business int) {
 	first := s.Restaurant(business).LocationIDs()
 	first = first[:min(1, len(first))]
 	for _, k := range []Key{
-		{Role: RoleMain, Scopes: readScopes, AllLocations: true},
+		{Role: RoleMain, Scopes: slices.Concat(readScopes, []string{api.ScopeOrders}), AllLocations: true},
 		{Role: RoleTest, Mode: "test", Scopes: readScopes, AllLocations: true},
 		{Role: RoleLimited, Scopes: readScopes, LocationIDs: first},
 		{Role: RoleSales, Scopes: []string{api.ScopeSales}, AllLocations: true},

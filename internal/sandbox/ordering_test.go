@@ -472,7 +472,7 @@ func TestWhoMayOrder(t *testing.T) {
 	s := newShop(t, Options{NoLimits: true})
 	o := s.placed()
 	for _, r := range [][2]string{{"GET", "/locations/" + s.location + "/menu"}, {"GET", "/orders?external_id=x"}, {"GET", "/orders/" + o.ID}, {"POST", "/orders"}, {"POST", "/orders/" + o.ID + "/cancel"}, {"POST", "/webhooks/test"}} {
-		if d := s.details(s.send(r[0], s.Key(0, RoleMain).Value, r[1], ""), 403, "insufficient_scope"); d["required_scope"] != "orders:write" {
+		if d := s.details(s.send(r[0], s.Key(0, RoleTest).Value, r[1], ""), 403, "insufficient_scope"); d["required_scope"] != "orders:write" {
 			t.Errorf("%v: %v", r, d)
 		}
 	}
