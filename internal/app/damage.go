@@ -24,7 +24,7 @@ const checkpointTable = "checkpoints"
 const quarantineTable = "quarantine"
 
 // histories are the tables of what the API told once and does not tell again.
-var histories = map[string]string{"product_history": "products", "stock_history": "stock"}
+var histories = map[string]string{"product_history": "products", "stock_history": "stock", "menu_states": "menus", "menu_versions": "menus"}
 
 // settleDamage acts, before walks begin, on damage that concerns more than rows: without
 // its checkpoints, a list is walked from its beginning.
@@ -158,7 +158,9 @@ func broughtBack(d damage.Part, s syncer.Status) bool {
 	for i := range s.Sources {
 		for j := range s.Sources[i].Streams {
 			st := &s.Sources[i].Streams[j]
-			if st.State == syncer.StateOff || one && st.Name != d.Table {
+			// What is switched off at the restaurant is brought by nobody: only damage to it waits for that.
+			off := st.State == syncer.StateOff || st.State == syncer.StateAPIDisabled && !one
+			if off || one && st.Name != d.Table {
 				continue
 			}
 			if !st.BroughtSince.After(d.Found) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/lease"
 	"github.com/larder-sync/larder/syncer/status"
@@ -20,6 +21,12 @@ func (st *Stream) Attempt(ctx context.Context, kind string, pass func(context.Co
 	}
 	if lease.IsWaiting(err) {
 		return err // the source is about to be given up, and what is stored of it is another's
+	}
+	if api.IsAPIDisabled(err) { // normal life, and no failure of the walk
+		st.Source.Metrics.Walked(st.Def.Name, kind, nil, time.Since(started))
+		off := Diagnose(err)
+		st.found(ctx, off.State, off.Detail)
+		return err
 	}
 	st.Source.Metrics.Walked(st.Def.Name, kind, err, time.Since(started))
 	if err == nil {
@@ -39,10 +46,6 @@ func (st *Stream) failed(ctx context.Context, kind string, started time.Time, er
 		st.notBefore = time.Now().Add(t.RetryAfter)
 	}
 	st.Mu.Unlock()
-	if t.State == status.StateAPIDisabled { // normal life, and no failure of the walk
-		st.found(ctx, t.State, t.Detail)
-		return
-	}
 	defer st.logFailure(kind, t, err) // when it is known whether the whole source is in trouble
 	st.storeFailure(ctx, kind, started, t, err)
 	switch t.State {

@@ -278,7 +278,7 @@ func (st *Stream) Status(now, since time.Time, patience time.Duration) status.St
 		Name: st.Def.Name, State: st.state, Detail: st.detail, NoScope: st.NoScope,
 		LastSuccess: st.lastSuccess, Lag: -1, Written: st.Writer.Written(), Quarantined: st.Writer.QuarantinedCount(),
 		LastError: st.lastError, LastErrorAt: st.lastErrorAt, BroughtSince: st.broughtSince,
-		Behind: st.state != status.StateOff && now.Sub(Later(st.lastSuccess, since)) > patience,
+		Behind: st.state != status.StateOff && st.state != status.StateAPIDisabled && now.Sub(Later(st.lastSuccess, since)) > patience,
 	}
 	if !st.lastSuccess.IsZero() {
 		is.Lag = status.Seconds(now.Sub(st.lastSuccess))
