@@ -178,6 +178,7 @@ const (
 	WalkFull          = "full" // full resync
 	WalkSnapshot      = "snapshot"
 	WalkTotals        = "totals"
+	WalkMenus         = "menus"
 	WalkCoverage      = "coverage"       // no walk: the locations that were walked so far
 	WalkLostLocations = "lost_locations" // no walk: those of them that were lost, until that is acted upon
 	WalkDeep          = "reconcile_deep"

@@ -218,6 +218,7 @@ func TestTheForecastOfADeepRunIsExact(t *testing.T) {
 				Seed: 43, LocationsPer: 40, ProductsPer: 2, Orders: 300, Days: 20, Record: true,
 				Faults: []sandbox.Fault{{Kind: sandbox.FaultLatency, Probability: 1, Delay: latency}},
 			}, func(t *testing.T, w *world) {
+				w.edit = withoutMenus
 				w.run()
 				w.until("backfill", time.Hour, w.filled)
 				w.compared() // that one goes on beside the end of the backfills
@@ -267,8 +268,15 @@ func TestADeepRunTellsWhatDiffersAtFirstSight(t *testing.T) {
 	})
 }
 
+// withoutMenus leaves the menus out: those of many locations are asked for together, every
+// few minutes, where a forecast knows of averages.
+func withoutMenus(s *Source) {
+	s.Streams = slices.DeleteFunc(StreamNames(), func(name string) bool { return name == sandbox.StreamMenus })
+}
+
 func TestTheForecastOfAReconciliation(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 45, LocationsPer: 30, ProductsPer: 2, Orders: 300, Days: 20, Record: true}, func(t *testing.T, w *world) {
+		w.edit = withoutMenus
 		w.run()
 		w.until("backfill", time.Hour, w.filled)
 		time.Sleep(20 * time.Minute) // what a start has asked is no guide

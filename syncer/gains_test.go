@@ -33,6 +33,9 @@ var gains = map[string]any{
 	"Code": nil, "Business": nil, "Scopes": "none", "Product_ID": 5, "Orders": "many",
 }
 
+// menuOfALocation is the address of a menu, which the registry names with {id}.
+var menuOfALocation = regexp.MustCompile("^locations/.*/menu$")
+
 // gaining is a service that adds the gains to every object that it answers with, at
 // every depth.
 type gaining struct {
@@ -54,7 +57,7 @@ func (g *gaining) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.bare && rec.Code != http.StatusNotModified {
-		body = g.dress(strings.TrimPrefix(r.URL.Path, "/v1/"), body)
+		body = g.dress(menuOfALocation.ReplaceAllString(strings.TrimPrefix(r.URL.Path, "/v1/"), "locations/{id}/menu"), body)
 	}
 	w.WriteHeader(rec.Code)
 	_, _ = w.Write(body)
@@ -97,7 +100,7 @@ func (g *gaining) add(at map[string]bool, path string, v any) {
 // rowsOf is the route whose answers are a stream's rows, and where in them those are.
 func rowsOf(d *registry.Definition) (route, at string) {
 	route = strings.TrimPrefix(d.Routes[0], "GET /")
-	if d.Kind == registry.KeyKind {
+	if d.Kind == registry.KeyKind || d.Kind == registry.MenuKind { // the answer is the row
 		return route, ""
 	}
 	return route, "data"
@@ -203,6 +206,11 @@ func (g *gaining) landed(w *world) {
 		}
 		w.same("r0", l.stream, want, w.store.Rows(l.stream, b))
 	}
+	menus := w.truthMenus(0)
+	for id, raw := range menus {
+		menus[id] = string(g.dress("truth", []byte(raw)))
+	}
+	w.same("r0", sandbox.StreamMenus, menus, w.store.Rows(sandbox.StreamMenus, b))
 	for _, stream := range []string{"api_keys", "sales_daily", "sales_products"} {
 		if n := len(w.store.Rows(stream, b)); n == 0 {
 			w.t.Errorf("no rows of %s", stream)

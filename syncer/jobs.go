@@ -29,9 +29,7 @@ func (s *source) begin(ctx context.Context, j schedule.Job) {
 			s.spawn(ctx, st.Def.Name, st.ProveDeep)
 		}
 	case schedule.FullResync:
-		for _, st := range s.replaced() {
-			st.Contents.RewriteNext() // a list that is replaced as a whole is written anew at its next turn
-		}
+		s.rewriteNext(func(*stream.Stream) bool { return true })
 		s.beginLong(ctx)
 	}
 }
@@ -96,7 +94,7 @@ func (s *source) spawnIfFree(ctx context.Context, st *stream.Stream, guard strea
 	})
 }
 
-// snapshots asks for the key and for the lists without a cursor.
+// snapshots asks for the key, for the lists without a cursor and for the menus.
 func (s *source) snapshots(ctx context.Context) error {
 	if err := s.Refresh(ctx); err != nil {
 		return err
@@ -104,6 +102,11 @@ func (s *source) snapshots(ctx context.Context) error {
 	for _, st := range s.wholes {
 		if !st.Off() {
 			s.spawnIfFree(ctx, st.Stream, st.Guard, st.Replace)
+		}
+	}
+	for _, st := range s.menus {
+		if !st.Off() {
+			s.spawnIfFree(ctx, st.Stream, st.Guard, st.Walk)
 		}
 	}
 	return nil

@@ -94,6 +94,9 @@ func (s *source) inherit(previous *source) {
 		s.wholes[i].Contents.Inherit(st.Contents)
 	}
 	s.keyRow.Contents.Inherit(previous.keyRow.Contents)
+	for i, st := range previous.menus {
+		s.menus[i].Inherit(st)
+	}
 }
 
 // awaitPrevious waits until nobody is at work any more on the sources of this name

@@ -86,6 +86,9 @@ func (m *metrics) begin(s *source) {
 		}
 		for _, route := range st.Def.Routes {
 			m.answers(s.cfg.Name, route, answers)
+			if st.Def.Menu != nil {
+				m.answers(s.cfg.Name, route, []int{304})
+			}
 		}
 	}
 }

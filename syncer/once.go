@@ -154,10 +154,8 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 	for i, st := range s.streams {
 		before[i] = st.Common().Writer.Counts()
 	}
-	for _, st := range s.replaced() {
-		if sel.Full && st.Chosen(sel.Streams) {
-			st.Contents.RewriteNext()
-		}
+	if sel.Full {
+		s.rewriteNext(func(st *stream.Stream) bool { return st.Chosen(sel.Streams) })
 	}
 	connect := func(ctx context.Context) error { return s.Protected(ctx, "probe", s.connect) }
 	if err := s.retryUntil(ctx, sel.RetryFor, nil, stands, connect); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/syncer/menus"
 	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/snapshot"
 	"github.com/larder-sync/larder/syncer/stream"
@@ -56,6 +57,16 @@ func (s *source) siblingLists(stream, id string) bool {
 	return slices.ContainsFunc(s.siblingsIn(s.Business()), func(other *source) bool {
 		return slices.ContainsFunc(other.replaced(), func(st *snapshot.Stream) bool {
 			return st.Def.Name == stream && st.Contents.Has(id)
+		})
+	})
+}
+
+// siblingBrings is true when another source of the same restaurant has the menu of a
+// location, or is bringing it.
+func (s *source) siblingBrings(stream, location string) bool {
+	return slices.ContainsFunc(s.siblingsIn(s.Business()), func(other *source) bool {
+		return slices.ContainsFunc(other.menus, func(st *menus.Stream) bool {
+			return st.Def.Name == stream && st.Has(location)
 		})
 	})
 }

@@ -137,6 +137,7 @@ func (e *episode) well() bool {
 	for _, s := range e.syncer.Status().Sources {
 		for _, st := range s.Streams {
 			held := e.plan.untold && st.State == status.StateHeld
+			held = held || e.plan.box.Readings.OrderingOff && st.Name == sandbox.StreamMenus && st.State == status.StateAPIDisabled
 			if s.State != status.StateRunning || st.State != status.StateRunning && st.State != status.StateOff && !held {
 				return false
 			}

@@ -332,7 +332,7 @@ func keyDeleted(e *episode, g *rand.Rand) string {
 	return fmt.Sprintf("of restaurant %d for %s", b, d)
 }
 
-var allScopes = []string{api.ScopeLocations, api.ScopeMenu, api.ScopeSales, api.ScopeStock}
+var allScopes = []string{api.ScopeLocations, api.ScopeMenu, api.ScopeSales, api.ScopeStock, api.ScopeOrders}
 
 func (e *episode) replaceKey(business int) {
 	e.passedBy(business, e.withheld(business, e.currentKey(business)))

@@ -15,6 +15,7 @@ import (
 	"github.com/larder-sync/larder/syncer/lease"
 	"github.com/larder-sync/larder/syncer/link"
 	"github.com/larder-sync/larder/syncer/list"
+	"github.com/larder-sync/larder/syncer/menus"
 	"github.com/larder-sync/larder/syncer/outage"
 	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/registry"
@@ -37,6 +38,7 @@ type source struct {
 	streams []follower // all of them, in the order of status
 	lists   []*list.List
 	wholes  []*snapshot.Stream // that are asked for; the key's row is not
+	menus   []*menus.Stream
 	keyRow  *snapshot.Stream
 	days    *reconcile.SourceProofs // the totals
 
@@ -137,6 +139,9 @@ func (s *source) newStreams(all []*registry.Definition) error {
 			s.keyRow = snapshot.NewStream(s.Source, def, func(id string) bool { return s.siblingLists(def.Name, id) })
 			s.keyRow.Ask, s.keyRow.Renew, s.keyRow.ByItself = askKeyRow, s.renewKey, true
 			st = s.keyRow
+		case registry.MenuKind:
+			m := menus.New(s.Source, def, func(location string) bool { return s.siblingBrings(def.Name, location) })
+			s.menus, st = append(s.menus, m), m
 		default:
 			return fmt.Errorf("stream %s: nothing follows streams of its kind (newStreams)", def.Name)
 		}
@@ -148,6 +153,21 @@ func (s *source) newStreams(all []*registry.Definition) error {
 // replaced are the streams that are replaced as wholes.
 func (s *source) replaced() []*snapshot.Stream {
 	return slices.Concat(s.wholes, []*snapshot.Stream{s.keyRow})
+}
+
+// rewriteNext has the streams that a selection has, of those without long walks, written
+// anew at their next turn, whatever is stored of them.
+func (s *source) rewriteNext(chosen func(*stream.Stream) bool) {
+	for _, st := range s.replaced() {
+		if chosen(st.Stream) {
+			st.Contents.RewriteNext()
+		}
+	}
+	for _, st := range s.menus {
+		if chosen(st.Stream) {
+			st.RewriteNext()
+		}
+	}
 }
 
 // run serves the source until ctx ends, and waits for its walks.

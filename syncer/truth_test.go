@@ -12,6 +12,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // truth asks the service itself, past its limits, for all live rows of a list.
@@ -78,16 +79,30 @@ func (w *world) ask(key, uri string, into any) {
 	}
 }
 
+// truthMenus asks the service for the menus of a restaurant's locations.
+func (w *world) truthMenus(business int) map[string]string {
+	w.t.Helper()
+	rows := map[string]string{}
+	err := w.box.Truth(w.box.Key(business, sandbox.RoleMain).Value, sandbox.StreamMenus, func(r sandbox.TruthRow) error {
+		rows[r.ID] = string(r.Row)
+		return nil
+	})
+	if err != nil {
+		w.t.Fatalf("truth of menus: %v", err)
+	}
+	return rows
+}
+
 // truthList is a stream that is compared with the service row by row.
 type truthList struct {
 	stream, path string
 	query        url.Values
 }
 
-// lists are those: all streams but the key and the service's totals.
+// lists are those: all streams but the key, the service's totals and the menus.
 func (w *world) lists() (all []truthList) {
 	for _, d := range w.syncer.definitions {
-		if d.Kind == registry.KeyKind || d.Kind == registry.TotalsKind {
+		if d.Kind != registry.ListKind && d.Kind != registry.SnapshotKind {
 			continue
 		}
 		l := truthList{stream: d.Name, path: strings.TrimPrefix(d.Routes[0], "GET ")}
@@ -115,11 +130,12 @@ func (w *world) equal() {
 // compare compares the named lists, all when none is named.
 func (w *world) compare(streams ...string) {
 	w.t.Helper()
-	for _, s := range w.syncer.Status().Sources {
-		key := ""
+	all := w.syncer.Status()
+	for _, s := range all.Sources {
+		key, business := "", 0
 		for _, k := range w.box.Keys() {
 			if k.BusinessID == s.BusinessID && k.Role == sandbox.RoleTest {
-				key = k.Value
+				key, business = k.Value, k.Business
 			}
 		}
 		for _, l := range w.lists() {
@@ -127,6 +143,9 @@ func (w *world) compare(streams ...string) {
 				continue
 			}
 			w.same(s.Name, l.stream, w.truth(key, l.path, l.query), w.store.Rows(l.stream, s.BusinessID))
+		}
+		if st := all.Stream(s.Name, sandbox.StreamMenus); len(streams) == 0 && st.State == status.StateRunning {
+			w.same(s.Name, st.Name, w.truthMenus(business), w.store.Rows(st.Name, s.BusinessID))
 		}
 	}
 }

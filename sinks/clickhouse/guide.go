@@ -78,6 +78,31 @@ var guides = map[string]Guide{
 		Key:   []string{"business_id", "id"},
 		Query: "SELECT name, city, ordering_status FROM locations ORDER BY name",
 	},
+	"menu_history": {
+		Key:   []string{"business_id", "location_id", "category_id", "product_id", "valid_from", "valid_to"},
+		Joins: []Join{toProduct, toLocation},
+		Query: "SELECT location_name, category_name, name, price, available FROM menu_history WHERE valid_from <= now() - INTERVAL 7 DAY AND ifNull(valid_to > now() - INTERVAL 7 DAY, true)",
+	},
+	"menu_options": {
+		Key:   []string{"business_id", "location_id", "category_name", "product_id", "group_position", "position"},
+		Joins: []Join{toProduct, toLocation},
+		Query: "SELECT name, min(price) AS lowest, max(price) AS highest FROM menu_options GROUP BY name ORDER BY name",
+	},
+	"menu_products": {
+		Key:   []string{"business_id", "location_id", "category_id", "product_id"},
+		Joins: []Join{toProduct, toLocation},
+		Query: "SELECT location_name, category_name, name, price, available FROM menu_products ORDER BY location_name, category_position, position",
+	},
+	"menu_variants": {
+		Key:   []string{"business_id", "location_id", "category_name", "product_id", "position"},
+		Joins: []Join{toProduct, toLocation},
+		Query: "SELECT product_name, name, price FROM menu_variants ORDER BY product_name, price",
+	},
+	"menus": {
+		Key:   []string{"business_id", "id"},
+		Joins: []Join{toLocation},
+		Query: "SELECT location_name, updated_at, length(`categories.id`) AS categories, length(arrayFlatten(`categories.products_id`)) AS products FROM menus",
+	},
 	"price_changes": {
 		Key:   []string{"business_id", "product_id", "channel", "variant_id", "since"},
 		Joins: []Join{toProduct, toLocation},

@@ -135,12 +135,13 @@ func (s *Shape) columnDifferences(rows [][]byte, columns map[string]json.RawMess
 
 // strangers are columns that are no field of api.md.
 func (s *Shape) strangers(columns map[string]json.RawMessage, context map[string]string) []Difference {
-	if len(columns) == len(s.columns)+len(context) {
+	if len(columns) == len(s.columns)+len(s.beside)+len(context) {
 		return nil // all that are wanted were found, or are told as missing
 	}
 	var found []Difference
 	for _, name := range slices.Sorted(maps.Keys(columns)) {
 		_, given := context[name]
+		given = given || slices.Contains(s.beside, name)
 		if !given && !slices.ContainsFunc(s.columns, func(c column) bool { return c.name == name }) {
 			found = append(found, Difference{Field: name, Column: true, Mirror: string(columns[name])})
 		}

@@ -18,6 +18,7 @@ const (
 	number   kind = "number"   // JSON number, ten decimals in its column
 	instant  kind = "instant"
 	day      kind = "day"
+	beside   kind = "beside" // no field of the row: what its answer said beside it
 )
 
 // step leads from a value to a field of it.
@@ -49,6 +50,7 @@ type column struct {
 type Shape struct {
 	id      []string // path of the field that identifies the row; nil for none
 	columns []column
+	beside  []string // columns of which the row says nothing, and that are not compared
 }
 
 // Of returns the shape of a stream's rows, false when api.md describes none.
@@ -71,6 +73,10 @@ func Of(stream string) (*Shape, bool) {
 // row. A field named id is every table's second column, and none of its own.
 func (s *Shape) add(line []string) {
 	c := column{kind: kind(line[1])}
+	if c.kind == beside {
+		s.beside = append(s.beside, line[0])
+		return
+	}
 	for name := range strings.SplitSeq(line[0], ".") {
 		st := step{name: name}
 		if keyed, keys, ok := strings.Cut(strings.TrimSuffix(name, "}"), "{"); ok {
@@ -141,9 +147,9 @@ func columnName(steps []step) string {
 
 // Columns are the names of the columns.
 func (s *Shape) Columns() []string {
-	names := make([]string, len(s.columns))
+	names := slices.Clone(s.beside)
 	for i := range s.columns {
-		names[i] = s.columns[i].name
+		names = append(names, s.columns[i].name)
 	}
 	return names
 }

@@ -2,7 +2,8 @@ package compare
 
 // shapes are the rows of api.md, "Resources and their fields": one line for each
 // field that has a column, with its kind. A name with [] is an array, one with {a,b}
-// an object with open keys, of which api.md names a and b. The fields of /locations that are there in every row
+// an object with open keys, of which api.md names a and b. What is "beside" the row stands
+// in no field of it, and is not compared. The fields of /locations that are there in every row
 // and those that may be null are not told apart: a field that is not there reads
 // as null, and only a column that can hold null equals it.
 var shapes = map[string]string{
@@ -194,4 +195,39 @@ var shapes = map[string]string{
 		gross                            money
 		line_discounts                   money
 		net                              money`,
+
+	"menus": `
+		etag                                              beside
+		location_id                                       text id
+		currency                                          text
+		updated_at                                        instant
+		categories[].id                                   text
+		categories[].name                                 text
+		categories[].image_url                            text
+		categories[].position                             integer
+		categories[].products[].id                        text
+		categories[].products[].name                      text
+		categories[].products[].description               text
+		categories[].products[].image_url                 text
+		categories[].products[].price                     money
+		categories[].products[].vat_rate                  number
+		categories[].products[].available                 boolean
+		categories[].products[].allergens[].code          text
+		categories[].products[].allergens[].name          text
+		categories[].products[].diets[]                   text
+		categories[].products[].calories                  integer
+		categories[].products[].prep_minutes              integer
+		categories[].products[].deposit                   money
+		categories[].products[].variants[].id             text
+		categories[].products[].variants[].name           text
+		categories[].products[].variants[].price          money
+		categories[].products[].extra_groups[].id         text
+		categories[].products[].extra_groups[].name       text
+		categories[].products[].extra_groups[].min        integer
+		categories[].products[].extra_groups[].max        integer
+		categories[].products[].extra_groups[].required   boolean
+		categories[].products[].extra_groups[].options[].id    text
+		categories[].products[].extra_groups[].options[].name  text
+		categories[].products[].extra_groups[].options[].price money
+		categories[].products[].position                  integer`,
 }

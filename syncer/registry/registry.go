@@ -42,6 +42,7 @@ const (
 	SnapshotKind             // a list without a cursor, replaced as a whole
 	ListKind                 // a cursor list: backfill and incremental walks
 	TotalsKind               // the service's own totals, by day
+	MenuKind                 // one row for each location, asked for with the version that is stored
 )
 
 // MirrorStart is the updated_since of an orders' backfill: every order that exists, in
@@ -79,6 +80,9 @@ type Definition struct {
 	Whole func(ctx context.Context, c *api.Client) (api.Snapshot, error)
 	// Totals asks for the rows of days, and says when they were answered.
 	Totals func(ctx context.Context, c *api.Client, q api.SalesQuery) (rows [][]byte, at time.Time, err error)
+	// Menu asks for the row of a location, unless it is still of the version etag; an empty
+	// one asks for it whatever it is. The answer is the caller's to release.
+	Menu func(ctx context.Context, c *api.Client, location, etag string) (api.MenuAnswer, error)
 }
 
 // Allowed is true when a key with these scopes may read the stream.
@@ -104,6 +108,8 @@ func (d *Definition) Walks() []string {
 		return []string{sinks.WalkTotals}
 	case KeyKind, SnapshotKind:
 		return []string{sinks.WalkSnapshot}
+	case MenuKind:
+		return []string{sinks.WalkMenus}
 	}
 	return nil
 }
@@ -144,6 +150,13 @@ var All = sync.OnceValues(func() ([]*Definition, error) {
 		Name: "sales_products", Kind: TotalsKind, Scopes: []string{api.ScopeSales}, Routes: []string{"GET /sales/products"},
 		Totals: salesProducts, WholeOnly: true, LinesMayVanish: true,
 	})
+	add[api.OrderableMenu](&l, &Definition{
+		Name: "menus", Kind: MenuKind, Scopes: []string{api.ScopeOrders}, Routes: []string{"GET /locations/{id}/menu"},
+		ByLocation: true,
+		Menu: func(ctx context.Context, c *api.Client, location, etag string) (api.MenuAnswer, error) {
+			return c.Menu(ctx, location, etag)
+		},
+	}, sinks.Column{Name: "etag", Kind: sinks.Text, Nullable: true})
 	return l.all, l.err
 })
 
@@ -168,6 +181,7 @@ type list struct {
 // jobs are the jobs that ask for the kinds of streams.
 var jobs = map[Kind]schedule.Job{
 	KeyKind: schedule.Snapshots, SnapshotKind: schedule.Snapshots, ListKind: schedule.Incremental, TotalsKind: schedule.Reconcile,
+	MenuKind: schedule.Snapshots,
 }
 
 func add[T any](l *list, d *Definition, columns ...sinks.Column) {

@@ -23,7 +23,7 @@ func TestEveryEntryNamesWhatItsKindAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range all {
-		asks := map[Kind]bool{KeyKind: true, SnapshotKind: d.Whole != nil, ListKind: d.List != nil, TotalsKind: d.Totals != nil}
+		asks := map[Kind]bool{KeyKind: true, SnapshotKind: d.Whole != nil, ListKind: d.List != nil, TotalsKind: d.Totals != nil, MenuKind: d.Menu != nil}
 		if !asks[d.Kind] || len(d.Routes) == 0 {
 			t.Errorf("%s: its entry lacks the function that asks for its kind, or its routes", d.Name)
 		}

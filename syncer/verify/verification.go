@@ -11,6 +11,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/compare"
 	"github.com/larder-sync/larder/syncer/list"
+	"github.com/larder-sync/larder/syncer/menus"
 	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/snapshot"
 	"github.com/larder-sync/larder/syncer/status"
@@ -121,11 +122,19 @@ func newVerification(p *Pass, f verified, visiting bool) *verification {
 		v.kind, v.filled, v.most = &totalsCheck{verification: v, totals: f}, f.Filled, p.limits.lines
 	case *snapshot.Stream:
 		v.kind, v.filled = &wholeCheck{v, f}, f.Filled
+	case *menus.Stream:
+		v.kind, v.filled = &menuCheck{v, f}, f.Filled
+		v.hints = true
 	}
 	return v
 }
 
 func (v *verification) business() string { return v.stream.Source.Business() }
+
+// ownQuery selects the live rows that the source wrote last.
+func (v *verification) ownQuery() sinks.LiveQuery {
+	return sinks.LiveQuery{Table: v.stream.Def.Name, Business: v.business(), Source: v.stream.Source.Name}
+}
 
 func (v *verification) sink() sinks.Sink { return v.stream.Source.Sink }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/snapshot"
 	"github.com/larder-sync/larder/syncer/spool"
@@ -77,9 +76,4 @@ func (v *wholeCheck) replaceNow(ctx context.Context, _ []*suspect) error {
 		return v.othersWalk(ctx, schedule.Snapshots)
 	}
 	return v.whole.Renew(ctx)
-}
-
-// ownQuery selects the live rows that the source wrote last.
-func (v *wholeCheck) ownQuery() sinks.LiveQuery {
-	return sinks.LiveQuery{Table: v.stream.Def.Name, Business: v.business(), Source: v.stream.Source.Name}
 }

@@ -1,0 +1,319 @@
+package menus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/mapping"
+	"github.com/larder-sync/larder/syncer/write"
+)
+
+// Walk asks for the menu of each location, and stores what has changed.
+func (st *Stream) Walk(ctx context.Context) error {
+	return st.Attempt(ctx, sinks.WalkMenus, func(ctx context.Context) error {
+		w, err := st.begin(ctx)
+		if err != nil {
+			return err
+		}
+		defer w.end()
+		err = errors.Join(w.locations(ctx), w.store(ctx))
+		w.complete = err == nil
+		return err
+	})
+}
+
+// walk is one walk under way.
+type walk struct {
+	stream   *Stream
+	started  time.Time
+	wanted   []string           // the locations asked for
+	now      map[string]version // what is stored when all that was handed over is durable
+	number   uint64
+	rewrite  bool // every row is written
+	complete bool // it came to its end
+
+	mapper  *mapping.Mapper
+	in      *write.Intake
+	answers []api.MenuAnswer // that the intake points into
+	size    int              // of those, in bytes
+	moved   bool             // now is not what is stored
+}
+
+// begin begins a walk.
+func (st *Stream) begin(ctx context.Context) (*walk, error) {
+	w := &walk{
+		stream: st, started: time.Now(), wanted: st.Source.Usable(st.Source.Identity()), number: st.Writer.NextWalk(), mapper: st.Def.Plan.NewMapper(),
+	}
+	st.mu.Lock()
+	w.now, w.rewrite = maps.Clone(st.stored), st.doubted
+	checked := st.checked && !w.rewrite
+	st.mu.Unlock()
+	if !checked {
+		if err := w.check(ctx); err != nil {
+			return nil, err
+		}
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.checked, st.doubted = true, false
+	st.bringing, st.leaving = map[string]bool{}, map[string]bool{}
+	for _, l := range w.wanted {
+		st.bringing[l] = true
+	}
+	w.next()
+	return w, nil
+}
+
+// end tells what the walk has come to.
+func (w *walk) end() {
+	w.release()
+	st := w.stream
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.bringing, st.leaving = nil, nil
+	switch {
+	case w.rewrite && w.complete:
+		st.brought = w.started
+	case w.rewrite:
+		st.doubted = true
+	}
+}
+
+// check looks for the rows of what is stored. One that is not there is asked for whatever
+// its version says. In a full resync, those that are there and that nobody knows of are
+// taken away with what vanished.
+func (w *walk) check(ctx context.Context) error {
+	q := sinks.LiveQuery{Table: w.stream.Def.Name, Business: w.stream.Source.Business()}
+	rows, err := w.stream.Source.Sink.Live(ctx, q)
+	if err != nil {
+		return fmt.Errorf("read the live rows: %w", err)
+	}
+	live := map[string]bool{}
+	for _, r := range rows {
+		live[r.ID] = true
+	}
+	for l := range w.now {
+		if !live[l] {
+			w.now[l] = version{}
+		}
+	}
+	if !w.rewrite {
+		return nil
+	}
+	q.Source = w.stream.Source.Name
+	if rows, err = w.stream.Source.Sink.Live(ctx, q); err != nil {
+		return fmt.Errorf("read the live rows of the source: %w", err)
+	}
+	for _, r := range rows {
+		if _, known := w.now[r.ID]; !known {
+			w.now[r.ID] = version{}
+		}
+	}
+	return nil
+}
+
+// locations asks for all of them, when those that the key has lost are taken away.
+func (w *walk) locations(ctx context.Context) error {
+	for _, l := range slices.Sorted(maps.Keys(w.now)) {
+		if !slices.Contains(w.wanted, l) {
+			w.withdraw(l, write.ReasonNoAccess, w.stream.Source.ServiceNow().UTC())
+		}
+	}
+	var failed []error
+	for _, l := range w.wanted {
+		err := w.ask(ctx, l)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("location %s: %w", l, err))
+		}
+		if err != nil && !ofOneLocation(err) {
+			break
+		}
+		if w.size < roomy {
+			continue
+		}
+		if err := w.store(ctx); err != nil {
+			return errors.Join(append(failed, err)...)
+		}
+	}
+	if n := len(failed) - 1; n > 0 {
+		return fmt.Errorf("%w (and menus of %d locations more)", failed[0], n)
+	}
+	return errors.Join(failed...)
+}
+
+// roomy is how many bytes of menus are stored together, about.
+const roomy = 8 << 20
+
+// ofOneLocation is true of an error that need not meet the next location too.
+func ofOneLocation(err error) bool {
+	if e, ok := errors.AsType[*api.Error](err); ok {
+		return e.Status == http.StatusInternalServerError || e.Status == http.StatusNotModified || api.IsLocationForbidden(err)
+	}
+	_, ok := errors.AsType[*api.BodyError](err)
+	return ok
+}
+
+// ask asks for the menu of a location.
+func (w *walk) ask(ctx context.Context, location string) error {
+	st, was := w.stream, w.now[location]
+	etag := was.ETag
+	if w.rewrite {
+		etag = ""
+	}
+	// Many locations at once hold up nothing else: whatever is more urgent goes first.
+	a, err := st.Def.Menu(ctx, st.Source.Lanes.Backfill, location, etag)
+	w.in.Counts.Requests++
+	if api.IsNotFound(err) {
+		e, _ := errors.AsType[*api.Error](err)
+		w.withdraw(location, write.ReasonGone, st.Source.AnswerTime(e.Date))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	at := st.Source.AnswerTime(a.Date)
+	st.Source.Metrics.Paged(st.Source.Name, st.Def.Name, sinks.WalkMenus)
+	w.in.Counts.Pages++
+	w.answers = append(w.answers, a)
+	w.size += len(a.Raw)
+	switch {
+	case a.Unchanged && was.confirms(a):
+		w.in.Counts.Unchanged++
+	case a.Unchanged: // what it speaks of is not what was asked about
+		w.in.Counts.Unchanged++
+		w.know(location, version{Digest: was.Digest})
+	default:
+		w.take(location, a, at)
+	}
+	return nil
+}
+
+// take takes a menu in, unless it is the one that is stored.
+func (w *walk) take(location string, a api.MenuAnswer, at time.Time) {
+	is := version{ETag: a.ETag, Digest: digestOf(a.Raw)}
+	if is.Digest == w.now[location].Digest && !w.rewrite {
+		w.in.Counts.Unchanged++
+		w.know(location, is)
+		return
+	}
+	v := w.stream.Source.Versions.Take(1)
+	if other := locationOf(a.Raw); other != "" && other != location {
+		w.in.Quarantine(location, "location_id", fmt.Sprintf("it is the menu of another location: %.200q", other), "it is the menu of another location", a.Raw, v, at)
+		w.know(location, version{})
+		return
+	}
+	row := w.in.Row(w.mapper, a.Raw, v, at, write.RowContext{ID: location, Columns: []string{a.ETag}})
+	if row.Bad {
+		is = version{}
+	}
+	w.know(location, is)
+}
+
+// locationOf is the location that a menu says it is of.
+func locationOf(raw []byte) string {
+	var menu struct {
+		LocationID json.RawMessage `json:"location_id"`
+	}
+	var id string
+	if mapping.Unmarshal(raw, &menu) != nil || mapping.Unmarshal(menu.LocationID, &id) != nil {
+		return "" // the mapping says what is wrong
+	}
+	return id
+}
+
+// know notes what is stored of a location from now on.
+func (w *walk) know(location string, is version) {
+	if before, known := w.now[location]; !known || before != is {
+		w.now[location], w.moved = is, true
+	}
+}
+
+// withdraw takes the menu of a location away, which other sources are told first: of two
+// that find it gone at the same time, one buries it.
+func (w *walk) withdraw(location, reason string, at time.Time) {
+	st := w.stream
+	v := st.Source.Versions.Take(1)
+	st.mu.Lock()
+	st.leaving[location] = true
+	st.mu.Unlock()
+	if _, known := w.now[location]; !known {
+		return
+	}
+	delete(w.now, location)
+	w.moved = true
+	if st.Writer.MaybeQuarantined(location) {
+		w.in.Release(location)
+	}
+	if !st.Elsewhere(location) {
+		w.in.Bury(location, reason, v, at)
+	}
+}
+
+// next begins an intake.
+func (w *walk) next() {
+	w.in = w.stream.Writer.Begin(w.number, len(w.wanted))
+	w.in.All, w.in.Rewrite = true, w.rewrite
+}
+
+// release lets go of the answers.
+func (w *walk) release() {
+	for i := range w.answers {
+		w.answers[i].Release()
+	}
+	w.answers, w.size = nil, 0
+}
+
+// store hands over what was brought, and waits until it is durable.
+func (w *walk) store(ctx context.Context) error {
+	st := w.stream
+	defer w.release()
+	if w.in.Empty() && !w.moved {
+		w.in.CountPage()
+		w.next()
+		return nil
+	}
+	if err := w.note(); err != nil {
+		return err
+	}
+	if err := st.Writer.Store(ctx, w.in); err != nil {
+		return err
+	}
+	st.Writer.Prune(forever, w.number)
+	st.mu.Lock()
+	st.stored = maps.Clone(w.now)
+	st.mu.Unlock()
+	w.moved = false
+	w.next()
+	return nil
+}
+
+// forever is later than any updated_at.
+var forever = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+
+// note adds the checkpoint, and the run of a walk that brought something.
+func (w *walk) note() error {
+	text, err := json.Marshal(position{w.now})
+	if err != nil {
+		return fmt.Errorf("versions of menus: %w", err)
+	}
+	s, c := w.stream.Source, w.in.Counts
+	w.in.Commit.Checkpoint = &sinks.Checkpoint{
+		Source: s.Name, Stream: w.stream.Def.Name, Walk: sinks.WalkMenus, Business: w.in.Commit.Business, Position: string(text),
+		Done: true, Pages: c.Pages, Rows: uint64(len(w.now)), Tombstones: c.Tombstones, StartedAt: w.started, UpdatedAt: s.ServiceNow().UTC(),
+	}
+	if !w.in.Empty() {
+		w.in.Commit.Run = &sinks.Run{
+			Source: s.Name, Stream: w.stream.Def.Name, Walk: sinks.WalkMenus, StartedAt: w.started, FinishedAt: time.Now(),
+			Requests: c.Requests, Pages: c.Pages, Rows: c.Upserts, Unchanged: c.Unchanged, Tombs: c.Tombstones, Quarantined: c.Quarantined,
+		}
+	}
+	return nil
+}
