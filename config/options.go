@@ -34,7 +34,7 @@ var options = []option[Config]{
 		func(c *Config) *string { return &c.Schedule.Incremental }),
 	schedule("schedule.online_orders", "@every 15s", "Walks of the online orders placed through the key.",
 		func(c *Config) *string { return &c.Schedule.OnlineOrders }).notYet(),
-	schedule("schedule.snapshots", "@every 5m", "Lists without a cursor: locations, allergens, and the key itself.",
+	schedule("schedule.snapshots", "@every 5m", "Lists without a cursor: locations, allergens, the menus of each location, and the key itself.",
 		func(c *Config) *string { return &c.Schedule.Snapshots }),
 	schedule("schedule.reconcile", "*/15 * * * *", "The service's totals of yesterday and today against the mirror's.",
 		func(c *Config) *string { return &c.Schedule.Reconcile }),

@@ -33,13 +33,18 @@ func (e *episode) finish() {
 		} else {
 			e.lostAreRemoved(i)
 		}
+		if !e.spoiltMenus(i) {
+			e.compareMenus(i)
+		}
 	}
 	e.onePass(Selection{Full: e.plan.untold || e.plan.seed%2 == 0, ConfirmSweep: e.plan.untold})
 	// Whether a location takes orders depends on the hour, and a full resync takes some.
 	e.onePass(Selection{Streams: []string{"locations", "allergens", registry.Daily, "sales_products"}})
+	e.onePass(Selection{Streams: []string{sandbox.StreamMenus}, Full: e.anySpoiltMenus()})
 	for i := range e.keys {
 		e.compareLists(i)
 		e.compareLocations(i)
+		e.compareMenus(i)
 		e.compareTotals(i)
 		e.quarantineClosed(i)
 	}
@@ -67,6 +72,7 @@ func (e *episode) mend() {
 	e.reload()
 	for i := range e.keys {
 		e.mendKey(i, g.IntN(2) == 0)
+		e.box.Restaurant(i).SwitchOrdering(true)
 		e.mendLocations(i, e.plan.located || g.IntN(2) == 0)
 	}
 	e.mendRows()
@@ -319,7 +325,7 @@ func (e *episode) quarantineClosed(business int) {
 	}
 	for stream, ids := range state.Quarantined {
 		lists := slices.Contains(cursorLists, stream)
-		if !lists && stream != "locations" && stream != "allergens" || !e.mirrors(business, stream) {
+		if !lists && !slices.Contains([]string{"locations", "allergens", sandbox.StreamMenus}, stream) || !e.mirrors(business, stream) {
 			continue
 		}
 		for _, id := range ids {

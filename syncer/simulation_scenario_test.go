@@ -74,6 +74,7 @@ func newScenario(seed uint64) scenario {
 	p.draw(g)
 	p.drawDamage(rand.New(rand.NewPCG(seed, 7)))
 	p.drawSlow(rand.New(rand.NewPCG(seed, 8)))
+	p.drawOrdering(rand.New(rand.NewPCG(seed, 9)))
 	return p
 }
 

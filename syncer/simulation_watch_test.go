@@ -79,6 +79,8 @@ func (v *watch) stored(c *sinks.Commit, durable bool) {
 		v.covered(c)
 	case sinks.WalkSnapshot:
 		v.whole(c)
+	case sinks.WalkMenus:
+		v.menus(c)
 	case sinks.WalkFull:
 		if list.PhaseClosed.Is(*cp) {
 			v.closed[cp.Source+" "+cp.Stream] = true

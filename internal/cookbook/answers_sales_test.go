@@ -53,9 +53,12 @@ var answers = map[string]func(w *truth) [][]any{
 	"35. What prices have changed":                               priceChanges,
 	"36. What a new price did":                                   priceEffect,
 	"37. What was sold out, and for how long":                    soldOut,
-	"38. How fresh it is":                                        fresh,
-	"39. Which days are proven":                                  provenDays,
-	"40. What could not be understood":                           notUnderstood,
+	"38. What can be ordered online":                             onlineNow,
+	"39. The online menu a week ago":                             menuLastWeek,
+	"40. What is not offered online":                             notOnline,
+	"41. How fresh it is":                                        fresh,
+	"42. Which days are proven":                                  provenDays,
+	"43. What could not be understood":                           notUnderstood,
 }
 
 // row is a table's row.

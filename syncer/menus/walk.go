@@ -24,7 +24,7 @@ func (st *Stream) Walk(ctx context.Context) error {
 			return err
 		}
 		defer w.end()
-		err = errors.Join(w.locations(ctx), w.store(ctx))
+		err = errors.Join(w.locations(ctx), w.hand(ctx), w.await(ctx))
 		w.complete = err == nil
 		return err
 	})
@@ -40,11 +40,16 @@ type walk struct {
 	rewrite  bool // every row is written
 	complete bool // it came to its end
 
-	mapper  *mapping.Mapper
+	mapper *mapping.Mapper
+	in     *write.Intake
+	moved  bool // now is not what was handed over
+	handed []handed
+}
+
+// handed is an intake that the sink has, and whether it is durable.
+type handed struct {
 	in      *write.Intake
-	answers []api.MenuAnswer // that the intake points into
-	size    int              // of those, in bytes
-	moved   bool             // now is not what is stored
+	receipt *sinks.Receipt
 }
 
 // begin begins a walk.
@@ -74,7 +79,6 @@ func (st *Stream) begin(ctx context.Context) (*walk, error) {
 
 // end tells what the walk has come to.
 func (w *walk) end() {
-	w.release()
 	st := w.stream
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -136,21 +140,12 @@ func (w *walk) locations(ctx context.Context) error {
 		if err != nil && !ofOneLocation(err) {
 			break
 		}
-		if w.size < roomy {
-			continue
-		}
-		if err := w.store(ctx); err != nil {
-			return errors.Join(append(failed, err)...)
-		}
 	}
 	if n := len(failed) - 1; n > 0 {
 		return fmt.Errorf("%w (and menus of %d locations more)", failed[0], n)
 	}
 	return errors.Join(failed...)
 }
-
-// roomy is how many bytes of menus are stored together, about.
-const roomy = 8 << 20
 
 // ofOneLocation is true of an error that need not meet the next location too.
 func ofOneLocation(err error) bool {
@@ -179,11 +174,11 @@ func (w *walk) ask(ctx context.Context, location string) error {
 	if err != nil {
 		return err
 	}
+	// Before the next one is asked for: the sink counts what it has itself.
+	defer a.Release()
 	at := st.Source.AnswerTime(a.Date)
 	st.Source.Metrics.Paged(st.Source.Name, st.Def.Name, sinks.WalkMenus)
 	w.in.Counts.Pages++
-	w.answers = append(w.answers, a)
-	w.size += len(a.Raw)
 	switch {
 	case a.Unchanged && was.confirms(a):
 		w.in.Counts.Unchanged++
@@ -192,6 +187,7 @@ func (w *walk) ask(ctx context.Context, location string) error {
 		w.know(location, version{Digest: was.Digest})
 	default:
 		w.take(location, a, at)
+		return w.hand(ctx)
 	}
 	return nil
 }
@@ -263,35 +259,41 @@ func (w *walk) next() {
 	w.in.All, w.in.Rewrite = true, w.rewrite
 }
 
-// release lets go of the answers.
-func (w *walk) release() {
-	for i := range w.answers {
-		w.answers[i].Release()
-	}
-	w.answers, w.size = nil, 0
-}
-
-// store hands over what was brought, and waits until it is durable.
-func (w *walk) store(ctx context.Context) error {
-	st := w.stream
-	defer w.release()
+// hand hands over what was brought. What nothing has changed of waits for what comes next.
+func (w *walk) hand(ctx context.Context) error {
 	if w.in.Empty() && !w.moved {
-		w.in.CountPage()
-		w.next()
 		return nil
 	}
 	if err := w.note(); err != nil {
 		return err
 	}
-	if err := st.Writer.Store(ctx, w.in); err != nil {
+	r, err := w.stream.Source.Commits.Write(ctx, w.in.Commit)
+	if err != nil {
 		return err
+	}
+	w.handed = append(w.handed, handed{w.in, r})
+	w.moved = false
+	w.next()
+	return nil
+}
+
+// await waits until all of it is durable.
+func (w *walk) await(ctx context.Context) error {
+	st := w.stream
+	w.in.CountPage()
+	for _, h := range w.handed {
+		if err := h.receipt.Wait(ctx); err != nil {
+			return fmt.Errorf("wait for the warehouse: %w", err)
+		}
+		h.in.Remember()
+	}
+	if len(w.handed) == 0 {
+		return nil
 	}
 	st.Writer.Prune(forever, w.number)
 	st.mu.Lock()
+	defer st.mu.Unlock()
 	st.stored = maps.Clone(w.now)
-	st.mu.Unlock()
-	w.moved = false
-	w.next()
 	return nil
 }
 
