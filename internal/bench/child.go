@@ -36,6 +36,8 @@ func serveChild(args []string) error {
 	flags := flag.NewFlagSet(childCommand, flag.ContinueOnError)
 	flags.Int64Var(&opts.Seed, "seed", 1, "")
 	flags.IntVar(&opts.Businesses, "businesses", 1, "")
+	flags.IntVar(&opts.LocationsPer, "locations", 0, "")
+	flags.IntVar(&opts.ProductsPer, "products", 0, "")
 	flags.IntVar(&opts.Orders, "orders", 2000, "")
 	flags.IntVar(&opts.Days, "days", 365, "")
 	flags.BoolVar(&opts.NoLimits, "no-limits", false, "")
