@@ -372,7 +372,7 @@ func TestAMenuIsNotGoneForWhatAProxySays(t *testing.T) {
 	inMenus(t, func(t *testing.T, f *fake, w *world, m *menuService) {
 		w.run(w.one())
 		w.until("stored", time.Minute, w.haveMenus(2))
-		f.on("/locations/l2/menu", func(rw http.ResponseWriter, _ *http.Request) bool { rw.WriteHeader(404); return true })
+		f.on("/locations/l2/menu", func(rw http.ResponseWriter, _ *http.Request) bool { rw.WriteHeader(http.StatusNotFound); return true })
 		time.Sleep(11 * time.Minute)
 		if r := w.store.Row("menus", "b1", "l2"); r.Deleted {
 			t.Errorf("buried as %s", r.Reason)
