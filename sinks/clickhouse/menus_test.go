@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 	"github.com/larder-sync/larder/syncer/mapping"
 )
 
@@ -101,4 +104,31 @@ func TestWhatAMenuOfferedAndWhen(t *testing.T) {
 	// As guests saw it at an instant.
 	m.expect("SELECT product_id, price FROM menu_history WHERE business_id = 'biz' AND location_id = 'l1' AND valid_from <= toDateTime('2026-03-02 12:00:00', 'UTC') AND ifNull(valid_to > toDateTime('2026-03-02 12:00:00', 'UTC'), true) ORDER BY product_id",
 		"d|9", "p1|27", "p2|30")
+}
+
+// A year of a menu that changes several times a day is 2,000 versions of hundreds of
+// products: what has changed between two is told without a copy of one list for each
+// element of the other, which took gigabytes.
+func TestTheHistoryOfABusyMenuTakesLittleMemory(t *testing.T) {
+	const versions, products = 2000, 400
+	s, database := migratedAnew(t, clickhouse.Options{FlushInterval: time.Millisecond})
+	conn := embeddedtest.Conn(t, database)
+	for _, sql := range []string{
+		// In each version one product is sold out, and back in the next one.
+		`INSERT INTO %[1]s_raw.menu_versions (business_id, id, _states, valid_from, seen_at, _version)
+			SELECT 'biz', 'l1', arraySort(arrayMap(i -> i * 10 + (i = number %% %[3]d) + 1, range(%[3]d))), toDateTime('2026-01-01') + number * 3600, toDateTime('2026-01-01') + number * 3600, number + 1 FROM numbers(%[2]d)`,
+		`INSERT INTO %[1]s_raw.menu_states (business_id, id, product_id, name, available, _state)
+			SELECT 'biz', 'l1', toString(intDiv(number, 2)), 'Pizza', number %% 2 = 0, intDiv(number, 2) * 10 + number %% 2 + 1 FROM numbers(%[3]d * 2)`,
+	} {
+		if err := conn.Exec(t.Context(), fmt.Sprintf(sql, database, versions, products)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := query(t, s, "SELECT count(), countIf(available), countIf(valid_to IS NULL) FROM menu_history SETTINGS max_memory_usage = 300000000, max_threads = 2", "TSV")
+	// Sold out: one product in each version. Available: before, between and after, but for the
+	// product of the first version and that of the last one.
+	available := products*(versions/products+1) - 2
+	if want := fmt.Sprintf("%d\t%d\t%d\n", versions+available, available, products); got != want {
+		t.Errorf("states, with the product available, that hold now: %q, want %q", got, want)
+	}
 }

@@ -25,20 +25,29 @@ FROM
     FROM
     (
         SELECT
-            business_id, id, _version,
-            max(if(isNull(newest_before) OR dated_at > newest_before, dated_at, seen_at)) {{template "by_menu"}} CURRENT ROW) AS changed_at,
-            arrayConcat(
-                arrayMap(state -> (state, true), arrayFilter(state -> NOT has(states_before, state), _states)),
-                arrayMap(state -> (state, false), arrayFilter(state -> NOT has(_states, state), states_before))) AS changes
+            business_id, id, _version, changes,
+            max(if(isNull(newest_before) OR dated_at > newest_before, dated_at, seen_at)) {{template "by_menu"}} CURRENT ROW) AS changed_at
         FROM
         (
+            -- Of both lists together, sorted, those have changed that are there once. Lambdas that
+            -- look into another list would copy it for each of their elements, and blocks of
+            -- thousands of lists take hundreds of megabytes.
             SELECT
-                business_id, id, _version, _states, menu_versions.valid_from AS dated_at, seen_at,
-                max(toNullable(dated_at)) {{template "by_menu"}} 1 PRECEDING) AS newest_before,
-                lagInFrame(_states) {{template "by_menu"}} UNBOUNDED FOLLOWING) AS states_before
-            FROM {{table "menu_versions"}} AS menu_versions FINAL
+                business_id, id, _version, dated_at, seen_at, newest_before,
+                arraySort(side -> side.1, arrayConcat(arrayMap(state -> (state, true), _states), arrayMap(state -> (state, false), states_before))) AS both,
+                arrayMap(side -> side.1, both) AS states,
+                arrayFilter((side, left, right) -> side.1 != left AND side.1 != right, both, arrayPushFront(arrayPopBack(states), 0), arrayPushBack(arrayPopFront(states), 0)) AS changes
+            FROM
+            (
+                SELECT
+                    business_id, id, _version, _states, menu_versions.valid_from AS dated_at, seen_at,
+                    max(toNullable(dated_at)) {{template "by_menu"}} 1 PRECEDING) AS newest_before,
+                    lagInFrame(_states) {{template "by_menu"}} UNBOUNDED FOLLOWING) AS states_before
+                FROM {{table "menu_versions"}} AS menu_versions FINAL
+            )
+            WHERE _states != states_before
+            SETTINGS max_block_size = 256
         )
-        WHERE _states != states_before
     )
     ARRAY JOIN changes AS change
 ) AS rows
