@@ -22,7 +22,7 @@ var scenarios = []scenario{
 	{"backfill", "200,000 orders from an unlimited sandbox: speed, CPU, heap", backfill},
 	{"pace", "use of the documented limits under each way to count a minute", pace},
 	{"quiet", "requests, inserts and parts while nothing changes", quiet},
-	{"menus", "menus of 400 products that stay as they are: requests, inserts, CPU", menus},
+	{"menus", "menus of 500 products that stay as they are: requests, inserts, CPU", menus},
 	{"freshness", "from a change in the service to its being visible", freshness},
 	{"kill", "kill -9 at 30 random instants of a sync that is under way", kill},
 	{"resync", "a full resync of a million orders beside incremental walks", resync},

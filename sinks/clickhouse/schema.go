@@ -26,7 +26,7 @@ const Zone = "Europe/Bucharest"
 const (
 	firstViewsVersion = 1001
 	viewsVersion      = 1001
-	viewsHash         = "dddaf3609558e4d8"
+	viewsHash         = "f91a1897ea4c33cd"
 )
 
 // migration is a file of tables/, or all of views/: forward-only, and harmless when

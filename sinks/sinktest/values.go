@@ -92,25 +92,24 @@ func (g *filler) fill(b *sinks.Batch, r int) {
 			}
 			v.EndList(0)
 		case v.Column.Depth > 0:
-			g.list(v, length, r)
+			g.list(v, 0, length, r)
 		default:
 			g.scalar(v)
 		}
 	}
 }
 
-func (g *filler) list(v *sinks.Vector, length, r int) {
+// list ends a list of one level, and those in it. Lists within lists of one object have one
+// length, too.
+func (g *filler) list(v *sinks.Vector, level, length, r int) {
 	for k := range length {
-		if v.Column.Depth == 1 {
+		if level+1 == v.Column.Depth {
 			g.scalar(v)
-			continue
+		} else {
+			g.list(v, level+1, (k+r)%3, r+k)
 		}
-		for range (k + r) % 3 {
-			g.scalar(v)
-		}
-		v.EndList(1)
 	}
-	v.EndList(0)
+	v.EndList(level)
 }
 
 // objectOf is the array of objects that a column belongs to.

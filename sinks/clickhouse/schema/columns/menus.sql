@@ -70,7 +70,7 @@
     `_states` Array(UInt64) COMMENT 'Products on the menu, each as the hash of its state in menu_states; none while the menu is removed'
 {{end}}
 
-{{/* The products of menus, one row each: of the table, or of what follows it, in the dot. A menu without products is a row without a product. */}}
+{{/* The products of menus, one row each: of the table, or of what follows it, in the dot. A menu without products is a row without a product. The lists of a product's fields are as long as that of the products, since each product has all of them; were one not, an error would keep every row from being written, hence arrayResize. */}}
 {{define "menu_dishes" -}}
 SELECT
     business_id, id, _source, _version, _fetched_at, _deleted, _deleted_at, updated_at,
@@ -99,10 +99,10 @@ FROM
         `categories.products_calories` AS calories_of, `categories.products_prep_minutes` AS prep_minutes_of, `categories.products_position` AS positions
 ) AS menu_categories
 LEFT ARRAY JOIN
-    ids AS product_id, names AS name, prices AS price, deposits AS deposit, availables AS available,
-    variants_ids AS variants_id, variants_names AS variants_name, variants_prices AS variants_price,
-    groups_ids AS groups_id, groups_names AS groups_name, groups_mins AS groups_min, groups_maxs AS groups_max, groups_requireds AS groups_required,
-    options_ids AS options_id, options_names AS options_name, options_prices AS options_price,
-    descriptions AS description, image_urls AS image_url, vat_rates AS vat_rate, allergens_codes AS allergens_code, allergens_names AS allergens_name,
-    diets_of AS diets, calories_of AS kcal, prep_minutes_of AS prep_minutes, positions AS position
+    ids AS product_id, arrayResize(names, length(ids)) AS name, arrayResize(prices, length(ids)) AS price, arrayResize(deposits, length(ids)) AS deposit, arrayResize(availables, length(ids)) AS available,
+    arrayResize(variants_ids, length(ids)) AS variants_id, arrayResize(variants_names, length(ids)) AS variants_name, arrayResize(variants_prices, length(ids)) AS variants_price,
+    arrayResize(groups_ids, length(ids)) AS groups_id, arrayResize(groups_names, length(ids)) AS groups_name, arrayResize(groups_mins, length(ids)) AS groups_min, arrayResize(groups_maxs, length(ids)) AS groups_max, arrayResize(groups_requireds, length(ids)) AS groups_required,
+    arrayResize(options_ids, length(ids)) AS options_id, arrayResize(options_names, length(ids)) AS options_name, arrayResize(options_prices, length(ids)) AS options_price,
+    arrayResize(descriptions, length(ids)) AS description, arrayResize(image_urls, length(ids)) AS image_url, arrayResize(vat_rates, length(ids)) AS vat_rate, arrayResize(allergens_codes, length(ids)) AS allergens_code, arrayResize(allergens_names, length(ids)) AS allergens_name,
+    arrayResize(diets_of, length(ids)) AS diets, arrayResize(calories_of, length(ids)) AS kcal, arrayResize(prep_minutes_of, length(ids)) AS prep_minutes, arrayResize(positions, length(ids)) AS position
 {{- end}}
