@@ -80,7 +80,7 @@ var cashUp = dashboard{
 		{id: 5, key: "methods", kind: bars, w: 8, h: 10, sql: paymentsSQL,
 			columns: []column{{name: "method", words: []string{"method"}}, {name: "paid", unit: bani}}},
 		{id: 6, key: "vat", kind: table, w: 8, h: 6, sql: `
-			SELECT if(isNull(vat_rate), '–', concat(toString(vat_rate), ' %')) AS rate, sum(net) AS with_vat, ifNull(sum(vat_amount), 0) AS vat_inside
+			SELECT if(isNull(vat_rate), '–', concat(toString(vat_rate), ' %')) AS rate, sum(net) AS with_vat, sum(vat_amount) AS vat_inside
 			FROM sales_lines
 			WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
 			GROUP BY vat_rate
@@ -134,7 +134,7 @@ var cashUp = dashboard{
 		"methods.about": {"Plățile pe metode, cu bacșiș și garanții SGR; protocolul este din partea casei și nu se încasează.", "Payments by method, tips and SGR deposits included; what is on the house is shown too, and is not taken."},
 
 		"vat":        {"TVA", "VAT"},
-		"vat.about":  {"Vânzările de produse după toate reducerile și TVA cuprins în ele, pe cote, calculat de Larder pe fiecare linie. Taxele de livrare nu sunt cuprinse: serviciul nu le dă cota.", "Sales of products after all discounts, and the VAT within them by rate, computed by Larder on each line. Delivery fees are left out: the service states no rate for them."},
+		"vat.about":  {"Vânzările de produse după toate reducerile și TVA cuprins în ele, pe cote, calculat de Larder pe fiecare linie. O linie: serviciul nu dă cota. Taxele de livrare nu sunt cuprinse: serviciul nu le dă cota.", "Sales of products after all discounts, and the VAT within them by rate, computed by Larder on each line. A dash: the service gives no rate. Delivery fees are left out: the service states no rate for them."},
 		"rate":       {"Cota", "Rate"},
 		"with_vat":   {"Cu TVA", "With VAT"},
 		"vat_inside": {"TVA", "VAT"},

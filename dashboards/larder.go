@@ -37,7 +37,7 @@ var program = dashboard{
 			{expr: `count(larder_config_last_reload_successful == 0) or vector(0)`, legend: "config_refused", now: true},
 			{expr: `sum(increase(larder_walk_panics_total[1h]))` + unknown, legend: "panics", now: true},
 		}, columns: []column{{name: "quarantine_rows", unit: count, steps: wanted0}, {name: "held_rows", unit: count, steps: wanted0}, {name: "drift_days", unit: count, steps: never},
-			{name: "proof_age", unit: days, steps: proofAge}, {name: "resync_age", unit: days, steps: resyncAge}, {name: "config_refused", unit: count, steps: wanted0},
+			{name: "proof_age", unit: number, steps: proofAge}, {name: "resync_age", unit: number, steps: resyncAge}, {name: "config_refused", unit: count, steps: wanted0},
 			{name: "panics", unit: count, steps: never}}},
 		{id: 4, key: "lag", kind: lines, w: 12, h: 9, promql: []metric{
 			{expr: `topk(10, max by (source, stream) (larder_stream_lag_seconds{` + ofSource + `}))`, legend: "{{source}} {{stream}}"},
@@ -95,8 +95,8 @@ var program = dashboard{
 		"quarantine_rows": {"În carantină", "In quarantine"},
 		"held_rows":       {"Scoateri neconfirmate", "Removals to confirm"},
 		"drift_days":      {"Zile care diferă", "Days that differ"},
-		"proof_age":       {"Vechimea dovezii", "Age of the proof"},
-		"resync_age":      {"Ultima resincronizare acum", "Last full resync ago"},
+		"proof_age":       {"Vechimea dovezii (zile)", "Age of the proof (days)"},
+		"resync_age":      {"Ultima resincronizare (zile)", "Last full resync (days)"},
 		"config_refused":  {"Configurații refuzate", "Configurations refused"},
 		"panics":          {"Greșeli Larder, ultima oră", "Larder's faults, last hour"},
 

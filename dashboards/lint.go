@@ -100,6 +100,7 @@ var (
 	conditional = regexp.MustCompile(`, \$\w+\)`)
 	noZone      = regexp.MustCompile(`toDate(32)?\((now\(\)|\$__(from|to)Time)\)|\btoday\(\)|\byesterday\(\)`)
 	ordered     = regexp.MustCompile(`(?m)^ORDER BY time( ASC)?(,|$)`)
+	pointed     = regexp.MustCompile(`^(percent|percentunit|h|d|suffix:.*)$`)
 	linked      = regexp.MustCompile(`^/d/larder-([a-z-]+)-(ro|en)(\?|$)`)
 )
 
@@ -221,6 +222,7 @@ func (l *linter) place(where string, p Panel, before []Panel) {
 func (l *linter) field(where string, p Panel) {
 	d := p.FieldConfig.Defaults
 	l.say(d.Unit == "", "%s: no unit", where)
+	l.mark(where, d.Unit)
 	l.say(d.NoValue == "", "%s: no text for no data", where)
 	if d.Thresholds == nil || len(d.Thresholds.Steps) == 0 {
 		l.say(true, "%s: thresholds are not set", where)
@@ -237,11 +239,20 @@ func (l *linter) field(where string, p Panel) {
 			l.say(byRows && property.ID == "displayName", "%s: a name of the column would stand for every row", where)
 			value, _ := property.Value.(string)
 			l.say(property.ID == "unit" && value == "", "%s: column %s has an empty unit", where, o.Matcher.Options)
+			if property.ID == "unit" {
+				l.mark(where+": column "+o.Matcher.Options, value)
+			}
 			if links, ok := property.Value.([]any); ok && property.ID == "links" {
 				l.links(links)
 			}
 		}
 	}
+}
+
+// mark checks that decimals are marked as the browser's language does it: a point beside
+// numbers of the unit locale, whose points part thousands in Romanian, says something else.
+func (l *linter) mark(where, unit string) {
+	l.say(l.plugin() == clickhousePlugin && pointed.MatchString(unit), "%s: unit %q writes a point in every language: take locale, and name the unit in the heading", where, unit)
 }
 
 func (l *linter) links(links []any) {

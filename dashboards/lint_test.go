@@ -87,6 +87,8 @@ func TestLintFindsPlantedMistakes(t *testing.T) {
 		{"a gap", "sales", `"h": 9,`, `"h": 8,`, "cells free"},
 		{"too wide", "sales", `"x": 16,`, `"x": 20,`, "does not fit"},
 		{"all rows", "sales", `"values": true`, `"values": false`, "every row"},
+		{"a point in every language", "stock", `"unit": "locale"`, `"unit": "percent"`, "writes a point"},
+		{"a point before a word", "stock", "\"id\": \"unit\",\n                \"value\": \"locale\"", "\"id\": \"unit\",\n                \"value\": \"suffix: zile\"", "writes a point"},
 		{"no step", "mirror", `"interval": "1m"`, `"interval": ""`, "smallest step"},
 		{"variable in an object", "sales", `"query": "SELECT replaceAll(business_id`, `"query": {"rawSql": "SELECT 1"}, "was": "SELECT replaceAll(business_id`, "plain SQL string"},
 		{"value with backslashes", "sales", "SELECT replaceAll(business_id, ", "SELECT concat(business_id, ", "backslashes"},

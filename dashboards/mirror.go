@@ -21,7 +21,7 @@ var mirror = dashboard{
 				(SELECT sum(days_differing) FROM proof WHERE isNull(location_id) AND ` + chosen + `) AS differing_days,
 				(SELECT max(dateDiff('day', ifNull(proven_until, first_day), {today})) FROM proof WHERE isNull(location_id) AND ` + chosen + `) AS proof_age`,
 			columns: []column{{name: "restaurants", unit: count}, {name: "in_trouble", unit: count, steps: never}, {name: "filling", unit: count},
-				{name: "in_quarantine", unit: count, steps: wanted0}, {name: "differing_days", unit: count, steps: never}, {name: "proof_age", unit: days0, steps: proofAge}}},
+				{name: "in_quarantine", unit: count, steps: wanted0}, {name: "differing_days", unit: count, steps: never}, {name: "proof_age", unit: count, steps: proofAge}}},
 		{id: 2, key: "freshness", kind: table, w: 16, h: 9, sql: `
 			SELECT
 				source, if(max(rank) = 0, '–', argMax(stream_name, rank)) AS worst_stream, argMax(stream_state, rank) AS state,
@@ -41,7 +41,7 @@ var mirror = dashboard{
 			GROUP BY source
 			ORDER BY max(rank) DESC, sign_hours DESC, source
 			LIMIT 200`,
-			columns: []column{{name: "source"}, {name: "worst_stream"}, {name: "state", words: []string{"state"}}, {name: "sign_hours", unit: hours, steps: nightly}, {name: "change_hours", unit: hours}}},
+			columns: []column{{name: "source"}, {name: "worst_stream"}, {name: "state", words: []string{"state"}}, {name: "sign_hours", unit: number, steps: nightly}, {name: "change_hours", unit: number}}},
 		{id: 3, key: "strip", kind: strip, w: 24, h: 8, sql: `
 			SELECT toDateTime(date, 'Europe/Bucharest') AS time, label AS restaurant, transform(day_verdict, ['proven', 'equal', 'healed', 'open', 'unsettled', 'unproven', 'differs', 'drift'], [0, 0, 0, 1, 2, 2, 3, 3], 2) AS rank
 			FROM
@@ -113,7 +113,7 @@ var mirror = dashboard{
 			LEFT ANY JOIN (SELECT _source AS source, toNullable(rate_limits_per_minute) AS allowed FROM api_keys) AS limits USING (source)
 			ORDER BY used_share DESC, source
 			LIMIT 200`,
-			columns: []column{{name: "source"}, {name: "most_a_minute", unit: count}, {name: "allowed", unit: count}, {name: "used_share", unit: percent}, {name: "all_requests", unit: count}}},
+			columns: []column{{name: "source"}, {name: "most_a_minute", unit: count}, {name: "allowed", unit: count}, {name: "used_share", unit: number}, {name: "all_requests", unit: count}}},
 		{id: 10, key: "walks", kind: columns, w: 12, h: 9, sql: `
 			SELECT
 				$__timeInterval(started_at) AS time,
@@ -150,14 +150,14 @@ var mirror = dashboard{
 		"filling":        {"Prime încărcări", "Backfills under way"},
 		"in_quarantine":  {"În carantină", "In quarantine"},
 		"differing_days": {"Zile care diferă", "Days that differ"},
-		"proof_age":      {"Vechimea dovezii", "Age of the proof"},
+		"proof_age":      {"Vechimea dovezii (zile)", "Age of the proof (days)"},
 
 		"freshness":         {"Prospețime", "Freshness"},
 		"freshness.about":   {"Fiecare sursă, cu lista care are probleme sau se încarcă încă, acum câte ore s-a salvat ceva despre ea, și acum câte ore s-a schimbat ultimul bon. O rundă care nu aduce nimic nu se salvează: într-un restaurant liniștit pot trece ore, până la comparația din fiecare noapte. Dacă starea e „Merge”, ultima rundă a reușit; de când anume spun tabloul Larder și „larder status”.", "Each source, with the stream that is in trouble or still filling, the hours since anything of it was stored, and the hours since an order last changed. A turn that brings nothing is not stored: in a quiet restaurant it may be hours, until the comparison of every night. Where the state is Running, the last turn went well; how long ago it was is told by the dashboard Larder and by larder status."},
 		"freshness.empty":   {"Nicio sursă încă", "No source yet"},
 		"worst_stream":      {"Lista", "Stream"},
 		"state":             {"Stare", "State"},
-		"column.sign_hours": {"Salvat", "Stored"}, "column.change_hours": {"Bon", "Order"},
+		"column.sign_hours": {"Salvat h", "Stored h"}, "column.change_hours": {"Bon h", "Order h"},
 		"sign_hours":   {"Salvat ultima dată acum", "Last stored ago"},
 		"change_hours": {"Ultimul bon acum", "Last order ago"},
 
@@ -196,7 +196,7 @@ var mirror = dashboard{
 
 		"budget":        {"Buget de cereri", "Budget of requests"},
 		"budget.about":  {"Cele mai multe cereri pe minut ale unei parcurgeri din perioada aleasă, lângă limita cheii. Parcurgerile care nu au adus nimic nu se înregistrează: bugetul rămas în acest moment este pe tabloul Larder.", "The most requests a minute of one walk in the chosen period, beside the key's limit. Walks that brought nothing are not recorded: what is left at this moment is on the dashboard Larder."},
-		"most_a_minute": {"Vârf", "Peak"}, "allowed": {"Limita", "Limit"}, "used_share": {"Folosit", "Used"}, "all_requests": {"Cereri", "Requests"},
+		"most_a_minute": {"Vârf", "Peak"}, "allowed": {"Limita", "Limit"}, "used_share": {"Folosit %", "Used %"}, "all_requests": {"Cereri", "Requests"},
 
 		"walks":       {"Cereri pe feluri de parcurgere", "Requests by kind of walk"},
 		"walks.about": {"Cererile făcute de parcurgerile care au adus ceva sau au eșuat, după fel: schimbări, prima încărcare, resincronizare completă, altele.", "Requests of walks that brought something or failed, by kind: changes, backfill, full resync, others."},

@@ -61,8 +61,21 @@ func TestOddRows(t *testing.T) {
 	same(t, "price changes", w.shown(t, "products", "prices", c).rows(t, "product", "price", "a_day_after"), []string{"Pizza · large 33 0"})
 	// A line without a product sells its extras too; how often they go along is known of products only.
 	same(t, "extras", w.shown(t, "products", "extras", c).rows(t, "extra", "times", "amount", "attach_rate"), []string{"Sos 14 14 100"})
+	// What has no rate has no VAT that anyone knows.
+	same(t, "VAT", w.shown(t, "cash-up", "vat", c).rows(t, "rate", "with_vat", "vat_inside"), []string{"11 % 77 7.63", "– 21 null"})
 	same(t, "below minimum", w.shown(t, "stock", "below", c).rows(t, "ingredient", "left_stock", "minimum"), []string{"flour 0 null"})
 	if below := w.shown(t, "stock", "summary", c).value(t, "below_minimum"); below != "1" {
 		t.Errorf("%s ingredients are below their minimum, want 1", below)
+	}
+}
+
+// TestSigned holds changes in percent: whole ones, since a point in a text would be that of
+// thousands to a Romanian.
+func TestSigned(t *testing.T) {
+	w := newBareWarehouse(t)
+	for ratio, want := range map[string]string{
+		"27.3": "+27 %", "4.9": "+5 %", "0.4": "0 %", "0.0": "0 %", "-0.4": "0 %", "-4.94": "-5 %", "-195.2": "-195 %", "CAST(NULL, 'Nullable(Float64)')": "",
+	} {
+		same(t, ratio, w.texts("SELECT ifNull("+signed(ratio)+", '')"), []string{want})
 	}
 }

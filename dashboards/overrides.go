@@ -37,7 +37,7 @@ func (p panel) properties(r *reader, c column) []any {
 		return nil // a name of the one number would stand for every row; the rest are defaults
 	}
 	all = append(all, property("displayName", p.heading(r, c)))
-	u := c.unit.in(r)
+	u := c.unit.properties()
 	if c.unit != (unit{}) {
 		all = append(all, property("unit", u["unit"]))
 		if decimals, ok := u["decimals"]; ok {
@@ -105,7 +105,7 @@ func (p panel) heading(r *reader, c column) string {
 // share what is left.
 func (c column) room(heading string) int {
 	const letter, around, figure = 8, 22, 70
-	need := map[unit]int{count: 54, asIs: 56, bani: 86, percent: 54, hours: 72, number: 60, amounts: 62, day: 54, instant: 96}
+	need := map[unit]int{count: 54, asIs: 56, bani: 86, number: 60, amounts: 62, day: 54, instant: 96}
 	switch {
 	case c.width > 0:
 		return c.width
@@ -120,10 +120,10 @@ func (c column) room(heading string) int {
 }
 
 // signColors colour a change in percent, which begins with its sign: green is no less than
-// before, orange up to 10 % less, red more.
+// before, orange less than 10 % below, red more.
 var signColors = []any{
 	object{"type": "regex", "options": object{"pattern": "/^(\\+|0)/", "result": object{"color": "green", "index": 0}}},
-	object{"type": "regex", "options": object{"pattern": "/^-\\d(\\.\\d)? %$/", "result": object{"color": "orange", "index": 1}}},
+	object{"type": "regex", "options": object{"pattern": "/^-\\d %$/", "result": object{"color": "orange", "index": 1}}},
 	object{"type": "regex", "options": object{"pattern": "/^-/", "result": object{"color": "red", "index": 2}}},
 }
 

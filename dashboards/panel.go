@@ -74,11 +74,11 @@ var (
 	balanced  = []step{{nil, "red"}, {-0.005, "text"}, {0.005, "red"}}
 )
 
-// unit is how a number is written. Grafana's "locale" is the only one that parts thousands,
-// and it writes no word after the number: that of money goes where it is named.
+// unit is how a number is written. Grafana's "locale" is the only one that parts thousands
+// and marks decimals as the browser's language does. It writes no word after the number:
+// RON, %, hours and days stand where it is named.
 type unit struct {
-	id       string // Grafana's; empty: the text of word after the number
-	word     string
+	id       string // Grafana's
 	decimals int
 	money    bool
 }
@@ -91,10 +91,6 @@ var (
 	digits  = unit{id: "none"} // without a separator, where there is no room for one
 	ron     = unit{id: "locale", money: true}
 	bani    = unit{id: "locale", decimals: 2, money: true}
-	percent = unit{id: "percent", decimals: 1}
-	hours   = unit{id: "suffix: h", decimals: 1}
-	days    = unit{word: "unit.days", decimals: 1}
-	days0   = unit{word: "unit.days"}
 	day     = unit{id: "time:DD.MM", decimals: -1}
 	instant = unit{id: "time:DD.MM HH:mm", decimals: -1}
 	seconds = unit{id: "s", decimals: -1}
@@ -102,11 +98,8 @@ var (
 	permin  = unit{id: "suffix: /min", decimals: 1}
 )
 
-func (u unit) in(r *reader) object {
+func (u unit) properties() object {
 	o := object{"unit": u.id}
-	if u.word != "" {
-		o["unit"] = "suffix: " + r.text(u.word)
-	}
 	if u.decimals >= 0 {
 		o["decimals"] = u.decimals
 	}
@@ -164,7 +157,7 @@ func (p panel) defaults(r *reader) object {
 		"thresholds": thresholds(p.steps()), "unit": "none",
 	}
 	if u := p.unit(); u != (unit{}) {
-		for name, value := range u.in(r) {
+		for name, value := range u.properties() {
 			defaults[name] = value
 		}
 	}

@@ -53,7 +53,7 @@ var products = dashboard{
 			)
 			ORDER BY net_sales DESC, product
 			LIMIT 20`,
-			columns: []column{{name: "product"}, {name: "quantity", unit: asIs}, {name: "net_sales", unit: ron}, {name: "share", unit: percent}}},
+			columns: []column{{name: "product"}, {name: "quantity", unit: asIs}, {name: "net_sales", unit: ron}, {name: "share", unit: number}}},
 		{id: 4, key: "worst", kind: table, w: 12, h: 12, sql: `
 			SELECT product, category, ifNull(sold_quantity, 0) AS quantity, ifNull(product_net, 0) AS net_sales
 			FROM (SELECT ifNull(product_name, '') AS product, min(category_name) AS category FROM products_ever WHERE {mine} AND {here} AND NOT removed GROUP BY product) AS menu
@@ -93,7 +93,7 @@ var products = dashboard{
 			)
 			ORDER BY sum(variant_net) OVER (PARTITION BY product) DESC, product, net_sales DESC
 			LIMIT 60`,
-			columns: []column{{name: "product"}, {name: "variant"}, {name: "quantity", unit: asIs}, {name: "net_sales", unit: ron}, {name: "share", unit: percent}}},
+			columns: []column{{name: "product"}, {name: "variant"}, {name: "quantity", unit: asIs}, {name: "net_sales", unit: ron}, {name: "share", unit: number}}},
 		{id: 7, key: "extras", kind: table, w: 12, h: 9, sql: `
 			SELECT
 				extra, sum(times_sold) AS times, sum(extra_amount) AS amount,
@@ -123,7 +123,7 @@ var products = dashboard{
 			GROUP BY extra
 			ORDER BY amount DESC, extra
 			LIMIT 30`,
-			columns: []column{{name: "extra"}, {name: "times", unit: asIs}, {name: "amount", unit: ron}, {name: "attach_rate", unit: percent}}},
+			columns: []column{{name: "extra"}, {name: "times", unit: asIs}, {name: "amount", unit: ron}, {name: "attach_rate", unit: number}}},
 		{id: 8, key: "prices", kind: table, w: 12, h: 9, sql: `
 			WITH
 				least(14, dateDiff('day', toDate32(since), least({today}, toDate32(ifNull(until, {clock}))))) AS days_after,
@@ -151,17 +151,17 @@ var products = dashboard{
 			GROUP BY changes.product_id, variant_id, channel, since, until, first_day
 			ORDER BY since DESC, product
 			LIMIT 50`,
-			columns: []column{{name: "since", unit: day}, {name: "product"}, {name: "price", unit: bani, width: 64}, {name: "price_change", unit: percent},
+			columns: []column{{name: "since", unit: day}, {name: "product"}, {name: "price", unit: bani, width: 64}, {name: "price_change", unit: number},
 				{name: "a_day_before", unit: number}, {name: "a_day_after", unit: number}, {name: "channel", words: []string{"channel"}}}},
 		{id: 9, key: "outages", kind: table, w: 12, h: 7, sql: outagesSQL,
-			columns: []column{{name: "product"}, {name: "times", unit: count}, {name: "out_hours", unit: hours}, {name: "cost", unit: ron}}},
+			columns: []column{{name: "product"}, {name: "times", unit: count}, {name: "out_hours", unit: number}, {name: "cost", unit: ron}}},
 		{id: 10, key: "out_now", kind: table, w: 12, h: 7, sql: `
 			SELECT product_name AS product, {place} AS location, sold_out_from, ifNull(open_minutes, minutes) / 60 AS out_hours
 			FROM availability
 			WHERE {mine} AND {here} AND isNull(sold_out_to)
 			ORDER BY sold_out_from DESC
 			LIMIT 50`,
-			columns: []column{{name: "product"}, {name: "location"}, {name: "sold_out_from", unit: instant}, {name: "out_hours", unit: hours}}},
+			columns: []column{{name: "product"}, {name: "location"}, {name: "sold_out_from", unit: instant}, {name: "out_hours", unit: number}}},
 	},
 	texts: texts{
 		"title": {"Produse", "Products"},
@@ -206,7 +206,7 @@ var products = dashboard{
 		"prices.about": {"Schimbările de preț văzute de Larder în perioada aleasă, cu prețul nou, și cât s-a vândut pe zi, pe același canal, în cele 14 zile dinainte și în cel mult 14 zile după. Fără cifre: nu sunt încă destule zile.", "Price changes that Larder saw in the chosen period, with the new price, and how much was sold a day on the same channel in the 14 days before and up to 14 days after. No figure: there are not enough days yet."},
 		"prices.empty": {"Niciun preț schimbat în perioada aleasă", "No price changed in the chosen period"},
 		"since":        {"Din", "Since"}, "channel": {"Canal", "Channel"},
-		"price": {"Preț", "Price"}, "price_change": {"±", "±"},
+		"price": {"Preț", "Price"}, "price_change": {"± %", "± %"},
 		"a_day_before": {"Înainte", "Before"}, "a_day_after": {"După", "After"},
 
 		"outages":       {"Epuizări și ce au costat", "Sold out, and what it cost"},

@@ -23,10 +23,10 @@ const (
 	afterName = "substring(location_name, length(business_name) + 1)"
 )
 
-// signed is a change in percent as people say it: with its sign, and a decimal only where
-// it says something. Grafana has no unit that writes a plus.
+// signed is a change in whole percent as people say it: with its sign, which no unit of
+// Grafana writes.
 func signed(ratio string) string {
-	return "if(isNull(" + ratio + "), NULL, concat(if(" + ratio + " > 0, '+', ''), toString(if(abs(" + ratio + ") < 10, round(" + ratio + ", 1), round(" + ratio + ")) + 0), ' %'))"
+	return "if(isNull(" + ratio + "), NULL, concat(if(round(" + ratio + ") > 0, '+', ''), toString(round(" + ratio + ") + 0), ' %'))"
 }
 
 // query fills the pieces into a statement and takes its indentation away.

@@ -38,7 +38,7 @@ var stock = dashboard{
 			HAVING isNotNull(lasts)
 			ORDER BY lasts, ingredient
 			LIMIT 15`,
-			columns: []column{{name: "ingredient"}, {name: "lasts", unit: days, steps: daysLeft}}},
+			columns: []column{{name: "ingredient"}, {name: "lasts", unit: number, steps: daysLeft}}},
 		{id: 5, key: "movers", kind: table, w: 12, h: 10, sql: `
 			SELECT ingredient_name AS ingredient, toFloat64(used) / days_seen AS used_a_day, unit, days_left, {place} AS location
 			FROM stock_cover

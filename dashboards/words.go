@@ -15,8 +15,6 @@ var sharedTexts = texts{
 	"var.source":     {"Sursă", "Source"},
 	"var.all":        {"Toate", "All"},
 
-	"unit.days": {"zile", "days"},
-
 	"range.today":      {"Azi", "Today"},
 	"range.yesterday":  {"Ieri", "Yesterday"},
 	"range.week":       {"Săptămâna aceasta", "This week"},

@@ -26,7 +26,7 @@ CREATE OR REPLACE VIEW {{view "day_close"}}
     `refunds` Decimal(18, 2) COMMENT 'Refunds made that day, RON, of orders of any day',
     `refunds_by_method` Map(LowCardinality(String), Decimal(38, 2)) COMMENT 'Refunds made that day by method, RON',
     `cash_less_refunds` Decimal(38, 2) COMMENT 'Cash payments less cash refunds of the day, RON: what the day left in the drawer',
-    `vat` Decimal(38, 2) COMMENT 'VAT within the lines after all discounts, RON (sales_items has the rule); delivery fees are left out: the API states no rate for them',
+    `vat` Decimal(38, 2) COMMENT 'VAT within the lines after all discounts, RON (sales_items has the rule); lines without a rate and delivery fees are left out: the API states no rate for them',
     `vat_by_rate` Map(String, Decimal(38, 2)) COMMENT 'That VAT by rate in percent, RON',
     `service_net_sales` Nullable(Decimal(18, 2)) COMMENT 'Net sales as the service reports it, RON; null when it was not asked, and while the day runs',
     `service_items` Nullable(Decimal(18, 2)) COMMENT 'Items as the service reports it, RON; null when it was not asked, and while the day runs',
