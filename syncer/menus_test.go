@@ -190,6 +190,34 @@ func TestAMenuWhoseVersionWasNotDurableIsAskedForAgain(t *testing.T) {
 	})
 }
 
+// A kill -9 that leaves a new row and the versions before it hides no menu that goes back
+// to what those versions speak of.
+func TestAMenuThatGoesBackAfterItsVersionWasLost(t *testing.T) {
+	inMenus(t, func(t *testing.T, f *fake, w *world, m *menuService) {
+		w.flush = 10 * time.Second
+		w.run(w.one())
+		w.until("stored", time.Minute, w.haveMenus(2))
+		time.Sleep(time.Minute) // the versions are durable, too
+		m.asked("l1")
+		m.set("l1", served{etag: `"l1-2"`, body: menu("l1", "12.00")})
+		w.until("asked", time.Hour, func() bool { m.mu.Lock(); defer m.mu.Unlock(); return len(m.sent["l1"]) > 0 })
+		w.crash(100) // the row survives, its checkpoint does not
+		if w.store.Row("menus", "b1", "l1").Raw != menu("l1", "12.00") {
+			t.Fatal("the row did not survive: this shows nothing")
+		}
+		m.set("l1", served{etag: `"l1-1"`, body: menu("l1", "10.00")})
+		w.run(w.one())
+		w.until("gone back", time.Minute, func() bool { return w.store.Row("menus", "b1", "l1").Raw == menu("l1", "10.00") })
+		w.halt()
+		m.asked("l1")
+		w.run(w.one())
+		w.until("running", time.Minute, w.haveMenus(2))
+		if sent := m.asked("l1"); !slices.Equal(sent, []string{`"l1-1"`}) {
+			t.Errorf("after the next start asked with %q", sent)
+		}
+	})
+}
+
 // The ETag is what the service says of the menu, the digest what it is.
 func TestETagsAndMenusThatDisagree(t *testing.T) {
 	inMenus(t, func(t *testing.T, f *fake, w *world, m *menuService) {

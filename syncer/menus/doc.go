@@ -12,16 +12,18 @@
 // # States
 //
 // There is no backfill. What is stored of each location is its version (version.go): the
-// ETag that the service named last, and a digest of the menu. A location whose menu could
-// not be understood has neither, so that it is asked for whole the next time.
+// ETag that the service named last, a digest of the menu, and the version of its row. A
+// location whose menu could not be understood has none, so that it is asked for whole the
+// next time.
 //
 // # What holds
 //
 //   - The versions are in the same commit as the rows they stand for, or in a later one.
 //   - Whether a menu is another one is told by its digest: a row is not written again for an
 //     ETag alone, and it is for another menu under the same ETag.
-//   - The first walk of a process sends no ETag of a row that is not there: it was damaged,
-//     or another source has buried it.
+//   - The first walk of a process sends no ETag of a row that is not there or is another:
+//     it was damaged, another source has written it, or a process died between a row and
+//     its version.
 //   - A full resync sends no ETag at all, and writes every row.
 //   - A menu is buried as no_access when the key has lost its location, and as gone when the
 //     service knows none, unless another source of the restaurant has it.

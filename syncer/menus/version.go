@@ -16,6 +16,7 @@ import (
 type version struct {
 	ETag   string `json:"etag,omitempty"`
 	Digest string `json:"digest,omitempty"`
+	Row    uint64 `json:"row,omitempty"` // the version of the row that holds it
 }
 
 // position is what a checkpoint stores: the versions by location.

@@ -91,8 +91,8 @@ func (w *walk) end() {
 	}
 }
 
-// check looks for the rows of what is stored. One that is not there is asked for whatever
-// its version says. In a full resync, those that are there and that nobody knows of are
+// check looks for the rows of what is stored. One that is not there, or is another than the
+// stored version is of, is asked for whatever that version says. In a full resync, those that are there and that nobody knows of are
 // taken away with what vanished.
 func (w *walk) check(ctx context.Context) error {
 	q := sinks.LiveQuery{Table: w.stream.Def.Name, Business: w.stream.Source.Business()}
@@ -100,12 +100,12 @@ func (w *walk) check(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the live rows: %w", err)
 	}
-	live := map[string]bool{}
+	live := map[string]uint64{}
 	for _, r := range rows {
-		live[r.ID] = true
+		live[r.ID] = r.Version
 	}
-	for l := range w.now {
-		if !live[l] {
+	for l, is := range w.now {
+		if row, there := live[l]; !there || row != is.Row {
 			w.now[l] = version{}
 		}
 	}
@@ -184,7 +184,7 @@ func (w *walk) ask(ctx context.Context, location string) error {
 		w.in.Counts.Unchanged++
 	case a.Unchanged: // what it speaks of is not what was asked about
 		w.in.Counts.Unchanged++
-		w.know(location, version{Digest: was.Digest})
+		w.know(location, version{Digest: was.Digest, Row: was.Row})
 	default:
 		w.take(location, a, at)
 		return w.hand(ctx)
@@ -194,7 +194,7 @@ func (w *walk) ask(ctx context.Context, location string) error {
 
 // take takes a menu in, unless it is the one that is stored.
 func (w *walk) take(location string, a api.MenuAnswer, at time.Time) {
-	is := version{ETag: a.ETag, Digest: digestOf(a.Raw)}
+	is := version{ETag: a.ETag, Digest: digestOf(a.Raw), Row: w.now[location].Row}
 	if is.Digest == w.now[location].Digest && !w.rewrite {
 		w.in.Counts.Unchanged++
 		w.know(location, is)
@@ -207,8 +207,11 @@ func (w *walk) take(location string, a api.MenuAnswer, at time.Time) {
 		return
 	}
 	row := w.in.Row(w.mapper, a.Raw, v, at, write.RowContext{ID: location, Columns: []string{a.ETag}})
-	if row.Bad {
+	switch {
+	case row.Bad:
 		is = version{}
+	case row.Fresh:
+		is.Row = v
 	}
 	w.know(location, is)
 }
