@@ -98,8 +98,10 @@ func TestAnAnswerThatMakesNoSenseIsTriedAgain(t *testing.T) {
 		"list":     func(c *Client) error { _, err := Products.Page(t.Context(), c, ListQuery{}); return err },
 		"snapshot": func(c *Client) error { _, err := c.Allergens(t.Context()); return err },
 		"me":       func(c *Client) error { _, err := c.Me(t.Context()); return err },
+		"menu":     func(c *Client) error { _, err := c.Menu(t.Context(), "l1", ""); return err },
+		"product":  func(c *Client) error { _, err := c.Product(t.Context(), "p1"); return err },
 	}
-	whole := map[string]string{"list": emptyPage, "snapshot": `{"data":[]}`, "me": me}
+	whole := map[string]string{"list": emptyPage, "snapshot": `{"data":[]}`, "me": me, "menu": aMenu, "product": `{"id":"p1"}`}
 	for name, ask := range ask {
 		for _, odd := range []string{`{}`, `null`, ``, `<html></html>`, `{"data":`, `{"business":{"id":"b1"},"scopes":["menu:read"]}`} {
 			var asked atomic.Int32

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // envelope is what surrounds the rows of an answer (api.md, "Page" and
@@ -90,6 +91,22 @@ func (e *envelope) parseReport(body []byte, totals bool) error {
 // parseObject checks that the body is one JSON object.
 func parseObject(body []byte) error {
 	return eachField(body, func(s *scanner, _ string, at int) int { return s.value(at, maxDepth) })
+}
+
+// parseObjectWith checks that the body is one JSON object that has any of the fields: one
+// without is no answer, whatever else it holds.
+func parseObjectWith(fields ...string) func(body []byte) error {
+	return func(body []byte) error {
+		known := false
+		err := eachField(body, func(s *scanner, name string, at int) int {
+			known = known || slices.Contains(fields, name)
+			return s.value(at, maxDepth)
+		})
+		if err == nil && !known {
+			return shapeWrong(0, `it has neither "`+strings.Join(fields, `" nor "`)+`"`)
+		}
+		return err
+	}
 }
 
 func (e *envelope) parse(body []byte, required ...string) error {

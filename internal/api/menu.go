@@ -32,7 +32,7 @@ func (a *MenuAnswer) Release() {
 func (c *Client) Menu(ctx context.Context, location, etag string) (MenuAnswer, error) {
 	t := routeMenu.to(location)
 	t.unless = etag
-	answer, err := c.get(ctx, t, nil, parseObject)
+	answer, err := c.get(ctx, t, nil, parseObjectWith("location_id", "categories"))
 	if err != nil {
 		return MenuAnswer{}, err
 	}

@@ -182,7 +182,7 @@ func (c *Client) snapshot(ctx context.Context, t target) (Snapshot, error) {
 // document asks for one object. When the object does not fit its type, the
 // error is a [*BodyError] and the Document holds Raw all the same.
 func document[T any](ctx context.Context, c *Client, t target) (Document[T], error) {
-	answer, err := c.get(ctx, t, nil, parseObject)
+	answer, err := c.get(ctx, t, nil, parseObjectWith("id", "location_id"))
 	if err != nil {
 		return Document[T]{}, err
 	}

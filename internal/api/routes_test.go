@@ -28,7 +28,7 @@ func TestIDsAreEscapedInPaths(t *testing.T) {
 			var asked, decoded string
 			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				asked, decoded = r.RequestURI, strings.TrimPrefix(r.URL.Path, "/v1/products/")
-				say(w, 200, `{}`)
+				say(w, 200, `{"id":"p"}`)
 			}, nil)
 			if _, err := s.Product(t.Context(), c.id); err != nil {
 				t.Fatal(err)

@@ -3,16 +3,38 @@ package embedded
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/larder-sync/larder/internal/polling"
 )
 
+// waits is a log that notes of what kind the attribute "waited" is.
+type waits struct{ kind atomic.Int64 }
+
+func (*waits) Enabled(context.Context, slog.Level) bool { return true }
+
+func (w *waits) Handle(_ context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "waited" {
+			w.kind.Store(int64(a.Value.Kind()))
+		}
+		return true
+	})
+	return nil
+}
+
+func (w *waits) WithAttrs([]slog.Attr) slog.Handler { return w }
+
+func (w *waits) WithGroup(string) slog.Handler { return w }
+
 // A reader's statement that does not stop keeps the daemon from ending no longer than
 // a moment; the folder is let go of when it has ended.
 func TestCloseDoesNotWaitForReaders(t *testing.T) {
-	o := Options{Path: t.TempDir()}
+	var told waits
+	o := Options{Path: t.TempDir(), Logger: slog.New(&told)}
 	engine, err := Open(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -47,6 +69,9 @@ func TestCloseDoesNotWaitForReaders(t *testing.T) {
 	}
 	if again, err := Open(context.Background(), o); !errors.Is(err, ErrOpen) {
 		t.Fatalf("opened beside a statement that goes on: %v %v", again, err)
+	}
+	if told.kind.Load() != int64(slog.KindDuration) { // so that logs in JSON give seconds
+		t.Errorf("how long it waited is logged as a value of kind %d", told.kind.Load())
 	}
 	close(end)
 	if err := <-ended; err != nil {

@@ -262,7 +262,7 @@ func (e *Engine) shutDown() error {
 	waiting := false
 	for _, p := range e.others() {
 		if !p.gate.closeWithin(p.o.Grace) {
-			e.log.Warn("embedded engine: a statement does not stop; not waiting for it", "path", e.path, "of", p.o.Who, "waited", p.o.Grace.String())
+			e.log.Warn("embedded engine: a statement does not stop; not waiting for it", "path", e.path, "of", p.o.Who, "waited", p.o.Grace)
 			waiting = true
 		}
 	}
