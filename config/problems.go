@@ -159,7 +159,12 @@ func (p *problems) refuse(path, key string, known []string) {
 			p.add(path, fmt.Sprintf("unknown key; did you mean %q?", near))
 			return
 		}
-		p.add(path, "unknown key; known here: "+strings.Join(keysUnder(sectionOf(key, known), known), ", "))
+		section := sectionOf(key, known)
+		here := keysUnder(section, known)
+		if section == "" && path == key { // the sources have a table of their own
+			here = append([]string{"sources"}, here...)
+		}
+		p.add(path, "unknown key; known here: "+strings.Join(here, ", "))
 	}
 }
 
