@@ -273,11 +273,13 @@ func TestManyKeysDeletedAtOnce(t *testing.T) {
 func TestOnlineOrderingThatIsOffIsNoFailure(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		f.me = strings.Replace(fakeMe, `"locations:read","menu:read","sales:read","stock:read"`, `"orders:write"`, 1)
-		f.on("/locations", func(w http.ResponseWriter, _ *http.Request) bool { fakeError(w, 403, "api_disabled"); return true })
+		for _, path := range []string{"/locations", "/locations/l1/menu"} {
+			f.on(path, func(w http.ResponseWriter, _ *http.Request) bool { fakeError(w, 403, "api_disabled"); return true })
+		}
 		w.open(w.one())
 		r := w.once(Selection{RetryFor: time.Hour})
 		for _, st := range r.Sources[0].Streams {
-			if st.OrderingOff != (st.Stream == "locations") || st.OrderingOff && !strings.Contains(st.Off, "online ordering") {
+			if off := st.Stream == "locations" || st.Stream == "menus"; st.OrderingOff != off || st.OrderingOff && !strings.Contains(st.Off, "online ordering") {
 				t.Errorf("%+v", st)
 			}
 		}
