@@ -431,9 +431,18 @@ func TestDemo(t *testing.T) {
 	}
 	// It empties its folder; --set is honoured, and the environment leads nowhere else.
 	t.Setenv("LARDER_WAREHOUSE__DSN", "http://127.0.0.1:1/elsewhere")
-	r = h.want(0, "rows of 2 restaurants", "demo", "--once", "--days", "2", "--orders-per-day", "10", "--set", "log.level=info", "--set", "log.format=json", "--set", "web.listen=")
+	r = h.want(0, "rows of 2 restaurants", "demo", "--once", "--days", "3", "--orders-per-day", "10", "--set", "log.level=info", "--set", "log.format=json", "--set", "web.listen=")
 	if !strings.Contains(r.errors, `"msg":"mirroring"`) || strings.Contains(r.errors, "status page") {
 		t.Errorf("--set is not honoured:\n%s", r.errors)
+	}
+	file, err := os.ReadFile(filepath.Join(h.dir, "larder-demo", "larder.yaml"))
+	if err != nil || !strings.Contains(string(file), "web: {listen: \"\"}\n") {
+		t.Errorf("other commands do not find what was set: %v\n%s", err, file)
+	}
+	for line := range strings.Lines(r.errors) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("among the lines of JSON: %s", line)
+		}
 	}
 }
 

@@ -75,7 +75,7 @@ func runDemo(cmd *cobra.Command, g *globals, o app.DemoOptions) error {
 		return err
 	}
 	o.Past = func(days int) {
-		fmt.Fprintf(show.lines(), "Larder looks at stock, prices and what was sold out on %s first; then it fills the rest.\n", phrase.Plural(days, "past day"))
+		show.note(fmt.Sprintf("Larder looks at stock, prices and what was sold out on %s first; then it fills the rest.", phrase.Plural(days, "past day")))
 	}
 	o.Progress = show.update
 	o.Ready = func(i app.DemoInfo) {

@@ -156,6 +156,15 @@ func (p *progress) tell(walks []walk, most int) {
 // logs is true when progress goes to the log, which is in JSON.
 func (p *progress) logs() bool { return p.globals != nil && p.log != nil && p.inJSON(nil) }
 
+// note tells what comes next, in a line beside the progress.
+func (p *progress) note(text string) {
+	if p.logs() {
+		p.log.Info(text)
+		return
+	}
+	_, _ = fmt.Fprintln(p.lines(), text) // progress only
+}
+
 // sayer tells one thing beside the progress, which is told elsewhere too.
 func (p *progress) sayer() func(what, text string) {
 	out := p.lines()

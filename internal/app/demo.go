@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -281,14 +282,25 @@ func (o DemoOptions) writeConfig(ctx context.Context, box *demoService) (string,
 		}
 		fmt.Fprintf(&b, "  - {name: %s, base_url: %q, key_file: keys/%s}\n", name, box.url, name)
 	}
-	fmt.Fprintf(&b, "warehouse: {dsn: \"embedded:./data\", http_listen: %q, flush_interval: 100ms}\n", o.port(ctx, "127.0.0.1:8123"))
-	fmt.Fprintf(&b, "web: {listen: %q}\n", o.port(ctx, "127.0.0.1:9464"))
+	fmt.Fprintf(&b, "warehouse: {dsn: \"embedded:./data\", http_listen: %q, flush_interval: 100ms}\n", o.address(ctx, "warehouse.http_listen", "127.0.0.1:8123"))
+	fmt.Fprintf(&b, "web: {listen: %q}\n", o.address(ctx, "web.listen", "127.0.0.1:9464"))
 	b.WriteString("schedule: {incremental: \"@every 10s\", snapshots: \"@every 1m\"}\n")
 	file := filepath.Join(o.Dir, "larder.yaml")
 	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
 		return "", &WarehouseError{fmt.Errorf("demo folder: %w", err)}
 	}
 	return file, nil
+}
+
+// address is what is set for a key, so that commands which read the file find the demo
+// there; else the wanted one, or a free one.
+func (o DemoOptions) address(ctx context.Context, key, wanted string) string {
+	for _, s := range slices.Backward(o.Set) { // the last one counts
+		if value, ok := strings.CutPrefix(s, key+"="); ok {
+			return value
+		}
+	}
+	return o.port(ctx, wanted)
 }
 
 // port returns the address, or when it is taken, one that is free.
