@@ -400,6 +400,9 @@ func TestOrdersOfALocationThatTheKeyHasLostAreNotBuried(t *testing.T) {
 		if lost := w.ordersOf(day, closed); len(lost) == 0 || !slices.Equal(h.Lost, lost) || !strings.Contains(h.Reason(), "does not have now") {
 			t.Errorf("%d orders left, want %d: %s", len(h.Lost), len(lost), h.Reason())
 		}
+		if h.Lost = h.Lost[:1]; !strings.HasPrefix(h.Reason(), "1 row of the mirror is of locations") {
+			t.Errorf("of one: %s", h.Reason())
+		}
 	})
 }
 

@@ -41,7 +41,7 @@ func TestADamagedPartIsSetAsideAndNamed(t *testing.T) {
 				if first != "40000 <nil>" || second != first {
 					t.Errorf("read %s, and again %s", first, second)
 				}
-				if !strings.Contains(damages, "part all_2_2_0 of table default.w was damaged on the disk and is set aside: 20000 rows are missing") {
+				if !strings.Contains(damages, "part all_2_2_0 of table default.w was damaged on the disk and is set aside: 20,000 rows are missing") {
 					t.Error(damages)
 				}
 				// Of a part that cannot be loaded there is no index to look into.
@@ -78,7 +78,7 @@ func TestADamageIsRemembered(t *testing.T) {
 			}
 			first, _, damages, repaired := p.Line(), p.Line(), p.Line(), p.Line()
 			p.End()
-			if first != "40000 <nil>" || strings.Count(damages, "all_2_2_0") != 1 || !strings.Contains(damages, "20000 rows are missing") || repaired != "<nil> []" {
+			if first != "40000 <nil>" || strings.Count(damages, "all_2_2_0") != 1 || !strings.Contains(damages, "20,000 rows are missing") || repaired != "<nil> []" {
 				t.Errorf("%s, %s, then %s", first, damages, repaired)
 			}
 			p = embeddedtest.StartRole(t, "parts", nil, dir, "1000000000")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/compare"
 	"github.com/larder-sync/larder/syncer/list"
@@ -192,7 +193,8 @@ func (h *heal) Reason() string {
 		return fmt.Sprintf("%d rows of the mirror are not in the service's list of the day; that is more than are asked for one by one, so none was removed: larder sync --full", len(h.Left))
 	}
 	if len(h.Lost) > 0 {
-		return fmt.Sprintf("%d rows of the mirror are of locations that the key does not have now, so they are left to the next full resync: larder sync --full", len(slices.Compact(slices.Sorted(slices.Values(h.Lost)))))
+		lost := len(slices.Compact(slices.Sorted(slices.Values(h.Lost))))
+		return fmt.Sprintf("%s of the mirror %s of locations that the key does not have now, and left to the next full resync: larder sync --full", phrase.Plural(lost, "row"), phrase.Verb(lost, "is", "are"))
 	}
 	var bad []string
 	for _, id := range h.IDs {

@@ -8,9 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
+
+	"github.com/larder-sync/larder/internal/phrase"
 )
 
 // Part is a part of a table that could not be read and was set aside. Its rows are
@@ -28,11 +29,11 @@ type Part struct {
 
 // String says which table, and which rows.
 func (d Part) String() string {
-	rows := "rows that cannot be counted"
+	rows := "rows that cannot be counted are"
 	if d.Rows > 0 {
-		rows = strconv.FormatUint(d.Rows, 10) + " rows"
+		rows = phrase.Plural(d.Rows, "row") + phrase.Verb(d.Rows, " is", " are")
 	}
-	text := fmt.Sprintf("part %s of table %s.%s was damaged on the disk and is set aside: %s are missing", d.Part, d.Database, d.Table, rows)
+	text := fmt.Sprintf("part %s of table %s.%s was damaged on the disk and is set aside: %s missing", d.Part, d.Database, d.Table, rows)
 	if d.From != "" {
 		text += fmt.Sprintf(", %s from %s to %s", d.Key, d.From, d.To)
 	}
