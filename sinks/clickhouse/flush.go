@@ -31,6 +31,10 @@ func (s *Sink) flush(commits []*queued) error {
 		if commits, err = unfenced(commits); err != nil {
 			steps = nil
 		}
+		if len(commits) == 0 {
+			s.dropped()
+			return nil
+		}
 		if steps == nil {
 			if steps, err = s.plan(s.abort, commits); err != nil {
 				steps = nil
@@ -176,6 +180,12 @@ func (s *Sink) succeeded(began time.Time, attempts int, commits []*queued) {
 	if attempts > 0 {
 		s.log.Debug("a flush that failed went through", "after", time.Since(began).Round(time.Millisecond), "attempts", attempts+1)
 	}
+}
+
+// dropped ends a flush of which everything was fenced: no rows wait any more.
+func (s *Sink) dropped() {
+	s.health.set(nil)
+	s.warehouse.outage.dropped()
 }
 
 func (s *Sink) failed(err error, attempt int, commits []*queued) {

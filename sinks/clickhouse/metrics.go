@@ -41,7 +41,7 @@ func newMetrics(s *Sink) *metrics {
 			gauge("queue_commits", "Commits that wait to be flushed.", func() float64 { n, _, _ := s.queue.load(); return float64(n) }),
 			gauge("queue_limit_bytes", "Bytes of commits that may wait or be under way; writers wait beyond it.", func() float64 { return float64(s.queue.limit) }),
 			gauge("failing", "1 while the warehouse does not take rows.", func() float64 {
-				if s.Health() != nil {
+				if s.Health() != nil || s.warehouse.outage.lasts() {
 					return 1
 				}
 				return 0

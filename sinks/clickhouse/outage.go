@@ -50,6 +50,21 @@ func (o *outage) flushed(err error) {
 	})
 }
 
+// dropped notes that the rows of a failed flush wait no more, which does not bring the
+// warehouse back: its next answer does.
+func (o *outage) dropped() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.silent, o.full = o.silent || o.full, false
+}
+
+// lasts is true while the warehouse is away.
+func (o *outage) lasts() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return !o.since.IsZero()
+}
+
 func (o *outage) change(err error, f func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -201,6 +201,45 @@ func TestAnOutageThatNobodyWritesIntoIsToldOnce(t *testing.T) {
 	}
 }
 
+// TestAnOutageOutlivesTheRowsThatMetIt has rows that wait for a warehouse fenced, as when
+// the process loses its sources for not being heard of: that they wait no more does not
+// bring the warehouse back.
+func TestAnOutageOutlivesTheRowsThatMetIt(t *testing.T) {
+	_, database := migrated(t, clickhouse.Options{})
+	registry := prometheus.NewRegistry()
+	flaky := sinktest.NewFlaky(embeddedtest.Engine(t).Dial)
+	var log bytes.Buffer
+	s := openSink(t, clickhouse.Options{Database: database, Dial: flaky.Dial, Registerer: registry, FlushInterval: time.Millisecond,
+		Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	all := tables(t, s)
+	flaky.Down()
+	lost := errors.New("another process serves the source")
+	receipt, err := s.Write(t.Context(), &sinks.Commit{Source: "s", Business: "b", Stream: "allergens", Batch: simple(all["allergens"], "id"),
+		Fence: func() error {
+			if s.Health() == nil {
+				return nil
+			}
+			return lost
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := receipt.Wait(t.Context()); !errors.Is(err, lost) {
+		t.Fatalf("the rows: %v", err)
+	}
+	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "level=WARN") || gathered(t, registry, "larder_sink_failing", "") != 1 {
+		t.Errorf("the warehouse is away still, and it says: %s", got)
+	}
+	log.Reset()
+	flaky.Up()
+	if err := s.Ping(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "takes rows again") || gathered(t, registry, "larder_sink_failing", "") != 0 {
+		t.Errorf("the warehouse is back, and it says: %s", got)
+	}
+}
+
 // TestNothingNewIsNotWritten repeats what is stored: no statement may follow.
 func TestNothingNewIsNotWritten(t *testing.T) {
 	_, database := migrated(t, clickhouse.Options{})
