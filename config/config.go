@@ -12,6 +12,7 @@ type Config struct {
 	Warehouse Warehouse
 	Schedule  Schedule
 	Web       Web
+	Webhooks  Webhooks
 	Log       Log
 	Shard     Shard
 
@@ -39,13 +40,21 @@ type Source struct {
 	Locations   []string // empty: all that the key may use
 	BudgetShare float64  // (0, 1]
 	Webhook     Webhook
+	// PersonalData is what of an online order's customer is stored: drop, pseudonymise, keep.
+	PersonalData string
 
 	path string // sources.0
 }
 
 // Webhook takes order events at /webhooks/<source>.
 type Webhook struct {
-	SecretFile string
+	SecretFile     string // empty: no webhooks are taken
+	NextSecretFile string // its secret is taken, too
+}
+
+// Webhooks is the listener that takes them.
+type Webhooks struct {
+	Listen string // empty: off
 }
 
 // Warehouse is where the rows go.
@@ -58,6 +67,8 @@ type Warehouse struct {
 	FlushInterval time.Duration
 	FlushRows     int
 	Memory        int64 // of the embedded engine, in bytes; 0: a share of what there is
+	// PersonalDataKeyFile holds the key of pseudonyms; empty: see [Warehouse.PersonalKeyFile].
+	PersonalDataKeyFile string
 }
 
 // Schedule holds cron expressions, or @every.

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -135,7 +136,7 @@ func TestProblems(t *testing.T) {
 		{"typo of an empty section", source("schedul:\n"), `line 5: schedul: unknown key; did you mean "schedule"?`},
 		{"typo of a short section", source("wep: {listen: ''}\n"), `line 5: wep: unknown key; did you mean "web"?`},
 		{"typo of sources", "sorces:\n  - {name: bistro, base_url: 'https://host/v1', key_file: key}\n", `larder.yaml: line 1: sorces: unknown key; did you mean "sources"?`},
-		{"no section at all", source("telemetry: {on: true}\n"), `telemetry.on: unknown key; known here: sources, warehouse, schedule, web, log, shard`},
+		{"no section at all", source("telemetry: {on: true}\n"), `telemetry.on: unknown key; known here: sources, warehouse, schedule, web, webhooks, log, shard`},
 		{"wrong section", source("flush_rows: 5\n"), `line 5: flush_rows: unknown key; did you mean "warehouse.flush_rows"?`},
 		{"nothing near", source("web:\n  colour: red\n"), `line 6: web.colour: unknown key; known here: listen, user, password_file`},
 		{"typo in a source", source("    budget_shar: 1\n"), `line 5: sources[0].budget_shar: unknown key; did you mean "budget_share"?`},
@@ -257,9 +258,8 @@ func TestWarnings(t *testing.T) {
 	c := load(t, `sources:
   - {name: a, base_url: http://host/v1, key: svc_live_secret}
   - {name: b, base_url: http://127.0.0.1:8080/v1, key_env: K}
-  - {name: c, base_url: https://host/v1, key_env: K, webhook: {secret_file: s}}
+  - {name: c, base_url: https://host/v1, key_env: K, webhook: {secret_file: s}, personal_data: keep}
 web: {listen: ":9464"}
-schedule: {online_orders: "@every 15s"}
 warehouse: {dsn: "https://u:hunter2@h:8443/db"}
 `)
 	all := strings.Join(c.Warnings, "\n")
@@ -268,8 +268,8 @@ warehouse: {dsn: "https://u:hunter2@h:8443/db"}
 		"source a: base_url is http",
 		"web.listen: :9464 can be reached by others",
 		"warehouse.dsn: the password stands in the configuration file",
-		"source c: webhook.secret_file is accepted, and does nothing yet",
-		"schedule.online_orders is accepted, and does nothing yet",
+		"source c: webhook.secret_file is set, and no webhooks are taken",
+		"source c: personal_data is keep",
 		"LARDER_WEB_LISTEN is ignored; it is called LARDER_WEB__LISTEN",
 	} {
 		if !strings.Contains(all, want) {
@@ -278,6 +278,35 @@ warehouse: {dsn: "https://u:hunter2@h:8443/db"}
 	}
 	if len(c.Warnings) != 7 || strings.Contains(all, "svc_live_secret") || strings.Contains(all, "hunter2") {
 		t.Errorf("warnings = %q", c.Warnings)
+	}
+}
+
+// A remote warehouse has no folder beside which the key of pseudonyms could lie.
+func TestThePersonalKeyFile(t *testing.T) {
+	const source = "sources:\n  - {name: a, base_url: https://host/v1, key_env: K, personal_data: %s}\nwarehouse: {dsn: %q%s}\n"
+	for _, c := range []struct{ mode, dsn, more, file, wrong string }{
+		{"drop", "https://h:8443/db", "", "", ""},
+		{"pseudonymise", "https://h:8443/db", "", "", "sources[0].personal_data: pseudonyms in a remote warehouse need warehouse.personal_data_key_file"},
+		{"pseudonymise", "https://h:8443/db", ", personal_data_key_file: k", "k", ""},
+		{"pseudonymise", "embedded:./here/", "", "here.personal-data-key", ""},
+		{"pseudonymise", "embedded:./here", ", personal_data_key_file: k", "k", ""},
+		{"all", "embedded:./here", "", "", `got "all"; allowed: drop, pseudonymise, keep`},
+	} {
+		file := filepath.Join(t.TempDir(), "larder.yaml")
+		if err := os.WriteFile(file, fmt.Appendf(nil, source, c.mode, c.dsn, c.more), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Load(Request{File: file})
+		switch {
+		case c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)):
+			t.Errorf("%+v: error %v", c, err)
+		case c.wrong == "" && err != nil:
+			t.Errorf("%+v: %v", c, err)
+		case c.wrong == "" && c.file == "" && got.Warehouse.PersonalKeyFile() != "":
+			t.Errorf("%+v: file %s", c, got.Warehouse.PersonalKeyFile())
+		case c.wrong == "" && c.file != "" && got.Warehouse.PersonalKeyFile() != filepath.Join(filepath.Dir(file), c.file):
+			t.Errorf("%+v: file %s", c, got.Warehouse.PersonalKeyFile())
+		}
 	}
 }
 

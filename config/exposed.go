@@ -48,6 +48,7 @@ func (c *Config) secretFiles() []Exposed {
 	files := []Exposed{
 		{Key: "warehouse.password_file", Path: c.Warehouse.PasswordFile},
 		{Key: "web.password_file", Path: c.Web.PasswordFile},
+		{Key: "warehouse.personal_data_key_file", Path: c.Warehouse.PersonalKeyFile()},
 	}
 	if c.secretInside {
 		files = append(files, Exposed{Key: "configuration", Path: c.File})
@@ -56,7 +57,7 @@ func (c *Config) secretFiles() []Exposed {
 		s := &c.Sources[i]
 		at := "source " + s.Name + ": "
 		files = append(files, Exposed{Key: at + "key_file", Path: s.KeyFile}, Exposed{Key: at + "next_key_file", Path: s.NextKeyFile},
-			Exposed{Key: at + "webhook.secret_file", Path: s.Webhook.SecretFile})
+			Exposed{Key: at + "webhook.secret_file", Path: s.Webhook.SecretFile}, Exposed{Key: at + "webhook.next_secret_file", Path: s.Webhook.NextSecretFile})
 	}
 	return slices.CompactFunc(files, func(a, b Exposed) bool { return a == b })
 }

@@ -139,6 +139,11 @@ func (c *Config) checkWhole(p *problems, req Request) {
 	if !w.DSN.Embedded() && w.Memory != 0 {
 		p.add("warehouse.memory", "a remote warehouse has limits of its own; leave it empty")
 	}
+	for i := range c.Sources {
+		if s := &c.Sources[i]; s.PersonalData == "pseudonymise" && w.PersonalKeyFile() == "" {
+			p.add(s.path+".personal_data", "pseudonyms in a remote warehouse need warehouse.personal_data_key_file: a file with a secret of at least 16 characters")
+		}
+	}
 	if (c.Web.User == "") != (c.Web.PasswordFile == "") {
 		p.add("web.user", "web.user and web.password_file belong together; set both, or none")
 	}
@@ -196,6 +201,15 @@ func noSources(file string) string {
 	return example
 }
 
+// PersonalKeyFile is the file with the key of pseudonyms. The embedded engine has one beside
+// its data folder; for a remote warehouse there is none unless it is configured.
+func (w *Warehouse) PersonalKeyFile() string {
+	if w.PersonalDataKeyFile != "" || !w.DSN.Embedded() {
+		return w.PersonalDataKeyFile
+	}
+	return filepath.Clean(w.DSN.Dir()) + ".personal-data-key"
+}
+
 // placeSecrets notes where secrets are named, which are read later.
 func (c *Config) placeSecrets(t *tree) {
 	c.secretsAt = map[string]origin{"web.password_file": t.originOf("web.password_file")}
@@ -231,12 +245,12 @@ func (c *Config) resolvePaths() {
 	}
 	w := &c.Warehouse
 	w.DSN = w.DSN.under(base)
-	for _, p := range []*string{&w.PasswordFile, &c.Web.PasswordFile} {
+	for _, p := range []*string{&w.PasswordFile, &c.Web.PasswordFile, &w.PersonalDataKeyFile} {
 		*p = under(base, *p)
 	}
 	for i := range c.Sources {
 		s := &c.Sources[i]
-		for _, p := range []*string{&s.KeyFile, &s.NextKeyFile, &s.Webhook.SecretFile} {
+		for _, p := range []*string{&s.KeyFile, &s.NextKeyFile, &s.Webhook.SecretFile, &s.Webhook.NextSecretFile} {
 			*p = under(base, *p)
 		}
 	}
@@ -245,27 +259,18 @@ func (c *Config) resolvePaths() {
 // warn collects what is allowed, but unwise or in vain.
 func (c *Config) warn(t *tree) {
 	add := func(format string, args ...any) { c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...)) }
-	idle := func(where, key, at string) {
-		if _, set := t.origin[at]; set {
-			add("%s%s is accepted, and does nothing yet: this version takes no online orders", where, key)
-		}
-	}
-	for _, o := range options {
-		if o.idle {
-			idle("", o.Key, o.Key)
-		}
-	}
 	for n, i := range t.sources() {
 		s := &c.Sources[n]
-		for _, o := range sourceOptions {
-			if o.idle {
-				idle("source "+s.Name+": ", o.Key, "sources."+strconv.Itoa(i)+"."+o.Key)
-			}
+		if s.Webhook.SecretFile != "" && c.Webhooks.Listen == "" {
+			add("source %s: webhook.secret_file is set, and no webhooks are taken: webhooks.listen is off", s.Name)
 		}
 		origin := t.origin["sources."+strconv.Itoa(i)+".key"]
 		if !s.Key.IsZero() && origin.line > 0 {
 			c.secretInside = true
 			add("source %s: the API key stands in the configuration file; key_file or key_env keeps it out of copies", s.Name)
+		}
+		if s.PersonalData == "keep" {
+			add("source %s: personal_data is keep: names, phones and addresses of the people who order online are stored", s.Name)
 		}
 		if strings.HasPrefix(s.BaseURL, "http:") && !loopbackURL(s.BaseURL) {
 			add("source %s: base_url is http: the API key travels unencrypted", s.Name)

@@ -17,7 +17,6 @@ type option[T any] struct {
 	store   func(t *T, raw any) error
 	show    func(t *T) string // its value, without secrets
 	live    bool              // a reload changes it; the others hold from the next start on
-	idle    bool              // it is accepted, and does nothing yet
 }
 
 // check tells what is wrong with a value, or nil.
@@ -78,14 +77,6 @@ func shownValue(v any) string {
 // reloaded marks an option that a reload changes.
 func (o option[T]) reloaded() option[T] {
 	o.live = true
-	return o
-}
-
-// notYet marks an option that is accepted, so that a configuration may have it already,
-// and does nothing: the reference says so, and who sets it is warned.
-func (o option[T]) notYet() option[T] {
-	o.idle = true
-	o.Doc = "Does nothing yet: this version takes no online orders. " + o.Doc
 	return o
 }
 

@@ -29,11 +29,14 @@ var options = []option[Config]{
 	size("warehouse.memory", "",
 		"Embedded engine only: the most memory that it may use, as in `512MiB` or `2GiB`; at least 128MiB. Default: half of the memory limit of the container (the smallest cgroup limit that holds for the process), without one a quarter of the machine's memory. `larder check` and the log at the start tell the figure and where it comes from.",
 		func(c *Config) *int64 { return &c.Warehouse.Memory }, enough(MinMemory)),
+	text("warehouse.personal_data_key_file", "",
+		"File with the key of the pseudonyms that `personal_data: pseudonymise` makes: any secret of at least 16 characters. Who has it can tell whether a phone number is in the warehouse. With another key all pseudonyms are others. Default with the embedded engine: a file beside the data folder that has its name and ends in `.personal-data-key`, which is made when it is missing. A remote warehouse needs one named here.",
+		func(c *Config) *string { return &c.Warehouse.PersonalDataKeyFile }),
 
 	schedule("schedule.incremental", "@every 30s", "Walks of the lists that have a cursor.",
 		func(c *Config) *string { return &c.Schedule.Incremental }),
 	schedule("schedule.online_orders", "@every 15s", "Walks of the online orders placed through the key.",
-		func(c *Config) *string { return &c.Schedule.OnlineOrders }).notYet(),
+		func(c *Config) *string { return &c.Schedule.OnlineOrders }),
 	schedule("schedule.snapshots", "@every 5m", "Lists without a cursor: locations, allergens, the menus of each location, and the key itself.",
 		func(c *Config) *string { return &c.Schedule.Snapshots }),
 	schedule("schedule.reconcile", "*/15 * * * *", "The service's totals of yesterday and today against the mirror's.",
@@ -51,6 +54,10 @@ var options = []option[Config]{
 		func(c *Config) *string { return &c.Web.User }, validUser),
 	text("web.password_file", "", "File with the password of `web.user`.",
 		func(c *Config) *string { return &c.Web.PasswordFile }),
+
+	text("webhooks.listen", "",
+		"Where the events of online orders are taken that the service sends: `/webhooks/<name of the source>`, and nothing else is served there. `\"\"` is off. The service sends to public `https` addresses only: put a proxy or tunnel in front. Needs `webhook.secret_file` of a source.",
+		func(c *Config) *string { return &c.Webhooks.Listen }, optional(validListen)).typed("address"),
 
 	text("log.level", "info", "`debug`, `info`, `warn` or `error`.",
 		func(c *Config) *string { return &c.Log.Level }, oneOf("debug", "info", "warn", "error")).reloaded(),
@@ -83,8 +90,13 @@ var sourceOptions = []option[Source]{
 		func(s *Source) *[]string { return &s.Locations }),
 	fraction("budget_share", "1.0", "Part of every limit that Larder may use, above 0 and up to 1, when other programs share the key.",
 		func(s *Source) *float64 { return &s.BudgetShare }, validShare),
-	text("webhook.secret_file", "", "File with the webhook secret: order events are taken at `/webhooks/<name>`.",
-		func(s *Source) *string { return &s.Webhook.SecretFile }).notYet(),
+	text("personal_data", "drop",
+		"What of the people who order online is stored. `drop`: nothing; name, phone, e-mail, address, notes, allergies, and every other text that people write, are null in rows and in their JSON. `pseudonymise`: beside that the town, and `customer_key`, a keyed hash of the phone by which returning customers can be counted. `keep`: all of it.",
+		func(s *Source) *string { return &s.PersonalData }, oneOf("drop", "pseudonymise", "keep")),
+	text("webhook.secret_file", "", "File with the webhook secret, which the service shows with the key: order events are taken at `/webhooks/<name>` of `webhooks.listen`. A changed file is noticed within seconds.",
+		func(s *Source) *string { return &s.Webhook.SecretFile }),
+	text("webhook.next_secret_file", "", "File with a second secret that is taken, too, while the first is replaced. It may appear later.",
+		func(s *Source) *string { return &s.Webhook.NextSecretFile }),
 }
 
 func storeDSN(c *Config, raw any) error {

@@ -80,6 +80,17 @@ func (s *Source) ReadNextKey() (Secret, error) {
 	return readSecret(s.NextKeyFile)
 }
 
+// Read returns the secret with which webhooks are signed.
+func (w *Webhook) Read() (Secret, error) { return readSecret(w.SecretFile) }
+
+// ReadNext returns the second secret; zero when its file does not exist yet.
+func (w *Webhook) ReadNext() (Secret, error) {
+	if _, err := os.Stat(w.NextSecretFile); os.IsNotExist(err) {
+		return Secret{}, nil
+	}
+	return readSecret(w.NextSecretFile)
+}
+
 // ReadPassword returns the warehouse's password: the file's, or the DSN's.
 func (w *Warehouse) ReadPassword() (Secret, error) {
 	if w.PasswordFile == "" {
@@ -95,6 +106,10 @@ func (w *Web) ReadPassword() (Secret, error) {
 	}
 	return readSecret(w.PasswordFile)
 }
+
+// ReadPersonalKey returns the key of pseudonyms; an error that is [os.ErrNotExist] tells
+// that there is none.
+func (w *Warehouse) ReadPersonalKey() (Secret, error) { return readSecret(w.PersonalKeyFile()) }
 
 func readSecret(path string) (Secret, error) {
 	b, err := os.ReadFile(path)

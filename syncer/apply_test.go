@@ -47,6 +47,7 @@ func (w *world) askedIn(restaurant int, from time.Time) (n, backfill int) {
 
 func TestApplyLeavesTheUnchangedAlone(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 21, Businesses: 3, Orders: 25_000, Record: true, Limits: slow}, func(t *testing.T, w *world) {
+		w.schedule.OnlineOrders = "@every 1h"
 		all := w.sources()
 		w.run(all[0], all[1])
 		time.Sleep(70 * time.Second)
@@ -213,7 +214,7 @@ func TestApplyChangesTheScheduleWithoutBreakingWalks(t *testing.T) {
 			t.Errorf("requests in an hour: %v", stats.ByRoute)
 		}
 		// A shorter one holds at once, not when the longer one would have ended.
-		if _, err := w.syncer.Apply(w.sources(), Schedule{Incremental: "@every 10s", Snapshots: "@every 1h"}); err != nil {
+		if _, err := w.syncer.Apply(w.sources(), Schedule{Incremental: "@every 10s", Snapshots: "@every 1h", OnlineOrders: "@every 1h"}); err != nil {
 			t.Fatal(err)
 		}
 		w.box.ResetStats()

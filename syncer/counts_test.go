@@ -63,9 +63,10 @@ func TestAWalkThatBeginsAgainCountsItsRowsOnce(t *testing.T) {
 		w.open(w.one())
 		r := w.once(Selection{Streams: []string{"categories"}})
 		// As TestARefusedCursorGoesOnFromTheWatermark tells them; the report has the incremental
-		// walk, too, which writes the three rows that it had not remembered.
+		// walk, too, which writes the rows that were not remembered: two to four, by the second
+		// of the service's clock in which the backfill began.
 		wantFigures(t, doneLine(t, log.take(), "backfill done", "categories"), 1000, 4+3+5)
-		if c := r.Sources[0].Streams[0].Counts; c.Upserts != 1000+3 || c.Requests != 4+3+5+1 {
+		if c := r.Sources[0].Streams[0].Counts; c.Upserts < 1000+2 || c.Upserts > 1000+4 || c.Requests != 4+3+5+1 {
 			t.Errorf("the report: %+v", c)
 		}
 

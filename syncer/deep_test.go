@@ -153,7 +153,7 @@ func TestDeepRunsOfManySourcesAreSpread(t *testing.T) {
 // run of ten locations takes three minutes, and they go on meanwhile.
 func TestTheTurnsGoOnBesideADeepRun(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 42, LocationsPer: 10, ProductsPer: 4, Orders: 300, Days: 20, Record: true}, func(t *testing.T, w *world) {
-		w.edit = func(s *Source) { s.BudgetShare = 0.2 }
+		w.edit = func(s *Source) { withoutOrdering(s); s.BudgetShare = 0.2 }
 		w.schedule = Schedule{Reconcile: "@every 1m", ReconcileDeep: "30 2 * * *"}
 		w.run()
 		w.until("backfill", time.Hour, w.filled)
@@ -218,7 +218,7 @@ func TestTheForecastOfADeepRunIsExact(t *testing.T) {
 				Seed: 43, LocationsPer: 40, ProductsPer: 2, Orders: 300, Days: 20, Record: true,
 				Faults: []sandbox.Fault{{Kind: sandbox.FaultLatency, Probability: 1, Delay: latency}},
 			}, func(t *testing.T, w *world) {
-				w.edit = withoutMenus
+				w.edit = withoutOrdering
 				w.run()
 				w.until("backfill", time.Hour, w.filled)
 				w.compared() // that one goes on beside the end of the backfills
@@ -268,15 +268,16 @@ func TestADeepRunTellsWhatDiffersAtFirstSight(t *testing.T) {
 	})
 }
 
-// withoutMenus leaves the menus out: those of many locations are asked for together, every
-// few minutes, where a forecast knows of averages.
-func withoutMenus(s *Source) {
-	s.Streams = slices.DeleteFunc(StreamNames(), func(name string) bool { return name == sandbox.StreamMenus })
+// withoutOrdering leaves the ordering side out: the menus of many locations are asked for
+// together, every few minutes, where a forecast knows of averages, and the online orders take
+// a part of what a test's small limits allow.
+func withoutOrdering(s *Source) {
+	s.Streams = slices.DeleteFunc(StreamNames(), func(name string) bool { return slices.Contains(orderingStreams, name) })
 }
 
 func TestTheForecastOfAReconciliation(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 45, LocationsPer: 30, ProductsPer: 2, Orders: 300, Days: 20, Record: true}, func(t *testing.T, w *world) {
-		w.edit = withoutMenus
+		w.edit = withoutOrdering
 		w.run()
 		w.until("backfill", time.Hour, w.filled)
 		time.Sleep(20 * time.Minute) // what a start has asked is no guide

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/reconcile"
@@ -151,7 +152,9 @@ func inGaining(t *testing.T, opts sandbox.Options, test func(t *testing.T, w *wo
 // Whatever the service adds, wherever, every row lands, nothing is in quarantine, every
 // day is proven, every row verifies, and what was added is named once (DESIGN R9).
 func TestWhatTheServiceAddsCostsNothing(t *testing.T) {
-	inGaining(t, sandbox.Options{Seed: 12, Orders: 600, Days: 20}, func(t *testing.T, w *world, g *gaining) {
+	inGaining(t, sandbox.Options{Seed: 12, Orders: 600, Days: 20, OnlineOrders: 100}, func(t *testing.T, w *world, g *gaining) {
+		w.edit = keepAll
+		time.Sleep(10 * time.Hour) // guests order by day
 		freeze := w.alive()
 		w.run(w.sources()[0])
 		w.until("filled", time.Hour, w.filled)
@@ -183,6 +186,15 @@ func TestWhatTheServiceAddsCostsNothing(t *testing.T) {
 	})
 }
 
+// keepAll has all of customers kept: of what is not kept of an order, no field is named.
+func keepAll(s *Source) {
+	policy, err := personal.New(personal.Keep, nil)
+	if err != nil {
+		panic(err)
+	}
+	s.Personal = policy
+}
+
 // landed compares every list with the bare service.
 func (g *gaining) landed(w *world) {
 	w.t.Helper()
@@ -206,11 +218,13 @@ func (g *gaining) landed(w *world) {
 		}
 		w.same("r0", l.stream, want, w.store.Rows(l.stream, b))
 	}
-	menus := w.truthMenus(0)
-	for id, raw := range menus {
-		menus[id] = string(g.dress("truth", []byte(raw)))
+	for _, stream := range orderingStreams {
+		rows := w.truthOrdering(0, stream, w.kept())
+		for id, raw := range rows {
+			rows[id] = string(g.dress("truth", []byte(raw)))
+		}
+		w.same("r0", stream, rows, w.store.Rows(stream, b))
 	}
-	w.same("r0", sandbox.StreamMenus, menus, w.store.Rows(sandbox.StreamMenus, b))
 	for _, stream := range []string{"api_keys", "sales_daily", "sales_products"} {
 		if n := len(w.store.Rows(stream, b)); n == 0 {
 			w.t.Errorf("no rows of %s", stream)

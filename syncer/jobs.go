@@ -14,12 +14,10 @@ import (
 func (s *source) begin(ctx context.Context, j schedule.Job) {
 	switch j {
 	case schedule.Incremental:
-		for _, st := range s.lists {
-			if !st.Off() {
-				s.spawnIfFree(ctx, st.Stream, st.Guard, st.CatchUp)
-			}
-		}
+		s.catchUp(ctx, j)
 		s.beginLong(ctx)
+	case schedule.OnlineOrders:
+		s.catchUp(ctx, j)
 	case schedule.Snapshots:
 		s.spawn(ctx, "snapshots", s.snapshots)
 	case schedule.Reconcile:
@@ -31,6 +29,15 @@ func (s *source) begin(ctx context.Context, j schedule.Job) {
 	case schedule.FullResync:
 		s.rewriteNext(func(*stream.Stream) bool { return true })
 		s.beginLong(ctx)
+	}
+}
+
+// catchUp starts the incremental walks of the lists that a job asks for.
+func (s *source) catchUp(ctx context.Context, j schedule.Job) {
+	for _, st := range s.lists {
+		if st.Def.Job == j && !st.Off() {
+			s.spawnIfFree(ctx, st.Stream, st.Guard, st.CatchUp)
+		}
 	}
 }
 

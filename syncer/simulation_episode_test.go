@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/webhooks"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
 	"github.com/larder-sync/larder/syncer/stream"
@@ -52,6 +53,10 @@ type episode struct {
 	asked     int
 	processes int // runs of the program
 	wrong     []string
+
+	hooks        *webhooks.Receiver
+	stopWebhooks func()
+	delivered    atomic.Int64 // orders that webhooks brought
 }
 
 // task is something to do at an instant.
@@ -93,7 +98,7 @@ func newEpisode(t *testing.T, p scenario) *episode {
 		delays: rand.New(rand.NewPCG(p.seed, 2)), stirs: rand.New(rand.NewPCG(p.seed, 3)),
 	}
 	opts := p.box
-	opts.Now = e.serviceNow
+	opts.Now, opts.WebhookTransport = e.serviceNow, hookLine{e}
 	box, err := sandbox.New(opts)
 	if err != nil {
 		t.Fatal(err)
@@ -103,6 +108,7 @@ func newEpisode(t *testing.T, p scenario) *episode {
 	for i := range p.box.Businesses {
 		e.keys = append(e.keys, &credentials{key: box.Key(i, sandbox.RoleMain).Value})
 	}
+	e.sendWebhooks()
 	e.watch = newWatch(e)
 	e.store.Watch(e.watch.stored)
 	for _, ev := range p.events {
@@ -311,8 +317,8 @@ func (e *episode) configured() []Source {
 	var all []Source
 	for i, c := range e.keys {
 		s := Source{
-			Streams: e.streams[i],
-			Name:    fmt.Sprintf("r%d", i), BaseURL: "http://api.test/v1",
+			Streams: e.streams[i], Personal: e.plan.policy(),
+			Name: fmt.Sprintf("r%d", i), BaseURL: "http://api.test/v1",
 			Key:     func() string { key, _ := c.get(); return key },
 			NextKey: func() string { _, next := c.get(); return next },
 		}

@@ -36,15 +36,19 @@ func (e *episode) finish() {
 		if !e.spoiltMenus(i) {
 			e.compareMenus(i)
 		}
+		if !e.spoiltOrders(i) {
+			e.compareOrders(i)
+		}
 	}
 	e.onePass(Selection{Full: e.plan.untold || e.plan.seed%2 == 0, ConfirmSweep: e.plan.untold})
 	// Whether a location takes orders depends on the hour, and a full resync takes some.
 	e.onePass(Selection{Streams: []string{"locations", "allergens", registry.Daily, "sales_products"}})
-	e.onePass(Selection{Streams: []string{sandbox.StreamMenus}, Full: e.anySpoiltMenus()})
+	e.onePass(Selection{Streams: orderingStreams, Full: e.spoiltOrdering(), ConfirmSweep: e.plan.untold})
 	for i := range e.keys {
 		e.compareLists(i)
 		e.compareLocations(i)
 		e.compareMenus(i)
+		e.compareOrders(i)
 		e.compareTotals(i)
 		e.quarantineClosed(i)
 	}
@@ -64,6 +68,7 @@ func (e *episode) mend() {
 	e.note("the world stops, what is out of order ends")
 	e.todo = nil
 	e.frozen.Store(true)
+	e.stopWebhooks()
 	e.slowed(false)
 	e.box.ClearFaults()
 	e.setDown(false)
@@ -73,6 +78,7 @@ func (e *episode) mend() {
 	for i := range e.keys {
 		e.mendKey(i, g.IntN(2) == 0)
 		e.box.Restaurant(i).SwitchOrdering(true)
+		e.box.OnlineOrders(i).StopGuests()
 		e.mendLocations(i, e.plan.located || g.IntN(2) == 0)
 	}
 	e.mendRows()
@@ -143,7 +149,7 @@ func (e *episode) well() bool {
 	for _, s := range e.syncer.Status().Sources {
 		for _, st := range s.Streams {
 			held := e.plan.untold && st.State == status.StateHeld
-			held = held || e.plan.box.Readings.OrderingOff && st.Name == sandbox.StreamMenus && st.State == status.StateAPIDisabled
+			held = held || e.plan.box.Readings.OrderingOff && slices.Contains(orderingStreams, st.Name) && st.State == status.StateAPIDisabled
 			if s.State != status.StateRunning || st.State != status.StateRunning && st.State != status.StateOff && !held {
 				return false
 			}
@@ -325,7 +331,7 @@ func (e *episode) quarantineClosed(business int) {
 	}
 	for stream, ids := range state.Quarantined {
 		lists := slices.Contains(cursorLists, stream)
-		if !lists && !slices.Contains([]string{"locations", "allergens", sandbox.StreamMenus}, stream) || !e.mirrors(business, stream) {
+		if !lists && !slices.Contains([]string{"locations", "allergens", sandbox.StreamMenus, sandbox.StreamOnlineOrders}, stream) || !e.mirrors(business, stream) {
 			continue
 		}
 		for _, id := range ids {

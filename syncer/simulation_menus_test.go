@@ -56,15 +56,6 @@ func (e *episode) spoiltMenus(business int) bool {
 	return slices.ContainsFunc(e.box.Spoilt(), func(r sandbox.SpoiltRow) bool { return r.Business == business && r.Route == menuRoute })
 }
 
-func (e *episode) anySpoiltMenus() bool {
-	for i := range e.keys {
-		if e.spoiltMenus(i) {
-			return true
-		}
-	}
-	return false
-}
-
 // compareMenus compares the menus of the locations that a restaurant's key may use.
 func (e *episode) compareMenus(business int) {
 	if !e.mirrors(business, sandbox.StreamMenus) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/sandbox"
 )
 
@@ -28,6 +29,7 @@ type scenario struct {
 	// moved, leave the lists with their location, and were served other than they
 	// are; keys are limited to some locations.
 	untold bool
+	kept   personal.Mode // of customers
 	events []event
 }
 
@@ -75,6 +77,7 @@ func newScenario(seed uint64) scenario {
 	p.drawDamage(rand.New(rand.NewPCG(seed, 7)))
 	p.drawSlow(rand.New(rand.NewPCG(seed, 8)))
 	p.drawOrdering(rand.New(rand.NewPCG(seed, 9)))
+	p.drawGuests(rand.New(rand.NewPCG(seed, 10)))
 	return p
 }
 
@@ -139,10 +142,10 @@ func (p *scenario) drawDamage(g *rand.Rand) {
 func (p scenario) String() string {
 	var b strings.Builder
 	o := p.box
-	fmt.Fprintf(&b, "seed %d: %s from %s, every %s, flush %s, service ahead by %s, delay %s, stir %g, located %v, untold %v, full resync %q\n",
-		p.seed, p.span, p.start.Format(time.RFC3339), p.every, p.flush, p.ahead, p.delay, p.stir, p.located, p.untold, p.schedule.FullResync)
-	fmt.Fprintf(&b, "world: %d restaurants of %d locations, %d orders in %d days, pace %.3g, limits %+v (%s, off %v)\nreadings: %+v\nplanned:",
-		o.Businesses, o.LocationsPer, o.Orders, o.Days, o.Pace, o.Limits, o.Algorithm, o.NoLimits, o.Readings)
+	fmt.Fprintf(&b, "seed %d: %s from %s, every %s, flush %s, service ahead by %s, delay %s, stir %g, located %v, untold %v, full resync %q, of customers %s\n",
+		p.seed, p.span, p.start.Format(time.RFC3339), p.every, p.flush, p.ahead, p.delay, p.stir, p.located, p.untold, p.schedule.FullResync, p.kept)
+	fmt.Fprintf(&b, "world: %d restaurants of %d locations, %d orders in %d days, pace %.3g, %g online a day, limits %+v (%s, off %v)\nreadings: %+v\nplanned:",
+		o.Businesses, o.LocationsPer, o.Orders, o.Days, o.Pace, o.OnlineOrders, o.Limits, o.Algorithm, o.NoLimits, o.Readings)
 	for _, ev := range p.events {
 		fmt.Fprintf(&b, " %s@%s", ev.kind.name, ev.at.Round(time.Second))
 	}

@@ -30,6 +30,7 @@ type tally struct {
 	damages   int
 	faults    map[string]int
 	kinds     map[string]int
+	hooked    int64 // orders that webhooks brought
 }
 
 func newTally() *tally {
@@ -60,6 +61,7 @@ func (s *tally) add(e *episode, took time.Duration, failed bool) {
 	for k, n := range e.box.FaultsInjected() {
 		s.faults[k] += n
 	}
+	s.hooked += e.delivered.Load()
 	for k, n := range e.did {
 		s.kinds[k] += n
 	}
@@ -83,6 +85,7 @@ func (s *tally) print(t *testing.T) {
 		t.Logf("%d episodes were left out: the machine is busy", s.unplayed)
 	}
 	t.Logf("%d verdicts stored, %d of them that a day differed; the warehouse was damaged %d times", s.verdicts, s.alarms, s.damages)
+	t.Logf("webhooks brought %d orders", s.hooked)
 	t.Logf("events: %s", counts(s.kinds))
 	t.Logf("faults: %s", counts(s.faults))
 	t.Logf("an episode takes %s on average, the slowest (seed %d) %s", (s.real / time.Duration(max(s.episodes, 1))).Round(time.Millisecond), s.slowSeed, s.slowest.Round(time.Millisecond))

@@ -77,7 +77,7 @@ func TestShortSeedsPlanEveryKindTwice(t *testing.T) {
 		"untold", "one location", "full resync", "verified",
 		"limits: " + sandbox.AlgorithmFixed, "limits: " + sandbox.AlgorithmFixedFirst, "limits: " + sandbox.AlgorithmSliding, "limits: " + sandbox.AlgorithmBucket,
 	}
-	for _, k := range slices.Concat(kinds, untoldKinds, slowKinds, orderingKinds, []*kind{damageEvent}) {
+	for _, k := range slices.Concat(kinds, untoldKinds, slowKinds, orderingKinds, []*kind{damageEvent, orderingMoves, hookFaults}) {
 		want = append(want, k.name)
 	}
 	for _, what := range want {

@@ -103,9 +103,11 @@ func newSource(y *Syncer, cfg Source) (*source, error) {
 	if y.leases != nil {
 		s.Fenced = s.fence
 	}
+	asks := y.opts.API
+	asks.Keep = cfg.Personal.Order
 	way, err := link.New(link.Options{
 		Source: cfg.Name, BaseURL: cfg.BaseURL, Share: cfg.BudgetShare, Key: cfg.Key, NextKey: cfg.NextKey,
-		Ledger: y.opts.Ledger, API: y.opts.API, MayAsk: s.mayAsk, Observe: s.observe, Log: s.Log,
+		Ledger: y.opts.Ledger, API: asks, MayAsk: s.mayAsk, Observe: s.observe, Log: s.Log,
 	})
 	if way != nil {
 		s.link, s.Lanes = way, &way.Lanes

@@ -34,7 +34,7 @@ func (s *source) status(now time.Time) status.SourceStatus {
 	src := status.SourceStatus{
 		Name: s.cfg.Name, BusinessID: cmp.Or(key.Business, s.stored.Business), BusinessName: key.BusinessName, KeyMode: key.Mode,
 		State: is.State, Detail: is.Detail, Since: is.Since, NextProbe: is.NextProbe,
-		Requests: s.asks, RateLimited: s.limited,
+		Requests: s.asks, RateLimited: s.limited, PersonalData: string(s.cfg.Personal.Mode()),
 	}
 	s.mu.Unlock()
 	src.Proof = s.dated(s.days.Proven())

@@ -11,6 +11,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
+	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/keyprobe"
 	"github.com/larder-sync/larder/syncer/lease"
@@ -74,6 +75,8 @@ type Source struct {
 	Locations []string
 	// BudgetShare is the part of every limit that may be used; 1 when zero.
 	BudgetShare float64
+	// Personal says what is kept of the people who order online; nothing when zero.
+	Personal personal.Policy
 	// Revision is another one when Key and NextKey are read from elsewhere than
 	// before: what they are cannot be compared. See [Syncer.Apply].
 	Revision int

@@ -10,7 +10,8 @@ import (
 )
 
 func TestOnePassMirrorsEverything(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 1, Orders: 1500, NoLimits: true}, func(t *testing.T, w *world) {
+	inWorld(t, sandbox.Options{Seed: 1, Orders: 1500, NoLimits: true, OnlineOrders: 300}, func(t *testing.T, w *world) {
+		time.Sleep(24 * time.Hour) // guests order by day
 		r := w.once(Selection{})
 		w.equal()
 		for _, s := range r.Sources[0].Streams {

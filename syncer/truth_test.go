@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
 	"github.com/larder-sync/larder/syncer/registry"
@@ -79,18 +80,34 @@ func (w *world) ask(key, uri string, into any) {
 	}
 }
 
-// truthMenus asks the service for the menus of a restaurant's locations.
-func (w *world) truthMenus(business int) map[string]string {
+// orderingStreams are the streams of the ordering side.
+var orderingStreams = []string{sandbox.StreamMenus, sandbox.StreamOnlineOrders}
+
+// truthOrdering asks the service for the menus of a restaurant's locations, or for the orders
+// placed through its key, as a policy keeps them.
+func (w *world) truthOrdering(business int, stream string, kept personal.Policy) map[string]string {
 	w.t.Helper()
 	rows := map[string]string{}
-	err := w.box.Truth(w.box.Key(business, sandbox.RoleMain).Value, sandbox.StreamMenus, func(r sandbox.TruthRow) error {
+	err := w.box.Truth(w.box.Key(business, sandbox.RoleMain).Value, stream, func(r sandbox.TruthRow) error {
+		if stream == sandbox.StreamOnlineOrders {
+			r.Row = kept.Order(r.Row)
+		}
 		rows[r.ID] = string(r.Row)
 		return nil
 	})
 	if err != nil {
-		w.t.Fatalf("truth of menus: %v", err)
+		w.t.Fatalf("truth of %s: %v", stream, err)
 	}
 	return rows
+}
+
+// kept is what the sources keep of customers.
+func (w *world) kept() personal.Policy {
+	var s Source
+	if w.edit != nil {
+		w.edit(&s)
+	}
+	return s.Personal
 }
 
 // truthList is a stream that is compared with the service row by row.
@@ -99,10 +116,10 @@ type truthList struct {
 	query        url.Values
 }
 
-// lists are those: all streams but the key, the service's totals and the menus.
+// lists are those: all streams but the key, the service's totals and the ordering side.
 func (w *world) lists() (all []truthList) {
 	for _, d := range w.syncer.definitions {
-		if d.Kind != registry.ListKind && d.Kind != registry.SnapshotKind {
+		if d.Kind != registry.ListKind && d.Kind != registry.SnapshotKind || d.ByKey {
 			continue
 		}
 		l := truthList{stream: d.Name, path: strings.TrimPrefix(d.Routes[0], "GET ")}
@@ -144,8 +161,10 @@ func (w *world) compare(streams ...string) {
 			}
 			w.same(s.Name, l.stream, w.truth(key, l.path, l.query), w.store.Rows(l.stream, s.BusinessID))
 		}
-		if st := all.Stream(s.Name, sandbox.StreamMenus); len(streams) == 0 && st.State == status.StateRunning {
-			w.same(s.Name, st.Name, w.truthMenus(business), w.store.Rows(st.Name, s.BusinessID))
+		for _, name := range orderingStreams {
+			if st := all.Stream(s.Name, name); len(streams) == 0 && st.State == status.StateRunning {
+				w.same(s.Name, name, w.truthOrdering(business, name, w.kept()), w.store.Rows(name, s.BusinessID))
+			}
 		}
 	}
 }

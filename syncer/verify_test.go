@@ -85,9 +85,10 @@ func TestEveryColumnIsCompared(t *testing.T) {
 }
 
 func TestVerifyOfALiveMirrorFindsNothing(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 5, Businesses: 2, Orders: 900, Days: 30, Pace: 40, Readings: sandbox.Readings{
+	inWorld(t, sandbox.Options{Seed: 5, Businesses: 2, Orders: 900, Days: 30, Pace: 40, OnlineOrders: 300, Readings: sandbox.Readings{
 		StrangeIDs: true, NewMapKeys: true, NullTombstones: true, NeverPaidTombstones: true, NullUpdatedAt: 5, StampDelay: time.Minute,
 	}}, func(t *testing.T, w *world) {
+		time.Sleep(10 * time.Hour) // guests order by day
 		freeze := w.alive()
 		w.run()
 		w.until("filled", time.Hour, w.filled)
@@ -561,7 +562,8 @@ func TestFindTombstone(t *testing.T) {
 
 // A source of some locations answers for their rows, and for those it wrote.
 func TestVerifyOfSomeLocations(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 9, Orders: 300, Days: 20}, func(t *testing.T, w *world) {
+	inWorld(t, sandbox.Options{Seed: 9, Orders: 300, Days: 20, OnlineOrders: 300}, func(t *testing.T, w *world) {
+		time.Sleep(24 * time.Hour) // guests order by day
 		r := w.box.Restaurant(0)
 		here := r.LocationIDs()[0]
 		w.edit = func(s *Source) { s.Locations = []string{here} }

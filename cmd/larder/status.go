@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/app"
+	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/syncer"
@@ -98,7 +99,7 @@ func printStatus(w io.Writer, s syncer.Status, width int) error {
 	}
 	for i := range s.Sources {
 		src := &s.Sources[i]
-		b.WriteString("\n" + wrapParts(append([]string{src.Name, src.Health().Label}, headNotes(src)...), width))
+		b.WriteString("\n" + wrapParts(append([]string{src.Name, src.Health().Label}, headNotes(s.Now, src)...), width))
 		for _, text := range concernsOf(s.Now, src) {
 			b.WriteString(wrap(visible.Text(text), "  ", width))
 		}
@@ -220,7 +221,7 @@ func rows(st *syncer.StreamStatus) string {
 	return fmt.Sprint(*st.Rows)
 }
 
-func headNotes(s *syncer.SourceStatus) []string {
+func headNotes(now time.Time, s *syncer.SourceStatus) []string {
 	var parts []string
 	if s.BusinessName != "" {
 		parts = append(parts, s.BusinessName)
@@ -230,6 +231,12 @@ func headNotes(s *syncer.SourceStatus) []string {
 	}
 	if s.Budget.KeyLimit > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %s in the last minute", s.Budget.KeyUsed, phrase.Plural(s.Budget.KeyLimit, "request")))
+	}
+	if !s.LastPing.IsZero() {
+		parts = append(parts, "last ping "+age(now.Sub(s.LastPing))+" ago")
+	}
+	if s.PersonalData == string(personal.Keep) {
+		parts = append(parts, "all personal data is kept")
 	}
 	return parts
 }

@@ -81,7 +81,7 @@ func (c *Client) request(ctx context.Context, t target, query url.Values) (*retr
 	address.RawPath = c.base.EscapedPath() + t.escaped
 	address.Path = c.base.Path + t.plain
 	address.RawQuery = query.Encode()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
+	req, err := http.NewRequestWithContext(ctx, t.route.method(), address.String(), nil)
 	if err != nil {
 		return nil, fmt.Errorf("build the request: %w", err)
 	}
@@ -123,8 +123,16 @@ func (c *Client) bodyError(route string, a *answer, shape *shapeError) *BodyErro
 func (c *Client) bodyErrorOf(k *call, shape *shapeError) *BodyError {
 	e := c.bodyError(k.target.route.name(), &k.answer, shape)
 	e.Attempts = k.attempts
-	e.Reason, e.Seen = redact(e.Reason, k.key), excerpt(k.answer.body, shape.offset, k.key)
+	e.Reason, e.Seen = redact(e.Reason, k.key), k.excerpt(shape.offset)
 	return e
+}
+
+// excerpt is a piece of the answer's body, fit for a log: empty where it may tell of people.
+func (k *call) excerpt(offset int) string {
+	if k.target.route.personal {
+		return ""
+	}
+	return excerpt(k.answer.body, offset, k.key)
 }
 
 // scrub takes the address, which repeats cursors and ids, and the key off an

@@ -33,6 +33,10 @@ type Options struct {
 	Memory *Memory
 	// Timeouts default to [DefaultTimeouts], field by field.
 	Timeouts Timeouts
+	// Keep says what is kept of an order placed through the key, whose JSON it is given: of
+	// its customer nothing else is known behind the client (DESIGN R14). What is given stays
+	// as it is. Without it no such order is asked for.
+	Keep func(order Raw) Raw
 	// RetryMax is how many times a request is sent again; default 4, negative
 	// for never. A 429 counts too, and is sent again only through a [Gate].
 	RetryMax int

@@ -216,7 +216,7 @@ func (e *envelope) reader(name string) func(s *scanner, at int) int {
 		return e.readRows
 	case "has_more":
 		return e.readMore
-	case "next_cursor":
+	case "next_cursor", "next_updated_since":
 		return func(s *scanner, at int) int { return s.textField(at, name, &e.next) }
 	case "from":
 		return func(s *scanner, at int) int { return s.textField(at, name, (*string)(&e.from)) }

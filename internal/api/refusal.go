@@ -84,7 +84,7 @@ func (k *call) unusual() string {
 	if len(a.body) == 0 {
 		return "no body"
 	}
-	text := fmt.Sprintf("content type %q, %q", a.contentType, excerpt(a.body, 0, k.key))
+	text := fmt.Sprintf("content type %q, %q", a.contentType, k.excerpt(0))
 	if a.status == http.StatusNotFound && k.verdict.Limit < 0 {
 		return "no such endpoint, is the base URL right? " + text
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -14,6 +15,9 @@ type route struct {
 	path  string // with {id} where an id goes
 	heavy bool
 	most  int64 // bytes of an answer; 0: mostOfList
+	post  bool  // asked with POST
+	// personal: its answers tell of people, and no error shows a piece of one.
+	personal bool
 }
 
 // The most that is taken of an answer. A page has at most 200 rows, and a location
@@ -32,7 +36,14 @@ func (c *Client) limit(r route) int64 {
 	return cmp.Or(c.opts.MaxBody, r.most, mostOfList)
 }
 
-func (r route) name() string { return "GET " + r.path }
+func (r route) name() string { return r.method() + " " + r.path }
+
+func (r route) method() string {
+	if r.post {
+		return http.MethodPost
+	}
+	return http.MethodGet
+}
 
 // to is the route with its id filled in.
 func (r route) to(id ...string) target {
@@ -70,6 +81,9 @@ var (
 	routeLocations     = route{path: "/locations"}
 	routeLocation      = route{path: "/locations/{id}", most: mostOfObject}
 	routeMenu          = route{path: "/locations/{id}/menu"}
+	routeOrders        = route{path: "/orders", personal: true}
+	routeOrder         = route{path: "/orders/{id}", most: mostOfObject, personal: true}
+	routeWebhookTest   = route{path: "/webhooks/test", most: mostOfObject, post: true}
 	routeAllergens     = route{path: "/allergens"}
 	routeProduct       = route{path: "/products/{id}", most: mostOfObject}
 	routeIngredient    = route{path: "/ingredients/{id}", most: mostOfObject}

@@ -44,7 +44,8 @@ type MenuVariant struct {
 	Price Money  `json:"price"`
 }
 
-// OnlineOrder is an order placed through a key (api.md, "Order").
+// OnlineOrder is an order placed through a key (api.md, "Order"). Its customer is always there
+// in the API; what is kept of it is [Options.Keep]'s to say.
 type OnlineOrder struct {
 	ID               string             `json:"id" row:"id"`
 	ExternalID       string             `json:"external_id"`
@@ -65,7 +66,8 @@ type OnlineOrder struct {
 	CancelledAt      *Instant           `json:"cancelled_at"`
 	Rejection        *OrderRejection    `json:"rejection"`
 	Cancellation     *OrderCancellation `json:"cancellation"`
-	Customer         OrderCustomer      `json:"customer"`
+	Customer         *OrderCustomer     `json:"customer"`
+	CustomerKey      *string            `json:"customer_key,omitempty"` // ours, not api.md's: see [Options.Keep]
 	Delivery         *OrderDelivery     `json:"delivery"`
 	Notes            *string            `json:"notes"`
 	Allergies        *string            `json:"allergies"`
@@ -96,9 +98,10 @@ type OrderCustomer struct {
 	Email *string `json:"email"`
 }
 
-// OrderDelivery is where an order is brought.
+// OrderDelivery is where an order is brought. Its address is always there in the API; of
+// what is kept of it, only with [Options.Keep] that keeps all.
 type OrderDelivery struct {
-	Address string  `json:"address"`
+	Address *string `json:"address"`
 	City    *string `json:"city"`
 	Notes   *string `json:"notes"`
 	Lat     *Number `json:"lat"`

@@ -19,9 +19,10 @@ type App struct {
 	reach
 	version string
 
-	api         api.Options   // template of the clients, which share its memory
-	settleAfter time.Duration // as in [syncer.Options]; shorter in tests
-	limits      budget.Limits // until a key has told its own; tests of a service without limits know them
+	api         api.Options                // template of the clients, which share its memory
+	settleAfter time.Duration              // as in [syncer.Options]; shorter in tests
+	secrets     map[string]func() []string // of webhooks, by source
+	limits      budget.Limits              // until a key has told its own; tests of a service without limits know them
 }
 
 // New returns an App; nothing is opened yet.
@@ -38,7 +39,7 @@ func (a *App) schedule() syncer.Schedule {
 	return syncer.Schedule{
 		Incremental: s.Incremental, Snapshots: s.Snapshots,
 		Reconcile: s.Reconcile, ReconcileDeep: s.ReconcileDeep,
-		FullResync: s.FullResync,
+		FullResync: s.FullResync, OnlineOrders: s.OnlineOrders,
 	}
 }
 
@@ -50,6 +51,7 @@ func (a *App) sources() ([]syncer.Source, error) { return a.sourcesAfter(nil) }
 // keys are where they were.
 func (a *App) sourcesAfter(kept map[string]keptSource) ([]syncer.Source, error) {
 	var all []syncer.Source
+	a.secrets = map[string]func() []string{}
 	wrong := &config.Error{File: a.cfg.File}
 	for i := range a.cfg.Sources {
 		s, err := a.source(&a.cfg.Sources[i], kept)
@@ -69,6 +71,17 @@ func (a *App) source(s *config.Source, kept map[string]keptSource) (syncer.Sourc
 	source := syncer.Source{
 		Name: s.Name, BaseURL: s.BaseURL,
 		Streams: s.Streams, Locations: s.Locations, BudgetShare: s.BudgetShare,
+	}
+	var err error
+	if source.Personal, err = a.personalPolicy(s); err != nil {
+		return syncer.Source{}, err
+	}
+	secrets, err := a.webhookSecrets(s)
+	if err != nil {
+		return syncer.Source{}, err
+	}
+	if secrets != nil {
+		a.secrets[s.Name] = secrets
 	}
 	if old, ok := kept[s.Name]; ok {
 		if s.SameKey(old.cfg) {

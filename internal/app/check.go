@@ -101,8 +101,9 @@ const checksAtOnce = 8
 
 // checkedKey is what was found about a source's key.
 type checkedKey struct {
-	found []Finding
-	me    *api.Me // nil when no key of the source works
+	found   []Finding
+	me      *api.Me   // nil when no key of the source works
+	webhook []Finding // of its webhooks
 }
 
 // checkSources asks about every key, some at a time, and answers in order.
@@ -130,6 +131,7 @@ func (a checker) checkSources(ctx context.Context) (all []Finding) {
 			}
 		}
 		all = append(all, keyFindings(&a.cfg.Sources[i], *c.me, sibling)...)
+		all = append(all, c.webhook...)
 	}
 	return all
 }
@@ -149,22 +151,22 @@ func (a checker) checkSource(ctx context.Context, s *config.Source) (c checkedKe
 	defer cancel()
 	if c.me, err = a.askMe(ctx, s, key); api.IsUnauthorized(err) && next != (config.Secret{}) {
 		if me, failed := a.askMe(ctx, s, next); failed == nil {
-			c.me, err = me, nil
+			c.me, err, key = me, nil, next
 			c.found = append(c.found, Finding{OK: true, warning: true, Advice: "Put it in key_file's place.",
 				Text: fmt.Sprintf("source %s: the API refuses the key (401); the next key works", s.Name)})
 		}
 	}
 	if err != nil {
 		c.found = append(c.found, refusal(s, err))
+		return c
 	}
+	c.webhook = a.checkWebhook(ctx, s, key, c.me)
 	return c
 }
 
 // askMe asks what the API says of a key.
 func (a checker) askMe(ctx context.Context, s *config.Source, key config.Secret) (*api.Me, error) {
-	o := a.api
-	o.BaseURL, o.Key, o.RetryMax = s.BaseURL, key.Reveal, 1
-	client, err := api.New(o)
+	client, err := a.clientFor(s, key)
 	if err != nil {
 		return nil, UsageError(err)
 	}
@@ -173,6 +175,13 @@ func (a checker) askMe(ctx context.Context, s *config.Source, key config.Secret)
 		return nil, err
 	}
 	return &me.Value, nil
+}
+
+// clientFor asks with one key.
+func (a checker) clientFor(s *config.Source, key config.Secret) (*api.Client, error) {
+	o := a.api
+	o.BaseURL, o.Key, o.RetryMax = s.BaseURL, key.Reveal, 1
+	return api.New(o)
 }
 
 // refusal puts an answer of /me into a finding.

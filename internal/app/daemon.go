@@ -16,6 +16,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/internal/web"
+	"github.com/larder-sync/larder/internal/webhooks"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
@@ -29,7 +30,9 @@ type daemon struct {
 	reloader *reloader // nil: the configuration is not read anew
 	manager  *manager  // of services, that has started this one
 	route    *route
-	page     *web.Server // nil: web.listen is off
+	page     *web.Server        // nil: web.listen is off
+	webhooks *webhooks.Server   // nil: webhooks.listen is off
+	receiver *webhooks.Receiver // its handler
 	queryURL string
 	started  time.Time
 	before   func(context.Context, *clickhouse.Sink) error // it mirrors; nil: nothing is done then
@@ -90,6 +93,9 @@ func (d *daemon) start(ctx context.Context) (err error) {
 	if err := d.bindPage(ctx); err != nil {
 		return err
 	}
+	if err := d.bindWebhooks(ctx); err != nil {
+		return err
+	}
 	if d.route, err = d.app.ownEngine(ctx, &d.life); err != nil {
 		return err
 	}
@@ -140,6 +146,14 @@ func (d *daemon) run(ctx context.Context) (err error) {
 		d.app.log.Info("status page", "url", d.page.URL())
 		go func() {
 			if err := d.page.Serve(); err != nil {
+				cancel(err)
+			}
+		}()
+	}
+	if d.webhooks != nil {
+		d.app.log.Info("webhooks", "address", d.webhooks.Addr())
+		go func() {
+			if err := d.webhooks.Serve(); err != nil {
 				cancel(err)
 			}
 		}()
@@ -326,6 +340,9 @@ func (d *daemon) status() syncer.Status {
 	if y != nil {
 		s = y.Status()
 		held.fill(&s)
+		for i := range s.Sources {
+			s.Sources[i].LastPing = d.receiver.LastPing(s.Sources[i].Name)
+		}
 	}
 	s.Warnings = warnings
 	s = d.app.withProblems(s, d.route, problem)

@@ -24,7 +24,7 @@ const checkpointTable = "checkpoints"
 const quarantineTable = "quarantine"
 
 // histories are the tables of what the API told once and does not tell again.
-var histories = map[string]string{"product_history": "products", "stock_history": "stock", "menu_states": "menus", "menu_versions": "menus"}
+var histories = map[string]string{"product_history": "products", "stock_history": "stock", "menu_states": "menus", "menu_versions": "menus", "order_transitions": "online orders"}
 
 // settleDamage acts, before walks begin, on damage that concerns more than rows: without
 // its checkpoints, a list is walked from its beginning.

@@ -18,6 +18,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/web"
+	"github.com/larder-sync/larder/internal/webhooks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -52,6 +53,7 @@ func TestExitCodes(t *testing.T) {
 		{"usage", UsageError(errors.New("unknown flag")), 2},
 		{"configuration", fmt.Errorf("load: %w", &config.Error{}), 2},
 		{"port taken", &web.ListenError{}, 2},
+		{"port of webhooks taken", &webhooks.ListenError{}, 2},
 		{"unauthorized", fmt.Errorf("check: %w", refusal), 3},
 		{"key disabled", &api.Error{Status: http.StatusForbidden, Code: api.CodeKeyDisabled}, 3},
 		{"scope", &api.Error{Status: http.StatusForbidden, Code: api.CodeInsufficientScope}, 3},

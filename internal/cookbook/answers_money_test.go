@@ -263,8 +263,8 @@ func fresh(w *truth) [][]any {
 		return at.In(bucharest).Format(instantForm)
 	}
 	var rows [][]any
-	for _, s := range []string{"categories", "ingredients", "products", "sales_orders"} {
-		path, held := map[string]string{"sales_orders": "/sales/orders"}[s], 0
+	for _, s := range []string{"categories", "ingredients", "online_orders", "products", "sales_orders"} {
+		path, held := map[string]string{"sales_orders": "/sales/orders", "online_orders": "/orders"}[s], 0
 		if path == "" {
 			path = "/" + s
 		}

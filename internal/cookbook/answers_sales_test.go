@@ -56,9 +56,16 @@ var answers = map[string]func(w *truth) [][]any{
 	"38. What can be ordered online":                             onlineNow,
 	"39. The online menu a week ago":                             menuLastWeek,
 	"40. What is not offered online":                             notOnline,
-	"41. How fresh it is":                                        fresh,
-	"42. Which days are proven":                                  provenDays,
-	"43. What could not be understood":                           notUnderstood,
+	"41. What became of the orders":                              ordersByStatus,
+	"42. How late they were ready":                               lateOrders,
+	"43. Why orders were rejected":                               rejections,
+	"44. Who cancelled":                                          cancelledBy,
+	"45. What is ordered online":                                 soldOnline,
+	"46. Which options they take":                                optionsTaken,
+	"47. What happened when":                                     transitions,
+	"48. How fresh it is":                                        fresh,
+	"49. Which days are proven":                                  provenDays,
+	"50. What could not be understood":                           notUnderstood,
 }
 
 // row is a table's row.

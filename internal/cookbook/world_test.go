@@ -59,7 +59,7 @@ func mirrored(t *testing.T) *restaurant {
 		time.Sleep(time.Until(epoch))
 		r.box, err = sandbox.New(sandbox.Options{
 			Now:  func() time.Time { return r.now() },
-			Seed: 20, Orders: 12600, Days: 420, ProductsPer: 80, Pace: 1.1, Live: true, NoLimits: true,
+			Seed: 20, Orders: 12600, Days: 420, ProductsPer: 80, Pace: 1.1, Live: true, NoLimits: true, OnlineOrders: 15,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -53,7 +53,7 @@ func TestPlaceAnOrder(t *testing.T) {
 		t.Errorf("instants %s %s %s", *o.PlacedAt, *o.AnswerBy, o.UpdatedAt)
 	}
 	again := s.read(o.ID)
-	if fmt.Sprint(again.Totals, again.UpdatedAt, again.Customer) != fmt.Sprint(o.Totals, o.UpdatedAt, o.Customer) {
+	if fmt.Sprint(again.Totals, again.UpdatedAt, *again.Customer) != fmt.Sprint(o.Totals, o.UpdatedAt, *o.Customer) {
 		t.Errorf("GET /orders/{id} answers %+v", again)
 	}
 }

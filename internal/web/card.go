@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -17,6 +18,7 @@ type card struct {
 	Matters             []matter
 	Since, NextProbe    string
 	Proof               string
+	Kept                string // of customers; empty when that is not all
 	Budget              []bar
 	Paused              string
 	Streams             []stream
@@ -87,6 +89,9 @@ func newCard(now time.Time, s *syncer.SourceStatus) card {
 		}
 	}
 	c.budget(now, s.Budget)
+	if s.PersonalData == string(personal.Keep) {
+		c.Kept = "All that people say who order online is stored: names, phones, addresses (personal_data: keep)."
+	}
 	if c.Unasked = s.Unasked(); c.Unasked != "" {
 		return c
 	}

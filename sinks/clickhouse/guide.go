@@ -37,7 +37,9 @@ var (
 	toCategory = joins("category_id", "categories")
 	toProduct  = joins("product_id", "products")
 	toOrder    = joins("order_id", "sales_orders")
-	toStock    = joins("ingredient_id", "ingredients")
+
+	toOnlineOrder = joins("order_id", "online_orders")
+	toStock       = joins("ingredient_id", "ingredients")
 )
 
 var guides = map[string]Guide{
@@ -102,6 +104,31 @@ var guides = map[string]Guide{
 		Key:   []string{"business_id", "id"},
 		Joins: []Join{toLocation},
 		Query: "SELECT location_name, updated_at, length(`categories.id`) AS categories, length(arrayFlatten(`categories.products_id`)) AS products FROM menus",
+	},
+	"online_order_items": {
+		Key:   []string{"business_id", "order_id", "position"},
+		Joins: []Join{toOnlineOrder, toProduct, toLocation},
+		Query: "SELECT name, sum(quantity) AS sold, sum(total) AS sales FROM online_order_items WHERE status = 'completed' AND NOT test GROUP BY name ORDER BY sales DESC LIMIT 10",
+	},
+	"online_order_options": {
+		Key:   []string{"business_id", "order_id", "item_position", "position"},
+		Joins: []Join{toOnlineOrder, toProduct, toLocation},
+		Query: "SELECT name, sum(amount) AS sales FROM online_order_options WHERE status = 'completed' AND NOT test GROUP BY name ORDER BY sales DESC LIMIT 10",
+	},
+	"online_orders": {
+		Key:   []string{"business_id", "id"},
+		Joins: []Join{toLocation},
+		Query: "SELECT status, count() AS orders, sum(totals_total) AS total FROM online_orders WHERE business_day = today() AND NOT test GROUP BY status",
+	},
+	"online_orders_reconciliation": {
+		Key:   []string{"business_id", "location_id", "date"},
+		Joins: []Join{toLocation, onPlaceAndDay("sales_daily_by_location")},
+		Query: "SELECT date, location_name, online_orders, sales_orders, difference FROM online_orders_reconciliation ORDER BY date DESC LIMIT 7",
+	},
+	"order_events": {
+		Key:   []string{"business_id", "order_id", "status"},
+		Joins: []Join{toOnlineOrder, toLocation},
+		Query: "SELECT status, via, count() AS events, round(median(delay_seconds), 1) AS delay FROM order_events WHERE at >= now() - INTERVAL 1 DAY AND NOT test GROUP BY status, via",
 	},
 	"price_changes": {
 		Key:   []string{"business_id", "product_id", "channel", "variant_id", "since"},

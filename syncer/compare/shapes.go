@@ -230,4 +230,62 @@ var shapes = map[string]string{
 		categories[].products[].extra_groups[].options[].name  text
 		categories[].products[].extra_groups[].options[].price money
 		categories[].products[].position                  integer`,
+
+	"online_orders": `
+		via                              beside
+		id                               text id
+		external_id                      text
+		number                           text
+		pickup_code                      text
+		status                           text
+		test                             boolean
+		type                             text
+		location_id                      text
+		scheduled_for                    instant
+		placed_at                        instant
+		answer_by                        instant
+		accepted_at                      instant
+		estimated_ready_at               instant
+		ready_at                         instant
+		completed_at                     instant
+		rejected_at                      instant
+		cancelled_at                     instant
+		rejection.code                   text
+		rejection.message                text
+		cancellation.by                  text
+		cancellation.reason              text
+		customer.name                    text
+		customer.phone                   text
+		customer.email                   text
+		customer_key                     text
+		delivery.address                 text
+		delivery.city                    text
+		delivery.notes                   text
+		delivery.lat                     number
+		delivery.lng                     number
+		notes                            text
+		allergies                        text
+		cutlery                          boolean
+		items[].product_id               text
+		items[].variant_id               text
+		items[].name                     text
+		items[].variant_name             text
+		items[].quantity                 integer
+		items[].unit_price               money
+		items[].options[].id             text
+		items[].options[].name           text
+		items[].options[].quantity       integer
+		items[].options[].unit_price     money
+		items[].notes                    text
+		items[].deposit                  money
+		items[].total                    money
+		totals.items                     money
+		totals.deposit                   money
+		totals.tip                       money
+		totals.total                     money
+		payment.status                   text
+		payment.method                   text
+		payment.reference                text
+		created_at                       instant
+		updated_at                       instant`,
 }

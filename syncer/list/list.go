@@ -21,6 +21,8 @@ type List struct {
 	// Counted is how many live rows the service counts, 0 while that is not known.
 	Counted func() uint64
 
+	delivering rowLocks // of rows that the service sends by itself
+
 	mu    sync.Mutex       // guards what follows, and the checkpoints of the walks
 	walks []*LocationWalks // one, or one per configured location
 	// openings are the backfills of locations that the key gained, by location.

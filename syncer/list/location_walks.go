@@ -3,6 +3,7 @@ package list
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -266,6 +267,9 @@ func (t *LocationWalks) Fetch(ctx context.Context, kind string, since time.Time,
 		return Page{}, err
 	}
 	s.Metrics.Paged(s.Name, t.stream.Def.Name, kind)
+	if t.stream.Def.ByKey { // there is no filter
+		p.Rows = slices.DeleteFunc(p.Rows, t.stream.elsewhere)
+	}
 	return Page{Rows: p.Rows, Next: p.NextCursor, More: p.HasMore, at: s.AnswerTime(p.Date), bytes: p.Bytes, release: p.Release}, nil
 }
 

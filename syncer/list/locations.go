@@ -123,9 +123,7 @@ func (st *List) openLocations(ctx context.Context, gained []string) error {
 // expectOpened counts the rows that were there before locations were gained, for the
 // forecast: what the service has beyond those is to come.
 func (st *List) expectOpened(ctx context.Context) error {
-	sw := st.NewSweep()
-	sw.Query.Below = 0
-	rows, err := st.Source.Sink.CountLive(ctx, sw.Query)
+	rows, err := st.Source.Sink.CountLive(ctx, st.Rows())
 	if err != nil {
 		return fmt.Errorf("count live rows: %w", err)
 	}

@@ -128,9 +128,7 @@ func (t *LocationWalks) mended(cp sinks.Checkpoint) bool { return phaseCutShort.
 
 // expect counts what the walk will bring, for its forecast.
 func (st *List) expect(ctx context.Context) error {
-	sw := st.NewSweep()
-	sw.Query.Below = 0
-	rows, err := st.Source.Sink.CountLive(ctx, sw.Query)
+	rows, err := st.Source.Sink.CountLive(ctx, st.Rows())
 	if err != nil {
 		return fmt.Errorf("count live rows: %w", err)
 	}

@@ -100,16 +100,31 @@ func (sw *sweep) spend(in *write.Intake) {
 	}
 }
 
+// Rows are the live rows that the source answers for.
+func (st *List) Rows() sinks.LiveQuery {
+	s := st.Source
+	q := sinks.LiveQuery{Table: st.Def.Name, Business: s.Business()}
+	if st.Def.ByKey {
+		q.Source = s.Name
+	} else {
+		s.Scope(s.Identity(), &q)
+	}
+	return q
+}
+
 // NewSweep begins a sweep of what the full resync under way has not seen.
 func (st *List) NewSweep() *sweep {
 	s := st.Source
 	key := s.Identity()
 	sw := &sweep{
 		stream: st, started: time.Now(), usable: st.Source.Usable(key), asks: &api.Asks{},
-		Query: sinks.LiveQuery{Table: st.Def.Name, Business: key.Business, Below: st.ResyncVersion()},
+		Query: st.Rows(),
 		run:   sinks.Run{Source: s.Name, Stream: st.Def.Name, Walk: sinks.WalkSweep, StartedAt: time.Now()},
 	}
-	st.Source.Scope(key, &sw.Query)
+	sw.Query.Below = st.ResyncVersion()
+	if st.Def.ByKey { // only what the key may not see any more is taken away
+		sw.Query.Except = sw.usable
+	}
 	return sw
 }
 
@@ -118,9 +133,7 @@ func (sw *sweep) count(ctx context.Context) (err error) {
 	if sw.unseen, err = sink.CountLive(ctx, sw.Query); err != nil {
 		return fmt.Errorf("count what the full resync did not see: %w", err)
 	}
-	all := sw.Query
-	all.Below = 0
-	if sw.live, err = sink.CountLive(ctx, all); err != nil {
+	if sw.live, err = sink.CountLive(ctx, sw.stream.Rows()); err != nil {
 		return fmt.Errorf("count live rows: %w", err)
 	}
 	return nil
@@ -260,7 +273,7 @@ func (st *List) Confirm(ctx context.Context, lane *api.Client, in *write.Intake,
 		return write.ReasonNoAccess, nil, nil
 	}
 	in.Rewrite = true
-	in.Row(st.Def.Plan.NewMapper(), raw, version, st.Source.AnswerTime(date), write.RowContext{ID: id})
+	in.Row(st.Def.Plan.NewMapper(), raw, version, st.Source.AnswerTime(date), write.RowContext{ID: id, Columns: st.Def.Polled})
 	return "", raw, nil
 }
 

@@ -186,7 +186,7 @@ func (w *walk) read(a Answer) *write.Intake {
 	st.mu.Unlock()
 	w.again = write.Counts{}
 	for i, raw := range a.Rows {
-		t := in.Row(w.mapper, raw, w.version(a, i), a.at, write.RowContext{})
+		t := in.Row(w.mapper, raw, w.version(a, i), a.at, write.RowContext{Columns: st.Def.Polled})
 		before := w.progress.Cp.Watermark
 		if w.progress.stamped(t.UpdatedAt, a.at) && t.Fresh {
 			st.Source.Log.Warn("a row is dated in the future: it is stored, and does not move the watermark",

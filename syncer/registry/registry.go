@@ -10,6 +10,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -31,6 +32,7 @@ const (
 	Locations = "locations"
 	Orders    = "sales_orders"
 	Daily     = "sales_daily"
+	Online    = "online_orders"
 )
 
 // Kind is how a stream is followed.
@@ -53,7 +55,7 @@ var MirrorStart = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)
 type Definition struct {
 	Name   string
 	Kind   Kind
-	Job    schedule.Job  // that asks for it
+	Job    schedule.Job  // that asks for it; where the entry names none, that of its kind
 	Scopes []string      // any of them lets it be read; none are needed when empty
 	Routes []string      // that are asked for it, as [api.Exchange] names them
 	Plan   *mapping.Plan // from its rows to its columns
@@ -65,6 +67,12 @@ type Definition struct {
 	WholeOnly bool
 	// PerLocation: the deep totals ask for each location too.
 	PerLocation bool
+	// ByKey: the rows are those of the key alone, whatever locations it has, and none is ever
+	// taken back. One that is not shown any more is not gone, and there is no filter.
+	ByKey bool
+	// Polled are the values of the columns of a list that are not in the row, and Pushed those
+	// of a row that the service has sent by itself; nil where it sends none.
+	Polled, Pushed []string
 	// LinesMayVanish: lines can be gone from a day that is asked for again.
 	LinesMayVanish bool
 	// BackfillSince is the updated_since of a backfill; zero for none, which brings rows
@@ -157,6 +165,11 @@ var All = sync.OnceValues(func() ([]*Definition, error) {
 			return c.Menu(ctx, location, etag)
 		},
 	}, sinks.Column{Name: "etag", Kind: sinks.Text, Nullable: true})
+	add[api.OnlineOrder](&l, &Definition{
+		Name: Online, Kind: ListKind, Job: schedule.OnlineOrders, Scopes: []string{api.ScopeOrders}, Routes: []string{"GET /orders", "GET /orders/{id}"},
+		List: api.OnlineOrders.Page, One: one((*api.Client).OnlineOrder), ByKey: true, BackfillSince: MirrorStart,
+		Polled: []string{"polling"}, Pushed: []string{"webhook"},
+	}, sinks.Column{Name: "via", Kind: sinks.Text})
 	return l.all, l.err
 })
 
@@ -194,7 +207,7 @@ func add[T any](l *list, d *Definition, columns ...sinks.Column) {
 		return
 	}
 	d.Plan, l.err = mapping.Compile[T](d.Name, columns...)
-	d.Job = job
+	d.Job = cmp.Or(d.Job, job)
 	l.all = append(l.all, d)
 }
 

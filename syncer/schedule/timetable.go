@@ -23,6 +23,7 @@ type Spec struct {
 	Reconcile     string // totals of yesterday and today
 	ReconcileDeep string // totals of the last 92 days, per location
 	FullResync    string // a walk of everything, and the sweep after it
+	OnlineOrders  string // orders placed through the key
 }
 
 // Job is one of the jobs of a source, each with a schedule of its own.
@@ -36,6 +37,7 @@ const (
 	Reconcile
 	ReconcileDeep
 	FullResync
+	OnlineOrders
 	jobs
 )
 
@@ -54,6 +56,7 @@ func New(s Spec) (Timetable, error) {
 		Reconcile:     {"reconcile", s.Reconcile, "*/15 * * * *"},
 		ReconcileDeep: {"reconcile_deep", s.ReconcileDeep, "30 3 * * *"},
 		FullResync:    {"full_resync", s.FullResync, "0 4 * * 0"},
+		OnlineOrders:  {"online_orders", s.OnlineOrders, "@every 15s"},
 	} {
 		spec := f.spec
 		if spec == "" {

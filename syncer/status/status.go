@@ -62,6 +62,9 @@ type SourceStatus struct {
 	Budget       BudgetStatus   `json:"budget"`
 	Proof        *ProofStatus   `json:"proof,omitempty"` // nil before the first verdict
 	Streams      []StreamStatus `json:"streams"`
+	// PersonalData is what is kept of the people who order online: drop, pseudonymise, keep.
+	PersonalData string    `json:"personal_data,omitempty"`
+	LastPing     time.Time `json:"last_ping,omitzero"` // of its webhooks, since the start
 	// Lacks are the streams that the key should read and lacks the scope for: those that
 	// the configuration names, or all.
 	Lacks []string `json:"lacks,omitempty"`

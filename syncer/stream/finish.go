@@ -7,6 +7,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/lease"
+	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
@@ -26,6 +27,7 @@ func (st *Stream) Attempt(ctx context.Context, kind string, pass func(context.Co
 		st.Source.Metrics.Walked(st.Def.Name, kind, nil, time.Since(started))
 		off := Diagnose(err)
 		st.found(ctx, off.State, off.Detail)
+		st.waitForOrdering()
 		return err
 	}
 	st.Source.Metrics.Walked(st.Def.Name, kind, err, time.Since(started))
@@ -35,6 +37,15 @@ func (st *Stream) Attempt(ctx context.Context, kind string, pass func(context.Co
 	}
 	st.failed(ctx, kind, started, err)
 	return err
+}
+
+// waitForOrdering has the stream asked at the turns of snapshots while online ordering is
+// off: days, mostly.
+func (st *Stream) waitForOrdering() {
+	times, now := st.Source.Timetable(), time.Now()
+	st.Mu.Lock()
+	defer st.Mu.Unlock()
+	st.notBefore = now.Add(times.Interval(schedule.Snapshots, now) - times.Interval(st.Def.Job, now))
 }
 
 // failed puts the stream into the state its error calls for.

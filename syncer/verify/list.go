@@ -11,7 +11,6 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/compare"
 	"github.com/larder-sync/larder/syncer/list"
-	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/spool"
 	"github.com/larder-sync/larder/syncer/totals"
 )
@@ -32,7 +31,7 @@ type listCheck struct {
 func (v *listCheck) verify(ctx context.Context) (err error) {
 	seen := spool.New("", v.pass.limits.IDs)
 	defer func() { err = errors.Join(err, seen.Close()) }()
-	query := v.ownRows()
+	query := v.list.Rows()
 	expecting, err := v.countLive(ctx, query)
 	if err != nil {
 		return err
@@ -50,6 +49,9 @@ func (v *listCheck) verify(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	if v.list.Def.ByKey {
+		query.Below = 1 // no row: those of a key that was replaced are not shown any more, and stay
+	}
 	if err := v.extras(ctx, query, seen, v.trackLocation); err != nil {
 		return err
 	}
@@ -59,9 +61,24 @@ func (v *listCheck) verify(ctx context.Context) (err error) {
 // walkOn runs an incremental walk of every location, from beginning to end.
 func (v *listCheck) walkOn(ctx context.Context, _ []*suspect) error {
 	if v.visiting {
-		return v.othersWalk(ctx, schedule.Incremental)
+		return v.othersWalk(ctx, v.list.Def.Job)
 	}
 	return v.list.CatchUpNow(ctx)
+}
+
+// unfilled is why a stream has nothing to be compared with yet. Orders placed through the
+// key have no backfill while online ordering is off: the service then says so.
+func (v *verification) unfilled(ctx context.Context) error {
+	if l, ok := v.kind.(*listCheck); ok && v.stream.Def.ByKey {
+		for _, t := range l.list.Followed() {
+			page, err := t.Fetch(ctx, walkVerify, v.stream.Source.ServiceNow(), "")
+			if err != nil {
+				return err
+			}
+			page.Done()
+		}
+	}
+	return errNotFilled
 }
 
 func (v *verification) countLive(ctx context.Context, q sinks.LiveQuery) (uint64, error) {
@@ -70,14 +87,6 @@ func (v *verification) countLive(ctx context.Context, q sinks.LiveQuery) (uint64
 		return 0, fmt.Errorf("count the live rows: %w", err)
 	}
 	return n, nil
-}
-
-// ownRows selects the live rows that the source answers for.
-func (v *listCheck) ownRows() sinks.LiveQuery {
-	s := v.stream.Source
-	q := sinks.LiveQuery{Table: v.stream.Def.Name, Business: v.business()}
-	s.Scope(s.Identity(), &q)
-	return q
 }
 
 // follow walks a location's list from its beginning to its end, handing its rows on in

@@ -95,7 +95,7 @@ func (v *verification) run(ctx context.Context) error {
 		return fmt.Errorf("nothing compares streams of the kind of %s (newVerification)", st.Def.Name)
 	}
 	if !v.filled() {
-		return errNotFilled
+		return v.unfilled(ctx)
 	}
 	shape, ok := compare.Of(st.Def.Name)
 	if !ok {

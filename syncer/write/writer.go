@@ -99,6 +99,24 @@ func (w *Writer) Prune(floor time.Time, walk uint64) {
 	w.memory.prune(floor, walk)
 }
 
+// Remembers is the updated_at of a row as it was written last, when that is remembered.
+func (w *Writer) Remembers(id string) (updated time.Time, known bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	last, known := w.memory.rows[id]
+	if !known || last.stamp == unstamped {
+		return time.Time{}, false
+	}
+	return time.UnixMicro(last.stamp), true
+}
+
+// ForgetsRows is true when more rows were written than are remembered.
+func (w *Writer) ForgetsRows() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.memory.rows) >= memoryCap
+}
+
 // MaybeQuarantined is true when an entry of the row may be open.
 func (w *Writer) MaybeQuarantined(id string) bool {
 	w.mu.Lock()

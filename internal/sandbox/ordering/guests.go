@@ -16,6 +16,13 @@ var guestHours = [24]int{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4, 12, 24, 22, 12, 8, 8, 
 
 const guestHourSum = 237
 
+// StopGuests lets no guest order by themselves any more.
+func (b *Book) StopGuests() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.opts.PerDay = 0
+}
+
 // drawMinute decides which guests order within a minute.
 func (b *Book) drawMinute(at int64) {
 	b.agenda.add(appointment{at: at + units.Minute, what: minuteBegins})
@@ -84,7 +91,7 @@ func (b *Book) guestRequest(g *seeded.RNG, e appointment, m *Menu) *request {
 	}
 	if g.Chance(550) {
 		r.typ = delivery
-		r.delivery = &api.OrderDelivery{Address: fmt.Sprintf("Str. Teilor nr. %d, ap. %d", g.Between(1, 90), g.Between(1, 40))}
+		r.delivery = &api.OrderDelivery{Address: new(fmt.Sprintf("Str. Teilor nr. %d, ap. %d", g.Between(1, 90), g.Between(1, 40)))}
 	}
 	if g.Chance(700) {
 		r.payment = api.OnlinePayment{Status: paid, Method: units.TextOrNull("card"), Reference: units.TextOrNull("pay_" + seeded.Base32(g.Next(), 12))}

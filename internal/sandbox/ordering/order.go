@@ -74,7 +74,7 @@ func (b *Book) shown(o *order) api.OnlineOrder {
 		Type: r.typ, LocationID: r.locationID, PlacedAt: b.instant(o.placed), AnswerBy: b.instant(o.answerBy), AcceptedAt: b.instant(o.acceptedAt),
 		EstimatedReadyAt: b.instant(o.estimated), ReadyAt: b.instant(o.readyAt), CompletedAt: b.instant(o.done),
 		RejectedAt: b.instant(o.refused), CancelledAt: b.instant(o.off), Rejection: o.rejection, Cancellation: o.cancellation,
-		Customer: r.customer, Delivery: r.delivery, Notes: r.notes, Allergies: r.allergies, Cutlery: r.cutlery,
+		Customer: &r.customer, Delivery: r.delivery, Notes: r.notes, Allergies: r.allergies, Cutlery: r.cutlery,
 		Items: make([]api.OnlineItem, 0, len(o.lines)), Totals: o.totals.shown(), Payment: r.payment,
 		CreatedAt: *b.instant(o.placed), UpdatedAt: *b.instant(o.stamp),
 	}

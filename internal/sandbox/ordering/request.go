@@ -61,7 +61,7 @@ func readRequest(o object, now int64, cal *units.Calendar) (*request, *Refusal) 
 	}
 	if d, ok := o.child("delivery", r.typ == delivery); ok {
 		r.delivery = &api.OrderDelivery{
-			Address: d.need("address", 1, 255), City: d.text("city", 0, anyLength, false), Notes: d.text("notes", 0, 255, false),
+			Address: new(d.need("address", 1, 255)), City: d.text("city", 0, anyLength, false), Notes: d.text("notes", 0, 255, false),
 			Lat: d.number("lat"), Lng: d.number("lng"),
 		}
 	}

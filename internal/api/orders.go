@@ -1,0 +1,134 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// OnlinePageLimit is the most orders of a page (api.md, "Limits").
+const OnlinePageLimit = 100
+
+// OnlineOrders is the list of the orders placed through a key (api.md, "Ordering"), read as
+// a cursor list: next_updated_since stands in the place of the cursor. It has no tombstones
+// and no filter but updated_since.
+var OnlineOrders onlineOrders
+
+type onlineOrders struct{}
+
+// Page asks for the orders that changed at or after q.Cursor, or q.UpdatedSince for the
+// first page. Rows are what [Options.Keep] keeps of each order. The page is the caller's to
+// release.
+//
+// A next_updated_since that does not move, or that is null behind a full page, does not end
+// the list: the newest updated_at of the page takes its place.
+func (onlineOrders) Page(ctx context.Context, c *Client, q ListQuery) (Page, error) {
+	if c.opts.Keep == nil {
+		return Page{}, errNothingKept
+	}
+	since := q.UpdatedSince
+	if q.Cursor != "" {
+		at, ok := instant(q.Cursor)
+		if !ok {
+			return Page{}, errors.New(routeOrders.name() + ": a cursor that is no instant: " + strconv.Quote(q.Cursor))
+		}
+		since = at
+	}
+	values := url.Values{}
+	values.Set("updated_since", since.UTC().Format(time.RFC3339Nano))
+	values.Set("limit", strconv.Itoa(OnlinePageLimit))
+	e := envelope{known: onlineFields, most: maxRows}
+	answer, err := c.get(ctx, routeOrders.to(), values, e.parseOnline)
+	if err != nil {
+		return Page{}, err
+	}
+	page := Page{Date: answer.date, ReceivedAt: answer.at, Bytes: len(answer.body), hold: answer.hold}
+	for _, row := range e.rows {
+		page.Rows = append(page.Rows, c.opts.Keep(row))
+	}
+	if next := behind(since, e.next, e.rows); !next.IsZero() {
+		page.HasMore, page.NextCursor = true, next.UTC().Format(time.RFC3339Nano)
+	}
+	return page, nil
+}
+
+func (e *envelope) parseOnline(body []byte) error {
+	if err := e.parse(body, "data"); err != nil {
+		return err
+	}
+	if _, ok := instant(e.next); e.next != "" && !ok {
+		return shapeWrong(0, `"next_updated_since" is no instant`)
+	}
+	return nil
+}
+
+// instant reads an instant; without an offset it is UTC.
+func instant(text string) (time.Time, bool) {
+	for _, form := range []string{time.RFC3339Nano, "2006-01-02T15:04:05"} {
+		if at, err := time.Parse(form, text); err == nil {
+			return at, true
+		}
+	}
+	return time.Time{}, false
+}
+
+var onlineFields = []string{"data", "next_updated_since"}
+
+// errNothingKept is of whoever makes a client: nothing must be read that nobody has decided
+// on.
+var errNothingKept = errors.New(routeOrders.name() + ": nothing says what is kept of a customer (Options.Keep)")
+
+// behind is where the next page begins; zero when there is none.
+func behind(since time.Time, next string, rows []Raw) time.Time {
+	newest := newestStamp(rows)
+	at, _ := instant(next)
+	full := len(rows) >= OnlinePageLimit
+	switch {
+	case at.After(since):
+		return at
+	case next == "" && !full:
+		return time.Time{}
+	case newest.After(since):
+		return newest
+	case full:
+		// More orders than fit on a page may bear this one instant, and there is no asking
+		// for the others: what comes after them must come all the same.
+		return since.Add(time.Microsecond)
+	}
+	return time.Time{} // it does not move, and nothing new came
+}
+
+// newestStamp is the newest updated_at of rows, zero for none.
+func newestStamp(rows []Raw) (newest time.Time) {
+	for _, raw := range rows {
+		var row struct {
+			UpdatedAt string `json:"updated_at"`
+		}
+		if json.Unmarshal(raw, &row, lenient) != nil {
+			continue
+		}
+		if at, ok := instant(row.UpdatedAt); ok && at.After(newest) {
+			newest = at
+		}
+	}
+	return newest
+}
+
+// OnlineOrder asks for an order placed through the key. Its Raw is what [Options.Keep] keeps
+// of it; there is no Value.
+func (c *Client) OnlineOrder(ctx context.Context, id string) (Document[OnlineOrder], error) {
+	if c.opts.Keep == nil {
+		return Document[OnlineOrder]{}, errNothingKept
+	}
+	answer, err := c.get(ctx, routeOrder.to(id), nil, parseObject)
+	if err != nil {
+		return Document[OnlineOrder]{}, err
+	}
+	answer.release()
+	return Document[OnlineOrder]{Raw: bytes.Clone(c.opts.Keep(answer.body)), Date: answer.date, ReceivedAt: answer.at}, nil
+}

@@ -1,0 +1,29 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+)
+
+// TestWebhook has the service send a ping to the key's webhook URL, and waits for what comes
+// of it, ten seconds at most (api.md, "Webhooks"). Of a key without a URL it is an [*Error]
+// webhook_not_configured.
+func (c *Client) TestWebhook(ctx context.Context) (WebhookTest, error) {
+	answer, err := c.get(ctx, routeWebhookTest.to(), nil, parseObject)
+	if err != nil {
+		return WebhookTest{}, err
+	}
+	defer answer.release()
+	result, err := Decode[WebhookTest](answer.body)
+	if err != nil {
+		return result, c.bodyError(routeWebhookTest.name(), answer, &shapeError{kind: BodyShape, reason: err.Error()})
+	}
+	return result, nil
+}
+
+// IsNoWebhook tells that a key has no webhook URL.
+func IsNoWebhook(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Status == http.StatusConflict && e.Code == "webhook_not_configured"
+}

@@ -1,0 +1,74 @@
+package app
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/personal"
+)
+
+// personalPolicy is what is kept of the people who order online through a source.
+func (a *App) personalPolicy(s *config.Source) (personal.Policy, error) {
+	mode := personal.Mode(s.PersonalData)
+	if mode == "" {
+		mode = personal.Drop
+	}
+	if mode != personal.Pseudonymise {
+		return personal.New(mode, nil)
+	}
+	key, err := a.personalKey()
+	if err != nil {
+		return personal.Policy{}, err
+	}
+	policy, err := personal.New(mode, []byte(key.Reveal()))
+	if err != nil {
+		return personal.Policy{}, fmt.Errorf("file %s: %w", a.cfg.Warehouse.PersonalKeyFile(), err)
+	}
+	return policy, nil
+}
+
+// personalKey reads the key of pseudonyms, and makes one where the configuration names none
+// and there is none yet.
+func (a *App) personalKey() (config.Secret, error) {
+	key, err := a.cfg.Warehouse.ReadPersonalKey()
+	if !errors.Is(err, os.ErrNotExist) || a.cfg.Warehouse.PersonalDataKeyFile != "" {
+		return key, err
+	}
+	path := a.cfg.Warehouse.PersonalKeyFile()
+	if err := makeKey(path); err != nil && !errors.Is(err, os.ErrExist) { // else another process was first
+		return config.Secret{}, fmt.Errorf("make the key of pseudonyms: %w; name another place in warehouse.personal_data_key_file", err)
+	}
+	a.log.Info("the key of pseudonyms was made: keep it with the warehouse, and where nobody reads who may not tell customers apart", "file", path)
+	return a.cfg.Warehouse.ReadPersonalKey()
+}
+
+// makeKey writes a new key to a file that must not be there, durably: no pseudonym that is
+// stored outlives it. Of processes that begin together, one makes it.
+func makeKey(path string) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, filepath.Base(path)+".")
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(rand.Text() + rand.Text() + "\n")
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Link(f.Name(), path)
+	}
+	return errors.Join(err, os.Remove(f.Name()), syncFolder(dir))
+}
+
+func syncFolder(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,93 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/webhooks"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// webhookSecrets makes what tells the secrets of a source's webhooks, which are read anew as
+// keys are; nil when it takes none.
+func (a *App) webhookSecrets(s *config.Source) (func() []string, error) {
+	if s.Webhook.SecretFile == "" {
+		return nil, nil
+	}
+	first, err := newKey(s.Name, s.Webhook.SecretFile, s.Webhook.Read, a.log)
+	if err != nil {
+		return nil, err
+	}
+	if s.Webhook.NextSecretFile == "" {
+		return func() []string { return []string{first.reveal()} }, nil
+	}
+	next, err := newKey(s.Name, s.Webhook.NextSecretFile, s.Webhook.ReadNext, a.log)
+	if err != nil {
+		return nil, err
+	}
+	return func() []string { return []string{first.reveal(), next.reveal()} }, nil
+}
+
+// bindWebhooks binds the listener of webhooks.
+func (d *daemon) bindWebhooks(ctx context.Context) error {
+	address := d.app.cfg.Webhooks.Listen
+	if address == "" {
+		return nil
+	}
+	var sources []string
+	for name := range d.app.secrets {
+		sources = append(sources, name)
+	}
+	d.receiver = webhooks.New(webhooks.Options{
+		Secrets: d.secretsOf, Deliver: d.deliver, Logger: d.app.log, Registerer: d.registry, Sources: sources,
+	})
+	var err error
+	if d.webhooks, err = webhooks.Listen(ctx, address, d.receiver, d.app.log); err != nil {
+		return err
+	}
+	d.life.add("webhooks", 12*time.Second, d.webhooks.Close)
+	return nil
+}
+
+func (d *daemon) secretsOf(source string) []string {
+	d.mu.Lock()
+	secrets := d.current.secrets[source]
+	d.mu.Unlock()
+	if secrets == nil {
+		return nil
+	}
+	return secrets()
+}
+
+// errOpening tells that nothing can be stored yet.
+var errOpening = errors.New("the warehouse is being opened")
+
+// deliver stores an order that a webhook has brought.
+func (d *daemon) deliver(ctx context.Context, source string, order []byte) (webhooks.Outcome, error) {
+	d.mu.Lock()
+	y := d.syncer
+	d.mu.Unlock()
+	if y == nil {
+		return "", errOpening
+	}
+	what, err := y.Deliver(ctx, source, order)
+	if errors.Is(err, syncer.ErrForeignRow) {
+		return "", webhooks.ErrForeign
+	}
+	if err != nil {
+		return "", err
+	}
+	switch what {
+	case syncer.DeliveredSame:
+		return webhooks.Repeated, nil
+	case syncer.DeliveredOlder:
+		return webhooks.Older, nil
+	case syncer.DeliveredLeftOut:
+		return webhooks.LeftOut, nil
+	case syncer.DeliveredBad:
+		return webhooks.Bad, nil
+	}
+	return webhooks.Stored, nil
+}

@@ -1,0 +1,145 @@
+package personal
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// full is an order with everything that tells of a person, and a field that the service added.
+const full = `{"id":"o1","external_id":"e1","status":"cancelled","test":false,"type":"delivery",` +
+	`"rejection":{"code":"other","message":"Doamnei Secretescu"},"cancellation":{"by":"customer","reason":"call Secretescu"},` +
+	`"customer":{"name":"Ana Secretescu","phone":"0722 123 456","email":"ana@secret.example"},` +
+	`"delivery":{"address":"Str. Secretă 1","city":"Cluj","notes":"interfon Secretescu","lat":46.77,"lng":23.59},` +
+	`"notes":"pentru Secretescu","allergies":"secret","cutlery":true,` +
+	`"items":[{"product_id":"p1","name":"Ciorbă","quantity":2,"unit_price":"10.00","options":[{"id":"x1","name":"Ardei","quantity":1,"unit_price":"1.00","for":"Secretescu"}],` +
+	`"notes":"fără Secretescu","deposit":"0.00","total":"22.00","guest":"Secretescu"}],` +
+	`"totals":{"items":"22.00","deposit":"0.00","tip":"0.00","total":"22.00"},"payment":{"status":"paid","method":"card","reference":"Secretescu"},` +
+	`"phone2":"0722123456","customer_key":"forged","created_at":"2026-01-01T08:00:00Z","updated_at":"2026-01-01T08:00:00.000001Z"}`
+
+func policy(t *testing.T, mode Mode) Policy {
+	t.Helper()
+	p, err := New(mode, []byte("0123456789abcdef"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestWhatIsKeptOfAnOrder(t *testing.T) {
+	for mode, want := range map[Mode]string{
+		Drop: `{"id":"o1","external_id":"e1","status":"cancelled","test":false,"type":"delivery",` +
+			`"rejection":{"code":"other","message":null},"cancellation":{"by":"customer","reason":null},` +
+			`"customer":null,"delivery":null,"notes":null,"allergies":null,"cutlery":true,` +
+			`"items":[{"product_id":"p1","name":"Ciorbă","quantity":2,"unit_price":"10.00","options":[{"id":"x1","name":"Ardei","quantity":1,"unit_price":"1.00","for":null}],` +
+			`"notes":null,"deposit":"0.00","total":"22.00","guest":null}],` +
+			`"totals":{"items":"22.00","deposit":"0.00","tip":"0.00","total":"22.00"},"payment":{"status":"paid","method":"card","reference":null},` +
+			`"phone2":null,"customer_key":null,"created_at":"2026-01-01T08:00:00Z","updated_at":"2026-01-01T08:00:00.000001Z"}`,
+		Keep: full,
+	} {
+		if got := string(policy(t, mode).Order([]byte(full))); got != want {
+			t.Errorf("%s:\n got  %s\n want %s", mode, got, want)
+		}
+	}
+	if got := string((Policy{}).Order([]byte(full))); got != string(policy(t, Drop).Order([]byte(full))) {
+		t.Errorf("a policy that nobody has made keeps %s", got)
+	}
+}
+
+func TestPseudonyms(t *testing.T) {
+	p := policy(t, Pseudonymise)
+	kept := string(p.Order([]byte(full)))
+	var order struct {
+		Customer    any    `json:"customer"`
+		CustomerKey string `json:"customer_key"`
+		Delivery    map[string]any
+	}
+	// The one that the service sent comes later in the order, and is null.
+	if strings.Contains(kept, "forged") || strings.Contains(kept, "ecret") || strings.Contains(kept, "123456") {
+		t.Errorf("kept %s", kept)
+	}
+	without := strings.Replace(full, `"customer_key":"forged",`, "", 1)
+	if err := json.Unmarshal(p.Order([]byte(without)), &order); err != nil || order.Customer != nil || order.CustomerKey != p.CustomerKey("+40722123456") {
+		t.Errorf("%+v, %v", order, err)
+	}
+	if order.Delivery["city"] != "Cluj" || order.Delivery["address"] != nil || order.Delivery["lat"] != nil {
+		t.Errorf("delivery %+v", order.Delivery)
+	}
+	other, err := New(Pseudonymise, []byte("another key, as long"))
+	if err != nil || other.CustomerKey("0722123456") == p.CustomerKey("0722123456") {
+		t.Errorf("another key makes the same pseudonym (%v)", err)
+	}
+}
+
+func TestOnePhoneInAllItsForms(t *testing.T) {
+	p := policy(t, Pseudonymise)
+	for _, same := range [][]string{
+		{"+40722123456", "0722123456", "0722 123 456", "0722.123.456", "0040722123456", "+40 (0) 722 123-456", "40722123456", "722123456", " +40722123456"},
+		{"+49 30 1234567", "0049301234567"},
+		{"112"},
+	} {
+		for _, phone := range same {
+			if p.CustomerKey(phone) != p.CustomerKey(same[0]) || p.CustomerKey(phone) == "" {
+				t.Errorf("%q is not %q: %s", phone, same[0], normalise(phone))
+			}
+		}
+	}
+	if p.CustomerKey("+40722123456") == p.CustomerKey("+40722123457") || p.CustomerKey("none") != "" {
+		t.Error("two phones have one pseudonym, or no phone has one")
+	}
+}
+
+func TestAKeyThatIsTooShort(t *testing.T) {
+	if _, err := New(Pseudonymise, []byte("short")); err == nil {
+		t.Error("taken")
+	}
+	if _, err := New("all", nil); err == nil {
+		t.Error("an unknown mode was taken")
+	}
+}
+
+// What has another shape than api.md says keeps its kind alone, so that the mapping still
+// sees that it is wrong.
+func TestValuesOfAWrongKind(t *testing.T) {
+	p := policy(t, Drop)
+	for raw, want := range map[string]string{
+		`{"id":{"name":"Ana"},"status":["Ana"]}`:                                                       `{"id":{},"status":[]}`,
+		`{"items":"Ana","totals":5,"payment":true,"rejection":[1]}`:                                    `{"items":"","totals":0,"payment":false,"rejection":[]}`,
+		`{"items":[{"quantity":"Ana","unit_price":"Ana","name":7}],"test":"Ana","updated_at":"Ana 7"}`: `{"items":[{"quantity":"","unit_price":"","name":0}],"test":"","updated_at":""}`,
+		`{"items":["Ana",{"name":{"x":"Ana"}},null]}`:                                                  `{"items":["",{"name":{}},null]}`,
+		`{"customer":"Ana","delivery":"Ana","notes":{"a":["Ana"]}}`:                                    `{"customer":null,"delivery":null,"notes":null}`,
+		`{"customer":{"phone":1},"\u0063ustomer":{"phone":"0722"}}`:                                    `{"customer":null,"\u0063ustomer":null}`,
+		`"Ana"`: `""`, `["Ana"]`: `[]`, `null`: `null`, `12`: `0`,
+		` { "id" : "a" , "cutlery" : null } `: `{"id":"a","cutlery":null}`,
+		`{"id":"a`:                            `null`, ``: `null`, `{"id" "a"}`: `null`,
+	} {
+		if got := string(p.Order([]byte(raw))); got != want {
+			t.Errorf("%s:\n got  %s\n want %s", raw, got, want)
+		}
+	}
+}
+
+// Nothing but what is listed comes through, whatever is given.
+func FuzzOrder(f *testing.F) {
+	f.Add(full)
+	f.Add(strings.ReplaceAll(full, `"name"`, `"n\u0061me"`))
+	f.Add(`{"items":[[{"notes":"SECRET"}]]}`)
+	f.Fuzz(func(t *testing.T, raw string) {
+		for _, mode := range []Mode{Drop, Pseudonymise} {
+			kept := policy(t, mode).Order([]byte(raw))
+			var order map[string]any
+			if json.Unmarshal(kept, &order) != nil {
+				if json.Valid([]byte(raw)) && !json.Valid(kept) {
+					t.Fatalf("%q became %q", raw, kept)
+				}
+				continue
+			}
+			for name, v := range order {
+				allowed := order != nil && pseudonymous.fields[name] != nil || name == CustomerKeyField
+				if v != nil && !allowed {
+					t.Fatalf("%q keeps %q of %q", mode, name, raw)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,19 @@
+// Package webhooks takes the events of online orders in that the service sends (api.md,
+// "Events"), on a listener of its own.
+//
+// What may live here: who is let in, and what is answered. What may not: what becomes of an
+// order (package syncer), and what of it is kept (package personal).
+//
+// # What holds
+//
+//   - Nothing but POST /webhooks/<source> is served, and no answer says more than its status.
+//   - The signature is checked before anything of a body is understood.
+//   - 2xx is answered when the warehouse has the order durably, or holds a newer one; the
+//     service sends again whatever is answered otherwise.
+//   - No body reaches a log or an error: it tells of people.
+//
+// # When something fails
+//
+// The warehouse is away, or the source is not served by this process: 503. What is lost in
+// spite of all tries, polling brings: a webhook is a faster poll (DESIGN R15).
+package webhooks

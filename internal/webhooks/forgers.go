@@ -1,0 +1,53 @@
+package webhooks
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2/simplelru"
+	"golang.org/x/time/rate"
+
+	"github.com/larder-sync/larder/internal/inbound"
+)
+
+const (
+	// mayForge is how many bad signatures an address may send at once, and a minute.
+	mayForge = 30
+	// maxForgers is how many addresses are remembered.
+	maxForgers = 4096
+	// tellEvery is how often the log tells of bad signatures.
+	tellEvery = time.Minute
+)
+
+// forgers counts bad signatures by address.
+type forgers struct {
+	mu   sync.Mutex
+	seen *lru.LRU[netip.Prefix, *rate.Limiter]
+	told time.Time
+}
+
+func newForgers() *forgers {
+	seen, err := lru.NewLRU[netip.Prefix, *rate.Limiter](maxForgers, nil)
+	if err != nil {
+		panic(err) // of a size below one
+	}
+	return &forgers{seen: seen}
+}
+
+// met counts a bad signature. many: the address has sent more than it may. tell: the log has
+// not told of any for a while.
+func (f *forgers) met(remote string, now time.Time) (many, tell bool) {
+	address := inbound.AddressOf(remote)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	limit, known := f.seen.Get(address)
+	if !known {
+		limit = rate.NewLimiter(rate.Every(time.Minute/mayForge), mayForge)
+		f.seen.Add(address, limit)
+	}
+	if tell = f.told.IsZero() || now.Sub(f.told) >= tellEvery; tell {
+		f.told = now
+	}
+	return !limit.AllowN(now, 1), tell
+}

@@ -1,0 +1,267 @@
+package webhooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2/simplelru"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+const (
+	// maxBody is the most bytes of an event: an order of 100 lines with ten options each is
+	// a sixth of it.
+	maxBody = 1 << 20
+	// answerWithin leaves a second of the ten in which api.md wants an answer.
+	answerWithin = 9 * time.Second
+	// maxUnderWay is how many events may wait for the warehouse at once. Each holds its body.
+	maxUnderWay = 256
+)
+
+// Outcome is what became of an event, as metrics name it.
+type Outcome string
+
+// The outcomes.
+const (
+	Stored    Outcome = "stored"
+	Repeated  Outcome = "repeated"    // the warehouse has it already
+	Older     Outcome = "older"       // the warehouse has a newer one
+	LeftOut   Outcome = "left_out"    // of a location that the configuration leaves out
+	Bad       Outcome = "quarantined" // it was not understood, and is kept
+	Ping      Outcome = "ping"        // a test
+	NoOrder   Outcome = "no_order"    // of a type that is not known, without an order
+	Forged    Outcome = "bad_signature"
+	Refused   Outcome = "refused"     // no event, too large, of somebody else's order
+	Postponed Outcome = "unavailable" // the warehouse is away, or the source: it comes again
+)
+
+var outcomes = []Outcome{Stored, Repeated, Older, LeftOut, Bad, Ping, NoOrder, Forged, Refused, Postponed}
+
+// ErrForeign tells that an order is none of the source's: of a location that its key does not
+// have.
+var ErrForeign = errors.New("the order is of a location that is not the key's")
+
+// Options are what a [Receiver] needs.
+type Options struct {
+	// Secrets are those of a source; none when it takes no webhooks.
+	Secrets func(source string) []string
+	// Deliver stores an order and waits until that is durable.
+	Deliver func(ctx context.Context, source string, order []byte) (Outcome, error)
+	Now     func() time.Time // default time.Now
+	Logger  *slog.Logger
+	// Registerer takes the metrics; none when nil.
+	Registerer prometheus.Registerer
+	// Sources are those whose counters are there from the start.
+	Sources []string
+}
+
+// Receiver answers the service's webhooks. It is an [http.Handler].
+type Receiver struct {
+	opts     Options
+	forgers  *forgers
+	underWay chan struct{}
+	events   *prometheus.CounterVec
+	took     prometheus.Histogram
+
+	mu    sync.Mutex
+	pings map[string]time.Time // the last one, by source
+	types map[string]bool      // unknown ones that were told
+	done  *lru.LRU[eventID, struct{}]
+}
+
+// eventID is what makes the deliveries of one event one.
+type eventID struct{ source, id string }
+
+// maxDone is how many of the last events are known by their ids. An older one that comes
+// again is known by its content.
+const maxDone = 10_000
+
+// New makes a receiver.
+func New(o Options) *Receiver {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	done, err := lru.NewLRU[eventID, struct{}](maxDone, nil)
+	if err != nil {
+		panic(err) // of a size below one
+	}
+	r := &Receiver{
+		done: done, opts: o, forgers: newForgers(), underWay: make(chan struct{}, maxUnderWay), pings: map[string]time.Time{}, types: map[string]bool{},
+		events: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "larder_webhooks_total", Help: "Webhooks of a source, by what became of them: stored, repeated, older, left_out, quarantined, ping, no_order, bad_signature, refused, unavailable.",
+		}, []string{"source", "result"}),
+		took: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "larder_webhook_seconds", Help: "Time from a webhook's first byte to its answer, of those that were signed rightly.",
+			Buckets: []float64{.01, .05, .1, .25, .5, 1, 1.5, 2.5, 5, 10},
+		}),
+	}
+	for _, s := range o.Sources {
+		for _, what := range outcomes {
+			r.events.WithLabelValues(s, string(what))
+		}
+	}
+	if o.Registerer != nil {
+		o.Registerer.MustRegister(r.events, r.took)
+	}
+	return r
+}
+
+// LastPing is when a source was last pinged, zero for never since the start.
+func (r *Receiver) LastPing(source string) time.Time {
+	if r == nil { // no webhooks are taken
+		return time.Time{}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.pings[source]
+}
+
+// ServeHTTP answers a webhook.
+func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	source, found := strings.CutPrefix(req.URL.EscapedPath(), "/webhooks/")
+	secrets := []string(nil)
+	if found {
+		secrets = r.opts.Secrets(source)
+	}
+	switch {
+	case len(secrets) == 0:
+		w.WriteHeader(http.StatusNotFound)
+		return
+	case req.Method != http.MethodPost:
+		w.Header().Set("Allow", http.MethodPost)
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
+	began := r.opts.Now()
+	what, status := r.receive(w, req, source, secrets)
+	r.events.WithLabelValues(source, string(what)).Inc()
+	if what != Forged {
+		r.took.Observe(r.opts.Now().Sub(began).Seconds())
+	}
+	if status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
+		w.Header().Set("Retry-After", "60")
+	}
+	w.WriteHeader(status)
+}
+
+// receive takes one event of a source in, and says what became of it and what is answered.
+func (r *Receiver) receive(w http.ResponseWriter, req *http.Request, source string, secrets []string) (Outcome, int) {
+	select {
+	case r.underWay <- struct{}{}:
+		defer func() { <-r.underWay }()
+	default:
+		return Postponed, http.StatusServiceUnavailable
+	}
+	if req.ContentLength > maxBody {
+		return Refused, http.StatusRequestEntityTooLarge
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
+	if err != nil {
+		if _, large := errors.AsType[*http.MaxBytesError](err); large {
+			return Refused, http.StatusRequestEntityTooLarge
+		}
+		return Refused, http.StatusBadRequest // it was cut short
+	}
+	if signatures := req.Header.Values("Service-Signature"); len(signatures) != 1 || !Signed(signatures[0], body, secrets, r.opts.Now()) {
+		return Forged, r.forged(source, req.RemoteAddr)
+	}
+	ctx, cancel := context.WithTimeout(req.Context(), answerWithin)
+	defer cancel()
+	return r.take(ctx, source, body)
+}
+
+// forged is what is answered to a bad signature. An address that sends many is told to wait;
+// what is signed rightly is not held back by that, also when it comes through the same proxy.
+func (r *Receiver) forged(source, remote string) int {
+	many, tell := r.forgers.met(remote, r.opts.Now())
+	if tell {
+		r.opts.Logger.Warn("a webhook has no good signature: is webhook.secret_file the secret of this key, and the clock of this machine right?", "source", source)
+	}
+	if many {
+		return http.StatusTooManyRequests
+	}
+	return http.StatusUnauthorized
+}
+
+// event is what is read of an event; of its order, only that it is one.
+type event struct {
+	ID   string `json:"id"`
+	Type string `json:"type"`
+	Data struct {
+		Order json.RawMessage `json:"order"`
+	} `json:"data"`
+}
+
+// known are the types of events that api.md names, pings aside.
+var known = map[string]bool{"order.accepted": true, "order.rejected": true, "order.ready": true, "order.completed": true, "order.cancelled": true}
+
+// take stores what a genuine event says.
+func (r *Receiver) take(ctx context.Context, source string, body []byte) (Outcome, int) {
+	var e event
+	if json.Unmarshal(body, &e) != nil || e.ID == "" || e.Type == "" {
+		r.opts.Logger.Warn("a signed webhook is no event as api.md has them: it is refused", "source", source, "bytes", len(body))
+		return Refused, http.StatusBadRequest
+	}
+	if e.Type == "ping" {
+		r.mu.Lock()
+		r.pings[source] = r.opts.Now()
+		r.mu.Unlock()
+		return Ping, http.StatusNoContent
+	}
+	order := len(e.Data.Order) > 0 && e.Data.Order[0] == '{'
+	if !known[e.Type] {
+		r.tellType(source, e.Type)
+		if !order {
+			return NoOrder, http.StatusNoContent
+		}
+	}
+	if !order {
+		return Refused, http.StatusBadRequest
+	}
+	id := eventID{source, e.ID}
+	if r.isDone(id) {
+		return Repeated, http.StatusNoContent
+	}
+	what, err := r.opts.Deliver(ctx, source, e.Data.Order)
+	switch {
+	case errors.Is(err, ErrForeign):
+		r.opts.Logger.Warn("a signed webhook is of an order at a location that the key does not have: it is refused", "source", source)
+		return Refused, http.StatusNotFound
+	case err != nil:
+		r.opts.Logger.Warn("a webhook could not be stored: the service sends it again, and polling brings what it says", "source", source, "err", err)
+		return Postponed, http.StatusServiceUnavailable
+	}
+	r.mu.Lock()
+	r.done.Add(id, struct{}{})
+	r.mu.Unlock()
+	return what, http.StatusNoContent
+}
+
+func (r *Receiver) isDone(id eventID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.done.Contains(id)
+}
+
+// maxTypes bounds how many unknown types are told.
+const maxTypes = 100
+
+// tellType tells once of a type that api.md does not name.
+func (r *Receiver) tellType(source, name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.types[name] || len(r.types) >= maxTypes {
+		return
+	}
+	r.types[name] = true
+	r.opts.Logger.Warn("the service sends events of a type that api.md does not name: an order in them is stored", "source", source, "type", name)
+}

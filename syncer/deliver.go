@@ -1,0 +1,47 @@
+package syncer
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/larder-sync/larder/syncer/list"
+	"github.com/larder-sync/larder/syncer/registry"
+)
+
+// What became of an order that was delivered; see [Syncer.Deliver].
+const (
+	DeliveredStored  = list.DeliveredStored
+	DeliveredSame    = list.DeliveredSame
+	DeliveredOlder   = list.DeliveredOlder
+	DeliveredLeftOut = list.DeliveredLeftOut
+	DeliveredBad     = list.DeliveredBad
+)
+
+// ErrForeignRow tells that a delivered order is of a location that the key does not have.
+var ErrForeignRow = list.ErrForeignRow
+
+// Deliver stores an order that the service has sent by itself, and returns when that is
+// durable. Of the customer it stores what [Source.Personal] says.
+//
+// It is an error while the source is not served here: another process may hold it, its key
+// may be refused, its streams may be off.
+func (y *Syncer) Deliver(ctx context.Context, source string, order []byte) (list.Delivered, error) {
+	for _, s := range y.served() {
+		if s.cfg.Name != source {
+			continue
+		}
+		if !s.IsReady() {
+			return 0, fmt.Errorf("source %s: %w", source, list.ErrNotFollowed)
+		}
+		for _, st := range s.lists {
+			if st.Def.Name == registry.Online {
+				what, err := st.Deliver(ctx, s.cfg.Personal.Order(order))
+				if err != nil {
+					return 0, fmt.Errorf("source %s: stream %s: %w", source, registry.Online, err)
+				}
+				return what, nil
+			}
+		}
+	}
+	return 0, fmt.Errorf("source %s: %w", source, list.ErrNotFollowed)
+}

@@ -1,0 +1,187 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/list"
+	"github.com/larder-sync/larder/syncer/registry"
+)
+
+// deliver hands an order over as a webhook does.
+func (w *world) deliver(order string) list.Delivered {
+	w.t.Helper()
+	what, err := w.syncer.Deliver(w.t.Context(), "s", []byte(order))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return what
+}
+
+// inDelivery runs a test against a fake whose orders were walked once.
+func inDelivery(t *testing.T, test func(t *testing.T, f *fake, w *world)) {
+	t.Helper()
+	inOnline(t, func(t *testing.T, f *fake, w *world) {
+		f.set("/orders", onlineOrder("o1", "received", "l1", time.Now().Add(-time.Hour)))
+		w.schedule.OnlineOrders = "@every 1h"
+		w.run(w.one())
+		w.until("filled", time.Minute, w.filled)
+		time.Sleep(time.Minute)
+		test(t, f, w)
+	})
+}
+
+// What is acknowledged is durable, and told as brought by a webhook; of the customer no more
+// is stored than polling would.
+func TestADeliveredOrderIsDurable(t *testing.T) {
+	inDelivery(t, func(t *testing.T, f *fake, w *world) {
+		accepted := onlineOrder("o1", "accepted", "l1", time.Now())
+		if what := w.deliver(accepted); what != DeliveredStored {
+			t.Errorf("became %d", what)
+		}
+		if c := w.onlineColumns("o1"); string(c["via"]) != `"webhook"` {
+			t.Errorf("via %s", c["via"])
+		}
+		w.crash(0)
+		if r := w.store.Row(registry.Online, "b1", "o1"); !strings.Contains(r.Raw, `"status":"accepted"`) || strings.Contains(r.Raw, "ecret") {
+			t.Errorf("after a kill -9: %s", r.Raw)
+		}
+		f.set("/orders", accepted)
+		w.run(w.one())
+		w.until("running", time.Minute, w.filled)
+		// After a restart nothing is remembered: the warehouse knows.
+		if what := w.deliver(onlineOrder("o1", "received", "l1", time.Now().Add(-30*time.Minute))); what != DeliveredOlder {
+			t.Errorf("an older one became %d", what)
+		}
+	})
+}
+
+func TestDeliveriesInAnyOrderAndMoreThanOnce(t *testing.T) {
+	inDelivery(t, func(t *testing.T, f *fake, w *world) {
+		at := time.Now()
+		states := []string{"accepted", "ready", "completed"}
+		version := func(i int) string { return onlineOrder("o1", states[i], "l1", at.Add(time.Duration(i)*time.Second)) }
+		for _, step := range []struct {
+			i    int
+			want list.Delivered
+		}{{2, DeliveredStored}, {2, DeliveredSame}, {0, DeliveredOlder}, {1, DeliveredOlder}, {2, DeliveredSame}} {
+			if what := w.deliver(version(step.i)); what != step.want {
+				t.Errorf("%s became %d, want %d", states[step.i], what, step.want)
+			}
+		}
+		// All at once, of many orders.
+		var all sync.WaitGroup
+		for o := range 40 {
+			for i := range states {
+				for range 2 {
+					all.Go(func() {
+						order := onlineOrder(fmt.Sprint("m", o), states[(i+o)%3], "l1", at.Add(time.Duration((i+o)%3)*time.Second))
+						if _, err := w.syncer.Deliver(t.Context(), "s", []byte(order)); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+			}
+		}
+		all.Wait()
+		for o := range 40 {
+			if r := w.store.Row(registry.Online, "b1", fmt.Sprint("m", o)); !strings.Contains(r.Raw, `"status":"completed"`) {
+				t.Errorf("m%d: %s", o, r.Raw)
+			}
+		}
+	})
+}
+
+// What polling says later is right, whatever a webhook has said.
+func TestPollingCorrectsAForgottenWebhook(t *testing.T) {
+	inDelivery(t, func(t *testing.T, f *fake, w *world) {
+		at := time.Now()
+		w.deliver(onlineOrder("o1", "accepted", "l1", at))
+		f.set("/orders", onlineOrder("o1", "cancelled", "l1", at.Add(time.Minute)))
+		w.until("polled", time.Hour, w.haveOnline("o1", "cancelled"))
+		if c := w.onlineColumns("o1"); string(c["via"]) != `"polling"` {
+			t.Errorf("via %s", c["via"])
+		}
+	})
+}
+
+func TestWhatIsNotTakenOfADelivery(t *testing.T) {
+	inDelivery(t, func(t *testing.T, f *fake, w *world) {
+		if _, err := w.syncer.Deliver(t.Context(), "s", []byte(onlineOrder("o9", "accepted", "elsewhere", time.Now()))); !errors.Is(err, ErrForeignRow) {
+			t.Errorf("of a location that the key does not have: %v", err)
+		}
+		if _, err := w.syncer.Deliver(t.Context(), "nobody", nil); !errors.Is(err, list.ErrNotFollowed) {
+			t.Errorf("of a source that is not there: %v", err)
+		}
+		bad := onlineOrder("o2", "accepted", "l1", time.Now(), `"quantity":2`, `"quantity":"Secretescu"`)
+		if what := w.deliver(bad); what != DeliveredBad {
+			t.Errorf("a bad one became %d", what)
+		}
+		if e := w.store.Entries(); len(e) != 1 || e[0].ID != "o2" || strings.Contains(string(e[0].Raw), "ecret") {
+			t.Errorf("entries %+v", e)
+		}
+		if what := w.deliver(onlineOrder("o2", "ready", "l1", time.Now())); what != DeliveredStored || w.store.Open() != 0 {
+			t.Errorf("a good one became %d, %d entries are open", what, w.store.Open())
+		}
+		w.sink.SetDown(true)
+		ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
+		defer cancel()
+		if _, err := w.syncer.Deliver(ctx, "s", []byte(onlineOrder("o3", "accepted", "l1", time.Now()))); err == nil {
+			t.Error("acknowledged while the warehouse is away")
+		}
+		w.sink.SetDown(false)
+	})
+}
+
+// Orders of locations that the configuration leaves out need no second try.
+func TestADeliveryOfALocationThatIsLeftOut(t *testing.T) {
+	inOnline(t, func(t *testing.T, f *fake, w *world) {
+		w.run(w.one(func(s *Source) { s.Locations = []string{"l2"} }))
+		w.until("filled", time.Minute, w.filled)
+		if what := w.deliver(onlineOrder("o1", "accepted", "l1", time.Now())); what != DeliveredLeftOut {
+			t.Errorf("became %d", what)
+		}
+		if n := len(w.store.Rows(registry.Online, "b1")); n != 0 {
+			t.Errorf("%d rows", n)
+		}
+	})
+}
+
+// While a source is in trouble, the service has to send again.
+func TestADeliveryToASourceInTrouble(t *testing.T) {
+	inDelivery(t, func(t *testing.T, f *fake, w *world) {
+		for _, path := range []string{"/me", "/orders", "/products"} {
+			f.on(path, func(rw http.ResponseWriter, _ *http.Request) bool { fakeError(rw, 401, "unauthorized"); return true })
+		}
+		w.until("refused", 10*time.Minute, func() bool { return w.source().State == StateUnauthorized })
+		if _, err := w.syncer.Deliver(t.Context(), "s", []byte(onlineOrder("o2", "accepted", "l1", time.Now()))); !errors.Is(err, list.ErrNotFollowed) {
+			t.Errorf("error %v", err)
+		}
+		synctest.Wait()
+	})
+}
+
+// A delivery moves no checkpoint: what else changed before it is still asked for.
+func TestADeliveryMovesNoWatermark(t *testing.T) {
+	inDelivery(t, func(t *testing.T, f *fake, w *world) {
+		before := w.stream(registry.Online).Watermark
+		var seen []sinks.Checkpoint
+		w.store.Watch(func(c *sinks.Commit, _ bool) {
+			if c.Stream == registry.Online && c.Checkpoint != nil {
+				seen = append(seen, *c.Checkpoint)
+			}
+		})
+		w.deliver(onlineOrder("o5", "accepted", "l1", time.Now()))
+		if after := w.stream(registry.Online).Watermark; !after.Equal(before) || len(seen) > 0 {
+			t.Errorf("the watermark went from %s to %s, checkpoints %+v", before, after, seen)
+		}
+	})
+}
