@@ -15,6 +15,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
+	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/internal/web"
 	"github.com/larder-sync/larder/internal/webhooks"
 	"github.com/larder-sync/larder/sinks"
@@ -31,7 +32,7 @@ type daemon struct {
 	manager  *manager  // of services, that has started this one
 	route    *route
 	page     *web.Server        // nil: web.listen is off
-	webhooks *webhooks.Server   // nil: webhooks.listen is off
+	webhooks *inbound.Listener  // nil: webhooks.listen is off
 	receiver *webhooks.Receiver // its handler
 	queryURL string
 	started  time.Time
@@ -151,7 +152,7 @@ func (d *daemon) run(ctx context.Context) (err error) {
 		}()
 	}
 	if d.webhooks != nil {
-		d.app.log.Info("webhooks", "address", d.webhooks.Addr())
+		d.app.log.Info("webhooks", "address", d.webhooks.Addr().String())
 		go func() {
 			if err := d.webhooks.Serve(); err != nil {
 				cancel(err)

@@ -7,8 +7,7 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
-	"github.com/larder-sync/larder/internal/web"
-	"github.com/larder-sync/larder/internal/webhooks"
+	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -45,7 +44,7 @@ func ExitCode(err error) int {
 	switch {
 	case errors.Is(err, context.Canceled): // whatever it was doing
 		return ExitProblem
-	case is[*usageError](err), is[*config.Error](err), is[*web.ListenError](err), is[*webhooks.ListenError](err), is[*syncer.MisfitError](err), api.IsNoEndpoint(err):
+	case is[*usageError](err), is[*config.Error](err), is[*inbound.ListenError](err), is[*syncer.MisfitError](err), api.IsNoEndpoint(err):
 		return ExitUsage
 	case is[*WarehouseError](err), errors.Is(err, clickhouse.ErrUnreachable):
 		return ExitWarehouse

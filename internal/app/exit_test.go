@@ -16,9 +16,8 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/internal/sandbox"
-	"github.com/larder-sync/larder/internal/web"
-	"github.com/larder-sync/larder/internal/webhooks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -52,8 +51,7 @@ func TestExitCodes(t *testing.T) {
 		{"interrupted", context.Canceled, 1},
 		{"usage", UsageError(errors.New("unknown flag")), 2},
 		{"configuration", fmt.Errorf("load: %w", &config.Error{}), 2},
-		{"port taken", &web.ListenError{}, 2},
-		{"port of webhooks taken", &webhooks.ListenError{}, 2},
+		{"port taken", &inbound.ListenError{}, 2},
 		{"unauthorized", fmt.Errorf("check: %w", refusal), 3},
 		{"key disabled", &api.Error{Status: http.StatusForbidden, Code: api.CodeKeyDisabled}, 3},
 		{"scope", &api.Error{Status: http.StatusForbidden, Code: api.CodeInsufficientScope}, 3},

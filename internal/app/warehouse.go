@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -212,10 +211,7 @@ func (a *reach) listenTCP(ctx context.Context, s *server.Server) (string, error)
 		return "", UsageError(fmt.Errorf("warehouse.password_file: %w", err))
 	}
 	addr, err := s.ListenTCP(ctx, c.HTTPListen, "default", password.Reveal())
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return "", UsageError(fmt.Errorf("warehouse.http_listen: %s is taken by another process; stop that one, or set warehouse.http_listen to another address, or to \"\" for none", c.HTTPListen))
-	case err != nil:
+	if err != nil {
 		return "", UsageError(err)
 	}
 	return "http://" + addr.String(), nil

@@ -101,7 +101,7 @@ func TestAWebhookIsInTheWarehouse(t *testing.T) {
 	w.takesWebhooks(t)
 	d, stop := w.daemon(t, w.app)
 	defer stop()
-	address, key := d.webhooks.Addr(), w.Key(0, sandbox.RoleMain)
+	address, key := d.webhooks.Addr().String(), w.Key(0, sandbox.RoleMain)
 	polling.Until(t, "the stream runs", func() bool {
 		now := d.status()
 		st := now.Stream("r0", "online_orders")

@@ -4,7 +4,7 @@
 // It refuses requests that a web page of another site makes in the browser of
 // somebody on this machine ([Foreign], [Names]), slows down those who guess
 // passwords ([Passwords]), and limits how many connections a listener holds and
-// how long one may take to send its request ([Server]).
+// how long one may take to send its request ([Listen]).
 //
 // What may live here: what concerns every HTTP listener, whatever it serves. What
 // may not: routes, answers, anything that knows what Larder stores.

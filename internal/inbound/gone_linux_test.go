@@ -23,7 +23,7 @@ func TestClientsThatHaveSentMoreAreSeenToLeave(t *testing.T) {
 		<-ctx.Done()
 		ended <- true
 	})
-	server, limited := Server(l, handler, Limits{Connections: 4, Header: 1 << 12, Request: time.Minute, Idle: time.Minute}, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	server, limited := newServer(l, handler, Limits{Connections: 4, Header: 1 << 12, Request: time.Minute, Idle: time.Minute}, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	go func() { _ = server.Serve(limited) }() // it ends when the server is closed
 	t.Cleanup(func() { _ = server.Close() })
 	for _, more := range []string{"", "G", "GET / HTTP/1.1\r\n"} {

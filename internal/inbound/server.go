@@ -1,6 +1,9 @@
 package inbound
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -18,12 +21,72 @@ type Limits struct {
 	Full        string        // an HTTP answer in full
 }
 
+// ListenError tells that an address could not be listened on.
+type ListenError struct {
+	Setting string // of the configuration, which has the address
+	Addr    string
+	Err     error
+}
+
+func (e *ListenError) Error() string {
+	if errors.Is(e.Err, syscall.EADDRINUSE) {
+		return fmt.Sprintf(`%s: %s is taken by another process; stop that one, or set %[1]s to another address, or to "" for none`, e.Setting, e.Addr)
+	}
+	return fmt.Sprintf("%s: %v", e.Setting, e.Err)
+}
+
+func (e *ListenError) Unwrap() error { return e.Err }
+
+// Listener is an address of the configuration that strangers reach, and what is served
+// there. It is bound by [Listen].
+type Listener struct {
+	setting string
+	bound   net.Listener // with the limit of connections
+	server  *http.Server
+}
+
+// Listen binds the address that a setting of the configuration names; [Listener.Serve]
+// answers on it. What the server complains of goes to log.
+func Listen(ctx context.Context, setting, address string, h http.Handler, limits Limits, log *slog.Logger) (*Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, &ListenError{Setting: setting, Addr: address, Err: err}
+	}
+	server, limited := newServer(l, h, limits, log)
+	return &Listener{setting: setting, bound: limited, server: server}, nil
+}
+
+// Addr is where it listens: the system may have chosen the port.
+func (l *Listener) Addr() net.Addr { return l.bound.Addr() }
+
+// Parts are the listener and its server, for an owner that serves and ends several in one
+// way; it calls neither [Listener.Serve] nor [Listener.Close].
+func (l *Listener) Parts() (net.Listener, *http.Server) { return l.bound, l.server }
+
+// Serve answers until [Listener.Close].
+func (l *Listener) Serve() error {
+	if err := l.server.Serve(l.bound); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve %s: %w", l.setting, err)
+	}
+	return nil
+}
+
+// Close lets requests under way finish until ctx ends, and frees the port, also when Serve
+// was never called.
+func (l *Listener) Close(ctx context.Context) error {
+	err := l.server.Shutdown(ctx)
+	if cerr := l.bound.Close(); cerr != nil && !errors.Is(cerr, net.ErrClosed) {
+		err = errors.Join(err, cerr)
+	}
+	return err
+}
+
 // headTime is how long the head of a request may take.
 const headTime = 10 * time.Second
 
-// Server returns a server for strangers, and the listener that it serves: l with
-// the limit of connections. Its complaints go to log.
-func Server(l net.Listener, h http.Handler, limits Limits, log *slog.Logger) (*http.Server, net.Listener) {
+// newServer returns a server for strangers, and the listener that it serves: l with the
+// limit of connections.
+func newServer(l net.Listener, h http.Handler, limits Limits, log *slog.Logger) (*http.Server, net.Listener) {
 	limited := newListener(l, limits.Connections, limits.Full)
 	return &http.Server{
 		Handler:                      h,

@@ -21,7 +21,7 @@ func serve(t *testing.T, h http.Handler, limits Limits) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, l := Server(l, h, limits, slog.New(slog.DiscardHandler))
+	server, l := newServer(l, h, limits, slog.New(slog.DiscardHandler))
 	go server.Serve(l) //nolint:errcheck // it ends when the test closes it
 	t.Cleanup(func() { server.Close() })
 	return l.Addr().String()

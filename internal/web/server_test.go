@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -182,7 +183,7 @@ func TestPortTaken(t *testing.T) {
 	o := small().options()
 	o.Listen = l.Addr().String()
 	_, err = New(t.Context(), o)
-	var le *ListenError
+	var le *inbound.ListenError
 	if !errors.As(err, &le) || !strings.Contains(err.Error(), "is taken by another process; stop that one, or set web.listen") {
 		t.Errorf("err = %v", err)
 	}

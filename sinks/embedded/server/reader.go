@@ -138,24 +138,22 @@ func (s *Server) listenReaders(ctx context.Context, address, user, password stri
 	if password == "" && !inbound.OnLoopback(address) {
 		return nil, fmt.Errorf("listen on %s: an address that others can reach needs a user and a password: set them, or listen on 127.0.0.1", address)
 	}
-	var config net.ListenConfig
-	l, err := config.Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("listen on %s (warehouse.http_listen): %w", address, err)
-	}
 	r := &reader{names: inbound.NamesFor(address, password != ""), limits: limits}
 	if password != "" {
 		r.passwords = inbound.NewPasswords(user, password)
 	}
 	connections := inbound.PerFiles(readerConnections, 5)
-	server, limited := inbound.Server(l, &handler{server: s, rights: reading, reader: r}, inbound.Limits{
+	l, err := inbound.Listen(ctx, "warehouse.http_listen", address, &handler{server: s, rights: reading, reader: r}, inbound.Limits{
 		Connections: connections,
 		Header:      readingHead,
 		Request:     limits.request,
 		Idle:        2 * time.Minute,
 		Full:        fullAnswer(connections),
 	}, s.log)
-	s.serve(limited, server)
+	if err != nil {
+		return nil, err
+	}
+	s.serve(l.Parts())
 	return l.Addr(), nil
 }
 
