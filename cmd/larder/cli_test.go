@@ -349,6 +349,9 @@ func TestPortTaken(t *testing.T) {
 	h.want(2, address+" is taken by another process", "run", "--set", "web.listen="+address)
 	h.want(2, address+" is taken by another process", "check", "--set", "web.listen="+address)
 	h.want(2, address+" is taken by another process", "run", "--set", "web.listen=", "--set", "warehouse.http_listen="+address)
+	for _, command := range []string{"run", "check"} {
+		h.want(2, address+" is taken by another process", command, "--set", "webhooks.listen="+address)
+	}
 	h.want(2, address+" is taken by another process", "sandbox", "--listen", address)
 }
 

@@ -362,6 +362,7 @@ func (a checker) checkPorts(ctx context.Context, tell func(Finding)) {
 		tellPort(ctx, tell, "ClickHouse HTTP", "warehouse.http_listen", a.cfg.Warehouse.HTTPListen, running)
 	}
 	tellPort(ctx, tell, "status page", "web.listen", a.cfg.Web.Listen, running)
+	tellPort(ctx, tell, "webhooks", "webhooks.listen", a.cfg.Webhooks.Listen, running)
 }
 
 func tellPort(ctx context.Context, tell func(Finding), what, option, address string, ours func() bool) {
