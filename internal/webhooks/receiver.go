@@ -21,7 +21,13 @@ const (
 	maxBody = 1 << 20
 	// answerWithin leaves a second of the ten in which api.md wants an answer.
 	answerWithin = 9 * time.Second
-	// maxUnderWay is how many events may wait for the warehouse at once. Each holds its body.
+	// smallBody is what an event has at most as a rule. What is larger needs one of maxLarge
+	// places while it is read: so those who cannot sign fill no memory, and who sends slowly
+	// keeps no small event waiting.
+	smallBody = 64 << 10
+	maxLarge  = 32
+	// maxUnderWay is how many events that are signed rightly may wait for the warehouse at
+	// once. Each holds its body.
 	maxUnderWay = 256
 )
 
@@ -66,6 +72,7 @@ type Options struct {
 type Receiver struct {
 	opts     Options
 	forgers  *forgers
+	large    chan struct{}
 	underWay chan struct{}
 	events   *prometheus.CounterVec
 	took     prometheus.Histogram
@@ -93,7 +100,8 @@ func New(o Options) *Receiver {
 		panic(err) // of a size below one
 	}
 	r := &Receiver{
-		done: done, opts: o, forgers: newForgers(), underWay: make(chan struct{}, maxUnderWay), pings: map[string]time.Time{}, types: map[string]bool{},
+		done: done, opts: o, forgers: newForgers(), pings: map[string]time.Time{}, types: map[string]bool{},
+		large: make(chan struct{}, maxLarge), underWay: make(chan struct{}, maxUnderWay),
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "larder_webhooks_total", Help: "Webhooks of a source, by what became of them: stored, repeated, older, left_out, quarantined, ping, no_order, bad_signature, refused, unavailable.",
 		}, []string{"source", "result"}),
@@ -155,28 +163,54 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 // receive takes one event of a source in, and says what became of it and what is answered.
 func (r *Receiver) receive(w http.ResponseWriter, req *http.Request, source string, secrets []string) (Outcome, int) {
+	if req.ContentLength > maxBody {
+		return Refused, http.StatusRequestEntityTooLarge
+	}
+	body, err := r.read(http.MaxBytesReader(w, req.Body, maxBody))
+	switch {
+	case errors.Is(err, errFull):
+		return Postponed, http.StatusServiceUnavailable
+	case isTooLarge(err):
+		return Refused, http.StatusRequestEntityTooLarge
+	case err != nil:
+		return Refused, http.StatusBadRequest // it was cut short
+	}
+	if signatures := req.Header.Values("Service-Signature"); len(signatures) != 1 || !Signed(signatures[0], body, secrets, r.opts.Now()) {
+		return Forged, r.forged(source, req.RemoteAddr)
+	}
 	select {
 	case r.underWay <- struct{}{}:
 		defer func() { <-r.underWay }()
 	default:
 		return Postponed, http.StatusServiceUnavailable
 	}
-	if req.ContentLength > maxBody {
-		return Refused, http.StatusRequestEntityTooLarge
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
-	if err != nil {
-		if _, large := errors.AsType[*http.MaxBytesError](err); large {
-			return Refused, http.StatusRequestEntityTooLarge
-		}
-		return Refused, http.StatusBadRequest // it was cut short
-	}
-	if signatures := req.Header.Values("Service-Signature"); len(signatures) != 1 || !Signed(signatures[0], body, secrets, r.opts.Now()) {
-		return Forged, r.forged(source, req.RemoteAddr)
-	}
 	ctx, cancel := context.WithTimeout(req.Context(), answerWithin)
 	defer cancel()
 	return r.take(ctx, source, body)
+}
+
+// errFull tells that so many large bodies are being read already.
+var errFull = errors.New("too many large bodies at once")
+
+// read reads a body.
+func (r *Receiver) read(from io.Reader) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(from, smallBody))
+	if err != nil || len(body) < smallBody {
+		return body, err
+	}
+	select {
+	case r.large <- struct{}{}:
+		defer func() { <-r.large }()
+	default:
+		return nil, errFull
+	}
+	rest, err := io.ReadAll(from)
+	return append(body, rest...), err
+}
+
+func isTooLarge(err error) bool {
+	_, large := errors.AsType[*http.MaxBytesError](err)
+	return large
 }
 
 // forged is what is answered to a bad signature. An address that sends many is told to wait;

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -208,6 +209,54 @@ func TestForgersAreToldToWait(t *testing.T) {
 	in.post("/webhooks/bistro", "x", forged)
 	if n := strings.Count(in.log.String(), "no good signature"); n != 2 {
 		t.Errorf("told %d times after another minute", n)
+	}
+}
+
+// stalled is a body that begins, and goes on when the test says so.
+type stalled struct {
+	begins  io.Reader
+	waiting func()
+	goOn    chan struct{}
+}
+
+func (s *stalled) Read(b []byte) (int, error) {
+	if n, err := s.begins.Read(b); err == nil {
+		return n, nil
+	}
+	s.waiting()
+	<-s.goOn
+	return 0, io.ErrUnexpectedEOF
+}
+
+// Bodies that never end keep no event waiting that is signed rightly; of large ones, only so
+// many are read at once.
+func TestBodiesThatNeverEnd(t *testing.T) {
+	for name, c := range map[string]struct{ begins, many int }{"small": {10, maxUnderWay}, "large": {smallBody + 10, maxLarge}} {
+		in := newInbox(t)
+		goOn := make(chan struct{})
+		var sending, waiting sync.WaitGroup
+		waiting.Add(c.many)
+		for range c.many {
+			sending.Go(func() {
+				in.post("/webhooks/bistro", "", func(r *http.Request) {
+					r.ContentLength = -1
+					r.Body = io.NopCloser(&stalled{strings.NewReader(strings.Repeat(" ", c.begins)), waiting.Done, goOn})
+				})
+			})
+		}
+		waiting.Wait()
+		if code := in.post("/webhooks/bistro", eventOf("evt_1", "order.ready")); code != 204 {
+			t.Errorf("beside %s ones: %d", name, code)
+		}
+		large := eventOf("evt_2", "order.ready") + strings.Repeat(" ", smallBody)
+		if code, want := in.post("/webhooks/bistro", large), map[string]int{"small": 204, "large": 503}[name]; code != want {
+			t.Errorf("a large one beside %s ones: %d, want %d", name, code, want)
+		}
+		close(goOn)
+		sending.Wait()
+		if code := in.post("/webhooks/bistro", large); code != 204 {
+			t.Errorf("a large one after %s ones: %d", name, code)
+		}
 	}
 }
 
