@@ -236,6 +236,17 @@ func TestSecretsAreToldWhereTheyAreNamed(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+	c = load(t, minimal+"  - {name: bar, base_url: 'https://host/v1', webhook: {secret_file: /nowhere/secret}}\n", "warehouse.personal_data_key_file=/nowhere/key",
+		"web.user=owner", "web.password_file=/nowhere/password")
+	for setting, want := range map[string]string{
+		"webhook.secret_file":              c.File + ": line 5: source bar: webhook.secret_file: nothing there",
+		"warehouse.personal_data_key_file": "--set: source bar: warehouse.personal_data_key_file: nothing there",
+	} {
+		err := &SecretError{setting, errors.New("nothing there")}
+		if got := (&Error{File: c.File, Problems: []Problem{c.NoKey(&c.Sources[1], err)}}).Error(); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 	_, err := c.Web.ReadPassword()
 	if got := c.NoPassword(err).Error(); !strings.HasPrefix(got, "--set: web.password_file: file /nowhere/password: no such file") {
 		t.Error(got)
@@ -278,6 +289,22 @@ warehouse: {dsn: "https://u:hunter2@h:8443/db"}
 	}
 	if len(c.Warnings) != 7 || strings.Contains(all, "svc_live_secret") || strings.Contains(all, "hunter2") {
 		t.Errorf("warnings = %q", c.Warnings)
+	}
+}
+
+// Half of what webhooks need is nothing.
+func TestWarningsOfWebhooksThatAreNotTaken(t *testing.T) {
+	const source = "sources:\n  - {name: a, base_url: https://host/v1, key_env: K%s}\nwebhooks: {listen: %q}\n"
+	for _, c := range []struct{ webhook, listen, want string }{
+		{"", "", ""},
+		{", webhook: {secret_file: s, next_secret_file: n}", "127.0.0.1:1", ""},
+		{", webhook: {secret_file: s}", "", "source a: webhook.secret_file is set, and no webhooks are taken: webhooks.listen is off"},
+		{", webhook: {next_secret_file: s}", "", "source a: webhook.next_secret_file is set, and no webhooks are taken: webhook.secret_file is not"},
+		{"", "127.0.0.1:1", "webhooks.listen is set, and no webhooks are taken: no source has webhook.secret_file"},
+	} {
+		if got := strings.Join(load(t, fmt.Sprintf(source, c.webhook, c.listen)).Warnings, "\n"); got != c.want {
+			t.Errorf("%q, %q: warnings %q, want %q", c.webhook, c.listen, got, c.want)
+		}
 	}
 }
 

@@ -213,11 +213,26 @@ func (w *Warehouse) PersonalKeyFile() string {
 // placeSecrets notes where secrets are named, which are read later.
 func (c *Config) placeSecrets(t *tree) {
 	c.secretsAt = map[string]origin{"web.password_file": t.originOf("web.password_file")}
+	c.secretsAt[personalKey] = t.originOf(personalKey)
 	for i := range c.Sources {
-		key := c.Sources[i].path + ".key_file"
-		c.secretsAt[key] = t.originOf(key)
+		for _, name := range []string{"key_file", "next_key_file", "webhook.secret_file", "webhook.next_secret_file"} {
+			key := c.Sources[i].path + "." + name
+			c.secretsAt[key] = t.originOf(key)
+		}
 	}
 }
+
+const personalKey = "warehouse.personal_data_key_file"
+
+// SecretError is about a secret that a source needs beside its key.
+type SecretError struct {
+	Setting string // of the source, or of the warehouse
+	Err     error
+}
+
+func (e *SecretError) Error() string { return e.Setting + ": " + e.Err.Error() }
+
+func (e *SecretError) Unwrap() error { return e.Err }
 
 // NoPassword is the error of a password of the page that cannot be read.
 func (c *Config) NoPassword(err error) *Error {
@@ -226,8 +241,16 @@ func (c *Config) NoPassword(err error) *Error {
 	return &Error{File: c.File, Problems: []Problem{{Key: key, Origin: at.String(), Message: err.Error(), Outside: at.outside()}}}
 }
 
-// NoKey is what is wrong with a source whose key cannot be read.
+// NoKey is what is wrong with a source whose key cannot be read, or, with a [*SecretError],
+// another of its secrets.
 func (c *Config) NoKey(s *Source, err error) Problem {
+	if e, ok := errors.AsType[*SecretError](err); ok {
+		at, known := c.secretsAt[s.path+"."+e.Setting]
+		if !known {
+			at = c.secretsAt[e.Setting]
+		}
+		return Problem{Key: "source " + s.Name, Origin: at.String(), Message: err.Error(), Outside: at.outside()}
+	}
 	at := c.secretsAt[s.path+".key_file"]
 	if s.KeyEnv != "" { // the error names the variable
 		at = origin{}
@@ -264,6 +287,9 @@ func (c *Config) warn(t *tree) {
 		if s.Webhook.SecretFile != "" && c.Webhooks.Listen == "" {
 			add("source %s: webhook.secret_file is set, and no webhooks are taken: webhooks.listen is off", s.Name)
 		}
+		if s.Webhook.NextSecretFile != "" && s.Webhook.SecretFile == "" {
+			add("source %s: webhook.next_secret_file is set, and no webhooks are taken: webhook.secret_file is not", s.Name)
+		}
 		origin := t.origin["sources."+strconv.Itoa(i)+".key"]
 		if !s.Key.IsZero() && origin.line > 0 {
 			c.secretInside = true
@@ -279,6 +305,9 @@ func (c *Config) warn(t *tree) {
 	if !c.Warehouse.DSN.Password().IsZero() && t.origin["warehouse.dsn"].line > 0 {
 		c.secretInside = true
 		add("warehouse.dsn: the password stands in the configuration file; warehouse.password_file keeps it out of copies")
+	}
+	if c.Webhooks.Listen != "" && !slices.ContainsFunc(c.Sources, func(s Source) bool { return s.Webhook.SecretFile != "" }) {
+		add("webhooks.listen is set, and no webhooks are taken: no source has webhook.secret_file")
 	}
 	if l := c.Web.Listen; l != "" && !listensOnLoopback(l) && c.Web.User == "" {
 		add("web.listen: %s can be reached by others and asks for no password; set web.user and web.password_file", l)

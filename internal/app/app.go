@@ -74,7 +74,7 @@ func (a *App) source(s *config.Source, kept map[string]keptSource) (syncer.Sourc
 	}
 	var err error
 	if source.Personal, err = a.personalPolicy(s); err != nil {
-		return syncer.Source{}, err
+		return syncer.Source{}, &config.SecretError{Setting: "warehouse.personal_data_key_file", Err: err}
 	}
 	secrets, err := a.webhookSecrets(s)
 	if err != nil {
@@ -98,7 +98,7 @@ func (a *App) source(s *config.Source, kept map[string]keptSource) (syncer.Sourc
 	if s.NextKeyFile != "" {
 		next, err := newKey(s.Name, s.NextKeyFile, s.ReadNextKey, a.log)
 		if err != nil {
-			return syncer.Source{}, err
+			return syncer.Source{}, &config.SecretError{Setting: "next_key_file", Err: err}
 		}
 		source.NextKey = next.reveal
 	}

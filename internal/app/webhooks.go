@@ -18,14 +18,14 @@ func (a *App) webhookSecrets(s *config.Source) (func() []string, error) {
 	}
 	first, err := newKey(s.Name, s.Webhook.SecretFile, s.Webhook.Read, a.log)
 	if err != nil {
-		return nil, err
+		return nil, &config.SecretError{Setting: "webhook.secret_file", Err: err}
 	}
 	if s.Webhook.NextSecretFile == "" {
 		return func() []string { return []string{first.reveal()} }, nil
 	}
 	next, err := newKey(s.Name, s.Webhook.NextSecretFile, s.Webhook.ReadNext, a.log)
 	if err != nil {
-		return nil, err
+		return nil, &config.SecretError{Setting: "webhook.next_secret_file", Err: err}
 	}
 	return func() []string { return []string{first.reveal(), next.reveal()} }, nil
 }
