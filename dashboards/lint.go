@@ -237,7 +237,7 @@ func (l *linter) field(where string, p Panel) {
 	for _, o := range p.FieldConfig.Overrides {
 		for _, property := range o.Properties {
 			l.say(byRows && property.ID == "displayName", "%s: a name of the column would stand for every row", where)
-			value, _ := property.Value.(string)
+			value, _ := property.Value.(string) // empty for the properties that are no text
 			l.say(property.ID == "unit" && value == "", "%s: column %s has an empty unit", where, o.Matcher.Options)
 			if property.ID == "unit" {
 				l.mark(where+": column "+o.Matcher.Options, value)
@@ -257,8 +257,8 @@ func (l *linter) mark(where, unit string) {
 
 func (l *linter) links(links []any) {
 	for _, link := range links {
-		o, _ := link.(map[string]any)
-		url, _ := o["url"].(string)
+		o, _ := link.(map[string]any) // nil for what is no object: it has no url
+		url, _ := o["url"].(string)   // empty for what is no text, which is told
 		l.link(url)
 	}
 }

@@ -86,7 +86,7 @@ var errNothingKept = errors.New(routeOrders.name() + ": nothing says what is kep
 // behind is where the next page begins; zero when there is none.
 func behind(since time.Time, next string, rows []Raw) time.Time {
 	newest := newestStamp(rows)
-	at, _ := instant(next)
+	at, _ := instant(next) // zero when it is empty: the page is refused of which it is no instant (parseOnline)
 	full := len(rows) >= OnlinePageLimit
 	switch {
 	case at.After(since):
