@@ -19,7 +19,7 @@ type dashboard struct {
 }
 
 // all are the dashboards in the order in which people meet them.
-var all = []dashboard{sales, products, stock, cashUp, mirror, program}
+var all = []dashboard{sales, products, stock, cashUp, online, mirror, program}
 
 // UID is the id by which Grafana, its links and the alerts know a dashboard.
 func UID(name, language string) string { return "larder-" + name + "-" + language }

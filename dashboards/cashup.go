@@ -31,7 +31,7 @@ const rankOf = "transform(verdict, ['proven', 'equal', 'healed', 'open', 'unsett
 var cashUp = dashboard{
 	name: "cash-up", variables: ofOwner, from: "now/d", to: "now/d", refresh: "5m",
 	ranges: []string{"today", "yesterday", "week", "month", "last_month"},
-	links:  []string{"sales", "products", "stock"},
+	links:  []string{"sales", "products", "stock", "online-orders"},
 	panels: []panel{
 		{id: 1, key: "taken", kind: figures, w: 8, h: 10, sql: `
 			SELECT all_sold - on_the_house AS all_taken, cash_paid - cash_refunds AS drawer, cards, all_tips, all_deposits, all_refunds

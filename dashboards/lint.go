@@ -232,7 +232,8 @@ func (l *linter) field(where string, p Panel) {
 	for i, s := range d.Thresholds.Steps[1:] {
 		l.say(s.Value == nil || i > 0 && *s.Value <= *d.Thresholds.Steps[i].Value, "%s: thresholds do not ascend", where)
 	}
-	byRows := p.Type == "bargauge"
+	// Bars are those of rows, or of columns that have names.
+	byRows := p.Type == "bargauge" && (p.Options.ReduceOptions.Values || !p.named())
 	l.say(byRows != p.Options.ReduceOptions.Values, "%s: whether it shows every row is wrong for its type", where)
 	for _, o := range p.FieldConfig.Overrides {
 		for _, property := range o.Properties {
@@ -247,6 +248,18 @@ func (l *linter) field(where string, p Panel) {
 			}
 		}
 	}
+}
+
+// named tells whether columns have names of their own.
+func (p Panel) named() bool {
+	for _, o := range p.FieldConfig.Overrides {
+		for _, property := range o.Properties {
+			if property.ID == "displayName" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // mark checks that decimals are marked as the browser's language does it: a point beside

@@ -87,6 +87,7 @@ func TestLintFindsPlantedMistakes(t *testing.T) {
 		{"a gap", "sales", `"h": 9,`, `"h": 8,`, "cells free"},
 		{"too wide", "sales", `"x": 16,`, `"x": 20,`, "does not fit"},
 		{"all rows", "sales", `"values": true`, `"values": false`, "every row"},
+		{"bars without names", "online-orders", `"id": "displayName"`, `"id": "description"`, "every row"},
 		{"a point in every language", "stock", `"unit": "locale"`, `"unit": "percent"`, "writes a point"},
 		{"a point before a word", "stock", "\"id\": \"unit\",\n                \"value\": \"locale\"", "\"id\": \"unit\",\n                \"value\": \"suffix: zile\"", "writes a point"},
 		{"no step", "mirror", `"interval": "1m"`, `"interval": ""`, "smallest step"},
@@ -97,7 +98,7 @@ func TestLintFindsPlantedMistakes(t *testing.T) {
 	} {
 		b := file(t, "ro", c.of)
 		planted := bytes.Replace(b, []byte(c.old), []byte(c.new), 1)
-		if c.name == "default thresholds" || c.name == "over another" || c.name == "value with backslashes" {
+		if c.name == "default thresholds" || c.name == "over another" || c.name == "value with backslashes" || c.name == "bars without names" {
 			planted = bytes.ReplaceAll(b, []byte(c.old), []byte(c.new))
 		}
 		if bytes.Equal(b, planted) {
@@ -139,6 +140,7 @@ func TestLintFindsPlantedMistakesOfTheWhole(t *testing.T) {
 		t.Errorf("without descriptions: %s", found)
 	}
 	pied := bytes.ReplaceAll(file(t, "ro", "sales"), []byte(`"type": "stat"`), []byte(`"type": "bargauge"`))
+	pied = bytes.ReplaceAll(pied, []byte(`"values": false`), []byte(`"values": true`))
 	if found := strings.Join(Lint(pied), "\n"); !strings.Contains(found, "stand for every row") {
 		t.Errorf("a name of the column in a bar gauge: %s", found)
 	}

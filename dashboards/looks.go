@@ -24,17 +24,8 @@ var looks = map[kind]look{
 		custom:  object{"minWidth": 36, "align": "center", "filterable": false, "cellOptions": object{"type": "color-background", "mode": "basic"}},
 		field:   object{"color": object{"mode": "continuous-greens"}, "min": 0},
 		options: tableOptions},
-	bars: {grafana: "bargauge",
-		field: object{"min": 0},
-		options: func(panel) object {
-			return object{
-				"orientation": "horizontal", "displayMode": "basic", "valueMode": "text", "namePlacement": "left", "showUnfilled": false,
-				"text":   object{"titleSize": 14, "valueSize": 14},
-				"sizing": "auto", "minVizWidth": 8, "minVizHeight": 16, "maxVizHeight": 300,
-				"reduceOptions": object{"values": true, "calcs": []string{"lastNotNull"}, "fields": "", "limit": 25},
-				"legend":        object{"showLegend": false, "displayMode": "list", "placement": "bottom", "calcs": []any{}},
-			}
-		}},
+	bars:   {grafana: "bargauge", field: object{"min": 0}, options: barOptions(true)},
+	stages: {grafana: "bargauge", field: object{"min": 0}, options: barOptions(false)},
 	lines: {grafana: "timeseries", interval: "1m",
 		custom:  object{"drawStyle": "line", "lineWidth": 2, "fillOpacity": 8, "showPoints": "auto", "pointSize": 4, "spanNulls": true, "axisSoftMin": 0},
 		field:   object{"color": object{"mode": "palette-classic"}},
@@ -74,6 +65,19 @@ func statOptions(fields string) func(panel) object {
 			"orientation": "horizontal", "colorMode": mode, "graphMode": "none", "justifyMode": "auto", "textMode": name, "text": size,
 			"wideLayout": true, "showPercentChange": false, "percentChangeColorMode": "standard",
 			"reduceOptions": object{"values": false, "calcs": []string{"lastNotNull"}, "fields": shown},
+		}
+	}
+}
+
+// barOptions are those of bars: one for each row, or for each column.
+func barOptions(rows bool) func(panel) object {
+	return func(panel) object {
+		return object{
+			"orientation": "horizontal", "displayMode": "basic", "valueMode": "text", "namePlacement": "left", "showUnfilled": false,
+			"text":   object{"titleSize": 14, "valueSize": 14},
+			"sizing": "auto", "minVizWidth": 8, "minVizHeight": 16, "maxVizHeight": 300,
+			"reduceOptions": object{"values": rows, "calcs": []string{"lastNotNull"}, "fields": "", "limit": 25},
+			"legend":        object{"showLegend": false, "displayMode": "list", "placement": "bottom", "calcs": []any{}},
 		}
 	}
 }

@@ -12,14 +12,15 @@ type object = map[string]any
 type kind string
 
 const (
-	figures kind = "stat"           // a few numbers, one under the other
-	oneWord kind = "stat of words"  // one word
-	table   kind = "table"          // rows and columns
-	heat    kind = "heat table"     // rows and columns, coloured by value
-	bars    kind = "bargauge"       // a bar for each row: a name and one number
-	lines   kind = "timeseries"     // values over time
-	columns kind = "bars over time" // the same, drawn as bars
-	strip   kind = "status-history" // a word for each day, one line per name
+	figures kind = "stat"            // a few numbers, one under the other
+	oneWord kind = "stat of words"   // one word
+	table   kind = "table"           // rows and columns
+	heat    kind = "heat table"      // rows and columns, coloured by value
+	bars    kind = "bargauge"        // a bar for each row: a name and one number
+	stages  kind = "bars of columns" // a bar for each column of the only row
+	lines   kind = "timeseries"      // values over time
+	columns kind = "bars over time"  // the same, drawn as bars
+	strip   kind = "status-history"  // a word for each day, one line per name
 )
 
 // panel is one panel: key finds its texts. Links of alerts, and those that people keep, end
@@ -71,8 +72,16 @@ var (
 	resyncAge = []step{{nil, "green"}, {8, "orange"}, {15, "red"}}  // days; it is weekly, the alert fires after 15
 	proofAge  = []step{{nil, "green"}, {2, "orange"}, {4, "red"}}   // days; the alert fires after 3
 	nightly   = []step{{nil, "green"}, {26, "orange"}, {50, "red"}} // hours since a source gave a sign; every night it does
-	balanced  = []step{{nil, "red"}, {-0.005, "text"}, {0.005, "red"}}
+	answered  = []step{{nil, "green"}, {3, "orange"}, {5, "red"}}   // minutes until an online order is accepted: guests wait to know
+	// Percent: of online orders accepted, and ready by the promised time.
+	acceptedShare = []step{{nil, "red"}, {85, "orange"}, {95, "green"}}
+	onTime        = []step{{nil, "red"}, {60, "orange"}, {80, "green"}}
+	afterWanted   = []step{{nil, "text"}, {6, "orange"}, {16, "red"}} // minutes
+	balanced      = []step{{nil, "red"}, {-0.005, "text"}, {0.005, "red"}}
 )
+
+// as is one colour, whatever the figure.
+func as(color string) []step { return []step{{nil, color}} }
 
 // unit is how a number is written. Grafana's "locale" is the only one that parts thousands
 // and marks decimals as the browser's language does. It writes no word after the number:

@@ -24,7 +24,7 @@ func sold(keys, sums, which string) string {
 var products = dashboard{
 	name: "products", variables: ofOwner, from: "now-27d/d", to: "now/d", refresh: "15m",
 	ranges: []string{"today", "yesterday", "week", "days28", "month", "last_month", "days92", "year"},
-	links:  []string{"sales", "stock", "cash-up"},
+	links:  []string{"sales", "stock", "cash-up", "online-orders"},
 	panels: []panel{
 		{id: 1, key: "summary", kind: figures, w: 8, h: 9, sql: `
 			SELECT items_net, pieces_sold, length(dishes) AS different, length(arrayFilter(name -> NOT has(dishes, name), menu)) AS not_sold, sold_out_now

@@ -38,6 +38,7 @@ func TestQueries(t *testing.T) {
 	t.Run("figures of sales", w.figuresOfSales)
 	t.Run("figures of products", w.figuresOfProducts)
 	t.Run("figures of cash-up", w.figuresOfCashUp)
+	t.Run("figures of online orders", w.figuresOfOnline)
 }
 
 func (w *warehouse) mine() choice {
@@ -103,6 +104,10 @@ func drawable(source panel, p Panel, a answer) []string {
 			say(a.lines[i][0] < a.lines[i-1][0], "%s comes after %s", a.lines[i][0], a.lines[i-1][0])
 		}
 	case "bargauge":
+		if !p.Options.ReduceOptions.Values {
+			say(len(a.lines) > 1 || numbers != len(a.columns), "numbers in one row, not %d rows of %v %v", len(a.lines), a.columns, a.types)
+			break
+		}
 		say(numbers != 1 || names != 1 || times > 0, "a name and a number for each row, not %v %v", a.columns, a.types)
 	case "stat":
 		say(len(a.lines) != 1, "%d rows", len(a.lines))

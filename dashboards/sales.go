@@ -4,7 +4,7 @@ package dashboards
 var sales = dashboard{
 	name: "sales", variables: ofOwner, from: "now-27d/d", to: "now/d", refresh: "5m",
 	ranges: []string{"today", "yesterday", "week", "days28", "month", "last_month", "year"},
-	links:  []string{"cash-up", "products", "stock"},
+	links:  []string{"cash-up", "products", "stock", "online-orders"},
 	panels: []panel{
 		{id: 1, key: "today", kind: figures, w: 8, h: 6, sql: `
 			SELECT

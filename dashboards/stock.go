@@ -4,7 +4,7 @@ package dashboards
 var stock = dashboard{
 	name: "stock", variables: ofStock, from: "now-27d/d", to: "now/d", refresh: "15m",
 	ranges: []string{"today", "yesterday", "week", "days28", "month", "days92"},
-	links:  []string{"sales", "products", "cash-up"},
+	links:  []string{"sales", "products", "cash-up", "online-orders"},
 	panels: []panel{
 		{id: 1, key: "summary", kind: figures, w: 8, h: 7, sql: `
 			SELECT

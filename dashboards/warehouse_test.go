@@ -15,6 +15,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/app"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks/clickhouse"
@@ -38,6 +39,9 @@ type warehouse struct {
 	t          *testing.T
 	restaurant string
 	from, to   time.Time // days of which the sandbox has orders
+	box        *sandbox.Sandbox
+	key        string
+	offered    map[[2]string]api.MenuProduct // online, before things happened
 }
 
 // newWarehouse mirrors a restaurant that has lived a little, by the program itself, and
@@ -46,9 +50,11 @@ func newWarehouse(t *testing.T) *warehouse {
 	t.Helper()
 	dir := t.TempDir()
 	box, a := restaurantAndProgram(t, dir)
+	key := box.Key(0, sandbox.RoleMain).Value
+	offered := offers(t, box, key)
 	mirrorTwice(t, box, a)
 	w, engine := openWarehouse(t, dir)
-	w.restaurant = box.Restaurant(0).ID()
+	w.restaurant, w.box, w.key, w.offered = box.Restaurant(0).ID(), box, key, offered
 	w.copy()
 	w.bare(engine, "empty")
 	return w
@@ -105,7 +111,12 @@ func connect(t *testing.T, way ch.Options) driver.Conn {
 
 func restaurantAndProgram(t *testing.T, dir string) (*sandbox.Sandbox, *app.App) {
 	t.Helper()
-	box, err := sandbox.New(sandbox.Options{Seed: 5, Orders: 1000, Days: 40, NoLimits: true})
+	// It has lived for four weeks, with guests who order online, and stands still from now on.
+	now := time.Now()
+	box, err := sandbox.New(sandbox.Options{
+		Seed: 5, Orders: 325, Days: 13, NoLimits: true,
+		Live: true, Epoch: now.AddDate(0, 0, -27), Now: func() time.Time { return now }, OnlineOrders: 30,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +135,7 @@ func restaurantAndProgram(t *testing.T, dir string) (*sandbox.Sandbox, *app.App)
 	})
 	for name, text := range map[string]string{
 		"key": box.Key(0, sandbox.RoleMain).Value,
-		"larder.yaml": fmt.Sprintf("sources:\n  - {name: bistro, base_url: \"http://%s/v1\", key_file: key}\n"+
+		"larder.yaml": fmt.Sprintf("sources:\n  - {name: bistro, base_url: \"http://%s/v1\", key_file: key, personal_data: pseudonymise}\n"+
 			"warehouse: {dsn: \"embedded:./larder-data\", http_listen: \"\", flush_interval: 50ms}\nweb: {listen: \"\"}\n", l.Addr()),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

@@ -14,8 +14,9 @@ func dashboardsCommand(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dashboards",
 		Short: "Grafana dashboards, in Romanian and English",
-		Long: `Larder carries dashboards for Grafana: for owners sales, products, stock and
-cash-up, for operations mirror and larder, each in Romanian and in English.`,
+		Long: `Larder carries dashboards for Grafana: for owners sales, products, stock,
+cash-up and online-orders, for operations mirror and larder, each in Romanian and in
+English.`,
 		Example: "  larder dashboards export /etc/grafana/larder",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

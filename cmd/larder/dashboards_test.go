@@ -12,11 +12,11 @@ import (
 func TestDashboardsExport(t *testing.T) {
 	h := newHouse(t)
 	r := h.run("dashboards", "export", "boards")
-	if r.code != 0 || strings.Count(r.out, "\n") != 12 || r.errors != "" {
+	if r.code != 0 || strings.Count(r.out, "\n") != 14 || r.errors != "" {
 		t.Fatalf("%+v", r)
 	}
 	for _, language := range []string{"ro", "en"} {
-		for _, name := range []string{"sales", "products", "stock", "cash-up", "mirror", "larder"} {
+		for _, name := range []string{"sales", "products", "stock", "cash-up", "online-orders", "mirror", "larder"} {
 			file := filepath.Join("boards", language, name+".json")
 			b, err := os.ReadFile(filepath.Join(h.dir, file))
 			if err != nil {
