@@ -25,8 +25,9 @@ func sandboxCommand(g *globals) *cobra.Command {
 		Long: `Serves the API, limits and errors included, with restaurants that are invented but
 believable, and prints a key of each kind. The same seed makes the same world. With
 --live it moves: tables are served, guests order online through the keys, and the
-restaurants answer and prepare what is ordered. --webhook-url gets the events of these
-orders, signed. Faults strike on demand, from --fault or by POST /admin/faults. The
+restaurants answer and prepare what is ordered. --webhook-url gets the events of what is
+ordered through the key main, signed; of a second restaurant, the same with -2 behind it,
+and so on. Faults strike on demand, from --fault or by POST /admin/faults. The
 world changes by POST /admin/change, as in {"action": "purge", "stream": "products",
 "count": 3}; the answer to {} names the actions. POST /admin/orders moves online orders,
 as in {"action": "accept", "ids": ["onl_..."], "ready_in": 1800}, POST /admin/ordering
@@ -81,7 +82,7 @@ Readings, where the API's description leaves something open:
 	f := cmd.Flags()
 	f.StringVar(&listen, "listen", "127.0.0.1:8080", "`address` to listen on")
 	f.Float64Var(&online, "online-orders", 40, "orders a day and restaurant that guests place online, with --live")
-	f.StringVar(&webhookURL, "webhook-url", "", "`address` that gets the events of online orders")
+	f.StringVar(&webhookURL, "webhook-url", "", "`address` that gets the events of the key main's online orders")
 	f.StringArrayVar(&faults, "fault", nil, "a `fault`: kind[=probability][,field=value...], fields count, skip, route, delay, retry_after, status; may be repeated")
 	f.StringArrayVar(&readings, "reading", nil, "a `reading`: name[=value]; may be repeated")
 	sandboxFlags(cmd, &o)

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"net/url"
+	"path"
 	"strings"
 	"text/tabwriter"
 
@@ -10,8 +12,8 @@ import (
 )
 
 // printSandbox tells where the API is, which keys it takes, and how to mirror it.
-func printSandbox(w io.Writer, url string, keys []sandbox.Key) error {
-	fmt.Fprintf(w, "The API is at %s\n", url)
+func printSandbox(w io.Writer, address string, keys []sandbox.Key) error {
+	fmt.Fprintf(w, "The API is at %s\n", address)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i := range keys {
 		k := &keys[i]
@@ -24,26 +26,33 @@ func printSandbox(w io.Writer, url string, keys []sandbox.Key) error {
 		return err
 	}
 	printWebhooks(w, keys)
+	name, secret, webhook, listen := "sandbox", "", "", ""
+	if u, err := url.Parse(keys[0].WebhookURL); err == nil && keys[0].WebhookURL != "" {
+		name = path.Base(u.Path)
+		secret = fmt.Sprintf("\n    (umask 077 && echo %s > sandbox.secret)", keys[0].WebhookSecret)
+		webhook = "\n    webhook: {secret_file: sandbox.secret}"
+		listen = fmt.Sprintf("\nwebhooks: {listen: %q}", u.Host)
+	}
 	_, err := fmt.Fprintf(w, `
 Ask it:  curl -H 'Authorization: Bearer %s' %s/me
 
 Mirror it: put that key, main, into a file
 
-    (umask 077 && echo %s > sandbox.key)
+    (umask 077 && echo %s > sandbox.key)%s
 
 and this into larder.yaml:
 
 sources:
-  - name: sandbox
+  - name: %s
     base_url: %s
-    key_file: sandbox.key
-warehouse: {dsn: "embedded:./larder-data"}
+    key_file: sandbox.key%s
+warehouse: {dsn: "embedded:./larder-data"}%s
 
 Then
 
     %s check
     %s run
-`, keys[0].Value, url, keys[0].Value, url, self(), self())
+`, keys[0].Value, address, keys[0].Value, secret, name, address, webhook, listen, self(), self())
 	return err
 }
 
@@ -56,10 +65,10 @@ func printWebhooks(w io.Writer, keys []sandbox.Key) {
 			continue
 		}
 		if !told {
-			fmt.Fprintf(w, "\nEvents of online orders go to %s, signed with\n", k.WebhookURL)
+			fmt.Fprint(w, "\nEvents of what is ordered online through a key go to its address, signed with its secret:\n")
 			told = true
 		}
-		fmt.Fprintf(w, "  %s  %s, %s\n", k.WebhookSecret, k.Role, k.BusinessName)
+		fmt.Fprintf(w, "  %s  %s, %s: %s\n", k.WebhookSecret, k.Role, k.BusinessName, k.WebhookURL)
 	}
 }
 

@@ -55,12 +55,17 @@ func TestSandboxUsage(t *testing.T) {
 }
 
 func TestTheSandboxTellsWhereEventsGo(t *testing.T) {
-	keys := []sandbox.Key{{Role: "main", Value: "v1"}, {Role: "orders", Value: "v2", BusinessName: "Bistro", WebhookURL: "http://shop.test/hook", WebhookSecret: "whsec_1"}}
+	keys := []sandbox.Key{{Role: "main", Value: "v1", BusinessName: "Bistro", WebhookURL: "http://127.0.0.1:9470/webhooks/bistro", WebhookSecret: "whsec_1"}, {Role: "orders", Value: "v2"}}
 	var out strings.Builder
 	if err := printSandbox(&out, "http://127.0.0.1:8080/v1", keys); err != nil {
 		t.Fatal(err)
 	}
-	if text := out.String(); !strings.Contains(text, "Events of online orders go to http://shop.test/hook, signed with\n  whsec_1  orders, Bistro\n") {
-		t.Error(text)
+	for _, want := range []string{
+		"signed with its secret:\n  whsec_1  main, Bistro: http://127.0.0.1:9470/webhooks/bistro\n", "echo whsec_1 > sandbox.secret)",
+		"  - name: bistro\n", "    webhook: {secret_file: sandbox.secret}\n", "webhooks: {listen: \"127.0.0.1:9470\"}\n",
+	} {
+		if text := out.String(); !strings.Contains(text, want) {
+			t.Errorf("want %q in\n%s", want, text)
+		}
 	}
 }
