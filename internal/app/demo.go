@@ -272,17 +272,28 @@ func (o DemoOptions) writeConfig(ctx context.Context, box *demoService) (string,
 	if err := os.MkdirAll(keys, 0o700); err != nil {
 		return "", &WarehouseError{fmt.Errorf("demo folder: %w", err)}
 	}
+	hooks := o.address(ctx, "webhooks.listen", "127.0.0.1:0")
 	var b strings.Builder
 	b.WriteString(demoMark + "sources:\n")
 	for i := range o.Restaurants {
 		k := box.Key(i, sandbox.RoleMain)
 		name := sourceName(k.BusinessName, i)
-		if err := os.WriteFile(filepath.Join(keys, name), []byte(k.Value+"\n"), 0o600); err != nil {
-			return "", &WarehouseError{fmt.Errorf("demo folder: %w", err)}
+		for file, secret := range map[string]string{name: k.Value, name + ".webhook": k.WebhookSecret} {
+			if err := os.WriteFile(filepath.Join(keys, file), []byte(secret+"\n"), 0o600); err != nil {
+				return "", &WarehouseError{fmt.Errorf("demo folder: %w", err)}
+			}
 		}
-		fmt.Fprintf(&b, "  - {name: %s, base_url: %q, key_file: keys/%s}\n", name, box.url, name)
+		fmt.Fprintf(&b, "  - {name: %s, base_url: %q, key_file: keys/%s, webhook: {secret_file: keys/%s.webhook}}\n", name, box.url, name, name)
+		if hooks == "" {
+			continue
+		}
+		box.OnlineOrders(i).Advance(time.Now().UnixMicro()) // what was ordered before is polled
+		if err := box.UpdateKey(k.Value, func(k *sandbox.Key) { k.WebhookURL = "http://" + hooks + "/webhooks/" + name }); err != nil {
+			return "", err
+		}
 	}
 	fmt.Fprintf(&b, "warehouse: {dsn: \"embedded:./data\", http_listen: %q, flush_interval: 100ms}\n", o.address(ctx, "warehouse.http_listen", "127.0.0.1:8123"))
+	fmt.Fprintf(&b, "webhooks: {listen: %q}\n", hooks)
 	fmt.Fprintf(&b, "web: {listen: %q}\n", o.address(ctx, "web.listen", "127.0.0.1:9464"))
 	b.WriteString("schedule: {incremental: \"@every 10s\", snapshots: \"@every 1m\"}\n")
 	file := filepath.Join(o.Dir, "larder.yaml")
