@@ -29,9 +29,10 @@ func (w *warehouse) oddOrders() {
 		// One that is late now, and one that rings.
 		"late":    {"status": "'accepted'", "accepted_at": w.yesterday("12:03:00"), "estimated_ready_at": w.yesterday("12:30:00")},
 		"ringing": {"status": "'received'", "type": "'delivery'"},
-		// Ready five minutes early to the second, and five minutes late.
-		"early": {"status": "'ready'", "accepted_at": w.yesterday("12:02:00"), "estimated_ready_at": w.yesterday("12:30:00"), "ready_at": w.yesterday("12:25:00")},
-		"later": {"status": "'ready'", "accepted_at": w.yesterday("12:04:00"), "estimated_ready_at": w.yesterday("12:30:00"), "ready_at": w.yesterday("12:35:00")},
+		// Ready five minutes early and late to the second, and a little later.
+		"early":  {"status": "'ready'", "accepted_at": w.yesterday("12:02:00"), "estimated_ready_at": w.yesterday("12:30:00"), "ready_at": w.yesterday("12:25:00")},
+		"later":  {"status": "'ready'", "accepted_at": w.yesterday("12:04:00"), "estimated_ready_at": w.yesterday("12:30:00"), "ready_at": w.yesterday("12:35:00")},
+		"behind": {"status": "'ready'", "accepted_at": w.yesterday("12:03:00"), "estimated_ready_at": w.yesterday("12:30:00"), "ready_at": w.yesterday("12:36:00")},
 	} {
 		all := columns{"business_id": "'odd'", "id": literal(id), "external_id": literal("web-" + id), "location_id": "'own'", "type": "'pickup'", "totals_items": "10", "totals_total": "12", "_version": "1"}
 		maps.Copy(all, noon)
@@ -80,12 +81,12 @@ func TestOddOnlineOrders(t *testing.T) {
 	c.restaurants = []string{oddID}
 	show := func(panel string) answer { return w.shown(t, "online-orders", panel, c) }
 
-	same(t, "now", show("today").rows(t, "placed", "net_sales", "waiting", "cooking", "overdue"), []string{"0 0 1 1 1"})
-	same(t, "the period", show("period").rows(t, "placed", "accepted_share", "net_sales", "average_order"), []string{"11 75 60 10"})
-	same(t, "the funnel", show("funnel").rows(t, "placed", "accepted", "ready", "completed", "rejected", "no_answer", "cancelled"), []string{"11 3 2 2 1 0 2"})
+	same(t, "now", show("today").rows(t, "placed_today", "sales_today", "waiting", "cooking", "overdue"), []string{"0 0 1 1 1"})
+	same(t, "the period", show("period").rows(t, "placed", "accepted_share", "net_sales", "average_order"), []string{"12 80 70 10"})
+	same(t, "the funnel", show("funnel").rows(t, "ordered", "accepted", "ready", "completed", "rejected", "no_answer", "cancelled"), []string{"12 4 3 2 1 0 2"})
 	same(t, "lost orders", show("lost").rows(t, "lost_reason", "orders", "lost"), []string{"by_customer 1 10", "by_nobody 1 10", "other 1 10"})
-	same(t, "waits", show("waits").rows(t, "accept_half", "accept_ninety", "ready_half", "ready_ninety", "on_time_share"), []string{"3 3.8 27 30.2 50"})
-	same(t, "the promised time", show("promised").rows(t, "early", "in_time", "late_little", "late_some", "late_much"), []string{"1 0 1 0 0"})
+	same(t, "waits", show("waits").rows(t, "accept_half", "accept_ninety", "ready_half", "ready_ninety", "on_time_share"), []string{"3 3.7 31 32.6 66.66666666666667"})
+	same(t, "the promised time", show("promised").rows(t, "early", "in_time", "late_some", "late_much"), []string{"0 2 1 0"})
 	same(t, "guests", show("returning").rows(t, "returned", "first_time"), []string{"1 2"})
 	if a := show("scheduled"); len(a.lines) > 0 {
 		t.Errorf("a test order is among the scheduled ones: %v", a.lines)

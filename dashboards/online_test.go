@@ -112,14 +112,14 @@ func (w *warehouse) online(orders []api.OnlineOrder) map[string]float64 {
 		return counted(late, func(m float64) bool { return m > over && m <= upTo })
 	}
 	return map[string]float64{
-		"placed": float64(len(orders)), "orders": float64(len(orders)), "net_sales": sales, "average_order": sales / counted(orders, isKept),
+		"placed": float64(len(orders)), "ordered": float64(len(orders)), "orders": float64(len(orders)), "net_sales": sales, "average_order": sales / counted(orders, isKept),
 		"accepted_share": 100 * taken / (taken + refused),
 		"delivery_share": 100 * counted(orders, func(o api.OnlineOrder) bool { return o.Type == "delivery" }) / float64(len(orders)),
 		"accept_half":    within(0.5, accept), "accept_ninety": within(0.9, accept), "ready_half": within(0.5, ready), "ready_ninety": within(0.9, ready),
-		"on_time_share": 100 * counted(late, func(m float64) bool { return m <= 0 }) / float64(len(late)),
+		"on_time_share": 100 * counted(late, func(m float64) bool { return m <= 5 }) / float64(len(late)),
 		"accepted":      taken, "ready": counted(orders, func(o api.OnlineOrder) bool { return o.ReadyAt != nil }), "completed": of("completed"),
 		"rejected": refused - silent, "no_answer": silent, "cancelled": of("cancelled"), "waiting": of("received"), "cooking": of("accepted"),
-		"early": lateness(math.Inf(-1), -5), "in_time": lateness(-5, 0), "late_little": lateness(0, 5), "late_some": lateness(5, 15), "late_much": lateness(15, math.Inf(1)),
+		"early": counted(late, func(m float64) bool { return m < -5 }), "in_time": counted(late, func(m float64) bool { return m >= -5 && m <= 5 }), "late_some": lateness(5, 15), "late_much": lateness(15, math.Inf(1)),
 	}
 }
 
@@ -149,8 +149,8 @@ func (w *warehouse) figuresOfOnline(t *testing.T) {
 	for panel, columns := range map[string][]string{
 		"period":   {"placed", "accepted_share", "net_sales", "average_order", "delivery_share"},
 		"waits":    {"accept_half", "accept_ninety", "ready_half", "ready_ninety", "on_time_share"},
-		"funnel":   {"placed", "accepted", "ready", "completed", "rejected", "no_answer", "cancelled"},
-		"promised": {"early", "in_time", "late_little", "late_some", "late_much"},
+		"funnel":   {"ordered", "accepted", "ready", "completed", "rejected", "no_answer", "cancelled"},
+		"promised": {"early", "in_time", "late_some", "late_much"},
 	} {
 		a := w.shown(t, "online-orders", panel, c)
 		if len(a.lines) != 1 {
@@ -336,5 +336,6 @@ func (w *warehouse) onlineToday(t *testing.T, c choice) {
 	}
 	all := slices.DeleteFunc(w.onlineTruth(t), func(o api.OnlineOrder) bool { return w.local(&o.CreatedAt).Before(w.to.AddDate(0, 0, -2)) })
 	agree(t, "now", a, a.lines[0], w.online(all), "waiting", "cooking")
-	agree(t, "today", a, a.lines[0], w.online(w.placed(t, w.to.Format(time.DateOnly))), "placed", "net_sales")
+	today := w.online(w.placed(t, w.to.Format(time.DateOnly)))
+	agree(t, "today", a, a.lines[0], map[string]float64{"placed_today": today["placed"], "sales_today": today["net_sales"]}, "placed_today", "sales_today")
 }

@@ -85,6 +85,9 @@ func (p panel) cell(r *reader, c column) []any {
 	if w := c.room(p.heading(r, c)); w > 0 {
 		all = append(all, property("custom.width", w))
 	}
+	if c.least > 0 {
+		all = append(all, property("custom.minWidth", c.least))
+	}
 	return all
 }
 

@@ -51,6 +51,7 @@ type column struct {
 	words  []string // sets of words for its values
 	steps  []step   // thresholds, from below; none of them: no colour
 	width  int
+	least  int    // width below which a table is swiped rather than narrowed
 	drawn  string // "dashed": a thin line to compare with
 	hidden bool
 	signed bool   // a change in percent as text, with its sign
@@ -73,9 +74,9 @@ var (
 	proofAge  = []step{{nil, "green"}, {2, "orange"}, {4, "red"}}   // days; the alert fires after 3
 	nightly   = []step{{nil, "green"}, {26, "orange"}, {50, "red"}} // hours since a source gave a sign; every night it does
 	answered  = []step{{nil, "green"}, {3, "orange"}, {5, "red"}}   // minutes until an online order is accepted: guests wait to know
-	// Percent: of online orders accepted, and ready by the promised time.
+	// Percent: of online orders accepted, and ready at most five minutes after the promised time.
 	acceptedShare = []step{{nil, "red"}, {85, "orange"}, {95, "green"}}
-	onTime        = []step{{nil, "red"}, {60, "orange"}, {80, "green"}}
+	onTime        = []step{{nil, "red"}, {70, "orange"}, {85, "green"}}
 	afterWanted   = []step{{nil, "text"}, {6, "orange"}, {16, "red"}} // minutes
 	balanced      = []step{{nil, "red"}, {-0.005, "text"}, {0.005, "red"}}
 )
