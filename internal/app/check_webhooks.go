@@ -3,12 +3,14 @@ package app
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"time"
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/syncer"
 )
 
 // checkWebhook has the service send a ping to the webhook URL of a source's key, which the
@@ -33,25 +35,64 @@ func (a checker) checkWebhook(ctx context.Context, s *config.Source, key config.
 	began := time.Now()
 	result, err := client.TestWebhook(ctx)
 	took := time.Since(began).Round(time.Millisecond)
-	const path = "/webhooks/"
 	switch {
 	case api.IsAPIDisabled(err):
 		return warn("", "webhooks were not tried: online ordering is switched off at the restaurant")
 	case api.IsNoWebhook(err):
-		return warn("Have the restaurant enter the public https address of webhooks.listen, with "+path+s.Name+" behind it.", "its key has no webhook URL")
+		return warn("Have the restaurant enter the public https address of webhooks.listen, with "+webhookPath+s.Name+" behind it.", "its key has no webhook URL")
 	case err != nil:
 		return warn("Try again in a minute.", "the service was asked for a ping: %v", err)
 	case result.OK:
-		return []Finding{good("source %s: a ping came in by webhook, signed rightly, %s after it was asked for", s.Name, took)}
-	case result.HTTPStatus == nil:
-		return []Finding{bad(ExitProblem, "Is larder run running, and does the proxy or tunnel in front pass "+path+" on to webhooks.listen?", "source %s: the ping was not answered within %s", s.Name, took)}
+		return []Finding{a.arrived(ctx, s, began, took)}
 	}
-	advice := "Does the proxy or tunnel in front pass " + path + " on to webhooks.listen?"
-	switch *result.HTTPStatus {
-	case http.StatusUnauthorized:
-		advice = "The secret in webhook.secret_file is not that of this key, or this machine's clock is wrong by minutes."
-	case http.StatusNotFound:
-		advice = "The webhook URL of the key must end with " + path + s.Name + ", and larder run must have been started with this configuration."
+	said := fmt.Sprintf("the ping was not answered within %s", took)
+	if result.HTTPStatus != nil {
+		said = fmt.Sprintf("the ping was answered with %d", *result.HTTPStatus)
 	}
-	return []Finding{bad(ExitProblem, advice, "source %s: the ping was answered with %d", s.Name, *result.HTTPStatus)}
+	if !a.takesWebhooks(ctx) {
+		return warn("Start larder run, and check again.", "%s: nobody listens at webhooks.listen (%s) yet", said, a.cfg.Webhooks.Listen)
+	}
+	return []Finding{bad(ExitProblem, adviceOn(s, result.HTTPStatus), "source %s: %s", s.Name, said)}
+}
+
+const webhookPath = "/webhooks/"
+
+// adviceOn is what to do about a ping that was answered like this; nil is not at all.
+func adviceOn(s *config.Source, status *int) string {
+	switch {
+	case status != nil && *status == http.StatusUnauthorized:
+		return "The secret in webhook.secret_file is not that of this key, or this machine's clock is wrong by minutes."
+	case status != nil && *status == http.StatusNotFound:
+		return "The webhook URL of the key must end with " + webhookPath + s.Name + ", and larder run must have been started with this configuration."
+	}
+	return "Does the proxy or tunnel in front pass " + webhookPath + " on to webhooks.listen?"
+}
+
+// arrived tells of a ping that was answered well: by the daemon, whose status then has it, or
+// by somebody else who answers anything.
+func (a checker) arrived(ctx context.Context, s *config.Source, began time.Time, took time.Duration) Finding {
+	ask := a.askPage
+	if a.cfg.Warehouse.DSN.Embedded() {
+		ask = a.throughHolder().askStatus
+	}
+	now, err := ask(ctx)
+	i := slices.IndexFunc(now.Sources, func(c syncer.SourceStatus) bool { return c.Name == s.Name })
+	switch {
+	case err != nil || now.StartedAt.IsZero() || i < 0:
+		return Finding{OK: true, warning: true, Text: fmt.Sprintf("source %s: a ping was answered well in %s, and no daemon that can be asked here tells whether it took it", s.Name, took)}
+	case now.Sources[i].LastPing.Before(began):
+		return bad(ExitProblem, "The webhook URL of the key leads elsewhere: it must end with "+webhookPath+s.Name+", and the proxy or tunnel in front must pass that on to webhooks.listen.",
+			"source %s: a ping was answered well, and did not come in here", s.Name)
+	}
+	return good("source %s: a ping came in by webhook, signed rightly, %s after it was asked for", s.Name, took)
+}
+
+// takesWebhooks is true when somebody listens where webhooks are taken.
+func (a checker) takesWebhooks(ctx context.Context) bool {
+	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", a.cfg.Webhooks.Listen)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close() // nothing was said on it
+	return true
 }

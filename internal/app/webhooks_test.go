@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -102,6 +103,7 @@ func TestAWebhookIsInTheWarehouse(t *testing.T) {
 	d, stop := w.daemon(t, w.app)
 	defer stop()
 	address, key := d.webhooks.Addr().String(), w.Key(0, sandbox.RoleMain)
+	w.app.cfg.Webhooks.Listen = address // of which check asks; the system has chosen the port
 	polling.Until(t, "the stream runs", func() bool {
 		now := d.status()
 		st := now.Stream("r0", "online_orders")
@@ -145,7 +147,10 @@ func TestAWebhookIsInTheWarehouse(t *testing.T) {
 	if now := d.status(); now.Sources[0].LastPing.IsZero() {
 		t.Error("status has no last ping")
 	}
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer elsewhere.Close()
 	for url, want := range map[string]string{
+		elsewhere.URL + "/webhooks/r0":          "a ping was answered well, and did not come in here The webhook URL of the key leads elsewhere",
 		"http://" + address + "/webhooks/other": "answered with 404 The webhook URL of the key must end with /webhooks/r0",
 		"http://127.0.0.1:1/webhooks/r0":        "the ping was not answered",
 		"":                                      "its key has no webhook URL",
@@ -155,6 +160,24 @@ func TestAWebhookIsInTheWarehouse(t *testing.T) {
 		}
 		if found := said(); !strings.Contains(found, want) {
 			t.Errorf("%s: want %q in\n%s", url, want, found)
+		}
+	}
+}
+
+// Before the daemon runs, a ping that nobody takes is no fault of the configuration.
+func TestCheckBeforeWebhooksAreTaken(t *testing.T) {
+	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
+	w.takesWebhooks(t)
+	w.app.cfg.Webhooks.Listen = "127.0.0.1:1"
+	if err := w.UpdateKey(w.Key(0, sandbox.RoleMain).Value, func(k *sandbox.Key) { k.WebhookURL = "http://127.0.0.1:1/webhooks/r0" }); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range (checker{w.app}).checkSources(t.Context()) {
+		if !f.OK {
+			t.Errorf("%s %s", f.Text, f.Advice)
+		}
+		if f.warning && !strings.Contains(f.Text, "nobody listens at webhooks.listen (127.0.0.1:1) yet") {
+			t.Error(f.Text)
 		}
 	}
 }
