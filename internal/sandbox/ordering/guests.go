@@ -48,11 +48,11 @@ func (b *Book) guestOrder(e appointment) {
 	if !ok {
 		return
 	}
-	_, m, ok := b.place(app, e.location, e.at)
+	l, m, ok := b.place(app, e.location, e.at)
 	if !ok {
 		return
 	}
-	r := b.guestRequest(&g, e, m)
+	r := b.guestRequest(&g, e, &l, m)
 	if len(r.items) == 0 || b.external[externalKey{app.ID, r.externalID}] != nil {
 		return
 	}
@@ -83,7 +83,7 @@ func (b *Book) guestApp(g *seeded.RNG, locationID string) (App, bool) {
 }
 
 // guestRequest is what a guest wants.
-func (b *Book) guestRequest(g *seeded.RNG, e appointment, m *Menu) *request {
+func (b *Book) guestRequest(g *seeded.RNG, e appointment, l *api.Location, m *Menu) *request {
 	r := &request{
 		externalID: fmt.Sprintf("web-%s", seeded.Base32(g.Next(), 10)), locationID: e.location, typ: pickup,
 		customer: guest(g.N(guestPool), b.seed), items: m.guestItems(g),
@@ -91,7 +91,7 @@ func (b *Book) guestRequest(g *seeded.RNG, e appointment, m *Menu) *request {
 	}
 	if g.Chance(550) {
 		r.typ = delivery
-		r.delivery = &api.OrderDelivery{Address: new(fmt.Sprintf("Str. Teilor nr. %d, ap. %d", g.Between(1, 90), g.Between(1, 40)))}
+		r.delivery = &api.OrderDelivery{Address: new(fmt.Sprintf("Str. Teilor nr. %d, ap. %d", g.Between(1, 90), g.Between(1, 40))), City: l.City}
 	}
 	if g.Chance(700) {
 		r.payment = api.OnlinePayment{Status: paid, Method: units.TextOrNull("card"), Reference: units.TextOrNull("pay_" + seeded.Base32(g.Next(), 12))}
