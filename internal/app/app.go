@@ -90,13 +90,13 @@ func (a *App) source(s *config.Source, kept map[string]keptSource) (syncer.Sourc
 		}
 		source.Revision = old.source.Revision + 1
 	}
-	first, err := newKey(s.Name, s.KeyFile, s.ReadKey, a.log)
+	first, err := newKey("key", s.Name, s.KeyFile, s.ReadKey, a.log)
 	if err != nil {
 		return syncer.Source{}, err
 	}
 	source.Key = first.reveal
 	if s.NextKeyFile != "" {
-		next, err := newKey(s.Name, s.NextKeyFile, s.ReadNextKey, a.log)
+		next, err := newKey("key", s.Name, s.NextKeyFile, s.ReadNextKey, a.log)
 		if err != nil {
 			return syncer.Source{}, &config.SecretError{Setting: "next_key_file", Err: err}
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/sinks/embedded"
 )
@@ -147,6 +148,7 @@ func (a checker) checkSource(ctx context.Context, s *config.Source) (c checkedKe
 	if err != nil {
 		c.found = append(c.found, bad(ExitUsage, "Correct or remove next_key_file.", "source %s: next key: %v", s.Name, err))
 	}
+	c.found = append(c.found, a.checkSecrets(s)...)
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	if c.me, err = a.askMe(ctx, s, key); api.IsUnauthorized(err) && next != (config.Secret{}) {
@@ -162,6 +164,34 @@ func (a checker) checkSource(ctx context.Context, s *config.Source) (c checkedKe
 	}
 	c.webhook = a.checkWebhook(ctx, s, key, c.me)
 	return c
+}
+
+// checkSecrets finds what is wrong with the secrets that a source has beside its keys.
+func (a checker) checkSecrets(s *config.Source) (found []Finding) {
+	wrong := func(setting string, err error) {
+		if err != nil {
+			found = append(found, bad(ExitUsage, "", "source %s: %v", s.Name, &config.SecretError{Setting: setting, Err: err}))
+		}
+	}
+	if s.Webhook.SecretFile != "" {
+		_, err := s.Webhook.Read()
+		wrong("webhook.secret_file", err)
+		_, err = s.Webhook.ReadNext()
+		wrong("webhook.next_secret_file", err)
+	}
+	if s.PersonalData != string(personal.Pseudonymise) {
+		return found
+	}
+	w := &a.cfg.Warehouse
+	key, err := w.ReadPersonalKey()
+	if errors.Is(err, os.ErrNotExist) && w.PersonalDataKeyFile == "" {
+		return found // the daemon makes it
+	}
+	if err == nil {
+		_, err = personal.New(personal.Pseudonymise, []byte(key.Reveal()))
+	}
+	wrong("warehouse.personal_data_key_file", err)
+	return found
 }
 
 // askMe asks what the API says of a key.

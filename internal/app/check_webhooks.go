@@ -19,9 +19,6 @@ func (a checker) checkWebhook(ctx context.Context, s *config.Source, key config.
 	if s.Webhook.SecretFile == "" || a.cfg.Webhooks.Listen == "" {
 		return nil // the configuration's warnings say what is missing
 	}
-	if _, err := s.Webhook.Read(); err != nil {
-		return []Finding{bad(ExitUsage, "", "source %s: webhook.secret_file: %v", s.Name, err)}
-	}
 	warn := func(advice, format string, args ...any) []Finding {
 		return []Finding{{OK: true, warning: true, Advice: advice, Text: fmt.Sprintf("source %s: ", s.Name) + fmt.Sprintf(format, args...)}}
 	}

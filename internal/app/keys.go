@@ -22,6 +22,7 @@ const (
 // read, is empty or is not there leaves the last key in use. A next_key_file alone may
 // be away: it comes when a rotation begins, and goes when that has ended.
 type key struct {
+	what   string // as the log has it: key, or webhook secret
 	source string
 	file   string // empty: the key never changes
 	read   func() (config.Secret, error)
@@ -35,8 +36,8 @@ type key struct {
 }
 
 // newKey reads the key once; its errors belong to the configuration.
-func newKey(source, file string, read func() (config.Secret, error), log *slog.Logger) (*key, error) {
-	k := &key{source: source, file: file, read: read, log: log, looked: time.Now()}
+func newKey(what, source, file string, read func() (config.Secret, error), log *slog.Logger) (*key, error) {
+	k := &key{what: what, source: source, file: file, read: read, log: log, looked: time.Now()}
 	v, err := read()
 	if err != nil {
 		return nil, err
@@ -60,7 +61,7 @@ func (k *key) look() {
 	v, err := k.read()
 	if err != nil {
 		if !k.failing {
-			k.log.Warn("the key's file cannot be read; the last key stays in use", "source", k.source, "error", err)
+			k.log.Warn("the file of a "+k.what+" cannot be read; the last one stays in use", "source", k.source, "error", err)
 		}
 		k.failing = true
 		return
@@ -75,7 +76,7 @@ func (k *key) look() {
 		return
 	}
 	k.value = v
-	k.log.Info("key read anew", "source", k.source, "file", k.file, "there", !v.IsZero())
+	k.log.Info(k.what+" read anew", "source", k.source, "file", k.file, "there", !v.IsZero())
 }
 
 // stillAway tells that a next_key_file has not been gone for long.

@@ -29,7 +29,7 @@ func TestRotatedKeyNeedsNoRestart(t *testing.T) {
 		var log bytes.Buffer
 		s := &config.Source{Name: "bistro", KeyFile: file}
 		put("first\n")
-		k, err := newKey(s.Name, s.KeyFile, s.ReadKey, slog.New(slog.NewTextHandler(&log, nil)))
+		k, err := newKey("key", s.Name, s.KeyFile, s.ReadKey, slog.New(slog.NewTextHandler(&log, nil)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestRotatedKeyNeedsNoRestart(t *testing.T) {
 			}
 		}
 	})
-	if _, err := newKey("x", "", func() (config.Secret, error) { return config.Secret{}, os.ErrNotExist }, slog.New(slog.DiscardHandler)); err == nil {
+	if _, err := newKey("key", "x", "", func() (config.Secret, error) { return config.Secret{}, os.ErrNotExist }, slog.New(slog.DiscardHandler)); err == nil {
 		t.Error("a key that cannot be read at the start is an error")
 	}
 }
@@ -75,7 +75,7 @@ func TestNextKeyFileMayComeLateAndGoAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		s := &config.Source{Name: "bistro", NextKeyFile: file}
-		k, err := newKey(s.Name, s.NextKeyFile, s.ReadNextKey, slog.New(slog.NewTextHandler(&log, nil)))
+		k, err := newKey("key", s.Name, s.NextKeyFile, s.ReadNextKey, slog.New(slog.NewTextHandler(&log, nil)))
 		if err != nil || k.reveal() != "" {
 			t.Fatalf("a file that is not there yet: %q, %v", k.reveal(), err)
 		}

@@ -16,14 +16,14 @@ func (a *App) webhookSecrets(s *config.Source) (func() []string, error) {
 	if s.Webhook.SecretFile == "" {
 		return nil, nil
 	}
-	first, err := newKey(s.Name, s.Webhook.SecretFile, s.Webhook.Read, a.log)
+	first, err := newKey("webhook secret", s.Name, s.Webhook.SecretFile, s.Webhook.Read, a.log)
 	if err != nil {
 		return nil, &config.SecretError{Setting: "webhook.secret_file", Err: err}
 	}
 	if s.Webhook.NextSecretFile == "" {
 		return func() []string { return []string{first.reveal()} }, nil
 	}
-	next, err := newKey(s.Name, s.Webhook.NextSecretFile, s.Webhook.ReadNext, a.log)
+	next, err := newKey("webhook secret", s.Name, s.Webhook.NextSecretFile, s.Webhook.ReadNext, a.log)
 	if err != nil {
 		return nil, &config.SecretError{Setting: "webhook.next_secret_file", Err: err}
 	}

@@ -164,6 +164,42 @@ func TestAWebhookIsInTheWarehouse(t *testing.T) {
 	}
 }
 
+// What larder run would not start with, check finds.
+func TestCheckReadsTheOtherSecretsOfASource(t *testing.T) {
+	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
+	w.takesWebhooks(t)
+	empty, short, none := filepath.Join(w.dir, "empty"), filepath.Join(w.dir, "short"), filepath.Join(w.dir, "none")
+	for path, text := range map[string]string{empty: "\n", short: "0123456789"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := &w.app.cfg.Sources[0]
+	good := *s
+	for _, c := range []struct{ secret, next, mode, key, want string }{
+		{good.Webhook.SecretFile, "", "drop", none, ""},
+		{good.Webhook.SecretFile, none, "pseudonymise", "", ""}, // the one comes later, the other is made
+		{none, "", "drop", "", "webhook.secret_file: file " + none + ": no such file"},
+		{good.Webhook.SecretFile, empty, "drop", "", "webhook.next_secret_file: file " + empty + " is empty"},
+		{good.Webhook.SecretFile, "", "pseudonymise", none, "warehouse.personal_data_key_file: file " + none + ": no such file"},
+		{good.Webhook.SecretFile, "", "pseudonymise", short, "warehouse.personal_data_key_file: the key of pseudonyms has 10 bytes"},
+	} {
+		s.Webhook.SecretFile, s.Webhook.NextSecretFile, s.PersonalData, w.app.cfg.Warehouse.PersonalDataKeyFile = c.secret, c.next, c.mode, c.key
+		var wrong []string
+		for _, f := range (checker{w.app}).checkSources(t.Context()) {
+			if !f.OK {
+				wrong = append(wrong, f.Text)
+			}
+		}
+		if text := strings.Join(wrong, "; "); !strings.HasPrefix(strings.TrimPrefix(text, "source r0: "), c.want) || (c.want == "") != (text == "") {
+			t.Errorf("%+v: found %q", c, text)
+		}
+		if _, err := w.app.sources(); (err == nil) != (c.want == "") {
+			t.Errorf("%+v: larder run: %v", c, err)
+		}
+	}
+}
+
 // Before the daemon runs, a ping that nobody takes is no fault of the configuration.
 func TestCheckBeforeWebhooksAreTaken(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
