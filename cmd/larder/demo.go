@@ -23,12 +23,13 @@ func demoCommand(g *globals) *cobra.Command {
 		Use:   "demo",
 		Short: "Run the whole of Larder on invented restaurants",
 		Long: `Starts the sandbox with a few invented restaurants, the embedded engine, the
-daemon and the status page, all in this process. A week of stock, prices and
-sold-out products goes by first, in seconds. Then it shows the backfill with its
-forecast, says where to look and which query to try, and keeps running: orders
-come in and show up, as many as at that hour in a restaurant. Nothing outside its folder is touched; the folder is emptied
-at the next start. Its configuration takes --set, but for sources and the place of
-its data; LARDER_ variables do not change it.`,
+daemon and the status page, all in this process. A week of stock, prices, menus
+and sold-out products goes by first, in seconds. Then it shows the backfill with
+its forecast, says where to look and which query to try, and keeps running:
+orders come in and show up, as many as at that hour in a restaurant. Nothing
+outside its folder is touched; the folder is emptied at the next start. Its
+configuration takes --set, but for sources and the place of its data; LARDER_
+variables do not change it.`,
 		Example: `  larder demo
   larder demo --once                     stop after the first full sync
   larder demo --restaurants 5 --days 365 --requests-per-minute 120

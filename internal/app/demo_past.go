@@ -11,7 +11,7 @@ import (
 	"github.com/larder-sync/larder/syncer"
 )
 
-// The API knows only the present of stock, prices and availability; their past is what a
+// The API knows only the present of stock, prices, availability and menus; their past is what a
 // mirror has seen of it. So the demo lets Larder look at the last days first, as they went
 // by: twice a day, before the delivery and after it, when what was sold out the evening
 // before is still missing. Orders wait for the backfill, which is to be seen.
@@ -27,7 +27,7 @@ var demoLooks = []time.Duration{7 * time.Hour, 8 * time.Hour}
 // restaurant has besides.
 const onlineShare = 0.1
 
-var demoLists = []string{"products", "ingredients"}
+var demoLists = []string{"products", "ingredients", "menus"}
 
 // watched is how many of the demo's days Larder looks at: the first has no one before it.
 func (o DemoOptions) watched() int { return min(demoWatched, o.Days-1) }

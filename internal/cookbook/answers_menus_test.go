@@ -105,3 +105,23 @@ func notOnline(w *truth) [][]any {
 	}
 	return sorted(rows, 5, -3, 1, 2)
 }
+
+// onlinePrices are the changes of a product's price from one menu that has it to the next.
+func onlinePrices(w *truth) [][]any {
+	var rows [][]any
+	for location, all := range w.onMenus() {
+		known := map[string]amount{}
+		for _, m := range all {
+			for _, c := range m.Categories {
+				for _, p := range c.Products {
+					price := bani(p.Price)
+					if old, ok := known[p.ID]; ok && old != price {
+						rows = append(rows, row(dayOf(m.since), w.locations[location].Name, p.Name, old, price))
+					}
+					known[p.ID] = price
+				}
+			}
+		}
+	}
+	return sorted(rows, 5, -1, 2, 3)
+}

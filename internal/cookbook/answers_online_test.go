@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"net/http"
+	"slices"
 
 	"github.com/larder-sync/larder/internal/api"
 )
@@ -147,7 +148,16 @@ func optionsTaken(w *truth) [][]any {
 }
 
 func transitions(w *truth) [][]any {
-	first, count := daysAgo(1), map[[2]string]int{}
+	var rows [][]any
+	for k, n := range w.moves(daysAgo(1)) {
+		rows = append(rows, row(k[0], k[1], n))
+	}
+	return sorted(rows, 0, 1, 2)
+}
+
+// moves counts what happened to orders since a day, by day and status.
+func (w *truth) moves(first string) map[[2]string]int {
+	count := map[[2]string]int{}
 	note := func(status string, at *api.Instant) {
 		if at == nil {
 			return
@@ -164,9 +174,75 @@ func transitions(w *truth) [][]any {
 		note("rejected", o.RejectedAt)
 		note("cancelled", o.CancelledAt)
 	}
+	return count
+}
+
+// inclusive is what a part of the values does not exceed, between two of them in proportion.
+func inclusive(part float64, values []float64) float64 {
+	slices.Sort(values)
+	place := part * float64(len(values)-1)
+	low := int(place)
+	high := min(low+1, len(values)-1)
+	return math.RoundToEven((values[low]+(place-float64(low))*(values[high]-values[low]))*10) / 10
+}
+
+func answered(w *truth) [][]any {
+	waits := map[string][]float64{}
+	for _, o := range w.online() {
+		if o.AcceptedAt != nil {
+			seconds := local(*o.AcceptedAt).Unix() - local(*o.PlacedAt).Unix()
+			waits[o.LocationID] = append(waits[o.LocationID], math.RoundToEven(float64(seconds)/6)/10)
+		}
+	}
 	var rows [][]any
-	for k, n := range count {
-		rows = append(rows, row(k[0], k[1], n))
+	for id, minutes := range waits {
+		rows = append(rows, row(w.locations[id].Name, len(minutes), inclusive(0.5, minutes), inclusive(0.9, minutes)))
+	}
+	return sorted(rows, 0, 1)
+}
+
+func besideTheTill(w *truth) [][]any {
+	type place struct{ day, location string }
+	type figures struct {
+		online, sold           int
+		onlineTotal, soldTotal amount
+	}
+	by := map[place]*figures{}
+	at := func(day, location string) *figures {
+		if day < daysAgo(2) {
+			return &figures{} // of no row
+		}
+		p := place{day, w.locations[location].Name}
+		if by[p] == nil {
+			by[p] = &figures{}
+		}
+		return by[p]
+	}
+	for _, o := range w.online() {
+		if slices.Contains([]string{"accepted", "ready", "completed"}, o.Status) {
+			f := at(dayOf(local(o.CreatedAt)), o.LocationID)
+			f.online++
+			f.onlineTotal += bani(o.Totals.Total)
+		}
+	}
+	for _, o := range w.orders {
+		if o.Channel == "direct" {
+			f := at(string(o.BusinessDay), o.LocationID)
+			f.sold++
+			f.soldTotal += bani(o.Totals.Total)
+		}
+	}
+	var rows [][]any
+	for p, f := range by {
+		rows = append(rows, row(p.day, p.location, f.online, f.onlineTotal, f.sold, f.soldTotal, f.onlineTotal-f.soldTotal))
 	}
 	return sorted(rows, 0, 1, 2)
+}
+
+func howSoon(w *truth) [][]any {
+	events := 0
+	for _, r := range w.moves(daysAgo(7)) {
+		events += r
+	}
+	return [][]any{row("polling", events, anything, anything)}
 }

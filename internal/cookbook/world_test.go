@@ -109,7 +109,7 @@ func (r *restaurant) live(t *testing.T, way clickhouse.Options) {
 		t.Error(err)
 	}
 	for line := range strings.Lines(problems.String()) {
-		if !strings.Contains(line, "kept in quarantine") { // of the row that question 43 asks about
+		if !strings.Contains(line, "kept in quarantine") { // of the row that the last question asks about
 			t.Errorf("the daemon warns of: %s", line)
 		}
 	}

@@ -27,7 +27,7 @@ func (s *Sink) Dictionary(ctx context.Context, w io.Writer) error {
 		"Two databases: `larder` (the configured name) holds the views that people query, `larder_raw` the storage\n" +
 		"tables behind them. Money is in RON. Instants and days are those of Europe/Bucharest.\n\n" +
 		"Each view says what one row is, which columns tell its rows apart, whom it joins, and a query to begin with. Names\n" +
-		"stand beside ids, so most questions need no join: the [cookbook](cookbook.md) has fifty of them.\n")
+		"stand beside ids, so most questions need no join: the [cookbook](cookbook.md) has 54 of them.\n")
 	for _, part := range []struct{ title, database string }{
 		{viewsTitle, s.warehouse.database}, {"Storage tables", s.warehouse.raw()},
 	} {
