@@ -78,6 +78,9 @@ type Sink interface {
 	// sales orders, removed ones included, or "" when there is none.
 	FirstDay(ctx context.Context, business string) (string, error)
 
+	// Personal is what the sink does with what its rows say of people.
+	Personal() Personal
+
 	// Close flushes what is queued, waiting until ctx ends at most.
 	Close(ctx context.Context) error
 }

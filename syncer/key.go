@@ -151,6 +151,9 @@ func (s *source) open(ctx context.Context, me api.Me) error {
 	if err := s.sameBusiness(s.stored.Business, me.Business.ID); err != nil {
 		return err
 	}
+	if err := s.settlePersonal(ctx, me.Business.ID); err != nil {
+		return err
+	}
 	for _, st := range s.streams {
 		st.Restore(s.stored)
 	}

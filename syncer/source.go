@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/condition"
 	"github.com/larder-sync/larder/syncer/lease"
@@ -46,6 +47,9 @@ type source struct {
 	previous *source // of the same name, not yet taken over
 
 	visiting bool // only verified: another process serves it (verify.go)
+
+	// forgotten are the restaurant's orders whose customers are; nil until the source is open.
+	forgotten *personal.Forgotten
 
 	turns   atomic.Pointer[schedule.Turns] // nil while no daemon serves the source
 	leased  atomic.Bool                    // it has been held (held.go)
@@ -104,7 +108,7 @@ func newSource(y *Syncer, cfg Source) (*source, error) {
 		s.Fenced = s.fence
 	}
 	asks := y.opts.API
-	asks.Keep = cfg.Personal.Order
+	asks.Keep = s.keeps
 	way, err := link.New(link.Options{
 		Source: cfg.Name, BaseURL: cfg.BaseURL, Share: cfg.BudgetShare, Key: cfg.Key, NextKey: cfg.NextKey,
 		Ledger: y.opts.Ledger, API: asks, MayAsk: s.mayAsk, Observe: s.observe, Log: s.Log,

@@ -93,6 +93,7 @@ type Syncer struct {
 	keys        *keyprobe.Queue
 	metrics     *metrics
 	backfills   chan struct{} // bounds the backfills that run at once
+	forgotten   sync.Map      // by business: *personal.Forgotten
 	startedAt   time.Time
 
 	verifyLimits verify.Limits

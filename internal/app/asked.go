@@ -32,6 +32,10 @@ func reconciliationInWords(r syncer.ReconcileRequest) string {
 	return what
 }
 
+func forgettingInWords(r syncer.ForgetRequest) string {
+	return "a customer of " + r.Source + " to be forgotten"
+}
+
 // ofWhat names the streams and sources of a selection.
 func ofWhat(sel syncer.Selection) string {
 	streams, sources := strings.Join(sel.Streams, ", "), strings.Join(sel.Sources, ", ")

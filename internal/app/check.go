@@ -359,6 +359,9 @@ func (a checker) checkTables(ctx context.Context, tell func(Finding)) {
 		note += "; " + w.whoHolds(ctx)
 	}
 	tell(good("warehouse: %s, ClickHouse %s, database %s, %s", a.cfg.Warehouse.DSN, info.Version, info.Database, note))
+	if info.Migrated {
+		a.checkPersonal(ctx, sink, tell)
+	}
 }
 
 // checkParent finds out whether a data folder that is not there could be made.

@@ -23,6 +23,7 @@ const (
 	routeSync      = "/larder/sync"      // POST syncer.Selection: a stream of message[syncNews], one a line; ?pass=ID names the pass
 	routeVerify    = "/larder/verify"    // POST syncer.Selection: message[verifyNews]
 	routeReconcile = "/larder/reconcile" // POST syncer.ReconcileRequest: message[reconcileNews]
+	routeForget    = "/larder/forget"    // POST syncer.ForgetRequest: message[syncer.ForgetReport]
 )
 
 // mounter is what the routes are mounted on: the engine.
@@ -36,6 +37,7 @@ type passer interface {
 	RunOnce(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (syncer.Report, error)
 	Verify(ctx context.Context, sel syncer.Selection, found func(syncer.Finding), progress func(syncer.VerifyProgress)) (syncer.VerifyReport, error)
 	Reconcile(ctx context.Context, r syncer.ReconcileRequest, progress func(syncer.ReconcileReport)) (syncer.ReconcileReport, error)
+	Forget(ctx context.Context, r syncer.ForgetRequest) (syncer.ForgetReport, error)
 }
 
 // mount serves the control routes of a process that runs a command. With nil, passes
@@ -47,6 +49,7 @@ func mount(m mounter, command string, status func() syncer.Status, p passer, log
 	m.Handle("POST "+routeSync, serve(c, passInWords, serveSync))
 	m.Handle("POST "+routeVerify, serve(c, verificationInWords, serveVerify))
 	m.Handle("POST "+routeReconcile, serve(c, reconciliationInWords, serveReconcile))
+	m.Handle("POST "+routeForget, serve(c, forgettingInWords, serveForget))
 }
 
 type control struct {

@@ -37,9 +37,13 @@ func (e stuckPasser) Reconcile(ctx context.Context, _ syncer.ReconcileRequest, _
 	return syncer.ReconcileReport{}, e.until(ctx)
 }
 
+func (e stuckPasser) Forget(ctx context.Context, _ syncer.ForgetRequest) (syncer.ForgetReport, error) {
+	return syncer.ForgetReport{}, e.until(ctx)
+}
+
 // A status is answered whatever pass is under way, unless it was asked for behind that one.
 func TestAStatusIsAnsweredBesideAPass(t *testing.T) {
-	for route, answered := range map[string]bool{routeSync: true, routeVerify: true, routeReconcile: true, routeSync + "?pass=other": true, routeSync + "?pass=mine": false} {
+	for route, answered := range map[string]bool{routeSync: true, routeVerify: true, routeReconcile: true, routeForget: true, routeSync + "?pass=other": true, routeSync + "?pass=mine": false} {
 		synctest.Test(t, func(t *testing.T) {
 			pass := stuckPasser{make(chan struct{})}
 			mux := http.NewServeMux()

@@ -126,6 +126,11 @@ func TestAWebhookIsInTheWarehouse(t *testing.T) {
 	if want := []string{"o_webhook", "ready", "webhook", "1"}; !slices.Equal(strings.Fields(strings.Join(got, " ")), want) {
 		t.Errorf("stored %q, want %q", got, want)
 	}
+	for phone := range w.customers(t) {
+		if n := w.holding(t, phone); len(n) > 0 {
+			t.Errorf("a customer is in the data folder: %v", n)
+		}
+	}
 	got = w.ask(t, "SELECT status, via, toString(delay_seconds < 60) FROM order_events WHERE order_id = 'o_webhook' AND status = 'ready'")
 	if want := []string{"ready", "webhook", "1"}; !slices.Equal(strings.Fields(strings.Join(got, " ")), want) {
 		t.Errorf("events %q, want %q", got, want)

@@ -2,6 +2,7 @@ package personal
 
 import (
 	"encoding/json"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -96,6 +97,99 @@ func TestAKeyThatIsTooShort(t *testing.T) {
 	if _, err := New("all", nil); err == nil {
 		t.Error("an unknown mode was taken")
 	}
+}
+
+// The columns that are kept are those of which the mapping of a redacted order is not null.
+func TestColumnsThatAreKept(t *testing.T) {
+	for mode, want := range map[Mode]string{
+		Drop:         "id status rejection_code items.name items.options_id totals_total payment_method cutlery",
+		Pseudonymise: "id status customer_key delivery_city items.options_unit_price",
+		Keep:         "customer_name delivery_lat items.notes anything",
+	} {
+		for name := range strings.FieldsSeq(want) {
+			if !policy(t, mode).KeepsColumn(name) {
+				t.Errorf("%s does not keep %s", mode, name)
+			}
+		}
+	}
+	for mode, want := range map[Mode]string{
+		Drop:         "customer_name customer_key delivery_city rejection_message items.notes payment_reference notes items_name items.options.id",
+		Pseudonymise: "customer_phone delivery_address delivery_notes delivery_lat allergies",
+	} {
+		for name := range strings.FieldsSeq(want) {
+			if policy(t, mode).KeepsColumn(name) {
+				t.Errorf("%s keeps %s", mode, name)
+			}
+		}
+	}
+}
+
+// What is stored keeps its pseudonym while pseudonyms are kept, however often it is gone
+// through, and one that the service has forged does not stay.
+func TestWhatStaysOfWhatIsStored(t *testing.T) {
+	p := policy(t, Pseudonymise)
+	without := strings.Replace(full, `"customer_key":"forged",`, "", 1)
+	stored := p.Order([]byte(without))
+	if again := p.Stored(stored); string(again) != string(stored) {
+		t.Errorf("stored\n%s\nbecomes\n%s", stored, again)
+	}
+	if got := p.Stored([]byte(without)); string(got) != string(stored) {
+		t.Errorf("all of it becomes\n%s", got)
+	}
+	if got := string(p.Stored([]byte(strings.Replace(full, "forged", strings.Repeat("f", 64), 1)))); strings.Contains(got, "ffff") {
+		t.Errorf("a forged pseudonym stays: %s", got)
+	}
+	dropped := policy(t, Drop).Stored(stored)
+	if phone, key := CustomerOf(dropped); phone != "" || key != "" || strings.Contains(string(dropped), p.CustomerKey("0722123456")) {
+		t.Errorf("dropped: %s", dropped)
+	}
+	if phone, key := CustomerOf([]byte(without)); phone != "0722 123 456" || key != "" {
+		t.Errorf("customer %q, %q", phone, key)
+	}
+}
+
+func TestForgottenOrders(t *testing.T) {
+	var f Forgotten
+	if got := string(f.Order([]byte(full))); got != full {
+		t.Errorf("nothing is forgotten, and of an order is kept %s", got)
+	}
+	f.Add("o2", "o3")
+	for raw, gone := range map[string]bool{
+		full: false, strings.Replace(full, "o1", "o2", 1): true,
+		`{"notes":"Secretescu","id":"o1","id":"\u006f3"}`: true, // whichever is meant
+		`["o2"]`: false, `{"id":`: false, `{"id":7}`: false,
+	} {
+		if got := string(f.Order([]byte(raw))); (got != raw) != gone || gone && strings.Contains(got, "Secretescu") {
+			t.Errorf("%s\nbecomes\n%s", raw, got)
+		}
+	}
+	var none *Forgotten
+	none.Storing()()
+	if got := string(none.Order([]byte(full))); got != full {
+		t.Errorf("kept %s", got)
+	}
+}
+
+// Add waits for rows that are on their way: what it returns behind has been handed over.
+func TestForgettingWaitsForRowsUnderWay(t *testing.T) {
+	var f Forgotten
+	release := f.Storing()
+	done := make(chan struct{})
+	go func() { f.Add("o1"); close(done) }()
+	for f.storing.TryRLock() { // until Add waits
+		f.storing.RUnlock()
+		runtime.Gosched()
+	}
+	select {
+	case <-done:
+		t.Error("it did not wait")
+	default:
+	}
+	if !f.Has("o1") {
+		t.Error("rows that come meanwhile are not redacted")
+	}
+	release()
+	<-done
 }
 
 // What has another shape than api.md says keeps its kind alone, so that the mapping still

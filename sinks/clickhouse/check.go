@@ -67,7 +67,8 @@ func tooOld(version string) bool {
 }
 
 // needed are the rights that Larder uses.
-var needed = []string{"SELECT", "INSERT", "CREATE TABLE", "ALTER ADD COLUMN", "CREATE VIEW", "CREATE DATABASE"}
+var needed = []string{"SELECT", "INSERT", "CREATE TABLE", "ALTER ADD COLUMN", "CREATE VIEW", "CREATE DATABASE",
+	"ALTER UPDATE", "ALTER DELETE", "ALTER SETTINGS", "DROP TABLE"}
 
 // checkRights asks for each right; CHECK GRANT answers 1 or 0. Servers that are
 // too old for the question, and the embedded engine, which has no users, are

@@ -19,6 +19,8 @@ type warehouse struct {
 	conn   driver.Conn // whose default database is the server's own
 	outage *outage
 
+	erasing sync.Mutex // one at a time changes the settings of tables for that
+
 	mu     sync.Mutex
 	types  map[string]map[string]wireType // storage table, column
 	asking driver.Conn                    // whose default database is the one that people query

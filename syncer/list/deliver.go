@@ -107,9 +107,10 @@ func (l *rowLocks) take(ctx context.Context, id string) (release func(), err err
 }
 
 func (st *List) storeDelivered(ctx context.Context, raw []byte) (Delivered, error) {
+	defer st.Forgotten.Storing()()
 	in := st.Writer.Begin(st.Writer.NextWalk(), 1)
 	in.All = true
-	r := in.Row(st.Def.Plan.NewMapper(), raw, st.Source.Versions.Take(1), st.Source.ServiceNow().UTC(), write.RowContext{Columns: st.Def.Pushed})
+	r := in.Row(st.Def.Plan.NewMapper(), st.Forgotten.Order(raw), st.Source.Versions.Take(1), st.Source.ServiceNow().UTC(), write.RowContext{Columns: st.Def.Pushed})
 	if in.Empty() {
 		in.CountRows()
 		return DeliveredSame, nil

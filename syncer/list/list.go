@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
@@ -20,6 +21,10 @@ type List struct {
 	covered *stream.CoverageKeeper
 	// Counted is how many live rows the service counts, 0 while that is not known.
 	Counted func() uint64
+
+	// Forgotten are the rows of which nothing of a person is stored; nil for none. It is set
+	// before anything is asked.
+	Forgotten *personal.Forgotten
 
 	delivering rowLocks // of rows that the service sends by itself
 

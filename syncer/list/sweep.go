@@ -214,6 +214,7 @@ func (sw *sweep) bury(ctx context.Context) error {
 
 func (sw *sweep) Chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) error {
 	st := sw.stream
+	defer st.Forgotten.Storing()()
 	in := st.Writer.Begin(st.Writer.NextWalk(), 1)
 	for _, r := range rows {
 		if err := sw.decide(ctx, in, r, ask); err != nil {
@@ -273,7 +274,7 @@ func (st *List) Confirm(ctx context.Context, lane *api.Client, in *write.Intake,
 		return write.ReasonNoAccess, nil, nil
 	}
 	in.Rewrite = true
-	in.Row(st.Def.Plan.NewMapper(), raw, version, st.Source.AnswerTime(date), write.RowContext{ID: id, Columns: st.Def.Polled})
+	in.Row(st.Def.Plan.NewMapper(), st.Forgotten.Order(raw), version, st.Source.AnswerTime(date), write.RowContext{ID: id, Columns: st.Def.Polled})
 	return "", raw, nil
 }
 

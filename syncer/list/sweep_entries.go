@@ -39,6 +39,7 @@ func (sw *sweep) readEntries(ctx context.Context) error {
 // asked for first, each full resync.
 func (sw *sweep) closeEntries(ctx context.Context) error {
 	st := sw.stream
+	defer st.Forgotten.Storing()()
 	in := st.Writer.Begin(st.Writer.NextWalk(), 1)
 	asked := 0
 	for _, key := range sw.entries.unseen {

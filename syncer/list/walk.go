@@ -127,6 +127,7 @@ func (w *walk) version(a Answer, i int) uint64 {
 // and remembers what was written.
 func (w *walk) take(ctx context.Context, a Answer) error {
 	w.paged(a)
+	defer w.walks.stream.Forgotten.Storing()()
 	in := w.read(a)
 	if in.BadRows() > 0 && w.walks.stream.Writer.Full() {
 		return errors.Join(errTooManyBad, w.window.drain(ctx)) // whoever reads this finds the rows there
@@ -186,7 +187,7 @@ func (w *walk) read(a Answer) *write.Intake {
 	st.mu.Unlock()
 	w.again = write.Counts{}
 	for i, raw := range a.Rows {
-		t := in.Row(w.mapper, raw, w.version(a, i), a.at, write.RowContext{Columns: st.Def.Polled})
+		t := in.Row(w.mapper, st.Forgotten.Order(raw), w.version(a, i), a.at, write.RowContext{Columns: st.Def.Polled})
 		before := w.progress.Cp.Watermark
 		if w.progress.stamped(t.UpdatedAt, a.at) && t.Fresh {
 			st.Source.Log.Warn("a row is dated in the future: it is stored, and does not move the watermark",

@@ -52,6 +52,9 @@ type Entry struct {
 	Open           bool
 }
 
+// reported is an unknown field or value that a row had.
+type reported struct{ source, stream, row, key string }
+
 // orders is the table that the figures of days are computed from.
 const orders = "sales_orders"
 
@@ -66,7 +69,8 @@ type Store struct {
 	statuses      map[string]sinks.StreamStatus
 	business      map[string]string
 	entries       []Entry
-	drift         []string
+	drift         []reported
+	forgotten     map[string][]string // order ids, by business
 	runs          []sinks.Run
 	verdicts      map[verdictKey]sinks.Verdict
 	commits       int
@@ -84,6 +88,7 @@ func NewStore() *Store {
 		checkpoints: map[string]sinks.Checkpoint{},
 		statuses:    map[string]sinks.StreamStatus{},
 		business:    map[string]string{},
+		forgotten:   map[string][]string{},
 		verdicts:    map[verdictKey]sinks.Verdict{},
 	}
 }
@@ -107,7 +112,7 @@ func (s *Store) store(c *sinks.Commit, withState bool) {
 	s.applyTombstones(c)
 	s.applyQuarantine(c)
 	for _, d := range c.Drift {
-		s.drift = append(s.drift, c.Source+"\x00"+c.Stream+"\x00"+d.Key())
+		s.drift = append(s.drift, reported{c.Source, c.Stream, d.RowID, d.Key()})
 	}
 	if withState {
 		s.applyState(c)
@@ -231,8 +236,8 @@ func (s *Store) state(source string) sinks.State {
 		}
 	}
 	for _, d := range s.drift {
-		if rest, ok := strings.CutPrefix(d, source+"\x00"); ok {
-			st.Drift = append(st.Drift, rest)
+		if d.source == source {
+			st.Drift = append(st.Drift, d.stream+"\x00"+d.key)
 		}
 	}
 	for _, status := range s.statuses {
@@ -287,10 +292,13 @@ func (s *Store) Open() int {
 }
 
 // Drift returns the reported drift as source, stream and [sinks.Drift.Key], NUL between.
-func (s *Store) Drift() []string {
+func (s *Store) Drift() (all []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.drift)
+	for _, d := range s.drift {
+		all = append(all, d.source+"\x00"+d.stream+"\x00"+d.key)
+	}
+	return all
 }
 
 // Runs returns the stored runs in order.

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+)
+
+func TestForget(t *testing.T) {
+	h := newHouseOf(t, sandbox.Options{Seed: 6, Orders: -1, NoLimits: true, OnlineOrders: 30, Epoch: time.Now().Add(-36 * time.Hour)})
+	h.configure("    personal_data: keep\n" + quiet + local("embedded:./data"))
+	h.want(2, "name the source whose restaurant it is", "forget", "--phone", "0722123456")
+	h.want(2, "name either the customer's phone (--phone) or orders", "forget", "--source", "bistro")
+	h.want(2, "name either the customer's phone (--phone) or orders", "forget", "--source", "bistro", "--phone", "0722123456", "--order", "o1")
+	h.want(2, "--phone has no digit in it", "forget", "--source", "bistro", "--phone", "Ana")
+	h.want(2, `--source "other" is not configured`, "forget", "--source", "other", "--order", "o1")
+	h.want(2, "there is no phone on the standard input", "forget", "--source", "bistro", "--phone", "-")
+	h.want(4, "larder run", "forget", "--source", "bistro", "--order", "o1") // there is no warehouse
+	h.want(0, "ok", "sync")
+	h.want(0, "Nothing is stored of that customer.", "forget", "--source", "bistro", "--phone", "+40700000000")
+	first := h.want(0, "", "sql", "--format", "TSV", "SELECT id, customer_phone FROM online_orders ORDER BY id LIMIT 1")
+	id, phone, found := strings.Cut(strings.TrimSpace(first.out), "\t")
+	if !found || phone == "" {
+		t.Fatalf("order %q of %q", id, phone)
+	}
+	c := h.command("forget", "--source", "bistro", "--phone", "-")
+	c.Stdin = strings.NewReader(phone + "\n")
+	said, err := c.CombinedOutput()
+	if err != nil || !strings.Contains(string(said), "Erased the customer of ") || !strings.Contains(string(said), "  "+id+"\n") || strings.Contains(string(said), phone) {
+		t.Errorf("%v\n%s", err, said)
+	}
+	h.want(0, "0", "sql", "--format", "TSV", "SELECT countIf(customer_phone = '"+phone+"') FROM online_orders")
+	h.want(0, "Nothing is stored of that customer.", "forget", "--source", "bistro", "--order", id)
+}

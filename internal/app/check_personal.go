@@ -1,0 +1,39 @@
+package app
+
+import (
+	"context"
+
+	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// checkPersonal says of each source whose stored orders hold more of their customers than its
+// personal_data keeps that the daemon will erase that.
+func (a checker) checkPersonal(ctx context.Context, sink sinks.Sink, tell func(Finding)) {
+	businesses, err := sink.Businesses(ctx)
+	if err != nil {
+		tell(bad(ExitWarehouse, "", "warehouse: %v", err))
+		return
+	}
+	for i := range a.cfg.Sources {
+		s := &a.cfg.Sources[i]
+		policy, err := a.personalPolicy(s)
+		if err != nil {
+			tell(bad(ExitUsage, "", "source %s: personal_data: %v", s.Name, err))
+			continue
+		}
+		n, err := syncer.HoldingMore(ctx, sink, businesses[s.Name], s.Name, policy)
+		if err != nil {
+			tell(bad(ExitWarehouse, "", "source %s: personal_data: %v", s.Name, err))
+			continue
+		}
+		if n > 0 {
+			tell(Finding{
+				OK: true, warning: true,
+				Text:   "source " + s.Name + ": " + phrase.Plural(n, "stored order") + phrase.Verb(n, " holds", " hold") + " more of the customer than personal_data: " + string(policy.Mode()) + " keeps",
+				Advice: "It is erased when the source is next served; to keep it, set personal_data back before that.",
+			})
+		}
+	}
+}

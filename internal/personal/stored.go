@@ -1,0 +1,108 @@
+package personal
+
+import (
+	"encoding/hex"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Stored is what is kept of an order as it is stored: [Policy.Order], which may have been
+// at work on it already. A pseudonym stays when pseudonyms are kept.
+func (p Policy) Stored(raw []byte) []byte {
+	if p.Mode() != Pseudonymise {
+		return p.Order(raw)
+	}
+	key, known := "", false
+	// What is no object has no customer.
+	_ = eachField(raw, func(name string, value jsontext.Value) {
+		switch {
+		case name == "customer" && value.Kind() != 'n':
+			known = true
+		case name == CustomerKeyField:
+			key = keyOf(value)
+		}
+	})
+	kept := p.Order(raw)
+	if known || key == "" {
+		return kept
+	}
+	return []byte(strings.Replace(string(kept), `"`+CustomerKeyField+`":null`, `"`+CustomerKeyField+`":"`+key+`"`, 1))
+}
+
+// keyOf is a value that has the form of a pseudonym, else empty.
+func keyOf(value jsontext.Value) string {
+	text, err := jsontext.AppendUnquote(nil, value)
+	if err != nil || len(text) != pseudonymLen {
+		return ""
+	}
+	if _, err := hex.DecodeString(string(text)); err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// pseudonymLen is how many hexadecimal digits a pseudonym has.
+const pseudonymLen = 64
+
+// CustomerOf is what an order says of its customer, as it is stored: the phone as it was
+// written, or the pseudonym. Both are empty where nothing is.
+func CustomerOf(raw []byte) (phone, key string) {
+	// What is no object has no customer.
+	_ = eachField(raw, func(name string, value jsontext.Value) {
+		switch name {
+		case "customer":
+			phone = phoneOf(value)
+		case CustomerKeyField:
+			key = keyOf(value)
+		}
+	})
+	return phone, key
+}
+
+// SamePhone is true when two texts are one phone; false for texts without a digit.
+func SamePhone(a, b string) bool {
+	number := normalise(a)
+	return number != "" && number == normalise(b)
+}
+
+// HasKey is true when the policy can make pseudonyms.
+func (p Policy) HasKey() bool { return len(p.key) >= MinKey }
+
+// KeepsColumn is true when the policy keeps the values of a column of the table of orders,
+// which has the name that package mapping makes of the field's path.
+func (p Policy) KeepsColumn(name string) bool {
+	switch p.Mode() {
+	case Keep:
+		return true
+	case Pseudonymise:
+		return name == CustomerKeyField || pseudonymousColumns[name]
+	}
+	return orderColumns[name]
+}
+
+var orderColumns, pseudonymousColumns = order.columns(), pseudonymous.columns()
+
+// columns are the names of the columns whose values a shape keeps.
+func (s *shape) columns() map[string]bool {
+	names := map[string]bool{}
+	s.addColumns(names, "", "", false)
+	return names
+}
+
+// addColumns adds those below a path. A dot comes once, behind the outermost list.
+func (s *shape) addColumns(names map[string]bool, path, separator string, listed bool) {
+	switch {
+	case s.each != nil:
+		if !listed {
+			separator = "."
+		}
+		s.each.addColumns(names, path, separator, true)
+	case s.fields != nil:
+		for name, sub := range s.fields {
+			sub.addColumns(names, path+separator+name, "_", listed)
+		}
+	default:
+		names[path] = true
+	}
+}

@@ -1,0 +1,379 @@
+package clickhouse
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// Personal implements [sinks.Sink].
+func (s *Sink) Personal() sinks.Personal { return personalData{s.warehouse} }
+
+// personalData is what a warehouse stores of people.
+type personalData struct{ warehouse *warehouse }
+
+var forgottenTable = &sinks.Table{Name: "forgotten_orders", Columns: []sinks.Column{
+	{Name: "business_id"}, {Name: "order_id"}, {Name: "chosen_by"}, {Name: "forgotten_at", Kind: sinks.Instant},
+}}
+
+// Forgotten implements [sinks.Personal].
+func (p personalData) Forgotten(ctx context.Context, business string) (ids []string, err error) {
+	sql := "SELECT DISTINCT order_id FROM " + p.warehouse.table(forgottenTable.Name) + " WHERE business_id = " + literal(business)
+	err = p.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read which orders are forgotten: %w", err)
+	}
+	return ids, nil
+}
+
+// Forget implements [sinks.Personal].
+func (p personalData) Forget(ctx context.Context, business, by string, ids []string) error {
+	types, err := p.warehouse.columns(ctx, forgottenTable.Name)
+	if err != nil {
+		return err
+	}
+	batch, now := sinks.NewBatch(forgottenTable, len(ids)), time.Now()
+	for _, id := range ids {
+		if err := appendRow(batch, business, id, by, now); err != nil {
+			return err
+		}
+	}
+	b, err := plainBlock(types, batch)
+	if err != nil {
+		return err
+	}
+	if _, err := p.warehouse.insert(ctx, b); err != nil {
+		return fmt.Errorf("note which orders are forgotten: %w", err)
+	}
+	return nil
+}
+
+// versioned is where the versions of rows, or of quarantine entries, are.
+type versioned struct{ table, source, id, raw, condition string }
+
+func versionedIn(stream string, quarantine bool, business string) versioned {
+	own := "business_id = " + literal(business)
+	if quarantine {
+		return versioned{quarantineTable.Name, "source", "row_id", "raw", own + " AND stream = " + literal(stream)}
+	}
+	return versioned{stream, "_source", "id", "_raw", own}
+}
+
+// key tells versions apart: two processes may have given one version to two rows.
+func (v versioned) key() string {
+	return "concat(" + v.source + ", char(0), " + v.id + ", char(0), toString(_version))"
+}
+
+func keyOfVersion(r sinks.RowVersion) string {
+	return r.Source + "\x00" + r.ID + "\x00" + strconv.FormatUint(r.Version, 10)
+}
+
+// Versions implements [sinks.Personal].
+func (p personalData) Versions(ctx context.Context, q sinks.VersionQuery, each func(sinks.RowVersion) error) error {
+	in := versionedIn(q.Table, q.Quarantine, q.Business)
+	conditions := []string{in.condition}
+	if q.Source != "" {
+		conditions = append(conditions, in.source+" = "+literal(q.Source))
+	}
+	if q.IDs != nil {
+		if len(q.IDs) == 0 {
+			return nil
+		}
+		conditions = append(conditions, in.id+" IN ("+literals(q.IDs)+")")
+	}
+	if len(q.Filled) > 0 && !q.Quarantine {
+		table, err := p.warehouse.columns(ctx, q.Table)
+		if err != nil {
+			return err
+		}
+		var filled []string
+		for _, column := range q.Filled {
+			if table[column].depth > 0 {
+				filled = append(filled, "arrayExists(v -> isNotNull(v), "+quote(column)+")")
+			} else {
+				filled = append(filled, quote(column)+" IS NOT NULL")
+			}
+		}
+		conditions = append(conditions, "("+strings.Join(filled, " OR ")+")")
+	}
+	sql := "SELECT toString(" + in.source + "), " + in.id + ", _version, " + in.raw + " FROM " + p.warehouse.table(in.table) +
+		" WHERE " + strings.Join(conditions, " AND ")
+	err := p.warehouse.rows(longStatement(ctx), sql, func(rows driver.Rows) error {
+		var v sinks.RowVersion
+		var raw string
+		if err := rows.Scan(&v.Source, &v.ID, &v.Version, &raw); err != nil {
+			return err
+		}
+		v.Raw = []byte(raw)
+		return each(v)
+	})
+	if err != nil {
+		return fmt.Errorf("read the stored versions of %s: %w", in.table, err)
+	}
+	return nil
+}
+
+// redactedAtOnce is how many versions one statement redacts at most.
+const redactedAtOnce = 2000
+
+// Redact implements [sinks.Personal].
+func (p personalData) Redact(ctx context.Context, r sinks.Redaction) error {
+	p.warehouse.erasing.Lock()
+	defer p.warehouse.erasing.Unlock()
+	in := versionedIn(r.Table, r.Quarantine, r.Business)
+	types, err := p.warehouse.columns(ctx, in.table)
+	if err != nil {
+		return err
+	}
+	if err := p.dropLeftovers(ctx); err != nil {
+		return err
+	}
+	r.Texts = maps.Clone(r.Texts)
+	if r.Quarantine {
+		if err := p.eraseNameless(ctx, in, &r); err != nil {
+			return err
+		}
+	}
+	for len(r.Versions) > 0 {
+		some := r
+		n := min(len(r.Versions), redactedAtOnce)
+		some.Versions, r.Versions = r.Versions[:n], r.Versions[n:]
+		some.Texts = map[string][]string{}
+		for column, values := range r.Texts {
+			some.Texts[column], r.Texts[column] = values[:n], values[n:]
+		}
+		err := p.withRedacted(ctx, some, func(values string) error {
+			return p.rewrite(ctx, in.table, in.update(some, types, values))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eraseNameless removes quarantine entries without an id: their JSON is part of their key.
+func (p personalData) eraseNameless(ctx context.Context, in versioned, r *sinks.Redaction) error {
+	var keys []string
+	r.Versions = slices.DeleteFunc(slices.Clone(r.Versions), func(v sinks.RowVersion) bool {
+		if v.ID == "" {
+			keys = append(keys, keyOfVersion(v))
+		}
+		return v.ID == ""
+	})
+	if len(keys) == 0 {
+		return nil
+	}
+	return p.rewrite(ctx, in.table, "DELETE WHERE "+in.condition+" AND "+in.key()+" IN ("+literals(keys)+")")
+}
+
+// redactedPrefix begins the names of the tables that hold what versions become. The engine
+// keeps the text of a mutation for long, so that nothing of a person may stand in it, not even
+// a pseudonym.
+const redactedPrefix = "redaction_"
+
+// dropLeftovers drops such tables of processes that have died.
+func (p personalData) dropLeftovers(ctx context.Context) error {
+	var left []string
+	sql := "SELECT name FROM system.tables WHERE database = " + literal(p.warehouse.raw()) + " AND startsWith(name, " + literal(redactedPrefix) +
+		") AND metadata_modification_time < now() - INTERVAL 1 HOUR"
+	err := p.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		left = append(left, name)
+		return err
+	})
+	for _, name := range left {
+		err = errors.Join(err, p.warehouse.exec(ctx, "DROP TABLE IF EXISTS "+p.warehouse.table(name)+" SYNC", nil))
+	}
+	if err != nil {
+		return fmt.Errorf("drop tables that an erasing has left behind: %w", err)
+	}
+	return nil
+}
+
+// withRedacted calls f while a table holds what some versions become, by their keys.
+func (p personalData) withRedacted(ctx context.Context, r sinks.Redaction, f func(values string) error) (err error) {
+	table := &sinks.Table{Name: redactedPrefix + strings.ToLower(rand.Text()), Columns: []sinks.Column{{Name: "key"}, {Name: "raw"}}}
+	for _, column := range slices.Sorted(maps.Keys(r.Texts)) {
+		table.Columns = append(table.Columns, sinks.Column{Name: column})
+	}
+	columns := make([]string, len(table.Columns))
+	for i, c := range table.Columns {
+		columns[i] = quote(c.Name) + " String"
+	}
+	name := p.warehouse.table(table.Name)
+	if err := p.warehouse.exec(ctx, "CREATE TABLE "+name+" ("+strings.Join(columns, ", ")+") ENGINE = Join(ANY, LEFT, key)", nil); err != nil {
+		return fmt.Errorf("make a table of what is redacted: %w", err)
+	}
+	defer func() {
+		err = errors.Join(err, p.warehouse.exec(context.WithoutCancel(ctx), "DROP TABLE "+name+" SYNC", nil))
+	}()
+	batch := sinks.NewBatch(table, len(r.Versions))
+	for i, version := range r.Versions {
+		values := []any{keyOfVersion(version), string(version.Raw)}
+		for _, c := range table.Columns[2:] {
+			values = append(values, r.Texts[c.Name][i])
+		}
+		if err := appendRow(batch, values...); err != nil {
+			return err
+		}
+	}
+	types, err := p.warehouse.columns(ctx, table.Name)
+	if err != nil {
+		return err
+	}
+	b, err := plainBlock(types, batch)
+	if err != nil {
+		return err
+	}
+	if _, err := p.warehouse.insert(ctx, b); err != nil {
+		return fmt.Errorf("fill a table of what is redacted: %w", err)
+	}
+	return f(p.warehouse.raw() + "." + table.Name)
+}
+
+// update is what changes some of the versions to the values of a table.
+func (v versioned) update(r sinks.Redaction, types map[string]wireType, values string) string {
+	var keys, ids []string
+	for _, version := range r.Versions {
+		keys, ids = append(keys, keyOfVersion(version)), append(ids, version.ID)
+	}
+	slices.Sort(ids)
+	get := func(column string) string {
+		return "joinGet(" + literal(values) + ", " + literal(column) + ", " + v.key() + ")"
+	}
+	become := []string{quote(v.raw) + " = " + get("raw")}
+	for _, column := range r.Null {
+		become = append(become, quote(column)+" = "+nothing(column, types[column]))
+	}
+	for _, column := range slices.Sorted(maps.Keys(r.Texts)) {
+		become = append(become, quote(column)+" = nullIf("+get(column)+", '')")
+	}
+	return "UPDATE " + strings.Join(become, ", ") + " WHERE " + v.condition + " AND " + v.id + " IN (" + literals(slices.Compact(ids)) + ") AND " +
+		v.key() + " IN (" + literals(keys) + ")"
+}
+
+// nothing is what a column without values holds. A plain NULL would be written over the value:
+// it hides it, and the value stays in the file.
+func nothing(column string, t wireType) string {
+	switch {
+	case t.depth > 0:
+		return "arrayMap(v -> NULL, " + quote(column) + ")"
+	case t.kind == sinks.Text:
+		return "nullIf(materialize(''), '')"
+	default:
+		return "nullIf(materialize(0), 0)"
+	}
+}
+
+// EraseDrift implements [sinks.Personal].
+func (p personalData) EraseDrift(ctx context.Context, business, source, stream string, ids []string) error {
+	where := "business_id = " + literal(business) + " AND stream = " + literal(stream)
+	if source != "" {
+		where += " AND source = " + literal(source)
+	}
+	if ids != nil {
+		where += " AND row_id IN (" + literals(ids) + ")"
+	}
+	var n uint64
+	sql := "SELECT count() FROM " + p.warehouse.table(driftTable.Name) + " WHERE " + where
+	err := p.warehouse.rows(longStatement(ctx), sql, func(rows driver.Rows) error { return rows.Scan(&n) })
+	if err != nil || n == 0 {
+		return err
+	}
+	p.warehouse.erasing.Lock()
+	defer p.warehouse.erasing.Unlock()
+	return p.rewrite(ctx, driftTable.Name, "DELETE WHERE "+where)
+}
+
+// rewrite writes the parts of a table anew that hold what a mutation changes, and waits until
+// the old ones are off the disk. Until then the new ones are on it for sure: what a merge
+// writes is else written back when the system likes, and the old parts are kept that long.
+func (p personalData) rewrite(ctx context.Context, table, mutation string) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("take personal data out of %s: %w", table, err)
+		}
+	}()
+	if p.warehouse.cluster != "" {
+		return errors.New("the warehouse is a cluster, and Larder cannot do that there yet")
+	}
+	alter := "ALTER TABLE " + p.warehouse.table(table) + " "
+	if err := p.warehouse.exec(ctx, alter+"MODIFY SETTING old_parts_lifetime = 1, min_rows_to_fsync_after_merge = 1", nil); err != nil {
+		return err
+	}
+	// Where a process dies before this, the next one takes it back.
+	defer func() {
+		err = errors.Join(err, p.warehouse.exec(context.WithoutCancel(ctx), alter+"RESET SETTING old_parts_lifetime, min_rows_to_fsync_after_merge", nil))
+	}()
+	settings := maps.Clone(statementSettings)
+	settings["mutations_sync"] = 2
+	if err := p.warehouse.exec(ctx, alter+mutation, settings); err != nil {
+		return err
+	}
+	return p.awaitOldParts(ctx, table)
+}
+
+// Waiting for parts that were replaced.
+const (
+	oldPartsLook = 250 * time.Millisecond
+	oldPartsWait = 10 * time.Minute // a replicated table clears them when it likes
+)
+
+func (p personalData) awaitOldParts(ctx context.Context, table string) error {
+	ctx, cancel := context.WithTimeout(ctx, oldPartsWait)
+	defer cancel()
+	for {
+		// An engine without work looks for old parts every ten minutes. It looks for them at
+		// once when a partition is dropped, also one that there is not.
+		err := p.warehouse.exec(ctx, "ALTER TABLE "+p.warehouse.table(table)+" DROP PARTITION ID 'none'", nil)
+		if err != nil {
+			return err
+		}
+		n, err := p.parts(ctx, "parts", table, " AND NOT active")
+		if err != nil || n == 0 {
+			return err
+		}
+		select {
+		case <-time.After(oldPartsLook):
+		case <-ctx.Done():
+			return fmt.Errorf("%d old parts are still on the disk: do it again later: %w", n, context.Cause(ctx))
+		}
+	}
+}
+
+// Detached implements [sinks.Personal].
+func (p personalData) Detached(ctx context.Context, stream string) (int, error) {
+	var all uint64
+	for _, table := range []string{stream, quarantineTable.Name, driftTable.Name} {
+		n, err := p.parts(ctx, "detached_parts", table, "")
+		if err != nil {
+			return 0, fmt.Errorf("count the detached parts of %s: %w", table, err)
+		}
+		all += n
+	}
+	return int(all), nil
+}
+
+// parts counts parts of a table, on this node.
+func (p personalData) parts(ctx context.Context, what, table, condition string) (n uint64, err error) {
+	sql := "SELECT count() FROM system." + what + " WHERE concat('`', database, '`.`', table, '`') = " + literal(p.warehouse.table(table)) + condition
+	err = p.warehouse.rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&n) })
+	return n, err
+}

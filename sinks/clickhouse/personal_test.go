@@ -1,0 +1,179 @@
+package clickhouse_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/personal"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/syncer/erase"
+	"github.com/larder-sync/larder/syncer/mapping"
+)
+
+func onlinePlan(t *testing.T) *mapping.Plan {
+	t.Helper()
+	plan, err := mapping.Compile[api.OnlineOrder]("online_orders", sinks.Column{Name: "via", Kind: sinks.Text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// guest is an order with all that it can tell of a person, whose words are marked.
+func guest(id, mark, phone string, minute int) string {
+	return fmt.Sprintf(`{"id":%q,"external_id":"e-%[1]s","number":"7","pickup_code":"A1","status":"cancelled","test":false,"type":"delivery","location_id":"l1",
+"scheduled_for":null,"placed_at":"2026-03-01T10:00:00Z","answer_by":null,"accepted_at":null,"estimated_ready_at":null,"ready_at":null,"completed_at":null,
+"rejected_at":null,"cancelled_at":"2026-03-01T10:05:00Z","rejection":{"code":"other","message":"%[2]s message"},"cancellation":{"by":"customer","reason":"%[2]s reason"},
+"customer":{"name":"%[2]s name","phone":%[3]q,"email":"%[2]s@mail"},"delivery":{"address":"%[2]s street","city":"Cluj","notes":"%[2]s door","lat":46.77,"lng":23.59},
+"notes":"%[2]s notes","allergies":"%[2]s nuts","cutlery":true,"items":[{"product_id":"p1","variant_id":null,"name":"Ciorbă","variant_name":null,"quantity":2,"unit_price":"10.00",
+"options":[],"notes":"%[2]s line","deposit":"0.00","total":"20.00"}],"totals":{"items":"20.00","deposit":"0.00","tip":"0.00","total":"20.00"},
+"payment":{"status":"paid","method":"card","reference":"%[2]s reference"},"created_at":"2026-03-01T10:00:00Z","updated_at":"2026-03-01T10:%02[4]d:00Z"}`, id, mark, phone, minute)
+}
+
+// onDisk is in how many files below the folders of a warehouse's tables a word stands,
+// compressed or not.
+func onDisk(t *testing.T, database, word string) (files int) {
+	t.Helper()
+	folders := answer(t, "SELECT arrayStringConcat(arrayFlatten(groupArray(data_paths)), '\n') FROM system.tables WHERE database = "+sqlText(database+"_raw"))
+	for _, folder := range strings.Fields(folders) {
+		files += len(embeddedtest.FilesWith(t, folder, word))
+	}
+	return files
+}
+
+// guests are two of one person, one of another, each stored in several versions, buried,
+// in the quarantine and in an example of an unknown field.
+func guests(t *testing.T) (*mirror, erase.Orders) {
+	m, plan := newMirror(t), onlinePlan(t)
+	for minute := range 3 {
+		m.store("biz", "online_orders", batchOf(m, plan, []string{
+			guest("o1", "Secretescu", "0722 123 456", minute), guest("o2", "Secretescu", "+40722123456", minute), guest("o3", "Popescu", "0733000000", minute),
+		}, "polling"))
+	}
+	m.bury("biz", "online_orders", "o2", "no_access")
+	m.commit(&sinks.Commit{
+		Source: "src-biz", Business: "biz", Stream: "online_orders",
+		Quarantine: []sinks.Quarantined{
+			{ID: "o4", Field: "totals", Reason: "bad", Raw: []byte(guest("o4", "Secretescu", "0040722123456", 1)), Version: 90, FetchedAt: m.at},
+			{Field: "id", Reason: "missing", Raw: []byte(strings.Replace(guest("", "Secretescu", "0722123456", 1), `"id":"",`, "", 1)), Version: 91, FetchedAt: m.at},
+			{ID: "o5", Field: "totals", Reason: "bad", Raw: []byte(guest("o5", "Popescu", "0733000000", 1)), Version: 92, FetchedAt: m.at},
+		},
+		Drift: []sinks.Drift{
+			{Path: "phone2", Kind: "field", Example: `"Secretescu 0722123456"`, RowID: "o1", SeenAt: m.at},
+			{Path: "phone2", Kind: "field", Example: `"Popescu"`, RowID: "o3", SeenAt: m.at},
+		},
+	})
+	return m, erase.Orders{Store: m.Personal(), Table: plan.Table(), Business: "biz", Forgotten: &personal.Forgotten{}}
+}
+
+func durable(context.Context) error { return nil }
+
+func TestAPersonIsErasedFromEveryFile(t *testing.T) {
+	m, o := guests(t)
+	if n := onDisk(t, m.database, "Secretescu"); n < 3 {
+		t.Fatalf("the name is in %d files: looking for it finds nothing", n)
+	}
+	began := time.Now()
+	erased, err := o.Forget(context.Background(), nil, "0722.123.456", "", durable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("erased in %v", time.Since(began).Round(time.Millisecond))
+	if got := strings.Join(erased.Orders, " "); got != "o1 o2" || erased.Entries != 2 {
+		t.Errorf("erased orders %s and %d entries", got, erased.Entries)
+	}
+	for _, word := range []string{"Secretescu", "722123456", "722 123 456"} {
+		if n := onDisk(t, m.database, word); n > 0 {
+			t.Errorf("%q is still in %d files", word, n)
+		}
+	}
+	m.expect("SELECT id, customer_name, customer_phone, delivery_city, delivery_lat, notes, `items.notes`, payment_reference, rejection_code, totals_total, status FROM online_orders ORDER BY id",
+		`o1|\N|\N|\N|\N|\N|[NULL]|\N|other|20|cancelled`, `o3|Popescu name|0733000000|Cluj|46.77|Popescu notes|['Popescu line']|Popescu reference|other|20|cancelled`)
+	m.expect("SELECT path, example FROM schema_drift", `phone2|"Popescu"`)
+	m.expect("SELECT count() FROM quarantine WHERE row_id = ''", "0")
+	m.expect("SELECT row_id, position(raw, 'Popescu') > 0 FROM quarantine WHERE row_id IN ('o4', 'o5') ORDER BY row_id", "o4|0", "o5|1")
+	m.expect("SELECT count() FROM order_events WHERE order_id = 'o1'", "2")
+	m.expect("SELECT order_id, chosen_by FROM "+m.database+"_raw.forgotten_orders ORDER BY order_id", "o1|phone", "o2|phone", "o4|phone")
+	again := erase.Orders{Store: o.Store, Table: o.Table, Business: "biz", Forgotten: &personal.Forgotten{}}
+	if err := again.Restore(context.Background()); err != nil || !again.Forgotten.Has("o1") || again.Forgotten.Has("o3") {
+		t.Errorf("forgotten after a restart: %v, %v", again.Forgotten.All(), err)
+	}
+	if n := onDisk(t, m.database, "Popescu"); n < 3 {
+		t.Errorf("another person is in %d files only", n)
+	}
+}
+
+func TestAnotherSettingErasesWhatIsStored(t *testing.T) {
+	key := []byte("0123456789abcdef")
+	pseudonyms, err := personal.New(personal.Pseudonymise, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, o := guests(t)
+	ctx := context.Background()
+	settle := func(p personal.Policy, exceeding, orders, entries int) {
+		t.Helper()
+		n, err := o.Exceeding(ctx, "src-biz", p)
+		if err != nil || n != exceeding {
+			t.Errorf("%s: %d orders exceed it, %v", p.Mode(), n, err)
+		}
+		erased, err := o.Settle(ctx, "src-biz", p)
+		if err != nil || len(erased.Orders) != orders || erased.Entries != entries {
+			t.Errorf("%s: erased %+v, %v", p.Mode(), erased, err)
+		}
+	}
+	settle(pseudonyms, 3, 3, 3)
+	for _, word := range []string{"Secretescu", "Popescu", "722123456", "0733000000"} {
+		if n := onDisk(t, m.database, word); n > 0 {
+			t.Errorf("%q is still in %d files", word, n)
+		}
+	}
+	one, other := pseudonyms.CustomerKey("0722123456"), pseudonyms.CustomerKey("0733000000")
+	m.expect("SELECT id, customer_key, customer_name, delivery_city FROM online_orders ORDER BY id", "o1|"+one+`|\N|Cluj`, "o3|"+other+`|\N|Cluj`)
+	m.expect("SELECT id, JSONExtractString(_raw, 'customer_key') FROM online_orders ORDER BY id", "o1|"+one, "o3|"+other)
+	settle(pseudonyms, 0, 0, 0)
+	settle(personal.Policy{}, 3, 3, 2) // one without an id is gone
+	for _, word := range []string{one, other, "Cluj"} {
+		if n := onDisk(t, m.database, word); n > 0 {
+			t.Errorf("%q is still in %d files", word, n)
+		}
+	}
+	settle(personal.Policy{}, 0, 0, 0)
+}
+
+// A person who is known by a pseudonym only is found by it, and what was begun to be erased
+// is erased at the next start.
+func TestForgettingByPseudonymAndAfterACrash(t *testing.T) {
+	pseudonyms, err := personal.New(personal.Pseudonymise, []byte("0123456789abcdef"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, o := guests(t)
+	ctx := context.Background()
+	if _, err := o.Settle(ctx, "src-biz", pseudonyms); err != nil {
+		t.Fatal(err)
+	}
+	// It is noted, and nothing is erased yet.
+	if err := o.Store.Forget(ctx, "biz", "order", []string{"o3"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Restore(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if erased, err := o.Settle(ctx, "src-biz", pseudonyms); err != nil || strings.Join(erased.Orders, " ") != "o3" {
+		t.Errorf("erased %+v, %v", erased, err)
+	}
+	key := pseudonyms.CustomerKey("0722123456")
+	if erased, err := o.Forget(ctx, nil, "0722123456", key, durable); err != nil || strings.Join(erased.Orders, " ") != "o1 o2" {
+		t.Errorf("erased %+v, %v", erased, err)
+	}
+	m.expect("SELECT id, customer_key, delivery_city FROM online_orders ORDER BY id", `o1|\N|\N`, `o3|\N|\N`)
+	if n := onDisk(t, m.database, key); n > 0 {
+		t.Errorf("the pseudonym is still in %d files", n)
+	}
+}

@@ -1,0 +1,201 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"github.com/larder-sync/larder/internal/personal"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/erase"
+	"github.com/larder-sync/larder/syncer/registry"
+)
+
+// ForgetRequest says whose personal data is erased: that of the customers of Orders, by id,
+// and of the customer with the Phone, at the restaurant of the Source.
+type ForgetRequest struct {
+	Source string
+	Orders []string `json:",omitempty"`
+	Phone  string   `json:",omitempty"`
+	// CustomerKey is the pseudonym of Phone; empty where there is no key to make it with.
+	CustomerKey string `json:",omitempty"`
+}
+
+// Check says what is missing.
+func (r ForgetRequest) Check() error {
+	switch {
+	case r.Source == "":
+		return errors.New("name the source whose restaurant it is: --source")
+	case (r.Phone == "") == (len(r.Orders) == 0):
+		return errors.New("name either the customer's phone (--phone) or orders (--order)")
+	case r.Phone != "" && !personal.SamePhone(r.Phone, r.Phone):
+		return errors.New("--phone has no digit in it")
+	case slices.Contains(r.Orders, ""):
+		return errors.New("--order is empty")
+	}
+	return nil
+}
+
+// LogValue is what may be said of a request: no phone.
+func (r ForgetRequest) LogValue() slog.Value {
+	said := []slog.Attr{slog.String("source", r.Source)}
+	if len(r.Orders) > 0 {
+		said = append(said, slog.Any("orders", r.Orders))
+	}
+	return slog.GroupValue(append(said, slog.Bool("by_phone", r.Phone != ""))...)
+}
+
+// ForgetReport is what was erased.
+type ForgetReport struct {
+	Business string
+	Orders   []string // ids of orders of which something was erased
+	Entries  int      // quarantine entries likewise
+	Detached int      // parts that lie aside and may hold anything: they were left alone
+}
+
+// Forget erases what the warehouse holds of a person, in all that is stored of orders and in
+// its files, and keeps it out: what the API says of those orders later is stored without it.
+// It needs no key, and may run beside [Syncer.Run].
+func (y *Syncer) Forget(ctx context.Context, r ForgetRequest) (report ForgetReport, err error) {
+	if err := r.Check(); err != nil {
+		return ForgetReport{}, err
+	}
+	sources, err := y.selected(Selection{Sources: []string{r.Source}})
+	if err != nil {
+		return ForgetReport{}, err
+	}
+	var failed error
+	err = y.visit(ctx, sources, 1, nil, func(ctx context.Context, _ int, s *source) {
+		failed = s.entered(ctx, func(ctx context.Context) error {
+			return s.Protected(ctx, "forget", func(ctx context.Context) (err error) {
+				report, err = s.forget(ctx, r)
+				return err
+			})
+		})
+	})
+	if failed != nil {
+		failed = fmt.Errorf("source %s: %w", r.Source, failed)
+	}
+	return report, errors.Join(err, failed)
+}
+
+func (s *source) forget(ctx context.Context, r ForgetRequest) (ForgetReport, error) {
+	if err := s.syncer.leases.Await(ctx, s.cfg.Name); err != nil {
+		return ForgetReport{}, err
+	}
+	s.held()
+	business, err := s.storedBusiness(ctx)
+	if err != nil {
+		return ForgetReport{}, err
+	}
+	o := s.onlineOrders(business)
+	if err := o.Restore(ctx); err != nil {
+		return ForgetReport{}, err
+	}
+	erased, err := o.Forget(ctx, r.Orders, r.Phone, r.CustomerKey, s.syncer.durable)
+	if err != nil {
+		return ForgetReport{}, err
+	}
+	report := ForgetReport{Business: business, Orders: erased.Orders, Entries: erased.Entries}
+	if report.Detached, err = o.Store.Detached(ctx, o.Table.Name); err != nil {
+		return ForgetReport{}, err
+	}
+	s.Log.Info("what is stored of a customer was erased", "orders", erased.Orders, "quarantined", erased.Entries, "by_phone", r.Phone != "")
+	return report, nil
+}
+
+// storedBusiness is the restaurant that the source has mirrored.
+func (s *source) storedBusiness(ctx context.Context) (string, error) {
+	if business := s.Business(); business != "" {
+		return business, nil
+	}
+	if err := s.opening.Take(ctx); err != nil {
+		return "", err
+	}
+	defer s.opening.Release()
+	if err := s.restore(ctx); err != nil {
+		return "", err
+	}
+	if s.stored.Business == "" {
+		return "", errors.New("nothing of it is mirrored yet")
+	}
+	return s.stored.Business, nil
+}
+
+// durable waits until all that the sources here have handed to the sink is stored.
+func (y *Syncer) durable(ctx context.Context) error {
+	for _, s := range y.served() {
+		last, ok := y.commits.Last(s.cfg.Name)
+		if !ok {
+			continue
+		}
+		select { // what the sink refused is not stored
+		case <-last.Done():
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// onlineOrders are those of a restaurant in the warehouse.
+func (s *source) onlineOrders(business string) erase.Orders {
+	forgotten, _ := s.syncer.forgotten.LoadOrStore(business, &personal.Forgotten{})
+	o := erase.Orders{Store: s.Sink.Personal(), Business: business, Forgotten: forgotten.(*personal.Forgotten)}
+	for _, st := range s.lists {
+		if st.Def.Name == registry.Online {
+			o.Table = st.Def.Plan.Table()
+		}
+	}
+	return o
+}
+
+// HoldingMore is how many stored orders of a source hold more of their customers than a policy
+// keeps: what is erased when the source is next served.
+func HoldingMore(ctx context.Context, sink sinks.Sink, business, source string, p personal.Policy) (int, error) {
+	all, err := registry.All()
+	if err != nil {
+		return 0, err
+	}
+	for _, def := range all {
+		if def.Name == registry.Online {
+			return erase.Orders{Store: sink.Personal(), Table: def.Plan.Table(), Business: business}.Exceeding(ctx, source, p)
+		}
+	}
+	return 0, nil
+}
+
+// settlePersonal has what is stored of customers be what is to be kept of them, before
+// anything is asked for.
+func (s *source) settlePersonal(ctx context.Context, business string) error {
+	o := s.onlineOrders(business)
+	if err := o.Restore(ctx); err != nil {
+		return err
+	}
+	s.forgotten = o.Forgotten
+	for _, st := range s.lists {
+		if st.Def.Name == registry.Online {
+			st.Forgotten = o.Forgotten
+		}
+	}
+	if s.visiting {
+		return nil
+	}
+	n, err := o.Exceeding(ctx, s.cfg.Name, s.cfg.Personal)
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		s.Log.Warn("stored orders hold more of their customers than personal_data keeps: it is erased now", "orders", n, "personal_data", s.cfg.Personal.Mode())
+	}
+	erased, err := o.Settle(ctx, s.cfg.Name, s.cfg.Personal)
+	if err == nil && len(erased.Orders)+erased.Entries > 0 {
+		s.Log.Info("what is not to be kept of customers was erased", "orders", len(erased.Orders), "quarantined", erased.Entries)
+	}
+	return err
+}
+
+// keeps is what is kept of an order that the service has sent.
+func (s *source) keeps(order []byte) []byte { return s.forgotten.Order(s.cfg.Personal.Order(order)) }
