@@ -89,14 +89,13 @@ func runForget(cmd *cobra.Command, g *globals, r syncer.ForgetRequest, wait time
 		return err
 	}
 	p := &printer{out: g.out}
-	switch orders := len(report.Orders); {
-	case orders+report.Entries == 0:
+	if len(report.Orders)+report.Entries == 0 {
 		p.sentence("Nothing is stored of that customer.\n")
-	default:
-		p.sentence("Erased the customer of %s%s.\n", phrase.Plural(orders, "order"), quarantinedToo(report.Entries))
-		for _, id := range report.Orders {
-			p.printf("  %s\n", visible.Text(id))
-		}
+	} else {
+		p.sentence("Erased the customer of %s%s.\n", phrase.Plural(len(report.Orders), "order"), quarantinedToo(report.Entries))
+	}
+	for _, id := range report.Orders {
+		p.printf("  %s\n", visible.Text(id))
 	}
 	if report.Detached > 0 {
 		p.sentence("%s of those tables%s aside in detached/: nothing of it was touched. Look at it, and remove it.\n",
