@@ -19,6 +19,9 @@ type Personal interface {
 	// before is in the files of the warehouse. Doing it again is harmless.
 	Redact(ctx context.Context, r Redaction) error
 
+	// Recover brings to an end what a process that died has left of a Redact. It does so once.
+	Recover(ctx context.Context) error
+
 	// EraseDrift removes the examples of unknown fields and values that rows gave: those of
 	// the ids, or with nil all of a stream of a source. An empty source is any.
 	EraseDrift(ctx context.Context, business, source, stream string, ids []string) error

@@ -183,6 +183,9 @@ func (s *source) settlePersonal(ctx context.Context, business string) error {
 	if s.visiting {
 		return nil
 	}
+	if err := o.Store.Recover(ctx); err != nil {
+		return err
+	}
 	n, err := o.Exceeding(ctx, s.cfg.Name, s.cfg.Personal)
 	if err != nil {
 		return err

@@ -140,9 +140,6 @@ func (p personalData) Redact(ctx context.Context, r sinks.Redaction) error {
 	if err != nil {
 		return err
 	}
-	if err := p.dropLeftovers(ctx); err != nil {
-		return err
-	}
 	r.Texts = maps.Clone(r.Texts)
 	if r.Quarantine {
 		if err := p.eraseNameless(ctx, in, &r); err != nil {
@@ -187,24 +184,44 @@ func (p personalData) eraseNameless(ctx context.Context, in versioned, r *sinks.
 // a pseudonym.
 const redactedPrefix = "redaction_"
 
-// dropLeftovers drops such tables of processes that have died.
-func (p personalData) dropLeftovers(ctx context.Context) error {
-	var left []string
-	sql := "SELECT name FROM system.tables WHERE database = " + literal(p.warehouse.raw()) + " AND startsWith(name, " + literal(redactedPrefix) +
-		") AND metadata_modification_time < now() - INTERVAL 1 HOUR"
-	err := p.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
-		var name string
-		err := rows.Scan(&name)
-		left = append(left, name)
-		return err
-	})
+// Recover implements [sinks.Personal]. What it finds was left behind by a process that died,
+// or belongs to one that is at work on the same server: for that one it waits longer.
+func (p personalData) Recover(ctx context.Context) error {
+	p.warehouse.erasing.Lock()
+	defer p.warehouse.erasing.Unlock()
+	if p.warehouse.recovered {
+		return nil
+	}
+	old := " AND metadata_modification_time < now() - INTERVAL 1 HOUR"
+	if p.warehouse.address() == embeddedAddress {
+		old = "" // nobody else is at work here
+	}
+	left, err := p.tables(ctx, "startsWith(name, "+literal(redactedPrefix)+")"+old)
 	for _, name := range left {
 		err = errors.Join(err, p.warehouse.exec(ctx, "DROP TABLE IF EXISTS "+p.warehouse.table(name)+" SYNC", nil))
 	}
-	if err != nil {
-		return fmt.Errorf("drop tables that an erasing has left behind: %w", err)
+	changed, unread := p.tables(ctx, "position(create_table_query, 'old_parts_lifetime = 1,') > 0"+old)
+	err = errors.Join(err, unread)
+	for _, name := range changed {
+		err = errors.Join(err, p.awaitOldParts(ctx, name), p.resetParts(ctx, name))
 	}
+	if err != nil {
+		return fmt.Errorf("clear away what an erasing has left behind: %w", err)
+	}
+	p.warehouse.recovered = true
 	return nil
+}
+
+// tables are the storage tables of a condition.
+func (p personalData) tables(ctx context.Context, condition string) (names []string, err error) {
+	sql := "SELECT name FROM system.tables WHERE database = " + literal(p.warehouse.raw()) + " AND " + condition
+	err = p.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		names = append(names, name)
+		return err
+	})
+	return names, err
 }
 
 // withRedacted calls f while a table holds what some versions become, by their keys.
@@ -318,16 +335,18 @@ func (p personalData) rewrite(ctx context.Context, table, mutation string) (err 
 	if err := p.warehouse.exec(ctx, alter+"MODIFY SETTING old_parts_lifetime = 1, min_rows_to_fsync_after_merge = 1", nil); err != nil {
 		return err
 	}
-	// Where a process dies before this, the next one takes it back.
-	defer func() {
-		err = errors.Join(err, p.warehouse.exec(context.WithoutCancel(ctx), alter+"RESET SETTING old_parts_lifetime, min_rows_to_fsync_after_merge", nil))
-	}()
+	defer func() { err = errors.Join(err, p.resetParts(context.WithoutCancel(ctx), table)) }()
 	settings := maps.Clone(statementSettings)
 	settings["mutations_sync"] = 2
 	if err := p.warehouse.exec(ctx, alter+mutation, settings); err != nil {
 		return err
 	}
 	return p.awaitOldParts(ctx, table)
+}
+
+// resetParts has a table treat old parts as before.
+func (p personalData) resetParts(ctx context.Context, table string) error {
+	return p.warehouse.exec(ctx, "ALTER TABLE "+p.warehouse.table(table)+" RESET SETTING old_parts_lifetime, min_rows_to_fsync_after_merge", nil)
 }
 
 // Waiting for parts that were replaced.

@@ -146,6 +146,37 @@ func TestAnotherSettingErasesWhatIsStored(t *testing.T) {
 	settle(personal.Policy{}, 0, 0, 0)
 }
 
+// What a process that died in the middle has left behind is cleared away at the next start:
+// the old parts, the table of what they become, and the settings of the table.
+func TestAnErasingThatWasCutShort(t *testing.T) {
+	m, o := guests(t)
+	raw := "`" + m.database + "_raw`."
+	conn := embeddedtest.Conn(t, "default")
+	for _, sql := range []string{
+		"CREATE TABLE " + raw + "redaction_left (key String, raw String) ENGINE = Join(ANY, LEFT, key)",
+		"ALTER TABLE " + raw + "online_orders MODIFY SETTING old_parts_lifetime = 1, min_rows_to_fsync_after_merge = 1",
+		"ALTER TABLE " + raw + "online_orders DELETE WHERE id = 'o3' SETTINGS mutations_sync = 2",
+	} {
+		if err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := onDisk(t, m.database, "Popescu name"); n == 0 {
+		t.Fatal("the old parts are gone already: this proves nothing")
+	}
+	if err := o.Store.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for what, sql := range map[string]string{
+		"old parts": "SELECT count() FROM system.parts WHERE NOT active AND table = 'online_orders' AND database = ",
+		"tables":    "SELECT count() FROM system.tables WHERE (name LIKE 'redaction%' OR create_table_query LIKE '%old_parts%') AND database = ",
+	} {
+		if n := answer(t, strings.Replace(sql, "count()", "toString(count())", 1)+sqlText(m.database+"_raw")); n != "0" {
+			t.Errorf("%s %s are left", n, what)
+		}
+	}
+}
+
 // A person who is known by a pseudonym only is found by it, and what was begun to be erased
 // is erased at the next start.
 func TestForgettingByPseudonymAndAfterACrash(t *testing.T) {

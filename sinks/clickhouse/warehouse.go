@@ -19,7 +19,8 @@ type warehouse struct {
 	conn   driver.Conn // whose default database is the server's own
 	outage *outage
 
-	erasing sync.Mutex // one at a time changes the settings of tables for that
+	erasing   sync.Mutex // one at a time changes the settings of tables for that
+	recovered bool       // from what a process has left behind that died while it erased
 
 	mu     sync.Mutex
 	types  map[string]map[string]wireType // storage table, column

@@ -154,6 +154,9 @@ func (r *stored) redact(by sinks.Redaction, i int) error {
 	return nil
 }
 
+// Recover implements [sinks.Personal]: a Redact is never cut in its middle here.
+func (p personalData) Recover(context.Context) error { return p.sink.available() }
+
 // EraseDrift implements [sinks.Personal].
 func (p personalData) EraseDrift(_ context.Context, business, source, stream string, ids []string) error {
 	if err := p.sink.available(); err != nil {
