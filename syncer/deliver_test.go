@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -182,6 +185,71 @@ func TestADeliveryMovesNoWatermark(t *testing.T) {
 		w.deliver(onlineOrder("o5", "accepted", "l1", time.Now()))
 		if after := w.stream(registry.Online).Watermark; !after.Equal(before) || len(seen) > 0 {
 			t.Errorf("the watermark went from %s to %s, checkpoints %+v", before, after, seen)
+		}
+	})
+}
+
+// What a webhook brings while an older answer to a poll is on its way is not undone by it.
+func TestAPollThatIsUnderWayUndoesNoWebhook(t *testing.T) {
+	f := newFake()
+	f.me = meOf("l1", "l2")
+	var late, asked atomic.Bool
+	inScript(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/orders" || !late.CompareAndSwap(true, false) {
+			f.ServeHTTP(rw, r)
+			return
+		}
+		answer := httptest.NewRecorder()
+		f.ServeHTTP(answer, r)
+		asked.Store(true)
+		time.Sleep(3 * time.Second)
+		maps.Copy(rw.Header(), answer.Header())
+		if _, err := rw.Write(answer.Body.Bytes()); err != nil {
+			t.Error(err)
+		}
+	}), func(t *testing.T, w *world) {
+		f.set("/orders", onlineOrder("o1", "received", "l1", time.Now()))
+		w.run(w.one())
+		w.until("stored", time.Minute, w.haveOnline("o1", "received"))
+		time.Sleep(time.Minute)
+		late.Store(true)
+		w.until("asked", time.Minute, asked.Load)
+		accepted := onlineOrder("o1", "accepted", "l1", time.Now())
+		f.set("/orders", accepted)
+		if what := w.deliver(accepted); what != DeliveredStored {
+			t.Fatalf("became %d", what)
+		}
+		for range 400 { // until after the next poll
+			if !w.haveOnline("o1", "accepted")() {
+				t.Fatal("what was acknowledged is gone")
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+}
+
+// When Larder learned of an order is told by the clock, not by the second of the service's
+// Date header: nothing is known before it has happened.
+func TestWhenAnOrderWasLearnedOf(t *testing.T) {
+	inDelivery(t, func(t *testing.T, f *fake, w *world) {
+		learned := func(id string) time.Time { return w.store.Row(registry.Online, "b1", id).FetchedAt }
+		time.Sleep(700 * time.Millisecond)
+		began := time.Now()
+		w.deliver(onlineOrder("o5", "accepted", "l1", began))
+		if at := learned("o5"); at.Before(began) || at.After(time.Now()) {
+			t.Errorf("by a webhook: at %s, it moved at %s", at, began)
+		}
+		var moved atomic.Pointer[time.Time]
+		f.on("/orders", func(rw http.ResponseWriter, _ *http.Request) bool {
+			at := time.Now().Truncate(time.Microsecond)
+			moved.CompareAndSwap(nil, &at)
+			fmt.Fprintf(rw, `{"data":[%s],"next_updated_since":null}`, onlineOrder("o6", "accepted", "l1", *moved.Load()))
+			return true
+		})
+		w.until("polled", 2*time.Hour, w.haveOnline("o6", "accepted"))
+		began = *moved.Load()
+		if at := learned("o6"); at.Before(began) || at.After(time.Now()) {
+			t.Errorf("by polling: at %s, it moved at %s", at, began)
 		}
 	})
 }

@@ -110,7 +110,7 @@ func (st *List) storeDelivered(ctx context.Context, raw []byte) (Delivered, erro
 	defer st.Forgotten.Storing()()
 	in := st.Writer.Begin(st.Writer.NextWalk(), 1)
 	in.All = true
-	r := in.Row(st.Def.Plan.NewMapper(), st.Forgotten.Order(raw), st.Source.Versions.Take(1), st.Source.ServiceNow().UTC(), write.RowContext{Columns: st.Def.Pushed})
+	r := in.Row(st.Def.Plan.NewMapper(), st.Forgotten.Order(raw), st.Source.Versions.Take(1), st.Source.Moment().UTC(), write.RowContext{Columns: st.Def.Pushed})
 	if in.Empty() {
 		in.CountRows()
 		return DeliveredSame, nil

@@ -270,7 +270,7 @@ func (t *LocationWalks) Fetch(ctx context.Context, kind string, since time.Time,
 	if t.stream.Def.ByKey { // there is no filter
 		p.Rows = slices.DeleteFunc(p.Rows, t.stream.elsewhere)
 	}
-	return Page{Rows: p.Rows, Next: p.NextCursor, More: p.HasMore, at: s.AnswerTime(p.Date), bytes: p.Bytes, release: p.Release}, nil
+	return Page{Rows: p.Rows, Next: p.NextCursor, More: p.HasMore, at: s.AnswerTime(p.Date), came: s.Moment().UTC(), bytes: p.Bytes, release: p.Release}, nil
 }
 
 // firstSince is the first updated_since of a new stream: the service's clock, or ours

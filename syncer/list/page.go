@@ -7,7 +7,8 @@ type Page struct {
 	Rows [][]byte  // as received
 	Next string    // the cursor behind it
 	More bool      // has_more
-	at   time.Time // by the service's clock
+	at   time.Time // by the service's clock, to the second of its Date header
+	came time.Time // the same, as fine as it is known
 
 	bytes   int
 	release func() // nil: nothing is to be released

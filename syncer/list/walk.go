@@ -97,7 +97,8 @@ func (e *StuckError) Unwrap() error { return e.err }
 func (w *walk) ask(ctx context.Context, cursor string) (a Answer) {
 	source := w.walks.stream.Source
 	clock := source.Versions
-	if w.kind != sinks.WalkIncremental {
+	before := w.kind != sinks.WalkIncremental || w.walks.stream.Def.Pushed != nil
+	if before {
 		a.reserved = api.PageLimit
 		a.versions = clock.Take(api.PageLimit)
 	}
@@ -107,7 +108,7 @@ func (w *walk) ask(ctx context.Context, cursor string) (a Answer) {
 		return err
 	})
 	a.took = time.Since(asked)
-	if w.kind == sinks.WalkIncremental {
+	if !before {
 		a.reserved = len(a.Rows)
 		a.versions = clock.Take(len(a.Rows))
 	}
@@ -186,8 +187,12 @@ func (w *walk) read(a Answer) *write.Intake {
 	in.Floor = w.walks.floor()
 	st.mu.Unlock()
 	w.again = write.Counts{}
+	fetched := a.at
+	if st.Def.Pushed != nil {
+		fetched = a.came // as what is sent has it: it tells which of the two was first
+	}
 	for i, raw := range a.Rows {
-		t := in.Row(w.mapper, st.Forgotten.Order(raw), w.version(a, i), a.at, write.RowContext{Columns: st.Def.Polled})
+		t := in.Row(w.mapper, st.Forgotten.Order(raw), w.version(a, i), fetched, write.RowContext{Columns: st.Def.Polled})
 		before := w.progress.Cp.Watermark
 		if w.progress.stamped(t.UpdatedAt, a.at) && t.Fresh {
 			st.Source.Log.Warn("a row is dated in the future: it is stored, and does not move the watermark",

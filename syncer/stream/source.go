@@ -141,6 +141,19 @@ func (o *Source) ServiceNow() time.Time {
 	return o.WallClock().Add(o.skew)
 }
 
+// Moment is the service's clock now, as fine as it is known. A Date header tells the second
+// only: our clock is right as long as it agrees with that.
+func (o *Source) Moment() time.Time {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	// The header was cut to its second, so that the service's clock is up to one later.
+	skew := o.skew
+	if skew < 0 {
+		skew = min(skew+time.Second, 0)
+	}
+	return o.WallClock().Add(skew)
+}
+
 // ClockKnown is true when the service has told its clock.
 func (o *Source) ClockKnown() bool {
 	o.mu.Lock()

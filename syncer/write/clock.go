@@ -14,6 +14,10 @@ import (
 // ask. A row that an incremental walk brought while a backfill page was in flight
 // therefore always wins. Had it been the older of the two, the change in between is
 // newer than that incremental answer, and the next incremental walk brings it.
+//
+// Where the service also sends rows by itself, incremental walks take theirs before they ask,
+// too: what was sent meanwhile and acknowledged is not undone by an answer that was older.
+// Had it been the older of the two, the next walk brings the newer.
 type VersionClock struct {
 	wall func() time.Time
 	mu   sync.Mutex
