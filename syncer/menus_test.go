@@ -3,6 +3,7 @@ package syncer
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -523,6 +524,31 @@ func TestAMenuThatTheWarehouseHasLost(t *testing.T) {
 		w.once(Selection{Full: true})
 		if r := w.store.Row("menus", "b1", "stray"); !r.Deleted || w.stream("menus").BroughtSince.Before(began) {
 			t.Errorf("after a full resync: %+v, brought since %s", r, w.stream("menus").BroughtSince)
+		}
+	})
+}
+
+// A walk of several locations is one run: what is written of it last counts all of them, those
+// that are as they were included.
+func TestARunOfMenusCountsAllLocations(t *testing.T) {
+	inMenus(t, func(t *testing.T, _ *fake, w *world, m *menuService) {
+		w.run(w.one())
+		w.until("two menus", time.Minute, w.haveMenus(2))
+		m.set("l1", served{etag: `"2"`, body: menu("l1", "11.00")})
+		w.until("changed", time.Hour, func() bool { return strings.Contains(w.store.Row("menus", "b1", "l1").Raw, "11.00") })
+		time.Sleep(time.Minute)
+		last := map[time.Time]string{}
+		for _, r := range w.store.Runs() {
+			if r.Stream == "menus" {
+				last[r.StartedAt] = fmt.Sprintf("requests %d, pages %d, rows %d, unchanged %d", r.Requests, r.Pages, r.Rows, r.Unchanged)
+			}
+		}
+		var got []string
+		for _, at := range slices.SortedFunc(maps.Keys(last), time.Time.Compare) {
+			got = append(got, last[at])
+		}
+		if want := []string{"requests 2, pages 2, rows 2, unchanged 0", "requests 2, pages 2, rows 1, unchanged 1"}; !slices.Equal(got, want) {
+			t.Errorf("runs %q, want %q", got, want)
 		}
 	})
 }

@@ -24,7 +24,7 @@ func (st *Stream) Walk(ctx context.Context) error {
 			return err
 		}
 		defer w.end()
-		err = errors.Join(w.locations(ctx), w.hand(ctx), w.await(ctx))
+		err = errors.Join(w.locations(ctx), w.hand(ctx), w.tell(ctx), w.await(ctx))
 		w.complete = err == nil
 		return err
 	})
@@ -44,6 +44,9 @@ type walk struct {
 	in     *write.Intake
 	moved  bool // now is not what was handed over
 	handed []handed
+
+	told write.Counts // of all that was handed over
+	ran  bool         // a run was, too
 }
 
 // handed is an intake that the sink has, and whether it is durable.
@@ -270,6 +273,10 @@ func (w *walk) hand(ctx context.Context) error {
 	if err := w.note(); err != nil {
 		return err
 	}
+	return w.give(ctx)
+}
+
+func (w *walk) give(ctx context.Context) error {
 	r, err := w.stream.Source.Commits.Write(ctx, w.in.Commit)
 	if err != nil {
 		return err
@@ -314,11 +321,29 @@ func (w *walk) note() error {
 		Source: s.Name, Stream: w.stream.Def.Name, Walk: sinks.WalkMenus, Business: w.in.Commit.Business, Position: string(text),
 		Done: true, Pages: c.Pages, Rows: uint64(len(w.now)), Tombstones: c.Tombstones, StartedAt: w.started, UpdatedAt: s.ServiceNow().UTC(),
 	}
-	if !w.in.Empty() {
-		w.in.Commit.Run = &sinks.Run{
-			Source: s.Name, Stream: w.stream.Def.Name, Walk: sinks.WalkMenus, StartedAt: w.started, FinishedAt: time.Now(),
-			Requests: c.Requests, Pages: c.Pages, Rows: c.Upserts, Unchanged: c.Unchanged, Tombs: c.Tombstones, Quarantined: c.Quarantined,
-		}
-	}
+	w.run(!w.in.Empty())
 	return nil
+}
+
+// run has what is handed over next tell of the walk so far, when something was written. All
+// of a walk is one run, of which the last word counts.
+func (w *walk) run(writes bool) {
+	w.told.Add(w.in.Counts)
+	if w.ran = w.ran || writes; !w.ran {
+		return
+	}
+	c := w.told
+	w.in.Commit.Run = &sinks.Run{
+		Source: w.stream.Source.Name, Stream: w.stream.Def.Name, Walk: sinks.WalkMenus, StartedAt: w.started, FinishedAt: time.Now(),
+		Requests: c.Requests, Pages: c.Pages, Rows: c.Upserts, Unchanged: c.Unchanged, Tombs: c.Tombstones, Quarantined: c.Quarantined,
+	}
+}
+
+// tell tells of the locations that were asked for behind the last one that was written.
+func (w *walk) tell(ctx context.Context) error {
+	if !w.ran || w.in.Counts == (write.Counts{}) {
+		return nil
+	}
+	w.run(false)
+	return w.give(ctx)
 }
