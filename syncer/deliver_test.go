@@ -17,6 +17,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // deliver hands an order over as a webhook does.
@@ -67,6 +68,46 @@ func TestADeliveredOrderIsDurable(t *testing.T) {
 	})
 }
 
+// The service sends again for a day what was not acknowledged. After a restart nothing is
+// remembered, and what comes again changes nothing all the same: neither while the walks
+// bring the order, too, nor later, nor before the first of them.
+func TestAReplayAfterARestartChangesNothing(t *testing.T) {
+	inDelivery(t, func(t *testing.T, f *fake, w *world) {
+		at := time.Now()
+		accepted, completed := onlineOrder("o1", "accepted", "l1", at), onlineOrder("o1", "completed", "l1", at.Add(time.Second))
+		w.deliver(accepted)
+		w.deliver(completed)
+		f.set("/orders", completed)
+		replay := func(when string) {
+			t.Helper()
+			before := w.store.Row(registry.Online, "b1", "o1")
+			for what, c := range map[string]struct {
+				order string
+				want  list.Delivered
+			}{"the newest event": {completed, DeliveredSame}, "the one before": {accepted, DeliveredOlder}} {
+				if got := w.deliver(c.order); got != c.want {
+					t.Errorf("%s: %s became %d, want %d", when, what, got, c.want)
+				}
+			}
+			if after := w.store.Row(registry.Online, "b1", "o1"); after != before {
+				t.Errorf("%s: the row changed from %+v to %+v", when, before, after)
+			}
+		}
+		for _, later := range []time.Duration{time.Minute, 3 * list.Lookback} {
+			time.Sleep(later)
+			w.halt()
+			f.on("/orders", func(rw http.ResponseWriter, _ *http.Request) bool { fakeError(rw, 500, "server_error"); return true })
+			w.run(w.one())
+			w.until("the key is known", time.Minute, func() bool { return w.source().State == StateRunning })
+			replay(fmt.Sprintf("%s later, before the first walk", later))
+			f.on("/orders", nil)
+			w.until("walked", time.Hour, func() bool { return w.stream(registry.Online).State == status.StateRunning })
+			time.Sleep(time.Minute)
+			replay(fmt.Sprintf("%s later", later))
+		}
+	})
+}
+
 func TestDeliveriesInAnyOrderAndMoreThanOnce(t *testing.T) {
 	inDelivery(t, func(t *testing.T, f *fake, w *world) {
 		at := time.Now()
@@ -103,6 +144,53 @@ func TestDeliveriesInAnyOrderAndMoreThanOnce(t *testing.T) {
 	})
 }
 
+// What is told more than once within a flush is acknowledged with that flush: neither before
+// it, nor after another. What polling has queued is not durable before it either.
+func TestDeliveriesOfOneOrderWaitForOneFlush(t *testing.T) {
+	const flush = 4 * time.Second
+	inOnline(t, func(t *testing.T, f *fake, w *world) {
+		w.flush = flush
+		w.run(w.one())
+		w.until("filled", time.Minute, w.filled)
+		time.Sleep(time.Minute)
+		at := time.Now()
+		polled := onlineOrder("polled", "accepted", "l1", at)
+		f.set("/orders", polled)
+		flushed := make(chan struct{})
+		first := sync.OnceFunc(func() {
+			w.deliver(onlineOrder("o0", "accepted", "l1", at)) // at once: the last flush was long ago
+			close(flushed)
+		})
+		f.on("/orders", func(http.ResponseWriter, *http.Request) bool { first(); return false })
+		<-flushed
+		time.Sleep(time.Millisecond) // the answer is queued, for the next flush
+		var all sync.WaitGroup
+		for _, order := range []string{
+			polled,
+			onlineOrder("o1", "accepted", "l1", at), onlineOrder("o1", "ready", "l1", at.Add(time.Second)), onlineOrder("o1", "completed", "l1", at.Add(2*time.Second)),
+			onlineOrder("o1", "ready", "l1", at.Add(time.Second)), onlineOrder("o1", "completed", "l1", at.Add(2*time.Second)),
+		} {
+			all.Go(func() {
+				began := time.Now()
+				w.deliver(order)
+				if took := time.Since(began); took > flush {
+					t.Errorf("%.80s: acknowledged after %s", order, took)
+				}
+				for _, id := range []string{"o1", "polled"} {
+					if r := w.store.Row(registry.Online, "b1", id); strings.Contains(order, `"id":"`+id+`"`) && r.Raw == "" {
+						t.Errorf("%s was acknowledged before it was durable", id)
+					}
+				}
+			})
+			synctest.Wait() // it waits for the warehouse
+		}
+		all.Wait()
+		if !w.haveOnline("o1", "completed")() {
+			t.Errorf("stored %s", w.store.Row(registry.Online, "b1", "o1").Raw)
+		}
+	})
+}
+
 // What polling says later is right, whatever a webhook has said.
 func TestPollingCorrectsAForgottenWebhook(t *testing.T) {
 	inDelivery(t, func(t *testing.T, f *fake, w *world) {
@@ -133,6 +221,12 @@ func TestWhatIsNotTakenOfADelivery(t *testing.T) {
 		}
 		if what := w.deliver(onlineOrder("o2", "ready", "l1", time.Now())); what != DeliveredStored || w.store.Open() != 0 {
 			t.Errorf("a good one became %d, %d entries are open", what, w.store.Open())
+		}
+		if what := w.deliver(onlineOrder("o4", "eaten", "l1", time.Now())); what != DeliveredStored || !w.haveOnline("o4", "eaten")() {
+			t.Errorf("one of an unknown status became %d", what)
+		}
+		if drift := strings.Join(w.store.Drift(), "\n"); !strings.Contains(drift, "eaten") {
+			t.Errorf("the unknown status is not reported: %s", drift)
 		}
 		w.sink.SetDown(true)
 		ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)

@@ -209,6 +209,58 @@ func TestOnlineOrdersInManyPages(t *testing.T) {
 	})
 }
 
+// A next_updated_since that does not move, goes back or is null too early, at every page:
+// every order is brought all the same, in walks that end.
+func TestANextUpdatedSinceThatIsWrongInEveryPage(t *testing.T) {
+	for name, next := range map[string]func(since string) string{
+		"it does not move":  func(since string) string { return `"` + since + `"` },
+		"it goes back":      func(string) string { return `"1999-01-01T00:00:00Z"` },
+		"it is always null": func(string) string { return "null" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inOnline(t, func(t *testing.T, f *fake, w *world) {
+				began := time.Now().Add(-24 * time.Hour)
+				const orders, page = 730, 100
+				stamp := func(i int) time.Time { return began.Add(time.Duration(i/3) * time.Minute) }
+				f.on("/orders", func(rw http.ResponseWriter, r *http.Request) bool {
+					since := r.URL.Query().Get("updated_since")
+					from, err := time.Parse(time.RFC3339Nano, since)
+					if err != nil {
+						t.Error(err)
+					}
+					var rows []string
+					more := false
+					for i := range orders {
+						if stamp(i).Before(from) {
+							continue
+						}
+						if more = len(rows) == page; more {
+							break
+						}
+						rows = append(rows, onlineOrder(fmt.Sprintf("o%04d", i), "completed", "l1", stamp(i)))
+					}
+					said := "null"
+					if more {
+						said = next(since)
+					}
+					fmt.Fprintf(rw, `{"data":[%s],"next_updated_since":%s}`, strings.Join(rows, ","), said)
+					return true
+				})
+				w.run(w.one())
+				w.until("filled", 10*time.Minute, w.filled)
+				if n := len(w.store.Rows(registry.Online, "b1")); n != orders {
+					t.Errorf("%d orders of %d", n, orders)
+				}
+				f.taken()
+				time.Sleep(10 * time.Minute)
+				if n := len(f.asked("/orders")); n > 45 || w.stream(registry.Online).State != status.StateRunning {
+					t.Errorf("asked %d times in ten minutes: %+v", n, w.stream(registry.Online))
+				}
+			})
+		})
+	}
+}
+
 // What the service answered last is right, also when it goes back in time or from a final
 // status; what api.md does not name is kept and reported.
 func TestOnlineOrdersThatMoveStrangely(t *testing.T) {

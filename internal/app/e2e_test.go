@@ -50,6 +50,12 @@ func newWorld(t *testing.T, o sandbox.Options) *world {
 	for i := range box.Len() {
 		guestsHaveLeft(box.OnlineOrders(i))
 	}
+	return worldOf(t, box, o)
+}
+
+// worldOf has a sandbox listen that was made with these options.
+func worldOf(t *testing.T, box *sandbox.Sandbox, o sandbox.Options) *world {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -172,26 +178,32 @@ func (w *world) equalsTruth(t *testing.T) {
 	mirror := w.mirrored(t)
 	for _, stream := range compared(t) {
 		for i := range w.app.cfg.Sources {
-			key := w.Key(i, sandbox.RoleMain)
-			want := map[string]any{}
-			if err := w.Truth(key.Value, stream, func(r sandbox.TruthRow) error {
-				if r.Row == nil {
-					return nil
-				}
-				if stream == registry.Online {
-					r.Row = personal.Policy{}.Order(r.Row)
-				}
-				var v any
-				want[r.ID] = &v
-				return json.Unmarshal(r.Row, &v)
-			}); err != nil {
-				t.Fatal(err)
-			}
-			got := mirror[listOf{stream, key.BusinessID}]
-			if len(want) == 0 || !reflect.DeepEqual(want, got) { // a diff of the same takes seconds
-				t.Errorf("%s of %s: %d rows, want %d (-truth +mirror):\n%.2000s", stream, key.BusinessName, len(got), len(want), cmp.Diff(want, got))
-			}
+			w.equalsTruthOf(t, mirror, stream, i)
 		}
+	}
+}
+
+// equalsTruthOf is equalsTruth of one stream of one source.
+func (w *world) equalsTruthOf(t *testing.T, mirror map[listOf]map[string]any, stream string, source int) {
+	t.Helper()
+	key := w.Key(source, sandbox.RoleMain)
+	want := map[string]any{}
+	if err := w.Truth(key.Value, stream, func(r sandbox.TruthRow) error {
+		if r.Row == nil {
+			return nil
+		}
+		if stream == registry.Online {
+			r.Row = personal.Policy{}.Order(r.Row)
+		}
+		var v any
+		want[r.ID] = &v
+		return json.Unmarshal(r.Row, &v)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	got := mirror[listOf{stream, key.BusinessID}]
+	if len(want) == 0 || !reflect.DeepEqual(want, got) { // a diff of the same takes seconds
+		t.Errorf("%s of %s: %d rows, want %d (-truth +mirror):\n%.2000s", stream, key.BusinessName, len(got), len(want), cmp.Diff(want, got))
 	}
 }
 

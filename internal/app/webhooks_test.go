@@ -20,8 +20,9 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 )
 
-// takesWebhooks has the world's source take webhooks, signed with the secret of its key.
-func (w *world) takesWebhooks(t *testing.T) {
+// takesWebhooks has the world's source take webhooks, signed with the secret of its key, and
+// ask for orders every so often.
+func (w *world) takesWebhooks(t *testing.T, every string) {
 	t.Helper()
 	key := w.Key(0, sandbox.RoleMain)
 	file := filepath.Join(w.dir, "larder.yaml")
@@ -30,7 +31,7 @@ func (w *world) takesWebhooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	changed := strings.Replace(string(text), "key_file: r0", "key_file: r0, webhook: {secret_file: secret}", 1) +
-		"webhooks: {listen: \"127.0.0.1:0\"}\nschedule: {online_orders: \"@every 1h\"}\n"
+		"webhooks: {listen: \"127.0.0.1:0\"}\nschedule: {online_orders: \"" + every + "\"}\n"
 	for path, text := range map[string]string{file: changed, filepath.Join(w.dir, "secret"): key.WebhookSecret} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -74,6 +75,21 @@ func replaceField(row, name, value string) string {
 	return before + `"` + name + `":"` + value + `"` + after
 }
 
+// event is a webhook of an order.
+func event(id, order string) string {
+	return fmt.Sprintf(`{"id":%q,"type":"order.ready","created_at":"2026-01-01T08:00:00Z","test":false,"data":{"order":%s}}`, id, order)
+}
+
+// followsOrders waits until the online orders that there are were mirrored.
+func followsOrders(t *testing.T, d *daemon) {
+	t.Helper()
+	polling.Until(t, "the stream runs", func() bool {
+		now := d.status()
+		st := now.Stream("r0", "online_orders")
+		return st != nil && st.State == "running" && st.Progress == nil
+	})
+}
+
 func postEvent(t *testing.T, address, path, secret, body string) int {
 	t.Helper()
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -99,20 +115,12 @@ func postEvent(t *testing.T, address, path, secret, body string) int {
 // customer; what is forged is not. The sandbox signs a ping as the service would.
 func TestAWebhookIsInTheWarehouse(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Seed: 6, Orders: -1, NoLimits: true, OnlineOrders: 100, Epoch: time.Now().Add(-36 * time.Hour)})
-	w.takesWebhooks(t)
+	w.takesWebhooks(t, "@every 1h")
 	d, stop := w.daemon(t, w.app)
 	defer stop()
 	address, key := d.webhooks.Addr().String(), w.Key(0, sandbox.RoleMain)
 	w.app.cfg.Webhooks.Listen = address // of which check asks; the system has chosen the port
-	polling.Until(t, "the stream runs", func() bool {
-		now := d.status()
-		st := now.Stream("r0", "online_orders")
-		return st != nil && st.State == "running"
-	})
-
-	event := func(id, order string) string {
-		return fmt.Sprintf(`{"id":%q,"type":"order.ready","created_at":"2026-01-01T08:00:00Z","test":false,"data":{"order":%s}}`, id, order)
-	}
+	followsOrders(t, d)
 	order := moved(w.anOrder(t), "o_webhook")
 	if code := postEvent(t, address, "/webhooks/r0", "whsec_other", event("evt_0", moved(order, "o_forged"))); code != 401 {
 		t.Errorf("a forged one: %d", code)
@@ -172,7 +180,7 @@ func TestAWebhookIsInTheWarehouse(t *testing.T) {
 // What larder run would not start with, check finds.
 func TestCheckReadsTheOtherSecretsOfASource(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
-	w.takesWebhooks(t)
+	w.takesWebhooks(t, "@every 1h")
 	empty, short, none := filepath.Join(w.dir, "empty"), filepath.Join(w.dir, "short"), filepath.Join(w.dir, "none")
 	for path, text := range map[string]string{empty: "\n", short: "0123456789"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -208,7 +216,7 @@ func TestCheckReadsTheOtherSecretsOfASource(t *testing.T) {
 // Before the daemon runs, a ping that nobody takes is no fault of the configuration.
 func TestCheckBeforeWebhooksAreTaken(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
-	w.takesWebhooks(t)
+	w.takesWebhooks(t, "@every 1h")
 	w.app.cfg.Webhooks.Listen = "127.0.0.1:1"
 	if err := w.UpdateKey(w.Key(0, sandbox.RoleMain).Value, func(k *sandbox.Key) { k.WebhookURL = "http://127.0.0.1:1/webhooks/r0" }); err != nil {
 		t.Fatal(err)

@@ -58,18 +58,23 @@ func measureBackfill(ctx context.Context, r *report, s *service, d *daemon) erro
 	return nil
 }
 
-// ordersDone reports whether the backfill of the orders has reached its end; the
-// status says so only when everything is durable.
+// ordersDone reports whether the backfill of the orders has reached its end.
 func ordersDone(ctx context.Context, d *daemon) (bool, error) {
+	return backfilled(ctx, d, "sales_orders")
+}
+
+// backfilled reports whether the backfill of a stream has reached its end; the status says
+// so only when everything is durable.
+func backfilled(ctx context.Context, d *daemon, name string) (bool, error) {
 	status, err := d.status(ctx)
 	if err != nil {
 		return false, nil //nolint:nilerr // the daemon is starting
 	}
 	for _, source := range status.Sources {
 		for _, stream := range source.Streams {
-			if stream.Name == "sales_orders" {
+			if stream.Name == name {
 				if stream.LastError != "" {
-					return false, fmt.Errorf("sales_orders: %s", stream.LastError)
+					return false, fmt.Errorf("%s: %s", name, stream.LastError)
 				}
 				return stream.State == "running" && stream.Progress == nil && stream.Written > 0, nil
 			}

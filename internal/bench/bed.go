@@ -11,6 +11,7 @@ type bed struct {
 	sandbox []string // flags of the sandbox
 	streams string   // YAML list
 	more    string   // YAML, behind the rest of the configuration
+	hooks   bool     // the daemon takes webhooks
 }
 
 // started has something measured from the daemon's start on.
@@ -30,6 +31,11 @@ func (b bed) started(ctx context.Context, measure func(*service, *daemon) error)
 		return err
 	}
 	d.streams = b.streams
+	if b.hooks {
+		if err := d.takeWebhooks(s); err != nil {
+			return err
+		}
+	}
 	if err := d.write(); err != nil {
 		return err
 	}
@@ -42,8 +48,13 @@ func (b bed) started(ctx context.Context, measure func(*service, *daemon) error)
 
 // filled has something measured once the orders are mirrored.
 func (b bed) filled(ctx context.Context, measure func(*service, *daemon) error) error {
+	return b.filledWith(ctx, "sales_orders", measure)
+}
+
+// filledWith has something measured once a stream is mirrored.
+func (b bed) filledWith(ctx context.Context, stream string, measure func(*service, *daemon) error) error {
 	return b.started(ctx, func(s *service, d *daemon) error {
-		if err := until(ctx, 10*time.Minute, time.Second, func() (bool, error) { return ordersDone(ctx, d) }); err != nil {
+		if err := until(ctx, 10*time.Minute, time.Second, func() (bool, error) { return backfilled(ctx, d, stream) }); err != nil {
 			return err
 		}
 		return measure(s, d)

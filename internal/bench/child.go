@@ -26,13 +26,14 @@ type childInfo struct {
 
 // counters are what the child answers at /bench.
 type counters struct {
-	FirstOrders time.Time     `json:"first_orders"` // first request for orders
+	FirstOrders time.Time     `json:"first_orders"` // first request for orders, sold or placed online
 	Stats       sandbox.Stats `json:"stats"`
 }
 
 func serveChild(args []string) error {
 	var opts sandbox.Options
-	var frozen atomic.Int64
+	var before past
+	var clock atomic.Int64 // where it stands still, in microseconds; 0: it runs
 	flags := flag.NewFlagSet(childCommand, flag.ContinueOnError)
 	flags.Int64Var(&opts.Seed, "seed", 1, "")
 	flags.IntVar(&opts.Businesses, "businesses", 1, "")
@@ -44,18 +45,25 @@ func serveChild(args []string) error {
 	flags.BoolVar(&opts.Live, "live", false, "")
 	flags.Float64Var(&opts.Pace, "pace", 1, "")
 	flags.StringVar(&opts.Algorithm, "algorithm", sandbox.AlgorithmFixed, "")
+	flags.IntVar(&before.days, "guests-for", 0, "")
+	flags.Float64Var(&before.perDay, "guests", 0, "")
+	flags.IntVar(&before.accepted, "accepted", 0, "")
 	pad := flags.Int("pad", 0, "")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	opts.Now = func() time.Time {
-		if at := frozen.Load(); at != 0 {
+		if at := clock.Load(); at != 0 {
 			return time.UnixMicro(at)
 		}
 		return time.Now()
 	}
+	before.options(&opts)
 	s, err := sandbox.New(opts)
 	if err != nil {
+		return err
+	}
+	if err := before.play(s, opts.Epoch, &clock); err != nil {
 		return err
 	}
 	ln, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
@@ -66,12 +74,12 @@ func serveChild(args []string) error {
 	if err := json.NewEncoder(os.Stdout).Encode(info); err != nil {
 		return err
 	}
-	return http.Serve(ln, benchHandler(s, padded(s.Handler(), *pad*1e6), &frozen)) //nolint:gosec // loopback, for the length of a benchmark
+	return sandbox.ServeThrough(context.Background(), ln, s, benchHandler(s, padded(s.Handler(), *pad*1e6), &clock))
 }
 
 // benchHandler is the sandbox with counters at /bench, and /bench/freeze that
 // stops its clock so that the world can be compared.
-func benchHandler(s *sandbox.Sandbox, api http.Handler, frozen *atomic.Int64) http.Handler {
+func benchHandler(s *sandbox.Sandbox, api http.Handler, clock *atomic.Int64) http.Handler {
 	var first atomic.Int64
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /bench", func(w http.ResponseWriter, _ *http.Request) {
@@ -84,11 +92,11 @@ func benchHandler(s *sandbox.Sandbox, api http.Handler, frozen *atomic.Int64) ht
 		}
 	})
 	mux.HandleFunc("POST /bench/freeze", func(http.ResponseWriter, *http.Request) {
-		frozen.CompareAndSwap(0, time.Now().UnixMicro())
+		clock.CompareAndSwap(0, time.Now().UnixMicro())
 	})
 	mux.HandleFunc("POST /bench/reset", func(http.ResponseWriter, *http.Request) { s.ResetStats() })
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/v1/sales/orders" {
+		if r.URL.Path == "/v1/sales/orders" || r.URL.Path == "/v1/orders" {
 			first.CompareAndSwap(0, time.Now().UnixMicro())
 		}
 		api.ServeHTTP(w, r)

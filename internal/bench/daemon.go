@@ -26,6 +26,7 @@ type daemon struct {
 	dir, config, web, sql  string
 	baseURL, keyFile, more string
 	streams                string // YAML list; empty for all
+	hooks                  string // address where it takes webhooks; empty when it takes none
 	group                  *group // that it runs in; nil for none
 	cmd                    *exec.Cmd
 }
@@ -48,10 +49,29 @@ func newDaemon(dir string, s *service, more string) (*daemon, error) {
 
 // write writes the configuration.
 func (d *daemon) write() error {
-	text := fmt.Sprintf("sources:\n  - {name: bench, base_url: %q, key_file: %q, streams: %s}\nwarehouse:\n  dsn: %q\n  http_listen: %q\nweb: {listen: %q}\n%s",
-		d.baseURL, d.keyFile, d.streams, "embedded:"+filepath.Join(d.dir, "data"), d.sql, d.web, d.more)
+	source, more := "", d.more
+	if d.hooks != "" {
+		source = fmt.Sprintf(", webhook: {secret_file: %q}", d.secretFile())
+		more += fmt.Sprintf("webhooks: {listen: %q}\n", d.hooks)
+	}
+	text := fmt.Sprintf("sources:\n  - {name: bench, base_url: %q, key_file: %q, streams: %s%s}\nwarehouse:\n  dsn: %q\n  http_listen: %q\nweb: {listen: %q}\n%s",
+		d.baseURL, d.keyFile, d.streams, source, "embedded:"+filepath.Join(d.dir, "data"), d.sql, d.web, more)
 	return os.WriteFile(d.config, []byte(text), 0o600)
 }
+
+// takeWebhooks has the daemon take the webhooks of its key from its next start on.
+func (d *daemon) takeWebhooks(s *service) error {
+	var err error
+	if d.hooks, err = freeAddress(); err != nil {
+		return err
+	}
+	return os.WriteFile(d.secretFile(), []byte(mainKey(s).WebhookSecret), 0o600)
+}
+
+func (d *daemon) secretFile() string { return filepath.Join(d.dir, "secret") }
+
+// hookURL is where the webhooks of its source are sent.
+func (d *daemon) hookURL() string { return "http://" + d.hooks + "/webhooks/bench" }
 
 func mainKey(s *service) sandbox.Key {
 	for _, k := range s.Keys {

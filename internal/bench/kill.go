@@ -110,28 +110,39 @@ func compare(ctx context.Context, s *service, d *daemon, stream string) (rows, w
 
 // liveTruth is the JSON of every live row, in base64, by id.
 func liveTruth(ctx context.Context, s *service, stream string) (map[string]string, error) {
+	live := map[string]string{}
+	err := s.truth(ctx, stream, func(id string, row []byte) error {
+		live[id] = base64.StdEncoding.EncodeToString(row)
+		return nil
+	})
+	return live, err
+}
+
+// truth yields every live row of a stream as the service has it now.
+func (s *service) truth(ctx context.Context, stream string, yield func(id string, row []byte) error) error {
 	address := fmt.Sprintf("%s/admin/truth?stream=%s&key=%s", s.root(), stream, url.QueryEscape(mainKey(s).Value))
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("truth: %s", resp.Status)
+		return fmt.Errorf("truth: %s", resp.Status)
 	}
-	live := map[string]string{}
 	for dec := json.NewDecoder(bufio.NewReader(resp.Body)); dec.More(); {
 		var row sandbox.TruthRow
 		if err := dec.Decode(&row); err != nil {
-			return nil, err
+			return err
 		}
 		if row.Row != nil {
-			live[row.ID] = base64.StdEncoding.EncodeToString(row.Row)
+			if err := yield(row.ID, row.Row); err != nil {
+				return err
+			}
 		}
 	}
-	return live, nil
+	return nil
 }

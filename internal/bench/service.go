@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -57,6 +56,11 @@ func (s *service) counters(ctx context.Context) (counters, error) {
 }
 
 func (s *service) post(ctx context.Context, path, body string) error {
+	return s.postFor(ctx, path, body, nil)
+}
+
+// postFor posts, and reads the answer into something unless that is nil.
+func (s *service) postFor(ctx context.Context, path, body string, into any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.root()+path, strings.NewReader(body))
 	if err != nil {
 		return err
@@ -65,10 +69,14 @@ func (s *service) post(ctx context.Context, path, body string) error {
 	if err != nil {
 		return err
 	}
-	if resp.StatusCode != http.StatusOK {
-		return errors.Join(fmt.Errorf("POST %s: %s", path, resp.Status), resp.Body.Close())
+	defer resp.Body.Close()
+	switch {
+	case resp.StatusCode != http.StatusOK:
+		return fmt.Errorf("POST %s: %s", path, resp.Status)
+	case into == nil:
+		return nil
 	}
-	return resp.Body.Close()
+	return json.NewDecoder(resp.Body).Decode(into)
 }
 
 func getJSON(ctx context.Context, url string, into any) error {

@@ -17,12 +17,17 @@ const stopGrace = 5 * time.Second
 // Serve answers on ln until ctx ends, and closes it. Webhooks are sent, and a live world
 // also moves while nobody asks. It returns nil after a stop that was asked for.
 func Serve(ctx context.Context, ln net.Listener, s *Sandbox) error {
+	return ServeThrough(ctx, ln, s, s.Handler())
+}
+
+// ServeThrough is [Serve] with a handler that stands before the sandbox's own.
+func ServeThrough(ctx context.Context, ln net.Listener, s *Sandbox, h http.Handler) error {
 	// Hanging requests end with the base context, so that a stop is never held
 	// up by a fault.
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	server := &http.Server{
-		Handler:           s.Handler(),
+		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		BaseContext:       func(net.Listener) context.Context { return base },

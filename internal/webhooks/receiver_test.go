@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -122,6 +123,9 @@ func TestWhatIsNoWebhook(t *testing.T) {
 			r.Header.Set("Service-Signature", header(secret, in.now.Add(-Tolerance-time.Second), good))
 		}, 401},
 		{"/webhooks/bistro", good, func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader(good[:40])) }, 401},
+		{"/webhooks/bistro", good, func(r *http.Request) {
+			r.Body = io.NopCloser(io.MultiReader(strings.NewReader(good[:40]), iotest.ErrReader(io.ErrUnexpectedEOF)))
+		}, 400},
 		{"/webhooks/bistro", good, func(r *http.Request) { r.ContentLength = maxBody + 1 }, 413},
 		{"/webhooks/bistro", good, func(r *http.Request) {
 			r.ContentLength, r.Body = -1, io.NopCloser(io.LimitReader(endless{}, maxBody+1))

@@ -1,6 +1,7 @@
 package list
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -51,99 +52,131 @@ func (st *List) Deliver(ctx context.Context, raw []byte) (Delivered, error) {
 		case row.LocationID != "" && !slices.Contains(st.Source.Identity().Locations, row.LocationID):
 			return 0, ErrForeignRow
 		}
-		release, err := st.delivering.take(ctx, row.ID)
-		if err != nil {
-			return 0, err
-		}
-		defer release()
-		older, err := st.holdsNewer(ctx, row.ID, mapping.Instant(row.UpdatedAt))
-		if err != nil {
-			return 0, err
-		}
-		if older {
-			return DeliveredOlder, nil
-		}
 	}
-	return st.storeDelivered(ctx, raw)
+	lock, err := st.delivering.take(ctx, row.ID)
+	if err != nil {
+		return 0, err
+	}
+	defer st.delivering.leave(lock)
+	what, receipt, err := st.queueDelivered(ctx, lock, mapping.Instant(row.UpdatedAt), raw)
+	lock.slot.Release()
+	if err != nil || receipt == nil {
+		return what, err
+	}
+	if err := receipt.Wait(ctx); err != nil {
+		return 0, fmt.Errorf("wait for the warehouse: %w", err)
+	}
+	return what, nil
 }
 
 // rowLocks keep two deliveries of one row apart: what is sent twice at once may come in any
-// order, and each has to see what the other has stored.
+// order, and each has to see what the other has queued. None waits for the warehouse while it
+// holds the row: the next would have to wait for a flush of its own.
 type rowLocks struct {
 	mu   sync.Mutex
 	held map[string]*rowLock
 }
 
 type rowLock struct {
-	slot  stream.Slot
-	users int
+	id     string
+	slot   stream.Slot
+	users  int
+	queued *sinks.Receipt // of the last delivery that was queued; nil for none
 }
 
-// take waits for the row; the caller releases it.
-func (l *rowLocks) take(ctx context.Context, id string) (release func(), err error) {
+// take waits for the row. The caller releases its slot, and leaves it when what it has queued
+// is durable.
+func (l *rowLocks) take(ctx context.Context, id string) (*rowLock, error) {
 	l.mu.Lock()
 	if l.held == nil {
 		l.held = map[string]*rowLock{}
 	}
 	row := l.held[id]
 	if row == nil {
-		row = &rowLock{slot: stream.NewSlot()}
+		row = &rowLock{id: id, slot: stream.NewSlot()}
 		l.held[id] = row
 	}
 	row.users++
 	l.mu.Unlock()
-	leave := func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if row.users--; row.users == 0 {
-			delete(l.held, id)
-		}
-	}
 	if err := row.slot.Take(ctx); err != nil {
-		leave()
+		l.leave(row)
 		return nil, err
 	}
-	return func() { row.slot.Release(); leave() }, nil
+	return row, nil
 }
 
-func (st *List) storeDelivered(ctx context.Context, raw []byte) (Delivered, error) {
+func (l *rowLocks) leave(row *rowLock) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if row.users--; row.users == 0 {
+		delete(l.held, row.id)
+	}
+}
+
+// queueDelivered hands a row to the sink, unless what is held is as new. The receipt tells
+// when what is held is durable; nil: it is.
+func (st *List) queueDelivered(ctx context.Context, lock *rowLock, updated time.Time, raw []byte) (Delivered, *sinks.Receipt, error) {
+	if what, held, err := st.holds(ctx, lock.id, updated, st.Forgotten.Order(raw)); err != nil || held {
+		return what, st.underWay(lock), err
+	}
 	defer st.Forgotten.Storing()()
 	in := st.Writer.Begin(st.Writer.NextWalk(), 1)
 	in.All = true
 	r := in.Row(st.Def.Plan.NewMapper(), st.Forgotten.Order(raw), st.Source.Versions.Take(1), st.Source.Moment().UTC(), write.RowContext{Columns: st.Def.Pushed})
 	if in.Empty() {
 		in.CountRows()
-		return DeliveredSame, nil
+		return DeliveredSame, st.underWay(lock), nil
 	}
-	if err := st.Writer.Store(ctx, in); err != nil {
-		return 0, err
+	receipt, err := st.Source.Commits.Write(ctx, in.Commit)
+	if err != nil {
+		return 0, nil, err
 	}
+	in.Remember()
+	lock.queued = receipt
 	if r.Bad {
-		return DeliveredBad, nil
+		return DeliveredBad, receipt, nil
 	}
-	return DeliveredStored, nil
+	return DeliveredStored, receipt, nil
 }
 
-// holdsNewer is true when a newer state of a row is stored. What was written since the start
-// of the last incremental walk is remembered; the warehouse is asked about anything else.
-func (st *List) holdsNewer(ctx context.Context, id string, updated time.Time) (bool, error) {
+// underWay is the receipt of what may hold the row and not be durable: another delivery of
+// it, else the last that the source has queued.
+func (st *List) underWay(lock *rowLock) *sinks.Receipt {
+	if lock.queued != nil {
+		return lock.queued
+	}
+	last, _ := st.Source.Commits.Last(st.Source.Name)
+	return last
+}
+
+// holds is true when a newer state of a row is stored, or just this one. What was written
+// since the start of the last incremental walk is remembered; the warehouse is asked about
+// anything else.
+func (st *List) holds(ctx context.Context, id string, updated time.Time, raw []byte) (what Delivered, held bool, err error) {
 	if id == "" || updated.IsZero() {
-		return false, nil // it goes to quarantine
+		return 0, false, nil // it goes to quarantine
 	}
 	if stamp, known := st.Writer.Remembers(id); known {
-		return stamp.After(updated), nil
+		return DeliveredOlder, stamp.After(updated), nil // one that is the same is found when it is written
 	}
 	if st.remembersSince(updated) {
-		return false, nil
+		return 0, false, nil
 	}
 	rows, err := st.Source.Sink.Rows(ctx, st.Def.Name, st.Source.Business(), []string{id})
 	if err != nil {
-		return false, fmt.Errorf("read the stored row: %w", err)
+		return 0, false, fmt.Errorf("read the stored row: %w", err)
 	}
-	return slices.ContainsFunc(rows, func(r sinks.StoredRow) bool {
+	for _, r := range rows {
 		var text string
-		return !r.Removed && json.Unmarshal(r.Columns["updated_at"], &text) == nil && mapping.Instant(text).After(updated)
-	}), nil
+		switch {
+		case r.Removed:
+		case bytes.Equal(r.Raw, raw):
+			return DeliveredSame, true, nil
+		case json.Unmarshal(r.Columns["updated_at"], &text) == nil && mapping.Instant(text).After(updated):
+			return DeliveredOlder, true, nil
+		}
+	}
+	return 0, false, nil
 }
 
 // remembersSince is true when all that was written of rows that changed at an instant is
