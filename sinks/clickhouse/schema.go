@@ -26,7 +26,7 @@ const Zone = "Europe/Bucharest"
 const (
 	firstViewsVersion = 1001
 	viewsVersion      = 1001
-	viewsHash         = "43ed9acf8ded98b7"
+	viewsHash         = "cffc82434a4675b7"
 )
 
 // migration is a file of tables/, or all of views/: forward-only, and harmless when

@@ -1,5 +1,15 @@
 -- Orders, what they hold, and orders that stopped being sales.
 
+{{/* What follows from the rest of an order. */}}
+{{define "derived" -}}
+    if(isNull(paid_at), NULL, round(dateDiff('second', created_at, assumeNotNull(paid_at)) / 60, 1)) AS minutes_to_payment,
+    toInt64(length(`items.id`)) AS line_count,
+    arraySum(`items.quantity`)::Decimal(38, 10) AS item_count,
+    if(totals_items = 0, NULL, round(toFloat64(totals_discount) * 100 / toFloat64(totals_items), 2)) AS discount_percent,
+    toBool(notEmpty(`refunds.amount`)) AS has_refund,
+    arraySum(`refunds.amount`)::Decimal(38, 2) AS refunds_total
+{{- end}}
+
 CREATE OR REPLACE VIEW {{view "sales_orders_full"}}
 (
 {{shown "business" "business_name"}},
@@ -8,12 +18,7 @@ CREATE OR REPLACE VIEW {{view "sales_orders_full"}}
 )
 AS SELECT
     business_id, business_name, id, {{names "order_head"}}, location_name,
-    if(isNull(paid_at), NULL, round(dateDiff('second', created_at, assumeNotNull(paid_at)) / 60, 1)) AS minutes_to_payment,
-    toInt64(length(`items.id`)) AS line_count,
-    arraySum(`items.quantity`)::Decimal(38, 10) AS item_count,
-    if(totals_items = 0, NULL, round(toFloat64(totals_discount) * 100 / toFloat64(totals_items), 2)) AS discount_percent,
-    toBool(notEmpty(`refunds.amount`)) AS has_refund,
-    arraySum(`refunds.amount`)::Decimal(38, 2) AS refunds_total,
+    {{template "derived"}},
     {{names "order_totals" "order_items" "order_payments" "order_refunds" "origin" "raw"}}
 FROM
 (
@@ -32,8 +37,17 @@ CREATE OR REPLACE VIEW {{view "sales_orders"}}
 {{shown "order_head" "location_name" "order_derived" "order_totals" "origin"}}
 )
 AS SELECT
-    business_id, business_name, id, {{names "order_head" "location_name" "order_derived" "order_totals" "origin"}}
-FROM {{name "sales_orders_full"}}
+    business_id, business_name, id, {{names "order_head"}}, location_name,
+    {{template "derived"}},
+    {{names "order_totals" "origin"}}
+FROM
+(
+    SELECT business_id, id, {{names "order_head" "order_totals" "origin"}}, `items.id`, `items.quantity`, `refunds.amount`
+    FROM {{table "sales_orders"}} FINAL {{quick}}
+) AS orders
+LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
+{{joined}}
 COMMENT 'One row per restaurant and order: paid orders that are not cancelled. Lines, payments and refunds have views of their own';
 
 {{/* One row per order and line, names other than its own left out. */}}
@@ -144,14 +158,15 @@ CREATE OR REPLACE VIEW {{view "sales_payments"}}
 AS SELECT
     business_id, business_name, order_id, order_number, business_day, created_at, paid_at,
     location_id, location_name, channel, type,
-    toInt64(line) AS position, `payments.method`[line] AS method, `payments.amount`[line] AS amount, `payments.at`[line] AS at
+    position, method, amount, at
 FROM
 (
     SELECT
         business_id, id AS order_id, number AS order_number, business_day, created_at, paid_at, location_id, channel, type,
-        line, {{names "order_payments"}}
-    FROM (SELECT business_id, id, {{names "order_head" "order_payments"}} FROM {{table "sales_orders"}} FINAL {{quick}})
+        toInt64(line) AS position, `payments.method`[line] AS method, `payments.amount`[line] AS amount, `payments.at`[line] AS at
+    FROM {{table "sales_orders"}} FINAL
     ARRAY JOIN arrayEnumerate(`payments.method`) AS line
+    {{quick}}
 ) AS lines
 LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
@@ -161,26 +176,17 @@ COMMENT 'One row per restaurant, order and payment';
 {{/* One row per order and refund, names of restaurant and location left out. */}}
 {{define "refunds" -}}
 (
+    WITH if(isNull(item_id), 0, indexOf(`items.id`, assumeNotNull(item_id))) AS item
     SELECT
-        business_id, {{names "order_place" "order_kind"}},
+        business_id, id AS order_id, number AS order_number, business_day, created_at, paid_at, location_id, channel, type,
         toInt64(line) AS position, `refunds.amount`[line] AS amount, `refunds.method`[line] AS method, `refunds.at`[line] AS at,
         toDate32(at) AS refund_day, dateDiff('day', business_day, refund_day) AS days_after_order,
         `refunds.item_id`[line] AS item_id,
         if(item = 0, NULL, `items.name`[item]) AS item_name,
         if(item = 0, NULL, `items.product_id`[item]) AS product_id
-    FROM
-    (
-        SELECT
-            business_id, id AS order_id, number AS order_number, business_day, created_at, paid_at, location_id, channel, type,
-            line, if(isNull(`refunds.item_id`[line]), 0, indexOf(`items.id`, assumeNotNull(`refunds.item_id`[line]))) AS item,
-            {{names "order_refunds"}}, `items.name`, `items.product_id`
-        FROM
-        (
-            SELECT business_id, id, {{names "order_head" "order_refunds"}}, `items.id`, `items.name`, `items.product_id`
-            FROM {{table "sales_orders"}} FINAL {{quick}}
-        )
-        ARRAY JOIN arrayEnumerate(`refunds.amount`) AS line
-    )
+    FROM {{table "sales_orders"}} FINAL
+    ARRAY JOIN arrayEnumerate(`refunds.amount`) AS line
+    {{quick}}
 )
 {{- end}}
 

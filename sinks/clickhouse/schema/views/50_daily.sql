@@ -113,22 +113,14 @@ COMMENT 'One row per restaurant, day and product sold (of lines without a catalo
     UNION ALL
 
     SELECT
-        business_id, location_id, refund_day AS date, type AS day_type, channel AS day_channel,
+        business_id, location_id, toDate32(refund_at) AS date, type AS day_type, channel AS day_channel,
         0, 0, 0, 0, 0, 0, 0,
         sum(refund_amount) AS day_refunds,
         (emptyArrayString()::Array(LowCardinality(String)), CAST([], 'Array(Decimal(38, 2))')) AS day_payments,
-        max(order_fetched_at) AS day_fetched_at
-    FROM
-    (
-        SELECT business_id, location_id, type, channel, order_fetched_at, refund_amount, toDate32(refund_at) AS refund_day
-        FROM
-        (
-            SELECT business_id, location_id, type, channel, _fetched_at AS order_fetched_at, `refunds.at`, `refunds.amount`
-            FROM {{table "sales_orders"}} FINAL
-        )
-        ARRAY JOIN `refunds.at` AS refund_at, `refunds.amount` AS refund_amount
-    )
-    GROUP BY business_id, location_id, refund_day, type, channel
+        max(_fetched_at) AS day_fetched_at
+    FROM {{table "sales_orders"}} FINAL
+    ARRAY JOIN `refunds.at` AS refund_at, `refunds.amount` AS refund_amount
+    GROUP BY business_id, location_id, date, type, channel
 {{- end}}
 
 {{define "sums" -}}

@@ -26,9 +26,18 @@ answer, then the figures in order; maps without zeros, so that equal ones are eq
     (_fetched_at, {{range $n, $figure := figures}}{{if $n}}, {{end}}{{if .Map}}mapSort(mapFilter((k, v) -> v != 0, {{.Name}})){{else}}{{.Name}}{{end}}{{end}})
 {{- end}}
 
-{{/* The dot says by what, beside the restaurant and the day: nothing, or the location. What is
-joined is joined while there are few columns, for the same reason. */}}
+{{/* The dot says by what, beside the restaurant and the day: nothing, or the location. Levels
+are few for the same reason: each one more costs all that is planned below it. */}}
 {{define "comparison" -}}
+WITH
+    date >= toDate32(now('Europe/Bucharest')) AS running,
+    arrayFilter(found -> found.1 = gravest, verdicts) AS worst,
+    services[1] AS service, mirrors[1] AS mirror,
+    notEmpty(services) AS asked, notEmpty(mirrors) AS mirrored, {{if .}}asked AND NOT running{{else}}asked{{end}} AS shown,
+    arrayFilter((figure, same) -> NOT same,
+        [{{range $n, $_ := figures}}{{if $n}}, {{end}}'{{.Name}}'{{end}}],
+        [{{range $n, $_ := figures}}{{if $n}}, {{end}}service.{{position $n}} = mirror.{{position $n}}{{end}}]) AS differing,
+    asked AND notEmpty(differing) AS moved
 SELECT
     business_id, business_name, {{.}}{{if .}}location_name, {{end}}date,
     multiIf(
@@ -52,79 +61,50 @@ SELECT
 FROM
 (
     SELECT
-        business_id, business_name, {{.}}{{if .}}location_name, {{end}}date, first_day,
-        date >= toDate32(now('Europe/Bucharest')) AS running,
-        arrayFilter(found -> found.1 = gravest, verdicts) AS worst,
-        services[1] AS service, mirrors[1] AS mirror,
-        notEmpty(services) AS asked, notEmpty(mirrors) AS mirrored, {{if .}}asked AND NOT running{{else}}asked{{end}} AS shown,
-        arrayFilter((figure, same) -> NOT same,
-            [{{range $n, $_ := figures}}{{if $n}}, {{end}}'{{.Name}}'{{end}}],
-            [{{range $n, $_ := figures}}{{if $n}}, {{end}}service.{{position $n}} = mirror.{{position $n}}{{end}}]) AS differing,
-        asked AND notEmpty(differing) AS moved
+        business_id, {{.}}date,
+        groupArrayArray(of_service) AS services, groupArrayArray(of_mirror) AS mirrors,
+        groupArrayArray(side_verdicts) AS verdicts, arrayMax(verdicts.1) AS gravest
     FROM
     (
         SELECT
-            business_id, {{.}}date,
-            groupArrayArray(of_service) AS services, groupArrayArray(of_mirror) AS mirrors,
-            groupArrayArray(side_verdicts) AS verdicts, arrayMax(verdicts.1) AS gravest
-        FROM
-        (
-            SELECT business_id, {{.}}date, [{{template "side"}}] AS of_service, [] AS of_mirror, [] AS side_verdicts
-            FROM
-            (
-                SELECT business_id, {{if .}}assumeNotNull(totals.location_id) AS location_id, {{end}}date, {{names "day_figures"}}, _fetched_at
-                FROM {{table "sales_daily"}} AS totals FINAL
-                WHERE {{if .}}isNotNull{{else}}isNull{{end}}(totals.location_id)
-                {{quick}}
-            )
+            business_id, {{if .}}assumeNotNull(totals.location_id) AS location_id, {{end}}date,
+            [{{template "side"}}] AS of_service, [] AS of_mirror, [] AS side_verdicts
+        FROM {{table "sales_daily"}} AS totals FINAL
+        WHERE {{if .}}isNotNull{{else}}isNull{{end}}(totals.location_id)
+        {{quick}}
 
-            UNION ALL
+        UNION ALL
 
-            SELECT business_id, {{.}}date, [] AS of_service, [{{template "side"}}] AS of_mirror, [] AS side_verdicts
-            FROM
-            (
-                SELECT business_id, {{.}}date, {{template "sums"}}
-                FROM ({{template "parts"}})
-                GROUP BY business_id, {{.}}date
-            )
-
-            UNION ALL
-
-            SELECT business_id, {{.}}date, [] AS of_service, [] AS of_mirror, groupArray(found) AS side_verdicts
-            FROM
-            (
-                -- Of several sources the worst verdict about all locations counts, and the newest about one.
-                SELECT
-                    business_id, {{.}}day AS date,
-                    argMax(
-                        (rank, toString(verdict), asked_at, `differences.figure`, `differences.service`, `differences.mirror`, order_ids, reason),
-                        ({{if .}}0{{else}}rank{{end}}, asked_at)) AS found
-                FROM
-                (
-                    SELECT
-                        business_id, {{.}}day, subject, verdict, asked_at,
-                        `differences.figure`, `differences.service`, `differences.mirror`, order_ids, reason,
-                        transform(verdict, ['proven', 'healed', 'unsettled', 'unproven', 'drift'], [0, 1, 2, 3, 4], 3)::UInt8 AS rank
-                    FROM {{table "proofs"}} FINAL
-                    WHERE verdict != 'withdrawn' AND proofs.location_id {{if .}}!={{else}}={{end}} ''
-                )
-                GROUP BY business_id, {{.}}day, subject
-            )
-            GROUP BY business_id, {{.}}date
-        )
+        WITH {{template "sums"}}
+        SELECT business_id, {{.}}date, [] AS of_service, [{{template "side"}}] AS of_mirror, [] AS side_verdicts
+        FROM ({{template "parts"}})
         GROUP BY business_id, {{.}}date
-    ) AS days
-    LEFT ANY JOIN
-    (
-        SELECT business_id, {{.}}toNullable(min(business_day)) AS first_day
-        FROM {{table "sales_orders"}}
-        WHERE _deleted = 0 OR sales_orders.location_id != ''
-        GROUP BY business_id{{if .}}, location_id{{end}}
-    ) AS begun USING (business_id{{if .}}, location_id{{end}})
-    {{if .}}LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
-    {{end -}}
-    LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
-)
+
+        UNION ALL
+
+        -- Of several sources the worst verdict about all locations counts, and the newest about one.
+        SELECT
+            business_id, {{.}}day AS date, [] AS of_service, [] AS of_mirror,
+            [argMax(
+                (transform(verdict, ['proven', 'healed', 'unsettled', 'unproven', 'drift'], [0, 1, 2, 3, 4], 3)::UInt8 AS rank, toString(verdict), asked_at,
+                    `differences.figure`, `differences.service`, `differences.mirror`, order_ids, reason),
+                {{if .}}asked_at{{else}}(rank, asked_at){{end}})] AS side_verdicts
+        FROM {{table "proofs"}} FINAL
+        WHERE verdict != 'withdrawn' AND proofs.location_id {{if .}}!={{else}}={{end}} ''
+        GROUP BY business_id, {{.}}day, subject
+    )
+    GROUP BY business_id, {{.}}date
+) AS days
+LEFT ANY JOIN
+(
+    SELECT business_id, {{.}}toNullable(min(business_day)) AS first_day
+    FROM {{table "sales_orders"}}
+    WHERE _deleted = 0 OR sales_orders.location_id != ''
+    GROUP BY business_id{{if .}}, location_id{{end}}
+) AS begun USING (business_id{{if .}}, location_id{{end}})
+{{if .}}LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
+{{end -}}
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 -- A day before the first order says nothing, unless the service has something there.
 WHERE ifNull(date >= first_day, false) OR moved OR verdict = 'drift'
 {{- end}}
