@@ -42,6 +42,8 @@ type Source struct {
 	Webhook     Webhook
 	// PersonalData is what of an online order's customer is stored: drop, pseudonymise, keep.
 	PersonalData string
+	// PersonalDataWritten: PersonalData was written down, and is not the default.
+	PersonalDataWritten bool
 
 	path string // sources.0
 }

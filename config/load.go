@@ -210,11 +210,13 @@ func (w *Warehouse) PersonalKeyFile() string {
 	return filepath.Clean(w.DSN.Dir()) + ".personal-data-key"
 }
 
-// placeSecrets notes where secrets are named, which are read later.
+// placeSecrets notes where secrets are named, which are read later, and which sources say
+// what of a customer is kept.
 func (c *Config) placeSecrets(t *tree) {
 	c.secretsAt = map[string]origin{"web.password_file": t.originOf("web.password_file")}
 	c.secretsAt[personalKey] = t.originOf(personalKey)
 	for i := range c.Sources {
+		_, c.Sources[i].PersonalDataWritten = t.origin[c.Sources[i].path+".personal_data"]
 		for _, name := range []string{"key_file", "next_key_file", "webhook.secret_file", "webhook.next_secret_file"} {
 			key := c.Sources[i].path + "." + name
 			c.secretsAt[key] = t.originOf(key)

@@ -137,7 +137,7 @@ func (a Source) same(b Source) bool {
 		return s.BudgetShare
 	}
 	return a.BaseURL == b.BaseURL && a.Revision == b.Revision && (a.NextKey == nil) == (b.NextKey == nil) &&
-		share(a) == share(b) && a.Personal.Equal(b.Personal) && sameSet(a.Streams, b.Streams) && sameSet(a.Locations, b.Locations)
+		share(a) == share(b) && a.Personal.Equal(b.Personal) && a.ErasesBeyond == b.ErasesBeyond && sameSet(a.Streams, b.Streams) && sameSet(a.Locations, b.Locations)
 }
 
 func sameSet(a, b []string) bool {

@@ -91,10 +91,10 @@ func (s *source) forget(ctx context.Context, r ForgetRequest) (ForgetReport, err
 		return ForgetReport{}, err
 	}
 	o := s.onlineOrders(business)
-	if err := o.Restore(ctx); err != nil {
+	if err := errors.Join(o.Store.Recover(ctx), o.Restore(ctx)); err != nil {
 		return ForgetReport{}, err
 	}
-	erased, err := o.Forget(ctx, r.Orders, r.Phone, r.CustomerKey, s.syncer.durable)
+	erased, err := o.Forget(ctx, r.Orders, r.Phone, r.CustomerKey, s.durable)
 	if err != nil {
 		return ForgetReport{}, err
 	}
@@ -124,20 +124,10 @@ func (s *source) storedBusiness(ctx context.Context) (string, error) {
 	return s.stored.Business, nil
 }
 
-// durable waits until all that the sources here have handed to the sink is stored.
-func (y *Syncer) durable(ctx context.Context) error {
-	for _, s := range y.served() {
-		last, ok := y.commits.Last(s.cfg.Name)
-		if !ok {
-			continue
-		}
-		select { // what the sink refused is not stored
-		case <-last.Done():
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	return nil
+// durable waits until all that was handed to the sink is stored: commits become durable in
+// their order.
+func (s *source) durable(ctx context.Context) error {
+	return s.syncer.commits.Store(ctx, &sinks.Commit{Source: s.cfg.Name, Business: s.Business(), Stream: registry.Online, Fence: s.fence})
 }
 
 // onlineOrders are those of a restaurant in the warehouse.
@@ -183,6 +173,18 @@ func (s *source) settlePersonal(ctx context.Context, business string) error {
 	if s.visiting {
 		return nil
 	}
+	if err := s.eraseBeyond(ctx, o); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		// The restaurant's other data is not kept waiting for that.
+		s.Log.Error("what is not to be kept of customers could not be erased; it is tried again when the source is next opened", "err", err)
+	}
+	return nil
+}
+
+// eraseBeyond erases what is stored beyond what is to be kept.
+func (s *source) eraseBeyond(ctx context.Context, o erase.Orders) error {
 	if err := o.Store.Recover(ctx); err != nil {
 		return err
 	}
@@ -190,10 +192,19 @@ func (s *source) settlePersonal(ctx context.Context, business string) error {
 	if err != nil {
 		return err
 	}
-	if n > 0 {
-		s.Log.Warn("stored orders hold more of their customers than personal_data keeps: it is erased now", "orders", n, "personal_data", s.cfg.Personal.Mode())
+	keeps := s.cfg.Personal
+	switch {
+	case n > 0 && s.cfg.ErasesBeyond:
+		s.Log.Warn("stored orders hold more of their customers than personal_data keeps: it is erased now", "orders", n, "personal_data", keeps.Mode())
+	case n > 0: // a line that was lost is no word to erase by
+		s.Log.Warn("stored orders hold more of their customers than personal_data keeps, which nobody has set: set it to drop to have that erased, or to what it was", "orders", n)
 	}
-	erased, err := o.Settle(ctx, s.cfg.Name, s.cfg.Personal)
+	if !s.cfg.ErasesBeyond {
+		if keeps, err = personal.New(personal.Keep, nil); err != nil {
+			return err
+		}
+	}
+	erased, err := o.Settle(ctx, s.cfg.Name, keeps)
 	if err == nil && len(erased.Orders)+erased.Entries > 0 {
 		s.Log.Info("what is not to be kept of customers was erased", "orders", len(erased.Orders), "quarantined", erased.Entries)
 	}

@@ -41,9 +41,10 @@ func (e *episode) finish() {
 		}
 	}
 	e.onePass(Selection{Full: e.plan.untold || e.plan.seed%2 == 0, ConfirmSweep: e.plan.untold})
-	// Whether a location takes orders depends on the hour, and a full resync takes some.
-	e.onePass(Selection{Streams: []string{"locations", "allergens", registry.Daily, "sales_products"}})
 	e.onePass(Selection{Streams: orderingStreams, Full: e.spoiltOrdering(), ConfirmSweep: e.plan.untold})
+	e.onePass(Selection{Streams: []string{registry.Daily, "sales_products"}})
+	// Last, since whether a location takes orders depends on the hour, and the others take some.
+	e.onePass(Selection{Streams: []string{"locations", "allergens"}})
 	for i := range e.keys {
 		e.compareLists(i)
 		e.compareLocations(i)

@@ -43,6 +43,7 @@ type watch struct {
 	opening  map[string][]string         // locations whose rows the backfill brings
 	away     map[string][]string         // locations that were lost, which walks may pass by
 	closed   map[string]bool             // a sweep came while the location was lost
+	cut      map[string]uint64           // menus that a flush stored before it was cut, by location: their row's version
 	checked  int
 	verdicts int
 	alarms   []alarm
@@ -58,7 +59,7 @@ func newWatch(e *episode) *watch {
 	return &watch{
 		e: e, seed: maphash.MakeSeed(), versions: map[sourceVersion]uint64{},
 		marks: map[string]time.Time{}, born: map[string]time.Time{}, filled: map[string]bool{}, opened: map[string][]string{}, opening: map[string][]string{},
-		away: map[string][]string{}, closed: map[string]bool{}, caught: map[string]sinks.Checkpoint{},
+		away: map[string][]string{}, closed: map[string]bool{}, caught: map[string]sinks.Checkpoint{}, cut: map[string]uint64{},
 	}
 }
 
@@ -66,6 +67,10 @@ func (v *watch) stored(c *sinks.Commit, durable bool) {
 	v.versionsOf(c)
 	if durable {
 		v.verdictsOf(c)
+	} else if c.Stream == sandbox.StreamMenus && c.Batch != nil {
+		for _, r := range c.Batch.Rows { // without the checkpoint that would tell their versions
+			v.cut[r.ID] = r.Version
+		}
 	}
 	cp := c.Checkpoint
 	if !durable || cp == nil {

@@ -77,6 +77,8 @@ type Source struct {
 	BudgetShare float64
 	// Personal says what is kept of the people who order online; nothing when zero.
 	Personal personal.Policy
+	// ErasesBeyond: what is stored beyond Personal is erased.
+	ErasesBeyond bool
 	// Revision is another one when Key and NextKey are read from elsewhere than
 	// before: what they are cannot be compared. See [Syncer.Apply].
 	Revision int

@@ -35,8 +35,8 @@ another, and is stored as personal_data says.
 
 With --phone - the phone is read from the standard input, so that it is in no history of a
 shell. Beside a running daemon on the same embedded warehouse, the daemon does the work. On
-a remote warehouse the daemon that serves the source has to be stopped meanwhile. The API is
-not asked.
+a remote warehouse every daemon that serves a source of that restaurant has to be stopped
+meanwhile. The API is not asked.
 
 Exit codes: 0 erased, or nothing was stored; 1 it failed; 2 usage or configuration; 4 the
 warehouse could not be reached.`,

@@ -70,7 +70,7 @@ func (a *App) sourcesAfter(kept map[string]keptSource) ([]syncer.Source, error) 
 func (a *App) source(s *config.Source, kept map[string]keptSource) (syncer.Source, error) {
 	source := syncer.Source{
 		Name: s.Name, BaseURL: s.BaseURL,
-		Streams: s.Streams, Locations: s.Locations, BudgetShare: s.BudgetShare,
+		Streams: s.Streams, Locations: s.Locations, BudgetShare: s.BudgetShare, ErasesBeyond: s.PersonalDataWritten,
 	}
 	var err error
 	if source.Personal, err = a.personalPolicy(s); err != nil {

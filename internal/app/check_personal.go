@@ -29,10 +29,13 @@ func (a checker) checkPersonal(ctx context.Context, sink sinks.Sink, tell func(F
 			continue
 		}
 		if n > 0 {
+			advice := "It is erased when the source is next served; to keep it, set personal_data back before that."
+			if !s.PersonalDataWritten {
+				advice = "Nobody has set personal_data. Set it to drop to have that erased, or to what it was."
+			}
 			tell(Finding{
-				OK: true, warning: true,
-				Text:   "source " + s.Name + ": " + phrase.Plural(n, "stored order") + phrase.Verb(n, " holds", " hold") + " more of the customer than personal_data: " + string(policy.Mode()) + " keeps",
-				Advice: "It is erased when the source is next served; to keep it, set personal_data back before that.",
+				OK: true, warning: true, Advice: advice,
+				Text: "source " + s.Name + ": " + phrase.Plural(n, "stored order") + phrase.Verb(n, " holds", " hold") + " more of the customer than personal_data: " + string(policy.Mode()) + " keeps",
 			})
 		}
 	}

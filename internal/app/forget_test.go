@@ -63,7 +63,10 @@ func (w *world) keeping(t *testing.T, mode string, log slog.Handler) {
 	before, _, _ := strings.Cut(string(text), ", personal_data")
 	before = strings.TrimSuffix(strings.Split(before, "key_file: r0")[0], " ") + " key_file: r0"
 	_, after, _ := strings.Cut(string(text), "}\n")
-	if err := os.WriteFile(file, []byte(before+", personal_data: "+mode+"}\n"+after), 0o600); err != nil {
+	if mode != "" {
+		before += ", personal_data: " + mode
+	}
+	if err := os.WriteFile(file, []byte(before+"}\n"+after), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cfg, err := config.Load(config.Request{File: file})
@@ -167,6 +170,16 @@ func TestAPersonIsForgotten(t *testing.T) {
 	}
 	if n := w.holding(t, others...); len(n) != len(others) {
 		t.Errorf("of %d others %d are there", len(others), len(n))
+	}
+
+	// A line that was lost erases nothing.
+	w.keeping(t, "", slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	w.sync(t)
+	if n := w.holding(t, others...); len(n) != len(others) {
+		t.Errorf("without a setting, of %d others %d are there", len(others), len(n))
+	}
+	if said := w.checked(t); !strings.Contains(said, "Nobody has set personal_data") {
+		t.Errorf("check says\n%s", said)
 	}
 
 	w.keeping(t, "drop", slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))

@@ -68,8 +68,16 @@ func (f *Forgotten) Order(raw []byte) []byte {
 	return Policy{}.Order(raw)
 }
 
+// OrderOf is Order of one that was asked for by its id, whatever it says itself.
+func (f *Forgotten) OrderOf(id string, raw []byte) []byte {
+	if f != nil && f.Has(id) {
+		return Policy{}.Order(raw)
+	}
+	return f.Order(raw)
+}
+
 // any is true when one of the ids of an order is of one that is forgotten: hostile JSON may
-// have several.
+// have several. One without an id may be of anybody.
 func (f *Forgotten) any(raw []byte) bool {
 	f.mu.RLock()
 	none := len(f.orders) == 0
@@ -77,14 +85,14 @@ func (f *Forgotten) any(raw []byte) bool {
 	if none {
 		return false
 	}
-	found := false
-	// What is no object has no id, and is no order.
+	named, found := false, false
+	// What is no object has no id.
 	_ = eachField(raw, func(name string, value jsontext.Value) {
-		if id, err := jsontext.AppendUnquote(nil, value); name == "id" && err == nil && f.Has(string(id)) {
-			found = true
+		if id, err := jsontext.AppendUnquote(nil, value); name == "id" && err == nil {
+			named, found = true, found || f.Has(string(id))
 		}
 	})
-	return found
+	return found || !named
 }
 
 // eachField calls f with each field of a JSON object.

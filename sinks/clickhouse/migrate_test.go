@@ -241,7 +241,7 @@ func TestClusterSchema(t *testing.T) {
 			}
 		}
 	}
-	if locals != 25 || distributed != locals || views < 20 {
+	if locals != 26 || distributed != locals || views < 20 {
 		t.Errorf("%d local tables, %d distributed, %d views", locals, distributed, views)
 	}
 }

@@ -26,6 +26,8 @@ var forgottenTable = &sinks.Table{Name: "forgotten_orders", Columns: []sinks.Col
 	{Name: "business_id"}, {Name: "order_id"}, {Name: "chosen_by"}, {Name: "forgotten_at", Kind: sinks.Instant},
 }}
 
+var errNoCluster = errors.New("the warehouse is a cluster, and Larder cannot erase there yet")
+
 // Forgotten implements [sinks.Personal].
 func (p personalData) Forgotten(ctx context.Context, business string) (ids []string, err error) {
 	sql := "SELECT DISTINCT order_id FROM " + p.warehouse.table(forgottenTable.Name) + " WHERE business_id = " + literal(business)
@@ -43,6 +45,9 @@ func (p personalData) Forgotten(ctx context.Context, business string) (ids []str
 
 // Forget implements [sinks.Personal].
 func (p personalData) Forget(ctx context.Context, business, by string, ids []string) error {
+	if p.warehouse.cluster != "" { // what is noted is erased at each start
+		return errNoCluster
+	}
 	types, err := p.warehouse.columns(ctx, forgottenTable.Name)
 	if err != nil {
 		return err
@@ -198,9 +203,9 @@ func (p personalData) Recover(ctx context.Context) error {
 	}
 	left, err := p.tables(ctx, "startsWith(name, "+literal(redactedPrefix)+")"+old)
 	for _, name := range left {
-		err = errors.Join(err, p.warehouse.exec(ctx, "DROP TABLE IF EXISTS "+p.warehouse.table(name)+" SYNC", nil))
+		err = errors.Join(err, p.dropRedacted(ctx, name))
 	}
-	changed, unread := p.tables(ctx, "position(create_table_query, 'old_parts_lifetime = 1,') > 0"+old)
+	changed, unread := p.tables(ctx, "position(create_table_query, 'old_parts_lifetime = 1,') > 0")
 	err = errors.Join(err, unread)
 	for _, name := range changed {
 		err = errors.Join(err, p.awaitOldParts(ctx, name), p.resetParts(ctx, name))
@@ -208,8 +213,25 @@ func (p personalData) Recover(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("clear away what an erasing has left behind: %w", err)
 	}
-	p.warehouse.recovered = true
+	p.warehouse.recovered = old == "" // else another process may have died since
 	return nil
+}
+
+// dropRedacted drops a table of what versions become. A mutation that was given up on may
+// still be under way, and would fail for ever without it, with all behind it.
+func (p personalData) dropRedacted(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	under := "SELECT count() FROM system.mutations WHERE database = " + literal(p.warehouse.raw()) + " AND NOT is_done AND position(command, " + literal(name) + ") > 0"
+	var n uint64
+	err := p.warehouse.rows(ctx, under, func(rows driver.Rows) error { return rows.Scan(&n) })
+	if err == nil && n > 0 {
+		err = p.warehouse.exec(ctx, "KILL MUTATION WHERE database = "+literal(p.warehouse.raw())+" AND position(command, "+literal(name)+") > 0 SYNC", nil)
+	}
+	if err != nil {
+		return fmt.Errorf("end the mutations that read %s: %w", name, err)
+	}
+	return p.warehouse.exec(ctx, "DROP TABLE IF EXISTS "+p.warehouse.table(name)+" SYNC", nil)
 }
 
 // tables are the storage tables of a condition.
@@ -238,9 +260,7 @@ func (p personalData) withRedacted(ctx context.Context, r sinks.Redaction, f fun
 	if err := p.warehouse.exec(ctx, "CREATE TABLE "+name+" ("+strings.Join(columns, ", ")+") ENGINE = Join(ANY, LEFT, key)", nil); err != nil {
 		return fmt.Errorf("make a table of what is redacted: %w", err)
 	}
-	defer func() {
-		err = errors.Join(err, p.warehouse.exec(context.WithoutCancel(ctx), "DROP TABLE "+name+" SYNC", nil))
-	}()
+	defer func() { err = errors.Join(err, p.dropRedacted(context.WithoutCancel(ctx), table.Name)) }()
 	batch := sinks.NewBatch(table, len(r.Versions))
 	for i, version := range r.Versions {
 		values := []any{keyOfVersion(version), string(version.Raw)}
@@ -276,6 +296,9 @@ func (v versioned) update(r sinks.Redaction, types map[string]wireType, values s
 		return "joinGet(" + literal(values) + ", " + literal(column) + ", " + v.key() + ")"
 	}
 	become := []string{quote(v.raw) + " = " + get("raw")}
+	if v.table == quarantineTable.Name { // it quotes the value
+		become = append(become, "reason = 'what was wrong is not kept'")
+	}
 	for _, column := range r.Null {
 		become = append(become, quote(column)+" = "+nothing(column, types[column]))
 	}
@@ -329,7 +352,7 @@ func (p personalData) rewrite(ctx context.Context, table, mutation string) (err 
 		}
 	}()
 	if p.warehouse.cluster != "" {
-		return errors.New("the warehouse is a cluster, and Larder cannot do that there yet")
+		return errNoCluster
 	}
 	alter := "ALTER TABLE " + p.warehouse.table(table) + " "
 	if err := p.warehouse.exec(ctx, alter+"MODIFY SETTING old_parts_lifetime = 1, min_rows_to_fsync_after_merge = 1", nil); err != nil {
@@ -355,44 +378,52 @@ const (
 	oldPartsWait = 10 * time.Minute // a replicated table clears them when it likes
 )
 
+// awaitOldParts waits until the parts of a table that are replaced by now are off the disk.
 func (p personalData) awaitOldParts(ctx context.Context, table string) error {
 	ctx, cancel := context.WithTimeout(ctx, oldPartsWait)
 	defer cancel()
-	for {
+	left, err := p.oldParts(ctx, table)
+	for ; err == nil && len(left) > 0; left, err = p.oldParts(ctx, table, left...) {
+		select {
+		case <-time.After(oldPartsLook):
+		case <-ctx.Done():
+			return fmt.Errorf("%d old parts are still on the disk: do it again later: %w", len(left), context.Cause(ctx))
+		}
 		// An engine without work looks for old parts every ten minutes. It looks for them at
 		// once when a partition is dropped, also one that there is not.
 		err := p.warehouse.exec(ctx, "ALTER TABLE "+p.warehouse.table(table)+" DROP PARTITION ID 'none'", nil)
 		if err != nil {
 			return err
 		}
-		n, err := p.parts(ctx, "parts", table, " AND NOT active")
-		if err != nil || n == 0 {
-			return err
-		}
-		select {
-		case <-time.After(oldPartsLook):
-		case <-ctx.Done():
-			return fmt.Errorf("%d old parts are still on the disk: do it again later: %w", n, context.Cause(ctx))
-		}
 	}
+	return err
+}
+
+// oldParts are parts of a table that were replaced and are on the disk: of those named, or
+// all.
+func (p personalData) oldParts(ctx context.Context, table string, of ...string) (names []string, err error) {
+	sql := "SELECT name FROM system.parts WHERE _state IN ('Outdated', 'Deleting', 'DeleteOnDestroy') AND database = " + literal(p.warehouse.raw()) +
+		" AND table = " + literal(table)
+	if len(of) > 0 {
+		sql += " AND name IN (" + literals(of) + ")"
+	}
+	err = p.warehouse.rows(longStatement(ctx), sql, func(rows driver.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		names = append(names, name)
+		return err
+	})
+	return names, err
 }
 
 // Detached implements [sinks.Personal].
 func (p personalData) Detached(ctx context.Context, stream string) (int, error) {
-	var all uint64
-	for _, table := range []string{stream, quarantineTable.Name, driftTable.Name} {
-		n, err := p.parts(ctx, "detached_parts", table, "")
-		if err != nil {
-			return 0, fmt.Errorf("count the detached parts of %s: %w", table, err)
-		}
-		all += n
+	var n uint64
+	sql := "SELECT count() FROM system.detached_parts WHERE database = " + literal(p.warehouse.raw()) +
+		" AND table IN (" + literals([]string{stream, quarantineTable.Name, driftTable.Name}) + ")"
+	err := p.warehouse.rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&n) })
+	if err != nil {
+		return 0, fmt.Errorf("count the detached parts: %w", err)
 	}
-	return int(all), nil
-}
-
-// parts counts parts of a table, on this node.
-func (p personalData) parts(ctx context.Context, what, table, condition string) (n uint64, err error) {
-	sql := "SELECT count() FROM system." + what + " WHERE concat('`', database, '`.`', table, '`') = " + literal(p.warehouse.table(table)) + condition
-	err = p.warehouse.rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&n) })
-	return n, err
+	return int(n), nil
 }

@@ -52,14 +52,14 @@ func guests(t *testing.T) (*mirror, erase.Orders) {
 	m, plan := newMirror(t), onlinePlan(t)
 	for minute := range 3 {
 		m.store("biz", "online_orders", batchOf(m, plan, []string{
-			guest("o1", "Secretescu", "0722 123 456", minute), guest("o2", "Secretescu", "+40722123456", minute), guest("o3", "Popescu", "0733000000", minute),
+			strings.Replace(guest("o1", "Secretescu", "0722 123 456", minute), `"test":false`, `"test":false,"phone2":"unknown field of o1"`, 1), guest("o2", "Secretescu", "+40722123456", minute), guest("o3", "Popescu", "0733000000", minute),
 		}, "polling"))
 	}
 	m.bury("biz", "online_orders", "o2", "no_access")
 	m.commit(&sinks.Commit{
 		Source: "src-biz", Business: "biz", Stream: "online_orders",
 		Quarantine: []sinks.Quarantined{
-			{ID: "o4", Field: "totals", Reason: "bad", Raw: []byte(guest("o4", "Secretescu", "0040722123456", 1)), Version: 90, FetchedAt: m.at},
+			{ID: "o4", Field: "customer.phone", Reason: "want a string: 40722123456", Raw: []byte(guest("o4", "Secretescu", "0040722123456", 1)), Version: 90, FetchedAt: m.at},
 			{Field: "id", Reason: "missing", Raw: []byte(strings.Replace(guest("", "Secretescu", "0722123456", 1), `"id":"",`, "", 1)), Version: 91, FetchedAt: m.at},
 			{ID: "o5", Field: "totals", Reason: "bad", Raw: []byte(guest("o5", "Popescu", "0733000000", 1)), Version: 92, FetchedAt: m.at},
 		},
@@ -87,7 +87,7 @@ func TestAPersonIsErasedFromEveryFile(t *testing.T) {
 	if got := strings.Join(erased.Orders, " "); got != "o1 o2" || erased.Entries != 2 {
 		t.Errorf("erased orders %s and %d entries", got, erased.Entries)
 	}
-	for _, word := range []string{"Secretescu", "722123456", "722 123 456"} {
+	for _, word := range []string{"Secretescu", "722123456", "722 123 456", "unknown field of o1"} {
 		if n := onDisk(t, m.database, word); n > 0 {
 			t.Errorf("%q is still in %d files", word, n)
 		}
@@ -144,6 +144,46 @@ func TestAnotherSettingErasesWhatIsStored(t *testing.T) {
 		}
 	}
 	settle(personal.Policy{}, 0, 0, 0)
+}
+
+// What stands in the JSON alone, where no column is filled, goes too.
+func TestWhatStandsInTheJSONAlone(t *testing.T) {
+	m, plan := newMirror(t), onlinePlan(t)
+	bare := string(personal.Policy{}.Order([]byte(guest("o1", "Secretescu", "0722123456", 0))))
+	m.store("biz", "online_orders", batchOf(m, plan, []string{strings.Replace(bare, `"test":false`, `"test":false,"phone2":"0722123456"`, 1)}, "polling"))
+	o := erase.Orders{Store: m.Personal(), Table: plan.Table(), Business: "biz", Forgotten: &personal.Forgotten{}}
+	if n := onDisk(t, m.database, "0722123456"); n == 0 {
+		t.Fatal("it is not there at first")
+	}
+	erased, err := o.Forget(t.Context(), []string{"o1"}, "", "", durable)
+	if err != nil || strings.Join(erased.Orders, " ") != "o1" {
+		t.Errorf("erased %+v, %v", erased, err)
+	}
+	if n := onDisk(t, m.database, "0722123456"); n > 0 {
+		t.Errorf("it is still in %d files", n)
+	}
+}
+
+// A mutation that was given up on, and would fail for ever without its table, is ended.
+func TestAMutationThatWasGivenUpOn(t *testing.T) {
+	m, o := guests(t)
+	raw := "`" + m.database + "_raw`."
+	conn := embeddedtest.Conn(t, "default")
+	for _, sql := range []string{
+		"CREATE TABLE " + raw + "redaction_left (key String, raw String) ENGINE = Join(ANY, LEFT, key)",
+		// It fails again and again, as one does whose table is gone.
+		"ALTER TABLE " + raw + "online_orders UPDATE _raw = if(throwIf(id != 'none', 'redaction_left') = 0, '', '') WHERE business_id = 'biz' SETTINGS mutations_sync = 0",
+	} {
+		if err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := o.Store.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if erased, err := o.Forget(t.Context(), []string{"o3"}, "", "", durable); err != nil || strings.Join(erased.Orders, " ") != "o3" {
+		t.Errorf("erased %+v, %v", erased, err)
+	}
 }
 
 // What a process that died in the middle has left behind is cleared away at the next start:

@@ -18,6 +18,7 @@ package erase
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/larder-sync/larder/internal/personal"
@@ -71,23 +72,25 @@ func (o Orders) columns(p personal.Policy) (names []string) {
 }
 
 // Settle has the versions that a source wrote hold what its policy keeps, and those of
-// forgotten orders nothing of a person.
+// forgotten orders nothing of a person. Examples of unknown fields go first: what is to go
+// beside them is found again after a crash, and they are not.
 func (o Orders) Settle(ctx context.Context, source string, policy personal.Policy) (Erased, error) {
 	var all Erased
+	n, err := o.Exceeding(ctx, source, policy)
+	if err != nil {
+		return Erased{}, err
+	}
+	if n > 0 {
+		if err := o.Store.EraseDrift(ctx, o.Business, source, o.Table.Name, nil); err != nil {
+			return Erased{}, err
+		}
+		if all.Orders, err = o.rows(ctx, policy, sinks.VersionQuery{Source: source}); err != nil {
+			return Erased{}, err
+		}
+	}
 	if policy.Mode() != personal.Keep {
-		rows, err := o.rows(ctx, policy, sinks.VersionQuery{Source: source})
-		if err != nil {
+		if all.Entries, err = o.entries(ctx, policy, sinks.VersionQuery{Source: source}, everyone); err != nil {
 			return Erased{}, err
-		}
-		entries, err := o.entries(ctx, policy, sinks.VersionQuery{Source: source}, everyone)
-		if err != nil {
-			return Erased{}, err
-		}
-		all = Erased{rows, entries}
-		if len(rows)+entries > 0 {
-			if err := o.Store.EraseDrift(ctx, o.Business, source, o.Table.Name, nil); err != nil {
-				return Erased{}, err
-			}
 		}
 	}
 	again, err := o.forgotten(ctx, o.Forgotten.All())
@@ -107,6 +110,9 @@ func (o Orders) Forget(ctx context.Context, ids []string, phone, key string, dur
 		return personal.SamePhone(its, phone) || key != "" && pseudonym == key
 	}
 	for {
+		if err := durable(ctx); err != nil {
+			return Erased{}, err
+		}
 		found, err := o.of(ctx, phone, of)
 		if err != nil {
 			return Erased{}, err
@@ -120,11 +126,9 @@ func (o Orders) Forget(ctx context.Context, ids []string, phone, key string, dur
 			return Erased{}, err
 		}
 		o.Forgotten.Add(fresh...)
-		if err := durable(ctx); err != nil {
-			return Erased{}, err
-		}
 	}
-	erased, err := o.forgotten(ctx, ids)
+	// Those of before, too: one that was begun may have been cut short.
+	erased, err := o.forgotten(ctx, o.Forgotten.All())
 	if err != nil || phone == "" {
 		return erased, err
 	}
@@ -136,6 +140,9 @@ func (o Orders) Forget(ctx context.Context, ids []string, phone, key string, dur
 // forgotten erases what is held of the customers of orders with these ids.
 func (o Orders) forgotten(ctx context.Context, ids []string) (all Erased, err error) {
 	for some := range slices.Chunk(ids, sinks.MaxRowIDs) {
+		if err := o.Store.EraseDrift(ctx, o.Business, "", o.Table.Name, some); err != nil {
+			return Erased{}, err
+		}
 		rows, err := o.rows(ctx, personal.Policy{}, sinks.VersionQuery{IDs: some})
 		if err != nil {
 			return Erased{}, err
@@ -143,11 +150,6 @@ func (o Orders) forgotten(ctx context.Context, ids []string) (all Erased, err er
 		entries, err := o.entries(ctx, personal.Policy{}, sinks.VersionQuery{IDs: some}, everyone)
 		if err != nil {
 			return Erased{}, err
-		}
-		if len(rows)+entries > 0 {
-			if err := o.Store.EraseDrift(ctx, o.Business, "", o.Table.Name, some); err != nil {
-				return Erased{}, err
-			}
 		}
 		all.Orders, all.Entries = append(all.Orders, rows...), all.Entries+entries
 	}
@@ -176,23 +178,53 @@ func (o Orders) of(ctx context.Context, phone string, of func(raw []byte) bool) 
 
 func everyone([]byte) bool { return true }
 
-// atOnce is how many versions are in memory at once.
-const atOnce = 4000
+// What is in memory at once at most.
+const (
+	versionsAtOnce = 4000
+	bytesAtOnce    = 16 << 20
+)
 
 var errEnough = errors.New("enough versions")
 
 // rows redacts the versions of rows that q selects and that hold more than a policy keeps,
 // and returns their ids.
-func (o Orders) rows(ctx context.Context, p personal.Policy, q sinks.VersionQuery) (ids []string, err error) {
-	q.Table, q.Business = o.Table.Name, o.Business
+func (o Orders) rows(ctx context.Context, p personal.Policy, q sinks.VersionQuery) ([]string, error) {
 	q.Filled = o.columns(p)
-	r := sinks.Redaction{Table: q.Table, Business: q.Business, Null: q.Filled}
+	ids, err := o.redact(ctx, p, q, everyone)
+	if err != nil {
+		return nil, err
+	}
+	q.Filled = nil // what stands in the JSON alone: fields that nobody knows
+	more, err := o.redact(ctx, p, q, func(raw []byte) bool { return len(raw) > 0 && string(p.Stored(raw)) != string(raw) })
+	return ordered(append(ids, more...)), err
+}
+
+// entries redacts the quarantine entries that q selects, that are of a customer, and that
+// hold more than a policy keeps; it returns how many.
+func (o Orders) entries(ctx context.Context, p personal.Policy, q sinks.VersionQuery, of func(raw []byte) bool) (int, error) {
+	q.Quarantine = true
+	ids, err := o.redact(ctx, p, q, func(raw []byte) bool { return of(raw) && string(p.Stored(raw)) != string(raw) })
+	return len(ids), err
+}
+
+// redact redacts the versions that q selects and that hold too much, some at a time, until
+// there are none, and returns the id of each.
+func (o Orders) redact(ctx context.Context, p personal.Policy, q sinks.VersionQuery, tooMuch func(raw []byte) bool) (ids []string, err error) {
+	q.Table, q.Business = o.Table.Name, o.Business
+	var first sinks.RowVersion // of the last time
 	for {
-		r.Versions, r.Texts = nil, nil
+		r := sinks.Redaction{Table: q.Table, Business: q.Business, Quarantine: q.Quarantine}
+		if !q.Quarantine {
+			r.Null = o.columns(p)
+		}
+		size := 0
 		err := o.Store.Versions(ctx, q, func(v sinks.RowVersion) error {
+			if !tooMuch(v.Raw) {
+				return nil
+			}
 			v.Raw = p.Stored(v.Raw)
-			r.Versions = append(r.Versions, v)
-			if len(r.Versions) == atOnce {
+			r.Versions, size = append(r.Versions, v), size+len(v.Raw)
+			if len(r.Versions) >= versionsAtOnce || size > bytesAtOnce {
 				return errEnough
 			}
 			return nil
@@ -201,9 +233,13 @@ func (o Orders) rows(ctx context.Context, p personal.Policy, q sinks.VersionQuer
 			return nil, err
 		}
 		if len(r.Versions) == 0 {
-			return ordered(ids), nil
+			return ids, nil
 		}
-		if p.Mode() == personal.Pseudonymise {
+		if now := r.Versions[0]; now.ID == first.ID && now.Source == first.Source && now.Version == first.Version {
+			return nil, fmt.Errorf("%s %q still holds what was taken out of it", q.Table, now.ID)
+		}
+		first = r.Versions[0]
+		if p.Mode() == personal.Pseudonymise && !q.Quarantine {
 			r.Texts = map[string][]string{personal.CustomerKeyField: pseudonyms(r.Versions)}
 		}
 		if err := o.Store.Redact(ctx, r); err != nil {
@@ -221,25 +257,6 @@ func pseudonyms(versions []sinks.RowVersion) (keys []string) {
 		keys = append(keys, key)
 	}
 	return keys
-}
-
-// entries redacts the quarantine entries that q selects, that are of a customer, and that
-// hold more than a policy keeps; it returns how many.
-func (o Orders) entries(ctx context.Context, p personal.Policy, q sinks.VersionQuery, of func(raw []byte) bool) (int, error) {
-	q.Table, q.Business, q.Quarantine = o.Table.Name, o.Business, true
-	r := sinks.Redaction{Table: q.Table, Business: q.Business, Quarantine: true}
-	err := o.Store.Versions(ctx, q, func(v sinks.RowVersion) error {
-		kept := p.Stored(v.Raw)
-		if of(v.Raw) && string(kept) != string(v.Raw) {
-			v.Raw = kept
-			r.Versions = append(r.Versions, v)
-		}
-		return nil
-	})
-	if err != nil || len(r.Versions) == 0 {
-		return 0, err
-	}
-	return len(r.Versions), o.Store.Redact(ctx, r)
 }
 
 // ordered are the ids in order, each once.

@@ -274,7 +274,7 @@ func (st *List) Confirm(ctx context.Context, lane *api.Client, in *write.Intake,
 		return write.ReasonNoAccess, nil, nil
 	}
 	in.Rewrite = true
-	in.Row(st.Def.Plan.NewMapper(), st.Forgotten.Order(raw), version, st.Source.AnswerTime(date), write.RowContext{ID: id, Columns: st.Def.Polled})
+	in.Row(st.Def.Plan.NewMapper(), st.Forgotten.OrderOf(id, raw), version, st.Source.AnswerTime(date), write.RowContext{ID: id, Columns: st.Def.Polled})
 	return "", raw, nil
 }
 
