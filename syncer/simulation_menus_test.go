@@ -103,7 +103,7 @@ func (v *watch) menus(c *sinks.Commit) {
 	}
 	for id, row := range v.e.store.Rows(c.Stream, c.Business) {
 		_, known := at.Menus[id]
-		if cut, is := v.cut[id]; !known && !row.Deleted && !(is && cut == row.Version) { // the walk comes to it
+		if cut, is := v.cut[id]; !known && !row.Deleted && (!is || cut != row.Version) { // the walk comes to it
 			v.e.fault("%s menus: %q lives and has no version", c.Source, id)
 		}
 	}
