@@ -133,13 +133,13 @@ func (s *source) durable(ctx context.Context) error {
 // onlineOrders are those of a restaurant in the warehouse.
 func (s *source) onlineOrders(business string) erase.Orders {
 	forgotten, _ := s.syncer.forgotten.LoadOrStore(business, &personal.Forgotten{})
-	o := erase.Orders{Store: s.Sink.Personal(), Business: business, Forgotten: forgotten.(*personal.Forgotten)}
-	for _, st := range s.lists {
-		if st.Def.Name == registry.Online {
-			o.Table = st.Def.Plan.Table()
-		}
-	}
-	return o
+	return erase.Orders{Store: s.Sink.Personal(), Table: onlineTable(s.syncer.definitions), Business: business, Forgotten: forgotten.(*personal.Forgotten)}
+}
+
+// onlineTable is the table of online orders, which is always there.
+func onlineTable(all []*registry.Definition) *sinks.Table {
+	i := slices.IndexFunc(all, func(d *registry.Definition) bool { return d.Name == registry.Online })
+	return all[i].Plan.Table()
 }
 
 // HoldingMore is how many stored orders of a source hold more of their customers than a policy
@@ -149,12 +149,7 @@ func HoldingMore(ctx context.Context, sink sinks.Sink, business, source string, 
 	if err != nil {
 		return 0, err
 	}
-	for _, def := range all {
-		if def.Name == registry.Online {
-			return erase.Orders{Store: sink.Personal(), Table: def.Plan.Table(), Business: business}.Exceeding(ctx, source, p)
-		}
-	}
-	return 0, nil
+	return erase.Orders{Store: sink.Personal(), Table: onlineTable(all), Business: business}.Exceeding(ctx, source, p)
 }
 
 // settlePersonal has what is stored of customers be what is to be kept of them, before

@@ -1,14 +1,12 @@
 package app
 
 import (
-	"bytes"
 	"encoding/json"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -98,30 +96,12 @@ func (w *world) checked(t *testing.T) string {
 	return strings.Join(said, "\n")
 }
 
-// lockedBuffer is a log that several write.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // A person is erased from all that the process wrote, beside the daemon, and stays away: also
 // when all is fetched anew. Another setting erases everybody.
 func TestAPersonIsForgotten(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Seed: 6, Orders: -1, NoLimits: true, OnlineOrders: 60, Epoch: time.Now().Add(-36 * time.Hour)})
 	w.migrated(t)
-	log := &lockedBuffer{}
+	log := &lockedLog{}
 	w.keeping(t, "keep", slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	people := w.customers(t)
 	var person []guest

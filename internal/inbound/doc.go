@@ -1,9 +1,9 @@
 // Package inbound keeps what strangers can do to Larder's HTTP listeners within
-// bounds: the status page, and the engine's read-only interface.
+// bounds: the status page, webhooks, and the engine's read-only interface.
 //
 // It refuses requests that a web page of another site makes in the browser of
-// somebody on this machine ([Foreign], [Names]), slows down those who guess
-// passwords ([Passwords]), and limits how many connections a listener holds and
+// somebody on this machine ([Foreign], [Names]). It slows down those who guess
+// passwords ([Passwords]). It limits how many connections a listener holds, and
 // how long one may take to send its request ([Listen]).
 //
 // What may live here: what concerns every HTTP listener, whatever it serves. What

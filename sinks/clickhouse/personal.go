@@ -31,13 +31,7 @@ var errNoCluster = errors.New("the warehouse is a cluster, and Larder cannot era
 // Forgotten implements [sinks.Personal].
 func (p personalData) Forgotten(ctx context.Context, business string) (ids []string, err error) {
 	sql := "SELECT DISTINCT order_id FROM " + p.warehouse.table(forgottenTable.Name) + " WHERE business_id = " + literal(business)
-	err = p.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
-		var id string
-		err := rows.Scan(&id)
-		ids = append(ids, id)
-		return err
-	})
-	if err != nil {
+	if ids, err = p.texts(ctx, sql); err != nil {
 		return nil, fmt.Errorf("read which orders are forgotten: %w", err)
 	}
 	return ids, nil
@@ -235,15 +229,19 @@ func (p personalData) dropRedacted(ctx context.Context, name string) error {
 }
 
 // tables are the storage tables of a condition.
-func (p personalData) tables(ctx context.Context, condition string) (names []string, err error) {
-	sql := "SELECT name FROM system.tables WHERE database = " + literal(p.warehouse.raw()) + " AND " + condition
-	err = p.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
-		var name string
-		err := rows.Scan(&name)
-		names = append(names, name)
+func (p personalData) tables(ctx context.Context, condition string) ([]string, error) {
+	return p.texts(ctx, "SELECT name FROM system.tables WHERE database = "+literal(p.warehouse.raw())+" AND "+condition)
+}
+
+// texts are the answer to a query for one column of texts.
+func (p personalData) texts(ctx context.Context, sql string) (all []string, err error) {
+	err = p.warehouse.rows(longStatement(ctx), sql, func(rows driver.Rows) error {
+		var text string
+		err := rows.Scan(&text)
+		all = append(all, text)
 		return err
 	})
-	return names, err
+	return all, err
 }
 
 // withRedacted calls f while a table holds what some versions become, by their keys.
@@ -401,19 +399,13 @@ func (p personalData) awaitOldParts(ctx context.Context, table string) error {
 
 // oldParts are parts of a table that were replaced and are on the disk: of those named, or
 // all.
-func (p personalData) oldParts(ctx context.Context, table string, of ...string) (names []string, err error) {
+func (p personalData) oldParts(ctx context.Context, table string, of ...string) ([]string, error) {
 	sql := "SELECT name FROM system.parts WHERE _state IN ('Outdated', 'Deleting', 'DeleteOnDestroy') AND database = " + literal(p.warehouse.raw()) +
 		" AND table = " + literal(table)
 	if len(of) > 0 {
 		sql += " AND name IN (" + literals(of) + ")"
 	}
-	err = p.warehouse.rows(longStatement(ctx), sql, func(rows driver.Rows) error {
-		var name string
-		err := rows.Scan(&name)
-		names = append(names, name)
-		return err
-	})
-	return names, err
+	return p.texts(ctx, sql)
 }
 
 // Detached implements [sinks.Personal].
