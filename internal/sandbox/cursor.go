@@ -8,15 +8,16 @@ import (
 
 	"github.com/larder-sync/larder/internal/sandbox/seeded"
 	"github.com/larder-sync/larder/internal/sandbox/units"
-	"github.com/larder-sync/larder/internal/sandbox/world"
+	"github.com/larder-sync/larder/internal/sandbox/world/rows"
+	"github.com/larder-sync/larder/internal/sandbox/world/sales"
 )
 
 // place is what a cursor says: where the walk is, over which days, with which
 // filters (a hash of route and filters, so that a cursor serves its own walk
 // only).
 type place struct {
-	pos      world.Pos
-	days     world.Days
+	pos      rows.Pos
+	days     sales.Days
 	filters  uint64
 	business uint32
 	epoch    uint32 // invalidating all cursors raises it
@@ -62,8 +63,8 @@ func (c cursorSealer) open(s string, filters uint64, business int) (place, bool)
 	b = b[:placeLen]
 	c.scramble(b)
 	p := place{
-		pos:      world.Pos{Begun: true, Stamp: int64(binary.BigEndian.Uint64(b)), N: binary.BigEndian.Uint32(b[8:])},
-		days:     world.Days{From: units.Day(binary.BigEndian.Uint32(b[12:])), To: units.Day(binary.BigEndian.Uint32(b[16:]))},
+		pos:      rows.Pos{Begun: true, Stamp: int64(binary.BigEndian.Uint64(b)), N: binary.BigEndian.Uint32(b[8:])},
+		days:     sales.Days{From: units.Day(binary.BigEndian.Uint32(b[12:])), To: units.Day(binary.BigEndian.Uint32(b[16:]))},
 		filters:  binary.BigEndian.Uint64(b[20:]),
 		business: binary.BigEndian.Uint32(b[28:]),
 		epoch:    binary.BigEndian.Uint32(b[32:]),

@@ -3,12 +3,14 @@ package sandbox
 import (
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world"
+	"github.com/larder-sync/larder/internal/sandbox/world/rows"
+	"github.com/larder-sync/larder/internal/sandbox/world/sales"
 )
 
 // listOrders answers one of the two modes of /sales/orders; both at once is 422.
 func (rq *request) listOrders() *apiError {
 	q := rq.q
-	l := world.Listing{Limit: rq.pageRows()}
+	l := rows.Listing{Limit: rq.pageRows()}
 	l.Since, l.Mirror = q.instant("updated_since")
 	l.Tombstones, _ = q.flag("include_deleted")
 	at := rq.cursor()
@@ -22,7 +24,7 @@ func (rq *request) listOrders() *apiError {
 	}
 	rq.open()
 	defer rq.view.Close()
-	var days world.Days
+	var days sales.Days
 	if !l.Mirror {
 		days = rq.days()
 	}
@@ -37,11 +39,11 @@ func (rq *request) listOrders() *apiError {
 	}
 	rq.openPage()
 	if l.Mirror {
-		end, more := rq.view.MirrorOrders(l, rq.addRow)
+		end, more := rq.view.Sales.Mirror(l, rq.addRow)
 		rq.closePage(place{pos: end}, more)
 		return nil
 	}
-	end, more := rq.view.RangeOrders(l, days, rq.addRow)
+	end, more := rq.view.Sales.Range(l, days, rq.addRow)
 	rq.closePage(place{pos: end, days: days}, more)
 	rq.out = append(rq.out[:len(rq.out)-1], `,"from":"`...)
 	rq.out = append(units.AppendDate(rq.out, days.From), `","to":"`...)
@@ -51,5 +53,5 @@ func (rq *request) listOrders() *apiError {
 
 // oneOrder is 404 for anything that is not a sale of an allowed location.
 func (rq *request) oneOrder() *apiError {
-	return rq.one((*world.View).Order)
+	return rq.one(func(v *world.View, id string) ([]byte, bool) { return v.Sales.One(id) })
 }

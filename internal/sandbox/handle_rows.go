@@ -7,6 +7,8 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/seeded"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world"
+	"github.com/larder-sync/larder/internal/sandbox/world/catalogue"
+	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 )
 
 // open holds the restaurant still, as the key sees it. The caller closes the view.
@@ -32,9 +34,9 @@ func (rq *request) narrow() *apiError {
 
 // listing reads what all lists share. dataFilters are filters that change with
 // the data; they cannot go with updated_since or include_deleted.
-func (rq *request) listing(dataFilters ...string) world.Listing {
+func (rq *request) listing(dataFilters ...string) rows.Listing {
 	q := rq.q
-	l := world.Listing{Limit: rq.pageRows()}
+	l := rows.Listing{Limit: rq.pageRows()}
 	l.Since, l.Mirror = q.instant("updated_since")
 	l.Tombstones, _ = q.flag("include_deleted")
 	if l.Mirror || l.Tombstones {
@@ -85,7 +87,7 @@ func (rq *request) filters() uint64 {
 }
 
 // list answers a page of a list.
-func (rq *request) list(page func(world.Listing) (world.Pos, bool), dataFilters ...string) *apiError {
+func (rq *request) list(page func(rows.Listing) (rows.Pos, bool), dataFilters ...string) *apiError {
 	l := rq.listing(dataFilters...)
 	if err := rq.q.bad.err(); err != nil {
 		return err
@@ -117,7 +119,7 @@ func (rq *request) one(find func(*world.View, string) ([]byte, bool)) *apiError 
 }
 
 func (rq *request) listCategories() *apiError {
-	return rq.list(func(l world.Listing) (world.Pos, bool) { return rq.view.Categories(l, rq.addRow) })
+	return rq.list(func(l rows.Listing) (rows.Pos, bool) { return rq.view.Categories(l, rq.addRow) })
 }
 
 func (rq *request) listProducts() *apiError {
@@ -126,21 +128,21 @@ func (rq *request) listProducts() *apiError {
 		category = &id
 	}
 	available := rq.q.optionalFlag("available")
-	return rq.list(func(l world.Listing) (world.Pos, bool) { return rq.view.Products(l, category, available, rq.addRow) }, "category_id", "available")
+	return rq.list(func(l rows.Listing) (rows.Pos, bool) { return rq.view.Products(l, category, available, rq.addRow) }, "category_id", "available")
 }
 
 func (rq *request) oneProduct() *apiError { return rq.one((*world.View).Product) }
 
 func (rq *request) listIngredients() *apiError {
 	below := rq.q.optionalFlag("below_min")
-	return rq.list(func(l world.Listing) (world.Pos, bool) { return rq.view.Ingredients(l, below, rq.addRow) }, "below_min")
+	return rq.list(func(l rows.Listing) (rows.Pos, bool) { return rq.view.Ingredients(l, below, rq.addRow) }, "below_min")
 }
 
 func (rq *request) oneIngredient() *apiError { return rq.one((*world.View).Ingredient) }
 
 func (rq *request) listAllergens() *apiError {
 	rq.out = append(rq.out, `{"data":[`...)
-	for _, a := range rq.view.Allergens() {
+	for _, a := range catalogue.Allergens() {
 		rq.addJSON(a)
 	}
 	rq.out = append(rq.out, "]}"...)

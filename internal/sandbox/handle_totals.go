@@ -2,7 +2,7 @@ package sandbox
 
 import (
 	"github.com/larder-sync/larder/internal/sandbox/units"
-	"github.com/larder-sync/larder/internal/sandbox/world"
+	"github.com/larder-sync/larder/internal/sandbox/world/sales"
 )
 
 // salesDaily answers one row per calendar day of the range and the totals.
@@ -18,18 +18,18 @@ func (rq *request) salesDaily() *apiError {
 	}
 	rq.openTotals(days)
 	rq.out = append(rq.out, `,"data":[`...)
-	totals := rq.view.DailySales(days, rq.addRow)
+	totals := rq.view.Sales.Daily(days, rq.addRow)
 	rq.out = append(append(append(rq.out, `],"totals":`...), totals...), '}')
 	return nil
 }
 
 // days reads from and to; both are days of the view.
-func (rq *request) days() world.Days {
+func (rq *request) days() sales.Days {
 	from, to := rq.q.days(rq.view.Today(), rq.s.opts.Readings.LooseRange)
-	return world.Days{From: from, To: to}
+	return sales.Days{From: from, To: to}
 }
 
-func (rq *request) openTotals(days world.Days) {
+func (rq *request) openTotals(days sales.Days) {
 	rq.out = units.AppendDate(append(rq.out, `{"currency":"RON","from":"`...), days.From)
 	rq.out = append(units.AppendDate(append(rq.out, `","to":"`...), days.To), '"')
 }
@@ -48,7 +48,7 @@ func (rq *request) salesProducts() *apiError {
 	}
 	rq.openTotals(days)
 	rq.out = append(append(append(rq.out, `,"group_by":"`...), groupBy...), `","data":[`...)
-	rq.view.ProductSales(days, groupBy == "day", rq.addRow)
+	rq.view.Sales.Products(days, groupBy == "day", rq.addRow)
 	rq.out = append(rq.out, "]}"...)
 	return nil
 }

@@ -42,9 +42,9 @@ func testWebhook(c onlineCall) *apiError {
 
 // ping is an event of its own each time.
 func (c onlineCall) ping() webhooks.Message {
-	text := units.AppendInstant(nil, c.now, 3)
+	at := api.Instant(units.Precision(units.Millisecond).Text(c.now))
 	event := api.WebhookEvent[api.PingData]{
-		ID: webhooks.EventID(seeded.Hash(c.key.AppID), c.now, c.s.nextPing()), Type: "ping", CreatedAt: api.Instant(text[1 : len(text)-1]), Test: c.key.Mode == "test",
+		ID: webhooks.EventID(seeded.Hash(c.key.AppID), c.now, c.s.nextPing()), Type: "ping", CreatedAt: at, Test: c.key.Mode == "test",
 		Data: api.PingData{App: api.App{ID: c.key.AppID, Name: c.key.Name, Mode: c.key.Mode}, Message: "Test webhook."},
 	}
 	return webhooks.Message{ID: event.ID, Type: event.Type, Body: units.JSON(event)}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox/units"
-	"github.com/larder-sync/larder/internal/sandbox/world"
+	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 	"github.com/larder-sync/larder/syncer/registry"
 )
 
@@ -89,7 +89,7 @@ func TestLiveWeek(t *testing.T) {
 			t.Fatalf("from the future: %s", row)
 		}
 	}
-	for _, r := range []string{"", world.ReasonCancelled, world.ReasonUnpaid, world.ReasonDeleted} {
+	for _, r := range []string{"", rows.ReasonCancelled, rows.ReasonUnpaid, rows.ReasonDeleted} {
 		if reasons[r] == 0 {
 			t.Errorf("no order with reason %q: %v", r, reasons)
 		}

@@ -1,23 +1,27 @@
 package sandbox
 
 import (
+	"github.com/larder-sync/larder/internal/sandbox/readings"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world"
+	"github.com/larder-sync/larder/internal/sandbox/world/catalogue"
+	"github.com/larder-sync/larder/internal/sandbox/world/rows"
+	"github.com/larder-sync/larder/internal/sandbox/world/sales"
 )
 
 type (
 	// Readings choose between readings that api.md leaves open.
-	Readings = world.Readings
+	Readings = readings.Readings
 	// Restaurant changes one restaurant.
 	Restaurant = world.Restaurant
 	// OrderSpec says what an order is made of.
-	OrderSpec = world.OrderSpec
+	OrderSpec = sales.OrderSpec
 	// ProductChange says what changes of a product.
-	ProductChange = world.ProductChange
+	ProductChange = catalogue.ProductChange
 	// TruthRow is a row that a mirror must hold.
-	TruthRow = world.TruthRow
+	TruthRow = rows.TruthRow
 	// Stamp is when a row was last changed.
-	Stamp = world.Stamp
+	Stamp = rows.Stamp
 )
 
 // The streams of ordering, as Truth knows them.
@@ -34,7 +38,7 @@ const (
 	StreamProducts    = world.StreamProducts
 	StreamIngredients = world.StreamIngredients
 	StreamSalesOrders = world.StreamSalesOrders
-	ReasonGone        = world.ReasonGone
-	MaxStampDelay     = world.MaxStampDelay
+	ReasonGone        = rows.ReasonGone
+	MaxStampDelay     = readings.MaxStampDelay
 	ZoneName          = units.ZoneName
 )

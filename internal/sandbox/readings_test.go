@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
-	"github.com/larder-sync/larder/internal/sandbox/world"
+	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 )
 
 // Range mode "oldest first": of created_at, or of change.
@@ -44,12 +44,12 @@ func TestReadingNeverPaid(t *testing.T) {
 		if err := r.CancelOrder(id); err != nil {
 			t.Fatal(err)
 		}
-		rows := h.walk("/sales/orders?updated_since=2020-01-01T00:00:00Z")
-		if len(rows) != want {
-			t.Errorf("show %v: %s", show, rows)
+		listed := h.walk("/sales/orders?updated_since=2020-01-01T00:00:00Z")
+		if len(listed) != want {
+			t.Errorf("show %v: %s", show, listed)
 		}
-		if show && (strict[api.Tombstone](t, rows[0]).Reason != world.ReasonUnpaid || strict[api.Tombstone](t, rows[1]).Reason != world.ReasonCancelled) {
-			t.Errorf("%s", rows)
+		if show && (strict[api.Tombstone](t, listed[0]).Reason != rows.ReasonUnpaid || strict[api.Tombstone](t, listed[1]).Reason != rows.ReasonCancelled) {
+			t.Errorf("%s", listed)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
-	"github.com/larder-sync/larder/internal/sandbox/world"
+	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 )
 
 // api.md: a cursor is "sent with the same filters"; another value of one, or
@@ -86,7 +86,7 @@ func TestProductSalesName(t *testing.T) {
 func TestDeletedAt(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true, Orders: -1})
 	r := h.Restaurant(0)
-	for reason, end := range map[string]func(string) error{world.ReasonCancelled: r.CancelOrder, world.ReasonDeleted: r.DeleteOrder, world.ReasonUnpaid: r.UnpayOrder} {
+	for reason, end := range map[string]func(string) error{rows.ReasonCancelled: r.CancelOrder, rows.ReasonDeleted: r.DeleteOrder, rows.ReasonUnpaid: r.UnpayOrder} {
 		id := must(r.PlaceOrder(OrderSpec{}))(t)
 		h.clock = h.clock.Add(time.Minute)
 		at := h.clock
@@ -97,16 +97,16 @@ func TestDeletedAt(t *testing.T) {
 		if err := r.Touch(StreamSalesOrders, id); err != nil {
 			t.Fatal(err)
 		}
-		rows := h.walk("/sales/orders?updated_since=" + h.clock.Format(time.RFC3339))
-		stone := strict[api.Tombstone](t, rows[0])
-		if reason == world.ReasonUnpaid {
+		listed := h.walk("/sales/orders?updated_since=" + h.clock.Format(time.RFC3339))
+		stone := strict[api.Tombstone](t, listed[0])
+		if reason == rows.ReasonUnpaid {
 			if stone.DeletedAt != nil {
-				t.Errorf("unpaid: %s", rows[0])
+				t.Errorf("unpaid: %s", listed[0])
 			}
 			continue
 		}
 		if stone.DeletedAt == nil || string(*stone.DeletedAt) != at.Format("2006-01-02T15:04:05.000Z") {
-			t.Errorf("%s: %s", reason, rows[0])
+			t.Errorf("%s: %s", reason, listed[0])
 		}
 	}
 }

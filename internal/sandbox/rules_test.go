@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
-	"github.com/larder-sync/larder/internal/sandbox/world"
+	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 )
 
 // api.md, "Errors": "malformed request, impossible date or instant, changed or
@@ -212,7 +212,7 @@ func TestTombstones(t *testing.T) {
 func TestOrderTombstones(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true, Orders: -1})
 	r := h.Restaurant(0)
-	end := map[string]func(string) error{world.ReasonCancelled: r.CancelOrder, world.ReasonUnpaid: r.UnpayOrder, world.ReasonDeleted: r.DeleteOrder}
+	end := map[string]func(string) error{rows.ReasonCancelled: r.CancelOrder, rows.ReasonUnpaid: r.UnpayOrder, rows.ReasonDeleted: r.DeleteOrder}
 	want := map[string]string{}
 	for reason, do := range end {
 		id := must(r.PlaceOrder(OrderSpec{}))(t)
@@ -239,9 +239,9 @@ func TestOrderTombstones(t *testing.T) {
 	if rows := h.walk("/sales/orders"); len(rows) != 0 {
 		t.Errorf("range mode shows %s", rows)
 	}
-	rows := h.walk("/sales/orders?include_deleted=true")
-	if len(rows) != 1 || strict[api.Tombstone](t, rows[0]).Reason != world.ReasonDeleted {
-		t.Errorf("range mode with tombstones: %s", rows)
+	listed := h.walk("/sales/orders?include_deleted=true")
+	if len(listed) != 1 || strict[api.Tombstone](t, listed[0]).Reason != rows.ReasonDeleted {
+		t.Errorf("range mode with tombstones: %s", listed)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/readings"
 	"github.com/larder-sync/larder/internal/sandbox/seeded"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world"
@@ -32,7 +33,7 @@ type Options struct {
 	Business int
 	Calendar *units.Calendar
 	Seed     int64
-	Readings world.Readings
+	Readings readings.Readings
 	// Staff answers and prepares what is ordered. Without it nobody does, and an order is
 	// rejected when its time to be answered is over.
 	Staff bool
@@ -57,8 +58,7 @@ type Book struct {
 	seed     uint64
 	idSeed   uint64
 
-	decimals  int
-	precision int64
+	precision units.Precision
 	last      int64 // the newest updated_at
 
 	orders   []*order
@@ -84,8 +84,7 @@ func New(o Options) *Book {
 	if o.Readings.SharedIDs {
 		b.idSeed = seeded.New(uint64(o.Seed), 21).S
 	}
-	b.precision = max(o.Readings.StampPrecision.Microseconds(), 1)
-	b.decimals = map[int64]int{1: 6, 1000: 3, 1_000_000: 0}[b.precision]
+	b.precision = units.Precision(max(o.Readings.StampPrecision.Microseconds(), 1))
 	if o.PerDay > 0 {
 		first := units.FloorDiv(o.Epoch.UnixMicro(), units.Minute) + 1
 		b.agenda.add(appointment{at: first * units.Minute, what: minuteBegins})
@@ -106,9 +105,9 @@ func (b *Book) orderID(n int) string {
 // stamp is the updated_at of a change. No two changes of a book share one: a page of
 // GET /orders can then end anywhere, and the next begin with the row that it left out.
 func (b *Book) stamp(at int64) int64 {
-	s := units.FloorDiv(at, b.precision) * b.precision
+	s := b.precision.Floor(at)
 	if s <= b.last {
-		s = b.last + b.precision
+		s = b.last + int64(b.precision)
 	}
 	b.last = s
 	return s

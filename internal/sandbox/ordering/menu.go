@@ -12,6 +12,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world"
+	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 )
 
 // Menu is what can be ordered at one location, as the restaurant's rows say. It is
@@ -51,7 +52,7 @@ func (d *dish) offered() bool { return d.Channels["online"].Enabled && d.Unit !=
 // menu reads the menu of a location that is there. The view is open, sees every location,
 // and afterwards this one alone.
 func (b *Book) menu(v *world.View, locationID string) (*Menu, error) {
-	all := world.Listing{Tombstones: true, Limit: math.MaxInt}
+	all := rows.Listing{Tombstones: true, Limit: math.MaxInt}
 	var rows [][]byte
 	collect := func(write func(out []byte) []byte) { rows = append(rows, write(nil)) }
 	v.Categories(all, collect)

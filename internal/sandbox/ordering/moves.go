@@ -123,7 +123,7 @@ func (b *Book) do(o *order, m Move, at int64) error {
 	case MoveCancel:
 		b.cancel(o, "restaurant", units.TextOrNull(m.Text), at)
 	case MoveEstimate:
-		o.estimated = units.FloorDiv(m.Ready, b.precision) * b.precision
+		o.estimated = b.precision.Floor(m.Ready)
 		b.move(o, at)
 	case MovePay:
 		b.pay(o, m.Text, at)
@@ -141,7 +141,7 @@ func (b *Book) move(o *order, at int64) int64 {
 // accept makes a paid order a sale; an unpaid one becomes it when it is paid.
 func (b *Book) accept(o *order, estimate, at int64) {
 	o.status, o.acceptedAt = accepted, b.move(o, at)
-	o.estimated = units.FloorDiv(estimate, b.precision) * b.precision
+	o.estimated = b.precision.Floor(estimate)
 	if estimate == 0 {
 		o.estimated = o.acceptedAt + defaultPrep
 		if when := o.request.scheduledFor; when != nil {

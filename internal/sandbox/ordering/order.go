@@ -61,9 +61,7 @@ func (b *Book) instant(us int64) *api.Instant {
 	if us == 0 {
 		return nil
 	}
-	text := units.AppendInstant(nil, us, b.decimals)
-	i := api.Instant(text[1 : len(text)-1])
-	return &i
+	return new(api.Instant(b.precision.Text(us)))
 }
 
 // shown is the order as the API has it.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox/units"
-	"github.com/larder-sync/larder/internal/sandbox/world"
+	"github.com/larder-sync/larder/internal/sandbox/world/sales"
 )
 
 // Place is POST /orders. An order that the key placed before under the same external_id is
@@ -91,7 +91,7 @@ func (b *Book) ring(o *order) {
 	if o.test {
 		return
 	}
-	s := world.Sale{LocationID: o.request.locationID, Type: "takeaway", Tip: o.totals.tip}
+	s := sales.Sale{LocationID: o.request.locationID, Type: "takeaway", Tip: o.totals.tip}
 	if o.request.typ == delivery {
 		s.Type = "delivery"
 	}
@@ -107,13 +107,13 @@ func (b *Book) ring(o *order) {
 
 // sold is the line as the till has it. An option taken more than once is one extra there,
 // since an extra has a price and no quantity.
-func (l *line) sold() world.SaleLine {
-	out := world.SaleLine{ProductID: l.dish.ID, Name: l.dish.Name, Quantity: l.quantity, UnitPrice: l.unit, Deposit: l.dish.deposit}
+func (l *line) sold() sales.SaleLine {
+	out := sales.SaleLine{ProductID: l.dish.ID, Name: l.dish.Name, Quantity: l.quantity, UnitPrice: l.unit, Deposit: l.dish.deposit}
 	if l.variantID != nil {
 		out.VariantID, out.VariantName = *l.variantID, *l.variantName
 	}
 	for _, x := range l.options {
-		e := world.SaleExtra{Name: x.name, Price: x.price * units.Bani(x.quantity)}
+		e := sales.SaleExtra{Name: x.name, Price: x.price * units.Bani(x.quantity)}
 		if x.quantity > 1 {
 			e.Name = fmt.Sprintf("%d × %s", x.quantity, x.name)
 		}

@@ -12,10 +12,11 @@ const ZoneName = "Europe/Bucharest"
 
 // Spans of time. FullDay is that of most days: two a year are an hour off.
 const (
-	Second  = int64(1_000_000) // in microseconds, as all below
-	Minute  = 60 * Second
-	Hour    = 60 * Minute
-	FullDay = 24 * Hour
+	Millisecond = int64(1_000) // in microseconds, as all below
+	Second      = 1000 * Millisecond
+	Minute      = 60 * Second
+	Hour        = 60 * Minute
+	FullDay     = 24 * Hour
 )
 
 // Day counts days of the Bucharest calendar; 1970-01-01 is 0.

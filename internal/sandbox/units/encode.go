@@ -56,8 +56,21 @@ func (q Milli) Quantity(three bool) string {
 	return string(b[1 : len(b)-1])
 }
 
-// AppendInstant writes an instant in UTC with 0, 3 or 6 decimals.
-func AppendInstant(b []byte, us int64, decimals int) []byte {
+// Precision is the step of instants as they are served, in microseconds: a second, a
+// millisecond or one.
+type Precision int64
+
+// Floor is the last step that is not after an instant.
+func (p Precision) Floor(us int64) int64 { return FloorDiv(us, int64(p)) * int64(p) }
+
+// Text is an instant without quotes, as Append writes it.
+func (p Precision) Text(us int64) string {
+	b := p.Append(nil, us)
+	return string(b[1 : len(b)-1])
+}
+
+// Append writes an instant in UTC with 0, 3 or 6 decimals.
+func (p Precision) Append(b []byte, us int64) []byte {
 	day := FloorDiv(us, FullDay)
 	rest := us - day*FullDay
 	b = append(b, '"')
@@ -69,10 +82,10 @@ func AppendInstant(b []byte, us int64, decimals int) []byte {
 	b = append2(b, int(sec/60%60))
 	b = append(b, ':')
 	b = append2(b, int(sec%60))
-	if decimals > 0 {
+	if int64(p) < Second {
 		b = append(b, '.')
-		frac := int(rest % Second)
-		for i, unit := 0, 100_000; i < decimals; i, unit = i+1, unit/10 {
+		frac := rest % Second
+		for unit := Second / 10; unit >= int64(p); unit /= 10 {
 			b = append(b, byte('0'+frac/unit%10))
 		}
 	}

@@ -17,8 +17,8 @@ func TestUpkeep(t *testing.T) {
 	}
 	b := world.businesses[0]
 	before := map[string]units.Bani{}
-	for _, r := range b.products.rows {
-		before[r.id] = r.val.price
+	for _, r := range b.catalogue.Products.Rows {
+		before[r.ID] = r.Val.Price
 	}
 	delivered, counted, out := map[time.Weekday]int{}, 0, map[string]bool{}
 	stocks := map[string]units.Milli{}
@@ -26,37 +26,37 @@ func TestUpkeep(t *testing.T) {
 		clock = clock.Add(15 * time.Minute)
 		world.Tick(clock)
 		at := clock.In(world.cal.Zone)
-		for _, r := range b.ingredients.rows {
-			switch was := stocks[r.id]; {
-			case at.Hour() == 7 && at.Minute() >= 30 && at.Minute() < 45 && r.val.stock > was+r.val.refill/3:
+		for _, r := range b.stock.Ingredients.Rows {
+			switch was := stocks[r.ID]; {
+			case at.Hour() == 7 && at.Minute() >= 30 && at.Minute() < 45 && r.Val.Stock > was+r.Val.Refill/3:
 				delivered[at.Weekday()]++
-			case at.Weekday() == time.Monday && at.Hour() == 6 && at.Minute() >= 30 && at.Minute() < 45 && r.val.stock != was:
+			case at.Weekday() == time.Monday && at.Hour() == 6 && at.Minute() >= 30 && at.Minute() < 45 && r.Val.Stock != was:
 				counted++
 			}
-			stocks[r.id] = r.val.stock
+			stocks[r.ID] = r.Val.Stock
 		}
-		for _, r := range b.products.rows {
-			if !r.val.available {
-				out[r.id] = true
+		for _, r := range b.catalogue.Products.Rows {
+			if !r.Val.Available {
+				out[r.ID] = true
 			}
 		}
 	}
 	repriced, negative, short := 0, 0, 0
-	for _, r := range b.products.rows {
-		if r.val.price != before[r.id] {
+	for _, r := range b.catalogue.Products.Rows {
+		if r.Val.Price != before[r.ID] {
 			repriced++
 		}
 	}
-	for _, r := range b.ingredients.rows {
-		if r.val.stock < 0 {
+	for _, r := range b.stock.Ingredients.Rows {
+		if r.Val.Stock < 0 {
 			negative++
 		}
-		if r.val.belowMin() {
+		if r.Val.BelowMin() {
 			short++
 		}
 	}
-	all := len(b.ingredients.rows)
-	if repriced < 2 || repriced > 30 || counted < 20 || len(out) < 20 || len(out) > len(b.products.rows)/2 {
+	all := len(b.stock.Ingredients.Rows)
+	if repriced < 2 || repriced > 30 || counted < 20 || len(out) < 20 || len(out) > len(b.catalogue.Products.Rows)/2 {
 		t.Errorf("%d prices changed, %d stocks counted, %d products sold out", repriced, counted, len(out))
 	}
 	if delivered[time.Tuesday] == 0 || delivered[time.Friday] == 0 || delivered[time.Sunday] != 0 {

@@ -2,19 +2,26 @@ package world
 
 import (
 	"errors"
-	"slices"
+	"fmt"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/units"
+	"github.com/larder-sync/larder/internal/sandbox/world/catalogue"
+	"github.com/larder-sync/larder/internal/sandbox/world/locations"
+	"github.com/larder-sync/larder/internal/sandbox/world/rows"
+	"github.com/larder-sync/larder/internal/sandbox/world/sales"
+	"github.com/larder-sync/larder/internal/sandbox/world/stock"
 )
 
 // View is one restaurant as a key sees it, held still between Open and Close. Its zero
 // value is ready to Open, and may be opened again: it keeps its memory.
 type View struct {
+	Sales sales.Reader // orders and totals of the locations that are shown
+
 	b       *Business
 	may     func(locationID string) bool
 	now     int64
-	visible [maxLocations]bool // locations whose rows are shown
-	content content
+	visible [locations.Max]bool // locations whose rows are shown
 }
 
 // Why a location cannot be shown.
@@ -23,16 +30,14 @@ var (
 	ErrForbidden = errors.New("a location that the key may not use")
 )
 
-// Emit takes one row, which write appends to what is behind it.
-type Emit func(write func(out []byte) []byte)
-
 // Open holds the restaurant still at an instant, in microseconds, for a key that may use
 // some of its locations. Close lets it go.
 func (v *View) Open(b *Business, may func(locationID string) bool, now int64) {
 	v.b, v.may, v.now = b, may, now
+	v.Sales.Orders, v.Sales.Sees = b.sales, v.shows
 	b.mu.RLock()
 	for loc := range v.visible {
-		v.visible[loc] = loc < len(b.locations) && v.allowed(loc) && !b.hidden(loc)
+		v.visible[loc] = loc < len(b.locations.All) && v.allowed(loc) && !b.locations.Hidden(loc)
 	}
 }
 
@@ -41,31 +46,34 @@ func (v *View) Close() { v.b.mu.RUnlock() }
 
 // Narrow leaves one location to be seen.
 func (v *View) Narrow(locationID string) error {
-	loc, ok := v.b.locationOf(locationID)
+	loc, err := v.b.locations.Find(locationID)
 	switch {
-	case !ok:
+	case err != nil:
 		return ErrUnknown
 	case !v.allowed(loc):
 		return ErrForbidden
-	case v.b.hidden(loc):
+	case v.b.locations.Hidden(loc):
 		return ErrUnknown
 	}
-	v.visible = [maxLocations]bool{}
+	v.visible = [locations.Max]bool{}
 	v.visible[loc] = true
 	return nil
 }
 
 // allowed tells whether the key may use a location, active or not.
-func (v *View) allowed(loc int) bool { return v.may(v.b.locations[loc].id) }
+func (v *View) allowed(loc int) bool { return v.may(v.b.locations.ID(loc)) }
 
-func (v *View) shows(loc int) bool { return loc == sharedLocation || v.visible[loc] }
+func (v *View) shows(loc int) bool { return loc == rows.Shared || v.visible[loc] }
+
+// Today is the Bucharest day of the view's instant.
+func (v *View) Today() units.Day { return v.b.common.Calendar.Day(v.now) }
 
 // LocationIDs are the active locations that the key may use.
 func (v *View) LocationIDs() []string {
 	ids := []string{}
-	for loc, l := range v.b.locations {
-		if l.active && v.allowed(loc) {
-			ids = append(ids, l.id)
+	for loc, l := range v.b.locations.All {
+		if l.Active && v.allowed(loc) {
+			ids = append(ids, l.ID)
 		}
 	}
 	return ids
@@ -74,77 +82,105 @@ func (v *View) LocationIDs() []string {
 // Locations are those of LocationIDs, as they are at the view's instant.
 func (v *View) Locations() []api.Location {
 	var all []api.Location
-	for loc, l := range v.b.locations {
-		if l.active && v.allowed(loc) {
-			all = append(all, v.b.encodeLocation(l, v.now))
+	for loc, l := range v.b.locations.All {
+		if l.Active && v.allowed(loc) {
+			all = append(all, v.b.locations.Show(l, v.now))
 		}
 	}
 	return all
 }
 
-// OrderingOff tells that the restaurant has switched its online ordering off.
-func (v *View) OrderingOff() bool { return v.b.readings.OrderingOff || v.b.orderingOff }
+// Location is one active location that the key may use.
+func (v *View) Location(id string) (api.Location, bool) {
+	loc, err := v.b.locations.Find(id)
+	if err != nil || !v.b.locations.All[loc].Active || !v.allowed(loc) {
+		return api.Location{}, false
+	}
+	return v.b.locations.Show(v.b.locations.All[loc], v.now), true
+}
 
-// Allergens are those of the restaurant's catalogue.
-func (v *View) Allergens() []api.Allergen {
-	all := make([]api.Allergen, len(allergenList))
-	for i, a := range allergenList {
-		all[i] = api.Allergen{Code: a.code, Name: a.name}
+// OrderingOff tells that the restaurant has switched its online ordering off.
+func (v *View) OrderingOff() bool { return v.b.locations.OrderingOff() }
+
+// Categories lists categories, and tells where the page ends and whether there is more.
+func (v *View) Categories(l rows.Listing, emit rows.Emit) (end rows.Pos, more bool) {
+	return page(v, v.b.catalogue.Categories, l, func(*catalogue.Category) bool { return true }, emit)
+}
+
+// Products lists products; of one category, or available or sold out, when asked for.
+func (v *View) Products(l rows.Listing, categoryID *string, available *bool, emit rows.Emit) (end rows.Pos, more bool) {
+	return page(v, v.b.catalogue.Products, l, func(p *catalogue.Product) bool { return p.Matches(categoryID, available) }, emit)
+}
+
+// Ingredients lists ingredients; below their minimum or not, when asked for.
+func (v *View) Ingredients(l rows.Listing, belowMin *bool, emit rows.Emit) (end rows.Pos, more bool) {
+	return page(v, v.b.stock.Ingredients, l, func(i *stock.Ingredient) bool { return belowMin == nil || i.BelowMin() == *belowMin }, emit)
+}
+
+// Product is one live product, as it is served.
+func (v *View) Product(id string) ([]byte, bool) { return one(v, v.b.catalogue.Products, id) }
+
+// Ingredient is one live ingredient, as it is served.
+func (v *View) Ingredient(id string) ([]byte, bool) { return one(v, v.b.stock.Ingredients, id) }
+
+func page[T any](v *View, t *rows.Table[T], l rows.Listing, match func(*T) bool, emit rows.Emit) (end rows.Pos, more bool) {
+	return t.Page(l, func(r *rows.Row[T]) bool { return v.shows(r.Loc) && match(&r.Val) }, func(r *rows.Row[T]) {
+		emit(func(out []byte) []byte { return append(out, t.JSON(r)...) })
+	})
+}
+
+func one[T any](v *View, t *rows.Table[T], id string) ([]byte, bool) {
+	r := t.Live(id)
+	if r == nil || !v.shows(r.Loc) {
+		return nil, false
+	}
+	return t.JSON(r), true
+}
+
+// Truth calls yield for every row that a mirror of a stream must hold: live rows with
+// their JSON and removed ones with the reason. Rows that moved out of the key's locations
+// are not mentioned. yield must not ask the restaurant for anything.
+func (v *View) Truth(stream string, yield func(rows.TruthRow) error) error {
+	var all []rows.TruthRow
+	switch l := v.b.list(stream); {
+	case l != nil:
+		return l.Truth(v.shows, yield)
+	case stream == StreamLocations:
+		all = v.truthOfLocations()
+	case stream == StreamAllergens:
+		for _, a := range catalogue.Allergens() {
+			all = append(all, rows.TruthRow{ID: a.Code, Row: units.JSON(a)})
+		}
+	default:
+		return fmt.Errorf("no stream %q", stream)
+	}
+	for _, row := range all {
+		if err := yield(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *View) truthOfLocations() []rows.TruthRow {
+	var all []rows.TruthRow
+	for loc, l := range v.b.locations.All {
+		switch {
+		case !v.allowed(loc):
+		case l.Active:
+			all = append(all, rows.TruthRow{ID: l.ID, Row: units.JSON(v.b.locations.Show(l, v.now))})
+		default:
+			all = append(all, rows.TruthRow{ID: l.ID, Reason: rows.ReasonGone})
+		}
 	}
 	return all
 }
 
-// Listing is what a walk of a list asks for.
-type Listing struct {
-	Since      int64 // in microseconds, with Mirror only
-	Mirror     bool  // updated_since is set
-	Tombstones bool  // include_deleted
-	After      Pos
-	Limit      int
-}
-
-// Categories lists categories, and tells where the page ends and whether there is more.
-func (v *View) Categories(l Listing, emit Emit) (end Pos, more bool) {
-	return listRows(v, v.b.categories, l, func(*row[category]) bool { return true }, emit)
-}
-
-// Products lists products; of one category, or available or sold out, when asked for.
-func (v *View) Products(l Listing, categoryID *string, available *bool, emit Emit) (end Pos, more bool) {
-	return listRows(v, v.b.products, l, func(r *row[product]) bool {
-		return (categoryID == nil || r.val.category == *categoryID) && (available == nil || r.val.available == *available)
-	}, emit)
-}
-
-// Ingredients lists ingredients; below their minimum or not, when asked for.
-func (v *View) Ingredients(l Listing, belowMin *bool, emit Emit) (end Pos, more bool) {
-	return listRows(v, v.b.ingredients, l, func(r *row[ingredient]) bool { return belowMin == nil || r.val.belowMin() == *belowMin }, emit)
-}
-
-// Product is one live product, as it is served.
-func (v *View) Product(id string) ([]byte, bool) { return oneRow(v, v.b.products, id) }
-
-// Ingredient is one live ingredient, as it is served.
-func (v *View) Ingredient(id string) ([]byte, bool) { return oneRow(v, v.b.ingredients, id) }
-
-// Location is one active location that the key may use.
-func (v *View) Location(id string) (api.Location, bool) {
-	loc, ok := v.b.locationOf(id)
-	if !ok || !slices.Contains(v.LocationIDs(), id) {
-		return api.Location{}, false
+// Stamps are the updated_at of the rows of a cursor list, tombstones included, by id.
+// Those without one are left out.
+func (v *View) Stamps(stream string) (map[string]rows.Stamp, error) {
+	if l := v.b.list(stream); l != nil {
+		return l.Stamps(v.shows), nil
 	}
-	return v.b.encodeLocation(v.b.locations[loc], v.now), true
-}
-
-func listRows[T any](v *View, t *table[T], l Listing, match func(*row[T]) bool, emit Emit) (end Pos, more bool) {
-	return t.page(l, func(r *row[T]) bool { return v.shows(r.loc) && match(r) }, func(r *row[T]) {
-		emit(func(out []byte) []byte { return append(out, t.bytes(r)...) })
-	})
-}
-
-func oneRow[T any](v *View, t *table[T], id string) ([]byte, bool) {
-	r := t.live(id)
-	if r == nil || !v.shows(r.loc) {
-		return nil, false
-	}
-	return t.bytes(r), true
+	return nil, fmt.Errorf("no list %q", stream)
 }

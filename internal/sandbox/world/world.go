@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/larder-sync/larder/internal/sandbox/readings"
 	"github.com/larder-sync/larder/internal/sandbox/units"
+	"github.com/larder-sync/larder/internal/sandbox/world/locations"
 )
 
 // World is the restaurants and their clock. Its methods may be called from many
@@ -53,7 +55,7 @@ func (w *World) Tick(now time.Time) {
 func (w *World) Move(b *Business, now int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.advance(now)
+	b.life.advance(now)
 }
 
 // CatchUp moves one restaurant of a live world up to an instant, in microseconds.
@@ -62,7 +64,7 @@ func (w *World) CatchUp(b *Business, now int64) {
 		return
 	}
 	b.mu.RLock()
-	idle := b.idle(now)
+	idle := b.life.idle(now)
 	b.mu.RUnlock()
 	if !idle {
 		w.Move(b, now)
@@ -91,7 +93,7 @@ type Options struct {
 	// Upkeep lets the people of a moving world count stock and change prices too, and
 	// suppliers come on days of their own.
 	Upkeep   bool
-	Readings Readings
+	Readings readings.Readings
 }
 
 func (o Options) withDefaults() Options {
@@ -112,14 +114,14 @@ func (o Options) withDefaults() Options {
 
 func (o Options) validate() error {
 	switch {
-	case o.LocationsPer < 0 || o.LocationsPer > maxLocations:
-		return fmt.Errorf("locations per business: %d is not within 1 and %d", o.LocationsPer, maxLocations)
+	case o.LocationsPer < 0 || o.LocationsPer > locations.Max:
+		return fmt.Errorf("locations per business: %d is not within 1 and %d", o.LocationsPer, locations.Max)
 	case o.Businesses < 0:
 		return fmt.Errorf("businesses: %d is negative", o.Businesses)
 	case o.Days < 0:
 		return fmt.Errorf("days: %d is negative", o.Days)
-	case o.Readings.StampDelay < 0 || o.Readings.StampDelay > MaxStampDelay:
-		return fmt.Errorf("stamp delay: %s is not within 0 and %s", o.Readings.StampDelay, MaxStampDelay)
+	case o.Readings.StampDelay < 0 || o.Readings.StampDelay > readings.MaxStampDelay:
+		return fmt.Errorf("stamp delay: %s is not within 0 and %s", o.Readings.StampDelay, readings.MaxStampDelay)
 	}
 	switch o.Readings.StampPrecision {
 	case time.Second, time.Millisecond, time.Microsecond:

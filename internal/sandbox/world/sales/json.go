@@ -1,25 +1,34 @@
-package world
+package sales
 
 import (
 	"strconv"
 
 	"github.com/larder-sync/larder/internal/sandbox/units"
+	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 )
 
-// appendOrder writes a sales order (api.md, "Sales order").
-func (b *Business) appendOrder(out []byte, n uint32, c *content) []byte {
-	o := &b.orders[n]
-	more := b.more(n)
+// append writes order n, or the tombstone of one that is no sale.
+func (s *Orders) append(out []byte, n uint32, c *content) []byte {
+	if !s.orders[n].counts() {
+		return s.appendTombstone(out, n)
+	}
+	return s.appendSale(out, n, c)
+}
+
+// appendSale writes a sales order (api.md, "Sales order").
+func (s *Orders) appendSale(out []byte, n uint32, c *content) []byte {
+	o := &s.orders[n]
+	more := s.more(n)
 	if more != nil && more.raw != nil {
 		return append(out, more.raw...)
 	}
-	b.fill(c, n)
+	s.fill(c, n)
 	start := len(out) + len(`{"id":`)
-	out = b.appendOrderID(append(out, `{"id":`...), n)
+	out = s.appendID(append(out, `{"id":`...), n)
 	id := string(out[start+1 : len(out)-1])
 	out = append(out, `,"deleted":false,"number":`...)
 	out = c.appendNumber(out, n)
-	out = append(append(out, `,"location_id":`...), b.locations[o.loc].idJSON...)
+	out = append(append(out, `,"location_id":`...), s.Locations.All[o.loc].IDJSON...)
 	out = append(append(out, `,"channel":"`...), channelNames[c.channel]...)
 	out = append(append(out, `","type":"`...), typeNames[c.typ]...)
 	out = append(out, `","table_id":`...)
@@ -28,11 +37,11 @@ func (b *Business) appendOrder(out []byte, n uint32, c *content) []byte {
 	} else {
 		out = append(out, "null"...)
 	}
-	out = append(units.AppendDate(append(out, `,"business_day":"`...), b.cal.Day(o.created)), '"')
-	out = units.AppendInstant(append(out, `,"created_at":`...), o.created, b.decimals)
-	out = units.AppendInstant(append(out, `,"updated_at":`...), o.stamp, b.decimals)
+	out = append(units.AppendDate(append(out, `,"business_day":"`...), s.Calendar.Day(o.created)), '"')
+	out = s.Precision.Append(append(out, `,"created_at":`...), o.created)
+	out = s.Precision.Append(append(out, `,"updated_at":`...), o.stamp)
 	paid := o.created + int64(o.paid)*units.Second
-	out = units.AppendInstant(append(out, `,"paid_at":`...), paid, b.decimals)
+	out = s.Precision.Append(append(out, `,"paid_at":`...), paid)
 	out = append(out, `,"items":[`...)
 	for i := range c.lines {
 		if i > 0 {
@@ -41,17 +50,17 @@ func (b *Business) appendOrder(out []byte, n uint32, c *content) []byte {
 		out = c.lines[i].append(out, id, i+1)
 	}
 	out = c.appendTotals(append(out, `],"totals":`...))
-	out = b.appendPayments(append(out, `,"payments":[`...), c, paid)
-	out = b.appendRefunds(append(out, `],"refunds":[`...), more, id)
+	out = s.appendPayments(append(out, `,"payments":[`...), c, paid)
+	out = s.appendRefunds(append(out, `],"refunds":[`...), more, id)
 	return append(out, "]}"...)
 }
 
-// appendOrderID writes the id as a JSON string.
-func (b *Business) appendOrderID(out []byte, n uint32) []byte {
-	if b.orderIDs.strange {
-		return units.AppendString(out, b.orderID(n))
+// appendID writes the id as a JSON string.
+func (s *store) appendID(out []byte, n uint32) []byte {
+	if s.ids.strange {
+		return units.AppendString(out, s.ID(n))
 	}
-	return append(b.orderIDs.append(append(out, '"'), n, b.created), '"')
+	return append(s.ids.append(append(out, '"'), n, s.created), '"')
 }
 
 // appendNumber writes the number on the receipt.
@@ -67,11 +76,11 @@ func (l *line) append(out []byte, orderID string, k int) []byte {
 	out = append(strconv.AppendInt(append(out, '-'), int64(k), 10), `",`...)
 	out = l.appendProduct(out)
 	if l.variant != nil {
-		out = append(append(out, ','), l.variant.json...)
+		out = append(append(out, ','), l.variant.JSON...)
 	} else {
 		out = append(out, `,"variant_id":null,"variant_name":null`...)
 	}
-	kg := l.item != nil && l.item.kg
+	kg := l.item != nil && l.item.ByWeight
 	out = units.AppendQuantity(append(out, `,"quantity":`...), l.qty, kg)
 	if kg {
 		out = units.AppendQuantity(append(out, `,"weight_kg":`...), l.qty, true)
@@ -88,18 +97,18 @@ func (l *line) append(out []byte, orderID string, k int) []byte {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(out, x.json...)
+		out = append(out, x.JSON...)
 	}
 	for i, x := range l.options {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(out, x.json...)
+		out = append(out, x.JSON...)
 	}
 	out = units.AppendBasisPoints(append(out, `],"discount_percent":`...), l.discount)
 	out = append(out, `,"vat_rate":`...)
 	if l.item != nil {
-		out = append(out, l.item.vatJSON...)
+		out = append(out, l.item.VATJSON...)
 	} else {
 		out = append(out, "11"...)
 	}
@@ -112,10 +121,10 @@ func (l *line) appendProduct(out []byte) []byte {
 	switch {
 	case l.item == nil:
 		return units.AppendString(append(out, `"product_id":null,"name":`...), l.name)
-	case l.item.row.purged:
-		return append(append(out, `"product_id":null,`...), l.item.nameJSON...)
+	case l.item.Product.Purged():
+		return append(append(out, `"product_id":null,`...), l.item.NameJSON...)
 	}
-	return append(out, l.item.json...)
+	return append(out, l.item.JSON...)
 }
 
 func (c *content) appendTotals(out []byte) []byte {
@@ -128,19 +137,19 @@ func (c *content) appendTotals(out []byte) []byte {
 	return append(units.AppendMoney(append(out, `,"net_sales":`...), c.netSales()), '}')
 }
 
-func (b *Business) appendPayments(out []byte, c *content, paid int64) []byte {
+func (s *store) appendPayments(out []byte, c *content, paid int64) []byte {
 	for i, p := range c.payments {
 		if i > 0 {
 			out = append(out, ',')
 		}
 		out = append(append(out, `{"method":"`...), methodNames[p.method]...)
 		out = units.AppendMoney(append(out, `","amount":`...), p.amount)
-		out = append(units.AppendInstant(append(out, `,"at":`...), paid, b.decimals), '}')
+		out = append(s.Precision.Append(append(out, `,"at":`...), paid), '}')
 	}
 	return out
 }
 
-func (b *Business) appendRefunds(out []byte, more *orderMore, id string) []byte {
+func (s *store) appendRefunds(out []byte, more *orderMore, id string) []byte {
 	if more == nil {
 		return out
 	}
@@ -154,7 +163,7 @@ func (b *Business) appendRefunds(out []byte, more *orderMore, id string) []byte 
 		}
 		out = units.AppendMoney(append(out, `{"amount":`...), r.amount)
 		out = append(append(append(out, `,"method":"`...), method...), `","at":`...)
-		out = units.AppendInstant(out, r.at, b.decimals)
+		out = s.Precision.Append(out, r.at)
 		if r.item > 0 {
 			out = append(append(out, `,"item_id":"`...), id...)
 			out = append(strconv.AppendInt(append(out, '-'), int64(r.item), 10), `"}`...)
@@ -165,29 +174,22 @@ func (b *Business) appendRefunds(out []byte, more *orderMore, id string) []byte 
 	return out
 }
 
-// appendOrderTombstone writes an order that is no sale any more. An unpaid one
+// appendTombstone writes an order that is no sale any more. An unpaid one
 // was not removed, so it has no deleted_at.
-func (b *Business) appendOrderTombstone(out []byte, n uint32) []byte {
-	o := &b.orders[n]
-	more := b.more(n)
+func (s *store) appendTombstone(out []byte, n uint32) []byte {
+	o := &s.orders[n]
+	more := s.more(n)
 	if more != nil && more.raw != nil {
 		return append(out, more.raw...)
 	}
 	reason := o.reason()
-	out = b.appendOrderID(append(out, `{"id":`...), n)
+	out = s.appendID(append(out, `{"id":`...), n)
 	out = append(out, `,"deleted":true,"deleted_at":`...)
-	deletedAt := int64(nullStamp)
-	if reason != ReasonUnpaid && o.stamp != nullStamp && more != nil && more.removedAt != 0 {
+	deletedAt := int64(rows.NullStamp)
+	if reason != rows.ReasonUnpaid && o.stamp != rows.NullStamp && more != nil && more.removedAt != 0 {
 		deletedAt = more.removedAt
 	}
-	out = b.appendInstantOrNull(out, deletedAt)
-	out = b.appendInstantOrNull(append(out, `,"updated_at":`...), o.stamp)
+	out = s.AppendInstant(out, deletedAt)
+	out = s.AppendInstant(append(out, `,"updated_at":`...), o.stamp)
 	return append(append(append(out, `,"reason":"`...), reason...), `"}`...)
-}
-
-func (b *Business) appendInstantOrNull(out []byte, us int64) []byte {
-	if us == nullStamp {
-		return append(out, "null"...)
-	}
-	return units.AppendInstant(out, us, b.decimals)
 }

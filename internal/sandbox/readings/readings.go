@@ -1,4 +1,6 @@
-package world
+// Package readings is the choices between what api.md leaves open. What may live here: the
+// choices alone. What each changes stands where it is read.
+package readings
 
 import "time"
 

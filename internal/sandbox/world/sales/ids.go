@@ -1,56 +1,10 @@
-package world
+package sales
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/larder-sync/larder/internal/sandbox/seeded"
 )
-
-// idMaker invents ids. They are opaque to everyone but orderIDs.
-type idMaker struct {
-	seed    uint64
-	strange bool
-	next    map[string]int
-}
-
-func newIDMaker(seed uint64, strange bool) *idMaker {
-	return &idMaker{seed: seed, strange: strange, next: map[string]int{}}
-}
-
-func (m *idMaker) make(kind string) string {
-	n := m.next[kind]
-	m.next[kind]++
-	if m.strange {
-		return strangeID(kind, n)
-	}
-	g := seeded.New(m.seed, uint64(n), seeded.Hash(kind))
-	return kind + "_" + seeded.Base32(g.Next(), 13)
-}
-
-// strangeID makes ids that break clients which parse, trim, fold or forget to
-// escape. Two of each eight differ in case only.
-func strangeID(kind string, n int) string {
-	k := n / 8
-	switch n % 8 {
-	case 0:
-		return fmt.Sprintf("%s/%d/../x", kind, k)
-	case 1:
-		return fmt.Sprintf("%s%%2F%d%%", kind, k)
-	case 2:
-		return fmt.Sprintf(`%s"%d'\"`, kind, k)
-	case 3:
-		return fmt.Sprintf(" %s %d ", kind, k)
-	case 4:
-		return fmt.Sprintf("%s🍲%dș", kind, k)
-	case 5:
-		return fmt.Sprintf("%sCase%d", kind, k)
-	case 6:
-		return fmt.Sprintf("%scASE%d", kind, k)
-	default:
-		return fmt.Sprintf("%s?a=%d&b=#;+", kind, k)
-	}
-}
 
 // orderIDs turns the number of an order into an id and back, so that a million
 // ids need no memory: 48 bits of time, as in a ULID, 16 bits of hash, and 64

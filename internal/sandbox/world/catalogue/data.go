@@ -1,4 +1,10 @@
-package world
+package catalogue
+
+import (
+	"slices"
+
+	"github.com/larder-sync/larder/internal/api"
+)
 
 // The dishes that menus are drawn from. Prices are in lei, in the middle of what
 // a restaurant in Romania asks.
@@ -20,7 +26,7 @@ type dish struct {
 	lei       float64
 	kind      dishKind
 	diet      string // vegetarian, vegan or none
-	allergens string // indexes into allergenList, one character each
+	allergens string // indexes into allergens, one character each
 }
 
 type dishGroup struct {
@@ -84,23 +90,21 @@ var dishGroups = []dishGroup{
 		{"Țuică de prune 50 ml", 13, plain, "vegan", ""}, {"Pălincă de pere 50 ml", 17, plain, "vegan", ""}, {"Vișinată 50 ml", 14, plain, "vegan", ""}, {"Afinată 50 ml", 14, plain, "vegan", ""}, {"Aperol Spritz", 29, plain, "vegan", "l"}, {"Gin tonic", 31, plain, "vegan", ""}}},
 }
 
-var restaurantNames = []string{"Hanu’ Vechi", "La Ceaun", "Casa Bucovineană", "Vatra Noastră", "Terasa Teilor", "Bistro Lipscani", "Cuptorul cu Lemne", "La Conu’ Mișu", "Crama Domnească", "Grădina cu Nuci", "Poarta Sibiului", "Moara de Piatră", "Cerdacul", "La Doi Cocoși", "Ograda", "Mahalaua Veche"}
-
-type city struct{ name, prefix string }
-
-var cities = []city{{"București", "021"}, {"Cluj-Napoca", "0264"}, {"Iași", "0232"}, {"Timișoara", "0256"}, {"Brașov", "0268"}, {"Sibiu", "0269"}, {"Constanța", "0241"}, {"Oradea", "0259"}, {"Craiova", "0251"}, {"Suceava", "0230"}}
-
-var streets = []string{"Str. Lipscani", "Calea Victoriei", "Bd. Unirii", "Str. Republicii", "Str. Mihai Eminescu", "Piața Sfatului", "Str. Memorandumului", "Bd. Decebal", "Calea Dorobanților", "Str. Avram Iancu", "Str. Nicolae Bălcescu", "Bd. Ștefan cel Mare"}
-
-var districts = []string{"Centru", "Gară", "Parc", "Piața Mare", "Nord", "Mall", "Cetate", "Universitate", "Lac", "Sud"}
-
-// allergenList is the catalogue, in the order of the EU's annex; the codes are
-// the letters that menu_data uses.
-var allergenList = []struct{ code, name string }{
-	{"gluten", "Cereale care conțin gluten"}, {"eggs", "Ouă"}, {"crustaceans", "Crustacee"}, {"fish", "Pește"}, {"peanuts", "Arahide"}, {"soy", "Soia"}, {"milk", "Lapte (inclusiv lactoză)"},
-	{"nuts", "Fructe cu coajă"}, {"celery", "Țelină"}, {"sesame", "Semințe de susan"}, {"mustard", "Muștar"}, {"sulphites", "Dioxid de sulf și sulfiți"}, {"lupin", "Lupin"}, {"molluscs", "Moluște"},
+// allergens are in the order of the EU's annex; the codes are
+// the letters that dishes and ingredients name them by.
+var allergens = []api.Allergen{
+	{Code: "gluten", Name: "Cereale care conțin gluten"}, {Code: "eggs", Name: "Ouă"}, {Code: "crustaceans", Name: "Crustacee"}, {Code: "fish", Name: "Pește"}, {Code: "peanuts", Name: "Arahide"}, {Code: "soy", Name: "Soia"}, {Code: "milk", Name: "Lapte (inclusiv lactoză)"},
+	{Code: "nuts", Name: "Fructe cu coajă"}, {Code: "celery", Name: "Țelină"}, {Code: "sesame", Name: "Semințe de susan"}, {Code: "mustard", Name: "Muștar"}, {Code: "sulphites", Name: "Dioxid de sulf și sulfiți"}, {Code: "lupin", Name: "Lupin"}, {Code: "molluscs", Name: "Moluște"},
 }
 
-// unmappedLines are names of lines without a product: free text at the till, and
-// platform lines that the restaurant has not mapped.
-var unmappedLines = []string{"Diverse bucătărie", "Meniul zilei", "Taxă ambalaj", "Meniu Family Box", "Promo 1+1 pizza", "Porție specială"}
+// Allergens are those of the catalogue.
+func Allergens() []api.Allergen { return slices.Clone(allergens) }
+
+// AllergensOf are those of letters.
+func AllergensOf(letters string) []api.Allergen {
+	var out []api.Allergen
+	for _, c := range letters {
+		out = append(out, allergens[c-'a'])
+	}
+	return out
+}

@@ -3,6 +3,9 @@ package world
 import (
 	"fmt"
 	"math/rand/v2"
+
+	"github.com/larder-sync/larder/internal/sandbox/world/catalogue"
+	"github.com/larder-sync/larder/internal/sandbox/world/sales"
 )
 
 // Mutate makes one change at random, drawn from g alone, and says which.
@@ -29,7 +32,7 @@ type mutation struct {
 var mutations = []mutation{
 	{"place", func(r Restaurant, g *rand.Rand) (string, error) {
 		ids := r.LocationIDs()
-		return r.PlaceOrder(OrderSpec{Location: ids[g.IntN(len(ids))], Unpaid: g.IntN(8) == 0})
+		return r.PlaceOrder(sales.OrderSpec{Location: ids[g.IntN(len(ids))], Unpaid: g.IntN(8) == 0})
 	}},
 	{"edit", onOrder(func(r Restaurant, id string, _ *rand.Rand) error { return r.EditOrder(id) })},
 	{"cancel", onOrder(func(r Restaurant, id string, _ *rand.Rand) error { return r.CancelOrder(id) })},
@@ -39,7 +42,7 @@ var mutations = []mutation{
 	{"restore", onOrder(func(r Restaurant, id string, _ *rand.Rand) error { return r.Restore(StreamSalesOrders, id) })},
 	{"refund", onOrder(func(r Restaurant, id string, g *rand.Rand) error { return r.RefundOrder(id, 100+g.Int64N(5000)) })},
 	{"edit product", onRow(StreamProducts, func(r Restaurant, id string, g *rand.Rand) error {
-		return r.EditProduct(id, ProductChange{Name: fmt.Sprintf("Preparat %d", g.IntN(1000)), Price: 500 + g.Int64N(9000)})
+		return r.EditProduct(id, catalogue.ProductChange{Name: fmt.Sprintf("Preparat %d", g.IntN(1000)), Price: 500 + g.Int64N(9000)})
 	})},
 	{"delete product", onRow(StreamProducts, func(r Restaurant, id string, _ *rand.Rand) error { return r.Delete(StreamProducts, id) })},
 	{"add product", func(r Restaurant, g *rand.Rand) (string, error) {
@@ -100,18 +103,4 @@ func onOrder(f func(Restaurant, string, *rand.Rand) error) func(Restaurant, *ran
 		}
 		return id, f(r, id, g)
 	}
-}
-
-func (r Restaurant) anyOrder(g *rand.Rand) (string, bool) {
-	r.b.mu.RLock()
-	defer r.b.mu.RUnlock()
-	count := len(r.b.orders)
-	if count == 0 {
-		return "", false
-	}
-	n := g.IntN(count)
-	if recent := min(count, 50); g.IntN(2) == 0 {
-		n = count - 1 - g.IntN(recent)
-	}
-	return r.b.orderID(uint32(n)), true
 }

@@ -1,4 +1,4 @@
-package world
+package sales
 
 import "github.com/larder-sync/larder/internal/sandbox/units"
 
@@ -39,60 +39,54 @@ func (t *dayTotals) add(u *dayTotals) {
 	}
 }
 
-// countOrder adds a sale to its day (sign 1) or takes it out (-1): the order on
-// the Bucharest day it was opened, each refund on the day it was made.
-func (b *Business) countOrder(n uint32, sign int64) {
-	o := &b.orders[n]
-	c := &b.scratch
-	b.fill(c, n)
-	day := b.cal.Day(o.created)
-	t := b.totals(day, o.loc)
+// totals are those of all days and locations.
+type totals map[dayPlace]*dayTotals
+
+// count adds a sale to the day it was opened on (sign 1) or takes it out (-1). Refunds are on
+// the days they were made.
+func (t totals) count(day units.Day, loc uint8, c *content, sign int64) {
+	d := t.of(day, loc)
 	m := units.Bani(sign)
-	t.orders += sign
-	t.items += m * c.items
-	t.discounts += m * c.discount
-	t.fees += m * c.fee
-	t.tips += m * c.tip
-	t.deposits += m * c.deposit
+	d.orders += sign
+	d.items += m * c.items
+	d.discounts += m * c.discount
+	d.fees += m * c.fee
+	d.tips += m * c.tip
+	d.deposits += m * c.deposit
 	for _, p := range c.payments {
-		t.payments[p.method] += m * p.amount
+		d.payments[p.method] += m * p.amount
 	}
-	t.byType[c.typ] += m * c.netSales()
-	t.byChannel[c.channel] += m * c.netSales()
-	if more := b.more(n); more != nil {
-		for _, r := range more.refunds {
-			b.totals(b.cal.Day(r.at), o.loc).refunds += m * r.amount
-		}
-	}
-	delete(b.productDays, day)
+	d.byType[c.typ] += m * c.netSales()
+	d.byChannel[c.channel] += m * c.netSales()
 }
 
-func (b *Business) totals(day units.Day, loc uint8) *dayTotals {
+func (t totals) of(day units.Day, loc uint8) *dayTotals {
 	place := dayPlace{day, loc}
-	t := b.days[place]
-	if t == nil {
-		t = &dayTotals{}
-		b.days[place] = t
+	d := t[place]
+	if d == nil {
+		d = &dayTotals{}
+		t[place] = d
 	}
-	return t
+	return d
 }
 
-// sumDay adds up the locations that the reader sees.
-func (b *Business) sumDay(day units.Day, sees func(loc int) bool) dayTotals {
+// sum adds up the first so many locations, of them those that the reader sees.
+func (t totals) sum(day units.Day, locations int, sees func(loc int) bool) dayTotals {
 	var sum dayTotals
-	for loc := range b.locations {
+	for loc := range locations {
 		if !sees(loc) {
 			continue
 		}
-		if t := b.days[dayPlace{day, uint8(loc)}]; t != nil {
-			sum.add(t)
+		if d := t[dayPlace{day, uint8(loc)}]; d != nil {
+			sum.add(d)
 		}
 	}
 	return sum
 }
 
-// appendBreakdown writes the fields of a breakdown, without braces.
-func (b *Business) appendBreakdown(out []byte, t *dayTotals) []byte {
+// append writes the fields of a breakdown, without braces; newKeys are what api.md does not
+// know.
+func (t *dayTotals) append(out []byte, newKeys bool) []byte {
 	out = append(out, `"orders":`...)
 	out = units.AppendInt(out, t.orders)
 	out = units.AppendMoney(append(out, `,"net_sales":`...), t.netSales())
@@ -103,7 +97,7 @@ func (b *Business) appendBreakdown(out []byte, t *dayTotals) []byte {
 	out = units.AppendMoney(append(out, `,"deposits":`...), t.deposits)
 	out = units.AppendMoney(append(out, `,"refunds":`...), t.refunds)
 	drop := 1
-	if b.readings.NewMapKeys {
+	if newKeys {
 		drop = 0
 	}
 	out = appendMoneyMap(append(out, `,"payments":`...), methodNames[:len(methodNames)-drop], t.payments[:])

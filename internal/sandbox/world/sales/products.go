@@ -1,72 +1,72 @@
-package world
+package sales
 
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"github.com/larder-sync/larder/internal/sandbox/units"
+	"github.com/larder-sync/larder/internal/sandbox/world/catalogue"
+	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 )
 
 // salesKey is what is summed: a product under one name, or a line name.
 type salesKey struct {
 	loc  uint8
-	row  *row[product] // nil without a product
+	row  *rows.Row[catalogue.Product] // nil without a product
 	name string
 }
 
 // salesSum is what was sold under one salesKey.
 type salesSum struct {
-	row        *row[product]
+	row        *rows.Row[catalogue.Product]
 	name       string
 	kg         bool
 	qty        units.Milli
 	gross, net units.Bani
-	last       change // the newest sale, which names the product
+	last       rows.Change // the newest sale, which names the product
 }
 
-// productDay is what a day sold, computed when asked for and kept until an
-// order of that day changes.
-type productDay struct{ sums map[salesKey]*salesSum }
+// productDay is what a day sold.
+type productDay map[salesKey]*salesSum
+
+// productDays are computed when asked for and kept until an order of the day changes.
+type productDays struct {
+	mu   sync.Mutex // guards kept among readers
+	kept map[units.Day]productDay
+}
 
 // keptProductDays bounds the memory of days once asked for.
 const keptProductDays = 2000
 
-// salesOf sums the lines of a day's sales. The caller holds the lock for reading;
-// productMu guards the cache among readers.
-func (b *Business) salesOf(day units.Day) *productDay {
-	b.productMu.Lock()
-	defer b.productMu.Unlock()
-	if d := b.productDays[day]; d != nil {
-		return d
-	}
-	d := &productDay{sums: map[salesKey]*salesSum{}}
-	var c content
-	end := b.cal.Start(day + 1)
-	for i := b.byCreated.since(b.cal.Start(day)); i < len(b.byCreated.entries) && b.byCreated.entries[i].stamp < end; i++ {
-		at := b.byCreated.entries[i]
-		if o := &b.orders[at.n]; o.counts() {
-			b.fill(&c, at.n)
-			d.addOrder(at, o.loc, &c)
+func (p *productDays) forget(day units.Day) { delete(p.kept, day) }
+
+// of is what a day sold, which sum computes.
+func (p *productDays) of(day units.Day, sum func() productDay) productDay {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	d := p.kept[day]
+	if d == nil {
+		d = sum()
+		if len(p.kept) >= keptProductDays {
+			clear(p.kept)
 		}
+		p.kept[day] = d
 	}
-	if len(b.productDays) >= keptProductDays {
-		clear(b.productDays)
-	}
-	b.productDays[day] = d
 	return d
 }
 
-func (d *productDay) addOrder(at change, loc uint8, c *content) {
+func (d productDay) add(at rows.Change, loc uint8, c *content) {
 	for i := range c.lines {
 		l := &c.lines[i]
 		key := salesKey{loc: loc, name: l.name}
 		if l.item != nil {
-			key = salesKey{loc, l.item.row, l.item.name}
+			key = salesKey{loc, l.item.Product, l.item.Name}
 		}
-		s := d.sums[key]
+		s := d[key]
 		if s == nil {
-			s = &salesSum{row: key.row, name: key.name, kg: l.item != nil && l.item.kg}
-			d.sums[key] = s
+			s = &salesSum{row: key.row, name: key.name, kg: l.item != nil && l.item.ByWeight}
+			d[key] = s
 		}
 		s.qty += l.qty
 		s.gross += l.gross
@@ -77,42 +77,35 @@ func (d *productDay) addOrder(at change, loc uint8, c *content) {
 
 // productSum merges days: one row per product, and one per line name for lines
 // whose product is none or permanently deleted.
-type productSum struct {
-	b    *Business
-	sums map[salesKey]*salesSum
-}
+type productSum map[salesKey]*salesSum
 
-func newProductSum(b *Business) *productSum {
-	return &productSum{b: b, sums: map[salesKey]*salesSum{}}
-}
-
-func (p *productSum) add(d *productDay, sees func(loc int) bool) {
-	for key, s := range d.sums {
+func (p productSum) add(d productDay, sees func(loc int) bool) {
+	for key, s := range d {
 		if !sees(int(key.loc)) {
 			continue
 		}
 		k := salesKey{row: key.row}
-		if key.row == nil || key.row.purged {
+		if key.row == nil || key.row.Purged() {
 			k = salesKey{name: key.name}
 		}
-		t := p.sums[k]
+		t := p[k]
 		if t == nil {
 			t = &salesSum{row: k.row, name: s.name, kg: s.kg, last: s.last}
-			p.sums[k] = t
+			p[k] = t
 		}
 		t.qty += s.qty
 		t.gross += s.gross
 		t.net += s.net
-		if t.last.less(s.last) {
+		if t.last.Compare(s.last) < 0 {
 			t.last, t.name = s.last, s.name
 		}
 	}
 }
 
 // sorted is highest net first; names and ids break ties.
-func (p *productSum) sorted() []*salesSum {
-	rows := make([]*salesSum, 0, len(p.sums))
-	for _, s := range p.sums {
+func (p productSum) sorted() []*salesSum {
+	rows := make([]*salesSum, 0, len(p))
+	for _, s := range p {
 		rows = append(rows, s)
 	}
 	slices.SortFunc(rows, func(a, b *salesSum) int {
@@ -125,13 +118,13 @@ func (s *salesSum) id() string {
 	if s.row == nil {
 		return ""
 	}
-	return s.row.id
+	return s.row.ID
 }
 
 func (s *salesSum) append(out []byte) []byte {
 	category := ""
 	if s.row != nil {
-		category = s.row.val.category
+		category = s.row.Val.Category
 	}
 	out = units.AppendStringOrNull(append(out, `"product_id":`...), s.id())
 	out = units.AppendString(append(out, `,"name":`...), s.name)
@@ -145,4 +138,16 @@ func (s *salesSum) append(out []byte) []byte {
 	out = units.AppendMoney(append(out, `,"gross":`...), s.gross)
 	out = units.AppendMoney(append(out, `,"line_discounts":`...), s.gross-s.net)
 	return units.AppendMoney(append(out, `,"net":`...), s.net)
+}
+
+func (p productSum) emit(date []byte, emit rows.Emit) {
+	for _, s := range p.sorted() {
+		emit(func(out []byte) []byte {
+			out = append(out, '{')
+			if date != nil {
+				out = append(append(append(out, `"date":"`...), date...), `",`...)
+			}
+			return append(s.append(out), '}')
+		})
+	}
 }

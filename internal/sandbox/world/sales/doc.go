@@ -1,0 +1,10 @@
+// Package sales is the orders of an invented restaurant: what becomes of each, what it says,
+// and what they add up to by day and by product.
+//
+// Of an order only what orders and finds it is kept in memory (64 bytes); its content is
+// computed from seed, number and revision whenever it is read.
+//
+// What may live here: orders and their totals, by the rules of api.md. What may not: the rows
+// of other lists, which key sees what, and when something happens. The lock of the restaurant
+// guards all of it.
+package sales
