@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -43,66 +44,14 @@ func (a *App) schedule() syncer.Schedule {
 	}
 }
 
-// sources reads the keys of all sources. Its errors name every key that cannot be
-// read: they are the configuration's.
-func (a *App) sources() ([]syncer.Source, error) { return a.sourcesAfter(nil) }
+// reader reads what the configuration says of sources.
+func (a *App) reader() Reader { return Reader{Config: a.cfg, Log: a.log} }
 
-// sourcesAfter is sources, leaving out the keys that are kept: those of sources whose
-// keys are where they were.
-func (a *App) sourcesAfter(kept map[string]keptSource) ([]syncer.Source, error) {
-	var all []syncer.Source
-	a.secrets = map[string]func() []string{}
-	wrong := &config.Error{File: a.cfg.File}
-	for i := range a.cfg.Sources {
-		s, err := a.source(&a.cfg.Sources[i], kept)
-		if err != nil {
-			wrong.Problems = append(wrong.Problems, a.cfg.NoKey(&a.cfg.Sources[i], err))
-			continue
-		}
-		all = append(all, s)
-	}
-	if len(wrong.Problems) > 0 {
-		return nil, wrong
-	}
-	return all, nil
-}
-
-func (a *App) source(s *config.Source, kept map[string]keptSource) (syncer.Source, error) {
-	source := syncer.Source{
-		Name: s.Name, BaseURL: s.BaseURL,
-		Streams: s.Streams, Locations: s.Locations, BudgetShare: s.BudgetShare, ErasesBeyond: s.PersonalDataWritten,
-	}
-	var err error
-	if source.Personal, err = a.personalPolicy(s); err != nil {
-		return syncer.Source{}, &config.SecretError{Setting: "warehouse.personal_data_key_file", Err: err}
-	}
-	secrets, err := a.webhookSecrets(s)
-	if err != nil {
-		return syncer.Source{}, err
-	}
-	if secrets != nil {
-		a.secrets[s.Name] = secrets
-	}
-	if old, ok := kept[s.Name]; ok {
-		if s.SameKey(old.cfg) {
-			source.Key, source.NextKey, source.Revision = old.source.Key, old.source.NextKey, old.source.Revision
-			return source, nil
-		}
-		source.Revision = old.source.Revision + 1
-	}
-	first, err := newKey("key", s.Name, s.KeyFile, s.ReadKey, a.log)
-	if err != nil {
-		return syncer.Source{}, err
-	}
-	source.Key = first.reveal
-	if s.NextKeyFile != "" {
-		next, err := newKey("key", s.Name, s.NextKeyFile, s.ReadNextKey, a.log)
-		if err != nil {
-			return syncer.Source{}, &config.SecretError{Setting: "next_key_file", Err: err}
-		}
-		source.NextKey = next.reveal
-	}
-	return source, nil
+// sources reads the sources, but for the keys of kept ones that are where they were.
+func (a *App) sources(kept map[string]Kept) ([]syncer.Source, error) {
+	set, err := a.reader().Read(kept)
+	a.secrets = set.Secrets
+	return set.Sources, err
 }
 
 // checkSelection refuses names that the configuration does not know.
@@ -123,3 +72,11 @@ func (a *App) checkSelection(sel syncer.Selection) error {
 	}
 	return nil
 }
+
+// Check tries everything that `larder run` needs and tells each finding. It
+// returns a *CheckError when one is bad.
+func (a *App) Check(ctx context.Context, tell func(Finding)) error {
+	return a.checker().Run(ctx, tell)
+}
+
+func (a *App) checker() Checker { return Checker{Warehouse: &a.reach, API: a.api, Sources: a.reader()} }

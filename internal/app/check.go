@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -48,12 +49,27 @@ func bad(code int, advice, format string, args ...any) Finding {
 	return Finding{Text: fmt.Sprintf(format, args...), Advice: advice, code: code}
 }
 
-// checker makes the findings of one check.
-type checker struct{ *App }
+// CheckError tells that a check failed; its lines have been printed.
+type CheckError struct{ code int }
 
-// Check tries everything that `larder run` needs and tells each finding. It
+func (e *CheckError) Error() string { return "a check failed" }
+
+// ExitCode is the worst of the findings.
+func (e *CheckError) ExitCode() int { return e.code }
+
+// Told says that its lines have been printed.
+func (e *CheckError) Told() {}
+
+// Checker makes the findings of one check.
+type Checker struct {
+	Warehouse *reach
+	API       api.Options // template of the clients
+	Sources   Reader
+}
+
+// Run tries everything that `larder run` needs and tells each finding. It
 // returns a *CheckError when one is bad.
-func (a *App) Check(ctx context.Context, tell func(Finding)) error {
+func (c Checker) Run(ctx context.Context, tell func(Finding)) error {
 	code := ExitDone
 	each := func(f Finding) {
 		if ctx.Err() != nil { // what was cut short tells nothing
@@ -64,9 +80,8 @@ func (a *App) Check(ctx context.Context, tell func(Finding)) error {
 			code = max(code, f.code)
 		}
 	}
-	c := checker{a}
 	c.checkConfiguration(each)
-	for _, f := range c.checkSources(ctx) {
+	for _, f := range c.CheckSources(ctx) {
 		each(f)
 	}
 	lost := c.checkWarehouse(ctx, each)
@@ -83,16 +98,16 @@ func (a *App) Check(ctx context.Context, tell func(Finding)) error {
 	return nil
 }
 
-func (a checker) checkConfiguration(tell func(Finding)) {
-	file := a.cfg.File
+func (c Checker) checkConfiguration(tell func(Finding)) {
+	file := c.Warehouse.cfg.File
 	if file == "" {
 		file = "environment and flags"
 	}
-	tell(good("configuration: %s, %s", file, phrase.Plural(len(a.cfg.Sources), "source")))
-	for _, w := range a.cfg.Warnings {
+	tell(good("configuration: %s, %s", file, phrase.Plural(len(c.Warehouse.cfg.Sources), "source")))
+	for _, w := range c.Warehouse.cfg.Warnings {
 		tell(Finding{OK: true, warning: true, Text: "configuration: " + w})
 	}
-	for _, e := range a.cfg.Exposed() {
+	for _, e := range c.Warehouse.cfg.Exposed() {
 		tell(Finding{OK: true, warning: true, Text: "configuration, but unwise: " + e.String(), Advice: e.Mend})
 	}
 }
@@ -107,67 +122,67 @@ type checkedKey struct {
 	webhook []Finding // of its webhooks
 }
 
-// checkSources asks about every key, some at a time, and answers in order.
-func (a checker) checkSources(ctx context.Context) (all []Finding) {
-	checked := make([]checkedKey, len(a.cfg.Sources))
+// CheckSources asks about every key, some at a time, and answers in order.
+func (c Checker) CheckSources(ctx context.Context) (all []Finding) {
+	checked := make([]checkedKey, len(c.Warehouse.cfg.Sources))
 	room := make(chan struct{}, checksAtOnce)
 	var asking sync.WaitGroup
-	for i := range a.cfg.Sources {
+	for i := range c.Warehouse.cfg.Sources {
 		asking.Go(func() {
 			room <- struct{}{}
 			defer func() { <-room }()
-			checked[i] = a.checkSource(ctx, &a.cfg.Sources[i])
+			checked[i] = c.checkSource(ctx, &c.Warehouse.cfg.Sources[i])
 		})
 	}
 	asking.Wait()
-	for i, c := range checked {
-		all = append(all, c.found...)
-		if c.me == nil {
+	for i, one := range checked {
+		all = append(all, one.found...)
+		if one.me == nil {
 			continue
 		}
 		sibling := ""
 		for j, other := range checked {
-			if j != i && other.me != nil && other.me.Business.ID == c.me.Business.ID {
-				sibling = a.cfg.Sources[j].Name
+			if j != i && other.me != nil && other.me.Business.ID == one.me.Business.ID {
+				sibling = c.Warehouse.cfg.Sources[j].Name
 			}
 		}
-		all = append(all, keyFindings(&a.cfg.Sources[i], *c.me, sibling)...)
-		all = append(all, c.webhook...)
+		all = append(all, keyFindings(&c.Warehouse.cfg.Sources[i], *one.me, sibling)...)
+		all = append(all, one.webhook...)
 	}
 	return all
 }
 
 // checkSource asks with a source's key, and with the next one where that is refused: in
 // the middle of a rotation either may be the one that works.
-func (a checker) checkSource(ctx context.Context, s *config.Source) (c checkedKey) {
+func (c Checker) checkSource(ctx context.Context, s *config.Source) (of checkedKey) {
 	key, err := s.ReadKey()
 	if err != nil {
 		return checkedKey{found: []Finding{bad(ExitUsage, "", "source %s: %v", s.Name, err)}}
 	}
 	next, err := s.ReadNextKey()
 	if err != nil {
-		c.found = append(c.found, bad(ExitUsage, "Correct or remove next_key_file.", "source %s: next key: %v", s.Name, err))
+		of.found = append(of.found, bad(ExitUsage, "Correct or remove next_key_file.", "source %s: next key: %v", s.Name, err))
 	}
-	c.found = append(c.found, a.checkSecrets(s)...)
+	of.found = append(of.found, c.checkSecrets(s)...)
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	if c.me, err = a.askMe(ctx, s, key); api.IsUnauthorized(err) && next != (config.Secret{}) {
-		if me, failed := a.askMe(ctx, s, next); failed == nil {
-			c.me, err, key = me, nil, next
-			c.found = append(c.found, Finding{OK: true, warning: true, Advice: "Put it in key_file's place.",
+	if of.me, err = c.askMe(ctx, s, key); api.IsUnauthorized(err) && next != (config.Secret{}) {
+		if me, failed := c.askMe(ctx, s, next); failed == nil {
+			of.me, err, key = me, nil, next
+			of.found = append(of.found, Finding{OK: true, warning: true, Advice: "Put it in key_file's place.",
 				Text: fmt.Sprintf("source %s: the API refuses the key (401); the next key works", s.Name)})
 		}
 	}
 	if err != nil {
-		c.found = append(c.found, refusal(s, err))
-		return c
+		of.found = append(of.found, refusal(s, err))
+		return of
 	}
-	c.webhook = a.checkWebhook(ctx, s, key, c.me)
-	return c
+	of.webhook = c.checkWebhook(ctx, s, key, of.me)
+	return of
 }
 
 // checkSecrets finds what is wrong with the secrets that a source has beside its keys.
-func (a checker) checkSecrets(s *config.Source) (found []Finding) {
+func (c Checker) checkSecrets(s *config.Source) (found []Finding) {
 	wrong := func(setting string, err error) {
 		if err != nil {
 			found = append(found, bad(ExitUsage, "", "source %s: %v", s.Name, &config.SecretError{Setting: setting, Err: err}))
@@ -182,7 +197,7 @@ func (a checker) checkSecrets(s *config.Source) (found []Finding) {
 	if s.PersonalData != string(personal.Pseudonymise) {
 		return found
 	}
-	w := &a.cfg.Warehouse
+	w := &c.Warehouse.cfg.Warehouse
 	key, err := w.ReadPersonalKey()
 	if errors.Is(err, os.ErrNotExist) && w.PersonalDataKeyFile == "" {
 		return found // the daemon makes it
@@ -195,8 +210,8 @@ func (a checker) checkSecrets(s *config.Source) (found []Finding) {
 }
 
 // askMe asks what the API says of a key.
-func (a checker) askMe(ctx context.Context, s *config.Source, key config.Secret) (*api.Me, error) {
-	client, err := a.clientFor(s, key)
+func (c Checker) askMe(ctx context.Context, s *config.Source, key config.Secret) (*api.Me, error) {
+	client, err := c.clientFor(s, key)
 	if err != nil {
 		return nil, UsageError(err)
 	}
@@ -208,8 +223,8 @@ func (a checker) askMe(ctx context.Context, s *config.Source, key config.Secret)
 }
 
 // clientFor asks with one key.
-func (a checker) clientFor(s *config.Source, key config.Secret) (*api.Client, error) {
-	o := a.api
+func (c Checker) clientFor(s *config.Source, key config.Secret) (*api.Client, error) {
+	o := c.API
 	o.BaseURL, o.Key, o.RetryMax = s.BaseURL, key.Reveal, 1
 	return api.New(o)
 }
@@ -285,35 +300,35 @@ func someLocations(s *config.Source, me api.Me, sibling string) string {
 
 // checkWarehouse tries the warehouse. It is true when a process runs for the data folder
 // that was removed or replaced under it.
-func (a checker) checkWarehouse(ctx context.Context, tell func(Finding)) (lost bool) {
-	if !a.cfg.Warehouse.DSN.Embedded() {
-		a.checkTables(ctx, tell)
+func (c Checker) checkWarehouse(ctx context.Context, tell func(Finding)) (lost bool) {
+	if !c.Warehouse.cfg.Warehouse.DSN.Embedded() {
+		c.CheckTables(ctx, tell)
 		return false
 	}
-	if !a.checkEngine(tell) {
+	if !c.checkEngine(tell) {
 		return false
 	}
-	if err := a.freeFolderReplaced(ctx); err != nil {
+	if err := c.Warehouse.freeFolderReplaced(ctx); err != nil {
 		tell(bad(ExitWarehouse, "", "warehouse: %v", err))
 		return true
 	}
-	if _, err := os.Stat(a.cfg.Warehouse.DSN.Dir()); errors.Is(err, os.ErrNotExist) {
-		tell(a.checkParent())
+	if _, err := os.Stat(c.Warehouse.cfg.Warehouse.DSN.Dir()); errors.Is(err, os.ErrNotExist) {
+		tell(c.checkParent())
 		return false
 	}
-	a.checkTables(ctx, tell)
+	c.CheckTables(ctx, tell)
 	return false
 }
 
 // checkEngine finds the embedded engine, and the memory for it.
-func (a checker) checkEngine(tell func(Finding)) bool {
+func (c Checker) checkEngine(tell func(Finding)) bool {
 	library, err := embedded.FindLibrary()
 	if err != nil {
 		tell(bad(ExitWarehouse, "", "engine: %v", err))
 		return false
 	}
 	tell(good("engine: %s", library))
-	plan, err := a.memory()
+	plan, err := c.Warehouse.memory()
 	if err != nil {
 		tell(bad(ExitUsage, "", "%v", err))
 		return false
@@ -322,20 +337,20 @@ func (a checker) checkEngine(tell func(Finding)) bool {
 	return true
 }
 
-// checkTables opens the warehouse and looks at its tables.
-func (a checker) checkTables(ctx context.Context, tell func(Finding)) {
-	l := &lifecycle{log: a.log}
+// CheckTables opens the warehouse and looks at its tables.
+func (c Checker) CheckTables(ctx context.Context, tell func(Finding)) {
+	l := &lifecycle{log: c.Warehouse.log}
 	defer func() {
 		if err := l.close(); err != nil {
 			tell(bad(ExitWarehouse, "", "warehouse: %v", err))
 		}
 	}()
-	w, err := a.anyEngine(ctx, l)
+	w, err := c.Warehouse.anyEngine(ctx, l)
 	if err != nil {
 		tell(bad(ExitWarehouse, "", "warehouse: %v", err))
 		return
 	}
-	sink, err := a.openSink(ctx, l, w, nil)
+	sink, err := c.Warehouse.openSink(ctx, l, w, nil)
 	if err != nil {
 		tell(bad(ExitCode(err), "", "warehouse: %v", err))
 		return
@@ -343,12 +358,12 @@ func (a checker) checkTables(ctx context.Context, tell func(Finding)) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	info, err := sink.Check(ctx)
-	if err = a.unreachable(err); is[*WarehouseError](err) {
+	if err = c.Warehouse.unreachable(err); is[*WarehouseError](err) {
 		tell(bad(ExitWarehouse, "", "%v", err))
 		return
 	}
 	if err != nil {
-		tell(bad(ExitWarehouse, "", "warehouse %s: %v", a.cfg.Warehouse.DSN, err))
+		tell(bad(ExitWarehouse, "", "warehouse %s: %v", c.Warehouse.cfg.Warehouse.DSN, err))
 		return
 	}
 	note := "tables are in place"
@@ -356,17 +371,17 @@ func (a checker) checkTables(ctx context.Context, tell func(Finding)) {
 		note = "tables will be created or brought up to date at the start"
 	}
 	if w.held {
-		note += "; " + w.whoHolds(ctx)
+		note += "; " + w.Holder().WhoHolds(ctx)
 	}
-	tell(good("warehouse: %s, ClickHouse %s, database %s, %s", a.cfg.Warehouse.DSN, info.Version, info.Database, note))
+	tell(good("warehouse: %s, ClickHouse %s, database %s, %s", c.Warehouse.cfg.Warehouse.DSN, info.Version, info.Database, note))
 	if info.Migrated {
-		a.checkPersonal(ctx, sink, tell)
+		c.checkPersonal(ctx, sink, tell)
 	}
 }
 
 // checkParent finds out whether a data folder that is not there could be made.
-func (a checker) checkParent() Finding {
-	dir := a.cfg.Warehouse.DSN.Dir()
+func (c Checker) checkParent() Finding {
+	dir := c.Warehouse.cfg.Warehouse.DSN.Dir()
 	probe, err := os.MkdirTemp(parentThatIs(dir), ".larder-check-")
 	if err == nil {
 		err = os.Remove(probe)
@@ -377,25 +392,25 @@ func (a checker) checkParent() Finding {
 	return good("warehouse: %s is created at the start", dir)
 }
 
-func (a checker) checkPassword(tell func(Finding)) {
-	if _, err := a.cfg.Web.ReadPassword(); err != nil {
+func (c Checker) checkPassword(tell func(Finding)) {
+	if _, err := c.Warehouse.cfg.Web.ReadPassword(); err != nil {
 		tell(bad(ExitUsage, "", "web.password_file: %v", err))
 	}
 }
 
 // checkPorts finds out whether the addresses to listen on are free, or our
 // daemon's.
-func (a checker) checkPorts(ctx context.Context, tell func(Finding)) {
-	running := func() bool { _, err := a.askPage(ctx); return err == nil }
-	if a.cfg.Warehouse.DSN.Embedded() {
+func (c Checker) checkPorts(ctx context.Context, tell func(Finding)) {
+	running := func() bool { _, err := c.Warehouse.Page().Status(ctx); return err == nil }
+	if c.Warehouse.cfg.Warehouse.DSN.Embedded() {
 		running = func() bool {
-			h, err := a.throughHolder().askHolder(ctx)
+			h, err := c.Warehouse.throughHolder().Holder().Who(ctx)
 			return err == nil && h.Command == CommandRun // others listen nowhere
 		}
-		tellPort(ctx, tell, "ClickHouse HTTP", "warehouse.http_listen", a.cfg.Warehouse.HTTPListen, running)
+		tellPort(ctx, tell, "ClickHouse HTTP", "warehouse.http_listen", c.Warehouse.cfg.Warehouse.HTTPListen, running)
 	}
-	tellPort(ctx, tell, "status page", "web.listen", a.cfg.Web.Listen, running)
-	tellPort(ctx, tell, "webhooks", "webhooks.listen", a.cfg.Webhooks.Listen, running)
+	tellPort(ctx, tell, "status page", "web.listen", c.Warehouse.cfg.Web.Listen, running)
+	tellPort(ctx, tell, "webhooks", "webhooks.listen", c.Warehouse.cfg.Webhooks.Listen, running)
 }
 
 func tellPort(ctx context.Context, tell func(Finding), what, option, address string, ours func() bool) {
@@ -416,5 +431,14 @@ func tellPort(ctx context.Context, tell func(Finding), what, option, address str
 		tell(bad(ExitUsage, "Stop that process, or set "+option+" to another address.", "%s: %s is taken by another process", what, address))
 	default:
 		tell(bad(ExitUsage, "Set "+option+" to an address of this machine.", "%s: %v", what, err))
+	}
+}
+
+// parentThatIs is the nearest folder above path that exists.
+func parentThatIs(path string) string {
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			return dir
+		}
 	}
 }

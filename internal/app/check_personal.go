@@ -10,15 +10,15 @@ import (
 
 // checkPersonal says of each source whose stored orders hold more of their customers than its
 // personal_data keeps that the daemon will erase that.
-func (a checker) checkPersonal(ctx context.Context, sink sinks.Sink, tell func(Finding)) {
+func (c Checker) checkPersonal(ctx context.Context, sink sinks.Sink, tell func(Finding)) {
 	businesses, err := sink.Businesses(ctx)
 	if err != nil {
 		tell(bad(ExitWarehouse, "", "warehouse: %v", err))
 		return
 	}
-	for i := range a.cfg.Sources {
-		s := &a.cfg.Sources[i]
-		policy, err := a.personalPolicy(s)
+	for i := range c.Warehouse.cfg.Sources {
+		s := &c.Warehouse.cfg.Sources[i]
+		policy, err := c.Sources.Policy(s)
 		if err != nil {
 			tell(bad(ExitUsage, "", "source %s: personal_data: %v", s.Name, err))
 			continue

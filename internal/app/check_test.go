@@ -50,7 +50,7 @@ func TestCheckOfSiblingsAndOfARotatedKey(t *testing.T) {
 	look := func(wants ...string) {
 		t.Helper()
 		var lines []string
-		for _, f := range (checker{w.app}).checkSources(t.Context()) {
+		for _, f := range w.app.checker().CheckSources(t.Context()) {
 			lines = append(lines, fmt.Sprintf("%s %s", f.Mark(), f.Text))
 		}
 		all := strings.Join(lines, "\n")

@@ -15,8 +15,8 @@ import (
 
 // checkWebhook has the service send a ping to the webhook URL of a source's key, which the
 // daemon answers, and tells what came of it.
-func (a checker) checkWebhook(ctx context.Context, s *config.Source, key config.Secret, me *api.Me) []Finding {
-	if s.Webhook.SecretFile == "" || a.cfg.Webhooks.Listen == "" {
+func (c Checker) checkWebhook(ctx context.Context, s *config.Source, key config.Secret, me *api.Me) []Finding {
+	if s.Webhook.SecretFile == "" || c.Warehouse.cfg.Webhooks.Listen == "" {
 		return nil // the configuration's warnings say what is missing
 	}
 	warn := func(advice, format string, args ...any) []Finding {
@@ -25,7 +25,7 @@ func (a checker) checkWebhook(ctx context.Context, s *config.Source, key config.
 	if !slices.Contains(me.Scopes, api.ScopeOrders) {
 		return warn("Ask the restaurant for the scope, or remove webhook.secret_file.", "it takes webhooks, and its key lacks orders:write, without which there are none")
 	}
-	client, err := a.clientFor(s, key)
+	client, err := c.clientFor(s, key)
 	if err != nil {
 		return []Finding{bad(ExitUsage, "", "source %s: %v", s.Name, err)}
 	}
@@ -40,14 +40,14 @@ func (a checker) checkWebhook(ctx context.Context, s *config.Source, key config.
 	case err != nil:
 		return warn("Try again in a minute.", "the service was asked for a ping: %v", err)
 	case result.OK:
-		return []Finding{a.arrived(ctx, s, began, took)}
+		return []Finding{c.arrived(ctx, s, began, took)}
 	}
 	said := fmt.Sprintf("the ping was not answered within %s", took)
 	if result.HTTPStatus != nil {
 		said = fmt.Sprintf("the ping was answered with %d", *result.HTTPStatus)
 	}
-	if !a.takesWebhooks(ctx) {
-		return warn("Start larder run, and check again.", "%s: nobody listens at webhooks.listen (%s) yet", said, a.cfg.Webhooks.Listen)
+	if !c.takesWebhooks(ctx) {
+		return warn("Start larder run, and check again.", "%s: nobody listens at webhooks.listen (%s) yet", said, c.Warehouse.cfg.Webhooks.Listen)
 	}
 	return []Finding{bad(ExitProblem, adviceOn(s, result.HTTPStatus), "source %s: %s", s.Name, said)}
 }
@@ -67,10 +67,10 @@ func adviceOn(s *config.Source, status *int) string {
 
 // arrived tells of a ping that was answered well: by the daemon, whose status then has it, or
 // by somebody else who answers anything.
-func (a checker) arrived(ctx context.Context, s *config.Source, began time.Time, took time.Duration) Finding {
-	ask := a.askPage
-	if a.cfg.Warehouse.DSN.Embedded() {
-		ask = a.throughHolder().askStatus
+func (c Checker) arrived(ctx context.Context, s *config.Source, began time.Time, took time.Duration) Finding {
+	ask := c.Warehouse.Page().Status
+	if c.Warehouse.cfg.Warehouse.DSN.Embedded() {
+		ask = c.Warehouse.throughHolder().Holder().Status
 	}
 	now, err := ask(ctx)
 	i := slices.IndexFunc(now.Sources, func(c syncer.SourceStatus) bool { return c.Name == s.Name })
@@ -85,8 +85,8 @@ func (a checker) arrived(ctx context.Context, s *config.Source, began time.Time,
 }
 
 // takesWebhooks is true when somebody listens where webhooks are taken.
-func (a checker) takesWebhooks(ctx context.Context) bool {
-	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", a.cfg.Webhooks.Listen)
+func (c Checker) takesWebhooks(ctx context.Context) bool {
+	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", c.Warehouse.cfg.Webhooks.Listen)
 	if err != nil {
 		return false
 	}

@@ -1,16 +1,11 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"os"
-	"time"
 
 	"github.com/larder-sync/larder/syncer"
 )
@@ -75,53 +70,4 @@ func (c *control) serveStatus(w http.ResponseWriter, r *http.Request) {
 	if err := json.NewEncoder(w).Encode(s); err != nil {
 		c.log.Debug("answer was not taken", "error", err)
 	}
-}
-
-// errNotServed tells that the holder of the engine has no such route: it is not
-// a daemon, or is busy.
-var errNotServed = errors.New("the process that holds the warehouse does not take this")
-
-// askStatus asks the process that holds the engine for its status.
-func (w *route) askStatus(ctx context.Context) (syncer.Status, error) {
-	return w.askStatusAfter(ctx, "")
-}
-
-// askStatusAfter asks it when a pass of that id, if it has one under way, is over.
-func (w *route) askStatusAfter(ctx context.Context, pass string) (syncer.Status, error) {
-	var s syncer.Status
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	body, err := w.ask(ctx, http.MethodGet, routeStatus+"?after="+pass, nil)
-	if err != nil {
-		return s, err
-	}
-	defer body.Close() //nolint:errcheck // read to its end, or given up
-	return s, json.NewDecoder(body).Decode(&s)
-}
-
-func (w *route) ask(ctx context.Context, method, route string, body []byte) (io.ReadCloser, error) {
-	r, err := http.NewRequestWithContext(ctx, method, "http://engine"+route, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	res, err := w.client().Do(r)
-	if err != nil {
-		return nil, err
-	}
-	if res.StatusCode == http.StatusOK {
-		return res.Body, nil
-	}
-	text, err := io.ReadAll(io.LimitReader(res.Body, 1<<10))
-	err = errors.Join(err, res.Body.Close())
-	if res.StatusCode == http.StatusNotFound || res.StatusCode == http.StatusConflict {
-		return nil, errors.Join(errNotServed, err)
-	}
-	return nil, errors.Join(fmt.Errorf("the daemon answers %s: %s", res.Status, bytes.TrimSpace(text)), err)
-}
-
-// servedByDaemon is true when a daemon holds the embedded warehouse, or a command that
-// makes a pass.
-func (a *reach) servedByDaemon(ctx context.Context) bool {
-	_, err := a.throughHolder().askStatus(ctx)
-	return err == nil
 }

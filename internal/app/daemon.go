@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"sync"
 	"time"
@@ -36,7 +37,7 @@ type daemon struct {
 	receiver *webhooks.Receiver // its handler
 	queryURL string
 	started  time.Time
-	before   func(context.Context, *clickhouse.Sink) error // it mirrors; nil: nothing is done then
+	before   Before // nil: nothing is done then
 
 	mu      sync.Mutex
 	current *App            // as app, with the sources and schedule that are in use
@@ -57,9 +58,14 @@ func (a *App) Run(ctx context.Context, r Reload) error {
 	return d.run(ctx)
 }
 
-// startDaemon makes and opens a daemon that does not read its configuration anew.
-func (a *App) startDaemon(ctx context.Context) (*daemon, error) {
+// Before is what is done with the warehouse before a daemon mirrors into it.
+type Before func(ctx context.Context, sources []syncer.Source, sink *clickhouse.Sink) error
+
+// Open makes and opens a daemon that does not read its configuration anew. Its Serve
+// mirrors, after what before does, which may be nil.
+func (a *App) Open(ctx context.Context, before Before) (*daemon, error) {
 	d := a.newDaemon()
+	d.before = before
 	return d, d.open(ctx)
 }
 
@@ -82,7 +88,7 @@ func (d *daemon) open(ctx context.Context) error {
 }
 
 func (d *daemon) start(ctx context.Context) (err error) {
-	if d.sources, err = d.app.sources(); err != nil {
+	if d.sources, err = d.app.sources(nil); err != nil {
 		return err
 	}
 	for _, e := range d.app.cfg.Exposed() {
@@ -128,6 +134,17 @@ func (d *daemon) bindPage(ctx context.Context) error {
 	d.life.add("status page", 5*time.Second, d.page.Close)
 	return nil
 }
+
+// PageURL is where the status page is; empty: it is off.
+func (d *daemon) PageURL() string {
+	if d.page == nil {
+		return ""
+	}
+	return d.page.URL()
+}
+
+// QueryURL is where readers ask the embedded warehouse; empty: nowhere.
+func (d *daemon) QueryURL() string { return d.queryURL }
 
 func (d *daemon) about() web.About {
 	about := web.About{Version: d.app.version, Warehouse: d.app.cfg.Warehouse.DSN.String(), QueryURL: d.queryURL}
@@ -188,11 +205,11 @@ func (d *daemon) sync(ctx context.Context) error {
 		return err
 	}
 	d.setProblem("")
-	if err := d.app.settleDamage(ctx, d.route, sink); err != nil {
+	if err := d.app.Damages(d.route).Settle(ctx, sink); err != nil {
 		return &WarehouseError{err}
 	}
 	if d.before != nil {
-		if err := d.before(ctx, sink); err != nil {
+		if err := d.before(ctx, d.sources, sink); err != nil {
 			return err
 		}
 	}
@@ -248,6 +265,20 @@ func (a *App) newSyncer(l *lifecycle, sources []syncer.Source, sink *clickhouse.
 	return y, nil
 }
 
+// Through makes a syncer whose requests go another way than the network's.
+func (a *App) Through(way http.RoundTripper, sources []syncer.Source, sink *clickhouse.Sink) (*syncer.Syncer, error) {
+	client := a.api
+	client.Transport = way
+	y, err := syncer.New(syncer.Options{
+		Sources: sources, Sink: sink, Schedule: a.schedule(), Exclusive: true, Process: thisProcess(),
+		FlushInterval: a.cfg.Warehouse.FlushInterval, API: client, Logger: a.log,
+	})
+	if err != nil {
+		return nil, UsageError(err)
+	}
+	return y, nil
+}
+
 // thisProcess is how other processes on the same warehouse know this one.
 func thisProcess() sinks.Process {
 	host, err := os.Hostname()
@@ -262,17 +293,14 @@ func (d *daemon) whenDown(err error) {
 	d.setProblem(fmt.Sprintf("Waiting for the warehouse: %v", err))
 }
 
-// watchEvery is how often the warehouse is asked whether it is there.
-const watchEvery = 5 * time.Second
-
 // watch keeps the page and /readyz honest about the warehouse.
 func (d *daemon) watch(ctx context.Context, y *syncer.Syncer, sink *clickhouse.Sink) {
 	dropped := map[time.Time]bool{}
 	for pause(ctx, watchEvery) {
-		if err := d.app.dropCheckpoints(ctx, d.route, sink, dropped); err != nil && ctx.Err() == nil {
+		if err := d.app.Damages(d.route).DropCheckpoints(ctx, sink, dropped); err != nil && ctx.Err() == nil {
 			d.app.log.Error("drop the checkpoints that are left; tried again", "error", err)
 		}
-		if err := d.app.repaired(d.route, y.Status()); err != nil && ctx.Err() == nil {
+		if err := d.app.Damages(d.route).Repaired(y.Status()); err != nil && ctx.Err() == nil {
 			d.app.log.Error("note which damages are over; tried again", "error", err)
 		}
 		problem := d.app.warehouseProblem(ctx, d.route, sink)
@@ -285,25 +313,6 @@ func (d *daemon) watch(ctx context.Context, y *syncer.Syncer, sink *clickhouse.S
 			d.setProblem("")
 		}
 	}
-}
-
-// warehouseProblem says what is wrong with the warehouse, nil for nothing. One
-// that answers may still take no rows, when its disk is full for example.
-func (a *reach) warehouseProblem(ctx context.Context, w *route, sink *clickhouse.Sink) error {
-	if w.engine != nil {
-		if err := w.engine.Health(); err != nil {
-			return err
-		}
-	}
-	ping, cancel := context.WithTimeout(ctx, 2*watchEvery)
-	defer cancel()
-	if err := sink.Ping(ping); err != nil {
-		return a.unreachable(err)
-	}
-	if err := sink.Health(); err != nil {
-		return fmt.Errorf("the warehouse %s answers, but takes no rows: %w", a.cfg.Warehouse.DSN, err)
-	}
-	return nil
 }
 
 func (d *daemon) setProblem(text string) {
@@ -363,23 +372,12 @@ func (d *daemon) status() syncer.Status {
 	return s
 }
 
-// withProblems is a status with what is wrong with the warehouse: that it takes no rows, and
-// that some of its own are damaged.
-func (a *reach) withProblems(s syncer.Status, w *route, away string) syncer.Status {
-	if away != "" {
-		s.Away, s.Problems = true, []string{away}
-	}
-	damage := a.damageProblems(w)
-	s.Damaged, s.Problems = len(damage) > 0, append(s.Problems, damage...)
-	return s
-}
-
 // warehouse is what is known of it beside what the walks say.
 func (d *daemon) warehouse() syncer.Warehouse {
 	d.mu.Lock()
 	away := d.problem != ""
 	d.mu.Unlock()
-	return syncer.Warehouse{Away: away, Damaged: d.app.damagedStreams(d.route)}
+	return syncer.Warehouse{Away: away, Damaged: d.app.Damages(d.route).Streams()}
 }
 
 // Status is status, for the control routes.
@@ -394,7 +392,7 @@ func (d *daemon) RunOnce(ctx context.Context, sel syncer.Selection, onProgress f
 	}
 	report, err := d.syncer.RunOnce(ctx, sel, onProgress)
 	if err == nil {
-		err = d.app.repaired(d.route, d.syncer.Status())
+		err = d.app.Damages(d.route).Repaired(d.syncer.Status())
 	}
 	return report, err
 }
@@ -408,4 +406,22 @@ func newRegistry(version string) *prometheus.Registry {
 	build.Set(1)
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), build)
 	return r
+}
+
+// damagedParts tells Prometheus how many there are.
+func (d *daemon) damagedParts() prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "larder_warehouse_damaged_parts", Help: "Parts of the embedded warehouse's tables that are damaged and set aside, their rows not brought back yet.",
+	}, func() float64 { return float64(len(d.app.Damages(d.route).Problems())) })
+}
+
+// tellStop tells that the daemon stops, as soon as ctx ends or when end is called.
+func (d *daemon) tellStop(ctx context.Context) (end func()) {
+	var once sync.Once
+	tell := func() { once.Do(d.manager.stops) }
+	cancel := context.AfterFunc(ctx, tell)
+	return func() {
+		cancel()
+		tell()
+	}
 }

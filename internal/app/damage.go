@@ -3,11 +3,8 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/sinks/clickhouse"
@@ -26,66 +23,83 @@ const quarantineTable = "quarantine"
 // histories are the tables of what the API told once and does not tell again.
 var histories = map[string]string{"product_history": "products", "stock_history": "stock", "menu_states": "menus", "menu_versions": "menus", "order_transitions": "online orders"}
 
-// settleDamage acts, before walks begin, on damage that concerns more than rows: without
+// Damages are those of an embedded warehouse's tables.
+type Damages struct {
+	opener *reach
+	engine *embedded.Engine // nil: it is not open in this process, and nothing is known
+}
+
+// Damages are those at the end of a route, which may be nil.
+func (a *reach) Damages(w *route) Damages {
+	d := Damages{opener: a}
+	if w != nil {
+		d.engine = w.engine
+	}
+	return d
+}
+
+// Settle acts, before walks begin, on damage that concerns more than rows: without
 // its checkpoints, a list is walked from its beginning.
-func (a *reach) settleDamage(ctx context.Context, w *route, sink *clickhouse.Sink) error {
-	for _, d := range a.lostCheckpoints(w) {
+func (a Damages) Settle(ctx context.Context, sink *clickhouse.Sink) error {
+	for _, d := range a.lostCheckpoints() {
 		if err := sink.ForgetCheckpoints(ctx); err != nil {
-			return a.unreachable(err)
+			return a.opener.unreachable(err)
 		}
-		a.log.Warn("the checkpoints were damaged, and are dropped: every list is walked from its beginning, and nothing is missing when that has ended", "part", d.Part, "rows", d.Rows)
-		if err := w.engine.Damage().Repaired(d.Database, d.Table, time.Now()); err != nil {
+		a.opener.log.Warn("the checkpoints were damaged, and are dropped: every list is walked from its beginning, and nothing is missing when that has ended", "part", d.Part, "rows", d.Rows)
+		if err := a.engine.Damage().Repaired(d.Database, d.Table, time.Now()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// dropCheckpoints drops those that are left when a part of them was found damaged under a
+// DropCheckpoints drops those that are left when a part of them was found damaged under a
 // running daemon, which goes on with what it has in memory. The damage stays noted, so
 // that the next start drops what was stored meanwhile, too: it may speak of what is gone.
-func (a *reach) dropCheckpoints(ctx context.Context, w *route, sink *clickhouse.Sink, dropped map[time.Time]bool) error {
-	for _, d := range a.lostCheckpoints(w) {
+func (a Damages) DropCheckpoints(ctx context.Context, sink *clickhouse.Sink, dropped map[time.Time]bool) error {
+	for _, d := range a.lostCheckpoints() {
 		if dropped[d.Found] {
 			continue
 		}
 		if err := sink.ForgetCheckpoints(ctx); err != nil {
-			return a.unreachable(err)
+			return a.opener.unreachable(err)
 		}
 		dropped[d.Found] = true
 	}
 	return nil
 }
 
-func (a *reach) lostCheckpoints(w *route) []damage.Part {
-	if w.engine == nil {
+func (a Damages) lostCheckpoints() []damage.Part {
+	if a.engine == nil {
 		return nil
 	}
-	return slices.DeleteFunc(w.engine.Damage().All(), func(d damage.Part) bool { return d.Table != checkpointTable || !a.ours(d) })
+	return slices.DeleteFunc(a.engine.Damage().All(), func(d damage.Part) bool { return d.Table != checkpointTable || !a.ours(d) })
 }
 
 // ours is true when a damage is in the storage tables.
-func (a *reach) ours(d damage.Part) bool { return d.Database == a.cfg.Warehouse.Database+"_raw" }
+func (a Damages) ours(d damage.Part) bool {
+	return d.Database == a.opener.cfg.Warehouse.Database+"_raw"
+}
 
-// damageProblems says what is missing, and what brings it back.
-func (a *reach) damageProblems(w *route) []string {
-	if w == nil || w.engine == nil {
+// Problems says what is missing, and what brings it back.
+func (a Damages) Problems() []string {
+	if a.engine == nil {
 		return nil
 	}
 	var texts []string
-	for _, d := range w.engine.Damage().All() {
+	for _, d := range a.engine.Damage().All() {
 		texts = append(texts, "The embedded warehouse: "+d.String()+". "+a.remedy(d))
 	}
 	return texts
 }
 
-// damagedStreams are the streams of which rows are missing: not of those whose past states
+// Streams are the streams of which rows are missing: not of those whose past states
 // are lost, nor when a record of Larder's own work is.
-func (a *reach) damagedStreams(w *route) (streams []string) {
-	if w == nil || w.engine == nil {
+func (a Damages) Streams() (streams []string) {
+	if a.engine == nil {
 		return nil
 	}
-	for _, d := range w.engine.Damage().All() {
+	for _, d := range a.engine.Damage().All() {
 		if a.ours(d) && slices.Contains(config.Streams, d.Table) {
 			streams = append(streams, d.Table)
 		}
@@ -93,14 +107,7 @@ func (a *reach) damagedStreams(w *route) (streams []string) {
 	return streams
 }
 
-// damagedParts tells Prometheus how many there are.
-func (d *daemon) damagedParts() prometheus.Collector {
-	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "larder_warehouse_damaged_parts", Help: "Parts of the embedded warehouse's tables that are damaged and set aside, their rows not brought back yet.",
-	}, func() float64 { return float64(len(d.app.damageProblems(d.route))) })
-}
-
-func (a *reach) remedy(d damage.Part) string {
+func (a Damages) remedy(d damage.Part) string {
 	const (
 		disk = " Look at the disk, too: bytes do not change by themselves."
 		ends = " larder sync --full ends this notice."
@@ -123,27 +130,27 @@ func (a *reach) remedy(d damage.Part) string {
 	}
 }
 
-// tellDamage logs the same, for a command.
-func (a *reach) tellDamage(w *route) {
-	for _, text := range a.damageProblems(w) {
-		a.log.Warn(text)
+// Tell logs the same, for a command.
+func (a Damages) Tell() {
+	for _, text := range a.Problems() {
+		a.opener.log.Warn(text)
 	}
 }
 
-// repaired ends the notices of damages that came before what a syncer has brought anew:
+// Repaired ends the notices of damages that came before what a syncer has brought anew:
 // in a pass that was asked for, or by its schedule.
-func (a *reach) repaired(w *route, s syncer.Status) error {
-	if w.engine == nil {
+func (a Damages) Repaired(s syncer.Status) error {
+	if a.engine == nil {
 		return nil
 	}
 	var all []error
-	for _, d := range w.engine.Damage().All() {
+	for _, d := range a.engine.Damage().All() {
 		if d.Table == checkpointTable || !broughtBack(d, s) {
 			continue
 		}
-		over := w.engine.Damage().GivenUp
+		over := a.engine.Damage().GivenUp
 		if a.ours(d) && (d.Table == quarantineTable || slices.Contains(config.Streams, d.Table)) {
-			over = w.engine.Damage().Repaired
+			over = a.engine.Damage().Repaired
 		}
 		all = append(all, over(d.Database, d.Table, d.Found.Add(1)))
 	}
@@ -170,12 +177,4 @@ func broughtBack(d damage.Part, s syncer.Status) bool {
 		}
 	}
 	return any
-}
-
-// waiting says why rows wait. Those for a folder that is lost wait in vain.
-func waiting(problem error) string {
-	if errors.Is(problem, embedded.ErrFolderLost) {
-		return fmt.Sprintf("No rows are stored: %v.", problem)
-	}
-	return fmt.Sprintf("Rows wait for the warehouse, and nothing is lost: %v", problem)
 }

@@ -222,7 +222,7 @@ func TestTheScheduledResyncEndsTheNotice(t *testing.T) {
 	w.app.cfg.Schedule.FullResync, w.app.cfg.Schedule.Snapshots = "@every 5s", "@every 1s"
 	d, stop := w.daemon(t, w.app)
 	defer stop()
-	if n := len(d.app.damageProblems(d.route)); n != len(tables) {
+	if n := len(d.app.Damages(d.route).Problems()); n != len(tables) {
 		t.Fatalf("%d parts are damaged, not %d", n, len(tables))
 	}
 	if !polling.For(t.Context(), func() bool { return len(d.status().Problems) == 0 }) {

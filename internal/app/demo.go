@@ -94,9 +94,10 @@ func Demo(ctx context.Context, o DemoOptions) (err error) {
 	}
 	a := New(cfg, o.Logger, o.Version)
 	a.Confined = o.Confined
-	d := a.newDaemon()
-	d.before = func(ctx context.Context, sink *clickhouse.Sink) error { return o.playPast(ctx, a, d.sources, sink) }
-	if err := d.open(ctx); err != nil {
+	d, err := a.Open(ctx, func(ctx context.Context, sources []syncer.Source, sink *clickhouse.Sink) error {
+		return o.playPast(ctx, a, sources, sink)
+	})
+	if err != nil {
 		return err
 	}
 	guests, leave := context.WithCancel(ctx)
@@ -162,15 +163,12 @@ func (o DemoOptions) follow(ctx context.Context, d *daemon, info DemoInfo) error
 		if told {
 			continue
 		}
-		info.Status = d.status()
+		info.Status = d.Status()
 		o.Progress(info.Status)
 		if settled(info.Status) {
 			told = true
 			info.Took = time.Since(o.began)
-			info.QueryURL = d.queryURL
-			if d.page != nil {
-				info.PageURL = d.page.URL()
-			}
+			info.QueryURL, info.PageURL = d.QueryURL(), d.PageURL()
 			info.Proof = o.prove(ctx, d)
 			o.Ready(info)
 			if o.Once {

@@ -63,14 +63,9 @@ func (o DemoOptions) playPast(ctx context.Context, a *App, sources []syncer.Sour
 	if err != nil {
 		return UsageError(err)
 	}
-	client := a.api
-	client.Transport = box.Transport()
-	y, err := syncer.New(syncer.Options{
-		Sources: sources, Sink: sink, Schedule: a.schedule(), Exclusive: true, Process: thisProcess(),
-		FlushInterval: a.cfg.Warehouse.FlushInterval, API: client, Logger: a.log,
-	})
+	y, err := a.Through(box.Transport(), sources, sink)
 	if err != nil {
-		return UsageError(err)
+		return err
 	}
 	if o.watched() > 0 {
 		o.Past(o.watched())

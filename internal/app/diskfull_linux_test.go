@@ -48,7 +48,7 @@ func (w *world) change(t *testing.T) {
 // done everything lands, without a restart.
 func TestFullDiskUnderTheDaemon(t *testing.T) {
 	onSmallDisk(t, sandbox.Options{Seed: 9, Orders: 300, Days: 10, NoLimits: true}, func(w *world, disk *embeddedtest.SmallDisk) {
-		d, err := w.app.startDaemon(t.Context())
+		d, err := w.app.Open(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -279,7 +279,7 @@ func TestSyncMirrorsTheTruth(t *testing.T) {
 
 func TestDaemonServesTheCommandsBesideIt(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Seed: 4, Orders: 300, Days: 10, NoLimits: true})
-	d, err := w.app.startDaemon(t.Context())
+	d, err := w.app.Open(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,12 +361,12 @@ func TestFailedStartLeavesNothing(t *testing.T) {
 	}
 	defer taken.Close()
 	w.app.cfg.Warehouse.HTTPListen = taken.Addr().String() // fails last, with page and engine open
-	_, err = w.app.startDaemon(t.Context())
+	_, err = w.app.Open(t.Context(), nil)
 	if ExitCode(err) != ExitUsage || !strings.Contains(err.Error(), "is taken by another process") {
 		t.Fatalf("err = %v", err)
 	}
 	w.app.cfg.Warehouse.HTTPListen = ""
-	d, err := w.app.startDaemon(t.Context())
+	d, err := w.app.Open(t.Context(), nil)
 	if err != nil {
 		t.Fatalf("after a failed start: %v", err)
 	}

@@ -72,7 +72,7 @@ func TestExitCodes(t *testing.T) {
 		{"sync: a named stream without its scope", &UnservedError{Stream: "products", Scope: true}, 3},
 		{"sync: a named stream that is not configured", &UnservedError{Stream: "products"}, 2},
 		{"check", &CheckError{3}, 3},
-		{"through the daemon", &remoteError{"x", 4}, 4},
+		{"through the daemon", &RemoteError{"x", 4}, 4},
 	}
 	for _, tt := range tests {
 		if got := ExitCode(tt.err); got != tt.want {
@@ -217,7 +217,7 @@ func TestOneMeaningOfOnlineOrderingThatIsOff(t *testing.T) {
 		}
 	}
 	look("alone")
-	d, err := w.app.startDaemon(t.Context())
+	d, err := w.app.Open(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

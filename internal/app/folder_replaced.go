@@ -3,10 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
-	"path/filepath"
-	"strings"
 
-	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/sinks/embedded"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -32,7 +29,7 @@ func (e *folderReplacedError) Error() string {
 func (a *reach) folderReplaced(ctx context.Context) error {
 	dir := a.cfg.Warehouse.DSN.Dir()
 	if a.cfg.Web.Listen != "" {
-		if s, err := a.askPage(ctx); err == nil {
+		if s, err := a.Page().Status(ctx); err == nil {
 			return &WarehouseError{&folderReplacedError{dir, s}}
 		}
 	}
@@ -40,21 +37,4 @@ func (a *reach) folderReplaced(ctx context.Context) error {
 		return &WarehouseError{err}
 	}
 	return nil
-}
-
-// sameFolder is true when a DSN as it is shown names this configuration's data folder.
-func (a *reach) sameFolder(shown string) bool {
-	dsn, err := config.ParseDSN(shown)
-	if shown == "" || err != nil || !dsn.Embedded() {
-		return false
-	}
-	return absolute(dsn.Dir()) == absolute(a.cfg.Warehouse.DSN.Dir())
-}
-
-func absolute(dir string) string {
-	full, err := filepath.Abs(strings.TrimSpace(dir))
-	if err != nil {
-		return dir
-	}
-	return full
 }

@@ -50,12 +50,12 @@ func TestASecondCommandSaysWhoHoldsTheFolder(t *testing.T) {
 		}
 	}
 	var says []string
-	checker{w.app}.checkTables(t.Context(), func(f Finding) { says = append(says, f.Text) })
+	w.app.checker().CheckTables(t.Context(), func(f Finding) { says = append(says, f.Text) })
 	if got, want := strings.Join(says, "\n"), fmt.Sprintf("a larder sync (process %d) holds it", os.Getpid()); !strings.Contains(got, want) {
 		t.Errorf("check says %q, want %q", got, want)
 	}
 	w.app.cfg.Web.Listen = "127.0.0.1:1" // which is not looked at
-	if _, err := w.app.startDaemon(t.Context()); ExitCode(err) != ExitWarehouse || !strings.Contains(err.Error(), "a larder sync: wait until it has ended") {
+	if _, err := w.app.Open(t.Context(), nil); ExitCode(err) != ExitWarehouse || !strings.Contains(err.Error(), "a larder sync: wait until it has ended") {
 		t.Errorf("a daemon: %v", err)
 	}
 	if s, err := w.app.Status(t.Context()); err != nil || s.Command != "larder sync" || s.StartedAt.IsZero() {

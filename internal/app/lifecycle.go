@@ -55,3 +55,13 @@ func (c cleanup) within() error {
 		return fmt.Errorf("still not done after %s", c.deadline)
 	}
 }
+
+// pause waits, and is false when ctx ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -95,14 +95,3 @@ func (m *manager) tell(lines ...string) {
 func statusLine(text string) string {
 	return "STATUS=" + visible.Text(strings.Join(strings.Fields(text), " "))
 }
-
-// tellStop tells that the daemon stops, as soon as ctx ends or when end is called.
-func (d *daemon) tellStop(ctx context.Context) (end func()) {
-	var once sync.Once
-	tell := func() { once.Do(d.manager.stops) }
-	cancel := context.AfterFunc(ctx, tell)
-	return func() {
-		cancel()
-		tell()
-	}
-}

@@ -86,20 +86,5 @@ func (a *reach) migrated(ctx context.Context, sink *clickhouse.Sink, wait time.D
 // forever is a wait that does not end.
 const forever = 100 * 365 * 24 * time.Hour
 
-// Migrate brings the warehouse's schema up to date.
-func (a *App) Migrate(ctx context.Context) (err error) {
-	l := &lifecycle{log: a.log}
-	defer func() { err = errors.Join(err, l.close()) }()
-	w, err := a.anyEngine(ctx, l)
-	if err != nil {
-		return err
-	}
-	sink, err := a.openSink(ctx, l, w, nil)
-	if err != nil {
-		return err
-	}
-	return a.migrated(ctx, sink, reachWait, a.tellDown)
-}
-
 // tellDown says why it waits; the sink has said that the warehouse is away.
 func (a *reach) tellDown(err error) { a.log.Debug("waiting for the warehouse", "reason", err) }

@@ -11,8 +11,8 @@ import (
 	"github.com/larder-sync/larder/internal/personal"
 )
 
-// personalPolicy is what is kept of the people who order online through a source.
-func (a *App) personalPolicy(s *config.Source) (personal.Policy, error) {
+// Policy is what is kept of the people who order online through a source.
+func (r Reader) Policy(s *config.Source) (personal.Policy, error) {
 	mode := personal.Mode(s.PersonalData)
 	if mode == "" {
 		mode = personal.Drop
@@ -20,30 +20,30 @@ func (a *App) personalPolicy(s *config.Source) (personal.Policy, error) {
 	if mode != personal.Pseudonymise {
 		return personal.New(mode, nil)
 	}
-	key, err := a.personalKey()
+	key, err := r.personalKey()
 	if err != nil {
 		return personal.Policy{}, err
 	}
 	policy, err := personal.New(mode, []byte(key.Reveal()))
 	if err != nil {
-		return personal.Policy{}, fmt.Errorf("file %s: %w", a.cfg.Warehouse.PersonalKeyFile(), err)
+		return personal.Policy{}, fmt.Errorf("file %s: %w", r.Config.Warehouse.PersonalKeyFile(), err)
 	}
 	return policy, nil
 }
 
 // personalKey reads the key of pseudonyms, and makes one where the configuration names none
 // and there is none yet.
-func (a *App) personalKey() (config.Secret, error) {
-	key, err := a.cfg.Warehouse.ReadPersonalKey()
-	if !errors.Is(err, os.ErrNotExist) || a.cfg.Warehouse.PersonalDataKeyFile != "" {
+func (r Reader) personalKey() (config.Secret, error) {
+	key, err := r.Config.Warehouse.ReadPersonalKey()
+	if !errors.Is(err, os.ErrNotExist) || r.Config.Warehouse.PersonalDataKeyFile != "" {
 		return key, err
 	}
-	path := a.cfg.Warehouse.PersonalKeyFile()
+	path := r.Config.Warehouse.PersonalKeyFile()
 	if err := makeKey(path); err != nil && !errors.Is(err, os.ErrExist) { // else another process was first
 		return config.Secret{}, fmt.Errorf("make the key of pseudonyms: %w; name another place in warehouse.personal_data_key_file", err)
 	}
-	a.log.Info("the key of pseudonyms was made: keep it with the warehouse, and where nobody reads who may not tell customers apart", "file", path)
-	return a.cfg.Warehouse.ReadPersonalKey()
+	r.Log.Info("the key of pseudonyms was made: keep it with the warehouse, and where nobody reads who may not tell customers apart", "file", path)
+	return r.Config.Warehouse.ReadPersonalKey()
 }
 
 // makeKey writes a new key to a file that must not be there, durably: no pseudonym that is
@@ -71,4 +71,20 @@ func syncFolder(dir string) error {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
+}
+
+// Pseudonym is that of a phone; empty where pseudonyms were never made.
+func (r Reader) Pseudonym(phone string) (string, error) {
+	if phone == "" || r.Config.Warehouse.PersonalKeyFile() == "" {
+		return "", nil
+	}
+	key, err := r.Config.Warehouse.ReadPersonalKey()
+	if errors.Is(err, os.ErrNotExist) && r.Config.Warehouse.PersonalDataKeyFile == "" {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	policy, err := personal.New(personal.Pseudonymise, []byte(key.Reveal()))
+	return policy.CustomerKey(phone), err
 }

@@ -16,7 +16,7 @@ import (
 func (a *App) Reconcile(ctx context.Context, r syncer.ReconcileRequest, wait time.Duration, progress func(syncer.ReconcileReport)) (report syncer.ReconcileReport, err error) {
 	err = a.run(ctx, task{
 		sel: syncer.Selection{Sources: r.Sources}, existing: true,
-		there: func(w *route) (err error) { report, err = w.askReconcile(ctx, r, progress); return err },
+		there: func(w *route) (err error) { report, err = w.Holder().Reconcile(ctx, r, progress); return err },
 		here: func(l *lifecycle, w *route, sources []syncer.Source) (err error) {
 			report, err = a.reconcileHere(ctx, l, w, r, pass{command: "larder reconcile", sources: sources, wait: wait}, progress)
 			return err
@@ -57,10 +57,10 @@ func (e *ReconcileError) Error() string {
 	return strings.Join(parts, "\n        ")
 }
 
-// code is ExitProblem when anything differs or was not comparable; else it is
+// ExitCode is ExitProblem when anything differs or was not comparable; else it is
 // ExitWarehouse when the warehouse could not be reached, and ExitAPI when refusals are
 // all that went wrong.
-func (e *ReconcileError) code() int {
+func (e *ReconcileError) ExitCode() int {
 	if e.Report.Err() == nil || e.Report.Drift() > 0 {
 		return ExitProblem
 	}
@@ -69,66 +69,6 @@ func (e *ReconcileError) code() int {
 		w.source(s.State, s.Err)
 	}
 	return w.code()
-}
-
-// reconcileNews are the report so far now and then, at the end the whole one.
-type reconcileNews struct {
-	Report   *reconcileWire `json:"report"`
-	Finished bool           `json:"finished,omitempty"` // Report is the last
-}
-
-// reconcileWire is a report with the errors of its sources as text and exit code.
-type reconcileWire struct {
-	syncer.ReconcileReport
-	Errors map[int]wireError `json:"errors,omitempty"` // by index of the source
-}
-
-type wireError struct {
-	Error string `json:"error"`
-	Code  int    `json:"code"`
-}
-
-func toReconcileWire(r syncer.ReconcileReport) *reconcileWire {
-	w := &reconcileWire{ReconcileReport: r, Errors: map[int]wireError{}}
-	for i, s := range r.Sources {
-		if s.Err != nil {
-			text, code := textOf(s.Err)
-			w.Errors[i] = wireError{text, code}
-		}
-	}
-	return w
-}
-
-func (w *reconcileWire) report() syncer.ReconcileReport {
-	for i, e := range w.Errors {
-		if i >= 0 && i < len(w.Sources) {
-			w.Sources[i].Err = errorOf(e.Error, e.Code)
-		}
-	}
-	return w.ReconcileReport
-}
-
-func serveReconcile(ctx context.Context, p passer, r syncer.ReconcileRequest, tell func(reconcileNews)) error {
-	report, err := p.Reconcile(ctx, r, func(so syncer.ReconcileReport) { tell(reconcileNews{Report: toReconcileWire(so)}) })
-	if err == nil {
-		tell(reconcileNews{Report: toReconcileWire(report), Finished: true})
-	}
-	return err
-}
-
-// askReconcile lets the process that holds the engine reconcile. When ctx ends, the
-// report is the last that was heard.
-func (w *route) askReconcile(ctx context.Context, r syncer.ReconcileRequest, progress func(syncer.ReconcileReport)) (last syncer.ReconcileReport, err error) {
-	err = askFor(ctx, w, routeReconcile, r, func(n reconcileNews) bool {
-		if n.Report != nil {
-			last = n.Report.report()
-		}
-		if !n.Finished && progress != nil {
-			progress(last)
-		}
-		return n.Finished
-	})
-	return last, err
 }
 
 // Reconcile reconciles for a command beside the daemon.

@@ -29,7 +29,7 @@ func TestReconcileInTheEngine(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Seed: 14, Orders: 900, Days: 85, NoLimits: true, Readings: sandbox.Readings{NewMapKeys: true}})
 	w.migrated(t)
 	w.app.settleAfter = 100 * time.Millisecond
-	d, err := w.app.startDaemon(t.Context())
+	d, err := w.app.Open(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

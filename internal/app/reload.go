@@ -155,7 +155,7 @@ func (d *daemon) reconfigure(q config.Request, reason string, level *slog.LevelV
 	}
 	before := d.inForce()
 	after := &App{reach: reach{cfg: before.cfg.WithReloaded(next), log: d.app.log, findMemory: d.app.findMemory}, version: d.app.version, api: d.app.api}
-	sources, err := after.sourcesAfter(before.kept)
+	sources, err := after.sources(before.kept)
 	if err != nil {
 		return err
 	}
@@ -221,21 +221,15 @@ func (d *daemon) tellRest(log *slog.Logger, before, next *config.Config) {
 // reloaded since.
 type force struct {
 	cfg  *config.Config
-	kept map[string]keptSource
-}
-
-// keptSource is a source as it is configured and served.
-type keptSource struct {
-	cfg    *config.Source
-	source syncer.Source
+	kept map[string]Kept
 }
 
 func (d *daemon) inForce() force {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	f := force{cfg: d.current.cfg, kept: map[string]keptSource{}}
+	f := force{cfg: d.current.cfg, kept: map[string]Kept{}}
 	for i := range d.sources {
-		f.kept[d.sources[i].Name] = keptSource{&f.cfg.Sources[i], d.sources[i]}
+		f.kept[d.sources[i].Name] = Kept{&f.cfg.Sources[i], d.sources[i]}
 	}
 	return f
 }

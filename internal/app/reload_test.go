@@ -44,7 +44,7 @@ func newStage(t *testing.T, yaml string) *stage {
 		t.Fatal(err)
 	}
 	s.d = New(cfg, log, "test").newDaemon()
-	if s.d.sources, err = s.d.app.sources(); err != nil {
+	if s.d.sources, err = s.d.app.sources(nil); err != nil {
 		t.Fatal(err)
 	}
 	s.r = newReloader(s.d, Reload{Request: q, Level: level})

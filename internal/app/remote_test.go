@@ -100,7 +100,7 @@ func TestRemoteWarehouseDownAndUp(t *testing.T) {
 		t.Fatalf("sync with the warehouse down: %v", err)
 	}
 
-	d, err := w.app.startDaemon(t.Context())
+	d, err := w.app.Open(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

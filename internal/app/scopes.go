@@ -1,8 +1,6 @@
 package app
 
 import (
-	"cmp"
-	"errors"
 	"slices"
 	"strings"
 
@@ -14,6 +12,9 @@ import (
 type ScopeError struct{ lacks string }
 
 func (e *ScopeError) Error() string { return e.lacks }
+
+// ExitCode is that of the API's refusal.
+func (e *ScopeError) ExitCode() int { return ExitAPI }
 
 // lacking is what a source's key lacks, as larder check tells it (see [syncer.Lacks]).
 func lacking(s *config.Source, streams []syncer.AskedStream, needed map[string][]string) error {
@@ -79,85 +80,4 @@ func neededScopes() (map[string][]string, error) {
 		needed[st.Stream] = st.Scopes
 	}
 	return needed, nil
-}
-
-// streamTold is what a report tells of a stream that was not read, or was.
-type streamTold struct {
-	stream, off          string // why nothing was read of it; empty when it was
-	noScope, orderingOff bool
-}
-
-func syncedStreams(s syncer.SourceReport) (all []streamTold) {
-	for _, st := range s.Streams {
-		all = append(all, streamTold{st.Stream, st.Off, st.NoScope, st.OrderingOff})
-	}
-	return all
-}
-
-func verifiedStreams(s syncer.SourceVerify) (all []streamTold) {
-	for _, st := range s.Streams {
-		all = append(all, streamTold{st.Stream, st.Off, st.NoScope, st.OrderingOff})
-	}
-	return all
-}
-
-// judgeScopes makes what the keys lack errors of their sources, in a pass of everything:
-// who names a stream is told about that one, by the error.
-func (a *App) judgeScopes(r *syncer.Report, sel syncer.Selection) error {
-	var all []streamTold
-	for i := range r.Sources {
-		s := &r.Sources[i]
-		streams := syncedStreams(*s)
-		a.judgeSource(s.Source, streams, sel, &s.State, &s.Err)
-		all = append(all, streams...)
-	}
-	return unserved(all, sel.Streams)
-}
-
-// judgeVerified is judgeScopes for a verification.
-func (a *App) judgeVerified(r *syncer.VerifyReport, sel syncer.Selection) error {
-	var all []streamTold
-	for i := range r.Sources {
-		s := &r.Sources[i]
-		streams := verifiedStreams(*s)
-		a.judgeSource(s.Source, streams, sel, &s.State, &s.Err)
-		all = append(all, streams...)
-	}
-	return unserved(all, sel.Streams)
-}
-
-func (a *App) judgeSource(name string, told []streamTold, sel syncer.Selection, state *string, err *error) {
-	if *err != nil || len(sel.Streams) > 0 {
-		return
-	}
-	var streams []syncer.AskedStream
-	for _, st := range told {
-		streams = append(streams, syncer.AskedStream{Name: st.stream, Off: st.off != "" && !st.orderingOff, NoScope: st.noScope})
-	}
-	for i := range a.cfg.Sources {
-		if s := &a.cfg.Sources[i]; s.Name == name {
-			needed, unknown := neededScopes()
-			if *err = errors.Join(unknown, lacking(s, streams, needed)); *err != nil {
-				*state = syncer.StateForbidden
-			}
-		}
-	}
-}
-
-// unserved is the error of a stream that was asked for by name and that no source
-// could read.
-func unserved(told []streamTold, named []string) error {
-	for _, name := range named {
-		served, off, scope := false, "", false
-		for _, st := range told {
-			if st.stream == name {
-				served = served || st.off == "" || st.orderingOff
-				off, scope = cmp.Or(off, st.off), scope || st.noScope
-			}
-		}
-		if !served && off != "" {
-			return &UnservedError{Stream: name, Reason: off, Scope: scope}
-		}
-	}
-	return nil
 }

@@ -58,3 +58,18 @@ func (a *App) answered(err error) error {
 func (a *App) MigrationText(out io.Writer) error {
 	return clickhouse.PrintMigrations(out, a.cfg.Warehouse.Database, a.cfg.Warehouse.Cluster)
 }
+
+// Migrate brings the warehouse's schema up to date.
+func (a *App) Migrate(ctx context.Context) (err error) {
+	l := &lifecycle{log: a.log}
+	defer func() { err = errors.Join(err, l.close()) }()
+	w, err := a.anyEngine(ctx, l)
+	if err != nil {
+		return err
+	}
+	sink, err := a.openSink(ctx, l, w, nil)
+	if err != nil {
+		return err
+	}
+	return a.migrated(ctx, sink, reachWait, a.tellDown)
+}

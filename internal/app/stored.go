@@ -17,7 +17,7 @@ import (
 // storedStatus is what the warehouse knows of the sources: the status of a daemon
 // that is not running. Rows are then the live rows of the restaurant.
 func (a *App) storedStatus(ctx context.Context, l *lifecycle, w *route) (syncer.Status, error) {
-	s := syncer.Status{Now: time.Now(), Problems: a.damageProblems(w)}
+	s := syncer.Status{Now: time.Now(), Problems: a.Damages(w).Problems()}
 	s.Damaged = len(s.Problems) > 0
 	sink, err := a.openSink(ctx, l, w, nil)
 	if err != nil {
@@ -44,7 +44,7 @@ func (a *App) storedStatus(ctx context.Context, l *lifecycle, w *route) (syncer.
 		}
 		s.Sources = append(s.Sources, src)
 	}
-	syncer.Warehouse{Damaged: a.damagedStreams(w)}.Mark(&s)
+	syncer.Warehouse{Damaged: a.Damages(w).Streams()}.Mark(&s)
 	return s, nil
 }
 

@@ -2,16 +2,10 @@ package app
 
 import (
 	"context"
-	"crypto/rand"
-	"errors"
-	"fmt"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -23,7 +17,7 @@ import (
 func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration, onProgress func(syncer.Status)) (report syncer.Report, err error) {
 	err = a.run(ctx, task{
 		sel:   sel,
-		there: func(w *route) (err error) { report, err = w.askSync(ctx, sel, onProgress); return err },
+		there: func(w *route) (err error) { report, err = w.Holder().Sync(ctx, sel, onProgress); return err },
 		here: func(l *lifecycle, w *route, sources []syncer.Source) (err error) {
 			report, err = a.syncHere(ctx, l, w, pass{"larder sync", sources, sel, wait, onProgress})
 			return err
@@ -38,95 +32,6 @@ func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration
 		err = unserved
 	}
 	return report, err
-}
-
-// syncNews are a status now and then, at the end the report. The first are empty: they say
-// that the pass is under way.
-type syncNews struct {
-	Status *syncer.Status `json:"status,omitempty"`
-	Report *reportWire    `json:"report,omitempty"`
-}
-
-func serveSync(ctx context.Context, p passer, sel syncer.Selection, tell func(syncNews)) error {
-	tell(syncNews{})
-	report, err := p.RunOnce(ctx, sel, func(s syncer.Status) { tell(syncNews{Status: &s}) })
-	if err == nil {
-		tell(syncNews{Report: toWire(report)})
-	}
-	return err
-}
-
-// askSync lets the process that holds the engine make the pass.
-func (w *route) askSync(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (report syncer.Report, err error) {
-	pass, under := rand.Text(), false
-	err = askFor(ctx, w, routeSync+"?pass="+pass, sel, func(n syncNews) (last bool) {
-		under = true
-		switch {
-		case n.Report != nil:
-			report = n.Report.report()
-			return true
-		case n.Status != nil:
-			if onProgress != nil {
-				onProgress(*n.Status)
-			}
-		}
-		return false
-	})
-	if errors.Is(err, context.Canceled) {
-		err = &InterruptedError{w.goesOn(ctx, pass, under, sel)}
-	}
-	return report, err
-}
-
-// goesOn tells what the daemon does of a pass that no one waits for any more.
-func (w *route) goesOn(ctx context.Context, pass string, under bool, sel syncer.Selection) string {
-	if !sel.Full {
-		return goesOn(syncer.Status{}, sel)
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	s, err := w.askStatusAfter(ctx, pass)
-	if err != nil || !under { // what was not taken yet may still be
-		return "whether the daemon has begun the full resync is not known: larder status shows one that is under way; if it shows none, ask for it again"
-	}
-	return goesOn(s, sel)
-}
-
-// goesOn tells what the daemon does of a pass that is over since no one waits for it any
-// more: what has begun is its own to bring to an end, a full resync as well as a backfill.
-func goesOn(s syncer.Status, sel syncer.Selection) string {
-	var resyncs []string
-	for i := range s.Sources {
-		for j := range s.Sources[i].Streams {
-			if st := &s.Sources[i].Streams[j]; st.Progress != nil && st.Progress.Resync() && sel.Has(s.Sources[i].Name, st.Name) {
-				resyncs = append(resyncs, s.Sources[i].Name+" "+st.Name)
-			}
-		}
-	}
-	const see = "; larder status shows how far it is"
-	switch {
-	case !sel.Full:
-		return "the daemon goes on by itself" + see
-	case len(resyncs) == 0:
-		return "the daemon goes on by itself; no full resync that you asked for is under way: ask for it again"
-	case sel.ConfirmSweep:
-		return "the daemon goes on with the full resync of " + strings.Join(resyncs, ", ") + ", without your confirmation of its sweep" + see
-	default:
-		return "the daemon goes on with the full resync of " + strings.Join(resyncs, ", ") + see
-	}
-}
-
-// ownOrDaemon opens the engine, or finds the daemon that holds it.
-func (a *reach) ownOrDaemon(ctx context.Context, l *lifecycle) (*route, error) {
-	if a.cfg.Warehouse.DSN.Embedded() && a.servedByDaemon(ctx) {
-		return a.throughHolder(), nil
-	}
-	if a.cfg.Warehouse.DSN.Embedded() {
-		if err := a.freeFolderReplaced(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return a.ownEngine(ctx, l)
 }
 
 // pass is what a command asks of a pass.
@@ -147,7 +52,7 @@ func (a *App) syncHere(ctx context.Context, l *lifecycle, w *route, p pass) (syn
 	defer stop()
 	report, err := y.RunOnce(ctx, p.sel, p.onProgress)
 	if err == nil {
-		err = a.repaired(w, y.Status())
+		err = a.Damages(w).Repaired(y.Status())
 	}
 	return report, err
 }
@@ -162,13 +67,13 @@ func (a *App) syncerHere(ctx context.Context, l *lifecycle, w *route, p pass) (*
 	if err := a.migrated(ctx, sink, p.wait, a.tellDown); err != nil {
 		return nil, nil, nil, err
 	}
-	if err := a.settleDamage(ctx, w, sink); err != nil {
+	if err := a.Damages(w).Settle(ctx, sink); err != nil {
 		return nil, nil, nil, &WarehouseError{err}
 	}
-	a.tellDamage(w)
+	a.Damages(w).Tell()
 	down := &outage{}
 	warehouse := func() syncer.Warehouse {
-		return syncer.Warehouse{Away: down.text() != "", Damaged: a.damagedStreams(w)}
+		return syncer.Warehouse{Away: down.text() != "", Damaged: a.Damages(w).Streams()}
 	}
 	y, err := a.newSyncer(l, p.sources, sink, nil, warehouse)
 	if err != nil {
@@ -180,53 +85,4 @@ func (a *App) syncerHere(ctx context.Context, l *lifecycle, w *route, p pass) (*
 	ctx, cancel := context.WithCancelCause(ctx)
 	go a.giveUp(ctx, w, sink, p.wait, down, cancel)
 	return y, ctx, func() { cancel(nil) }, nil
-}
-
-// giveUp ends a pass whose warehouse has gone, or takes no rows: they would wait
-// for it forever.
-func (a *reach) giveUp(ctx context.Context, w *route, sink *clickhouse.Sink, wait time.Duration, down *outage, cancel context.CancelCauseFunc) {
-	for pause(ctx, min(max(wait/4, 100*time.Millisecond), watchEvery)) {
-		problem := a.warehouseProblem(ctx, w, sink)
-		if ctx.Err() != nil {
-			problem = nil
-		}
-		began, first := down.saw(problem)
-		switch {
-		case first:
-			a.tellDown(problem)
-		case problem != nil && time.Since(began) > wait:
-			cancel(&WarehouseError{fmt.Errorf("the warehouse has taken no rows for %s; what was not written is fetched again by the next sync: %w",
-				time.Since(began).Round(time.Second), problem)})
-			return
-		}
-	}
-}
-
-// outage is since when, and why, the warehouse takes no rows of a pass.
-type outage struct {
-	mu      sync.Mutex
-	began   time.Time
-	problem string
-}
-
-// saw notes how the warehouse is now: when the outage began, and whether that was just now.
-func (o *outage) saw(problem error) (began time.Time, first bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if problem == nil {
-		o.began, o.problem = time.Time{}, ""
-		return o.began, false
-	}
-	if first = o.began.IsZero(); first {
-		o.began = time.Now()
-	}
-	o.problem = waiting(problem)
-	return o.began, first
-}
-
-// text is the outage in words, empty while there is none.
-func (o *outage) text() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.problem
 }

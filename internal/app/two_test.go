@@ -50,7 +50,7 @@ func TestTwoDaemonsOnOneWarehouse(t *testing.T) {
 // daemon starts a daemon; stop ends it in good order.
 func (w *world) daemon(t *testing.T, a *App) (d *daemon, stop func()) {
 	t.Helper()
-	d, err := a.startDaemon(t.Context())
+	d, err := a.Open(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func TestVerifyInTheEngine(t *testing.T) {
 		NewMapKeys: true, NullTombstones: true, NeverPaidTombstones: true, NullUpdatedAt: 5,
 	}})
 	w.migrated(t)
-	d, err := w.app.startDaemon(t.Context())
+	d, err := w.app.Open(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func (w *world) expectFound(t *testing.T, want []string) {
 func TestVerifyInterrupted(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Orders: 600, Days: 5, NoLimits: true})
 	w.migrated(t)
-	d, err := w.app.startDaemon(t.Context())
+	d, err := w.app.Open(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestVerifyOfARemoteWarehouse(t *testing.T) {
 		t.Errorf("%v, %q, %+v", err, found, report)
 	}
 
-	d, err := w.app.startDaemon(t.Context())
+	d, err := w.app.Open(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

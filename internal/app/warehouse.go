@@ -97,6 +97,19 @@ func (a *reach) anyEngine(ctx context.Context, l *lifecycle) (*route, error) {
 	}
 }
 
+// ownOrDaemon opens the engine, or finds the daemon that holds it.
+func (a *reach) ownOrDaemon(ctx context.Context, l *lifecycle) (*route, error) {
+	if a.cfg.Warehouse.DSN.Embedded() && a.servedByDaemon(ctx) {
+		return a.throughHolder(), nil
+	}
+	if a.cfg.Warehouse.DSN.Embedded() {
+		if err := a.freeFolderReplaced(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return a.ownEngine(ctx, l)
+}
+
 // freeFolderReplaced is folderReplaced for a folder that nobody holds.
 func (a *reach) freeFolderReplaced(ctx context.Context) error {
 	if dir := a.cfg.Warehouse.DSN.Dir(); embedded.FolderFree(dir) || !exists(filepath.Join(dir, embedded.LockName)) {
@@ -151,6 +164,9 @@ func (a *reach) existing(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Holder asks the process at the other end.
+func (w *route) Holder() Client { return Client{HTTP: w.client()} }
 
 // client speaks HTTP along the route.
 func (w *route) client() *http.Client {
@@ -215,23 +231,4 @@ func (a *reach) listenTCP(ctx context.Context, s *server.Server) (string, error)
 		return "", UsageError(err)
 	}
 	return "http://" + addr.String(), nil
-}
-
-// pause waits, and is false when ctx ended.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// parentThatIs is the nearest folder above path that exists.
-func parentThatIs(path string) string {
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
-			return dir
-		}
-	}
 }

@@ -5,30 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/webhooks"
 	"github.com/larder-sync/larder/syncer"
 )
-
-// webhookSecrets makes what tells the secrets of a source's webhooks, which are read anew as
-// keys are; nil when it takes none.
-func (a *App) webhookSecrets(s *config.Source) (func() []string, error) {
-	if s.Webhook.SecretFile == "" {
-		return nil, nil
-	}
-	first, err := newKey("webhook secret", s.Name, s.Webhook.SecretFile, s.Webhook.Read, a.log)
-	if err != nil {
-		return nil, &config.SecretError{Setting: "webhook.secret_file", Err: err}
-	}
-	if s.Webhook.NextSecretFile == "" {
-		return func() []string { return []string{first.reveal()} }, nil
-	}
-	next, err := newKey("webhook secret", s.Name, s.Webhook.NextSecretFile, s.Webhook.ReadNext, a.log)
-	if err != nil {
-		return nil, &config.SecretError{Setting: "webhook.next_secret_file", Err: err}
-	}
-	return func() []string { return []string{first.reveal(), next.reveal()} }, nil
-}
 
 // bindWebhooks binds the listener of webhooks.
 func (d *daemon) bindWebhooks(ctx context.Context) error {

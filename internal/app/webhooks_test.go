@@ -149,7 +149,7 @@ func TestAWebhookIsInTheWarehouse(t *testing.T) {
 	}
 	said := func() string {
 		var found []string
-		for _, f := range (checker{w.app}).checkSources(t.Context()) {
+		for _, f := range w.app.checker().CheckSources(t.Context()) {
 			found = append(found, f.Text+" "+f.Advice)
 		}
 		return strings.Join(found, "\n")
@@ -199,7 +199,7 @@ func TestCheckReadsTheOtherSecretsOfASource(t *testing.T) {
 	} {
 		s.Webhook.SecretFile, s.Webhook.NextSecretFile, s.PersonalData, w.app.cfg.Warehouse.PersonalDataKeyFile = c.secret, c.next, c.mode, c.key
 		var wrong []string
-		for _, f := range (checker{w.app}).checkSources(t.Context()) {
+		for _, f := range w.app.checker().CheckSources(t.Context()) {
 			if !f.OK {
 				wrong = append(wrong, f.Text)
 			}
@@ -207,7 +207,7 @@ func TestCheckReadsTheOtherSecretsOfASource(t *testing.T) {
 		if text := strings.Join(wrong, "; "); !strings.HasPrefix(strings.TrimPrefix(text, "source r0: "), c.want) || (c.want == "") != (text == "") {
 			t.Errorf("%+v: found %q", c, text)
 		}
-		if _, err := w.app.sources(); (err == nil) != (c.want == "") {
+		if _, err := w.app.sources(nil); (err == nil) != (c.want == "") {
 			t.Errorf("%+v: larder run: %v", c, err)
 		}
 	}
@@ -221,7 +221,7 @@ func TestCheckBeforeWebhooksAreTaken(t *testing.T) {
 	if err := w.UpdateKey(w.Key(0, sandbox.RoleMain).Value, func(k *sandbox.Key) { k.WebhookURL = "http://127.0.0.1:1/webhooks/r0" }); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range (checker{w.app}).checkSources(t.Context()) {
+	for _, f := range w.app.checker().CheckSources(t.Context()) {
 		if !f.OK {
 			t.Errorf("%s %s", f.Text, f.Advice)
 		}

@@ -84,5 +84,5 @@ func errorOf(text string, code int) error {
 	if text == "" {
 		return errors.New("an error without words")
 	}
-	return &remoteError{text, code}
+	return &RemoteError{text, code}
 }

@@ -1,0 +1,140 @@
+package app
+
+import (
+	"strings"
+
+	"github.com/larder-sync/larder/syncer"
+)
+
+// SyncError tells what went wrong in a pass.
+type SyncError struct{ Report syncer.Report }
+
+func (e *SyncError) Error() string {
+	var lines []string
+	for _, s := range e.Report.Sources {
+		if s.Err != nil {
+			lines = append(lines, sourceLine(s.Source, s.State, s.Err))
+		}
+		for _, st := range s.Streams {
+			if st.Err != nil {
+				lines = append(lines, streamLine(s.Source, st.Stream, st.Err))
+			}
+		}
+	}
+	return strings.Join(lines, "\n        ")
+}
+
+// sourceLine tells what went wrong with a source, and what to do.
+func sourceLine(source, state string, err error) string {
+	return "source " + source + ": " + underneath(err) + nextStep(state)
+}
+
+// streamLine tells what went wrong with a stream of it.
+func streamLine(source, stream string, err error) string {
+	return "source " + source + ": stream " + stream + ": " + underneath(err)
+}
+
+// underneath is an error whose further lines stand below the first.
+func underneath(err error) string { return strings.ReplaceAll(err.Error(), "\n", "\n        ") }
+
+// nextStep is what to do about a source in trouble.
+func nextStep(state string) string {
+	switch state {
+	case syncer.StateUnauthorized:
+		return "\n          → Put a valid key where key_file or key_env says; the restaurant makes keys."
+	case syncer.StateKeyDisabled:
+		return "\n          → Ask the restaurant to enable the key, or to make another."
+	case syncer.StateForbidden:
+		return "\n          → Ask the restaurant to grant the key what it lacks."
+	case syncer.StateWaiting:
+		return "\n          → Nothing is wrong when that process is yours: it keeps the source up to date."
+	case syncer.StateUnreachable:
+		return "\n          → Check base_url (as the service gives it, /v1 included) and the network; larder check asks again."
+	default:
+		return ""
+	}
+}
+
+// UnservedError tells that a stream that was asked for by name is off everywhere.
+type UnservedError struct {
+	Stream, Reason string
+	Scope          bool // for lack of a scope
+}
+
+func (e *UnservedError) Error() string { return "stream " + e.Stream + " is off: " + e.Reason }
+
+// ExitCode is that of the API's refusal, or of the configuration.
+func (e *UnservedError) ExitCode() int {
+	if e.Scope {
+		return ExitAPI
+	}
+	return ExitUsage
+}
+
+// ExitCode is the worst of what went wrong.
+func (e *SyncError) ExitCode() int {
+	var w worst
+	for _, s := range e.Report.Sources {
+		w.source(s.State, s.Err)
+		for _, st := range s.Streams {
+			w.stream(s.State, st.Err)
+		}
+	}
+	return w.code()
+}
+
+// worst is the exit code of a pass in which something went wrong: the warehouse's when it
+// could not be reached, which says nothing about the rest; else 1 when anything was
+// neither the configuration's nor the API's refusal.
+type worst struct{ problem, usage, warehouse bool }
+
+// source takes in what went wrong with a whole source.
+func (w *worst) source(state string, err error) {
+	if err == nil || refused(state) {
+		return
+	}
+	w.take(ExitCode(err))
+}
+
+// stream takes in what went wrong with a stream of it, which is never the configuration.
+func (w *worst) stream(state string, err error) {
+	if err == nil || refused(state) {
+		return
+	}
+	if code := ExitCode(err); code != ExitUsage {
+		w.take(code)
+	} else {
+		w.problem = true
+	}
+}
+
+func (w *worst) take(code int) {
+	w.problem = w.problem || code == ExitProblem
+	w.usage = w.usage || code == ExitUsage
+	w.warehouse = w.warehouse || code == ExitWarehouse
+}
+
+func (w *worst) code() int {
+	switch {
+	case w.warehouse:
+		return ExitWarehouse
+	case w.problem:
+		return ExitProblem
+	case w.usage:
+		return ExitUsage
+	}
+	return ExitAPI
+}
+
+func refused(state string) bool {
+	return state == syncer.StateUnauthorized || state == syncer.StateKeyDisabled || state == syncer.StateForbidden
+}
+
+// AttentionError tells that a status has something for a person to look at; it has
+// been printed.
+type AttentionError struct{ Concern syncer.Concern }
+
+func (e *AttentionError) Error() string { return e.Concern.Text }
+
+// Told says that it has been printed.
+func (e *AttentionError) Told() {}
