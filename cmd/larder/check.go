@@ -3,9 +3,10 @@ package main
 import (
 	"fmt"
 
+	"github.com/larder-sync/larder/internal/check"
+
 	"github.com/spf13/cobra"
 
-	"github.com/larder-sync/larder/internal/app"
 	"github.com/larder-sync/larder/internal/visible"
 )
 
@@ -24,7 +25,7 @@ the ports are free. Nothing is written anywhere; each key is asked about once.`,
 			if err != nil {
 				return err
 			}
-			return a.Check(cmd.Context(), func(f app.Finding) {
+			return a.Check(cmd.Context(), func(f check.Finding) {
 				fmt.Fprintf(g.out, "%s %s\n", f.Mark(), visible.Text(f.Text))
 				if f.Advice != "" {
 					fmt.Fprintf(g.out, "  → %s\n", visible.Text(f.Advice))

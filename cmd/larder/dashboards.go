@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/larder-sync/larder/internal/exit"
+
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/dashboards"
-	"github.com/larder-sync/larder/internal/app"
 )
 
 func dashboardsCommand(g *globals) *cobra.Command {
@@ -20,7 +21,7 @@ English.`,
 		Example: "  larder dashboards export /etc/grafana/larder",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return app.UsageError(errors.New("say what to do with the dashboards, as in larder dashboards export DIR"))
+			return exit.UsageError(errors.New("say what to do with the dashboards, as in larder dashboards export DIR"))
 		},
 	}
 	cmd.AddCommand(exportCommand(g))

@@ -10,15 +10,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/demo"
+	"github.com/larder-sync/larder/internal/exit"
+
 	"github.com/spf13/cobra"
 
-	"github.com/larder-sync/larder/internal/app"
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/syncer"
 )
 
 func demoCommand(g *globals) *cobra.Command {
-	o := app.DemoOptions{Version: version}
+	o := demo.Options{Version: version}
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run the whole of Larder on invented restaurants",
@@ -38,11 +40,11 @@ variables do not change it.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for name, n := range map[string]int{"restaurants": o.Restaurants, "days": o.Days, "orders-per-day": o.OrdersADay, "requests-per-minute": o.PerMinute} {
 				if n < 1 {
-					return app.UsageError(fmt.Errorf("--%s %d; allowed: 1 or more", name, n))
+					return exit.UsageError(fmt.Errorf("--%s %d; allowed: 1 or more", name, n))
 				}
 			}
 			if g.config != "" {
-				return app.UsageError(errors.New("--config: the demo writes a configuration of its own; --set changes it, and larder run takes yours"))
+				return exit.UsageError(errors.New("--config: the demo writes a configuration of its own; --set changes it, and larder run takes yours"))
 			}
 			return runDemo(cmd, g, o)
 		},
@@ -59,9 +61,9 @@ variables do not change it.`,
 	return cmd
 }
 
-func runDemo(cmd *cobra.Command, g *globals, o app.DemoOptions) error {
+func runDemo(cmd *cobra.Command, g *globals, o demo.Options) error {
 	o.Set = g.overrides()
-	settings, err := app.DemoSettings(o.Set)
+	settings, err := demo.Settings(o.Set)
 	if err != nil {
 		return err
 	}
@@ -79,16 +81,16 @@ func runDemo(cmd *cobra.Command, g *globals, o app.DemoOptions) error {
 		show.note(fmt.Sprintf("Larder looks at stock, prices and what was sold out on %s first; then it fills the rest.", phrase.Plural(days, "past day")))
 	}
 	o.Progress = show.update
-	o.Ready = func(i app.DemoInfo) {
+	o.Ready = func(i demo.Info) {
 		show.end()
 		printDemo(g.out, i, o.Once)
 	}
-	return app.Demo(cmd.Context(), o)
+	return demo.Run(cmd.Context(), o)
 }
 
 const demoQuery = "SELECT business_day, count() AS orders, sum(totals_net_sales) AS net_sales FROM sales_orders GROUP BY 1 ORDER BY 1 DESC LIMIT 7"
 
-func printDemo(w io.Writer, i app.DemoInfo, once bool) {
+func printDemo(w io.Writer, i demo.Info, once bool) {
 	var rows, requests, limited uint64
 	for _, s := range i.Status.Sources {
 		requests += s.Requests

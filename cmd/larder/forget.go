@@ -8,9 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/exit"
+
 	"github.com/spf13/cobra"
 
-	"github.com/larder-sync/larder/internal/app"
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/syncer"
@@ -47,12 +48,12 @@ warehouse could not be reached.`,
 			if r.Phone == "-" {
 				phone, err := readPhone(g.in)
 				if err != nil {
-					return app.UsageError(err)
+					return exit.UsageError(err)
 				}
 				r.Phone = phone
 			}
 			if err := r.Check(); err != nil {
-				return app.UsageError(err)
+				return exit.UsageError(err)
 			}
 			return runForget(cmd, g, r, wait)
 		},

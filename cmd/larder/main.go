@@ -10,7 +10,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/larder-sync/larder/internal/app"
+	"github.com/larder-sync/larder/internal/exit"
 )
 
 // version is set when the binary is built.
@@ -39,12 +39,12 @@ func execute(ctx context.Context, args []string, t terminal) int {
 	root.SetErr(t.err)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
-		return app.ExitDone
+		return exit.Done
 	}
 	if !g.begun { // cobra's own errors: unknown commands and flags, wrong arguments
-		err = app.UsageError(err)
+		err = exit.UsageError(err)
 	}
-	code := app.ExitCode(err)
+	code := exit.Code(err)
 	g.fail(cmd, err, code)
 	return code
 }

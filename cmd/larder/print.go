@@ -6,9 +6,9 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"github.com/spf13/cobra"
+	"github.com/larder-sync/larder/internal/exit"
 
-	"github.com/larder-sync/larder/internal/app"
+	"github.com/spf13/cobra"
 )
 
 // The forms of what a comparison finds (--format).
@@ -23,7 +23,7 @@ func formatFlag(cmd *cobra.Command, format *string) {
 
 func checkFormat(format string) error {
 	if format != formatText && format != formatJSON {
-		return app.UsageError(fmt.Errorf("--format %q is unknown; known are %s, %s", format, formatText, formatJSON))
+		return exit.UsageError(fmt.Errorf("--format %q is unknown; known are %s, %s", format, formatText, formatJSON))
 	}
 	return nil
 }

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/exit"
+
 	"github.com/spf13/cobra"
 
-	"github.com/larder-sync/larder/internal/app"
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/sinks"
@@ -61,7 +62,7 @@ be reached.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := errors.Join(r.Check(), checkFormat(format)); err != nil {
-				return app.UsageError(err)
+				return exit.UsageError(err)
 			}
 			return runReconcile(cmd, g, r, wait, format)
 		},

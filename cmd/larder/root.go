@@ -10,6 +10,9 @@ import (
 	"os"
 	"strings"
 
+	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/logging"
+
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
@@ -74,7 +77,7 @@ Exit codes: 0 done; 1 it ran and found something wrong; 2 usage or configuration
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
-			if g.logFormat != "" && g.logFormat != app.LogText && g.logFormat != app.LogJSON {
+			if g.logFormat != "" && g.logFormat != logging.Text && g.logFormat != logging.JSON {
 				return fmt.Errorf("--log-format %q: allowed: text, json", g.logFormat)
 			}
 			g.begun = true
@@ -111,10 +114,10 @@ func (g *globals) loadLogging(withoutSources bool, w io.Writer, level string) (*
 	if level == "" || cfg.Log.Level == "debug" {
 		level = cfg.Log.Level
 	}
-	if g.reload.Level, err = app.LogLevel(level); err != nil {
+	if g.reload.Level, err = logging.Level(level); err != nil {
 		return nil, err
 	}
-	log, err := app.NewLogger(w, cfg.Log.Format, g.reload.Level)
+	log, err := logging.New(w, cfg.Log.Format, g.reload.Level)
 	if err != nil {
 		return nil, err
 	}
@@ -136,13 +139,13 @@ func (g *globals) overrides() []string {
 
 // logger is for commands that need no configuration; the log goes to w.
 func (g *globals) logger(w io.Writer, format, level string) (*slog.Logger, error) {
-	threshold, err := app.LogLevel(level)
+	threshold, err := logging.Level(level)
 	if err != nil {
-		return nil, app.UsageError(err)
+		return nil, exit.UsageError(err)
 	}
-	log, err := app.NewLogger(w, format, threshold)
+	log, err := logging.New(w, format, threshold)
 	if err != nil {
-		return nil, app.UsageError(err)
+		return nil, exit.UsageError(err)
 	}
 	g.log, g.format = log, format
 	return log, nil
@@ -155,9 +158,9 @@ func (g *globals) inJSON(err error) bool {
 		return g.asksJSON()
 	}
 	if refused, ok := errors.AsType[*config.Error](err); ok && g.format == "" {
-		return cmp.Or(g.logFormat, refused.LogFormat) == app.LogJSON
+		return cmp.Or(g.logFormat, refused.LogFormat) == logging.JSON
 	}
-	return cmp.Or(g.format, g.logFormat) == app.LogJSON
+	return cmp.Or(g.format, g.logFormat) == logging.JSON
 }
 
 // asksJSON is true when a command line asks for JSON that was not understood: what
@@ -181,12 +184,12 @@ func (g *globals) asksJSON() bool {
 			}
 		}
 	}
-	return format == app.LogJSON
+	return format == logging.JSON
 }
 
 // fail tells why a command ends, in the form of the log.
 func (g *globals) fail(cmd *cobra.Command, err error, code int) {
-	text := app.Explain(err)
+	text := exit.Explain(err)
 	if !g.inJSON(err) {
 		if interactive(g.err) && errors.Is(err, context.Canceled) {
 			fmt.Fprint(bare(g.err), "\r") // over the ^C
@@ -199,7 +202,7 @@ func (g *globals) fail(cmd *cobra.Command, err error, code int) {
 		}
 		return
 	}
-	if log, err := app.NewLogger(g.err, app.LogJSON, slog.LevelInfo); err == nil && text != "" {
+	if log, err := logging.New(g.err, logging.JSON, slog.LevelInfo); err == nil && text != "" {
 		log.Error(cmd.CommandPath()+" ends", "error", text, "exit_code", code)
 	}
 }

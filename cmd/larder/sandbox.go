@@ -8,9 +8,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/demo"
+	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/logging"
+
 	"github.com/spf13/cobra"
 
-	"github.com/larder-sync/larder/internal/app"
 	"github.com/larder-sync/larder/internal/sandbox"
 )
 
@@ -47,32 +50,32 @@ Readings, where the API's description leaves something open:
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if g.config != "" || len(g.set) > 0 {
-				return app.UsageError(errors.New("the sandbox reads no configuration: leave --config and --set out; its flags say what it is like"))
+				return exit.UsageError(errors.New("the sandbox reads no configuration: leave --config and --set out; its flags say what it is like"))
 			}
 			for _, f := range faults {
 				fault, err := parseFault(f)
 				if err != nil {
-					return app.UsageError(fmt.Errorf("--fault %q: %w", f, err))
+					return exit.UsageError(fmt.Errorf("--fault %q: %w", f, err))
 				}
 				o.Faults = append(o.Faults, fault)
 			}
 			for _, r := range readings {
 				if err := setReading(&o.Readings, r); err != nil {
-					return app.UsageError(fmt.Errorf("--reading %q: %w", r, err))
+					return exit.UsageError(fmt.Errorf("--reading %q: %w", r, err))
 				}
 			}
 			if cmd.Flags().Changed("online-orders") && !o.Live {
-				return app.UsageError(errors.New("--online-orders: guests come with --live only; add it, or order by POST /v1/orders"))
+				return exit.UsageError(errors.New("--online-orders: guests come with --live only; add it, or order by POST /v1/orders"))
 			}
 			if o.Live {
 				o.OnlineOrders = online
 			}
-			log, err := g.logger(g.err, cmp.Or(g.logFormat, app.LogText), "info")
+			log, err := g.logger(g.err, cmp.Or(g.logFormat, logging.Text), "info")
 			if err != nil {
 				return err
 			}
 			o.Logger = log
-			return app.Sandbox(cmd.Context(), listen, o, webhookURL, func(url string, keys []sandbox.Key) {
+			return demo.Sandbox(cmd.Context(), listen, o, webhookURL, func(url string, keys []sandbox.Key) {
 				if err := printSandbox(g.out, url, keys); err != nil {
 					log.Error("print the keys", "err", err)
 				}

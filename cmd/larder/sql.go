@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/larder-sync/larder/internal/exit"
+
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/app"
@@ -77,10 +79,10 @@ func queryText(arg string, in io.Reader) (string, error) {
 		arg = string(b)
 	}
 	if strings.TrimSpace(arg) == "" {
-		return "", app.UsageError(errors.New("the query is empty"))
+		return "", exit.UsageError(errors.New("the query is empty"))
 	}
 	if m := namesFormat.FindStringSubmatch(arg); m != nil && !strings.EqualFold(m[1], "asc") && !strings.EqualFold(m[1], "desc") {
-		return "", app.UsageError(fmt.Errorf("the query names its format: leave out FORMAT %s, and say --format %s", m[1], m[1]))
+		return "", exit.UsageError(fmt.Errorf("the query names its format: leave out FORMAT %s, and say --format %s", m[1], m[1]))
 	}
 	return arg, nil
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/control"
+
 	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 
@@ -159,7 +161,7 @@ func headLine(s syncer.Status) string {
 		return "No daemon runs (larder run starts one); this is what the warehouse knows."
 	}
 	who, beside := "A daemon", ""
-	if s.Command != "" && s.Command != app.CommandRun {
+	if s.Command != "" && s.Command != control.CommandRun {
 		who, beside = "A "+s.Command, " No daemon runs meanwhile."
 	}
 	return fmt.Sprintf("%s has been running for %s, since %s UTC.%s", who, age(s.Now.Sub(s.StartedAt)), s.StartedAt.UTC().Format(time.DateTime), beside)

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/exit"
+
 	"github.com/spf13/cobra"
 
-	"github.com/larder-sync/larder/internal/app"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -49,10 +50,10 @@ key, or the scopes that configured streams need; 4 the warehouse could not be re
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if sel.ConfirmSweep && !sel.Full {
-				return app.UsageError(errors.New("--confirm-sweep needs --full: what is removed is found by a full resync"))
+				return exit.UsageError(errors.New("--confirm-sweep needs --full: what is removed is found by a full resync"))
 			}
 			if sel.RetryFor < 0 {
-				return app.UsageError(fmt.Errorf("--retry-for %s: it must not be below 0s", sel.RetryFor))
+				return exit.UsageError(fmt.Errorf("--retry-for %s: it must not be below 0s", sel.RetryFor))
 			}
 			return runSync(cmd, g, sel, wait)
 		},

@@ -11,9 +11,10 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/larder-sync/larder/internal/control"
+
 	"github.com/spf13/cobra"
 
-	"github.com/larder-sync/larder/internal/app"
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/syncer"
@@ -83,7 +84,7 @@ func runVerify(cmd *cobra.Command, g *globals, sel syncer.Selection, wait time.D
 		out = show.lines() // above the bars
 	}
 	p := &findingPrinter{printer: printer{out: out, json: format == formatJSON}}
-	report, err := a.Verify(cmd.Context(), sel, wait, app.Verifying{
+	report, err := a.Verify(cmd.Context(), sel, wait, control.Verifying{
 		Found:    p.print,
 		Progress: func(v syncer.VerifyProgress) { show.update(v.Status) },
 	})

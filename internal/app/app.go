@@ -8,6 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/check"
+	"github.com/larder-sync/larder/internal/credentials"
+	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/warehouse"
+
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
@@ -17,7 +22,7 @@ import (
 
 // App carries out the commands for one configuration.
 type App struct {
-	reach
+	warehouse.Opener
 	version string
 
 	api         api.Options                // template of the clients, which share its memory
@@ -29,14 +34,14 @@ type App struct {
 // New returns an App; nothing is opened yet.
 func New(cfg *config.Config, log *slog.Logger, version string) *App {
 	return &App{
-		reach: reach{cfg: cfg, log: log, findMemory: memory.Find}, version: version,
+		Opener: warehouse.Opener{Config: cfg, Log: log, FindMemory: memory.Find}, version: version,
 		api: api.Options{UserAgent: "larder/" + version, Memory: api.NewMemory(api.DefaultMemory)},
 	}
 }
 
 // schedule is the configuration's schedule in the syncer's terms.
 func (a *App) schedule() syncer.Schedule {
-	s := a.cfg.Schedule
+	s := a.Config.Schedule
 	return syncer.Schedule{
 		Incremental: s.Incremental, Snapshots: s.Snapshots,
 		Reconcile: s.Reconcile, ReconcileDeep: s.ReconcileDeep,
@@ -45,10 +50,10 @@ func (a *App) schedule() syncer.Schedule {
 }
 
 // reader reads what the configuration says of sources.
-func (a *App) reader() Reader { return Reader{Config: a.cfg, Log: a.log} }
+func (a *App) reader() credentials.Reader { return credentials.Reader{Config: a.Config, Log: a.Log} }
 
 // sources reads the sources, but for the keys of kept ones that are where they were.
-func (a *App) sources(kept map[string]Kept) ([]syncer.Source, error) {
+func (a *App) sources(kept map[string]credentials.Kept) ([]syncer.Source, error) {
 	set, err := a.reader().Read(kept)
 	a.secrets = set.Secrets
 	return set.Sources, err
@@ -57,17 +62,17 @@ func (a *App) sources(kept map[string]Kept) ([]syncer.Source, error) {
 // checkSelection refuses names that the configuration does not know.
 func (a *App) checkSelection(sel syncer.Selection) error {
 	var names []string
-	for i := range a.cfg.Sources {
-		names = append(names, a.cfg.Sources[i].Name)
+	for i := range a.Config.Sources {
+		names = append(names, a.Config.Sources[i].Name)
 	}
 	for _, s := range sel.Sources {
 		if !slices.Contains(names, s) {
-			return UsageError(fmt.Errorf("--source %q is not configured; configured are %s", s, strings.Join(names, ", ")))
+			return exit.UsageError(fmt.Errorf("--source %q is not configured; configured are %s", s, strings.Join(names, ", ")))
 		}
 	}
 	for _, s := range sel.Streams {
 		if !slices.Contains(config.Streams, s) {
-			return UsageError(fmt.Errorf("--stream %q is unknown; known are %s", s, strings.Join(config.Streams, ", ")))
+			return exit.UsageError(fmt.Errorf("--stream %q is unknown; known are %s", s, strings.Join(config.Streams, ", ")))
 		}
 	}
 	return nil
@@ -75,8 +80,10 @@ func (a *App) checkSelection(sel syncer.Selection) error {
 
 // Check tries everything that `larder run` needs and tells each finding. It
 // returns a *CheckError when one is bad.
-func (a *App) Check(ctx context.Context, tell func(Finding)) error {
+func (a *App) Check(ctx context.Context, tell func(check.Finding)) error {
 	return a.checker().Run(ctx, tell)
 }
 
-func (a *App) checker() Checker { return Checker{Warehouse: &a.reach, API: a.api, Sources: a.reader()} }
+func (a *App) checker() check.Checker {
+	return check.Checker{Warehouse: &a.Opener, API: a.api, Sources: a.reader()}
+}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/larder-sync/larder/internal/check"
+
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
@@ -26,7 +28,7 @@ func TestCheckOfWhatAKeyMayRead(t *testing.T) {
 		{"all streams, none allowed", nil, nil, "✗", "the key may read nothing that is configured (locations "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			found := keyFindings(&config.Source{Name: "bistro", Streams: tt.streams}, api.Me{Scopes: tt.scopes}, "")
+			found := check.KeyFindings(&config.Source{Name: "bistro", Streams: tt.streams}, api.Me{Scopes: tt.scopes}, "")
 			if f := found[len(found)-1]; f.Mark() != tt.mark || !strings.HasPrefix(f.Text, "source bistro: "+tt.text) {
 				t.Errorf("got %s %s", f.Mark(), f.Text)
 			}
@@ -39,9 +41,9 @@ func TestCheckOfWhatAKeyMayRead(t *testing.T) {
 func TestCheckOfSiblingsAndOfARotatedKey(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
 	key := w.Key(0, sandbox.RoleLimited).Value
-	branch := w.app.cfg.Sources[0]
+	branch := w.app.Config.Sources[0]
 	branch.Name, branch.KeyFile, branch.NextKeyFile = "branch", filepath.Join(w.dir, "branch"), filepath.Join(w.dir, "next")
-	w.app.cfg.Sources = append(w.app.cfg.Sources, branch)
+	w.app.Config.Sources = append(w.app.Config.Sources, branch)
 	for file, value := range map[string]string{branch.KeyFile: "svc_live_deleted", branch.NextKeyFile: key} {
 		if err := os.WriteFile(file, []byte(value), 0o600); err != nil {
 			t.Fatal(err)
@@ -67,12 +69,12 @@ func TestCheckOfSiblingsAndOfARotatedKey(t *testing.T) {
 	look("! source branch: the API refuses the key (401); the next key works",
 		apart+"the key sees some only, beside source r0 of the same restaurant: sales_products")
 
-	w.app.cfg.Sources[1].Locations = w.Key(0, sandbox.RoleLimited).LocationIDs
+	w.app.Config.Sources[1].Locations = w.Key(0, sandbox.RoleLimited).LocationIDs
 	look(apart + "the configuration names some: sales_products")
 
 	if err := os.Remove(branch.NextKeyFile); err != nil {
 		t.Fatal(err)
 	}
-	w.app.cfg.Sources[1].Locations = nil
+	w.app.Config.Sources[1].Locations = nil
 	look("✗ source branch: the API refuses the key (401)")
 }

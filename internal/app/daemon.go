@@ -11,6 +11,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/larder-sync/larder/internal/control"
+	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
+	"github.com/larder-sync/larder/internal/servicemanager"
+	"github.com/larder-sync/larder/internal/warehouse"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
@@ -24,14 +30,14 @@ import (
 	"github.com/larder-sync/larder/syncer"
 )
 
-// daemon is `larder run` under way.
-type daemon struct {
+// Daemon is `larder run` under way.
+type Daemon struct {
 	app      *App
 	registry *prometheus.Registry
-	life     lifecycle
-	reloader *reloader // nil: the configuration is not read anew
-	manager  *manager  // of services, that has started this one
-	route    *route
+	life     lifecycle.Cleanups
+	reloader *reloader               // nil: the configuration is not read anew
+	manager  *servicemanager.Manager // of services, that has started this one
+	route    *warehouse.Route
 	page     *web.Server        // nil: web.listen is off
 	webhooks *inbound.Listener  // nil: webhooks.listen is off
 	receiver *webhooks.Receiver // its handler
@@ -55,7 +61,7 @@ func (a *App) Run(ctx context.Context, r Reload) error {
 	if err := d.open(ctx); err != nil {
 		return err
 	}
-	return d.run(ctx)
+	return d.Serve(ctx)
 }
 
 // Before is what is done with the warehouse before a daemon mirrors into it.
@@ -63,16 +69,16 @@ type Before func(ctx context.Context, sources []syncer.Source, sink *clickhouse.
 
 // Open makes and opens a daemon that does not read its configuration anew. Its Serve
 // mirrors, after what before does, which may be nil.
-func (a *App) Open(ctx context.Context, before Before) (*daemon, error) {
+func (a *App) Open(ctx context.Context, before Before) (*Daemon, error) {
 	d := a.newDaemon()
 	d.before = before
 	return d, d.open(ctx)
 }
 
-func (a *App) newDaemon() *daemon {
-	d := &daemon{
-		app: a, current: a, life: lifecycle{log: a.log}, registry: newRegistry(a.version),
-		started: time.Now(), ready: make(chan struct{}), manager: &manager{log: a.log},
+func (a *App) newDaemon() *Daemon {
+	d := &Daemon{
+		app: a, current: a, life: lifecycle.Cleanups{Log: a.Log}, registry: newRegistry(a.version),
+		started: time.Now(), ready: make(chan struct{}), manager: &servicemanager.Manager{Log: a.Log},
 	}
 	d.registry.MustRegister(d.damagedParts())
 	return d
@@ -80,21 +86,21 @@ func (a *App) newDaemon() *daemon {
 
 // open creates what can fail at once, from the outside in; on an error everything
 // created so far is gone again.
-func (d *daemon) open(ctx context.Context) error {
+func (d *Daemon) open(ctx context.Context) error {
 	if err := d.start(ctx); err != nil {
-		return errors.Join(err, d.life.close())
+		return errors.Join(err, d.life.Close())
 	}
 	return nil
 }
 
-func (d *daemon) start(ctx context.Context) (err error) {
+func (d *Daemon) start(ctx context.Context) (err error) {
 	if d.sources, err = d.app.sources(nil); err != nil {
 		return err
 	}
-	for _, e := range d.app.cfg.Exposed() {
-		d.app.log.Warn("configuration: "+e.String(), "next", e.Mend)
+	for _, e := range d.app.Config.Exposed() {
+		d.app.Log.Warn("configuration: "+e.String(), "next", e.Mend)
 	}
-	if err := d.app.notBesideAnother(ctx); err != nil {
+	if err := d.app.NotBesideAnother(ctx); err != nil {
 		return err
 	}
 	if err := d.bindPage(ctx); err != nil {
@@ -103,40 +109,40 @@ func (d *daemon) start(ctx context.Context) (err error) {
 	if err := d.bindWebhooks(ctx); err != nil {
 		return err
 	}
-	if d.route, err = d.app.ownEngine(ctx, &d.life); err != nil {
+	if d.route, err = d.app.OwnEngine(ctx, &d.life); err != nil {
 		return err
 	}
-	if d.route.engine == nil {
+	if d.route.Engine == nil {
 		return nil
 	}
-	mount(d.route.server, CommandRun, d.status, d, d.app.log)
-	d.queryURL, err = d.app.listenTCP(ctx, d.route.server)
+	control.Mount(d.route.Server, control.CommandRun, d.status, d, d.app.Log)
+	d.queryURL, err = d.app.ListenTCP(ctx, d.route.Server)
 	return err
 }
 
-func (d *daemon) bindPage(ctx context.Context) error {
-	c := &d.app.cfg.Web
+func (d *Daemon) bindPage(ctx context.Context) error {
+	c := &d.app.Config.Web
 	if c.Listen == "" {
 		return nil
 	}
 	password, err := c.ReadPassword()
 	if err != nil {
-		return d.app.cfg.NoPassword(err)
+		return d.app.Config.NoPassword(err)
 	}
 	d.page, err = web.New(ctx, web.Options{
 		Listen: c.Listen, User: c.User, Password: password,
-		Status: d.status, Problems: d.problems, Gatherer: d.registry, Logger: d.app.log,
+		Status: d.status, Problems: d.problems, Gatherer: d.registry, Logger: d.app.Log,
 		About: d.about,
 	})
 	if err != nil {
 		return err
 	}
-	d.life.add("status page", 5*time.Second, d.page.Close)
+	d.life.Add("status page", 5*time.Second, d.page.Close)
 	return nil
 }
 
 // PageURL is where the status page is; empty: it is off.
-func (d *daemon) PageURL() string {
+func (d *Daemon) PageURL() string {
 	if d.page == nil {
 		return ""
 	}
@@ -144,24 +150,24 @@ func (d *daemon) PageURL() string {
 }
 
 // QueryURL is where readers ask the embedded warehouse; empty: nowhere.
-func (d *daemon) QueryURL() string { return d.queryURL }
+func (d *Daemon) QueryURL() string { return d.queryURL }
 
-func (d *daemon) about() web.About {
-	about := web.About{Version: d.app.version, Warehouse: d.app.cfg.Warehouse.DSN.String(), QueryURL: d.queryURL}
-	if d.route != nil && d.route.engine != nil && d.route.engine.Health() != nil {
+func (d *Daemon) about() web.About {
+	about := web.About{Version: d.app.version, Warehouse: d.app.Config.Warehouse.DSN.String(), QueryURL: d.queryURL}
+	if d.route != nil && d.route.Engine != nil && d.route.Engine.Health() != nil {
 		about.Lost = about.Warehouse
 	}
 	return about
 }
 
-// run serves until ctx ends or something fails that cannot be mended by waiting.
-func (d *daemon) run(ctx context.Context) (err error) {
-	defer func() { err = errors.Join(err, d.life.close()) }()
+// Serve serves until ctx ends or something fails that cannot be mended by waiting.
+func (d *Daemon) Serve(ctx context.Context) (err error) {
+	defer func() { err = errors.Join(err, d.life.Close()) }()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer d.tellStop(ctx)()
 	if d.page != nil {
-		d.app.log.Info("status page", "url", d.page.URL())
+		d.app.Log.Info("status page", "url", d.page.URL())
 		go func() {
 			if err := d.page.Serve(); err != nil {
 				cancel(err)
@@ -169,7 +175,7 @@ func (d *daemon) run(ctx context.Context) (err error) {
 		}()
 	}
 	if d.webhooks != nil {
-		d.app.log.Info("webhooks", "address", d.webhooks.Addr().String())
+		d.app.Log.Info("webhooks", "address", d.webhooks.Addr().String())
 		go func() {
 			if err := d.webhooks.Serve(); err != nil {
 				cancel(err)
@@ -177,7 +183,7 @@ func (d *daemon) run(ctx context.Context) (err error) {
 		}()
 	}
 	var beside sync.WaitGroup
-	beside.Go(func() { d.manager.watched(ctx, func() { d.status() }) }) // which takes every lock there is
+	beside.Go(func() { d.manager.Watched(ctx, func() { d.status() }) }) // which takes every lock there is
 	if d.reloader != nil {
 		beside.Go(func() { d.reloader.run(ctx) })
 	}
@@ -189,24 +195,24 @@ func (d *daemon) run(ctx context.Context) (err error) {
 		err = cancelled
 	}
 	if errors.Is(err, context.Canceled) {
-		d.app.log.Info("stopping")
+		d.app.Log.Info("stopping")
 		return nil
 	}
 	return err
 }
 
 // sync reaches the warehouse and mirrors into it until ctx ends.
-func (d *daemon) sync(ctx context.Context) error {
-	sink, err := d.app.openSink(ctx, &d.life, d.route, d.registry)
+func (d *Daemon) sync(ctx context.Context) error {
+	sink, err := d.app.OpenSink(ctx, &d.life, d.route, d.registry)
 	if err != nil {
 		return err
 	}
-	if err := d.app.migrated(ctx, sink, forever, d.whenDown); err != nil {
+	if err := d.app.Migrated(ctx, sink, warehouse.Forever, d.whenDown); err != nil {
 		return err
 	}
 	d.setProblem("")
 	if err := d.app.Damages(d.route).Settle(ctx, sink); err != nil {
-		return &WarehouseError{err}
+		return &exit.WarehouseError{Err: err}
 	}
 	if d.before != nil {
 		if err := d.before(ctx, d.sources, sink); err != nil {
@@ -221,21 +227,21 @@ func (d *daemon) sync(ctx context.Context) error {
 	watch, stop := context.WithCancel(ctx)
 	var watching sync.WaitGroup
 	watching.Go(func() { d.watch(watch, y, sink) })
-	held := newHeldRows(sink, d.app.log)
+	held := newHeldRows(sink, d.app.Log)
 	watching.Go(func() { held.run(watch, y.Status) })
 	d.setHeld(held)
 	defer watching.Wait()
 	defer stop()
-	d.manager.isReady()
-	d.app.log.Info("mirroring", "sources", len(y.Status().Sources), "warehouse", d.app.cfg.Warehouse.DSN)
+	d.manager.IsReady()
+	d.app.Log.Info("mirroring", "sources", len(y.Status().Sources), "warehouse", d.app.Config.Warehouse.DSN)
 	if err := y.Run(ctx); err != nil && ctx.Err() == nil {
-		return &WarehouseError{err}
+		return &exit.WarehouseError{Err: err}
 	}
 	return nil
 }
 
 // makeSyncer makes the syncer of the configuration in use.
-func (d *daemon) makeSyncer(sink *clickhouse.Sink) (*syncer.Syncer, error) {
+func (d *Daemon) makeSyncer(sink *clickhouse.Sink) (*syncer.Syncer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	y, err := d.current.newSyncer(&d.life, d.sources, sink, d.registry, d.warehouse)
@@ -246,21 +252,21 @@ func (d *daemon) makeSyncer(sink *clickhouse.Sink) (*syncer.Syncer, error) {
 }
 
 // newSyncer makes the syncer; all its sources share one pool of connections.
-func (a *App) newSyncer(l *lifecycle, sources []syncer.Source, sink *clickhouse.Sink, registerer prometheus.Registerer, warehouse func() syncer.Warehouse) (*syncer.Syncer, error) {
+func (a *App) newSyncer(l *lifecycle.Cleanups, sources []syncer.Source, sink *clickhouse.Sink, registerer prometheus.Registerer, warehouse func() syncer.Warehouse) (*syncer.Syncer, error) {
 	client := a.api
 	transport := api.NewTransport(client.Timeouts)
 	client.Transport = transport
-	l.add("connections to the API", time.Second, func(context.Context) error {
+	l.Add("connections to the API", time.Second, func(context.Context) error {
 		transport.CloseIdleConnections()
 		return nil
 	})
 	y, err := syncer.New(syncer.Options{
-		Sources: sources, Shard: syncer.Shard(a.cfg.Shard), Sink: sink, Schedule: a.schedule(),
-		Exclusive: a.cfg.Warehouse.DSN.Embedded(), Process: thisProcess(), // the lock of the data folder keeps others out
-		FlushInterval: a.cfg.Warehouse.FlushInterval, API: client, Ledger: budget.NewLedger(budget.Options{Limits: a.limits}), Logger: a.log, Registerer: registerer, SettleAfter: a.settleAfter, Warehouse: warehouse,
+		Sources: sources, Shard: syncer.Shard(a.Config.Shard), Sink: sink, Schedule: a.schedule(),
+		Exclusive: a.Config.Warehouse.DSN.Embedded(), Process: thisProcess(), // the lock of the data folder keeps others out
+		FlushInterval: a.Config.Warehouse.FlushInterval, API: client, Ledger: budget.NewLedger(budget.Options{Limits: a.limits}), Logger: a.Log, Registerer: registerer, SettleAfter: a.settleAfter, Warehouse: warehouse,
 	})
 	if err != nil {
-		return nil, UsageError(err)
+		return nil, exit.UsageError(err)
 	}
 	return y, nil
 }
@@ -271,10 +277,10 @@ func (a *App) Through(way http.RoundTripper, sources []syncer.Source, sink *clic
 	client.Transport = way
 	y, err := syncer.New(syncer.Options{
 		Sources: sources, Sink: sink, Schedule: a.schedule(), Exclusive: true, Process: thisProcess(),
-		FlushInterval: a.cfg.Warehouse.FlushInterval, API: client, Logger: a.log,
+		FlushInterval: a.Config.Warehouse.FlushInterval, API: client, Logger: a.Log,
 	})
 	if err != nil {
-		return nil, UsageError(err)
+		return nil, exit.UsageError(err)
 	}
 	return y, nil
 }
@@ -288,47 +294,47 @@ func thisProcess() sinks.Process {
 	return sinks.Process{ID: rand.Text(), Name: fmt.Sprintf("%s, process %d", host, os.Getpid())}
 }
 
-func (d *daemon) whenDown(err error) {
-	d.app.tellDown(err)
+func (d *Daemon) whenDown(err error) {
+	d.app.TellDown(err)
 	d.setProblem(fmt.Sprintf("Waiting for the warehouse: %v", err))
 }
 
 // watch keeps the page and /readyz honest about the warehouse.
-func (d *daemon) watch(ctx context.Context, y *syncer.Syncer, sink *clickhouse.Sink) {
+func (d *Daemon) watch(ctx context.Context, y *syncer.Syncer, sink *clickhouse.Sink) {
 	dropped := map[time.Time]bool{}
-	for pause(ctx, watchEvery) {
+	for lifecycle.Pause(ctx, warehouse.WatchEvery) {
 		if err := d.app.Damages(d.route).DropCheckpoints(ctx, sink, dropped); err != nil && ctx.Err() == nil {
-			d.app.log.Error("drop the checkpoints that are left; tried again", "error", err)
+			d.app.Log.Error("drop the checkpoints that are left; tried again", "error", err)
 		}
 		if err := d.app.Damages(d.route).Repaired(y.Status()); err != nil && ctx.Err() == nil {
-			d.app.log.Error("note which damages are over; tried again", "error", err)
+			d.app.Log.Error("note which damages are over; tried again", "error", err)
 		}
-		problem := d.app.warehouseProblem(ctx, d.route, sink)
+		problem := d.app.WarehouseProblem(ctx, d.route, sink)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case problem != nil:
-			d.setProblem(waiting(problem))
+			d.setProblem(warehouse.Waiting(problem))
 		default:
 			d.setProblem("")
 		}
 	}
 }
 
-func (d *daemon) setProblem(text string) {
-	d.manager.says(cmp.Or(text, "Mirroring."))
+func (d *Daemon) setProblem(text string) {
+	d.manager.Says(cmp.Or(text, "Mirroring."))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.problem = text
 }
 
-func (d *daemon) setHeld(h *heldRows) {
+func (d *Daemon) setHeld(h *heldRows) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.held = h
 }
 
-func (d *daemon) problems() []string {
+func (d *Daemon) problems() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
@@ -342,9 +348,9 @@ func (d *daemon) problems() []string {
 }
 
 // status is the syncer's, or before there is one, that of sources that start.
-func (d *daemon) status() syncer.Status {
+func (d *Daemon) status() syncer.Status {
 	d.mu.Lock()
-	y, sources, problem, held, warnings := d.syncer, d.sources, d.problem, d.held, d.current.cfg.Warnings
+	y, sources, problem, held, warnings := d.syncer, d.sources, d.problem, d.held, d.current.Config.Warnings
 	d.mu.Unlock()
 	s := syncer.Status{Now: time.Now(), StartedAt: d.started}
 	if y != nil {
@@ -355,7 +361,7 @@ func (d *daemon) status() syncer.Status {
 		}
 	}
 	s.Warnings = warnings
-	s = d.app.withProblems(s, d.route, problem)
+	s = d.app.WithProblems(s, d.route, problem)
 	if refusal := d.reloader.refusal(); refusal != "" {
 		s.Refused, s.Problems = true, append(s.Problems, refusal)
 	}
@@ -373,7 +379,7 @@ func (d *daemon) status() syncer.Status {
 }
 
 // warehouse is what is known of it beside what the walks say.
-func (d *daemon) warehouse() syncer.Warehouse {
+func (d *Daemon) warehouse() syncer.Warehouse {
 	d.mu.Lock()
 	away := d.problem != ""
 	d.mu.Unlock()
@@ -381,10 +387,10 @@ func (d *daemon) warehouse() syncer.Warehouse {
 }
 
 // Status is status, for the control routes.
-func (d *daemon) Status() syncer.Status { return d.status() }
+func (d *Daemon) Status() syncer.Status { return d.status() }
 
 // RunOnce makes a pass for a command beside the daemon.
-func (d *daemon) RunOnce(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (syncer.Report, error) {
+func (d *Daemon) RunOnce(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (syncer.Report, error) {
 	select {
 	case <-d.ready:
 	case <-ctx.Done():
@@ -409,16 +415,16 @@ func newRegistry(version string) *prometheus.Registry {
 }
 
 // damagedParts tells Prometheus how many there are.
-func (d *daemon) damagedParts() prometheus.Collector {
+func (d *Daemon) damagedParts() prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "larder_warehouse_damaged_parts", Help: "Parts of the embedded warehouse's tables that are damaged and set aside, their rows not brought back yet.",
 	}, func() float64 { return float64(len(d.app.Damages(d.route).Problems())) })
 }
 
 // tellStop tells that the daemon stops, as soon as ctx ends or when end is called.
-func (d *daemon) tellStop(ctx context.Context) (end func()) {
+func (d *Daemon) tellStop(ctx context.Context) (end func()) {
 	var once sync.Once
-	tell := func() { once.Do(d.manager.stops) }
+	tell := func() { once.Do(d.manager.Stops) }
 	cancel := context.AfterFunc(ctx, tell)
 	return func() {
 		cancel()

@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/control"
+	"github.com/larder-sync/larder/internal/warehouse"
+
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks/embedded/damage"
@@ -53,7 +56,7 @@ func (w *world) told(t *testing.T, sql string) string {
 // identical verifies every row of every stream against the API.
 func (w *world) identical(t *testing.T) {
 	t.Helper()
-	report, err := w.app.Verify(t.Context(), syncer.Selection{}, time.Minute, Verifying{Found: func(f syncer.Finding) { t.Errorf("differs: %+v", f) }})
+	report, err := w.app.Verify(t.Context(), syncer.Selection{}, time.Minute, control.Verifying{Found: func(f syncer.Finding) { t.Errorf("differs: %+v", f) }})
 	if err != nil || report.Differences() > 0 {
 		t.Errorf("verify: %d differences, %v", report.Differences(), err)
 	}
@@ -156,7 +159,7 @@ func TestLostHistoriesAreNotCalledBroughtBack(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Seed: 16, Orders: 300, Days: 10, NoLimits: true})
 	w.migrated(t)
 	log := &lockedLog{}
-	w.app = w.another(w.app.cfg, slog.NewTextHandler(log, nil))
+	w.app = w.another(w.app.Config, slog.NewTextHandler(log, nil))
 	w.app.settleAfter = time.Second
 	w.sync(t)
 	reconcile := func() (proven string) {
@@ -219,7 +222,7 @@ func TestTheScheduledResyncEndsTheNotice(t *testing.T) {
 	w.sync(t)
 	tables := append([]string{"product_history"}, damagedTables...)
 	w.damage(t, tables...)
-	w.app.cfg.Schedule.FullResync, w.app.cfg.Schedule.Snapshots = "@every 5s", "@every 1s"
+	w.app.Config.Schedule.FullResync, w.app.Config.Schedule.Snapshots = "@every 5s", "@every 1s"
 	d, stop := w.daemon(t, w.app)
 	defer stop()
 	if n := len(d.app.Damages(d.route).Problems()); n != len(tables) {
@@ -261,7 +264,7 @@ func TestAResyncThatBeganBeforeTheDamageEndsNoNotice(t *testing.T) {
 		for _, st := range c.streams {
 			s.Sources = append(s.Sources, syncer.SourceStatus{Streams: []syncer.StreamStatus{st}})
 		}
-		if got := broughtBack(c.damage, s); got != c.want {
+		if got := warehouse.BroughtBack(c.damage, s); got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/exit"
+
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
@@ -23,7 +25,7 @@ func onSmallDisk(t *testing.T, o sandbox.Options, test func(w *world, disk *embe
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.app.cfg.Warehouse.DSN = dsn
+		w.app.Config.Warehouse.DSN = dsn
 		test(w, disk)
 	})
 }
@@ -54,7 +56,7 @@ func TestFullDiskUnderTheDaemon(t *testing.T) {
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- d.run(ctx) }()
+		go func() { ended <- d.Serve(ctx) }()
 		if _, err := d.RunOnce(t.Context(), syncer.Selection{}, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +98,7 @@ func TestSyncGivesUpOnAFullDisk(t *testing.T) {
 		w.change(t)
 		disk.Fill(0)
 		_, err := w.app.Sync(t.Context(), syncer.Selection{}, time.Second, nil)
-		if ExitCode(err) != ExitWarehouse || !strings.Contains(err.Error(), disk.Dir) || !strings.Contains(err.Error(), "free some space") {
+		if exit.Code(err) != exit.Warehouse || !strings.Contains(err.Error(), disk.Dir) || !strings.Contains(err.Error(), "free some space") {
 			t.Errorf("sync on a full disk: %v", err)
 		}
 		disk.Free()

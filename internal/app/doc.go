@@ -1,23 +1,23 @@
-// Package app wires the rooms together and holds their life cycles: it opens the
-// warehouse, starts the daemon, and carries out each command in a form that can
-// be tested without a terminal.
+// Package app carries out the commands, each in a form that can be tested without a
+// terminal, and runs the daemon.
 //
-// What may live here: the order in which things start and stop, what each command
-// does, and which exit code an error means (exit.go). What may not: rules of sync,
-// SQL, pages, flags; those have rooms of their own.
+// What may live here: the order in which things start and stop, and what each command
+// does. What may not: rules of sync, SQL, pages, flags, and the ways to the warehouse, to a
+// daemon beside and to the keys; those have rooms of their own (internal/warehouse,
+// internal/control, internal/credentials).
 //
 // The daemon starts from the outside in: the page's port is bound first (taken:
 // the start fails before anything has happened), then the engine is opened, the
 // warehouse is reached and migrated, and last the syncer runs. A remote warehouse
 // that is down is waited for, with the page already up and saying so. Everything
-// that is created registers its clean-up beside the creation (lifecycle.go);
+// that is created registers its clean-up beside the creation (internal/lifecycle);
 // clean-ups run in reverse order, each with a deadline, after a failed start too.
 //
 // While it runs, the configuration is read anew on SIGHUP and when its file changes
 // (reload.go): loaded, checked and its new keys read before anything is touched, then
 // handed to the syncer as a whole. What was refused changes nothing.
 //
-// Beside a running daemon the other commands go through it: the engine's socket
-// in the data folder carries SQL for all of them, and the routes of control.go
-// for sync and status, so that the API never sees two of us.
+// Beside a running daemon the other commands go through it (task.go): the engine's socket
+// in the data folder carries SQL for all of them, and the routes of internal/control for
+// passes and status.
 package app

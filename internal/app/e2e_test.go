@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/exit"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
@@ -77,7 +79,7 @@ func worldOf(t *testing.T, box *sandbox.Sandbox, o sandbox.Options) *world {
 		if err := os.WriteFile(filepath.Join(w.dir, name), []byte(box.Key(i, sandbox.RoleMain).Value), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&b, "  - {name: %s, base_url: %q, key_file: %s}\n", name, sandboxURL(l), name)
+		fmt.Fprintf(&b, "  - {name: %s, base_url: %q, key_file: %s}\n", name, "http://"+l.Addr().String()+"/v1", name)
 	}
 	b.WriteString("warehouse: {http_listen: \"127.0.0.1:0\", flush_interval: 50ms}\nweb: {listen: \"127.0.0.1:0\"}\n")
 	file := filepath.Join(w.dir, "larder.yaml")
@@ -130,13 +132,13 @@ func (w *world) migrated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		copyFolder(t, first.app.cfg.Warehouse.DSN.Dir(), filepath.Join(dir, "data"))
+		copyFolder(t, first.app.Config.Warehouse.DSN.Dir(), filepath.Join(dir, "data"))
 		prepared.dir = filepath.Join(dir, "data")
 	})
 	if prepared.dir == "" {
 		t.Fatal("there is no migrated warehouse to copy")
 	}
-	copyFolder(t, prepared.dir, w.app.cfg.Warehouse.DSN.Dir())
+	copyFolder(t, prepared.dir, w.app.Config.Warehouse.DSN.Dir())
 }
 
 func copyFolder(t *testing.T, from, to string) {
@@ -177,7 +179,7 @@ func (w *world) equalsTruth(t *testing.T) {
 	t.Helper()
 	mirror := w.mirrored(t)
 	for _, stream := range compared(t) {
-		for i := range w.app.cfg.Sources {
+		for i := range w.app.Config.Sources {
 			w.equalsTruthOf(t, mirror, stream, i)
 		}
 	}
@@ -285,14 +287,14 @@ func TestDaemonServesTheCommandsBesideIt(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- d.run(ctx) }()
+	go func() { ended <- d.Serve(ctx) }()
 
 	report := w.sync(t) // through the socket: the daemon makes the pass
 	if len(report.Sources) != 1 || len(report.Sources[0].Streams) != len(config.Streams) {
 		t.Errorf("report = %+v", report)
 	}
 	w.equalsTruth(t)
-	if _, err := w.app.Sync(t.Context(), syncer.Selection{Streams: []string{"none"}}, 0, nil); ExitCode(err) != ExitUsage {
+	if _, err := w.app.Sync(t.Context(), syncer.Selection{Streams: []string{"none"}}, 0, nil); exit.Code(err) != exit.Usage {
 		t.Errorf("unknown stream: %v", err)
 	}
 	status, err := w.app.Status(t.Context())
@@ -334,7 +336,7 @@ func TestDaemonServesTheCommandsBesideIt(t *testing.T) {
 	if took := time.Since(began); took > 8*time.Second {
 		t.Errorf("stopping took %s", took)
 	}
-	if w.app.servedByDaemon(t.Context()) {
+	if w.app.ServedByDaemon(t.Context()) {
 		t.Error("the socket still answers")
 	}
 }
@@ -360,17 +362,17 @@ func TestFailedStartLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	w.app.cfg.Warehouse.HTTPListen = taken.Addr().String() // fails last, with page and engine open
+	w.app.Config.Warehouse.HTTPListen = taken.Addr().String() // fails last, with page and engine open
 	_, err = w.app.Open(t.Context(), nil)
-	if ExitCode(err) != ExitUsage || !strings.Contains(err.Error(), "is taken by another process") {
+	if exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), "is taken by another process") {
 		t.Fatalf("err = %v", err)
 	}
-	w.app.cfg.Warehouse.HTTPListen = ""
+	w.app.Config.Warehouse.HTTPListen = ""
 	d, err := w.app.Open(t.Context(), nil)
 	if err != nil {
 		t.Fatalf("after a failed start: %v", err)
 	}
-	if err := d.life.close(); err != nil {
+	if err := d.life.Close(); err != nil {
 		t.Error(err)
 	}
 }

@@ -3,6 +3,8 @@ package app
 import (
 	"strings"
 
+	"github.com/larder-sync/larder/internal/exit"
+
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -66,9 +68,9 @@ func (e *UnservedError) Error() string { return "stream " + e.Stream + " is off:
 // ExitCode is that of the API's refusal, or of the configuration.
 func (e *UnservedError) ExitCode() int {
 	if e.Scope {
-		return ExitAPI
+		return exit.API
 	}
-	return ExitUsage
+	return exit.Usage
 }
 
 // ExitCode is the worst of what went wrong.
@@ -93,7 +95,7 @@ func (w *worst) source(state string, err error) {
 	if err == nil || refused(state) {
 		return
 	}
-	w.take(ExitCode(err))
+	w.take(exit.Code(err))
 }
 
 // stream takes in what went wrong with a stream of it, which is never the configuration.
@@ -101,7 +103,7 @@ func (w *worst) stream(state string, err error) {
 	if err == nil || refused(state) {
 		return
 	}
-	if code := ExitCode(err); code != ExitUsage {
+	if code := exit.Code(err); code != exit.Usage {
 		w.take(code)
 	} else {
 		w.problem = true
@@ -109,21 +111,21 @@ func (w *worst) stream(state string, err error) {
 }
 
 func (w *worst) take(code int) {
-	w.problem = w.problem || code == ExitProblem
-	w.usage = w.usage || code == ExitUsage
-	w.warehouse = w.warehouse || code == ExitWarehouse
+	w.problem = w.problem || code == exit.Problem
+	w.usage = w.usage || code == exit.Usage
+	w.warehouse = w.warehouse || code == exit.Warehouse
 }
 
 func (w *worst) code() int {
 	switch {
 	case w.warehouse:
-		return ExitWarehouse
+		return exit.Warehouse
 	case w.problem:
-		return ExitProblem
+		return exit.Problem
 	case w.usage:
-		return ExitUsage
+		return exit.Usage
 	}
-	return ExitAPI
+	return exit.API
 }
 
 func refused(state string) bool {

@@ -12,6 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/check"
+	"github.com/larder-sync/larder/internal/control"
+	"github.com/larder-sync/larder/internal/credentials"
+	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/warehouse"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/larder-sync/larder/config"
@@ -39,7 +45,7 @@ func TestExitCodes(t *testing.T) {
 	gone := syncer.SourceReport{Source: "g", State: syncer.StateRunning, Streams: []syncer.StreamReport{{Stream: "products", Err: &clickhouse.UnreachableError{Kind: clickhouse.ErrUnreachable}}}}
 	misfit := syncer.SourceReport{Source: "h", State: syncer.StateFailing, Err: &syncer.MisfitError{}}
 	nowhere := syncer.SourceReport{Source: "i", State: syncer.StateUnreachable, Err: &api.Error{Status: http.StatusNotFound, Limit: -1}}
-	bare := syncer.SourceReport{Source: "j", State: syncer.StateForbidden, Err: &ScopeError{}}
+	bare := syncer.SourceReport{Source: "j", State: syncer.StateForbidden, Err: &credentials.ScopeError{}}
 
 	tests := []struct {
 		name string
@@ -49,14 +55,14 @@ func TestExitCodes(t *testing.T) {
 		{"nothing", nil, 0},
 		{"anything else", errors.New("x"), 1},
 		{"interrupted", context.Canceled, 1},
-		{"usage", UsageError(errors.New("unknown flag")), 2},
+		{"usage", exit.UsageError(errors.New("unknown flag")), 2},
 		{"configuration", fmt.Errorf("load: %w", &config.Error{}), 2},
 		{"port taken", &inbound.ListenError{}, 2},
 		{"unauthorized", fmt.Errorf("check: %w", refusal), 3},
 		{"key disabled", &api.Error{Status: http.StatusForbidden, Code: api.CodeKeyDisabled}, 3},
 		{"scope", &api.Error{Status: http.StatusForbidden, Code: api.CodeInsufficientScope}, 3},
 		{"service down", &api.Error{Status: http.StatusServiceUnavailable}, 1},
-		{"warehouse", fmt.Errorf("open: %w", &WarehouseError{errors.New("refused")}), 4},
+		{"warehouse", fmt.Errorf("open: %w", &exit.WarehouseError{Err: errors.New("refused")}), 4},
 		{"sync: keys refused", report(badKey, disabled, fine), 3},
 		{"sync: scope refused", report(scope, fine), 3},
 		{"sync: no answer", report(down), 1},
@@ -71,31 +77,31 @@ func TestExitCodes(t *testing.T) {
 		{"reconcile: no scope, and a drift", &ReconcileError{syncer.ReconcileReport{Sources: []syncer.SourceReconcile{{Err: syncer.ErrNoScope}, {Drift: 1}}}}, 1},
 		{"sync: a named stream without its scope", &UnservedError{Stream: "products", Scope: true}, 3},
 		{"sync: a named stream that is not configured", &UnservedError{Stream: "products"}, 2},
-		{"check", &CheckError{3}, 3},
-		{"through the daemon", &RemoteError{"x", 4}, 4},
+		{"check", &check.Error{Code: 3}, 3},
+		{"through the daemon", &exit.RemoteError{Text: "x", Code: 4}, 4},
 	}
 	for _, tt := range tests {
-		if got := ExitCode(tt.err); got != tt.want {
+		if got := exit.Code(tt.err); got != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
 		}
 	}
 }
 
 func TestExplain(t *testing.T) {
-	if got := Explain(&CheckError{2}); got != "" {
+	if got := exit.Explain(&check.Error{Code: 2}); got != "" {
 		t.Errorf("a failed check has printed its lines: %q", got)
 	}
-	if got := Explain(fmt.Errorf("sync: %w", context.Canceled)); got != "interrupted" {
+	if got := exit.Explain(fmt.Errorf("sync: %w", context.Canceled)); got != "interrupted" {
 		t.Errorf("interrupted = %q", got)
 	}
-	if got := Explain(UsageError(errors.New("no"))); got != "no" {
+	if got := exit.Explain(exit.UsageError(errors.New("no"))); got != "no" {
 		t.Errorf("usage = %q", got)
 	}
 }
 
 // check and sync judge what a key lacks alike.
 func TestWhatAKeyLacks(t *testing.T) {
-	all, err := neededScopes()
+	all, err := credentials.NeededScopes()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,18 +110,18 @@ func TestWhatAKeyLacks(t *testing.T) {
 		scopes, streams []string
 		want            int
 	}{
-		{"all", []string{api.ScopeLocations, api.ScopeMenu, api.ScopeSales, api.ScopeStock}, nil, ExitDone},
-		{"some", []string{api.ScopeSales}, nil, ExitDone},
-		{"none", nil, nil, ExitAPI},
-		{"orders only", []string{api.ScopeOrders}, nil, ExitDone},
-		{"none of those configured", []string{api.ScopeSales}, []string{"products"}, ExitAPI},
-		{"not all of those configured", []string{api.ScopeSales}, []string{"products", "sales_orders"}, ExitAPI},
-		{"those configured", []string{api.ScopeSales}, []string{"sales_orders"}, ExitDone},
-		{"the key itself", nil, []string{"api_keys"}, ExitDone},
+		{"all", []string{api.ScopeLocations, api.ScopeMenu, api.ScopeSales, api.ScopeStock}, nil, exit.Done},
+		{"some", []string{api.ScopeSales}, nil, exit.Done},
+		{"none", nil, nil, exit.API},
+		{"orders only", []string{api.ScopeOrders}, nil, exit.Done},
+		{"none of those configured", []string{api.ScopeSales}, []string{"products"}, exit.API},
+		{"not all of those configured", []string{api.ScopeSales}, []string{"products", "sales_orders"}, exit.API},
+		{"those configured", []string{api.ScopeSales}, []string{"sales_orders"}, exit.Done},
+		{"the key itself", nil, []string{"api_keys"}, exit.Done},
 	} {
 		s := &config.Source{Name: "a", Streams: tt.streams}
-		a := &App{reach: reach{cfg: &config.Config{Sources: []config.Source{*s}}}}
-		streams := streamsOf(s, tt.scopes, all)
+		a := &App{Opener: warehouse.Opener{Config: &config.Config{Sources: []config.Source{*s}}}}
+		streams := credentials.StreamsOf(s, tt.scopes, all)
 		r, v := syncer.Report{Sources: []syncer.SourceReport{{Source: "a"}}}, syncer.VerifyReport{Sources: []syncer.SourceVerify{{Source: "a"}}}
 		for _, st := range streams {
 			off := ""
@@ -128,16 +134,16 @@ func TestWhatAKeyLacks(t *testing.T) {
 		if err := errors.Join(a.judgeScopes(&r, syncer.Selection{}), a.judgeVerified(&v, syncer.Selection{})); err != nil {
 			t.Errorf("%s: nobody named a stream: %v", tt.name, err)
 		}
-		checked := ExitDone
-		for _, f := range keyFindings(s, api.Me{Scopes: tt.scopes}, "") {
-			checked = max(checked, f.code)
+		checked := exit.Done
+		for _, f := range check.KeyFindings(s, api.Me{Scopes: tt.scopes}, "") {
+			checked = max(checked, f.Code)
 		}
-		synced, verified := ExitDone, ExitDone
+		synced, verified := exit.Done, exit.Done
 		if r.Err() != nil {
-			synced = ExitCode(&SyncError{r})
+			synced = exit.Code(&SyncError{r})
 		}
 		if v.Err() != nil {
-			verified = ExitCode(&VerifyError{v})
+			verified = exit.Code(&VerifyError{v})
 		}
 		if checked != tt.want || synced != tt.want || verified != tt.want {
 			t.Errorf("%s: check %d, sync %d, verify %d, want %d", tt.name, checked, synced, verified, tt.want)
@@ -154,14 +160,14 @@ func TestAStreamAskedForByName(t *testing.T) {
 		named   []string
 		want    int
 	}{
-		{[]syncer.SourceReport{off}, []string{"products"}, ExitAPI},
-		{[]syncer.SourceReport{off, on}, []string{"products"}, ExitDone}, // one of the restaurants has it
-		{[]syncer.SourceReport{disabled}, []string{"locations"}, ExitDone},
-		{[]syncer.SourceReport{off}, nil, ExitDone}, // nobody asked for it
+		{[]syncer.SourceReport{off}, []string{"products"}, exit.API},
+		{[]syncer.SourceReport{off, on}, []string{"products"}, exit.Done}, // one of the restaurants has it
+		{[]syncer.SourceReport{disabled}, []string{"locations"}, exit.Done},
+		{[]syncer.SourceReport{off}, nil, exit.Done}, // nobody asked for it
 	} {
 		r, v := syncer.Report{Sources: tt.sources}, verifiedAs(tt.sources)
-		a, sel := &App{reach: reach{cfg: &config.Config{}}}, syncer.Selection{Streams: tt.named}
-		if got, verified := ExitCode(a.judgeScopes(&r, sel)), ExitCode(a.judgeVerified(&v, sel)); got != tt.want || verified != tt.want {
+		a, sel := &App{Opener: warehouse.Opener{Config: &config.Config{}}}, syncer.Selection{Streams: tt.named}
+		if got, verified := exit.Code(a.judgeScopes(&r, sel)), exit.Code(a.judgeVerified(&v, sel)); got != tt.want || verified != tt.want {
 			t.Errorf("%v of %d sources: sync %d, verify %d, want %d", tt.named, len(tt.sources), got, verified, tt.want)
 		}
 	}
@@ -191,7 +197,7 @@ func TestOneMeaningOfOnlineOrderingThatIsOff(t *testing.T) {
 		t.Helper()
 		ctx, sel := t.Context(), syncer.Selection{Streams: named}
 		_, synced := w.app.Sync(ctx, sel, time.Minute, nil)
-		report, verified := w.app.Verify(ctx, sel, time.Minute, Verifying{})
+		report, verified := w.app.Verify(ctx, sel, time.Minute, control.Verifying{})
 		if len(named) == 0 && !slices.ContainsFunc(report.Sources[0].Streams, func(st syncer.StreamVerify) bool {
 			return st.Stream == sandbox.StreamLocations && st.OrderingOff && st.Off != ""
 		}) {
@@ -199,8 +205,8 @@ func TestOneMeaningOfOnlineOrderingThatIsOff(t *testing.T) {
 		}
 		_, reconciled := w.app.Reconcile(ctx, syncer.ReconcileRequest{}, time.Minute, nil)
 		return map[string]int{
-			"sync": ExitCode(synced), "verify": ExitCode(verified), "reconcile": ExitCode(reconciled),
-			"check": ExitCode(w.app.Check(ctx, func(Finding) {})),
+			"sync": exit.Code(synced), "verify": exit.Code(verified), "reconcile": exit.Code(reconciled),
+			"check": exit.Code(w.app.Check(ctx, func(check.Finding) {})),
 		}
 	}
 	look := func(where string) {
@@ -208,8 +214,8 @@ func TestOneMeaningOfOnlineOrderingThatIsOff(t *testing.T) {
 		for _, tt := range []struct {
 			named string
 			want  int
-		}{{"", ExitDone}, {sandbox.StreamLocations, ExitDone}, {sandbox.StreamProducts, ExitAPI}} {
-			want := map[string]int{"sync": tt.want, "verify": tt.want, "reconcile": ExitAPI, "check": ExitDone}
+		}{{"", exit.Done}, {sandbox.StreamLocations, exit.Done}, {sandbox.StreamProducts, exit.API}} {
+			want := map[string]int{"sync": tt.want, "verify": tt.want, "reconcile": exit.API, "check": exit.Done}
 			named := strings.Fields(tt.named)
 			if diff := cmp.Diff(want, codes(named...)); diff != "" {
 				t.Errorf("%s, streams %q (-want +got):\n%s", where, named, diff)
@@ -223,7 +229,7 @@ func TestOneMeaningOfOnlineOrderingThatIsOff(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- d.run(ctx) }()
+	go func() { ended <- d.Serve(ctx) }()
 	look("beside a daemon")
 	stop()
 	if err := <-ended; err != nil {

@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/check"
+	"github.com/larder-sync/larder/internal/exit"
+
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -23,7 +26,7 @@ func TestTheDataFolderIsRemovedUnderTheDaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.equalsTruth(t)
-	dir := w.app.cfg.Warehouse.DSN.Dir()
+	dir := w.app.Config.Warehouse.DSN.Dir()
 	if err := os.Rename(dir, dir+".old"); err != nil {
 		t.Fatal(err)
 	}
@@ -33,18 +36,18 @@ func TestTheDataFolderIsRemovedUnderTheDaemon(t *testing.T) {
 	}
 	saysNothingIsStored(t, d)
 
-	command := w.another(w.app.cfg, w.app.log.Handler())
-	command.cfg.Web.Listen = strings.TrimPrefix(d.page.URL(), "http://")
-	pageless := *w.app.cfg
+	command := w.another(w.app.Config, w.app.Log.Handler())
+	command.Config.Web.Listen = strings.TrimPrefix(d.page.URL(), "http://")
+	pageless := *w.app.Config
 	pageless.Web.Listen = ""
-	without := w.another(&pageless, w.app.log.Handler())
+	without := w.another(&pageless, w.app.Log.Handler())
 	for _, what := range []string{"removed", "replaced"} {
 		// Without a page, and with one that does not answer, the lock of the place tells.
 		_, unstatus := without.Status(t.Context())
 		_, unsynced := without.Sync(t.Context(), syncer.Selection{}, time.Second, nil)
 		unasked := without.Query(t.Context(), "SELECT 1", "TSV", os.Stderr)
 		for name, err := range map[string]error{"status": unstatus, "sync": unsynced, "sql": unasked, "migrate": without.Migrate(t.Context())} {
-			if ExitCode(err) != ExitWarehouse || !strings.Contains(err.Error(), fmt.Sprintf("process %d has the data folder", os.Getpid())) {
+			if exit.Code(err) != exit.Warehouse || !strings.Contains(err.Error(), fmt.Sprintf("process %d has the data folder", os.Getpid())) {
 				t.Errorf("%s, no page: %s: %v", what, name, err)
 			}
 		}
@@ -53,11 +56,11 @@ func TestTheDataFolderIsRemovedUnderTheDaemon(t *testing.T) {
 			t.Errorf("%s: status: %v %v", what, s.Problems, err)
 		}
 		_, err = command.Sync(t.Context(), syncer.Selection{}, time.Second, nil)
-		if ExitCode(err) != ExitWarehouse || !strings.Contains(err.Error(), "a daemon is running for "+dir) {
+		if exit.Code(err) != exit.Warehouse || !strings.Contains(err.Error(), "a daemon is running for "+dir) {
 			t.Errorf("%s: sync: %v", what, err)
 		}
 		err = command.Query(t.Context(), "SELECT 1", "TSV", os.Stderr)
-		if ExitCode(err) != ExitWarehouse || !strings.Contains(err.Error(), "stop the daemon") {
+		if exit.Code(err) != exit.Warehouse || !strings.Contains(err.Error(), "stop the daemon") {
 			t.Errorf("%s: sql: %v", what, err)
 		}
 		checkTellsOfTheFolder(t, what, command, "a daemon is running for "+dir)
@@ -97,9 +100,9 @@ func TestTheDataFolderIsRemovedUnderTheDaemon(t *testing.T) {
 func checkTellsOfTheFolder(t *testing.T, what string, a *App, want string) {
 	t.Helper()
 	var found []string
-	err := a.Check(t.Context(), func(f Finding) { found = append(found, f.Mark()+" "+f.Text) })
+	err := a.Check(t.Context(), func(f check.Finding) { found = append(found, f.Mark()+" "+f.Text) })
 	all := strings.Join(found, "\n")
-	if ExitCode(err) != ExitWarehouse || !strings.Contains(all, "✗ warehouse: "+want) {
+	if exit.Code(err) != exit.Warehouse || !strings.Contains(all, "✗ warehouse: "+want) {
 		t.Errorf("%s: check: %v\n%s", what, err, all)
 	}
 	for _, wrong := range []string{"is created at the start", "is taken by", "is free"} {

@@ -4,6 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/larder-sync/larder/internal/lifecycle"
+	"github.com/larder-sync/larder/internal/warehouse"
+
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -16,8 +19,8 @@ func (a *App) Forget(ctx context.Context, r syncer.ForgetRequest, wait time.Dura
 	}
 	err = a.run(ctx, task{
 		sel: syncer.Selection{Sources: []string{r.Source}}, existing: true,
-		there: func(w *route) (err error) { report, err = w.Holder().Forget(ctx, r); return err },
-		here: func(l *lifecycle, w *route, sources []syncer.Source) error {
+		there: func(w *warehouse.Route) (err error) { report, err = w.Holder().Forget(ctx, r); return err },
+		here: func(l *lifecycle.Cleanups, w *warehouse.Route, sources []syncer.Source) error {
 			y, ctx, stop, err := a.syncerHere(ctx, l, w, pass{command: "larder forget", sources: sources, wait: wait})
 			if err != nil {
 				return err
@@ -31,7 +34,7 @@ func (a *App) Forget(ctx context.Context, r syncer.ForgetRequest, wait time.Dura
 }
 
 // Forget forgets for a command beside the daemon.
-func (d *daemon) Forget(ctx context.Context, r syncer.ForgetRequest) (syncer.ForgetReport, error) {
+func (d *Daemon) Forget(ctx context.Context, r syncer.ForgetRequest) (syncer.ForgetReport, error) {
 	select {
 	case <-d.ready:
 	case <-ctx.Done():

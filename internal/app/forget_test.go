@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/check"
+	"github.com/larder-sync/larder/internal/exit"
+
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
@@ -79,7 +82,7 @@ func (w *world) holding(t *testing.T, words ...string) map[string]int {
 	t.Helper()
 	n := map[string]int{}
 	for _, word := range words {
-		if files := embeddedtest.FilesWith(t, w.app.cfg.Warehouse.DSN.Dir(), word); len(files) > 0 {
+		if files := embeddedtest.FilesWith(t, w.app.Config.Warehouse.DSN.Dir(), word); len(files) > 0 {
 			n[word] = len(files)
 		}
 	}
@@ -90,7 +93,7 @@ func (w *world) holding(t *testing.T, words ...string) map[string]int {
 func (w *world) checked(t *testing.T) string {
 	t.Helper()
 	var said []string
-	if err := w.app.Check(t.Context(), func(f Finding) { said = append(said, f.Text+" "+f.Advice) }); err != nil {
+	if err := w.app.Check(t.Context(), func(f check.Finding) { said = append(said, f.Text+" "+f.Advice) }); err != nil {
 		t.Errorf("check: %v", err)
 	}
 	return strings.Join(said, "\n")
@@ -204,7 +207,7 @@ func TestForgettingNobody(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	_, err = w.app.Forget(t.Context(), syncer.ForgetRequest{Source: "other", Phone: "0722123456"}, time.Minute)
-	if ExitCode(err) != ExitUsage {
+	if exit.Code(err) != exit.Usage {
 		t.Errorf("error %v", err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/larder-sync/larder/internal/lifecycle"
+
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -48,7 +50,7 @@ func newHeldRows(sink *clickhouse.Sink, log *slog.Logger) *heldRows {
 
 // run counts until ctx ends.
 func (h *heldRows) run(ctx context.Context, status func() syncer.Status) {
-	for wait := time.Duration(0); pause(ctx, wait); {
+	for wait := time.Duration(0); lifecycle.Pause(ctx, wait); {
 		wait = heldLook
 		if due, written := h.due(time.Now(), status()); len(due) > 0 {
 			began := time.Now()

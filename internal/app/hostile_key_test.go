@@ -48,7 +48,7 @@ func TestHostileKeys(t *testing.T) {
 	for i, c := range cases {
 		services[i] = newHostile(t, w.Sandbox, nil)
 		services[i].attackWith(on("/me", services[i].keyWith(t, c.change)))
-		w.app.cfg.Sources[i].BaseURL = services[i].URL + "/v1"
+		w.app.Config.Sources[i].BaseURL = services[i].URL + "/v1"
 	}
 	w.app.api.RetryMax = -1
 	d, stop := w.daemon(t, w.app)
@@ -146,7 +146,7 @@ func TestASourceBornByAWrongClock(t *testing.T) {
 			services[i].tampering(func(body string) string { return body }, "Date", date)(w, r)
 			return true
 		})
-		w.app.cfg.Sources[i].BaseURL = services[i].URL + "/v1"
+		w.app.Config.Sources[i].BaseURL = services[i].URL + "/v1"
 	}
 	w.sync(t)
 	for i := range dates {

@@ -124,7 +124,7 @@ func withRows(rows ...string) func(string) string {
 type siege struct {
 	*world
 	*hostile
-	daemon *daemon
+	daemon *Daemon
 	log    *lockedLog
 	key    string
 }
@@ -153,8 +153,8 @@ func newSiege(t *testing.T, certificate *tls.Certificate) *siege {
 	w.migrated(t)
 	s := &siege{world: w, hostile: newHostile(t, w.Sandbox, certificate), log: &lockedLog{}}
 	s.key = w.Key(0, sandbox.RoleMain).Value
-	w.app.cfg.Sources[0].BaseURL = s.URL + "/v1"
-	w.app = w.another(w.app.cfg, slog.NewTextHandler(s.log, nil))
+	w.app.Config.Sources[0].BaseURL = s.URL + "/v1"
+	w.app = w.another(w.app.Config, slog.NewTextHandler(s.log, nil))
 	w.app.api.RetryMax = 1
 	w.app.api.Timeouts = api.Timeouts{Header: 2 * time.Second, Idle: 2 * time.Second, Whole: 4 * time.Second}
 	var stop func()

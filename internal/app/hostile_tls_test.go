@@ -18,6 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/check"
+	"github.com/larder-sync/larder/internal/exit"
+
 	"net/http"
 
 	"github.com/larder-sync/larder/config"
@@ -137,9 +140,9 @@ func TestHostileTLS(t *testing.T) {
 			s.attackWith(func(http.ResponseWriter, *http.Request) bool { asked.Add(1); return false })
 			defer s.behave()
 			says := s.failure(t, "products")
-			var checked []Finding
-			if err := s.app.Check(t.Context(), func(f Finding) { checked = append(checked, f) }); ExitCode(err) != ExitProblem {
-				t.Errorf("check: exit code %d, %v", ExitCode(err), err)
+			var checked []check.Finding
+			if err := s.app.Check(t.Context(), func(f check.Finding) { checked = append(checked, f) }); exit.Code(err) != exit.Problem {
+				t.Errorf("check: exit code %d, %v", exit.Code(err), err)
 			}
 			for _, f := range checked {
 				if strings.HasPrefix(f.Text, "source r0") && !f.OK {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/exit"
+
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer"
@@ -53,7 +55,7 @@ func TestWhatBecomesOfAnInterruptedResync(t *testing.T) {
 			ctx, interrupt := context.WithCancel(t.Context())
 			defer interrupt()
 			var logged atomic.Pointer[context.CancelFunc]
-			d, stop := w.daemon(t, w.another(w.app.cfg, onMessage{message: tt.at, call: &logged}))
+			d, stop := w.daemon(t, w.another(w.app.Config, onMessage{message: tt.at, call: &logged}))
 			defer stop()
 			w.sync(t)
 			logged.Store(&interrupt)
@@ -69,7 +71,7 @@ func TestWhatBecomesOfAnInterruptedResync(t *testing.T) {
 			}
 			_, err := w.app.Sync(ctx, syncer.Selection{Full: true, Streams: []string{sandbox.StreamSalesOrders}}, time.Minute, nil)
 			looking.Wait()
-			var told *InterruptedError
+			var told *exit.InterruptedError
 			if !errors.As(err, &told) {
 				t.Fatalf("it says %v", err)
 			}
@@ -85,7 +87,7 @@ func TestWhatBecomesOfAnInterruptedResync(t *testing.T) {
 	}
 }
 
-func resyncs(d *daemon) bool {
+func resyncs(d *Daemon) bool {
 	s := d.status()
 	st := s.Stream("r0", sandbox.StreamSalesOrders)
 	return st != nil && st.Progress != nil && st.Progress.Resync()

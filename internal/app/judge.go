@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 
+	"github.com/larder-sync/larder/internal/credentials"
+
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -60,10 +62,10 @@ func (a *App) judgeSource(name string, told []streamTold, sel syncer.Selection, 
 	for _, st := range told {
 		streams = append(streams, syncer.AskedStream{Name: st.stream, Off: st.off != "" && !st.orderingOff, NoScope: st.noScope})
 	}
-	for i := range a.cfg.Sources {
-		if s := &a.cfg.Sources[i]; s.Name == name {
-			needed, unknown := neededScopes()
-			if *err = errors.Join(unknown, lacking(s, streams, needed)); *err != nil {
+	for i := range a.Config.Sources {
+		if s := &a.Config.Sources[i]; s.Name == name {
+			needed, unknown := credentials.NeededScopes()
+			if *err = errors.Join(unknown, credentials.Lacking(s, streams, needed)); *err != nil {
 				*state = syncer.StateForbidden
 			}
 		}

@@ -30,7 +30,7 @@ func personalApp(t *testing.T, dir, more string, log *slog.Logger) *App {
 
 func policyOf(t *testing.T, a *App) personal.Policy {
 	t.Helper()
-	p, err := a.reader().Policy(&a.cfg.Sources[0])
+	p, err := a.reader().Policy(&a.Config.Sources[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestTheKeyOfPseudonymsIsMadeOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for i, a := range apps {
 		all.Go(func() {
-			p, err := a.reader().Policy(&a.cfg.Sources[0])
+			p, err := a.reader().Policy(&a.Config.Sources[0])
 			if err != nil {
 				t.Error(err)
 				return
@@ -93,7 +93,7 @@ func TestAConfiguredKeyOfPseudonymsMustBeThere(t *testing.T) {
 			}
 		}
 		a := personalApp(t, dir, ", personal_data_key_file: key", slog.New(slog.DiscardHandler))
-		if _, err := a.reader().Policy(&a.cfg.Sources[0]); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), file) {
+		if _, err := a.reader().Policy(&a.Config.Sources[0]); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), file) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 		_ = os.Remove(file) // not there the first time

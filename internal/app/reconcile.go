@@ -5,6 +5,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
+	"github.com/larder-sync/larder/internal/warehouse"
+
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -16,8 +20,8 @@ import (
 func (a *App) Reconcile(ctx context.Context, r syncer.ReconcileRequest, wait time.Duration, progress func(syncer.ReconcileReport)) (report syncer.ReconcileReport, err error) {
 	err = a.run(ctx, task{
 		sel: syncer.Selection{Sources: r.Sources}, existing: true,
-		there: func(w *route) (err error) { report, err = w.Holder().Reconcile(ctx, r, progress); return err },
-		here: func(l *lifecycle, w *route, sources []syncer.Source) (err error) {
+		there: func(w *warehouse.Route) (err error) { report, err = w.Holder().Reconcile(ctx, r, progress); return err },
+		here: func(l *lifecycle.Cleanups, w *warehouse.Route, sources []syncer.Source) (err error) {
 			report, err = a.reconcileHere(ctx, l, w, r, pass{command: "larder reconcile", sources: sources, wait: wait}, progress)
 			return err
 		},
@@ -29,7 +33,7 @@ func (a *App) Reconcile(ctx context.Context, r syncer.ReconcileRequest, wait tim
 }
 
 // reconcileHere reconciles in this process.
-func (a *App) reconcileHere(ctx context.Context, l *lifecycle, w *route, r syncer.ReconcileRequest, p pass, progress func(syncer.ReconcileReport)) (syncer.ReconcileReport, error) {
+func (a *App) reconcileHere(ctx context.Context, l *lifecycle.Cleanups, w *warehouse.Route, r syncer.ReconcileRequest, p pass, progress func(syncer.ReconcileReport)) (syncer.ReconcileReport, error) {
 	y, ctx, stop, err := a.syncerHere(ctx, l, w, p)
 	if err != nil {
 		return syncer.ReconcileReport{}, err
@@ -62,7 +66,7 @@ func (e *ReconcileError) Error() string {
 // all that went wrong.
 func (e *ReconcileError) ExitCode() int {
 	if e.Report.Err() == nil || e.Report.Drift() > 0 {
-		return ExitProblem
+		return exit.Problem
 	}
 	var w worst
 	for _, s := range e.Report.Sources {
@@ -72,7 +76,7 @@ func (e *ReconcileError) ExitCode() int {
 }
 
 // Reconcile reconciles for a command beside the daemon.
-func (d *daemon) Reconcile(ctx context.Context, r syncer.ReconcileRequest, progress func(syncer.ReconcileReport)) (syncer.ReconcileReport, error) {
+func (d *Daemon) Reconcile(ctx context.Context, r syncer.ReconcileRequest, progress func(syncer.ReconcileReport)) (syncer.ReconcileReport, error) {
 	select {
 	case <-d.ready:
 	case <-ctx.Done():

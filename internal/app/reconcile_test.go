@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/exit"
+
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer"
@@ -17,8 +19,8 @@ func (w *world) reconcile(t *testing.T, heal bool, code int) (syncer.SourceRecon
 	t.Helper()
 	told := 0
 	report, err := w.app.Reconcile(t.Context(), syncer.ReconcileRequest{Heal: heal}, time.Minute, func(syncer.ReconcileReport) { told++ })
-	if ExitCode(err) != code || told == 0 || len(report.Sources) != 1 {
-		t.Fatalf("exit code %d, want %d; told %d times; %+v; %v", ExitCode(err), code, told, report, err)
+	if exit.Code(err) != code || told == 0 || len(report.Sources) != 1 {
+		t.Fatalf("exit code %d, want %d; told %d times; %+v; %v", exit.Code(err), code, told, report, err)
 	}
 	return report.Sources[0], report.Sources[0].Open
 }
@@ -35,7 +37,7 @@ func TestReconcileInTheEngine(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- d.run(ctx) }()
+	go func() { ended <- d.Serve(ctx) }()
 	stop := sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -45,12 +47,12 @@ func TestReconcileInTheEngine(t *testing.T) {
 	defer stop()
 	w.sync(t)
 
-	whole, open := w.reconcile(t, false, ExitDone)
+	whole, open := w.reconcile(t, false, exit.Done)
 	if len(open) > 0 || whole.Proven < 4*85 {
 		t.Fatalf("an undamaged mirror: %+v", whole)
 	}
 	orders := w.Restaurant(0).IDs(sandbox.StreamSalesOrders)
-	harm := func(d *daemon) {
+	harm := func(d *Daemon) {
 		runInEngine(t, d,
 			change("sales_orders", orders[100], "toDecimal64('12345.67', 2) AS totals_tip"),
 			change("sales_orders", orders[300], "'one too many' AS id"),
@@ -60,7 +62,7 @@ func TestReconcileInTheEngine(t *testing.T) {
 	}
 	harm(d)
 	for range 2 { // what is only reported stays
-		if found, _ := w.reconcile(t, false, ExitProblem); found.Drift < 10 || found.Healed > 0 || found.Err != nil {
+		if found, _ := w.reconcile(t, false, exit.Problem); found.Drift < 10 || found.Healed > 0 || found.Err != nil {
 			t.Errorf("%+v", found)
 		}
 	}
@@ -68,7 +70,7 @@ func TestReconcileInTheEngine(t *testing.T) {
 	if err != nil || s.Sources[0].Proof == nil || s.Sources[0].Proof.DriftDays < 2 {
 		t.Errorf("status: %v, %+v", err, s.Sources[0].Proof)
 	}
-	healed, open := w.reconcile(t, true, ExitDone)
+	healed, open := w.reconcile(t, true, exit.Done)
 	if healed.Healed < 5 || healed.Drift+healed.Unsettled+healed.Unproven > 0 {
 		t.Errorf("%+v", healed)
 	}
@@ -79,10 +81,10 @@ func TestReconcileInTheEngine(t *testing.T) {
 	}
 	harm(d)
 	stop()
-	if healed, _ := w.reconcile(t, true, ExitDone); healed.Healed < 5 || healed.Err != nil { // the same without the daemon
+	if healed, _ := w.reconcile(t, true, exit.Done); healed.Healed < 5 || healed.Err != nil { // the same without the daemon
 		t.Errorf("%+v", healed)
 	}
-	if whole, _ := w.reconcile(t, false, ExitDone); whole.Proven < 4*85 {
+	if whole, _ := w.reconcile(t, false, exit.Done); whole.Proven < 4*85 {
 		t.Errorf("after healing: %+v", whole)
 	}
 	s, err = w.app.Status(t.Context())

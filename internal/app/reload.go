@@ -11,6 +11,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/larder-sync/larder/internal/credentials"
+	"github.com/larder-sync/larder/internal/warehouse"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/config"
@@ -30,7 +33,7 @@ type Reload struct {
 // daemon goes on as it was.
 type reloader struct {
 	Reload
-	daemon *daemon
+	daemon *Daemon
 	log    *slog.Logger
 
 	outcomes  *prometheus.CounterVec
@@ -47,9 +50,9 @@ const (
 	reloadRefused = "refused"
 )
 
-func newReloader(d *daemon, r Reload) *reloader {
+func newReloader(d *Daemon, r Reload) *reloader {
 	l := &reloader{
-		Reload: r, daemon: d, log: d.app.log, tried: d.app.cfg.Digest,
+		Reload: r, daemon: d, log: d.app.Log, tried: d.app.Config.Digest,
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "larder_config_reloads_total", Help: "Times that the configuration was read anew, by result: success, or refused.",
 		}, []string{"result"}),
@@ -70,7 +73,7 @@ func newReloader(d *daemon, r Reload) *reloader {
 
 // run reloads until ctx ends.
 func (r *reloader) run(ctx context.Context) {
-	file := r.daemon.app.cfg.File
+	file := r.daemon.app.Config.File
 	var changes <-chan struct{}
 	if file != "" {
 		var err error
@@ -94,7 +97,7 @@ func (r *reloader) run(ctx context.Context) {
 
 // reload reads the configuration and applies it, or says why not.
 func (r *reloader) reload(reason string) {
-	defer r.daemon.manager.reloads()()
+	defer r.daemon.manager.Reloads()()
 	r.know()
 	err := r.daemon.reconfigure(r.request(), reason, r.Level)
 	r.mu.Lock()
@@ -115,7 +118,7 @@ func (r *reloader) reload(reason string) {
 
 // know notes the file as it is about to be read.
 func (r *reloader) know() {
-	digest := config.DigestOf(r.daemon.app.cfg.File)
+	digest := config.DigestOf(r.daemon.app.Config.File)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.tried = digest
@@ -130,7 +133,7 @@ func (r *reloader) known() config.Digest {
 // request asks for the file that is in use, or looks for one as at the start.
 func (r *reloader) request() config.Request {
 	q := r.Request
-	if file := r.daemon.app.cfg.File; file != "" {
+	if file := r.daemon.app.Config.File; file != "" {
 		q.File = file
 	}
 	return q
@@ -148,18 +151,18 @@ func (r *reloader) refusal() string {
 
 // reconfigure takes over what can change in a running daemon. On an error nothing
 // has changed.
-func (d *daemon) reconfigure(q config.Request, reason string, level *slog.LevelVar) error {
+func (d *Daemon) reconfigure(q config.Request, reason string, level *slog.LevelVar) error {
 	next, err := config.Load(q)
 	if err != nil {
 		return err
 	}
 	before := d.inForce()
-	after := &App{reach: reach{cfg: before.cfg.WithReloaded(next), log: d.app.log, findMemory: d.app.findMemory}, version: d.app.version, api: d.app.api}
+	after := &App{Opener: warehouse.Opener{Config: before.cfg.WithReloaded(next), Log: d.app.Log, FindMemory: d.app.FindMemory}, version: d.app.version, api: d.app.api}
 	sources, err := after.sources(before.kept)
 	if err != nil {
 		return err
 	}
-	log := d.app.log.With("reason", reason)
+	log := d.app.Log.With("reason", reason)
 	if err := d.apply(log, after, sources); err != nil {
 		return err
 	}
@@ -173,7 +176,7 @@ func (d *daemon) reconfigure(q config.Request, reason string, level *slog.LevelV
 
 // apply makes the sources and schedule of a configuration those of the daemon,
 // at once or as soon as there is a syncer.
-func (d *daemon) apply(log *slog.Logger, a *App, sources []syncer.Source) error {
+func (d *Daemon) apply(log *slog.Logger, a *App, sources []syncer.Source) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	applied := syncer.Applied{}
@@ -196,7 +199,7 @@ func (d *daemon) apply(log *slog.Logger, a *App, sources []syncer.Source) error 
 }
 
 // tellRest tells what waits for the next start, and warnings that are new.
-func (d *daemon) tellRest(log *slog.Logger, before, next *config.Config) {
+func (d *Daemon) tellRest(log *slog.Logger, before, next *config.Config) {
 	for _, w := range next.Warnings {
 		if !slices.Contains(before.Warnings, w) {
 			log.Warn("configuration: " + w)
@@ -209,7 +212,7 @@ func (d *daemon) tellRest(log *slog.Logger, before, next *config.Config) {
 		}
 	}
 	var waiting []string
-	for _, c := range d.app.cfg.AtNextStart(next) {
+	for _, c := range d.app.Config.AtNextStart(next) {
 		waiting = append(waiting, c.String())
 	}
 	if len(waiting) > 0 {
@@ -221,15 +224,15 @@ func (d *daemon) tellRest(log *slog.Logger, before, next *config.Config) {
 // reloaded since.
 type force struct {
 	cfg  *config.Config
-	kept map[string]Kept
+	kept map[string]credentials.Kept
 }
 
-func (d *daemon) inForce() force {
+func (d *Daemon) inForce() force {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	f := force{cfg: d.current.cfg, kept: map[string]Kept{}}
+	f := force{cfg: d.current.Config, kept: map[string]credentials.Kept{}}
 	for i := range d.sources {
-		f.kept[d.sources[i].Name] = Kept{&f.cfg.Sources[i], d.sources[i]}
+		f.kept[d.sources[i].Name] = credentials.Kept{Config: &f.cfg.Sources[i], Source: d.sources[i]}
 	}
 	return f
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/larder-sync/larder/internal/logging"
+
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/larder-sync/larder/config"
@@ -19,7 +21,7 @@ type stage struct {
 	t   *testing.T
 	dir string
 	log bytes.Buffer
-	d   *daemon
+	d   *Daemon
 	r   *reloader
 }
 
@@ -35,11 +37,11 @@ func newStage(t *testing.T, yaml string) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	level, err := LogLevel(cfg.Log.Level)
+	level, err := logging.Level(cfg.Log.Level)
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := NewLogger(&s.log, "text", level)
+	log, err := logging.New(&s.log, "text", level)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,8 +142,8 @@ func TestReloadNamesWhatWaitsForTheNextStart(t *testing.T) {
 	if n := strings.Count(text, "level=WARN"); n != 1 {
 		t.Errorf("%d warnings:\n%s", n, text)
 	}
-	if s.names() != "a.0 b.0" || s.d.current.cfg.Shard.Count != 1 || s.d.current.cfg.Warehouse.FlushRows != 10 {
-		t.Errorf("sources %s, in use %+v", s.names(), s.d.current.cfg.Warehouse)
+	if s.names() != "a.0 b.0" || s.d.current.Config.Shard.Count != 1 || s.d.current.Config.Warehouse.FlushRows != 10 {
+		t.Errorf("sources %s, in use %+v", s.names(), s.d.current.Config.Warehouse)
 	}
 }
 

@@ -13,6 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/check"
+	"github.com/larder-sync/larder/internal/exit"
+
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
@@ -67,7 +70,7 @@ func (w *world) use(t *testing.T, r *remote) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.app.cfg.Warehouse.DSN = dsn
+	w.app.Config.Warehouse.DSN = dsn
 }
 
 func TestRemoteWarehouse(t *testing.T) {
@@ -81,7 +84,7 @@ func TestRemoteWarehouse(t *testing.T) {
 		t.Errorf("stored status = %+v, %v", s, err)
 	}
 	var lines []string
-	if err := w.app.Check(t.Context(), func(f Finding) { lines = append(lines, f.Mark()+" "+f.Text) }); err != nil {
+	if err := w.app.Check(t.Context(), func(f check.Finding) { lines = append(lines, f.Mark()+" "+f.Text) }); err != nil {
 		t.Errorf("check: %v", err)
 	}
 	if all := strings.Join(lines, "\n"); !strings.Contains(all, "tables are in place") || strings.Contains(all, "✗") {
@@ -96,7 +99,7 @@ func TestRemoteWarehouseDownAndUp(t *testing.T) {
 	w.use(t, r)
 
 	_, err := w.app.Sync(t.Context(), syncer.Selection{}, time.Second, nil)
-	if ExitCode(err) != ExitWarehouse {
+	if exit.Code(err) != exit.Warehouse {
 		t.Fatalf("sync with the warehouse down: %v", err)
 	}
 
@@ -106,7 +109,7 @@ func TestRemoteWarehouseDownAndUp(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- d.run(ctx) }()
+	go func() { ended <- d.Serve(ctx) }()
 	until(t, d, http.StatusServiceUnavailable, "could not be reached")
 	if s := statusOf(t, d); s.Sources[0].Health().Kind != syncer.HealthWarehouse || s.Health().Kind != syncer.HealthWarehouse {
 		t.Errorf("before it was ever reached: %+v, %+v", s.Sources[0].Health(), s.Health())
@@ -117,7 +120,7 @@ func TestRemoteWarehouseDownAndUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.equalsTruth(t)
-	w.app.cfg.Web.Listen = strings.TrimPrefix(d.page.URL(), "http://")
+	w.app.Config.Web.Listen = strings.TrimPrefix(d.page.URL(), "http://")
 	if s, err := w.app.Status(t.Context()); err != nil || s.StartedAt.IsZero() {
 		t.Errorf("status from the page = %+v, %v", s, err)
 	}
@@ -144,7 +147,7 @@ func TestRemoteWarehouseDownAndUp(t *testing.T) {
 }
 
 // until asks /readyz until it answers so.
-func until(t *testing.T, d *daemon, code int, words string) {
+func until(t *testing.T, d *Daemon, code int, words string) {
 	t.Helper()
 	var got int
 	var body string
@@ -167,10 +170,10 @@ func TestPassGivesUpWhenTheWarehouseGoes(t *testing.T) {
 	}
 	r.trip.Store(true)
 	report, err := w.app.Sync(t.Context(), syncer.Selection{}, time.Second, nil)
-	if ExitCode(err) != ExitWarehouse || !strings.Contains(err.Error(), "has taken no rows for") {
+	if exit.Code(err) != exit.Warehouse || !strings.Contains(err.Error(), "has taken no rows for") {
 		t.Errorf("sync with the warehouse gone: %v, %+v", err, report)
 	}
-	if err := w.app.Query(t.Context(), "SELECT 1", "", io.Discard); ExitCode(err) != ExitWarehouse {
+	if err := w.app.Query(t.Context(), "SELECT 1", "", io.Discard); exit.Code(err) != exit.Warehouse {
 		t.Errorf("query with the warehouse gone: %v", err)
 	}
 	r.down.Store(false)

@@ -4,14 +4,16 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/larder-sync/larder/internal/warehouse"
+
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/syncer"
 )
 
 // A field that were forgotten would take its default, whatever the configuration says.
 func TestEveryScheduleReachesTheSyncer(t *testing.T) {
-	a := &App{reach: reach{cfg: &config.Config{}}}
-	set := reflect.ValueOf(&a.cfg.Schedule).Elem()
+	a := &App{Opener: warehouse.Opener{Config: &config.Config{}}}
+	set := reflect.ValueOf(&a.Config.Schedule).Elem()
 	for i := range set.NumField() {
 		set.Field(i).SetString(set.Type().Field(i).Name)
 	}

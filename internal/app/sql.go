@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
+	"github.com/larder-sync/larder/internal/warehouse"
+
 	"github.com/larder-sync/larder/sinks/clickhouse"
 )
 
@@ -15,16 +19,16 @@ const TableFormat = clickhouse.DefaultFormat
 // Query runs a reading query on the warehouse and writes its answer in one of
 // ClickHouse's formats.
 func (a *App) Query(ctx context.Context, sql, format string, out io.Writer) (err error) {
-	if err := a.existing(ctx); err != nil {
+	if err := a.Existing(ctx); err != nil {
 		return err
 	}
-	l := &lifecycle{log: a.log}
-	defer func() { err = errors.Join(err, l.close()) }()
-	w, err := a.anyEngine(ctx, l)
+	l := &lifecycle.Cleanups{Log: a.Log}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	w, err := a.AnyEngine(ctx, l)
 	if err != nil {
 		return err
 	}
-	sink, err := a.openSink(ctx, l, w, nil)
+	sink, err := a.OpenSink(ctx, l, w, nil)
 	if err != nil {
 		return err
 	}
@@ -33,7 +37,7 @@ func (a *App) Query(ctx context.Context, sql, format string, out io.Writer) (err
 		return context.Cause(ctx)
 	}
 	if refused, ok := errors.AsType[*clickhouse.StatementError](err); ok && refused.UnknownTable() && errors.Is(sink.CheckSchema(ctx), clickhouse.ErrEmpty) {
-		return &WarehouseError{fmt.Errorf("%s: %w", a.cfg.Warehouse.DSN, clickhouse.ErrEmpty)}
+		return &exit.WarehouseError{Err: fmt.Errorf("%s: %w", a.Config.Warehouse.DSN, clickhouse.ErrEmpty)}
 	}
 	return a.answered(err)
 }
@@ -43,7 +47,7 @@ func (a *App) answered(err error) error {
 	refused, ok := errors.AsType[*clickhouse.StatementError](err)
 	switch {
 	case !ok:
-		return a.unreachable(err)
+		return a.Unreachable(err)
 	case refused.ReadOnly():
 		return fmt.Errorf("larder sql only reads; larder sync fills the tables, larder migrate changes them, "+
 			"and tables of your own belong on a ClickHouse server, with its own client. ClickHouse says: %w", err)
@@ -56,20 +60,20 @@ func (a *App) answered(err error) error {
 
 // MigrationText writes the statements that Migrate would run.
 func (a *App) MigrationText(out io.Writer) error {
-	return clickhouse.PrintMigrations(out, a.cfg.Warehouse.Database, a.cfg.Warehouse.Cluster)
+	return clickhouse.PrintMigrations(out, a.Config.Warehouse.Database, a.Config.Warehouse.Cluster)
 }
 
 // Migrate brings the warehouse's schema up to date.
 func (a *App) Migrate(ctx context.Context) (err error) {
-	l := &lifecycle{log: a.log}
-	defer func() { err = errors.Join(err, l.close()) }()
-	w, err := a.anyEngine(ctx, l)
+	l := &lifecycle.Cleanups{Log: a.Log}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	w, err := a.AnyEngine(ctx, l)
 	if err != nil {
 		return err
 	}
-	sink, err := a.openSink(ctx, l, w, nil)
+	sink, err := a.OpenSink(ctx, l, w, nil)
 	if err != nil {
 		return err
 	}
-	return a.migrated(ctx, sink, reachWait, a.tellDown)
+	return a.Migrated(ctx, sink, warehouse.ReachWait, a.TellDown)
 }

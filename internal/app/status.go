@@ -9,35 +9,40 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/control"
+	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
+	"github.com/larder-sync/larder/internal/warehouse"
+
 	"github.com/larder-sync/larder/syncer"
 )
 
 // Status returns the state of the daemon that serves this configuration; when
 // there is none, what the warehouse knows about the last one.
 func (a *App) Status(ctx context.Context) (s syncer.Status, err error) {
-	if err := a.existing(ctx); err != nil {
-		if replaced, ok := errors.AsType[*folderReplacedError](err); ok {
-			return replaced.status, nil
+	if err := a.Existing(ctx); err != nil {
+		if replaced, ok := errors.AsType[*warehouse.FolderReplacedError](err); ok {
+			return replaced.Status, nil
 		}
 		return s, err
 	}
-	l := &lifecycle{log: a.log}
-	defer func() { err = errors.Join(err, l.close()) }()
-	if !a.cfg.Warehouse.DSN.Embedded() {
+	l := &lifecycle.Cleanups{Log: a.Log}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	if !a.Config.Warehouse.DSN.Embedded() {
 		if s, err := a.Page().Status(ctx); err == nil {
 			return s, nil
 		}
 	}
-	w, err := a.anyEngine(ctx, l)
-	if replaced, ok := errors.AsType[*folderReplacedError](err); ok {
-		return replaced.status, nil
+	w, err := a.AnyEngine(ctx, l)
+	if replaced, ok := errors.AsType[*warehouse.FolderReplacedError](err); ok {
+		return replaced.Status, nil
 	}
 	if err != nil {
 		return s, err
 	}
-	if w.held {
+	if w.Held {
 		s, err := w.Holder().Status(ctx)
-		if err == nil || !errors.Is(err, errNotServed) {
+		if err == nil || !errors.Is(err, control.ErrNotServed) {
 			return s, err
 		}
 	}
@@ -47,8 +52,8 @@ func (a *App) Status(ctx context.Context) (s syncer.Status, err error) {
 // Ready asks the daemon whether it is ready, as a probe of a container does; the error
 // says why it is not.
 func (a *App) Ready(ctx context.Context) error {
-	if a.cfg.Web.Listen == "" {
-		return UsageError(errors.New("web.listen is off, so the daemon cannot be asked whether it is ready"))
+	if a.Config.Web.Listen == "" {
+		return exit.UsageError(errors.New("web.listen is off, so the daemon cannot be asked whether it is ready"))
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

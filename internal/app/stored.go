@@ -7,6 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
+	"github.com/larder-sync/larder/internal/warehouse"
+
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
@@ -16,31 +20,31 @@ import (
 
 // storedStatus is what the warehouse knows of the sources: the status of a daemon
 // that is not running. Rows are then the live rows of the restaurant.
-func (a *App) storedStatus(ctx context.Context, l *lifecycle, w *route) (syncer.Status, error) {
+func (a *App) storedStatus(ctx context.Context, l *lifecycle.Cleanups, w *warehouse.Route) (syncer.Status, error) {
 	s := syncer.Status{Now: time.Now(), Problems: a.Damages(w).Problems()}
 	s.Damaged = len(s.Problems) > 0
-	sink, err := a.openSink(ctx, l, w, nil)
+	sink, err := a.OpenSink(ctx, l, w, nil)
 	if err != nil {
 		return s, err
 	}
 	if err := sink.CheckSchema(ctx); errors.Is(err, clickhouse.ErrEmpty) {
-		return s, &WarehouseError{fmt.Errorf("%s: %w", a.cfg.Warehouse.DSN, err)}
+		return s, &exit.WarehouseError{Err: fmt.Errorf("%s: %w", a.Config.Warehouse.DSN, err)}
 	} else if err != nil {
-		return s, a.unreachable(err)
+		return s, a.Unreachable(err)
 	}
 	counts, err := sink.Counts(ctx)
 	if err != nil {
-		return s, a.unreachable(err)
+		return s, a.Unreachable(err)
 	}
 	s.CountedAt = s.Now
-	for i := range a.cfg.Sources {
-		state, err := sink.State(ctx, a.cfg.Sources[i].Name)
+	for i := range a.Config.Sources {
+		state, err := sink.State(ctx, a.Config.Sources[i].Name)
 		if err != nil {
-			return s, a.unreachable(fmt.Errorf("read the state of %s: %w", a.cfg.Sources[i].Name, err))
+			return s, a.Unreachable(fmt.Errorf("read the state of %s: %w", a.Config.Sources[i].Name, err))
 		}
-		src := storedSource(s.Now, a.cfg.Sources[i].Name, state, counts)
+		src := storedSource(s.Now, a.Config.Sources[i].Name, state, counts)
 		if src.Proof, err = storedProof(ctx, sink, state.Business, src.Name, s.Now); err != nil {
-			return s, a.unreachable(err)
+			return s, a.Unreachable(err)
 		}
 		s.Sources = append(s.Sources, src)
 	}

@@ -4,6 +4,11 @@ import (
 	"context"
 	"time"
 
+	"github.com/larder-sync/larder/internal/control"
+	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
+	"github.com/larder-sync/larder/internal/warehouse"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/syncer"
@@ -17,8 +22,8 @@ import (
 func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration, onProgress func(syncer.Status)) (report syncer.Report, err error) {
 	err = a.run(ctx, task{
 		sel:   sel,
-		there: func(w *route) (err error) { report, err = w.Holder().Sync(ctx, sel, onProgress); return err },
-		here: func(l *lifecycle, w *route, sources []syncer.Source) (err error) {
+		there: func(w *warehouse.Route) (err error) { report, err = w.Holder().Sync(ctx, sel, onProgress); return err },
+		here: func(l *lifecycle.Cleanups, w *warehouse.Route, sources []syncer.Source) (err error) {
 			report, err = a.syncHere(ctx, l, w, pass{"larder sync", sources, sel, wait, onProgress})
 			return err
 		},
@@ -44,7 +49,7 @@ type pass struct {
 }
 
 // syncHere makes the pass in this process.
-func (a *App) syncHere(ctx context.Context, l *lifecycle, w *route, p pass) (syncer.Report, error) {
+func (a *App) syncHere(ctx context.Context, l *lifecycle.Cleanups, w *warehouse.Route, p pass) (syncer.Report, error) {
 	y, ctx, stop, err := a.syncerHere(ctx, l, w, p)
 	if err != nil {
 		return syncer.Report{}, err
@@ -59,30 +64,30 @@ func (a *App) syncHere(ctx context.Context, l *lifecycle, w *route, p pass) (syn
 
 // syncerHere makes a syncer of this process, for one pass. The context that it
 // returns ends when the warehouse has gone.
-func (a *App) syncerHere(ctx context.Context, l *lifecycle, w *route, p pass) (*syncer.Syncer, context.Context, func(), error) {
-	sink, err := a.openSink(ctx, l, w, prometheus.NewRegistry())
+func (a *App) syncerHere(ctx context.Context, l *lifecycle.Cleanups, w *warehouse.Route, p pass) (*syncer.Syncer, context.Context, func(), error) {
+	sink, err := a.OpenSink(ctx, l, w, prometheus.NewRegistry())
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if err := a.migrated(ctx, sink, p.wait, a.tellDown); err != nil {
+	if err := a.Migrated(ctx, sink, p.wait, a.TellDown); err != nil {
 		return nil, nil, nil, err
 	}
 	if err := a.Damages(w).Settle(ctx, sink); err != nil {
-		return nil, nil, nil, &WarehouseError{err}
+		return nil, nil, nil, &exit.WarehouseError{Err: err}
 	}
 	a.Damages(w).Tell()
-	down := &outage{}
+	down := &warehouse.Outage{}
 	warehouse := func() syncer.Warehouse {
-		return syncer.Warehouse{Away: down.text() != "", Damaged: a.Damages(w).Streams()}
+		return syncer.Warehouse{Away: down.Text() != "", Damaged: a.Damages(w).Streams()}
 	}
 	y, err := a.newSyncer(l, p.sources, sink, nil, warehouse)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if w.engine != nil {
-		mount(w.server, p.command, func() syncer.Status { return a.withProblems(y.Status(), w, down.text()) }, nil, a.log)
+	if w.Engine != nil {
+		control.Mount(w.Server, p.command, func() syncer.Status { return a.WithProblems(y.Status(), w, down.Text()) }, nil, a.Log)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	go a.giveUp(ctx, w, sink, p.wait, down, cancel)
+	go a.GiveUp(ctx, w, sink, p.wait, down, cancel)
 	return y, ctx, func() { cancel(nil) }, nil
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"github.com/larder-sync/larder/internal/lifecycle"
+	"github.com/larder-sync/larder/internal/warehouse"
+
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -12,8 +15,8 @@ type task struct {
 	sel      syncer.Selection
 	existing bool // it needs an existing warehouse
 
-	there func(*route) error                              // by the process that holds the embedded warehouse
-	here  func(*lifecycle, *route, []syncer.Source) error // by this one
+	there func(*warehouse.Route) error                                       // by the process that holds the embedded warehouse
+	here  func(*lifecycle.Cleanups, *warehouse.Route, []syncer.Source) error // by this one
 }
 
 // run runs a task: beside a daemon on the same embedded warehouse, the daemon does
@@ -27,18 +30,18 @@ func (a *App) run(ctx context.Context, e task) (err error) {
 		return err
 	}
 	if e.existing {
-		if err := a.existing(ctx); err != nil {
+		if err := a.Existing(ctx); err != nil {
 			return err
 		}
 	}
-	l := &lifecycle{log: a.log}
-	defer func() { err = errors.Join(err, l.close()) }()
-	w, err := a.ownOrDaemon(ctx, l)
+	l := &lifecycle.Cleanups{Log: a.Log}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	w, err := a.OwnOrDaemon(ctx, l)
 	switch {
 	case err != nil:
 		return err
-	case w.held:
-		return a.ifBusy(ctx, w, e.there(w))
+	case w.Held:
+		return a.IfBusy(ctx, w, e.there(w))
 	default:
 		return e.here(l, w, sources)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // ask sends a statement to the reading interface with parameters of the URL.
-func (d *daemon) ask(t *testing.T, parameters, sql string) (status int, answer string) {
+func (d *Daemon) ask(t *testing.T, parameters, sql string) (status int, answer string) {
 	t.Helper()
 	response, err := http.Post(d.queryURL+"/?"+parameters, "text/plain", strings.NewReader(sql))
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/exit"
+
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer"
@@ -20,17 +22,17 @@ func TestTwoDaemonsOnOneWarehouse(t *testing.T) {
 	w.use(t, r)
 	first, stopFirst := w.daemon(t, w.app)
 	expectState(t, first, syncer.StateRunning)
-	second, stopSecond := w.daemon(t, w.another(w.app.cfg, slog.DiscardHandler))
+	second, stopSecond := w.daemon(t, w.another(w.app.Config, slog.DiscardHandler))
 	expectState(t, second, syncer.StateWaiting)
 
 	source := second.status().Sources[0]
 	if !strings.Contains(source.Detail, "held by "+thisProcess().Name) || source.Requests > 0 {
 		t.Errorf("the second made %d requests, and is %s: %s", source.Requests, source.State, source.Detail)
 	}
-	w.app.cfg.Web.Listen = "127.0.0.1:1" // no daemon there to be asked instead
+	w.app.Config.Web.Listen = "127.0.0.1:1" // no daemon there to be asked instead
 	_, err := w.app.Sync(t.Context(), syncer.Selection{}, time.Second, nil)
-	if ExitCode(err) != ExitProblem || !strings.Contains(err.Error(), "held by "+thisProcess().Name) {
-		t.Errorf("sync beside a daemon: exit code %d, %v", ExitCode(err), err)
+	if exit.Code(err) != exit.Problem || !strings.Contains(err.Error(), "held by "+thisProcess().Name) {
+		t.Errorf("sync beside a daemon: exit code %d, %v", exit.Code(err), err)
 	}
 
 	stopFirst()
@@ -48,7 +50,7 @@ func TestTwoDaemonsOnOneWarehouse(t *testing.T) {
 }
 
 // daemon starts a daemon; stop ends it in good order.
-func (w *world) daemon(t *testing.T, a *App) (d *daemon, stop func()) {
+func (w *world) daemon(t *testing.T, a *App) (d *Daemon, stop func()) {
 	t.Helper()
 	d, err := a.Open(t.Context(), nil)
 	if err != nil {
@@ -56,7 +58,7 @@ func (w *world) daemon(t *testing.T, a *App) (d *daemon, stop func()) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- d.run(ctx) }()
+	go func() { ended <- d.Serve(ctx) }()
 	return d, func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -67,7 +69,7 @@ func (w *world) daemon(t *testing.T, a *App) (d *daemon, stop func()) {
 
 // expectState waits until the first source is in a state; one that waits must know
 // for whom.
-func expectState(t *testing.T, d *daemon, want string) {
+func expectState(t *testing.T, d *Daemon, want string) {
 	t.Helper()
 	var source syncer.SourceStatus
 	if !polling.For(t.Context(), func() bool {

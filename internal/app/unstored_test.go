@@ -12,7 +12,7 @@ import (
 
 // saysNothingIsStored: over a warehouse that takes no rows the source's badge, the states of
 // its streams, the JSON and the metrics say so, and the source says it in one sentence.
-func saysNothingIsStored(t *testing.T, d *daemon) {
+func saysNothingIsStored(t *testing.T, d *Daemon) {
 	t.Helper()
 	s := statusOf(t, d)
 	src := &s.Sources[0]
@@ -58,7 +58,7 @@ func saysRowsAreMissing(t *testing.T, s syncer.Status, of []string) {
 }
 
 // statusOf is what the page gives as JSON.
-func statusOf(t *testing.T, d *daemon) (s syncer.Status) {
+func statusOf(t *testing.T, d *Daemon) (s syncer.Status) {
 	t.Helper()
 	code, text := fetch(t, d.page.URL()+"/status.json")
 	if err := json.Unmarshal([]byte(text), &s); err != nil || code != http.StatusOK || len(s.Sources) == 0 {

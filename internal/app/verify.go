@@ -5,6 +5,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/control"
+	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
+	"github.com/larder-sync/larder/internal/warehouse"
+
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -13,11 +18,11 @@ import (
 // warehouse, the daemon does. A remote warehouse that is down is waited for as long
 // as wait. The report is filled as far as it came; a difference, and what could not
 // be compared, is a *VerifyError.
-func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Duration, v Verifying) (report syncer.VerifyReport, err error) {
+func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Duration, v control.Verifying) (report syncer.VerifyReport, err error) {
 	err = a.run(ctx, task{
 		sel: sel, existing: true,
-		there: func(w *route) (err error) { report, err = w.Holder().Verify(ctx, sel, v); return err },
-		here: func(l *lifecycle, w *route, sources []syncer.Source) (err error) {
+		there: func(w *warehouse.Route) (err error) { report, err = w.Holder().Verify(ctx, sel, v); return err },
+		here: func(l *lifecycle.Cleanups, w *warehouse.Route, sources []syncer.Source) (err error) {
 			report, err = a.verifyHere(ctx, l, w, sel, pass{command: "larder verify", sources: sources, wait: wait}, v)
 			return err
 		},
@@ -34,7 +39,7 @@ func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Durati
 }
 
 // verifyHere verifies in this process.
-func (a *App) verifyHere(ctx context.Context, l *lifecycle, w *route, sel syncer.Selection, p pass, v Verifying) (syncer.VerifyReport, error) {
+func (a *App) verifyHere(ctx context.Context, l *lifecycle.Cleanups, w *warehouse.Route, sel syncer.Selection, p pass, v control.Verifying) (syncer.VerifyReport, error) {
 	y, ctx, stop, err := a.syncerHere(ctx, l, w, p)
 	if err != nil {
 		return syncer.VerifyReport{}, err
@@ -68,7 +73,7 @@ func (e *VerifyError) Error() string {
 // warehouse could not be reached, and ExitAPI when refusals are all that went wrong.
 func (e *VerifyError) ExitCode() int {
 	if e.Report.Differences() > 0 {
-		return ExitProblem
+		return exit.Problem
 	}
 	var w worst
 	for _, s := range e.Report.Sources {
@@ -81,7 +86,7 @@ func (e *VerifyError) ExitCode() int {
 }
 
 // Verify verifies for a command beside the daemon.
-func (d *daemon) Verify(ctx context.Context, sel syncer.Selection, found func(syncer.Finding), progress func(syncer.VerifyProgress)) (syncer.VerifyReport, error) {
+func (d *Daemon) Verify(ctx context.Context, sel syncer.Selection, found func(syncer.Finding), progress func(syncer.VerifyProgress)) (syncer.VerifyReport, error) {
 	select {
 	case <-d.ready:
 	case <-ctx.Done():

@@ -13,6 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/control"
+	"github.com/larder-sync/larder/internal/exit"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/larder-sync/larder/config"
@@ -22,11 +25,11 @@ import (
 
 // runInEngine runs statements in the engine of a daemon, past everything that forbids
 // them.
-func runInEngine(t *testing.T, d *daemon, statements ...string) {
+func runInEngine(t *testing.T, d *Daemon, statements ...string) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
-			return d.route.server.Dial(ctx, address)
+			return d.route.Server.Dial(ctx, address)
 		},
 	}}
 	defer client.CloseIdleConnections()
@@ -53,7 +56,7 @@ func (w *world) verify(t *testing.T) (syncer.VerifyReport, []string, error) {
 	var mu sync.Mutex
 	var found []string
 	told := 0
-	report, err := w.app.Verify(t.Context(), syncer.Selection{}, time.Minute, Verifying{
+	report, err := w.app.Verify(t.Context(), syncer.Selection{}, time.Minute, control.Verifying{
 		Found: func(f syncer.Finding) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -85,7 +88,7 @@ func TestVerifyInTheEngine(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- d.run(ctx) }()
+	go func() { ended <- d.Serve(ctx) }()
 	stop := sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -145,8 +148,8 @@ func TestVerifyInTheEngine(t *testing.T) {
 func (w *world) expectFound(t *testing.T, want []string) {
 	t.Helper()
 	report, found, err := w.verify(t)
-	if _, ok := errors.AsType[*VerifyError](err); !ok || ExitCode(err) != ExitProblem || report.Differences() != uint64(len(want)) {
-		t.Errorf("%v, exit code %d, %d rows differ", err, ExitCode(err), report.Differences())
+	if _, ok := errors.AsType[*VerifyError](err); !ok || exit.Code(err) != exit.Problem || report.Differences() != uint64(len(want)) {
+		t.Errorf("%v, exit code %d, %d rows differ", err, exit.Code(err), report.Differences())
 	}
 	slices.Sort(want)
 	short := slices.Clone(found)
@@ -176,7 +179,7 @@ func TestVerifyInterrupted(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- d.run(ctx) }()
+	go func() { ended <- d.Serve(ctx) }()
 	w.sync(t)
 	if err := w.AddFault(sandbox.Fault{Kind: sandbox.FaultHang, Route: "/sales/orders", Probability: 1}); err != nil {
 		t.Fatal(err)
@@ -185,14 +188,14 @@ func TestVerifyInterrupted(t *testing.T) {
 		t.Helper()
 		ctx, interrupt := context.WithCancel(t.Context())
 		defer interrupt()
-		report, err := w.app.Verify(ctx, syncer.Selection{}, time.Minute, Verifying{Progress: func(p syncer.VerifyProgress) {
+		report, err := w.app.Verify(ctx, syncer.Selection{}, time.Minute, control.Verifying{Progress: func(p syncer.VerifyProgress) {
 			for _, st := range p.Report.Sources[0].Streams {
 				if st.Stream == sandbox.StreamSalesOrders {
 					interrupt()
 				}
 			}
 		}})
-		if !errors.Is(err, context.Canceled) || ExitCode(err) != ExitProblem || len(report.Sources) != 1 || len(report.Sources[0].Streams) < 5 || report.Sources[0].Streams[0].Rows != 1 {
+		if !errors.Is(err, context.Canceled) || exit.Code(err) != exit.Problem || len(report.Sources) != 1 || len(report.Sources[0].Streams) < 5 || report.Sources[0].Streams[0].Rows != 1 {
 			t.Errorf("%v, %+v", err, report)
 		}
 	}
@@ -206,10 +209,10 @@ func TestVerifyInterrupted(t *testing.T) {
 
 func TestVerifyOfNothing(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
-	if _, err := w.app.Verify(t.Context(), syncer.Selection{}, 0, Verifying{}); ExitCode(err) != ExitWarehouse {
+	if _, err := w.app.Verify(t.Context(), syncer.Selection{}, 0, control.Verifying{}); exit.Code(err) != exit.Warehouse {
 		t.Errorf("without a warehouse: %v", err)
 	}
-	if _, err := w.app.Verify(t.Context(), syncer.Selection{Sources: []string{"none"}}, 0, Verifying{}); ExitCode(err) != ExitUsage {
+	if _, err := w.app.Verify(t.Context(), syncer.Selection{Sources: []string{"none"}}, 0, control.Verifying{}); exit.Code(err) != exit.Usage {
 		t.Errorf("an unknown source: %v", err)
 	}
 }
@@ -231,7 +234,7 @@ func TestVerifyOfARemoteWarehouse(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- d.run(ctx) }()
+	go func() { ended <- d.Serve(ctx) }()
 	until(t, d, http.StatusOK, "ready")
 	if report, found, err := w.verify(t); err != nil || len(found) > 0 || report.Sources[0].State != syncer.StateRunning {
 		t.Errorf("beside the daemon: %v, %q, %+v", err, found, report)
@@ -244,8 +247,8 @@ func TestVerifyOfARemoteWarehouse(t *testing.T) {
 	if err := w.AddFault(sandbox.Fault{Kind: sandbox.FaultLatency, Probability: 1, Delay: 500 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = w.app.Verify(t.Context(), syncer.Selection{}, time.Second, Verifying{Progress: func(syncer.VerifyProgress) { r.down.Store(true) }})
-	if ExitCode(err) != ExitWarehouse {
-		t.Errorf("the warehouse has gone: exit code %d, %v", ExitCode(err), err)
+	_, err = w.app.Verify(t.Context(), syncer.Selection{}, time.Second, control.Verifying{Progress: func(syncer.VerifyProgress) { r.down.Store(true) }})
+	if exit.Code(err) != exit.Warehouse {
+		t.Errorf("the warehouse has gone: exit code %d, %v", exit.Code(err), err)
 	}
 }

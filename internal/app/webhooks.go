@@ -10,8 +10,8 @@ import (
 )
 
 // bindWebhooks binds the listener of webhooks.
-func (d *daemon) bindWebhooks(ctx context.Context) error {
-	address := d.app.cfg.Webhooks.Listen
+func (d *Daemon) bindWebhooks(ctx context.Context) error {
+	address := d.app.Config.Webhooks.Listen
 	if address == "" {
 		return nil
 	}
@@ -20,17 +20,17 @@ func (d *daemon) bindWebhooks(ctx context.Context) error {
 		sources = append(sources, name)
 	}
 	d.receiver = webhooks.New(webhooks.Options{
-		Secrets: d.secretsOf, Deliver: d.deliver, Logger: d.app.log, Registerer: d.registry, Sources: sources,
+		Secrets: d.secretsOf, Deliver: d.deliver, Logger: d.app.Log, Registerer: d.registry, Sources: sources,
 	})
 	var err error
-	if d.webhooks, err = webhooks.Listen(ctx, address, d.receiver, d.app.log); err != nil {
+	if d.webhooks, err = webhooks.Listen(ctx, address, d.receiver, d.app.Log); err != nil {
 		return err
 	}
-	d.life.add("webhooks", 12*time.Second, d.webhooks.Close)
+	d.life.Add("webhooks", 12*time.Second, d.webhooks.Close)
 	return nil
 }
 
-func (d *daemon) secretsOf(source string) []string {
+func (d *Daemon) secretsOf(source string) []string {
 	d.mu.Lock()
 	secrets := d.current.secrets[source]
 	d.mu.Unlock()
@@ -44,7 +44,7 @@ func (d *daemon) secretsOf(source string) []string {
 var errOpening = errors.New("the warehouse is being opened")
 
 // deliver stores an order that a webhook has brought.
-func (d *daemon) deliver(ctx context.Context, source string, order []byte) (webhooks.Outcome, error) {
+func (d *Daemon) deliver(ctx context.Context, source string, order []byte) (webhooks.Outcome, error) {
 	d.mu.Lock()
 	y := d.syncer
 	d.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 )
 
 // counted is how many webhooks became so.
-func counted(t *testing.T, d *daemon, result string) int {
+func counted(t *testing.T, d *Daemon, result string) int {
 	t.Helper()
 	families, err := d.registry.Gather()
 	if err != nil {
@@ -48,7 +48,7 @@ func TestAReplayAfterARestart(t *testing.T) {
 	long := time.Now().UTC().AddDate(0, 0, -3)
 	newest := replaceField(order, "updated_at", long.Format(time.RFC3339))
 	before := replaceField(replaceField(order, "updated_at", long.Add(-time.Minute).Format(time.RFC3339)), "status", "accepted")
-	post := func(d *daemon) {
+	post := func(d *Daemon) {
 		t.Helper()
 		for id, order := range map[string]string{"evt_1": before, "evt_2": newest} {
 			if code := postEvent(t, d.webhooks.Addr().String(), "/webhooks/r0", secret, event(id, order)); code != http.StatusNoContent {
@@ -67,7 +67,7 @@ func TestAReplayAfterARestart(t *testing.T) {
 		t.Fatalf("stored %q", was)
 	}
 	stop()
-	d, stop = w.daemon(t, w.another(w.app.cfg, slog.DiscardHandler))
+	d, stop = w.daemon(t, w.another(w.app.Config, slog.DiscardHandler))
 	defer stop()
 	followsOrders(t, d)
 	post(d)

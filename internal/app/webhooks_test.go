@@ -41,7 +41,7 @@ func (w *world) takesWebhooks(t *testing.T, every string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.app.cfg = cfg
+	w.app.Config = cfg
 }
 
 // anOrder is an order of the world's key, as the service shows it.
@@ -81,7 +81,7 @@ func event(id, order string) string {
 }
 
 // followsOrders waits until the online orders that there are were mirrored.
-func followsOrders(t *testing.T, d *daemon) {
+func followsOrders(t *testing.T, d *Daemon) {
 	t.Helper()
 	polling.Until(t, "the stream runs", func() bool {
 		now := d.status()
@@ -119,7 +119,7 @@ func TestAWebhookIsInTheWarehouse(t *testing.T) {
 	d, stop := w.daemon(t, w.app)
 	defer stop()
 	address, key := d.webhooks.Addr().String(), w.Key(0, sandbox.RoleMain)
-	w.app.cfg.Webhooks.Listen = address // of which check asks; the system has chosen the port
+	w.app.Config.Webhooks.Listen = address // of which check asks; the system has chosen the port
 	followsOrders(t, d)
 	order := moved(w.anOrder(t), "o_webhook")
 	if code := postEvent(t, address, "/webhooks/r0", "whsec_other", event("evt_0", moved(order, "o_forged"))); code != 401 {
@@ -187,7 +187,7 @@ func TestCheckReadsTheOtherSecretsOfASource(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := &w.app.cfg.Sources[0]
+	s := &w.app.Config.Sources[0]
 	good := *s
 	for _, c := range []struct{ secret, next, mode, key, want string }{
 		{good.Webhook.SecretFile, "", "drop", none, ""},
@@ -197,7 +197,7 @@ func TestCheckReadsTheOtherSecretsOfASource(t *testing.T) {
 		{good.Webhook.SecretFile, "", "pseudonymise", none, "warehouse.personal_data_key_file: file " + none + ": no such file"},
 		{good.Webhook.SecretFile, "", "pseudonymise", short, "warehouse.personal_data_key_file: the key of pseudonyms has 10 bytes"},
 	} {
-		s.Webhook.SecretFile, s.Webhook.NextSecretFile, s.PersonalData, w.app.cfg.Warehouse.PersonalDataKeyFile = c.secret, c.next, c.mode, c.key
+		s.Webhook.SecretFile, s.Webhook.NextSecretFile, s.PersonalData, w.app.Config.Warehouse.PersonalDataKeyFile = c.secret, c.next, c.mode, c.key
 		var wrong []string
 		for _, f := range w.app.checker().CheckSources(t.Context()) {
 			if !f.OK {
@@ -217,7 +217,7 @@ func TestCheckReadsTheOtherSecretsOfASource(t *testing.T) {
 func TestCheckBeforeWebhooksAreTaken(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
 	w.takesWebhooks(t, "@every 1h")
-	w.app.cfg.Webhooks.Listen = "127.0.0.1:1"
+	w.app.Config.Webhooks.Listen = "127.0.0.1:1"
 	if err := w.UpdateKey(w.Key(0, sandbox.RoleMain).Value, func(k *sandbox.Key) { k.WebhookURL = "http://127.0.0.1:1/webhooks/r0" }); err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestCheckBeforeWebhooksAreTaken(t *testing.T) {
 		if !f.OK {
 			t.Errorf("%s %s", f.Text, f.Advice)
 		}
-		if f.warning && !strings.Contains(f.Text, "nobody listens at webhooks.listen (127.0.0.1:1) yet") {
+		if f.Warning && !strings.Contains(f.Text, "nobody listens at webhooks.listen (127.0.0.1:1) yet") {
 			t.Error(f.Text)
 		}
 	}

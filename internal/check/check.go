@@ -1,0 +1,450 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/larder-sync/larder/internal/control"
+	"github.com/larder-sync/larder/internal/credentials"
+	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
+	"github.com/larder-sync/larder/internal/warehouse"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/personal"
+	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/sinks/embedded"
+)
+
+// Finding is one line of a check.
+type Finding struct {
+	OK     bool
+	Text   string
+	Advice string // what to do; empty when there is nothing
+	Code   int    // when not OK
+
+	Warning bool
+}
+
+// Mark is ✓, ✗, or ! for what is no failure and is to be looked at.
+func (f Finding) Mark() string {
+	if f.Warning {
+		return "!"
+	}
+	if f.OK {
+		return "✓"
+	}
+	return "✗"
+}
+
+func good(format string, args ...any) Finding {
+	return Finding{OK: true, Text: fmt.Sprintf(format, args...)}
+}
+
+func bad(code int, advice, format string, args ...any) Finding {
+	return Finding{Text: fmt.Sprintf(format, args...), Advice: advice, Code: code}
+}
+
+// Error tells that a check failed; its lines have been printed.
+type Error struct{ Code int }
+
+func (e *Error) Error() string { return "a check failed" }
+
+// ExitCode is the worst of the findings.
+func (e *Error) ExitCode() int { return e.Code }
+
+// Told says that its lines have been printed.
+func (e *Error) Told() {}
+
+// Checker makes the findings of one check.
+type Checker struct {
+	Warehouse *warehouse.Opener
+	API       api.Options // template of the clients
+	Sources   credentials.Reader
+}
+
+// Run tries everything that `larder run` needs and tells each finding. It
+// returns a *CheckError when one is bad.
+func (c Checker) Run(ctx context.Context, tell func(Finding)) error {
+	code := exit.Done
+	each := func(f Finding) {
+		if ctx.Err() != nil { // what was cut short tells nothing
+			return
+		}
+		tell(f)
+		if !f.OK {
+			code = max(code, f.Code)
+		}
+	}
+	c.checkConfiguration(each)
+	for _, f := range c.CheckSources(ctx) {
+		each(f)
+	}
+	lost := c.checkWarehouse(ctx, each)
+	c.checkPassword(each)
+	if !lost { // else the process that has lost it listens, and is to be stopped for that
+		c.checkPorts(ctx, each)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if code != exit.Done {
+		return &Error{Code: code}
+	}
+	return nil
+}
+
+func (c Checker) checkConfiguration(tell func(Finding)) {
+	file := c.Warehouse.Config.File
+	if file == "" {
+		file = "environment and flags"
+	}
+	tell(good("configuration: %s, %s", file, phrase.Plural(len(c.Warehouse.Config.Sources), "source")))
+	for _, w := range c.Warehouse.Config.Warnings {
+		tell(Finding{OK: true, Warning: true, Text: "configuration: " + w})
+	}
+	for _, e := range c.Warehouse.Config.Exposed() {
+		tell(Finding{OK: true, Warning: true, Text: "configuration, but unwise: " + e.String(), Advice: e.Mend})
+	}
+}
+
+// checksAtOnce bounds the keys that are asked about at the same time.
+const checksAtOnce = 8
+
+// checkedKey is what was found about a source's key.
+type checkedKey struct {
+	found   []Finding
+	me      *api.Me   // nil when no key of the source works
+	webhook []Finding // of its webhooks
+}
+
+// CheckSources asks about every key, some at a time, and answers in order.
+func (c Checker) CheckSources(ctx context.Context) (all []Finding) {
+	checked := make([]checkedKey, len(c.Warehouse.Config.Sources))
+	room := make(chan struct{}, checksAtOnce)
+	var asking sync.WaitGroup
+	for i := range c.Warehouse.Config.Sources {
+		asking.Go(func() {
+			room <- struct{}{}
+			defer func() { <-room }()
+			checked[i] = c.checkSource(ctx, &c.Warehouse.Config.Sources[i])
+		})
+	}
+	asking.Wait()
+	for i, one := range checked {
+		all = append(all, one.found...)
+		if one.me == nil {
+			continue
+		}
+		sibling := ""
+		for j, other := range checked {
+			if j != i && other.me != nil && other.me.Business.ID == one.me.Business.ID {
+				sibling = c.Warehouse.Config.Sources[j].Name
+			}
+		}
+		all = append(all, KeyFindings(&c.Warehouse.Config.Sources[i], *one.me, sibling)...)
+		all = append(all, one.webhook...)
+	}
+	return all
+}
+
+// checkSource asks with a source's key, and with the next one where that is refused: in
+// the middle of a rotation either may be the one that works.
+func (c Checker) checkSource(ctx context.Context, s *config.Source) (of checkedKey) {
+	key, err := s.ReadKey()
+	if err != nil {
+		return checkedKey{found: []Finding{bad(exit.Usage, "", "source %s: %v", s.Name, err)}}
+	}
+	next, err := s.ReadNextKey()
+	if err != nil {
+		of.found = append(of.found, bad(exit.Usage, "Correct or remove next_key_file.", "source %s: next key: %v", s.Name, err))
+	}
+	of.found = append(of.found, c.checkSecrets(s)...)
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	if of.me, err = c.askMe(ctx, s, key); api.IsUnauthorized(err) && next != (config.Secret{}) {
+		if me, failed := c.askMe(ctx, s, next); failed == nil {
+			of.me, err, key = me, nil, next
+			of.found = append(of.found, Finding{OK: true, Warning: true, Advice: "Put it in key_file's place.",
+				Text: fmt.Sprintf("source %s: the API refuses the key (401); the next key works", s.Name)})
+		}
+	}
+	if err != nil {
+		of.found = append(of.found, refusal(s, err))
+		return of
+	}
+	of.webhook = c.checkWebhook(ctx, s, key, of.me)
+	return of
+}
+
+// checkSecrets finds what is wrong with the secrets that a source has beside its keys.
+func (c Checker) checkSecrets(s *config.Source) (found []Finding) {
+	wrong := func(setting string, err error) {
+		if err != nil {
+			found = append(found, bad(exit.Usage, "", "source %s: %v", s.Name, &config.SecretError{Setting: setting, Err: err}))
+		}
+	}
+	if s.Webhook.SecretFile != "" {
+		_, err := s.Webhook.Read()
+		wrong("webhook.secret_file", err)
+		_, err = s.Webhook.ReadNext()
+		wrong("webhook.next_secret_file", err)
+	}
+	if s.PersonalData != string(personal.Pseudonymise) {
+		return found
+	}
+	w := &c.Warehouse.Config.Warehouse
+	key, err := w.ReadPersonalKey()
+	if errors.Is(err, os.ErrNotExist) && w.PersonalDataKeyFile == "" {
+		return found // the daemon makes it
+	}
+	if err == nil {
+		_, err = personal.New(personal.Pseudonymise, []byte(key.Reveal()))
+	}
+	wrong("warehouse.personal_data_key_file", err)
+	return found
+}
+
+// askMe asks what the API says of a key.
+func (c Checker) askMe(ctx context.Context, s *config.Source, key config.Secret) (*api.Me, error) {
+	client, err := c.clientFor(s, key)
+	if err != nil {
+		return nil, exit.UsageError(err)
+	}
+	me, err := client.Me(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &me.Value, nil
+}
+
+// clientFor asks with one key.
+func (c Checker) clientFor(s *config.Source, key config.Secret) (*api.Client, error) {
+	o := c.API
+	o.BaseURL, o.Key, o.RetryMax = s.BaseURL, key.Reveal, 1
+	return api.New(o)
+}
+
+// refusal puts an answer of /me into a finding.
+func refusal(s *config.Source, err error) Finding {
+	switch {
+	case exit.Code(err) == exit.Usage: // it was not asked
+		return bad(exit.Usage, "", "source %s: %v", s.Name, err)
+	case api.IsUnauthorized(err):
+		return bad(exit.API, "The key is wrong or was deleted. Ask the restaurant for a new one.", "source %s: the API refuses the key (401)", s.Name)
+	case api.IsKeyDisabled(err):
+		return bad(exit.API, "Ask the restaurant to enable it.", "source %s: the restaurant has disabled the key", s.Name)
+	case api.IsNoEndpoint(err):
+		return bad(exit.Usage, "base_url must be as the service gives it, /v1 included.", "source %s: %s is not the API", s.Name, s.BaseURL)
+	case api.IsRateLimited(err):
+		return bad(exit.Problem, "Someone else uses the key or this address. Try again in a minute.", "source %s: %v", s.Name, err)
+	default:
+		return bad(exit.Problem, "Check base_url and the network.", "source %s: %v", s.Name, err)
+	}
+}
+
+// KeyFindings tells what a good key may do. The sibling is another source of the same
+// restaurant, if there is one.
+func KeyFindings(s *config.Source, me api.Me, sibling string) []Finding {
+	all := []Finding{good("source %s: %s, %s key %q, %s a minute (%s for totals, %s for the restaurant)", s.Name,
+		me.Business.Name, me.App.Mode, me.App.Name, phrase.Plural(me.RateLimits.PerMinute, "request"), phrase.Count(me.RateLimits.HeavyPerMinute), phrase.Count(me.RateLimits.BusinessPerMinute))}
+	needed, err := credentials.NeededScopes()
+	if err != nil {
+		return append(all, bad(exit.Problem, "", "source %s: %v", s.Name, err))
+	}
+	streams := credentials.StreamsOf(s, me.Scopes, needed)
+	if why := someLocations(s, me, sibling); why != "" {
+		left, err := credentials.LeaveWholeOnly(streams)
+		if err != nil {
+			return append(all, bad(exit.Problem, "", "source %s: %v", s.Name, err))
+		}
+		if len(left) > 0 {
+			all = append(all, Finding{OK: true, Warning: true, Text: fmt.Sprintf("source %s: off, since its rows do not tell locations apart and %s: %s", s.Name, why, strings.Join(left, ", "))})
+		}
+	}
+	on, off := credentials.OnAndLacking(streams, needed)
+	switch err := credentials.Lacking(s, streams, needed); {
+	case err != nil && len(s.Streams) > 0:
+		all = append(all, bad(exit.API, "Ask the restaurant to grant the scopes, or take the streams out of the configuration.", "source %s: %v", s.Name, err))
+	case err != nil:
+		all = append(all, bad(exit.API, "Ask the restaurant to grant the scopes.", "source %s: %v", s.Name, err))
+	case len(off) > 0:
+		all = append(all, good("source %s: streams on: %s; off for lack of scope: %s", s.Name, strings.Join(on, ", "), strings.Join(off, ", ")))
+	default:
+		all = append(all, good("source %s: streams on: %s", s.Name, strings.Join(on, ", ")))
+	}
+	for _, l := range s.Locations {
+		if !slices.Contains(me.LocationIDs, l) {
+			all = append(all, bad(exit.Usage, "Correct or remove it. The key may use: "+strings.Join(me.LocationIDs, ", "),
+				"source %s: location %q is not among the key's active locations", s.Name, l))
+		}
+	}
+	return all
+}
+
+// someLocations is why a source asks for some of its restaurant's locations only, empty
+// when it does not.
+func someLocations(s *config.Source, me api.Me, sibling string) string {
+	switch {
+	case len(s.Locations) > 0:
+		return "the configuration names some"
+	case !me.AllLocations && sibling != "":
+		return fmt.Sprintf("the key sees some only, beside source %s of the same restaurant", sibling)
+	}
+	return ""
+}
+
+// checkWarehouse tries the warehouse. It is true when a process runs for the data folder
+// that was removed or replaced under it.
+func (c Checker) checkWarehouse(ctx context.Context, tell func(Finding)) (lost bool) {
+	if !c.Warehouse.Config.Warehouse.DSN.Embedded() {
+		c.CheckTables(ctx, tell)
+		return false
+	}
+	if !c.checkEngine(tell) {
+		return false
+	}
+	if err := c.Warehouse.FreeFolderReplaced(ctx); err != nil {
+		tell(bad(exit.Warehouse, "", "warehouse: %v", err))
+		return true
+	}
+	if _, err := os.Stat(c.Warehouse.Config.Warehouse.DSN.Dir()); errors.Is(err, os.ErrNotExist) {
+		tell(c.checkParent())
+		return false
+	}
+	c.CheckTables(ctx, tell)
+	return false
+}
+
+// checkEngine finds the embedded engine, and the memory for it.
+func (c Checker) checkEngine(tell func(Finding)) bool {
+	library, err := embedded.FindLibrary()
+	if err != nil {
+		tell(bad(exit.Warehouse, "", "engine: %v", err))
+		return false
+	}
+	tell(good("engine: %s", library))
+	plan, err := c.Warehouse.Memory()
+	if err != nil {
+		tell(bad(exit.Usage, "", "%v", err))
+		return false
+	}
+	tell(good("memory: the engine may use %s", plan))
+	return true
+}
+
+// CheckTables opens the warehouse and looks at its tables.
+func (c Checker) CheckTables(ctx context.Context, tell func(Finding)) {
+	l := &lifecycle.Cleanups{Log: c.Warehouse.Log}
+	defer func() {
+		if err := l.Close(); err != nil {
+			tell(bad(exit.Warehouse, "", "warehouse: %v", err))
+		}
+	}()
+	w, err := c.Warehouse.AnyEngine(ctx, l)
+	if err != nil {
+		tell(bad(exit.Warehouse, "", "warehouse: %v", err))
+		return
+	}
+	sink, err := c.Warehouse.OpenSink(ctx, l, w, nil)
+	if err != nil {
+		tell(bad(exit.Code(err), "", "warehouse: %v", err))
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	info, err := sink.Check(ctx)
+	if err = c.Warehouse.Unreachable(err); exit.Is[*exit.WarehouseError](err) {
+		tell(bad(exit.Warehouse, "", "%v", err))
+		return
+	}
+	if err != nil {
+		tell(bad(exit.Warehouse, "", "warehouse %s: %v", c.Warehouse.Config.Warehouse.DSN, err))
+		return
+	}
+	note := "tables are in place"
+	if !info.Migrated {
+		note = "tables will be created or brought up to date at the start"
+	}
+	if w.Held {
+		note += "; " + w.Holder().WhoHolds(ctx)
+	}
+	tell(good("warehouse: %s, ClickHouse %s, database %s, %s", c.Warehouse.Config.Warehouse.DSN, info.Version, info.Database, note))
+	if info.Migrated {
+		c.checkPersonal(ctx, sink, tell)
+	}
+}
+
+// checkParent finds out whether a data folder that is not there could be made.
+func (c Checker) checkParent() Finding {
+	dir := c.Warehouse.Config.Warehouse.DSN.Dir()
+	probe, err := os.MkdirTemp(parentThatIs(dir), ".larder-check-")
+	if err == nil {
+		err = os.Remove(probe)
+	}
+	if err != nil {
+		return bad(exit.Warehouse, "Make it a folder that this user can write, or name another one in warehouse.dsn.", "warehouse: %s cannot be created: %v", dir, err)
+	}
+	return good("warehouse: %s is created at the start", dir)
+}
+
+func (c Checker) checkPassword(tell func(Finding)) {
+	if _, err := c.Warehouse.Config.Web.ReadPassword(); err != nil {
+		tell(bad(exit.Usage, "", "web.password_file: %v", err))
+	}
+}
+
+// checkPorts finds out whether the addresses to listen on are free, or our
+// daemon's.
+func (c Checker) checkPorts(ctx context.Context, tell func(Finding)) {
+	running := func() bool { _, err := c.Warehouse.Page().Status(ctx); return err == nil }
+	if c.Warehouse.Config.Warehouse.DSN.Embedded() {
+		running = func() bool {
+			h, err := c.Warehouse.ThroughHolder().Holder().Who(ctx)
+			return err == nil && h.Command == control.CommandRun // others listen nowhere
+		}
+		tellPort(ctx, tell, "ClickHouse HTTP", "warehouse.http_listen", c.Warehouse.Config.Warehouse.HTTPListen, running)
+	}
+	tellPort(ctx, tell, "status page", "web.listen", c.Warehouse.Config.Web.Listen, running)
+	tellPort(ctx, tell, "webhooks", "webhooks.listen", c.Warehouse.Config.Webhooks.Listen, running)
+}
+
+func tellPort(ctx context.Context, tell func(Finding), what, option, address string, ours func() bool) {
+	if address == "" {
+		return
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	switch {
+	case err == nil:
+		if err := l.Close(); err != nil {
+			tell(bad(exit.Problem, "", "%s: %v", what, err))
+			return
+		}
+		tell(good("%s: http://%s is free", what, address))
+	case errors.Is(err, syscall.EADDRINUSE) && ours():
+		tell(good("%s: http://%s, a daemon is running", what, address))
+	case errors.Is(err, syscall.EADDRINUSE):
+		tell(bad(exit.Usage, "Stop that process, or set "+option+" to another address.", "%s: %s is taken by another process", what, address))
+	default:
+		tell(bad(exit.Usage, "Set "+option+" to an address of this machine.", "%s: %v", what, err))
+	}
+}
+
+// parentThatIs is the nearest folder above path that exists.
+func parentThatIs(path string) string {
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			return dir
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package check
+
+import (
+	"context"
+
+	"github.com/larder-sync/larder/internal/exit"
+
+	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// checkPersonal says of each source whose stored orders hold more of their customers than its
+// personal_data keeps that the daemon will erase that.
+func (c Checker) checkPersonal(ctx context.Context, sink sinks.Sink, tell func(Finding)) {
+	businesses, err := sink.Businesses(ctx)
+	if err != nil {
+		tell(bad(exit.Warehouse, "", "warehouse: %v", err))
+		return
+	}
+	for i := range c.Warehouse.Config.Sources {
+		s := &c.Warehouse.Config.Sources[i]
+		policy, err := c.Sources.Policy(s)
+		if err != nil {
+			tell(bad(exit.Usage, "", "source %s: personal_data: %v", s.Name, err))
+			continue
+		}
+		n, err := syncer.HoldingMore(ctx, sink, businesses[s.Name], s.Name, policy)
+		if err != nil {
+			tell(bad(exit.Warehouse, "", "source %s: personal_data: %v", s.Name, err))
+			continue
+		}
+		if n > 0 {
+			advice := "It is erased when the source is next served; to keep it, set personal_data back before that."
+			if !s.PersonalDataWritten {
+				advice = "Nobody has set personal_data. Set it to drop to have that erased, or to what it was."
+			}
+			tell(Finding{
+				OK: true, Warning: true, Advice: advice,
+				Text: "source " + s.Name + ": " + phrase.Plural(n, "stored order") + phrase.Verb(n, " holds", " hold") + " more of the customer than personal_data: " + string(policy.Mode()) + " keeps",
+			})
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/larder-sync/larder/internal/exit"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// checkWebhook has the service send a ping to the webhook URL of a source's key, which the
+// daemon answers, and tells what came of it.
+func (c Checker) checkWebhook(ctx context.Context, s *config.Source, key config.Secret, me *api.Me) []Finding {
+	if s.Webhook.SecretFile == "" || c.Warehouse.Config.Webhooks.Listen == "" {
+		return nil // the configuration's warnings say what is missing
+	}
+	warn := func(advice, format string, args ...any) []Finding {
+		return []Finding{{OK: true, Warning: true, Advice: advice, Text: fmt.Sprintf("source %s: ", s.Name) + fmt.Sprintf(format, args...)}}
+	}
+	if !slices.Contains(me.Scopes, api.ScopeOrders) {
+		return warn("Ask the restaurant for the scope, or remove webhook.secret_file.", "it takes webhooks, and its key lacks orders:write, without which there are none")
+	}
+	client, err := c.clientFor(s, key)
+	if err != nil {
+		return []Finding{bad(exit.Usage, "", "source %s: %v", s.Name, err)}
+	}
+	began := time.Now()
+	result, err := client.TestWebhook(ctx)
+	took := time.Since(began).Round(time.Millisecond)
+	switch {
+	case api.IsAPIDisabled(err):
+		return warn("", "webhooks were not tried: online ordering is switched off at the restaurant")
+	case api.IsNoWebhook(err):
+		return warn("Have the restaurant enter the public https address of webhooks.listen, with "+webhookPath+s.Name+" behind it.", "its key has no webhook URL")
+	case err != nil:
+		return warn("Try again in a minute.", "the service was asked for a ping: %v", err)
+	case result.OK:
+		return []Finding{c.arrived(ctx, s, began, took)}
+	}
+	said := fmt.Sprintf("the ping was not answered within %s", took)
+	if result.HTTPStatus != nil {
+		said = fmt.Sprintf("the ping was answered with %d", *result.HTTPStatus)
+	}
+	if !c.takesWebhooks(ctx) {
+		return warn("Start larder run, and check again.", "%s: nobody listens at webhooks.listen (%s) yet", said, c.Warehouse.Config.Webhooks.Listen)
+	}
+	return []Finding{bad(exit.Problem, adviceOn(s, result.HTTPStatus), "source %s: %s", s.Name, said)}
+}
+
+const webhookPath = "/webhooks/"
+
+// adviceOn is what to do about a ping that was answered like this; nil is not at all.
+func adviceOn(s *config.Source, status *int) string {
+	switch {
+	case status != nil && *status == http.StatusUnauthorized:
+		return "The secret in webhook.secret_file is not that of this key, or this machine's clock is wrong by minutes."
+	case status != nil && *status == http.StatusNotFound:
+		return "The webhook URL of the key must end with " + webhookPath + s.Name + ", and larder run must have been started with this configuration."
+	}
+	return "Does the proxy or tunnel in front pass " + webhookPath + " on to webhooks.listen?"
+}
+
+// arrived tells of a ping that was answered well: by the daemon, whose status then has it, or
+// by somebody else who answers anything.
+func (c Checker) arrived(ctx context.Context, s *config.Source, began time.Time, took time.Duration) Finding {
+	ask := c.Warehouse.Page().Status
+	if c.Warehouse.Config.Warehouse.DSN.Embedded() {
+		ask = c.Warehouse.ThroughHolder().Holder().Status
+	}
+	now, err := ask(ctx)
+	i := slices.IndexFunc(now.Sources, func(c syncer.SourceStatus) bool { return c.Name == s.Name })
+	switch {
+	case err != nil || now.StartedAt.IsZero() || i < 0:
+		return Finding{OK: true, Warning: true, Text: fmt.Sprintf("source %s: a ping was answered well in %s, and no daemon that can be asked here tells whether it took it", s.Name, took)}
+	case now.Sources[i].LastPing.Before(began):
+		return bad(exit.Problem, "The webhook URL of the key leads elsewhere: it must end with "+webhookPath+s.Name+", and the proxy or tunnel in front must pass that on to webhooks.listen.",
+			"source %s: a ping was answered well, and did not come in here", s.Name)
+	}
+	return good("source %s: a ping came in by webhook, signed rightly, %s after it was asked for", s.Name, took)
+}
+
+// takesWebhooks is true when somebody listens where webhooks are taken.
+func (c Checker) takesWebhooks(ctx context.Context) bool {
+	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", c.Warehouse.Config.Webhooks.Listen)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close() // nothing was said on it
+	return true
+}

@@ -1,0 +1,88 @@
+package credentials
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/larder-sync/larder/config"
+)
+
+const (
+	// keyLook is how often a key's file is looked at again at most.
+	keyLook = 5 * time.Second
+	// keyAway is how long the key of a next_key_file that is gone stays in use: the
+	// file may be on its way to be replaced.
+	keyAway = time.Minute
+)
+
+// key hands out a source's API key and reads its file anew every few seconds, so that
+// a rotated key needs neither restart nor reload. The content decides, not the time
+// of the file: tools that copy times along would hide a new key. A file that cannot be
+// read, is empty or is not there leaves the last key in use. A next_key_file alone may
+// be away: it comes when a rotation begins, and goes when that has ended.
+type key struct {
+	what   string // as the log has it: key, or webhook secret
+	source string
+	file   string // empty: the key never changes
+	read   func() (config.Secret, error)
+	log    *slog.Logger
+
+	mu      sync.Mutex
+	value   config.Secret
+	looked  time.Time
+	failing bool
+	away    time.Time // since when a next_key_file is not there; zero: it is
+}
+
+// newKey reads the key once; its errors belong to the configuration.
+func newKey(what, source, file string, read func() (config.Secret, error), log *slog.Logger) (*key, error) {
+	k := &key{what: what, source: source, file: file, read: read, log: log, looked: time.Now()}
+	v, err := read()
+	if err != nil {
+		return nil, err
+	}
+	k.value = v
+	return k, nil
+}
+
+// reveal returns the key in use.
+func (k *key) reveal() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.file != "" && time.Since(k.looked) >= keyLook {
+		k.look()
+	}
+	return k.value.Reveal()
+}
+
+func (k *key) look() {
+	k.looked = time.Now()
+	v, err := k.read()
+	if err != nil {
+		if !k.failing {
+			k.log.Warn("the file of a "+k.what+" cannot be read; the last one stays in use", "source", k.source, "error", err)
+		}
+		k.failing = true
+		return
+	}
+	k.failing = false
+	if !v.IsZero() {
+		k.away = time.Time{}
+	} else if k.stillAway() {
+		return
+	}
+	if v.Reveal() == k.value.Reveal() {
+		return
+	}
+	k.value = v
+	k.log.Info(k.what+" read anew", "source", k.source, "file", k.file, "there", !v.IsZero())
+}
+
+// stillAway tells that a next_key_file has not been gone for long.
+func (k *key) stillAway() bool {
+	if k.away.IsZero() {
+		k.away = time.Now()
+	}
+	return time.Since(k.away) < keyAway
+}

@@ -1,0 +1,93 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/larder-sync/larder/internal/app"
+	"github.com/larder-sync/larder/internal/exit"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// The API knows only the present of stock, prices, availability and menus; their past is what a
+// mirror has seen of it. So the demo lets Larder look at the last days first, as they went
+// by: twice a day, before the delivery and after it, when what was sold out the evening
+// before is still missing. Orders wait for the backfill, which is to be seen.
+
+// demoWatched is how many days before today are looked at: a week of whole ones tells the
+// use of stock by weekday, and takes some seconds.
+const demoWatched = 8
+
+// demoLooks are the times of day at which Larder looked.
+var demoLooks = []time.Duration{7 * time.Hour, 8 * time.Hour}
+
+// onlineShare is how many orders guests place online through the keys, of as many as the
+// restaurant has besides.
+const onlineShare = 0.1
+
+var demoLists = []string{"products", "ingredients", "menus"}
+
+// watched is how many of the demo's days Larder looks at: the first has no one before it.
+func (o Options) watched() int { return min(demoWatched, o.Days-1) }
+
+// world is the restaurants: their history ends where the days begin that go by.
+func (o Options) world() sandbox.Options {
+	w := sandbox.Options{
+		Seed: o.Seed, Businesses: o.Restaurants, LocationsPer: 2,
+		Days: o.Days, Orders: o.Days * o.OrdersADay, Live: true, Upkeep: true,
+		OnlineOrders: float64(o.OrdersADay) * onlineShare,
+	}
+	if n := o.watched(); n > 0 {
+		w.Days -= n
+		w.Orders = w.Days * o.OrdersADay
+		w.Epoch = o.day(-n).Add(-time.Millisecond)
+	}
+	return w
+}
+
+// day is the beginning of today, or so many days away from it, where the restaurants are.
+func (o Options) day(away int) time.Time {
+	y, m, d := o.began.In(o.zone).Date()
+	return time.Date(y, m, d+away, 0, 0, 0, 0, o.zone)
+}
+
+// playPast mirrors the lists as they were on the days before. It has a sandbox of its own,
+// with the same restaurants and keys, whose clock goes from look to look.
+func (o Options) playPast(ctx context.Context, a *app.App, sources []syncer.Source, sink *clickhouse.Sink) error {
+	var clock atomic.Int64
+	world := o.world()
+	world.NoLimits, world.Now = true, func() time.Time { return time.UnixMicro(clock.Load()) }
+	box, err := sandbox.New(world)
+	if err != nil {
+		return exit.UsageError(err)
+	}
+	y, err := a.Through(box.Transport(), sources, sink)
+	if err != nil {
+		return err
+	}
+	if o.watched() > 0 {
+		o.Past(o.watched())
+	}
+	for away := -o.watched(); away <= 0; away++ {
+		for _, hour := range demoLooks {
+			at := o.day(away).Add(hour)
+			if !at.Before(o.began) {
+				return nil
+			}
+			clock.Store(at.UnixMicro())
+			report, err := y.RunOnce(ctx, syncer.Selection{Streams: demoLists}, nil)
+			if err == nil {
+				err = report.Err()
+			}
+			if err != nil {
+				return fmt.Errorf("look at the restaurants as of %s: %w", at.Format(time.DateTime), err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+// Package lifecycle closes what a process has opened, in reverse order.
+//
+// What may live here: the order and the deadlines of clean-ups, and waiting that ends with
+// a context. What may not: anything that is opened.
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// Cleanups is the clean-ups of what has been created so far.
+type Cleanups struct {
+	Log   *slog.Logger
+	steps []cleanup
+}
+
+type cleanup struct {
+	name     string
+	deadline time.Duration
+	run      func(context.Context) error
+}
+
+// Add registers the clean-up of something that has just been created.
+func (l *Cleanups) Add(name string, deadline time.Duration, run func(context.Context) error) {
+	l.steps = append(l.steps, cleanup{name, deadline, run})
+}
+
+// Close runs the clean-ups in reverse order. One that overruns its deadline is
+// left behind, so that the others still get their turn.
+func (l *Cleanups) Close() error {
+	var all []error
+	for len(l.steps) > 0 {
+		step := l.steps[len(l.steps)-1]
+		l.steps = l.steps[:len(l.steps)-1]
+		began := time.Now()
+		if err := step.within(); err != nil {
+			all = append(all, fmt.Errorf("stop %s: %w", step.name, err))
+			l.Log.Error("did not stop cleanly", "what", step.name, "error", err)
+			continue
+		}
+		l.Log.Debug("stopped", "what", step.name, "took", time.Since(began))
+	}
+	return errors.Join(all...)
+}
+
+func (c cleanup) within() error {
+	ctx, cancel := context.WithTimeout(context.Background(), c.deadline)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- c.run(ctx) }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(c.deadline + time.Second): // it had its chance to hear ctx
+		return fmt.Errorf("still not done after %s", c.deadline)
+	}
+}
+
+// Pause waits, and is false when ctx ended.
+func Pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,43 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestLifecycle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &Cleanups{Log: slog.New(slog.DiscardHandler)}
+		var order []string
+		note := func(name string, err error) func(context.Context) error {
+			return func(context.Context) error { order = append(order, name); return err }
+		}
+		l.Add("first", time.Second, note("first", nil))
+		l.Add("broken", time.Second, note("broken", errors.New("no")))
+		stuck := make(chan struct{})
+		l.Add("stuck", 5*time.Second, func(context.Context) error { <-stuck; return nil })
+		l.Add("obedient", 3*time.Second, func(ctx context.Context) error { <-ctx.Done(); return nil })
+		l.Add("last", time.Second, note("last", nil))
+
+		began := time.Now()
+		err := l.Close()
+		if got := strings.Join(order, " "); got != "last broken first" {
+			t.Errorf("order = %s", got)
+		}
+		if err == nil || !strings.Contains(err.Error(), "stop broken: no") || !strings.Contains(err.Error(), "stop stuck: still not done after 5s") {
+			t.Errorf("err = %v", err)
+		}
+		if took := time.Since(began); took != 9*time.Second {
+			t.Errorf("took %s, want the deadlines of what hangs", took)
+		}
+		if err := l.Close(); err != nil {
+			t.Errorf("second close: %v", err)
+		}
+		close(stuck)
+	})
+}

@@ -1,0 +1,180 @@
+package warehouse
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/damage"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// checkpointTable is the table that says where walks go on. Those that are left of it
+// cannot be trusted when a part is lost, since they speak of each other: an old one that
+// shows again, or one that is alone, would leave a gap that nobody sees.
+const checkpointTable = "checkpoints"
+
+const quarantineTable = "quarantine"
+
+// histories are the tables of what the API told once and does not tell again.
+var histories = map[string]string{"product_history": "products", "stock_history": "stock", "menu_states": "menus", "menu_versions": "menus", "order_transitions": "online orders"}
+
+// Damages are those of an embedded warehouse's tables.
+type Damages struct {
+	opener *Opener
+	engine *embedded.Engine // nil: it is not open in this process, and nothing is known
+}
+
+// Damages are those at the end of a route, which may be nil.
+func (a *Opener) Damages(w *Route) Damages {
+	d := Damages{opener: a}
+	if w != nil {
+		d.engine = w.Engine
+	}
+	return d
+}
+
+// Settle acts, before walks begin, on damage that concerns more than rows: without
+// its checkpoints, a list is walked from its beginning.
+func (a Damages) Settle(ctx context.Context, sink *clickhouse.Sink) error {
+	for _, d := range a.lostCheckpoints() {
+		if err := sink.ForgetCheckpoints(ctx); err != nil {
+			return a.opener.Unreachable(err)
+		}
+		a.opener.Log.Warn("the checkpoints were damaged, and are dropped: every list is walked from its beginning, and nothing is missing when that has ended", "part", d.Part, "rows", d.Rows)
+		if err := a.engine.Damage().Repaired(d.Database, d.Table, time.Now()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DropCheckpoints drops those that are left when a part of them was found damaged under a
+// running daemon, which goes on with what it has in memory. The damage stays noted, so
+// that the next start drops what was stored meanwhile, too: it may speak of what is gone.
+func (a Damages) DropCheckpoints(ctx context.Context, sink *clickhouse.Sink, dropped map[time.Time]bool) error {
+	for _, d := range a.lostCheckpoints() {
+		if dropped[d.Found] {
+			continue
+		}
+		if err := sink.ForgetCheckpoints(ctx); err != nil {
+			return a.opener.Unreachable(err)
+		}
+		dropped[d.Found] = true
+	}
+	return nil
+}
+
+func (a Damages) lostCheckpoints() []damage.Part {
+	if a.engine == nil {
+		return nil
+	}
+	return slices.DeleteFunc(a.engine.Damage().All(), func(d damage.Part) bool { return d.Table != checkpointTable || !a.ours(d) })
+}
+
+// ours is true when a damage is in the storage tables.
+func (a Damages) ours(d damage.Part) bool {
+	return d.Database == a.opener.Config.Warehouse.Database+"_raw"
+}
+
+// Problems says what is missing, and what brings it back.
+func (a Damages) Problems() []string {
+	if a.engine == nil {
+		return nil
+	}
+	var texts []string
+	for _, d := range a.engine.Damage().All() {
+		texts = append(texts, "The embedded warehouse: "+d.String()+". "+a.remedy(d))
+	}
+	return texts
+}
+
+// Streams are the streams of which rows are missing: not of those whose past states
+// are lost, nor when a record of Larder's own work is.
+func (a Damages) Streams() (streams []string) {
+	if a.engine == nil {
+		return nil
+	}
+	for _, d := range a.engine.Damage().All() {
+		if a.ours(d) && slices.Contains(config.Streams, d.Table) {
+			streams = append(streams, d.Table)
+		}
+	}
+	return streams
+}
+
+func (a Damages) remedy(d damage.Part) string {
+	const (
+		disk = " Look at the disk, too: bytes do not change by themselves."
+		ends = " larder sync --full ends this notice."
+	)
+	switch {
+	case !a.ours(d):
+		return "It is no table of Larder's, and nothing brings back what it held." + ends + disk
+	case slices.Contains(config.Streams, d.Table):
+		return "larder sync --full --stream " + d.Table + " brings them back; what only that part held of removed rows does not come back." + disk
+	case d.Table == checkpointTable:
+		return "They say where walks go on. This daemon goes on with those in its memory; at its next start every list is walked from its beginning, in the background, and nothing is missing when that has ended." + disk
+	case d.Table == quarantineTable:
+		return "larder sync --full finds the rows again that cannot be understood." + disk
+	case histories[d.Table] != "":
+		return "They are past states of " + histories[d.Table] + ", which the API does not know: those that only this part held are lost, unless a backup of the data folder has them." + ends + disk
+	case d.Table == "proofs":
+		return "They say which days add up: those days count as not compared. larder reconcile compares them again." + ends + disk
+	default:
+		return "They are a record of Larder's own work, which goes on without it. What it held does not come back." + ends + disk
+	}
+}
+
+// Tell logs the same, for a command.
+func (a Damages) Tell() {
+	for _, text := range a.Problems() {
+		a.opener.Log.Warn(text)
+	}
+}
+
+// Repaired ends the notices of damages that came before what a syncer has brought anew:
+// in a pass that was asked for, or by its schedule.
+func (a Damages) Repaired(s syncer.Status) error {
+	if a.engine == nil {
+		return nil
+	}
+	var all []error
+	for _, d := range a.engine.Damage().All() {
+		if d.Table == checkpointTable || !BroughtBack(d, s) {
+			continue
+		}
+		over := a.engine.Damage().GivenUp
+		if a.ours(d) && (d.Table == quarantineTable || slices.Contains(config.Streams, d.Table)) {
+			over = a.engine.Damage().Repaired
+		}
+		all = append(all, over(d.Database, d.Table, d.Found.Add(1)))
+	}
+	return errors.Join(all...)
+}
+
+// BroughtBack is true when every row that a damage may have cost has been written since,
+// as far as the API has it: a walk that began before may have brought rows that were lost
+// with the rest. For what is of no single stream, all streams count.
+func BroughtBack(d damage.Part, s syncer.Status) bool {
+	one, any := slices.Contains(config.Streams, d.Table), false
+	for i := range s.Sources {
+		for j := range s.Sources[i].Streams {
+			st := &s.Sources[i].Streams[j]
+			// What is switched off at the restaurant is brought by nobody: only damage to it waits for that.
+			off := st.State == syncer.StateOff || st.State == syncer.StateAPIDisabled && !one
+			if off || one && st.Name != d.Table {
+				continue
+			}
+			if !st.BroughtSince.After(d.Found) {
+				return false
+			}
+			any = true
+		}
+	}
+	return any
+}

@@ -1,0 +1,106 @@
+package warehouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
+
+	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// WatchEvery is how often the warehouse is asked whether it is there.
+const WatchEvery = 5 * time.Second
+
+// WarehouseProblem says what is wrong with the warehouse, nil for nothing. One
+// that answers may still take no rows, when its disk is full for example.
+func (a *Opener) WarehouseProblem(ctx context.Context, w *Route, sink *clickhouse.Sink) error {
+	if w.Engine != nil {
+		if err := w.Engine.Health(); err != nil {
+			return err
+		}
+	}
+	ping, cancel := context.WithTimeout(ctx, 2*WatchEvery)
+	defer cancel()
+	if err := sink.Ping(ping); err != nil {
+		return a.Unreachable(err)
+	}
+	if err := sink.Health(); err != nil {
+		return fmt.Errorf("the warehouse %s answers, but takes no rows: %w", a.Config.Warehouse.DSN, err)
+	}
+	return nil
+}
+
+// WithProblems is a status with what is wrong with the warehouse: that it takes no rows, and
+// that some of its own are damaged.
+func (a *Opener) WithProblems(s syncer.Status, w *Route, away string) syncer.Status {
+	if away != "" {
+		s.Away, s.Problems = true, []string{away}
+	}
+	damage := a.Damages(w).Problems()
+	s.Damaged, s.Problems = len(damage) > 0, append(s.Problems, damage...)
+	return s
+}
+
+// Waiting says why rows wait. Those for a folder that is lost wait in vain.
+func Waiting(problem error) string {
+	if errors.Is(problem, embedded.ErrFolderLost) {
+		return fmt.Sprintf("No rows are stored: %v.", problem)
+	}
+	return fmt.Sprintf("Rows wait for the warehouse, and nothing is lost: %v", problem)
+}
+
+// GiveUp ends a pass whose warehouse has gone, or takes no rows: they would wait
+// for it forever.
+func (a *Opener) GiveUp(ctx context.Context, w *Route, sink *clickhouse.Sink, wait time.Duration, down *Outage, cancel context.CancelCauseFunc) {
+	for lifecycle.Pause(ctx, min(max(wait/4, 100*time.Millisecond), WatchEvery)) {
+		problem := a.WarehouseProblem(ctx, w, sink)
+		if ctx.Err() != nil {
+			problem = nil
+		}
+		began, first := down.saw(problem)
+		switch {
+		case first:
+			a.TellDown(problem)
+		case problem != nil && time.Since(began) > wait:
+			cancel(&exit.WarehouseError{Err: fmt.Errorf("the warehouse has taken no rows for %s; what was not written is fetched again by the next sync: %w",
+				time.Since(began).Round(time.Second), problem)})
+			return
+		}
+	}
+}
+
+// Outage is since when, and why, the warehouse takes no rows of a pass.
+type Outage struct {
+	mu      sync.Mutex
+	began   time.Time
+	problem string
+}
+
+// saw notes how the warehouse is now: when the outage began, and whether that was just now.
+func (o *Outage) saw(problem error) (began time.Time, first bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if problem == nil {
+		o.began, o.problem = time.Time{}, ""
+		return o.began, false
+	}
+	if first = o.began.IsZero(); first {
+		o.began = time.Now()
+	}
+	o.problem = Waiting(problem)
+	return o.began, first
+}
+
+// Text is the outage in words, empty while there is none.
+func (o *Outage) Text() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.problem
+}

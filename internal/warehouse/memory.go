@@ -1,0 +1,106 @@
+package warehouse
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+
+	"github.com/larder-sync/larder/internal/exit"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/memory"
+)
+
+// What a process takes beside the engine's own limit: the pages of the engine's library
+// that are in use (the kernel can drop and read them again, slowly), stacks, and what
+// the allocator holds beyond what it counts.
+const (
+	leastAround = 48 << 20
+	leastHeap   = 48 << 20
+	aroundPart  = 8 // of the container's memory: an eighth, at least leastAround
+)
+
+// memoryPlan is who may use how much of the memory there is, in bytes.
+type memoryPlan struct {
+	limit  memory.Limit
+	engine int64
+	heap   int64 // of Go: what it keeps to as long as it can; 0: no limit
+	queue  int64 // rows that wait for the warehouse
+	chosen bool  // warehouse.memory says what the engine gets
+}
+
+// planMemory divides the memory there is. configured is warehouse.memory, 0 for a share:
+// half of what a container may use, so that the daemon's own heap and the library have
+// the other half, or a quarter of a machine, which others use as well.
+func planMemory(limit memory.Limit, configured int64) (memoryPlan, error) {
+	p := memoryPlan{limit: limit, engine: configured, queue: queueBytes, chosen: configured != 0}
+	switch {
+	case p.chosen:
+	case limit.Bytes == 0:
+		p.engine = engineOtherwise
+	case limit.Container:
+		p.engine = limit.Bytes / 2
+	default:
+		p.engine = limit.Bytes / 4
+	}
+	if !limit.Container {
+		p.engine = max(p.engine, config.MinMemory)
+		return p, nil
+	}
+	if err := p.fits(); err != nil {
+		return p, err
+	}
+	p.heap = limit.Bytes - p.engine - max(limit.Bytes/aroundPart, leastAround)
+	p.queue = min(p.queue, p.heap/6)
+	return p, nil
+}
+
+// engineOtherwise is the engine's limit where it cannot be found out what there is.
+const engineOtherwise = 2 << 30
+
+// fits refuses what the kernel would end sooner or later.
+func (p memoryPlan) fits() error {
+	const least = 2 * config.MinMemory // the smallest that was measured to work; docs/benchmarks.md
+	most := p.limit.Bytes - leastHeap - max(p.limit.Bytes/aroundPart, leastAround)
+	switch {
+	case p.limit.Bytes < least:
+		return exit.UsageError(fmt.Errorf("memory: the limit of this container is %s (%s), and the embedded engine with the daemon needs %s: raise the limit, or name a remote warehouse in warehouse.dsn",
+			config.Size(p.limit.Bytes), p.limit.Where, config.Size(least)))
+	case p.engine > most:
+		return exit.UsageError(fmt.Errorf("warehouse.memory: %s of the %s that this container may use (%s) leave too little for the daemon: at most %s, or leave it empty for a share",
+			config.Size(p.engine), config.Size(p.limit.Bytes), p.limit.Where, config.Size(most)))
+	}
+	return nil
+}
+
+// String says what the engine may use and where that comes from.
+func (p memoryPlan) String() string {
+	switch {
+	case p.chosen && p.limit.Container:
+		return fmt.Sprintf("%s (warehouse.memory) of the %s that this container may use (%s)", config.Size(p.engine), config.Size(p.limit.Bytes), p.limit.Where)
+	case p.chosen:
+		return config.Size(p.engine) + " (warehouse.memory)"
+	case p.limit.Container:
+		return fmt.Sprintf("%s, half of the %s that this container may use (%s)", config.Size(p.engine), config.Size(p.limit.Bytes), p.limit.Where)
+	case p.limit.Bytes == 0:
+		return config.Size(p.engine) + "; how much memory there is could not be found out"
+	default:
+		return fmt.Sprintf("%s, a quarter of %s (%s)", config.Size(p.engine), config.Size(p.limit.Bytes), p.limit.Where)
+	}
+}
+
+// Memory is the plan for the engine in this process.
+func (a *Opener) Memory() (memoryPlan, error) {
+	return planMemory(a.FindMemory(), a.Config.Warehouse.Memory)
+}
+
+// goMemoryEnv is where a person sets Go's limit.
+const goMemoryEnv = "GOMEMLIMIT"
+
+// keepHeap makes Go collect its garbage sooner when the heap comes close to what the
+// engine leaves.
+func (p memoryPlan) keepHeap() {
+	if p.heap > 0 && os.Getenv(goMemoryEnv) == "" {
+		debug.SetMemoryLimit(p.heap)
+	}
+}

@@ -1,0 +1,55 @@
+package warehouse
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/larder-sync/larder/internal/exit"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/memory"
+)
+
+func TestMemoryOfTheEngine(t *testing.T) {
+	const where = "/sys/fs/cgroup/memory.max"
+	container := func(n int64) memory.Limit { return memory.Limit{Bytes: n, Container: true, Where: where} }
+	for name, c := range map[string]struct {
+		limit      memory.Limit
+		configured int64
+		want       int64
+		says       []string // also of the error
+	}{
+		"a container":                    {container(512 << 20), 0, 256 << 20, []string{"256 MiB, half of the 512 MiB", where}},
+		"a small container":              {container(256 << 20), 0, 128 << 20, []string{"128 MiB, half of the 256 MiB"}},
+		"the smallest container":         {container(256 << 20), 0, 128 << 20, nil},
+		"too small by default":           {container(255 << 20), 0, 0, []string{"255 MiB", where, "needs 256 MiB", "raise the limit"}},
+		"far too small":                  {container(128 << 20), 0, 0, []string{"128 MiB", where, "needs 256 MiB", "raise the limit"}},
+		"chosen in a container":          {container(1 << 30), 600 << 20, 600 << 20, []string{"600 MiB (warehouse.memory)", "1.0 GiB", where}},
+		"chosen, and more than there is": {container(512 << 20), 2 << 30, 0, []string{"warehouse.memory: 2.0 GiB of the 512 MiB", where, "at most 400 MiB"}},
+		"a machine":                      {memory.Limit{Bytes: 8 << 30, Where: "the machine's memory"}, 0, 2 << 30, []string{"2.0 GiB, a quarter of 8.0 GiB (the machine's memory)"}},
+		"a small machine":                {memory.Limit{Bytes: 256 << 20, Where: "the machine's memory"}, 0, 128 << 20, nil},
+		"chosen on a machine":            {memory.Limit{Bytes: 8 << 30, Where: "the machine's memory"}, 3 << 30, 3 << 30, []string{"3.0 GiB (warehouse.memory)"}},
+		"unknown":                        {memory.Limit{}, 0, 2 << 30, []string{"could not be found out"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := planMemory(c.limit, c.configured)
+			text := p.String()
+			if c.want == 0 {
+				if err == nil || exit.Code(err) != exit.Usage {
+					t.Fatalf("%s, error %v, want one of the configuration", text, err)
+				}
+				text = err.Error()
+			} else if err != nil || p.engine != c.want {
+				t.Fatalf("%d bytes, error %v, want %d", p.engine, err, c.want)
+			}
+			for _, s := range c.says {
+				if !strings.Contains(text, s) {
+					t.Errorf("%q lacks %q", text, s)
+				}
+			}
+			if err == nil && c.limit.Container && (p.heap < leastHeap || p.engine+p.heap+leastAround > c.limit.Bytes || p.queue > p.heap/4) {
+				t.Errorf("engine %s, heap %s, queue %s of %s", config.Size(p.engine), config.Size(p.heap), config.Size(p.queue), config.Size(c.limit.Bytes))
+			}
+		})
+	}
+}

@@ -1,0 +1,93 @@
+package warehouse
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/larder-sync/larder/sinks/clickhouse"
+)
+
+// ReachWait bounds how long a command waits for a remote warehouse; the daemon
+// waits as long as it takes.
+const ReachWait = 30 * time.Second
+
+// OpenSink opens the sink at the end of a route, without asking the warehouse
+// anything yet.
+func (a *Opener) OpenSink(ctx context.Context, l *lifecycle.Cleanups, w *Route, registerer prometheus.Registerer) (*clickhouse.Sink, error) {
+	o, err := a.sinkOptions(w, registerer)
+	if err != nil {
+		return nil, exit.UsageError(err)
+	}
+	sink, err := clickhouse.Open(ctx, o)
+	if err != nil {
+		return nil, &exit.WarehouseError{Err: err}
+	}
+	l.Add("sink", 10*time.Second, func(ctx context.Context) error { return a.closeSink(ctx, w, sink) })
+	return sink, nil
+}
+
+// closeSink flushes what waits. For a warehouse that is known to be down it does
+// not wait long: what is not acknowledged is fetched again.
+func (a *Opener) closeSink(ctx context.Context, w *Route, sink *clickhouse.Sink) error {
+	down := sink.Health()
+	if w.Engine != nil {
+		down = cmp.Or(w.Engine.Health(), down)
+	}
+	if down == nil {
+		return sink.Close(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if err := sink.Close(ctx); err != nil {
+		a.Log.Warn("rows that waited for the warehouse are fetched again at the next start", "reason", down)
+	}
+	return nil
+}
+
+// Unreachable makes one sentence of an error that means that the warehouse could
+// not be asked, whatever was being asked, and leaves other errors as they are.
+func (a *Opener) Unreachable(err error) error {
+	if down, ok := errors.AsType[*clickhouse.UnreachableError](err); ok {
+		return &exit.WarehouseError{Err: fmt.Errorf("%w: %s: %s", down.Kind, a.Config.Warehouse.DSN, down.Reason)}
+	}
+	return err
+}
+
+// Migrated brings the schema up to date, waiting for a warehouse that is down.
+// whenDown hears why it waits; a zero wait tries once.
+func (a *Opener) Migrated(ctx context.Context, sink *clickhouse.Sink, wait time.Duration, whenDown func(error)) error {
+	deadline := time.Now().Add(wait)
+	for delay := 500 * time.Millisecond; ; delay = min(2*delay, 15*time.Second) {
+		err := sink.Migrate(ctx)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err = a.Unreachable(err); !exit.Is[*exit.WarehouseError](err) {
+			err = &exit.WarehouseError{Err: fmt.Errorf("warehouse %s: %w", a.Config.Warehouse.DSN, err)}
+		}
+		if !errors.Is(err, clickhouse.ErrUnreachable) || time.Now().Add(delay).After(deadline) {
+			return err
+		}
+		whenDown(err)
+		if !lifecycle.Pause(ctx, delay) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Forever is a wait that does not end.
+const Forever = 100 * 365 * 24 * time.Hour
+
+// TellDown says why it waits; the sink has said that the warehouse is away.
+func (a *Opener) TellDown(err error) { a.Log.Debug("waiting for the warehouse", "reason", err) }

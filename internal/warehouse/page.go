@@ -1,0 +1,98 @@
+package warehouse
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/web"
+	"github.com/larder-sync/larder/syncer"
+)
+
+// Page is that of the daemon which serves a configuration (web.listen).
+type Page struct{ cfg *config.Config }
+
+// Page is that of the configuration's daemon.
+func (a *Opener) Page() Page { return Page{a.Config} }
+
+// Status asks the daemon at web.listen, and believes it only when it serves a
+// source of this configuration.
+func (p Page) Status(ctx context.Context) (s syncer.Status, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	res, err := p.Get(ctx, "/status.json")
+	if err != nil {
+		return s, err
+	}
+	defer res.Body.Close() //nolint:errcheck // read to its end, or given up
+	if res.StatusCode != http.StatusOK {
+		return s, fmt.Errorf("status page: %s", res.Status)
+	}
+	if err := json.NewDecoder(res.Body).Decode(&s); err != nil {
+		return s, err
+	}
+	if p.cfg.Warehouse.DSN.Embedded() && !p.sameFolder(res.Header.Get(web.LostHeader)) {
+		return s, errors.New("status page: of another warehouse")
+	}
+	if !slices.ContainsFunc(s.Sources, func(x syncer.SourceStatus) bool { return p.configured(x.Name) }) {
+		return s, errors.New("status page: of another Larder")
+	}
+	return s, nil
+}
+
+// Get gets what is at web.listen.
+func (p Page) Get(ctx context.Context, path string) (*http.Response, error) {
+	host, port, err := net.SplitHostPort(p.cfg.Web.Listen)
+	if err != nil {
+		return nil, err
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+path, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	if p.cfg.Web.User != "" {
+		password, err := p.cfg.Web.ReadPassword()
+		if err != nil {
+			return nil, err
+		}
+		r.SetBasicAuth(p.cfg.Web.User, password.Reveal())
+	}
+	return http.DefaultClient.Do(r)
+}
+
+func (p Page) configured(name string) bool {
+	for i := range p.cfg.Sources {
+		if p.cfg.Sources[i].Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// sameFolder is true when a DSN as it is shown names this configuration's data folder.
+func (p Page) sameFolder(shown string) bool {
+	dsn, err := config.ParseDSN(shown)
+	if shown == "" || err != nil || !dsn.Embedded() {
+		return false
+	}
+	return absolute(dsn.Dir()) == absolute(p.cfg.Warehouse.DSN.Dir())
+}
+
+func absolute(dir string) string {
+	full, err := filepath.Abs(strings.TrimSpace(dir))
+	if err != nil {
+		return dir
+	}
+	return full
+}
