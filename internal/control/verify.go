@@ -12,12 +12,14 @@ type Verifying struct {
 	Progress func(syncer.VerifyProgress)
 }
 
+// FoundOne tells a finding.
 func (v Verifying) FoundOne(f syncer.Finding) {
 	if v.Found != nil {
 		v.Found(f)
 	}
 }
 
+// Progressed tells how far it is.
 func (v Verifying) Progressed(p syncer.VerifyProgress) {
 	if v.Progress != nil {
 		v.Progress(p)

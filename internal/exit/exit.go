@@ -53,6 +53,7 @@ type coded interface {
 	ExitCode() int
 }
 
+// Is is true when an error of that type is among those that err wraps.
 func Is[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok

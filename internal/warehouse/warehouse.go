@@ -179,6 +179,7 @@ func (w *Route) client() *http.Client {
 	}}
 }
 
+// Answers is true when the engine at the other end does, within two seconds.
 func (w *Route) Answers(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
