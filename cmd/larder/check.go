@@ -3,10 +3,9 @@ package main
 import (
 	"fmt"
 
-	"github.com/larder-sync/larder/internal/check"
-
 	"github.com/spf13/cobra"
 
+	"github.com/larder-sync/larder/internal/check"
 	"github.com/larder-sync/larder/internal/visible"
 )
 

@@ -4,11 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/larder-sync/larder/internal/exit"
-
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/dashboards"
+	"github.com/larder-sync/larder/internal/exit"
 )
 
 func dashboardsCommand(g *globals) *cobra.Command {

@@ -10,11 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/internal/demo"
-	"github.com/larder-sync/larder/internal/exit"
-
 	"github.com/spf13/cobra"
 
+	"github.com/larder-sync/larder/internal/demo"
+	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/syncer"
 )

@@ -8,10 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/internal/exit"
-
 	"github.com/spf13/cobra"
 
+	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/syncer"

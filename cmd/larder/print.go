@@ -6,9 +6,9 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"github.com/larder-sync/larder/internal/exit"
-
 	"github.com/spf13/cobra"
+
+	"github.com/larder-sync/larder/internal/exit"
 )
 
 // The forms of what a comparison finds (--format).

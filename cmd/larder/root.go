@@ -10,14 +10,13 @@ import (
 	"os"
 	"strings"
 
-	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/logging"
-
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/app"
+	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/logging"
 	"github.com/larder-sync/larder/internal/visible"
 )
 

@@ -8,12 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/larder-sync/larder/internal/demo"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/logging"
-
-	"github.com/spf13/cobra"
-
 	"github.com/larder-sync/larder/internal/sandbox"
 )
 

@@ -7,11 +7,10 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/larder-sync/larder/internal/exit"
-
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/app"
+	"github.com/larder-sync/larder/internal/exit"
 )
 
 func sqlCommand(g *globals) *cobra.Command {

@@ -11,10 +11,9 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/larder-sync/larder/internal/control"
-
 	"github.com/spf13/cobra"
 
+	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/syncer"

@@ -8,15 +8,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/internal/check"
-	"github.com/larder-sync/larder/internal/credentials"
-	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/warehouse"
-
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
+	"github.com/larder-sync/larder/internal/check"
+	"github.com/larder-sync/larder/internal/credentials"
+	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/memory"
+	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/syncer"
 )
 

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/check"
-
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/check"
 	"github.com/larder-sync/larder/internal/sandbox"
 )
 

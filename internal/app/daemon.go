@@ -11,18 +11,17 @@ import (
 	"sync"
 	"time"
 
-	"github.com/larder-sync/larder/internal/control"
-	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/lifecycle"
-	"github.com/larder-sync/larder/internal/servicemanager"
-	"github.com/larder-sync/larder/internal/warehouse"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
+	"github.com/larder-sync/larder/internal/control"
+	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/inbound"
+	"github.com/larder-sync/larder/internal/lifecycle"
+	"github.com/larder-sync/larder/internal/servicemanager"
+	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/internal/web"
 	"github.com/larder-sync/larder/internal/webhooks"
 	"github.com/larder-sync/larder/sinks"
@@ -115,7 +114,7 @@ func (d *Daemon) start(ctx context.Context) (err error) {
 	if d.route.Engine == nil {
 		return nil
 	}
-	control.Mount(d.route.Server, control.CommandRun, d.status, d, d.app.Log)
+	control.Mount(d.route.Server, control.CommandRun, d.Status, d, d.app.Log)
 	d.queryURL, err = d.app.ListenTCP(ctx, d.route.Server)
 	return err
 }
@@ -131,7 +130,7 @@ func (d *Daemon) bindPage(ctx context.Context) error {
 	}
 	d.page, err = web.New(ctx, web.Options{
 		Listen: c.Listen, User: c.User, Password: password,
-		Status: d.status, Problems: d.problems, Gatherer: d.registry, Logger: d.app.Log,
+		Status: d.Status, Problems: d.problems, Gatherer: d.registry, Logger: d.app.Log,
 		About: d.about,
 	})
 	if err != nil {
@@ -183,7 +182,7 @@ func (d *Daemon) Serve(ctx context.Context) (err error) {
 		}()
 	}
 	var beside sync.WaitGroup
-	beside.Go(func() { d.manager.Watched(ctx, func() { d.status() }) }) // which takes every lock there is
+	beside.Go(func() { d.manager.Watched(ctx, func() { d.Status() }) }) // which takes every lock there is
 	if d.reloader != nil {
 		beside.Go(func() { d.reloader.run(ctx) })
 	}
@@ -347,8 +346,8 @@ func (d *Daemon) problems() []string {
 	}
 }
 
-// status is the syncer's, or before there is one, that of sources that start.
-func (d *Daemon) status() syncer.Status {
+// Status is the syncer's, or before there is one, that of sources that start.
+func (d *Daemon) Status() syncer.Status {
 	d.mu.Lock()
 	y, sources, problem, held, warnings := d.syncer, d.sources, d.problem, d.held, d.current.Config.Warnings
 	d.mu.Unlock()
@@ -384,23 +383,6 @@ func (d *Daemon) warehouse() syncer.Warehouse {
 	away := d.problem != ""
 	d.mu.Unlock()
 	return syncer.Warehouse{Away: away, Damaged: d.app.Damages(d.route).Streams()}
-}
-
-// Status is status, for the control routes.
-func (d *Daemon) Status() syncer.Status { return d.status() }
-
-// RunOnce makes a pass for a command beside the daemon.
-func (d *Daemon) RunOnce(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (syncer.Report, error) {
-	select {
-	case <-d.ready:
-	case <-ctx.Done():
-		return syncer.Report{}, context.Cause(ctx)
-	}
-	report, err := d.syncer.RunOnce(ctx, sel, onProgress)
-	if err == nil {
-		err = d.app.Damages(d.route).Repaired(d.syncer.Status())
-	}
-	return report, err
 }
 
 // newRegistry is where all metrics go.

@@ -13,10 +13,9 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/control"
-	"github.com/larder-sync/larder/internal/warehouse"
-
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/sinks/embedded/damage"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -80,7 +79,7 @@ func TestDamageUnderTheDaemon(t *testing.T) {
 		w.damage(t, table)
 		w.told(t, "SELECT count() FROM larder_raw."+table+" WHERE NOT ignore(*)")
 	}
-	problems := strings.Join(d.status().Problems, "\n")
+	problems := strings.Join(d.Status().Problems, "\n")
 	for _, table := range damagedTables {
 		for _, want := range []string{"of table larder_raw." + table + " was damaged on the disk and is set aside", "larder sync --full --stream " + table} {
 			if !strings.Contains(problems, want) {
@@ -103,7 +102,7 @@ func TestDamageUnderTheDaemon(t *testing.T) {
 	}
 	w.equalsTruth(t)
 	w.identical(t)
-	for _, problem := range d.status().Problems {
+	for _, problem := range d.Status().Problems {
 		if strings.Contains(problem, "of table larder_raw.") { // a busy machine has others
 			t.Errorf("after the full resync: %s", problem)
 		}
@@ -180,7 +179,7 @@ func TestLostHistoriesAreNotCalledBroughtBack(t *testing.T) {
 	w.damage(t, slices.Collect(maps.Keys(notices))...)
 	d, stop := w.daemon(t, w.app)
 	defer stop()
-	problems := d.status().Problems
+	problems := d.Status().Problems
 	for table, words := range notices {
 		for _, want := range words {
 			if !slices.ContainsFunc(problems, func(p string) bool {
@@ -193,7 +192,7 @@ func TestLostHistoriesAreNotCalledBroughtBack(t *testing.T) {
 	if _, err := d.RunOnce(t.Context(), syncer.Selection{Full: true}, nil); err != nil {
 		t.Fatal(err)
 	}
-	for _, problem := range d.status().Problems {
+	for _, problem := range d.Status().Problems {
 		if strings.Contains(problem, "of table larder_raw.") { // a busy machine has others
 			t.Errorf("after the full resync: %s", problem)
 		}
@@ -228,8 +227,8 @@ func TestTheScheduledResyncEndsTheNotice(t *testing.T) {
 	if n := len(d.app.Damages(d.route).Problems()); n != len(tables) {
 		t.Fatalf("%d parts are damaged, not %d", n, len(tables))
 	}
-	if !polling.For(t.Context(), func() bool { return len(d.status().Problems) == 0 }) {
-		t.Fatalf("the notices stay: %v", d.status().Problems)
+	if !polling.For(t.Context(), func() bool { return len(d.Status().Problems) == 0 }) {
+		t.Fatalf("the notices stay: %v", d.Status().Problems)
 	}
 	w.equalsTruth(t)
 	w.identical(t)

@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/exit"
-
 	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 	"github.com/larder-sync/larder/syncer"

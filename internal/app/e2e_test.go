@@ -18,13 +18,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/exit"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/budget"
+	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/ordering"

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/larder-sync/larder/internal/exit"
-
 	"github.com/larder-sync/larder/syncer"
 )
 

@@ -12,18 +12,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/check"
-	"github.com/larder-sync/larder/internal/control"
-	"github.com/larder-sync/larder/internal/credentials"
-	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/warehouse"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/check"
+	"github.com/larder-sync/larder/internal/control"
+	"github.com/larder-sync/larder/internal/credentials"
+	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
 )

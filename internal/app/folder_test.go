@@ -11,7 +11,6 @@ import (
 
 	"github.com/larder-sync/larder/internal/check"
 	"github.com/larder-sync/larder/internal/exit"
-
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer"
 )

@@ -6,7 +6,6 @@ import (
 
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/warehouse"
-
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -31,14 +30,4 @@ func (a *App) Forget(ctx context.Context, r syncer.ForgetRequest, wait time.Dura
 		},
 	})
 	return report, err
-}
-
-// Forget forgets for a command beside the daemon.
-func (d *Daemon) Forget(ctx context.Context, r syncer.ForgetRequest) (syncer.ForgetReport, error) {
-	select {
-	case <-d.ready:
-	case <-ctx.Done():
-		return syncer.ForgetReport{}, context.Cause(ctx)
-	}
-	return d.syncer.Forget(ctx, r)
 }

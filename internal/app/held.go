@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/lifecycle"
-
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
 )

@@ -170,7 +170,7 @@ func TestARetryAfterOfAMillionSeconds(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		_, err := s.daemon.RunOnce(ctx, syncer.Selection{Sources: []string{"r0"}, Streams: []string{"products"}}, nil)
 		cancel()
-		paused := time.Until(s.daemon.status().Sources[0].Budget.PausedUntil)
+		paused := time.Until(s.daemon.Status().Sources[0].Budget.PausedUntil)
 		if err == nil || paused < 50*time.Minute || paused > 70*time.Minute {
 			t.Errorf("Retry-After %s: paused for %s, %v", after, paused, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"math/big"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,12 +19,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/check"
 	"github.com/larder-sync/larder/internal/exit"
-
-	"net/http"
-
-	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -176,7 +174,7 @@ func TestAnUnencryptedAddressIsWarnedOf(t *testing.T) {
 	w.app = w.another(cfg, slog.DiscardHandler)
 	d, stop := w.daemon(t, w.app)
 	defer stop()
-	if got := d.status().Warnings; len(got) != 1 || got[0] != want {
+	if got := d.Status().Warnings; len(got) != 1 || got[0] != want {
 		t.Errorf("status: %q", got)
 	}
 	if _, body := fetch(t, d.page.URL()+"/"); !strings.Contains(body, want) {

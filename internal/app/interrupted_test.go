@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/exit"
-
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer"
@@ -88,7 +87,7 @@ func TestWhatBecomesOfAnInterruptedResync(t *testing.T) {
 }
 
 func resyncs(d *Daemon) bool {
-	s := d.status()
+	s := d.Status()
 	st := s.Stream("r0", sandbox.StreamSalesOrders)
 	return st != nil && st.Progress != nil && st.Progress.Resync()
 }

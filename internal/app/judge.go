@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/larder-sync/larder/internal/credentials"
-
 	"github.com/larder-sync/larder/syncer"
 )
 

@@ -11,9 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/servicemanager"
-
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/servicemanager"
 )
 
 // listenAsManager is a service manager that notes what it is told.

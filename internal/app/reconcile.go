@@ -7,9 +7,8 @@ import (
 
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
-	"github.com/larder-sync/larder/internal/warehouse"
-
 	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -73,14 +72,4 @@ func (e *ReconcileError) ExitCode() int {
 		w.source(s.State, s.Err)
 	}
 	return w.code()
-}
-
-// Reconcile reconciles for a command beside the daemon.
-func (d *Daemon) Reconcile(ctx context.Context, r syncer.ReconcileRequest, progress func(syncer.ReconcileReport)) (syncer.ReconcileReport, error) {
-	select {
-	case <-d.ready:
-	case <-ctx.Done():
-		return syncer.ReconcileReport{}, context.Cause(ctx)
-	}
-	return d.syncer.Reconcile(ctx, r, progress)
 }

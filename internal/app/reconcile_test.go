@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/exit"
-
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer"

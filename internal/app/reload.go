@@ -11,12 +11,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/larder-sync/larder/internal/credentials"
-	"github.com/larder-sync/larder/internal/warehouse"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/credentials"
+	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/syncer"
 )
 

@@ -9,11 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/logging"
-
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/logging"
 )
 
 // stage is a daemon that has not reached its warehouse, with the file it reads.
@@ -116,7 +115,7 @@ func TestReloadTakesOverSourcesScheduleAndLevel(t *testing.T) {
 	if got := s.names(); got != "b.2" || s.r.Level.Level() != slog.LevelInfo {
 		t.Errorf("sources = %s, level %s", got, s.r.Level.Level())
 	}
-	if n := len(s.d.status().Sources); n != 1 {
+	if n := len(s.d.Status().Sources); n != 1 {
 		t.Errorf("status of %d sources", n)
 	}
 	if got := testutil.ToFloat64(s.r.outcomes.WithLabelValues(reloadDone)); got != 2 {
@@ -165,7 +164,7 @@ func TestReloadRefusesAsAWhole(t *testing.T) {
 		if s.names() != "a.0 b.0" || s.r.Level.Level() != slog.LevelInfo {
 			t.Fatalf("after a refusal: sources %s", s.names())
 		}
-		if p := s.d.status().Problems; len(p) != 1 || !strings.Contains(p[0], "is refused") {
+		if p := s.d.Status().Problems; len(p) != 1 || !strings.Contains(p[0], "is refused") {
 			t.Errorf("problems = %q", p)
 		}
 	}

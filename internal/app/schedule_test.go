@@ -4,9 +4,8 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/warehouse"
-
 	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/syncer"
 )
 

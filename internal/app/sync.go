@@ -4,13 +4,12 @@ import (
 	"context"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/warehouse"
-
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/larder-sync/larder/syncer"
 )
 

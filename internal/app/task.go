@@ -6,7 +6,6 @@ import (
 
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/warehouse"
-
 	"github.com/larder-sync/larder/syncer"
 )
 

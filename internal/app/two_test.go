@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/exit"
-
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer"
@@ -25,7 +24,7 @@ func TestTwoDaemonsOnOneWarehouse(t *testing.T) {
 	second, stopSecond := w.daemon(t, w.another(w.app.Config, slog.DiscardHandler))
 	expectState(t, second, syncer.StateWaiting)
 
-	source := second.status().Sources[0]
+	source := second.Status().Sources[0]
 	if !strings.Contains(source.Detail, "held by "+thisProcess().Name) || source.Requests > 0 {
 		t.Errorf("the second made %d requests, and is %s: %s", source.Requests, source.State, source.Detail)
 	}
@@ -73,7 +72,7 @@ func expectState(t *testing.T, d *Daemon, want string) {
 	t.Helper()
 	var source syncer.SourceStatus
 	if !polling.For(t.Context(), func() bool {
-		source = d.status().Sources[0]
+		source = d.Status().Sources[0]
 		return source.State == want && (want != syncer.StateWaiting || strings.Contains(source.Detail, "held by"))
 	}) {
 		t.Fatalf("the source is %s, want %s: %s", source.State, want, source.Detail)

@@ -8,9 +8,8 @@ import (
 	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
-	"github.com/larder-sync/larder/internal/warehouse"
-
 	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -83,14 +82,4 @@ func (e *VerifyError) ExitCode() int {
 		}
 	}
 	return w.code()
-}
-
-// Verify verifies for a command beside the daemon.
-func (d *Daemon) Verify(ctx context.Context, sel syncer.Selection, found func(syncer.Finding), progress func(syncer.VerifyProgress)) (syncer.VerifyReport, error) {
-	select {
-	case <-d.ready:
-	case <-ctx.Done():
-		return syncer.VerifyReport{}, context.Cause(ctx)
-	}
-	return d.syncer.Verify(ctx, sel, found, progress)
 }

@@ -13,12 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/control"
-	"github.com/larder-sync/larder/internal/exit"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/control"
+	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer"
 )

@@ -84,7 +84,7 @@ func event(id, order string) string {
 func followsOrders(t *testing.T, d *Daemon) {
 	t.Helper()
 	polling.Until(t, "the stream runs", func() bool {
-		now := d.status()
+		now := d.Status()
 		st := now.Stream("r0", "online_orders")
 		return st != nil && st.State == "running" && st.Progress == nil
 	})
@@ -157,7 +157,7 @@ func TestAWebhookIsInTheWarehouse(t *testing.T) {
 	if found := said(); !strings.Contains(found, "a ping came in by webhook, signed rightly") || d.receiver.LastPing("r0").IsZero() {
 		t.Errorf("last ping %s, check says\n%s", d.receiver.LastPing("r0"), found)
 	}
-	if now := d.status(); now.Sources[0].LastPing.IsZero() {
+	if now := d.Status(); now.Sources[0].LastPing.IsZero() {
 		t.Error("status has no last ping")
 	}
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))

@@ -13,16 +13,15 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/credentials"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
-	"github.com/larder-sync/larder/internal/warehouse"
-
-	"github.com/larder-sync/larder/config"
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/sinks/embedded"
 )
 

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/larder-sync/larder/internal/exit"
-
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer"

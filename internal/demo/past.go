@@ -8,7 +8,6 @@ import (
 
 	"github.com/larder-sync/larder/internal/app"
 	"github.com/larder-sync/larder/internal/exit"
-
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"

@@ -11,7 +11,6 @@ import (
 	"syscall"
 
 	"github.com/larder-sync/larder/internal/exit"
-
 	"github.com/larder-sync/larder/internal/sandbox"
 )
 

@@ -12,10 +12,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/larder-sync/larder/internal/lifecycle"
-
 	sd "github.com/coreos/go-systemd/v22/daemon"
 
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/visible"
 )
 

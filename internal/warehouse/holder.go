@@ -7,7 +7,6 @@ import (
 
 	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/exit"
-
 	"github.com/larder-sync/larder/sinks/embedded"
 )
 

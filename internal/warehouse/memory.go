@@ -5,9 +5,8 @@ import (
 	"os"
 	"runtime/debug"
 
-	"github.com/larder-sync/larder/internal/exit"
-
 	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/memory"
 )
 

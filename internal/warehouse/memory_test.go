@@ -4,9 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/exit"
-
 	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/memory"
 )
 

@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/lifecycle"
-
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 )
 
