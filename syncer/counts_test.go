@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 )
 
 // doneLine is the one line that ends a stream's long walk, by the names of its figures.
@@ -92,7 +93,7 @@ func TestARequestIsWhatTheServiceCounts(t *testing.T) {
 		if err := r.Purge(sandbox.StreamProducts, r.IDs(sandbox.StreamProducts)[:3]...); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.box.AddFault(sandbox.Fault{Kind: sandbox.FaultUnavailable, Route: "/products", Probability: 1, Count: 2}); err != nil {
+		if err := w.box.AddFault(faults.Fault{Kind: faults.Unavailable, Route: "/products", Probability: 1, Count: 2}); err != nil {
 			t.Fatal(err)
 		}
 		before := len(w.box.Requests())

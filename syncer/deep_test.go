@@ -12,6 +12,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/reconcile"
@@ -216,7 +217,7 @@ func TestTheForecastOfADeepRunIsExact(t *testing.T) {
 		t.Run(fmt.Sprint(latency), func(t *testing.T) {
 			inWorld(t, sandbox.Options{
 				Seed: 43, LocationsPer: 40, ProductsPer: 2, Orders: 300, Days: 20, Record: true,
-				Faults: []sandbox.Fault{{Kind: sandbox.FaultLatency, Probability: 1, Delay: latency}},
+				Faults: []faults.Fault{{Kind: faults.Latency, Probability: 1, Delay: latency}},
 			}, func(t *testing.T, w *world) {
 				w.edit = withoutOrdering
 				w.run()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
@@ -291,7 +292,7 @@ func TestAHealingThatIsCutShortIsNotTriedForEver(t *testing.T) {
 		w.schedule.Reconcile = "@every 6m"
 		business := w.turned()
 		w.store.Copy(registry.Orders, business, w.liveOrders(business, daysAgo(1))[0], "a copy")
-		if err := w.box.AddFault(sandbox.Fault{Kind: sandbox.FaultServerError, Route: "/sales/orders/{order_id}", Probability: 1}); err != nil {
+		if err := w.box.AddFault(faults.Fault{Kind: faults.ServerError, Route: "/sales/orders/{order_id}", Probability: 1}); err != nil {
 			t.Fatal(err)
 		}
 		before := len(w.box.Requests())
@@ -314,7 +315,7 @@ func TestAServiceThatFailsEndsTheHealingOfARun(t *testing.T) {
 		for n := range 12 {
 			w.store.Copy(registry.Orders, business, w.liveOrders(business, daysAgo(n+2))[0], fmt.Sprint("a copy ", n))
 		}
-		if err := w.box.AddFault(sandbox.Fault{Kind: sandbox.FaultServerError, Route: "/sales/orders/{order_id}", Probability: 1}); err != nil {
+		if err := w.box.AddFault(faults.Fault{Kind: faults.ServerError, Route: "/sales/orders/{order_id}", Probability: 1}); err != nil {
 			t.Fatal(err)
 		}
 		before := len(w.box.Requests())

@@ -31,11 +31,11 @@ type model struct {
 
 	answers []string // what was answered, for a person who reads a failure
 	// What awaits walks over everything (true) and those from an updated_since.
-	faults map[bool]*faults
+	faults map[bool]*troubles
 }
 
-// faults are what awaits the next requests of a kind.
-type faults struct {
+// troubles are what awaits the next requests of a kind.
+type troubles struct {
 	refuse int         // so many cursors are answered 422
 	fail   int         // so many requests are answered 500
 	upset  []upsetting // of the next pages
@@ -51,11 +51,11 @@ func newModel(f *fake) *model {
 func (m *model) calm() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.faults = map[bool]*faults{true: {}, false: {}}
+	m.faults = map[bool]*troubles{true: {}, false: {}}
 }
 
 // trouble makes some.
-func (m *model) trouble(whole bool, make func(*faults)) {
+func (m *model) trouble(whole bool, make func(*troubles)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	make(m.faults[whole])

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/prometheus/client_golang/prometheus"
@@ -69,7 +70,7 @@ func TestAnOutageOfAServiceIsOneWarningAndOneEnd(t *testing.T) {
 			})
 			time.Sleep(early)
 			log.take()
-			if err := w.box.AddFault(sandbox.Fault{Kind: sandbox.FaultReset, Probability: 1}); err != nil {
+			if err := w.box.AddFault(faults.Fault{Kind: faults.Reset, Probability: 1}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(3 * time.Hour)
@@ -115,7 +116,7 @@ func TestAStreamThatFailsByItselfIsOneWarningAndOneEnd(t *testing.T) {
 		w.until("filled", time.Hour, w.filled)
 		time.Sleep(time.Hour)
 		log.take()
-		if err := w.box.AddFault(sandbox.Fault{Kind: sandbox.FaultServerError, Route: "/products", Probability: 1}); err != nil {
+		if err := w.box.AddFault(faults.Fault{Kind: faults.ServerError, Route: "/products", Probability: 1}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Hour)
@@ -325,7 +326,7 @@ func TestCountersAreThereFromTheStart(t *testing.T) {
 		}
 		w.until("filled", time.Hour, w.filled)
 		time.Sleep(26 * time.Hour)
-		if err := w.box.AddFault(sandbox.Fault{Kind: sandbox.FaultRateLimited, RetryAfter: 5, Count: 3}); err != nil {
+		if err := w.box.AddFault(faults.Fault{Kind: faults.RateLimited, RetryAfter: 5, Count: 3}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Hour)

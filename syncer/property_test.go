@@ -161,17 +161,17 @@ func everything(t *rapid.T) bool { return rapid.Bool().Draw(t, "walks over every
 
 func (p *play) refuseCursors(t *rapid.T) {
 	n := rapid.IntRange(1, 3).Draw(t, "times")
-	p.trouble(everything(t), func(f *faults) { f.refuse = n })
+	p.trouble(everything(t), func(f *troubles) { f.refuse = n })
 }
 
 func (p *play) failRequests(t *rapid.T) {
 	n := rapid.IntRange(1, 6).Draw(t, "times")
-	p.trouble(everything(t), func(f *faults) { f.fail = n })
+	p.trouble(everything(t), func(f *troubles) { f.fail = n })
 }
 
 func (p *play) upsetPages(t *rapid.T) {
 	n := upsetting(rapid.IntRange(0, int(upsettings)-1).Draw(t, "kind"))
-	p.trouble(everything(t), func(f *faults) { f.upset = append(f.upset, n) })
+	p.trouble(everything(t), func(f *troubles) { f.upset = append(f.upset, n) })
 }
 
 // crash kills the daemon and starts another, at once or later.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/schedule"
@@ -85,7 +86,7 @@ func TestADeepRunThatIsCutShortIsMadeUpFor(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 36, Orders: 300, Days: 10}, func(t *testing.T, w *world) {
 		w.run()
 		w.until("backfill", time.Hour, w.filled)
-		if err := w.box.AddFault(sandbox.Fault{Kind: sandbox.FaultRateLimited, Route: "/sales/daily", Probability: 1}); err != nil {
+		if err := w.box.AddFault(faults.Fault{Kind: faults.RateLimited, Route: "/sales/daily", Probability: 1}); err != nil {
 			t.Fatal(err)
 		}
 		w.deep()
@@ -145,7 +146,7 @@ func TestADeepRunThatComparedNothingIsMadeUpFor(t *testing.T) {
 	for _, name := range []string{"the orders could not be walked", "their backfill was under way"} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, sandbox.Options{Seed: 38, Orders: 300, Days: 10, Record: true}, func(t *testing.T, w *world) {
-				fails := sandbox.Fault{Kind: sandbox.FaultServerError, Route: "/sales/orders", Probability: 1}
+				fails := faults.Fault{Kind: faults.ServerError, Route: "/sales/orders", Probability: 1}
 				broken := func() {
 					if err := w.box.AddFault(fails); err != nil {
 						t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
 	"github.com/larder-sync/larder/syncer/list"
@@ -249,7 +250,7 @@ func TestASweepIsHeldAtEveryTurn(t *testing.T) {
 		gone := w.purge(130)
 		w.until("a sweep that is held", 2*time.Hour, func() bool { return w.stream("products").State == status.StateHeld })
 		first := w.stream("products").LastResync
-		if err := w.box.AddFault(sandbox.Fault{Route: "/products", Kind: sandbox.FaultLatency, Probability: 1, Delay: time.Second}); err != nil {
+		if err := w.box.AddFault(faults.Fault{Route: "/products", Kind: faults.Latency, Probability: 1, Delay: time.Second}); err != nil {
 			t.Fatal(err)
 		}
 		w.until("another full resync", 3*time.Hour, func() bool {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/syncer/list"
 )
 
@@ -20,10 +21,10 @@ func TestAPassUnderManyFaultsComesToItsEnd(t *testing.T) {
 				w.once(Selection{})
 			}
 			for _, kind := range []string{
-				sandbox.FaultServerError, sandbox.FaultUnavailable, sandbox.FaultReset, sandbox.FaultTruncate, sandbox.FaultGarbage,
-				sandbox.FaultCutJSON, sandbox.FaultHTML, sandbox.FaultCursorRefused, sandbox.FaultCursorRepeats, sandbox.FaultCursorMissing,
+				faults.ServerError, faults.Unavailable, faults.Reset, faults.Truncate, faults.Garbage,
+				faults.CutJSON, faults.HTML, faults.CursorRefused, faults.CursorRepeats, faults.CursorMissing,
 			} {
-				must(t, w.box.AddFault(sandbox.Fault{Kind: kind, Probability: 0.05}))
+				must(t, w.box.AddFault(faults.Fault{Kind: kind, Probability: 0.05}))
 			}
 			w.once(Selection{Full: full, RetryFor: 10 * time.Minute})
 			w.box.ClearFaults()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
@@ -349,7 +350,7 @@ func (e *episode) politeness() {
 	for _, r := range e.box.Requests() {
 		at := r.At.Add(-e.plan.ahead)
 		others := slices.ContainsFunc(e.excused, func(s stretch) bool { return !at.Before(s.from) && at.Before(s.to) })
-		if r.Status != 429 || others || strings.HasPrefix(r.From, strangers) || slices.Contains(r.Faults, sandbox.FaultRateLimited) {
+		if r.Status != 429 || others || strings.HasPrefix(r.From, strangers) || slices.Contains(r.Faults, faults.RateLimited) {
 			continue
 		}
 		e.fault("429 at +%s to %s %s of key %s", at.Sub(e.began), r.Route, r.URI, r.App)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 )
 
 // kind is a kind of event: what happens, and how often beside the others.
@@ -123,8 +124,8 @@ var listRoutes = map[string]string{
 }
 
 func fault(e *episode, g *rand.Rand) string {
-	f := sandbox.Fault{
-		Kind:       pick(g, sandbox.FaultKinds()...),
+	f := faults.Fault{
+		Kind:       pick(g, faults.Kinds()...),
 		Route:      pick(g, "", "", "/categories", "/products", "/ingredients", "/sales/orders", "/me", "/locations", "/sales/daily"),
 		Delay:      between(g, time.Second, 90*time.Second),
 		RetryAfter: g.IntN(120),

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/sinks"
 )
 
@@ -40,9 +41,9 @@ func orderingOff(e *episode, g *rand.Rand) string {
 // menuSpoilt has menus answered for with nonsense, or with fields that nobody knows, under
 // the ETag of what they are.
 func menuSpoilt(e *episode, g *rand.Rand) string {
-	f := sandbox.Fault{
+	f := faults.Fault{
 		Route: menuRoute, Count: 1 + g.IntN(6),
-		Kind: pick(g, sandbox.FaultNull, sandbox.FaultPriceText, sandbox.FaultNumberAsString, sandbox.FaultUnknownFields, sandbox.FaultDuplicateKeys, sandbox.FaultCutJSON, sandbox.FaultServerError),
+		Kind: pick(g, faults.Null, faults.PriceText, faults.NumberAsString, faults.UnknownFields, faults.DuplicateKeys, faults.CutJSON, faults.ServerError),
 	}
 	if err := e.box.AddFault(f); err != nil {
 		e.fault("%v", err)
@@ -53,7 +54,7 @@ func menuSpoilt(e *episode, g *rand.Rand) string {
 // spoiltMenus is true when a restaurant's menus were served other than they are. A menu
 // that was understood all the same stays until it changes, or a full resync brings it.
 func (e *episode) spoiltMenus(business int) bool {
-	return slices.ContainsFunc(e.box.Spoilt(), func(r sandbox.SpoiltRow) bool { return r.Business == business && r.Route == menuRoute })
+	return slices.ContainsFunc(e.box.Spoilt(), func(r faults.SpoiltRow) bool { return r.Business == business && r.Route == menuRoute })
 }
 
 // compareMenus compares the menus of the locations that a restaurant's key may use.

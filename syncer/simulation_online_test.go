@@ -14,6 +14,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/internal/sandbox/ordering"
 	"github.com/larder-sync/larder/internal/webhooks"
 )
@@ -88,7 +89,7 @@ func (e *episode) sendWebhooks() {
 
 // webhooksGoWrong has them lost, doubled, late, out of order or forged.
 func webhooksGoWrong(e *episode, g *rand.Rand) string {
-	f := sandbox.Fault{Kind: pick(g, sandbox.WebhookFaultKinds()...), Probability: pick(g, 0.3, 1), Delay: between(g, time.Minute, time.Hour)}
+	f := faults.Fault{Kind: pick(g, faults.WebhookKinds()...), Probability: pick(g, 0.3, 1), Delay: between(g, time.Minute, time.Hour)}
 	if err := e.box.AddFault(f); err != nil {
 		e.fault("%v", err)
 	}
@@ -133,7 +134,7 @@ func ordersMove(e *episode, g *rand.Rand) string {
 // spoiltOrders is true when online orders of a restaurant were served other than they are.
 // One that does not change any more stays as it was taken in, until a full resync.
 func (e *episode) spoiltOrders(business int) bool {
-	return slices.ContainsFunc(e.box.Spoilt(), func(r sandbox.SpoiltRow) bool { return r.Business == business && r.Route == ordersRoute })
+	return slices.ContainsFunc(e.box.Spoilt(), func(r faults.SpoiltRow) bool { return r.Business == business && r.Route == ordersRoute })
 }
 
 // spoiltOrdering is true when anything of the ordering side was.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/compare"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
@@ -259,7 +260,7 @@ func TestVerifyOfMovingRows(t *testing.T) {
 		w.schedule.Incremental = "@every 10m"
 		w.run()
 		w.until("filled", time.Hour, w.filled)
-		if err := w.box.AddFault(sandbox.Fault{Kind: sandbox.FaultLatency, Probability: 1, Delay: 100 * time.Millisecond}); err != nil {
+		if err := w.box.AddFault(faults.Fault{Kind: faults.Latency, Probability: 1, Delay: 100 * time.Millisecond}); err != nil {
 			t.Fatal(err)
 		}
 		r := w.box.Restaurant(0)
@@ -637,7 +638,7 @@ func TestVerifyOfCursorsThatFail(t *testing.T) {
 		w.run()
 		w.until("filled", time.Hour, w.filled)
 		time.Sleep(10 * time.Minute)
-		if err := w.box.AddFault(sandbox.Fault{Kind: sandbox.FaultCursorRefused, Route: "/sales/orders", Skip: 1, Count: 2}); err != nil {
+		if err := w.box.AddFault(faults.Fault{Kind: faults.CursorRefused, Route: "/sales/orders", Skip: 1, Count: 2}); err != nil {
 			t.Fatal(err)
 		}
 		report, found := w.verify(Selection{Streams: []string{"sales_orders"}})

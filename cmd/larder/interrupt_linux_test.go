@@ -9,6 +9,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 )
 
 // Whoever presses Ctrl-C has stopped the question; the warehouse was there.
@@ -44,7 +45,7 @@ func TestAnInterruptedPassStartsItsTableOnALineOfItsOwn(t *testing.T) {
 	h := newHouseOf(t, sandbox.Options{Orders: 100, Days: 5, NoLimits: true, Record: true})
 	h.configure(quiet + local("embedded:./data"))
 	h.want(0, "ok", "sync")
-	if err := h.AddFault(sandbox.Fault{Kind: sandbox.FaultHang, Route: "/products", Probability: 1}); err != nil {
+	if err := h.AddFault(faults.Fault{Kind: faults.Hang, Route: "/products", Probability: 1}); err != nil {
 		t.Fatal(err)
 	}
 	requests := len(h.Requests())
@@ -70,7 +71,7 @@ func TestInterruptedResyncGoesOnInTheDaemon(t *testing.T) {
 	page := h.start()
 	await(t, page+"/readyz", http.StatusOK, "ready")
 	h.want(0, "ok", "sync")
-	if err := h.AddFault(sandbox.Fault{Kind: sandbox.FaultLatency, Delay: 700 * time.Millisecond, Route: "/sales/orders", Probability: 1}); err != nil {
+	if err := h.AddFault(faults.Fault{Kind: faults.Latency, Delay: 700 * time.Millisecond, Route: "/sales/orders", Probability: 1}); err != nil {
 		t.Fatal(err)
 	}
 	sync := h.onTerminal(80, "sync", "--full", "--stream", "sales_orders")
@@ -88,7 +89,7 @@ func TestInterruptedResyncGoesOnInTheDaemon(t *testing.T) {
 func TestBarsOnATerminal(t *testing.T) {
 	h := newHouseOf(t, sandbox.Options{Orders: 3000, Days: 30, NoLimits: true})
 	h.configure(quiet + local("embedded:./data"))
-	if err := h.AddFault(sandbox.Fault{Kind: sandbox.FaultLatency, Delay: 300 * time.Millisecond, Probability: 1}); err != nil {
+	if err := h.AddFault(faults.Fault{Kind: faults.Latency, Delay: 300 * time.Millisecond, Probability: 1}); err != nil {
 		t.Fatal(err)
 	}
 	sync := h.onTerminal(80, "sync", "--stream", "sales_orders", "--stream", "products")

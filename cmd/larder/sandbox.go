@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/demo"
@@ -20,7 +21,7 @@ func sandboxCommand(g *globals) *cobra.Command {
 	var o sandbox.Options
 	var listen, webhookURL string
 	var online float64
-	var faults, readings []string
+	var faultTexts, readings []string
 	cmd := &cobra.Command{
 		Use:   "sandbox",
 		Short: "Serve a working copy of the API with invented restaurants",
@@ -36,9 +37,9 @@ as in {"action": "accept", "ids": ["onl_..."], "ready_in": 1800}, POST /admin/or
 switches ordering off ({"on": false}), and GET /admin/webhooks tells what was sent.
 
 Faults:
-` + wrapped(sandbox.FaultKinds()) + `
+` + wrapped(faults.Kinds()) + `
 Faults on webhooks:
-` + wrapped(sandbox.WebhookFaultKinds()) + `
+` + wrapped(faults.WebhookKinds()) + `
 Readings, where the API's description leaves something open:
 ` + wrapped(readingNames()),
 		Example: `  larder sandbox --live
@@ -51,7 +52,7 @@ Readings, where the API's description leaves something open:
 			if g.config != "" || len(g.set) > 0 {
 				return exit.UsageError(errors.New("the sandbox reads no configuration: leave --config and --set out; its flags say what it is like"))
 			}
-			for _, f := range faults {
+			for _, f := range faultTexts {
 				fault, err := parseFault(f)
 				if err != nil {
 					return exit.UsageError(fmt.Errorf("--fault %q: %w", f, err))
@@ -85,7 +86,7 @@ Readings, where the API's description leaves something open:
 	f.StringVar(&listen, "listen", "127.0.0.1:8080", "`address` to listen on")
 	f.Float64Var(&online, "online-orders", 40, "orders a day and restaurant that guests place online, with --live")
 	f.StringVar(&webhookURL, "webhook-url", "", "`address` that gets the events of the key main's online orders")
-	f.StringArrayVar(&faults, "fault", nil, "a `fault`: kind[=probability][,field=value...], fields count, skip, route, delay, retry_after, status; may be repeated")
+	f.StringArrayVar(&faultTexts, "fault", nil, "a `fault`: kind[=probability][,field=value...], fields count, skip, route, delay, retry_after, status; may be repeated")
 	f.StringArrayVar(&readings, "reading", nil, "a `reading`: name[=value]; may be repeated")
 	sandboxFlags(cmd, &o)
 	return cmd
@@ -129,10 +130,10 @@ func wrapped(names []string) string {
 }
 
 // parseFault reads kind[=probability][,field=value...].
-func parseFault(s string) (sandbox.Fault, error) {
+func parseFault(s string) (faults.Fault, error) {
 	head, rest, _ := strings.Cut(s, ",")
 	kind, probability, given := strings.Cut(head, "=")
-	f := sandbox.Fault{Kind: kind, Probability: 1}
+	f := faults.Fault{Kind: kind, Probability: 1}
 	var err error
 	if given {
 		if f.Probability, err = strconv.ParseFloat(probability, 64); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 )
 
 // open starts a sandbox without limits and a client with the key of a role.
@@ -177,25 +178,25 @@ func TestFaultsOfTheSandbox(t *testing.T) {
 		passing bool
 		is      func(error) bool
 	}{
-		{sandbox.FaultHang, true, transport},
-		{sandbox.FaultReset, true, transport},
-		{sandbox.FaultTruncate, true, transport},
-		{sandbox.FaultUnavailable, true, api.IsTemporary},
-		{sandbox.FaultServerError, true, api.IsTemporary},
-		{sandbox.FaultCutJSON, true, body(api.BodyTruncated)},
-		{sandbox.FaultHTML, false, body(api.BodyHTML)},
-		{sandbox.FaultGarbage, false, api.IsTemporary},
-		{sandbox.FaultRateLimited, false, api.IsRateLimited},
-		{sandbox.FaultCursorRefused, false, api.IsValidation},
-		{sandbox.FaultCursorMissing, false, func(err error) bool { return errors.Is(err, api.ErrNoCursor) }},
+		{faults.Hang, true, transport},
+		{faults.Reset, true, transport},
+		{faults.Truncate, true, transport},
+		{faults.Unavailable, true, api.IsTemporary},
+		{faults.ServerError, true, api.IsTemporary},
+		{faults.CutJSON, true, body(api.BodyTruncated)},
+		{faults.HTML, false, body(api.BodyHTML)},
+		{faults.Garbage, false, api.IsTemporary},
+		{faults.RateLimited, false, api.IsRateLimited},
+		{faults.CursorRefused, false, api.IsValidation},
+		{faults.CursorMissing, false, func(err error) bool { return errors.Is(err, api.ErrNoCursor) }},
 	}
 	for _, c := range cases {
 		t.Run(c.kind, func(t *testing.T) {
-			forGood := sandbox.Fault{Kind: c.kind, Route: "/products", Probability: 1}
+			forGood := faults.Fault{Kind: c.kind, Route: "/products", Probability: 1}
 			if err := walkError(t, forGood); !c.is(err) {
 				t.Errorf("for good: %v", err)
 			}
-			once := sandbox.Fault{Kind: c.kind, Route: "/products", Count: 1}
+			once := faults.Fault{Kind: c.kind, Route: "/products", Count: 1}
 			if err := walkError(t, once); c.passing && err != nil {
 				t.Errorf("once: %v", err)
 			}
@@ -204,9 +205,9 @@ func TestFaultsOfTheSandbox(t *testing.T) {
 }
 
 // walkError walks all products past a fault, in simulated time.
-func walkError(t *testing.T, fault sandbox.Fault) (last error) {
+func walkError(t *testing.T, fault faults.Fault) (last error) {
 	synctest.Test(t, func(t *testing.T) {
-		client := open(t, sandbox.RoleMain, sandbox.Options{Orders: -1, Faults: []sandbox.Fault{fault}})
+		client := open(t, sandbox.RoleMain, sandbox.Options{Orders: -1, Faults: []faults.Fault{fault}})
 		for _, err := range api.Products.Pages(t.Context(), client, api.ListQuery{Limit: 40}) {
 			last = err
 		}
@@ -215,7 +216,7 @@ func walkError(t *testing.T, fault sandbox.Fault) (last error) {
 }
 
 func TestARepeatedCursorOfTheSandbox(t *testing.T) {
-	c := open(t, sandbox.RoleMain, sandbox.Options{Faults: []sandbox.Fault{{Kind: sandbox.FaultCursorRepeats, Probability: 1}}})
+	c := open(t, sandbox.RoleMain, sandbox.Options{Faults: []faults.Fault{{Kind: faults.CursorRepeats, Probability: 1}}})
 	var last error
 	for _, err := range api.Products.Pages(t.Context(), c, api.ListQuery{Limit: 20}) {
 		last = err

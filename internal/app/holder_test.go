@@ -13,6 +13,7 @@ import (
 	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/sinks/embedded"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -21,7 +22,7 @@ import (
 // that it is no daemon, and what to do.
 func TestASecondCommandSaysWhoHoldsTheFolder(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Seed: 14, Orders: 50, Days: 5, NoLimits: true})
-	if err := w.AddFault(sandbox.Fault{Kind: sandbox.FaultHang, Route: "/products", Probability: 1}); err != nil {
+	if err := w.AddFault(faults.Fault{Kind: faults.Hang, Route: "/products", Probability: 1}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())

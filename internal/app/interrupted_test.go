@@ -13,6 +13,7 @@ import (
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -58,7 +59,7 @@ func TestWhatBecomesOfAnInterruptedResync(t *testing.T) {
 			defer stop()
 			w.sync(t)
 			logged.Store(&interrupt)
-			if err := w.AddFault(sandbox.Fault{Kind: sandbox.FaultHang, Route: "/sales/orders", Probability: 1}); err != nil {
+			if err := w.AddFault(faults.Fault{Kind: faults.Hang, Route: "/sales/orders", Probability: 1}); err != nil {
 				t.Fatal(err)
 			}
 			var looking sync.WaitGroup

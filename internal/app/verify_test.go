@@ -19,6 +19,7 @@ import (
 	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -180,7 +181,7 @@ func TestVerifyInterrupted(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- d.Serve(ctx) }()
 	w.sync(t)
-	if err := w.AddFault(sandbox.Fault{Kind: sandbox.FaultHang, Route: "/sales/orders", Probability: 1}); err != nil {
+	if err := w.AddFault(faults.Fault{Kind: faults.Hang, Route: "/sales/orders", Probability: 1}); err != nil {
 		t.Fatal(err)
 	}
 	verify := func() {
@@ -243,7 +244,7 @@ func TestVerifyOfARemoteWarehouse(t *testing.T) {
 		t.Error(err)
 	}
 
-	if err := w.AddFault(sandbox.Fault{Kind: sandbox.FaultLatency, Probability: 1, Delay: 500 * time.Millisecond}); err != nil {
+	if err := w.AddFault(faults.Fault{Kind: faults.Latency, Probability: 1, Delay: 500 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = w.app.Verify(t.Context(), syncer.Selection{}, time.Second, control.Verifying{Progress: func(syncer.VerifyProgress) { r.down.Store(true) }})

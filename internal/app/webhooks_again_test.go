@@ -15,6 +15,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/internal/sandbox/ordering"
 	"github.com/larder-sync/larder/syncer/registry"
 )
@@ -107,7 +108,7 @@ func TestWithAllWebhooksLostNothingIsMissing(t *testing.T) {
 	if err := w.UpdateKey(key.Value, func(k *sandbox.Key) { k.WebhookURL = "http://" + address + "/webhooks/r0" }); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.AddFault(sandbox.Fault{Kind: sandbox.FaultWebhookLost, Probability: 1}); err != nil {
+	if err := w.AddFault(faults.Fault{Kind: faults.WebhookLost, Probability: 1}); err != nil {
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(8, 0))

@@ -11,13 +11,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
 // maxAdminBody bounds what an admin route reads.
 const maxAdminBody = 1 << 20
 
-// serveAdmin steers the sandbox from another process of this machine:
+// admin is the routes that people and tests steer the sandbox with.
+type admin struct{ *Sandbox }
+
+// serve steers the sandbox from another process of this machine:
 //
 //	GET, DELETE /admin/stats       counters and faults injected; set to zero
 //	GET, POST /admin/keys          all keys; change the one with the given value
@@ -28,7 +32,7 @@ const maxAdminBody = 1 << 20
 //	POST /admin/orders             AdminOrders: what the restaurant does to online orders
 //	GET /admin/webhooks            events sent or to be sent
 //	GET /admin/truth?stream=S&key=K  NDJSON of TruthRow
-func (s *Sandbox) serveAdmin(w http.ResponseWriter, r *http.Request) {
+func (s admin) serve(w http.ResponseWriter, r *http.Request) {
 	if !fromThisMachine(r) {
 		http.Error(w, "the admin routes answer this machine only", http.StatusForbidden)
 		return
@@ -43,11 +47,11 @@ func (s *Sandbox) serveAdmin(w http.ResponseWriter, r *http.Request) {
 	case "GET /keys":
 		adminAnswer(w, s.Keys())
 	case "POST /keys":
-		adminDo(w, r, s.adminKey)
+		adminDo(w, r, s.changeKey)
 	case "GET /faults":
 		adminAnswer(w, s.Faults())
 	case "POST /faults":
-		adminDo(w, r, func(f Fault) (any, error) { return nil, s.AddFault(f) })
+		adminDo(w, r, func(f faults.Fault) (any, error) { return nil, s.AddFault(f) })
 	case "DELETE /faults":
 		s.ClearFaults()
 		adminAnswer(w, nil)
@@ -55,15 +59,15 @@ func (s *Sandbox) serveAdmin(w http.ResponseWriter, r *http.Request) {
 		s.InvalidateCursors()
 		adminAnswer(w, nil)
 	case "POST /change":
-		adminDo(w, r, s.adminChange)
+		adminDo(w, r, s.change)
 	case "POST /ordering":
-		adminDo(w, r, s.adminOrdering)
+		adminDo(w, r, s.changeOrdering)
 	case "POST /orders":
-		adminDo(w, r, s.adminOrders)
+		adminDo(w, r, s.moveOrders)
 	case "GET /webhooks":
 		adminAnswer(w, s.Deliveries())
 	case "GET /truth":
-		s.adminTruth(w, r)
+		s.writeTruth(w, r)
 	default:
 		http.Error(w, "no such admin route", http.StatusNotFound)
 	}
@@ -105,8 +109,8 @@ func adminDo[T any](w http.ResponseWriter, r *http.Request, do func(T) (any, err
 	adminAnswer(w, out)
 }
 
-// adminKey replaces what a key may do; fields left out stay.
-func (s *Sandbox) adminKey(in struct {
+// changeKey replaces what a key may do; fields left out stay.
+func (s admin) changeKey(in struct {
 	Value        string    `json:"value"`
 	State        *string   `json:"state"`
 	Scopes       *[]string `json:"scopes"`
@@ -151,7 +155,7 @@ type AdminChange struct {
 	Untold   bool     `json:"untold"` // random: permanent deletions and moves too
 }
 
-func (s *Sandbox) adminChange(c AdminChange) (any, error) {
+func (s admin) change(c AdminChange) (any, error) {
 	if err := s.known(c.Business); err != nil {
 		return nil, err
 	}
@@ -212,7 +216,7 @@ func (c AdminChange) each(r Restaurant) error {
 	return nil
 }
 
-func (s *Sandbox) adminTruth(w http.ResponseWriter, r *http.Request) {
+func (s admin) writeTruth(w http.ResponseWriter, r *http.Request) {
 	key := r.URL.Query().Get("key")
 	if key == "" && s.Len() > 0 {
 		key = s.Key(0, RoleMain).Value

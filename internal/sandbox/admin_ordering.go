@@ -19,7 +19,7 @@ type AdminOrders struct {
 	Text     string   `json:"text"`     // message, reason, or method of payment
 }
 
-func (s *Sandbox) adminOrders(in AdminOrders) (any, error) {
+func (s admin) moveOrders(in AdminOrders) (any, error) {
 	if err := s.known(in.Business); err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ type AdminOrdering struct {
 	PauseFor *int      `json:"pause_for"` // seconds, of a location
 }
 
-func (s *Sandbox) adminOrdering(in AdminOrdering) (any, error) {
+func (s admin) changeOrdering(in AdminOrdering) (any, error) {
 	if err := s.known(in.Business); err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (s *Sandbox) adminOrdering(in AdminOrdering) (any, error) {
 	return nil, errors.Join(errs...)
 }
 
-func (s *Sandbox) known(business int) error {
+func (s admin) known(business int) error {
 	if business < 0 || business >= s.Len() {
 		return fmt.Errorf("business %d: there are %d", business, s.Len())
 	}

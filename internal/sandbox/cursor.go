@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"sync/atomic"
 
 	"github.com/larder-sync/larder/internal/sandbox/seeded"
 	"github.com/larder-sync/larder/internal/sandbox/units"
@@ -23,11 +24,11 @@ type place struct {
 	epoch    uint32 // invalidating all cursors raises it
 }
 
-// cursorSealer writes and reads cursors: opaque and authenticated. The secret
+// cursors seal and open the cursors given out now: opaque and authenticated. The secret
 // comes from the seed, so cursors outlive a restart.
-type cursorSealer struct {
+type cursors struct {
 	secret []byte
-	epoch  uint32
+	epoch  atomic.Uint32
 }
 
 const (
@@ -35,13 +36,16 @@ const (
 	macLen   = 12
 )
 
-func newCursorSealer(seed int64) cursorSealer {
+func newCursors(seed int64) *cursors {
 	g := seeded.New(uint64(seed), 10)
 	secret := binary.BigEndian.AppendUint64(nil, g.Next())
-	return cursorSealer{secret: binary.BigEndian.AppendUint64(secret, g.Next())}
+	return &cursors{secret: binary.BigEndian.AppendUint64(secret, g.Next())}
 }
 
-func (c cursorSealer) seal(p place) string {
+// InvalidateCursors makes every cursor given out so far a broken one.
+func (c *cursors) InvalidateCursors() { c.epoch.Add(1) }
+
+func (c *cursors) seal(p place) string {
 	b := make([]byte, 0, placeLen+macLen)
 	b = binary.BigEndian.AppendUint64(b, uint64(p.pos.Stamp))
 	b = binary.BigEndian.AppendUint32(b, p.pos.N)
@@ -49,13 +53,13 @@ func (c cursorSealer) seal(p place) string {
 	b = binary.BigEndian.AppendUint32(b, uint32(p.days.To))
 	b = binary.BigEndian.AppendUint64(b, p.filters)
 	b = binary.BigEndian.AppendUint32(b, p.business)
-	b = binary.BigEndian.AppendUint32(b, c.epoch)
+	b = binary.BigEndian.AppendUint32(b, c.epoch.Load())
 	c.scramble(b)
 	return base64.RawURLEncoding.EncodeToString(append(b, c.mac(b)...))
 }
 
-// open reads a cursor; false for one that is broken, changed or of another walk.
-func (c cursorSealer) open(s string, filters uint64, business int) (place, bool) {
+// unseal reads a cursor; false for one that is broken, changed or of another walk.
+func (c *cursors) unseal(s string, filters uint64, business int) (place, bool) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
 	if err != nil || len(b) != placeLen+macLen || !hmac.Equal(b[placeLen:], c.mac(b[:placeLen])) {
 		return place{}, false
@@ -69,17 +73,17 @@ func (c cursorSealer) open(s string, filters uint64, business int) (place, bool)
 		business: binary.BigEndian.Uint32(b[28:]),
 		epoch:    binary.BigEndian.Uint32(b[32:]),
 	}
-	return p, p.filters == filters && p.business == uint32(business) && p.epoch == c.epoch
+	return p, p.filters == filters && p.business == uint32(business) && p.epoch == c.epoch.Load()
 }
 
-func (c cursorSealer) mac(b []byte) []byte {
+func (c *cursors) mac(b []byte) []byte {
 	h := hmac.New(sha256.New, c.secret)
 	h.Write(b)
 	return h.Sum(nil)[:macLen]
 }
 
 // scramble hides the content, so that nobody is tempted to parse it.
-func (c cursorSealer) scramble(b []byte) {
+func (c *cursors) scramble(b []byte) {
 	g := seeded.New(binary.BigEndian.Uint64(c.secret))
 	for i := range b {
 		b[i] ^= byte(g.Next())

@@ -3,9 +3,13 @@
 //
 // It follows api.md sentence by sentence, and can act out each of its open
 // readings (Readings). The restaurants are in package world, their online orders in package
-// ordering, and what brings the events of those to a receiver in package webhooks.
+// ordering, and what brings the events of those to a receiver in package webhooks. Who may
+// ask, and how often, is in package keys; what goes wrong on demand in package faults.
 //
-// What may live here: routes, parameters, errors, keys, limits, cursors, faults, and the
+// A request is admitted, its parameters are read, and its route reads a view of the restaurant
+// (readCall) or the restaurant's online orders (onlineCall) and writes the output.
+//
+// What may live here: routes, parameters, errors, cursors, answers, and the
 // truth that tests compare a mirror with. What may not: how a restaurant or an order moves;
 // anything of the syncer or of the client but the types of rows in package api, so that a
 // mistake made there is seen here. Nothing here starts a goroutine that outlives its call.

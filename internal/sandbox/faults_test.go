@@ -13,9 +13,11 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 )
 
-func (h *harness) fault(f Fault) {
+func (h *harness) fault(f faults.Fault) {
 	h.t.Helper()
 	if err := h.AddFault(f); err != nil {
 		h.t.Fatal(err)
@@ -24,35 +26,35 @@ func (h *harness) fault(f Fault) {
 
 func TestFaultsOfAnswers(t *testing.T) {
 	h := newHarness(t, Options{})
-	h.fault(Fault{Kind: FaultUnavailable, Count: 1, RetryAfter: 7})
+	h.fault(faults.Fault{Kind: faults.Unavailable, Count: 1, RetryAfter: 7})
 	a := h.get("/me")
 	h.refused(a, 503, "service_unavailable")
 	if a.header.Get("Retry-After") != "7" || a.header.Get("X-RateLimit-Limit") != "" {
 		t.Errorf("503: %v", a.header)
 	}
-	h.fault(Fault{Kind: FaultUnavailable, Count: 1})
+	h.fault(faults.Fault{Kind: faults.Unavailable, Count: 1})
 	if a := h.get("/me"); a.header.Get("Retry-After") != "" {
 		t.Errorf("503: %v", a.header)
 	}
-	h.fault(Fault{Kind: FaultServerError, Count: 1, Route: "/products"})
+	h.fault(faults.Fault{Kind: faults.ServerError, Count: 1, Route: "/products"})
 	if a := h.get("/me"); a.status != 200 {
 		t.Errorf("another route: %d", a.status)
 	}
 	if a := h.get("/products"); a.status != 500 || a.header.Get("X-RateLimit-Limit") == "" {
 		t.Errorf("500: %d %v", a.status, a.header)
 	}
-	h.fault(Fault{Kind: FaultRateLimited, Count: 1, RetryAfter: 9})
+	h.fault(faults.Fault{Kind: faults.RateLimited, Count: 1, RetryAfter: 9})
 	a = h.get("/me")
 	h.refused(a, 429, "rate_limited")
 	if a.header.Get("Retry-After") != "9" {
 		t.Errorf("429: %v", a.header)
 	}
-	h.fault(Fault{Kind: FaultHTML, Count: 1, Status: 502})
+	h.fault(faults.Fault{Kind: faults.HTML, Count: 1, Status: 502})
 	if a := h.get("/me"); a.status != 502 || !bytes.HasPrefix(a.body, []byte("<!doctype")) {
 		t.Errorf("HTML: %d %s", a.status, a.body)
 	}
-	for _, kind := range []string{FaultGarbage, FaultCutJSON} {
-		h.fault(Fault{Kind: kind, Count: 1, Skip: 1})
+	for _, kind := range []string{faults.Garbage, faults.CutJSON} {
+		h.fault(faults.Fault{Kind: kind, Count: 1, Skip: 1})
 		if a := h.get("/products"); !json.Valid(a.body) {
 			t.Errorf("%s: skipped one is spoilt", kind)
 		}
@@ -60,7 +62,7 @@ func TestFaultsOfAnswers(t *testing.T) {
 			t.Errorf("%s: %d %s", kind, a.status, a.body)
 		}
 	}
-	if n := h.FaultsInjected()[FaultServerError]; n != 1 || len(h.Faults()) != 0 {
+	if n := h.FaultsInjected()[faults.ServerError]; n != 1 || len(h.Faults()) != 0 {
 		t.Errorf("injected %v, left %v", h.FaultsInjected(), h.Faults())
 	}
 }
@@ -69,15 +71,15 @@ func TestFaultsOfCursors(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true})
 	first := ok[page](h, "/products?limit=5")
 	next := "/products?limit=5&cursor=" + *first.NextCursor
-	h.fault(Fault{Kind: FaultCursorRepeats, Count: 1})
+	h.fault(faults.Fault{Kind: faults.CursorRepeats, Count: 1})
 	if p := ok[page](h, next); !p.HasMore || *p.NextCursor != *first.NextCursor {
 		t.Error("the cursor does not repeat")
 	}
-	h.fault(Fault{Kind: FaultCursorMissing, Count: 1})
+	h.fault(faults.Fault{Kind: faults.CursorMissing, Count: 1})
 	if p := ok[page](h, next); !p.HasMore || p.NextCursor != nil {
 		t.Error("the cursor is not missing")
 	}
-	h.fault(Fault{Kind: FaultCursorRefused, Count: 1})
+	h.fault(faults.Fault{Kind: faults.CursorRefused, Count: 1})
 	h.refused(h.get(next), 422, "validation_failed")
 	ok[page](h, next)
 	h.InvalidateCursors()
@@ -88,22 +90,22 @@ func TestFaultsOfCursors(t *testing.T) {
 func TestFaultsOfRows(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true})
 	for kind, want := range map[string]string{
-		FaultPriceText: `"total":"abc"`, FaultPriceDecimals: `"total":"12.345"`, FaultNumberAsString: `"number":12345`, FaultYearOne: `"created_at":"0001-01-01T00:00:00Z"`,
-		FaultFuture: `"updated_at":"2036-03-20T10:00:00Z"`, FaultNull: `"location_id":null`, FaultDuplicateKeys: `{"updated_at":null,`,
-		FaultUnknownFields: `"x_new_text":"nou"`, FaultUnknownValues: `"channel":"brand_new"`,
+		faults.PriceText: `"total":"abc"`, faults.PriceDecimals: `"total":"12.345"`, faults.NumberAsString: `"number":12345`, faults.YearOne: `"created_at":"0001-01-01T00:00:00Z"`,
+		faults.Future: `"updated_at":"2036-03-20T10:00:00Z"`, faults.Null: `"location_id":null`, faults.DuplicateKeys: `{"updated_at":null,`,
+		faults.UnknownFields: `"x_new_text":"nou"`, faults.UnknownValues: `"channel":"brand_new"`,
 	} {
-		h.fault(Fault{Kind: kind, Count: 1, Route: "/sales/orders"})
+		h.fault(faults.Fault{Kind: kind, Count: 1, Route: "/sales/orders"})
 		p := ok[page](h, "/sales/orders?limit=3")
 		if !bytes.Contains(p.Data[0], []byte(want)) || bytes.Contains(p.Data[1], []byte(want)) {
 			t.Errorf("%s: %s", kind, p.Data[0])
 		}
 	}
-	h.fault(Fault{Kind: FaultNoID, Count: 1})
+	h.fault(faults.Fault{Kind: faults.NoID, Count: 1})
 	if p := ok[page](h, "/products"); idOf(t, p.Data[0]) != "" || idOf(t, p.Data[1]) == "" {
 		t.Error("the row has its id")
 	}
 	id := h.Restaurant(0).IDs(StreamProducts)[5]
-	h.fault(Fault{Kind: FaultPriceText, Count: 1, RowID: id})
+	h.fault(faults.Fault{Kind: faults.PriceText, Count: 1, RowID: id})
 	spoilt := 0
 	for _, row := range h.walk("/products?limit=200") {
 		if bytes.Contains(row, []byte(`"price":"abc"`)) {
@@ -116,7 +118,7 @@ func TestFaultsOfRows(t *testing.T) {
 	if spoilt != 1 {
 		t.Errorf("%d rows spoilt", spoilt)
 	}
-	h.fault(Fault{Kind: FaultUnknownFields, Probability: 1, Route: "/products"})
+	h.fault(faults.Fault{Kind: faults.UnknownFields, Probability: 1, Route: "/products"})
 	p := ok[page](h, "/products")
 	if n := bytes.Count(p.Data[0], []byte("x_new_text")); n < 4 {
 		t.Errorf("%d levels: %s", n, p.Data[0])
@@ -134,7 +136,7 @@ func TestFaultsOfRows(t *testing.T) {
 func TestFaultProbability(t *testing.T) {
 	var runs [2]string
 	for i := range runs {
-		h := newHarness(t, Options{NoLimits: true, Orders: -1, Faults: []Fault{{Kind: FaultServerError, Probability: 0.3}}})
+		h := newHarness(t, Options{NoLimits: true, Orders: -1, Faults: []faults.Fault{{Kind: faults.ServerError, Probability: 0.3}}})
 		for range 500 {
 			runs[i] += string(rune('0' + h.get("/me").status/100))
 		}
@@ -157,25 +159,25 @@ func TestTransportInBubble(t *testing.T) {
 			r.Header.Set("Authorization", "Bearer "+s.Key(0, RoleMain).Value)
 			return client.Do(r)
 		}
-		add := func(f Fault) {
+		add := func(f faults.Fault) {
 			if err := s.AddFault(f); err != nil {
 				t.Fatal(err)
 			}
 		}
 		start := time.Now()
-		add(Fault{Kind: FaultLatency, Count: 1, Delay: 3 * time.Second})
+		add(faults.Fault{Kind: faults.Latency, Count: 1, Delay: 3 * time.Second})
 		if res, err := get(); err != nil || res.StatusCode != http.StatusOK || time.Since(start) != 3*time.Second {
 			t.Errorf("latency: %v after %s", err, time.Since(start))
 		}
-		add(Fault{Kind: FaultHang, Count: 1})
+		add(faults.Fault{Kind: faults.Hang, Count: 1})
 		if _, err := get(); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 33*time.Second {
 			t.Errorf("hang: %v after %s", err, time.Since(start))
 		}
-		add(Fault{Kind: FaultReset, Count: 1})
+		add(faults.Fault{Kind: faults.Reset, Count: 1})
 		if _, err := get(); !errors.Is(err, syscall.ECONNRESET) {
 			t.Errorf("reset: %v", err)
 		}
-		add(Fault{Kind: FaultTruncate, Count: 1})
+		add(faults.Fault{Kind: faults.Truncate, Count: 1})
 		res, err := get()
 		if err != nil {
 			t.Fatal(err)
@@ -205,8 +207,8 @@ func TestServe(t *testing.T) {
 		t.Fatalf("%v %v", res, err)
 	}
 	strict[page](t, must(io.ReadAll(res.Body))(t))
-	for _, kind := range []string{FaultReset, FaultTruncate} {
-		if err := s.AddFault(Fault{Kind: kind, Count: 1}); err != nil {
+	for _, kind := range []string{faults.Reset, faults.Truncate} {
+		if err := s.AddFault(faults.Fault{Kind: kind, Count: 1}); err != nil {
 			t.Fatal(err)
 		}
 		res, err := get()
@@ -217,12 +219,12 @@ func TestServe(t *testing.T) {
 			t.Errorf("%s: no error", kind)
 		}
 	}
-	if err := s.AddFault(Fault{Kind: FaultHang, Count: 1}); err != nil {
+	if err := s.AddFault(faults.Fault{Kind: faults.Hang, Count: 1}); err != nil {
 		t.Fatal(err)
 	}
 	hung := make(chan error, 1)
 	go func() { _, err := get(); hung <- err }()
-	for s.FaultsInjected()[FaultHang] == 0 {
+	for s.FaultsInjected()[faults.Hang] == 0 {
 		if _, err := http.Get("http://" + ln.Addr().String() + "/admin/stats"); err != nil {
 			t.Fatal(err)
 		}
@@ -241,16 +243,16 @@ func TestServe(t *testing.T) {
 func TestSpoiltRowsAndFaultsAreRecorded(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true, Orders: 20, Record: true})
 	id := h.Restaurant(0).IDs(StreamProducts)[2]
-	if err := h.AddFault(Fault{Kind: FaultPriceText, RowID: id, Count: 1}); err != nil {
+	if err := h.AddFault(faults.Fault{Kind: faults.PriceText, RowID: id, Count: 1}); err != nil {
 		t.Fatal(err)
 	}
 	h.walk("/products?limit=200")
 	h.walk("/products?limit=200")
-	if got := h.Spoilt(); len(got) != 1 || got[0] != (SpoiltRow{0, "/products", id}) {
+	if got := h.Spoilt(); len(got) != 1 || got[0] != (faults.SpoiltRow{Business: 0, Route: "/products", ID: id}) {
 		t.Errorf("spoilt %+v", got)
 	}
 	log := h.Requests()
-	if len(log[0].Faults) != 1 || log[0].Faults[0] != FaultPriceText || len(log[len(log)-1].Faults) != 0 || log[0].From == "" {
+	if len(log[0].Faults) != 1 || log[0].Faults[0] != faults.PriceText || len(log[len(log)-1].Faults) != 0 || log[0].From == "" {
 		t.Errorf("recorded %+v", log)
 	}
 }

@@ -22,18 +22,14 @@ type onlineCall struct {
 // ordering is off.
 func whenOrdering(handle func(onlineCall) *apiError) func(*request) *apiError {
 	return func(rq *request) *apiError {
-		if orderingOff(rq) {
+		rq.open()
+		off := rq.orderingOff()
+		rq.view.Close()
+		if off {
 			return fail(codeAPIDisabled)
 		}
 		return handle(onlineCall{rq, rq.s.books[rq.key.Business], orderingApp(&rq.key)})
 	}
-}
-
-// orderingOff tells whether online ordering is off, of the restaurant or of the key.
-func orderingOff(rq *request) bool {
-	rq.open()
-	defer rq.view.Close()
-	return rq.key.OrderingOff || rq.view.OrderingOff()
 }
 
 // maxOrderingBody is what a body may have (api.md, "Limits").
@@ -148,7 +144,7 @@ func listOnlineOrders(c onlineCall) *apiError {
 		}
 		orders, next = c.book.Since(c.app, since, limit)
 	}
-	c.openPage()
+	c.openList()
 	for i := range orders {
 		c.addJSON(orders[i])
 	}

@@ -2,56 +2,74 @@ package sandbox
 
 import (
 	"github.com/larder-sync/larder/internal/sandbox/units"
-	"github.com/larder-sync/larder/internal/sandbox/world"
-	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 	"github.com/larder-sync/larder/internal/sandbox/world/sales"
 )
 
 // listOrders answers one of the two modes of /sales/orders; both at once is 422.
-func (rq *request) listOrders() *apiError {
-	q := rq.q
-	l := rows.Listing{Limit: rq.pageRows()}
-	l.Since, l.Mirror = q.instant("updated_since")
-	l.Tombstones, _ = q.flag("include_deleted")
-	at := rq.cursor()
-	l.After = at.pos
+func listOrders(c readCall) *apiError {
+	l, at := c.listing()
 	if l.Mirror {
 		for _, f := range []string{"from", "to"} {
-			if q.has(f) {
-				q.bad.add(f, "Use either from and to, or updated_since.")
+			if c.q.has(f) {
+				c.q.bad.add(f, "Use either from and to, or updated_since.")
 			}
 		}
 	}
-	rq.open()
-	defer rq.view.Close()
 	var days sales.Days
 	if !l.Mirror {
-		days = rq.days()
+		days = c.days()
 	}
 	if at.pos.Begun && !l.Mirror { // a walk without from and to keeps its days over midnight
 		days = at.days
 	}
-	if err := q.bad.err(); err != nil {
+	if err := c.begin(); err != nil {
 		return err
 	}
-	if err := rq.narrow(); err != nil {
-		return err
-	}
-	rq.openPage()
+	c.openList()
 	if l.Mirror {
-		end, more := rq.view.Sales.Mirror(l, rq.addRow)
-		rq.closePage(place{pos: end}, more)
+		end, more := c.view.Sales.Mirror(l, c.addRow)
+		c.closePage(place{pos: end}, more)
 		return nil
 	}
-	end, more := rq.view.Sales.Range(l, days, rq.addRow)
-	rq.closePage(place{pos: end, days: days}, more)
-	rq.out = append(rq.out[:len(rq.out)-1], `,"from":"`...)
-	rq.out = append(units.AppendDate(rq.out, days.From), `","to":"`...)
-	rq.out = append(units.AppendDate(rq.out, days.To), `"}`...)
+	end, more := c.view.Sales.Range(l, days, c.addRow)
+	c.closePage(place{pos: end, days: days}, more)
+	c.out = append(c.out[:len(c.out)-1], `,"from":"`...)
+	c.out = append(units.AppendDate(c.out, days.From), `","to":"`...)
+	c.out = append(units.AppendDate(c.out, days.To), `"}`...)
 	return nil
 }
 
 // oneOrder is 404 for anything that is not a sale of an allowed location.
-func (rq *request) oneOrder() *apiError {
-	return rq.one(func(v *world.View, id string) ([]byte, bool) { return v.Sales.One(id) })
+func oneOrder(c readCall) *apiError { return c.one(c.view.Sales.One) }
+
+// salesDaily answers one row per calendar day of the range and the totals.
+func salesDaily(c readCall) *apiError {
+	days := c.days()
+	if err := c.begin(); err != nil {
+		return err
+	}
+	c.openTotals(days)
+	c.write(`,"data":[`)
+	totals := c.view.Sales.Daily(days, c.addRow)
+	c.write(`],"totals":` + string(totals) + "}")
+	return nil
+}
+
+func (c readCall) openTotals(days sales.Days) {
+	c.out = units.AppendDate(append(c.out, `{"currency":"RON","from":"`...), days.From)
+	c.out = append(units.AppendDate(append(c.out, `","to":"`...), days.To), '"')
+}
+
+// salesProducts answers what was sold of each product, in the period or by day.
+func salesProducts(c readCall) *apiError {
+	days := c.days()
+	groupBy := c.q.choice("group_by", "period", "period", "day")
+	if err := c.begin(); err != nil {
+		return err
+	}
+	c.openTotals(days)
+	c.write(`,"group_by":"` + groupBy + `","data":[`)
+	c.view.Sales.Products(days, groupBy == "day", c.addRow)
+	c.write("]}")
+	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
-func (rq *request) me() *apiError {
-	k := &rq.key
+func me(c readCall) *apiError {
+	k := &c.key
 	var webhookURL *string
 	if k.WebhookURL != "" {
 		webhookURL = &k.WebhookURL
@@ -19,46 +19,40 @@ func (rq *request) me() *apiError {
 		Scopes:   units.NotNil(k.Scopes), AllLocations: k.AllLocations, RateLimits: k.Limits,
 		Webhook: api.Webhook{URL: webhookURL, Configured: k.WebhookURL != ""},
 	}
-	rq.open()
-	me.LocationIDs = rq.view.LocationIDs()
-	rq.view.Close()
-	rq.addJSON(me)
+	me.LocationIDs = c.view.LocationIDs()
+	c.addJSON(me)
 	return nil
 }
 
 // ordersOnly is the rule for keys with only orders:write: while online ordering
 // is off, even the locations are closed to them.
-func (rq *request) ordersOnly() *apiError {
-	if orderingOff(rq) && !slices.Contains(rq.key.Scopes, api.ScopeLocations) {
+func ordersOnly(c readCall) *apiError {
+	if c.orderingOff() && !slices.Contains(c.key.Scopes, api.ScopeLocations) {
 		return fail(codeAPIDisabled)
 	}
 	return nil
 }
 
-func (rq *request) listLocations() *apiError {
-	if err := rq.ordersOnly(); err != nil {
+func listLocations(c readCall) *apiError {
+	if err := ordersOnly(c); err != nil {
 		return err
 	}
-	rq.open()
-	defer rq.view.Close()
-	rq.out = append(rq.out, `{"data":[`...)
-	for _, l := range rq.view.Locations() {
-		rq.addJSON(l)
+	c.openList()
+	for _, l := range c.view.Locations() {
+		c.addJSON(l)
 	}
-	rq.out = append(rq.out, "]}"...)
+	c.write("]}")
 	return nil
 }
 
-func (rq *request) oneLocation() *apiError {
-	if err := rq.ordersOnly(); err != nil {
+func oneLocation(c readCall) *apiError {
+	if err := ordersOnly(c); err != nil {
 		return err
 	}
-	rq.open()
-	defer rq.view.Close()
-	l, ok := rq.view.Location(rq.id)
+	l, ok := c.view.Location(c.id)
 	if !ok {
 		return fail(codeNotFound)
 	}
-	rq.addJSON(l)
+	c.addJSON(l)
 	return nil
 }

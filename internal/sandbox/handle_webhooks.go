@@ -44,16 +44,8 @@ func testWebhook(c onlineCall) *apiError {
 func (c onlineCall) ping() webhooks.Message {
 	at := api.Instant(units.Precision(units.Millisecond).Text(c.now))
 	event := api.WebhookEvent[api.PingData]{
-		ID: webhooks.EventID(seeded.Hash(c.key.AppID), c.now, c.s.nextPing()), Type: "ping", CreatedAt: at, Test: c.key.Mode == "test",
+		ID: webhooks.EventID(seeded.Hash(c.key.AppID), c.now, int(c.s.pings.Add(1))), Type: "ping", CreatedAt: at, Test: c.key.Mode == "test",
 		Data: api.PingData{App: api.App{ID: c.key.AppID, Name: c.key.Name, Mode: c.key.Mode}, Message: "Test webhook."},
 	}
 	return webhooks.Message{ID: event.ID, Type: event.Type, Body: units.JSON(event)}
-}
-
-// nextPing counts the pings of all keys.
-func (s *Sandbox) nextPing() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pings++
-	return s.pings
 }

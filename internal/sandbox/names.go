@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"github.com/larder-sync/larder/internal/sandbox/keys"
 	"github.com/larder-sync/larder/internal/sandbox/readings"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world"
@@ -10,6 +11,8 @@ import (
 )
 
 type (
+	// Key is an API key with what it may do.
+	Key = keys.Key
 	// Readings choose between readings that api.md leaves open.
 	Readings = readings.Readings
 	// Restaurant changes one restaurant.
@@ -41,4 +44,21 @@ const (
 	ReasonGone        = rows.ReasonGone
 	MaxStampDelay     = readings.MaxStampDelay
 	ZoneName          = units.ZoneName
+)
+
+// What callers name of the keys.
+const (
+	KeyActive           = keys.Active
+	KeyDisabled         = keys.Disabled
+	KeyDeleted          = keys.Deleted
+	RoleMain            = keys.RoleMain
+	RoleTest            = keys.RoleTest
+	RoleLimited         = keys.RoleLimited
+	RoleSales           = keys.RoleSales
+	RoleOrders          = keys.RoleOrders
+	RoleDisabled        = keys.RoleDisabled
+	AlgorithmFixed      = keys.AlgorithmFixed
+	AlgorithmFixedFirst = keys.AlgorithmFixedFirst
+	AlgorithmSliding    = keys.AlgorithmSliding
+	AlgorithmBucket     = keys.AlgorithmBucket
 )

@@ -5,89 +5,88 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
+	"github.com/larder-sync/larder/internal/sandbox/keys"
 	"github.com/larder-sync/larder/internal/sandbox/ordering"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/webhooks"
+	"github.com/larder-sync/larder/internal/sandbox/world"
 )
 
-// openBooks gives every restaurant its online orders, and their events a way out.
-func (s *Sandbox) openBooks() error {
-	s.outbox = webhooks.New(webhooks.Options{Endpoint: s.endpoint, Transport: s.opts.WebhookTransport, Now: s.opts.Now})
+// online is the online orders of all restaurants, and the way of their events to receivers.
+type online struct {
+	books  []*ordering.Book // by restaurant
+	outbox *webhooks.Outbox
+	keys   *keys.Ring
+	faults *faults.Box
+	clock  func() time.Time
+	pings  atomic.Int64
+}
+
+// newOnline gives every restaurant its online orders, and their events a way out.
+func newOnline(w *world.World, ring *keys.Ring, box *faults.Box, o Options) (*online, error) {
 	cal, err := units.NewCalendar()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	readings := s.opts.Readings
-	readings.StampPrecision = cmp.Or(readings.StampPrecision, time.Millisecond)
-	for i := range s.Len() {
-		s.books = append(s.books, ordering.New(ordering.Options{
-			World: s.World, Business: i, Calendar: cal, Seed: s.opts.Seed, Readings: readings, Staff: s.opts.Live,
-			PerDay: s.opts.OnlineOrders, Epoch: s.opts.Epoch, Apps: func() []ordering.App { return s.orderingApps(i) }, Notify: s.notifier(i),
+	l := &online{keys: ring, faults: box, clock: o.Now}
+	l.outbox = webhooks.New(webhooks.Options{Endpoint: l.endpoint, Transport: o.WebhookTransport, Now: o.Now})
+	o.Readings.StampPrecision = cmp.Or(o.Readings.StampPrecision, time.Millisecond)
+	for i := range w.Len() {
+		l.books = append(l.books, ordering.New(ordering.Options{
+			World: w, Business: i, Calendar: cal, Seed: o.Seed, Readings: o.Readings, Staff: o.Live,
+			PerDay: o.OnlineOrders, Epoch: o.Epoch, Apps: func() []ordering.App { return l.apps(i) }, Notify: l.notifier(w.Business(i).Seed()),
 		}))
 	}
-	return nil
+	return l, nil
 }
 
 // OnlineOrders are those of restaurant i, from 0.
-func (s *Sandbox) OnlineOrders(i int) *ordering.Book { return s.books[i] }
+func (l *online) OnlineOrders(i int) *ordering.Book { return l.books[i] }
 
-// Tick moves all restaurants and their online orders up to now. Steps of any size give the
-// same world.
-func (s *Sandbox) Tick(now time.Time) {
-	for _, b := range s.books {
-		b.Play(now.UnixMicro())
+func (l *online) play(now int64) {
+	for _, b := range l.books {
+		b.Play(now)
 	}
 }
 
 // catchUp moves a restaurant that lives up to an instant, and the time of its online orders
 // in any case.
-func (s *Sandbox) catchUp(business int, now int64) { s.books[business].Advance(now) }
+func (l *online) catchUp(business int, now int64) { l.books[business].Advance(now) }
 
 // orderingApp is what package ordering has to know of a key.
-func orderingApp(k *Key) ordering.App {
+func orderingApp(k *keys.Key) ordering.App {
 	all, ids := k.AllLocations, k.LocationIDs
 	return ordering.App{ID: k.AppID, Test: k.Mode == "test", May: func(id string) bool { return all || slices.Contains(ids, id) }}
 }
 
-// orderingApps are the keys of a restaurant that can place orders now.
-func (s *Sandbox) orderingApps(business int) []ordering.App {
+// apps are the keys of a restaurant that can place orders now.
+func (l *online) apps(business int) []ordering.App {
 	var apps []ordering.App
-	for _, k := range s.Keys() {
-		if k.Business == business && k.State == KeyActive && !k.OrderingOff && slices.Contains(k.Scopes, api.ScopeOrders) {
+	for _, k := range l.keys.Keys() {
+		if k.Business == business && k.State == keys.Active && !k.OrderingOff && slices.Contains(k.Scopes, api.ScopeOrders) {
 			apps = append(apps, orderingApp(&k))
 		}
 	}
 	return apps
 }
 
-// keyOf is the key with an AppID.
-func (s *Sandbox) keyOf(app string) (Key, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, a := range s.keys.apps {
-		if a.AppID == app {
-			return a.clone(), true
-		}
-	}
-	return Key{}, false
-}
-
 // endpoint is where a key's events go: nowhere for a key that the restaurant has disabled or
 // deleted, of which api.md says nothing.
-func (s *Sandbox) endpoint(app string) (webhooks.Endpoint, bool) {
-	k, ok := s.keyOf(app)
-	return webhooks.Endpoint{URL: k.WebhookURL, Secret: k.WebhookSecret}, ok && k.WebhookURL != "" && k.State == KeyActive
+func (l *online) endpoint(app string) (webhooks.Endpoint, bool) {
+	k, ok := l.keys.OfApp(app)
+	return webhooks.Endpoint{URL: k.WebhookURL, Secret: k.WebhookSecret}, ok && k.WebhookURL != "" && k.State == keys.Active
 }
 
-// notifier sends the events of a restaurant's orders. The book calls it in order.
-func (s *Sandbox) notifier(business int) func(ordering.Event) {
+// notifier sends the events of the orders of the restaurant with a seed. The book calls it in order.
+func (l *online) notifier(seed uint64) func(ordering.Event) {
 	n := 0
-	seed := s.Business(business).Seed()
 	return func(e ordering.Event) {
-		if _, ok := s.endpoint(e.App); !ok {
+		if _, ok := l.endpoint(e.App); !ok {
 			return
 		}
 		n++
@@ -95,30 +94,30 @@ func (s *Sandbox) notifier(business int) func(ordering.Event) {
 			ID: webhooks.EventID(seed, e.At, n), Type: e.Type, CreatedAt: e.Order.UpdatedAt, Test: e.Order.Test, Data: api.OrderData{Order: e.Order},
 		}
 		m := webhooks.Message{ID: event.ID, Type: event.Type, Body: units.JSON(event)}
-		s.outbox.Send(e.At, e.App, m, s.mishap(e.App))
+		l.outbox.Send(e.At, e.App, m, l.mishap(e.App))
 	}
 }
 
 // webhookRoute is what faults on webhooks know an event by.
-var webhookRoute = route{name: "webhooks"}
+const webhookRoute = "webhooks"
 
 // mishap draws what goes wrong with an event.
-func (s *Sandbox) mishap(app string) webhooks.Mishap {
+func (l *online) mishap(app string) webhooks.Mishap {
 	var m webhooks.Mishap
-	for _, f := range s.faults.roll(stageWebhook, &request{s: s, route: &webhookRoute, key: Key{AppID: app}}, nil) {
+	for _, f := range l.faults.Roll(faults.Webhook, faults.Target{Route: webhookRoute, Key: app}) {
 		switch f.Kind {
-		case FaultWebhookLost:
+		case faults.WebhookLost:
 			m.Lost = true
-		case FaultWebhookTwice:
+		case faults.WebhookTwice:
 			m.Twice = true
-		case FaultWebhookDelayed:
+		case faults.WebhookDelayed:
 			m.Delay = f.Delay
 			if m.Delay == 0 {
 				m.Delay = time.Minute
 			}
-		case FaultWebhookOutOfOrder:
+		case faults.WebhookOutOfOrder:
 			m.Behind = true
-		case FaultWebhookForged:
+		case faults.WebhookForged:
 			m.Forged = true
 		}
 	}
@@ -127,33 +126,33 @@ func (s *Sandbox) mishap(app string) webhooks.Mishap {
 
 // DeliverWebhooks moves the online orders up to now, makes every attempt that is due, and
 // returns how many when all are answered.
-func (s *Sandbox) DeliverWebhooks(ctx context.Context) int {
-	now := s.now()
-	for i := range s.books {
-		s.catchUp(i, now)
+func (l *online) DeliverWebhooks(ctx context.Context) int {
+	now := l.clock().UnixMicro()
+	for i := range l.books {
+		l.catchUp(i, now)
 	}
-	return s.outbox.Deliver(ctx, now)
+	return l.outbox.Deliver(ctx, now)
 }
 
 // somethingDue tells whether DeliverWebhooks would do something.
-func (s *Sandbox) somethingDue() bool {
-	now := s.now()
-	if at, ok := s.outbox.Next(); ok && at <= now {
+func (l *online) somethingDue() bool {
+	now := l.clock().UnixMicro()
+	if at, ok := l.outbox.Next(); ok && at <= now {
 		return true
 	}
-	return slices.ContainsFunc(s.books, func(b *ordering.Book) bool {
+	return slices.ContainsFunc(l.books, func(b *ordering.Book) bool {
 		at, ok := b.Next()
 		return ok && at <= now
 	})
 }
 
 // Deliveries are the newest events sent or to be sent, oldest first.
-func (s *Sandbox) Deliveries() []webhooks.Delivery { return s.outbox.Deliveries() }
+func (l *online) Deliveries() []webhooks.Delivery { return l.outbox.Deliveries() }
 
-// truthOfOrdering is Truth of the menus of a key's locations, or of the orders placed through
+// truth is Truth of the menus of a key's locations, or of the orders placed through
 // it.
-func (s *Sandbox) truthOfOrdering(rq *request, stream string, yield func(TruthRow) error) error {
-	book, app := s.books[rq.key.Business], orderingApp(&rq.key)
+func (l *online) truth(rq *request, stream string, yield func(TruthRow) error) error {
+	book, app := l.books[rq.key.Business], orderingApp(&rq.key)
 	if stream == StreamOnlineOrders {
 		orders, _ := book.Since(app, math.MinInt64, math.MaxInt)
 		for i := range orders {

@@ -5,25 +5,18 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
+	"github.com/larder-sync/larder/internal/sandbox/keys"
 	"github.com/larder-sync/larder/internal/sandbox/world"
-)
-
-// The ways to count a minute (api.md says "per minute" and leaves the rest open).
-const (
-	AlgorithmFixed      = "fixed"       // the minute of the clock
-	AlgorithmFixedFirst = "fixed-first" // a minute that begins with its first request
-	AlgorithmSliding    = "sliding"     // the last 60 seconds, at any moment
-	AlgorithmBucket     = "bucket"      // a bucket of one minute's requests, refilled evenly
 )
 
 // DefaultLimits are the figures of api.md, "Limits".
 var DefaultLimits = api.RateLimits{PerMinute: 120, BusinessPerMinute: 600, HeavyPerMinute: 30, OrdersPerMinute: 30}
-
-// noLimit is what /me reports when limits are off.
-const noLimit = 60_000_000
 
 // Options describe the restaurants, as world.Options do, and how they are served.
 type Options struct {
@@ -38,11 +31,11 @@ type Options struct {
 	Live         bool
 	Pace         float64
 	Upkeep       bool
-	Algorithm    string         // default AlgorithmFixed
+	Algorithm    string         // one of keys.Algorithms; default AlgorithmFixed
 	Limits       api.RateLimits // zero fields take DefaultLimits
 	NoLimits     bool
 	Readings     Readings
-	Faults       []Fault
+	Faults       []faults.Fault
 	Record       bool // keep every request for Requests
 	Logger       *slog.Logger
 	// OnlineOrders is how many orders a day guests place in each restaurant through its
@@ -57,9 +50,9 @@ func (o Options) withDefaults() (Options, error) {
 	o.Limits.BusinessPerMinute = cmp.Or(o.Limits.BusinessPerMinute, DefaultLimits.BusinessPerMinute)
 	o.Limits.HeavyPerMinute = cmp.Or(o.Limits.HeavyPerMinute, DefaultLimits.HeavyPerMinute)
 	o.Limits.OrdersPerMinute = cmp.Or(o.Limits.OrdersPerMinute, DefaultLimits.OrdersPerMinute)
-	o.Algorithm = cmp.Or(o.Algorithm, AlgorithmFixed)
+	o.Algorithm = cmp.Or(o.Algorithm, keys.AlgorithmFixed)
 	if o.NoLimits {
-		o.Limits = api.RateLimits{PerMinute: noLimit, BusinessPerMinute: noLimit, HeavyPerMinute: noLimit, OrdersPerMinute: noLimit}
+		o.Limits = api.RateLimits{PerMinute: keys.NoLimit, BusinessPerMinute: keys.NoLimit, HeavyPerMinute: keys.NoLimit, OrdersPerMinute: keys.NoLimit}
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -81,15 +74,26 @@ func (o Options) world() world.Options {
 	}
 }
 
+// keys is what the keys of the restaurants start from.
+func (o Options) keys(w *world.World) keys.Options {
+	out := keys.Options{Now: o.Now, Limits: keys.Limits{
+		Algorithm: o.Algorithm, PerKey: o.Limits, Off: o.NoLimits, TightestByLimit: o.Readings.TightestByLimit,
+	}}
+	for i := range w.Len() {
+		out.Businesses = append(out.Businesses, w.Business(i))
+	}
+	return out
+}
+
 func (o Options) validate() error {
-	if newLimiter(o.Algorithm) == nil {
-		return fmt.Errorf("algorithm: %q is none of %s, %s, %s, %s", o.Algorithm, AlgorithmFixed, AlgorithmFixedFirst, AlgorithmSliding, AlgorithmBucket)
+	if !slices.Contains(keys.Algorithms, o.Algorithm) {
+		return fmt.Errorf("algorithm: %q is none of %s", o.Algorithm, strings.Join(keys.Algorithms, ", "))
 	}
 	if o.OnlineOrders < 0 {
 		return fmt.Errorf("online orders: %g a day; allowed: 0 or more", o.OnlineOrders)
 	}
 	for i := range o.Faults {
-		if err := o.Faults[i].validate(); err != nil {
+		if err := o.Faults[i].Validate(); err != nil {
 			return fmt.Errorf("fault %d: %w", i, err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
@@ -361,9 +362,9 @@ func TestWhenALocationTakesOrders(t *testing.T) {
 
 // "Retries after 500 reuse the same external_id": an answer that got lost is asked for again.
 func TestAnAnswerThatGotLost(t *testing.T) {
-	for kind, made := range map[string]int{FaultServerError: 0, FaultTruncate: 1, FaultGarbage: 1} {
+	for kind, made := range map[string]int{faults.ServerError: 0, faults.Truncate: 1, faults.Garbage: 1} {
 		s := newShop(t, Options{NoLimits: true})
-		if err := s.AddFault(Fault{Kind: kind, Count: 1, Route: "POST /orders"}); err != nil {
+		if err := s.AddFault(faults.Fault{Kind: kind, Count: 1, Route: "POST /orders"}); err != nil {
 			t.Fatal(err)
 		}
 		body := string(units.JSON(s.order()))

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/internal/sandbox/ordering"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
@@ -230,10 +231,10 @@ func TestAReceiverThatWasAway(t *testing.T) {
 // "lost, duplicated, delayed, out of order, forged: each on demand as a fault".
 func TestFaultsOnWebhooks(t *testing.T) {
 	for kind, want := range map[string][]string{
-		FaultWebhookLost: {"ready"}, FaultWebhookTwice: {"accepted", "accepted", "ready"}, FaultWebhookDelayed: {"ready", "accepted"},
-		FaultWebhookOutOfOrder: {"ready", "accepted"}, FaultWebhookForged: {"accepted", "ready"},
+		faults.WebhookLost: {"ready"}, faults.WebhookTwice: {"accepted", "accepted", "ready"}, faults.WebhookDelayed: {"ready", "accepted"},
+		faults.WebhookOutOfOrder: {"ready", "accepted"}, faults.WebhookForged: {"accepted", "ready"},
 	} {
-		s, h := hooked(t, Options{Faults: []Fault{{Kind: kind, Count: 1, Delay: 10 * time.Minute}}})
+		s, h := hooked(t, Options{Faults: []faults.Fault{{Kind: kind, Count: 1, Delay: 10 * time.Minute}}})
 		o := s.placed()
 		s.moved(o.ID, "accept")
 		s.DeliverWebhooks(t.Context())
@@ -246,12 +247,12 @@ func TestFaultsOnWebhooks(t *testing.T) {
 		if got := h.types(); !slices.Equal(got, want) {
 			t.Errorf("%s: told %v, want %v", kind, got, want)
 		}
-		if s.FaultsInjected()[kind] != 1 || (h.forged > 0) != (kind == FaultWebhookForged) {
+		if s.FaultsInjected()[kind] != 1 || (h.forged > 0) != (kind == faults.WebhookForged) {
 			t.Errorf("%s: injected %v, %d forged", kind, s.FaultsInjected(), h.forged)
 		}
 	}
-	if len(WebhookFaultKinds()) != 5 || slices.Contains(FaultKinds(), FaultWebhookLost) {
-		t.Errorf("kinds %v", WebhookFaultKinds())
+	if len(faults.WebhookKinds()) != 5 || slices.Contains(faults.Kinds(), faults.WebhookLost) {
+		t.Errorf("kinds %v", faults.WebhookKinds())
 	}
 }
 

@@ -1,32 +1,31 @@
 package sandbox
 
 import (
+	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
-	"github.com/klauspost/compress/gzip"
+	"github.com/larder-sync/larder/internal/sandbox/keys"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world"
 )
 
 // request is one request on its way through the service.
 type request struct {
-	s       *Sandbox
-	r       *http.Request
-	w       http.ResponseWriter
-	now     int64
-	route   *route
-	id      string // from the path
-	key     Key
-	b       *world.Business
-	q       *query
-	cursors cursorSealer
-	view    world.View
-	out     []byte
-	rows    int
-	status  int // of the answer; 0 is 200
+	s     *Sandbox
+	r     *http.Request
+	w     http.ResponseWriter
+	now   int64
+	route *route
+	id    string // from the path
+	key   keys.Key
+	q     *query
+	view  world.View
+	output
 	page    pageFaults
 	struck  []string // kinds of the faults that the request met
 	trusted bool     // asked by a test for the truth: no faults
@@ -47,7 +46,7 @@ func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if strings.HasPrefix(path, "/admin/") {
-		s.serveAdmin(w, r)
+		admin{s}.serve(w, r)
 		return
 	}
 	writeJSON(w, r, http.StatusNotFound, fail(codeNotFound).body())
@@ -65,10 +64,10 @@ func (s *Sandbox) serveAPI(w http.ResponseWriter, r *http.Request, path string, 
 		return
 	}
 	rq := requests.Get().(*request)
-	*rq = request{s: s, r: r, w: w, now: now, route: rt, id: id, out: rq.out[:0], view: rq.view}
+	*rq = request{s: s, r: r, w: w, now: now, route: rt, id: id, output: output{out: rq.out[:0], spoil: rq.spoil}, view: rq.view}
 	status := 0
 	defer func() { // a connection cut on purpose leaves by panic
-		s.stats.count(rq, status)
+		s.count(rq, status)
 		requests.Put(rq)
 	}()
 	status = rq.run()
@@ -106,70 +105,59 @@ func (rq *request) refuse(err *apiError) int {
 	return errorTexts[err.code].status
 }
 
+// admit finds the key and counts the request against every limit that applies.
+func (rq *request) admit() *apiError {
+	address, _, err := net.SplitHostPort(rq.r.RemoteAddr)
+	if err != nil {
+		address = rq.r.RemoteAddr
+	}
+	v := rq.s.Admit(bearer(rq.r.Header.Get("Authorization")), address, rq.route.limit, rq.now)
+	rq.key = v.Key
+	if v.Counted {
+		rq.w.Header().Set("X-RateLimit-Limit", strconv.Itoa(v.Limit))
+		rq.w.Header().Set("X-RateLimit-Remaining", strconv.Itoa(v.Left))
+	}
+	switch v.Refusal {
+	case keys.WrongKey:
+		return fail(codeUnauthorized)
+	case keys.DisabledKey:
+		return fail(codeKeyDisabled)
+	case keys.TooMany:
+		rq.retryAfter(v.Retry)
+		return fail(codeRateLimited)
+	}
+	return nil
+}
+
+func bearer(header string) string {
+	scheme, value, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(value)
+}
+
+func (rq *request) retryAfter(d time.Duration) {
+	seconds := max(1, int((d+time.Second-1)/time.Second))
+	rq.w.Header().Set("Retry-After", strconv.Itoa(seconds))
+}
+
 // authorize checks the scope (api.md, "Authentication" 4).
 func (rq *request) authorize() *apiError {
-	if len(rq.route.scopes) == 0 {
+	want := rq.route.scopes
+	if len(want) == 0 || slices.ContainsFunc(want, func(scope string) bool { return slices.Contains(rq.key.Scopes, scope) }) {
 		return nil
 	}
-	for _, have := range rq.key.Scopes {
-		for _, want := range rq.route.scopes {
-			if have == want {
-				return nil
-			}
-		}
-	}
 	return &apiError{code: codeScope, details: map[string]any{
-		"required_scope": rq.route.scopes[0], "required_scopes": rq.route.scopes, "granted_scopes": units.NotNil(rq.key.Scopes),
+		"required_scope": want[0], "required_scopes": want, "granted_scopes": units.NotNil(rq.key.Scopes),
 	}}
 }
 
-func writeError(w http.ResponseWriter, r *http.Request, err *apiError) {
-	writeJSON(w, r, errorTexts[err.code].status, err.body())
+// open holds the restaurant still, as the key sees it. The caller closes the view.
+func (rq *request) open() {
+	rq.view.Open(rq.s.Business(rq.key.Business), func(id string) bool { return rq.key.AllLocations || slices.Contains(rq.key.LocationIDs, id) }, rq.now)
 }
 
-// smallest body that is worth compressing
-const gzipFrom = 1024
-
-var gzipWriters = sync.Pool{New: func() any {
-	w, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
-	if err != nil {
-		panic("sandbox: gzip level: " + err.Error())
-	}
-	return w
-}}
-
-// writeJSON sends a body, compressed when the client takes gzip. Errors of
-// writing mean that the client has gone; nobody is left to tell.
-func writeJSON(w http.ResponseWriter, r *http.Request, status int, body []byte) {
-	h := w.Header()
-	h.Set("Content-Type", "application/json; charset=utf-8")
-	h.Set("Vary", "Accept-Encoding")
-	if len(body) >= gzipFrom && acceptsGzip(r) && r.Method != http.MethodHead {
-		h.Set("Content-Encoding", "gzip")
-		w.WriteHeader(status)
-		z := gzipWriters.Get().(*gzip.Writer)
-		defer gzipWriters.Put(z)
-		z.Reset(w)
-		if _, err := z.Write(body); err == nil {
-			_ = z.Close() // the client has gone
-		}
-		return
-	}
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(status)
-	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // the client has gone
-	}
-}
-
-func acceptsGzip(r *http.Request) bool {
-	for _, line := range r.Header.Values("Accept-Encoding") {
-		for part := range strings.SplitSeq(line, ",") {
-			name, q, _ := strings.Cut(strings.TrimSpace(part), ";")
-			if (name == "gzip" || name == "*") && strings.ReplaceAll(q, " ", "") != "q=0" {
-				return true
-			}
-		}
-	}
-	return false
-}
+// orderingOff tells whether online ordering is off, of the restaurant or of the key. The view
+// is open.
+func (rq *request) orderingOff() bool { return rq.key.OrderingOff || rq.view.OrderingOff() }

@@ -6,15 +6,7 @@ import (
 	"strings"
 
 	"github.com/larder-sync/larder/internal/api"
-)
-
-// extraLimit is a limit of a key that only some routes count toward.
-type extraLimit int
-
-const (
-	noExtraLimit extraLimit = iota
-	heavyLimit              // 30 a minute of the sales aggregates together
-	orderLimit              // 30 orders placed a minute
+	"github.com/larder-sync/larder/internal/sandbox/keys"
 )
 
 // route is an address of the API.
@@ -22,42 +14,42 @@ type route struct {
 	name   string // as api.md writes it
 	parts  []string
 	method string
-	scopes []string // any one of them opens it; none: every key
-	limit  extraLimit
+	scopes []string  // any one of them opens it; none: every key
+	limit  keys.Kind // beside that of all requests
 	handle func(*request) *apiError
 }
 
-func get(name string, limit extraLimit, handle func(*request) *apiError, scopes ...string) route {
+func get(name string, limit keys.Kind, handle func(*request) *apiError, scopes ...string) route {
 	return route{name: name, parts: strings.Split(name[1:], "/"), method: http.MethodGet, limit: limit, handle: handle, scopes: scopes}
 }
 
 // post names its route with the method: some addresses have both.
-func post(path string, limit extraLimit, handle func(*request) *apiError, scopes ...string) route {
+func post(path string, limit keys.Kind, handle func(*request) *apiError, scopes ...string) route {
 	rt := get(path, limit, handle, scopes...)
 	rt.name, rt.method = http.MethodPost+" "+path, http.MethodPost
 	return rt
 }
 
 var routes = []route{
-	get("/me", noExtraLimit, (*request).me),
-	get("/locations", noExtraLimit, (*request).listLocations, api.ScopeLocations, api.ScopeOrders),
-	get("/locations/{location_id}", noExtraLimit, (*request).oneLocation, api.ScopeLocations, api.ScopeOrders),
-	get("/categories", noExtraLimit, (*request).listCategories, api.ScopeMenu),
-	get("/products", noExtraLimit, (*request).listProducts, api.ScopeMenu),
-	get("/products/{product_id}", noExtraLimit, (*request).oneProduct, api.ScopeMenu),
-	get("/allergens", noExtraLimit, (*request).listAllergens, api.ScopeMenu),
-	get("/sales/daily", heavyLimit, (*request).salesDaily, api.ScopeSales),
-	get("/sales/products", heavyLimit, (*request).salesProducts, api.ScopeSales),
-	get("/sales/orders", noExtraLimit, (*request).listOrders, api.ScopeSales),
-	get("/sales/orders/{order_id}", noExtraLimit, (*request).oneOrder, api.ScopeSales),
-	get("/ingredients", noExtraLimit, (*request).listIngredients, api.ScopeStock),
-	get("/ingredients/{ingredient_id}", noExtraLimit, (*request).oneIngredient, api.ScopeStock),
-	get("/locations/{location_id}/menu", noExtraLimit, whenOrdering(orderableMenu), api.ScopeOrders),
-	get("/orders", noExtraLimit, whenOrdering(listOnlineOrders), api.ScopeOrders),
-	get("/orders/{order_id}", noExtraLimit, whenOrdering(oneOnlineOrder), api.ScopeOrders),
-	post("/orders", orderLimit, whenOrdering(placeOnlineOrder), api.ScopeOrders),
-	post("/orders/{order_id}/cancel", noExtraLimit, whenOrdering(cancelOnlineOrder), api.ScopeOrders),
-	post("/webhooks/test", noExtraLimit, whenOrdering(testWebhook), api.ScopeOrders),
+	get("/me", keys.All, reading(me)),
+	get("/locations", keys.All, reading(listLocations), api.ScopeLocations, api.ScopeOrders),
+	get("/locations/{location_id}", keys.All, reading(oneLocation), api.ScopeLocations, api.ScopeOrders),
+	get("/categories", keys.All, reading(listCategories), api.ScopeMenu),
+	get("/products", keys.All, reading(listProducts), api.ScopeMenu),
+	get("/products/{product_id}", keys.All, reading(oneProduct), api.ScopeMenu),
+	get("/allergens", keys.All, reading(listAllergens), api.ScopeMenu),
+	get("/sales/daily", keys.Heavy, reading(salesDaily), api.ScopeSales),
+	get("/sales/products", keys.Heavy, reading(salesProducts), api.ScopeSales),
+	get("/sales/orders", keys.All, reading(listOrders), api.ScopeSales),
+	get("/sales/orders/{order_id}", keys.All, reading(oneOrder), api.ScopeSales),
+	get("/ingredients", keys.All, reading(listIngredients), api.ScopeStock),
+	get("/ingredients/{ingredient_id}", keys.All, reading(oneIngredient), api.ScopeStock),
+	get("/locations/{location_id}/menu", keys.All, whenOrdering(orderableMenu), api.ScopeOrders),
+	get("/orders", keys.All, whenOrdering(listOnlineOrders), api.ScopeOrders),
+	get("/orders/{order_id}", keys.All, whenOrdering(oneOnlineOrder), api.ScopeOrders),
+	post("/orders", keys.Orders, whenOrdering(placeOnlineOrder), api.ScopeOrders),
+	post("/orders/{order_id}/cancel", keys.All, whenOrdering(cancelOnlineOrder), api.ScopeOrders),
+	post("/webhooks/test", keys.All, whenOrdering(testWebhook), api.ScopeOrders),
 }
 
 // findRoute matches an escaped path below /v1, so that an id may hold a slash.

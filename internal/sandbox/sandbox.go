@@ -2,30 +2,24 @@ package sandbox
 
 import (
 	"fmt"
-	"sync"
+	"time"
 
-	"github.com/larder-sync/larder/internal/sandbox/ordering"
-	"github.com/larder-sync/larder/internal/sandbox/webhooks"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
+	"github.com/larder-sync/larder/internal/sandbox/keys"
 	"github.com/larder-sync/larder/internal/sandbox/world"
 )
 
-// Sandbox is the service: restaurants, keys, limits and faults. Its methods may
-// be called from many goroutines.
+// Sandbox is the service: restaurants and their online orders, keys, faults, and what it was
+// asked. Its methods may be called from many goroutines; each part has its own lock.
 type Sandbox struct {
 	*world.World
+	*keys.Ring
+	*faults.Box
+	*online
+	*cursors
+	*traffic
+
 	opts Options
-
-	mu        sync.Mutex // guards what follows
-	keys      keyring
-	addresses map[string]*fixedMinute // wrong keys, by source address
-	perBiz    []limiter
-	cursors   cursorSealer
-	faults    faultBox
-	pings     int
-	stats     statistics
-
-	books  []*ordering.Book // by restaurant
-	outbox *webhooks.Outbox
 }
 
 // New makes the world and what serves it.
@@ -38,17 +32,21 @@ func New(opts Options) (*Sandbox, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sandbox options: %w", err)
 	}
-	s := &Sandbox{World: w, opts: opts, addresses: map[string]*fixedMinute{}, cursors: newCursorSealer(opts.Seed)}
-	s.faults = newFaultBox(opts.Seed, opts.Faults)
-	s.stats.record = opts.Record
-	for i := range w.Len() {
-		s.perBiz = append(s.perBiz, newLimiter(opts.Algorithm))
-		s.makeKeys(i)
+	s := &Sandbox{
+		World: w, Ring: keys.New(opts.keys(w)), Box: faults.New(opts.Seed, opts.Faults),
+		cursors: newCursors(opts.Seed), traffic: newTraffic(opts.Record), opts: opts,
 	}
-	if err := s.openBooks(); err != nil {
+	for i := range w.Len() {
+		s.AddUsual(i, s.Restaurant(i).LocationIDs())
+	}
+	if s.online, err = newOnline(w, s.Ring, s.Box, opts); err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
 	return s, nil
 }
 
 func (s *Sandbox) now() int64 { return s.opts.Now().UnixMicro() }
+
+// Tick moves all restaurants and their online orders up to now. Steps of any size give the
+// same world.
+func (s *Sandbox) Tick(now time.Time) { s.play(now.UnixMicro()) }

@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,39 +38,47 @@ type Stats struct {
 // keptMinutes of counters per key.
 const keptMinutes = 24 * 60
 
-type statistics struct {
-	mu     sync.Mutex
+// traffic is what the service was asked.
+type traffic struct {
 	record bool
+
+	mu     sync.Mutex // guards what follows
 	log    []Request
 	pages  map[uint64]struct{}
-	Stats
+	counts Stats
 }
 
-func (t *statistics) reset() {
-	t.Stats = Stats{ByStatus: map[int]int{}, ByRoute: map[string]int{}, Minutes: map[string]map[int64]int{}}
+func newTraffic(record bool) *traffic {
+	t := &traffic{record: record}
+	t.ResetStats()
+	return t
+}
+
+// ResetStats sets the counters to zero and forgets the requests recorded.
+func (t *traffic) ResetStats() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.counts = Stats{ByStatus: map[int]int{}, ByRoute: map[string]int{}, Minutes: map[string]map[int64]int{}}
 	t.pages = map[uint64]struct{}{}
 	t.log = nil
 }
 
 // count enters an answered request.
-func (t *statistics) count(rq *request, status int) {
+func (t *traffic) count(rq *request, status int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.ByStatus == nil {
-		t.reset()
-	}
-	t.Requests++
-	t.Rows += rq.rows
-	t.ByStatus[status]++
-	t.ByRoute[rq.route.name]++
+	t.counts.Requests++
+	t.counts.Rows += rq.rows
+	t.counts.ByStatus[status]++
+	t.counts.ByRoute[rq.route.name]++
 	if status == 429 {
-		t.RateLimited++
+		t.counts.RateLimited++
 	}
 	t.countMinute(rq.key.AppID, rq.now/units.Minute)
 	if status == 200 && rq.q != nil && rq.q.has("cursor") {
 		page := seeded.Mix(seeded.Hash(rq.key.AppID+rq.route.name) ^ seeded.Hash(rq.r.URL.RawQuery))
 		if _, again := t.pages[page]; again {
-			t.DuplicatePages++
+			t.counts.DuplicatePages++
 		}
 		t.pages[page] = struct{}{}
 	}
@@ -77,11 +87,11 @@ func (t *statistics) count(rq *request, status int) {
 	}
 }
 
-func (t *statistics) countMinute(app string, minute int64) {
-	minutes := t.Minutes[app]
+func (t *traffic) countMinute(app string, minute int64) {
+	minutes := t.counts.Minutes[app]
 	if minutes == nil {
 		minutes = map[int64]int{}
-		t.Minutes[app] = minutes
+		t.counts.Minutes[app] = minutes
 	}
 	minutes[minute]++
 	if len(minutes) > 2*keptMinutes {
@@ -94,43 +104,20 @@ func (t *statistics) countMinute(app string, minute int64) {
 }
 
 // Stats are the counters since the start or the last ResetStats.
-func (s *Sandbox) Stats() Stats {
-	s.stats.mu.Lock()
-	defer s.stats.mu.Unlock()
-	if s.stats.ByStatus == nil {
-		s.stats.reset()
-	}
-	return s.stats.clone()
-}
-
-func (t *statistics) clone() Stats {
-	out := t.Stats
-	out.ByStatus, out.ByRoute, out.Minutes = map[int]int{}, map[string]int{}, map[string]map[int64]int{}
-	for k, v := range t.ByStatus {
-		out.ByStatus[k] = v
-	}
-	for k, v := range t.ByRoute {
-		out.ByRoute[k] = v
-	}
-	for app, minutes := range t.Minutes {
-		out.Minutes[app] = map[int64]int{}
-		for m, n := range minutes {
-			out.Minutes[app][m] = n
-		}
+func (t *traffic) Stats() Stats {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := t.counts
+	out.ByStatus, out.ByRoute, out.Minutes = maps.Clone(out.ByStatus), maps.Clone(out.ByRoute), maps.Clone(out.Minutes)
+	for app, minutes := range out.Minutes {
+		out.Minutes[app] = maps.Clone(minutes)
 	}
 	return out
 }
 
-// ResetStats sets the counters to zero and forgets the requests recorded.
-func (s *Sandbox) ResetStats() {
-	s.stats.mu.Lock()
-	defer s.stats.mu.Unlock()
-	s.stats.reset()
-}
-
 // Requests are the requests recorded (Options.Record), oldest first.
-func (s *Sandbox) Requests() []Request {
-	s.stats.mu.Lock()
-	defer s.stats.mu.Unlock()
-	return append([]Request(nil), s.stats.log...)
+func (t *traffic) Requests() []Request {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.log)
 }

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 )
@@ -16,7 +17,7 @@ func (s *Sandbox) Truth(keyValue, stream string, yield func(TruthRow) error) err
 	}
 	s.catchUp(rq.key.Business, rq.now)
 	if stream == StreamMenus || stream == StreamOnlineOrders {
-		return s.truthOfOrdering(rq, stream, yield)
+		return s.truth(rq, stream, yield)
 	}
 	rq.open()
 	defer rq.view.Close()
@@ -66,14 +67,11 @@ func (s *Sandbox) trusted(keyValue, uri string) (*request, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	rq := &request{s: s, r: r, now: s.now(), trusted: true, cursors: s.cursors}
-	a := s.keys.find(keyValue, rq.now)
-	if a == nil {
-		return nil, fmt.Errorf("no such key")
+	rq := &request{s: s, r: r, now: s.now(), trusted: true}
+	var ok bool
+	if rq.key, ok = s.Valid(keyValue, rq.now); !ok {
+		return nil, errors.New("no such key")
 	}
-	rq.key, rq.b = a.Key, s.Business(a.Business)
 	rq.q = newQuery(r.URL.RawQuery)
 	return rq, nil
 }

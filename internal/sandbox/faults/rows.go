@@ -1,4 +1,4 @@
-package sandbox
+package faults
 
 import (
 	"bytes"
@@ -9,45 +9,44 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
-// spoilRow applies the faults on rows to the row that begins at start.
-func (rq *request) spoilRow(start int) {
-	f := &rq.s.faults
-	if rq.trusted || f.active.Load() == 0 {
-		return
+// Spoil applies the faults on rows to one. It returns the row as it is to be served, and the
+// faults that struck it.
+func (b *Box) Spoil(row []byte, t Target, now int64) ([]byte, []Fault) {
+	if b.active.Load() == 0 {
+		return row, nil
 	}
-	var row map[string]any
+	var fields map[string]any
 	parse := func() map[string]any {
-		if row == nil {
-			row = parseRow(rq.out[start:])
+		if fields == nil {
+			fields = parseRow(row)
 		}
-		return row
+		return fields
 	}
-	id := func() string { s, _ := parse()["id"].(string); return s }
-	hits := f.roll(stageRow, rq, id)
-	if len(hits) > 0 {
-		f.mark(SpoiltRow{rq.key.Business, rq.route.name, id()})
+	t.rowID = func() string { s, _ := parse()["id"].(string); return s }
+	hits := b.Roll(Row, t)
+	if len(hits) == 0 {
+		return row, nil
 	}
+	b.mark(SpoiltRow{t.Business, t.Route, t.rowID()})
 	duplicate := false
 	for _, hit := range hits {
-		if hit.Kind == FaultDuplicateKeys {
+		if hit.Kind == DuplicateKeys {
 			duplicate = true
 			continue
 		}
-		spoil(hit.Kind, parse(), rq.now)
+		spoil(hit.Kind, fields, now)
 	}
-	if row != nil && len(hits) > 0 {
-		rq.out = append(rq.out[:start], units.JSON(row)...)
-	}
+	row = units.JSON(fields)
 	if duplicate {
-		rest := bytes.Clone(rq.out[start+1:])
-		rq.out = append(append(rq.out[:start], `{"updated_at":null,`...), rest...)
+		row = append([]byte(`{"updated_at":null,`), row[1:]...)
 	}
+	return row, hits
 }
 
-func (f *faultBox) mark(r SpoiltRow) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.spoilt[r] = struct{}{}
+func (b *Box) mark(r SpoiltRow) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.spoilt[r] = struct{}{}
 }
 
 // parseRow keeps numbers as they are written.
@@ -64,24 +63,24 @@ func parseRow(b []byte) map[string]any {
 // spoil does to a row what a fault is named for, if the row has such a field.
 func spoil(kind string, row map[string]any, now int64) {
 	switch kind {
-	case FaultUnknownFields:
+	case UnknownFields:
 		addFields(row)
-	case FaultUnknownValues:
+	case UnknownValues:
 		newValues(row)
-	case FaultNoID:
+	case NoID:
 		delete(row, "id")
-	case FaultPriceText:
+	case PriceText:
 		setAmount(row, "abc")
-	case FaultPriceDecimals:
+	case PriceDecimals:
 		setAmount(row, "12.345")
-	case FaultNumberAsString:
+	case NumberAsString:
 		setFirst(row, 12345, "number", "name", "location_id")
-	case FaultYearOne:
+	case YearOne:
 		setFirst(row, "0001-01-01T00:00:00Z", "created_at", "deleted_at")
-	case FaultFuture:
+	case Future:
 		ahead := time.UnixMicro(now).UTC().AddDate(10, 0, 0).Format(time.RFC3339)
 		setFirst(row, ahead, "updated_at")
-	case FaultNull:
+	case Null:
 		setFirst(row, nil, "name", "location_id", "deleted")
 	}
 }

@@ -1,9 +1,16 @@
-package sandbox
+// Package keys is who may ask the sandbox, and how often: API keys with what they may do, and
+// the limits that requests count toward.
+//
+// What may live here: keys, their values, and limits. What may not: requests and answers, and
+// what a key sees of a restaurant.
+package keys
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -13,9 +20,9 @@ import (
 
 // The states of a key.
 const (
-	KeyActive   = "active"
-	KeyDisabled = "disabled" // 403 api_key_disabled
-	KeyDeleted  = "deleted"  // 401 unauthorized
+	Active   = "active"
+	Disabled = "disabled" // 403 api_key_disabled
+	Deleted  = "deleted"  // 401 unauthorized
 )
 
 // The keys that every restaurant gets, by Role.
@@ -54,19 +61,35 @@ type Key struct {
 	OrderingOff bool `json:"ordering_off"`
 }
 
+// Business is what a ring has to know of a restaurant.
+type Business interface {
+	ID() string
+	Name() string
+	Seed() uint64
+}
+
+// Options say whose keys a ring holds, and how it counts.
+type Options struct {
+	Businesses []Business
+	Now        func() time.Time
+	Limits     Limits
+}
+
+// Ring is the keys of all restaurants. Its methods may be called from many goroutines.
+type Ring struct {
+	opts Options
+
+	mu     sync.Mutex // guards what follows
+	apps   []*app
+	values map[string]keyValue
+	counts counts
+}
+
 // app is a key as the service keeps it; its values change when it is
 // regenerated, and its counters do not.
 type app struct {
 	Key
-	perKey limiter
-	heavy  limiter
-	orders limiter
-}
-
-// keyring finds the app of a key value.
-type keyring struct {
-	apps   []*app
-	values map[string]keyValue
+	limiters [kinds]limiter
 }
 
 type keyValue struct {
@@ -76,52 +99,54 @@ type keyValue struct {
 
 var readScopes = []string{api.ScopeLocations, api.ScopeMenu, api.ScopeSales, api.ScopeStock}
 
-func (s *Sandbox) makeKeys(business int) {
-	first := s.Restaurant(business).LocationIDs()
-	first = first[:min(1, len(first))]
+// New makes an empty ring.
+func New(o Options) *Ring {
+	return &Ring{opts: o, values: map[string]keyValue{}, counts: newCounts(o.Limits, len(o.Businesses))}
+}
+
+// AddUsual makes the keys that every restaurant gets; it has these locations.
+func (r *Ring) AddUsual(business int, locationIDs []string) {
+	first := locationIDs[:min(1, len(locationIDs))]
 	for _, k := range []Key{
 		{Role: RoleMain, Scopes: slices.Concat(readScopes, []string{api.ScopeOrders}), AllLocations: true},
 		{Role: RoleTest, Mode: "test", Scopes: readScopes, AllLocations: true},
 		{Role: RoleLimited, Scopes: readScopes, LocationIDs: first},
 		{Role: RoleSales, Scopes: []string{api.ScopeSales}, AllLocations: true},
 		{Role: RoleOrders, Scopes: []string{api.ScopeOrders}, AllLocations: true},
-		{Role: RoleDisabled, Scopes: readScopes, AllLocations: true, State: KeyDisabled},
+		{Role: RoleDisabled, Scopes: readScopes, AllLocations: true, State: Disabled},
 	} {
 		k.Business = business
-		s.AddKey(k)
+		r.AddKey(k)
 	}
 }
 
 // AddKey makes a key. Empty fields take defaults: live, active, a value and an
 // id of its own, the limits of Options.
-func (s *Sandbox) AddKey(k Key) Key {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	b := s.Business(k.Business)
-	g := seeded.New(b.Seed(), 9, uint64(len(s.keys.apps)))
+func (r *Ring) AddKey(k Key) Key {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b := r.opts.Businesses[k.Business]
+	g := seeded.New(b.Seed(), 9, uint64(len(r.apps)))
 	k.Mode = cmp.Or(k.Mode, "live")
-	k.State = cmp.Or(k.State, KeyActive)
+	k.State = cmp.Or(k.State, Active)
 	k.AppID = cmp.Or(k.AppID, "app_"+seeded.Base32(g.Next(), 13))
 	k.Role = cmp.Or(k.Role, "extra")
 	k.Name = cmp.Or(k.Name, "Cheie "+k.Role)
-	k.Limits = cmp.Or(k.Limits, s.opts.Limits)
+	k.Limits = cmp.Or(k.Limits, r.opts.Limits.PerKey)
 	if k.Value == "" {
 		k.Value = keyText(k.Mode, &g)
 	}
 	k.WebhookSecret = cmp.Or(k.WebhookSecret, webhooks.Secret(b.Seed()^seeded.Hash(k.AppID)))
 	k.BusinessID, k.BusinessName = b.ID(), b.Name()
-	a := &app{Key: k, perKey: newLimiter(s.opts.Algorithm), heavy: newLimiter(s.opts.Algorithm), orders: newLimiter(s.opts.Algorithm)}
-	s.keys.apps = append(s.keys.apps, a)
-	if s.keys.values == nil {
-		s.keys.values = map[string]keyValue{}
-	}
-	s.keys.values[k.Value] = keyValue{app: a}
+	a := &app{Key: k, limiters: r.opts.Limits.limiters()}
+	r.apps = append(r.apps, a)
+	r.values[k.Value] = keyValue{app: a}
 	return k
 }
 
 // OrdersTestKey adds a key whose orders are test orders.
-func (s *Sandbox) OrdersTestKey(business int) Key {
-	return s.AddKey(Key{Role: RoleOrdersTest, Mode: "test", Business: business, Scopes: []string{api.ScopeOrders}, AllLocations: true})
+func (r *Ring) OrdersTestKey(business int) Key {
+	return r.AddKey(Key{Role: RoleOrdersTest, Mode: "test", Business: business, Scopes: []string{api.ScopeOrders}, AllLocations: true})
 }
 
 // keyText is a key value with the prefix of its mode (api.md, "Authentication" 2).
@@ -130,11 +155,11 @@ func keyText(mode string, g *seeded.RNG) string {
 }
 
 // Keys are all keys, in order of restaurant.
-func (s *Sandbox) Keys() []Key {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	keys := make([]Key, len(s.keys.apps))
-	for i, a := range s.keys.apps {
+func (r *Ring) Keys() []Key {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	keys := make([]Key, len(r.apps))
+	for i, a := range r.apps {
 		keys[i] = a.clone()
 	}
 	return keys
@@ -148,8 +173,8 @@ func (a *app) clone() Key {
 }
 
 // Key is the key of a restaurant with a role; it panics when there is none.
-func (s *Sandbox) Key(business int, role string) Key {
-	for _, k := range s.Keys() {
+func (r *Ring) Key(business int, role string) Key {
+	for _, k := range r.Keys() {
 		if k.Business == business && k.Role == role {
 			return k
 		}
@@ -159,12 +184,12 @@ func (s *Sandbox) Key(business int, role string) Key {
 
 // UpdateKey changes scopes, locations, limits, mode, name or state of a key.
 // Its value changes with RotateKey only.
-func (s *Sandbox) UpdateKey(value string, change func(*Key)) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	v, ok := s.keys.values[value]
+func (r *Ring) UpdateKey(value string, change func(*Key)) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v, ok := r.values[value]
 	if !ok {
-		return fmt.Errorf("update key: no such key")
+		return errors.New("update key: no such key")
 	}
 	k := v.app.clone()
 	change(&k)
@@ -175,26 +200,49 @@ func (s *Sandbox) UpdateKey(value string, change func(*Key)) error {
 
 // RotateKey regenerates a key; the old value stays valid for the overlap (the
 // service may keep it for 24 hours).
-func (s *Sandbox) RotateKey(value string, overlap time.Duration) (Key, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	v, ok := s.keys.values[value]
+func (r *Ring) RotateKey(value string, overlap time.Duration) (Key, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v, ok := r.values[value]
 	if !ok || v.expires != 0 {
-		return Key{}, fmt.Errorf("rotate key: no such key, or rotated before")
+		return Key{}, errors.New("rotate key: no such key, or rotated before")
 	}
-	v.expires = s.opts.Now().Add(overlap).UnixMicro()
-	s.keys.values[value] = v
-	g := seeded.New(seeded.Hash(value), uint64(len(s.keys.values)))
+	v.expires = r.opts.Now().Add(overlap).UnixMicro()
+	r.values[value] = v
+	g := seeded.New(seeded.Hash(value), uint64(len(r.values)))
 	v.app.Value = keyText(v.app.Mode, &g)
-	s.keys.values[v.app.Value] = keyValue{app: v.app}
+	r.values[v.app.Value] = keyValue{app: v.app}
 	return v.app.clone(), nil
 }
 
 // find is the app of a value that is valid now, nil for a wrong or deleted key.
-func (r *keyring) find(value string, now int64) *app {
+func (r *Ring) find(value string, now int64) *app {
 	v, ok := r.values[value]
-	if !ok || v.expires != 0 && now >= v.expires || v.app.State == KeyDeleted {
+	if !ok || v.expires != 0 && now >= v.expires || v.app.State == Deleted {
 		return nil
 	}
 	return v.app
+}
+
+// Valid is the key of a value that is valid now.
+func (r *Ring) Valid(value string, now int64) (Key, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a := r.find(value, now)
+	if a == nil {
+		return Key{}, false
+	}
+	return a.Key, true
+}
+
+// OfApp is the key with an AppID.
+func (r *Ring) OfApp(id string) (Key, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range r.apps {
+		if a.AppID == id {
+			return a.clone(), true
+		}
+	}
+	return Key{}, false
 }

@@ -1,10 +1,21 @@
-package sandbox
+package keys
 
 import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
+
+// The ways to count a minute (api.md says "per minute" and leaves the rest open).
+const (
+	AlgorithmFixed      = "fixed"       // the minute of the clock
+	AlgorithmFixedFirst = "fixed-first" // a minute that begins with its first request
+	AlgorithmSliding    = "sliding"     // the last 60 seconds, at any moment
+	AlgorithmBucket     = "bucket"      // a bucket of one minute's requests, refilled evenly
+)
+
+// Algorithms are the ways to count, as Options know them.
+var Algorithms = []string{AlgorithmFixed, AlgorithmFixedFirst, AlgorithmSliding, AlgorithmBucket}
 
 // limiter counts the requests of a minute by one algorithm. Refused requests
 // are not counted.
@@ -16,11 +27,9 @@ type limiter interface {
 	take(now int64, limit int)
 }
 
-// newLimiter makes a limiter, or nil for a name that is none.
+// newLimiter makes a limiter; of a name that is none the first of Algorithms.
 func newLimiter(algorithm string) limiter {
 	switch algorithm {
-	case AlgorithmFixed:
-		return &fixedMinute{}
 	case AlgorithmFixedFirst:
 		return &fixedMinute{fromFirst: true}
 	case AlgorithmSliding:
@@ -28,7 +37,7 @@ func newLimiter(algorithm string) limiter {
 	case AlgorithmBucket:
 		return &bucket{}
 	}
-	return nil
+	return &fixedMinute{}
 }
 
 type fixedMinute struct {

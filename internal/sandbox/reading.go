@@ -1,0 +1,150 @@
+package sandbox
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/larder-sync/larder/internal/sandbox/seeded"
+	"github.com/larder-sync/larder/internal/sandbox/units"
+	"github.com/larder-sync/larder/internal/sandbox/world"
+	"github.com/larder-sync/larder/internal/sandbox/world/rows"
+	"github.com/larder-sync/larder/internal/sandbox/world/sales"
+)
+
+// readCall is a request of a route that reads the restaurant, which stands still meanwhile.
+type readCall struct{ *request }
+
+// reading is what all reading routes share.
+func reading(handle func(readCall) *apiError) func(*request) *apiError {
+	return func(rq *request) *apiError {
+		rq.open()
+		defer rq.view.Close()
+		return handle(readCall{rq})
+	}
+}
+
+// narrow leaves location_id of what is seen. An unknown location is 404, one outside the
+// key's restriction 403.
+func (c readCall) narrow() *apiError {
+	id, given := c.q.text("location_id")
+	if !given {
+		return nil
+	}
+	switch err := c.view.Narrow(id); {
+	case errors.Is(err, world.ErrForbidden):
+		return fail(codeLocation)
+	case err != nil:
+		return fail(codeNotFound)
+	}
+	return nil
+}
+
+// listing reads what all lists share. dataFilters are filters that change with
+// the data; they cannot go with updated_since or include_deleted. at is what the cursor says.
+func (c readCall) listing(dataFilters ...string) (l rows.Listing, at place) {
+	q := c.q
+	l.Limit = c.pageRows()
+	l.Since, l.Mirror = q.instant("updated_since")
+	l.Tombstones, _ = q.flag("include_deleted")
+	if l.Mirror || l.Tombstones {
+		for _, f := range dataFilters {
+			if q.has(f) {
+				q.bad.add(f, "The %s cannot be combined with updated_since or include_deleted.", f)
+			}
+		}
+	}
+	at = c.cursor()
+	l.After = at.pos
+	return l, at
+}
+
+// pageRows is how many rows the page has at most.
+func (c readCall) pageRows() int {
+	limit := c.q.limit(maxLimit)
+	if short := c.s.opts.Readings.ShortPages; short > 0 {
+		return min(limit, short)
+	}
+	return limit
+}
+
+// cursor reads the cursor of this walk.
+func (c readCall) cursor() place {
+	if !c.q.has("cursor") {
+		return place{}
+	}
+	p, ok := c.s.unseal(c.q.values.Get("cursor"), c.filters(), c.key.Business)
+	if !ok || c.page.cursorRefused {
+		c.q.bad.add("cursor", "The cursor is not valid for this list and these filters.")
+		return place{}
+	}
+	return p
+}
+
+var filterNames = []string{"location_id", "updated_since", "include_deleted", "category_id", "available", "below_min", "from", "to"}
+
+// filters is a hash of the list and its filters, which a cursor is bound to.
+// The limit is none: it may change from page to page.
+func (c readCall) filters() uint64 {
+	h := seeded.Hash(c.route.name)
+	for _, name := range filterNames {
+		if c.q.has(name) {
+			h = seeded.Mix(h ^ seeded.Hash(name+"="+c.q.values.Get(name)))
+		}
+	}
+	return h
+}
+
+// list answers a page of a list.
+func (c readCall) list(page func(rows.Listing) (rows.Pos, bool), dataFilters ...string) *apiError {
+	l, _ := c.listing(dataFilters...)
+	if err := c.begin(); err != nil {
+		return err
+	}
+	c.openList()
+	end, more := page(l)
+	c.closePage(place{pos: end}, more)
+	return nil
+}
+
+// begin is what comes before an answer: the parameters are right, and the location is one
+// that the key may see.
+func (c readCall) begin() *apiError {
+	if err := c.q.bad.err(); err != nil {
+		return err
+	}
+	return c.narrow()
+}
+
+// one answers the row with the id of the path.
+func (c readCall) one(find func(id string) ([]byte, bool)) *apiError {
+	if err := c.narrow(); err != nil {
+		return err
+	}
+	row, ok := find(c.id)
+	if !ok {
+		return fail(codeNotFound)
+	}
+	c.addRow(func(out []byte) []byte { return append(out, row...) })
+	return nil
+}
+
+// days reads from and to; both are days of the view.
+func (c readCall) days() sales.Days {
+	from, to := c.q.days(c.view.Today(), c.s.opts.Readings.LooseRange)
+	return sales.Days{From: from, To: to}
+}
+
+// closePage ends the page with the cursor of the next one.
+func (c readCall) closePage(end place, more bool) {
+	c.write(`],"next_cursor":`)
+	switch {
+	case !more || c.page.cursorMissing:
+		c.write("null")
+	case c.page.cursorRepeats && c.q.has("cursor"):
+		c.out = units.AppendString(c.out, c.q.values.Get("cursor"))
+	default:
+		end.filters, end.business = c.filters(), uint32(c.key.Business)
+		c.write(`"` + c.s.seal(end) + `"`)
+	}
+	c.write(`,"has_more":` + strconv.FormatBool(more) + "}")
+}
