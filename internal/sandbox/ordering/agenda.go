@@ -60,6 +60,14 @@ func (a *agenda) add(e appointment) {
 	heap.Push(&a.heap, e)
 }
 
+// next is when the first appointment is.
+func (a *agenda) next() (at int64, ok bool) {
+	if len(a.heap) == 0 {
+		return 0, false
+	}
+	return a.heap[0].at, true
+}
+
 // due takes out the first appointment that is not after now.
 func (a *agenda) due(now int64) (appointment, bool) {
 	if len(a.heap) == 0 || a.heap[0].at > now {

@@ -49,42 +49,36 @@ type Options struct {
 // Book is the online orders of one restaurant. Its methods may be called from many
 // goroutines. An instant that they take is in microseconds.
 type Book struct {
-	mu       sync.Mutex
-	opts     Options
 	world    *world.World
 	business *world.Business
-	till     world.Till
 	cal      *units.Calendar
-	seed     uint64
-	idSeed   uint64
 
-	precision units.Precision
-	last      int64 // the newest updated_at
-
-	orders   []*order
-	byID     map[string]*order
-	external map[externalKey]*order
-	changes  map[string][]change // by app, in order of updated_at; stale ones among them
-	menus    map[string]*Menu    // by location
-	view     world.View
-	agenda   agenda
+	mu          sync.Mutex // guards what follows
+	orders      register
+	transitions transitions
+	menus       menus
+	agenda      agenda
+	guests      guests
+	staff       *staff // nil: nobody answers
 }
-
-// externalKey is what makes POST /orders idempotent: unique per key.
-type externalKey struct{ app, id string }
 
 // New makes the book of one restaurant, empty.
 func New(o Options) *Book {
 	business := o.World.Business(o.Business)
-	b := &Book{
-		opts: o, world: o.World, business: business, till: o.World.Till(o.Business), cal: o.Calendar,
-		seed: seeded.New(business.Seed(), 20).S, idSeed: seeded.New(business.Seed(), 21).S,
-		byID: map[string]*order{}, external: map[externalKey]*order{}, changes: map[string][]change{}, menus: map[string]*Menu{},
-	}
+	seed, idSeed := seeded.New(business.Seed(), 20).S, seeded.New(business.Seed(), 21).S
 	if o.Readings.SharedIDs {
-		b.idSeed = seeded.New(uint64(o.Seed), 21).S
+		idSeed = seeded.New(uint64(o.Seed), 21).S
 	}
-	b.precision = units.Precision(max(o.Readings.StampPrecision.Microseconds(), 1))
+	b := &Book{
+		world: o.World, business: business, cal: o.Calendar,
+		orders: newRegister(idSeed, o.Readings.StrangeIDs, units.Precision(max(o.Readings.StampPrecision.Microseconds(), 1))),
+		menus:  menus{business: business, made: map[string]*Menu{}},
+		guests: guests{seed: seed, cal: o.Calendar, perDay: o.PerDay, apps: o.Apps},
+	}
+	b.transitions = transitions{orders: &b.orders, till: o.World.Till(o.Business), notify: o.Notify}
+	if o.Staff {
+		b.staff = &staff{seed: seed, agenda: &b.agenda}
+	}
 	if o.PerDay > 0 {
 		first := units.FloorDiv(o.Epoch.UnixMicro(), units.Minute) + 1
 		b.agenda.add(appointment{at: first * units.Minute, what: minuteBegins})
@@ -92,25 +86,11 @@ func New(o Options) *Book {
 	return b
 }
 
-// orderID is opaque; with strange ids it breaks clients that parse or forget to escape.
-func (b *Book) orderID(n int) string {
-	g := seeded.New(b.idSeed, uint64(n))
-	id := seeded.Base32(g.Next(), 13)
-	if b.opts.Readings.StrangeIDs {
-		return fmt.Sprintf("online/%%2F %d?ș=%s#", n, id)
-	}
-	return "onl_" + id
-}
-
-// stamp is the updated_at of a change. No two changes of a book share one: a page of
-// GET /orders can then end anywhere, and the next begin with the row that it left out.
-func (b *Book) stamp(at int64) int64 {
-	s := b.precision.Floor(at)
-	if s <= b.last {
-		s = b.last + int64(b.precision)
-	}
-	b.last = s
-	return s
+// StopGuests lets no guest order by themselves any more.
+func (b *Book) StopGuests() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.guests.perDay = 0
 }
 
 // Advance moves a live restaurant and its orders up to an instant.
@@ -134,38 +114,120 @@ func (b *Book) advance(now int64, move func(*world.Business, int64)) {
 	move(b.business, now)
 }
 
+// happen carries out one appointment. The staff leaves alone what has gone another way
+// since: a move that the status does not allow is not made.
+func (b *Book) happen(e appointment) {
+	switch e.what {
+	case minuteBegins:
+		b.agenda.add(appointment{at: e.at + units.Minute, what: minuteBegins})
+		b.guests.drawMinute(e.at, b.menus.locationIDs(e.at), &b.agenda)
+	case guestOrders:
+		b.guestOrder(e)
+	case answerOver:
+		if e.order.status == received {
+			b.transitions.reject(e.order, "no_response", nil, e.at)
+		}
+	default:
+		_ = b.transitions.do(e.order, e.move(), e.at) // refused: it has gone another way
+	}
+}
+
+// guestOrder lets a guest order. What the restaurant refuses, it refuses.
+func (b *Book) guestOrder(e appointment) {
+	g := b.guests.draw(e)
+	app, ok := b.guests.app(&g, e.location)
+	if !ok {
+		return
+	}
+	l, m, ok := b.menus.at(app, e.location, e.at)
+	if !ok {
+		return
+	}
+	r := b.guests.request(&g, e, &l, m)
+	if len(r.items) == 0 || b.orders.external[externalKey{app.ID, r.externalID}] != nil {
+		return
+	}
+	_, _ = b.order(app, r, e.at) // refused: the guest goes elsewhere
+}
+
 // Next is when something happens by itself next.
 func (b *Book) Next() (at int64, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.agenda.heap) == 0 {
-		return 0, false
-	}
-	return b.agenda.heap[0].at, true
+	return b.agenda.next()
 }
 
 // Menu is what can be ordered at a location now; false for one that the key does not see.
 func (b *Book) Menu(app App, locationID string, now int64) (*Menu, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	_, m, ok := b.place(app, locationID, now)
+	_, m, ok := b.menus.at(app, locationID, now)
 	return m, ok
 }
 
-// place reads a location and its menu; false for one that is not there, not active, or not
-// the key's.
-func (b *Book) place(app App, locationID string, now int64) (api.Location, *Menu, bool) {
-	b.view.Open(b.business, app.May, now)
-	l, ok := b.view.Location(locationID)
-	b.view.Close()
-	if !ok {
-		return l, nil, false
-	}
-	// A category may belong to a location that is not the key's.
-	b.view.Open(b.business, everywhere, now)
-	defer b.view.Close()
-	m, err := b.menu(&b.view, locationID)
-	return l, m, err == nil
+// Order is an order of the key by the service's id.
+func (b *Book) Order(app App, id string) (api.OnlineOrder, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.orders.seen(app, b.orders.byID[id])
 }
 
-func everywhere(string) bool { return true }
+// External is an order of the key by its own id.
+func (b *Book) External(app App, externalID string) (api.OnlineOrder, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.orders.seen(app, b.orders.external[externalKey{app.ID, externalID}])
+}
+
+// Since are up to limit orders of the key changed at or after an instant, oldest change
+// first. next is the updated_at of the first that is left out: where the next call begins,
+// so that it neither misses nor repeats one. It is nil when nothing is left.
+func (b *Book) Since(app App, since int64, limit int) (orders []api.OnlineOrder, next *api.Instant) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.orders.since(app, since, limit)
+}
+
+// maxReason is the length of a cancel reason (api.md, "Limits").
+const maxReason = 255
+
+// Cancel is POST /orders/{order_id}/cancel: the key takes an order back that nobody has
+// answered. The body may be empty.
+func (b *Book) Cancel(app App, id string, body []byte, now int64) (api.OnlineOrder, *Refusal) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	o := b.orders.byID[id]
+	if o == nil || !o.sees(app) {
+		return api.OnlineOrder{}, &Refusal{Code: CodeNotFound}
+	}
+	var reason *string
+	if len(body) > 0 {
+		in, refusal := readObject(body)
+		if refusal != nil {
+			return api.OnlineOrder{}, refusal
+		}
+		reason = in.text("reason", 0, maxReason, false)
+		if refusal := in.bad.refusal(); refusal != nil {
+			return api.OnlineOrder{}, refusal
+		}
+	}
+	if o.status != received {
+		return api.OnlineOrder{}, &Refusal{Code: CodeCannotCancel, Details: map[string]any{"status": o.status}}
+	}
+	b.transitions.cancel(o, "customer", reason, now)
+	return b.orders.shown(o), nil
+}
+
+// Do moves an order, and fails when its status does not allow that.
+func (b *Book) Do(id string, m Move, now int64) (api.OnlineOrder, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	o := b.orders.byID[id]
+	if o == nil {
+		return api.OnlineOrder{}, fmt.Errorf("%s online order %q: %w", m.Kind, id, ErrNoOrder)
+	}
+	if err := b.transitions.do(o, m, now); err != nil {
+		return api.OnlineOrder{}, fmt.Errorf("%s online order %q: %w", m.Kind, id, err)
+	}
+	return b.orders.shown(o), nil
+}

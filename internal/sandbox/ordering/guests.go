@@ -16,54 +16,38 @@ var guestHours = [24]int{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4, 12, 24, 22, 12, 8, 8, 
 
 const guestHourSum = 237
 
-// StopGuests lets no guest order by themselves any more.
-func (b *Book) StopGuests() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.opts.PerDay = 0
+// guests are those of one restaurant.
+type guests struct {
+	seed   uint64
+	cal    *units.Calendar
+	perDay float64
+	apps   func() []App
 }
 
 // drawMinute decides which guests order within a minute.
-func (b *Book) drawMinute(at int64) {
-	b.agenda.add(appointment{at: at + units.Minute, what: minuteBegins})
-	b.view.Open(b.business, everywhere, at)
-	locations := b.view.LocationIDs()
-	b.view.Close()
+func (s *guests) drawMinute(at int64, locations []string, agenda *agenda) {
 	if len(locations) == 0 {
 		return
 	}
-	rate := b.opts.PerDay * float64(guestHours[b.cal.MinuteOfDay(at)/60]) / guestHourSum / 60 / float64(len(locations))
+	rate := s.perDay * float64(guestHours[s.cal.MinuteOfDay(at)/60]) / guestHourSum / 60 / float64(len(locations))
 	for i, id := range locations {
-		g := seeded.New(b.seed, 2, uint64(at), uint64(i))
+		g := seeded.New(s.seed, 2, uint64(at), uint64(i))
 		for range int(rate + g.Float()) {
-			b.agenda.add(appointment{at: at + int64(g.N(60_000))*1000, what: guestOrders, location: id})
+			agenda.add(appointment{at: at + int64(g.N(60_000))*1000, what: guestOrders, location: id})
 		}
 	}
 }
 
-// guestOrder lets a guest order. What the restaurant refuses, it refuses.
-func (b *Book) guestOrder(e appointment) {
-	g := seeded.New(b.seed, 3, uint64(e.at), seeded.Hash(e.location))
-	app, ok := b.guestApp(&g, e.location)
-	if !ok {
-		return
-	}
-	l, m, ok := b.place(app, e.location, e.at)
-	if !ok {
-		return
-	}
-	r := b.guestRequest(&g, e, &l, m)
-	if len(r.items) == 0 || b.external[externalKey{app.ID, r.externalID}] != nil {
-		return
-	}
-	_, _ = b.order(app, r, e.at) // refused: the guest goes elsewhere
+// draw is what a guest's choices are drawn from.
+func (s *guests) draw(e appointment) seeded.RNG {
+	return seeded.New(s.seed, 3, uint64(e.at), seeded.Hash(e.location))
 }
 
-// guestApp is the key that a guest orders through. Whoever builds a shop tries it now and
+// app is the key that a guest orders through. Whoever builds a shop tries it now and
 // then, with a test key.
-func (b *Book) guestApp(g *seeded.RNG, locationID string) (App, bool) {
+func (s *guests) app(g *seeded.RNG, locationID string) (App, bool) {
 	var live, test []App
-	for _, a := range b.opts.Apps() {
+	for _, a := range s.apps() {
 		switch {
 		case !a.May(locationID):
 		case a.Test:
@@ -82,11 +66,11 @@ func (b *Book) guestApp(g *seeded.RNG, locationID string) (App, bool) {
 	return apps[g.N(len(apps))], true
 }
 
-// guestRequest is what a guest wants.
-func (b *Book) guestRequest(g *seeded.RNG, e appointment, l *api.Location, m *Menu) *request {
+// request is what a guest wants.
+func (s *guests) request(g *seeded.RNG, e appointment, l *api.Location, m *Menu) *request {
 	r := &request{
 		externalID: fmt.Sprintf("web-%s", seeded.Base32(g.Next(), 10)), locationID: e.location, typ: pickup,
-		customer: guest(g.N(guestPool), b.seed), items: m.guestItems(g),
+		customer: guest(g.N(guestPool), s.seed), items: m.guestItems(g),
 		payment: api.OnlinePayment{Status: unpaid},
 	}
 	if g.Chance(550) {
@@ -112,7 +96,7 @@ func (b *Book) guestRequest(g *seeded.RNG, e appointment, l *api.Location, m *Me
 	if g.Chance(120) {
 		// A quarter of an hour, as people say it; refused when it is not today or not open.
 		at := (e.at/(15*units.Minute) + int64(g.Between(2, 10))) * 15 * units.Minute
-		if at >= e.at+soonest && b.cal.Day(at) == b.cal.Day(e.at) {
+		if at >= e.at+soonest && s.cal.Day(at) == s.cal.Day(e.at) {
 			r.scheduledFor = &at
 		}
 	}

@@ -1,18 +1,14 @@
 package ordering
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox/units"
-	"github.com/larder-sync/larder/internal/sandbox/world"
-	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 )
 
 // Menu is what can be ordered at one location, as the restaurant's rows say. It is
@@ -48,28 +44,6 @@ type dishOption struct {
 // offered tells whether the product is on the menu: switched on online, and not sold by
 // weight (api.md, "Orderable menu").
 func (d *dish) offered() bool { return d.Channels["online"].Enabled && d.Unit != "kg" }
-
-// menu reads the menu of a location that is there. The view is open, sees every location,
-// and afterwards this one alone.
-func (b *Book) menu(v *world.View, locationID string) (*Menu, error) {
-	all := rows.Listing{Tombstones: true, Limit: math.MaxInt}
-	var rows [][]byte
-	collect := func(write func(out []byte) []byte) { rows = append(rows, write(nil)) }
-	v.Categories(all, collect)
-	categories := len(rows)
-	if err := v.Narrow(locationID); err != nil {
-		return nil, err
-	}
-	v.Products(all, nil, nil, collect)
-	made := sha256.Sum256(bytes.Join(rows, []byte{'\n'}))
-	if m := b.menus[locationID]; m != nil && m.made == made {
-		return m, nil
-	}
-	m := newMenu(locationID, rows[:categories], rows[categories:])
-	m.made = made
-	b.menus[locationID] = m
-	return m, nil
-}
 
 // newMenu makes the menu of rows, tombstones among them.
 func newMenu(locationID string, categories, products [][]byte) *Menu {

@@ -7,40 +7,11 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox/units"
+	"github.com/larder-sync/larder/internal/sandbox/world"
 )
 
 // ErrNoOrder is for an id that is no order's.
 var ErrNoOrder = errors.New("no such online order")
-
-// maxReason is the length of a cancel reason (api.md, "Limits").
-const maxReason = 255
-
-// Cancel is POST /orders/{order_id}/cancel: the key takes an order back that nobody has
-// answered. The body may be empty.
-func (b *Book) Cancel(app App, id string, body []byte, now int64) (api.OnlineOrder, *Refusal) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	o := b.byID[id]
-	if o == nil || !o.sees(app) {
-		return api.OnlineOrder{}, &Refusal{Code: CodeNotFound}
-	}
-	var reason *string
-	if len(body) > 0 {
-		in, refusal := readObject(body)
-		if refusal != nil {
-			return api.OnlineOrder{}, refusal
-		}
-		reason = in.text("reason", 0, maxReason, false)
-		if refusal := in.bad.refusal(); refusal != nil {
-			return api.OnlineOrder{}, refusal
-		}
-	}
-	if o.status != received {
-		return api.OnlineOrder{}, &Refusal{Code: CodeCannotCancel, Details: map[string]any{"status": o.status}}
-	}
-	b.cancel(o, "customer", reason, now)
-	return b.shown(o), nil
-}
 
 // Move is something that the restaurant does to an order, or that happens to it there.
 type Move struct {
@@ -82,21 +53,15 @@ func Moves() []string {
 	return kinds
 }
 
-// Do moves an order, and fails when its status does not allow that.
-func (b *Book) Do(id string, m Move, now int64) (api.OnlineOrder, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	o := b.byID[id]
-	if o == nil {
-		return api.OnlineOrder{}, fmt.Errorf("%s online order %q: %w", m.Kind, id, ErrNoOrder)
-	}
-	if err := b.do(o, m, now); err != nil {
-		return api.OnlineOrder{}, fmt.Errorf("%s online order %q: %w", m.Kind, id, err)
-	}
-	return b.shown(o), nil
+// transitions carries out what happens to orders: in the register, at the till, and by events.
+type transitions struct {
+	orders *register
+	till   world.Till
+	notify func(Event)
 }
 
-func (b *Book) do(o *order, m Move, at int64) error {
+// do moves an order, and fails when its status does not allow that.
+func (t *transitions) do(o *order, m Move, at int64) error {
 	from, known := moves[m.Kind]
 	switch {
 	case !known:
@@ -108,40 +73,33 @@ func (b *Book) do(o *order, m Move, at int64) error {
 	}
 	switch m.Kind {
 	case MoveAccept:
-		b.accept(o, m.Ready, at)
+		t.accept(o, m.Ready, at)
 	case MoveReject:
 		if m.Code == "" {
 			m.Code = "other"
 		}
-		b.reject(o, m.Code, units.TextOrNull(m.Text), at)
+		t.reject(o, m.Code, units.TextOrNull(m.Text), at)
 	case MoveReady:
-		o.status, o.readyAt = ready, b.move(o, at)
-		b.tell(o, "order.ready", at)
+		o.status, o.readyAt = ready, t.orders.move(o, at)
+		t.tell(o, "order.ready", at)
 	case MoveComplete:
-		o.status, o.done = completed, b.move(o, at)
-		b.tell(o, "order.completed", at)
+		o.status, o.done = completed, t.orders.move(o, at)
+		t.tell(o, "order.completed", at)
 	case MoveCancel:
-		b.cancel(o, "restaurant", units.TextOrNull(m.Text), at)
+		t.cancel(o, "restaurant", units.TextOrNull(m.Text), at)
 	case MoveEstimate:
-		o.estimated = b.precision.Floor(m.Ready)
-		b.move(o, at)
+		o.estimated = t.orders.precision.Floor(m.Ready)
+		t.orders.move(o, at)
 	case MovePay:
-		b.pay(o, m.Text, at)
+		t.pay(o, m.Text, at)
 	}
 	return nil
 }
 
-// move gives the order a new updated_at, which is the instant of what happened to it.
-func (b *Book) move(o *order, at int64) int64 {
-	stamp := b.stamp(at)
-	b.enter(o, stamp)
-	return stamp
-}
-
 // accept makes a paid order a sale; an unpaid one becomes it when it is paid.
-func (b *Book) accept(o *order, estimate, at int64) {
-	o.status, o.acceptedAt = accepted, b.move(o, at)
-	o.estimated = b.precision.Floor(estimate)
+func (t *transitions) accept(o *order, estimate, at int64) {
+	o.status, o.acceptedAt = accepted, t.orders.move(o, at)
+	o.estimated = t.orders.precision.Floor(estimate)
 	if estimate == 0 {
 		o.estimated = o.acceptedAt + defaultPrep
 		if when := o.request.scheduledFor; when != nil {
@@ -149,59 +107,59 @@ func (b *Book) accept(o *order, estimate, at int64) {
 		}
 	}
 	if o.paid {
-		b.sell(o, "online", at)
+		t.sell(o, "online", at)
 	}
-	b.tell(o, "order.accepted", at)
+	t.tell(o, "order.accepted", at)
 }
 
 // defaultPrep is how long an order takes when nobody says.
 const defaultPrep = 25 * units.Minute
 
-func (b *Book) reject(o *order, code string, message *string, at int64) {
-	o.status, o.refused = rejected, b.move(o, at)
+func (t *transitions) reject(o *order, code string, message *string, at int64) {
+	o.status, o.refused = rejected, t.orders.move(o, at)
 	o.rejection = &api.OrderRejection{Code: code, Message: message}
-	b.takeBack(o, at)
-	b.tell(o, "order.rejected", at)
+	t.takeBack(o, at)
+	t.tell(o, "order.rejected", at)
 }
 
-func (b *Book) cancel(o *order, by string, reason *string, at int64) {
-	o.status, o.off = cancelled, b.move(o, at)
+func (t *transitions) cancel(o *order, by string, reason *string, at int64) {
+	o.status, o.off = cancelled, t.orders.move(o, at)
 	o.cancellation = &api.OrderCancellation{By: by, Reason: reason}
-	b.takeBack(o, at)
-	b.tell(o, "order.cancelled", at)
+	t.takeBack(o, at)
+	t.tell(o, "order.cancelled", at)
 }
 
 // pay is told to nobody: api.md has no event for it.
-func (b *Book) pay(o *order, method string, at int64) {
+func (t *transitions) pay(o *order, method string, at int64) {
 	o.paid = true
-	b.move(o, at)
+	t.orders.move(o, at)
 	if method == "" {
 		method = "cash"
 	}
-	b.sell(o, method, at)
+	t.sell(o, method, at)
 }
 
 // sell makes a sale of the order on channel direct.
-func (b *Book) sell(o *order, method string, at int64) {
+func (t *transitions) sell(o *order, method string, at int64) {
 	if o.sale == "" {
 		return
 	}
-	if err := b.till.Pay(o.sale, method, at); err != nil {
+	if err := t.till.Pay(o.sale, method, at); err != nil {
 		panic("sandbox: " + err.Error()) // the till has every order that it rang
 	}
 }
 
-func (b *Book) takeBack(o *order, at int64) {
+func (t *transitions) takeBack(o *order, at int64) {
 	if o.sale == "" {
 		return
 	}
-	if err := b.till.Cancel(o.sale, at); err != nil {
+	if err := t.till.Cancel(o.sale, at); err != nil {
 		panic("sandbox: " + err.Error()) // the till has every order that it rang
 	}
 }
 
-func (b *Book) tell(o *order, event string, at int64) {
-	if b.opts.Notify != nil {
-		b.opts.Notify(Event{At: at, Type: event, App: o.app, Order: b.shown(o)})
+func (t *transitions) tell(o *order, event string, at int64) {
+	if t.notify != nil {
+		t.notify(Event{At: at, Type: event, App: o.app, Order: t.orders.shown(o)})
 	}
 }

@@ -57,27 +57,29 @@ type option struct {
 
 type totals struct{ items, deposit, tip, total units.Bani }
 
-func (b *Book) instant(us int64) *api.Instant {
+// instant is nil for 0.
+func instant(us int64, p units.Precision) *api.Instant {
 	if us == 0 {
 		return nil
 	}
-	return new(api.Instant(b.precision.Text(us)))
+	return new(api.Instant(p.Text(us)))
 }
 
 // shown is the order as the API has it.
-func (b *Book) shown(o *order) api.OnlineOrder {
+func (o *order) shown(p units.Precision) api.OnlineOrder {
+	at := func(us int64) *api.Instant { return instant(us, p) }
 	r := o.request
 	out := api.OnlineOrder{
 		ID: o.id, ExternalID: r.externalID, Number: units.TextOrNull(o.number), PickupCode: o.pickupCode(), Status: o.status, Test: o.test,
-		Type: r.typ, LocationID: r.locationID, PlacedAt: b.instant(o.placed), AnswerBy: b.instant(o.answerBy), AcceptedAt: b.instant(o.acceptedAt),
-		EstimatedReadyAt: b.instant(o.estimated), ReadyAt: b.instant(o.readyAt), CompletedAt: b.instant(o.done),
-		RejectedAt: b.instant(o.refused), CancelledAt: b.instant(o.off), Rejection: o.rejection, Cancellation: o.cancellation,
+		Type: r.typ, LocationID: r.locationID, PlacedAt: at(o.placed), AnswerBy: at(o.answerBy), AcceptedAt: at(o.acceptedAt),
+		EstimatedReadyAt: at(o.estimated), ReadyAt: at(o.readyAt), CompletedAt: at(o.done),
+		RejectedAt: at(o.refused), CancelledAt: at(o.off), Rejection: o.rejection, Cancellation: o.cancellation,
 		Customer: &r.customer, Delivery: r.delivery, Notes: r.notes, Allergies: r.allergies, Cutlery: r.cutlery,
 		Items: make([]api.OnlineItem, 0, len(o.lines)), Totals: o.totals.shown(), Payment: r.payment,
-		CreatedAt: *b.instant(o.placed), UpdatedAt: *b.instant(o.stamp),
+		CreatedAt: *at(o.placed), UpdatedAt: *at(o.stamp),
 	}
 	if r.scheduledFor != nil {
-		out.ScheduledFor = b.instant(*r.scheduledFor)
+		out.ScheduledFor = at(*r.scheduledFor)
 	}
 	if out.Payment.Status = unpaid; o.paid {
 		out.Payment.Status = paid

@@ -19,8 +19,8 @@ func (b *Book) Place(app App, body []byte, now int64) (placed api.OnlineOrder, r
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if id, ok := in.fields["external_id"].(string); ok {
-		if o := b.external[externalKey{app.ID, id}]; o != nil {
-			return b.shown(o), true, nil
+		if o := b.orders.external[externalKey{app.ID, id}]; o != nil {
+			return b.orders.shown(o), true, nil
 		}
 	}
 	r, refusal := readRequest(in, now, b.cal)
@@ -31,7 +31,7 @@ func (b *Book) Place(app App, body []byte, now int64) (placed api.OnlineOrder, r
 	if refusal != nil {
 		return placed, false, refusal
 	}
-	return b.shown(o), false, nil
+	return b.orders.shown(o), false, nil
 }
 
 // order checks a request against the restaurant and, when all is well, takes it: "a refusal
@@ -52,17 +52,15 @@ func (b *Book) order(app App, r *request, now int64) (*order, *Refusal) {
 	if r.expected != nil && *r.expected != t.total {
 		return nil, &Refusal{Code: CodePriceChanged}
 	}
-	o := &order{n: len(b.orders), app: app.ID, test: app.Test, request: r, lines: lines, totals: t, status: received, paid: r.payment.Status == paid}
-	o.id = b.orderID(o.n)
-	o.placed = b.stamp(now)
+	o := &order{n: len(b.orders.all), app: app.ID, test: app.Test, request: r, lines: lines, totals: t, status: received, paid: r.payment.Status == paid}
+	o.id = b.orders.newID()
+	o.placed = b.orders.stamp(now)
 	o.answerBy = o.placed + l.Ordering.AnswerWithinMinutes*units.Minute
-	b.ring(o)
-	b.orders = append(b.orders, o)
-	b.byID[o.id], b.external[externalKey{app.ID, r.externalID}] = o, o
-	b.enter(o, o.placed)
+	b.transitions.ring(o)
+	b.orders.add(o)
 	b.agenda.add(appointment{at: o.answerBy, what: answerOver, order: o})
-	if b.opts.Staff {
-		b.plan(o, &l)
+	if b.staff != nil {
+		b.staff.plan(o, &l)
 	}
 	return o, nil
 }
@@ -71,7 +69,7 @@ func (b *Book) order(app App, r *request, now int64) (*order, *Refusal) {
 // restaurant does not have, or has closed for good, api.md gives POST /orders no 404: it is
 // a field that is wrong.
 func (b *Book) where(app App, locationID string, now int64) (api.Location, *Menu, *Refusal) {
-	l, m, ok := b.place(app, locationID, now)
+	l, m, ok := b.menus.at(app, locationID, now)
 	if ok {
 		return l, m, nil
 	}
@@ -79,7 +77,7 @@ func (b *Book) where(app App, locationID string, now int64) (api.Location, *Menu
 	bad.add("location_id", "The location is unknown.")
 	refusal := bad.refusal()
 	app.May = everywhere
-	if _, _, there := b.place(app, locationID, now); there {
+	if _, _, there := b.menus.at(app, locationID, now); there {
 		refusal = &Refusal{Code: CodeLocationForbidden}
 	}
 	return l, m, refusal
@@ -87,7 +85,7 @@ func (b *Book) where(app App, locationID string, now int64) (api.Location, *Menu
 
 // ring puts a live order on the restaurant's till, where it is open from then on. A test
 // order never gets there (api.md, "What the service does").
-func (b *Book) ring(o *order) {
+func (t *transitions) ring(o *order) {
 	if o.test {
 		return
 	}
@@ -99,7 +97,7 @@ func (b *Book) ring(o *order) {
 		s.Lines = append(s.Lines, o.lines[i].sold())
 	}
 	var err error
-	if o.sale, o.number, err = b.till.Open(s, o.placed); err != nil {
+	if o.sale, o.number, err = t.till.Open(s, o.placed); err != nil {
 		// It was there a moment ago, and locations are never taken away.
 		panic("sandbox: " + err.Error())
 	}

@@ -23,7 +23,7 @@ type Business struct {
 	catalogue *catalogue.Catalogue
 	stock     *stock.Stock
 	sales     *sales.Orders
-	life      *life
+	timeline  *timeline
 }
 
 // ID is the restaurant's id.
@@ -63,8 +63,8 @@ func newBusiness(o *Options, cal *units.Calendar, index int) *Business {
 	b.catalogue = catalogue.New(&b.common, &g, o.ProductsPer, o.Upkeep)
 	b.stock = stock.New(&b.common, &g, b.id, b.catalogue, perDay, o.Upkeep)
 	b.sales = sales.New(&b.common, b.catalogue, idSeed)
-	b.life = newLife(b, perDay, o.Upkeep)
-	b.sales.History(orders, o.Days, b.life.pushOrder)
+	b.timeline = newTimeline(b, perDay, o.Upkeep)
+	b.sales.History(orders, o.Days, b.timeline.pushOrder)
 	return b
 }
 

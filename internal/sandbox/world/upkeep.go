@@ -18,7 +18,7 @@ const (
 )
 
 // keepUp decides what is done in a minute at a location.
-func (l *life) keepUp(m int64, loc int) {
+func (l *timeline) keepUp(m int64, loc int) {
 	at := m * units.Minute
 	local, weekday := l.common.Calendar.MinuteOfDay(at), l.common.Calendar.Day(at).Weekday()
 	g := seeded.New(l.Seed(), 15, uint64(m), uint64(loc))
@@ -34,7 +34,7 @@ func (l *life) keepUp(m int64, loc int) {
 
 // runOut sells out a product of a location: at noon for an hour or some, in the evening
 // until the next delivery.
-func (l *life) runOut(g *seeded.RNG, at int64, loc int) {
+func (l *timeline) runOut(g *seeded.RNG, at int64, loc int) {
 	here := l.catalogue.At(loc)
 	if len(here) == 0 {
 		return

@@ -55,7 +55,7 @@ func (w *World) Tick(now time.Time) {
 func (w *World) Move(b *Business, now int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.life.advance(now)
+	b.timeline.advance(now)
 }
 
 // CatchUp moves one restaurant of a live world up to an instant, in microseconds.
@@ -64,7 +64,7 @@ func (w *World) CatchUp(b *Business, now int64) {
 		return
 	}
 	b.mu.RLock()
-	idle := b.life.idle(now)
+	idle := b.timeline.idle(now)
 	b.mu.RUnlock()
 	if !idle {
 		w.Move(b, now)

@@ -8,9 +8,9 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/world/sales"
 )
 
-// life moves a restaurant in time. Every change gets the stamp of its own instant, and nobody
+// timeline moves a restaurant in time. Every change gets the stamp of its own instant, and nobody
 // is served in between, so the order of change holds whatever the steps are.
-type life struct {
+type timeline struct {
 	*Business
 	perDay float64 // orders a day opens
 	upkeep bool
@@ -19,8 +19,8 @@ type life struct {
 	minute int64 // the first minute whose orders are not drawn yet
 }
 
-func newLife(b *Business, perDay float64, upkeep bool) *life {
-	return &life{Business: b, perDay: perDay, upkeep: upkeep, minute: units.FloorDiv(b.common.Epoch, units.Minute) + 1}
+func newTimeline(b *Business, perDay float64, upkeep bool) *timeline {
+	return &timeline{Business: b, perDay: perDay, upkeep: upkeep, minute: units.FloorDiv(b.common.Epoch, units.Minute) + 1}
 }
 
 // eventKind is what happens in a restaurant as time passes. Its number is part of what is
@@ -29,7 +29,7 @@ type eventKind uint8
 
 const (
 	evOpen     eventKind = 0
-	evDelivery           = eventKind(sales.Delete) + 1 + iota
+	evDelivery           = eventKind(sales.Delete) + iota
 	evSoldOut
 	evBack
 	evCount
@@ -66,7 +66,7 @@ func (h *eventHeap) Pop() any {
 }
 
 // advance moves the restaurant up to an instant.
-func (l *life) advance(now int64) {
+func (l *timeline) advance(now int64) {
 	for m := units.FloorDiv(now, units.Minute); l.minute <= m; l.minute++ {
 		l.runEvents(l.minute*units.Minute - 1)
 		l.drawMinute(l.minute)
@@ -75,18 +75,18 @@ func (l *life) advance(now int64) {
 }
 
 // idle tells whether advance would do nothing.
-func (l *life) idle(now int64) bool {
+func (l *timeline) idle(now int64) bool {
 	return units.FloorDiv(now, units.Minute) < l.minute && (len(l.events) == 0 || l.events[0].show > now)
 }
 
-func (l *life) runEvents(until int64) {
+func (l *timeline) runEvents(until int64) {
 	for len(l.events) > 0 && l.events[0].show <= until {
 		l.happen(heap.Pop(&l.events).(event))
 	}
 }
 
 // push schedules an event, shown up to StampDelay after its stamp.
-func (l *life) push(e event) {
+func (l *timeline) push(e event) {
 	e.show = e.at
 	if d := l.common.Readings.StampDelay.Microseconds(); d > 0 {
 		g := seeded.New(l.Seed(), 7, uint64(e.at), uint64(e.n), uint64(e.kind))
@@ -97,11 +97,11 @@ func (l *life) push(e event) {
 	heap.Push(&l.events, e)
 }
 
-func (l *life) pushOrder(e sales.Event) { l.push(event{at: e.At, kind: eventKind(e.Kind), n: e.N}) }
+func (l *timeline) pushOrder(e sales.Event) { l.push(event{at: e.At, kind: eventKind(e.Kind), n: e.N}) }
 
 // drawMinute decides which orders are opened in a minute, and now and then that
 // something is sold out or delivered.
-func (l *life) drawMinute(m int64) {
+func (l *timeline) drawMinute(m int64) {
 	at := m * units.Minute
 	local := l.common.Calendar.MinuteOfDay(at)
 	rate := sales.PerMinute(l.perDay/float64(len(l.locations.All)), l.common.Calendar.Day(at).Weekday(), local/60)
@@ -131,7 +131,7 @@ func (l *life) drawMinute(m int64) {
 }
 
 // happen carries out one event.
-func (l *life) happen(e event) {
+func (l *timeline) happen(e event) {
 	stamp, loc := l.common.Precision.Floor(e.at), int(e.loc)
 	switch e.kind {
 	case evOpen:

@@ -9,21 +9,10 @@ import (
 // What becomes of an order is drawn when it is placed, from the seed and its number: of a
 // thousand some are rejected, some never answered, some cancelled late, most are eaten.
 
-// happen carries out one appointment. The staff leaves alone what has gone another way
-// since: a move that the status does not allow is not made.
-func (b *Book) happen(e appointment) {
-	switch e.what {
-	case minuteBegins:
-		b.drawMinute(e.at)
-	case guestOrders:
-		b.guestOrder(e)
-	case answerOver:
-		if e.order.status == received {
-			b.reject(e.order, "no_response", nil, e.at)
-		}
-	default:
-		_ = b.do(e.order, e.move(), e.at) // refused: it has gone another way
-	}
+// staff answers and prepares what is ordered.
+type staff struct {
+	seed   uint64
+	agenda *agenda
 }
 
 // move is what the staff does at an appointment.
@@ -47,8 +36,8 @@ func (e *appointment) move() Move {
 }
 
 // plan draws the life of an order.
-func (b *Book) plan(o *order, l *api.Location) {
-	g := seeded.New(b.seed, 1, uint64(o.n))
+func (s *staff) plan(o *order, l *api.Location) {
+	g := seeded.New(s.seed, 1, uint64(o.n))
 	window := int(l.Ordering.AnswerWithinMinutes * 60)
 	answer := o.placed + int64(g.Between(min(15, window/2), max(window*2/3, 1)))*units.Second
 	switch x := g.N(1000); {
@@ -56,7 +45,7 @@ func (b *Book) plan(o *order, l *api.Location) {
 		return
 	case x < 110:
 		code := []string{"items_unavailable", "closing_soon", "other"}[g.Pick([]int{5, 2, 3})]
-		b.agenda.add(appointment{at: answer, what: staffRejects, order: o, text: code})
+		s.agenda.add(appointment{at: answer, what: staffRejects, order: o, text: code})
 		return
 	}
 	estimate := answer + l.Ordering.DefaultPrepMinutes*units.Minute + int64(g.Between(-5, 15))*units.Minute
@@ -64,24 +53,24 @@ func (b *Book) plan(o *order, l *api.Location) {
 		estimate = *when
 	}
 	estimate = max(estimate, answer+5*units.Minute)
-	b.agenda.add(appointment{at: answer, what: staffAccepts, order: o, until: estimate})
-	b.planKitchen(o, &g, answer, estimate)
+	s.agenda.add(appointment{at: answer, what: staffAccepts, order: o, until: estimate})
+	s.planKitchen(o, &g, answer, estimate)
 }
 
 // planKitchen draws what follows once it is accepted.
-func (b *Book) planKitchen(o *order, g *seeded.RNG, answer, estimate int64) {
+func (s *staff) planKitchen(o *order, g *seeded.RNG, answer, estimate int64) {
 	if g.Chance(20) { // something has run out after all
-		b.agenda.add(appointment{at: answer + int64(g.Between(2, 10))*units.Minute, what: staffCancels, order: o, text: "Nu mai avem un produs."})
+		s.agenda.add(appointment{at: answer + int64(g.Between(2, 10))*units.Minute, what: staffCancels, order: o, text: "Nu mai avem un produs."})
 	}
 	if g.Chance(250) {
 		at := answer + (estimate-answer)/2
 		estimate += int64(g.Between(4, 18)) * units.Minute
-		b.agenda.add(appointment{at: at, what: estimateMoves, order: o, until: estimate})
+		s.agenda.add(appointment{at: at, what: estimateMoves, order: o, until: estimate})
 	}
 	cooked := max(estimate+int64(g.Between(-6, 9))*units.Minute, answer+4*units.Minute)
-	b.agenda.add(appointment{at: cooked, what: staffReadies, order: o})
+	s.agenda.add(appointment{at: cooked, what: staffReadies, order: o})
 	if g.Chance(10) {
-		b.agenda.add(appointment{at: cooked + 2*units.Minute, what: staffCancels, order: o, text: "Clientul nu a mai venit."})
+		s.agenda.add(appointment{at: cooked + 2*units.Minute, what: staffCancels, order: o, text: "Clientul nu a mai venit."})
 	}
 	gone := cooked + int64(g.Between(3, 20))*units.Minute
 	if o.request.typ == delivery {
@@ -93,7 +82,7 @@ func (b *Book) planKitchen(o *order, g *seeded.RNG, answer, estimate int64) {
 		if g.Chance(150) { // the courier settles later
 			at = gone + int64(g.Between(5, 45))*units.Minute
 		}
-		b.agenda.add(appointment{at: at, what: customerPays, order: o, text: method})
+		s.agenda.add(appointment{at: at, what: customerPays, order: o, text: method})
 	}
-	b.agenda.add(appointment{at: gone, what: staffCompletes, order: o})
+	s.agenda.add(appointment{at: gone, what: staffCompletes, order: o})
 }
