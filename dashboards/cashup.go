@@ -9,17 +9,23 @@ import "strings"
 const closedDays = "WITH `1=1` AS" + `
 			(
 				SELECT {columns}
-				FROM reconciliation
+				FROM days_compared
 				WHERE {mine} AND date BETWEEN {first} AND {last}
 			),
 			chosen AS
 			(
 				SELECT {columns}
-				FROM reconciliation_by_location
+				FROM days_compared_by_location
 				WHERE {mine} AND date BETWEEN {first} AND {last} AND location_id IN (${location:singlequote})
 			)`
 
 const fromClosedDays = "FROM `$__conditionalAll(chosen, $location)`"
+
+// What was taken, and what of it was left in the drawer, of the figures of a day.
+const (
+	takenOf  = "mirror['net_sales'] + mirror['tips'] + mirror['deposits'] - mirror['payments/protocol']"
+	drawerOf = "mirror['payments/cash'] - mirror['refunds/cash']"
+)
 
 // closeFigures are those that stand beside the service's.
 var closeFigures = []string{"net_sales", "items", "discounts", "delivery_fees", "tips", "deposits", "refunds"}
@@ -34,25 +40,15 @@ var cashUp = dashboard{
 	links:  []string{"sales", "products", "stock", "online-orders"},
 	panels: []panel{
 		{id: 1, key: "taken", kind: figures, w: 8, h: 10, sql: `
-			SELECT all_sold - on_the_house AS all_taken, cash_paid - cash_refunds AS drawer, cards, all_tips, all_deposits, all_refunds
+			SELECT
+				sums['net_sales'] + all_tips + all_deposits - sums['payments/protocol'] AS all_taken, sums['payments/cash'] - sums['refunds/cash'] AS drawer,
+				sums['payments/card'] + sums['payments/card_at_counter'] AS cards, sums['tips'] AS all_tips, sums['deposits'] AS all_deposits, sums['refunds'] AS all_refunds
 			FROM
 			(
-				SELECT sum(totals_net_sales + totals_tip + totals_deposit) AS all_sold, sum(totals_tip) AS all_tips, sum(totals_deposit) AS all_deposits
-				FROM sales_orders
-				WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
-			) AS sold
-			CROSS JOIN
-			(
-				SELECT sumIf(amount, method = 'cash') AS cash_paid, sumIf(amount, method IN ('card', 'card_at_counter')) AS cards, sumIf(amount, method = 'protocol') AS on_the_house
-				FROM sales_payments
-				WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
-			) AS paid
-			CROSS JOIN
-			(
-				SELECT sumIf(amount, method = 'cash') AS cash_refunds, sum(amount) AS all_refunds
-				FROM sales_refunds
-				WHERE {mine} AND {here} AND refund_day BETWEEN {first} AND {last}
-			) AS given_back`,
+				SELECT sumMap(mirror) AS sums
+				FROM days_mirrored_by_location
+				WHERE {mine} AND {here} AND date BETWEEN {first} AND {last}
+			)`,
 			columns: []column{{name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "cards", unit: bani}, {name: "all_tips", unit: bani},
 				{name: "all_deposits", unit: bani}, {name: "all_refunds", unit: bani}}},
 		{id: 2, key: "proof", kind: oneWord, w: 16, h: 4, sql: strings.ReplaceAll(closedDays, "{columns}", "verdict") + `
@@ -60,19 +56,17 @@ var cashUp = dashboard{
 			` + fromClosedDays,
 			columns: []column{{name: "verdict", words: []string{"verdict"}}}},
 		{id: 3, key: "places", kind: table, w: 16, h: 6, sql: `
-			SELECT
-				` + locationValue + ` AS location_value, any({place}) AS location, sum(mirror_net_sales + mirror_tips + mirror_deposits - mirror_payments['protocol']) AS all_taken,
-				sum(mirror_payments['cash'] - cash_refunds) AS drawer, argMax(toString(days.verdict), ` + rankOf + `) AS verdict
-			FROM reconciliation_by_location AS days
-			LEFT ANY JOIN
+			SELECT ` + locationValue + ` AS location_value, {place} AS location, all_taken, drawer, verdict
+			FROM
 			(
-				SELECT location_id, refund_day AS date, sumIf(amount, method = 'cash') AS cash_refunds
-				FROM sales_refunds
-				WHERE {mine} AND {here} AND refund_day BETWEEN {first} AND {last}
-				GROUP BY location_id, refund_day
-			) AS given_back USING (location_id, date)
-			WHERE {mine} AND {here} AND date BETWEEN {first} AND {last}
-			GROUP BY location_id
+				SELECT
+					location_id, sum(` + takenOf + `) AS all_taken, sum(` + drawerOf + `) AS drawer,
+					argMax(toString(days.verdict), ` + rankOf + `) AS verdict
+				FROM days_compared_by_location AS days
+				WHERE {mine} AND {here} AND date BETWEEN {first} AND {last}
+				GROUP BY location_id
+			) AS places
+			LEFT ANY JOIN (SELECT location_id, location_name, business_name FROM locations_ever WHERE {mine}) AS named USING (location_id)
 			ORDER BY all_taken DESC, location`,
 			columns: []column{{name: "location_value", hidden: true}, {name: "location", opens: "cash-up"}, {name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "verdict", words: []string{"verdict"}}}},
 		{id: 4, key: "beside", kind: table, w: 16, h: 16, sql: besideSQL(),
@@ -94,11 +88,19 @@ var cashUp = dashboard{
 			LIMIT 100`,
 			columns: []column{{name: "at", unit: instant}, {name: "order_no"}, {name: "amount", unit: bani}, {name: "method", words: []string{"method"}}, {name: "order_day", unit: day}}},
 		{id: 8, key: "each_day", kind: table, w: 12, h: 8, sql: `
-			SELECT
-				date, sum(day_close.taken) AS all_taken, sum(day_close.cash_less_refunds) AS drawer,
-				argMax(toString(day_close.verdict), ` + rankOf + `) AS verdict, sum(day_close.vat) AS vat_inside
-			FROM day_close
-			WHERE {mine} AND {here} AND date BETWEEN {first} AND {last}
+			SELECT date, sum(taken) AS all_taken, sum(cash_left) AS drawer, argMax(found, ` + strings.ReplaceAll(rankOf, "(verdict", "(found") + `) AS verdict, sum(vat) AS vat_inside
+			FROM
+			(
+				SELECT date, ` + takenOf + ` AS taken, ` + drawerOf + ` AS cash_left, toNullable(toString(verdict)) AS found, toDecimal128(0, 2) AS vat
+				FROM days_compared_by_location
+				WHERE {mine} AND {here} AND date BETWEEN {first} AND {last}
+
+				UNION ALL
+
+				SELECT business_day AS date, 0 AS taken, 0 AS cash_left, NULL AS found, ifNull(vat_amount, 0) AS vat
+				FROM sales_lines
+				WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
+			)
 			GROUP BY date
 			ORDER BY date DESC
 			LIMIT 100`,
@@ -157,35 +159,23 @@ var cashUp = dashboard{
 // when it was asked about every day and location. What is beside each other are arrays of
 // one length: of tuples the reading interface takes few in one statement.
 func besideSQL() string {
-	columns := []string{"verdict", "mirror_payments", "service_payments"}
-	var names, mirrored, service []string
-	for _, f := range closeFigures {
-		columns = append(columns, "mirror_"+f, "service_"+f)
-		names = append(names, "'"+f+"'")
-		mirrored = append(mirrored, "sum(mirror_"+f+")")
-		service = append(service, "if(countIf(isNull(service_"+f+")) > 0, NULL, sum(service_"+f+"))")
-	}
-	return strings.ReplaceAll(closedDays, "{columns}", strings.Join(columns, ", ")) + `
-			SELECT figure, mirrored, service, if(running, NULL, mirrored - service) AS difference
+	return strings.ReplaceAll(closedDays, "{columns}", "verdict, mirror, service") + `
+			SELECT replaceOne(name, 'payments/', '') AS figure, mirrored, service, if(running, NULL, mirrored - service) AS difference
 			FROM
 			(
-				SELECT
-					running, arrayConcat([` + strings.Join(names, ", ") + `], methods) AS figures,
-					arrayConcat(mirror_figures, arrayMap(method -> mirror_methods[method], methods)) AS of_mirror,
-					arrayConcat(service_figures, arrayMap(method -> if(unasked, NULL, service_methods[method]), methods)) AS of_service
+				SELECT running, arrayConcat(['` + strings.Join(closeFigures, "', '") + `'], methods) AS names,
+					arrayMap(name -> of_mirror[name], names) AS of_mirrors, arrayMap(name -> if(unasked, NULL, of_service[name]), names) AS of_services
 				FROM
 				(
 					SELECT
-						countIf(isNull(service_net_sales)) > 0 AS unasked, countIf(verdict = 'open') > 0 AS running,
-						sumMap(mirror_payments) AS mirror_methods, sumMap(service_payments) AS service_methods,
-						CAST([` + strings.Join(mirrored, ", ") + `], 'Array(Decimal(38, 2))') AS mirror_figures,
-						CAST([` + strings.Join(service, ", ") + `], 'Array(Nullable(Decimal(38, 2)))') AS service_figures,
-						arrayMap(method -> toString(method), arrayFilter(method -> mirror_methods[method] != 0 OR service_methods[method] != 0,
-							arrayDistinct(arrayConcat(mapKeys(mirror_methods), mapKeys(service_methods))))) AS methods,
+						countIf(empty(service)) > 0 AS unasked, countIf(verdict = 'open') > 0 AS running,
+						sumMap(mirror) AS of_mirror, sumMap(service) AS of_service,
+						arrayFilter(name -> startsWith(name, 'payments/') AND (of_mirror[name] != 0 OR of_service[name] != 0),
+							arrayDistinct(arrayConcat(mapKeys(of_mirror), mapKeys(of_service)))) AS methods,
 						count() AS found
 					` + fromClosedDays + `
 				)
 				WHERE found > 0
 			)
-			ARRAY JOIN figures AS figure, of_mirror AS mirrored, of_service AS service`
+			ARRAY JOIN names AS name, of_mirrors AS mirrored, of_services AS service`
 }

@@ -71,6 +71,21 @@ var guides = map[string]Guide{
 		Joins: []Join{toLocation, onPlaceAndDay("reconciliation_by_location")},
 		Query: "SELECT location_name, taken, cash, card, refunds, verdict FROM day_close WHERE date = today() - 1",
 	},
+	"days_compared": {
+		Key:   []string{"business_id", "date"},
+		Joins: []Join{onDay("reconciliation"), onDay("sales_daily")},
+		Query: "SELECT date, verdict, mirror['net_sales'] AS net_sales, service['net_sales'] AS of_service FROM days_compared WHERE date >= today() - 7 ORDER BY date",
+	},
+	"days_compared_by_location": {
+		Key:   []string{"business_id", "location_id", "date"},
+		Joins: []Join{toLocation, {[]string{"location_id"}, "locations_ever", []string{"location_id"}}, onPlaceAndDay("reconciliation_by_location")},
+		Query: "SELECT location_id, sum(mirror['payments/cash'] - mirror['refunds/cash']) AS drawer FROM days_compared_by_location WHERE date = today() GROUP BY location_id",
+	},
+	"days_mirrored_by_location": {
+		Key:   []string{"business_id", "location_id", "date"},
+		Joins: []Join{toLocation, {[]string{"location_id"}, "locations_ever", []string{"location_id"}}, onPlaceAndDay("sales_daily_computed_by_location")},
+		Query: "SELECT sumMap(mirror) AS figures FROM days_mirrored_by_location WHERE date >= today() - 7",
+	},
 	"ingredients": {
 		Key:   []string{"business_id", "id"},
 		Joins: []Join{toLocation},
@@ -79,6 +94,11 @@ var guides = map[string]Guide{
 	"locations": {
 		Key:   []string{"business_id", "id"},
 		Query: "SELECT name, city, ordering_status FROM locations ORDER BY name",
+	},
+	"locations_ever": {
+		Key:   []string{"business_id", "location_id"},
+		Joins: []Join{toLocation},
+		Query: "SELECT location_name FROM locations_ever ORDER BY location_name",
 	},
 	"menu_history": {
 		Key:   []string{"business_id", "location_id", "category_id", "product_id", "valid_from", "valid_to"},

@@ -66,6 +66,11 @@ func readerSettings(o Options, limit memory.Limit) map[string]string {
 		// looked at until all are there: 150 of them, correlated subqueries too, took gigabytes.
 		"join_algorithm":             "direct,hash",
 		"use_variant_as_common_type": "0", // [x, [x]] would hold the type of x twice, see widths
+		// To find what follows from two comparisons, the engine goes through what names stand for
+		// again at each of their uses: that took up to half of the time to plan a query of views.
+		"optimize_and_compare_chain":          "0",
+		"optimize_redundant_comparisons":      "0",
+		"optimize_extract_common_expressions": "0",
 		// Parquet keeps all columns of a row group until the last is encoded, when it encodes
 		// several at once: 100 that share 4 MB took 550 MB.
 		"output_format_parquet_parallel_encoding": "0",

@@ -11,6 +11,18 @@ LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant and location: the active locations the keys may use';
 
+CREATE OR REPLACE VIEW {{view "locations_ever"}}
+(
+{{shown "business" "business_name"}},
+    `location_id` String COMMENT 'Location: joins with locations on (business_id, id) while the keys may use it',
+{{shown "location_name"}}
+)
+AS SELECT business_id, business_name, location_id, location_name
+FROM {{template "location_names"}} AS places
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
+{{joined}}
+COMMENT 'One row per restaurant and location, removed ones included: the names to join to what was added up by id';
+
 CREATE OR REPLACE VIEW {{view "allergens"}}
 (
 {{shown "business" "allergen" "origin" "raw"}}

@@ -19,94 +19,149 @@
     `mirror_fetched_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When the service answered with the newest of the orders; null when there are none'
 {{- end}}
 
-{{/* The figures of one side in one column: as columns of their own, each would be planned anew on
-every level below, which took longer than reading the rows of a restaurant. First the time of the
-answer, then the figures in order; maps without zeros, so that equal ones are equal. */}}
-{{define "side" -}}
-    (_fetched_at, {{range $n, $figure := figures}}{{if $n}}, {{end}}{{if .Map}}mapSort(mapFilter((k, v) -> v != 0, {{.Name}})){{else}}{{.Name}}{{end}}{{end}})
+{{define "map_of_mirror" -}}
+    `mirror` Map(String, Decimal(38, 2)) COMMENT 'Figures from the mirrored orders, RON: orders (their number), net_sales, items, discounts, delivery_fees, tips, deposits, refunds, payments/<method>, by_type/<type>, by_channel/<channel>; and refunds/<method>, refunds made that day by method, which the service does not report'
 {{- end}}
 
-{{/* The dot says by what, beside the restaurant and the day: nothing, or the location. Levels
-are few for the same reason: each one more costs all that is planned below it. */}}
-{{define "comparison" -}}
-WITH
-    date >= toDate32(now('Europe/Bucharest')) AS running,
-    arrayFilter(found -> found.1 = gravest, verdicts) AS worst,
-    services[1] AS service, mirrors[1] AS mirror,
-    notEmpty(services) AS asked, notEmpty(mirrors) AS mirrored, {{if .}}asked AND NOT running{{else}}asked{{end}} AS shown,
-    arrayFilter((figure, same) -> NOT same,
-        [{{range $n, $_ := figures}}{{if $n}}, {{end}}'{{.Name}}'{{end}}],
-        [{{range $n, $_ := figures}}{{if $n}}, {{end}}service.{{position $n}} = mirror.{{position $n}}{{end}}]) AS differing,
-    asked AND notEmpty(differing) AS moved
-SELECT
-    business_id, business_name, {{.}}{{if .}}location_name, {{end}}date,
-    multiIf(
-        running, 'open',
-        notEmpty(worst) AND NOT (moved AND worst[1].2 IN ('proven', 'healed')), worst[1].2,
-        NOT asked, 'unproven',
-        empty(differing), 'equal',
-        mirror_fetched_at > greatest(service.1, ifNull(verdict_at, service.1)), 'unproven',
-        'differs') AS verdict,
-    if(empty(worst), NULL, arrayMin(worst.3)) AS verdict_at,
-    arrayFlatten(worst.4) AS `verdict_differences.figure`,
-    arrayFlatten(worst.5) AS `verdict_differences.service`,
-    arrayFlatten(worst.6) AS `verdict_differences.mirror`,
-    arrayDistinct(arrayFlatten(worst.7)) AS verdict_order_ids,
-    arrayStringConcat(arrayFilter(reason -> reason != '', worst.8), '; ') AS verdict_reason,
-    if(shown, differing, ['no totals']) AS differences,
-    {{range $n, $figure := figures}}if(shown, service.{{position $n}}, {{if .Map}}map(){{else}}NULL{{end}}) AS service_{{.Name}}, mirror.{{position $n}} AS mirror_{{.Name}},
-    {{end -}}
-    if(shown, service.1, NULL) AS service_fetched_at,
-    if(mirrored, mirror.1, NULL) AS mirror_fetched_at
-FROM
+{{/* The dot says what else of a day that runs. */}}
+{{define "compared_briefly" -}}
+    `verdict` LowCardinality(String) COMMENT 'As reconciliation has it',
+{{template "map_of_mirror"}},
+    `service` Map(String, Decimal(38, 2)) COMMENT 'The same figures as the service reports them, without refunds/<method>; empty when it was not asked{{.}}'
+{{- end}}
+
+{{/* Figures that are one amount each. */}}
+{{define "amount_names" -}}
+    'orders'{{range figures "Decimal"}}, '{{.Name}}'{{end}}
+{{- end}}
+
+{{/* The figures of the mirrored orders by name, orders on their own day, refunds on theirs. One read
+has both: the place in the list of refunds is unfolded, and 0 is the order itself. The dot says by
+what, beside the restaurant and the day: nothing, or the location. */}}
+{{define "mirrored" -}}
+    WITH
+        nth = 0 AS own,
+        [toDecimal128(countIf(own), 2), sumIf(totals_net_sales, own), sumIf(totals_items, own), sumIf(totals_discount, own),
+            sumIf(totals_delivery_fee, own), sumIf(totals_tip, own), sumIf(totals_deposit, own), sumIf(`refunds.amount`[nth], NOT own)] AS amounts,
+        sumMap(if(own, `payments.method`, [`refunds.method`[nth]]), if(own, `payments.amount`, [`refunds.amount`[nth]])) AS by_method
+    SELECT
+        business_id, {{.}}if(own, business_day, toDate32(`refunds.at`[nth])) AS date,
+        CAST((
+            arrayConcat([{{template "amount_names"}}, concat('by_type/', type), concat('by_channel/', channel)],
+                arrayMap(method -> concat(if(own, 'payments/', 'refunds/'), method), by_method.1)),
+            arrayConcat(amounts, [amounts[2], amounts[2]], by_method.2)), 'Map(String, Decimal(38, 2))') AS of_mirror,
+        [max(_fetched_at)] AS seen
+    FROM {{table "sales_orders"}} FINAL
+    ARRAY JOIN range(`refunds.at.size0` + 1) AS nth
+    GROUP BY business_id, {{.}}date, own, type, channel
+{{- end}}
+
+{{/* Both sides of a day beside each other, and what reconciliation found. The figures are in a map by
+name: as columns of their own, each would be planned anew on every level below, which took longer than
+reading the rows of a restaurant. Levels are few for the same reason, and the first day is one side
+more, with a row for each day since: a join takes longer to plan. */}}
+{{define "sides" -}}
 (
     SELECT
         business_id, {{.}}date,
-        groupArrayArray(of_service) AS services, groupArrayArray(of_mirror) AS mirrors,
-        groupArrayArray(side_verdicts) AS verdicts, arrayMax(verdicts.1) AS gravest
+        sumMap(of_mirror) AS mirror_side, sumMap(of_service) AS service_side, maxForEach(seen) AS seen_at,
+        groupArrayArray(found) AS findings, arrayMax(findings.1) AS gravest
     FROM
     (
+        SELECT business_id, {{.}}date, of_mirror, map() AS of_service, seen, [] AS found
+        FROM ({{template "mirrored" .}})
+
+        UNION ALL
+
         SELECT
-            business_id, {{if .}}assumeNotNull(totals.location_id) AS location_id, {{end}}date,
-            [{{template "side"}}] AS of_service, [] AS of_mirror, [] AS side_verdicts
+            business_id, {{if .}}assumeNotNull(totals.location_id) AS location_id, {{end}}date, map() AS of_mirror,
+            CAST((
+                arrayConcat([{{template "amount_names"}}]{{range figures "Map"}}, arrayMap(name -> concat('{{.Name}}/', name), mapKeys({{.Name}})){{end}}),
+                arrayConcat([toDecimal128(orders, 2){{range figures "Decimal"}}, {{.Name}}{{end}}]{{range figures "Map"}}, mapValues({{.Name}}){{end}})),
+                'Map(String, Decimal(38, 2))') AS of_service,
+            [toDateTime64(0, 6, 'Europe/Bucharest'), _fetched_at] AS seen, [] AS found
         FROM {{table "sales_daily"}} AS totals FINAL
         WHERE {{if .}}isNotNull{{else}}isNull{{end}}(totals.location_id)
         {{quick}}
 
         UNION ALL
 
-        WITH {{template "sums"}}
-        SELECT business_id, {{.}}date, [] AS of_service, [{{template "side"}}] AS of_mirror, [] AS side_verdicts
-        FROM ({{template "parts"}})
-        GROUP BY business_id, {{.}}date
-
-        UNION ALL
-
         -- Of several sources the worst verdict about all locations counts, and the newest about one.
         SELECT
-            business_id, {{.}}day AS date, [] AS of_service, [] AS of_mirror,
+            business_id, {{.}}day AS date, map() AS of_mirror, map() AS of_service, [] AS seen,
             [argMax(
                 (transform(verdict, ['proven', 'healed', 'unsettled', 'unproven', 'drift'], [0, 1, 2, 3, 4], 3)::UInt8 AS rank, toString(verdict), asked_at,
                     `differences.figure`, `differences.service`, `differences.mirror`, order_ids, reason),
-                {{if .}}asked_at{{else}}(rank, asked_at){{end}})] AS side_verdicts
+                {{if .}}asked_at{{else}}(rank, asked_at){{end}})] AS found
         FROM {{table "proofs"}} FINAL
         WHERE verdict != 'withdrawn' AND proofs.location_id {{if .}}!={{else}}={{end}} ''
         GROUP BY business_id, {{.}}day, subject
+
+        UNION ALL
+
+        SELECT
+            business_id, {{.}}arrayJoin(arrayMap(day -> toDate32(day), range(toInt32(min(business_day)), toInt32(today()) + 366))) AS date,
+            map() AS of_mirror, map() AS of_service, [toDateTime64(0, 6, 'Europe/Bucharest'), toDateTime64(0, 6, 'Europe/Bucharest'), toDateTime64(1, 6, 'Europe/Bucharest')] AS seen, [] AS found
+        FROM {{table "sales_orders"}}
+        WHERE _deleted = 0 OR sales_orders.location_id != ''
+        GROUP BY business_id{{if .}}, location_id{{end}}
     )
     GROUP BY business_id, {{.}}date
-) AS days
-LEFT ANY JOIN
-(
-    SELECT business_id, {{.}}toNullable(min(business_day)) AS first_day
-    FROM {{table "sales_orders"}}
-    WHERE _deleted = 0 OR sales_orders.location_id != ''
-    GROUP BY business_id{{if .}}, location_id{{end}}
-) AS begun USING (business_id{{if .}}, location_id{{end}})
+)
+{{- end}}
+
+{{/* What follows from both sides. A day before the first order says nothing, unless the service has
+something there. The dot as above. */}}
+{{define "judged" -}}
+    date >= toDate32(now('Europe/Bucharest')) AS running,
+    seen_at[1] > 0 AS mirrored, seen_at[2] > 0 AS asked, seen_at[3] > 0 AS begun, {{if .}}asked AND NOT running{{else}}asked{{end}} AS shown,
+    arrayFilter(finding -> finding.1 = gravest, findings) AS worst,
+    arrayFilter(name -> NOT startsWith(name, 'refunds/'), mapKeys(mapFilter((name, amount) -> amount != 0, mapSubtract(mirror_side, service_side)))) AS unequal,
+    asked AND notEmpty(unequal) AS moved,
+    if(empty(worst), NULL, arrayMin(worst.3)) AS worst_at,
+    multiIf(
+        running, 'open',
+        notEmpty(worst) AND NOT (moved AND worst[1].2 IN ('proven', 'healed')), worst[1].2,
+        NOT asked, 'unproven',
+        empty(unequal), 'equal',
+        seen_at[1] > greatest(seen_at[2], ifNull(worst_at, seen_at[2])), 'unproven',
+        'differs') AS judgement,
+    begun AND (mirrored OR asked OR notEmpty(findings)) OR moved OR judgement = 'drift' AS counts
+{{- end}}
+
+{{/* All that is known of each day, with names. The dot as above. */}}
+{{define "comparison" -}}
+WITH
+    {{template "judged" .}}
+SELECT
+    business_id, business_name, {{.}}{{if .}}location_name, {{end}}date, judgement AS verdict, worst_at AS verdict_at,
+    arrayFlatten(worst.4) AS `verdict_differences.figure`,
+    arrayFlatten(worst.5) AS `verdict_differences.service`,
+    arrayFlatten(worst.6) AS `verdict_differences.mirror`,
+    arrayDistinct(arrayFlatten(worst.7)) AS verdict_order_ids,
+    arrayStringConcat(arrayFilter(reason -> reason != '', worst.8), '; ') AS verdict_reason,
+    if(shown, arrayFilter(figure -> arrayExists(name -> name = figure OR startsWith(name, concat(figure, '/')), unequal), [{{range $n, $_ := figures}}{{if $n}}, {{end}}'{{.Name}}'{{end}}]), ['no totals']) AS differences,
+    {{range figures}}{{if .Map -}}
+    if(shown, mapApply((name, amount) -> (substring(name, length('{{.Name}}/') + 1), amount), mapFilter((name, amount) -> startsWith(name, '{{.Name}}/') AND amount != 0, service_side)), map()) AS service_{{.Name}}, mapApply((name, amount) -> (substring(name, length('{{.Name}}/') + 1), amount), mapFilter((name, amount) -> startsWith(name, '{{.Name}}/') AND amount != 0, mirror_side)) AS mirror_{{.Name}},
+    {{else -}}
+    if(shown, service_side['{{.Name}}'], NULL) AS service_{{.Name}}, mirror_side['{{.Name}}'] AS mirror_{{.Name}},
+    {{end}}{{end -}}
+    if(shown, seen_at[2], NULL) AS service_fetched_at,
+    if(mirrored, seen_at[1], NULL) AS mirror_fetched_at
+FROM {{template "sides" .}} AS days
 {{if .}}LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
 {{end -}}
 LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
--- A day before the first order says nothing, unless the service has something there.
-WHERE ifNull(date >= first_day, false) OR moved OR verdict = 'drift'
+WHERE counts
+{{- end}}
+
+{{/* The same in few columns. */}}
+{{define "compact" -}}
+WITH
+    {{template "judged" .}}
+SELECT business_id, {{.}}date, judgement AS verdict, mirror_side AS mirror, if(shown, service_side, map()) AS service
+FROM {{template "sides" .}} AS days
+WHERE counts
 {{- end}}
 
 CREATE OR REPLACE VIEW {{view "reconciliation"}}
@@ -130,3 +185,34 @@ CREATE OR REPLACE VIEW {{view "reconciliation_by_location"}}
 AS {{template "comparison" "location_id, "}}
 {{joined}}
 COMMENT 'One row per restaurant, location and day: the service totals and those of the mirrored orders side by side, with the verdict. While a day runs its verdict is open and the side of the service is null: about single locations it is asked at night, and would stand hours behind the orders';
+
+CREATE OR REPLACE VIEW {{view "days_mirrored_by_location"}}
+(
+{{shown "business"}},
+    `location_id` LowCardinality(String) COMMENT 'Location that sold it',
+    `date` Date32 COMMENT 'Day (Europe/Bucharest): orders on their own, refunds on the day they were made',
+{{template "map_of_mirror"}}
+)
+AS SELECT business_id, location_id, date, sumMap(of_mirror) AS mirror
+FROM ({{template "mirrored" "location_id, "}})
+GROUP BY business_id, location_id, date
+COMMENT 'One row per restaurant, location and day: the figures of the mirrored orders in one map, for adding up, which plans less than sales_daily_computed_by_location';
+
+CREATE OR REPLACE VIEW {{view "days_compared"}}
+(
+{{shown "business"}},
+    `date` Date32 COMMENT 'Day (Europe/Bucharest)',
+{{template "compared_briefly" ""}}
+)
+AS {{template "compact" ""}}
+COMMENT 'One row per restaurant and day, all locations together: reconciliation with the figures of a side in one map and without names, for adding up, which plans less';
+
+CREATE OR REPLACE VIEW {{view "days_compared_by_location"}}
+(
+{{shown "business"}},
+    `location_id` LowCardinality(String) COMMENT 'Location the totals are of',
+    `date` Date32 COMMENT 'Day (Europe/Bucharest)',
+{{template "compared_briefly" ", and while the day runs"}}
+)
+AS {{template "compact" "location_id, "}}
+COMMENT 'One row per restaurant, location and day: reconciliation_by_location with the figures of a side in one map and without names, for adding up, which plans less';
