@@ -155,7 +155,6 @@ func (d dialect) template() (*template.Template, error) {
 		"columns":     b.columns, "shown": b.shown, "maybe": b.maybe, "list": b.list, "names": b.names, "figures": b.figures,
 		"history": func(table, columns string) history { return history{table, columns} },
 		"bani":    bani, "share": share,
-		"position": func(n int) int { return n + 2 }, // of a figure in a tuple that begins with a time
 	})
 	_, err := t.ParseFS(schemaFiles, "schema/*/*.sql")
 	return t, err

@@ -26,7 +26,7 @@ const Zone = "Europe/Bucharest"
 const (
 	firstViewsVersion = 1001
 	viewsVersion      = 1001
-	viewsHash         = "44932343e9e4897b"
+	viewsHash         = "b2bfe7033d0ec30b"
 )
 
 // migration is a file of tables/, or all of views/: forward-only, and harmless when

@@ -99,6 +99,7 @@ more, with a row for each day since: a join takes longer to plan. */}}
 
         UNION ALL
 
+        -- No side is of a day a year from now.
         SELECT
             business_id, {{.}}arrayJoin(arrayMap(day -> toDate32(day), range(toInt32(min(business_day)), toInt32(today()) + 366))) AS date,
             map() AS of_mirror, map() AS of_service, [toDateTime64(0, 6, 'Europe/Bucharest'), toDateTime64(0, 6, 'Europe/Bucharest'), toDateTime64(1, 6, 'Europe/Bucharest')] AS seen, [] AS found
