@@ -1,29 +1,10 @@
 package sandbox
 
 import (
-	"fmt"
 	"net/http"
 
-	"github.com/larder-sync/larder/internal/sandbox/ordering"
+	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/units"
-)
-
-// The codes of api.md, "Errors", beside those of package ordering; and one for a method
-// that an address does not have, of which api.md says nothing.
-const (
-	codeUnauthorized = "unauthorized"
-	codeKeyDisabled  = "api_key_disabled"
-	codeAPIDisabled  = "api_disabled"
-	codeScope        = "insufficient_scope"
-	codeLocation     = ordering.CodeLocationForbidden
-	codeNotFound     = ordering.CodeNotFound
-	codeMethod       = "method_not_allowed"
-	codeBadRequest   = ordering.CodeBadRequest
-	codeValidation   = ordering.CodeValidation
-	codeNoWebhook    = "webhook_not_configured"
-	codeRateLimited  = "rate_limited"
-	codeServerError  = "server_error"
-	codeUnavailable  = "service_unavailable"
 )
 
 type errorText struct {
@@ -32,63 +13,30 @@ type errorText struct {
 }
 
 var errorTexts = map[string]errorText{
-	codeUnauthorized: {http.StatusUnauthorized, "Missing or wrong API key.", "Cheia de acces lipsește sau nu este corectă."},
-	codeKeyDisabled:  {http.StatusForbidden, "The restaurant has disabled this API key.", "Cheia de acces a fost dezactivată de restaurant."},
-	codeAPIDisabled:  {http.StatusForbidden, "Online ordering is switched off.", "Comenzile online sunt oprite momentan."},
-	codeScope:        {http.StatusForbidden, "The API key lacks a scope for this call.", "Cheia de acces nu are dreptul la aceste date."},
-	codeLocation:     {http.StatusForbidden, "The API key is limited to other locations.", "Cheia de acces nu are dreptul la această locație."},
-	codeNotFound:     {http.StatusNotFound, "Not found.", "Nu am găsit ce ai cerut."},
-	codeMethod:       {http.StatusMethodNotAllowed, "This address does not take this method.", "Cererea nu este permisă."},
-	codeBadRequest:   {http.StatusBadRequest, "The body is not a JSON object, or larger than 64 KB.", "Cererea nu a putut fi citită."},
-	codeNoWebhook:    {http.StatusConflict, "The key has no webhook URL.", "Cheia nu are unde primi notificări."},
-	codeValidation:   {http.StatusUnprocessableEntity, "The request is not valid.", "Cererea conține date care nu sunt corecte."},
-	codeRateLimited:  {http.StatusTooManyRequests, "Too many requests.", "Prea multe cereri. Încearcă din nou puțin mai târziu."},
-	codeServerError:  {http.StatusInternalServerError, "Something went wrong on our side.", "A apărut o eroare. Încearcă din nou mai târziu."},
-	codeUnavailable:  {http.StatusServiceUnavailable, "Temporarily unavailable.", "Serviciul nu este disponibil momentan."},
+	refusal.Unauthorized:      {http.StatusUnauthorized, "Missing or wrong API key.", "Cheia de acces lipsește sau nu este corectă."},
+	refusal.KeyDisabled:       {http.StatusForbidden, "The restaurant has disabled this API key.", "Cheia de acces a fost dezactivată de restaurant."},
+	refusal.APIDisabled:       {http.StatusForbidden, "Online ordering is switched off.", "Comenzile online sunt oprite momentan."},
+	refusal.Scope:             {http.StatusForbidden, "The API key lacks a scope for this call.", "Cheia de acces nu are dreptul la aceste date."},
+	refusal.LocationForbidden: {http.StatusForbidden, "The API key is limited to other locations.", "Cheia de acces nu are dreptul la această locație."},
+	refusal.NotFound:          {http.StatusNotFound, "Not found.", "Nu am găsit ce ai cerut."},
+	refusal.Method:            {http.StatusMethodNotAllowed, "This address does not take this method.", "Cererea nu este permisă."},
+	refusal.BadRequest:        {http.StatusBadRequest, "The body is not a JSON object, or larger than 64 KB.", "Cererea nu a putut fi citită."},
+	refusal.NoWebhook:         {http.StatusConflict, "The key has no webhook URL.", "Cheia nu are unde primi notificări."},
+	refusal.Validation:        {http.StatusUnprocessableEntity, "The request is not valid.", "Cererea conține date care nu sunt corecte."},
+	refusal.RateLimited:       {http.StatusTooManyRequests, "Too many requests.", "Prea multe cereri. Încearcă din nou puțin mai târziu."},
+	refusal.ServerError:       {http.StatusInternalServerError, "Something went wrong on our side.", "A apărut o eroare. Încearcă din nou mai târziu."},
+	refusal.Unavailable:       {http.StatusServiceUnavailable, "Temporarily unavailable.", "Serviciul nu este disponibil momentan."},
 
-	ordering.CodeLocationUnavailable: {http.StatusConflict, "The location takes no such order now.", "Restaurantul nu primește acum această comandă."},
-	ordering.CodeItemsUnavailable:    {http.StatusConflict, "Some items cannot be ordered.", "Unele preparate nu mai pot fi comandate. Verifică meniul."},
-	ordering.CodePriceChanged:        {http.StatusConflict, "The total differs from expected_total.", "Prețul s-a schimbat. Verifică totalul și comandă din nou."},
-	ordering.CodeCannotCancel:        {http.StatusConflict, "The order cannot be cancelled any more.", "Comanda nu mai poate fi anulată. Sună la restaurant."},
+	refusal.LocationUnavailable: {http.StatusConflict, "The location takes no such order now.", "Restaurantul nu primește acum această comandă."},
+	refusal.ItemsUnavailable:    {http.StatusConflict, "Some items cannot be ordered.", "Unele preparate nu mai pot fi comandate. Verifică meniul."},
+	refusal.PriceChanged:        {http.StatusConflict, "The total differs from expected_total.", "Prețul s-a schimbat. Verifică totalul și comandă din nou."},
+	refusal.CannotCancel:        {http.StatusConflict, "The order cannot be cancelled any more.", "Comanda nu mai poate fi anulată. Sună la restaurant."},
 }
 
-// apiError is an answer with the error envelope.
-type apiError struct {
-	code    string
-	details map[string]any
-}
-
-// Error is the code, for tests.
-func (e *apiError) Error() string { return fmt.Sprintf("%s %v", e.code, e.details) }
-
-func fail(code string) *apiError { return &apiError{code: code} }
-
-// refused is the answer to what the restaurant refuses, nil for nothing.
-func refused(r *ordering.Refusal) *apiError {
-	if r == nil {
-		return nil
-	}
-	return &apiError{code: r.Code, details: r.Details}
-}
-
-// invalid collects what is wrong with a request, by field.
-type invalid map[string][]string
-
-func (v invalid) add(field, format string, args ...any) {
-	v[field] = append(v[field], fmt.Sprintf(format, args...))
-}
-
-// err is nil when nothing is wrong.
-func (v invalid) err() *apiError {
-	if len(v) == 0 {
-		return nil
-	}
-	return &apiError{code: codeValidation, details: map[string]any{"fields": map[string][]string(v)}}
-}
-
-func (e *apiError) body() []byte {
-	t := errorTexts[e.code]
-	var envelope struct {
+// envelope is the body of an error.
+func envelope(r *refusal.Refusal) []byte {
+	t := errorTexts[r.Code]
+	var out struct {
 		Error struct {
 			Code           string         `json:"code"`
 			Message        string         `json:"message"`
@@ -96,7 +44,7 @@ func (e *apiError) body() []byte {
 			Details        map[string]any `json:"details"`
 		} `json:"error"`
 	}
-	envelope.Error.Code, envelope.Error.Message, envelope.Error.DisplayMessage = e.code, t.message, t.display
-	envelope.Error.Details = e.details
-	return units.JSON(envelope)
+	out.Error.Code, out.Error.Message, out.Error.DisplayMessage = r.Code, t.message, t.display
+	out.Error.Details = r.Details
+	return units.JSON(out)
 }

@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/internal/sandbox/ordering"
+	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
@@ -20,13 +22,13 @@ type onlineCall struct {
 
 // whenOrdering is what all ordering routes share: they answer 403 api_disabled while online
 // ordering is off.
-func whenOrdering(handle func(onlineCall) *apiError) func(*request) *apiError {
-	return func(rq *request) *apiError {
+func whenOrdering(handle func(onlineCall) *refusal.Refusal) func(*request) *refusal.Refusal {
+	return func(rq *request) *refusal.Refusal {
 		rq.open()
 		off := rq.orderingOff()
 		rq.view.Close()
 		if off {
-			return fail(codeAPIDisabled)
+			return refusal.Of(refusal.APIDisabled)
 		}
 		return handle(onlineCall{rq, rq.s.books[rq.key.Business], orderingApp(&rq.key)})
 	}
@@ -35,19 +37,19 @@ func whenOrdering(handle func(onlineCall) *apiError) func(*request) *apiError {
 // maxOrderingBody is what a body may have (api.md, "Limits").
 const maxOrderingBody = 64 << 10
 
-func (c onlineCall) body() ([]byte, *apiError) {
+func (c onlineCall) body() ([]byte, *refusal.Refusal) {
 	body, err := io.ReadAll(io.LimitReader(c.r.Body, maxOrderingBody+1))
 	if err != nil || len(body) > maxOrderingBody {
-		return nil, fail(codeBadRequest)
+		return nil, refusal.Of(refusal.BadRequest)
 	}
 	return body, nil
 }
 
 // orderableMenu answers the menu of a location, or that it is what the client has.
-func orderableMenu(c onlineCall) *apiError {
+func orderableMenu(c onlineCall) *refusal.Refusal {
 	m, ok := c.book.Menu(c.app, c.id, c.now)
 	if !ok {
-		return fail(codeNotFound)
+		return refusal.Of(refusal.NotFound)
 	}
 	c.w.Header().Set("ETag", m.ETag)
 	if matches(c.r.Header.Values("If-None-Match"), m.ETag) {
@@ -71,14 +73,14 @@ func matches(lines []string, etag string) bool {
 }
 
 // placeOnlineOrder answers 201, or 200 for an order that is there already.
-func placeOnlineOrder(c onlineCall) *apiError {
+func placeOnlineOrder(c onlineCall) *refusal.Refusal {
 	body, err := c.body()
 	if err != nil {
 		return err
 	}
-	o, replayed, refusal := c.book.Place(c.app, body, c.now)
-	if refusal != nil {
-		return refused(refusal)
+	o, replayed, err := c.book.Place(c.app, body, c.now)
+	if err != nil {
+		return err
 	}
 	c.status = http.StatusCreated
 	if replayed {
@@ -89,23 +91,23 @@ func placeOnlineOrder(c onlineCall) *apiError {
 	return nil
 }
 
-func oneOnlineOrder(c onlineCall) *apiError {
+func oneOnlineOrder(c onlineCall) *refusal.Refusal {
 	o, ok := c.book.Order(c.app, c.id)
 	if !ok {
-		return fail(codeNotFound)
+		return refusal.Of(refusal.NotFound)
 	}
 	c.addJSON(o)
 	return nil
 }
 
-func cancelOnlineOrder(c onlineCall) *apiError {
+func cancelOnlineOrder(c onlineCall) *refusal.Refusal {
 	body, err := c.body()
 	if err != nil {
 		return err
 	}
-	o, refusal := c.book.Cancel(c.app, c.id, body, c.now)
-	if refusal != nil {
-		return refused(refusal)
+	o, err := c.book.Cancel(c.app, c.id, body, c.now)
+	if err != nil {
+		return err
 	}
 	c.addJSON(o)
 	return nil
@@ -118,19 +120,19 @@ const (
 
 // listOnlineOrders finds an order by external_id, or lists what changed: exactly one of the
 // two is given.
-func listOnlineOrders(c onlineCall) *apiError {
+func listOnlineOrders(c onlineCall) *refusal.Refusal {
 	limit := c.q.limit(maxOnlineLimit)
 	external, byExternal := c.q.text("external_id")
 	since, mirror := c.q.instant("updated_since")
 	if byExternal == mirror {
 		for _, f := range []string{"external_id", "updated_since"} {
-			c.q.bad.add(f, "Give exactly one of external_id and updated_since.")
+			c.q.bad.Add(f, "Give exactly one of external_id and updated_since.")
 		}
 	}
 	if len([]rune(external)) > maxExternalID {
-		c.q.bad.add("external_id", "The external_id must have at most %d characters.", maxExternalID)
+		c.q.bad.Add("external_id", "The external_id must have at most %d characters.", maxExternalID)
 	}
-	if err := c.q.bad.err(); err != nil {
+	if err := c.q.bad.Refusal(); err != nil {
 		return err
 	}
 	var orders []api.OnlineOrder
@@ -156,9 +158,9 @@ func listOnlineOrders(c onlineCall) *apiError {
 // place here.
 func (c onlineCall) closeOnlinePage(next *api.Instant) {
 	switch {
-	case next != nil && c.page.cursorMissing:
+	case next != nil && c.met(faults.CursorMissing):
 		next = nil
-	case next != nil && c.page.cursorRepeats:
+	case next != nil && c.met(faults.CursorRepeats):
 		same := api.Instant(c.q.values.Get("updated_since"))
 		next = &same
 	}

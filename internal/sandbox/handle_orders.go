@@ -1,17 +1,18 @@
 package sandbox
 
 import (
+	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world/sales"
 )
 
 // listOrders answers one of the two modes of /sales/orders; both at once is 422.
-func listOrders(c readCall) *apiError {
+func listOrders(c readCall) *refusal.Refusal {
 	l, at := c.listing()
 	if l.Mirror {
 		for _, f := range []string{"from", "to"} {
 			if c.q.has(f) {
-				c.q.bad.add(f, "Use either from and to, or updated_since.")
+				c.q.bad.Add(f, "Use either from and to, or updated_since.")
 			}
 		}
 	}
@@ -40,10 +41,10 @@ func listOrders(c readCall) *apiError {
 }
 
 // oneOrder is 404 for anything that is not a sale of an allowed location.
-func oneOrder(c readCall) *apiError { return c.one(c.view.Sales.One) }
+func oneOrder(c readCall) *refusal.Refusal { return c.one(c.view.Sales.One) }
 
 // salesDaily answers one row per calendar day of the range and the totals.
-func salesDaily(c readCall) *apiError {
+func salesDaily(c readCall) *refusal.Refusal {
 	days := c.days()
 	if err := c.begin(); err != nil {
 		return err
@@ -61,7 +62,7 @@ func (c readCall) openTotals(days sales.Days) {
 }
 
 // salesProducts answers what was sold of each product, in the period or by day.
-func salesProducts(c readCall) *apiError {
+func salesProducts(c readCall) *refusal.Refusal {
 	days := c.days()
 	groupBy := c.q.choice("group_by", "period", "period", "day")
 	if err := c.begin(); err != nil {

@@ -4,10 +4,11 @@ import (
 	"slices"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
-func me(c readCall) *apiError {
+func me(c readCall) *refusal.Refusal {
 	k := &c.key
 	var webhookURL *string
 	if k.WebhookURL != "" {
@@ -26,14 +27,14 @@ func me(c readCall) *apiError {
 
 // ordersOnly is the rule for keys with only orders:write: while online ordering
 // is off, even the locations are closed to them.
-func ordersOnly(c readCall) *apiError {
+func ordersOnly(c readCall) *refusal.Refusal {
 	if c.orderingOff() && !slices.Contains(c.key.Scopes, api.ScopeLocations) {
-		return fail(codeAPIDisabled)
+		return refusal.Of(refusal.APIDisabled)
 	}
 	return nil
 }
 
-func listLocations(c readCall) *apiError {
+func listLocations(c readCall) *refusal.Refusal {
 	if err := ordersOnly(c); err != nil {
 		return err
 	}
@@ -45,13 +46,13 @@ func listLocations(c readCall) *apiError {
 	return nil
 }
 
-func oneLocation(c readCall) *apiError {
+func oneLocation(c readCall) *refusal.Refusal {
 	if err := ordersOnly(c); err != nil {
 		return err
 	}
 	l, ok := c.view.Location(c.id)
 	if !ok {
-		return fail(codeNotFound)
+		return refusal.Of(refusal.NotFound)
 	}
 	c.addJSON(l)
 	return nil

@@ -1,15 +1,16 @@
 package sandbox
 
 import (
+	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/world/catalogue"
 	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 )
 
-func listCategories(c readCall) *apiError {
+func listCategories(c readCall) *refusal.Refusal {
 	return c.list(func(l rows.Listing) (rows.Pos, bool) { return c.view.Categories(l, c.addRow) })
 }
 
-func listProducts(c readCall) *apiError {
+func listProducts(c readCall) *refusal.Refusal {
 	var category *string
 	if id, given := c.q.text("category_id"); given {
 		category = &id
@@ -18,16 +19,16 @@ func listProducts(c readCall) *apiError {
 	return c.list(func(l rows.Listing) (rows.Pos, bool) { return c.view.Products(l, category, available, c.addRow) }, "category_id", "available")
 }
 
-func oneProduct(c readCall) *apiError { return c.one(c.view.Product) }
+func oneProduct(c readCall) *refusal.Refusal { return c.one(c.view.Product) }
 
-func listIngredients(c readCall) *apiError {
+func listIngredients(c readCall) *refusal.Refusal {
 	below := c.q.optionalFlag("below_min")
 	return c.list(func(l rows.Listing) (rows.Pos, bool) { return c.view.Ingredients(l, below, c.addRow) }, "below_min")
 }
 
-func oneIngredient(c readCall) *apiError { return c.one(c.view.Ingredient) }
+func oneIngredient(c readCall) *refusal.Refusal { return c.one(c.view.Ingredient) }
 
-func listAllergens(c readCall) *apiError {
+func listAllergens(c readCall) *refusal.Refusal {
 	c.openList()
 	for _, a := range catalogue.Allergens() {
 		c.addJSON(a)

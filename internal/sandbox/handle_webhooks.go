@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/seeded"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/webhooks"
@@ -12,17 +13,17 @@ import (
 
 // testWebhook pings the key's webhook and waits for the answer. It takes no body; one that
 // is there must be an object, as everywhere.
-func testWebhook(c onlineCall) *apiError {
+func testWebhook(c onlineCall) *refusal.Refusal {
 	body, err := c.body()
 	if err != nil {
 		return err
 	}
 	var object map[string]any
 	if len(body) > 0 && (json.Unmarshal(body, &object) != nil || object == nil) {
-		return fail(codeBadRequest)
+		return refusal.Of(refusal.BadRequest)
 	}
 	if c.key.WebhookURL == "" {
-		return fail(codeNoWebhook)
+		return refusal.Of(refusal.NoWebhook)
 	}
 	m := c.ping()
 	result := c.s.outbox.Ping(c.r.Context(), webhooks.Endpoint{URL: c.key.WebhookURL, Secret: c.key.WebhookSecret}, m)

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -28,21 +27,15 @@ type online struct {
 }
 
 // newOnline gives every restaurant its online orders, and their events a way out.
-func newOnline(w *world.World, ring *keys.Ring, box *faults.Box, o Options) (*online, error) {
-	cal, err := units.NewCalendar()
-	if err != nil {
-		return nil, err
-	}
+func newOnline(w *world.World, ring *keys.Ring, box *faults.Box, o Options) *online {
 	l := &online{keys: ring, faults: box, clock: o.Now}
 	l.outbox = webhooks.New(webhooks.Options{Endpoint: l.endpoint, Transport: o.WebhookTransport, Now: o.Now})
-	o.Readings.StampPrecision = cmp.Or(o.Readings.StampPrecision, time.Millisecond)
 	for i := range w.Len() {
 		l.books = append(l.books, ordering.New(ordering.Options{
-			World: w, Business: i, Calendar: cal, Seed: o.Seed, Readings: o.Readings, Staff: o.Live,
-			PerDay: o.OnlineOrders, Epoch: o.Epoch, Apps: func() []ordering.App { return l.apps(i) }, Notify: l.notifier(w.Business(i).Seed()),
+			World: w, Business: i, PerDay: o.OnlineOrders, Apps: func() []ordering.App { return l.apps(i) }, Notify: l.notifier(w.Business(i).Seed()),
 		}))
 	}
-	return l, nil
+	return l
 }
 
 // OnlineOrders are those of restaurant i, from 0.

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
@@ -39,8 +40,8 @@ func (o *output) addJSON(row any) {
 	o.addRow(func(out []byte) []byte { return append(out, units.JSON(row)...) })
 }
 
-func writeError(w http.ResponseWriter, r *http.Request, err *apiError) {
-	writeJSON(w, r, errorTexts[err.code].status, err.body())
+func writeError(w http.ResponseWriter, r *http.Request, err *refusal.Refusal) {
+	writeJSON(w, r, errorTexts[err.Code].status, envelope(err))
 }
 
 // smallest body that is worth compressing

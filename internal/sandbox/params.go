@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
@@ -20,14 +21,14 @@ const (
 // ignored.
 type query struct {
 	values url.Values
-	bad    invalid
+	bad    refusal.Invalid
 }
 
 func newQuery(raw string) *query {
 	values, err := url.ParseQuery(raw)
-	q := &query{values: values, bad: invalid{}}
+	q := &query{values: values, bad: refusal.Invalid{}}
 	if err != nil {
-		q.bad.add("query", "The query is malformed: %v.", err)
+		q.bad.Add("query", "The query is malformed: %v.", err)
 	}
 	return q
 }
@@ -40,7 +41,7 @@ func (q *query) text(name string) (string, bool) {
 	}
 	s := q.values.Get(name)
 	if s == "" {
-		q.bad.add(name, "The %s is empty.", name)
+		q.bad.Add(name, "The %s is empty.", name)
 	}
 	return s, true
 }
@@ -52,7 +53,7 @@ func (q *query) limit(most int) int {
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 || n > most || s[0] == '+' {
-		q.bad.add("limit", "The limit must be an integer between 1 and %d.", most)
+		q.bad.Add("limit", "The limit must be an integer between 1 and %d.", most)
 		return defaultLimit
 	}
 	return n
@@ -65,7 +66,7 @@ func (q *query) flag(name string) (value, given bool) {
 		return false, false
 	}
 	if s != "true" && s != "false" {
-		q.bad.add(name, "The %s must be true or false.", name)
+		q.bad.Add(name, "The %s must be true or false.", name)
 	}
 	return s == "true", true
 }
@@ -89,7 +90,7 @@ func (q *query) choice(name, fallback string, allowed ...string) string {
 			return s
 		}
 	}
-	q.bad.add(name, "The %s must be one of: %s.", name, strings.Join(allowed, ", "))
+	q.bad.Add(name, "The %s must be one of: %s.", name, strings.Join(allowed, ", "))
 	return fallback
 }
 
@@ -102,9 +103,9 @@ func (q *query) instant(name string) (int64, bool) {
 	us, err := units.ParseInstant(s)
 	switch {
 	case errors.Is(err, units.ErrInstantRange):
-		q.bad.add(name, "The %s must be between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z.", name)
+		q.bad.Add(name, "The %s must be between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z.", name)
 	case err != nil:
-		q.bad.add(name, "The %s must be an ISO 8601 instant.", name)
+		q.bad.Add(name, "The %s must be an ISO 8601 instant.", name)
 	}
 	return us, true
 }
@@ -116,7 +117,7 @@ func (q *query) day(name string) (units.Day, bool) {
 	}
 	d, valid := units.ParseDay(s)
 	if !valid {
-		q.bad.add(name, "The %s must be a day YYYY-MM-DD between 1900-01-01 and 9999-12-31.", name)
+		q.bad.Add(name, "The %s must be a day YYYY-MM-DD between 1900-01-01 and 9999-12-31.", name)
 	}
 	return d, true
 }
@@ -141,9 +142,9 @@ func (q *query) days(today units.Day, loose bool) (from, to units.Day) {
 	}
 	switch {
 	case from > to:
-		q.bad.add("from", "The from must not be after to.")
+		q.bad.Add("from", "The from must not be after to.")
 	case to-from > most:
-		q.bad.add("to", "The range must have at most %d days.", maxDays)
+		q.bad.Add("to", "The range must have at most %d days.", maxDays)
 	}
 	return from, to
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/larder-sync/larder/internal/sandbox/faults"
+	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/seeded"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world"
@@ -15,8 +17,8 @@ import (
 type readCall struct{ *request }
 
 // reading is what all reading routes share.
-func reading(handle func(readCall) *apiError) func(*request) *apiError {
-	return func(rq *request) *apiError {
+func reading(handle func(readCall) *refusal.Refusal) func(*request) *refusal.Refusal {
+	return func(rq *request) *refusal.Refusal {
 		rq.open()
 		defer rq.view.Close()
 		return handle(readCall{rq})
@@ -25,16 +27,16 @@ func reading(handle func(readCall) *apiError) func(*request) *apiError {
 
 // narrow leaves location_id of what is seen. An unknown location is 404, one outside the
 // key's restriction 403.
-func (c readCall) narrow() *apiError {
+func (c readCall) narrow() *refusal.Refusal {
 	id, given := c.q.text("location_id")
 	if !given {
 		return nil
 	}
 	switch err := c.view.Narrow(id); {
 	case errors.Is(err, world.ErrForbidden):
-		return fail(codeLocation)
+		return refusal.Of(refusal.LocationForbidden)
 	case err != nil:
-		return fail(codeNotFound)
+		return refusal.Of(refusal.NotFound)
 	}
 	return nil
 }
@@ -49,7 +51,7 @@ func (c readCall) listing(dataFilters ...string) (l rows.Listing, at place) {
 	if l.Mirror || l.Tombstones {
 		for _, f := range dataFilters {
 			if q.has(f) {
-				q.bad.add(f, "The %s cannot be combined with updated_since or include_deleted.", f)
+				q.bad.Add(f, "The %s cannot be combined with updated_since or include_deleted.", f)
 			}
 		}
 	}
@@ -73,8 +75,8 @@ func (c readCall) cursor() place {
 		return place{}
 	}
 	p, ok := c.s.unseal(c.q.values.Get("cursor"), c.filters(), c.key.Business)
-	if !ok || c.page.cursorRefused {
-		c.q.bad.add("cursor", "The cursor is not valid for this list and these filters.")
+	if !ok || c.met(faults.CursorRefused) {
+		c.q.bad.Add("cursor", "The cursor is not valid for this list and these filters.")
 		return place{}
 	}
 	return p
@@ -95,7 +97,7 @@ func (c readCall) filters() uint64 {
 }
 
 // list answers a page of a list.
-func (c readCall) list(page func(rows.Listing) (rows.Pos, bool), dataFilters ...string) *apiError {
+func (c readCall) list(page func(rows.Listing) (rows.Pos, bool), dataFilters ...string) *refusal.Refusal {
 	l, _ := c.listing(dataFilters...)
 	if err := c.begin(); err != nil {
 		return err
@@ -108,21 +110,21 @@ func (c readCall) list(page func(rows.Listing) (rows.Pos, bool), dataFilters ...
 
 // begin is what comes before an answer: the parameters are right, and the location is one
 // that the key may see.
-func (c readCall) begin() *apiError {
-	if err := c.q.bad.err(); err != nil {
+func (c readCall) begin() *refusal.Refusal {
+	if err := c.q.bad.Refusal(); err != nil {
 		return err
 	}
 	return c.narrow()
 }
 
 // one answers the row with the id of the path.
-func (c readCall) one(find func(id string) ([]byte, bool)) *apiError {
+func (c readCall) one(find func(id string) ([]byte, bool)) *refusal.Refusal {
 	if err := c.narrow(); err != nil {
 		return err
 	}
 	row, ok := find(c.id)
 	if !ok {
-		return fail(codeNotFound)
+		return refusal.Of(refusal.NotFound)
 	}
 	c.addRow(func(out []byte) []byte { return append(out, row...) })
 	return nil
@@ -138,9 +140,9 @@ func (c readCall) days() sales.Days {
 func (c readCall) closePage(end place, more bool) {
 	c.write(`],"next_cursor":`)
 	switch {
-	case !more || c.page.cursorMissing:
+	case !more || c.met(faults.CursorMissing):
 		c.write("null")
-	case c.page.cursorRepeats && c.q.has("cursor"):
+	case c.met(faults.CursorRepeats) && c.q.has("cursor"):
 		c.out = units.AppendString(c.out, c.q.values.Get("cursor"))
 	default:
 		end.filters, end.business = c.filters(), uint32(c.key.Business)

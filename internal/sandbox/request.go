@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox/keys"
+	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world"
 )
@@ -26,7 +27,6 @@ type request struct {
 	q     *query
 	view  world.View
 	output
-	page    pageFaults
 	struck  []string // kinds of the faults that the request met
 	trusted bool     // asked by a test for the truth: no faults
 }
@@ -49,7 +49,7 @@ func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 		admin{s}.serve(w, r)
 		return
 	}
-	writeJSON(w, r, http.StatusNotFound, fail(codeNotFound).body())
+	writeJSON(w, r, http.StatusNotFound, envelope(refusal.Of(refusal.NotFound)))
 }
 
 func (s *Sandbox) serveAPI(w http.ResponseWriter, r *http.Request, path string, now int64) {
@@ -57,10 +57,10 @@ func (s *Sandbox) serveAPI(w http.ResponseWriter, r *http.Request, path string, 
 	switch {
 	case rt == nil && allow != nil:
 		w.Header().Set("Allow", strings.Join(allow, ", "))
-		writeError(w, r, fail(codeMethod))
+		writeError(w, r, refusal.Of(refusal.Method))
 		return
 	case rt == nil: // api.md: an unknown URL answers without rate-limit headers
-		writeError(w, r, fail(codeNotFound))
+		writeError(w, r, refusal.Of(refusal.NotFound))
 		return
 	}
 	rq := requests.Get().(*request)
@@ -100,13 +100,13 @@ func (rq *request) answer() int {
 	return rq.deliver()
 }
 
-func (rq *request) refuse(err *apiError) int {
+func (rq *request) refuse(err *refusal.Refusal) int {
 	writeError(rq.w, rq.r, err)
-	return errorTexts[err.code].status
+	return errorTexts[err.Code].status
 }
 
 // admit finds the key and counts the request against every limit that applies.
-func (rq *request) admit() *apiError {
+func (rq *request) admit() *refusal.Refusal {
 	address, _, err := net.SplitHostPort(rq.r.RemoteAddr)
 	if err != nil {
 		address = rq.r.RemoteAddr
@@ -117,16 +117,10 @@ func (rq *request) admit() *apiError {
 		rq.w.Header().Set("X-RateLimit-Limit", strconv.Itoa(v.Limit))
 		rq.w.Header().Set("X-RateLimit-Remaining", strconv.Itoa(v.Left))
 	}
-	switch v.Refusal {
-	case keys.WrongKey:
-		return fail(codeUnauthorized)
-	case keys.DisabledKey:
-		return fail(codeKeyDisabled)
-	case keys.TooMany:
+	if v.Refused != nil && v.Refused.Code == refusal.RateLimited {
 		rq.retryAfter(v.Retry)
-		return fail(codeRateLimited)
 	}
-	return nil
+	return v.Refused
 }
 
 func bearer(header string) string {
@@ -143,12 +137,12 @@ func (rq *request) retryAfter(d time.Duration) {
 }
 
 // authorize checks the scope (api.md, "Authentication" 4).
-func (rq *request) authorize() *apiError {
+func (rq *request) authorize() *refusal.Refusal {
 	want := rq.route.scopes
 	if len(want) == 0 || slices.ContainsFunc(want, func(scope string) bool { return slices.Contains(rq.key.Scopes, scope) }) {
 		return nil
 	}
-	return &apiError{code: codeScope, details: map[string]any{
+	return &refusal.Refusal{Code: refusal.Scope, Details: map[string]any{
 		"required_scope": want[0], "required_scopes": want, "granted_scopes": units.NotNil(rq.key.Scopes),
 	}}
 }

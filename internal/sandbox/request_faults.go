@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox/faults"
+	"github.com/larder-sync/larder/internal/sandbox/refusal"
 )
 
 // target is what faults know the request by.
@@ -19,21 +21,24 @@ func (rq *request) roll(stage faults.Stage) []faults.Fault {
 	if rq.trusted {
 		return nil
 	}
-	return rq.met(rq.s.Roll(stage, rq.target()))
+	hits := rq.s.Roll(stage, rq.target())
+	rq.note(hits)
+	return hits
 }
 
-// met notes the faults that struck.
-func (rq *request) met(hits []faults.Fault) []faults.Fault {
+func (rq *request) note(hits []faults.Fault) {
 	for _, f := range hits {
 		rq.struck = append(rq.struck, f.Kind)
 	}
-	return hits
 }
+
+// met tells whether a kind of fault struck the request.
+func (rq *request) met(kind string) bool { return slices.Contains(rq.struck, kind) }
 
 // spoil applies the faults on rows to one.
 func (rq *request) spoil(row []byte) []byte {
 	row, hits := rq.s.Spoil(row, rq.target(), rq.now)
-	rq.met(hits)
+	rq.note(hits)
 	return row
 }
 
@@ -55,7 +60,7 @@ func (rq *request) earlyFaults() (status int, done bool) {
 			if f.RetryAfter > 0 {
 				rq.retryAfter(time.Duration(f.RetryAfter) * time.Second)
 			}
-			return rq.refuse(fail(codeUnavailable)), true
+			return rq.refuse(refusal.Of(refusal.Unavailable)), true
 		case faults.HTML:
 			return rq.html(f.Status), true
 		}
@@ -82,51 +87,30 @@ func (rq *request) html(status int) int {
 	return status
 }
 
-// pageFaults are the faults that strike the answer being made.
-type pageFaults struct {
-	cursorRefused, cursorRepeats, cursorMissing bool
-	truncate, garbage, cutJSON                  bool
-}
-
 // answerFaults strike once the key is known and the request counted.
 func (rq *request) answerFaults() (status int, done bool) {
 	for _, f := range rq.roll(faults.Answer) {
 		switch f.Kind {
 		case faults.ServerError:
-			return rq.refuse(fail(codeServerError)), true
+			return rq.refuse(refusal.Of(refusal.ServerError)), true
 		case faults.RateLimited:
 			rq.retryAfter(time.Duration(f.RetryAfter) * time.Second)
 			rq.w.Header().Set("X-RateLimit-Remaining", "0")
-			return rq.refuse(fail(codeRateLimited)), true
-		case faults.Truncate:
-			rq.page.truncate = true
-		case faults.Garbage:
-			rq.page.garbage = true
-		case faults.CutJSON:
-			rq.page.cutJSON = true
+			return rq.refuse(refusal.Of(refusal.RateLimited)), true
 		}
 	}
-	for _, f := range rq.roll(faults.Page) {
-		switch f.Kind {
-		case faults.CursorRefused:
-			rq.page.cursorRefused = true
-		case faults.CursorRepeats:
-			rq.page.cursorRepeats = true
-		case faults.CursorMissing:
-			rq.page.cursorMissing = true
-		}
-	}
+	rq.roll(faults.Page) // what has struck is asked for when the answer is made
 	return 0, false
 }
 
 // deliver sends the answer, spoilt if it has to be.
 func (rq *request) deliver() int {
 	switch {
-	case rq.page.garbage:
+	case rq.met(faults.Garbage):
 		rq.out = append(rq.out[:0], "\x1f\x00}{ not json \xff\xfe"...)
-	case rq.page.cutJSON:
+	case rq.met(faults.CutJSON):
 		rq.out = rq.out[:len(rq.out)/2]
-	case rq.page.truncate:
+	case rq.met(faults.Truncate):
 		rq.truncate()
 	}
 	status := cmp.Or(rq.status, http.StatusOK)

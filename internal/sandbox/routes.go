@@ -7,6 +7,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox/keys"
+	"github.com/larder-sync/larder/internal/sandbox/refusal"
 )
 
 // route is an address of the API.
@@ -16,15 +17,15 @@ type route struct {
 	method string
 	scopes []string  // any one of them opens it; none: every key
 	limit  keys.Kind // beside that of all requests
-	handle func(*request) *apiError
+	handle func(*request) *refusal.Refusal
 }
 
-func get(name string, limit keys.Kind, handle func(*request) *apiError, scopes ...string) route {
+func get(name string, limit keys.Kind, handle func(*request) *refusal.Refusal, scopes ...string) route {
 	return route{name: name, parts: strings.Split(name[1:], "/"), method: http.MethodGet, limit: limit, handle: handle, scopes: scopes}
 }
 
 // post names its route with the method: some addresses have both.
-func post(path string, limit keys.Kind, handle func(*request) *apiError, scopes ...string) route {
+func post(path string, limit keys.Kind, handle func(*request) *refusal.Refusal, scopes ...string) route {
 	rt := get(path, limit, handle, scopes...)
 	rt.name, rt.method = http.MethodPost+" "+path, http.MethodPost
 	return rt

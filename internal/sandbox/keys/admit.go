@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/refusal"
 )
 
 // wrongPerMinute is how many wrong keys an address may send in a minute.
@@ -50,25 +51,14 @@ func newCounts(l Limits, businesses int) counts {
 	return c
 }
 
-// Refusal is why a request is not admitted.
-type Refusal int
-
-// The refusals; a request that is Admitted has none.
-const (
-	Admitted Refusal = iota
-	WrongKey
-	DisabledKey
-	TooMany
-)
-
 // Verdict is what becomes of a request.
 type Verdict struct {
-	Key     Key // unless it is wrong
-	Refusal Refusal
+	Key     Key              // unless it is wrong
+	Refused *refusal.Refusal // nil for one that is admitted
 	// Counted is true when Limit and Left are those of the tightest limit.
 	Counted     bool
 	Limit, Left int
-	Retry       time.Duration // with TooMany
+	Retry       time.Duration // when limits refuse it
 }
 
 // Admit finds the key of a request and counts it against every limit that applies: that of
@@ -81,7 +71,7 @@ func (r *Ring) Admit(value, address string, kind Kind, now int64) Verdict {
 	case a == nil:
 		return r.counts.wrong(address, now)
 	case a.State == Disabled:
-		return Verdict{Key: a.Key, Refusal: DisabledKey}
+		return Verdict{Key: a.Key, Refused: refusal.Of(refusal.KeyDisabled)}
 	}
 	v := r.count(a, kind, now)
 	v.Key = a.Key
@@ -101,10 +91,10 @@ func (c *counts) wrong(address string, now int64) Verdict {
 	}
 	left, retry := m.room(now, wrongPerMinute)
 	if left <= 0 {
-		return Verdict{Refusal: TooMany, Retry: retry}
+		return Verdict{Refused: refusal.Of(refusal.RateLimited), Retry: retry}
 	}
 	m.take(now, wrongPerMinute)
-	return Verdict{Refusal: WrongKey}
+	return Verdict{Refused: refusal.Of(refusal.Unauthorized)}
 }
 
 // NoLimit is what is reported when limits are off.
@@ -135,10 +125,10 @@ func (r *Ring) count(a *app, kind Kind, now int64) Verdict {
 		left, retry := b.room(now, b.limit)
 		b.left = max(left, 0)
 		if left <= 0 {
-			v.Refusal, v.Retry = TooMany, max(v.Retry, retry)
+			v.Refused, v.Retry = refusal.Of(refusal.RateLimited), max(v.Retry, retry)
 		}
 	}
-	if v.Refusal == TooMany {
+	if v.Refused != nil {
 		v.Limit = tightest(budgets, false).limit
 		return v
 	}

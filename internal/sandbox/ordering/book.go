@@ -3,10 +3,9 @@ package ordering
 import (
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/larder-sync/larder/internal/api"
-	"github.com/larder-sync/larder/internal/sandbox/readings"
+	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/seeded"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world"
@@ -27,19 +26,15 @@ type Event struct {
 	Order api.OnlineOrder
 }
 
-// Options say what a Book is of, and what happens in it by itself.
+// Options say what a Book is of, and what happens in it by itself. In a live world the staff
+// answers and prepares what is ordered; in another nobody does, and an order is rejected when
+// its time to be answered is over.
 type Options struct {
 	World    *world.World
 	Business int
-	Calendar *units.Calendar
-	Seed     int64
-	Readings readings.Readings
-	// Staff answers and prepares what is ordered. Without it nobody does, and an order is
-	// rejected when its time to be answered is over.
-	Staff bool
-	// PerDay is how many orders guests place by themselves, from Epoch on; 0 for none.
+	// PerDay is how many orders guests place by themselves, from the world's Epoch on; 0 for
+	// none.
 	PerDay float64
-	Epoch  time.Time
 	// Apps are the keys that guests may order through.
 	Apps func() []App
 	// Notify is told each event in order, and must not ask the Book for anything.
@@ -64,23 +59,23 @@ type Book struct {
 
 // New makes the book of one restaurant, empty.
 func New(o Options) *Book {
-	business := o.World.Business(o.Business)
+	business, of := o.World.Business(o.Business), o.World.Options()
 	seed, idSeed := seeded.New(business.Seed(), 20).S, seeded.New(business.Seed(), 21).S
-	if o.Readings.SharedIDs {
-		idSeed = seeded.New(uint64(o.Seed), 21).S
+	if of.Readings.SharedIDs {
+		idSeed = seeded.New(uint64(of.Seed), 21).S
 	}
 	b := &Book{
-		world: o.World, business: business, cal: o.Calendar,
-		orders: newRegister(idSeed, o.Readings.StrangeIDs, units.Precision(max(o.Readings.StampPrecision.Microseconds(), 1))),
+		world: o.World, business: business, cal: o.World.Calendar(),
+		orders: newRegister(idSeed, of.Readings.StrangeIDs, of.Precision()),
 		menus:  menus{business: business, made: map[string]*Menu{}},
-		guests: guests{seed: seed, cal: o.Calendar, perDay: o.PerDay, apps: o.Apps},
 	}
+	b.guests = guests{seed: seed, cal: b.cal, perDay: o.PerDay, apps: o.Apps}
 	b.transitions = transitions{orders: &b.orders, till: o.World.Till(o.Business), notify: o.Notify}
-	if o.Staff {
+	if of.Live {
 		b.staff = &staff{seed: seed, agenda: &b.agenda}
 	}
 	if o.PerDay > 0 {
-		first := units.FloorDiv(o.Epoch.UnixMicro(), units.Minute) + 1
+		first := units.FloorDiv(of.Epoch.UnixMicro(), units.Minute) + 1
 		b.agenda.add(appointment{at: first * units.Minute, what: minuteBegins})
 	}
 	return b
@@ -103,7 +98,7 @@ func (b *Book) advance(now int64, move func(*world.Business, int64)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for {
-		next, ok := b.agenda.due(now)
+		next, ok := b.agenda.Due(now)
 		if !ok {
 			break
 		}
@@ -154,7 +149,7 @@ func (b *Book) guestOrder(e appointment) {
 func (b *Book) Next() (at int64, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.agenda.next()
+	return b.agenda.Next()
 }
 
 // Menu is what can be ordered at a location now; false for one that the key does not see.
@@ -193,26 +188,26 @@ const maxReason = 255
 
 // Cancel is POST /orders/{order_id}/cancel: the key takes an order back that nobody has
 // answered. The body may be empty.
-func (b *Book) Cancel(app App, id string, body []byte, now int64) (api.OnlineOrder, *Refusal) {
+func (b *Book) Cancel(app App, id string, body []byte, now int64) (api.OnlineOrder, *refusal.Refusal) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	o := b.orders.byID[id]
 	if o == nil || !o.sees(app) {
-		return api.OnlineOrder{}, &Refusal{Code: CodeNotFound}
+		return api.OnlineOrder{}, refusal.Of(refusal.NotFound)
 	}
 	var reason *string
 	if len(body) > 0 {
-		in, refusal := readObject(body)
-		if refusal != nil {
-			return api.OnlineOrder{}, refusal
+		in, refused := readObject(body)
+		if refused != nil {
+			return api.OnlineOrder{}, refused
 		}
 		reason = in.text("reason", 0, maxReason, false)
-		if refusal := in.bad.refusal(); refusal != nil {
-			return api.OnlineOrder{}, refusal
+		if refused := in.bad.Refusal(); refused != nil {
+			return api.OnlineOrder{}, refused
 		}
 	}
 	if o.status != received {
-		return api.OnlineOrder{}, &Refusal{Code: CodeCannotCancel, Details: map[string]any{"status": o.status}}
+		return api.OnlineOrder{}, &refusal.Refusal{Code: refusal.CannotCancel, Details: map[string]any{"status": o.status}}
 	}
 	b.transitions.cancel(o, "customer", reason, now)
 	return b.orders.shown(o), nil

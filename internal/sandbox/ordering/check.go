@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
@@ -19,7 +20,7 @@ const (
 // single answer to whether an order can be placed now", so what it refuses cannot be
 // scheduled for later either. A time outside the opening hours is a closed location, not a
 // malformed request.
-func checkLocation(l *api.Location, r *request, cal *units.Calendar) *Refusal {
+func checkLocation(l *api.Location, r *request, cal *units.Calendar) *refusal.Refusal {
 	reason := ""
 	switch {
 	case !l.Ordering.Accepting:
@@ -37,7 +38,7 @@ func checkLocation(l *api.Location, r *request, cal *units.Calendar) *Refusal {
 		}
 		reason = reasonType
 	}
-	return &Refusal{Code: CodeLocationUnavailable, Details: map[string]any{"reason": reason}}
+	return &refusal.Refusal{Code: refusal.LocationUnavailable, Details: map[string]any{"reason": reason}}
 }
 
 // openAt tells whether an instant is within the opening hours; null is no schedule.
@@ -95,10 +96,10 @@ const (
 
 // checkItems prices the items by the menu. Every item that cannot be ordered is told, each
 // with the first reason that holds.
-func checkItems(m *Menu, items []requestItem) ([]line, *Refusal) {
+func checkItems(m *Menu, items []requestItem) ([]line, *refusal.Refusal) {
 	lines := make([]line, 0, len(items))
 	var refused []map[string]any
-	bad := invalid{}
+	bad := refusal.Invalid{}
 	for i := range items {
 		l, reason := m.price(&items[i])
 		if reason != "" {
@@ -109,9 +110,9 @@ func checkItems(m *Menu, items []requestItem) ([]line, *Refusal) {
 		lines = append(lines, l)
 	}
 	if len(refused) > 0 {
-		return nil, &Refusal{Code: CodeItemsUnavailable, Details: map[string]any{"items": refused}}
+		return nil, &refusal.Refusal{Code: refusal.ItemsUnavailable, Details: map[string]any{"items": refused}}
 	}
-	return lines, bad.refusal()
+	return lines, bad.Refusal()
 }
 
 // price looks an item up.
@@ -152,7 +153,7 @@ func (m *Menu) price(item *requestItem) (line, string) {
 // checkGroups holds the options against the min and max of their groups, counting how many
 // of them a unit has. api.md's words for items_unavailable do not cover a group with too few
 // or too many, so it is a request that is not valid.
-func (l *line) checkGroups(i int, bad invalid) {
+func (l *line) checkGroups(i int, bad refusal.Invalid) {
 	count := make([]int64, len(l.dish.ExtraGroups))
 	for _, x := range l.options {
 		count[l.dish.options[x.id].group] += int64(x.quantity)
@@ -161,9 +162,9 @@ func (l *line) checkGroups(i int, bad invalid) {
 		path := fmt.Sprintf("items.%d.options", i)
 		switch {
 		case count[k] < g.Min:
-			bad.add(path, "The group %s needs at least %d.", g.ID, g.Min)
+			bad.Add(path, "The group %s needs at least %d.", g.ID, g.Min)
 		case g.Max != nil && count[k] > *g.Max:
-			bad.add(path, "The group %s takes at most %d.", g.ID, *g.Max)
+			bad.Add(path, "The group %s takes at most %d.", g.ID, *g.Max)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
@@ -19,21 +20,21 @@ import (
 type object struct {
 	fields map[string]any
 	path   string
-	bad    invalid
+	bad    refusal.Invalid
 }
 
 // readObject reads a body that must be a JSON object (api.md, "Errors": bad_request).
-func readObject(body []byte) (object, *Refusal) {
+func readObject(body []byte) (object, *refusal.Refusal) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
 	var fields map[string]any
 	if err := d.Decode(&fields); err != nil || fields == nil {
-		return object{}, &Refusal{Code: CodeBadRequest}
+		return object{}, refusal.Of(refusal.BadRequest)
 	}
 	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // Token returns it bare
-		return object{}, &Refusal{Code: CodeBadRequest}
+		return object{}, refusal.Of(refusal.BadRequest)
 	}
-	return object{fields: fields, bad: invalid{}}, nil
+	return object{fields: fields, bad: refusal.Invalid{}}, nil
 }
 
 func (o object) at(key string) string {
@@ -44,7 +45,7 @@ func (o object) at(key string) string {
 }
 
 func (o object) wrong(key, format string, args ...any) {
-	o.bad.add(o.at(key), "The field "+key+" "+format+".", args...)
+	o.bad.Add(o.at(key), "The field "+key+" "+format+".", args...)
 }
 
 // value is a field that is there and not null; needed ones are missed otherwise.
@@ -203,7 +204,7 @@ func (o object) children(key string, least, most int) []object {
 		path := fmt.Sprintf("%s.%d", o.at(key), i)
 		fields, ok := v.(map[string]any)
 		if !ok {
-			o.bad.add(path, "Each of the %s must be an object.", key)
+			o.bad.Add(path, "Each of the %s must be an object.", key)
 			continue
 		}
 		out = append(out, object{fields: fields, path: path, bad: o.bad})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world/sales"
 )
@@ -11,10 +12,10 @@ import (
 // Place is POST /orders. An order that the key placed before under the same external_id is
 // returned as it is now, whatever else the body says: that is looked at first, so that also
 // a body that would be refused today replays.
-func (b *Book) Place(app App, body []byte, now int64) (placed api.OnlineOrder, replayed bool, refusal *Refusal) {
-	in, refusal := readObject(body)
-	if refusal != nil {
-		return placed, false, refusal
+func (b *Book) Place(app App, body []byte, now int64) (placed api.OnlineOrder, replayed bool, refused *refusal.Refusal) {
+	in, refused := readObject(body)
+	if refused != nil {
+		return placed, false, refused
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -23,34 +24,34 @@ func (b *Book) Place(app App, body []byte, now int64) (placed api.OnlineOrder, r
 			return b.orders.shown(o), true, nil
 		}
 	}
-	r, refusal := readRequest(in, now, b.cal)
-	if refusal != nil {
-		return placed, false, refusal
+	r, refused := readRequest(in, now, b.cal)
+	if refused != nil {
+		return placed, false, refused
 	}
-	o, refusal := b.order(app, r, now)
-	if refusal != nil {
-		return placed, false, refusal
+	o, refused := b.order(app, r, now)
+	if refused != nil {
+		return placed, false, refused
 	}
 	return b.orders.shown(o), false, nil
 }
 
-// order checks a request against the restaurant and, when all is well, takes it: "a refusal
+// order checks a request against the restaurant and, when all is well, takes it: "a refused
 // (409 or 422) creates nothing".
-func (b *Book) order(app App, r *request, now int64) (*order, *Refusal) {
-	l, m, refusal := b.where(app, r.locationID, now)
-	if refusal != nil {
-		return nil, refusal
+func (b *Book) order(app App, r *request, now int64) (*order, *refusal.Refusal) {
+	l, m, refused := b.where(app, r.locationID, now)
+	if refused != nil {
+		return nil, refused
 	}
-	if refusal := checkLocation(&l, r, b.cal); refusal != nil {
-		return nil, refusal
+	if refused := checkLocation(&l, r, b.cal); refused != nil {
+		return nil, refused
 	}
-	lines, refusal := checkItems(m, r.items)
-	if refusal != nil {
-		return nil, refusal
+	lines, refused := checkItems(m, r.items)
+	if refused != nil {
+		return nil, refused
 	}
 	t := sum(lines, r.tip)
 	if r.expected != nil && *r.expected != t.total {
-		return nil, &Refusal{Code: CodePriceChanged}
+		return nil, refusal.Of(refusal.PriceChanged)
 	}
 	o := &order{n: len(b.orders.all), app: app.ID, test: app.Test, request: r, lines: lines, totals: t, status: received, paid: r.payment.Status == paid}
 	o.id = b.orders.newID()
@@ -68,19 +69,19 @@ func (b *Book) order(app App, r *request, now int64) (*order, *Refusal) {
 // where is the location of an order. One outside the key's is 403; for one that the
 // restaurant does not have, or has closed for good, api.md gives POST /orders no 404: it is
 // a field that is wrong.
-func (b *Book) where(app App, locationID string, now int64) (api.Location, *Menu, *Refusal) {
+func (b *Book) where(app App, locationID string, now int64) (api.Location, *Menu, *refusal.Refusal) {
 	l, m, ok := b.menus.at(app, locationID, now)
 	if ok {
 		return l, m, nil
 	}
-	bad := invalid{}
-	bad.add("location_id", "The location is unknown.")
-	refusal := bad.refusal()
+	bad := refusal.Invalid{}
+	bad.Add("location_id", "The location is unknown.")
+	refused := bad.Refusal()
 	app.May = everywhere
 	if _, _, there := b.menus.at(app, locationID, now); there {
-		refusal = &Refusal{Code: CodeLocationForbidden}
+		refused = refusal.Of(refusal.LocationForbidden)
 	}
-	return l, m, refusal
+	return l, m, refused
 }
 
 // ring puts a live order on the restaurant's till, where it is open from then on. A test

@@ -2,6 +2,7 @@ package ordering
 
 import (
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
@@ -42,7 +43,7 @@ const (
 )
 
 // readRequest reads the whole order, so that all that is wrong is told at once.
-func readRequest(o object, now int64, cal *units.Calendar) (*request, *Refusal) {
+func readRequest(o object, now int64, cal *units.Calendar) (*request, *refusal.Refusal) {
 	r := &request{
 		externalID: externalID(o),
 		// api.md gives ids no length. One that is too long for any is just unknown.
@@ -76,7 +77,7 @@ func readRequest(o object, now int64, cal *units.Calendar) (*request, *Refusal) 
 			Status: p.choice("status", paid, unpaid), Method: p.text("method", 0, anyLength, false), Reference: p.text("reference", 0, 100, false),
 		}
 	}
-	return r, o.bad.refusal()
+	return r, o.bad.Refusal()
 }
 
 // How far ahead an order may be scheduled (api.md, "Limits").

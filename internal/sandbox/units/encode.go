@@ -160,9 +160,6 @@ func AppendBasisPoints(b []byte, bp int) []byte {
 	return b
 }
 
-// AppendInt writes a whole number.
-func AppendInt(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }
-
 // JSON marshals types of package api, which cannot fail.
 func JSON(v any) []byte {
 	out, err := json.Marshal(v)

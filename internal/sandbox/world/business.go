@@ -43,7 +43,7 @@ func newBusiness(o *Options, cal *units.Calendar, index int) *Business {
 	if o.Readings.SharedIDs {
 		idSeed = uint64(o.Seed)
 	}
-	precision := units.Precision(o.Readings.StampPrecision.Microseconds())
+	precision := o.Precision()
 	b := &Business{id: "biz_" + seeded.Base32(seeded.New(seed, 2).S, 13), name: restaurantNames[index%len(restaurantNames)]}
 	if index >= len(restaurantNames) {
 		b.name = fmt.Sprintf("%s %d", b.name, index/len(restaurantNames)+1)

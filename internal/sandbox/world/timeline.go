@@ -1,8 +1,7 @@
 package world
 
 import (
-	"container/heap"
-
+	"github.com/larder-sync/larder/internal/sandbox/queue"
 	"github.com/larder-sync/larder/internal/sandbox/seeded"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world/sales"
@@ -14,9 +13,8 @@ type timeline struct {
 	*Business
 	perDay float64 // orders a day opens
 	upkeep bool
-	events eventHeap
-	seq    uint32
-	minute int64 // the first minute whose orders are not drawn yet
+	events queue.Timed[event] // by the instant at which they show
+	minute int64              // the first minute whose orders are not drawn yet
 }
 
 func newTimeline(b *Business, perDay float64, upkeep bool) *timeline {
@@ -39,30 +37,9 @@ const (
 // event happens at an instant to an order, or to row n of a location.
 type event struct {
 	at   int64
-	show int64 // when the world shows it; at, or later with Readings.StampDelay
-	seq  uint32
 	kind eventKind
 	loc  uint8
 	n    uint32
-}
-
-// eventHeap is a heap by the instant at which events show.
-type eventHeap []event
-
-func (h eventHeap) Len() int { return len(h) }
-func (h eventHeap) Less(i, j int) bool {
-	return h[i].show < h[j].show || h[i].show == h[j].show && h[i].seq < h[j].seq
-}
-func (h eventHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-
-// Push is heap.Interface's.
-func (h *eventHeap) Push(x any) { *h = append(*h, x.(event)) }
-
-// Pop is heap.Interface's.
-func (h *eventHeap) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
 }
 
 // advance moves the restaurant up to an instant.
@@ -76,25 +53,28 @@ func (l *timeline) advance(now int64) {
 
 // idle tells whether advance would do nothing.
 func (l *timeline) idle(now int64) bool {
-	return units.FloorDiv(now, units.Minute) < l.minute && (len(l.events) == 0 || l.events[0].show > now)
+	next, ok := l.events.Next()
+	return units.FloorDiv(now, units.Minute) < l.minute && (!ok || next > now)
 }
 
 func (l *timeline) runEvents(until int64) {
-	for len(l.events) > 0 && l.events[0].show <= until {
-		l.happen(heap.Pop(&l.events).(event))
+	for {
+		e, ok := l.events.Due(until)
+		if !ok {
+			return
+		}
+		l.happen(e)
 	}
 }
 
 // push schedules an event, shown up to StampDelay after its stamp.
 func (l *timeline) push(e event) {
-	e.show = e.at
+	show := e.at
 	if d := l.common.Readings.StampDelay.Microseconds(); d > 0 {
 		g := seeded.New(l.Seed(), 7, uint64(e.at), uint64(e.n), uint64(e.kind))
-		e.show += int64(g.Float() * float64(d))
+		show += int64(g.Float() * float64(d))
 	}
-	l.seq++
-	e.seq = l.seq
-	heap.Push(&l.events, e)
+	l.events.Add(show, e)
 }
 
 func (l *timeline) pushOrder(e sales.Event) { l.push(event{at: e.At, kind: eventKind(e.Kind), n: e.N}) }

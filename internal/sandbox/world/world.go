@@ -44,6 +44,12 @@ func (w *World) Business(i int) *Business { return w.businesses[i] }
 // Now is the instant of the world's clock.
 func (w *World) Now() time.Time { return w.opts.Now() }
 
+// Calendar is that of all restaurants.
+func (w *World) Calendar() *units.Calendar { return w.cal }
+
+// Options are those that the world was made with, defaults filled in.
+func (w *World) Options() Options { return w.opts }
+
 // Tick moves the whole world up to now. Steps of any size give the same world.
 func (w *World) Tick(now time.Time) {
 	for _, b := range w.businesses {
@@ -94,6 +100,11 @@ type Options struct {
 	// suppliers come on days of their own.
 	Upkeep   bool
 	Readings readings.Readings
+}
+
+// Precision is the step of instants.
+func (o Options) Precision() units.Precision {
+	return units.Precision(o.Readings.StampPrecision.Microseconds())
 }
 
 func (o Options) withDefaults() Options {

@@ -1,6 +1,10 @@
 package sales
 
-import "github.com/larder-sync/larder/internal/sandbox/units"
+import (
+	"strconv"
+
+	"github.com/larder-sync/larder/internal/sandbox/units"
+)
 
 // dayTotals are the sales of one day in one location (api.md, "Sales
 // breakdown"), kept up with every change of an order. This is the sandbox's own
@@ -88,7 +92,7 @@ func (t totals) sum(day units.Day, locations int, sees func(loc int) bool) dayTo
 // know.
 func (t *dayTotals) append(out []byte, newKeys bool) []byte {
 	out = append(out, `"orders":`...)
-	out = units.AppendInt(out, t.orders)
+	out = strconv.AppendInt(out, t.orders, 10)
 	out = units.AppendMoney(append(out, `,"net_sales":`...), t.netSales())
 	out = units.AppendMoney(append(out, `,"items":`...), t.items)
 	out = units.AppendMoney(append(out, `,"discounts":`...), t.discounts)
