@@ -53,7 +53,11 @@ node_modules/.engine: package.json package-lock.json
 test: engine browser promtool systemd ## Set everything up and run every test, browser tests included
 	$(call need,go,Go 1.26 or newer (https://go.dev/dl))
 	go vet -tags $(TAGS) ./...
-	go test -p 4 -vet=off -tags $(TAGS) -timeout 30m ./...
+	go test -p 4 -vet=off -tags $(TAGS) -timeout 30m $(LONGEST) ./...
+
+# The packages whose tests take longest begin first: the last one of all would run alone,
+# on one processor.
+LONGEST = ./syncer ./internal/app ./sinks/embedded/server ./sinks/clickhouse ./cmd/larder ./internal/cookbook
 
 # Most machines have a browser; on Debian and Ubuntu, root gets one by itself.
 .PHONY: browser

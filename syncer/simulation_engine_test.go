@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"os"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -25,7 +26,11 @@ import (
 	"github.com/larder-sync/larder/syncer/internal/memsink"
 )
 
-func TestMain(m *testing.M) { os.Exit(embeddedtest.Main(m)) }
+// TestMain has garbage collected seldom: the tests have one processor, and memory is there.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
+	os.Exit(embeddedtest.Main(m))
+}
 
 // TestSimulationOnTheEngine plays episodes on a real ClickHouse: the writer with
 // its queue and its flusher is in the bubble, the engine is not.
