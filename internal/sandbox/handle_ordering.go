@@ -141,9 +141,6 @@ func listOnlineOrders(c onlineCall) *refusal.Refusal {
 		orders = append(orders, o)
 	}
 	if mirror {
-		if short := c.s.opts.Readings.ShortPages; short > 0 {
-			limit = min(limit, short)
-		}
 		orders, next = c.book.Since(c.app, since, limit)
 	}
 	c.openList()

@@ -74,15 +74,13 @@ func (o Options) world() world.Options {
 	}
 }
 
-// keys is what the keys of the restaurants start from.
-func (o Options) keys(w *world.World) keys.Options {
-	out := keys.Options{Now: o.Now, Limits: keys.Limits{
-		Algorithm: o.Algorithm, PerKey: o.Limits, Off: o.NoLimits, TightestByLimit: o.Readings.TightestByLimit,
-	}}
+// ring is the keys of the restaurants.
+func (o Options) ring(w *world.World) *keys.Ring {
+	var businesses []keys.Business
 	for i := range w.Len() {
-		out.Businesses = append(out.Businesses, w.Business(i))
+		businesses = append(businesses, w.Business(i))
 	}
-	return out
+	return keys.New(businesses, keys.Limits{Algorithm: o.Algorithm, PerKey: o.Limits, Off: o.NoLimits, TightestByLimit: o.Readings.TightestByLimit}, o.Now)
 }
 
 func (o Options) validate() error {

@@ -22,11 +22,12 @@ const (
 type query struct {
 	values url.Values
 	bad    refusal.Invalid
+	short  int // Readings.ShortPages
 }
 
-func newQuery(raw string) *query {
+func newQuery(raw string, short int) *query {
 	values, err := url.ParseQuery(raw)
-	q := &query{values: values, bad: refusal.Invalid{}}
+	q := &query{values: values, bad: refusal.Invalid{}, short: short}
 	if err != nil {
 		q.bad.Add("query", "The query is malformed: %v.", err)
 	}
@@ -46,15 +47,17 @@ func (q *query) text(name string) (string, bool) {
 	return s, true
 }
 
+// limit is how many rows the page has at most.
 func (q *query) limit(most int) int {
-	s, ok := q.text("limit")
-	if !ok {
-		return defaultLimit
+	n := defaultLimit
+	if s, given := q.text("limit"); given {
+		var err error
+		if n, err = strconv.Atoi(s); err != nil || n < 1 || n > most || s[0] == '+' {
+			q.bad.Add("limit", "The limit must be an integer between 1 and %d.", most)
+		}
 	}
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 1 || n > most || s[0] == '+' {
-		q.bad.Add("limit", "The limit must be an integer between 1 and %d.", most)
-		return defaultLimit
+	if q.short > 0 {
+		return min(n, q.short)
 	}
 	return n
 }

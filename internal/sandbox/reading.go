@@ -45,7 +45,7 @@ func (c readCall) narrow() *refusal.Refusal {
 // the data; they cannot go with updated_since or include_deleted. at is what the cursor says.
 func (c readCall) listing(dataFilters ...string) (l rows.Listing, at place) {
 	q := c.q
-	l.Limit = c.pageRows()
+	l.Limit = c.q.limit(maxLimit)
 	l.Since, l.Mirror = q.instant("updated_since")
 	l.Tombstones, _ = q.flag("include_deleted")
 	if l.Mirror || l.Tombstones {
@@ -58,15 +58,6 @@ func (c readCall) listing(dataFilters ...string) (l rows.Listing, at place) {
 	at = c.cursor()
 	l.After = at.pos
 	return l, at
-}
-
-// pageRows is how many rows the page has at most.
-func (c readCall) pageRows() int {
-	limit := c.q.limit(maxLimit)
-	if short := c.s.opts.Readings.ShortPages; short > 0 {
-		return min(limit, short)
-	}
-	return limit
 }
 
 // cursor reads the cursor of this walk.

@@ -33,7 +33,7 @@ func New(opts Options) (*Sandbox, error) {
 		return nil, fmt.Errorf("sandbox options: %w", err)
 	}
 	s := &Sandbox{
-		World: w, Ring: keys.New(opts.keys(w)), Box: faults.New(opts.Seed, opts.Faults),
+		World: w, Ring: opts.ring(w), Box: faults.New(opts.Seed, opts.Faults),
 		cursors: newCursors(opts.Seed), traffic: newTraffic(opts.Record), opts: opts,
 	}
 	for i := range w.Len() {

@@ -72,6 +72,5 @@ func (s *Sandbox) trusted(keyValue, uri string) (*request, error) {
 	if rq.key, ok = s.Valid(keyValue, rq.now); !ok {
 		return nil, errors.New("no such key")
 	}
-	rq.q = newQuery(r.URL.RawQuery)
 	return rq, nil
 }

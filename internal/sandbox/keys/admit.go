@@ -109,7 +109,7 @@ type budget struct {
 // count takes from the limits of key, restaurant and kind, or
 // from none when one has no room; both ways the verdict tells the tightest.
 func (r *Ring) count(a *app, kind Kind, now int64) Verdict {
-	if r.opts.Limits.Off {
+	if r.limits.Off {
 		return Verdict{Counted: true, Limit: NoLimit, Left: NoLimit}
 	}
 	budgets := []budget{{limiter: a.limiters[All], limit: a.Limits.PerMinute}, {limiter: r.counts.perBusiness[a.Business], limit: a.Limits.BusinessPerMinute}}
@@ -136,7 +136,7 @@ func (r *Ring) count(a *app, kind Kind, now int64) Verdict {
 		budgets[i].take(now, budgets[i].limit)
 		budgets[i].left--
 	}
-	t := tightest(budgets, r.opts.Limits.TightestByLimit)
+	t := tightest(budgets, r.limits.TightestByLimit)
 	v.Limit, v.Left = t.limit, t.left
 	return v
 }

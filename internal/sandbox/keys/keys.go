@@ -68,16 +68,11 @@ type Business interface {
 	Seed() uint64
 }
 
-// Options say whose keys a ring holds, and how it counts.
-type Options struct {
-	Businesses []Business
-	Now        func() time.Time
-	Limits     Limits
-}
-
 // Ring is the keys of all restaurants. Its methods may be called from many goroutines.
 type Ring struct {
-	opts Options
+	businesses []Business
+	limits     Limits
+	now        func() time.Time
 
 	mu     sync.Mutex // guards what follows
 	apps   []*app
@@ -99,9 +94,9 @@ type keyValue struct {
 
 var readScopes = []string{api.ScopeLocations, api.ScopeMenu, api.ScopeSales, api.ScopeStock}
 
-// New makes an empty ring.
-func New(o Options) *Ring {
-	return &Ring{opts: o, values: map[string]keyValue{}, counts: newCounts(o.Limits, len(o.Businesses))}
+// New makes the ring of restaurants, empty.
+func New(businesses []Business, l Limits, now func() time.Time) *Ring {
+	return &Ring{businesses: businesses, limits: l, now: now, values: map[string]keyValue{}, counts: newCounts(l, len(businesses))}
 }
 
 // AddUsual makes the keys that every restaurant gets; it has these locations.
@@ -121,24 +116,24 @@ func (r *Ring) AddUsual(business int, locationIDs []string) {
 }
 
 // AddKey makes a key. Empty fields take defaults: live, active, a value and an
-// id of its own, the limits of Options.
+// id of its own, the limits of the ring.
 func (r *Ring) AddKey(k Key) Key {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b := r.opts.Businesses[k.Business]
+	b := r.businesses[k.Business]
 	g := seeded.New(b.Seed(), 9, uint64(len(r.apps)))
 	k.Mode = cmp.Or(k.Mode, "live")
 	k.State = cmp.Or(k.State, Active)
 	k.AppID = cmp.Or(k.AppID, "app_"+seeded.Base32(g.Next(), 13))
 	k.Role = cmp.Or(k.Role, "extra")
 	k.Name = cmp.Or(k.Name, "Cheie "+k.Role)
-	k.Limits = cmp.Or(k.Limits, r.opts.Limits.PerKey)
+	k.Limits = cmp.Or(k.Limits, r.limits.PerKey)
 	if k.Value == "" {
 		k.Value = keyText(k.Mode, &g)
 	}
 	k.WebhookSecret = cmp.Or(k.WebhookSecret, webhooks.Secret(b.Seed()^seeded.Hash(k.AppID)))
 	k.BusinessID, k.BusinessName = b.ID(), b.Name()
-	a := &app{Key: k, limiters: r.opts.Limits.limiters()}
+	a := &app{Key: k, limiters: r.limits.limiters()}
 	r.apps = append(r.apps, a)
 	r.values[k.Value] = keyValue{app: a}
 	return k
@@ -207,7 +202,7 @@ func (r *Ring) RotateKey(value string, overlap time.Duration) (Key, error) {
 	if !ok || v.expires != 0 {
 		return Key{}, errors.New("rotate key: no such key, or rotated before")
 	}
-	v.expires = r.opts.Now().Add(overlap).UnixMicro()
+	v.expires = r.now().Add(overlap).UnixMicro()
 	r.values[value] = v
 	g := seeded.New(seeded.Hash(value), uint64(len(r.values)))
 	v.app.Value = keyText(v.app.Mode, &g)

@@ -14,7 +14,7 @@ const (
 	AlgorithmBucket     = "bucket"      // a bucket of one minute's requests, refilled evenly
 )
 
-// Algorithms are the ways to count, as Options know them.
+// Algorithms are the ways to count, as Limits know them.
 var Algorithms = []string{AlgorithmFixed, AlgorithmFixedFirst, AlgorithmSliding, AlgorithmBucket}
 
 // limiter counts the requests of a minute by one algorithm. Refused requests

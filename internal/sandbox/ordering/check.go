@@ -2,85 +2,28 @@ package ordering
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
-// Why a location takes no order (api.md, "Errors": location_unavailable).
-const (
-	reasonClosed   = "closed"
-	reasonPaused   = "paused"
-	reasonDisabled = "disabled"
-	reasonType     = "type_not_offered"
-)
-
 // checkLocation tells whether the location takes this order now. ordering.accepting is "the
 // single answer to whether an order can be placed now", so what it refuses cannot be
 // scheduled for later either. A time outside the opening hours is a closed location, not a
-// malformed request.
-func checkLocation(l *api.Location, r *request, cal *units.Calendar) *refusal.Refusal {
-	reason := ""
+// malformed request. The reasons are those of api.md, "Errors": location_unavailable.
+func checkLocation(l *api.Location, r *request, openAt func(at int64) bool) *refusal.Refusal {
+	reason := "type_not_offered"
 	switch {
 	case !l.Ordering.Accepting:
-		reason = map[string]string{"paused": reasonPaused, "disabled": reasonDisabled}[l.Ordering.Status]
-		if reason == "" {
-			reason = reasonClosed
-		}
-	case r.scheduledFor != nil && !openAt(l.OpeningHours, *r.scheduledFor, cal):
-		reason = reasonClosed
-	default:
-		for _, t := range l.Ordering.Types {
-			if t == r.typ {
-				return nil
-			}
-		}
-		reason = reasonType
+		reason = l.Ordering.Status // closed, paused or disabled
+	case r.scheduledFor != nil && !openAt(*r.scheduledFor):
+		reason = "closed"
+	case slices.Contains(l.Ordering.Types, r.typ):
+		return nil
 	}
 	return &refusal.Refusal{Code: refusal.LocationUnavailable, Details: map[string]any{"reason": reason}}
-}
-
-// openAt tells whether an instant is within the opening hours; null is no schedule.
-func openAt(h *api.OpeningHours, at int64, cal *units.Calendar) bool {
-	if h == nil {
-		return true
-	}
-	day, minute := cal.Day(at), cal.MinuteOfDay(at)
-	opens, closes, ok := hoursOf(h, day)
-	if ok && minute >= opens && minute < closes {
-		return true
-	}
-	// The evening before may end after midnight.
-	_, closes, ok = hoursOf(h, day-1)
-	return ok && minute+24*60 < closes
-}
-
-// hoursOf are the hours of a day in minutes after its midnight; "a close earlier than open
-// means after midnight".
-func hoursOf(h *api.OpeningHours, day units.Day) (opens, closes int, ok bool) {
-	for _, e := range h.Exceptions {
-		if string(e.Date) == day.String() && e.Closed {
-			return 0, 0, false
-		}
-	}
-	d := [7]api.DayHours{h.Sunday, h.Monday, h.Tuesday, h.Wednesday, h.Thursday, h.Friday, h.Saturday}[day.Weekday()]
-	if d.Closed || d.Open == nil || d.Close == nil {
-		return 0, 0, false
-	}
-	opens, closes = minutes(*d.Open), minutes(*d.Close)
-	if closes < opens {
-		closes += 24 * 60
-	}
-	return opens, closes, true
-}
-
-func minutes(text string) int {
-	var h, m int
-	if _, err := fmt.Sscanf(text, "%d:%d", &h, &m); err != nil {
-		return 0
-	}
-	return h*60 + m
 }
 
 // Why an item cannot be ordered. api.md names the last; the others are what its words for

@@ -27,6 +27,13 @@ func (s *menus) locationIDs(now int64) []string {
 	return s.view.LocationIDs()
 }
 
+// openAt tells whether an instant is within the opening hours of a location.
+func (s *menus) openAt(locationID string, at int64) bool {
+	s.view.Open(s.business, everywhere, at)
+	defer s.view.Close()
+	return s.view.OpenNow(locationID)
+}
+
 // at reads a location and its menu; false for one that is not there, not active, or not
 // the key's.
 func (s *menus) at(app App, locationID string, now int64) (api.Location, *Menu, bool) {

@@ -42,7 +42,7 @@ func (b *Book) order(app App, r *request, now int64) (*order, *refusal.Refusal) 
 	if refused != nil {
 		return nil, refused
 	}
-	if refused := checkLocation(&l, r, b.cal); refused != nil {
+	if refused := checkLocation(&l, r, func(at int64) bool { return b.menus.openAt(l.ID, at) }); refused != nil {
 		return nil, refused
 	}
 	lines, refused := checkItems(m, r.items)

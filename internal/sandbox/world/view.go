@@ -99,6 +99,12 @@ func (v *View) Location(id string) (api.Location, bool) {
 	return v.b.locations.Show(v.b.locations.All[loc], v.now), true
 }
 
+// OpenNow tells whether the view's instant is within the opening hours of a location.
+func (v *View) OpenNow(locationID string) bool {
+	loc, err := v.b.locations.Find(locationID)
+	return err == nil && v.b.locations.Open(v.b.locations.All[loc], v.now)
+}
+
 // OrderingOff tells that the restaurant has switched its online ordering off.
 func (v *View) OrderingOff() bool { return v.b.locations.OrderingOff() }
 

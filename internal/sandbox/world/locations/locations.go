@@ -105,7 +105,7 @@ func (s *List) Show(l *Location, now int64) api.Location {
 	case l.Paused > now:
 		refuse(&out.Ordering, "paused", "Comenzile online sunt oprite pentru scurt timp.")
 		out.Ordering.PausedUntil = s.instant(l.Paused)
-	case !l.open(s.Calendar.Day(now), s.Calendar.MinuteOfDay(now)):
+	case !s.Open(l, now):
 		refuse(&out.Ordering, "closed", "Restaurantul este închis acum.")
 		out.Ordering.NextOpeningAt = s.instant(s.nextOpening(l, now))
 	}
@@ -119,9 +119,10 @@ func refuse(o *api.Ordering, status, message string) {
 	o.Accepting, o.Status, o.Message = false, status, &message
 }
 
-// open tells whether a local minute of a day is within the hours, which may end after
+// Open tells whether an instant is within the hours of a location, which may end after
 // midnight; those of a day that is an exception are none.
-func (l *Location) open(day units.Day, minute int) bool {
+func (s *List) Open(l *Location, at int64) bool {
+	day, minute := s.Calendar.Day(at), s.Calendar.MinuteOfDay(at)
 	return minute >= l.opens && minute < l.closes && !closedOn(day) || minute+24*60 < l.closes && !closedOn(day-1)
 }
 

@@ -33,7 +33,7 @@ func (s *Orders) History(count, days int, later func(Event)) {
 	s.byCreated.Entries = make([]rows.Change, 0, count)
 	stamps := make([]rows.Change, 0, count)
 	times := s.openingTimes(count, days)
-	s.contents.catalogue.Edition()
+	s.invent.catalogue.Edition()
 	var events []Event
 	for i, created := range times {
 		n := uint32(i)

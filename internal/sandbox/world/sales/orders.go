@@ -14,7 +14,7 @@ import (
 // Orders is the orders of one restaurant and what they add up to.
 type Orders struct {
 	store
-	contents contents
+	invent   inventor
 	totals   totals
 	products productDays
 	scratch  content
@@ -27,19 +27,19 @@ func New(c *rows.Common, menu *catalogue.Catalogue, idSeed uint64) *Orders {
 			Common: c, extras: map[uint32]*orderMore{},
 			ids: orderIDs{key: seeded.Mix(idSeed ^ seeded.Golden), strange: c.Readings.StrangeIDs},
 		},
-		contents: contents{seed: seeded.Mix(c.Seed), newKeys: c.Readings.NewMapKeys, catalogue: menu},
+		invent:   inventor{seed: seeded.Mix(c.Seed), newKeys: c.Readings.NewMapKeys, catalogue: menu},
 		totals:   totals{},
 		products: productDays{kept: map[units.Day]productDay{}},
 	}
 }
 
 // fill computes an order's content.
-func (s *Orders) fill(c *content, n uint32) { s.contents.fill(c, n, &s.orders[n], s.more(n)) }
+func (s *Orders) fill(c *content, n uint32) { s.invent.fill(c, n, &s.orders[n], s.more(n)) }
 
 // Open opens an order that is not paid yet.
 func (s *Orders) Open(created, stamp int64, loc int) uint32 {
 	n := uint32(len(s.orders))
-	s.orders = append(s.orders, order{created: created, stamp: stamp, menu: s.contents.catalogue.Edition(), loc: uint8(loc), origin: uint8(loc)})
+	s.orders = append(s.orders, order{created: created, stamp: stamp, menu: s.invent.catalogue.Edition(), loc: uint8(loc), origin: uint8(loc)})
 	s.byCreated.Add(rows.Change{Stamp: created, N: n})
 	s.changes.Add(rows.Change{Stamp: stamp, N: n})
 	return n

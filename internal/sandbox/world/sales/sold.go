@@ -48,7 +48,7 @@ func (s *Orders) Ring(sale Sale, stamp int64) (id, number string, err error) {
 	c := &soldContent{method: online}
 	c.channel, c.typ, c.number, c.tip = channelDirect, slices.Index(typeNames, sale.Type), true, sale.Tip
 	for i := range sale.Lines {
-		c.lines = append(c.lines, sale.Lines[i].line(s.contents.catalogue.Products.Live(sale.Lines[i].ProductID)))
+		c.lines = append(c.lines, sale.Lines[i].line(s.invent.catalogue.Products.Live(sale.Lines[i].ProductID)))
 	}
 	n := s.Open(stamp, stamp, loc)
 	s.ensureMore(n).sold = c
@@ -101,8 +101,8 @@ func (l *SaleLine) line(r *rows.Row[catalogue.Product]) line {
 	return out
 }
 
-// fill is contents.fill for an order from outside the till.
-func (s *soldContent) fill(c *content, f *contents, n uint32, o *order) {
+// fill is inventor.fill for an order from outside the till.
+func (s *soldContent) fill(c *content, f *inventor, n uint32, o *order) {
 	lines, payments := c.lines[:0], c.payments[:0]
 	*c = s.content
 	c.lines, c.payments = append(lines, s.lines...), payments

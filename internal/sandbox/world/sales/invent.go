@@ -8,16 +8,16 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/world/catalogue"
 )
 
-// contents computes what orders are made of: from the seed, the number of the order and its
+// inventor computes what orders are made of: from the seed, the number of the order and its
 // revision alone, so that it is the same whenever it is asked for.
-type contents struct {
+type inventor struct {
 	seed      uint64
 	newKeys   bool
 	catalogue *catalogue.Catalogue
 }
 
 // fill computes an order's content.
-func (f *contents) fill(c *content, n uint32, o *order, m *orderMore) {
+func (f *inventor) fill(c *content, n uint32, o *order, m *orderMore) {
 	var spec OrderSpec
 	switch {
 	case m != nil && m.sold != nil:
@@ -47,7 +47,7 @@ func (f *contents) fill(c *content, n uint32, o *order, m *orderMore) {
 }
 
 // head decides channel, type, table and number.
-func (f *contents) head(c *content, g *seeded.RNG, spec *OrderSpec) {
+func (f *inventor) head(c *content, g *seeded.RNG, spec *OrderSpec) {
 	c.channel = g.Pick([]int{70, 12, 8, 10})
 	if f.newKeys && g.Chance(30) {
 		c.channel = channelNew
@@ -147,7 +147,7 @@ func (c *content) fillExtras(g *seeded.RNG) {
 }
 
 // reviseAll applies the edits made at the till after payment; of many the last ones.
-func (f *contents) reviseAll(c *content, n uint32, o *order) {
+func (f *inventor) reviseAll(c *content, n uint32, o *order) {
 	menu := f.catalogue.Menu(o.menu, o.origin)
 	for rev := max(1, int(o.rev)-2); rev <= int(o.rev); rev++ {
 		g := seeded.New(f.seed, uint64(n), uint64(rev))
