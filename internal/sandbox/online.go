@@ -75,7 +75,8 @@ func (l *online) endpoint(app string) (webhooks.Endpoint, bool) {
 	return webhooks.Endpoint{URL: k.WebhookURL, Secret: k.WebhookSecret}, ok && k.WebhookURL != "" && k.State == keys.Active
 }
 
-// notifier sends the events of the orders of the restaurant with a seed. The book calls it in order.
+// notifier sends the events of the orders of the restaurant with a seed. The book calls it in
+// order.
 func (l *online) notifier(seed uint64) func(ordering.Event) {
 	n := 0
 	return func(e ordering.Event) {
@@ -142,8 +143,7 @@ func (l *online) somethingDue() bool {
 // Deliveries are the newest events sent or to be sent, oldest first.
 func (l *online) Deliveries() []webhooks.Delivery { return l.outbox.Deliveries() }
 
-// truth is Truth of the menus of a key's locations, or of the orders placed through
-// it.
+// truth is Truth of the menus of a key's locations, or of the orders placed through it.
 func (l *online) truth(rq *request, stream string, yield func(TruthRow) error) error {
 	book, app := l.books[rq.key.Business], orderingApp(&rq.key)
 	if stream == StreamOnlineOrders {

@@ -18,32 +18,32 @@ const (
 )
 
 // keepUp decides what is done in a minute at a location.
-func (l *timeline) keepUp(m int64, loc int) {
+func (t *timeline) keepUp(m int64, loc int) {
 	at := m * units.Minute
-	local, weekday := l.common.Calendar.MinuteOfDay(at), l.common.Calendar.Day(at).Weekday()
-	g := seeded.New(l.Seed(), 15, uint64(m), uint64(loc))
+	local, weekday := t.common.Calendar.MinuteOfDay(at), t.common.Calendar.Day(at).Weekday()
+	g := seeded.New(t.Seed(), 15, uint64(m), uint64(loc))
 	switch {
 	case local == countMinute && weekday == time.Monday:
-		l.push(event{at: at, kind: evCount, loc: uint8(loc)})
+		t.push(event{at: at, kind: evCount, loc: uint8(loc)})
 	case local == priceMinute && g.Chance(220):
-		l.push(event{at: at, kind: evPrice, loc: uint8(loc)})
-	case local >= 12*60 && local < 22*60 && g.N(240) == 0 && l.perDay > 0:
-		l.runOut(&g, at, loc)
+		t.push(event{at: at, kind: evPrice, loc: uint8(loc)})
+	case local >= 12*60 && local < 22*60 && g.N(240) == 0 && t.perDay > 0:
+		t.runOut(&g, at, loc)
 	}
 }
 
 // runOut sells out a product of a location: at noon for an hour or some, in the evening
 // until the next delivery.
-func (l *timeline) runOut(g *seeded.RNG, at int64, loc int) {
-	here := l.catalogue.At(loc)
+func (t *timeline) runOut(g *seeded.RNG, at int64, loc int) {
+	here := t.catalogue.At(loc)
 	if len(here) == 0 {
 		return
 	}
 	n := here[g.N(len(here))].N
 	back := at + int64(g.Between(45, 200))*units.Minute
-	if day := l.common.Calendar.Day(at); l.common.Calendar.MinuteOfDay(at) >= 18*60 {
-		back = l.common.Calendar.Start(day+1) + int64(deliveryMinute+g.Between(5, 25))*units.Minute
+	if day := t.common.Calendar.Day(at); t.common.Calendar.MinuteOfDay(at) >= 18*60 {
+		back = t.common.Calendar.Start(day+1) + int64(deliveryMinute+g.Between(5, 25))*units.Minute
 	}
-	l.push(event{at: at, kind: evSoldOut, n: n})
-	l.push(event{at: back, kind: evBack, n: n})
+	t.push(event{at: at, kind: evSoldOut, n: n})
+	t.push(event{at: back, kind: evBack, n: n})
 }

@@ -85,18 +85,18 @@ func (c *content) addLine(g *seeded.RNG, menu []*catalogue.Item) {
 	if len(menu) == 0 || g.Chance(unmapped) {
 		l.name = unmappedLines[g.N(len(unmappedLines))]
 		l.unit = units.Bani(g.Between(10, 60)) * 100
-		c.lines = append(c.lines, l)
-		return
+	} else if p := pickProduct(g, menu, c.channel); p != nil {
+		l.draw(g, p, c.channel)
+	} else {
+		l.name, l.unit = unmappedLines[0], 2500
 	}
-	p := pickProduct(g, menu, c.channel)
-	if p == nil {
-		l.name = unmappedLines[0]
-		l.unit = 2500
-		c.lines = append(c.lines, l)
-		return
-	}
+	c.lines = append(c.lines, l)
+}
+
+// draw sells a product as a channel offers it.
+func (l *line) draw(g *seeded.RNG, p *catalogue.Item, channel int) {
 	l.item = p
-	l.unit = p.Prices[c.channel]
+	l.unit = p.Prices[channel]
 	switch {
 	case p.ByWeight:
 		l.qty = units.Milli(g.Between(120, 900))
@@ -112,8 +112,6 @@ func (c *content) addLine(g *seeded.RNG, menu []*catalogue.Item) {
 	if g.Chance(30) {
 		l.discount = []int{1000, 1250, 2500, 5000, 10000}[g.N(5)]
 	}
-	l.deposit = p.Deposit * units.Bani(l.qty/1000)
-	c.lines = append(c.lines, l)
 }
 
 // pickProduct prefers the front of the menu and takes what the channel offers;
@@ -130,19 +128,15 @@ func pickProduct(g *seeded.RNG, menu []*catalogue.Item, channel int) *catalogue.
 
 // fillExtras decides discount, fee and tip.
 func (c *content) fillExtras(g *seeded.RNG) {
-	items := units.Bani(0)
-	for i := range c.lines {
-		c.lines[i].price()
-		items += c.lines[i].total
-	}
+	c.sum()
 	if g.Chance(40) {
-		c.discount = items * units.Bani(5*g.Between(1, 6)) / 100
+		c.discount = c.items * units.Bani(5*g.Between(1, 6)) / 100
 	}
 	if c.typ == delivery && (c.channel == channelDirect || c.channel == channelPOS) {
 		c.fee = []units.Bani{0, 999, 1200, 1500}[g.N(4)]
 	}
 	if c.channel == channelPOS && c.typ == dineIn && g.Chance(250) {
-		c.tip = items * units.Bani(g.Between(5, 12)) / 100 / 50 * 50
+		c.tip = c.items * units.Bani(g.Between(5, 12)) / 100 / 50 * 50
 	}
 }
 
