@@ -69,26 +69,39 @@ func (s *Catalogue) newEdition() edition {
 // NewItem is a product as it is sold now.
 func NewItem(r *rows.Row[Product]) *Item {
 	p := &r.Val
-	s := &Item{Product: r, Name: p.name, ByWeight: p.kg, Deposit: p.deposit, VATJSON: []byte("null")}
-	s.NameJSON = append([]byte(`"name":`), units.AppendString(nil, p.name)...)
-	s.JSON = append(append([]byte(`"product_id":`), units.AppendString(nil, r.ID)...), ',')
-	s.JSON = append(s.JSON, s.NameJSON...)
+	s := &Item{Product: r, ByWeight: p.kg, Deposit: p.deposit, VATJSON: []byte("null")}
+	s.Rename(p.name)
 	if p.vat >= 0 {
 		s.VATJSON = units.AppendBasisPoints(nil, p.vat)
 	}
 	s.Prices = [5]units.Bani{p.Price, p.channels[1].price, p.channels[2].price, p.channels[0].price, p.Price}
 	s.Offered = [5]bool{true, p.channels[1].enabled, p.channels[2].enabled, p.channels[0].enabled, !p.kg}
 	for _, v := range p.variants {
-		j := append([]byte(`"variant_id":`), units.AppendString(nil, variantID(r.ID, v.name))...)
-		j = append(append(j, `,"variant_name":`...), units.AppendString(nil, v.name)...)
-		s.Variants = append(s.Variants, ItemVariant{JSON: j, Delta: v.price - p.Price})
+		s.Variants = append(s.Variants, NewVariant(variantID(r.ID, v.name), v.name, v.price-p.Price))
 	}
 	for _, g := range p.groups {
 		for _, o := range g.options {
-			j := append([]byte(`{"name":`), units.AppendString(nil, o.name)...)
-			j = append(units.AppendMoney(append(j, `,"price":`...), o.price), '}')
-			s.Extras = append(s.Extras, ItemExtra{JSON: j, Price: o.price})
+			s.Extras = append(s.Extras, NewExtra(o.name, o.price))
 		}
 	}
 	return s
+}
+
+// Rename sells the item under a name.
+func (s *Item) Rename(name string) {
+	s.Name = name
+	s.NameJSON = units.AppendString([]byte(`"name":`), name)
+	s.JSON = append(append(units.AppendString([]byte(`"product_id":`), s.Product.ID), ','), s.NameJSON...)
+}
+
+// NewVariant is a variant that costs more or less than the item.
+func NewVariant(id, name string, delta units.Bani) ItemVariant {
+	j := units.AppendString([]byte(`"variant_id":`), id)
+	return ItemVariant{JSON: units.AppendString(append(j, `,"variant_name":`...), name), Delta: delta}
+}
+
+// NewExtra is an extra with its price.
+func NewExtra(name string, price units.Bani) ItemExtra {
+	j := units.AppendString([]byte(`{"name":`), name)
+	return ItemExtra{JSON: append(units.AppendMoney(append(j, `,"price":`...), price), '}'), Price: price}
 }

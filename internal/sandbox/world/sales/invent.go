@@ -20,8 +20,8 @@ type inventor struct {
 func (f *inventor) fill(c *content, n uint32, o *order, m *orderMore) {
 	var spec OrderSpec
 	switch {
-	case m != nil && m.sold != nil:
-		m.sold.fill(c, f, n, o)
+	case m != nil && m.online != nil:
+		m.online.fill(c, f, n, o)
 		return
 	case m != nil && m.spec != nil:
 		spec = *m.spec

@@ -44,7 +44,7 @@ type orderMore struct {
 	refunds   []refund
 	removedAt int64 // when it stopped being a sale
 	spec      *OrderSpec
-	sold      *soldContent // of an order from outside the till
+	online    *onlineContent
 	raw       []byte
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 )
 
-// Sale is what an order from outside the till is made of.
+// Sale is what an online order is made of.
 type Sale struct {
 	LocationID string
 	Type       string // takeaway or delivery
@@ -32,77 +32,72 @@ type SaleExtra struct {
 	Price units.Bani
 }
 
-// soldContent is the content of a sale that came from outside the till: nothing of it is
-// drawn but what is edited afterwards.
-type soldContent struct {
+// onlineContent is the content of an online order: nothing of it is drawn but what is edited
+// afterwards.
+type onlineContent struct {
 	content
 	method int
 }
 
-// Ring opens an order from outside the till, unpaid, and tells the number on its receipt.
-func (s *Orders) Ring(sale Sale, stamp int64) (id, number string, err error) {
+// PlaceOnline opens an online order, unpaid, and tells the number on its receipt.
+func (s *Orders) PlaceOnline(sale Sale, stamp int64) (id, number string, err error) {
 	loc, err := s.Locations.Find(sale.LocationID)
 	if err != nil {
 		return "", "", fmt.Errorf("open an online order at location %q: %w", sale.LocationID, err)
 	}
-	c := &soldContent{method: online}
+	c := &onlineContent{method: online}
 	c.channel, c.typ, c.number, c.tip = channelDirect, slices.Index(typeNames, sale.Type), true, sale.Tip
 	for i := range sale.Lines {
 		c.lines = append(c.lines, sale.Lines[i].line(s.invent.catalogue.Products.Live(sale.Lines[i].ProductID)))
 	}
 	n := s.Open(stamp, stamp, loc)
-	s.ensureMore(n).sold = c
+	s.ensureMore(n).online = c
 	text := c.appendNumber(nil, n)
 	return s.ID(n), string(text[1 : len(text)-1]), nil
 }
 
-// FindRung is an order that Ring has opened; or rows.ErrNoRow. open is false once it is
+// FindOnline is an online order; or rows.ErrNoRow. open is false once it is
 // cancelled or deleted at the till.
-func (s *Orders) FindRung(id string) (n uint32, open bool, err error) {
+func (s *Orders) FindOnline(id string) (n uint32, open bool, err error) {
 	if n, err = s.Find(id); err != nil {
 		return n, false, err
 	}
-	if more := s.more(n); more == nil || more.sold == nil {
+	if more := s.more(n); more == nil || more.online == nil {
 		return n, false, rows.ErrNoRow
 	}
 	return n, s.orders[n].flags&(orderCancelled|orderDeleted) == 0, nil
 }
 
-// PayRung makes a sale of an order that Ring has opened.
-func (s *Orders) PayRung(n uint32, method string, stamp int64) {
+// PayOnline makes a sale of an online order.
+func (s *Orders) PayOnline(n uint32, method string, stamp int64) {
 	if i := slices.Index(methodNames, method); i >= 0 {
-		s.extras[n].sold.method = i
+		s.extras[n].online.method = i
 	}
 	s.Pay(n, stamp, max(stamp, s.orders[n].stamp))
 }
 
-// CancelRung takes back an order that Ring has opened.
-func (s *Orders) CancelRung(n uint32, stamp int64) { s.Cancel(n, max(stamp, s.orders[n].stamp)) }
+// CancelOnline takes back an online order.
+func (s *Orders) CancelOnline(n uint32, stamp int64) { s.Cancel(n, max(stamp, s.orders[n].stamp)) }
 
 // line is the line as the till keeps it. The product may have left the catalogue since.
 func (l *SaleLine) line(r *rows.Row[catalogue.Product]) line {
 	out := line{name: l.Name, qty: units.Milli(l.Quantity) * 1000, unit: l.UnitPrice, deposit: l.Deposit * units.Bani(l.Quantity)}
 	if l.VariantID != "" {
-		j := units.AppendString([]byte(`"variant_id":`), l.VariantID)
-		out.variant = &catalogue.ItemVariant{JSON: units.AppendString(append(j, `,"variant_name":`...), l.VariantName)}
+		out.variant = new(catalogue.NewVariant(l.VariantID, l.VariantName, 0))
 	}
 	for _, x := range l.Extras {
-		j := units.AppendString([]byte(`{"name":`), x.Name)
-		j = append(units.AppendMoney(append(j, `,"price":`...), x.Price), '}')
-		out.options = append(out.options, &catalogue.ItemExtra{JSON: j, Price: x.Price})
+		out.options = append(out.options, new(catalogue.NewExtra(x.Name, x.Price)))
 	}
-	if r == nil {
-		return out
+	if r != nil {
+		out.item = catalogue.NewItem(r)
+		out.item.Deposit = l.Deposit
+		out.item.Rename(l.Name)
 	}
-	out.item = catalogue.NewItem(r)
-	out.item.Name, out.item.Deposit = l.Name, l.Deposit
-	out.item.NameJSON = units.AppendString([]byte(`"name":`), l.Name)
-	out.item.JSON = append(append(units.AppendString([]byte(`"product_id":`), r.ID), ','), out.item.NameJSON...)
 	return out
 }
 
-// fill is inventor.fill for an order from outside the till.
-func (s *soldContent) fill(c *content, f *inventor, n uint32, o *order) {
+// fill is inventor.fill for an online order.
+func (s *onlineContent) fill(c *content, f *inventor, n uint32, o *order) {
 	lines, payments := c.lines[:0], c.payments[:0]
 	*c = s.content
 	c.lines, c.payments = append(lines, s.lines...), payments
