@@ -39,8 +39,15 @@ type onlineContent struct {
 	method int
 }
 
-// PlaceOnline opens an online order, unpaid, and tells the number on its receipt.
-func (s *Orders) PlaceOnline(sale Sale, stamp int64) (id, number string, err error) {
+// Online takes and moves the online orders among a restaurant's orders.
+type Online struct{ orders *Orders }
+
+// Online is those of the orders that came online.
+func (s *Orders) Online() Online { return Online{s} }
+
+// Place opens an order, unpaid, and tells the number on its receipt.
+func (o Online) Place(sale Sale, stamp int64) (id, number string, err error) {
+	s := o.orders
 	loc, err := s.Locations.Find(sale.LocationID)
 	if err != nil {
 		return "", "", fmt.Errorf("open an online order at location %q: %w", sale.LocationID, err)
@@ -56,28 +63,30 @@ func (s *Orders) PlaceOnline(sale Sale, stamp int64) (id, number string, err err
 	return s.ID(n), string(text[1 : len(text)-1]), nil
 }
 
-// FindOnline is an online order; or rows.ErrNoRow. open is false once it is
-// cancelled or deleted at the till.
-func (s *Orders) FindOnline(id string) (n uint32, open bool, err error) {
-	if n, err = s.Find(id); err != nil {
+// Find is the order of an id; or rows.ErrNoRow. open is false once it is cancelled or deleted
+// at the till.
+func (o Online) Find(id string) (n uint32, open bool, err error) {
+	if n, err = o.orders.Find(id); err != nil {
 		return n, false, err
 	}
-	if more := s.more(n); more == nil || more.online == nil {
+	if more := o.orders.more(n); more == nil || more.online == nil {
 		return n, false, rows.ErrNoRow
 	}
-	return n, s.orders[n].flags&(orderCancelled|orderDeleted) == 0, nil
+	return n, o.orders.orders[n].flags&(orderCancelled|orderDeleted) == 0, nil
 }
 
-// PayOnline makes a sale of an online order.
-func (s *Orders) PayOnline(n uint32, method string, stamp int64) {
+// Pay makes a sale of the order.
+func (o Online) Pay(n uint32, method string, stamp int64) {
 	if i := slices.Index(methodNames, method); i >= 0 {
-		s.extras[n].online.method = i
+		o.orders.extras[n].online.method = i
 	}
-	s.Pay(n, stamp, max(stamp, s.orders[n].stamp))
+	o.orders.Pay(n, stamp, max(stamp, o.orders.orders[n].stamp))
 }
 
-// CancelOnline takes back an online order.
-func (s *Orders) CancelOnline(n uint32, stamp int64) { s.Cancel(n, max(stamp, s.orders[n].stamp)) }
+// Cancel takes the order back.
+func (o Online) Cancel(n uint32, stamp int64) {
+	o.orders.Cancel(n, max(stamp, o.orders.orders[n].stamp))
+}
 
 // line is the line as the till keeps it. The product may have left the catalogue since.
 func (l *SaleLine) line(r *rows.Row[catalogue.Product]) line {
