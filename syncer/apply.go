@@ -173,7 +173,7 @@ func (y *Syncer) carryOut(p plan, times schedule.Timetable) {
 	y.leases.Nudge()
 	if p.applied.Schedule {
 		for _, s := range p.sources {
-			s.wakeLoop()
+			s.loop.wakeLoop()
 		}
 	}
 }

@@ -8,11 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
 	"github.com/larder-sync/larder/syncer/status"
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 func TestAPassBesideTheDaemonJoinsItsWalks(t *testing.T) {

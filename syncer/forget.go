@@ -13,6 +13,13 @@ import (
 	"github.com/larder-sync/larder/syncer/registry"
 )
 
+// erasing takes out of the warehouse what a source is not to hold of people any more.
+type erasing struct {
+	source *source
+	// forgotten are the restaurant's orders whose customers are; nil until the source is open.
+	forgotten *personal.Forgotten
+}
+
 // ForgetRequest says whose personal data is erased: that of the customers of Orders, by id,
 // and of the customer with the Phone, at the restaurant of the Source.
 type ForgetRequest struct {
@@ -70,7 +77,7 @@ func (y *Syncer) Forget(ctx context.Context, r ForgetRequest) (report ForgetRepo
 	err = y.visit(ctx, sources, 1, nil, func(ctx context.Context, _ int, s *source) {
 		failed = s.entered(ctx, func(ctx context.Context) error {
 			return s.Protected(ctx, "forget", func(ctx context.Context) (err error) {
-				report, err = s.forget(ctx, r)
+				report, err = s.erasing.forget(ctx, r)
 				return err
 			})
 		})
@@ -81,20 +88,20 @@ func (y *Syncer) Forget(ctx context.Context, r ForgetRequest) (report ForgetRepo
 	return report, errors.Join(err, failed)
 }
 
-func (s *source) forget(ctx context.Context, r ForgetRequest) (ForgetReport, error) {
-	if err := s.syncer.leases.Await(ctx, s.cfg.Name); err != nil {
+func (e *erasing) forget(ctx context.Context, r ForgetRequest) (ForgetReport, error) {
+	if err := e.source.syncer.leases.Await(ctx, e.source.cfg.Name); err != nil {
 		return ForgetReport{}, err
 	}
-	s.held()
-	business, err := s.storedBusiness(ctx)
+	e.source.holding.held()
+	business, err := e.storedBusiness(ctx)
 	if err != nil {
 		return ForgetReport{}, err
 	}
-	o := s.onlineOrders(business)
+	o := e.onlineOrders(business)
 	if err := errors.Join(o.Store.Recover(ctx), o.Restore(ctx)); err != nil {
 		return ForgetReport{}, err
 	}
-	erased, err := o.Forget(ctx, r.Orders, r.Phone, r.CustomerKey, s.durable)
+	erased, err := o.Forget(ctx, r.Orders, r.Phone, r.CustomerKey, e.durable)
 	if err != nil {
 		return ForgetReport{}, err
 	}
@@ -102,38 +109,38 @@ func (s *source) forget(ctx context.Context, r ForgetRequest) (ForgetReport, err
 	if report.Detached, err = o.Store.Detached(ctx, o.Table.Name); err != nil {
 		return ForgetReport{}, err
 	}
-	s.Log.Info("what is stored of a customer was erased", "orders", erased.Orders, "quarantined", erased.Entries, "by_phone", r.Phone != "")
+	e.source.Log.Info("what is stored of a customer was erased", "orders", erased.Orders, "quarantined", erased.Entries, "by_phone", r.Phone != "")
 	return report, nil
 }
 
 // storedBusiness is the restaurant that the source has mirrored.
-func (s *source) storedBusiness(ctx context.Context) (string, error) {
-	if business := s.Business(); business != "" {
+func (e *erasing) storedBusiness(ctx context.Context) (string, error) {
+	if business := e.source.Business(); business != "" {
 		return business, nil
 	}
-	if err := s.opening.Take(ctx); err != nil {
+	if err := e.source.key.opening.Take(ctx); err != nil {
 		return "", err
 	}
-	defer s.opening.Release()
-	if err := s.restore(ctx); err != nil {
+	defer e.source.key.opening.Release()
+	if err := e.source.restore(ctx); err != nil {
 		return "", err
 	}
-	if s.stored.Business == "" {
+	if e.source.stored.Business == "" {
 		return "", errors.New("nothing of it is mirrored yet")
 	}
-	return s.stored.Business, nil
+	return e.source.stored.Business, nil
 }
 
 // durable waits until all that was handed to the sink is stored: commits become durable in
 // their order.
-func (s *source) durable(ctx context.Context) error {
-	return s.syncer.commits.Store(ctx, &sinks.Commit{Source: s.cfg.Name, Business: s.Business(), Stream: registry.Online, Fence: s.fence})
+func (e *erasing) durable(ctx context.Context) error {
+	return e.source.syncer.commits.Store(ctx, &sinks.Commit{Source: e.source.cfg.Name, Business: e.source.Business(), Stream: registry.Online, Fence: e.source.holding.fence})
 }
 
 // onlineOrders are those of a restaurant in the warehouse.
-func (s *source) onlineOrders(business string) erase.Orders {
-	forgotten, _ := s.syncer.forgotten.LoadOrStore(business, &personal.Forgotten{})
-	return erase.Orders{Store: s.Sink.Personal(), Table: onlineTable(s.syncer.definitions), Business: business, Forgotten: forgotten.(*personal.Forgotten)}
+func (e *erasing) onlineOrders(business string) erase.Orders {
+	forgotten, _ := e.source.syncer.forgotten.LoadOrStore(business, &personal.Forgotten{})
+	return erase.Orders{Store: e.source.Sink.Personal(), Table: onlineTable(e.source.syncer.definitions), Business: business, Forgotten: forgotten.(*personal.Forgotten)}
 }
 
 // onlineTable is the table of online orders, which is always there.
@@ -154,57 +161,59 @@ func HoldingMore(ctx context.Context, sink sinks.Sink, business, source string, 
 
 // settlePersonal has what is stored of customers be what is to be kept of them, before
 // anything is asked for.
-func (s *source) settlePersonal(ctx context.Context, business string) error {
-	o := s.onlineOrders(business)
+func (e *erasing) settlePersonal(ctx context.Context, business string) error {
+	o := e.onlineOrders(business)
 	if err := o.Restore(ctx); err != nil {
 		return err
 	}
-	s.forgotten = o.Forgotten
-	for _, st := range s.lists {
+	e.forgotten = o.Forgotten
+	for _, st := range e.source.lists {
 		if st.Def.Name == registry.Online {
 			st.Forgotten = o.Forgotten
 		}
 	}
-	if s.visiting {
+	if e.source.visiting {
 		return nil
 	}
-	if err := s.eraseBeyond(ctx, o); err != nil {
+	if err := e.eraseBeyond(ctx, o); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
 		// The restaurant's other data is not kept waiting for that.
-		s.Log.Error("what is not to be kept of customers could not be erased; it is tried again when the source is next opened", "err", err)
+		e.source.Log.Error("what is not to be kept of customers could not be erased; it is tried again when the source is next opened", "err", err)
 	}
 	return nil
 }
 
 // eraseBeyond erases what is stored beyond what is to be kept.
-func (s *source) eraseBeyond(ctx context.Context, o erase.Orders) error {
+func (e *erasing) eraseBeyond(ctx context.Context, o erase.Orders) error {
 	if err := o.Store.Recover(ctx); err != nil {
 		return err
 	}
-	n, err := o.Exceeding(ctx, s.cfg.Name, s.cfg.Personal)
+	n, err := o.Exceeding(ctx, e.source.cfg.Name, e.source.cfg.Personal)
 	if err != nil {
 		return err
 	}
-	keeps := s.cfg.Personal
+	keeps := e.source.cfg.Personal
 	switch {
-	case n > 0 && s.cfg.ErasesBeyond:
-		s.Log.Warn("stored orders hold more of their customers than personal_data keeps: it is erased now", "orders", n, "personal_data", keeps.Mode())
+	case n > 0 && e.source.cfg.ErasesBeyond:
+		e.source.Log.Warn("stored orders hold more of their customers than personal_data keeps: it is erased now", "orders", n, "personal_data", keeps.Mode())
 	case n > 0: // a line that was lost is no word to erase by
-		s.Log.Warn("stored orders hold more of their customers than personal_data keeps, which nobody has set: set it to drop to have that erased, or to what it was", "orders", n)
+		e.source.Log.Warn("stored orders hold more of their customers than personal_data keeps, which nobody has set: set it to drop to have that erased, or to what it was", "orders", n)
 	}
-	if !s.cfg.ErasesBeyond {
+	if !e.source.cfg.ErasesBeyond {
 		if keeps, err = personal.New(personal.Keep, nil); err != nil {
 			return err
 		}
 	}
-	erased, err := o.Settle(ctx, s.cfg.Name, keeps)
+	erased, err := o.Settle(ctx, e.source.cfg.Name, keeps)
 	if err == nil && len(erased.Orders)+erased.Entries > 0 {
-		s.Log.Info("what is not to be kept of customers was erased", "orders", len(erased.Orders), "quarantined", erased.Entries)
+		e.source.Log.Info("what is not to be kept of customers was erased", "orders", len(erased.Orders), "quarantined", erased.Entries)
 	}
 	return err
 }
 
 // keeps is what is kept of an order that the service has sent.
-func (s *source) keeps(order []byte) []byte { return s.forgotten.Order(s.cfg.Personal.Order(order)) }
+func (e *erasing) keeps(order []byte) []byte {
+	return e.forgotten.Order(e.source.cfg.Personal.Order(order))
+}

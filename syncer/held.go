@@ -2,54 +2,62 @@ package syncer
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/lease"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
+// holding is whether this process holds a source's lease, as far as the source cares.
+type holding struct {
+	source *source
+	leased atomic.Bool            // it has been held
+	lost   *atomic.Pointer[error] // why it is held no more; shared with those before it
+}
+
 // standBy is true when the source must wait: this process does not hold it.
-func (s *source) standBy() bool {
-	err := s.syncer.leases.Check(s.cfg.Name)
+func (h *holding) standBy() bool {
+	err := h.source.syncer.leases.Check(h.source.cfg.Name)
 	if err == nil {
-		s.held()
+		h.held()
 		return false
 	}
-	s.condition.Enter(status.StateWaiting, err.Error())
+	h.source.condition.Enter(status.StateWaiting, err.Error())
 	return true
 }
 
 // held ends the waiting. From now on the source asks and writes only while it is
 // held.
-func (s *source) held() {
-	s.leased.Store(true)
-	if s.condition.View().State == status.StateWaiting {
-		s.condition.Enter(status.StateStarting, "")
+func (h *holding) held() {
+	h.leased.Store(true)
+	if h.source.condition.View().State == status.StateWaiting {
+		h.source.condition.Enter(status.StateStarting, "")
 	}
 }
 
 // awaits is true when the source may be waiting to be held.
-func (s *source) awaits() bool {
-	state := s.condition.View().State
+func (h *holding) awaits() bool {
+	state := h.source.condition.View().State
 	return state == status.StateWaiting || state == status.StateStarting
 }
 
 // fence is nil while this process holds the source. A source that was lost stays
 // fenced, also when its successor is held again.
-func (s *source) fence() error {
-	if why := s.lost.Load(); why != nil {
+func (h *holding) fence() error {
+	if why := h.lost.Load(); why != nil {
 		return *why
 	}
-	return s.syncer.leases.Check(s.cfg.Name)
+	return h.source.syncer.leases.Check(h.source.cfg.Name)
 }
 
 // mayAsk is fence for requests. A source that has never been held is asked only for
 // what nobody needs to hold it for: whether its key is good, and what to compare.
-func (s *source) mayAsk() error {
-	if !s.leased.Load() {
+func (h *holding) mayAsk() error {
+	if !h.leased.Load() {
 		return nil
 	}
-	return s.fence()
+	return h.fence()
 }
 
 // leaseOwner is the syncer as its leases see it.
@@ -66,8 +74,8 @@ func (y leaseOwner) Flushed(source string) (*sinks.Receipt, bool) { return y.com
 // Looked implements lease.Owner: sources that wait to be held look again.
 func (y leaseOwner) Looked() {
 	for _, s := range y.served() {
-		if s.awaits() {
-			s.wakeLoop()
+		if s.holding.awaits() {
+			s.loop.wakeLoop()
 		}
 	}
 }
@@ -98,7 +106,7 @@ func (y leaseOwner) Lost(name string, why error) {
 	i := slices.IndexFunc(sources, func(s *source) bool { return s.cfg.Name == name })
 	if i < 0 {
 		if ending := y.endingOf(name); ending != nil {
-			ending.lost.Store(&why) // also when it is held again before its last commit
+			ending.holding.lost.Store(&why) // also when it is held again before its last commit
 		}
 		return
 	}
@@ -107,7 +115,7 @@ func (y leaseOwner) Lost(name string, why error) {
 	if err != nil {
 		panic(err) // it could be made before
 	}
-	old.lost.Store(&why)
+	old.holding.lost.Store(&why)
 	s.inherit(old)
 	sources[i] = s
 	y.mu.Lock()

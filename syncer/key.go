@@ -18,67 +18,73 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
+// keyAsker asks /me with the keys of a source, and acts on the answer.
+type keyAsker struct {
+	source  *source
+	opening stream.Slot // one opening or probe at a time
+}
+
 // freshKey is how old an answer of /me may be to spare another request.
 const freshKey = 10 * time.Second
 
 // connect makes the source ready: what is stored is taken over, and /me answers.
 // On an error the source is in trouble and the next probe is set.
-func (s *source) connect(ctx context.Context) error {
-	if err := s.opening.Take(ctx); err != nil {
+func (k *keyAsker) connect(ctx context.Context) error {
+	if err := k.opening.Take(ctx); err != nil {
 		return err
 	}
-	defer s.opening.Release()
-	if s.IsReady() {
+	defer k.opening.Release()
+	if k.source.IsReady() {
 		return nil
 	}
-	return s.askKey(ctx)
+	return k.askKey(ctx)
 }
 
 // Refresh asks /me again, unless it has just answered.
 func (s *source) Refresh(ctx context.Context) error {
-	if err := s.opening.Take(ctx); err != nil {
+	if err := s.key.opening.Take(ctx); err != nil {
 		return err
 	}
-	defer s.opening.Release()
+	defer s.key.opening.Release()
 	if recent, ready := s.condition.Answered(time.Now().Add(-freshKey)); recent && ready {
 		return nil
 	}
-	return s.askKey(ctx)
+	return s.key.askKey(ctx)
 }
 
 // askKey asks /me and acts on the answer. The caller holds opening.
-func (s *source) askKey(ctx context.Context) error {
-	if err := s.restore(ctx); err != nil {
+func (k *keyAsker) askKey(ctx context.Context) error {
+	if err := k.source.restore(ctx); err != nil {
 		if ctx.Err() == nil {
-			s.condition.Troubled(stream.Failing(err))
+			k.source.condition.Troubled(stream.Failing(err))
 		}
 		return err
 	}
-	me, err := s.me(ctx)
+	me, err := k.me(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		s.condition.Troubled(stream.Diagnose(err))
+		k.source.condition.Troubled(stream.Diagnose(err))
 		return err
 	}
-	if err := s.open(ctx, me.Value); err != nil {
-		s.condition.Troubled(stream.Failing(err))
+	if err := k.source.open(ctx, me.Value); err != nil {
+		k.source.condition.Troubled(stream.Failing(err))
 		return err
 	}
-	s.accept(ctx, me)
+	k.accept(ctx, me)
 	return nil
 }
 
 // me asks with the keys there are, one after the other until one is not refused (a key
 // can be rotated with 24 hours of overlap: api.md, "Authentication" 7).
-func (s *source) me(ctx context.Context) (me api.Document[api.Me], err error) {
+func (k *keyAsker) me(ctx context.Context) (me api.Document[api.Me], err error) {
 	var first error
-	for i, key := range s.link.Candidates() {
+	for i, key := range k.source.link.Candidates() {
 		if i > 0 {
-			s.Log.Debug("the key was refused, trying the next one")
+			k.source.Log.Debug("the key was refused, trying the next one")
 		}
-		me, err = s.meWith(ctx, key)
+		me, err = k.meWith(ctx, key)
 		if !isUnauthorized(err) {
 			return me, err
 		}
@@ -89,21 +95,21 @@ func (s *source) me(ctx context.Context) (me api.Document[api.Me], err error) {
 
 // meWith asks with one key. Only the one in use, of a source that is served, is good
 // enough to ask without a turn.
-func (s *source) meWith(ctx context.Context, key link.Candidate) (api.Document[api.Me], error) {
+func (k *keyAsker) meWith(ctx context.Context, key link.Candidate) (api.Document[api.Me], error) {
 	leave := func(refused bool) {
 		if refused {
-			s.syncer.keys.Refused()
+			k.source.syncer.keys.Refused()
 		}
 	}
-	if !key.InUse || !s.IsReady() {
+	if !key.InUse || !k.source.IsReady() {
 		var err error
-		if leave, err = s.syncer.keys.Enter(ctx, s.rankOf(key)); err != nil {
+		if leave, err = k.source.syncer.keys.Enter(ctx, k.rankOf(key)); err != nil {
 			return api.Document[api.Me]{}, err
 		}
 	}
 	refused := true // also when it panics
 	defer func() { leave(refused) }()
-	me, err := s.link.Try(ctx, key)
+	me, err := k.source.link.Try(ctx, key)
 	// The service may count a disabled key among the wrong ones, and does not answer
 	// otherwise than with 429 where there were too many.
 	refused = err != nil && (api.IsUnauthorized(err) || api.IsKeyDisabled(err) || api.IsRateLimited(err))
@@ -111,12 +117,12 @@ func (s *source) meWith(ctx context.Context, key link.Candidate) (api.Document[a
 }
 
 // rankOf is how soon a key may be tried.
-func (s *source) rankOf(key link.Candidate) keyprobe.Rank {
+func (k *keyAsker) rankOf(key link.Candidate) keyprobe.Rank {
 	failed := func(st sinks.StreamStatus) bool { return st.State == status.StateFailing }
 	switch {
 	case key.Refused:
 		return keyprobe.Repeat
-	case key.InUse, s.stored.Business != "" && !slices.ContainsFunc(s.stored.Statuses, failed):
+	case key.InUse, k.source.stored.Business != "" && !slices.ContainsFunc(k.source.stored.Statuses, failed):
 		return keyprobe.Known
 	}
 	return keyprobe.New
@@ -124,19 +130,19 @@ func (s *source) rankOf(key link.Candidate) keyprobe.Rank {
 
 // tryChangedKey asks /me when a key is another than when it was last asked with: one that
 // was put in place is not left waiting for a probe, and is used for nothing else before.
-func (s *source) tryChangedKey(ctx context.Context) {
-	if !s.link.Changed() {
+func (k *keyAsker) tryChangedKey(ctx context.Context) {
+	if !k.source.link.Changed() {
 		return
 	}
-	err := s.Protected(ctx, "probe", func(ctx context.Context) error {
-		if err := s.opening.Take(ctx); err != nil {
+	err := k.source.Protected(ctx, "probe", func(ctx context.Context) error {
+		if err := k.opening.Take(ctx); err != nil {
 			return err
 		}
-		defer s.opening.Release()
-		return s.askKey(ctx)
+		defer k.opening.Release()
+		return k.askKey(ctx)
 	})
 	if err != nil && ctx.Err() == nil {
-		s.Log.Debug("the changed key does not do", "err", err)
+		k.source.Log.Debug("the changed key does not do", "err", err)
 	}
 }
 
@@ -151,7 +157,7 @@ func (s *source) open(ctx context.Context, me api.Me) error {
 	if err := s.sameBusiness(s.stored.Business, me.Business.ID); err != nil {
 		return err
 	}
-	if err := s.settlePersonal(ctx, me.Business.ID); err != nil {
+	if err := s.erasing.settlePersonal(ctx, me.Business.ID); err != nil {
 		return err
 	}
 	for _, st := range s.streams {
@@ -171,12 +177,12 @@ func (s *source) sameBusiness(stored, now string) error {
 }
 
 // accept acts on what /me says: limits, scopes, locations.
-func (s *source) accept(ctx context.Context, me api.Document[api.Me]) {
+func (k *keyAsker) accept(ctx context.Context, me api.Document[api.Me]) {
 	v := me.Value
-	s.NoteServiceTime(me.Date)
-	s.link.UseTried()
-	s.link.TakeLimits(v)
-	key, err := s.admit(ctx, v)
+	k.source.NoteServiceTime(me.Date)
+	k.source.link.UseTried()
+	k.source.link.TakeLimits(v)
+	key, err := k.source.admission.admit(ctx, v)
 	if err != nil {
 		return // ctx has ended
 	}
@@ -187,8 +193,8 @@ func (s *source) accept(ctx context.Context, me api.Document[api.Me]) {
 	case len(key.Inactive) > 0:
 		detail = fmt.Sprintf("locations %s of the configuration are not active, or not the key's any more: their rows stay until a full resync does not find them", quoted(key.Inactive))
 	}
-	s.condition.Healthy(state, detail)
-	s.storeKey(ctx, me)
+	k.source.condition.Healthy(state, detail)
+	k.storeKey(ctx, me)
 }
 
 func unknownLocations(key stream.Identity) string {
@@ -204,18 +210,18 @@ func quoted(ids []string) string {
 }
 
 // storeKey writes the key's row when it has changed.
-func (s *source) storeKey(ctx context.Context, me api.Document[api.Me]) {
-	st := s.keyRow
+func (k *keyAsker) storeKey(ctx context.Context, me api.Document[api.Me]) {
+	st := k.source.keyRow
 	if st.Off() {
 		return
 	}
 	err := st.Exclusive(ctx, st.Guard, func(ctx context.Context) error {
 		return st.Attempt(ctx, sinks.WalkSnapshot, func(ctx context.Context) error {
-			return st.ReplaceWith(ctx, [][]byte{me.Raw}, s.AnswerTime(me.Date))
+			return st.ReplaceWith(ctx, [][]byte{me.Raw}, k.source.AnswerTime(me.Date))
 		})
 	})
 	if err != nil && ctx.Err() == nil {
-		s.Log.Error("store the key", "err", err)
+		k.source.Log.Error("store the key", "err", err)
 	}
 }
 
@@ -229,30 +235,12 @@ func askKeyRow(ctx context.Context, lane *api.Client) ([][]byte, time.Time, erro
 }
 
 // renewKey asks /me and stores what it answers.
-func (s *source) renewKey(ctx context.Context) error {
-	if err := s.opening.Take(ctx); err != nil {
+func (k *keyAsker) renewKey(ctx context.Context) error {
+	if err := k.opening.Take(ctx); err != nil {
 		return err
 	}
-	defer s.opening.Release()
-	return s.askKey(ctx)
-}
-
-// admitStream switches a stream on or off by configuration and scopes, and has it asked
-// for in the locations that the key lets it.
-func (s *source) admitStream(ctx context.Context, f follower, key stream.Identity) {
-	st := f.Common()
-	st.Mu.Lock()
-	st.NoScope = st.LacksScope(key)
-	st.Mu.Unlock()
-	f.NoteKey(ctx) // of a stream that is off, too: what its walks have passed by is still to come
-	if reason := s.offReason(f, key); reason != "" {
-		st.Set(ctx, status.StateOff, reason)
-		return
-	}
-	f.Follow(key)
-	if st.Off() {
-		st.Set(ctx, status.StateStarting, "")
-	}
+	defer k.opening.Release()
+	return k.askKey(ctx)
 }
 
 // observe counts an attempt of a request.

@@ -263,7 +263,7 @@ func TestARequestThatWaitedIsNotMadeForALostSource(t *testing.T) {
 		one.until("served", 20*time.Second, one.serves)
 		s := one.syncer.served()[0]
 		why := error(&lease.WaitingError{Holder: "another"})
-		s.lost.Store(&why)
+		s.holding.lost.Store(&why)
 		asked := one.asks()
 		if _, err := s.link.Probe.Me(t.Context()); !lease.IsWaiting(err) || one.asks() != asked {
 			t.Errorf("%d requests, error %v", one.asks()-asked, err)
@@ -290,11 +290,11 @@ func TestWhatIsEndingIsLostToo(t *testing.T) {
 			}
 			why := error(&lease.WaitingError{Holder: "another"})
 			leaseOwner{one.syncer}.Lost("s", why)
-			if got := first.fence(); !errors.Is(got, why) {
+			if got := first.holding.fence(); !errors.Is(got, why) {
 				t.Errorf("removed %v: what is ending: %v", removed, got)
 			}
 			for _, s := range one.syncer.served() {
-				if errors.Is(s.fence(), why) {
+				if errors.Is(s.holding.fence(), why) {
 					t.Errorf("removed %v: what waits now is lost for good", removed)
 				}
 			}

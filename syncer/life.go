@@ -5,8 +5,6 @@ import (
 	"errors"
 	"sync"
 	"time"
-
-	"github.com/larder-sync/larder/syncer/status"
 )
 
 // What ends the work on a source whose configuration has changed.
@@ -64,21 +62,7 @@ func (s *source) serve(ctx context.Context) {
 		return // over before it began
 	}
 	defer leave()
-	s.run(ctx)
-}
-
-// onceServed is once, ended when the source is over.
-func (s *source) onceServed(ctx context.Context, sel Selection) SourceReport {
-	ctx, leave, err := s.life.enter(ctx)
-	if err != nil {
-		return SourceReport{Source: s.cfg.Name, State: s.condition.View().State, Err: err}
-	}
-	defer leave()
-	if err := s.syncer.leases.Await(ctx, s.cfg.Name); err != nil {
-		return SourceReport{Source: s.cfg.Name, State: status.StateWaiting, Err: err}
-	}
-	s.held()
-	return s.once(ctx, sel)
+	s.loop.run(ctx)
 }
 
 // inherit takes over the state of the source of this name before it, until
@@ -86,8 +70,8 @@ func (s *source) onceServed(ctx context.Context, sel Selection) SourceReport {
 // restaurant, which ask what it lists.
 func (s *source) inherit(previous *source) {
 	s.previous = previous
-	if previous.lost.Load() == nil { // both are held, and will be lost, together
-		s.lost = previous.lost
+	if previous.holding.lost.Load() == nil { // both are held, and will be lost, together
+		s.holding.lost = previous.holding.lost
 	}
 	s.IdentifyAs(previous.Identity())
 	for i, st := range previous.wholes {

@@ -5,10 +5,11 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // The kinds of larder_rows_total.

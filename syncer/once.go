@@ -15,6 +15,9 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
+// passes makes single passes over a source's streams, for whoever waits for them.
+type passes struct{ source *source }
+
 // Selection narrows a pass; empty fields select everything.
 type Selection struct {
 	Sources []string
@@ -111,7 +114,7 @@ func (y *Syncer) RunOnce(ctx context.Context, sel Selection, onProgress func(sta
 		tell = func() { onProgress(y.Status()) }
 	}
 	err = y.visit(ctx, sources, len(sources), tell, func(ctx context.Context, i int, s *source) {
-		report.Sources[i] = s.onceServed(ctx, sel)
+		report.Sources[i] = s.passes.onceServed(ctx, sel)
 	})
 	report.FinishedAt = time.Now()
 	return report, err
@@ -148,27 +151,27 @@ func namesOf(sources []*source) []string {
 }
 
 // once makes one pass of a source.
-func (s *source) once(ctx context.Context, sel Selection) SourceReport {
-	r := SourceReport{Source: s.cfg.Name}
-	before := make([]Counts, len(s.streams)) // connecting asks for the key's row
-	for i, st := range s.streams {
+func (o *passes) once(ctx context.Context, sel Selection) SourceReport {
+	r := SourceReport{Source: o.source.cfg.Name}
+	before := make([]Counts, len(o.source.streams)) // connecting asks for the key's row
+	for i, st := range o.source.streams {
 		before[i] = st.Common().Writer.Counts()
 	}
 	if sel.Full {
-		s.rewriteNext(func(st *stream.Stream) bool { return st.Chosen(sel.Streams) })
+		o.source.rewriteNext(func(st *stream.Stream) bool { return st.Chosen(sel.Streams) })
 	}
-	connect := func(ctx context.Context) error { return s.Protected(ctx, "probe", s.connect) }
-	if err := s.retryUntil(ctx, sel.RetryFor, nil, stands, connect); err != nil {
-		r.State, r.Err = s.condition.View().State, err
+	connect := func(ctx context.Context) error { return o.source.Protected(ctx, "probe", o.source.key.connect) }
+	if err := o.retryUntil(ctx, sel.RetryFor, nil, stands, connect); err != nil {
+		r.State, r.Err = o.source.condition.View().State, err
 		return r
 	}
-	r.State = s.condition.View().State
-	r.Err = s.configurationError()
-	reports := make([]*StreamReport, len(s.streams))
+	r.State = o.source.condition.View().State
+	r.Err = o.configurationError()
+	reports := make([]*StreamReport, len(o.source.streams))
 	var passes sync.WaitGroup
-	for i, st := range s.streams {
+	for i, st := range o.source.streams {
 		if st.Common().Chosen(sel.Streams) {
-			passes.Go(func() { reports[i] = s.onceOf(ctx, st, sel, before[i]) })
+			passes.Go(func() { reports[i] = o.onceOf(ctx, st, sel, before[i]) })
 		}
 	}
 	passes.Wait()
@@ -181,8 +184,8 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 }
 
 // configurationError is a configured location that the key does not have.
-func (s *source) configurationError() error {
-	key := s.Identity()
+func (o *passes) configurationError() error {
+	key := o.source.Identity()
 	if len(key.Unknown) == 0 {
 		return nil
 	}
@@ -191,15 +194,15 @@ func (s *source) configurationError() error {
 
 // onceOf makes one pass of a stream, whose counts stood at before when the pass of its
 // source began.
-func (s *source) onceOf(ctx context.Context, f follower, sel Selection, before Counts) *StreamReport {
+func (o *passes) onceOf(ctx context.Context, f follower, sel Selection, before Counts) *StreamReport {
 	st := f.Common()
 	r := &StreamReport{Stream: st.Def.Name}
 	if st.Off() {
-		r.Off, r.NoScope = st.Why(), st.LacksScope(s.Identity())
+		r.Off, r.NoScope = st.Why(), st.LacksScope(o.source.Identity())
 		r.Err = f.PassOff(ctx)
 		return r
 	}
-	r.Err = s.Protected(ctx, st.Def.Name, func(ctx context.Context) error { return s.pass(ctx, f, sel) })
+	r.Err = o.source.Protected(ctx, st.Def.Name, func(ctx context.Context) error { return o.pass(ctx, f, sel) })
 	r.Counts = st.Writer.Counts().Minus(before)
 	if api.IsAPIDisabled(r.Err) {
 		r.Off, r.OrderingOff, r.Err = stream.Diagnose(r.Err).Detail, true, nil
@@ -209,12 +212,26 @@ func (s *source) onceOf(ctx context.Context, f follower, sel Selection, before C
 
 // pass brings a stream up to date, waiting for walks that are under way, each again and
 // again while it may help.
-func (s *source) pass(ctx context.Context, f follower, sel Selection) error {
+func (o *passes) pass(ctx context.Context, f follower, sel Selection) error {
 	var errs []error
 	for _, w := range f.Pass(sel.Full, sel.ConfirmSweep) {
-		errs = append(errs, s.retryUntil(ctx, sel.RetryFor, f.Common(), w.Moved, func(ctx context.Context) error {
+		errs = append(errs, o.retryUntil(ctx, sel.RetryFor, f.Common(), w.Moved, func(ctx context.Context) error {
 			return f.Common().Exclusive(ctx, w.Guard, w.Run)
 		}))
 	}
 	return errors.Join(errs...)
+}
+
+// onceServed is once, ended when the source is over.
+func (o *passes) onceServed(ctx context.Context, sel Selection) SourceReport {
+	ctx, leave, err := o.source.life.enter(ctx)
+	if err != nil {
+		return SourceReport{Source: o.source.cfg.Name, State: o.source.condition.View().State, Err: err}
+	}
+	defer leave()
+	if err := o.source.syncer.leases.Await(ctx, o.source.cfg.Name); err != nil {
+		return SourceReport{Source: o.source.cfg.Name, State: status.StateWaiting, Err: err}
+	}
+	o.source.holding.held()
+	return o.once(ctx, sel)
 }

@@ -36,8 +36,8 @@ func (y *Syncer) Reconcile(ctx context.Context, r reconcile.Request, progress fu
 			if err := s.syncer.leases.Await(ctx, s.cfg.Name); err != nil {
 				return err
 			}
-			s.held()
-			if err := s.Protected(ctx, "probe", s.connect); err != nil {
+			s.holding.held()
+			if err := s.Protected(ctx, "probe", s.key.connect); err != nil {
 				return err
 			}
 			return s.Protected(ctx, "reconcile", func(ctx context.Context) error { return p.Source(ctx, i) })

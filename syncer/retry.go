@@ -19,15 +19,18 @@ const (
 	mostPause  = time.Minute
 )
 
+// stands is the progress of what has none: it goes well, or it does not.
+func stands() uint64 { return 0 }
+
 // retryUntil runs f until it goes well, fails in a way that no trying mends, or has not
 // moved for as long as the limit. moved is how far it is: any other number than before
 // is further.
-func (s *source) retryUntil(ctx context.Context, limit time.Duration, st *stream.Stream, moved func() uint64, f func(context.Context) error) error {
+func (o *passes) retryUntil(ctx context.Context, limit time.Duration, st *stream.Stream, moved func() uint64, f func(context.Context) error) error {
 	began, at := time.Now(), moved()
 	stuck := time.Time{}
 	for failures := 1; ; failures++ {
 		err := f(ctx)
-		if err == nil || ctx.Err() != nil || !s.mayPass(err) {
+		if err == nil || ctx.Err() != nil || !o.mayPass(err) {
 			return err
 		}
 		if e, ok := errors.AsType[*list.StuckError](err); ok {
@@ -39,7 +42,7 @@ func (s *source) retryUntil(ctx context.Context, limit time.Duration, st *stream
 		if now := moved(); now != at {
 			began, at, failures = time.Now(), now, 1
 		}
-		pause := s.pauseAfter(st, failures)
+		pause := o.pauseAfter(st, failures)
 		if limit == 0 {
 			return err
 		}
@@ -47,7 +50,7 @@ func (s *source) retryUntil(ctx context.Context, limit time.Duration, st *stream
 			return fmt.Errorf("%w; it was tried again for %s and came no further", err, time.Since(began).Round(time.Second))
 		}
 		if st == nil && failures == 1 { // of a stream, its walk has told
-			s.Log.Warn("the source is tried again", "for_at_most", limit, "err", err)
+			o.source.Log.Warn("the source is tried again", "for_at_most", limit, "err", err)
 		}
 		if !stream.Sleep(ctx, pause) {
 			return context.Cause(ctx)
@@ -55,7 +58,7 @@ func (s *source) retryUntil(ctx context.Context, limit time.Duration, st *stream
 		if st == nil {
 			continue
 		}
-		if err := s.Protected(ctx, "probe", s.connect); err != nil && !s.mayPass(err) {
+		if err := o.source.Protected(ctx, "probe", o.source.key.connect); err != nil && !o.mayPass(err) {
 			return err
 		}
 	}
@@ -63,9 +66,9 @@ func (s *source) retryUntil(ctx context.Context, limit time.Duration, st *stream
 
 // pauseAfter is how long to wait after so many failures in a row, and for as long as the
 // service asks; st is nil when it is the source that is waited for.
-func (s *source) pauseAfter(st *stream.Stream, failures int) time.Duration {
+func (o *passes) pauseAfter(st *stream.Stream, failures int) time.Duration {
 	base := min(firstPause<<min(failures-1, 10), mostPause)
-	pause := base*3/4 + time.Duration(condition.Jitter(s.cfg.Name, failures)*float64(base)/2)
+	pause := base*3/4 + time.Duration(condition.Jitter(o.source.cfg.Name, failures)*float64(base)/2)
 	if st != nil {
 		pause = max(pause, time.Until(st.WaitUntil()))
 	}
@@ -74,11 +77,8 @@ func (s *source) pauseAfter(st *stream.Stream, failures int) time.Duration {
 
 // mayPass tells errors that another attempt may not meet. After a 401 it goes on when
 // /me has answered since, with another key, say.
-func (s *source) mayPass(err error) bool {
+func (o *passes) mayPass(err error) bool {
 	_, stuck := errors.AsType[*list.StuckError](err)
 	return stuck || api.IsTemporary(err) || list.LeadsNowhere(err) ||
-		api.IsUnauthorized(err) && s.IsReady()
+		api.IsUnauthorized(err) && o.source.IsReady()
 }
-
-// stands is the progress of what has none: it goes well, or it does not.
-func stands() uint64 { return 0 }

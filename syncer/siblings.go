@@ -6,26 +6,28 @@ import (
 	"slices"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/syncer/menus"
 	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/snapshot"
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
+// siblings are the other sources of a source's restaurant.
+type siblings struct{ source *source }
+
 // seesSomeLocations is true when a key may not see all locations, and the configuration
 // names none.
-func (s *source) seesSomeLocations(key stream.Identity) bool {
-	return !key.All && len(s.OnlyLocations) == 0
+func (b *siblings) seesSomeLocations(key stream.Identity) bool {
+	return !key.All && len(b.source.OnlyLocations) == 0
 }
 
 // beside is another source of the restaurant when totals are to be asked for by location
 // only, else empty.
-func (s *source) beside(key stream.Identity) string {
-	if !s.seesSomeLocations(key) {
+func (b *siblings) beside(key stream.Identity) string {
+	if !b.seesSomeLocations(key) {
 		return ""
 	}
-	for _, other := range s.siblingsIn(key.Business) {
+	for _, other := range b.siblingsIn(key.Business) {
 		return other.Name
 	}
 	return ""
@@ -33,16 +35,16 @@ func (s *source) beside(key stream.Identity) string {
 
 // Siblings implements owner.
 func (s *source) Siblings() (all []*stream.Source) {
-	for _, other := range s.siblingsIn(s.Business()) {
+	for _, other := range s.siblings.siblingsIn(s.Business()) {
 		all = append(all, other.Source)
 	}
 	return all
 }
 
 // siblingTotals are the streams of totals of that name that the siblings have, by source.
-func (s *source) siblingTotals(stream string) map[string]*reconcile.Proofs {
+func (b *siblings) siblingTotals(stream string) map[string]*reconcile.Proofs {
 	all := map[string]*reconcile.Proofs{}
-	for _, other := range s.siblingsIn(s.Business()) {
+	for _, other := range b.siblingsIn(b.source.Business()) {
 		for _, st := range other.days.All {
 			if st.Def.Name == stream {
 				all[other.Name] = st
@@ -53,8 +55,8 @@ func (s *source) siblingTotals(stream string) map[string]*reconcile.Proofs {
 }
 
 // siblingLists is true when another source of the same restaurant lists the id.
-func (s *source) siblingLists(stream, id string) bool {
-	return slices.ContainsFunc(s.siblingsIn(s.Business()), func(other *source) bool {
+func (b *siblings) siblingLists(stream, id string) bool {
+	return slices.ContainsFunc(b.siblingsIn(b.source.Business()), func(other *source) bool {
 		return slices.ContainsFunc(other.replaced(), func(st *snapshot.Stream) bool {
 			return st.Def.Name == stream && st.Contents.Has(id)
 		})
@@ -63,22 +65,22 @@ func (s *source) siblingLists(stream, id string) bool {
 
 // siblingBrings is true when another source of the same restaurant has the menu of a
 // location, or is bringing it.
-func (s *source) siblingBrings(stream, location string) bool {
-	return slices.ContainsFunc(s.siblingsIn(s.Business()), func(other *source) bool {
+func (b *siblings) siblingBrings(stream, location string) bool {
+	return slices.ContainsFunc(b.siblingsIn(b.source.Business()), func(other *source) bool {
 		return slices.ContainsFunc(other.menus, func(st *menus.Stream) bool {
 			return st.Def.Name == stream && st.Has(location)
 		})
 	})
 }
 
-func (s *source) siblingsIn(business string) []*source {
-	stored := s.syncer.storedBusinesses()
-	return slices.DeleteFunc(slices.Clone(s.syncer.served()), func(other *source) bool {
+func (b *siblings) siblingsIn(business string) []*source {
+	stored := b.source.syncer.storedBusinesses()
+	return slices.DeleteFunc(slices.Clone(b.source.syncer.served()), func(other *source) bool {
 		theirs := other.Business()
 		if theirs == "" { // its /me has not answered yet
 			theirs = stored[other.Name]
 		}
-		return other.Name == s.Name || business == "" || theirs != business
+		return other.Name == b.source.Name || business == "" || theirs != business
 	})
 }
 
@@ -108,61 +110,9 @@ func (y *Syncer) readBusinesses(ctx context.Context) error {
 	return nil
 }
 
-// admit acts on what /me says about the streams. The siblings of a source that is new
-// look at theirs again.
-func (s *source) admit(ctx context.Context, me api.Me) (stream.Identity, error) {
-	if !me.AllLocations {
-		if err := s.syncer.readBusinesses(ctx); err != nil && ctx.Err() == nil {
-			s.Log.Warn("whether the restaurant has other sources may not be known", "err", err)
-		}
-	}
-	key, first, err := s.admitMe(ctx, me)
-	if first {
-		s.NotifySiblings(ctx)
-	}
-	return key, err
-}
-
-// admitMe admits the streams by what /me says; it reports whether that is the first time.
-func (s *source) admitMe(ctx context.Context, me api.Me) (key stream.Identity, first bool, err error) {
-	if err := s.admits.Take(ctx); err != nil {
-		return stream.Identity{}, false, err
-	}
-	defer s.admits.Release()
-	key, first = s.identify(me), !s.looked
-	s.admitAs(ctx, key)
-	s.looked = true
-	return key, first, nil
-}
-
-// admitAs admits the streams by a key. The caller holds admits.
-func (s *source) admitAs(ctx context.Context, key stream.Identity) {
-	s.IdentifyAs(key)
-	for _, st := range s.days.All {
-		st.NoteSiblings(key)
-	}
-	for _, st := range s.streams {
-		s.admitStream(ctx, st, key)
-	}
-}
-
 // NotifySiblings implements owner: it has the restaurant's other sources look again at what they ask for.
 func (s *source) NotifySiblings(ctx context.Context) {
-	for _, other := range s.siblingsIn(s.Business()) {
-		other.readmit(ctx)
+	for _, other := range s.siblings.siblingsIn(s.Business()) {
+		other.admission.readmit(ctx)
 	}
-}
-
-// readmit admits the streams anew, beside the sources that there are now.
-func (s *source) readmit(ctx context.Context) {
-	if s.admits.Take(ctx) != nil {
-		return // ctx has ended
-	}
-	defer s.admits.Release()
-	if !s.looked {
-		return // it will
-	}
-	key := s.Identity()
-	key.Beside = s.beside(key)
-	s.admitAs(ctx, key)
 }

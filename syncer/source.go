@@ -10,10 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/condition"
-	"github.com/larder-sync/larder/syncer/lease"
 	"github.com/larder-sync/larder/syncer/link"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/menus"
@@ -43,24 +41,21 @@ type source struct {
 	keyRow  *snapshot.Stream
 	days    *reconcile.SourceProofs // the totals
 
+	loop      *loop
+	key       *keyAsker
+	admission *admission
+	siblings  *siblings
+	passes    *passes
+	holding   *holding
+	erasing   *erasing
+
 	life     *life   // until the configuration changes
 	previous *source // of the same name, not yet taken over
 
 	visiting bool // only verified: another process serves it (verify.go)
 
-	// forgotten are the restaurant's orders whose customers are; nil until the source is open.
-	forgotten *personal.Forgotten
-
-	turns   atomic.Pointer[schedule.Turns] // nil while no daemon serves the source
-	leased  atomic.Bool                    // it has been held (held.go)
-	lost    *atomic.Pointer[error]         // why it is held no more; shared with those before it
-	opening stream.Slot                    // one opening or probe at a time
-	admits  stream.Slot                    // one look at what the key lets the streams ask for
-	looked  bool                           // it was looked at; guarded by admits
-	wake    chan struct{}
 	// restoredAt is when the stored state was last read, with which the budget starts.
 	restoredAt time.Time
-	jobs       sync.WaitGroup
 
 	mu      sync.Mutex
 	stored  sinks.State // as it was at the start
@@ -95,23 +90,29 @@ type follower interface {
 func newSource(y *Syncer, cfg Source) (*source, error) {
 	s := &source{
 		syncer: y, cfg: cfg,
-		life: newLife(), opening: stream.NewSlot(), admits: stream.NewSlot(), wake: make(chan struct{}, 1),
-		lost: &atomic.Pointer[error]{},
+		life: newLife(),
 	}
+	s.loop = &loop{source: s, wake: make(chan struct{}, 1)}
+	s.key = &keyAsker{source: s, opening: stream.NewSlot()}
+	s.admission = &admission{source: s, admits: stream.NewSlot()}
+	s.siblings = &siblings{s}
+	s.passes = &passes{s}
+	s.holding = &holding{source: s, lost: &atomic.Pointer[error]{}}
+	s.erasing = &erasing{source: s}
 	s.Source = &stream.Source{
 		Owner: s, Name: cfg.Name, OnlyStreams: cfg.Streams, OnlyLocations: cfg.Locations, Log: y.log.With("source", cfg.Name),
 		Sink: y.opts.Sink, Commits: y.commits, Versions: y.versions, Metrics: y.metrics, WallClock: y.opts.Now,
 		FlushInterval: y.opts.FlushInterval, SettleAfter: y.opts.SettleAfter, ProcessBegan: y.startedAt, Began: 1, Down: map[string]outage.Outage{},
 	}
-	s.condition = condition.New(cfg.Name, s.Log, s.wakeLoop)
+	s.condition = condition.New(cfg.Name, s.Log, s.loop.wakeLoop)
 	if y.leases != nil {
-		s.Fenced = s.fence
+		s.Fenced = s.holding.fence
 	}
 	asks := y.opts.API
-	asks.Keep = s.keeps
+	asks.Keep = s.erasing.keeps
 	way, err := link.New(link.Options{
 		Source: cfg.Name, BaseURL: cfg.BaseURL, Share: cfg.BudgetShare, Key: cfg.Key, NextKey: cfg.NextKey,
-		Ledger: y.opts.Ledger, API: asks, MayAsk: s.mayAsk, Observe: s.observe, Log: s.Log,
+		Ledger: y.opts.Ledger, API: asks, MayAsk: s.holding.mayAsk, Observe: s.observe, Log: s.Log,
 	})
 	if way != nil {
 		s.link, s.Lanes = way, &way.Lanes
@@ -126,7 +127,7 @@ func newSource(y *Syncer, cfg Source) (*source, error) {
 // newStreams makes the streams, each of its kind.
 func (s *source) newStreams(all []*registry.Definition) error {
 	none := func() uint64 { return 0 }
-	s.days = reconcile.NewSourceProofs(s.Source, nil, s.siblingTotals)
+	s.days = reconcile.NewSourceProofs(s.Source, nil, s.siblings.siblingTotals)
 	for _, def := range all {
 		var st follower
 		switch def.Kind {
@@ -139,14 +140,14 @@ func (s *source) newStreams(all []*registry.Definition) error {
 		case registry.TotalsKind:
 			st = reconcile.New(s.Source, def, s.days)
 		case registry.SnapshotKind:
-			w := snapshot.NewStream(s.Source, def, func(id string) bool { return s.siblingLists(def.Name, id) })
+			w := snapshot.NewStream(s.Source, def, func(id string) bool { return s.siblings.siblingLists(def.Name, id) })
 			s.wholes, st = append(s.wholes, w), w
 		case registry.KeyKind:
-			s.keyRow = snapshot.NewStream(s.Source, def, func(id string) bool { return s.siblingLists(def.Name, id) })
-			s.keyRow.Ask, s.keyRow.Renew, s.keyRow.ByItself = askKeyRow, s.renewKey, true
+			s.keyRow = snapshot.NewStream(s.Source, def, func(id string) bool { return s.siblings.siblingLists(def.Name, id) })
+			s.keyRow.Ask, s.keyRow.Renew, s.keyRow.ByItself = askKeyRow, s.key.renewKey, true
 			st = s.keyRow
 		case registry.MenuKind:
-			m := menus.New(s.Source, def, func(location string) bool { return s.siblingBrings(def.Name, location) })
+			m := menus.New(s.Source, def, func(location string) bool { return s.siblings.siblingBrings(def.Name, location) })
 			s.menus, st = append(s.menus, m), m
 		default:
 			return fmt.Errorf("stream %s: nothing follows streams of its kind (newStreams)", def.Name)
@@ -174,77 +175,6 @@ func (s *source) rewriteNext(chosen func(*stream.Stream) bool) {
 			st.RewriteNext()
 		}
 	}
-}
-
-// run serves the source until ctx ends, and waits for its walks.
-func (s *source) run(ctx context.Context) {
-	defer s.jobs.Wait()
-	if !stream.Sleep(ctx, s.startDelay()) {
-		return
-	}
-	turns := schedule.NewTurns(s.cfg.Name, s.syncer.timetable(), time.Now())
-	s.turns.Store(turns)
-	defer s.turns.Store(nil)
-	for ctx.Err() == nil {
-		turns.Follow(s.syncer.timetable(), time.Now())
-		if s.standBy() {
-			s.sleepUntil(ctx, time.Now().Add(lease.Lasts))
-			continue
-		}
-		if !s.IsReady() {
-			if at := s.condition.View().NextProbe; time.Now().Before(at) && !s.hasAnotherKey() {
-				s.sleepUntil(ctx, stream.Earlier(at, time.Now().Add(keyLook)))
-			} else if err := s.Protected(ctx, "probe", s.connect); err == nil {
-				turns.AllDue(time.Now())
-			} else if ctx.Err() == nil && !time.Now().Before(s.condition.View().NextProbe) {
-				s.condition.Troubled(stream.Diagnose(err)) // a panic: what set no next probe would be tried at once
-			}
-			continue
-		}
-		if !s.sleepUntil(ctx, turns.Next()) {
-			continue // woken: the state has changed
-		}
-		s.tryChangedKey(ctx)
-		for _, j := range turns.Take(time.Now()) {
-			s.begin(ctx, j)
-		}
-	}
-}
-
-// startDelay spreads the first requests of sources that begin together.
-func (s *source) startDelay() time.Duration {
-	span := min(time.Duration(s.Began)*20*time.Millisecond, 30*time.Second)
-	return time.Duration(schedule.Hash(s.cfg.Name) % uint64(max(span, 1)))
-}
-
-// sleepUntil waits for t; it is false when the source was woken or ctx ended.
-func (s *source) sleepUntil(ctx context.Context, t time.Time) bool {
-	timer := time.NewTimer(time.Until(t))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-s.wake:
-	case <-ctx.Done():
-	}
-	return false
-}
-
-// wakeLoop makes the loop look at the state again.
-func (s *source) wakeLoop() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
-
-// spawn runs part of a job beside the loop.
-func (s *source) spawn(ctx context.Context, what string, f func(context.Context) error) {
-	s.jobs.Go(func() {
-		if err := s.Protected(ctx, what, f); err != nil && ctx.Err() == nil {
-			s.Log.Debug("job ended with an error", "job", what, "err", err)
-		}
-	})
 }
 
 // Protected turns a panic of f into an error: a fault in one walk must not end

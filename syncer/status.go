@@ -40,9 +40,9 @@ func (s *source) status(now time.Time) status.SourceStatus {
 	src.Proof = s.dated(s.days.Proven())
 	src.Budget = s.link.Budget()
 	for _, f := range s.streams {
-		st := f.Common().Status(now, src.Since, s.patience(f.Common().Def.Job))
+		st := f.Common().Status(now, src.Since, s.loop.patience(f.Common().Def.Job))
 		f.Describe(&st)
-		at, why := s.next(f.Common(), now)
+		at, why := s.loop.next(f.Common(), now)
 		st.Next, st.NextWhy = at, string(why)
 		src.Streams = append(src.Streams, st)
 	}
@@ -65,14 +65,8 @@ func (s *source) dated(p *status.ProofStatus) *status.ProofStatus {
 		return nil
 	}
 	now := s.ServiceNow()
-	day, err := calendar.AddDays(calendar.DayOf(now.Add(-s.patience(schedule.Reconcile))), -1)
+	day, err := calendar.AddDays(calendar.DayOf(now.Add(-s.loop.patience(schedule.Reconcile))), -1)
 	dated := *p
 	dated.Late = err == nil && dated.FirstDay <= string(day) && dated.ProvenUntil < string(day)
 	return &dated
-}
-
-// patience is how long a job may take until what it brings is called behind: some
-// turns of it may fail, or have much to do.
-func (s *source) patience(j schedule.Job) time.Duration {
-	return max(10*time.Minute, 2*s.syncer.timetable().Interval(j, time.Now())+5*time.Minute)
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/internal/personal"
@@ -21,7 +23,6 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/verify"
 	"github.com/larder-sync/larder/syncer/write"
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Options make a [Syncer]. Sources and Sink are required.

@@ -48,7 +48,7 @@ func (s *source) verify(ctx context.Context, p *verify.Pass, i int, names []stri
 			p.Stream(ctx, i, st, reached.visiting)
 		}
 	}
-	return reached.configurationError()
+	return reached.passes.configurationError()
 }
 
 // reach makes a source ready to be verified. One that another process serves
@@ -57,8 +57,8 @@ func (s *source) verify(ctx context.Context, p *verify.Pass, i int, names []stri
 func (s *source) reach(ctx context.Context) (*source, error) {
 	err := s.syncer.leases.Await(ctx, s.cfg.Name)
 	if err == nil {
-		s.held()
-		return s, s.Protected(ctx, "probe", s.connect)
+		s.holding.held()
+		return s, s.Protected(ctx, "probe", s.key.connect)
 	}
 	if !lease.IsWaiting(err) {
 		return s, err
@@ -77,7 +77,7 @@ func (s *source) look(ctx context.Context) error {
 	if err := s.restore(ctx); err != nil {
 		return err
 	}
-	me, err := s.me(ctx)
+	me, err := s.key.me(ctx)
 	if err == nil {
 		err = s.open(ctx, me.Value)
 	}
@@ -88,10 +88,10 @@ func (s *source) look(ctx context.Context) error {
 	s.NoteServiceTime(me.Date)
 	s.link.UseTried()
 	s.link.TakeLimits(me.Value)
-	key := s.identify(me.Value)
+	key := s.admission.identify(me.Value)
 	s.IdentifyAs(key)
 	for _, st := range s.streams {
-		if reason := s.offReason(st, key); reason != "" {
+		if reason := s.admission.offReason(st, key); reason != "" {
 			st.Common().SwitchOff(reason)
 			continue
 		}

@@ -1,0 +1,141 @@
+package syncer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
+)
+
+// admission says which streams of a source run, and where: by its configuration, its key,
+// and its siblings.
+type admission struct {
+	source *source
+	admits stream.Slot // one look at what the key lets the streams ask for
+	looked bool        // it was looked at; guarded by admits
+}
+
+// identify reads what the syncer needs to know off an answer of /me.
+func (a *admission) identify(me api.Me) stream.Identity {
+	key := stream.Identity{
+		Business: me.Business.ID, BusinessName: me.Business.Name, Mode: me.App.Mode,
+		Scopes: me.Scopes, Locations: me.LocationIDs, All: me.AllLocations,
+	}
+	key.Beside = a.source.siblings.beside(key)
+	for _, l := range a.source.cfg.Locations {
+		switch {
+		case slices.Contains(me.LocationIDs, l):
+		case a.followedBefore(l):
+			key.Inactive = append(key.Inactive, l)
+		default:
+			key.Unknown = append(key.Unknown, l)
+		}
+	}
+	return key
+}
+
+// followedBefore is true when rows of a location were mirrored by the source. A
+// location that is deactivated leaves /me while its rows can stay listed (DESIGN
+// §5, open readings).
+func (a *admission) followedBefore(location string) bool {
+	key := a.source.Identity()
+	a.source.mu.Lock()
+	defer a.source.mu.Unlock()
+	return slices.Contains(key.Locations, location) || slices.Contains(key.Inactive, location) ||
+		slices.ContainsFunc(a.source.stored.Checkpoints, func(cp sinks.Checkpoint) bool {
+			return strings.HasSuffix(cp.Stream, "@"+location)
+		})
+}
+
+// offReason is why a stream does not run with a key, empty when it does.
+func (a *admission) offReason(f follower, key stream.Identity) string {
+	st := f.Common()
+	switch {
+	case !st.Configured():
+		return "not among the configured streams"
+	case st.LacksScope(key):
+		return "key lacks " + strings.Join(st.Def.Scopes, " or ") + ": ask the restaurant to grant it, or leave the stream out of the configuration"
+	case len(f.WantedLocations(key)) == 0 && !key.LocationsOnly():
+		return "none of the configured locations is among the key's"
+	case st.Def.WholeOnly && len(a.source.OnlyLocations) > 0:
+		return "its rows do not tell locations apart, and the configuration names some"
+	case st.Def.WholeOnly && key.LocationsOnly():
+		return fmt.Sprintf("its rows do not tell locations apart, the key sees some locations only, and source %q is of the same restaurant: to have them, give one source a key that sees all locations", key.Beside)
+	}
+	return ""
+}
+
+// admitStream switches a stream on or off by configuration and scopes, and has it asked
+// for in the locations that the key lets it.
+func (a *admission) admitStream(ctx context.Context, f follower, key stream.Identity) {
+	st := f.Common()
+	st.Mu.Lock()
+	st.NoScope = st.LacksScope(key)
+	st.Mu.Unlock()
+	f.NoteKey(ctx) // of a stream that is off, too: what its walks have passed by is still to come
+	if reason := a.offReason(f, key); reason != "" {
+		st.Set(ctx, status.StateOff, reason)
+		return
+	}
+	f.Follow(key)
+	if st.Off() {
+		st.Set(ctx, status.StateStarting, "")
+	}
+}
+
+// admit acts on what /me says about the streams. The siblings of a source that is new
+// look at theirs again.
+func (a *admission) admit(ctx context.Context, me api.Me) (stream.Identity, error) {
+	if !me.AllLocations {
+		if err := a.source.syncer.readBusinesses(ctx); err != nil && ctx.Err() == nil {
+			a.source.Log.Warn("whether the restaurant has other sources may not be known", "err", err)
+		}
+	}
+	key, first, err := a.admitMe(ctx, me)
+	if first {
+		a.source.NotifySiblings(ctx)
+	}
+	return key, err
+}
+
+// admitMe admits the streams by what /me says; it reports whether that is the first time.
+func (a *admission) admitMe(ctx context.Context, me api.Me) (key stream.Identity, first bool, err error) {
+	if err := a.admits.Take(ctx); err != nil {
+		return stream.Identity{}, false, err
+	}
+	defer a.admits.Release()
+	key, first = a.identify(me), !a.looked
+	a.admitAs(ctx, key)
+	a.looked = true
+	return key, first, nil
+}
+
+// admitAs admits the streams by a key. The caller holds admits.
+func (a *admission) admitAs(ctx context.Context, key stream.Identity) {
+	a.source.IdentifyAs(key)
+	for _, st := range a.source.days.All {
+		st.NoteSiblings(key)
+	}
+	for _, st := range a.source.streams {
+		a.admitStream(ctx, st, key)
+	}
+}
+
+// readmit admits the streams anew, beside the sources that there are now.
+func (a *admission) readmit(ctx context.Context) {
+	if a.admits.Take(ctx) != nil {
+		return // ctx has ended
+	}
+	defer a.admits.Release()
+	if !a.looked {
+		return // it will
+	}
+	key := a.source.Identity()
+	key.Beside = a.source.siblings.beside(key)
+	a.admitAs(ctx, key)
+}
