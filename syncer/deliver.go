@@ -35,7 +35,7 @@ func (y *Syncer) Deliver(ctx context.Context, source string, order []byte) (list
 		}
 		for _, st := range s.lists {
 			if st.Def.Name == registry.Online {
-				what, err := st.Deliver(ctx, s.erasing.keeps(order))
+				what, err := st.Deliveries.Deliver(ctx, s.erasing.keeps(order))
 				if err != nil {
 					return 0, fmt.Errorf("source %s: stream %s: %w", source, registry.Online, err)
 				}

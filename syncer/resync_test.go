@@ -333,7 +333,7 @@ func TestAFullResyncGoesOnAfterACrash(t *testing.T) {
 		})
 		begun := func() uint64 {
 			synctest.Wait()
-			return w.list("sales_orders").ResyncVersion()
+			return w.list("sales_orders").Full.Version()
 		}
 		first := begun()
 		for range 3 {
@@ -426,11 +426,11 @@ func TestASweepNeverBuriesWhatCameBackMeanwhile(t *testing.T) {
 		w.once(Selection{})
 		f.set(cats, a)
 		st := w.list("categories")
-		must(t, st.BeginResync(t.Context()))
+		must(t, st.Full.Begin(t.Context()))
 		for _, tr := range st.Followed() {
 			must(t, tr.WalkAgain(t.Context()))
 		}
-		sw := st.NewSweep()
+		sw := st.Full.NewSweep()
 		rows, err := w.sink.Live(t.Context(), sw.Query)
 		if err != nil || len(rows) != 1 {
 			t.Fatalf("%d rows were not seen, %v", len(rows), err)
@@ -465,7 +465,7 @@ func TestALocationThatIsAwayForPartOfAFullResync(t *testing.T) {
 			time.Sleep(time.Minute)
 			must(t, st.Source.Refresh(t.Context()))
 		}
-		must(t, st.BeginResync(t.Context()))
+		must(t, st.Full.Begin(t.Context()))
 		f.set(cats, a)
 		f.me = one
 		hear()
@@ -478,7 +478,7 @@ func TestALocationThatIsAwayForPartOfAFullResync(t *testing.T) {
 		f.set(cats, a, b)
 		f.me = both
 		hear()
-		must(t, st.Resync(t.Context(), list.Consent{}))
+		must(t, st.Full.Run(t.Context(), list.Consent{}))
 		if w.store.Row("categories", "b1", "b").Deleted {
 			t.Error("buried, and the service lists it")
 		}
@@ -522,7 +522,7 @@ func TestAWalkThatIsCutShortIsMadeAgain(t *testing.T) {
 			time.Sleep(time.Minute)
 			must(t, st.Source.Refresh(t.Context()))
 		}
-		must(t, st.BeginResync(t.Context()))
+		must(t, st.Full.Begin(t.Context()))
 		hear(one)
 		f.on("/products", func(rw http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Query().Get("location_id") != "l2" {
@@ -536,8 +536,8 @@ func TestAWalkThatIsCutShortIsMadeAgain(t *testing.T) {
 		}
 		f.on("/products", only)
 		hear(both)
-		must(t, st.Resync(t.Context(), list.Consent{}))
-		if held := st.Held(); held != nil {
+		must(t, st.Full.Run(t.Context(), list.Consent{}))
+		if held := st.Full.Held(); held != nil {
 			t.Errorf("held: %v", held)
 		}
 		for id, r := range w.store.Rows("products", "b1") {
@@ -545,7 +545,7 @@ func TestAWalkThatIsCutShortIsMadeAgain(t *testing.T) {
 				t.Fatalf("%s was buried, and the service lists it", id)
 			}
 		}
-		if again := st.Reopened(); len(again) != 0 {
+		if again := st.Places.Reopened(); len(again) != 0 {
 			t.Error("walked again for ever")
 		}
 	})

@@ -16,6 +16,12 @@ import (
 	"github.com/larder-sync/larder/syncer/write"
 )
 
+// Deliveries are the rows that the service sends by itself, outside of any walk.
+type Deliveries struct {
+	list       *List
+	delivering rowLocks
+}
+
 // Delivered is what became of a row that the service sent by itself.
 type Delivered int
 
@@ -36,8 +42,8 @@ var (
 
 // Deliver takes a row that the service sent by itself, and returns when it is durable. It
 // moves no checkpoint: what was not sent, or was lost, the walks bring.
-func (st *List) Deliver(ctx context.Context, raw []byte) (Delivered, error) {
-	if st.Off() || st.Source.Business() == "" {
+func (d *Deliveries) Deliver(ctx context.Context, raw []byte) (Delivered, error) {
+	if d.list.Off() || d.list.Source.Business() == "" {
 		return 0, ErrNotFollowed
 	}
 	var row struct {
@@ -47,18 +53,18 @@ func (st *List) Deliver(ctx context.Context, raw []byte) (Delivered, error) {
 	}
 	if mapping.Unmarshal(raw, &row) == nil { // else the mapping says what is wrong
 		switch {
-		case st.elsewhere(raw):
+		case d.list.Full.elsewhere(raw):
 			return DeliveredLeftOut, nil
-		case row.LocationID != "" && !slices.Contains(st.Source.Identity().Locations, row.LocationID):
+		case row.LocationID != "" && !slices.Contains(d.list.Source.Identity().Locations, row.LocationID):
 			return 0, ErrForeignRow
 		}
 	}
-	lock, err := st.delivering.take(ctx, row.ID)
+	lock, err := d.delivering.take(ctx, row.ID)
 	if err != nil {
 		return 0, err
 	}
-	defer st.delivering.leave(lock)
-	what, receipt, err := st.queueDelivered(ctx, lock, mapping.Instant(row.UpdatedAt), raw)
+	defer d.delivering.leave(lock)
+	what, receipt, err := d.queueDelivered(ctx, lock, mapping.Instant(row.UpdatedAt), raw)
 	lock.slot.Release()
 	if err != nil || receipt == nil {
 		return what, err
@@ -115,19 +121,19 @@ func (l *rowLocks) leave(row *rowLock) {
 
 // queueDelivered hands a row to the sink, unless what is held is as new. The receipt tells
 // when what is held is durable; nil: it is.
-func (st *List) queueDelivered(ctx context.Context, lock *rowLock, updated time.Time, raw []byte) (Delivered, *sinks.Receipt, error) {
-	if what, held, err := st.holds(ctx, lock.id, updated, st.Forgotten.Order(raw)); err != nil || held {
-		return what, st.underWay(lock), err
+func (d *Deliveries) queueDelivered(ctx context.Context, lock *rowLock, updated time.Time, raw []byte) (Delivered, *sinks.Receipt, error) {
+	if what, held, err := d.holds(ctx, lock.id, updated, d.list.Forgotten.Order(raw)); err != nil || held {
+		return what, d.underWay(lock), err
 	}
-	defer st.Forgotten.Storing()()
-	in := st.Writer.Begin(st.Writer.NextWalk(), 1)
+	defer d.list.Forgotten.Storing()()
+	in := d.list.Writer.Begin(d.list.Writer.NextWalk(), 1)
 	in.All = true
-	r := in.Row(st.Def.Plan.NewMapper(), st.Forgotten.Order(raw), st.Source.Versions.Take(1), st.Source.Moment().UTC(), write.RowContext{Columns: st.Def.Pushed})
+	r := in.Row(d.list.Def.Plan.NewMapper(), d.list.Forgotten.Order(raw), d.list.Source.Versions.Take(1), d.list.Source.Moment().UTC(), write.RowContext{Columns: d.list.Def.Pushed})
 	if in.Empty() {
 		in.CountRows()
-		return DeliveredSame, st.underWay(lock), nil
+		return DeliveredSame, d.underWay(lock), nil
 	}
-	receipt, err := st.Source.Commits.Write(ctx, in.Commit)
+	receipt, err := d.list.Source.Commits.Write(ctx, in.Commit)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -141,28 +147,28 @@ func (st *List) queueDelivered(ctx context.Context, lock *rowLock, updated time.
 
 // underWay is the receipt of what may hold the row and not be durable: another delivery of
 // it, else the last that the source has queued.
-func (st *List) underWay(lock *rowLock) *sinks.Receipt {
+func (d *Deliveries) underWay(lock *rowLock) *sinks.Receipt {
 	if lock.queued != nil {
 		return lock.queued
 	}
-	last, _ := st.Source.Commits.Last(st.Source.Name)
+	last, _ := d.list.Source.Commits.Last(d.list.Source.Name)
 	return last
 }
 
 // holds is true when a newer state of a row is stored, or just this one. What was written
 // since the start of the last incremental walk is remembered; the warehouse is asked about
 // anything else.
-func (st *List) holds(ctx context.Context, id string, updated time.Time, raw []byte) (what Delivered, held bool, err error) {
+func (d *Deliveries) holds(ctx context.Context, id string, updated time.Time, raw []byte) (what Delivered, held bool, err error) {
 	if id == "" || updated.IsZero() {
 		return 0, false, nil // it goes to quarantine
 	}
-	if stamp, known := st.Writer.Remembers(id); known {
+	if stamp, known := d.list.Writer.Remembers(id); known {
 		return DeliveredOlder, stamp.After(updated), nil // one that is the same is found when it is written
 	}
-	if st.remembersSince(updated) {
+	if d.remembersSince(updated) {
 		return 0, false, nil
 	}
-	rows, err := st.Source.Sink.Rows(ctx, st.Def.Name, st.Source.Business(), []string{id})
+	rows, err := d.list.Source.Sink.Rows(ctx, d.list.Def.Name, d.list.Source.Business(), []string{id})
 	if err != nil {
 		return 0, false, fmt.Errorf("read the stored row: %w", err)
 	}
@@ -181,13 +187,13 @@ func (st *List) holds(ctx context.Context, id string, updated time.Time, raw []b
 
 // remembersSince is true when all that was written of rows that changed at an instant is
 // remembered: an incremental walk of this process has been there.
-func (st *List) remembersSince(at time.Time) bool {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	for _, t := range st.walks {
+func (d *Deliveries) remembersSince(at time.Time) bool {
+	d.list.mu.Lock()
+	defer d.list.mu.Unlock()
+	for _, t := range d.list.walks {
 		if t.lastWalk == 0 || !t.floor().Before(at) {
 			return false
 		}
 	}
-	return len(st.walks) > 0 && !st.Writer.ForgetsRows()
+	return len(d.list.walks) > 0 && !d.list.Writer.ForgetsRows()
 }

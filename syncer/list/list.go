@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/larder-sync/larder/internal/personal"
@@ -26,24 +25,23 @@ type List struct {
 	// before anything is asked.
 	Forgotten *personal.Forgotten
 
-	delivering rowLocks // of rows that the service sends by itself
+	Deliveries *Deliveries
+	Full       *FullResync
+	Places     *Places
 
 	mu    sync.Mutex       // guards what follows, and the checkpoints of the walks
 	walks []*LocationWalks // one, or one per configured location
-	// openings are the backfills of locations that the key gained, by location.
-	openings    map[string]*LocationWalks
-	stored      []sinks.Checkpoint // as they were at the start
-	lastFull    sinks.Checkpoint   // the newest full resync stored, also of locations that are not followed any more
-	resyncRows  uint64             // live rows when the full resync went on
-	resyncSince time.Time          // when the full resync under way began, by our clock; zero when that was before the start
-	besides     atomic.Uint64      // requests of the full resync under way beside its pages: probes, the sweep's questions
-	ownRows     uint64             // live rows when the walks of gained locations went on, theirs not counted
+
+	stored []sinks.Checkpoint // as they were at the start
+
 }
 
 // NewList makes a list of which nothing is stored. counted is how many live rows the service
 // counts, 0 while that is not known.
 func NewList(o *stream.Source, def *registry.Definition, counted func() uint64) *List {
-	st := &List{Stream: stream.NewStream(o, def), openings: map[string]*LocationWalks{}, Counted: counted}
+	st := &List{Stream: stream.NewStream(o, def), Counted: counted}
+	st.Deliveries, st.Full = &Deliveries{list: st}, &FullResync{list: st}
+	st.Places = &Places{list: st, openings: map[string]*LocationWalks{}}
 	st.Kind = st
 	st.covered = stream.NewCovered(st.Stream, len(o.OnlyLocations) == 0 || !def.ByLocation)
 	return st
@@ -56,8 +54,8 @@ func (st *List) Restore(state sinks.State) {
 	defer st.mu.Unlock()
 	st.stored = state.Checkpoints
 	for _, cp := range state.Checkpoints {
-		if cp.Walk == sinks.WalkFull && st.tracked(cp.Stream) && cp.FirstVersion > st.lastFull.FirstVersion {
-			st.lastFull = cp
+		if cp.Walk == sinks.WalkFull && st.tracked(cp.Stream) && cp.FirstVersion > st.Full.last.FirstVersion {
+			st.Full.last = cp
 		}
 		if cp.Stream == st.Def.Name {
 			st.covered.Restore(cp)
@@ -119,14 +117,14 @@ func (st *List) Filled() bool {
 }
 
 // Complete implements byKind.
-func (st *List) Complete() bool { return st.Filled() && !st.changedLocations() }
+func (st *List) Complete() bool { return st.Filled() && !st.Places.changedLocations() }
 
 // Well implements byKind.
 func (st *List) Well() (state, detail string) {
-	if !st.Filled() || st.opens() {
+	if !st.Filled() || st.Places.opens() {
 		return status.StateBackfill, ""
 	}
-	if held := st.Held(); held != nil {
+	if held := st.Full.Held(); held != nil {
 		return status.StateHeld, held.Error()
 	}
 	return status.StateRunning, ""
@@ -178,7 +176,7 @@ func (st *List) Fill(ctx context.Context) error {
 }
 
 func (st *List) fillTracks(ctx context.Context) error {
-	if err := st.cover(ctx); err != nil {
+	if err := st.Places.cover(ctx); err != nil {
 		return err
 	}
 	var errs []error
@@ -190,7 +188,7 @@ func (st *List) fillTracks(ctx context.Context) error {
 
 // LongDue is true when there is a long walk to make.
 func (st *List) LongDue(now time.Time) bool {
-	return !st.Off() && (!st.Complete() || st.resyncDue(now))
+	return !st.Off() && (!st.Complete() || st.Full.due(now))
 }
 
 // Long makes the long walks that are due, in the lowest lane (DESIGN R7).
@@ -201,8 +199,8 @@ func (st *List) Long(ctx context.Context) error {
 	if err := st.Fill(ctx); err != nil {
 		return err
 	}
-	if st.resyncDue(st.Source.ServiceNow()) {
-		return st.Resync(ctx, Consent{})
+	if st.Full.due(st.Source.ServiceNow()) {
+		return st.Full.Run(ctx, Consent{})
 	}
 	return nil
 }
@@ -210,29 +208,14 @@ func (st *List) Long(ctx context.Context) error {
 // Pass are the walks of a pass.
 func (st *List) Pass(full, confirmed bool) []stream.Step {
 	if full {
-		word := Consent{given: confirmed, held: st.Held()}
-		return []stream.Step{{Guard: st.Filler, Moved: st.longPages, Run: func(ctx context.Context) error { return st.passFull(ctx, word) }}}
+		word := Consent{given: confirmed, held: st.Full.Held()}
+		return []stream.Step{{Guard: st.Filler, Moved: st.longPages, Run: func(ctx context.Context) error { return st.Full.passFull(ctx, word) }}}
 	}
 	return []stream.Step{{Guard: st.Filler, Moved: st.longPages, Run: st.Fill}, {Guard: st.Guard, Moved: st.newPages, Run: st.CatchUp}}
 }
 
 // PassOff does in a pass what is to be done of a list that is off.
 func (st *List) PassOff(context.Context) error { return nil }
-
-// passFull makes a full resync, after a backfill that is not done. A sweep that
-// its guard holds is the pass's error.
-func (st *List) passFull(ctx context.Context, word Consent) error {
-	if err := st.Fill(ctx); err != nil {
-		return err
-	}
-	if err := st.Resync(ctx, word); err != nil {
-		return err
-	}
-	if held := st.Held(); held != nil {
-		return held
-	}
-	return nil
-}
 
 // longPages is how far the long walks of the list are.
 func (st *List) longPages() (n uint64) {
@@ -241,7 +224,7 @@ func (st *List) longPages() (n uint64) {
 	for _, t := range st.walks {
 		n += t.back.Pages + t.full.Pages
 	}
-	for _, t := range st.openings {
+	for _, t := range st.Places.openings {
 		n += t.back.Pages
 	}
 	return n

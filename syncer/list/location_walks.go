@@ -268,7 +268,7 @@ func (t *LocationWalks) Fetch(ctx context.Context, kind string, since time.Time,
 	}
 	s.Metrics.Paged(s.Name, t.stream.Def.Name, kind)
 	if t.stream.Def.ByKey { // there is no filter
-		p.Rows = slices.DeleteFunc(p.Rows, t.stream.elsewhere)
+		p.Rows = slices.DeleteFunc(p.Rows, t.stream.Full.elsewhere)
 	}
 	return Page{Rows: p.Rows, Next: p.NextCursor, More: p.HasMore, at: s.AnswerTime(p.Date), came: s.Moment().UTC(), bytes: p.Bytes, release: p.Release}, nil
 }

@@ -10,26 +10,13 @@ import (
 
 // Describe adds to a status what is known of a list.
 func (st *List) Describe(into *status.StreamStatus) {
-	into.Progress, into.SweepHeld = st.Progress(), st.Held()
-	if into.State == status.StateRunning && st.opens() {
+	into.Progress, into.SweepHeld = st.Progress(), st.Full.Held()
+	if into.State == status.StateRunning && st.Places.opens() {
 		into.State = status.StateBackfill
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	into.Watermark, into.LastResync = st.watermark(), st.lastResync()
-}
-
-// Held is the sweep that waits for a person, nil for none.
-func (st *List) Held() *status.SweepHeld {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	for _, t := range st.walks {
-		if held := phaseOf(t.full).Held; held != nil {
-			held.Source, held.Stream = st.Source.Name, st.Def.Name // as they are named now
-			return held
-		}
-	}
-	return nil
+	into.Watermark, into.LastResync = st.watermark(), st.Full.lastEnded()
 }
 
 // watermark is the oldest watermark of all its locations; the caller holds the lock.
@@ -38,20 +25,6 @@ func (st *List) watermark() time.Time {
 	for i, t := range st.walks {
 		if i == 0 || t.incr.Watermark.Before(oldest) {
 			oldest = t.incr.Watermark
-		}
-	}
-	return oldest
-}
-
-// lastResync is when the last full resync of every location ended; the caller holds
-// the lock.
-func (st *List) lastResync() (oldest time.Time) {
-	for i, t := range st.walks {
-		if !t.full.Done {
-			return time.Time{}
-		}
-		if i == 0 || t.full.UpdatedAt.Before(oldest) {
-			oldest = t.full.UpdatedAt
 		}
 	}
 	return oldest
@@ -80,7 +53,7 @@ func (st *List) underway() (kind string, all []sinks.Checkpoint) {
 		return kind, all
 	}
 	for _, l := range gained { // each of which is opened by a walk of its own
-		if t := st.openings[l]; t != nil {
+		if t := st.Places.openings[l]; t != nil {
 			all = append(all, t.back)
 		} else {
 			all = append(all, sinks.Checkpoint{})
@@ -128,9 +101,9 @@ func (st *List) expected(kind string) uint64 {
 	defer st.mu.Unlock()
 	switch {
 	case kind == sinks.WalkFull:
-		return st.resyncRows
+		return st.Full.rows
 	case filled: // of gained locations
-		return all - min(all, st.ownRows)
+		return all - min(all, st.Places.ownRows)
 	}
 	return all
 }

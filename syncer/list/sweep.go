@@ -44,37 +44,6 @@ func (c Consent) covers(sw *sweep, alive int) bool {
 	return !suspicious(sw.unseen-min(sw.unseen, c.held.Rows), sw.live)
 }
 
-// sweep buries what a complete full resync has not seen, unless that is so much
-// that a person has to look (DESIGN R6).
-func (st *List) sweep(ctx context.Context, word Consent) (err error) {
-	sw := st.NewSweep()
-	ctx, sw.asks = api.Counting(ctx)
-	defer func() { sw.spend(nil) }()
-	if sw.Query.Below == 0 {
-		return errors.New("sweep without a full resync") // it would take every row for gone
-	}
-	if err := sw.readEntries(ctx); err != nil {
-		return err
-	}
-	if err := sw.count(ctx); err != nil {
-		return err
-	}
-	alive, err := sw.sample(ctx)
-	if err != nil {
-		return err
-	}
-	if (alive > 0 || suspicious(sw.unseen, sw.live)) && !word.covers(sw, alive) {
-		return sw.hold(ctx, alive)
-	}
-	if err := sw.bury(ctx); err != nil {
-		return err
-	}
-	if err := sw.closeEntries(ctx); err != nil {
-		return err
-	}
-	return sw.end(ctx, nil)
-}
-
 // sweep is one sweep of a stream.
 type sweep struct {
 	stream  *List
@@ -92,7 +61,7 @@ type sweep struct {
 func (sw *sweep) spend(in *write.Intake) {
 	n := sw.asks.Take()
 	sw.run.Requests += n
-	sw.stream.besides.Add(n)
+	sw.stream.Full.besides.Add(n)
 	if in != nil {
 		in.Counts.Requests = n
 	} else {
@@ -110,22 +79,6 @@ func (st *List) Rows() sinks.LiveQuery {
 		s.Scope(s.Identity(), &q)
 	}
 	return q
-}
-
-// NewSweep begins a sweep of what the full resync under way has not seen.
-func (st *List) NewSweep() *sweep {
-	s := st.Source
-	key := s.Identity()
-	sw := &sweep{
-		stream: st, started: time.Now(), usable: st.Source.Usable(key), asks: &api.Asks{},
-		Query: st.Rows(),
-		run:   sinks.Run{Source: s.Name, Stream: st.Def.Name, Walk: sinks.WalkSweep, StartedAt: time.Now()},
-	}
-	sw.Query.Below = st.ResyncVersion()
-	if st.Def.ByKey { // only what the key may not see any more is taken away
-		sw.Query.Except = sw.usable
-	}
-	return sw
 }
 
 func (sw *sweep) count(ctx context.Context) (err error) {
@@ -172,7 +125,7 @@ func (sw *sweep) sample(ctx context.Context) (alive int, err error) {
 		id := rows[i*len(rows)/min(SampleSize, len(rows))].ID
 		raw, _, err := st.Def.One(ctx, st.Source.Lanes.Backfill, id)
 		switch {
-		case st.elsewhere(raw): // moved, so that the list was right to leave it out
+		case st.Full.elsewhere(raw): // moved, so that the list was right to leave it out
 		case err == nil, len(raw) > 0: // it is there, whether or not it is understood
 			alive++
 		case !api.IsNotFound(err):
@@ -240,7 +193,7 @@ func (sw *sweep) decide(ctx context.Context, in *write.Intake, r sinks.LiveRow, 
 	}
 	reason := sw.reason(r)
 	if ask && (reason != write.ReasonNoAccess || len(st.Source.OnlyLocations) == 0) {
-		was, _, err := st.Confirm(ctx, st.Source.Lanes.Backfill, in, r.ID)
+		was, _, err := st.Full.Confirm(ctx, st.Source.Lanes.Backfill, in, r.ID)
 		if err != nil || was == "" {
 			return err
 		}
@@ -257,41 +210,11 @@ func (sw *sweep) decide(ctx context.Context, in *write.Intake, r sinks.LiveRow, 
 	return nil
 }
 
-// Confirm asks for one row and takes it, or returns why it is to be buried: 404 tells
-// that it is gone, and it may have moved to a location that the configuration leaves
-// out, where no walk would bring it up to date any more.
-func (st *List) Confirm(ctx context.Context, lane *api.Client, in *write.Intake, id string) (reason string, raw []byte, err error) {
-	in.Counts.Requests++
-	// Taken before it is asked: see [write.VersionClock].
-	version := st.Source.Versions.Take(1)
-	raw, date, err := st.Def.One(ctx, lane, id)
-	switch {
-	case api.IsNotFound(err):
-		return write.ReasonGone, nil, nil
-	case len(raw) == 0 && err != nil:
-		return "", nil, fmt.Errorf("ask for %s %q before it is removed: %w", st.Def.Name, id, err)
-	case st.elsewhere(raw):
-		return write.ReasonNoAccess, nil, nil
-	}
-	in.Rewrite = true
-	in.Row(st.Def.Plan.NewMapper(), st.Forgotten.OrderOf(id, raw), version, st.Source.AnswerTime(date), write.RowContext{ID: id, Columns: st.Def.Polled})
-	return "", raw, nil
-}
-
-// elsewhere is true when a row is of a location that the configuration leaves out.
-func (st *List) elsewhere(raw []byte) bool {
-	var row struct {
-		LocationID string `json:"location_id"`
-	}
-	configured := st.Source.OnlyLocations
-	return len(configured) > 0 && mapping.Unmarshal(raw, &row) == nil && row.LocationID != "" && !slices.Contains(configured, row.LocationID)
-}
-
 // end closes the full resync of every location.
 func (sw *sweep) end(ctx context.Context, held *status.SweepHeld) error {
 	st := sw.stream
 	sw.spend(nil)
-	requests := st.besides.Load()
+	requests := st.Full.besides.Load()
 	sw.run.FinishedAt = time.Now()
 	run := &sw.run
 	all := sinks.Checkpoint{Walk: sinks.WalkFull, UpdatedAt: st.Source.ServiceNow().UTC()} // of all locations together
@@ -317,9 +240,86 @@ func (sw *sweep) end(ctx context.Context, held *status.SweepHeld) error {
 		run = nil
 	}
 	st.mu.Lock()
-	since := st.resyncSince
+	since := st.Full.since
 	st.mu.Unlock()
 	st.NoteWholeWalk(since)
 	st.LogDone("full resync done", st.Def.Name, all, requests, "removed", sw.run.Tombs, "held", held != nil)
 	return nil
+}
+
+// sweep buries what a complete full resync has not seen, unless that is so much
+// that a person has to look (DESIGN R6).
+func (f *FullResync) sweep(ctx context.Context, word Consent) (err error) {
+	sw := f.NewSweep()
+	ctx, sw.asks = api.Counting(ctx)
+	defer func() { sw.spend(nil) }()
+	if sw.Query.Below == 0 {
+		return errors.New("sweep without a full resync") // it would take every row for gone
+	}
+	if err := sw.readEntries(ctx); err != nil {
+		return err
+	}
+	if err := sw.count(ctx); err != nil {
+		return err
+	}
+	alive, err := sw.sample(ctx)
+	if err != nil {
+		return err
+	}
+	if (alive > 0 || suspicious(sw.unseen, sw.live)) && !word.covers(sw, alive) {
+		return sw.hold(ctx, alive)
+	}
+	if err := sw.bury(ctx); err != nil {
+		return err
+	}
+	if err := sw.closeEntries(ctx); err != nil {
+		return err
+	}
+	return sw.end(ctx, nil)
+}
+
+// NewSweep begins a sweep of what the full resync under way has not seen.
+func (f *FullResync) NewSweep() *sweep {
+	s := f.list.Source
+	key := s.Identity()
+	sw := &sweep{
+		stream: f.list, started: time.Now(), usable: f.list.Source.Usable(key), asks: &api.Asks{},
+		Query: f.list.Rows(),
+		run:   sinks.Run{Source: s.Name, Stream: f.list.Def.Name, Walk: sinks.WalkSweep, StartedAt: time.Now()},
+	}
+	sw.Query.Below = f.Version()
+	if f.list.Def.ByKey { // only what the key may not see any more is taken away
+		sw.Query.Except = sw.usable
+	}
+	return sw
+}
+
+// Confirm asks for one row and takes it, or returns why it is to be buried: 404 tells
+// that it is gone, and it may have moved to a location that the configuration leaves
+// out, where no walk would bring it up to date any more.
+func (f *FullResync) Confirm(ctx context.Context, lane *api.Client, in *write.Intake, id string) (reason string, raw []byte, err error) {
+	in.Counts.Requests++
+	// Taken before it is asked: see [write.VersionClock].
+	version := f.list.Source.Versions.Take(1)
+	raw, date, err := f.list.Def.One(ctx, lane, id)
+	switch {
+	case api.IsNotFound(err):
+		return write.ReasonGone, nil, nil
+	case len(raw) == 0 && err != nil:
+		return "", nil, fmt.Errorf("ask for %s %q before it is removed: %w", f.list.Def.Name, id, err)
+	case f.elsewhere(raw):
+		return write.ReasonNoAccess, nil, nil
+	}
+	in.Rewrite = true
+	in.Row(f.list.Def.Plan.NewMapper(), f.list.Forgotten.OrderOf(id, raw), version, f.list.Source.AnswerTime(date), write.RowContext{ID: id, Columns: f.list.Def.Polled})
+	return "", raw, nil
+}
+
+// elsewhere is true when a row is of a location that the configuration leaves out.
+func (f *FullResync) elsewhere(raw []byte) bool {
+	var row struct {
+		LocationID string `json:"location_id"`
+	}
+	configured := f.list.Source.OnlyLocations
+	return len(configured) > 0 && mapping.Unmarshal(raw, &row) == nil && row.LocationID != "" && !slices.Contains(configured, row.LocationID)
 }

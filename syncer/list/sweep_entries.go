@@ -74,6 +74,6 @@ func (sw *sweep) entryGone(ctx context.Context, in *write.Intake, id string, i i
 	case i >= AskFirst:
 		return false, nil
 	}
-	reason, _, err := st.Confirm(ctx, st.Source.Lanes.Backfill, in, id)
+	reason, _, err := st.Full.Confirm(ctx, st.Source.Lanes.Backfill, in, id)
 	return reason != "", err
 }

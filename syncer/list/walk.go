@@ -181,7 +181,7 @@ func (w *walk) read(a Answer) *write.Intake {
 	st := w.walks.stream
 	in := st.Writer.Begin(w.number, len(a.Rows))
 	in.All = w.kind == sinks.WalkIncremental
-	in.Rewrite = w.kind == sinks.WalkFull || w.kind == sinks.WalkBackfill && st.ResyncVersion() != 0
+	in.Rewrite = w.kind == sinks.WalkFull || w.kind == sinks.WalkBackfill && st.Full.Version() != 0
 	in.Counts.Requests, in.Counts.Pages = w.asks.Take(), 1
 	st.mu.Lock()
 	in.Floor = w.walks.floor()

@@ -250,7 +250,7 @@ func (st *Proofs) driftOr(before, now DayProof) (verdict, reason string) {
 	switch {
 	case !sameGap(before.differences, now.differences):
 		return "", "" // a suspect still
-	case st.NotComparable() != nil, st.beside.Orders.ResyncVersion() != 0:
+	case st.NotComparable() != nil, st.beside.Orders.Full.Version() != 0:
 		return sinks.VerdictUnsettled, "it differs, and the orders are being walked whole: it is asked again after that"
 	}
 	return sinks.VerdictDrift, ""
