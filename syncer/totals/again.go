@@ -13,99 +13,110 @@ import (
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
+// refresh asks for all days again, when the turn of a full resync has come. What it knows is
+// guarded by the stream's filler, and requests by the mu of the totals.
+type refresh struct {
+	totals   *Totals
+	asked    map[Span]bool // the ranges that the one under way has asked for
+	since    time.Time     // when it began
+	passedBy bool          // a closed location was left out of it
+	run      sinks.Run     // what it has brought so far
+	requests uint64        // how many requests it was, of all resyncs
+}
+
 // The service's totals of days long past can change: a product that is deleted for good
 // takes the product_id of its sold lines along, and an old order can be cancelled. Deep
 // runs ask for the last 92 days; a full resync asks for all days there are.
 
 // againDue is true when the turn of a full resync has come since all days were asked
 // for.
-func (st *Totals) againDue(now time.Time) bool {
-	if !st.Filled() {
+func (r *refresh) againDue(now time.Time) bool {
+	if !r.totals.Filled() {
 		return false
 	}
-	st.mu.Lock()
-	last := st.memory.stored.StartedAt
-	st.mu.Unlock()
-	return st.Source.Timetable().Due(schedule.FullResync, st.Source.Name, last, now)
+	r.totals.mu.Lock()
+	last := r.totals.filling.stored.StartedAt
+	r.totals.mu.Unlock()
+	return r.totals.Source.Timetable().Due(schedule.FullResync, r.totals.Source.Name, last, now)
 }
 
 // totalsAgain asks for all days again, and writes every line of them. The caller holds
 // filler. After an error it goes on with what is left, after a restart it is made anew:
 // it is a request for each 92 days.
-func (st *Totals) totalsAgain(ctx context.Context) error {
-	release, err := st.Source.LongTurn(ctx)
+func (r *refresh) totalsAgain(ctx context.Context) error {
+	release, err := r.totals.Source.LongTurn(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	return st.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
-		spans, err := st.TotalSpans(ctx)
+	return r.totals.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
+		spans, err := r.totals.TotalSpans(ctx)
 		if err != nil {
 			return err
 		}
-		began := st.Source.ServiceNow().UTC()
-		if len(st.memory.again) == 0 {
-			st.memory.againSince, st.memory.passedBy = time.Now(), false
-			st.memory.againRun = sinks.Run{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
-			st.Begins(st.Def.Name, sinks.WalkFull)
+		began := r.totals.Source.ServiceNow().UTC()
+		if len(r.asked) == 0 {
+			r.since, r.passedBy = time.Now(), false
+			r.run = sinks.Run{Source: r.totals.Source.Name, Stream: r.totals.Def.Name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
+			r.totals.Begins(r.totals.Def.Name, sinks.WalkFull)
 		}
-		run := &st.memory.againRun
+		run := &r.run
 		for _, sp := range spans {
-			if st.memory.again[sp] {
+			if r.asked[sp] {
 				continue
 			}
-			err := st.spanAgain(ctx, sp, run)
-			if st.UnlessClosed(sp.Location, err) != nil {
+			err := r.spanAgain(ctx, sp, run)
+			if r.totals.UnlessClosed(sp.Location, err) != nil {
 				return err
 			}
-			st.memory.passedBy = st.memory.passedBy || err != nil
-			st.memory.again[sp] = true
-			st.mu.Lock()
-			st.memory.againAsked++
-			st.mu.Unlock()
+			r.passedBy = r.passedBy || err != nil
+			r.asked[sp] = true
+			r.totals.mu.Lock()
+			r.requests++
+			r.totals.mu.Unlock()
 		}
-		if err := st.closeRest(ctx); err != nil {
+		if err := r.closeRest(ctx); err != nil {
 			return err
 		}
-		clear(st.memory.again)
-		if !st.memory.passedBy {
-			st.NoteWholeWalk(st.memory.againSince)
+		clear(r.asked)
+		if !r.passedBy {
+			r.totals.NoteWholeWalk(r.since)
 		}
-		st.mu.Lock()
-		st.memory.stored.StartedAt, st.memory.stored.UpdatedAt = began, st.Source.ServiceNow().UTC()
-		cp := st.memory.stored
-		st.mu.Unlock()
+		r.totals.mu.Lock()
+		r.totals.filling.stored.StartedAt, r.totals.filling.stored.UpdatedAt = began, r.totals.Source.ServiceNow().UTC()
+		cp := r.totals.filling.stored
+		r.totals.mu.Unlock()
 		run.FinishedAt = time.Now()
 		done := *run
-		if err := st.Source.Save(ctx, st.Def.Name, cp, &done); err != nil {
+		if err := r.totals.Source.Save(ctx, r.totals.Def.Name, cp, &done); err != nil {
 			return err
 		}
-		st.LogDone("full resync done", st.Def.Name, sinks.Checkpoint{Walk: sinks.WalkFull, Rows: run.Rows, Tombstones: run.Tombs}, run.Requests)
+		r.totals.LogDone("full resync done", r.totals.Def.Name, sinks.Checkpoint{Walk: sinks.WalkFull, Rows: run.Rows, Tombstones: run.Tombs}, run.Requests)
 		return nil
 	})
 }
 
 // closeRest closes the quarantine entries of rows without an id that no day has any
 // more. The caller holds filler.
-func (st *Totals) closeRest(ctx context.Context) error {
-	in := st.Writer.Begin(st.Writer.NextWalk(), 0)
-	if st.memory.passedBy {
+func (r *refresh) closeRest(ctx context.Context) error {
+	in := r.totals.Writer.Begin(r.totals.Writer.NextWalk(), 0)
+	if r.passedBy {
 		return nil // what it holds was not seen
 	}
-	in.ReleaseRest(st.memory.againSince)
+	in.ReleaseRest(r.since)
 	if in.Empty() {
 		return nil
 	}
-	return st.Writer.Store(ctx, in)
+	return r.totals.Writer.Store(ctx, in)
 }
 
-func (st *Totals) spanAgain(ctx context.Context, sp Span, run *sinks.Run) error {
-	return st.Exclusive(ctx, st.Guard, func(ctx context.Context) error {
-		if st.NotAskedFor(sp.Location) {
+func (r *refresh) spanAgain(ctx context.Context, sp Span, run *sinks.Run) error {
+	return r.totals.Exclusive(ctx, r.totals.Guard, func(ctx context.Context) error {
+		if r.totals.NotAskedFor(sp.Location) {
 			return nil
 		}
-		st.forgetDays(sp)
-		in, answer, err := st.AskTotals(ctx, st.Source.Lanes.Backfill, sp)
+		r.totals.lines.forgetDays(sp)
+		in, answer, err := r.totals.AskTotals(ctx, r.totals.Source.Lanes.Backfill, sp)
 		run.Requests += answer.requests
 		if err != nil {
 			return err
@@ -118,17 +129,8 @@ func (st *Totals) spanAgain(ctx context.Context, sp Span, run *sinks.Run) error 
 			in.CountPage()
 			return nil
 		}
-		return st.Writer.Store(ctx, in)
+		return r.totals.Writer.Store(ctx, in)
 	})
-}
-
-// forgetDays lets days be written again whatever was written of them.
-func (st *Totals) forgetDays(sp Span) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	for _, day := range sp.Days() {
-		delete(st.memory.days, DayKey(day, sp.Location))
-	}
 }
 
 // TotalSpans are the ranges to ask for: of what the stream is asked for, all days
@@ -136,7 +138,7 @@ func (st *Totals) forgetDays(sp Span) {
 // that are stored.
 func (st *Totals) TotalSpans(ctx context.Context) ([]Span, error) {
 	st.mu.Lock()
-	cp := st.memory.stored
+	cp := st.filling.stored
 	st.mu.Unlock()
 	pos, err := ReadPosition(cp.Position)
 	if err != nil {
@@ -155,7 +157,7 @@ func (st *Totals) TotalSpans(ctx context.Context) ([]Span, error) {
 	if !st.Def.PerLocation || !slices.Contains(wanted, "") {
 		return spans, nil
 	}
-	stored, err := st.firstStored(ctx)
+	stored, err := st.again.firstStored(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -184,9 +186,9 @@ func Ranges(sp Span) []Span {
 }
 
 // firstStored is the first stored day of each location.
-func (st *Totals) firstStored(ctx context.Context) (map[string]api.Date, error) {
+func (r *refresh) firstStored(ctx context.Context) (map[string]api.Date, error) {
 	first := map[string]api.Date{}
-	err := st.EachLive(ctx, "", LivePage, func(id string) {
+	err := r.totals.EachLive(ctx, "", LivePage, func(id string) {
 		day, location, ok := strings.Cut(id, "/")
 		if _, known := first[location]; ok && !known {
 			first[location] = api.Date(day)

@@ -18,6 +18,14 @@ import (
 	"github.com/larder-sync/larder/syncer/write"
 )
 
+// dayLines are the rows of the days as they were last written; a day whose rows are the same
+// is not written again. The mu of the totals guards days.
+type dayLines struct {
+	totals *Totals
+	seed   maphash.Seed      // tells rows apart
+	days   map[string]uint64 // by DayKey: what the day's rows were
+}
+
 // DayRow is what is read of a totals row to place it.
 type DayRow struct {
 	dated
@@ -129,41 +137,41 @@ func Covering(places []Span) []Span {
 // changedDays hashes each day of the span, its rows in any order, and returns the
 // days that differ from what was stored last. A day whose lines have all vanished
 // has changed too.
-func (st *Totals) changedDays(sp Span, rows []DayRow, raws [][]byte) map[api.Date]uint64 {
+func (l *dayLines) changedDays(sp Span, rows []DayRow, raws [][]byte) map[api.Date]uint64 {
 	sums := map[api.Date]uint64{}
 	for _, day := range sp.Days() {
 		sums[day] = 0
 	}
-	st.mu.Lock()
-	defer st.mu.Unlock()
+	l.totals.mu.Lock()
+	defer l.totals.mu.Unlock()
 	for i, raw := range raws {
-		sums[rows[i].Date] += maphash.Bytes(st.seed, raw) | 1
+		sums[rows[i].Date] += maphash.Bytes(l.seed, raw) | 1
 	}
 	maps.DeleteFunc(sums, func(day api.Date, sum uint64) bool {
-		old, known := st.memory.days[DayKey(day, sp.Location)]
+		old, known := l.days[DayKey(day, sp.Location)]
 		return known && old == sum
 	})
 	return sums
 }
 
 // rememberDays notes what has been stored of the days that had changed.
-func (st *Totals) rememberDays(location string, changed map[api.Date]uint64) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
+func (l *dayLines) rememberDays(location string, changed map[api.Date]uint64) {
+	l.totals.mu.Lock()
+	defer l.totals.mu.Unlock()
 	for day, sum := range changed {
-		st.memory.days[DayKey(day, location)] = sum
+		l.days[DayKey(day, location)] = sum
 	}
 }
 
 // readTotals maps the rows of changed days; it returns their ids.
-func (st *Totals) readTotals(in *write.Intake, sp Span, rows []DayRow, r Report, changed map[api.Date]uint64) map[string]bool {
-	m := st.Def.Plan.NewMapper()
-	first := st.Source.Versions.Take(len(rows))
+func (l *dayLines) readTotals(in *write.Intake, sp Span, rows []DayRow, r Report, changed map[api.Date]uint64) map[string]bool {
+	m := l.totals.Def.Plan.NewMapper()
+	first := l.totals.Source.Versions.Take(len(rows))
 	present := map[string]bool{}
 	for i, raw := range r.Rows {
 		row := rows[i]
 		_, isNew := changed[row.Date]
-		id := st.lineOf(row, sp)
+		id := l.lineOf(row, sp)
 		if !isNew && id != "" {
 			in.Counts.Unchanged++
 			continue
@@ -173,18 +181,18 @@ func (st *Totals) readTotals(in *write.Intake, sp Span, rows []DayRow, r Report,
 			continue
 		}
 		present[id] = true
-		in.Row(m, raw, first+uint64(i), r.At, write.RowContext{ID: id, Columns: st.Def.Columns(sp.Location)})
+		in.Row(m, raw, first+uint64(i), r.At, write.RowContext{ID: id, Columns: l.totals.Def.Columns(sp.Location)})
 	}
 	return present
 }
 
 // lineOf identifies a row of a span; empty for one that cannot be told from others,
 // which no good row will have the place of.
-func (st *Totals) lineOf(r DayRow, sp Span) string {
-	if _, err := time.Parse(time.DateOnly, string(r.Date)); err != nil || r.Unplaced && st.Def.LinesMayVanish {
+func (l *dayLines) lineOf(r DayRow, sp Span) string {
+	if _, err := time.Parse(time.DateOnly, string(r.Date)); err != nil || r.Unplaced && l.totals.Def.LinesMayVanish {
 		return ""
 	}
-	return st.LineID(r, sp.Location)
+	return l.totals.LineID(r, sp.Location)
 }
 
 // LineID identifies a row of a day: of products its line, of daily totals its location.
@@ -227,7 +235,7 @@ func shortened(name string) string {
 
 // buryLines adds tombstones for the lines that vanished from the changed days. A day
 // with a line that cannot be told apart keeps all it had: that line may be any.
-func (st *Totals) buryLines(ctx context.Context, in *write.Intake, rows []DayRow, changed map[api.Date]uint64, present map[string]bool, at time.Time) error {
+func (l *dayLines) buryLines(ctx context.Context, in *write.Intake, rows []DayRow, changed map[api.Date]uint64, present map[string]bool, at time.Time) error {
 	changed = maps.Clone(changed)
 	for _, r := range rows {
 		if r.Unplaced {
@@ -235,13 +243,13 @@ func (st *Totals) buryLines(ctx context.Context, in *write.Intake, rows []DayRow
 		}
 	}
 	for _, prefix := range prefixes(changed) {
-		live, err := st.Source.Sink.Live(ctx, sinks.LiveQuery{Table: st.Def.Name, Business: in.Commit.Business, Prefix: prefix})
+		live, err := l.totals.Source.Sink.Live(ctx, sinks.LiveQuery{Table: l.totals.Def.Name, Business: in.Commit.Business, Prefix: prefix})
 		if err != nil {
 			return fmt.Errorf("live rows of %s: %w", prefix, err)
 		}
 		for _, row := range live {
 			if !present[row.ID] && ofDays(row.ID, changed) {
-				in.Bury(row.ID, write.ReasonGone, st.Source.Versions.Take(1), at)
+				in.Bury(row.ID, write.ReasonGone, l.totals.Source.Versions.Take(1), at)
 			}
 		}
 	}
@@ -270,4 +278,13 @@ func ofDays(id string, changed map[api.Date]uint64) bool {
 	day, _, _ := strings.Cut(id, "/")
 	_, ok := changed[api.Date(day)]
 	return ok
+}
+
+// forgetDays lets days be written again whatever was written of them.
+func (l *dayLines) forgetDays(sp Span) {
+	l.totals.mu.Lock()
+	defer l.totals.mu.Unlock()
+	for _, day := range sp.Days() {
+		delete(l.days, DayKey(day, sp.Location))
+	}
 }

@@ -10,7 +10,19 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
 )
+
+// filling is the way back from today to the first sale. The mu of the totals guards what it
+// knows.
+type filling struct {
+	totals *Totals
+	stored sinks.Checkpoint // Position is a position
+	// settled: the end of the way back has been compared with the first order.
+	settled bool
+	owed    uint64 // requests that its position does not tell of yet; guarded by the stream's filler
+}
 
 // position is how far back a stream of totals has been asked for.
 type position struct {
@@ -57,93 +69,93 @@ func ReadPosition(text string) (position, error) {
 
 // totalsFill goes back in steps of 92 days to the first sale, and on after a
 // crash from the step that was not durable.
-func (st *Totals) totalsFill(ctx context.Context) error {
-	for !st.Filled() {
-		if err := st.totalsStep(ctx); err != nil {
+func (f *filling) totalsFill(ctx context.Context) error {
+	for !f.totals.Filled() {
+		if err := f.totalsStep(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (st *Totals) totalsStep(ctx context.Context) error {
-	st.mu.Lock()
-	cp := st.memory.stored
-	st.mu.Unlock()
+func (f *filling) totalsStep(ctx context.Context) error {
+	f.totals.mu.Lock()
+	cp := f.stored
+	f.totals.mu.Unlock()
 	pos, err := ReadPosition(cp.Position)
 	if err != nil {
-		st.Source.Log.Warn("the stored position is not readable, the totals are asked for from today back", "stream", st.Def.Name, "err", err)
+		f.totals.Source.Log.Warn("the stored position is not readable, the totals are asked for from today back", "stream", f.totals.Def.Name, "err", err)
 	}
 	if pos.To == "" {
-		cp = sinks.Checkpoint{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
-		st.Begins(st.Def.Name, sinks.WalkTotals)
-		pos.To = calendar.DayOf(st.Source.ServiceNow())
+		cp = sinks.Checkpoint{Source: f.totals.Source.Name, Stream: f.totals.Def.Name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
+		f.totals.Begins(f.totals.Def.Name, sinks.WalkTotals)
+		pos.To = calendar.DayOf(f.totals.Source.ServiceNow())
 	}
 	from, err := calendar.AddDays(pos.To, 1-calendar.MaxRange)
 	if err != nil {
 		return err
 	}
 	brought := false
-	for _, l := range st.Asked() {
-		n, err := st.totalsSpan(ctx, Span{From: max(from, FirstDay), To: pos.To, Location: l}, &cp, &pos)
-		if err := st.UnlessClosed(l, err); err != nil {
+	for _, l := range f.totals.Asked() {
+		n, err := f.totalsSpan(ctx, Span{From: max(from, FirstDay), To: pos.To, Location: l}, &cp, &pos)
+		if err := f.totals.UnlessClosed(l, err); err != nil {
 			return err
 		}
 		brought = brought || n
 	}
-	return st.stepDone(ctx, cp, pos, from, brought)
+	return f.stepDone(ctx, cp, pos, from, brought)
 }
 
 // totalsSpan asks for one span on the way back and stores what it brings. Its
 // checkpoint follows with the whole step: a step that is asked for again brings
 // the same rows.
-func (st *Totals) totalsSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint, pos *position) (brought bool, err error) {
-	err = st.Exclusive(ctx, st.Guard, func(ctx context.Context) error {
-		if st.NotAskedFor(sp.Location) {
+func (f *filling) totalsSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint, pos *position) (brought bool, err error) {
+	err = f.totals.Exclusive(ctx, f.totals.Guard, func(ctx context.Context) error {
+		if f.totals.NotAskedFor(sp.Location) {
 			return nil
 		}
-		in, answer, err := st.AskTotals(ctx, st.fillLane(), sp)
-		st.memory.owed += answer.requests
+		in, answer, err := f.totals.AskTotals(ctx, f.fillLane(), sp)
+		f.owed += answer.requests
 		if err != nil {
 			return err
 		}
 		cp.Pages++
 		for _, r := range answer.days {
 			pos.count(sp, r)
-			brought = brought || st.Def.LinesMayVanish || !r.Empty()
+			brought = brought || f.totals.Def.LinesMayVanish || !r.Empty()
 		}
 		if !brought || in.Empty() {
 			in.CountPage()
 			return nil
 		}
 		cp.Rows += uint64(len(answer.days))
-		return st.Writer.Store(ctx, in)
+		return f.totals.Writer.Store(ctx, in)
 	})
 	return brought, err
 }
 
 // fillLane is the lane of the way back. The days that tell how many orders there
 // are go ahead of the other backfills, whose forecast waits for them.
-func (st *Totals) fillLane() *api.Client {
-	if st.Def.Name == registry.Daily && st.opts.Counted() == 0 {
-		return st.Source.Lanes.Reconcile
+func (f *filling) fillLane() *api.Client {
+	if f.totals.Def.Name == registry.Daily && f.totals.opts.Counted() == 0 {
+		return f.totals.Source.Lanes.Reconcile
 	}
-	return st.Source.Lanes.Backfill
+	return f.totals.Source.Lanes.Backfill
 }
 
 // stepDone stores the position behind a step, and that the way back has ended
 // when nothing lies before it.
-func (st *Totals) stepDone(ctx context.Context, cp sinks.Checkpoint, pos position, from api.Date, brought bool) error {
+func (f *filling) stepDone(ctx context.Context, cp sinks.Checkpoint, pos position, from api.Date, brought bool) error {
 	next, err := calendar.AddDays(from, -1)
 	if err != nil {
 		return err
 	}
 	pos.To = next
-	pos.Requests, st.memory.owed = pos.Requests+st.memory.owed, 0
+	pos.Requests, f.owed = pos.Requests+f.owed, 0
 	if pos.Empty++; brought {
 		pos.Empty = 0
 	}
-	first, known, err := st.firstSale(ctx)
+	first, known, err := f.firstSale(ctx)
 	if err != nil {
 		return err
 	}
@@ -152,8 +164,8 @@ func (st *Totals) stepDone(ctx context.Context, cp sinks.Checkpoint, pos positio
 	if err != nil {
 		return fmt.Errorf("position: %w", err)
 	}
-	cp.Position, cp.Business, cp.UpdatedAt = string(text), st.Source.Business(), time.Now()
-	c := st.Source.Commit(st.Def.Name)
+	cp.Position, cp.Business, cp.UpdatedAt = string(text), f.totals.Source.Business(), time.Now()
+	c := f.totals.Source.Commit(f.totals.Def.Name)
 	c.Checkpoint = &cp
 	if cp.Done {
 		c.Run = &sinks.Run{
@@ -161,28 +173,28 @@ func (st *Totals) stepDone(ctx context.Context, cp sinks.Checkpoint, pos positio
 			Requests: pos.Requests, Pages: cp.Pages, Rows: cp.Rows,
 		}
 	}
-	if err := st.Source.Commits.Store(ctx, c); err != nil {
+	if err := f.totals.Source.Commits.Store(ctx, c); err != nil {
 		return err
 	}
-	st.mu.Lock()
-	st.memory.stored = cp
-	st.mu.Unlock()
+	f.totals.mu.Lock()
+	f.stored = cp
+	f.totals.mu.Unlock()
 	if cp.Done {
-		st.LogDone("backfill done", st.Def.Name, cp, pos.Requests)
+		f.totals.LogDone("backfill done", f.totals.Def.Name, cp, pos.Requests)
 	}
 	return nil
 }
 
 // reopen goes on with a way back that ended at a year without a sale, once the
 // orders' backfill has shown that there are older ones. It asks once in a process.
-func (st *Totals) reopen(ctx context.Context) error {
-	st.mu.Lock()
-	cp, settled := st.memory.stored, st.memory.settled
-	st.mu.Unlock()
+func (f *filling) reopen(ctx context.Context) error {
+	f.totals.mu.Lock()
+	cp, settled := f.stored, f.settled
+	f.totals.mu.Unlock()
 	if settled || !cp.Done {
 		return nil
 	}
-	first, known, err := st.firstSale(ctx)
+	first, known, err := f.firstSale(ctx)
 	if err != nil || !known {
 		return err
 	}
@@ -190,11 +202,11 @@ func (st *Totals) reopen(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.memory.settled = true
+	f.totals.mu.Lock()
+	defer f.totals.mu.Unlock()
+	f.settled = true
 	if pos.To >= max(first, FirstDay) {
-		st.memory.stored.Done = false
+		f.stored.Done = false
 	}
 	return nil
 }
@@ -204,7 +216,7 @@ func (st *Totals) reopen(ctx context.Context) error {
 func (st *Totals) FirstReported() api.Date {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	pos, err := ReadPosition(st.memory.stored.Position)
+	pos, err := ReadPosition(st.filling.stored.Position)
 	if err != nil {
 		return "" // as totalsStep, which warns
 	}
@@ -213,10 +225,106 @@ func (st *Totals) FirstReported() api.Date {
 
 // firstSale is the day of the first mirrored order, known once the orders'
 // backfill has ended. A restaurant without orders has no day to go back to.
-func (st *Totals) firstSale(ctx context.Context) (api.Date, bool, error) {
-	day, known, err := st.opts.FirstOrder(ctx)
+func (f *filling) firstSale(ctx context.Context) (api.Date, bool, error) {
+	day, known, err := f.totals.opts.FirstOrder(ctx)
 	if known && day == "" {
 		day = "9999-12-31"
 	}
 	return day, known, err
+}
+
+// changedLocations is true when what is to be asked for has changed.
+func (f *filling) changedLocations() bool {
+	return f.totals.covered.Due() || f.totals.sharing.locationsOnlyChanged()
+}
+
+// opens is true when rows of locations that were gained are still to come.
+func (f *filling) opens() bool {
+	gained, _ := f.totals.covered.Changed()
+	return len(gained)+len(f.totals.covered.Returned()) > 0
+}
+
+// fill runs the way back to its end. Only so many run at once in a process; the daily
+// totals, of a few rows and ahead of the rest, wait for none.
+func (f *filling) fill(ctx context.Context) error {
+	switch {
+	case f.totals.Complete():
+		return nil
+	case f.totals.Def.Name == registry.Daily:
+		return f.fillTotals(ctx)
+	}
+	release, err := f.totals.Source.LongTurn(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return f.fillTotals(ctx)
+}
+
+func (f *filling) fillTotals(ctx context.Context) error {
+	return f.totals.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
+		for {
+			if err := f.cover(ctx); err != nil {
+				return err
+			}
+			if err := f.totalsFill(ctx); err != nil || !f.totals.sharing.locationsOnlyChanged() {
+				return err
+			}
+		}
+	})
+}
+
+// cover acts on locations gained and lost: the way back begins anew.
+func (f *filling) cover(ctx context.Context) error {
+	if err := f.totals.covered.Begin(ctx); err != nil {
+		return err
+	}
+	if err := f.totals.sharing.applyLocationsOnly(ctx); err != nil {
+		return err
+	}
+	if back := f.totals.covered.Returned(); len(back) > 0 {
+		if err := f.totals.covered.Save(ctx, func(c *stream.Coverage) { c.Lose(back) }); err != nil {
+			return err
+		}
+	}
+	gained, lost := f.totals.covered.Changed()
+	if len(gained)+len(lost) == 0 {
+		return nil
+	}
+	f.totals.Source.Log.Info("the key's locations have changed", "stream", f.totals.Def.Name, "gained", gained, "lost", lost)
+	if err := f.refill(ctx); err != nil {
+		return err
+	}
+	// Not what the key has by now: that may be others.
+	return f.totals.covered.Save(ctx, func(c *stream.Coverage) { c.Gain(gained); c.Lose(lost) })
+}
+
+// refill begins the way back of the totals anew.
+func (f *filling) refill(ctx context.Context) error {
+	cp := sinks.Checkpoint{
+		Source: f.totals.Source.Name, Stream: f.totals.Def.Name, Walk: sinks.WalkTotals,
+		Business: f.totals.Source.Business(), UpdatedAt: time.Now().UTC(),
+	}
+	if err := f.totals.Source.Save(ctx, f.totals.Def.Name, cp, nil); err != nil {
+		return err
+	}
+	f.totals.mu.Lock()
+	defer f.totals.mu.Unlock()
+	f.stored, f.settled = cp, false
+	return nil
+}
+
+// backProgress is how far back the daily totals have been asked for; how far
+// they go is known once the first order is.
+func (f *filling) backProgress() *status.Progress {
+	f.totals.mu.Lock()
+	defer f.totals.mu.Unlock()
+	cp := f.stored
+	p := &status.Progress{Walk: sinks.WalkTotals, StartedAt: cp.StartedAt, Pages: cp.Pages, Rows: cp.Rows}
+	if pos, err := ReadPosition(cp.Position); err == nil && pos.To != "" {
+		if t, err := time.Parse(time.DateOnly, string(pos.To)); err == nil {
+			p.Reached = t.AddDate(0, 0, 1)
+		}
+	}
+	return p
 }

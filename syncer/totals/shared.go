@@ -12,6 +12,13 @@ import (
 	"github.com/larder-sync/larder/syncer/write"
 )
 
+// sharing is what totals leave to the restaurant's other sources: a key that sees some
+// locations is asked by location only. The mu of the totals guards what it knows.
+type sharing struct {
+	totals         *Totals
+	leftBySiblings map[string]time.Time // as in coverage, as it is now
+}
+
 // A restaurant may have several sources in one process: a key for each branch of a
 // chain, say. What the service reports of all locations together is then of those that
 // the key asking sees, and sources that each see some would write the same rows in turn.
@@ -30,18 +37,18 @@ func (st *Totals) NoteSiblings(key stream.Identity) {
 	}
 	left := map[string]time.Time{}
 	for name, other := range st.opts.Siblings(st.Def.Name) {
-		if at := other.locationsOnlySince(); !at.IsZero() {
+		if at := other.sharing.locationsOnlySince(); !at.IsZero() {
 			left[name] = at
 		}
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.leftBySiblings = left
+	st.sharing.leftBySiblings = left
 }
 
 // locationsOnlySince is since when what the stream wrote of all locations together is buried.
-func (st *Totals) locationsOnlySince() time.Time {
-	return st.covered.Now().LocationsOnly
+func (h *sharing) locationsOnlySince() time.Time {
+	return h.totals.covered.Now().LocationsOnly
 }
 
 // NotAskedFor is true when totals are asked for by location only, and the location is ""
@@ -53,25 +60,25 @@ func (st *Totals) NotAskedFor(location string) bool {
 
 // hasTotalsToBury is true when totals are asked for by location only, and what the stream
 // has of all locations together is not buried yet.
-func (st *Totals) hasTotalsToBury() bool {
-	return st.covered.Whole && st.Configured() && st.Source.Identity().LocationsOnly() && st.locationsOnlySince().IsZero()
+func (h *sharing) hasTotalsToBury() bool {
+	return h.totals.covered.Whole && h.totals.Configured() && h.totals.Source.Identity().LocationsOnly() && h.locationsOnlySince().IsZero()
 }
 
 // locationsOnlyChanged is true when the stream is asked for otherwise than what is stored of it.
-func (st *Totals) locationsOnlyChanged() bool {
-	if !st.covered.Whole {
+func (h *sharing) locationsOnlyChanged() bool {
+	if !h.totals.covered.Whole {
 		return false
 	}
-	if st.Source.Identity().LocationsOnly() {
-		return st.hasTotalsToBury()
+	if h.totals.Source.Identity().LocationsOnly() {
+		return h.hasTotalsToBury()
 	}
-	if !st.locationsOnlySince().IsZero() {
+	if !h.locationsOnlySince().IsZero() {
 		return true
 	}
-	was := st.covered.Now()
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	for name, since := range st.leftBySiblings {
+	was := h.totals.covered.Now()
+	h.totals.mu.Lock()
+	defer h.totals.mu.Unlock()
+	for name, since := range h.leftBySiblings {
 		if !was.LeftBySiblings[name].Equal(since) {
 			return true
 		}
@@ -80,67 +87,67 @@ func (st *Totals) locationsOnlyChanged() bool {
 }
 
 // applyLocationsOnly acts on that. The caller holds filler.
-func (st *Totals) applyLocationsOnly(ctx context.Context) error {
+func (h *sharing) applyLocationsOnly(ctx context.Context) error {
 	switch {
-	case !st.locationsOnlyChanged():
+	case !h.locationsOnlyChanged():
 		return nil
-	case st.hasTotalsToBury():
-		return st.buryTotalsOfAll(ctx)
+	case h.hasTotalsToBury():
+		return h.buryTotalsOfAll(ctx)
 	}
-	st.mu.Lock()
-	left := maps.Clone(st.leftBySiblings)
-	st.mu.Unlock()
-	st.Source.Log.Info("the totals of all locations together are asked for again", "stream", st.Def.Name)
-	if err := st.Exclusive(ctx, st.Guard, st.forgetDaysOfAll); err != nil {
+	h.totals.mu.Lock()
+	left := maps.Clone(h.leftBySiblings)
+	h.totals.mu.Unlock()
+	h.totals.Source.Log.Info("the totals of all locations together are asked for again", "stream", h.totals.Def.Name)
+	if err := h.totals.Exclusive(ctx, h.totals.Guard, h.forgetDaysOfAll); err != nil {
 		return err
 	}
-	if err := st.refill(ctx); err != nil {
+	if err := h.totals.filling.refill(ctx); err != nil {
 		return err
 	}
-	st.opts.Anew()
-	return st.covered.Save(ctx, func(c *stream.Coverage) { c.LocationsOnly, c.LeftBySiblings = time.Time{}, left })
+	h.totals.opts.Anew()
+	return h.totals.covered.Save(ctx, func(c *stream.Coverage) { c.LocationsOnly, c.LeftBySiblings = time.Time{}, left })
 }
 
 // buryTotalsOfAll buries what the source has written of all locations together, and asks for the
 // totals of each location from the first day on. The caller holds filler.
-func (st *Totals) buryTotalsOfAll(ctx context.Context) error {
-	if !st.hasTotalsToBury() {
+func (h *sharing) buryTotalsOfAll(ctx context.Context) error {
+	if !h.hasTotalsToBury() {
 		return nil
 	}
-	if err := st.covered.Begin(ctx); err != nil {
+	if err := h.totals.covered.Begin(ctx); err != nil {
 		return err
 	}
-	if err := st.Exclusive(ctx, st.Guard, st.buryRowsOfAll); err != nil {
-		return fmt.Errorf("bury what %s has of all locations together: %w", st.Def.Name, err)
+	if err := h.totals.Exclusive(ctx, h.totals.Guard, h.buryRowsOfAll); err != nil {
+		return fmt.Errorf("bury what %s has of all locations together: %w", h.totals.Def.Name, err)
 	}
-	if err := st.opts.Withdraw(ctx); err != nil {
+	if err := h.totals.opts.Withdraw(ctx); err != nil {
 		return err
 	}
-	if !st.Off() {
-		if err := st.refill(ctx); err != nil {
+	if !h.totals.Off() {
+		if err := h.totals.filling.refill(ctx); err != nil {
 			return err
 		}
 	}
-	st.opts.Anew()
-	if err := st.covered.Save(ctx, func(c *stream.Coverage) { c.LocationsOnly, c.LeftBySiblings = time.Now().UTC(), nil }); err != nil {
+	h.totals.opts.Anew()
+	if err := h.totals.covered.Save(ctx, func(c *stream.Coverage) { c.LocationsOnly, c.LeftBySiblings = time.Now().UTC(), nil }); err != nil {
 		return err
 	}
-	st.Source.NotifySiblings(ctx)
+	h.totals.Source.NotifySiblings(ctx)
 	return nil
 }
 
 // forgetDaysOfAll lets the days of all locations together be written again whatever was
 // written of them. The caller holds guard: who asks later remembers anew.
-func (st *Totals) forgetDaysOfAll(context.Context) error {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	maps.DeleteFunc(st.memory.days, func(key string, _ uint64) bool { return st.isOfAllLocations(key) })
+func (h *sharing) forgetDaysOfAll(context.Context) error {
+	h.totals.mu.Lock()
+	defer h.totals.mu.Unlock()
+	maps.DeleteFunc(h.totals.lines.days, func(key string, _ uint64) bool { return h.isOfAllLocations(key) })
 	return nil
 }
 
 // isOfAllLocations is true when a row of the totals is of all locations together.
-func (st *Totals) isOfAllLocations(id string) bool {
-	return !st.Def.PerLocation || !strings.Contains(id, "/")
+func (h *sharing) isOfAllLocations(id string) bool {
+	return !h.totals.Def.PerLocation || !strings.Contains(id, "/")
 }
 
 // buryChunk is how many rows are read and buried at a time.
@@ -149,42 +156,42 @@ const buryChunk = 1000
 // buryRowsOfAll buries the rows of all locations together that the source wrote last. A row
 // that a sibling writes meanwhile lives: only what is there now is beaten. The caller
 // holds guard.
-func (st *Totals) buryRowsOfAll(ctx context.Context) error {
-	q := sinks.LiveQuery{Table: st.Def.Name, Business: st.Source.Business(), Source: st.Source.Name, Limit: buryChunk}
+func (h *sharing) buryRowsOfAll(ctx context.Context) error {
+	q := sinks.LiveQuery{Table: h.totals.Def.Name, Business: h.totals.Source.Business(), Source: h.totals.Source.Name, Limit: buryChunk}
 	buried := 0
 	for {
-		rows, err := st.Source.Sink.Live(ctx, q)
+		rows, err := h.totals.Source.Sink.Live(ctx, q)
 		if err != nil {
 			return err
 		}
-		in := st.Writer.Begin(st.Writer.NextWalk(), 1)
+		in := h.totals.Writer.Begin(h.totals.Writer.NextWalk(), 1)
 		for _, r := range rows {
-			if st.isOfAllLocations(r.ID) {
-				in.Bury(r.ID, write.ReasonNoAccess, r.Version+1, st.Source.ServiceNow().UTC())
+			if h.isOfAllLocations(r.ID) {
+				in.Bury(r.ID, write.ReasonNoAccess, r.Version+1, h.totals.Source.ServiceNow().UTC())
 			}
 		}
 		last := len(rows) < q.Limit
 		if last {
-			st.releaseEntriesOfAll(in)
+			h.releaseEntriesOfAll(in)
 		}
 		if !in.Empty() {
-			if err := st.Writer.Store(ctx, in); err != nil {
+			if err := h.totals.Writer.Store(ctx, in); err != nil {
 				return err
 			}
 		}
 		if buried += len(in.Commit.Tombstones); last {
-			st.Source.Log.Info("the restaurant has other sources: totals of all locations together are left to one that sees all",
-				"stream", st.Def.Name, "beside", st.Source.Identity().Beside, "buried", buried)
-			return st.forgetDaysOfAll(ctx)
+			h.totals.Source.Log.Info("the restaurant has other sources: totals of all locations together are left to one that sees all",
+				"stream", h.totals.Def.Name, "beside", h.totals.Source.Identity().Beside, "buried", buried)
+			return h.forgetDaysOfAll(ctx)
 		}
 		q.After = rows[len(rows)-1].ID
 	}
 }
 
 // releaseEntriesOfAll closes the quarantine entries of such rows: they do not come again.
-func (st *Totals) releaseEntriesOfAll(in *write.Intake) {
-	for _, key := range st.Writer.Quarantined() {
-		if st.isOfAllLocations(key) {
+func (h *sharing) releaseEntriesOfAll(in *write.Intake) {
+	for _, key := range h.totals.Writer.Quarantined() {
+		if h.isOfAllLocations(key) {
 			in.Release(key)
 		}
 	}

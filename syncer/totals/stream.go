@@ -19,11 +19,13 @@ type Totals struct {
 	*stream.Stream
 	opts    Options
 	covered *stream.CoverageKeeper
-	seed    maphash.Seed // tells totals apart
 
-	mu             sync.Mutex // guards what follows
-	memory         totalsMemory
-	leftBySiblings map[string]time.Time // as in coverage, as it is now
+	again   *refresh
+	lines   *dayLines
+	filling *filling
+	sharing *sharing
+
+	mu sync.Mutex // guards what these say that it does
 }
 
 // Options are what the totals need of those around them. All are required.
@@ -44,10 +46,10 @@ type Options struct {
 
 // NewTotals makes a stream of totals of which nothing is stored.
 func NewTotals(o *stream.Source, def *registry.Definition, opts Options) *Totals {
-	st := &Totals{
-		Stream: stream.NewStream(o, def), opts: opts, seed: maphash.MakeSeed(),
-		memory: totalsMemory{days: map[string]uint64{}, again: map[Span]bool{}},
-	}
+	st := &Totals{Stream: stream.NewStream(o, def), opts: opts}
+	st.again = &refresh{totals: st, asked: map[Span]bool{}}
+	st.lines = &dayLines{totals: st, seed: maphash.MakeSeed(), days: map[string]uint64{}}
+	st.filling, st.sharing = &filling{totals: st}, &sharing{totals: st}
 	st.Kind = st
 	st.covered = stream.NewCovered(st.Stream, len(o.OnlyLocations) == 0)
 	return st
@@ -58,8 +60,8 @@ func NewTotals(o *stream.Source, def *registry.Definition, opts Options) *Totals
 func (st *Totals) OrdersCounted() uint64 {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	pos, err := ReadPosition(st.memory.stored.Position)
-	if err != nil || !st.memory.stored.Done && !pos.counted() {
+	pos, err := ReadPosition(st.filling.stored.Position)
+	if err != nil || !st.filling.stored.Done && !pos.counted() {
 		return 0
 	}
 	return pos.Orders
@@ -69,7 +71,7 @@ func (st *Totals) OrdersCounted() uint64 {
 func (st *Totals) AskedSince() time.Time {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return st.memory.stored.StartedAt
+	return st.filling.stored.StartedAt
 }
 
 // Restore takes over what the sink has stored about the totals.
@@ -83,7 +85,7 @@ func (st *Totals) Restore(state sinks.State) {
 		}
 		switch cp.Walk {
 		case sinks.WalkTotals:
-			st.memory.stored = cp
+			st.filling.stored = cp
 		default:
 			st.covered.Restore(cp)
 		}
@@ -109,117 +111,38 @@ func (st *Totals) NoteKey(ctx context.Context) { st.covered.NoteLost(ctx) }
 func (st *Totals) Filled() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return st.memory.stored.Done
+	return st.filling.stored.Done
 }
-
-// changedLocations is true when what is to be asked for has changed.
-func (st *Totals) changedLocations() bool { return st.covered.Due() || st.locationsOnlyChanged() }
 
 // Complete implements byKind.
-func (st *Totals) Complete() bool { return st.Filled() && !st.changedLocations() }
-
-// opens is true when rows of locations that were gained are still to come.
-func (st *Totals) opens() bool {
-	gained, _ := st.covered.Changed()
-	return len(gained)+len(st.covered.Returned()) > 0
-}
+func (st *Totals) Complete() bool { return st.Filled() && !st.filling.changedLocations() }
 
 // Well implements byKind.
 func (st *Totals) Well() (state, detail string) {
-	if !st.Filled() || st.opens() {
+	if !st.Filled() || st.filling.opens() {
 		return status.StateBackfill, ""
 	}
 	return status.StateRunning, ""
 }
 
-// fill runs the way back to its end. Only so many run at once in a process; the daily
-// totals, of a few rows and ahead of the rest, wait for none.
-func (st *Totals) fill(ctx context.Context) error {
-	switch {
-	case st.Complete():
-		return nil
-	case st.Def.Name == registry.Daily:
-		return st.fillTotals(ctx)
-	}
-	release, err := st.Source.LongTurn(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
-	return st.fillTotals(ctx)
-}
-
-func (st *Totals) fillTotals(ctx context.Context) error {
-	return st.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
-		for {
-			if err := st.cover(ctx); err != nil {
-				return err
-			}
-			if err := st.totalsFill(ctx); err != nil || !st.locationsOnlyChanged() {
-				return err
-			}
-		}
-	})
-}
-
-// cover acts on locations gained and lost: the way back begins anew.
-func (st *Totals) cover(ctx context.Context) error {
-	if err := st.covered.Begin(ctx); err != nil {
-		return err
-	}
-	if err := st.applyLocationsOnly(ctx); err != nil {
-		return err
-	}
-	if back := st.covered.Returned(); len(back) > 0 {
-		if err := st.covered.Save(ctx, func(c *stream.Coverage) { c.Lose(back) }); err != nil {
-			return err
-		}
-	}
-	gained, lost := st.covered.Changed()
-	if len(gained)+len(lost) == 0 {
-		return nil
-	}
-	st.Source.Log.Info("the key's locations have changed", "stream", st.Def.Name, "gained", gained, "lost", lost)
-	if err := st.refill(ctx); err != nil {
-		return err
-	}
-	// Not what the key has by now: that may be others.
-	return st.covered.Save(ctx, func(c *stream.Coverage) { c.Gain(gained); c.Lose(lost) })
-}
-
-// refill begins the way back of the totals anew.
-func (st *Totals) refill(ctx context.Context) error {
-	cp := sinks.Checkpoint{
-		Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkTotals,
-		Business: st.Source.Business(), UpdatedAt: time.Now().UTC(),
-	}
-	if err := st.Source.Save(ctx, st.Def.Name, cp, nil); err != nil {
-		return err
-	}
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.memory.stored, st.memory.settled = cp, false
-	return nil
-}
-
 // LongDue is true when there is a long walk to make.
 func (st *Totals) LongDue(now time.Time) bool {
 	if st.Off() {
-		return st.hasTotalsToBury()
+		return st.sharing.hasTotalsToBury()
 	}
-	return !st.Complete() || st.againDue(now)
+	return !st.Complete() || st.again.againDue(now)
 }
 
 // Long makes the long walks that are due, in the lowest lane (DESIGN R7).
 func (st *Totals) Long(ctx context.Context) error {
 	if st.Off() {
-		return st.buryTotalsOfAll(ctx)
+		return st.sharing.buryTotalsOfAll(ctx)
 	}
-	if err := st.fill(ctx); err != nil {
+	if err := st.filling.fill(ctx); err != nil {
 		return err
 	}
-	if st.againDue(st.Source.ServiceNow()) {
-		return st.totalsAgain(ctx)
+	if st.again.againDue(st.Source.ServiceNow()) {
+		return st.again.totalsAgain(ctx)
 	}
 	return nil
 }
@@ -229,50 +152,35 @@ func (st *Totals) Pass(full, _ bool) []stream.Step {
 	if full {
 		return []stream.Step{{Guard: st.Filler, Moved: st.longPages, Run: st.totalsFull}}
 	}
-	return []stream.Step{{Guard: st.Guard, Moved: func() uint64 { return 0 }, Run: st.totalsRecent}, {Guard: st.Filler, Moved: st.longPages, Run: st.fill}}
+	return []stream.Step{{Guard: st.Guard, Moved: func() uint64 { return 0 }, Run: st.totalsRecent}, {Guard: st.Filler, Moved: st.longPages, Run: st.filling.fill}}
 }
 
 // PassOff does in a pass what is to be done of totals that are off.
 func (st *Totals) PassOff(ctx context.Context) error {
-	return st.Exclusive(ctx, st.Filler, st.buryTotalsOfAll)
+	return st.Exclusive(ctx, st.Filler, st.sharing.buryTotalsOfAll)
 }
 
 // totalsFull asks for all days anew, after a way back that is not done.
 func (st *Totals) totalsFull(ctx context.Context) error {
-	if err := st.fill(ctx); err != nil {
+	if err := st.filling.fill(ctx); err != nil {
 		return err
 	}
-	return st.totalsAgain(ctx)
+	return st.again.totalsAgain(ctx)
 }
 
 // longPages is how far its long walks are.
 func (st *Totals) longPages() uint64 {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return st.memory.stored.Pages + st.memory.againAsked
+	return st.filling.stored.Pages + st.again.requests
 }
 
 // Describe adds to a status what is known of totals.
 func (st *Totals) Describe(into *status.StreamStatus) {
 	if !st.Off() && !st.Filled() {
-		into.Progress = st.backProgress()
+		into.Progress = st.filling.backProgress()
 	}
-	if into.State == status.StateRunning && st.opens() {
+	if into.State == status.StateRunning && st.filling.opens() {
 		into.State = status.StateBackfill
 	}
-}
-
-// backProgress is how far back the daily totals have been asked for; how far
-// they go is known once the first order is.
-func (st *Totals) backProgress() *status.Progress {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	cp := st.memory.stored
-	p := &status.Progress{Walk: sinks.WalkTotals, StartedAt: cp.StartedAt, Pages: cp.Pages, Rows: cp.Rows}
-	if pos, err := ReadPosition(cp.Position); err == nil && pos.To != "" {
-		if t, err := time.Parse(time.DateOnly, string(pos.To)); err == nil {
-			p.Reached = t.AddDate(0, 0, 1)
-		}
-	}
-	return p
 }

@@ -12,22 +12,6 @@ import (
 	"github.com/larder-sync/larder/syncer/write"
 )
 
-// totalsMemory is what a stream of totals knows of the days it has stored.
-type totalsMemory struct {
-	stored sinks.Checkpoint  // of the way back; Position is a position
-	days   map[string]uint64 // by dayKey: what the day's rows were
-	// settled: the end of the way back has been compared with the first order.
-	settled bool
-	// again are the ranges that the full resync under way has asked for; guarded by filler.
-	again map[Span]bool
-	// againSince is when it began, passedBy that a closed location was left out of it.
-	againSince time.Time
-	passedBy   bool
-	againRun   sinks.Run // what it has brought so far
-	owed       uint64    // requests of the way back that its position does not tell of yet; guarded by filler
-	againAsked uint64    // how many that were, of all resyncs
-}
-
 // Report is an answer of a totals route: rows of days.
 type Report struct {
 	Rows [][]byte
@@ -63,7 +47,7 @@ func (st *Totals) AskRecent(ctx context.Context, ask func(context.Context, Span)
 	if err := st.AskDaysBack(ctx, ask, 1, st.Asked()); err != nil {
 		return err
 	}
-	return st.reopen(ctx)
+	return st.filling.reopen(ctx)
 }
 
 // Recent is true when a day is asked for at every turn: yesterday and today.
@@ -147,13 +131,13 @@ func (st *Totals) AskTotals(ctx context.Context, lane *api.Client, sp Span) (*wr
 	st.Source.Metrics.Paged(st.Source.Name, st.Def.Name, sinks.WalkTotals)
 	in := st.Writer.Begin(st.Writer.NextWalk(), len(r.Rows))
 	in.Counts.Requests, in.Counts.Pages = r.requests, 1
-	changed := st.changedDays(sp, r.days, r.Rows)
-	present := st.readTotals(in, sp, r.days, r, changed)
+	changed := st.lines.changedDays(sp, r.days, r.Rows)
+	present := st.lines.readTotals(in, sp, r.days, r, changed)
 	in.Sighted(write.Sighting{From: string(sp.From), To: string(sp.To), Location: sp.Location})
 	in.ReleaseUnseen(asked, sp.holds)
-	in.AfterTaken = func() { st.rememberDays(sp.Location, changed) }
+	in.AfterTaken = func() { st.lines.rememberDays(sp.Location, changed) }
 	if st.Def.LinesMayVanish {
-		if err := st.buryLines(ctx, in, r.days, changed, present, r.At); err != nil {
+		if err := st.lines.buryLines(ctx, in, r.days, changed, present, r.At); err != nil {
 			return nil, r, err
 		}
 	}
