@@ -151,12 +151,12 @@ func latest[K comparable, V any](commits []*queued, pick func(*sinks.Commit) *V,
 	return kept
 }
 
-func (s *Sink) planCheckpoints(ctx context.Context, commits []*queued) ([]step, error) {
+func (f *flusher) planCheckpoints(ctx context.Context, commits []*queued) ([]step, error) {
 	b := sinks.NewBatch(checkpointTable, len(commits))
 	last := latest(commits, func(c *sinks.Commit) *sinks.Checkpoint { return c.Checkpoint }, keyOf)
 	for _, item := range last {
 		c := item.commit.Checkpoint
-		if s.stored.has(*c) {
+		if f.stored.has(*c) {
 			continue
 		}
 		business := cmp.Or(c.Business, item.commit.Business)
@@ -165,10 +165,10 @@ func (s *Sink) planCheckpoints(ctx context.Context, commits []*queued) ([]step, 
 			return nil, err
 		}
 	}
-	return s.insertPlain(ctx, "checkpoints", b)
+	return f.insertPlain(ctx, "checkpoints", b)
 }
 
-func (s *Sink) planRuns(ctx context.Context, commits []*queued) ([]step, error) {
+func (f *flusher) planRuns(ctx context.Context, commits []*queued) ([]step, error) {
 	b := sinks.NewBatch(runTable, 0)
 	for _, item := range commits {
 		r := item.commit.Run
@@ -180,10 +180,10 @@ func (s *Sink) planRuns(ctx context.Context, commits []*queued) ([]step, error) 
 			return nil, err
 		}
 	}
-	return s.insertPlain(ctx, "runs", b)
+	return f.insertPlain(ctx, "runs", b)
 }
 
-func (s *Sink) planStatuses(ctx context.Context, commits []*queued) ([]step, error) {
+func (f *flusher) planStatuses(ctx context.Context, commits []*queued) ([]step, error) {
 	b := sinks.NewBatch(statusTable, 0)
 	type key struct{ source, stream string }
 	last := latest(commits, func(c *sinks.Commit) *sinks.StreamStatus { return c.Status },
@@ -194,10 +194,10 @@ func (s *Sink) planStatuses(ctx context.Context, commits []*queued) ([]step, err
 			return nil, err
 		}
 	}
-	return s.insertPlain(ctx, "statuses", b)
+	return f.insertPlain(ctx, "statuses", b)
 }
 
-func (s *Sink) planDrift(ctx context.Context, commits []*queued) ([]step, error) {
+func (f *flusher) planDrift(ctx context.Context, commits []*queued) ([]step, error) {
 	b := sinks.NewBatch(driftTable, 0)
 	for _, item := range commits {
 		for _, d := range item.commit.Drift {
@@ -207,12 +207,12 @@ func (s *Sink) planDrift(ctx context.Context, commits []*queued) ([]step, error)
 			}
 		}
 	}
-	return s.insertPlain(ctx, "drift", b)
+	return f.insertPlain(ctx, "drift", b)
 }
 
 // planVerdicts writes verdicts in the order of the commits: of one day and subject the
 // last stands.
-func (s *Sink) planVerdicts(ctx context.Context, commits []*queued) ([]step, error) {
+func (f *flusher) planVerdicts(ctx context.Context, commits []*queued) ([]step, error) {
 	b := sinks.NewBatch(proofTable, 0)
 	for _, item := range commits {
 		for _, v := range item.commit.Verdicts {
@@ -221,7 +221,7 @@ func (s *Sink) planVerdicts(ctx context.Context, commits []*queued) ([]step, err
 			}
 		}
 	}
-	return s.insertPlain(ctx, "verdicts", b)
+	return f.insertPlain(ctx, "verdicts", b)
 }
 
 func appendVerdict(b *sinks.Batch, c *sinks.Commit, v sinks.Verdict) error {
@@ -259,7 +259,7 @@ const contentHash = "if(row_id = '', lower(hex(SHA256(content))), '')"
 
 // planQuarantine writes the entries of all commits and then closes those whose
 // last word is that they are released.
-func (s *Sink) planQuarantine(ctx context.Context, commits []*queued) ([]step, error) {
+func (f *flusher) planQuarantine(ctx context.Context, commits []*queued) ([]step, error) {
 	b := sinks.NewBatch(quarantineTable, 0)
 	released := map[releasedKey]bool{}
 	for _, item := range commits {
@@ -280,28 +280,28 @@ func (s *Sink) planQuarantine(ctx context.Context, commits []*queued) ([]step, e
 			released[releasedKey{c.Source, c.Stream, key}] = true
 		}
 	}
-	steps, err := s.insertPlain(ctx, "quarantine", b)
+	steps, err := f.insertPlain(ctx, "quarantine", b)
 	if err != nil || len(released) == 0 {
 		return steps, err
 	}
-	return append(steps, s.releaseStep(released)), nil
+	return append(steps, f.releaseStep(released)), nil
 }
 
 // releaseStep closes open entries. The closed entry has the version of the open one,
 // and of equal versions the last insert wins; a later entry opens it again.
-func (s *Sink) releaseStep(released map[releasedKey]bool) step {
+func (f *flusher) releaseStep(released map[releasedKey]bool) step {
 	lines := make([]string, 0, len(released))
 	for key := range released {
 		lines = append(lines, key.line())
 	}
 	slices.Sort(lines)
-	table := s.warehouse.table("quarantine")
+	table := f.sink.warehouse.table("quarantine")
 	sql := fmt.Sprintf(`INSERT INTO %[1]s (business_id, source, stream, row_id, content, field, reason, raw, fetched_at, released_at, _version)
 SELECT business_id, source, stream, row_id, content, field, reason, raw, fetched_at, now64(6, 'UTC'), _version
 FROM %[1]s FINAL
 WHERE (source, stream, row_id, %[3]s) IN (SELECT source, stream, row_id, content FROM format(TSV, 'source String, stream String, row_id String, content String', %[2]s))
     AND released_at IS NULL`, table, literal(strings.Join(lines, "")), contentHash)
 	return step{what: "quarantine", table: "quarantine", rows: len(released), run: func(ctx context.Context) (int64, error) {
-		return int64(len(sql)), s.warehouse.exec(ctx, sql, statementSettings)
+		return int64(len(sql)), f.sink.warehouse.exec(ctx, sql, statementSettings)
 	}}
 }

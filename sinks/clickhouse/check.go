@@ -33,19 +33,19 @@ func (s *Sink) Ping(ctx context.Context) error {
 // Check finds out, without changing anything, whether the warehouse answers, is
 // new enough, and lets the user create and write: an error says what is wrong and
 // what to do.
-func (s *Sink) Check(ctx context.Context) (Info, error) {
-	info := Info{Address: s.warehouse.address(), Database: s.warehouse.database}
-	err := s.warehouse.rows(ctx, "SELECT version()", func(rows driver.Rows) error { return rows.Scan(&info.Version) })
+func (h *schema) Check(ctx context.Context) (Info, error) {
+	info := Info{Address: h.sink.warehouse.address(), Database: h.sink.warehouse.database}
+	err := h.sink.warehouse.rows(ctx, "SELECT version()", func(rows driver.Rows) error { return rows.Scan(&info.Version) })
 	if err != nil {
 		return info, err
 	}
 	if tooOld(info.Version) {
 		return info, fmt.Errorf("ClickHouse %s is too old: Larder needs %d.%d or newer", info.Version, oldestVersion[0], oldestVersion[1])
 	}
-	if err := s.checkRights(ctx); err != nil {
+	if err := h.checkRights(ctx); err != nil {
 		return info, err
 	}
-	err = s.CheckSchema(ctx)
+	err = h.CheckSchema(ctx)
 	if errors.Is(err, ErrNotMigrated) {
 		return info, nil
 	}
@@ -73,14 +73,14 @@ var needed = []string{"SELECT", "INSERT", "CREATE TABLE", "ALTER ADD COLUMN", "C
 // checkRights asks for each right; CHECK GRANT answers 1 or 0. Servers that are
 // too old for the question, and the embedded engine, which has no users, are
 // taken to allow everything.
-func (s *Sink) checkRights(ctx context.Context) error {
-	if s.warehouse.address() == embeddedAddress {
+func (h *schema) checkRights(ctx context.Context) error {
+	if h.sink.warehouse.address() == embeddedAddress {
 		return nil
 	}
-	for _, database := range []string{s.warehouse.raw(), s.warehouse.database} {
+	for _, database := range []string{h.sink.warehouse.raw(), h.sink.warehouse.database} {
 		for _, right := range needed {
 			var granted uint8 = 1
-			err := s.warehouse.rows(ctx, "CHECK GRANT "+right+" ON "+quote(database)+".*", func(rows driver.Rows) error {
+			err := h.sink.warehouse.rows(ctx, "CHECK GRANT "+right+" ON "+quote(database)+".*", func(rows driver.Rows) error {
 				return rows.Scan(&granted)
 			})
 			if errors.Is(err, ErrUnreachable) {

@@ -14,6 +14,9 @@ import (
 	"github.com/larder-sync/larder/sinks"
 )
 
+// claims says which process serves which source.
+type claims struct{ sink *Sink }
+
 // claimSettings send all that is said and asked about claims to one replica: the
 // first of the cluster's configuration that answers, so that every process sees
 // what any other was told is stored. When that replica dies the next one takes
@@ -29,22 +32,22 @@ type claim struct {
 
 // Beat implements [sinks.Sink]: one INSERT and one SELECT while the process wants
 // what it wanted before.
-func (s *Sink) Beat(ctx context.Context, p sinks.Process, wants []string) ([]sinks.Claim, error) {
-	s.warehouse.outage.begin()
+func (c *claims) Beat(ctx context.Context, p sinks.Process, wants []string) ([]sinks.Claim, error) {
+	c.sink.warehouse.outage.begin()
 	if len(wants) > 0 {
-		if err := s.warehouse.exec(ctx, s.beatStatement(p), nil); err != nil {
+		if err := c.sink.warehouse.exec(ctx, c.beatStatement(p), nil); err != nil {
 			return nil, fmt.Errorf("tell the warehouse that this process is alive: %w", err)
 		}
 	}
-	claims, err := s.readClaims(ctx)
+	claims, err := c.readClaims(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if lines := changedClaims(claims, p, wants); lines != "" {
-		if err := s.warehouse.exec(ctx, s.claimStatement(p, lines), statementSettings); err != nil {
+		if err := c.sink.warehouse.exec(ctx, c.claimStatement(p, lines), statementSettings); err != nil {
 			return nil, fmt.Errorf("store the claims of this process: %w", err)
 		}
-		if claims, err = s.readClaims(ctx); err != nil {
+		if claims, err = c.readClaims(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -57,21 +60,21 @@ func (s *Sink) Beat(ctx context.Context, p sinks.Process, wants []string) ([]sin
 
 // beatStatement stores that a process is alive, and since when without a silence
 // that was too long.
-func (s *Sink) beatStatement(p sinks.Process) string {
+func (c *claims) beatStatement(p sinks.Process) string {
 	return fmt.Sprintf(`INSERT INTO %[1]s (process_id, name, beat_at, alive_since)
 SELECT %[2]s, %[3]s, now64(6, 'UTC') AS at, if(max(beat_at) >= at - %[4]s, argMax(alive_since, beat_at), at)
 FROM %[1]s FINAL WHERE process_id = %[2]s%[5]s`,
-		s.warehouse.table("processes"), literal(p.ID), literal(p.Name), s.silence(), claimSettings)
+		c.sink.warehouse.table("processes"), literal(p.ID), literal(p.Name), c.silence(), claimSettings)
 }
 
 // silence is how long a process may say nothing.
-func (s *Sink) silence() string {
-	return "toIntervalMicrosecond(" + strconv.FormatInt(s.options.ClaimTimeout.Microseconds(), 10) + ")"
+func (c *claims) silence() string {
+	return "toIntervalMicrosecond(" + strconv.FormatInt(c.sink.options.ClaimTimeout.Microseconds(), 10) + ")"
 }
 
 // readClaims reads the claims of all processes that are alive. A process that was
 // silent for too long and came back has its claims since then.
-func (s *Sink) readClaims(ctx context.Context) ([]claim, error) {
+func (c *claims) readClaims(ctx context.Context) ([]claim, error) {
 	sql := fmt.Sprintf(`SELECT source, process_id, name, greatest(since, alive_since), beat_at, fading
 FROM
 (
@@ -82,9 +85,9 @@ INNER JOIN
 (
     SELECT process_id, name, beat_at, alive_since
     FROM %s FINAL WHERE beat_at >= now64(6, 'UTC') - %s
-) AS alive USING (process_id)%s`, s.warehouse.table("claims"), s.warehouse.table("processes"), s.silence(), claimSettings)
+) AS alive USING (process_id)%s`, c.sink.warehouse.table("claims"), c.sink.warehouse.table("processes"), c.silence(), claimSettings)
 	var claims []claim
-	err := s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	err := c.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var c claim
 		var fading uint8
 		err := rows.Scan(&c.Source, &c.Process.ID, &c.Process.Name, &c.Since, &c.BeatAt, &fading)
@@ -132,9 +135,9 @@ func changedClaims(claims []claim, p sinks.Process, wants []string) string {
 
 // claimStatement stores claims: source, since (0 for now) and whether it is given
 // up, a line each.
-func (s *Sink) claimStatement(p sinks.Process, lines string) string {
+func (c *claims) claimStatement(p sinks.Process, lines string) string {
 	return fmt.Sprintf(`INSERT INTO %s (process_id, source, since, stated_at, given_up)
 SELECT %s, source, if(micros = 0, now64(6, 'UTC'), fromUnixTimestamp64Micro(micros, 'UTC')), now64(6, 'UTC'), given_up
 FROM format(TSV, 'source String, micros Int64, given_up Bool', %s)%s`,
-		s.warehouse.table("claims"), literal(p.ID), literal(lines), claimSettings)
+		c.sink.warehouse.table("claims"), literal(p.ID), literal(lines), claimSettings)
 }

@@ -21,7 +21,7 @@ const viewsTitle = "Views"
 // Dictionary writes the data dictionary of a migrated warehouse as Markdown: the
 // views that people query, then the storage tables. The same schema gives the
 // same text.
-func (s *Sink) Dictionary(ctx context.Context, w io.Writer) error {
+func (r *reader) Dictionary(ctx context.Context, w io.Writer) error {
 	var text strings.Builder
 	text.WriteString("# Data dictionary\n\nGenerated from the schema of the warehouse; do not edit.\n\n" +
 		"Two databases: `larder` (the configured name) holds the views that people query, `larder_raw` the storage\n" +
@@ -29,9 +29,9 @@ func (s *Sink) Dictionary(ctx context.Context, w io.Writer) error {
 		"Each view says what one row is, which columns tell its rows apart, whom it joins, and a query to begin with. Names\n" +
 		"stand beside ids, so most questions need no join: the [cookbook](cookbook.md) has 54 of them.\n")
 	for _, part := range []struct{ title, database string }{
-		{viewsTitle, s.warehouse.database}, {"Storage tables", s.warehouse.raw()},
+		{viewsTitle, r.sink.warehouse.database}, {"Storage tables", r.sink.warehouse.raw()},
 	} {
-		tables, err := s.describe(ctx, part.database)
+		tables, err := r.describe(ctx, part.database)
 		if err != nil {
 			return fmt.Errorf("describe the schema: %w", err)
 		}
@@ -62,11 +62,11 @@ func writeTable(text *strings.Builder, title string, t described) {
 
 // describe reads the tables of a database in order of their names; what feeds
 // the history is left out.
-func (s *Sink) describe(ctx context.Context, database string) ([]described, error) {
+func (r *reader) describe(ctx context.Context, database string) ([]described, error) {
 	var tables []described
 	sql := "SELECT name, comment FROM system.tables WHERE database = " + literal(database) +
 		" AND engine NOT IN ('MaterializedView') AND NOT startsWith(name, '.') ORDER BY name"
-	err := s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	err := r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var t described
 		err := rows.Scan(&t.name, &t.comment)
 		tables = append(tables, t)
@@ -76,7 +76,7 @@ func (s *Sink) describe(ctx context.Context, database string) ([]described, erro
 		return nil, err
 	}
 	sql = "SELECT table, name, type, comment FROM system.columns WHERE database = " + literal(database) + " ORDER BY table, position"
-	return tables, s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	return tables, r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var table string
 		var column [3]string
 		if err := rows.Scan(&table, &column[0], &column[1], &column[2]); err != nil {

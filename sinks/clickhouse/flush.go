@@ -4,10 +4,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
 )
+
+// flusher writes what is queued, one group of commits at a time.
+type flusher struct {
+	sink    *Sink
+	queue   *queue
+	stored  *storedCheckpoints
+	jitter  *rand.Rand // of its own goroutine alone
+	closing context.Context
+	close   context.CancelFunc
+	ended   chan struct{}   // closed when it has ended
+	abort   context.Context // ends statements under way
+	stop    context.CancelFunc
+}
+
+func newFlusher(s *Sink) *flusher {
+	f := &flusher{
+		sink: s, queue: newQueue(s.options.QueueBytes), stored: newStoredCheckpoints(), ended: make(chan struct{}),
+		jitter: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0)),
+	}
+	f.closing, f.close = context.WithCancel(context.Background())
+	f.abort, f.stop = context.WithCancel(context.Background())
+	return f
+}
 
 // step is one statement of a flush.
 type step struct {
@@ -23,7 +47,7 @@ var errFenced = errors.New("commits are fenced")
 
 // flush writes a group of commits, trying again until all of it is durable that
 // is not fenced. It returns an error only when the sink is closed before that.
-func (s *Sink) flush(commits []*queued) error {
+func (f *flusher) flush(commits []*queued) error {
 	began := time.Now()
 	var steps []step
 	for attempt := 0; ; {
@@ -32,28 +56,28 @@ func (s *Sink) flush(commits []*queued) error {
 			steps = nil
 		}
 		if len(commits) == 0 {
-			s.dropped()
+			f.dropped()
 			return nil
 		}
 		if steps == nil {
-			if steps, err = s.plan(s.abort, commits); err != nil {
+			if steps, err = f.plan(f.abort, commits); err != nil {
 				steps = nil
-				s.warehouse.forgetTypes() // another process may migrate the warehouse meanwhile
+				f.sink.warehouse.forgetTypes() // another process may migrate the warehouse meanwhile
 			}
 		}
 		if err == nil {
-			steps, err = s.runSteps(steps, commits)
+			steps, err = f.runSteps(steps, commits)
 		}
 		if errors.Is(err, errFenced) {
 			continue
 		}
 		if err == nil {
-			s.stored.remember(commits)
-			s.succeeded(began, attempt, commits)
+			f.stored.remember(commits)
+			f.succeeded(began, attempt, commits)
 			return nil
 		}
-		s.failed(err, attempt, commits)
-		if !s.pause(retryDelay(attempt, s.jitter.Float64())) {
+		f.failed(err, attempt, commits)
+		if !f.pause(retryDelay(attempt, f.jitter.Float64())) {
 			return fmt.Errorf("%w before its rows were durable: %w", ErrClosed, err)
 		}
 		attempt++
@@ -78,20 +102,20 @@ func unfenced(commits []*queued) (kept []*queued, err error) {
 }
 
 // runSteps runs the steps in order and returns those that are left.
-func (s *Sink) runSteps(steps []step, commits []*queued) ([]step, error) {
+func (f *flusher) runSteps(steps []step, commits []*queued) ([]step, error) {
 	for len(steps) > 0 {
 		if _, err := unfenced(commits); err != nil {
 			return nil, err
 		}
 		next := steps[0]
 		began := time.Now()
-		ctx, cancel := context.WithTimeout(s.abort, s.options.StepTimeout)
+		ctx, cancel := context.WithTimeout(f.abort, f.sink.options.StepTimeout)
 		bytes, err := next.run(ctx)
 		cancel()
 		if err != nil {
 			return steps, fmt.Errorf("write %s to %s: %w", next.what, next.table, err)
 		}
-		s.metrics.wrote(next, bytes, time.Since(began))
+		f.sink.metrics.wrote(next, bytes, time.Since(began))
 		steps = steps[1:]
 	}
 	return []step{}, nil
@@ -99,18 +123,18 @@ func (s *Sink) runSteps(steps []step, commits []*queued) ([]step, error) {
 
 // plan lays a flush out: live rows, tombstones, quarantine, drift and verdicts,
 // and only then what says that those are durable (DESIGN R1).
-func (s *Sink) plan(ctx context.Context, commits []*queued) ([]step, error) {
-	rows, err := s.planRows(ctx, commits)
+func (f *flusher) plan(ctx context.Context, commits []*queued) ([]step, error) {
+	rows, err := f.planRows(ctx, commits)
 	if err != nil {
 		return nil, err
 	}
-	tombs, err := s.planTombstones(ctx, commits)
+	tombs, err := f.planTombstones(ctx, commits)
 	if err != nil {
 		return nil, err
 	}
 	steps := append(append([]step{}, rows...), tombs...)
 	for _, plan := range []func(context.Context, []*queued) ([]step, error){
-		s.planQuarantine, s.planDrift, s.planVerdicts, s.planCheckpoints, s.planRuns, s.planStatuses,
+		f.planQuarantine, f.planDrift, f.planVerdicts, f.planCheckpoints, f.planRuns, f.planStatuses,
 	} {
 		more, err := plan(ctx, commits)
 		if err != nil {
@@ -122,7 +146,7 @@ func (s *Sink) plan(ctx context.Context, commits []*queued) ([]step, error) {
 }
 
 // planRows makes one INSERT per table of the live rows of all commits.
-func (s *Sink) planRows(ctx context.Context, commits []*queued) ([]step, error) {
+func (f *flusher) planRows(ctx context.Context, commits []*queued) ([]step, error) {
 	var order []string
 	parts := map[string][]part{}
 	for _, item := range commits {
@@ -138,7 +162,7 @@ func (s *Sink) planRows(ctx context.Context, commits []*queued) ([]step, error) 
 	}
 	var steps []step
 	for _, table := range order {
-		types, err := s.warehouse.columns(ctx, table)
+		types, err := f.sink.warehouse.columns(ctx, table)
 		if err != nil {
 			return nil, err
 		}
@@ -146,23 +170,23 @@ func (s *Sink) planRows(ctx context.Context, commits []*queued) ([]step, error) 
 		if err != nil {
 			return nil, err
 		}
-		steps = append(steps, s.insertStep("rows", b))
+		steps = append(steps, f.insertStep("rows", b))
 	}
 	return steps, nil
 }
 
-func (s *Sink) insertStep(what string, b *block) step {
+func (f *flusher) insertStep(what string, b *block) step {
 	return step{what: what, table: b.table, rows: b.rows, run: func(ctx context.Context) (int64, error) {
-		return s.warehouse.insert(ctx, b)
+		return f.sink.warehouse.insert(ctx, b)
 	}}
 }
 
 // insertPlain makes the step that writes a batch to one of Larder's own tables.
-func (s *Sink) insertPlain(ctx context.Context, what string, batch *sinks.Batch) ([]step, error) {
+func (f *flusher) insertPlain(ctx context.Context, what string, batch *sinks.Batch) ([]step, error) {
 	if len(batch.Rows) == 0 {
 		return nil, nil
 	}
-	types, err := s.warehouse.columns(ctx, batch.Table.Name)
+	types, err := f.sink.warehouse.columns(ctx, batch.Table.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -170,43 +194,43 @@ func (s *Sink) insertPlain(ctx context.Context, what string, batch *sinks.Batch)
 	if err != nil {
 		return nil, err
 	}
-	return []step{s.insertStep(what, b)}, nil
+	return []step{f.insertStep(what, b)}, nil
 }
 
-func (s *Sink) succeeded(began time.Time, attempts int, commits []*queued) {
-	s.metrics.flushed(commits, time.Since(began))
-	s.health.set(nil)
-	s.warehouse.outage.flushed(nil)
+func (f *flusher) succeeded(began time.Time, attempts int, commits []*queued) {
+	f.sink.metrics.flushed(commits, time.Since(began))
+	f.sink.health.set(nil)
+	f.sink.warehouse.outage.flushed(nil)
 	if attempts > 0 {
-		s.log.Debug("a flush that failed went through", "after", time.Since(began).Round(time.Millisecond), "attempts", attempts+1)
+		f.sink.log.Debug("a flush that failed went through", "after", time.Since(began).Round(time.Millisecond), "attempts", attempts+1)
 	}
 }
 
 // dropped ends a flush of which everything was fenced: no rows wait any more.
-func (s *Sink) dropped() {
-	s.health.set(nil)
-	s.warehouse.outage.dropped()
+func (f *flusher) dropped() {
+	f.sink.health.set(nil)
+	f.sink.warehouse.outage.dropped()
 }
 
-func (s *Sink) failed(err error, attempt int, commits []*queued) {
-	if errors.Is(err, context.Canceled) && s.abort.Err() != nil {
+func (f *flusher) failed(err error, attempt int, commits []*queued) {
+	if errors.Is(err, context.Canceled) && f.abort.Err() != nil {
 		return
 	}
-	s.health.set(err)
-	s.metrics.retries.Inc()
-	s.warehouse.outage.flushed(err)
-	_, rows, _ := s.queue.load()
-	s.log.Debug("a flush failed", "error", err, "attempt", attempt+1, "commits", len(commits), "rows_queued_behind", rows)
+	f.sink.health.set(err)
+	f.sink.metrics.retries.Inc()
+	f.sink.warehouse.outage.flushed(err)
+	_, rows, _ := f.queue.load()
+	f.sink.log.Debug("a flush failed", "error", err, "attempt", attempt+1, "commits", len(commits), "rows_queued_behind", rows)
 }
 
 // pause waits, and returns false when the sink has no more time.
-func (s *Sink) pause(d time.Duration) bool {
+func (f *flusher) pause(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return true
-	case <-s.abort.Done():
+	case <-f.abort.Done():
 		return false
 	}
 }
@@ -225,4 +249,32 @@ func retryDelay(attempt int, chance float64) time.Duration {
 		full = min(longestDelay, firstDelay<<attempt)
 	}
 	return full/2 + time.Duration(chance*float64(full/2))
+}
+
+// flushAll is the flusher: it groups what is queued and writes it, one group at a
+// time, while the next gathers.
+func (f *flusher) flushAll() {
+	defer close(f.ended)
+	var began time.Time
+	for {
+		commits := f.queue.take(f.abort, began, f.sink.options.FlushInterval, f.sink.options.FlushRows)
+		if commits == nil {
+			break
+		}
+		began = time.Now()
+		f.settle(commits, f.flush(commits))
+	}
+	f.settle(f.queue.drain(), ErrClosed)
+}
+
+// settle resolves receipts in the order of Write.
+func (f *flusher) settle(commits []*queued, err error) {
+	for _, item := range commits {
+		if item.fenced != nil {
+			item.receipt.Resolve(item.fenced)
+		} else {
+			item.receipt.Resolve(err)
+		}
+	}
+	f.queue.done(commits)
 }

@@ -17,8 +17,8 @@ import (
 
 // Live implements [sinks.Sink]. It reads no column but those that the answer and
 // the conditions need.
-func (s *Sink) Live(ctx context.Context, q sinks.LiveQuery) ([]sinks.LiveRow, error) {
-	location, from, err := s.liveOf(ctx, q)
+func (r *reader) Live(ctx context.Context, q sinks.LiveQuery) ([]sinks.LiveRow, error) {
+	location, from, err := r.liveOf(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("read the live rows of %s: %w", q.Table, err)
 	}
@@ -31,7 +31,7 @@ func (s *Sink) Live(ctx context.Context, q sinks.LiveQuery) ([]sinks.LiveRow, er
 		sql += " LIMIT " + strconv.Itoa(q.Limit)
 	}
 	var live []sinks.LiveRow
-	err = s.warehouse.rows(longStatement(ctx), sql, func(rows driver.Rows) error {
+	err = r.sink.warehouse.rows(longStatement(ctx), sql, func(rows driver.Rows) error {
 		var r sinks.LiveRow
 		err := rows.Scan(&r.ID, &r.Location, &r.Version)
 		live = append(live, r)
@@ -44,13 +44,13 @@ func (s *Sink) Live(ctx context.Context, q sinks.LiveQuery) ([]sinks.LiveRow, er
 }
 
 // CountLive implements [sinks.Sink].
-func (s *Sink) CountLive(ctx context.Context, q sinks.LiveQuery) (uint64, error) {
-	_, from, err := s.liveOf(ctx, q)
+func (r *reader) CountLive(ctx context.Context, q sinks.LiveQuery) (uint64, error) {
+	_, from, err := r.liveOf(ctx, q)
 	if err != nil {
 		return 0, fmt.Errorf("count the live rows of %s: %w", q.Table, err)
 	}
 	var n uint64
-	err = s.warehouse.rows(longStatement(ctx), "SELECT count()"+from, func(rows driver.Rows) error { return rows.Scan(&n) })
+	err = r.sink.warehouse.rows(longStatement(ctx), "SELECT count()"+from, func(rows driver.Rows) error { return rows.Scan(&n) })
 	if err != nil {
 		return 0, fmt.Errorf("count the live rows of %s: %w", q.Table, err)
 	}
@@ -65,8 +65,8 @@ func longStatement(ctx context.Context) context.Context {
 // liveOf is how to read the location of a row of the table, and from where to
 // read the rows that q selects, whatever After and Limit say. FINAL comes before
 // the conditions: a row is judged by its newest version alone.
-func (s *Sink) liveOf(ctx context.Context, q sinks.LiveQuery) (location, from string, err error) {
-	types, err := s.warehouse.columns(ctx, q.Table)
+func (r *reader) liveOf(ctx context.Context, q sinks.LiveQuery) (location, from string, err error) {
+	types, err := r.sink.warehouse.columns(ctx, q.Table)
 	if err != nil {
 		return "", "", err
 	}
@@ -94,7 +94,7 @@ func (s *Sink) liveOf(ctx context.Context, q sinks.LiveQuery) (location, from st
 	if located && len(q.Except) > 0 {
 		conditions = append(conditions, location+" NOT IN ("+literals(q.Except)+")")
 	}
-	return location, " FROM " + s.warehouse.table(q.Table) + " FINAL WHERE " + strings.Join(conditions, " AND "), nil
+	return location, " FROM " + r.sink.warehouse.table(q.Table) + " FINAL WHERE " + strings.Join(conditions, " AND "), nil
 }
 
 // whoseRows is the condition of Source and Locations; empty for all.
@@ -123,14 +123,14 @@ const asJSON = ` SETTINGS output_format_json_quote_decimals = 1, output_format_d
 
 // Rows implements [sinks.Sink]. It looks among all versions stored, since FINAL
 // would hide the buried ones.
-func (s *Sink) Rows(ctx context.Context, table, business string, ids []string) ([]sinks.StoredRow, error) {
+func (r *reader) Rows(ctx context.Context, table, business string, ids []string) ([]sinks.StoredRow, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
 	if len(ids) > sinks.MaxRowIDs {
 		return nil, fmt.Errorf("read stored rows of %s: %d ids in one call: at most %d", table, len(ids), sinks.MaxRowIDs)
 	}
-	types, err := s.warehouse.columns(ctx, table)
+	types, err := r.sink.warehouse.columns(ctx, table)
 	if err != nil {
 		return nil, fmt.Errorf("read stored rows of %s: %w", table, err)
 	}
@@ -141,9 +141,9 @@ func (s *Sink) Rows(ctx context.Context, table, business string, ids []string) (
 	}
 	sql := fmt.Sprintf(`SELECT id, _version, _deleted, toString(_delete_reason), _deleted_at, _raw, [%s]
 FROM %s WHERE business_id = %s AND id IN (%s) ORDER BY _version DESC LIMIT 1 BY id%s`,
-		strings.Join(texts, ", "), s.warehouse.table(table), literal(business), literals(ids), asJSON)
+		strings.Join(texts, ", "), r.sink.warehouse.table(table), literal(business), literals(ids), asJSON)
 	var stored []sinks.StoredRow
-	err = s.warehouse.rows(longStatement(ctx), sql, func(rows driver.Rows) error {
+	err = r.sink.warehouse.rows(longStatement(ctx), sql, func(rows driver.Rows) error {
 		r, err := scanStored(rows, names, types)
 		stored = append(stored, r)
 		return err

@@ -36,10 +36,10 @@ func newMetrics(s *Sink) *metrics {
 		retries: prometheus.NewCounter(prometheus.CounterOpts{Name: prefix + "flush_retries_total",
 			Help: "Attempts to flush that failed and were tried again."}),
 		gauges: []prometheus.Collector{
-			gauge("queue_bytes", "Bytes of commits that wait to be flushed.", func() float64 { _, _, n := s.queue.load(); return float64(n) }),
-			gauge("queue_rows", "Rows that wait to be flushed.", func() float64 { _, n, _ := s.queue.load(); return float64(n) }),
-			gauge("queue_commits", "Commits that wait to be flushed.", func() float64 { n, _, _ := s.queue.load(); return float64(n) }),
-			gauge("queue_limit_bytes", "Bytes of commits that may wait or be under way; writers wait beyond it.", func() float64 { return float64(s.queue.limit) }),
+			gauge("queue_bytes", "Bytes of commits that wait to be flushed.", func() float64 { _, _, n := s.flusher.queue.load(); return float64(n) }),
+			gauge("queue_rows", "Rows that wait to be flushed.", func() float64 { _, n, _ := s.flusher.queue.load(); return float64(n) }),
+			gauge("queue_commits", "Commits that wait to be flushed.", func() float64 { n, _, _ := s.flusher.queue.load(); return float64(n) }),
+			gauge("queue_limit_bytes", "Bytes of commits that may wait or be under way; writers wait beyond it.", func() float64 { return float64(s.flusher.queue.limit) }),
 			gauge("failing", "1 while the warehouse does not take rows.", func() float64 {
 				if s.Health() != nil || s.warehouse.outage.lasts() {
 					return 1

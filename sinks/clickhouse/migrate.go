@@ -11,6 +11,9 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
+// schema makes the tables and views, and finds out whether they are there.
+type schema struct{ sink *Sink }
+
 // migrationsTable remembers what has been applied.
 const migrationsTable = "migrations"
 
@@ -34,25 +37,25 @@ COMMENT 'Migrations of the schema that have been applied'`
 // again, by several processes at once too: every statement is harmless when its
 // work is done already. A schema that a newer program has migrated is left alone
 // with [ErrSchemaNewer], one from before the first release with [ErrSchemaOld].
-func (s *Sink) Migrate(ctx context.Context) error {
-	s.warehouse.outage.begin()
+func (h *schema) Migrate(ctx context.Context) error {
+	h.sink.warehouse.outage.begin()
 	all, err := migrations()
 	if err != nil {
 		return err
 	}
-	applied, err := s.appliedMigrations(ctx)
+	applied, err := h.appliedMigrations(ctx)
 	if err != nil {
 		return err
 	}
 	if err := fits(all, applied); err != nil {
 		return err
 	}
-	d := s.warehouse.dialect
-	if d.noCodec, err = s.lacksCodecSetting(ctx); err != nil {
+	d := h.sink.warehouse.dialect
+	if d.noCodec, err = h.lacksCodecSetting(ctx); err != nil {
 		return err
 	}
 	for _, sql := range slices.Concat(d.databases(), d.createMigrations()) {
-		if err := s.warehouse.exec(ctx, sql, nil); err != nil {
+		if err := h.sink.warehouse.exec(ctx, sql, nil); err != nil {
 			return fmt.Errorf("migrate: %w", err)
 		}
 	}
@@ -60,37 +63,37 @@ func (s *Sink) Migrate(ctx context.Context) error {
 		if slices.Contains(applied, m.version) {
 			continue
 		}
-		if err := s.apply(ctx, d, m); err != nil {
+		if err := h.apply(ctx, d, m); err != nil {
 			return err
 		}
 	}
-	s.warehouse.forgetTypes()
+	h.sink.warehouse.forgetTypes()
 	return nil
 }
 
-func (s *Sink) apply(ctx context.Context, d dialect, m migration) error {
+func (h *schema) apply(ctx context.Context, d dialect, m migration) error {
 	statements, err := d.statements(m)
 	if err != nil {
 		return err
 	}
 	for _, sql := range statements {
-		if err := s.warehouse.exec(ctx, sql, nil); err != nil {
+		if err := h.sink.warehouse.exec(ctx, sql, nil); err != nil {
 			return fmt.Errorf("migration %s: %w", m.name, err)
 		}
 	}
 	done := fmt.Sprintf("INSERT INTO %s (version, name) SELECT %d, %s", d.table(migrationsTable), m.version, literal(m.name))
-	if err := s.warehouse.exec(ctx, done, clickhousego.Settings{}); err != nil {
+	if err := h.sink.warehouse.exec(ctx, done, clickhousego.Settings{}); err != nil {
 		return fmt.Errorf("migration %s: remember it: %w", m.name, err)
 	}
-	s.log.Info("schema migrated", "migration", m.name)
+	h.sink.log.Info("schema migrated", "migration", m.name)
 	return nil
 }
 
 // lacksCodecSetting reports whether the server is too old for one setting of the
 // storage tables that it can do without.
-func (s *Sink) lacksCodecSetting(ctx context.Context) (bool, error) {
+func (h *schema) lacksCodecSetting(ctx context.Context) (bool, error) {
 	var known uint64
-	err := s.warehouse.rows(ctx, "SELECT count() FROM system.merge_tree_settings WHERE name = 'default_compression_codec'",
+	err := h.sink.warehouse.rows(ctx, "SELECT count() FROM system.merge_tree_settings WHERE name = 'default_compression_codec'",
 		func(rows driver.Rows) error { return rows.Scan(&known) })
 	if err != nil {
 		return false, fmt.Errorf("ask the warehouse what it knows: %w", err)
@@ -100,10 +103,10 @@ func (s *Sink) lacksCodecSetting(ctx context.Context) (bool, error) {
 
 // appliedMigrations are the versions applied to the warehouse: none before the
 // first migration.
-func (s *Sink) appliedMigrations(ctx context.Context) ([]int, error) {
+func (h *schema) appliedMigrations(ctx context.Context) ([]int, error) {
 	var versions []int
-	sql := "SELECT DISTINCT version FROM " + s.warehouse.table(migrationsTable) + " ORDER BY version"
-	err := s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	sql := "SELECT DISTINCT version FROM " + h.sink.warehouse.table(migrationsTable) + " ORDER BY version"
+	err := h.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var version int64
 		if err := rows.Scan(&version); err != nil {
 			return err
@@ -141,12 +144,12 @@ func fits(all []migration, applied []int) error {
 
 // CheckSchema reports whether this program can work with the warehouse as it is:
 // [ErrSchemaNewer], [ErrSchemaOld], [ErrNotMigrated], [ErrEmpty] or nil.
-func (s *Sink) CheckSchema(ctx context.Context) error {
+func (h *schema) CheckSchema(ctx context.Context) error {
 	all, err := migrations()
 	if err != nil {
 		return err
 	}
-	applied, err := s.appliedMigrations(ctx)
+	applied, err := h.appliedMigrations(ctx)
 	if err != nil {
 		return err
 	}

@@ -14,9 +14,9 @@ import (
 // SalesDays implements [sinks.Sink]. Orders and refunds are added up apart, since a
 // refund counts on a day of its own; what is left after each first step is a few rows
 // a day.
-func (s *Sink) SalesDays(ctx context.Context, q sinks.DayQuery) ([]sinks.DayFigures, error) {
+func (r *reader) SalesDays(ctx context.Context, q sinks.DayQuery) ([]sinks.DayFigures, error) {
 	var days []sinks.DayFigures
-	err := s.warehouse.rows(longStatement(ctx), s.salesDays(q), func(rows driver.Rows) error {
+	err := r.sink.warehouse.rows(longStatement(ctx), r.salesDays(q), func(rows driver.Rows) error {
 		var day, figure, amount string
 		if err := rows.Scan(&day, &figure, &amount); err != nil {
 			return err
@@ -33,7 +33,7 @@ func (s *Sink) SalesDays(ctx context.Context, q sinks.DayQuery) ([]sinks.DayFigu
 	return days, nil
 }
 
-func (s *Sink) salesDays(q sinks.DayQuery) string {
+func (r *reader) salesDays(q sinks.DayQuery) string {
 	return fmt.Sprintf(`SELECT toString(day), figure, if(figure = 'orders', toString(toInt64(sum(amount))), toDecimalString(sum(amount), 2))
 FROM
 (
@@ -74,7 +74,7 @@ FROM
 GROUP BY day, figure
 HAVING sum(amount) != 0
 ORDER BY day, figure
-SETTINGS optimize_move_to_prewhere_if_final = 1`, s.warehouse.table("sales_orders"), provenRows(q), between("business_day", q), between("day", q))
+SETTINGS optimize_move_to_prewhere_if_final = 1`, r.sink.warehouse.table("sales_orders"), provenRows(q), between("business_day", q), between("day", q))
 }
 
 // provenRows is the condition of the rows of q on any day.
@@ -102,9 +102,9 @@ func between(column string, q sinks.DayQuery) string {
 var productFigures = []string{"quantity", "weight_kg", "gross", "line_discounts", "net"}
 
 // SalesProducts implements [sinks.Sink].
-func (s *Sink) SalesProducts(ctx context.Context, q sinks.DayQuery) ([]sinks.DayFigures, error) {
+func (r *reader) SalesProducts(ctx context.Context, q sinks.DayQuery) ([]sinks.DayFigures, error) {
 	var lines []sinks.DayFigures
-	err := s.warehouse.rows(longStatement(ctx), s.salesProducts(q), func(rows driver.Rows) error {
+	err := r.sink.warehouse.rows(longStatement(ctx), r.salesProducts(q), func(rows driver.Rows) error {
 		line := sinks.DayFigures{Figures: sinks.Figures{}}
 		var amounts []string
 		if err := rows.Scan(&line.Day, &line.Line, &amounts); err != nil {
@@ -131,7 +131,7 @@ func (s *Sink) SalesProducts(ctx context.Context, q sinks.DayQuery) ([]sinks.Day
 
 // salesProducts computes with 76 digits: a quantity of 38 times a price has more than
 // 38.
-func (s *Sink) salesProducts(q sinks.DayQuery) string {
+func (r *reader) salesProducts(q sinks.DayQuery) string {
 	return fmt.Sprintf(`SELECT toString(day), line, [toDecimalString(sold, 10), toDecimalString(weight, 10), toDecimalString(gross, 2), toDecimalString(gross - net, 2), toDecimalString(net, 2)]
 FROM
 (
@@ -155,19 +155,19 @@ FROM
     GROUP BY business_day, line
 )
 ORDER BY day, line
-SETTINGS optimize_move_to_prewhere_if_final = 1`, s.warehouse.table("sales_orders"), provenRows(q), between("business_day", q))
+SETTINGS optimize_move_to_prewhere_if_final = 1`, r.sink.warehouse.table("sales_orders"), provenRows(q), between("business_day", q))
 }
 
 // Verdicts implements [sinks.Sink].
-func (s *Sink) Verdicts(ctx context.Context, business, source, from, to string) ([]sinks.Verdict, error) {
+func (r *reader) Verdicts(ctx context.Context, business, source, from, to string) ([]sinks.Verdict, error) {
 	sql := "SELECT location_id, toString(day), subject, verdict, `differences.figure`, `differences.service`, `differences.mirror`," + `
     order_ids, requests, reason, asked_at
-FROM ` + s.warehouse.table("proofs") + ` FINAL
+FROM ` + r.sink.warehouse.table("proofs") + ` FINAL
 WHERE business_id = ` + literal(business) + " AND source = " + literal(source) + " AND " + between("day", sinks.DayQuery{From: from, To: to}) + `
     AND verdict != ` + literal(sinks.VerdictWithdrawn) + `
 ORDER BY day, location_id, subject`
 	var found []sinks.Verdict
-	err := s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	err := r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		v, err := scanVerdict(rows)
 		found = append(found, v)
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -13,21 +12,17 @@ import (
 
 // Sink writes to ClickHouse. It implements [sinks.Sink].
 type Sink struct {
+	*reader
+	*schema
+	*claims
+	flusher *flusher
+
 	options   Options
 	warehouse *warehouse
 	log       *slog.Logger
 	metrics   *metrics
-
-	queue   *queue
-	stored  *storedCheckpoints
-	health  health
-	jitter  *rand.Rand // of the flusher alone
-	closing context.Context
-	close   context.CancelFunc
-	ended   chan struct{}   // closed when the flusher has ended
-	abort   context.Context // ends statements under way
-	stop    context.CancelFunc
-	once    sync.Once
+	health    health
+	once      sync.Once
 }
 
 var _ sinks.Sink = (*Sink)(nil)
@@ -51,13 +46,8 @@ func Open(_ context.Context, o Options) (*Sink, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the warehouse: %w", err)
 	}
-	s := &Sink{
-		options: o, warehouse: w, log: o.Logger, queue: newQueue(o.QueueBytes),
-		stored: newStoredCheckpoints(), ended: make(chan struct{}),
-		jitter: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0)),
-	}
-	s.closing, s.close = context.WithCancel(context.Background())
-	s.abort, s.stop = context.WithCancel(context.Background())
+	s := &Sink{options: o, warehouse: w, log: o.Logger}
+	s.reader, s.schema, s.claims, s.flusher = &reader{s}, &schema{s}, &claims{s}, newFlusher(s)
 	s.metrics = newMetrics(s)
 	s.metrics.begin()
 	if o.Registerer != nil {
@@ -65,7 +55,7 @@ func Open(_ context.Context, o Options) (*Sink, error) {
 			return nil, fmt.Errorf("open the warehouse: %w", err)
 		}
 	}
-	go s.flushAll()
+	go s.flusher.flushAll()
 	return s, nil
 }
 
@@ -79,8 +69,8 @@ func (s *Sink) Write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, erro
 	item.rows, item.bytes = weigh(c)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(s.closing, func() { cancel(ErrClosed) })()
-	if err := s.queue.put(ctx, item); err != nil {
+	defer context.AfterFunc(s.flusher.closing, func() { cancel(ErrClosed) })()
+	if err := s.flusher.queue.put(ctx, item); err != nil {
 		return nil, fmt.Errorf("queue %s of %s for the warehouse: %w", c.Stream, c.Source, err)
 	}
 	return item.receipt, nil
@@ -91,50 +81,22 @@ func (s *Sink) Write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, erro
 func (s *Sink) Close(ctx context.Context) error {
 	var err error
 	s.once.Do(func() {
-		s.close()
-		s.queue.close()
+		s.flusher.close()
+		s.flusher.queue.close()
 		select {
-		case <-s.ended:
+		case <-s.flusher.ended:
 		case <-ctx.Done():
-			s.stop()
-			<-s.ended
+			s.flusher.stop()
+			<-s.flusher.ended
 			err = fmt.Errorf("close the warehouse: %w", context.Cause(ctx))
 		}
-		s.stop()
+		s.flusher.stop()
 		if closed := s.warehouse.close(); err == nil {
 			err = closed
 		}
 		s.metrics.unregister(s.options.Registerer)
 	})
 	return err
-}
-
-// flushAll is the flusher: it groups what is queued and writes it, one group at a
-// time, while the next gathers.
-func (s *Sink) flushAll() {
-	defer close(s.ended)
-	var began time.Time
-	for {
-		commits := s.queue.take(s.abort, began, s.options.FlushInterval, s.options.FlushRows)
-		if commits == nil {
-			break
-		}
-		began = time.Now()
-		s.settle(commits, s.flush(commits))
-	}
-	s.settle(s.queue.drain(), ErrClosed)
-}
-
-// settle resolves receipts in the order of Write.
-func (s *Sink) settle(commits []*queued, err error) {
-	for _, item := range commits {
-		if item.fenced != nil {
-			item.receipt.Resolve(item.fenced)
-		} else {
-			item.receipt.Resolve(err)
-		}
-	}
-	s.queue.done(commits)
 }
 
 // health is how the last attempt to write went.

@@ -15,6 +15,9 @@ import (
 	"github.com/larder-sync/larder/sinks"
 )
 
+// reader asks the warehouse what it holds.
+type reader struct{ sink *Sink }
+
 // streamTables are the storage tables that hold rows of streams: those of schema/tables
 // that have the columns "meta", in the order of the files.
 var streamTables = func() (names []string) {
@@ -40,25 +43,25 @@ var streamTables = func() (names []string) {
 var storageTable = regexp.MustCompile(`(?s)\{\{storage "(\w+)"\}\}(.*?)ORDER BY`)
 
 // State implements [sinks.Sink]: four reads of small tables.
-func (s *Sink) State(ctx context.Context, source string) (sinks.State, error) {
+func (r *reader) State(ctx context.Context, source string) (sinks.State, error) {
 	state := sinks.State{Quarantined: map[string][]string{}}
 	for _, read := range []func(context.Context, string, *sinks.State) error{
-		s.readCheckpoints, s.readQuarantine, s.readDrift, s.readStatuses,
+		r.readCheckpoints, r.readQuarantine, r.readDrift, r.readStatuses,
 	} {
 		if err := read(ctx, source, &state); err != nil {
 			return sinks.State{}, fmt.Errorf("read the state of source %s: %w", source, err)
 		}
 	}
 	for _, c := range state.Checkpoints {
-		s.stored.set(c)
+		r.sink.flusher.stored.set(c)
 	}
 	return state, nil
 }
 
-func (s *Sink) readCheckpoints(ctx context.Context, source string, state *sinks.State) error {
+func (r *reader) readCheckpoints(ctx context.Context, source string, state *sinks.State) error {
 	sql := `SELECT business_id, stream, walk, watermark, pending, since, cursor, position, done, pages, rows, tombstones, first_version, started_at, updated_at
-FROM ` + s.warehouse.table("checkpoints") + ` FINAL WHERE source = ` + literal(source) + ` ORDER BY updated_at, stream, walk`
-	return s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+FROM ` + r.sink.warehouse.table("checkpoints") + ` FINAL WHERE source = ` + literal(source) + ` ORDER BY updated_at, stream, walk`
+	return r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		c := sinks.Checkpoint{Source: source}
 		var watermark, pending, since, started *time.Time
 		var pages, count, tombs int64
@@ -82,7 +85,7 @@ func (s *Sink) ForgetCheckpoints(ctx context.Context) error {
 	if err := s.warehouse.exec(ctx, "TRUNCATE TABLE "+s.warehouse.table("checkpoints"), nil); err != nil {
 		return fmt.Errorf("forget the checkpoints: %w", err)
 	}
-	s.stored.forget()
+	s.flusher.stored.forget()
 	return nil
 }
 
@@ -104,10 +107,10 @@ func notEpoch(t time.Time) time.Time {
 }
 
 // Businesses implements [sinks.Sink].
-func (s *Sink) Businesses(ctx context.Context) (map[string]string, error) {
+func (r *reader) Businesses(ctx context.Context) (map[string]string, error) {
 	businesses := map[string]string{}
-	sql := "SELECT source, argMax(business_id, updated_at) FROM " + s.warehouse.table("checkpoints") + " FINAL GROUP BY source"
-	err := s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	sql := "SELECT source, argMax(business_id, updated_at) FROM " + r.sink.warehouse.table("checkpoints") + " FINAL GROUP BY source"
+	err := r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var source, business string
 		err := rows.Scan(&source, &business)
 		businesses[source] = business
@@ -119,10 +122,10 @@ func (s *Sink) Businesses(ctx context.Context) (map[string]string, error) {
 	return businesses, nil
 }
 
-func (s *Sink) readQuarantine(ctx context.Context, source string, state *sinks.State) error {
+func (r *reader) readQuarantine(ctx context.Context, source string, state *sinks.State) error {
 	sql := fmt.Sprintf("SELECT stream, row_id, %s AS hash FROM %s FINAL WHERE source = %s AND released_at IS NULL ORDER BY stream, row_id, hash LIMIT %d BY stream",
-		contentHash, s.warehouse.table("quarantine"), literal(source), sinks.MaxOpen+1)
-	return s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+		contentHash, r.sink.warehouse.table("quarantine"), literal(source), sinks.MaxOpen+1)
+	return r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var stream, id, hash string
 		if err := rows.Scan(&stream, &id, &hash); err != nil {
 			return err
@@ -133,11 +136,11 @@ func (s *Sink) readQuarantine(ctx context.Context, source string, state *sinks.S
 }
 
 // Quarantine implements [sinks.Sink].
-func (s *Sink) Quarantine(ctx context.Context, source, stream string) ([]sinks.Quarantined, error) {
-	sql := `SELECT row_id, ` + contentHash + ` AS hash, field, reason, fetched_at, _version FROM ` + s.warehouse.table("quarantine") + ` FINAL
+func (r *reader) Quarantine(ctx context.Context, source, stream string) ([]sinks.Quarantined, error) {
+	sql := `SELECT row_id, ` + contentHash + ` AS hash, field, reason, fetched_at, _version FROM ` + r.sink.warehouse.table("quarantine") + ` FINAL
 WHERE source = ` + literal(source) + ` AND stream = ` + literal(stream) + ` AND released_at IS NULL ORDER BY row_id, hash`
 	var open []sinks.Quarantined
-	err := s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	err := r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var id, hash string
 		var q sinks.Quarantined
 		err := rows.Scan(&id, &hash, &q.Field, &q.Reason, &q.FetchedAt, &q.Version)
@@ -160,10 +163,10 @@ func entryOf(id, hash string) sinks.Quarantined {
 	return q
 }
 
-func (s *Sink) readDrift(ctx context.Context, source string, state *sinks.State) error {
-	sql := `SELECT DISTINCT stream, kind, path, if(kind = 'value', example, '') AS value FROM ` + s.warehouse.table("schema_drift") + `
+func (r *reader) readDrift(ctx context.Context, source string, state *sinks.State) error {
+	sql := `SELECT DISTINCT stream, kind, path, if(kind = 'value', example, '') AS value FROM ` + r.sink.warehouse.table("schema_drift") + `
 WHERE source = ` + literal(source) + ` ORDER BY stream, kind, path, value`
-	return s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	return r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var stream string
 		var d sinks.Drift
 		if err := rows.Scan(&stream, &d.Kind, &d.Path, &d.Example); err != nil {
@@ -174,10 +177,10 @@ WHERE source = ` + literal(source) + ` ORDER BY stream, kind, path, value`
 	})
 }
 
-func (s *Sink) readStatuses(ctx context.Context, source string, state *sinks.State) error {
-	sql := `SELECT business_id, stream, state, detail, changed_at FROM ` + s.warehouse.table("statuses") + ` FINAL
+func (r *reader) readStatuses(ctx context.Context, source string, state *sinks.State) error {
+	sql := `SELECT business_id, stream, state, detail, changed_at FROM ` + r.sink.warehouse.table("statuses") + ` FINAL
 WHERE source = ` + literal(source) + ` ORDER BY stream`
-	return s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	return r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		st := sinks.StreamStatus{Source: source}
 		var business string
 		if err := rows.Scan(&business, &st.Stream, &st.State, &st.Detail, &st.ChangedAt); err != nil {
@@ -193,14 +196,14 @@ WHERE source = ` + literal(source) + ` ORDER BY stream`
 }
 
 // MaxVersion implements [sinks.Sink].
-func (s *Sink) MaxVersion(ctx context.Context) (uint64, error) {
-	selects := []string{"SELECT max(first_version) AS version FROM " + s.warehouse.table("checkpoints")}
+func (r *reader) MaxVersion(ctx context.Context) (uint64, error) {
+	selects := []string{"SELECT max(first_version) AS version FROM " + r.sink.warehouse.table("checkpoints")}
 	for _, table := range slices.Concat(streamTables, []string{"quarantine"}) {
-		selects = append(selects, "SELECT max(_version) AS version FROM "+s.warehouse.table(table))
+		selects = append(selects, "SELECT max(_version) AS version FROM "+r.sink.warehouse.table(table))
 	}
 	var highest uint64
 	sql := "SELECT max(version) FROM (" + strings.Join(selects, " UNION ALL ") + ")"
-	if err := s.warehouse.rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&highest) }); err != nil {
+	if err := r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&highest) }); err != nil {
 		return 0, fmt.Errorf("read the highest version: %w", err)
 	}
 	return highest, nil
@@ -208,12 +211,12 @@ func (s *Sink) MaxVersion(ctx context.Context) (uint64, error) {
 
 // FirstDay implements [sinks.Sink]. A tombstone that stands alone has no day: it
 // is told by the empty location that no order has.
-func (s *Sink) FirstDay(ctx context.Context, business string) (string, error) {
+func (r *reader) FirstDay(ctx context.Context, business string) (string, error) {
 	var days uint64
 	var first string
-	sql := "SELECT count(), toString(min(business_day)) FROM " + s.warehouse.table("sales_orders") +
+	sql := "SELECT count(), toString(min(business_day)) FROM " + r.sink.warehouse.table("sales_orders") +
 		" WHERE business_id = " + literal(business) + " AND (_deleted = 0 OR location_id != '')"
-	if err := s.warehouse.rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&days, &first) }); err != nil {
+	if err := r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&days, &first) }); err != nil {
 		return "", fmt.Errorf("read the first day of %s: %w", business, err)
 	}
 	if days == 0 {
@@ -230,7 +233,7 @@ type Count struct {
 
 // Counts returns the live rows of every stream, of the given businesses or of
 // all, in order of stream and business.
-func (s *Sink) Counts(ctx context.Context, businesses ...string) ([]Count, error) {
+func (r *reader) Counts(ctx context.Context, businesses ...string) ([]Count, error) {
 	var filter string
 	if len(businesses) > 0 {
 		quoted := make([]string, len(businesses))
@@ -242,11 +245,11 @@ func (s *Sink) Counts(ctx context.Context, businesses ...string) ([]Count, error
 	selects := make([]string, len(streamTables))
 	for i, table := range streamTables {
 		selects[i] = fmt.Sprintf("SELECT %s AS stream, business_id, count() AS live FROM %s FINAL%s GROUP BY business_id",
-			literal(table), s.warehouse.table(table), filter)
+			literal(table), r.sink.warehouse.table(table), filter)
 	}
 	var counts []Count
 	sql := "SELECT stream, business_id, live FROM (" + strings.Join(selects, " UNION ALL ") + ") ORDER BY stream, business_id"
-	err := s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	err := r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var c Count
 		if err := rows.Scan(&c.Stream, &c.Business, &c.Rows); err != nil {
 			return err
@@ -262,10 +265,10 @@ func (s *Sink) Counts(ctx context.Context, businesses ...string) ([]Count, error
 
 // Tables are the storage tables of the streams as neutral tables, read from the
 // warehouse, columns in order.
-func (s *Sink) Tables(ctx context.Context) ([]*sinks.Table, error) {
-	sql := "SELECT table, name, type FROM system.columns WHERE database = " + literal(s.warehouse.raw()) + " ORDER BY table, position"
+func (r *reader) Tables(ctx context.Context) ([]*sinks.Table, error) {
+	sql := "SELECT table, name, type FROM system.columns WHERE database = " + literal(r.sink.warehouse.raw()) + " ORDER BY table, position"
 	byName := map[string]*sinks.Table{}
-	err := s.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	err := r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var table, name, text string
 		if err := rows.Scan(&table, &name, &text); err != nil {
 			return err

@@ -29,7 +29,7 @@ type burial struct {
 // planTombstones makes an INSERT … SELECT per table that copies the last known
 // values of what is buried (DESIGN R5). Of several tombstones of one row only the
 // highest version is written.
-func (s *Sink) planTombstones(ctx context.Context, commits []*queued) ([]step, error) {
+func (f *flusher) planTombstones(ctx context.Context, commits []*queued) ([]step, error) {
 	var order []string
 	burials := map[string][]burial{}
 	for _, item := range commits {
@@ -43,14 +43,14 @@ func (s *Sink) planTombstones(ctx context.Context, commits []*queued) ([]step, e
 	}
 	var steps []step
 	for _, table := range order {
-		types, err := s.warehouse.columns(ctx, table)
+		types, err := f.sink.warehouse.columns(ctx, table)
 		if err != nil {
 			return nil, err
 		}
 		for group := range slices.Chunk(newest(burials[table]), tombstonesPerStatement) {
-			sql := s.warehouse.bury(table, types, group)
+			sql := f.sink.warehouse.bury(table, types, group)
 			steps = append(steps, step{what: "tombstones", table: table, rows: len(group), run: func(ctx context.Context) (int64, error) {
-				return int64(len(sql)), s.warehouse.exec(ctx, sql, statementSettings)
+				return int64(len(sql)), f.sink.warehouse.exec(ctx, sql, statementSettings)
 			}})
 		}
 	}
