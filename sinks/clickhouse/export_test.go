@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/clickhouse/native"
 )
 
 // EncodeForTest encodes copies of a batch as one block and returns its size.
@@ -18,15 +19,15 @@ func EncodeForTest(s *Sink, source, business string, batch *sinks.Batch, copies 
 	if err != nil {
 		return 0, err
 	}
-	parts := make([]part, copies)
+	parts := make([]native.Part, copies)
 	for i := range parts {
-		parts[i] = part{source: source, business: business, batch: batch}
+		parts[i] = native.Part{Source: source, Business: business, Batch: batch}
 	}
-	b, err := rowBlock(batch.Table.Name, types, parts)
+	b, err := native.RowBlock(batch.Table.Name, types, parts)
 	if err != nil {
 		return 0, err
 	}
-	r := b.reader()
+	r := b.Reader()
 	n, err := io.Copy(io.Discard, r)
 	return n, err
 }
@@ -83,7 +84,7 @@ func LowColumnsForTest(ctx context.Context, s *Sink, table string) (map[string]b
 	}
 	low := map[string]bool{}
 	for name, t := range types {
-		low[name] = t.low || t.lowKey
+		low[name] = t.Low || t.LowKey
 	}
 	return low, nil
 }

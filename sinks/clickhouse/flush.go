@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/clickhouse/native"
 )
 
 // flusher writes what is queued, one group of commits at a time.
@@ -148,7 +149,7 @@ func (f *flusher) plan(ctx context.Context, commits []*queued) ([]step, error) {
 // planRows makes one INSERT per table of the live rows of all commits.
 func (f *flusher) planRows(ctx context.Context, commits []*queued) ([]step, error) {
 	var order []string
-	parts := map[string][]part{}
+	parts := map[string][]native.Part{}
 	for _, item := range commits {
 		c := item.commit
 		if c.Batch == nil || len(c.Batch.Rows) == 0 {
@@ -158,7 +159,7 @@ func (f *flusher) planRows(ctx context.Context, commits []*queued) ([]step, erro
 		if parts[table] == nil {
 			order = append(order, table)
 		}
-		parts[table] = append(parts[table], part{source: c.Source, business: c.Business, batch: c.Batch})
+		parts[table] = append(parts[table], native.Part{Source: c.Source, Business: c.Business, Batch: c.Batch})
 	}
 	var steps []step
 	for _, table := range order {
@@ -166,7 +167,7 @@ func (f *flusher) planRows(ctx context.Context, commits []*queued) ([]step, erro
 		if err != nil {
 			return nil, err
 		}
-		b, err := rowBlock(table, types, parts[table])
+		b, err := native.RowBlock(table, types, parts[table])
 		if err != nil {
 			return nil, err
 		}
@@ -175,8 +176,8 @@ func (f *flusher) planRows(ctx context.Context, commits []*queued) ([]step, erro
 	return steps, nil
 }
 
-func (f *flusher) insertStep(what string, b *block) step {
-	return step{what: what, table: b.table, rows: b.rows, run: func(ctx context.Context) (int64, error) {
+func (f *flusher) insertStep(what string, b *native.Block) step {
+	return step{what: what, table: b.Table, rows: b.Rows, run: func(ctx context.Context) (int64, error) {
 		return f.sink.warehouse.insert(ctx, b)
 	}}
 }
@@ -190,7 +191,7 @@ func (f *flusher) insertPlain(ctx context.Context, what string, batch *sinks.Bat
 	if err != nil {
 		return nil, err
 	}
-	b, err := plainBlock(types, batch)
+	b, err := native.PlainBlock(types, batch)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/clickhouse/native"
 )
 
 // Live implements [sinks.Sink]. It reads no column but those that the answer and
@@ -154,7 +155,7 @@ FROM %s WHERE business_id = %s AND id IN (%s) ORDER BY _version DESC LIMIT 1 BY 
 	return stored, nil
 }
 
-func scanStored(rows driver.Rows, names []string, types map[string]wireType) (sinks.StoredRow, error) {
+func scanStored(rows driver.Rows, names []string, types map[string]native.Type) (sinks.StoredRow, error) {
 	r := sinks.StoredRow{Columns: make(map[string]json.RawMessage, len(names))}
 	var deleted uint8
 	var deletedAt *time.Time
@@ -168,7 +169,7 @@ func scanStored(rows driver.Rows, names []string, types map[string]wireType) (si
 	lone := r.Removed
 	for i, name := range names {
 		r.Columns[name] = json.RawMessage(texts[i])
-		lone = lone && texts[i] == types[name].emptyJSON()
+		lone = lone && texts[i] == types[name].EmptyJSON()
 	}
 	if !lone {
 		r.Raw = []byte(raw)
@@ -178,7 +179,7 @@ func scanStored(rows driver.Rows, names []string, types map[string]wireType) (si
 
 // dataColumns are the typed columns of a storage table, in order of their names:
 // neither the key nor the meta columns.
-func dataColumns(types map[string]wireType) []string {
+func dataColumns(types map[string]native.Type) []string {
 	names := make([]string, 0, len(types))
 	for name := range types {
 		if !strings.HasPrefix(name, "_") && name != "business_id" && name != "id" {
@@ -187,21 +188,4 @@ func dataColumns(types map[string]wireType) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// emptyJSON is what a column holds that was not given. A tombstone that stands
-// alone is told by it: no row of the API is empty in every column.
-func (t wireType) emptyJSON() string {
-	switch {
-	case t.mapped:
-		return "{}"
-	case t.depth > 0:
-		return "[]"
-	case t.nullable:
-		return "null"
-	}
-	return [...]string{
-		sinks.Text: `""`, sinks.Bool: "false", sinks.Int: "0", sinks.Money: `"0.00"`, sinks.Quantity: `"0.0000000000"`,
-		sinks.Instant: `"1970-01-01T00:00:00.000000Z"`, sinks.Day: `"1970-01-01"`,
-	}[t.kind]
 }

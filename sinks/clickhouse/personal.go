@@ -14,6 +14,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/clickhouse/native"
 )
 
 // Personal implements [sinks.Sink].
@@ -52,7 +53,7 @@ func (p personalData) Forget(ctx context.Context, business, by string, ids []str
 			return err
 		}
 	}
-	b, err := plainBlock(types, batch)
+	b, err := native.PlainBlock(types, batch)
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func (p personalData) Versions(ctx context.Context, q sinks.VersionQuery, each f
 		}
 		var filled []string
 		for _, column := range q.Filled {
-			if table[column].depth > 0 {
+			if table[column].Depth > 0 {
 				filled = append(filled, "arrayExists(v -> isNotNull(v), "+quote(column)+")")
 			} else {
 				filled = append(filled, quote(column)+" IS NOT NULL")
@@ -273,7 +274,7 @@ func (p personalData) withRedacted(ctx context.Context, r sinks.Redaction, f fun
 	if err != nil {
 		return err
 	}
-	b, err := plainBlock(types, batch)
+	b, err := native.PlainBlock(types, batch)
 	if err != nil {
 		return err
 	}
@@ -284,7 +285,7 @@ func (p personalData) withRedacted(ctx context.Context, r sinks.Redaction, f fun
 }
 
 // update is what changes some of the versions to the values of a table.
-func (v versioned) update(r sinks.Redaction, types map[string]wireType, values string) string {
+func (v versioned) update(r sinks.Redaction, types map[string]native.Type, values string) string {
 	var keys, ids []string
 	for _, version := range r.Versions {
 		keys, ids = append(keys, keyOfVersion(version)), append(ids, version.ID)
@@ -309,11 +310,11 @@ func (v versioned) update(r sinks.Redaction, types map[string]wireType, values s
 
 // nothing is what a column without values holds. A plain NULL would be written over the value:
 // it hides it, and the value stays in the file.
-func nothing(column string, t wireType) string {
+func nothing(column string, t native.Type) string {
 	switch {
-	case t.depth > 0:
+	case t.Depth > 0:
 		return "arrayMap(v -> NULL, " + quote(column) + ")"
-	case t.kind == sinks.Text:
+	case t.Kind == sinks.Text:
 		return "nullIf(materialize(''), '')"
 	default:
 		return "nullIf(materialize(0), 0)"

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"text/template"
+
+	"github.com/larder-sync/larder/sinks/clickhouse/native"
 )
 
 // columnLine is a column of columns/*.sql: its name, its type and its comment.
@@ -49,7 +51,7 @@ func (b blocks) shown(names ...string) (string, error) {
 // maybe are the columns of a view where each may be unknown, hence null.
 func (b blocks) maybe(names ...string) (string, error) {
 	return b.typed(func(typ string) string {
-		inner, low := unwrap(typ, "LowCardinality(")
+		inner, low := native.Unwrap(typ, "LowCardinality(")
 		switch {
 		case strings.HasPrefix(typ, "Nullable("), low && strings.HasPrefix(inner, "Nullable("):
 			return typ

@@ -13,6 +13,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/clickhouse/native"
 )
 
 // reader asks the warehouse what it holds.
@@ -276,14 +277,14 @@ func (r *reader) Tables(ctx context.Context) ([]*sinks.Table, error) {
 		if !slices.Contains(streamTables, table) || name == "business_id" || name == "id" || strings.HasPrefix(name, "_") {
 			return nil
 		}
-		typ, err := parseWireType(text)
+		typ, err := native.ParseType(text)
 		if err != nil {
 			return fmt.Errorf("table %s, column %s: %w", table, name, err)
 		}
 		if byName[table] == nil {
 			byName[table] = &sinks.Table{Name: table}
 		}
-		byName[table].Columns = append(byName[table].Columns, typ.column(name))
+		byName[table].Columns = append(byName[table].Columns, typ.Column(name))
 		return nil
 	})
 	if err != nil {

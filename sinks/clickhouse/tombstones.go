@@ -12,6 +12,7 @@ import (
 	clickhousego "github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/clickhouse/native"
 )
 
 // tombstonesPerStatement bounds the length of one statement.
@@ -71,7 +72,7 @@ const givenStructure = "business_id String, id String, source String, version UI
 // bury is the statement that writes tombstones. It looks the keys up among all
 // versions stored, buried ones included, since a second tombstone of a row must
 // keep the values too; FINAL would hide those.
-func (d dialect) bury(table string, types map[string]wireType, group []burial) string {
+func (d dialect) bury(table string, types map[string]native.Type, group []burial) string {
 	var into, last, copied strings.Builder
 	for _, name := range dataColumns(types) {
 		into.WriteString(", " + quote(name))

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"strings"
 	"sync"
 
 	clickhousego "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/larder-sync/larder/sinks/clickhouse/native"
 )
 
 // warehouse is a ClickHouse server with what is known about it.
@@ -23,8 +26,8 @@ type warehouse struct {
 	recovered bool       // from what a process has left behind that died while it erased
 
 	mu     sync.Mutex
-	types  map[string]map[string]wireType // storage table, column
-	asking driver.Conn                    // whose default database is the one that people query
+	types  map[string]map[string]native.Type // storage table, column
+	asking driver.Conn                       // whose default database is the one that people query
 }
 
 func openWarehouse(t target, d dialect, o *outage) (*warehouse, error) {
@@ -90,8 +93,8 @@ func (w *warehouse) exec(ctx context.Context, sql string, more clickhousego.Sett
 }
 
 // insert writes a block and returns how many bytes of it were sent.
-func (w *warehouse) insert(ctx context.Context, b *block) (int64, error) {
-	if b.rows == 0 {
+func (w *warehouse) insert(ctx context.Context, b *native.Block) (int64, error) {
+	if b.Rows == 0 {
 		return 0, nil
 	}
 	ctx = clickhousego.Context(ctx, clickhousego.WithSettings(w.settings(nil)))
@@ -99,13 +102,13 @@ func (w *warehouse) insert(ctx context.Context, b *block) (int64, error) {
 		n, err := w.insertNative(ctx, b)
 		return n, w.explain(err)
 	}
-	body := b.reader()
-	err := w.conn.InsertFormat(ctx, "Native", b.insert(w.dialect), io.NopCloser(body))
+	body := b.Reader()
+	err := w.conn.InsertFormat(ctx, "Native", insertStatement(w.dialect, b), io.NopCloser(body))
 	closed := body.Close()
 	if err == nil {
 		err = closed
 	}
-	return body.read, w.explain(err)
+	return body.Size, w.explain(err)
 }
 
 // rows runs a query and calls each for every row of its answer.
@@ -123,7 +126,7 @@ func (w *warehouse) rows(ctx context.Context, sql string, each func(driver.Rows)
 }
 
 // columns are the types of a storage table's columns, asked once.
-func (w *warehouse) columns(ctx context.Context, table string) (map[string]wireType, error) {
+func (w *warehouse) columns(ctx context.Context, table string) (map[string]native.Type, error) {
 	w.mu.Lock()
 	known, ok := w.types[table]
 	w.mu.Unlock()
@@ -143,20 +146,20 @@ func (w *warehouse) columns(ctx context.Context, table string) (map[string]wireT
 	return known, nil
 }
 
-func (w *warehouse) loadTypes(ctx context.Context) (map[string]map[string]wireType, error) {
-	types := map[string]map[string]wireType{}
+func (w *warehouse) loadTypes(ctx context.Context) (map[string]map[string]native.Type, error) {
+	types := map[string]map[string]native.Type{}
 	sql := "SELECT table, name, type FROM system.columns WHERE database = " + literal(w.raw())
 	return types, w.rows(ctx, sql, func(rows driver.Rows) error {
 		var table, name, text string
 		if err := rows.Scan(&table, &name, &text); err != nil {
 			return err
 		}
-		typ, err := parseWireType(text)
+		typ, err := native.ParseType(text)
 		if err != nil {
 			return nil //nolint:nilerr // a column that no batch can name is not ours to judge
 		}
 		if types[table] == nil {
-			types[table] = map[string]wireType{}
+			types[table] = map[string]native.Type{}
 		}
 		types[table][name] = typ
 		return nil
@@ -168,4 +171,13 @@ func (w *warehouse) forgetTypes() {
 	w.mu.Lock()
 	w.types = nil
 	w.mu.Unlock()
+}
+
+// insertStatement is the one that takes a block.
+func insertStatement(d dialect, b *native.Block) string {
+	names := make([]string, len(b.Columns))
+	for i, c := range b.Columns {
+		names[i] = quote(c.Name)
+	}
+	return "INSERT INTO " + d.table(b.Table) + " (" + strings.Join(names, ", ") + ")"
 }

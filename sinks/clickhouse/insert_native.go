@@ -7,13 +7,15 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/column"
+
+	"github.com/larder-sync/larder/sinks/clickhouse/native"
 )
 
 // insertNative writes a block over the native protocol. The driver takes no
 // encoded block there, but the columns of its batch decode themselves: they are
 // given the very bytes that go over HTTP.
-func (w *warehouse) insertNative(ctx context.Context, b *block) (sent int64, err error) {
-	batch, err := w.conn.PrepareBatch(ctx, b.insert(w.dialect))
+func (w *warehouse) insertNative(ctx context.Context, b *native.Block) (sent int64, err error) {
+	batch, err := w.conn.PrepareBatch(ctx, insertStatement(w.dialect, b))
 	if err != nil {
 		return 0, err
 	}
@@ -23,27 +25,27 @@ func (w *warehouse) insertNative(ctx context.Context, b *block) (sent int64, err
 		}
 	}()
 	columns := batch.Columns() // a new slice of the batch's own columns
-	if len(columns) != len(b.columns) {
-		return 0, fmt.Errorf("table %s: the server wants %d columns, not %d", b.table, len(columns), len(b.columns))
+	if len(columns) != len(b.Columns) {
+		return 0, fmt.Errorf("table %s: the server wants %d columns, not %d", b.Table, len(columns), len(b.Columns))
 	}
-	for i, c := range b.columns {
-		n, err := fill(columns[i], c, b.rows)
+	for i, c := range b.Columns {
+		n, err := fill(columns[i], c, b.Rows)
 		if err != nil {
-			return 0, fmt.Errorf("table %s, column %s: %w", b.table, c.name, err)
+			return 0, fmt.Errorf("table %s, column %s: %w", b.Table, c.Name, err)
 		}
 		sent += n
 	}
 	return sent, batch.Send()
 }
 
-func fill(into column.Interface, from blockColumn, rows int) (int64, error) {
-	if into.Name() != from.name {
+func fill(into column.Interface, from native.Column, rows int) (int64, error) {
+	if into.Name() != from.Name {
 		return 0, fmt.Errorf("the server wants %s in its place", into.Name())
 	}
-	if got := string(into.Type()); got != from.typ.text {
-		return 0, fmt.Errorf("the server wants %s, not %s", got, from.typ.text)
+	if got := string(into.Type()); got != from.Typ.Text {
+		return 0, fmt.Errorf("the server wants %s, not %s", got, from.Typ.Text)
 	}
-	body := from.reader()
+	body := from.Reader()
 	r := proto.NewReader(body)
 	if stated, ok := into.(column.CustomSerialization); ok {
 		if err := stated.ReadStatePrefix(r); err != nil {
@@ -53,5 +55,5 @@ func fill(into column.Interface, from blockColumn, rows int) (int64, error) {
 	if err := into.Decode(r, rows); err != nil {
 		return 0, errors.Join(err, body.Close())
 	}
-	return body.read, body.Close()
+	return body.Size, body.Close()
 }

@@ -1,4 +1,4 @@
-package clickhouse
+package native
 
 import (
 	"encoding/binary"
@@ -55,26 +55,26 @@ func (e *encoder) textString(s string) {
 
 // vectors writes the values of one column: first what the format calls the
 // prefix, then the data of all vectors as if they were one.
-func (e *encoder) vectors(t wireType, all []*sinks.Vector) {
+func (e *encoder) vectors(t Type, all []*sinks.Vector) {
 	e.prefix(t)
 	if t.mapped {
 		e.offsets(all, 0)
-		e.texts(t.lowKey, false, keysOf(all))
+		e.texts(t.LowKey, false, keysOf(all))
 		e.values(t, all)
 		return
 	}
-	for level := range t.depth {
+	for level := range t.Depth {
 		e.offsets(all, level)
 	}
 	e.values(t, all)
 }
 
 // prefix is one version number for every LowCardinality part of the type.
-func (e *encoder) prefix(t wireType) {
-	if t.lowKey {
+func (e *encoder) prefix(t Type) {
+	if t.LowKey {
 		e.u64(lowCardinalityVersion)
 	}
-	if t.low {
+	if t.Low {
 		e.u64(lowCardinalityVersion)
 	}
 }
@@ -92,23 +92,23 @@ func (e *encoder) offsets(all []*sinks.Vector, level int) {
 	}
 }
 
-func (e *encoder) values(t wireType, all []*sinks.Vector) {
-	if t.kind == sinks.Text {
-		e.texts(t.low, t.nullable, textsOf(all))
+func (e *encoder) values(t Type, all []*sinks.Vector) {
+	if t.Kind == sinks.Text {
+		e.texts(t.Low, t.nullable, textsOf(all))
 		return
 	}
 	if t.nullable {
 		e.masks(all)
 	}
 	for _, v := range all {
-		if t.kind == sinks.Quantity {
+		if t.Kind == sinks.Quantity {
 			for _, n := range v.Wide {
 				e.u64(n.Lo)
 				e.u64(uint64(n.Hi))
 			}
 			continue
 		}
-		e.ints(t.kind, v.Ints)
+		e.ints(t.Kind, v.Ints)
 	}
 }
 
