@@ -35,7 +35,7 @@ func (l *loop) begin(ctx context.Context, j schedule.Job) {
 		l.beginTotals(ctx)
 	case schedule.ReconcileDeep:
 		for _, st := range l.source.days.On() {
-			l.spawn(ctx, st.Def.Name, st.ProveDeep)
+			l.spawn(ctx, st.Def.Name, st.Deep.Prove)
 		}
 	case schedule.FullResync:
 		l.source.rewriteNext(func(*stream.Stream) bool { return true })
@@ -71,8 +71,8 @@ func (l *loop) beginTotals(ctx context.Context) {
 		if st.Turn.Try() {
 			l.spawn(ctx, st.Def.Name, st.ProveRecent)
 		}
-		if st.OwesDeep() {
-			l.spawn(ctx, st.Def.Name, st.ProveDeep)
+		if st.Deep.Owes() {
+			l.spawn(ctx, st.Def.Name, st.Deep.Prove)
 		}
 	}
 }

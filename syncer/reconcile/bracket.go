@@ -179,7 +179,7 @@ func (st *Proofs) dayQuery(sp totals.Span) sinks.DayQuery {
 
 // judge compares each day of a span.
 func (b *bracket) judge(sp totals.Span, answer totals.Report, before, after map[api.Date]dayFigures) {
-	service, seed := b.totals.readReport(sp, answer.Rows), b.totals.seed
+	service, seed := b.totals.readReport(sp, answer.Rows), b.totals.record.seed
 	for _, day := range sp.Days() {
 		p := judgeDay(*service[day], before[day], after[day])
 		p.Day, p.Location, p.at, p.Found, p.requests = day, sp.Location, answer.At, time.Now(), 1

@@ -3,6 +3,8 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"maps"
+	"strings"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -13,6 +15,17 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 	"github.com/larder-sync/larder/syncer/totals"
 )
+
+// DeepRuns compare the last 92 days, every now and then. The mu of the proofs guards what
+// they know.
+type DeepRuns struct {
+	proofs *Proofs
+	deep   stream.Slot // one at a time
+	// owed: one was cut short, or not possible yet.
+	owed bool
+	last time.Time // when the last one that was not began
+	run  *deepRun  // the one under way, nil when there is none
+}
 
 // A deep run asks for the last 92 days, overall and of each location (DESIGN §7). With
 // many locations, or a small share of the limits, that takes minutes, and the turns of
@@ -59,58 +72,58 @@ type deepRun struct {
 	settles  time.Time
 }
 
-// ProveDeep is the turn of the last 92 days, and of each location. One at a time.
-func (st *Proofs) ProveDeep(ctx context.Context) error {
-	if !st.deep.Try() {
+// Prove is the turn of the last 92 days, and of each location. One at a time.
+func (d *DeepRuns) Prove(ctx context.Context) error {
+	if !d.deep.Try() {
 		return nil
 	}
-	defer st.deep.Release()
-	defer st.deepIs(nil)
-	return st.prove(ctx, st.askDeep, true)
+	defer d.deep.Release()
+	defer d.runs(nil)
+	return d.proofs.prove(ctx, d.askDeep, true)
 }
 
-// deepIs notes how far a deep run is, nil when none is under way.
-func (st *Proofs) deepIs(run *deepRun) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.proofs.run = run
+// runs notes how far a deep run is, nil when none is under way.
+func (d *DeepRuns) runs(run *deepRun) {
+	d.proofs.mu.Lock()
+	defer d.proofs.mu.Unlock()
+	d.run = run
 }
 
 // askDeep asks for the last 92 days, and for those of each location where the stream
 // has them, and stores what is found after each question. A location that is refused
 // holds up no other.
-func (st *Proofs) askDeep(ctx context.Context, b *bracket) error {
+func (d *DeepRuns) askDeep(ctx context.Context, b *bracket) error {
 	b.deep = true
-	locations := st.DeepLocations()
+	locations := d.proofs.DeepLocations()
 	run := &deepRun{asking: askingFor(len(locations))}
-	st.deepIs(run)
+	d.runs(run)
 	var refused error
 	for _, l := range locations {
 		if err := b.await(ctx); err != nil {
 			return err
 		}
-		err := st.Exclusive(ctx, st.Guard, func(ctx context.Context) error { return st.askDeeply(ctx, b, l) })
+		err := d.proofs.Exclusive(ctx, d.proofs.Guard, func(ctx context.Context) error { return d.askDeeply(ctx, b, l) })
 		if err != nil && !totals.Refuses(l, err) {
 			return err
 		}
 		refused = errors.Join(refused, err)
-		st.mu.Lock()
+		d.proofs.mu.Lock()
 		run.answered()
-		st.mu.Unlock()
+		d.proofs.mu.Unlock()
 	}
 	suspects := b.doubtful()
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	run.suspects, run.settles = daysOf(suspects), newestAsk(suspects).Add(st.Source.SettleAfter)
+	d.proofs.mu.Lock()
+	defer d.proofs.mu.Unlock()
+	run.suspects, run.settles = daysOf(suspects), newestAsk(suspects).Add(d.proofs.Source.SettleAfter)
 	run.left = len(spansCovering(suspects))
 	return refused
 }
 
 // askDeeply asks one question of a deep run.
-func (st *Proofs) askDeeply(ctx context.Context, b *bracket, location string) error {
+func (d *DeepRuns) askDeeply(ctx context.Context, b *bracket, location string) error {
 	known := len(b.Found)
-	asked := st.AskDaysBack(ctx, b.Asker(), calendar.MaxRange-1, []string{location})
-	return errors.Join(asked, st.conclude(ctx, st.unhealed(b.Found[known:])))
+	asked := d.proofs.AskDaysBack(ctx, b.Asker(), calendar.MaxRange-1, []string{location})
+	return errors.Join(asked, d.proofs.record.conclude(ctx, d.proofs.unhealed(b.Found[known:])))
 }
 
 // daysOf is how many days proofs are about.
@@ -124,61 +137,61 @@ func daysOf(proofs ...[]DayProof) int {
 	return len(days)
 }
 
-// OwesDeep is true when a deep run is to come before its turn: the last one was cut short,
+// Owes is true when a deep run is to come before its turn: the last one was cut short,
 // its turn passed while nobody was there, or the mirror is new, and nobody has compared
 // its days.
-func (st *Proofs) OwesDeep() bool {
-	return (st.owes() || st.isNew() || st.sleptThrough(time.Now())) && st.NotComparable() == nil
+func (d *DeepRuns) Owes() bool {
+	return (d.isOwed() || d.isNew() || d.sleptThrough(time.Now())) && d.proofs.NotComparable() == nil
 }
 
 // isNew is true when all days have been asked for, and no deep run has compared them yet.
-func (st *Proofs) isNew() bool {
-	st.mu.Lock()
-	never := st.proofs.deep.IsZero()
-	st.mu.Unlock()
-	return never && st.Filled()
+func (d *DeepRuns) isNew() bool {
+	d.proofs.mu.Lock()
+	never := d.last.IsZero()
+	d.proofs.mu.Unlock()
+	return never && d.proofs.Filled()
 }
 
-func (st *Proofs) owes() bool {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return st.proofs.owed
+func (d *DeepRuns) isOwed() bool {
+	d.proofs.mu.Lock()
+	defer d.proofs.mu.Unlock()
+	return d.owed
 }
 
 // sleptThrough is true when the turn of a deep run has passed since the last one, or
 // since the mirror began. Sources that begin together make up for it one after the other.
-func (st *Proofs) sleptThrough(now time.Time) bool {
-	s := st.Source
-	all := st.AskedSince()
-	st.mu.Lock()
-	last := stream.Later(st.proofs.deep, all)
-	st.mu.Unlock()
+func (d *DeepRuns) sleptThrough(now time.Time) bool {
+	s := d.proofs.Source
+	all := d.proofs.AskedSince()
+	d.proofs.mu.Lock()
+	last := stream.Later(d.last, all)
+	d.proofs.mu.Unlock()
 	spread := min(time.Duration(s.Began)*time.Second, schedule.MaxSpread)
 	settled := s.ProcessBegan.Add(time.Duration(schedule.Hash(s.Name, sinks.WalkDeep) % uint64(spread))) //nolint:gosec // above zero
 	return now.After(settled) && s.Timetable().Due(schedule.ReconcileDeep, s.Name, last, now)
 }
 
-// deepDone stores that a deep run has come to its end.
-func (st *Proofs) deepDone(ctx context.Context, began time.Time) error {
-	st.mu.Lock()
-	st.proofs.deep = began
-	st.mu.Unlock()
-	return st.Source.Save(ctx, st.Def.Name, sinks.Checkpoint{
-		Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkDeep, Business: st.Source.Business(),
+// done stores that a deep run has come to its end.
+func (d *DeepRuns) done(ctx context.Context, began time.Time) error {
+	d.proofs.mu.Lock()
+	d.last = began
+	d.proofs.mu.Unlock()
+	return d.proofs.Source.Save(ctx, d.proofs.Def.Name, sinks.Checkpoint{
+		Source: d.proofs.Source.Name, Stream: d.proofs.Def.Name, Walk: sinks.WalkDeep, Business: d.proofs.Source.Business(),
 		Done: true, StartedAt: began.UTC(), UpdatedAt: time.Now().UTC(),
 	}, nil)
 }
 
-// deepProgress tells how far the deep run is and how long it will take, nil when none
+// progress tells how far the deep run is and how long it will take, nil when none
 // is under way.
-func (st *Proofs) deepProgress() *status.Progress {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	run := st.proofs.run
+func (d *DeepRuns) progress() *status.Progress {
+	d.proofs.mu.Lock()
+	defer d.proofs.mu.Unlock()
+	run := d.run
 	if run == nil {
 		return nil
 	}
-	left := run.expect(st.Source.Lanes)
+	left := run.expect(d.proofs.Source.Lanes)
 	if run.suspects > 0 {
 		left += max(time.Until(run.settles), 0)
 	}
@@ -186,4 +199,22 @@ func (st *Proofs) deepProgress() *status.Progress {
 		Walk: status.WalkDeep, StartedAt: run.began, Pages: uint64(run.asked), RequestsLeft: uint64(run.left),
 		ExpectedLeft: status.Seconds(left), Suspects: run.suspects,
 	}
+}
+
+// owe notes whether a deep run has to be made up for: the service did not answer, or
+// there was nothing yet to compare with.
+func (d *DeepRuns) owe(err error) {
+	d.proofs.mu.Lock()
+	defer d.proofs.mu.Unlock()
+	d.owed = err != nil && (api.IsTemporary(err) || errors.Is(err, ErrIncomparable))
+}
+
+// request has a deep run come soon, and forgets what was found of all locations together
+// before.
+func (d *DeepRuns) request() {
+	d.proofs.mu.Lock()
+	maps.DeleteFunc(d.proofs.record.days, func(key string, _ standing) bool { return !strings.Contains(key, "/") })
+	d.owed = true
+	d.proofs.mu.Unlock()
+	d.proofs.beside.proofChanged()
 }

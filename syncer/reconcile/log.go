@@ -32,7 +32,7 @@ func (v *verdicts) found(ctx context.Context, found []DayProof) error {
 	v.all = append(v.all, found...)
 	v.handed = v.totals.unhealed(found)
 	var err error
-	v.receipt, err = v.totals.hand(ctx, v.handed)
+	v.receipt, err = v.totals.record.hand(ctx, v.handed)
 	return err
 }
 
@@ -43,7 +43,7 @@ func (v *verdicts) end(ctx context.Context) error {
 	if len(handed) == 0 {
 		return nil
 	}
-	if err := v.totals.handed(ctx, v.receipt, handed); err != nil {
+	if err := v.totals.record.handed(ctx, v.receipt, handed); err != nil {
 		return err
 	}
 	if v.how.stored != nil {
@@ -63,9 +63,9 @@ func (st *Proofs) warn(found []DayProof) {
 			continue
 		}
 		byDay[p.Day] = append(byDay[p.Day], p)
-		sum := gapSum(st.seed, p.differences)
-		news[p.Day] = news[p.Day] || st.proofs.told[p.key()] != sum
-		st.proofs.told[p.key()] = sum
+		sum := gapSum(st.record.seed, p.differences)
+		news[p.Day] = news[p.Day] || st.record.told[p.key()] != sum
+		st.record.told[p.key()] = sum
 	}
 	st.mu.Unlock()
 	for _, day := range newestFirst(byDay) {

@@ -22,7 +22,7 @@ func (st *Proofs) NextAsked(place totals.Span, now time.Time) (time.Time, bool) 
 	}
 	all := st.AskedSince()
 	st.mu.Lock()
-	deep := st.proofs.deep
+	deep := st.Deep.last
 	st.mu.Unlock()
 	last, j := all, schedule.FullResync
 	if first, err := calendar.AddDays(calendar.DayOf(st.Source.ServiceNow()), 1-calendar.MaxRange); err == nil && place.From >= first {

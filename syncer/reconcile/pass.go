@@ -179,7 +179,7 @@ func questions(on []*Proofs, days totals.Span) []question {
 
 // ask asks one question; it returns the suspects.
 func (p *Pass) ask(ctx context.Context, i int, q question) ([]DayProof, error) {
-	if err := q.totals.recallVerdicts(ctx, q.span.From, q.span.To); err != nil {
+	if err := q.totals.record.recallVerdicts(ctx, q.span.From, q.span.To); err != nil {
 		return nil, err
 	}
 	found, err := q.totals.look(ctx, []totals.Span{q.span}, true, nil)
@@ -199,7 +199,7 @@ func (p *Pass) ask(ctx context.Context, i int, q question) ([]DayProof, error) {
 		}
 	})
 	p.count(i, q.totals, settled)
-	return suspects, errors.Join(err, q.totals.conclude(ctx, q.totals.unhealed(found)))
+	return suspects, errors.Join(err, q.totals.record.conclude(ctx, q.totals.unhealed(found)))
 }
 
 // settle looks at the suspects of a stream again.
@@ -251,7 +251,7 @@ func (p *Pass) count(i int, st *Proofs, found []DayProof) {
 			*by[f.Verdict]++
 			p.days[i].note(f, &r.Days)
 			if f.Verdict != sinks.VerdictProven && len(r.Open) < mostOpen {
-				r.Open = append(r.Open, st.verdictOf(f))
+				r.Open = append(r.Open, st.record.verdictOf(f))
 			}
 		}
 		r.Locations = len(p.days[i].locations)

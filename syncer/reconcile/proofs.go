@@ -20,24 +20,23 @@ import (
 type Proofs struct {
 	*totals.Totals
 	beside *SourceProofs // what it shares with the other totals of the source
-	seed   maphash.Seed  // tells figures apart
 	Turn   stream.Slot   // one turn of yesterday and today at a time, up to its second look
-	deep   stream.Slot   // one deep run at a time
 	Prover stream.Slot   // one second look at days that differ at a time
 
-	mu     sync.Mutex // guards what follows
-	proofs proofMemory
+	Deep   *DeepRuns
+	record *record
+
+	mu sync.Mutex // guards what these say that it does
 }
 
 // New makes a stream of totals of which nothing is stored, beside the source's others.
 func New(o *stream.Source, def *registry.Definition, beside *SourceProofs) *Proofs {
-	st := &Proofs{
-		beside: beside, seed: maphash.MakeSeed(), Turn: stream.NewSlot(), deep: stream.NewSlot(), Prover: stream.NewSlot(),
-		proofs: proofMemory{days: map[string]standing{}, told: map[string]uint64{}},
-	}
+	st := &Proofs{beside: beside, Turn: stream.NewSlot(), Prover: stream.NewSlot()}
+	st.Deep = &DeepRuns{proofs: st, deep: stream.NewSlot()}
+	st.record = &record{proofs: st, seed: maphash.MakeSeed(), days: map[string]standing{}, told: map[string]uint64{}}
 	st.Totals = totals.NewTotals(o, def, totals.Options{
 		FirstOrder: beside.firstOrder, Counted: beside.OrdersCounted, Siblings: beside.siblingTotals,
-		Withdraw: st.withdrawVerdictsOfAll, Anew: st.requestDeepRun,
+		Withdraw: st.record.withdrawVerdictsOfAll, Anew: st.Deep.request,
 	})
 	beside.All = append(beside.All, st)
 	return st
@@ -50,7 +49,7 @@ func (st *Proofs) Restore(state sinks.State) {
 	defer st.mu.Unlock()
 	for _, cp := range state.Checkpoints {
 		if cp.Stream == st.Def.Name && cp.Walk == sinks.WalkDeep {
-			st.proofs.deep = cp.StartedAt
+			st.Deep.last = cp.StartedAt
 		}
 	}
 }
@@ -59,7 +58,7 @@ func (st *Proofs) Restore(state sinks.State) {
 func (st *Proofs) Describe(into *status.StreamStatus) {
 	st.Totals.Describe(into)
 	if into.Progress == nil && !st.Off() && st.Filled() {
-		into.Progress = st.deepProgress()
+		into.Progress = st.Deep.progress()
 	}
 }
 

@@ -37,14 +37,14 @@ func (st *Proofs) prove(ctx context.Context, ask func(context.Context, *bracket)
 		missed = errors.Join(missed, st.NotComparable())
 	}
 	if deep {
-		st.owe(missed)
+		st.Deep.owe(missed)
 	}
 	settled := st.SettleOnce(ctx, b.doubtful(), deep)
 	if deep {
-		st.owe(errors.Join(missed, settled))
+		st.Deep.owe(errors.Join(missed, settled))
 	}
-	if deep && ctx.Err() == nil && !st.owes() {
-		settled = errors.Join(settled, st.deepDone(ctx, began))
+	if deep && ctx.Err() == nil && !st.Deep.isOwed() {
+		settled = errors.Join(settled, st.Deep.done(ctx, began))
 	}
 	return errors.Join(err, settled)
 }
@@ -58,7 +58,7 @@ func (st *Proofs) ProveRecent(ctx context.Context) error {
 		defer free()
 		return st.Exclusive(ctx, st.Guard, func(ctx context.Context) error {
 			asked := st.AskRecent(ctx, b.Asker())
-			return errors.Join(asked, st.conclude(ctx, st.unhealed(b.Found)))
+			return errors.Join(asked, st.record.conclude(ctx, st.unhealed(b.Found)))
 		})
 	}, false)
 }
@@ -67,7 +67,7 @@ func (st *Proofs) ProveRecent(ctx context.Context) error {
 func (st *Proofs) firstLook(ctx context.Context, ask func(context.Context, *bracket) error, deep bool) (*bracket, error) {
 	b := &bracket{totals: st, silent: true}
 	err := st.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
-		if err := errors.Join(st.beside.recallFirstDay(ctx, deep), st.recallProofs(ctx)); err != nil {
+		if err := errors.Join(st.beside.recallFirstDay(ctx, deep), st.record.recallProofs(ctx)); err != nil {
 			return err
 		}
 		b = st.NewBracket(ctx, true)
@@ -80,17 +80,9 @@ func (st *Proofs) firstLook(ctx context.Context, ask func(context.Context, *brac
 // is found of them is known after the second look.
 func (st *Proofs) unhealed(found []DayProof) []DayProof {
 	return slices.DeleteFunc(slices.Clone(found), func(p DayProof) bool {
-		old, _ := st.standingOf(p)
+		old, _ := st.record.standingOf(p)
 		return p.suspect() && old.verdict == sinks.VerdictDrift
 	})
-}
-
-// owe notes whether a deep run has to be made up for: the service did not answer, or
-// there was nothing yet to compare with.
-func (st *Proofs) owe(err error) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.proofs.owed = err != nil && (api.IsTemporary(err) || errors.Is(err, ErrIncomparable))
 }
 
 // Why a day that differs is not healed.
@@ -121,7 +113,7 @@ func (st *Proofs) SettleOnce(ctx context.Context, suspects []DayProof, deep bool
 	defer st.Prover.Release()
 	before := map[string]standing{}
 	for _, p := range suspects {
-		before[p.key()], _ = st.standingOf(p)
+		before[p.key()], _ = st.record.standingOf(p)
 	}
 	found, err := st.settle(ctx, suspects, settling{whyNot: func(p DayProof) string {
 		if deep {

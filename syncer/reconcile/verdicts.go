@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"strings"
@@ -16,19 +17,16 @@ import (
 	"github.com/larder-sync/larder/syncer/totals"
 )
 
-// proofMemory is what a stream of totals knows of the verdicts that stand about the
-// last days.
-type proofMemory struct {
-	days map[string]standing // by dayKey
+// record is what was found of each day, as the log and the sink have it. The mu of the proofs
+// guards it.
+type record struct {
+	proofs *Proofs
+	seed   maphash.Seed        // tells figures apart
+	days   map[string]standing // by dayKey
 	// known: the verdicts that the sink has were read.
 	known bool
-	// owed: a deep run was cut short, or not possible yet.
-	owed bool
-	deep time.Time // when the last one that was not began
 	// told are the differences that the log has, by dayKey.
 	told map[string]uint64
-	// run is the deep run under way, nil when there is none.
-	run *deepRun
 }
 
 // standing is the verdict that stands about a day.
@@ -68,29 +66,29 @@ func (st *Proofs) subject() string {
 }
 
 // recallVerdicts reads the verdicts that stand about days, to write only what is new.
-func (st *Proofs) recallVerdicts(ctx context.Context, from, to api.Date) error {
-	all, err := st.Source.Sink.Verdicts(ctx, st.Source.Business(), st.Source.Name, string(from), string(to))
+func (r *record) recallVerdicts(ctx context.Context, from, to api.Date) error {
+	all, err := r.proofs.Source.Sink.Verdicts(ctx, r.proofs.Source.Business(), r.proofs.Source.Name, string(from), string(to))
 	if err != nil {
 		return fmt.Errorf("read the verdicts that stand: %w", err)
 	}
-	st.mu.Lock()
+	r.proofs.mu.Lock()
 	for _, v := range all {
 		key := totals.DayKey(api.Date(v.Day), v.Location)
-		if _, known := st.proofs.days[key]; v.Subject == st.subject() && !known {
+		if _, known := r.days[key]; v.Subject == r.proofs.subject() && !known {
 			if v.Verdict == sinks.VerdictDrift {
-				st.proofs.told[key] = gapSum(st.seed, v.Differences)
+				r.told[key] = gapSum(r.seed, v.Differences)
 			}
-			st.proofs.days[key] = standing{verdict: v.Verdict, asked: v.AskedAt, tried: v.Verdict == sinks.VerdictDrift && v.Reason != OnlyCompared}
+			r.days[key] = standing{verdict: v.Verdict, asked: v.AskedAt, tried: v.Verdict == sinks.VerdictDrift && v.Reason != OnlyCompared}
 		}
 	}
-	st.mu.Unlock()
-	st.beside.proofChanged()
+	r.proofs.mu.Unlock()
+	r.proofs.beside.proofChanged()
 	return nil
 }
 
 // recallProofs reads the verdicts about the last days, once, and forgets older ones.
-func (st *Proofs) recallProofs(ctx context.Context) error {
-	today := calendar.DayOf(st.Source.ServiceNow())
+func (r *record) recallProofs(ctx context.Context) error {
+	today := calendar.DayOf(r.proofs.Source.ServiceNow())
 	from, err := calendar.AddDays(today, -calendar.MaxRange)
 	if err != nil {
 		return err
@@ -99,72 +97,72 @@ func (st *Proofs) recallProofs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	st.mu.Lock()
-	known := st.proofs.known
-	maps.DeleteFunc(st.proofs.days, func(key string, _ standing) bool { return key < string(from) })
-	maps.DeleteFunc(st.proofs.told, func(key string, _ uint64) bool { return key < string(from) })
-	st.mu.Unlock()
+	r.proofs.mu.Lock()
+	known := r.known
+	maps.DeleteFunc(r.days, func(key string, _ standing) bool { return key < string(from) })
+	maps.DeleteFunc(r.told, func(key string, _ uint64) bool { return key < string(from) })
+	r.proofs.mu.Unlock()
 	if known {
 		return nil
 	}
-	if err := st.recallVerdicts(ctx, from, today); err != nil {
+	if err := r.recallVerdicts(ctx, from, today); err != nil {
 		return err
 	}
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.proofs.known = true
-	for key, s := range st.proofs.days { // a process before this one ended between its two looks
+	r.proofs.mu.Lock()
+	defer r.proofs.mu.Unlock()
+	r.known = true
+	for key, s := range r.days { // a process before this one ended between its two looks
 		day, _, _ := strings.Cut(key, "/")
-		st.proofs.owed = st.proofs.owed || s.verdict == sinks.VerdictUnsettled && day < string(yesterday)
+		r.proofs.Deep.owed = r.proofs.Deep.owed || s.verdict == sinks.VerdictUnsettled && day < string(yesterday)
 	}
 	return nil
 }
 
 // standingOf is the verdict that stands about a day.
-func (st *Proofs) standingOf(p DayProof) (standing, bool) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	s, known := st.proofs.days[p.key()]
+func (r *record) standingOf(p DayProof) (standing, bool) {
+	r.proofs.mu.Lock()
+	defer r.proofs.mu.Unlock()
+	s, known := r.days[p.key()]
 	return s, known
 }
 
 // conclude stores the verdicts that say something new, and waits until they are
 // durable.
-func (st *Proofs) conclude(ctx context.Context, found []DayProof) error {
-	receipt, err := st.hand(ctx, found)
+func (r *record) conclude(ctx context.Context, found []DayProof) error {
+	receipt, err := r.hand(ctx, found)
 	if err != nil {
 		return err
 	}
-	return st.handed(ctx, receipt, found)
+	return r.handed(ctx, receipt, found)
 }
 
 // hand gives the verdicts that say something new to the sink; the receipt is nil when
 // none does.
-func (st *Proofs) hand(ctx context.Context, found []DayProof) (*sinks.Receipt, error) {
-	found = st.answeredFor(found)
-	c := st.Source.Commit(st.Def.Name)
+func (r *record) hand(ctx context.Context, found []DayProof) (*sinks.Receipt, error) {
+	found = r.proofs.answeredFor(found)
+	c := r.proofs.Source.Commit(r.proofs.Def.Name)
 	for _, p := range found {
 		if p.suspect() {
 			p.Verdict, p.Reason = sinks.VerdictUnsettled, "it differs at first sight, and is asked once more"
 		}
-		if old, known := st.standingOf(p); !known || !old.says(p) {
-			c.Verdicts = append(c.Verdicts, st.verdictOf(p))
+		if old, known := r.standingOf(p); !known || !old.says(p) {
+			c.Verdicts = append(c.Verdicts, r.verdictOf(p))
 		}
 	}
 	if len(c.Verdicts) == 0 {
 		return nil, nil
 	}
-	return st.Source.Commits.Write(ctx, c)
+	return r.proofs.Source.Commits.Write(ctx, c)
 }
 
 // handed waits until what was handed is durable, and remembers it.
-func (st *Proofs) handed(ctx context.Context, receipt *sinks.Receipt, found []DayProof) error {
+func (r *record) handed(ctx context.Context, receipt *sinks.Receipt, found []DayProof) error {
 	if receipt != nil {
 		if err := receipt.Wait(ctx); err != nil {
 			return fmt.Errorf("wait for the warehouse: %w", err)
 		}
 	}
-	st.remember(st.answeredFor(found))
+	r.remember(r.proofs.answeredFor(found))
 	return nil
 }
 
@@ -182,18 +180,18 @@ func fewIDs(ids []string) []string {
 	return ids[:min(len(ids), mostIDs)]
 }
 
-func (st *Proofs) verdictOf(p DayProof) sinks.Verdict {
+func (r *record) verdictOf(p DayProof) sinks.Verdict {
 	return sinks.Verdict{
-		Location: p.Location, Day: string(p.Day), Subject: st.subject(), Verdict: p.Verdict, Differences: p.differences,
+		Location: p.Location, Day: string(p.Day), Subject: r.proofs.subject(), Verdict: p.Verdict, Differences: p.differences,
 		OrderIDs: fewIDs(p.ids), Requests: p.requests, Reason: p.Reason, AskedAt: p.at,
 	}
 }
 
 // remember notes what stands now.
-func (st *Proofs) remember(found []DayProof) {
-	st.mu.Lock()
+func (r *record) remember(found []DayProof) {
+	r.proofs.mu.Lock()
 	for _, p := range found {
-		old, known := st.proofs.days[p.key()]
+		old, known := r.days[p.key()]
 		switch {
 		case p.suspect():
 			old = standing{verdict: sinks.VerdictUnsettled, asked: p.at, sum: p.sum, cuts: old.cuts}
@@ -203,17 +201,17 @@ func (st *Proofs) remember(found []DayProof) {
 			old.sum = p.sum
 		}
 		if old.good() {
-			delete(st.proofs.told, p.key())
+			delete(r.told, p.key())
 		}
 		if p.cut {
 			old.cuts++
 		} else if old.good() {
 			old.cuts = 0
 		}
-		st.proofs.days[p.key()] = old
+		r.days[p.key()] = old
 	}
-	st.mu.Unlock()
-	st.beside.proofChanged()
+	r.proofs.mu.Unlock()
+	r.proofs.beside.proofChanged()
 }
 
 // proofDay is what all verdicts about one day come to. daily: one of them is about the
@@ -296,7 +294,7 @@ func (d *SourceProofs) proofChanged() {
 	for _, st := range d.On() {
 		places := st.OpenPlaces()
 		st.mu.Lock()
-		for at, v := range st.proofs.days {
+		for at, v := range st.record.days {
 			day, location, _ := strings.Cut(at, "/")
 			if day >= string(from) && slices.Contains(places, location) {
 				sum.take(api.Date(day), st.subject() == sinks.SubjectDaily, v)
@@ -330,33 +328,23 @@ func (d *SourceProofs) recallFirstDay(ctx context.Context, deep bool) error {
 
 // withdrawVerdictsOfAll takes back what was found of all locations together: it would stand for ever,
 // since that is not asked for any more.
-func (st *Proofs) withdrawVerdictsOfAll(ctx context.Context) error {
-	today := calendar.DayOf(st.Source.ServiceNow())
-	all, err := st.Source.Sink.Verdicts(ctx, st.Source.Business(), st.Source.Name, string(totals.FirstDay), string(today))
+func (r *record) withdrawVerdictsOfAll(ctx context.Context) error {
+	today := calendar.DayOf(r.proofs.Source.ServiceNow())
+	all, err := r.proofs.Source.Sink.Verdicts(ctx, r.proofs.Source.Business(), r.proofs.Source.Name, string(totals.FirstDay), string(today))
 	if err != nil {
 		return fmt.Errorf("read the verdicts that stand: %w", err)
 	}
-	c := st.Source.Commit(st.Def.Name)
+	c := r.proofs.Source.Commit(r.proofs.Def.Name)
 	for _, v := range all {
-		if v.Location == "" && v.Subject == st.subject() {
+		if v.Location == "" && v.Subject == r.proofs.subject() {
 			c.Verdicts = append(c.Verdicts, sinks.Verdict{Day: v.Day, Subject: v.Subject, Verdict: sinks.VerdictWithdrawn, AskedAt: v.AskedAt})
 		}
 	}
 	if len(c.Verdicts) == 0 {
 		return nil
 	}
-	if err := st.Source.Commits.Store(ctx, c); err != nil {
+	if err := r.proofs.Source.Commits.Store(ctx, c); err != nil {
 		return err
 	}
 	return nil
-}
-
-// requestDeepRun has a deep run come soon, and forgets what was found of all locations together
-// before.
-func (st *Proofs) requestDeepRun() {
-	st.mu.Lock()
-	maps.DeleteFunc(st.proofs.days, func(key string, _ standing) bool { return !strings.Contains(key, "/") })
-	st.proofs.owed = true
-	st.mu.Unlock()
-	st.beside.proofChanged()
 }
