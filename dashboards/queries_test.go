@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
 // boards are the dashboards of a language that read the warehouse, as they are committed.
@@ -201,7 +201,7 @@ func inOneRow(p Panel) bool {
 }
 
 func inEmpty(sql string) string {
-	for view := range clickhouse.Guides() { // every view has one
+	for view := range schema.Guides() { // every view has one
 		for _, end := range []string{"\n", " ", ")"} {
 			sql = strings.ReplaceAll(sql, "FROM "+view+end, "FROM empty."+view+end)
 		}

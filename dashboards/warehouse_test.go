@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
+
 	ch "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
@@ -79,7 +81,7 @@ func openWarehouse(t *testing.T, dir string) (*warehouse, *server.Server) {
 			t.Error(err)
 		}
 	})
-	zone, err := time.LoadLocation(clickhouse.Zone)
+	zone, err := time.LoadLocation(schema.Zone)
 	if err != nil {
 		t.Fatal(err)
 	}

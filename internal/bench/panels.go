@@ -15,11 +15,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
+
 	ch "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/larder-sync/larder/dashboards"
-	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 
@@ -157,7 +158,7 @@ func instantOf(text string, now time.Time) (time.Time, error) {
 	if m == nil {
 		return time.Time{}, fmt.Errorf("the range %q is not one of days", text)
 	}
-	zone, err := time.LoadLocation(clickhouse.Zone)
+	zone, err := time.LoadLocation(schema.Zone)
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
+
 	ch "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
@@ -65,7 +67,7 @@ func queries(ctx context.Context, r *report) error {
 func openWarehouse(ctx context.Context, path string) (*server.Server, *clickhouse.Sink, driver.Conn, error) {
 	engine, err := server.Open(ctx, server.Options{
 		Engine:     embedded.Options{Path: path, Memory: 8 << 30, Databases: []string{"larder", "larder_raw"}},
-		ReaderZone: clickhouse.Zone,
+		ReaderZone: schema.Zone,
 	})
 	if err != nil {
 		return nil, nil, nil, err

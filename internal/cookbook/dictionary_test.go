@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
 // testDictionary holds what the data dictionary says of each view against a restaurant
 // in which everything has happened: its query brings something, its key tells rows
 // apart, and a join brings names, not more rows.
 func testDictionary(t *testing.T, r *restaurant) {
-	for view, g := range clickhouse.Guides() {
+	for view, g := range schema.Guides() {
 		// No order contradicts the API, and runs are kept for a year of the engine's clock, which is not the world's.
 		mayBeEmpty := view == "data_quality" || view == "sync_runs"
 		if r.text(t, atEvening(g.Query)) == "" && !mayBeEmpty {

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
+
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 )
 
@@ -27,7 +28,7 @@ func documented(t *testing.T) map[string]string {
 	for _, q := range queries {
 		all[q.Heading] = q.SQL
 	}
-	for view, g := range clickhouse.Guides() {
+	for view, g := range schema.Guides() {
 		all[view] = g.Query
 	}
 	return all

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/config"
@@ -136,7 +138,7 @@ func (a *Opener) openEngine(ctx context.Context, l *lifecycle.Cleanups) (*Route,
 			Path: a.Config.Warehouse.DSN.Dir(), Logger: a.Log, Confined: a.Confined, Memory: plan.engine,
 			Databases: []string{a.Config.Warehouse.Database, a.Config.Warehouse.Database + "_raw"},
 		},
-		ReaderZone: clickhouse.Zone,
+		ReaderZone: schema.Zone,
 	})
 	if err != nil {
 		return nil, &exit.WarehouseError{Err: err}

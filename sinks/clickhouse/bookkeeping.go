@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
 // Larder's own tables, as schema/tables/0100_bookkeeping.sql lays them out.
@@ -295,12 +296,12 @@ func (f *flusher) releaseStep(released map[releasedKey]bool) step {
 		lines = append(lines, key.line())
 	}
 	slices.Sort(lines)
-	table := f.sink.warehouse.table("quarantine")
+	table := f.sink.warehouse.Table("quarantine")
 	sql := fmt.Sprintf(`INSERT INTO %[1]s (business_id, source, stream, row_id, content, field, reason, raw, fetched_at, released_at, _version)
 SELECT business_id, source, stream, row_id, content, field, reason, raw, fetched_at, now64(6, 'UTC'), _version
 FROM %[1]s FINAL
 WHERE (source, stream, row_id, %[3]s) IN (SELECT source, stream, row_id, content FROM format(TSV, 'source String, stream String, row_id String, content String', %[2]s))
-    AND released_at IS NULL`, table, literal(strings.Join(lines, "")), contentHash)
+    AND released_at IS NULL`, table, schema.Literal(strings.Join(lines, "")), contentHash)
 	return step{what: "quarantine", table: "quarantine", rows: len(released), run: func(ctx context.Context) (int64, error) {
 		return int64(len(sql)), f.sink.warehouse.exec(ctx, sql, statementSettings)
 	}}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
 // oldestVersion is the first ClickHouse whose FINAL, deleted rows and settings
@@ -33,8 +35,8 @@ func (s *Sink) Ping(ctx context.Context) error {
 // Check finds out, without changing anything, whether the warehouse answers, is
 // new enough, and lets the user create and write: an error says what is wrong and
 // what to do.
-func (h *schema) Check(ctx context.Context) (Info, error) {
-	info := Info{Address: h.sink.warehouse.address(), Database: h.sink.warehouse.database}
+func (h *migrator) Check(ctx context.Context) (Info, error) {
+	info := Info{Address: h.sink.warehouse.address(), Database: h.sink.warehouse.Database}
 	err := h.sink.warehouse.rows(ctx, "SELECT version()", func(rows driver.Rows) error { return rows.Scan(&info.Version) })
 	if err != nil {
 		return info, err
@@ -73,14 +75,14 @@ var needed = []string{"SELECT", "INSERT", "CREATE TABLE", "ALTER ADD COLUMN", "C
 // checkRights asks for each right; CHECK GRANT answers 1 or 0. Servers that are
 // too old for the question, and the embedded engine, which has no users, are
 // taken to allow everything.
-func (h *schema) checkRights(ctx context.Context) error {
+func (h *migrator) checkRights(ctx context.Context) error {
 	if h.sink.warehouse.address() == embeddedAddress {
 		return nil
 	}
-	for _, database := range []string{h.sink.warehouse.raw(), h.sink.warehouse.database} {
+	for _, database := range []string{h.sink.warehouse.Raw(), h.sink.warehouse.Database} {
 		for _, right := range needed {
 			var granted uint8 = 1
-			err := h.sink.warehouse.rows(ctx, "CHECK GRANT "+right+" ON "+quote(database)+".*", func(rows driver.Rows) error {
+			err := h.sink.warehouse.rows(ctx, "CHECK GRANT "+right+" ON "+schema.Quote(database)+".*", func(rows driver.Rows) error {
 				return rows.Scan(&granted)
 			})
 			if errors.Is(err, ErrUnreachable) {
@@ -88,7 +90,7 @@ func (h *schema) checkRights(ctx context.Context) error {
 			}
 			if err == nil && granted == 0 {
 				return fmt.Errorf("the user may not %s on %s: an administrator can allow it with GRANT %s ON %s.* TO <user>",
-					right, database, right, quote(database))
+					right, database, right, schema.Quote(database))
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
 // claims says which process serves which source.
@@ -64,7 +65,7 @@ func (c *claims) beatStatement(p sinks.Process) string {
 	return fmt.Sprintf(`INSERT INTO %[1]s (process_id, name, beat_at, alive_since)
 SELECT %[2]s, %[3]s, now64(6, 'UTC') AS at, if(max(beat_at) >= at - %[4]s, argMax(alive_since, beat_at), at)
 FROM %[1]s FINAL WHERE process_id = %[2]s%[5]s`,
-		c.sink.warehouse.table("processes"), literal(p.ID), literal(p.Name), c.silence(), claimSettings)
+		c.sink.warehouse.Table("processes"), schema.Literal(p.ID), schema.Literal(p.Name), c.silence(), claimSettings)
 }
 
 // silence is how long a process may say nothing.
@@ -85,7 +86,7 @@ INNER JOIN
 (
     SELECT process_id, name, beat_at, alive_since
     FROM %s FINAL WHERE beat_at >= now64(6, 'UTC') - %s
-) AS alive USING (process_id)%s`, c.sink.warehouse.table("claims"), c.sink.warehouse.table("processes"), c.silence(), claimSettings)
+) AS alive USING (process_id)%s`, c.sink.warehouse.Table("claims"), c.sink.warehouse.Table("processes"), c.silence(), claimSettings)
 	var claims []claim
 	err := c.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var c claim
@@ -139,5 +140,5 @@ func (c *claims) claimStatement(p sinks.Process, lines string) string {
 	return fmt.Sprintf(`INSERT INTO %s (process_id, source, since, stated_at, given_up)
 SELECT %s, source, if(micros = 0, now64(6, 'UTC'), fromUnixTimestamp64Micro(micros, 'UTC')), now64(6, 'UTC'), given_up
 FROM format(TSV, 'source String, micros Int64, given_up Bool', %s)%s`,
-		c.sink.warehouse.table("claims"), literal(p.ID), literal(lines), claimSettings)
+		c.sink.warehouse.Table("claims"), schema.Literal(p.ID), schema.Literal(lines), claimSettings)
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
 // described is a table or view with its columns, as the warehouse describes it.
@@ -29,7 +31,7 @@ func (r *reader) Dictionary(ctx context.Context, w io.Writer) error {
 		"Each view says what one row is, which columns tell its rows apart, whom it joins, and a query to begin with. Names\n" +
 		"stand beside ids, so most questions need no join: the [cookbook](cookbook.md) has 54 of them.\n")
 	for _, part := range []struct{ title, database string }{
-		{viewsTitle, r.sink.warehouse.database}, {"Storage tables", r.sink.warehouse.raw()},
+		{viewsTitle, r.sink.warehouse.Database}, {"Storage tables", r.sink.warehouse.Raw()},
 	} {
 		tables, err := r.describe(ctx, part.database)
 		if err != nil {
@@ -51,8 +53,8 @@ func anchor(title string) string { return strings.ToLower(strings.Fields(title)[
 
 func writeTable(text *strings.Builder, title string, t described) {
 	fmt.Fprintf(text, "\n<a id=\"%s-%s\"></a>\n### `%s`\n\n%s.\n", anchor(title), t.name, t.name, t.comment)
-	if g, ok := guides[t.name]; ok && title == viewsTitle {
-		writeGuide(text, g)
+	if g, ok := schema.Guides()[t.name]; ok && title == viewsTitle {
+		schema.WriteGuide(text, g)
 	}
 	text.WriteString("\n| Column | Type | Meaning |\n|---|---|---|\n")
 	for _, c := range t.columns {
@@ -64,7 +66,7 @@ func writeTable(text *strings.Builder, title string, t described) {
 // the history is left out.
 func (r *reader) describe(ctx context.Context, database string) ([]described, error) {
 	var tables []described
-	sql := "SELECT name, comment FROM system.tables WHERE database = " + literal(database) +
+	sql := "SELECT name, comment FROM system.tables WHERE database = " + schema.Literal(database) +
 		" AND engine NOT IN ('MaterializedView') AND NOT startsWith(name, '.') ORDER BY name"
 	err := r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var t described
@@ -75,7 +77,7 @@ func (r *reader) describe(ctx context.Context, database string) ([]described, er
 	if err != nil {
 		return nil, err
 	}
-	sql = "SELECT table, name, type, comment FROM system.columns WHERE database = " + literal(database) + " ORDER BY table, position"
+	sql = "SELECT table, name, type, comment FROM system.columns WHERE database = " + schema.Literal(database) + " ORDER BY table, position"
 	return tables, r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var table string
 		var column [3]string

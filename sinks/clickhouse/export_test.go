@@ -2,15 +2,12 @@ package clickhouse
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"io"
-	"io/fs"
 	"strings"
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse/native"
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
 // EncodeForTest encodes copies of a batch as one block and returns its size.
@@ -37,34 +34,9 @@ func ProofStatements(s *Sink, q sinks.DayQuery) (days, products string) {
 	return s.salesDays(q), s.salesProducts(q)
 }
 
-// ViewsHash is the hash that the number of the views stands for, and the one they have.
-func ViewsHash() (stated, actual string, version int, err error) {
-	actual, err = hashOfViews()
-	return viewsHash, actual, viewsVersion, err
-}
-
-// hashOfViews is that of the files that viewsVersion stands for.
-func hashOfViews() (string, error) {
-	sum := sha256.New()
-	for _, pattern := range []string{"schema/columns/*.sql", "schema/views/*.sql"} {
-		files, err := fs.Glob(schemaFiles, pattern)
-		if err != nil {
-			return "", fmt.Errorf("list views: %w", err)
-		}
-		for _, file := range files {
-			text, err := schemaFiles.ReadFile(file)
-			if err != nil {
-				return "", fmt.Errorf("read views: %w", err)
-			}
-			fmt.Fprintf(sum, "%s %d\n%s", file, len(text), text)
-		}
-	}
-	return hex.EncodeToString(sum.Sum(nil))[:16], nil
-}
-
 // Fill fills the placeholders of a migration's text for a database on one server.
 func Fill(text, database string) ([]string, error) {
-	t, err := dialect{database: database}.template()
+	t, err := schema.Dialect{Database: database}.Template()
 	if err != nil {
 		return nil, err
 	}

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
 // Every view has a guide, its comment begins with the grain, and what the guide says
 // can be asked of a warehouse in which nothing is yet.
 func TestEveryViewHasAGuide(t *testing.T) {
 	s, database := migrated(t, clickhouse.Options{})
-	guides := clickhouse.Guides()
+	guides := schema.Guides()
 	for line := range strings.Lines(query(t, s, "SELECT name, comment FROM system.tables WHERE database = "+sqlText(database), "TSVRaw")) {
 		view, comment, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		if !strings.HasPrefix(comment, "One row per ") {

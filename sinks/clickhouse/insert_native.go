@@ -15,7 +15,7 @@ import (
 // encoded block there, but the columns of its batch decode themselves: they are
 // given the very bytes that go over HTTP.
 func (w *warehouse) insertNative(ctx context.Context, b *native.Block) (sent int64, err error) {
-	batch, err := w.conn.PrepareBatch(ctx, insertStatement(w.dialect, b))
+	batch, err := w.conn.PrepareBatch(ctx, insertStatement(w.Dialect, b))
 	if err != nil {
 		return 0, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse/native"
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
 // Live implements [sinks.Sink]. It reads no column but those that the answer and
@@ -25,7 +26,7 @@ func (r *reader) Live(ctx context.Context, q sinks.LiveQuery) ([]sinks.LiveRow, 
 	}
 	sql := "SELECT id, " + location + ", _version" + from
 	if q.After != "" {
-		sql += " AND id > " + literal(q.After)
+		sql += " AND id > " + schema.Literal(q.After)
 	}
 	sql += " ORDER BY id"
 	if q.Limit > 0 {
@@ -76,15 +77,15 @@ func (r *reader) liveOf(ctx context.Context, q sinks.LiveQuery) (location, from 
 	if _, located = types["location_id"]; located {
 		location = "toString(ifNull(location_id, ''))"
 	}
-	conditions := []string{"business_id = " + literal(q.Business), "_deleted = 0"}
+	conditions := []string{"business_id = " + schema.Literal(q.Business), "_deleted = 0"}
 	if q.Prefix != "" {
-		conditions = append(conditions, "startsWith(id, "+literal(q.Prefix)+")")
+		conditions = append(conditions, "startsWith(id, "+schema.Literal(q.Prefix)+")")
 	}
 	if q.RefundDay != "" {
-		conditions = append(conditions, "arrayExists(at -> toDate32(at, 'Europe/Bucharest') = toDate32("+literal(q.RefundDay)+"), `refunds.at`)")
+		conditions = append(conditions, "arrayExists(at -> toDate32(at, 'Europe/Bucharest') = toDate32("+schema.Literal(q.RefundDay)+"), `refunds.at`)")
 	}
 	if q.Day != "" {
-		conditions = append(conditions, "business_day = toDate32("+literal(q.Day)+")")
+		conditions = append(conditions, "business_day = toDate32("+schema.Literal(q.Day)+")")
 	}
 	if q.Below > 0 {
 		conditions = append(conditions, "_version < "+strconv.FormatUint(q.Below, 10))
@@ -95,7 +96,7 @@ func (r *reader) liveOf(ctx context.Context, q sinks.LiveQuery) (location, from 
 	if located && len(q.Except) > 0 {
 		conditions = append(conditions, location+" NOT IN ("+literals(q.Except)+")")
 	}
-	return location, " FROM " + r.sink.warehouse.table(q.Table) + " FINAL WHERE " + strings.Join(conditions, " AND "), nil
+	return location, " FROM " + r.sink.warehouse.Table(q.Table) + " FINAL WHERE " + strings.Join(conditions, " AND "), nil
 }
 
 // whoseRows is the condition of Source and Locations; empty for all.
@@ -103,7 +104,7 @@ func whoseRows(q sinks.LiveQuery, location string, located bool) string {
 	if q.Source == "" && (q.Locations == nil || !located) {
 		return ""
 	}
-	whose := "_source = " + literal(q.Source)
+	whose := "_source = " + schema.Literal(q.Source)
 	if located && len(q.Locations) > 0 {
 		whose = "(" + whose + " OR " + location + " IN (" + literals(q.Locations) + "))"
 	}
@@ -113,7 +114,7 @@ func whoseRows(q sinks.LiveQuery, location string, located bool) string {
 func literals(texts []string) string {
 	quoted := make([]string, len(texts))
 	for i, text := range texts {
-		quoted[i] = literal(text)
+		quoted[i] = schema.Literal(text)
 	}
 	return strings.Join(quoted, ", ")
 }
@@ -138,11 +139,11 @@ func (r *reader) Rows(ctx context.Context, table, business string, ids []string)
 	names := dataColumns(types)
 	texts := make([]string, len(names))
 	for i, name := range names {
-		texts[i] = "ifNull(toJSONString(" + quote(name) + "), 'null')"
+		texts[i] = "ifNull(toJSONString(" + schema.Quote(name) + "), 'null')"
 	}
 	sql := fmt.Sprintf(`SELECT id, _version, _deleted, toString(_delete_reason), _deleted_at, _raw, [%s]
 FROM %s WHERE business_id = %s AND id IN (%s) ORDER BY _version DESC LIMIT 1 BY id%s`,
-		strings.Join(texts, ", "), r.sink.warehouse.table(table), literal(business), literals(ids), asJSON)
+		strings.Join(texts, ", "), r.sink.warehouse.Table(table), schema.Literal(business), literals(ids), asJSON)
 	var stored []sinks.StoredRow
 	err = r.sink.warehouse.rows(longStatement(ctx), sql, func(rows driver.Rows) error {
 		r, err := scanStored(rows, names, types)

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
 // metrics are what the sink tells about itself.
@@ -52,7 +54,7 @@ func newMetrics(s *Sink) *metrics {
 
 // begin makes the counters, so that rate() of Prometheus sees the first event of each.
 func (m *metrics) begin() {
-	for _, table := range streamTables {
+	for _, table := range schema.StreamTables {
 		m.written(table, "rows")
 		m.written(table, "tombstones")
 	}

@@ -9,37 +9,39 @@ import (
 
 	clickhousego "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
 // schema makes the tables and views, and finds out whether they are there.
-type schema struct{ sink *Sink }
+type migrator struct{ sink *Sink }
 
 // migrationsTable remembers what has been applied.
 const migrationsTable = "migrations"
 
-func (d dialect) createMigrations() []string {
-	create := "CREATE TABLE IF NOT EXISTS " + d.local(migrationsTable) + d.onCluster() + `
+func createMigrations(d schema.Dialect) []string {
+	create := "CREATE TABLE IF NOT EXISTS " + d.Local(migrationsTable) + d.OnCluster() + `
 (
     version Int64 COMMENT 'Number of the migration',
     name String COMMENT 'Name of the migration',
     applied_at DateTime64(6, 'Europe/Bucharest') DEFAULT now64(6, 'Europe/Bucharest') COMMENT 'When it was applied'
 )
-ENGINE = ` + d.replacing("") + `
+ENGINE = ` + d.Replacing("") + `
 ORDER BY version
 COMMENT 'Migrations of the schema that have been applied'`
-	if d.cluster == "" {
+	if d.Cluster == "" {
 		return []string{create}
 	}
-	return []string{create, strings.TrimSuffix(d.distributed(migrationsTable, "version"), ";")}
+	return []string{create, strings.TrimSuffix(d.Distributed(migrationsTable, "version"), ";")}
 }
 
 // Migrate brings the schema of the warehouse up to this program's. It may be run
 // again, by several processes at once too: every statement is harmless when its
 // work is done already. A schema that a newer program has migrated is left alone
 // with [ErrSchemaNewer], one from before the first release with [ErrSchemaOld].
-func (h *schema) Migrate(ctx context.Context) error {
+func (h *migrator) Migrate(ctx context.Context) error {
 	h.sink.warehouse.outage.begin()
-	all, err := migrations()
+	all, err := schema.Migrations()
 	if err != nil {
 		return err
 	}
@@ -50,17 +52,17 @@ func (h *schema) Migrate(ctx context.Context) error {
 	if err := fits(all, applied); err != nil {
 		return err
 	}
-	d := h.sink.warehouse.dialect
-	if d.noCodec, err = h.lacksCodecSetting(ctx); err != nil {
+	d := h.sink.warehouse.Dialect
+	if d.NoCodec, err = h.lacksCodecSetting(ctx); err != nil {
 		return err
 	}
-	for _, sql := range slices.Concat(d.databases(), d.createMigrations()) {
+	for _, sql := range slices.Concat(d.Databases(), createMigrations(d)) {
 		if err := h.sink.warehouse.exec(ctx, sql, nil); err != nil {
 			return fmt.Errorf("migrate: %w", err)
 		}
 	}
 	for _, m := range all {
-		if slices.Contains(applied, m.version) {
+		if slices.Contains(applied, m.Version) {
 			continue
 		}
 		if err := h.apply(ctx, d, m); err != nil {
@@ -71,27 +73,27 @@ func (h *schema) Migrate(ctx context.Context) error {
 	return nil
 }
 
-func (h *schema) apply(ctx context.Context, d dialect, m migration) error {
-	statements, err := d.statements(m)
+func (h *migrator) apply(ctx context.Context, d schema.Dialect, m schema.Migration) error {
+	statements, err := d.Statements(m)
 	if err != nil {
 		return err
 	}
 	for _, sql := range statements {
 		if err := h.sink.warehouse.exec(ctx, sql, nil); err != nil {
-			return fmt.Errorf("migration %s: %w", m.name, err)
+			return fmt.Errorf("migration %s: %w", m.Name, err)
 		}
 	}
-	done := fmt.Sprintf("INSERT INTO %s (version, name) SELECT %d, %s", d.table(migrationsTable), m.version, literal(m.name))
+	done := fmt.Sprintf("INSERT INTO %s (version, name) SELECT %d, %s", d.Table(migrationsTable), m.Version, schema.Literal(m.Name))
 	if err := h.sink.warehouse.exec(ctx, done, clickhousego.Settings{}); err != nil {
-		return fmt.Errorf("migration %s: remember it: %w", m.name, err)
+		return fmt.Errorf("migration %s: remember it: %w", m.Name, err)
 	}
-	h.sink.log.Info("schema migrated", "migration", m.name)
+	h.sink.log.Info("schema migrated", "migration", m.Name)
 	return nil
 }
 
 // lacksCodecSetting reports whether the server is too old for one setting of the
 // storage tables that it can do without.
-func (h *schema) lacksCodecSetting(ctx context.Context) (bool, error) {
+func (h *migrator) lacksCodecSetting(ctx context.Context) (bool, error) {
 	var known uint64
 	err := h.sink.warehouse.rows(ctx, "SELECT count() FROM system.merge_tree_settings WHERE name = 'default_compression_codec'",
 		func(rows driver.Rows) error { return rows.Scan(&known) })
@@ -103,9 +105,9 @@ func (h *schema) lacksCodecSetting(ctx context.Context) (bool, error) {
 
 // appliedMigrations are the versions applied to the warehouse: none before the
 // first migration.
-func (h *schema) appliedMigrations(ctx context.Context) ([]int, error) {
+func (h *migrator) appliedMigrations(ctx context.Context) ([]int, error) {
 	var versions []int
-	sql := "SELECT DISTINCT version FROM " + h.sink.warehouse.table(migrationsTable) + " ORDER BY version"
+	sql := "SELECT DISTINCT version FROM " + h.sink.warehouse.Table(migrationsTable) + " ORDER BY version"
 	err := h.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var version int64
 		if err := rows.Scan(&version); err != nil {
@@ -125,18 +127,18 @@ func (h *schema) appliedMigrations(ctx context.Context) ([]int, error) {
 
 // fits refuses a schema that a newer program has migrated, and one from before the
 // first migration of this kind, whose tables are others.
-func fits(all []migration, applied []int) error {
+func fits(all []schema.Migration, applied []int) error {
 	for _, version := range applied {
-		if version < all[0].version {
+		if version < all[0].Version {
 			return fmt.Errorf("%w: it has migration %04d, and this program begins with %04d. Sync anew: "+
-				"name another database with warehouse.database (or another folder with warehouse.dsn: embedded:FOLDER), then run larder sync", ErrSchemaOld, version, all[0].version)
+				"name another database with warehouse.database (or another folder with warehouse.dsn: embedded:FOLDER), then run larder sync", ErrSchemaOld, version, all[0].Version)
 		}
-		if version >= firstViewsVersion && version <= viewsVersion {
+		if version >= schema.FirstViewsVersion && version <= schema.ViewsVersion {
 			continue
 		}
-		if !slices.ContainsFunc(all, func(m migration) bool { return m.version == version }) {
+		if !slices.ContainsFunc(all, func(m schema.Migration) bool { return m.Version == version }) {
 			return fmt.Errorf("%w: it has migration %04d, and this program knows none after %04d: use the newer program",
-				ErrSchemaNewer, version, all[len(all)-1].version)
+				ErrSchemaNewer, version, all[len(all)-1].Version)
 		}
 	}
 	return nil
@@ -144,8 +146,8 @@ func fits(all []migration, applied []int) error {
 
 // CheckSchema reports whether this program can work with the warehouse as it is:
 // [ErrSchemaNewer], [ErrSchemaOld], [ErrNotMigrated], [ErrEmpty] or nil.
-func (h *schema) CheckSchema(ctx context.Context) error {
-	all, err := migrations()
+func (h *migrator) CheckSchema(ctx context.Context) error {
+	all, err := schema.Migrations()
 	if err != nil {
 		return err
 	}
@@ -160,8 +162,8 @@ func (h *schema) CheckSchema(ctx context.Context) error {
 		return ErrEmpty
 	}
 	for _, m := range all {
-		if !slices.Contains(applied, m.version) {
-			return fmt.Errorf("%w: migration %s has not been applied: run larder migrate", ErrNotMigrated, m.name)
+		if !slices.Contains(applied, m.Version) {
+			return fmt.Errorf("%w: migration %s has not been applied: run larder migrate", ErrNotMigrated, m.Name)
 		}
 	}
 	return nil
@@ -174,21 +176,21 @@ func PrintMigrations(w io.Writer, database, cluster string) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	d := dialect{database: o.Database, cluster: o.Cluster}
-	all, err := migrations()
+	d := schema.Dialect{Database: o.Database, Cluster: o.Cluster}
+	all, err := schema.Migrations()
 	if err != nil {
 		return err
 	}
-	if err := printStatements(w, "databases", slices.Concat(d.databases(), d.createMigrations())); err != nil {
+	if err := printStatements(w, "databases", slices.Concat(d.Databases(), createMigrations(d))); err != nil {
 		return err
 	}
 	for _, m := range all {
-		statements, err := d.statements(m)
+		statements, err := d.Statements(m)
 		if err != nil {
 			return err
 		}
-		done := fmt.Sprintf("INSERT INTO %s (version, name) SELECT %d, %s", d.table(migrationsTable), m.version, literal(m.name))
-		if err := printStatements(w, m.name, append(statements, done)); err != nil {
+		done := fmt.Sprintf("INSERT INTO %s (version, name) SELECT %d, %s", d.Table(migrationsTable), m.Version, schema.Literal(m.Name))
+		if err := printStatements(w, m.Name, append(statements, done)); err != nil {
 			return err
 		}
 	}

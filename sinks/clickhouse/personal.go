@@ -15,6 +15,7 @@ import (
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse/native"
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
 // Personal implements [sinks.Sink].
@@ -31,7 +32,7 @@ var errNoCluster = errors.New("the warehouse is a cluster, and Larder cannot era
 
 // Forgotten implements [sinks.Personal].
 func (p personalData) Forgotten(ctx context.Context, business string) (ids []string, err error) {
-	sql := "SELECT DISTINCT order_id FROM " + p.warehouse.table(forgottenTable.Name) + " WHERE business_id = " + literal(business)
+	sql := "SELECT DISTINCT order_id FROM " + p.warehouse.Table(forgottenTable.Name) + " WHERE business_id = " + schema.Literal(business)
 	if ids, err = p.texts(ctx, sql); err != nil {
 		return nil, fmt.Errorf("read which orders are forgotten: %w", err)
 	}
@@ -40,7 +41,7 @@ func (p personalData) Forgotten(ctx context.Context, business string) (ids []str
 
 // Forget implements [sinks.Personal].
 func (p personalData) Forget(ctx context.Context, business, by string, ids []string) error {
-	if p.warehouse.cluster != "" { // what is noted is erased at each start
+	if p.warehouse.Cluster != "" { // what is noted is erased at each start
 		return errNoCluster
 	}
 	types, err := p.warehouse.columns(ctx, forgottenTable.Name)
@@ -67,9 +68,9 @@ func (p personalData) Forget(ctx context.Context, business, by string, ids []str
 type versioned struct{ table, source, id, raw, condition string }
 
 func versionedIn(stream string, quarantine bool, business string) versioned {
-	own := "business_id = " + literal(business)
+	own := "business_id = " + schema.Literal(business)
 	if quarantine {
-		return versioned{quarantineTable.Name, "source", "row_id", "raw", own + " AND stream = " + literal(stream)}
+		return versioned{quarantineTable.Name, "source", "row_id", "raw", own + " AND stream = " + schema.Literal(stream)}
 	}
 	return versioned{stream, "_source", "id", "_raw", own}
 }
@@ -88,7 +89,7 @@ func (p personalData) Versions(ctx context.Context, q sinks.VersionQuery, each f
 	in := versionedIn(q.Table, q.Quarantine, q.Business)
 	conditions := []string{in.condition}
 	if q.Source != "" {
-		conditions = append(conditions, in.source+" = "+literal(q.Source))
+		conditions = append(conditions, in.source+" = "+schema.Literal(q.Source))
 	}
 	if q.IDs != nil {
 		if len(q.IDs) == 0 {
@@ -104,14 +105,14 @@ func (p personalData) Versions(ctx context.Context, q sinks.VersionQuery, each f
 		var filled []string
 		for _, column := range q.Filled {
 			if table[column].Depth > 0 {
-				filled = append(filled, "arrayExists(v -> isNotNull(v), "+quote(column)+")")
+				filled = append(filled, "arrayExists(v -> isNotNull(v), "+schema.Quote(column)+")")
 			} else {
-				filled = append(filled, quote(column)+" IS NOT NULL")
+				filled = append(filled, schema.Quote(column)+" IS NOT NULL")
 			}
 		}
 		conditions = append(conditions, "("+strings.Join(filled, " OR ")+")")
 	}
-	sql := "SELECT toString(" + in.source + "), " + in.id + ", _version, " + in.raw + " FROM " + p.warehouse.table(in.table) +
+	sql := "SELECT toString(" + in.source + "), " + in.id + ", _version, " + in.raw + " FROM " + p.warehouse.Table(in.table) +
 		" WHERE " + strings.Join(conditions, " AND ")
 	err := p.warehouse.rows(longStatement(ctx), sql, func(rows driver.Rows) error {
 		var v sinks.RowVersion
@@ -196,7 +197,7 @@ func (p personalData) Recover(ctx context.Context) error {
 	if p.warehouse.address() == embeddedAddress {
 		old = "" // nobody else is at work here
 	}
-	left, err := p.tables(ctx, "startsWith(name, "+literal(redactedPrefix)+")"+old)
+	left, err := p.tables(ctx, "startsWith(name, "+schema.Literal(redactedPrefix)+")"+old)
 	for _, name := range left {
 		err = errors.Join(err, p.dropRedacted(ctx, name))
 	}
@@ -217,21 +218,21 @@ func (p personalData) Recover(ctx context.Context) error {
 func (p personalData) dropRedacted(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	under := "SELECT count() FROM system.mutations WHERE database = " + literal(p.warehouse.raw()) + " AND NOT is_done AND position(command, " + literal(name) + ") > 0"
+	under := "SELECT count() FROM system.mutations WHERE database = " + schema.Literal(p.warehouse.Raw()) + " AND NOT is_done AND position(command, " + schema.Literal(name) + ") > 0"
 	var n uint64
 	err := p.warehouse.rows(ctx, under, func(rows driver.Rows) error { return rows.Scan(&n) })
 	if err == nil && n > 0 {
-		err = p.warehouse.exec(ctx, "KILL MUTATION WHERE database = "+literal(p.warehouse.raw())+" AND position(command, "+literal(name)+") > 0 SYNC", nil)
+		err = p.warehouse.exec(ctx, "KILL MUTATION WHERE database = "+schema.Literal(p.warehouse.Raw())+" AND position(command, "+schema.Literal(name)+") > 0 SYNC", nil)
 	}
 	if err != nil {
 		return fmt.Errorf("end the mutations that read %s: %w", name, err)
 	}
-	return p.warehouse.exec(ctx, "DROP TABLE IF EXISTS "+p.warehouse.table(name)+" SYNC", nil)
+	return p.warehouse.exec(ctx, "DROP TABLE IF EXISTS "+p.warehouse.Table(name)+" SYNC", nil)
 }
 
 // tables are the storage tables of a condition.
 func (p personalData) tables(ctx context.Context, condition string) ([]string, error) {
-	return p.texts(ctx, "SELECT name FROM system.tables WHERE database = "+literal(p.warehouse.raw())+" AND "+condition)
+	return p.texts(ctx, "SELECT name FROM system.tables WHERE database = "+schema.Literal(p.warehouse.Raw())+" AND "+condition)
 }
 
 // texts are the answer to a query for one column of texts.
@@ -253,9 +254,9 @@ func (p personalData) withRedacted(ctx context.Context, r sinks.Redaction, f fun
 	}
 	columns := make([]string, len(table.Columns))
 	for i, c := range table.Columns {
-		columns[i] = quote(c.Name) + " String"
+		columns[i] = schema.Quote(c.Name) + " String"
 	}
-	name := p.warehouse.table(table.Name)
+	name := p.warehouse.Table(table.Name)
 	if err := p.warehouse.exec(ctx, "CREATE TABLE "+name+" ("+strings.Join(columns, ", ")+") ENGINE = Join(ANY, LEFT, key)", nil); err != nil {
 		return fmt.Errorf("make a table of what is redacted: %w", err)
 	}
@@ -281,7 +282,7 @@ func (p personalData) withRedacted(ctx context.Context, r sinks.Redaction, f fun
 	if _, err := p.warehouse.insert(ctx, b); err != nil {
 		return fmt.Errorf("fill a table of what is redacted: %w", err)
 	}
-	return f(p.warehouse.raw() + "." + table.Name)
+	return f(p.warehouse.Raw() + "." + table.Name)
 }
 
 // update is what changes some of the versions to the values of a table.
@@ -292,17 +293,17 @@ func (v versioned) update(r sinks.Redaction, types map[string]native.Type, value
 	}
 	slices.Sort(ids)
 	get := func(column string) string {
-		return "joinGet(" + literal(values) + ", " + literal(column) + ", " + v.key() + ")"
+		return "joinGet(" + schema.Literal(values) + ", " + schema.Literal(column) + ", " + v.key() + ")"
 	}
-	become := []string{quote(v.raw) + " = " + get("raw")}
+	become := []string{schema.Quote(v.raw) + " = " + get("raw")}
 	if v.table == quarantineTable.Name { // it quotes the value
 		become = append(become, "reason = 'what was wrong is not kept'")
 	}
 	for _, column := range r.Null {
-		become = append(become, quote(column)+" = "+nothing(column, types[column]))
+		become = append(become, schema.Quote(column)+" = "+nothing(column, types[column]))
 	}
 	for _, column := range slices.Sorted(maps.Keys(r.Texts)) {
-		become = append(become, quote(column)+" = nullIf("+get(column)+", '')")
+		become = append(become, schema.Quote(column)+" = nullIf("+get(column)+", '')")
 	}
 	return "UPDATE " + strings.Join(become, ", ") + " WHERE " + v.condition + " AND " + v.id + " IN (" + literals(slices.Compact(ids)) + ") AND " +
 		v.key() + " IN (" + literals(keys) + ")"
@@ -313,7 +314,7 @@ func (v versioned) update(r sinks.Redaction, types map[string]native.Type, value
 func nothing(column string, t native.Type) string {
 	switch {
 	case t.Depth > 0:
-		return "arrayMap(v -> NULL, " + quote(column) + ")"
+		return "arrayMap(v -> NULL, " + schema.Quote(column) + ")"
 	case t.Kind == sinks.Text:
 		return "nullIf(materialize(''), '')"
 	default:
@@ -323,15 +324,15 @@ func nothing(column string, t native.Type) string {
 
 // EraseDrift implements [sinks.Personal].
 func (p personalData) EraseDrift(ctx context.Context, business, source, stream string, ids []string) error {
-	where := "business_id = " + literal(business) + " AND stream = " + literal(stream)
+	where := "business_id = " + schema.Literal(business) + " AND stream = " + schema.Literal(stream)
 	if source != "" {
-		where += " AND source = " + literal(source)
+		where += " AND source = " + schema.Literal(source)
 	}
 	if ids != nil {
 		where += " AND row_id IN (" + literals(ids) + ")"
 	}
 	var n uint64
-	sql := "SELECT count() FROM " + p.warehouse.table(driftTable.Name) + " WHERE " + where
+	sql := "SELECT count() FROM " + p.warehouse.Table(driftTable.Name) + " WHERE " + where
 	err := p.warehouse.rows(longStatement(ctx), sql, func(rows driver.Rows) error { return rows.Scan(&n) })
 	if err != nil || n == 0 {
 		return err
@@ -350,10 +351,10 @@ func (p personalData) rewrite(ctx context.Context, table, mutation string) (err 
 			err = fmt.Errorf("take personal data out of %s: %w", table, err)
 		}
 	}()
-	if p.warehouse.cluster != "" {
+	if p.warehouse.Cluster != "" {
 		return errNoCluster
 	}
-	alter := "ALTER TABLE " + p.warehouse.table(table) + " "
+	alter := "ALTER TABLE " + p.warehouse.Table(table) + " "
 	if err := p.warehouse.exec(ctx, alter+"MODIFY SETTING old_parts_lifetime = 1, min_rows_to_fsync_after_merge = 1", nil); err != nil {
 		return err
 	}
@@ -368,7 +369,7 @@ func (p personalData) rewrite(ctx context.Context, table, mutation string) (err 
 
 // resetParts has a table treat old parts as before.
 func (p personalData) resetParts(ctx context.Context, table string) error {
-	return p.warehouse.exec(ctx, "ALTER TABLE "+p.warehouse.table(table)+" RESET SETTING old_parts_lifetime, min_rows_to_fsync_after_merge", nil)
+	return p.warehouse.exec(ctx, "ALTER TABLE "+p.warehouse.Table(table)+" RESET SETTING old_parts_lifetime, min_rows_to_fsync_after_merge", nil)
 }
 
 // Waiting for parts that were replaced.
@@ -390,7 +391,7 @@ func (p personalData) awaitOldParts(ctx context.Context, table string) error {
 		}
 		// An engine without work looks for old parts every ten minutes. It looks for them at
 		// once when a partition is dropped, also one that there is not.
-		err := p.warehouse.exec(ctx, "ALTER TABLE "+p.warehouse.table(table)+" DROP PARTITION ID 'none'", nil)
+		err := p.warehouse.exec(ctx, "ALTER TABLE "+p.warehouse.Table(table)+" DROP PARTITION ID 'none'", nil)
 		if err != nil {
 			return err
 		}
@@ -401,8 +402,8 @@ func (p personalData) awaitOldParts(ctx context.Context, table string) error {
 // oldParts are parts of a table that were replaced and are on the disk: of those named, or
 // all.
 func (p personalData) oldParts(ctx context.Context, table string, of ...string) ([]string, error) {
-	sql := "SELECT name FROM system.parts WHERE _state IN ('Outdated', 'Deleting', 'DeleteOnDestroy') AND database = " + literal(p.warehouse.raw()) +
-		" AND table = " + literal(table)
+	sql := "SELECT name FROM system.parts WHERE _state IN ('Outdated', 'Deleting', 'DeleteOnDestroy') AND database = " + schema.Literal(p.warehouse.Raw()) +
+		" AND table = " + schema.Literal(table)
 	if len(of) > 0 {
 		sql += " AND name IN (" + literals(of) + ")"
 	}
@@ -412,7 +413,7 @@ func (p personalData) oldParts(ctx context.Context, table string, of ...string) 
 // Detached implements [sinks.Personal].
 func (p personalData) Detached(ctx context.Context, stream string) (int, error) {
 	var n uint64
-	sql := "SELECT count() FROM system.detached_parts WHERE database = " + literal(p.warehouse.raw()) +
+	sql := "SELECT count() FROM system.detached_parts WHERE database = " + schema.Literal(p.warehouse.Raw()) +
 		" AND table IN (" + literals([]string{stream, quarantineTable.Name, driftTable.Name}) + ")"
 	err := p.warehouse.rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&n) })
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
 // SalesDays implements [sinks.Sink]. Orders and refunds are added up apart, since a
@@ -74,14 +75,14 @@ FROM
 GROUP BY day, figure
 HAVING sum(amount) != 0
 ORDER BY day, figure
-SETTINGS optimize_move_to_prewhere_if_final = 1`, r.sink.warehouse.table("sales_orders"), provenRows(q), between("business_day", q), between("day", q))
+SETTINGS optimize_move_to_prewhere_if_final = 1`, r.sink.warehouse.Table("sales_orders"), provenRows(q), between("business_day", q), between("day", q))
 }
 
 // provenRows is the condition of the rows of q on any day.
 func provenRows(q sinks.DayQuery) string {
-	conditions := []string{"business_id = " + literal(q.Business), "_deleted = 0"}
+	conditions := []string{"business_id = " + schema.Literal(q.Business), "_deleted = 0"}
 	if q.Location != "" {
-		conditions = append(conditions, "location_id = "+literal(q.Location))
+		conditions = append(conditions, "location_id = "+schema.Literal(q.Location))
 	}
 	whose := sinks.LiveQuery{Source: q.Source, Locations: q.Locations}
 	if text := whoseRows(whose, "location_id", true); text != "" {
@@ -95,7 +96,7 @@ func provenRows(q sinks.DayQuery) string {
 
 // between is the condition of the days of q.
 func between(column string, q sinks.DayQuery) string {
-	return fmt.Sprintf("%s BETWEEN toDate32(%s) AND toDate32(%s)", column, literal(q.From), literal(q.To))
+	return fmt.Sprintf("%s BETWEEN toDate32(%s) AND toDate32(%s)", column, schema.Literal(q.From), schema.Literal(q.To))
 }
 
 // productFigures are the figures of a line of products, in the order of the answer.
@@ -155,16 +156,16 @@ FROM
     GROUP BY business_day, line
 )
 ORDER BY day, line
-SETTINGS optimize_move_to_prewhere_if_final = 1`, r.sink.warehouse.table("sales_orders"), provenRows(q), between("business_day", q))
+SETTINGS optimize_move_to_prewhere_if_final = 1`, r.sink.warehouse.Table("sales_orders"), provenRows(q), between("business_day", q))
 }
 
 // Verdicts implements [sinks.Sink].
 func (r *reader) Verdicts(ctx context.Context, business, source, from, to string) ([]sinks.Verdict, error) {
 	sql := "SELECT location_id, toString(day), subject, verdict, `differences.figure`, `differences.service`, `differences.mirror`," + `
     order_ids, requests, reason, asked_at
-FROM ` + r.sink.warehouse.table("proofs") + ` FINAL
-WHERE business_id = ` + literal(business) + " AND source = " + literal(source) + " AND " + between("day", sinks.DayQuery{From: from, To: to}) + `
-    AND verdict != ` + literal(sinks.VerdictWithdrawn) + `
+FROM ` + r.sink.warehouse.Table("proofs") + ` FINAL
+WHERE business_id = ` + schema.Literal(business) + " AND source = " + schema.Literal(source) + " AND " + between("day", sinks.DayQuery{From: from, To: to}) + `
+    AND verdict != ` + schema.Literal(sinks.VerdictWithdrawn) + `
 ORDER BY day, location_id, subject`
 	var found []sinks.Verdict
 	err := r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {

@@ -11,13 +11,15 @@ import (
 
 	clickhousego "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
 // DefaultFormat is how Query prints when no format is asked for.
 const DefaultFormat = "PrettyCompactNoEscapes"
 
 // readOnly lets a query read and change settings, and nothing else.
-var readOnly = clickhousego.Settings{"readonly": 2, "session_timezone": Zone}
+var readOnly = clickhousego.Settings{"readonly": 2, "session_timezone": schema.Zone}
 
 // Query runs a reading query and writes its answer in a format of ClickHouse
 // (empty: a table for people). Names without a database mean the views. Over the
@@ -100,7 +102,7 @@ func askTexts(ctx context.Context, conn driver.Conn, sql string) (columns []stri
 	}
 	texts := make([]string, len(columns))
 	for i, name := range columns {
-		texts[i] = "ifNull(toString(answer." + quote(name) + "), '\\\\N')"
+		texts[i] = "ifNull(toString(answer." + schema.Quote(name) + "), '\\\\N')"
 	}
 	rows, err := conn.Query(ctx, "SELECT "+strings.Join(texts, ", ")+" FROM ("+sql+") AS answer")
 	if err != nil {

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
 // Sink writes to ClickHouse. It implements [sinks.Sink].
 type Sink struct {
 	*reader
-	*schema
+	*migrator
 	*claims
 	flusher *flusher
 
@@ -42,12 +43,12 @@ func Open(_ context.Context, o Options) (*Sink, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	w, err := openWarehouse(t, dialect{database: o.Database, cluster: o.Cluster}, &outage{log: o.Logger})
+	w, err := openWarehouse(t, schema.Dialect{Database: o.Database, Cluster: o.Cluster}, &outage{log: o.Logger})
 	if err != nil {
 		return nil, fmt.Errorf("open the warehouse: %w", err)
 	}
 	s := &Sink{options: o, warehouse: w, log: o.Logger}
-	s.reader, s.schema, s.claims, s.flusher = &reader{s}, &schema{s}, &claims{s}, newFlusher(s)
+	s.reader, s.migrator, s.claims, s.flusher = &reader{s}, &migrator{s}, &claims{s}, newFlusher(s)
 	s.metrics = newMetrics(s)
 	s.metrics.begin()
 	if o.Registerer != nil {

@@ -1,11 +1,8 @@
 package clickhouse
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,34 +11,11 @@ import (
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse/native"
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
 // reader asks the warehouse what it holds.
 type reader struct{ sink *Sink }
-
-// streamTables are the storage tables that hold rows of streams: those of schema/tables
-// that have the columns "meta", in the order of the files.
-var streamTables = func() (names []string) {
-	files, err := fs.Glob(schemaFiles, "schema/tables/*.sql")
-	if err != nil {
-		panic(err) // the pattern is fixed
-	}
-	for _, file := range files {
-		sql, err := schemaFiles.ReadFile(file)
-		if err != nil {
-			panic(err) // it is in the binary
-		}
-		for _, table := range storageTable.FindAllSubmatch(sql, -1) {
-			if bytes.Contains(table[2], []byte(`"meta"}}`)) {
-				names = append(names, string(table[1]))
-			}
-		}
-	}
-	return names
-}()
-
-// storageTable finds a table's name, and what follows up to its key.
-var storageTable = regexp.MustCompile(`(?s)\{\{storage "(\w+)"\}\}(.*?)ORDER BY`)
 
 // State implements [sinks.Sink]: four reads of small tables.
 func (r *reader) State(ctx context.Context, source string) (sinks.State, error) {
@@ -61,7 +35,7 @@ func (r *reader) State(ctx context.Context, source string) (sinks.State, error) 
 
 func (r *reader) readCheckpoints(ctx context.Context, source string, state *sinks.State) error {
 	sql := `SELECT business_id, stream, walk, watermark, pending, since, cursor, position, done, pages, rows, tombstones, first_version, started_at, updated_at
-FROM ` + r.sink.warehouse.table("checkpoints") + ` FINAL WHERE source = ` + literal(source) + ` ORDER BY updated_at, stream, walk`
+FROM ` + r.sink.warehouse.Table("checkpoints") + ` FINAL WHERE source = ` + schema.Literal(source) + ` ORDER BY updated_at, stream, walk`
 	return r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		c := sinks.Checkpoint{Source: source}
 		var watermark, pending, since, started *time.Time
@@ -83,7 +57,7 @@ FROM ` + r.sink.warehouse.table("checkpoints") + ` FINAL WHERE source = ` + lite
 // ForgetCheckpoints removes all checkpoints: what is left of them when some were lost
 // cannot be trusted. Walks under way go on with what their process knows.
 func (s *Sink) ForgetCheckpoints(ctx context.Context) error {
-	if err := s.warehouse.exec(ctx, "TRUNCATE TABLE "+s.warehouse.table("checkpoints"), nil); err != nil {
+	if err := s.warehouse.exec(ctx, "TRUNCATE TABLE "+s.warehouse.Table("checkpoints"), nil); err != nil {
 		return fmt.Errorf("forget the checkpoints: %w", err)
 	}
 	s.flusher.stored.forget()
@@ -110,7 +84,7 @@ func notEpoch(t time.Time) time.Time {
 // Businesses implements [sinks.Sink].
 func (r *reader) Businesses(ctx context.Context) (map[string]string, error) {
 	businesses := map[string]string{}
-	sql := "SELECT source, argMax(business_id, updated_at) FROM " + r.sink.warehouse.table("checkpoints") + " FINAL GROUP BY source"
+	sql := "SELECT source, argMax(business_id, updated_at) FROM " + r.sink.warehouse.Table("checkpoints") + " FINAL GROUP BY source"
 	err := r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var source, business string
 		err := rows.Scan(&source, &business)
@@ -125,7 +99,7 @@ func (r *reader) Businesses(ctx context.Context) (map[string]string, error) {
 
 func (r *reader) readQuarantine(ctx context.Context, source string, state *sinks.State) error {
 	sql := fmt.Sprintf("SELECT stream, row_id, %s AS hash FROM %s FINAL WHERE source = %s AND released_at IS NULL ORDER BY stream, row_id, hash LIMIT %d BY stream",
-		contentHash, r.sink.warehouse.table("quarantine"), literal(source), sinks.MaxOpen+1)
+		contentHash, r.sink.warehouse.Table("quarantine"), schema.Literal(source), sinks.MaxOpen+1)
 	return r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var stream, id, hash string
 		if err := rows.Scan(&stream, &id, &hash); err != nil {
@@ -138,8 +112,8 @@ func (r *reader) readQuarantine(ctx context.Context, source string, state *sinks
 
 // Quarantine implements [sinks.Sink].
 func (r *reader) Quarantine(ctx context.Context, source, stream string) ([]sinks.Quarantined, error) {
-	sql := `SELECT row_id, ` + contentHash + ` AS hash, field, reason, fetched_at, _version FROM ` + r.sink.warehouse.table("quarantine") + ` FINAL
-WHERE source = ` + literal(source) + ` AND stream = ` + literal(stream) + ` AND released_at IS NULL ORDER BY row_id, hash`
+	sql := `SELECT row_id, ` + contentHash + ` AS hash, field, reason, fetched_at, _version FROM ` + r.sink.warehouse.Table("quarantine") + ` FINAL
+WHERE source = ` + schema.Literal(source) + ` AND stream = ` + schema.Literal(stream) + ` AND released_at IS NULL ORDER BY row_id, hash`
 	var open []sinks.Quarantined
 	err := r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var id, hash string
@@ -165,8 +139,8 @@ func entryOf(id, hash string) sinks.Quarantined {
 }
 
 func (r *reader) readDrift(ctx context.Context, source string, state *sinks.State) error {
-	sql := `SELECT DISTINCT stream, kind, path, if(kind = 'value', example, '') AS value FROM ` + r.sink.warehouse.table("schema_drift") + `
-WHERE source = ` + literal(source) + ` ORDER BY stream, kind, path, value`
+	sql := `SELECT DISTINCT stream, kind, path, if(kind = 'value', example, '') AS value FROM ` + r.sink.warehouse.Table("schema_drift") + `
+WHERE source = ` + schema.Literal(source) + ` ORDER BY stream, kind, path, value`
 	return r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var stream string
 		var d sinks.Drift
@@ -179,8 +153,8 @@ WHERE source = ` + literal(source) + ` ORDER BY stream, kind, path, value`
 }
 
 func (r *reader) readStatuses(ctx context.Context, source string, state *sinks.State) error {
-	sql := `SELECT business_id, stream, state, detail, changed_at FROM ` + r.sink.warehouse.table("statuses") + ` FINAL
-WHERE source = ` + literal(source) + ` ORDER BY stream`
+	sql := `SELECT business_id, stream, state, detail, changed_at FROM ` + r.sink.warehouse.Table("statuses") + ` FINAL
+WHERE source = ` + schema.Literal(source) + ` ORDER BY stream`
 	return r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		st := sinks.StreamStatus{Source: source}
 		var business string
@@ -198,9 +172,9 @@ WHERE source = ` + literal(source) + ` ORDER BY stream`
 
 // MaxVersion implements [sinks.Sink].
 func (r *reader) MaxVersion(ctx context.Context) (uint64, error) {
-	selects := []string{"SELECT max(first_version) AS version FROM " + r.sink.warehouse.table("checkpoints")}
-	for _, table := range slices.Concat(streamTables, []string{"quarantine"}) {
-		selects = append(selects, "SELECT max(_version) AS version FROM "+r.sink.warehouse.table(table))
+	selects := []string{"SELECT max(first_version) AS version FROM " + r.sink.warehouse.Table("checkpoints")}
+	for _, table := range slices.Concat(schema.StreamTables, []string{"quarantine"}) {
+		selects = append(selects, "SELECT max(_version) AS version FROM "+r.sink.warehouse.Table(table))
 	}
 	var highest uint64
 	sql := "SELECT max(version) FROM (" + strings.Join(selects, " UNION ALL ") + ")"
@@ -215,8 +189,8 @@ func (r *reader) MaxVersion(ctx context.Context) (uint64, error) {
 func (r *reader) FirstDay(ctx context.Context, business string) (string, error) {
 	var days uint64
 	var first string
-	sql := "SELECT count(), toString(min(business_day)) FROM " + r.sink.warehouse.table("sales_orders") +
-		" WHERE business_id = " + literal(business) + " AND (_deleted = 0 OR location_id != '')"
+	sql := "SELECT count(), toString(min(business_day)) FROM " + r.sink.warehouse.Table("sales_orders") +
+		" WHERE business_id = " + schema.Literal(business) + " AND (_deleted = 0 OR location_id != '')"
 	if err := r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&days, &first) }); err != nil {
 		return "", fmt.Errorf("read the first day of %s: %w", business, err)
 	}
@@ -239,14 +213,14 @@ func (r *reader) Counts(ctx context.Context, businesses ...string) ([]Count, err
 	if len(businesses) > 0 {
 		quoted := make([]string, len(businesses))
 		for i, b := range businesses {
-			quoted[i] = literal(b)
+			quoted[i] = schema.Literal(b)
 		}
 		filter = " WHERE business_id IN (" + strings.Join(quoted, ", ") + ")"
 	}
-	selects := make([]string, len(streamTables))
-	for i, table := range streamTables {
+	selects := make([]string, len(schema.StreamTables))
+	for i, table := range schema.StreamTables {
 		selects[i] = fmt.Sprintf("SELECT %s AS stream, business_id, count() AS live FROM %s FINAL%s GROUP BY business_id",
-			literal(table), r.sink.warehouse.table(table), filter)
+			schema.Literal(table), r.sink.warehouse.Table(table), filter)
 	}
 	var counts []Count
 	sql := "SELECT stream, business_id, live FROM (" + strings.Join(selects, " UNION ALL ") + ") ORDER BY stream, business_id"
@@ -267,14 +241,14 @@ func (r *reader) Counts(ctx context.Context, businesses ...string) ([]Count, err
 // Tables are the storage tables of the streams as neutral tables, read from the
 // warehouse, columns in order.
 func (r *reader) Tables(ctx context.Context) ([]*sinks.Table, error) {
-	sql := "SELECT table, name, type FROM system.columns WHERE database = " + literal(r.sink.warehouse.raw()) + " ORDER BY table, position"
+	sql := "SELECT table, name, type FROM system.columns WHERE database = " + schema.Literal(r.sink.warehouse.Raw()) + " ORDER BY table, position"
 	byName := map[string]*sinks.Table{}
 	err := r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var table, name, text string
 		if err := rows.Scan(&table, &name, &text); err != nil {
 			return err
 		}
-		if !slices.Contains(streamTables, table) || name == "business_id" || name == "id" || strings.HasPrefix(name, "_") {
+		if !slices.Contains(schema.StreamTables, table) || name == "business_id" || name == "id" || strings.HasPrefix(name, "_") {
 			return nil
 		}
 		typ, err := native.ParseType(text)
@@ -291,7 +265,7 @@ func (r *reader) Tables(ctx context.Context) ([]*sinks.Table, error) {
 		return nil, fmt.Errorf("read the storage tables: %w", err)
 	}
 	tables := make([]*sinks.Table, 0, len(byName))
-	for _, name := range streamTables {
+	for _, name := range schema.StreamTables {
 		if t := byName[name]; t != nil {
 			tables = append(tables, t)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse/native"
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
 // tombstonesPerStatement bounds the length of one statement.
@@ -49,7 +50,7 @@ func (f *flusher) planTombstones(ctx context.Context, commits []*queued) ([]step
 			return nil, err
 		}
 		for group := range slices.Chunk(newest(burials[table]), tombstonesPerStatement) {
-			sql := f.sink.warehouse.bury(table, types, group)
+			sql := buryStatement(f.sink.warehouse.Dialect, table, types, group)
 			steps = append(steps, step{what: "tombstones", table: table, rows: len(group), run: func(ctx context.Context) (int64, error) {
 				return int64(len(sql)), f.sink.warehouse.exec(ctx, sql, statementSettings)
 			}})
@@ -69,15 +70,15 @@ func newest(all []burial) []burial {
 // givenColumns are what a tombstone says itself; all others are copied.
 const givenStructure = "business_id String, id String, source String, version UInt64, fetched_at Int64, deleted_at Nullable(Int64), reason String, raw String"
 
-// bury is the statement that writes tombstones. It looks the keys up among all
+// buryStatement is the statement that writes tombstones. It looks the keys up among all
 // versions stored, buried ones included, since a second tombstone of a row must
 // keep the values too; FINAL would hide those.
-func (d dialect) bury(table string, types map[string]native.Type, group []burial) string {
+func buryStatement(d schema.Dialect, table string, types map[string]native.Type, group []burial) string {
 	var into, last, copied strings.Builder
 	for _, name := range dataColumns(types) {
-		into.WriteString(", " + quote(name))
-		last.WriteString(", " + quote(name))
-		copied.WriteString(", last." + quote(name))
+		into.WriteString(", " + schema.Quote(name))
+		last.WriteString(", " + schema.Quote(name))
+		copied.WriteString(", last." + schema.Quote(name))
 	}
 	return fmt.Sprintf(`INSERT INTO %[1]s (business_id, id, _source, _version, _fetched_at, _deleted, _deleted_at, _delete_reason, _raw%[2]s)
 WITH given AS (SELECT * FROM format(TSV, %[3]s, %[4]s))
@@ -94,7 +95,7 @@ LEFT JOIN
     LIMIT 1 BY business_id, id
 ) AS last ON given.business_id = last.business_id AND given.id = last.id
 SETTINGS join_use_nulls = 0`,
-		d.table(table), into.String(), literal(givenStructure), literal(tombstoneLines(group)), copied.String(), last.String())
+		d.Table(table), into.String(), schema.Literal(givenStructure), schema.Literal(tombstoneLines(group)), copied.String(), last.String())
 }
 
 func tombstoneLines(group []burial) string {

@@ -13,12 +13,13 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/larder-sync/larder/sinks/clickhouse/native"
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
 // warehouse is a ClickHouse server with what is known about it.
 type warehouse struct {
 	target
-	dialect
+	schema.Dialect
 	conn   driver.Conn // whose default database is the server's own
 	outage *outage
 
@@ -30,14 +31,14 @@ type warehouse struct {
 	asking driver.Conn                       // whose default database is the one that people query
 }
 
-func openWarehouse(t target, d dialect, o *outage) (*warehouse, error) {
+func openWarehouse(t target, d schema.Dialect, o *outage) (*warehouse, error) {
 	options := t.options
 	options.Auth.Database = ""
 	conn, err := clickhousego.Open(&options)
 	if err != nil {
 		return nil, t.explain(err)
 	}
-	return &warehouse{target: t, dialect: d, conn: conn, outage: o}, nil
+	return &warehouse{target: t, Dialect: d, conn: conn, outage: o}, nil
 }
 
 func (w *warehouse) close() error {
@@ -68,7 +69,7 @@ func (w *warehouse) asker() (driver.Conn, error) {
 		return w.asking, nil
 	}
 	options := w.options
-	options.Auth.Database = w.database
+	options.Auth.Database = w.Database
 	conn, err := clickhousego.Open(&options)
 	if err != nil {
 		return nil, w.target.explain(err)
@@ -79,7 +80,7 @@ func (w *warehouse) asker() (driver.Conn, error) {
 
 func (w *warehouse) settings(more clickhousego.Settings) clickhousego.Settings {
 	all := maps.Clone(writerSettings)
-	if w.cluster != "" {
+	if w.Cluster != "" {
 		maps.Copy(all, clusterSettings)
 	}
 	maps.Copy(all, more)
@@ -103,7 +104,7 @@ func (w *warehouse) insert(ctx context.Context, b *native.Block) (int64, error) 
 		return n, w.explain(err)
 	}
 	body := b.Reader()
-	err := w.conn.InsertFormat(ctx, "Native", insertStatement(w.dialect, b), io.NopCloser(body))
+	err := w.conn.InsertFormat(ctx, "Native", insertStatement(w.Dialect, b), io.NopCloser(body))
 	closed := body.Close()
 	if err == nil {
 		err = closed
@@ -141,14 +142,14 @@ func (w *warehouse) columns(ctx context.Context, table string) (map[string]nativ
 	w.types = types
 	w.mu.Unlock()
 	if known, ok = types[table]; !ok {
-		return nil, fmt.Errorf("the warehouse has no table %s: run larder migrate", w.table(table))
+		return nil, fmt.Errorf("the warehouse has no table %s: run larder migrate", w.Table(table))
 	}
 	return known, nil
 }
 
 func (w *warehouse) loadTypes(ctx context.Context) (map[string]map[string]native.Type, error) {
 	types := map[string]map[string]native.Type{}
-	sql := "SELECT table, name, type FROM system.columns WHERE database = " + literal(w.raw())
+	sql := "SELECT table, name, type FROM system.columns WHERE database = " + schema.Literal(w.Raw())
 	return types, w.rows(ctx, sql, func(rows driver.Rows) error {
 		var table, name, text string
 		if err := rows.Scan(&table, &name, &text); err != nil {
@@ -174,10 +175,10 @@ func (w *warehouse) forgetTypes() {
 }
 
 // insertStatement is the one that takes a block.
-func insertStatement(d dialect, b *native.Block) string {
+func insertStatement(d schema.Dialect, b *native.Block) string {
 	names := make([]string, len(b.Columns))
 	for i, c := range b.Columns {
-		names[i] = quote(c.Name)
+		names[i] = schema.Quote(c.Name)
 	}
-	return "INSERT INTO " + d.table(b.Table) + " (" + strings.Join(names, ", ") + ")"
+	return "INSERT INTO " + d.Table(b.Table) + " (" + strings.Join(names, ", ") + ")"
 }

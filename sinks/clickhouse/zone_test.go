@@ -7,6 +7,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 )
 
@@ -17,7 +18,7 @@ func TestEveryInstantIsTheRestaurants(t *testing.T) {
 	for line := range strings.Lines(query(t, s, fmt.Sprintf("SELECT table, name, type FROM system.columns WHERE database IN (%s, %s) AND type LIKE '%%DateTime%%'",
 		sqlText(database), sqlText(database+"_raw")), "TSVRaw")) {
 		instants++
-		if !strings.Contains(line, "DateTime64(6, '"+clickhouse.Zone+"')") {
+		if !strings.Contains(line, "DateTime64(6, '"+schema.Zone+"')") {
 			t.Errorf("an instant without the zone: %s", line)
 		}
 	}

@@ -1,4 +1,4 @@
-package clickhouse
+package schema
 
 import (
 	"bytes"
@@ -136,21 +136,21 @@ func share(n string) string {
 		bani("divideDecimal(discount * values_up_to["+n+"], if(values_up_to[-1] = 0, toDecimal256(1, 2), values_up_to[-1]), 4)") + ")"
 }
 
-// template has every file of the schema under its name, and what they define. Views
+// Template has every file of the schema under its name, and what they define. Views
 // that join take the plain hash join: what they join is small, and setting up the
 // parallel one takes longer than all the rest of a short query.
-func (d dialect) template() (*template.Template, error) {
+func (d Dialect) Template() (*template.Template, error) {
 	t := template.New("schema")
 	b := blocks{t}
 	t.Funcs(template.FuncMap{
-		"storage":     func(name string) string { return d.local(name) + d.onCluster() },
-		"inner":       func(name string) string { return d.table(name) + d.onCluster() },
-		"view":        func(name string) string { return d.view(name) + d.onCluster() },
+		"storage":     func(name string) string { return d.Local(name) + d.OnCluster() },
+		"inner":       func(name string) string { return d.Table(name) + d.OnCluster() },
+		"view":        func(name string) string { return d.view(name) + d.OnCluster() },
 		"name":        d.view,
-		"table":       d.table,
-		"local":       d.local,
-		"replacing":   d.replacing,
-		"distributed": d.distributed,
+		"table":       d.Table,
+		"local":       d.Local,
+		"replacing":   d.Replacing,
+		"distributed": d.Distributed,
 		"settings":    d.settings,
 		"quick":       func() string { return "SETTINGS optimize_move_to_prewhere_if_final = 1" },
 		"joined":      func() string { return "SETTINGS join_algorithm = 'hash'" },
@@ -158,6 +158,6 @@ func (d dialect) template() (*template.Template, error) {
 		"history": func(table, columns string) history { return history{table, columns} },
 		"bani":    bani, "share": share,
 	})
-	_, err := t.ParseFS(schemaFiles, "schema/*/*.sql")
+	_, err := t.ParseFS(schemaFiles, "*/*.sql")
 	return t, err
 }

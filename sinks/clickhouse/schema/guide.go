@@ -1,4 +1,4 @@
-package clickhouse
+package schema
 
 import (
 	"fmt"
@@ -308,9 +308,9 @@ var guides = map[string]Guide{
 	},
 }
 
-// writeGuide writes what is known of a view beside its columns. Its grain is how its
+// WriteGuide writes what is known of a view beside its columns. Its grain is how its
 // comment begins.
-func writeGuide(text *strings.Builder, g Guide) {
+func WriteGuide(text *strings.Builder, g Guide) {
 	fmt.Fprintf(text, "\n- Key: `%s`\n", strings.Join(g.Key, "`, `"))
 	if len(g.Joins) > 0 {
 		var ways []string
