@@ -38,6 +38,7 @@ func TestADayThatDiffersOtherwiseAfterItsHealingIsLookedAtAgain(t *testing.T) {
 // TestAReportStaysAsItWasRead: verdicts come in while somebody reads.
 func TestAReportStaysAsItWasRead(t *testing.T) {
 	st := &Proofs{Totals: &totals.Totals{Stream: &stream.Stream{Def: &registry.Definition{Name: registry.Daily}}}}
+	st.record = &record{proofs: st}
 	p := onePass()
 	drift := func(day api.Date) { p.count(0, st, []DayProof{{Day: day, Verdict: sinks.VerdictDrift}}) }
 	for n := range 5 {
