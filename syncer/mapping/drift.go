@@ -61,59 +61,66 @@ func (s *Seen) Add(key string) bool {
 	return len(s.keys) > before
 }
 
+// driftNotes are what the row at hand has that api.md does not know.
+type driftNotes struct {
+	mapper *Mapper
+	items  []DriftItem
+	paths  map[string]string // interned paths of unknown fields
+}
+
 // unknown reads past a field that api.md does not name, and reports it. It may hold
 // anything that is JSON.
 func (m *Mapper) unknown(o *object, quoted []byte) error {
-	path := m.path(o.path, m.text(quoted))
+	path := m.drift.path(o.path, m.text(quoted))
 	value, err := m.dec.ReadValue()
 	if err != nil {
 		return m.syntax(err)
 	}
-	m.report(path, DriftField, value)
+	m.drift.report(path, DriftField, value)
 	return nil
 }
 
-func (m *Mapper) path(prefix string, name []byte) string {
-	if len(m.paths) >= maxPaths {
-		clear(m.paths)
+func (d *driftNotes) path(prefix string, name []byte) string {
+	if len(d.paths) >= maxPaths {
+		clear(d.paths)
 	}
 	name = cut(name)
 	var buffer [256]byte
 	full := append(append(buffer[:0], prefix...), name...)
-	path, ok := m.paths[string(full)]
+	path, ok := d.paths[string(full)]
 	if !ok {
 		path = string(full)
-		m.paths[path] = path
+		d.paths[path] = path
 	}
 	return path
 }
 
 // report notes drift of the literal read last.
-func (m *Mapper) report(path, kind string, literal []byte) {
-	if len(m.drift) < maxDrift {
-		m.note(path, kind, cut(m.kept(literal)))
+func (d *driftNotes) report(path, kind string, literal []byte) {
+	if len(d.items) < maxDrift {
+		d.note(path, kind, cut(d.kept(literal)))
 	}
 }
 
 // kept is the literal read last as it stands in the row, where it stays when the
 // parser reads on.
-func (m *Mapper) kept(literal []byte) []byte {
-	end := int(m.dec.InputOffset())
-	return m.raw[end-len(literal) : end]
+func (d *driftNotes) kept(literal []byte) []byte {
+	end := int(d.mapper.dec.InputOffset())
+	return d.mapper.raw[end-len(literal) : end]
 }
 
 // note notes drift once per row.
-func (m *Mapper) note(path, kind string, example []byte) {
-	if len(m.drift) >= maxDrift {
+func (d *driftNotes) note(path, kind string, example []byte) {
+	if len(d.items) >= maxDrift {
 		return
 	}
-	if m.Known != nil && m.Known(DriftItem{Path: path, Kind: kind, Example: example}) {
+	if d.mapper.Known != nil && d.mapper.Known(DriftItem{Path: path, Kind: kind, Example: example}) {
 		return
 	}
-	for i := range m.drift {
-		if d := &m.drift[i]; d.Path == path && d.Kind == kind && (kind == DriftField || bytes.Equal(d.Example, example)) {
+	for i := range d.items {
+		if d := &d.items[i]; d.Path == path && d.Kind == kind && (kind == DriftField || bytes.Equal(d.Example, example)) {
 			return
 		}
 	}
-	m.drift = append(m.drift, DriftItem{Path: path, Kind: kind, Example: example})
+	d.items = append(d.items, DriftItem{Path: path, Kind: kind, Example: example})
 }

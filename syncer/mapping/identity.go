@@ -6,18 +6,21 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// identityFinder finds in a bad row what can be said of it all the same.
+type identityFinder struct{ mapper *Mapper }
+
 // identified puts the id of the bad row into its error, when the row has one
 // that can be read: somebody will look for it.
-func (m *Mapper) identified(err error) error {
+func (i *identityFinder) identified(err error) error {
 	var bad *RowError
 	if errors.As(err, &bad) {
-		bad.ID = m.findID()
+		bad.ID = i.findID()
 	}
 	return err
 }
 
-func (m *Mapper) findID() string {
-	value := m.find(m.plan.idPath)
+func (i *identityFinder) findID() string {
+	value := i.find(i.mapper.plan.idPath)
 	if len(value) == 0 || value[0] != '"' {
 		return ""
 	}
@@ -30,23 +33,23 @@ func (m *Mapper) findID() string {
 
 // buried is true when a row that failed as a live one says that it is deleted:
 // the field may stand behind the one that failed.
-func (m *Mapper) buried() bool {
-	return m.plan.deletable && string(m.find([]string{"deleted"})) == "true"
+func (i *identityFinder) buried() bool {
+	return i.mapper.plan.deletable && string(i.find([]string{"deleted"})) == "true"
 }
 
 // find reads the row leniently, as far as the named field, and returns its
 // literal value, or nil.
-func (m *Mapper) find(path []string) []byte {
+func (i *identityFinder) find(path []string) []byte {
 	if path == nil {
 		return nil
 	}
-	m.read(m.raw, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	i.mapper.read(i.mapper.raw, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for _, name := range path {
-		if !m.enter(name) {
+		if !i.enter(name) {
 			return nil
 		}
 	}
-	value, err := m.dec.ReadValue()
+	value, err := i.mapper.dec.ReadValue()
 	if err != nil {
 		return nil
 	}
@@ -54,22 +57,22 @@ func (m *Mapper) find(path []string) []byte {
 }
 
 // enter reads an object as far as the value of a field.
-func (m *Mapper) enter(field string) bool {
-	if m.dec.PeekKind() != '{' {
+func (i *identityFinder) enter(field string) bool {
+	if i.mapper.dec.PeekKind() != '{' {
 		return false
 	}
-	if _, err := m.dec.ReadToken(); err != nil {
+	if _, err := i.mapper.dec.ReadToken(); err != nil {
 		return false
 	}
-	for m.dec.PeekKind() == '"' {
-		name, err := m.dec.ReadValue()
+	for i.mapper.dec.PeekKind() == '"' {
+		name, err := i.mapper.dec.ReadValue()
 		if err != nil {
 			return false
 		}
-		if text, err := jsontext.AppendUnquote(m.scratch[:0], name); err == nil && string(text) == field {
+		if text, err := jsontext.AppendUnquote(i.mapper.scratch[:0], name); err == nil && string(text) == field {
 			return true
 		}
-		if err := m.dec.SkipValue(); err != nil {
+		if err := i.mapper.dec.SkipValue(); err != nil {
 			return false
 		}
 	}

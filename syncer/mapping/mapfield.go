@@ -65,13 +65,13 @@ func (m *Mapper) knownEntry(f *field, key string) error {
 // unknownEntry reports an entry that api.md does not name, and puts it aside: of
 // those with one key the last counts.
 func (m *Mapper) unknownEntry(f *field, name []byte) error {
-	m.report(f.path(), DriftValue, name)
+	m.drift.report(f.path(), DriftValue, name)
 	key := string(m.text(name))
 	value, err := m.dec.ReadValue()
 	if err != nil {
 		return m.syntax(err)
 	}
-	m.entries.put(key, m.kept(value))
+	m.entries.put(key, m.drift.kept(value))
 	return nil
 }
 
@@ -110,8 +110,8 @@ func (m *Mapper) fits(f *field, value []byte) bool {
 		}
 		return false
 	}
-	for _, d := range in.drift {
-		m.note(d.Path, d.Kind, d.Example)
+	for _, d := range in.drift.items {
+		m.drift.note(d.Path, d.Kind, d.Example)
 	}
 	return true
 }

@@ -26,12 +26,14 @@ type Mapper struct {
 	raw     []byte
 	vectors []sinks.Vector
 	id      string
-	drift   []DriftItem
 	entries entries // of the map that is open
+
+	drift      *driftNotes
+	tombstones *tombstoneReader
+	identity   *identityFinder
 
 	inner   *Mapper // reads the unknown entries of maps of objects
 	scratch []byte
-	paths   map[string]string // interned paths of unknown fields
 }
 
 // Result is what a good row brought.
@@ -46,7 +48,9 @@ type Result struct {
 
 // NewMapper returns a mapper of the plan.
 func (p *Plan) NewMapper() *Mapper {
-	return &Mapper{plan: p, paths: map[string]string{}}
+	m := &Mapper{plan: p}
+	m.drift, m.tombstones, m.identity = &driftNotes{mapper: m, paths: map[string]string{}}, &tombstoneReader{m}, &identityFinder{m}
+	return m
 }
 
 // errDeleted ends the reading of a live row that turns out to be a tombstone.
@@ -72,14 +76,14 @@ func (m *Mapper) Append(b *sinks.Batch, raw []byte, context ...string) (Result, 
 		return m.result(), nil
 	}
 	b.Rollback()
-	if errors.Is(err, errDeleted) || m.buried() {
-		return m.tombstone()
+	if errors.Is(err, errDeleted) || m.identity.buried() {
+		return m.tombstones.tombstone()
 	}
-	return Result{}, m.identified(err)
+	return Result{}, m.identity.identified(err)
 }
 
 func (m *Mapper) begin(raw []byte) {
-	m.raw, m.id, m.drift = raw, "", m.drift[:0]
+	m.raw, m.id, m.drift.items = raw, "", m.drift.items[:0]
 	// Known names are checked for duplicates here; twice an unknown one is as little a
 	// reason to lose the row as once (DESIGN R9).
 	m.read(raw, jsontext.AllowDuplicateNames(true))
@@ -117,7 +121,7 @@ func (m *Mapper) end() error {
 }
 
 func (m *Mapper) result() Result {
-	r := Result{ID: m.id, Drift: m.drift}
+	r := Result{ID: m.id, Drift: m.drift.items}
 	if m.plan.updated >= 0 {
 		v := &m.vectors[m.plan.updated]
 		last := len(v.Ints) - 1

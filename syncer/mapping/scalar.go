@@ -28,7 +28,7 @@ func (m *Mapper) scalar(s *scalar, value []byte) error {
 		text = m.text(value)
 	}
 	if s.enum != nil && !slices.Contains(s.enum, string(text)) {
-		m.report(s.path, DriftValue, value)
+		m.drift.report(s.path, DriftValue, value)
 	}
 	if reason := s.parse(v, text); reason != "" {
 		return m.bad(value, reason)

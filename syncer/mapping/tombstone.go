@@ -7,6 +7,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// tombstoneReader reads a row again, as a tombstone.
+type tombstoneReader struct{ mapper *Mapper }
+
 // Tombstone is a row deleted in the service (api.md, "Tombstone"). All it needs is
 // an id: a removal that is not noticed leaves a sale that is none, so whatever else
 // is not understood counts as unknown, is reported as drift, and stops no burial.
@@ -36,109 +39,109 @@ func (m *Mapper) deleted() error {
 }
 
 // tombstone reads the row again, as a tombstone.
-func (m *Mapper) tombstone() (Result, error) {
-	m.drift = m.drift[:0]
-	m.read(m.raw, jsontext.AllowDuplicateNames(true))
+func (r *tombstoneReader) tombstone() (Result, error) {
+	r.mapper.drift.items = r.mapper.drift.items[:0]
+	r.mapper.read(r.mapper.raw, jsontext.AllowDuplicateNames(true))
 	t := &Tombstone{Reason: "deleted"}
-	err := m.readTombstone(t)
+	err := r.readTombstone(t)
 	if err == nil {
-		err = m.end()
+		err = r.mapper.end()
 	}
 	if err != nil {
-		return Result{}, m.identified(err)
+		return Result{}, r.mapper.identity.identified(err)
 	}
-	return Result{ID: t.ID, Tombstone: t, UpdatedAt: t.UpdatedAt, Drift: m.drift}, nil
+	return Result{ID: t.ID, Tombstone: t, UpdatedAt: t.UpdatedAt, Drift: r.mapper.drift.items}, nil
 }
 
-func (m *Mapper) readTombstone(t *Tombstone) error {
-	if _, err := m.dec.ReadToken(); err != nil {
-		return m.syntax(err)
+func (r *tombstoneReader) readTombstone(t *Tombstone) error {
+	if _, err := r.mapper.dec.ReadToken(); err != nil {
+		return r.mapper.syntax(err)
 	}
 	came := map[string]bool{}
-	for m.dec.PeekKind() != '}' {
-		name, err := m.dec.ReadValue()
+	for r.mapper.dec.PeekKind() != '}' {
+		name, err := r.mapper.dec.ReadValue()
 		if err != nil {
-			return m.syntax(err)
+			return r.mapper.syntax(err)
 		}
-		path := m.path("", m.text(name))
+		path := r.mapper.drift.path("", r.mapper.text(name))
 		if path == "id" || path == "deleted" {
 			if came[path] {
-				return m.bad(nil, "there twice")
+				return r.mapper.bad(nil, "there twice")
 			}
 			came[path] = true
 		}
-		value, err := m.dec.ReadValue()
+		value, err := r.mapper.dec.ReadValue()
 		if err != nil {
-			return m.syntax(err)
+			return r.mapper.syntax(err)
 		}
-		if err := m.tombstoneField(t, path, value); err != nil {
+		if err := r.tombstoneField(t, path, value); err != nil {
 			return err
 		}
 	}
-	if _, err := m.dec.ReadToken(); err != nil {
-		return m.syntax(err)
+	if _, err := r.mapper.dec.ReadToken(); err != nil {
+		return r.mapper.syntax(err)
 	}
 	if t.ID == "" {
-		return m.missing("id")
+		return r.mapper.missing("id")
 	}
 	return nil
 }
 
-func (m *Mapper) tombstoneField(t *Tombstone, name string, value jsontext.Value) (err error) {
+func (r *tombstoneReader) tombstoneField(t *Tombstone, name string, value jsontext.Value) (err error) {
 	switch name {
 	case "id":
-		if t.ID, err = m.textOf(value); err == nil && t.ID == "" {
-			err = m.bad(value, "want a string that is not empty")
+		if t.ID, err = r.textOf(value); err == nil && t.ID == "" {
+			err = r.mapper.bad(value, "want a string that is not empty")
 		}
 		if len(t.ID) > maxID {
-			err = m.bad(value, tooLong)
+			err = r.mapper.bad(value, tooLong)
 		}
 	case "deleted":
 	case "deleted_at":
-		t.DeletedAt = m.instantOf(name, value)
+		t.DeletedAt = r.instantOf(name, value)
 	case "updated_at":
-		t.UpdatedAt = m.instantOf(name, value)
+		t.UpdatedAt = r.instantOf(name, value)
 	case "reason":
-		m.reason(t, value)
+		r.reason(t, value)
 	default:
-		m.report(name, DriftField, value)
+		r.mapper.drift.report(name, DriftField, value)
 	}
 	return err
 }
 
-func (m *Mapper) textOf(value jsontext.Value) (string, error) {
+func (r *tombstoneReader) textOf(value jsontext.Value) (string, error) {
 	if value[0] != '"' {
-		return "", m.bad(value, "want a string")
+		return "", r.mapper.bad(value, "want a string")
 	}
-	return string(m.text(value)), nil
+	return string(r.mapper.text(value)), nil
 }
 
 // reason reads why the row was removed; one that api.md does not name is kept.
-func (m *Mapper) reason(t *Tombstone, value jsontext.Value) {
+func (r *tombstoneReader) reason(t *Tombstone, value jsontext.Value) {
 	if value[0] == 'n' {
 		return
 	}
 	if value[0] == '"' {
-		if text := m.text(value); len(text) > 0 {
+		if text := r.mapper.text(value); len(text) > 0 {
 			t.Reason = string(text)
 		}
 	}
-	if value[0] != '"' || !slices.Contains(reasons, string(m.text(value))) {
-		m.report("reason", DriftValue, value)
+	if value[0] != '"' || !slices.Contains(reasons, string(r.mapper.text(value))) {
+		r.mapper.drift.report("reason", DriftValue, value)
 	}
 }
 
 // instantOf reads an instant; one that is none, or that cannot be stored, is
 // unknown.
-func (m *Mapper) instantOf(name string, value jsontext.Value) time.Time {
+func (r *tombstoneReader) instantOf(name string, value jsontext.Value) time.Time {
 	if value[0] == 'n' {
 		return time.Time{}
 	}
 	if value[0] == '"' {
-		if micros, reason := parseInstant(m.text(value)); reason == "" {
+		if micros, reason := parseInstant(r.mapper.text(value)); reason == "" {
 			return time.UnixMicro(micros).UTC()
 		}
 	}
-	m.report(name, DriftValue, value)
+	r.mapper.drift.report(name, DriftValue, value)
 	return time.Time{}
 }
