@@ -126,12 +126,13 @@ var products = dashboard{
 			columns: []column{{name: "extra"}, {name: "times", unit: asIs}, {name: "amount", unit: ron}, {name: "attach_rate", unit: number}}},
 		{id: 8, key: "prices", kind: table, w: 12, h: 9, sql: `
 			WITH
+				(SELECT min(first_day) FROM first_days WHERE {mine} AND {here}) AS begun,
 				least(14, dateDiff('day', toDate32(since), least({today}, toDate32(ifNull(until, {clock}))))) AS days_after,
 				isNull(variant_id) OR isNull(sold_variant) OR variant_id = sold_variant AS of_variant
 			SELECT
 				since, concat(any(product_name), if(isNull(any(variant_name)), '', concat(' · ', any(variant_name)))) AS product,
 				any(new_price) AS price, any(change_percent) AS price_change,
-				if(dateDiff('day', first_day, toDate32(since)) < 14, NULL, toFloat64(sumIf(sold_quantity, of_variant AND day >= toDate32(since) - 14 AND day < toDate32(since))) / 14) AS a_day_before,
+				if(dateDiff('day', begun, toDate32(since)) < 14, NULL, toFloat64(sumIf(sold_quantity, of_variant AND day >= toDate32(since) - 14 AND day < toDate32(since))) / 14) AS a_day_before,
 				if(days_after < 1, NULL, toFloat64(sumIf(sold_quantity, of_variant AND day >= toDate32(since) AND day < toDate32(since) + days_after)) / days_after) AS a_day_after,
 				channel
 			FROM
@@ -147,9 +148,8 @@ var products = dashboard{
 				WHERE {mine} AND {here} AND isNotNull(product_id) AND business_day BETWEEN {first} - 14 AND {last} + 14
 				GROUP BY product_id, sold_variant, sold_channel, day
 			) AS sold ON changes.product_id = sold.product_id AND changes.channel = sold.sold_channel
-			CROSS JOIN (SELECT min(business_day) AS first_day FROM sales_orders WHERE {mine} AND {here}) AS begun
-			GROUP BY changes.product_id, variant_id, channel, since, until, first_day
-			ORDER BY since DESC, product
+			GROUP BY changes.product_id, variant_id, channel, since, until
+			ORDER BY since DESC, product, channel
 			LIMIT 50`,
 			columns: []column{{name: "since", unit: day}, {name: "product"}, {name: "price", unit: bani, width: 64}, {name: "price_change", unit: number},
 				{name: "a_day_before", unit: number}, {name: "a_day_after", unit: number}, {name: "channel", words: []string{"channel"}}}},

@@ -38,6 +38,8 @@ var (
 	toProduct  = joins("product_id", "products")
 	toOrder    = joins("order_id", "sales_orders")
 
+	toLocationEver = Join{[]string{"location_id"}, "locations_ever", []string{"location_id"}}
+
 	toOnlineOrder = joins("order_id", "online_orders")
 	toStock       = joins("ingredient_id", "ingredients")
 )
@@ -78,13 +80,18 @@ var guides = map[string]Guide{
 	},
 	"days_compared_by_location": {
 		Key:   []string{"business_id", "location_id", "date"},
-		Joins: []Join{toLocation, {[]string{"location_id"}, "locations_ever", []string{"location_id"}}, onPlaceAndDay("reconciliation_by_location")},
+		Joins: []Join{toLocation, toLocationEver, onPlaceAndDay("reconciliation_by_location")},
 		Query: "SELECT location_id, sum(mirror['payments/cash'] - mirror['refunds/cash']) AS drawer FROM days_compared_by_location WHERE date = today() GROUP BY location_id",
 	},
 	"days_mirrored_by_location": {
 		Key:   []string{"business_id", "location_id", "date"},
-		Joins: []Join{toLocation, {[]string{"location_id"}, "locations_ever", []string{"location_id"}}, onPlaceAndDay("sales_daily_computed_by_location")},
+		Joins: []Join{toLocation, toLocationEver, onPlaceAndDay("sales_daily_computed_by_location")},
 		Query: "SELECT sumMap(mirror) AS figures FROM days_mirrored_by_location WHERE date >= today() - 7",
+	},
+	"first_days": {
+		Key:   []string{"business_id", "location_id"},
+		Joins: []Join{toLocation, toLocationEver},
+		Query: "SELECT min(first_day) AS first_day FROM first_days",
 	},
 	"ingredients": {
 		Key:   []string{"business_id", "id"},

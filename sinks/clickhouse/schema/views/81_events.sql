@@ -255,7 +255,9 @@ CREATE OR REPLACE VIEW {{view "stock_cover"}}
 AS SELECT
     business_id, business_name, ingredient_id, ingredient_name, location_id, location_name, unit, stock, min_stock, below_min,
     days_seen, used, use_by_weekday,
-    multiIf(stock <= 0, 0, used <= 0, NULL, last = 0, NULL,
+    -- What only the later conditions and values need is computed anew wherever it is named, with all
+    -- that it is made of: so the first condition asks for the last.
+    multiIf((last = 0 OR used <= 0) AND stock > 0, NULL, stock <= 0, 0,
         -- Whole days, and the part of the last one.
         round(if(last = 1, 0, rest_of_today + last - 2) + if(last = 1, rest_of_today, 1) * (toFloat64(stock) - arraySum(arraySlice(uses, 1, last - 1))) / uses[last], 1)) AS days_left,
     multiIf(stock <= 0, today, used <= 0, NULL, last = 0, NULL, today + (last - 1)) AS runs_out_on
