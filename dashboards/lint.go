@@ -250,7 +250,7 @@ func (l *linter) field(where string, p Panel) {
 	}
 }
 
-// named tells whether columns have names of their own.
+// named is true when columns have names of their own.
 func (p Panel) named() bool {
 	for _, o := range p.FieldConfig.Overrides {
 		for _, property := range o.Properties {

@@ -10,7 +10,7 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// CheckSource implements owner: it asks /me after a walk's error that may be the whole
+// CheckSource implements stream.Owner: it asks /me after a walk's error that may be the whole
 // source's. If that fails as well the source is in trouble, and its other streams are spared
 // the attempt; if it answers, the trouble is the stream's own.
 func (s *source) CheckSource(ctx context.Context, t stream.Trouble) {

@@ -17,6 +17,7 @@ import (
 type erasing struct {
 	source *source
 	// forgotten are the restaurant's orders whose customers are; nil until the source is open.
+	// Who opens it sets them, before anything is asked for.
 	forgotten *personal.Forgotten
 }
 
@@ -159,7 +160,7 @@ func HoldingMore(ctx context.Context, sink sinks.Sink, business, source string, 
 	return erase.Orders{Store: sink.Personal(), Table: onlineTable(all), Business: business}.Exceeding(ctx, source, p)
 }
 
-// settlePersonal has what is stored of customers be what is to be kept of them, before
+// settlePersonal erases what is stored of customers beyond what the policy keeps, before
 // anything is asked for.
 func (e *erasing) settlePersonal(ctx context.Context, business string) error {
 	o := e.onlineOrders(business)

@@ -5,25 +5,28 @@ import (
 	"sync/atomic"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/condition"
 	"github.com/larder-sync/larder/syncer/lease"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
 // holding is whether this process holds a source's lease, as far as the source cares.
 type holding struct {
-	source *source
-	leased atomic.Bool            // it has been held
-	lost   *atomic.Pointer[error] // why it is held no more; shared with those before it
+	name      string
+	leases    *lease.Leases // nil: everything is held
+	condition *condition.Condition
+	leased    atomic.Bool            // it has been held
+	lost      *atomic.Pointer[error] // why it is held no more; shared with those before it
 }
 
 // standBy is true when the source must wait: this process does not hold it.
 func (h *holding) standBy() bool {
-	err := h.source.syncer.leases.Check(h.source.cfg.Name)
+	err := h.leases.Check(h.name)
 	if err == nil {
 		h.held()
 		return false
 	}
-	h.source.condition.Enter(status.StateWaiting, err.Error())
+	h.condition.Enter(status.StateWaiting, err.Error())
 	return true
 }
 
@@ -31,14 +34,14 @@ func (h *holding) standBy() bool {
 // held.
 func (h *holding) held() {
 	h.leased.Store(true)
-	if h.source.condition.View().State == status.StateWaiting {
-		h.source.condition.Enter(status.StateStarting, "")
+	if h.condition.View().State == status.StateWaiting {
+		h.condition.Enter(status.StateStarting, "")
 	}
 }
 
 // awaits is true when the source may be waiting to be held.
 func (h *holding) awaits() bool {
-	state := h.source.condition.View().State
+	state := h.condition.View().State
 	return state == status.StateWaiting || state == status.StateStarting
 }
 
@@ -48,7 +51,7 @@ func (h *holding) fence() error {
 	if why := h.lost.Load(); why != nil {
 		return *why
 	}
-	return h.source.syncer.leases.Check(h.source.cfg.Name)
+	return h.leases.Check(h.name)
 }
 
 // mayAsk is fence for requests. A source that has never been held is asked only for

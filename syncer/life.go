@@ -85,7 +85,7 @@ func (s *source) inherit(previous *source) {
 
 // awaitPrevious waits until nobody is at work any more on the sources of this name
 // before, and what they handed to the sink is durable: only then does what is
-// stored say where they stopped. The caller holds opening.
+// stored say where they stopped. The caller holds key.opening.
 func (s *source) awaitPrevious(ctx context.Context) error {
 	for f := s.previous; f != nil; f = f.previous {
 		select {

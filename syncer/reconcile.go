@@ -29,7 +29,7 @@ func (y *Syncer) Reconcile(ctx context.Context, r reconcile.Request, progress fu
 	}
 	var tell func()
 	if progress != nil {
-		tell = func() { progress(p.Picture()) }
+		tell = func() { progress(p.Snapshot()) }
 	}
 	err = y.visit(ctx, sources, reconcileAtOnce, tell, func(ctx context.Context, i int, s *source) {
 		err := s.entered(ctx, func(ctx context.Context) error {
@@ -44,5 +44,5 @@ func (y *Syncer) Reconcile(ctx context.Context, r reconcile.Request, progress fu
 		})
 		p.Ended(i, s.condition.View().State, err)
 	})
-	return p.Picture(), err
+	return p.Snapshot(), err
 }

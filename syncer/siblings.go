@@ -13,7 +13,10 @@ import (
 )
 
 // siblings are the other sources of a source's restaurant.
-type siblings struct{ source *source }
+type siblings struct {
+	source *stream.Source
+	syncer *Syncer
+}
 
 // seesSomeLocations is true when a key may not see all locations, and the configuration
 // names none.
@@ -33,7 +36,7 @@ func (b *siblings) beside(key stream.Identity) string {
 	return ""
 }
 
-// Siblings implements owner.
+// Siblings implements stream.Owner.
 func (s *source) Siblings() (all []*stream.Source) {
 	for _, other := range s.siblings.siblingsIn(s.Business()) {
 		all = append(all, other.Source)
@@ -74,8 +77,8 @@ func (b *siblings) siblingBrings(stream, location string) bool {
 }
 
 func (b *siblings) siblingsIn(business string) []*source {
-	stored := b.source.syncer.storedBusinesses()
-	return slices.DeleteFunc(slices.Clone(b.source.syncer.served()), func(other *source) bool {
+	stored := b.syncer.storedBusinesses()
+	return slices.DeleteFunc(slices.Clone(b.syncer.served()), func(other *source) bool {
 		theirs := other.Business()
 		if theirs == "" { // its /me has not answered yet
 			theirs = stored[other.Name]
@@ -110,7 +113,7 @@ func (y *Syncer) readBusinesses(ctx context.Context) error {
 	return nil
 }
 
-// NotifySiblings implements owner: it has the restaurant's other sources look again at what they ask for.
+// NotifySiblings implements stream.Owner: it has the restaurant's other sources look again at what they ask for.
 func (s *source) NotifySiblings(ctx context.Context) {
 	for _, other := range s.siblings.siblingsIn(s.Business()) {
 		other.admission.readmit(ctx)

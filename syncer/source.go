@@ -50,16 +50,17 @@ type source struct {
 	erasing   *erasing
 
 	life     *life   // until the configuration changes
-	previous *source // of the same name, not yet taken over
+	previous *source // of the same name, not yet taken over; guarded by key.opening
 
 	visiting bool // only verified: another process serves it (verify.go)
 
-	// restoredAt is when the stored state was last read, with which the budget starts.
+	// restoredAt is when the stored state was last read, with which the budget starts; opened,
+	// that it has been taken over. key.opening guards both.
 	restoredAt time.Time
+	opened     bool
 
-	mu      sync.Mutex
+	mu      sync.Mutex  // guards what follows
 	stored  sinks.State // as it was at the start
-	opened  bool        // stored has been taken over
 	asks    uint64
 	limited uint64
 }
@@ -76,11 +77,11 @@ type follower interface {
 	Follow(stream.Identity)
 	// NoteKey notes what else the key changes, when it has been admitted.
 	NoteKey(context.Context)
-	// LongDue is true when there is a long walk to make, and long makes it. The caller
-	// holds filler.
+	// LongDue is true when there is a long walk to make, and Long makes it. The caller
+	// holds Filler.
 	LongDue(now time.Time) bool
 	Long(context.Context) error
-	// Pass are the walks of a pass, and passOff does what is to be done when it is off.
+	// Pass are the walks of a pass, and PassOff does what is to be done when it is off.
 	Pass(full, confirmed bool) []stream.Step
 	PassOff(context.Context) error
 	// Describe adds to a status what is known of its kind.
@@ -95,9 +96,7 @@ func newSource(y *Syncer, cfg Source) (*source, error) {
 	s.loop = &loop{source: s, wake: make(chan struct{}, 1)}
 	s.key = &keyAsker{source: s, opening: stream.NewSlot()}
 	s.admission = &admission{source: s, admits: stream.NewSlot()}
-	s.siblings = &siblings{s}
 	s.passes = &passes{s}
-	s.holding = &holding{source: s, lost: &atomic.Pointer[error]{}}
 	s.erasing = &erasing{source: s}
 	s.Source = &stream.Source{
 		Owner: s, Name: cfg.Name, OnlyStreams: cfg.Streams, OnlyLocations: cfg.Locations, Log: y.log.With("source", cfg.Name),
@@ -105,6 +104,8 @@ func newSource(y *Syncer, cfg Source) (*source, error) {
 		FlushInterval: y.opts.FlushInterval, SettleAfter: y.opts.SettleAfter, ProcessBegan: y.startedAt, Began: 1, Down: map[string]outage.Outage{},
 	}
 	s.condition = condition.New(cfg.Name, s.Log, s.loop.wakeLoop)
+	s.holding = &holding{name: cfg.Name, leases: y.leases, condition: s.condition, lost: &atomic.Pointer[error]{}}
+	s.siblings = &siblings{s.Source, y}
 	if y.leases != nil {
 		s.Fenced = s.holding.fence
 	}
@@ -190,7 +191,7 @@ func (s *source) Protected(ctx context.Context, what string, f func(context.Cont
 	return f(ctx)
 }
 
-// IsReady implements owner.
+// IsReady implements stream.Owner.
 func (s *source) IsReady() bool { return s.condition.Ready() }
 
 // hasAnotherKey tells that a key was put in place since the last probe, which may be
@@ -199,10 +200,10 @@ func (s *source) hasAnotherKey() bool {
 	return !s.condition.MustWait() && s.link.Changed()
 }
 
-// Timetable implements owner.
+// Timetable implements stream.Owner.
 func (s *source) Timetable() schedule.Timetable { return s.syncer.timetable() }
 
-// LongTurn implements owner.
+// LongTurn implements stream.Owner.
 func (s *source) LongTurn(ctx context.Context) (release func(), err error) {
 	select {
 	case s.syncer.backfills <- struct{}{}:

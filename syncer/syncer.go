@@ -113,7 +113,7 @@ type Syncer struct {
 	begin   func(*source)      // serves a source; nil when the daemon does not run
 	ending  map[string]*source // served no more, and still at work
 	// businesses are those that the sources have mirrored, by source, as they were
-	// stored at recalled.
+	// stored at businessesReadAt.
 	businesses       map[string]string
 	businessesReadAt time.Time
 }

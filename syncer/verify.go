@@ -26,7 +26,7 @@ func (y *Syncer) Verify(ctx context.Context, sel Selection, found func(verify.Fi
 	p := verify.New(namesOf(sources), y.verifyLimits, found, func(source string) bool { return y.leases.Check(source) != nil })
 	var tell func()
 	if progress != nil {
-		tell = func() { progress(p.Picture(y.Status())) }
+		tell = func() { progress(p.Snapshot(y.Status())) }
 	}
 	err = y.visit(ctx, sources, verifyAtOnce, tell, func(ctx context.Context, i int, s *source) {
 		p.Reached(i, s.condition.View().State) // also when it is over

@@ -137,5 +137,5 @@ type AttentionError struct{ Concern syncer.Concern }
 
 func (e *AttentionError) Error() string { return e.Concern.Text }
 
-// Told says that it has been printed.
-func (e *AttentionError) Told() {}
+// Printed says that it has been printed.
+func (e *AttentionError) Printed() {}

@@ -60,8 +60,8 @@ func (e *ReconcileError) Error() string {
 	return strings.Join(parts, "\n        ")
 }
 
-// ExitCode is ExitProblem when anything differs or was not comparable; else it is
-// ExitWarehouse when the warehouse could not be reached, and ExitAPI when refusals are
+// ExitCode is exit.Problem when anything differs or was not comparable; else it is
+// exit.Warehouse when the warehouse could not be reached, and exit.API when refusals are
 // all that went wrong.
 func (e *ReconcileError) ExitCode() int {
 	if e.Report.Err() == nil || e.Report.Drift() > 0 {

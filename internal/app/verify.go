@@ -68,8 +68,8 @@ func (e *VerifyError) Error() string {
 	return strings.Join(parts, "\n        ")
 }
 
-// ExitCode is ExitProblem when anything differs; else it is ExitWarehouse when the
-// warehouse could not be reached, and ExitAPI when refusals are all that went wrong.
+// ExitCode is exit.Problem when anything differs; else it is exit.Warehouse when the
+// warehouse could not be reached, and exit.API when refusals are all that went wrong.
 func (e *VerifyError) ExitCode() int {
 	if e.Report.Differences() > 0 {
 		return exit.Problem

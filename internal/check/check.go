@@ -62,8 +62,8 @@ func (e *Error) Error() string { return "a check failed" }
 // ExitCode is the worst of the findings.
 func (e *Error) ExitCode() int { return e.Code }
 
-// Told says that its lines have been printed.
-func (e *Error) Told() {}
+// Printed says that its lines have been printed.
+func (e *Error) Printed() {}
 
 // Checker makes the findings of one check.
 type Checker struct {
@@ -73,7 +73,7 @@ type Checker struct {
 }
 
 // Run tries everything that `larder run` needs and tells each finding. It
-// returns a *CheckError when one is bad.
+// returns a *Error when one is bad.
 func (c Checker) Run(ctx context.Context, tell func(Finding)) error {
 	code := exit.Done
 	each := func(f Finding) {

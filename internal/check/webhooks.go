@@ -66,8 +66,8 @@ func adviceOn(s *config.Source, status *int) string {
 	return "Does the proxy or tunnel in front pass " + webhookPath + " on to webhooks.listen?"
 }
 
-// arrived tells of a ping that was answered well: by the daemon, whose status then has it, or
-// by somebody else who answers anything.
+// arrived judges a ping that was answered with success: by the daemon, whose status then has
+// it, or by somebody else who answers anything.
 func (c Checker) arrived(ctx context.Context, s *config.Source, began time.Time, took time.Duration) Finding {
 	ask := c.Warehouse.Page().Status
 	if c.Warehouse.Config.Warehouse.DSN.Embedded() {

@@ -21,6 +21,9 @@ const (
 	routeForget    = "/larder/forget"    // POST syncer.ForgetRequest: message[syncer.ForgetReport]
 )
 
+// LostHeader names, with the status, the warehouse whose data folder the daemon has lost.
+const LostHeader = "Larder-Warehouse-Lost"
+
 // mounter is what the routes are mounted on: the engine.
 type mounter interface {
 	Handle(pattern string, h http.Handler)

@@ -1,6 +1,6 @@
 // Package credentials makes the syncer's sources of the configured ones: it reads their API
-// keys, the secrets of their webhooks and the key of pseudonyms, and reads them anew when a
-// file changes. It also says which streams the scopes of a key allow.
+// keys, the secrets of their webhooks and the key of pseudonyms. Keys and secrets it reads
+// anew every five seconds. It also says which streams the scopes of a key allow.
 //
 // What may not live here: what is asked with a key, and where settings come from (config).
 // No value of a secret is in an error or a log.

@@ -7,7 +7,7 @@ import (
 	"github.com/larder-sync/larder/syncer"
 )
 
-// Reader makes the syncer's sources of those of a configuration.
+// Reader turns configured sources into the syncer's.
 type Reader struct {
 	Config *config.Config
 	Log    *slog.Logger

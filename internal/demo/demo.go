@@ -36,7 +36,7 @@ type Options struct {
 	Set         []string // "key=value" of its configuration
 	Version     string
 	Logger      *slog.Logger
-	Confined    bool // see [App]
+	Confined    bool // see [warehouse.Opener]
 	// Past is called before the days that Larder looks at first go by.
 	Past func(days int)
 	// Progress is called about every second until the first full sync is done.

@@ -25,7 +25,8 @@ const (
 	Warehouse = 4 // the warehouse could not be reached
 )
 
-// Code is the one place that maps errors to exit codes.
+// Code is the exit code of an error. Where a command has found several, internal/app (worst)
+// and internal/check (Run) say which of them counts.
 func Code(err error) int {
 	if err == nil {
 		return Done
@@ -62,7 +63,7 @@ func Is[E error](err error) bool {
 // Explain is what to print for an error; empty when the command has said all.
 func Explain(err error) string {
 	switch {
-	case err == nil, Is[told](err):
+	case err == nil, Is[printed](err):
 		return ""
 	case Is[*InterruptedError](err):
 		return err.Error()
@@ -73,10 +74,10 @@ func Explain(err error) string {
 	}
 }
 
-// told is an error of which everything has been printed already.
-type told interface {
+// printed is an error of which everything has been printed already.
+type printed interface {
 	error
-	Told()
+	Printed()
 }
 
 // InterruptedError tells that a person has stopped waiting for a pass that a daemon

@@ -128,7 +128,7 @@ func (l *online) DeliverWebhooks(ctx context.Context) int {
 	return l.outbox.Deliver(ctx, now)
 }
 
-// somethingDue tells whether DeliverWebhooks would do something.
+// somethingDue is true when DeliverWebhooks would do something.
 func (l *online) somethingDue() bool {
 	now := l.clock().UnixMicro()
 	if at, ok := l.outbox.Next(); ok && at <= now {

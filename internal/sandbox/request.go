@@ -152,6 +152,6 @@ func (rq *request) open() {
 	rq.view.Open(rq.s.Business(rq.key.Business), func(id string) bool { return rq.key.AllLocations || slices.Contains(rq.key.LocationIDs, id) }, rq.now)
 }
 
-// orderingOff tells whether online ordering is off, of the restaurant or of the key. The view
+// orderingOff is true when online ordering is off, of the restaurant or of the key. The view
 // is open.
 func (rq *request) orderingOff() bool { return rq.key.OrderingOff || rq.view.OrderingOff() }

@@ -32,7 +32,7 @@ func (rq *request) note(hits []faults.Fault) {
 	}
 }
 
-// met tells whether a kind of fault struck the request.
+// met is true when a kind of fault struck the request.
 func (rq *request) met(kind string) bool { return slices.Contains(rq.struck, kind) }
 
 // spoil applies the faults on rows to one.

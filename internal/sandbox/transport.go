@@ -41,7 +41,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.response(r, cut), nil
 }
 
-// serveRecovering tells whether the handler cut the connection.
+// serveRecovering is true when the handler cut the connection.
 func serveRecovering(h http.Handler, w http.ResponseWriter, r *http.Request) (cut bool) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -23,7 +23,7 @@ func (e *FolderReplacedError) Error() string {
 }
 
 // folderReplaced is an error when a process runs for the data folder without holding what is
-// there: an *folderReplacedError when it is the daemon that answers at the status page of this
+// there: a *FolderReplacedError when it is the daemon that answers at the status page of this
 // configuration, else what the lock of the folder's place says. That sees what has no
 // page, or one that does not answer; the page is seen from where the lock is not, such as
 // another container.

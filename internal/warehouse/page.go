@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/config"
-	"github.com/larder-sync/larder/internal/web"
+	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -39,7 +39,7 @@ func (p Page) Status(ctx context.Context) (s syncer.Status, err error) {
 	if err := json.NewDecoder(res.Body).Decode(&s); err != nil {
 		return s, err
 	}
-	if p.cfg.Warehouse.DSN.Embedded() && !p.sameFolder(res.Header.Get(web.LostHeader)) {
+	if p.cfg.Warehouse.DSN.Embedded() && !p.sameFolder(res.Header.Get(control.LostHeader)) {
 		return s, errors.New("status page: of another warehouse")
 	}
 	if !slices.ContainsFunc(s.Sources, func(x syncer.SourceStatus) bool { return p.configured(x.Name) }) {

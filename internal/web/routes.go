@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/syncer"
@@ -141,13 +142,10 @@ func (h *handler) status(w http.ResponseWriter, _ *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	if lost := h.About().Lost; lost != "" {
-		w.Header().Set(LostHeader, lost)
+		w.Header().Set(control.LostHeader, lost)
 	}
 	h.write(w, b)
 }
-
-// LostHeader names, with the status, the warehouse whose data folder the daemon has lost.
-const LostHeader = "Larder-Warehouse-Lost"
 
 func (h *handler) health(w http.ResponseWriter, _ *http.Request) { h.write(w, []byte("alive\n")) }
 

@@ -36,8 +36,8 @@ func (s *Sink) Ping(ctx context.Context) error {
 // new enough, and lets the user create and write: an error says what is wrong and
 // what to do.
 func (h *migrator) Check(ctx context.Context) (Info, error) {
-	info := Info{Address: h.sink.warehouse.address(), Database: h.sink.warehouse.Database}
-	err := h.sink.warehouse.rows(ctx, "SELECT version()", func(rows driver.Rows) error { return rows.Scan(&info.Version) })
+	info := Info{Address: h.warehouse.address(), Database: h.warehouse.Database}
+	err := h.warehouse.rows(ctx, "SELECT version()", func(rows driver.Rows) error { return rows.Scan(&info.Version) })
 	if err != nil {
 		return info, err
 	}
@@ -76,13 +76,13 @@ var needed = []string{"SELECT", "INSERT", "CREATE TABLE", "ALTER ADD COLUMN", "C
 // too old for the question, and the embedded engine, which has no users, are
 // taken to allow everything.
 func (h *migrator) checkRights(ctx context.Context) error {
-	if h.sink.warehouse.address() == embeddedAddress {
+	if h.warehouse.address() == embeddedAddress {
 		return nil
 	}
-	for _, database := range []string{h.sink.warehouse.Raw(), h.sink.warehouse.Database} {
+	for _, database := range []string{h.warehouse.Raw(), h.warehouse.Database} {
 		for _, right := range needed {
 			var granted uint8 = 1
-			err := h.sink.warehouse.rows(ctx, "CHECK GRANT "+right+" ON "+schema.Quote(database)+".*", func(rows driver.Rows) error {
+			err := h.warehouse.rows(ctx, "CHECK GRANT "+right+" ON "+schema.Quote(database)+".*", func(rows driver.Rows) error {
 				return rows.Scan(&granted)
 			})
 			if errors.Is(err, ErrUnreachable) {

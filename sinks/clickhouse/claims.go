@@ -16,7 +16,10 @@ import (
 )
 
 // claims says which process serves which source.
-type claims struct{ sink *Sink }
+type claims struct {
+	warehouse *warehouse
+	timeout   time.Duration // how long a process may say nothing
+}
 
 // claimSettings send all that is said and asked about claims to one replica: the
 // first of the cluster's configuration that answers, so that every process sees
@@ -34,9 +37,9 @@ type claim struct {
 // Beat implements [sinks.Sink]: one INSERT and one SELECT while the process wants
 // what it wanted before.
 func (c *claims) Beat(ctx context.Context, p sinks.Process, wants []string) ([]sinks.Claim, error) {
-	c.sink.warehouse.outage.begin()
+	c.warehouse.outage.begin()
 	if len(wants) > 0 {
-		if err := c.sink.warehouse.exec(ctx, c.beatStatement(p), nil); err != nil {
+		if err := c.warehouse.exec(ctx, c.beatStatement(p), nil); err != nil {
 			return nil, fmt.Errorf("tell the warehouse that this process is alive: %w", err)
 		}
 	}
@@ -45,7 +48,7 @@ func (c *claims) Beat(ctx context.Context, p sinks.Process, wants []string) ([]s
 		return nil, err
 	}
 	if lines := changedClaims(claims, p, wants); lines != "" {
-		if err := c.sink.warehouse.exec(ctx, c.claimStatement(p, lines), statementSettings); err != nil {
+		if err := c.warehouse.exec(ctx, c.claimStatement(p, lines), statementSettings); err != nil {
 			return nil, fmt.Errorf("store the claims of this process: %w", err)
 		}
 		if claims, err = c.readClaims(ctx); err != nil {
@@ -65,12 +68,12 @@ func (c *claims) beatStatement(p sinks.Process) string {
 	return fmt.Sprintf(`INSERT INTO %[1]s (process_id, name, beat_at, alive_since)
 SELECT %[2]s, %[3]s, now64(6, 'UTC') AS at, if(max(beat_at) >= at - %[4]s, argMax(alive_since, beat_at), at)
 FROM %[1]s FINAL WHERE process_id = %[2]s%[5]s`,
-		c.sink.warehouse.Table("processes"), schema.Literal(p.ID), schema.Literal(p.Name), c.silence(), claimSettings)
+		c.warehouse.Table("processes"), schema.Literal(p.ID), schema.Literal(p.Name), c.silence(), claimSettings)
 }
 
 // silence is how long a process may say nothing.
 func (c *claims) silence() string {
-	return "toIntervalMicrosecond(" + strconv.FormatInt(c.sink.options.ClaimTimeout.Microseconds(), 10) + ")"
+	return "toIntervalMicrosecond(" + strconv.FormatInt(c.timeout.Microseconds(), 10) + ")"
 }
 
 // readClaims reads the claims of all processes that are alive. A process that was
@@ -86,9 +89,9 @@ INNER JOIN
 (
     SELECT process_id, name, beat_at, alive_since
     FROM %s FINAL WHERE beat_at >= now64(6, 'UTC') - %s
-) AS alive USING (process_id)%s`, c.sink.warehouse.Table("claims"), c.sink.warehouse.Table("processes"), c.silence(), claimSettings)
+) AS alive USING (process_id)%s`, c.warehouse.Table("claims"), c.warehouse.Table("processes"), c.silence(), claimSettings)
 	var claims []claim
-	err := c.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	err := c.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var c claim
 		var fading uint8
 		err := rows.Scan(&c.Source, &c.Process.ID, &c.Process.Name, &c.Since, &c.BeatAt, &fading)
@@ -140,5 +143,5 @@ func (c *claims) claimStatement(p sinks.Process, lines string) string {
 	return fmt.Sprintf(`INSERT INTO %s (process_id, source, since, stated_at, given_up)
 SELECT %s, source, if(micros = 0, now64(6, 'UTC'), fromUnixTimestamp64Micro(micros, 'UTC')), now64(6, 'UTC'), given_up
 FROM format(TSV, 'source String, micros Int64, given_up Bool', %s)%s`,
-		c.sink.warehouse.Table("claims"), schema.Literal(p.ID), schema.Literal(lines), claimSettings)
+		c.warehouse.Table("claims"), schema.Literal(p.ID), schema.Literal(lines), claimSettings)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -13,8 +14,11 @@ import (
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
-// schema makes the tables and views, and finds out whether they are there.
-type migrator struct{ sink *Sink }
+// migrator makes the tables and views, and finds out whether they are there.
+type migrator struct {
+	warehouse *warehouse
+	log       *slog.Logger
+}
 
 // migrationsTable remembers what has been applied.
 const migrationsTable = "migrations"
@@ -40,7 +44,7 @@ COMMENT 'Migrations of the schema that have been applied'`
 // work is done already. A schema that a newer program has migrated is left alone
 // with [ErrSchemaNewer], one from before the first release with [ErrSchemaOld].
 func (h *migrator) Migrate(ctx context.Context) error {
-	h.sink.warehouse.outage.begin()
+	h.warehouse.outage.begin()
 	all, err := schema.Migrations()
 	if err != nil {
 		return err
@@ -52,12 +56,12 @@ func (h *migrator) Migrate(ctx context.Context) error {
 	if err := fits(all, applied); err != nil {
 		return err
 	}
-	d := h.sink.warehouse.Dialect
+	d := h.warehouse.Dialect
 	if d.NoCodec, err = h.lacksCodecSetting(ctx); err != nil {
 		return err
 	}
 	for _, sql := range slices.Concat(d.Databases(), createMigrations(d)) {
-		if err := h.sink.warehouse.exec(ctx, sql, nil); err != nil {
+		if err := h.warehouse.exec(ctx, sql, nil); err != nil {
 			return fmt.Errorf("migrate: %w", err)
 		}
 	}
@@ -69,7 +73,7 @@ func (h *migrator) Migrate(ctx context.Context) error {
 			return err
 		}
 	}
-	h.sink.warehouse.forgetTypes()
+	h.warehouse.forgetTypes()
 	return nil
 }
 
@@ -79,15 +83,15 @@ func (h *migrator) apply(ctx context.Context, d schema.Dialect, m schema.Migrati
 		return err
 	}
 	for _, sql := range statements {
-		if err := h.sink.warehouse.exec(ctx, sql, nil); err != nil {
+		if err := h.warehouse.exec(ctx, sql, nil); err != nil {
 			return fmt.Errorf("migration %s: %w", m.Name, err)
 		}
 	}
 	done := fmt.Sprintf("INSERT INTO %s (version, name) SELECT %d, %s", d.Table(migrationsTable), m.Version, schema.Literal(m.Name))
-	if err := h.sink.warehouse.exec(ctx, done, clickhousego.Settings{}); err != nil {
+	if err := h.warehouse.exec(ctx, done, clickhousego.Settings{}); err != nil {
 		return fmt.Errorf("migration %s: remember it: %w", m.Name, err)
 	}
-	h.sink.log.Info("schema migrated", "migration", m.Name)
+	h.log.Info("schema migrated", "migration", m.Name)
 	return nil
 }
 
@@ -95,7 +99,7 @@ func (h *migrator) apply(ctx context.Context, d schema.Dialect, m schema.Migrati
 // storage tables that it can do without.
 func (h *migrator) lacksCodecSetting(ctx context.Context) (bool, error) {
 	var known uint64
-	err := h.sink.warehouse.rows(ctx, "SELECT count() FROM system.merge_tree_settings WHERE name = 'default_compression_codec'",
+	err := h.warehouse.rows(ctx, "SELECT count() FROM system.merge_tree_settings WHERE name = 'default_compression_codec'",
 		func(rows driver.Rows) error { return rows.Scan(&known) })
 	if err != nil {
 		return false, fmt.Errorf("ask the warehouse what it knows: %w", err)
@@ -107,8 +111,8 @@ func (h *migrator) lacksCodecSetting(ctx context.Context) (bool, error) {
 // first migration.
 func (h *migrator) appliedMigrations(ctx context.Context) ([]int, error) {
 	var versions []int
-	sql := "SELECT DISTINCT version FROM " + h.sink.warehouse.Table(migrationsTable) + " ORDER BY version"
-	err := h.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	sql := "SELECT DISTINCT version FROM " + h.warehouse.Table(migrationsTable) + " ORDER BY version"
+	err := h.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var version int64
 		if err := rows.Scan(&version); err != nil {
 			return err

@@ -17,7 +17,7 @@ import (
 // a day.
 func (r *reader) SalesDays(ctx context.Context, q sinks.DayQuery) ([]sinks.DayFigures, error) {
 	var days []sinks.DayFigures
-	err := r.sink.warehouse.rows(longStatement(ctx), r.salesDays(q), func(rows driver.Rows) error {
+	err := r.warehouse.rows(longStatement(ctx), r.salesDays(q), func(rows driver.Rows) error {
 		var day, figure, amount string
 		if err := rows.Scan(&day, &figure, &amount); err != nil {
 			return err
@@ -75,7 +75,7 @@ FROM
 GROUP BY day, figure
 HAVING sum(amount) != 0
 ORDER BY day, figure
-SETTINGS optimize_move_to_prewhere_if_final = 1`, r.sink.warehouse.Table("sales_orders"), provenRows(q), between("business_day", q), between("day", q))
+SETTINGS optimize_move_to_prewhere_if_final = 1`, r.warehouse.Table("sales_orders"), provenRows(q), between("business_day", q), between("day", q))
 }
 
 // provenRows is the condition of the rows of q on any day.
@@ -105,7 +105,7 @@ var productFigures = []string{"quantity", "weight_kg", "gross", "line_discounts"
 // SalesProducts implements [sinks.Sink].
 func (r *reader) SalesProducts(ctx context.Context, q sinks.DayQuery) ([]sinks.DayFigures, error) {
 	var lines []sinks.DayFigures
-	err := r.sink.warehouse.rows(longStatement(ctx), r.salesProducts(q), func(rows driver.Rows) error {
+	err := r.warehouse.rows(longStatement(ctx), r.salesProducts(q), func(rows driver.Rows) error {
 		line := sinks.DayFigures{Figures: sinks.Figures{}}
 		var amounts []string
 		if err := rows.Scan(&line.Day, &line.Line, &amounts); err != nil {
@@ -156,19 +156,19 @@ FROM
     GROUP BY business_day, line
 )
 ORDER BY day, line
-SETTINGS optimize_move_to_prewhere_if_final = 1`, r.sink.warehouse.Table("sales_orders"), provenRows(q), between("business_day", q))
+SETTINGS optimize_move_to_prewhere_if_final = 1`, r.warehouse.Table("sales_orders"), provenRows(q), between("business_day", q))
 }
 
 // Verdicts implements [sinks.Sink].
 func (r *reader) Verdicts(ctx context.Context, business, source, from, to string) ([]sinks.Verdict, error) {
 	sql := "SELECT location_id, toString(day), subject, verdict, `differences.figure`, `differences.service`, `differences.mirror`," + `
     order_ids, requests, reason, asked_at
-FROM ` + r.sink.warehouse.Table("proofs") + ` FINAL
+FROM ` + r.warehouse.Table("proofs") + ` FINAL
 WHERE business_id = ` + schema.Literal(business) + " AND source = " + schema.Literal(source) + " AND " + between("day", sinks.DayQuery{From: from, To: to}) + `
     AND verdict != ` + schema.Literal(sinks.VerdictWithdrawn) + `
 ORDER BY day, location_id, subject`
 	var found []sinks.Verdict
-	err := r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	err := r.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		v, err := scanVerdict(rows)
 		found = append(found, v)
 		return err

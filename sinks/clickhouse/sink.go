@@ -48,7 +48,8 @@ func Open(_ context.Context, o Options) (*Sink, error) {
 		return nil, fmt.Errorf("open the warehouse: %w", err)
 	}
 	s := &Sink{options: o, warehouse: w, log: o.Logger}
-	s.reader, s.migrator, s.claims, s.flusher = &reader{s}, &migrator{s}, &claims{s}, newFlusher(s)
+	s.flusher = newFlusher(s)
+	s.reader, s.migrator, s.claims = &reader{w, s.flusher.stored}, &migrator{w, o.Logger}, &claims{w, o.ClaimTimeout}
 	s.metrics = newMetrics(s)
 	s.metrics.begin()
 	if o.Registerer != nil {

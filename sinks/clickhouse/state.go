@@ -15,7 +15,10 @@ import (
 )
 
 // reader asks the warehouse what it holds.
-type reader struct{ sink *Sink }
+type reader struct {
+	warehouse *warehouse
+	stored    *storedCheckpoints // learns of those that it reads
+}
 
 // State implements [sinks.Sink]: four reads of small tables.
 func (r *reader) State(ctx context.Context, source string) (sinks.State, error) {
@@ -28,15 +31,15 @@ func (r *reader) State(ctx context.Context, source string) (sinks.State, error) 
 		}
 	}
 	for _, c := range state.Checkpoints {
-		r.sink.flusher.stored.set(c)
+		r.stored.set(c)
 	}
 	return state, nil
 }
 
 func (r *reader) readCheckpoints(ctx context.Context, source string, state *sinks.State) error {
 	sql := `SELECT business_id, stream, walk, watermark, pending, since, cursor, position, done, pages, rows, tombstones, first_version, started_at, updated_at
-FROM ` + r.sink.warehouse.Table("checkpoints") + ` FINAL WHERE source = ` + schema.Literal(source) + ` ORDER BY updated_at, stream, walk`
-	return r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+FROM ` + r.warehouse.Table("checkpoints") + ` FINAL WHERE source = ` + schema.Literal(source) + ` ORDER BY updated_at, stream, walk`
+	return r.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		c := sinks.Checkpoint{Source: source}
 		var watermark, pending, since, started *time.Time
 		var pages, count, tombs int64
@@ -84,8 +87,8 @@ func notEpoch(t time.Time) time.Time {
 // Businesses implements [sinks.Sink].
 func (r *reader) Businesses(ctx context.Context) (map[string]string, error) {
 	businesses := map[string]string{}
-	sql := "SELECT source, argMax(business_id, updated_at) FROM " + r.sink.warehouse.Table("checkpoints") + " FINAL GROUP BY source"
-	err := r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	sql := "SELECT source, argMax(business_id, updated_at) FROM " + r.warehouse.Table("checkpoints") + " FINAL GROUP BY source"
+	err := r.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var source, business string
 		err := rows.Scan(&source, &business)
 		businesses[source] = business
@@ -99,8 +102,8 @@ func (r *reader) Businesses(ctx context.Context) (map[string]string, error) {
 
 func (r *reader) readQuarantine(ctx context.Context, source string, state *sinks.State) error {
 	sql := fmt.Sprintf("SELECT stream, row_id, %s AS hash FROM %s FINAL WHERE source = %s AND released_at IS NULL ORDER BY stream, row_id, hash LIMIT %d BY stream",
-		contentHash, r.sink.warehouse.Table("quarantine"), schema.Literal(source), sinks.MaxOpen+1)
-	return r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+		contentHash, r.warehouse.Table("quarantine"), schema.Literal(source), sinks.MaxOpen+1)
+	return r.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var stream, id, hash string
 		if err := rows.Scan(&stream, &id, &hash); err != nil {
 			return err
@@ -112,10 +115,10 @@ func (r *reader) readQuarantine(ctx context.Context, source string, state *sinks
 
 // Quarantine implements [sinks.Sink].
 func (r *reader) Quarantine(ctx context.Context, source, stream string) ([]sinks.Quarantined, error) {
-	sql := `SELECT row_id, ` + contentHash + ` AS hash, field, reason, fetched_at, _version FROM ` + r.sink.warehouse.Table("quarantine") + ` FINAL
+	sql := `SELECT row_id, ` + contentHash + ` AS hash, field, reason, fetched_at, _version FROM ` + r.warehouse.Table("quarantine") + ` FINAL
 WHERE source = ` + schema.Literal(source) + ` AND stream = ` + schema.Literal(stream) + ` AND released_at IS NULL ORDER BY row_id, hash`
 	var open []sinks.Quarantined
-	err := r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	err := r.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var id, hash string
 		var q sinks.Quarantined
 		err := rows.Scan(&id, &hash, &q.Field, &q.Reason, &q.FetchedAt, &q.Version)
@@ -139,9 +142,9 @@ func entryOf(id, hash string) sinks.Quarantined {
 }
 
 func (r *reader) readDrift(ctx context.Context, source string, state *sinks.State) error {
-	sql := `SELECT DISTINCT stream, kind, path, if(kind = 'value', example, '') AS value FROM ` + r.sink.warehouse.Table("schema_drift") + `
+	sql := `SELECT DISTINCT stream, kind, path, if(kind = 'value', example, '') AS value FROM ` + r.warehouse.Table("schema_drift") + `
 WHERE source = ` + schema.Literal(source) + ` ORDER BY stream, kind, path, value`
-	return r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	return r.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var stream string
 		var d sinks.Drift
 		if err := rows.Scan(&stream, &d.Kind, &d.Path, &d.Example); err != nil {
@@ -153,9 +156,9 @@ WHERE source = ` + schema.Literal(source) + ` ORDER BY stream, kind, path, value
 }
 
 func (r *reader) readStatuses(ctx context.Context, source string, state *sinks.State) error {
-	sql := `SELECT business_id, stream, state, detail, changed_at FROM ` + r.sink.warehouse.Table("statuses") + ` FINAL
+	sql := `SELECT business_id, stream, state, detail, changed_at FROM ` + r.warehouse.Table("statuses") + ` FINAL
 WHERE source = ` + schema.Literal(source) + ` ORDER BY stream`
-	return r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	return r.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		st := sinks.StreamStatus{Source: source}
 		var business string
 		if err := rows.Scan(&business, &st.Stream, &st.State, &st.Detail, &st.ChangedAt); err != nil {
@@ -172,13 +175,13 @@ WHERE source = ` + schema.Literal(source) + ` ORDER BY stream`
 
 // MaxVersion implements [sinks.Sink].
 func (r *reader) MaxVersion(ctx context.Context) (uint64, error) {
-	selects := []string{"SELECT max(first_version) AS version FROM " + r.sink.warehouse.Table("checkpoints")}
+	selects := []string{"SELECT max(first_version) AS version FROM " + r.warehouse.Table("checkpoints")}
 	for _, table := range slices.Concat(schema.StreamTables, []string{"quarantine"}) {
-		selects = append(selects, "SELECT max(_version) AS version FROM "+r.sink.warehouse.Table(table))
+		selects = append(selects, "SELECT max(_version) AS version FROM "+r.warehouse.Table(table))
 	}
 	var highest uint64
 	sql := "SELECT max(version) FROM (" + strings.Join(selects, " UNION ALL ") + ")"
-	if err := r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&highest) }); err != nil {
+	if err := r.warehouse.rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&highest) }); err != nil {
 		return 0, fmt.Errorf("read the highest version: %w", err)
 	}
 	return highest, nil
@@ -189,9 +192,9 @@ func (r *reader) MaxVersion(ctx context.Context) (uint64, error) {
 func (r *reader) FirstDay(ctx context.Context, business string) (string, error) {
 	var days uint64
 	var first string
-	sql := "SELECT count(), toString(min(business_day)) FROM " + r.sink.warehouse.Table("sales_orders") +
+	sql := "SELECT count(), toString(min(business_day)) FROM " + r.warehouse.Table("sales_orders") +
 		" WHERE business_id = " + schema.Literal(business) + " AND (_deleted = 0 OR location_id != '')"
-	if err := r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&days, &first) }); err != nil {
+	if err := r.warehouse.rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&days, &first) }); err != nil {
 		return "", fmt.Errorf("read the first day of %s: %w", business, err)
 	}
 	if days == 0 {
@@ -220,11 +223,11 @@ func (r *reader) Counts(ctx context.Context, businesses ...string) ([]Count, err
 	selects := make([]string, len(schema.StreamTables))
 	for i, table := range schema.StreamTables {
 		selects[i] = fmt.Sprintf("SELECT %s AS stream, business_id, count() AS live FROM %s FINAL%s GROUP BY business_id",
-			schema.Literal(table), r.sink.warehouse.Table(table), filter)
+			schema.Literal(table), r.warehouse.Table(table), filter)
 	}
 	var counts []Count
 	sql := "SELECT stream, business_id, live FROM (" + strings.Join(selects, " UNION ALL ") + ") ORDER BY stream, business_id"
-	err := r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	err := r.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var c Count
 		if err := rows.Scan(&c.Stream, &c.Business, &c.Rows); err != nil {
 			return err
@@ -241,9 +244,9 @@ func (r *reader) Counts(ctx context.Context, businesses ...string) ([]Count, err
 // Tables are the storage tables of the streams as neutral tables, read from the
 // warehouse, columns in order.
 func (r *reader) Tables(ctx context.Context) ([]*sinks.Table, error) {
-	sql := "SELECT table, name, type FROM system.columns WHERE database = " + schema.Literal(r.sink.warehouse.Raw()) + " ORDER BY table, position"
+	sql := "SELECT table, name, type FROM system.columns WHERE database = " + schema.Literal(r.warehouse.Raw()) + " ORDER BY table, position"
 	byName := map[string]*sinks.Table{}
-	err := r.sink.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	err := r.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
 		var table, name, text string
 		if err := rows.Scan(&table, &name, &text); err != nil {
 			return err

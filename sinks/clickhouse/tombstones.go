@@ -67,7 +67,7 @@ func newest(all []burial) []burial {
 	return slices.CompactFunc(all, func(a, b burial) bool { return a.business == b.business && a.ID == b.ID })
 }
 
-// givenColumns are what a tombstone says itself; all others are copied.
+// givenStructure is what a tombstone says itself; all others are copied.
 const givenStructure = "business_id String, id String, source String, version UInt64, fetched_at Int64, deleted_at Nullable(Int64), reason String, raw String"
 
 // buryStatement is the statement that writes tombstones. It looks the keys up among all

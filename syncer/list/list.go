@@ -116,10 +116,10 @@ func (st *List) Filled() bool {
 	return !slices.ContainsFunc(st.walks, func(t *LocationWalks) bool { return !t.back.Done })
 }
 
-// Complete implements byKind.
+// Complete implements stream.Kind.
 func (st *List) Complete() bool { return st.Filled() && !st.Places.changedLocations() }
 
-// Well implements byKind.
+// Well implements stream.Kind.
 func (st *List) Well() (state, detail string) {
 	if !st.Filled() || st.Places.opens() {
 		return status.StateBackfill, ""

@@ -253,7 +253,7 @@ func (t *LocationWalks) owes(requests uint64, long bool) {
 }
 
 // Fetch asks for one page of the location's list, which is the caller's to end with
-// [page.done].
+// [Page.Done].
 func (t *LocationWalks) Fetch(ctx context.Context, kind string, since time.Time, cursor string) (Page, error) {
 	s := t.stream.Source
 	lane := s.Lanes.Fresh

@@ -9,8 +9,7 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// Places follows what a key gains and loses of a list's locations. The list's mu guards what
-// it knows.
+// Places tracks the locations that a key gains and loses. The list's mu guards what it knows.
 type Places struct {
 	list *List
 	// openings are the backfills of locations that the key gained, by location.

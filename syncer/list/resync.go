@@ -14,7 +14,7 @@ import (
 )
 
 // FullResync walks a whole list anew, and sweeps what it did not find. The list's mu guards
-// what it knows.
+// what it knows, but for besides.
 type FullResync struct {
 	list *List
 	last sinks.Checkpoint // the newest that is stored, also of locations that are not followed any more
@@ -299,7 +299,7 @@ func (f *FullResync) Held() *status.SweepHeld {
 }
 
 // lastEnded is when the last full resync of every location ended; the caller holds
-// the lock.
+// the list's mu.
 func (f *FullResync) lastEnded() (oldest time.Time) {
 	for i, t := range f.list.walks {
 		if !t.full.Done {

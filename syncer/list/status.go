@@ -19,7 +19,7 @@ func (st *List) Describe(into *status.StreamStatus) {
 	into.Watermark, into.LastResync = st.watermark(), st.Full.lastEnded()
 }
 
-// watermark is the oldest watermark of all its locations; the caller holds the lock.
+// watermark is the oldest watermark of all its locations; the caller holds the list's mu.
 func (st *List) watermark() time.Time {
 	var oldest time.Time
 	for i, t := range st.walks {

@@ -161,7 +161,7 @@ func (c *compiler) field(sf reflect.StructField, name string, at place) (field, 
 	before := len(c.plan.table.Columns)
 	err := c.shape(&f, t, name, enum, at)
 	for i := before; i < len(c.plan.table.Columns); i++ {
-		f.leaves = append(f.leaves, i)
+		f.columns = append(f.columns, i)
 	}
 	if column == "updated_at" && f.op == opScalar && f.scalar.kind == sinks.Instant {
 		c.plan.updated = f.scalar.col
@@ -180,7 +180,7 @@ func (c *compiler) identify(f *field, sf reflect.StructField, name string, at pl
 	f.scalar = scalar{path: strings.Join(path, "."), kind: sinks.Text, col: -1}
 	if column := at.prefix + name; column != "id" {
 		f.scalar.col = c.column(sinks.Column{Name: column, Kind: sinks.Text})
-		f.leaves = []int{f.scalar.col}
+		f.columns = []int{f.scalar.col}
 	}
 	return nil
 }

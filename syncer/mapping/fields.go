@@ -192,7 +192,7 @@ func (m *Mapper) close(f *field) error {
 	if _, err := m.dec.ReadToken(); err != nil {
 		return m.syntax(err)
 	}
-	for _, col := range f.leaves {
+	for _, col := range f.columns {
 		m.vectors[col].EndList(f.level)
 	}
 	return nil
@@ -208,7 +208,7 @@ func (m *Mapper) skipNull(f *field) error {
 
 // null appends a field that is null: nulls, and empty lists and maps.
 func (m *Mapper) null(f *field) {
-	for _, col := range f.leaves {
+	for _, col := range f.columns {
 		v := &m.vectors[col]
 		if len(v.Offsets) > f.level {
 			v.EndList(f.level)

@@ -46,7 +46,7 @@ func (f *field) key(text []byte) int {
 }
 
 func (m *Mapper) knownEntry(f *field, key string) error {
-	for _, col := range f.leaves {
+	for _, col := range f.columns {
 		m.vectors[col].AppendKey([]byte(key))
 	}
 	if f.op == opMapOf {
@@ -81,7 +81,7 @@ func (m *Mapper) addEntries(f *field) {
 		if !m.fits(f, e.value) {
 			continue
 		}
-		for _, col := range f.leaves {
+		for _, col := range f.columns {
 			m.vectors[col].AppendKey([]byte(e.key))
 		}
 	}
@@ -104,7 +104,7 @@ func (m *Mapper) fits(f *field, value []byte) bool {
 	in.vectors = m.vectors
 	defer func() { in.vectors = nil }()
 	if in.object(f.sub) != nil {
-		for _, col := range f.leaves {
+		for _, col := range f.columns {
 			v := &m.vectors[col]
 			v.KeepValues(len(v.KeyEnds))
 		}

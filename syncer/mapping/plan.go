@@ -48,7 +48,7 @@ type field struct {
 	nullable bool
 	id       bool // identifies the row
 	level    int  // arrays around the field
-	leaves   []int
+	columns  []int
 	scalar   scalar // opScalar, opScalars, opMap
 	sub      *object
 	keys     []string // opMap, opMapOf: the keys api.md names

@@ -1,4 +1,4 @@
-// Package outage has a failure told of once when it begins and once when it is over.
+// Package outage logs a failure once when it begins and once when it ends.
 //
 // An outage of hours fails at every probe and at every turn of every stream, and a log
 // full of it hides what else there is. What a source's outage explains is not said of its

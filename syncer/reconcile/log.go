@@ -64,8 +64,8 @@ func (st *Proofs) warn(found []DayProof) {
 		}
 		byDay[p.Day] = append(byDay[p.Day], p)
 		sum := gapSum(st.record.seed, p.differences)
-		news[p.Day] = news[p.Day] || st.record.told[p.key()] != sum
-		st.record.told[p.key()] = sum
+		news[p.Day] = news[p.Day] || st.record.logged[p.key()] != sum
+		st.record.logged[p.key()] = sum
 	}
 	st.mu.Unlock()
 	for _, day := range newestFirst(byDay) {

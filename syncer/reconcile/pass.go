@@ -45,8 +45,8 @@ func (p *Pass) Add(d *SourceProofs) {
 	p.report.Sources = append(p.report.Sources, SourceReport{Source: d.source.Name})
 }
 
-// Picture is the report so far.
-func (p *Pass) Picture() Report {
+// Snapshot is the report so far.
+func (p *Pass) Snapshot() Report {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r := p.report
@@ -179,7 +179,7 @@ func questions(on []*Proofs, days totals.Span) []question {
 
 // ask asks one question; it returns the suspects.
 func (p *Pass) ask(ctx context.Context, i int, q question) ([]DayProof, error) {
-	if err := q.totals.record.recallVerdicts(ctx, q.span.From, q.span.To); err != nil {
+	if err := q.totals.record.readVerdicts(ctx, q.span.From, q.span.To); err != nil {
 		return nil, err
 	}
 	found, err := q.totals.look(ctx, []totals.Span{q.span}, true, nil)

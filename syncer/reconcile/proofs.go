@@ -26,14 +26,14 @@ type Proofs struct {
 	Deep   *DeepRuns
 	record *record
 
-	mu sync.Mutex // guards what these say that it does
+	mu sync.Mutex // guards what record and Deep know, but for Deep.deep
 }
 
 // New makes a stream of totals of which nothing is stored, beside the source's others.
 func New(o *stream.Source, def *registry.Definition, beside *SourceProofs) *Proofs {
 	st := &Proofs{beside: beside, Turn: stream.NewSlot(), Prover: stream.NewSlot()}
 	st.Deep = &DeepRuns{proofs: st, deep: stream.NewSlot()}
-	st.record = &record{proofs: st, seed: maphash.MakeSeed(), days: map[string]standing{}, told: map[string]uint64{}}
+	st.record = &record{proofs: st, seed: maphash.MakeSeed(), days: map[string]standing{}, logged: map[string]uint64{}}
 	st.Totals = totals.NewTotals(o, def, totals.Options{
 		FirstOrder: beside.firstOrder, Counted: beside.OrdersCounted, Siblings: beside.siblingTotals,
 		Withdraw: st.record.withdrawVerdictsOfAll, Anew: st.Deep.request,

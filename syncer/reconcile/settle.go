@@ -67,7 +67,7 @@ func (st *Proofs) ProveRecent(ctx context.Context) error {
 func (st *Proofs) firstLook(ctx context.Context, ask func(context.Context, *bracket) error, deep bool) (*bracket, error) {
 	b := &bracket{totals: st, silent: true}
 	err := st.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
-		if err := errors.Join(st.beside.recallFirstDay(ctx, deep), st.record.recallProofs(ctx)); err != nil {
+		if err := errors.Join(st.beside.readFirstDay(ctx, deep), st.record.readLastDays(ctx)); err != nil {
 			return err
 		}
 		b = st.NewBracket(ctx, true)

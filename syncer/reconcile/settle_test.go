@@ -44,9 +44,9 @@ func TestAReportStaysAsItWasRead(t *testing.T) {
 	for n := range 5 {
 		drift(api.Date(fmt.Sprintf("2026-03-1%d", n)))
 	}
-	read := p.Picture().Sources[0].Open
+	read := p.Snapshot().Sources[0].Open
 	drift("2026-03-01")
-	if now := p.Picture().Sources[0].Open; read[0].Day != "2026-03-10" || now[0].Day != "2026-03-01" || len(now) != 6 {
+	if now := p.Snapshot().Sources[0].Open; read[0].Day != "2026-03-10" || now[0].Day != "2026-03-01" || len(now) != 6 {
 		t.Errorf("read %+v, now %+v", read, now)
 	}
 }

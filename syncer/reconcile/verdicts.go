@@ -25,8 +25,8 @@ type record struct {
 	days   map[string]standing // by dayKey
 	// known: the verdicts that the sink has were read.
 	known bool
-	// told are the differences that the log has, by dayKey.
-	told map[string]uint64
+	// logged are the differences that the log has, by dayKey.
+	logged map[string]uint64
 }
 
 // standing is the verdict that stands about a day.
@@ -65,8 +65,8 @@ func (st *Proofs) subject() string {
 	return sinks.SubjectDaily
 }
 
-// recallVerdicts reads the verdicts that stand about days, to write only what is new.
-func (r *record) recallVerdicts(ctx context.Context, from, to api.Date) error {
+// readVerdicts reads the verdicts that stand about days, to write only what is new.
+func (r *record) readVerdicts(ctx context.Context, from, to api.Date) error {
 	all, err := r.proofs.Source.Sink.Verdicts(ctx, r.proofs.Source.Business(), r.proofs.Source.Name, string(from), string(to))
 	if err != nil {
 		return fmt.Errorf("read the verdicts that stand: %w", err)
@@ -76,7 +76,7 @@ func (r *record) recallVerdicts(ctx context.Context, from, to api.Date) error {
 		key := totals.DayKey(api.Date(v.Day), v.Location)
 		if _, known := r.days[key]; v.Subject == r.proofs.subject() && !known {
 			if v.Verdict == sinks.VerdictDrift {
-				r.told[key] = gapSum(r.seed, v.Differences)
+				r.logged[key] = gapSum(r.seed, v.Differences)
 			}
 			r.days[key] = standing{verdict: v.Verdict, asked: v.AskedAt, tried: v.Verdict == sinks.VerdictDrift && v.Reason != OnlyCompared}
 		}
@@ -86,8 +86,8 @@ func (r *record) recallVerdicts(ctx context.Context, from, to api.Date) error {
 	return nil
 }
 
-// recallProofs reads the verdicts about the last days, once, and forgets older ones.
-func (r *record) recallProofs(ctx context.Context) error {
+// readLastDays reads the verdicts about the last days, once, and forgets older ones.
+func (r *record) readLastDays(ctx context.Context) error {
 	today := calendar.DayOf(r.proofs.Source.ServiceNow())
 	from, err := calendar.AddDays(today, -calendar.MaxRange)
 	if err != nil {
@@ -100,12 +100,12 @@ func (r *record) recallProofs(ctx context.Context) error {
 	r.proofs.mu.Lock()
 	known := r.known
 	maps.DeleteFunc(r.days, func(key string, _ standing) bool { return key < string(from) })
-	maps.DeleteFunc(r.told, func(key string, _ uint64) bool { return key < string(from) })
+	maps.DeleteFunc(r.logged, func(key string, _ uint64) bool { return key < string(from) })
 	r.proofs.mu.Unlock()
 	if known {
 		return nil
 	}
-	if err := r.recallVerdicts(ctx, from, today); err != nil {
+	if err := r.readVerdicts(ctx, from, today); err != nil {
 		return err
 	}
 	r.proofs.mu.Lock()
@@ -201,7 +201,7 @@ func (r *record) remember(found []DayProof) {
 			old.sum = p.sum
 		}
 		if old.good() {
-			delete(r.told, p.key())
+			delete(r.logged, p.key())
 		}
 		if p.cut {
 			old.cuts++
@@ -307,9 +307,9 @@ func (d *SourceProofs) proofChanged() {
 	d.proof = sum.status(d.first, today)
 }
 
-// recallFirstDay reads which day the first mirrored order is of, for what the verdicts come
+// readFirstDay reads which day the first mirrored order is of, for what the verdicts come
 // to: at each deep run, and until there is one.
-func (d *SourceProofs) recallFirstDay(ctx context.Context, deep bool) error {
+func (d *SourceProofs) readFirstDay(ctx context.Context, deep bool) error {
 	d.mu.Lock()
 	known := d.first != ""
 	d.mu.Unlock()

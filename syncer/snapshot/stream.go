@@ -61,10 +61,10 @@ func (st *Stream) NoteKey(context.Context) {}
 // Filled is true: there is no backfill.
 func (st *Stream) Filled() bool { return true }
 
-// Complete implements byKind.
+// Complete implements stream.Kind.
 func (st *Stream) Complete() bool { return true }
 
-// Well implements byKind.
+// Well implements stream.Kind.
 func (st *Stream) Well() (state, detail string) { return status.StateRunning, "" }
 
 // LongDue is never true.

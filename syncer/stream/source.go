@@ -37,7 +37,7 @@ type Source struct {
 	ProcessBegan  time.Time
 	Began         int // how many sources began together with this one
 
-	mu        sync.Mutex
+	mu        sync.Mutex // guards what follows
 	key       Identity
 	skew      time.Duration // service's clock minus ours
 	skewKnown bool

@@ -25,7 +25,7 @@ type Stream struct {
 	Filler Slot // one backfill at a time
 	Writer *write.Writer
 
-	Mu          sync.Mutex
+	Mu          sync.Mutex // guards what follows
 	state       string
 	detail      string
 	NoScope     bool               // it is off since the key lacks the scope

@@ -14,7 +14,7 @@ import (
 )
 
 // refresh asks for all days again, when the turn of a full resync has come. What it knows is
-// guarded by the stream's filler, and requests by the mu of the totals.
+// guarded by Filler, and requests by the mu of the totals.
 type refresh struct {
 	totals   *Totals
 	asked    map[Span]bool // the ranges that the one under way has asked for
@@ -41,7 +41,7 @@ func (r *refresh) againDue(now time.Time) bool {
 }
 
 // totalsAgain asks for all days again, and writes every line of them. The caller holds
-// filler. After an error it goes on with what is left, after a restart it is made anew:
+// Filler. After an error it goes on with what is left, after a restart it is made anew:
 // it is a request for each 92 days.
 func (r *refresh) totalsAgain(ctx context.Context) error {
 	release, err := r.totals.Source.LongTurn(ctx)
@@ -97,7 +97,7 @@ func (r *refresh) totalsAgain(ctx context.Context) error {
 }
 
 // closeRest closes the quarantine entries of rows without an id that no day has any
-// more. The caller holds filler.
+// more. The caller holds Filler.
 func (r *refresh) closeRest(ctx context.Context) error {
 	in := r.totals.Writer.Begin(r.totals.Writer.NextWalk(), 0)
 	if r.passedBy {

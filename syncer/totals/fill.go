@@ -21,7 +21,7 @@ type filling struct {
 	stored sinks.Checkpoint // Position is a position
 	// settled: the end of the way back has been compared with the first order.
 	settled bool
-	owed    uint64 // requests that its position does not tell of yet; guarded by the stream's filler
+	owed    uint64 // requests that its position does not tell of yet; guarded by Filler
 }
 
 // position is how far back a stream of totals has been asked for.

@@ -86,7 +86,7 @@ func (h *sharing) locationsOnlyChanged() bool {
 	return false
 }
 
-// applyLocationsOnly acts on that. The caller holds filler.
+// applyLocationsOnly acts on that. The caller holds Filler.
 func (h *sharing) applyLocationsOnly(ctx context.Context) error {
 	switch {
 	case !h.locationsOnlyChanged():
@@ -109,7 +109,7 @@ func (h *sharing) applyLocationsOnly(ctx context.Context) error {
 }
 
 // buryTotalsOfAll buries what the source has written of all locations together, and asks for the
-// totals of each location from the first day on. The caller holds filler.
+// totals of each location from the first day on. The caller holds Filler.
 func (h *sharing) buryTotalsOfAll(ctx context.Context) error {
 	if !h.hasTotalsToBury() {
 		return nil
@@ -137,7 +137,7 @@ func (h *sharing) buryTotalsOfAll(ctx context.Context) error {
 }
 
 // forgetDaysOfAll lets the days of all locations together be written again whatever was
-// written of them. The caller holds guard: who asks later remembers anew.
+// written of them. The caller holds Guard: who asks later remembers anew.
 func (h *sharing) forgetDaysOfAll(context.Context) error {
 	h.totals.mu.Lock()
 	defer h.totals.mu.Unlock()
@@ -155,7 +155,7 @@ const buryChunk = 1000
 
 // buryRowsOfAll buries the rows of all locations together that the source wrote last. A row
 // that a sibling writes meanwhile lives: only what is there now is beaten. The caller
-// holds guard.
+// holds Guard.
 func (h *sharing) buryRowsOfAll(ctx context.Context) error {
 	q := sinks.LiveQuery{Table: h.totals.Def.Name, Business: h.totals.Source.Business(), Source: h.totals.Source.Name, Limit: buryChunk}
 	buried := 0

@@ -25,7 +25,7 @@ type Totals struct {
 	filling *filling
 	sharing *sharing
 
-	mu sync.Mutex // guards what these say that it does
+	mu sync.Mutex // guards filling.stored and settled, again.requests, lines.days and sharing.leftBySiblings
 }
 
 // Options are what the totals need of those around them. All are required.
@@ -114,10 +114,10 @@ func (st *Totals) Filled() bool {
 	return st.filling.stored.Done
 }
 
-// Complete implements byKind.
+// Complete implements stream.Kind.
 func (st *Totals) Complete() bool { return st.Filled() && !st.filling.changedLocations() }
 
-// Well implements byKind.
+// Well implements stream.Kind.
 func (st *Totals) Well() (state, detail string) {
 	if !st.Filled() || st.filling.opens() {
 		return status.StateBackfill, ""

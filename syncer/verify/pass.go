@@ -105,8 +105,8 @@ func (p *Pass) Finish() Report {
 	return p.report
 }
 
-// Picture is the state of the pass at this moment, put into that of the syncer.
-func (p *Pass) Picture(all status.Status) Progress {
+// Snapshot is the state of the pass at this moment, put into that of the syncer.
+func (p *Pass) Snapshot(all status.Status) Progress {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	report := p.report

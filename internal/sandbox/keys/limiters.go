@@ -87,7 +87,7 @@ func (s *slidingMinute) room(now int64, limit int) (int, time.Duration) {
 
 func (s *slidingMinute) take(now int64, _ int) { s.at = append(s.at, now) }
 
-// bucket holds tokens in units of 1/usMinute, so that a microsecond refills a
+// bucket holds tokens in units of 1/units.Minute, so that a microsecond refills a
 // whole number of them: exactly limit tokens a minute, nothing lost to rounding.
 type bucket struct {
 	level int64

@@ -28,7 +28,7 @@ type appointment struct {
 	text     string // code of a rejection, reason of a cancellation, method of a payment
 }
 
-// agenda holds what is to come.
-type agenda struct{ queue.Timed[appointment] }
+// appointments holds what is to come.
+type appointments struct{ queue.Timed[appointment] }
 
-func (a *agenda) add(e appointment) { a.Add(e.at, e) }
+func (a *appointments) add(e appointment) { a.Add(e.at, e) }

@@ -26,7 +26,7 @@ type Event struct {
 	Order api.OnlineOrder
 }
 
-// Options say what a Book is of, and what happens in it by itself. In a live world the staff
+// Options name the restaurant of a Book, and say what happens in it by itself. In a live world the staff
 // answers and prepares what is ordered; in another nobody does, and an order is rejected when
 // its time to be answered is over.
 type Options struct {
@@ -48,13 +48,13 @@ type Book struct {
 	business *world.Business
 	cal      *units.Calendar
 
-	mu          sync.Mutex // guards what follows
-	orders      register
-	transitions transitions
-	menus       menus
-	agenda      agenda
-	guests      guests
-	staff       *staff // nil: nobody answers
+	mu           sync.Mutex // guards what follows
+	orders       register
+	transitions  transitions
+	menus        menus
+	appointments appointments
+	guests       guests
+	staff        *staff // nil: nobody answers
 }
 
 // New makes the book of one restaurant, empty.
@@ -72,11 +72,11 @@ func New(o Options) *Book {
 	b.guests = guests{seed: seed, cal: b.cal, perDay: o.PerDay, apps: o.Apps}
 	b.transitions = transitions{orders: &b.orders, till: o.World.Till(o.Business), notify: o.Notify}
 	if of.Live {
-		b.staff = &staff{seed: seed, agenda: &b.agenda}
+		b.staff = &staff{seed: seed, appointments: &b.appointments}
 	}
 	if o.PerDay > 0 {
 		first := units.FloorDiv(of.Epoch.UnixMicro(), units.Minute) + 1
-		b.agenda.add(appointment{at: first * units.Minute, what: minuteBegins})
+		b.appointments.add(appointment{at: first * units.Minute, what: minuteBegins})
 	}
 	return b
 }
@@ -98,7 +98,7 @@ func (b *Book) advance(now int64, move func(*world.Business, int64)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for {
-		next, ok := b.agenda.Due(now)
+		next, ok := b.appointments.Due(now)
 		if !ok {
 			break
 		}
@@ -114,8 +114,8 @@ func (b *Book) advance(now int64, move func(*world.Business, int64)) {
 func (b *Book) happen(e appointment) {
 	switch e.what {
 	case minuteBegins:
-		b.agenda.add(appointment{at: e.at + units.Minute, what: minuteBegins})
-		b.guests.drawMinute(e.at, b.menus.locationIDs(e.at), &b.agenda)
+		b.appointments.add(appointment{at: e.at + units.Minute, what: minuteBegins})
+		b.guests.drawMinute(e.at, b.menus.locationIDs(e.at), &b.appointments)
 	case guestOrders:
 		b.guestOrder(e)
 	case answerOver:
@@ -149,7 +149,7 @@ func (b *Book) guestOrder(e appointment) {
 func (b *Book) Next() (at int64, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.agenda.Next()
+	return b.appointments.Next()
 }
 
 // Menu is what can be ordered at a location now; false for one that the key does not see.

@@ -25,7 +25,7 @@ type guests struct {
 }
 
 // drawMinute decides which guests order within a minute.
-func (s *guests) drawMinute(at int64, locations []string, agenda *agenda) {
+func (s *guests) drawMinute(at int64, locations []string, appointments *appointments) {
 	if len(locations) == 0 {
 		return
 	}
@@ -33,7 +33,7 @@ func (s *guests) drawMinute(at int64, locations []string, agenda *agenda) {
 	for i, id := range locations {
 		g := seeded.New(s.seed, 2, uint64(at), uint64(i))
 		for range int(rate + g.Float()) {
-			agenda.add(appointment{at: at + int64(g.N(60_000))*1000, what: guestOrders, location: id})
+			appointments.add(appointment{at: at + int64(g.N(60_000))*1000, what: guestOrders, location: id})
 		}
 	}
 }

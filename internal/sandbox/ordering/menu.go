@@ -41,7 +41,7 @@ type dishOption struct {
 	group int
 }
 
-// offered tells whether the product is on the menu: switched on online, and not sold by
+// offered is true when the product is on the menu: switched on online, and not sold by
 // weight (api.md, "Orderable menu").
 func (d *dish) offered() bool { return d.Channels["online"].Enabled && d.Unit != "kg" }
 

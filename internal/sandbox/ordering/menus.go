@@ -27,7 +27,7 @@ func (s *menus) locationIDs(now int64) []string {
 	return s.view.LocationIDs()
 }
 
-// openAt tells whether an instant is within the opening hours of a location.
+// openAt is true when an instant is within the opening hours of a location.
 func (s *menus) openAt(locationID string, at int64) bool {
 	s.view.Open(s.business, everywhere, at)
 	defer s.view.Close()

@@ -59,7 +59,7 @@ func (b *Book) order(app App, r *request, now int64) (*order, *refusal.Refusal) 
 	o.answerBy = o.placed + l.Ordering.AnswerWithinMinutes*units.Minute
 	b.transitions.ring(o)
 	b.orders.add(o)
-	b.agenda.add(appointment{at: o.answerBy, what: answerOver, order: o})
+	b.appointments.add(appointment{at: o.answerBy, what: answerOver, order: o})
 	if b.staff != nil {
 		b.staff.plan(o, &l)
 	}

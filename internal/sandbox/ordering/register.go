@@ -91,7 +91,7 @@ func (r *register) enter(o *order, stamp int64) {
 	r.changes[o.app] = all
 }
 
-// sees tells whether a key sees an order: one that it placed, of a location that is its.
+// sees is true when a key sees an order: one that it placed, of a location that is its.
 func (o *order) sees(app App) bool { return o.app == app.ID && app.May(o.request.locationID) }
 
 // seen is an order as the key sees it; false when there is none that it does.

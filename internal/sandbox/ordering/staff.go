@@ -11,8 +11,8 @@ import (
 
 // staff answers and prepares what is ordered.
 type staff struct {
-	seed   uint64
-	agenda *agenda
+	seed         uint64
+	appointments *appointments
 }
 
 // move is what the staff does at an appointment.
@@ -45,7 +45,7 @@ func (s *staff) plan(o *order, l *api.Location) {
 		return
 	case x < 110:
 		code := []string{"items_unavailable", "closing_soon", "other"}[g.Pick([]int{5, 2, 3})]
-		s.agenda.add(appointment{at: answer, what: staffRejects, order: o, text: code})
+		s.appointments.add(appointment{at: answer, what: staffRejects, order: o, text: code})
 		return
 	}
 	estimate := answer + l.Ordering.DefaultPrepMinutes*units.Minute + int64(g.Between(-5, 15))*units.Minute
@@ -53,24 +53,24 @@ func (s *staff) plan(o *order, l *api.Location) {
 		estimate = *when
 	}
 	estimate = max(estimate, answer+5*units.Minute)
-	s.agenda.add(appointment{at: answer, what: staffAccepts, order: o, until: estimate})
+	s.appointments.add(appointment{at: answer, what: staffAccepts, order: o, until: estimate})
 	s.planKitchen(o, &g, answer, estimate)
 }
 
 // planKitchen draws what follows once it is accepted.
 func (s *staff) planKitchen(o *order, g *seeded.RNG, answer, estimate int64) {
 	if g.Chance(20) { // something has run out after all
-		s.agenda.add(appointment{at: answer + int64(g.Between(2, 10))*units.Minute, what: staffCancels, order: o, text: "Nu mai avem un produs."})
+		s.appointments.add(appointment{at: answer + int64(g.Between(2, 10))*units.Minute, what: staffCancels, order: o, text: "Nu mai avem un produs."})
 	}
 	if g.Chance(250) {
 		at := answer + (estimate-answer)/2
 		estimate += int64(g.Between(4, 18)) * units.Minute
-		s.agenda.add(appointment{at: at, what: estimateMoves, order: o, until: estimate})
+		s.appointments.add(appointment{at: at, what: estimateMoves, order: o, until: estimate})
 	}
 	cooked := max(estimate+int64(g.Between(-6, 9))*units.Minute, answer+4*units.Minute)
-	s.agenda.add(appointment{at: cooked, what: staffReadies, order: o})
+	s.appointments.add(appointment{at: cooked, what: staffReadies, order: o})
 	if g.Chance(10) {
-		s.agenda.add(appointment{at: cooked + 2*units.Minute, what: staffCancels, order: o, text: "Clientul nu a mai venit."})
+		s.appointments.add(appointment{at: cooked + 2*units.Minute, what: staffCancels, order: o, text: "Clientul nu a mai venit."})
 	}
 	gone := cooked + int64(g.Between(3, 20))*units.Minute
 	if o.request.typ == delivery {
@@ -82,7 +82,7 @@ func (s *staff) planKitchen(o *order, g *seeded.RNG, answer, estimate int64) {
 		if g.Chance(150) { // the courier settles later
 			at = gone + int64(g.Between(5, 45))*units.Minute
 		}
-		s.agenda.add(appointment{at: at, what: customerPays, order: o, text: method})
+		s.appointments.add(appointment{at: at, what: customerPays, order: o, text: method})
 	}
-	s.agenda.add(appointment{at: gone, what: staffCompletes, order: o})
+	s.appointments.add(appointment{at: gone, what: staffCompletes, order: o})
 }

@@ -27,7 +27,7 @@ type Result struct {
 	Err    error // why not
 }
 
-// OK tells whether it took the event: any 2xx.
+// OK is true when it took the event: any 2xx.
 func (r Result) OK() bool { return r.Err == nil && r.Status >= 200 && r.Status < 300 }
 
 // newClient follows no redirect (api.md, "Delivery rules" 4). That rule also asks for https

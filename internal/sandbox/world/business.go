@@ -68,8 +68,8 @@ func newBusiness(o *Options, cal *units.Calendar, index int) *Business {
 	return b
 }
 
-// sold draws what an order sold from the stock.
-func (b *Business) sold(n uint32, stamp int64) {
+// drawStock draws what an order sold from the stock.
+func (b *Business) drawStock(n uint32, stamp int64) {
 	b.sales.Used(n, func(loc int, u catalogue.Use, times units.Milli) { b.stock.Draw(loc, u, times, stamp) })
 }
 

@@ -25,7 +25,7 @@ func (t Till) Open(s sales.Sale, at int64) (id, number string, err error) {
 func (t Till) Pay(id, method string, at int64) error {
 	return t.change("pay", id, at, func(n uint32, stamp int64) {
 		t.b.sales.Online().Pay(n, method, stamp)
-		t.b.sold(n, stamp)
+		t.b.drawStock(n, stamp)
 	})
 }
 

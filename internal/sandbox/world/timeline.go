@@ -51,7 +51,7 @@ func (t *timeline) advance(now int64) {
 	t.runEvents(now)
 }
 
-// idle tells whether advance would do nothing.
+// idle is true when advance would do nothing.
 func (t *timeline) idle(now int64) bool {
 	next, ok := t.events.Next()
 	return units.FloorDiv(now, units.Minute) < t.minute && (!ok || next > now)
@@ -128,7 +128,7 @@ func (t *timeline) happen(e event) {
 		t.catalogue.Offer(e.n, e.kind == evBack, stamp)
 	default:
 		if t.sales.Happen(sales.Event{At: e.at, Kind: sales.Kind(e.kind), N: e.n}, stamp) {
-			t.sold(e.n, stamp)
+			t.drawStock(e.n, stamp)
 		}
 	}
 }

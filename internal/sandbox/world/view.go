@@ -60,7 +60,7 @@ func (v *View) Narrow(locationID string) error {
 	return nil
 }
 
-// allowed tells whether the key may use a location, active or not.
+// allowed is true when the key may use a location, active or not.
 func (v *View) allowed(loc int) bool { return v.may(v.b.locations.ID(loc)) }
 
 func (v *View) shows(loc int) bool { return loc == rows.Shared || v.visible[loc] }
@@ -99,7 +99,7 @@ func (v *View) Location(id string) (api.Location, bool) {
 	return v.b.locations.Show(v.b.locations.All[loc], v.now), true
 }
 
-// OpenNow tells whether the view's instant is within the opening hours of a location.
+// OpenNow is true when the view's instant is within the opening hours of a location.
 func (v *View) OpenNow(locationID string) bool {
 	loc, err := v.b.locations.Find(locationID)
 	return err == nil && v.b.locations.Open(v.b.locations.All[loc], v.now)

@@ -14,7 +14,7 @@ type Type struct {
 	Depth    int
 	mapped   bool
 	nullable bool
-	// low and lowKey: the values, the keys of a map, are LowCardinality.
+	// Low and LowKey: the values, the keys of a map, are LowCardinality.
 	Low, LowKey bool
 }
 

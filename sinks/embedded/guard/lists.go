@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// What the read-only way in may do is said here; mayRead holds statements to it.
+// What the read-only way in may do is said here; MayRead holds statements to it.
 
 var readingKeywords = map[string]bool{
 	"select": true, "with": true, "show": true, "describe": true,

@@ -73,7 +73,7 @@ type Use struct {
 	Amount     units.Milli
 }
 
-// Matches tells whether a product is of a category, and available or not, where asked for.
+// Matches is true when a product is of a category, and available or not, where asked for.
 func (p *Product) Matches(categoryID *string, available *bool) bool {
 	return (categoryID == nil || p.Category == *categoryID) && (available == nil || p.Available == *available)
 }

@@ -83,7 +83,7 @@ func (s *List) Find(id string) (int, error) {
 	return 0, ErrNone
 }
 
-// Hidden tells whether the rows of a location left the lists with it.
+// Hidden is true when the rows of a location left the lists with it.
 func (s *List) Hidden(loc int) bool { return s.Readings.InactiveRowsHidden && !s.All[loc].Active }
 
 // OrderingOff is true while the restaurant takes no online orders anywhere.
@@ -119,7 +119,7 @@ func refuse(o *api.Ordering, status, message string) {
 	o.Accepting, o.Status, o.Message = false, status, &message
 }
 
-// Open tells whether an instant is within the hours of a location, which may end after
+// Open is true when an instant is within the hours of a location, which may end after
 // midnight; those of a day that is an exception are none.
 func (s *List) Open(l *Location, at int64) bool {
 	day, minute := s.Calendar.Day(at), s.Calendar.MinuteOfDay(at)

@@ -120,7 +120,7 @@ func (t *Table[T]) Page(q Listing, match func(*Row[T]) bool, emit func(*Row[T]))
 	}, func(n uint32) { emit(t.Rows[n]) })
 }
 
-// shows tells whether a row belongs to the walk. A live row without updated_at
+// shows is true when a row belongs to the walk. A live row without updated_at
 // was not changed "at or after" anything; a tombstone without one comes anyway.
 func (q *Listing) shows(deleted bool, stamp int64) bool {
 	if deleted {

@@ -65,7 +65,7 @@ func (s *Orders) AppendEvents(to []Event, n uint32) []Event {
 	return to
 }
 
-// Happen carries out an event, and tells whether the order was paid. It leaves alone what a
+// Happen carries out an event, and reports whether the order was paid. It leaves alone what a
 // test or an earlier event has removed.
 func (s *Orders) Happen(e Event, stamp int64) (paid bool) {
 	o := &s.orders[e.N]

@@ -70,7 +70,7 @@ func (o *order) reason() string {
 
 func (o *order) counts() bool { return o.reason() == "" }
 
-// listed tells whether mirror mode shows the order, live or as a tombstone. An
+// listed is true when mirror mode shows the order, live or as a tombstone. An
 // order that never was a sale does not "no longer" count as one.
 func (s *store) listed(o *order) bool {
 	return o.flags&orderEverPaid != 0 || s.Readings.NeverPaidTombstones

@@ -169,7 +169,7 @@ func (s *Stock) Deliver(loc int, stamp int64) {
 	}
 }
 
-// ordered tells whether an ingredient is brought on a day.
+// ordered is true when an ingredient is brought on a day.
 func (s *Stock) ordered(v *Ingredient, day time.Weekday) bool {
 	if s.upkeep {
 		return v.comes(day) && v.Stock < v.Refill/2
@@ -244,7 +244,7 @@ func (s *Stock) provision(g *seeded.RNG, loc int, menu []*rows.Row[catalogue.Pro
 	}
 }
 
-// comes tells whether the supplier of an ingredient comes on a day. Nobody does on Sundays.
+// comes is true when the supplier of an ingredient comes on a day. Nobody does on Sundays.
 func (v *Ingredient) comes(day time.Weekday) bool {
 	if v.category == nil {
 		return day == time.Tuesday || day == time.Friday
