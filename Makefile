@@ -93,9 +93,11 @@ soak: ## Simulate months of operation with everything going wrong, for SOAK=10m
 race: engine ## Run the tests with the race detector (needs a C compiler)
 	$(call need,cc,a C compiler such as gcc (the race detector needs one))
 	CGO_ENABLED=1 go build -race $(RACE_PACKAGES) $(RACE_BUBBLES) ./syncer
-	$(MAKE) --no-print-directory -j 2 race-syncer race-others
+	$(MAKE) --no-print-directory -j 3 race-simulation race-syncer race-others
 
-.PHONY: race-syncer race-others
+.PHONY: race-simulation race-syncer race-others
+race-simulation:
+	CGO_ENABLED=1 go test -vet=off -race -short -timeout 30m -cpu 1 -run 'TestSimulation$$' ./syncer
 race-syncer:
 	CGO_ENABLED=1 go test -vet=off -race -short -timeout 30m -cpu 1 -run '$(RACE_SYNCER)' ./syncer
 race-others:
@@ -106,10 +108,11 @@ race-others:
 # detector everything else takes half an hour and meets nobody. In simulated time
 # (testing/synctest) they run on one processor: Go's runtime lets timers that fire at once
 # use one context of the detector, which then ends the process now and then. What the
-# detector finds does not depend on it. So the syncer's, the longest, run beside the others.
+# detector finds does not depend on it. So the syncer's, the longest, run in two parts, beside
+# the others.
 # Packages that have none of these tests are not built; make test has vetted all.
 RACE_TESTS    = AtOnce|Beside|Cancelled|Closing|Daemons|Hold|Leave|Lifecycle|Memory|Parallel|Pool|Process|Queue|Reload|Removed|Share|Shut|Stalled|Stop|Strangers|Together|Wait
-RACE_SYNCER   = Beside|Process|TestSimulation$$
+RACE_SYNCER   = Beside|Process
 RACE_ALL      = $(shell grep -rlE --include=*_test.go --exclude-dir=node_modules --exclude-dir=cmd '^func (Test|Fuzz|Example)[A-Za-z0-9_]*($(RACE_TESTS))' . | xargs -n 1 dirname | sort -u | grep -v /syncer$$)
 RACE_BUBBLES  = $(shell grep -l testing/synctest $(RACE_ALL:%=%/*_test.go) | xargs -n 1 dirname | sort -u)
 RACE_PACKAGES = $(filter-out $(RACE_BUBBLES),$(RACE_ALL))
