@@ -29,7 +29,7 @@ func verifiedStreams(s syncer.SourceVerify) (all []streamOutcome) {
 }
 
 // judgeScopes makes what the keys lack errors of their sources, in a pass of everything:
-// who names a stream is outcomes about that one, by the error.
+// who names a stream is told about that one, by the error.
 func (a *App) judgeScopes(r *syncer.Report, sel syncer.Selection) error {
 	var all []streamOutcome
 	for i := range r.Sources {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -87,6 +88,7 @@ func (a *App) syncerHere(ctx context.Context, l *lifecycle.Cleanups, w *warehous
 		control.Mount(w.Server, p.command, func() syncer.Status { return a.WithProblems(y.Status(), w, down.Text()) }, nil, a.Log)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	go a.GiveUp(ctx, w, sink, p.wait, down, cancel)
-	return y, ctx, func() { cancel(nil) }, nil
+	var watching sync.WaitGroup
+	watching.Go(func() { a.GiveUp(ctx, w, sink, p.wait, down, cancel) })
+	return y, ctx, func() { cancel(nil); watching.Wait() }, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
-// checkLocation is true when the location takes this order now. ordering.accepting is "the
+// checkLocation refuses an order that the location does not take now. ordering.accepting is "the
 // single answer to whether an order can be placed now", so what it refuses cannot be
 // scheduled for later either. A time outside the opening hours is a closed location, not a
 // malformed request. The reasons are those of api.md, "Errors": location_unavailable.
