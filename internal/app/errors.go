@@ -11,18 +11,26 @@ import (
 type SyncError struct{ Report syncer.Report }
 
 func (e *SyncError) Error() string {
-	var lines []string
-	for _, s := range e.Report.Sources {
-		if s.Err != nil {
-			lines = append(lines, sourceLine(s.Source, s.State, s.Err))
+	return strings.Join(errorLines(outcomesOfSync(&e.Report)), linesBelow)
+}
+
+// linesBelow stands between the lines of an error: the second one begins below the text of
+// the first.
+const linesBelow = "\n        "
+
+// errorLines tell what went wrong in a pass, a line each.
+func errorLines(all []outcome) (lines []string) {
+	for _, o := range all {
+		if *o.err != nil {
+			lines = append(lines, sourceLine(o.source, *o.state, *o.err))
 		}
-		for _, st := range s.Streams {
-			if st.Err != nil {
-				lines = append(lines, streamLine(s.Source, st.Stream, st.Err))
+		for _, st := range o.streams {
+			if st.err != nil {
+				lines = append(lines, streamLine(o.source, st.stream, st.err))
 			}
 		}
 	}
-	return strings.Join(lines, "\n        ")
+	return lines
 }
 
 // sourceLine tells what went wrong with a source, and what to do.
@@ -36,7 +44,7 @@ func streamLine(source, stream string, err error) string {
 }
 
 // underneath is an error whose further lines stand below the first.
-func underneath(err error) string { return strings.ReplaceAll(err.Error(), "\n", "\n        ") }
+func underneath(err error) string { return strings.ReplaceAll(err.Error(), "\n", linesBelow) }
 
 // nextStep is what to do about a source in trouble.
 func nextStep(state string) string {
@@ -73,12 +81,15 @@ func (e *UnservedError) ExitCode() int {
 }
 
 // ExitCode is the worst of what went wrong.
-func (e *SyncError) ExitCode() int {
+func (e *SyncError) ExitCode() int { return worstOf(outcomesOfSync(&e.Report)) }
+
+// worstOf is the exit code of a pass in which something went wrong.
+func worstOf(all []outcome) int {
 	var w worst
-	for _, s := range e.Report.Sources {
-		w.source(s.State, s.Err)
-		for _, st := range s.Streams {
-			w.stream(s.State, st.Err)
+	for _, o := range all {
+		w.source(*o.state, *o.err)
+		for _, st := range o.streams {
+			w.stream(*o.state, st.err)
 		}
 	}
 	return w.code()

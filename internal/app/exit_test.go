@@ -130,7 +130,7 @@ func TestWhatAKeyLacks(t *testing.T) {
 			r.Sources[0].Streams = append(r.Sources[0].Streams, syncer.StreamReport{Stream: st.Name, Off: off, NoScope: st.NoScope})
 			v.Sources[0].Streams = append(v.Sources[0].Streams, syncer.StreamVerify{Stream: st.Name, Off: off, NoScope: st.NoScope})
 		}
-		if err := errors.Join(a.judgeScopes(&r, syncer.Selection{}), a.judgeVerified(&v, syncer.Selection{})); err != nil {
+		if err := errors.Join(a.judgeScopes(outcomesOfSync(&r), syncer.Selection{}), a.judgeScopes(outcomesOfVerify(&v), syncer.Selection{})); err != nil {
 			t.Errorf("%s: nobody named a stream: %v", tt.name, err)
 		}
 		checked := exit.Done
@@ -166,7 +166,7 @@ func TestAStreamAskedForByName(t *testing.T) {
 	} {
 		r, v := syncer.Report{Sources: tt.sources}, verifiedAs(tt.sources)
 		a, sel := &App{Opener: warehouse.Opener{Config: &config.Config{}}}, syncer.Selection{Streams: tt.named}
-		if got, verified := exit.Code(a.judgeScopes(&r, sel)), exit.Code(a.judgeVerified(&v, sel)); got != tt.want || verified != tt.want {
+		if got, verified := exit.Code(a.judgeScopes(outcomesOfSync(&r), sel)), exit.Code(a.judgeScopes(outcomesOfVerify(&v), sel)); got != tt.want || verified != tt.want {
 			t.Errorf("%v of %d sources: sync %d, verify %d, want %d", tt.named, len(tt.sources), got, verified, tt.want)
 		}
 	}

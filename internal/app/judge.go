@@ -8,64 +8,68 @@ import (
 	"github.com/larder-sync/larder/syncer"
 )
 
-// streamOutcome is what a report tells of a stream that was not read, or was.
+// outcome is what the report of a pass tells of a source, whatever kind of pass it was.
+type outcome struct {
+	source  string
+	state   *string
+	err     *error
+	streams []streamOutcome
+}
+
+// streamOutcome is what it tells of a stream that was not read, or was.
 type streamOutcome struct {
 	stream, off          string // why nothing was read of it; empty when it was
 	noScope, orderingOff bool
+	err                  error
 }
 
-func syncedStreams(s syncer.SourceReport) (all []streamOutcome) {
-	for _, st := range s.Streams {
-		all = append(all, streamOutcome{st.Stream, st.Off, st.NoScope, st.OrderingOff})
+func outcomesOfSync(r *syncer.Report) (all []outcome) {
+	for i := range r.Sources {
+		s := &r.Sources[i]
+		o := outcome{source: s.Source, state: &s.State, err: &s.Err}
+		for _, st := range s.Streams {
+			o.streams = append(o.streams, streamOutcome{st.Stream, st.Off, st.NoScope, st.OrderingOff, st.Err})
+		}
+		all = append(all, o)
 	}
 	return all
 }
 
-func verifiedStreams(s syncer.SourceVerify) (all []streamOutcome) {
-	for _, st := range s.Streams {
-		all = append(all, streamOutcome{st.Stream, st.Off, st.NoScope, st.OrderingOff})
+func outcomesOfVerify(r *syncer.VerifyReport) (all []outcome) {
+	for i := range r.Sources {
+		s := &r.Sources[i]
+		o := outcome{source: s.Source, state: &s.State, err: &s.Err}
+		for _, st := range s.Streams {
+			o.streams = append(o.streams, streamOutcome{st.Stream, st.Off, st.NoScope, st.OrderingOff, st.Err})
+		}
+		all = append(all, o)
 	}
 	return all
 }
 
 // judgeScopes makes what the keys lack errors of their sources, in a pass of everything:
 // who names a stream is told about that one, by the error.
-func (a *App) judgeScopes(r *syncer.Report, sel syncer.Selection) error {
-	var all []streamOutcome
-	for i := range r.Sources {
-		s := &r.Sources[i]
-		streams := syncedStreams(*s)
-		a.judgeSource(s.Source, streams, sel, &s.State, &s.Err)
-		all = append(all, streams...)
+func (a *App) judgeScopes(all []outcome, sel syncer.Selection) error {
+	var streams []streamOutcome
+	for _, o := range all {
+		if *o.err == nil && len(sel.Streams) == 0 {
+			a.judgeSource(o)
+		}
+		streams = append(streams, o.streams...)
 	}
-	return unserved(all, sel.Streams)
+	return unserved(streams, sel.Streams)
 }
 
-// judgeVerified is judgeScopes for a verification.
-func (a *App) judgeVerified(r *syncer.VerifyReport, sel syncer.Selection) error {
-	var all []streamOutcome
-	for i := range r.Sources {
-		s := &r.Sources[i]
-		streams := verifiedStreams(*s)
-		a.judgeSource(s.Source, streams, sel, &s.State, &s.Err)
-		all = append(all, streams...)
-	}
-	return unserved(all, sel.Streams)
-}
-
-func (a *App) judgeSource(name string, outcomes []streamOutcome, sel syncer.Selection, state *string, err *error) {
-	if *err != nil || len(sel.Streams) > 0 {
-		return
-	}
+func (a *App) judgeSource(o outcome) {
 	var streams []syncer.AskedStream
-	for _, st := range outcomes {
+	for _, st := range o.streams {
 		streams = append(streams, syncer.AskedStream{Name: st.stream, Off: st.off != "" && !st.orderingOff, NoScope: st.noScope})
 	}
 	for i := range a.Config.Sources {
-		if s := &a.Config.Sources[i]; s.Name == name {
+		if s := &a.Config.Sources[i]; s.Name == o.source {
 			needed, unknown := credentials.NeededScopes()
-			if *err = errors.Join(unknown, credentials.Lacking(s, streams, needed)); *err != nil {
-				*state = syncer.StateForbidden
+			if *o.err = errors.Join(unknown, credentials.Lacking(s, streams, needed)); *o.err != nil {
+				*o.state = syncer.StateForbidden
 			}
 		}
 	}

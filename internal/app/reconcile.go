@@ -57,7 +57,7 @@ func (e *ReconcileError) Error() string {
 			parts = append(parts, sourceLine(s.Source, s.State, s.Err))
 		}
 	}
-	return strings.Join(parts, "\n        ")
+	return strings.Join(parts, linesBelow)
 }
 
 // ExitCode is exit.Problem when anything differs or was not comparable; else it is

@@ -17,10 +17,24 @@ const TableFormat = clickhouse.DefaultFormat
 
 // Query runs a reading query on the warehouse and writes its answer in one of
 // ClickHouse's formats.
-func (a *App) Query(ctx context.Context, sql, format string, out io.Writer) (err error) {
+func (a *App) Query(ctx context.Context, sql, format string, out io.Writer) error {
 	if err := a.Existing(ctx); err != nil {
 		return err
 	}
+	return a.withSink(ctx, func(sink *clickhouse.Sink) error {
+		err := sink.Query(ctx, sql, format, out)
+		if err != nil && ctx.Err() != nil { // the engine may have its own words for a query that was stopped
+			return context.Cause(ctx)
+		}
+		if refused, ok := errors.AsType[*clickhouse.StatementError](err); ok && refused.UnknownTable() && errors.Is(sink.CheckSchema(ctx), clickhouse.ErrEmpty) {
+			return &exit.WarehouseError{Err: fmt.Errorf("%s: %w", a.Config.Warehouse.DSN, clickhouse.ErrEmpty)}
+		}
+		return a.answered(err)
+	})
+}
+
+// withSink has f use the warehouse, through the process that holds its folder if there is one.
+func (a *App) withSink(ctx context.Context, f func(*clickhouse.Sink) error) (err error) {
 	l := &lifecycle.Cleanups{Log: a.Log}
 	defer func() { err = errors.Join(err, l.Close()) }()
 	w, err := a.AnyEngine(ctx, l)
@@ -31,14 +45,7 @@ func (a *App) Query(ctx context.Context, sql, format string, out io.Writer) (err
 	if err != nil {
 		return err
 	}
-	err = sink.Query(ctx, sql, format, out)
-	if err != nil && ctx.Err() != nil { // the engine may have its own words for a query that was stopped
-		return context.Cause(ctx)
-	}
-	if refused, ok := errors.AsType[*clickhouse.StatementError](err); ok && refused.UnknownTable() && errors.Is(sink.CheckSchema(ctx), clickhouse.ErrEmpty) {
-		return &exit.WarehouseError{Err: fmt.Errorf("%s: %w", a.Config.Warehouse.DSN, clickhouse.ErrEmpty)}
-	}
-	return a.answered(err)
+	return f(sink)
 }
 
 // answered adds to what the warehouse says about a query what to do next.
@@ -63,16 +70,8 @@ func (a *App) MigrationText(out io.Writer) error {
 }
 
 // Migrate brings the warehouse's schema up to date.
-func (a *App) Migrate(ctx context.Context) (err error) {
-	l := &lifecycle.Cleanups{Log: a.Log}
-	defer func() { err = errors.Join(err, l.Close()) }()
-	w, err := a.AnyEngine(ctx, l)
-	if err != nil {
-		return err
-	}
-	sink, err := a.OpenSink(ctx, l, w, nil)
-	if err != nil {
-		return err
-	}
-	return a.Migrated(ctx, sink, warehouse.ReachWait, a.TellDown)
+func (a *App) Migrate(ctx context.Context) error {
+	return a.withSink(ctx, func(sink *clickhouse.Sink) error {
+		return a.Migrated(ctx, sink, warehouse.ReachWait, a.TellDown)
+	})
 }

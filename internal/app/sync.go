@@ -28,7 +28,7 @@ func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration
 			return err
 		},
 	})
-	unserved := a.judgeScopes(&report, sel)
+	unserved := a.judgeScopes(outcomesOfSync(&report), sel)
 	switch {
 	case err != nil:
 	case report.Err() != nil:

@@ -26,7 +26,7 @@ func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Durati
 			return err
 		},
 	})
-	unserved := a.judgeVerified(&report, sel)
+	unserved := a.judgeScopes(outcomesOfVerify(&report), sel)
 	switch {
 	case err != nil:
 	case report.Differences() > 0 || report.Err() != nil:
@@ -55,17 +55,7 @@ func (e *VerifyError) Error() string {
 	if n := e.Report.Differences(); n > 0 {
 		parts = append(parts, phrase.Plural(n, "row")+phrase.Verb(n, " differs", " differ")+" from the API")
 	}
-	for _, s := range e.Report.Sources {
-		if s.Err != nil {
-			parts = append(parts, sourceLine(s.Source, s.State, s.Err))
-		}
-		for _, st := range s.Streams {
-			if st.Err != nil {
-				parts = append(parts, streamLine(s.Source, st.Stream, st.Err))
-			}
-		}
-	}
-	return strings.Join(parts, "\n        ")
+	return strings.Join(append(parts, errorLines(outcomesOfVerify(&e.Report))...), linesBelow)
 }
 
 // ExitCode is exit.Problem when anything differs; else it is exit.Warehouse when the
@@ -74,12 +64,5 @@ func (e *VerifyError) ExitCode() int {
 	if e.Report.Differences() > 0 {
 		return exit.Problem
 	}
-	var w worst
-	for _, s := range e.Report.Sources {
-		w.source(s.State, s.Err)
-		for _, st := range s.Streams {
-			w.stream(s.State, st.Err)
-		}
-	}
-	return w.code()
+	return worstOf(outcomesOfVerify(&e.Report))
 }

@@ -77,7 +77,7 @@ func (m *Mapper) field(f *field) error {
 	case opMap, opMapOf:
 		return m.mapField(f)
 	case opDeleted:
-		return m.deleted()
+		return m.tombstones.deleted()
 	default:
 		if err := m.dec.SkipValue(); err != nil {
 			return m.syntax(err)

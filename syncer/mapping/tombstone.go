@@ -24,17 +24,17 @@ type Tombstone struct {
 var reasons = []string{"deleted", "cancelled", "unpaid"}
 
 // deleted reads the field that tells tombstones from live rows.
-func (m *Mapper) deleted() error {
-	value, err := m.dec.ReadValue()
+func (r *tombstoneReader) deleted() error {
+	value, err := r.mapper.dec.ReadValue()
 	switch {
 	case err != nil:
-		return m.syntax(err)
+		return r.mapper.syntax(err)
 	case value[0] == 't':
 		return errDeleted
 	case value[0] == 'f':
 		return nil
 	default:
-		return m.bad(value, "want true or false")
+		return r.mapper.bad(value, "want true or false")
 	}
 }
 

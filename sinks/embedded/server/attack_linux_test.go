@@ -257,7 +257,7 @@ func FuzzReading(f *testing.F) {
 	before := state(f, engine)
 	f.Fuzz(func(t *testing.T, sql string) {
 		if strings.Contains(sql, "sleep") || strings.Contains(sql, "_mt") || strings.Contains(sql, "system.zeros") || strings.Contains(sql, "system.numbers") {
-			t.Skip("endless")
+			return // it would be asked without end
 		}
 		b.t = t
 		b.ask(engine, http.MethodPost, sql, url.Values{"param_f": {"file"}, "param_pb": {"Protobuf"}, "param_p": {b.fill("{csv}")}})

@@ -10,9 +10,6 @@ import (
 // server: what touches the file is refused by the server, which looks at no rights of the
 // engine and not at the kernel's.
 func TestFunctionsThatTakePathsAreRefused(t *testing.T) {
-	if testing.Short() {
-		t.Skip("asks the engine 15,000 times")
-	}
 	b, engine := newBait(t), openWarehouse(t)
 	c := held(t, engine.engine.Pool(), map[string]string{"max_execution_time": "5"})
 	names := listed(t, engine, "SELECT name FROM system.functions WHERE NOT match(lower(name), '^(sleep|throwif|ai)')")

@@ -170,9 +170,6 @@ func TestNamesStandForABound(t *testing.T) {
 // The engine is asked which functions have a type that holds an argument's twice, or
 // those of two arguments.
 func TestTheEngineJoinsTypesWhereTheTableSays(t *testing.T) {
-	if testing.Short() {
-		t.Skip("asks the engine 11,000 times")
-	}
 	engine := openWarehouse(t)
 	c := held(t, engine.readers, map[string]string{"max_execution_time": "5"})
 	told := regexp.MustCompile(`FixedString\(7\)|Decimal\(9, 4\)`)

@@ -10,9 +10,6 @@ import (
 // it is asked for each function with arguments of the usual shapes, one of them being no
 // zone, or no type. Where it says so, readers are refused before it looks.
 func TestTheEngineTakesZonesAndTypesWhereTheTablesSay(t *testing.T) {
-	if testing.Short() {
-		t.Skip("asks the engine 33,000 times")
-	}
 	b, engine := newBait(t), openWarehouse(t)
 	c := held(t, engine.engine.Pool(), map[string]string{"max_execution_time": "5"})
 	names := listed(t, engine, "SELECT name FROM system.functions WHERE NOT is_aggregate AND NOT match(lower(name), '^(sleep|throwif|ai)')")
