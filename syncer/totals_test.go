@@ -179,8 +179,11 @@ func TestADayThatWasNotAskedForGoesToQuarantine(t *testing.T) {
 	})
 }
 
+// The backfill takes several cycles of the budget's window. Within the first one it only
+// bridges the hole that the requests of the start left, so it begins some six seconds
+// behind the steady rate that the forecast is made of.
 func TestTheForecastOfAnOrdersBackfill(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 7, Orders: 40_000, Days: 300}, func(t *testing.T, w *world) {
+	inWorld(t, sandbox.Options{Seed: 7, Orders: 80_000, Days: 300}, func(t *testing.T, w *world) {
 		w.run()
 		w.until("a total", 15*time.Second, func() bool {
 			p := w.stream("sales_orders").Progress
@@ -195,7 +198,7 @@ func TestTheForecastOfAnOrdersBackfill(t *testing.T) {
 		asked := time.Now()
 		w.until("backfill", time.Hour, func() bool { return w.stream("sales_orders").State == status.StateRunning })
 		took := time.Since(asked)
-		if ratio := float64(took) / float64(p.ExpectedLeft); ratio < 0.9 || ratio > 1.1 {
+		if ratio := float64(took) / float64(p.ExpectedLeft); ratio < 0.94 || ratio > 1.06 {
 			t.Errorf("expected %s, took %s", p.ExpectedLeft, took)
 		}
 		incremental := int(took/(30*time.Second)) + 1

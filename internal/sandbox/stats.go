@@ -115,8 +115,12 @@ func (t *traffic) Stats() Stats {
 	return out
 }
 
-// Requests are the requests recorded (Options.Record), oldest first.
+// Requests are the requests recorded, oldest first. It panics without Options.Record: a
+// test that looks for a request among none finds nothing wrong.
 func (t *traffic) Requests() []Request {
+	if !t.record {
+		panic("sandbox: Requests without Options.Record")
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.log)
