@@ -1,38 +1,55 @@
 package api
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"reflect"
 
-	"github.com/bytedance/sonic"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// decoder keeps no reference to what it reads, so that a decoded row does not
-// keep its page in memory.
-//
-// Names are told apart by case: "Scopes" is a field that the service may add beside
-// "scopes".
-var decoder = sonic.Config{CopyString: true, ValidateString: true, CaseSensitive: true}.Froze()
-
 // Decode reads one row or object as T. Fields that T does not know are ignored
-// (api.md, "Conventions").
+// (api.md, "Conventions"). Names are told apart by case: "Scopes" is a field that the
+// service may add beside "scopes". What is decoded keeps no reference to raw, and so no
+// page in memory.
 func Decode[T any](raw Raw) (T, error) {
 	var v T
-	if err := decoder.Unmarshal(raw, &v); err != nil {
-		return v, fmt.Errorf("decode %T: %w", v, plainly(raw, &v, err))
+	if err := json.Unmarshal(raw, &v, lenient, numbers); err != nil {
+		return v, fmt.Errorf("decode %T: %w", v, plainly(err))
 	}
 	return v, nil
 }
 
-// plainly is the standard library's error for the same fault: it names the
-// field, and does not print the row, though a number whole.
-func plainly(raw Raw, v any, err error) error {
-	if std := json.Unmarshal(raw, v); std != nil {
-		err = std
+// numbers keeps each [Number] as it is written. Without it the library takes one for a text.
+var numbers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(d *jsontext.Decoder, n *Number) error {
+	raw, err := d.ReadValue()
+	if err != nil {
+		return err
 	}
-	return errors.New(brief(err.Error()))
+	switch raw.Kind() {
+	case '0':
+		*n = Number(raw)
+	case 'n':
+		*n = ""
+	default:
+		return &json.SemanticError{GoType: reflect.TypeFor[Number]()}
+	}
+	return nil
+}))
+
+// plainly names the field that does not fit, and does not print the row.
+func plainly(err error) error {
+	e, ok := errors.AsType[*json.SemanticError](err)
+	if !ok {
+		return errors.New(brief(err.Error()))
+	}
+	text := fmt.Sprintf("what stands at %q does not fit %s", e.JSONPointer, e.GoType)
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return errors.New(brief(text))
 }
 
 // cursors remembers the cursors of a walk by their hashes: 25,000 pages of a
