@@ -70,7 +70,10 @@ type Verdict struct {
 	OrderIDs    []string     `json:"order_ids,omitempty"` // involved in the difference, at most 100
 	Requests    uint64       `json:"requests"`            // spent on the day
 	Reason      string       `json:"reason,omitempty"`    // why it is unproven or unsettled, in words
-	AskedAt     time.Time    `json:"asked_at"`            // by the service's clock
+	// HealingTried: of a drift, that the next deep run heals it and no turn does, since a
+	// healing did not help, or was not begun after that of days before it had not.
+	HealingTried bool      `json:"healing_tried,omitempty"`
+	AskedAt      time.Time `json:"asked_at"` // by the service's clock
 }
 
 // Difference is one figure that differs.

@@ -298,7 +298,7 @@ func TestAHealingThatIsCutShortIsNotTriedForEver(t *testing.T) {
 		before := len(w.box.Requests())
 		time.Sleep(50 * time.Minute)
 		v := w.verdicts()["daily "+daysAgo(1)]
-		if n := rangeWalks(w.box.Requests()[before:]); v.Verdict != sinks.VerdictDrift || v.Reason != reconcile.CutTooOften || n == 0 || n > 2*reconcile.MaxInterruptedHeals {
+		if n := rangeWalks(w.box.Requests()[before:]); v.Verdict != sinks.VerdictDrift || v.Reason != reconcile.CutTooOften.String() || n == 0 || n > 2*reconcile.MaxInterruptedHeals {
 			t.Errorf("%d walks by two streams; %+v", n, v)
 		}
 		w.box.ClearFaults()

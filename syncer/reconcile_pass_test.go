@@ -39,7 +39,7 @@ func TestWhatWasOnlyComparedIsHealedByTheDaemon(t *testing.T) {
 		id := w.liveOrders(business, daysAgo(1))[0]
 		w.store.EditColumn(registry.Orders, business, id, "totals_tip", `"900.00"`)
 		found := w.reconciled(reconcile.Request{From: daysAgo(1)})
-		if found.Drift == 0 || found.Healed > 0 || found.Open[0].Reason != reconcile.OnlyCompared || found.Days != (reconcile.DayCounts{Proven: 1, Drift: 1}) {
+		if found.Drift == 0 || found.Healed > 0 || found.Open[0].Reason != reconcile.OnlyCompared.String() || found.Days != (reconcile.DayCounts{Proven: 1, Drift: 1}) {
 			t.Fatalf("%+v", found)
 		}
 		time.Sleep(20 * time.Minute)
@@ -47,6 +47,36 @@ func TestWhatWasOnlyComparedIsHealedByTheDaemon(t *testing.T) {
 			t.Errorf("after a turn: %+v", v)
 		}
 	})
+}
+
+// TestARestartedDaemonHealsWhatWasOnlyCompared: what the process before has tried is a
+// flag of the verdict; its reason is for people.
+func TestARestartedDaemonHealsWhatWasOnlyCompared(t *testing.T) {
+	for _, c := range []struct {
+		reason string
+		tried  bool
+		want   string // after a turn
+	}{
+		{"nobody has tried to heal it", false, sinks.VerdictHealed},
+		{reconcile.OnlyCompared.String(), true, sinks.VerdictDrift},
+	} {
+		inWorld(t, sandbox.Options{Seed: 47, Orders: 200, Days: 4, Record: true}, func(t *testing.T, w *world) {
+			business := w.turned()
+			id := w.liveOrders(business, daysAgo(1))[0]
+			w.halt()
+			w.store.EditColumn(registry.Orders, business, id, "totals_tip", `"900.00"`)
+			for _, subject := range []string{sinks.SubjectDaily, sinks.SubjectProducts} {
+				w.say(sinks.Verdict{Day: daysAgo(1), Subject: subject, Verdict: sinks.VerdictDrift, Reason: c.reason, HealingTried: c.tried})
+			}
+			before := len(w.box.Requests())
+			w.turned()
+			v := w.verdicts()["daily "+daysAgo(1)]
+			walks := rangeWalks(w.box.Requests()[before:])
+			if v.Verdict != c.want || v.HealingTried != c.tried || (walks > 0) == c.tried {
+				t.Errorf("reason %q, tried %v: %d walks of the day, then %+v", c.reason, c.tried, walks, v)
+			}
+		})
+	}
 }
 
 func TestDaysBeyondTheLast92DoNotMoveTheProof(t *testing.T) {

@@ -42,7 +42,7 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 		Source: "bistro", From: "2026-03-01", To: "2026-03-29", Steps: 4, Asked: 4, Proven: 9, Drift: 1, Unproven: 1, Healed: 20_000,
 		Days: syncer.DayCounts{Proven: 1, Healed: 26, Drift: 1, Unproven: 1}, Locations: 4,
 		Open: []sinks.Verdict{
-			{Day: "2026-03-28", Subject: sinks.SubjectDaily, Verdict: sinks.VerdictDrift, Requests: 3, AskedAt: asked, OrderIDs: []string{"o1"},
+			{Day: "2026-03-28", Subject: sinks.SubjectDaily, Verdict: sinks.VerdictDrift, Requests: 3, HealingTried: true, AskedAt: asked, OrderIDs: []string{"o1"},
 				Differences: []sinks.Difference{{Figure: "net_sales", Service: "99999999999999999.10", Mirror: "0.30"}}},
 			{Day: "2026-03-29", Location: "l1", Subject: sinks.SubjectDaily, Verdict: sinks.VerdictUnproven, Reason: "no answer", AskedAt: asked},
 		},
@@ -56,7 +56,7 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	want := []string{
 		`{"kind":"verdict","source":"bistro","location":"","day":"2026-03-28","subject":"daily","verdict":"drift",` +
-			`"differences":[{"figure":"net_sales","service":"99999999999999999.10","mirror":"0.30"}],"order_ids":["o1"],"requests":3,"asked_at":"2026-03-29T12:00:00Z"}`,
+			`"differences":[{"figure":"net_sales","service":"99999999999999999.10","mirror":"0.30"}],"order_ids":["o1"],"requests":3,"healing_tried":true,"asked_at":"2026-03-29T12:00:00Z"}`,
 		`{"kind":"verdict","source":"bistro","location":"l1","day":"2026-03-29","subject":"daily","verdict":"unproven",` +
 			`"requests":0,"reason":"no answer","asked_at":"2026-03-29T12:00:00Z"}`,
 		`{"kind":"summary","started_at":"0001-01-01T00:00:00Z","sources":[` +

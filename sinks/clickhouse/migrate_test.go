@@ -135,6 +135,46 @@ func TestTheColumnOfTheDocumentCanBeAdded(t *testing.T) {
 	}
 }
 
+// TestVerdictsStoredBeforeTheirFlagKeepWhatTheirReasonSaid: a day that was only compared is
+// healed by the next turn, whichever program stored that.
+func TestVerdictsStoredBeforeTheirFlagKeepWhatTheirReasonSaid(t *testing.T) {
+	s, database := migratedAnew(t, clickhouse.Options{})
+	conn := embeddedtest.Conn(t, "default")
+	raw := "`" + database + "_raw`."
+	for _, sql := range []string{
+		"ALTER TABLE " + raw + "proofs DROP COLUMN healing_tried",
+		"INSERT INTO " + raw + `proofs (business_id, source, day, subject, verdict, reason) VALUES
+('b', 's', '2026-03-26', 'daily', 'drift', 'not healed: it was only compared; larder reconcile --heal heals it, and the daemon at its next turn'),
+('b', 's', '2026-03-27', 'daily', 'drift', 'its healing failed: the service did not answer'),
+('b', 's', '2026-03-28', 'daily', 'unsettled', 'it differs at first sight, and is asked once more'),
+('b', 's', '2026-03-29', 'daily', 'drift', '')`,
+		"TRUNCATE TABLE " + raw + "migrations",
+	} {
+		if err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, when := range []string{"as it was stored", "written anew"} {
+		verdicts, err := s.Verdicts(t.Context(), "b", "s", "2026-03-01", "2026-03-31")
+		if err != nil {
+			t.Fatal(err)
+		}
+		tried := map[string]bool{}
+		for _, v := range verdicts {
+			tried[v.Day] = v.HealingTried
+		}
+		if diff := cmp.Diff(map[string]bool{"2026-03-26": false, "2026-03-27": true, "2026-03-28": false, "2026-03-29": true}, tried); diff != "" {
+			t.Errorf("healing was tried, %s (-want +got):\n%s", when, diff)
+		}
+		if err := conn.Exec(t.Context(), "OPTIMIZE TABLE "+raw+"proofs FINAL"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestEveryColumnHasAComment(t *testing.T) {
 	s, database := migrated(t, clickhouse.Options{})
 	for _, line := range schemaOf(t, s, database) {

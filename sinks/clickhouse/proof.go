@@ -162,7 +162,7 @@ SETTINGS optimize_move_to_prewhere_if_final = 1`, r.warehouse.Table("sales_order
 // Verdicts implements [sinks.Sink].
 func (r *reader) Verdicts(ctx context.Context, business, source, from, to string) ([]sinks.Verdict, error) {
 	sql := "SELECT location_id, toString(day), subject, verdict, `differences.figure`, `differences.service`, `differences.mirror`," + `
-    order_ids, requests, reason, asked_at
+    order_ids, requests, reason, healing_tried, asked_at
 FROM ` + r.warehouse.Table("proofs") + ` FINAL
 WHERE business_id = ` + schema.Literal(business) + " AND source = " + schema.Literal(source) + " AND " + between("day", sinks.DayQuery{From: from, To: to}) + `
     AND verdict != ` + schema.Literal(sinks.VerdictWithdrawn) + `
@@ -184,7 +184,7 @@ func scanVerdict(rows driver.Rows) (sinks.Verdict, error) {
 	var figures, service, mirror []string
 	var requests int64
 	var asked time.Time
-	err := rows.Scan(&v.Location, &v.Day, &v.Subject, &v.Verdict, &figures, &service, &mirror, &v.OrderIDs, &requests, &v.Reason, &asked)
+	err := rows.Scan(&v.Location, &v.Day, &v.Subject, &v.Verdict, &figures, &service, &mirror, &v.OrderIDs, &requests, &v.Reason, &v.HealingTried, &asked)
 	if err != nil {
 		return v, err
 	}

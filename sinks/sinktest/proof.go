@@ -249,7 +249,7 @@ func testVerdicts(t *testing.T, h Harness) {
 	}
 	drift := verdict("2026-03-29", "", sinks.SubjectProducts, sinks.VerdictDrift, 3)
 	drift.Differences = []sinks.Difference{{Figure: "p/42: net", Service: "12.00", Mirror: "13.00"}, {Figure: `payments/it's "new"`, Service: "", Mirror: "-0.01"}}
-	drift.OrderIDs, drift.Requests, drift.Reason = oddIDs, 17, "two\tlines\nof words"
+	drift.OrderIDs, drift.Requests, drift.Reason, drift.HealingTried = oddIDs, 17, "two\tlines\nof words", true
 	commit := func(verdicts ...sinks.Verdict) *sinks.Commit {
 		return &sinks.Commit{Source: source, Business: business, Stream: "sales_orders", Verdicts: verdicts}
 	}

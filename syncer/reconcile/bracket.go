@@ -37,7 +37,8 @@ type DayProof struct {
 	requests    uint64
 	at          time.Time // by the service's clock
 	Found       time.Time // by this machine's
-	tried       bool      // it was healed, and differs
+	notHealed   NotHealed // why it was not healed
+	tried       bool      // it was healed, and differs, or is left to the next deep run
 	cut         bool      // its healing has not come to an end
 }
 

@@ -212,9 +212,9 @@ func (p *Pass) settle(ctx context.Context, i int, st *Proofs, suspects []DayProo
 	}
 	defer st.Prover.Release()
 	found, err := st.settle(ctx, suspects, settling{
-		whyNot: func(DayProof) string {
+		whyNot: func(DayProof) NotHealed {
 			if p.request.Heal {
-				return ""
+				return 0
 			}
 			return OnlyCompared
 		},

@@ -85,13 +85,26 @@ func (st *Proofs) unhealed(found []DayProof) []DayProof {
 	})
 }
 
-// Why a day that differs is not healed.
+// NotHealed is why a day that differs is not healed; zero: it is.
+type NotHealed int
+
+// All but the first leave the day to the next deep run.
 const (
-	OnlyCompared = "not healed: it was only compared; larder reconcile --heal heals it, and the daemon at its next turn"
-	healedInVain = "not healed once more: it was, and differed still; the next deep run tries again"
-	CutTooOften  = "not healed: that was cut short several times in a row; the next deep run tries again"
-	stoppedHeals = "not healed: days before it could not be, so this run has stopped healing; the next deep run tries again"
+	OnlyCompared NotHealed = iota + 1
+	healedInVain
+	CutTooOften
+	stoppedHeals
 )
+
+// String is the reason that the verdict has.
+func (n NotHealed) String() string {
+	return map[NotHealed]string{
+		OnlyCompared: "not healed: it was only compared; larder reconcile --heal heals it, and the daemon at its next turn",
+		healedInVain: "not healed once more: it was, and differed still; the next deep run tries again",
+		CutTooOften:  "not healed: that was cut short several times in a row; the next deep run tries again",
+		stoppedHeals: "not healed: days before it could not be, so this run has stopped healing; the next deep run tries again",
+	}[n]
+}
 
 // MaxInterruptedHeals healings of a day that were cut short in a row leave it to a deep run.
 const MaxInterruptedHeals = 3
@@ -115,38 +128,38 @@ func (st *Proofs) SettleOnce(ctx context.Context, suspects []DayProof, deep bool
 	for _, p := range suspects {
 		before[p.key()], _ = st.record.standingOf(p)
 	}
-	found, err := st.settle(ctx, suspects, settling{whyNot: func(p DayProof) string {
+	found, err := st.settle(ctx, suspects, settling{whyNot: func(p DayProof) NotHealed {
 		if deep {
-			return ""
+			return 0
 		}
 		return before[p.key()].whyNotHealed()
 	}})
 	if err != nil && ctx.Err() == nil {
 		st.Source.Log.Log(ctx, st.Source.LevelOf(err), "days that differ could not be looked at again; the next turn does", "stream", st.Def.Name, "err", err)
 	}
-	st.report(slices.DeleteFunc(found, func(p DayProof) bool { return p.Reason == healedInVain })) // told before
+	st.report(slices.DeleteFunc(found, func(p DayProof) bool { return p.notHealed == healedInVain })) // told before
 	return err
 }
 
-// whyNotHealed is why a turn leaves a day that differs to the deep run; empty when it
+// whyNotHealed is why a turn leaves a day that differs to the deep run; zero when it
 // does not.
-func (s standing) whyNotHealed() string {
+func (s standing) whyNotHealed() NotHealed {
 	switch {
 	case s.cuts >= MaxInterruptedHeals:
 		return CutTooOften
 	case s.verdict == sinks.VerdictDrift && s.tried:
 		return healedInVain
 	}
-	return ""
+	return 0
 }
 
 // settling is how suspects are settled, and who hears of it; all but whyNot may be nil.
 type settling struct {
-	whyNot func(DayProof) string // not to heal a day; empty: it is healed
-	asked  func()                // a question was answered
-	differ func(days int)        // so many days differ still, and are healed
-	healed func(still bool)      // one of them is done; still: it differs all the same
-	stored func([]DayProof)      // verdicts that are durable
+	whyNot func(DayProof) NotHealed // not to heal a day
+	asked  func()                   // a question was answered
+	differ func(days int)           // so many days differ still, and are healed
+	healed func(still bool)         // one of them is done; still: it differs all the same
+	stored func([]DayProof)         // verdicts that are durable
 }
 
 // settle looks at suspects once more and heals those that differ, unless told why not. It
@@ -288,8 +301,8 @@ func (st *Proofs) healAll(ctx context.Context, found []DayProof, how settling, v
 	for _, p := range found {
 		if p.Verdict != sinks.VerdictDrift {
 			settled = append(settled, p)
-		} else if p.Reason = how.whyNot(p); p.Reason != "" {
-			p.tried = p.Reason != OnlyCompared
+		} else if why := how.whyNot(p); why != 0 {
+			p.leave(why)
 			settled = append(settled, p)
 		} else {
 			byDay[p.Day] = append(byDay[p.Day], p)
@@ -307,7 +320,7 @@ func (st *Proofs) healAll(ctx context.Context, found []DayProof, how settling, v
 		healed := byDay[day]
 		if futile >= MaxFailedHeals {
 			for i := range healed {
-				healed[i].tried, healed[i].Reason = true, stoppedHeals
+				healed[i].leave(stoppedHeals)
 			}
 		} else {
 			var err error
@@ -327,6 +340,11 @@ func (st *Proofs) healAll(ctx context.Context, found []DayProof, how settling, v
 		}
 	}
 	return nil
+}
+
+// leave notes why the day is not healed.
+func (p *DayProof) leave(why NotHealed) {
+	p.notHealed, p.Reason, p.tried = why, why.String(), why != OnlyCompared
 }
 
 // inVain tells that the healing of the day was of no use.

@@ -34,7 +34,7 @@ type standing struct {
 	verdict string
 	asked   time.Time
 	sum     uint64 // of the figures it is about, 0 when a process before this one wrote it
-	tried   bool   // a healing did not help
+	tried   bool   // a healing did not help; the next deep run tries again
 	cuts    int    // healings in a row that were cut short
 }
 
@@ -78,7 +78,7 @@ func (r *record) readVerdicts(ctx context.Context, from, to api.Date) error {
 			if v.Verdict == sinks.VerdictDrift {
 				r.logged[key] = gapSum(r.seed, v.Differences)
 			}
-			r.days[key] = standing{verdict: v.Verdict, asked: v.AskedAt, tried: v.Verdict == sinks.VerdictDrift && v.Reason != OnlyCompared}
+			r.days[key] = standing{verdict: v.Verdict, asked: v.AskedAt, tried: v.HealingTried}
 		}
 	}
 	r.proofs.mu.Unlock()
@@ -183,7 +183,8 @@ func fewIDs(ids []string) []string {
 func (r *record) verdictOf(p DayProof) sinks.Verdict {
 	return sinks.Verdict{
 		Location: p.Location, Day: string(p.Day), Subject: r.proofs.subject(), Verdict: p.Verdict, Differences: p.differences,
-		OrderIDs: fewIDs(p.ids), Requests: p.requests, Reason: p.Reason, AskedAt: p.at,
+		OrderIDs: fewIDs(p.ids), Requests: p.requests, Reason: p.Reason,
+		HealingTried: p.Verdict == sinks.VerdictDrift && p.tried, AskedAt: p.at,
 	}
 }
 
