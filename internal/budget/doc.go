@@ -20,6 +20,13 @@
 // a backfill that makes places come back one by one, each 60 s/limit, and a
 // fresh request takes the next one.
 //
+// # How nothing stands still
+//
+// A lower lane takes what the higher ones leave, all of it. Where they leave nothing, who
+// waits longest gets each twenty-first place. Fresh walks can need more than a small key
+// allows, for hours: many rows of one updated_at are read again until a newer one comes. A
+// full resync, a reconciliation or a menu would else wait as long.
+//
 // # What a process before has spent
 //
 // A process that is killed and started again does not know what it spent a moment

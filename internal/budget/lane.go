@@ -1,7 +1,8 @@
 package budget
 
 // Lane is the precedence of a request (DESIGN B4): a lower lane takes what the
-// ones above leave, all of it. Within a lane, first come, first served.
+// ones above leave, all of it, and a twentieth where they leave nothing. Within a
+// lane, first come, first served.
 type Lane uint8
 
 // The lanes, most urgent first.

@@ -87,6 +87,9 @@ type business struct {
 	keys  []*Key // those served last at the end
 	timer *time.Timer
 	at    instant // when the timer is set to, never if it is not
+	// overtakings counts the places that went, one after the other, to higher lanes while
+	// who waits longest could have had them.
+	overtakings int
 }
 
 // Key is the budget of the key called name; the first call decides the share, the

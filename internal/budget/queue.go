@@ -89,11 +89,21 @@ func weight(heavy bool) int {
 	return plain
 }
 
+// mostOvertakings is how many places in a row go to higher lanes while who waits longest
+// could have them. The next one is his, so that no lane stands still for ever.
+const mostOvertakings = 20
+
 // grant serves the first waiter that may go: by lane, then the key served
 // longest ago, then weight ([Key.turns]), then who came first. Since a place that
-// comes back is always offered in this order, a lower lane never takes one that a
-// higher one can use.
+// comes back is always offered in this order, a lower lane takes none that a
+// higher one can use, but one behind [mostOvertakings] others.
 func (b *business) grant(now instant) (again instant, granted bool) {
+	longest := b.longest(now)
+	if longest != nil && b.overtakings >= mostOvertakings {
+		b.overtakings = 0
+		longest.key.admit(now, longest.lane, weight(longest.heavy))
+		return 0, true
+	}
 	again = never
 	for lane := range lanes {
 		for i, k := range b.keys {
@@ -103,6 +113,7 @@ func (b *business) grant(now instant) (again instant, granted bool) {
 				}
 				ok, at := decide(now, lane.paced(), k.limits[weight])
 				if ok {
+					b.overtake(k.queues[lane][weight][0], longest)
 					k.admit(now, lane, weight)
 					copy(b.keys[i:], b.keys[i+1:])
 					b.keys[len(b.keys)-1] = k
@@ -113,6 +124,35 @@ func (b *business) grant(now instant) (again instant, granted bool) {
 		}
 	}
 	return again, false
+}
+
+// longest is who waits longest of those that have room in every limit, whatever their
+// lanes and paces; nil for nobody.
+func (b *business) longest(now instant) *waiter {
+	var longest *waiter
+	for _, k := range b.keys {
+		for lane := range lanes {
+			for weight, queue := range k.queues[lane] {
+				if len(queue) == 0 || longest != nil && longest.turn < queue[0].turn {
+					continue
+				}
+				if ok, _ := decide(now, false, k.limits[weight]); ok {
+					longest = queue[0]
+				}
+			}
+		}
+	}
+	return longest
+}
+
+// overtake counts the places that higher lanes take before who waits longest.
+func (b *business) overtake(served, longest *waiter) {
+	switch {
+	case served == longest:
+		b.overtakings = 0
+	case longest != nil && served.lane < longest.lane:
+		b.overtakings++
+	}
 }
 
 // turns are the queues of a lane in their order. Heavy requests have the scarcer
