@@ -16,18 +16,15 @@ var (
 // life is how long a source is served: until the configuration has it no more, or
 // has it changed.
 type life struct {
-	over context.Context // ends with the source
-	end  context.CancelCauseFunc
-
 	mu    sync.Mutex // nobody enters while it ends
+	over  error      // why the source is served no more; nil while it is
+	work  map[context.Context]context.CancelCauseFunc
 	users sync.WaitGroup
 	ended chan struct{} // closed when it is over and nobody is at work any more
 }
 
 func newLife() *life {
-	l := &life{ended: make(chan struct{})}
-	l.over, l.end = context.WithCancelCause(context.Background())
-	return l
+	return &life{work: map[context.Context]context.CancelCauseFunc{}, ended: make(chan struct{})}
 }
 
 // enter begins work on the source, in a context that ends with it too. It fails
@@ -35,19 +32,30 @@ func newLife() *life {
 func (l *life) enter(ctx context.Context) (work context.Context, leave func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.over.Err() != nil {
-		return nil, nil, context.Cause(l.over)
+	if l.over != nil {
+		return nil, nil, l.over
 	}
 	l.users.Add(1)
-	work, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(l.over, func() { cancel(context.Cause(l.over)) })
-	return work, func() { stop(); cancel(nil); l.users.Done() }, nil
+	work, end := context.WithCancelCause(ctx)
+	l.work[work] = end
+	return work, func() { l.leave(work) }, nil
+}
+
+func (l *life) leave(work context.Context) {
+	l.mu.Lock()
+	l.work[work](nil)
+	delete(l.work, work)
+	l.mu.Unlock()
+	l.users.Done()
 }
 
 // finish ends the work; ended tells when nobody is at it any more.
 func (l *life) finish(cause error) {
 	l.mu.Lock()
-	l.end(cause)
+	l.over = cause
+	for _, end := range l.work {
+		end(cause)
+	}
 	l.mu.Unlock()
 	go func() {
 		l.users.Wait()

@@ -207,7 +207,7 @@ func (y *Syncer) Run(ctx context.Context) error {
 	if err := y.start(ctx); err != nil {
 		return err
 	}
-	defer y.leases.Enter(func() []string { return namesOf(y.served()) })()
+	defer y.leases.Enter(ctx, func() []string { return namesOf(y.served()) })()
 	y.mu.Lock()
 	y.begin = func(s *source) { y.running.Go(func() { s.serve(ctx) }) }
 	for _, s := range y.sources {

@@ -13,7 +13,7 @@ func (y *Syncer) visit(ctx context.Context, sources []*source, atOnce int, tell 
 	if err := y.start(ctx); err != nil {
 		return err
 	}
-	defer y.leases.Enter(func() []string { return namesOf(sources) })()
+	defer y.leases.Enter(ctx, func() []string { return namesOf(sources) })()
 	stop := every(time.Second, tell)
 	places := make(chan struct{}, max(atOnce, 1))
 	var visits sync.WaitGroup

@@ -99,27 +99,29 @@ func New(p sinks.Process, sink Sink, owner Owner, log *slog.Logger) *Leases {
 }
 
 // Enter claims sources until leave is called; leave waits until what they handed
-// to the sink is durable, and gives them back.
-func (l *Leases) Enter(sources func() []string) (leave func()) {
+// to the sink is durable, and gives them back. The end of ctx ends none of that: what a
+// run has handed to the sink is claimed until it is durable, and given back after it.
+func (l *Leases) Enter(ctx context.Context, sources func() []string) (leave func()) {
 	if l == nil {
 		return func() {}
 	}
 	l.using.Lock()
 	defer l.using.Unlock()
+	lasting := context.WithoutCancel(ctx)
 	u := &user{sources}
 	l.mu.Lock()
 	l.users[u] = struct{}{}
 	l.mu.Unlock()
 	if l.stop == nil {
-		ctx, cancel := context.WithCancel(context.Background())
-		l.stop, l.ended = cancel, make(chan struct{})
-		go l.run(ctx)
+		beating, stop := context.WithCancel(lasting) // other users may stay longer than this one
+		l.stop, l.ended = stop, make(chan struct{})
+		go l.run(beating)
 	}
 	l.Nudge()
-	return func() { l.leave(u) }
+	return func() { l.leave(lasting, u) }
 }
 
-func (l *Leases) leave(u *user) {
+func (l *Leases) leave(ctx context.Context, u *user) {
 	l.using.Lock()
 	defer l.using.Unlock()
 	last := l.remove(u)
@@ -136,7 +138,7 @@ func (l *Leases) leave(u *user) {
 	l.all, l.until = map[string]*lease{}, time.Time{}
 	l.mu.Unlock()
 	if claimed && durable {
-		l.giveBack()
+		l.giveBack(ctx)
 	}
 }
 
@@ -175,8 +177,8 @@ func (l *Leases) flushed(last bool) bool {
 	return true
 }
 
-func (l *Leases) giveBack() {
-	ctx, cancel := context.WithTimeout(context.Background(), beatLimit)
+func (l *Leases) giveBack(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, beatLimit)
 	defer cancel()
 	if _, err := l.sink.Beat(ctx, l.process, nil); err != nil {
 		l.log.Warn("the sources could not be given back: another process can take them over when it has heard nothing for a while",
@@ -230,7 +232,7 @@ func (l *Leases) beat(ctx context.Context) (next time.Duration) {
 	}
 	l.logBeat(err)
 	free, lost := l.read(began, wants, claims, err)
-	l.logLost(lost)
+	l.logLost(ctx, lost)
 	for name, why := range lost {
 		l.owner.Lost(name, why)
 	}
@@ -346,7 +348,7 @@ func (l *Leases) logBeat(err error) {
 
 // logLost logs which sources this process does not serve any more, those of one
 // reason together.
-func (l *Leases) logLost(lost map[string]error) {
+func (l *Leases) logLost(ctx context.Context, lost map[string]error) {
 	by := map[string][]string{}
 	for name, why := range lost {
 		by[why.Error()] = append(by[why.Error()], name)
@@ -356,7 +358,7 @@ func (l *Leases) logLost(lost map[string]error) {
 		if outage.OfWarehouse(lost[names[0]]) {
 			level = slog.LevelInfo // the sink has warned
 		}
-		l.log.Log(context.Background(), level, "this process does not serve sources any more", "sources", phrase.Few(names), "number", len(names), "reason", why)
+		l.log.Log(ctx, level, "this process does not serve sources any more", "sources", phrase.Few(names), "number", len(names), "reason", why)
 	}
 }
 

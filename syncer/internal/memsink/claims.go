@@ -39,8 +39,10 @@ func (s *Sink) way(ctx context.Context) error {
 		select {
 		case <-time.After(s.opts.BeatTime):
 		case <-ctx.Done():
-			return context.Cause(ctx)
 		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	return s.available()
 }
