@@ -79,6 +79,6 @@ func (o *passes) pauseAfter(st *stream.Stream, failures int) time.Duration {
 // /me has answered since, with another key, say.
 func (o *passes) mayPass(err error) bool {
 	_, stuck := errors.AsType[*list.StuckError](err)
-	return stuck || api.IsTemporary(err) || list.LeadsNowhere(err) ||
+	return stuck || api.IsTemporary(err) || api.LeadsNowhere(err) ||
 		api.IsUnauthorized(err) && o.source.IsReady()
 }

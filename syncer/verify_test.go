@@ -13,12 +13,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/compare"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
-	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
@@ -657,7 +657,7 @@ func TestVerifyOfCursorsThatFail(t *testing.T) {
 			return true
 		})
 		report, err := w.syncer.Verify(t.Context(), Selection{}, nil, nil)
-		if err != nil || report.Err() == nil || !list.LeadsNowhere(report.Err()) {
+		if err != nil || report.Err() == nil || !api.LeadsNowhere(report.Err()) {
 			t.Errorf("%v, %v", err, report.Err())
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/status"
@@ -147,7 +148,7 @@ func TestCursorsThatGoInCirclesAreNoticed(t *testing.T) {
 			})
 			w.open(w.one())
 			r := w.tryOnce(Selection{Streams: []string{"categories"}})
-			if r.Err() == nil || !list.LeadsNowhere(r.Err()) {
+			if r.Err() == nil || !api.LeadsNowhere(r.Err()) {
 				t.Errorf("circle of %d: %v", length, r.Err())
 			}
 			if n > 60 {

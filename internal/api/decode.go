@@ -3,7 +3,6 @@ package api
 import (
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"reflect"
 
 	"github.com/go-json-experiment/json"
@@ -50,24 +49,4 @@ func plainly(err error) error {
 		text += ": " + e.Err.Error()
 	}
 	return errors.New(brief(text))
-}
-
-// cursors remembers the cursors of a walk by their hashes: 25,000 pages of a
-// long backfill take half a megabyte.
-type cursors struct {
-	seed   maphash.Seed
-	hashes map[uint64]struct{}
-}
-
-// add notes a cursor and reports whether it is new.
-func (s *cursors) add(cursor string) bool {
-	if s.hashes == nil {
-		s.seed, s.hashes = maphash.MakeSeed(), map[uint64]struct{}{}
-	}
-	h := maphash.String(s.seed, cursor)
-	if _, known := s.hashes[h]; known {
-		return false
-	}
-	s.hashes[h] = struct{}{}
-	return true
 }

@@ -53,8 +53,10 @@ func (e *BodyError) advice() string {
 	if e.Kind == BodyHTML {
 		return "is base_url right, or does a proxy answer in the service's place?"
 	}
-	return "it is asked for again by itself; if it stays so, show this to the service"
+	return askedAgain
 }
+
+const askedAgain = "it is asked for again by itself; if it stays so, show this to the service"
 
 // TransportError is a request without a whole answer: no connection, a reset, a
 // time-out, a body that was cut.

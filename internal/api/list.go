@@ -67,32 +67,11 @@ type Page struct {
 
 // Release says that the rows are not needed any more, nor what points into them.
 // Until then they count in the client's [Memory]. More than once does no harm.
-func (p *Page) Release() {
+func (p Page) Release() {
 	if p.hold != nil {
 		p.hold.release()
 	}
 }
-
-// Errors of a walk that would not end (DESIGN R3). They come wrapped in a
-// [*WalkError].
-var (
-	ErrRepeatedCursor = errors.New("the service sent a cursor that it had sent before")
-	ErrNoCursor       = errors.New("the service says has_more without a next_cursor")
-)
-
-// WalkError names the list that cannot be walked on.
-type WalkError struct {
-	Route string
-	Page  int // which page of this walk, from 1
-	Err   error
-}
-
-func (e *WalkError) Error() string {
-	return e.Route + ": page " + strconv.Itoa(e.Page) + ": " + e.Err.Error()
-}
-
-// Unwrap gives the reason.
-func (e *WalkError) Unwrap() error { return e.Err }
 
 // Route is the list's name in errors and metrics, "GET /products".
 func (l List[T]) Route() string { return l.route.name() }
@@ -118,44 +97,13 @@ func (l List[T]) Page(ctx context.Context, c *Client, q ListQuery) (Page, error)
 	return page, nil
 }
 
-// Pages walks the list from q.Cursor to its end. It ends after the first error;
-// a page that leads nowhere is an error and not a loop, and its rows are not
-// handed out. Each page is released when the next is asked for.
+// Pages hands out the list's pages from q.Cursor on, as [Follow] does, one after the other.
 func (l List[T]) Pages(ctx context.Context, c *Client, q ListQuery) iter.Seq2[Page, error] {
-	return func(yield func(Page, error) bool) {
-		var seen cursors
-		seen.add(q.Cursor)
-		for n := 1; ; n++ {
-			page, err := l.Page(ctx, c, q)
-			if err == nil {
-				err = l.leads(page, n, &seen)
-			}
-			if err != nil {
-				page.Release()
-				yield(Page{}, err)
-				return
-			}
-			on := yield(page, nil)
-			page.Release()
-			if !on || !page.HasMore {
-				return
-			}
-			q.Cursor = page.NextCursor
-		}
-	}
-}
-
-// leads reports whether the walk can go on behind page n.
-func (l List[T]) leads(page Page, n int, seen *cursors) error {
-	switch {
-	case !page.HasMore:
-		return nil
-	case page.NextCursor == "":
-		return &WalkError{Route: l.Route(), Page: n, Err: ErrNoCursor}
-	case !seen.add(page.NextCursor):
-		return &WalkError{Route: l.Route(), Page: n, Err: ErrRepeatedCursor}
-	}
-	return nil
+	return Follow(ctx, q.Cursor, func(ctx context.Context, cursor string) (Page, error) {
+		q := q
+		q.Cursor = cursor
+		return l.Page(ctx, c, q)
+	}, nil)
 }
 
 func (l List[T]) values(q ListQuery) (url.Values, error) {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -80,43 +79,6 @@ func TestPagesWalkToTheEnd(t *testing.T) {
 			t.Errorf("rows %s, want %s", got, want)
 		}
 	})
-}
-
-func TestPagesThatLeadNowhere(t *testing.T) {
-	cases := []struct {
-		name  string
-		next  func(cursor string) string
-		start string
-		want  error
-		pages int
-	}{
-		{"no cursor", func(string) string { return `null` }, "", ErrNoCursor, 0},
-		{"empty cursor", func(string) string { return `""` }, "", ErrNoCursor, 0},
-		{"the same again", func(string) string { return `"x"` }, "", ErrRepeatedCursor, 1},
-		{"the one it began with", func(string) string { return `"x"` }, "x", ErrRepeatedCursor, 0},
-		{"in a circle of three", func(c string) string { return map[string]string{"": `"a"`, "a": `"b"`, "b": `"c"`, "c": `"a"`}[c] }, "", ErrRepeatedCursor, 3},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
-				say(w, 200, fmt.Sprintf(`{"data":[],"next_cursor":%s,"has_more":true}`, c.next(r.URL.Query().Get("cursor"))))
-			}, nil)
-			var last error
-			pages := 0
-			for _, err := range SalesOrders.Pages(t.Context(), s.Client, ListQuery{Cursor: c.start}) {
-				if last = err; err == nil {
-					pages++
-				}
-			}
-			walk, ok := errors.AsType[*WalkError](last)
-			if !errors.Is(last, c.want) || !ok || walk.Route != "GET /sales/orders" || walk.Page != c.pages+1 {
-				t.Errorf("error %v, want %v", last, c.want)
-			}
-			if pages != c.pages {
-				t.Errorf("%d pages handed out, want %d", pages, c.pages)
-			}
-		})
-	}
 }
 
 func TestPagesStopWhenTold(t *testing.T) {

@@ -8,8 +8,8 @@
 // location. The walks (walk.go) are of two kinds, incremental and backfill, at the same time;
 // a full resync is a third. A walk asks for a page, has its rows written into an intake, and
 // hands the sink one commit with the rows, the tombstones, the quarantine entries and the
-// checkpoint behind them. The next page is asked for while this one is mapped; how many may
-// be on their way is the window's (window.go).
+// checkpoint behind them. The next page is asked for while this one is mapped ([api.Follow]);
+// how many may be on their way is the window's (window.go).
 //
 // # States
 //

@@ -252,8 +252,7 @@ func (t *LocationWalks) owes(requests uint64, long bool) {
 	}
 }
 
-// Fetch asks for one page of the location's list, which is the caller's to end with
-// [Page.Done].
+// Fetch asks for one page of the location's list, which is the caller's to release.
 func (t *LocationWalks) Fetch(ctx context.Context, kind string, since time.Time, cursor string) (Page, error) {
 	s := t.stream.Source
 	lane := s.Lanes.Fresh
@@ -270,7 +269,7 @@ func (t *LocationWalks) Fetch(ctx context.Context, kind string, since time.Time,
 	if t.stream.Def.ByKey { // there is no filter
 		p.Rows = slices.DeleteFunc(p.Rows, t.stream.Full.elsewhere)
 	}
-	return Page{Rows: p.Rows, Next: p.NextCursor, More: p.HasMore, at: s.AnswerTime(p.Date), came: s.Moment().UTC(), bytes: p.Bytes, release: p.Release}, nil
+	return Page{Page: p, at: s.AnswerTime(p.Date), came: s.Moment().UTC()}, nil
 }
 
 // firstSince is the first updated_since of a new stream: the service's clock, or ours

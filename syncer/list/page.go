@@ -1,23 +1,18 @@
 package list
 
-import "time"
+import (
+	"time"
 
-// Page is one answer of a list.
+	"github.com/larder-sync/larder/internal/api"
+)
+
+// Page is one page of a list, and what its walk notes beside it.
 type Page struct {
-	Rows [][]byte  // as received
-	Next string    // the cursor behind it
-	More bool      // has_more
+	api.Page
 	at   time.Time // by the service's clock, to the second of its Date header
 	came time.Time // the same, as fine as it is known
 
-	bytes   int
-	release func() // nil: nothing is to be released
-}
-
-// Done says that the rows are not needed any more; once more does no harm.
-func (p *Page) Done() {
-	if p.release != nil {
-		p.release()
-		p.release = nil
-	}
+	versions uint64 // the first of the versions reserved for its rows
+	reserved int
+	took     time.Duration
 }

@@ -49,7 +49,7 @@ var errTooManyBad = fmt.Errorf("%d rows in quarantine, and still more cannot be 
 func (w *walk) follow(ctx context.Context) error {
 	farthest := w.progress.Cp.Since
 	for refusals := 1; ; refusals++ {
-		err := FollowPages(ctx, w.progress.Cp.Cursor, w.ask, w.window.next, w.take)
+		err := w.pages(ctx)
 		if err == nil {
 			break
 		}
@@ -75,6 +75,20 @@ func (w *walk) follow(ctx context.Context) error {
 	return nil
 }
 
+// pages takes the pages from the checkpoint's cursor on. The next one is asked for while one
+// is taken, as far as the window reaches.
+func (w *walk) pages(ctx context.Context) error {
+	for p, err := range api.Follow(ctx, w.progress.Cp.Cursor, w.ask, w.window.next) {
+		if err == nil {
+			err = w.take(ctx, p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // StuckError ends a walk whose cursors the service refuses one after the other.
 type StuckError struct {
 	refusals int
@@ -94,57 +108,56 @@ func (e *StuckError) Error() string {
 func (e *StuckError) Unwrap() error { return e.err }
 
 // ask fetches one page. See [write.VersionClock] for when its versions are taken.
-func (w *walk) ask(ctx context.Context, cursor string) (a Answer) {
+func (w *walk) ask(ctx context.Context, cursor string) (p Page, err error) {
 	source := w.walks.stream.Source
-	clock := source.Versions
+	reserved, versions := 0, uint64(0)
+	reserve := func(rows int) { reserved, versions = rows, source.Versions.Take(rows) }
 	before := w.kind != sinks.WalkIncremental || w.walks.stream.Def.Pushed != nil
 	if before {
-		a.reserved = api.PageLimit
-		a.versions = clock.Take(api.PageLimit)
+		reserve(api.PageLimit)
 	}
 	asked := time.Now()
-	a.Err = source.Protected(ctx, "fetch "+w.walks.Name(), func(ctx context.Context) (err error) {
-		a.Page, err = w.walks.Fetch(ctx, w.kind, w.progress.Cp.Since, cursor)
+	err = source.Protected(ctx, "fetch "+w.walks.Name(), func(ctx context.Context) (err error) {
+		p, err = w.walks.Fetch(ctx, w.kind, w.progress.Cp.Since, cursor)
 		return err
 	})
-	a.took = time.Since(asked)
 	if !before {
-		a.reserved = len(a.Rows)
-		a.versions = clock.Take(len(a.Rows))
+		reserve(len(p.Rows))
 	}
-	return a
+	p.took, p.reserved, p.versions = time.Since(asked), reserved, versions
+	return p, err
 }
 
 // version of the i-th row of a page; a page longer than was asked for gets
 // versions of its own.
-func (w *walk) version(a Answer, i int) uint64 {
-	if i < a.reserved {
-		return a.versions + uint64(i)
+func (w *walk) version(p Page, i int) uint64 {
+	if i < p.reserved {
+		return p.versions + uint64(i)
 	}
 	return w.walks.stream.Source.Versions.Take(1)
 }
 
 // take maps a page, hands it to the sink together with the checkpoint behind it,
 // and remembers what was written.
-func (w *walk) take(ctx context.Context, a Answer) error {
-	w.paged(a)
+func (w *walk) take(ctx context.Context, p Page) error {
+	w.paged(p)
 	defer w.walks.stream.Forgotten.Storing()()
-	in := w.read(a)
+	in := w.read(p)
 	if in.BadRows() > 0 && w.walks.stream.Writer.Full() {
 		return errors.Join(errTooManyBad, w.window.drain(ctx)) // whoever reads this finds the rows there
 	}
 	in.Sighted(write.Sighting{List: w.walks.Name()})
-	if !a.More {
+	if !p.HasMore {
 		w.cure(in)
 	}
-	w.advance(a, in)
-	if in.Empty() && w.kind == sinks.WalkIncremental && (a.More || !w.dirty) {
+	w.advance(p, in)
+	if in.Empty() && w.kind == sinks.WalkIncremental && (p.HasMore || !w.dirty) {
 		in.CountRows()
 		w.publish()
 		return nil
 	}
-	w.checkpoint(in.Commit, a)
-	in.Detach(a.bytes)
+	w.checkpoint(in.Commit, p)
+	in.Detach(p.Bytes)
 	receipt, err := w.walks.stream.Source.Commits.Write(ctx, in.Commit)
 	if err != nil {
 		return err
@@ -169,17 +182,17 @@ func (w *walk) cure(in *write.Intake) {
 }
 
 // paged notes at what pace pages come.
-func (w *walk) paged(a Answer) {
-	w.window.paged(a.took)
+func (w *walk) paged(p Page) {
+	w.window.paged(p.took)
 	if w.long() {
 		w.walks.stream.NotePage()
 	}
 }
 
 // read maps the rows of a page.
-func (w *walk) read(a Answer) *write.Intake {
+func (w *walk) read(p Page) *write.Intake {
 	st := w.walks.stream
-	in := st.Writer.Begin(w.number, len(a.Rows))
+	in := st.Writer.Begin(w.number, len(p.Rows))
 	in.All = w.kind == sinks.WalkIncremental
 	in.Rewrite = w.kind == sinks.WalkFull || w.kind == sinks.WalkBackfill && st.Full.Version() != 0
 	in.Counts.Requests, in.Counts.Pages = w.asks.Take(), 1
@@ -187,16 +200,16 @@ func (w *walk) read(a Answer) *write.Intake {
 	in.Floor = w.walks.floor()
 	st.mu.Unlock()
 	w.again = write.Counts{}
-	fetched := a.at
+	fetched := p.at
 	if st.Def.Pushed != nil {
-		fetched = a.came // as what is sent has it: it tells which of the two was first
+		fetched = p.came // as what is sent has it: it tells which of the two was first
 	}
-	for i, raw := range a.Rows {
-		t := in.Row(w.mapper, st.Forgotten.Order(raw), w.version(a, i), fetched, write.RowContext{Columns: st.Def.Polled})
+	for i, raw := range p.Rows {
+		t := in.Row(w.mapper, st.Forgotten.Order(raw), w.version(p, i), fetched, write.RowContext{Columns: st.Def.Polled})
 		before := w.progress.Cp.Watermark
-		if w.progress.stamped(t.UpdatedAt, a.at) && t.Fresh {
+		if w.progress.stamped(t.UpdatedAt, p.at) && t.Fresh {
 			st.Source.Log.Warn("a row is dated in the future: it is stored, and does not move the watermark",
-				"stream", st.Def.Name, "id", t.ID, "updated_at", t.UpdatedAt, "service_clock", a.at)
+				"stream", st.Def.Name, "id", t.ID, "updated_at", t.UpdatedAt, "service_clock", p.at)
 		}
 		if w.long() && w.walks.came.repeats(t.UpdatedAt) {
 			in.Repeated.Add(t.Counts())
@@ -211,10 +224,10 @@ func (w *walk) read(a Answer) *write.Intake {
 }
 
 // advance moves the checkpoint behind the page.
-func (w *walk) advance(a Answer, in *write.Intake) {
+func (w *walk) advance(p Page, in *write.Intake) {
 	cp := &w.progress.Cp
 	if w.kind == sinks.WalkIncremental && cp.Pages == 0 {
-		w.progress.began(a.at, a.took)
+		w.progress.began(p.at, p.took)
 	}
 	first := in.Counts.Minus(w.again)
 	cp.Pages++
@@ -231,18 +244,18 @@ func (w *walk) advance(a Answer, in *write.Intake) {
 		w.tally.Requests += in.Counts.Requests + w.walks.owed.Swap(0)
 		w.tally.in(cp)
 	}
-	cp.UpdatedAt = a.at
-	cp.Cursor = a.Next
-	if !a.More {
+	cp.UpdatedAt = p.at
+	cp.Cursor = p.NextCursor
+	if !p.HasMore {
 		w.finish()
 	}
 }
 
 // checkpoint adds to a commit what is stored about the walk.
-func (w *walk) checkpoint(c *sinks.Commit, a Answer) {
+func (w *walk) checkpoint(c *sinks.Commit, p Page) {
 	cp := w.progress.Cp
 	c.Checkpoint = &cp
-	if !a.More {
+	if !p.HasMore {
 		w.run.FinishedAt = time.Now()
 		run := w.run
 		c.Run = &run

@@ -75,7 +75,7 @@ func (v *verification) unfilled(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			page.Done()
+			page.Release()
 		}
 	}
 	return errNotFilled
@@ -117,24 +117,29 @@ type listWalk struct {
 func (w *listWalk) follow(ctx context.Context) error {
 	w.part = map[string]answer{}
 	room := func(context.Context) error { return nil }
-	if err := list.FollowPages(ctx, "", w.ask, room, w.add); err != nil {
-		return fmt.Errorf("%s: %w", w.walks.Name(), err)
+	for p, err := range api.Follow(ctx, "", w.ask, room) {
+		if err == nil {
+			err = w.add(ctx, p)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.walks.Name(), err)
+		}
 	}
 	return w.hand(ctx)
 }
 
 // ask fetches a page while the one before it is compared.
-func (w *listWalk) ask(ctx context.Context, cursor string) (a list.Answer) {
-	a.Err = w.stream.Source.Protected(ctx, "verify "+w.walks.Name(), func(ctx context.Context) (err error) {
-		a.Page, err = w.walks.Fetch(ctx, walkVerify, w.stream.Def.BackfillSince, cursor)
-		a.Done() // the rows of a part are bounded by the part
+func (w *listWalk) ask(ctx context.Context, cursor string) (p list.Page, err error) {
+	err = w.stream.Source.Protected(ctx, "verify "+w.walks.Name(), func(ctx context.Context) (err error) {
+		p, err = w.walks.Fetch(ctx, walkVerify, w.stream.Def.BackfillSince, cursor)
+		p.Release() // the rows of a part are bounded by the part
 		return err
 	})
-	return a
+	return p, err
 }
 
 // add takes a page into the part, and hands the part on when it is large enough.
-func (w *listWalk) add(ctx context.Context, p list.Answer) error {
+func (w *listWalk) add(ctx context.Context, p list.Page) error {
 	w.pages++
 	tombstones := 0
 	for _, raw := range p.Rows {
@@ -288,22 +293,22 @@ func (v *listCheck) findTombstone(ctx context.Context, s *suspect) (answer, erro
 // Tombstone looks for a tombstone behind its updated_at; far is true when more rows have
 // changed since than are looked at. It is nil when it is not there.
 func Tombstone(ctx context.Context, t *list.LocationWalks, shape *compare.Shape, id string, since time.Time) (raw []byte, far bool, err error) {
-	cursor := ""
-	for range tombstonePages {
-		p, err := t.Fetch(ctx, walkVerify, since, cursor)
+	ask := func(ctx context.Context, cursor string) (list.Page, error) {
+		return t.Fetch(ctx, walkVerify, since, cursor)
+	}
+	pages := 0
+	for p, err := range api.Follow(ctx, "", ask, nil) {
 		if err != nil {
 			return nil, false, err
 		}
-		p.Done()
 		for _, raw := range p.Rows {
 			if shape.Read(raw).ID == id {
 				return raw, false, nil
 			}
 		}
-		if !p.More || p.Next == "" {
-			return nil, false, nil
+		if pages++; pages == tombstonePages {
+			return nil, p.HasMore, nil
 		}
-		cursor = p.Next
 	}
-	return nil, true, nil
+	return nil, false, nil
 }

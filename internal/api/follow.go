@@ -1,0 +1,172 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"iter"
+)
+
+// Errors of a list that would not end, or cannot be followed (DESIGN R3).
+var (
+	ErrRepeatedCursor = errors.New("the service sent a cursor that it had sent before: " + askedAgain)
+	ErrNoCursor       = errors.New("the service says has_more without a next_cursor: " + askedAgain)
+	errEndless        = errors.New("the service sends the same rows again and again under new cursors: " + askedAgain)
+)
+
+// LeadsNowhere is true of the error of a page that leads nowhere, which may be another one
+// when it is asked for again.
+func LeadsNowhere(err error) bool {
+	return errors.Is(err, ErrRepeatedCursor) || errors.Is(err, ErrNoCursor)
+}
+
+// Paged is a [Page], or a struct that embeds one and notes more beside it.
+type Paged interface {
+	Release()
+	leads() (rows []Raw, next string, more bool)
+}
+
+func (p Page) leads() (rows []Raw, next string, more bool) { return p.Rows, p.NextCursor, p.HasMore }
+
+// fetched is a page as it arrived, or why it has not.
+type fetched[P Paged] struct {
+	page P
+	err  error
+}
+
+// Follow hands out the pages of a list, from a cursor to its end or to the first error. A
+// page that leads nowhere is an error, and is not handed out. Each page is released when the
+// loop is done with it.
+//
+// With room, the page behind one is asked for while the loop has that one; room waits until
+// it may be. Without, it is asked for when the loop is done. Nothing that was asked for is
+// under way any more when the loop has ended.
+func Follow[P Paged](ctx context.Context, cursor string, ask func(ctx context.Context, cursor string) (P, error), room func(context.Context) error) iter.Seq2[P, error] {
+	fetch := func(ctx context.Context, cursor string) fetched[P] {
+		page, err := ask(ctx, cursor)
+		return fetched[P]{page, err}
+	}
+	return func(yield func(P, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		var ahead <-chan fetched[P]
+		defer func() {
+			cancel()
+			if ahead != nil { // it was asked for in vain
+				(<-ahead).page.Release()
+			}
+		}()
+		path := path{cursor: cursor}
+		take := func(f fetched[P]) (more bool) {
+			defer f.page.Release()
+			err := f.err
+			if err == nil {
+				more, err = path.on(f.page)
+			}
+			if err == nil && more && room != nil {
+				if err = room(ctx); err == nil {
+					ahead = begin(func() fetched[P] { return fetch(ctx, path.cursor) })
+				}
+			}
+			if err != nil {
+				var none P
+				return yield(none, err) && false
+			}
+			return yield(f.page, nil) && more
+		}
+		for f := fetch(ctx, cursor); take(f); {
+			if ahead == nil {
+				f = fetch(ctx, path.cursor)
+			} else {
+				f, ahead = <-ahead, nil
+			}
+		}
+	}
+}
+
+// begin calls f in a goroutine of its own.
+func begin[T any](f func() T) <-chan T {
+	done := make(chan T, 1)
+	go func() { done <- f() }()
+	return done
+}
+
+// path is where the pages of a list have led so far, in constant memory: 25,000 pages of a
+// long backfill take no more than one.
+type path struct {
+	cursor string
+	cycle  cycle
+	again  repetition
+}
+
+// on moves to the cursor behind a page, unless the list ends with it.
+func (p *path) on(page Paged) (more bool, err error) {
+	rows, next, more := page.leads()
+	switch {
+	case !more:
+		return false, nil
+	case next == "":
+		return false, ErrNoCursor
+	case p.cycle.repeats(p.cursor, next):
+		return false, ErrRepeatedCursor
+	case p.again.endless(rows):
+		return false, errEndless
+	}
+	p.cursor = next
+	return true, nil
+}
+
+// cycle finds a cursor that comes back, in constant memory (Brent's method): the
+// next one is compared with the present one and with one remembered at growing
+// distances.
+type cycle struct {
+	kept  string
+	steps int
+	reach int
+}
+
+// repeats is true when following next would go in circles.
+func (c *cycle) repeats(current, next string) bool {
+	if next == current || next == c.kept {
+		return true
+	}
+	c.steps++
+	if c.steps > c.reach {
+		c.kept, c.steps, c.reach = next, 0, 2*c.reach+1
+	}
+	return false
+}
+
+// maxRepeats is how many pages of a walk may be like ones before them.
+const maxRepeats = 20
+
+// repetition finds a list without an end: pages that come again and again under
+// cursors that are always new. A row comes once in a walk, unless it has changed
+// (api.md, "Pagination and sync rules" 1); some repeats, empty pages among them, are
+// taken. It looks as [cycle] does.
+type repetition struct {
+	seed        maphash.Seed
+	last, kept  uint64
+	steps, wide int
+	repeats     int
+}
+
+// endless takes the rows of the next page, and reports whether it has seen enough.
+func (r *repetition) endless(rows [][]byte) bool {
+	if r.wide == 0 {
+		r.seed, r.wide = maphash.MakeSeed(), 1
+	}
+	var h maphash.Hash
+	h.SetSeed(r.seed)
+	for _, row := range rows {
+		_, _ = h.Write(row) // a maphash never fails
+	}
+	page := h.Sum64()
+	if page == r.last || page == r.kept {
+		r.repeats++
+	}
+	r.last = page
+	if r.steps++; r.steps >= r.wide {
+		r.kept, r.steps, r.wide = page, 0, 2*r.wide
+	}
+	return r.repeats >= maxRepeats
+}

@@ -1,0 +1,173 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// scripted is a page of a script, which hears of its release.
+type scripted struct {
+	Page
+	err  error
+	slow time.Duration
+	done func()
+}
+
+func (p scripted) Release() {
+	if p.done != nil {
+		p.done()
+	}
+}
+
+// script is a service that answers by cursor.
+type script struct {
+	pages    map[string]scripted
+	asked    []string
+	released []string
+	slow     time.Duration
+}
+
+func (s *script) ask(ctx context.Context, cursor string) (scripted, error) {
+	s.asked = append(s.asked, cursor)
+	select {
+	case <-time.After(s.slow + s.pages[cursor].slow):
+	case <-ctx.Done():
+		return scripted{}, context.Cause(ctx)
+	}
+	p := s.pages[cursor]
+	if p.err == nil {
+		p.done = func() { s.released = append(s.released, cursor) }
+	}
+	return p, p.err
+}
+
+func rowsTo(next string, rows ...string) scripted {
+	p := scripted{Page: Page{NextCursor: next, HasMore: next != ""}}
+	for _, r := range rows {
+		p.Rows = append(p.Rows, []byte(r))
+	}
+	return p
+}
+
+func anyRoom(context.Context) error { return nil }
+
+func TestPagesAreHandedOutInOrderAndReleasedOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		room func(context.Context) error
+		took time.Duration
+	}{
+		"ahead":               {anyRoom, 4 * time.Second}, // each is asked for while the loop has the one before it
+		"one after the other": {nil, 6 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &script{slow: time.Second, pages: map[string]scripted{"": rowsTo("b", "1"), "b": rowsTo("c", "2"), "c": rowsTo("", "3")}}
+			var rows []string
+			began := time.Now()
+			for p, err := range Follow(t.Context(), "", s.ask, c.room) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Second)
+				if len(s.released) != len(rows) {
+					t.Errorf("%s: page %d is released while the loop has it", name, len(rows))
+				}
+				rows = append(rows, string(p.Rows[0]))
+			}
+			if !slices.Equal(rows, []string{"1", "2", "3"}) || !slices.Equal(s.released, []string{"", "b", "c"}) {
+				t.Errorf("%s: rows %q, released %q", name, rows, s.released)
+			}
+			if took := time.Since(began); took != c.took {
+				t.Errorf("%s: it took %s", name, took)
+			}
+		})
+	}
+}
+
+func TestWhatWasAskedAheadIsWaitedForAndReleased(t *testing.T) {
+	full := errors.New("no room")
+	for name, c := range map[string]struct {
+		room  error
+		asked int
+	}{"the loop ends": {nil, 2}, "no room": {full, 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &script{slow: time.Second, pages: map[string]scripted{"": rowsTo("b", "1"), "b": rowsTo("", "2")}}
+			var last error
+			for _, err := range Follow(t.Context(), "", s.ask, func(context.Context) error { return c.room }) {
+				last = err
+				time.Sleep(2 * time.Second)
+				break
+			}
+			if !errors.Is(last, c.room) || len(s.asked) != c.asked || len(s.released) != c.asked {
+				t.Errorf("%s: asked %q, released %q: %v", name, s.asked, s.released, last)
+			}
+		})
+	}
+}
+
+// A page that is under way when the loop ends is cancelled, not waited for to its end.
+func TestAPageInVainIsCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{pages: map[string]scripted{"": rowsTo("b", "1"), "b": {slow: time.Hour}}}
+		began := time.Now()
+		for range Follow(t.Context(), "", s.ask, anyRoom) {
+			break
+		}
+		if took := time.Since(began); took > time.Minute || len(s.released) != 1 {
+			t.Errorf("it took %s, released %q", took, s.released)
+		}
+	})
+}
+
+func TestAPageIsReleasedInAPanic(t *testing.T) {
+	s := &script{pages: map[string]scripted{"": rowsTo("", "1")}}
+	func() {
+		defer func() { _ = recover() }()
+		for range Follow(t.Context(), "", s.ask, anyRoom) {
+			panic("of the mapping")
+		}
+	}()
+	if len(s.released) != 1 {
+		t.Errorf("released %q", s.released)
+	}
+}
+
+func TestPagesThatLeadNowhereEndAWalk(t *testing.T) {
+	endless := map[string]scripted{"": rowsTo("0", "same")}
+	for n := range 1000 {
+		endless[fmt.Sprint(n)] = rowsTo(fmt.Sprint(n+1), "same")
+	}
+	for name, c := range map[string]struct {
+		from  string
+		pages map[string]scripted
+		want  error
+		tried bool
+		most  int // pages asked for
+	}{
+		"without a cursor":        {"", map[string]scripted{"": {Page: Page{HasMore: true}}}, ErrNoCursor, true, 1},
+		"the cursor of the page":  {"", map[string]scripted{"": rowsTo("b"), "b": rowsTo("b")}, ErrRepeatedCursor, true, 2},
+		"the one it began with":   {"a", map[string]scripted{"a": rowsTo("a")}, ErrRepeatedCursor, true, 1},
+		"a cursor once more":      {"", map[string]scripted{"": rowsTo("b"), "b": rowsTo("c"), "c": rowsTo("b")}, ErrRepeatedCursor, true, 6},
+		"a circle of three":       {"", map[string]scripted{"": rowsTo("a"), "a": rowsTo("b"), "b": rowsTo("c"), "c": rowsTo("a")}, ErrRepeatedCursor, true, 6},
+		"the same rows for ever":  {"", endless, errEndless, false, 100},
+		"an error of the service": {"", map[string]scripted{"": rowsTo("b"), "b": {err: context.DeadlineExceeded}}, context.DeadlineExceeded, false, 2},
+	} {
+		for way, room := range map[string]func(context.Context) error{"ahead": anyRoom, "one after the other": nil} {
+			s := &script{pages: c.pages}
+			var last error
+			rows := 0
+			for p, err := range Follow(t.Context(), c.from, s.ask, room) {
+				if last = err; err != nil {
+					rows += len(p.Rows)
+				}
+			}
+			if !errors.Is(last, c.want) || LeadsNowhere(last) != c.tried || rows > 0 || len(s.asked) > c.most {
+				t.Errorf("%s, %s: %v with %d rows after %d pages", name, way, last, rows, len(s.asked))
+			}
+		}
+	}
+}
