@@ -11,17 +11,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox"
 )
 
 // onlineTruth are the online orders of the restaurant as the service answers with them, oldest
 // first, without test orders.
-func (w *warehouse) onlineTruth(t *testing.T) []api.OnlineOrder {
+func (w *warehouse) onlineTruth(t *testing.T) []types.OnlineOrder {
 	t.Helper()
-	var all []api.OnlineOrder
+	var all []types.OnlineOrder
 	err := w.box.Truth(w.key, sandbox.StreamOnlineOrders, func(r sandbox.TruthRow) error {
-		var o api.OnlineOrder
+		var o types.OnlineOrder
 		if err := json.Unmarshal(r.Row, &o); err != nil || o.Test {
 			return err
 		}
@@ -31,12 +32,12 @@ func (w *warehouse) onlineTruth(t *testing.T) []api.OnlineOrder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.SortFunc(all, func(a, b api.OnlineOrder) int { return w.local(&a.CreatedAt).Compare(w.local(&b.CreatedAt)) })
+	slices.SortFunc(all, func(a, b types.OnlineOrder) int { return w.local(&a.CreatedAt).Compare(w.local(&b.CreatedAt)) })
 	return all
 }
 
 // local is an instant where the restaurant is.
-func (w *warehouse) local(instant *api.Instant) time.Time {
+func (w *warehouse) local(instant *types.Instant) time.Time {
 	at, err := time.Parse(time.RFC3339Nano, string(*instant))
 	if err != nil {
 		w.t.Fatal(err)
@@ -45,16 +46,16 @@ func (w *warehouse) local(instant *api.Instant) time.Time {
 }
 
 // placed are those of the range, or of one of its days.
-func (w *warehouse) placed(t *testing.T, day string) []api.OnlineOrder {
+func (w *warehouse) placed(t *testing.T, day string) []types.OnlineOrder {
 	t.Helper()
-	return slices.DeleteFunc(w.onlineTruth(t), func(o api.OnlineOrder) bool {
+	return slices.DeleteFunc(w.onlineTruth(t), func(o types.OnlineOrder) bool {
 		at := w.local(&o.CreatedAt)
 		return at.Before(w.from) || at.After(w.to) || day != "" && at.Format(time.DateOnly) != day
 	})
 }
 
 // minutes are those between two instants, as the views round them; false when one is unknown.
-func (w *warehouse) minutes(from, to *api.Instant) (float64, bool) {
+func (w *warehouse) minutes(from, to *types.Instant) (float64, bool) {
 	if from == nil || to == nil {
 		return 0, false
 	}
@@ -62,7 +63,7 @@ func (w *warehouse) minutes(from, to *api.Instant) (float64, bool) {
 }
 
 // isKept tells of an order that was taken and stands.
-func isKept(o api.OnlineOrder) bool {
+func isKept(o types.OnlineOrder) bool {
 	return slices.Contains([]string{"accepted", "ready", "completed"}, o.Status)
 }
 
@@ -85,7 +86,7 @@ func within(part float64, values []float64) float64 {
 }
 
 // online is what the service's orders come to, by the names of the panels' columns.
-func (w *warehouse) online(orders []api.OnlineOrder) map[string]float64 {
+func (w *warehouse) online(orders []types.OnlineOrder) map[string]float64 {
 	var accept, ready, late []float64
 	sales := 0.0
 	for _, o := range orders {
@@ -102,11 +103,11 @@ func (w *warehouse) online(orders []api.OnlineOrder) map[string]float64 {
 			sales += money(w.t, o.Totals.Items)
 		}
 	}
-	taken := counted(orders, func(o api.OnlineOrder) bool { return o.AcceptedAt != nil })
-	refused := counted(orders, func(o api.OnlineOrder) bool { return o.Status == "rejected" })
-	silent := counted(orders, func(o api.OnlineOrder) bool { return o.Rejection != nil && o.Rejection.Code == "no_response" })
+	taken := counted(orders, func(o types.OnlineOrder) bool { return o.AcceptedAt != nil })
+	refused := counted(orders, func(o types.OnlineOrder) bool { return o.Status == "rejected" })
+	silent := counted(orders, func(o types.OnlineOrder) bool { return o.Rejection != nil && o.Rejection.Code == "no_response" })
 	of := func(status string) float64 {
-		return counted(orders, func(o api.OnlineOrder) bool { return o.Status == status })
+		return counted(orders, func(o types.OnlineOrder) bool { return o.Status == status })
 	}
 	lateness := func(over, upTo float64) float64 {
 		return counted(late, func(m float64) bool { return m > over && m <= upTo })
@@ -114,16 +115,16 @@ func (w *warehouse) online(orders []api.OnlineOrder) map[string]float64 {
 	return map[string]float64{
 		"placed": float64(len(orders)), "ordered": float64(len(orders)), "orders": float64(len(orders)), "net_sales": sales, "average_order": sales / counted(orders, isKept),
 		"accepted_share": 100 * taken / (taken + refused),
-		"delivery_share": 100 * counted(orders, func(o api.OnlineOrder) bool { return o.Type == "delivery" }) / float64(len(orders)),
+		"delivery_share": 100 * counted(orders, func(o types.OnlineOrder) bool { return o.Type == "delivery" }) / float64(len(orders)),
 		"accept_half":    within(0.5, accept), "accept_ninety": within(0.9, accept), "ready_half": within(0.5, ready), "ready_ninety": within(0.9, ready),
 		"on_time_share": 100 * counted(late, func(m float64) bool { return m <= 5 }) / float64(len(late)),
-		"accepted":      taken, "ready": counted(orders, func(o api.OnlineOrder) bool { return o.ReadyAt != nil }), "completed": of("completed"),
+		"accepted":      taken, "ready": counted(orders, func(o types.OnlineOrder) bool { return o.ReadyAt != nil }), "completed": of("completed"),
 		"rejected": refused - silent, "no_answer": silent, "cancelled": of("cancelled"), "waiting": of("received"), "cooking": of("accepted"),
 		"early": counted(late, func(m float64) bool { return m < -5 }), "in_time": counted(late, func(m float64) bool { return m >= -5 && m <= 5 }), "late_some": lateness(5, 15), "late_much": lateness(15, math.Inf(1)),
 	}
 }
 
-func money(t *testing.T, amount api.Money) float64 { t.Helper(); return float(t, string(amount)) }
+func money(t *testing.T, amount types.Money) float64 { t.Helper(); return float(t, string(amount)) }
 
 // agree holds the columns of a row against what the service's orders come to.
 func agree(t *testing.T, what string, a answer, line []string, want map[string]float64, columns ...string) {
@@ -190,7 +191,7 @@ func (w *warehouse) day(t *testing.T, text string) string {
 	return at.In(w.from.Location()).Format(time.DateOnly)
 }
 
-func (w *warehouse) onlineByLocation(t *testing.T, c choice, orders []api.OnlineOrder) {
+func (w *warehouse) onlineByLocation(t *testing.T, c choice, orders []types.OnlineOrder) {
 	a := w.shown(t, "online-orders", "locations", c)
 	names := map[string]string{}
 	for _, l := range w.ask("SELECT toString(location_id), any(location_name), any(business_name) FROM sales_orders WHERE business_id = '" + w.restaurant + "' GROUP BY location_id").lines {
@@ -200,7 +201,7 @@ func (w *warehouse) onlineByLocation(t *testing.T, c choice, orders []api.Online
 		t.Errorf("%d locations have online orders", len(a.lines))
 	}
 	for _, line := range a.lines {
-		there := slices.DeleteFunc(slices.Clone(orders), func(o api.OnlineOrder) bool { return o.LocationID != names[line[0]] })
+		there := slices.DeleteFunc(slices.Clone(orders), func(o types.OnlineOrder) bool { return o.LocationID != names[line[0]] })
 		want := w.online(there)
 		agree(t, line[0], a, line, want, "orders", "accepted_share", "accept_ninety", "on_time_share")
 		alone := c
@@ -210,7 +211,7 @@ func (w *warehouse) onlineByLocation(t *testing.T, c choice, orders []api.Online
 	}
 }
 
-func (w *warehouse) onlineLost(t *testing.T, c choice, orders []api.OnlineOrder) {
+func (w *warehouse) onlineLost(t *testing.T, c choice, orders []types.OnlineOrder) {
 	count, value := map[string]int{}, map[string]float64{}
 	for _, o := range orders {
 		reason := ""
@@ -237,7 +238,7 @@ func (w *warehouse) onlineLost(t *testing.T, c choice, orders []api.OnlineOrder)
 	}
 }
 
-func (w *warehouse) onlineScheduled(t *testing.T, c choice, orders []api.OnlineOrder) {
+func (w *warehouse) onlineScheduled(t *testing.T, c choice, orders []types.OnlineOrder) {
 	var want []string
 	for _, o := range orders {
 		if o.ScheduledFor == nil {
@@ -256,7 +257,7 @@ func (w *warehouse) onlineScheduled(t *testing.T, c choice, orders []api.OnlineO
 // A guest is known by the phone; the warehouse has pseudonyms only.
 func (w *warehouse) onlineReturning(t *testing.T, c choice) {
 	seen, want := map[string]bool{}, map[string][2]int{}
-	for _, o := range slices.DeleteFunc(w.onlineTruth(t), func(o api.OnlineOrder) bool { return !isKept(o) }) {
+	for _, o := range slices.DeleteFunc(w.onlineTruth(t), func(o types.OnlineOrder) bool { return !isKept(o) }) {
 		at := w.local(&o.CreatedAt)
 		again := oneIf(seen[o.Customer.Phone])
 		seen[o.Customer.Phone] = true
@@ -278,11 +279,11 @@ func (w *warehouse) onlineReturning(t *testing.T, c choice) {
 }
 
 // offers are the products of the menus that the key sees, by location and id.
-func offers(t *testing.T, box *sandbox.Sandbox, key string) map[[2]string]api.MenuProduct {
+func offers(t *testing.T, box *sandbox.Sandbox, key string) map[[2]string]types.MenuProduct {
 	t.Helper()
-	all := map[[2]string]api.MenuProduct{}
+	all := map[[2]string]types.MenuProduct{}
 	err := box.Truth(key, sandbox.StreamMenus, func(r sandbox.TruthRow) error {
-		var m api.OrderableMenu
+		var m types.OrderableMenu
 		if err := json.Unmarshal(r.Row, &m); err != nil {
 			return err
 		}
@@ -334,7 +335,7 @@ func (w *warehouse) onlineToday(t *testing.T, c choice) {
 	if time.Now().After(w.to) {
 		return
 	}
-	all := slices.DeleteFunc(w.onlineTruth(t), func(o api.OnlineOrder) bool { return w.local(&o.CreatedAt).Before(w.to.AddDate(0, 0, -2)) })
+	all := slices.DeleteFunc(w.onlineTruth(t), func(o types.OnlineOrder) bool { return w.local(&o.CreatedAt).Before(w.to.AddDate(0, 0, -2)) })
 	agree(t, "now", a, a.lines[0], w.online(all), "waiting", "cooking")
 	today := w.online(w.placed(t, w.to.Format(time.DateOnly)))
 	agree(t, "today", a, a.lines[0], map[string]float64{"placed_today": today["placed"], "sales_today": today["net_sales"]}, "placed_today", "sales_today")

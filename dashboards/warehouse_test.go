@@ -11,13 +11,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 
 	ch "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/larder-sync/larder/config"
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/app"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks/clickhouse"
@@ -43,7 +44,7 @@ type warehouse struct {
 	from, to   time.Time // days of which the sandbox has orders
 	box        *sandbox.Sandbox
 	key        string
-	offered    map[[2]string]api.MenuProduct // online, before things happened
+	offered    map[[2]string]types.MenuProduct // online, before things happened
 }
 
 // newWarehouse mirrors a restaurant that has lived a little, by the program itself, and

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
@@ -21,7 +22,7 @@ type admission struct {
 }
 
 // identify reads what the syncer needs to know off an answer of /me.
-func (a *admission) identify(me api.Me) stream.Identity {
+func (a *admission) identify(me types.Me) stream.Identity {
 	key := stream.Identity{
 		Business: me.Business.ID, BusinessName: me.Business.Name, Mode: me.App.Mode,
 		Scopes: me.Scopes, Locations: me.LocationIDs, All: me.AllLocations,
@@ -90,7 +91,7 @@ func (a *admission) admitStream(ctx context.Context, f follower, key stream.Iden
 
 // admit acts on what /me says about the streams. The siblings of a source that is new
 // look at theirs again.
-func (a *admission) admit(ctx context.Context, me api.Me) (stream.Identity, error) {
+func (a *admission) admit(ctx context.Context, me types.Me) (stream.Identity, error) {
 	if !me.AllLocations {
 		if err := a.source.syncer.readBusinesses(ctx); err != nil && ctx.Err() == nil {
 			a.source.Log.Warn("whether the restaurant has other sources may not be known", "err", err)
@@ -104,7 +105,7 @@ func (a *admission) admit(ctx context.Context, me api.Me) (stream.Identity, erro
 }
 
 // admitMe admits the streams by what /me says; it reports whether that is the first time.
-func (a *admission) admitMe(ctx context.Context, me api.Me) (key stream.Identity, first bool, err error) {
+func (a *admission) admitMe(ctx context.Context, me types.Me) (key stream.Identity, first bool, err error) {
 	if err := a.admits.Take(ctx); err != nil {
 		return stream.Identity{}, false, err
 	}

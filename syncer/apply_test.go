@@ -10,16 +10,17 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
 // slow limits make a backfill last minutes.
-var slow = api.RateLimits{PerMinute: 30, BusinessPerMinute: 120, HeavyPerMinute: 10}
+var slow = types.RateLimits{PerMinute: 30, BusinessPerMinute: 120, HeavyPerMinute: 10}
 
 // apply applies sources to the daemon under way, with the schedule of the world.
 func (w *world) apply(sources ...Source) Applied {

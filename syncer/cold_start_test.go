@@ -4,7 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestProcessesInARowKeepToTheLimits(t *testing.T) {
 	for name, off := range map[string]time.Duration{"right": 0, "two hours ahead": 2 * time.Hour, "a day behind": -24 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
-			limits := api.RateLimits{PerMinute: 60, BusinessPerMinute: 600, HeavyPerMinute: 8, OrdersPerMinute: 30}
+			limits := types.RateLimits{PerMinute: 60, BusinessPerMinute: 600, HeavyPerMinute: 8, OrdersPerMinute: 30}
 			inWorld(t, sandbox.Options{Seed: 35, Orders: 20, Limits: limits}, func(t *testing.T, w *world) {
 				w.tune = func(o *Options) { o.Now = func() time.Time { return time.Now().Add(off) } }
 				w.once(Selection{})

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
 	"github.com/larder-sync/larder/syncer/registry"
@@ -90,7 +91,7 @@ var damageKinds = []damageKind{
 		})
 	}},
 	{"moved to another day", func(v *vandal, day string) *damage {
-		to, err := calendar.AddDays(api.Date(day), -1-v.g.IntN(3))
+		to, err := calendar.AddDays(types.Date(day), -1-v.g.IntN(3))
 		if err != nil {
 			panic(err)
 		}

@@ -9,9 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
@@ -306,7 +307,7 @@ func TestTheForecastOfAReconciliation(t *testing.T) {
 }
 
 // daysBefore is a day so many days before another.
-func daysBefore(day api.Date, n int) string {
+func daysBefore(day types.Date, n int) string {
 	before, err := calendar.AddDays(day, -n)
 	if err != nil {
 		panic(err) // dayOf gives days only

@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/sinks"
@@ -191,7 +192,7 @@ func TestAHealingBringsNothingOfOtherLocations(t *testing.T) {
 		all := w.box.Restaurant(0).LocationIDs()
 		w.edit = func(s *Source) { s.Locations = all[:1] }
 		w.once(Selection{})
-		h := w.syncer.served()[0].days.Daily().NewHeal(api.Date(daysAgo(3)), nil)
+		h := w.syncer.served()[0].days.Daily().NewHeal(types.Date(daysAgo(3)), nil)
 		if err := errors.Join(h.RefundedOrders(t.Context()), h.ChangesOfDay(t.Context()), h.WeekBefore(t.Context()), h.ChangesSince(t.Context())); err != nil {
 			t.Fatal(err)
 		}
@@ -216,10 +217,10 @@ func TestWhatAnotherDayMendsIsHealedToo(t *testing.T) {
 		row := w.store.Row(registry.Orders, business, id)
 		w.store.EditColumn(registry.Orders, business, id, "items.total", sameEach(len(readSold(row.Raw).Items), "0.01"))
 		s := w.syncer.served()[0]
-		if err := s.days.Daily().NewHeal(api.Date(daysAgo(3)), nil).WeekBefore(t.Context()); err != nil {
+		if err := s.days.Daily().NewHeal(types.Date(daysAgo(3)), nil).WeekBefore(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if done := s.days.Healed[api.Date(daysAgo(5))]; len(s.days.Healed) != 1 || !slices.Equal(done.IDs, []string{id}) || w.wrongOrders() > 0 {
+		if done := s.days.Healed[types.Date(daysAgo(5))]; len(s.days.Healed) != 1 || !slices.Equal(done.IDs, []string{id}) || w.wrongOrders() > 0 {
 			t.Errorf("order %s was wrong; healed %+v", id, s.days.Healed)
 		}
 	})
@@ -391,7 +392,7 @@ func TestOrdersOfALocationThatTheKeyHasLostAreNotBuried(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(freshKey)
-		h := s.days.Daily().NewHeal(api.Date(day), nil)
+		h := s.days.Daily().NewHeal(types.Date(day), nil)
 		if err := h.WalkDay(t.Context(), ""); err != nil {
 			t.Fatal(err)
 		}
@@ -427,7 +428,7 @@ func TestRowsThatTheRequestsDoNotReachAreNamed(t *testing.T) {
 			for n := range 5 {
 				w.store.Copy(registry.Orders, business, w.liveOrders(business, daysAgo(1))[0], fmt.Sprint("a copy ", n))
 			}
-			h := w.syncer.served()[0].days.Daily().NewHeal(api.Date(daysAgo(1)), nil)
+			h := w.syncer.served()[0].days.Daily().NewHeal(types.Date(daysAgo(1)), nil)
 			h.Extra = extra
 			if err := h.WalkDay(t.Context(), ""); err != nil {
 				t.Fatal(err)
@@ -447,7 +448,7 @@ func TestRowsLeftByTwoWalksAreNamedOnce(t *testing.T) {
 		for n := range list.AskFirst + 1 {
 			w.store.Copy(registry.Orders, business, w.liveOrders(business, daysAgo(1))[0], fmt.Sprint("a copy ", n))
 		}
-		h := w.syncer.served()[0].days.Daily().NewHeal(api.Date(daysAgo(1)), nil)
+		h := w.syncer.served()[0].days.Daily().NewHeal(types.Date(daysAgo(1)), nil)
 		for range 2 {
 			if err := h.WalkDay(t.Context(), ""); err != nil {
 				t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/keyprobe"
@@ -78,7 +80,7 @@ func (k *keyAsker) askKey(ctx context.Context) error {
 
 // me asks with the keys there are, one after the other until one is not refused (a key
 // can be rotated with 24 hours of overlap: api.md, "Authentication" 7).
-func (k *keyAsker) me(ctx context.Context) (me api.Document[api.Me], err error) {
+func (k *keyAsker) me(ctx context.Context) (me api.Document[types.Me], err error) {
 	var first error
 	for i, key := range k.source.link.Candidates() {
 		if i > 0 {
@@ -95,7 +97,7 @@ func (k *keyAsker) me(ctx context.Context) (me api.Document[api.Me], err error) 
 
 // meWith asks with one key. Only the one in use, of a source that is served, is good
 // enough to ask without a turn.
-func (k *keyAsker) meWith(ctx context.Context, key link.Candidate) (api.Document[api.Me], error) {
+func (k *keyAsker) meWith(ctx context.Context, key link.Candidate) (api.Document[types.Me], error) {
 	leave := func(refused bool) {
 		if refused {
 			k.source.syncer.keys.Refused()
@@ -104,7 +106,7 @@ func (k *keyAsker) meWith(ctx context.Context, key link.Candidate) (api.Document
 	if !key.InUse || !k.source.IsReady() {
 		var err error
 		if leave, err = k.source.syncer.keys.Enter(ctx, k.rankOf(key)); err != nil {
-			return api.Document[api.Me]{}, err
+			return api.Document[types.Me]{}, err
 		}
 	}
 	refused := true // also when it panics
@@ -147,7 +149,7 @@ func (k *keyAsker) tryChangedKey(ctx context.Context) {
 }
 
 // open takes over what the sink has stored, once.
-func (s *source) open(ctx context.Context, me api.Me) error {
+func (s *source) open(ctx context.Context, me types.Me) error {
 	if s.opened {
 		return s.sameBusiness(s.Business(), me.Business.ID)
 	}
@@ -177,7 +179,7 @@ func (s *source) sameBusiness(stored, now string) error {
 }
 
 // accept acts on what /me says: limits, scopes, locations.
-func (k *keyAsker) accept(ctx context.Context, me api.Document[api.Me]) {
+func (k *keyAsker) accept(ctx context.Context, me api.Document[types.Me]) {
 	v := me.Value
 	k.source.NoteServiceTime(me.Date)
 	k.source.link.UseTried()
@@ -210,7 +212,7 @@ func quoted(ids []string) string {
 }
 
 // storeKey writes the key's row when it has changed.
-func (k *keyAsker) storeKey(ctx context.Context, me api.Document[api.Me]) {
+func (k *keyAsker) storeKey(ctx context.Context, me api.Document[types.Me]) {
 	st := k.source.keyRow
 	if st.Off() {
 		return

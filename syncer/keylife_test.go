@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -19,8 +20,8 @@ func TestScopesGainedAndLost(t *testing.T) {
 		scopes := func(names ...string) {
 			must(t, w.box.UpdateKey(key, func(k *sandbox.Key) { k.Scopes = names }))
 		}
-		all := []string{api.ScopeLocations, api.ScopeMenu, api.ScopeSales, api.ScopeStock}
-		scopes(api.ScopeLocations, api.ScopeSales)
+		all := []string{types.ScopeLocations, types.ScopeMenu, types.ScopeSales, types.ScopeStock}
+		scopes(types.ScopeLocations, types.ScopeSales)
 		w.run()
 		w.until("filled", time.Hour, w.filled)
 		if st := w.stream("products"); st.State != status.StateOff {
@@ -32,7 +33,7 @@ func TestScopesGainedAndLost(t *testing.T) {
 			return len(w.store.Rows("products", r.ID())) == 60 && len(w.store.Rows("ingredients", r.ID())) > 0 && w.filled()
 		})
 
-		scopes(api.ScopeLocations, api.ScopeMenu, api.ScopeStock)
+		scopes(types.ScopeLocations, types.ScopeMenu, types.ScopeStock)
 		w.until("the loss", 10*time.Minute, func() bool { return w.stream("sales_orders").State == status.StateOff })
 		for _, row := range w.store.Rows("sales_orders", r.ID()) {
 			if row.Deleted && row.Reason == "no_access" {
@@ -65,10 +66,10 @@ func TestAKeyThatLacksWhatItShouldReadIsNotWell(t *testing.T) {
 		text            string // of the concern, empty for none
 	}{
 		"nothing":                    {nil, nil, "The key may read nothing that is configured."},
-		"nothing of what is named":   {[]string{api.ScopeSales}, []string{"products"}, "The key may read nothing that is configured."},
-		"not all of what is named":   {[]string{api.ScopeSales}, []string{"sales_orders", "products"}, "The key may not read products."},
-		"some, and nothing is named": {[]string{api.ScopeSales}, nil, ""},
-		"what is named":              {[]string{api.ScopeSales}, []string{"sales_orders"}, ""},
+		"nothing of what is named":   {[]string{types.ScopeSales}, []string{"products"}, "The key may read nothing that is configured."},
+		"not all of what is named":   {[]string{types.ScopeSales}, []string{"sales_orders", "products"}, "The key may not read products."},
+		"some, and nothing is named": {[]string{types.ScopeSales}, nil, ""},
+		"what is named":              {[]string{types.ScopeSales}, []string{"sales_orders"}, ""},
 		"the key itself":             {nil, []string{"api_keys"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) { refusedOrWell(t, tt.scopes, tt.streams, tt.text) })
@@ -98,7 +99,7 @@ func refusedOrWell(t *testing.T, scopes, streams []string, text string) {
 			return
 		}
 		must(t, w.box.UpdateKey(key, func(k *sandbox.Key) {
-			k.Scopes = []string{api.ScopeLocations, api.ScopeMenu, api.ScopeSales, api.ScopeStock}
+			k.Scopes = []string{types.ScopeLocations, types.ScopeMenu, types.ScopeSales, types.ScopeStock}
 		}))
 		w.until("what the scopes open", time.Hour, func() bool { return w.filled() && health().Tone() != status.ToneTrouble })
 	})

@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/syncer/calendar"
 )
 
@@ -179,7 +180,7 @@ func TestAFullResyncClosesRowsOfTotalsThatHaveNoPlace(t *testing.T) {
 }
 
 // aDay is a row of /sales/daily with one order of 10.00 in cash.
-func aDay(day api.Date, edit ...string) string {
+func aDay(day types.Date, edit ...string) string {
 	row := fmt.Sprintf(`{"date":%q,"orders":1,"net_sales":"10.00","items":"10.00","discounts":"0.00","delivery_fees":"0.00","tips":"0.00",`+
 		`"deposits":"0.00","refunds":"0.00","payments":{"cash":"10.00","card":"0.00"},"by_type":{"dine_in":"10.00"},"by_channel":{"pos":"10.00"}}`, day)
 	return strings.NewReplacer(edit...).Replace(row)

@@ -6,7 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/totals"
@@ -41,7 +42,7 @@ func TestOrdersThatMoveBetweenTheLocationsOfSources(t *testing.T) {
 				w.store.Watch(func(c *sinks.Commit, durable bool) {
 					for _, v := range c.Verdicts {
 						if durable {
-							stands[c.Source+" "+v.Subject+" "+totals.DayKey(api.Date(v.Day), v.Location)] = v
+							stands[c.Source+" "+v.Subject+" "+totals.DayKey(types.Date(v.Day), v.Location)] = v
 						}
 						if v.Verdict == sinks.VerdictDrift || v.Verdict == sinks.VerdictUnproven {
 							t.Errorf("%s: %+v", c.Source, v)

@@ -7,7 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/sinks"
@@ -26,7 +27,7 @@ func (w *world) verdicts() map[string]sinks.Verdict {
 	}
 	by := map[string]sinks.Verdict{}
 	for _, v := range all {
-		by[v.Subject+" "+totals.DayKey(api.Date(v.Day), v.Location)] = v
+		by[v.Subject+" "+totals.DayKey(types.Date(v.Day), v.Location)] = v
 	}
 	return by
 }
@@ -202,7 +203,7 @@ func TestADeepRunWaitsForASecondLookUnderWay(t *testing.T) {
 		if !st.Prover.Try() {
 			t.Fatal("no turn is under way")
 		}
-		day := api.Date(daysAgo(3))
+		day := types.Date(daysAgo(3))
 		go func() { ended <- st.SettleOnce(t.Context(), []reconcile.DayProof{{Day: day, Found: time.Now()}}, true) }()
 		time.Sleep(time.Minute)
 		st.Prover.Release()

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 )
@@ -333,7 +334,7 @@ func keyDeleted(e *episode, g *rand.Rand) string {
 	return fmt.Sprintf("of restaurant %d for %s", b, d)
 }
 
-var allScopes = []string{api.ScopeLocations, api.ScopeMenu, api.ScopeSales, api.ScopeStock, api.ScopeOrders}
+var allScopes = []string{types.ScopeLocations, types.ScopeMenu, types.ScopeSales, types.ScopeStock, types.ScopeOrders}
 
 func (e *episode) replaceKey(business int) {
 	e.passedBy(business, e.withheld(business, e.currentKey(business)))
@@ -354,7 +355,7 @@ func scopesChange(e *episode, g *rand.Rand) string {
 // limitsChange changes a key's limits; until /me has told, a 429 may come of it.
 func limitsChange(e *episode, g *rand.Rand) string {
 	b := e.anyBusiness(g)
-	limits := api.RateLimits{PerMinute: pick(g, 15, 40, 120, 300), BusinessPerMinute: pick(g, 60, 600), HeavyPerMinute: pick(g, 5, 30), OrdersPerMinute: 30}
+	limits := types.RateLimits{PerMinute: pick(g, 15, 40, 120, 300), BusinessPerMinute: pick(g, 60, 600), HeavyPerMinute: pick(g, 5, 30), OrdersPerMinute: 30}
 	e.updateKey(b, func(k *sandbox.Key) { k.Limits = limits })
 	e.excuse(3*time.Hour + 10*time.Minute)
 	return fmt.Sprintf("of restaurant %d: %+v", b, limits)

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
@@ -156,7 +157,7 @@ func (e *episode) spoiltTotals(a alarm, r sandbox.Request) bool {
 	if err != nil {
 		return true
 	}
-	asked := totals.Span{From: api.Date(uri.Query().Get("from")), To: api.Date(uri.Query().Get("to"))}
+	asked := totals.Span{From: types.Date(uri.Query().Get("from")), To: types.Date(uri.Query().Get("to"))}
 	past := a.at.Sub(r.At.Add(-e.plan.ahead))
-	return asked.Covers(api.Date(a.Day)) && past >= 0 && past < 3*time.Hour
+	return asked.Covers(types.Date(a.Day)) && past >= 0 && past < 3*time.Hour
 }

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/sandbox"
 )
@@ -90,7 +91,7 @@ func newBox(g *rand.Rand, span time.Duration) sandbox.Options {
 		Algorithm: pick(g, sandbox.AlgorithmFixed, sandbox.AlgorithmFixedFirst, sandbox.AlgorithmSliding, sandbox.AlgorithmBucket),
 		NoLimits:  g.IntN(12) == 0, Record: true, Readings: newReadings(g),
 	}
-	o.Limits = api.RateLimits{
+	o.Limits = types.RateLimits{
 		PerMinute: pick(g, 120, 120, 60, 20), BusinessPerMinute: pick(g, 600, 600, 150, 60), HeavyPerMinute: pick(g, 30, 30, 8),
 	}
 	// Tombstones without a stamp come in every walk. With the smallest pages and the

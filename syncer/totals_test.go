@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
@@ -18,7 +19,7 @@ import (
 )
 
 func TestDaysAreBucharests(t *testing.T) {
-	for at, want := range map[string]api.Date{
+	for at, want := range map[string]types.Date{
 		"2026-03-28T21:59:59Z": "2026-03-28", // 23:59 in winter
 		"2026-03-28T22:00:00Z": "2026-03-29", // the night the clock goes forward
 		"2026-03-29T20:59:59Z": "2026-03-29", // 23:59 in summer
@@ -37,9 +38,9 @@ func TestDaysAreBucharests(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		from api.Date
+		from types.Date
 		n    int
-		want api.Date
+		want types.Date
 	}{{"2026-03-28", 1, "2026-03-29"}, {"2026-03-29", 1, "2026-03-30"}, {"2026-10-26", -1, "2026-10-25"}, {"2026-10-25", -1, "2026-10-24"}, {"2026-03-01", -1, "2026-02-28"}} {
 		if got, err := calendar.AddDays(c.from, c.n); err != nil || got != c.want {
 			t.Errorf("%s%+d is %s, want %s (%v)", c.from, c.n, got, c.want, err)

@@ -58,7 +58,7 @@ func briefs(found []verify.Finding) []string {
 }
 
 // The shapes of package compare are written from api.md by hand; the tables are
-// made from the types of package api. They must know the same columns.
+// made from the types of the API. They must know the same columns.
 func TestEveryColumnIsCompared(t *testing.T) {
 	defs, err := registry.All()
 	if err != nil {

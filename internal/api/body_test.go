@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 func zip(t *testing.T, text string) []byte {
@@ -135,7 +137,7 @@ func TestErrorsShowAPieceOnly(t *testing.T) {
 
 func TestDecodedRowsDoNotHoldTheirPage(t *testing.T) {
 	raw := []byte(`{"id":"abc","name":"Ciorbă","price":"12.00","vat_rate":11,"new_field":{"x":1},"channels":{"online":{"enabled":true,"price":"13.00"}}}`)
-	p, err := Decode[Product](raw)
+	p, err := Decode[types.Product](raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,12 +155,12 @@ func TestDecodedRowsAreExact(t *testing.T) {
 		`{"vat_rate":123456789012345678901.10}`:  "123456789012345678901.10",
 		`{"vat_rate":5,"vat_rate":-1.5e300}`:     "-1.5e300", // what comes twice comes last
 		`{"vat_rate":null,"VAT_RATE":{}}`:        "",
-		`{"vat_rate":"11"}`:                      `decode api.Product: what stands at "/vat_rate" does not fit json.Number`,
-		`{"id":"secret","id":5}`:                 `decode api.Product: what stands at "/id" does not fit string`,
-		`{"position":1e99}`:                      `decode api.Product: what stands at "/position" does not fit int64: invalid syntax`,
-		`{"channels":{"online":{"enabled":[]}}}`: `decode api.Product: what stands at "/channels/online/enabled" does not fit bool`,
+		`{"vat_rate":"11"}`:                      `what stands at "/vat_rate" does not fit json.Number`,
+		`{"id":"secret","id":5}`:                 `what stands at "/id" does not fit string`,
+		`{"position":1e99}`:                      `what stands at "/position" does not fit int64: invalid syntax`,
+		`{"channels":{"online":{"enabled":[]}}}`: `what stands at "/channels/online/enabled" does not fit bool`,
 	} {
-		p, err := Decode[Product]([]byte(raw))
+		p, err := Decode[types.Product]([]byte(raw))
 		got := ""
 		if err != nil {
 			got = err.Error()
@@ -169,10 +171,10 @@ func TestDecodedRowsAreExact(t *testing.T) {
 			t.Errorf("%s: %s, want %s", raw, got, want)
 		}
 	}
-	if p, err := Decode[Product]([]byte("{\"id\":\"a\xff\ufffd\",\"price\":null}")); err != nil || p.ID != "a\ufffd\ufffd" || p.Price != "" {
+	if p, err := Decode[types.Product]([]byte("{\"id\":\"a\xff\ufffd\",\"price\":null}")); err != nil || p.ID != "a\ufffd\ufffd" || p.Price != "" {
 		t.Errorf("%+v: %v", p, err)
 	}
-	if o, err := Decode[SalesItem]([]byte(`{"discount_percent":null}`)); err != nil || o.DiscountPercent != "" {
+	if o, err := Decode[types.SalesItem]([]byte(`{"discount_percent":null}`)); err != nil || o.DiscountPercent != "" {
 		t.Errorf("%+v: %v", o, err)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -16,24 +18,24 @@ import (
 func Decode[T any](raw Raw) (T, error) {
 	var v T
 	if err := json.Unmarshal(raw, &v, lenient, numbers); err != nil {
-		return v, fmt.Errorf("decode %T: %w", v, plainly(err))
+		return v, plainly(err)
 	}
 	return v, nil
 }
 
-// numbers keeps each [Number] as it is written. Without it the library takes one for a text.
-var numbers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(d *jsontext.Decoder, n *Number) error {
+// numbers keeps each [types.Number] as it is written. Without it the library takes one for a text.
+var numbers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(d *jsontext.Decoder, n *types.Number) error {
 	raw, err := d.ReadValue()
 	if err != nil {
 		return err
 	}
 	switch raw.Kind() {
 	case '0':
-		*n = Number(raw)
+		*n = types.Number(raw)
 	case 'n':
 		*n = ""
 	default:
-		return &json.SemanticError{GoType: reflect.TypeFor[Number]()}
+		return &json.SemanticError{GoType: reflect.TypeFor[types.Number]()}
 	}
 	return nil
 }))

@@ -1,8 +1,7 @@
-// Package api is the typed client of the restaurant data API: requests, pages,
-// errors, limits as the service reports them, and the types of its rows.
+// Package api is the client of the restaurant data API: requests, pages, documents, errors,
+// and limits as the service reports them. Its package types has what the answers hold.
 //
 // What may live here: anything that api.md says about the wire. What may not:
 // storage, schedules, and decisions about when to ask (package budget decides
-// that). The types of this file's neighbours types_*.go are the only thing the
-// sandbox shares with the syncer.
+// that).
 package api

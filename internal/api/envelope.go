@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // envelope is what surrounds the rows of an answer (api.md, "Page" and
@@ -17,7 +19,7 @@ type envelope struct {
 	rows     []Raw
 	next     string
 	more     bool
-	from, to Date
+	from, to types.Date
 	currency string
 	groupBy  string
 	totals   Raw

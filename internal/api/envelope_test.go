@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"pgregory.net/rapid"
 )
 
@@ -79,7 +81,7 @@ func TestUnknownFieldsOfEnvelopes(t *testing.T) {
 	if err := e.parseReport([]byte(`{"group_by":7,"has_more":7,"next_cursor":{},"currency":"RON","from":"a","to":"b","totals":{},"data":[1]}`), true); err != nil || len(e.rows) != 1 {
 		t.Errorf("report %+v: %v", e, err)
 	}
-	me, err := Decode[Me]([]byte(`{"App":7,"app":{"ID":5,"id":"a","name":"k","mode":"live"},"business":{"id":"b"},"SCOPES":null,"scopes":["sales:read"],"Rate_Limits":"none"}`))
+	me, err := Decode[types.Me]([]byte(`{"App":7,"app":{"ID":5,"id":"a","name":"k","mode":"live"},"business":{"id":"b"},"SCOPES":null,"scopes":["sales:read"],"Rate_Limits":"none"}`))
 	if err != nil || me.App.ID != "a" || len(me.Scopes) != 1 {
 		t.Errorf("key %+v: %v", me, err)
 	}

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // Raw is one JSON value exactly as received. Rows of one answer share that
@@ -16,7 +18,7 @@ type Raw = []byte
 // PageLimit is the most rows of a page (api.md, "Limits").
 const PageLimit = 200
 
-// List is a cursor list of the API whose rows are T or [Tombstone].
+// List is a cursor list of the API whose rows are T or [types.Tombstone].
 type List[T any] struct {
 	route route
 	kind  listKind
@@ -31,10 +33,10 @@ const (
 
 // The lists of the API (api.md, "Endpoints").
 var (
-	Categories  = List[Category]{route: route{path: "/categories"}}
-	Products    = List[Product]{route: route{path: "/products"}}
-	Ingredients = List[Ingredient]{route: route{path: "/ingredients"}}
-	SalesOrders = List[SalesOrder]{route: route{path: "/sales/orders"}, kind: rangeable}
+	Categories  = List[types.Category]{route: route{path: "/categories"}}
+	Products    = List[types.Product]{route: route{path: "/products"}}
+	Ingredients = List[types.Ingredient]{route: route{path: "/ingredients"}}
+	SalesOrders = List[types.SalesOrder]{route: route{path: "/sales/orders"}, kind: rangeable}
 )
 
 // ListQuery selects rows of a list. Following a cursor, the filters must stay
@@ -49,7 +51,7 @@ type ListQuery struct {
 	Limit          int    // 0: PageLimit
 	// From and To select range mode of /sales/orders, days inclusive, at most
 	// 92. They cannot be combined with UpdatedSince.
-	From, To Date
+	From, To types.Date
 }
 
 // Page is one page of a list.
@@ -57,8 +59,8 @@ type Page struct {
 	Rows       []Raw
 	NextCursor string // empty: none given
 	HasMore    bool
-	From, To   Date      // of range mode
-	Date       time.Time // the service's clock, zero when not said
+	From, To   types.Date // of range mode
+	Date       time.Time  // the service's clock, zero when not said
 	ReceivedAt time.Time
 	Bytes      int
 

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/go-json-experiment/json"
 )
 
@@ -121,14 +123,14 @@ func newestStamp(rows []Raw) (newest time.Time) {
 
 // OnlineOrder asks for an order placed through the key. Its Raw is what [Options.Keep] keeps
 // of it; there is no Value.
-func (c *Client) OnlineOrder(ctx context.Context, id string) (Document[OnlineOrder], error) {
+func (c *Client) OnlineOrder(ctx context.Context, id string) (Document[types.OnlineOrder], error) {
 	if c.opts.Keep == nil {
-		return Document[OnlineOrder]{}, errNothingKept
+		return Document[types.OnlineOrder]{}, errNothingKept
 	}
 	answer, err := c.get(ctx, routeOrder.to(id), nil, parseObject)
 	if err != nil {
-		return Document[OnlineOrder]{}, err
+		return Document[types.OnlineOrder]{}, err
 	}
 	answer.release()
-	return Document[OnlineOrder]{Raw: bytes.Clone(c.opts.Keep(answer.body)), Date: answer.date, ReceivedAt: answer.at}, nil
+	return Document[types.OnlineOrder]{Raw: bytes.Clone(c.opts.Keep(answer.body)), Date: answer.date, ReceivedAt: answer.at}, nil
 }

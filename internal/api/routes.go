@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // route is one path of the API; the last segment may be an id.
@@ -113,27 +115,27 @@ type Snapshot struct {
 //
 // An answer without the restaurant, the scopes or the locations is none: what a key may
 // no longer read, or use, is acted upon.
-func (c *Client) Me(ctx context.Context) (Document[Me], error) {
-	var me Me
+func (c *Client) Me(ctx context.Context) (Document[types.Me], error) {
+	var me types.Me
 	answer, err := c.get(ctx, routeMe.to(), nil, func(body []byte) (err error) {
 		me, err = parseMe(body)
 		return err
 	})
 	if err != nil {
-		return Document[Me]{}, err
+		return Document[types.Me]{}, err
 	}
 	answer.release()
-	return Document[Me]{Value: me, Raw: answer.body, Date: answer.date, ReceivedAt: answer.at}, nil
+	return Document[types.Me]{Value: me, Raw: answer.body, Date: answer.date, ReceivedAt: answer.at}, nil
 }
 
 // maxBusiness bounds the id that every row and checkpoint carries.
 const maxBusiness = 1024
 
-func parseMe(body []byte) (Me, error) {
+func parseMe(body []byte) (types.Me, error) {
 	if err := parseObject(body); err != nil {
-		return Me{}, err
+		return types.Me{}, err
 	}
-	me, err := Decode[Me](body)
+	me, err := Decode[types.Me](body)
 	switch {
 	case err != nil:
 		return me, shapeWrong(0, err.Error())
@@ -149,35 +151,35 @@ func parseMe(body []byte) (Me, error) {
 	return me, nil
 }
 
-// Locations asks for the active locations the key may use; rows are [Location].
+// Locations asks for the active locations the key may use; rows are [types.Location].
 func (c *Client) Locations(ctx context.Context) (Snapshot, error) {
 	return c.snapshot(ctx, routeLocations.to())
 }
 
 // Location asks for one location.
-func (c *Client) Location(ctx context.Context, id string) (Document[Location], error) {
-	return document[Location](ctx, c, routeLocation.to(id))
+func (c *Client) Location(ctx context.Context, id string) (Document[types.Location], error) {
+	return document[types.Location](ctx, c, routeLocation.to(id))
 }
 
-// Allergens asks for the allergen catalogue; rows are [Allergen].
+// Allergens asks for the allergen catalogue; rows are [types.Allergen].
 func (c *Client) Allergens(ctx context.Context) (Snapshot, error) {
 	return c.snapshot(ctx, routeAllergens.to())
 }
 
 // Product asks for one product.
-func (c *Client) Product(ctx context.Context, id string) (Document[Product], error) {
-	return document[Product](ctx, c, routeProduct.to(id))
+func (c *Client) Product(ctx context.Context, id string) (Document[types.Product], error) {
+	return document[types.Product](ctx, c, routeProduct.to(id))
 }
 
 // Ingredient asks for one ingredient.
-func (c *Client) Ingredient(ctx context.Context, id string) (Document[Ingredient], error) {
-	return document[Ingredient](ctx, c, routeIngredient.to(id))
+func (c *Client) Ingredient(ctx context.Context, id string) (Document[types.Ingredient], error) {
+	return document[types.Ingredient](ctx, c, routeIngredient.to(id))
 }
 
 // SalesOrder asks for one order; 404 for anything that is not a paid order of
 // an allowed location that was not cancelled.
-func (c *Client) SalesOrder(ctx context.Context, id string) (Document[SalesOrder], error) {
-	return document[SalesOrder](ctx, c, routeSalesOrder.to(id))
+func (c *Client) SalesOrder(ctx context.Context, id string) (Document[types.SalesOrder], error) {
+	return document[types.SalesOrder](ctx, c, routeSalesOrder.to(id))
 }
 
 func (c *Client) snapshot(ctx context.Context, t target) (Snapshot, error) {

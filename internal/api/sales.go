@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"net/url"
 	"time"
+
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // SalesQuery selects the days of the two sales aggregates, Bucharest days,
 // inclusive, at most 92 (api.md, "Sales").
 type SalesQuery struct {
-	From, To   Date
+	From, To   types.Date
 	LocationID string // empty: every location the key may use
 	ByDay      bool   // /sales/products: one row per product and day
 }
@@ -20,7 +22,7 @@ type SalesReport[T any] struct {
 	Rows       []Raw // T each
 	Totals     Raw   // a Breakdown; /sales/daily only
 	Currency   string
-	From, To   Date
+	From, To   types.Date
 	GroupBy    string    // /sales/products only
 	Date       time.Time // the service's clock, zero when not said
 	ReceivedAt time.Time
@@ -41,17 +43,17 @@ func (r SalesReport[T]) Typed() ([]T, error) {
 }
 
 // SalesDaily asks for the totals of each day of a range. Heavy.
-func (c *Client) SalesDaily(ctx context.Context, q SalesQuery) (SalesReport[SalesDay], error) {
-	return report[SalesDay](ctx, c, routeSalesDaily, q.values())
+func (c *Client) SalesDaily(ctx context.Context, q SalesQuery) (SalesReport[types.SalesDay], error) {
+	return report[types.SalesDay](ctx, c, routeSalesDaily, q.values())
 }
 
 // SalesProducts asks for what each product sold in a range. Heavy.
-func (c *Client) SalesProducts(ctx context.Context, q SalesQuery) (SalesReport[ProductSales], error) {
+func (c *Client) SalesProducts(ctx context.Context, q SalesQuery) (SalesReport[types.ProductSales], error) {
 	v := q.values()
 	if q.ByDay {
 		v.Set("group_by", "day")
 	}
-	return report[ProductSales](ctx, c, routeSalesProducts, v)
+	return report[types.ProductSales](ctx, c, routeSalesProducts, v)
 }
 
 func (q SalesQuery) values() url.Values {

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
@@ -108,7 +110,7 @@ func TestOddIDsAreFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, raw := range page.Rows {
-		want, err := api.Decode[api.Product](raw)
+		want, err := api.Decode[types.Product](raw)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +130,7 @@ func TestRefusalsOfTheSandbox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := api.Decode[api.Location](locations.Rows[1])
+	other, err := api.Decode[types.Location](locations.Rows[1])
 	if err != nil {
 		t.Fatal(err)
 	}

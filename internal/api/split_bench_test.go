@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -93,9 +95,9 @@ func BenchmarkDecode(b *testing.B) {
 	if err := parsePage(orderPage(200), &page, rangeFields); err != nil {
 		b.Fatal(err)
 	}
-	b.Run("order", func(b *testing.B) { benchmarkDecode[SalesOrder](b, page.Rows[7]) })
+	b.Run("order", func(b *testing.B) { benchmarkDecode[types.SalesOrder](b, page.Rows[7]) })
 	b.Run("me", func(b *testing.B) {
-		benchmarkDecode[Me](b, []byte(`{"app":{"id":"app_1","name":"Larder","mode":"live"},"business":{"id":"biz_1","name":"La Cuptor"},`+
+		benchmarkDecode[types.Me](b, []byte(`{"app":{"id":"app_1","name":"Larder","mode":"live"},"business":{"id":"biz_1","name":"La Cuptor"},`+
 			`"scopes":["locations:read","menu:read","sales:read","stock:read","orders:write"],"location_ids":["loc_1","loc_2"],"all_locations":true,`+
 			`"rate_limits":{"per_minute":120,"business_per_minute":600,"heavy_per_minute":30,"orders_per_minute":30},"webhook":{"url":null,"configured":false}}`))
 	})

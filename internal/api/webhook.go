@@ -4,18 +4,20 @@ import (
 	"context"
 	"errors"
 	"net/http"
+
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // TestWebhook has the service send a ping to the key's webhook URL, and waits for what comes
 // of it, ten seconds at most (api.md, "Webhooks"). Of a key without a URL it is an [*Error]
 // webhook_not_configured.
-func (c *Client) TestWebhook(ctx context.Context) (WebhookTest, error) {
+func (c *Client) TestWebhook(ctx context.Context) (types.WebhookTest, error) {
 	answer, err := c.get(ctx, routeWebhookTest.to(), nil, parseObject)
 	if err != nil {
-		return WebhookTest{}, err
+		return types.WebhookTest{}, err
 	}
 	defer answer.release()
-	result, err := Decode[WebhookTest](answer.body)
+	result, err := Decode[types.WebhookTest](answer.body)
 	if err != nil {
 		return result, c.bodyError(routeWebhookTest.name(), answer, &shapeError{kind: BodyShape, reason: err.Error()})
 	}

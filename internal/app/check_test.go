@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/config"
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/check"
 	"github.com/larder-sync/larder/internal/sandbox"
 )
@@ -27,7 +28,7 @@ func TestCheckOfWhatAKeyMayRead(t *testing.T) {
 		{"all streams, none allowed", nil, nil, "✗", "the key may read nothing that is configured (locations "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			found := check.KeyFindings(&config.Source{Name: "bistro", Streams: tt.streams}, api.Me{Scopes: tt.scopes}, "")
+			found := check.KeyFindings(&config.Source{Name: "bistro", Streams: tt.streams}, types.Me{Scopes: tt.scopes}, "")
 			if f := found[len(found)-1]; f.Mark() != tt.mark || !strings.HasPrefix(f.Text, "source bistro: "+tt.text) {
 				t.Errorf("got %s %s", f.Mark(), f.Text)
 			}

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/larder-sync/larder/config"
@@ -109,13 +111,13 @@ func TestWhatAKeyLacks(t *testing.T) {
 		scopes, streams []string
 		want            int
 	}{
-		{"all", []string{api.ScopeLocations, api.ScopeMenu, api.ScopeSales, api.ScopeStock}, nil, exit.Done},
-		{"some", []string{api.ScopeSales}, nil, exit.Done},
+		{"all", []string{types.ScopeLocations, types.ScopeMenu, types.ScopeSales, types.ScopeStock}, nil, exit.Done},
+		{"some", []string{types.ScopeSales}, nil, exit.Done},
 		{"none", nil, nil, exit.API},
-		{"orders only", []string{api.ScopeOrders}, nil, exit.Done},
-		{"none of those configured", []string{api.ScopeSales}, []string{"products"}, exit.API},
-		{"not all of those configured", []string{api.ScopeSales}, []string{"products", "sales_orders"}, exit.API},
-		{"those configured", []string{api.ScopeSales}, []string{"sales_orders"}, exit.Done},
+		{"orders only", []string{types.ScopeOrders}, nil, exit.Done},
+		{"none of those configured", []string{types.ScopeSales}, []string{"products"}, exit.API},
+		{"not all of those configured", []string{types.ScopeSales}, []string{"products", "sales_orders"}, exit.API},
+		{"those configured", []string{types.ScopeSales}, []string{"sales_orders"}, exit.Done},
 		{"the key itself", nil, []string{"api_keys"}, exit.Done},
 	} {
 		s := &config.Source{Name: "a", Streams: tt.streams}
@@ -134,7 +136,7 @@ func TestWhatAKeyLacks(t *testing.T) {
 			t.Errorf("%s: nobody named a stream: %v", tt.name, err)
 		}
 		checked := exit.Done
-		for _, f := range check.KeyFindings(s, api.Me{Scopes: tt.scopes}, "") {
+		for _, f := range check.KeyFindings(s, types.Me{Scopes: tt.scopes}, "") {
 			checked = max(checked, f.Code)
 		}
 		synced, verified := exit.Done, exit.Done

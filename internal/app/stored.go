@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/warehouse"
@@ -62,7 +63,7 @@ func storedProof(ctx context.Context, sink sinks.Sink, business, source string, 
 	if err != nil {
 		return nil, fmt.Errorf("first day of the orders of %s: %w", source, err)
 	}
-	return syncer.ProofOf(verdicts, api.Date(first), calendar.DayOf(now)), nil
+	return syncer.ProofOf(verdicts, types.Date(first), calendar.DayOf(now)), nil
 }
 
 func storedSource(now time.Time, name string, state sinks.State, counts []clickhouse.Count) syncer.SourceStatus {

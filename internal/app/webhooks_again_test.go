@@ -12,7 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
@@ -167,11 +168,11 @@ func (w *world) moveOrders(t *testing.T, random *rand.Rand, at int64) {
 func (w *world) transitions(t *testing.T) (lines []string) {
 	t.Helper()
 	err := w.Truth(w.Key(0, sandbox.RoleMain).Value, sandbox.StreamOnlineOrders, func(r sandbox.TruthRow) error {
-		var o api.OnlineOrder
+		var o types.OnlineOrder
 		if err := json.Unmarshal(r.Row, &o); err != nil {
 			return err
 		}
-		for status, stamp := range map[string]*api.Instant{
+		for status, stamp := range map[string]*types.Instant{
 			"received": o.PlacedAt, "accepted": o.AcceptedAt, "ready": o.ReadyAt, "completed": o.CompletedAt, "rejected": o.RejectedAt, "cancelled": o.CancelledAt,
 		} {
 			if stamp == nil {

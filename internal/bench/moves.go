@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 const (
@@ -130,7 +130,7 @@ func (w *watch) move(ctx context.Context) error {
 	m := w.left[0]
 	w.left = w.left[1:]
 	action := map[string]string{"ready": "ready", "completed": "complete"}[m.status]
-	var moved []api.OnlineOrder
+	var moved []types.OnlineOrder
 	if err := w.service.postFor(ctx, "/admin/orders", fmt.Sprintf(`{"action": %q, "ids": [%q]}`, action, m.id), &moved); err != nil {
 		return err
 	}

@@ -7,7 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox"
 )
 
@@ -87,7 +88,7 @@ func measureOnline(ctx context.Context, r *report, s *service, d *daemon) error 
 func compareOnline(ctx context.Context, s *service, d *daemon) (rows, wrong int, err error) {
 	truth := map[string]string{}
 	err = s.truth(ctx, "online_orders", func(id string, row []byte) error {
-		var o api.OnlineOrder
+		var o types.OnlineOrder
 		if err := json.Unmarshal(row, &o); err != nil {
 			return err
 		}

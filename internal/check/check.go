@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/control"
@@ -123,7 +125,7 @@ const checksAtOnce = 8
 // checkedKey is what was found about a source's key.
 type checkedKey struct {
 	found   []Finding
-	me      *api.Me   // nil when no key of the source works
+	me      *types.Me // nil when no key of the source works
 	webhook []Finding // of its webhooks
 }
 
@@ -215,7 +217,7 @@ func (c Checker) checkSecrets(s *config.Source) (found []Finding) {
 }
 
 // askMe asks what the API says of a key.
-func (c Checker) askMe(ctx context.Context, s *config.Source, key config.Secret) (*api.Me, error) {
+func (c Checker) askMe(ctx context.Context, s *config.Source, key config.Secret) (*types.Me, error) {
 	client, err := c.clientFor(s, key)
 	if err != nil {
 		return nil, exit.UsageError(err)
@@ -254,7 +256,7 @@ func refusal(s *config.Source, err error) Finding {
 
 // KeyFindings tells what a good key may do. The sibling is another source of the same
 // restaurant, if there is one.
-func KeyFindings(s *config.Source, me api.Me, sibling string) []Finding {
+func KeyFindings(s *config.Source, me types.Me, sibling string) []Finding {
 	all := []Finding{good("source %s: %s, %s key %q, %s a minute (%s for totals, %s for the restaurant)", s.Name,
 		me.Business.Name, me.App.Mode, me.App.Name, phrase.Plural(me.RateLimits.PerMinute, "request"), phrase.Count(me.RateLimits.HeavyPerMinute), phrase.Count(me.RateLimits.BusinessPerMinute))}
 	needed, err := credentials.NeededScopes()
@@ -293,7 +295,7 @@ func KeyFindings(s *config.Source, me api.Me, sibling string) []Finding {
 
 // someLocations is why a source asks for some of its restaurant's locations only, empty
 // when it does not.
-func someLocations(s *config.Source, me api.Me, sibling string) string {
+func someLocations(s *config.Source, me types.Me, sibling string) string {
 	switch {
 	case len(s.Locations) > 0:
 		return "the configuration names some"

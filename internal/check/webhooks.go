@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/exit"
@@ -16,14 +18,14 @@ import (
 
 // checkWebhook has the service send a ping to the webhook URL of a source's key, which the
 // daemon answers, and tells what came of it.
-func (c Checker) checkWebhook(ctx context.Context, s *config.Source, key config.Secret, me *api.Me) []Finding {
+func (c Checker) checkWebhook(ctx context.Context, s *config.Source, key config.Secret, me *types.Me) []Finding {
 	if s.Webhook.SecretFile == "" || c.Warehouse.Config.Webhooks.Listen == "" {
 		return nil // the configuration's warnings say what is missing
 	}
 	warn := func(advice, format string, args ...any) []Finding {
 		return []Finding{{OK: true, Warning: true, Advice: advice, Text: fmt.Sprintf("source %s: ", s.Name) + fmt.Sprintf(format, args...)}}
 	}
-	if !slices.Contains(me.Scopes, api.ScopeOrders) {
+	if !slices.Contains(me.Scopes, types.ScopeOrders) {
 		return warn("Ask the restaurant for the scope, or remove webhook.secret_file.", "it takes webhooks, and its key lacks orders:write, without which there are none")
 	}
 	client, err := c.clientFor(s, key)

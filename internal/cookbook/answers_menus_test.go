@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // menu is a menu as the service answered with it.
 type menu struct {
-	api.OrderableMenu
+	types.OrderableMenu
 	since time.Time // when it began, as a mirror can know it
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 func orderDiscounts(w *truth) [][]any {
@@ -41,7 +41,7 @@ func lineDiscounts(w *truth) [][]any {
 }
 
 // refunds calls for each refund that was made in the last n whole days.
-func (w *truth) refunds(n int, yield func(o sale, f api.Refund)) {
+func (w *truth) refunds(n int, yield func(o sale, f types.Refund)) {
 	for _, o := range w.orders {
 		for _, f := range o.Refunds {
 			if within(dayOf(local(f.At)), n) {
@@ -53,7 +53,7 @@ func (w *truth) refunds(n int, yield func(o sale, f api.Refund)) {
 
 func refundsByMethod(w *truth) [][]any {
 	t := newTally[string]()
-	w.refunds(28, func(_ sale, f api.Refund) { t.add(f.Method, bani(f.Amount)) })
+	w.refunds(28, func(_ sale, f types.Refund) { t.add(f.Method, bani(f.Amount)) })
 	var rows [][]any
 	for method, sum := range t.sum {
 		rows = append(rows, row(method, t.count[method], sum))
@@ -63,7 +63,7 @@ func refundsByMethod(w *truth) [][]any {
 
 func refundDelay(w *truth) [][]any {
 	t := newTally[int]()
-	w.refunds(84, func(o sale, f api.Refund) {
+	w.refunds(84, func(o sale, f types.Refund) {
 		days := 0
 		for day := o.opened; dayOf(day) != dayOf(local(f.At)); day = day.AddDate(0, 0, 1) {
 			days++
@@ -163,7 +163,7 @@ func vatByRate(w *truth) [][]any {
 func deposits(w *truth) [][]any {
 	var rows [][]any
 	for n := 3; n >= 0; n-- {
-		sum := w.sumDays(func(d api.SalesDay) api.Money { return d.Deposits }, func(day string) bool { return day >= month(n) && day < month(n-1) })
+		sum := w.sumDays(func(d types.SalesDay) types.Money { return d.Deposits }, func(day string) bool { return day >= month(n) && day < month(n-1) })
 		if n == 0 { // today is as the service said last
 			today := daysAgo(0)
 			sum += bani(w.told[today].Deposits) - bani(w.days[today].Deposits)

@@ -6,19 +6,19 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // online are the orders that the daemon was told of, as they were told last, without test
 // orders.
-func (w *truth) online() map[string]api.OnlineOrder {
-	orders := map[string]api.OnlineOrder{}
+func (w *truth) online() map[string]types.OnlineOrder {
+	orders := map[string]types.OnlineOrder{}
 	for _, a := range w.seen.answers {
 		if a.path != "/v1/orders" || a.status != http.StatusOK {
 			continue
 		}
 		var page struct {
-			Data []api.OnlineOrder `json:"data"`
+			Data []types.OnlineOrder `json:"data"`
 		}
 		if err := json.Unmarshal(a.body, &page); err != nil {
 			panic(err)
@@ -33,7 +33,7 @@ func (w *truth) online() map[string]api.OnlineOrder {
 }
 
 // groupOrders counts orders and adds up what they cost, by a name; an empty one is left out.
-func (w *truth) groupOrders(name func(api.OnlineOrder) string) [][]any {
+func (w *truth) groupOrders(name func(types.OnlineOrder) string) [][]any {
 	count, total := map[string]int{}, map[string]amount{}
 	for _, o := range w.online() {
 		if k := name(o); k != "" {
@@ -50,7 +50,7 @@ func (w *truth) groupOrders(name func(api.OnlineOrder) string) [][]any {
 
 func ordersByStatus(w *truth) [][]any {
 	first := daysAgo(30)
-	return sorted(w.groupOrders(func(o api.OnlineOrder) string {
+	return sorted(w.groupOrders(func(o types.OnlineOrder) string {
 		if dayOf(local(o.CreatedAt)) < first {
 			return ""
 		}
@@ -59,7 +59,7 @@ func ordersByStatus(w *truth) [][]any {
 }
 
 func rejections(w *truth) [][]any {
-	return sorted(w.groupOrders(func(o api.OnlineOrder) string {
+	return sorted(w.groupOrders(func(o types.OnlineOrder) string {
 		if o.Status != "rejected" {
 			return ""
 		}
@@ -68,7 +68,7 @@ func rejections(w *truth) [][]any {
 }
 
 func cancelledBy(w *truth) [][]any {
-	return sorted(w.groupOrders(func(o api.OnlineOrder) string {
+	return sorted(w.groupOrders(func(o types.OnlineOrder) string {
 		if o.Status != "cancelled" {
 			return ""
 		}
@@ -107,7 +107,7 @@ func lateOrders(w *truth) [][]any {
 }
 
 // lines calls f for every line of a completed order.
-func (w *truth) onlineLines(f func(api.OnlineItem)) {
+func (w *truth) onlineLines(f func(types.OnlineItem)) {
 	for _, o := range w.online() {
 		if o.Status == "completed" {
 			for _, line := range o.Items {
@@ -128,7 +128,7 @@ func best(sold map[string]int, sales map[string]amount) [][]any {
 
 func soldOnline(w *truth) [][]any {
 	sold, sales := map[string]int{}, map[string]amount{}
-	w.onlineLines(func(line api.OnlineItem) {
+	w.onlineLines(func(line types.OnlineItem) {
 		sold[line.Name] += int(line.Quantity)
 		sales[line.Name] += bani(line.Total)
 	})
@@ -137,7 +137,7 @@ func soldOnline(w *truth) [][]any {
 
 func optionsTaken(w *truth) [][]any {
 	taken, sales := map[string]int{}, map[string]amount{}
-	w.onlineLines(func(line api.OnlineItem) {
+	w.onlineLines(func(line types.OnlineItem) {
 		for _, o := range line.Options {
 			n := line.Quantity * o.Quantity
 			taken[o.Name] += int(n)
@@ -158,7 +158,7 @@ func transitions(w *truth) [][]any {
 // moves counts what happened to orders since a day, by day and status.
 func (w *truth) moves(first string) map[[2]string]int {
 	count := map[[2]string]int{}
-	note := func(status string, at *api.Instant) {
+	note := func(status string, at *types.Instant) {
 		if at == nil {
 			return
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // answers are those to the questions of the cookbook, computed from the truth.
@@ -76,7 +76,7 @@ var answers = map[string]func(w *truth) [][]any{
 func row(cells ...any) []any { return cells }
 
 // sumDays adds up a figure of the service's days that are wanted.
-func (w *truth) sumDays(figure func(api.SalesDay) api.Money, wanted func(day string) bool) (sum amount) {
+func (w *truth) sumDays(figure func(types.SalesDay) types.Money, wanted func(day string) bool) (sum amount) {
 	for day, d := range w.days {
 		if wanted(day) {
 			sum += bani(figure(d))
@@ -85,7 +85,7 @@ func (w *truth) sumDays(figure func(api.SalesDay) api.Money, wanted func(day str
 	return sum
 }
 
-func netOf(d api.SalesDay) api.Money { return d.NetSales }
+func netOf(d types.SalesDay) types.Money { return d.NetSales }
 
 func (w *truth) netBetween(from, before string) amount {
 	return w.sumDays(netOf, func(day string) bool { return day >= from && day < before })
@@ -94,8 +94,8 @@ func (w *truth) netBetween(from, before string) amount {
 func october(day string) bool { return day[:7] == "2026-10" }
 
 func decimalsCut(w *truth) [][]any {
-	discounts := w.sumDays(func(d api.SalesDay) api.Money { return d.Discounts }, october)
-	items := w.sumDays(func(d api.SalesDay) api.Money { return d.Items }, october)
+	discounts := w.sumDays(func(d types.SalesDay) types.Money { return d.Discounts }, october)
+	items := w.sumDays(func(d types.SalesDay) types.Money { return d.Items }, october)
 	return [][]any{row(0, rounded(discounts.float()/items.float(), 4))}
 }
 

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // latest is the newest updated_at of a page, and of what came before.
 func latest(at time.Time, body []byte) time.Time {
 	var page struct {
 		Data []struct {
-			UpdatedAt *api.Instant `json:"updated_at"`
+			UpdatedAt *types.Instant `json:"updated_at"`
 		} `json:"data"`
 	}
 	if json.Unmarshal(body, &page) != nil {
@@ -252,7 +252,7 @@ func soldOut(w *truth) [][]any {
 
 // whileOpen is how much of a time is within the opening hours, which are those of
 // every day in the sandbox.
-func whileOpen(l api.Location, from, to time.Time) (open time.Duration) {
+func whileOpen(l types.Location, from, to time.Time) (open time.Duration) {
 	clock := func(day time.Time, text string) time.Time {
 		hour, minute, _ := strings.Cut(text, ":")
 		h, _ := strconv.Atoi(hour)

@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox"
 )
 
@@ -18,11 +19,11 @@ import (
 // alone: what a question of the cookbook is answered with is computed from it once more.
 type truth struct {
 	orders      []sale
-	days        map[string]api.SalesDay
-	told        map[string]api.SalesDay // as the daemon was told last
+	days        map[string]types.SalesDay
+	told        map[string]types.SalesDay // as the daemon was told last
 	products    map[string]product
 	categories  map[string]string
-	locations   map[string]api.Location
+	locations   map[string]types.Location
 	firstDay    string
 	seen        *recording
 	removed     map[string]tombstone // orders that are no sales any more, as the daemon was told
@@ -38,14 +39,14 @@ type product struct {
 
 // sale is an order with what the API does not say of it.
 type sale struct {
-	api.SalesOrder
+	types.SalesOrder
 	opened time.Time
 	net    amount
 	lines  []saleLine
 }
 
 type saleLine struct {
-	api.SalesItem
+	types.SalesItem
 	quantity        *big.Rat
 	extras          amount // of the whole line
 	discount        amount // of the line
@@ -55,26 +56,26 @@ type saleLine struct {
 }
 
 type tombstone struct {
-	ID        string       `json:"id"`
-	Deleted   bool         `json:"deleted"`
-	DeletedAt *api.Instant `json:"deleted_at"`
-	Reason    string       `json:"reason"`
+	ID        string         `json:"id"`
+	Deleted   bool           `json:"deleted"`
+	DeletedAt *types.Instant `json:"deleted_at"`
+	Reason    string         `json:"reason"`
 	noticed   time.Time
-	last      *api.SalesOrder
+	last      *types.SalesOrder
 }
 
 // state is a row of a product or an ingredient as the service answered it.
 type state struct {
-	ID         string       `json:"id"`
-	Name       string       `json:"name"`
-	LocationID string       `json:"location_id"`
-	Price      api.Money    `json:"price"`
-	Available  bool         `json:"available"`
-	Stock      api.Quantity `json:"stock"`
-	MinStock   api.Quantity `json:"min_stock"`
-	BelowMin   bool         `json:"below_min"`
-	Unit       string       `json:"unit"`
-	UpdatedAt  api.Instant  `json:"updated_at"`
+	ID         string         `json:"id"`
+	Name       string         `json:"name"`
+	LocationID string         `json:"location_id"`
+	Price      types.Money    `json:"price"`
+	Available  bool           `json:"available"`
+	Stock      types.Quantity `json:"stock"`
+	MinStock   types.Quantity `json:"min_stock"`
+	BelowMin   bool           `json:"below_min"`
+	Unit       string         `json:"unit"`
+	UpdatedAt  types.Instant  `json:"updated_at"`
 	at         time.Time
 }
 
@@ -98,14 +99,14 @@ func within[T ~string](day T, n int) bool {
 
 func (r *restaurant) truth(t *testing.T) *truth {
 	t.Helper()
-	w := &truth{days: map[string]api.SalesDay{}, products: map[string]product{}, categories: map[string]string{}, locations: map[string]api.Location{}, seen: r.seen}
-	each(t, r, sandbox.StreamLocations, func(l api.Location) { w.locations[l.ID] = l })
-	each(t, r, sandbox.StreamCategories, func(c api.Category) { w.categories[c.ID] = c.Name })
-	each(t, r, sandbox.StreamProducts, func(p api.Product) {
+	w := &truth{days: map[string]types.SalesDay{}, products: map[string]product{}, categories: map[string]string{}, locations: map[string]types.Location{}, seen: r.seen}
+	each(t, r, sandbox.StreamLocations, func(l types.Location) { w.locations[l.ID] = l })
+	each(t, r, sandbox.StreamCategories, func(c types.Category) { w.categories[c.ID] = c.Name })
+	each(t, r, sandbox.StreamProducts, func(p types.Product) {
 		w.products[p.ID] = product{p.ID, p.Name, w.categories[*p.CategoryID], w.locations[p.LocationID].Name, dayOf(local(*p.CreatedAt)), bani(p.Price), len(p.ExtraGroups) > 0}
 	})
-	each(t, r, sandbox.StreamSalesOrders, func(o api.SalesOrder) { w.orders = append(w.orders, w.sale(o)) })
-	w.told = map[string]api.SalesDay{}
+	each(t, r, sandbox.StreamSalesOrders, func(o types.SalesOrder) { w.orders = append(w.orders, w.sale(o)) })
+	w.told = map[string]types.SalesDay{}
 	for _, a := range r.seen.answers {
 		if a.path == "/v1/sales/daily" && a.status == http.StatusOK && !strings.Contains(a.query, "location_id") {
 			for _, d := range daysIn(t, a.body) {
@@ -123,10 +124,10 @@ func (r *restaurant) truth(t *testing.T) *truth {
 }
 
 // daysIn are the days of an answer of /sales/daily.
-func daysIn(t *testing.T, body []byte) []api.SalesDay {
+func daysIn(t *testing.T, body []byte) []types.SalesDay {
 	t.Helper()
 	var answer struct {
-		Data []api.SalesDay `json:"data"`
+		Data []types.SalesDay `json:"data"`
 	}
 	if err := json.Unmarshal(body, &answer); err != nil {
 		t.Fatal(err)
@@ -154,7 +155,7 @@ func each[T any](t *testing.T, r *restaurant, stream string, yield func(T)) {
 
 // sale spreads the discount of an order over its lines by value: what falls on the
 // lines up to one is rounded, so that all of them together bear all of it.
-func (w *truth) sale(o api.SalesOrder) sale {
+func (w *truth) sale(o types.SalesOrder) sale {
 	s := sale{SalesOrder: o, opened: local(o.CreatedAt), net: bani(o.Totals.NetSales)}
 	var all, upTo, borne amount
 	for _, i := range o.Items {
@@ -199,7 +200,7 @@ func (w *truth) sale(o api.SalesOrder) sale {
 func (w *truth) tellApart(t *testing.T) {
 	t.Helper()
 	w.removed, w.states, w.firstDay = map[string]tombstone{}, map[string][]state{}, "9"
-	alive := map[string]*api.SalesOrder{}
+	alive := map[string]*types.SalesOrder{}
 	for _, a := range w.seen.answers {
 		stream := strings.TrimPrefix(a.path, "/v1")
 		if a.status != http.StatusOK || !slices.Contains([]string{"/sales/orders", "/products", "/ingredients"}, stream) {
@@ -237,7 +238,7 @@ func (w *truth) tellApart(t *testing.T) {
 	}
 }
 
-func (w *truth) tellOrder(t *testing.T, row []byte, alive map[string]*api.SalesOrder, at time.Time) {
+func (w *truth) tellOrder(t *testing.T, row []byte, alive map[string]*types.SalesOrder, at time.Time) {
 	t.Helper()
 	var gone tombstone
 	if err := json.Unmarshal(row, &gone); err != nil {
@@ -248,7 +249,7 @@ func (w *truth) tellOrder(t *testing.T, row []byte, alive map[string]*api.SalesO
 		w.removed[gone.ID] = gone
 		return
 	}
-	var o api.SalesOrder
+	var o types.SalesOrder
 	if err := json.Unmarshal(row, &o); err != nil {
 		t.Fatal(err)
 	}

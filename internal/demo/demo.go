@@ -13,8 +13,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/config"
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/app"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
@@ -251,7 +252,7 @@ type demoService struct {
 func startDemoSandbox(ctx context.Context, l *lifecycle.Cleanups, o Options) (*demoService, error) {
 	world := o.world()
 	world.Logger = o.Logger
-	world.Limits = api.RateLimits{PerMinute: o.PerMinute, BusinessPerMinute: 5 * o.PerMinute, HeavyPerMinute: o.PerMinute}
+	world.Limits = types.RateLimits{PerMinute: o.PerMinute, BusinessPerMinute: 5 * o.PerMinute, HeavyPerMinute: o.PerMinute}
 	box, err := sandbox.New(world)
 	if err != nil {
 		return nil, exit.UsageError(err)

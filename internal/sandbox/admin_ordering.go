@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/ordering"
 )
 
@@ -29,7 +30,7 @@ func (s admin) moveOrders(in AdminOrders) (any, error) {
 	if in.ReadyIn != 0 || in.Action == ordering.MoveEstimate {
 		m.Ready = now + (time.Duration(in.ReadyIn) * time.Second).Microseconds()
 	}
-	done := []api.OnlineOrder{}
+	done := []types.OnlineOrder{}
 	for _, id := range in.IDs {
 		o, err := s.books[in.Business].Do(id, m, now)
 		if err != nil {

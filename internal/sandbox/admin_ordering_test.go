@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/webhooks"
 )
 
@@ -34,7 +35,7 @@ func TestAdminOfOrders(t *testing.T) {
 			t.Errorf("%s %s: %d %s", c.uri, c.body, w.Code, w.Body)
 		}
 		if strings.Contains(c.body, "1800") {
-			var moved []api.OnlineOrder
+			var moved []types.OnlineOrder
 			if err := json.Unmarshal(w.Body.Bytes(), &moved); err != nil || moved[0].Status != "accepted" || *moved[0].EstimatedReadyAt != "2026-03-20T10:30:00.000Z" {
 				t.Errorf("%v %s", err, w.Body)
 			}
@@ -42,7 +43,7 @@ func TestAdminOfOrders(t *testing.T) {
 	}
 	s.details(s.get("/orders/"+o.ID), 403, "api_disabled")
 	s.Restaurant(0).SwitchOrdering(true)
-	if l := ok[api.Location](s.harness, "/locations/"+s.location).Ordering; l.Status != "paused" || *l.PausedUntil != "2026-03-20T10:10:00.000Z" || len(l.Types) != 1 {
+	if l := ok[types.Location](s.harness, "/locations/"+s.location).Ordering; l.Status != "paused" || *l.PausedUntil != "2026-03-20T10:10:00.000Z" || len(l.Types) != 1 {
 		t.Errorf("ordering %+v", l)
 	}
 	s.wait(0)

@@ -11,6 +11,6 @@
 //
 // What may live here: routes, parameters, errors, cursors, answers, and the
 // truth that tests compare a mirror with. What may not: how a restaurant or an order moves;
-// anything of the syncer or of the client but the types of rows in package api, so that a
+// anything of the syncer or of the client but what package types says of rows, so that a
 // mistake made there is seen here. Nothing here starts a goroutine that outlives its call.
 package sandbox

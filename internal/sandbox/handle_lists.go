@@ -3,7 +3,8 @@ package sandbox
 import (
 	"slices"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world/catalogue"
@@ -16,11 +17,11 @@ func me(c readCall) *refusal.Refusal {
 	if k.WebhookURL != "" {
 		webhookURL = &k.WebhookURL
 	}
-	me := api.Me{
-		App:      api.App{ID: k.AppID, Name: k.Name, Mode: k.Mode},
-		Business: api.Business{ID: k.BusinessID, Name: k.BusinessName},
+	me := types.Me{
+		App:      types.App{ID: k.AppID, Name: k.Name, Mode: k.Mode},
+		Business: types.Business{ID: k.BusinessID, Name: k.BusinessName},
 		Scopes:   units.NotNil(k.Scopes), AllLocations: k.AllLocations, RateLimits: k.Limits,
-		Webhook: api.Webhook{URL: webhookURL, Configured: k.WebhookURL != ""},
+		Webhook: types.Webhook{URL: webhookURL, Configured: k.WebhookURL != ""},
 	}
 	me.LocationIDs = c.view.LocationIDs()
 	c.addJSON(me)
@@ -30,7 +31,7 @@ func me(c readCall) *refusal.Refusal {
 // ordersOnly is the rule for keys with only orders:write: while online ordering
 // is off, even the locations are closed to them.
 func ordersOnly(c readCall) *refusal.Refusal {
-	if c.orderingOff() && !slices.Contains(c.key.Scopes, api.ScopeLocations) {
+	if c.orderingOff() && !slices.Contains(c.key.Scopes, types.ScopeLocations) {
 		return refusal.Of(refusal.APIDisabled)
 	}
 	return nil

@@ -5,7 +5,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/internal/sandbox/ordering"
 	"github.com/larder-sync/larder/internal/sandbox/refusal"
@@ -135,8 +136,8 @@ func listOnlineOrders(c onlineCall) *refusal.Refusal {
 	if err := c.q.bad.Refusal(); err != nil {
 		return err
 	}
-	var orders []api.OnlineOrder
-	var next *api.Instant
+	var orders []types.OnlineOrder
+	var next *types.Instant
 	if o, ok := c.book.External(c.app, external); byExternal && ok {
 		orders = append(orders, o)
 	}
@@ -153,12 +154,12 @@ func listOnlineOrders(c onlineCall) *refusal.Refusal {
 
 // closeOnlinePage ends a page of online orders. Faults on cursors strike what takes their
 // place here.
-func (c onlineCall) closeOnlinePage(next *api.Instant) {
+func (c onlineCall) closeOnlinePage(next *types.Instant) {
 	switch {
 	case next != nil && c.met(faults.CursorMissing):
 		next = nil
 	case next != nil && c.met(faults.CursorRepeats):
-		same := api.Instant(c.q.values.Get("updated_since"))
+		same := types.Instant(c.q.values.Get("updated_since"))
 		next = &same
 	}
 	c.out = append(c.out, `],"next_updated_since":`...)

@@ -4,7 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/seeded"
 	"github.com/larder-sync/larder/internal/sandbox/units"
@@ -27,7 +28,7 @@ func testWebhook(c onlineCall) *refusal.Refusal {
 	}
 	m := c.ping()
 	result := c.s.outbox.Ping(c.r.Context(), webhooks.Endpoint{URL: c.key.WebhookURL, Secret: c.key.WebhookSecret}, m)
-	out := api.WebhookTest{OK: result.OK(), EventID: &m.ID}
+	out := types.WebhookTest{OK: result.OK(), EventID: &m.ID}
 	if result.Status != 0 {
 		out.HTTPStatus = &result.Status
 	}
@@ -43,10 +44,10 @@ func testWebhook(c onlineCall) *refusal.Refusal {
 
 // ping is an event of its own each time.
 func (c onlineCall) ping() webhooks.Message {
-	at := api.Instant(units.Precision(units.Millisecond).Text(c.now))
-	event := api.WebhookEvent[api.PingData]{
+	at := types.Instant(units.Precision(units.Millisecond).Text(c.now))
+	event := types.WebhookEvent[types.PingData]{
 		ID: webhooks.EventID(seeded.Hash(c.key.AppID), c.now, int(c.s.pings.Add(1))), Type: "ping", CreatedAt: at, Test: c.key.Mode == "test",
-		Data: api.PingData{App: api.App{ID: c.key.AppID, Name: c.key.Name, Mode: c.key.Mode}, Message: "Test webhook."},
+		Data: types.PingData{App: types.App{ID: c.key.AppID, Name: c.key.Name, Mode: c.key.Mode}, Message: "Test webhook."},
 	}
 	return webhooks.Message{ID: event.ID, Type: event.Type, Body: units.JSON(event)}
 }

@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 	"github.com/larder-sync/larder/syncer/registry"
@@ -72,7 +73,7 @@ func TestLiveWeek(t *testing.T) {
 	reasons, hours, refunds := map[string]int{}, map[int]int{}, 0
 	for _, row := range h.walk("/sales/orders" + since) {
 		var o struct {
-			api.SalesOrder
+			types.SalesOrder
 			Reason string
 		}
 		if err := json.Unmarshal(row, &o); err != nil {

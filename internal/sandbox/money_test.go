@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"pgregory.net/rapid"
 )
 
@@ -49,7 +50,7 @@ func TestMoneyOfOrders(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true, Orders: 4000})
 	seen := map[string]int{}
 	for _, row := range h.walk("/sales/orders?limit=200&from=2026-01-01&to=2026-03-20") {
-		o := strict[api.SalesOrder](t, row)
+		o := strict[types.SalesOrder](t, row)
 		items := new(big.Rat)
 		for _, l := range o.Items {
 			q, one := rat(t, string(l.Quantity)), big.NewRat(1, 1)
@@ -99,7 +100,7 @@ func TestMoneyOfOrders(t *testing.T) {
 	}
 }
 
-func note(seen map[string]int, l api.SalesItem) {
+func note(seen map[string]int, l types.SalesItem) {
 	if l.WeightKg != nil {
 		seen["weighed"]++
 	}
@@ -164,13 +165,13 @@ func (h *harness) checkTotals(t rapid.TB, filter string) {
 	// Refunds of the first days may be of orders opened before them.
 	before := h.clock.In(zone).AddDate(0, 0, -40).Format(time.DateOnly)
 	for _, row := range h.walk("/sales/orders?from=" + before + "&to=" + today + filter + "&limit=200") {
-		o := strict[api.SalesOrder](h.t, row)
+		o := strict[types.SalesOrder](h.t, row)
 		day := string(o.BusinessDay)
 		if want := bucharestDay(h.t, zone, o.CreatedAt); want != day {
 			t.Fatalf("business day %s of %s, want %s", day, o.CreatedAt, want)
 		}
 		m := o.Totals
-		for figure, v := range map[string]api.Money{"items": m.Items, "discounts": m.Discount, "delivery_fees": m.DeliveryFee, "tips": m.Tip, "deposits": m.Deposit,
+		for figure, v := range map[string]types.Money{"items": m.Items, "discounts": m.Discount, "delivery_fees": m.DeliveryFee, "tips": m.Tip, "deposits": m.Deposit,
 			"net_sales": m.NetSales, "type " + o.Type: m.NetSales, "channel " + o.Channel: m.NetSales, "orders": "1"} {
 			add(days, day, figure, string(v))
 		}
@@ -196,7 +197,7 @@ func (h *harness) checkTotals(t rapid.TB, filter string) {
 	h.compareProducts(t, products, ok[productSales](h, "/sales/products"+span))
 }
 
-func bucharestDay(t testing.TB, zone *time.Location, at api.Instant) string {
+func bucharestDay(t testing.TB, zone *time.Location, at types.Instant) string {
 	when, err := time.Parse(time.RFC3339, string(at))
 	if err != nil {
 		t.Fatal(err)
@@ -210,7 +211,7 @@ func (h *harness) compareDays(t rapid.TB, want map[string]map[string]*big.Rat, g
 	}
 	totals := map[string]*big.Rat{}
 	for i, row := range got.Data {
-		d := strict[api.SalesDay](h.t, row)
+		d := strict[types.SalesDay](h.t, row)
 		figures := figuresOf(h.t, d.Breakdown)
 		for name, v := range figures {
 			expected := want[string(d.Date)][name]
@@ -238,12 +239,12 @@ func (h *harness) compareDays(t rapid.TB, want map[string]map[string]*big.Rat, g
 	}
 }
 
-func figuresOf(t testing.TB, b api.Breakdown) map[string]*big.Rat {
+func figuresOf(t testing.TB, b types.Breakdown) map[string]*big.Rat {
 	out := map[string]*big.Rat{"orders": rat(t, fmt.Sprint(b.Orders))}
-	for name, v := range map[string]api.Money{"net_sales": b.NetSales, "items": b.Items, "discounts": b.Discounts, "delivery_fees": b.DeliveryFees, "tips": b.Tips, "deposits": b.Deposits, "refunds": b.Refunds} {
+	for name, v := range map[string]types.Money{"net_sales": b.NetSales, "items": b.Items, "discounts": b.Discounts, "delivery_fees": b.DeliveryFees, "tips": b.Tips, "deposits": b.Deposits, "refunds": b.Refunds} {
 		out[name] = rat(t, string(v))
 	}
-	for prefix, m := range map[string]map[string]api.Money{"payment ": b.Payments, "type ": b.ByType, "channel ": b.ByChannel} {
+	for prefix, m := range map[string]map[string]types.Money{"payment ": b.Payments, "type ": b.ByType, "channel ": b.ByChannel} {
 		for k, v := range m {
 			out[prefix+k] = rat(t, string(v))
 		}
@@ -257,7 +258,7 @@ func (h *harness) compareProducts(t rapid.TB, want map[string]map[string]*big.Ra
 	}
 	var nets []float64
 	for _, row := range got.Data {
-		p := strict[api.ProductSales](h.t, row)
+		p := strict[types.ProductSales](h.t, row)
 		key := "name " + p.Name
 		if p.ProductID != nil {
 			key = "id " + *p.ProductID

@@ -7,7 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/internal/sandbox/keys"
 	"github.com/larder-sync/larder/internal/sandbox/ordering"
@@ -61,7 +62,7 @@ func orderingApp(k *keys.Key) ordering.App {
 func (l *online) apps(business int) []ordering.App {
 	var apps []ordering.App
 	for _, k := range l.keys.Keys() {
-		if k.Business == business && k.State == keys.Active && !k.OrderingOff && slices.Contains(k.Scopes, api.ScopeOrders) {
+		if k.Business == business && k.State == keys.Active && !k.OrderingOff && slices.Contains(k.Scopes, types.ScopeOrders) {
 			apps = append(apps, orderingApp(&k))
 		}
 	}
@@ -84,8 +85,8 @@ func (l *online) notifier(seed uint64) func(ordering.Event) {
 			return
 		}
 		n++
-		event := api.WebhookEvent[api.OrderData]{
-			ID: webhooks.EventID(seed, e.At, n), Type: e.Type, CreatedAt: e.Order.UpdatedAt, Test: e.Order.Test, Data: api.OrderData{Order: e.Order},
+		event := types.WebhookEvent[types.OrderData]{
+			ID: webhooks.EventID(seed, e.At, n), Type: e.Type, CreatedAt: e.Order.UpdatedAt, Test: e.Order.Test, Data: types.OrderData{Order: e.Order},
 		}
 		m := webhooks.Message{ID: event.ID, Type: event.Type, Body: units.JSON(event)}
 		l.outbox.Send(e.At, e.App, m, l.mishap(e.App))

@@ -9,14 +9,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/internal/sandbox/keys"
 	"github.com/larder-sync/larder/internal/sandbox/world"
 )
 
 // DefaultLimits are the figures of api.md, "Limits".
-var DefaultLimits = api.RateLimits{PerMinute: 120, BusinessPerMinute: 600, HeavyPerMinute: 30, OrdersPerMinute: 30}
+var DefaultLimits = types.RateLimits{PerMinute: 120, BusinessPerMinute: 600, HeavyPerMinute: 30, OrdersPerMinute: 30}
 
 // Options describe the restaurants, as world.Options do, and how they are served.
 type Options struct {
@@ -31,8 +32,8 @@ type Options struct {
 	Live         bool
 	Pace         float64
 	Upkeep       bool
-	Algorithm    string         // one of keys.Algorithms; default AlgorithmFixed
-	Limits       api.RateLimits // zero fields take DefaultLimits
+	Algorithm    string           // one of keys.Algorithms; default AlgorithmFixed
+	Limits       types.RateLimits // zero fields take DefaultLimits
 	NoLimits     bool
 	Readings     Readings
 	Faults       []faults.Fault
@@ -52,7 +53,7 @@ func (o Options) withDefaults() (Options, error) {
 	o.Limits.OrdersPerMinute = cmp.Or(o.Limits.OrdersPerMinute, DefaultLimits.OrdersPerMinute)
 	o.Algorithm = cmp.Or(o.Algorithm, keys.AlgorithmFixed)
 	if o.NoLimits {
-		o.Limits = api.RateLimits{PerMinute: keys.NoLimit, BusinessPerMinute: keys.NoLimit, HeavyPerMinute: keys.NoLimit, OrdersPerMinute: keys.NoLimit}
+		o.Limits = types.RateLimits{PerMinute: keys.NoLimit, BusinessPerMinute: keys.NoLimit, HeavyPerMinute: keys.NoLimit, OrdersPerMinute: keys.NoLimit}
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // Whatever is sent, the ordering routes answer it: never a 500, never a panic, and what they
@@ -134,16 +134,16 @@ func (s *shop) poke(g *rand.Rand, answers map[int]int) {
 
 // adds checks api.md's sums: a line is quantity x (unit_price + sum of option unit_price x
 // option quantity), deposit excluded; total = items + deposit + tip.
-func (s *shop) adds(o api.OnlineOrder) {
+func (s *shop) adds(o types.OnlineOrder) {
 	s.t.Helper()
 	items, deposit := lei(s.t, "0"), lei(s.t, "0")
 	for i := range o.Items {
 		l := &o.Items[i]
 		each := lei(s.t, l.UnitPrice)
 		for _, x := range l.Options {
-			each += lei(s.t, x.UnitPrice) * lei(s.t, api.Money(fmt.Sprint(x.Quantity))) / 100
+			each += lei(s.t, x.UnitPrice) * lei(s.t, types.Money(fmt.Sprint(x.Quantity))) / 100
 		}
-		if total := lei(s.t, l.Total); total != each*lei(s.t, api.Money(fmt.Sprint(l.Quantity)))/100 {
+		if total := lei(s.t, l.Total); total != each*lei(s.t, types.Money(fmt.Sprint(l.Quantity)))/100 {
 			s.t.Fatalf("line %+v", l)
 		}
 		items += lei(s.t, l.Total)

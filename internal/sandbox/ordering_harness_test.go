@@ -11,7 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
@@ -19,7 +20,7 @@ import (
 type shop struct {
 	*harness
 	location string
-	menu     api.OrderableMenu
+	menu     types.OrderableMenu
 	n        int
 }
 
@@ -31,7 +32,7 @@ func newShop(t testing.TB, o Options) *shop {
 	s := &shop{harness: newHarness(t, o)}
 	s.key = s.Key(0, RoleOrders).Value
 	s.location = s.Restaurant(0).LocationIDs()[0]
-	s.menu = ok[api.OrderableMenu](s.harness, "/locations/"+url.PathEscape(s.location)+"/menu")
+	s.menu = ok[types.OrderableMenu](s.harness, "/locations/"+url.PathEscape(s.location)+"/menu")
 	return s
 }
 
@@ -49,7 +50,7 @@ func (s *shop) post(body any) answer {
 }
 
 // dish is the first product of the menu that fits.
-func (s *shop) dish(fits func(api.MenuProduct) bool) api.MenuProduct {
+func (s *shop) dish(fits func(types.MenuProduct) bool) types.MenuProduct {
 	s.t.Helper()
 	for _, c := range s.menu.Categories {
 		for _, p := range c.Products {
@@ -59,10 +60,10 @@ func (s *shop) dish(fits func(api.MenuProduct) bool) api.MenuProduct {
 		}
 	}
 	s.t.Fatal("no such dish on the menu")
-	return api.MenuProduct{}
+	return types.MenuProduct{}
 }
 
-func plainDish(p api.MenuProduct) bool {
+func plainDish(p types.MenuProduct) bool {
 	return len(p.Variants) == 0 && len(p.ExtraGroups) == 0 && p.Deposit == nil
 }
 
@@ -72,7 +73,7 @@ type object = map[string]any
 func (s *shop) menuOf(location string) object {
 	s.t.Helper()
 	other := *s
-	other.menu = ok[api.OrderableMenu](s.harness, "/locations/"+url.PathEscape(location)+"/menu")
+	other.menu = ok[types.OrderableMenu](s.harness, "/locations/"+url.PathEscape(location)+"/menu")
 	return object{"product_id": other.dish(plainDish).ID, "quantity": 1}
 }
 
@@ -134,28 +135,28 @@ func set(t testing.TB, body object, path string, value any) {
 }
 
 // placed is a new order.
-func (s *shop) placed(changes ...any) api.OnlineOrder {
+func (s *shop) placed(changes ...any) types.OnlineOrder {
 	s.t.Helper()
 	return s.created(s.post(s.order(changes...)))
 }
 
-func (s *shop) created(a answer) api.OnlineOrder {
+func (s *shop) created(a answer) types.OnlineOrder {
 	s.t.Helper()
 	if a.status != 201 {
 		s.t.Fatalf("POST /orders: %d %s", a.status, a.body)
 	}
-	return strict[api.OnlineOrder](s.t, a.body)
+	return strict[types.OnlineOrder](s.t, a.body)
 }
 
 // read is GET /orders/{order_id}.
-func (s *shop) read(id string) api.OnlineOrder {
+func (s *shop) read(id string) types.OnlineOrder {
 	s.t.Helper()
-	return ok[api.OnlineOrder](s.harness, "/orders/"+url.PathEscape(id))
+	return ok[types.OnlineOrder](s.harness, "/orders/"+url.PathEscape(id))
 }
 
 type onlinePage struct {
-	Data             []api.OnlineOrder `json:"data"`
-	NextUpdatedSince *string           `json:"next_updated_since"`
+	Data             []types.OnlineOrder `json:"data"`
+	NextUpdatedSince *string             `json:"next_updated_since"`
 }
 
 // details is what an error tells beside its texts.
@@ -183,7 +184,7 @@ func (s *shop) count() int {
 	return len(ok[onlinePage](s.harness, "/orders?limit=100&updated_since=2020-01-01T00:00:00Z").Data)
 }
 
-func lei(t testing.TB, m api.Money) units.Bani {
+func lei(t testing.TB, m types.Money) units.Bani {
 	t.Helper()
 	v, good := units.ParseMoney(string(m))
 	if !good {

@@ -9,20 +9,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/ordering"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
 // do moves an order as the restaurant does.
-func (s *shop) try(id, kind string) (api.OnlineOrder, error) {
+func (s *shop) try(id, kind string) (types.OnlineOrder, error) {
 	s.t.Helper()
 	return s.OnlineOrders(0).Do(id, ordering.Move{Kind: kind, Ready: s.clock.Add(40 * time.Minute).UnixMicro(), Text: "", Code: "closing_soon"}, s.clock.UnixMicro())
 }
 
-func (s *shop) moved(id string, kinds ...string) api.OnlineOrder {
+func (s *shop) moved(id string, kinds ...string) types.OnlineOrder {
 	s.t.Helper()
-	var o api.OnlineOrder
+	var o types.OnlineOrder
 	for _, k := range kinds {
 		s.clock = s.clock.Add(time.Minute)
 		var err error
@@ -68,8 +69,8 @@ func TestTheStatesOfAnOrder(t *testing.T) {
 // What each transition sets.
 func TestWhatATransitionSets(t *testing.T) {
 	s := newShop(t, Options{NoLimits: true})
-	at := func(after time.Duration) api.Instant {
-		return api.Instant(testEpoch.Add(after).Format("2006-01-02T15:04:05.000Z"))
+	at := func(after time.Duration) types.Instant {
+		return types.Instant(testEpoch.Add(after).Format("2006-01-02T15:04:05.000Z"))
 	}
 	id := s.placed("payment.status", "unpaid").ID
 	o := s.moved(id, "accept")
@@ -121,19 +122,19 @@ func TestNobodyAnswers(t *testing.T) {
 }
 
 // sales are the rows of /sales/orders in mirror mode, tombstones among them.
-func (s *shop) sales() (live map[string]api.SalesOrder, gone map[string]string) {
+func (s *shop) sales() (live map[string]types.SalesOrder, gone map[string]string) {
 	s.t.Helper()
 	key := s.key
 	defer func() { s.key = key }()
 	s.key = s.Key(0, RoleMain).Value
-	live, gone = map[string]api.SalesOrder{}, map[string]string{}
+	live, gone = map[string]types.SalesOrder{}, map[string]string{}
 	for _, row := range s.walk("/sales/orders?limit=200&updated_since=2020-01-01T00:00:00Z") {
 		if strings.Contains(string(row), `"deleted":true`) {
-			dead := strict[api.Tombstone](s.t, row)
+			dead := strict[types.Tombstone](s.t, row)
 			gone[dead.ID] = dead.Reason
 			continue
 		}
-		o := strict[api.SalesOrder](s.t, row)
+		o := strict[types.SalesOrder](s.t, row)
 		live[*o.Number] = o
 	}
 	return live, gone
@@ -144,8 +145,8 @@ func (s *shop) sales() (live map[string]api.SalesOrder, gone map[string]string) 
 // never.
 func TestOnlineOrdersBecomeSales(t *testing.T) {
 	s := newShop(t, Options{NoLimits: true, ProductsPer: 130})
-	pizza := s.dish(func(p api.MenuProduct) bool { return len(p.Variants) > 0 && len(p.ExtraGroups) > 0 })
-	bottle := s.dish(func(p api.MenuProduct) bool { return p.Deposit != nil })
+	pizza := s.dish(func(p types.MenuProduct) bool { return len(p.Variants) > 0 && len(p.ExtraGroups) > 0 })
+	bottle := s.dish(func(p types.MenuProduct) bool { return p.Deposit != nil })
 	x := pizza.ExtraGroups[0].Options
 	items := []any{
 		object{"product_id": pizza.ID, "variant_id": pizza.Variants[2].ID, "quantity": 2, "options": []any{object{"id": x[0].ID, "quantity": 2}, object{"id": x[1].ID}}},
@@ -226,7 +227,7 @@ func (s *shop) bookOf() string {
 	s.t.Helper()
 	var out strings.Builder
 	for _, k := range s.Keys() {
-		if !slices.Contains(k.Scopes, api.ScopeOrders) {
+		if !slices.Contains(k.Scopes, types.ScopeOrders) {
 			continue
 		}
 		since := "2020-01-01T00:00:00Z"
@@ -291,11 +292,11 @@ func (s *shop) everyFate(book string) {
 	s.t.Helper()
 	seen := map[string]int{}
 	for line := range strings.Lines(book) {
-		var o api.OnlineOrder
+		var o types.OnlineOrder
 		if json.Unmarshal([]byte(line), &o) != nil {
 			continue // the fingerprint
 		}
-		sameShape[api.OnlineOrder](s.t.(*testing.T), []byte(strings.TrimSpace(line)))
+		sameShape[types.OnlineOrder](s.t.(*testing.T), []byte(strings.TrimSpace(line)))
 		seen["orders"]++
 		seen[o.Status]++
 		seen[o.Type]++

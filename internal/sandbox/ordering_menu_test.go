@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // api.md, "Orderable menu": "Only products offered online appear, never a product sold by
@@ -13,8 +13,8 @@ import (
 func TestTheMenuIsWhatCanBeOrdered(t *testing.T) {
 	s := newShop(t, Options{NoLimits: true, ProductsPer: 140})
 	a := s.get("/locations/" + s.location + "/menu")
-	sameShape[api.OrderableMenu](t, a.body)
-	shown := map[string]api.MenuProduct{}
+	sameShape[types.OrderableMenu](t, a.body)
+	shown := map[string]types.MenuProduct{}
 	for i, c := range s.menu.Categories {
 		if i > 0 && c.Position < s.menu.Categories[i-1].Position || len(c.Products) == 0 {
 			t.Errorf("category %s at %d with %d products", c.Name, c.Position, len(c.Products))
@@ -26,7 +26,7 @@ func TestTheMenuIsWhatCanBeOrdered(t *testing.T) {
 	s.key = s.Key(0, RoleMain).Value
 	left, newest := 0, ""
 	for _, row := range s.walk("/products?limit=200&location_id=" + s.location) {
-		p := strict[api.Product](t, row)
+		p := strict[types.Product](t, row)
 		newest = max(newest, string(*p.UpdatedAt))
 		m, on := shown[p.ID]
 		if offered := p.Channels["online"].Enabled && p.Unit == "piece"; on != offered {
@@ -102,7 +102,7 @@ func TestTheMenusVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := ask(etag)
-		next := strict[api.OrderableMenu](t, a.body)
+		next := strict[types.OrderableMenu](t, a.body)
 		if a.status != 200 || a.header.Get("ETag") == etag || *next.UpdatedAt < *s.menu.UpdatedAt {
 			t.Errorf("after a change: %d, updated_at %s after %s", a.status, *next.UpdatedAt, *s.menu.UpdatedAt)
 		}
@@ -123,7 +123,7 @@ func TestAMenuWithoutCategories(t *testing.T) {
 	if err := s.Restaurant(0).Delete(StreamCategories, first.ID); err != nil {
 		t.Fatal(err)
 	}
-	s.menu = ok[api.OrderableMenu](s.harness, "/locations/"+s.location+"/menu")
+	s.menu = ok[types.OrderableMenu](s.harness, "/locations/"+s.location+"/menu")
 	last := s.menu.Categories[len(s.menu.Categories)-1]
 	if last.ID != "none" || len(last.Products) != len(first.Products) {
 		t.Errorf("%d products in %s, want %d", len(last.Products), last.ID, len(first.Products))

@@ -12,7 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
@@ -20,8 +21,8 @@ import (
 // api.md, "Order": what the service answers to an order with everything in it.
 func TestPlaceAnOrder(t *testing.T) {
 	s := newShop(t, Options{ProductsPer: 130})
-	pizza := s.dish(func(p api.MenuProduct) bool { return len(p.Variants) > 0 && len(p.ExtraGroups) > 0 })
-	bottle := s.dish(func(p api.MenuProduct) bool { return p.Deposit != nil })
+	pizza := s.dish(func(p types.MenuProduct) bool { return len(p.Variants) > 0 && len(p.ExtraGroups) > 0 })
+	bottle := s.dish(func(p types.MenuProduct) bool { return p.Deposit != nil })
 	extra := pizza.ExtraGroups[0].Options[0]
 	a := s.post(object{
 		"external_id": "site-1", "location_id": s.location, "type": "delivery", "scheduled_for": nil,
@@ -35,12 +36,12 @@ func TestPlaceAnOrder(t *testing.T) {
 		"unknown_field": object{"is": "ignored"},
 	})
 	o := s.created(a)
-	sameShape[api.OnlineOrder](t, a.body)
+	sameShape[types.OnlineOrder](t, a.body)
 	each := lei(t, pizza.Variants[1].Price) + 3*lei(t, extra.Price)
 	items := 2*each + 4*lei(t, bottle.Price)
 	deposit := 4 * lei(t, *bottle.Deposit)
 	if got := fmt.Sprint(o.Items[0].Total, o.Items[1].Total, o.Items[1].Deposit, o.Totals); got != fmt.Sprint((2*each).Money(), (4*lei(t, bottle.Price)).Money(), deposit.Money(),
-		api.OnlineTotals{Items: api.Money(items.Money()), Deposit: api.Money(deposit.Money()), Tip: "5.50", Total: api.Money((items + deposit + 550).Money())}) {
+		types.OnlineTotals{Items: types.Money(items.Money()), Deposit: types.Money(deposit.Money()), Tip: "5.50", Total: types.Money((items + deposit + 550).Money())}) {
 		t.Errorf("prices: %s", got)
 	}
 	first := o.Items[0]
@@ -146,7 +147,7 @@ func TestPlacingTwice(t *testing.T) {
 	for _, again := range []object{body, s.order("external_id", o.ExternalID, "items.0.quantity", 9), {"external_id": o.ExternalID}} {
 		s.clock = s.clock.Add(time.Second)
 		a := s.post(again)
-		if got := strict[api.OnlineOrder](t, a.body); a.status != 200 || a.header.Get("Idempotent-Replayed") != "true" || got.ID != o.ID || got.UpdatedAt != o.UpdatedAt || got.Totals != o.Totals {
+		if got := strict[types.OnlineOrder](t, a.body); a.status != 200 || a.header.Get("Idempotent-Replayed") != "true" || got.ID != o.ID || got.UpdatedAt != o.UpdatedAt || got.Totals != o.Totals {
 			t.Errorf("%d %v %+v", a.status, a.header, got)
 		}
 	}
@@ -154,7 +155,7 @@ func TestPlacingTwice(t *testing.T) {
 		t.Error("a new order says that it is replayed")
 	}
 	// Unique per key, not per restaurant.
-	other := s.AddKey(Key{Scopes: []string{api.ScopeOrders}, AllLocations: true})
+	other := s.AddKey(Key{Scopes: []string{types.ScopeOrders}, AllLocations: true})
 	a := s.send("POST", other.Value, "/orders", string(units.JSON(s.order("external_id", o.ExternalID))))
 	if second := s.created(a); second.ID == o.ID {
 		t.Error("another key got the first one's order")
@@ -186,7 +187,7 @@ func TestExpectedTotal(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.details(s.post(s.order("expected_total", right.Money())), 409, "price_changed")
-	if o := s.placed("expected_total", (right + 700).Money()); o.Items[0].UnitPrice != api.Money((right + 700).Money()) {
+	if o := s.placed("expected_total", (right + 700).Money()); o.Items[0].UnitPrice != types.Money((right + 700).Money()) {
 		t.Errorf("price %s", o.Items[0].UnitPrice)
 	}
 }
@@ -196,12 +197,12 @@ func TestExpectedTotal(t *testing.T) {
 func TestItemsThatCannotBeHad(t *testing.T) {
 	s := newShop(t, Options{NoLimits: true, ProductsPer: 130})
 	main := s.Key(0, RoleMain).Value
-	pizza := s.dish(func(p api.MenuProduct) bool { return len(p.Variants) > 0 && len(p.ExtraGroups) > 0 })
+	pizza := s.dish(func(p types.MenuProduct) bool { return len(p.Variants) > 0 && len(p.ExtraGroups) > 0 })
 	plain := s.dish(plainDish)
 	var heavy, offline, elsewhere, out string
 	s.key = main
 	for _, row := range s.walk("/products?limit=200") {
-		p := strict[api.Product](t, row)
+		p := strict[types.Product](t, row)
 		switch {
 		case p.LocationID != s.location:
 			elsewhere = p.ID
@@ -249,9 +250,9 @@ func TestItemsThatCannotBeHad(t *testing.T) {
 // A group of options that asks for some, or takes so many: what is outside is not valid.
 func TestGroupsOfOptions(t *testing.T) {
 	s := newShop(t, Options{NoLimits: true, ProductsPer: 130})
-	pizza := s.dish(func(p api.MenuProduct) bool { return len(p.Variants) > 0 && len(p.ExtraGroups) > 0 })
-	coffee := s.dish(func(p api.MenuProduct) bool { return len(p.ExtraGroups) > 0 && p.ExtraGroups[0].Required })
-	item := func(p api.MenuProduct, options ...any) []any {
+	pizza := s.dish(func(p types.MenuProduct) bool { return len(p.Variants) > 0 && len(p.ExtraGroups) > 0 })
+	coffee := s.dish(func(p types.MenuProduct) bool { return len(p.ExtraGroups) > 0 && p.ExtraGroups[0].Required })
+	item := func(p types.MenuProduct, options ...any) []any {
 		i := object{"product_id": p.ID, "quantity": 1, "options": options}
 		if len(p.Variants) > 0 {
 			i["variant_id"] = p.Variants[0].ID
@@ -287,7 +288,7 @@ func TestGroupsOfOptions(t *testing.T) {
 func TestWhenALocationTakesOrders(t *testing.T) {
 	s := newShop(t, Options{NoLimits: true})
 	zone := must(time.LoadLocation(ZoneName))(t)
-	l := ok[api.Location](s.harness, "/locations/"+s.location)
+	l := ok[types.Location](s.harness, "/locations/"+s.location)
 	opens := must(time.Parse("15:04", *l.OpeningHours.Friday.Open))(t)
 	closes := must(time.Parse("15:04", *l.OpeningHours.Friday.Close))(t)
 	local := func(hour, minute int) time.Time { return time.Date(2026, 3, 20, hour, minute, 0, 0, zone) }
@@ -413,7 +414,7 @@ func TestOrderingSwitchedOff(t *testing.T) {
 		}
 	}
 	status := func() string {
-		return strict[api.Location](t, s.do("GET", s.Key(0, RoleMain).Value, "/locations/"+s.location).body).Ordering.Status
+		return strict[types.Location](t, s.do("GET", s.Key(0, RoleMain).Value, "/locations/"+s.location).body).Ordering.Status
 	}
 	off(false)
 	o = s.placed() // the first was cancelled by asking every route
@@ -460,7 +461,7 @@ func TestOrdersPerMinute(t *testing.T) {
 	if a := s.get("/orders?external_id=web-1"); a.status != 200 || a.header.Get("X-RateLimit-Limit") != "120" || a.header.Get("X-RateLimit-Remaining") != "89" {
 		t.Errorf("GET: %d %v", a.status, a.header)
 	}
-	other := s.AddKey(Key{Scopes: []string{api.ScopeOrders}, AllLocations: true})
+	other := s.AddKey(Key{Scopes: []string{types.ScopeOrders}, AllLocations: true})
 	if a := s.send("POST", other.Value, "/orders", string(units.JSON(s.order()))); a.status != 201 {
 		t.Errorf("another key: %d", a.status)
 	}
@@ -478,7 +479,7 @@ func TestWhoMayOrder(t *testing.T) {
 		}
 	}
 	second := s.Restaurant(0).LocationIDs()[1]
-	limited := s.AddKey(Key{Scopes: []string{api.ScopeOrders}, LocationIDs: []string{second}}).Value
+	limited := s.AddKey(Key{Scopes: []string{types.ScopeOrders}, LocationIDs: []string{second}}).Value
 	s.details(s.send("POST", limited, "/orders", string(units.JSON(s.order()))), 403, "location_forbidden")
 	s.details(s.send("GET", limited, "/locations/"+s.location+"/menu", ""), 404, "not_found")
 	// "only orders placed through this key"
@@ -561,7 +562,7 @@ func TestListOnlineOrders(t *testing.T) {
 // details.status"; "optional body {reason: string or null, max 255}".
 func TestCancelByTheCustomer(t *testing.T) {
 	s := newShop(t, Options{NoLimits: true})
-	cancel := func(o api.OnlineOrder, body string) answer {
+	cancel := func(o types.OnlineOrder, body string) answer {
 		return s.send("POST", s.key, "/orders/"+o.ID+"/cancel", body)
 	}
 	o := s.placed()
@@ -575,7 +576,7 @@ func TestCancelByTheCustomer(t *testing.T) {
 		s.details(cancel(o, bad), 400, "bad_request")
 	}
 	a := cancel(o, `{"reason": "M-am răzgândit"}`)
-	got := strict[api.OnlineOrder](t, a.body)
+	got := strict[types.OnlineOrder](t, a.body)
 	if a.status != 200 || got.Status != "cancelled" || got.Cancellation.By != "customer" || *got.Cancellation.Reason != "M-am răzgândit" || *got.CancelledAt != "2026-03-20T10:00:30.000Z" || got.UpdatedAt != *got.CancelledAt {
 		t.Errorf("%d %+v", a.status, got)
 	}
@@ -583,7 +584,7 @@ func TestCancelByTheCustomer(t *testing.T) {
 		t.Errorf("twice: %v", d)
 	}
 	for _, body := range []string{"", "{}", `{"reason":null}`, `{"else":1}`} {
-		if got := strict[api.OnlineOrder](t, cancel(s.placed(), body).body); got.Cancellation == nil || got.Cancellation.Reason != nil {
+		if got := strict[types.OnlineOrder](t, cancel(s.placed(), body).body); got.Cancellation == nil || got.Cancellation.Reason != nil {
 			t.Errorf("%q: %+v", body, got)
 		}
 	}
@@ -600,7 +601,7 @@ func TestClosedOnHolidays(t *testing.T) {
 	zone := must(time.LoadLocation(ZoneName))(t)
 	s := newShop(t, Options{NoLimits: true, Epoch: time.Date(2026, 12, 24, 10, 0, 0, 0, zone), LocationsPer: 12})
 	late := ""
-	for _, l := range ok[struct{ Data []api.Location }](s.harness, "/locations").Data {
+	for _, l := range ok[struct{ Data []types.Location }](s.harness, "/locations").Data {
 		if *l.OpeningHours.Friday.Close == "02:00" {
 			late = l.ID
 		}
@@ -612,7 +613,7 @@ func TestClosedOnHolidays(t *testing.T) {
 		{"2026-12-24 20:00", 201}, {"2026-12-25 01:59", 201}, {"2026-12-25 02:00", 409}, {"2026-12-25 13:00", 409}, {"2026-12-26 01:00", 409}, {"2026-12-26 13:00", 201}, {"2026-12-27 01:00", 201}, {"2027-01-01 13:00", 409},
 	} {
 		s.clock = must(time.ParseInLocation("2006-01-02 15:04", c.at, zone))(t)
-		l := ok[api.Location](s.harness, "/locations/"+late)
+		l := ok[types.Location](s.harness, "/locations/"+late)
 		p := s.menuOf(late)
 		a := s.post(s.order("location_id", late, "items.0", p))
 		if a.status != c.want || l.Ordering.Accepting != (c.want == 201) {

@@ -19,7 +19,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/internal/sandbox/ordering"
 	"github.com/larder-sync/larder/internal/sandbox/units"
@@ -32,7 +33,7 @@ type hook struct {
 	secret string
 	now    func() time.Time
 	status int
-	got    []api.WebhookEvent[api.OrderData]
+	got    []types.WebhookEvent[types.OrderData]
 	bodies [][]byte
 	forged int
 	pings  int
@@ -62,7 +63,7 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(h.status)
 		return
 	}
-	e := strict[api.WebhookEvent[api.OrderData]](h.t, body)
+	e := strict[types.WebhookEvent[types.OrderData]](h.t, body)
 	for name, want := range map[string]string{"User-Agent": "Service-Webhooks/1.0", "Service-Event-Id": e.ID, "Service-Event-Type": e.Type, "Content-Type": "application/json"} {
 		if got := r.Header.Get(name); got != want {
 			h.t.Errorf("%s: %q, want %q", name, got, want)
@@ -171,7 +172,7 @@ func TestOrderEvents(t *testing.T) {
 // URL hears nothing; a test order's event says so.
 func TestWhoIsTold(t *testing.T) {
 	s, h := hooked(t, Options{})
-	silent := s.AddKey(Key{Scopes: []string{api.ScopeOrders}, AllLocations: true})
+	silent := s.AddKey(Key{Scopes: []string{types.ScopeOrders}, AllLocations: true})
 	test := s.OrdersTestKey(0)
 	mine := s.placed()
 	other := s.created(s.send("POST", silent.Value, "/orders", string(units.JSON(s.order()))))
@@ -271,8 +272,8 @@ func TestTheTestPing(t *testing.T) {
 	}
 	s.hookTo("https://shop.test/hook")
 	a := ping("")
-	sameShape[api.WebhookTest](t, a.body)
-	if r := strict[api.WebhookTest](t, a.body); a.status != 200 || r.OK || r.HTTPStatus != nil || r.Error == nil || r.EventID == nil || strings.Contains(*r.Error, "192.0.2.1") {
+	sameShape[types.WebhookTest](t, a.body)
+	if r := strict[types.WebhookTest](t, a.body); a.status != 200 || r.OK || r.HTTPStatus != nil || r.Error == nil || r.EventID == nil || strings.Contains(*r.Error, "192.0.2.1") {
 		t.Errorf("nobody answers: %d %s", a.status, a.body)
 	}
 	for status, ok := range map[int]bool{200: true, 204: true, 302: false, 404: false, 500: false} {
@@ -290,13 +291,13 @@ func TestTheTestPing(t *testing.T) {
 		})})
 		s.hookTo("https://shop.test/hook")
 		a := s.send("POST", s.key, "/webhooks/test", "{}")
-		r := strict[api.WebhookTest](t, a.body)
+		r := strict[types.WebhookTest](t, a.body)
 		if r.OK != ok || *r.HTTPStatus != status || (r.Error == nil) != ok || *r.EventID != sent.Header.Get("Service-Event-Id") {
 			t.Errorf("%d: %s", status, a.body)
 		}
-		e := strict[api.WebhookEvent[api.PingData]](t, body)
+		e := strict[types.WebhookEvent[types.PingData]](t, body)
 		k := s.Key(0, RoleOrders)
-		if e.Type != "ping" || e.ID != *r.EventID || e.Test || e.Data.App != (api.App{ID: k.AppID, Name: k.Name, Mode: "live"}) || e.Data.Message == "" || sent.Header.Get("Service-Signature") == "" {
+		if e.Type != "ping" || e.ID != *r.EventID || e.Test || e.Data.App != (types.App{ID: k.AppID, Name: k.Name, Mode: "live"}) || e.Data.Message == "" || sent.Header.Get("Service-Signature") == "" {
 			t.Errorf("ping %s", body)
 		}
 	}
@@ -331,7 +332,7 @@ func TestServeSendsWebhooks(t *testing.T) {
 	s := &shop{harness: &harness{Sandbox: box, t: t, key: box.Key(0, RoleOrders).Value}, location: box.Restaurant(0).LocationIDs()[0]}
 	h.secret = box.Key(0, RoleOrders).WebhookSecret
 	s.hookTo(receiver.URL)
-	s.menu = ok[api.OrderableMenu](s.harness, "/locations/"+s.location+"/menu")
+	s.menu = ok[types.OrderableMenu](s.harness, "/locations/"+s.location+"/menu")
 	r := newRequest("POST", "/webhooks/test", s.key)
 	r.URL.Scheme, r.URL.Host, r.RequestURI = "http", ln.Addr().String(), ""
 	a, err := http.DefaultClient.Do(r)

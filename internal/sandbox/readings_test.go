@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 )
 
@@ -48,7 +49,7 @@ func TestReadingNeverPaid(t *testing.T) {
 		if len(listed) != want {
 			t.Errorf("show %v: %s", show, listed)
 		}
-		if show && (strict[api.Tombstone](t, listed[0]).Reason != rows.ReasonUnpaid || strict[api.Tombstone](t, listed[1]).Reason != rows.ReasonCancelled) {
+		if show && (strict[types.Tombstone](t, listed[0]).Reason != rows.ReasonUnpaid || strict[types.Tombstone](t, listed[1]).Reason != rows.ReasonCancelled) {
 			t.Errorf("%s", listed)
 		}
 	}
@@ -70,7 +71,7 @@ func TestReadingNullStamps(t *testing.T) {
 		}
 		future := h.clock.Add(time.Hour).Format(time.RFC3339)
 		rows := h.walk(list + "?updated_since=" + future)
-		if len(rows) != 1 || strict[api.Tombstone](t, rows[0]).UpdatedAt != nil {
+		if len(rows) != 1 || strict[types.Tombstone](t, rows[0]).UpdatedAt != nil {
 			t.Errorf("%s: tombstones %s", list, rows)
 		}
 	}
@@ -130,7 +131,7 @@ func TestReadingStampPrecision(t *testing.T) {
 	for precision, layout := range map[time.Duration]string{time.Second: "2006-01-02T15:04:05Z", time.Millisecond: "2006-01-02T15:04:05.000Z", time.Microsecond: "2006-01-02T15:04:05.000000Z"} {
 		h := newHarness(t, Options{Orders: 50, Readings: Readings{StampPrecision: precision}})
 		for _, row := range h.walk("/sales/orders") {
-			o := strict[api.SalesOrder](t, row)
+			o := strict[types.SalesOrder](t, row)
 			at := must(time.Parse(time.RFC3339, string(o.UpdatedAt)))(t)
 			if at.Format(layout) != string(o.UpdatedAt) || len(layout) != len(o.UpdatedAt) {
 				t.Fatalf("%s: %s", precision, o.UpdatedAt)
@@ -198,10 +199,10 @@ func TestReadingInactiveLocations(t *testing.T) {
 		if err := r.SetLocationActive(gone, false); err != nil {
 			t.Fatal(err)
 		}
-		if me := ok[api.Me](h, "/me"); slices.Contains(me.LocationIDs, gone) || len(me.LocationIDs) != 1 {
+		if me := ok[types.Me](h, "/me"); slices.Contains(me.LocationIDs, gone) || len(me.LocationIDs) != 1 {
 			t.Errorf("/me: %v", me.LocationIDs)
 		}
-		if n := len(ok[struct{ Data []api.Location }](h, "/locations").Data); n != 1 {
+		if n := len(ok[struct{ Data []types.Location }](h, "/locations").Data); n != 1 {
 			t.Errorf("%d locations", n)
 		}
 		h.refused(h.get("/locations/"+gone), 404, "not_found")
@@ -225,7 +226,7 @@ func TestReadingNewMapKeys(t *testing.T) {
 	if b.Payments["meal_ticket"] == "0.00" || b.ByType["catering"] == "0.00" || b.ByChannel["platform_c"] == "0.00" {
 		t.Errorf("%+v", b)
 	}
-	for _, m := range []api.Money{b.Payments["meal_ticket"], b.ByType["catering"], b.ByChannel["platform_c"]} {
+	for _, m := range []types.Money{b.Payments["meal_ticket"], b.ByType["catering"], b.ByChannel["platform_c"]} {
 		if m == "" {
 			t.Errorf("no new key in %+v", b)
 		}
@@ -268,7 +269,7 @@ func TestPermanentDeletion(t *testing.T) {
 		if bytes.Contains(before[i], []byte(id)) {
 			lost++
 		}
-		a, b := strict[api.SalesOrder](t, before[i]), strict[api.SalesOrder](t, after[i])
+		a, b := strict[types.SalesOrder](t, before[i]), strict[types.SalesOrder](t, after[i])
 		if a.UpdatedAt != b.UpdatedAt || a.Totals != b.Totals {
 			t.Fatalf("changed: %s", after[i])
 		}

@@ -5,7 +5,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/keys"
 	"github.com/larder-sync/larder/internal/sandbox/refusal"
 )
@@ -33,24 +34,24 @@ func post(path string, limit keys.Kind, handle func(*request) *refusal.Refusal, 
 
 var routes = []route{
 	get("/me", keys.All, reading(me)),
-	get("/locations", keys.All, reading(listLocations), api.ScopeLocations, api.ScopeOrders),
-	get("/locations/{location_id}", keys.All, reading(oneLocation), api.ScopeLocations, api.ScopeOrders),
-	get("/categories", keys.All, reading(listCategories), api.ScopeMenu),
-	get("/products", keys.All, reading(listProducts), api.ScopeMenu),
-	get("/products/{product_id}", keys.All, reading(oneProduct), api.ScopeMenu),
-	get("/allergens", keys.All, reading(listAllergens), api.ScopeMenu),
-	get("/sales/daily", keys.Heavy, reading(salesDaily), api.ScopeSales),
-	get("/sales/products", keys.Heavy, reading(salesProducts), api.ScopeSales),
-	get("/sales/orders", keys.All, reading(listOrders), api.ScopeSales),
-	get("/sales/orders/{order_id}", keys.All, reading(oneOrder), api.ScopeSales),
-	get("/ingredients", keys.All, reading(listIngredients), api.ScopeStock),
-	get("/ingredients/{ingredient_id}", keys.All, reading(oneIngredient), api.ScopeStock),
-	get("/locations/{location_id}/menu", keys.All, whenOrdering(orderableMenu), api.ScopeOrders),
-	get("/orders", keys.All, whenOrdering(listOnlineOrders), api.ScopeOrders),
-	get("/orders/{order_id}", keys.All, whenOrdering(oneOnlineOrder), api.ScopeOrders),
-	post("/orders", keys.Orders, whenOrdering(placeOnlineOrder), api.ScopeOrders),
-	post("/orders/{order_id}/cancel", keys.All, whenOrdering(cancelOnlineOrder), api.ScopeOrders),
-	post("/webhooks/test", keys.All, whenOrdering(testWebhook), api.ScopeOrders),
+	get("/locations", keys.All, reading(listLocations), types.ScopeLocations, types.ScopeOrders),
+	get("/locations/{location_id}", keys.All, reading(oneLocation), types.ScopeLocations, types.ScopeOrders),
+	get("/categories", keys.All, reading(listCategories), types.ScopeMenu),
+	get("/products", keys.All, reading(listProducts), types.ScopeMenu),
+	get("/products/{product_id}", keys.All, reading(oneProduct), types.ScopeMenu),
+	get("/allergens", keys.All, reading(listAllergens), types.ScopeMenu),
+	get("/sales/daily", keys.Heavy, reading(salesDaily), types.ScopeSales),
+	get("/sales/products", keys.Heavy, reading(salesProducts), types.ScopeSales),
+	get("/sales/orders", keys.All, reading(listOrders), types.ScopeSales),
+	get("/sales/orders/{order_id}", keys.All, reading(oneOrder), types.ScopeSales),
+	get("/ingredients", keys.All, reading(listIngredients), types.ScopeStock),
+	get("/ingredients/{ingredient_id}", keys.All, reading(oneIngredient), types.ScopeStock),
+	get("/locations/{location_id}/menu", keys.All, whenOrdering(orderableMenu), types.ScopeOrders),
+	get("/orders", keys.All, whenOrdering(listOnlineOrders), types.ScopeOrders),
+	get("/orders/{order_id}", keys.All, whenOrdering(oneOnlineOrder), types.ScopeOrders),
+	post("/orders", keys.Orders, whenOrdering(placeOnlineOrder), types.ScopeOrders),
+	post("/orders/{order_id}/cancel", keys.All, whenOrdering(cancelOnlineOrder), types.ScopeOrders),
+	post("/webhooks/test", keys.All, whenOrdering(testWebhook), types.ScopeOrders),
 }
 
 // findRoute matches an escaped path below /v1, so that an id may hold a slash.

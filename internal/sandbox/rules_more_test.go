@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 )
 
@@ -70,7 +71,7 @@ func TestProductSalesName(t *testing.T) {
 		"/sales/products?from=2026-03-21": "Ciorbă nouă",
 	} {
 		for _, row := range ok[productSales](h, uri).Data {
-			p := strict[api.ProductSales](t, row)
+			p := strict[types.ProductSales](t, row)
 			if p.ProductID != nil && *p.ProductID == id {
 				if p.Name != want {
 					t.Errorf("%s: %q, want %q", uri, p.Name, want)
@@ -98,7 +99,7 @@ func TestDeletedAt(t *testing.T) {
 			t.Fatal(err)
 		}
 		listed := h.walk("/sales/orders?updated_since=" + h.clock.Format(time.RFC3339))
-		stone := strict[api.Tombstone](t, listed[0])
+		stone := strict[types.Tombstone](t, listed[0])
 		if reason == rows.ReasonUnpaid {
 			if stone.DeletedAt != nil {
 				t.Errorf("unpaid: %s", listed[0])
@@ -115,7 +116,7 @@ func TestDeletedAt(t *testing.T) {
 func TestOrderWithHundredItems(t *testing.T) {
 	h := newHarness(t, Options{Orders: -1})
 	id := must(h.Restaurant(0).PlaceOrder(OrderSpec{Items: 100, Channel: "platform_b", Type: "takeaway"}))(t)
-	o := ok[api.SalesOrder](h, "/sales/orders/"+id)
+	o := ok[types.SalesOrder](h, "/sales/orders/"+id)
 	seen := map[string]bool{}
 	for _, l := range o.Items {
 		seen[l.ID] = true

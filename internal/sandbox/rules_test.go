@@ -12,7 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 )
 
@@ -128,7 +129,7 @@ func TestScopes(t *testing.T) {
 func TestOrderingOff(t *testing.T) {
 	h := newHarness(t, Options{Readings: Readings{OrderingOff: true}})
 	h.refused(h.do("GET", h.Key(0, RoleOrders).Value, "/locations"), 403, "api_disabled")
-	for _, l := range ok[struct{ Data []api.Location }](h, "/locations").Data {
+	for _, l := range ok[struct{ Data []types.Location }](h, "/locations").Data {
 		if l.Ordering.Status != "disabled" || l.Ordering.Accepting {
 			t.Errorf("ordering %+v", l.Ordering)
 		}
@@ -150,13 +151,13 @@ func TestLocationLimits(t *testing.T) {
 	}
 	foreign := map[string]string{}
 	for _, row := range h.walk("/products?limit=200&location_id=" + other) {
-		foreign["/products/"] = strict[api.Product](t, row).ID
+		foreign["/products/"] = strict[types.Product](t, row).ID
 	}
 	for _, row := range h.walk("/ingredients?limit=200&location_id=" + other) {
-		foreign["/ingredients/"] = strict[api.Ingredient](t, row).ID
+		foreign["/ingredients/"] = strict[types.Ingredient](t, row).ID
 	}
 	for _, row := range h.walk("/sales/orders?limit=200&location_id=" + other) {
-		foreign["/sales/orders/"] = strict[api.SalesOrder](t, row).ID
+		foreign["/sales/orders/"] = strict[types.SalesOrder](t, row).ID
 	}
 	foreign["/locations/"] = other
 	for route, id := range foreign {
@@ -168,11 +169,11 @@ func TestLocationLimits(t *testing.T) {
 	}
 	h.key = limited.Value
 	for _, row := range h.walk("/products?limit=200") {
-		if p := strict[api.Product](t, row); p.LocationID != mine {
+		if p := strict[types.Product](t, row); p.LocationID != mine {
 			t.Fatalf("product of %s", p.LocationID)
 		}
 	}
-	me := ok[api.Me](h, "/me")
+	me := ok[types.Me](h, "/me")
 	if !slices.Equal(me.LocationIDs, []string{mine}) || me.AllLocations {
 		t.Errorf("me %+v", me)
 	}
@@ -193,7 +194,7 @@ func TestTombstones(t *testing.T) {
 		if len(rows) != 1 {
 			t.Fatalf("%s: %d rows", list, len(rows))
 		}
-		if d := strict[api.Tombstone](t, rows[0]); d.ID != id || !d.Deleted || d.DeletedAt == nil || d.UpdatedAt == nil || d.Reason != "" {
+		if d := strict[types.Tombstone](t, rows[0]); d.ID != id || !d.Deleted || d.DeletedAt == nil || d.UpdatedAt == nil || d.Reason != "" {
 			t.Errorf("%s: tombstone %s", list, rows[0])
 		}
 		if all, live := len(h.walk(list+"?include_deleted=true")), len(h.walk(list)); all != live+1 {
@@ -230,7 +231,7 @@ func TestOrderTombstones(t *testing.T) {
 	h.refused(h.get("/sales/orders/"+open), 404, "not_found")
 	got := map[string]string{}
 	for _, row := range h.walk("/sales/orders?updated_since=2020-01-01T00:00:00Z") {
-		d := strict[api.Tombstone](t, row)
+		d := strict[types.Tombstone](t, row)
 		got[d.ID] = d.Reason
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -240,7 +241,7 @@ func TestOrderTombstones(t *testing.T) {
 		t.Errorf("range mode shows %s", rows)
 	}
 	listed := h.walk("/sales/orders?include_deleted=true")
-	if len(listed) != 1 || strict[api.Tombstone](t, listed[0]).Reason != rows.ReasonDeleted {
+	if len(listed) != 1 || strict[types.Tombstone](t, listed[0]).Reason != rows.ReasonDeleted {
 		t.Errorf("range mode with tombstones: %s", listed)
 	}
 }
@@ -273,7 +274,7 @@ func TestPages(t *testing.T) {
 		t.Error("a products page has from")
 	}
 	for i, row := range h.walk("/sales/orders?from=2026-02-01&to=2026-02-28&limit=37") {
-		o := strict[api.SalesOrder](t, row)
+		o := strict[types.SalesOrder](t, row)
 		if o.BusinessDay < "2026-02-01" || o.BusinessDay > "2026-02-28" {
 			t.Fatalf("row %d: day %s", i, o.BusinessDay)
 		}

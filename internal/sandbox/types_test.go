@@ -6,48 +6,48 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // Every row has exactly the fields of api.md: decoding it into the type refuses
 // unknown ones, and encoding it again loses nothing and adds nothing.
 func TestRowsHaveTheFieldsOfTheAPI(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true, Orders: 3000, ProductsPer: 130})
-	sameShape[api.Me](t, h.get("/me").body)
+	sameShape[types.Me](t, h.get("/me").body)
 	for _, row := range h.walk("/products?limit=200") {
-		sameShape[api.Product](t, row)
+		sameShape[types.Product](t, row)
 	}
 	for _, row := range h.walk("/categories?limit=200") {
-		sameShape[api.Category](t, row)
+		sameShape[types.Category](t, row)
 	}
 	for _, row := range h.walk("/ingredients?limit=200") {
-		sameShape[api.Ingredient](t, row)
+		sameShape[types.Ingredient](t, row)
 	}
 	tombstones, orders := 0, 0
 	for _, row := range h.walk("/sales/orders?limit=200&updated_since=2020-01-01T00:00:00Z") {
 		if bytes.Contains(row, []byte(`"deleted":true`)) {
 			tombstones++
-			sameShape[api.Tombstone](t, row)
+			sameShape[types.Tombstone](t, row)
 			continue
 		}
 		orders++
-		sameShape[api.SalesOrder](t, row)
+		sameShape[types.SalesOrder](t, row)
 	}
 	if orders < 2800 || tombstones < 10 {
 		t.Errorf("%d orders and %d tombstones", orders, tombstones)
 	}
 	for _, row := range ok[struct{ Data []json.RawMessage }](h, "/locations").Data {
-		sameShape[api.Location](t, row)
+		sameShape[types.Location](t, row)
 	}
 	for _, row := range ok[struct{ Data []json.RawMessage }](h, "/allergens").Data {
-		sameShape[api.Allergen](t, row)
+		sameShape[types.Allergen](t, row)
 	}
 	daily := ok[dailySales](h, "/sales/daily")
 	for _, d := range daily.Data {
-		sameShape[api.SalesDay](t, d)
+		sameShape[types.SalesDay](t, d)
 	}
 	for _, row := range ok[productSales](h, "/sales/products?group_by=day").Data {
-		sameShape[api.ProductSales](t, row)
+		sameShape[types.ProductSales](t, row)
 	}
 }
 
@@ -55,7 +55,7 @@ type dailySales struct {
 	Currency string
 	From, To string
 	Data     []json.RawMessage
-	Totals   api.Breakdown
+	Totals   types.Breakdown
 }
 
 type productSales struct {

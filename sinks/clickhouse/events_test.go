@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // changing stores a row as it was at instants of 2026, each fetched a second after its stamp.
@@ -30,16 +30,16 @@ const dish = `{"id":"p1","location_id":"l1","category_id":null,"name":"Ciorbă",
 func TestPriceChanges(t *testing.T) {
 	m := newMirror(t)
 	priced := strings.NewReplacer(`"price":"20.00","unit"`, `"price":"VALUE","unit"`).Replace(dish)
-	changing[api.Product](m, "products", priced, [2]string{"2026-03-01T10:00:00Z", "20.00"}, [2]string{"2026-03-05T10:00:00Z", "22.00"})
+	changing[types.Product](m, "products", priced, [2]string{"2026-03-01T10:00:00Z", "20.00"}, [2]string{"2026-03-05T10:00:00Z", "22.00"})
 	// The online price follows a day later; in between the name alone changes.
-	changing[api.Product](m, "products", strings.Replace(priced, "Ciorbă", "Ciorbă de burtă", 1), [2]string{"2026-03-06T10:00:00Z", "22.00"})
-	changing[api.Product](m, "products", strings.NewReplacer(`"price":"20.00"}`, `"price":"23.50"}`, "Ciorbă", "Ciorbă de burtă").Replace(priced), [2]string{"2026-03-07T10:00:00Z", "22.00"})
+	changing[types.Product](m, "products", strings.Replace(priced, "Ciorbă", "Ciorbă de burtă", 1), [2]string{"2026-03-06T10:00:00Z", "22.00"})
+	changing[types.Product](m, "products", strings.NewReplacer(`"price":"20.00"}`, `"price":"23.50"}`, "Ciorbă", "Ciorbă de burtă").Replace(priced), [2]string{"2026-03-07T10:00:00Z", "22.00"})
 	const changes = "SELECT product_name, channel, old_price, new_price, change_percent, since, until FROM price_changes ORDER BY since, channel"
 	m.expect(changes, `Ciorbă|pos|20|22|10|2026-03-05 12:00:00.000000|\N`, `Ciorbă de burtă|online|20|23.5|17.5|2026-03-07 12:00:00.000000|\N`)
 	m.bury("biz", "products", "p1", "deleted") // a product that is gone has no price
 	m.expect(changes, `Ciorbă|pos|20|22|10|2026-03-05 12:00:00.000000|2026-03-07 12:01:00.000000`,
 		`Ciorbă de burtă|online|20|23.5|17.5|2026-03-07 12:00:00.000000|2026-03-07 12:01:00.000000`)
-	changing[api.Product](m, "products", strings.Replace(priced, "Ciorbă", "Ciorbă de burtă", 1), [2]string{"2026-03-09T10:00:00Z", "21.00"})
+	changing[types.Product](m, "products", strings.Replace(priced, "Ciorbă", "Ciorbă de burtă", 1), [2]string{"2026-03-09T10:00:00Z", "21.00"})
 	m.expect("SELECT channel, old_price, new_price, since, until FROM price_changes ORDER BY since, channel",
 		`pos|20|22|2026-03-05 12:00:00.000000|2026-03-09 12:00:00.000000`,
 		`online|20|23.5|2026-03-07 12:00:00.000000|2026-03-09 12:00:00.000000`,
@@ -64,9 +64,9 @@ func TestPriceChangesOfVariants(t *testing.T) {
 	m := newMirror(t)
 	varied := strings.Replace(dish, `"variants":[]`, `"variants":[{"id":"v_ID","name":"ID","price":"VALUE","price_delta":"0.00"}]`, 1)
 	small, little := strings.ReplaceAll(varied, "ID", "small"), strings.ReplaceAll(varied, "ID", "little")
-	changing[api.Product](m, "products", small, [2]string{"2026-03-01T10:00:00Z", "20.00"}, [2]string{"2026-03-05T10:00:00Z", "22.00"})
+	changing[types.Product](m, "products", small, [2]string{"2026-03-01T10:00:00Z", "20.00"}, [2]string{"2026-03-05T10:00:00Z", "22.00"})
 	m.expect("SELECT variant_name, old_price, new_price, until FROM price_changes", `small|20|22|\N`)
-	changing[api.Product](m, "products", little, [2]string{"2026-03-08T10:00:00Z", "22.00"}, [2]string{"2026-03-09T10:00:00Z", "23.00"})
+	changing[types.Product](m, "products", little, [2]string{"2026-03-08T10:00:00Z", "22.00"}, [2]string{"2026-03-09T10:00:00Z", "23.00"})
 	m.expect("SELECT variant_name, old_price, new_price, until FROM price_changes ORDER BY since",
 		"small|20|22|2026-03-08 12:00:00.000000", `little|22|23|\N`)
 }
@@ -86,13 +86,13 @@ func TestAvailabilityKnowsOpeningHours(t *testing.T) {
 		if i == 10 {
 			row = strings.Replace(row, `"position":1`, `"position":2`, 1)
 		}
-		changing[api.Product](m, "products", row, state)
+		changing[types.Product](m, "products", row, state)
 	}
 	m.expect("SELECT sold_out_from, sold_out_to, minutes, open_minutes FROM availability ORDER BY sold_out_from",
 		`2026-03-03 20:00:00.000000|2026-03-04 11:00:00.000000|900|\N`, `2026-03-06 14:00:00.000000|2026-03-06 16:00:00.000000|120|\N`,
 		`2026-03-13 22:00:00.000000|2026-03-14 11:00:00.000000|780|\N`, `2026-03-28 21:00:00.000000|2026-03-29 11:00:00.000000|780|\N`,
 		`2026-03-31 11:00:00.000000|2026-03-31 12:00:00.000000|60|\N`)
-	put[api.Location](m, "biz", "locations", openFromTen())
+	put[types.Location](m, "biz", "locations", openFromTen())
 	m.expect("SELECT open_minutes FROM availability ORDER BY sold_out_from", "180", "0", "300", "120", "60")
 	m.expect("SELECT product_name, location_name FROM availability LIMIT 1", "Ciorbă|L")
 }
@@ -100,12 +100,12 @@ func TestAvailabilityKnowsOpeningHours(t *testing.T) {
 func TestStockMovements(t *testing.T) {
 	m := newMirror(t)
 	flour := strings.Replace(ingredientJSON, "STOCK", "VALUE", 1)
-	changing[api.Ingredient](m, "ingredients", flour, [2]string{"2026-03-01T10:00:00Z", "10.000"}, [2]string{"2026-03-02T10:00:00Z", "8.500"},
+	changing[types.Ingredient](m, "ingredients", flour, [2]string{"2026-03-01T10:00:00Z", "10.000"}, [2]string{"2026-03-02T10:00:00Z", "8.500"},
 		[2]string{"2026-03-03T10:00:00Z", "20.000"}, [2]string{"2026-03-04T10:00:00Z", "-1.250"})
-	changing[api.Ingredient](m, "ingredients", strings.Replace(flour, `"min_stock":"5.000"`, `"min_stock":"6.000"`, 1), [2]string{"2026-03-05T10:00:00Z", "-1.250"}) // no movement
-	changing[api.Ingredient](m, "ingredients", strings.Replace(flour, `"unit":"kg"`, `"unit":"g"`, 1), [2]string{"2026-03-06T10:00:00Z", "4000.000"})
+	changing[types.Ingredient](m, "ingredients", strings.Replace(flour, `"min_stock":"5.000"`, `"min_stock":"6.000"`, 1), [2]string{"2026-03-05T10:00:00Z", "-1.250"}) // no movement
+	changing[types.Ingredient](m, "ingredients", strings.Replace(flour, `"unit":"kg"`, `"unit":"g"`, 1), [2]string{"2026-03-06T10:00:00Z", "4000.000"})
 	m.bury("biz", "ingredients", "s1", "deleted")
-	changing[api.Ingredient](m, "ingredients", strings.Replace(flour, `"unit":"kg"`, `"unit":"g"`, 1), [2]string{"2026-03-08T10:00:00Z", "3000.000"})
+	changing[types.Ingredient](m, "ingredients", strings.Replace(flour, `"unit":"kg"`, `"unit":"g"`, 1), [2]string{"2026-03-08T10:00:00Z", "3000.000"})
 	m.expect("SELECT at, unit, stock_before, stock_after, difference, direction, kind FROM stock_movements ORDER BY at",
 		`2026-03-01 12:00:00.000000|kg|\N|10|\N|\N|first_seen`,
 		`2026-03-02 12:00:00.000000|kg|10|8.5|-1.5|out|\N`,
@@ -132,14 +132,14 @@ func TestStockCover(t *testing.T) {
 		stock -= 2
 		states = append(states, [2]string{noon.AddDate(0, 0, day).UTC().Format(time.RFC3339), fmt.Sprintf("%.3f", stock)})
 	}
-	changing[api.Ingredient](m, "ingredients", flour, states...)
+	changing[types.Ingredient](m, "ingredients", flour, states...)
 	left := now.Sub(time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, zone)).Hours() / 24
 	want := 44/2.0 - 0 // days of 2 kg, what is left of today counted as its part
 	m.expect("SELECT ingredient_name, stock, days_seen, used, use_by_weekday, abs(days_left - "+fmt.Sprint(want)+") < 0.11 FROM stock_cover",
 		"Făină|44|28|56|[2,2,2,2,2,2,2]|1")
 	last := noon.AddDate(0, 0, int(want+left-0.0001)).Format(time.DateOnly)
 	m.expect("SELECT runs_out_on FROM stock_cover", last)
-	changing[api.Ingredient](m, "ingredients", flour, [2]string{noon.AddDate(0, 0, -1).Add(time.Hour).UTC().Format(time.RFC3339), "-1.000"})
+	changing[types.Ingredient](m, "ingredients", flour, [2]string{noon.AddDate(0, 0, -1).Add(time.Hour).UTC().Format(time.RFC3339), "-1.000"})
 	m.expect("SELECT days_left, runs_out_on = toDate(now('Europe/Bucharest')) FROM stock_cover", "0|1")
 	m.expect("SELECT days_left FROM stock_cover WHERE ingredient_id = 'nothing used'")
 }
@@ -173,7 +173,7 @@ func TestStockCoverCountsWhatMovementsShow(t *testing.T) {
 			}
 			rows = append(rows, row)
 		}
-		put[api.Ingredient](m, "biz", "ingredients", rows...)
+		put[types.Ingredient](m, "biz", "ingredients", rows...)
 		if random.IntN(3) == 0 {
 			m.bury("biz", "ingredients", fmt.Sprint("s", random.IntN(ingredients)), "deleted")
 		}

@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/mapping"
 )
@@ -54,7 +55,7 @@ func (m *mirror) see(id string, s seen) {
 		return
 	}
 	m.version, m.at = s.version-1, at.Add(-time.Minute) // batchOf moves both on
-	put[api.Ingredient](m, "biz", "ingredients", stockRow(id, s.stock, s.stamp))
+	put[types.Ingredient](m, "biz", "ingredients", stockRow(id, s.stock, s.stamp))
 }
 
 func TestHistoryHoldsEveryStateOnce(t *testing.T) {
@@ -111,8 +112,8 @@ func TestHistoryOfOneIDInTwoRestaurants(t *testing.T) {
 	for _, change := range []struct{ business, n, stamp string }{
 		{"a", "5", "09:00:00"}, {"b", "7", "09:10:00"}, {"a", "6", "09:20:00"}, {"b", "7", "09:30:00"}, {"b", "5", "09:40:00"},
 	} {
-		put[api.Ingredient](m, change.business, "ingredients", stockRow("s1", change.n+".000", change.stamp))
-		put[api.Product](m, change.business, "products", product(change.n+".00", "true", historyDay+change.stamp+"Z"))
+		put[types.Ingredient](m, change.business, "ingredients", stockRow("s1", change.n+".000", change.stamp))
+		put[types.Product](m, change.business, "products", product(change.n+".00", "true", historyDay+change.stamp+"Z"))
 	}
 	for value, view := range map[string]string{"stock": "stock_history", "price": "product_history"} {
 		m.expect(fmt.Sprintf(`SELECT business_id, %s, formatDateTime(valid_from, '%%T', 'UTC'), ifNull(formatDateTime(valid_to, '%%T', 'UTC'), '-')
@@ -126,7 +127,7 @@ FROM %s ORDER BY business_id, valid_from`, value, view), "a|5|09:00:00|09:20:00"
 func TestHistoryHasNoGapsAndNoOverlaps(t *testing.T) {
 	m := newMirror(t)
 	random := rand.New(rand.NewPCG(5, 17))
-	plan, err := mapping.Compile[api.Ingredient]("ingredients")
+	plan, err := mapping.Compile[types.Ingredient]("ingredients")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +184,7 @@ FROM stock_history GROUP BY id HAVING open != 1 OR arrayPopFront(begins) != ends
 func TestRemovedOrdersShowWhatTheyWereWorth(t *testing.T) {
 	m := newMirror(t)
 	day := "2026-03-28"
-	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", day, "[]"), orderRow("b", "l1", day, "[]"))
+	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", day, "[]"), orderRow("b", "l1", day, "[]"))
 	m.bury("biz", "sales_orders", "a", "cancelled")
 	m.version++
 	m.store("biz", "sales_orders", nil,
@@ -193,7 +194,7 @@ func TestRemovedOrdersShowWhatTheyWereWorth(t *testing.T) {
 		"a|cancelled|true|0|2026-03-28|30|2|2|[12.5,20]|a", "b|unpaid|true|1|2026-03-28|30|2|2|[12.5,20]|b", `never|unpaid|false|1|\N|\N|\N|0|[]|never`)
 	m.expect("SELECT count() FROM sales_orders", "0")
 	// The sweep buries below what came since: an order that is live again stays so.
-	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", day, "[]"))
+	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", day, "[]"))
 	m.store("biz", "sales_orders", nil, sinks.Tombstone{ID: "a", Version: m.version - 1, FetchedAt: m.at, Reason: "gone"})
 	m.expect("SELECT id FROM sales_orders_removed ORDER BY id", "b", "never")
 	m.expect("SELECT id FROM sales_orders", "a")

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // bani writes an amount in hundredths as the API does.
@@ -56,7 +56,7 @@ func TestLinesAddUp(t *testing.T) {
 		}
 		rows = append(rows, orderOfLines(fmt.Sprint("random ", i), random.Int64N(30_000), random.Int64N(1500), lines...))
 	}
-	put[api.SalesOrder](m, "biz", "sales_orders", rows...)
+	put[types.SalesOrder](m, "biz", "sales_orders", rows...)
 	m.expect(`SELECT order_id FROM (SELECT order_id, sum(net) AS lines, sum(order_discount_share) AS discount FROM sales_items WHERE business_id = 'biz' GROUP BY order_id) AS items
 JOIN (SELECT id AS order_id, totals_net_sales, totals_delivery_fee, totals_discount FROM sales_orders WHERE business_id = 'biz') AS orders USING (order_id)
 WHERE lines != totals_net_sales - totals_delivery_fee OR discount != totals_discount`)
@@ -74,7 +74,7 @@ FROM sales_items JOIN (SELECT id AS order_id, totals_discount, totals_items FROM
 // TestLinesOfTheAPI takes the lines of an order as the API gives them.
 func TestLinesOfTheAPI(t *testing.T) {
 	m := newMirror(t)
-	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("o1", "l1", "2026-03-28", "[]"),
+	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("o1", "l1", "2026-03-28", "[]"),
 		strings.Replace(orderRow("weighed", "l1", "2026-03-28", "[]"), `"quantity":"1.00","weight_kg":null,"price_per_kg":null,"unit_price":"12.00"`, `"quantity":"1.00","weight_kg":"0.350","price_per_kg":"34.29","unit_price":"12.00"`, 1),
 		strings.NewReplacer(`"quantity":"2.00"`, `"quantity":"9999999999999999999999999999.00"`, `"vat_rate":11`, `"vat_rate":-100`).Replace(orderRow("absurd", "l1", "2026-03-28", "[]")))
 	m.expect("SELECT position, gross, line_discount, extras_total, total, order_discount_share, net, vat_rate, vat_amount, is_weighed FROM sales_items WHERE order_id = 'o1' ORDER BY position",
@@ -89,11 +89,11 @@ func TestLinesOfTheAPI(t *testing.T) {
 // TestNamesStandBesideIDs renames and removes what orders name.
 func TestNamesStandBesideIDs(t *testing.T) {
 	m := newMirror(t)
-	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("o1", "l1", "2026-03-28", `[{"amount":"1.00","method":"card","at":"2026-03-28T10:40:00Z","item_id":"i1"}]`))
-	put[api.SalesOrder](m, "other", "sales_orders", orderRow("o1", "l1", "2026-03-28", "[]"))
+	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("o1", "l1", "2026-03-28", `[{"amount":"1.00","method":"card","at":"2026-03-28T10:40:00Z","item_id":"i1"}]`))
+	put[types.SalesOrder](m, "other", "sales_orders", orderRow("o1", "l1", "2026-03-28", "[]"))
 	m.expect("SELECT business_name, location_name FROM sales_orders", `\N|\N`, `\N|\N`)
-	put[api.Location](m, "biz", "locations", strings.Replace(locationRow("l1"), `"L"`, `"Centru"`, 1), strings.Replace(locationRow("l1"), `"L"`, `"Centrul vechi"`, 1))
-	put[api.Location](m, "other", "locations", strings.Replace(locationRow("l1"), `"L"`, `"Gară"`, 1))
+	put[types.Location](m, "biz", "locations", strings.Replace(locationRow("l1"), `"L"`, `"Centru"`, 1), strings.Replace(locationRow("l1"), `"L"`, `"Centrul vechi"`, 1))
+	put[types.Location](m, "other", "locations", strings.Replace(locationRow("l1"), `"L"`, `"Gară"`, 1))
 	m.bury("biz", "locations", "l1", "gone") // its orders stay
 	m.expect("SELECT business_id, location_name FROM sales_orders ORDER BY business_id", "biz|Centrul vechi", "other|Gară")
 	for _, view := range []string{"sales_items", "sales_item_extras", "sales_payments", "sales_refunds", "sales_orders_full"} {

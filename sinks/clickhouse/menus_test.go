@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
@@ -43,7 +44,7 @@ func emptyMenu(location, stamp string) string {
 
 func putMenus(m *mirror, business, etag string, rows ...string) {
 	m.t.Helper()
-	plan, err := mapping.Compile[api.OrderableMenu]("menus", sinks.Column{Name: "etag", Kind: sinks.Text, Nullable: true})
+	plan, err := mapping.Compile[types.OrderableMenu]("menus", sinks.Column{Name: "etag", Kind: sinks.Text, Nullable: true})
 	if err != nil {
 		m.t.Fatal(err)
 	}

@@ -6,9 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer/mapping"
@@ -116,8 +117,8 @@ func orderRow(id, location, day, refunds string) string {
 
 func TestOrdersUnfold(t *testing.T) {
 	m := newMirror(t)
-	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("o1", "l1", "2026-03-28", `[{"amount":"12.00","method":"card","at":"2026-03-28T22:30:00Z","item_id":"i2"},{"amount":"1.00","method":"cash","at":"2026-03-29T21:30:00Z","item_id":null}]`))
-	put[api.SalesOrder](m, "other", "sales_orders", orderRow("o1", "l9", "2026-03-28", `[]`))
+	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("o1", "l1", "2026-03-28", `[{"amount":"12.00","method":"card","at":"2026-03-28T22:30:00Z","item_id":"i2"},{"amount":"1.00","method":"cash","at":"2026-03-29T21:30:00Z","item_id":null}]`))
+	put[types.SalesOrder](m, "other", "sales_orders", orderRow("o1", "l9", "2026-03-28", `[]`))
 	m.expect("SELECT business_id, order_id, position, id, product_id, name, variant_name, quantity, unit_price, discount_percent, vat_rate, total, extras_name FROM sales_items ORDER BY ALL LIMIT 2",
 		`biz|o1|1|i1|p1|Mici|\N|2|10|0|11|23|['muștar','pâine']`,
 		`biz|o1|2|i2|\N|Limonadă|mare|1|12|12.5|\N|10.5|[]`)
@@ -135,12 +136,12 @@ func TestOrdersUnfold(t *testing.T) {
 func TestRemovedOrders(t *testing.T) {
 	m := newMirror(t)
 	day := "2026-03-28"
-	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", day, "[]"), orderRow("b", "l1", day, "[]"), orderRow("c", "l1", day, "[]"))
+	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", day, "[]"), orderRow("b", "l1", day, "[]"), orderRow("c", "l1", day, "[]"))
 	m.bury("biz", "sales_orders", "a", "cancelled")
 	m.bury("biz", "sales_orders", "a", "deleted")
 	m.bury("biz", "sales_orders", "b", "unpaid")
 	m.bury("biz", "sales_orders", "ghost", "deleted")
-	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("b", "l2", day, "[]"))
+	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("b", "l2", day, "[]"))
 	m.expect("SELECT id, reason, value_known, business_day, totals_net_sales, length(`items.id`), isNull(removed_at) FROM sales_orders_removed WHERE business_id = 'biz' ORDER BY id",
 		"a|deleted|true|2026-03-28|30|2|0", `ghost|deleted|false|\N|\N|0|0`)
 	m.expect("SELECT id, location_id FROM sales_orders ORDER BY id", "b|l2", "c|l1")
@@ -151,8 +152,8 @@ func TestRemovedOrders(t *testing.T) {
 // before FINAL would find it.
 func TestOldValuesDoNotMatch(t *testing.T) {
 	m := newMirror(t)
-	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("a", "old", "2026-03-01", "[]"), orderRow("b", "old", "2026-03-01", "[]"))
-	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("a", "new", "2026-04-01", "[]"))
+	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("a", "old", "2026-03-01", "[]"), orderRow("b", "old", "2026-03-01", "[]"))
+	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("a", "new", "2026-04-01", "[]"))
 	m.bury("biz", "sales_orders", "b", "deleted")
 	for _, where := range []string{"location_id = 'old'", "business_day = '2026-03-01'", "business_day < '2026-04-01' AND totals_net_sales > 0"} {
 		m.expect("SELECT count() FROM sales_orders WHERE "+where, "0")
@@ -175,7 +176,7 @@ func product(price, available, stamp string) string {
 
 func TestProductsUnfoldAndKeepTheirHistory(t *testing.T) {
 	m := newMirror(t)
-	put[api.Product](m, "biz", "products", product("30.00", "true", "2026-03-01T10:00:00Z"))
+	put[types.Product](m, "biz", "products", product("30.00", "true", "2026-03-01T10:00:00Z"))
 	m.expect("SELECT product_id, channel, enabled, price FROM product_channels ORDER BY channel",
 		"p1|online|true|31", "p1|platform_a|false|35", "p1|platform_z|true|36")
 	m.expect("SELECT product_name, position, id, name, price, price_delta FROM product_variants ORDER BY position",
@@ -183,11 +184,11 @@ func TestProductsUnfoldAndKeepTheirHistory(t *testing.T) {
 	m.expect("SELECT group_position, group_id, group_min, group_max, group_required, position, id, name, price FROM product_options ORDER BY ALL",
 		`1|g_1|0|\N|false|1|x_1|alb|2`, `1|g_1|0|\N|false|2|x_2|roșu|2.5`)
 
-	put[api.Product](m, "biz", "products", product("30.00", "true", "2026-03-02T10:00:00Z")) // nothing but the stamp
-	put[api.Product](m, "biz", "products", product("32.00", "true", "2026-03-03T10:00:00Z"))
-	put[api.Product](m, "biz", "products", product("32.00", "false", "2036-03-03T10:00:00Z")) // dated in the future
+	put[types.Product](m, "biz", "products", product("30.00", "true", "2026-03-02T10:00:00Z")) // nothing but the stamp
+	put[types.Product](m, "biz", "products", product("32.00", "true", "2026-03-03T10:00:00Z"))
+	put[types.Product](m, "biz", "products", product("32.00", "false", "2036-03-03T10:00:00Z")) // dated in the future
 	m.bury("biz", "products", "p1", "gone")
-	put[api.Product](m, "biz", "products", product("32.00", "true", "2026-04-01T12:06:00Z"))
+	put[types.Product](m, "biz", "products", product("32.00", "true", "2026-04-01T12:06:00Z"))
 	m.expect("SELECT valid_from, valid_to, removed, removed_reason, price, available, length(`variants.id`) FROM product_history WHERE business_id = 'biz' ORDER BY valid_from",
 		`2026-03-01 12:00:00.000000|2026-03-03 12:00:00.000000|false||30|true|2`,
 		`2026-03-03 12:00:00.000000|2026-04-01 15:04:00.000000|false||32|true|2`,
@@ -202,7 +203,7 @@ const ingredientJSON = `{"id":"s1","location_id":"l1","name":"Făină","deleted"
 func TestStockHistory(t *testing.T) {
 	m := newMirror(t)
 	for _, move := range [][2]string{{"10.000", "2026-03-01T10:00:00Z"}, {"9.500", "2026-03-01T11:00:00Z"}, {"9.500", "2026-03-01T11:30:00Z"}, {"10.000", "2026-03-01T12:00:00Z"}} {
-		put[api.Ingredient](m, "biz", "ingredients", strings.NewReplacer("STOCK", move[0], "STAMP", move[1]).Replace(ingredientJSON))
+		put[types.Ingredient](m, "biz", "ingredients", strings.NewReplacer("STOCK", move[0], "STAMP", move[1]).Replace(ingredientJSON))
 	}
 	m.expect("SELECT stock, toHour(toTimeZone(valid_from, 'UTC')), toHour(toTimeZone(valid_to, 'UTC')) FROM stock_history ORDER BY valid_from", `10|10|11`, `9.5|11|12`, `10|12|\N`)
 	m.expect("SELECT category_name, warehouse_id, stock FROM ingredients", `Uscate|\N|10`)

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/mapping"
 )
@@ -25,7 +26,7 @@ func placed(id, status, items string, change ...string) string {
 
 func putOnline(m *mirror, business, via string, rows ...string) {
 	m.t.Helper()
-	plan, err := mapping.Compile[api.OnlineOrder]("online_orders", sinks.Column{Name: "via", Kind: sinks.Text})
+	plan, err := mapping.Compile[types.OnlineOrder]("online_orders", sinks.Column{Name: "via", Kind: sinks.Text})
 	if err != nil {
 		m.t.Fatal(err)
 	}

@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
@@ -17,7 +18,7 @@ import (
 
 func onlinePlan(t *testing.T) *mapping.Plan {
 	t.Helper()
-	plan, err := mapping.Compile[api.OnlineOrder]("online_orders", sinks.Column{Name: "via", Kind: sinks.Text})
+	plan, err := mapping.Compile[types.OnlineOrder]("online_orders", sinks.Column{Name: "via", Kind: sinks.Text})
 	if err != nil {
 		t.Fatal(err)
 	}

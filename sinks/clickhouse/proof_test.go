@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/sinks"
 )
 
@@ -27,7 +28,7 @@ func asked(day, location, subject, verdict string, hour int) sinks.Verdict {
 
 func TestReconciliationTakesVerdicts(t *testing.T) {
 	m := newMirror(t)
-	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"), orderRow("b", "l1", "2026-03-29", "[]"))
+	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"), orderRow("b", "l1", "2026-03-29", "[]"))
 	drift := asked("2026-03-28", "", sinks.SubjectProducts, sinks.VerdictDrift, 3)
 	drift.Differences, drift.OrderIDs = []sinks.Difference{{Figure: "p/p1: net", Service: "22.00", Mirror: "23.00"}}, []string{"a"}
 	healed := asked("2026-03-28", "l1", sinks.SubjectDaily, sinks.VerdictHealed, 4)
@@ -55,7 +56,7 @@ func TestReconciliationTakesVerdicts(t *testing.T) {
 // What is on the house is no money: it is among the payments, and was not taken.
 func TestOnTheHouseIsNotTaken(t *testing.T) {
 	m := newMirror(t)
-	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"),
+	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"),
 		strings.Replace(orderRow("b", "l1", "2026-03-28", "[]"), `"method":"card"`, `"method":"protocol"`, 1))
 	m.expect("SELECT net_sales, tips, deposits, cash, card, protocol, taken FROM day_close", "60|4|1|25|20|20|45")
 }
@@ -65,7 +66,7 @@ func TestOnTheHouseIsNotTaken(t *testing.T) {
 func TestRunningDayOfALocationHasNoServiceFigures(t *testing.T) {
 	m := newMirror(t)
 	day := time.Now().AddDate(0, 0, 2).Format(time.DateOnly) // not over, however long the test takes
-	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", day, "[]"), orderRow("b", "l1", day, "[]"), orderRow("c", "l1", "2026-03-30", "[]"))
+	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", day, "[]"), orderRow("b", "l1", day, "[]"), orderRow("c", "l1", "2026-03-30", "[]"))
 	for _, location := range []string{"", "l1"} {
 		m.dayTotals("biz", day, location, "1", "30.00", "33.50", "3.50", "0.00", oneOrder)
 		m.dayTotals("biz", "2026-03-30", location, "1", "30.00", "33.50", "3.50", "0.00", oneOrder)
@@ -95,10 +96,10 @@ func TestRunningDayIsNotProven(t *testing.T) {
 
 func TestProvenUntil(t *testing.T) {
 	m := newMirror(t)
-	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"), orderRow("b", "l2", "2026-03-30", "[]"), orderRow("gone", "l1", "2026-03-27", "[]"))
+	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"), orderRow("b", "l2", "2026-03-30", "[]"), orderRow("gone", "l1", "2026-03-27", "[]"))
 	m.bury("biz", "sales_orders", "gone", "deleted")
 	m.bury("biz", "sales_orders", "never seen", "unpaid")
-	put[api.SalesOrder](m, "else", "sales_orders", orderRow("a", "l1", "2026-01-01", "[]"))
+	put[types.SalesOrder](m, "else", "sales_orders", orderRow("a", "l1", "2026-01-01", "[]"))
 	daily := func(location string, verdicts ...string) (all []sinks.Verdict) {
 		for i, v := range verdicts {
 			if v != "" {
@@ -134,7 +135,7 @@ func TestProvenUntil(t *testing.T) {
 // provenInPart has years of orders of which the last 92 days were asked about, then some
 // before them, and then all that has none of them open.
 func (m *mirror) provenInPart() {
-	put[api.SalesOrder](m, "old", "sales_orders", orderRow("a", "l1", "2025-11-01", "[]"))
+	put[types.SalesOrder](m, "old", "sales_orders", orderRow("a", "l1", "2025-11-01", "[]"))
 	day := func(n int) string {
 		return time.Date(2026, 3, 31, 0, 0, 0, 0, time.UTC).AddDate(0, 0, n).Format(time.DateOnly)
 	}
@@ -162,7 +163,7 @@ func (m *mirror) provenInPart() {
 func TestDataQuality(t *testing.T) {
 	m := newMirror(t)
 	sound := orderRow("sound", "l1", "2026-03-28", `[{"amount":"32.50","method":"card","at":"2026-03-28T22:30:00Z","item_id":null}]`)
-	put[api.SalesOrder](m, "biz", "sales_orders", sound)
+	put[types.SalesOrder](m, "biz", "sales_orders", sound)
 	for id, change := range map[string][2]string{
 		"1-total":     {`"tip":"2.00"`, `"tip":"2.01"`},
 		"2-items":     {`"delivery_fee":"0.00"`, `"delivery_fee":"9.99"`},
@@ -178,7 +179,7 @@ func TestDataQuality(t *testing.T) {
 		"within bani": {`"discount_percent":12.5`, `"discount_percent":12.58`},
 	} {
 		changed := strings.Replace(strings.Replace(sound, `"sound"`, `"`+id+`"`, 1), change[0], change[1], 1)
-		put[api.SalesOrder](m, "biz", "sales_orders", changed)
+		put[types.SalesOrder](m, "biz", "sales_orders", changed)
 	}
 	m.expect("SELECT order_id, rule, stated, computed, item_ids FROM data_quality WHERE business_id = 'biz' ORDER BY order_id, rule",
 		"1-total|net_sales_of_total|30.00|29.99|[]",
@@ -188,14 +189,14 @@ func TestDataQuality(t *testing.T) {
 		"7-day|business_day|2026-03-28|2026-03-29|[]",
 		"8-enormous|item_total|23.00|11500000000000000.00|['i1']",
 		"9-discount|item_total|10.50|120012.00|['i2']")
-	put[api.SalesOrder](m, "biz", "sales_orders", strings.Replace(sound, `"sound"`, `"4-line"`, 1))
+	put[types.SalesOrder](m, "biz", "sales_orders", strings.Replace(sound, `"sound"`, `"4-line"`, 1))
 	m.bury("biz", "sales_orders", "7-day", "deleted")
 	m.expect("SELECT count() FROM data_quality", "5")
 	// A negative total is none: what was given back counts on the order that was opened for it.
 	negative := strings.NewReplacer(`"sound"`, `"negative"`, `"unit_price":"10.00"`, `"unit_price":"-40.00"`, `"total":"23.00"`, `"total":"-77.00"`,
 		`"items":"33.50","discount":"3.50"`, `"items":"-66.50","discount":"3.50"`, `"total":"32.50","net_sales":"30.00"`, `"total":"-67.50","net_sales":"-70.00"`).Replace(
 		orderRow("sound", "l1", "2026-03-28", "[]"))
-	put[api.SalesOrder](m, "other", "sales_orders", negative)
+	put[types.SalesOrder](m, "other", "sales_orders", negative)
 	m.expect("SELECT rule, stated, computed FROM data_quality WHERE business_id = 'other'")
 	m.expect("SELECT totals_total FROM sales_orders WHERE business_id = 'other'", "-67.5")
 }

@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer/mapping"
@@ -18,7 +19,7 @@ import (
 // location behind it when it is of one.
 func (m *mirror) dayTotals(business, day, location, orders, net, items, discounts, refunds, maps string) {
 	m.t.Helper()
-	plan, err := mapping.Compile[api.SalesDay]("sales_daily", sinks.Column{Name: "location_id", Kind: sinks.Text, Nullable: true})
+	plan, err := mapping.Compile[types.SalesDay]("sales_daily", sinks.Column{Name: "location_id", Kind: sinks.Text, Nullable: true})
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -33,7 +34,7 @@ const oneOrder = `"payments":{"cash":"12.50","card":"20.00","voucher":"0.00"},"b
 
 func TestTotalsSideBySide(t *testing.T) {
 	m := newMirror(t)
-	put[api.SalesOrder](m, "biz", "sales_orders",
+	put[types.SalesOrder](m, "biz", "sales_orders",
 		orderRow("a", "l1", "2026-03-28", `[{"amount":"5.00","method":"card","at":"2026-03-28T21:59:59Z","item_id":null},{"amount":"7.00","method":"card","at":"2026-03-28T22:00:00Z","item_id":null}]`),
 		orderRow("b", "l1", "2026-03-30", "[]"), orderRow("c", "l2", "2026-03-30", "[]"), orderRow("gone", "l1", "2026-03-30", "[]"))
 	m.bury("biz", "sales_orders", "gone", "cancelled")
@@ -52,7 +53,7 @@ func TestTotalsSideBySide(t *testing.T) {
 	m.dayTotals("biz", "2026-03-28", "l1", "1", "30.01", "33.50", "3.50", "5.00", strings.Replace(oneOrder, `"card":"20.00"`, `"card":"20.01"`, 1))
 	m.dayTotals("biz", "2026-03-27", "", "0", "0.00", "0.00", "0.00", "0.00", `"payments":{"cash":"0.00"},"by_type":{},"by_channel":{}`)
 	m.dayTotals("biz", "2026-03-30", "l2", "7", "30.00", "33.50", "3.50", "0.00", oneOrder)
-	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("late", "l2", "2026-03-30", "[]"))
+	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("late", "l2", "2026-03-30", "[]"))
 	m.expect("SELECT date, verdict, differences FROM reconciliation WHERE business_id = 'biz' ORDER BY date",
 		"2026-03-27|differs|['tips','deposits']",
 		"2026-03-28|equal|[]",
@@ -189,8 +190,8 @@ func TestSyncViews(t *testing.T) {
 	if err != nil || len(counts) != 0 {
 		t.Errorf("counts of an empty mirror: %v, %v", counts, err)
 	}
-	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"), orderRow("b", "l1", "2026-03-28", "[]"))
-	put[api.SalesOrder](m, "biz2", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"))
+	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"), orderRow("b", "l1", "2026-03-28", "[]"))
+	put[types.SalesOrder](m, "biz2", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"))
 	m.bury("biz", "sales_orders", "b", "deleted")
 	counts, err = m.Counts(t.Context(), "biz", "nobody")
 	if err != nil || len(counts) != 1 || counts[0] != (clickhouse.Count{Stream: "sales_orders", Business: "biz", Rows: 1}) {
@@ -224,7 +225,7 @@ func TestTotalsSayAsOfWhenTheyStand(t *testing.T) {
 	for _, at := range [][2]string{{"2036-01-02", "l1"}, {"2036-01-01", "l1"}, {"2036-01-02", "lost"}, {"2036-01-02", ""}} {
 		m.dayTotals("biz", at[0], at[1], "0", "0.00", "0.00", "0.00", "0.00", maps)
 	}
-	put[api.Location](m, "biz", "locations", locationRow("l1"), locationRow("lost"))
+	put[types.Location](m, "biz", "locations", locationRow("l1"), locationRow("lost"))
 	m.bury("biz", "locations", "lost", "gone")
 	asked("sales_daily", "reconcile_deep", deep, true)
 	m.expect(standing("date > '2030-01-01'"),

@@ -10,9 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 )
@@ -33,7 +34,7 @@ func TestProofOfAWorld(t *testing.T) {
 	key := box.Keys()[0]
 	m := newMirror(t)
 	rows := worldOrders(t, box, key.Value)
-	put[api.SalesOrder](m, "biz", "sales_orders", rows...)
+	put[types.SalesOrder](m, "biz", "sales_orders", rows...)
 	for _, location := range append(locationsOf(t, box, key.Value), "") {
 		q := sinks.DayQuery{Business: "biz", From: "2026-02-01", To: "2026-04-01", Location: location}
 		days, err := m.SalesDays(t.Context(), q)
@@ -113,7 +114,7 @@ func reportedDays(t *testing.T, box *sandbox.Sandbox, key string, q sinks.DayQue
 func reportedProducts(t *testing.T, box *sandbox.Sandbox, key string, q sinks.DayQuery) []sinks.DayFigures {
 	t.Helper()
 	var lines []sinks.DayFigures
-	for _, p := range fetch[api.ProductSales](t, box, key, "/sales/products?group_by=day&"+rangeOf(q)) {
+	for _, p := range fetch[types.ProductSales](t, box, key, "/sales/products?group_by=day&"+rangeOf(q)) {
 		line := sinks.DayFigures{Day: string(*p.Date), Line: "n/" + p.Name, Figures: sinks.Figures{
 			"quantity": string(p.Quantity), "gross": string(p.Gross), "line_discounts": string(p.LineDiscounts), "net": string(p.Net)}}
 		if p.ProductID != nil {

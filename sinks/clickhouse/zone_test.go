@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
@@ -33,7 +34,7 @@ func TestLocalTime(t *testing.T) {
 	at := func(id, instant string) string {
 		return strings.ReplaceAll(strings.Replace(orderRow(id, "l1", instant[:10], "[]"), instant[:10]+"T10:00:00Z", instant, 1), `"business_day":"`+instant[:10]+`"`, `"business_day":"2026-01-01"`)
 	}
-	put[api.SalesOrder](m, "biz", "sales_orders",
+	put[types.SalesOrder](m, "biz", "sales_orders",
 		at("a", "2026-03-29T00:59:59Z"), // the hour from 3 to 4 is not there
 		at("b", "2026-03-29T01:00:00Z"),
 		at("c", "2026-10-25T00:30:00Z"), // that one is there twice
@@ -54,9 +55,9 @@ func TestLocalTime(t *testing.T) {
 // TestDatesPrune asks the engine which of its indexes the filters of BI tools use.
 func TestDatesPrune(t *testing.T) {
 	m := newMirror(t)
-	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"))
+	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"))
 	m.bury("biz", "sales_orders", "a", "cancelled")
-	put[api.SalesOrder](m, "biz", "sales_orders", orderRow("b", "l1", "2026-03-28", "[]"))
+	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("b", "l1", "2026-03-28", "[]"))
 	m.dayTotals("biz", "2026-03-28", "", "1", "30.00", "33.50", "3.50", "0.00", oneOrder)
 	if err := embeddedtest.Conn(t, "default").Exec(t.Context(), "INSERT INTO `"+m.database+"_raw`.sales_products (business_id, id, date) VALUES ('biz', '2026-03-28/p/1', '2026-03-28')"); err != nil {
 		t.Fatal(err)

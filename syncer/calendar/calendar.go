@@ -9,7 +9,7 @@ import (
 	"time"
 	_ "time/tzdata" // days are Bucharest's on machines without a zone database too (DESIGN R13)
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // MaxRange is the longest date range the service answers, in days (api.md, "Limits").
@@ -25,16 +25,16 @@ var Zone = sync.OnceValue(func() *time.Location {
 })
 
 // DayOf is the calendar day of an instant.
-func DayOf(t time.Time) api.Date {
-	return api.Date(t.In(Zone()).Format(time.DateOnly))
+func DayOf(t time.Time) types.Date {
+	return types.Date(t.In(Zone()).Format(time.DateOnly))
 }
 
 // AddDays moves a day on the calendar, which no change of clock touches. It fails on what
 // is no day.
-func AddDays(day api.Date, n int) (api.Date, error) {
+func AddDays(day types.Date, n int) (types.Date, error) {
 	t, err := time.Parse(time.DateOnly, string(day))
 	if err != nil {
 		return "", fmt.Errorf("day %q: %w", day, err)
 	}
-	return api.Date(t.AddDate(0, 0, n).Format(time.DateOnly)), nil
+	return types.Date(t.AddDate(0, 0, n).Format(time.DateOnly)), nil
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/syncer/status"
@@ -123,7 +125,7 @@ func (l *Link) Changed() bool {
 }
 
 // Try asks /me with a key. One at a time.
-func (l *Link) Try(ctx context.Context, key Candidate) (api.Document[api.Me], error) {
+func (l *Link) Try(ctx context.Context, key Candidate) (api.Document[types.Me], error) {
 	l.mu.Lock()
 	l.trying = key.value
 	l.mu.Unlock()
@@ -165,7 +167,7 @@ func (l *Link) secret() string {
 
 // TakeLimits takes over the key's limits. Restaurants of different services may have
 // one id, so the service's address is part of the name.
-func (l *Link) TakeLimits(me api.Me) {
+func (l *Link) TakeLimits(me types.Me) {
 	host := l.opts.BaseURL
 	if u, err := url.Parse(host); err == nil {
 		host = u.Host

@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/sinks"
 )
 
@@ -14,11 +15,11 @@ func BenchmarkAppend(b *testing.B) {
 		name  string
 		lines int
 	}{{"1 line", 1}, {"4 lines", 4}, {"100 lines", 100}} {
-		b.Run(c.name, func(b *testing.B) { benchmarkRow(b, plan[api.SalesOrder](b, "sales_orders"), orderRow(c.lines)) })
+		b.Run(c.name, func(b *testing.B) { benchmarkRow(b, plan[types.SalesOrder](b, "sales_orders"), orderRow(c.lines)) })
 	}
-	b.Run("product", func(b *testing.B) { benchmarkRow(b, plan[api.Product](b, "products"), productRow) })
+	b.Run("product", func(b *testing.B) { benchmarkRow(b, plan[types.Product](b, "products"), productRow) })
 	b.Run("unknown field", func(b *testing.B) {
-		benchmarkRow(b, plan[api.SalesOrder](b, "sales_orders"), `{"covers":4,`+orderRow(4)[1:])
+		benchmarkRow(b, plan[types.SalesOrder](b, "sales_orders"), `{"covers":4,`+orderRow(4)[1:])
 	})
 }
 

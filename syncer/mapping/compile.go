@@ -7,14 +7,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/sinks"
 )
 
 // maxFields is how many fields an object may have: one bit each.
 const maxFields = 64
 
-// Compile plans the rows of type T, a struct of package api, into the named
+// Compile plans the rows of type T, a struct of package types, into the named
 // table. The context columns come first; their values are given with every row
 // (e.g. the location of a day's totals).
 //
@@ -256,15 +257,15 @@ func (c *compiler) mapOf(f *field, t reflect.Type, name string, enum []string, a
 // scalarKind is the kind of a scalar type of api.md ("Conventions").
 func scalarKind(t reflect.Type) (kind sinks.Kind, number, ok bool) {
 	switch t {
-	case reflect.TypeFor[api.Money]():
+	case reflect.TypeFor[types.Money]():
 		return sinks.Money, false, true
-	case reflect.TypeFor[api.Quantity]():
+	case reflect.TypeFor[types.Quantity]():
 		return sinks.Quantity, false, true
-	case reflect.TypeFor[api.Number]():
+	case reflect.TypeFor[types.Number]():
 		return sinks.Quantity, true, true
-	case reflect.TypeFor[api.Instant]():
+	case reflect.TypeFor[types.Instant]():
 		return sinks.Instant, false, true
-	case reflect.TypeFor[api.Date]():
+	case reflect.TypeFor[types.Date]():
 		return sinks.Day, false, true
 	}
 	switch t.Kind() {

@@ -4,8 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/google/go-cmp/cmp"
-	"github.com/larder-sync/larder/internal/api"
+
 	"github.com/larder-sync/larder/sinks"
 )
 
@@ -22,8 +24,8 @@ func TestColumnsAreMechanical(t *testing.T) {
 		plan *Plan
 		want []column
 	}{
-		{plan[api.Allergen](t, "allergens"), []column{{Name: "code"}, {Name: "name"}}},
-		{plan[api.SalesOrder](t, "sales_orders"), []column{
+		{plan[types.Allergen](t, "allergens"), []column{{Name: "code"}, {Name: "name"}}},
+		{plan[types.SalesOrder](t, "sales_orders"), []column{
 			{Name: "business_day", Kind: sinks.Day},
 			{Name: "updated_at", Kind: sinks.Instant},
 			{Name: "paid_at", Kind: sinks.Instant, Nullable: true},
@@ -34,7 +36,7 @@ func TestColumnsAreMechanical(t *testing.T) {
 			{Name: "totals_net_sales", Kind: sinks.Money},
 			{Name: "refunds.item_id", Nullable: true, Depth: 1},
 		}},
-		{plan[api.Product](t, "products"), []column{
+		{plan[types.Product](t, "products"), []column{
 			{Name: "channels_enabled", Kind: sinks.Bool, Map: true},
 			{Name: "channels_price", Kind: sinks.Money, Map: true},
 			{Name: "diets", Depth: 1},
@@ -43,17 +45,17 @@ func TestColumnsAreMechanical(t *testing.T) {
 			{Name: "extra_groups.max", Kind: sinks.Int, Nullable: true, Depth: 1},
 			{Name: "extra_groups.options_id", Depth: 2},
 		}},
-		{plan[api.Location](t, "locations"), []column{
+		{plan[types.Location](t, "locations"), []column{
 			{Name: "ordering_types", Depth: 1},
 			{Name: "opening_hours_monday_closed", Kind: sinks.Bool, Nullable: true},
 			{Name: "opening_hours_exceptions.date", Kind: sinks.Day, Depth: 1},
 		}},
-		{plan[api.Ingredient](t, "ingredients"), []column{{Name: "category_id", Nullable: true}, {Name: "stock", Kind: sinks.Quantity}}},
-		{plan[api.Me](t, "api_keys"), []column{{Name: "app_id"}, {Name: "business_name"}, {Name: "scopes", Depth: 1}, {Name: "webhook_url", Nullable: true}}},
-		{plan[api.SalesDay](t, "sales_daily", column{Name: "location_id", Nullable: true}), []column{
+		{plan[types.Ingredient](t, "ingredients"), []column{{Name: "category_id", Nullable: true}, {Name: "stock", Kind: sinks.Quantity}}},
+		{plan[types.Me](t, "api_keys"), []column{{Name: "app_id"}, {Name: "business_name"}, {Name: "scopes", Depth: 1}, {Name: "webhook_url", Nullable: true}}},
+		{plan[types.SalesDay](t, "sales_daily", column{Name: "location_id", Nullable: true}), []column{
 			{Name: "location_id", Nullable: true}, {Name: "date", Kind: sinks.Day}, {Name: "by_channel", Kind: sinks.Money, Map: true},
 		}},
-		{plan[api.ProductSales](t, "sales_products"), []column{{Name: "date", Kind: sinks.Day}, {Name: "weight_kg", Kind: sinks.Quantity, Nullable: true}}},
+		{plan[types.ProductSales](t, "sales_products"), []column{{Name: "date", Kind: sinks.Day}, {Name: "weight_kg", Kind: sinks.Quantity, Nullable: true}}},
 	} {
 		table := c.plan.Table()
 		for _, want := range c.want {
@@ -68,7 +70,7 @@ func TestColumnsAreMechanical(t *testing.T) {
 }
 
 func TestContextColumnsComeFirst(t *testing.T) {
-	p := plan[api.SalesDay](t, "sales_daily", sinks.Column{Name: "location_id"}, sinks.Column{Name: "from", Kind: sinks.Day})
+	p := plan[types.SalesDay](t, "sales_daily", sinks.Column{Name: "location_id"}, sinks.Column{Name: "from", Kind: sinks.Day})
 	if c := p.Table().Columns; c[0].Name != "location_id" || c[1].Name != "from" || c[2].Name != "date" {
 		t.Errorf("columns begin with %s, %s, %s", c[0].Name, c[1].Name, c[2].Name)
 	}

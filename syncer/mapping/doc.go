@@ -1,6 +1,6 @@
 // Package mapping turns the JSON of one row into the columns of a batch.
 //
-// What may live here: what a table looks like, given a type of package api; what
+// What may live here: what a table looks like, given a type of package types; what
 // a value of each kind may be; what is reported about rows that are bad
 // ([RowError]), buried ([Tombstone]) or more than api.md says ([DriftItem]). What
 // may not: what is fetched and stored when, versions, a warehouse's types.

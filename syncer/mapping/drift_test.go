@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/google/go-cmp/cmp"
-	"github.com/larder-sync/larder/internal/api"
+
 	"github.com/larder-sync/larder/sinks"
 )
 
@@ -27,7 +29,7 @@ func TestUnknownFieldsAndValuesLand(t *testing.T) {
 		`"method":"cash"`, `"method":"crypto"`,
 		`"tip":"5.00"`, `"tip":"5.00","service":"1.00"`,
 	).Replace(orderRow(3))
-	got, r := mapped(t, plan[api.SalesOrder](t, "sales_orders"), row)
+	got, r := mapped(t, plan[types.SalesOrder](t, "sales_orders"), row)
 	want := []string{
 		`field covers {"adults": 2}`, `value channel "kiosk"`, `field items.extras.kcal 12`, `field items.discount_code "VARA"`, `field items.covers []`,
 		`field totals.service "1.00"`, `value payments.method "crypto"`,
@@ -42,18 +44,18 @@ func TestUnknownFieldsAndValuesLand(t *testing.T) {
 
 func TestUnknownKeysAndListValues(t *testing.T) {
 	row := strings.NewReplacer(`"platform_a":{"enabled":false`, `"platform_c":{"commission":"1.00","enabled":false`).Replace(productRow)
-	got, r := mapped(t, plan[api.Product](t, "products"), row)
+	got, r := mapped(t, plan[types.Product](t, "products"), row)
 	if diff := cmp.Diff([]string{`value channels "platform_c"`, `field channels.commission "1.00"`}, reported(r.Drift)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if diff := cmp.Diff(values{"online": "34.00", "platform_c": "36.50"}, got["channels_price"]); diff != "" {
 		t.Error(diff)
 	}
-	_, r = mapped(t, plan[api.SalesDay](t, "sales_daily"), strings.Replace(dayRow, `"card":`, `"vouch\u0065r_2":"0.00","card":`, 1))
+	_, r = mapped(t, plan[types.SalesDay](t, "sales_daily"), strings.Replace(dayRow, `"card":`, `"vouch\u0065r_2":"0.00","card":`, 1))
 	if diff := cmp.Diff([]string{`value payments "vouch\u0065r_2"`}, reported(r.Drift)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	_, r = mapped(t, plan[api.Me](t, "api_keys"), strings.Replace(meRow, `"menu:read"`, `"menu:write"`, 1))
+	_, r = mapped(t, plan[types.Me](t, "api_keys"), strings.Replace(meRow, `"menu:read"`, `"menu:write"`, 1))
 	if diff := cmp.Diff([]string{`value scopes "menu:write"`}, reported(r.Drift)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -74,7 +76,7 @@ func TestUnknownEntriesOfMaps(t *testing.T) {
 			}
 			row := strings.NewReplacer(`{"cash":"1.00","card":"199.00"}`, `{"k":"1.00"}`, `{"dine_in":"189.00"}`, `{"k":"1.00"}`, `{"pos":"189.00"}`, `{"k":"1.00"}`).Replace(dayRow)
 			row = strings.Replace(row, `"`+in+`":{`, `"`+in+`":{"x_future":`+value+`,`, 1)
-			got, r := mapped(t, plan[api.SalesDay](t, "sales_daily"), row)
+			got, r := mapped(t, plan[types.SalesDay](t, "sales_daily"), row)
 			if diff := cmp.Diff(want, got[in]); diff != "" {
 				t.Errorf("%s of %s (-want +got)\n%s", value, in, diff)
 			}
@@ -92,7 +94,7 @@ func TestUnknownChannels(t *testing.T) {
 		`{"enabled":true,"price":null}`: false, `{"price":"1.50","enabled":"yes"}`: false, `{"enabled":true,"price":"1.234"}`: false,
 		`{"enabled":true,"price":1.5}`: false, `[{"enabled":true,"price":"1.50"}]`: false,
 	} {
-		got, r := mapped(t, plan[api.Product](t, "products"), strings.Replace(productRow, `"channels":{`, `"channels":{"x_future":`+value+`,`, 1))
+		got, r := mapped(t, plan[types.Product](t, "products"), strings.Replace(productRow, `"channels":{`, `"channels":{"x_future":`+value+`,`, 1))
 		enabled, price := values{"online": true, "platform_a": false}, values{"online": "34.00", "platform_a": "36.50"}
 		if fits {
 			enabled["x_future"], price["x_future"] = true, "1.50"
@@ -111,13 +113,13 @@ func TestTheLastOfUnknownEntriesCounts(t *testing.T) {
 		`"x":"1.00","x":"2.00"`: {"x": "2.00"}, `"x":"1.00","x":null`: {}, `"x":null,"\u0078":"2.00","x":"3.00"`: {"x": "3.00"},
 	} {
 		want["cash"], want["card"] = "1.00", "199.00"
-		got, _ := mapped(t, plan[api.SalesDay](t, "sales_daily"), strings.Replace(dayRow, `"payments":{`, `"payments":{`+entries+`,`, 1))
+		got, _ := mapped(t, plan[types.SalesDay](t, "sales_daily"), strings.Replace(dayRow, `"payments":{`, `"payments":{`+entries+`,`, 1))
 		if diff := cmp.Diff(want, got["payments"]); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", entries, diff)
 		}
 	}
 	for _, twice := range []string{`"x":1,"x":2`, `"x":{"y":1,"y":[{"z":1,"z":2}]}`, `"x":1,"\u0078":2`} {
-		_, r := mapped(t, plan[api.SalesOrder](t, "sales_orders"), `{`+twice+`,`+orderRow(1)[1:])
+		_, r := mapped(t, plan[types.SalesOrder](t, "sales_orders"), `{`+twice+`,`+orderRow(1)[1:])
 		if len(r.Drift) != 1 {
 			t.Errorf("%s is reported as %q", twice, reported(r.Drift))
 		}
@@ -129,7 +131,7 @@ func TestDriftIsBounded(t *testing.T) {
 	for i := range 10_000 {
 		b.WriteString(`,"u` + strings.Repeat("ș", i%300) + time.Duration(i).String() + `":"` + strings.Repeat("é", 300) + `"`)
 	}
-	p := plan[api.Category](t, "categories")
+	p := plan[types.Category](t, "categories")
 	m := p.NewMapper()
 	r, err := m.Append(sinks.NewBatch(p.Table(), 1), []byte(categoryRow[:len(categoryRow)-1]+b.String()+"}"))
 	if err != nil {
@@ -159,7 +161,7 @@ func TestSeen(t *testing.T) {
 
 // A field that the service added is in every row from then on.
 func TestKnownDriftDoesNotAllocate(t *testing.T) {
-	p := plan[api.SalesOrder](t, "sales_orders")
+	p := plan[types.SalesOrder](t, "sales_orders")
 	m, b, raw := p.NewMapper(), sinks.NewBatch(p.Table(), 1), []byte(`{"covers":4,`+strings.ReplaceAll(orderRow(4), `"pos"`, `"kiosk"`)[1:])
 	if n := testing.AllocsPerRun(100, func() {
 		if _, err := m.Append(b, raw); err != nil {
@@ -191,7 +193,7 @@ func TestTombstones(t *testing.T) {
 		{`{"id":"a","deleted":true,"deleted_at":{"at":1},"reason":5}`, Tombstone{ID: "a", Reason: "deleted"}, []string{`value deleted_at {"at":1}`, `value reason 5`}},
 		{`{"id":"a","deleted":true,"reason":""}`, Tombstone{ID: "a", Reason: "deleted"}, []string{`value reason ""`}},
 	} {
-		p := plan[api.SalesOrder](t, "sales_orders")
+		p := plan[types.SalesOrder](t, "sales_orders")
 		b := sinks.NewBatch(p.Table(), 1)
 		r, err := p.NewMapper().Append(b, []byte(c.row))
 		if err != nil {
@@ -213,7 +215,7 @@ func TestTombstones(t *testing.T) {
 }
 
 func TestBadTombstones(t *testing.T) {
-	p := plan[api.SalesOrder](t, "sales_orders")
+	p := plan[types.SalesOrder](t, "sales_orders")
 	for _, c := range []struct{ row, id, field, reason string }{
 		{`{"deleted":true}`, "", "id", "missing"},
 		{`{"deleted":true,"id":null}`, "", "id", "want a string"},
@@ -229,7 +231,7 @@ func TestBadTombstones(t *testing.T) {
 		}
 	}
 	// Lists whose rows have no field deleted have no tombstones either.
-	bad := refused(t, plan[api.Allergen](t, "allergens"), `{"code":"a","name":"b"}`, `{"code":"a","deleted":true}`)
+	bad := refused(t, plan[types.Allergen](t, "allergens"), `{"code":"a","name":"b"}`, `{"code":"a","deleted":true}`)
 	if bad.Field != "name" {
 		t.Errorf("got %v", bad)
 	}

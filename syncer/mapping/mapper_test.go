@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/google/go-cmp/cmp"
-	"github.com/larder-sync/larder/internal/api"
+
 	"github.com/larder-sync/larder/sinks"
 )
 
@@ -38,7 +40,7 @@ type (
 )
 
 func TestOrder(t *testing.T) {
-	got, r := mapped(t, plan[api.SalesOrder](t, "sales_orders"), orderRow(3))
+	got, r := mapped(t, plan[types.SalesOrder](t, "sales_orders"), orderRow(3))
 	same(t, got, values{
 		"number": "1042", "location_id": "loc_1", "channel": "pos", "type": "dine_in", "table_id": "t_12",
 		"business_day": "2025-03-14", "created_at": "2025-03-14T18:03:11.123456Z",
@@ -70,7 +72,7 @@ func TestOrder(t *testing.T) {
 }
 
 func TestProduct(t *testing.T) {
-	got, r := mapped(t, plan[api.Product](t, "products"), productRow)
+	got, r := mapped(t, plan[types.Product](t, "products"), productRow)
 	same(t, got, values{
 		"location_id": "loc_1", "category_id": nil, "name": "Pizza \"Quattro\" – mare", "description": "a\nb", "image_url": nil,
 		"price": "32.00", "unit": "piece", "vat_rate": "9.0000000000", "deposit": "0.50", "available": true,
@@ -91,7 +93,7 @@ func TestProduct(t *testing.T) {
 }
 
 func TestNullableObjects(t *testing.T) {
-	p := plan[api.Location](t, "locations")
+	p := plan[types.Location](t, "locations")
 	got, _ := mapped(t, p, locationRow)
 	if got["opening_hours_monday_open"] != nil || got["opening_hours_sunday_closed"] != nil {
 		t.Errorf("null opening hours gave %v, %v", got["opening_hours_monday_open"], got["opening_hours_sunday_closed"])
@@ -109,14 +111,14 @@ func TestNullableObjects(t *testing.T) {
 	if diff := cmp.Diff(list{"Crăciun", nil}, got["opening_hours_exceptions.reason"]); diff != "" {
 		t.Error(diff)
 	}
-	got, _ = mapped(t, plan[api.Ingredient](t, "ingredients"), ingredientRow)
+	got, _ = mapped(t, plan[types.Ingredient](t, "ingredients"), ingredientRow)
 	if got["category_name"] != "Uscate" || got["warehouse_name"] != nil || got["stock"] != "-1.2500000000" {
 		t.Errorf("got %v %v %v", got["category_name"], got["warehouse_name"], got["stock"])
 	}
 }
 
 func TestTotalsAndKey(t *testing.T) {
-	p := plan[api.SalesDay](t, "sales_daily", sinks.Column{Name: "location_id", Nullable: true})
+	p := plan[types.SalesDay](t, "sales_daily", sinks.Column{Name: "location_id", Nullable: true})
 	got, r := mapped(t, p, dayRow, "loc_1")
 	if got["location_id"] != "loc_1" || got["date"] != "2025-03-14" || got["orders"] != int64(2) || r.ID != "" || !r.UpdatedAt.IsZero() {
 		t.Errorf("got %v, %+v", got, r)
@@ -127,18 +129,18 @@ func TestTotalsAndKey(t *testing.T) {
 	if got, _ := mapped(t, p, dayRow, ""); got["location_id"] != nil {
 		t.Errorf("no location gave %v", got["location_id"])
 	}
-	got, r = mapped(t, plan[api.Me](t, "api_keys"), meRow)
+	got, r = mapped(t, plan[types.Me](t, "api_keys"), meRow)
 	if r.ID != "app_1" || got["app_id"] != "app_1" || got["rate_limits_per_minute"] != int64(120) || got["business_name"] != "Bistro" {
 		t.Errorf("got %v, %+v", got, r)
 	}
-	got, r = mapped(t, plan[api.Allergen](t, "allergens"), `{"code":"Soia / ß","name":"Soia"}`)
+	got, r = mapped(t, plan[types.Allergen](t, "allergens"), `{"code":"Soia / ß","name":"Soia"}`)
 	if r.ID != "Soia / ß" || got["code"] != "Soia / ß" {
 		t.Errorf("got %v, %+v", got, r)
 	}
 }
 
 func TestContextValues(t *testing.T) {
-	p := plan[api.Allergen](t, "x", sinks.Column{Name: "from", Kind: sinks.Day}, sinks.Column{Name: "whole", Kind: sinks.Bool})
+	p := plan[types.Allergen](t, "x", sinks.Column{Name: "from", Kind: sinks.Day}, sinks.Column{Name: "whole", Kind: sinks.Bool})
 	row := `{"code":"a","name":"b"}`
 	if got, _ := mapped(t, p, row, "2025-01-02", "true"); got["from"] != "2025-01-02" || got["whole"] != true {
 		t.Errorf("got %v", got)
@@ -151,7 +153,7 @@ func TestContextValues(t *testing.T) {
 	if _, err := p.NewMapper().Append(b, []byte(row), "2025-02-03"); err == nil || errors.As(err, &bad) {
 		t.Errorf("a context value missing: got %v", err)
 	}
-	other := sinks.NewBatch(plan[api.Category](t, "categories").Table(), 1)
+	other := sinks.NewBatch(plan[types.Category](t, "categories").Table(), 1)
 	if _, err := p.NewMapper().Append(other, []byte(row), "2025-02-03", "true"); err == nil || errors.As(err, &bad) {
 		t.Errorf("a batch of another table: got %v", err)
 	}
@@ -159,7 +161,7 @@ func TestContextValues(t *testing.T) {
 
 // Field order is the service's business; ids are any text.
 func TestOrderOfFieldsAndOddIDs(t *testing.T) {
-	p := plan[api.Category](t, "categories")
+	p := plan[types.Category](t, "categories")
 	for _, id := range []string{`a/b%2F`, `"quoted"`, `😀 sp ace`, `ABC`, `abc`, "tab\t", `\`, "nul\x00"} {
 		literal := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\t", `\t`, "\x00", `\u0000`).Replace(id)
 		row := `{"updated_at":null,"position":1,"n\u0061me":"x","location_id":"l","image_url":null,"created_at":null,"deleted":false,"id":"` + literal + `"}`
@@ -173,7 +175,7 @@ func TestOrderOfFieldsAndOddIDs(t *testing.T) {
 func TestLenient(t *testing.T) {
 	row := strings.NewReplacer(`"deleted":false,`, ``, `"price":"32.00"`, `"price":"\u00332.00"`, `"unit":"piece"`, `"unit":"\u0070iece"`,
 		`"2025-03-14T18:03:11Z"`, `"2025-03-14T18\u003a03:11Z"`).Replace(productRow)
-	got, r := mapped(t, plan[api.Product](t, "products"), row)
+	got, r := mapped(t, plan[types.Product](t, "products"), row)
 	if got["price"] != "32.00" || got["unit"] != "piece" || got["updated_at"] != "2025-03-14T18:03:11Z" || len(r.Drift) > 0 {
 		t.Errorf("got %v %v %v, drift %v", got["price"], got["unit"], got["updated_at"], r.Drift)
 	}
@@ -181,7 +183,7 @@ func TestLenient(t *testing.T) {
 
 func TestHugeText(t *testing.T) {
 	name := strings.Repeat("ș", 1<<20)
-	got, _ := mapped(t, plan[api.Allergen](t, "allergens"), `{"code":"a","name":"`+name+`"}`)
+	got, _ := mapped(t, plan[types.Allergen](t, "allergens"), `{"code":"a","name":"`+name+`"}`)
 	if got["name"] != name {
 		t.Error("a name of 2 MB did not come through")
 	}

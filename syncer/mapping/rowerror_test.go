@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/sinks"
 )
 
@@ -42,8 +43,8 @@ func refused(t *testing.T, p *Plan, good, row string) *RowError {
 }
 
 func TestBadRows(t *testing.T) {
-	order := plan[api.SalesOrder](t, "sales_orders")
-	product := plan[api.Product](t, "products")
+	order := plan[types.SalesOrder](t, "sales_orders")
+	product := plan[types.Product](t, "products")
 	for _, c := range []struct {
 		name          string
 		plan          *Plan
@@ -107,7 +108,7 @@ func TestBadRows(t *testing.T) {
 }
 
 func TestBadWholes(t *testing.T) {
-	p := plan[api.Category](t, "categories")
+	p := plan[types.Category](t, "categories")
 	for _, c := range []struct{ row, id, field, reason string }{
 		{``, "", "", "no JSON"},
 		{`   `, "", "", "no JSON"},
@@ -133,14 +134,14 @@ func TestBadWholes(t *testing.T) {
 			t.Errorf("%s: got id %q, field %q, reason %q", c.row, bad.ID, bad.Field, bad.Reason)
 		}
 	}
-	if bad := refused(t, plan[api.Me](t, "api_keys"), meRow, strings.Replace(meRow, `"all_locations":true`, `"all_locations":1`, 1)); bad.ID != "app_1" {
+	if bad := refused(t, plan[types.Me](t, "api_keys"), meRow, strings.Replace(meRow, `"all_locations":true`, `"all_locations":1`, 1)); bad.ID != "app_1" {
 		t.Errorf("the key's id came as %q", bad.ID)
 	}
 }
 
 // Nested deeper than any parser's stack, in a known and in an unknown field.
 func TestDepthBombs(t *testing.T) {
-	p := plan[api.Category](t, "categories")
+	p := plan[types.Category](t, "categories")
 	for _, bomb := range []string{strings.Repeat("[", 1_000_000), strings.Repeat(`{"a":`, 1_000_000), strings.Repeat("[", 500_000) + strings.Repeat("]", 500_000)} {
 		for _, name := range []string{"name", "unknown"} {
 			bad := refused(t, p, categoryRow, `{"id":"c1","`+name+`":`+bomb+`}`)
@@ -157,23 +158,23 @@ func TestManyNames(t *testing.T) {
 	for i := range 200_000 {
 		b.WriteString(`,"` + strings.Repeat("x", i%7) + string(rune('a'+i%26)) + strings.Repeat("0", i/7%5) + `-` + strings.Repeat("1", i%3) + `":0`)
 	}
-	mapped(t, plan[api.Category](t, "categories"), categoryRow[:len(categoryRow)-1]+b.String()+"}")
+	mapped(t, plan[types.Category](t, "categories"), categoryRow[:len(categoryRow)-1]+b.String()+"}")
 	b.Reset()
 	for i := range 100_000 {
 		b.WriteString(`"k` + strconv.Itoa(i%50_000) + `":"` + strconv.Itoa(i) + `.00",`)
 	}
-	got, _ := mapped(t, plan[api.SalesDay](t, "sales_daily"), strings.Replace(dayRow, `"payments":{`, `"payments":{`+b.String(), 1))
+	got, _ := mapped(t, plan[types.SalesDay](t, "sales_daily"), strings.Replace(dayRow, `"payments":{`, `"payments":{`+b.String(), 1))
 	if payments := got["payments"].(values); payments["k7"] != "50007.00" || len(payments) != 50_000+2 {
 		t.Errorf("k7 is %v among %d entries", payments["k7"], len(payments))
 	}
 }
 
 func TestErrorText(t *testing.T) {
-	bad := refused(t, plan[api.Category](t, "categories"), categoryRow, strings.Replace(categoryRow, `"position":1`, `"position":"one"`, 1))
+	bad := refused(t, plan[types.Category](t, "categories"), categoryRow, strings.Replace(categoryRow, `"position":1`, `"position":"one"`, 1))
 	if got, want := bad.Error(), `row "cat_1", field position: want a number: "one"`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	long := refused(t, plan[api.Category](t, "categories"), categoryRow, strings.Replace(categoryRow, `"position":1`, `"position":"`+strings.Repeat("ă", 500)+`"`, 1))
+	long := refused(t, plan[types.Category](t, "categories"), categoryRow, strings.Replace(categoryRow, `"position":1`, `"position":"`+strings.Repeat("ă", 500)+`"`, 1))
 	if len(long.Value) > excerptSize || !strings.HasSuffix(long.Value, "ă") {
 		t.Errorf("excerpt of %d bytes ends in %q", len(long.Value), long.Value[len(long.Value)-3:])
 	}

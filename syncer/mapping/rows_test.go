@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/sinks"
 )
 
@@ -86,14 +87,14 @@ func listed(t testing.TB) []struct {
 		row     string
 		context []string
 	}{
-		{plan[api.SalesOrder](t, "sales_orders"), orderRow(4), nil},
-		{plan[api.Product](t, "products"), productRow, nil},
-		{plan[api.Category](t, "categories"), categoryRow, nil},
-		{plan[api.Ingredient](t, "ingredients"), ingredientRow, nil},
-		{plan[api.Allergen](t, "allergens"), `{"code":"gluten","name":"Gluten"}`, nil},
-		{plan[api.Location](t, "locations"), locationRow, nil},
-		{plan[api.SalesDay](t, "sales_daily", location), dayRow, []string{"loc_1"}},
-		{plan[api.ProductSales](t, "sales_products"), productSalesRow, nil},
-		{plan[api.Me](t, "api_keys"), meRow, nil},
+		{plan[types.SalesOrder](t, "sales_orders"), orderRow(4), nil},
+		{plan[types.Product](t, "products"), productRow, nil},
+		{plan[types.Category](t, "categories"), categoryRow, nil},
+		{plan[types.Ingredient](t, "ingredients"), ingredientRow, nil},
+		{plan[types.Allergen](t, "allergens"), `{"code":"gluten","name":"Gluten"}`, nil},
+		{plan[types.Location](t, "locations"), locationRow, nil},
+		{plan[types.SalesDay](t, "sales_daily", location), dayRow, []string{"loc_1"}},
+		{plan[types.ProductSales](t, "sales_products"), productSalesRow, nil},
+		{plan[types.Me](t, "api_keys"), meRow, nil},
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
@@ -23,7 +25,7 @@ import (
 
 // DayProof is what a bracket found about one day.
 type DayProof struct {
-	Day      api.Date
+	Day      types.Date
 	Location string // empty: all locations of the source together
 	// Verdict is empty for a suspect.
 	Verdict string
@@ -144,7 +146,7 @@ func (b *bracket) ask(ctx context.Context, lane *api.Client, sp totals.Span) err
 }
 
 // compute adds up the mirrored orders of a span.
-func (b *bracket) compute(ctx context.Context, sp totals.Span) map[api.Date]dayFigures {
+func (b *bracket) compute(ctx context.Context, sp totals.Span) map[types.Date]dayFigures {
 	if b.silent || b.broken != nil {
 		return nil
 	}
@@ -179,7 +181,7 @@ func (st *Proofs) dayQuery(sp totals.Span) sinks.DayQuery {
 }
 
 // judge compares each day of a span.
-func (b *bracket) judge(sp totals.Span, answer totals.Report, before, after map[api.Date]dayFigures) {
+func (b *bracket) judge(sp totals.Span, answer totals.Report, before, after map[types.Date]dayFigures) {
 	service, seed := b.totals.readReport(sp, answer.Rows), b.totals.record.seed
 	for _, day := range sp.Days() {
 		p := judgeDay(*service[day], before[day], after[day])

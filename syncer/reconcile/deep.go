@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
@@ -128,7 +130,7 @@ func (d *DeepRuns) askDeeply(ctx context.Context, b *bracket, location string) e
 
 // daysOf is how many days proofs are about.
 func daysOf(proofs ...[]DayProof) int {
-	days := map[api.Date]bool{}
+	days := map[types.Date]bool{}
 	for _, some := range proofs {
 		for _, p := range some {
 			days[p.Day] = true

@@ -9,9 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/mapping"
 	"github.com/larder-sync/larder/syncer/totals"
@@ -56,8 +57,8 @@ type ignoredEntry struct {
 }
 
 // readReport reads what the service says of every day of a span.
-func (st *Proofs) readReport(sp totals.Span, raws [][]byte) map[api.Date]*reported {
-	days := map[api.Date]*reported{}
+func (st *Proofs) readReport(sp totals.Span, raws [][]byte) map[types.Date]*reported {
+	days := map[types.Date]*reported{}
 	for _, day := range sp.Days() {
 		days[day] = &reported{figures: dayFigures{}}
 	}
@@ -65,10 +66,10 @@ func (st *Proofs) readReport(sp totals.Span, raws [][]byte) map[api.Date]*report
 	if st.Def.LinesMayVanish {
 		read = (*reported).readLine
 	}
-	came := map[api.Date]bool{}
+	came := map[types.Date]bool{}
 	for _, raw := range raws {
 		var row struct {
-			Date api.Date `json:"date"`
+			Date types.Date `json:"date"`
 		}
 		err := mapping.Unmarshal(raw, &row)
 		day := days[row.Date]
@@ -94,7 +95,7 @@ func (st *Proofs) readReport(sp totals.Span, raws [][]byte) map[api.Date]*report
 
 // misplaced notes a row whose day is none that was asked for. A line of products may
 // then be any day's; a day of totals will be missing.
-func misplaced(days map[api.Date]*reported, lines bool, date api.Date) {
+func misplaced(days map[types.Date]*reported, lines bool, date types.Date) {
 	if !lines {
 		return
 	}
@@ -323,13 +324,13 @@ func gaps(all []sinks.Difference) map[string]string {
 }
 
 // mirrored arranges what the sink has computed by day.
-func mirrored(all []sinks.DayFigures) (map[api.Date]dayFigures, error) {
-	days := map[api.Date]dayFigures{}
+func mirrored(all []sinks.DayFigures) (map[types.Date]dayFigures, error) {
+	days := map[types.Date]dayFigures{}
 	for _, d := range all {
-		day := days[api.Date(d.Day)]
+		day := days[types.Date(d.Day)]
 		if day == nil {
 			day = dayFigures{}
-			days[api.Date(d.Day)] = day
+			days[types.Date(d.Day)] = day
 		}
 		for name, value := range d.Figures {
 			if _, ok := plainDecimal(value); !ok {

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/stream"
@@ -14,14 +15,14 @@ import (
 )
 
 // oneOrder is a row of /sales/daily with one order of 10.00 in cash.
-func oneOrder(day api.Date, edit ...string) string {
+func oneOrder(day types.Date, edit ...string) string {
 	row := fmt.Sprintf(`{"date":%q,"orders":1,"net_sales":"10.00","items":"10.00","discounts":"0.00","delivery_fees":"0.00","tips":"0.00",`+
 		`"deposits":"0.00","refunds":"0.00","payments":{"cash":"10.00","card":"0.00"},"by_type":{"dine_in":"10.00"},"by_channel":{"pos":"10.00"}}`, day)
 	return strings.NewReplacer(edit...).Replace(row)
 }
 
 func TestAnswersThatCannotBeComparedAreUnproven(t *testing.T) {
-	const yesterday, today = api.Date("2026-03-28"), api.Date("2026-03-29")
+	const yesterday, today = types.Date("2026-03-28"), types.Date("2026-03-29")
 	st := &Proofs{Totals: &totals.Totals{Stream: &stream.Stream{Def: &registry.Definition{Name: registry.Daily}}}}
 	mirror := dayFigures{"orders": "1", "net_sales": "10", "items": "10.0", "payments/cash": "10.00", "by_type/dine_in": "10.00", "by_channel/pos": "10.00"}
 	for name, c := range map[string]struct {
@@ -72,7 +73,7 @@ func TestAnswersThatCannotBeComparedAreUnproven(t *testing.T) {
 // Orders may have been sold under a key whose figure is no amount: the day is proven
 // without it, and what else differs is still found.
 func TestAFigureThatIsNoAmountHasNothingToBeComparedWith(t *testing.T) {
-	const day = api.Date("2026-03-29")
+	const day = types.Date("2026-03-29")
 	st := &Proofs{Totals: &totals.Totals{Stream: &stream.Stream{Def: &registry.Definition{Name: registry.Daily}}}}
 	mirror := dayFigures{
 		"orders": "1", "net_sales": "10", "items": "10", "payments/cash": "4.00", "payments/x_pay": "6.00",
@@ -101,7 +102,7 @@ func TestAFigureThatIsNoAmountHasNothingToBeComparedWith(t *testing.T) {
 }
 
 func TestLinesThatCannotBeComparedAreUnproven(t *testing.T) {
-	const day = api.Date("2026-03-29")
+	const day = types.Date("2026-03-29")
 	st := &Proofs{Totals: &totals.Totals{Stream: &stream.Stream{Def: &registry.Definition{Name: "sales_products", LinesMayVanish: true}}}}
 	line := func(edit ...string) string {
 		return strings.NewReplacer(edit...).Replace(`{"date":"2026-03-29","product_id":"42","name":"Mici","category_id":null,"quantity":"2.00","weight_kg":null,"gross":"20.00","line_discounts":"1.00","net":"19.00"}`)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/sinks"
@@ -41,7 +43,7 @@ type heal struct {
 	orders *list.List
 	totals *Proofs // one of whose days differs
 	shape  *compare.Shape
-	day    api.Date
+	day    types.Date
 	first  uint64 // rows below it were not shown
 	most   uint64 // pages of one walk
 	Extra  int    // requests left beside the pages of the day
@@ -54,7 +56,7 @@ type heal struct {
 }
 
 // NewHeal begins the healing of a day; drifts are what was found of it.
-func (st *Proofs) NewHeal(day api.Date, drifts []DayProof) *heal {
+func (st *Proofs) NewHeal(day types.Date, drifts []DayProof) *heal {
 	s := st.Source
 	h := &heal{
 		orders: st.beside.Orders, totals: st, day: day, Extra: extraRequests, first: s.Versions.Take(1),
@@ -71,7 +73,7 @@ func (st *Proofs) NewHeal(day api.Date, drifts []DayProof) *heal {
 // healDay heals a day and looks at it again; drifts are its verdicts so far. Earlier
 // are the orders that the run has healed on other days: one that had moved is healed on
 // the day that has it, and the day that had lost it is whole then.
-func (st *Proofs) healDay(ctx context.Context, day api.Date, drifts []DayProof, earlier []string) ([]DayProof, error) {
+func (st *Proofs) healDay(ctx context.Context, day types.Date, drifts []DayProof, earlier []string) ([]DayProof, error) {
 	h := st.NewHeal(day, drifts)
 	now, err := drifts, error(nil)
 	for _, step := range h.steps(drifts) {

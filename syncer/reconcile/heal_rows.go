@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
@@ -40,7 +42,7 @@ func (h *heal) WalkDay(ctx context.Context, location string) error {
 }
 
 // ordersOf asks for the orders of one day.
-func ordersOf(day api.Date, location string) api.ListQuery {
+func ordersOf(day types.Date, location string) api.ListQuery {
 	return api.ListQuery{From: day, To: day, IncludeDeleted: true, LocationID: location, Limit: api.PageLimit}
 }
 

@@ -7,7 +7,8 @@ import (
 	"hash/maphash"
 	"slices"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/sinks"
 )
@@ -55,9 +56,9 @@ func (v *verdicts) end(ctx context.Context) error {
 // warn tells in the log which days differ, when that is found: a day once, unless it
 // differs otherwise than before.
 func (st *Proofs) warn(found []DayProof) {
-	byDay := map[api.Date][]DayProof{}
+	byDay := map[types.Date][]DayProof{}
 	st.mu.Lock()
-	news := map[api.Date]bool{}
+	news := map[types.Date]bool{}
 	for _, p := range found {
 		if p.Verdict != sinks.VerdictDrift {
 			continue

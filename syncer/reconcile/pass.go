@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
@@ -140,7 +142,7 @@ func (p *Pass) Source(ctx context.Context, i int) error {
 // wanted is the range of the request.
 func (p *Pass) wanted(ctx context.Context, d *SourceProofs) (totals.Span, error) {
 	s := d.source
-	sp := totals.Span{From: api.Date(p.request.From), To: api.Date(p.request.To)}
+	sp := totals.Span{From: types.Date(p.request.From), To: types.Date(p.request.To)}
 	today := calendar.DayOf(s.ServiceNow())
 	if sp.To == "" || sp.To > today {
 		sp.To = today
@@ -152,7 +154,7 @@ func (p *Pass) wanted(ctx context.Context, d *SourceProofs) (totals.Span, error)
 	if err != nil {
 		return sp, fmt.Errorf("first day of the orders: %w", err)
 	}
-	sp.From = api.Date(first)
+	sp.From = types.Date(first)
 	if reported := d.Daily().FirstReported(); reported != "" && (first == "" || reported < sp.From) {
 		sp.From = reported
 	}

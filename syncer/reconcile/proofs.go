@@ -7,7 +7,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/registry"
@@ -70,18 +71,18 @@ type SourceProofs struct {
 	// siblings are the same stream of the restaurant's other sources, by source.
 	siblings func(stream string) map[string]*Proofs
 
-	healing stream.Slot         // one healing at a time
-	Healed  map[api.Date]repair // by this process; guarded by healing
+	healing stream.Slot           // one healing at a time
+	Healed  map[types.Date]repair // by this process; guarded by healing
 
 	mu    sync.Mutex
 	proof *status.ProofStatus // nil before the first verdict
-	first api.Date            // of the mirrored orders; empty while there is none
+	first types.Date          // of the mirrored orders; empty while there is none
 }
 
 // NewSourceProofs makes what the totals of a source share. siblings are the same stream of the
 // restaurant's other sources, by source.
 func NewSourceProofs(o *stream.Source, orders *list.List, siblings func(stream string) map[string]*Proofs) *SourceProofs {
-	return &SourceProofs{source: o, Orders: orders, siblings: siblings, healing: stream.NewSlot(), Healed: map[api.Date]repair{}}
+	return &SourceProofs{source: o, Orders: orders, siblings: siblings, healing: stream.NewSlot(), Healed: map[types.Date]repair{}}
 }
 
 // On are the streams that are.
@@ -91,7 +92,7 @@ func (d *SourceProofs) On() []*Proofs {
 
 // firstOrder is the day of the first mirrored order, known once their backfill has ended;
 // empty when there is none.
-func (d *SourceProofs) firstOrder(ctx context.Context) (day api.Date, known bool, err error) {
+func (d *SourceProofs) firstOrder(ctx context.Context) (day types.Date, known bool, err error) {
 	if d.Orders.Off() || !d.Orders.Filled() {
 		return "", false, nil
 	}
@@ -99,7 +100,7 @@ func (d *SourceProofs) firstOrder(ctx context.Context) (day api.Date, known bool
 	if err != nil {
 		return "", false, fmt.Errorf("first day of the orders: %w", err)
 	}
-	return api.Date(first), true, nil
+	return types.Date(first), true, nil
 }
 
 // siblingTotals are the totals of that name of the restaurant's other sources.

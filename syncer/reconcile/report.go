@@ -7,7 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -72,14 +73,14 @@ var worse = []string{sinks.VerdictProven, sinks.VerdictHealed, sinks.VerdictUnse
 
 // days are what is known of the days of a source.
 type days struct {
-	worst     map[api.Date]int // of the verdicts in worse
+	worst     map[types.Date]int // of the verdicts in worse
 	locations map[string]bool
 }
 
 // note takes a verdict in, and counts its day by it.
 func (d *days) note(p DayProof, counts *DayCounts) {
 	if d.worst == nil {
-		d.worst, d.locations = map[api.Date]int{}, map[string]bool{}
+		d.worst, d.locations = map[types.Date]int{}, map[string]bool{}
 	}
 	if p.Location != "" {
 		d.locations[p.Location] = true

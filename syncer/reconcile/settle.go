@@ -7,7 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/stream"
@@ -296,7 +297,7 @@ func spansCovering(days []DayProof) []totals.Span {
 // healAll heals the days that differ, day by day, the newest first, and stores what is
 // found of each when it is done.
 func (st *Proofs) healAll(ctx context.Context, found []DayProof, how settling, v *verdicts) error {
-	byDay := map[api.Date][]DayProof{}
+	byDay := map[types.Date][]DayProof{}
 	var settled []DayProof
 	for _, p := range found {
 		if p.Verdict != sinks.VerdictDrift {
@@ -350,8 +351,8 @@ func (p *DayProof) leave(why NotHealed) {
 // inVain tells that the healing of the day was of no use.
 func (p DayProof) inVain() bool { return p.cut || p.Verdict == sinks.VerdictDrift }
 
-func newestFirst(byDay map[api.Date][]DayProof) []api.Date {
-	var days []api.Date
+func newestFirst(byDay map[types.Date][]DayProof) []types.Date {
+	var days []types.Date
 	for day := range byDay {
 		days = append(days, day)
 	}

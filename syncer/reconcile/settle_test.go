@@ -6,7 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/list"
@@ -40,9 +41,9 @@ func TestAReportStaysAsItWasRead(t *testing.T) {
 	st := &Proofs{Totals: &totals.Totals{Stream: &stream.Stream{Def: &registry.Definition{Name: registry.Daily}}}}
 	st.record = &record{proofs: st}
 	p := onePass()
-	drift := func(day api.Date) { p.count(0, st, []DayProof{{Day: day, Verdict: sinks.VerdictDrift}}) }
+	drift := func(day types.Date) { p.count(0, st, []DayProof{{Day: day, Verdict: sinks.VerdictDrift}}) }
 	for n := range 5 {
-		drift(api.Date(fmt.Sprintf("2026-03-1%d", n)))
+		drift(types.Date(fmt.Sprintf("2026-03-1%d", n)))
 	}
 	read := p.Snapshot().Sources[0].Open
 	drift("2026-03-01")

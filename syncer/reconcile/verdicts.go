@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/status"
@@ -66,14 +67,14 @@ func (st *Proofs) subject() string {
 }
 
 // readVerdicts reads the verdicts that stand about days, to write only what is new.
-func (r *record) readVerdicts(ctx context.Context, from, to api.Date) error {
+func (r *record) readVerdicts(ctx context.Context, from, to types.Date) error {
 	all, err := r.proofs.Source.Sink.Verdicts(ctx, r.proofs.Source.Business(), r.proofs.Source.Name, string(from), string(to))
 	if err != nil {
 		return fmt.Errorf("read the verdicts that stand: %w", err)
 	}
 	r.proofs.mu.Lock()
 	for _, v := range all {
-		key := totals.DayKey(api.Date(v.Day), v.Location)
+		key := totals.DayKey(types.Date(v.Day), v.Location)
 		if _, known := r.days[key]; v.Subject == r.proofs.subject() && !known {
 			if v.Verdict == sinks.VerdictDrift {
 				r.logged[key] = gapSum(r.seed, v.Differences)
@@ -221,21 +222,21 @@ type proofDay struct{ bad, drift, daily bool }
 
 // ProofOf sums up the verdicts that stand about a source's days; nil without any. first
 // is the day of the first mirrored order, empty when there is none; today is not over.
-func ProofOf(verdicts []sinks.Verdict, first, today api.Date) *status.ProofStatus {
-	sum := proofSum{days: map[api.Date]proofDay{}}
+func ProofOf(verdicts []sinks.Verdict, first, today types.Date) *status.ProofStatus {
+	sum := proofSum{days: map[types.Date]proofDay{}}
 	for _, v := range verdicts {
-		sum.take(api.Date(v.Day), v.Subject == sinks.SubjectDaily, standing{verdict: v.Verdict, asked: v.AskedAt})
+		sum.take(types.Date(v.Day), v.Subject == sinks.SubjectDaily, standing{verdict: v.Verdict, asked: v.AskedAt})
 	}
 	return sum.status(first, today)
 }
 
 // proofSum sums up verdicts.
 type proofSum struct {
-	days  map[api.Date]proofDay
+	days  map[types.Date]proofDay
 	asked time.Time // the newest
 }
 
-func (s *proofSum) take(day api.Date, daily bool, v standing) {
+func (s *proofSum) take(day types.Date, daily bool, v standing) {
 	d := s.days[day]
 	d.bad = d.bad || !v.good()
 	d.drift = d.drift || v.verdict == sinks.VerdictDrift
@@ -246,7 +247,7 @@ func (s *proofSum) take(day api.Date, daily bool, v standing) {
 
 // status is what they come to; nil without any. It says of the days what the view proof
 // says: a day that nobody has asked about is not proven, and one that is not over neither.
-func (s *proofSum) status(first, today api.Date) *status.ProofStatus {
+func (s *proofSum) status(first, today types.Date) *status.ProofStatus {
 	if len(s.days) == 0 {
 		return nil
 	}
@@ -268,7 +269,7 @@ func (s *proofSum) status(first, today api.Date) *status.ProofStatus {
 		}
 	}
 	unbroken := true
-	for day := api.Date(sum.FirstDay); day < today && day <= asked[len(asked)-1]; {
+	for day := types.Date(sum.FirstDay); day < today && day <= asked[len(asked)-1]; {
 		d := s.days[day]
 		if !d.daily {
 			sum.UnaskedDays++
@@ -291,14 +292,14 @@ func (d *SourceProofs) proofChanged() {
 	if err != nil {
 		return // no day of our time
 	}
-	sum := proofSum{days: map[api.Date]proofDay{}}
+	sum := proofSum{days: map[types.Date]proofDay{}}
 	for _, st := range d.On() {
 		places := st.OpenPlaces()
 		st.mu.Lock()
 		for at, v := range st.record.days {
 			day, location, _ := strings.Cut(at, "/")
 			if day >= string(from) && slices.Contains(places, location) {
-				sum.take(api.Date(day), st.subject() == sinks.SubjectDaily, v)
+				sum.take(types.Date(day), st.subject() == sinks.SubjectDaily, v)
 			}
 		}
 		st.mu.Unlock()
@@ -323,7 +324,7 @@ func (d *SourceProofs) readFirstDay(ctx context.Context, deep bool) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.first = api.Date(first)
+	d.first = types.Date(first)
 	return nil
 }
 

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/mapping"
@@ -126,47 +128,47 @@ func (d *Definition) Walks() []string {
 // them.
 var All = sync.OnceValues(func() ([]*Definition, error) {
 	var l list
-	add[api.Me](&l, &Definition{Name: Key, Kind: KeyKind, Routes: []string{RouteKey}})
-	add[api.Location](&l, &Definition{
-		Name: Locations, Kind: SnapshotKind, Scopes: []string{api.ScopeLocations, api.ScopeOrders}, Routes: []string{"GET /locations"},
+	add[types.Me](&l, &Definition{Name: Key, Kind: KeyKind, Routes: []string{RouteKey}})
+	add[types.Location](&l, &Definition{
+		Name: Locations, Kind: SnapshotKind, Scopes: []string{types.ScopeLocations, types.ScopeOrders}, Routes: []string{"GET /locations"},
 		Whole: func(ctx context.Context, c *api.Client) (api.Snapshot, error) { return c.Locations(ctx) },
 	})
-	add[api.Allergen](&l, &Definition{
-		Name: "allergens", Kind: SnapshotKind, Scopes: []string{api.ScopeMenu}, Routes: []string{"GET /allergens"},
+	add[types.Allergen](&l, &Definition{
+		Name: "allergens", Kind: SnapshotKind, Scopes: []string{types.ScopeMenu}, Routes: []string{"GET /allergens"},
 		Whole: func(ctx context.Context, c *api.Client) (api.Snapshot, error) { return c.Allergens(ctx) },
 	})
-	add[api.Category](&l, &Definition{
-		Name: "categories", Kind: ListKind, Scopes: []string{api.ScopeMenu}, Routes: []string{"GET /categories"}, List: api.Categories.Page,
+	add[types.Category](&l, &Definition{
+		Name: "categories", Kind: ListKind, Scopes: []string{types.ScopeMenu}, Routes: []string{"GET /categories"}, List: api.Categories.Page,
 	})
-	add[api.Product](&l, &Definition{
-		Name: "products", Kind: ListKind, Scopes: []string{api.ScopeMenu}, Routes: []string{"GET /products", "GET /products/{id}"},
+	add[types.Product](&l, &Definition{
+		Name: "products", Kind: ListKind, Scopes: []string{types.ScopeMenu}, Routes: []string{"GET /products", "GET /products/{id}"},
 		List: api.Products.Page, One: one((*api.Client).Product), ByLocation: true,
 	})
-	add[api.Ingredient](&l, &Definition{
-		Name: "ingredients", Kind: ListKind, Scopes: []string{api.ScopeStock}, Routes: []string{"GET /ingredients", "GET /ingredients/{id}"},
+	add[types.Ingredient](&l, &Definition{
+		Name: "ingredients", Kind: ListKind, Scopes: []string{types.ScopeStock}, Routes: []string{"GET /ingredients", "GET /ingredients/{id}"},
 		List: api.Ingredients.Page, One: one((*api.Client).Ingredient), ByLocation: true,
 	})
-	add[api.SalesOrder](&l, &Definition{
-		Name: Orders, Kind: ListKind, Scopes: []string{api.ScopeSales}, Routes: []string{"GET /sales/orders", "GET /sales/orders/{id}"},
+	add[types.SalesOrder](&l, &Definition{
+		Name: Orders, Kind: ListKind, Scopes: []string{types.ScopeSales}, Routes: []string{"GET /sales/orders", "GET /sales/orders/{id}"},
 		List: api.SalesOrders.Page, One: one((*api.Client).SalesOrder), ByLocation: true, BackfillSince: MirrorStart,
 	})
-	add[api.SalesDay](&l, &Definition{
-		Name: Daily, Kind: TotalsKind, Scopes: []string{api.ScopeSales}, Routes: []string{"GET /sales/daily"},
+	add[types.SalesDay](&l, &Definition{
+		Name: Daily, Kind: TotalsKind, Scopes: []string{types.ScopeSales}, Routes: []string{"GET /sales/daily"},
 		Totals: salesDaily, ByLocation: true, PerLocation: true,
 	}, sinks.Column{Name: "location_id", Kind: sinks.Text, Nullable: true})
-	add[api.ProductSales](&l, &Definition{
-		Name: "sales_products", Kind: TotalsKind, Scopes: []string{api.ScopeSales}, Routes: []string{"GET /sales/products"},
+	add[types.ProductSales](&l, &Definition{
+		Name: "sales_products", Kind: TotalsKind, Scopes: []string{types.ScopeSales}, Routes: []string{"GET /sales/products"},
 		Totals: salesProducts, WholeOnly: true, LinesMayVanish: true,
 	})
-	add[api.OrderableMenu](&l, &Definition{
-		Name: "menus", Kind: MenuKind, Scopes: []string{api.ScopeOrders}, Routes: []string{"GET /locations/{id}/menu"},
+	add[types.OrderableMenu](&l, &Definition{
+		Name: "menus", Kind: MenuKind, Scopes: []string{types.ScopeOrders}, Routes: []string{"GET /locations/{id}/menu"},
 		ByLocation: true,
 		Menu: func(ctx context.Context, c *api.Client, location, etag string) (api.MenuAnswer, error) {
 			return c.Menu(ctx, location, etag)
 		},
 	}, sinks.Column{Name: "etag", Kind: sinks.Text, Nullable: true})
-	add[api.OnlineOrder](&l, &Definition{
-		Name: Online, Kind: ListKind, Job: schedule.OnlineOrders, Scopes: []string{api.ScopeOrders}, Routes: []string{"GET /orders", "GET /orders/{id}"},
+	add[types.OnlineOrder](&l, &Definition{
+		Name: Online, Kind: ListKind, Job: schedule.OnlineOrders, Scopes: []string{types.ScopeOrders}, Routes: []string{"GET /orders", "GET /orders/{id}"},
 		List: api.OnlineOrders.Page, One: one((*api.Client).OnlineOrder), ByKey: true, BackfillSince: MirrorStart,
 		Polled: []string{"polling"}, Pushed: []string{"webhook"},
 	}, sinks.Column{Name: "via", Kind: sinks.Text})

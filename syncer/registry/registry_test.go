@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // A kind that has no job would be asked for at the turns of another one.
 func TestAKindNeedsAJobAndWalks(t *testing.T) {
 	var l list
-	add[api.Allergen](&l, &Definition{Name: "forgotten", Kind: 99})
+	add[types.Allergen](&l, &Definition{Name: "forgotten", Kind: 99})
 	if l.err == nil || !strings.Contains(l.err.Error(), "stream forgotten") || len(l.all) > 0 {
 		t.Errorf("%d streams, %v", len(l.all), l.err)
 	}

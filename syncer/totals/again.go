@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/schedule"
@@ -186,12 +187,12 @@ func Ranges(sp Span) []Span {
 }
 
 // firstStored is the first stored day of each location.
-func (r *refresh) firstStored(ctx context.Context) (map[string]api.Date, error) {
-	first := map[string]api.Date{}
+func (r *refresh) firstStored(ctx context.Context) (map[string]types.Date, error) {
+	first := map[string]types.Date{}
 	err := r.totals.EachLive(ctx, "", LivePage, func(id string) {
 		day, location, ok := strings.Cut(id, "/")
 		if _, known := first[location]; ok && !known {
-			first[location] = api.Date(day)
+			first[location] = types.Date(day)
 		}
 	})
 	return first, err

@@ -11,7 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/mapping"
@@ -39,7 +40,7 @@ type DayRow struct {
 // has is unknown in the other.
 type (
 	dated struct {
-		Date api.Date `json:"date"`
+		Date types.Date `json:"date"`
 	}
 	totalsRow struct {
 		Orders  uint64 `json:"orders"`
@@ -88,13 +89,13 @@ func (sp Span) holds(s write.Sighting) bool {
 }
 
 // Covers is true when a day lies within the span.
-func (sp Span) Covers(day api.Date) bool {
+func (sp Span) Covers(day types.Date) bool {
 	return len(day) == len(time.DateOnly) && sp.From <= day && day <= sp.To
 }
 
 // Days are the days of the span.
-func (sp Span) Days() []api.Date {
-	var days []api.Date
+func (sp Span) Days() []types.Date {
+	var days []types.Date
 	for day := sp.From; day <= sp.To; {
 		days = append(days, day)
 		next, err := calendar.AddDays(day, 1)
@@ -108,7 +109,7 @@ func (sp Span) Days() []api.Date {
 
 // Covering are as few ranges, such as the service answers, as cover some days.
 func Covering(places []Span) []Span {
-	days := map[string][]api.Date{}
+	days := map[string][]types.Date{}
 	for _, p := range places {
 		days[p.Location] = append(days[p.Location], p.From)
 	}
@@ -137,8 +138,8 @@ func Covering(places []Span) []Span {
 // changedDays hashes each day of the span, its rows in any order, and returns the
 // days that differ from what was stored last. A day whose lines have all vanished
 // has changed too.
-func (l *dayLines) changedDays(sp Span, rows []DayRow, raws [][]byte) map[api.Date]uint64 {
-	sums := map[api.Date]uint64{}
+func (l *dayLines) changedDays(sp Span, rows []DayRow, raws [][]byte) map[types.Date]uint64 {
+	sums := map[types.Date]uint64{}
 	for _, day := range sp.Days() {
 		sums[day] = 0
 	}
@@ -147,7 +148,7 @@ func (l *dayLines) changedDays(sp Span, rows []DayRow, raws [][]byte) map[api.Da
 	for i, raw := range raws {
 		sums[rows[i].Date] += maphash.Bytes(l.seed, raw) | 1
 	}
-	maps.DeleteFunc(sums, func(day api.Date, sum uint64) bool {
+	maps.DeleteFunc(sums, func(day types.Date, sum uint64) bool {
 		old, known := l.days[DayKey(day, sp.Location)]
 		return known && old == sum
 	})
@@ -155,7 +156,7 @@ func (l *dayLines) changedDays(sp Span, rows []DayRow, raws [][]byte) map[api.Da
 }
 
 // rememberDays notes what has been stored of the days that had changed.
-func (l *dayLines) rememberDays(location string, changed map[api.Date]uint64) {
+func (l *dayLines) rememberDays(location string, changed map[types.Date]uint64) {
 	l.totals.mu.Lock()
 	defer l.totals.mu.Unlock()
 	for day, sum := range changed {
@@ -164,7 +165,7 @@ func (l *dayLines) rememberDays(location string, changed map[api.Date]uint64) {
 }
 
 // readTotals maps the rows of changed days; it returns their ids.
-func (l *dayLines) readTotals(in *write.Intake, sp Span, rows []DayRow, r Report, changed map[api.Date]uint64) map[string]bool {
+func (l *dayLines) readTotals(in *write.Intake, sp Span, rows []DayRow, r Report, changed map[types.Date]uint64) map[string]bool {
 	m := l.totals.Def.Plan.NewMapper()
 	first := l.totals.Source.Versions.Take(len(rows))
 	present := map[string]bool{}
@@ -205,7 +206,7 @@ func (st *Totals) LineID(r DayRow, location string) string {
 
 // DayKey identifies a day's totals: "<date>" for all locations together,
 // "<date>/<location>" for one.
-func DayKey(day api.Date, location string) string {
+func DayKey(day types.Date, location string) string {
 	if location == "" {
 		return string(day)
 	}
@@ -235,7 +236,7 @@ func shortened(name string) string {
 
 // buryLines adds tombstones for the lines that vanished from the changed days. A day
 // with a line that cannot be told apart keeps all it had: that line may be any.
-func (l *dayLines) buryLines(ctx context.Context, in *write.Intake, rows []DayRow, changed map[api.Date]uint64, present map[string]bool, at time.Time) error {
+func (l *dayLines) buryLines(ctx context.Context, in *write.Intake, rows []DayRow, changed map[types.Date]uint64, present map[string]bool, at time.Time) error {
 	changed = maps.Clone(changed)
 	for _, r := range rows {
 		if r.Unplaced {
@@ -260,7 +261,7 @@ func (l *dayLines) buryLines(ctx context.Context, in *write.Intake, rows []DayRo
 // above it, month by month.
 const fewDays = 3
 
-func prefixes(changed map[api.Date]uint64) []string {
+func prefixes(changed map[types.Date]uint64) []string {
 	set := map[string]struct{}{}
 	for day := range changed {
 		switch {
@@ -274,9 +275,9 @@ func prefixes(changed map[api.Date]uint64) []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-func ofDays(id string, changed map[api.Date]uint64) bool {
+func ofDays(id string, changed map[types.Date]uint64) bool {
 	day, _, _ := strings.Cut(id, "/")
-	_, ok := changed[api.Date(day)]
+	_, ok := changed[types.Date(day)]
 	return ok
 }
 

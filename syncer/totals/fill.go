@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
@@ -26,11 +28,11 @@ type filling struct {
 
 // position is how far back a stream of totals has been asked for.
 type position struct {
-	To     api.Date `json:"to"`     // last day of the next step
-	Empty  int      `json:"empty"`  // steps in a row without anything
-	Orders uint64   `json:"orders"` // counted so far
+	To     types.Date `json:"to"`     // last day of the next step
+	Empty  int        `json:"empty"`  // steps in a row without anything
+	Orders uint64     `json:"orders"` // counted so far
 	// First is the earliest day with orders so far, as the service reports it.
-	First api.Date `json:"first,omitempty"`
+	First types.Date `json:"first,omitempty"`
 	// Requests are those of the way back so far, what was asked in vain included.
 	Requests uint64 `json:"requests,omitempty"`
 }
@@ -53,7 +55,7 @@ const emptySteps = 4
 func (p position) counted() bool { return p.Orders > 0 && p.Empty > 0 }
 
 // FirstDay is the oldest day the service takes (api.md, "Limits").
-const FirstDay = api.Date("1900-01-01")
+const FirstDay = types.Date("1900-01-01")
 
 // ReadPosition reads how far back the totals have been asked for.
 func ReadPosition(text string) (position, error) {
@@ -145,7 +147,7 @@ func (f *filling) fillLane() *api.Client {
 
 // stepDone stores the position behind a step, and that the way back has ended
 // when nothing lies before it.
-func (f *filling) stepDone(ctx context.Context, cp sinks.Checkpoint, pos position, from api.Date, brought bool) error {
+func (f *filling) stepDone(ctx context.Context, cp sinks.Checkpoint, pos position, from types.Date, brought bool) error {
 	next, err := calendar.AddDays(from, -1)
 	if err != nil {
 		return err
@@ -213,7 +215,7 @@ func (f *filling) reopen(ctx context.Context) error {
 
 // FirstReported is the first day with orders as the service reported it on the way
 // back; empty when it has reported none. The mirror may have lost what it had of it.
-func (st *Totals) FirstReported() api.Date {
+func (st *Totals) FirstReported() types.Date {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	pos, err := ReadPosition(st.filling.stored.Position)
@@ -225,7 +227,7 @@ func (st *Totals) FirstReported() api.Date {
 
 // firstSale is the day of the first mirrored order, known once the orders'
 // backfill has ended. A restaurant without orders has no day to go back to.
-func (f *filling) firstSale(ctx context.Context) (api.Date, bool, error) {
+func (f *filling) firstSale(ctx context.Context) (types.Date, bool, error) {
 	day, known, err := f.totals.opts.FirstOrder(ctx)
 	if known && day == "" {
 		day = "9999-12-31"

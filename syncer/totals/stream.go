@@ -7,7 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
@@ -32,7 +33,7 @@ type Totals struct {
 type Options struct {
 	// FirstOrder is the day of the first mirrored order, known once the orders' backfill
 	// has ended; empty when there is none.
-	FirstOrder func(context.Context) (day api.Date, known bool, err error)
+	FirstOrder func(context.Context) (day types.Date, known bool, err error)
 	// Counted is how many orders the service counts over all days, 0 while that is not known.
 	Counted func() uint64
 	// Siblings are the totals of that name of the restaurant's other sources, by source.

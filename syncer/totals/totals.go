@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
@@ -23,7 +25,7 @@ type Report struct {
 
 // Span is a range of days, inclusive, of one location or of all (empty).
 type Span struct {
-	From, To api.Date
+	From, To types.Date
 	Location string
 }
 
@@ -51,7 +53,7 @@ func (st *Totals) AskRecent(ctx context.Context, ask func(context.Context, Span)
 }
 
 // Recent is true when a day is asked for at every turn: yesterday and today.
-func (st *Totals) Recent(day api.Date) bool {
+func (st *Totals) Recent(day types.Date) bool {
 	yesterday, err := calendar.AddDays(calendar.DayOf(st.Source.ServiceNow()), -1)
 	return err == nil && day >= yesterday
 }

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/totals"
@@ -84,12 +85,12 @@ func (v *totalsCheck) compareSpan(ctx context.Context, sp totals.Span) error {
 }
 
 // dayOfLine is the day of a stored line, empty when it is another location's.
-func (v *totalsCheck) dayOfLine(id, location string) api.Date {
+func (v *totalsCheck) dayOfLine(id, location string) types.Date {
 	day, rest, _ := strings.Cut(id, "/")
 	if v.stream.Def.PerLocation && rest != location {
 		return ""
 	}
-	return api.Date(day)
+	return types.Date(day)
 }
 
 // months are the beginnings of the ids of a span.
@@ -106,9 +107,9 @@ func months(sp totals.Span) []string {
 // lines are what the service says of a span.
 type lines struct {
 	rows     map[string]answer
-	days     map[string]api.Date // by id
+	days     map[string]types.Date // by id
 	location string
-	unplaced map[api.Date]bool // days with a line that cannot be told apart
+	unplaced map[types.Date]bool // days with a line that cannot be told apart
 }
 
 func (l lines) place(id string) totals.Span {
@@ -119,7 +120,7 @@ func (l lines) place(id string) totals.Span {
 // quarantine, and days without anything need not be stored.
 func (v *totalsCheck) askSpan(ctx context.Context, sp totals.Span) (lines, error) {
 	st := v.totals
-	l := lines{rows: map[string]answer{}, days: map[string]api.Date{}, location: sp.Location, unplaced: map[api.Date]bool{}}
+	l := lines{rows: map[string]answer{}, days: map[string]types.Date{}, location: sp.Location, unplaced: map[types.Date]bool{}}
 	r, err := st.AskReport(ctx, st.Source.Lanes.Backfill, sp)
 	if err != nil {
 		return l, err

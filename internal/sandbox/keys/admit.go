@@ -3,7 +3,8 @@ package keys
 import (
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/refusal"
 )
 
@@ -13,7 +14,7 @@ const wrongPerMinute = 30
 // Limits say how requests are counted.
 type Limits struct {
 	Algorithm string
-	PerKey    api.RateLimits // of keys that name none of their own
+	PerKey    types.RateLimits // of keys that name none of their own
 	Off       bool
 	// TightestByLimit is the reading of that name.
 	TightestByLimit bool

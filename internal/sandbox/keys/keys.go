@@ -13,7 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/seeded"
 	"github.com/larder-sync/larder/internal/sandbox/webhooks"
 )
@@ -40,20 +41,20 @@ const (
 
 // Key is an API key with what it may do. Change one with UpdateKey.
 type Key struct {
-	Value        string         `json:"value"`
-	Role         string         `json:"role"`
-	AppID        string         `json:"app_id"`
-	Name         string         `json:"name"`
-	Mode         string         `json:"mode"` // live or test
-	State        string         `json:"state"`
-	Business     int            `json:"business"` // for Sandbox.Business
-	BusinessID   string         `json:"business_id"`
-	BusinessName string         `json:"business_name"`
-	Scopes       []string       `json:"scopes"`
-	AllLocations bool           `json:"all_locations"`
-	LocationIDs  []string       `json:"location_ids"` // with AllLocations false
-	Limits       api.RateLimits `json:"limits"`
-	WebhookURL   string         `json:"webhook_url"`
+	Value        string           `json:"value"`
+	Role         string           `json:"role"`
+	AppID        string           `json:"app_id"`
+	Name         string           `json:"name"`
+	Mode         string           `json:"mode"` // live or test
+	State        string           `json:"state"`
+	Business     int              `json:"business"` // for Sandbox.Business
+	BusinessID   string           `json:"business_id"`
+	BusinessName string           `json:"business_name"`
+	Scopes       []string         `json:"scopes"`
+	AllLocations bool             `json:"all_locations"`
+	LocationIDs  []string         `json:"location_ids"` // with AllLocations false
+	Limits       types.RateLimits `json:"limits"`
+	WebhookURL   string           `json:"webhook_url"`
 	// WebhookSecret signs the events of the key's orders.
 	WebhookSecret string `json:"webhook_secret"`
 	// OrderingOff answers the key's ordering routes with 403 api_disabled, as
@@ -92,7 +93,7 @@ type keyValue struct {
 	expires int64 // 0 = never; an old value after regeneration
 }
 
-var readScopes = []string{api.ScopeLocations, api.ScopeMenu, api.ScopeSales, api.ScopeStock}
+var readScopes = []string{types.ScopeLocations, types.ScopeMenu, types.ScopeSales, types.ScopeStock}
 
 // New makes the ring of restaurants, empty.
 func New(businesses []Business, l Limits, now func() time.Time) *Ring {
@@ -103,11 +104,11 @@ func New(businesses []Business, l Limits, now func() time.Time) *Ring {
 func (r *Ring) AddUsual(business int, locationIDs []string) {
 	first := locationIDs[:min(1, len(locationIDs))]
 	for _, k := range []Key{
-		{Role: RoleMain, Scopes: slices.Concat(readScopes, []string{api.ScopeOrders}), AllLocations: true},
+		{Role: RoleMain, Scopes: slices.Concat(readScopes, []string{types.ScopeOrders}), AllLocations: true},
 		{Role: RoleTest, Mode: "test", Scopes: readScopes, AllLocations: true},
 		{Role: RoleLimited, Scopes: readScopes, LocationIDs: first},
-		{Role: RoleSales, Scopes: []string{api.ScopeSales}, AllLocations: true},
-		{Role: RoleOrders, Scopes: []string{api.ScopeOrders}, AllLocations: true},
+		{Role: RoleSales, Scopes: []string{types.ScopeSales}, AllLocations: true},
+		{Role: RoleOrders, Scopes: []string{types.ScopeOrders}, AllLocations: true},
 		{Role: RoleDisabled, Scopes: readScopes, AllLocations: true, State: Disabled},
 	} {
 		k.Business = business
@@ -141,7 +142,7 @@ func (r *Ring) AddKey(k Key) Key {
 
 // OrdersTestKey adds a key whose orders are test orders.
 func (r *Ring) OrdersTestKey(business int) Key {
-	return r.AddKey(Key{Role: RoleOrdersTest, Mode: "test", Business: business, Scopes: []string{api.ScopeOrders}, AllLocations: true})
+	return r.AddKey(Key{Role: RoleOrdersTest, Mode: "test", Business: business, Scopes: []string{types.ScopeOrders}, AllLocations: true})
 }
 
 // keyText is a key value with the prefix of its mode (api.md, "Authentication" 2).

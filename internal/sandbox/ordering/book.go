@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/seeded"
 	"github.com/larder-sync/larder/internal/sandbox/units"
@@ -23,7 +24,7 @@ type Event struct {
 	At    int64
 	Type  string // order.accepted …
 	App   string
-	Order api.OnlineOrder
+	Order types.OnlineOrder
 }
 
 // Options name the restaurant of a Book, and say what happens in it by itself. In a live world the staff
@@ -161,14 +162,14 @@ func (b *Book) Menu(app App, locationID string, now int64) (*Menu, bool) {
 }
 
 // Order is an order of the key by the service's id.
-func (b *Book) Order(app App, id string) (api.OnlineOrder, bool) {
+func (b *Book) Order(app App, id string) (types.OnlineOrder, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.orders.seen(app, b.orders.byID[id])
 }
 
 // External is an order of the key by its own id.
-func (b *Book) External(app App, externalID string) (api.OnlineOrder, bool) {
+func (b *Book) External(app App, externalID string) (types.OnlineOrder, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.orders.seen(app, b.orders.external[externalKey{app.ID, externalID}])
@@ -177,7 +178,7 @@ func (b *Book) External(app App, externalID string) (api.OnlineOrder, bool) {
 // Since are up to limit orders of the key changed at or after an instant, oldest change
 // first. next is the updated_at of the first that is left out: where the next call begins,
 // so that it neither misses nor repeats one. It is nil when nothing is left.
-func (b *Book) Since(app App, since int64, limit int) (orders []api.OnlineOrder, next *api.Instant) {
+func (b *Book) Since(app App, since int64, limit int) (orders []types.OnlineOrder, next *types.Instant) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.orders.since(app, since, limit)
@@ -188,41 +189,41 @@ const maxReason = 255
 
 // Cancel is POST /orders/{order_id}/cancel: the key takes an order back that nobody has
 // answered. The body may be empty.
-func (b *Book) Cancel(app App, id string, body []byte, now int64) (api.OnlineOrder, *refusal.Refusal) {
+func (b *Book) Cancel(app App, id string, body []byte, now int64) (types.OnlineOrder, *refusal.Refusal) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	o := b.orders.byID[id]
 	if o == nil || !o.sees(app) {
-		return api.OnlineOrder{}, refusal.Of(refusal.NotFound)
+		return types.OnlineOrder{}, refusal.Of(refusal.NotFound)
 	}
 	var reason *string
 	if len(body) > 0 {
 		in, refused := readObject(body)
 		if refused != nil {
-			return api.OnlineOrder{}, refused
+			return types.OnlineOrder{}, refused
 		}
 		reason = in.text("reason", 0, maxReason, false)
 		if refused := in.bad.Refusal(); refused != nil {
-			return api.OnlineOrder{}, refused
+			return types.OnlineOrder{}, refused
 		}
 	}
 	if o.status != received {
-		return api.OnlineOrder{}, &refusal.Refusal{Code: refusal.CannotCancel, Details: map[string]any{"status": o.status}}
+		return types.OnlineOrder{}, &refusal.Refusal{Code: refusal.CannotCancel, Details: map[string]any{"status": o.status}}
 	}
 	b.transitions.cancel(o, "customer", reason, now)
 	return b.orders.shown(o), nil
 }
 
 // Do moves an order, and fails when its status does not allow that.
-func (b *Book) Do(id string, m Move, now int64) (api.OnlineOrder, error) {
+func (b *Book) Do(id string, m Move, now int64) (types.OnlineOrder, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	o := b.orders.byID[id]
 	if o == nil {
-		return api.OnlineOrder{}, fmt.Errorf("%s online order %q: %w", m.Kind, id, ErrNoOrder)
+		return types.OnlineOrder{}, fmt.Errorf("%s online order %q: %w", m.Kind, id, ErrNoOrder)
 	}
 	if err := b.transitions.do(o, m, now); err != nil {
-		return api.OnlineOrder{}, fmt.Errorf("%s online order %q: %w", m.Kind, id, err)
+		return types.OnlineOrder{}, fmt.Errorf("%s online order %q: %w", m.Kind, id, err)
 	}
 	return b.orders.shown(o), nil
 }

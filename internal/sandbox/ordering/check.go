@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
@@ -13,7 +14,7 @@ import (
 // single answer to whether an order can be placed now", so what it refuses cannot be
 // scheduled for later either. A time outside the opening hours is a closed location, not a
 // malformed request. The reasons are those of api.md, "Errors": location_unavailable.
-func checkLocation(l *api.Location, r *request, openAt func(at int64) bool) *refusal.Refusal {
+func checkLocation(l *types.Location, r *request, openAt func(at int64) bool) *refusal.Refusal {
 	reason := "type_not_offered"
 	switch {
 	case !l.Ordering.Accepting:

@@ -3,7 +3,8 @@ package ordering
 import (
 	"fmt"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/seeded"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
@@ -67,18 +68,18 @@ func (s *guests) app(g *seeded.RNG, locationID string) (App, bool) {
 }
 
 // request is what a guest wants.
-func (s *guests) request(g *seeded.RNG, e appointment, l *api.Location, m *Menu) *request {
+func (s *guests) request(g *seeded.RNG, e appointment, l *types.Location, m *Menu) *request {
 	r := &request{
 		externalID: fmt.Sprintf("web-%s", seeded.Base32(g.Next(), 10)), locationID: e.location, typ: pickup,
 		customer: guest(g.N(guestPool), s.seed), items: m.guestItems(g),
-		payment: api.OnlinePayment{Status: unpaid},
+		payment: types.OnlinePayment{Status: unpaid},
 	}
 	if g.Chance(550) {
 		r.typ = delivery
-		r.delivery = &api.OrderDelivery{Address: new(fmt.Sprintf("Str. Teilor nr. %d, ap. %d", g.Between(1, 90), g.Between(1, 40))), City: l.City}
+		r.delivery = &types.OrderDelivery{Address: new(fmt.Sprintf("Str. Teilor nr. %d, ap. %d", g.Between(1, 90), g.Between(1, 40))), City: l.City}
 	}
 	if g.Chance(700) {
-		r.payment = api.OnlinePayment{Status: paid, Method: units.TextOrNull("card"), Reference: units.TextOrNull("pay_" + seeded.Base32(g.Next(), 12))}
+		r.payment = types.OnlinePayment{Status: paid, Method: units.TextOrNull("card"), Reference: units.TextOrNull("pay_" + seeded.Base32(g.Next(), 12))}
 	}
 	if g.Chance(80) && r.typ == delivery {
 		r.notes = units.TextOrNull("Vă rog să sunați la interfon.")
@@ -112,9 +113,9 @@ var (
 )
 
 // guest is one of the people who order at a restaurant.
-func guest(n int, seed uint64) api.OrderCustomer {
+func guest(n int, seed uint64) types.OrderCustomer {
 	g := seeded.New(seed, 4, uint64(n))
-	c := api.OrderCustomer{
+	c := types.OrderCustomer{
 		Name:  guestFirst[g.N(len(guestFirst))] + " " + guestLast[g.N(len(guestLast))],
 		Phone: fmt.Sprintf("+407%08d", g.N(100_000_000)),
 	}

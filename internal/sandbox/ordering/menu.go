@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
@@ -23,7 +24,7 @@ type Menu struct {
 
 // dish is a product of the location, offered online or not.
 type dish struct {
-	api.Product
+	types.Product
 	online   units.Bani
 	deposit  units.Bani
 	variants map[string]dishVariant
@@ -48,8 +49,8 @@ func (d *dish) offered() bool { return d.Channels["online"].Enabled && d.Unit !=
 // newMenu makes the menu of rows, tombstones among them.
 func newMenu(locationID string, categories, products [][]byte) *Menu {
 	m := &Menu{products: map[string]*dish{}}
-	shown := api.OrderableMenu{LocationID: locationID, Currency: "RON"}
-	under := map[string][]api.MenuProduct{}
+	shown := types.OrderableMenu{LocationID: locationID, Currency: "RON"}
+	under := map[string][]types.MenuProduct{}
 	for _, row := range products {
 		var d dish
 		// A row that a test spoils is no product.
@@ -70,7 +71,7 @@ func newMenu(locationID string, categories, products [][]byte) *Menu {
 		}
 	}
 	for _, row := range categories {
-		var c api.Category
+		var c types.Category
 		if json.Unmarshal(row, &c) != nil {
 			continue
 		}
@@ -78,7 +79,7 @@ func newMenu(locationID string, categories, products [][]byte) *Menu {
 		if c.Deleted || len(under[c.ID]) == 0 {
 			continue
 		}
-		shown.Categories = append(shown.Categories, api.MenuCategory{ID: c.ID, Name: c.Name, ImageURL: c.ImageURL, Position: c.Position, Products: under[c.ID]})
+		shown.Categories = append(shown.Categories, types.MenuCategory{ID: c.ID, Name: c.Name, ImageURL: c.ImageURL, Position: c.Position, Products: under[c.ID]})
 		delete(under, c.ID)
 	}
 	shown.Categories = sorted(append(shown.Categories, uncategorised(under)...))
@@ -89,24 +90,24 @@ func newMenu(locationID string, categories, products [][]byte) *Menu {
 
 // uncategorised is the category of products without one, or whose category was deleted.
 // api.md shows products within categories only, and says nothing of these.
-func uncategorised(under map[string][]api.MenuProduct) []api.MenuCategory {
+func uncategorised(under map[string][]types.MenuProduct) []types.MenuCategory {
 	if len(under) == 0 {
 		return nil
 	}
-	rest := api.MenuCategory{ID: "none", Name: "Altele", Position: 1000}
+	rest := types.MenuCategory{ID: "none", Name: "Altele", Position: 1000}
 	for _, products := range under {
 		rest.Products = append(rest.Products, products...)
 	}
-	return []api.MenuCategory{rest}
+	return []types.MenuCategory{rest}
 }
 
 // sorted is by position; ids break ties.
-func sorted(categories []api.MenuCategory) []api.MenuCategory {
-	slices.SortFunc(categories, func(a, b api.MenuCategory) int {
+func sorted(categories []types.MenuCategory) []types.MenuCategory {
+	slices.SortFunc(categories, func(a, b types.MenuCategory) int {
 		return cmp.Or(cmp.Compare(a.Position, b.Position), cmp.Compare(a.ID, b.ID))
 	})
 	for _, c := range categories {
-		slices.SortFunc(c.Products, func(a, b api.MenuProduct) int {
+		slices.SortFunc(c.Products, func(a, b types.MenuProduct) int {
 			return cmp.Or(cmp.Compare(a.Position, b.Position), cmp.Compare(a.ID, b.ID))
 		})
 	}
@@ -114,7 +115,7 @@ func sorted(categories []api.MenuCategory) []api.MenuCategory {
 }
 
 // newer is the later of two instants, which are written alike.
-func newer(a, b *api.Instant) *api.Instant {
+func newer(a, b *types.Instant) *types.Instant {
 	if a == nil || b != nil && *b > *a {
 		return b
 	}
@@ -127,7 +128,7 @@ func (d *dish) read() bool {
 		return true
 	}
 	ok := true
-	money := func(m api.Money) units.Bani {
+	money := func(m types.Money) units.Bani {
 		v, good := parseSigned(string(m))
 		ok = ok && good
 		return v
@@ -159,11 +160,11 @@ func parseSigned(s string) (units.Bani, bool) {
 }
 
 // shown is the product as the menu has it.
-func (d *dish) shown() api.MenuProduct {
-	p := api.MenuProduct{
+func (d *dish) shown() types.MenuProduct {
+	p := types.MenuProduct{
 		ID: d.ID, Name: d.Name, Description: d.Description, ImageURL: d.ImageURL, VATRate: d.VATRate, Available: d.Available,
 		Allergens: units.NotNil(d.Allergens), Diets: units.NotNil(d.Diets), PrepMinutes: d.PrepMinutes, Deposit: d.Deposit,
-		Variants: []api.MenuVariant{}, ExtraGroups: units.NotNil(d.ExtraGroups), Position: d.Position,
+		Variants: []types.MenuVariant{}, ExtraGroups: units.NotNil(d.ExtraGroups), Position: d.Position,
 	}
 	if d.Calories != nil {
 		p.Calories = *d.Calories
@@ -171,11 +172,11 @@ func (d *dish) shown() api.MenuProduct {
 	price := d.online
 	for i, v := range d.Variants {
 		of := d.variants[v.ID].price
-		p.Variants = append(p.Variants, api.MenuVariant{ID: v.ID, Name: v.Name, Price: api.Money(of.Money())})
+		p.Variants = append(p.Variants, types.MenuVariant{ID: v.ID, Name: v.Name, Price: types.Money(of.Money())})
 		if i == 0 || of < price {
 			price = of
 		}
 	}
-	p.Price = api.Money(price.Money())
+	p.Price = types.Money(price.Money())
 	return p
 }

@@ -5,7 +5,8 @@ import (
 	"crypto/sha256"
 	"math"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/world"
 	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 )
@@ -36,7 +37,7 @@ func (s *menus) openAt(locationID string, at int64) bool {
 
 // at reads a location and its menu; false for one that is not there, not active, or not
 // the key's.
-func (s *menus) at(app App, locationID string, now int64) (api.Location, *Menu, bool) {
+func (s *menus) at(app App, locationID string, now int64) (types.Location, *Menu, bool) {
 	s.view.Open(s.business, app.May, now)
 	l, ok := s.view.Location(locationID)
 	s.view.Close()

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world"
 )
@@ -117,14 +118,14 @@ const defaultPrep = 25 * units.Minute
 
 func (t *transitions) reject(o *order, code string, message *string, at int64) {
 	o.status, o.refused = rejected, t.orders.move(o, at)
-	o.rejection = &api.OrderRejection{Code: code, Message: message}
+	o.rejection = &types.OrderRejection{Code: code, Message: message}
 	t.takeBack(o, at)
 	t.tell(o, "order.rejected", at)
 }
 
 func (t *transitions) cancel(o *order, by string, reason *string, at int64) {
 	o.status, o.off = cancelled, t.orders.move(o, at)
-	o.cancellation = &api.OrderCancellation{By: by, Reason: reason}
+	o.cancellation = &types.OrderCancellation{By: by, Reason: reason}
 	t.takeBack(o, at)
 	t.tell(o, "order.cancelled", at)
 }

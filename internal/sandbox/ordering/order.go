@@ -1,7 +1,7 @@
 package ordering
 
 import (
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
@@ -30,8 +30,8 @@ type order struct {
 
 	status                                                               string
 	placed, answerBy, acceptedAt, estimated, readyAt, done, refused, off int64
-	rejection                                                            *api.OrderRejection
-	cancellation                                                         *api.OrderCancellation
+	rejection                                                            *types.OrderRejection
+	cancellation                                                         *types.OrderCancellation
 	paid                                                                 bool
 	stamp                                                                int64 // updated_at
 }
@@ -58,24 +58,24 @@ type option struct {
 type totals struct{ items, deposit, tip, total units.Bani }
 
 // instant is nil for 0.
-func instant(us int64, p units.Precision) *api.Instant {
+func instant(us int64, p units.Precision) *types.Instant {
 	if us == 0 {
 		return nil
 	}
-	return new(api.Instant(p.Text(us)))
+	return new(types.Instant(p.Text(us)))
 }
 
 // shown is the order as the API has it.
-func (o *order) shown(p units.Precision) api.OnlineOrder {
-	at := func(us int64) *api.Instant { return instant(us, p) }
+func (o *order) shown(p units.Precision) types.OnlineOrder {
+	at := func(us int64) *types.Instant { return instant(us, p) }
 	r := o.request
-	out := api.OnlineOrder{
+	out := types.OnlineOrder{
 		ID: o.id, ExternalID: r.externalID, Number: units.TextOrNull(o.number), PickupCode: o.pickupCode(), Status: o.status, Test: o.test,
 		Type: r.typ, LocationID: r.locationID, PlacedAt: at(o.placed), AnswerBy: at(o.answerBy), AcceptedAt: at(o.acceptedAt),
 		EstimatedReadyAt: at(o.estimated), ReadyAt: at(o.readyAt), CompletedAt: at(o.done),
 		RejectedAt: at(o.refused), CancelledAt: at(o.off), Rejection: o.rejection, Cancellation: o.cancellation,
 		Customer: &r.customer, Delivery: r.delivery, Notes: r.notes, Allergies: r.allergies, Cutlery: r.cutlery,
-		Items: make([]api.OnlineItem, 0, len(o.lines)), Totals: o.totals.shown(), Payment: r.payment,
+		Items: make([]types.OnlineItem, 0, len(o.lines)), Totals: o.totals.shown(), Payment: r.payment,
 		CreatedAt: *at(o.placed), UpdatedAt: *at(o.stamp),
 	}
 	if r.scheduledFor != nil {
@@ -103,20 +103,20 @@ func (o *order) pickupCode() *string {
 	return &s
 }
 
-func (l *line) shown() api.OnlineItem {
-	out := api.OnlineItem{
+func (l *line) shown() types.OnlineItem {
+	out := types.OnlineItem{
 		ProductID: l.dish.ID, VariantID: l.variantID, Name: l.dish.Name, VariantName: l.variantName, Quantity: int64(l.quantity),
-		UnitPrice: api.Money(l.unit.Money()), Options: make([]api.OnlineOption, 0, len(l.options)), Notes: l.notes,
-		Deposit: api.Money(l.deposit.Money()), Total: api.Money(l.total.Money()),
+		UnitPrice: types.Money(l.unit.Money()), Options: make([]types.OnlineOption, 0, len(l.options)), Notes: l.notes,
+		Deposit: types.Money(l.deposit.Money()), Total: types.Money(l.total.Money()),
 	}
 	for _, x := range l.options {
-		out.Options = append(out.Options, api.OnlineOption{ID: x.id, Name: x.name, Quantity: int64(x.quantity), UnitPrice: api.Money(x.price.Money())})
+		out.Options = append(out.Options, types.OnlineOption{ID: x.id, Name: x.name, Quantity: int64(x.quantity), UnitPrice: types.Money(x.price.Money())})
 	}
 	return out
 }
 
-func (t totals) shown() api.OnlineTotals {
-	return api.OnlineTotals{Items: api.Money(t.items.Money()), Deposit: api.Money(t.deposit.Money()), Tip: api.Money(t.tip.Money()), Total: api.Money(t.total.Money())}
+func (t totals) shown() types.OnlineTotals {
+	return types.OnlineTotals{Items: types.Money(t.items.Money()), Deposit: types.Money(t.deposit.Money()), Tip: types.Money(t.tip.Money()), Total: types.Money(t.total.Money())}
 }
 
 // sum is api.md's rule: total = items + deposit + tip.

@@ -3,7 +3,8 @@ package ordering
 import (
 	"fmt"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world/sales"
@@ -12,7 +13,7 @@ import (
 // Place is POST /orders. An order that the key placed before under the same external_id is
 // returned as it is now, whatever else the body says: that is looked at first, so that also
 // a body that would be refused today replays.
-func (b *Book) Place(app App, body []byte, now int64) (placed api.OnlineOrder, replayed bool, refused *refusal.Refusal) {
+func (b *Book) Place(app App, body []byte, now int64) (placed types.OnlineOrder, replayed bool, refused *refusal.Refusal) {
 	in, refused := readObject(body)
 	if refused != nil {
 		return placed, false, refused
@@ -69,7 +70,7 @@ func (b *Book) order(app App, r *request, now int64) (*order, *refusal.Refusal) 
 // where is the location of an order. One outside the key's is 403; for one that the
 // restaurant does not have, or has closed for good, api.md gives POST /orders no 404: it is
 // a field that is wrong.
-func (b *Book) where(app App, locationID string, now int64) (api.Location, *Menu, *refusal.Refusal) {
+func (b *Book) where(app App, locationID string, now int64) (types.Location, *Menu, *refusal.Refusal) {
 	l, m, ok := b.menus.at(app, locationID, now)
 	if ok {
 		return l, m, nil

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"sort"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/seeded"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
@@ -95,17 +96,17 @@ func (r *register) enter(o *order, stamp int64) {
 func (o *order) sees(app App) bool { return o.app == app.ID && app.May(o.request.locationID) }
 
 // seen is an order as the key sees it; false when there is none that it does.
-func (r *register) seen(app App, o *order) (api.OnlineOrder, bool) {
+func (r *register) seen(app App, o *order) (types.OnlineOrder, bool) {
 	if o == nil || !o.sees(app) {
-		return api.OnlineOrder{}, false
+		return types.OnlineOrder{}, false
 	}
 	return r.shown(o), true
 }
 
-func (r *register) shown(o *order) api.OnlineOrder { return o.shown(r.precision) }
+func (r *register) shown(o *order) types.OnlineOrder { return o.shown(r.precision) }
 
 // since is Book.Since.
-func (r *register) since(app App, since int64, limit int) (orders []api.OnlineOrder, next *api.Instant) {
+func (r *register) since(app App, since int64, limit int) (orders []types.OnlineOrder, next *types.Instant) {
 	all := r.changes[app.ID]
 	for _, c := range all[sort.Search(len(all), func(i int) bool { return all[i].stamp >= since }):] {
 		if c.order.stamp != c.stamp || !c.order.sees(app) {

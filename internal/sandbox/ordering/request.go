@@ -1,7 +1,7 @@
 package ordering
 
 import (
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
@@ -11,13 +11,13 @@ import (
 type request struct {
 	externalID, locationID, typ string
 	scheduledFor                *int64 // nil: as soon as possible
-	customer                    api.OrderCustomer
-	delivery                    *api.OrderDelivery
+	customer                    types.OrderCustomer
+	delivery                    *types.OrderDelivery
 	items                       []requestItem
 	notes, allergies            *string
 	cutlery                     *bool
 	tip                         units.Bani
-	payment                     api.OnlinePayment
+	payment                     types.OnlinePayment
 	expected                    *units.Bani
 }
 
@@ -58,10 +58,10 @@ func readRequest(o object, now int64, cal *units.Calendar) (*request, *refusal.R
 		checkSchedule(o, *r.scheduledFor, now, cal)
 	}
 	if c, ok := o.child("customer", true); ok {
-		r.customer = api.OrderCustomer{Name: c.need("name", 1, 120), Phone: c.need("phone", 6, 40), Email: c.text("email", 0, 190, false)}
+		r.customer = types.OrderCustomer{Name: c.need("name", 1, 120), Phone: c.need("phone", 6, 40), Email: c.text("email", 0, 190, false)}
 	}
 	if d, ok := o.child("delivery", r.typ == delivery); ok {
-		r.delivery = &api.OrderDelivery{
+		r.delivery = &types.OrderDelivery{
 			Address: new(d.need("address", 1, 255)), City: d.text("city", 0, anyLength, false), Notes: d.text("notes", 0, 255, false),
 			Lat: d.number("lat"), Lng: d.number("lng"),
 		}
@@ -73,7 +73,7 @@ func readRequest(o object, now int64, cal *units.Calendar) (*request, *refusal.R
 		r.tip = *tip
 	}
 	if p, ok := o.child("payment", true); ok {
-		r.payment = api.OnlinePayment{
+		r.payment = types.OnlinePayment{
 			Status: p.choice("status", paid, unpaid), Method: p.text("method", 0, anyLength, false), Reference: p.text("reference", 0, 100, false),
 		}
 	}

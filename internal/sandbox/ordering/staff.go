@@ -1,7 +1,7 @@
 package ordering
 
 import (
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/sandbox/seeded"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
@@ -36,7 +36,7 @@ func (e *appointment) move() Move {
 }
 
 // plan draws the life of an order.
-func (s *staff) plan(o *order, l *api.Location) {
+func (s *staff) plan(o *order, l *types.Location) {
 	g := seeded.New(s.seed, 1, uint64(o.n))
 	window := int(l.Ordering.AnswerWithinMinutes * 60)
 	answer := o.placed + int64(g.Between(min(15, window/2), max(window*2/3, 1)))*units.Second

@@ -160,7 +160,7 @@ func AppendBasisPoints(b []byte, bp int) []byte {
 	return b
 }
 
-// JSON marshals types of package api, which cannot fail.
+// JSON marshals types of the API, which cannot fail.
 func JSON(v any) []byte {
 	out, err := json.Marshal(v)
 	if err != nil {

@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world/catalogue"
 	"github.com/larder-sync/larder/internal/sandbox/world/locations"
@@ -80,8 +81,8 @@ func (v *View) LocationIDs() []string {
 }
 
 // Locations are those of LocationIDs, as they are at the view's instant.
-func (v *View) Locations() []api.Location {
-	var all []api.Location
+func (v *View) Locations() []types.Location {
+	var all []types.Location
 	for loc, l := range v.b.locations.All {
 		if l.Active && v.allowed(loc) {
 			all = append(all, v.b.locations.Show(l, v.now))
@@ -91,10 +92,10 @@ func (v *View) Locations() []api.Location {
 }
 
 // Location is one active location that the key may use.
-func (v *View) Location(id string) (api.Location, bool) {
+func (v *View) Location(id string) (types.Location, bool) {
 	loc, err := v.b.locations.Find(id)
 	if err != nil || !v.b.locations.All[loc].Active || !v.allowed(loc) {
-		return api.Location{}, false
+		return types.Location{}, false
 	}
 	return v.b.locations.Show(v.b.locations.All[loc], v.now), true
 }

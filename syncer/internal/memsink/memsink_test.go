@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/sinktest"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
@@ -13,7 +14,7 @@ import (
 )
 
 func TestProof(t *testing.T) {
-	orders, err := mapping.Compile[api.SalesOrder]("sales_orders")
+	orders, err := mapping.Compile[types.SalesOrder]("sales_orders")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +31,7 @@ func TestProof(t *testing.T) {
 
 // TestDamageCounts damages rows whose totals were asked for before.
 func TestDamageCounts(t *testing.T) {
-	plan, err := mapping.Compile[api.SalesOrder]("sales_orders")
+	plan, err := mapping.Compile[types.SalesOrder]("sales_orders")
 	if err != nil {
 		t.Fatal(err)
 	}

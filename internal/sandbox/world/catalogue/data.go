@@ -3,7 +3,7 @@ package catalogue
 import (
 	"slices"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // The dishes that menus are drawn from. Prices are in lei, in the middle of what
@@ -92,17 +92,17 @@ var dishGroups = []dishGroup{
 
 // allergens are in the order of the EU's annex; the codes are
 // the letters that dishes and ingredients name them by.
-var allergens = []api.Allergen{
+var allergens = []types.Allergen{
 	{Code: "gluten", Name: "Cereale care conțin gluten"}, {Code: "eggs", Name: "Ouă"}, {Code: "crustaceans", Name: "Crustacee"}, {Code: "fish", Name: "Pește"}, {Code: "peanuts", Name: "Arahide"}, {Code: "soy", Name: "Soia"}, {Code: "milk", Name: "Lapte (inclusiv lactoză)"},
 	{Code: "nuts", Name: "Fructe cu coajă"}, {Code: "celery", Name: "Țelină"}, {Code: "sesame", Name: "Semințe de susan"}, {Code: "mustard", Name: "Muștar"}, {Code: "sulphites", Name: "Dioxid de sulf și sulfiți"}, {Code: "lupin", Name: "Lupin"}, {Code: "molluscs", Name: "Moluște"},
 }
 
 // Allergens are those of the catalogue.
-func Allergens() []api.Allergen { return slices.Clone(allergens) }
+func Allergens() []types.Allergen { return slices.Clone(allergens) }
 
 // AllergensOf are those of letters.
-func AllergensOf(letters string) []api.Allergen {
-	var out []api.Allergen
+func AllergensOf(letters string) []types.Allergen {
+	var out []types.Allergen
 	for _, c := range letters {
 		out = append(out, allergens[c-'a'])
 	}

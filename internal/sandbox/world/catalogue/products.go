@@ -3,7 +3,8 @@ package catalogue
 import (
 	"encoding/json"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/seeded"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world/rows"
@@ -19,7 +20,7 @@ type Product struct {
 	vat         int // basis points, -1 for null
 	deposit     units.Bani
 	Available   bool
-	allergens   []api.Allergen
+	allergens   []types.Allergen
 	diets       []string
 	calories    int // 0 for null
 	prep        int // 0 for null
@@ -82,12 +83,12 @@ var productChannelNames = []string{"online", "platform_a", "platform_b", "platfo
 
 func (s *Catalogue) encodeProduct(r *rows.Row[Product]) []byte {
 	p := &r.Val
-	out := api.Product{
+	out := types.Product{
 		ID: r.ID, LocationID: s.Locations.ID(r.Loc), CategoryID: units.TextOrNull(p.Category), Name: p.name,
-		Description: units.TextOrNull(p.description), Price: api.Money(p.Price.Money()), Unit: "piece",
+		Description: units.TextOrNull(p.description), Price: types.Money(p.Price.Money()), Unit: "piece",
 		Available: p.Available, Allergens: units.NotNil(p.allergens), Diets: units.NotNil(p.diets),
 		Calories: units.IntOrNull(p.calories), PrepMinutes: units.IntOrNull(p.prep), Station: p.station,
-		Channels: map[string]api.Channel{}, Variants: []api.Variant{}, ExtraGroups: []api.ExtraGroup{},
+		Channels: map[string]types.Channel{}, Variants: []types.Variant{}, ExtraGroups: []types.ExtraGroup{},
 		Position: int64(p.position), CreatedAt: s.Instant(r.Created), UpdatedAt: s.Instant(r.Stamp),
 	}
 	if p.kg {
@@ -98,15 +99,15 @@ func (s *Catalogue) encodeProduct(r *rows.Row[Product]) []byte {
 		out.VATRate = &n
 	}
 	if p.deposit > 0 {
-		m := api.Money(p.deposit.Money())
+		m := types.Money(p.deposit.Money())
 		out.Deposit = &m
 	}
 	for i, c := range p.channels {
-		out.Channels[productChannelNames[i]] = api.Channel{Enabled: c.enabled, Price: api.Money(c.price.Money())}
+		out.Channels[productChannelNames[i]] = types.Channel{Enabled: c.enabled, Price: types.Money(c.price.Money())}
 	}
 	for _, v := range p.variants {
-		out.Variants = append(out.Variants, api.Variant{ID: variantID(r.ID, v.name), Name: v.name,
-			Price: api.Money(v.price.Money()), PriceDelta: api.Money((v.price - p.Price).Money())})
+		out.Variants = append(out.Variants, types.Variant{ID: variantID(r.ID, v.name), Name: v.name,
+			Price: types.Money(v.price.Money()), PriceDelta: types.Money((v.price - p.Price).Money())})
 	}
 	for _, g := range p.groups {
 		out.ExtraGroups = append(out.ExtraGroups, g.encode(r.ID))
@@ -117,16 +118,16 @@ func (s *Catalogue) encodeProduct(r *rows.Row[Product]) []byte {
 // variantID is deterministic and changes with the name (api.md, "Product").
 func variantID(productID, name string) string { return "v_" + seeded.ShortHash(productID, name) }
 
-func (g *extraGroup) encode(productID string) api.ExtraGroup {
-	out := api.ExtraGroup{ID: "g_" + seeded.ShortHash(productID, g.name), Name: g.name, Min: int64(g.min), Max: units.IntOrNull(g.max), Required: g.min > 0}
+func (g *extraGroup) encode(productID string) types.ExtraGroup {
+	out := types.ExtraGroup{ID: "g_" + seeded.ShortHash(productID, g.name), Name: g.name, Min: int64(g.min), Max: units.IntOrNull(g.max), Required: g.min > 0}
 	for _, o := range g.options {
-		out.Options = append(out.Options, api.ExtraOption{ID: "x_" + seeded.ShortHash(productID, g.name, o.name), Name: o.name, Price: api.Money(o.price.Money())})
+		out.Options = append(out.Options, types.ExtraOption{ID: "x_" + seeded.ShortHash(productID, g.name, o.name), Name: o.name, Price: types.Money(o.price.Money())})
 	}
 	return out
 }
 
 func (s *Catalogue) encodeCategory(r *rows.Row[Category]) []byte {
-	out := api.Category{ID: r.ID, Name: r.Val.name, Position: int64(r.Val.position), CreatedAt: s.Instant(r.Created), UpdatedAt: s.Instant(r.Stamp)}
+	out := types.Category{ID: r.ID, Name: r.Val.name, Position: int64(r.Val.position), CreatedAt: s.Instant(r.Created), UpdatedAt: s.Instant(r.Stamp)}
 	if r.Loc != rows.Shared {
 		out.LocationID = units.TextOrNull(s.Locations.ID(r.Loc))
 	}

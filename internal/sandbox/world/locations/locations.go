@@ -10,7 +10,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/readings"
 	"github.com/larder-sync/larder/internal/sandbox/seeded"
 	"github.com/larder-sync/larder/internal/sandbox/units"
@@ -90,11 +91,11 @@ func (s *List) Hidden(loc int) bool { return s.Readings.InactiveRowsHidden && !s
 func (s *List) OrderingOff() bool { return s.Readings.OrderingOff || s.SwitchedOff }
 
 // Show is a location as it is at an instant: whether it takes orders depends on the clock.
-func (s *List) Show(l *Location, now int64) api.Location {
-	out := api.Location{
+func (s *List) Show(l *Location, now int64) types.Location {
+	out := types.Location{
 		ID: l.ID, Name: l.Name, Address: units.TextOrNull(l.address), City: units.TextOrNull(l.city), Phone: units.TextOrNull(l.phone),
 		Timezone: units.ZoneName, OpeningHours: l.hours(),
-		Ordering: api.Ordering{Status: "open", Accepting: true, Types: []string{"pickup", "delivery"}, DefaultPrepMinutes: 25, AnswerWithinMinutes: 5},
+		Ordering: types.Ordering{Status: "open", Accepting: true, Types: []string{"pickup", "delivery"}, DefaultPrepMinutes: 25, AnswerWithinMinutes: 5},
 	}
 	if l.Types != nil {
 		out.Ordering.Types = slices.Clone(l.Types)
@@ -112,10 +113,10 @@ func (s *List) Show(l *Location, now int64) api.Location {
 	return out
 }
 
-func (s *List) instant(us int64) *api.Instant { return new(api.Instant(s.Precision.Text(us))) }
+func (s *List) instant(us int64) *types.Instant { return new(types.Instant(s.Precision.Text(us))) }
 
 // refuse says why a location takes no orders.
-func refuse(o *api.Ordering, status, message string) {
+func refuse(o *types.Ordering, status, message string) {
 	o.Accepting, o.Status, o.Message = false, status, &message
 }
 
@@ -127,10 +128,10 @@ func (s *List) Open(l *Location, at int64) bool {
 }
 
 // holidays are the days on which every location is closed.
-var holidays = []api.HoursException{{Date: "2026-12-25", Closed: true, Reason: units.TextOrNull("Crăciun")}, {Date: "2027-01-01", Closed: true}}
+var holidays = []types.HoursException{{Date: "2026-12-25", Closed: true, Reason: units.TextOrNull("Crăciun")}, {Date: "2027-01-01", Closed: true}}
 
 func closedOn(day units.Day) bool {
-	return slices.ContainsFunc(holidays, func(e api.HoursException) bool { return string(e.Date) == day.String() })
+	return slices.ContainsFunc(holidays, func(e types.HoursException) bool { return string(e.Date) == day.String() })
 }
 
 func (s *List) nextOpening(l *Location, now int64) int64 {
@@ -141,10 +142,10 @@ func (s *List) nextOpening(l *Location, now int64) int64 {
 	}
 }
 
-func (l *Location) hours() *api.OpeningHours {
+func (l *Location) hours() *types.OpeningHours {
 	open := fmt.Sprintf("%02d:00", l.opens/60)
 	shut := fmt.Sprintf("%02d:00", l.closes/60%24)
-	d := api.DayHours{Open: &open, Close: &shut}
-	return &api.OpeningHours{Monday: d, Tuesday: d, Wednesday: d, Thursday: d, Friday: d, Saturday: d, Sunday: d,
+	d := types.DayHours{Open: &open, Close: &shut}
+	return &types.OpeningHours{Monday: d, Tuesday: d, Wednesday: d, Thursday: d, Friday: d, Saturday: d, Sunday: d,
 		Exceptions: slices.Clone(holidays)}
 }

@@ -1,7 +1,7 @@
 package rows
 
 import (
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/sandbox/readings"
 	"github.com/larder-sync/larder/internal/sandbox/seeded"
 	"github.com/larder-sync/larder/internal/sandbox/units"
@@ -53,9 +53,9 @@ func (c *Common) AppendInstant(out []byte, us int64) []byte {
 }
 
 // Instant is nil for NullStamp.
-func (c *Common) Instant(us int64) *api.Instant {
+func (c *Common) Instant(us int64) *types.Instant {
 	if us == NullStamp {
 		return nil
 	}
-	return new(api.Instant(c.Precision.Text(us)))
+	return new(types.Instant(c.Precision.Text(us)))
 }

@@ -10,7 +10,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+
 	"github.com/larder-sync/larder/internal/sandbox/seeded"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world/catalogue"
@@ -34,12 +35,12 @@ type Ingredient struct {
 	Stock     units.Milli
 	min       units.Milli
 	Refill    units.Milli // what a delivery brings it up to
-	category  *api.Named
-	warehouse *api.Named
+	category  *types.Named
+	warehouse *types.Named
 	sku       string
 	barcode   string
 	prepared  bool
-	allergens []api.Allergen
+	allergens []types.Allergen
 }
 
 // New invents the ingredients of every location. With upkeep they are bought by what the
@@ -96,12 +97,12 @@ func (s *Stock) invent(g *seeded.RNG, loc, i int) *rows.Row[Ingredient] {
 	}
 	v.Refill = v.min*5 + 2000
 	v.Stock = units.Milli(g.Float() * float64(v.Refill))
-	v.category = &api.Named{ID: "icat_" + seeded.ShortHash(item.category), Name: item.category}
+	v.category = &types.Named{ID: "icat_" + seeded.ShortHash(item.category), Name: item.category}
 	if g.Chance(60) {
 		v.category = nil
 	}
 	if !g.Chance(100) {
-		v.warehouse = &api.Named{ID: "wh_" + seeded.ShortHash(s.business, fmt.Sprint(loc)), Name: "Gestiune " + s.Locations.All[loc].Name}
+		v.warehouse = &types.Named{ID: "wh_" + seeded.ShortHash(s.business, fmt.Sprint(loc)), Name: "Gestiune " + s.Locations.All[loc].Name}
 	}
 	if g.Chance(700) {
 		v.sku = fmt.Sprintf("MP-%04d", i+1)
@@ -124,9 +125,9 @@ func (v *Ingredient) BelowMin() bool { return v.Stock <= v.min }
 
 func (s *Stock) encode(r *rows.Row[Ingredient]) []byte {
 	v := &r.Val
-	return units.JSON(api.Ingredient{
+	return units.JSON(types.Ingredient{
 		ID: r.ID, LocationID: s.Locations.ID(r.Loc), Name: v.name, Unit: v.unit,
-		Stock: api.Quantity(v.Stock.Quantity(v.weighed())), MinStock: api.Quantity(v.min.Quantity(v.weighed())), BelowMin: v.BelowMin(),
+		Stock: types.Quantity(v.Stock.Quantity(v.weighed())), MinStock: types.Quantity(v.min.Quantity(v.weighed())), BelowMin: v.BelowMin(),
 		Category: v.category, Warehouse: v.warehouse, SKU: units.TextOrNull(v.sku), Barcode: units.TextOrNull(v.barcode),
 		IsPrepared: v.prepared, Allergens: units.NotNil(v.allergens), CreatedAt: s.Instant(r.Created), UpdatedAt: s.Instant(r.Stamp),
 	})

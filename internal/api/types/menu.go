@@ -1,4 +1,4 @@
-package api
+package types
 
 // Allergen is an entry of the restaurant's allergen catalogue (api.md, "Allergen").
 type Allergen struct {

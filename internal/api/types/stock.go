@@ -1,4 +1,4 @@
-package api
+package types
 
 // Ingredient is the stock of one ingredient in one location (api.md, "Ingredient").
 type Ingredient struct {

@@ -1,4 +1,4 @@
-package api
+package types
 
 // Breakdown is the sales of a day or of a period (api.md, "Sales breakdown").
 // Its three maps may gain keys.

@@ -1,4 +1,4 @@
-package api
+package types
 
 // OrderableMenu is what can be ordered online at one location (api.md, "Orderable menu").
 type OrderableMenu struct {
@@ -45,7 +45,7 @@ type MenuVariant struct {
 }
 
 // OnlineOrder is an order placed through a key (api.md, "Order"). Its customer is always there
-// in the API; what is kept of it is [Options.Keep]'s to say.
+// in the API; what is kept of it is the client's Options.Keep to say.
 type OnlineOrder struct {
 	ID               string             `json:"id" row:"id"`
 	ExternalID       string             `json:"external_id"`
@@ -67,7 +67,7 @@ type OnlineOrder struct {
 	Rejection        *OrderRejection    `json:"rejection"`
 	Cancellation     *OrderCancellation `json:"cancellation"`
 	Customer         *OrderCustomer     `json:"customer"`
-	CustomerKey      *string            `json:"customer_key,omitempty"` // ours, not api.md's: see [Options.Keep]
+	CustomerKey      *string            `json:"customer_key,omitempty"` // ours, not api.md's: see Options.Keep of the client
 	Delivery         *OrderDelivery     `json:"delivery"`
 	Notes            *string            `json:"notes"`
 	Allergies        *string            `json:"allergies"`
@@ -99,7 +99,7 @@ type OrderCustomer struct {
 }
 
 // OrderDelivery is where an order is brought. Its address is always there in the API; of
-// what is kept of it, only with [Options.Keep] that keeps all.
+// what is kept of it, only with an Options.Keep that keeps all.
 type OrderDelivery struct {
 	Address *string `json:"address"`
 	City    *string `json:"city"`

@@ -1,4 +1,4 @@
-package api
+package types
 
 // Location is one active location the key may use (api.md, "Location").
 type Location struct {
