@@ -114,7 +114,10 @@ func TestAPageInVainIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{pages: map[string]scripted{"": rowsTo("b", "1"), "b": {slow: time.Hour}}}
 		began := time.Now()
-		for range Follow(t.Context(), "", s.ask, anyRoom) {
+		for _, err := range Follow(t.Context(), "", s.ask, anyRoom) {
+			if err != nil {
+				t.Error(err)
+			}
 			break
 		}
 		if took := time.Since(began); took > time.Minute || len(s.released) != 1 {
@@ -127,8 +130,8 @@ func TestAPageIsReleasedInAPanic(t *testing.T) {
 	s := &script{pages: map[string]scripted{"": rowsTo("", "1")}}
 	func() {
 		defer func() { _ = recover() }()
-		for range Follow(t.Context(), "", s.ask, anyRoom) {
-			panic("of the mapping")
+		for _, err := range Follow(t.Context(), "", s.ask, anyRoom) {
+			panic(err)
 		}
 	}()
 	if len(s.released) != 1 {
