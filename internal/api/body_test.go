@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/larder-sync/larder/internal/api/types"
 )
@@ -77,62 +78,68 @@ func TestBodies(t *testing.T) {
 }
 
 func TestHTMLIsNamedWhateverItHolds(t *testing.T) {
-	for contentType, body := range map[string]string{
-		"text/html; charset=utf-8": emptyPage,
-		"application/json":         "  <!DOCTYPE html><title>Mentenanță</title>",
-	} {
-		s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", contentType)
-			_, _ = w.Write([]byte(body))
-		}, nil)
-		_, err := Products.Page(t.Context(), s.Client, ListQuery{})
-		e, ok := errors.AsType[*BodyError](err)
-		if !ok || e.Kind != BodyHTML || e.ContentType != contentType || !strings.Contains(body, strings.TrimSpace(e.Seen)) {
-			t.Errorf("%s: %v", contentType, err)
+	synctest.Test(t, func(t *testing.T) {
+		for contentType, body := range map[string]string{
+			"text/html; charset=utf-8": emptyPage,
+			"application/json":         "  <!DOCTYPE html><title>Mentenanță</title>",
+		} {
+			s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", contentType)
+				_, _ = w.Write([]byte(body))
+			}, nil)
+			_, err := Products.Page(t.Context(), s.Client, ListQuery{})
+			e, ok := errors.AsType[*BodyError](err)
+			if !ok || e.Kind != BodyHTML || e.ContentType != contentType || !strings.Contains(body, strings.TrimSpace(e.Seen)) {
+				t.Errorf("%s: %v", contentType, err)
+			}
 		}
-	}
+	})
 }
 
 // An answer that makes no sense is tried again, like one that was cut short.
 func TestAnAnswerThatMakesNoSenseIsTriedAgain(t *testing.T) {
-	const me = `{"business":{"id":"b1"},"scopes":[],"location_ids":[]}`
-	ask := map[string]func(*Client) error{
-		"list":     func(c *Client) error { _, err := Products.Page(t.Context(), c, ListQuery{}); return err },
-		"snapshot": func(c *Client) error { _, err := c.Allergens(t.Context()); return err },
-		"me":       func(c *Client) error { _, err := c.Me(t.Context()); return err },
-		"menu":     func(c *Client) error { _, err := c.Menu(t.Context(), "l1", ""); return err },
-		"product":  func(c *Client) error { _, err := c.Product(t.Context(), "p1"); return err },
-	}
-	whole := map[string]string{"list": emptyPage, "snapshot": `{"data":[]}`, "me": me, "menu": aMenu, "product": `{"id":"p1"}`}
-	for name, ask := range ask {
-		for _, odd := range []string{`{}`, `null`, ``, `<html></html>`, `{"data":`, `{"business":{"id":"b1"},"scopes":["menu:read"]}`} {
-			var asked atomic.Int32
-			s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-				body := whole[name]
-				if asked.Add(1) == 1 {
-					body = odd
+	synctest.Test(t, func(t *testing.T) {
+		const me = `{"business":{"id":"b1"},"scopes":[],"location_ids":[]}`
+		ask := map[string]func(*Client) error{
+			"list":     func(c *Client) error { _, err := Products.Page(t.Context(), c, ListQuery{}); return err },
+			"snapshot": func(c *Client) error { _, err := c.Allergens(t.Context()); return err },
+			"me":       func(c *Client) error { _, err := c.Me(t.Context()); return err },
+			"menu":     func(c *Client) error { _, err := c.Menu(t.Context(), "l1", ""); return err },
+			"product":  func(c *Client) error { _, err := c.Product(t.Context(), "p1"); return err },
+		}
+		whole := map[string]string{"list": emptyPage, "snapshot": `{"data":[]}`, "me": me, "menu": aMenu, "product": `{"id":"p1"}`}
+		for name, ask := range ask {
+			for _, odd := range []string{`{}`, `null`, ``, `<html></html>`, `{"data":`, `{"business":{"id":"b1"},"scopes":["menu:read"]}`} {
+				var asked atomic.Int32
+				s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+					body := whole[name]
+					if asked.Add(1) == 1 {
+						body = odd
+					}
+					_, _ = w.Write([]byte(body))
+				}, nil)
+				if err := ask(s.Client); err != nil || asked.Load() != 2 {
+					t.Errorf("%s, after %q: %v, asked %d times", name, odd, err, asked.Load())
 				}
-				_, _ = w.Write([]byte(body))
-			}, nil)
-			if err := ask(s.Client); err != nil || asked.Load() != 2 {
-				t.Errorf("%s, after %q: %v, asked %d times", name, odd, err, asked.Load())
+			}
+			s := serve(t, answers(200, `{}`), nil)
+			if err := ask(s.Client); !IsTemporary(err) {
+				t.Errorf("%s, {} again and again: %v", name, err)
 			}
 		}
-		s := serve(t, answers(200, `{}`), nil)
-		if err := ask(s.Client); !IsTemporary(err) {
-			t.Errorf("%s, {} again and again: %v", name, err)
-		}
-	}
+	})
 }
 
 func TestErrorsShowAPieceOnly(t *testing.T) {
-	body := `{"data":[` + strings.Repeat(`{"id":"ăâîșț"},`, 5000) + `!]}`
-	s := serve(t, answers(200, body), nil)
-	_, err := Products.Page(t.Context(), s.Client, ListQuery{})
-	e, ok := errors.AsType[*BodyError](err)
-	if !ok || len(e.Seen) > maxSeen+3 || !strings.Contains(e.Seen, "!]}") || e.Offset != len(body)-3 || len(err.Error()) > 600 {
-		t.Errorf("error %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		body := `{"data":[` + strings.Repeat(`{"id":"ăâîșț"},`, 5000) + `!]}`
+		s := serve(t, answers(200, body), nil)
+		_, err := Products.Page(t.Context(), s.Client, ListQuery{})
+		e, ok := errors.AsType[*BodyError](err)
+		if !ok || len(e.Seen) > maxSeen+3 || !strings.Contains(e.Seen, "!]}") || e.Offset != len(body)-3 || len(err.Error()) > 600 {
+			t.Errorf("error %v", err)
+		}
+	})
 }
 
 func TestDecodedRowsDoNotHoldTheirPage(t *testing.T) {
