@@ -35,6 +35,11 @@ type (
 	// Tone is how much attention something wants.
 	Tone = status.Tone
 
+	// StreamOutcome is what the report of a pass tells of a stream.
+	StreamOutcome = status.StreamOutcome
+	// SourceOutcome is what it tells of a source.
+	SourceOutcome[S status.Outcomer] = status.SourceOutcome[S]
+
 	// Counts are what a stream has received since the start of the process, or, in a
 	// report, within the pass. A pass that ran beside the daemon counts what both did.
 	Counts = write.Counts

@@ -60,42 +60,17 @@ type Report struct {
 	Sources               []SourceReport
 }
 
-// SourceReport is the pass of one source. Err is set when nothing could be asked:
-// the source is in trouble. State is then one of the states of a source in trouble.
-type SourceReport struct {
-	Source  string
-	State   string
-	Err     error
-	Streams []StreamReport
-}
+// SourceReport is the pass of one source.
+type SourceReport = status.SourceOutcome[StreamReport]
 
 // StreamReport is the pass of one stream.
 type StreamReport struct {
-	Stream  string
-	Off     string // why the stream is off; empty when it is on
-	NoScope bool   // it is off since the key lacks the scope
-	// OrderingOff: the service answers nothing since online ordering is switched off,
-	// which is normal life (DESIGN R11).
-	OrderingOff bool
+	status.StreamOutcome
 	Counts
-	Err error
 }
 
 // Err joins the errors of a pass, nil when all of it went well.
-func (r Report) Err() error {
-	var errs []error
-	for _, s := range r.Sources {
-		if s.Err != nil {
-			errs = append(errs, fmt.Errorf("source %s: %w", s.Source, s.Err))
-		}
-		for _, st := range s.Streams {
-			if st.Err != nil {
-				errs = append(errs, fmt.Errorf("source %s: stream %s: %w", s.Source, st.Stream, st.Err))
-			}
-		}
-	}
-	return errors.Join(errs...)
-}
+func (r Report) Err() error { return status.ErrorOf(r.Sources) }
 
 // RunOnce makes one pass of everything selected: backfills to their end, an
 // incremental walk of each list, the snapshots, and the totals. onProgress, when
@@ -196,7 +171,8 @@ func (o *passes) configurationError() error {
 // source began.
 func (o *passes) onceOf(ctx context.Context, f follower, sel Selection, before Counts) *StreamReport {
 	st := f.Common()
-	r := &StreamReport{Stream: st.Def.Name}
+	r := &StreamReport{}
+	r.Stream = st.Def.Name
 	if st.Off() {
 		r.Off, r.NoScope = st.Why(), st.LacksScope(o.source.Identity())
 		r.Err = f.PassOff(ctx)

@@ -110,8 +110,8 @@ func TestReportFitsTheTerminal(t *testing.T) {
 	var r syncer.Report
 	for _, name := range []string{"bar", "a-restaurant-with-a-long-name"} {
 		r.Sources = append(r.Sources, syncer.SourceReport{Source: name, Streams: []syncer.StreamReport{
-			{Stream: "sales_orders", Counts: syncer.Counts{Upserts: 1234567, Requests: 5432}},
-			{Stream: "products", Off: "key lacks menu:read: ask the restaurant to grant it"},
+			{StreamOutcome: syncer.StreamOutcome{Stream: "sales_orders"}, Counts: syncer.Counts{Upserts: 1234567, Requests: 5432}},
+			{StreamOutcome: syncer.StreamOutcome{Stream: "products", Off: "key lacks menu:read: ask the restaurant to grant it"}},
 		}})
 	}
 	for width := 70; width <= 160; width++ {

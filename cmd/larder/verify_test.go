@@ -14,7 +14,7 @@ import (
 func TestStaleRowsAreToldApart(t *testing.T) {
 	until := time.Date(2026, 4, 2, 3, 41, 0, 0, time.Local)
 	report := syncer.VerifyReport{Sources: []syncer.SourceVerify{{Source: "bistro", Streams: []syncer.StreamVerify{{
-		Stream: "sales_products", Rows: 900, Stale: 312, StaleUntil: until, StaleNow: "larder reconcile --source bistro", Done: true,
+		StreamOutcome: syncer.StreamOutcome{Stream: "sales_products"}, Rows: 900, Stale: 312, StaleUntil: until, StaleNow: "larder reconcile --source bistro", Done: true,
 	}}}}}
 	finding := syncer.Finding{Kind: syncer.FoundStale, Source: "bistro", Stream: "sales_products", ID: "2026-03-01/p/42", Field: "net",
 		API: []byte(`"2.00"`), Mirror: []byte(`"1.00"`), Hint: "asked for again by schedule on 2026-04-02 03:41"}

@@ -11,7 +11,7 @@ import (
 type SyncError struct{ Report syncer.Report }
 
 func (e *SyncError) Error() string {
-	return strings.Join(errorLines(outcomesOfSync(&e.Report)), linesBelow)
+	return strings.Join(errorLines(outcomesOf(e.Report.Sources)), linesBelow)
 }
 
 // linesBelow stands between the lines of an error: the second one begins below the text of
@@ -25,8 +25,8 @@ func errorLines(all []outcome) (lines []string) {
 			lines = append(lines, sourceLine(o.source, *o.state, *o.err))
 		}
 		for _, st := range o.streams {
-			if st.err != nil {
-				lines = append(lines, streamLine(o.source, st.stream, st.err))
+			if st.Err != nil {
+				lines = append(lines, streamLine(o.source, st.Stream, st.Err))
 			}
 		}
 	}
@@ -81,7 +81,7 @@ func (e *UnservedError) ExitCode() int {
 }
 
 // ExitCode is the worst of what went wrong.
-func (e *SyncError) ExitCode() int { return worstOf(outcomesOfSync(&e.Report)) }
+func (e *SyncError) ExitCode() int { return worstOf(outcomesOf(e.Report.Sources)) }
 
 // worstOf is the exit code of a pass in which something went wrong.
 func worstOf(all []outcome) int {
@@ -89,7 +89,7 @@ func worstOf(all []outcome) int {
 	for _, o := range all {
 		w.source(*o.state, *o.err)
 		for _, st := range o.streams {
-			w.stream(*o.state, st.err)
+			w.stream(*o.state, st.Err)
 		}
 	}
 	return w.code()

@@ -29,6 +29,11 @@ import (
 	"github.com/larder-sync/larder/syncer"
 )
 
+// oneStream is the pass of one stream.
+func oneStream(o syncer.StreamOutcome) []syncer.StreamReport {
+	return []syncer.StreamReport{{StreamOutcome: o}}
+}
+
 func TestExitCodes(t *testing.T) {
 	refusal := &api.Error{Status: http.StatusUnauthorized, Code: api.CodeUnauthorized}
 	report := func(sources ...syncer.SourceReport) error {
@@ -37,13 +42,13 @@ func TestExitCodes(t *testing.T) {
 	badKey := syncer.SourceReport{Source: "a", State: syncer.StateUnauthorized, Err: refusal}
 	disabled := syncer.SourceReport{Source: "d", State: syncer.StateKeyDisabled, Err: errors.New("disabled")}
 	down := syncer.SourceReport{Source: "b", State: syncer.StateUnreachable, Err: errors.New("no answer")}
-	scope := syncer.SourceReport{Source: "c", State: syncer.StateRunning, Streams: []syncer.StreamReport{
-		{Stream: "products", Err: &api.Error{Status: http.StatusForbidden, Code: api.CodeInsufficientScope}},
-	}}
-	failed := syncer.SourceReport{Source: "e", State: syncer.StateRunning, Streams: []syncer.StreamReport{{Stream: "products", Err: errors.New("cut short")}}}
-	fine := syncer.SourceReport{Source: "f", State: syncer.StateRunning, Streams: []syncer.StreamReport{{Stream: "products"}}}
+	scope := syncer.SourceReport{Source: "c", State: syncer.StateRunning, Streams: oneStream(syncer.StreamOutcome{
+		Stream: "products", Err: &api.Error{Status: http.StatusForbidden, Code: api.CodeInsufficientScope},
+	})}
+	failed := syncer.SourceReport{Source: "e", State: syncer.StateRunning, Streams: oneStream(syncer.StreamOutcome{Stream: "products", Err: errors.New("cut short")})}
+	fine := syncer.SourceReport{Source: "f", State: syncer.StateRunning, Streams: oneStream(syncer.StreamOutcome{Stream: "products"})}
 
-	gone := syncer.SourceReport{Source: "g", State: syncer.StateRunning, Streams: []syncer.StreamReport{{Stream: "products", Err: &clickhouse.UnreachableError{Kind: clickhouse.ErrUnreachable}}}}
+	gone := syncer.SourceReport{Source: "g", State: syncer.StateRunning, Streams: oneStream(syncer.StreamOutcome{Stream: "products", Err: &clickhouse.UnreachableError{Kind: clickhouse.ErrUnreachable}})}
 	misfit := syncer.SourceReport{Source: "h", State: syncer.StateFailing, Err: &syncer.MisfitError{}}
 	nowhere := syncer.SourceReport{Source: "i", State: syncer.StateUnreachable, Err: &api.Error{Status: http.StatusNotFound, Limit: -1}}
 	bare := syncer.SourceReport{Source: "j", State: syncer.StateForbidden, Err: &credentials.ScopeError{}}
@@ -125,14 +130,14 @@ func TestWhatAKeyLacks(t *testing.T) {
 		streams := credentials.StreamsOf(s, tt.scopes, all)
 		r, v := syncer.Report{Sources: []syncer.SourceReport{{Source: "a"}}}, syncer.VerifyReport{Sources: []syncer.SourceVerify{{Source: "a"}}}
 		for _, st := range streams {
-			off := ""
+			o := syncer.StreamOutcome{Stream: st.Name, NoScope: st.NoScope}
 			if st.NoScope {
-				off = "key lacks it"
+				o.Off = "key lacks it"
 			}
-			r.Sources[0].Streams = append(r.Sources[0].Streams, syncer.StreamReport{Stream: st.Name, Off: off, NoScope: st.NoScope})
-			v.Sources[0].Streams = append(v.Sources[0].Streams, syncer.StreamVerify{Stream: st.Name, Off: off, NoScope: st.NoScope})
+			r.Sources[0].Streams = append(r.Sources[0].Streams, syncer.StreamReport{StreamOutcome: o})
+			v.Sources[0].Streams = append(v.Sources[0].Streams, syncer.StreamVerify{StreamOutcome: o})
 		}
-		if err := errors.Join(a.judgeScopes(outcomesOfSync(&r), syncer.Selection{}), a.judgeScopes(outcomesOfVerify(&v), syncer.Selection{})); err != nil {
+		if err := errors.Join(a.judgeScopes(outcomesOf(r.Sources), syncer.Selection{}), a.judgeScopes(outcomesOf(v.Sources), syncer.Selection{})); err != nil {
 			t.Errorf("%s: nobody named a stream: %v", tt.name, err)
 		}
 		checked := exit.Done
@@ -153,9 +158,9 @@ func TestWhatAKeyLacks(t *testing.T) {
 }
 
 func TestAStreamAskedForByName(t *testing.T) {
-	off := syncer.SourceReport{Source: "a", Streams: []syncer.StreamReport{{Stream: "products", Off: "key lacks menu:read", NoScope: true}}}
-	disabled := syncer.SourceReport{Source: "c", Streams: []syncer.StreamReport{{Stream: "locations", Off: "online ordering is off", OrderingOff: true}}}
-	on := syncer.SourceReport{Source: "b", Streams: []syncer.StreamReport{{Stream: "products"}}}
+	off := syncer.SourceReport{Source: "a", Streams: oneStream(syncer.StreamOutcome{Stream: "products", Off: "key lacks menu:read", NoScope: true})}
+	disabled := syncer.SourceReport{Source: "c", Streams: oneStream(syncer.StreamOutcome{Stream: "locations", Off: "online ordering is off", OrderingOff: true})}
+	on := syncer.SourceReport{Source: "b", Streams: oneStream(syncer.StreamOutcome{Stream: "products"})}
 	for _, tt := range []struct {
 		sources []syncer.SourceReport
 		named   []string
@@ -168,7 +173,7 @@ func TestAStreamAskedForByName(t *testing.T) {
 	} {
 		r, v := syncer.Report{Sources: tt.sources}, verifiedAs(tt.sources)
 		a, sel := &App{Opener: warehouse.Opener{Config: &config.Config{}}}, syncer.Selection{Streams: tt.named}
-		if got, verified := exit.Code(a.judgeScopes(outcomesOfSync(&r), sel)), exit.Code(a.judgeScopes(outcomesOfVerify(&v), sel)); got != tt.want || verified != tt.want {
+		if got, verified := exit.Code(a.judgeScopes(outcomesOf(r.Sources), sel)), exit.Code(a.judgeScopes(outcomesOf(v.Sources), sel)); got != tt.want || verified != tt.want {
 			t.Errorf("%v of %d sources: sync %d, verify %d, want %d", tt.named, len(tt.sources), got, verified, tt.want)
 		}
 	}
@@ -179,7 +184,7 @@ func verifiedAs(sources []syncer.SourceReport) (v syncer.VerifyReport) {
 	for _, s := range sources {
 		as := syncer.SourceVerify{Source: s.Source}
 		for _, st := range s.Streams {
-			as.Streams = append(as.Streams, syncer.StreamVerify{Stream: st.Stream, Off: st.Off, NoScope: st.NoScope, OrderingOff: st.OrderingOff})
+			as.Streams = append(as.Streams, syncer.StreamVerify{StreamOutcome: st.StreamOutcome})
 		}
 		v.Sources = append(v.Sources, as)
 	}

@@ -13,34 +13,15 @@ type outcome struct {
 	source  string
 	state   *string
 	err     *error
-	streams []streamOutcome
+	streams []syncer.StreamOutcome
 }
 
-// streamOutcome is what it tells of a stream that was not read, or was.
-type streamOutcome struct {
-	stream, off          string // why nothing was read of it; empty when it was
-	noScope, orderingOff bool
-	err                  error
-}
-
-func outcomesOfSync(r *syncer.Report) (all []outcome) {
-	for i := range r.Sources {
-		s := &r.Sources[i]
+func outcomesOf[S interface{ Outcome() syncer.StreamOutcome }](sources []syncer.SourceOutcome[S]) (all []outcome) {
+	for i := range sources {
+		s := &sources[i]
 		o := outcome{source: s.Source, state: &s.State, err: &s.Err}
 		for _, st := range s.Streams {
-			o.streams = append(o.streams, streamOutcome{st.Stream, st.Off, st.NoScope, st.OrderingOff, st.Err})
-		}
-		all = append(all, o)
-	}
-	return all
-}
-
-func outcomesOfVerify(r *syncer.VerifyReport) (all []outcome) {
-	for i := range r.Sources {
-		s := &r.Sources[i]
-		o := outcome{source: s.Source, state: &s.State, err: &s.Err}
-		for _, st := range s.Streams {
-			o.streams = append(o.streams, streamOutcome{st.Stream, st.Off, st.NoScope, st.OrderingOff, st.Err})
+			o.streams = append(o.streams, st.Outcome())
 		}
 		all = append(all, o)
 	}
@@ -50,7 +31,7 @@ func outcomesOfVerify(r *syncer.VerifyReport) (all []outcome) {
 // judgeScopes makes what the keys lack errors of their sources, in a pass of everything:
 // who names a stream is told about that one, by the error.
 func (a *App) judgeScopes(all []outcome, sel syncer.Selection) error {
-	var streams []streamOutcome
+	var streams []syncer.StreamOutcome
 	for _, o := range all {
 		if *o.err == nil && len(sel.Streams) == 0 {
 			a.judgeSource(o)
@@ -63,7 +44,7 @@ func (a *App) judgeScopes(all []outcome, sel syncer.Selection) error {
 func (a *App) judgeSource(o outcome) {
 	var streams []syncer.AskedStream
 	for _, st := range o.streams {
-		streams = append(streams, syncer.AskedStream{Name: st.stream, Off: st.off != "" && !st.orderingOff, NoScope: st.noScope})
+		streams = append(streams, syncer.AskedStream{Name: st.Stream, Off: st.Off != "" && !st.OrderingOff, NoScope: st.NoScope})
 	}
 	for i := range a.Config.Sources {
 		if s := &a.Config.Sources[i]; s.Name == o.source {
@@ -77,13 +58,13 @@ func (a *App) judgeSource(o outcome) {
 
 // unserved is the error of a stream that was asked for by name and that no source
 // could read.
-func unserved(outcomes []streamOutcome, named []string) error {
+func unserved(outcomes []syncer.StreamOutcome, named []string) error {
 	for _, name := range named {
 		served, off, scope := false, "", false
 		for _, st := range outcomes {
-			if st.stream == name {
-				served = served || st.off == "" || st.orderingOff
-				off, scope = cmp.Or(off, st.off), scope || st.noScope
+			if st.Stream == name {
+				served = served || st.Off == "" || st.OrderingOff
+				off, scope = cmp.Or(off, st.Off), scope || st.NoScope
 			}
 		}
 		if !served && off != "" {

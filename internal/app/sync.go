@@ -28,7 +28,7 @@ func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration
 			return err
 		},
 	})
-	unserved := a.judgeScopes(outcomesOfSync(&report), sel)
+	unserved := a.judgeScopes(outcomesOf(report.Sources), sel)
 	switch {
 	case err != nil:
 	case report.Err() != nil:

@@ -26,7 +26,7 @@ func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Durati
 			return err
 		},
 	})
-	unserved := a.judgeScopes(outcomesOfVerify(&report), sel)
+	unserved := a.judgeScopes(outcomesOf(report.Sources), sel)
 	switch {
 	case err != nil:
 	case report.Differences() > 0 || report.Err() != nil:
@@ -55,7 +55,7 @@ func (e *VerifyError) Error() string {
 	if n := e.Report.Differences(); n > 0 {
 		parts = append(parts, phrase.Plural(n, "row")+phrase.Verb(n, " differs", " differ")+" from the API")
 	}
-	return strings.Join(append(parts, errorLines(outcomesOfVerify(&e.Report))...), linesBelow)
+	return strings.Join(append(parts, errorLines(outcomesOf(e.Report.Sources))...), linesBelow)
 }
 
 // ExitCode is exit.Problem when anything differs; else it is exit.Warehouse when the
@@ -64,5 +64,5 @@ func (e *VerifyError) ExitCode() int {
 	if e.Report.Differences() > 0 {
 		return exit.Problem
 	}
-	return worstOf(outcomesOfVerify(&e.Report))
+	return worstOf(outcomesOf(e.Report.Sources))
 }

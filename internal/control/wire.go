@@ -25,13 +25,10 @@ type sourceWire struct {
 }
 
 type streamWire struct {
-	Stream      string        `json:"stream"`
-	Off         string        `json:"off,omitempty"`
-	NoScope     bool          `json:"no_scope,omitempty"`
-	OrderingOff bool          `json:"ordering_off,omitempty"`
-	Counts      syncer.Counts `json:"counts"`
-	Error       string        `json:"error,omitempty"`
-	Code        int           `json:"code,omitempty"`
+	syncer.StreamOutcome
+	Counts syncer.Counts `json:"counts"`
+	Error  string        `json:"error,omitempty"`
+	Code   int           `json:"code,omitempty"`
 	// Held is the error of a sweep that waits for a person.
 	Held *syncer.SweepHeld `json:"held,omitempty"`
 }
@@ -42,7 +39,7 @@ func toWire(r syncer.Report) *reportWire {
 		sw := sourceWire{Source: s.Source, State: s.State}
 		sw.Error, sw.Code = textOf(s.Err)
 		for _, st := range s.Streams {
-			stw := streamWire{Stream: st.Stream, Off: st.Off, NoScope: st.NoScope, OrderingOff: st.OrderingOff, Counts: st.Counts}
+			stw := streamWire{StreamOutcome: st.StreamOutcome, Counts: st.Counts}
 			if held, ok := errors.AsType[*syncer.SweepHeld](st.Err); ok {
 				stw.Held = held
 			} else {
@@ -60,8 +57,8 @@ func (w *reportWire) report() syncer.Report {
 	for _, sw := range w.Sources {
 		s := syncer.SourceReport{Source: sw.Source, State: sw.State, Err: errorOf(sw.Error, sw.Code)}
 		for _, stw := range sw.Streams {
-			st := syncer.StreamReport{Stream: stw.Stream, Off: stw.Off, NoScope: stw.NoScope, OrderingOff: stw.OrderingOff, Counts: stw.Counts, Err: errorOf(stw.Error, stw.Code)}
-			if stw.Held != nil {
+			st := syncer.StreamReport{StreamOutcome: stw.StreamOutcome, Counts: stw.Counts}
+			if st.Err = errorOf(stw.Error, stw.Code); stw.Held != nil {
 				st.Err = stw.Held
 			}
 			s.Streams = append(s.Streams, st)

@@ -2,8 +2,6 @@ package verify
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/larder-sync/larder/syncer/status"
@@ -48,23 +46,12 @@ type Report struct {
 	Sources    []SourceReport `json:"sources"`
 }
 
-// SourceReport is the verification of one source. Err is set when nothing could be
-// asked: the source is in trouble.
-type SourceReport struct {
-	Source  string         `json:"source"`
-	State   string         `json:"state"`
-	Err     error          `json:"-"`
-	Streams []StreamReport `json:"streams"`
-}
+// SourceReport is the verification of one source.
+type SourceReport = status.SourceOutcome[StreamReport]
 
 // StreamReport is the verification of one stream, in rows.
 type StreamReport struct {
-	Stream  string `json:"stream"`
-	Off     string `json:"off,omitempty"`      // why the stream is off; empty when it is on
-	NoScope bool   `json:"no_scope,omitempty"` // it is off since the key lacks the scope
-	// OrderingOff: the service answers nothing since online ordering is switched off,
-	// which is normal life (DESIGN R11).
-	OrderingOff bool   `json:"ordering_off,omitempty"`
+	status.StreamOutcome
 	Rows        uint64 `json:"rows"` // of the API, tombstones included
 	Differences uint64 `json:"differences"`
 	Moving      uint64 `json:"moving"`
@@ -78,7 +65,6 @@ type StreamReport struct {
 	StaleNow   string         `json:"stale_now,omitempty"`
 	Took       status.Seconds `json:"took_seconds"`
 	Done       bool           `json:"done"`
-	Err        error          `json:"-"`
 }
 
 // Progress is a snapshot of a verification under way. In Status, the progress
@@ -89,20 +75,7 @@ type Progress struct {
 }
 
 // Err joins the errors of a verification, nil when all could be compared.
-func (r Report) Err() error {
-	var errs []error
-	for _, s := range r.Sources {
-		if s.Err != nil {
-			errs = append(errs, fmt.Errorf("source %s: %w", s.Source, s.Err))
-		}
-		for _, st := range s.Streams {
-			if st.Err != nil {
-				errs = append(errs, fmt.Errorf("source %s: stream %s: %w", s.Source, st.Stream, st.Err))
-			}
-		}
-	}
-	return errors.Join(errs...)
-}
+func (r Report) Err() error { return status.ErrorOf(r.Sources) }
 
 // Differences is how many rows differ, those included that were not judged.
 func (r Report) Differences() uint64 {

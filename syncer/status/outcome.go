@@ -1,0 +1,50 @@
+package status
+
+import (
+	"errors"
+	"fmt"
+)
+
+// StreamOutcome is what the report of a pass tells of a stream, whatever kind of pass it
+// was.
+type StreamOutcome struct {
+	Stream  string `json:"stream"`
+	Off     string `json:"off,omitempty"`      // why nothing was read of it; empty when it is on
+	NoScope bool   `json:"no_scope,omitempty"` // it is off since the key lacks the scope
+	// OrderingOff: the service answers nothing since online ordering is switched off,
+	// which is normal life (DESIGN R11).
+	OrderingOff bool  `json:"ordering_off,omitempty"`
+	Err         error `json:"-"`
+}
+
+// Outcome is the outcome itself, for what serves all kinds of passes alike.
+func (o StreamOutcome) Outcome() StreamOutcome { return o }
+
+// Outcomer is the report of a stream: it embeds a [StreamOutcome].
+type Outcomer interface{ Outcome() StreamOutcome }
+
+// SourceOutcome is what the report of a pass tells of a source. Err is set when nothing
+// could be asked: the source is in trouble. State is then one of the states of a source
+// in trouble.
+type SourceOutcome[S Outcomer] struct {
+	Source  string `json:"source"`
+	State   string `json:"state"`
+	Err     error  `json:"-"`
+	Streams []S    `json:"streams"`
+}
+
+// ErrorOf joins what went wrong with sources and their streams, nil when all went well.
+func ErrorOf[S Outcomer](sources []SourceOutcome[S]) error {
+	var errs []error
+	for _, s := range sources {
+		if s.Err != nil {
+			errs = append(errs, fmt.Errorf("source %s: %w", s.Source, s.Err))
+		}
+		for _, st := range s.Streams {
+			if o := st.Outcome(); o.Err != nil {
+				errs = append(errs, fmt.Errorf("source %s: stream %s: %w", s.Source, o.Stream, o.Err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
