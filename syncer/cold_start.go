@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/larder-sync/larder/syncer/stream"
+	"github.com/larder-sync/larder/internal/lifecycle"
 )
 
 // restoreAgain is how old a reading of the stored state may be when it is taken over.
@@ -41,7 +41,7 @@ func (s *source) restore(ctx context.Context) error {
 // the place among the tried keys meanwhile, which many sources share.
 func (s *source) coldStart(ctx context.Context) error {
 	wait := s.link.Key.FollowProcess()
-	if !stream.Sleep(ctx, wait) {
+	if !lifecycle.Pause(ctx, wait) {
 		return context.Cause(ctx)
 	}
 	s.restoredAt = time.Now()

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/syncer/lease"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
@@ -133,7 +134,7 @@ func (l *loop) snapshots(ctx context.Context) error {
 // run serves the source until ctx ends, and waits for its walks.
 func (l *loop) run(ctx context.Context) {
 	defer l.jobs.Wait()
-	if !stream.Sleep(ctx, l.startDelay()) {
+	if !lifecycle.Pause(ctx, l.startDelay()) {
 		return
 	}
 	turns := schedule.NewTurns(l.source.cfg.Name, l.source.syncer.timetable(), time.Now())

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/syncer/condition"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/stream"
@@ -52,7 +53,7 @@ func (o *passes) retryUntil(ctx context.Context, limit time.Duration, st *stream
 		if st == nil && failures == 1 { // of a stream, its walk has told
 			o.source.Log.Warn("the source is tried again", "for_at_most", limit, "err", err)
 		}
-		if !stream.Sleep(ctx, pause) {
+		if !lifecycle.Pause(ctx, pause) {
 			return context.Cause(ctx)
 		}
 		if st == nil {

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/webhooks"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
-	"github.com/larder-sync/larder/syncer/stream"
 )
 
 // episode is a scenario being played: a world, and a daemon in it that is killed,
@@ -184,11 +184,11 @@ type slowLine struct {
 }
 
 func (l slowLine) RoundTrip(r *http.Request) (*http.Response, error) {
-	if !stream.Sleep(r.Context(), l.delay()) {
+	if !lifecycle.Pause(r.Context(), l.delay()) {
 		return nil, r.Context().Err()
 	}
 	resp, err := l.line.RoundTrip(r)
-	if err == nil && !stream.Sleep(r.Context(), l.delay()) {
+	if err == nil && !lifecycle.Pause(r.Context(), l.delay()) {
 		return resp, resp.Body.Close()
 	}
 	return resp, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/internal/sandbox/refusal"
 )
@@ -68,16 +69,7 @@ func (rq *request) earlyFaults() (status int, done bool) {
 	return 0, false
 }
 
-func (rq *request) wait(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-rq.r.Context().Done():
-		return false
-	}
-}
+func (rq *request) wait(d time.Duration) bool { return lifecycle.Pause(rq.r.Context(), d) }
 
 func (rq *request) html(status int) int {
 	status = cmp.Or(status, http.StatusOK)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
-
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/stream"
@@ -192,7 +192,7 @@ func (st *Proofs) settle(ctx context.Context, suspects []DayProof, how settling)
 }
 
 func (st *Proofs) settleRound(ctx context.Context, suspects []DayProof, how settling) ([]DayProof, error) {
-	if !stream.Sleep(ctx, time.Until(newestAsk(suspects).Add(st.Source.SettleAfter))) {
+	if !lifecycle.Pause(ctx, time.Until(newestAsk(suspects).Add(st.Source.SettleAfter))) {
 		return nil, context.Cause(ctx)
 	}
 	if err := st.beside.healing.Take(ctx); err != nil {

@@ -1,9 +1,6 @@
 package stream
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
 // Later is the later of two instants.
 func Later(a, b time.Time) time.Time {
@@ -19,16 +16,4 @@ func Earlier(a, b time.Time) time.Time {
 		return b
 	}
 	return a
-}
-
-// Sleep waits; it is false when ctx ended before.
-func Sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/syncer/schedule"
-	"github.com/larder-sync/larder/syncer/stream"
 )
 
 // walkTime is what a walk that brings little takes at most, until it is durable.
@@ -22,7 +22,7 @@ func (v *verification) othersWalk(ctx context.Context, j schedule.Job) error {
 	name := v.stream.Source.Name
 	wait := 2*v.stream.Source.Timetable().Interval(j, time.Now()) + walkTime
 	v.stream.Source.Log.Info("waiting for the process that serves the source to walk", "stream", v.stream.Def.Name, "wait", wait)
-	if !stream.Sleep(ctx, wait) {
+	if !lifecycle.Pause(ctx, wait) {
 		return context.Cause(ctx)
 	}
 	if !v.pass.servedElsewhere(name) {
