@@ -48,8 +48,8 @@ type (
 	ReconcileRequest = reconcile.Request
 	// ReconcileReport is what a reconciliation did, or has done so far.
 	ReconcileReport = reconcile.Report
-	// DayCounts are days, by the worst of their verdicts.
-	DayCounts = reconcile.DayCounts
+	// VerdictCounts are verdicts, or days by the worst of their verdicts.
+	VerdictCounts = reconcile.VerdictCounts
 	// SourceReconcile is the reconciliation of one source.
 	SourceReconcile = reconcile.SourceReport
 

@@ -39,7 +39,7 @@ func TestWhatWasOnlyComparedIsHealedByTheDaemon(t *testing.T) {
 		id := w.liveOrders(business, daysAgo(1))[0]
 		w.store.EditColumn(registry.Orders, business, id, "totals_tip", `"900.00"`)
 		found := w.reconciled(reconcile.Request{From: daysAgo(1)})
-		if found.Drift == 0 || found.Healed > 0 || found.Open[0].Reason != reconcile.OnlyCompared.String() || found.Days != (reconcile.DayCounts{Proven: 1, Drift: 1}) {
+		if found.Drift == 0 || found.Healed > 0 || found.Open[0].Reason != reconcile.OnlyCompared.String() || found.Days != (reconcile.VerdictCounts{Proven: 1, Drift: 1}) {
 			t.Fatalf("%+v", found)
 		}
 		time.Sleep(20 * time.Minute)
@@ -83,7 +83,7 @@ func TestDaysBeyondTheLast92DoNotMoveTheProof(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 42, Orders: 400, Days: 200}, func(t *testing.T, w *world) {
 		w.turned()
 		before := *w.syncer.Status().Sources[0].Proof
-		if found := w.reconciled(reconcile.Request{From: daysAgo(150), To: daysAgo(149)}); found.Proven != 2*4 || found.Days != (reconcile.DayCounts{Proven: 2}) || found.Locations != 2 {
+		if found := w.reconciled(reconcile.Request{From: daysAgo(150), To: daysAgo(149)}); found.Proven != 2*4 || found.Days != (reconcile.VerdictCounts{Proven: 2}) || found.Locations != 2 {
 			t.Errorf("%+v", found)
 		}
 		if after := w.syncer.Status().Sources[0].Proof; after.ProvenUntil != before.ProvenUntil || before.ProvenUntil == "" {

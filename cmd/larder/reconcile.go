@@ -233,16 +233,12 @@ type reconciledSource struct {
 	Asked     int    `json:"asked"`
 	// Days are days, by the worst of their verdicts. The other counts are of verdicts: of
 	// each day there is one for each subject, of all locations together and of each.
-	Days      syncer.DayCounts `json:"days"`
-	Locations int              `json:"locations"`
+	Days      syncer.VerdictCounts `json:"days"`
+	Locations int                  `json:"locations"`
 
-	Proven    uint64 `json:"proven"`
-	Healed    uint64 `json:"healed"`
-	Drift     uint64 `json:"drift"`
-	Unsettled uint64 `json:"unsettled"`
-	Unproven  uint64 `json:"unproven"`
-	Omitted   uint64 `json:"omitted,omitempty"` // verdicts that have no line: there are too many
-	Error     string `json:"error,omitempty"`
+	syncer.VerdictCounts
+	Omitted uint64 `json:"omitted,omitempty"` // verdicts that have no line: there are too many
+	Error   string `json:"error,omitempty"`
 }
 
 func summarizeReconciled(r syncer.ReconcileReport, err error) reconcileSummary {
@@ -251,9 +247,9 @@ func summarizeReconciled(r syncer.ReconcileReport, err error) reconcileSummary {
 		s := &r.Sources[i]
 		line := reconciledSource{
 			Source: s.Source, From: s.From, To: s.To, Questions: s.Steps, Asked: s.Asked, Days: s.Days, Locations: s.Locations,
-			Proven: s.Proven, Healed: s.Healed, Drift: s.Drift, Unsettled: s.Unsettled, Unproven: s.Unproven,
+			VerdictCounts: s.VerdictCounts,
 		}
-		line.Omitted = s.Healed + s.Drift + s.Unsettled + s.Unproven - uint64(len(s.Open))
+		line.Omitted = s.All() - s.Proven - uint64(len(s.Open))
 		if s.Err != nil {
 			line.Error = s.Err.Error()
 		}
@@ -286,21 +282,19 @@ func reconciledInWords(s reconciledSource) string {
 	if s.Locations > 0 {
 		what += ", " + phrase.Plural(s.Locations, "location")
 	}
-	all := s.Proven + s.Healed + s.Drift + s.Unsettled + s.Unproven
-	d := s.Days
-	return fmt.Sprintf("%s: %s; %s: %s", what, verdictCounts(phrase.Plural(d.Proven, "day"), d.Healed, d.Drift, d.Unsettled, d.Unproven),
-		phrase.Plural(all, "verdict"), verdictCounts(phrase.Count(s.Proven), s.Healed, s.Drift, s.Unsettled, s.Unproven))
+	return fmt.Sprintf("%s: %s; %s: %s", what, countsInWords(phrase.Plural(s.Days.Proven, "day"), s.Days),
+		phrase.Plural(s.All(), "verdict"), countsInWords(phrase.Count(s.Proven), s.VerdictCounts))
 }
 
-// verdictCounts names those that there are beside the proven ones.
-func verdictCounts(proven string, healed, drift, unsettled, unproven uint64) string {
+// countsInWords names those that there are beside the proven ones.
+func countsInWords(proven string, c syncer.VerdictCounts) string {
 	text := proven + " proven"
-	for _, c := range []struct {
+	for _, of := range []struct {
 		n    uint64
 		name string
-	}{{healed, sinks.VerdictHealed}, {drift, sinks.VerdictDrift}, {unsettled, sinks.VerdictUnsettled}, {unproven, sinks.VerdictUnproven}} {
-		if c.n > 0 {
-			text += ", " + phrase.Count(c.n) + " " + c.name
+	}{{c.Healed, sinks.VerdictHealed}, {c.Drift, sinks.VerdictDrift}, {c.Unsettled, sinks.VerdictUnsettled}, {c.Unproven, sinks.VerdictUnproven}} {
+		if of.n > 0 {
+			text += ", " + phrase.Count(of.n) + " " + of.name
 		}
 	}
 	return text

@@ -39,8 +39,8 @@ func TestReconcileInJSON(t *testing.T) {
 func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 	asked := time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
 	report := syncer.ReconcileReport{Sources: []syncer.SourceReconcile{{
-		Source: "bistro", From: "2026-03-01", To: "2026-03-29", Steps: 4, Asked: 4, Proven: 9, Drift: 1, Unproven: 1, Healed: 20_000,
-		Days: syncer.DayCounts{Proven: 1, Healed: 26, Drift: 1, Unproven: 1}, Locations: 4,
+		Source: "bistro", From: "2026-03-01", To: "2026-03-29", Steps: 4, Asked: 4, VerdictCounts: syncer.VerdictCounts{Proven: 9, Drift: 1, Unproven: 1, Healed: 20_000},
+		Days: syncer.VerdictCounts{Proven: 1, Healed: 26, Drift: 1, Unproven: 1}, Locations: 4,
 		Open: []sinks.Verdict{
 			{Day: "2026-03-28", Subject: sinks.SubjectDaily, Verdict: sinks.VerdictDrift, Requests: 3, HealingTried: true, AskedAt: asked, OrderIDs: []string{"o1"},
 				Differences: []sinks.Difference{{Figure: "net_sales", Service: "99999999999999999.10", Mirror: "0.30"}}},

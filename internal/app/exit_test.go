@@ -80,7 +80,7 @@ func TestExitCodes(t *testing.T) {
 		{"sync: no API at base_url", report(nowhere), 2},
 		{"sync: a key without scopes", report(bare, fine), 3},
 		{"reconcile: no scope", &ReconcileError{syncer.ReconcileReport{Sources: []syncer.SourceReconcile{{Err: fmt.Errorf("a: %w", syncer.ErrNoScope)}}}}, 3},
-		{"reconcile: no scope, and a drift", &ReconcileError{syncer.ReconcileReport{Sources: []syncer.SourceReconcile{{Err: syncer.ErrNoScope}, {Drift: 1}}}}, 1},
+		{"reconcile: no scope, and a drift", &ReconcileError{syncer.ReconcileReport{Sources: []syncer.SourceReconcile{{Err: syncer.ErrNoScope}, {VerdictCounts: syncer.VerdictCounts{Drift: 1}}}}}, 1},
 		{"sync: a named stream without its scope", &UnservedError{Stream: "products", Scope: true}, 3},
 		{"sync: a named stream that is not configured", &UnservedError{Stream: "products"}, 2},
 		{"check", &check.Error{Code: 3}, 3},

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -245,29 +246,14 @@ func (p *Pass) settle(ctx context.Context, i int, st *Proofs, suspects []DayProo
 // count takes verdicts into the report.
 func (p *Pass) count(i int, st *Proofs, found []DayProof) {
 	p.change(i, func(r *SourceReport) {
-		by := map[string]*uint64{
-			sinks.VerdictProven: &r.Proven, sinks.VerdictHealed: &r.Healed, sinks.VerdictDrift: &r.Drift,
-			sinks.VerdictUnsettled: &r.Unsettled, sinks.VerdictUnproven: &r.Unproven,
-		}
 		for _, f := range found {
-			*by[f.Verdict]++
+			*r.of(f.Verdict)++
 			p.days[i].note(f, &r.Days)
 			if f.Verdict != sinks.VerdictProven && len(r.Open) < mostOpen {
 				r.Open = append(r.Open, st.record.verdictOf(f))
 			}
 		}
 		r.Locations = len(p.days[i].locations)
-		slices.SortStableFunc(r.Open, byDay)
+		slices.SortStableFunc(r.Open, func(a, b sinks.Verdict) int { return cmp.Compare(a.Day, b.Day) })
 	})
-}
-
-func byDay(a, b sinks.Verdict) int {
-	switch {
-	case a.Day < b.Day:
-		return -1
-	case a.Day > b.Day:
-		return 1
-	default:
-		return 0
-	}
 }

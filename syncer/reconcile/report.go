@@ -48,8 +48,8 @@ type Report struct {
 	Sources    []SourceReport `json:"sources"`
 }
 
-// DayCounts are days, by the worst of their verdicts.
-type DayCounts struct {
+// VerdictCounts are verdicts, or days by the worst of their verdicts.
+type VerdictCounts struct {
 	Proven    uint64 `json:"proven"`
 	Healed    uint64 `json:"healed"`
 	Drift     uint64 `json:"drift"`
@@ -57,11 +57,11 @@ type DayCounts struct {
 	Unproven  uint64 `json:"unproven"`
 }
 
-// All is how many days there are.
-func (d DayCounts) All() uint64 { return d.Proven + d.Healed + d.Drift + d.Unsettled + d.Unproven }
+// All is how many there are.
+func (d VerdictCounts) All() uint64 { return d.Proven + d.Healed + d.Drift + d.Unsettled + d.Unproven }
 
 // of is the count of a verdict.
-func (d *DayCounts) of(verdict string) *uint64 {
+func (d *VerdictCounts) of(verdict string) *uint64 {
 	return map[string]*uint64{
 		sinks.VerdictProven: &d.Proven, sinks.VerdictHealed: &d.Healed, sinks.VerdictDrift: &d.Drift,
 		sinks.VerdictUnsettled: &d.Unsettled, sinks.VerdictUnproven: &d.Unproven,
@@ -78,7 +78,7 @@ type days struct {
 }
 
 // note takes a verdict in, and counts its day by it.
-func (d *days) note(p DayProof, counts *DayCounts) {
+func (d *days) note(p DayProof, counts *VerdictCounts) {
 	if d.worst == nil {
 		d.worst, d.locations = map[types.Date]int{}, map[string]bool{}
 	}
@@ -123,14 +123,10 @@ type SourceReport struct {
 	Backfill *status.Progress `json:"backfill,omitempty"`
 
 	// Days are the days that have verdicts, and Locations how many have verdicts of their own.
-	Days      DayCounts `json:"days"`
-	Locations int       `json:"locations"`
+	Days      VerdictCounts `json:"days"`
+	Locations int           `json:"locations"`
 
-	Proven    uint64 `json:"proven"`
-	Healed    uint64 `json:"healed"`
-	Drift     uint64 `json:"drift"`
-	Unsettled uint64 `json:"unsettled"`
-	Unproven  uint64 `json:"unproven"`
+	VerdictCounts
 	// Open are the verdicts that are not proven, healed ones included, in order of day;
 	// at most 10,000.
 	Open []sinks.Verdict `json:"open"`
