@@ -1,7 +1,6 @@
 package menus
 
 import (
-	"context"
 	"maps"
 	"sync"
 	"time"
@@ -14,7 +13,7 @@ import (
 
 // Stream is a stream of menus.
 type Stream struct {
-	*stream.Stream
+	stream.Whole
 	// Elsewhere is true when another source of the restaurant has the menu of a location, or
 	// is bringing it.
 	Elsewhere func(location string) bool
@@ -31,7 +30,7 @@ type Stream struct {
 // New makes a stream of which nothing is stored. elsewhere is true when another source of
 // the restaurant has the menu of a location.
 func New(o *stream.Source, def *registry.Definition, elsewhere func(location string) bool) *Stream {
-	st := &Stream{Stream: stream.NewStream(o, def), Elsewhere: elsewhere, stored: map[string]version{}}
+	st := &Stream{Whole: stream.NewWhole(o, def), Elsewhere: elsewhere, stored: map[string]version{}}
 	st.Kind = st
 	return st
 }
@@ -78,35 +77,8 @@ func (st *Stream) Has(location string) bool {
 	return (stored || st.bringing[location]) && !st.leaving[location]
 }
 
-// Follow has nothing to choose: each walk asks for the locations that the key has then.
-func (st *Stream) Follow(key stream.Identity) { st.AskFor(st.WantedLocations(key)) }
-
-// NoteKey notes nothing: a location that was lost and is back is asked for with the version
-// that was stored of it.
-func (st *Stream) NoteKey(context.Context) {}
-
-// Filled is true: there is no backfill.
-func (st *Stream) Filled() bool { return true }
-
-// Complete implements [stream.Kind].
-func (st *Stream) Complete() bool { return true }
-
-// Well implements [stream.Kind].
-func (st *Stream) Well() (state, detail string) { return status.StateRunning, "" }
-
-// LongDue is never true.
-func (st *Stream) LongDue(time.Time) bool { return false }
-
-// Long has nothing to do.
-func (st *Stream) Long(context.Context) error { return nil }
-
 // Pass are the walks of a pass.
-func (st *Stream) Pass(bool, bool) []stream.Step {
-	return []stream.Step{{Guard: st.Guard, Moved: func() uint64 { return 0 }, Run: st.Walk}}
-}
-
-// PassOff has nothing to do: the menus stay as they were.
-func (st *Stream) PassOff(context.Context) error { return nil }
+func (st *Stream) Pass(bool, bool) []stream.Step { return st.Once(st.Walk) }
 
 // Describe adds to a status what is known of the menus.
 func (st *Stream) Describe(into *status.StreamStatus) {

@@ -16,7 +16,7 @@ import (
 // Stream is a stream without a cursor: its list is replaced as a whole. The key's row is
 // such a list, of one row.
 type Stream struct {
-	*stream.Stream
+	stream.Whole
 	Contents *Contents
 	// Ask asks for the list as it is now.
 	Ask func(ctx context.Context, lane *api.Client) (rows [][]byte, at time.Time, err error)
@@ -31,7 +31,7 @@ type Stream struct {
 // NewStream makes a list of which nothing is stored. elsewhere is true when another source
 // of the restaurant lists an id.
 func NewStream(o *stream.Source, def *registry.Definition, elsewhere func(id string) bool) *Stream {
-	st := &Stream{Stream: stream.NewStream(o, def), Elsewhere: elsewhere}
+	st := &Stream{Whole: stream.NewWhole(o, def), Elsewhere: elsewhere}
 	st.Kind = st
 	st.Ask = st.askList
 	st.Renew = func(ctx context.Context) error { return st.Exclusive(ctx, st.Guard, st.Replace) }
@@ -52,37 +52,13 @@ func (st *Stream) Restore(state sinks.State) {
 	}
 }
 
-// Follow has nothing to choose: the list is asked for whole.
-func (st *Stream) Follow(key stream.Identity) { st.AskFor(st.WantedLocations(key)) }
-
-// NoteKey notes nothing.
-func (st *Stream) NoteKey(context.Context) {}
-
-// Filled is true: there is no backfill.
-func (st *Stream) Filled() bool { return true }
-
-// Complete implements stream.Kind.
-func (st *Stream) Complete() bool { return true }
-
-// Well implements stream.Kind.
-func (st *Stream) Well() (state, detail string) { return status.StateRunning, "" }
-
-// LongDue is never true.
-func (st *Stream) LongDue(time.Time) bool { return false }
-
-// Long has nothing to do.
-func (st *Stream) Long(context.Context) error { return nil }
-
 // Pass are the walks of a pass.
 func (st *Stream) Pass(bool, bool) []stream.Step {
 	if st.ByItself {
 		return nil
 	}
-	return []stream.Step{{Guard: st.Guard, Moved: func() uint64 { return 0 }, Run: st.Replace}}
+	return st.Once(st.Replace)
 }
-
-// PassOff does in a pass what is to be done of a list that is off.
-func (st *Stream) PassOff(context.Context) error { return nil }
 
 // Describe adds to a status what is known of the list.
 func (st *Stream) Describe(into *status.StreamStatus) { into.BroughtSince = st.Contents.BroughtSince() }

@@ -1,0 +1,45 @@
+package stream
+
+import (
+	"context"
+	"time"
+
+	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/status"
+)
+
+// Whole is what kinds have whose every walk brings all there is: there is no backfill, no
+// long walk, and nothing to do of a key that changes.
+type Whole struct{ *Stream }
+
+// NewWhole is [NewStream] for such a kind.
+func NewWhole(o *Source, def *registry.Definition) Whole { return Whole{NewStream(o, def)} }
+
+// Follow has nothing to choose: each walk asks for the locations that the key has then.
+func (st Whole) Follow(key Identity) { st.AskFor(st.WantedLocations(key)) }
+
+// NoteKey notes nothing: a location that was lost and is back is in the next walk.
+func (st Whole) NoteKey(context.Context) {}
+
+// Filled is true: there is no backfill.
+func (st Whole) Filled() bool { return true }
+
+// Complete implements [Kind].
+func (st Whole) Complete() bool { return true }
+
+// Well implements [Kind].
+func (st Whole) Well() (state, detail string) { return status.StateRunning, "" }
+
+// LongDue is never true.
+func (st Whole) LongDue(time.Time) bool { return false }
+
+// Long has nothing to do.
+func (st Whole) Long(context.Context) error { return nil }
+
+// PassOff has nothing to do: what is stored stays as it was.
+func (st Whole) PassOff(context.Context) error { return nil }
+
+// Once is the pass that makes one walk.
+func (st Whole) Once(walk func(context.Context) error) []Step {
+	return []Step{{Guard: st.Guard, Moved: func() uint64 { return 0 }, Run: walk}}
+}
