@@ -39,21 +39,19 @@ COMMENT 'Migrations of the schema that have been applied'`
 	return []string{create, strings.TrimSuffix(d.Distributed(migrationsTable, "version"), ";")}
 }
 
+// remember is the statement that notes a migration as applied.
+func remember(d schema.Dialect, m schema.Migration) string {
+	return fmt.Sprintf("INSERT INTO %s (version, name) SELECT %d, %s", d.Table(migrationsTable), m.Version, schema.Literal(m.Name))
+}
+
 // Migrate brings the schema of the warehouse up to this program's. It may be run
 // again, by several processes at once too: every statement is harmless when its
 // work is done already. A schema that a newer program has migrated is left alone
 // with [ErrSchemaNewer], one from before the first release with [ErrSchemaOld].
 func (h *migrator) Migrate(ctx context.Context) error {
 	h.warehouse.outage.begin()
-	all, err := schema.Migrations()
+	all, applied, err := h.migrations(ctx)
 	if err != nil {
-		return err
-	}
-	applied, err := h.appliedMigrations(ctx)
-	if err != nil {
-		return err
-	}
-	if err := fits(all, applied); err != nil {
 		return err
 	}
 	d := h.warehouse.Dialect
@@ -87,8 +85,7 @@ func (h *migrator) apply(ctx context.Context, d schema.Dialect, m schema.Migrati
 			return fmt.Errorf("migration %s: %w", m.Name, err)
 		}
 	}
-	done := fmt.Sprintf("INSERT INTO %s (version, name) SELECT %d, %s", d.Table(migrationsTable), m.Version, schema.Literal(m.Name))
-	if err := h.warehouse.exec(ctx, done, clickhousego.Settings{}); err != nil {
+	if err := h.warehouse.exec(ctx, remember(d, m), clickhousego.Settings{}); err != nil {
 		return fmt.Errorf("migration %s: remember it: %w", m.Name, err)
 	}
 	h.log.Info("schema migrated", "migration", m.Name)
@@ -129,6 +126,18 @@ func (h *migrator) appliedMigrations(ctx context.Context) ([]int, error) {
 	return versions, nil
 }
 
+// migrations are those that this program knows, and those applied to the warehouse, which
+// must fit.
+func (h *migrator) migrations(ctx context.Context) (all []schema.Migration, applied []int, err error) {
+	if all, err = schema.Migrations(); err != nil {
+		return nil, nil, err
+	}
+	if applied, err = h.appliedMigrations(ctx); err != nil {
+		return nil, nil, err
+	}
+	return all, applied, fits(all, applied)
+}
+
 // fits refuses a schema that a newer program has migrated, and one from before the
 // first migration of this kind, whose tables are others.
 func fits(all []schema.Migration, applied []int) error {
@@ -151,15 +160,8 @@ func fits(all []schema.Migration, applied []int) error {
 // CheckSchema reports whether this program can work with the warehouse as it is:
 // [ErrSchemaNewer], [ErrSchemaOld], [ErrNotMigrated], [ErrEmpty] or nil.
 func (h *migrator) CheckSchema(ctx context.Context) error {
-	all, err := schema.Migrations()
+	all, applied, err := h.migrations(ctx)
 	if err != nil {
-		return err
-	}
-	applied, err := h.appliedMigrations(ctx)
-	if err != nil {
-		return err
-	}
-	if err := fits(all, applied); err != nil {
 		return err
 	}
 	if len(applied) == 0 {
@@ -193,8 +195,7 @@ func PrintMigrations(w io.Writer, database, cluster string) error {
 		if err != nil {
 			return err
 		}
-		done := fmt.Sprintf("INSERT INTO %s (version, name) SELECT %d, %s", d.Table(migrationsTable), m.Version, schema.Literal(m.Name))
-		if err := printStatements(w, m.Name, append(statements, done)); err != nil {
+		if err := printStatements(w, m.Name, append(statements, remember(d, m))); err != nil {
 			return err
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 )
 
@@ -65,17 +64,7 @@ func takeLock(file *os.File, path string) error {
 }
 
 // holder reads the process id in the lock file, 0 when there is none.
-func holder(path string) int {
-	content, err := os.ReadFile(filepath.Join(path, LockName))
-	if err != nil {
-		return 0
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
-	if err != nil {
-		return 0
-	}
-	return pid
-}
+func holder(path string) int { return pidIn(filepath.Join(path, LockName)) }
 
 // ErrUnwritable is what errors.Is finds when the data folder cannot be made or
 // written.
