@@ -9,13 +9,13 @@ import (
 // bed is what a scenario is measured on: a sandbox, and a daemon that mirrors it.
 type bed struct {
 	sandbox []string // flags of the sandbox
-	streams string   // YAML list
+	streams string   // YAML list; empty for all
 	more    string   // YAML, behind the rest of the configuration
 	hooks   bool     // the daemon takes webhooks
 }
 
-// started has something measured from the daemon's start on.
-func (b bed) started(ctx context.Context, measure func(*service, *daemon) error) error {
+// made has something done with a daemon that has not been started.
+func (b bed) made(ctx context.Context, do func(*service, *daemon) error) error {
 	dir, err := os.MkdirTemp("", "larder-bench-")
 	if err != nil {
 		return err
@@ -30,7 +30,9 @@ func (b bed) started(ctx context.Context, measure func(*service, *daemon) error)
 	if err != nil {
 		return err
 	}
-	d.streams = b.streams
+	if b.streams != "" {
+		d.streams = b.streams
+	}
 	if b.hooks {
 		if err := d.takeWebhooks(s); err != nil {
 			return err
@@ -39,11 +41,18 @@ func (b bed) started(ctx context.Context, measure func(*service, *daemon) error)
 	if err := d.write(); err != nil {
 		return err
 	}
-	if err := d.start(ctx); err != nil {
-		return err
-	}
-	defer d.stop()
-	return measure(s, d)
+	return do(s, d)
+}
+
+// started has something measured from the daemon's start on.
+func (b bed) started(ctx context.Context, measure func(*service, *daemon) error) error {
+	return b.made(ctx, func(s *service, d *daemon) error {
+		if err := d.start(ctx); err != nil {
+			return err
+		}
+		defer d.stop()
+		return measure(s, d)
+	})
 }
 
 // filled has something measured once the orders are mirrored.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"strconv"
 	"time"
 )
@@ -17,36 +16,18 @@ const (
 // the moment when a query of the view shows it, with the default schedule (@every
 // 30s) and at the documented limits.
 func freshness(ctx context.Context, r *report) error {
-	dir, err := os.MkdirTemp("", "larder-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	s, err := startService(ctx, "-orders", "20000", "-days", "90")
-	if err != nil {
-		return err
-	}
-	defer s.stop()
-	d, err := newDaemon(dir, s, "")
-	if err != nil {
-		return err
-	}
-	if err := d.start(ctx); err != nil {
-		return err
-	}
-	defer d.stop()
-	if err := until(ctx, 5*time.Minute, time.Second, func() (bool, error) { return ordersDone(ctx, d) }); err != nil {
-		return err
-	}
-	end := time.Now().Add(freshnessFor)
-	ages, err := watchChanges(ctx, s, d, func() bool { return time.Now().After(end) })
-	if err != nil {
-		return err
-	}
-	r.row("changes seen in "+freshnessFor.String(), "%d", len(ages))
-	r.row("from the change to visible, p50", "%.1f s", percentile(ages, 50).Seconds())
-	r.row("from the change to visible, p99", "%.1f s", percentile(ages, 99).Seconds())
-	return nil
+	b := bed{sandbox: []string{"-orders", "20000", "-days", "90"}}
+	return b.filled(ctx, func(s *service, d *daemon) error {
+		end := time.Now().Add(freshnessFor)
+		ages, err := watchChanges(ctx, s, d, func() bool { return time.Now().After(end) })
+		if err != nil {
+			return err
+		}
+		r.row("changes seen in "+freshnessFor.String(), "%d", len(ages))
+		r.row("from the change to visible, p50", "%.1f s", percentile(ages, 50).Seconds())
+		r.row("from the change to visible, p99", "%.1f s", percentile(ages, 99).Seconds())
+		return nil
+	})
 }
 
 // watchChanges places an order at every poll until done, and returns how old each

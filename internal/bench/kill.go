@@ -6,10 +6,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"time"
 
@@ -22,40 +22,32 @@ const (
 	killSeed   = 7
 )
 
+// oftenYAML has the daemon ask for what has changed more often than it would.
+const oftenYAML = "schedule: {incremental: \"@every 5s\"}\n"
+
 // kill runs the daemon at the documented limits against a world that moves, and
 // kills it at random instants; then the world stops, the daemon catches up, and
 // every row is compared.
 func kill(ctx context.Context, r *report) error {
-	dir, err := os.MkdirTemp("", "larder-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	s, err := startService(ctx, "-orders", strconv.Itoa(killOrders), "-live", "-pace", "50")
-	if err != nil {
-		return err
-	}
-	defer s.stop()
-	d, err := newDaemon(dir, s, "schedule: {incremental: \"@every 5s\"}\n")
-	if err != nil {
-		return err
-	}
-	random := rand.New(rand.NewPCG(killSeed, 0))
-	for range kills {
+	b := bed{sandbox: []string{"-orders", strconv.Itoa(killOrders), "-live", "-pace", "50"}, more: oftenYAML}
+	return b.made(ctx, func(s *service, d *daemon) error {
+		random := rand.New(rand.NewPCG(killSeed, 0))
+		for range kills {
+			if err := d.start(ctx); err != nil {
+				return err
+			}
+			err := wait(ctx, 2*time.Second+time.Duration(random.Int64N(int64(8*time.Second))))
+			d.kill()
+			if err != nil {
+				return err
+			}
+		}
 		if err := d.start(ctx); err != nil {
 			return err
 		}
-		err := wait(ctx, 2*time.Second+time.Duration(random.Int64N(int64(8*time.Second))))
-		d.kill()
-		if err != nil {
-			return err
-		}
-	}
-	if err := d.start(ctx); err != nil {
-		return err
-	}
-	defer d.stop()
-	return measureKill(ctx, r, s, d)
+		defer d.stop()
+		return measureKill(ctx, r, s, d)
+	})
 }
 
 func measureKill(ctx context.Context, r *report, s *service, d *daemon) error {
@@ -75,6 +67,11 @@ func measureKill(ctx context.Context, r *report, s *service, d *daemon) error {
 	r.row("kill -9", "%d, seed %d", kills, killSeed)
 	r.row("pages fetched again, a kill and stream with a backfill", "%.2f", float64(c.Stats.DuplicatePages)/kills)
 	r.row("answers 429", "%d", c.Stats.RateLimited)
+	return r.compared(ctx, s, d)
+}
+
+// compared compares streams of every kind, and fails where a row differs.
+func (r *report) compared(ctx context.Context, s *service, d *daemon) error {
 	for _, stream := range []string{"sales_orders", "products", "categories", "ingredients"} {
 		rows, wrong, err := compare(ctx, s, d, stream)
 		if err != nil {
@@ -121,28 +118,18 @@ func liveTruth(ctx context.Context, s *service, stream string) (map[string]strin
 // truth yields every live row of a stream as the service has it now.
 func (s *service) truth(ctx context.Context, stream string, yield func(id string, row []byte) error) error {
 	address := fmt.Sprintf("%s/admin/truth?stream=%s&key=%s", s.root(), stream, url.QueryEscape(mainKey(s).Value))
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("truth: %s", resp.Status)
-	}
-	for dec := json.NewDecoder(bufio.NewReader(resp.Body)); dec.More(); {
-		var row sandbox.TruthRow
-		if err := dec.Decode(&row); err != nil {
-			return err
-		}
-		if row.Row != nil {
-			if err := yield(row.ID, row.Row); err != nil {
+	return ask(ctx, http.MethodGet, address, "", func(body io.Reader) error {
+		for dec := json.NewDecoder(bufio.NewReader(body)); dec.More(); {
+			var row sandbox.TruthRow
+			if err := dec.Decode(&row); err != nil {
 				return err
 			}
+			if row.Row != nil {
+				if err := yield(row.ID, row.Row); err != nil {
+					return err
+				}
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }

@@ -45,35 +45,24 @@ func inContainer(ctx context.Context, r *report, limit int64) (err error) {
 			err = removed
 		}
 	}()
-	dir, err := os.MkdirTemp("", "larder-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	s, err := startService(ctx, "-orders", strconv.Itoa(memoryOrders), "-no-limits", "-live", "-pace", "50")
-	if err != nil {
-		return err
-	}
-	defer s.stop()
-	d, err := newDaemon(dir, s, "schedule: {incremental: \"@every 5s\"}\n")
-	if err != nil {
-		return err
-	}
-	d.group = g
-	if err := d.start(ctx); err != nil {
-		return err
-	}
-	if err := measureMemory(ctx, r, limit, s, d); err != nil {
-		d.kill()
-		return err
-	}
-	d.stop()
-	d.group = nil // comparing whole tables is not what is measured
-	if err := d.start(ctx); err != nil {
-		return err
-	}
-	defer d.stop()
-	return compareAll(ctx, r, s, d)
+	b := bed{sandbox: []string{"-orders", strconv.Itoa(memoryOrders), "-no-limits", "-live", "-pace", "50"}, more: oftenYAML}
+	return b.made(ctx, func(s *service, d *daemon) error {
+		d.group = g
+		if err := d.start(ctx); err != nil {
+			return err
+		}
+		if err := measureMemory(ctx, r, limit, s, d); err != nil {
+			d.kill()
+			return err
+		}
+		d.stop()
+		d.group = nil // comparing whole tables is not what is measured
+		if err := d.start(ctx); err != nil {
+			return err
+		}
+		defer d.stop()
+		return compareAll(ctx, r, s, d)
+	})
 }
 
 func measureMemory(ctx context.Context, r *report, limit int64, s *service, d *daemon) error {
@@ -151,17 +140,7 @@ func compareAll(ctx context.Context, r *report, s *service, d *daemon) error {
 	if err := wait(ctx, 20*time.Second); err != nil {
 		return err
 	}
-	for _, stream := range []string{"sales_orders", "products", "categories", "ingredients"} {
-		rows, wrong, err := compare(ctx, s, d, stream)
-		if err != nil {
-			return fmt.Errorf("compare %s: %w", stream, err)
-		}
-		r.row(stream+": rows compared, differences", "%d, %d", rows, wrong)
-		if wrong > 0 {
-			return fmt.Errorf("%s: %d rows differ from the service", stream, wrong)
-		}
-	}
-	return nil
+	return r.compared(ctx, s, d)
 }
 
 // hungryQueries each want all the memory that they can get.

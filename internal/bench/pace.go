@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/sandbox"
 )
 
@@ -35,47 +35,29 @@ func pace(ctx context.Context, r *report) error {
 	return nil
 }
 
-func paceUnder(ctx context.Context, algorithm string) (counters, error) {
-	dir, err := os.MkdirTemp("", "larder-bench-")
-	if err != nil {
-		return counters{}, err
-	}
-	defer os.RemoveAll(dir)
-	s, err := startService(ctx, "-orders", "400000", "-algorithm", algorithm)
-	if err != nil {
-		return counters{}, err
-	}
-	defer s.stop()
-	d, err := newDaemon(dir, s, "")
-	if err != nil {
-		return counters{}, err
-	}
-	if err := d.start(ctx); err != nil {
-		return counters{}, err
-	}
-	defer d.stop()
-	if err := wait(ctx, time.Minute); err != nil {
-		return counters{}, err
-	}
-	before, err := s.counters(ctx)
-	if err != nil {
-		return counters{}, err
-	}
-	if err := wait(ctx, paceFor); err != nil {
-		return counters{}, err
-	}
-	after, err := s.counters(ctx)
-	after.Stats.Requests -= before.Stats.Requests
-	return after, err
+func paceUnder(ctx context.Context, algorithm string) (asked counters, err error) {
+	b := bed{sandbox: []string{"-orders", "400000", "-algorithm", algorithm}}
+	err = b.started(ctx, func(s *service, _ *daemon) error {
+		if err := wait(ctx, time.Minute); err != nil {
+			return err
+		}
+		before, err := s.counters(ctx)
+		if err != nil {
+			return err
+		}
+		if err := wait(ctx, paceFor); err != nil {
+			return err
+		}
+		asked, err = s.counters(ctx)
+		asked.Stats.Requests -= before.Stats.Requests
+		return err
+	})
+	return asked, err
 }
 
 func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
+	if !lifecycle.Pause(ctx, d) {
 		return ctx.Err()
-	case <-timer.C:
-		return nil
 	}
+	return nil
 }

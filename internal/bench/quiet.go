@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 )
@@ -13,31 +12,13 @@ const quietFor = 3 * time.Minute
 // quiet lets a mirror that is up to date run while nothing changes, and counts
 // what it asks and what it writes.
 func quiet(ctx context.Context, r *report) error {
-	dir, err := os.MkdirTemp("", "larder-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	s, err := startService(ctx, "-orders", "5000", "-no-limits")
-	if err != nil {
-		return err
-	}
-	defer s.stop()
-	d, err := newDaemon(dir, s, "")
-	if err != nil {
-		return err
-	}
-	if err := d.start(ctx); err != nil {
-		return err
-	}
-	defer d.stop()
-	if err := until(ctx, time.Minute, 100*time.Millisecond, func() (bool, error) { return ordersDone(ctx, d) }); err != nil {
-		return err
-	}
-	if err := wait(ctx, time.Minute); err != nil { // the first walks of every stream
-		return err
-	}
-	return measureQuiet(ctx, r, s, d)
+	b := bed{sandbox: []string{"-orders", "5000", "-no-limits"}}
+	return b.filled(ctx, func(s *service, d *daemon) error {
+		if err := wait(ctx, time.Minute); err != nil { // the first walks of every stream
+			return err
+		}
+		return measureQuiet(ctx, r, s, d)
+	})
 }
 
 func measureQuiet(ctx context.Context, r *report, s *service, d *daemon) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -61,26 +62,21 @@ func (s *service) post(ctx context.Context, path, body string) error {
 
 // postFor posts, and reads the answer into something unless that is nil.
 func (s *service) postFor(ctx context.Context, path, body string, into any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.root()+path, strings.NewReader(body))
-	if err != nil {
-		return err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	switch {
-	case resp.StatusCode != http.StatusOK:
-		return fmt.Errorf("POST %s: %s", path, resp.Status)
-	case into == nil:
-		return nil
-	}
-	return json.NewDecoder(resp.Body).Decode(into)
+	return ask(ctx, http.MethodPost, s.root()+path, body, func(answer io.Reader) error {
+		if into == nil {
+			return nil
+		}
+		return json.NewDecoder(answer).Decode(into)
+	})
 }
 
 func getJSON(ctx context.Context, url string, into any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	return ask(ctx, http.MethodGet, url, "", func(answer io.Reader) error { return json.NewDecoder(answer).Decode(into) })
+}
+
+// ask makes a request, and has the answer read unless it is a refusal.
+func ask(ctx context.Context, method, url, body string, read func(answer io.Reader) error) error {
+	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -90,7 +86,7 @@ func getJSON(ctx context.Context, url string, into any) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("GET %s: %s", url, resp.Status)
+		return fmt.Errorf("%s %s: %s", method, req.URL.Path, resp.Status)
 	}
-	return json.NewDecoder(resp.Body).Decode(into)
+	return read(resp.Body)
 }
