@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -187,27 +186,8 @@ func (h *house) start(args ...string) (page string) {
 			h.t.Errorf("larder run took %s to stop\n%s", took, log.String())
 		}
 	})
-	await(h.t, page+"/healthz", http.StatusOK, "alive")
+	polling.Page(h.t, page+"/healthz", http.StatusOK, "alive")
 	return page
-}
-
-// await asks a page until it answers with a status and words.
-func await(t *testing.T, url string, code int, words string) {
-	t.Helper()
-	last := ""
-	if !polling.For(t.Context(), func() bool {
-		res, err := http.Get(url)
-		if err != nil {
-			last = err.Error()
-			return false
-		}
-		defer res.Body.Close()
-		b, err := io.ReadAll(res.Body)
-		last = fmt.Sprintf("%d %s", res.StatusCode, b)
-		return err == nil && res.StatusCode == code && strings.Contains(string(b), words)
-	}) {
-		t.Fatalf("GET %s: want %d with %q, last:\n%s", url, code, words, last)
-	}
 }
 
 func TestUsage(t *testing.T) {
@@ -359,7 +339,7 @@ func TestCommandsBesideADaemon(t *testing.T) {
 	h := newHouse(t)
 	h.configure(local("embedded:./data"))
 	page := h.start()
-	await(t, page+"/readyz", http.StatusOK, "ready")
+	polling.Page(t, page+"/readyz", http.StatusOK, "ready")
 	h.want(0, "sales_orders", "sync")
 	if r := h.want(0, "", "sql", "SELECT count() > 0 FROM products"); !strings.HasSuffix(strings.TrimSpace(r.out), "\n1") {
 		t.Errorf("sql = %q", r.out)
@@ -421,9 +401,9 @@ func TestWarehouseDown(t *testing.T) {
 		}
 	}
 	page := h.start() // waits, and says so
-	await(t, page+"/readyz", http.StatusServiceUnavailable, "could not be reached")
-	await(t, page+"/", http.StatusOK, "The warehouse takes no rows.")
-	await(t, page+"/healthz", http.StatusOK, "alive")
+	polling.Page(t, page+"/readyz", http.StatusServiceUnavailable, "could not be reached")
+	polling.Page(t, page+"/", http.StatusOK, "The warehouse takes no rows.")
+	polling.Page(t, page+"/healthz", http.StatusOK, "alive")
 }
 
 func TestDemo(t *testing.T) {

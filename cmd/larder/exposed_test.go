@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/larder-sync/larder/internal/polling"
 )
 
 // A key that every user of the machine can read is told of, with what mends it.
@@ -25,7 +27,7 @@ func TestExposedKey(t *testing.T) {
 	if r := h.want(0, "", "sync", "--stream", "allergens"); strings.Contains(r.errors, "chmod") {
 		t.Errorf("every command tells it:\n%s", r.errors)
 	}
-	await(t, h.start()+"/readyz", http.StatusOK, "ready")
+	polling.Page(t, h.start()+"/readyz", http.StatusOK, "ready")
 	if log := h.log.String(); !strings.Contains(log, `level=WARN msg="configuration: source bistro: key_file: every user`) || !strings.Contains(log, `next="chmod 600 `+key+`"`) {
 		t.Errorf("larder run does not tell it:\n%s", log)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 )
 
@@ -87,14 +88,14 @@ func TestWhatTheServiceSaysIsShownAndDoesNotAct(t *testing.T) {
 		tame(t, "larder "+strings.Join(c.args, " "), r.out+r.errors)
 	}
 	page := h.start()
-	await(t, page+"/", http.StatusOK, `internal\u001b[2J`)
+	polling.Page(t, page+"/", http.StatusOK, `internal\u001b[2J`)
 	r := h.want(1, shown, "status")
 	tame(t, "larder status", r.out)
 	if !strings.Contains(r.out, `sorry\u001b[2J`) {
 		t.Errorf("the error does not show:\n%s", r.out)
 	}
 	for _, path := range []string{"/", "/?part=live"} {
-		_, text := get(t, page+path)
+		_, text := polling.Fetch(t, page+path)
 		tame(t, "the page", strings.ReplaceAll(text, "\n", " ")) // where a line break is a space
 		if !strings.Contains(text, strings.ReplaceAll(shown, `\n`, "\n")) {
 			t.Errorf("the name does not show on %s", path)
@@ -102,7 +103,7 @@ func TestWhatTheServiceSaysIsShownAndDoesNotAct(t *testing.T) {
 	}
 
 	// Machines get the values themselves.
-	_, served := get(t, page+"/status.json")
+	_, served := polling.Fetch(t, page+"/status.json")
 	for what, text := range map[string]string{"--json": h.want(1, "", "status", "--json").out, "status.json": served} {
 		var s struct {
 			Sources []struct {

@@ -24,7 +24,7 @@ func TestInterruptedQuery(t *testing.T) {
 	interrupted(t, alone.ends(1))
 
 	h.configure(local("embedded:./data"))
-	await(t, h.start("--set", "warehouse.http_listen=")+"/readyz", http.StatusOK, "ready")
+	polling.Page(t, h.start("--set", "warehouse.http_listen=")+"/readyz", http.StatusOK, "ready")
 	beside := h.onTerminal(80, "sql", "--format", "TSV", endless)
 	beside.shows("\n1\t0\t")
 	beside.interrupt()
@@ -69,7 +69,7 @@ func TestInterruptedResyncGoesOnInTheDaemon(t *testing.T) {
 	h := newHouseOf(t, sandbox.Options{Orders: 3000, Days: 30, NoLimits: true})
 	h.configure(local("embedded:./data"))
 	page := h.start()
-	await(t, page+"/readyz", http.StatusOK, "ready")
+	polling.Page(t, page+"/readyz", http.StatusOK, "ready")
 	h.want(0, "ok", "sync")
 	if err := h.AddFault(faults.Fault{Kind: faults.Latency, Delay: 700 * time.Millisecond, Route: "/sales/orders", Probability: 1}); err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 )
 
@@ -40,21 +40,21 @@ func TestReload(t *testing.T) {
 	h.write("larder.yaml", one)
 	h.write("good.yaml", two) // for the commands beside it
 	page := h.start()
-	await(t, page+"/readyz", http.StatusOK, "ready")
+	polling.Page(t, page+"/readyz", http.StatusOK, "ready")
 
 	h.exchange(two)
-	await(t, page+"/metrics", http.StatusOK, `larder_source_up{source="second"} 1`)
-	await(t, page+"/metrics", http.StatusOK, `larder_config_reloads_total{result="success"} 1`)
+	polling.Page(t, page+"/metrics", http.StatusOK, `larder_source_up{source="second"} 1`)
+	polling.Page(t, page+"/metrics", http.StatusOK, `larder_config_reloads_total{result="success"} 1`)
 
 	h.exchange(two + "shedule: {incremental: '@every 1m'}\n")
-	await(t, page+"/metrics", http.StatusOK, "\nlarder_config_last_reload_successful 0\n")
-	await(t, page+"/", http.StatusOK, "shedule: unknown key; did you mean")
-	await(t, page+"/readyz", http.StatusOK, "ready")
-	await(t, page+"/metrics", http.StatusOK, `larder_source_up{source="second"} 1`)
+	polling.Page(t, page+"/metrics", http.StatusOK, "\nlarder_config_last_reload_successful 0\n")
+	polling.Page(t, page+"/", http.StatusOK, "shedule: unknown key; did you mean")
+	polling.Page(t, page+"/readyz", http.StatusOK, "ready")
+	polling.Page(t, page+"/metrics", http.StatusOK, `larder_source_up{source="second"} 1`)
 	h.want(1, "is refused, the one before stays in use: larder.yaml: line ", "status", "--config", "good.yaml")
 
 	h.exchange(one)
-	await(t, page+"/metrics", http.StatusOK, "\nlarder_config_last_reload_successful 1\n")
+	polling.Page(t, page+"/metrics", http.StatusOK, "\nlarder_config_last_reload_successful 1\n")
 	h.want(0, "A daemon has been running", "status", "--config", "good.yaml")
 	if r := h.run("status", "--config", "good.yaml"); strings.Contains(r.out, "refused") || strings.Contains(r.out, "second") {
 		t.Errorf("after a good configuration without the second source:\n%s", r.out)
@@ -64,37 +64,23 @@ func TestReload(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.hangUp()
-	await(t, page+"/status.json", http.StatusOK, "larder.yaml: no such file")
+	polling.Page(t, page+"/status.json", http.StatusOK, "larder.yaml: no such file")
 	h.write("larder.yaml", one)
-	await(t, page+"/metrics", http.StatusOK, "\nlarder_config_last_reload_successful 1\n")
-	await(t, page+"/", http.StatusOK, "bistro")
+	polling.Page(t, page+"/metrics", http.StatusOK, "\nlarder_config_last_reload_successful 1\n")
+	polling.Page(t, page+"/", http.StatusOK, "bistro")
 
 	h.write("key2", "") // a source whose key cannot be read is no source
 	h.exchange(two)
-	await(t, page+"/status.json", http.StatusOK, "source second: ")
+	polling.Page(t, page+"/status.json", http.StatusOK, "source second: ")
 	h.write("key2", h.Key(0, sandbox.RoleSales).Value)
 	h.hangUp() // the same file: a person says that it is right now
-	await(t, page+"/metrics", http.StatusOK, `larder_source_up{source="second"} 1`)
+	polling.Page(t, page+"/metrics", http.StatusOK, `larder_source_up{source="second"} 1`)
 	for _, path := range []string{"/", "/status.json", "/metrics"} {
-		code, body := get(t, page+path)
+		code, body := polling.Fetch(t, page+path)
 		for _, k := range h.Keys() {
 			if code != http.StatusOK || strings.Contains(body, k.Value) {
 				t.Errorf("GET %s = %d, or it shows a key", path, code)
 			}
 		}
 	}
-}
-
-func get(t *testing.T, url string) (code int, body string) {
-	t.Helper()
-	res, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res.StatusCode, string(b)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -106,7 +107,7 @@ func TestStatusReady(t *testing.T) {
 	h.want(2, "web.listen is off, so the daemon cannot be asked", "status", "--ready", "--set", "web.listen=")
 	h.want(1, "connection refused", "status", "--ready", "--set", "web.listen=127.0.0.1:1")
 	page := h.start()
-	await(t, page+"/readyz", http.StatusOK, "ready")
+	polling.Page(t, page+"/readyz", http.StatusOK, "ready")
 	listen := "web.listen=" + strings.TrimPrefix(page, "http://")
 	if r := h.want(0, "", "status", "--ready", "--set", listen); r.out+r.errors != "" {
 		t.Errorf("a daemon that is ready: %s%s", r.out, r.errors)
@@ -115,6 +116,6 @@ func TestStatusReady(t *testing.T) {
 	away := newHouse(t)
 	away.configure("warehouse: {dsn: 'http://127.0.0.1:1/larder'}\n")
 	page = away.start()
-	await(t, page+"/readyz", http.StatusServiceUnavailable, "connection refused")
+	polling.Page(t, page+"/readyz", http.StatusServiceUnavailable, "connection refused")
 	away.want(1, "Waiting for the warehouse", "status", "--ready", "--set", "web.listen="+strings.TrimPrefix(page, "http://"))
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/dashboards"
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -51,7 +52,7 @@ func TestMetricsOfTheAlerts(t *testing.T) {
 	if _, err := w.app.Reconcile(t.Context(), syncer.ReconcileRequest{}, time.Minute, nil); err != nil {
 		t.Fatal(err)
 	}
-	code, metrics := fetch(t, d.page.URL()+"/metrics")
+	code, metrics := polling.Fetch(t, d.page.URL()+"/metrics")
 	if code != http.StatusOK {
 		t.Fatalf("GET /metrics = %d, %s", code, metrics)
 	}

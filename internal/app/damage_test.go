@@ -88,10 +88,10 @@ func TestDamageUnderTheDaemon(t *testing.T) {
 		}
 	}
 	saysRowsAreMissing(t, statusOf(t, d), damagedTables)
-	if _, body := fetch(t, d.page.URL()+"/"); !strings.Contains(body, "larder_raw.sales_orders was damaged") {
+	if _, body := polling.Fetch(t, d.page.URL()+"/"); !strings.Contains(body, "larder_raw.sales_orders was damaged") {
 		t.Errorf("the page says nothing of it:\n%.2000s", body)
 	}
-	if _, metrics := fetch(t, d.page.URL()+"/metrics"); !strings.Contains(metrics, fmt.Sprintf("\nlarder_warehouse_damaged_parts %d\n", len(damagedTables))) {
+	if _, metrics := polling.Fetch(t, d.page.URL()+"/metrics"); !strings.Contains(metrics, fmt.Sprintf("\nlarder_warehouse_damaged_parts %d\n", len(damagedTables))) {
 		t.Errorf("larder_warehouse_damaged_parts is not %d", len(damagedTables))
 	}
 	if w.told(t, "SELECT count() FROM larder_raw.sales_orders FINAL") == fmt.Sprint(len(w.Restaurant(0).IDs(sandbox.StreamSalesOrders))) {
@@ -107,7 +107,7 @@ func TestDamageUnderTheDaemon(t *testing.T) {
 			t.Errorf("after the full resync: %s", problem)
 		}
 	}
-	if _, metrics := fetch(t, d.page.URL()+"/metrics"); !strings.Contains(metrics, "\nlarder_warehouse_damaged_parts 0\n") {
+	if _, metrics := polling.Fetch(t, d.page.URL()+"/metrics"); !strings.Contains(metrics, "\nlarder_warehouse_damaged_parts 0\n") {
 		t.Error("larder_warehouse_damaged_parts is not 0 after the full resync")
 	}
 }

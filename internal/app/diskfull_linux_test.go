@@ -10,6 +10,7 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 	"github.com/larder-sync/larder/syncer"
@@ -67,7 +68,7 @@ func TestFullDiskUnderTheDaemon(t *testing.T) {
 		go func() { _, err := d.RunOnce(t.Context(), syncer.Selection{}, nil); pass <- err }()
 		until(t, d, http.StatusServiceUnavailable, "The disk of "+filepath.Join(disk.Dir, "data")+" is short of space")
 		for path, want := range map[string]string{"/": "free some space", "/metrics": "larder_sink_failing 1"} {
-			if _, body := fetch(t, d.page.URL()+path); !strings.Contains(body, want) {
+			if _, body := polling.Fetch(t, d.page.URL()+path); !strings.Contains(body, want) {
 				t.Errorf("GET %s lacks %q:\n%.2000s", path, want, body)
 			}
 		}

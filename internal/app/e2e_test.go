@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -25,6 +24,7 @@ import (
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/personal"
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/ordering"
 	"github.com/larder-sync/larder/syncer"
@@ -306,11 +306,11 @@ func TestDaemonServesTheCommandsBesideIt(t *testing.T) {
 		"/status.json": `"r0"`,
 		"/metrics":     "larder_rows_total",
 	} {
-		if code, body := fetch(t, d.page.URL()+path); code != http.StatusOK || !strings.Contains(body, want) {
+		if code, body := polling.Fetch(t, d.page.URL()+path); code != http.StatusOK || !strings.Contains(body, want) {
 			t.Errorf("GET %s = %d, want %q in\n%.500s", path, code, want, body)
 		}
 	}
-	_, metrics := fetch(t, d.page.URL()+"/metrics")
+	_, metrics := polling.Fetch(t, d.page.URL()+"/metrics")
 	problems, err := promlint.New(strings.NewReader(metrics)).Lint()
 	if err != nil {
 		t.Errorf("metrics: %v", err)
@@ -319,11 +319,11 @@ func TestDaemonServesTheCommandsBesideIt(t *testing.T) {
 		t.Errorf("metric %s: %s", p.Metric, p.Text)
 	}
 	for _, path := range []string{"/", "/status.json", "/metrics", "/readyz"} {
-		if _, body := fetch(t, d.page.URL()+path); strings.Contains(body, w.Key(0, sandbox.RoleMain).Value) {
+		if _, body := polling.Fetch(t, d.page.URL()+path); strings.Contains(body, w.Key(0, sandbox.RoleMain).Value) {
 			t.Errorf("GET %s shows the key", path)
 		}
 	}
-	if code, body := fetch(t, d.queryURL+"/?query=SELECT%20count()%20FROM%20larder.products"); code != http.StatusOK || strings.TrimSpace(body) == "0" {
+	if code, body := polling.Fetch(t, d.queryURL+"/?query=SELECT%20count()%20FROM%20larder.products"); code != http.StatusOK || strings.TrimSpace(body) == "0" {
 		t.Errorf("ClickHouse HTTP = %d, %s", code, body)
 	}
 
@@ -338,20 +338,6 @@ func TestDaemonServesTheCommandsBesideIt(t *testing.T) {
 	if w.app.ServedByDaemon(t.Context()) {
 		t.Error("the socket still answers")
 	}
-}
-
-func fetch(t *testing.T, url string) (int, string) {
-	t.Helper()
-	res, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res.StatusCode, string(b)
 }
 
 func TestFailedStartLeavesNothing(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/check"
 	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -30,7 +31,7 @@ func TestTheDataFolderIsRemovedUnderTheDaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, d, http.StatusServiceUnavailable, "the data folder was removed or replaced under this process: "+dir)
-	if _, body := fetch(t, d.page.URL()+"/"); !strings.Contains(body, "put the folder back") {
+	if _, body := polling.Fetch(t, d.page.URL()+"/"); !strings.Contains(body, "put the folder back") {
 		t.Errorf("the page says nothing of the folder:\n%.2000s", body)
 	}
 	saysNothingIsStored(t, d)

@@ -22,6 +22,7 @@ import (
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/check"
 	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -177,10 +178,10 @@ func TestAnUnencryptedAddressIsWarnedOf(t *testing.T) {
 	if got := d.Status().Warnings; len(got) != 1 || got[0] != want {
 		t.Errorf("status: %q", got)
 	}
-	if _, body := fetch(t, d.page.URL()+"/"); !strings.Contains(body, want) {
+	if _, body := polling.Fetch(t, d.page.URL()+"/"); !strings.Contains(body, want) {
 		t.Errorf("the page lacks the warning:\n%.3000s", body)
 	}
-	if _, body := fetch(t, d.page.URL()+"/status.json"); !strings.Contains(body, want) {
+	if _, body := polling.Fetch(t, d.page.URL()+"/status.json"); !strings.Contains(body, want) {
 		t.Error("status.json lacks the warning")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/servicemanager"
 )
@@ -81,7 +82,7 @@ func TestServiceManager(t *testing.T) {
 	default:
 		t.Error("it is told READY=1 before there is a syncer")
 	}
-	if code, body := fetch(t, d.page.URL()+"/healthz"); code != http.StatusOK {
+	if code, body := polling.Fetch(t, d.page.URL()+"/healthz"); code != http.StatusOK {
 		t.Errorf("after READY=1 the page answers %d, %s", code, body)
 	}
 

@@ -151,7 +151,7 @@ func until(t *testing.T, d *Daemon, code int, words string) {
 	var got int
 	var body string
 	if !polling.For(t.Context(), func() bool {
-		got, body = fetch(t, d.page.URL()+"/readyz")
+		got, body = polling.Fetch(t, d.page.URL()+"/readyz")
 		return got == code && strings.Contains(body, words)
 	}) {
 		t.Fatalf("/readyz: want %d with %q, last %d:\n%s", code, words, got, body)

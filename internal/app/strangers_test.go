@@ -69,7 +69,7 @@ func serveWithFewFiles(t *testing.T, files uint64) {
 	w := newWorld(t, sandbox.Options{Orders: 20})
 	d, stop := w.daemon(t, w.app)
 	defer stop()
-	await(t, d.page.URL()+"/readyz", http.StatusOK)
+	polling.Page(t, d.page.URL()+"/readyz", http.StatusOK, "")
 	fmt.Println("serving", d.page.URL(), d.queryURL)
 	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 		t.Error(err)
@@ -103,40 +103,19 @@ func TestStrangersDoNotStarveTheDaemon(t *testing.T) {
 			}
 		}
 		for range 5 {
-			if code, body := fetch(t, page+"/readyz"); code != http.StatusOK {
+			if code, body := polling.Fetch(t, page+"/readyz"); code != http.StatusOK {
 				t.Errorf("beside %d %s: readyz = %d\n%s", c.clients, name, code, body)
 			}
-			if code, _ := fetch(t, page+"/"); code != http.StatusOK {
+			if code, _ := polling.Fetch(t, page+"/"); code != http.StatusOK {
 				t.Errorf("beside %d %s: the page = %d", c.clients, name, code)
 			}
 		}
-		if body := await(t, "http://"+reading+"/?query=SELECT+1", http.StatusServiceUnavailable); !strings.Contains(body, "TOO_MANY_SIMULTANEOUS_QUERIES") {
+		if body := polling.Page(t, "http://"+reading+"/?query=SELECT+1", http.StatusServiceUnavailable, ""); !strings.Contains(body, "TOO_MANY_SIMULTANEOUS_QUERIES") {
 			t.Errorf("one more beside %d %s: %s", c.clients, name, body)
 		}
 		for _, conn := range conns {
 			conn.Close()
 		}
-		await(t, "http://"+reading+"/?query=SELECT+1", http.StatusOK)
+		polling.Page(t, "http://"+reading+"/?query=SELECT+1", http.StatusOK, "")
 	}
-}
-
-// await asks until the status is the one wanted. Some connections may be closed
-// without an answer meanwhile.
-func await(t *testing.T, url string, want int) string {
-	t.Helper()
-	var body, last string
-	if !polling.For(t.Context(), func() bool {
-		res, err := http.Get(url)
-		if err != nil {
-			last = err.Error()
-			return false
-		}
-		defer res.Body.Close()
-		b, err := io.ReadAll(res.Body)
-		body, last = string(b), fmt.Sprint(res.Status, " ", string(b))
-		return err == nil && res.StatusCode == want
-	}) {
-		t.Fatalf("%s is not %d: %s", url, want, last)
-	}
-	return body
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 )
 
@@ -35,7 +36,7 @@ func TestToolsFindTheirWay(t *testing.T) {
 	w.migrated(t)
 	d, stop := w.daemon(t, w.app)
 	defer stop()
-	await(t, d.page.URL()+"/readyz", http.StatusOK)
+	polling.Page(t, d.page.URL()+"/readyz", http.StatusOK, "")
 	w.sync(t)
 
 	const superset = "session_id=8a1f&client_protocol_version=54405&http_headers_progress_interval_ms=120000&send_progress_in_http_headers=1&wait_end_of_query=1&enable_http_compression=1&default_format=TSV"

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -32,11 +33,11 @@ func saysNothingIsStored(t *testing.T, d *Daemon) {
 	if said > 0 {
 		t.Errorf("%d streams say again what the source says", said)
 	}
-	_, page := fetch(t, d.page.URL()+"/")
+	_, page := polling.Fetch(t, d.page.URL()+"/")
 	if card := page[strings.Index(page, "<article"):]; strings.Contains(card, "up to date") || strings.Count(card, "The warehouse takes no rows.") != 1 {
 		t.Errorf("the card of the page:\n%.3000s", card)
 	}
-	_, metrics := fetch(t, d.page.URL()+"/metrics")
+	_, metrics := polling.Fetch(t, d.page.URL()+"/metrics")
 	if !strings.Contains(metrics, `larder_source_health{health="warehouse",source="r0"} 1`) || strings.Contains(metrics, `state="running"`) || !strings.Contains(metrics, `larder_source_up{source="r0"} 1`) {
 		t.Errorf("the metrics praise it, or blame the API:\n%s", linesWith(metrics, "larder_source", "larder_stream_state"))
 	}
@@ -60,7 +61,7 @@ func saysRowsAreMissing(t *testing.T, s syncer.Status, of []string) {
 // statusOf is what the page gives as JSON.
 func statusOf(t *testing.T, d *Daemon) (s syncer.Status) {
 	t.Helper()
-	code, text := fetch(t, d.page.URL()+"/status.json")
+	code, text := polling.Fetch(t, d.page.URL()+"/status.json")
 	if err := json.Unmarshal([]byte(text), &s); err != nil || code != http.StatusOK || len(s.Sources) == 0 {
 		t.Fatalf("status.json: %d, %v\n%s", code, err, text)
 	}
