@@ -71,7 +71,9 @@ func (k *keyAsker) askKey(ctx context.Context) error {
 		return err
 	}
 	if err := k.source.open(ctx, me.Value); err != nil {
-		k.source.condition.Troubled(stream.Failing(err))
+		if ctx.Err() == nil {
+			k.source.condition.Troubled(stream.Failing(err))
+		}
 		return err
 	}
 	k.accept(ctx, me)

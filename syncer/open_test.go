@@ -1,14 +1,20 @@
 package syncer
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // TestEntriesBeyondTheBoundCloseToo: every row is bad, more than are remembered, and
@@ -41,6 +47,45 @@ func TestEntriesBeyondTheBoundCloseToo(t *testing.T) {
 		w.once(Selection{Streams: []string{"categories"}})
 		if n := w.store.Open(); n != 0 {
 			t.Errorf("%d entries of good rows are open", n)
+		}
+	})
+}
+
+// interruptedIn ends a run while what is stored of people is looked at.
+type interruptedIn struct {
+	sinks.Sink
+	interrupt context.CancelFunc
+}
+
+func (s interruptedIn) Personal() sinks.Personal {
+	return interruptedPersonal{s.Sink.Personal(), s.interrupt}
+}
+
+type interruptedPersonal struct {
+	sinks.Personal
+	interrupt context.CancelFunc
+}
+
+func (p interruptedPersonal) Recover(ctx context.Context) error {
+	p.interrupt()
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+// TestARunThatIsInterruptedHasNoTrouble: the source is as well as before.
+func TestARunThatIsInterruptedHasNoTrouble(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 71, Orders: 20, Days: 2}, func(t *testing.T, w *world) {
+		var log bytes.Buffer
+		ctx, interrupt := context.WithCancel(t.Context())
+		w.tune = func(o *Options) {
+			o.Sink = interruptedIn{o.Sink, interrupt}
+			o.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		}
+		if _, err := w.open().RunOnce(ctx, Selection{}, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("interrupted: %v", err)
+		}
+		if state := w.syncer.Status().Sources[0].State; state != status.StateStarting || log.Len() > 0 {
+			t.Errorf("the source is %s:\n%s", state, log.String())
 		}
 	})
 }
