@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/sinks/clickhouse/connection"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -25,7 +26,6 @@ import (
 	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/warehouse"
-	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -48,7 +48,7 @@ func TestExitCodes(t *testing.T) {
 	failed := syncer.SourceReport{Source: "e", State: syncer.StateRunning, Streams: oneStream(syncer.StreamOutcome{Stream: "products", Err: errors.New("cut short")})}
 	fine := syncer.SourceReport{Source: "f", State: syncer.StateRunning, Streams: oneStream(syncer.StreamOutcome{Stream: "products"})}
 
-	gone := syncer.SourceReport{Source: "g", State: syncer.StateRunning, Streams: oneStream(syncer.StreamOutcome{Stream: "products", Err: &clickhouse.UnreachableError{Kind: clickhouse.ErrUnreachable}})}
+	gone := syncer.SourceReport{Source: "g", State: syncer.StateRunning, Streams: oneStream(syncer.StreamOutcome{Stream: "products", Err: &connection.UnreachableError{Kind: connection.ErrUnreachable}})}
 	misfit := syncer.SourceReport{Source: "h", State: syncer.StateFailing, Err: &syncer.MisfitError{}}
 	nowhere := syncer.SourceReport{Source: "i", State: syncer.StateUnreachable, Err: &api.Error{Status: http.StatusNotFound, Limit: -1}}
 	bare := syncer.SourceReport{Source: "j", State: syncer.StateForbidden, Err: &credentials.ScopeError{}}

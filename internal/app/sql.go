@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/larder-sync/larder/sinks/clickhouse/connection"
+
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/warehouse"
@@ -26,7 +28,7 @@ func (a *App) Query(ctx context.Context, sql, format string, out io.Writer) erro
 		if err != nil && ctx.Err() != nil { // the engine may have its own words for a query that was stopped
 			return context.Cause(ctx)
 		}
-		if refused, ok := errors.AsType[*clickhouse.StatementError](err); ok && refused.UnknownTable() && errors.Is(sink.CheckSchema(ctx), clickhouse.ErrEmpty) {
+		if refused, ok := errors.AsType[*connection.StatementError](err); ok && refused.UnknownTable() && errors.Is(sink.CheckSchema(ctx), clickhouse.ErrEmpty) {
 			return &exit.WarehouseError{Err: fmt.Errorf("%s: %w", a.Config.Warehouse.DSN, clickhouse.ErrEmpty)}
 		}
 		return a.answered(err)
@@ -50,7 +52,7 @@ func (a *App) withSink(ctx context.Context, f func(*clickhouse.Sink) error) (err
 
 // answered adds to what the warehouse says about a query what to do next.
 func (a *App) answered(err error) error {
-	refused, ok := errors.AsType[*clickhouse.StatementError](err)
+	refused, ok := errors.AsType[*connection.StatementError](err)
 	switch {
 	case !ok:
 		return a.Unreachable(err)

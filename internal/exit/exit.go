@@ -9,10 +9,11 @@ import (
 	"context"
 	"errors"
 
+	"github.com/larder-sync/larder/sinks/clickhouse/connection"
+
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/inbound"
-	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -39,7 +40,7 @@ func Code(err error) int {
 		return Problem
 	case Is[*usageError](err), Is[*config.Error](err), Is[*inbound.ListenError](err), Is[*syncer.MisfitError](err), api.IsNoEndpoint(err):
 		return Usage
-	case Is[*WarehouseError](err), errors.Is(err, clickhouse.ErrUnreachable):
+	case Is[*WarehouseError](err), errors.Is(err, connection.ErrUnreachable):
 		return Warehouse
 	case errors.Is(err, syncer.ErrNoScope), api.IsUnauthorized(err), api.IsKeyDisabled(err), api.IsScope(err), api.IsLocationForbidden(err):
 		return API

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/larder-sync/larder/sinks/clickhouse/connection"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/internal/exit"
@@ -54,7 +56,7 @@ func (a *Opener) closeSink(ctx context.Context, w *Route, sink *clickhouse.Sink)
 // Unreachable makes one sentence of an error that means that the warehouse could
 // not be asked, whatever was being asked, and leaves other errors as they are.
 func (a *Opener) Unreachable(err error) error {
-	if down, ok := errors.AsType[*clickhouse.UnreachableError](err); ok {
+	if down, ok := errors.AsType[*connection.UnreachableError](err); ok {
 		return &exit.WarehouseError{Err: fmt.Errorf("%w: %s: %s", down.Kind, a.Config.Warehouse.DSN, down.Reason)}
 	}
 	return err
@@ -75,7 +77,7 @@ func (a *Opener) Migrated(ctx context.Context, sink *clickhouse.Sink, wait time.
 		if err = a.Unreachable(err); !exit.Is[*exit.WarehouseError](err) {
 			err = &exit.WarehouseError{Err: fmt.Errorf("warehouse %s: %w", a.Config.Warehouse.DSN, err)}
 		}
-		if !errors.Is(err, clickhouse.ErrUnreachable) || time.Now().Add(delay).After(deadline) {
+		if !errors.Is(err, connection.ErrUnreachable) || time.Now().Add(delay).After(deadline) {
 			return err
 		}
 		whenDown(err)

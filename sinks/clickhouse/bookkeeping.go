@@ -303,6 +303,6 @@ FROM %[1]s FINAL
 WHERE (source, stream, row_id, %[3]s) IN (SELECT source, stream, row_id, content FROM format(TSV, 'source String, stream String, row_id String, content String', %[2]s))
     AND released_at IS NULL`, table, schema.Literal(strings.Join(lines, "")), contentHash)
 	return step{what: "quarantine", table: "quarantine", rows: len(released), run: func(ctx context.Context) (int64, error) {
-		return int64(len(sql)), f.sink.warehouse.exec(ctx, sql, statementSettings)
+		return int64(len(sql)), f.sink.warehouse.Exec(ctx, sql, statementSettings)
 	}}
 }

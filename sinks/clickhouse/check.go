@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/larder-sync/larder/sinks/clickhouse/connection"
+
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
@@ -26,7 +28,7 @@ type Info struct {
 
 // Ping reports whether the warehouse answers: nil or [ErrUnreachable].
 func (s *Sink) Ping(ctx context.Context) error {
-	return s.warehouse.rows(ctx, "SELECT 1", func(rows driver.Rows) error {
+	return s.warehouse.Rows(ctx, "SELECT 1", func(rows driver.Rows) error {
 		var one uint8
 		return rows.Scan(&one)
 	})
@@ -36,8 +38,8 @@ func (s *Sink) Ping(ctx context.Context) error {
 // new enough, and lets the user create and write: an error says what is wrong and
 // what to do.
 func (h *migrator) Check(ctx context.Context) (Info, error) {
-	info := Info{Address: h.warehouse.address(), Database: h.warehouse.Database}
-	err := h.warehouse.rows(ctx, "SELECT version()", func(rows driver.Rows) error { return rows.Scan(&info.Version) })
+	info := Info{Address: h.warehouse.Address(), Database: h.warehouse.Database}
+	err := h.warehouse.Rows(ctx, "SELECT version()", func(rows driver.Rows) error { return rows.Scan(&info.Version) })
 	if err != nil {
 		return info, err
 	}
@@ -76,16 +78,16 @@ var needed = []string{"SELECT", "INSERT", "CREATE TABLE", "ALTER ADD COLUMN", "C
 // too old for the question, and the embedded engine, which has no users, are
 // taken to allow everything.
 func (h *migrator) checkRights(ctx context.Context) error {
-	if h.warehouse.address() == embeddedAddress {
+	if h.warehouse.Address() == connection.EmbeddedAddress {
 		return nil
 	}
 	for _, database := range []string{h.warehouse.Raw(), h.warehouse.Database} {
 		for _, right := range needed {
 			var granted uint8 = 1
-			err := h.warehouse.rows(ctx, "CHECK GRANT "+right+" ON "+schema.Quote(database)+".*", func(rows driver.Rows) error {
+			err := h.warehouse.Rows(ctx, "CHECK GRANT "+right+" ON "+schema.Quote(database)+".*", func(rows driver.Rows) error {
 				return rows.Scan(&granted)
 			})
-			if errors.Is(err, ErrUnreachable) {
+			if errors.Is(err, connection.ErrUnreachable) {
 				return err
 			}
 			if err == nil && granted == 0 {

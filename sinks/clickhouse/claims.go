@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/sinks/clickhouse/connection"
+
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/larder-sync/larder/sinks"
@@ -17,7 +19,7 @@ import (
 
 // claims says which process serves which source.
 type claims struct {
-	warehouse *warehouse
+	warehouse *connection.Warehouse
 	timeout   time.Duration // how long a process may say nothing
 }
 
@@ -37,9 +39,9 @@ type claim struct {
 // Beat implements [sinks.Sink]: one INSERT and one SELECT while the process wants
 // what it wanted before.
 func (c *claims) Beat(ctx context.Context, p sinks.Process, wants []string) ([]sinks.Claim, error) {
-	c.warehouse.outage.begin()
+	c.warehouse.Outage.Begin()
 	if len(wants) > 0 {
-		if err := c.warehouse.exec(ctx, c.beatStatement(p), nil); err != nil {
+		if err := c.warehouse.Exec(ctx, c.beatStatement(p), nil); err != nil {
 			return nil, fmt.Errorf("tell the warehouse that this process is alive: %w", err)
 		}
 	}
@@ -48,7 +50,7 @@ func (c *claims) Beat(ctx context.Context, p sinks.Process, wants []string) ([]s
 		return nil, err
 	}
 	if lines := changedClaims(claims, p, wants); lines != "" {
-		if err := c.warehouse.exec(ctx, c.claimStatement(p, lines), statementSettings); err != nil {
+		if err := c.warehouse.Exec(ctx, c.claimStatement(p, lines), statementSettings); err != nil {
 			return nil, fmt.Errorf("store the claims of this process: %w", err)
 		}
 		if claims, err = c.readClaims(ctx); err != nil {
@@ -91,7 +93,7 @@ INNER JOIN
     FROM %s FINAL WHERE beat_at >= now64(6, 'UTC') - %s
 ) AS alive USING (process_id)%s`, c.warehouse.Table("claims"), c.warehouse.Table("processes"), c.silence(), claimSettings)
 	var claims []claim
-	err := c.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	err := c.warehouse.Rows(ctx, sql, func(rows driver.Rows) error {
 		var c claim
 		var fading uint8
 		err := rows.Scan(&c.Source, &c.Process.ID, &c.Process.Name, &c.Since, &c.BeatAt, &fading)

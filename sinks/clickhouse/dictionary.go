@@ -68,7 +68,7 @@ func (r *reader) describe(ctx context.Context, database string) ([]described, er
 	var tables []described
 	sql := "SELECT name, comment FROM system.tables WHERE database = " + schema.Literal(database) +
 		" AND engine NOT IN ('MaterializedView') AND NOT startsWith(name, '.') ORDER BY name"
-	err := r.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	err := r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error {
 		var t described
 		err := rows.Scan(&t.name, &t.comment)
 		tables = append(tables, t)
@@ -78,7 +78,7 @@ func (r *reader) describe(ctx context.Context, database string) ([]described, er
 		return nil, err
 	}
 	sql = "SELECT table, name, type, comment FROM system.columns WHERE database = " + schema.Literal(database) + " ORDER BY table, position"
-	return tables, r.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	return tables, r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error {
 		var table string
 		var column [3]string
 		if err := rows.Scan(&table, &column[0], &column[1], &column[2]); err != nil {

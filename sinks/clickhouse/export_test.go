@@ -12,7 +12,7 @@ import (
 
 // EncodeForTest encodes copies of a batch as one block and returns its size.
 func EncodeForTest(s *Sink, source, business string, batch *sinks.Batch, copies int) (int64, error) {
-	types, err := s.warehouse.columns(context.Background(), batch.Table.Name)
+	types, err := s.warehouse.Columns(context.Background(), batch.Table.Name)
 	if err != nil {
 		return 0, err
 	}
@@ -50,7 +50,7 @@ func Fill(text, database string) ([]string, error) {
 
 // LowColumnsForTest are the columns of a table with a part of low cardinality.
 func LowColumnsForTest(ctx context.Context, s *Sink, table string) (map[string]bool, error) {
-	types, err := s.warehouse.columns(ctx, table)
+	types, err := s.warehouse.Columns(ctx, table)
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func (f *flusher) flush(commits []*queued) error {
 		if steps == nil {
 			if steps, err = f.plan(f.abort, commits); err != nil {
 				steps = nil
-				f.sink.warehouse.forgetTypes() // another process may migrate the warehouse meanwhile
+				f.sink.warehouse.ForgetTypes() // another process may migrate the warehouse meanwhile
 			}
 		}
 		if err == nil {
@@ -163,7 +163,7 @@ func (f *flusher) planRows(ctx context.Context, commits []*queued) ([]step, erro
 	}
 	var steps []step
 	for _, table := range order {
-		types, err := f.sink.warehouse.columns(ctx, table)
+		types, err := f.sink.warehouse.Columns(ctx, table)
 		if err != nil {
 			return nil, err
 		}
@@ -178,7 +178,7 @@ func (f *flusher) planRows(ctx context.Context, commits []*queued) ([]step, erro
 
 func (f *flusher) insertStep(what string, b *native.Block) step {
 	return step{what: what, table: b.Table, rows: b.Rows, run: func(ctx context.Context) (int64, error) {
-		return f.sink.warehouse.insert(ctx, b)
+		return f.sink.warehouse.Insert(ctx, b)
 	}}
 }
 
@@ -187,7 +187,7 @@ func (f *flusher) insertPlain(ctx context.Context, what string, batch *sinks.Bat
 	if len(batch.Rows) == 0 {
 		return nil, nil
 	}
-	types, err := f.sink.warehouse.columns(ctx, batch.Table.Name)
+	types, err := f.sink.warehouse.Columns(ctx, batch.Table.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (f *flusher) insertPlain(ctx context.Context, what string, batch *sinks.Bat
 func (f *flusher) succeeded(began time.Time, attempts int, commits []*queued) {
 	f.sink.metrics.flushed(commits, time.Since(began))
 	f.sink.health.set(nil)
-	f.sink.warehouse.outage.flushed(nil)
+	f.sink.warehouse.Outage.Flushed(nil)
 	if attempts > 0 {
 		f.sink.log.Debug("a flush that failed went through", "after", time.Since(began).Round(time.Millisecond), "attempts", attempts+1)
 	}
@@ -210,7 +210,7 @@ func (f *flusher) succeeded(began time.Time, attempts int, commits []*queued) {
 // dropped ends a flush of which everything was fenced: no rows wait any more.
 func (f *flusher) dropped() {
 	f.sink.health.set(nil)
-	f.sink.warehouse.outage.dropped()
+	f.sink.warehouse.Outage.Dropped()
 }
 
 func (f *flusher) failed(err error, attempt int, commits []*queued) {
@@ -219,7 +219,7 @@ func (f *flusher) failed(err error, attempt int, commits []*queued) {
 	}
 	f.sink.health.set(err)
 	f.sink.metrics.retries.Inc()
-	f.sink.warehouse.outage.flushed(err)
+	f.sink.warehouse.Outage.Flushed(err)
 	_, rows, _ := f.queue.load()
 	f.sink.log.Debug("a flush failed", "error", err, "attempt", attempt+1, "commits", len(commits), "rows_queued_behind", rows)
 }

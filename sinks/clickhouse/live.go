@@ -33,7 +33,7 @@ func (r *reader) Live(ctx context.Context, q sinks.LiveQuery) ([]sinks.LiveRow, 
 		sql += " LIMIT " + strconv.Itoa(q.Limit)
 	}
 	var live []sinks.LiveRow
-	err = r.warehouse.rows(longStatement(ctx), sql, func(rows driver.Rows) error {
+	err = r.warehouse.Rows(longStatement(ctx), sql, func(rows driver.Rows) error {
 		var r sinks.LiveRow
 		err := rows.Scan(&r.ID, &r.Location, &r.Version)
 		live = append(live, r)
@@ -52,7 +52,7 @@ func (r *reader) CountLive(ctx context.Context, q sinks.LiveQuery) (uint64, erro
 		return 0, fmt.Errorf("count the live rows of %s: %w", q.Table, err)
 	}
 	var n uint64
-	err = r.warehouse.rows(longStatement(ctx), "SELECT count()"+from, func(rows driver.Rows) error { return rows.Scan(&n) })
+	err = r.warehouse.Rows(longStatement(ctx), "SELECT count()"+from, func(rows driver.Rows) error { return rows.Scan(&n) })
 	if err != nil {
 		return 0, fmt.Errorf("count the live rows of %s: %w", q.Table, err)
 	}
@@ -68,7 +68,7 @@ func longStatement(ctx context.Context) context.Context {
 // read the rows that q selects, whatever After and Limit say. FINAL comes before
 // the conditions: a row is judged by its newest version alone.
 func (r *reader) liveOf(ctx context.Context, q sinks.LiveQuery) (location, from string, err error) {
-	types, err := r.warehouse.columns(ctx, q.Table)
+	types, err := r.warehouse.Columns(ctx, q.Table)
 	if err != nil {
 		return "", "", err
 	}
@@ -132,7 +132,7 @@ func (r *reader) Rows(ctx context.Context, table, business string, ids []string)
 	if len(ids) > sinks.MaxRowIDs {
 		return nil, fmt.Errorf("read stored rows of %s: %d ids in one call: at most %d", table, len(ids), sinks.MaxRowIDs)
 	}
-	types, err := r.warehouse.columns(ctx, table)
+	types, err := r.warehouse.Columns(ctx, table)
 	if err != nil {
 		return nil, fmt.Errorf("read stored rows of %s: %w", table, err)
 	}
@@ -145,7 +145,7 @@ func (r *reader) Rows(ctx context.Context, table, business string, ids []string)
 FROM %s WHERE business_id = %s AND id IN (%s) ORDER BY _version DESC LIMIT 1 BY id%s`,
 		strings.Join(texts, ", "), r.warehouse.Table(table), schema.Literal(business), literals(ids), asJSON)
 	var stored []sinks.StoredRow
-	err = r.warehouse.rows(longStatement(ctx), sql, func(rows driver.Rows) error {
+	err = r.warehouse.Rows(longStatement(ctx), sql, func(rows driver.Rows) error {
 		r, err := scanStored(rows, names, types)
 		stored = append(stored, r)
 		return err

@@ -43,7 +43,7 @@ func newMetrics(s *Sink) *metrics {
 			gauge("queue_commits", "Commits that wait to be flushed.", func() float64 { n, _, _ := s.flusher.queue.load(); return float64(n) }),
 			gauge("queue_limit_bytes", "Bytes of commits that may wait or be under way; writers wait beyond it.", func() float64 { return float64(s.flusher.queue.limit) }),
 			gauge("failing", "1 while the warehouse does not take rows.", func() float64 {
-				if s.Health() != nil || s.warehouse.outage.lasts() {
+				if s.Health() != nil || s.warehouse.Outage.Lasts() {
 					return 1
 				}
 				return 0

@@ -2,11 +2,14 @@ package clickhouse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"slices"
 	"strings"
+
+	"github.com/larder-sync/larder/sinks/clickhouse/connection"
 
 	clickhousego "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -14,9 +17,29 @@ import (
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
+var (
+	// ErrSchemaNewer says that a newer Larder has migrated the warehouse.
+	ErrSchemaNewer = errors.New("the warehouse's schema is newer than this program")
+	// ErrSchemaOld says that a Larder from before the first release made the warehouse,
+	// whose schema is not carried over.
+	ErrSchemaOld = errors.New("the warehouse was made by a version of Larder from before its first release, whose tables are not carried over")
+	// ErrNotMigrated says that the warehouse lacks migrations that this program needs.
+	ErrNotMigrated = errors.New("the warehouse's schema is older than this program")
+	// ErrEmpty is the [ErrNotMigrated] of a warehouse that nothing has been put into yet.
+	ErrEmpty error = emptyError{}
+)
+
+type emptyError struct{}
+
+func (emptyError) Error() string {
+	return "there is nothing in the warehouse yet: larder sync or larder run fills it"
+}
+
+func (emptyError) Is(target error) bool { return target == ErrNotMigrated }
+
 // migrator makes the tables and views, and finds out whether they are there.
 type migrator struct {
-	warehouse *warehouse
+	warehouse *connection.Warehouse
 	log       *slog.Logger
 }
 
@@ -49,7 +72,7 @@ func remember(d schema.Dialect, m schema.Migration) string {
 // work is done already. A schema that a newer program has migrated is left alone
 // with [ErrSchemaNewer], one from before the first release with [ErrSchemaOld].
 func (h *migrator) Migrate(ctx context.Context) error {
-	h.warehouse.outage.begin()
+	h.warehouse.Outage.Begin()
 	all, applied, err := h.migrations(ctx)
 	if err != nil {
 		return err
@@ -59,7 +82,7 @@ func (h *migrator) Migrate(ctx context.Context) error {
 		return err
 	}
 	for _, sql := range slices.Concat(d.Databases(), createMigrations(d)) {
-		if err := h.warehouse.exec(ctx, sql, nil); err != nil {
+		if err := h.warehouse.Exec(ctx, sql, nil); err != nil {
 			return fmt.Errorf("migrate: %w", err)
 		}
 	}
@@ -71,7 +94,7 @@ func (h *migrator) Migrate(ctx context.Context) error {
 			return err
 		}
 	}
-	h.warehouse.forgetTypes()
+	h.warehouse.ForgetTypes()
 	return nil
 }
 
@@ -81,11 +104,11 @@ func (h *migrator) apply(ctx context.Context, d schema.Dialect, m schema.Migrati
 		return err
 	}
 	for _, sql := range statements {
-		if err := h.warehouse.exec(ctx, sql, nil); err != nil {
+		if err := h.warehouse.Exec(ctx, sql, nil); err != nil {
 			return fmt.Errorf("migration %s: %w", m.Name, err)
 		}
 	}
-	if err := h.warehouse.exec(ctx, remember(d, m), clickhousego.Settings{}); err != nil {
+	if err := h.warehouse.Exec(ctx, remember(d, m), clickhousego.Settings{}); err != nil {
 		return fmt.Errorf("migration %s: remember it: %w", m.Name, err)
 	}
 	h.log.Info("schema migrated", "migration", m.Name)
@@ -96,7 +119,7 @@ func (h *migrator) apply(ctx context.Context, d schema.Dialect, m schema.Migrati
 // storage tables that it can do without.
 func (h *migrator) lacksCodecSetting(ctx context.Context) (bool, error) {
 	var known uint64
-	err := h.warehouse.rows(ctx, "SELECT count() FROM system.merge_tree_settings WHERE name = 'default_compression_codec'",
+	err := h.warehouse.Rows(ctx, "SELECT count() FROM system.merge_tree_settings WHERE name = 'default_compression_codec'",
 		func(rows driver.Rows) error { return rows.Scan(&known) })
 	if err != nil {
 		return false, fmt.Errorf("ask the warehouse what it knows: %w", err)
@@ -109,7 +132,7 @@ func (h *migrator) lacksCodecSetting(ctx context.Context) (bool, error) {
 func (h *migrator) appliedMigrations(ctx context.Context) ([]int, error) {
 	var versions []int
 	sql := "SELECT DISTINCT version FROM " + h.warehouse.Table(migrationsTable) + " ORDER BY version"
-	err := h.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	err := h.warehouse.Rows(ctx, sql, func(rows driver.Rows) error {
 		var version int64
 		if err := rows.Scan(&version); err != nil {
 			return err
@@ -117,7 +140,7 @@ func (h *migrator) appliedMigrations(ctx context.Context) ([]int, error) {
 		versions = append(versions, int(version))
 		return nil
 	})
-	if missing(err) {
+	if connection.Missing(err) {
 		return nil, nil
 	}
 	if err != nil {

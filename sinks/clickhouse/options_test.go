@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/sinks/clickhouse/connection"
+
 	"github.com/larder-sync/larder/sinks/clickhouse"
 )
 
@@ -52,7 +54,7 @@ func TestUnreachable(t *testing.T) {
 		s := openSink(t, clickhouse.Options{DSN: dsn, Password: "hun%ter3"})
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		for what, err := range map[string]error{"ping": s.Ping(ctx), "migrate": s.Migrate(ctx), "schema": s.CheckSchema(ctx)} {
-			if !errors.Is(err, clickhouse.ErrUnreachable) {
+			if !errors.Is(err, connection.ErrUnreachable) {
 				t.Errorf("%s: %s: %v", dsn, what, err)
 			} else if text := err.Error(); strings.Contains(text, "hunter2") || strings.Contains(text, "ter3") {
 				t.Errorf("%s: the error tells the password: %v", what, err)

@@ -9,7 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/larder-sync/larder/sinks/clickhouse/connection"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
@@ -19,10 +22,15 @@ import (
 )
 
 // Personal implements [sinks.Sink].
-func (s *Sink) Personal() sinks.Personal { return personalData{s.warehouse} }
+func (s *Sink) Personal() sinks.Personal { return s.personal }
 
 // personalData is what a warehouse stores of people.
-type personalData struct{ warehouse *warehouse }
+type personalData struct {
+	warehouse *connection.Warehouse
+
+	erasing   sync.Mutex // one at a time changes the settings of tables for that
+	recovered bool       // from what a process has left behind that died while it erased
+}
 
 var forgottenTable = &sinks.Table{Name: "forgotten_orders", Columns: []sinks.Column{
 	{Name: "business_id"}, {Name: "order_id"}, {Name: "chosen_by"}, {Name: "forgotten_at", Kind: sinks.Instant},
@@ -31,7 +39,7 @@ var forgottenTable = &sinks.Table{Name: "forgotten_orders", Columns: []sinks.Col
 var errNoCluster = errors.New("the warehouse is a cluster, and Larder cannot erase there yet")
 
 // Forgotten implements [sinks.Personal].
-func (p personalData) Forgotten(ctx context.Context, business string) (ids []string, err error) {
+func (p *personalData) Forgotten(ctx context.Context, business string) (ids []string, err error) {
 	sql := "SELECT DISTINCT order_id FROM " + p.warehouse.Table(forgottenTable.Name) + " WHERE business_id = " + schema.Literal(business)
 	if ids, err = p.texts(ctx, sql); err != nil {
 		return nil, fmt.Errorf("read which orders are forgotten: %w", err)
@@ -40,11 +48,11 @@ func (p personalData) Forgotten(ctx context.Context, business string) (ids []str
 }
 
 // Forget implements [sinks.Personal].
-func (p personalData) Forget(ctx context.Context, business, by string, ids []string) error {
+func (p *personalData) Forget(ctx context.Context, business, by string, ids []string) error {
 	if p.warehouse.Cluster != "" { // what is noted is erased at each start
 		return errNoCluster
 	}
-	types, err := p.warehouse.columns(ctx, forgottenTable.Name)
+	types, err := p.warehouse.Columns(ctx, forgottenTable.Name)
 	if err != nil {
 		return err
 	}
@@ -58,7 +66,7 @@ func (p personalData) Forget(ctx context.Context, business, by string, ids []str
 	if err != nil {
 		return err
 	}
-	if _, err := p.warehouse.insert(ctx, b); err != nil {
+	if _, err := p.warehouse.Insert(ctx, b); err != nil {
 		return fmt.Errorf("note which orders are forgotten: %w", err)
 	}
 	return nil
@@ -85,7 +93,7 @@ func keyOfVersion(r sinks.RowVersion) string {
 }
 
 // Versions implements [sinks.Personal].
-func (p personalData) Versions(ctx context.Context, q sinks.VersionQuery, each func(sinks.RowVersion) error) error {
+func (p *personalData) Versions(ctx context.Context, q sinks.VersionQuery, each func(sinks.RowVersion) error) error {
 	in := versionedIn(q.Table, q.Quarantine, q.Business)
 	conditions := []string{in.condition}
 	if q.Source != "" {
@@ -98,7 +106,7 @@ func (p personalData) Versions(ctx context.Context, q sinks.VersionQuery, each f
 		conditions = append(conditions, in.id+" IN ("+literals(q.IDs)+")")
 	}
 	if len(q.Filled) > 0 && !q.Quarantine {
-		table, err := p.warehouse.columns(ctx, q.Table)
+		table, err := p.warehouse.Columns(ctx, q.Table)
 		if err != nil {
 			return err
 		}
@@ -114,7 +122,7 @@ func (p personalData) Versions(ctx context.Context, q sinks.VersionQuery, each f
 	}
 	sql := "SELECT toString(" + in.source + "), " + in.id + ", _version, " + in.raw + " FROM " + p.warehouse.Table(in.table) +
 		" WHERE " + strings.Join(conditions, " AND ")
-	err := p.warehouse.rows(longStatement(ctx), sql, func(rows driver.Rows) error {
+	err := p.warehouse.Rows(longStatement(ctx), sql, func(rows driver.Rows) error {
 		var v sinks.RowVersion
 		var raw string
 		if err := rows.Scan(&v.Source, &v.ID, &v.Version, &raw); err != nil {
@@ -133,11 +141,11 @@ func (p personalData) Versions(ctx context.Context, q sinks.VersionQuery, each f
 const redactedAtOnce = 2000
 
 // Redact implements [sinks.Personal].
-func (p personalData) Redact(ctx context.Context, r sinks.Redaction) error {
-	p.warehouse.erasing.Lock()
-	defer p.warehouse.erasing.Unlock()
+func (p *personalData) Redact(ctx context.Context, r sinks.Redaction) error {
+	p.erasing.Lock()
+	defer p.erasing.Unlock()
 	in := versionedIn(r.Table, r.Quarantine, r.Business)
-	types, err := p.warehouse.columns(ctx, in.table)
+	types, err := p.warehouse.Columns(ctx, in.table)
 	if err != nil {
 		return err
 	}
@@ -166,7 +174,7 @@ func (p personalData) Redact(ctx context.Context, r sinks.Redaction) error {
 }
 
 // eraseNameless removes quarantine entries without an id: their JSON is part of their key.
-func (p personalData) eraseNameless(ctx context.Context, in versioned, r *sinks.Redaction) error {
+func (p *personalData) eraseNameless(ctx context.Context, in versioned, r *sinks.Redaction) error {
 	var keys []string
 	r.Versions = slices.DeleteFunc(slices.Clone(r.Versions), func(v sinks.RowVersion) bool {
 		if v.ID == "" {
@@ -187,14 +195,14 @@ const redactedPrefix = "redaction_"
 
 // Recover implements [sinks.Personal]. What it finds was left behind by a process that died,
 // or belongs to one that is at work on the same server: for that one it waits longer.
-func (p personalData) Recover(ctx context.Context) error {
-	p.warehouse.erasing.Lock()
-	defer p.warehouse.erasing.Unlock()
-	if p.warehouse.recovered {
+func (p *personalData) Recover(ctx context.Context) error {
+	p.erasing.Lock()
+	defer p.erasing.Unlock()
+	if p.recovered {
 		return nil
 	}
 	old := " AND metadata_modification_time < now() - INTERVAL 1 HOUR"
-	if p.warehouse.address() == embeddedAddress {
+	if p.warehouse.Address() == connection.EmbeddedAddress {
 		old = "" // nobody else is at work here
 	}
 	left, err := p.tables(ctx, "startsWith(name, "+schema.Literal(redactedPrefix)+")"+old)
@@ -209,35 +217,35 @@ func (p personalData) Recover(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("clear away what an erasing has left behind: %w", err)
 	}
-	p.warehouse.recovered = old == "" // else another process may have died since
+	p.recovered = old == "" // else another process may have died since
 	return nil
 }
 
 // dropRedacted drops a table of what versions become. A mutation that was given up on may
 // still be under way, and would fail for ever without it, with all behind it.
-func (p personalData) dropRedacted(ctx context.Context, name string) error {
+func (p *personalData) dropRedacted(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	under := "SELECT count() FROM system.mutations WHERE database = " + schema.Literal(p.warehouse.Raw()) + " AND NOT is_done AND position(command, " + schema.Literal(name) + ") > 0"
 	var n uint64
-	err := p.warehouse.rows(ctx, under, func(rows driver.Rows) error { return rows.Scan(&n) })
+	err := p.warehouse.Rows(ctx, under, func(rows driver.Rows) error { return rows.Scan(&n) })
 	if err == nil && n > 0 {
-		err = p.warehouse.exec(ctx, "KILL MUTATION WHERE database = "+schema.Literal(p.warehouse.Raw())+" AND position(command, "+schema.Literal(name)+") > 0 SYNC", nil)
+		err = p.warehouse.Exec(ctx, "KILL MUTATION WHERE database = "+schema.Literal(p.warehouse.Raw())+" AND position(command, "+schema.Literal(name)+") > 0 SYNC", nil)
 	}
 	if err != nil {
 		return fmt.Errorf("end the mutations that read %s: %w", name, err)
 	}
-	return p.warehouse.exec(ctx, "DROP TABLE IF EXISTS "+p.warehouse.Table(name)+" SYNC", nil)
+	return p.warehouse.Exec(ctx, "DROP TABLE IF EXISTS "+p.warehouse.Table(name)+" SYNC", nil)
 }
 
 // tables are the storage tables of a condition.
-func (p personalData) tables(ctx context.Context, condition string) ([]string, error) {
+func (p *personalData) tables(ctx context.Context, condition string) ([]string, error) {
 	return p.texts(ctx, "SELECT name FROM system.tables WHERE database = "+schema.Literal(p.warehouse.Raw())+" AND "+condition)
 }
 
 // texts are the answer to a query for one column of texts.
-func (p personalData) texts(ctx context.Context, sql string) (all []string, err error) {
-	err = p.warehouse.rows(longStatement(ctx), sql, func(rows driver.Rows) error {
+func (p *personalData) texts(ctx context.Context, sql string) (all []string, err error) {
+	err = p.warehouse.Rows(longStatement(ctx), sql, func(rows driver.Rows) error {
 		var text string
 		err := rows.Scan(&text)
 		all = append(all, text)
@@ -247,7 +255,7 @@ func (p personalData) texts(ctx context.Context, sql string) (all []string, err 
 }
 
 // withRedacted calls f while a table holds what some versions become, by their keys.
-func (p personalData) withRedacted(ctx context.Context, r sinks.Redaction, f func(values string) error) (err error) {
+func (p *personalData) withRedacted(ctx context.Context, r sinks.Redaction, f func(values string) error) (err error) {
 	table := &sinks.Table{Name: redactedPrefix + strings.ToLower(rand.Text()), Columns: []sinks.Column{{Name: "key"}, {Name: "raw"}}}
 	for _, column := range slices.Sorted(maps.Keys(r.Texts)) {
 		table.Columns = append(table.Columns, sinks.Column{Name: column})
@@ -257,7 +265,7 @@ func (p personalData) withRedacted(ctx context.Context, r sinks.Redaction, f fun
 		columns[i] = schema.Quote(c.Name) + " String"
 	}
 	name := p.warehouse.Table(table.Name)
-	if err := p.warehouse.exec(ctx, "CREATE TABLE "+name+" ("+strings.Join(columns, ", ")+") ENGINE = Join(ANY, LEFT, key)", nil); err != nil {
+	if err := p.warehouse.Exec(ctx, "CREATE TABLE "+name+" ("+strings.Join(columns, ", ")+") ENGINE = Join(ANY, LEFT, key)", nil); err != nil {
 		return fmt.Errorf("make a table of what is redacted: %w", err)
 	}
 	defer func() { err = errors.Join(err, p.dropRedacted(context.WithoutCancel(ctx), table.Name)) }()
@@ -271,7 +279,7 @@ func (p personalData) withRedacted(ctx context.Context, r sinks.Redaction, f fun
 			return err
 		}
 	}
-	types, err := p.warehouse.columns(ctx, table.Name)
+	types, err := p.warehouse.Columns(ctx, table.Name)
 	if err != nil {
 		return err
 	}
@@ -279,7 +287,7 @@ func (p personalData) withRedacted(ctx context.Context, r sinks.Redaction, f fun
 	if err != nil {
 		return err
 	}
-	if _, err := p.warehouse.insert(ctx, b); err != nil {
+	if _, err := p.warehouse.Insert(ctx, b); err != nil {
 		return fmt.Errorf("fill a table of what is redacted: %w", err)
 	}
 	return f(p.warehouse.Raw() + "." + table.Name)
@@ -323,7 +331,7 @@ func nothing(column string, t native.Type) string {
 }
 
 // EraseDrift implements [sinks.Personal].
-func (p personalData) EraseDrift(ctx context.Context, business, source, stream string, ids []string) error {
+func (p *personalData) EraseDrift(ctx context.Context, business, source, stream string, ids []string) error {
 	where := "business_id = " + schema.Literal(business) + " AND stream = " + schema.Literal(stream)
 	if source != "" {
 		where += " AND source = " + schema.Literal(source)
@@ -333,19 +341,19 @@ func (p personalData) EraseDrift(ctx context.Context, business, source, stream s
 	}
 	var n uint64
 	sql := "SELECT count() FROM " + p.warehouse.Table(driftTable.Name) + " WHERE " + where
-	err := p.warehouse.rows(longStatement(ctx), sql, func(rows driver.Rows) error { return rows.Scan(&n) })
+	err := p.warehouse.Rows(longStatement(ctx), sql, func(rows driver.Rows) error { return rows.Scan(&n) })
 	if err != nil || n == 0 {
 		return err
 	}
-	p.warehouse.erasing.Lock()
-	defer p.warehouse.erasing.Unlock()
+	p.erasing.Lock()
+	defer p.erasing.Unlock()
 	return p.rewrite(ctx, driftTable.Name, "DELETE WHERE "+where)
 }
 
 // rewrite writes the parts of a table anew that hold what a mutation changes, and waits until
 // the old ones are off the disk. Until then the new ones are on it for sure: what a merge
 // writes is else written back when the system likes, and the old parts are kept that long.
-func (p personalData) rewrite(ctx context.Context, table, mutation string) (err error) {
+func (p *personalData) rewrite(ctx context.Context, table, mutation string) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("take personal data out of %s: %w", table, err)
@@ -355,21 +363,21 @@ func (p personalData) rewrite(ctx context.Context, table, mutation string) (err 
 		return errNoCluster
 	}
 	alter := "ALTER TABLE " + p.warehouse.Table(table) + " "
-	if err := p.warehouse.exec(ctx, alter+"MODIFY SETTING old_parts_lifetime = 1, min_rows_to_fsync_after_merge = 1", nil); err != nil {
+	if err := p.warehouse.Exec(ctx, alter+"MODIFY SETTING old_parts_lifetime = 1, min_rows_to_fsync_after_merge = 1", nil); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.resetParts(context.WithoutCancel(ctx), table)) }()
 	settings := maps.Clone(statementSettings)
 	settings["mutations_sync"] = 2
-	if err := p.warehouse.exec(ctx, alter+mutation, settings); err != nil {
+	if err := p.warehouse.Exec(ctx, alter+mutation, settings); err != nil {
 		return err
 	}
 	return p.awaitOldParts(ctx, table)
 }
 
 // resetParts has a table treat old parts as before.
-func (p personalData) resetParts(ctx context.Context, table string) error {
-	return p.warehouse.exec(ctx, "ALTER TABLE "+p.warehouse.Table(table)+" RESET SETTING old_parts_lifetime, min_rows_to_fsync_after_merge", nil)
+func (p *personalData) resetParts(ctx context.Context, table string) error {
+	return p.warehouse.Exec(ctx, "ALTER TABLE "+p.warehouse.Table(table)+" RESET SETTING old_parts_lifetime, min_rows_to_fsync_after_merge", nil)
 }
 
 // Waiting for parts that were replaced.
@@ -379,7 +387,7 @@ const (
 )
 
 // awaitOldParts waits until the parts of a table that are replaced by now are off the disk.
-func (p personalData) awaitOldParts(ctx context.Context, table string) error {
+func (p *personalData) awaitOldParts(ctx context.Context, table string) error {
 	ctx, cancel := context.WithTimeout(ctx, oldPartsWait)
 	defer cancel()
 	left, err := p.oldParts(ctx, table)
@@ -391,7 +399,7 @@ func (p personalData) awaitOldParts(ctx context.Context, table string) error {
 		}
 		// An engine without work looks for old parts every ten minutes. It looks for them at
 		// once when a partition is dropped, also one that there is not.
-		err := p.warehouse.exec(ctx, "ALTER TABLE "+p.warehouse.Table(table)+" DROP PARTITION ID 'none'", nil)
+		err := p.warehouse.Exec(ctx, "ALTER TABLE "+p.warehouse.Table(table)+" DROP PARTITION ID 'none'", nil)
 		if err != nil {
 			return err
 		}
@@ -401,7 +409,7 @@ func (p personalData) awaitOldParts(ctx context.Context, table string) error {
 
 // oldParts are parts of a table that were replaced and are on the disk: of those named, or
 // all.
-func (p personalData) oldParts(ctx context.Context, table string, of ...string) ([]string, error) {
+func (p *personalData) oldParts(ctx context.Context, table string, of ...string) ([]string, error) {
 	sql := "SELECT name FROM system.parts WHERE _state IN ('Outdated', 'Deleting', 'DeleteOnDestroy') AND database = " + schema.Literal(p.warehouse.Raw()) +
 		" AND table = " + schema.Literal(table)
 	if len(of) > 0 {
@@ -411,11 +419,11 @@ func (p personalData) oldParts(ctx context.Context, table string, of ...string) 
 }
 
 // Detached implements [sinks.Personal].
-func (p personalData) Detached(ctx context.Context, stream string) (int, error) {
+func (p *personalData) Detached(ctx context.Context, stream string) (int, error) {
 	var n uint64
 	sql := "SELECT count() FROM system.detached_parts WHERE database = " + schema.Literal(p.warehouse.Raw()) +
 		" AND table IN (" + literals([]string{stream, quarantineTable.Name, driftTable.Name}) + ")"
-	err := p.warehouse.rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&n) })
+	err := p.warehouse.Rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&n) })
 	if err != nil {
 		return 0, fmt.Errorf("count the detached parts: %w", err)
 	}

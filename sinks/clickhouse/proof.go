@@ -17,7 +17,7 @@ import (
 // a day.
 func (r *reader) SalesDays(ctx context.Context, q sinks.DayQuery) ([]sinks.DayFigures, error) {
 	var days []sinks.DayFigures
-	err := r.warehouse.rows(longStatement(ctx), r.salesDays(q), func(rows driver.Rows) error {
+	err := r.warehouse.Rows(longStatement(ctx), r.salesDays(q), func(rows driver.Rows) error {
 		var day, figure, amount string
 		if err := rows.Scan(&day, &figure, &amount); err != nil {
 			return err
@@ -105,7 +105,7 @@ var productFigures = []string{"quantity", "weight_kg", "gross", "line_discounts"
 // SalesProducts implements [sinks.Sink].
 func (r *reader) SalesProducts(ctx context.Context, q sinks.DayQuery) ([]sinks.DayFigures, error) {
 	var lines []sinks.DayFigures
-	err := r.warehouse.rows(longStatement(ctx), r.salesProducts(q), func(rows driver.Rows) error {
+	err := r.warehouse.Rows(longStatement(ctx), r.salesProducts(q), func(rows driver.Rows) error {
 		line := sinks.DayFigures{Figures: sinks.Figures{}}
 		var amounts []string
 		if err := rows.Scan(&line.Day, &line.Line, &amounts); err != nil {
@@ -168,7 +168,7 @@ WHERE business_id = ` + schema.Literal(business) + " AND source = " + schema.Lit
     AND verdict != ` + schema.Literal(sinks.VerdictWithdrawn) + `
 ORDER BY day, location_id, subject`
 	var found []sinks.Verdict
-	err := r.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	err := r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error {
 		v, err := scanVerdict(rows)
 		found = append(found, v)
 		return err

@@ -29,21 +29,21 @@ func (s *Sink) Query(ctx context.Context, sql, format string, w io.Writer) error
 	if format == "" {
 		format = DefaultFormat
 	}
-	conn, err := s.warehouse.asker()
+	conn, err := s.warehouse.Asker()
 	if err != nil {
 		return err
 	}
 	sql = strings.TrimRight(strings.TrimSpace(sql), "; \n\t")
 	ctx = clickhousego.Context(ctx, clickhousego.WithSettings(readOnly))
-	if s.warehouse.native {
-		return s.warehouse.target.explain(queryNative(ctx, conn, sql, format, w))
+	if s.warehouse.Native {
+		return s.warehouse.Explain(queryNative(ctx, conn, sql, format, w))
 	}
 	answer, err := conn.QueryFormat(ctx, format, sql)
 	if err != nil {
-		return s.warehouse.target.explain(err)
+		return s.warehouse.Explain(err)
 	}
 	_, err = io.Copy(w, answer)
-	return s.warehouse.target.explain(errors.Join(err, answer.Close()))
+	return s.warehouse.Explain(errors.Join(err, answer.Close()))
 }
 
 // nativeFormats are those that can be made here: what is between values, and
@@ -74,6 +74,9 @@ func queryNative(ctx context.Context, conn driver.Conn, sql, format string, w io
 	}
 	return printTabs(w, lines)
 }
+
+// codeSyntax is ClickHouse's for a statement that is not SQL as it reads it.
+const codeSyntax = 62
 
 // byItself is what the server says of a query that it could not read within another one:
 // of the query alone, with the places in it.

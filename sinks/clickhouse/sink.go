@@ -2,24 +2,31 @@ package clickhouse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
+	"github.com/larder-sync/larder/sinks/clickhouse/connection"
+
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
+
+// ErrClosed says that the sink was closed; a receipt that fails with it was not durable.
+var ErrClosed = errors.New("the sink is closed")
 
 // Sink writes to ClickHouse. It implements [sinks.Sink].
 type Sink struct {
 	*reader
 	*migrator
 	*claims
-	flusher *flusher
+	flusher  *flusher
+	personal *personalData
 
 	options   Options
-	warehouse *warehouse
+	warehouse *connection.Warehouse
 	log       *slog.Logger
 	metrics   *metrics
 	health    health
@@ -32,24 +39,25 @@ var _ sinks.Sink = (*Sink)(nil)
 // which may be down: use [Sink.Check] or [Sink.Migrate] for that. Errors are
 // about the options.
 func Open(_ context.Context, o Options) (*Sink, error) {
-	t, err := parseTarget(o)
+	t, err := connection.Parse(connection.Address{DSN: o.DSN, Password: o.Password, Dial: o.Dial})
 	if err != nil {
 		return nil, err
 	}
 	if o.Database == "" {
-		o.Database = t.named
+		o.Database = t.Named
 	}
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	w, err := openWarehouse(t, schema.Dialect{Database: o.Database, Cluster: o.Cluster}, &outage{log: o.Logger})
+	w, err := connection.Open(t, schema.Dialect{Database: o.Database, Cluster: o.Cluster}, o.Logger)
 	if err != nil {
 		return nil, fmt.Errorf("open the warehouse: %w", err)
 	}
 	s := &Sink{options: o, warehouse: w, log: o.Logger}
 	s.flusher = newFlusher(s)
 	s.reader, s.migrator, s.claims = &reader{w, s.flusher.stored}, &migrator{w, o.Logger}, &claims{w, o.ClaimTimeout}
+	s.personal = &personalData{warehouse: w}
 	s.metrics = newMetrics(s)
 	s.metrics.begin()
 	if o.Registerer != nil {
@@ -66,7 +74,7 @@ func (s *Sink) Write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, erro
 	if err := sinks.CheckVerdicts(c.Verdicts); err != nil {
 		return nil, fmt.Errorf("queue %s of %s for the warehouse: %w", c.Stream, c.Source, err)
 	}
-	s.warehouse.outage.begin()
+	s.warehouse.Outage.Begin()
 	item := &queued{commit: c, receipt: sinks.NewReceipt()}
 	item.rows, item.bytes = weigh(c)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -93,7 +101,7 @@ func (s *Sink) Close(ctx context.Context) error {
 			err = fmt.Errorf("close the warehouse: %w", context.Cause(ctx))
 		}
 		s.flusher.stop()
-		if closed := s.warehouse.close(); err == nil {
+		if closed := s.warehouse.Close(); err == nil {
 			err = closed
 		}
 		s.metrics.unregister(s.options.Registerer)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/sinks/clickhouse/connection"
+
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/larder-sync/larder/sinks"
@@ -16,7 +18,7 @@ import (
 
 // reader asks the warehouse what it holds.
 type reader struct {
-	warehouse *warehouse
+	warehouse *connection.Warehouse
 	stored    *storedCheckpoints // learns of those that it reads
 }
 
@@ -39,7 +41,7 @@ func (r *reader) State(ctx context.Context, source string) (sinks.State, error) 
 func (r *reader) readCheckpoints(ctx context.Context, source string, state *sinks.State) error {
 	sql := `SELECT business_id, stream, walk, watermark, pending, since, cursor, position, done, pages, rows, tombstones, first_version, started_at, updated_at
 FROM ` + r.warehouse.Table("checkpoints") + ` FINAL WHERE source = ` + schema.Literal(source) + ` ORDER BY updated_at, stream, walk`
-	return r.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	return r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error {
 		c := sinks.Checkpoint{Source: source}
 		var watermark, pending, since, started *time.Time
 		var pages, count, tombs int64
@@ -60,7 +62,7 @@ FROM ` + r.warehouse.Table("checkpoints") + ` FINAL WHERE source = ` + schema.Li
 // ForgetCheckpoints removes all checkpoints: what is left of them when some were lost
 // cannot be trusted. Walks under way go on with what their process knows.
 func (s *Sink) ForgetCheckpoints(ctx context.Context) error {
-	if err := s.warehouse.exec(ctx, "TRUNCATE TABLE "+s.warehouse.Table("checkpoints"), nil); err != nil {
+	if err := s.warehouse.Exec(ctx, "TRUNCATE TABLE "+s.warehouse.Table("checkpoints"), nil); err != nil {
 		return fmt.Errorf("forget the checkpoints: %w", err)
 	}
 	s.flusher.stored.forget()
@@ -88,7 +90,7 @@ func notEpoch(t time.Time) time.Time {
 func (r *reader) Businesses(ctx context.Context) (map[string]string, error) {
 	businesses := map[string]string{}
 	sql := "SELECT source, argMax(business_id, updated_at) FROM " + r.warehouse.Table("checkpoints") + " FINAL GROUP BY source"
-	err := r.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	err := r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error {
 		var source, business string
 		err := rows.Scan(&source, &business)
 		businesses[source] = business
@@ -103,7 +105,7 @@ func (r *reader) Businesses(ctx context.Context) (map[string]string, error) {
 func (r *reader) readQuarantine(ctx context.Context, source string, state *sinks.State) error {
 	sql := fmt.Sprintf("SELECT stream, row_id, %s AS hash FROM %s FINAL WHERE source = %s AND released_at IS NULL ORDER BY stream, row_id, hash LIMIT %d BY stream",
 		contentHash, r.warehouse.Table("quarantine"), schema.Literal(source), sinks.MaxOpen+1)
-	return r.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	return r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error {
 		var stream, id, hash string
 		if err := rows.Scan(&stream, &id, &hash); err != nil {
 			return err
@@ -118,7 +120,7 @@ func (r *reader) Quarantine(ctx context.Context, source, stream string) ([]sinks
 	sql := `SELECT row_id, ` + contentHash + ` AS hash, field, reason, fetched_at, _version FROM ` + r.warehouse.Table("quarantine") + ` FINAL
 WHERE source = ` + schema.Literal(source) + ` AND stream = ` + schema.Literal(stream) + ` AND released_at IS NULL ORDER BY row_id, hash`
 	var open []sinks.Quarantined
-	err := r.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	err := r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error {
 		var id, hash string
 		var q sinks.Quarantined
 		err := rows.Scan(&id, &hash, &q.Field, &q.Reason, &q.FetchedAt, &q.Version)
@@ -144,7 +146,7 @@ func entryOf(id, hash string) sinks.Quarantined {
 func (r *reader) readDrift(ctx context.Context, source string, state *sinks.State) error {
 	sql := `SELECT DISTINCT stream, kind, path, if(kind = 'value', example, '') AS value FROM ` + r.warehouse.Table("schema_drift") + `
 WHERE source = ` + schema.Literal(source) + ` ORDER BY stream, kind, path, value`
-	return r.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	return r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error {
 		var stream string
 		var d sinks.Drift
 		if err := rows.Scan(&stream, &d.Kind, &d.Path, &d.Example); err != nil {
@@ -158,7 +160,7 @@ WHERE source = ` + schema.Literal(source) + ` ORDER BY stream, kind, path, value
 func (r *reader) readStatuses(ctx context.Context, source string, state *sinks.State) error {
 	sql := `SELECT business_id, stream, state, detail, changed_at FROM ` + r.warehouse.Table("statuses") + ` FINAL
 WHERE source = ` + schema.Literal(source) + ` ORDER BY stream`
-	return r.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	return r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error {
 		st := sinks.StreamStatus{Source: source}
 		var business string
 		if err := rows.Scan(&business, &st.Stream, &st.State, &st.Detail, &st.ChangedAt); err != nil {
@@ -181,7 +183,7 @@ func (r *reader) MaxVersion(ctx context.Context) (uint64, error) {
 	}
 	var highest uint64
 	sql := "SELECT max(version) FROM (" + strings.Join(selects, " UNION ALL ") + ")"
-	if err := r.warehouse.rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&highest) }); err != nil {
+	if err := r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&highest) }); err != nil {
 		return 0, fmt.Errorf("read the highest version: %w", err)
 	}
 	return highest, nil
@@ -194,7 +196,7 @@ func (r *reader) FirstDay(ctx context.Context, business string) (string, error) 
 	var first string
 	sql := "SELECT count(), toString(min(business_day)) FROM " + r.warehouse.Table("sales_orders") +
 		" WHERE business_id = " + schema.Literal(business) + " AND (_deleted = 0 OR location_id != '')"
-	if err := r.warehouse.rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&days, &first) }); err != nil {
+	if err := r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&days, &first) }); err != nil {
 		return "", fmt.Errorf("read the first day of %s: %w", business, err)
 	}
 	if days == 0 {
@@ -227,7 +229,7 @@ func (r *reader) Counts(ctx context.Context, businesses ...string) ([]Count, err
 	}
 	var counts []Count
 	sql := "SELECT stream, business_id, live FROM (" + strings.Join(selects, " UNION ALL ") + ") ORDER BY stream, business_id"
-	err := r.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	err := r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error {
 		var c Count
 		if err := rows.Scan(&c.Stream, &c.Business, &c.Rows); err != nil {
 			return err
@@ -246,7 +248,7 @@ func (r *reader) Counts(ctx context.Context, businesses ...string) ([]Count, err
 func (r *reader) Tables(ctx context.Context) ([]*sinks.Table, error) {
 	sql := "SELECT table, name, type FROM system.columns WHERE database = " + schema.Literal(r.warehouse.Raw()) + " ORDER BY table, position"
 	byName := map[string]*sinks.Table{}
-	err := r.warehouse.rows(ctx, sql, func(rows driver.Rows) error {
+	err := r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error {
 		var table, name, text string
 		if err := rows.Scan(&table, &name, &text); err != nil {
 			return err

@@ -45,14 +45,14 @@ func (f *flusher) planTombstones(ctx context.Context, commits []*queued) ([]step
 	}
 	var steps []step
 	for _, table := range order {
-		types, err := f.sink.warehouse.columns(ctx, table)
+		types, err := f.sink.warehouse.Columns(ctx, table)
 		if err != nil {
 			return nil, err
 		}
 		for group := range slices.Chunk(newest(burials[table]), tombstonesPerStatement) {
 			sql := buryStatement(f.sink.warehouse.Dialect, table, types, group)
 			steps = append(steps, step{what: "tombstones", table: table, rows: len(group), run: func(ctx context.Context) (int64, error) {
-				return int64(len(sql)), f.sink.warehouse.exec(ctx, sql, statementSettings)
+				return int64(len(sql)), f.sink.warehouse.Exec(ctx, sql, statementSettings)
 			}})
 		}
 	}

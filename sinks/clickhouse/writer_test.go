@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/sinks/clickhouse/connection"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/sinks"
@@ -87,7 +89,7 @@ func TestOneInsertPerTableAndFlush(t *testing.T) {
 		}
 	}
 	for s.Health() == nil { // until the first attempt has failed
-		if err := s.Ping(t.Context()); !errors.Is(err, clickhouse.ErrUnreachable) {
+		if err := s.Ping(t.Context()); !errors.Is(err, connection.ErrUnreachable) {
 			t.Fatalf("ping: %v", err)
 		}
 	}
@@ -315,7 +317,7 @@ func TestQuery(t *testing.T) {
 			t.Errorf("%s: it was done", sql)
 		}
 	}
-	if err := m.Query(t.Context(), "SELECT nothing FROM nowhere", "TSV", &out); err == nil || errors.Is(err, clickhouse.ErrUnreachable) {
+	if err := m.Query(t.Context(), "SELECT nothing FROM nowhere", "TSV", &out); err == nil || errors.Is(err, connection.ErrUnreachable) {
 		t.Errorf("a mistake in the query: %v", err)
 	}
 	m.expect("SELECT count() FROM allergens", "2")
@@ -335,7 +337,7 @@ var statementErrors = map[string]string{
 
 func wantStatementError(t *testing.T, s *clickhouse.Sink, sql, want string) {
 	t.Helper()
-	var refused *clickhouse.StatementError
+	var refused *connection.StatementError
 	err := s.Query(t.Context(), sql, "TSV", io.Discard)
 	if !errors.As(err, &refused) || err.Error() != want {
 		t.Errorf("%s:\n got %v\nwant %s", sql, err, want)
@@ -357,7 +359,7 @@ func TestRefusedUser(t *testing.T) {
 	defer server.Close()
 	s := openSink(t, clickhouse.Options{DSN: strings.Replace(server.URL, "http://", "http://larder:hunter2@", 1) + "/larder"})
 	_, err := s.Check(t.Context())
-	if !errors.Is(err, clickhouse.ErrUnreachable) || !strings.HasSuffix(err.Error(), "): it refuses the user or the password (code 516)") {
+	if !errors.Is(err, connection.ErrUnreachable) || !strings.HasSuffix(err.Error(), "): it refuses the user or the password (code 516)") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -370,9 +372,9 @@ func TestNoClickHouse(t *testing.T) {
 		err  error
 		text string
 	}{
-		http.StatusNotFound:   {clickhouse.ErrNotClickHouse, "it answers HTTP 404; " + port},
-		http.StatusOK:         {clickhouse.ErrNotClickHouse, "it answers HTTP 200 with something else; " + port},
-		http.StatusBadGateway: {clickhouse.ErrUnreachable, "the proxy in front of it answers 502 Bad Gateway"},
+		http.StatusNotFound:   {connection.ErrNotClickHouse, "it answers HTTP 404; " + port},
+		http.StatusOK:         {connection.ErrNotClickHouse, "it answers HTTP 200 with something else; " + port},
+		http.StatusBadGateway: {connection.ErrUnreachable, "the proxy in front of it answers 502 Bad Gateway"},
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)
@@ -391,7 +393,7 @@ func TestNoClickHouse(t *testing.T) {
 			fmt.Fprint(c, "HTTP/1.1 400 Bad Request\r\n\r\n")
 		}
 	}()
-	wantPing(t, "clickhouse://"+l.Addr().String(), clickhouse.ErrNotClickHouse, "is the port that of the native protocol (usually 9000, with TLS 9440)?")
+	wantPing(t, "clickhouse://"+l.Addr().String(), connection.ErrNotClickHouse, "is the port that of the native protocol (usually 9000, with TLS 9440)?")
 }
 
 func wantPing(t *testing.T, server string, want error, text string) {

@@ -1,4 +1,4 @@
-package clickhouse
+package connection
 
 import (
 	"errors"
@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// outage tells the log of a warehouse that is away, once when that begins and once when
+// Outage tells the log of a warehouse that is away, once when that begins and once when
 // it is over, however many statements fail in between. It is over when the warehouse
 // answers, and takes rows where it did not.
-type outage struct {
+type Outage struct {
 	log *slog.Logger
 
 	mu sync.Mutex
@@ -22,8 +22,8 @@ type outage struct {
 	since  time.Time
 }
 
-// begin has outages told from now on.
-func (o *outage) begin() {
+// Begin has outages told from now on.
+func (o *Outage) Begin() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.begun = true
@@ -31,7 +31,7 @@ func (o *outage) begin() {
 
 // answered notes how a statement went. An error that says nothing of the warehouse, a
 // caller that went away, say, changes nothing.
-func (o *outage) answered(err error) {
+func (o *Outage) answered(err error) {
 	var gone *UnreachableError
 	var refused *StatementError
 	switch {
@@ -42,30 +42,30 @@ func (o *outage) answered(err error) {
 	}
 }
 
-// flushed notes how a flush went.
-func (o *outage) flushed(err error) {
+// Flushed notes how a flush went.
+func (o *Outage) Flushed(err error) {
 	o.change(err, func() {
 		o.full = err != nil
 		o.silent = o.silent && o.full
 	})
 }
 
-// dropped notes that the rows of a failed flush wait no more, which does not bring the
+// Dropped notes that the rows of a failed flush wait no more, which does not bring the
 // warehouse back: its next answer does.
-func (o *outage) dropped() {
+func (o *Outage) Dropped() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.silent, o.full = o.silent || o.full, false
 }
 
-// lasts is true while the warehouse is away.
-func (o *outage) lasts() bool {
+// Lasts is true while the warehouse is away.
+func (o *Outage) Lasts() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return !o.since.IsZero()
 }
 
-func (o *outage) change(err error, f func()) {
+func (o *Outage) change(err error, f func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	f()

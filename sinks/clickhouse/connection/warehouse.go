@@ -1,10 +1,11 @@
-package clickhouse
+package connection
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"strings"
 	"sync"
@@ -16,32 +17,32 @@ import (
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
-// warehouse is a ClickHouse server with what is known about it.
-type warehouse struct {
-	target
+// Warehouse is a ClickHouse server, and the types of the columns of its tables.
+type Warehouse struct {
+	Target
 	schema.Dialect
 	conn   driver.Conn // whose default database is the server's own
-	outage *outage
-
-	erasing   sync.Mutex // one at a time changes the settings of tables for that
-	recovered bool       // from what a process has left behind that died while it erased
+	Outage *Outage
 
 	mu     sync.Mutex
 	types  map[string]map[string]native.Type // storage table, column
 	asking driver.Conn                       // whose default database is the one that people query
 }
 
-func openWarehouse(t target, d schema.Dialect, o *outage) (*warehouse, error) {
+// Open makes the connections of a warehouse. None is made before the first statement: the
+// warehouse may be down.
+func Open(t Target, d schema.Dialect, log *slog.Logger) (*Warehouse, error) {
 	options := t.options
 	options.Auth.Database = ""
 	conn, err := clickhousego.Open(&options)
 	if err != nil {
-		return nil, t.explain(err)
+		return nil, t.Explain(err)
 	}
-	return &warehouse{target: t, Dialect: d, conn: conn, outage: o}, nil
+	return &Warehouse{Target: t, Dialect: d, conn: conn, Outage: &Outage{log: log}}, nil
 }
 
-func (w *warehouse) close() error {
+// Close ends the connections.
+func (w *Warehouse) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	err := w.conn.Close()
@@ -50,19 +51,19 @@ func (w *warehouse) close() error {
 			err = closed
 		}
 	}
-	return w.target.explain(err)
+	return w.Explain(err)
 }
 
 // explain is the target's, of an error that says whether the warehouse is there.
-func (w *warehouse) explain(err error) error {
-	err = w.target.explain(err)
-	w.outage.answered(err)
+func (w *Warehouse) explain(err error) error {
+	err = w.Explain(err)
+	w.Outage.answered(err)
 	return err
 }
 
-// asker is the connection for people's queries: names without a database mean
+// Asker is the connection for people's queries: names without a database mean
 // the views.
-func (w *warehouse) asker() (driver.Conn, error) {
+func (w *Warehouse) Asker() (driver.Conn, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.asking != nil {
@@ -72,13 +73,13 @@ func (w *warehouse) asker() (driver.Conn, error) {
 	options.Auth.Database = w.Database
 	conn, err := clickhousego.Open(&options)
 	if err != nil {
-		return nil, w.target.explain(err)
+		return nil, w.Explain(err)
 	}
 	w.asking = conn
 	return conn, nil
 }
 
-func (w *warehouse) settings(more clickhousego.Settings) clickhousego.Settings {
+func (w *Warehouse) settings(more clickhousego.Settings) clickhousego.Settings {
 	all := maps.Clone(writerSettings)
 	if w.Cluster != "" {
 		maps.Copy(all, clusterSettings)
@@ -87,19 +88,19 @@ func (w *warehouse) settings(more clickhousego.Settings) clickhousego.Settings {
 	return all
 }
 
-// exec runs a statement that brings its data with it.
-func (w *warehouse) exec(ctx context.Context, sql string, more clickhousego.Settings) error {
+// Exec runs a statement that brings its data with it.
+func (w *Warehouse) Exec(ctx context.Context, sql string, more clickhousego.Settings) error {
 	ctx = clickhousego.Context(ctx, clickhousego.WithSettings(w.settings(more)))
 	return w.explain(w.conn.Exec(ctx, sql))
 }
 
-// insert writes a block and returns how many bytes of it were sent.
-func (w *warehouse) insert(ctx context.Context, b *native.Block) (int64, error) {
+// Insert writes a block and returns how many bytes of it were sent.
+func (w *Warehouse) Insert(ctx context.Context, b *native.Block) (int64, error) {
 	if b.Rows == 0 {
 		return 0, nil
 	}
 	ctx = clickhousego.Context(ctx, clickhousego.WithSettings(w.settings(nil)))
-	if w.native {
+	if w.Native {
 		n, err := w.insertNative(ctx, b)
 		return n, w.explain(err)
 	}
@@ -112,8 +113,8 @@ func (w *warehouse) insert(ctx context.Context, b *native.Block) (int64, error) 
 	return body.Size, w.explain(err)
 }
 
-// rows runs a query and calls each for every row of its answer.
-func (w *warehouse) rows(ctx context.Context, sql string, each func(driver.Rows) error) error {
+// Rows runs a query and calls each for every row of its answer.
+func (w *Warehouse) Rows(ctx context.Context, sql string, each func(driver.Rows) error) error {
 	rows, err := w.conn.Query(ctx, sql)
 	if err != nil {
 		return w.explain(err)
@@ -126,8 +127,8 @@ func (w *warehouse) rows(ctx context.Context, sql string, each func(driver.Rows)
 	return w.explain(errors.Join(rows.Err(), rows.Close()))
 }
 
-// columns are the types of a storage table's columns, asked once.
-func (w *warehouse) columns(ctx context.Context, table string) (map[string]native.Type, error) {
+// Columns are the types of a storage table's columns, asked once.
+func (w *Warehouse) Columns(ctx context.Context, table string) (map[string]native.Type, error) {
 	w.mu.Lock()
 	known, ok := w.types[table]
 	w.mu.Unlock()
@@ -147,10 +148,10 @@ func (w *warehouse) columns(ctx context.Context, table string) (map[string]nativ
 	return known, nil
 }
 
-func (w *warehouse) loadTypes(ctx context.Context) (map[string]map[string]native.Type, error) {
+func (w *Warehouse) loadTypes(ctx context.Context) (map[string]map[string]native.Type, error) {
 	types := map[string]map[string]native.Type{}
 	sql := "SELECT table, name, type FROM system.columns WHERE database = " + schema.Literal(w.Raw())
-	return types, w.rows(ctx, sql, func(rows driver.Rows) error {
+	return types, w.Rows(ctx, sql, func(rows driver.Rows) error {
 		var table, name, text string
 		if err := rows.Scan(&table, &name, &text); err != nil {
 			return err
@@ -167,8 +168,8 @@ func (w *warehouse) loadTypes(ctx context.Context) (map[string]map[string]native
 	})
 }
 
-// forgetTypes makes the next use of a table ask for its columns again.
-func (w *warehouse) forgetTypes() {
+// ForgetTypes makes the next use of a table ask for its columns again.
+func (w *Warehouse) ForgetTypes() {
 	w.mu.Lock()
 	w.types = nil
 	w.mu.Unlock()

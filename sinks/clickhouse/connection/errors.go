@@ -1,4 +1,4 @@
-package clickhouse
+package connection
 
 import (
 	"context"
@@ -17,26 +17,7 @@ var (
 	// ErrNotClickHouse says that something answers at the address that is no
 	// ClickHouse, or not over this protocol. The commands exit with 4.
 	ErrNotClickHouse = errors.New("what answers is no ClickHouse")
-	// ErrSchemaNewer says that a newer Larder has migrated the warehouse.
-	ErrSchemaNewer = errors.New("the warehouse's schema is newer than this program")
-	// ErrSchemaOld says that a Larder from before the first release made the warehouse,
-	// whose schema is not carried over.
-	ErrSchemaOld = errors.New("the warehouse was made by a version of Larder from before its first release, whose tables are not carried over")
-	// ErrNotMigrated says that the warehouse lacks migrations that this program needs.
-	ErrNotMigrated = errors.New("the warehouse's schema is older than this program")
-	// ErrEmpty is the [ErrNotMigrated] of a warehouse that nothing has been put into yet.
-	ErrEmpty error = emptyError{}
-	// ErrClosed says that the sink was closed; a receipt that fails with it was not durable.
-	ErrClosed = errors.New("the sink is closed")
 )
-
-type emptyError struct{}
-
-func (emptyError) Error() string {
-	return "there is nothing in the warehouse yet: larder sync or larder run fills it"
-}
-
-func (emptyError) Is(target error) bool { return target == ErrNotMigrated }
 
 // The codes of ClickHouse that are told apart.
 const (
@@ -48,23 +29,22 @@ const (
 	codeNetworkError         = 210
 	codeSocketTimeout        = 209
 	codeUnknownTable         = 60
-	codeSyntax               = 62
 	codeUnknownDatabase      = 81
 	codeReadOnly             = 164
 )
 
-// explain makes an error of the driver one of ours: without secrets, without the
+// Explain makes an error of the driver one of ours: without secrets, without the
 // driver's own words, and known as [ErrUnreachable] or [ErrNotClickHouse] when
 // nobody could be asked.
-func (t target) explain(err error) error {
+func (t Target) Explain(err error) error {
 	if err == nil {
 		return nil
 	}
 	if foreign(err) {
-		return &UnreachableError{Kind: ErrNotClickHouse, Address: t.address(), Reason: t.foreignReason(err), err: err}
+		return &UnreachableError{Kind: ErrNotClickHouse, Address: t.Address(), Reason: t.foreignReason(err), err: err}
 	}
 	if unreachable(err) {
-		return &UnreachableError{Kind: ErrUnreachable, Address: t.address(), Reason: t.reasonOf(err), err: err}
+		return &UnreachableError{Kind: ErrUnreachable, Address: t.Address(), Reason: t.reasonOf(err), err: err}
 	}
 	if refused, ok := errors.AsType[*clickhousego.Exception](err); ok {
 		return redact(&StatementError{Code: refused.Code, Text: sentence(refused), err: refused}, t.secrets)
@@ -117,8 +97,8 @@ func redact(err error, secrets []string) error {
 	return &redacted{text: text, err: err}
 }
 
-// missing tells that a table or database does not exist (yet).
-func missing(err error) bool {
+// Missing is true when a table or database does not exist (yet).
+func Missing(err error) bool {
 	var refused *clickhousego.Exception
 	return errors.As(err, &refused) && (refused.Code == codeUnknownTable || refused.Code == codeUnknownDatabase)
 }

@@ -1,6 +1,7 @@
-package clickhouse
+package connection
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -33,35 +34,41 @@ var clusterSettings = clickhousego.Settings{
 	"distributed_ddl_task_timeout":  120,
 }
 
-// target is a parsed DSN.
-type target struct {
+// Target is where a warehouse is, understood: a parsed DSN, or the embedded engine.
+type Target struct {
 	options clickhousego.Options
-	native  bool
+	Native  bool
 	// named is the database that the DSN names; empty for none.
-	named string
+	Named string
 	// secrets must not be seen in errors or logs.
 	secrets []string
 }
 
-// parseTarget understands Options.DSN. Its errors never hold the DSN.
-func parseTarget(o Options) (target, error) {
+// Address says where a warehouse is; [clickhouse.Options] tells what its fields mean.
+type Address struct {
+	DSN, Password string
+	Dial          func(ctx context.Context, addr string) (net.Conn, error)
+}
+
+// Parse understands an address. Its errors never hold the DSN.
+func Parse(o Address) (Target, error) {
 	if o.DSN == "" {
 		if o.Dial == nil {
-			return target{}, errors.New("warehouse: neither a DSN nor a way to dial was given")
+			return Target{}, errors.New("warehouse: neither a DSN nor a way to dial was given")
 		}
-		return target{options: clickhousego.Options{Protocol: clickhousego.HTTP, Addr: []string{"embedded"}}}.with(o), nil
+		return Target{options: clickhousego.Options{Protocol: clickhousego.HTTP, Addr: []string{"embedded"}}}.with(o), nil
 	}
 	text, err := explicitTLS(o.DSN)
 	if err != nil {
-		return target{}, err
+		return Target{}, err
 	}
 	parsed, err := clickhousego.ParseDSN(text)
 	if err != nil {
-		return target{}, fmt.Errorf("warehouse dsn: %w", redact(err, secretsOf(o.DSN)))
+		return Target{}, fmt.Errorf("warehouse dsn: %w", redact(err, secretsOf(o.DSN)))
 	}
-	t := target{options: *parsed, native: parsed.Protocol == clickhousego.Native, named: parsed.Auth.Database}
-	if t.named == "default" {
-		t.named = ""
+	t := Target{options: *parsed, Native: parsed.Protocol == clickhousego.Native, Named: parsed.Auth.Database}
+	if t.Named == "default" {
+		t.Named = ""
 	}
 	t.secrets = append(secretsOf(o.DSN), parsed.Auth.Password)
 	return t.with(o), nil
@@ -100,7 +107,7 @@ func secretsOf(dsn string) []string {
 }
 
 // with adds what is the same for every DSN.
-func (t target) with(o Options) target {
+func (t Target) with(o Address) Target {
 	if o.Password != "" {
 		t.options.Auth.Password = o.Password
 		t.secrets = append(t.secrets, o.Password, url.QueryEscape(o.Password), url.PathEscape(o.Password))
@@ -121,18 +128,18 @@ func (t target) with(o Options) target {
 	return t
 }
 
-// embeddedAddress stands for the address of the embedded engine.
-const embeddedAddress = "the embedded engine"
+// EmbeddedAddress stands for the address of the embedded engine.
+const EmbeddedAddress = "the embedded engine"
 
 // inside is true when it is the embedded engine, which no network leads to.
-func (t target) inside() bool {
+func (t Target) inside() bool {
 	return t.options.DialContext != nil && len(t.options.Addr) == 1 && t.options.Addr[0] == "embedded"
 }
 
-// address names the warehouse for messages.
-func (t target) address() string {
+// Address names the warehouse for messages.
+func (t Target) Address() string {
 	if t.inside() {
-		return embeddedAddress
+		return EmbeddedAddress
 	}
 	hosts := make([]string, len(t.options.Addr))
 	for i, addr := range t.options.Addr {

@@ -1,4 +1,4 @@
-package clickhouse
+package connection
 
 import (
 	"context"
@@ -81,7 +81,7 @@ func sentence(e *clickhousego.Exception) string {
 }
 
 // reasonOf tells why nobody could be asked.
-func (t target) reasonOf(err error) string {
+func (t Target) reasonOf(err error) string {
 	var refused *clickhousego.Exception
 	switch {
 	case errors.As(err, &refused) && refusesUser(refused.Code):
@@ -97,7 +97,7 @@ func (t target) reasonOf(err error) string {
 
 // reasonInside is of an engine with no network between: in this process, or in the one
 // that holds its folder.
-func (t target) reasonInside(err error) string {
+func (t Target) reasonInside(err error) string {
 	switch {
 	case timedOut(err):
 		return "no answer in time; it is busy with other statements, or the machine is: try again, and end statements that take long"
@@ -108,7 +108,7 @@ func (t target) reasonInside(err error) string {
 	}
 }
 
-func (t target) reasonOutside(err error) string {
+func (t Target) reasonOutside(err error) string {
 	var host *net.DNSError
 	var record tls.RecordHeaderError
 	switch {
@@ -171,8 +171,8 @@ func foreign(err error) bool {
 	return errors.As(err, &answer) || strings.Contains(text, handshakeNoise) || strings.Contains(text, helloNoise)
 }
 
-func (t target) foreignReason(err error) string {
-	if t.native {
+func (t Target) foreignReason(err error) string {
+	if t.Native {
 		return "is the port that of the native protocol (usually 9000, with TLS 9440)?"
 	}
 	what := "it answers HTTP 200 with something else"

@@ -1,4 +1,4 @@
-package clickhouse
+package connection
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 // insertNative writes a block over the native protocol. The driver takes no
 // encoded block there, but the columns of its batch decode themselves: they are
 // given the very bytes that go over HTTP.
-func (w *warehouse) insertNative(ctx context.Context, b *native.Block) (sent int64, err error) {
+func (w *Warehouse) insertNative(ctx context.Context, b *native.Block) (sent int64, err error) {
 	batch, err := w.conn.PrepareBatch(ctx, insertStatement(w.Dialect, b))
 	if err != nil {
 		return 0, err

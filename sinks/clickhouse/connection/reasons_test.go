@@ -1,4 +1,4 @@
-package clickhouse
+package connection
 
 import (
 	"context"
@@ -27,11 +27,11 @@ func TestTheNameOfAnErrorIsSaidOnce(t *testing.T) {
 
 // No network is between Larder and the engine that it carries itself.
 func TestNothingOfTheNetworkIsSaidOfTheEmbeddedEngine(t *testing.T) {
-	inside, err := parseTarget(Options{Dial: func(context.Context, string) (net.Conn, error) { return nil, net.ErrClosed }})
+	inside, err := Parse(Address{Dial: func(context.Context, string) (net.Conn, error) { return nil, net.ErrClosed }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	outside, err := parseTarget(Options{DSN: "http://db:8123"})
+	outside, err := Parse(Address{DSN: "http://db:8123"})
 	if err != nil {
 		t.Fatal(err)
 	}
