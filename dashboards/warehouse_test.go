@@ -11,17 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api/types"
-
-	"github.com/larder-sync/larder/sinks/clickhouse/schema"
-
 	ch "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/app"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 	"github.com/larder-sync/larder/sinks/embedded"
 	"github.com/larder-sync/larder/sinks/embedded/server"
 	"github.com/larder-sync/larder/syncer"

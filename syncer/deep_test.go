@@ -9,10 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api/types"
-
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/demo"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/logging"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 )
 
 func sandboxCommand(g *globals) *cobra.Command {

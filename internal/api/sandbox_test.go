@@ -6,9 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/larder-sync/larder/internal/api/types"
-
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 )

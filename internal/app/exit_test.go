@@ -12,13 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api/types"
-	"github.com/larder-sync/larder/sinks/clickhouse/connection"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/check"
 	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/credentials"
@@ -26,6 +24,7 @@ import (
 	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/warehouse"
+	"github.com/larder-sync/larder/sinks/clickhouse/connection"
 	"github.com/larder-sync/larder/syncer"
 )
 

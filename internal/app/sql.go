@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/larder-sync/larder/sinks/clickhouse/connection"
-
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/clickhouse/connection"
 )
 
 // TableFormat is the format of a table for people.

@@ -15,12 +15,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/larder-sync/larder/sinks/clickhouse/schema"
-
 	ch "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/larder-sync/larder/dashboards"
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 

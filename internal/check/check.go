@@ -13,10 +13,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api/types"
-
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/credentials"
 	"github.com/larder-sync/larder/internal/exit"

@@ -8,10 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api/types"
-
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/syncer"
 )

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
-
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 )
 

@@ -9,11 +9,10 @@ import (
 	"context"
 	"errors"
 
-	"github.com/larder-sync/larder/sinks/clickhouse/connection"
-
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/inbound"
+	"github.com/larder-sync/larder/sinks/clickhouse/connection"
 	"github.com/larder-sync/larder/syncer"
 )
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
-
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 	"github.com/larder-sync/larder/syncer/registry"

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/larder-sync/larder/internal/api/types"
-
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 

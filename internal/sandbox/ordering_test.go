@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
-
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )

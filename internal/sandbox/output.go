@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
+
 	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )

@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/larder-sync/larder/sinks/clickhouse/connection"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/clickhouse/connection"
 )
 
 // ReachWait bounds how long a command waits for a remote warehouse; the daemon

@@ -7,10 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/larder-sync/larder/sinks/clickhouse/connection"
-
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"github.com/larder-sync/larder/sinks/clickhouse/connection"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 

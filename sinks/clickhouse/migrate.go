@@ -9,11 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/larder-sync/larder/sinks/clickhouse/connection"
-
 	clickhousego "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"github.com/larder-sync/larder/sinks/clickhouse/connection"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 

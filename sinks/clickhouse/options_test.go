@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/sinks/clickhouse/connection"
-
 	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/clickhouse/connection"
 )
 
 func TestOpenRefuses(t *testing.T) {

@@ -8,9 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/larder-sync/larder/sinks/clickhouse/connection"
-
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/clickhouse/connection"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 

@@ -7,11 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/sinks/clickhouse/connection"
-
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/clickhouse/connection"
 	"github.com/larder-sync/larder/sinks/clickhouse/native"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )

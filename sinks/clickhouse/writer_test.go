@@ -14,12 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/sinks/clickhouse/connection"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/clickhouse/connection"
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 	"github.com/larder-sync/larder/sinks/sinktest"
 )

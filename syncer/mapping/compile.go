@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/larder-sync/larder/internal/api/types"
-
 	"github.com/larder-sync/larder/sinks"
 )
 

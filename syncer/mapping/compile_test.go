@@ -4,10 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/api/types"
-
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
 )
 

@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api/types"
-
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
 )
 

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/larder-sync/larder/internal/api/types"
-
 	"github.com/larder-sync/larder/sinks"
 )
 

@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api/types"
-
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/stream"

@@ -9,10 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/larder-sync/larder/internal/api/types"
-
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/mapping"
 	"github.com/larder-sync/larder/syncer/totals"

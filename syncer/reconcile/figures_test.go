@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/larder-sync/larder/internal/api/types"
-
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/stream"

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api/types"
-
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/compare"

@@ -8,9 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api/types"
-
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/list"

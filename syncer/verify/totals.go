@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/larder-sync/larder/internal/api/types"
-
 	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/totals"

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/larder-sync/larder/internal/api/types"
-
 	"github.com/larder-sync/larder/internal/sandbox/world"
 	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 )

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/larder-sync/larder/internal/api/types"
-
 	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world/sales"

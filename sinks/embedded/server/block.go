@@ -10,6 +10,7 @@ import (
 	chproto "github.com/ClickHouse/ch-go/proto"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/column"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
+
 	"github.com/larder-sync/larder/sinks/embedded/exception"
 )
 

@@ -8,8 +8,9 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/go-cmp/cmp"
-	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 	"github.com/shopspring/decimal"
+
+	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 )
 
 func TestDriverRoundTripsEveryTypeOfTheWarehouse(t *testing.T) {

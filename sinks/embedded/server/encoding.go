@@ -12,8 +12,9 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-	"github.com/larder-sync/larder/sinks/embedded/exception"
 	"github.com/pierrec/lz4/v4"
+
+	"github.com/larder-sync/larder/sinks/embedded/exception"
 )
 
 func contentEncoding(r *http.Request) string {

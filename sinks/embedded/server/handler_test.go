@@ -21,6 +21,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
+
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 )
 

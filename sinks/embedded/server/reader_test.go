@@ -23,6 +23,7 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/go-faster/city"
 	"github.com/klauspost/compress/zstd"
+
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 	"github.com/larder-sync/larder/sinks/embedded/server"
 )

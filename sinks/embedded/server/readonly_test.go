@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 )
 
