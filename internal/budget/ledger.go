@@ -71,6 +71,7 @@ type Key struct {
 	limits      [2][]*window // that a request counts in, by weight: the business's first
 	out         map[*Pass]struct{}
 	queues      [lanes][2][]*waiter // by lane and weight
+	overtakings [2]int              // by weight: places that went to lanes above one that waits and has room
 	latency     time.Duration       // smoothed
 	granted     [lanes]uint64
 	urgent      [Backfill][2][]instant // by lane and weight: until when each request is remembered
@@ -87,9 +88,6 @@ type business struct {
 	keys  []*Key // those served last at the end
 	timer *time.Timer
 	at    instant // when the timer is set to, never if it is not
-	// overtakings counts the places that went, one after the other, to higher lanes while
-	// who waits longest could have had them.
-	overtakings int
 }
 
 // Key is the budget of the key called name; the first call decides the share, the

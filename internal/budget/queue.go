@@ -89,8 +89,8 @@ func weight(heavy bool) int {
 	return plain
 }
 
-// mostOvertakings is how many places in a row go to higher lanes while who waits longest
-// could have them. The next one is his, so that no lane stands still for ever.
+// mostOvertakings is how many places in a row go to higher lanes of a restaurant's keys, for
+// each key, while a request of a lower lane could have them. The next one is its.
 const mostOvertakings = 20
 
 // grant serves the first waiter that may go: by lane, then the key served
@@ -98,10 +98,7 @@ const mostOvertakings = 20
 // comes back is always offered in this order, a lower lane takes none that a
 // higher one can use, but one behind [mostOvertakings] others.
 func (b *business) grant(now instant) (again instant, granted bool) {
-	longest := b.longest(now)
-	if longest != nil && b.overtakings >= mostOvertakings {
-		b.overtakings = 0
-		longest.key.admit(now, longest.lane, weight(longest.heavy))
+	if b.grantOvertaken(now) {
 		return 0, true
 	}
 	again = never
@@ -113,7 +110,7 @@ func (b *business) grant(now instant) (again instant, granted bool) {
 				}
 				ok, at := decide(now, lane.paced(), k.limits[weight])
 				if ok {
-					b.overtake(k.queues[lane][weight][0], longest)
+					b.overtake(now, k.queues[lane][weight][0])
 					k.admit(now, lane, weight)
 					copy(b.keys[i:], b.keys[i+1:])
 					b.keys[len(b.keys)-1] = k
@@ -126,33 +123,53 @@ func (b *business) grant(now instant) (again instant, granted bool) {
 	return again, false
 }
 
-// longest is who waits longest of those that have room in every limit, whatever their
-// lanes and paces; nil for nobody.
-func (b *business) longest(now instant) *waiter {
-	var longest *waiter
+// grantOvertaken serves a waiter of the lower lanes that was overtaken often enough,
+// whatever the pace of its lane.
+func (b *business) grantOvertaken(now instant) (granted bool) {
 	for _, k := range b.keys {
-		for lane := range lanes {
-			for weight, queue := range k.queues[lane] {
-				if len(queue) == 0 || longest != nil && longest.turn < queue[0].turn {
-					continue
-				}
-				if ok, _ := decide(now, false, k.limits[weight]); ok {
-					longest = queue[0]
-				}
+		for weight, n := range k.overtakings {
+			if n < mostOvertakings*len(b.keys) {
+				continue
+			}
+			if w := k.longest(now, weight); w != nil {
+				k.admit(now, w.lane, weight)
+				return true
 			}
 		}
 	}
-	return longest
+	return false
 }
 
-// overtake counts the places that higher lanes take before who waits longest.
-func (b *business) overtake(served, longest *waiter) {
-	switch {
-	case served == longest:
-		b.overtakings = 0
-	case longest != nil && served.lane < longest.lane:
-		b.overtakings++
+// overtake counts the place that a request takes, for all below it that could have it.
+func (b *business) overtake(now instant, served *waiter) {
+	if served.looks {
+		return
 	}
+	for _, k := range b.keys {
+		for weight := range k.overtakings {
+			if w := k.longest(now, weight); w != nil && served.lane < w.lane {
+				k.overtakings[weight]++
+			}
+		}
+	}
+}
+
+// longest is who waits longest in the lanes below fresh data, when every limit that it
+// counts in has room; nil for nobody.
+func (k *Key) longest(now instant, weight int) *waiter {
+	var longest *waiter
+	for lane := Fresh + 1; lane < lanes; lane++ {
+		if q := k.queues[lane][weight]; len(q) > 0 && (longest == nil || q[0].turn < longest.turn) {
+			longest = q[0]
+		}
+	}
+	if longest == nil {
+		return nil
+	}
+	if room, _ := decide(now, false, k.limits[weight]); !room {
+		return nil
+	}
+	return longest
 }
 
 // turns are the queues of a lane in their order. Heavy requests have the scarcer
@@ -184,6 +201,9 @@ func (k *Key) admit(now instant, lane Lane, weight int) {
 	}
 	k.out[p] = struct{}{}
 	k.granted[lane]++
+	if lane > Fresh {
+		k.overtakings[weight] = 0
+	}
 	if lane < Backfill {
 		urgent := &k.urgent[lane][weight]
 		*urgent = append(expired(*urgent, now), now+remembered)

@@ -2,7 +2,6 @@ package budget
 
 import (
 	"context"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -42,45 +41,80 @@ func TestBusyWalkDoesNotStarveHeavyRequests(t *testing.T) {
 
 // The fresh walks of a small key may need more than it allows, for hours: many rows of one
 // instant are read again by each walk until one is newer. What stands in the lower lanes
-// must come to an end all the same, and takes a twentieth of the places.
+// must come to an end all the same, and takes about a twentieth of the places.
 func TestFreshWalksDoNotStarveTheLanesBelow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := NewLedger(Options{})
-		var served [2][lanes]atomic.Int64
-		ctx, stop := context.WithCancel(t.Context())
-		for i, key := range []*Key{l.Key("a", 1), l.Key("b", 1)} {
-			key.SetLimits(Limits{PerMinute: 15, BusinessPerMinute: 20, HeavyPerMinute: 15}, "shared")
-			for _, lane := range append([]Lane{Reconcile, Deep, Backfill, Backfill}, slices.Repeat([]Lane{Fresh}, 20)...) {
-				go func() {
-					for {
-						p, err := key.Enter(ctx, lane, lane == Deep)
-						if err != nil {
-							return
-						}
-						served[i][lane].Add(1)
-						p.Leave(silentOK)
+	type asks struct {
+		key   string
+		lane  Lane
+		heavy bool
+		n     int           // walks, each of which always has its next request ready
+		every time.Duration // or one at a time, at this interval
+	}
+	cases := []struct {
+		name        string
+		limits      Limits
+		asks        []asks
+		least, most float64 // the share of the places of its keys that each of the lower lanes has
+	}{
+		{
+			"one walk below many", Limits{PerMinute: 15, BusinessPerMinute: 600, HeavyPerMinute: 15},
+			[]asks{{key: "a", lane: Fresh, n: 125}, {key: "a", lane: Backfill, n: 1}}, 1 / 22., 1 / 20.,
+		},
+		{
+			"all lanes", Limits{PerMinute: 15, BusinessPerMinute: 600, HeavyPerMinute: 15},
+			[]asks{{key: "a", lane: Fresh, n: 20}, {key: "a", lane: Reconcile, n: 1}, {key: "a", lane: Backfill, n: 2}}, 1 / 66., 1 / 30.,
+		},
+		{
+			"heavy ones among plain ones", Limits{PerMinute: 15, BusinessPerMinute: 600, HeavyPerMinute: 5},
+			[]asks{{key: "a", lane: Fresh, n: 20}, {key: "a", lane: Fresh, heavy: true, n: 3}, {key: "a", lane: Deep, heavy: true, n: 1}, {key: "a", lane: Backfill, n: 1}}, 1 / 80., 1 / 20.,
+		},
+		{
+			"beside a key that is hardly used", Limits{PerMinute: 15, BusinessPerMinute: 600, HeavyPerMinute: 15},
+			[]asks{{key: "a", lane: Fresh, n: 20}, {key: "a", lane: Backfill, n: 1}, {key: "b", lane: Fresh, every: 10 * time.Second}}, 1 / 45., 1 / 20.,
+		},
+		{
+			"two keys, and a limit of both", Limits{PerMinute: 15, BusinessPerMinute: 20, HeavyPerMinute: 15},
+			[]asks{{key: "a", lane: Fresh, n: 20}, {key: "b", lane: Fresh, n: 20}, {key: "a", lane: Backfill, n: 1}, {key: "b", lane: Backfill, n: 1}}, 1 / 65., 1 / 35.,
+		},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := NewLedger(Options{})
+				served := make([]atomic.Int64, len(c.asks))
+				ctx, stop := context.WithCancel(t.Context())
+				for i, a := range c.asks {
+					key := l.Key(a.key, 1)
+					key.SetLimits(c.limits, "shared")
+					for range max(a.n, 1) {
+						go func() {
+							for {
+								p, err := key.Enter(ctx, a.lane, a.heavy)
+								if err != nil {
+									return
+								}
+								served[i].Add(1)
+								p.Leave(silentOK)
+								time.Sleep(a.every)
+							}
+						}()
 					}
-				}()
-			}
-		}
-		time.Sleep(10 * time.Hour)
-		stop()
-		synctest.Wait()
-		var all, below int64
-		for i := range served {
-			for lane := range lanes {
-				n := served[i][lane].Load()
-				all += n
-				if lane > Fresh {
-					below += n
 				}
-				if lane > Fresh && n < 50 {
-					t.Errorf("key %d: %s was served %d times", i, lane, n)
+				time.Sleep(10 * time.Hour)
+				stop()
+				synctest.Wait()
+				var all int64
+				for i, a := range c.asks {
+					if a.every == 0 {
+						all += served[i].Load()
+					}
 				}
-			}
-		}
-		if all < 10*60*19 || below < all/22 || below > all/20 {
-			t.Errorf("%d requests in ten hours, %d of them of the lanes below", all, below)
-		}
-	})
+				for i, a := range c.asks {
+					if share := float64(served[i].Load()) / float64(all); a.lane > Fresh && (share < c.least || share > c.most) {
+						t.Errorf("%s of %s: %d of %d places", a.lane, a.key, served[i].Load(), all)
+					}
+				}
+			})
+		})
+	}
 }
