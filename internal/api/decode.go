@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/larder-sync/larder/internal/api/types"
-
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // Decode reads one row or object as T. Fields that T does not know are ignored

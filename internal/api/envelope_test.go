@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/api/types"
-
 	"pgregory.net/rapid"
+
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 func TestEnvelopeIsReadStrictly(t *testing.T) {

@@ -9,10 +9,13 @@ import (
 
 // Errors of a list that would not end, or cannot be followed (DESIGN R3).
 var (
-	ErrRepeatedCursor = errors.New("the service sent a cursor that it had sent before: " + askedAgain)
-	ErrNoCursor       = errors.New("the service says has_more without a next_cursor: " + askedAgain)
-	errEndless        = errors.New("the service sends the same rows again and again under new cursors: " + askedAgain)
+	ErrRepeatedCursor = errors.New("the service sent a cursor that it had sent before" + tellTheService)
+	ErrNoCursor       = errors.New("the service says has_more without a next_cursor" + tellTheService)
+	errEndless        = errors.New("the service sends the same rows again and again under new cursors" + tellTheService)
 )
+
+// Not every walk is made again by itself.
+const tellTheService = ": if it does so again, show this to the service"
 
 // LeadsNowhere is true of the error of a page that leads nowhere, which may be another one
 // when it is asked for again.
@@ -26,7 +29,12 @@ type Paged interface {
 	leads() (rows []Raw, next string, more bool)
 }
 
-func (p Page) leads() (rows []Raw, next string, more bool) { return p.Rows, p.NextCursor, p.HasMore }
+func (p Page) leads() (rows []Raw, next string, more bool) {
+	if p.received != nil {
+		return p.received, p.NextCursor, p.HasMore
+	}
+	return p.Rows, p.NextCursor, p.HasMore
+}
 
 // fetched is a page as it arrived, or why it has not.
 type fetched[P Paged] struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -64,7 +65,18 @@ type Page struct {
 	ReceivedAt time.Time
 	Bytes      int
 
-	hold *hold
+	received []Raw // all rows, when Rows are some of them
+	hold     *hold
+}
+
+// Without is the page without some of its rows. A list whose pages have none left is not
+// taken for one that never ends.
+func (p Page) Without(drop func(Raw) bool) Page {
+	if p.received == nil {
+		p.received = p.Rows
+	}
+	p.Rows = slices.DeleteFunc(slices.Clone(p.Rows), drop)
+	return p
 }
 
 // Release says that the rows are not needed any more, nor what points into them.

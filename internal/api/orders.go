@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api/types"
-
 	"github.com/go-json-experiment/json"
+
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // OnlinePageLimit is the most orders of a page (api.md, "Limits").

@@ -13,7 +13,7 @@ import (
 // shape than api.md says is no reason to lose the others.
 type object map[string]jsontext.Value
 
-// lenient reads what it can of a refusal; names are told apart by case.
+// lenient reads what it can of a refusal or a row; names are told apart by case.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 func readObject(raw []byte) (o object) {

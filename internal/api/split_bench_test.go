@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/api/types"
-
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // orderPage is a page of n orders of three lines each, like those of the

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api/types"
-
 	"pgregory.net/rapid"
+
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // rat is the exact value of a decimal string.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse/native"
 )
@@ -78,7 +79,7 @@ func (f *flusher) flush(commits []*queued) error {
 			return nil
 		}
 		f.failed(err, attempt, commits)
-		if !f.pause(retryDelay(attempt, f.jitter.Float64())) {
+		if !lifecycle.Pause(f.abort, retryDelay(attempt, f.jitter.Float64())) { // the sink has no more time
 			return fmt.Errorf("%w before its rows were durable: %w", ErrClosed, err)
 		}
 		attempt++
@@ -222,18 +223,6 @@ func (f *flusher) failed(err error, attempt int, commits []*queued) {
 	f.sink.warehouse.Outage.Flushed(err)
 	_, rows, _ := f.queue.load()
 	f.sink.log.Debug("a flush failed", "error", err, "attempt", attempt+1, "commits", len(commits), "rows_queued_behind", rows)
-}
-
-// pause waits, and returns false when the sink has no more time.
-func (f *flusher) pause(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-f.abort.Done():
-		return false
-	}
 }
 
 // The delays between attempts, doubling from the first to the longest.

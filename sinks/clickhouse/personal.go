@@ -14,6 +14,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse/connection"
 	"github.com/larder-sync/larder/sinks/clickhouse/native"
@@ -391,9 +392,7 @@ func (p *personalData) awaitOldParts(ctx context.Context, table string) error {
 	defer cancel()
 	left, err := p.oldParts(ctx, table)
 	for ; err == nil && len(left) > 0; left, err = p.oldParts(ctx, table, left...) {
-		select {
-		case <-time.After(oldPartsLook):
-		case <-ctx.Done():
+		if !lifecycle.Pause(ctx, oldPartsLook) {
 			return fmt.Errorf("%d old parts are still on the disk: do it again later: %w", len(left), context.Cause(ctx))
 		}
 		// An engine without work looks for old parts every ten minutes. It looks for them at

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
-
 	"golang.org/x/sys/unix"
+
+	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 )
 
 // What stands behind no right of the engine stands behind the kernel's.

@@ -3,7 +3,6 @@ package list
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -267,7 +266,7 @@ func (t *LocationWalks) Fetch(ctx context.Context, kind string, since time.Time,
 	}
 	s.Metrics.Paged(s.Name, t.stream.Def.Name, kind)
 	if t.stream.Def.ByKey { // there is no filter
-		p.Rows = slices.DeleteFunc(p.Rows, t.stream.Full.elsewhere)
+		p = p.Without(t.stream.Full.elsewhere)
 	}
 	return Page{Page: p, at: s.AnswerTime(p.Date), came: s.Moment().UTC()}, nil
 }

@@ -44,7 +44,7 @@ type Target struct {
 	secrets []string
 }
 
-// Address says where a warehouse is; [clickhouse.Options] tells what its fields mean.
+// Address says where a warehouse is; the options of package clickhouse tell what its fields mean.
 type Address struct {
 	DSN, Password string
 	Dial          func(ctx context.Context, addr string) (net.Conn, error)

@@ -54,8 +54,9 @@ func (w *Warehouse) Close() error {
 	return w.Explain(err)
 }
 
-// explain is the target's, of an error that says whether the warehouse is there.
-func (w *Warehouse) explain(err error) error {
+// answered is how a statement went: the error explained, and noted as an outage when it says
+// that nobody is there.
+func (w *Warehouse) answered(err error) error {
 	err = w.Explain(err)
 	w.Outage.answered(err)
 	return err
@@ -91,7 +92,7 @@ func (w *Warehouse) settings(more clickhousego.Settings) clickhousego.Settings {
 // Exec runs a statement that brings its data with it.
 func (w *Warehouse) Exec(ctx context.Context, sql string, more clickhousego.Settings) error {
 	ctx = clickhousego.Context(ctx, clickhousego.WithSettings(w.settings(more)))
-	return w.explain(w.conn.Exec(ctx, sql))
+	return w.answered(w.conn.Exec(ctx, sql))
 }
 
 // Insert writes a block and returns how many bytes of it were sent.
@@ -102,7 +103,7 @@ func (w *Warehouse) Insert(ctx context.Context, b *native.Block) (int64, error) 
 	ctx = clickhousego.Context(ctx, clickhousego.WithSettings(w.settings(nil)))
 	if w.Native {
 		n, err := w.insertNative(ctx, b)
-		return n, w.explain(err)
+		return n, w.answered(err)
 	}
 	body := b.Reader()
 	err := w.conn.InsertFormat(ctx, "Native", insertStatement(w.Dialect, b), io.NopCloser(body))
@@ -110,21 +111,21 @@ func (w *Warehouse) Insert(ctx context.Context, b *native.Block) (int64, error) 
 	if err == nil {
 		err = closed
 	}
-	return body.Size, w.explain(err)
+	return body.Size, w.answered(err)
 }
 
 // Rows runs a query and calls each for every row of its answer.
 func (w *Warehouse) Rows(ctx context.Context, sql string, each func(driver.Rows) error) error {
 	rows, err := w.conn.Query(ctx, sql)
 	if err != nil {
-		return w.explain(err)
+		return w.answered(err)
 	}
 	for rows.Next() {
 		if err := each(rows); err != nil {
-			return w.explain(errors.Join(err, rows.Close()))
+			return w.answered(errors.Join(err, rows.Close()))
 		}
 	}
-	return w.explain(errors.Join(rows.Err(), rows.Close()))
+	return w.answered(errors.Join(rows.Err(), rows.Close()))
 }
 
 // Columns are the types of a storage table's columns, asked once.
