@@ -41,7 +41,7 @@ func ParseDSN(text string) (DSN, error) {
 	return DSN{remote: u}, nil
 }
 
-// Embedded tells that Larder carries the engine itself.
+// Embedded is true when Larder carries the engine itself.
 func (d DSN) Embedded() bool { return d.remote == nil }
 
 // Dir is the data folder of the embedded engine.

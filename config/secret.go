@@ -28,7 +28,7 @@ func (s Secret) Reveal() string {
 	return *s.value
 }
 
-// IsZero tells that there is no value.
+// IsZero is true when there is no value.
 func (s Secret) IsZero() bool { return s.value == nil }
 
 func (s Secret) String() string {

@@ -145,7 +145,7 @@ func knownStreams(names []string) error {
 
 func streamNames() string { return "Known: `" + strings.Join(Streams, "`, `") + "`." }
 
-// loopback tells that only this machine can reach an address.
+// loopback is true when only this machine can reach an address.
 func loopback(host string) bool {
 	if host == "localhost" {
 		return true

@@ -17,7 +17,7 @@ const (
 	DeliveredBad     = list.DeliveredBad
 )
 
-// ErrForeignRow tells that a delivered order is of a location that the key does not have.
+// ErrForeignRow means that a delivered order is of a location that the key does not have.
 var ErrForeignRow = list.ErrForeignRow
 
 // Deliver stores an order that the service has sent by itself, and returns when that is

@@ -64,7 +64,7 @@ type (
 	// VerifyProgress is a snapshot of a verification under way.
 	VerifyProgress = verify.Progress
 
-	// MisfitError tells that the configuration wants what the key does not have.
+	// MisfitError means that the configuration wants what the key does not have.
 	MisfitError = stream.MisfitError
 )
 

@@ -194,7 +194,7 @@ func (s *source) Protected(ctx context.Context, what string, f func(context.Cont
 // IsReady implements stream.Owner.
 func (s *source) IsReady() bool { return s.condition.Ready() }
 
-// hasAnotherKey tells that a key was put in place since the last probe, which may be
+// hasAnotherKey is true when a key was put in place since the last probe, which may be
 // tried at once.
 func (s *source) hasAnotherKey() bool {
 	return !s.condition.MustWait() && s.link.Changed()

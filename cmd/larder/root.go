@@ -41,7 +41,7 @@ func bare(w io.Writer) io.Writer {
 	return w
 }
 
-// interactive tells that a person is watching w.
+// interactive is true when a person is watching w.
 func interactive(w io.Writer) bool {
 	f, ok := bare(w).(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

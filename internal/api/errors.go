@@ -85,7 +85,7 @@ func IsUnauthorized(err error) bool { return hasStatus(err, http.StatusUnauthori
 // IsKeyDisabled tells a key that the restaurant disabled.
 func IsKeyDisabled(err error) bool { return forbidden(err, CodeKeyDisabled) }
 
-// IsAPIDisabled tells that online ordering is off, which is normal life.
+// IsAPIDisabled is true when online ordering is off, which is normal life.
 func IsAPIDisabled(err error) bool { return forbidden(err, CodeAPIDisabled) }
 
 // IsScope tells a call outside the key's scopes.

@@ -145,7 +145,7 @@ func (m *Memory) fits(h *hold, bytes int64) bool {
 	return m.all.bytes+bytes <= m.limit && h.tenant.taken.bytes+bytes <= m.share
 }
 
-// stuck tells that no room will come by itself: nothing that is in the way of w has
+// stuck is true when no room will come by itself: nothing that is in the way of w has
 // been read, and can be released.
 func (m *Memory) stuck(w *wanting) bool {
 	t := &w.hold.tenant.taken

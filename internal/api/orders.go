@@ -98,7 +98,7 @@ func behind(since time.Time, next string, rows []Raw) time.Time {
 	case newest.After(since):
 		return newest
 	case full:
-		// More orders than fit on a page may bear this one instant, and there is no asking
+		// More orders than fit on a page may have this one instant, and there is no asking
 		// for the others: what comes after them must come all the same.
 		return since.Add(time.Microsecond)
 	}

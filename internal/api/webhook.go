@@ -24,7 +24,7 @@ func (c *Client) TestWebhook(ctx context.Context) (types.WebhookTest, error) {
 	return result, nil
 }
 
-// IsNoWebhook tells that a key has no webhook URL.
+// IsNoWebhook is true when a key has no webhook URL.
 func IsNoWebhook(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Status == http.StatusConflict && e.Code == "webhook_not_configured"

@@ -64,7 +64,7 @@ func nextStep(state string) string {
 	}
 }
 
-// UnservedError tells that a stream that was asked for by name is off everywhere.
+// UnservedError means that a stream that was asked for by name is off everywhere.
 type UnservedError struct {
 	Stream, Reason string
 	Scope          bool // for lack of a scope
@@ -142,7 +142,7 @@ func refused(state string) bool {
 	return state == syncer.StateUnauthorized || state == syncer.StateKeyDisabled || state == syncer.StateForbidden
 }
 
-// AttentionError tells that a status has something for a person to look at; it has
+// AttentionError means that a status has something for a person to look at; it has
 // been printed.
 type AttentionError struct{ Concern syncer.Concern }
 

@@ -40,7 +40,7 @@ func (d *Daemon) secretsOf(source string) []string {
 	return secrets()
 }
 
-// errOpening tells that nothing can be stored yet.
+// errOpening means that nothing can be stored yet.
 var errOpening = errors.New("the warehouse is being opened")
 
 // deliver stores an order that a webhook has brought.

@@ -2,7 +2,7 @@ package budget
 
 import "time"
 
-// Usage is a picture of a key's budget.
+// Usage is how much of a key's budget is in use.
 type Usage struct {
 	Key, Heavy, Business Share
 	Waiting              [lanes]int    // by lane

@@ -55,7 +55,7 @@ func bad(code int, advice, format string, args ...any) Finding {
 	return Finding{Text: fmt.Sprintf(format, args...), Advice: advice, Code: code}
 }
 
-// Error tells that a check failed; its lines have been printed.
+// Error means that a check failed; its lines have been printed.
 type Error struct{ Code int }
 
 func (e *Error) Error() string { return "a check failed" }

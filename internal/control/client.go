@@ -19,7 +19,7 @@ type Client struct {
 	HTTP *http.Client // speaks along the socket, whatever host it is asked for
 }
 
-// ErrNotServed tells that the holder of the engine has no such route: it is not
+// ErrNotServed means that the holder of the engine has no such route: it is not
 // a daemon, or is busy.
 var ErrNotServed = errors.New("the process that holds the warehouse does not take this")
 

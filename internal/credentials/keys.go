@@ -79,7 +79,7 @@ func (k *key) look() {
 	k.log.Info(k.what+" read anew", "source", k.source, "file", k.file, "there", !v.IsZero())
 }
 
-// stillAway tells that a next_key_file has not been gone for long.
+// stillAway is true when a next_key_file has not been gone for long.
 func (k *key) stillAway() bool {
 	if k.away.IsZero() {
 		k.away = time.Now()

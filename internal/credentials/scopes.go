@@ -9,7 +9,7 @@ import (
 	"github.com/larder-sync/larder/syncer"
 )
 
-// ScopeError tells that a key may not read what the configuration wants of it.
+// ScopeError means that a key may not read what the configuration wants of it.
 type ScopeError struct{ lacks string }
 
 func (e *ScopeError) Error() string { return e.lacks }

@@ -198,7 +198,7 @@ func (o Options) prove(ctx context.Context, d *app.Daemon) syncer.ReconcileRepor
 	return report
 }
 
-// settled tells that every stream that is on has been filled.
+// settled is true when every stream that is on has been filled.
 func settled(s syncer.Status) bool {
 	for i := range s.Sources {
 		src := &s.Sources[i]

@@ -80,7 +80,7 @@ type printed interface {
 	Printed()
 }
 
-// InterruptedError tells that a person has stopped waiting for a pass that a daemon
+// InterruptedError means that a person has stopped waiting for a pass that a daemon
 // makes, and what becomes of it.
 type InterruptedError struct{ Next string }
 
@@ -96,7 +96,7 @@ func (e *usageError) Unwrap() error { return e.error }
 // UsageError marks an error as one of the command line or the configuration.
 func UsageError(err error) error { return &usageError{err} }
 
-// WarehouseError tells that the warehouse could not be reached, or not be used.
+// WarehouseError means that the warehouse could not be reached, or not be used.
 type WarehouseError struct{ Err error }
 
 func (e *WarehouseError) Error() string { return e.Err.Error() }

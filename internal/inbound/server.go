@@ -21,7 +21,7 @@ type Limits struct {
 	Full        string        // an HTTP answer in full
 }
 
-// ListenError tells that an address could not be listened on.
+// ListenError means that an address could not be listened on.
 type ListenError struct {
 	Setting string // of the configuration, which has the address
 	Addr    string

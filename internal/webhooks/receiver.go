@@ -50,7 +50,7 @@ const (
 
 var outcomes = []Outcome{Stored, Repeated, Older, LeftOut, Bad, Ping, NoOrder, Forged, Refused, Postponed}
 
-// ErrForeign tells that an order is none of the source's: of a location that its key does not
+// ErrForeign means that an order is none of the source's: of a location that its key does not
 // have.
 var ErrForeign = errors.New("the order is of a location that is not the key's")
 
@@ -189,7 +189,7 @@ func (r *Receiver) receive(w http.ResponseWriter, req *http.Request, source stri
 	return r.take(ctx, source, body)
 }
 
-// errFull tells that so many large bodies are being read already.
+// errFull means that so many large bodies are being read already.
 var errFull = errors.New("too many large bodies at once")
 
 // read reads a body.

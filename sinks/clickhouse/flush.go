@@ -87,7 +87,7 @@ func (f *flusher) flush(commits []*queued) error {
 }
 
 // unfenced returns the commits that may be written still, and marks the others;
-// errFenced tells that there are such.
+// errFenced means that there are such.
 func unfenced(commits []*queued) (kept []*queued, err error) {
 	kept = make([]*queued, 0, len(commits))
 	for _, item := range commits {

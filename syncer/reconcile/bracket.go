@@ -66,7 +66,7 @@ func (st *Proofs) NewBracket(ctx context.Context, compare bool) *bracket {
 	return b
 }
 
-// ErrIncomparable tells that the orders of the mirror are not those to compare.
+// ErrIncomparable means that the orders of the mirror are not those to compare.
 var ErrIncomparable = errors.New("not compared")
 
 // NotComparable is why the orders of the mirror cannot be compared with anything, nil

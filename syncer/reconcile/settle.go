@@ -348,7 +348,7 @@ func (p *DayProof) leave(why NotHealed) {
 	p.notHealed, p.Reason, p.tried = why, why.String(), why != OnlyCompared
 }
 
-// inVain tells that the healing of the day was of no use.
+// inVain is true when the healing of the day was of no use.
 func (p DayProof) inVain() bool { return p.cut || p.Verdict == sinks.VerdictDrift }
 
 func newestFirst(byDay map[types.Date][]DayProof) []types.Date {

@@ -2,7 +2,7 @@ package stream
 
 import "errors"
 
-// MisfitError tells that the configuration wants what the key does not have.
+// MisfitError means that the configuration wants what the key does not have.
 type MisfitError struct{ Text string }
 
 func (e *MisfitError) Error() string { return e.Text }

@@ -19,7 +19,7 @@ type Trouble struct {
 	RetryAfter time.Duration
 }
 
-// MayPass tells that the trouble is not the key's.
+// MayPass is true when the trouble is not the key's.
 func (t Trouble) MayPass() bool {
 	return t.State == status.StateUnreachable || t.State == status.StateFailing
 }

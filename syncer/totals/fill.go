@@ -48,7 +48,7 @@ func (p *position) count(sp Span, r DayRow) {
 // first one.
 const emptySteps = 4
 
-// counted tells that Orders are all there are, as far as one can see: the way back
+// counted is true when Orders are all there are, as far as one can see: the way back
 // has passed a step without a sale. Older sales beyond it leave the number open
 // again until the next one.
 func (p position) counted() bool { return p.Orders > 0 && p.Empty > 0 }

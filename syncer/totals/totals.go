@@ -92,7 +92,7 @@ func (st *Totals) AskDaysBack(ctx context.Context, ask func(context.Context, Spa
 	return refused
 }
 
-// Refuses tells that the service refuses one location, and may answer for others.
+// Refuses is true when the service refuses one location, and may answer for others.
 func Refuses(location string, err error) bool {
 	return location != "" && (api.IsLocationForbidden(err) || api.IsNotFound(err))
 }

@@ -23,7 +23,7 @@ import (
 // no checkpoint.
 const walkVerify = "verify"
 
-// errNotFilled tells that there is nothing to compare with yet.
+// errNotFilled means that there is nothing to compare with yet.
 var errNotFilled = errors.New("its backfill has not reached its end: let larder run or larder sync finish it, then verify")
 
 // verification is one stream being compared with the API.

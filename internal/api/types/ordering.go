@@ -138,7 +138,7 @@ type OnlineTotals struct {
 	Total   Money `json:"total"`
 }
 
-// OnlinePayment tells whether the customer was charged already.
+// OnlinePayment says how an order is paid, and whether that has happened.
 type OnlinePayment struct {
 	Status    string  `json:"status" enum:"paid,unpaid"`
 	Method    *string `json:"method"`

@@ -105,7 +105,7 @@ func (v *View) OpenNow(locationID string) bool {
 	return err == nil && v.b.locations.Open(v.b.locations.All[loc], v.now)
 }
 
-// OrderingOff tells that the restaurant has switched its online ordering off.
+// OrderingOff is true when the restaurant has switched its online ordering off.
 func (v *View) OrderingOff() bool { return v.b.locations.OrderingOff() }
 
 // Categories lists categories, and tells where the page ends and whether there is more.

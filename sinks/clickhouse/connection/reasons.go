@@ -48,10 +48,10 @@ func (e *StatementError) Error() string { return e.Text }
 
 func (e *StatementError) Unwrap() error { return e.err }
 
-// ReadOnly tells that the statement would have changed something.
+// ReadOnly is true when the statement would have changed something.
 func (e *StatementError) ReadOnly() bool { return e.Code == codeReadOnly }
 
-// UnknownTable tells that the statement names a table or database that is not there.
+// UnknownTable is true when the statement names a table or database that is not there.
 func (e *StatementError) UnknownTable() bool {
 	return e.Code == codeUnknownTable || e.Code == codeUnknownDatabase
 }
