@@ -2,6 +2,7 @@ package budget
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -83,11 +84,12 @@ func TestFreshWalksDoNotStarveTheLanesBelow(t *testing.T) {
 				l := NewLedger(Options{})
 				served := make([]atomic.Int64, len(c.asks))
 				ctx, stop := context.WithCancel(t.Context())
+				var group sync.WaitGroup
 				for i, a := range c.asks {
 					key := l.Key(a.key, 1)
 					key.SetLimits(c.limits, "shared")
 					for range max(a.n, 1) {
-						go func() {
+						group.Go(func() {
 							for {
 								p, err := key.Enter(ctx, a.lane, a.heavy)
 								if err != nil {
@@ -97,12 +99,12 @@ func TestFreshWalksDoNotStarveTheLanesBelow(t *testing.T) {
 								p.Leave(silentOK)
 								time.Sleep(a.every)
 							}
-						}()
+						})
 					}
 				}
 				time.Sleep(10 * time.Hour)
 				stop()
-				synctest.Wait()
+				group.Wait()
 				var all int64
 				for i, a := range c.asks {
 					if a.every == 0 {
