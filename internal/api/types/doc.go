@@ -7,10 +7,10 @@
 //
 // Struct tags read by package mapping, beside encoding/json's:
 //
-//	enum:"a,b"          the values api.md names; others land too, and are reported
-//	column:"-"          part of the row, but not a column of its own
-//	column:"required"   not there in every answer, but in those that are mirrored
-//	row:"id"            the field that identifies the row within its business
+//	enum:"a,b"          the values api.md names. Others land too, and are reported.
+//	column:"-"          part of the row, but not a column of its own.
+//	column:"required"   not there in every answer, but in those that are mirrored.
+//	row:"id"            the field that identifies the row within its business.
 //
 // A pointer is a field that may be null; a missing field reads as null.
 // A struct flattens with "_", a slice of structs becomes arrays of one length,
