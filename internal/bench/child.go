@@ -74,12 +74,13 @@ func serveChild(args []string) error {
 	if err := json.NewEncoder(os.Stdout).Encode(info); err != nil {
 		return err
 	}
-	return sandbox.ServeThrough(context.Background(), ln, s, benchHandler(s, padded(s.Handler(), *pad*1e6), &clock))
+	return sandbox.ServeThrough(context.Background(), ln, s, benchHandler(s, padded(s.Handler(), *pad*1e6)))
 }
 
 // benchHandler is the sandbox with counters at /bench, and /bench/freeze that
-// stops its clock so that the world can be compared.
-func benchHandler(s *sandbox.Sandbox, api http.Handler, clock *atomic.Int64) http.Handler {
+// stops the world so that it can be compared. The service's clock goes on: its minutes
+// would else have no end, nor would what was used of a limit come back.
+func benchHandler(s *sandbox.Sandbox, api http.Handler) http.Handler {
 	var first atomic.Int64
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /bench", func(w http.ResponseWriter, _ *http.Request) {
@@ -91,9 +92,7 @@ func benchHandler(s *sandbox.Sandbox, api http.Handler, clock *atomic.Int64) htt
 			panic(http.ErrAbortHandler)
 		}
 	})
-	mux.HandleFunc("POST /bench/freeze", func(http.ResponseWriter, *http.Request) {
-		clock.CompareAndSwap(0, time.Now().UnixMicro())
-	})
+	mux.HandleFunc("POST /bench/freeze", func(http.ResponseWriter, *http.Request) { s.StopAt(time.Now()) })
 	mux.HandleFunc("POST /bench/reset", func(http.ResponseWriter, *http.Request) { s.ResetStats() })
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/v1/sales/orders" || r.URL.Path == "/v1/orders" {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -58,6 +59,21 @@ func TestTheWorldIsDeterministic(t *testing.T) {
 	}
 	if other := newHarness(t, Options{Orders: 2000, Seed: 8}); other.fingerprint() == want {
 		t.Error("another seed gives the same world")
+	}
+}
+
+// A world that is stopped shows nothing new, while what was used of a limit comes back.
+func TestAStoppedWorld(t *testing.T) {
+	h := newHarness(t, Options{Live: true, Orders: 6000, Days: 30})
+	newest := "/sales/orders?limit=200&updated_since=" + h.clock.Format(time.RFC3339)
+	h.clock = h.clock.Add(time.Hour)
+	h.StopAt(h.clock)
+	before := h.walk(newest)
+	for h.get(newest).status == 200 {
+	}
+	h.clock = h.clock.Add(time.Hour)
+	if after := h.walk(newest); len(before) == 0 || !reflect.DeepEqual(after, before) {
+		t.Errorf("%d orders before, %d after", len(before), len(after))
 	}
 }
 

@@ -3,6 +3,7 @@ package world
 import (
 	"cmp"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox/readings"
@@ -16,6 +17,7 @@ type World struct {
 	opts       Options
 	cal        *units.Calendar
 	businesses []*Business
+	end        atomic.Int64 // from where on nothing moves, in microseconds; 0: the world goes on
 }
 
 // New makes the restaurants. They are the same for the same Seed, sizes and Epoch.
@@ -57,8 +59,15 @@ func (w *World) Tick(now time.Time) {
 	}
 }
 
+// StopAt lets the world move no further than an instant. The service's clock goes on, and
+// its limits with it.
+func (w *World) StopAt(end time.Time) { w.end.Store(end.UnixMicro()) }
+
 // Move moves one restaurant up to an instant, in microseconds.
 func (w *World) Move(b *Business, now int64) {
+	if end := w.end.Load(); end != 0 {
+		now = min(now, end)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.timeline.advance(now)
