@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"net/url"
 	"slices"
@@ -112,12 +113,24 @@ func (l List[T]) Page(ctx context.Context, c *Client, q ListQuery) (Page, error)
 }
 
 // Pages hands out the list's pages from q.Cursor on, as [Follow] does, one after the other.
+// The error of a page that leads nowhere names the route and which page it was.
 func (l List[T]) Pages(ctx context.Context, c *Client, q ListQuery) iter.Seq2[Page, error] {
-	return Follow(ctx, q.Cursor, func(ctx context.Context, cursor string) (Page, error) {
+	ask := func(ctx context.Context, cursor string) (Page, error) {
 		q := q
 		q.Cursor = cursor
 		return l.Page(ctx, c, q)
-	}, nil)
+	}
+	return func(yield func(Page, error) bool) {
+		n := 0
+		for p, err := range Follow(ctx, q.Cursor, ask, nil) {
+			if n++; LeadsNowhere(err) || errors.Is(err, errEndless) { // a request that failed names itself
+				err = fmt.Errorf("%s, page %d: %w", l.route.name(), n, err)
+			}
+			if !yield(p, err) {
+				return
+			}
+		}
+	}
 }
 
 func (l List[T]) values(q ListQuery) (url.Values, error) {

@@ -97,17 +97,19 @@ func TestFailedBodiesTakeNothing(t *testing.T) {
 		"one row": answers(200, `{"id":5,"name":"`+large[:1<<20]+`"}`),
 	} {
 		t.Run(name, func(t *testing.T) {
-			memory := NewMemory(1 << 20)
-			s := serve(t, handler, func(o *Options) { o.Memory, o.RetryMax = memory, 1 })
-			if _, err := Products.Page(t.Context(), s.Client, ListQuery{}); err == nil {
-				t.Error("no error")
-			}
-			if _, err := s.Product(t.Context(), "p"); err == nil && name != "one row" {
-				t.Error("no error")
-			}
-			if used := memory.Used(); used != 0 {
-				t.Errorf("%d bytes are taken at the end", used)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				memory := NewMemory(1 << 20)
+				s := serve(t, handler, func(o *Options) { o.Memory, o.RetryMax = memory, 1 })
+				if _, err := Products.Page(t.Context(), s.Client, ListQuery{}); err == nil {
+					t.Error("no error")
+				}
+				if _, err := s.Product(t.Context(), "p"); err == nil && name != "one row" {
+					t.Error("no error")
+				}
+				if used := memory.Used(); used != 0 {
+					t.Errorf("%d bytes are taken at the end", used)
+				}
+			})
 		})
 	}
 }

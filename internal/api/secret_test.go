@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 )
 
 // echo answers with the key it was sent, in every place an answer has.
@@ -50,27 +51,29 @@ var failing = map[string]http.HandlerFunc{
 func TestTheKeyIsNeverTold(t *testing.T) {
 	for name, handler := range failing {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
-				if strings.Contains(r.RequestURI, testKey) {
-					t.Errorf("the key in the address: %s", r.RequestURI)
+			synctest.Test(t, func(t *testing.T) {
+				s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+					if strings.Contains(r.RequestURI, testKey) {
+						t.Errorf("the key in the address: %s", r.RequestURI)
+					}
+					handler(w, r)
+				}, func(o *Options) { o.RetryMax = 1 })
+				_, listErr := Products.Page(t.Context(), s.Client, ListQuery{})
+				_, oneErr := s.Me(t.Context())
+				if listErr == nil {
+					t.Error("no error")
 				}
-				handler(w, r)
-			}, func(o *Options) { o.RetryMax = 1 })
-			_, listErr := Products.Page(t.Context(), s.Client, ListQuery{})
-			_, oneErr := s.Me(t.Context())
-			if listErr == nil {
-				t.Error("no error")
-			}
-			told := fmt.Sprintf("%+v %#v %+v %#v %s %+v", listErr, listErr, oneErr, oneErr, s.log, s.exchanges)
-			for err := range chain(listErr) {
-				told += fmt.Sprintf(" %v %+v %#v", err, err, err)
-			}
-			if i := strings.Index(told, testKey[:12]); i >= 0 {
-				t.Errorf("the key was told: …%s", told[max(0, i-80):min(len(told), i+60)])
-			}
-			if s.log.Len() == 0 {
-				t.Error("nothing was logged")
-			}
+				told := fmt.Sprintf("%+v %#v %+v %#v %s %+v", listErr, listErr, oneErr, oneErr, s.log, s.exchanges)
+				for err := range chain(listErr) {
+					told += fmt.Sprintf(" %v %+v %#v", err, err, err)
+				}
+				if i := strings.Index(told, testKey[:12]); i >= 0 {
+					t.Errorf("the key was told: …%s", told[max(0, i-80):min(len(told), i+60)])
+				}
+				if s.log.Len() == 0 {
+					t.Error("nothing was logged")
+				}
+			})
 		})
 	}
 }
