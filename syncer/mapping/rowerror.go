@@ -20,7 +20,8 @@ const excerptSize = 200
 type RowError struct {
 	ID     string // empty when the row has none that can be read
 	Field  string // path, e.g. items.3.unit_price; empty for the row as a whole
-	Reason string
+	Reason string // without anything of the row
+	Detail string // what the parser says about it, which may quote the row; may be empty
 	Value  string // the literal JSON of the value, cut to 200 bytes; may be empty
 }
 
@@ -31,11 +32,19 @@ func (e *RowError) Error() string {
 	if e.Field != "" {
 		b.WriteString(", field " + e.Field)
 	}
-	b.WriteString(": " + e.Reason)
-	if e.Value != "" {
-		b.WriteString(": " + e.Value)
-	}
+	b.WriteString(": " + e.Explained())
 	return b.String()
+}
+
+// Explained is the reason with its detail and the value.
+func (e *RowError) Explained() string {
+	said := e.Reason
+	for _, more := range []string{e.Detail, e.Value} {
+		if more != "" {
+			said += ": " + more
+		}
+	}
+	return said
 }
 
 // bad is the error of the value read last.
@@ -61,12 +70,12 @@ func (m *Mapper) syntax(err error) error {
 		}
 		return fmt.Errorf("read a row: %w", err)
 	}
-	e := &RowError{Field: dotted(syn.JSONPointer), Reason: "not valid JSON: " + syn.Err.Error()}
+	e := &RowError{Field: dotted(syn.JSONPointer), Reason: "not valid JSON", Detail: syn.Err.Error()}
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		e.Reason = "there twice"
+		e.Reason, e.Detail = "there twice", ""
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		e.Reason = "the JSON ends early"
+		e.Reason, e.Detail = "the JSON ends early", ""
 	case syn.ByteOffset < int64(len(m.raw)):
 		e.Value = excerpt(m.raw[syn.ByteOffset:])
 	}

@@ -96,8 +96,8 @@ func TestBadRows(t *testing.T) {
 				t.Fatalf("the good row has no %s", c.old)
 			}
 			bad := refused(t, c.plan, c.row, strings.Replace(c.row, c.old, c.new, 1))
-			if bad.Field != c.field || !strings.HasPrefix(bad.Reason, c.reason) || !strings.HasPrefix(bad.Value, c.value) {
-				t.Errorf("got field %q, reason %q, value %q", bad.Field, bad.Reason, bad.Value)
+			if bad.Field != c.field || !strings.HasPrefix(bad.Explained(), c.reason) || !strings.HasPrefix(bad.Value, c.value) {
+				t.Errorf("got field %q, reason %q, detail %q, value %q", bad.Field, bad.Reason, bad.Detail, bad.Value)
 			}
 			if want := map[*Plan]string{order: "ord_01J8ZQ4M7T", product: "prd_7"}[c.plan]; bad.ID != want {
 				t.Errorf("got id %q, want %q", bad.ID, want)

@@ -164,10 +164,7 @@ func (in *Intake) refuse(err error, raw []byte, version uint64, at time.Time, id
 	field, reason := "", err.Error()
 	say := "it cannot be stored"
 	if bad, ok := errors.AsType[*mapping.RowError](err); ok {
-		field, reason, say = bad.Field, bad.Reason, plain(bad.Reason)
-		if bad.Value != "" {
-			reason += ": " + bad.Value
-		}
+		field, reason, say = bad.Field, bad.Explained(), bad.Reason
 		if bad.ID != "" {
 			id = bad.ID
 		}

@@ -2,7 +2,6 @@ package write
 
 import (
 	"log/slog"
-	"strings"
 	"time"
 )
 
@@ -24,12 +23,6 @@ type pendingLog struct {
 
 // badRow is what is said of a row that could not be understood.
 type badRow struct{ key, id, field, reason string }
-
-// plain is a reason without the values that follow it.
-func plain(reason string) string {
-	reason, _, _ = strings.Cut(reason, ": ")
-	return reason
-}
 
 func (t *pendingLog) open(r badRow) {
 	if t.opened++; t.opened == 1 {
