@@ -82,7 +82,9 @@ func (s *source) look(ctx context.Context) error {
 		err = s.open(ctx, me.Value)
 	}
 	if err != nil {
-		s.condition.Enter(stream.Diagnose(err).State, err.Error())
+		if ctx.Err() == nil { // an interrupt says nothing about the source
+			s.condition.Enter(stream.Diagnose(err).State, err.Error())
+		}
 		return err
 	}
 	s.NoteServiceTime(me.Date)

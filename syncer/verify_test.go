@@ -1,6 +1,8 @@
 package syncer
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -448,6 +450,33 @@ func TestVerifyBesideTheProcessThatServes(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		if found := verify(); len(found) > 1 {
 			t.Errorf("after the other process has ended: %+v", found)
+		}
+	})
+}
+
+// interruptedLine ends a run when it asks the service something.
+type interruptedLine struct{ interrupt context.CancelFunc }
+
+func (l interruptedLine) RoundTrip(r *http.Request) (*http.Response, error) {
+	l.interrupt()
+	<-r.Context().Done()
+	return nil, context.Cause(r.Context())
+}
+
+// Who interrupts a verification has not found the source out of reach.
+func TestAnInterruptedVerifyHasNoTrouble(t *testing.T) {
+	inPair(t, sandbox.Options{Seed: 9, Orders: 20, Days: 2}, func(t *testing.T, p *pair) {
+		p.a.run(p.a.sources()[:1]...)
+		p.a.until("filled", time.Hour, p.a.filled)
+		ctx, interrupt := context.WithCancel(t.Context())
+		p.b.tune = func(o *Options) { o.API.Transport = interruptedLine{interrupt} }
+		p.b.open(p.b.sources()[:1]...)
+		report, err := p.b.syncer.Verify(ctx, Selection{}, nil, nil)
+		if !errors.Is(err, context.Canceled) || !errors.Is(report.Err(), context.Canceled) {
+			t.Errorf("interrupted: %v, %v", err, report.Err())
+		}
+		if state := report.Sources[0].State; state != status.StateStarting {
+			t.Errorf("the source is %s", state)
 		}
 	})
 }
