@@ -23,7 +23,7 @@ import (
 //     checkpoint.
 //   - Of several rows with one (business, id) the highest version is the live
 //     one, in whichever order they arrive.
-//   - A tombstone keeps the last known values of the row it buries, or stands
+//   - A tombstone keeps the last known values of the row it removes, or stands
 //     alone when the row was never seen; a later row lives again.
 type Sink interface {
 	Write(ctx context.Context, c *Commit) (*Receipt, error)
@@ -41,7 +41,7 @@ type Sink interface {
 	Live(ctx context.Context, q LiveQuery) ([]LiveRow, error)
 	CountLive(ctx context.Context, q LiveQuery) (uint64, error)
 
-	// Rows returns the stored rows with the given ids, buried ones included, in
+	// Rows returns the stored rows with the given ids, removed ones included, in
 	// any order; ids that are not stored are left out. More than [MaxRowIDs] ids
 	// a call are an error.
 	Rows(ctx context.Context, table, business string, ids []string) ([]StoredRow, error)
@@ -109,7 +109,7 @@ type Commit struct {
 	Fence func() error
 }
 
-// Tombstone buries a row.
+// Tombstone removes a row.
 type Tombstone struct {
 	ID        string
 	Version   uint64

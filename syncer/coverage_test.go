@@ -118,7 +118,7 @@ func (s *shop) list(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// live counts the live rows of a location, and buried those with a reason.
+// live counts the live rows of a location, and removed those with a reason.
 func (s *shop) live(location string) (live int, buried map[string]int) {
 	buried = map[string]int{}
 	for id, row := range s.store.Rows(shopStream, "b1") {

@@ -10,7 +10,7 @@ import (
 	"github.com/larder-sync/larder/syncer/write"
 )
 
-// FuzzRow takes any bytes as a row of any stream: it lands, buries, or is in
+// FuzzRow takes any bytes as a row of any stream: it lands, removes, or is in
 // quarantine with its bytes, and never two of them; the same row again is known.
 func FuzzRow(f *testing.F) {
 	sink := memsink.Open(memsink.NewStore(), memsink.Options{})

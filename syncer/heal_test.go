@@ -338,7 +338,7 @@ func TestAServiceThatFailsEndsTheHealingOfARun(t *testing.T) {
 	})
 }
 
-// TestRefundsOfALocationThatIsNotActiveAreNotAskedFor: 404 would bury what the service
+// TestRefundsOfALocationThatIsNotActiveAreNotAskedFor: 404 would remove what the service
 // lists still.
 func TestRefundsOfALocationThatIsNotActiveAreNotAskedFor(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 47, Orders: 50, Days: 4, Record: true}, func(t *testing.T, w *world) {

@@ -72,7 +72,7 @@ func (l *loop) beginTotals(ctx context.Context) {
 		if st.Turn.Try() {
 			l.spawn(ctx, st.Def.Name, st.ProveRecent)
 		}
-		if st.Deep.Owes() {
+		if st.Deep.DueEarly() {
 			l.spawn(ctx, st.Def.Name, st.Deep.Prove)
 		}
 	}

@@ -55,7 +55,7 @@ func TestALocationAwayDuringABackfill(t *testing.T) {
 	}
 }
 
-// A full resync that a location was away for a part of buries none of its rows, whether
+// A full resync that a location was away for a part of removes none of its rows, whether
 // few and asked for one by one or many, whether old or just written by the incremental
 // walks, also when the process was killed between.
 func TestALocationAwayDuringAFullResync(t *testing.T) {

@@ -478,8 +478,8 @@ func TestMenusOfConfiguredLocations(t *testing.T) {
 	})
 }
 
-// A restaurant's key that has lost a location does not bury the menu that another one has;
-// a menu that neither has any more is buried.
+// A restaurant's key that has lost a location does not remove the menu that another one has;
+// a menu that neither has any more is removed.
 func TestTwoKeysOfOneRestaurantDoNotBuryEachOthersMenus(t *testing.T) {
 	inMenus(t, func(t *testing.T, f *fake, w *world, m *menuService) {
 		mine := map[string][]string{"one": {"l1", "l2"}, "two": {"l1", "l2"}}

@@ -31,7 +31,7 @@ type chain struct {
 
 	mu      sync.Mutex
 	writers map[string][]string // by "table id": who wrote the row, in order
-	buried  map[string]string   // by "table id": who buried it last
+	buried  map[string]string   // by "table id": who removed it last
 }
 
 // inChain has 150 days of history: more than deep runs ask for.
@@ -49,7 +49,7 @@ func inChain(t *testing.T, seed int64, test func(t *testing.T, c *chain)) {
 	})
 }
 
-// watch notes who writes rows of totals, and who buries them.
+// watch notes who writes rows of totals, and who removes them.
 func (c *chain) watch(commit *sinks.Commit, _ bool) {
 	if commit.Batch == nil || !strings.HasPrefix(commit.Stream, "sales_") {
 		return
@@ -413,7 +413,7 @@ func TestAKeyThatIsLimitedWhileItHasASibling(t *testing.T) {
 		if n := len(c.live("sales_products")); n < 1000 {
 			t.Errorf("%d lines of products are live", n)
 		}
-		limit(false, c.branches[1]) // what is buried now was written just before
+		limit(false, c.branches[1]) // what is removed now was written just before
 		limit(true)
 		c.right("all", "")
 		c.turns()

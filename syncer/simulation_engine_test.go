@@ -177,7 +177,7 @@ func (w *realWarehouse) setDown(down bool) {
 	}
 }
 
-// rows are a table's rows of one business by id, buried ones too.
+// rows are a table's rows of one business by id, removed ones too.
 func (w *realWarehouse) rows(table, business string) map[string]memsink.Row {
 	from := fmt.Sprintf("`%s_raw`.`%s`", w.database, table)
 	where := fmt.Sprintf("business_id = '%s'", business)

@@ -304,7 +304,7 @@ func (e *episode) end() {
 	}
 }
 
-// rows are a table's rows of one restaurant by id, buried ones too.
+// rows are a table's rows of one restaurant by id, removed ones too.
 func (e *episode) rows(table, business string) map[string]memsink.Row {
 	if e.real != nil {
 		return e.real.rows(table, business)

@@ -141,7 +141,7 @@ func (v *watch) versionsOf(c *sinks.Commit) {
 	}
 	for _, t := range c.Tombstones {
 		if t.Raw == nil {
-			continue // a sweep buries with the one version of its full resync
+			continue // a sweep removes with the one version of its full resync
 		}
 		v.version(sourceVersion{c.Source, t.Version}, c.Stream, t.ID, t.Raw)
 	}

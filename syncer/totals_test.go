@@ -138,7 +138,7 @@ func TestTheWayBackEndsAtTheFirstOrder(t *testing.T) {
 		for _, r := range w.box.Requests()[requests:] {
 			recent := strings.Contains(r.URI, "from=1999-12-31") // yesterday, which is always asked for
 			if r.Route == "/sales/daily" && !recent {
-				t.Errorf("asked again after the way back had ended: %s", r.URI)
+				t.Errorf("asked again after the backfill of the totals had ended: %s", r.URI)
 			}
 		}
 	})

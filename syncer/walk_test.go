@@ -247,7 +247,7 @@ func TestTombstonesBuryAndMoveTheWatermark(t *testing.T) {
 		w.until("buried", time.Minute, func() bool { return w.store.Rows("categories", "b1")["a"].Deleted })
 		rows := w.store.Rows("categories", "b1")
 		if a := rows["a"]; a.Raw == "" || a.Reason != "deleted" || a.DeletedAt.IsZero() {
-			t.Errorf("the tombstone lost what it buries: %+v", a)
+			t.Errorf("the tombstone lost the row's values: %+v", a)
 		}
 		if !rows["never"].Deleted {
 			t.Error("a tombstone of a row never seen is not stored")

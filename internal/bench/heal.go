@@ -39,7 +39,7 @@ func heal(ctx context.Context, r *report) error {
 		if err := s.post(ctx, "/admin/change", fmt.Sprintf(`{"action": "delete", "count": 500, "seed": %d}`, healSeed)); err != nil {
 			return err
 		}
-		if err := command(ctx, d, "sync"); err != nil { // the tombstones keep what they bury
+		if err := command(ctx, d, "sync"); err != nil { // the tombstones keep the values of their rows
 			return err
 		}
 		harms, err := damage(ctx, d)

@@ -138,7 +138,7 @@ func told(t *testing.T, s *clickhouse.Sink, engine *server.Server, says, log str
 	}
 }
 
-// expectStored compares how many live rows there are, how many buried ones, and
+// expectStored compares how many live rows there are, how many removed ones, and
 // the rows of the checkpoint. Between a write that is refused and the engine's look at
 // what it has left, reading is an error: then it reads again.
 func expectStored(t *testing.T, s *clickhouse.Sink, database, want string) {

@@ -36,7 +36,7 @@ func TestPriceChanges(t *testing.T) {
 	changing[types.Product](m, "products", strings.NewReplacer(`"price":"20.00"}`, `"price":"23.50"}`, "Ciorbă", "Ciorbă de burtă").Replace(priced), [2]string{"2026-03-07T10:00:00Z", "22.00"})
 	const changes = "SELECT product_name, channel, old_price, new_price, change_percent, since, until FROM price_changes ORDER BY since, channel"
 	m.expect(changes, `Ciorbă|pos|20|22|10|2026-03-05 12:00:00.000000|\N`, `Ciorbă de burtă|online|20|23.5|17.5|2026-03-07 12:00:00.000000|\N`)
-	m.bury("biz", "products", "p1", "deleted") // a product that is gone has no price
+	m.remove("biz", "products", "p1", "deleted") // a product that is gone has no price
 	m.expect(changes, `Ciorbă|pos|20|22|10|2026-03-05 12:00:00.000000|2026-03-07 12:01:00.000000`,
 		`Ciorbă de burtă|online|20|23.5|17.5|2026-03-07 12:00:00.000000|2026-03-07 12:01:00.000000`)
 	changing[types.Product](m, "products", strings.Replace(priced, "Ciorbă", "Ciorbă de burtă", 1), [2]string{"2026-03-09T10:00:00Z", "21.00"})
@@ -104,7 +104,7 @@ func TestStockMovements(t *testing.T) {
 		[2]string{"2026-03-03T10:00:00Z", "20.000"}, [2]string{"2026-03-04T10:00:00Z", "-1.250"})
 	changing[types.Ingredient](m, "ingredients", strings.Replace(flour, `"min_stock":"5.000"`, `"min_stock":"6.000"`, 1), [2]string{"2026-03-05T10:00:00Z", "-1.250"}) // no movement
 	changing[types.Ingredient](m, "ingredients", strings.Replace(flour, `"unit":"kg"`, `"unit":"g"`, 1), [2]string{"2026-03-06T10:00:00Z", "4000.000"})
-	m.bury("biz", "ingredients", "s1", "deleted")
+	m.remove("biz", "ingredients", "s1", "deleted")
 	changing[types.Ingredient](m, "ingredients", strings.Replace(flour, `"unit":"kg"`, `"unit":"g"`, 1), [2]string{"2026-03-08T10:00:00Z", "3000.000"})
 	m.expect("SELECT at, unit, stock_before, stock_after, difference, direction, kind FROM stock_movements ORDER BY at",
 		`2026-03-01 12:00:00.000000|kg|\N|10|\N|\N|first_seen`,
@@ -175,7 +175,7 @@ func TestStockCoverCountsWhatMovementsShow(t *testing.T) {
 		}
 		put[types.Ingredient](m, "biz", "ingredients", rows...)
 		if random.IntN(3) == 0 {
-			m.bury("biz", "ingredients", fmt.Sprint("s", random.IntN(ingredients)), "deleted")
+			m.remove("biz", "ingredients", fmt.Sprint("s", random.IntN(ingredients)), "deleted")
 		}
 	}
 	m.expect("SELECT count() > 20, countIf(used > 0) > 20, countIf(days_seen = 28) > 20 FROM stock_cover", "1|1|1")

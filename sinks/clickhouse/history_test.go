@@ -184,7 +184,7 @@ func TestRemovedOrdersShowWhatTheyWereWorth(t *testing.T) {
 	m := newMirror(t)
 	day := "2026-03-28"
 	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", day, "[]"), orderRow("b", "l1", day, "[]"))
-	m.bury("biz", "sales_orders", "a", "cancelled")
+	m.remove("biz", "sales_orders", "a", "cancelled")
 	m.version++
 	m.store("biz", "sales_orders", nil,
 		sinks.Tombstone{ID: "b", Version: m.version, FetchedAt: m.at, Reason: "unpaid"},
@@ -192,7 +192,7 @@ func TestRemovedOrdersShowWhatTheyWereWorth(t *testing.T) {
 	m.expect("SELECT id, reason, value_known, removed_at IS NULL, business_day, totals_net_sales, totals_tip, length(`items.id`), `payments.amount`, JSONExtractString(_raw, 'id') FROM sales_orders_removed ORDER BY id",
 		"a|cancelled|true|0|2026-03-28|30|2|2|[12.5,20]|a", "b|unpaid|true|1|2026-03-28|30|2|2|[12.5,20]|b", `never|unpaid|false|1|\N|\N|\N|0|[]|never`)
 	m.expect("SELECT count() FROM sales_orders", "0")
-	// The sweep buries below what came since: an order that is live again stays so.
+	// The tombstones of a sweep stand below what came since: an order that is live again stays so.
 	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", day, "[]"))
 	m.store("biz", "sales_orders", nil, sinks.Tombstone{ID: "a", Version: m.version - 1, FetchedAt: m.at, Reason: "gone"})
 	m.expect("SELECT id FROM sales_orders_removed ORDER BY id", "b", "never")

@@ -94,7 +94,7 @@ func TestNamesStandBesideIDs(t *testing.T) {
 	m.expect("SELECT business_name, location_name FROM sales_orders", `\N|\N`, `\N|\N`)
 	put[types.Location](m, "biz", "locations", strings.Replace(locationRow("l1"), `"L"`, `"Centru"`, 1), strings.Replace(locationRow("l1"), `"L"`, `"Centrul vechi"`, 1))
 	put[types.Location](m, "other", "locations", strings.Replace(locationRow("l1"), `"L"`, `"Gară"`, 1))
-	m.bury("biz", "locations", "l1", "gone") // its orders stay
+	m.remove("biz", "locations", "l1", "gone") // its orders stay
 	m.expect("SELECT business_id, location_name FROM sales_orders ORDER BY business_id", "biz|Centrul vechi", "other|Gară")
 	for _, view := range []string{"sales_items", "sales_item_extras", "sales_payments", "sales_refunds", "sales_orders_full"} {
 		m.expect("SELECT DISTINCT location_name FROM "+view+" WHERE business_id = 'biz'", "Centrul vechi")

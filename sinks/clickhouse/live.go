@@ -124,7 +124,7 @@ const asJSON = ` SETTINGS output_format_json_quote_decimals = 1, output_format_d
 	output_format_json_quote_64bit_integers = 0, date_time_output_format = 'iso', output_format_json_escape_forward_slashes = 0`
 
 // Rows implements [sinks.Sink]. It looks among all versions stored, since FINAL
-// would hide the buried ones.
+// would hide the removed ones.
 func (r *reader) Rows(ctx context.Context, table, business string, ids []string) ([]sinks.StoredRow, error) {
 	if len(ids) == 0 {
 		return nil, nil

@@ -66,7 +66,7 @@ func TestMenusUnfold(t *testing.T) {
 	m.expect("SELECT product_id, group_position, group_id, group_name, group_min, group_max, group_required, position, id, name, price FROM menu_options WHERE business_id = 'biz' AND product_id = 'p1' ORDER BY ALL",
 		`p1|1|g_1|Sosuri|0|\N|false|1|x_1|alb|2`, `p1|1|g_1|Sosuri|0|\N|false|2|x_2|roșu|2.5`, `p1|2|g_2|Blat|1|1|true|1|x_3|subțire|0`)
 	m.expect("SELECT business_id, price FROM menu_products WHERE product_id = 'p1' ORDER BY price", "biz|25", "other|99")
-	m.bury("biz", "menus", "l1", "no_access")
+	m.remove("biz", "menus", "l1", "no_access")
 	for _, view := range []string{"menu_products", "menu_variants", "menu_options"} {
 		m.expect("SELECT count() FROM "+view+" WHERE business_id = 'biz'", "0")
 	}
@@ -95,7 +95,7 @@ func TestWhatAMenuOfferedAndWhen(t *testing.T) {
 		`p2|30|true|2026-03-04 10:00:00.000000|\N`)
 	m.expect(columns+"'l2' ORDER BY product_id", `d|9|true|2026-03-01 10:00:00.000000|\N`, `p9|1|true|2026-03-01 10:00:00.000000|\N`)
 
-	m.bury("biz", "menus", "l1", "no_access")
+	m.remove("biz", "menus", "l1", "no_access")
 	m.expect(columns+"'l1' AND valid_to IS NULL", []string(nil)...)
 	putMenus(m, "biz", "i", emptyMenu("l2", "2026-03-05T10:00:00Z"))
 	m.expect(columns+"'l2' ORDER BY product_id", `d|9|true|2026-03-01 10:00:00.000000|2026-03-05 10:00:00.000000`, `p9|1|true|2026-03-01 10:00:00.000000|2026-03-05 10:00:00.000000`)

@@ -78,7 +78,7 @@ func (m *mirror) commit(c *sinks.Commit) {
 	}
 }
 
-func (m *mirror) bury(business, stream, id, reason string) {
+func (m *mirror) remove(business, stream, id, reason string) {
 	m.t.Helper()
 	m.version++
 	m.at = m.at.Add(time.Minute)
@@ -136,10 +136,10 @@ func TestRemovedOrders(t *testing.T) {
 	m := newMirror(t)
 	day := "2026-03-28"
 	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", day, "[]"), orderRow("b", "l1", day, "[]"), orderRow("c", "l1", day, "[]"))
-	m.bury("biz", "sales_orders", "a", "cancelled")
-	m.bury("biz", "sales_orders", "a", "deleted")
-	m.bury("biz", "sales_orders", "b", "unpaid")
-	m.bury("biz", "sales_orders", "ghost", "deleted")
+	m.remove("biz", "sales_orders", "a", "cancelled")
+	m.remove("biz", "sales_orders", "a", "deleted")
+	m.remove("biz", "sales_orders", "b", "unpaid")
+	m.remove("biz", "sales_orders", "ghost", "deleted")
 	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("b", "l2", day, "[]"))
 	m.expect("SELECT id, reason, value_known, business_day, totals_net_sales, length(`items.id`), isNull(removed_at) FROM sales_orders_removed WHERE business_id = 'biz' ORDER BY id",
 		"a|deleted|true|2026-03-28|30|2|0", `ghost|deleted|false|\N|\N|0|0`)
@@ -153,7 +153,7 @@ func TestOldValuesDoNotMatch(t *testing.T) {
 	m := newMirror(t)
 	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("a", "old", "2026-03-01", "[]"), orderRow("b", "old", "2026-03-01", "[]"))
 	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("a", "new", "2026-04-01", "[]"))
-	m.bury("biz", "sales_orders", "b", "deleted")
+	m.remove("biz", "sales_orders", "b", "deleted")
 	for _, where := range []string{"location_id = 'old'", "business_day = '2026-03-01'", "business_day < '2026-04-01' AND totals_net_sales > 0"} {
 		m.expect("SELECT count() FROM sales_orders WHERE "+where, "0")
 		m.expect("SELECT count() FROM sales_items WHERE "+strings.ReplaceAll(where, "totals_net_sales", "total"), "0")
@@ -186,7 +186,7 @@ func TestProductsUnfoldAndKeepTheirHistory(t *testing.T) {
 	put[types.Product](m, "biz", "products", product("30.00", "true", "2026-03-02T10:00:00Z")) // nothing but the stamp
 	put[types.Product](m, "biz", "products", product("32.00", "true", "2026-03-03T10:00:00Z"))
 	put[types.Product](m, "biz", "products", product("32.00", "false", "2036-03-03T10:00:00Z")) // dated in the future
-	m.bury("biz", "products", "p1", "gone")
+	m.remove("biz", "products", "p1", "gone")
 	put[types.Product](m, "biz", "products", product("32.00", "true", "2026-04-01T12:06:00Z"))
 	m.expect("SELECT valid_from, valid_to, removed, removed_reason, price, available, length(`variants.id`) FROM product_history WHERE business_id = 'biz' ORDER BY valid_from",
 		`2026-03-01 12:00:00.000000|2026-03-03 12:00:00.000000|false||30|true|2`,

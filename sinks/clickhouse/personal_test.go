@@ -46,7 +46,7 @@ func onDisk(t *testing.T, database, word string) (files int) {
 	return files
 }
 
-// guests are two of one person, one of another, each stored in several versions, buried,
+// guests are two of one person, one of another, each stored in several versions, removed,
 // in the quarantine and in an example of an unknown field.
 func guests(t *testing.T) (*mirror, erase.Orders) {
 	m, plan := newMirror(t), onlinePlan(t)
@@ -55,7 +55,7 @@ func guests(t *testing.T) (*mirror, erase.Orders) {
 			strings.Replace(guest("o1", "Secretescu", "0722 123 456", minute), `"test":false`, `"test":false,"phone2":"unknown field of o1"`, 1), guest("o2", "Secretescu", "+40722123456", minute), guest("o3", "Popescu", "0733000000", minute),
 		}, "polling"))
 	}
-	m.bury("biz", "online_orders", "o2", "no_access")
+	m.remove("biz", "online_orders", "o2", "no_access")
 	m.commit(&sinks.Commit{
 		Source: "src-biz", Business: "biz", Stream: "online_orders",
 		Quarantine: []sinks.Quarantined{

@@ -96,8 +96,8 @@ func TestRunningDayIsNotProven(t *testing.T) {
 func TestProvenUntil(t *testing.T) {
 	m := newMirror(t)
 	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"), orderRow("b", "l2", "2026-03-30", "[]"), orderRow("gone", "l1", "2026-03-27", "[]"))
-	m.bury("biz", "sales_orders", "gone", "deleted")
-	m.bury("biz", "sales_orders", "never seen", "unpaid")
+	m.remove("biz", "sales_orders", "gone", "deleted")
+	m.remove("biz", "sales_orders", "never seen", "unpaid")
 	put[types.SalesOrder](m, "else", "sales_orders", orderRow("a", "l1", "2026-01-01", "[]"))
 	daily := func(location string, verdicts ...string) (all []sinks.Verdict) {
 		for i, v := range verdicts {
@@ -189,7 +189,7 @@ func TestDataQuality(t *testing.T) {
 		"8-enormous|item_total|23.00|11500000000000000.00|['i1']",
 		"9-discount|item_total|10.50|120012.00|['i2']")
 	put[types.SalesOrder](m, "biz", "sales_orders", strings.Replace(sound, `"sound"`, `"4-line"`, 1))
-	m.bury("biz", "sales_orders", "7-day", "deleted")
+	m.remove("biz", "sales_orders", "7-day", "deleted")
 	m.expect("SELECT count() FROM data_quality", "5")
 	// A negative total is none: what was given back counts on the order that was opened for it.
 	negative := strings.NewReplacer(`"sound"`, `"negative"`, `"unit_price":"10.00"`, `"unit_price":"-40.00"`, `"total":"23.00"`, `"total":"-77.00"`,

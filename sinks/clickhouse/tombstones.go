@@ -22,25 +22,25 @@ const tombstonesPerStatement = 1000
 // statementSettings allow statements that bring their data along.
 var statementSettings = clickhousego.Settings{"max_query_size": 256 << 20}
 
-// burial is a tombstone with what its commit says about it.
-type burial struct {
+// committedTombstone is a tombstone with the source and the business of its commit.
+type committedTombstone struct {
 	source, business string
 	*sinks.Tombstone
 }
 
 // planTombstones makes an INSERT … SELECT per table that copies the last known
-// values of what is buried (DESIGN R5). Of several tombstones of one row only the
+// values of the removed rows (DESIGN R5). Of several tombstones of one row only the
 // highest version is written.
 func (f *flusher) planTombstones(ctx context.Context, commits []*queued) ([]step, error) {
 	var order []string
-	burials := map[string][]burial{}
+	tombstones := map[string][]committedTombstone{}
 	for _, item := range commits {
 		c := item.commit
-		if len(c.Tombstones) > 0 && burials[c.Stream] == nil {
+		if len(c.Tombstones) > 0 && tombstones[c.Stream] == nil {
 			order = append(order, c.Stream)
 		}
 		for i := range c.Tombstones {
-			burials[c.Stream] = append(burials[c.Stream], burial{c.Source, c.Business, &c.Tombstones[i]})
+			tombstones[c.Stream] = append(tombstones[c.Stream], committedTombstone{c.Source, c.Business, &c.Tombstones[i]})
 		}
 	}
 	var steps []step
@@ -49,8 +49,8 @@ func (f *flusher) planTombstones(ctx context.Context, commits []*queued) ([]step
 		if err != nil {
 			return nil, err
 		}
-		for group := range slices.Chunk(newest(burials[table]), tombstonesPerStatement) {
-			sql := buryStatement(f.sink.warehouse.Dialect, table, types, group)
+		for group := range slices.Chunk(newest(tombstones[table]), tombstonesPerStatement) {
+			sql := tombstoneStatement(f.sink.warehouse.Dialect, table, types, group)
 			steps = append(steps, step{what: "tombstones", table: table, rows: len(group), run: func(ctx context.Context) (int64, error) {
 				return int64(len(sql)), f.sink.warehouse.Exec(ctx, sql, statementSettings)
 			}})
@@ -60,20 +60,20 @@ func (f *flusher) planTombstones(ctx context.Context, commits []*queued) ([]step
 }
 
 // newest keeps the highest version of each (business, id), in order of them.
-func newest(all []burial) []burial {
-	slices.SortStableFunc(all, func(a, b burial) int {
+func newest(all []committedTombstone) []committedTombstone {
+	slices.SortStableFunc(all, func(a, b committedTombstone) int {
 		return cmp.Or(cmp.Compare(a.business, b.business), cmp.Compare(a.ID, b.ID), cmp.Compare(b.Version, a.Version))
 	})
-	return slices.CompactFunc(all, func(a, b burial) bool { return a.business == b.business && a.ID == b.ID })
+	return slices.CompactFunc(all, func(a, b committedTombstone) bool { return a.business == b.business && a.ID == b.ID })
 }
 
 // givenStructure is what a tombstone says itself; all others are copied.
 const givenStructure = "business_id String, id String, source String, version UInt64, fetched_at Int64, deleted_at Nullable(Int64), reason String, raw String"
 
-// buryStatement is the statement that writes tombstones. It looks the keys up among all
-// versions stored, buried ones included, since a second tombstone of a row must
+// tombstoneStatement is the statement that writes tombstones. It looks the keys up among all
+// versions stored, removed ones included, since a second tombstone of a row must
 // keep the values too; FINAL would hide those.
-func buryStatement(d schema.Dialect, table string, types map[string]native.Type, group []burial) string {
+func tombstoneStatement(d schema.Dialect, table string, types map[string]native.Type, group []committedTombstone) string {
 	var into, last, copied strings.Builder
 	for _, name := range dataColumns(types) {
 		into.WriteString(", " + schema.Quote(name))
@@ -98,7 +98,7 @@ SETTINGS join_use_nulls = 0`,
 		d.Table(table), into.String(), schema.Literal(givenStructure), schema.Literal(tombstoneLines(group)), copied.String(), last.String())
 }
 
-func tombstoneLines(group []burial) string {
+func tombstoneLines(group []committedTombstone) string {
 	var lines strings.Builder
 	for _, b := range group {
 		for i, value := range []string{

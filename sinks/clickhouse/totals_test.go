@@ -36,7 +36,7 @@ func TestTotalsSideBySide(t *testing.T) {
 	put[types.SalesOrder](m, "biz", "sales_orders",
 		orderRow("a", "l1", "2026-03-28", `[{"amount":"5.00","method":"card","at":"2026-03-28T21:59:59Z","item_id":null},{"amount":"7.00","method":"card","at":"2026-03-28T22:00:00Z","item_id":null}]`),
 		orderRow("b", "l1", "2026-03-30", "[]"), orderRow("c", "l2", "2026-03-30", "[]"), orderRow("gone", "l1", "2026-03-30", "[]"))
-	m.bury("biz", "sales_orders", "gone", "cancelled")
+	m.remove("biz", "sales_orders", "gone", "cancelled")
 	const figures = "date, orders, net_sales, items, discounts, tips, deposits, refunds, payments, by_type, by_channel"
 	m.expect("SELECT location_id, "+figures+" FROM sales_daily_computed_by_location WHERE business_id = 'biz' ORDER BY date, location_id",
 		"l1|2026-03-28|1|30|33.5|3.5|2|0.5|5|{'card':20,'cash':12.5}|{'dine_in':30}|{'pos':30}",
@@ -191,7 +191,7 @@ func TestSyncViews(t *testing.T) {
 	}
 	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"), orderRow("b", "l1", "2026-03-28", "[]"))
 	put[types.SalesOrder](m, "biz2", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"))
-	m.bury("biz", "sales_orders", "b", "deleted")
+	m.remove("biz", "sales_orders", "b", "deleted")
 	counts, err = m.Counts(t.Context(), "biz", "nobody")
 	if err != nil || len(counts) != 1 || counts[0] != (clickhouse.Count{Stream: "sales_orders", Business: "biz", Rows: 1}) {
 		t.Errorf("counts: %v, %v", counts, err)
@@ -225,7 +225,7 @@ func TestTotalsSayAsOfWhenTheyStand(t *testing.T) {
 		m.dayTotals("biz", at[0], at[1], "0", "0.00", "0.00", "0.00", "0.00", maps)
 	}
 	put[types.Location](m, "biz", "locations", locationRow("l1"), locationRow("lost"))
-	m.bury("biz", "locations", "lost", "gone")
+	m.remove("biz", "locations", "lost", "gone")
 	asked("sales_daily", "reconcile_deep", deep, true)
 	m.expect(standing("date > '2030-01-01'"),
 		"2036-01-01|l1|fetched", "2036-01-02|l1|2036-04-02 00:30:00.000000", "2036-01-02|lost|fetched", `2036-01-02|\N|2036-04-02 00:30:00.000000`)

@@ -55,7 +55,7 @@ func TestLocalTime(t *testing.T) {
 func TestDatesPrune(t *testing.T) {
 	m := newMirror(t)
 	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"))
-	m.bury("biz", "sales_orders", "a", "cancelled")
+	m.remove("biz", "sales_orders", "a", "cancelled")
 	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("b", "l1", "2026-03-28", "[]"))
 	m.dayTotals("biz", "2026-03-28", "", "1", "30.00", "33.50", "3.50", "0.00", oneOrder)
 	if err := embeddedtest.Conn(t, "default").Exec(t.Context(), "INSERT INTO `"+m.database+"_raw`.sales_products (business_id, id, date) VALUES ('biz', '2026-03-28/p/1', '2026-03-28')"); err != nil {

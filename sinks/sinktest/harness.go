@@ -17,7 +17,7 @@ type Harness struct {
 	Dial Dialler
 	// Tables are the storage tables by name.
 	Tables map[string]*sinks.Table
-	// Rows reads the present state of every row of a business, buried ones
+	// Rows reads the present state of every row of a business, removed ones
 	// included, in order of id, without going through a sink that is under test.
 	Rows func(table, business string) []Row
 	// ClaimTimeout is after how much silence the sinks take a process to be dead.
@@ -49,7 +49,7 @@ type Row struct {
 	// Values are those of the data columns as [Values] gives them.
 	Values map[string]any
 	// Copies is how often the row is seen by those who query: 1 for a live row, 0
-	// for a buried one, anything else is wrong.
+	// for a removed one, anything else is wrong.
 	Copies int
 }
 

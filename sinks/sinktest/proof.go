@@ -187,7 +187,7 @@ func expectSum(t *testing.T, s sinks.Sink, q sinks.DayQuery, orders int, sum str
 	expectFigures(t, s.SalesProducts, q, line1(q.From, "p/p", "quantity", fmt.Sprint(orders), "gross", sum, "net", sum))
 }
 
-// testNewestTotals changes, moves, buries and revives orders: what they were counts
+// testNewestTotals changes, moves, removes and revives orders: what they were counts
 // no more, on whichever day that was.
 func testNewestTotals(t *testing.T, h Harness) {
 	s := open(t, h, Options{})

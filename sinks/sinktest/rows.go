@@ -91,11 +91,11 @@ func testIDs(t *testing.T, h Harness) {
 		c.Business = b
 		store(t, s, c)
 	}
-	buried := &sinks.Commit{Source: source, Business: "biz-2", Stream: "ingredients"}
+	removal := &sinks.Commit{Source: source, Business: "biz-2", Stream: "ingredients"}
 	for _, id := range oddIDs {
-		buried.Tombstones = append(buried.Tombstones, tombstone(id, 25, "deleted"))
+		removal.Tombstones = append(removal.Tombstones, tombstone(id, 25, "deleted"))
 	}
-	store(t, s, buried)
+	store(t, s, removal)
 	for n, b := range []string{"biz-1", "biz-2", `b'i"z\3`} {
 		got := h.Rows("ingredients", b)
 		if len(got) != len(oddIDs) {

@@ -14,7 +14,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 )
 
-// testStored reads rows of extreme values back, live ones, buried ones, and those
+// testStored reads rows of extreme values back, live ones, removed ones, and those
 // that live again.
 func testStored(t *testing.T, h Harness) {
 	s := open(t, h, Options{})
@@ -30,12 +30,12 @@ func testStored(t *testing.T, h Harness) {
 		store(t, s, &sinks.Commit{Source: source, Business: business, Stream: name, Batch: b})
 		expectStored(t, s, name, ids, want)
 
-		buried := &sinks.Commit{Source: source, Business: business, Stream: name}
+		removal := &sinks.Commit{Source: source, Business: business, Stream: name}
 		for i := 0; i < rows; i += 2 {
 			want[i].Version, want[i].Removed, want[i].Reason, want[i].DeletedAt = 1000, true, "gone", now.Add(30*time.Minute)
-			buried.Tombstones = append(buried.Tombstones, tombstone(want[i].ID, 1000, "gone"))
+			removal.Tombstones = append(removal.Tombstones, tombstone(want[i].ID, 1000, "gone"))
 		}
-		store(t, s, buried)
+		store(t, s, removal)
 		again := extreme(h.Tables[name], 1, 2000)
 		store(t, s, &sinks.Commit{Source: source, Business: business, Stream: name, Batch: again})
 		want[0] = sinks.StoredRow{ID: want[0].ID, Version: 2000, Raw: again.Rows[0].Raw, Columns: Columns(again, 0)}
@@ -53,7 +53,7 @@ func testStored(t *testing.T, h Harness) {
 func expectLone(t *testing.T, s sinks.Sink) {
 	t.Helper()
 	for _, table := range []string{"ingredients", "products", "sales_orders"} {
-		c := bury(tombstone("never seen", 7, "unpaid"))
+		c := removal(tombstone("never seen", 7, "unpaid"))
 		c.Stream = table
 		store(t, s, c)
 		got, err := s.Rows(within(t), table, business, []string{"never seen"})
@@ -112,7 +112,7 @@ func testStoredIDs(t *testing.T, h Harness) {
 		}
 	}
 	store(t, s, ingredients(h, rows...))
-	store(t, s, bury(stones...))
+	store(t, s, removal(stones...))
 	got, err := s.Rows(within(t), "ingredients", business, oddIDs)
 	if err != nil {
 		t.Fatal(err)

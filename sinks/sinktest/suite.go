@@ -15,9 +15,9 @@ func Run(t *testing.T, fresh func(t *testing.T) Harness) {
 		{"writing again changes nothing", testAgain},
 		{"an empty commit is durable", testEmptyCommit},
 
-		{"a tombstone keeps what it buries", testBurial},
+		{"a tombstone keeps the values of its row", testTombstone},
 		{"a tombstone of a row never seen stands alone", testLoneTombstone},
-		{"a buried row lives again", testResurrection},
+		{"a removed row lives again", testResurrection},
 		{"row and tombstone of one commit go by version", testRowAndTombstone},
 		{"many tombstones", testManyTombstones},
 
@@ -44,7 +44,7 @@ func RunReads(t *testing.T, fresh func(t *testing.T) Harness) {
 	run(t, fresh, []sentence{
 		{"live rows by every condition", testLive},
 		{"live rows page by page", testPages},
-		{"stored rows, buried ones too", testStored},
+		{"stored rows, removed ones too", testStored},
 		{"stored rows by ids of any text", testStoredIDs},
 		{"claims of several processes", testClaims},
 		{"a process that is silent is not alive", testSilence},

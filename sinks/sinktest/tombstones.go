@@ -15,11 +15,11 @@ func tombstone(id string, version uint64, reason string) sinks.Tombstone {
 		DeletedAt: now.Add(30 * time.Minute), Raw: []byte(fmt.Sprintf(`{"id":%q,"deleted":true}`, id))}
 }
 
-func bury(stones ...sinks.Tombstone) *sinks.Commit {
+func removal(stones ...sinks.Tombstone) *sinks.Commit {
 	return &sinks.Commit{Source: source, Business: business, Stream: "ingredients", Tombstones: stones}
 }
 
-func testBurial(t *testing.T, h Harness) {
+func testTombstone(t *testing.T, h Harness) {
 	s := open(t, h, Options{})
 	const rows = 24
 	for _, name := range []string{"products", "ingredients", "sales_orders"} {
@@ -38,24 +38,24 @@ func testBurial(t *testing.T, h Harness) {
 			}
 			store(t, s, c)
 			for i, g := range h.Rows(name, business) {
-				checkBuried(t, name, g, raws[i], values[i], c.Tombstones[i])
+				checkTombstone(t, name, g, raws[i], values[i], c.Tombstones[i])
 			}
 		}
 	}
 }
 
-func checkBuried(t *testing.T, table string, got Row, r sinks.Row, values map[string]any, stone sinks.Tombstone) {
+func checkTombstone(t *testing.T, table string, got Row, r sinks.Row, values map[string]any, stone sinks.Tombstone) {
 	t.Helper()
 	want := Row{ID: r.ID, Source: source, Version: stone.Version, FetchedAt: stone.FetchedAt, Raw: string(r.Raw),
 		Deleted: true, Reason: stone.Reason, DeletedAt: stone.DeletedAt, Values: values}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s, buried row %q (-want +got):\n%s", table, r.ID, diff)
+		t.Errorf("%s, removed row %q (-want +got):\n%s", table, r.ID, diff)
 	}
 }
 
 func testLoneTombstone(t *testing.T, h Harness) {
 	s := open(t, h, Options{})
-	store(t, s, bury(tombstone("never-seen", 7, "unpaid")))
+	store(t, s, removal(tombstone("never-seen", 7, "unpaid")))
 	got := h.Rows("ingredients", business)
 	if len(got) != 1 || !got[0].Deleted || got[0].Reason != "unpaid" || got[0].Raw != `{"id":"never-seen","deleted":true}` ||
 		!got[0].DeletedAt.Equal(now.Add(30*time.Minute)) {
@@ -69,10 +69,10 @@ func testLoneTombstone(t *testing.T, h Harness) {
 func testResurrection(t *testing.T, h Harness) {
 	s := open(t, h, Options{})
 	store(t, s, ingredients(h, row("a", 5), row("b", 5)))
-	store(t, s, bury(tombstone("a", 6, "deleted"), tombstone("b", 6, "deleted")))
+	store(t, s, removal(tombstone("a", 6, "deleted"), tombstone("b", 6, "deleted")))
 	store(t, s, ingredients(h, row("a", 7)))
 	expect(t, h, map[string]string{"a": "live 7", "b": "deleted 6"})
-	store(t, s, bury(tombstone("a", 8, "gone")))
+	store(t, s, removal(tombstone("a", 8, "gone")))
 	expect(t, h, map[string]string{"a": "gone 8", "b": "deleted 6"})
 	for _, r := range h.Rows("ingredients", business) {
 		if want := map[string]string{"a": rawOf("a", 7), "b": rawOf("b", 5)}[r.ID]; r.Raw != want {

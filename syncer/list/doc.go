@@ -21,7 +21,7 @@
 //   - A checkpoint is in the same commit as its rows or in a later one.
 //   - The incremental walks have their start (LocationWalks.initWatermark), durably, before the
 //     backfill asks for its first page: what changes after the backfill is theirs.
-//   - A sweep buries only what is below the version with which its resync began.
+//   - A sweep removes only what is below the version with which its resync began.
 //
 // # When something fails
 //

@@ -54,7 +54,7 @@ func (st *List) Restore(state sinks.State) {
 	defer st.mu.Unlock()
 	st.stored = state.Checkpoints
 	for _, cp := range state.Checkpoints {
-		if cp.Walk == sinks.WalkFull && st.tracked(cp.Stream) && cp.FirstVersion > st.Full.last.FirstVersion {
+		if cp.Walk == sinks.WalkFull && st.holdsCheckpoint(cp.Stream) && cp.FirstVersion > st.Full.last.FirstVersion {
 			st.Full.last = cp
 		}
 		if cp.Stream == st.Def.Name {
@@ -172,10 +172,11 @@ func (st *List) Fill(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	return st.Attempt(ctx, sinks.WalkBackfill, st.fillTracks)
+	return st.Attempt(ctx, sinks.WalkBackfill, st.fillLocations)
 }
 
-func (st *List) fillTracks(ctx context.Context) error {
+// fillLocations runs the backfill of every location that is followed.
+func (st *List) fillLocations(ctx context.Context) error {
 	if err := st.Places.cover(ctx); err != nil {
 		return err
 	}

@@ -22,8 +22,8 @@ type LocationWalks struct {
 	opening  bool   // only a backfill, of a location that the key has gained
 
 	starting stream.Slot
-	// owed are requests of the long walk under way that its checkpoint does not tell of:
-	// they led to no page.
+	// owed counts the requests of the long walk under way that its checkpoint does not hold
+	// yet: they led to no page.
 	owed atomic.Uint64
 	// came is up to where its rows have come in this process, however it began again.
 	came  tally
@@ -55,8 +55,9 @@ func (t *LocationWalks) Name() string {
 	return t.stream.Def.Name + "@" + t.Location
 }
 
-// tracked is true when a name in checkpoints is that of one of the stream's locations.
-func (st *List) tracked(name string) bool {
+// holdsCheckpoint is true when a name in checkpoints is the stream's, or that of one of its
+// locations.
+func (st *List) holdsCheckpoint(name string) bool {
 	return name == st.Def.Name || strings.HasPrefix(name, st.Def.Name+"@")
 }
 
@@ -233,7 +234,7 @@ func (t *LocationWalks) follow(ctx context.Context, kind string, cp sinks.Checkp
 	}
 	ctx, w.asks = api.Counting(ctx)
 	err := w.follow(ctx)
-	t.owes(w.asks.Take(), w.long())
+	t.countUnpaged(w.asks.Take(), w.long())
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Name(), err)
 	}
@@ -243,8 +244,8 @@ func (t *LocationWalks) follow(ctx context.Context, kind string, cp sinks.Checkp
 	return nil
 }
 
-// owes counts requests that led to no page.
-func (t *LocationWalks) owes(requests uint64, long bool) {
+// countUnpaged counts requests that led to no page.
+func (t *LocationWalks) countUnpaged(requests uint64, long bool) {
 	t.stream.Writer.Count(write.Counts{Requests: requests})
 	if long {
 		t.owed.Add(requests)

@@ -114,7 +114,7 @@ func (f *FullResync) walkAll(ctx context.Context) error {
 			return err
 		}
 		if gained, _ := f.list.covered.Changed(); len(gained)+len(f.list.covered.Returned()) > 0 {
-			if err := f.list.fillTracks(ctx); err != nil {
+			if err := f.list.fillLocations(ctx); err != nil {
 				return err
 			}
 			continue

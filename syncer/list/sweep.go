@@ -145,8 +145,9 @@ func goneReason(usable []string, r sinks.LiveRow) string {
 	return write.ReasonGone
 }
 
-// bury removes what was not seen, chunk by chunk; what is few is asked for first.
-func (sw *sweep) bury(ctx context.Context) error {
+// removeUnseen removes the rows that the resync has not seen, chunk by chunk. When they are
+// few, the service is asked for each of them first.
+func (sw *sweep) removeUnseen(ctx context.Context) error {
 	ask := sw.unseen <= AskFirst && sw.stream.Def.One != nil
 	q := sw.Query
 	q.Limit = SweepChunk
@@ -184,7 +185,7 @@ func (sw *sweep) Chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) erro
 	return st.Writer.Store(ctx, in)
 }
 
-// decide buries one row, or brings it up to date when the service still has it. A
+// decide removes one row, or brings it up to date when the service still has it. A
 // row that came and could not be understood was seen, and stays.
 func (sw *sweep) decide(ctx context.Context, in *write.Intake, r sinks.LiveRow, ask bool) error {
 	st := sw.stream
@@ -205,8 +206,8 @@ func (sw *sweep) decide(ctx context.Context, in *write.Intake, r sinks.LiveRow, 
 		in.Release(r.ID)
 	}
 	// Below every row that the resync or anything since brought, whatever the order
-	// in which they become visible: only what was there before it is buried.
-	in.Bury(r.ID, reason, sw.Query.Below, st.Source.ServiceNow().UTC())
+	// in which they become visible: only rows that were there before it are removed.
+	in.Remove(r.ID, reason, sw.Query.Below, st.Source.ServiceNow().UTC())
 	return nil
 }
 
@@ -247,7 +248,7 @@ func (sw *sweep) end(ctx context.Context, held *status.SweepHeld) error {
 	return nil
 }
 
-// sweep buries what a complete full resync has not seen, unless that is so much
+// sweep removes what a complete full resync has not seen, unless that is so much
 // that a person has to look (DESIGN R6).
 func (f *FullResync) sweep(ctx context.Context, word Consent) (err error) {
 	sw := f.NewSweep()
@@ -269,7 +270,7 @@ func (f *FullResync) sweep(ctx context.Context, word Consent) (err error) {
 	if (alive > 0 || suspicious(sw.unseen, sw.live)) && !word.covers(sw, alive) {
 		return sw.hold(ctx, alive)
 	}
-	if err := sw.bury(ctx); err != nil {
+	if err := sw.removeUnseen(ctx); err != nil {
 		return err
 	}
 	if err := sw.closeEntries(ctx); err != nil {
@@ -294,7 +295,7 @@ func (f *FullResync) NewSweep() *sweep {
 	return sw
 }
 
-// Confirm asks for one row and takes it, or returns why it is to be buried: 404 tells
+// Confirm asks for one row and takes it, or returns why it is to be removed: 404 tells
 // that it is gone, and it may have moved to a location that the configuration leaves
 // out, where no walk would bring it up to date any more.
 func (f *FullResync) Confirm(ctx context.Context, lane *api.Client, in *write.Intake, id string) (reason string, raw []byte, err error) {

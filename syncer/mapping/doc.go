@@ -2,7 +2,7 @@
 //
 // What may live here: what a table looks like, given a type of package types; what
 // a value of each kind may be; what is reported about rows that are bad
-// ([RowError]), buried ([Tombstone]) or more than api.md says ([DriftItem]). What
+// ([RowError]), deleted ([Tombstone]) or more than api.md says ([DriftItem]). What
 // may not: what is fetched and stored when, versions, a warehouse's types.
 //
 // A [Plan] is compiled once from a Go type; a [Mapper] walks the JSON of a row

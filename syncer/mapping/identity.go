@@ -31,9 +31,9 @@ func (i *identityFinder) findID() string {
 	return string(id)
 }
 
-// buried is true when a row that failed as a live one says that it is deleted:
+// isTombstone is true when a row that failed as a live one says that it is deleted:
 // the field may stand behind the one that failed.
-func (i *identityFinder) buried() bool {
+func (i *identityFinder) isTombstone() bool {
 	return i.mapper.plan.deletable && string(i.find([]string{"deleted"})) == "true"
 }
 

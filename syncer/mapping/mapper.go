@@ -77,7 +77,7 @@ func (m *Mapper) Append(b *sinks.Batch, raw []byte, context ...string) (Result, 
 		return m.result(), nil
 	}
 	b.Rollback()
-	if errors.Is(err, errDeleted) || m.identity.buried() {
+	if errors.Is(err, errDeleted) || m.identity.isTombstone() {
 		return m.tombstones.tombstone()
 	}
 	return Result{}, m.identity.identified(err)

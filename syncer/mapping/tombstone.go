@@ -10,9 +10,10 @@ import (
 // tombstoneReader reads a row again, as a tombstone.
 type tombstoneReader struct{ mapper *Mapper }
 
-// Tombstone is a row deleted in the service (api.md, "Tombstone"). All it needs is
-// an id: a removal that is not noticed leaves a sale that is none, so whatever else
-// is not understood counts as unknown, is reported as drift, and stops no burial.
+// Tombstone is a row deleted in the service (api.md, "Tombstone"). Only its id is needed. A
+// deletion that is not applied leaves an order in the sales that is no sale any more. So a
+// field that cannot be read counts as unknown and is reported as drift. The row is removed
+// all the same.
 type Tombstone struct {
 	ID        string
 	DeletedAt time.Time // zero when unknown

@@ -25,7 +25,7 @@
 //     it was damaged, another source has written it, or a process died between a row and
 //     its version.
 //   - A full resync sends no ETag at all, and writes every row.
-//   - A menu is buried as no_access when the key has lost its location, and as gone when the
+//   - A menu is removed as no_access when the key has lost its location, and as gone when the
 //     service knows none, unless another source of the restaurant has it.
 //
 // # When something fails

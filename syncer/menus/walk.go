@@ -239,7 +239,7 @@ func (w *walk) know(location string, is version) {
 }
 
 // withdraw takes the menu of a location away, which other sources are told first: of two
-// that find it gone at the same time, one buries it.
+// that find it gone at the same time, one removes it.
 func (w *walk) withdraw(location, reason string, at time.Time) {
 	st := w.stream
 	v := st.Source.Versions.Take(1)
@@ -255,7 +255,7 @@ func (w *walk) withdraw(location, reason string, at time.Time) {
 		w.in.Release(location)
 	}
 	if !st.Elsewhere(location) {
-		w.in.Bury(location, reason, v, at)
+		w.in.Remove(location, reason, v, at)
 	}
 }
 

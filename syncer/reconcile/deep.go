@@ -22,10 +22,10 @@ import (
 type DeepRuns struct {
 	proofs *Proofs
 	deep   stream.Slot // one at a time
-	// owed: one was cut short, or not possible yet.
-	owed bool
-	last time.Time // when the last one that was not began
-	run  *deepRun  // the one under way, nil when there is none
+	// repeat is true when the last one was cut short, or was not possible yet.
+	repeat bool
+	last   time.Time // when the last one that was not began
+	run    *deepRun  // the one under way, nil when there is none
 }
 
 // A deep run asks for the last 92 days, overall and of each location (DESIGN §7). With
@@ -138,11 +138,11 @@ func daysOf(proofs ...[]DayProof) int {
 	return len(days)
 }
 
-// Owes is true when a deep run is to come before its turn: the last one was cut short,
-// its turn passed while nobody was there, or the mirror is new, and nobody has compared
-// its days.
-func (d *DeepRuns) Owes() bool {
-	return (d.isOwed() || d.isNew() || d.sleptThrough(time.Now())) && d.proofs.NotComparable() == nil
+// DueEarly is true when a deep run is to come before its turn: the last one was cut short,
+// its turn passed while the daemon was stopped, or the mirror is new and no deep run has
+// compared its days.
+func (d *DeepRuns) DueEarly() bool {
+	return (d.mustRepeat() || d.isNew() || d.sleptThrough(time.Now())) && d.proofs.NotComparable() == nil
 }
 
 // isNew is true when all days have been asked for, and no deep run has compared them yet.
@@ -153,10 +153,11 @@ func (d *DeepRuns) isNew() bool {
 	return never && d.proofs.Filled()
 }
 
-func (d *DeepRuns) isOwed() bool {
+// mustRepeat is true when the last deep run was cut short, or was not possible yet.
+func (d *DeepRuns) mustRepeat() bool {
 	d.proofs.mu.Lock()
 	defer d.proofs.mu.Unlock()
-	return d.owed
+	return d.repeat
 }
 
 // sleptThrough is true when the turn of a deep run has passed since the last one, or
@@ -183,8 +184,7 @@ func (d *DeepRuns) done(ctx context.Context, began time.Time) error {
 	}, nil)
 }
 
-// progress tells how far the deep run is and how long it will take, nil when none
-// is under way.
+// progress is how far the deep run is and how long it will take, nil when none is under way.
 func (d *DeepRuns) progress() *status.Progress {
 	d.proofs.mu.Lock()
 	defer d.proofs.mu.Unlock()
@@ -202,20 +202,20 @@ func (d *DeepRuns) progress() *status.Progress {
 	}
 }
 
-// owe notes whether a deep run has to be made up for: the service did not answer, or
+// noteRepeat notes whether a deep run has to be repeated: the service did not answer, or
 // there was nothing yet to compare with.
-func (d *DeepRuns) owe(err error) {
+func (d *DeepRuns) noteRepeat(err error) {
 	d.proofs.mu.Lock()
 	defer d.proofs.mu.Unlock()
-	d.owed = err != nil && (api.IsTemporary(err) || errors.Is(err, ErrIncomparable))
+	d.repeat = err != nil && (api.IsTemporary(err) || errors.Is(err, ErrIncomparable))
 }
 
-// request has a deep run come soon, and forgets what was found of all locations together
+// request asks for a deep run soon, and forgets what was found of all locations together
 // before.
 func (d *DeepRuns) request() {
 	d.proofs.mu.Lock()
 	maps.DeleteFunc(d.proofs.record.days, func(key string, _ standing) bool { return !strings.Contains(key, "/") })
-	d.owed = true
+	d.repeat = true
 	d.proofs.mu.Unlock()
 	d.proofs.beside.proofChanged()
 }

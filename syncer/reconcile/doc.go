@@ -21,7 +21,7 @@
 //   - A day is a drift only when two brackets, more than two minutes apart, show the same
 //     difference.
 //   - One healing of a source runs at a time.
-//   - A row is buried by a healing only when the service answers 404 for it, and the key has
+//   - A row is removed by a healing only when the service answers 404 for it, and the key has
 //     its location.
 //
 // # When something fails

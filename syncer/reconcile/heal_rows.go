@@ -32,7 +32,7 @@ func (h *heal) walkLocations(ctx context.Context, locations []string) error {
 	return nil
 }
 
-// WalkDay writes the day's orders again and buries what the service does not have.
+// WalkDay writes the day's orders again and removes what the service does not have.
 func (h *heal) WalkDay(ctx context.Context, location string) error {
 	if err := h.walk(ctx, ordersOf(h.day, location), time.Time{}, int(h.most)); err != nil { //nolint:gosec // a count of orders
 		return err
@@ -282,7 +282,7 @@ func (h *heal) sees(ctx context.Context, location string) (bool, error) {
 }
 
 // askFor asks for rows one by one, as far as the requests reach. What the service does
-// not have is buried below the version with which the healing began: a row that came
+// not have is removed below the version with which the healing began: a row that came
 // since lives.
 func (h *heal) askFor(ctx context.Context, rows []sinks.LiveRow) (unasked []sinks.LiveRow, err error) {
 	for i, r := range rows {
@@ -319,7 +319,7 @@ func (h *heal) askForOne(ctx context.Context, r sinks.LiveRow) error {
 		if st.Writer.MaybeQuarantined(r.ID) {
 			in.Release(r.ID)
 		}
-		in.Bury(r.ID, reason, h.first, st.Source.ServiceNow().UTC())
+		in.Remove(r.ID, reason, h.first, st.Source.ServiceNow().UTC())
 		h.IDs = append(h.IDs, r.ID)
 	case h.changed(raw, stored[r.ID]):
 		h.IDs = append(h.IDs, r.ID)

@@ -38,13 +38,13 @@ func (st *Proofs) prove(ctx context.Context, ask func(context.Context, *bracket)
 		missed = errors.Join(missed, st.NotComparable())
 	}
 	if deep {
-		st.Deep.owe(missed)
+		st.Deep.noteRepeat(missed)
 	}
 	settled := st.SettleOnce(ctx, b.doubtful(), deep)
 	if deep {
-		st.Deep.owe(errors.Join(missed, settled))
+		st.Deep.noteRepeat(errors.Join(missed, settled))
 	}
-	if deep && ctx.Err() == nil && !st.Deep.isOwed() {
+	if deep && ctx.Err() == nil && !st.Deep.mustRepeat() {
 		settled = errors.Join(settled, st.Deep.done(ctx, began))
 	}
 	return errors.Join(err, settled)

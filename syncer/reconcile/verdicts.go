@@ -113,7 +113,7 @@ func (r *record) readLastDays(ctx context.Context) error {
 	r.known = true
 	for key, s := range r.days { // a process before this one ended between its two looks
 		day, _, _ := strings.Cut(key, "/")
-		r.proofs.Deep.owed = r.proofs.Deep.owed || s.verdict == sinks.VerdictUnsettled && day < string(yesterday)
+		r.proofs.Deep.repeat = r.proofs.Deep.repeat || s.verdict == sinks.VerdictUnsettled && day < string(yesterday)
 	}
 	return nil
 }

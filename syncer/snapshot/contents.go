@@ -5,7 +5,7 @@
 //
 // A list is compared with the one that was stored last, by a digest in its checkpoint, so
 // that an unchanged list writes nothing, after a restart either. What the stored list had
-// and the new one has not is buried as "gone", unless another source of the restaurant
+// and the new one has not is removed as "gone", unless another source of the restaurant
 // still lists it. A row that could not be understood has not vanished.
 package snapshot
 
@@ -121,7 +121,7 @@ func (l *Contents) checkpoint() sinks.Checkpoint {
 }
 
 // Replace stores the changed rows of a whole list, as it was at an instant of the
-// service's clock, and buries those that vanished from it.
+// service's clock, and removes those that vanished from it.
 func (l *Contents) Replace(ctx context.Context, rows [][]byte, at time.Time) error {
 	started := time.Now()
 	l.mu.Lock()
@@ -140,7 +140,7 @@ func (l *Contents) Replace(ctx context.Context, rows [][]byte, at time.Time) err
 	in.All, in.Rewrite = true, doubted
 	in.Counts.Requests, in.Counts.Pages = 1, 1
 	ids := l.read(in, rows, at)
-	l.bury(in, before.IDs, ids, at)
+	l.removeMissing(in, before.IDs, ids, at)
 	position, err := json.Marshal(listing{Digest: digest, IDs: ids})
 	if err != nil {
 		return fmt.Errorf("listing: %w", err)
@@ -181,13 +181,13 @@ func (l *Contents) releaseOthers(in *write.Intake, bad map[string]bool) {
 	}
 }
 
-// bury adds tombstones for the ids that the list had and has no more.
-func (l *Contents) bury(in *write.Intake, before, now []string, at time.Time) {
+// removeMissing adds tombstones for the ids that the list had and has no more.
+func (l *Contents) removeMissing(in *write.Intake, before, now []string, at time.Time) {
 	for _, id := range before {
 		if _, still := slices.BinarySearch(now, id); still || l.opts.Elsewhere(id) {
 			continue
 		}
-		in.Bury(id, write.ReasonGone, l.opts.Versions.Take(1), at)
+		in.Remove(id, write.ReasonGone, l.opts.Versions.Take(1), at)
 	}
 }
 

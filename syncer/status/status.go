@@ -122,13 +122,13 @@ type Progress struct {
 	// TotalRows is.
 	RequestsLeft uint64    `json:"requests_left"`
 	ExpectedLeft Seconds   `json:"expected_left_seconds"`
-	Reached      time.Time `json:"reached,omitzero"` // newest updated_at so far; of totals, the day reached on the way back
+	Reached      time.Time `json:"reached,omitzero"` // newest updated_at so far; of totals, the day their backfill has reached
 	// Suspects are the days of a deep run that differed at first sight: they are what
 	// is left, and asked for again.
 	Suspects int `json:"suspects,omitempty"`
 }
 
-// BackTo is the day that the totals' way back has come to, zero for other walks.
+// BackTo is the day that the totals' backfill has come to, zero for other walks.
 func (p *Progress) BackTo() time.Time {
 	if p.Walk != sinks.WalkTotals {
 		return time.Time{}

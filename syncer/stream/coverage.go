@@ -21,10 +21,11 @@ type Coverage struct {
 	// is lost before its walk has ended is lost like any other.
 	Opening []string `json:"opening,omitempty"`
 	// LocationsOnly is since when the totals of all locations together are not asked for any
-	// more, zero while they are. LeftBySiblings are the other sources of the restaurant that
-	// have left them to this one, with their LocationsOnly. See package totals.
-	LocationsOnly  time.Time            `json:"locations_only,omitzero"`
-	LeftBySiblings map[string]time.Time `json:"left_by_siblings,omitempty"`
+	// more, zero while they are. HandedOverBySiblings are the other sources of the restaurant
+	// that have handed these totals over to this one, with their LocationsOnly. See package
+	// totals.
+	LocationsOnly        time.Time            `json:"locations_only,omitzero"`
+	HandedOverBySiblings map[string]time.Time `json:"left_by_siblings,omitempty"`
 }
 
 // Gain has locations count as covered.

@@ -134,7 +134,7 @@ func (r *refresh) spanAgain(ctx context.Context, sp Span, run *sinks.Run) error 
 }
 
 // TotalSpans are the ranges to ask for: of what the stream is asked for, all days
-// back to where its way back has ended; of single locations beside that, the days
+// back to where its backfill has ended; of single locations beside that, the days
 // that are stored.
 func (st *Totals) TotalSpans(ctx context.Context) ([]Span, error) {
 	st.mu.Lock()

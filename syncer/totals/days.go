@@ -235,7 +235,7 @@ func shortened(name string) string {
 
 // buryLines adds tombstones for the lines that vanished from the changed days. A day
 // with a line that cannot be told apart keeps all it had: that line may be any.
-func (l *dayLines) buryLines(ctx context.Context, in *write.Intake, rows []DayRow, changed map[types.Date]uint64, present map[string]bool, at time.Time) error {
+func (l *dayLines) removeLines(ctx context.Context, in *write.Intake, rows []DayRow, changed map[types.Date]uint64, present map[string]bool, at time.Time) error {
 	changed = maps.Clone(changed)
 	for _, r := range rows {
 		if r.Unplaced {
@@ -249,7 +249,7 @@ func (l *dayLines) buryLines(ctx context.Context, in *write.Intake, rows []DayRo
 		}
 		for _, row := range live {
 			if !present[row.ID] && ofDays(row.ID, changed) {
-				in.Bury(row.ID, write.ReasonGone, l.totals.Source.Versions.Take(1), at)
+				in.Remove(row.ID, write.ReasonGone, l.totals.Source.Versions.Take(1), at)
 			}
 		}
 	}

@@ -15,13 +15,13 @@
 //
 //   - A day is written only when it is not what was last written of it; a full resync writes
 //     every day.
-//   - The position of the way back is stored behind the rows of its step.
-//   - A line that vanished from a day is buried, unless a line of that day cannot be told
+//   - The position of the backfill is stored behind the rows of its step.
+//   - A line that vanished from a day is removed, unless a line of that day cannot be told
 //     apart: it may be any.
 //
 // # When something fails
 //
-// The way back goes on from the step that was not durable. A location that is refused holds
+// The backfill goes on from the step that was not durable. A location that is refused holds
 // up no other. A full resync goes on with the ranges that are left; after a restart it is
 // made anew.
 package totals

@@ -15,14 +15,14 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// filling is the way back from today to the first sale. The mu of the totals guards what it
-// knows.
+// filling is the backfill of the totals, from today back to the first sale. The mu of the
+// totals guards its fields.
 type filling struct {
 	totals *Totals
 	stored sinks.Checkpoint // Position is a position
-	// settled: the end of the way back has been compared with the first order.
-	settled bool
-	owed    uint64 // requests that its position does not tell of yet; guarded by Filler
+	// settled: the end of the backfill has been compared with the first order.
+	settled    bool
+	unrecorded uint64 // requests that its position does not hold yet; guarded by Filler
 }
 
 // position is how far back a stream of totals has been asked for.
@@ -32,7 +32,7 @@ type position struct {
 	Orders uint64     `json:"orders"` // counted so far
 	// First is the earliest day with orders so far, as the service reports it.
 	First types.Date `json:"first,omitempty"`
-	// Requests are those of the way back so far, what was asked in vain included.
+	// Requests are those of the backfill so far, what was asked in vain included.
 	Requests uint64 `json:"requests,omitempty"`
 }
 
@@ -44,11 +44,11 @@ func (p *position) count(sp Span, r DayRow) {
 	}
 }
 
-// emptySteps in a row end the way back: a year without a sale lies before the
+// emptySteps in a row end the backfill: a year without a sale lies before the
 // first one.
 const emptySteps = 4
 
-// counted is true when Orders are all there are, as far as one can see: the way back
+// counted is true when Orders are all there are, as far as one can see: the backfill
 // has passed a step without a sale. Older sales beyond it leave the number open
 // again until the next one.
 func (p position) counted() bool { return p.Orders > 0 && p.Empty > 0 }
@@ -107,7 +107,7 @@ func (f *filling) totalsStep(ctx context.Context) error {
 	return f.stepDone(ctx, cp, pos, from, brought)
 }
 
-// totalsSpan asks for one span on the way back and stores what it brings. Its
+// totalsSpan asks for one span of the backfill and stores what it brings. Its
 // checkpoint follows with the whole step: a step that is asked for again brings
 // the same rows.
 func (f *filling) totalsSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint, pos *position) (brought bool, err error) {
@@ -116,7 +116,7 @@ func (f *filling) totalsSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint,
 			return nil
 		}
 		in, answer, err := f.totals.AskTotals(ctx, f.fillLane(), sp)
-		f.owed += answer.requests
+		f.unrecorded += answer.requests
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (f *filling) totalsSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint,
 	return brought, err
 }
 
-// fillLane is the lane of the way back. The days that tell how many orders there
+// fillLane is the lane of the backfill. The days that tell how many orders there
 // are go ahead of the other backfills, whose forecast waits for them.
 func (f *filling) fillLane() *api.Client {
 	if f.totals.Def.Name == registry.Daily && f.totals.opts.Counted() == 0 {
@@ -144,7 +144,7 @@ func (f *filling) fillLane() *api.Client {
 	return f.totals.Source.Lanes.Backfill
 }
 
-// stepDone stores the position behind a step, and that the way back has ended
+// stepDone stores the position behind a step, and that the backfill has ended
 // when nothing lies before it.
 func (f *filling) stepDone(ctx context.Context, cp sinks.Checkpoint, pos position, from types.Date, brought bool) error {
 	next, err := calendar.AddDays(from, -1)
@@ -152,7 +152,7 @@ func (f *filling) stepDone(ctx context.Context, cp sinks.Checkpoint, pos positio
 		return err
 	}
 	pos.To = next
-	pos.Requests, f.owed = pos.Requests+f.owed, 0
+	pos.Requests, f.unrecorded = pos.Requests+f.unrecorded, 0
 	if pos.Empty++; brought {
 		pos.Empty = 0
 	}
@@ -186,7 +186,7 @@ func (f *filling) stepDone(ctx context.Context, cp sinks.Checkpoint, pos positio
 	return nil
 }
 
-// reopen goes on with a way back that ended at a year without a sale, once the
+// reopen goes on with a backfill that ended at a year without a sale, once the
 // orders' backfill has shown that there are older ones. It asks once in a process.
 func (f *filling) reopen(ctx context.Context) error {
 	f.totals.mu.Lock()
@@ -245,7 +245,7 @@ func (f *filling) opens() bool {
 	return len(gained)+len(f.totals.covered.Returned()) > 0
 }
 
-// fill runs the way back to its end. Only so many run at once in a process; the daily
+// fill runs the backfill to its end. Only so many run at once in a process; the daily
 // totals, of a few rows and ahead of the rest, wait for none.
 func (f *filling) fill(ctx context.Context) error {
 	switch {
@@ -275,7 +275,7 @@ func (f *filling) fillTotals(ctx context.Context) error {
 	})
 }
 
-// cover acts on locations gained and lost: the way back begins anew.
+// cover acts on locations gained and lost: the backfill begins anew.
 func (f *filling) cover(ctx context.Context) error {
 	if err := f.totals.covered.Begin(ctx); err != nil {
 		return err
@@ -300,7 +300,7 @@ func (f *filling) cover(ctx context.Context) error {
 	return f.totals.covered.Save(ctx, func(c *stream.Coverage) { c.Gain(gained); c.Lose(lost) })
 }
 
-// refill begins the way back of the totals anew.
+// refill begins the backfill of the totals anew.
 func (f *filling) refill(ctx context.Context) error {
 	cp := sinks.Checkpoint{
 		Source: f.totals.Source.Name, Stream: f.totals.Def.Name, Walk: sinks.WalkTotals,

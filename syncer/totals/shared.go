@@ -12,11 +12,11 @@ import (
 	"github.com/larder-sync/larder/syncer/write"
 )
 
-// sharing is what totals leave to the restaurant's other sources: a key that sees some
-// locations is asked by location only. The mu of the totals guards what it knows.
+// sharing divides the totals of a restaurant among its sources: a key that sees only some
+// locations is asked by location only. The mu of the totals guards its fields.
 type sharing struct {
-	totals         *Totals
-	leftBySiblings map[string]time.Time // as in coverage, as it is now
+	totals               *Totals
+	handedOverBySiblings map[string]time.Time // as [stream.Coverage] has it, but of now
 }
 
 // A restaurant may have several sources in one process: a key for each branch of a
@@ -26,41 +26,42 @@ type sharing struct {
 // So a source whose key does not see all locations is asked for totals by location only,
 // while its restaurant has another source. Totals that do not tell locations from each
 // other are not asked for at all. What it wrote of all locations together before is
-// buried, once. A source that sees all locations writes it again. When no other source is
-// left, it asks for everything again.
+// removed, once. A source that sees all locations writes it again. When the restaurant has no
+// other source any more, it asks for everything again.
 
-// NoteSiblings notes which siblings have left the totals of all locations together to this
-// stream, and since when: until then their rows have stood over its own.
+// NoteSiblings notes which siblings have handed the totals of all locations together over to
+// this stream, and since when: until then their rows have stood over its own.
 func (st *Totals) NoteSiblings(key stream.Identity) {
 	if key.LocationsOnly() {
 		return
 	}
-	left := map[string]time.Time{}
+	handedOver := map[string]time.Time{}
 	for name, other := range st.opts.Siblings(st.Def.Name) {
 		if at := other.sharing.locationsOnlySince(); !at.IsZero() {
-			left[name] = at
+			handedOver[name] = at
 		}
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.sharing.leftBySiblings = left
+	st.sharing.handedOverBySiblings = handedOver
 }
 
-// locationsOnlySince is since when what the stream wrote of all locations together is buried.
+// locationsOnlySince is since when what the stream wrote of all locations together is removed.
 func (h *sharing) locationsOnlySince() time.Time {
 	return h.totals.covered.Now().LocationsOnly
 }
 
 // NotAskedFor is true when totals are asked for by location only, and the location is ""
-// (all of them together). Who holds Guard and finds false is done before what
-// is there of it is buried.
+// (all of them together). It turns true before the rows of all locations together are
+// removed, and they are removed under Guard. So a caller that holds Guard and gets false
+// writes its rows before that.
 func (st *Totals) NotAskedFor(location string) bool {
 	return location == "" && st.Source.Identity().LocationsOnly()
 }
 
-// hasTotalsToBury is true when totals are asked for by location only, and what the stream
-// has of all locations together is not buried yet.
-func (h *sharing) hasTotalsToBury() bool {
+// hasTotalsToRemove is true when totals are asked for by location only, and what the stream
+// has of all locations together is not removed yet.
+func (h *sharing) hasTotalsToRemove() bool {
 	return h.totals.covered.Whole && h.totals.Configured() && h.totals.Source.Identity().LocationsOnly() && h.locationsOnlySince().IsZero()
 }
 
@@ -70,7 +71,7 @@ func (h *sharing) locationsOnlyChanged() bool {
 		return false
 	}
 	if h.totals.Source.Identity().LocationsOnly() {
-		return h.hasTotalsToBury()
+		return h.hasTotalsToRemove()
 	}
 	if !h.locationsOnlySince().IsZero() {
 		return true
@@ -78,24 +79,25 @@ func (h *sharing) locationsOnlyChanged() bool {
 	was := h.totals.covered.Now()
 	h.totals.mu.Lock()
 	defer h.totals.mu.Unlock()
-	for name, since := range h.leftBySiblings {
-		if !was.LeftBySiblings[name].Equal(since) {
+	for name, since := range h.handedOverBySiblings {
+		if !was.HandedOverBySiblings[name].Equal(since) {
 			return true
 		}
 	}
 	return false
 }
 
-// applyLocationsOnly acts on that. The caller holds Filler.
+// applyLocationsOnly removes the totals of all locations together, or asks for them again, as
+// locationsOnlyChanged demands. The caller holds Filler.
 func (h *sharing) applyLocationsOnly(ctx context.Context) error {
 	switch {
 	case !h.locationsOnlyChanged():
 		return nil
-	case h.hasTotalsToBury():
-		return h.buryTotalsOfAll(ctx)
+	case h.hasTotalsToRemove():
+		return h.removeTotalsOfAll(ctx)
 	}
 	h.totals.mu.Lock()
-	left := maps.Clone(h.leftBySiblings)
+	handedOver := maps.Clone(h.handedOverBySiblings)
 	h.totals.mu.Unlock()
 	h.totals.Source.Log.Info("the totals of all locations together are asked for again", "stream", h.totals.Def.Name)
 	if err := h.totals.Exclusive(ctx, h.totals.Guard, h.forgetDaysOfAll); err != nil {
@@ -105,20 +107,20 @@ func (h *sharing) applyLocationsOnly(ctx context.Context) error {
 		return err
 	}
 	h.totals.opts.Anew()
-	return h.totals.covered.Save(ctx, func(c *stream.Coverage) { c.LocationsOnly, c.LeftBySiblings = time.Time{}, left })
+	return h.totals.covered.Save(ctx, func(c *stream.Coverage) { c.LocationsOnly, c.HandedOverBySiblings = time.Time{}, handedOver })
 }
 
-// buryTotalsOfAll buries what the source has written of all locations together, and asks for the
+// removeTotalsOfAll removes what the source has written of all locations together, and asks for the
 // totals of each location from the first day on. The caller holds Filler.
-func (h *sharing) buryTotalsOfAll(ctx context.Context) error {
-	if !h.hasTotalsToBury() {
+func (h *sharing) removeTotalsOfAll(ctx context.Context) error {
+	if !h.hasTotalsToRemove() {
 		return nil
 	}
 	if err := h.totals.covered.Begin(ctx); err != nil {
 		return err
 	}
-	if err := h.totals.Exclusive(ctx, h.totals.Guard, h.buryRowsOfAll); err != nil {
-		return fmt.Errorf("bury what %s has of all locations together: %w", h.totals.Def.Name, err)
+	if err := h.totals.Exclusive(ctx, h.totals.Guard, h.removeRowsOfAll); err != nil {
+		return fmt.Errorf("remove what %s has of all locations together: %w", h.totals.Def.Name, err)
 	}
 	if err := h.totals.opts.Withdraw(ctx); err != nil {
 		return err
@@ -129,7 +131,7 @@ func (h *sharing) buryTotalsOfAll(ctx context.Context) error {
 		}
 	}
 	h.totals.opts.Anew()
-	if err := h.totals.covered.Save(ctx, func(c *stream.Coverage) { c.LocationsOnly, c.LeftBySiblings = time.Now().UTC(), nil }); err != nil {
+	if err := h.totals.covered.Save(ctx, func(c *stream.Coverage) { c.LocationsOnly, c.HandedOverBySiblings = time.Now().UTC(), nil }); err != nil {
 		return err
 	}
 	h.totals.Source.NotifySiblings(ctx)
@@ -150,15 +152,15 @@ func (h *sharing) isOfAllLocations(id string) bool {
 	return !h.totals.Def.PerLocation || !strings.Contains(id, "/")
 }
 
-// buryChunk is how many rows are read and buried at a time.
-const buryChunk = 1000
+// removeChunk is how many rows are read and removed at a time.
+const removeChunk = 1000
 
-// buryRowsOfAll buries the rows of all locations together that the source wrote last. A row
-// that a sibling writes meanwhile lives: only what is there now is beaten. The caller
-// holds Guard.
-func (h *sharing) buryRowsOfAll(ctx context.Context) error {
-	q := sinks.LiveQuery{Table: h.totals.Def.Name, Business: h.totals.Source.Business(), Source: h.totals.Source.Name, Limit: buryChunk}
-	buried := 0
+// removeRowsOfAll removes the rows of all locations together that the source wrote last. A row
+// that a sibling writes meanwhile stays: a tombstone's version is just above that of the row
+// that was read. The caller holds Guard.
+func (h *sharing) removeRowsOfAll(ctx context.Context) error {
+	q := sinks.LiveQuery{Table: h.totals.Def.Name, Business: h.totals.Source.Business(), Source: h.totals.Source.Name, Limit: removeChunk}
+	removed := 0
 	for {
 		rows, err := h.totals.Source.Sink.Live(ctx, q)
 		if err != nil {
@@ -167,7 +169,7 @@ func (h *sharing) buryRowsOfAll(ctx context.Context) error {
 		in := h.totals.Writer.Begin(h.totals.Writer.NextWalk(), 1)
 		for _, r := range rows {
 			if h.isOfAllLocations(r.ID) {
-				in.Bury(r.ID, write.ReasonNoAccess, r.Version+1, h.totals.Source.ServiceNow().UTC())
+				in.Remove(r.ID, write.ReasonNoAccess, r.Version+1, h.totals.Source.ServiceNow().UTC())
 			}
 		}
 		last := len(rows) < q.Limit
@@ -179,9 +181,9 @@ func (h *sharing) buryRowsOfAll(ctx context.Context) error {
 				return err
 			}
 		}
-		if buried += len(in.Commit.Tombstones); last {
+		if removed += len(in.Commit.Tombstones); last {
 			h.totals.Source.Log.Info("the restaurant has other sources: totals of all locations together are left to one that sees all",
-				"stream", h.totals.Def.Name, "beside", h.totals.Source.Identity().Beside, "buried", buried)
+				"stream", h.totals.Def.Name, "beside", h.totals.Source.Identity().Beside, "buried", removed)
 			return h.forgetDaysOfAll(ctx)
 		}
 		q.After = rows[len(rows)-1].ID

@@ -107,7 +107,7 @@ func (st *Totals) Follow(key stream.Identity) { st.AskFor(st.WantedLocations(key
 // NoteKey notes what else the key changes, when it has been admitted.
 func (st *Totals) NoteKey(ctx context.Context) { st.covered.NoteLost(ctx) }
 
-// Filled is true when the way back has reached its end.
+// Filled is true when the backfill has reached its end.
 func (st *Totals) Filled() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -128,7 +128,7 @@ func (st *Totals) Well() (state, detail string) {
 // LongDue is true when there is a long walk to make.
 func (st *Totals) LongDue(now time.Time) bool {
 	if st.Off() {
-		return st.sharing.hasTotalsToBury()
+		return st.sharing.hasTotalsToRemove()
 	}
 	return !st.Complete() || st.again.againDue(now)
 }
@@ -136,7 +136,7 @@ func (st *Totals) LongDue(now time.Time) bool {
 // Long makes the long walks that are due, in the lowest lane (DESIGN R7).
 func (st *Totals) Long(ctx context.Context) error {
 	if st.Off() {
-		return st.sharing.buryTotalsOfAll(ctx)
+		return st.sharing.removeTotalsOfAll(ctx)
 	}
 	if err := st.filling.fill(ctx); err != nil {
 		return err
@@ -157,10 +157,10 @@ func (st *Totals) Pass(full, _ bool) []stream.Step {
 
 // PassOff does in a pass what is to be done of totals that are off.
 func (st *Totals) PassOff(ctx context.Context) error {
-	return st.Exclusive(ctx, st.Filler, st.sharing.buryTotalsOfAll)
+	return st.Exclusive(ctx, st.Filler, st.sharing.removeTotalsOfAll)
 }
 
-// totalsFull asks for all days anew, after a way back that is not done.
+// totalsFull asks for all days anew, after a backfill that is not done.
 func (st *Totals) totalsFull(ctx context.Context) error {
 	if err := st.filling.fill(ctx); err != nil {
 		return err

@@ -28,7 +28,7 @@ type Span struct {
 	Location string
 }
 
-// totalsRecent asks for yesterday and today, and looks whether the way back is at
+// totalsRecent asks for yesterday and today, and looks whether the backfill is at
 // its end.
 func (st *Totals) totalsRecent(ctx context.Context) error {
 	return st.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
@@ -42,7 +42,7 @@ func (st *Totals) totalsRecent(ctx context.Context) error {
 	})
 }
 
-// AskRecent has ask ask for yesterday and today, and looks whether the way back is at its
+// AskRecent has ask ask for yesterday and today, and looks whether the backfill is at its
 // end.
 func (st *Totals) AskRecent(ctx context.Context, ask func(context.Context, Span) error) error {
 	if err := st.AskDaysBack(ctx, ask, 1, st.Asked()); err != nil {
@@ -138,7 +138,7 @@ func (st *Totals) AskTotals(ctx context.Context, lane *api.Client, sp Span) (*wr
 	in.ReleaseUnseen(asked, sp.holds)
 	in.AfterTaken = func() { st.lines.rememberDays(sp.Location, changed) }
 	if st.Def.LinesMayVanish {
-		if err := st.lines.buryLines(ctx, in, r.days, changed, present, r.At); err != nil {
+		if err := st.lines.removeLines(ctx, in, r.days, changed, present, r.At); err != nil {
 			return nil, r, err
 		}
 	}

@@ -337,7 +337,7 @@ func (v *verification) differences(t answer, stored *sinks.StoredRow) []compare.
 	case t.raw == nil:
 		return nil // live on neither side
 	default:
-		return buriedDifferences(t.row, stored)
+		return tombstoneDifferences(t.row, stored)
 	}
 }
 
@@ -360,8 +360,8 @@ func wholeRow(api, mirror string) []compare.Difference {
 	return []compare.Difference{{API: textJSON(api), Mirror: textJSON(mirror)}}
 }
 
-// buriedDifferences compares a tombstone with the removed row.
-func buriedDifferences(row compare.Row, stored *sinks.StoredRow) []compare.Difference {
+// tombstoneDifferences compares a tombstone with the removed row.
+func tombstoneDifferences(row compare.Row, stored *sinks.StoredRow) []compare.Difference {
 	var found []compare.Difference
 	if row.Reason != stored.Reason {
 		found = append(found, compare.Difference{Field: "reason", API: textJSON(row.Reason), Mirror: textJSON(stored.Reason)})

@@ -141,8 +141,9 @@ func (in *Intake) tombstone(t *mapping.Tombstone, raw []byte, version uint64, at
 	in.Counts.Tombstones++
 }
 
-// Bury adds a tombstone that Larder found out by itself, with why the row is gone.
-func (in *Intake) Bury(id, reason string, version uint64, at time.Time) {
+// Remove adds a tombstone of a row that Larder itself found to be gone, with the reason. The
+// service has sent none.
+func (in *Intake) Remove(id, reason string, version uint64, at time.Time) {
 	in.forget(id, reason, version)
 	in.Commit.Tombstones = append(in.Commit.Tombstones, sinks.Tombstone{ID: id, Version: version, FetchedAt: at, Reason: reason, DeletedAt: at})
 	in.Counts.Tombstones++

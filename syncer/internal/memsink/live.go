@@ -96,7 +96,7 @@ func (s *Sink) Quarantine(_ context.Context, source, stream string) ([]sinks.Qua
 	return open, nil
 }
 
-// Rows returns stored rows, buried ones too.
+// Rows returns stored rows, removed ones too.
 func (s *Sink) Rows(_ context.Context, table, business string, ids []string) ([]sinks.StoredRow, error) {
 	if err := s.available(); err != nil {
 		return nil, err
