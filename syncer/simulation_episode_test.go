@@ -230,7 +230,7 @@ func (e *episode) mutate(g *rand.Rand, business int) {
 	if g.IntN(3) == 0 {
 		r = r.Ago(between(g, 0, sandbox.MaxStampDelay-2*time.Second))
 	}
-	if _, err := r.Mutate(g, e.plan.untold); err != nil {
+	if _, err := r.Mutate(g, e.plan.unannounced); err != nil {
 		e.fault("change of the world: %v", err)
 	}
 }

@@ -29,7 +29,7 @@ func (e *episode) finish() {
 		e.proven(true)
 	}
 	for i := range e.keys {
-		if !e.plan.untold {
+		if !e.plan.unannounced {
 			e.compareLists(i)
 		} else {
 			e.lostAreRemoved(i)
@@ -41,8 +41,8 @@ func (e *episode) finish() {
 			e.compareOrders(i)
 		}
 	}
-	e.onePass(Selection{Full: e.plan.untold || e.plan.seed%2 == 0, ConfirmSweep: e.plan.untold})
-	e.onePass(Selection{Streams: orderingStreams, Full: e.spoiltOrdering(), ConfirmSweep: e.plan.untold})
+	e.onePass(Selection{Full: e.plan.unannounced || e.plan.seed%2 == 0, ConfirmSweep: e.plan.unannounced})
+	e.onePass(Selection{Streams: orderingStreams, Full: e.spoiltOrdering(), ConfirmSweep: e.plan.unannounced})
 	e.onePass(Selection{Streams: []string{registry.Daily, "sales_products"}})
 	// Last, since whether a location takes orders depends on the hour, and the others take some.
 	e.onePass(Selection{Streams: []string{"locations", "allergens"}})
@@ -122,7 +122,7 @@ func (e *episode) mendLocations(business int, all bool) {
 // resync is to bring them: no other walk would.
 func (e *episode) mendRows() {
 	for _, r := range e.box.Spoilt() {
-		if list := listRoutes[r.Route]; list != "" && !e.plan.untold {
+		if list := listRoutes[r.Route]; list != "" && !e.plan.unannounced {
 			e.blur(rowName{r.Business, list, r.ID})
 		}
 	}
@@ -150,7 +150,7 @@ func (e *episode) rest(what string) {
 func (e *episode) well() bool {
 	for _, s := range e.syncer.Status().Sources {
 		for _, st := range s.Streams {
-			held := e.plan.untold && st.State == status.StateHeld
+			held := e.plan.unannounced && st.State == status.StateHeld
 			held = held || e.plan.box.Readings.OrderingOff && slices.Contains(orderingStreams, st.Name) && st.State == status.StateAPIDisabled
 			if s.State != status.StateRunning || st.State != status.StateRunning && st.State != status.StateOff && !held {
 				return false

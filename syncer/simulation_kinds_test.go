@@ -43,14 +43,14 @@ var kinds = []*kind{
 }
 
 // untoldKinds happen where the scenario allows what only a full resync can see.
-var untoldKinds = []*kind{
+var unannouncedKinds = []*kind{
 	{"key locations", 5, keyLocations},
 }
 
-func drawKind(g *rand.Rand, untold bool) *kind {
+func drawKind(g *rand.Rand, unannounced bool) *kind {
 	from := kinds
-	if untold {
-		from = slices.Concat(kinds, untoldKinds)
+	if unannounced {
+		from = slices.Concat(kinds, unannouncedKinds)
 	}
 	return drawFrom(g, from)
 }
@@ -195,7 +195,7 @@ func malformed(e *episode, g *rand.Rand) string {
 
 // goodAgain serves a row as it is, stamped anew. It may have been purged meanwhile.
 func (e *episode) goodAgain(r rowName) {
-	if err := e.box.Restaurant(r.business).SetRaw(r.stream, r.id, nil); err != nil && !e.plan.untold {
+	if err := e.box.Restaurant(r.business).SetRaw(r.stream, r.id, nil); err != nil && !e.plan.unannounced {
 		e.fault("%v", err)
 	}
 }

@@ -119,7 +119,7 @@ func (e *episode) proven(heal bool) {
 
 // noFalseAlarm finds verdicts that a day differed though nothing was wrong with it.
 func (e *episode) noFalseAlarm() {
-	if e.plan.untold {
+	if e.plan.unannounced {
 		return // what the service does not tell makes days differ
 	}
 	for _, a := range e.watch.alarmsSoFar() {

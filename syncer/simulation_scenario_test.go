@@ -25,12 +25,12 @@ type scenario struct {
 	delay    time.Duration // of requests and of answers, each at most
 	stir     float64       // how likely a request meets a change of the world
 	located  bool          // the configuration names the first location only
-	// untold: things happen that only a full resync can see. Rows are purged or
+	// unannounced: things happen that only a full resync can see. Rows are purged or
 	// moved, leave the lists with their location, and were served other than they
 	// are; keys are limited to some locations.
-	untold bool
-	kept   personal.Mode // of customers
-	events []event
+	unannounced bool
+	kept        personal.Mode // of customers
+	events      []event
 }
 
 // event is one thing that happens; its details are drawn from its own seed.
@@ -66,9 +66,9 @@ func newScenario(seed uint64) scenario {
 	p.ahead = pick(g, 0, 0, between(g, -3*time.Second, 3*time.Second), between(g, -2*time.Hour, 2*time.Hour))
 	p.delay = pick(g, 0, 0, 50*time.Millisecond, 400*time.Millisecond, 3*time.Second, 20*time.Second)
 	p.stir = pick(g, 0, 0.02, 0.1, 0.3)
-	p.untold = g.IntN(2) == 0
+	p.unannounced = g.IntN(2) == 0
 	p.box = newBox(g, p.span)
-	p.box.Readings.InactiveRowsHidden = p.untold && g.IntN(3) == 0
+	p.box.Readings.InactiveRowsHidden = p.unannounced && g.IntN(3) == 0
 	if g.IntN(3) == 0 {
 		p.schedule.FullResync = atEvery(max(time.Hour, p.span/time.Duration(1+g.IntN(5))))
 	}
@@ -123,14 +123,14 @@ func (p *scenario) draw(g *rand.Rand) {
 		if g.IntN(3) == 0 {
 			within = min(10*time.Minute, p.span)
 		}
-		p.events = append(p.events, event{at: between(g, 0, within), kind: drawKind(g, p.untold), seed: g.Uint64()})
+		p.events = append(p.events, event{at: between(g, 0, within), kind: drawKind(g, p.unannounced), seed: g.Uint64()})
 	}
 	slices.SortStableFunc(p.events, func(a, b event) int { return int(a.at - b.at) })
 }
 
 // drawDamage has the warehouse damaged now and then.
 func (p *scenario) drawDamage(g *rand.Rand) {
-	if p.untold {
+	if p.unannounced {
 		return
 	}
 	for range g.IntN(4) {
@@ -143,7 +143,7 @@ func (p scenario) String() string {
 	var b strings.Builder
 	o := p.box
 	fmt.Fprintf(&b, "seed %d: %s from %s, every %s, flush %s, service ahead by %s, delay %s, stir %g, located %v, untold %v, full resync %q, of customers %s\n",
-		p.seed, p.span, p.start.Format(time.RFC3339), p.every, p.flush, p.ahead, p.delay, p.stir, p.located, p.untold, p.schedule.FullResync, p.kept)
+		p.seed, p.span, p.start.Format(time.RFC3339), p.every, p.flush, p.ahead, p.delay, p.stir, p.located, p.unannounced, p.schedule.FullResync, p.kept)
 	fmt.Fprintf(&b, "world: %d restaurants of %d locations, %d orders in %d days, pace %.3g, %g online a day, limits %+v (%s, off %v)\nreadings: %+v\nplanned:",
 		o.Businesses, o.LocationsPer, o.Orders, o.Days, o.Pace, o.OnlineOrders, o.Limits, o.Algorithm, o.NoLimits, o.Readings)
 	for _, ev := range p.events {

@@ -55,7 +55,7 @@ func slowedDown(e *episode, g *rand.Rand) string {
 		e.after(between(g, 0, d), "cursors invalid", func() { e.box.InvalidateCursors() })
 	}
 	away := ""
-	if e.plan.untold && g.IntN(2) == 0 {
+	if e.plan.unannounced && g.IntN(2) == 0 {
 		away = e.awayMeanwhile(g, b, d)
 	}
 	return fmt.Sprintf("for %s, with changes to %s%s", d, crowd, away)

@@ -61,7 +61,7 @@ func TestShortSeedsPlanEveryKindTwice(t *testing.T) {
 		p := newScenario(seed)
 		of := map[string]bool{
 			"restaurants: " + fmt.Sprint(p.box.Businesses): true, "limits: " + p.box.Algorithm: true, "other daemons: " + fmt.Sprint(seed%2 == 1): true,
-			"untold": p.untold, "one location": p.located, "full resync": p.schedule.FullResync != "", "verified": seed%3 == 0,
+			"untold": p.unannounced, "one location": p.located, "full resync": p.schedule.FullResync != "", "verified": seed%3 == 0,
 		}
 		for _, ev := range p.events {
 			of[ev.kind.name] = true
@@ -77,7 +77,7 @@ func TestShortSeedsPlanEveryKindTwice(t *testing.T) {
 		"untold", "one location", "full resync", "verified",
 		"limits: " + sandbox.AlgorithmFixed, "limits: " + sandbox.AlgorithmFixedFirst, "limits: " + sandbox.AlgorithmSliding, "limits: " + sandbox.AlgorithmBucket,
 	}
-	for _, k := range slices.Concat(kinds, untoldKinds, slowKinds, orderingKinds, []*kind{damageEvent, orderingMoves, hookFaults}) {
+	for _, k := range slices.Concat(kinds, unannouncedKinds, slowKinds, orderingKinds, []*kind{damageEvent, orderingMoves, hookFaults}) {
 		want = append(want, k.name)
 	}
 	for _, what := range want {

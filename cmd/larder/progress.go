@@ -38,13 +38,13 @@ const linesEvery = 10 * time.Second
 // progress shows a pass: bars on a terminal, a line now and then elsewhere.
 type progress struct {
 	*globals
-	out   io.Writer
-	only  syncer.Selection // whose walks are shown
-	group *mpb.Progress    // nil: lines
-	room  int              // for bars
-	bars  map[string]*bar
-	rest  *bar // of the walks for which there is no room; nil: all fit
-	told  time.Time
+	out         io.Writer
+	only        syncer.Selection // whose walks are shown
+	group       *mpb.Progress    // nil: lines
+	room        int              // for bars
+	bars        map[string]*bar
+	rest        *bar // of the walks for which there is no room; nil: all fit
+	lastPrinted time.Time
 }
 
 type bar struct {
@@ -68,7 +68,7 @@ func (b *bar) text(style ...decor.WC) decor.Decorator {
 
 // newProgress shows the walks of a selection on standard error.
 func newProgress(ctx context.Context, g *globals, only syncer.Selection) *progress {
-	p := &progress{globals: g, out: g.err, only: only, bars: map[string]*bar{}, told: time.Now()}
+	p := &progress{globals: g, out: g.err, only: only, bars: map[string]*bar{}, lastPrinted: time.Now()}
 	if interactive(p.out) {
 		p.room = roomFor(p.out)
 		p.group = mpb.NewWithContext(ctx, mpb.WithOutput(bare(p.out)), mpb.WithAutoRefresh(), mpb.WithRefreshRate(200*time.Millisecond))
@@ -140,10 +140,10 @@ func (p *progress) tell(walks []walk, most int) {
 		p.draw(slices.DeleteFunc(walks, func(w walk) bool { return w.brief }), most > p.room)
 		return
 	}
-	if time.Since(p.told) < linesEvery {
+	if time.Since(p.lastPrinted) < linesEvery {
 		return
 	}
-	p.told = time.Now()
+	p.lastPrinted = time.Now()
 	for _, w := range walks {
 		if p.logs() {
 			p.log.Info("under way", "what", w.name, "done", w.done, "total", w.total, "detail", w.text)
@@ -204,14 +204,14 @@ func walksOf(s syncer.Status, only syncer.Selection) []walk {
 	return walks
 }
 
-// draw gives the walks bars. When it is crowded, the bar of a walk that has ended
-// makes room for another.
-func (p *progress) draw(walks []walk, crowded bool) {
+// draw gives the walks bars. When there are too many walks for the room, the bar of a walk
+// that has ended is removed for another.
+func (p *progress) draw(walks []walk, tooMany bool) {
 	under := map[string]bool{}
 	for _, w := range walks {
 		under[w.name] = true
 	}
-	p.finish(under, crowded)
+	p.finish(under, tooMany)
 	waiting, room := 0, p.besideBars(walks)
 	for _, w := range walks {
 		w.text = fit(w.text, room)
@@ -221,7 +221,7 @@ func (p *progress) draw(walks []walk, crowded bool) {
 			continue
 		}
 		if !ok {
-			b = p.add(w, crowded)
+			b = p.add(w, tooMany)
 		}
 		b.show(w)
 	}
@@ -261,14 +261,14 @@ func fit(text string, room int) string {
 }
 
 // finish ends the bars of walks that are not under way any more.
-func (p *progress) finish(under map[string]bool, crowded bool) {
+func (p *progress) finish(under map[string]bool, tooMany bool) {
 	for name, b := range p.bars {
 		if under[name] || !b.IsRunning() {
 			continue
 		}
 		b.say("done")
 		b.SetTotal(max(b.Current(), 1), true)
-		if crowded {
+		if tooMany {
 			delete(p.bars, name)
 		}
 	}
@@ -290,14 +290,14 @@ func (p *progress) tellRest(waiting int) {
 	p.rest.say(fmt.Sprintf("and %d more", waiting))
 }
 
-func (p *progress) add(w walk, crowded bool) *bar {
+func (p *progress) add(w walk, tooMany bool) *bar {
 	b := newText()
 	options := []mpb.BarOption{
 		mpb.BarPriority(w.place),
 		mpb.PrependDecorators(decor.Name(begin+w.name, decor.WCSyncSpaceR)),
 		mpb.AppendDecorators(b.text(decor.WCSyncSpaceR)),
 	}
-	if crowded {
+	if tooMany {
 		options = append(options, mpb.BarRemoveOnComplete())
 	}
 	style := mpb.BarStyle().Lbound("").Filler("━").Tip("━").Padding("─").Rbound("")

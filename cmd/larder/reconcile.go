@@ -106,23 +106,23 @@ type verdictLines struct {
 	printer *printer
 	beside  func(what, text string)
 	late    bool // bars are drawn where they would stand
-	told    map[string]bool
+	shown   map[string]bool
 }
 
 func (l *verdictLines) tell(r syncer.ReconcileReport) {
 	if l.late {
 		return
 	}
-	if l.told == nil {
-		l.told = map[string]bool{}
+	if l.shown == nil {
+		l.shown = map[string]bool{}
 	}
 	for i := range r.Sources {
 		for _, v := range r.Sources[i].Open {
 			key := strings.Join([]string{r.Sources[i].Source, v.Day, v.Location, v.Subject, v.Verdict}, "\x00")
-			if l.told[key] {
+			if l.shown[key] {
 				continue
 			}
-			l.told[key] = true
+			l.shown[key] = true
 			if l.printer.json {
 				l.printer.line(openVerdict{"verdict", r.Sources[i].Source, v})
 			} else {

@@ -58,15 +58,15 @@ Then
 
 // printWebhooks tells where events of orders go and what they are signed with.
 func printWebhooks(w io.Writer, keys []sandbox.Key) {
-	told := false
+	announced := false
 	for i := range keys {
 		k := &keys[i]
 		if k.WebhookURL == "" {
 			continue
 		}
-		if !told {
+		if !announced {
 			fmt.Fprint(w, "\nEvents of what is ordered online through a key go to its address, signed with its secret:\n")
-			told = true
+			announced = true
 		}
 		fmt.Fprintf(w, "  %s  %s, %s: %s\n", k.WebhookSecret, k.Role, k.BusinessName, k.WebhookURL)
 	}

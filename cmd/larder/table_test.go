@@ -15,7 +15,7 @@ import (
 // on the terminal.
 func busyStatus() syncer.Status {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	return syncer.Status{Now: now, StartedAt: now.Add(-5 * time.Hour), Away: true, Problems: []string{"Rows wait for the warehouse, and nothing is lost: " + strings.Repeat("it does not answer ", 6)},
+	return syncer.Status{Now: now, StartedAt: now.Add(-5 * time.Hour), WarehouseUnavailable: true, Problems: []string{"Rows wait for the warehouse, and nothing is lost: " + strings.Repeat("it does not answer ", 6)},
 		Sources: []syncer.SourceStatus{{
 			Name: "bistro", State: syncer.StateUnauthorized, BusinessName: "Bistro\x1b[2J \u202eevil\u202c\n! Everything is lost", Detail: "GET /me: 401 unauthorized: go away\nnow",
 			Proof: &syncer.ProofStatus{ProvenUntil: "2026-02-20", DriftDays: 12}, Budget: syncer.BudgetStatus{KeyUsed: 3, KeyLimit: 120},

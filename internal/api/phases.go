@@ -63,14 +63,15 @@ func (p *phases) blame(err error) error {
 }
 
 // body is r, each read of which starts the idle time again.
-func (p *phases) body(r io.Reader) io.Reader { return &patient{r: r, p: p} }
+func (p *phases) body(r io.Reader) io.Reader { return &idleReader{r: r, p: p} }
 
-type patient struct {
+// idleReader starts the idle time again at each read.
+type idleReader struct {
 	r io.Reader
 	p *phases
 }
 
-func (r *patient) Read(b []byte) (int, error) {
+func (r *idleReader) Read(b []byte) (int, error) {
 	r.p.step.Reset(r.p.timeouts.Idle)
 	return r.r.Read(b)
 }

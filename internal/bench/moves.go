@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	movedOrders = 300                    // each becomes ready, and then completed
-	movesApart  = 400 * time.Millisecond // on the average
-	movesPoll   = 100 * time.Millisecond
-	movesSeed   = 5
+	movedOrders  = 300                    // each becomes ready, and then completed
+	moveInterval = 400 * time.Millisecond // on the average
+	movesPoll    = 100 * time.Millisecond
+	movesSeed    = 5
 )
 
 // moves measures from a restaurant's move of an order, as the service dates it, to its row
@@ -96,7 +96,7 @@ func (w *watch) run(ctx context.Context, r *report, via string, last time.Durati
 			if err := w.move(ctx); err != nil {
 				return err
 			}
-			next = next.Add(time.Duration(random.ExpFloat64() * float64(movesApart)))
+			next = next.Add(time.Duration(random.ExpFloat64() * float64(moveInterval)))
 			end = time.Now().Add(last)
 		} else if len(w.left) == 0 && now.After(end) {
 			return fmt.Errorf("%d of %d moves have no row after %s", len(w.made)-len(w.seen), len(w.made), last)

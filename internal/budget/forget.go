@@ -31,16 +31,16 @@ func validShare(share float64) float64 {
 func (l *Ledger) Forget(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if k, ok := l.keys[name]; ok && !k.leaving {
-		k.leaving = true
+	if k, ok := l.keys[name]; ok && !k.forgotten {
+		k.forgotten = true
 		l.drop(k)
 	}
 }
 
-// drop removes a key that is leaving, now or when it may; the caller holds the
-// lock.
+// drop removes a forgotten key, now or as soon as nothing of it counts any more. The caller
+// holds the lock.
 func (l *Ledger) drop(k *Key) {
-	if !k.leaving {
+	if !k.forgotten {
 		return
 	}
 	if k.counts() {

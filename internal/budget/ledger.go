@@ -77,7 +77,7 @@ type Key struct {
 	urgent      [Backfill][2][]instant // by lane and weight: until when each request is remembered
 	began       instant
 	rateLimited uint64
-	leaving     bool // dropped when nothing of it counts any more
+	forgotten   bool // dropped when nothing of it counts any more
 }
 
 // business is what the keys of one restaurant share: its limit, and the order in
@@ -96,7 +96,7 @@ func (l *Ledger) Key(name string, share float64) *Key {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if k, ok := l.keys[name]; ok {
-		k.leaving = false
+		k.forgotten = false
 		return k
 	}
 	share = validShare(share)

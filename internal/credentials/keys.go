@@ -11,16 +11,16 @@ import (
 const (
 	// keyLook is how often a key's file is looked at again at most.
 	keyLook = 5 * time.Second
-	// keyAway is how long the key of a next_key_file that is gone stays in use: the
+	// missingGrace is how long the key of a next_key_file that is gone stays in use: the
 	// file may be on its way to be replaced.
-	keyAway = time.Minute
+	missingGrace = time.Minute
 )
 
 // key hands out a source's API key and reads its file anew every few seconds, so that
 // a rotated key needs neither restart nor reload. The content decides, not the time
 // of the file: tools that copy times along would hide a new key. A file that cannot be
-// read, is empty or is not there leaves the last key in use. A next_key_file alone may
-// be away: it comes when a rotation begins, and goes when that has ended.
+// read, is empty or is missing leaves the last key in use. Only a next_key_file may be
+// missing: it is there from the beginning of a rotation to its end.
 type key struct {
 	what   string // as the log has it: key, or webhook secret
 	source string
@@ -28,11 +28,11 @@ type key struct {
 	read   func() (config.Secret, error)
 	log    *slog.Logger
 
-	mu      sync.Mutex
-	value   config.Secret
-	looked  time.Time
-	failing bool
-	away    time.Time // since when a next_key_file is not there; zero: it is
+	mu           sync.Mutex
+	value        config.Secret
+	looked       time.Time
+	failing      bool
+	missingSince time.Time // of a next_key_file; zero while it is there
 }
 
 // newKey reads the key once; its errors belong to the configuration.
@@ -68,8 +68,8 @@ func (k *key) look() {
 	}
 	k.failing = false
 	if !v.IsZero() {
-		k.away = time.Time{}
-	} else if k.stillAway() {
+		k.missingSince = time.Time{}
+	} else if k.withinGrace() {
 		return
 	}
 	if v.Reveal() == k.value.Reveal() {
@@ -79,10 +79,10 @@ func (k *key) look() {
 	k.log.Info(k.what+" read anew", "source", k.source, "file", k.file, "there", !v.IsZero())
 }
 
-// stillAway is true when a next_key_file has not been gone for long.
-func (k *key) stillAway() bool {
-	if k.away.IsZero() {
-		k.away = time.Now()
+// withinGrace is true while a next_key_file has been missing for less than missingGrace.
+func (k *key) withinGrace() bool {
+	if k.missingSince.IsZero() {
+		k.missingSince = time.Now()
 	}
-	return time.Since(k.away) < keyAway
+	return time.Since(k.missingSince) < missingGrace
 }

@@ -99,7 +99,7 @@ func TestNextKeyFileMayComeLateAndGoAgain(t *testing.T) {
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}
-		for want, limit := "after", time.Now().Add(keyAway); time.Now().Before(limit); time.Sleep(keyLook) {
+		for want, limit := "after", time.Now().Add(missingGrace); time.Now().Before(limit); time.Sleep(keyLook) {
 			if got := k.reveal(); got != want {
 				t.Fatalf("within a minute the key = %q, want %q", got, want)
 			}

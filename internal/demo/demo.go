@@ -158,19 +158,19 @@ func (o Options) follow(ctx context.Context, d *app.Daemon, info Info) error {
 	}()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
-	for told := false; ; {
+	for announced := false; ; {
 		select {
 		case err := <-ended:
 			return err
 		case <-tick.C:
 		}
-		if told {
+		if announced {
 			continue
 		}
 		info.Status = d.Status()
 		o.Progress(info.Status)
 		if settled(info.Status) {
-			told = true
+			announced = true
 			info.Took = time.Since(o.began)
 			info.QueryURL, info.PageURL = d.QueryURL(), d.PageURL()
 			info.Proof = o.prove(ctx, d)

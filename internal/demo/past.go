@@ -49,10 +49,10 @@ func (o Options) world() sandbox.Options {
 	return w
 }
 
-// day is the beginning of today, or so many days away from it, where the restaurants are.
-func (o Options) day(away int) time.Time {
+// day is the beginning of today, or of the day so many days later, in the restaurants' zone.
+func (o Options) day(offset int) time.Time {
 	y, m, d := o.began.In(o.zone).Date()
-	return time.Date(y, m, d+away, 0, 0, 0, 0, o.zone)
+	return time.Date(y, m, d+offset, 0, 0, 0, 0, o.zone)
 }
 
 // playPast mirrors the lists as they were on the days before. It has a sandbox of its own,
@@ -72,9 +72,9 @@ func (o Options) playPast(ctx context.Context, a *app.App, sources []syncer.Sour
 	if o.watched() > 0 {
 		o.Past(o.watched())
 	}
-	for away := -o.watched(); away <= 0; away++ {
+	for offset := -o.watched(); offset <= 0; offset++ {
 		for _, hour := range demoLooks {
-			at := o.day(away).Add(hour)
+			at := o.day(offset).Add(hour)
 			if !at.Before(o.began) {
 				return nil
 			}

@@ -12,23 +12,23 @@ import (
 
 // listener holds a limited number of connections, of which each address leaves an eighth to
 // others. When it is full, one that waits for its next request makes room; if none does, the
-// new one is told so and closed, so that nobody waits without an answer.
+// new one gets an answer that says so and is closed, so that nobody waits without an answer.
 type listener struct {
 	net.Listener
 	most int
 	full string
 
-	mu      sync.Mutex
-	held    int
-	by      map[netip.Prefix]int // how many of them each address has
-	idle    *list.List           // of *held; the longest idle is first
-	telling int                  // those that are being told
+	mu       sync.Mutex
+	held     int
+	by       map[netip.Prefix]int // how many of them each address has
+	idle     *list.List           // of *held; the longest idle is first
+	refusing int                  // connections that are being refused
 }
 
-// mostTold is how many are waited for at once that are told that the listener is full:
-// until they have sent what they wanted to. More are told as well, and closed at once;
-// who is still sending then may find the connection reset before the answer is read.
-const mostTold = 8
+// maxRefusing is how many refused connections are kept open at once until their request has
+// been read. Further ones get the same answer and are closed at once. A client that is still
+// sending then may find the connection reset before it has read the answer.
+const maxRefusing = 8
 
 func newListener(l net.Listener, most int, full string) *listener {
 	return &listener{Listener: l, most: most, full: full, idle: list.New(), by: map[netip.Prefix]int{}}
@@ -134,9 +134,9 @@ func (l *listener) state(conn net.Conn, state http.ConnState) {
 // refuse answers and closes without holding up the next one.
 func (l *listener) refuse(conn net.Conn) {
 	l.mu.Lock()
-	quiet := l.telling == mostTold
+	quiet := l.refusing == maxRefusing
 	if !quiet {
-		l.telling++
+		l.refusing++
 	}
 	l.mu.Unlock()
 	if quiet {
@@ -147,7 +147,7 @@ func (l *listener) refuse(conn net.Conn) {
 	go func() {
 		l.tell(conn)
 		l.mu.Lock()
-		l.telling--
+		l.refusing--
 		l.mu.Unlock()
 	}()
 }

@@ -114,7 +114,7 @@ func TestAFloodIsAnswered(t *testing.T) {
 	ask(t, dial(t, address))
 	<-entered
 	var flood []net.Conn
-	for range 5 * mostTold {
+	for range 5 * maxRefusing {
 		flood = append(flood, dial(t, address))
 	}
 	for i, conn := range flood {

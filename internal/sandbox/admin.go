@@ -145,14 +145,14 @@ func replace[T any](field, value *T) {
 
 // AdminChange changes a restaurant from another process.
 type AdminChange struct {
-	Business int      `json:"business"`
-	Action   string   `json:"action"` // place, edit, cancel, unpay, pay, delete, purge, touch, random
-	Stream   string   `json:"stream"` // for delete, purge and touch; default sales_orders
-	Count    int      `json:"count"`  // place, random; or so many rows drawn with Seed when IDs is empty
-	IDs      []string `json:"ids"`
-	Seed     uint64   `json:"seed"`
-	Items    int      `json:"items"`  // place
-	Untold   bool     `json:"untold"` // random: permanent deletions and moves too
+	Business    int      `json:"business"`
+	Action      string   `json:"action"` // place, edit, cancel, unpay, pay, delete, purge, touch, random
+	Stream      string   `json:"stream"` // for delete, purge and touch; default sales_orders
+	Count       int      `json:"count"`  // place, random; or so many rows drawn with Seed when IDs is empty
+	IDs         []string `json:"ids"`
+	Seed        uint64   `json:"seed"`
+	Items       int      `json:"items"`  // place
+	Unannounced bool     `json:"untold"` // random: permanent deletions and moves too
 }
 
 func (s admin) change(c AdminChange) (any, error) {
@@ -166,7 +166,7 @@ func (s admin) change(c AdminChange) (any, error) {
 	case "place":
 		return c.repeat(func() (string, error) { return r.PlaceOrder(OrderSpec{Items: c.Items}) })
 	case "random":
-		return c.repeat(func() (string, error) { return r.Mutate(g, c.Untold) })
+		return c.repeat(func() (string, error) { return r.Mutate(g, c.Unannounced) })
 	}
 	if len(c.IDs) == 0 {
 		c.IDs = draw(r, c.Stream, c.Count, g)

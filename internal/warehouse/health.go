@@ -38,9 +38,9 @@ func (a *Opener) WarehouseProblem(ctx context.Context, w *Route, sink *clickhous
 
 // WithProblems is a status with what is wrong with the warehouse: that it takes no rows, and
 // that some of its own are damaged.
-func (a *Opener) WithProblems(s syncer.Status, w *Route, away string) syncer.Status {
-	if away != "" {
-		s.Away, s.Problems = true, []string{away}
+func (a *Opener) WithProblems(s syncer.Status, w *Route, unreachable string) syncer.Status {
+	if unreachable != "" {
+		s.WarehouseUnavailable, s.Problems = true, []string{unreachable}
 	}
 	damage := a.Damages(w).Problems()
 	s.Damaged, s.Problems = len(damage) > 0, append(s.Problems, damage...)

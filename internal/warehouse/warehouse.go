@@ -57,7 +57,7 @@ func (a *Opener) OwnEngine(ctx context.Context, l *lifecycle.Cleanups) (*Route, 
 		return &Route{}, nil
 	}
 	deadline := time.Now().Add(heldWait)
-	for told := false; ; told = true {
+	for logged := false; ; logged = true {
 		w, err := a.openEngine(ctx, l)
 		if err == nil || !errors.Is(err, embedded.ErrHeld) || time.Now().After(deadline) {
 			return w, err
@@ -65,7 +65,7 @@ func (a *Opener) OwnEngine(ctx context.Context, l *lifecycle.Cleanups) (*Route, 
 		if a.ServedByDaemon(ctx) {
 			return nil, a.HeldBy(ctx, err)
 		}
-		if !told {
+		if !logged {
 			a.Log.Info("waiting for the data folder", "reason", err)
 		}
 		if !lifecycle.Pause(ctx, 200*time.Millisecond) {

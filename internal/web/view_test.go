@@ -57,7 +57,7 @@ func TestHeadline(t *testing.T) {
 		{"warehouse", one(healthy("a", "A")), []string{"warehouse down"}, "The warehouse takes no rows."},
 	}
 	for _, tt := range tests {
-		tt.status.Problems, tt.status.Away = tt.problems, tt.problems != nil
+		tt.status.Problems, tt.status.WarehouseUnavailable = tt.problems, tt.problems != nil
 		if got := newView(tt.status, About{}, asked{}).Headline; got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}

@@ -22,9 +22,9 @@ const (
 
 // forgers counts bad signatures by address.
 type forgers struct {
-	mu   sync.Mutex
-	seen *lru.LRU[netip.Prefix, *rate.Limiter]
-	told time.Time
+	mu         sync.Mutex
+	seen       *lru.LRU[netip.Prefix, *rate.Limiter]
+	lastLogged time.Time
 }
 
 func newForgers() *forgers {
@@ -35,8 +35,8 @@ func newForgers() *forgers {
 	return &forgers{seen: seen}
 }
 
-// met counts a bad signature. many: the address has sent more than it may. tell: the log has
-// not told of any for a while.
+// met counts a bad signature. many: the address has sent more than it may. tell: it is to be
+// logged, since none was for a while.
 func (f *forgers) met(remote string, now time.Time) (many, tell bool) {
 	address := inbound.AddressOf(remote)
 	f.mu.Lock()
@@ -46,8 +46,8 @@ func (f *forgers) met(remote string, now time.Time) (many, tell bool) {
 		limit = rate.NewLimiter(rate.Every(time.Minute/mayForge), mayForge)
 		f.seen.Add(address, limit)
 	}
-	if tell = f.told.IsZero() || now.Sub(f.told) >= tellEvery; tell {
-		f.told = now
+	if tell = f.lastLogged.IsZero() || now.Sub(f.lastLogged) >= tellEvery; tell {
+		f.lastLogged = now
 	}
 	return !limit.AllowN(now, 1), tell
 }

@@ -40,7 +40,7 @@ func Signed(header string, body []byte, secrets []string, now time.Time) bool {
 	if err != nil || strconv.FormatInt(at, 10) != stamp {
 		return false
 	}
-	if away := now.Unix() - at; away > int64(Tolerance/time.Second) || away < -int64(Tolerance/time.Second) {
+	if skew := now.Unix() - at; skew > int64(Tolerance/time.Second) || skew < -int64(Tolerance/time.Second) {
 		return false
 	}
 	holds := false

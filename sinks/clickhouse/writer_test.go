@@ -174,7 +174,7 @@ func TestAnOutageThatNobodyWritesIntoIsToldOnce(t *testing.T) {
 	ping := func(away bool) {
 		t.Helper()
 		for range 3 {
-			if err := s.Ping(t.Context()); errors.Is(err, sinks.ErrAway) != away {
+			if err := s.Ping(t.Context()); errors.Is(err, sinks.ErrUnreachable) != away {
 				t.Fatalf("ping: %v, want one of a warehouse that is away: %v", err, away)
 			}
 		}

@@ -255,8 +255,8 @@ func (i *insertion) reason(err error) error {
 	if !errors.Is(err, errInsertEnded) {
 		return err
 	}
-	if _, told := i.done(); told != nil {
-		return told
+	if _, cause := i.done(); cause != nil {
+		return cause
 	}
 	return err
 }

@@ -18,13 +18,13 @@ type Stream struct {
 	// is bringing it.
 	Elsewhere func(location string) bool
 
-	mu       sync.Mutex
-	stored   map[string]version // by location
-	bringing map[string]bool    // locations that the walk under way asks for
-	leaving  map[string]bool    // locations whose menu it takes away
-	checked  bool               // the rows of what is stored were looked for
-	doubted  bool               // the next walk writes every row
-	brought  time.Time          // when the last walk began that wrote every row
+	mu          sync.Mutex
+	stored      map[string]version // by location
+	bringing    map[string]bool    // locations that the walk under way asks for
+	withdrawing map[string]bool    // locations whose menu the walk under way removes
+	checked     bool               // the rows of what is stored were looked for
+	doubted     bool               // the next walk writes every row
+	brought     time.Time          // when the last walk began that wrote every row
 }
 
 // New makes a stream of which nothing is stored. elsewhere is true when another source of
@@ -74,7 +74,7 @@ func (st *Stream) Has(location string) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	_, stored := st.stored[location]
-	return (stored || st.bringing[location]) && !st.leaving[location]
+	return (stored || st.bringing[location]) && !st.withdrawing[location]
 }
 
 // Pass are the walks of a pass.

@@ -41,15 +41,16 @@ type walk struct {
 	complete bool // it came to its end
 
 	mapper *mapping.Mapper
-	in     *write.Intake
-	moved  bool // now is not what was handed over
+	in     *write.Intake // what is handed over next
+	moved  bool          // now differs from the position that was handed over last
 	handed []handed
 
-	told write.Counts // of all that was handed over
-	ran  bool         // a run was, too
+	total write.Counts // of everything handed over
+	ran   bool         // a run of the walk was handed over
 }
 
-// handed is an intake that the sink has, and whether it is durable.
+// handed is an intake that was handed to the sink, with the receipt to wait on until it is
+// durable.
 type handed struct {
 	in      *write.Intake
 	receipt *sinks.Receipt
@@ -72,7 +73,7 @@ func (st *Stream) begin(ctx context.Context) (*walk, error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.checked, st.doubted = true, false
-	st.bringing, st.leaving = map[string]bool{}, map[string]bool{}
+	st.bringing, st.withdrawing = map[string]bool{}, map[string]bool{}
 	for _, l := range w.wanted {
 		st.bringing[l] = true
 	}
@@ -85,7 +86,7 @@ func (w *walk) end() {
 	st := w.stream
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.bringing, st.leaving = nil, nil
+	st.bringing, st.withdrawing = nil, nil
 	switch {
 	case w.rewrite && w.complete:
 		st.brought = w.started
@@ -238,13 +239,13 @@ func (w *walk) know(location string, is version) {
 	}
 }
 
-// withdraw takes the menu of a location away, which other sources are told first: of two
-// that find it gone at the same time, one removes it.
+// withdraw removes the menu of a location. It marks that first, where other sources of the
+// restaurant look: of two that find the menu gone at the same time, one removes it.
 func (w *walk) withdraw(location, reason string, at time.Time) {
 	st := w.stream
 	v := st.Source.Versions.Take(1)
 	st.mu.Lock()
-	st.leaving[location] = true
+	st.withdrawing[location] = true
 	st.mu.Unlock()
 	if _, known := w.now[location]; !known {
 		return
@@ -328,11 +329,11 @@ func (w *walk) note() error {
 // run has what is handed over next tell of the walk so far, when something was written. All
 // of a walk is one run, of which the last word counts.
 func (w *walk) run(writes bool) {
-	w.told.Add(w.in.Counts)
+	w.total.Add(w.in.Counts)
 	if w.ran = w.ran || writes; !w.ran {
 		return
 	}
-	c := w.told
+	c := w.total
 	w.in.Commit.Run = &sinks.Run{
 		Source: w.stream.Source.Name, Stream: w.stream.Def.Name, Walk: sinks.WalkMenus, StartedAt: w.started, FinishedAt: time.Now(),
 		Requests: c.Requests, Pages: c.Pages, Rows: c.Upserts, Unchanged: c.Unchanged, Tombs: c.Tombstones, Quarantined: c.Quarantined,

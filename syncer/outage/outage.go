@@ -42,4 +42,4 @@ func (o *Outage) Begin() {
 }
 
 // OfWarehouse is true for an error of the warehouse, which the sink tells of.
-func OfWarehouse(err error) bool { return errors.Is(err, sinks.ErrAway) }
+func OfWarehouse(err error) bool { return errors.Is(err, sinks.ErrUnreachable) }

@@ -149,15 +149,15 @@ func (r *reported) aside() string {
 	if len(r.ignored) == 0 {
 		return ""
 	}
-	var told []string
+	var listed []string
 	for _, e := range r.ignored[:min(most, len(r.ignored))] {
-		told = append(told, e.name+" is "+e.text)
+		listed = append(listed, e.name+" is "+e.text)
 	}
 	more := ""
 	if n := len(r.ignored) - most; n > 0 {
 		more = fmt.Sprintf(", and %d more", n)
 	}
-	return "not compared, being no amount: " + strings.Join(told, ", ") + more
+	return "not compared, being no amount: " + strings.Join(listed, ", ") + more
 }
 
 // comparable are the mirror's figures without those that the service gives no amount

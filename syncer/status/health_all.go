@@ -57,7 +57,7 @@ func without(own, ofSources []Concern) []Concern {
 
 // own are the daemon's own problems, whose words stand beside them.
 func (s *Status) own() (all []Concern) {
-	if s.Away {
+	if s.WarehouseUnavailable {
 		all = append(all, Concern{Kind: HealthWarehouse, Label: "warehouse away", Text: "The warehouse takes no rows.", Advice: adviceProblem})
 	}
 	if s.Damaged {

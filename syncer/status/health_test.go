@@ -141,7 +141,7 @@ func TestHealthOfSeveralSources(t *testing.T) {
 		{"one differs", Status{Sources: []SourceStatus{wellSource("a"), drift}}, "drift", "90 days of 1 of 2 sources differ from the service's totals."},
 		{"several", Status{Sources: []SourceStatus{wellSource("a"), bad, drift, drift}}, "drift quarantine", "180 days of 2 of 4 sources differ from the service's totals."},
 		{"refused", Status{Sources: []SourceStatus{refused, bad, wellSource("a")}}, "refused quarantine", "The key of 1 of 3 sources is refused, or may not read all."},
-		{"warehouse", Status{Away: true, Problems: []string{"connection refused"}, Sources: []SourceStatus{drift, wellSource("a")}}, "warehouse drift", "The warehouse takes no rows."},
+		{"warehouse", Status{WarehouseUnavailable: true, Problems: []string{"connection refused"}, Sources: []SourceStatus{drift, wellSource("a")}}, "warehouse drift", "The warehouse takes no rows."},
 		{"no rows are stored", marked(Warehouse{Away: true}, wellSource("a"), wellSource("b")), "warehouse", "The warehouse takes no rows."},
 		{"no rows of one are stored", marked(Warehouse{Away: true}, wellSource("a")), "warehouse", "The warehouse takes no rows."},
 		{"rows are lost", marked(Warehouse{Damaged: []string{"products"}}, wellSource("a"), wellSource("b")), "damage", "Part of the warehouse is damaged: rows are missing."},
@@ -225,7 +225,7 @@ func TestStatusInJSONSaysWhatIsTheMatter(t *testing.T) {
 
 // marked is a daemon's status over a warehouse in trouble.
 func marked(w Warehouse, sources ...SourceStatus) Status {
-	s := Status{Away: w.Away, Damaged: len(w.Damaged) > 0, Problems: []string{"it is gone"}, Sources: sources}
+	s := Status{WarehouseUnavailable: w.Away, Damaged: len(w.Damaged) > 0, Problems: []string{"it is gone"}, Sources: sources}
 	w.Mark(&s)
 	return s
 }

@@ -39,9 +39,9 @@ type Status struct {
 	Warnings []string `json:"warnings,omitempty"`
 	// What is among the problems: that the warehouse takes no rows, that part of what it
 	// holds is damaged, that a changed configuration was refused.
-	Away    bool `json:"warehouse_away,omitempty"`
-	Damaged bool `json:"warehouse_damaged,omitempty"`
-	Refused bool `json:"configuration_refused,omitempty"`
+	WarehouseUnavailable bool `json:"warehouse_away,omitempty"`
+	Damaged              bool `json:"warehouse_damaged,omitempty"`
+	Refused              bool `json:"configuration_refused,omitempty"`
 	// CountedAt is when the rows that the warehouse holds were last counted.
 	CountedAt time.Time      `json:"counted_at,omitzero"`
 	Sources   []SourceStatus `json:"sources"`

@@ -117,7 +117,7 @@ func (st *Stream) found(ctx context.Context, state, detail string) {
 // is not stored again, so that a restart inserts nothing.
 func (st *Stream) Set(ctx context.Context, state, detail string) {
 	st.Mu.Lock()
-	told := state != status.StateFailing && st.state != status.StateFailing // else a failure or recovery says it
+	announce := state != status.StateFailing && st.state != status.StateFailing // else a failure or recovery says it
 	st.state, st.detail = state, detail
 	// The words of an error differ from walk to walk, the state does not.
 	changed := st.stored.State != state || st.stored.Detail != detail && state != status.StateFailing
@@ -130,7 +130,7 @@ func (st *Stream) Set(ctx context.Context, state, detail string) {
 		return
 	}
 	level := slog.LevelInfo
-	if !told {
+	if !announce {
 		level = slog.LevelDebug
 	}
 	st.Source.Log.Log(ctx, level, "stream changed state", "stream", st.Def.Name, "state", state, "detail", detail)

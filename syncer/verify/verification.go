@@ -247,10 +247,10 @@ func (v *verification) finding(kind, id string) Finding {
 	return Finding{Kind: kind, Source: v.stream.Source.Name, Stream: v.stream.Def.Name, ID: id}
 }
 
-// The bounds of what is told of one row.
+// The bounds of what is reported of one row.
 const (
-	fieldsTold = 20
-	bytesTold  = 2000
+	maxFields = 20
+	maxBytes  = 2000
 )
 
 // differs tells the differences of one row.
@@ -263,11 +263,11 @@ func (v *verification) tellDifferences(kind, id string, found []compare.Differen
 	for i, d := range found {
 		f := v.finding(kind, id)
 		f.Field, f.Column, f.API, f.Mirror, f.Hint = d.Field, d.Column, excerptJSON(d.API), excerptJSON(d.Mirror), hint
-		if i == fieldsTold {
+		if i == maxFields {
 			f.Field, f.Column, f.API, f.Mirror = fmt.Sprintf("%d more fields", len(found)-i), false, nil, nil
 		}
 		v.pass.tell(f)
-		if i == fieldsTold {
+		if i == maxFields {
 			return
 		}
 	}
@@ -293,8 +293,8 @@ const (
 
 // excerptJSON cuts a long value, which becomes a text.
 func excerptJSON(value string) json.RawMessage {
-	if len(value) > bytesTold {
-		value = textJSON(value[:bytesTold] + "…")
+	if len(value) > maxBytes {
+		value = textJSON(value[:maxBytes] + "…")
 	}
 	if value == "" {
 		return nil

@@ -95,7 +95,7 @@ func (t *transitions) ring(o *order) {
 		s.Type = "delivery"
 	}
 	for i := range o.lines {
-		s.Lines = append(s.Lines, o.lines[i].sold())
+		s.Lines = append(s.Lines, o.lines[i].saleLine())
 	}
 	var err error
 	if o.sale, o.number, err = t.till.Open(s, o.placed); err != nil {
@@ -104,9 +104,9 @@ func (t *transitions) ring(o *order) {
 	}
 }
 
-// sold is the line as the till has it. An option taken more than once is one extra there,
+// saleLine is the line as the till has it. An option taken more than once is one extra there,
 // since an extra has a price and no quantity.
-func (l *line) sold() sales.SaleLine {
+func (l *line) saleLine() sales.SaleLine {
 	out := sales.SaleLine{ProductID: l.dish.ID, Name: l.dish.Name, Quantity: l.quantity, UnitPrice: l.unit, Deposit: l.dish.deposit}
 	if l.variantID != nil {
 		out.VariantID, out.VariantName = *l.variantID, *l.variantName

@@ -10,11 +10,11 @@ import (
 
 // Mutate makes one change at random, drawn from g alone, and says which.
 // Permanent deletions and moves between locations, which only a full resync can
-// notice, are made only with untold.
-func (r Restaurant) Mutate(g *rand.Rand, untold bool) (string, error) {
+// notice, are made only with unannounced.
+func (r Restaurant) Mutate(g *rand.Rand, unannounced bool) (string, error) {
 	kinds := mutations
-	if untold {
-		kinds = append(kinds[:len(kinds):len(kinds)], untoldMutations...)
+	if unannounced {
+		kinds = append(kinds[:len(kinds):len(kinds)], unannouncedMutations...)
 	}
 	m := kinds[g.IntN(len(kinds))]
 	what, err := m.run(r, g)
@@ -64,7 +64,7 @@ var mutations = []mutation{
 	}},
 }
 
-var untoldMutations = []mutation{
+var unannouncedMutations = []mutation{
 	{"purge product", onRow(StreamProducts, func(r Restaurant, id string, _ *rand.Rand) error { return r.Purge(StreamProducts, id) })},
 	{"purge ingredient", onRow(StreamIngredients, func(r Restaurant, id string, _ *rand.Rand) error { return r.Purge(StreamIngredients, id) })},
 	{"move product", moved(StreamProducts)},

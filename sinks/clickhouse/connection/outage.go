@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Outage tells the log of a warehouse that is away, once when that begins and once when
+// Outage logs that the warehouse takes no rows, once when that begins and once when
 // it is over, however many statements fail in between. It is over when the warehouse
 // answers, and takes rows where it did not.
 type Outage struct {
@@ -58,7 +58,7 @@ func (o *Outage) Dropped() {
 	o.silent, o.full = o.silent || o.full, false
 }
 
-// Lasts is true while the warehouse is away.
+// Lasts is true while the warehouse takes no rows.
 func (o *Outage) Lasts() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -69,9 +69,9 @@ func (o *Outage) change(err error, f func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	f()
-	away := o.begun && (o.silent || o.full)
+	unavailable := o.begun && (o.silent || o.full)
 	switch {
-	case away && o.since.IsZero():
+	case unavailable && o.since.IsZero():
 		o.since = time.Now()
 		o.log.Warn("the warehouse does not take rows; they wait, nothing is lost, and it is tried again", "error", err)
 	case !o.silent && !o.full && !o.since.IsZero():

@@ -32,7 +32,9 @@ func (e *UnreachableError) Error() string {
 }
 
 // Is makes it the error of its kind, and the one that every sink has for it.
-func (e *UnreachableError) Is(target error) bool { return target == e.Kind || target == sinks.ErrAway }
+func (e *UnreachableError) Is(target error) bool {
+	return target == e.Kind || target == sinks.ErrUnreachable
+}
 
 func (e *UnreachableError) Unwrap() error { return e.err }
 

@@ -320,15 +320,15 @@ var guides = map[string]Guide{
 func WriteGuide(text *strings.Builder, g Guide) {
 	fmt.Fprintf(text, "\n- Key: `%s`\n", strings.Join(g.Key, "`, `"))
 	if len(g.Joins) > 0 {
-		var ways []string
+		var joins []string
 		for _, j := range g.Joins {
 			var equal []string
 			for i, column := range j.Columns {
 				equal = append(equal, fmt.Sprintf("`%s` = `%s`", column, j.On[i]))
 			}
-			ways = append(ways, fmt.Sprintf("[`%s`](#views-%s) (%s)", j.View, j.View, strings.Join(equal, ", ")))
+			joins = append(joins, fmt.Sprintf("[`%s`](#views-%s) (%s)", j.View, j.View, strings.Join(equal, ", ")))
 		}
-		fmt.Fprintf(text, "- Joins, by `business_id` and: %s\n", strings.Join(ways, ", "))
+		fmt.Fprintf(text, "- Joins, by `business_id` and: %s\n", strings.Join(joins, ", "))
 	}
 	fmt.Fprintf(text, "\n```sql\n%s\n```\n", g.Query)
 }

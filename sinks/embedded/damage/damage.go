@@ -69,7 +69,7 @@ func list(c Conn, sql string) ([][]string, error) {
 func tellRefused(c Conn) error {
 	broken, err := list(c, "SELECT path FROM system.detached_parts WHERE reason = 'broken-on-start'")
 	for _, row := range broken {
-		err = errors.Join(err, tell(row[0]))
+		err = errors.Join(err, markReported(row[0]))
 	}
 	return err
 }

@@ -285,10 +285,10 @@ func (p *Parts) Start(c Conn) error {
 	return nil
 }
 
-// brokenAtStart remembers a part that the engine could not load and has renamed. It was
-// told once when the mark that is left in its folder is there.
+// brokenAtStart remembers a part that the engine could not load and has renamed. A mark in
+// the part's folder says that it was reported before.
 func (p *Parts) brokenAtStart(row []string) error {
-	if _, err := os.Stat(filepath.Join(row[3], toldName)); err == nil {
+	if _, err := os.Stat(filepath.Join(row[3], reportedMark)); err == nil {
 		return nil
 	}
 	d := Part{Database: row[0], Table: row[1], Part: strings.TrimPrefix(row[2], "broken-on-start_"), Found: time.Now().UTC()}
@@ -298,10 +298,12 @@ func (p *Parts) brokenAtStart(row []string) error {
 	if err := p.note(d); err != nil {
 		return err
 	}
-	return tell(row[3])
+	return markReported(row[3])
 }
 
-// toldName marks a detached part that needs no more telling.
-const toldName = "larder-told"
+// reportedMark is the file that marks a detached part as reported.
+const reportedMark = "larder-told"
 
-func tell(folder string) error { return os.WriteFile(filepath.Join(folder, toldName), nil, 0o600) }
+func markReported(folder string) error {
+	return os.WriteFile(filepath.Join(folder, reportedMark), nil, 0o600)
+}

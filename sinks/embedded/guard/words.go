@@ -14,14 +14,14 @@ import (
 // the mistake in it and not in what is taken here. So the engine is asked afterwards: its
 // parser about the statement as a text, which runs nothing of it, and the rest of it about
 // a name that it does not know, in a statement of our own in which nothing else stands.
-// What it answers is only told: a refused statement stays refused.
+// Its answer is only passed on: a refused statement stays refused.
 
 // kind is what a name is the name of.
 type kind struct {
 	question    string // to the engine, about a name that it does not have
 	scope       string // of the name in the engine's answer
 	code        int
-	label, told string // when the engine has no words for it
+	label, text string // when the engine has no words for it
 }
 
 var (
@@ -43,7 +43,7 @@ type UnknownError struct {
 func (e *UnknownError) Unwrap() error { return e.Exception }
 
 func unknown(k kind, name string) error {
-	return &UnknownError{exception.Refuse(k.code, k.label, k.told, name), k, name}
+	return &UnknownError{exception.Refuse(k.code, k.label, k.text, name), k, name}
 }
 
 // UnknownSetting is the error of a setting that the engine does not have.
@@ -103,16 +103,16 @@ func Mistyped(ask Ask, parses Parses, typed *sqltext.Statement, refused error) e
 // Explain is what a reader is told whose statement was refused: what the engine says of it,
 // or the refusal.
 func Explain(ask Ask, parses Parses, typed *sqltext.Statement, refused error) error {
-	if told := Mistyped(ask, parses, typed, refused); told != nil {
-		return told
+	if answer := Mistyped(ask, parses, typed, refused); answer != nil {
+		return answer
 	}
 	var mistyped *UnknownError
 	switch {
 	case errors.Is(refused, errMany):
 		return refused
 	case errors.As(refused, &mistyped):
-		if told := mistyped.words(ask); told != nil {
-			return told
+		if answer := mistyped.words(ask); answer != nil {
+			return answer
 		}
 		return refused
 	case endsInComma(typed):

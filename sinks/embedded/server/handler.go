@@ -35,9 +35,9 @@ type handler struct {
 // ServeHTTP answers one request. A panic becomes an answer and a log line.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.reader != nil {
-		patient := h.reader.patient(w)
-		defer patient.extend() // for what net/http has still to send
-		w = patient
+		limited := h.reader.limitStalls(w)
+		defer limited.extend() // for what net/http has still to send
+		w = limited
 	}
 	a := &answer{w: w, version: h.server.engine.Version(), outside: h.rights == reading}
 	defer func() {

@@ -246,8 +246,8 @@ func inTime(ctx context.Context, err error) error {
 	return exception.Refuse(exception.Timeout, "TIMEOUT_EXCEEDED", "Timeout exceeded: a statement over this interface may take %s, its answer included", readerTime)
 }
 
-// patient is a ResponseWriter that waits for a stalled client for a while only.
-type patient struct {
+// stallWriter is a ResponseWriter that gives up a client that reads nothing for a while.
+type stallWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	wait    time.Duration
@@ -257,17 +257,18 @@ type patient struct {
 // large answer as for a small one.
 const atOnce = 64 << 10
 
-func (r *reader) patient(w http.ResponseWriter) *patient {
-	p := &patient{ResponseWriter: w, control: http.NewResponseController(w), wait: r.limits.stall}
+// limitStalls bounds how long a client may read nothing of an answer.
+func (r *reader) limitStalls(w http.ResponseWriter) *stallWriter {
+	p := &stallWriter{ResponseWriter: w, control: http.NewResponseController(w), wait: r.limits.stall}
 	p.extend()
 	return p
 }
 
-func (p *patient) extend() {
+func (p *stallWriter) extend() {
 	_ = p.control.SetWriteDeadline(time.Now().Add(p.wait)) // the connection has gone otherwise
 }
 
-func (p *patient) Write(b []byte) (n int, err error) {
+func (p *stallWriter) Write(b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
 		var more int
 		p.extend()
@@ -278,4 +279,4 @@ func (p *patient) Write(b []byte) (n int, err error) {
 }
 
 // Unwrap lets a ResponseController reach the connection.
-func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+func (p *stallWriter) Unwrap() http.ResponseWriter { return p.ResponseWriter }

@@ -80,7 +80,7 @@ func (h *handler) inItsWords(ctx context.Context, q *request, refused error) err
 	if typed == nil {
 		typed = new(sqltext.Parse(q.text))
 	}
-	told := refused
+	answer := refused
 	asking := &request{database: "default", settings: map[string]string{"readonly": "1"}}
 	_ = h.use(ctx, asking, func(c *embedded.Conn) error { // with no place for it, the refusal has to do
 		parses := func(sql string) (uint32, error) {
@@ -88,11 +88,11 @@ func (h *handler) inItsWords(ctx context.Context, q *request, refused error) err
 			return parsed.Statements, err
 		}
 		if h.rights == reading {
-			told = guard.Explain(c.Ask, parses, typed, refused)
+			answer = guard.Explain(c.Ask, parses, typed, refused)
 		} else if mistyped := guard.Mistyped(c.Ask, parses, typed, refused); mistyped != nil {
-			told = mistyped
+			answer = mistyped
 		}
-		return told
+		return answer
 	})
-	return told
+	return answer
 }

@@ -73,7 +73,7 @@ func (s *Server) watchMemory(limit memory.Limit) {
 	most := max(int64(limit)+residentSpare, memory.Resident()+int64(limit))
 	ticker := time.NewTicker(residentPause)
 	defer ticker.Stop()
-	told := time.Time{}
+	lastLogged := time.Time{}
 	for {
 		select {
 		case <-s.stopped.Done():
@@ -86,8 +86,8 @@ func (s *Server) watchMemory(limit memory.Limit) {
 			if held <= most {
 				continue
 			}
-			if n := s.asking.stop(errResident); now.Sub(told) > time.Minute {
-				told = now
+			if n := s.asking.stop(errResident); now.Sub(lastLogged) > time.Minute {
+				lastLogged = now
 				s.log.Warn("embedded engine: readers' statements are stopped, since they take more memory than the engine counts", "statements", n, "held", held, "most", most)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrDown is what reads answer while the warehouse is away.
-var ErrDown = fmt.Errorf("memory: %w", sinks.ErrAway)
+var ErrDown = fmt.Errorf("memory: %w", sinks.ErrUnreachable)
 
 // available reports whether the warehouse answers.
 func (s *Sink) available() error {
