@@ -1,0 +1,61 @@
+package syncer
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/internal/personal"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/status"
+)
+
+// lateRows is a warehouse that answers what it is asked of stored online orders only when it
+// is let go, whatever ends meanwhile.
+type lateRows struct {
+	sinks.Sink
+	asked func()
+	again chan struct{}
+}
+
+func (s lateRows) Rows(ctx context.Context, table, business string, ids []string) ([]sinks.StoredRow, error) {
+	rows, err := s.Sink.Rows(ctx, table, business, ids)
+	if table == registry.Online {
+		s.asked()
+		<-s.again
+	}
+	return rows, err
+}
+
+// A delivery to a source whose personal_data is lowered ends before the source after it
+// erases: else it would store what is never erased.
+func TestADeliveryEndsBeforeTheNextSourceErases(t *testing.T) {
+	inOnline(t, func(t *testing.T, f *fake, w *world) {
+		asked, answers := make(chan struct{}), make(chan struct{})
+		w.tune = func(o *Options) { o.Sink = lateRows{o.Sink, sync.OnceFunc(func() { close(asked) }), answers} }
+		w.run(w.one(keeping(t, personal.Keep)))
+		w.until("filled", time.Minute, w.filled)
+		time.Sleep(time.Minute)
+		delivered := make(chan error, 1)
+		go func() {
+			long := time.Now().Add(-time.Hour) // it is not remembered whether anything of it is stored
+			_, err := w.syncer.Deliver(t.Context(), "s", []byte(onlineOrder("o1", "accepted", "l1", long)))
+			delivered <- err
+		}()
+		<-asked
+		w.apply(w.one(keeping(t, personal.Drop)))
+		time.Sleep(time.Minute)
+		if state := w.source().State; state != status.StateStarting {
+			t.Errorf("the next source is %s beside a delivery to the one before", state)
+		}
+		close(answers)
+		err := <-delivered
+		w.until("the next source is served", time.Minute, w.filled)
+		time.Sleep(time.Minute)
+		if w.tells("o1") {
+			t.Errorf("the customer is stored; the delivery: %v", err)
+		}
+	})
+}
