@@ -1,5 +1,7 @@
-// Command larder mirrors restaurants' data into ClickHouse. One file per command;
-// what the commands do lives in package app.
+// Command larder mirrors restaurants' data into ClickHouse.
+//
+// What may live here: flags, and how results are shown on a terminal; each command has a file.
+// What may not: what the commands do, which lives in package app.
 package main
 
 import (

@@ -1,4 +1,4 @@
 // Package memory finds out how much memory this process may use: what its control
-// groups allow (both versions, nested groups), or what the machine has. It knows
-// nothing of who shares it.
+// groups allow (both versions, nested groups), or what the machine has. What may not live
+// here: who shares it.
 package memory

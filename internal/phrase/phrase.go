@@ -1,5 +1,8 @@
 // Package phrase writes numbers and times the way a person would say them, for the
 // page, the terminal and whatever else people read.
+//
+// What may live here: how a count, a span of time or a list of names is written. What may
+// not: what is said of them, and anything of a mirror.
 package phrase
 
 import (

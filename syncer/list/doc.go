@@ -5,11 +5,12 @@
 // walk's turn comes (packages schedule and syncer).
 //
 // A [List] has [LocationWalks]: one of all locations together, or one for each configured
-// location. The walks (walk.go) are of two kinds, incremental and backfill, at the same time;
-// a full resync is a third. A walk asks for a page, has its rows written into an intake, and
-// hands the sink one commit with the rows, the tombstones, the quarantine entries and the
-// checkpoint behind them. The next page is asked for while this one is mapped ([api.Follow]);
-// how many may be on their way is the window's (window.go).
+// location. The walks (walk.go) are of three kinds: incremental walks, backfills and full
+// resyncs. The last two are long; one of them may run beside an incremental walk. A walk asks
+// for a page and has its rows written into an intake. Then it hands the sink one commit with
+// the rows, the tombstones, the quarantine entries and the checkpoint behind them. The next
+// page is asked for while this one is mapped ([api.Follow]). How many may be on their way is
+// decided in window.go.
 //
 // # States
 //

@@ -1,4 +1,8 @@
-// Package outage logs a failure once when it begins and once when it ends.
+// Package outage says when a failure is to be logged: once when it begins and once when it
+// ends.
+//
+// What may live here: whether a failure is news, and how long it has lasted. What may not:
+// what has failed, the words of the log, and what is done about it.
 //
 // An outage of hours fails at every probe and at every turn of every stream, and a log
 // full of it hides what else there is. What a source's outage explains is not said of its
@@ -14,17 +18,17 @@ import (
 
 // Outage is a stretch of time in which something fails. The zero Outage is none.
 type Outage struct {
-	Since time.Time // zero: it does not
-	State string    // that was told; empty: nothing was
+	Since time.Time // zero while nothing fails
+	State string    // the one that was logged; empty while none was
 }
 
-// Logged is true when the log has it.
+// Logged is true when its beginning was logged.
 func (o Outage) Logged() bool { return o.State != "" }
 
-// Lasted is how long it has, for the log.
+// Lasted is how long it has lasted, for the log.
 func (o Outage) Lasted() time.Duration { return time.Since(o.Since).Round(time.Millisecond) }
 
-// News notes that it goes on in a state. It is true when that is to be said.
+// News notes that the failure goes on in a state. It is true when that is to be logged.
 func (o *Outage) News(state string) bool {
 	o.Begin()
 	if o.State == state {
@@ -41,5 +45,5 @@ func (o *Outage) Begin() {
 	}
 }
 
-// OfWarehouse is true for an error of the warehouse, which the sink tells of.
+// OfWarehouse is true for an error of the warehouse, which the sink logs.
 func OfWarehouse(err error) bool { return errors.Is(err, sinks.ErrUnreachable) }

@@ -1,7 +1,9 @@
-// Package snapshot replaces a list without a cursor as a whole (DESIGN R10).
+// Package snapshot follows a list without a cursor: it asks for the whole list and replaces
+// what is stored of it (DESIGN R10).
 //
-// What may live here: what of such a list has changed and what has vanished from it. What
-// may not: how it is asked for, and when.
+// What may live here: how such a list is asked for (stream.go), what of it has changed and
+// what has vanished from it (contents.go). What may not: how rows become commits (package
+// write), and when a turn comes (packages schedule and syncer).
 //
 // A list is compared with the one that was stored last, by a digest in its checkpoint, so
 // that an unchanged list writes nothing, after a restart either. What the stored list had

@@ -3,8 +3,8 @@
 //
 // What may live here: the state that comes of how walks end, the slots that keep walks
 // apart, which locations' rows were brought, the service's clock, the lanes to the API. What
-// may not: what a kind of stream asks for and when (the rooms list, snapshot and reconcile),
-// and how a source is served (package syncer).
+// may not: what a kind of stream asks for and when (the rooms list, snapshot, menus, totals and
+// reconcile), and how a source is served (package syncer).
 //
 // # States
 //

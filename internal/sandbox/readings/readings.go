@@ -1,5 +1,5 @@
 // Package readings is the choices between what api.md leaves open. What may live here: the
-// choices alone. What each changes stands where it is read.
+// choices alone. What may not: what each of them changes, which stands where it is read.
 package readings
 
 import "time"

@@ -1,5 +1,6 @@
 // Package exception is errors in the form of ClickHouse: a code, a text, an HTTP status. What
-// may live here: that form, for the engine's errors and the server's own.
+// may live here: that form, for the engine's errors and the server's own. What may not: what
+// leads to an error.
 package exception
 
 import (
