@@ -8,13 +8,17 @@
 //
 // # The rooms
 //
-// A [Syncer] has sources; a source (source.go) has streams, made from one registry (package
-// registry), whose kind decides which room makes them: package list for lists with a cursor,
-// package snapshot for lists that are replaced as wholes and the key's row, package totals
-// for the service's totals, with package reconcile for what they prove. What all streams
-// have is package stream. A source's way to the API is package link, and how well it can be
-// served package condition. Rows go into the sink through package write. Package verify
-// compares them. Package schedule says when each runs next, and why.
+// A [Syncer] has sources, and a source (source.go) has streams. They are made from one
+// registry (package registry). A stream's kind decides which room makes it:
+//
+//   - package list: lists with a cursor
+//   - package snapshot: lists that are replaced as wholes, and the key's row
+//   - package menus: the menu of each location
+//   - package totals: the service's totals, with package reconcile for what they prove
+//
+// What all streams have is package stream. A source's way to the API is package link, and how
+// well it can be served package condition. Rows go into the sink through package write.
+// Package verify compares them. Package schedule says when each runs next, and why.
 //
 // # What holds at every instant
 //
@@ -30,9 +34,9 @@
 // # When something fails
 //
 // A walk's error is its stream's: it is tried again at its next turn, from its checkpoint.
-// If the error may be the whole source's, /me is asked (check_source.go, key.go); if that fails
-// too the source is in trouble, and nothing but /me is asked until it answers, of all
-// sources with wrong keys only so often (package keyprobe). A pass (visit.go) does not wait
-// for a next turn: it tries again by itself (retry.go). A panic is an error of the stream
-// it happened in.
+// If the error may be the whole source's, /me is asked (check_source.go, key.go). If that fails
+// too, the source is in trouble, and nothing but /me is asked until it answers. Package
+// keyprobe bounds how often that is done with wrong keys, of all sources together. A pass
+// (visit.go) does not wait for a next turn: it tries again by itself (retry.go). A panic is an
+// error of the stream it happened in.
 package syncer

@@ -14,8 +14,8 @@ import (
 const verifyAtOnce = 4
 
 // Verify compares what is selected with the API in the lowest lane of the budget.
-// found is called with every finding as soon as it is one, progress about every
-// second and at the end; both may be nil, neither is called twice at a time. It may
+// found is called with every finding as soon as there is one, progress about every
+// second and at the end. Both may be nil, and neither is called twice at a time. It may
 // run beside [Syncer.Run]. The error is the caller's or the sink's; what went wrong
 // with a source stands in the report, which is filled as far as it came.
 func (y *Syncer) Verify(ctx context.Context, sel Selection, found func(verify.Finding), progress func(verify.Progress)) (verify.Report, error) {

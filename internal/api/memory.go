@@ -23,7 +23,7 @@ const (
 // there is no room.
 //
 // When all that is taken belongs to bodies that are still being read, the one that
-// has waited longest may go beyond the bound, until it is released: it waits for
+// has waited longest may go beyond the bound, until it is released. That one waits for
 // nothing, so bodies that each hold a part and want more never block each other.
 // The most that is taken is the bound and one body. A client has half of the bound
 // at most, so that one service in its worst hour leaves the other half to others.

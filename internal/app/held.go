@@ -15,8 +15,8 @@ import (
 
 // heldRows knows how many live rows the warehouse holds of each restaurant's streams.
 // Counting them reads a column of every row, so nobody who looks at a status waits for
-// it: they are counted now and then, those of the restaurants of which something was
-// written, and never for more than a hundredth of the time.
+// it. The rows of the restaurants of which something was written are counted now and then,
+// and never for more than a hundredth of the time.
 type heldRows struct {
 	count func(ctx context.Context, businesses ...string) ([]clickhouse.Count, error)
 	log   *slog.Logger

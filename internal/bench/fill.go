@@ -117,10 +117,10 @@ func (f filling) fillOrders(ctx context.Context, conn driver.Conn, last string) 
 	return nil
 }
 
-// fillAround are the tables beside the orders that panels read, all of each restaurant:
-// names, opening hours, the menu with a year of its changes, the stock with what moved in
-// it, and the service's totals of every day with what reconciliation found. Nothing is
-// left out because a panel is slow with it.
+// fillAround are the tables beside the orders that panels read, all of each restaurant. They
+// have names, opening hours, the menu with a year of its changes, and the stock with its
+// movements. They also have the service's totals of every day with what reconciliation found.
+// Nothing is left out because a panel is slow with it.
 var fillAround = []string{
 	`INSERT INTO larder_raw.api_keys (business_id, id, business_name, app_name, all_locations, _source, _version, _fetched_at)
 SELECT concat('biz_', leftPad(toString(number), 3, '0')), 'key', concat('Restaurant ', toString(number)), 'bench', true, 'bench', 1, now64(6) FROM numbers(%[1]d)`,

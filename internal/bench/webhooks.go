@@ -45,9 +45,9 @@ type hook struct {
 	took   time.Duration // from when it was due
 }
 
-// hooks sends webhooks to a daemon as fast as they are due, whatever is answered: genuine
-// ones, of which a quarter are sent for the second time or at once with the first, and as
-// many forged ones, all from one address.
+// hooks sends webhooks to a daemon as fast as they are due, whatever is answered. Half of them
+// are genuine, and a quarter of those are sent for the second time or at once with the first.
+// The others are forged, all from one address.
 func hooks(ctx context.Context, r *report) error {
 	b := bed{sandbox: []string{"-orders", "2000", "-accepted", "20"}, hooks: true}
 	return b.filledWith(ctx, "online_orders", func(s *service, d *daemon) error {

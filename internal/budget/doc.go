@@ -32,10 +32,10 @@
 // A process that is killed and started again does not know what it spent a moment
 // ago. So the first request of a key, and the first heavy one, goes alone; its
 // X-RateLimit-Remaining tells, and until that has come back, within a minute, all
-// lanes are paced. The first one itself needs a place: a sixth of a window is
-// never used in a burst, and where the warehouse shows that a process was at work
-// before ([Key.FollowProcess]), the first request waits 3 seconds, the first heavy one
-// 12. So however often it is killed, the reserve is not used up.
+// lanes are paced. The first request itself needs a place. So a sixth of a window is
+// never used in a burst. Where the warehouse shows that a process was at work before
+// ([Key.FollowProcess]), the first request waits 3 seconds, the first heavy one 12. So
+// however often it is killed, the reserve is not used up.
 //
 // # Who else uses the key
 //

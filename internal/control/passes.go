@@ -6,8 +6,8 @@ import (
 )
 
 // passes are those under way for commands beside this process, by the ids that the commands
-// gave them: who has stopped waiting for one is told what became of it when it is over, and
-// not while it may still begin something.
+// gave them. A command that has stopped waiting for its pass asks what became of it. It gets
+// the answer when the pass is over, and not while it may still begin something.
 type passes struct {
 	mu    sync.Mutex
 	under map[string]chan struct{}

@@ -23,10 +23,10 @@ func (e *FolderReplacedError) Error() string {
 }
 
 // folderReplaced is an error when a process runs for the data folder without holding what is
-// there: a *FolderReplacedError when it is the daemon that answers at the status page of this
-// configuration, else what the lock of the folder's place says. That sees what has no
-// page, or one that does not answer; the page is seen from where the lock is not, such as
-// another container.
+// there. It is a *FolderReplacedError when the daemon answers at the status page of this
+// configuration, else the error of the lock of the folder's place. The lock also finds a
+// process whose page does not answer, or that has none. The page also finds one that the lock
+// does not, such as one in another container.
 func (a *Opener) folderReplaced(ctx context.Context) error {
 	dir := a.Config.Warehouse.DSN.Dir()
 	if a.Config.Web.Listen != "" {

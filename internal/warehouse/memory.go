@@ -28,9 +28,9 @@ type memoryPlan struct {
 	chosen bool  // warehouse.memory says what the engine gets
 }
 
-// planMemory divides the memory there is. configured is warehouse.memory, 0 for a share:
-// half of what a container may use, so that the daemon's own heap and the library have
-// the other half, or a quarter of a machine, which others use as well.
+// planMemory divides the memory there is. configured is warehouse.memory, 0 for a share. In
+// a container, that is half of what it may use: the daemon's own heap and the library have
+// the other half. On a machine, which others use as well, it is a quarter.
 func planMemory(limit memory.Limit, configured int64) (memoryPlan, error) {
 	p := memoryPlan{limit: limit, engine: configured, queue: queueBytes, chosen: configured != 0}
 	switch {

@@ -6,10 +6,10 @@
 // holds what. What may not: the API of the restaurant, decisions about what to
 // fetch, the embedded engine itself (package embedded gives its Dial).
 //
-// The way of a commit: [Sink.Write] queues it; the flusher takes everything that
-// is queued and writes the live rows (one INSERT per table), the tombstones (one
-// INSERT … SELECT per table that copies the last known values), quarantine and
-// drift, and only then checkpoints, runs and statuses (DESIGN R1). A step that
-// fails is tried again, with the same rows, until it succeeds: rows and
+// The way of a commit: [Sink.Write] queues it. The flusher takes everything that is
+// queued and writes the live rows, with one INSERT per table. Then it writes the
+// tombstones, with one INSERT … SELECT per table that copies the last known values, and
+// quarantine and drift. Only then it writes checkpoints, runs and statuses (DESIGN R1). A
+// step that fails is tried again, with the same rows, until it succeeds: rows and
 // tombstones are decided by their version, so writing them twice is harmless.
 package clickhouse

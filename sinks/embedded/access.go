@@ -9,14 +9,15 @@ import (
 	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
-// The engine's own access control is the wall that holds when every check of the
-// server has been passed: its one user may use the databases that the engine was
-// opened for, and no source of data beside them. file(), url(), remote(), tables
-// with such an engine and the path tables of the database default answer
-// ACCESS_DENIED on every connection, the daemon's own included, whatever its
-// settings. Three things stand behind no grant (DESIGN §8): the function
-// file('…'), INTO OUTFILE, and settings that name files. The server's checks stand
-// before those, and the kernel where it has Landlock (see confine).
+// The engine's own access control still holds when every check of the server has been
+// passed. The engine has one user. It may use the databases that the engine was opened
+// for, and no other source of data. ACCESS_DENIED is the answer to file(), url(), remote(),
+// tables with such an engine and the path tables of the database default. That holds on
+// every connection, the daemon's own included, whatever its settings.
+//
+// No grant covers three things (DESIGN §8): the function file('…'), INTO OUTFILE, and
+// settings that name files. The server's checks refuse those, and so does the kernel where
+// it has Landlock (see confine).
 const usersConfig = `<clickhouse>
     <!-- Written by Larder at each start; changes made here are lost. -->
     <profiles><default/></profiles>

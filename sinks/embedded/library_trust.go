@@ -29,7 +29,7 @@ func ownersWith(exe string) []uint32 {
 }
 
 // trusted returns the library's real path when nobody else can write it, or put another
-// one in its place: neither the file nor a folder above it is open to everyone, and
+// one in its place. Then neither the file nor a folder above it is open to everyone, and
 // they belong to one of the owners (nil: to anyone). A folder in which everyone only may
 // remove what is theirs, as /tmp, is no way in.
 func trusted(library string, owners []uint32) (string, error) {

@@ -69,14 +69,14 @@ func (o Options) settings(limit memory.Limit) map[string]string {
 // Caches are cut from gigabytes to what a warehouse of this size can use. The
 // space kept free makes inserts and merges fail before the disk is full; see
 // guardWrites for why that matters. A part that cannot be loaded never keeps a table
-// from being opened: it is told, see damages. The engine's own console log, which it writes
+// from being opened: it is reported, see package damage. The engine's own console log, which it writes
 // whenever it finds itself on a terminal, is off: failures come back as answers,
 // and each insert would print "<Fatal> ThreadStatus: current_thread contains
-// invalid address". That is the engine's own and harmless: it hands the data of an
-// insert stream to a thread of its pool, which registers itself twice (the pool's
-// object, and the stream's inside it); the inner one clears the registration when
-// it ends, and the outer one, freeing itself next, misses it and says so. The
-// memory of a process stayed the same over 100,000 inserts.
+// invalid address". That is the engine's own mistake, and harmless. It hands the data of
+// an insert stream to a thread of its pool, which registers itself twice: the pool's
+// object, and the stream's inside it. The inner one clears the registration when it ends.
+// The outer one ends next, misses it and says so. The memory of a process stayed the same
+// over 100,000 inserts.
 const serverConfig = `<clickhouse>
     <!-- Written by Larder at each start; changes made here are lost. -->
     <users_config>{users}</users_config>

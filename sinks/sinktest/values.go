@@ -156,10 +156,10 @@ func mustEnd(b *sinks.Batch, r sinks.Row) {
 	}
 }
 
-// Values are the values of each row of a batch, by column: text as it is,
-// booleans as bool, integers, money and quantities as decimal text with all their
-// decimals, instants as 2006-01-02T15:04:05.000000Z, days as 2006-01-02; null as
-// nil, arrays as []any and maps as map[string]any.
+// Values are the values of each row of a batch, by column. Text is as it is, booleans are
+// bool. Integers, money and quantities are decimal text with all their decimals. Instants
+// are 2006-01-02T15:04:05.000000Z, days 2006-01-02. Null is nil, arrays are []any and maps
+// map[string]any.
 func Values(b *sinks.Batch) []map[string]any {
 	rows := make([]map[string]any, len(b.Rows))
 	for r := range rows {

@@ -62,11 +62,11 @@ func (st *List) underway() (kind string, all []sinks.Checkpoint) {
 	return sinks.WalkBackfill, all
 }
 
-// Progress tells how far a backfill or full resync is and how long it will take (DESIGN
-// B5), nil when none is under way. A full resync brings the rows that are mirrored. For a
-// backfill, how many orders there are is known from the service's own daily totals, which
-// are mirrored early for that; what the service removed (cancelled, deleted) comes in the
-// walk as well and is not in those totals, so the share of it seen so far is added.
+// Progress is how far a backfill or full resync is and how long it will take (DESIGN B5), nil
+// when none is under way. A full resync brings the rows that are mirrored. For a backfill, the
+// number of orders is known from the service's own daily totals, which are mirrored early for
+// that. These do not count orders that the service removed (cancelled, deleted), and the walk
+// brings such orders too. So their share of the rows so far is added.
 func (st *List) Progress() *status.Progress {
 	if st.Off() {
 		return nil

@@ -295,9 +295,9 @@ func (f *FullResync) NewSweep() *sweep {
 	return sw
 }
 
-// Confirm asks for one row and takes it, or returns why it is to be removed: 404 tells
-// that it is gone, and it may have moved to a location that the configuration leaves
-// out, where no walk would bring it up to date any more.
+// Confirm asks for one row. It takes the row into the intake, or returns why it is to be
+// removed. There are two reasons: the answer is 404, or the row has moved to a location that
+// the configuration leaves out, where no walk brings it up to date any more.
 func (f *FullResync) Confirm(ctx context.Context, lane *api.Client, in *write.Intake, id string) (reason string, raw []byte, err error) {
 	in.Counts.Requests++
 	// Taken before it is asked: see [write.VersionClock].

@@ -6,9 +6,9 @@ import (
 	"github.com/larder-sync/larder/sinks"
 )
 
-// tally is what has to be known of a long walk, beside the counts of its checkpoint, so
-// that those are of the whole walk: a walk that begins again brings rows once more, which
-// are asked for again and counted once. It is stored with the phase.
+// tally is what has to be known of a long walk so that the counts of its checkpoint are of the
+// whole walk. A walk that begins again brings rows once more: they are asked for again and
+// counted once. The tally is stored with the phase.
 type tally struct {
 	Requests uint64 `json:"requests,omitempty"` // all of them, what was asked in vain included
 	// AtMark is how many of the counted rows are stamped with the watermark.

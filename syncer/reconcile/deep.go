@@ -29,9 +29,9 @@ type DeepRuns struct {
 }
 
 // A deep run asks for the last 92 days, overall and of each location (DESIGN §7). With
-// many locations, or a small share of the limits, that takes minutes, and the turns of
-// yesterday and today go on meanwhile: its questions stand in a lane below theirs, and
-// between two of them the stream's guard is free.
+// many locations, or a small share of the limits, that takes minutes. The turns of
+// yesterday and today go on meanwhile: the questions of a deep run stand in a lane below
+// theirs, and between two of them the stream's guard is free.
 
 // asking is how far a run of questions to the heavy routes is.
 type asking struct {

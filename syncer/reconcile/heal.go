@@ -20,11 +20,12 @@ import (
 // Healing walks the orders of a day that differs in range mode, tombstones included,
 // and writes every row again. What is live on that day in the mirror below the version
 // with which that began was not shown by the service: it is asked for one by one, and
-// removed when the answer is 404. Refunds count on the day they were made, and belong to
-// orders of other days: when the refunds differ, those that the mirror has are asked
-// for, and the others looked for among the orders that changed on that day or later, and
-// those of the week before. What differs after that stays a drift, for a person to look
-// at.
+// removed when the answer is 404.
+//
+// Refunds count on the day they were made, and belong to orders of other days. When the
+// refunds differ, the orders of those that the mirror has are asked for. The others are
+// looked for among the orders that changed on that day or later, and those of the week
+// before. What differs after that stays a drift, for a person to look at.
 
 // walkHeal names healing in runs and metrics. It has no checkpoint: the next run
 // begins anew.

@@ -12,8 +12,8 @@ import (
 )
 
 // Set collects texts. What does not fit in its memory goes, in sorted runs, to one
-// temporary file that has no name any more once it is open: the system takes it
-// back when the set is closed, and when the process is killed.
+// temporary file. The file loses its name once it is open, so the system takes it back when
+// the set is closed, and when the process is killed.
 type Set struct {
 	dir   string
 	limit int

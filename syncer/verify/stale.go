@@ -12,11 +12,11 @@ import (
 )
 
 // A verification that holds the source asks for the days that differ and stores them,
-// so that what differs then is a difference. A visitor writes nothing, and the process
-// that serves the source asks for days before yesterday, and for single locations, in
-// its deep runs and full resyncs only: until then such a row may be behind the service,
-// which is the schedule and no mistake. It is one when the typed columns are not what
-// the stored row says, or when the schedule should have brought it long ago.
+// so that what differs then is a difference. A visitor writes nothing. The process that
+// serves the source asks for days before yesterday, and for single locations, only in its
+// deep runs and full resyncs. Until then such a row may be behind the service, which is the
+// schedule and no mistake. It is a mistake when the typed columns are not what the stored
+// row says, or when the schedule should have brought it long ago.
 
 // stale is true when a row of totals that differs is behind by schedule alone, and
 // notes it.

@@ -9,10 +9,10 @@ import (
 	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
-// The engine computes a call of constants at once, and puts what comes out, up to a megabyte
-// of it, into the name of each call around it: WITH repeat('a', 1000000) AS x, named 1,100
-// times in 36 KB, took 1.1 GB, and the daemon's writes failed for it. So the calls around
-// long constants are counted.
+// The engine computes a call of constants at once. It puts up to a megabyte of the result
+// into the name of each call around it. WITH repeat('a', 1000000) AS x, named 1,100 times in
+// 36 KB, took 1.1 GB, and the daemon's writes failed for it. So the calls around long
+// constants are counted.
 
 // mostConstants is how many they may be: a megabyte each.
 const mostConstants = 64

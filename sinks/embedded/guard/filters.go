@@ -7,11 +7,12 @@ import (
 	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
-// The engine looks for what of a table a filter makes needless, and names every part of the
-// filter for that, with all that is within it: WHERE least(least(least(id, t), t), t) = '' with
-// a hundred calls and a text of 10 KB took 170 MB and seven seconds, with 480 calls gigabytes,
-// for minutes after it was stopped, and the daemon's writes failed. What subqueries made of a column is written out in it:
-// 18 of SELECT x + x AS x took 900 MB. So the names of the parts of filters are estimated.
+// The engine looks for parts of a table that a filter makes needless. For that it names every
+// part of the filter, and a name holds all that is within the part. WHERE least(least(least(id,
+// t), t), t) = '' with a hundred calls and a text of 10 KB took 170 MB and seven seconds. With
+// 480 calls it took gigabytes, for minutes after it was stopped, and the daemon's writes
+// failed. What subqueries made of a column is written out in a name: 18 of SELECT x + x AS x
+// took 900 MB. So the names of the parts of filters are estimated.
 
 // longestFilters is what the names of all parts of a statement's filters may come to, in
 // bytes, for each table that they are looked for in: it takes the engine some 15 MB

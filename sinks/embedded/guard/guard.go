@@ -9,12 +9,15 @@ import (
 	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
-// A statement from the read-only way in passes three checks before it runs, since
-// each has its blind spots, with readonly=1 and the engine's access control behind
-// them: words, by Larder's own lexer; class, by the engine's parser, which
-// knows what a statement does; tree, by the engine's parser again, which shows what
-// it has understood. Neither readonly=1 nor the constraints of settings hold
-// within a subquery, so no SETTINGS may be left there.
+// A statement of a reader passes three checks before it runs, since each of them misses
+// something:
+//
+//   - its words, by Larder's own lexer
+//   - its class, by the engine's parser, which knows what a statement does
+//   - its tree, by the engine's parser again, which shows what it has understood
+//
+// Behind them stand readonly=1 and the engine's access control. Neither readonly=1 nor the
+// constraints of settings hold within a subquery, so no SETTINGS may stand there.
 
 // Guard is what this version of the engine has, and what readers may use of it.
 type Guard struct {
@@ -194,9 +197,9 @@ func plainParenthesis(before sqltext.Token) bool {
 	return before.Kind == sqltext.Symbol || before.Is("IN") || before.Is("AND") || before.Is("OR") || before.Is("NOT") || before.Is("WHERE")
 }
 
-// mayApplyName says whether what follows APPLY at i is the name alone of a function that
-// readers may call, and not of one that makes a type: what else stands there, and what it
-// is called with, is not in the tree.
+// mayApplyName is true when only the name of a function follows APPLY at i: one that readers
+// may call, and none that makes a type. Anything else that stands there is not in the tree,
+// nor is what the function is called with.
 func (g *Guard) mayApplyName(s *sqltext.Statement, i int) bool {
 	name, behind := s.At(i+1), s.At(i+2)
 	plain := !behind.Symbol("(") && (behind.Kind != sqltext.Symbol || !strings.HasPrefix(behind.Text, "-"))

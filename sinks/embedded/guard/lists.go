@@ -15,11 +15,13 @@ var readingKeywords = map[string]bool{
 }
 
 // harmlessTableFunctions touch nothing but the warehouse; all others that the
-// engine knows are refused. Not among them: merge, which names tables in strings;
-// format, which reads whatever the settings of a format name; values,
-// generateRandom and null, which read a string, however it is put together, as
-// declarations of columns: 'a String ALIAS file(…)'; primes, which looks for a large one
-// for minutes, whoever cancels it.
+// engine knows are refused. Not among them:
+//
+//   - merge, which names tables in strings
+//   - format, which reads whatever the settings of a format name
+//   - values, generateRandom and null, which read a string as declarations of columns, however
+//     it is put together: 'a String ALIAS file(…)'
+//   - primes, which looks for a large one for minutes, whoever cancels it
 var harmlessTableFunctions = map[string]bool{
 	"numbers": true, "numbers_mt": true, "zeros": true, "zeros_mt": true,
 	"generateseries": true, "generate_series": true, "view": true,

@@ -15,9 +15,9 @@ import (
 // three seconds, and a few times as much memory.
 const longestNames = 64 << 20
 
-// mayBeNamed looks at how long the names of a statement become: its longest word or text, in
-// each of the nodes that it comes to, and where * stands for columns, whose names may be as long as it is,
-// in each call around that.
+// mayBeNamed looks at how long the names of a statement may become. Each of its nodes may be
+// named with its longest word or text. A * stands for columns with names as long as that,
+// which are named again in each call around it.
 func mayBeNamed(nodes []node, sql string) error {
 	longest := 0
 	words, _ := sqltext.Tokens(sql)

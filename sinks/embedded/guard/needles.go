@@ -7,7 +7,7 @@ import (
 	"github.com/larder-sync/larder/sinks/embedded/exception"
 )
 
-// Some functions compare each of their values with each of another: the engine looks for
+// Some functions compare each of their values with each of another. The engine looks for
 // concat(repeat('a', 500000), 'b') in a megabyte of a for minutes, in which nothing stops it.
 // hasAll(range(1000000), …) takes as long, and so does arrayIntersect for some rows. With a
 // constant text it has a quicker way, and with few values there is less to do. So one of the

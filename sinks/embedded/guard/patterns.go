@@ -8,7 +8,7 @@ import (
 )
 
 // The engine keeps what it makes of a regular expression, up to a thousand of them for each
-// call, and each may take megabytes that no limit counts: match('', concat(repeat('[a-c]x?',
+// call. Each may take megabytes that no limit counts. match('', concat(repeat('[a-c]x?',
 // 15000), toString(number))) took 2.5 GB within 40 s, in which nothing stopped it. So a
 // pattern is a text that stands in the statement, and what those can come to is estimated.
 

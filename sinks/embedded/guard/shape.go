@@ -8,9 +8,9 @@ import (
 	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
-// The engine looks for no stop while it writes a block of an answer, and a block may be many
-// times as long as it is in memory: rows of LowCardinality share their texts, and columns
-// share what they hold. concat(channel, repeat('ab', 500000)) was written for a quarter of
+// While the engine writes a block of an answer, it does not notice that it is to stop. A block
+// may be many times as long as it is in memory, since rows of LowCardinality share their
+// texts, and columns share what they hold. The answer to concat(channel, repeat('ab', 500000)) was written for a quarter of
 // an hour after its client had left. So where texts may grow, or values are many, the
 // engine is asked for the types of the answer first.
 

@@ -10,11 +10,11 @@ import (
 	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
-// A statement that is refused may be one that was mistyped, and whoever typed it looks for
-// the mistake in it and not in what is taken here. So the engine is asked afterwards: its
-// parser about the statement as a text, which runs nothing of it, and the rest of it about
-// a name that it does not know, in a statement of our own in which nothing else stands.
-// Its answer is only passed on: a refused statement stays refused.
+// A statement that is refused may have been mistyped, and then its author looks for a mistake
+// in it, and not for what is taken here. So the engine is asked after the refusal. Its parser
+// gets the statement as a text, which runs nothing of it. For a name that it may not know, it
+// gets a statement of Larder's own in which nothing else stands. Its answer is only passed on:
+// a refused statement stays refused.
 
 // kind is what a name is the name of.
 type kind struct {

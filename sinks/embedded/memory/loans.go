@@ -15,11 +15,11 @@ import (
 )
 
 // The engine's memory is divided so that no query of a reader can take what inserts
-// and merges need. The engine cannot do that by itself: its limits for a user hold for
-// the daemon as well, since the library knows one user only, and of two statements that
+// and merges need. The engine cannot do that by itself. Its limits for a user hold for
+// the daemon as well, since the library knows one user only. Of two statements that
 // reach the engine's limit together either may fail (measured: the overcommit tracker
 // is not asked for the engine as a whole). So each reader is lent a part of a share that
-// all readers have in common, and the engine is told that part as the query's limit.
+// all readers have in common, and that part is the query's limit in the engine.
 
 // Loans are memory that is lent to statements.
 type Loans struct {
