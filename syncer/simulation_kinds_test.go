@@ -411,7 +411,7 @@ func (e *episode) passedBy(b int, lost []string) {
 	}
 }
 
-// heard reports whether the daemon runs, and every source of a restaurant has been told
+// heard is true when the daemon runs, and every source of a restaurant has been told
 // that these locations are away.
 func (e *episode) heard(b int, lost []string) bool {
 	if !e.upAt.IsZero() {

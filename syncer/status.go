@@ -58,8 +58,8 @@ func (s *source) status(now time.Time) status.SourceStatus {
 	return src
 }
 
-// dated tells of a proof whether it is late. Yesterday has some turns of comparing to
-// be proven in.
+// dated is the proof with whether it is late. Yesterday has some turns of comparing to be
+// proven in.
 func (s *source) dated(p *status.ProofStatus) *status.ProofStatus {
 	if p == nil {
 		return nil

@@ -156,7 +156,7 @@ func (p *progress) tell(walks []walk, most int) {
 // logs is true when progress goes to the log, which is in JSON.
 func (p *progress) logs() bool { return p.globals != nil && p.log != nil && p.inJSON(nil) }
 
-// note tells what comes next, in a line beside the progress.
+// note prints what comes next, in a line beside the progress.
 func (p *progress) note(text string) {
 	if p.logs() {
 		p.log.Info(text)
@@ -165,7 +165,8 @@ func (p *progress) note(text string) {
 	_, _ = fmt.Fprintln(p.lines(), text) // progress only
 }
 
-// sayer tells one thing beside the progress, which is told elsewhere too.
+// sayer returns a function that shows one thing beside the progress, as a line or in the log.
+// The report at the end shows it again.
 func (p *progress) sayer() func(what, text string) {
 	out := p.lines()
 	return func(what, text string) {
@@ -323,7 +324,7 @@ func (b *bar) say(text string) {
 	b.said <- visible.Text(text)
 }
 
-// forecast tells how far a walk is and how long it will take.
+// forecast is how far a walk is and how long it will take, in words.
 func forecast(p *syncer.Progress) string {
 	switch {
 	case p.Resync():
@@ -334,7 +335,7 @@ func forecast(p *syncer.Progress) string {
 	return amounts(p)
 }
 
-// questions tells how far a deep run is.
+// questions is how far a deep run is, in words.
 func questions(p *syncer.Progress) string {
 	left := age(p.ExpectedLeft.Duration())
 	if p.Suspects > 0 {

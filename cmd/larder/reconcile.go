@@ -132,7 +132,7 @@ func (l *verdictLines) tell(r syncer.ReconcileReport) {
 	}
 }
 
-// verdictInWords tells a verdict in a line.
+// verdictInWords is a verdict in a line.
 func verdictInWords(v sinks.Verdict) string {
 	place := ""
 	if v.Location != "" {
@@ -170,7 +170,7 @@ func comparisonsOf(r syncer.ReconcileReport) []walk {
 	return walks
 }
 
-// comparison tells how far the comparison of a source is.
+// comparison is how far the comparison of a source is, in words.
 func comparison(s *syncer.SourceReconcile) string {
 	text := fmt.Sprintf("%d of %s", s.Asked, phrase.Plural(s.Steps, "question"))
 	switch left := s.ExpectedLeft.Duration().Round(time.Second); {
@@ -191,7 +191,7 @@ func comparison(s *syncer.SourceReconcile) string {
 	}
 }
 
-// healing tells how far the healing of the days that differ is.
+// healing is how far the healing of the days that differ is, in words.
 func healing(s *syncer.SourceReconcile, left time.Duration) string {
 	text := fmt.Sprintf("healing, %d of %s done", s.HealedDays, phrase.Plural(s.ToHeal, "day"))
 	if n := s.StillDiffer; n > 0 {
@@ -203,7 +203,7 @@ func healing(s *syncer.SourceReconcile, left time.Duration) string {
 	return text
 }
 
-// differing tells how many days differ at first sight.
+// differing is how many days differ at first sight, in words.
 func differing(days int) string {
 	return phrase.Plural(days, "day") + phrase.Verb(days, " differs", " differ")
 }
@@ -276,7 +276,7 @@ func printReconciled(p *printer, r syncer.ReconcileReport, err error) {
 	}
 }
 
-// reconciledInWords tells days as days, and verdicts as verdicts: there are several of a day.
+// reconciledInWords counts days as days, and verdicts as verdicts: there are several of a day.
 func reconciledInWords(s reconciledSource) string {
 	what := phrase.Plural(s.Days.All(), "day")
 	if s.Locations > 0 {

@@ -152,7 +152,7 @@ func wrapParts(parts []string, width int) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// stored tells a status that is what the warehouse knows: no daemon runs.
+// stored is true of a status that was read from the warehouse, since no daemon runs.
 func stored(s syncer.Status) bool { return s.StartedAt.IsZero() }
 
 func headLine(s syncer.Status) string {
@@ -166,7 +166,7 @@ func headLine(s syncer.Status) string {
 	return fmt.Sprintf("%s has been running for %s, since %s UTC.%s", who, age(s.Now.Sub(s.StartedAt)), s.StartedAt.UTC().Format(time.DateTime), beside)
 }
 
-// probe tells when a source in trouble is asked again.
+// probe is when a source in trouble is asked again, in words.
 func probe(now time.Time, s *syncer.SourceStatus) string {
 	if !s.NextProbe.After(now) {
 		return ""
@@ -174,7 +174,7 @@ func probe(now time.Time, s *syncer.SourceStatus) string {
 	return " It is asked again in " + age(s.NextProbe.Sub(now)) + "."
 }
 
-// lastError tells when the last error was: a walk may have gone well since.
+// lastError is when the last error was, in words: a walk may have gone well since.
 func lastError(now, at time.Time) string {
 	if at.IsZero() {
 		return "last error"
@@ -194,7 +194,7 @@ func mark(t syncer.Tone) string {
 	}
 }
 
-// concernsOf says of a source what a person should know, and where to look.
+// concernsOf is what a person should know of a source, and where to look.
 func concernsOf(now time.Time, src *syncer.SourceStatus) (texts []string) {
 	for i, c := range src.Concerns() {
 		if c.Kind == syncer.HealthGood || c.Kind == syncer.HealthBackfill || c.Kind == syncer.HealthStopped && src.Detail == "" {

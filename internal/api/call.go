@@ -38,7 +38,7 @@ type answer struct {
 	date, at    time.Time
 }
 
-// release says that the body is not needed any more.
+// release gives the body back, which is not needed any more.
 func (a *answer) release() {
 	if a.hold != nil {
 		a.hold.release()

@@ -80,7 +80,7 @@ func (p Page) Without(drop func(Raw) bool) Page {
 	return p
 }
 
-// Release says that the rows are not needed any more, nor what points into them.
+// Release gives the rows back. They are not needed any more, nor what points into them.
 // Until then they count in the client's [Memory]. More than once does no harm.
 func (p Page) Release() {
 	if p.hold != nil {

@@ -18,7 +18,7 @@ type MenuAnswer struct {
 	hold *hold
 }
 
-// Release says that the menu is not needed any more, nor what points into it. Until then
+// Release gives the menu back. It is not needed any more, nor what points into it. Until then
 // it counts in the client's [Memory]. More than once does no harm.
 func (a *MenuAnswer) Release() {
 	if a.hold != nil {

@@ -58,12 +58,12 @@ func measureBackfill(ctx context.Context, r *report, s *service, d *daemon) erro
 	return nil
 }
 
-// ordersDone reports whether the backfill of the orders has reached its end.
+// ordersDone is true when the backfill of the orders has reached its end.
 func ordersDone(ctx context.Context, d *daemon) (bool, error) {
 	return backfilled(ctx, d, "sales_orders")
 }
 
-// backfilled reports whether the backfill of a stream has reached its end; the status says
+// backfilled is true when the backfill of a stream has reached its end; the status says
 // so only when everything is durable.
 func backfilled(ctx context.Context, d *daemon, name string) (bool, error) {
 	status, err := d.status(ctx)

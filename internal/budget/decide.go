@@ -6,9 +6,8 @@ import "time"
 // place given back must come first.
 const never = instant(1<<63 - 1)
 
-// decide reports whether a request that counts in all of windows may be sent now,
-// and if not, when to look again. It changes nothing; the windows must have been
-// expired at now.
+// decide returns ok when a request that counts in all of windows may be sent now, and
+// else when to look again. It changes nothing. The windows must have been expired at now.
 func decide(now instant, paced bool, windows []*window) (ok bool, again instant) {
 	for _, w := range windows {
 		at := w.opens(now)

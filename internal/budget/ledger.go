@@ -140,8 +140,8 @@ func (k *Key) SetLimits(limits Limits, name string) {
 	k.business.serve(l)
 }
 
-// FollowProcess tells that a process before this one may have used the key within the
-// last minute. The first requests then wait some seconds from when the key began,
+// FollowProcess notes that a process before this one may have used the key within the last
+// minute. The first requests then wait some seconds from when the key began,
 // for places that it may have spent to come back; FollowProcess returns how long. To be
 // called before they are sent; without it what was spent before is known only from
 // the first answer.

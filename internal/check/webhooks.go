@@ -78,7 +78,7 @@ func (c Checker) arrived(ctx context.Context, s *config.Source, began time.Time,
 	i := slices.IndexFunc(now.Sources, func(c syncer.SourceStatus) bool { return c.Name == s.Name })
 	switch {
 	case err != nil || now.StartedAt.IsZero() || i < 0:
-		return Finding{OK: true, Warning: true, Text: fmt.Sprintf("source %s: a ping was answered well in %s, and no daemon that can be asked here tells whether it took it", s.Name, took)}
+		return Finding{OK: true, Warning: true, Text: fmt.Sprintf("source %s: a ping was answered well in %s, and no daemon can be asked here whether it took it", s.Name, took)}
 	case now.Sources[i].LastPing.Before(began):
 		return bad(exit.Problem, "The webhook URL of the key leads elsewhere: it must end with "+webhookPath+s.Name+", and the proxy or tunnel in front must pass that on to webhooks.listen.",
 			"source %s: a ping was answered well, and did not come in here", s.Name)

@@ -62,7 +62,7 @@ func (c Client) ask(ctx context.Context, method, route string, body []byte) (io.
 }
 
 // askFor lets the process that holds the engine run a task, and takes its news until
-// take says that they were the last.
+// take returns that they were the last.
 func askFor[News any](ctx context.Context, c Client, route string, asked any, take func(News) (last bool)) error {
 	text, err := json.Marshal(asked)
 	if err != nil {

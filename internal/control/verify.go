@@ -19,7 +19,7 @@ func (v Verifying) FoundOne(f syncer.Finding) {
 	}
 }
 
-// Progressed tells how far it is.
+// Progressed passes on how far the verification is.
 func (v Verifying) Progressed(p syncer.VerifyProgress) {
 	if v.Progress != nil {
 		v.Progress(p)

@@ -18,19 +18,19 @@ import (
 	"github.com/larder-sync/larder/internal/visible"
 )
 
-// Manager is the service manager that has started the daemon, as systemd is: it is told
-// when the daemon is ready, reads its configuration anew, and stops (sd_notify(3)).
-// Where there is none (NOTIFY_SOCKET is not set), nothing is told.
+// Manager is the service manager that has started the daemon, as systemd is. It is notified
+// when the daemon is ready, reads its configuration anew, and stops (sd_notify(3)). Where
+// there is none (NOTIFY_SOCKET is not set), nothing is sent.
 type Manager struct {
-	Log  *slog.Logger
-	deaf atomic.Bool // it could not be told something, which was logged
+	Log    *slog.Logger
+	failed atomic.Bool // a notification could not be sent, which was logged
 
 	mu     sync.Mutex
-	ready  bool   // it was told so
-	status string // as it was told
+	ready  bool   // the manager has been notified of it
+	status string // the one that was sent last
 }
 
-// IsReady tells that the pages listen and the warehouse was reached.
+// IsReady notifies the manager that the pages listen and the warehouse was reached.
 func (m *Manager) IsReady() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -38,7 +38,7 @@ func (m *Manager) IsReady() {
 	m.tell(sd.SdNotifyReady)
 }
 
-// Says tells in a line what the daemon is about.
+// Says sends a line that says what the daemon is doing.
 func (m *Manager) Says(status string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -48,8 +48,8 @@ func (m *Manager) Says(status string) {
 	}
 }
 
-// Reloads tells that the configuration is read, until done is called. Before the daemon
-// is ready it is not told: the end of a reload would say that it is.
+// Reloads notifies the manager that the configuration is being read, until done is called.
+// Before the daemon is ready it sends nothing: the end of a reload would say that it is ready.
 func (m *Manager) Reloads() (done func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -66,7 +66,7 @@ func (m *Manager) Reloads() (done func()) {
 	}
 }
 
-// Stops tells that the daemon comes to its end.
+// Stops notifies the manager that the daemon comes to its end.
 func (m *Manager) Stops() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -92,7 +92,7 @@ func (m *Manager) Watched(ctx context.Context, alive func()) {
 
 func (m *Manager) tell(lines ...string) {
 	_, err := sd.SdNotify(false, strings.Join(lines, "\n"))
-	if err != nil && m.deaf.CompareAndSwap(false, true) {
+	if err != nil && m.failed.CompareAndSwap(false, true) {
 		m.Log.Warn("the service manager cannot be told how Larder is; it is not said again", "error", err)
 	}
 }

@@ -25,7 +25,7 @@ type Info struct {
 	Migrated bool // the schema is this program's
 }
 
-// Ping reports whether the warehouse answers: nil or [connection.ErrUnreachable].
+// Ping returns nil when the warehouse answers, else [connection.ErrUnreachable].
 func (s *Sink) Ping(ctx context.Context) error {
 	return s.warehouse.Rows(ctx, "SELECT 1", func(rows driver.Rows) error {
 		var one uint8

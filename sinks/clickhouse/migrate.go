@@ -114,7 +114,7 @@ func (h *migrator) apply(ctx context.Context, d schema.Dialect, m schema.Migrati
 	return nil
 }
 
-// lacksCodecSetting reports whether the server is too old for one setting of the
+// lacksCodecSetting is true when the server is too old for one setting of the
 // storage tables that it can do without.
 func (h *migrator) lacksCodecSetting(ctx context.Context) (bool, error) {
 	var known uint64
@@ -179,8 +179,8 @@ func fits(all []schema.Migration, applied []int) error {
 	return nil
 }
 
-// CheckSchema reports whether this program can work with the warehouse as it is:
-// [ErrSchemaNewer], [ErrSchemaOld], [ErrNotMigrated], [ErrEmpty] or nil.
+// CheckSchema returns nil when this program can work with the warehouse as it is, else
+// [ErrSchemaNewer], [ErrSchemaOld], [ErrNotMigrated] or [ErrEmpty].
 func (h *migrator) CheckSchema(ctx context.Context) error {
 	all, applied, err := h.migrations(ctx)
 	if err != nil {

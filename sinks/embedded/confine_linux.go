@@ -100,6 +100,6 @@ func (c *confinement) enter() error {
 	return nil
 }
 
-// onFirstThread says whether the caller runs on the thread that the process began
+// onFirstThread is true when the caller runs on the thread that the process began
 // with.
 func onFirstThread() bool { return unix.Gettid() == os.Getpid() }

@@ -204,7 +204,7 @@ func (e *Engine) learn(settings map[string]string) error {
 	return nil
 }
 
-// owns says whether a database is one of those that statements may use.
+// owns is true when a database is one of those that statements may use.
 func (e *Engine) owns(database string) bool {
 	return slices.ContainsFunc(e.databases, func(name string) bool {
 		prefix, many := strings.CutSuffix(name, "*")

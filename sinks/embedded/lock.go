@@ -91,7 +91,7 @@ func prepareFolder(path string) (string, error) {
 	return absolute, nil
 }
 
-// FolderFree says whether a data folder exists and no process holds it.
+// FolderFree is true when a data folder exists and no process holds it.
 func FolderFree(path string) bool {
 	file, err := os.Open(filepath.Join(path, LockName))
 	if err != nil {

@@ -216,8 +216,8 @@ func (l *Leases) run(ctx context.Context) {
 	}
 }
 
-// beat says that the process is alive, acts on what the others say, and returns
-// when to say it next.
+// beat stores that the process is alive, acts on what the others have stored, and returns when
+// to do it next.
 func (l *Leases) beat(ctx context.Context) (next time.Duration) {
 	wants, ending := l.wants()
 	if len(wants) == 0 && len(l.names()) == 0 {

@@ -63,7 +63,7 @@ func (sw *sweep) closeEntries(ctx context.Context) error {
 	return st.Writer.Store(ctx, in)
 }
 
-// entryGone reports whether the entry of the i-th row that did not come is to be
+// entryGone is true when the entry of the i-th row that did not come is to be
 // closed: the service has the row no more, or has it at a location that the
 // configuration leaves out. A row that is there after all is stored.
 func (sw *sweep) entryGone(ctx context.Context, in *write.Intake, id string, i int) (bool, error) {

@@ -24,7 +24,7 @@ func (st *Stream) Walk(ctx context.Context) error {
 			return err
 		}
 		defer w.end()
-		err = errors.Join(w.locations(ctx), w.hand(ctx), w.tell(ctx), w.await(ctx))
+		err = errors.Join(w.locations(ctx), w.hand(ctx), w.recordRest(ctx), w.await(ctx))
 		w.complete = err == nil
 		return err
 	})
@@ -340,8 +340,9 @@ func (w *walk) run(writes bool) {
 	}
 }
 
-// tell tells of the locations that were asked for behind the last one that was written.
-func (w *walk) tell(ctx context.Context) error {
+// recordRest stores the run once more, with the locations that were asked for behind the last
+// one that was written.
+func (w *walk) recordRest(ctx context.Context) error {
 	if !w.ran || w.in.Counts == (write.Counts{}) {
 		return nil
 	}

@@ -271,8 +271,8 @@ func (h *heal) live(ctx context.Context, q sinks.LiveQuery, location string) ([]
 	return slices.DeleteFunc(rows, func(r sinks.LiveRow) bool { return location != "" && r.Location != location }), nil
 }
 
-// sees reports whether 404 about an order of the location says that it is gone: the key
-// has the location still. Rows of a lost one are the sweep's, with its guard.
+// sees is true when the key still has the location, so that 404 for one of its orders means
+// that the order is gone. Rows of a lost location are the sweep's, with its guard.
 func (h *heal) sees(ctx context.Context, location string) (bool, error) {
 	s := h.orders.Source
 	if err := s.Refresh(ctx); err != nil {

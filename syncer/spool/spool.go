@@ -200,7 +200,7 @@ func (r *Reader) Next() (string, bool, error) {
 	return "", false, nil
 }
 
-// Has reports whether a text is in the set. It reads on to there: texts must be
+// Has is true when a text is in the set. It reads on to there: texts must be
 // asked for in order.
 func (r *Reader) Has(text string) (bool, error) {
 	for !r.any || r.last < text {

@@ -12,7 +12,7 @@ type Location struct {
 	OpeningHours *OpeningHours `json:"opening_hours"`
 }
 
-// Ordering reports whether an order can be placed now.
+// Ordering is whether an order can be placed now.
 type Ordering struct {
 	Accepting           bool     `json:"accepting"`
 	Status              string   `json:"status" enum:"open,paused,closed,disabled"`

@@ -59,7 +59,7 @@ type RateLimits struct {
 	OrdersPerMinute   int `json:"orders_per_minute"`
 }
 
-// Webhook reports whether order events are sent, and where to.
+// Webhook is whether order events are sent, and where to.
 type Webhook struct {
 	URL        *string `json:"url"`
 	Configured bool    `json:"configured"`

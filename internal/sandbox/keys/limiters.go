@@ -20,8 +20,7 @@ var Algorithms = []string{AlgorithmFixed, AlgorithmFixedFirst, AlgorithmSliding,
 // limiter counts the requests of a minute by one algorithm. Refused requests
 // are not counted.
 type limiter interface {
-	// room tells how many more requests fit now, and when the next one will if
-	// none does.
+	// room is how many more requests fit now, and when the next one will if none does.
 	room(now int64, limit int) (remaining int, retry time.Duration)
 	// take counts one request; the caller has asked for room.
 	take(now int64, limit int)

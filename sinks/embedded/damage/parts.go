@@ -202,7 +202,7 @@ func (p *Parts) checkTable(c Conn, database, table string) error {
 	return nil
 }
 
-// sound reports whether a part has the bytes that were written. What the engine cannot even
+// sound is true when a part has the bytes that were written. What the engine cannot even
 // check is not.
 func sound(c Conn, database, table, part string) (bool, error) {
 	out, err := c.Ask("CHECK TABLE "+sqltext.QuoteIdentifier(database)+"."+sqltext.QuoteIdentifier(table)+" PART "+sqltext.QuoteString(part)+" SETTINGS check_query_single_value_result = 1", "TSV")

@@ -61,7 +61,7 @@ func (w *Writes) CheckRefused(c Conn, before uint64) error {
 	return exception.Refuse(codeCannotWrite, "CANNOT_WRITE_TO_FILE_DESCRIPTOR", "The disk of %s refused a write: nothing of this statement counts as stored; free some space and run it again", w.path)
 }
 
-// Mended reports whether nothing is left of writes that the disk refused.
+// Mended is true when no write that the disk refused is waiting for its repair.
 func (w *Writes) Mended(c Conn) (bool, error) {
 	if _, err := w.countRefused(c); err != nil {
 		return false, err

@@ -87,7 +87,7 @@ func fixedNames(nodes []node, aliases map[string][]span) map[string]bool {
 	return fixed
 }
 
-// holdsColumn says whether a column stands in an expression; those within a subquery are its own.
+// holdsColumn is true when a column stands in an expression; those within a subquery are its own.
 func holdsColumn(nodes []node, fixed map[string]bool) bool {
 	within := -1
 	for _, n := range nodes {
@@ -122,7 +122,7 @@ func parameters(nodes []node) map[string]bool {
 	return all
 }
 
-// makesLong says whether a call may make a long constant: of no column, and not of small
+// makesLong is true when a call may make a long constant: of no column, and not of small
 // numbers and short texts alone. Names that are fixed stand for no column.
 func makesLong(nodes []node, i int, fixed map[string]bool) bool {
 	if !growing[strings.ToLower(nodes[i].name)] {
@@ -149,7 +149,7 @@ func makesLong(nodes []node, i int, fixed map[string]bool) bool {
 	return !short || letters > smallNumber
 }
 
-// small says whether a literal is a text or a small number.
+// small is true when a literal is a text or a small number.
 func small(text string) bool {
 	text, _, _ = strings.Cut(text, " (alias ")
 	if strings.HasPrefix(text, "'") {

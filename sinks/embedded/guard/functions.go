@@ -46,7 +46,7 @@ var combinators = map[string]bool{
 // combinator is cut off the rest, which takes seconds for names of 100 KB.
 const longestFunction = 200
 
-// has says whether the engine has a function of this name, combinators included.
+// has is true when the engine has a function of this name, combinators included.
 func (g *Guard) has(name string) bool {
 	if len(name) > longestFunction {
 		return true // so that it is refused
@@ -63,7 +63,7 @@ func (g *Guard) has(name string) bool {
 	return false
 }
 
-// TakesFunction says whether readers may call a function of this name. One that the
+// TakesFunction is true when readers may call a function of this name. One that the
 // engine has by itself must be on the list by itself.
 func (g *Guard) TakesFunction(name string) bool {
 	if len(name) > longestFunction {

@@ -181,7 +181,7 @@ func (g *Guard) mayUse(t sqltext.Token, called bool) error {
 	return nil
 }
 
-// refusedName says whether a name is that of a function, or of a table function, which may
+// refusedName is true when a name is that of a function, or of a table function, which may
 // not be called. In front of a parenthesis stand other words as well, such as the name of
 // a WITH (a, b), so that what the engine does not have is no matter of this look.
 func (g *Guard) refusedName(name string) bool {
@@ -192,7 +192,7 @@ func (g *Guard) refusedName(name string) bool {
 	return g.denied[lower] && !namesakes[lower]
 }
 
-// plainParenthesis says whether one behind this token calls nothing.
+// plainParenthesis is true when one behind this token calls nothing.
 func plainParenthesis(before sqltext.Token) bool {
 	return before.Kind == sqltext.Symbol || before.Is("IN") || before.Is("AND") || before.Is("OR") || before.Is("NOT") || before.Is("WHERE")
 }

@@ -76,7 +76,7 @@ var readerSettings string
 // maySet are the settings that may be changed from outside.
 var maySet = listed(readerSettings)
 
-// LimitsAnswer says whether a setting cuts answers short, or refuses long ones.
+// LimitsAnswer is true when a setting cuts answers short, or refuses long ones.
 func LimitsAnswer(setting string) bool {
 	for _, prefix := range []string{"max_result_", "max_rows_to_", "max_bytes_to_", "result_overflow_", "read_overflow_"} {
 		if strings.HasPrefix(setting, prefix) {

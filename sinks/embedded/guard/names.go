@@ -47,7 +47,7 @@ func aroundColumns(nodes []node) (count int) {
 	return count
 }
 
-// manyColumns says whether a node stands for the columns of something.
+// manyColumns is true when a node stands for the columns of something.
 func (n node) manyColumns() bool {
 	return strings.Contains(n.kind, "Asterisk") || strings.Contains(n.kind, "Matcher")
 }

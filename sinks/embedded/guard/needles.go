@@ -91,7 +91,7 @@ func (w *seen) mayScan(i int) error {
 	return exception.Readonly("Cannot execute query in readonly mode: %s is taken of a written list here, or of one that is made of a row's columns: use IN, or JOIN", n.name)
 }
 
-// makesLists says whether a statement computes long constants, be it by a subquery that stands
+// makesLists is true when a statement computes long constants, be it by a subquery that stands
 // for a value.
 func (w *seen) makesLists() bool {
 	if w.lists == nil {
@@ -111,7 +111,7 @@ func (w *seen) makesLists() bool {
 	return *w.lists
 }
 
-// collects says whether a function may make a list or a map of many rows.
+// collects is true when a function may make a list or a map of many rows.
 func collects(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc([]string{"group", "arr", "map", "topk", "quantiles", "range", "split", "tokens", "ngrams"}, func(part string) bool { return strings.Contains(name, part) })
@@ -158,7 +158,7 @@ func (w *seen) size(i, depth int) (size int, is bool) {
 	return size, true
 }
 
-// column says whether a value is that of a table's column. With a second SELECT it could be what
+// column is true when a value is that of a table's column. With a second SELECT it could be what
 // that one makes, whatever it is called.
 func (w *seen) column(i int) bool {
 	n := w.nodes[i]

@@ -34,7 +34,7 @@ func (w *seen) mayRepeatedly(i int) error {
 	return exception.Readonly("Cannot execute query in readonly mode: the pattern of %s has *, + or {} in front of more here: that is taken for columns of a table, in a statement of one SELECT", w.nodes[i].name)
 }
 
-// looksFar says whether what a pattern repeats has something behind it.
+// looksFar is true when what a pattern repeats has something behind it.
 func (w *seen) looksFar(i int) bool {
 	n := w.nodes[i]
 	text, _, _ := strings.Cut(n.text, " (alias ")
@@ -48,7 +48,7 @@ func (w *seen) looksFar(i int) bool {
 // farRepeat is how often a pattern repeats a part at most, for that not to be far.
 const farRepeat = 100
 
-// far says whether a pattern repeats something that is not last in it.
+// far is true when a pattern repeats something that is not last in it.
 func far(p *syntax.Regexp, last bool) bool {
 	switch p.Op {
 	case syntax.OpStar, syntax.OpPlus:
@@ -84,7 +84,7 @@ func repeats(p *syntax.Regexp) bool {
 // keepsLength are functions that make no text longer than what they are given together, in lower case.
 var keepsLength = listed("concat lower upper lowerUTF8 upperUTF8 lcase ucase trim trimBoth trimLeft trimRight toString coalesce ifNull assumeNotNull substring substringUTF8 left right")
 
-// stored says whether a text is that of a column, or short.
+// stored is true when a text is that of a column, or short.
 func (w *seen) stored(i, depth int) bool {
 	if w.column(i) || w.tiny(i) {
 		return true
@@ -102,7 +102,7 @@ func (w *seen) stored(i, depth int) bool {
 	return true
 }
 
-// tiny says whether a written value is short enough for anything.
+// tiny is true when a written value is short enough for anything.
 func (w *seen) tiny(i int) bool {
 	size, is := w.size(i, 0)
 	return is && size <= 200

@@ -27,7 +27,7 @@ var lengthening = listed(`
 	toJSONString formatRow formatRowNoNewline arrayStringConcat array_to_string
 	normalizeUTF8NFC normalizeUTF8NFD normalizeUTF8NFKC normalizeUTF8NFKD normalizeUTF8NFKCCasefold punycodeEncode idnaEncode tryIdnaEncode`)
 
-// Lengthens says whether a function may make a text much longer.
+// Lengthens is true when a function may make a text much longer.
 func Lengthens(name string) bool { return lengthening[strings.ToLower(name)] }
 
 // longText is how many letters a literal may have before a call that puts it in many times
@@ -67,7 +67,7 @@ func mayAnswer(ask Ask, s *sqltext.Statement, nodes []node) error {
 // mostGrowth is how many times as long all calls together may make a text.
 const mostGrowth = 10 // bits
 
-// mayGrow says whether a statement may make texts much longer than those of its tables.
+// mayGrow is true when a statement may make texts much longer than those of its tables.
 func mayGrow(nodes []node, lambdas map[string][]int, s *sqltext.Statement) bool {
 	growth, letters := 0., 0
 	for i, n := range nodes {
@@ -112,7 +112,7 @@ func growthOf(nodes []node, i int) float64 {
 	return most
 }
 
-// manyValues says whether the rows of an answer may have more values than are taken.
+// manyValues is true when the rows of an answer may have more values than are taken.
 func manyValues(nodes []node, lambdas map[string][]int, sql string) bool {
 	w := widths{nodes: nodes, lambdas: lambdas, known: map[string]float64{}, lists: lists(nodes), columns: columns(nodes), texts: map[int]bool{}}
 	return math.Log2(max(newPlans(nodes, sql).of(0).width, 1))+w.below(0, len(nodes)) > math.Log2(mostValues)

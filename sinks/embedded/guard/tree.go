@@ -80,13 +80,13 @@ var selectNodes = func() map[string]bool {
 	return all
 }()
 
-// formats says whether a node is the format at the end of a statement.
+// formats is true when a node is the format at the end of a statement.
 func (n node) formats(sql string) bool {
 	_, states := statementNodes[n.parent]
 	return states && n.kind == "Identifier" && strings.HasSuffix(sql, "\nFORMAT "+n.name)
 }
 
-// fits says whether a node is one that a reader's statement may have there.
+// fits is true when a node is one that a reader's statement may have there.
 func (n node) fits() bool {
 	below, holds := statementNodes[n.parent]
 	switch {

@@ -219,7 +219,7 @@ func zonesIn(typ string) []string {
 	return zones
 }
 
-// namesType says whether a name is that of a part of a value, as a type with a time zone
+// namesType is true when a name is that of a part of a value, as a type with a time zone
 // or a state: it can be told of a Dynamic or JSON value. The engine reads such a name as
 // a text of its own, with comments and every kind of quotes.
 func namesType(name string) bool { return typeInName.MatchString(name) }

@@ -23,7 +23,7 @@ const widestTypes = 24 // bits
 // A test asks the engine whether these are all.
 var joining = listed("tuple map tupleConcat arrayZip arrayZipUnaligned mapFromArrays MAP_FROM_ARRAYS")
 
-// Joins says whether a function's type holds those of its arguments. Those of sumMap and
+// Joins is true when a function's type holds those of its arguments. Those of sumMap and
 // its like are arrays of both keys and values, that of a state names all.
 func Joins(name string) bool {
 	name = strings.ToLower(name)
@@ -99,7 +99,7 @@ func (w *widths) joined(i int) float64 {
 	return math.Log2(float64(max(len(args), 1)))
 }
 
-// text says whether a value is a text: a literal, or concat of one with others.
+// text is true when a value is a text: a literal, or concat of one with others.
 func (w *widths) text(i int) bool {
 	n := w.nodes[i]
 	if n.kind != "Function" || !strings.EqualFold(n.name, "concat") {
@@ -113,7 +113,7 @@ func (w *widths) text(i int) bool {
 	return is
 }
 
-// single says whether an argument is one value.
+// single is true when an argument is one value.
 func (n node) single() bool {
 	return n.kind == "Literal" || n.kind == "Identifier" || n.kind == "Function" || n.kind == "Subquery"
 }

@@ -70,7 +70,7 @@ func (e *UnknownError) words(ask Ask) error {
 	return &exception.Exception{Code: thrown.Code, Message: text}
 }
 
-// Explains says whether there may be more to say of a refusal.
+// Explains is true when the engine may have more to say about a refused statement.
 func Explains(refused error) bool {
 	var mistyped *UnknownError
 	var thrown *exception.Exception

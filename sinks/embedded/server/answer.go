@@ -115,7 +115,7 @@ func (a *answer) whole(out []byte, counted embedded.Stats) error {
 // size. The daemon's own wait for none.
 var reframing sync.Mutex
 
-// turns says whether blocks are turned for the client's revision.
+// turns is true when blocks are turned for the client's revision.
 func (a *answer) turns() bool { return a.q.protocol != 0 && a.native() }
 
 // reframed is a chunk as the client reads it.

@@ -126,7 +126,7 @@ func (b *bait) touched() (what string) {
 	return what
 }
 
-// ours says whether an event counts: the folder for temporary files is everybody's,
+// ours is true when an event counts: the folder for temporary files is everybody's,
 // and the engine calls its own there tmp, the process and some letters.
 func (b *bait) ours(watch int32, name string) bool {
 	return b.folders[watch] == b.folder || strings.HasPrefix(name, "tmp"+strconv.Itoa(os.Getpid()))

@@ -27,7 +27,7 @@ const (
 	twoRecords
 )
 
-// streams says whether a format can be sent chunk by chunk.
+// streams is true when a format can be sent chunk by chunk.
 func streams(format string) bool {
 	_, ok := chunked[strings.ToLower(format)]
 	return ok

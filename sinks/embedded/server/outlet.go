@@ -78,10 +78,10 @@ func (o *outlet) close() error {
 	return err
 }
 
-// inChunks says whether an answer to a SELECT is sent chunk by chunk.
+// inChunks is true when an answer to a SELECT is sent chunk by chunk.
 func (a *answer) inChunks() bool { return !a.outside && streams(a.format) && !a.q.whole }
 
-// flows says whether an answer to a SELECT that is not in chunks goes through a pipe.
+// flows is true when an answer to a SELECT that is not in chunks goes through a pipe.
 func (a *answer) flows() bool { return a.outside }
 
 func (a *answer) native() bool { return strings.EqualFold(a.format, "Native") }

@@ -86,7 +86,7 @@ func TestNamesHaveALength(t *testing.T) {
 	}
 }
 
-// refusedAs says whether the server refused a statement with these words, or the engine for
+// refusedAs is true when the server refused a statement with these words, or the engine for
 // its length.
 func refusedAs(w *httptest.ResponseRecorder, words string) bool {
 	return w.Code == http.StatusForbidden && strings.Contains(w.Body.String(), words) || w.Code == http.StatusBadRequest && strings.Contains(w.Body.String(), "TOO_BIG_AST")

@@ -84,7 +84,7 @@ func (s *Statement) plainValue(i int) (value string, after int, ok bool) {
 	return value, i + 1, true
 }
 
-// NamesSettings says whether the word SETTINGS at i is a name: that of a table or
+// NamesSettings is true when the word SETTINGS at i is a name: that of a table or
 // column behind its qualifier, or what SHOW shows. A number can end in a point too,
 // with the keyword behind it.
 func (s *Statement) NamesSettings(i int) bool {

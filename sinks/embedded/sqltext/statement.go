@@ -56,7 +56,7 @@ func (s *Statement) tail() (bare, format string) {
 // second FORMAT, so that one which the server had not seen would be an error.
 func (s *Statement) Formatted(format string) string { return s.Bare + "\nFORMAT " + format }
 
-// Selects says whether the statement can be streamed.
+// Selects is true when the statement can be streamed.
 func (s *Statement) Selects() bool {
 	switch s.Keyword {
 	case "select", "with", "from":
@@ -168,7 +168,7 @@ func (s *Statement) At(i int) Token {
 	return Token{}
 }
 
-// Has says whether a word stands in the statement, outside of quotes.
+// Has is true when a word stands in the statement, outside of quotes.
 func (s *Statement) Has(keyword string) bool {
 	for _, t := range s.Tokens {
 		if t.Is(keyword) {
@@ -178,7 +178,7 @@ func (s *Statement) Has(keyword string) bool {
 	return false
 }
 
-// InsertsInput says whether it is an INSERT that reads input().
+// InsertsInput is true when it is an INSERT that reads input().
 func (s *Statement) InsertsInput() bool {
 	if s.Keyword != "insert" {
 		return false

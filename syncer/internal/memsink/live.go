@@ -10,10 +10,10 @@ import (
 	"github.com/larder-sync/larder/sinks"
 )
 
-// ErrDown is what reads answer while the warehouse is away.
+// ErrDown is the error of reads while the warehouse is down.
 var ErrDown = fmt.Errorf("memory: %w", sinks.ErrUnreachable)
 
-// available reports whether the warehouse answers.
+// available returns nil when the warehouse answers, else [ErrDown] or [ErrClosed].
 func (s *Sink) available() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -129,7 +129,7 @@ func (s *Catalogue) RenameCategory(id, name string, stamp int64) error {
 	return nil
 }
 
-// Offer says that product n is sold out, or back.
+// Offer marks product n as sold out, or as available again.
 func (s *Catalogue) Offer(n uint32, available bool, stamp int64) {
 	if r := s.Products.Rows[n]; r.Live() && r.Val.Available != available {
 		r.Val.Available = available
