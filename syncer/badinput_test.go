@@ -13,7 +13,7 @@ import (
 
 const cats = "/categories"
 
-// now is the bubble's clock as the service writes it, moved.
+// stamp is the bubble's clock, moved by d, as the service writes it.
 func stamp(d time.Duration) string { return clockText(time.Now().Add(d)) }
 
 func TestBadRowsAreKeptAndDoNotStopGoodOnes(t *testing.T) {

@@ -31,7 +31,7 @@ type ForgetRequest struct {
 	CustomerKey string `json:",omitempty"`
 }
 
-// Check says what is missing.
+// Check returns an error that says what the request lacks.
 func (r ForgetRequest) Check() error {
 	switch {
 	case r.Source == "":

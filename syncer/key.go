@@ -96,8 +96,9 @@ func (k *keyAsker) me(ctx context.Context) (me api.Document[types.Me], err error
 	return me, first
 }
 
-// meWith asks with one key. Only the one in use, of a source that is served, is good
-// enough to ask without a turn.
+// meWith asks /me with one key. A key that may be wrong waits for its turn, since the service
+// counts wrong keys. The key in use of a source that is served is known to be right and asks
+// at once.
 func (k *keyAsker) meWith(ctx context.Context, key link.Candidate) (api.Document[types.Me], error) {
 	leave := func(refused bool) {
 		if refused {

@@ -31,7 +31,7 @@ type Selection struct {
 	RetryFor time.Duration
 }
 
-// LogValue is what was asked for, without what was not.
+// LogValue has the fields of the selection that are set.
 func (s Selection) LogValue() slog.Value {
 	var asked []slog.Attr
 	if len(s.Sources) > 0 {
@@ -158,7 +158,7 @@ func (o *passes) once(ctx context.Context, sel Selection) SourceReport {
 	return r
 }
 
-// configurationError is a configured location that the key does not have.
+// configurationError is the error of configured locations that the key does not have.
 func (o *passes) configurationError() error {
 	key := o.source.Identity()
 	if len(key.Unknown) == 0 {

@@ -606,7 +606,7 @@ func TestRowsThatMoveOutOfSightAndBack(t *testing.T) {
 	})
 }
 
-// locationOf reads the location off a stored row.
+// locationIn is the index of the location of a stored row.
 func locationIn(r memsink.Row, locs []string) int {
 	return slices.IndexFunc(locs, func(l string) bool { return strings.Contains(r.Raw, `"location_id":"`+l+`"`) })
 }

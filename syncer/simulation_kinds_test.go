@@ -42,7 +42,7 @@ var kinds = []*kind{
 	{"same key", 3, sameKey},
 }
 
-// untoldKinds happen where the scenario allows what only a full resync can see.
+// unannouncedKinds happen where the scenario allows what only a full resync can see.
 var unannouncedKinds = []*kind{
 	{"key locations", 5, keyLocations},
 }

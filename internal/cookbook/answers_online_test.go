@@ -106,7 +106,7 @@ func lateOrders(w *truth) [][]any {
 	return sorted(rows, 0, 1)
 }
 
-// lines calls f for every line of a completed order.
+// onlineLines calls f for every line of a completed order.
 func (w *truth) onlineLines(f func(types.OnlineItem)) {
 	for _, o := range w.online() {
 		if o.Status == "completed" {

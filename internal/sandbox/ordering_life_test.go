@@ -14,7 +14,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
-// do moves an order as the restaurant does.
+// try moves an order as the restaurant does.
 func (s *shop) try(id, kind string) (types.OnlineOrder, error) {
 	s.t.Helper()
 	return s.OnlineOrders(0).Do(id, ordering.Move{Kind: kind, Ready: s.clock.Add(40 * time.Minute).UnixMicro(), Text: "", Code: "closing_soon"}, s.clock.UnixMicro())

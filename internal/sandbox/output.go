@@ -45,7 +45,7 @@ func writeError(w http.ResponseWriter, r *http.Request, err *refusal.Refusal) {
 	writeJSON(w, r, errorTexts[err.Code].status, envelope(err))
 }
 
-// smallest body that is worth compressing
+// gzipFrom is the smallest body that is worth compressing.
 const gzipFrom = 1024
 
 var gzipWriters = sync.Pool{New: func() any {

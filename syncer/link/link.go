@@ -149,15 +149,15 @@ func (l *Link) UseTried() {
 	l.inUse = l.trying
 }
 
-// KeyToTry is the key to try.
+// KeyToTry is the key with which /me is asked.
 func (l *Link) KeyToTry() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.trying
 }
 
-// secret is the key to send with what is no probe: the one with which /me has answered.
-// Another restaurant's, put in the place of this one's, must not bring a single row.
+// secret is the key of every request but those to /me: the one with which /me has answered. A
+// key of another restaurant, put in the place of this one's, must not bring a single row.
 func (l *Link) secret() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -81,7 +81,7 @@ func (st *Stream) begin(ctx context.Context) (*walk, error) {
 	return w, nil
 }
 
-// end tells what the walk has come to.
+// end notes in the stream how the walk has ended.
 func (w *walk) end() {
 	st := w.stream
 	st.mu.Lock()
@@ -95,9 +95,10 @@ func (w *walk) end() {
 	}
 }
 
-// check looks for the rows of what is stored. One that is not there, or is another than the
-// stored version is of, is asked for whatever that version says. In a full resync, those that are there and that nobody knows of are
-// taken away with what vanished.
+// check compares the stored versions with the rows in the warehouse. A menu whose row is
+// missing, or is not the one that the stored version names, is asked for without an ETag. In a
+// full resync, a row without a stored version joins them, so that it is removed when its
+// location is not asked for.
 func (w *walk) check(ctx context.Context) error {
 	q := sinks.LiveQuery{Table: w.stream.Def.Name, Business: w.stream.Source.Business()}
 	rows, err := w.stream.Source.Sink.Live(ctx, q)
@@ -128,7 +129,7 @@ func (w *walk) check(ctx context.Context) error {
 	return nil
 }
 
-// locations asks for all of them, when those that the key has lost are taken away.
+// locations removes the menus of locations that the key has lost, and asks for all others.
 func (w *walk) locations(ctx context.Context) error {
 	for _, l := range slices.Sorted(maps.Keys(w.now)) {
 		if !slices.Contains(w.wanted, l) {
@@ -186,7 +187,7 @@ func (w *walk) ask(ctx context.Context, location string) error {
 	switch {
 	case a.Unchanged && was.confirms(a):
 		w.in.Counts.Unchanged++
-	case a.Unchanged: // what it speaks of is not what was asked about
+	case a.Unchanged: // of another version than the one that was asked about
 		w.in.Counts.Unchanged++
 		w.know(location, version{Digest: was.Digest, Row: was.Row})
 	default:
@@ -220,7 +221,7 @@ func (w *walk) take(location string, a api.MenuAnswer, at time.Time) {
 	w.know(location, is)
 }
 
-// locationOf is the location that a menu says it is of.
+// locationOf is the location that a menu names as its own.
 func locationOf(raw []byte) string {
 	var menu struct {
 		LocationID json.RawMessage `json:"location_id"`
@@ -266,7 +267,8 @@ func (w *walk) next() {
 	w.in.All, w.in.Rewrite = true, w.rewrite
 }
 
-// hand hands over what was brought. What nothing has changed of waits for what comes next.
+// hand hands over what was brought. An intake in which nothing has changed waits for the next
+// one.
 func (w *walk) hand(ctx context.Context) error {
 	if w.in.Empty() && !w.moved {
 		return nil
@@ -326,8 +328,8 @@ func (w *walk) note() error {
 	return nil
 }
 
-// run has what is handed over next tell of the walk so far, when something was written. All
-// of a walk is one run, of which the last word counts.
+// run adds the run of the walk so far to what is handed over next, once something was written.
+// A walk is one run: the last version of it counts.
 func (w *walk) run(writes bool) {
 	w.total.Add(w.in.Counts)
 	if w.ran = w.ran || writes; !w.ran {

@@ -85,7 +85,7 @@ func gapSum(seed maphash.Seed, all []sinks.Difference) uint64 {
 	return maphash.String(seed, fmt.Sprint(all))
 }
 
-// report tells in the log what came of days that differed.
+// report logs the outcome of days that differed.
 func (st *Proofs) report(found []DayProof) {
 	for _, p := range found {
 		log := st.Source.Log.With("stream", st.Def.Name, "day", p.Day, "location", p.Location)

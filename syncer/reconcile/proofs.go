@@ -84,7 +84,7 @@ func NewSourceProofs(o *stream.Source, orders *list.List, siblings func(stream s
 	return &SourceProofs{source: o, Orders: orders, siblings: siblings, healing: stream.NewSlot(), Healed: map[types.Date]repair{}}
 }
 
-// On are the streams that are.
+// On returns the streams that are not switched off.
 func (d *SourceProofs) On() []*Proofs {
 	return slices.DeleteFunc(slices.Clone(d.All), func(st *Proofs) bool { return st.Off() })
 }

@@ -22,7 +22,7 @@ type Request struct {
 	Heal bool   `json:"heal,omitempty"` // else what differs is only reported
 }
 
-// LogValue is what was asked for, without what was not.
+// LogValue has the fields of the request that are set.
 func (r Request) LogValue() slog.Value {
 	var asked []slog.Attr
 	if len(r.Sources) > 0 {
@@ -67,7 +67,7 @@ func (d *VerdictCounts) of(verdict string) *uint64 {
 	}[verdict]
 }
 
-// worse are the verdicts in order.
+// worse are the verdicts, from the best to the worst.
 var worse = []string{sinks.VerdictProven, sinks.VerdictHealed, sinks.VerdictUnsettled, sinks.VerdictUnproven, sinks.VerdictDrift}
 
 // days are what is known of the days of a source.

@@ -110,9 +110,9 @@ func (n NotHealed) String() string {
 // MaxInterruptedHeals healings of a day that were cut short in a row leave it to a deep run.
 const MaxInterruptedHeals = 3
 
-// SettleOnce settles suspects. While others are being settled the next turn finds
-// them again; the next deep run is far, and waits. A day that a healing did not help
-// is healed again by a deep run only.
+// SettleOnce settles suspects. While others are being settled, a turn leaves its suspects to
+// the next turn, which finds them again. A deep run waits, since the next one is a day away. A
+// day that a healing did not help is healed again only by a deep run.
 func (st *Proofs) SettleOnce(ctx context.Context, suspects []DayProof, deep bool) error {
 	switch {
 	case len(suspects) == 0:
@@ -138,7 +138,7 @@ func (st *Proofs) SettleOnce(ctx context.Context, suspects []DayProof, deep bool
 	if err != nil && ctx.Err() == nil {
 		st.Source.Log.Log(ctx, st.Source.LevelOf(err), "days that differ could not be looked at again; the next turn does", "stream", st.Def.Name, "err", err)
 	}
-	st.report(slices.DeleteFunc(found, func(p DayProof) bool { return p.notHealed == healedInVain })) // told before
+	st.report(slices.DeleteFunc(found, func(p DayProof) bool { return p.notHealed == healedInVain })) // those were reported before
 	return err
 }
 
@@ -251,19 +251,20 @@ func (st *Proofs) secondLook(ctx context.Context, suspects []DayProof, asked fun
 	return found, err
 }
 
-// driftOr is what a day is that differed twice; empty when not in the same figures.
+// driftOr is the verdict of a day that differed twice, with its reason. It is empty when the
+// two looks differed in different figures: such a day is looked at again.
 func (st *Proofs) driftOr(before, now DayProof) (verdict, reason string) {
 	switch {
 	case !sameGap(before.differences, now.differences):
-		return "", "" // a suspect still
+		return "", "" // the day stays a suspect
 	case st.NotComparable() != nil, st.beside.Orders.Full.Version() != 0:
 		return sinks.VerdictUnsettled, "it differs, and the orders are being walked whole: it is asked again after that"
 	}
 	return sinks.VerdictDrift, ""
 }
 
-// look brackets some spans; the guard is free between two of them. It fails when there
-// is nothing to compare with.
+// look brackets some spans, and leaves the stream's guard free between two of them. It fails
+// when there is nothing to compare with.
 func (st *Proofs) look(ctx context.Context, spans []totals.Span, deep bool, asked func()) ([]DayProof, error) {
 	if err := st.NotComparable(); err != nil {
 		return nil, err
@@ -285,7 +286,7 @@ func (st *Proofs) look(ctx context.Context, spans []totals.Span, deep bool, aske
 	return b.Found, nil
 }
 
-// spansCovering are as few ranges as cover the days.
+// spansCovering returns the fewest ranges that cover the days.
 func spansCovering(days []DayProof) []totals.Span {
 	places := make([]totals.Span, len(days))
 	for i, p := range days {
@@ -348,7 +349,7 @@ func (p *DayProof) leave(why NotHealed) {
 	p.notHealed, p.Reason, p.tried = why, why.String(), why != OnlyCompared
 }
 
-// inVain is true when the healing of the day was of no use.
+// inVain is true when the day differs after its healing, or the healing was cut short.
 func (p DayProof) inVain() bool { return p.cut || p.Verdict == sinks.VerdictDrift }
 
 func newestFirst(byDay map[types.Date][]DayProof) []types.Date {

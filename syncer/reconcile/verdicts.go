@@ -166,7 +166,7 @@ func (r *record) handed(ctx context.Context, receipt *sinks.Receipt, found []Day
 	return nil
 }
 
-// answeredFor leaves out what is another source's to say.
+// answeredFor leaves out findings for which another source of the restaurant answers.
 func (st *Proofs) answeredFor(found []DayProof) []DayProof {
 	return slices.DeleteFunc(slices.Clone(found), func(p DayProof) bool { return st.NotAskedFor(p.Location) })
 }

@@ -34,7 +34,7 @@ func (p *Pass) waitComparable(ctx context.Context, i int, totals *Proofs) error 
 	return totals.NotComparable()
 }
 
-// noTotals is why no stream of totals is on.
+// noTotals is the error that says why no stream of totals is on.
 func (d *SourceProofs) noTotals() error {
 	st := d.Daily()
 	if scopes := d.source.Identity().Scopes; st.Configured() && !st.Def.Allowed(scopes) {

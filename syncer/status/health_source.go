@@ -199,7 +199,7 @@ func (s *SourceStatus) held() (all []Concern) {
 	return all
 }
 
-// damaged is that rows of some streams are lost.
+// damaged is the concern that rows of some streams are lost.
 func (s *SourceStatus) damaged() []Concern {
 	var names []string
 	for i := range s.Streams {
@@ -256,7 +256,8 @@ func (s *SourceStatus) comparable() bool {
 	return true
 }
 
-// well says that all is: what was never compared is not called proven.
+// well is the concern of a source without trouble. A mirror that was never compared is not
+// called proven.
 func (s *SourceStatus) well() Concern {
 	c := Concern{Kind: HealthGood, Label: "up to date", Text: "Everything is up to date."}
 	if s.Proof != nil && s.Proof.ProvenUntil != "" {

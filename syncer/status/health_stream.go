@@ -124,7 +124,7 @@ func (s *SourceStatus) Note(st *StreamStatus) string {
 	return ""
 }
 
-// InQuarantine says how many rows are; empty for none.
+// InQuarantine is how many rows are in quarantine, in words; empty for none.
 func (st *StreamStatus) InQuarantine() string {
 	if st.Quarantined == 0 {
 		return ""

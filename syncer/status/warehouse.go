@@ -9,15 +9,15 @@ type Warehouse struct {
 	Damaged []string // the streams of which rows are lost
 }
 
-// Mark tells it of every source of a snapshot.
+// Mark changes the state of every source of a snapshot by what is known of the warehouse.
 func (w Warehouse) Mark(s *Status) {
 	for i := range s.Sources {
 		w.Source(&s.Sources[i])
 	}
 }
 
-// Source tells it of a source and its streams. What the source's own trouble says, or the
-// stream's, is as true as before and stays.
+// Source changes the state of one source and its streams in the same way. A source in trouble
+// of its own keeps its state. So does a stream that neither stores rows nor fails.
 func (w Warehouse) Source(s *SourceStatus) {
 	for i := range s.Streams {
 		s.Streams[i].Damaged = s.Streams[i].State != StateOff && slices.Contains(w.Damaged, s.Streams[i].Name)

@@ -28,7 +28,7 @@ func (s Slot) Take(ctx context.Context) error {
 	}
 }
 
-// Taken is true while the slot is.
+// Taken is true while somebody holds the slot.
 func (s Slot) Taken() bool { return len(s) > 0 }
 
 // Release gives the slot to the next.

@@ -8,8 +8,8 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// Whole is what kinds have whose every walk brings all there is: there is no backfill, no
-// long walk, and nothing to do of a key that changes.
+// Whole is a stream of which each walk brings all there is. It has no backfill and no long
+// walk, and nothing is to be done when the key's locations change.
 type Whole struct{ *Stream }
 
 // NewWhole is [NewStream] for such a kind.

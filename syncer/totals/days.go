@@ -35,8 +35,8 @@ type DayRow struct {
 	Unplaced bool
 }
 
-// What is read of every row, of a day of totals and of a line of products: what the one
-// has is unknown in the other.
+// The fields that are read of every row. Days of totals have those of totalsRow, lines of
+// products those of lineRow.
 type (
 	dated struct {
 		Date types.Date `json:"date"`
@@ -51,7 +51,7 @@ type (
 	}
 )
 
-// Empty tells a day without anything: days without sales come with zeros
+// Empty is true of a day without orders and refunds: days without sales come with zeros
 // (api.md, "/sales/daily").
 func (r DayRow) Empty() bool {
 	return r.Orders == 0 && strings.Trim(r.Refunds, "0.") == ""
@@ -82,7 +82,7 @@ func (r *DayRow) read(raw []byte, line bool) bool {
 	return mapping.Unmarshal(raw, &r.totalsRow) == nil
 }
 
-// holds is true when what was seen among some days would be seen among these.
+// holds is true when the span covers the place and the days of a sighting.
 func (sp Span) holds(s write.Sighting) bool {
 	return s.From != "" && s.Location == sp.Location && string(sp.From) <= s.From && s.To <= string(sp.To)
 }
@@ -106,7 +106,8 @@ func (sp Span) Days() []types.Date {
 	return days
 }
 
-// Covering are as few ranges, such as the service answers, as cover some days.
+// Covering returns the fewest ranges that cover the days, each no longer than the service
+// answers.
 func Covering(places []Span) []Span {
 	days := map[string][]types.Date{}
 	for _, p := range places {
@@ -186,8 +187,8 @@ func (l *dayLines) readTotals(in *write.Intake, sp Span, rows []DayRow, r Report
 	return present
 }
 
-// lineOf identifies a row of a span; empty for one that cannot be told from others,
-// which no good row will have the place of.
+// lineOf identifies a row of a span. It is empty for a row that cannot be told from others: no
+// good row will take its place.
 func (l *dayLines) lineOf(r DayRow, sp Span) string {
 	if _, err := time.Parse(time.DateOnly, string(r.Date)); err != nil || r.Unplaced && l.totals.Def.LinesMayVanish {
 		return ""
@@ -233,8 +234,8 @@ func shortened(name string) string {
 	return strings.ToValidUTF8(name[:64], "") + "…" + hex.EncodeToString(sum[:])
 }
 
-// buryLines adds tombstones for the lines that vanished from the changed days. A day
-// with a line that cannot be told apart keeps all it had: that line may be any.
+// removeLines adds tombstones for the lines that vanished from the changed days. A day with a
+// line that cannot be identified keeps all its lines: that line may be any of them.
 func (l *dayLines) removeLines(ctx context.Context, in *write.Intake, rows []DayRow, changed map[types.Date]uint64, present map[string]bool, at time.Time) error {
 	changed = maps.Clone(changed)
 	for _, r := range rows {

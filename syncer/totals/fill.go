@@ -212,8 +212,8 @@ func (f *filling) reopen(ctx context.Context) error {
 	return nil
 }
 
-// FirstReported is the first day with orders as the service reported it on the way
-// back; empty when it has reported none. The mirror may have lost what it had of it.
+// FirstReported is the first day with orders that the service has reported in the backfill;
+// empty when it has reported none. The mirror may have lost its rows of that day.
 func (st *Totals) FirstReported() types.Date {
 	st.mu.Lock()
 	defer st.mu.Unlock()

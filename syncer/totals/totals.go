@@ -67,7 +67,7 @@ func (st *Totals) DeepLocations() []string {
 	return locations
 }
 
-// OpenPlaces are those of them that the service answers for.
+// OpenPlaces are those of DeepLocations for which the service answers.
 func (st *Totals) OpenPlaces() []string { return st.Open(st.DeepLocations()) }
 
 // AskDaysBack has ask ask for the days from n before today to today. A location that is

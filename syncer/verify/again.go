@@ -23,9 +23,9 @@ type opinion struct {
 	pass func(ctx context.Context, all []*suspect) error
 }
 
-// again looks at the suspects again. One that the API shows in the same way before
-// and after a walk should have been brought by that walk, if it was not there: so
-// what is stored in between and is another is a difference.
+// again looks at the suspects again. Where the API shows a row in the same way before and
+// after a walk, that walk should have brought it. So if the mirror then holds another row, or
+// none, that is a difference.
 func (v *verification) again(ctx context.Context, o opinion) error {
 	pending := slices.SortedFunc(maps.Values(v.suspects), bySuspectID)
 	// The entries of those set aside may have been closed since.
@@ -167,5 +167,5 @@ func (v *verification) compareRows(ctx context.Context, rows map[string]answer, 
 	return nil
 }
 
-// neverStale is for what is walked often.
+// neverStale is for streams that are walked often: no row of theirs is behind by schedule.
 func neverStale(string, []compare.Difference, totals.Span) bool { return false }

@@ -92,7 +92,7 @@ func (v *totalsCheck) dayOfLine(id, location string) types.Date {
 	return types.Date(day)
 }
 
-// months are the beginnings of the ids of a span.
+// months are the months of a span, as "2006-01-": the ids of its rows begin with them.
 func months(sp totals.Span) []string {
 	var all []string
 	for _, day := range sp.Days() {

@@ -76,7 +76,7 @@ type answer struct {
 
 func (t answer) live() bool { return t.raw != nil && !t.row.Deleted }
 
-// same is true when the API's answer is what it was.
+// same is true when the API gives the same answer as before.
 func (t answer) same(before answer) bool {
 	if t.unsure || before.unsure || (t.raw == nil) != (before.raw == nil) {
 		return false
@@ -253,7 +253,7 @@ const (
 	maxBytes  = 2000
 )
 
-// differs tells the differences of one row.
+// differs reports the differences of one row.
 func (v *verification) differs(id string, found []compare.Difference) {
 	v.count(func(r *StreamReport) { r.Differences++ })
 	v.tellDifferences(FoundDifference, id, found, v.hint(found))

@@ -303,7 +303,7 @@ func (in *Intake) CountRows() {
 	in.writer.Count(in.Net())
 }
 
-// Net is the counts with what has come before as unchanged.
+// Net is the counts of the page, in which rows that came before count as unchanged.
 func (in *Intake) Net() Counts {
 	again := in.Repeated
 	net := in.Counts.Minus(again)

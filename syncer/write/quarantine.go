@@ -78,7 +78,7 @@ func (e *entries) close(key string) {
 // nameless is a bad row without an id.
 type nameless struct {
 	key     string
-	updated time.Time // zero when it has none that can be read
+	updated time.Time // its updated_at; zero when that is missing or cannot be read
 }
 
 // Sighting is where and when a bad row without an id was seen last.

@@ -138,7 +138,7 @@ func (w *Writer) Quarantined() []string {
 	return slices.Collect(maps.Keys(w.entries.known))
 }
 
-// QuarantinedCount is how many those are.
+// QuarantinedCount is how many open entries are remembered.
 func (w *Writer) QuarantinedCount() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
