@@ -182,7 +182,7 @@ func (y *Syncer) carryOut(p plan, times schedule.Timetable) {
 func (y *Syncer) finish(s *source, cause error) {
 	name := s.cfg.Name
 	s.life.finish(cause)
-	go func() {
+	y.beside(func() {
 		<-s.life.ended
 		y.mu.Lock()
 		if y.ending[name] == s {
@@ -192,7 +192,19 @@ func (y *Syncer) finish(s *source, cause error) {
 		if errors.Is(cause, errRemoved) {
 			y.forget(name)
 		}
-	}()
+	})
+}
+
+// beside calls f in a goroutine of its own. While [Syncer.Run] is under way, it returns only
+// when f has.
+func (y *Syncer) beside(f func()) {
+	y.mu.RLock()
+	defer y.mu.RUnlock()
+	if y.begin == nil {
+		go f()
+		return
+	}
+	y.running.Go(f)
 }
 
 // endingOf is the source of a name that is served no more and still at work, or nil.

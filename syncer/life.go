@@ -19,7 +19,6 @@ type life struct {
 	mu    sync.Mutex // nobody enters while it ends
 	over  error      // why the source is served no more; nil while it is
 	work  map[context.Context]context.CancelCauseFunc
-	users sync.WaitGroup
 	ended chan struct{} // closed when it is over and nobody is at work any more
 }
 
@@ -35,7 +34,6 @@ func (l *life) enter(ctx context.Context) (work context.Context, leave func(), e
 	if l.over != nil {
 		return nil, nil, l.over
 	}
-	l.users.Add(1)
 	work, end := context.WithCancelCause(ctx)
 	l.work[work] = end
 	return work, func() { l.leave(work) }, nil
@@ -43,24 +41,28 @@ func (l *life) enter(ctx context.Context) (work context.Context, leave func(), e
 
 func (l *life) leave(work context.Context) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.work[work](nil)
 	delete(l.work, work)
-	l.mu.Unlock()
-	l.users.Done()
+	l.end()
 }
 
 // finish ends the work; ended tells when nobody is at it any more.
 func (l *life) finish(cause error) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.over = cause
 	for _, end := range l.work {
 		end(cause)
 	}
-	l.mu.Unlock()
-	go func() {
-		l.users.Wait()
+	l.end()
+}
+
+// end closes ended when nobody is at work any more. The caller holds the lock.
+func (l *life) end() {
+	if l.over != nil && len(l.work) == 0 {
 		close(l.ended)
-	}()
+	}
 }
 
 // serve is run until ctx ends or the source is over.

@@ -161,25 +161,26 @@ func (d *Daemon) about() web.About {
 
 // Serve serves until ctx ends or something fails that cannot be mended by waiting.
 func (d *Daemon) Serve(ctx context.Context) (err error) {
+	var listening sync.WaitGroup
+	defer listening.Wait() // what has been closed ends by itself
 	defer func() { err = errors.Join(err, d.life.Close()) }()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer d.tellStop(ctx)()
-	if d.page != nil {
-		d.app.Log.Info("status page", "url", d.page.URL())
-		go func() {
-			if err := d.page.Serve(); err != nil {
+	listen := func(serve func() error) {
+		listening.Go(func() {
+			if err := serve(); err != nil {
 				cancel(err)
 			}
-		}()
+		})
+	}
+	if d.page != nil {
+		d.app.Log.Info("status page", "url", d.page.URL())
+		listen(d.page.Serve)
 	}
 	if d.webhooks != nil {
 		d.app.Log.Info("webhooks", "address", d.webhooks.Addr().String())
-		go func() {
-			if err := d.webhooks.Serve(); err != nil {
-				cancel(err)
-			}
-		}()
+		listen(d.webhooks.Serve)
 	}
 	var beside sync.WaitGroup
 	beside.Go(func() { d.manager.Watched(ctx, func() { d.Status() }) }) // which takes every lock there is
