@@ -183,7 +183,9 @@ func (y *Syncer) finish(s *source, cause error) {
 	name := s.cfg.Name
 	s.life.finish(cause)
 	y.beside(func() {
-		<-s.life.ended
+		for f := s; f != nil; f = f.previous { // it may have ended while it waited for those
+			<-f.life.ended
+		}
 		y.mu.Lock()
 		if y.ending[name] == s {
 			delete(y.ending, name)

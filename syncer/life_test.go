@@ -29,9 +29,10 @@ func (s lateRows) Rows(ctx context.Context, table, business string, ids []string
 	return rows, err
 }
 
-// A delivery to a source whose personal_data is lowered ends before the source after it
-// erases: else it would store what is never erased.
-func TestADeliveryEndsBeforeTheNextSourceErases(t *testing.T) {
+// inLateDelivery runs a test while a delivery of order o1 waits for the warehouse. The
+// delivery ends before arrive returns.
+func inLateDelivery(t *testing.T, test func(t *testing.T, w *world, arrive func() error)) {
+	t.Helper()
 	inOnline(t, func(t *testing.T, f *fake, w *world) {
 		asked, answers := make(chan struct{}), make(chan struct{})
 		w.tune = func(o *Options) { o.Sink = lateRows{o.Sink, sync.OnceFunc(func() { close(asked) }), answers} }
@@ -45,14 +46,42 @@ func TestADeliveryEndsBeforeTheNextSourceErases(t *testing.T) {
 			delivered <- err
 		}()
 		<-asked
+		test(t, w, func() error { close(answers); return <-delivered })
+	})
+}
+
+// A delivery to a source whose personal_data is lowered ends before the source after it
+// erases: else it would store what is never erased.
+func TestADeliveryEndsBeforeTheNextSourceErases(t *testing.T) {
+	inLateDelivery(t, func(t *testing.T, w *world, arrive func() error) {
 		w.apply(w.one(keeping(t, personal.Drop)))
 		time.Sleep(time.Minute)
 		if state := w.source().State; state != status.StateStarting {
 			t.Errorf("the next source is %s beside a delivery to the one before", state)
 		}
-		close(answers)
-		err := <-delivered
+		err := arrive()
 		w.until("the next source is served", time.Minute, w.filled)
+		time.Sleep(time.Minute)
+		if w.tells("o1") {
+			t.Errorf("the customer is stored; the delivery: %v", err)
+		}
+	})
+}
+
+// A source that ends while it waits for the one before leaves that one to be waited for.
+func TestASourceWaitsForAllOfItsNameBefore(t *testing.T) {
+	inLateDelivery(t, func(t *testing.T, w *world, arrive func() error) {
+		w.apply(w.one(func(s *Source) { s.Revision = 1 }))
+		time.Sleep(time.Second)
+		w.apply()
+		time.Sleep(time.Second)
+		w.apply(w.one(keeping(t, personal.Drop)))
+		time.Sleep(time.Minute)
+		if state := w.source().State; state != status.StateStarting {
+			t.Errorf("the third source is %s beside a delivery to the first", state)
+		}
+		err := arrive()
+		w.until("the third source is served", time.Minute, w.filled)
 		time.Sleep(time.Minute)
 		if w.tells("o1") {
 			t.Errorf("the customer is stored; the delivery: %v", err)
