@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/larder-sync/larder/syncer/schedule"
 )
@@ -192,7 +191,9 @@ func (y *Syncer) finish(s *source, cause error) {
 		}
 		y.mu.Unlock()
 		if errors.Is(cause, errRemoved) {
-			y.forget(name)
+			y.applying.Lock()
+			defer y.applying.Unlock()
+			y.forgetUnserved([]string{name}) // unless it has come back
 		}
 	})
 }
@@ -220,27 +221,13 @@ func (y *Syncer) serves(name string) bool {
 	return slices.ContainsFunc(y.served(), func(s *source) bool { return s.cfg.Name == name })
 }
 
-// forget drops what the process keeps of a source that is at work no more, unless
-// it has come back.
-func (y *Syncer) forget(name string) {
-	y.applying.Lock()
-	y.forgetUnserved([]string{name})
-	y.applying.Unlock()
-	time.AfterFunc(lateAnswers, func() {
-		y.applying.Lock()
-		defer y.applying.Unlock()
-		if !y.serves(name) {
-			y.metrics.forget(name)
-		}
-	})
-}
-
-// forgetUnserved gives up the budgets of sources that are not served. The caller
-// holds applying: a budget must not go while its source comes.
+// forgetUnserved drops the budgets and the counters of sources that are not served, and at
+// work no more. The caller holds applying: neither must go while its source comes.
 func (y *Syncer) forgetUnserved(names []string) {
 	for _, name := range names {
-		if !y.serves(name) {
+		if !y.serves(name) && y.endingOf(name) == nil {
 			y.opts.Ledger.Forget(name)
+			y.metrics.forget(name)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
 )
 
 // What ends the work on a source whose configuration has changed.
@@ -131,7 +130,3 @@ func (s *source) addCounts(previous *source) {
 		s.streams[i].Common().Writer.AddCounts(old.Common().Writer)
 	}
 }
-
-// lateAnswers is how long after the end of a source answers to its last requests
-// may still be counted.
-const lateAnswers = 10 * time.Second

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
@@ -85,6 +87,29 @@ func TestASourceWaitsForAllOfItsNameBefore(t *testing.T) {
 		time.Sleep(time.Minute)
 		if w.tells("o1") {
 			t.Errorf("the customer is stored; the delivery: %v", err)
+		}
+	})
+}
+
+// The counters of a source that was removed go when nobody is at work on it any more, nor on
+// one of its name before.
+func TestTheCountersOfARemovedSourceGoWithItsLastWork(t *testing.T) {
+	inLateDelivery(t, func(t *testing.T, w *world, arrive func() error) {
+		counters := prometheus.NewPedanticRegistry()
+		if err := w.syncer.metrics.register(counters, w.syncer); err != nil {
+			t.Fatal(err)
+		}
+		w.apply(w.one(func(s *Source) { s.Revision = 1 }))
+		time.Sleep(time.Second)
+		w.apply()
+		time.Sleep(time.Minute)
+		if !seriesOf(t, counters, "s") {
+			t.Error("the counters have gone while a delivery is under way")
+		}
+		_ = arrive() // it has ended, well or not
+		time.Sleep(time.Millisecond)
+		if seriesOf(t, counters, "s") {
+			t.Error("the counters are there after the last delivery")
 		}
 	})
 }
