@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -9,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
@@ -231,6 +235,45 @@ func TestAPanicInOneWalkIsAnErrorOfItsStream(t *testing.T) {
 		}
 		if w.stream("categories").State != status.StateFailing || w.stream("products").State != status.StateRunning {
 			t.Error(w.describe())
+		}
+	})
+}
+
+// A page is asked for ahead in a goroutine of its own: a panic there is an error of the stream,
+// too, whoever walks its list.
+func TestAPanicInAPageAskedForAheadIsAnErrorOfItsStream(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		var rows []string
+		for i := range api.PageLimit + 1 {
+			rows = append(rows, category(fmt.Sprintf("c%03d", i), "Supe", stamp(-time.Duration(500-i)*time.Second)))
+		}
+		f.set(cats, rows...)
+		w.open(w.one())
+		st := w.list("categories")
+		sound, broken := st.Def, *st.Def
+		broken.List = func(ctx context.Context, c *api.Client, q api.ListQuery) (api.Page, error) {
+			if q.Cursor != "" {
+				panic("a fault in ask")
+			}
+			return sound.List(ctx, c, q)
+		}
+		st.Def = &broken
+		r := w.tryOnce(Selection{Streams: []string{"categories"}})
+		if err := r.Err(); err == nil || !strings.Contains(err.Error(), "panic: a fault in ask") || strings.Contains(err.Error(), "goroutine") {
+			t.Errorf("walked: %v", err)
+		}
+		if w.stream("categories").State != status.StateFailing {
+			t.Error(w.describe())
+		}
+		if n := testutil.ToFloat64(w.syncer.metrics.panics); n == 0 {
+			t.Error("the panic was not counted")
+		}
+		st.Def = sound
+		w.once(Selection{Streams: []string{"categories"}})
+		st.Def = &broken
+		report, err := w.syncer.Verify(t.Context(), Selection{Streams: []string{"categories"}}, nil, nil)
+		if err = errors.Join(err, report.Err()); err == nil || !strings.Contains(err.Error(), "panic: a fault in ask") {
+			t.Errorf("verified: %v", err)
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/condition"
 	"github.com/larder-sync/larder/syncer/link"
@@ -183,8 +184,12 @@ func (s *source) rewriteNext(chosen func(*stream.Stream) bool) {
 func (s *source) Protected(ctx context.Context, what string, f func(context.Context) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
+			stack := debug.Stack()
+			if p, ok := r.(*api.Panic); ok { // of a page that was asked for ahead
+				r, stack = p.Value, p.Stack
+			}
 			s.syncer.metrics.panics.Inc()
-			s.Log.Error("panic", "job", what, "panic", r, "stack", string(debug.Stack()))
+			s.Log.Error("panic", "job", what, "panic", r, "stack", string(stack))
 			err = fmt.Errorf("%s: panic: %v", what, r)
 		}
 	}()

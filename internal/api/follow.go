@@ -3,8 +3,10 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"iter"
+	"runtime/debug"
 )
 
 // Errors of a list that would not end, or cannot be followed (DESIGN R3).
@@ -38,8 +40,27 @@ func (p Page) leads() (rows []Raw, next string, more bool) {
 
 // fetched is a page as it arrived, or why it has not.
 type fetched[P Paged] struct {
-	page P
-	err  error
+	page     P
+	err      error
+	panicked *Panic
+}
+
+// Panic is what another goroutine panicked with: who waited for it panics with this.
+type Panic struct {
+	Value any
+	Stack []byte // of that goroutine
+}
+
+// String is what Go prints of a panic that nobody recovers from.
+func (p *Panic) String() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stack) }
+
+// wait is what was asked for ahead. It panics if that did.
+func wait[P Paged](ahead <-chan fetched[P]) fetched[P] {
+	f := <-ahead
+	if f.panicked != nil {
+		panic(f.panicked)
+	}
+	return f
 }
 
 // Follow hands out the pages of a list, from a cursor to its end or to the first error. A
@@ -48,11 +69,11 @@ type fetched[P Paged] struct {
 //
 // With room, the page behind one is asked for while the loop has that one; room waits until
 // it may be. Without, it is asked for when the loop is done. Nothing that was asked for is
-// under way any more when the loop has ended.
+// under way any more when the loop has ended. A panic of ask is one of the loop's goroutine.
 func Follow[P Paged](ctx context.Context, cursor string, ask func(ctx context.Context, cursor string) (P, error), room func(context.Context) error) iter.Seq2[P, error] {
 	fetch := func(ctx context.Context, cursor string) fetched[P] {
 		page, err := ask(ctx, cursor)
-		return fetched[P]{page, err}
+		return fetched[P]{page: page, err: err}
 	}
 	return func(yield func(P, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -60,7 +81,7 @@ func Follow[P Paged](ctx context.Context, cursor string, ask func(ctx context.Co
 		defer func() {
 			cancel()
 			if ahead != nil { // it was asked for in vain
-				(<-ahead).page.Release()
+				wait(ahead).page.Release()
 			}
 		}()
 		path := path{cursor: cursor}
@@ -85,16 +106,28 @@ func Follow[P Paged](ctx context.Context, cursor string, ask func(ctx context.Co
 			if ahead == nil {
 				f = fetch(ctx, path.cursor)
 			} else {
-				f, ahead = <-ahead, nil
+				last := ahead
+				ahead = nil
+				f = wait(last)
 			}
 		}
 	}
 }
 
-// begin calls f in a goroutine of its own.
-func begin[T any](f func() T) <-chan T {
-	done := make(chan T, 1)
-	go func() { done <- f() }()
+// begin fetches in a goroutine of its own. A panic there, which nobody else could recover from,
+// is kept for who waits.
+func begin[P Paged](fetch func() fetched[P]) <-chan fetched[P] {
+	done := make(chan fetched[P], 1)
+	go func() {
+		var f fetched[P]
+		defer func() {
+			if r := recover(); r != nil {
+				f.panicked = &Panic{Value: r, Stack: debug.Stack()}
+			}
+			done <- f
+		}()
+		f = fetch()
+	}()
 	return done
 }
 

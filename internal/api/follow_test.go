@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -136,6 +137,40 @@ func TestAPageIsReleasedInAPanic(t *testing.T) {
 	}()
 	if len(s.released) != 1 {
 		t.Errorf("released %q", s.released)
+	}
+}
+
+// A page that is asked for ahead is asked for in a goroutine of its own, where nobody else can
+// recover from a panic.
+func TestAPanicAheadIsOneOfTheLoop(t *testing.T) {
+	for name, pages := range map[string]int{"while the loop goes on": 2, "after the loop has ended": 1} {
+		s := &script{pages: map[string]scripted{"": rowsTo("b", "1"), "b": rowsTo("", "2")}}
+		ask := func(ctx context.Context, cursor string) (scripted, error) {
+			if cursor == "b" {
+				panic("a fault in ask")
+			}
+			return s.ask(ctx, cursor)
+		}
+		handed := 0
+		func() {
+			defer func() {
+				p, ok := recover().(*Panic)
+				if !ok || p.Value != "a fault in ask" || !strings.Contains(string(p.Stack), "TestAPanicAheadIsOneOfTheLoop") {
+					t.Errorf("%s: recovered %v", name, p)
+				}
+			}()
+			for _, err := range Follow(t.Context(), "", ask, anyRoom) {
+				if handed++; err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				if handed == pages {
+					break
+				}
+			}
+		}()
+		if handed != 1 || len(s.released) != 1 {
+			t.Errorf("%s: %d pages were handed out, released %q", name, handed, s.released)
+		}
 	}
 }
 

@@ -233,9 +233,8 @@ func (t *LocationWalks) follow(ctx context.Context, kind string, cp sinks.Checkp
 		w.tally = tallyOf(cp)
 	}
 	ctx, w.asks = api.Counting(ctx)
-	err := w.follow(ctx)
-	t.countUnpaged(w.asks.Take(), w.long())
-	if err != nil {
+	defer func() { t.countUnpaged(w.asks.Take(), w.long()) }()
+	if err := w.follow(ctx); err != nil {
 		return fmt.Errorf("%s: %w", t.Name(), err)
 	}
 	if kind == sinks.WalkIncremental {

@@ -117,10 +117,7 @@ func (w *walk) ask(ctx context.Context, cursor string) (p Page, err error) {
 		reserve(api.PageLimit)
 	}
 	asked := time.Now()
-	err = source.Protected(ctx, "fetch "+w.walks.Name(), func(ctx context.Context) (err error) {
-		p, err = w.walks.Fetch(ctx, w.kind, w.progress.Cp.Since, cursor)
-		return err
-	})
+	p, err = w.walks.Fetch(ctx, w.kind, w.progress.Cp.Since, cursor)
 	if !before {
 		reserve(len(p.Rows))
 	}

@@ -129,12 +129,9 @@ func (w *listWalk) follow(ctx context.Context) error {
 }
 
 // ask fetches a page while the one before it is compared.
-func (w *listWalk) ask(ctx context.Context, cursor string) (p list.Page, err error) {
-	err = w.stream.Source.Protected(ctx, "verify "+w.walks.Name(), func(ctx context.Context) (err error) {
-		p, err = w.walks.Fetch(ctx, walkVerify, w.stream.Def.BackfillSince, cursor)
-		p.Release() // the rows of a part are bounded by the part
-		return err
-	})
+func (w *listWalk) ask(ctx context.Context, cursor string) (list.Page, error) {
+	p, err := w.walks.Fetch(ctx, walkVerify, w.stream.Def.BackfillSince, cursor)
+	p.Release() // the rows of a part are bounded by the part
 	return p, err
 }
 
