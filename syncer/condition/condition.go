@@ -1,7 +1,6 @@
 package condition
 
 import (
-	"context"
 	"log/slog"
 	"sync"
 	"time"
@@ -124,14 +123,14 @@ func (c *Condition) Troubled(t stream.Trouble) {
 
 // logTrouble warns of a trouble when it is news. The caller holds the lock.
 func (c *Condition) logTrouble(t stream.Trouble) {
-	kind, level := t.State, slog.LevelDebug
+	kind, tell := t.State, c.log.Debug
 	if t.MayPass() {
 		kind = status.StateUnreachable // words and shape of such a trouble change from probe to probe
 	}
 	if !t.Explained && c.outage.News(kind) {
-		level = slog.LevelWarn
+		tell = c.log.Warn
 	}
-	c.log.Log(context.Background(), level, "source in trouble", "state", t.State, "detail", t.Detail)
+	tell("source in trouble", "state", t.State, "detail", t.Detail)
 }
 
 // Enter changes the state of a source that is not ready.

@@ -46,7 +46,7 @@ func (w *window) add(r *sinks.Receipt) { w.receipts = append(w.receipts, r) }
 // next waits until one more page may be asked for while one of this walk has not been
 // handed to the sink.
 func (w *window) next(ctx context.Context) error {
-	w.settle()
+	w.settle(ctx)
 	for len(w.receipts) > 0 && len(w.receipts)+2 > w.limit() {
 		if err := w.oldest(ctx); err != nil {
 			return err
@@ -74,11 +74,11 @@ func (w *window) oldest(ctx context.Context) error {
 }
 
 // settle drops the receipts that are resolved already.
-func (w *window) settle() {
+func (w *window) settle(ctx context.Context) {
 	for len(w.receipts) > 0 {
 		select {
 		case <-w.receipts[0].Done():
-			if w.receipts[0].Wait(context.Background()) != nil {
+			if w.receipts[0].Wait(ctx) != nil {
 				return // next or drain reports it
 			}
 			w.receipts = w.receipts[1:]
