@@ -78,8 +78,8 @@ func (l *loop) beginTotals(ctx context.Context) {
 	}
 }
 
-// mayRun is true when nothing but a walk of its own keeps a stream from running at a turn
-// that has come.
+// mayRun is true when the service has not asked to wait beyond a turn that has come. The source
+// is ready by then; whether the stream has anything to do, and no walk is under way, the callers see.
 func mayRun(st *stream.Stream) bool {
 	now := time.Now()
 	_, why := schedule.Next(schedule.Situation{NotBefore: st.WaitUntil(), Turn: func(at time.Time) time.Time { return at }}, now)

@@ -26,8 +26,10 @@ type Situation struct {
 	Turn      func(time.Time) time.Time // the first turn of its job from an instant on; nil without a daemon
 }
 
-// Next is when a stream runs next, and why then; zero when that is not known. It is what
-// starts walks, and what status and page show.
+// Next is when a stream runs next, and why then; zero when that is not known. Status and page
+// show it. It starts nothing: the syncer's loop begins what [Turns] says is due. When a turn
+// has come, the loop asks here only whether the service has asked to wait longer. Whether the
+// stream is off, its source is served here and ready, or a walk runs, the loop sees for itself.
 func Next(s Situation, now time.Time) (time.Time, Why) {
 	switch {
 	case s.Off:
