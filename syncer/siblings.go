@@ -113,9 +113,10 @@ func (y *Syncer) readBusinesses(ctx context.Context) error {
 	return nil
 }
 
-// NotifySiblings implements stream.Owner: it has the restaurant's other sources look again at what they ask for.
+// NotifySiblings implements stream.Owner: it has the restaurant's other sources look again at what
+// they ask for. That is work on each of them; one that is over needs none.
 func (s *source) NotifySiblings(ctx context.Context) {
 	for _, other := range s.siblings.siblingsIn(s.Business()) {
-		other.admission.readmit(ctx)
+		_ = other.entered(ctx, func(ctx context.Context) error { other.admission.readmit(ctx); return nil })
 	}
 }
