@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -50,26 +49,8 @@ type house struct {
 	dir    string
 	url    string
 	engine string
-	daemon *os.Process // of start
-	log    *growing    // of daemon
-}
-
-// growing is text that can be read while it is written.
-type growing struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (g *growing) Write(p []byte) (int, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.text.Write(p)
-}
-
-func (g *growing) String() string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.text.String()
+	daemon *os.Process   // of start
+	log    *polling.Text // of daemon
 }
 
 func newHouse(t *testing.T) *house {
@@ -170,7 +151,7 @@ func (h *house) start(args ...string) (page string) {
 		h.t.Fatal(err)
 	}
 	c := h.command(append([]string{"run", "--set", "web.listen=" + l.Addr().String()}, args...)...)
-	log := new(growing)
+	log := new(polling.Text)
 	c.Stdout, c.Stderr, h.log = log, log, log
 	if err := c.Start(); err != nil {
 		h.t.Fatal(err)

@@ -157,7 +157,7 @@ func TestLostCheckpointsAreABackfillAgain(t *testing.T) {
 func TestLostHistoriesAreNotCalledBroughtBack(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Seed: 16, Orders: 300, Days: 10, NoLimits: true})
 	w.migrated(t)
-	log := &lockedLog{}
+	log := &polling.Text{}
 	w.app = w.another(w.app.Config, slog.NewTextHandler(log, nil))
 	w.app.settleAfter = time.Second
 	w.sync(t)

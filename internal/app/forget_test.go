@@ -13,6 +13,7 @@ import (
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/check"
 	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 	"github.com/larder-sync/larder/syncer"
@@ -103,7 +104,7 @@ func (w *world) checked(t *testing.T) string {
 func TestAPersonIsForgotten(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Seed: 6, Orders: -1, NoLimits: true, OnlineOrders: 60, Epoch: time.Now().Add(-36 * time.Hour)})
 	w.migrated(t)
-	log := &lockedLog{}
+	log := &polling.Text{}
 	w.keeping(t, "keep", slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	people := w.customers(t)
 	var person []guest

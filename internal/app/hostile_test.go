@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -125,33 +126,15 @@ type siege struct {
 	*world
 	*hostile
 	daemon *Daemon
-	log    *lockedLog
+	log    *polling.Text
 	key    string
-}
-
-// lockedLog is a log that is read while it is written.
-type lockedLog struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 func newSiege(t *testing.T, certificate *tls.Certificate) *siege {
 	t.Helper()
 	w := newWorld(t, sandbox.Options{Seed: 21, Businesses: 2, Orders: 300, Days: 10, NoLimits: true})
 	w.migrated(t)
-	s := &siege{world: w, hostile: newHostile(t, w.Sandbox, certificate), log: &lockedLog{}}
+	s := &siege{world: w, hostile: newHostile(t, w.Sandbox, certificate), log: &polling.Text{}}
 	s.key = w.Key(0, sandbox.RoleMain).Value
 	w.app.Config.Sources[0].BaseURL = s.URL + "/v1"
 	w.app = w.another(w.app.Config, slog.NewTextHandler(s.log, nil))

@@ -8,7 +8,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -78,7 +77,7 @@ func TestFullDisk(t *testing.T) {
 
 func heldBack(t *testing.T, engine *server.Server, tr trouble) {
 	registry := prometheus.NewRegistry()
-	log := &lockedBuffer{}
+	log := &polling.Text{}
 	database := strings.ReplaceAll("disk "+tr.name, " ", "_")
 	s := openSink(t, clickhouse.Options{Database: database, Dial: engine.Dial, Registerer: registry,
 		FlushInterval: time.Millisecond, Logger: slog.New(slog.NewTextHandler(log, nil))})
@@ -182,22 +181,4 @@ func attempts(t *testing.T, registry *prometheus.Registry, n float64) {
 	polling.Until(t, fmt.Sprintf("%v attempts have failed", n), func() bool {
 		return gathered(t, registry, "larder_sink_flush_retries_total", "") >= n
 	})
-}
-
-// lockedBuffer is written by one goroutine and read by another.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
