@@ -28,7 +28,7 @@ func (p Problem) String() string {
 type Error struct {
 	File     string
 	Problems []Problem
-	// LogFormat is log.format as far as it could be read: the error itself is told in it.
+	// LogFormat is log.format as far as it could be read: the error itself is logged in it.
 	LogFormat string
 }
 

@@ -43,7 +43,7 @@ var usualPatience = patience{quiet: 300 * time.Millisecond, missing: 2 * time.Se
 // Watch sends when the file has been written and its content is another than the
 // known one, until ctx ends. It notices every way of writing a file: in place, by a
 // rename, through symbolic links that are exchanged, as Kubernetes does it, with the
-// file or its folder away for a while. A file that stays away is told too.
+// file or its folder missing for a while. A file that stays missing is reported too.
 func Watch(ctx context.Context, file string, known func() Digest, log *slog.Logger) (<-chan struct{}, error) {
 	return watch(ctx, file, known, log, usualPatience)
 }
@@ -136,7 +136,7 @@ func (w *watcher) look() (found bool, again time.Duration) {
 	}
 	select {
 	case w.changed <- struct{}{}:
-	default: // told already, and not yet heard
+	default: // a change was sent already, and not yet received
 	}
 	return true, 0
 }

@@ -63,7 +63,7 @@ func (l *loop) beginLong(ctx context.Context) {
 	}
 }
 
-// beginTotals starts the turns of yesterday and today, and the deep runs that are owed.
+// beginTotals starts the turns of yesterday and today, and the deep runs that are due early.
 func (l *loop) beginTotals(ctx context.Context) {
 	for _, st := range l.source.days.On() {
 		if !mayRun(st.Stream) {

@@ -50,7 +50,7 @@ func (o *passes) retryUntil(ctx context.Context, limit time.Duration, st *stream
 		if time.Since(began)+pause > limit {
 			return fmt.Errorf("%w; it was tried again for %s and came no further", err, time.Since(began).Round(time.Second))
 		}
-		if st == nil && failures == 1 { // of a stream, its walk has told
+		if st == nil && failures == 1 { // of a stream, its walk has logged it
 			o.source.Log.Warn("the source is tried again", "for_at_most", limit, "err", err)
 		}
 		if !lifecycle.Pause(ctx, pause) {

@@ -28,7 +28,7 @@ func main() {
 
 // execute runs one command line and returns its exit code.
 func execute(ctx context.Context, args []string, t terminal) int {
-	t = t.walled()
+	t = t.escaped()
 	// Libraries print what goes wrong, some of it as a service sent it: net/http what
 	// comes behind an answer, where a hostile service repeats the key. Errors reach us
 	// as errors.

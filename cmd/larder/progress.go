@@ -32,7 +32,7 @@ const (
 // pageRows is how many rows a page of the API has at most.
 const pageRows = 200
 
-// linesEvery is how often progress is told where no one is watching.
+// linesEvery is how often progress is printed where no one is watching.
 const linesEvery = 10 * time.Second
 
 // progress shows a pass: bars on a terminal, a line now and then elsewhere.
@@ -71,7 +71,7 @@ func newProgress(ctx context.Context, g *globals, only syncer.Selection) *progre
 	p := &progress{globals: g, out: g.err, only: only, bars: map[string]*bar{}, lastPrinted: time.Now()}
 	if interactive(p.out) {
 		p.room = roomFor(p.out)
-		p.group = mpb.NewWithContext(ctx, mpb.WithOutput(bare(p.out)), mpb.WithAutoRefresh(), mpb.WithRefreshRate(200*time.Millisecond))
+		p.group = mpb.NewWithContext(ctx, mpb.WithOutput(unescaped(p.out)), mpb.WithAutoRefresh(), mpb.WithRefreshRate(200*time.Millisecond))
 	}
 	return p
 }
@@ -83,7 +83,7 @@ const begin = "\r"
 // roomFor is how many bars fit on a terminal, with a line for the rest of the walks
 // and one for the cursor.
 func roomFor(out io.Writer) int {
-	f, ok := bare(out).(*os.File)
+	f, ok := unescaped(out).(*os.File)
 	if !ok {
 		return barsShown
 	}
@@ -97,7 +97,7 @@ func roomFor(out io.Writer) int {
 // lines is where log lines go, so that they do not tear the bars.
 func (p *progress) lines() io.Writer {
 	if p.group != nil {
-		return visible.NewWriter(aboveBars{p.group, bare(p.out)})
+		return visible.NewWriter(aboveBars{p.group, unescaped(p.out)})
 	}
 	return p.out
 }
@@ -377,5 +377,5 @@ func (p *progress) end() {
 	}
 	p.group.Wait()
 	p.group = nil
-	fmt.Fprint(bare(p.out), begin) // what comes now is no frame
+	fmt.Fprint(unescaped(p.out), begin) // what comes now is no frame
 }

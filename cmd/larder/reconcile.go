@@ -261,7 +261,7 @@ func summarizeReconciled(r syncer.ReconcileReport, err error) reconcileSummary {
 // printReconciled prints the days that are not proven, and what all came to.
 func printReconciled(p *printer, r syncer.ReconcileReport, err error) {
 	sum := summarizeReconciled(r, err)
-	if p.json { // the verdicts have been told
+	if p.json { // the verdicts have been printed
 		p.line(sum)
 		return
 	}

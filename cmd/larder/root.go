@@ -28,22 +28,23 @@ type terminal struct {
 	out, err io.Writer
 }
 
-// walled is t with a wall against what would act on a terminal, whoever prints it.
-func (t terminal) walled() terminal {
+// escaped is t with control characters escaped in all that is printed, so that no text from
+// outside acts on a terminal.
+func (t terminal) escaped() terminal {
 	return terminal{confined: t.confined, in: t.in, out: visible.NewWriter(t.out), err: visible.NewWriter(t.err)}
 }
 
-// bare is what is behind the wall.
-func bare(w io.Writer) io.Writer {
-	if wall, ok := w.(*visible.Writer); ok {
-		return wall.Unwrap()
+// unescaped is what w writes to, without the escaping.
+func unescaped(w io.Writer) io.Writer {
+	if escaping, ok := w.(*visible.Writer); ok {
+		return escaping.Unwrap()
 	}
 	return w
 }
 
 // interactive is true when a person is watching w.
 func interactive(w io.Writer) bool {
-	f, ok := bare(w).(*os.File)
+	f, ok := unescaped(w).(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
@@ -191,7 +192,7 @@ func (g *globals) fail(cmd *cobra.Command, err error, code int) {
 	text := exit.Explain(err)
 	if !g.inJSON(err) {
 		if interactive(g.err) && errors.Is(err, context.Canceled) {
-			fmt.Fprint(bare(g.err), "\r") // over the ^C
+			fmt.Fprint(unescaped(g.err), "\r") // over the ^C
 		}
 		if text != "" {
 			fmt.Fprintf(g.err, "larder: %s\n", text)

@@ -42,7 +42,7 @@ in \u001b; a pipe or file gets the answer as it is.`,
 					format = app.TableFormat
 				}
 			}
-			out := bare(g.out) // a pipe gets what the warehouse answers, byte by byte
+			out := unescaped(g.out) // a pipe gets what the warehouse answers, byte by byte
 			if interactive(g.out) {
 				out = g.out
 			}

@@ -19,7 +19,7 @@ func widthOf(w io.Writer) int {
 	if !interactive(w) {
 		return 0
 	}
-	width, _, err := term.GetSize(int(bare(w).(*os.File).Fd()))
+	width, _, err := term.GetSize(int(unescaped(w).(*os.File).Fd()))
 	if err != nil {
 		return 0
 	}

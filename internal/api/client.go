@@ -42,7 +42,7 @@ type Options struct {
 	RetryMax int
 	// Logger takes retries as warnings and attempts as debug lines; default none.
 	Logger *slog.Logger
-	// Observe is told about every attempt, for metrics. It must not block.
+	// Observe is called with every attempt, for metrics. It must not block.
 	Observe func(Exchange)
 	// Jitter returns numbers in [0,1) that spread the waits between attempts;
 	// default from math/rand/v2.

@@ -82,7 +82,7 @@ func (e *Error) fields() string {
 // IsUnauthorized tells a missing, wrong or deleted key.
 func IsUnauthorized(err error) bool { return hasStatus(err, http.StatusUnauthorized) }
 
-// IsKeyDisabled tells a key that the restaurant disabled.
+// IsKeyDisabled is true of a key that the restaurant disabled.
 func IsKeyDisabled(err error) bool { return forbidden(err, CodeKeyDisabled) }
 
 // IsAPIDisabled is true when online ordering is off, which is normal life.
@@ -91,7 +91,7 @@ func IsAPIDisabled(err error) bool { return forbidden(err, CodeAPIDisabled) }
 // IsScope tells a call outside the key's scopes.
 func IsScope(err error) bool { return forbidden(err, CodeInsufficientScope) }
 
-// IsLocationForbidden tells a location_id that the key is not allowed.
+// IsLocationForbidden is true of a location_id that the key is not allowed.
 func IsLocationForbidden(err error) bool {
 	return forbidden(err, CodeLocationForbidden)
 }

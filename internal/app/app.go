@@ -27,7 +27,7 @@ type App struct {
 	api         api.Options                // template of the clients, which share its memory
 	settleAfter time.Duration              // as in [syncer.Options]; shorter in tests
 	secrets     map[string]func() []string // of webhooks, by source
-	limits      budget.Limits              // until a key has told its own; tests of a service without limits know them
+	limits      budget.Limits              // until a key's own are known; tests of a service without limits know them
 }
 
 // New returns an App; nothing is opened yet.

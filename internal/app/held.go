@@ -85,7 +85,7 @@ func (h *heldRows) recount(ctx context.Context, due []string, written map[string
 	counts, err := h.count(ctx, due...)
 	if err != nil {
 		if ctx.Err() == nil {
-			h.log.Debug("count the rows held", "error", err) // the page says so when the warehouse is away
+			h.log.Debug("count the rows held", "error", err) // the page says so when the warehouse is unreachable
 		}
 		return
 	}

@@ -29,7 +29,7 @@ func outcomesOf[S interface{ Outcome() syncer.StreamOutcome }](sources []syncer.
 }
 
 // judgeScopes makes what the keys lack errors of their sources, in a pass of everything:
-// who names a stream is told about that one, by the error.
+// a command that names a stream fails with the error of that one.
 func (a *App) judgeScopes(all []outcome, sel syncer.Selection) error {
 	var streams []syncer.StreamOutcome
 	for _, o := range all {

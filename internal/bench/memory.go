@@ -158,7 +158,7 @@ var hungryQueries = []string{
 // plainQuery is one of a dashboard.
 const plainQuery = "SELECT business_day, sum(totals_net_sales) FROM larder.sales_orders GROUP BY business_day ORDER BY business_day DESC LIMIT 30"
 
-// hunger counts what readers were told.
+// hunger counts the answers to readers.
 type hunger struct {
 	reading                     sync.WaitGroup
 	whole, refused, busy, other atomic.Int64

@@ -27,7 +27,7 @@ func resync(ctx context.Context, r *report) error {
 		if err := s.post(ctx, "/admin/keys", fmt.Sprintf(`{"value": %q, "per_minute": %d}`, mainKey(s).Value, resyncPace)); err != nil {
 			return err
 		}
-		if err := wait(ctx, 10*time.Second); err != nil { // until /me has told
+		if err := wait(ctx, 10*time.Second); err != nil { // until /me has answered
 			return err
 		}
 		return measureResync(ctx, r, s, d)

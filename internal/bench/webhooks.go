@@ -26,10 +26,10 @@ const (
 	hookSeed      = 11
 	hookAnswer    = 12 * time.Second // more than the service waits for
 	hookLifetime  = 8 * time.Second  // from the first event of an order to its last, at most
-	hookStampBack = 2 * time.Second  // how long ago an order has moved when it is told
+	hookStampBack = 2 * time.Second  // how long ago an order has moved when its webhook is sent
 )
 
-// hooked are the states that an order is told to be in, in order.
+// hooked are the states of an order in its webhooks, in order.
 var hooked = []string{"accepted", "ready", "completed"}
 
 // hook is a delivery of a webhook.
@@ -113,7 +113,7 @@ func planHooks(ctx context.Context, s *service, start time.Time) ([]*hook, error
 			id := fmt.Sprintf("load_%04d", i)
 			genuine = append(genuine, &hook{key: at, secret: secret, body: eventOf(pattern, id, state, times, start)})
 		}
-		if i%10 == 0 { // told in another order than it went
+		if i%10 == 0 { // sent in another order than it went
 			last := genuine[len(genuine)-2:]
 			last[0].key, last[1].key = last[1].key, last[0].key
 		}

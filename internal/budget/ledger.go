@@ -83,7 +83,7 @@ type Key struct {
 // business is what the keys of one restaurant share: its limit, and the order in
 // which they are served.
 type business struct {
-	name  string // empty: not told yet
+	name  string // empty: not known yet
 	limit *window
 	keys  []*Key // those served last at the end
 	timer *time.Timer

@@ -132,7 +132,7 @@ func (p *Pass) confirm(a Answer) {
 func (p *Pass) counted() []*window { return p.windows[:p.limits] }
 
 // meant is the index of the window that an answer's figures are about: the one
-// with that limit. A limit lower than any is news that /me has not told yet,
+// with that limit. A limit lower than any is news that /me has not reported yet,
 // about the key, or about the heavy routes on one of those. It is -1 when it
 // cannot be told.
 func (p *Pass) meant(limit int) int {

@@ -15,7 +15,7 @@ type Usage struct {
 // way, and Others were seen to be taken by someone else.
 type Share struct{ Used, Others, Limit int }
 
-// Usage tells what is in use now.
+// Usage is what is in use now.
 func (k *Key) Usage() Usage {
 	l := k.ledger
 	l.mu.Lock()

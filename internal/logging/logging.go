@@ -73,7 +73,7 @@ func forPeople(_ []string, a slog.Attr) slog.Attr {
 	}
 }
 
-// composed tells values that have parts.
+// composed is true of values that have parts.
 func composed(t reflect.Type) bool {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

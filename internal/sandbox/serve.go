@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// stopGrace is how long requests under way may take once Serve is told to stop.
+// stopGrace is how long requests under way may take once Serve is asked to stop.
 const stopGrace = 5 * time.Second
 
 // Serve answers on ln until ctx ends, and closes it. Webhooks are sent, and a live world

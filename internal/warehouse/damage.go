@@ -20,7 +20,7 @@ const checkpointTable = "checkpoints"
 
 const quarantineTable = "quarantine"
 
-// histories are the tables of what the API told once and does not tell again.
+// histories are the tables of what the API showed once and does not show again.
 var histories = map[string]string{"product_history": "products", "stock_history": "stock", "menu_states": "menus", "menu_versions": "menus", "order_transitions": "online orders"}
 
 // Damages are those of an embedded warehouse's tables.

@@ -89,5 +89,5 @@ func (a *Opener) Migrated(ctx context.Context, sink *clickhouse.Sink, wait time.
 // Forever is a wait that does not end.
 const Forever = 100 * 365 * 24 * time.Hour
 
-// TellDown says why it waits; the sink has said that the warehouse is away.
+// TellDown says why it waits; the sink has logged that the warehouse is unreachable.
 func (a *Opener) TellDown(err error) { a.Log.Debug("waiting for the warehouse", "reason", err) }

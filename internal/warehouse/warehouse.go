@@ -114,7 +114,7 @@ func (a *Opener) OwnOrDaemon(ctx context.Context, l *lifecycle.Cleanups) (*Route
 	return a.OwnEngine(ctx, l)
 }
 
-// FreeFolderReplaced is folderReplaced for a folder that nobody holds.
+// FreeFolderReplaced is folderReplaced for a folder that no process holds.
 func (a *Opener) FreeFolderReplaced(ctx context.Context) error {
 	if dir := a.Config.Warehouse.DSN.Dir(); embedded.FolderFree(dir) || !exists(filepath.Join(dir, embedded.LockName)) {
 		return a.folderReplaced(ctx)

@@ -14,6 +14,6 @@
 //
 // # When something fails
 //
-// The warehouse is away, or the source is not served by this process: 503. What is lost in
+// The warehouse is unreachable, or the source is not served by this process: 503. What is lost in
 // spite of all tries, polling brings: a webhook is a faster poll (DESIGN R15).
 package webhooks

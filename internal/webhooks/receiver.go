@@ -45,7 +45,7 @@ const (
 	NoOrder   Outcome = "no_order"    // of a type that is not known, without an order
 	Forged    Outcome = "bad_signature"
 	Refused   Outcome = "refused"     // no event, too large, of somebody else's order
-	Postponed Outcome = "unavailable" // the warehouse is away, or the source: it comes again
+	Postponed Outcome = "unavailable" // the warehouse is unreachable, or the source is not served: the service sends it again
 )
 
 var outcomes = []Outcome{Stored, Repeated, Older, LeftOut, Bad, Ping, NoOrder, Forged, Refused, Postponed}
@@ -79,7 +79,7 @@ type Receiver struct {
 
 	mu    sync.Mutex
 	pings map[string]time.Time // the last one, by source
-	types map[string]bool      // unknown ones that were told
+	types map[string]bool      // unknown ones that were logged
 	done  *lru.LRU[eventID, struct{}]
 }
 
@@ -213,7 +213,7 @@ func isTooLarge(err error) bool {
 	return large
 }
 
-// forged is what is answered to a bad signature. An address that sends many is told to wait;
+// forged is what is answered to a bad signature. An address that sends many has to wait;
 // what is signed rightly is not held back by that, also when it comes through the same proxy.
 func (r *Receiver) forged(source, remote string) int {
 	many, tell := r.forgers.met(remote, r.opts.Now())
@@ -286,7 +286,7 @@ func (r *Receiver) isDone(id eventID) bool {
 	return r.done.Contains(id)
 }
 
-// maxTypes bounds how many unknown types are told.
+// maxTypes bounds how many unknown types are logged.
 const maxTypes = 100
 
 // tellType tells once of a type that api.md does not name.

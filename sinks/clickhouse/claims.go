@@ -24,7 +24,7 @@ type claims struct {
 
 // claimSettings send all that is said and asked about claims to one replica: the
 // first of the cluster's configuration that answers, so that every process sees
-// what any other was told is stored. When that replica dies the next one takes
+// what any other has acknowledged is stored. When that replica dies the next one takes
 // its place; what had not been copied to it by then its process finds missing at
 // its next beat, and claims anew. On one server they change nothing.
 const claimSettings = " SETTINGS load_balancing = 'in_order', prefer_localhost_replica = 0"

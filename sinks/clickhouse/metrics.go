@@ -8,7 +8,7 @@ import (
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
-// metrics are what the sink tells about itself.
+// metrics are the sink's own.
 type metrics struct {
 	rows       *prometheus.CounterVec
 	bytes      *prometheus.CounterVec

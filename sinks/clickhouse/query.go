@@ -92,7 +92,7 @@ func byItself(ctx context.Context, conn driver.Conn, sql string, err error) erro
 	return errors.Join(err, rows.Close())
 }
 
-// selects tells a query that can stand inside another one.
+// selects is true of a query that can stand inside another one.
 func selects(sql string) bool {
 	words := strings.FieldsFunc(sql, func(r rune) bool { return r == '(' || unicode.IsSpace(r) })
 	return len(words) > 0 && (strings.EqualFold(words[0], "SELECT") || strings.EqualFold(words[0], "WITH"))

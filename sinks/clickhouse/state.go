@@ -189,7 +189,7 @@ func (r *reader) MaxVersion(ctx context.Context) (uint64, error) {
 }
 
 // FirstDay implements [sinks.Sink]. A tombstone that stands alone has no day: it
-// is told by the empty location that no order has.
+// is recognised by the empty location that no order has.
 func (r *reader) FirstDay(ctx context.Context, business string) (string, error) {
 	var days uint64
 	var first string

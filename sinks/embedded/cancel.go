@@ -14,8 +14,8 @@ import (
 	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
-// killAgain is when a query that should stop is told so again: it may not have
-// begun when it was told first. The pause doubles up to killSeldom, for one that
+// killAgain is when a query that should stop gets the order again: it may not have
+// begun when it got it first. The pause doubles up to killSeldom, for one that
 // looks at it after a long call only.
 const (
 	killAgain  = 50 * time.Millisecond

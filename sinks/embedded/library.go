@@ -37,7 +37,7 @@ func FindLibrary() (string, error) {
 	return "", fmt.Errorf("%w: run `make engine` to fetch it, or set %s to the path of a libchdb.so", ErrEngineMissing, LibraryEnv)
 }
 
-// executable is this program's file, empty when it cannot be told.
+// executable is this program's file, empty when it is not known.
 func executable() string {
 	exe, err := os.Executable()
 	if err != nil {

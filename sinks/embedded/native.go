@@ -137,7 +137,7 @@ func (l *native) failure(result handle) string       { return failureAt(l.failur
 func (l *native) insertFailure(stream handle) string { return failureAt(l.insertFailureText(stream)) }
 
 // A failure that quotes a type or a value can be as long as that, a hundred megabytes, and
-// would be held as long as its reader takes to read it: of a long one the ends are told.
+// would be held as long as its reader takes to read it: a long one is cut in its middle.
 const (
 	longestFailure = 64 << 10
 	endOfFailure   = 1 << 10 // with the name of its code

@@ -27,7 +27,7 @@ var ErrClosed = errors.New("the engine is closed")
 
 // PoolOptions say what the connections of a pool have in common.
 type PoolOptions struct {
-	Who      string            // may have its places; told to who waits for one in vain
+	Who      string            // may have its places; named in the error of a wait in vain
 	Settings map[string]string // over those of the engine
 	Places   int               // how many statements can be under way at once
 	Marked   bool              // each connection has a mark of its own, see cancellable

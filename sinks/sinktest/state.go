@@ -85,7 +85,7 @@ func testCheckpoints(t *testing.T, h Harness) {
 	}
 }
 
-// expectEntries looks at what is told of the open entries.
+// expectEntries looks at what is reported of the open entries.
 func expectEntries(t *testing.T, s sinks.Sink, ids []string) {
 	t.Helper()
 	entries, err := s.Quarantine(within(t), source, "ingredients")

@@ -136,7 +136,7 @@ func (s *Shape) columnDifferences(rows [][]byte, columns map[string]json.RawMess
 // strangers are columns that are no field of api.md.
 func (s *Shape) strangers(columns map[string]json.RawMessage, context map[string]string) []Difference {
 	if len(columns) == len(s.columns)+len(s.beside)+len(context) {
-		return nil // all that are wanted were found, or are told as missing
+		return nil // all that are wanted were found, or are reported as missing
 	}
 	var found []Difference
 	for _, name := range slices.Sorted(maps.Keys(columns)) {

@@ -331,7 +331,7 @@ func (l *Leases) hold(ctx context.Context) error {
 }
 
 // logBeat logs that beats fail once when that begins and once when it is over. Of a
-// warehouse that is away the sink tells.
+// warehouse that is unreachable is logged by the sink.
 func (l *Leases) logBeat(err error) {
 	switch {
 	case err == nil:

@@ -289,7 +289,7 @@ func (f *FullResync) NewSweep() *sweep {
 		run:   sinks.Run{Source: s.Name, Stream: f.list.Def.Name, Walk: sinks.WalkSweep, StartedAt: time.Now()},
 	}
 	sw.Query.Below = f.Version()
-	if f.list.Def.ByKey { // only what the key may not see any more is taken away
+	if f.list.Def.ByKey { // only what the key may not see any more is removed
 		sw.Query.Except = sw.usable
 	}
 	return sw

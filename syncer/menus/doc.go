@@ -19,7 +19,7 @@
 // # What holds
 //
 //   - The versions are in the same commit as the rows they stand for, or in a later one.
-//   - Whether a menu is another one is told by its digest: a row is not written again for an
+//   - Whether a menu is another one is known by its digest: a row is not written again for an
 //     ETag alone, and it is for another menu under the same ETag.
 //   - The first walk of a process sends no ETag of a row that is not there or is another:
 //     it was damaged, another source has written it, or a process died between a row and

@@ -28,5 +28,5 @@
 //
 // A day that could not be asked for is unproven, and what was found before stands. A healing
 // that is cut short is tried again; after some times it is left to the next deep run. A deep
-// run that was cut short is owed, and made up for.
+// run that was cut short is repeated before its turn.
 package reconcile

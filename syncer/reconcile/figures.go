@@ -349,7 +349,7 @@ func (r *reported) sumOf(seed maphash.Seed) uint64 {
 	return r.figures.sumOf(seed) ^ maphash.String(seed, r.aside())
 }
 
-// sumOf hashes figures, so that it can be told later whether they have changed.
+// sumOf hashes figures, so that a later change of them is noticed.
 func (f dayFigures) sumOf(seed maphash.Seed) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)

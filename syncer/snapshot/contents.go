@@ -52,7 +52,7 @@ type Contents struct {
 // New makes a list of which nothing is stored.
 func New(opts Options) *Contents { return &Contents{opts: opts} }
 
-// listing is what is stored of a list: whether it has changed can be told after a restart
+// listing is what is stored of a list: whether it has changed is known after a restart
 // too, and what vanished from it. The ids are the source's own: another key of the same
 // restaurant may see other locations.
 type listing struct {

@@ -12,7 +12,7 @@ import (
 // tellEvery is how often a walk that goes on tells of bad rows.
 const tellEvery = time.Minute
 
-// pendingLog are what was not told yet about the quarantine. The writer's lock guards them.
+// pendingLog is what was not logged yet about the quarantine. The writer's lock guards it.
 type pendingLog struct {
 	walks  int // under way, that tell at their end
 	opened int
@@ -42,7 +42,7 @@ func (t *pendingLog) begin() {
 	}
 }
 
-// Walking has what a walk brings into quarantine, or out of it, told together at its end.
+// Walking has what a walk brings into quarantine, or out of it, logged together at its end.
 func (w *Writer) Walking() (end func()) {
 	w.mu.Lock()
 	w.pending.walks++

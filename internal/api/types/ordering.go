@@ -85,7 +85,7 @@ type OrderRejection struct {
 	Message *string `json:"message"`
 }
 
-// OrderCancellation tells who cancelled an order.
+// OrderCancellation is who cancelled an order.
 type OrderCancellation struct {
 	By     string  `json:"by" enum:"customer,restaurant"`
 	Reason *string `json:"reason"`

@@ -111,7 +111,7 @@ func kindsOf(match func(Stage) bool) []string {
 	return kinds
 }
 
-// Validate says what is wrong with it.
+// Validate returns what is wrong with the fault.
 func (f *Fault) Validate() error {
 	if _, ok := stages[f.Kind]; !ok {
 		return fmt.Errorf("kind: %q is none of %s", f.Kind, strings.Join(append(Kinds(), WebhookKinds()...), ", "))

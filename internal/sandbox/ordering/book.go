@@ -37,7 +37,7 @@ type Options struct {
 	PerDay float64
 	// Apps are the keys that guests may order through.
 	Apps func() []App
-	// Notify is told each event in order, and must not ask the Book for anything.
+	// Notify is called with each event in order, and must not ask the Book for anything.
 	Notify func(Event)
 }
 

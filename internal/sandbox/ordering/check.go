@@ -37,7 +37,7 @@ const (
 	reasonVariantRequired = "variant_required"
 )
 
-// checkItems prices the items by the menu. Every item that cannot be ordered is told, each
+// checkItems prices the items by the menu. Every item that cannot be ordered is reported, each
 // with the first reason that holds.
 func checkItems(m *Menu, items []requestItem) ([]line, *refusal.Refusal) {
 	lines := make([]line, 0, len(items))

@@ -129,7 +129,7 @@ func (t *transitions) cancel(o *order, by string, reason *string, at int64) {
 	t.tell(o, "order.cancelled", at)
 }
 
-// pay is told to nobody: api.md has no event for it.
+// pay sends no event: api.md has none for it.
 func (t *transitions) pay(o *order, method string, at int64) {
 	o.paid = true
 	t.orders.move(o, at)

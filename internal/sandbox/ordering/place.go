@@ -99,7 +99,7 @@ func (t *transitions) ring(o *order) {
 	}
 	var err error
 	if o.sale, o.number, err = t.till.Open(s, o.placed); err != nil {
-		// It was there a moment ago, and locations are never taken away.
+		// It was there a moment ago, and locations are never removed.
 		panic("sandbox: " + err.Error())
 	}
 }

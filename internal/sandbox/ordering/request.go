@@ -42,7 +42,7 @@ const (
 	unpaid   = "unpaid"
 )
 
-// readRequest reads the whole order, so that all that is wrong is told at once.
+// readRequest reads the whole order, so that all that is wrong is reported at once.
 func readRequest(o object, now int64, cal *units.Calendar) (*request, *refusal.Refusal) {
 	r := &request{
 		externalID: externalID(o),

@@ -88,7 +88,7 @@ func (t Type) Column(name string) sinks.Column {
 }
 
 // EmptyJSON is what a column holds that was not given. A tombstone that stands
-// alone is told by it: no row of the API is empty in every column.
+// alone is recognised by it: no row of the API is empty in every column.
 func (t Type) EmptyJSON() string {
 	switch {
 	case t.mapped:

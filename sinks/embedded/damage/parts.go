@@ -20,7 +20,7 @@ import (
 // A part whose bytes have changed on the disk fails every read that touches it, and
 // every merge, while nobody says which rows are affected. The engine counts such errors;
 // a part that CHECK TABLE finds damaged is detached, so that the rest of the table can be
-// read, and what was in it is told and remembered until someone has brought it back.
+// read, and what was in it is reported and remembered until someone has brought it back.
 
 // Parts finds damaged parts and sets them aside.
 type Parts struct {

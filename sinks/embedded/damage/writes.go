@@ -192,7 +192,7 @@ func (w *Writes) attachAll(c Conn) error {
 	return nil
 }
 
-// awaitMerges waits until the merges that were told to stop have.
+// awaitMerges waits until the merges that were asked to stop have stopped.
 func (w *Writes) awaitMerges(c Conn) error {
 	ctx, cancel := context.WithTimeout(w.stopped, 10*time.Second)
 	defer cancel()

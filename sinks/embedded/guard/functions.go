@@ -81,7 +81,7 @@ func (g *Guard) TakesFunction(name string) bool {
 	return false
 }
 
-// refuseFunction is what a reader is told of a function that is not taken.
+// refuseFunction is the error for a function that is not allowed.
 func (g *Guard) refuseFunction(name string) error {
 	if g.has(name) || g.denied[strings.ToLower(name)] {
 		return exception.Readonly("Cannot execute query in readonly mode: function %s is not taken here", name)

@@ -192,7 +192,7 @@ func (g *Guard) refusedName(name string) bool {
 	return g.denied[lower] && !namesakes[lower]
 }
 
-// plainParenthesis is true when one behind this token calls nothing.
+// plainParenthesis is true when a parenthesis behind this token calls nothing.
 func plainParenthesis(before sqltext.Token) bool {
 	return before.Kind == sqltext.Symbol || before.Is("IN") || before.Is("AND") || before.Is("OR") || before.Is("NOT") || before.Is("WHERE")
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/larder-sync/larder/sinks/embedded/exception"
 )
 
-// A type is told by its name, and that of (x, x) holds the name of x's type twice. A
+// A type is known by its name, and that of (x, x) holds the name of x's type twice. A
 // subquery that takes (x, x) of the one within it doubles it again: 600 bytes of text
 // make a name of gigabytes. The engine writes it in one go, in which it looks at neither
 // the clock nor a limit of memory, and meanwhile refuses all others theirs, the daemon's

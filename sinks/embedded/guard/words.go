@@ -100,7 +100,7 @@ func Mistyped(ask Ask, parses Parses, typed *sqltext.Statement, refused error) e
 	return nil
 }
 
-// Explain is what a reader is told whose statement was refused: what the engine says of it,
+// Explain is the answer to a refused statement: what the engine says of it,
 // or the refusal.
 func Explain(ask Ask, parses Parses, typed *sqltext.Statement, refused error) error {
 	if answer := Mistyped(ask, parses, typed, refused); answer != nil {
@@ -132,7 +132,7 @@ func endsInComma(s *sqltext.Statement) bool {
 
 var errMany = exception.Refuse(exception.Syntax, "SYNTAX_ERROR", "Syntax error (Multi-statements are not allowed)")
 
-// refuseStatement is what a reader is told of a statement that is no reading one.
+// refuseStatement is the error for a statement that does not only read.
 func refuseStatement(keyword string) error {
 	switch keyword {
 	case "set":

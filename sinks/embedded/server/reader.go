@@ -162,7 +162,7 @@ func (s *Server) listenReaders(ctx context.Context, address, user, password stri
 	return l.Addr(), nil
 }
 
-// fullAnswer is what one connection too many is told.
+// fullAnswer is the answer to one connection too many.
 func fullAnswer(connections int) string {
 	body := exception.Refuse(exception.TooManyQueries, "TOO_MANY_SIMULTANEOUS_QUERIES", "Too many connections: readers may have %d, and %d of one address. Try again later", connections, inbound.OfOneAddress(connections)).Message + "\n"
 	return fmt.Sprintf("HTTP/1.1 503 Service Unavailable\r\nX-ClickHouse-Exception-Code: %d\r\nContent-Type: text/plain; charset=UTF-8\r\n"+

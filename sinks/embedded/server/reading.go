@@ -65,7 +65,7 @@ func (q *request) restrict(g *guard.Guard) error {
 	return nil
 }
 
-// inItsWords is what is told of a refusal: the engine's own words where the statement is
+// inItsWords is the answer to a refused statement: the engine's own words where the statement is
 // mistyped. They come after the refusal, with places and connections given back, and
 // never instead of it. With full rights the engine has refused it, but may count places
 // in a statement to which a format was added.

@@ -228,7 +228,7 @@ func unreadable(err error) error {
 
 func isOn(value string) bool { return value == "1" || strings.EqualFold(value, "true") }
 
-// printable is a name that may be told again in a header, else nothing: control characters
+// printable is a name that may be repeated in a header, else nothing: control characters
 // would reach the terminal of who looks at it.
 func printable(name string) string {
 	if strings.ContainsFunc(name, unicode.IsControl) {

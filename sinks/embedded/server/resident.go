@@ -94,7 +94,7 @@ func (s *Server) watchMemory(limit memory.Limit) {
 	}
 }
 
-// outOfMemory is what a reader is told whose statement was stopped.
+// outOfMemory is the error for a reader whose statement was stopped.
 func outOfMemory() error {
 	return exception.Refuse(exception.MemoryLimit, "MEMORY_LIMIT_EXCEEDED", "Memory limit exceeded: readers' statements took more memory than the engine may have, and were all stopped. Try again, ask for less at once, or raise warehouse.memory")
 }

@@ -46,7 +46,7 @@ func daysSince(value string) int64 {
 	return day.Unix() / 86400
 }
 
-// Lose takes a row away as if it had never been stored.
+// Lose deletes a row as if it had never been stored.
 func (s *Store) Lose(table, business, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -36,7 +36,7 @@ func (r *Row[T]) Purged() bool { return r.purged }
 // Table is one list of one restaurant.
 type Table[T any] struct {
 	Rows []*Row[T] // in the order they were made
-	// OnEdit is told each row that Edit has changed; nil for nobody.
+	// OnEdit is called with each row that Edit has changed; nil for nobody.
 	OnEdit func(r *Row[T], e Edit)
 
 	*Common

@@ -42,7 +42,7 @@ type onlineContent struct {
 // Online takes and moves the online orders among a restaurant's orders.
 type Online struct{ orders *Orders }
 
-// Online is those of the orders that came online.
+// Online returns those of the orders that came online.
 func (s *Orders) Online() Online { return Online{s} }
 
 // Place opens an order, unpaid, and tells the number on its receipt.
