@@ -119,18 +119,18 @@ func (s *shop) list(w http.ResponseWriter, r *http.Request) bool {
 }
 
 // live counts the live rows of a location, and removed those with a reason.
-func (s *shop) live(location string) (live int, buried map[string]int) {
-	buried = map[string]int{}
+func (s *shop) live(location string) (live int, removed map[string]int) {
+	removed = map[string]int{}
 	for id, row := range s.store.Rows(shopStream, "b1") {
 		switch {
 		case !strings.HasPrefix(id, location+"-"):
 		case row.Deleted:
-			buried[row.Reason]++
+			removed[row.Reason]++
 		default:
 			live++
 		}
 	}
-	return live, buried
+	return live, removed
 }
 
 // source is a source of the products alone.
@@ -198,8 +198,8 @@ func TestALocationLostDuringAFullResync(t *testing.T) {
 		if _, err := s.full(Selection{}); err != nil {
 			t.Fatal(err)
 		}
-		if n, buried := s.live("l2"); n != 0 || buried[write.ReasonNoAccess] != 40 {
-			t.Errorf("%d rows of the lost location live, buried %v", n, buried)
+		if n, removed := s.live("l2"); n != 0 || removed[write.ReasonNoAccess] != 40 {
+			t.Errorf("%d rows of the lost location live, removed %v", n, removed)
 		}
 		if n, _ := s.live("l1"); n != 500 {
 			t.Errorf("%d of 500 rows live", n)
@@ -230,8 +230,8 @@ func TestALocationRegainedDuringAFullResync(t *testing.T) {
 		if held := s.stream(shopStream).SweepHeld; held != nil {
 			t.Errorf("held: %v", held)
 		}
-		if n, buried := s.live("l2"); n != 60 {
-			t.Errorf("%d of 60 rows live, buried %v", n, buried)
+		if n, removed := s.live("l2"); n != 60 {
+			t.Errorf("%d of 60 rows live, removed %v", n, removed)
 		}
 	})
 }
@@ -256,8 +256,8 @@ func TestAFullResyncThatWasOvertakenBeginsAnew(t *testing.T) {
 		if _, err := s.full(Selection{}); err != nil {
 			t.Fatal(err)
 		}
-		if n, buried := s.live("l1"); n != 29 || buried[write.ReasonGone] != 1 {
-			t.Errorf("%d rows live, buried %v", n, buried)
+		if n, removed := s.live("l1"); n != 29 || removed[write.ReasonGone] != 1 {
+			t.Errorf("%d rows live, removed %v", n, removed)
 		}
 	})
 }
@@ -284,8 +284,8 @@ func TestAConfiguredLocationThatComesBack(t *testing.T) {
 			if _, err := s.full(Selection{}); err != nil {
 				t.Fatal(err)
 			}
-			if n, buried := s.live("l2"); n != 0 || buried[write.ReasonNoAccess] != 30 {
-				t.Fatalf("configured %v: %d rows live, buried %v", configured, n, buried)
+			if n, removed := s.live("l2"); n != 0 || removed[write.ReasonNoAccess] != 30 {
+				t.Fatalf("configured %v: %d rows live, removed %v", configured, n, removed)
 			}
 			s.close()
 			s.access("l1", "l2")
@@ -352,8 +352,8 @@ func TestASampleOfRowsThatAreNotUnderstood(t *testing.T) {
 			if listed && err != nil || !listed && (!isHeld || held.Alive != list.SampleSize) {
 				t.Errorf("listed %v: error %v", listed, err)
 			}
-			if n, buried := s.live("l1"); n != 460 {
-				t.Errorf("listed %v: %d of 460 rows live, buried %v", listed, n, buried)
+			if n, removed := s.live("l1"); n != 460 {
+				t.Errorf("listed %v: %d of 460 rows live, removed %v", listed, n, removed)
 			}
 		})
 	}
@@ -374,8 +374,8 @@ func TestAllLocationsAfterSome(t *testing.T) {
 		if _, err := s.full(Selection{}); err != nil {
 			t.Fatal(err)
 		}
-		if n, buried := s.live("l2"); n != 0 || buried[write.ReasonNoAccess] != 30 {
-			t.Fatalf("%d rows live, buried %v", n, buried)
+		if n, removed := s.live("l2"); n != 0 || removed[write.ReasonNoAccess] != 30 {
+			t.Fatalf("%d rows live, removed %v", n, removed)
 		}
 		s.close()
 		time.Sleep(time.Minute)
@@ -437,7 +437,7 @@ func TestALocationLostWhileItOpens(t *testing.T) {
 				s.crash(0)
 				s.run(s.source())
 			}
-			s.until("the end of it", 30*time.Minute, func() bool { n, buried := s.live("l2"); return n == 0 && buried[write.ReasonNoAccess] > 10 })
+			s.until("the end of it", 30*time.Minute, func() bool { n, removed := s.live("l2"); return n == 0 && removed[write.ReasonNoAccess] > 10 })
 			s.until("rest", 30*time.Minute, s.filled)
 			s.quiet(t)
 			s.access("l1", "l2")

@@ -88,7 +88,7 @@ func TestAWarehouseThatIsDownLosesNothing(t *testing.T) {
 
 func TestMetrics(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
-		f.set(cats, category("a", "A", stamp(-time.Hour)), buried("b", stamp(-time.Minute)), `{"id":"c"}`)
+		f.set(cats, category("a", "A", stamp(-time.Hour)), tombstoneOf("b", stamp(-time.Minute)), `{"id":"c"}`)
 		gathered := prometheus.NewPedanticRegistry()
 		w.sink = memsink.Open(w.store, memsink.Options{})
 		y, err := New(Options{Exclusive: true, Sources: []Source{w.one()}, Sink: w.sink, API: api.Options{Transport: w.transport}, Registerer: gathered})

@@ -175,7 +175,7 @@ func category(id, name, updated string) string {
 		quoteJSON(id), quoteJSON(name), updated)
 }
 
-func buried(id, updated string) string {
+func tombstoneOf(id, updated string) string {
 	if updated != "null" {
 		updated = strconv.Quote(updated)
 	}

@@ -22,7 +22,7 @@ func FuzzRow(f *testing.F) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	for i := range y.definitions {
 		for _, raw := range []string{
-			category("c", "C", "2026-05-01T12:00:00Z"), buried("c", "null"), order("o", "2026-05-01", 2, "2026-05-01T12:00:00Z"), location("l"),
+			category("c", "C", "2026-05-01T12:00:00Z"), tombstoneOf("c", "null"), order("o", "2026-05-01", 2, "2026-05-01T12:00:00Z"), location("l"),
 			`{"id":"t","deleted":true,"deleted_at":"0001-01-01T00:00:00Z","updated_at":[1],"reason":7,"x":{}}`,
 			`{"deleted":true}`, `{"id":"","deleted":true}`, `[]`, ``, `{"id":"a","id":"b"}`, "{\"id\":\"\xff\",\"deleted\":true}", `{"code":"","name":""}`,
 			`{"date":"2026-05-01","orders":1e0,"payments":{"cash":"1.00"}}`,
@@ -50,7 +50,7 @@ func FuzzRow(f *testing.F) {
 		case taken.Bad && (!bytes.Equal(c.Quarantine[0].Raw, raw) || c.Quarantine[0].Reason == ""):
 			t.Fatalf("quarantined as %+v", c.Quarantine[0])
 		case taken.Tombstone && (taken.ID == "" || !bytes.Equal(c.Tombstones[0].Raw, raw)):
-			t.Fatalf("buried as %+v", c.Tombstones[0])
+			t.Fatalf("removed as %+v", c.Tombstones[0])
 		case len(c.Batch.Rows) == 1 && !bytes.Equal(c.Batch.Rows[0].Raw, raw):
 			t.Fatal("landed without its bytes")
 		}

@@ -433,7 +433,7 @@ func TestRowsThatTheRequestsDoNotReachAreNamed(t *testing.T) {
 				t.Fatal(err)
 			}
 			if asked := max(extra, 0); len(h.Left) != 5-asked || len(h.IDs) != asked {
-				t.Errorf("with %d requests: buried %q, left %q", extra, h.IDs, h.Left)
+				t.Errorf("with %d requests: removed %q, left %q", extra, h.IDs, h.Left)
 			}
 		})
 	}

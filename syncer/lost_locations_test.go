@@ -87,8 +87,8 @@ func (s *shop) awayDuringAFullResync(t *testing.T, gone string, rows int, killed
 	if held := s.stream(shopStream).SweepHeld; held != nil {
 		t.Errorf("held: %v", held)
 	}
-	if n, buried := s.live(gone); n != rows || len(buried) > 0 {
-		t.Errorf("%d of %d rows live, buried %v", n, rows, buried)
+	if n, removed := s.live(gone); n != rows || len(removed) > 0 {
+		t.Errorf("%d of %d rows live, removed %v", n, rows, removed)
 	}
 }
 

@@ -373,7 +373,7 @@ func TestTheMenuOfALocationThatIsLost(t *testing.T) {
 			return r.Deleted, r.Reason
 		}
 		me(meOf("l1"))
-		w.until("buried", 6*time.Minute, func() bool { gone, reason := row(); return gone && reason == "no_access" })
+		w.until("removed", 6*time.Minute, func() bool { gone, reason := row(); return gone && reason == "no_access" })
 		m.asked("l2")
 		time.Sleep(20 * time.Minute)
 		if sent := m.asked("l2"); len(sent) > 0 {
@@ -404,7 +404,7 @@ func TestAMenuIsNotGoneForWhatAProxySays(t *testing.T) {
 		f.on("/locations/l2/menu", func(rw http.ResponseWriter, _ *http.Request) bool { rw.WriteHeader(http.StatusNotFound); return true })
 		time.Sleep(11 * time.Minute)
 		if r := w.store.Row("menus", "b1", "l2"); r.Deleted {
-			t.Errorf("buried as %s", r.Reason)
+			t.Errorf("removed as %s", r.Reason)
 		}
 		if w.stream("menus").State == status.StateRunning {
 			t.Error("the stream runs")
@@ -440,7 +440,7 @@ func TestMenusWhileOrderingIsOff(t *testing.T) {
 		}
 		for _, l := range []string{"l1", "l2"} {
 			if w.store.Row("menus", "b1", l).Deleted {
-				t.Errorf("the menu of %s is buried", l)
+				t.Errorf("the menu of %s is removed", l)
 			}
 		}
 		switched(false)
@@ -495,10 +495,10 @@ func TestTwoKeysOfOneRestaurantDoNotBuryEachOthersMenus(t *testing.T) {
 		give("one", "l1")
 		time.Sleep(11 * time.Minute)
 		if r := w.store.Row("menus", "b1", "l2"); r.Deleted {
-			t.Errorf("buried as %s, while the other key has it", r.Reason)
+			t.Errorf("removed as %s, while the other key has it", r.Reason)
 		}
 		give("two", "l1")
-		w.until("buried", 11*time.Minute, func() bool { return w.store.Row("menus", "b1", "l2").Deleted })
+		w.until("removed", 11*time.Minute, func() bool { return w.store.Row("menus", "b1", "l2").Deleted })
 		m.mu.Lock()
 		delete(m.menus, "l1")
 		m.mu.Unlock()

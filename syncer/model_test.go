@@ -138,7 +138,7 @@ func (m *model) put(r record) {
 	}
 	switch {
 	case r.deleted:
-		r.raw = buried(r.id, updated)
+		r.raw = tombstoneOf(r.id, updated)
 	case r.bad:
 		r.raw = strings.Replace(category(r.id, "", updated), `""`, fmt.Sprint(m.changes), 1)
 	default:

@@ -182,7 +182,7 @@ func TestOnlineOrdersWhileOrderingIsOff(t *testing.T) {
 		f.on("/orders", off)
 		w.until("off again", time.Minute, func() bool { return w.stream(registry.Online).State == status.StateAPIDisabled })
 		if w.store.Row(registry.Online, "b1", "o1").Deleted {
-			t.Error("what was stored was buried")
+			t.Error("what was stored was removed")
 		}
 	})
 }

@@ -480,7 +480,7 @@ func TestALocationThatIsAwayForPartOfAFullResync(t *testing.T) {
 		hear()
 		must(t, st.Full.Run(t.Context(), list.Consent{}))
 		if w.store.Row("categories", "b1", "b").Deleted {
-			t.Error("buried, and the service lists it")
+			t.Error("removed, and the service lists it")
 		}
 	})
 }
@@ -542,7 +542,7 @@ func TestAWalkThatIsCutShortIsMadeAgain(t *testing.T) {
 		}
 		for id, r := range w.store.Rows("products", "b1") {
 			if r.Deleted {
-				t.Fatalf("%s was buried, and the service lists it", id)
+				t.Fatalf("%s was removed, and the service lists it", id)
 			}
 		}
 		if again := st.Places.Reopened(); len(again) != 0 {
@@ -563,7 +563,7 @@ func TestASweepLeavesQuarantinedRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r := w.store.Row("categories", "b1", "b"); r.Deleted {
-			t.Errorf("buried: %+v", r)
+			t.Errorf("removed: %+v", r)
 		}
 	})
 }
@@ -824,7 +824,7 @@ func TestAFullResyncClosesTheEntriesOfRowsThatAreGone(t *testing.T) {
 		resynced("", "b")
 		resynced("", "b") // still bad, and still there
 		if w.store.Row("categories", "b1", "b").Deleted {
-			t.Error("a row that came was buried")
+			t.Error("a row that came was removed")
 		}
 		f.set(cats, a, bad)
 		resynced("b")

@@ -31,7 +31,7 @@ type chain struct {
 
 	mu      sync.Mutex
 	writers map[string][]string // by "table id": who wrote the row, in order
-	buried  map[string]string   // by "table id": who removed it last
+	removed map[string]string   // by "table id": who removed it last
 }
 
 // inChain has 150 days of history: more than deep runs ask for.
@@ -39,7 +39,7 @@ func inChain(t *testing.T, seed int64, test func(t *testing.T, c *chain)) {
 	t.Helper()
 	inWorld(t, sandbox.Options{Seed: seed, Orders: 1500, Days: 150, Record: true}, func(t *testing.T, w *world) {
 		r := w.box.Restaurant(0)
-		c := &chain{world: w, business: r.ID(), branches: r.LocationIDs(), writers: map[string][]string{}, buried: map[string]string{}}
+		c := &chain{world: w, business: r.ID(), branches: r.LocationIDs(), writers: map[string][]string{}, removed: map[string]string{}}
 		one := w.box.Key(0, sandbox.RoleLimited)
 		two := one
 		two.Value, two.AppID, two.LocationIDs = "", "", c.branches[1:]
@@ -57,7 +57,7 @@ func (c *chain) watch(commit *sinks.Commit, _ bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, t := range commit.Tombstones {
-		c.buried[commit.Stream+" "+t.ID] = commit.Source
+		c.removed[commit.Stream+" "+t.ID] = commit.Source
 	}
 	for _, r := range commit.Batch.Rows {
 		key := commit.Stream + " " + r.ID
@@ -273,9 +273,9 @@ func TestALimitedKeyBesideOneThatSeesAll(t *testing.T) {
 				}
 			}
 		}
-		for key, by := range c.buried {
+		for key, by := range c.removed {
 			if by == "one" && !ofOne[key] && !strings.HasPrefix(key, "sales_orders ") {
-				t.Fatalf("%s was buried, and is another's", key)
+				t.Fatalf("%s was removed, and is another's", key)
 			}
 		}
 		c.right("all", "")
@@ -322,7 +322,7 @@ func TestASiblingThatComesAndGoes(t *testing.T) {
 		again := c.store.Rows("sales_daily", c.business)
 		for _, id := range days {
 			if again[id].Version != rows[id].Version {
-				t.Errorf("%s was buried again", id)
+				t.Errorf("%s was removed again", id)
 			}
 		}
 		c.right("one", c.branches[0])

@@ -242,7 +242,7 @@ func (e *episode) compareRow(name string, want sandbox.TruthRow, have memsink.Ro
 	case want.Row == nil && want.Reason != have.Reason:
 		e.fault("%s: removed as %q in the mirror, as %q in the service", name, have.Reason, want.Reason)
 	case want.Row != nil && have.Deleted:
-		e.fault("%s: buried (%s) in the mirror, live in the service: %s", name, have.Reason, want.Row)
+		e.fault("%s: removed (%s) in the mirror, live in the service: %s", name, have.Reason, want.Row)
 	case want.Row != nil && string(want.Row) != have.Raw:
 		e.fault("%s: differs\n mirror  %s\n service %s", name, have.Raw, want.Row)
 	}

@@ -45,9 +45,9 @@ func TestASnapshotAfterARestartKnowsWhatVanished(t *testing.T) {
 		w.halt()
 		f.set("/allergens", allergen("l", "Lapte"))
 		w.run(w.one())
-		w.until("buried", time.Minute, func() bool { return w.store.Row("allergens", "b1", "g").Deleted })
+		w.until("removed", time.Minute, func() bool { return w.store.Row("allergens", "b1", "g").Deleted })
 		if w.store.Row("allergens", "b1", "l").Deleted {
-			t.Error("what is still listed was buried")
+			t.Error("what is still listed was removed")
 		}
 	})
 }
@@ -60,12 +60,12 @@ func TestABadRowOfASnapshotHasNotVanished(t *testing.T) {
 		f.set("/allergens", `{"code":"g","name":9}`, allergen("l", "Lapte"))
 		w.until("quarantined", 6*time.Minute, func() bool { return len(w.store.Entries()) == 1 })
 		if w.store.Row("allergens", "b1", "g").Deleted {
-			t.Error("the bad row was buried")
+			t.Error("the bad row was removed")
 		}
 		f.set("/allergens", allergen("l", "Lapte"))
 		w.until("closed", 6*time.Minute, func() bool { return !w.store.Entries()[0].Open })
 		if !w.store.Row("allergens", "b1", "g").Deleted {
-			t.Error("the vanished row was not buried")
+			t.Error("the vanished row was not removed")
 		}
 	})
 }

@@ -29,8 +29,8 @@ func TestASweepAsksWhatTheKeyMayUse(t *testing.T) {
 			if _, err := s.full(Selection{}); err != nil {
 				t.Fatal(err)
 			}
-			if n, buried := s.live("l2"); n != 0 || buried[write.ReasonNoAccess] != rows {
-				t.Errorf("%d rows live, buried %v", n, buried)
+			if n, removed := s.live("l2"); n != 0 || removed[write.ReasonNoAccess] != rows {
+				t.Errorf("%d rows live, removed %v", n, removed)
 			}
 		})
 	}

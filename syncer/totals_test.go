@@ -158,9 +158,9 @@ func TestLinesThatVanishFromADayAreBuried(t *testing.T) {
 		w.halt()
 		w.run(w.one())
 		f.set("/sales/products", line(`"p1"`, "Ciorba"))
-		w.until("buried", 20*time.Minute, func() bool { return w.store.Row("sales_products", "b1", id).Deleted })
+		w.until("removed", 20*time.Minute, func() bool { return w.store.Row("sales_products", "b1", id).Deleted })
 		if w.store.Row("sales_products", "b1", string(day)+"/p/p1").Deleted {
-			t.Error("a line that is still there was buried")
+			t.Error("a line that is still there was removed")
 		}
 	})
 }
@@ -252,10 +252,10 @@ func TestALineThatCannotBeToldApartBuriesNobody(t *testing.T) {
 		f.set("/sales/products", productLine(day, `"p1"`, `7`), productLine(day, `"p2"`, `"Papanasi"`))
 		w.until("quarantined", 20*time.Minute, func() bool { return len(w.store.Entries()) == 1 })
 		if row() {
-			t.Fatal("the bad line was buried: its day lost its sales")
+			t.Fatal("the bad line was removed: its day lost its sales")
 		}
 		f.set("/sales/products", productLine(day, `"p2"`, `"Papanasi"`))
-		w.until("buried once it is gone", 20*time.Minute, row)
+		w.until("removed once it is gone", 20*time.Minute, row)
 	})
 }
 
@@ -271,7 +271,7 @@ func TestALineThatComesBackAsItWasIsStoredAgain(t *testing.T) {
 		f.set("/sales/products", line, other)
 		w.until("stored", 20*time.Minute, func() bool { return w.store.Row("sales_products", "b1", id).Raw != "" })
 		f.set("/sales/products", other)
-		w.until("buried", 20*time.Minute, func() bool { return w.store.Row("sales_products", "b1", id).Deleted })
+		w.until("removed", 20*time.Minute, func() bool { return w.store.Row("sales_products", "b1", id).Deleted })
 		f.set("/sales/products", line, other)
 		w.until("back", 20*time.Minute, func() bool { return !w.store.Row("sales_products", "b1", id).Deleted })
 	})

@@ -182,7 +182,7 @@ func (w *world) same(source, stream string, want map[string]string, got map[stri
 		case !ok:
 			report("row %q is missing", id)
 		case r.Deleted:
-			report("row %q is buried (%s)", id, r.Reason)
+			report("row %q is removed (%s)", id, r.Reason)
 		case r.Raw != raw:
 			report("row %q differs:\n mirror  %s\n service %s", id, r.Raw, raw)
 		}

@@ -132,8 +132,8 @@ func still(t *testing.T, test func(t *testing.T, w *world, business string)) {
 func TestVerifyFindsEveryDamageOnce(t *testing.T) {
 	still(t, func(t *testing.T, w *world, b string) {
 		orders, products := w.box.Restaurant(0).IDs(sandbox.StreamSalesOrders), w.box.Restaurant(0).IDs(sandbox.StreamProducts)
-		buried := orders[10:13]
-		for _, id := range buried {
+		removed := orders[10:13]
+		for _, id := range removed {
 			if err := w.box.Restaurant(0).CancelOrder(id); err != nil {
 				t.Fatal(err)
 			}
@@ -155,16 +155,16 @@ func TestVerifyFindsEveryDamageOnce(t *testing.T) {
 		w.store.EditColumn("products", b, products[0], "price", `"0.01"`)
 		expect("products", products[0], "column price", jsonField(t, w.store.Row("products", b, products[0]).Raw, "price"), `"0.01"`)
 
-		w.store.Edit("sales_orders", b, buried[0], func(r *memsink.Row) { r.Deleted = false })
-		expect("sales_orders", buried[0], "", `"removed: `+w.store.Row("sales_orders", b, buried[0]).Reason+`"`, `"live"`)
+		w.store.Edit("sales_orders", b, removed[0], func(r *memsink.Row) { r.Deleted = false })
+		expect("sales_orders", removed[0], "", `"removed: `+w.store.Row("sales_orders", b, removed[0]).Reason+`"`, `"live"`)
 
-		w.store.Edit("sales_orders", b, buried[1], func(r *memsink.Row) { r.Reason += r.Reason })
-		reason := w.store.Row("sales_orders", b, buried[1]).Reason
-		expect("sales_orders", buried[1], "reason", `"`+reason[:len(reason)/2]+`"`, `"`+reason+`"`)
+		w.store.Edit("sales_orders", b, removed[1], func(r *memsink.Row) { r.Reason += r.Reason })
+		reason := w.store.Row("sales_orders", b, removed[1]).Reason
+		expect("sales_orders", removed[1], "reason", `"`+reason[:len(reason)/2]+`"`, `"`+reason+`"`)
 
-		at := w.store.Row("sales_orders", b, buried[2]).DeletedAt
-		w.store.Edit("sales_orders", b, buried[2], func(r *memsink.Row) { r.DeletedAt = r.DeletedAt.Add(time.Hour) })
-		expect("sales_orders", buried[2], "deleted_at", at.UTC().Format(`"2006-01-02T15:04:05.000000Z"`), at.Add(time.Hour).UTC().Format(`"2006-01-02T15:04:05.000000Z"`))
+		at := w.store.Row("sales_orders", b, removed[2]).DeletedAt
+		w.store.Edit("sales_orders", b, removed[2], func(r *memsink.Row) { r.DeletedAt = r.DeletedAt.Add(time.Hour) })
+		expect("sales_orders", removed[2], "deleted_at", at.UTC().Format(`"2006-01-02T15:04:05.000000Z"`), at.Add(time.Hour).UTC().Format(`"2006-01-02T15:04:05.000000Z"`))
 
 		w.store.Copy("products", b, products[1], "one too many")
 		expect("products", "one too many", "", `"absent"`, `"live"`)

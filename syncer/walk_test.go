@@ -240,11 +240,11 @@ func TestPagesOutOfOrderHoldTheWatermarkUntilTheEnd(t *testing.T) {
 
 func TestTombstonesBuryAndMoveTheWatermark(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
-		f.set(cats, category("a", "A", stamp(-time.Hour)), buried("never", "null"))
+		f.set(cats, category("a", "A", stamp(-time.Hour)), tombstoneOf("never", "null"))
 		w.run(w.one())
 		w.until("mirrored", time.Minute, func() bool { return w.stream("categories").State == status.StateRunning })
-		f.set(cats, buried("a", stamp(0)), buried("never", "null"))
-		w.until("buried", time.Minute, func() bool { return w.store.Rows("categories", "b1")["a"].Deleted })
+		f.set(cats, tombstoneOf("a", stamp(0)), tombstoneOf("never", "null"))
+		w.until("removed", time.Minute, func() bool { return w.store.Rows("categories", "b1")["a"].Deleted })
 		rows := w.store.Rows("categories", "b1")
 		if a := rows["a"]; a.Raw == "" || a.Reason != "deleted" || a.DeletedAt.IsZero() {
 			t.Errorf("the tombstone lost the row's values: %+v", a)

@@ -145,7 +145,7 @@ func expectStored(t *testing.T, s *clickhouse.Sink, database, want string) {
 	raw := "`" + database + "_raw`."
 	got := readable(t, s, "SELECT (SELECT count() FROM "+raw+"allergens FINAL WHERE NOT ignore(*)), (SELECT uniqExact(id) FROM "+raw+"allergens WHERE _deleted), (SELECT max(rows) FROM "+raw+"checkpoints)")
 	if got != want {
-		t.Errorf("live, buried, checkpoint: %q, want %q", got, want)
+		t.Errorf("live, removed, checkpoint: %q, want %q", got, want)
 	}
 }
 
