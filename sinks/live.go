@@ -1,7 +1,9 @@
 package sinks
 
 import (
+	"context"
 	"encoding/json"
+	"iter"
 	"time"
 )
 
@@ -34,6 +36,25 @@ type LiveRow struct {
 	ID       string
 	Location string // empty where the row or its table has none
 	Version  uint64
+}
+
+// LivePages reads live rows as [Sink.Live] does, a page of q.Limit rows at a time, in order
+// of id. A row that is stored meanwhile comes when its id is above those read already. The
+// first error ends the reading.
+func LivePages(ctx context.Context, s Sink, q LiveQuery) iter.Seq2[[]LiveRow, error] {
+	return func(yield func([]LiveRow, error) bool) {
+		for {
+			rows, err := s.Live(ctx, q)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if len(rows) == 0 || !yield(rows, nil) || len(rows) < q.Limit || q.Limit == 0 {
+				return
+			}
+			q.After = rows[len(rows)-1].ID
+		}
+	}
 }
 
 // MaxRowIDs is how many ids one call of Rows may ask for.

@@ -171,17 +171,13 @@ func testPages(t *testing.T, h Harness) {
 func readPages(t *testing.T, s sinks.Sink, limit int) (ids []string) {
 	t.Helper()
 	q := sinks.LiveQuery{Table: "ingredients", Business: business, Limit: limit}
-	for {
-		rows, err := s.Live(within(t), q)
+	for rows, err := range sinks.LivePages(within(t), s, q) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range rows {
 			ids = append(ids, r.ID)
 		}
-		if limit == 0 || len(rows) < limit {
-			return ids
-		}
-		q.After = rows[len(rows)-1].ID
 	}
+	return ids
 }

@@ -151,19 +151,15 @@ func (sw *sweep) removeUnseen(ctx context.Context) error {
 	ask := sw.unseen <= AskFirst && sw.stream.Def.One != nil
 	q := sw.Query
 	q.Limit = SweepChunk
-	for {
-		rows, err := sw.stream.Source.Sink.Live(ctx, q)
+	for rows, err := range sinks.LivePages(ctx, sw.stream.Source.Sink, q) {
 		if err != nil {
 			return fmt.Errorf("read what the full resync did not see: %w", err)
 		}
-		if len(rows) == 0 {
-			return nil
-		}
-		q.After = rows[len(rows)-1].ID
 		if err := sw.Chunk(ctx, rows, ask); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 func (sw *sweep) Chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) error {

@@ -11,6 +11,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/schedule"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // refresh asks for all days again, when the turn of a full resync has come. What it knows is
@@ -104,10 +105,15 @@ func (r *refresh) closeRest(ctx context.Context) error {
 		return nil // what it holds was not seen
 	}
 	in.ReleaseRest(r.since)
+	return r.totals.storeUnlessEmpty(ctx, in)
+}
+
+// storeUnlessEmpty stores what an intake holds, if it holds anything.
+func (st *Totals) storeUnlessEmpty(ctx context.Context, in *write.Intake) error {
 	if in.Empty() {
 		return nil
 	}
-	return r.totals.Writer.Store(ctx, in)
+	return st.Writer.Store(ctx, in)
 }
 
 func (r *refresh) spanAgain(ctx context.Context, sp Span, run *sinks.Run) error {
@@ -204,17 +210,13 @@ const LivePage = 10_000
 // order.
 func (st *Totals) EachLive(ctx context.Context, prefix string, page int, f func(id string)) error {
 	q := sinks.LiveQuery{Table: st.Def.Name, Business: st.Source.Business(), Prefix: prefix, Limit: page}
-	for {
-		rows, err := st.Source.Sink.Live(ctx, q)
+	for rows, err := range sinks.LivePages(ctx, st.Source.Sink, q) {
 		if err != nil {
 			return fmt.Errorf("read the live rows: %w", err)
 		}
 		for _, r := range rows {
 			f(r.ID)
 		}
-		if len(rows) < q.Limit {
-			return nil
-		}
-		q.After = rows[len(rows)-1].ID
 	}
+	return nil
 }

@@ -161,8 +161,7 @@ const removeChunk = 1000
 func (h *sharing) removeRowsOfAll(ctx context.Context) error {
 	q := sinks.LiveQuery{Table: h.totals.Def.Name, Business: h.totals.Source.Business(), Source: h.totals.Source.Name, Limit: removeChunk}
 	removed := 0
-	for {
-		rows, err := h.totals.Source.Sink.Live(ctx, q)
+	for rows, err := range sinks.LivePages(ctx, h.totals.Source.Sink, q) {
 		if err != nil {
 			return err
 		}
@@ -172,22 +171,19 @@ func (h *sharing) removeRowsOfAll(ctx context.Context) error {
 				in.Remove(r.ID, write.ReasonNoAccess, r.Version+1, h.totals.Source.ServiceNow().UTC())
 			}
 		}
-		last := len(rows) < q.Limit
-		if last {
-			h.releaseEntriesOfAll(in)
+		if err := h.totals.storeUnlessEmpty(ctx, in); err != nil {
+			return err
 		}
-		if !in.Empty() {
-			if err := h.totals.Writer.Store(ctx, in); err != nil {
-				return err
-			}
-		}
-		if removed += len(in.Commit.Tombstones); last {
-			h.totals.Source.Log.Info("the restaurant has other sources: totals of all locations together are left to one that sees all",
-				"stream", h.totals.Def.Name, "beside", h.totals.Source.Identity().Beside, "buried", removed)
-			return h.forgetDaysOfAll(ctx)
-		}
-		q.After = rows[len(rows)-1].ID
+		removed += len(in.Commit.Tombstones)
 	}
+	in := h.totals.Writer.Begin(h.totals.Writer.NextWalk(), 1)
+	h.releaseEntriesOfAll(in)
+	if err := h.totals.storeUnlessEmpty(ctx, in); err != nil {
+		return err
+	}
+	h.totals.Source.Log.Info("the restaurant has other sources: totals of all locations together are left to one that sees all",
+		"stream", h.totals.Def.Name, "beside", h.totals.Source.Identity().Beside, "buried", removed)
+	return h.forgetDaysOfAll(ctx)
 }
 
 // releaseEntriesOfAll closes the quarantine entries of such rows: they do not come again.

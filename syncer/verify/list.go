@@ -172,8 +172,7 @@ func (v *verification) extras(ctx context.Context, q sinks.LiveQuery, seen *spoo
 		return err
 	}
 	q.Limit = v.pass.limits.Page
-	for {
-		rows, err := v.sink().Live(ctx, q)
+	for rows, err := range sinks.LivePages(ctx, v.sink(), q) {
 		if err != nil {
 			return fmt.Errorf("read the live rows: %w", err)
 		}
@@ -184,10 +183,6 @@ func (v *verification) extras(ctx context.Context, q sinks.LiveQuery, seen *spoo
 				v.suspect(&suspect{id: r.ID, extra: true, place: totals.Span{Location: list(r.Location)}})
 			}
 		}
-		if len(rows) < q.Limit {
-			break
-		}
-		q.After = rows[len(rows)-1].ID
 	}
 	n, err := shown.Rest()
 	v.ended(n)
