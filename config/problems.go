@@ -92,7 +92,7 @@ func (p *problems) err(file string) *Error {
 	return e
 }
 
-// unknownKeys refuses what no option is called, naming the nearest that is.
+// unknownKeys refuses keys that are no options, and names the nearest option.
 func (p *problems) unknownKeys() {
 	known := map[string]bool{"sources": false}
 	for _, o := range options {

@@ -21,7 +21,8 @@ func Reference() []byte {
 	return b.Bytes()
 }
 
-// reloadedKeys names what a running daemon takes over: a section where all of it is.
+// reloadedKeys names the options that a running daemon takes over, and a section alone where
+// it takes over all of its options.
 func reloadedKeys() string {
 	names := []string{"`sources`"}
 	for _, section := range keysUnder("", keysOf(options)) {

@@ -20,7 +20,7 @@ const (
 	mostPause  = time.Minute
 )
 
-// stands is the progress of what has none: it goes well, or it does not.
+// stands is the progress of a step without pages: it succeeds or fails as a whole.
 func stands() uint64 { return 0 }
 
 // retryUntil runs f until it goes well, fails in a way that no trying mends, or has not

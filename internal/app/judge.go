@@ -8,7 +8,7 @@ import (
 	"github.com/larder-sync/larder/syncer"
 )
 
-// outcome is what the report of a pass tells of a source, whatever kind of pass it was.
+// outcome is what the report of a pass says about a source, whatever kind of pass it was.
 type outcome struct {
 	source  string
 	state   *string

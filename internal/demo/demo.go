@@ -41,7 +41,7 @@ type Options struct {
 	Past func(days int)
 	// Progress is called about every second until the first full sync is done.
 	Progress func(syncer.Status)
-	// Ready is called when it is.
+	// Ready is called once when that is done.
 	Ready func(Info)
 
 	began time.Time

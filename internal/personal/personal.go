@@ -40,7 +40,7 @@ type Policy struct {
 	key  []byte
 }
 
-// New makes a policy. key is that of the hashes, of which pseudonyms alone need one.
+// New makes a policy. key is the key of the pseudonyms' hashes; the other modes need none.
 func New(mode Mode, key []byte) (Policy, error) {
 	switch mode {
 	case Drop, Keep:

@@ -54,7 +54,7 @@ func planMemory(limit memory.Limit, configured int64) (memoryPlan, error) {
 	return p, nil
 }
 
-// engineOtherwise is the engine's limit where it cannot be found out what there is.
+// engineOtherwise is the engine's limit where the memory there is cannot be found out.
 const engineOtherwise = 2 << 30
 
 // fits refuses what the kernel would end sooner or later.

@@ -67,8 +67,8 @@ func secured(next http.Handler) http.Handler {
 	})
 }
 
-// ours refuses what a page of another site asks for, whatever it is. Who follows a
-// link from there is asked to go on: what they see then, that site does not.
+// ours refuses every request of another site's page. Who follows a link from there gets a
+// page that asks whether to go on. The other site does not see what follows.
 func (h *handler) ours(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := h.names.Check(r.Host)

@@ -83,7 +83,7 @@ type Receiver struct {
 	done  *lru.LRU[eventID, struct{}]
 }
 
-// eventID is what makes the deliveries of one event one.
+// eventID identifies an event: all its deliveries have the same.
 type eventID struct{ source, id string }
 
 // maxDone is how many of the last events are known by their ids. An older one that comes

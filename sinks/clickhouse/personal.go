@@ -396,7 +396,7 @@ func (p *personalData) awaitOldParts(ctx context.Context, table string) error {
 			return fmt.Errorf("%d old parts are still on the disk: do it again later: %w", len(left), context.Cause(ctx))
 		}
 		// An engine without work looks for old parts every ten minutes. It looks for them at
-		// once when a partition is dropped, also one that there is not.
+		// once when a partition is dropped, even one that does not exist.
 		err := p.warehouse.Exec(ctx, "ALTER TABLE "+p.warehouse.Table(table)+" DROP PARTITION ID 'none'", nil)
 		if err != nil {
 			return err

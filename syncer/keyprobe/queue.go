@@ -123,7 +123,7 @@ func (q *Queue) giveUp(r *request) {
 }
 
 // Refused counts a refused request that did not wait here, since the key was good when it
-// was last used. That cannot be held up, but what waits is.
+// was last used. Such a request cannot be held up. Those that wait are.
 func (q *Queue) Refused() {
 	q.mu.Lock()
 	q.take(New, 1)

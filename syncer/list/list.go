@@ -218,7 +218,7 @@ func (st *List) Pass(full, confirmed bool) []stream.Step {
 // PassOff does in a pass what is to be done of a list that is off.
 func (st *List) PassOff(context.Context) error { return nil }
 
-// longPages is how far the long walks of the list are.
+// longPages counts the pages of the list's long walks.
 func (st *List) longPages() (n uint64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -231,7 +231,7 @@ func (st *List) longPages() (n uint64) {
 	return n
 }
 
-// newPages is how far its incremental walks are.
+// newPages counts the pages of its incremental walks.
 func (st *List) newPages() (n uint64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()

@@ -5,8 +5,8 @@
 // what has failed, the words of the log, and what is done about it.
 //
 // An outage of hours fails at every probe and at every turn of every stream, and a log
-// full of it hides what else there is. What a source's outage explains is not said of its
-// streams, and what the warehouse's explains is the sink's to say.
+// full of it hides everything else. So what a source's outage explains is not logged for its
+// streams, and what the warehouse's outage explains is logged by the sink.
 package outage
 
 import (

@@ -49,9 +49,9 @@ type heal struct {
 	Extra  int    // requests left beside the pages of the day
 	looks  uint64 // how often the day was asked for again
 	IDs    []string
-	// What stays as it is.
-	Left []string // more than are asked for
-	Lost []string // of locations that the key does not have now
+	// Rows that stay as they are.
+	Left []string // since more were missing than are asked for one by one
+	Lost []string // since the key does not have their location now
 	Run  sinks.Run
 }
 

@@ -72,7 +72,7 @@ func (h *heal) walk(ctx context.Context, q api.ListQuery, until time.Time, most 
 }
 
 // take writes a page, and notes what differs from what is stored. It returns when the
-// last of its rows to change did.
+// last change of a row on the page was made.
 func (h *heal) take(ctx context.Context, page api.Page, first uint64) (newest time.Time, err error) {
 	st := h.orders
 	ids := map[string]bool{}

@@ -86,7 +86,7 @@ func (st *Proofs) unhealed(found []DayProof) []DayProof {
 	})
 }
 
-// NotHealed is why a day that differs is not healed; zero: it is.
+// NotHealed is why a day that differs is not healed; zero for a day that is healed.
 type NotHealed int
 
 // All but the first leave the day to the next deep run.

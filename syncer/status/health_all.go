@@ -74,7 +74,7 @@ func (s *Status) own() (all []Concern) {
 
 const adviceProblem = "The problems of the status say why, and what to do."
 
-// withoutPraise leaves out that some are well while others are not.
+// withoutPraise leaves out the sources that are well while others are not.
 func (s *Status) withoutPraise(all []Concern) []Concern {
 	worstFirst(all)
 	for i, c := range all {

@@ -23,7 +23,7 @@ const (
 )
 
 // Concerns are what there is to know about how well the source is, the worst first.
-// There is at least one: that all is well, when it is.
+// There is at least one: a source without trouble has the concern that all is well.
 func (s *SourceStatus) Concerns() []Concern {
 	own, ends := s.own()
 	if ends {

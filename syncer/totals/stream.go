@@ -40,7 +40,7 @@ type Options struct {
 	// Withdraw takes back what was found of all locations together, which is not asked for
 	// any more.
 	Withdraw func(context.Context) error
-	// Anew hears that the totals of all locations together are not what they were.
+	// Anew is called when the totals of all locations together have changed their meaning.
 	Anew func()
 }
 

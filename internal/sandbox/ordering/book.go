@@ -102,7 +102,7 @@ func (b *Book) advance(now int64, move func(*world.Business, int64)) {
 		if !ok {
 			break
 		}
-		// An order rings in a restaurant that has come as far as it has.
+		// The restaurant moves first to the instant at which something happens to the order.
 		move(b.business, next.at)
 		b.happen(next)
 	}

@@ -94,7 +94,7 @@ func (r *register) enter(o *order, stamp int64) {
 // sees is true when a key sees an order: one that it placed, of a location that is its.
 func (o *order) sees(app App) bool { return o.app == app.ID && app.May(o.request.locationID) }
 
-// seen is an order as the key sees it; false when there is none that it does.
+// seen is an order as the key sees it; false when the key sees no such order.
 func (r *register) seen(app App, o *order) (types.OnlineOrder, bool) {
 	if o == nil || !o.sees(app) {
 		return types.OnlineOrder{}, false

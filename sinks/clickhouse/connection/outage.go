@@ -50,8 +50,8 @@ func (o *Outage) Flushed(err error) {
 	})
 }
 
-// Dropped notes that the rows of a failed flush wait no more, which does not bring the
-// warehouse back: its next answer does.
+// Dropped notes that the rows of a failed flush wait no more. That does not end the outage of the
+// warehouse, which its next answer does.
 func (o *Outage) Dropped() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

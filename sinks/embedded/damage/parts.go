@@ -202,8 +202,8 @@ func (p *Parts) checkTable(c Conn, database, table string) error {
 	return nil
 }
 
-// sound is true when a part has the bytes that were written. What the engine cannot even
-// check is not.
+// sound is true when a part has the bytes that were written. A part that the engine cannot
+// check is not sound.
 func sound(c Conn, database, table, part string) (bool, error) {
 	out, err := c.Ask("CHECK TABLE "+sqltext.QuoteIdentifier(database)+"."+sqltext.QuoteIdentifier(table)+" PART "+sqltext.QuoteString(part)+" SETTINGS check_query_single_value_result = 1", "TSV")
 	var thrown *exception.Exception

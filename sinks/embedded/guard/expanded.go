@@ -61,7 +61,7 @@ type meanings struct {
 	count func(m *meanings, s span) float64
 }
 
-// of is how long what a name stands for is. A name within its own meaning is that of a
+// of is the length of what a name stands for. A name within its own meaning is that of a
 // column.
 func (m *meanings) of(name string) float64 {
 	if size, ok := m.known[name]; ok {

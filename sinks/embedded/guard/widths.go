@@ -80,7 +80,7 @@ func (w *widths) below(from, to int) (bits float64) {
 	return bits
 }
 
-// joined is by what one call multiplies it.
+// joined is the factor by which one call multiplies the length of a type.
 func (w *widths) joined(i int) float64 {
 	args := arguments(w.nodes, i)
 	switch {
@@ -149,8 +149,8 @@ func lists(nodes []node) map[int]bool {
 	return all
 }
 
-// body is by what calls of a lambda multiply it. One that calls itself, which the engine
-// refuses too, is without end.
+// body is the factor of calls of a lambda. For one that calls itself, which the engine
+// refuses too, it is infinite.
 func (w *widths) body(name string) float64 {
 	if bits, ok := w.known[name]; ok {
 		return bits

@@ -39,7 +39,7 @@ const (
 	orderExtra // has an entry in store.extras
 )
 
-// orderMore is what few orders have.
+// orderMore has the fields that only few orders need.
 type orderMore struct {
 	refunds   []refund
 	removedAt int64 // when it stopped being a sale
