@@ -48,8 +48,8 @@ func heavy(requests []sandbox.Request) []heavyRequest {
 	return all
 }
 
-// crowded is the most of the instants that lie within a span of time.
-func crowded(instants []time.Time, within time.Duration) int {
+// mostWithin is the most of the instants that lie within a span of time.
+func mostWithin(instants []time.Time, within time.Duration) int {
 	instants = slices.SortedFunc(slices.Values(instants), time.Time.Compare)
 	most, first := 0, 0
 	for i, at := range instants {
@@ -122,17 +122,17 @@ func TestDeepRunsOfManySourcesAreSpread(t *testing.T) {
 			if n != locations+2 { // overall, each location, and the products
 				t.Errorf("%s: %d questions of a deep run", app, n)
 			}
-			if n := crowded(byApp[app], time.Minute); n > 30 {
+			if n := mostWithin(byApp[app], time.Minute); n > 30 {
 				t.Errorf("%s: %d heavy requests in a minute", app, n)
 			}
-			if n := crowded(byApp[app], 10*time.Second); n > 8 {
+			if n := mostWithin(byApp[app], 10*time.Second); n > 8 {
 				t.Errorf("%s: %d heavy requests in ten seconds: not spread", app, n)
 			}
 		}
 		if spread := slices.MaxFunc(starts, time.Time.Compare).Sub(slices.MinFunc(starts, time.Time.Compare)); spread < 45*time.Minute {
 			t.Errorf("all deep runs begin within %s", spread)
 		}
-		if n := crowded(starts, time.Minute); n > 4 {
+		if n := mostWithin(starts, time.Minute); n > 4 {
 			t.Errorf("%d deep runs begin within a minute", n)
 		}
 		if n := w.box.Stats().RateLimited; n != 0 {
@@ -147,7 +147,7 @@ func TestDeepRunsOfManySourcesAreSpread(t *testing.T) {
 				t.Errorf("%s: %+v", s.Name, s.Proof)
 			}
 		}
-		t.Logf("%d questions; at most %d runs begin within a minute", len(asked), crowded(starts, time.Minute))
+		t.Logf("%d questions; at most %d runs begin within a minute", len(asked), mostWithin(starts, time.Minute))
 	})
 }
 

@@ -15,7 +15,7 @@ func (s *Status) Concerns() []Concern {
 		return worstFirst(append(all, Concern{Kind: HealthNone, Label: "no sources", Text: "No sources are configured."}))
 	}
 	if len(s.Sources) == 1 {
-		return s.withoutPraise(without(all, s.Sources[0].Concerns()))
+		return s.withoutGood(without(all, s.Sources[0].Concerns()))
 	}
 	by := map[string]*sum{}
 	for i := range s.Sources {
@@ -41,7 +41,7 @@ func (s *Status) Concerns() []Concern {
 			ofSources = append(ofSources, c.concern(len(s.Sources)))
 		}
 	}
-	return s.withoutPraise(without(all, ofSources))
+	return s.withoutGood(without(all, ofSources))
 }
 
 // without adds to the daemon's own concerns those of its sources that they do not say.
@@ -74,8 +74,8 @@ func (s *Status) own() (all []Concern) {
 
 const adviceProblem = "The problems of the status say why, and what to do."
 
-// withoutPraise leaves out the sources that are well while others are not.
-func (s *Status) withoutPraise(all []Concern) []Concern {
+// withoutGood leaves out the sources that are well while others are not.
+func (s *Status) withoutGood(all []Concern) []Concern {
 	worstFirst(all)
 	for i, c := range all {
 		if i > 0 && c.Tone() != ToneTrouble && c.Tone() != ToneBusy {

@@ -25,7 +25,7 @@ type Totals struct {
 	filling *filling
 	sharing *sharing
 
-	mu sync.Mutex // guards filling.stored and settled, again.requests, lines.days and sharing.leftBySiblings
+	mu sync.Mutex // guards filling.stored and settled, again.requests, lines.days and sharing.handedOverBySiblings
 }
 
 // Options are what the totals need of those around them. All are required.

@@ -3,7 +3,7 @@
 // by themselves.
 //
 // A Book holds the orders of one restaurant. It reads the restaurant as a key would, through
-// world.View, and rings its orders at the restaurant's Till. Everything in it happens at an
+// world.View, and puts its orders on the restaurant's Till. Everything in it happens at an
 // instant of the sandbox's clock, in order; what is drawn comes from the seed and the number
 // of the order, so steps of any size give the same book.
 //

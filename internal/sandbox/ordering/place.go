@@ -57,7 +57,7 @@ func (b *Book) order(app App, r *request, now int64) (*order, *refusal.Refusal) 
 	o.id = b.orders.newID()
 	o.placed = b.orders.stamp(now)
 	o.answerBy = o.placed + l.Ordering.AnswerWithinMinutes*units.Minute
-	b.transitions.ring(o)
+	b.transitions.openSale(o)
 	b.orders.add(o)
 	b.appointments.add(appointment{at: o.answerBy, what: answerOver, order: o})
 	if b.staff != nil {
@@ -84,9 +84,9 @@ func (b *Book) where(app App, locationID string, now int64) (types.Location, *Me
 	return l, m, refused
 }
 
-// ring puts a live order on the restaurant's till, where it is open from then on. A test
+// openSale puts a live order on the restaurant's till, where it is open from then on. A test
 // order never gets there (api.md, "What the service does").
-func (t *transitions) ring(o *order) {
+func (t *transitions) openSale(o *order) {
 	if o.test {
 		return
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/world/sales"
 )
 
-// Till is where a restaurant's online orders ring: each is an order of the restaurant,
+// Till is where the online orders of a restaurant become sales: each is an order of the restaurant,
 // open until it is paid. Its changes happen at the instant given, which is no later than
 // the restaurant's own and no earlier than its last; so the caller moves it there first.
 type Till struct{ b *Business }
@@ -14,7 +14,7 @@ type Till struct{ b *Business }
 // Till is that of restaurant i, from 0.
 func (w *World) Till(i int) Till { return Till{w.businesses[i]} }
 
-// Open rings an order, unpaid, and tells its id and the number on its receipt.
+// Open adds an unpaid order, and returns its id and the number on its receipt.
 func (t Till) Open(s sales.Sale, at int64) (id, number string, err error) {
 	t.b.mu.Lock()
 	defer t.b.mu.Unlock()

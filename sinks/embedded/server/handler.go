@@ -50,8 +50,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	if h.reader != nil {
-		if err := h.reader.welcome(w, r); err != nil {
-			h.reader.dismiss(w)
+		if err := h.reader.refuseForeign(w, r); err != nil {
+			h.reader.dropBody(w)
 			a.fail(err)
 			return
 		}
@@ -78,14 +78,14 @@ func (h *handler) answer(a *answer, r *http.Request) {
 		return
 	}
 	if err := h.reader.admit(a.w, r); err != nil {
-		h.reader.dismiss(a.w)
+		h.reader.dropBody(a.w)
 		a.fail(err)
 		return
 	}
 	q, err := h.server.parseRequest(r, h.bounds())
 	if err != nil {
 		if q == nil || !q.arrived {
-			h.reader.dismiss(a.w)
+			h.reader.dropBody(a.w)
 		}
 		a.fail(h.inItsWords(r.Context(), q, err))
 		return

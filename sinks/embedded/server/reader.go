@@ -169,8 +169,8 @@ func fullAnswer(connections int) string {
 		"X-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: same-origin\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", exception.TooManyQueries, len(body), body)
 }
 
-// welcome refuses what a page of another site sent, whatever it asks for.
-func (r *reader) welcome(w http.ResponseWriter, req *http.Request) error {
+// refuseForeign refuses what a page of another site sent, whatever it asks for.
+func (r *reader) refuseForeign(w http.ResponseWriter, req *http.Request) error {
 	inbound.Secure(w.Header())
 	err := inbound.Foreign(req)
 	if err == nil {
@@ -212,8 +212,8 @@ func (r *reader) admit(w http.ResponseWriter, req *http.Request) error {
 	return nil
 }
 
-// dismiss does not wait for the body of a request that is refused.
-func (r *reader) dismiss(w http.ResponseWriter) {
+// dropBody has the server not wait for the body of a request that is refused.
+func (r *reader) dropBody(w http.ResponseWriter) {
 	if r == nil {
 		return
 	}
