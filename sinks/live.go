@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -73,6 +74,21 @@ type StoredRow struct {
 	// many digits as the column has), instants (RFC 3339, UTC, six decimals) and
 	// days as strings, integers as numbers, maps as objects, lists as arrays.
 	Columns map[string]json.RawMessage
+}
+
+// RowsByID reads rows as [Sink.Rows] does, of as many ids as there are.
+func RowsByID(ctx context.Context, s Sink, table, business string, ids []string) (map[string]*StoredRow, error) {
+	stored := make(map[string]*StoredRow, len(ids))
+	for chunk := range slices.Chunk(ids, MaxRowIDs) {
+		rows, err := s.Rows(ctx, table, business, chunk)
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			stored[rows[i].ID] = &rows[i]
+		}
+	}
+	return stored, nil
 }
 
 // ClaimTimeout is after how much silence a process is taken to be dead.

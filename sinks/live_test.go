@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -71,5 +72,35 @@ func TestLivePages(t *testing.T) {
 				t.Errorf("%v (-want +got):\n%s", failed, diff)
 			}
 		})
+	}
+}
+
+// Rows has what stands of even ids.
+func (c *counting) Rows(_ context.Context, _, _ string, ids []string) (rows []sinks.StoredRow, err error) {
+	if len(ids) > sinks.MaxRowIDs {
+		return nil, errRefused
+	}
+	for _, id := range ids {
+		if n, _ := strconv.Atoi(id); n%2 == 0 {
+			rows = append(rows, sinks.StoredRow{ID: id})
+		}
+	}
+	return rows, nil
+}
+
+// TestRowsByID reads more rows than one call may ask for.
+func TestRowsByID(t *testing.T) {
+	var ids []string
+	for n := range 2*sinks.MaxRowIDs + 10 {
+		ids = append(ids, strconv.Itoa(n))
+	}
+	rows, err := sinks.RowsByID(t.Context(), &counting{}, "products", "b", ids)
+	if err != nil || len(rows) != len(ids)/2 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	for id, row := range rows {
+		if row.ID != id {
+			t.Errorf("%q stands for %q", row.ID, id)
+		}
 	}
 }

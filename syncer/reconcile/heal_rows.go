@@ -120,15 +120,9 @@ func (h *heal) store(ctx context.Context, in *write.Intake) error {
 
 // storedOf reads what is stored of rows.
 func (h *heal) storedOf(ctx context.Context, ids []string) (map[string]*sinks.StoredRow, error) {
-	stored := map[string]*sinks.StoredRow{}
-	for chunk := range slices.Chunk(ids, sinks.MaxRowIDs) {
-		rows, err := h.orders.Source.Sink.Rows(ctx, registry.Orders, h.orders.Source.Business(), chunk)
-		if err != nil {
-			return nil, fmt.Errorf("read the stored orders of %s: %w", h.day, err)
-		}
-		for i := range rows {
-			stored[rows[i].ID] = &rows[i]
-		}
+	stored, err := sinks.RowsByID(ctx, h.orders.Source.Sink, registry.Orders, h.orders.Source.Business(), ids)
+	if err != nil {
+		return nil, fmt.Errorf("read the stored orders of %s: %w", h.day, err)
 	}
 	return stored, nil
 }

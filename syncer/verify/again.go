@@ -124,28 +124,16 @@ func (v *verification) storedOf(ctx context.Context, all []*suspect) (map[string
 	for i, s := range all {
 		ids[i] = s.id
 	}
-	stored := make(map[string]*sinks.StoredRow, len(ids))
-	for chunk := range slices.Chunk(ids, sinks.MaxRowIDs) {
-		rows, err := v.storedRows(ctx, chunk)
-		if err != nil {
-			return nil, err
-		}
-		maps.Copy(stored, rows)
-	}
-	return stored, nil
+	return v.storedRows(ctx, ids)
 }
 
 // storedRows reads stored rows by id.
 func (v *verification) storedRows(ctx context.Context, ids []string) (map[string]*sinks.StoredRow, error) {
-	rows, err := v.sink().Rows(ctx, v.stream.Def.Name, v.business(), ids)
+	rows, err := sinks.RowsByID(ctx, v.sink(), v.stream.Def.Name, v.business(), ids)
 	if err != nil {
 		return nil, fmt.Errorf("read the stored rows: %w", err)
 	}
-	byID := make(map[string]*sinks.StoredRow, len(rows))
-	for i := range rows {
-		byID[rows[i].ID] = &rows[i]
-	}
-	return byID, nil
+	return rows, nil
 }
 
 // compareRows compares rows of the API with the stored ones, in order of id, which
