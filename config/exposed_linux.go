@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mountedSecret tells a file that an orchestrator has mounted. path is as configured,
+// mountedSecret is true of a file that an orchestrator has mounted. path is as configured,
 // real where its links lead.
 func mountedSecret(path, real string) bool {
 	var fs unix.Statfs_t
@@ -19,7 +19,7 @@ func mountedSecret(path, real string) bool {
 	return mounted(path, inMemory, fs.Flags&unix.ST_RDONLY != 0, inContainer())
 }
 
-// mounted tells what is mounted as a secret by where it is and how: in memory and not to
+// mounted recognises a secret by where and how it is mounted: in memory and not to
 // be written; or at the place that is meant for secrets, and not to be written or within
 // a container. On a machine with other users, neither place keeps a secret by itself.
 func mounted(path string, inMemory, readOnly, container bool) bool {

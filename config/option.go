@@ -19,7 +19,7 @@ type option[T any] struct {
 	live    bool              // a reload changes it; the others hold from the next start on
 }
 
-// check tells what is wrong with a value, or nil.
+// check returns what is wrong with a value, or nil.
 type check[V any] func(V) error
 
 func text[T any](key, def, doc string, field func(*T) *string, checks ...check[string]) option[T] {

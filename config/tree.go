@@ -176,7 +176,7 @@ func (t *tree) envKey(name, value string) (string, any) {
 	return path, value
 }
 
-// warnNearMiss tells of LARDER_WEB_LISTEN, which is not LARDER_WEB__LISTEN.
+// warnNearMiss warns of names like LARDER_WEB_LISTEN, which is not LARDER_WEB__LISTEN.
 func (t *tree) warnNearMiss(name, rest string) {
 	for _, o := range options {
 		if strings.ReplaceAll(o.Key, ".", "_") == rest {

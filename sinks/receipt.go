@@ -2,7 +2,7 @@ package sinks
 
 import "context"
 
-// Receipt tells when a commit is durable.
+// Receipt is waited on until a commit is durable.
 type Receipt struct {
 	done chan struct{}
 	err  error

@@ -76,7 +76,7 @@ func (o *passes) pauseAfter(st *stream.Stream, failures int) time.Duration {
 	return pause
 }
 
-// mayPass tells errors that another attempt may not meet. After a 401 it goes on when
+// mayPass is true of errors that another attempt may not meet. After a 401 it goes on when
 // /me has answered since, with another key, say.
 func (o *passes) mayPass(err error) bool {
 	_, stuck := errors.AsType[*list.StuckError](err)

@@ -42,8 +42,8 @@ type Options struct {
 	API api.Options
 	// Ledger holds the limits of all sources; a new one when nil.
 	Ledger *budget.Ledger
-	// Now is the machine's wall clock, which may step: versions and the service's
-	// clock are told by it. Waiting is not. time.Now when nil.
+	// Now is the machine's wall clock, which may step; time.Now when nil. Versions and the
+	// service's clock are reckoned with it, and waiting is not.
 	Now func() time.Time
 	// Exclusive: no other process can reach the warehouse. Else the sources are
 	// served only while no other process serves them (DESIGN R12), and Process is

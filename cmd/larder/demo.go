@@ -116,7 +116,7 @@ func printDemo(w io.Writer, i demo.Info, once bool) {
 	fmt.Fprintf(w, "\nNew orders keep coming in. Ctrl-C stops.\n")
 }
 
-// printDemoProof tells what came of comparing every day with the service's totals.
+// printDemoProof prints what came of comparing every day with the service's totals.
 func printDemoProof(w io.Writer, r syncer.ReconcileReport) {
 	if len(r.Sources) == 0 {
 		return

@@ -187,7 +187,7 @@ func (g *globals) asksJSON() bool {
 	return format == logging.JSON
 }
 
-// fail tells why a command ends, in the form of the log.
+// fail prints why a command ends, in the form of the log.
 func (g *globals) fail(cmd *cobra.Command, err error, code int) {
 	text := exit.Explain(err)
 	if !g.inJSON(err) {

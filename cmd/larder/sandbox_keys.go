@@ -11,7 +11,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 )
 
-// printSandbox tells where the API is, which keys it takes, and how to mirror it.
+// printSandbox prints where the API is, which keys it takes, and how to mirror it.
 func printSandbox(w io.Writer, address string, keys []sandbox.Key) error {
 	fmt.Fprintf(w, "The API is at %s\n", address)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -56,7 +56,7 @@ Then
 	return err
 }
 
-// printWebhooks tells where events of orders go and what they are signed with.
+// printWebhooks prints where events of orders go and what they are signed with.
 func printWebhooks(w io.Writer, keys []sandbox.Key) {
 	announced := false
 	for i := range keys {

@@ -90,8 +90,8 @@ type once struct{}
 func (once) Read([]byte) (int, error) { return 0, io.EOF }
 func (once) Close() error             { return nil }
 
-// http1 tells what the service speaks, by its last answer. A client's first
-// request over TLS may have either.
+// http1 is true when the service is asked over HTTP/1: without TLS, or as its last answer
+// came. A client's first request over TLS may have either.
 func (c *Client) http1() bool {
 	return c.base.Scheme == "http" || c.proto.Load() == 1
 }

@@ -95,8 +95,8 @@ func parseObject(body []byte) error {
 	return eachField(body, func(s *scanner, _ string, at int) int { return s.value(at, maxDepth) })
 }
 
-// parseObjectWith checks that the body is one JSON object that has any of the fields: one
-// without is no answer, whatever else it holds.
+// parseObjectWith checks that the body is one JSON object that has any of the fields. An
+// object without them is no answer, whatever else it holds.
 func parseObjectWith(fields ...string) func(body []byte) error {
 	return func(body []byte) error {
 		known := false

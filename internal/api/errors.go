@@ -79,7 +79,7 @@ func (e *Error) fields() string {
 	return b.String()
 }
 
-// IsUnauthorized tells a missing, wrong or deleted key.
+// IsUnauthorized is true of a missing, wrong or deleted key.
 func IsUnauthorized(err error) bool { return hasStatus(err, http.StatusUnauthorized) }
 
 // IsKeyDisabled is true of a key that the restaurant disabled.
@@ -88,7 +88,7 @@ func IsKeyDisabled(err error) bool { return forbidden(err, CodeKeyDisabled) }
 // IsAPIDisabled is true when online ordering is off, which is normal life.
 func IsAPIDisabled(err error) bool { return forbidden(err, CodeAPIDisabled) }
 
-// IsScope tells a call outside the key's scopes.
+// IsScope is true of a call outside the key's scopes.
 func IsScope(err error) bool { return forbidden(err, CodeInsufficientScope) }
 
 // IsLocationForbidden is true of a location_id that the key is not allowed.
@@ -96,7 +96,7 @@ func IsLocationForbidden(err error) bool {
 	return forbidden(err, CodeLocationForbidden)
 }
 
-// IsNotFound tells an id that the service does not know. A 404 that the service
+// IsNotFound is true of an id that the service does not know. A 404 that the service
 // did not count is an address that is no endpoint, which proves nothing about
 // the id: see [IsNoEndpoint].
 func IsNotFound(err error) bool {
@@ -104,20 +104,20 @@ func IsNotFound(err error) bool {
 	return ok && e.Status == http.StatusNotFound && e.Code == CodeNotFound && e.Limit >= 0
 }
 
-// IsNoEndpoint tells an address that the service does not serve: the base URL
+// IsNoEndpoint is true of an address that the service does not serve: the base URL
 // is wrong, or a proxy answered.
 func IsNoEndpoint(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Status == http.StatusNotFound && (e.Code != CodeNotFound || e.Limit < 0)
 }
 
-// IsValidation tells a 422: a refused cursor, date, instant or filter.
+// IsValidation is true of a 422: a refused cursor, date, instant or filter.
 func IsValidation(err error) bool { return hasStatus(err, http.StatusUnprocessableEntity) }
 
-// IsRateLimited tells a 429.
+// IsRateLimited is true of a 429.
 func IsRateLimited(err error) bool { return hasStatus(err, http.StatusTooManyRequests) }
 
-// IsTemporary tells errors that may pass by themselves: no answer, an answer
+// IsTemporary is true of errors that may pass by themselves: no answer, an answer
 // that makes no sense, 429 and 5xx. An ended context is none.
 func IsTemporary(err error) bool {
 	if e, ok := errors.AsType[*Error](err); ok {
@@ -135,7 +135,7 @@ func hasStatus(err error, status int) bool {
 	return ok && e.Status == status
 }
 
-// forbidden tells a 403 by its code; without one, a proxy has answered.
+// forbidden is true of a 403 with this code; without a code, a proxy has answered.
 func forbidden(err error, code string) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Status == http.StatusForbidden && e.Code == code

@@ -50,7 +50,7 @@ func (k *call) again(ctx context.Context, resp *http.Response, err error) (bool,
 	return false, nil
 }
 
-// passing tells errors of an attempt that the next may not meet.
+// passing is true of errors that the next attempt may not meet.
 func passing(err error) bool {
 	if shape, ok := errors.AsType[*shapeError](err); ok {
 		// What a proxy or a service in the middle of a restart has put there goes by.
@@ -63,7 +63,7 @@ func passing(err error) bool {
 	return !errors.Is(err, errNoKey) && !errors.Is(err, errBadKey) && !untrusted(err)
 }
 
-// untrusted tells a server that is not who it should be, or speaks no TLS.
+// untrusted is true of a server that is not who it should be, or speaks no TLS.
 func untrusted(err error) bool {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return true

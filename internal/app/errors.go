@@ -7,7 +7,7 @@ import (
 	"github.com/larder-sync/larder/syncer"
 )
 
-// SyncError tells what went wrong in a pass.
+// SyncError says what went wrong in a pass.
 type SyncError struct{ Report syncer.Report }
 
 func (e *SyncError) Error() string {
@@ -18,7 +18,7 @@ func (e *SyncError) Error() string {
 // the first.
 const linesBelow = "\n        "
 
-// errorLines tell what went wrong in a pass, a line each.
+// errorLines are what went wrong in a pass, a line each.
 func errorLines(all []outcome) (lines []string) {
 	for _, o := range all {
 		if *o.err != nil {
@@ -33,12 +33,12 @@ func errorLines(all []outcome) (lines []string) {
 	return lines
 }
 
-// sourceLine tells what went wrong with a source, and what to do.
+// sourceLine is what went wrong with a source, and what to do.
 func sourceLine(source, state string, err error) string {
 	return "source " + source + ": " + underneath(err) + nextStep(state)
 }
 
-// streamLine tells what went wrong with a stream of it.
+// streamLine is what went wrong with a stream of it.
 func streamLine(source, stream string, err error) string {
 	return "source " + source + ": stream " + stream + ": " + underneath(err)
 }

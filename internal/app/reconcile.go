@@ -41,7 +41,7 @@ func (a *App) reconcileHere(ctx context.Context, l *lifecycle.Cleanups, w *wareh
 	return y.Reconcile(ctx, r, progress)
 }
 
-// ReconcileError tells what a reconciliation found, or could not compare.
+// ReconcileError says what a reconciliation found, or could not compare.
 type ReconcileError struct{ Report syncer.ReconcileReport }
 
 func (e *ReconcileError) Error() string {

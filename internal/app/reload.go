@@ -197,7 +197,7 @@ func (d *Daemon) apply(log *slog.Logger, a *App, sources []syncer.Source) error 
 	return nil
 }
 
-// tellRest tells what waits for the next start, and warnings that are new.
+// tellRest logs what waits for the next start, and warnings that are new.
 func (d *Daemon) tellRest(log *slog.Logger, before, next *config.Config) {
 	for _, w := range next.Warnings {
 		if !slices.Contains(before.Warnings, w) {
@@ -236,7 +236,7 @@ func (d *Daemon) inForce() force {
 	return f
 }
 
-// inOneLine tells all problems of a configuration in one line.
+// inOneLine is all problems of a configuration in one line.
 func inOneLine(err error) string {
 	var wrong *config.Error
 	if !errors.As(err, &wrong) || len(wrong.Problems) == 0 {

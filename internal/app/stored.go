@@ -137,7 +137,7 @@ func filled(checkpoints []sinks.Checkpoint) bool {
 	return true
 }
 
-// served tells the states that only a daemon can keep a stream in.
+// served is true of the states that only a daemon can keep a stream in.
 func served(state string) bool {
 	return state == syncer.StateRunning || state == syncer.StateBackfill || state == syncer.StateStarting
 }

@@ -47,7 +47,7 @@ func (a *App) verifyHere(ctx context.Context, l *lifecycle.Cleanups, w *warehous
 	return y.Verify(ctx, sel, v.FoundOne, v.Progressed)
 }
 
-// VerifyError tells what a verification found, or could not compare.
+// VerifyError says what a verification found, or could not compare.
 type VerifyError struct{ Report syncer.VerifyReport }
 
 func (e *VerifyError) Error() string {

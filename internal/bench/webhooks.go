@@ -213,7 +213,7 @@ func (h *hook) send(ctx context.Context, client *http.Client, url string) int {
 	return resp.StatusCode
 }
 
-// answers tells how deliveries were answered.
+// answers reports how deliveries were answered.
 func (r *report) answers(what string, sent []*hook) {
 	took, statuses := make([]time.Duration, 0, len(sent)), map[int]int{}
 	for _, h := range sent {

@@ -31,6 +31,6 @@ func (l Lane) String() string {
 	return "unknown"
 }
 
-// paced tells the lanes that spread their requests, so that the others find
+// paced is true of the lanes that spread their requests, so that the others find
 // room (DESIGN R7).
 func (l Lane) paced() bool { return l >= Reconcile }

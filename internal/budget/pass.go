@@ -66,7 +66,7 @@ func (k *Key) wait(ctx context.Context, w *waiter) (*Pass, error) {
 	}
 }
 
-// Leave tells the answer, as soon as its headers are here or none will come.
+// Leave takes the answer, as soon as its headers are here or none will come.
 // Only the first call counts.
 func (p *Pass) Leave(a Answer) {
 	l := p.key.ledger

@@ -253,7 +253,7 @@ func refusal(s *config.Source, err error) Finding {
 	}
 }
 
-// KeyFindings tells what a good key may do. The sibling is another source of the same
+// KeyFindings says what a good key may do. The sibling is another source of the same
 // restaurant, if there is one.
 func KeyFindings(s *config.Source, me types.Me, sibling string) []Finding {
 	all := []Finding{good("source %s: %s, %s key %q, %s a minute (%s for totals, %s for the restaurant)", s.Name,

@@ -49,7 +49,7 @@ func (c Client) Sync(ctx context.Context, sel syncer.Selection, onProgress func(
 	return report, err
 }
 
-// goesOn tells what the daemon does of a pass that no one waits for any more.
+// goesOn says what the daemon does of a pass that no one waits for any more.
 func (c Client) goesOn(ctx context.Context, pass string, under bool, sel syncer.Selection) string {
 	if !sel.Full {
 		return goesOn(syncer.Status{}, sel)
@@ -63,7 +63,7 @@ func (c Client) goesOn(ctx context.Context, pass string, under bool, sel syncer.
 	return goesOn(s, sel)
 }
 
-// goesOn tells what the daemon does of a pass that is over since no one waits for it any
+// goesOn says what the daemon does of a pass that is over since no one waits for it any
 // more: what has begun is its own to bring to an end, a full resync as well as a backfill.
 func goesOn(s syncer.Status, sel syncer.Selection) string {
 	var resyncs []string

@@ -12,7 +12,7 @@ type Verifying struct {
 	Progress func(syncer.VerifyProgress)
 }
 
-// FoundOne tells a finding.
+// FoundOne passes on a finding.
 func (v Verifying) FoundOne(f syncer.Finding) {
 	if v.Found != nil {
 		v.Found(f)

@@ -48,7 +48,7 @@ type Options struct {
 	zone  *time.Location // of the restaurants
 }
 
-// Info tells where to look.
+// Info says where to look.
 type Info struct {
 	Config   string // configuration that other commands can use meanwhile
 	PageURL  string // empty: it is off

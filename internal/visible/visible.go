@@ -24,7 +24,7 @@ func Text(s string) string { return escape(s, func(r rune) bool { return r == ' 
 // Lines is [Text] for text of several lines: line breaks and tabs stay.
 func Lines(s string) string { return escape(s, layout) }
 
-// layout tells the white space that text of ours is laid out with.
+// layout is true of the white space that text of ours is laid out with.
 func layout(r rune) bool { return r == ' ' || r == '\n' || r == '\t' }
 
 func escape(s string, stays func(rune) bool) string {
@@ -57,7 +57,7 @@ func needed(s string, stays func(rune) bool) bool {
 	return false
 }
 
-// wrong tells the replacement character that stands for bytes that are not UTF-8. It is
+// wrong is true of a replacement character that stands for bytes that are not UTF-8. It is
 // written as the character itself is: JSON has no form for such bytes.
 func wrong(s string, i int, r rune) bool {
 	if r != utf8.RuneError {

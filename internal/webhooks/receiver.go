@@ -289,7 +289,7 @@ func (r *Receiver) isDone(id eventID) bool {
 // maxTypes bounds how many unknown types are logged.
 const maxTypes = 100
 
-// tellType tells once of a type that api.md does not name.
+// tellType logs, once, a type that api.md does not name.
 func (r *Receiver) tellType(source, name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

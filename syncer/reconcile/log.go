@@ -52,7 +52,7 @@ func (v *verdicts) end(ctx context.Context) error {
 	return nil
 }
 
-// warn tells in the log which days differ, when that is found: a day once, unless it
+// warn logs which days differ, when that is found: a day once, unless it
 // differs otherwise than before.
 func (st *Proofs) warn(found []DayProof) {
 	byDay := map[types.Date][]DayProof{}

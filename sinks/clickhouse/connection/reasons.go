@@ -18,7 +18,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 )
 
-// UnreachableError tells why nobody could be asked, in words that say what to look
+// UnreachableError says why nobody could be asked, in words that say what to look
 // at.
 type UnreachableError struct {
 	Kind    error  // ErrUnreachable or ErrNotClickHouse
@@ -82,7 +82,7 @@ func sentence(e *clickhousego.Exception) string {
 	return text
 }
 
-// reasonOf tells why nobody could be asked.
+// reasonOf is why nobody could be asked.
 func (t Target) reasonOf(err error) string {
 	var refused *clickhousego.Exception
 	switch {
@@ -162,7 +162,7 @@ const (
 	helloNoise     = "failed to query server hello"
 )
 
-// foreign tells an answer that no ClickHouse gives over this protocol.
+// foreign is true of an answer that no ClickHouse gives over this protocol.
 func foreign(err error) bool {
 	var answer *clickhousego.HTTPError
 	var refused *clickhousego.Exception

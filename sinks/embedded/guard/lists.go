@@ -32,7 +32,7 @@ var harmlessTableFunctions = map[string]bool{
 // apart.
 var namesakes = map[string]bool{"format": true, "values": true}
 
-// harmlessSystemTables tell what there is and what goes on, but for what other readers ask
+// harmlessSystemTables show what there is and what goes on, but for what other readers ask
 // (processes, query_cache): parameters stand in it as texts. Of the engine's other
 // tables some start a program (models), signal every thread of the process
 // (stack_trace) or read files (certificates, jemalloc_profile_text).

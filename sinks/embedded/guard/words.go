@@ -32,7 +32,7 @@ var (
 	setting       = kind{"SELECT 1 SETTINGS `%s` = 1", "", exception.UnknownSetting, "UNKNOWN_SETTING", "Unknown setting %q: system.settings has the names"}
 )
 
-// UnknownError tells of a name that the engine does not have: nothing is kept from the
+// UnknownError is the error of a name that the engine does not have: nothing is kept from the
 // reader.
 type UnknownError struct {
 	*exception.Exception

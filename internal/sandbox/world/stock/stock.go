@@ -115,7 +115,7 @@ func (s *Stock) invent(g *seeded.RNG, loc, i int) *rows.Row[Ingredient] {
 	return r
 }
 
-// weighed tells which units carry three decimals (api.md, "Conventions").
+// weighed is true when the unit carries three decimals (api.md, "Conventions").
 func (v *Ingredient) weighed() bool { return v.unit != "buc" && v.unit != "portie" }
 
 // BelowMin is api.md's rule: at or below the minimum; without one (0) the same
