@@ -75,8 +75,12 @@ func counted[T any](list []T, is func(T) bool) float64 {
 	return float64(n)
 }
 
-// within is what a part of the values does not exceed, between two of them in proportion.
+// within is what a part of the values does not exceed, between two of them in proportion. Of
+// none, as in the first hours of a day, it is no number.
 func within(part float64, values []float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
 	slices.Sort(values)
 	place := part * float64(len(values)-1)
 	low := int(place)

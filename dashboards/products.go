@@ -138,13 +138,13 @@ var products = dashboard{
 			FROM
 			(
 				SELECT product_id, product_name, variant_id, variant_name, channel, new_price, change_percent, since, until
-				FROM price_changes
+				FROM price_changes_by_id
 				WHERE {mine} AND {here} AND toDate32(since) BETWEEN {first} AND {last}
 			) AS changes
 			LEFT JOIN
 			(
-				SELECT assumeNotNull(product_id) AS product_id, variant_id AS sold_variant, transform(toString(channel), ['direct'], ['online'], toString(channel)) AS sold_channel, business_day AS day, sum(` + soldAs + `) AS sold_quantity
-				FROM sales_lines
+				SELECT assumeNotNull(product_id) AS product_id, variant_id AS sold_variant, if(channel = 'direct', 'online', channel) AS sold_channel, business_day AS day, sum(` + soldAs + `) AS sold_quantity
+				FROM sales_quantities
 				WHERE {mine} AND {here} AND isNotNull(product_id) AND business_day BETWEEN {first} - 14 AND {last} + 14
 				GROUP BY product_id, sold_variant, sold_channel, day
 			) AS sold ON changes.product_id = sold.product_id AND changes.channel = sold.sold_channel
@@ -236,19 +236,10 @@ const outagesSQL = `
 				(
 					SELECT
 						product_id, product_name, sold_out_from,
-						toFloat64(if(isNull(open_minutes) OR isNull(open_a_week), minutes, open_minutes)) AS out_minutes,
-						4 * if(isNull(open_minutes) OR isNull(open_a_week), 7 * 1440, assumeNotNull(open_a_week)) AS open_before
-					FROM (SELECT product_id, product_name, location_id, sold_out_from, minutes, open_minutes FROM availability WHERE {mine} AND {here} AND toDate32(sold_out_from) BETWEEN {first} AND {last}) AS out
-					LEFT ANY JOIN
-					(
-						SELECT
-							id AS location_id,
-							nullIf(arraySum((opens, closes) -> if(isNull(opens) OR isNull(closes), 0, 1 + modulo(toInt32(assumeNotNull(closes)) - toInt32(assumeNotNull(opens)) - 1 + 1440, 1440)),
-								arrayMap(t -> toInt32OrNull(substring(t, 1, 2)) * 60 + toInt32OrNull(substring(t, 4, 2)), [opening_hours_monday_open, opening_hours_tuesday_open, opening_hours_wednesday_open, opening_hours_thursday_open, opening_hours_friday_open, opening_hours_saturday_open, opening_hours_sunday_open]),
-								arrayMap(t -> toInt32OrNull(substring(t, 1, 2)) * 60 + toInt32OrNull(substring(t, 4, 2)), [opening_hours_monday_close, opening_hours_tuesday_close, opening_hours_wednesday_close, opening_hours_thursday_close, opening_hours_friday_close, opening_hours_saturday_close, opening_hours_sunday_close])), 0) AS open_a_week
-						FROM locations
-						WHERE {mine}
-					) AS schedules USING (location_id)
+						toFloat64(if(isNull(open_minutes) OR isNull(open_minutes_a_week), minutes, open_minutes)) AS out_minutes,
+						4 * if(isNull(open_minutes) OR isNull(open_minutes_a_week), 7 * 1440, assumeNotNull(open_minutes_a_week)) AS open_before
+					FROM availability_by_id
+					WHERE {mine} AND {here} AND toDate32(sold_out_from) BETWEEN {first} AND {last}
 				) AS outages
 				LEFT JOIN
 				(

@@ -161,7 +161,7 @@ WITH
     toDecimal128(40 - modulo(nth, 60), 10) AS left
 SELECT
     concat('biz_', leftPad(toString(shop), 3, '0')), concat('ing_', toString(ingredient)), concat('loc_', toString(modulo(ingredient, 2))), concat('Ingredient ', toString(intDiv(ingredient, 2))), ['kg', 'l', 'buc'][1 + modulo(ingredient, 3)],
-    left, 5, left <= 5, false, '', changed, changed, nth + 1, cityHash64(left)
+    left, 5, left <= 5, false, '', changed, changed, toUnixTimestamp64Micro(changed), cityHash64(left)
 FROM numbers(%[1]d * %[3]d * %[4]d * %[5]d)`,
 
 	`INSERT INTO larder_raw.ingredients (business_id, id, location_id, name, unit, stock, min_stock, below_min, updated_at, _source, _version, _fetched_at)

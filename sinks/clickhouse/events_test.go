@@ -69,6 +69,7 @@ func TestPriceChangesOfVariants(t *testing.T) {
 	changing[types.Product](m, "products", little, [2]string{"2026-03-08T10:00:00Z", "22.00"}, [2]string{"2026-03-09T10:00:00Z", "23.00"})
 	m.expect("SELECT variant_name, old_price, new_price, until FROM price_changes ORDER BY since",
 		"small|20|22|2026-03-08 12:00:00.000000", `little|22|23|\N`)
+	m.expect("SELECT count() FROM (SELECT business_id, product_id, product_name, location_id, channel, variant_id, variant_name, old_price, new_price, change_percent, since, until FROM price_changes EXCEPT SELECT * FROM price_changes_by_id)", "0")
 }
 
 func TestAvailabilityKnowsOpeningHours(t *testing.T) {
@@ -94,6 +95,8 @@ func TestAvailabilityKnowsOpeningHours(t *testing.T) {
 		`2026-03-31 11:00:00.000000|2026-03-31 12:00:00.000000|60|\N`)
 	put[types.Location](m, "biz", "locations", openFromTen())
 	m.expect("SELECT open_minutes FROM availability ORDER BY sold_out_from", "180", "0", "300", "120", "60")
+	m.expect("SELECT DISTINCT open_minutes_a_week FROM availability", "4560") // five days of 12 hours, and Friday's 16
+	m.expect("SELECT count() FROM (SELECT business_id, product_id, product_name, location_id, sold_out_from, sold_out_to, open_minutes, open_minutes_a_week FROM availability EXCEPT SELECT business_id, product_id, product_name, location_id, sold_out_from, sold_out_to, open_minutes, open_minutes_a_week FROM availability_by_id)", "0")
 	m.expect("SELECT product_name, location_name FROM availability LIMIT 1", "Ciorbă|L")
 }
 
@@ -147,17 +150,27 @@ func TestStockCover(t *testing.T) {
 // TestStockCoverCountsWhatMovementsShow takes stock whose history is as bad as it can be:
 // states repeat, are dated before others or later than they were seen, units change,
 // ingredients go and come back, Larder's clock steps back, over the day from which use counts.
+// Versions follow that clock and never fall, or are years behind the service's.
 func TestStockCoverCountsWhatMovementsShow(t *testing.T) {
+	for name, slow := range map[string]bool{"clock that steps back": false, "slow clock": true} {
+		t.Run(name, func(t *testing.T) { coverCountsWhatMovementsShow(t, slow) })
+	}
+}
+
+func coverCountsWhatMovementsShow(t *testing.T, slow bool) {
 	m := newMirror(t)
 	random := rand.New(rand.NewPCG(28, 1))
 	began := time.Now().UTC().Truncate(time.Second).AddDate(0, 0, -45)
 	const ingredients, looks = 40, 36
 	for look := range looks {
 		at := began.Add(time.Duration(look) * 30 * time.Hour)
-		if random.IntN(4) == 0 {
+		if !slow && random.IntN(4) == 0 {
 			at = at.AddDate(0, 0, -random.IntN(12)) // the clock steps back
 		}
 		m.at = at
+		if !slow {
+			m.version = max(m.version, uint64(at.UnixMicro()))
+		}
 		var rows []string
 		for n := range ingredients {
 			if random.IntN(3) == 0 {

@@ -69,6 +69,7 @@ WHERE lines != totals_net_sales - totals_delivery_fee OR discount != totals_disc
 	// A share is never further than a ban from what the line is worth.
 	m.expect(`SELECT count() FROM (SELECT toFloat64(order_discount_share) AS share, toFloat64(totals_discount) * toFloat64(total) / toFloat64(totals_items) AS fair
 FROM sales_items JOIN (SELECT id AS order_id, totals_discount, totals_items FROM sales_orders) AS orders USING (order_id) WHERE order_id LIKE 'random %' AND totals_items > 0) WHERE abs(share - fair) > 0.0100001`, "0")
+	m.expect("SELECT count() > 100, (SELECT count() FROM (SELECT order_id, position, product_id, variant_id, quantity, is_weighed, weight_kg FROM sales_quantities EXCEPT SELECT order_id, position, product_id, variant_id, quantity, is_weighed, weight_kg FROM sales_items)) FROM sales_quantities", "1|0")
 }
 
 // TestLinesOfTheAPI takes the lines of an order as the API gives them.
@@ -81,6 +82,7 @@ func TestLinesOfTheAPI(t *testing.T) {
 		`1|23|0|3|23|2.4|20.6|11|2.04|false`, // (10 + 1.50) x 2; 23 of 33.50 of a discount of 3.50; 20.60 x 11 / 111
 		`2|12|1.5|0|10.5|1.1|9.4|\N|\N|false`)
 	m.expect("SELECT is_weighed, weight_kg, price_per_kg FROM sales_items WHERE order_id = 'weighed' ORDER BY position", `false|\N|\N`, "true|0.35|34.29")
+	m.expect("SELECT count() > 2, (SELECT count() FROM (SELECT business_id, order_id, business_day, location_id, channel, position, product_id, variant_id, quantity, is_weighed, weight_kg FROM sales_quantities EXCEPT SELECT business_id, order_id, business_day, location_id, channel, position, product_id, variant_id, quantity, is_weighed, weight_kg FROM sales_items)), count() = (SELECT count() FROM sales_items) FROM sales_quantities", "1|0|1")
 	m.expect("SELECT vat_amount, gross > 1000000 FROM sales_items WHERE order_id = 'absurd' AND position = 1", `\N|1`)
 	m.expect("SELECT line_count, item_count, minutes_to_payment, discount_percent, has_refund, refunds_total FROM sales_orders WHERE id = 'o1'", "2|3|30|10.45|false|0")
 	m.expect("SELECT item_name, name, price, amount FROM sales_item_extras WHERE order_id = 'o1' ORDER BY position", "Mici|muștar|1|2", "Mici|pâine|0.5|1")

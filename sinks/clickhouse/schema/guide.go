@@ -58,6 +58,11 @@ var guides = map[string]Guide{
 		Joins: []Join{toProduct, toCategory, toLocation},
 		Query: "SELECT product_name, location_name, sold_out_from FROM availability WHERE sold_out_to IS NULL",
 	},
+	"availability_by_id": {
+		Key:   []string{"business_id", "product_id", "sold_out_from"},
+		Joins: []Join{toProduct, toCategory, toLocation},
+		Query: "SELECT product_id, sum(minutes) AS out_minutes FROM availability_by_id GROUP BY product_id ORDER BY out_minutes DESC LIMIT 20",
+	},
 	"categories": {
 		Key:   []string{"business_id", "id"},
 		Joins: []Join{toLocation},
@@ -161,6 +166,11 @@ var guides = map[string]Guide{
 		Key:   []string{"business_id", "product_id", "channel", "variant_id", "since"},
 		Joins: []Join{toProduct, toLocation},
 		Query: "SELECT since, product_name, channel, old_price, new_price FROM price_changes ORDER BY since DESC LIMIT 10",
+	},
+	"price_changes_by_id": {
+		Key:   []string{"business_id", "product_id", "channel", "variant_id", "since"},
+		Joins: []Join{toProduct, toLocation},
+		Query: "SELECT product_id, count() AS changes FROM price_changes_by_id GROUP BY product_id ORDER BY changes DESC LIMIT 20",
 	},
 	"product_channels": {
 		Key:   []string{"business_id", "product_id", "channel"},
@@ -278,6 +288,11 @@ var guides = map[string]Guide{
 		Key:   []string{"business_id", "date", "product_id", "name"},
 		Joins: []Join{toProduct, toCategory},
 		Query: "SELECT name, quantity, net FROM sales_products WHERE date = today() - 1 ORDER BY net DESC LIMIT 10",
+	},
+	"sales_quantities": {
+		Key:   []string{"business_id", "order_id", "position"},
+		Joins: []Join{toOrder, toProduct, toLocation},
+		Query: "SELECT product_id, sum(quantity) AS pieces FROM sales_quantities WHERE business_day >= today() - 28 AND NOT is_weighed GROUP BY product_id ORDER BY pieces DESC LIMIT 20",
 	},
 	"sales_refunds": {
 		Key:   []string{"business_id", "order_id", "position"},

@@ -27,7 +27,7 @@ const Zone = "Europe/Bucharest"
 const (
 	FirstViewsVersion = 1001
 	ViewsVersion      = 1001
-	viewsHash         = "5c98787884b9ea86"
+	viewsHash         = "bc4b8b6247118da5"
 )
 
 // Migration is a file of tables/, or all of views/: forward-only, and harmless when

@@ -38,9 +38,7 @@
     `name` String COMMENT 'Name on the receipt',
     `variant_id` Nullable(String) COMMENT 'Variant id; null when there is none',
     `variant_name` Nullable(String) COMMENT 'Name of the variant',
-    `quantity` Decimal(38, 10) COMMENT 'Quantity',
-    `is_weighed` Bool COMMENT 'Whether the line was sold by weight',
-    `weight_kg` Nullable(Decimal(38, 10)) COMMENT 'Weight, kg, of a line sold by weight',
+    {{columns "sold"}},
     `price_per_kg` Nullable(Decimal(18, 2)) COMMENT 'Price of a kilogram, RON, of a line sold by weight',
     `unit_price` Decimal(18, 2) COMMENT 'Price of one unit, RON, VAT included',
     `extras_total` Decimal(38, 2) COMMENT 'Extras of the whole line, RON: their prices x quantity',
@@ -74,4 +72,45 @@
 {{define "day_ratios"}}
     `average_order` Nullable(Float64) COMMENT 'Net sales of an order on average, RON, two decimals; null on a day without orders. Of several days divide the sums anew: averages do not add up',
     `discount_percent` Nullable(Float64) COMMENT 'Order-level discounts as a percentage of items, two decimals; null when items are 0'
+{{end}}
+
+{{define "product_of"}}
+    `product_id` String COMMENT 'Product: joins with products on (business_id, id)',
+    `product_name` String COMMENT 'Name of the product at the time of the change',
+    `location_id` LowCardinality(String) COMMENT 'Location the product belongs to'
+{{end}}
+
+{{define "price_change"}}
+    `channel` LowCardinality(String) COMMENT 'Where the price holds: pos, or a sales channel of the product (online, platform_a, platform_b)',
+    `variant_id` Nullable(String) COMMENT 'Variant whose price changed; null for the price of the product itself',
+    `variant_name` Nullable(String) COMMENT 'Name of that variant',
+    `old_price` Decimal(18, 2) COMMENT 'Price before, RON',
+    `new_price` Decimal(18, 2) COMMENT 'Price since, RON',
+    `change_percent` Nullable(Float64) COMMENT 'Change as a percentage of the old price, two decimals; null when that was 0',
+    `since` DateTime64(6, 'Europe/Bucharest') COMMENT 'Since when the new price holds',
+    `until` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'Until when it held: when it changed again, or when the product, the channel or the variant was no longer there; null while it holds'
+{{end}}
+
+{{define "outage_of"}}
+    `product_id` String COMMENT 'Product: joins with products on (business_id, id)',
+    `product_name` String COMMENT 'Name of the product when it was sold out',
+    `category_id` Nullable(String) COMMENT 'Menu category of the product at that time'
+{{end}}
+
+{{define "outage_at"}}
+    `location_id` LowCardinality(String) COMMENT 'Location the product belongs to'
+{{end}}
+
+{{define "outage"}}
+    `sold_out_from` DateTime64(6, 'Europe/Bucharest') COMMENT 'Since when it was sold out; when it was so already as Larder first saw it, since its last change before',
+    `sold_out_to` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When it was available again, or was removed from the catalogue; null while it is sold out',
+    `minutes` Int64 COMMENT 'Minutes it was sold out; up to now while it is',
+    `open_minutes` Nullable(Int64) COMMENT 'Those of them within the opening hours of the location, as its schedule stands today, special days included; null when it has no schedule',
+    `open_minutes_a_week` Nullable(Int64) COMMENT 'Minutes that the location is open in a week without special days, as its schedule stands today; null when it has no schedule'
+{{end}}
+
+{{define "sold"}}
+    `quantity` Decimal(38, 10) COMMENT 'Quantity',
+    `is_weighed` Bool COMMENT 'Whether the line was sold by weight',
+    `weight_kg` Nullable(Decimal(38, 10)) COMMENT 'Weight, kg, of a line sold by weight'
 {{end}}

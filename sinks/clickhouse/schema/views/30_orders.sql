@@ -107,6 +107,29 @@ CREATE OR REPLACE VIEW {{view "sales_lines"}}
 AS {{template "lines"}}
 COMMENT 'One row per restaurant, order and line: sales_items without the names of restaurant, location, product and category, for adding up by ids, which reads and plans less';
 
+CREATE OR REPLACE VIEW {{view "sales_quantities"}}
+(
+{{shown "business"}},
+    `order_id` String COMMENT 'Order: joins with sales_orders on (business_id, id)',
+    `business_day` Date32 COMMENT 'Day the order counts on: day in Europe/Bucharest of created_at',
+    `location_id` LowCardinality(String) COMMENT 'Location that sold it',
+    `channel` LowCardinality(String) COMMENT 'Sales channel: pos, platform_a, platform_b, direct (online ordering)',
+    `position` Int64 COMMENT 'Place of the line in the order, from 1',
+    `product_id` Nullable(String) COMMENT 'Product: joins with products on (business_id, id); null when the line has no catalogue product',
+    `variant_id` Nullable(String) COMMENT 'Variant id; null when there is none',
+{{shown "sold"}}
+)
+AS SELECT
+    business_id, order_id, business_day, location_id, channel, position, product_id, variant_id, quantity, toBool(isNotNull(weight_kg)) AS is_weighed, weight_kg
+FROM
+(
+    SELECT business_id, id AS order_id, business_day, location_id, channel, `items.product_id`, `items.variant_id`, `items.quantity`, `items.weight_kg`
+    FROM {{table "sales_orders"}} FINAL {{quick}}
+)
+-- All are unfolded, and read: so they are few.
+ARRAY JOIN arrayEnumerate(`items.quantity`) AS position, `items.product_id` AS product_id, `items.variant_id` AS variant_id, `items.quantity` AS quantity, `items.weight_kg` AS weight_kg
+COMMENT 'One row per restaurant, order and line: how much was sold, by ids and without amounts: sales_lines for adding up quantities, which reads and plans less';
+
 CREATE OR REPLACE VIEW {{view "sales_item_extras"}}
 (
 {{shown "business" "business_name" "order_of"}},

@@ -2,29 +2,15 @@
 -- state that held for no time at all is left out. They read the few columns of a state that
 -- they need: each costs planning, whether it is asked for or not.
 
-CREATE OR REPLACE VIEW {{view "price_changes"}}
-(
-{{shown "business" "business_name"}},
-    `product_id` String COMMENT 'Product: joins with products on (business_id, id)',
-    `product_name` String COMMENT 'Name of the product at the time of the change',
-    `location_id` LowCardinality(String) COMMENT 'Location the product belongs to',
-{{shown "location_name"}},
-    `channel` LowCardinality(String) COMMENT 'Where the price holds: pos, or a sales channel of the product (online, platform_a, platform_b)',
-    `variant_id` Nullable(String) COMMENT 'Variant whose price changed; null for the price of the product itself',
-    `variant_name` Nullable(String) COMMENT 'Name of that variant',
-    `old_price` Decimal(18, 2) COMMENT 'Price before, RON',
-    `new_price` Decimal(18, 2) COMMENT 'Price since, RON',
-    `change_percent` Nullable(Float64) COMMENT 'Change as a percentage of the old price, two decimals; null when that was 0',
-    `since` DateTime64(6, 'Europe/Bucharest') COMMENT 'Since when the new price holds',
-    `until` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'Until when it held: when it changed again, or when the product, the channel or the variant was no longer there; null while it holds'
-)
-AS SELECT
-    business_id, business_name, product_id, product_name, location_id, location_name, channel,
+{{define "price_values" -}}
+    channel,
     nullIf(price_variant, '') AS variant_id, if(price_variant = '', NULL, price_variant_name) AS variant_name,
     assumeNotNull(price_before) AS old_price, price AS new_price,
     if(old_price = 0, NULL, round((toFloat64(new_price) - toFloat64(old_price)) * 100 / toFloat64(old_price), 2)) AS change_percent,
     valid_from AS since, ifNull(changed_again_at, if(still_there, NULL, gone_at)) AS until
-FROM
+{{- end}}
+
+{{define "price_rows" -}}
 (
     -- Only changes are kept here, so that the next row is the next change.
     SELECT
@@ -54,36 +40,45 @@ FROM
         ARRAY JOIN prices AS price_of
     )
     WHERE price_before != price
-) AS changes
+)
+{{- end}}
+
+CREATE OR REPLACE VIEW {{view "price_changes"}}
+(
+{{shown "business" "business_name" "product_of" "location_name" "price_change"}}
+)
+AS SELECT
+    business_id, business_name, product_id, product_name, location_id, location_name, {{template "price_values"}}
+FROM {{template "price_rows"}} AS changes
 LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant, product, channel (or variant) and change of price that Larder saw';
 
-CREATE OR REPLACE VIEW {{view "availability"}}
+CREATE OR REPLACE VIEW {{view "price_changes_by_id"}}
 (
-{{shown "business" "business_name"}},
-    `product_id` String COMMENT 'Product: joins with products on (business_id, id)',
-    `product_name` String COMMENT 'Name of the product when it was sold out',
-    `category_id` Nullable(String) COMMENT 'Menu category of the product at that time',
-{{shown "category_name"}},
-    `location_id` LowCardinality(String) COMMENT 'Location the product belongs to',
-{{shown "location_name"}},
-    `sold_out_from` DateTime64(6, 'Europe/Bucharest') COMMENT 'Since when it was sold out; when it was so already as Larder first saw it, since its last change before',
-    `sold_out_to` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When it was available again, or was removed from the catalogue; null while it is sold out',
-    `minutes` Int64 COMMENT 'Minutes it was sold out; up to now while it is',
-    `open_minutes` Nullable(Int64) COMMENT 'Those of them within the opening hours of the location, as its schedule stands today, special days included; null when it has no schedule'
+{{shown "business" "product_of" "price_change"}}
 )
 AS SELECT
-    business_id, business_name, product_id, product_name, category_id, category_name, location_id, location_name,
+    business_id, product_id, product_name, location_id, {{template "price_values"}}
+FROM {{template "price_rows"}} AS changes
+COMMENT 'One row per restaurant, product, channel (or variant) and change of price: price_changes without the names of restaurant and location, which plans less';
+
+{{define "outage_values" -}}
     sold_out_from, sold_out_to,
     toInt64(intDiv(dateDiff('second', sold_out_from, ended_at), 60)) AS minutes,
     if(arrayExists(closed -> isNotNull(closed), closed_on), toInt64(intDiv(arraySum(
         arrayMap((opens_at, closes_at) -> greatest(0, ifNull(dateDiff('second', greatest(began_at, opens_at), least(ended_at, closes_at)), 0)),
             arrayMap(day -> toDateTime64OrNull(concat(toString(day), ' ', opens[toDayOfWeek(day)], ':00'), 6, 'Europe/Bucharest'), open_days),
             arrayMap(day -> toDateTime64OrNull(concat(
-                toString(if(ifNull(closes[toDayOfWeek(day)] > opens[toDayOfWeek(day)], true), day, day + 1)), ' ', closes[toDayOfWeek(day)], ':00'), 6, 'Europe/Bucharest'), open_days))), 60)), NULL) AS open_minutes
-FROM
+                toString(if(ifNull(closes[toDayOfWeek(day)] > opens[toDayOfWeek(day)], true), day, day + 1)), ' ', closes[toDayOfWeek(day)], ':00'), 6, 'Europe/Bucharest'), open_days))), 60)), NULL) AS open_minutes,
+    nullIf(toInt64(arraySum(
+        (opens_at, closes_at) -> ifNull(1 + modulo(closes_at - opens_at - 1 + 1440, 1440), 0),
+        arrayMap(at -> toInt32OrNull(substring(at, 1, 2)) * 60 + toInt32OrNull(substring(at, 4, 2)), opens),
+        arrayMap(at -> toInt32OrNull(substring(at, 1, 2)) * 60 + toInt32OrNull(substring(at, 4, 2)), closes))), 0) AS open_minutes_a_week
+{{- end}}
+
+{{define "outages" -}}
 (
     SELECT
         business_id, product_id, product_name, category_id, location_id, valid_from AS sold_out_from, changed_at AS sold_out_to,
@@ -112,12 +107,33 @@ FROM
     ) AS turns
     LEFT ANY JOIN {{template "opening_hours"}} AS hours USING (business_id, location_id)
     WHERE sold_out
-) AS times
+)
+{{- end}}
+
+CREATE OR REPLACE VIEW {{view "availability"}}
+(
+{{shown "business" "business_name" "outage_of" "category_name" "outage_at" "location_name" "outage"}}
+)
+AS SELECT
+    business_id, business_name, product_id, product_name, category_id, category_name, location_id, location_name,
+{{template "outage_values"}}
+FROM {{template "outages"}} AS times
 LEFT ANY JOIN {{template "category_names"}} AS categories USING (business_id, category_id)
 LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant, product and time that it was sold out (86) while it was in the catalogue';
+
+CREATE OR REPLACE VIEW {{view "availability_by_id"}}
+(
+{{shown "business" "outage_of" "outage_at" "outage"}}
+)
+AS SELECT
+    business_id, product_id, product_name, category_id, location_id,
+{{template "outage_values"}}
+FROM {{template "outages"}} AS times
+{{joined}}
+COMMENT 'One row per restaurant, product and time that it was sold out (86): availability without the names of restaurant, location and category, which plans less';
 
 {{/* One row per restaurant, ingredient and change of its stock: before and after. */}}
 {{define "movements" -}}
@@ -173,10 +189,11 @@ COMMENT 'One row per restaurant, ingredient and change of its stock that Larder 
 {{- end}}
 
 {{/* One row per restaurant and ingredient: the day on which Larder first saw it, and what went out
-of its stock since 28 days ago, as stock_movements has it: day, amount, unit. Windows over years of
-states would take longer than all the rest, so only the versions since then are put in order, in
-arrays. All before the first of them were seen earlier, and so began earlier: of those the last state
-counts, and the newest date. */}}
+of its stock since 28 days ago, as stock_movements has it: day, amount, hash of the unit (units are
+only compared, and texts in arrays of tuples are slow). Windows over years of states would take longer
+than all the rest, so only the versions since then are put in order, in arrays. A version is the
+microsecond it was taken in, or a later one: a day more of them makes good for a clock that is slow. All
+before them were seen earlier, and so began earlier: of those the last state counts, and the newest date. */}}
 {{define "outs" -}}
 (
     -- What is used more than once is named a level below: named beside, it would be planned once for each use.
@@ -207,26 +224,21 @@ counts, and the newest date. */}}
                 FROM
                 (
                     WITH
-                        ifNull(_version >= first_version, false) AS is_recent,
-                        groupArrayIf((_version, _state, stock, unit, removed, valid_from, history.seen_at), is_recent) AS recent
+                        toStartOfDay(now('Europe/Bucharest')) AS today_began,
+                        history.seen_at >= today_began - INTERVAL 28 DAY OR _version >= toUnixTimestamp(today_began - INTERVAL 29 DAY) * 1000000 AS is_recent,
+                        sipHash64(unit) AS in_unit,
+                        groupArrayIf((_version, _state, stock, in_unit, removed, valid_from, history.seen_at), is_recent) AS recent
                     SELECT
                         business_id, id, toDate32(min(history.seen_at)) AS first_day,
-                        -- Version, hash of the state, stock, unit, removed, date, when it was seen.
+                        -- Version, hash of the state, stock, hash of the unit, removed, date, when it was seen.
                         arrayConcat(
                             arrayResize(
                                 [tupleConcat(
-                                    argMaxIf((_version, _state, stock, unit, removed), _version, NOT is_recent),
+                                    argMaxIf((_version, _state, stock, in_unit, removed), _version, NOT is_recent),
                                     (maxIf(valid_from, NOT is_recent), maxIf(history.seen_at, NOT is_recent)))],
                                 countIf(NOT is_recent) > 0),
                             arraySort(version -> version.1, recent)) AS versions
                     FROM {{table "stock_history"}} AS history
-                    LEFT ANY JOIN
-                    (
-                        SELECT business_id, toNullable(min(_version)) AS first_version
-                        FROM {{table "stock_history"}}
-                        WHERE seen_at >= toStartOfDay(now('Europe/Bucharest')) - INTERVAL 28 DAY
-                        GROUP BY business_id
-                    ) AS since USING (business_id)
                     GROUP BY business_id, id
                 )
             )
@@ -292,7 +304,7 @@ FROM
                         *,
                         1 - dateDiff('second', toStartOfDay(now('Europe/Bucharest')), now('Europe/Bucharest')) / 86400 AS rest_of_today,
                         -- What went out of stock in another unit than today's cannot be added to the others.
-                        arrayFilter(out -> out.1 < today AND out.1 >= today - days_seen AND out.3 = unit, outs) AS counted
+                        arrayFilter(out -> out.1 < today AND out.1 >= today - days_seen AND out.3 = sipHash64(unit), outs) AS counted
                     FROM
                     (
                         -- Names are joined before anything is computed: a filter on what is computed would go
