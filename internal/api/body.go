@@ -38,7 +38,7 @@ func (rd *reading) body(resp *http.Response) (body []byte, held *hold, err error
 		for _, c := range rd.chunks {
 			chunks.Put(c)
 		}
-		if err != nil && rd.hold != nil {
+		if err != nil {
 			rd.hold.release()
 		}
 	}()

@@ -39,11 +39,7 @@ type answer struct {
 }
 
 // release gives the body back, which is not needed any more.
-func (a *answer) release() {
-	if a.hold != nil {
-		a.hold.release()
-	}
-}
+func (a *answer) release() { a.hold.release() }
 
 // get asks for one address and has parse read the body of its 200. The answer is the
 // caller's to release.

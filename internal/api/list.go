@@ -82,11 +82,7 @@ func (p Page) Without(drop func(Raw) bool) Page {
 
 // Release gives the rows back. They are not needed any more, nor what points into them.
 // Until then they count in the client's [Memory]. More than once does no harm.
-func (p Page) Release() {
-	if p.hold != nil {
-		p.hold.release()
-	}
-}
+func (p Page) Release() { p.hold.release() }
 
 // Route is the list's name in errors and metrics, "GET /products".
 func (l List[T]) Route() string { return l.route.name() }

@@ -114,8 +114,12 @@ func (h *hold) finish(bytes int64) {
 	m.serve()
 }
 
-// release gives everything back; more than once does no harm.
+// release gives everything back; more than once does no harm, nor does that of a small body,
+// whose hold is nil.
 func (h *hold) release() {
+	if h == nil {
+		return
+	}
 	m := h.tenant.memory
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -20,11 +20,7 @@ type MenuAnswer struct {
 
 // Release gives the menu back. It is not needed any more, nor what points into it. Until then
 // it counts in the client's [Memory]. More than once does no harm.
-func (a *MenuAnswer) Release() {
-	if a.hold != nil {
-		a.hold.release()
-	}
-}
+func (a *MenuAnswer) Release() { a.hold.release() }
 
 // Menu asks for the orderable menu of a location, unless it is still the one of an ETag
 // that an answer gave before; an empty one asks for the menu whatever it is. The answer is
