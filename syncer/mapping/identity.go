@@ -43,7 +43,7 @@ func (i *identityFinder) find(path []string) []byte {
 	if path == nil {
 		return nil
 	}
-	i.mapper.read(i.mapper.raw, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	i.mapper.read(i.mapper.raw, lenient)
 	for _, name := range path {
 		if !i.enter(name) {
 			return nil
