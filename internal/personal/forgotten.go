@@ -86,8 +86,7 @@ func (f *Forgotten) any(raw []byte) bool {
 		return false
 	}
 	named, found := false, false
-	// What is no object has no id.
-	_ = eachField(raw, func(name string, value jsontext.Value) {
+	eachField(raw, func(name string, value jsontext.Value) {
 		if id, err := jsontext.AppendUnquote(nil, value); name == "id" && err == nil {
 			named, found = true, found || f.Has(string(id))
 		}
@@ -95,26 +94,23 @@ func (f *Forgotten) any(raw []byte) bool {
 	return found || !named
 }
 
-// eachField calls f with each field of a JSON object.
-func eachField(raw []byte, f func(name string, value jsontext.Value)) error {
+// eachField calls f with each field of a JSON object, as far as it can be read. What is no
+// object has no fields.
+func eachField(raw []byte, f func(name string, value jsontext.Value)) {
 	in := jsontext.NewDecoder(bytes.NewReader(raw), lenient...)
-	if in.PeekKind() != '{' {
-		return in.SkipValue()
-	}
-	if _, err := in.ReadToken(); err != nil {
-		return err
+	if begin, err := in.ReadToken(); err != nil || begin.Kind() != '{' {
+		return
 	}
 	for in.PeekKind() != '}' {
 		name, err := in.ReadToken()
 		if err != nil {
-			return err
+			return
 		}
 		text := name.String()
 		value, err := in.ReadValue()
 		if err != nil {
-			return err
+			return
 		}
 		f(text, value)
 	}
-	return nil
 }

@@ -14,8 +14,7 @@ func (p Policy) Stored(raw []byte) []byte {
 		return p.Order(raw)
 	}
 	key, known := "", false
-	// What is no object has no customer.
-	_ = eachField(raw, func(name string, value jsontext.Value) {
+	eachField(raw, func(name string, value jsontext.Value) {
 		switch {
 		case name == "customer" && value.Kind() != 'n':
 			known = true
@@ -48,8 +47,7 @@ const pseudonymLen = 64
 // CustomerOf is what an order says of its customer, as it is stored: the phone as it was
 // written, or the pseudonym. Both are empty where nothing is.
 func CustomerOf(raw []byte) (phone, key string) {
-	// What is no object has no customer.
-	_ = eachField(raw, func(name string, value jsontext.Value) {
+	eachField(raw, func(name string, value jsontext.Value) {
 		switch name {
 		case "customer":
 			phone = phoneOf(value)
