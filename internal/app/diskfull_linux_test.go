@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -50,13 +49,7 @@ func (w *world) change(t *testing.T) {
 // done everything lands, without a restart.
 func TestFullDiskUnderTheDaemon(t *testing.T) {
 	onSmallDisk(t, sandbox.Options{Seed: 9, Orders: 300, Days: 10, NoLimits: true}, func(w *world, disk *embeddedtest.SmallDisk) {
-		d, err := w.app.Open(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- d.Serve(ctx) }()
+		d, stop := w.daemon(t, w.app)
 		if _, err := d.RunOnce(t.Context(), syncer.Selection{}, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -85,9 +78,6 @@ func TestFullDiskUnderTheDaemon(t *testing.T) {
 		w.equalsTruth(t)
 		until(t, d, http.StatusOK, "ready")
 		stop()
-		if err := <-ended; err != nil {
-			t.Errorf("the daemon ends with %v", err)
-		}
 	})
 }
 

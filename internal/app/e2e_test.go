@@ -280,13 +280,7 @@ func TestSyncMirrorsTheTruth(t *testing.T) {
 
 func TestDaemonServesTheCommandsBesideIt(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Seed: 4, Orders: 300, Days: 10, NoLimits: true})
-	d, err := w.app.Open(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- d.Serve(ctx) }()
+	d, stop := w.daemon(t, w.app)
 
 	report := w.sync(t) // through the socket: the daemon makes the pass
 	if len(report.Sources) != 1 || len(report.Sources[0].Streams) != len(config.Streams) {
@@ -329,9 +323,6 @@ func TestDaemonServesTheCommandsBesideIt(t *testing.T) {
 
 	began := time.Now()
 	stop()
-	if err := <-ended; err != nil {
-		t.Errorf("the daemon ends with %v", err)
-	}
 	if took := time.Since(began); took > 8*time.Second {
 		t.Errorf("stopping took %s", took)
 	}

@@ -228,16 +228,7 @@ func TestOneMeaningOfOnlineOrderingThatIsOff(t *testing.T) {
 		}
 	}
 	look("alone")
-	d, err := w.app.Open(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- d.Serve(ctx) }()
+	_, stop := w.daemon(t, w.app)
 	look("beside a daemon")
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
 }

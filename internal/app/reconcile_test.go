@@ -1,9 +1,7 @@
 package app
 
 import (
-	"context"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -30,19 +28,7 @@ func TestReconcileInTheEngine(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Seed: 14, Orders: 900, Days: 85, NoLimits: true, Readings: sandbox.Readings{NewMapKeys: true}})
 	w.migrated(t)
 	w.app.settleAfter = 100 * time.Millisecond
-	d, err := w.app.Open(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- d.Serve(ctx) }()
-	stop := sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("the daemon ends with %v", err)
-		}
-	})
+	d, stop := w.daemon(t, w.app)
 	defer stop()
 	w.sync(t)
 

@@ -102,13 +102,7 @@ func TestRemoteWarehouseDownAndUp(t *testing.T) {
 		t.Fatalf("sync with the warehouse down: %v", err)
 	}
 
-	d, err := w.app.Open(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- d.Serve(ctx) }()
+	d, stop := w.daemon(t, w.app)
 	until(t, d, http.StatusServiceUnavailable, "could not be reached")
 	if s := statusOf(t, d); s.Sources[0].Health().Kind != syncer.HealthWarehouse || s.Health().Kind != syncer.HealthWarehouse {
 		t.Errorf("before it was ever reached: %+v, %+v", s.Sources[0].Health(), s.Health())
@@ -140,9 +134,6 @@ func TestRemoteWarehouseDownAndUp(t *testing.T) {
 	w.equalsTruth(t)
 	until(t, d, http.StatusOK, "ready")
 	stop()
-	if err := <-ended; err != nil {
-		t.Errorf("the daemon ends with %v", err)
-	}
 }
 
 // until asks /readyz until it answers so.

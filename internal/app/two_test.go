@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -48,7 +49,7 @@ func TestTwoDaemonsOnOneWarehouse(t *testing.T) {
 	w.sync(t) // nobody holds anything any more
 }
 
-// daemon starts a daemon; stop ends it in good order.
+// daemon starts a daemon; stop ends it in good order, once.
 func (w *world) daemon(t *testing.T, a *App) (d *Daemon, stop func()) {
 	t.Helper()
 	d, err := a.Open(t.Context(), nil)
@@ -58,12 +59,12 @@ func (w *world) daemon(t *testing.T, a *App) (d *Daemon, stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- d.Serve(ctx) }()
-	return d, func() {
+	return d, sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Errorf("the daemon ends with %v", err)
 		}
-	}
+	})
 }
 
 // expectState waits until the first source is in a state; one that waits must know

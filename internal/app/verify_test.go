@@ -82,19 +82,7 @@ func TestVerifyInTheEngine(t *testing.T) {
 		NewMapKeys: true, NullTombstones: true, NeverPaidTombstones: true, NullUpdatedAt: 5,
 	}})
 	w.migrated(t)
-	d, err := w.app.Open(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- d.Serve(ctx) }()
-	stop := sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("the daemon ends with %v", err)
-		}
-	})
+	d, stop := w.daemon(t, w.app)
 	defer stop()
 	w.sync(t)
 
@@ -173,13 +161,7 @@ func (w *world) expectFound(t *testing.T, want []string) {
 func TestVerifyInterrupted(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Orders: 600, Days: 5, NoLimits: true})
 	w.migrated(t)
-	d, err := w.app.Open(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- d.Serve(ctx) }()
+	_, stop := w.daemon(t, w.app)
 	w.sync(t)
 	if err := w.AddFault(faults.Fault{Kind: faults.Hang, Route: "/sales/orders", Probability: 1}); err != nil {
 		t.Fatal(err)
@@ -201,9 +183,6 @@ func TestVerifyInterrupted(t *testing.T) {
 	}
 	verify()
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
 	verify()
 }
 
@@ -228,26 +207,17 @@ func TestVerifyOfARemoteWarehouse(t *testing.T) {
 		t.Errorf("%v, %q, %+v", err, found, report)
 	}
 
-	d, err := w.app.Open(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- d.Serve(ctx) }()
+	d, stop := w.daemon(t, w.app)
 	until(t, d, http.StatusOK, "ready")
 	if report, found, err := w.verify(t); err != nil || len(found) > 0 || report.Sources[0].State != syncer.StateRunning {
 		t.Errorf("beside the daemon: %v, %q, %+v", err, found, report)
 	}
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
 
 	if err := w.AddFault(faults.Fault{Kind: faults.Latency, Probability: 1, Delay: 500 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = w.app.Verify(t.Context(), syncer.Selection{}, time.Second, control.Verifying{Progress: func(syncer.VerifyProgress) { r.down.Store(true) }})
+	_, err := w.app.Verify(t.Context(), syncer.Selection{}, time.Second, control.Verifying{Progress: func(syncer.VerifyProgress) { r.down.Store(true) }})
 	if exit.Code(err) != exit.Warehouse {
 		t.Errorf("the warehouse has gone: exit code %d, %v", exit.Code(err), err)
 	}
