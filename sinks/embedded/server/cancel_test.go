@@ -17,7 +17,7 @@ func running(a *asker, text string) string {
 }
 
 // awaitRunning waits until so many statements are under way.
-func awaitRunning(t *testing.T, a *asker, text, want string) {
+func awaitRunning(t testing.TB, a *asker, text, want string) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); running(a, text) != want; {
 		if time.Now().After(deadline) {

@@ -57,6 +57,28 @@ func (a *asker) stalled(sql string) net.Conn {
 
 const endless = "SELECT number, randomPrintableASCII(100) FROM system.numbers FORMAT TSV"
 
+// fillPlaces has twice as many readers stall as there are places, until there is room for
+// none more. leave ends them, and waits until the engine has stopped their statements.
+func (a *asker) fillPlaces(in *asker) (leave func()) {
+	a.t.Helper()
+	var stalled []net.Conn
+	for range 2 * server.ReaderPlaces {
+		stalled = append(stalled, a.stalled(endless))
+	}
+	for deadline := time.Now().Add(time.Minute); a.ask("POST", "SELECT 1").status != http.StatusServiceUnavailable; {
+		if time.Now().After(deadline) {
+			a.t.Fatal("there is room for one reader more")
+		}
+	}
+	return func() {
+		a.t.Helper()
+		for _, conn := range stalled {
+			conn.Close()
+		}
+		awaitRunning(a.t, in, "system.numbers FORMAT", "0")
+	}
+}
+
 // Twice as many readers as there are places, none of which takes its answer: the
 // daemon's statements go on as if they were not there, and those who find no
 // place are told so.
@@ -65,15 +87,7 @@ func TestReadersLeaveTheDaemonItsPlaces(t *testing.T) {
 	db := embeddedtest.Database(t)
 	in.must("CREATE TABLE w (a UInt64) ENGINE = MergeTree ORDER BY a", "database", db)
 	defer embeddedtest.Engine(t).HurryReaders(time.Second)()
-	var stalled []net.Conn
-	for range 2 * server.ReaderPlaces {
-		stalled = append(stalled, out.stalled(endless))
-	}
-	for deadline := time.Now().Add(time.Minute); out.ask("POST", "SELECT 1").status != http.StatusServiceUnavailable; {
-		if time.Now().After(deadline) {
-			t.Fatal("there is room for one reader more")
-		}
-	}
+	leave := out.fillPlaces(in)
 	begun := time.Now()
 	for i := range 20 {
 		in.must(fmt.Sprint("INSERT INTO w VALUES (", i, ")"), "database", db)
@@ -81,15 +95,12 @@ func TestReadersLeaveTheDaemonItsPlaces(t *testing.T) {
 	if got := in.must("SELECT count() FROM w", "database", db); got != "20\n" {
 		t.Errorf("%q rows", got)
 	}
-	t.Logf("20 inserts beside %d stalled readers: %s", len(stalled), time.Since(begun).Round(time.Millisecond))
+	t.Logf("20 inserts beside %d stalled readers: %s", 2*server.ReaderPlaces, time.Since(begun).Round(time.Millisecond))
 	r := out.ask("POST", "SELECT 1")
 	if r.status != http.StatusServiceUnavailable || r.header.Get("X-ClickHouse-Exception-Code") != "202" || !strings.Contains(r.body, "TOO_MANY_SIMULTANEOUS_QUERIES") {
 		t.Errorf("one reader more: %d %q", r.status, r.body)
 	}
-	for _, conn := range stalled {
-		conn.Close()
-	}
-	awaitRunning(t, in, "system.numbers FORMAT", "0")
+	leave()
 	if got := out.must("SELECT 1"); got != "1\n" {
 		t.Errorf("afterwards: %q", got)
 	}
@@ -109,24 +120,13 @@ func owner(t testing.TB) *asker {
 func TestReadersLeaveTheOwnerACommand(t *testing.T) {
 	in, out, own := inside(t), impatient(t, time.Minute, 10*time.Minute, 10*time.Minute), owner(t)
 	defer embeddedtest.Engine(t).HurryReaders(time.Second)()
-	var stalled []net.Conn
-	for range 2 * server.ReaderPlaces {
-		stalled = append(stalled, out.stalled(endless))
-	}
-	for deadline := time.Now().Add(time.Minute); out.ask("POST", "SELECT 1").status != http.StatusServiceUnavailable; {
-		if time.Now().After(deadline) {
-			t.Fatal("there is room for one reader more")
-		}
-	}
+	leave := out.fillPlaces(in)
 	for range 10 {
 		if r := own.ask("POST", "SELECT count() FROM system.tables"); r.status != http.StatusOK {
 			t.Fatalf("a command: %d %.300s", r.status, r.body)
 		}
 	}
-	for _, conn := range stalled {
-		conn.Close()
-	}
-	awaitRunning(t, in, "system.numbers FORMAT", "0")
+	leave()
 }
 
 func TestAStalledReaderLosesItsPlace(t *testing.T) {
