@@ -5,10 +5,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -42,18 +40,15 @@ func troubles(t *testing.T, disk *embeddedtest.SmallDisk) []trouble {
 // refuseWrites refuses this process all writes to files.
 func refuseWrites(t *testing.T) (over func()) {
 	t.Helper()
-	signal.Ignore(syscall.SIGXFSZ)
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+	room, err := embeddedtest.RefuseWrites(0)
+	if err != nil {
 		t.Fatal(err)
 	}
-	set := func(l syscall.Rlimit) {
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &l); err != nil {
+	return func() {
+		if err := room(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	set(syscall.Rlimit{Cur: 0, Max: limit.Max})
-	return func() { set(limit) }
 }
 
 // TestFullDisk holds rows back while the disk of the engine takes none, says so,

@@ -7,9 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -132,7 +130,7 @@ func roleDiskFull(ctx context.Context, args []string) error {
 	if err := insert(); err != nil {
 		return err
 	}
-	room, err := refuseWrites(4096)
+	room, err := embeddedtest.RefuseWrites(4096)
 	if err != nil {
 		return err
 	}
@@ -156,18 +154,6 @@ func roleDiskFull(ctx context.Context, args []string) error {
 	return nil
 }
 
-// refuseWrites refuses this process all writes beyond so many bytes of any file,
-// until room is called.
-func refuseWrites(beyond uint64) (room func() error, err error) {
-	signal.Ignore(syscall.SIGXFSZ)
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-		return nil, err
-	}
-	room = func() error { return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit) }
-	return room, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: beyond, Max: limit.Max})
-}
-
 // roleMerge lets the engine merge while the disk refuses writes, and reads when
 // it takes them again: nothing but reading tells the engine to look.
 func roleMerge(ctx context.Context, args []string) error {
@@ -185,7 +171,7 @@ func roleMerge(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	room, err := refuseWrites(4096)
+	room, err := embeddedtest.RefuseWrites(4096)
 	if err != nil {
 		return err
 	}
@@ -229,7 +215,7 @@ func roleCrowd(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	room, err := refuseWrites(0)
+	room, err := embeddedtest.RefuseWrites(0)
 	if err != nil {
 		return err
 	}

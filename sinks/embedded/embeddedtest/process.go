@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 	"testing"
 )
@@ -106,3 +107,15 @@ func play(roles []map[string]Role) (code int, played bool) {
 
 // PID is its number.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// RefuseWrites refuses this process all writes beyond so many bytes of any file,
+// until room is called.
+func RefuseWrites(beyond uint64) (room func() error, err error) {
+	signal.Ignore(syscall.SIGXFSZ)
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		return nil, err
+	}
+	room = func() error { return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit) }
+	return room, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: beyond, Max: limit.Max})
+}
