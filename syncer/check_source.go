@@ -24,7 +24,7 @@ func (s *source) CheckSource(ctx context.Context, t stream.Trouble) {
 	switch {
 	case !ready, answered: // another stream has found out meanwhile
 		return
-	case !refused && time.Since(s.condition.Vouched()) < freshKey: // streams fail, and the source does not
+	case !refused && time.Since(s.condition.Confirmed()) < freshKey: // streams fail, and the source does not
 		return
 	}
 	if refused && s.syncer.keys.Full() {
@@ -35,7 +35,7 @@ func (s *source) CheckSource(ctx context.Context, t stream.Trouble) {
 	err := s.key.askKey(ctx)
 	switch {
 	case err == nil:
-		s.condition.Vouch()
+		s.condition.NoteConfirmed()
 	case !errors.Is(err, context.Canceled):
 		s.Log.Debug("the source does not answer", "err", err)
 	}

@@ -383,7 +383,7 @@ func (d *Daemon) warehouse() syncer.Warehouse {
 	d.mu.Lock()
 	away := d.problem != ""
 	d.mu.Unlock()
-	return syncer.Warehouse{Away: away, Damaged: d.app.Damages(d.route).Streams()}
+	return syncer.Warehouse{Unavailable: away, Damaged: d.app.Damages(d.route).Streams()}
 }
 
 // newRegistry is where all metrics go.

@@ -78,7 +78,7 @@ func (a *App) syncerHere(ctx context.Context, l *lifecycle.Cleanups, w *warehous
 	a.Damages(w).Tell()
 	down := &warehouse.Outage{}
 	warehouse := func() syncer.Warehouse {
-		return syncer.Warehouse{Away: down.Text() != "", Damaged: a.Damages(w).Streams()}
+		return syncer.Warehouse{Unavailable: down.Text() != "", Damaged: a.Damages(w).Streams()}
 	}
 	y, err := a.newSyncer(l, p.sources, sink, nil, warehouse)
 	if err != nil {

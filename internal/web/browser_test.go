@@ -24,7 +24,7 @@ func TestPageInBrowser(t *testing.T) {
 	pictures := map[string]*picture{"few": small(), "thousand": thousand(), "down": small()}
 	pictures["down"].problems = []string{"The warehouse clickhouse://larder@db:9000/larder does not answer: connection refused. Rows wait; nothing is lost."}
 	pictures["down"].status.WarehouseUnavailable = true
-	syncer.Warehouse{Away: true}.Mark(&pictures["down"].status)
+	syncer.Warehouse{Unavailable: true}.Mark(&pictures["down"].status)
 	pictures["drift"] = &picture{status: syncer.Status{Now: noon, StartedAt: noon.Add(-3 * time.Hour), CountedAt: noon, Sources: []syncer.SourceStatus{drifting()}}}
 	pictures["refused"] = &picture{status: syncer.Status{Now: noon, StartedAt: noon.Add(-3 * time.Hour), Sources: []syncer.SourceStatus{refused()}}}
 	headlines := map[string]string{

@@ -23,10 +23,10 @@ type Condition struct {
 	ready     bool          // /me has answered, and no trouble since
 	failures  int           // probes in a row that failed, each when it was due
 	nextProbe time.Time     // of a source in trouble
-	patient   time.Time     // nothing is asked before, since the service said so
+	notBefore time.Time     // nothing is asked before, since the service said so
 	outage    outage.Outage // told of
 	answered  time.Time     // when /me last answered
-	vouched   time.Time     // when it last answered who asked after a failure
+	confirmed time.Time     // when it last answered who asked after a failure
 }
 
 // New is the condition of a source that has not been asked yet. changed is called after
@@ -67,21 +67,21 @@ func (c *Condition) Answered(after time.Time) (since, ready bool) {
 func (c *Condition) MustWait() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return time.Now().Before(c.patient)
+	return time.Now().Before(c.notBefore)
 }
 
 // Vouch notes that /me has just answered who asked after a failure of a stream.
-func (c *Condition) Vouch() {
+func (c *Condition) NoteConfirmed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.vouched = time.Now()
+	c.confirmed = time.Now()
 }
 
 // Vouched is when it last did.
-func (c *Condition) Vouched() time.Time {
+func (c *Condition) Confirmed() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.vouched
+	return c.confirmed
 }
 
 // ProbeNow lets the next probe wait for nothing but its turn.
@@ -106,7 +106,7 @@ func (c *Condition) Troubled(t stream.Trouble) {
 	case due:
 		c.failures++
 	}
-	c.patient = now.Add(t.RetryAfter)
+	c.notBefore = now.Add(t.RetryAfter)
 	if c.state != t.State {
 		c.since = now
 	}
@@ -114,7 +114,7 @@ func (c *Condition) Troubled(t stream.Trouble) {
 	c.logTrouble(t)
 	next := now.Add(probeDelay(t, c.failures, Jitter(c.source, c.failures)))
 	if !due {
-		next = stream.Later(stream.Earlier(next, c.nextProbe), c.patient)
+		next = stream.Later(stream.Earlier(next, c.nextProbe), c.notBefore)
 	}
 	c.nextProbe = next
 	c.mu.Unlock()

@@ -22,9 +22,9 @@ type LocationWalks struct {
 	opening  bool   // only a backfill, of a location that the key has gained
 
 	starting stream.Slot
-	// owed counts the requests of the long walk under way that its checkpoint does not hold
+	// unrecorded counts the requests of the long walk under way that its checkpoint does not hold
 	// yet: they led to no page.
-	owed atomic.Uint64
+	unrecorded atomic.Uint64
 	// came is up to where its rows have come in this process, however it began again.
 	came  tally
 	ahead atomic.Bool // it was said that the stored watermark is ahead of the service's clock
@@ -247,7 +247,7 @@ func (t *LocationWalks) follow(ctx context.Context, kind string, cp sinks.Checkp
 func (t *LocationWalks) countUnpaged(requests uint64, long bool) {
 	t.stream.Writer.Count(write.Counts{Requests: requests})
 	if long {
-		t.owed.Add(requests)
+		t.unrecorded.Add(requests)
 	}
 }
 

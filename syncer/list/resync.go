@@ -181,7 +181,7 @@ func (f *FullResync) joinResync(ctx context.Context, first uint64) error {
 		if t.checkpoint(sinks.WalkFull).FirstVersion == first {
 			continue
 		}
-		t.owed.Store(0)
+		t.unrecorded.Store(0)
 		t.came = tally{}
 		now := f.list.Source.ServiceNow().UTC()
 		cp := sinks.Checkpoint{

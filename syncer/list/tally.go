@@ -97,5 +97,5 @@ func (t *LocationWalks) beginAnew(cp *sinks.Checkpoint) {
 // spent is how many requests a long walk of the location has taken, those included that led to
 // no page. They are counted once.
 func (t *LocationWalks) spent(cp sinks.Checkpoint) uint64 {
-	return tallyOf(cp).Requests + t.owed.Swap(0)
+	return tallyOf(cp).Requests + t.unrecorded.Swap(0)
 }

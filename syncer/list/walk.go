@@ -145,7 +145,7 @@ func (w *walk) take(ctx context.Context, p Page) error {
 	}
 	in.Sighted(write.Sighting{List: w.walks.Name()})
 	if !p.HasMore {
-		w.cure(in)
+		w.releaseUnseen(in)
 	}
 	w.advance(p, in)
 	if in.Empty() && w.kind == sinks.WalkIncremental && (p.HasMore || !w.dirty) {
@@ -166,9 +166,9 @@ func (w *walk) take(ctx context.Context, p Page) error {
 	return nil
 }
 
-// cure closes the entries of rows without an id that the walk, whose last page is at
+// releaseUnseen closes the entries of rows without an id that the walk, whose last page is at
 // hand, has not brought again.
-func (w *walk) cure(in *write.Intake) {
+func (w *walk) releaseUnseen(in *write.Intake) {
 	since := w.progress.Cp.Since
 	if w.begun.IsZero() {
 		return // it began in another run, which saw its first pages
@@ -238,7 +238,7 @@ func (w *walk) advance(p Page, in *write.Intake) {
 	w.run.Tombs += ran.Tombstones
 	w.run.Quarantined += ran.Quarantined
 	if w.long() {
-		w.tally.Requests += in.Counts.Requests + w.walks.owed.Swap(0)
+		w.tally.Requests += in.Counts.Requests + w.walks.unrecorded.Swap(0)
 		w.tally.in(cp)
 	}
 	cp.UpdatedAt = p.at

@@ -142,8 +142,8 @@ func TestHealthOfSeveralSources(t *testing.T) {
 		{"several", Status{Sources: []SourceStatus{wellSource("a"), bad, drift, drift}}, "drift quarantine", "180 days of 2 of 4 sources differ from the service's totals."},
 		{"refused", Status{Sources: []SourceStatus{refused, bad, wellSource("a")}}, "refused quarantine", "The key of 1 of 3 sources is refused, or may not read all."},
 		{"warehouse", Status{WarehouseUnavailable: true, Problems: []string{"connection refused"}, Sources: []SourceStatus{drift, wellSource("a")}}, "warehouse drift", "The warehouse takes no rows."},
-		{"no rows are stored", marked(Warehouse{Away: true}, wellSource("a"), wellSource("b")), "warehouse", "The warehouse takes no rows."},
-		{"no rows of one are stored", marked(Warehouse{Away: true}, wellSource("a")), "warehouse", "The warehouse takes no rows."},
+		{"no rows are stored", marked(Warehouse{Unavailable: true}, wellSource("a"), wellSource("b")), "warehouse", "The warehouse takes no rows."},
+		{"no rows of one are stored", marked(Warehouse{Unavailable: true}, wellSource("a")), "warehouse", "The warehouse takes no rows."},
 		{"rows are lost", marked(Warehouse{Damaged: []string{"products"}}, wellSource("a"), wellSource("b")), "damage", "Part of the warehouse is damaged: rows are missing."},
 		{"rows of one are lost", marked(Warehouse{Damaged: []string{"products"}}, wellSource("a")), "damage", "Part of the warehouse is damaged: rows are missing."},
 		{"damaged", Status{Damaged: true, Problems: []string{"a part is gone"}, Sources: []SourceStatus{wellSource("b"), drift}}, "damage drift", "Part of the warehouse is damaged: rows are missing."},
@@ -225,7 +225,7 @@ func TestStatusInJSONSaysWhatIsTheMatter(t *testing.T) {
 
 // marked is a daemon's status over a warehouse in trouble.
 func marked(w Warehouse, sources ...SourceStatus) Status {
-	s := Status{WarehouseUnavailable: w.Away, Damaged: len(w.Damaged) > 0, Problems: []string{"it is gone"}, Sources: sources}
+	s := Status{WarehouseUnavailable: w.Unavailable, Damaged: len(w.Damaged) > 0, Problems: []string{"it is gone"}, Sources: sources}
 	w.Mark(&s)
 	return s
 }
@@ -241,22 +241,22 @@ func TestNothingIsGreenOverAWarehouseInTrouble(t *testing.T) {
 		label     string
 		lights    string
 	}{
-		{"away", Warehouse{Away: true}, wellSource("a"), "warehouse", "not stored", "not stored, not stored, not stored, not stored"},
-		{"away, and old troubles", Warehouse{Away: true}, with(func(s *SourceStatus) {
+		{"away", Warehouse{Unavailable: true}, wellSource("a"), "warehouse", "not stored", "not stored, not stored, not stored, not stored"},
+		{"away, and old troubles", Warehouse{Unavailable: true}, with(func(s *SourceStatus) {
 			s.Streams[off].State, s.Streams[held].State, s.Streams[2].State, s.Proof.DriftDays = StateOff, StateHeld, StateFailing, 2
 		}), "warehouse sweep_held drift", "not stored", "off, not asked, not stored, not stored"},
-		{"away, and the key refused", Warehouse{Away: true}, with(func(s *SourceStatus) { s.State = refused }), "refused", "key refused", "not asked, not asked, not asked, not asked"},
-		{"away, and served elsewhere", Warehouse{Away: true}, with(func(s *SourceStatus) {
+		{"away, and the key refused", Warehouse{Unavailable: true}, with(func(s *SourceStatus) { s.State = refused }), "refused", "key refused", "not asked, not asked, not asked, not asked"},
+		{"away, and served elsewhere", Warehouse{Unavailable: true}, with(func(s *SourceStatus) {
 			s.State = StateWaiting
 			for i := range s.Streams {
 				s.Streams[i].State = StateWaiting
 			}
 		}), "waiting", "waiting", "waiting, waiting, waiting, waiting"},
-		{"away before the first answer", Warehouse{Away: true}, SourceStatus{State: StateStarting}, "warehouse", "not stored", ""},
-		{"away in a backfill", Warehouse{Away: true}, with(func(s *SourceStatus) { s.State, s.Streams[2].State, s.Proof = StateBackfill, StateBackfill, nil }), "warehouse", "not stored", "not stored, not stored, not stored, not stored"},
+		{"away before the first answer", Warehouse{Unavailable: true}, SourceStatus{State: StateStarting}, "warehouse", "not stored", ""},
+		{"away in a backfill", Warehouse{Unavailable: true}, with(func(s *SourceStatus) { s.State, s.Streams[2].State, s.Proof = StateBackfill, StateBackfill, nil }), "warehouse", "not stored", "not stored, not stored, not stored, not stored"},
 		{"rows lost", Warehouse{Damaged: []string{"products", "ingredients"}}, wellSource("a"), "damage", "rows missing", "up to date, rows missing, up to date, up to date"},
 		{"rows lost of what is off", Warehouse{Damaged: []string{"locations"}}, with(func(s *SourceStatus) { s.Streams[off].State = StateOff }), "up_to_date", "up to date", "off, up to date, up to date, up to date"},
-		{"both", Warehouse{Away: true, Damaged: []string{"products"}}, wellSource("a"), "warehouse damage", "not stored", "not stored, not stored, not stored, not stored"},
+		{"both", Warehouse{Unavailable: true, Damaged: []string{"products"}}, wellSource("a"), "warehouse damage", "not stored", "not stored, not stored, not stored, not stored"},
 		{"nothing", Warehouse{}, wellSource("a"), "up_to_date", "up to date", "up to date, up to date, up to date, up to date"},
 	}
 	for _, tt := range tests {
@@ -268,10 +268,10 @@ func TestNothingIsGreenOverAWarehouseInTrouble(t *testing.T) {
 		var lights []string
 		for i := range tt.source.Streams {
 			l := tt.source.Light(&tt.source.Streams[i])
-			if lights = append(lights, l.Label); tt.warehouse.Away && l.Tone == ToneGood {
+			if lights = append(lights, l.Label); tt.warehouse.Unavailable && l.Tone == ToneGood {
 				t.Errorf("%s: %s is green", tt.name, tt.source.Streams[i].Name)
 			}
-			if note := tt.source.Note(&tt.source.Streams[i]); tt.warehouse.Away && strings.Contains(note, "warehouse") {
+			if note := tt.source.Note(&tt.source.Streams[i]); tt.warehouse.Unavailable && strings.Contains(note, "warehouse") {
 				t.Errorf("%s: it is said again: %s", tt.name, note)
 			}
 		}
@@ -280,7 +280,7 @@ func TestNothingIsGreenOverAWarehouseInTrouble(t *testing.T) {
 		}
 	}
 	s := SourceStatus{State: StateRunning, Streams: []StreamStatus{{Name: "products", State: StateStarting}, {Name: "locations", State: StateRunning}}}
-	if (Warehouse{Away: true}).Source(&s); s.Unasked() != "2 streams wait until then." {
+	if (Warehouse{Unavailable: true}).Source(&s); s.Unasked() != "2 streams wait until then." {
 		t.Errorf("before anything was mirrored: %q", s.Unasked())
 	}
 }

@@ -5,8 +5,8 @@ import "slices"
 // Warehouse is what is known of the warehouse beside what the walks say: they may go well
 // while nothing of what they bring is stored.
 type Warehouse struct {
-	Away    bool     // it takes no rows
-	Damaged []string // the streams of which rows are lost
+	Unavailable bool     // it takes no rows
+	Damaged     []string // the streams of which rows are lost
 }
 
 // Mark changes the state of every source of a snapshot by what is known of the warehouse.
@@ -22,7 +22,7 @@ func (w Warehouse) Source(s *SourceStatus) {
 	for i := range s.Streams {
 		s.Streams[i].Damaged = s.Streams[i].State != StateOff && slices.Contains(w.Damaged, s.Streams[i].Name)
 	}
-	if !w.Away || !storing(s.State) {
+	if !w.Unavailable || !storing(s.State) {
 		return
 	}
 	s.State, s.Detail = StateUnstored, ""

@@ -52,7 +52,7 @@ func (v *listCheck) verify(ctx context.Context) (err error) {
 	if v.list.Def.ByKey {
 		query.Below = 1 // no row: those of a key that was replaced are not shown any more, and stay
 	}
-	if err := v.extras(ctx, query, seen, v.trackLocation); err != nil {
+	if err := v.extras(ctx, query, seen, v.listLocation); err != nil {
 		return err
 	}
 	return v.again(ctx, opinion{ask: v.askList, pass: v.walkOn})
@@ -191,7 +191,7 @@ func (v *verification) extras(ctx context.Context, q sinks.LiveQuery, seen *spoo
 
 // trackLocation is the location whose list would show a row, empty where lists are
 // asked for whole.
-func (v *listCheck) trackLocation(location string) string {
+func (v *listCheck) listLocation(location string) string {
 	for _, t := range v.list.Followed() {
 		if t.Location == location {
 			return location
