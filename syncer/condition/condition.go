@@ -70,14 +70,14 @@ func (c *Condition) MustWait() bool {
 	return time.Now().Before(c.notBefore)
 }
 
-// Vouch notes that /me has just answered who asked after a failure of a stream.
+// NoteConfirmed notes that /me has just answered who asked after a failure of a stream.
 func (c *Condition) NoteConfirmed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.confirmed = time.Now()
 }
 
-// Vouched is when it last did.
+// Confirmed is when /me last did.
 func (c *Condition) Confirmed() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
