@@ -167,7 +167,7 @@ FROM numbers(%[1]d * %[3]d * %[4]d * %[5]d)`,
 	`INSERT INTO larder_raw.ingredients (business_id, id, location_id, name, unit, stock, min_stock, below_min, updated_at, _source, _version, _fetched_at)
 WITH intDiv(number, %[3]d) AS shop, modulo(number, %[3]d) AS ingredient, toDecimal128(toInt64(modulo(cityHash64(number), 60)) - 4, 10) AS left
 SELECT concat('biz_', leftPad(toString(shop), 3, '0')), concat('ing_', toString(ingredient)), concat('loc_', toString(modulo(ingredient, 2))), concat('Ingredient ', toString(intDiv(ingredient, 2))), ['kg', 'l', 'buc'][1 + modulo(ingredient, 3)],
-    left, 5, left <= 5, now64(6), 'bench', %[4]d * %[5]d + 1, now64(6)
+    left, 5, left <= 5, now64(6), 'bench', toUnixTimestamp64Micro(now64(6)), now64(6)
 FROM numbers(%[1]d * %[3]d)`,
 
 	// What the service reports is what the orders give.
