@@ -54,21 +54,28 @@ func inLateDelivery(t *testing.T, test func(t *testing.T, w *world, arrive func(
 	})
 }
 
+// erasesBehind holds that the source of now begins when the delivery to the one before has
+// ended, and that nothing of the customer is stored then.
+func (w *world) erasesBehind(arrive func() error) {
+	w.t.Helper()
+	time.Sleep(time.Minute)
+	if state := w.source().State; state != status.StateStarting {
+		w.t.Errorf("the source is %s beside a delivery to one before", state)
+	}
+	err := arrive()
+	w.until("the source is served", time.Minute, w.filled)
+	time.Sleep(time.Minute)
+	if w.tells("o1") {
+		w.t.Errorf("the customer is stored; the delivery: %v", err)
+	}
+}
+
 // A delivery to a source whose personal_data is lowered ends before the source after it
 // erases: else it would store what is never erased.
 func TestADeliveryEndsBeforeTheNextSourceErases(t *testing.T) {
 	inLateDelivery(t, func(t *testing.T, w *world, arrive func() error) {
 		w.apply(w.one(keeping(t, personal.Drop)))
-		time.Sleep(time.Minute)
-		if state := w.source().State; state != status.StateStarting {
-			t.Errorf("the next source is %s beside a delivery to the one before", state)
-		}
-		err := arrive()
-		w.until("the next source is served", time.Minute, w.filled)
-		time.Sleep(time.Minute)
-		if w.tells("o1") {
-			t.Errorf("the customer is stored; the delivery: %v", err)
-		}
+		w.erasesBehind(arrive)
 	})
 }
 
@@ -80,16 +87,7 @@ func TestASourceWaitsForAllOfItsNameBefore(t *testing.T) {
 		w.apply()
 		time.Sleep(time.Second)
 		w.apply(w.one(keeping(t, personal.Drop)))
-		time.Sleep(time.Minute)
-		if state := w.source().State; state != status.StateStarting {
-			t.Errorf("the third source is %s beside a delivery to the first", state)
-		}
-		err := arrive()
-		w.until("the third source is served", time.Minute, w.filled)
-		time.Sleep(time.Minute)
-		if w.tells("o1") {
-			t.Errorf("the customer is stored; the delivery: %v", err)
-		}
+		w.erasesBehind(arrive)
 	})
 }
 

@@ -1,11 +1,9 @@
 package syncer
 
 import (
-	"bytes"
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/syncer/registry"
@@ -20,25 +19,13 @@ import (
 )
 
 // logged is a log that tests read while it is written.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
+type logged struct{ polling.Text }
 
 // take returns the lines so far and forgets them.
 func (l *logged) take() (lines []string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for line := range strings.Lines(l.text.String()) {
+	for line := range strings.Lines(l.Take()) {
 		lines = append(lines, strings.TrimSpace(line))
 	}
-	l.text.Reset()
 	return lines
 }
 

@@ -114,9 +114,10 @@ func (y *Syncer) readBusinesses(ctx context.Context) error {
 }
 
 // NotifySiblings implements stream.Owner: it has the restaurant's other sources look again at what
-// they ask for. That is work on each of them; one that is over needs none.
+// they ask for. That is work on each of them.
 func (s *source) NotifySiblings(ctx context.Context) {
 	for _, other := range s.siblings.siblingsIn(s.Business()) {
+		// It fails only for a source that is over, which needs none.
 		_ = other.entered(ctx, func(ctx context.Context) error { other.admission.readmit(ctx); return nil })
 	}
 }

@@ -19,6 +19,14 @@ func (t *Text) Write(p []byte) (int, error) {
 	return t.text.Write(p)
 }
 
+// Take returns what has been written so far, and forgets it.
+func (t *Text) Take() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	defer t.text.Reset()
+	return t.text.String()
+}
+
 // String is what has been written so far.
 func (t *Text) String() string {
 	t.mu.Lock()
