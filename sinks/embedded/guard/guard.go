@@ -10,11 +10,11 @@ import (
 )
 
 // A statement of a reader passes three checks before it runs, since each of them misses
-// something:
+// something. They look at:
 //
-//   - its words, by Larder's own lexer
-//   - its class, by the engine's parser, which knows what a statement does
-//   - its tree, by the engine's parser again, which shows what it has understood
+//   - its words, which Larder's own lexer reads.
+//   - its class: the engine's parser knows what a statement does.
+//   - its tree: the engine's parser shows what it has understood.
 //
 // Behind them stand readonly=1 and the engine's access control. Neither readonly=1 nor the
 // constraints of settings hold within a subquery, so no SETTINGS may stand there.
