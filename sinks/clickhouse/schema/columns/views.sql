@@ -15,28 +15,28 @@
 {{end}}
 
 {{define "order_place"}}
-    `order_id` String COMMENT 'Order: joins with sales_orders on (business_id, id)',
+    {{columns "order_id"}},
     `order_number` Nullable(String) COMMENT 'Order number on receipts',
-    `business_day` Date32 COMMENT 'Day the order counts on: day in Europe/Bucharest of created_at',
+    {{columns "order_day"}},
     `created_at` DateTime64(6, 'Europe/Bucharest') COMMENT 'When the order was opened',
     `paid_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When the order was paid',
-    `location_id` LowCardinality(String) COMMENT 'Location that sold it'
+    {{columns "sold_at"}}
 {{end}}
 
 {{define "order_kind"}}
-    `channel` LowCardinality(String) COMMENT 'Sales channel: pos, platform_a, platform_b, direct (online ordering)',
+    {{columns "order_channel"}},
     `type` LowCardinality(String) COMMENT 'Order type: dine_in, takeaway, delivery'
 {{end}}
 
 {{define "line_place"}}
-    `position` Int64 COMMENT 'Place of the line in the order, from 1',
+    {{columns "line_position"}},
     `id` String COMMENT 'Line id',
-    `product_id` Nullable(String) COMMENT 'Product: joins with products on (business_id, id); null when the line has no catalogue product'
+    {{columns "line_product"}}
 {{end}}
 
 {{define "line"}}
     `name` String COMMENT 'Name on the receipt',
-    `variant_id` Nullable(String) COMMENT 'Variant id; null when there is none',
+    {{columns "line_variant"}},
     `variant_name` Nullable(String) COMMENT 'Name of the variant',
     {{columns "sold"}},
     `price_per_kg` Nullable(Decimal(18, 2)) COMMENT 'Price of a kilogram, RON, of a line sold by weight',
@@ -113,4 +113,32 @@
     `quantity` Decimal(38, 10) COMMENT 'Quantity',
     `is_weighed` Bool COMMENT 'Whether the line was sold by weight',
     `weight_kg` Nullable(Decimal(38, 10)) COMMENT 'Weight, kg, of a line sold by weight'
+{{end}}
+
+{{define "order_id"}}
+    `order_id` String COMMENT 'Order: joins with sales_orders on (business_id, id)'
+{{end}}
+
+{{define "order_day"}}
+    `business_day` Date32 COMMENT 'Day the order counts on: day in Europe/Bucharest of created_at'
+{{end}}
+
+{{define "sold_at"}}
+    `location_id` LowCardinality(String) COMMENT 'Location that sold it'
+{{end}}
+
+{{define "order_channel"}}
+    `channel` LowCardinality(String) COMMENT 'Sales channel: pos, platform_a, platform_b, direct (online ordering)'
+{{end}}
+
+{{define "line_position"}}
+    `position` Int64 COMMENT 'Place of the line in the order, from 1'
+{{end}}
+
+{{define "line_product"}}
+    `product_id` Nullable(String) COMMENT 'Product: joins with products on (business_id, id); null when the line has no catalogue product'
+{{end}}
+
+{{define "line_variant"}}
+    `variant_id` Nullable(String) COMMENT 'Variant id; null when there is none'
 {{end}}

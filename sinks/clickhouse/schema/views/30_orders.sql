@@ -109,15 +109,7 @@ COMMENT 'One row per restaurant, order and line: sales_items without the names o
 
 CREATE OR REPLACE VIEW {{view "sales_quantities"}}
 (
-{{shown "business"}},
-    `order_id` String COMMENT 'Order: joins with sales_orders on (business_id, id)',
-    `business_day` Date32 COMMENT 'Day the order counts on: day in Europe/Bucharest of created_at',
-    `location_id` LowCardinality(String) COMMENT 'Location that sold it',
-    `channel` LowCardinality(String) COMMENT 'Sales channel: pos, platform_a, platform_b, direct (online ordering)',
-    `position` Int64 COMMENT 'Place of the line in the order, from 1',
-    `product_id` Nullable(String) COMMENT 'Product: joins with products on (business_id, id); null when the line has no catalogue product',
-    `variant_id` Nullable(String) COMMENT 'Variant id; null when there is none',
-{{shown "sold"}}
+{{shown "business" "order_id" "order_day" "sold_at" "order_channel" "line_position" "line_product" "line_variant" "sold"}}
 )
 AS SELECT
     business_id, order_id, business_day, location_id, channel, position, product_id, variant_id, quantity, toBool(isNotNull(weight_kg)) AS is_weighed, weight_kg
