@@ -27,7 +27,7 @@ const Zone = "Europe/Bucharest"
 const (
 	FirstViewsVersion = 1001
 	ViewsVersion      = 1001
-	viewsHash         = "0067b0f074030363"
+	viewsHash         = "ea5fa60b1a3006ba"
 )
 
 // Migration is a file of tables/, or all of views/: forward-only, and harmless when

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -213,25 +212,6 @@ func (a *answer) empty(ctx context.Context, c *embedded.Conn, s *sqltext.Stateme
 		return err
 	}
 	return a.finish()
-}
-
-var errNoColumns = errors.New("the engine described no columns")
-
-// columnsOf are the columns of a SELECT.
-func columnsOf(c *embedded.Conn, sql string) ([]columnOf, error) {
-	out, err := c.Ask("DESCRIBE TABLE ("+sql+"\n)", "JSONCompactEachRow")
-	if err != nil {
-		return nil, err
-	}
-	var columns []columnOf
-	for line := range strings.Lines(string(out)) {
-		var row []string
-		if err := json.Unmarshal([]byte(line), &row); err != nil || len(row) < 2 {
-			return nil, errors.Join(errNoColumns, err)
-		}
-		columns = append(columns, columnOf{name: row[0], typ: row[1]})
-	}
-	return columns, nil
 }
 
 // fail answers with an exception: as a status when nothing was sent yet, else

@@ -30,30 +30,33 @@
     `service` Map(String, Decimal(38, 2)) COMMENT 'The same figures as the service reports them, without refunds/<method>; empty when it was not asked{{.}}'
 {{- end}}
 
-{{/* Figures that are one amount each. */}}
-{{define "amount_names" -}}
-    'orders'{{range figures "Decimal"}}, '{{.Name}}'{{end}}
-{{- end}}
-
-{{/* The figures of the mirrored orders by name, orders on their own day, refunds on theirs. One read
-has both: the place in the list of refunds is unfolded, and 0 is the order itself. The dot says by
-what, beside the restaurant and the day: nothing, or the location. */}}
+{{/* The figures of the mirrored orders by name: orders on their own day, refunds on theirs. Each has a
+read of its own, so that a filter on the day reaches the orders. The dot says by what, beside the
+restaurant and the day: nothing, or the location. */}}
 {{define "mirrored" -}}
     WITH
-        nth = 0 AS own,
-        [toDecimal128(countIf(own), 2), sumIf(totals_net_sales, own), sumIf(totals_items, own), sumIf(totals_discount, own),
-            sumIf(totals_delivery_fee, own), sumIf(totals_tip, own), sumIf(totals_deposit, own), sumIf(`refunds.amount`[nth], NOT own)] AS amounts,
-        sumMap(if(own, `payments.method`, [`refunds.method`[nth]]), if(own, `payments.amount`, [`refunds.amount`[nth]])) AS by_method
+        sum(totals_net_sales) AS net_sales,
+        sumMap(`payments.method`, `payments.amount`) AS by_method
     SELECT
-        business_id, {{.}}if(own, business_day, toDate32(`refunds.at`[nth])) AS date,
+        business_id, {{.}}business_day AS date,
         CAST((
-            arrayConcat([{{template "amount_names"}}, concat('by_type/', type), concat('by_channel/', channel)],
-                arrayMap(method -> concat(if(own, 'payments/', 'refunds/'), method), by_method.1)),
-            arrayConcat(amounts, [amounts[2], amounts[2]], by_method.2)), 'Map(String, Decimal(38, 2))') AS of_mirror,
+            arrayConcat(['orders', 'net_sales', 'items', 'discounts', 'delivery_fees', 'tips', 'deposits', concat('by_type/', type), concat('by_channel/', channel)],
+                arrayMap(method -> concat('payments/', method), by_method.1)),
+            arrayConcat([toDecimal128(count(), 2), net_sales, sum(totals_items), sum(totals_discount),
+                sum(totals_delivery_fee), sum(totals_tip), sum(totals_deposit), net_sales, net_sales], by_method.2)), 'Map(String, Decimal(38, 2))') AS of_mirror,
         [max(_fetched_at)] AS seen
     FROM {{table "sales_orders"}} FINAL
-    ARRAY JOIN range(`refunds.at.size0` + 1) AS nth
-    GROUP BY business_id, {{.}}date, own, type, channel
+    GROUP BY business_id, {{.}}date, type, channel
+
+    UNION ALL
+
+    SELECT
+        business_id, {{.}}toDate32(refund_at) AS date,
+        CAST((['refunds', concat('refunds/', method)], [sum(amount), sum(amount)]), 'Map(String, Decimal(38, 2))') AS of_mirror,
+        [max(_fetched_at)] AS seen
+    FROM {{table "sales_orders"}} FINAL
+    ARRAY JOIN `refunds.at` AS refund_at, `refunds.method` AS method, `refunds.amount` AS amount
+    GROUP BY business_id, {{.}}date, method
 {{- end}}
 
 CREATE OR REPLACE VIEW {{view "first_days"}}
@@ -77,7 +80,8 @@ more, with a row for each day since: a join takes longer to plan. */}}
     SELECT
         business_id, {{.}}date,
         sumMap(of_mirror) AS mirror_side, sumMap(of_service) AS service_side, maxForEach(seen) AS seen_at,
-        groupArrayArray(found) AS findings, arrayMax(findings.1) AS gravest
+        groupArrayArray(found) AS findings, arrayFilter(finding -> finding.1 = arrayMax(findings.1), findings) AS worst,
+        arrayFilter(name -> NOT startsWith(name, 'refunds/'), mapKeys(mapFilter((name, amount) -> amount != 0, mapSubtract(mirror_side, service_side)))) AS unequal
     FROM
     (
         SELECT business_id, {{.}}date, of_mirror, map() AS of_service, seen, [] AS found
@@ -88,7 +92,7 @@ more, with a row for each day since: a join takes longer to plan. */}}
         SELECT
             business_id, {{if .}}assumeNotNull(totals.location_id) AS location_id, {{end}}date, map() AS of_mirror,
             CAST((
-                arrayConcat([{{template "amount_names"}}]{{range figures "Map"}}, arrayMap(name -> concat('{{.Name}}/', name), mapKeys({{.Name}})){{end}}),
+                arrayConcat(['orders'{{range figures "Decimal"}}, '{{.Name}}'{{end}}]{{range figures "Map"}}, arrayMap(name -> concat('{{.Name}}/', name), mapKeys({{.Name}})){{end}}),
                 arrayConcat([toDecimal128(orders, 2){{range figures "Decimal"}}, {{.Name}}{{end}}]{{range figures "Map"}}, mapValues({{.Name}}){{end}})),
                 'Map(String, Decimal(38, 2))') AS of_service,
             [toDateTime64(0, 6, 'Europe/Bucharest'), _fetched_at] AS seen, [] AS found
@@ -128,8 +132,6 @@ something there. The dot as above. */}}
 {{define "judged" -}}
     date >= toDate32(now('Europe/Bucharest')) AS running,
     seen_at[1] > 0 AS mirrored, seen_at[2] > 0 AS asked, seen_at[3] > 0 AS begun, {{if .}}asked AND NOT running{{else}}asked{{end}} AS shown,
-    arrayFilter(finding -> finding.1 = gravest, findings) AS worst,
-    arrayFilter(name -> NOT startsWith(name, 'refunds/'), mapKeys(mapFilter((name, amount) -> amount != 0, mapSubtract(mirror_side, service_side)))) AS unequal,
     asked AND notEmpty(unequal) AS moved,
     if(empty(worst), NULL, arrayMin(worst.3)) AS worst_at,
     multiIf(
@@ -139,7 +141,7 @@ something there. The dot as above. */}}
         empty(unequal), 'equal',
         seen_at[1] > greatest(seen_at[2], ifNull(worst_at, seen_at[2])), 'unproven',
         'differs') AS judgement,
-    begun AND (mirrored OR asked OR notEmpty(findings)) OR moved OR judgement = 'drift' AS counts
+    begun AND (mirrored OR asked OR notEmpty(worst)) OR moved OR judgement = 'drift' AS counts
 {{- end}}
 
 {{/* All that is known of each day, with names. The dot as above. */}}
