@@ -101,7 +101,7 @@ func (g *gaining) add(at map[string]bool, path string, v any) {
 
 // rowsOf is the route whose answers are a stream's rows, and where in them those are.
 func rowsOf(d *registry.Definition) (route, at string) {
-	route = strings.TrimPrefix(d.Routes[0], "GET /")
+	route = strings.TrimPrefix(d.Path, "/")
 	if d.Kind == registry.KeyKind || d.Kind == registry.MenuKind { // the answer is the row
 		return route, ""
 	}

@@ -45,7 +45,7 @@ func (e *episode) finish() {
 	e.onePass(Selection{Streams: orderingStreams, Full: e.spoiltOrdering(), ConfirmSweep: e.plan.unannounced})
 	e.onePass(Selection{Streams: []string{registry.Daily, "sales_products"}})
 	// Last, since whether a location takes orders depends on the hour, and the others take some.
-	e.onePass(Selection{Streams: []string{"locations", "allergens"}})
+	e.onePass(Selection{Streams: snapshots})
 	for i := range e.keys {
 		e.compareLists(i)
 		e.compareLocations(i)
@@ -194,8 +194,6 @@ func (e *episode) mirrors(business int, stream string) bool {
 	return false
 }
 
-var cursorLists = []string{"categories", "products", "ingredients", "sales_orders"}
-
 // compareLists compares every row of the cursor lists with the service's.
 func (e *episode) compareLists(business int) {
 	for _, list := range cursorLists {
@@ -212,7 +210,7 @@ func (e *episode) compareList(business int, list string) error {
 	id := e.box.Restaurant(business).ID()
 	rows := e.rows(list, id)
 	only := ""
-	if e.plan.located && list != "categories" {
+	if e.plan.located && definitionOf(list).ByLocation {
 		only = e.box.Restaurant(business).LocationIDs()[0]
 	}
 	err := e.box.Truth(e.key(business), list, func(want sandbox.TruthRow) error {
@@ -260,7 +258,7 @@ func placeOf(raw string) string {
 
 // compareLocations compares what is replaced as a whole.
 func (e *episode) compareLocations(business int) {
-	for _, list := range []string{"locations", "allergens"} {
+	for _, list := range snapshots {
 		if !e.mirrors(business, list) || e.plan.located {
 			continue
 		}
@@ -332,13 +330,13 @@ func (e *episode) quarantineClosed(business int) {
 		e.fault("read the stored state: %v", err)
 	}
 	for stream, ids := range state.Quarantined {
-		lists := slices.Contains(cursorLists, stream)
-		if !lists && !slices.Contains([]string{"locations", "allergens", sandbox.StreamMenus, sandbox.StreamOnlineOrders}, stream) || !e.mirrors(business, stream) {
+		d := definitionOf(stream)
+		if d.Kind == registry.KeyKind || d.Kind == registry.TotalsKind || !e.mirrors(business, stream) {
 			continue
 		}
 		for _, id := range ids {
 			// One of a row without an id may wait for the next full resync, which brings the row.
-			if _, nameless := sinks.ContentHash(id); !nameless || !lists {
+			if _, nameless := sinks.ContentHash(id); !nameless || !slices.Contains(cursorLists, stream) {
 				e.fault("%s %s %q is still in quarantine", source, stream, id)
 			}
 		}

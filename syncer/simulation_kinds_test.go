@@ -11,6 +11,7 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // kind is a kind of event: what happens, and how often beside the others.
@@ -118,15 +119,24 @@ func clockStep(e *episode, g *rand.Rand) string {
 	return d.String()
 }
 
-// listRoutes are the routes whose rows have an id.
-var listRoutes = map[string]string{
-	"/categories": "categories", "/products": "products", "/ingredients": "ingredients", "/sales/orders": "sales_orders",
-}
+// listRoutes are the routes of the cursor lists, with their streams.
+var listRoutes = func() map[string]string {
+	routes := map[string]string{}
+	for _, list := range cursorLists {
+		routes[definitionOf(list).Path] = list
+	}
+	return routes
+}()
 
 func fault(e *episode, g *rand.Rand) string {
+	routes := []string{"", ""}
+	for _, list := range cursorLists {
+		routes = append(routes, definitionOf(list).Path)
+	}
+	routes = append(routes, "/me", "/locations", "/sales/daily")
 	f := faults.Fault{
 		Kind:       pick(g, faults.Kinds()...),
-		Route:      pick(g, "", "", "/categories", "/products", "/ingredients", "/sales/orders", "/me", "/locations", "/sales/daily"),
+		Route:      pick(g, routes...),
 		Delay:      between(g, time.Second, 90*time.Second),
 		RetryAfter: g.IntN(120),
 		Status:     pick(g, 200, 502, 404),
@@ -156,7 +166,7 @@ func changes(e *episode, g *rand.Rand) string {
 func (e *episode) anyBusiness(g *rand.Rand) int { return g.IntN(e.plan.box.Businesses) }
 
 func anyList(g *rand.Rand) string {
-	return pick(g, "categories", "products", "ingredients", "sales_orders", "sales_orders")
+	return pick(g, slices.Concat(cursorLists, []string{registry.Orders})...)
 }
 
 // oneStamp gives many rows one updated_at.

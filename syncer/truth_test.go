@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/larder-sync/larder/internal/personal"
@@ -80,6 +79,25 @@ func (w *world) ask(key, uri string, into any) {
 	}
 }
 
+// cursorLists and snapshots are the streams of the restaurant's own rows.
+var (
+	cursorLists = namesWhere(func(d *registry.Definition) bool { return d.Kind == registry.ListKind && !d.ByKey })
+	snapshots   = namesWhere(func(d *registry.Definition) bool { return d.Kind == registry.SnapshotKind })
+)
+
+func namesWhere(is func(*registry.Definition) bool) []string {
+	return slices.DeleteFunc(registry.Names(), func(name string) bool { return !is(definitionOf(name)) })
+}
+
+// definitionOf is the registry's entry of a stream.
+func definitionOf(stream string) *registry.Definition {
+	all, err := registry.All()
+	if err != nil {
+		panic(err)
+	}
+	return all[slices.IndexFunc(all, func(d *registry.Definition) bool { return d.Name == stream })]
+}
+
 // orderingStreams are the streams of the ordering side.
 var orderingStreams = []string{sandbox.StreamMenus, sandbox.StreamOnlineOrders}
 
@@ -119,10 +137,10 @@ type truthList struct {
 // lists are those: all streams but the key, the service's totals and the ordering side.
 func (w *world) lists() (all []truthList) {
 	for _, d := range w.syncer.definitions {
-		if d.Kind != registry.ListKind && d.Kind != registry.SnapshotKind || d.ByKey {
+		if !slices.Contains(cursorLists, d.Name) && !slices.Contains(snapshots, d.Name) {
 			continue
 		}
-		l := truthList{stream: d.Name, path: strings.TrimPrefix(d.Routes[0], "GET ")}
+		l := truthList{stream: d.Name, path: d.Path}
 		if !d.BackfillSince.IsZero() {
 			l.query = url.Values{"updated_since": {d.BackfillSince.Format(time.RFC3339)}}
 		}

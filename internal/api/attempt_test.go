@@ -86,7 +86,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 				handler, n := sequence(c.handlers...)
 				s := serve(t, handler, nil)
 				began := time.Now()
-				_, err := Products.Page(t.Context(), s.Client, ListQuery{})
+				_, err := products.Page(t.Context(), s.Client, ListQuery{})
 				if (err == nil) != c.ok || *n != c.requests || time.Since(began) != c.took {
 					t.Errorf("%d requests in %s, error %v; want %d in %s, ok %v", *n, time.Since(began), err, c.requests, c.took, c.ok)
 				}
@@ -104,7 +104,7 @@ func TestEveryAttemptPassesTheGate(t *testing.T) {
 		handler, n := sequence(reset, limited, cut, fine)
 		s := serve(t, handler, nil)
 		gate := &tally{hold: time.Second}
-		if _, err := Products.Page(t.Context(), s.Through(gate), ListQuery{}); err != nil {
+		if _, err := products.Page(t.Context(), s.Through(gate), ListQuery{}); err != nil {
 			t.Fatal(err)
 		}
 		want := []Verdict{
@@ -134,7 +134,7 @@ func TestNetHTTPDoesNotRetryPastTheGate(t *testing.T) {
 	s := serve(t, handler, nil)
 	gate := &tally{}
 	for range 2 {
-		if _, err := Products.Page(t.Context(), s.Through(gate), ListQuery{}); err != nil {
+		if _, err := products.Page(t.Context(), s.Through(gate), ListQuery{}); err != nil {
 			t.Fatal(err)
 		}
 	}

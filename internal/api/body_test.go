@@ -87,7 +87,7 @@ func TestHTMLIsNamedWhateverItHolds(t *testing.T) {
 				w.Header().Set("Content-Type", contentType)
 				_, _ = w.Write([]byte(body))
 			}, nil)
-			_, err := Products.Page(t.Context(), s.Client, ListQuery{})
+			_, err := products.Page(t.Context(), s.Client, ListQuery{})
 			e, ok := errors.AsType[*BodyError](err)
 			if !ok || e.Kind != BodyHTML || e.ContentType != contentType || !strings.Contains(body, strings.TrimSpace(e.Seen)) {
 				t.Errorf("%s: %v", contentType, err)
@@ -101,11 +101,11 @@ func TestAnAnswerThatMakesNoSenseIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const me = `{"business":{"id":"b1"},"scopes":[],"location_ids":[]}`
 		ask := map[string]func(*Client) error{
-			"list":     func(c *Client) error { _, err := Products.Page(t.Context(), c, ListQuery{}); return err },
-			"snapshot": func(c *Client) error { _, err := c.Allergens(t.Context()); return err },
+			"list":     func(c *Client) error { _, err := products.Page(t.Context(), c, ListQuery{}); return err },
+			"snapshot": func(c *Client) error { _, err := c.Snapshot(t.Context(), "/allergens"); return err },
 			"me":       func(c *Client) error { _, err := c.Me(t.Context()); return err },
 			"menu":     func(c *Client) error { _, err := c.Menu(t.Context(), "l1", ""); return err },
-			"product":  func(c *Client) error { _, err := c.Product(t.Context(), "p1"); return err },
+			"product":  func(c *Client) error { _, err := RowAt[types.Product](t.Context(), c, "/products", "p1"); return err },
 		}
 		whole := map[string]string{"list": emptyPage, "snapshot": `{"data":[]}`, "me": me, "menu": aMenu, "product": `{"id":"p1"}`}
 		for name, ask := range ask {
@@ -134,7 +134,7 @@ func TestErrorsShowAPieceOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body := `{"data":[` + strings.Repeat(`{"id":"ăâîșț"},`, 5000) + `!]}`
 		s := serve(t, answers(200, body), nil)
-		_, err := Products.Page(t.Context(), s.Client, ListQuery{})
+		_, err := products.Page(t.Context(), s.Client, ListQuery{})
 		e, ok := errors.AsType[*BodyError](err)
 		if !ok || len(e.Seen) > maxSeen+3 || !strings.Contains(e.Seen, "!]}") || e.Offset != len(body)-3 || len(err.Error()) > 600 {
 			t.Errorf("error %v", err)

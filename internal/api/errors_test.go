@@ -55,7 +55,7 @@ func TestRefusals(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			s := serve(t, c.handler, func(o *Options) { o.RetryMax = 1 })
-			_, err := Products.Page(t.Context(), s.Client, ListQuery{})
+			_, err := products.Page(t.Context(), s.Client, ListQuery{})
 			if err == nil {
 				t.Fatal("no error")
 			}

@@ -30,7 +30,7 @@ func TestHTTP2(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 3 {
-			if _, err := Products.Page(t.Context(), c.Through(gate), ListQuery{}); err != nil {
+			if _, err := products.Page(t.Context(), c.Through(gate), ListQuery{}); err != nil {
 				t.Error(err)
 			}
 		}

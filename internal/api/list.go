@@ -20,26 +20,17 @@ type Raw = []byte
 // PageLimit is the most rows of a page (api.md, "Limits").
 const PageLimit = 200
 
-// List is a cursor list of the API whose rows are T or [types.Tombstone].
-type List[T any] struct {
-	route route
-	kind  listKind
+// List is a cursor list of the API: rows and tombstones ([types.Tombstone]).
+type List struct {
+	route  route
+	ranged bool // it takes from and to, in the place of updated_since
 }
 
-type listKind uint8
+// ListAt is the cursor list of a path.
+func ListAt(path string) List { return List{route: route{path: path}} }
 
-const (
-	byChange  listKind = iota // location_id, updated_since, include_deleted
-	rangeable                 // those, or from and to
-)
-
-// The lists of the API (api.md, "Endpoints").
-var (
-	Categories  = List[types.Category]{route: route{path: "/categories"}}
-	Products    = List[types.Product]{route: route{path: "/products"}}
-	Ingredients = List[types.Ingredient]{route: route{path: "/ingredients"}}
-	SalesOrders = List[types.SalesOrder]{route: route{path: "/sales/orders"}, kind: rangeable}
-)
+// SalesOrders is the list of paid orders, which has a range mode too.
+var SalesOrders = List{route: route{path: "/sales/orders"}, ranged: true}
 
 // ListQuery selects rows of a list. Following a cursor, the filters must stay
 // as they were (api.md, "Shared query parameters").
@@ -85,16 +76,16 @@ func (p Page) Without(drop func(Raw) bool) Page {
 func (p Page) Release() { p.hold.release() }
 
 // Route is the list's name in errors and metrics, "GET /products".
-func (l List[T]) Route() string { return l.route.name() }
+func (l List) Route() string { return l.route.name() }
 
 // Page asks for one page, which is the caller's to release.
-func (l List[T]) Page(ctx context.Context, c *Client, q ListQuery) (Page, error) {
+func (l List) Page(ctx context.Context, c *Client, q ListQuery) (Page, error) {
 	values, err := l.values(q)
 	if err != nil {
 		return Page{}, err
 	}
 	fields := pageFields
-	if l.kind == rangeable && q.UpdatedSince.IsZero() {
+	if l.ranged && q.UpdatedSince.IsZero() {
 		fields = rangeFields
 	}
 	var page Page
@@ -110,7 +101,7 @@ func (l List[T]) Page(ctx context.Context, c *Client, q ListQuery) (Page, error)
 
 // Pages hands out the list's pages from q.Cursor on, as [Follow] does, one after the other.
 // The error of a page that leads nowhere names the route and which page it was.
-func (l List[T]) Pages(ctx context.Context, c *Client, q ListQuery) iter.Seq2[Page, error] {
+func (l List) Pages(ctx context.Context, c *Client, q ListQuery) iter.Seq2[Page, error] {
 	ask := func(ctx context.Context, cursor string) (Page, error) {
 		q := q
 		q.Cursor = cursor
@@ -129,9 +120,9 @@ func (l List[T]) Pages(ctx context.Context, c *Client, q ListQuery) iter.Seq2[Pa
 	}
 }
 
-func (l List[T]) values(q ListQuery) (url.Values, error) {
+func (l List) values(q ListQuery) (url.Values, error) {
 	ranged := q.From != "" || q.To != ""
-	if ranged && l.kind != rangeable {
+	if ranged && !l.ranged {
 		return nil, errors.New(l.Route() + ": has no from and to")
 	}
 	if ranged && !q.UpdatedSince.IsZero() {

@@ -17,12 +17,12 @@ func TestListQueries(t *testing.T) {
 		ask  func(*Client) error
 		want string // path and query, or the error
 	}{
-		{"first page", page(Products, ListQuery{}), "/v1/products?limit=200"},
-		{"cursor", page(Products, ListQuery{Cursor: "a+b/c=&d", Limit: 50}), "/v1/products?cursor=a%2Bb%2Fc%3D%26d&limit=50"},
-		{"since", page(Ingredients, ListQuery{UpdatedSince: since}), "/v1/ingredients?limit=200&updated_since=2026-03-29T00%3A30%3A00.123456Z"},
-		{"deleted", page(Categories, ListQuery{IncludeDeleted: true, LocationID: "a b"}), "/v1/categories?include_deleted=true&limit=200&location_id=a+b"},
+		{"first page", page(products, ListQuery{}), "/v1/products?limit=200"},
+		{"cursor", page(products, ListQuery{Cursor: "a+b/c=&d", Limit: 50}), "/v1/products?cursor=a%2Bb%2Fc%3D%26d&limit=50"},
+		{"since", page(ListAt("/ingredients"), ListQuery{UpdatedSince: since}), "/v1/ingredients?limit=200&updated_since=2026-03-29T00%3A30%3A00.123456Z"},
+		{"deleted", page(ListAt("/categories"), ListQuery{IncludeDeleted: true, LocationID: "a b"}), "/v1/categories?include_deleted=true&limit=200&location_id=a+b"},
 		{"range", page(SalesOrders, ListQuery{From: "2026-01-01", To: "2026-03-01"}), "/v1/sales/orders?from=2026-01-01&limit=200&to=2026-03-01"},
-		{"range of a list without", page(Products, ListQuery{From: "2026-01-01"}), "GET /products: has no from and to"},
+		{"range of a list without", page(products, ListQuery{From: "2026-01-01"}), "GET /products: has no from and to"},
 		{"both modes", page(SalesOrders, ListQuery{From: "2026-01-01", UpdatedSince: since}), "GET /sales/orders: from and to cannot be combined with updated_since"},
 	}
 	for _, c := range cases {
@@ -42,7 +42,7 @@ func TestListQueries(t *testing.T) {
 	}
 }
 
-func page[T any](l List[T], q ListQuery) func(*Client) error {
+func page(l List, q ListQuery) func(*Client) error {
 	return func(c *Client) error {
 		_, err := l.Page(context.Background(), c, q)
 		return err
@@ -61,7 +61,7 @@ func TestPagesWalkToTheEnd(t *testing.T) {
 			say(w, 200, answers[r.URL.Query().Get("cursor")])
 		}, nil)
 		var rows []string
-		for page, err := range Products.Pages(t.Context(), s.Client, ListQuery{}) {
+		for page, err := range products.Pages(t.Context(), s.Client, ListQuery{}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +87,7 @@ func TestAPageThatLeadsNowhereIsNamed(t *testing.T) {
 		say(w, 200, `{"data":[],"next_cursor":"again","has_more":true}`)
 	}, nil)
 	var last error
-	for _, err := range Products.Pages(t.Context(), s.Client, ListQuery{}) {
+	for _, err := range products.Pages(t.Context(), s.Client, ListQuery{}) {
 		last = err
 	}
 	if !LeadsNowhere(last) || !strings.HasPrefix(last.Error(), "GET /products, page 2: ") {
@@ -101,7 +101,7 @@ func TestPagesStopWhenTold(t *testing.T) {
 		asked++
 		say(w, 200, fmt.Sprintf(`{"data":[],"next_cursor":"c%d","has_more":true}`, asked))
 	}, nil)
-	for _, err := range Products.Pages(t.Context(), s.Client, ListQuery{}) {
+	for _, err := range products.Pages(t.Context(), s.Client, ListQuery{}) {
 		if err != nil {
 			t.Error(err)
 		}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // bodyOf is a page of one row that takes so many bytes.
@@ -29,7 +31,7 @@ func TestBodiesThatWantMoreThanThereIsAllArrive(t *testing.T) {
 		s := serve(t, answers(200, body), func(o *Options) { o.Memory = memory })
 		for range 3 {
 			reading.Go(func() {
-				page, err := Products.Page(t.Context(), s.Client, ListQuery{})
+				page, err := products.Page(t.Context(), s.Client, ListQuery{})
 				if err != nil || len(page.Rows) != 1 {
 					t.Errorf("%d rows, %v", len(page.Rows), err)
 				}
@@ -52,7 +54,7 @@ func TestMemoryIsTakenBeforeABodyIsReadFurther(t *testing.T) {
 		memory := NewMemory(2 << 20)
 		s := serve(t, answers(200, bodyOf(1<<20)), func(o *Options) { o.Memory = memory })
 		page := func() (p Page) {
-			p, err := Products.Page(t.Context(), s.Client, ListQuery{})
+			p, err := products.Page(t.Context(), s.Client, ListQuery{})
 			if err != nil {
 				t.Error(err)
 			}
@@ -71,7 +73,7 @@ func TestMemoryIsTakenBeforeABodyIsReadFurther(t *testing.T) {
 		default:
 		}
 		other := serve(t, answers(200, emptyPage), func(o *Options) { o.Memory = memory })
-		if _, err := Products.Page(t.Context(), other.Client, ListQuery{}); err != nil {
+		if _, err := products.Page(t.Context(), other.Client, ListQuery{}); err != nil {
 			t.Errorf("a small body beside: %v", err)
 		}
 		first.Release()
@@ -100,10 +102,10 @@ func TestFailedBodiesTakeNothing(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				memory := NewMemory(1 << 20)
 				s := serve(t, handler, func(o *Options) { o.Memory, o.RetryMax = memory, 1 })
-				if _, err := Products.Page(t.Context(), s.Client, ListQuery{}); err == nil {
+				if _, err := products.Page(t.Context(), s.Client, ListQuery{}); err == nil {
 					t.Error("no error")
 				}
-				if _, err := s.Product(t.Context(), "p"); err == nil && name != "one row" {
+				if _, err := RowAt[types.Product](t.Context(), s.Client, "/products", "p"); err == nil && name != "one row" {
 					t.Error("no error")
 				}
 				if used := memory.Used(); used != 0 {
@@ -120,14 +122,14 @@ func TestWaitingForMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		memory := NewMemory(2 << 20)
 		s := serve(t, answers(200, bodyOf(1<<20)), func(o *Options) { o.Memory, o.RetryMax = memory, -1 })
-		first, err := Products.Page(t.Context(), s.Client, ListQuery{})
+		first, err := products.Page(t.Context(), s.Client, ListQuery{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Hour, errors.New("called off"))
 		defer cancel()
 		began := time.Now()
-		if _, err := Products.Page(ctx, s.Client, ListQuery{}); err == nil || !strings.Contains(err.Error(), "called off") || time.Since(began) != time.Hour {
+		if _, err := products.Page(ctx, s.Client, ListQuery{}); err == nil || !strings.Contains(err.Error(), "called off") || time.Since(began) != time.Hour {
 			t.Errorf("after %s: %v", time.Since(began), err)
 		}
 		first.Release()

@@ -47,7 +47,7 @@ func TestA304WithoutAnETagHavingBeenSentIsARefusal(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "GET /locations/{id}/menu: 304 Not Modified: it says that nothing has changed, and was not asked whether") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := s.Locations(t.Context()); !hasStatus(err, 304) {
+	if _, err := s.Snapshot(t.Context(), "/locations"); !hasStatus(err, 304) {
 		t.Errorf("of a list: error %v", err)
 	}
 }

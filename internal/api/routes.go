@@ -80,16 +80,10 @@ func escapeID(id string) string {
 
 var (
 	routeMe            = route{path: "/me", most: mostOfObject}
-	routeLocations     = route{path: "/locations"}
-	routeLocation      = route{path: "/locations/{id}", most: mostOfObject}
 	routeMenu          = route{path: "/locations/{id}/menu"}
 	routeOrders        = route{path: "/orders", personal: true}
 	routeOrder         = route{path: "/orders/{id}", most: mostOfObject, personal: true}
 	routeWebhookTest   = route{path: "/webhooks/test", most: mostOfObject, post: true}
-	routeAllergens     = route{path: "/allergens"}
-	routeProduct       = route{path: "/products/{id}", most: mostOfObject}
-	routeIngredient    = route{path: "/ingredients/{id}", most: mostOfObject}
-	routeSalesOrder    = route{path: "/sales/orders/{id}", most: mostOfObject}
 	routeSalesDaily    = route{path: "/sales/daily", heavy: true}
 	routeSalesProducts = route{path: "/sales/products", heavy: true, most: mostOfProducts}
 )
@@ -151,40 +145,10 @@ func parseMe(body []byte) (types.Me, error) {
 	return me, nil
 }
 
-// Locations asks for the active locations the key may use; rows are [types.Location].
-func (c *Client) Locations(ctx context.Context) (Snapshot, error) {
-	return c.snapshot(ctx, routeLocations.to())
-}
-
-// Location asks for one location.
-func (c *Client) Location(ctx context.Context, id string) (Document[types.Location], error) {
-	return document[types.Location](ctx, c, routeLocation.to(id))
-}
-
-// Allergens asks for the allergen catalogue; rows are [types.Allergen].
-func (c *Client) Allergens(ctx context.Context) (Snapshot, error) {
-	return c.snapshot(ctx, routeAllergens.to())
-}
-
-// Product asks for one product.
-func (c *Client) Product(ctx context.Context, id string) (Document[types.Product], error) {
-	return document[types.Product](ctx, c, routeProduct.to(id))
-}
-
-// Ingredient asks for one ingredient.
-func (c *Client) Ingredient(ctx context.Context, id string) (Document[types.Ingredient], error) {
-	return document[types.Ingredient](ctx, c, routeIngredient.to(id))
-}
-
-// SalesOrder asks for one order; 404 for anything that is not a paid order of
-// an allowed location that was not cancelled.
-func (c *Client) SalesOrder(ctx context.Context, id string) (Document[types.SalesOrder], error) {
-	return document[types.SalesOrder](ctx, c, routeSalesOrder.to(id))
-}
-
-func (c *Client) snapshot(ctx context.Context, t target) (Snapshot, error) {
+// Snapshot asks for the list without a cursor of a path.
+func (c *Client) Snapshot(ctx context.Context, path string) (Snapshot, error) {
 	var s Snapshot
-	answer, err := c.get(ctx, t, nil, func(body []byte) error {
+	answer, err := c.get(ctx, route{path: path}.to(), nil, func(body []byte) error {
 		return parseSnapshot(body, &s)
 	})
 	if err != nil {
@@ -195,9 +159,10 @@ func (c *Client) snapshot(ctx context.Context, t target) (Snapshot, error) {
 	return s, nil
 }
 
-// document asks for one object. When the object does not fit its type, the
-// error is a [*BodyError] and the Document holds Raw all the same.
-func document[T any](ctx context.Context, c *Client, t target) (Document[T], error) {
+// RowAt asks for one row by its id, behind the path of its list. When the object does not fit
+// its type, the error is a [*BodyError] and the Document holds Raw all the same.
+func RowAt[T any](ctx context.Context, c *Client, path, id string) (Document[T], error) {
+	t := route{path: path + "/{id}", most: mostOfObject}.to(id)
 	answer, err := c.get(ctx, t, nil, parseObjectWith("id", "location_id"))
 	if err != nil {
 		return Document[T]{}, err

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/larder-sync/larder/internal/api/types"
 )
 
 func TestIDsAreEscapedInPaths(t *testing.T) {
@@ -30,7 +32,7 @@ func TestIDsAreEscapedInPaths(t *testing.T) {
 				asked, decoded = r.RequestURI, strings.TrimPrefix(r.URL.Path, "/v1/products/")
 				say(w, 200, `{"id":"p"}`)
 			}, nil)
-			if _, err := s.Product(t.Context(), c.id); err != nil {
+			if _, err := RowAt[types.Product](t.Context(), s.Client, "/products", c.id); err != nil {
 				t.Fatal(err)
 			}
 			if strings.ReplaceAll(asked, "'", "%27") != c.want || decoded != c.id {
@@ -42,7 +44,7 @@ func TestIDsAreEscapedInPaths(t *testing.T) {
 
 func TestAnEmptyIDIsNotAskedFor(t *testing.T) {
 	s := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("asked") }, nil)
-	if _, err := s.Location(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "GET /locations/{id}") {
+	if _, err := RowAt[types.Location](t.Context(), s.Client, "/locations", ""); err == nil || !strings.Contains(err.Error(), "GET /locations/{id}") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -60,23 +62,23 @@ func TestRoutes(t *testing.T) {
 			return d.Value.Business.ID + string(d.Raw), err
 		}},
 		{"/v1/locations", false, `{"data":[{"id":"l1"}]}`, func(ctx context.Context, c *Client) (string, error) {
-			s, err := c.Locations(ctx)
+			s, err := c.Snapshot(ctx, "/locations")
 			return string(s.Rows[0]), err
 		}},
 		{"/v1/allergens", false, `{"data":[{"code":"A"}]}`, func(ctx context.Context, c *Client) (string, error) {
-			s, err := c.Allergens(ctx)
+			s, err := c.Snapshot(ctx, "/allergens")
 			return string(s.Rows[0]), err
 		}},
 		{"/v1/locations/l1", false, `{"id":"l1","name":"Centru"}`, func(ctx context.Context, c *Client) (string, error) {
-			d, err := c.Location(ctx, "l1")
+			d, err := RowAt[types.Location](ctx, c, "/locations", "l1")
 			return d.Value.Name, err
 		}},
 		{"/v1/ingredients/i1", false, `{"id":"i1","stock":"1.500"}`, func(ctx context.Context, c *Client) (string, error) {
-			d, err := c.Ingredient(ctx, "i1")
+			d, err := RowAt[types.Ingredient](ctx, c, "/ingredients", "i1")
 			return string(d.Value.Stock), err
 		}},
 		{"/v1/sales/orders/o1", false, `{"id":"o1","number":"7"}`, func(ctx context.Context, c *Client) (string, error) {
-			d, err := c.SalesOrder(ctx, "o1")
+			d, err := RowAt[types.SalesOrder](ctx, c, "/sales/orders", "o1")
 			return *d.Value.Number, err
 		}},
 		{"/v1/sales/daily?from=2026-01-01&location_id=l1&to=2026-01-02", true, report, func(ctx context.Context, c *Client) (string, error) {
@@ -117,7 +119,7 @@ func TestRoutes(t *testing.T) {
 
 func TestADocumentOfAnotherShapeKeepsItsText(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { say(w, 200, `{"id":5}`) }, nil)
-	d, err := s.Product(t.Context(), "p")
+	d, err := RowAt[types.Product](t.Context(), s.Client, "/products", "p")
 	body, ok := errors.AsType[*BodyError](err)
 	if !ok || body.Kind != BodyShape || string(d.Raw) != `{"id":5}` {
 		t.Errorf("error %v, raw %s", err, d.Raw)

@@ -12,6 +12,8 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 )
 
+var products = api.ListAt("/products")
+
 // open starts a sandbox without limits and a client with the key of a role.
 func open(t *testing.T, role string, opts sandbox.Options) *api.Client {
 	t.Helper()
@@ -40,7 +42,7 @@ func open(t *testing.T, role string, opts sandbox.Options) *api.Client {
 }
 
 // walk counts the rows of a whole list, every one of which must fit its type.
-func walk[T any](t *testing.T, c *api.Client, l api.List[T], q api.ListQuery) (rows int) {
+func walk[T any](t *testing.T, c *api.Client, l api.List, q api.ListQuery) (rows int) {
 	t.Helper()
 	for page, err := range l.Pages(t.Context(), c, q) {
 		if err != nil {
@@ -63,24 +65,24 @@ func TestEveryRouteOfTheSandbox(t *testing.T) {
 	if err != nil || len(me.Value.Scopes) == 0 || me.Date.IsZero() {
 		t.Fatalf("me %+v, %v", me.Value, err)
 	}
-	locations, err := c.Locations(ctx)
+	locations, err := c.Snapshot(ctx, "/locations")
 	if err != nil || len(locations.Rows) != len(me.Value.LocationIDs) {
 		t.Fatalf("%d locations, %v", len(locations.Rows), err)
 	}
-	if allergens, err := c.Allergens(ctx); err != nil || len(allergens.Rows) == 0 {
+	if allergens, err := c.Snapshot(ctx, "/allergens"); err != nil || len(allergens.Rows) == 0 {
 		t.Errorf("allergens: %v", err)
 	}
-	if n := walk(t, c, api.Categories, api.ListQuery{}); n == 0 {
+	if n := walk[types.Category](t, c, api.ListAt("/categories"), api.ListQuery{}); n == 0 {
 		t.Error("no categories")
 	}
-	if n := walk(t, c, api.Products, api.ListQuery{Limit: 17}); n == 0 || n != walk(t, c, api.Products, api.ListQuery{}) {
+	if n := walk[types.Product](t, c, products, api.ListQuery{Limit: 17}); n == 0 || n != walk[types.Product](t, c, products, api.ListQuery{}) {
 		t.Errorf("%d products in pages of 17", n)
 	}
-	if n := walk(t, c, api.Ingredients, api.ListQuery{IncludeDeleted: true, LocationID: me.Value.LocationIDs[0]}); n == 0 {
+	if n := walk[types.Ingredient](t, c, api.ListAt("/ingredients"), api.ListQuery{IncludeDeleted: true, LocationID: me.Value.LocationIDs[0]}); n == 0 {
 		t.Error("no ingredients")
 	}
 	// A mirror holds what a range does, and more (tombstones, older orders).
-	ranged, mirrored := walk(t, c, api.SalesOrders, api.ListQuery{}), walk(t, c, api.SalesOrders, api.ListQuery{UpdatedSince: me.Date.AddDate(0, 0, -40)})
+	ranged, mirrored := walk[types.SalesOrder](t, c, api.SalesOrders, api.ListQuery{}), walk[types.SalesOrder](t, c, api.SalesOrders, api.ListQuery{UpdatedSince: me.Date.AddDate(0, 0, -40)})
 	if ranged == 0 || mirrored <= ranged {
 		t.Errorf("%d orders of the last week, %d in all", ranged, mirrored)
 	}
@@ -104,7 +106,7 @@ func TestEveryRouteOfTheSandbox(t *testing.T) {
 // TestOddIDsAreFound asks for single rows whose ids hold every awkward character.
 func TestOddIDsAreFound(t *testing.T) {
 	c := open(t, sandbox.RoleMain, sandbox.Options{Readings: sandbox.Readings{StrangeIDs: true}})
-	page, err := api.Products.Page(t.Context(), c, api.ListQuery{})
+	page, err := products.Page(t.Context(), c, api.ListQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,11 +115,11 @@ func TestOddIDsAreFound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := c.Product(t.Context(), want.ID); err != nil || got.Value.ID != want.ID {
+		if got, err := api.RowAt[types.Product](t.Context(), c, "/products", want.ID); err != nil || got.Value.ID != want.ID {
 			t.Errorf("product %q: %q, %v", want.ID, got.Value.ID, err)
 		}
 	}
-	if _, err := c.Product(t.Context(), "no such"); !api.IsNotFound(err) {
+	if _, err := api.RowAt[types.Product](t.Context(), c, "/products", "no such"); !api.IsNotFound(err) {
 		t.Errorf("an unknown id: %v", err)
 	}
 }
@@ -125,7 +127,7 @@ func TestOddIDsAreFound(t *testing.T) {
 func TestRefusalsOfTheSandbox(t *testing.T) {
 	ctx := context.Background()
 	// One seed, one world: the limited key may use the first location only.
-	locations, err := open(t, sandbox.RoleMain, sandbox.Options{}).Locations(ctx)
+	locations, err := open(t, sandbox.RoleMain, sandbox.Options{}).Snapshot(ctx, "/locations")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +150,10 @@ func TestRefusalsOfTheSandbox(t *testing.T) {
 			_, err := c.SalesDaily(ctx, api.SalesQuery{From: "2026-01-01", To: "2026-06-01"})
 			return err
 		}, api.IsValidation},
-		{"order that is none", sandbox.RoleMain, func(c *api.Client) error { _, err := c.SalesOrder(ctx, "none"); return err }, api.IsNotFound},
+		{"order that is none", sandbox.RoleMain, func(c *api.Client) error {
+			_, err := api.RowAt[types.SalesOrder](ctx, c, "/sales/orders", "none")
+			return err
+		}, api.IsNotFound},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -160,7 +165,7 @@ func TestRefusalsOfTheSandbox(t *testing.T) {
 }
 
 func pageError(ctx context.Context, c *api.Client, q api.ListQuery) error {
-	_, err := api.Products.Page(ctx, c, q)
+	_, err := products.Page(ctx, c, q)
 	return err
 }
 
@@ -209,7 +214,7 @@ func TestFaultsOfTheSandbox(t *testing.T) {
 func walkError(t *testing.T, fault faults.Fault) (last error) {
 	synctest.Test(t, func(t *testing.T) {
 		client := open(t, sandbox.RoleMain, sandbox.Options{Orders: -1, Faults: []faults.Fault{fault}})
-		for _, err := range api.Products.Pages(t.Context(), client, api.ListQuery{Limit: 40}) {
+		for _, err := range products.Pages(t.Context(), client, api.ListQuery{Limit: 40}) {
 			last = err
 		}
 	})
@@ -219,7 +224,7 @@ func walkError(t *testing.T, fault faults.Fault) (last error) {
 func TestARepeatedCursorOfTheSandbox(t *testing.T) {
 	c := open(t, sandbox.RoleMain, sandbox.Options{Faults: []faults.Fault{{Kind: faults.CursorRepeats, Probability: 1}}})
 	var last error
-	for _, err := range api.Products.Pages(t.Context(), c, api.ListQuery{Limit: 20}) {
+	for _, err := range products.Pages(t.Context(), c, api.ListQuery{Limit: 20}) {
 		last = err
 	}
 	if !errors.Is(last, api.ErrRepeatedCursor) && !errors.Is(last, api.ErrNoCursor) {

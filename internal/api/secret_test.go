@@ -58,7 +58,7 @@ func TestTheKeyIsNeverTold(t *testing.T) {
 					}
 					handler(w, r)
 				}, func(o *Options) { o.RetryMax = 1 })
-				_, listErr := Products.Page(t.Context(), s.Client, ListQuery{})
+				_, listErr := products.Page(t.Context(), s.Client, ListQuery{})
 				_, oneErr := s.Me(t.Context())
 				if listErr == nil {
 					t.Error("no error")
@@ -144,11 +144,11 @@ func TestRedirectsKeepTheKeyAtHome(t *testing.T) {
 	if me, err := c.Through(gate).Me(t.Context()); err != nil || me.Value.Business.ID != "svc" || gate.entered != 2 {
 		t.Errorf("within the origin: %+v, %v, %d passes", me.Value, err, gate.entered)
 	}
-	if _, err := c.Locations(t.Context()); err == nil || strangers != 0 {
+	if _, err := c.Snapshot(t.Context(), "/locations"); err == nil || strangers != 0 {
 		t.Errorf("elsewhere: error %v, %d requests arrived", err, strangers)
 	}
 	paths = nil
-	if _, err := c.Allergens(t.Context()); err == nil || len(paths) != maxRedirects+1 {
+	if _, err := c.Snapshot(t.Context(), "/allergens"); err == nil || len(paths) != maxRedirects+1 {
 		t.Errorf("in circles: error %v, %d requests", err, len(paths))
 	}
 }

@@ -13,6 +13,8 @@ import (
 
 const testKey = "svc_live_4f9d2c7e81b36a05"
 
+var products = ListAt("/products")
+
 // memory is a listener whose connections are pipes, so that a bubble of
 // testing/synctest sees both ends.
 type memory struct {

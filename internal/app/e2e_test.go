@@ -273,7 +273,7 @@ func TestSyncMirrorsTheTruth(t *testing.T) {
 	if err != nil {
 		t.Fatalf("status without a daemon: %v", err)
 	}
-	if len(status.Sources) != 2 || status.Sources[0].BusinessID != w.Key(0, sandbox.RoleMain).BusinessID || *status.Sources[0].Streams[6].Rows < 600 {
+	if len(status.Sources) != 2 || status.Sources[0].BusinessID != w.Key(0, sandbox.RoleMain).BusinessID || *status.Stream("r0", sandbox.StreamSalesOrders).Rows < 600 {
 		t.Errorf("stored status = %+v", status.Sources)
 	}
 }

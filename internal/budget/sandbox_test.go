@@ -119,7 +119,7 @@ func hoursAgainstTheSandbox(t *testing.T, algorithm string) {
 	}
 	backfill, fresh := through(budget.Backfill), through(budget.Fresh)
 	work(6, func() error {
-		_, err := api.Categories.Page(ctx, backfill, api.ListQuery{Limit: 1})
+		_, err := api.ListAt("/categories").Page(ctx, backfill, api.ListQuery{Limit: 1})
 		return err
 	})
 	work(2, func() error {
@@ -133,7 +133,7 @@ func hoursAgainstTheSandbox(t *testing.T, algorithm string) {
 		case <-ctx.Done():
 		}
 		asked := time.Now()
-		_, err := api.Products.Page(ctx, fresh, api.ListQuery{Limit: 1, UpdatedSince: asked.Add(-time.Minute)})
+		_, err := api.ListAt("/products").Page(ctx, fresh, api.ListQuery{Limit: 1, UpdatedSince: asked.Add(-time.Minute)})
 		waits = append(waits, time.Since(asked))
 		return err
 	})

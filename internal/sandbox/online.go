@@ -143,23 +143,30 @@ func (l *online) somethingDue() bool {
 // Deliveries are the newest events sent or to be sent, oldest first.
 func (l *online) Deliveries() []webhooks.Delivery { return l.outbox.Deliveries() }
 
-// truth is Truth of the menus of a key's locations, or of the orders placed through it.
-func (l *online) truth(rq *request, stream string, yield func(TruthRow) error) error {
-	book, app := l.books[rq.key.Business], orderingApp(&rq.key)
-	if stream == StreamOnlineOrders {
-		orders, _ := book.Since(app, math.MinInt64, math.MaxInt)
-		for i := range orders {
-			if err := yield(TruthRow{ID: orders[i].ID, Row: units.JSON(orders[i])}); err != nil {
-				return err
-			}
+// orderingTruths are the truths of the streams of ordering, by stream.
+var orderingTruths = map[string]func(*online, *request, func(TruthRow) error) error{
+	StreamMenus:        (*online).truthOfMenus,
+	StreamOnlineOrders: (*online).truthOfOrders,
+}
+
+// truthOfOrders is Truth of the orders placed through a key.
+func (l *online) truthOfOrders(rq *request, yield func(TruthRow) error) error {
+	orders, _ := l.books[rq.key.Business].Since(orderingApp(&rq.key), math.MinInt64, math.MaxInt)
+	for i := range orders {
+		if err := yield(TruthRow{ID: orders[i].ID, Row: units.JSON(orders[i])}); err != nil {
+			return err
 		}
-		return nil
 	}
+	return nil
+}
+
+// truthOfMenus is Truth of the menus of a key's locations.
+func (l *online) truthOfMenus(rq *request, yield func(TruthRow) error) error {
 	rq.open()
 	locations := rq.view.LocationIDs()
 	rq.view.Close()
 	for _, id := range locations {
-		m, ok := book.Menu(app, id, rq.now)
+		m, ok := l.books[rq.key.Business].Menu(orderingApp(&rq.key), id, rq.now)
 		if !ok {
 			continue
 		}

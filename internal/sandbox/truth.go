@@ -16,8 +16,8 @@ func (s *Sandbox) Truth(keyValue, stream string, yield func(TruthRow) error) err
 		return fmt.Errorf("truth of %s: %w", stream, err)
 	}
 	s.catchUp(rq.key.Business, rq.now)
-	if stream == StreamMenus || stream == StreamOnlineOrders {
-		return s.truth(rq, stream, yield)
+	if truth := orderingTruths[stream]; truth != nil {
+		return truth(s.online, rq, yield)
 	}
 	rq.open()
 	defer rq.view.Close()

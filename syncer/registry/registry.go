@@ -25,7 +25,10 @@ import (
 )
 
 // RouteKey is asked about a key, whatever streams there are.
-const RouteKey = "GET /me"
+const (
+	RouteKey = "GET " + pathKey
+	pathKey  = "/me"
+)
 
 // The streams that others refer to (DESIGN §1).
 const (
@@ -58,8 +61,14 @@ type Definition struct {
 	Kind   Kind
 	Job    schedule.Job  // that asks for it; where the entry names none, that of its kind
 	Scopes []string      // any of them lets it be read; none are needed when empty
-	Routes []string      // that are asked for it, as [api.Exchange] names them
+	Routes []string      // that are asked for it, as [api.Exchange] names them: Path, and that of a row
 	Plan   *mapping.Plan // from its rows to its columns
+
+	// Path is what is asked, with {id} where an id goes. Of a snapshot or a cursor list it is
+	// all that is to be said of asking.
+	Path string
+	// OneByOne: a row has a route of its own, behind Path.
+	OneByOne bool
 
 	// ByLocation: asked with location_id where the configuration names locations.
 	ByLocation bool
@@ -80,12 +89,12 @@ type Definition struct {
 	// without updated_at too.
 	BackfillSince time.Time
 
-	// List asks for a page of a cursor list.
+	// List asks for a page of a cursor list; that of Path where the entry names no other.
 	List func(ctx context.Context, c *api.Client, q api.ListQuery) (api.Page, error)
 	// One asks for a row of a list by its id, with what arrived even when it is not
 	// understood; nil where the API has no route for it.
 	One func(ctx context.Context, c *api.Client, id string) (api.Raw, time.Time, error)
-	// Whole asks for a list without a cursor.
+	// Whole asks for a list without a cursor, that of Path.
 	Whole func(ctx context.Context, c *api.Client) (api.Snapshot, error)
 	// Totals asks for the rows of days, and says when they were answered.
 	Totals func(ctx context.Context, c *api.Client, q api.SalesQuery) (rows [][]byte, at time.Time, err error)
@@ -127,48 +136,39 @@ func (d *Definition) Walks() []string {
 // them.
 var All = sync.OnceValues(func() ([]*Definition, error) {
 	var l list
-	add[types.Me](&l, &Definition{Name: Key, Kind: KeyKind, Routes: []string{RouteKey}})
+	add[types.Me](&l, &Definition{Name: Key, Kind: KeyKind, Path: pathKey})
 	add[types.Location](&l, &Definition{
-		Name: Locations, Kind: SnapshotKind, Scopes: []string{types.ScopeLocations, types.ScopeOrders}, Routes: []string{"GET /locations"},
-		Whole: func(ctx context.Context, c *api.Client) (api.Snapshot, error) { return c.Locations(ctx) },
+		Name: Locations, Kind: SnapshotKind, Path: "/locations", Scopes: []string{types.ScopeLocations, types.ScopeOrders},
 	})
-	add[types.Allergen](&l, &Definition{
-		Name: "allergens", Kind: SnapshotKind, Scopes: []string{types.ScopeMenu}, Routes: []string{"GET /allergens"},
-		Whole: func(ctx context.Context, c *api.Client) (api.Snapshot, error) { return c.Allergens(ctx) },
-	})
-	add[types.Category](&l, &Definition{
-		Name: "categories", Kind: ListKind, Scopes: []string{types.ScopeMenu}, Routes: []string{"GET /categories"}, List: api.Categories.Page,
-	})
+	add[types.Allergen](&l, &Definition{Name: "allergens", Kind: SnapshotKind, Path: "/allergens", Scopes: []string{types.ScopeMenu}})
+	add[types.Category](&l, &Definition{Name: "categories", Kind: ListKind, Path: "/categories", Scopes: []string{types.ScopeMenu}})
 	add[types.Product](&l, &Definition{
-		Name: "products", Kind: ListKind, Scopes: []string{types.ScopeMenu}, Routes: []string{"GET /products", "GET /products/{id}"},
-		List: api.Products.Page, One: one((*api.Client).Product), ByLocation: true,
+		Name: "products", Kind: ListKind, Path: "/products", OneByOne: true, Scopes: []string{types.ScopeMenu}, ByLocation: true,
 	})
 	add[types.Ingredient](&l, &Definition{
-		Name: "ingredients", Kind: ListKind, Scopes: []string{types.ScopeStock}, Routes: []string{"GET /ingredients", "GET /ingredients/{id}"},
-		List: api.Ingredients.Page, One: one((*api.Client).Ingredient), ByLocation: true,
+		Name: "ingredients", Kind: ListKind, Path: "/ingredients", OneByOne: true, Scopes: []string{types.ScopeStock}, ByLocation: true,
 	})
 	add[types.SalesOrder](&l, &Definition{
-		Name: Orders, Kind: ListKind, Scopes: []string{types.ScopeSales}, Routes: []string{"GET /sales/orders", "GET /sales/orders/{id}"},
-		List: api.SalesOrders.Page, One: one((*api.Client).SalesOrder), ByLocation: true, BackfillSince: MirrorStart,
+		Name: Orders, Kind: ListKind, Path: "/sales/orders", OneByOne: true, Scopes: []string{types.ScopeSales}, ByLocation: true,
+		List: api.SalesOrders.Page, BackfillSince: MirrorStart,
 	})
 	add[types.SalesDay](&l, &Definition{
-		Name: Daily, Kind: TotalsKind, Scopes: []string{types.ScopeSales}, Routes: []string{"GET /sales/daily"},
+		Name: Daily, Kind: TotalsKind, Path: "/sales/daily", Scopes: []string{types.ScopeSales},
 		Totals: salesDaily, ByLocation: true, PerLocation: true,
 	}, sinks.Column{Name: "location_id", Kind: sinks.Text, Nullable: true})
 	add[types.ProductSales](&l, &Definition{
-		Name: "sales_products", Kind: TotalsKind, Scopes: []string{types.ScopeSales}, Routes: []string{"GET /sales/products"},
+		Name: "sales_products", Kind: TotalsKind, Path: "/sales/products", Scopes: []string{types.ScopeSales},
 		Totals: salesProducts, WholeOnly: true, LinesMayVanish: true,
 	})
 	add[types.OrderableMenu](&l, &Definition{
-		Name: "menus", Kind: MenuKind, Scopes: []string{types.ScopeOrders}, Routes: []string{"GET /locations/{id}/menu"},
-		ByLocation: true,
+		Name: "menus", Kind: MenuKind, Path: "/locations/{id}/menu", Scopes: []string{types.ScopeOrders}, ByLocation: true,
 		Menu: func(ctx context.Context, c *api.Client, location, etag string) (api.MenuAnswer, error) {
 			return c.Menu(ctx, location, etag)
 		},
 	}, sinks.Column{Name: "etag", Kind: sinks.Text, Nullable: true})
 	add[types.OnlineOrder](&l, &Definition{
-		Name: Online, Kind: ListKind, Job: schedule.OnlineOrders, Scopes: []string{types.ScopeOrders}, Routes: []string{"GET /orders", "GET /orders/{id}"},
-		List: api.OnlineOrders.Page, One: one((*api.Client).OnlineOrder), ByKey: true, BackfillSince: MirrorStart,
+		Name: Online, Kind: ListKind, Path: "/orders", OneByOne: true, Job: schedule.OnlineOrders, Scopes: []string{types.ScopeOrders},
+		List: api.OnlineOrders.Page, One: onlineOrder, ByKey: true, BackfillSince: MirrorStart,
 		Polled: []string{"polling"}, Pushed: []string{"webhook"},
 	}, sinks.Column{Name: "via", Kind: sinks.Text})
 	return l.all, l.err
@@ -209,15 +209,33 @@ func add[T any](l *list, d *Definition, columns ...sinks.Column) {
 	}
 	d.Plan, l.err = mapping.Compile[T](d.Name, columns...)
 	d.Job = cmp.Or(d.Job, job)
+	asks[T](d)
 	l.all = append(l.all, d)
 }
 
-// one is the route of one row of a list.
-func one[T any](route func(*api.Client, context.Context, string) (api.Document[T], error)) func(context.Context, *api.Client, string) (api.Raw, time.Time, error) {
-	return func(ctx context.Context, c *api.Client, id string) (api.Raw, time.Time, error) {
-		d, err := route(c, ctx, id)
-		return d.Raw, d.Date, err
+// asks says how the rows of a definition's path are asked for, where its entry does not.
+func asks[T any](d *Definition) {
+	d.Routes = []string{"GET " + d.Path}
+	switch {
+	case d.Kind == SnapshotKind:
+		d.Whole = func(ctx context.Context, c *api.Client) (api.Snapshot, error) { return c.Snapshot(ctx, d.Path) }
+	case d.Kind == ListKind && d.List == nil:
+		d.List = api.ListAt(d.Path).Page
 	}
+	if d.OneByOne {
+		d.Routes = append(d.Routes, "GET "+d.Path+"/{id}")
+		if d.One == nil {
+			d.One = func(ctx context.Context, c *api.Client, id string) (api.Raw, time.Time, error) {
+				row, err := api.RowAt[T](ctx, c, d.Path, id)
+				return row.Raw, row.Date, err
+			}
+		}
+	}
+}
+
+func onlineOrder(ctx context.Context, c *api.Client, id string) (api.Raw, time.Time, error) {
+	d, err := c.OnlineOrder(ctx, id)
+	return d.Raw, d.Date, err
 }
 
 func salesDaily(ctx context.Context, c *api.Client, q api.SalesQuery) ([][]byte, time.Time, error) {

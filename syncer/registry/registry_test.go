@@ -24,8 +24,8 @@ func TestEveryEntryNamesWhatItsKindAsks(t *testing.T) {
 	}
 	for _, d := range all {
 		asks := map[Kind]bool{KeyKind: true, SnapshotKind: d.Whole != nil, ListKind: d.List != nil, TotalsKind: d.Totals != nil, MenuKind: d.Menu != nil}
-		if !asks[d.Kind] || len(d.Routes) == 0 {
-			t.Errorf("%s: its entry lacks the function that asks for its kind, or its routes", d.Name)
+		if !asks[d.Kind] || d.Path == "" || (d.One != nil) != d.OneByOne {
+			t.Errorf("%s: its entry lacks the function that asks for its kind, or its path", d.Name)
 		}
 	}
 }

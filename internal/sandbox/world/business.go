@@ -72,36 +72,3 @@ func newBusiness(o *Options, cal *units.Calendar, index int) *Business {
 func (b *Business) drawStock(n uint32, stamp int64) {
 	b.sales.Used(n, func(loc int, u catalogue.Use, times units.Milli) { b.stock.Draw(loc, u, times, stamp) })
 }
-
-// list is one of the cursor lists, as tests change it and compare a mirror with it.
-type list interface {
-	LiveIDs() []string
-	Edit(id string, e rows.Edit, stamp int64) error
-	Truth(sees func(loc int) bool, yield func(rows.TruthRow) error) error
-	Stamps(sees func(loc int) bool) map[string]rows.Stamp
-}
-
-// The streams of the restaurant's own rows.
-const (
-	StreamLocations   = "locations"
-	StreamAllergens   = "allergens"
-	StreamCategories  = "categories"
-	StreamProducts    = "products"
-	StreamIngredients = "ingredients"
-	StreamSalesOrders = "sales_orders"
-)
-
-// list is nil for a stream without a cursor.
-func (b *Business) list(stream string) list {
-	switch stream {
-	case StreamCategories:
-		return b.catalogue.Categories
-	case StreamProducts:
-		return b.catalogue.Products
-	case StreamIngredients:
-		return b.stock.Ingredients
-	case StreamSalesOrders:
-		return b.sales
-	}
-	return nil
-}

@@ -2,7 +2,6 @@ package world
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/sandbox/units"
@@ -141,52 +140,4 @@ func one[T any](v *View, t *rows.Table[T], id string) ([]byte, bool) {
 		return nil, false
 	}
 	return t.JSON(r), true
-}
-
-// Truth calls yield for every row that a mirror of a stream must hold: live rows with
-// their JSON and removed ones with the reason. Rows that moved out of the key's locations
-// are not mentioned. yield must not ask the restaurant for anything.
-func (v *View) Truth(stream string, yield func(rows.TruthRow) error) error {
-	var all []rows.TruthRow
-	switch l := v.b.list(stream); {
-	case l != nil:
-		return l.Truth(v.shows, yield)
-	case stream == StreamLocations:
-		all = v.truthOfLocations()
-	case stream == StreamAllergens:
-		for _, a := range catalogue.Allergens() {
-			all = append(all, rows.TruthRow{ID: a.Code, Row: units.JSON(a)})
-		}
-	default:
-		return fmt.Errorf("no stream %q", stream)
-	}
-	for _, row := range all {
-		if err := yield(row); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (v *View) truthOfLocations() []rows.TruthRow {
-	var all []rows.TruthRow
-	for loc, l := range v.b.locations.All {
-		switch {
-		case !v.allowed(loc):
-		case l.Active:
-			all = append(all, rows.TruthRow{ID: l.ID, Row: units.JSON(v.b.locations.Show(l, v.now))})
-		default:
-			all = append(all, rows.TruthRow{ID: l.ID, Reason: rows.ReasonGone})
-		}
-	}
-	return all
-}
-
-// Stamps are the updated_at of the rows of a cursor list, tombstones included, by id.
-// Those without one are left out.
-func (v *View) Stamps(stream string) (map[string]rows.Stamp, error) {
-	if l := v.b.list(stream); l != nil {
-		return l.Stamps(v.shows), nil
-	}
-	return nil, fmt.Errorf("no list %q", stream)
 }
