@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
@@ -96,8 +97,8 @@ func (y *Syncer) checkSource(cfg Source, seen map[string]bool) error {
 	}
 	seen[cfg.Name] = true
 	for _, name := range cfg.Streams {
-		if !slices.Contains(StreamNames(), name) {
-			return fmt.Errorf("source %q: unknown stream %q; known are %q", cfg.Name, name, StreamNames())
+		if !slices.Contains(registry.Names(), name) {
+			return fmt.Errorf("source %q: unknown stream %q; known are %q", cfg.Name, name, registry.Names())
 		}
 	}
 	return nil

@@ -274,7 +274,7 @@ func TestADeepRunTellsWhatDiffersAtFirstSight(t *testing.T) {
 // together, every few minutes, where a forecast knows of averages, and the online orders take
 // a part of what a test's small limits allow.
 func withoutOrdering(s *Source) {
-	s.Streams = slices.DeleteFunc(StreamNames(), func(name string) bool { return slices.Contains(orderingStreams, name) })
+	s.Streams = slices.DeleteFunc(registry.Names(), func(name string) bool { return slices.Contains(orderingStreams, name) })
 }
 
 func TestTheForecastOfAReconciliation(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 )
@@ -98,8 +99,8 @@ func (y *Syncer) RunOnce(ctx context.Context, sel Selection, onProgress func(sta
 // selected finds the sources of a selection and checks its names.
 func (y *Syncer) selected(sel Selection) ([]*source, error) {
 	for _, name := range sel.Streams {
-		if !slices.Contains(StreamNames(), name) {
-			return nil, fmt.Errorf("unknown stream %q; known are %s", name, strings.Join(StreamNames(), ", "))
+		if !slices.Contains(registry.Names(), name) {
+			return nil, fmt.Errorf("unknown stream %q; known are %s", name, strings.Join(registry.Names(), ", "))
 		}
 	}
 	sources := y.served()

@@ -198,9 +198,6 @@ func (y *Syncer) timetable() schedule.Timetable {
 	return y.times
 }
 
-// StreamNames are the streams there are, in the order of status.
-func StreamNames() []string { return registry.Names() }
-
 // Run is the daemon: it serves every source until ctx ends, those included that
 // [Syncer.Apply] adds, and returns when all walks have ended. It fails only when the sink cannot be read at the start.
 func (y *Syncer) Run(ctx context.Context) error {

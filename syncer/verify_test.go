@@ -105,7 +105,7 @@ func TestVerifyOfALiveMirrorFindsNothing(t *testing.T) {
 			}
 		}
 		for _, s := range report.Sources {
-			if len(s.Streams) != len(StreamNames()) {
+			if len(s.Streams) != len(registry.Names()) {
 				t.Errorf("%s: %d streams", s.Source, len(s.Streams))
 			}
 			for _, st := range s.Streams {

@@ -13,8 +13,8 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 )
 
-// OnlinePageLimit is the most orders of a page (api.md, "Limits").
-const OnlinePageLimit = 100
+// onlinePageLimit is the most orders of a page (api.md, "Limits").
+const onlinePageLimit = 100
 
 // OnlineOrders is the list of the orders placed through a key (api.md, "Ordering"), read as
 // a cursor list: next_updated_since stands in the place of the cursor. It has no tombstones
@@ -43,7 +43,7 @@ func (onlineOrders) Page(ctx context.Context, c *Client, q ListQuery) (Page, err
 	}
 	values := url.Values{}
 	values.Set("updated_since", since.UTC().Format(time.RFC3339Nano))
-	values.Set("limit", strconv.Itoa(OnlinePageLimit))
+	values.Set("limit", strconv.Itoa(onlinePageLimit))
 	e := envelope{known: onlineFields, most: maxRows}
 	answer, err := c.get(ctx, routeOrders.to(), values, e.parseOnline)
 	if err != nil {
@@ -89,7 +89,7 @@ var errNothingKept = errors.New(routeOrders.name() + ": nothing says what is kep
 func behind(since time.Time, next string, rows []Raw) time.Time {
 	newest := newestStamp(rows)
 	at, _ := instant(next) // zero when it is empty: the page is refused of which it is no instant (parseOnline)
-	full := len(rows) >= OnlinePageLimit
+	full := len(rows) >= onlinePageLimit
 	switch {
 	case at.After(since):
 		return at

@@ -86,8 +86,8 @@ func TestRoutes(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			days, err := r.Typed()
-			return string(days[0].NetSales) + string(r.Totals), err
+			day, err := Decode[types.SalesDay](r.Rows[0])
+			return string(day.NetSales) + string(r.Totals), err
 		}},
 		{"/v1/sales/products?from=2026-01-01&group_by=day&to=2026-01-02", true, report, func(ctx context.Context, c *Client) (string, error) {
 			r, err := c.SalesProducts(ctx, SalesQuery{From: "2026-01-01", To: "2026-01-02", ByDay: true})

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"time"
 
@@ -18,8 +17,8 @@ type SalesQuery struct {
 }
 
 // SalesReport is the answer of a sales aggregate.
-type SalesReport[T any] struct {
-	Rows       []Raw // T each
+type SalesReport struct {
+	Rows       []Raw // [types.SalesDay] or [types.ProductSales] each
 	Totals     Raw   // a Breakdown; /sales/daily only
 	Currency   string
 	From, To   types.Date
@@ -29,31 +28,18 @@ type SalesReport[T any] struct {
 	Bytes      int
 }
 
-// Typed decodes the rows; the error names the row that does not fit.
-func (r SalesReport[T]) Typed() ([]T, error) {
-	rows := make([]T, len(r.Rows))
-	for i, raw := range r.Rows {
-		row, err := Decode[T](raw)
-		if err != nil {
-			return nil, fmt.Errorf("row %d: %w", i, err)
-		}
-		rows[i] = row
-	}
-	return rows, nil
-}
-
 // SalesDaily asks for the totals of each day of a range. Heavy.
-func (c *Client) SalesDaily(ctx context.Context, q SalesQuery) (SalesReport[types.SalesDay], error) {
-	return report[types.SalesDay](ctx, c, routeSalesDaily, q.values())
+func (c *Client) SalesDaily(ctx context.Context, q SalesQuery) (SalesReport, error) {
+	return report(ctx, c, routeSalesDaily, q.values())
 }
 
 // SalesProducts asks for what each product sold in a range. Heavy.
-func (c *Client) SalesProducts(ctx context.Context, q SalesQuery) (SalesReport[types.ProductSales], error) {
+func (c *Client) SalesProducts(ctx context.Context, q SalesQuery) (SalesReport, error) {
 	v := q.values()
 	if q.ByDay {
 		v.Set("group_by", "day")
 	}
-	return report[types.ProductSales](ctx, c, routeSalesProducts, v)
+	return report(ctx, c, routeSalesProducts, v)
 }
 
 func (q SalesQuery) values() url.Values {
@@ -64,16 +50,16 @@ func (q SalesQuery) values() url.Values {
 	return v
 }
 
-func report[T any](ctx context.Context, c *Client, r route, v url.Values) (SalesReport[T], error) {
+func report(ctx context.Context, c *Client, r route, v url.Values) (SalesReport, error) {
 	var e envelope
 	answer, err := c.get(ctx, r.to(), v, func(body []byte) error {
 		return e.parseReport(body, r == routeSalesDaily)
 	})
 	if err != nil {
-		return SalesReport[T]{}, err
+		return SalesReport{}, err
 	}
 	answer.release()
-	return SalesReport[T]{
+	return SalesReport{
 		Rows: e.rows, Totals: e.totals, Currency: e.currency, From: e.from, To: e.to, GroupBy: e.groupBy,
 		Date: answer.date, ReceivedAt: answer.at, Bytes: len(answer.body),
 	}, nil

@@ -62,26 +62,3 @@ func Queries(document string) ([]Query, error) {
 	}
 	return found, nil
 }
-
-// WithAnswers is the document with other answers. A query that shows none keeps none.
-func WithAnswers(document string, queries []Query, answers []string) string {
-	var out strings.Builder
-	at := 0
-	for i, q := range queries {
-		if q.to == 0 {
-			continue
-		}
-		out.WriteString(document[at:q.from])
-		out.WriteString(answers[i])
-		at = q.to
-	}
-	out.WriteString(document[at:])
-	return out.String()
-}
-
-func lineAt(document string, at int) string {
-	if end := strings.IndexByte(document[at:], '\n'); end >= 0 {
-		return document[at : at+end+1]
-	}
-	return document[at:]
-}

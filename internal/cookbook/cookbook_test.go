@@ -62,7 +62,7 @@ func testCookbook(t *testing.T, r *restaurant) {
 		}
 	}
 	if *update && !t.Failed() {
-		if err := os.WriteFile(page, []byte(WithAnswers(string(document), queries, shown)), 0o644); err != nil { //nolint:gosec // a document
+		if err := os.WriteFile(page, []byte(withAnswers(string(document), queries, shown)), 0o644); err != nil { //nolint:gosec // a document
 			t.Fatal(err)
 		}
 	}
@@ -106,4 +106,27 @@ func (r *restaurant) holdsTrue(t *testing.T, w *truth, q Query) {
 	if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
 		t.Errorf("%s:%d: %s: other figures than the API's JSON gives (-truth +mirror):\n%s", page, q.Line, q.Heading, diff)
 	}
+}
+
+// withAnswers is the document with other answers. A query that shows none keeps none.
+func withAnswers(document string, queries []Query, answers []string) string {
+	var out strings.Builder
+	at := 0
+	for i, q := range queries {
+		if q.to == 0 {
+			continue
+		}
+		out.WriteString(document[at:q.from])
+		out.WriteString(answers[i])
+		at = q.to
+	}
+	out.WriteString(document[at:])
+	return out.String()
+}
+
+func lineAt(document string, at int) string {
+	if end := strings.IndexByte(document[at:], '\n'); end >= 0 {
+		return document[at : at+end+1]
+	}
+	return document[at:]
 }

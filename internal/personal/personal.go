@@ -31,8 +31,8 @@ const (
 	Keep         Mode = "keep"         // all
 )
 
-// MinKey is how many bytes a key has at least.
-const MinKey = 16
+// minKey is how many bytes a key has at least.
+const minKey = 16
 
 // Policy says what is kept of an order. Its zero value drops all that is personal.
 type Policy struct {
@@ -46,8 +46,8 @@ func New(mode Mode, key []byte) (Policy, error) {
 	case Drop, Keep:
 		return Policy{mode: mode}, nil
 	case Pseudonymise:
-		if len(key) < MinKey {
-			return Policy{}, fmt.Errorf("the key of pseudonyms has %d bytes, and at least %d are needed", len(key), MinKey)
+		if len(key) < minKey {
+			return Policy{}, fmt.Errorf("the key of pseudonyms has %d bytes, and at least %d are needed", len(key), minKey)
 		}
 		return Policy{mode, key}, nil
 	}

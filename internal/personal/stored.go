@@ -64,9 +64,6 @@ func SamePhone(a, b string) bool {
 	return number != "" && number == normalise(b)
 }
 
-// HasKey is true when the policy can make pseudonyms.
-func (p Policy) HasKey() bool { return len(p.key) >= MinKey }
-
 // KeepsColumn is true when the policy keeps the values of a column of the table of orders,
 // which has the name that package mapping makes of the field's path.
 func (p Policy) KeepsColumn(name string) bool {

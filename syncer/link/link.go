@@ -58,7 +58,7 @@ func New(o Options) (*Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts.Key = l.KeyToTry
+	opts.Key = l.keyToTry
 	probe, err := api.New(opts)
 	if err != nil {
 		return nil, err
@@ -149,8 +149,8 @@ func (l *Link) UseTried() {
 	l.inUse = l.trying
 }
 
-// KeyToTry is the key with which /me is asked.
-func (l *Link) KeyToTry() string {
+// keyToTry is the key with which /me is asked.
+func (l *Link) keyToTry() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.trying

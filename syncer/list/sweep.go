@@ -20,7 +20,7 @@ const (
 	sweepFew   = 100                // and more than so many: a person has to confirm
 	AskFirst   = 50                 // up to so many are asked for one by one
 	SampleSize = status.SweepSample // of more than that, so many
-	SweepChunk = 1000               // rows of a commit
+	sweepChunk = 1000               // rows of a commit
 )
 
 // Consent is a person's word about a sweep, and what they were shown when they gave
@@ -114,7 +114,7 @@ func (sw *sweep) sample(ctx context.Context) (alive int, err error) {
 		return 0, nil
 	}
 	q := sw.Query
-	q.Limit = SweepChunk
+	q.Limit = sweepChunk
 	rows, err := st.Source.Sink.Live(ctx, q)
 	if err != nil {
 		return 0, fmt.Errorf("read what the full resync did not see: %w", err)
@@ -150,7 +150,7 @@ func goneReason(usable []string, r sinks.LiveRow) string {
 func (sw *sweep) removeUnseen(ctx context.Context) error {
 	ask := sw.unseen <= AskFirst && sw.stream.Def.One != nil
 	q := sw.Query
-	q.Limit = SweepChunk
+	q.Limit = sweepChunk
 	for rows, err := range sinks.LivePages(ctx, sw.stream.Source.Sink, q) {
 		if err != nil {
 			return fmt.Errorf("read what the full resync did not see: %w", err)
