@@ -129,9 +129,20 @@ func still(t *testing.T, test func(t *testing.T, w *world, business string)) {
 	})
 }
 
+// damages are what was done to the mirror of a restaurant, and the findings that it must make.
+type damages struct {
+	*world
+	business string
+	want     []string
+}
+
+func (d *damages) expect(stream, id, field, api, mirror string) {
+	d.want = append(d.want, strings.Join([]string{verify.FoundDifference, stream, id, field, api, mirror}, "|"))
+}
+
 func TestVerifyFindsEveryDamageOnce(t *testing.T) {
 	still(t, func(t *testing.T, w *world, b string) {
-		orders, products := w.box.Restaurant(0).IDs(sandbox.StreamSalesOrders), w.box.Restaurant(0).IDs(sandbox.StreamProducts)
+		orders := w.box.Restaurant(0).IDs(sandbox.StreamSalesOrders)
 		removed := orders[10:13]
 		for _, id := range removed {
 			if err := w.box.Restaurant(0).CancelOrder(id); err != nil {
@@ -139,78 +150,89 @@ func TestVerifyFindsEveryDamageOnce(t *testing.T) {
 			}
 		}
 		time.Sleep(3 * time.Hour) // out of sight of the incremental walks, and past the deep totals
-		var want []string
-		expect := func(stream, id, field, api, mirror string) {
-			want = append(want, strings.Join([]string{verify.FoundDifference, stream, id, field, api, mirror}, "|"))
-		}
+		d := &damages{world: w, business: b}
+		d.ofOrders(orders, removed)
+		d.ofCatalogue()
+		d.ofTotals()
 
-		w.store.Lose("sales_orders", b, orders[1])
-		expect("sales_orders", orders[1], "", `"live"`, `"absent"`)
-
-		w.alterRaw("sales_orders", b, orders[2], `"channel":"`, `"channel":"not `)
-		raw := w.store.Row("sales_orders", b, orders[2]).Raw
-		channel, _, _ := strings.Cut(strings.SplitAfter(raw, `"channel":"not `)[1], `"`)
-		expect("sales_orders", orders[2], "channel", `"`+channel+`"`, `"not `+channel+`"`)
-
-		w.store.EditColumn("products", b, products[0], "price", `"0.01"`)
-		expect("products", products[0], "column price", jsonField(t, w.store.Row("products", b, products[0]).Raw, "price"), `"0.01"`)
-
-		w.store.Edit("sales_orders", b, removed[0], func(r *memsink.Row) { r.Deleted = false })
-		expect("sales_orders", removed[0], "", `"removed: `+w.store.Row("sales_orders", b, removed[0]).Reason+`"`, `"live"`)
-
-		w.store.Edit("sales_orders", b, removed[1], func(r *memsink.Row) { r.Reason += r.Reason })
-		reason := w.store.Row("sales_orders", b, removed[1]).Reason
-		expect("sales_orders", removed[1], "reason", `"`+reason[:len(reason)/2]+`"`, `"`+reason+`"`)
-
-		at := w.store.Row("sales_orders", b, removed[2]).DeletedAt
-		w.store.Edit("sales_orders", b, removed[2], func(r *memsink.Row) { r.DeletedAt = r.DeletedAt.Add(time.Hour) })
-		expect("sales_orders", removed[2], "deleted_at", at.UTC().Format(`"2006-01-02T15:04:05.000000Z"`), at.Add(time.Hour).UTC().Format(`"2006-01-02T15:04:05.000000Z"`))
-
-		w.store.Copy("products", b, products[1], "one too many")
-		expect("products", "one too many", "", `"absent"`, `"live"`)
-
-		w.store.Edit("products", b, products[2], func(r *memsink.Row) { r.Deleted, r.Reason = true, "gone" })
-		expect("products", products[2], "", `"live"`, `"removed: gone"`)
-
-		category := w.box.Restaurant(0).IDs(sandbox.StreamCategories)[0]
-		w.store.EditColumn("categories", b, category, "position", `77`)
-		expect("categories", category, "column position", jsonField(t, w.store.Row("categories", b, category).Raw, "position"), `77`)
-
-		location := w.box.Restaurant(0).LocationIDs()[0]
-		w.store.EditColumn("locations", b, location, "timezone", `"Europe/Paris"`)
-		expect("locations", location, "column timezone", `"Europe/Bucharest"`, `"Europe/Paris"`)
-		for _, code := range slices.Sorted(maps.Keys(w.store.Rows("allergens", b)))[:1] {
-			w.store.Copy("allergens", b, code, "none such")
-		}
-		expect("allergens", "none such", "", `"absent"`, `"live"`)
-
-		day := string(calendar.DayOf(time.Now().AddDate(0, 0, -100)))
-		w.store.EditColumn("sales_daily", b, day, "location_id", `"here"`)
-		expect("sales_daily", day, "column location_id", `null`, `"here"`)
-		near := string(calendar.DayOf(time.Now().AddDate(0, 0, -30))) + "/" + location
-		w.store.EditColumn("sales_daily", b, near, "orders", `-1`)
-		expect("sales_daily", near, "column orders", jsonField(t, w.store.Row("sales_daily", b, near).Raw, "orders"), `-1`)
-		sold := slices.Sorted(maps.Keys(w.store.Rows("sales_products", b)))
-		for _, ago := range []int{20, 50} { // of two months of one range
-			line := string(calendar.DayOf(time.Now().AddDate(0, 0, -ago))) + "/n/none such"
-			w.store.Copy("sales_products", b, sold[0], line)
-			expect("sales_products", line, "", `"absent"`, `"live"`)
-		}
-		key := w.syncer.Status().Sources[0].Name
-		for id := range w.store.Rows("api_keys", b) {
-			w.store.EditColumn("api_keys", b, id, "rate_limits_per_minute", `121`)
-			expect("api_keys", id, "column rate_limits_per_minute", `120`, `121`)
-		}
-
-		report, found := w.verify(Selection{Sources: []string{key}})
-		slices.Sort(want)
-		if diff := cmp.Diff(want, briefs(found)); diff != "" {
+		report, found := w.verify(Selection{Sources: []string{w.syncer.Status().Sources[0].Name}})
+		slices.Sort(d.want)
+		if diff := cmp.Diff(d.want, briefs(found)); diff != "" {
 			t.Errorf("findings (-want +got):\n%s", diff)
 		}
-		if n := report.Differences(); n != uint64(len(want)) {
-			t.Errorf("%d rows differ in the report, want %d", n, len(want))
+		if n := report.Differences(); n != uint64(len(d.want)) {
+			t.Errorf("%d rows differ in the report, want %d", n, len(d.want))
 		}
 	})
+}
+
+func (d *damages) ofOrders(orders, removed []string) {
+	w, b := d.world, d.business
+	w.store.Lose("sales_orders", b, orders[1])
+	d.expect("sales_orders", orders[1], "", `"live"`, `"absent"`)
+
+	w.alterRaw("sales_orders", b, orders[2], `"channel":"`, `"channel":"not `)
+	raw := w.store.Row("sales_orders", b, orders[2]).Raw
+	channel, _, _ := strings.Cut(strings.SplitAfter(raw, `"channel":"not `)[1], `"`)
+	d.expect("sales_orders", orders[2], "channel", `"`+channel+`"`, `"not `+channel+`"`)
+
+	w.store.Edit("sales_orders", b, removed[0], func(r *memsink.Row) { r.Deleted = false })
+	d.expect("sales_orders", removed[0], "", `"removed: `+w.store.Row("sales_orders", b, removed[0]).Reason+`"`, `"live"`)
+
+	w.store.Edit("sales_orders", b, removed[1], func(r *memsink.Row) { r.Reason += r.Reason })
+	reason := w.store.Row("sales_orders", b, removed[1]).Reason
+	d.expect("sales_orders", removed[1], "reason", `"`+reason[:len(reason)/2]+`"`, `"`+reason+`"`)
+
+	at := w.store.Row("sales_orders", b, removed[2]).DeletedAt
+	w.store.Edit("sales_orders", b, removed[2], func(r *memsink.Row) { r.DeletedAt = r.DeletedAt.Add(time.Hour) })
+	d.expect("sales_orders", removed[2], "deleted_at", at.UTC().Format(`"2006-01-02T15:04:05.000000Z"`), at.Add(time.Hour).UTC().Format(`"2006-01-02T15:04:05.000000Z"`))
+}
+
+func (d *damages) ofCatalogue() {
+	w, b := d.world, d.business
+	products := w.box.Restaurant(0).IDs(sandbox.StreamProducts)
+	w.store.EditColumn("products", b, products[0], "price", `"0.01"`)
+	d.expect("products", products[0], "column price", jsonField(w.t, w.store.Row("products", b, products[0]).Raw, "price"), `"0.01"`)
+
+	w.store.Copy("products", b, products[1], "one too many")
+	d.expect("products", "one too many", "", `"absent"`, `"live"`)
+
+	w.store.Edit("products", b, products[2], func(r *memsink.Row) { r.Deleted, r.Reason = true, "gone" })
+	d.expect("products", products[2], "", `"live"`, `"removed: gone"`)
+
+	category := w.box.Restaurant(0).IDs(sandbox.StreamCategories)[0]
+	w.store.EditColumn("categories", b, category, "position", `77`)
+	d.expect("categories", category, "column position", jsonField(w.t, w.store.Row("categories", b, category).Raw, "position"), `77`)
+
+	location := w.box.Restaurant(0).LocationIDs()[0]
+	w.store.EditColumn("locations", b, location, "timezone", `"Europe/Paris"`)
+	d.expect("locations", location, "column timezone", `"Europe/Bucharest"`, `"Europe/Paris"`)
+	for _, code := range slices.Sorted(maps.Keys(w.store.Rows("allergens", b)))[:1] {
+		w.store.Copy("allergens", b, code, "none such")
+	}
+	d.expect("allergens", "none such", "", `"absent"`, `"live"`)
+}
+
+// ofTotals damages the service's totals, and what is stored of the key.
+func (d *damages) ofTotals() {
+	w, b := d.world, d.business
+	location := w.box.Restaurant(0).LocationIDs()[0]
+	day := string(calendar.DayOf(time.Now().AddDate(0, 0, -100)))
+	w.store.EditColumn("sales_daily", b, day, "location_id", `"here"`)
+	d.expect("sales_daily", day, "column location_id", `null`, `"here"`)
+	near := string(calendar.DayOf(time.Now().AddDate(0, 0, -30))) + "/" + location
+	w.store.EditColumn("sales_daily", b, near, "orders", `-1`)
+	d.expect("sales_daily", near, "column orders", jsonField(w.t, w.store.Row("sales_daily", b, near).Raw, "orders"), `-1`)
+	sold := slices.Sorted(maps.Keys(w.store.Rows("sales_products", b)))
+	for _, ago := range []int{20, 50} { // of two months of one range
+		line := string(calendar.DayOf(time.Now().AddDate(0, 0, -ago))) + "/n/none such"
+		w.store.Copy("sales_products", b, sold[0], line)
+		d.expect("sales_products", line, "", `"absent"`, `"live"`)
+	}
+	for id := range w.store.Rows("api_keys", b) {
+		w.store.EditColumn("api_keys", b, id, "rate_limits_per_minute", `121`)
+		d.expect("api_keys", id, "column rate_limits_per_minute", `120`, `121`)
+	}
 }
 
 func (w *world) alterRaw(table, business, id, from, to string) {
@@ -223,7 +245,7 @@ func (w *world) alterRaw(table, business, id, from, to string) {
 	})
 }
 
-func jsonField(t *testing.T, raw, field string) string {
+func jsonField(t tester, raw, field string) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(raw, `"`+field+`":`)
 	if !ok {

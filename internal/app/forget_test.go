@@ -165,6 +165,12 @@ func TestAPersonIsForgotten(t *testing.T) {
 		t.Errorf("check says\n%s", said)
 	}
 
+	w.dropsEverybody(t, log, people)
+}
+
+// dropsEverybody sets that nothing is kept, and finds nobody in the data folder or the log.
+func (w *world) dropsEverybody(t *testing.T, log *polling.Text, people map[string][]guest) {
+	t.Helper()
 	w.keeping(t, "drop", slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if said := w.checked(t); !strings.Contains(said, "stored orders hold more of the customer than personal_data: drop keeps") {
 		t.Errorf("check says\n%s", said)

@@ -22,15 +22,14 @@ func (w *world) ask(t *testing.T, sql string) []string {
 	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 }
 
-// Rows that cannot be stored go to quarantine with their JSON, the field and the
-// reason; their neighbours land, and what can be stored exactly does.
-func TestHostileRows(t *testing.T) {
-	s := newSiege(t, nil)
-	s.whole(t)
-	products := s.Restaurant(0).IDs(sandbox.StreamProducts)
-	digits := strings.Repeat("9", 1_000_000)
-	whole := s.mirrored(t)[listOf{sandbox.StreamProducts, s.Key(0, sandbox.RoleMain).BusinessID}][products[0]]
-	row := func(change string, value string) string {
+// hostileRow makes the JSON of a product with another id, whose field is another value.
+type hostileRow func(field, value string) string
+
+// hostileRows changes a product that the mirror holds.
+func (s *siege) hostileRows(t *testing.T) hostileRow {
+	t.Helper()
+	whole := s.mirrored(t)[listOf{sandbox.StreamProducts, s.Key(0, sandbox.RoleMain).BusinessID}][s.Restaurant(0).IDs(sandbox.StreamProducts)[0]]
+	return func(change, value string) string {
 		raw, err := json.Marshal(whole)
 		if err != nil {
 			t.Fatal(err)
@@ -52,6 +51,27 @@ func TestHostileRows(t *testing.T) {
 		}
 		return "{" + b.String()[1:] + "}"
 	}
+}
+
+// Rows that cannot be stored go to quarantine with their JSON, the field and the
+// reason; their neighbours land, and what can be stored exactly does.
+func TestHostileRows(t *testing.T) {
+	s := newSiege(t, nil)
+	s.whole(t)
+	row := s.hostileRows(t)
+	s.quarantines(t, row)
+	s.storesExactly(t, row)
+	s.storesLarge(t, row)
+	s.attackWith(on("/products", s.tampering(withRows(`{"id":"hostile","deleted":true,"deleted_at":null,"updated_at":null}`))))
+	if says := s.failure(t, "products"); says != "" {
+		t.Error(says)
+	}
+	s.behave()
+	s.whole(t)
+}
+
+func (s *siege) quarantines(t *testing.T, row hostileRow) {
+	digits := strings.Repeat("9", 1_000_000)
 	cases := []struct{ name, row, field, reason string }{
 		{"a number of a million digits", row("calories", digits), "calories", "too many digits"},
 		{"money of a million digits", row("price", `"`+digits+`.00"`), "price", "too many digits"},
@@ -85,6 +105,9 @@ func TestHostileRows(t *testing.T) {
 			}
 		})
 	}
+}
+
+func (s *siege) storesExactly(t *testing.T, row hostileRow) {
 	for name, value := range map[string]string{
 		"a NUL in a name":          `"a\u0000b"`,
 		"a name of a megabyte":     `"` + strings.Repeat("ă", 1<<19) + `"`,
@@ -103,6 +126,9 @@ func TestHostileRows(t *testing.T) {
 			t.Errorf("%s: stored as %.200s", name, got)
 		}
 	}
+}
+
+func (s *siege) storesLarge(t *testing.T, row hostileRow) {
 	s.attackWith(on("/products", s.tampering(withRows(row("unknown0", "0"+manyFields(200_000))))))
 	if says := s.failure(t, "products"); says != "" {
 		t.Errorf("200,000 unknown fields: %.500s", says)
@@ -120,12 +146,6 @@ func TestHostileRows(t *testing.T) {
 	if states := s.ask(t, "SELECT count() FROM larder.product_history WHERE id = 'hostile' AND name = 'repeated'")[0]; states != "1" {
 		t.Errorf("a row 10,000 times is %s states", states)
 	}
-	s.attackWith(on("/products", s.tampering(withRows(`{"id":"hostile","deleted":true,"deleted_at":null,"updated_at":null}`))))
-	if says := s.failure(t, "products"); says != "" {
-		t.Error(says)
-	}
-	s.behave()
-	s.whole(t)
 }
 
 func manyFields(n int) string {
