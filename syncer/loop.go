@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,117 +22,65 @@ type loop struct {
 	jobs   sync.WaitGroup
 }
 
-// begin starts the walks of a job. A walk that is still running is not started
-// again.
+// begin starts the walks of a job whose turn has come.
 func (l *loop) begin(ctx context.Context, j schedule.Job) {
 	switch j {
-	case schedule.Incremental:
-		l.catchUp(ctx, j)
-		l.beginLong(ctx)
-	case schedule.OnlineOrders:
-		l.catchUp(ctx, j)
-	case schedule.Snapshots:
-		l.spawn(ctx, "snapshots", l.snapshots)
-	case schedule.Reconcile:
-		l.beginTotals(ctx)
-	case schedule.ReconcileDeep:
-		for _, st := range l.source.days.On() {
-			l.spawn(ctx, st.Def.Name, st.Deep.Prove)
-		}
+	case schedule.Snapshots: // the lists follow the locations that the key has now
+		l.spawn(ctx, "snapshots", func(ctx context.Context) error {
+			if err := l.source.Refresh(ctx); err != nil {
+				return err
+			}
+			l.beginWalks(ctx, j)
+			return nil
+		})
+		return
 	case schedule.FullResync:
 		l.source.rewriteNext(func(*stream.Stream) bool { return true })
-		l.beginLong(ctx)
 	}
+	l.beginWalks(ctx, j)
 }
 
-// catchUp starts the incremental walks of the lists that a job asks for.
-func (l *loop) catchUp(ctx context.Context, j schedule.Job) {
-	for _, st := range l.source.lists {
-		if st.Def.Job == j && !st.Off() {
-			l.spawnIfFree(ctx, st.Stream, st.Guard, st.CatchUp)
-		}
-	}
-}
-
-// beginLong starts every backfill that is not done and every full resync whose turn
-// it is: one that failed goes on at the next turn.
-func (l *loop) beginLong(ctx context.Context) {
+// beginWalks starts each kind of walk of which Next says that it begins at the turn of a job
+// that has come. Who else began one meanwhile has its slot.
+func (l *loop) beginWalks(ctx context.Context, j schedule.Job) {
 	for _, f := range l.source.streams {
-		if f.LongDue(l.source.ServiceNow()) {
-			l.spawnIfFree(ctx, f.Common(), f.Common().Filler, f.Long)
+		for _, w := range f.Walks() {
+			if w.Run == nil || !w.At(j) {
+				continue
+			}
+			now := time.Now()
+			at, why := l.next(f.Common(), now, []stream.Walk{w}, j)
+			if why == schedule.ByTurn && !at.After(now) && w.Slot.Try() {
+				l.spawn(ctx, f.Common().Def.Name, w.Run)
+			}
 		}
 	}
 }
 
-// beginTotals starts the turns of yesterday and today, and the deep runs that are due early.
-func (l *loop) beginTotals(ctx context.Context) {
-	for _, st := range l.source.days.On() {
-		if !mayRun(st.Stream) {
-			continue
-		}
-		if st.Turn.Try() {
-			l.spawn(ctx, st.Def.Name, st.ProveRecent)
-		}
-		if st.Deep.DueEarly() {
-			l.spawn(ctx, st.Def.Name, st.Deep.Prove)
-		}
-	}
-}
-
-// mayRun is true when the service has not asked to wait beyond a turn that has come. The source
-// is ready by then; whether the stream has anything to do, and no walk is under way, the callers see.
-func mayRun(st *stream.Stream) bool {
-	now := time.Now()
-	_, why := schedule.Next(schedule.Situation{NotBefore: st.WaitUntil(), Turn: func(at time.Time) time.Time { return at }}, now)
-	return why == schedule.ByTurn
-}
-
-// next is when a stream is asked for next, and why then.
-func (l *loop) next(st *stream.Stream, now time.Time) (time.Time, schedule.Why) {
-	is := schedule.Situation{
-		Off: st.Off(), Running: st.Guard.Taken(), NotBefore: st.WaitUntil(),
-	}
+// next is when the first of some walks of a stream begins, and why then. The turns of the jobs
+// in come are now.
+func (l *loop) next(st *stream.Stream, now time.Time, walks []stream.Walk, come ...schedule.Job) (time.Time, schedule.Why) {
 	seen := l.source.condition.View()
-	is.Elsewhere = seen.State == status.StateWaiting
+	is := schedule.Situation{Elsewhere: seen.State == status.StateWaiting, NotBefore: st.WaitUntil()}
 	if !seen.Ready {
 		is.Probe = stream.Later(seen.NextProbe, now)
 	}
+	for _, w := range walks {
+		is.Walks = append(is.Walks, w.Walk)
+	}
 	if turns := l.turns.Load(); turns != nil {
-		is.Turn = func(at time.Time) time.Time { return turns.From(st.Def.Job, at) }
+		is.Turn = func(j schedule.Job, from time.Time) time.Time {
+			if slices.Contains(come, j) {
+				return from
+			}
+			return turns.From(j, from)
+		}
 	}
 	return schedule.Next(is, now)
 }
 
-// spawnIfFree starts f unless the slot is taken or the service asked to wait.
-func (l *loop) spawnIfFree(ctx context.Context, st *stream.Stream, guard stream.Slot, f func(context.Context) error) {
-	if !mayRun(st) || !guard.Try() {
-		return
-	}
-	l.spawn(ctx, st.Def.Name, func(ctx context.Context) error {
-		defer guard.Release()
-		return f(ctx)
-	})
-}
-
-// snapshots asks for the key, for the lists without a cursor and for the menus.
-func (l *loop) snapshots(ctx context.Context) error {
-	if err := l.source.Refresh(ctx); err != nil {
-		return err
-	}
-	for _, st := range l.source.wholes {
-		if !st.Off() {
-			l.spawnIfFree(ctx, st.Stream, st.Guard, st.Replace)
-		}
-	}
-	for _, st := range l.source.menus {
-		if !st.Off() {
-			l.spawnIfFree(ctx, st.Stream, st.Guard, st.Walk)
-		}
-	}
-	return nil
-}
-
-// run serves the source until ctx ends, and waits for its walks.
+// run serves the source until ctx ends, and waits for its walks. A source that is not held, or is
+// in trouble, waits here as a whole: it takes no turns, so no stream is asked about.
 func (l *loop) run(ctx context.Context) {
 	defer l.jobs.Wait()
 	if !lifecycle.Pause(ctx, l.startDelay()) {

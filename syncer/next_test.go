@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer/schedule"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 func TestAStatusSaysWhenEachStreamIsAskedNext(t *testing.T) {
@@ -46,5 +48,77 @@ func TestAStatusSaysWhenEachStreamIsAskedNext(t *testing.T) {
 		if st := w.stream("products"); !st.Next.IsZero() {
 			w.t.Errorf("nobody serves it, and it is asked at %s", st.Next)
 		}
+	})
+}
+
+func TestAStatusSaysThatABackfillIsUnderWay(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 3, Orders: 6000, Days: 100}, func(t *testing.T, w *world) {
+		w.run()
+		backfills := func() bool {
+			st := w.stream("sales_orders")
+			return st.State == status.StateBackfill && st.Progress != nil && st.Progress.Pages > 2
+		}
+		w.until("in backfill", time.Minute, backfills)
+		for range 8 {
+			if st := w.stream("sales_orders"); st.NextWhy != string(schedule.UnderWay) {
+				t.Fatalf("it runs next in %s, %q", time.Until(st.Next), st.NextWhy)
+			}
+			time.Sleep(time.Second)
+		}
+		if !backfills() {
+			t.Fatal("its backfill was too short to be looked at")
+		}
+		w.until("filled", time.Hour, w.filled)
+		if st := w.stream("sales_orders"); st.NextWhy != string(schedule.ByTurn) {
+			t.Errorf("after its backfill %q", st.NextWhy)
+		}
+	})
+}
+
+func TestAStatusSaysWhenABackfillThatIsOwedGoesOn(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		w.schedule = Schedule{Incremental: "@every 30s", Reconcile: "@every 6h", FullResync: "0 4 1 1 *", ReconcileDeep: "0 4 1 1 *"}
+		f.on("/sales/daily", func(rw http.ResponseWriter, _ *http.Request) bool {
+			fakeError(rw, http.StatusBadRequest, "bad_request")
+			return true
+		})
+		w.run(w.one())
+		w.until("refused", time.Minute, func() bool { return w.stream("sales_daily").LastError != "" })
+		w.until("at rest", time.Minute, func() bool { return w.stream("sales_daily").NextWhy == string(schedule.ByTurn) })
+		owed := w.stream("sales_daily")
+		if wait := time.Until(owed.Next); wait <= 0 || wait > 30*time.Second {
+			t.Errorf("its backfill goes on in %s", wait)
+		}
+		f.on("/sales/daily", nil)
+		time.Sleep(time.Until(owed.Next) + 2*time.Second)
+		if is := w.stream("sales_daily"); is.LastSuccess.Before(owed.Next) {
+			t.Errorf("it was to be at %s, and was at %s", owed.Next, is.LastSuccess)
+		}
+		w.until("filled", time.Hour, w.filled)
+		if wait := time.Until(w.stream("sales_daily").Next); wait < 10*time.Minute {
+			t.Errorf("nothing is owed, and it is asked in %s", wait)
+		}
+	})
+}
+
+func TestADeepRunWaitsAsLongAsTheServiceAsks(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		w.schedule = Schedule{Reconcile: "@every 10m", ReconcileDeep: "@every 1h", FullResync: "0 4 1 1 *"}
+		w.run(w.one())
+		w.until("filled", time.Hour, w.filled)
+		f.on("/sales/daily", func(rw http.ResponseWriter, _ *http.Request) bool {
+			rw.Header().Set("Retry-After", "7200")
+			fakeError(rw, http.StatusServiceUnavailable, "unavailable")
+			return true
+		})
+		w.until("told to wait", time.Hour, func() bool { return w.stream("sales_daily").NextWhy == string(schedule.Asked) })
+		asked := w.stream("sales_daily")
+		f.asked("/sales/daily")
+		time.Sleep(time.Until(asked.Next) - time.Minute)
+		if n := len(f.asked("/sales/daily")); n > 0 || time.Until(asked.Next) < 0 {
+			t.Errorf("it was asked %d times while it was to wait until %s", n, asked.Next)
+		}
+		f.on("/sales/daily", nil)
+		w.until("asked again", time.Hour, func() bool { return w.stream("sales_daily").LastSuccess.After(asked.Next) })
 	})
 }

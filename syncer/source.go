@@ -78,10 +78,9 @@ type follower interface {
 	Follow(stream.Identity)
 	// NoteKey notes what else the key changes, when it has been admitted.
 	NoteKey(context.Context)
-	// LongDue is true when there is a long walk to make, and Long makes it. The caller
-	// holds Filler.
-	LongDue(now time.Time) bool
-	Long(context.Context) error
+	// Walks are the kinds of walk that a daemon makes of it, each at the turns of its jobs; none
+	// when it is off.
+	Walks() []stream.Walk
 	// Pass are the walks of a pass, and PassOff does what is to be done when it is off.
 	Pass(full, confirmed bool) []stream.Step
 	PassOff(context.Context) error

@@ -42,7 +42,7 @@ func (s *source) status(now time.Time) status.SourceStatus {
 	for _, f := range s.streams {
 		st := f.Common().Status(now, src.Since, s.loop.patience(f.Common().Def.Job))
 		f.Describe(&st)
-		at, why := s.loop.next(f.Common(), now)
+		at, why := s.loop.next(f.Common(), now, f.Walks())
 		st.Next, st.NextWhy = at, string(why)
 		src.Streams = append(src.Streams, st)
 	}

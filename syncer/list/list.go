@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
@@ -187,13 +186,18 @@ func (st *List) fillLocations(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// LongDue is true when there is a long walk to make.
-func (st *List) LongDue(now time.Time) bool {
-	return !st.Off() && (!st.Complete() || st.Full.due(now))
+// Walks are the kinds of walk that a daemon makes of the list.
+func (st *List) Walks() []stream.Walk {
+	if st.Off() {
+		return nil
+	}
+	return []stream.Walk{st.Guard.Walk(st.CatchUp, st.Def.Job), st.LongWalk(st.long, func() bool {
+		return !st.Complete() || st.Full.due(st.Source.ServiceNow())
+	})}
 }
 
-// Long makes the long walks that are due, in the lowest lane (DESIGN R7).
-func (st *List) Long(ctx context.Context) error {
+// long makes the long walks that are owed, in the lowest lane (DESIGN R7).
+func (st *List) long(ctx context.Context) error {
 	if st.Off() {
 		return nil
 	}

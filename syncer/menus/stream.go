@@ -77,6 +77,9 @@ func (st *Stream) Has(location string) bool {
 	return (stored || st.bringing[location]) && !st.withdrawing[location]
 }
 
+// Walks are those that a daemon makes of the menus.
+func (st *Stream) Walks() []stream.Walk { return st.WholeWalks(st.Walk) }
+
 // Pass are the walks of a pass.
 func (st *Stream) Pass(bool, bool) []stream.Step { return st.Once(st.Walk) }
 

@@ -73,12 +73,8 @@ type deepRun struct {
 	settles  time.Time
 }
 
-// Prove is the turn of the last 92 days, and of each location. One at a time.
-func (d *DeepRuns) Prove(ctx context.Context) error {
-	if !d.deep.Try() {
-		return nil
-	}
-	defer d.deep.Release()
+// prove is the turn of the last 92 days, and of each location. The caller holds deep.
+func (d *DeepRuns) prove(ctx context.Context) error {
 	defer d.runs(nil)
 	return d.proofs.prove(ctx, d.askDeep, true)
 }
@@ -138,10 +134,10 @@ func daysOf(proofs ...[]DayProof) int {
 	return len(days)
 }
 
-// DueEarly is true when a deep run is to come before its turn: the last one was cut short,
+// owed is true when a deep run is to come before its turn: the last one was cut short,
 // its turn passed while the daemon was stopped, or the mirror is new and no deep run has
 // compared its days.
-func (d *DeepRuns) DueEarly() bool {
+func (d *DeepRuns) owed() bool {
 	return (d.mustRepeat() || d.isNew() || d.sleptThrough(time.Now())) && d.proofs.NotComparable() == nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 	"github.com/larder-sync/larder/syncer/totals"
@@ -52,6 +53,19 @@ func (st *Proofs) Restore(state sinks.State) {
 			st.Deep.last = cp.StartedAt
 		}
 	}
+}
+
+// Walks are the kinds of walk that a daemon makes of the totals: yesterday and today, the deep
+// run, early when it is owed, and the long ones.
+func (st *Proofs) Walks() []stream.Walk {
+	long := st.LongWalks()
+	if st.Off() {
+		return long
+	}
+	recent, deep := st.Turn.Walk(nil, st.Def.Job), st.Deep.deep.Walk(st.Deep.prove, schedule.ReconcileDeep)
+	recent.Run = st.ProveRecent // releases the turn when the days have been asked for
+	deep.Early, deep.Owed = []schedule.Job{st.Def.Job}, st.Deep.owed
+	return append(long, recent, deep, st.Guard.Walk(nil)) // questions, whoever asks them
 }
 
 // Describe adds to a status what is known of totals, and the deep run under way.

@@ -52,6 +52,14 @@ func (st *Stream) Restore(state sinks.State) {
 	}
 }
 
+// Walks are those that a daemon makes of the list. One that comes by itself is not begun.
+func (st *Stream) Walks() []stream.Walk {
+	if st.ByItself {
+		return st.WholeWalks(nil)
+	}
+	return st.WholeWalks(st.Replace)
+}
+
 // Pass are the walks of a pass.
 func (st *Stream) Pass(bool, bool) []stream.Step {
 	if st.ByItself {

@@ -2,7 +2,6 @@ package stream
 
 import (
 	"context"
-	"time"
 
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
@@ -30,11 +29,13 @@ func (st Whole) Complete() bool { return true }
 // Well implements [Kind].
 func (st Whole) Well() (state, detail string) { return status.StateRunning, "" }
 
-// LongDue is never true.
-func (st Whole) LongDue(time.Time) bool { return false }
-
-// Long has nothing to do.
-func (st Whole) Long(context.Context) error { return nil }
+// WholeWalks are those that a daemon makes of such a stream: one, while it is not off.
+func (st Whole) WholeWalks(walk func(context.Context) error) []Walk {
+	if st.Off() {
+		return nil
+	}
+	return []Walk{st.Guard.Walk(walk, st.Def.Job)}
+}
 
 // PassOff has nothing to do: what is stored stays as it was.
 func (st Whole) PassOff(context.Context) error { return nil }

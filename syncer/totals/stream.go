@@ -125,16 +125,19 @@ func (st *Totals) Well() (state, detail string) {
 	return status.StateRunning, ""
 }
 
-// LongDue is true when there is a long walk to make.
-func (st *Totals) LongDue(now time.Time) bool {
-	if st.Off() {
-		return st.sharing.hasTotalsToRemove()
+// LongWalks are the long walks that a daemon makes of totals. Of those that are off it removes
+// what is not to stay.
+func (st *Totals) LongWalks() []stream.Walk {
+	if st.Off() && !st.sharing.hasTotalsToRemove() {
+		return nil
 	}
-	return !st.Complete() || st.again.againDue(now)
+	return []stream.Walk{st.LongWalk(st.long, func() bool {
+		return st.Off() || !st.Complete() || st.again.againDue(st.Source.ServiceNow())
+	})}
 }
 
-// Long makes the long walks that are due, in the lowest lane (DESIGN R7).
-func (st *Totals) Long(ctx context.Context) error {
+// long makes the long walks that are owed, in the lowest lane (DESIGN R7).
+func (st *Totals) long(ctx context.Context) error {
 	if st.Off() {
 		return st.sharing.removeTotalsOfAll(ctx)
 	}
