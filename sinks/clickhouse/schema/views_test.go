@@ -15,11 +15,11 @@ func TestChangedViewsHaveANewNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	if viewsHash != actual {
-		t.Errorf("the views have changed: raise viewsVersion above %d (once for each release) and set viewsHash to %q", ViewsVersion, actual)
+		t.Errorf("the views have changed: raise ViewsVersion above %d (once for each release) and set viewsHash to %q", ViewsVersion, actual)
 	}
 }
 
-// hashOfViews is that of the files that viewsVersion stands for.
+// hashOfViews is that of the files that ViewsVersion stands for.
 func hashOfViews() (string, error) {
 	sum := sha256.New()
 	for _, pattern := range []string{"columns/*.sql", "views/*.sql"} {
