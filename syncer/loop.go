@@ -50,7 +50,7 @@ func (l *loop) beginWalks(ctx context.Context, j schedule.Job) {
 			}
 			now := time.Now()
 			at, why := l.next(f.Common(), now, []stream.Walk{w}, j)
-			if why == schedule.ByTurn && !at.After(now) && w.Slot.Try() {
+			if why == schedule.ByTurn && !at.IsZero() && !at.After(now) && w.Slot.Try() {
 				l.spawn(ctx, f.Common().Def.Name, w.Run)
 			}
 		}

@@ -79,7 +79,7 @@ type follower interface {
 	// NoteKey notes what else the key changes, when it has been admitted.
 	NoteKey(context.Context)
 	// Walks are the kinds of walk that a daemon makes of it, each at the turns of its jobs; none
-	// when it is off.
+	// when it is off and nothing of it is to be removed.
 	Walks() []stream.Walk
 	// Pass are the walks of a pass, and PassOff does what is to be done when it is off.
 	Pass(full, confirmed bool) []stream.Step

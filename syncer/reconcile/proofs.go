@@ -62,8 +62,9 @@ func (st *Proofs) Walks() []stream.Walk {
 	if st.Off() {
 		return long
 	}
+	// The turn is released when the days have been asked for, before ProveRecent ends.
 	recent, deep := st.Turn.Walk(nil, st.Def.Job), st.Deep.deep.Walk(st.Deep.prove, schedule.ReconcileDeep)
-	recent.Run = st.ProveRecent // releases the turn when the days have been asked for
+	recent.Run = st.ProveRecent
 	deep.Early, deep.Owed = []schedule.Job{st.Def.Job}, st.Deep.owed
 	return append(long, recent, deep, st.Guard.Walk(nil)) // questions, whoever asks them
 }

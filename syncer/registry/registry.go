@@ -207,6 +207,10 @@ func add[T any](l *list, d *Definition, columns ...sinks.Column) {
 		l.err = fmt.Errorf("stream %s: which job asks for streams of its kind (jobs), and which walks they make (Walks), is not known", d.Name)
 		return
 	}
+	if d.Kind == SnapshotKind && d.ByLocation {
+		l.err = fmt.Errorf("stream %s: a list without a cursor is asked for all locations of the key: ByLocation is of other kinds", d.Name)
+		return
+	}
 	d.Plan, l.err = mapping.Compile[T](d.Name, columns...)
 	d.Job = cmp.Or(d.Job, job)
 	asks[T](d)

@@ -29,3 +29,12 @@ func TestEveryEntryNamesWhatItsKindAsks(t *testing.T) {
 		}
 	}
 }
+
+// It would store the rows of locations that the configuration does not name.
+func TestASnapshotByLocationIsRefused(t *testing.T) {
+	var l list
+	add[types.Allergen](&l, &Definition{Name: "tables", Kind: SnapshotKind, Path: "/tables", ByLocation: true})
+	if l.err == nil {
+		t.Error("a snapshot is not asked by location, and its entry says that it is")
+	}
+}

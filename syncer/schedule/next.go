@@ -15,7 +15,7 @@ const (
 	Asked     Why = "asked"     // the service has asked to wait: the first turn after that
 	Probed    Why = "probe"     // its source is in trouble, and is asked again first
 	Elsewhere Why = "elsewhere" // another process serves its source
-	Off       Why = "off"       // nothing is asked for it
+	Off       Why = "off"       // nothing is asked for it, and nothing of it is to be removed
 	Unserved  Why = ""          // no daemon serves its source
 )
 
@@ -24,7 +24,7 @@ type Situation struct {
 	Elsewhere bool                           // another process serves its source
 	Probe     time.Time                      // when its source in trouble is asked again; zero when it is in none
 	NotBefore time.Time                      // what the service has asked for; zero for nothing
-	Walks     []Walk                         // that are made of it; none when it is off
+	Walks     []Walk                         // that are made of it; none when there is nothing to make
 	Turn      func(Job, time.Time) time.Time // the first turn of a job from an instant on; nil without a daemon
 }
 

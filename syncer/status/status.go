@@ -100,7 +100,7 @@ type StreamStatus struct {
 	Progress    *Progress  `json:"progress,omitempty"`   // of a backfill, full resync or deep run under way
 	LastResync  time.Time  `json:"last_resync,omitzero"` // end of the last full resync, its sweep included
 	SweepHeld   *SweepHeld `json:"sweep_held,omitempty"`
-	// Next is when the stream is asked for next, zero when that is not known, and NextWhy why
+	// Next is when a walk of the stream begins next, zero when that is not known, and NextWhy why
 	// then: turn, under_way, asked (to wait), probe, elsewhere or off.
 	Next    time.Time `json:"next,omitzero"`
 	NextWhy string    `json:"next_why,omitempty"`

@@ -27,7 +27,7 @@ const Zone = "Europe/Bucharest"
 const (
 	FirstViewsVersion = 1001
 	ViewsVersion      = 1001
-	viewsHash         = "ea5fa60b1a3006ba"
+	viewsHash         = "97b66213dace1958"
 )
 
 // Migration is a file of tables/, or all of views/: forward-only, and harmless when

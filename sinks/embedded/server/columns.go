@@ -44,6 +44,9 @@ func analysed(c *embedded.Conn, sql string) []columnOf {
 	if err != nil {
 		return nil // DESCRIBE says why
 	}
+	if strings.Count(string(out), "\n  PROJECTION") > 2 {
+		return nil // an alias may look like one
+	}
 	_, tree, _ := strings.Cut(string(out), "\n  PROJECTION COLUMNS\n")
 	listed, list, _ := strings.Cut(tree, "\n  PROJECTION\n")
 	var columns []columnOf

@@ -38,6 +38,7 @@ func TestAnEmptyAnswerHasTheColumnsOfAFullOne(t *testing.T) {
 		"CAST('a b', 'Enum8(\\'a b\\' = 1, \\'String\\' = 2)') AS e, toFixedString('x', 4) AS fixed, true AS b",
 		"1 AS `a b`, 2 AS `a String`, 3 AS `a Nullable(Int8)`, 4 AS `ț`",
 		"1 AS `a Tuple(b)`", "1 AS `a UInt8\n    b`", "1 AS `a UInt8\n  PROJECTION\n`", "1 AS `\n  PROJECTION COLUMNS\n    a UInt8\n  PROJECTION\n`",
+		"1 AS `a UInt8\n  PROJECTION\n    LIST x, nodes: 1`", "1 AS `a UInt8\n    b UInt8\n  PROJECTION\n    LIST x, nodes: 2`",
 		"(SELECT max(number) FROM numbers(3)) AS most, number IN (SELECT 1) AS one",
 	} {
 		for _, from := range []string{" FROM numbers(2)", " FROM numbers(2) UNION ALL SELECT " + list + " FROM numbers(1)"} {

@@ -40,10 +40,10 @@ restaurant and the day: nothing, or the location. */}}
     SELECT
         business_id, {{.}}business_day AS date,
         CAST((
-            arrayConcat(['orders', 'net_sales', 'items', 'discounts', 'delivery_fees', 'tips', 'deposits', concat('by_type/', type), concat('by_channel/', channel)],
+            arrayConcat(['orders'{{range figures "Decimal"}}, '{{.Name}}'{{end}}, concat('by_type/', type), concat('by_channel/', channel)],
                 arrayMap(method -> concat('payments/', method), by_method.1)),
             arrayConcat([toDecimal128(count(), 2), net_sales, sum(totals_items), sum(totals_discount),
-                sum(totals_delivery_fee), sum(totals_tip), sum(totals_deposit), net_sales, net_sales], by_method.2)), 'Map(String, Decimal(38, 2))') AS of_mirror,
+                sum(totals_delivery_fee), sum(totals_tip), sum(totals_deposit), toDecimal128(0, 2), net_sales, net_sales], by_method.2)), 'Map(String, Decimal(38, 2))') AS of_mirror,
         [max(_fetched_at)] AS seen
     FROM {{table "sales_orders"}} FINAL
     GROUP BY business_id, {{.}}date, type, channel
