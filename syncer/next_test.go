@@ -104,7 +104,7 @@ func TestAStatusSaysWhenABackfillThatIsOwedGoesOn(t *testing.T) {
 
 func TestADeepRunWaitsAsLongAsTheServiceAsks(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
-		w.schedule = Schedule{Reconcile: "@every 10m", ReconcileDeep: "@every 1h", FullResync: "0 4 1 1 *"}
+		w.schedule = Schedule{Reconcile: "@every 10m", ReconcileDeep: "@every 90m", FullResync: "0 4 1 1 *"}
 		w.run(w.one())
 		w.until("filled", time.Hour, w.filled)
 		f.on("/sales/daily", func(rw http.ResponseWriter, _ *http.Request) bool {
@@ -120,7 +120,7 @@ func TestADeepRunWaitsAsLongAsTheServiceAsks(t *testing.T) {
 			t.Errorf("it was asked %d times while it was to wait until %s", n, asked.Next)
 		}
 		f.on("/sales/daily", nil)
-		w.until("made up for", 2*time.Hour, func() bool {
+		w.until("made up for, before its next turn", 12*time.Minute, func() bool {
 			return slices.ContainsFunc(f.asked("/sales/daily"), func(asked string) bool {
 				from, err := time.Parse(time.DateOnly, query(asked, "from"))
 				return err == nil && time.Since(from) > 60*24*time.Hour // the turn of yesterday and today asks for less
