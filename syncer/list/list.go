@@ -191,7 +191,7 @@ func (st *List) Walks() []stream.Walk {
 	if st.Off() {
 		return nil
 	}
-	return []stream.Walk{st.Guard.Walk(st.CatchUp, st.Def.Job), st.LongWalk(st.long, func() bool {
+	return []stream.Walk{st.Guard.Walk(st.CatchUp, st.Def.Job), st.Filler.LongWalk(st.long, func() bool {
 		return !st.Complete() || st.Full.due(st.Source.ServiceNow())
 	})}
 }

@@ -28,8 +28,8 @@ func (s Slot) Walk(run func(context.Context) error, jobs ...schedule.Job) Walk {
 
 // LongWalk is a backfill or a full resync. While one is owed, it begins at the turns of the
 // incremental walks too: one that failed goes on at the next of them.
-func (st *Stream) LongWalk(run func(context.Context) error, owed func() bool) Walk {
-	w := st.Filler.Walk(run, schedule.FullResync)
+func (s Slot) LongWalk(run func(context.Context) error, owed func() bool) Walk {
+	w := s.Walk(run, schedule.FullResync)
 	w.Early, w.Owed = []schedule.Job{schedule.Incremental}, owed
 	return w
 }

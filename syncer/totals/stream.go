@@ -131,7 +131,7 @@ func (st *Totals) LongWalks() []stream.Walk {
 	if st.Off() && !st.sharing.hasTotalsToRemove() {
 		return nil
 	}
-	return []stream.Walk{st.LongWalk(st.long, func() bool {
+	return []stream.Walk{st.Filler.LongWalk(st.long, func() bool {
 		return st.Off() || !st.Complete() || st.again.againDue(st.Source.ServiceNow())
 	})}
 }
