@@ -87,13 +87,12 @@ var cashUp = dashboard{
 			ORDER BY at DESC
 			LIMIT 100`,
 			columns: []column{{name: "at", unit: instant}, {name: "order_no"}, {name: "amount", unit: bani}, {name: "method", words: []string{"method"}}, {name: "order_day", unit: day}}},
-		{id: 8, key: "each_day", kind: table, w: 12, h: 8, sql: `
+		{id: 8, key: "each_day", kind: table, w: 12, h: 8, sql: strings.ReplaceAll(closedDays, "{columns}", "date, verdict, mirror") + `
 			SELECT date, sum(taken) AS all_taken, sum(cash_left) AS drawer, argMax(found, ` + strings.ReplaceAll(rankOf, "(verdict", "(found") + `) AS verdict, sum(vat) AS vat_inside
 			FROM
 			(
 				SELECT date, ` + takenOf + ` AS taken, ` + drawerOf + ` AS cash_left, toNullable(toString(verdict)) AS found, toDecimal128(0, 2) AS vat
-				FROM days_compared_by_location
-				WHERE {mine} AND {here} AND date BETWEEN {first} AND {last}
+				` + fromClosedDays + `
 
 				UNION ALL
 
@@ -151,7 +150,7 @@ var cashUp = dashboard{
 		"order_day":      {"Bon din", "Order of"},
 
 		"each_day":       {"Zi cu zi", "Day by day"},
-		"each_day.about": {"Închiderea fiecărei zile din perioada aleasă, toate locațiile alese împreună, cu starea cea mai proastă a lor.", "The close of each day of the chosen period, all chosen locations together, with the worst of their verdicts."},
+		"each_day.about": {"Închiderea fiecărei zile din perioada aleasă, toate locațiile împreună; dacă ați ales locații, numai ale lor, cu starea cea mai proastă dintre ele.", "The close of each day of the chosen period, all locations together; if you chose locations, theirs alone, with the worst of their verdicts."},
 	},
 }
 

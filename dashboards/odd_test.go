@@ -69,6 +69,40 @@ func TestOddRows(t *testing.T) {
 	}
 }
 
+// TestPriceChangesAreHeldAgainstTheDaysBefore: a price changed five days ago. What was sold a
+// day before it is told where anything was sold two weeks before, and lately.
+func TestPriceChangesAreHeldAgainstTheDaysBefore(t *testing.T) {
+	w := newBareWarehouse(t)
+	day := func(ago int) string { return w.to.AddDate(0, 0, -ago).Format("2006-01-02") }
+	const changed = 5
+	for restaurant, soldOn := range map[string][]int{
+		"long":   {60, changed + 14, changed + 1, changed, changed - 1, 1}, // days ago
+		"short":  {changed + 13, changed},
+		"closed": {60, changed},
+		"none":   {},
+	} {
+		for version, price := range []int{10, 12} {
+			w.exec(fmt.Sprintf("INSERT INTO larder_raw.product_history (business_id, id, name, location_id, available, price, valid_from, seen_at, _state, _version) "+
+				"SELECT '%s', 'tea', 'Tea', 'own', true, %d, '%[3]s 10:00:00', '%[3]s 10:00:00', %[4]d, %[4]d", restaurant, price, day(changed*(2-version)), version+1))
+		}
+		for _, ago := range soldOn {
+			w.exec(fmt.Sprintf("INSERT INTO larder_raw.sales_orders (business_id, id, location_id, channel, type, business_day, created_at, "+
+				"items.id, items.product_id, items.name, items.variant_id, items.variant_name, items.quantity, items.weight_kg, items.price_per_kg, items.unit_price, items.extras_name, items.extras_price, items.discount_percent, items.vat_rate, items.total, _version) "+
+				"SELECT '%s', '%d', 'own', 'pos', 'dine_in', '%[3]s', '%[3]s 12:00:00', ['1'], ['tea'], ['Tea'], [NULL], [NULL], [7], [NULL], [NULL], [10], [[]], [[]], [0], [11], [70], 1", restaurant, ago, day(ago)))
+		}
+	}
+	for restaurant, want := range map[string]string{
+		"long":   "Tea 12 20 1 4.2", // 14 in 14 days, 21 in 5
+		"short":  "Tea 12 20 null 1.4",
+		"closed": "Tea 12 20 null 1.4",
+		"none":   "Tea 12 20 null 0",
+	} {
+		c := w.mine()
+		c.restaurants = []string{restaurant}
+		same(t, restaurant, w.shown(t, "products", "prices", c).rows(t, "product", "price", "price_change", "a_day_before", "a_day_after"), []string{want})
+	}
+}
+
 // TestSigned holds changes in percent: whole ones, since a point in a text would be that of
 // thousands to a Romanian.
 func TestSigned(t *testing.T) {

@@ -126,29 +126,36 @@ var products = dashboard{
 			columns: []column{{name: "extra"}, {name: "times", unit: asIs}, {name: "amount", unit: ron}, {name: "attach_rate", unit: number}}},
 		{id: 8, key: "prices", kind: table, w: 12, h: 9, sql: `
 			WITH
-				(SELECT min(first_day) FROM first_days WHERE {mine} AND {here}) AS begun,
-				least(14, dateDiff('day', toDate32(since), least({today}, toDate32(ifNull(until, {clock}))))) AS days_after,
-				isNull(variant_id) OR isNull(sold_variant) OR variant_id = sold_variant AS of_variant
+				change.1 AS since, toDate32(since) AS changed_on,
+				least(14, dateDiff('day', changed_on, least({today}, toDate32(ifNull(change.2, {clock}))))) AS days_after,
+				arrayFilter(line -> isNull(change.7) OR isNull(line.2) OR line.2 = change.7, sold) AS lines
 			SELECT
-				since, concat(any(product_name), if(isNull(any(variant_name)), '', concat(' · ', any(variant_name)))) AS product,
-				any(new_price) AS price, any(change_percent) AS price_change,
-				if(dateDiff('day', begun, toDate32(since)) < 14, NULL, toFloat64(sumIf(sold_quantity, of_variant AND day >= toDate32(since) - 14 AND day < toDate32(since))) / 14) AS a_day_before,
-				if(days_after < 1, NULL, toFloat64(sumIf(sold_quantity, of_variant AND day >= toDate32(since) AND day < toDate32(since) + days_after)) / days_after) AS a_day_after,
+				since, concat(change.3, if(isNull(change.4), '', concat(' · ', change.4))) AS product, change.5 AS price, change.6 AS price_change,
+				if(dateDiff('day', first_sold, changed_on) < 14, NULL, toFloat64(arraySum(line -> if(line.1 >= changed_on - 14 AND line.1 < changed_on, line.3, 0), lines)) / 14) AS a_day_before,
+				if(days_after < 1, NULL, toFloat64(arraySum(line -> if(line.1 >= changed_on AND line.1 < changed_on + days_after, line.3, 0), lines)) / days_after) AS a_day_after,
 				channel
 			FROM
 			(
-				SELECT product_id, product_name, variant_id, variant_name, channel, new_price, change_percent, since, until
-				FROM price_changes_by_id
-				WHERE {mine} AND {here} AND toDate32(since) BETWEEN {first} AND {last}
-			) AS changes
-			LEFT JOIN
-			(
-				SELECT assumeNotNull(product_id) AS product_id, variant_id AS sold_variant, if(channel = 'direct', 'online', channel) AS sold_channel, business_day AS day, sum(` + soldAs + `) AS sold_quantity
-				FROM sales_quantities
-				WHERE {mine} AND {here} AND isNotNull(product_id) AND business_day BETWEEN {first} - 14 AND {last} + 14
-				GROUP BY product_id, sold_variant, sold_channel, day
-			) AS sold ON changes.product_id = sold.product_id AND changes.channel = sold.sold_channel
-			GROUP BY changes.product_id, variant_id, channel, since, until
+				SELECT channel, groupArrayArray(changes) AS changes, groupArrayArray(sold) AS sold, min(min(first_of)) OVER () AS first_sold
+				FROM
+				(
+					SELECT product_id, channel, [(since, until, product_name, variant_name, new_price, change_percent, variant_id)] AS changes, [] AS sold, {today} AS first_of
+					FROM price_changes_by_id
+					WHERE {mine} AND {here} AND toDate32(since) BETWEEN {first} AND {last}
+
+					UNION ALL
+
+					-- A week more than two before the first change tells whether anything was sold by then.
+					SELECT
+						assumeNotNull(product_id) AS product_id, if(channel = 'direct', 'online', channel) AS channel, [] AS changes,
+						groupArray((business_day, variant_id, ` + soldAs + `)) AS sold, min(business_day) AS first_of
+					FROM sales_quantities
+					WHERE {mine} AND {here} AND isNotNull(product_id) AND business_day BETWEEN {first} - 21 AND {last} + 14
+					GROUP BY product_id, channel
+				)
+				GROUP BY product_id, channel
+			)
+			ARRAY JOIN changes AS change
 			ORDER BY since DESC, product, channel
 			LIMIT 50`,
 			columns: []column{{name: "since", unit: day}, {name: "product"}, {name: "price", unit: bani, width: 64}, {name: "price_change", unit: number},

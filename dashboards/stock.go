@@ -17,11 +17,18 @@ var stock = dashboard{
 			columns: []column{{name: "below_minimum", unit: count, steps: wanted0}, {name: "negative_count", unit: count, steps: never},
 				{name: "out_by_sunday", unit: count, steps: wanted0}, {name: "ingredients", unit: count}}},
 		{id: 2, key: "weekend", kind: table, w: 16, h: 7, sql: `
-			SELECT ingredient_name AS ingredient, toFloat64(stock) AS left_stock, unit, days_left, {place} AS location
-			FROM stock_cover
-			WHERE {mine} AND {here} AND stock > 0 AND runs_out_on <= {today} + 7 - toDayOfWeek({today})
-			ORDER BY days_left, ingredient
-			LIMIT 50`,
+			SELECT ingredient, left_stock, unit, days_left, location
+			FROM
+			(
+				SELECT ingredient_name AS ingredient, toFloat64(stock) AS left_stock, unit, days_left, {place} AS location, runs_out_on
+				FROM stock_cover
+				WHERE {mine} AND {here} AND stock > 0
+				ORDER BY runs_out_on, days_left, ingredient
+				LIMIT 50
+			)
+			-- Out here, since a condition on what is computed would be computed twice in there.
+			WHERE runs_out_on <= {today} + 7 - toDayOfWeek({today})
+			ORDER BY days_left, ingredient`,
 			columns: []column{{name: "ingredient"}, {name: "left_stock", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 50}, {name: "days_left", unit: number, steps: daysLeft}, {name: "location"}}},
 		{id: 3, key: "below", kind: table, w: 12, h: 12, sql: `
 			SELECT ingredient_name AS ingredient, toFloat64(stock) AS left_stock, if(min_stock = 0, NULL, toFloat64(min_stock)) AS minimum, unit, {place} AS location
@@ -40,11 +47,18 @@ var stock = dashboard{
 			LIMIT 15`,
 			columns: []column{{name: "ingredient"}, {name: "lasts", unit: number, steps: daysLeft}}},
 		{id: 5, key: "movers", kind: table, w: 12, h: 10, sql: `
-			SELECT ingredient_name AS ingredient, toFloat64(used) / days_seen AS used_a_day, unit, days_left, {place} AS location
-			FROM stock_cover
-			WHERE {mine} AND {here} AND used > 0 AND days_seen > 0
-			ORDER BY unit, used_a_day DESC, ingredient
-			LIMIT 10 BY unit`,
+			SELECT ingredient, used_a_day, unit, days_left, location
+			FROM
+			(
+				SELECT ingredient_name AS ingredient, toFloat64(used) / nullIf(days_seen, 0) AS used_a_day, unit, days_left, {place} AS location
+				FROM stock_cover
+				WHERE {mine} AND {here}
+				ORDER BY unit, used_a_day DESC, ingredient
+				LIMIT 10 BY unit
+			)
+			-- Out here, since a condition on what is computed would be computed twice in there.
+			WHERE used_a_day > 0
+			ORDER BY unit, used_a_day DESC, ingredient`,
 			columns: []column{{name: "ingredient"}, {name: "used_a_day", unit: amounts}, {name: "unit", words: []string{"unit"}, width: 50}, {name: "days_left", unit: number, steps: daysLeft}, {name: "location"}}},
 		{id: 6, key: "negative", kind: table, w: 12, h: 10, sql: `
 			SELECT name AS ingredient, toFloat64(ingredients.stock) AS left_stock, unit, {place} AS location, updated_at AS changed_at

@@ -1,7 +1,9 @@
 package embedded
 
 import (
+	"fmt"
 	"os"
+	"runtime"
 
 	"github.com/larder-sync/larder/sinks/embedded/memory"
 )
@@ -10,20 +12,22 @@ import (
 // library is loaded.
 const allocatorEnv = "JE_MALLOC_CONF"
 
-// ampleMemory is a limit of the engine from which on its allocator may keep for a moment
+// ampleMemory is a limit of the engine from which on its allocator may keep for a second
 // what a query has freed: a container is twice as large by default, and has room for it.
 const ampleMemory memory.Limit = 1 << 30
 
-// allocatorOptions say how long the allocator keeps what queries freed. Five seconds, its
-// own default, are too long: with hungry queries in turns the process held up to half as
-// much again as the engine's limit allows, which ends it in a small container. But to give
-// all back at once costs a query up to half of its processor's time: each block of rows is
-// faulted in anew. 20 ms give nearly all of that time back (measured; see docs/benchmarks.md).
-func allocatorOptions(limit memory.Limit) string {
+// allocatorOptions say how long the allocator keeps what queries freed, and in how many
+// pools (arenas). To give all back at once costs a query up to half of its processor's time:
+// each block of rows is faulted in anew. A second gives that time back, and a pool for each
+// core has what one thread freed found by the next; the allocator's own are four a core.
+// Its own five seconds are too long: with hungry queries in turns the process held up to
+// half as much again as the engine's limit allows, which ends it in a small container
+// (all measured; see docs/benchmarks.md).
+func allocatorOptions(limit memory.Limit, cores int) string {
 	if limit < ampleMemory {
 		return "dirty_decay_ms:0,muzzy_decay_ms:0"
 	}
-	return "dirty_decay_ms:20,muzzy_decay_ms:0"
+	return fmt.Sprintf("dirty_decay_ms:1000,muzzy_decay_ms:0,narenas:%d", cores)
 }
 
 // withAllocator calls f, which loads the library, with the allocator's options for an
@@ -32,7 +36,7 @@ func withAllocator(limit memory.Limit, f func() error) error {
 	if _, set := os.LookupEnv(allocatorEnv); set {
 		return f()
 	}
-	if err := os.Setenv(allocatorEnv, allocatorOptions(limit)); err != nil {
+	if err := os.Setenv(allocatorEnv, allocatorOptions(limit, runtime.GOMAXPROCS(0))); err != nil {
 		return err
 	}
 	err := f()

@@ -12,7 +12,7 @@ import (
 // where there is room for it, and a person's own options stand.
 func TestAllocatorKeepsNothingInASmallEngine(t *testing.T) {
 	for limit, decay := range map[memory.Limit]string{
-		memory.Min: "dirty_decay_ms:0,", ampleMemory - 1: "dirty_decay_ms:0,", ampleMemory: "dirty_decay_ms:20,", 64 << 30: "dirty_decay_ms:20,",
+		memory.Min: "dirty_decay_ms:0,", ampleMemory - 1: "dirty_decay_ms:0,", ampleMemory: "dirty_decay_ms:1000,", 64 << 30: "dirty_decay_ms:1000,",
 	} {
 		if got := optionsSeen(t, limit); !strings.Contains(got, decay) {
 			t.Errorf("an engine of %d MiB is loaded with %q, want %s", limit>>20, got, decay)

@@ -93,11 +93,6 @@ var guides = map[string]Guide{
 		Joins: []Join{toLocation, toLocationEver, onPlaceAndDay("sales_daily_computed_by_location")},
 		Query: "SELECT sumMap(mirror) AS figures FROM days_mirrored_by_location WHERE date >= today() - 7",
 	},
-	"first_days": {
-		Key:   []string{"business_id", "location_id"},
-		Joins: []Join{toLocation, toLocationEver},
-		Query: "SELECT min(first_day) AS first_day FROM first_days",
-	},
 	"ingredients": {
 		Key:   []string{"business_id", "id"},
 		Joins: []Join{toLocation},

@@ -128,14 +128,6 @@ func bani(amount string) string {
 	return "toDecimal128(least(greatest(round(" + amount + ", 2), toDecimal256('-1e28', 2)), toDecimal256('1e28', 2)), 2)"
 }
 
-// share is what of an order-level discount falls on the lines up to n: values_up_to
-// are the running sums of the lines' values. When the lines are worth nothing the
-// first one bears all of it.
-func share(n string) string {
-	return "if(values_up_to[-1] = 0, if(" + n + " = 0, toDecimal128(0, 2), " + bani("discount") + "), " +
-		bani("divideDecimal(discount * values_up_to["+n+"], if(values_up_to[-1] = 0, toDecimal256(1, 2), values_up_to[-1]), 4)") + ")"
-}
-
 // Template has every file of the schema under its name, and what they define. Views
 // that join take the plain hash join: what they join is small, and setting up the
 // parallel one takes longer than all the rest of a short query.
@@ -156,7 +148,7 @@ func (d Dialect) Template() (*template.Template, error) {
 		"joined":      func() string { return "SETTINGS join_algorithm = 'hash'" },
 		"columns":     b.columns, "shown": b.shown, "maybe": b.maybe, "list": b.list, "names": b.names, "figures": b.figures,
 		"history": func(table, columns string) history { return history{table, columns} },
-		"bani":    bani, "share": share,
+		"bani":    bani,
 	})
 	_, err := t.ParseFS(schemaFiles, "*/*.sql")
 	return t, err

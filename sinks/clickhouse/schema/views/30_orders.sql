@@ -65,7 +65,7 @@ SELECT
     `items.total`[line] AS total,
     -- What falls on the lines up to this one, less what falls on those before it: rounding
     -- errors of the parts cancel out, and all of them together are the discount.
-    {{share "line"}} - {{share "line - 1"}} AS order_discount_share,
+    shares_up_to[line] - shares_up_to[line - 1] AS order_discount_share,
     total - order_discount_share AS net,
     `items.vat_rate`[line] AS vat_rate,
     if(vat_rate BETWEEN 0 AND 100, {{bani "divideDecimal(toDecimal256(net, 2) * assumeNotNull(vat_rate), toDecimal256(100 + assumeNotNull(vat_rate), 10), 10)"}}, NULL) AS vat_amount,
@@ -74,8 +74,12 @@ FROM
 (
     SELECT
         business_id, id AS order_id, number AS order_number, business_day, created_at, paid_at, location_id, channel, type,
-        toDecimal256(totals_discount, 2) AS discount,
-        arrayCumSum(arrayMap(value -> toDecimal256(greatest(value, 0), 2), `items.total`)) AS values_up_to,
+        -- Most orders have no discount: then nothing is spread. When the lines are worth nothing,
+        -- the first one bears all of it.
+        arrayCumSum(arrayMap(value -> toDecimal256(greatest(value, 0), 2), if(totals_discount = 0, [], `items.total`))) AS values_up_to,
+        arrayMap(
+            (up_to, whole) -> {{bani "if(whole = 0, toDecimal256(totals_discount, 4), divideDecimal(toDecimal256(totals_discount, 2) * up_to, if(whole = 0, toDecimal256(1, 2), whole), 4))"}},
+            values_up_to, arrayResize([values_up_to[-1]], length(values_up_to), values_up_to[-1])) AS shares_up_to,
         -- The lengths alone: length() would have the ids read.
         `items.id.size0` AS line_count, {{names "order_items"}}
     FROM {{table "sales_orders"}} FINAL {{quick}}
@@ -112,14 +116,17 @@ CREATE OR REPLACE VIEW {{view "sales_quantities"}}
 {{shown "business" "order_id" "order_day" "sold_at" "order_channel" "line_position" "line_product" "line_variant" "sold"}}
 )
 AS SELECT
-    business_id, order_id, business_day, location_id, channel, position, product_id, variant_id, quantity, toBool(isNotNull(weight_kg)) AS is_weighed, weight_kg
+    business_id, order_id, business_day, location_id, channel, position,
+    -- Of LowCardinality, nobody could ask for those that are null and nothing else.
+    CAST(of_product, 'Nullable(String)') AS product_id,
+    variant_id, quantity, toBool(isNotNull(weight_kg)) AS is_weighed, weight_kg
 FROM
 (
     SELECT business_id, id AS order_id, business_day, location_id, channel, `items.product_id`, `items.variant_id`, `items.quantity`, `items.weight_kg`
     FROM {{table "sales_orders"}} FINAL {{quick}}
 )
 -- All are unfolded, and read: so they are few.
-ARRAY JOIN arrayEnumerate(`items.quantity`) AS position, `items.product_id` AS product_id, `items.variant_id` AS variant_id, `items.quantity` AS quantity, `items.weight_kg` AS weight_kg
+ARRAY JOIN arrayEnumerate(`items.quantity`) AS position, `items.product_id` AS of_product, `items.variant_id` AS variant_id, `items.quantity` AS quantity, `items.weight_kg` AS weight_kg
 COMMENT 'One row per restaurant, order and line: how much was sold, by ids and without amounts: sales_lines for adding up quantities, which reads and plans less';
 
 CREATE OR REPLACE VIEW {{view "sales_item_extras"}}

@@ -47,7 +47,8 @@ FROM
 (
     SELECT
         business_id, id AS order_id, external_id, toDate32(created_at) AS business_day, created_at, status, test, type, location_id,
-        toInt64(line) AS position, product_id, name, variant_id, variant_name, quantity, unit_price,
+        -- Unfolded, these two are of LowCardinality, and nobody could ask for how long they are alone.
+        toInt64(line) AS position, `items.product_id`[line] AS product_id, `items.name`[line] AS name, variant_id, variant_name, quantity, unit_price,
         (quantity * arraySum((number, price) -> number * price, option_quantities, option_prices))::Decimal(38, 2) AS options_total,
         deposit, total, notes
     FROM
@@ -56,7 +57,7 @@ FROM
         FROM {{table "online_orders"}} FINAL {{quick}}
     )
     ARRAY JOIN
-        arrayEnumerate(`items.product_id`) AS line, `items.product_id` AS product_id, `items.name` AS name, `items.variant_id` AS variant_id,
+        arrayEnumerate(`items.product_id`) AS line, `items.variant_id` AS variant_id,
         `items.variant_name` AS variant_name, `items.quantity` AS quantity, `items.unit_price` AS unit_price,
         `items.options_quantity` AS option_quantities, `items.options_unit_price` AS option_prices,
         `items.deposit` AS deposit, `items.total` AS total, `items.notes` AS notes

@@ -59,18 +59,6 @@ restaurant and the day: nothing, or the location. */}}
     GROUP BY business_id, {{.}}date, method
 {{- end}}
 
-CREATE OR REPLACE VIEW {{view "first_days"}}
-(
-{{shown "business"}},
-    `location_id` LowCardinality(String) COMMENT 'Location',
-    `first_day` Date32 COMMENT 'Day of the first mirrored order, removed ones included (Europe/Bucharest)'
-)
-AS SELECT business_id, location_id, min(business_day) AS first_day
-FROM {{table "sales_orders"}}
-WHERE _deleted = 0 OR sales_orders.location_id != ''
-GROUP BY business_id, location_id
-COMMENT 'One row per restaurant and location with orders: since when there are any';
-
 {{/* Both sides of a day beside each other, and what reconciliation found. The figures are in a map by
 name: as columns of their own, each would be planned anew on every level below, which took longer than
 reading the rows of a restaurant. Levels are few for the same reason, and the first day is one side

@@ -1,0 +1,45 @@
+package clickhouse_test
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/larder-sync/larder/sinks/clickhouse"
+)
+
+// askedAlone are questions of a column that need none of its values: the engine reads only
+// which are null, or how long they are, and must find that in a view's column too.
+var askedAlone = map[string]string{
+	"Nullable(":                "isNotNull(`%s`)",
+	"LowCardinality(Nullable(": "isNotNull(`%s`)",
+	"Array(":                   "notEmpty(`%s`)",
+	"Map(":                     "notEmpty(`%s`)",
+	"String":                   "notEmpty(`%s`)",
+	"LowCardinality(String":    "notEmpty(`%s`)",
+}
+
+// TestColumnsAreAskedAlone counts the rows of every view by which of their values are null
+// or empty, and by nothing else.
+func TestColumnsAreAskedAlone(t *testing.T) {
+	s, database := migrated(t, clickhouse.Options{})
+	questions := map[string][]string{}
+	for line := range strings.Lines(query(t, s, "SELECT table, name, type FROM system.columns WHERE database = "+sqlText(database)+" ORDER BY table, position", "TSVRaw")) {
+		column := strings.Split(strings.TrimSpace(line), "\t")
+		for prefix, question := range askedAlone {
+			if strings.HasPrefix(column[2], prefix) {
+				questions[column[0]] = append(questions[column[0]], fmt.Sprintf(question, column[1]))
+			}
+		}
+	}
+	if len(questions) < 30 {
+		t.Errorf("%d views are asked, want nearly all", len(questions))
+	}
+	for view, of := range questions {
+		sql := "SELECT count() FROM " + view + " WHERE " + strings.Join(of, " OR ")
+		if err := s.Query(t.Context(), sql, "TSV", io.Discard); err != nil {
+			t.Errorf("%s: %v", view, err)
+		}
+	}
+}
