@@ -87,12 +87,13 @@ var cashUp = dashboard{
 			ORDER BY at DESC
 			LIMIT 100`,
 			columns: []column{{name: "at", unit: instant}, {name: "order_no"}, {name: "amount", unit: bani}, {name: "method", words: []string{"method"}}, {name: "order_day", unit: day}}},
-		{id: 8, key: "each_day", kind: table, w: 12, h: 8, sql: strings.ReplaceAll(closedDays, "{columns}", "date, verdict, mirror") + `
+		{id: 8, key: "each_day", kind: table, w: 12, h: 8, sql: `
 			SELECT date, sum(taken) AS all_taken, sum(cash_left) AS drawer, argMax(found, ` + strings.ReplaceAll(rankOf, "(verdict", "(found") + `) AS verdict, sum(vat) AS vat_inside
 			FROM
 			(
 				SELECT date, ` + takenOf + ` AS taken, ` + drawerOf + ` AS cash_left, toNullable(toString(verdict)) AS found, toDecimal128(0, 2) AS vat
-				` + fromClosedDays + `
+				FROM days_compared_by_location
+				WHERE {mine} AND {here} AND date BETWEEN {first} AND {last}
 
 				UNION ALL
 
@@ -119,7 +120,7 @@ var cashUp = dashboard{
 		"all_refunds":  {"Rambursări", "Refunds"},
 
 		"proof":       {"Se potrivește?", "Proven?"},
-		"proof.about": {"Dovedit: Larder a comparat fiecare cifră cu totalurile serviciului și sunt la fel. O zi în curs se dovedește după miezul nopții. Pentru mai multe zile sau locații se arată starea cea mai proastă.", "Proven: Larder has compared every figure with the service's own totals, and they are the same. A day that is still open is proven after midnight. Of several days or locations, the worst shows."},
+		"proof.about": {"Dovedit: Larder a comparat fiecare cifră cu totalurile serviciului și sunt la fel. O zi în curs se dovedește după miezul nopții. Pentru mai multe zile se arată starea cea mai proastă. Dacă sunt alese toate locațiile, e vorba de totalul lor, iar fiecare stă alături, la „Pe locații”; dacă ați ales câteva, de cea mai proastă dintre ele.", "Proven: Larder has compared every figure with the service's own totals, and they are the same. A day that is still open is proven after midnight. Of several days the worst shows. With all locations chosen it is about their total, and each stands under By location; of chosen ones the worst shows."},
 
 		"beside":       {"Larder lângă serviciu", "Larder beside the service"},
 		"beside.about": {"Fiecare cifră cum reiese din bonurile oglindite și cum o dă serviciul, în RON. Unde lipsește cifra serviciului, acesta nu a fost încă întrebat; despre fiecare locație în parte este întrebat noaptea. Diferența se arată după ce ziua s-a încheiat: până atunci bonurile sunt mai noi decât cifra serviciului.", "Each figure as the mirrored orders give it and as the service reports it, RON. Where the figure of the service is missing, it was not asked yet; about each location it is asked at night. The difference shows once the day is over: until then the orders are newer than the figure of the service."},
@@ -150,7 +151,7 @@ var cashUp = dashboard{
 		"order_day":      {"Bon din", "Order of"},
 
 		"each_day":       {"Zi cu zi", "Day by day"},
-		"each_day.about": {"Închiderea fiecărei zile din perioada aleasă, toate locațiile împreună; dacă ați ales locații, numai ale lor, cu starea cea mai proastă dintre ele.", "The close of each day of the chosen period, all locations together; if you chose locations, theirs alone, with the worst of their verdicts."},
+		"each_day.about": {"Închiderea fiecărei zile din perioada aleasă, toate locațiile alese împreună, cu starea cea mai proastă a lor.", "The close of each day of the chosen period, all chosen locations together, with the worst of their verdicts."},
 	},
 }
 

@@ -69,16 +69,40 @@ func TestOddRows(t *testing.T) {
 	}
 }
 
+// TestADayShowsTheWorstOfItsLocations: a day is proven in total, and one of its locations
+// drifts. Proven? is about the total, and each location stands beside it.
+func TestADayShowsTheWorstOfItsLocations(t *testing.T) {
+	w := newBareWarehouse(t)
+	day := w.to.AddDate(0, 0, -1).Format("2006-01-02")
+	for _, location := range []string{"l1", "l2"} {
+		w.exec(fmt.Sprintf("INSERT INTO larder_raw.sales_orders (business_id, id, location_id, channel, type, business_day, created_at, totals_items, totals_net_sales, totals_total, _version) "+
+			"VALUES ('p', '%[1]s', '%[1]s', 'pos', 'dine_in', '%[2]s', '%[2]s 12:00:00', 10, 10, 10, 1)", location, day))
+	}
+	for location, verdict := range map[string]string{"": "proven", "l1": "proven", "l2": "drift"} {
+		w.exec(fmt.Sprintf("INSERT INTO larder_raw.proofs (business_id, source, location_id, day, subject, verdict, asked_at) VALUES ('p', 's', '%s', '%s', 'daily', '%s', now64(6))", location, day, verdict))
+	}
+	c := w.mine()
+	c.restaurants = []string{"p"}
+	for _, locations := range [][]string{nil, {"l1", "l2"}} {
+		c.locations = locations
+		same(t, "each day", w.shown(t, "cash-up", "each_day", c).rows(t, "all_taken", "verdict"), []string{"20 drift"})
+		same(t, "locations", w.shown(t, "cash-up", "places", c).rows(t, "location", "verdict"), []string{"l1 proven", "l2 drift"})
+	}
+	same(t, "chosen ones", w.shown(t, "cash-up", "proof", c).rows(t, "verdict"), []string{"drift"})
+	c.locations = nil
+	same(t, "the total", w.shown(t, "cash-up", "proof", c).rows(t, "verdict"), []string{"proven"})
+}
+
 // TestPriceChangesAreHeldAgainstTheDaysBefore: a price changed five days ago. What was sold a
-// day before it is told where anything was sold two weeks before, and lately.
+// day before it is told where anything was sold in the week before those two, whatever the period.
 func TestPriceChangesAreHeldAgainstTheDaysBefore(t *testing.T) {
 	w := newBareWarehouse(t)
 	day := func(ago int) string { return w.to.AddDate(0, 0, -ago).Format("2006-01-02") }
 	const changed = 5
 	for restaurant, soldOn := range map[string][]int{
-		"long":   {60, changed + 14, changed + 1, changed, changed - 1, 1}, // days ago
-		"short":  {changed + 13, changed},
-		"closed": {60, changed},
+		"long":   {60, changed + 15, changed + 14, changed + 1, changed, changed - 1, 1}, // days ago
+		"short":  {changed + 14, changed},
+		"closed": {60, changed + 22, changed},
 		"none":   {},
 	} {
 		for version, price := range []int{10, 12} {
@@ -92,8 +116,8 @@ func TestPriceChangesAreHeldAgainstTheDaysBefore(t *testing.T) {
 		}
 	}
 	for restaurant, want := range map[string]string{
-		"long":   "Tea 12 20 1 4.2", // 14 in 14 days, 21 in 5
-		"short":  "Tea 12 20 null 1.4",
+		"long":   "Tea 12 20 1 4.2",    // 14 in 14 days, 21 in 5
+		"short":  "Tea 12 20 null 1.4", // not more than 14 days
 		"closed": "Tea 12 20 null 1.4",
 		"none":   "Tea 12 20 null 0",
 	} {

@@ -131,24 +131,24 @@ var products = dashboard{
 				arrayFilter(line -> isNull(change.7) OR isNull(line.2) OR line.2 = change.7, sold) AS lines
 			SELECT
 				since, concat(change.3, if(isNull(change.4), '', concat(' · ', change.4))) AS product, change.5 AS price, change.6 AS price_change,
-				if(dateDiff('day', first_sold, changed_on) < 14, NULL, toFloat64(arraySum(line -> if(line.1 >= changed_on - 14 AND line.1 < changed_on, line.3, 0), lines)) / 14) AS a_day_before,
+				if(NOT arrayExists(day -> day >= changed_on - 21 AND day < changed_on - 14, sold_on), NULL, toFloat64(arraySum(line -> if(line.1 >= changed_on - 14 AND line.1 < changed_on, line.3, 0), lines)) / 14) AS a_day_before,
 				if(days_after < 1, NULL, toFloat64(arraySum(line -> if(line.1 >= changed_on AND line.1 < changed_on + days_after, line.3, 0), lines)) / days_after) AS a_day_after,
 				channel
 			FROM
 			(
-				SELECT channel, groupArrayArray(changes) AS changes, groupArrayArray(sold) AS sold, min(min(first_of)) OVER () AS first_sold
+				SELECT channel, groupArrayArray(changes) AS changes, groupArrayArray(sold) AS sold, groupUniqArrayArray(groupUniqArrayArray(days)) OVER () AS sold_on
 				FROM
 				(
-					SELECT product_id, channel, [(since, until, product_name, variant_name, new_price, change_percent, variant_id)] AS changes, [] AS sold, {today} AS first_of
+					SELECT product_id, channel, [(since, until, product_name, variant_name, new_price, change_percent, variant_id)] AS changes, [] AS sold, [] AS days
 					FROM price_changes_by_id
 					WHERE {mine} AND {here} AND toDate32(since) BETWEEN {first} AND {last}
 
 					UNION ALL
 
-					-- A week more than two before the first change tells whether anything was sold by then.
+					-- A week more than two before a change tells whether there was a sale by then.
 					SELECT
 						assumeNotNull(product_id) AS product_id, if(channel = 'direct', 'online', channel) AS channel, [] AS changes,
-						groupArray((business_day, variant_id, ` + soldAs + `)) AS sold, min(business_day) AS first_of
+						groupArray((business_day, variant_id, ` + soldAs + `)) AS sold, groupUniqArray(business_day) AS days
 					FROM sales_quantities
 					WHERE {mine} AND {here} AND isNotNull(product_id) AND business_day BETWEEN {first} - 21 AND {last} + 14
 					GROUP BY product_id, channel
@@ -210,7 +210,7 @@ var products = dashboard{
 		"attach_rate":  {"% din linii", "% of lines"},
 
 		"prices":       {"Prețuri schimbate și ce a urmat", "Price changes and what followed"},
-		"prices.about": {"Schimbările de preț văzute de Larder în perioada aleasă, cu prețul nou, și cât s-a vândut pe zi, pe același canal, în cele 14 zile dinainte și în cel mult 14 zile după. Fără cifre: nu sunt încă destule zile.", "Price changes that Larder saw in the chosen period, with the new price, and how much was sold a day on the same channel in the 14 days before and up to 14 days after. No figure: there are not enough days yet."},
+		"prices.about": {"Schimbările de preț văzute de Larder în perioada aleasă, cu prețul nou, și cât s-a vândut pe zi, pe același canal, în cele 14 zile dinainte și în cel mult 14 zile după. „Înainte” lipsește dacă în săptămâna de dinaintea acelor zile restaurantul nu a vândut nimic; „După”, până se încheie ziua schimbării.", "Price changes that Larder saw in the chosen period, with the new price, and how much was sold a day on the same channel in the 14 days before and up to 14 days after. Before is left out where nothing at all was sold in the week before those days, After until the day of the change is over."},
 		"prices.empty": {"Niciun preț schimbat în perioada aleasă", "No price changed in the chosen period"},
 		"since":        {"Din", "Since"}, "channel": {"Canal", "Channel"},
 		"price": {"Preț", "Price"}, "price_change": {"± %", "± %"},

@@ -43,3 +43,19 @@ func TestColumnsAreAskedAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestSessionsSettingsLeaveViewsAlone reads every view in a session with settings that
+// analysts have for their own joins and sums.
+func TestSessionsSettingsLeaveViewsAlone(t *testing.T) {
+	s, database := migrated(t, clickhouse.Options{})
+	for view := range strings.Lines(query(t, s, "SELECT name FROM system.tables WHERE database = "+sqlText(database), "TSVRaw")) {
+		sql := "SELECT * FROM " + strings.TrimSpace(view)
+		for _, settings := range []string{
+			"join_use_nulls = 1, final = 1, prefer_column_name_to_alias = 1, join_default_strictness = 'ANY'", "aggregate_functions_null_for_empty = 1",
+		} {
+			if err := s.Query(t.Context(), sql+" SETTINGS "+settings, "TSV", io.Discard); err != nil {
+				t.Errorf("%s: %v", sql, err)
+			}
+		}
+	}
+}

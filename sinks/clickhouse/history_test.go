@@ -191,6 +191,7 @@ func TestRemovedOrdersShowWhatTheyWereWorth(t *testing.T) {
 		sinks.Tombstone{ID: "never", Version: m.version, FetchedAt: m.at, Reason: "unpaid", Raw: []byte(`{"id":"never"}`)})
 	m.expect("SELECT id, reason, value_known, removed_at IS NULL, business_day, totals_net_sales, totals_tip, length(`items.id`), `payments.amount`, JSONExtractString(_raw, 'id') FROM sales_orders_removed ORDER BY id",
 		"a|cancelled|true|0|2026-03-28|30|2|2|[12.5,20]|a", "b|unpaid|true|1|2026-03-28|30|2|2|[12.5,20]|b", `never|unpaid|false|1|\N|\N|\N|0|[]|never`)
+	m.expect("SELECT id FROM sales_orders_removed ORDER BY id SETTINGS final = 1", "a", "b", "never")
 	m.expect("SELECT count() FROM sales_orders", "0")
 	// The tombstones of a sweep stand below what came since: an order that is live again stays so.
 	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", day, "[]"))

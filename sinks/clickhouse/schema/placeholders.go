@@ -122,6 +122,10 @@ func (b blocks) figures(prefix ...string) ([]figure, error) {
 // history is what the template of a history needs.
 type history struct{ Table, Columns string }
 
+// pinned are settings that a session may have for its own queries, and that would change
+// what a view means: names of removed rows would go, and types would not be those declared.
+const pinned = "join_use_nulls = 0, join_default_strictness = 'ALL', aggregate_functions_null_for_empty = 0, prefer_column_name_to_alias = 0, final = 0"
+
 // bani rounds an amount in Decimal256 to the ban. An amount beyond 28 digits, which
 // no restaurant has, stops there: an error would cost every other row of the query.
 func bani(amount string) string {
@@ -145,7 +149,9 @@ func (d Dialect) Template() (*template.Template, error) {
 		"distributed": d.Distributed,
 		"settings":    d.settings,
 		"quick":       func() string { return "SETTINGS optimize_move_to_prewhere_if_final = 1" },
-		"joined":      func() string { return "SETTINGS join_algorithm = 'hash'" },
+		"joined":      func() string { return "SETTINGS join_algorithm = 'hash', " + pinned },
+		"plain":       func() string { return "SETTINGS " + pinned },
+		"pinned":      func() string { return pinned },
 		"columns":     b.columns, "shown": b.shown, "maybe": b.maybe, "list": b.list, "names": b.names, "figures": b.figures,
 		"history": func(table, columns string) history { return history{table, columns} },
 		"bani":    bani,

@@ -27,7 +27,7 @@ const Zone = "Europe/Bucharest"
 const (
 	FirstViewsVersion = 1001
 	ViewsVersion      = 1001
-	viewsHash         = "037431e6de4021e2"
+	viewsHash         = "3affd53967e869d8"
 )
 
 // Migration is a file of tables/, or all of views/: forward-only, and harmless when

@@ -28,7 +28,8 @@ CREATE OR REPLACE VIEW {{view "allergens"}}
 {{shown "business" "allergen" "origin" "raw"}}
 )
 AS SELECT business_id, {{names "allergen" "origin" "raw"}}
-FROM {{table "allergens"}} FINAL {{quick}}
+FROM {{table "allergens"}} FINAL
+{{plain}}
 COMMENT 'One row per restaurant and allergen of its catalogue';
 
 CREATE OR REPLACE VIEW {{view "categories"}}
@@ -99,6 +100,7 @@ AS SELECT
     channel, enabled, channels_price[channel] AS price
 FROM (SELECT business_id, id AS product_id, name AS product_name, location_id, location_name, category_name, channels_enabled, channels_price FROM {{name "products"}})
 ARRAY JOIN mapKeys(channels_enabled) AS channel, mapValues(channels_enabled) AS enabled
+{{plain}}
 COMMENT 'One row per restaurant, product and sales channel';
 
 CREATE OR REPLACE VIEW {{view "product_variants"}}
@@ -126,6 +128,7 @@ FROM
     FROM {{name "products"}}
 )
 ARRAY JOIN arrayEnumerate(`variants.id`) AS line
+{{plain}}
 COMMENT 'One row per restaurant, product and variant';
 
 CREATE OR REPLACE VIEW {{view "product_options"}}
@@ -162,6 +165,7 @@ FROM
     ARRAY JOIN arrayEnumerate(`extra_groups.id`) AS line
 )
 ARRAY JOIN arrayEnumerate(`extra_groups.options_id`[line]) AS choice
+{{plain}}
 COMMENT 'One row per restaurant, product, group of extras and option';
 
 CREATE OR REPLACE VIEW {{view "api_keys"}}
@@ -169,5 +173,6 @@ CREATE OR REPLACE VIEW {{view "api_keys"}}
 {{shown "business" "api_key" "origin" "raw"}}
 )
 AS SELECT business_id, {{names "api_key" "origin" "raw"}}
-FROM {{table "api_keys"}} FINAL {{quick}}
+FROM {{table "api_keys"}} FINAL
+{{plain}}
 COMMENT 'One row per restaurant and API key: what each configured source may do';

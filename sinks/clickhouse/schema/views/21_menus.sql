@@ -58,6 +58,7 @@ FROM
     FROM {{name "menu_products"}} AS menu_products
 )
 ARRAY JOIN arrayEnumerate(ids) AS line, ids AS id, names AS name, prices AS price
+{{plain}}
 COMMENT 'One row per restaurant, location, category, product and variant offered online now';
 
 CREATE OR REPLACE VIEW {{view "menu_options"}}
@@ -100,4 +101,5 @@ FROM
         options_ids AS ids, options_names AS names, options_prices AS prices
 )
 ARRAY JOIN arrayEnumerate(ids) AS line, ids AS id, names AS name, prices AS price
+{{plain}}
 COMMENT 'One row per restaurant, location, category, product, group of extras and option offered online now';

@@ -109,6 +109,7 @@ CREATE OR REPLACE VIEW {{view "sales_lines"}}
 {{shown "business" "order_place" "order_kind" "line_place" "line"}}
 )
 AS {{template "lines"}}
+{{plain}}
 COMMENT 'One row per restaurant, order and line: sales_items without the names of restaurant, location, product and category, for adding up by ids, which reads and plans less';
 
 CREATE OR REPLACE VIEW {{view "sales_quantities"}}
@@ -127,6 +128,7 @@ FROM
 )
 -- All are unfolded, and read: so they are few.
 ARRAY JOIN arrayEnumerate(`items.quantity`) AS position, `items.product_id` AS of_product, `items.variant_id` AS variant_id, `items.quantity` AS quantity, `items.weight_kg` AS weight_kg
+{{plain}}
 COMMENT 'One row per restaurant, order and line: how much was sold, by ids and without amounts: sales_lines for adding up quantities, which reads and plans less';
 
 CREATE OR REPLACE VIEW {{view "sales_item_extras"}}
@@ -241,7 +243,7 @@ CREATE OR REPLACE VIEW {{view "sales_orders_removed"}}
     `reason` LowCardinality(String) COMMENT 'Why it is no sale any more: cancelled, unpaid or deleted (the service said so), gone (it vanished from a list that was read whole), no_access (the key lost the location)',
     `removed_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When the service removed it; null when it is not known',
     `noticed_at` DateTime64(6, 'Europe/Bucharest') COMMENT 'When Larder learned of it',
-    `value_known` Bool COMMENT 'Whether the order was ever seen as a sale; when not, what it was is not known and everything below is null or empty',
+    `value_known` Bool COMMENT 'Whether the order was ever seen as a sale; when not, what it was is not known: everything below is null or empty, but for _raw, which says that it was removed',
 {{maybe "order_head" "location_name" "order_totals"}},
 {{shown "order_items" "order_payments" "order_refunds"}},
 {{shown "raw"}}
@@ -276,5 +278,5 @@ FROM
 ) AS removed
 LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
-SETTINGS optimize_aggregation_in_order = 1, join_algorithm = 'hash'
+SETTINGS optimize_aggregation_in_order = 1, join_algorithm = 'hash', {{pinned}}
 COMMENT 'One row per restaurant and order that stopped being a sale, with its last known values';

@@ -199,6 +199,7 @@ CREATE OR REPLACE VIEW {{view "days_mirrored_by_location"}}
 AS SELECT business_id, location_id, date, sumMap(of_mirror) AS mirror
 FROM ({{template "mirrored" "location_id, "}})
 GROUP BY business_id, location_id, date
+{{plain}}
 COMMENT 'One row per restaurant, location and day: the figures of the mirrored orders in one map, for adding up, which plans less than sales_daily_computed_by_location';
 
 CREATE OR REPLACE VIEW {{view "days_compared"}}
@@ -208,6 +209,7 @@ CREATE OR REPLACE VIEW {{view "days_compared"}}
 {{template "compared_briefly" ""}}
 )
 AS {{template "compact" ""}}
+{{plain}}
 COMMENT 'One row per restaurant and day, all locations together: reconciliation with the figures of a side in one map and without names, for adding up, which plans less';
 
 CREATE OR REPLACE VIEW {{view "days_compared_by_location"}}
@@ -218,4 +220,5 @@ CREATE OR REPLACE VIEW {{view "days_compared_by_location"}}
 {{template "compared_briefly" ", and while the day runs"}}
 )
 AS {{template "compact" "location_id, "}}
+{{plain}}
 COMMENT 'One row per restaurant, location and day: reconciliation_by_location with the figures of a side in one map and without names, for adding up, which plans less';

@@ -80,6 +80,7 @@ FROM
     )
     ARRAY JOIN asked_by_sources AS asked
 )
+{{plain}}
 COMMENT 'One row per source and location, and one (location_id null) for all locations of the source together: until which day it is proven, and which days differ';
 
 
@@ -145,5 +146,6 @@ FROM
     )
 )
 ARRAY JOIN contradictions AS found
+{{plain}}
 COMMENT 'One row per restaurant, order and rule that it contradicts: live orders whose figures do not add up as the API says';
 

@@ -88,6 +88,7 @@ AS SELECT
     business_id, source, stream, walk, started_at, finished_at,
     requests, pages, rows, unchanged, tombstones, quarantined, error
 FROM {{table "runs"}} FINAL
+{{plain}}
 COMMENT 'One row per walk that brought something, or failed';
 
 CREATE OR REPLACE VIEW {{view "quarantine"}}
@@ -104,6 +105,7 @@ CREATE OR REPLACE VIEW {{view "quarantine"}}
 AS SELECT business_id, source, stream, row_id, field, reason, raw, fetched_at
 FROM {{table "quarantine"}} FINAL
 WHERE released_at IS NULL
+{{plain}}
 COMMENT 'One row per row in quarantine: it could not be understood, and is kept whole until a later fetch is good';
 
 CREATE OR REPLACE VIEW {{view "schema_drift"}}
@@ -122,4 +124,5 @@ AS SELECT
     argMin(seen.example, seen_at) AS example, argMin(row_id, seen_at) AS row_id, min(seen_at) AS first_seen_at
 FROM {{table "schema_drift"}} AS seen
 GROUP BY business_id, source, stream, kind, path, if(kind = 'value', seen.example, '')
+{{plain}}
 COMMENT 'One row per source, stream and field or value of the API that this version of Larder does not know';

@@ -62,6 +62,7 @@ CREATE OR REPLACE VIEW {{view "price_changes_by_id"}}
 AS SELECT
     business_id, product_id, product_name, location_id, {{template "price_values"}}
 FROM {{template "price_rows"}} AS changes
+{{plain}}
 COMMENT 'One row per restaurant, product, channel (or variant) and change of price: price_changes without the names of restaurant and location, which plans less';
 
 {{define "outage_values" -}}

@@ -29,13 +29,13 @@ CREATE OR REPLACE VIEW {{view "day_close"}}
     `vat` Decimal(38, 2) COMMENT 'VAT within the lines after all discounts, RON (sales_items has the rule); lines without a rate and delivery fees are left out: the API states no rate for them',
     `vat_by_rate` Map(String, Decimal(38, 2)) COMMENT 'That VAT by rate in percent, RON',
     `service_net_sales` Nullable(Decimal(18, 2)) COMMENT 'Net sales as the service reports it, RON; null when it was not asked, and while the day runs',
-    `service_items` Nullable(Decimal(18, 2)) COMMENT 'Items as the service reports it, RON; null when it was not asked, and while the day runs',
-    `service_discounts` Nullable(Decimal(18, 2)) COMMENT 'Order-level discounts as the service reports it, RON; null when it was not asked, and while the day runs',
-    `service_delivery_fees` Nullable(Decimal(18, 2)) COMMENT 'Delivery fees as the service reports it, RON; null when it was not asked, and while the day runs',
-    `service_tips` Nullable(Decimal(18, 2)) COMMENT 'Tips as the service reports it, RON; null when it was not asked, and while the day runs',
-    `service_deposits` Nullable(Decimal(18, 2)) COMMENT 'Deposits as the service reports it, RON; null when it was not asked, and while the day runs',
-    `service_refunds` Nullable(Decimal(18, 2)) COMMENT 'Refunds as the service reports it, RON; null when it was not asked, and while the day runs',
-    `service_payments` Map(LowCardinality(String), Decimal(18, 2)) COMMENT 'Payments by method as the service reports it, RON; empty when it was not asked, and while the day runs',
+    `service_items` Nullable(Decimal(18, 2)) COMMENT 'Items as the service reports them, RON; null when it was not asked, and while the day runs',
+    `service_discounts` Nullable(Decimal(18, 2)) COMMENT 'Order-level discounts as the service reports them, RON; null when it was not asked, and while the day runs',
+    `service_delivery_fees` Nullable(Decimal(18, 2)) COMMENT 'Delivery fees as the service reports them, RON; null when it was not asked, and while the day runs',
+    `service_tips` Nullable(Decimal(18, 2)) COMMENT 'Tips as the service reports them, RON; null when it was not asked, and while the day runs',
+    `service_deposits` Nullable(Decimal(18, 2)) COMMENT 'Deposits as the service reports them, RON; null when it was not asked, and while the day runs',
+    `service_refunds` Nullable(Decimal(18, 2)) COMMENT 'Refunds as the service reports them, RON; null when it was not asked, and while the day runs',
+    `service_payments` Map(LowCardinality(String), Decimal(18, 2)) COMMENT 'Payments by method as the service reports them, RON; empty when it was not asked, and while the day runs',
     `service_fetched_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When the service reported its totals; null when it was not asked, and while the day runs'
 )
 AS SELECT
