@@ -88,23 +88,18 @@ var cashUp = dashboard{
 			LIMIT 100`,
 			columns: []column{{name: "at", unit: instant}, {name: "order_no"}, {name: "amount", unit: bani}, {name: "method", words: []string{"method"}}, {name: "order_day", unit: day}}},
 		{id: 8, key: "each_day", kind: table, w: 12, h: 8, sql: `
-			SELECT date, sum(taken) AS all_taken, sum(cash_left) AS drawer, argMax(found, ` + strings.ReplaceAll(rankOf, "(verdict", "(found") + `) AS verdict, sum(vat) AS vat_inside
-			FROM
-			(
-				SELECT date, ` + takenOf + ` AS taken, ` + drawerOf + ` AS cash_left, toNullable(toString(verdict)) AS found, toDecimal128(0, 2) AS vat
-				FROM days_compared_by_location
-				WHERE {mine} AND {here} AND date BETWEEN {first} AND {last}
-
-				UNION ALL
-
-				SELECT business_day AS date, 0 AS taken, 0 AS cash_left, NULL AS found, ifNull(vat_amount, 0) AS vat
-				FROM sales_lines
-				WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
-			)
+			SELECT
+				toString(toUnixTimestamp(toDateTime(date, 'Europe/Bucharest')) * 1000) AS day_begins,
+				toString(toUnixTimestamp(toDateTime(date + 1, 'Europe/Bucharest')) * 1000 - 1) AS day_ends,
+				date, sum(` + takenOf + `) AS all_taken, sum(` + drawerOf + `) AS drawer,
+				argMax(toString(days.verdict), ` + rankOf + `) AS verdict
+			FROM days_compared_by_location AS days
+			WHERE {mine} AND {here} AND date BETWEEN {first} AND {last}
 			GROUP BY date
 			ORDER BY date DESC
 			LIMIT 100`,
-			columns: []column{{name: "date", unit: day, width: 60}, {name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "verdict", words: []string{"verdict"}, width: 100}, {name: "vat_inside", unit: bani}}},
+			columns: []column{{name: "day_begins", hidden: true}, {name: "day_ends", hidden: true}, {name: "date", unit: day, width: 60, opensDay: "cash-up"},
+				{name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "verdict", words: []string{"verdict"}, width: 100}}},
 	},
 	texts: texts{
 		"title": {"Închiderea zilei", "Cash-up"},
@@ -151,7 +146,7 @@ var cashUp = dashboard{
 		"order_day":      {"Bon din", "Order of"},
 
 		"each_day":       {"Zi cu zi", "Day by day"},
-		"each_day.about": {"Închiderea fiecărei zile din perioada aleasă, toate locațiile alese împreună, cu starea cea mai proastă a lor.", "The close of each day of the chosen period, all chosen locations together, with the worst of their verdicts."},
+		"each_day.about": {"Închiderea fiecărei zile din perioada aleasă, toate locațiile alese împreună, cu starea cea mai proastă a lor. Atingeți o zi pentru toate cifrele ei.", "The close of each day of the chosen period, all chosen locations together, with the worst of their verdicts. Tap a day for all of its figures."},
 	},
 }
 

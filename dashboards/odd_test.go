@@ -3,6 +3,7 @@ package dashboards
 import (
 	"fmt"
 	"testing"
+	"time"
 )
 
 const oddID = "odd"
@@ -91,6 +92,28 @@ func TestADayShowsTheWorstOfItsLocations(t *testing.T) {
 	same(t, "chosen ones", w.shown(t, "cash-up", "proof", c).rows(t, "verdict"), []string{"drift"})
 	c.locations = nil
 	same(t, "the total", w.shown(t, "cash-up", "proof", c).rows(t, "verdict"), []string{"proven"})
+}
+
+// TestADayOpensFromMidnightToMidnight: a click on a day of Cash-up opens that day by the
+// restaurant's clock, be it of 23 or of 25 hours.
+func TestADayOpensFromMidnightToMidnight(t *testing.T) {
+	w := newBareWarehouse(t)
+	zone, err := time.LoadLocation("Europe/Bucharest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for day, hours := range map[string]time.Duration{"2026-03-29": 23, "2026-06-01": 24, "2026-10-25": 25} {
+		w.exec(fmt.Sprintf("INSERT INTO larder_raw.sales_orders (business_id, id, location_id, channel, type, business_day, created_at, totals_net_sales, _fetched_at, _version) "+
+			"VALUES ('p', '%[1]s', 'l', 'pos', 'dine_in', '%[1]s', '%[1]s 12:00:00', 10, '%[1]s 12:01:00', 1)", day))
+		begins, err := time.ParseInLocation("2006-01-02", day, zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := w.mine()
+		c.restaurants, c.from, c.to = []string{"p"}, begins, begins.Add(hours*time.Hour-time.Second)
+		opens := fmt.Sprintf("10 %d %d", begins.UnixMilli(), begins.Add(hours*time.Hour).UnixMilli()-1)
+		same(t, day, w.shown(t, "cash-up", "each_day", c).rows(t, "all_taken", "day_begins", "day_ends"), []string{opens})
+	}
 }
 
 // TestPriceChangesAreHeldAgainstTheDaysBefore: a price changed five days ago. What was sold a

@@ -149,12 +149,18 @@ func coloured(sets []string) bool {
 	return false
 }
 
+// link is what a click on a value of the column opens. The query answers where to, in columns
+// that are not shown: location_value, or day_begins and day_ends in milliseconds.
 func (p panel) link(r *reader, c column) []any {
-	if c.opens == "" {
+	name, about := c.opens, "var-location=${__data.fields.location_value:percentencode}&${__url_time_range}"
+	if c.opensDay != "" {
+		name, about = c.opensDay, "${location:queryparam}&from=${__data.fields.day_begins}&to=${__data.fields.day_ends}"
+	}
+	if name == "" {
 		return nil
 	}
 	return []any{property("links", []any{object{
-		"title": r.text("link." + c.opens), "targetBlank": false,
-		"url": "/d/" + UID(c.opens, r.language) + "?${datasource:queryparam}&${restaurant:queryparam}&var-location=${__data.fields.location_value:percentencode}&${__url_time_range}",
+		"title": r.text("link." + name), "targetBlank": false,
+		"url": "/d/" + UID(name, r.language) + "?${datasource:queryparam}&${restaurant:queryparam}&" + about,
 	}})}
 }

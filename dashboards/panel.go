@@ -54,8 +54,10 @@ type column struct {
 	least  int    // width below which a table is swiped rather than narrowed
 	drawn  string // "dashed": a thin line to compare with
 	hidden bool
-	signed bool   // a change in percent as text, with its sign
-	opens  string // dashboard that a click opens, with the column's row as its location
+	signed bool // a change in percent as text, with its sign
+
+	// Dashboards that a click opens: with the row's location, or with the row's day as period.
+	opens, opensDay string
 }
 
 type step struct {

@@ -44,6 +44,8 @@ var sharedTexts = texts{
 	"ingredient":     {"Ingredient", "Ingredient"},
 	"location":       {"Locația", "Location"},
 	"location_value": {"Locația", "Location"},
+	"day_begins":     {"De la", "From"},
+	"day_ends":       {"Până la", "To"},
 	"net_sales":      {"Vânzări nete", "Net sales"},
 	"orders":         {"Bonuri", "Orders"},
 	"product":        {"Produs", "Product"},
