@@ -1,6 +1,9 @@
 package dashboards
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // closedDays are the days of the period beside the service's figures: of all locations
 // together as the service was asked about them, every few minutes; of chosen ones as it was
@@ -26,6 +29,12 @@ const (
 	takenOf  = "mirror['net_sales'] + mirror['tips'] + mirror['deposits'] - mirror['payments/protocol']"
 	drawerOf = "mirror['payments/cash'] - mirror['refunds/cash']"
 )
+
+// inItsColumn leaves out the bani of a million or more, and of a difference of ten thousand:
+// what is wider than its column loses its first digits there, or its sign.
+func inItsColumn(figure string, most int) string {
+	return fmt.Sprintf("if(abs(%[1]s) < %[2]d, %[1]s, round(%[1]s))", figure, most)
+}
 
 // closeFigures are those that stand beside the service's.
 var closeFigures = []string{"net_sales", "items", "discounts", "delivery_fees", "tips", "deposits", "refunds"}
@@ -56,11 +65,11 @@ var cashUp = dashboard{
 			` + fromClosedDays,
 			columns: []column{{name: "verdict", words: []string{"verdict"}}}},
 		{id: 3, key: "places", kind: table, w: 16, h: 6, sql: `
-			SELECT ` + locationValue + ` AS location_value, {place} AS location, all_taken, drawer, verdict
+			SELECT ` + locationValue + ` AS location_value, {place} AS location, ` + inItsColumn("taken", 1e6) + ` AS all_taken, ` + inItsColumn("cash_left", 1e6) + ` AS drawer, verdict
 			FROM
 			(
 				SELECT
-					location_id, sum(` + takenOf + `) AS all_taken, sum(` + drawerOf + `) AS drawer,
+					location_id, sum(` + takenOf + `) AS taken, sum(` + drawerOf + `) AS cash_left,
 					argMax(toString(days.verdict), ` + rankOf + `) AS verdict
 				FROM days_compared_by_location AS days
 				WHERE {mine} AND {here} AND date BETWEEN {first} AND {last}
@@ -70,7 +79,7 @@ var cashUp = dashboard{
 			ORDER BY all_taken DESC, location`,
 			columns: []column{{name: "location_value", hidden: true}, {name: "location", opens: "cash-up"}, {name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "verdict", words: []string{"verdict"}}}},
 		{id: 4, key: "beside", kind: table, w: 16, h: 16, sql: besideSQL(),
-			columns: []column{{name: "figure", words: []string{"figure", "method"}}, {name: "mirrored", unit: bani}, {name: "service", unit: bani, width: 86}, {name: "difference", unit: bani, steps: balanced, width: 58}}},
+			columns: []column{{name: "figure", words: []string{"figure", "method"}}, {name: "mirrored", unit: bani, least: 86}, {name: "service", unit: bani, least: 86}, {name: "difference", unit: bani, steps: balanced, width: 72}}},
 		{id: 5, key: "methods", kind: bars, w: 8, h: 10, sql: paymentsSQL,
 			columns: []column{{name: "method", words: []string{"method"}}, {name: "paid", unit: bani}}},
 		{id: 6, key: "vat", kind: table, w: 8, h: 6, sql: `
@@ -79,14 +88,15 @@ var cashUp = dashboard{
 			WHERE {mine} AND {here} AND business_day BETWEEN {first} AND {last}
 			GROUP BY vat_rate
 			ORDER BY with_vat DESC`,
-			columns: []column{{name: "rate"}, {name: "with_vat", unit: bani}, {name: "vat_inside", unit: bani}}},
+			columns: []column{{name: "rate"}, {name: "with_vat", unit: bani, least: 86}, {name: "vat_inside", unit: bani, least: 86}}},
 		{id: 7, key: "refunded", kind: table, w: 12, h: 8, sql: `
-			SELECT at, ifNull(order_number, order_id) AS order_no, amount, method, if(days_after_order = 0, NULL, business_day) AS order_day
+			SELECT
+				at, concat(ifNull(order_number, order_id), if(days_after_order = 0, '', formatDateTime(business_day, ' (%d.%m)'))) AS order_no, amount, method
 			FROM sales_refunds
 			WHERE {mine} AND {here} AND refund_day BETWEEN {first} AND {last}
 			ORDER BY at DESC
 			LIMIT 100`,
-			columns: []column{{name: "at", unit: instant}, {name: "order_no"}, {name: "amount", unit: bani}, {name: "method", words: []string{"method"}}, {name: "order_day", unit: day}}},
+			columns: []column{{name: "at", unit: instant}, {name: "order_no"}, {name: "amount", unit: bani, width: 70}, {name: "method", words: []string{"method"}}}},
 		{id: 8, key: "each_day", kind: table, w: 12, h: 8, sql: `
 			SELECT
 				toString(toUnixTimestamp(toDateTime(date, 'Europe/Bucharest')) * 1000) AS day_begins,
@@ -99,7 +109,7 @@ var cashUp = dashboard{
 			ORDER BY date DESC
 			LIMIT 100`,
 			columns: []column{{name: "day_begins", hidden: true}, {name: "day_ends", hidden: true}, {name: "date", unit: day, width: 60, opensDay: "cash-up"},
-				{name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "verdict", words: []string{"verdict"}, width: 100}}},
+				{name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "verdict", words: []string{"verdict"}}}},
 	},
 	texts: texts{
 		"title": {"Închiderea zilei", "Cash-up"},
@@ -137,13 +147,12 @@ var cashUp = dashboard{
 		"vat_inside": {"TVA", "VAT"},
 
 		"refunded":       {"Rambursări", "Refunds"},
-		"refunded.about": {"Rambursările făcute în perioada aleasă, și ziua din care este bonul, când este alta.", "Refunds made in the chosen period, and the day of the order when it is another one."},
+		"refunded.about": {"Rambursările făcute în perioada aleasă. Ziua din care este bonul stă lângă el, când este alta.", "Refunds made in the chosen period. The day of the order stands beside it when it is another one."},
 		"refunded.empty": {"Nicio rambursare", "No refunds"},
 		"at":             {"Când", "When"},
 		"order_no":       {"Bon", "Order"},
 		"amount":         {"Suma", "Amount"},
 		"method":         {"Metoda", "Method"},
-		"order_day":      {"Bon din", "Order of"},
 
 		"each_day":       {"Zi cu zi", "Day by day"},
 		"each_day.about": {"Închiderea fiecărei zile din perioada aleasă, toate locațiile alese împreună, cu starea cea mai proastă a lor. Atingeți o zi pentru toate cifrele ei.", "The close of each day of the chosen period, all chosen locations together, with the worst of their verdicts. Tap a day for all of its figures."},
@@ -155,7 +164,9 @@ var cashUp = dashboard{
 // one length: of tuples the reading interface takes few in one statement.
 func besideSQL() string {
 	return strings.ReplaceAll(closedDays, "{columns}", "verdict, mirror, service") + `
-			SELECT replaceOne(name, 'payments/', '') AS figure, mirrored, service, if(running, NULL, mirrored - service) AS difference
+			SELECT
+				replaceOne(name, 'payments/', '') AS figure, ` + inItsColumn("ours", 1e6) + ` AS mirrored, ` + inItsColumn("theirs", 1e6) + ` AS service,
+				if(running, NULL, ` + inItsColumn("ours - theirs", 1e4) + `) AS difference
 			FROM
 			(
 				SELECT running, arrayConcat(['` + strings.Join(closeFigures, "', '") + `'], methods) AS names,
@@ -172,5 +183,5 @@ func besideSQL() string {
 				)
 				WHERE found > 0
 			)
-			ARRAY JOIN names AS name, of_mirrors AS mirrored, of_services AS service`
+			ARRAY JOIN names AS name, of_mirrors AS ours, of_services AS theirs`
 }

@@ -191,8 +191,8 @@ func (w *warehouse) figuresOfProducts(t *testing.T) {
 			of("sales_items") + "GROUP BY " + soldOf + " ORDER BY net_sales DESC, product LIMIT 20"},
 		"matrix": {"product times net_sales", "SELECT " + soldOf + " AS product, count() AS times, sum(net) AS net_sales" + of("sales_items") +
 			"AND product_id IS NOT NULL GROUP BY product ORDER BY net_sales DESC, product LIMIT 100"},
-		"variants": {"product variant quantity net_sales", "SELECT " + soldOf + " AS product, variant_name AS variant, sum(sales_items.quantity) AS quantity, sum(net) AS net_sales" +
-			of("sales_items") + "AND variant_name IS NOT NULL GROUP BY product, variant"},
+		"variants": {"product quantity net_sales", "SELECT concat(" + soldOf + ", ' · ', variant_name) AS product, sum(sales_items.quantity) AS quantity, sum(net) AS net_sales" +
+			of("sales_items") + "AND variant_name IS NOT NULL GROUP BY product"},
 		"extras": {"extra times amount", "SELECT name AS extra, sum(item_quantity) AS times, sum(sales_item_extras.amount) AS amount" +
 			of("sales_item_extras") + "GROUP BY extra ORDER BY amount DESC, extra LIMIT 30"},
 	} {

@@ -2,6 +2,7 @@ package dashboards
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 )
@@ -113,6 +114,21 @@ func TestADayOpensFromMidnightToMidnight(t *testing.T) {
 		c.restaurants, c.from, c.to = []string{"p"}, begins, begins.Add(hours*time.Hour-time.Second)
 		opens := fmt.Sprintf("10 %d %d", begins.UnixMilli(), begins.Add(hours*time.Hour).UnixMilli()-1)
 		same(t, day, w.shown(t, "cash-up", "each_day", c).rows(t, "all_taken", "day_begins", "day_ends"), []string{opens})
+	}
+}
+
+// TestAMillionFitsItsColumn: a figure that is wider than its column would lose its first digit.
+func TestAMillionFitsItsColumn(t *testing.T) {
+	w := newBareWarehouse(t)
+	c := w.mine()
+	c.restaurants = []string{"p"}
+	for location, net := range map[string]string{"large": "1234567.89", "small": "999999.99"} {
+		w.exec(fmt.Sprintf("INSERT INTO larder_raw.sales_orders (business_id, id, location_id, channel, type, business_day, created_at, totals_net_sales, _fetched_at, _version) "+
+			"VALUES ('p', '%[1]s', '%[1]s', 'pos', 'dine_in', '%[2]s', '%[2]s 12:00:00', %[3]s, '%[2]s 12:01:00', 1)", location, c.to.AddDate(0, 0, -1).Format("2006-01-02"), net))
+	}
+	same(t, "locations", w.shown(t, "cash-up", "places", c).rows(t, "location", "all_taken"), []string{"large 1234568", "small 999999.99"})
+	if figures := w.shown(t, "cash-up", "beside", c).rows(t, "figure", "mirrored"); !slices.Contains(figures, "net_sales 2234568") {
+		t.Errorf("sales of both are not in %v", figures)
 	}
 }
 

@@ -184,7 +184,7 @@ var online = dashboard{
 		"returning.empty": {"Nicio comandă acceptată, sau nu se păstrează pseudonime după care se deosebesc clienții (personal_data: pseudonymise)", "No accepted orders, or no pseudonyms are kept by which guests can be told apart (personal_data: pseudonymise)"},
 		"returned":        {"Au revenit", "Returned"}, "first_time": {"Prima comandă", "First order"},
 
-		"menu":       {"Ce s-a schimbat în meniul online", "What changed on the online menu"},
+		"menu":       {"Schimbări în meniul online", "What changed on the online menu"},
 		"menu.about": {"Schimbările meniului online din perioada aleasă, cele mai noi întâi: produse adăugate și scoase, prețuri, epuizări, alte schimbări (nume, categorie, variante, extra-opțiuni). Larder le vede de la prima sincronizare.", "Changes of the online menu in the chosen period, the newest first: products added and taken off, prices, sold-out products, other changes (name, category, variants, extras). Larder sees them from the first sync on."},
 		"menu.empty": {"Meniul online nu s-a schimbat în perioada aleasă", "The online menu did not change in the chosen period"},
 		"at":         {"Când", "When"}, "change": {"Ce", "What"}, "old_price": {"Era", "Was"}, "new_price": {"Este", "Is"},

@@ -79,14 +79,13 @@ func (p panel) cell(r *reader, c column) []any {
 	var all []any
 	if c.steps != nil || coloured(c.words) {
 		all = append(all, property("custom.cellOptions", object{"type": "color-text"}))
-	} else if c.unit == (unit{}) {
+	} else if c.unit == (unit{}) && c.words == nil { // Grafana 12 makes room for lines of what is stored, not of its words
 		all = append(all, property("custom.cellOptions", object{"type": "auto", "wrapText": true}))
-	}
-	if w := c.room(p.heading(r, c)); w > 0 {
-		all = append(all, property("custom.width", w))
 	}
 	if c.least > 0 {
 		all = append(all, property("custom.minWidth", c.least))
+	} else if w := c.room(p.heading(r, c)); w > 0 {
+		all = append(all, property("custom.width", w))
 	}
 	return all
 }
@@ -107,8 +106,8 @@ func (p panel) heading(r *reader, c column) string {
 // room is the width of a column whose values are of one length, in pixels; those of names
 // share what is left.
 func (c column) room(heading string) int {
-	const letter, around, figure = 8, 22, 70
-	need := map[unit]int{count: 54, asIs: 56, bani: 86, number: 60, amounts: 62, day: 54, instant: 96}
+	const letter, around, figure = 8, 22, 76
+	need := map[unit]int{count: 54, asIs: 56, bani: 86, number: 60, amounts: 70, day: 54, instant: 96}
 	switch {
 	case c.width > 0:
 		return c.width

@@ -51,7 +51,7 @@ type column struct {
 	words  []string // sets of words for its values
 	steps  []step   // thresholds, from below; none of them: no colour
 	width  int
-	least  int    // width below which a table is swiped rather than narrowed
+	least  int    // in place of a width: one that grows, and below which a table is swiped
 	drawn  string // "dashed": a thin line to compare with
 	hidden bool
 	signed bool // a change in percent as text, with its sign

@@ -26,7 +26,7 @@ var products = dashboard{
 	ranges: []string{"today", "yesterday", "week", "days28", "month", "last_month", "days92", "year"},
 	links:  []string{"sales", "stock", "cash-up", "online-orders"},
 	panels: []panel{
-		{id: 1, key: "summary", kind: figures, w: 8, h: 9, sql: `
+		{id: 1, key: "summary", kind: figures, w: 8, h: 10, sql: `
 			SELECT items_net, pieces_sold, length(dishes) AS different, length(arrayFilter(name -> NOT has(dishes, name), menu)) AS not_sold, sold_out_now
 			FROM
 			(
@@ -36,7 +36,7 @@ var products = dashboard{
 			CROSS JOIN (SELECT groupUniqArray(product_name) AS menu, countIf(NOT available) AS sold_out_now FROM products_ever WHERE {mine} AND {here} AND NOT removed) AS offered`,
 			columns: []column{{name: "items_net", unit: ron}, {name: "pieces_sold", unit: count}, {name: "different", unit: count},
 				{name: "not_sold", unit: count}, {name: "sold_out_now", unit: count, steps: wanted0}}},
-		{id: 2, key: "categories", kind: bars, w: 16, h: 9, sql: `
+		{id: 2, key: "categories", kind: bars, w: 16, h: 10, sql: `
 			SELECT ifNull(category_name, '–') AS category, sum(product_net) AS net_sales
 			FROM` + sold("product_id", "sum(net) AS product_net", "") + `
 			GROUP BY category
@@ -84,16 +84,16 @@ var products = dashboard{
 			LIMIT 100`,
 			columns: []column{{name: "product"}, {name: "class", words: []string{"class"}}, {name: "times", unit: count}, {name: "net_sales", unit: ron}}},
 		{id: 6, key: "variants", kind: table, w: 12, h: 12, sql: `
-			SELECT product, variant, sold_quantity AS quantity, variant_net AS net_sales, 100 * toFloat64(sold_quantity) / nullIf(toFloat64(sum(sold_quantity) OVER (PARTITION BY product)), 0) AS share
+			SELECT concat(dish, ' · ', variant) AS product, sold_quantity AS quantity, variant_net AS net_sales, 100 * toFloat64(sold_quantity) / nullIf(toFloat64(sum(sold_quantity) OVER (PARTITION BY dish)), 0) AS share
 			FROM
 			(
-				SELECT ` + dish + ` AS product, assumeNotNull(variant_name) AS variant, sum(line_quantity) AS sold_quantity, sum(line_net) AS variant_net
+				SELECT ` + dish + ` AS dish, assumeNotNull(variant_name) AS variant, sum(line_quantity) AS sold_quantity, sum(line_net) AS variant_net
 				FROM` + sold("product_id, name, variant_name", "sum(quantity) AS line_quantity, sum(net) AS line_net", " AND isNotNull(variant_name)") + `
-				GROUP BY product, variant
+				GROUP BY dish, variant
 			)
-			ORDER BY sum(variant_net) OVER (PARTITION BY product) DESC, product, net_sales DESC
+			ORDER BY sum(variant_net) OVER (PARTITION BY dish) DESC, dish, net_sales DESC
 			LIMIT 60`,
-			columns: []column{{name: "product"}, {name: "variant"}, {name: "quantity", unit: asIs}, {name: "net_sales", unit: ron}, {name: "share", unit: number}}},
+			columns: []column{{name: "product"}, {name: "quantity", unit: asIs}, {name: "net_sales", unit: ron}, {name: "share", unit: number}}},
 		{id: 7, key: "extras", kind: table, w: 12, h: 9, sql: `
 			SELECT
 				extra, sum(times_sold) AS times, sum(extra_amount) AS amount,
@@ -158,7 +158,7 @@ var products = dashboard{
 			ARRAY JOIN changes AS change
 			ORDER BY since DESC, product, channel
 			LIMIT 50`,
-			columns: []column{{name: "since", unit: day}, {name: "product"}, {name: "price", unit: bani, width: 64}, {name: "price_change", unit: number},
+			columns: []column{{name: "since", unit: day}, {name: "product", least: 110}, {name: "price", unit: bani, width: 64}, {name: "price_change", unit: number},
 				{name: "a_day_before", unit: number}, {name: "a_day_after", unit: number}, {name: "channel", words: []string{"channel"}}}},
 		{id: 9, key: "outages", kind: table, w: 12, h: 7, sql: outagesSQL,
 			columns: []column{{name: "product"}, {name: "times", unit: count}, {name: "out_hours", unit: number}, {name: "cost", unit: ron}}},
@@ -200,7 +200,6 @@ var products = dashboard{
 		"variants":       {"Variante", "Variants"},
 		"variants.about": {"Ce variantă se cere la fiecare produs; ponderea este din cantitatea produsului.", "Which variant of each product is wanted; the share is that of the product's quantity."},
 		"variants.empty": {"Nicio variantă vândută în perioada aleasă", "No variant was sold in the chosen period"},
-		"variant":        {"Variantă", "Variant"},
 
 		"extras":       {"Extra-opțiuni", "Extras"},
 		"extras.about": {"De câte ori s-au vândut extra-opțiunile, câți bani au adus și la cât la sută din vânzările produselor lor au fost adăugate.", "How often extras were sold, what they brought, and to what part of the lines of their products they were added."},

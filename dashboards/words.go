@@ -107,7 +107,7 @@ var words = map[string]map[string]word{
 	},
 	"lost": {
 		"no_response":       {text{"Fără răspuns la timp", "Not answered in time"}, "red"},
-		"items_unavailable": {text{"Respinse: produs epuizat", "Rejected: sold out"}, "text"},
+		"items_unavailable": {text{"Respinse: epuizat", "Rejected: sold out"}, "text"},
 		"closing_soon":      {text{"Respinse: se închide", "Rejected: closing soon"}, "text"},
 		"other":             {text{"Respinse: alt motiv", "Rejected: other reason"}, "text"},
 		"by_customer":       {text{"Anulate de client", "Cancelled by the guest"}, "text"},
