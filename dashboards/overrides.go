@@ -107,7 +107,7 @@ func (p panel) heading(r *reader, c column) string {
 // share what is left.
 func (c column) room(heading string) int {
 	const letter, around, figure = 8, 22, 76
-	need := map[unit]int{count: 54, asIs: 56, bani: 86, number: 60, amounts: 70, day: 54, instant: 96}
+	need := map[unit]int{count: 62, asIs: 56, bani: 86, number: 60, amounts: 70, day: 54, instant: 96}
 	switch {
 	case c.width > 0:
 		return c.width

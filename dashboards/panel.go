@@ -185,6 +185,9 @@ func (p panel) defaults(r *reader) object {
 	} else if p.kind == bars {
 		defaults["mappings"] = []any{noColorOfNothing}
 	}
+	if p.kind == bars {
+		defaults["displayName"] = "${__data.fields[0]}" // without it a bar that is alone has no name
+	}
 	return defaults
 }
 
