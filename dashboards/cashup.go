@@ -96,7 +96,7 @@ var cashUp = dashboard{
 			WHERE {mine} AND {here} AND refund_day BETWEEN {first} AND {last}
 			ORDER BY at DESC
 			LIMIT 100`,
-			columns: []column{{name: "at", unit: instant}, {name: "order_no"}, {name: "amount", unit: bani, width: 70}, {name: "method", words: []string{"method"}}}},
+			columns: []column{{name: "at", unit: instant}, {name: "order_no"}, {name: "amount", unit: bani, width: 76}, {name: "method", words: []string{"method"}}}},
 		{id: 8, key: "each_day", kind: table, w: 12, h: 8, sql: `
 			SELECT
 				toString(toUnixTimestamp(toDateTime(date, 'Europe/Bucharest')) * 1000) AS day_begins,
