@@ -30,10 +30,10 @@ const (
 	drawerOf = "mirror['payments/cash'] - mirror['refunds/cash']"
 )
 
-// inItsColumn leaves out the bani of a million or more, and of a difference of ten thousand:
-// what is wider than its column loses its first digits there, or its sign.
-func inItsColumn(figure string, most int) string {
-	return fmt.Sprintf("if(abs(%[1]s) < %[2]d, %[1]s, round(%[1]s))", figure, most)
+// inItsColumn leaves out the bani of a figure from a size on: what is wider than its column
+// loses its first digits there, or its sign.
+func inItsColumn(figure string, from int) string {
+	return fmt.Sprintf("if(abs(%[1]s) < %[2]d, %[1]s, round(%[1]s))", figure, from)
 }
 
 // closeFigures are those that stand beside the service's.
@@ -76,10 +76,10 @@ var cashUp = dashboard{
 				GROUP BY location_id
 			) AS places
 			LEFT ANY JOIN (SELECT location_id, location_name, business_name FROM locations_ever WHERE {mine}) AS named USING (location_id)
-			ORDER BY all_taken DESC, location`,
+			ORDER BY taken DESC, location`,
 			columns: []column{{name: "location_value", hidden: true}, {name: "location", opens: "cash-up"}, {name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "verdict", words: []string{"verdict"}}}},
 		{id: 4, key: "beside", kind: table, w: 16, h: 16, sql: besideSQL(),
-			columns: []column{{name: "figure", words: []string{"figure", "method"}}, {name: "mirrored", unit: bani, least: 86}, {name: "service", unit: bani, least: 86}, {name: "difference", unit: bani, steps: balanced, width: 72}}},
+			columns: []column{{name: "figure", words: []string{"figure", "method"}}, {name: "mirrored", unit: bani, least: 86}, {name: "service", unit: bani, least: 86}, {name: "difference", unit: bani, steps: balanced, width: 62}}},
 		{id: 5, key: "methods", kind: bars, w: 8, h: 10, sql: paymentsSQL,
 			columns: []column{{name: "method", words: []string{"method"}}, {name: "paid", unit: bani}}},
 		{id: 6, key: "vat", kind: table, w: 8, h: 6, sql: `
@@ -109,7 +109,7 @@ var cashUp = dashboard{
 			ORDER BY date DESC
 			LIMIT 100`,
 			columns: []column{{name: "day_begins", hidden: true}, {name: "day_ends", hidden: true}, {name: "date", unit: day, width: 60, opensDay: "cash-up"},
-				{name: "all_taken", unit: bani}, {name: "drawer", unit: bani}, {name: "verdict", words: []string{"verdict"}}}},
+				{name: "all_taken", unit: bani, least: 86}, {name: "drawer", unit: bani, least: 86}, {name: "verdict", words: []string{"verdict"}}}},
 	},
 	texts: texts{
 		"title": {"Închiderea zilei", "Cash-up"},
@@ -147,7 +147,7 @@ var cashUp = dashboard{
 		"vat_inside": {"TVA", "VAT"},
 
 		"refunded":       {"Rambursări", "Refunds"},
-		"refunded.about": {"Rambursările făcute în perioada aleasă. Ziua din care este bonul stă lângă el, când este alta.", "Refunds made in the chosen period. The day of the order stands beside it when it is another one."},
+		"refunded.about": {"Rambursările făcute în perioada aleasă. Bonul din altă zi are ziua lângă număr.", "Refunds made in the chosen period. An order of another day has its day beside its number."},
 		"refunded.empty": {"Nicio rambursare", "No refunds"},
 		"at":             {"Când", "When"},
 		"order_no":       {"Bon", "Order"},
@@ -166,7 +166,7 @@ func besideSQL() string {
 	return strings.ReplaceAll(closedDays, "{columns}", "verdict, mirror, service") + `
 			SELECT
 				replaceOne(name, 'payments/', '') AS figure, ` + inItsColumn("ours", 1e6) + ` AS mirrored, ` + inItsColumn("theirs", 1e6) + ` AS service,
-				if(running, NULL, ` + inItsColumn("ours - theirs", 1e4) + `) AS difference
+				if(running, NULL, ` + inItsColumn("ours - theirs", 1e3) + `) AS difference
 			FROM
 			(
 				SELECT running, arrayConcat(['` + strings.Join(closeFigures, "', '") + `'], methods) AS names,

@@ -79,7 +79,7 @@ func (p panel) cell(r *reader, c column) []any {
 	var all []any
 	if c.steps != nil || coloured(c.words) {
 		all = append(all, property("custom.cellOptions", object{"type": "color-text"}))
-	} else if c.unit == (unit{}) && c.words == nil { // Grafana 12 makes room for lines of what is stored, not of its words
+	} else if c.unit == (unit{}) && c.words == nil { // words are not wrapped: Grafana 12 gives a row the height of the stored value
 		all = append(all, property("custom.cellOptions", object{"type": "auto", "wrapText": true}))
 	}
 	if c.least > 0 {
@@ -107,7 +107,7 @@ func (p panel) heading(r *reader, c column) string {
 // share what is left.
 func (c column) room(heading string) int {
 	const letter, around, figure = 8, 22, 76
-	need := map[unit]int{count: 62, asIs: 56, bani: 86, number: 60, amounts: 70, day: 54, instant: 96}
+	need := map[unit]int{count: 62, asIs: 76, bani: 86, number: 60, amounts: 70, day: 54, instant: 96}
 	switch {
 	case c.width > 0:
 		return c.width

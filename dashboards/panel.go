@@ -51,7 +51,7 @@ type column struct {
 	words  []string // sets of words for its values
 	steps  []step   // thresholds, from below; none of them: no colour
 	width  int
-	least  int    // in place of a width: one that grows, and below which a table is swiped
+	least  int    // smallest width of a column that grows, in place of a width
 	drawn  string // "dashed": a thin line to compare with
 	hidden bool
 	signed bool // a change in percent as text, with its sign
