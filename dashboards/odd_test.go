@@ -122,13 +122,18 @@ func TestAMillionFitsItsColumn(t *testing.T) {
 	w := newBareWarehouse(t)
 	c := w.mine()
 	c.restaurants = []string{"p"}
+	day := c.to.AddDate(0, 0, -1).Format("2006-01-02")
+	w.exec(fmt.Sprintf("INSERT INTO larder_raw.sales_daily (business_id, id, date, orders, net_sales, tips, _fetched_at, _version) VALUES ('p', '%[1]s', '%[1]s', 2, 2246913.55, 999.99, '%[1]s 12:02:00', 1)", day))
 	for location, net := range map[string]string{"large": "1234567.89", "small": "999999.99"} {
 		w.exec(fmt.Sprintf("INSERT INTO larder_raw.sales_orders (business_id, id, location_id, channel, type, business_day, created_at, totals_net_sales, _fetched_at, _version) "+
-			"VALUES ('p', '%[1]s', '%[1]s', 'pos', 'dine_in', '%[2]s', '%[2]s 12:00:00', %[3]s, '%[2]s 12:01:00', 1)", location, c.to.AddDate(0, 0, -1).Format("2006-01-02"), net))
+			"VALUES ('p', '%[1]s', '%[1]s', 'pos', 'dine_in', '%[2]s', '%[2]s 12:00:00', %[3]s, '%[2]s 12:01:00', 1)", location, day, net))
 	}
 	same(t, "locations", w.shown(t, "cash-up", "places", c).rows(t, "location", "all_taken"), []string{"large 1234568", "small 999999.99"})
-	if figures := w.shown(t, "cash-up", "beside", c).rows(t, "figure", "mirrored"); !slices.Contains(figures, "net_sales 2234568") {
-		t.Errorf("sales of both are not in %v", figures)
+	figures := w.shown(t, "cash-up", "beside", c).rows(t, "figure", "mirrored", "service", "difference")
+	for _, want := range []string{"net_sales 2234568 2246914 -12346", "tips 0 999.99 -999.99"} {
+		if !slices.Contains(figures, want) {
+			t.Errorf("%q is not in %v", want, figures)
+		}
 	}
 }
 
