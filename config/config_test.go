@@ -52,7 +52,7 @@ func TestDefaults(t *testing.T) {
 	if w.Database != "larder" || w.HTTPListen != "127.0.0.1:8123" || w.FlushInterval != time.Second || w.FlushRows != 50000 {
 		t.Errorf("warehouse = %+v", w)
 	}
-	if c.Schedule.Incremental != "@every 30s" || c.Schedule.ReconcileDeep != "30 3 * * *" {
+	if c.Schedule.Incremental != "@every 30s" || c.Schedule.ReconcileDeep != "30 2 * * *" {
 		t.Errorf("schedule = %+v", c.Schedule)
 	}
 	if c.Web.Listen != "127.0.0.1:9464" || c.Log != (Log{"info", "text"}) || c.Shard != (Shard{0, 1}) {
@@ -143,7 +143,13 @@ func TestProblems(t *testing.T) {
 		{"duration", source("warehouse: {flush_interval: 5}\n"), `line 5: warehouse.flush_interval: got 5; allowed: a duration with its unit, as in 500ms, 1s or 2m`},
 		{"duration range", source("warehouse: {flush_interval: 2h}\n"), `got 2h0m0s; allowed: 10ms to 1m0s`},
 		{"number", source("warehouse: {flush_rows: many}\n"), `warehouse.flush_rows: got "many"; allowed: a whole number`},
-		{"schedule", source("schedule: {incremental: every minute}\n"), `schedule.incremental: got "every minute"; allowed: cron's five fields`},
+		{"schedule", source("schedule: {incremental: every minute}\n"), `schedule.incremental: got "every minute": expected exactly 5 fields, found 2: [every minute]; allowed: cron's five fields`},
+		{"schedule that never comes", source("schedule: {full_resync: 0 0 31 2 *}\n"), `schedule.full_resync: got "0 0 31 2 *": it never runs: none of its months has that day; allowed: cron's`},
+		{"empty schedule", source("schedule: {reconcile: ''}\n"), `schedule.reconcile: got "": empty spec string; allowed: cron's`},
+		{"schedule never", source("schedule: {reconcile_deep: never}\n"), `schedule.reconcile_deep: got "never": expected exactly 5 fields, found 1: [never]; allowed: cron's five fields, as in */15 * * * *, @every 30s, or off`},
+		{"lists off", source("schedule: {incremental: off}\n"), `schedule.incremental: got "off"; what it mirrors would stay as it is: to mirror some streams only, name them in sources[].streams`},
+		{"snapshots off", source("schedule: {snapshots: 'off'}\n"), `schedule.snapshots: got "off"; what`},
+		{"online orders off", source("schedule: {online_orders: off}\n"), `schedule.online_orders: got "off"; what`},
 		{"schedule too short", source("schedule: {incremental: '@every 10ms'}\n"), `allowed: @every and a duration of 1s or more`},
 		{"memory without a unit", source("warehouse: {memory: 2}\n"), `line 5: warehouse.memory: got 2 B; allowed: 128 MiB and more, written with its unit`},
 		{"memory as words", source("warehouse: {memory: a lot}\n"), `warehouse.memory: got "a lot"; allowed: a size with its unit, as in 512MiB or 2GiB`},
@@ -289,6 +295,26 @@ warehouse: {dsn: "https://u:hunter2@h:8443/db"}
 	}
 	if len(c.Warnings) != 7 || strings.Contains(all, "svc_live_secret") || strings.Contains(all, "hunter2") {
 		t.Errorf("warnings = %q", c.Warnings)
+	}
+}
+
+func TestWarningsOfSchedules(t *testing.T) {
+	for line, want := range map[string]string{
+		"reconcile: off":              "",
+		"reconcile_deep: 30 3 * * *":  `schedule.reconcile_deep "30 3 * * *" is in an hour that the clocks skip in spring and repeat in autumn: on 20`,
+		"full_resync: 0 3 * * 0":      `schedule.full_resync "0 3 * * 0" is in an hour that`,
+		"online_orders: '@every 4s'":  `schedule.online_orders "@every 4s": the service asks its clients to poll orders every 15 to 30 seconds, and never faster than every 5 seconds`,
+		"online_orders: '@every 5s'":  "",
+		"snapshots: '@every 15m'":     "",
+		"snapshots: '*/15 * * * *'":   "",
+		"snapshots: '@every 16m'":     `schedule.snapshots "@every 16m": the service asks its clients to refresh menus at least every 15 minutes`,
+		"snapshots: '*/5 8-22 * * *'": `schedule.snapshots "*/5 8-22 * * *": the service`,
+		"snapshots: 0 0 29 2 *":       `schedule.snapshots "0 0 29 2 *": the service`,
+	} {
+		got := strings.Join(load(t, minimal+"schedule: {"+line+"}\n").Warnings, "\n")
+		if want == "" && got != "" || !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
 	}
 }
 

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	schedules "github.com/larder-sync/larder/syncer/schedule"
 )
 
 // DefaultFiles are looked for in this order when no file is named.
@@ -281,6 +284,25 @@ func (c *Config) resolvePaths() {
 	}
 }
 
+// warnOfSchedules warns of schedules in an hour that the clocks skip and repeat, and of those
+// that ask more or less often than the service wants its clients to.
+func (c *Config) warnOfSchedules(add func(string, ...any)) {
+	for _, o := range options {
+		if o.Type != "schedule" {
+			continue
+		}
+		if days := schedules.ChangedClocks(o.show(c), time.Now()); days != "" {
+			add("%s %q is in an hour that the clocks skip in spring and repeat in autumn: %s; another hour avoids that", o.Key, o.show(c), days)
+		}
+	}
+	if shortest, _ := schedules.Intervals(c.Schedule.OnlineOrders); shortest < 5*time.Second {
+		add("schedule.online_orders %q: the service asks its clients to poll orders every 15 to 30 seconds, and never faster than every 5 seconds", c.Schedule.OnlineOrders)
+	}
+	if _, longest := schedules.Intervals(c.Schedule.Snapshots); longest > 15*time.Minute {
+		add("schedule.snapshots %q: the service asks its clients to refresh menus at least every 15 minutes", c.Schedule.Snapshots)
+	}
+}
+
 // warn collects what is allowed, but unwise or in vain.
 func (c *Config) warn(t *tree) {
 	add := func(format string, args ...any) { c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...)) }
@@ -314,5 +336,6 @@ func (c *Config) warn(t *tree) {
 	if l := c.Web.Listen; l != "" && !listensOnLoopback(l) && c.Web.User == "" {
 		add("web.listen: %s can be reached by others and asks for no password; set web.user and web.password_file", l)
 	}
+	c.warnOfSchedules(add)
 	slices.SortFunc(c.Warnings, cmp.Compare[string])
 }

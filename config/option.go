@@ -49,8 +49,8 @@ func size[T any](key, def, doc string, field func(*T) *int64, checks ...check[in
 	return o
 }
 
-func schedule[T any](key, def, doc string, field func(*T) *string) option[T] {
-	return plainOption(key, "schedule", def, doc, asText, field, []check[string]{validSchedule}).reloaded()
+func schedule[T any](key, def, doc string, field func(*T) *string, canBeOff bool) option[T] {
+	return plainOption(key, "schedule", def, doc, asText, field, []check[string]{validSchedule(canBeOff)}).reloaded()
 }
 
 // custom is an option with a form of its own.

@@ -83,7 +83,7 @@ sources:
 ` + "```" + `
 
 - An unknown key is an error that names the nearest known one, with its line; all problems are reported at once, and ` + "`larder check`" + ` goes on to try the keys and the warehouse.
-- Durations are written with their unit (` + "`500ms`, `1s`, `2m`" + `), schedules as cron's five fields (` + "`*/15 * * * *`" + `) or as ` + "`@every 30s`" + `.
+- Durations are written with their unit (` + "`500ms`, `1s`, `2m`" + `), schedules as cron's five fields (` + "`*/15 * * * *`" + `) or as ` + "`@every 30s`" + `. Cron's fields are in Bucharest's time; ` + "`CRON_TZ=UTC `" + ` before them names another zone. ` + "`schedule.reconcile`, `schedule.reconcile_deep` and `schedule.full_resync`" + ` can be ` + "`off`" + `.
 - Relative paths are those of the configuration file's folder; without a file, of the working directory.
 - The daemon reads its configuration anew when the file changes (in place, by a rename, or through exchanged symbolic links as Kubernetes does it) and on SIGHUP. %s change at once, without disturbing the sources that stay the same; a source that has changed goes on from what is stored. Whatever else has changed is named in a warning and takes effect at the next start. A configuration that is not right is refused as a whole, and the one before stays in use: the log, the page, ` + "`larder status`" + ` and ` + "`larder_config_last_reload_successful`" + ` say so.
 - Keys are read from their files every few seconds, so that a rotated key needs neither a restart nor a reload. A key file that is empty or gone leaves the last key in use; a ` + "`next_key_file`" + ` that has been gone for a minute is not tried any more.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robfig/cron/v3"
+	schedules "github.com/larder-sync/larder/syncer/schedule"
 )
 
 var (
@@ -115,19 +115,28 @@ func validShare(f float64) error {
 	return nil
 }
 
-func validSchedule(s string) error {
-	const allowed = "allowed: cron's five fields, as in */15 * * * *, or @every 30s"
-	if rest, ok := strings.CutPrefix(s, "@every "); ok {
-		d, err := time.ParseDuration(strings.TrimSpace(rest))
-		if err != nil || d < time.Second {
-			return fmt.Errorf("got %q; allowed: @every and a duration of 1s or more", s)
+// validSchedule refuses what never runs. "off" is for jobs without which everything is mirrored.
+func validSchedule(canBeOff bool) check[string] {
+	allowed := "allowed: cron's five fields, as in */15 * * * *, or @every 30s"
+	if canBeOff {
+		allowed = "allowed: cron's five fields, as in */15 * * * *, @every 30s, or off"
+	}
+	return func(s string) error {
+		if s == "off" && !canBeOff {
+			return errors.New("got \"off\"; what it mirrors would stay as it is: to mirror some streams only, name them in sources[].streams")
+		}
+		if rest, ok := strings.CutPrefix(s, "@every "); ok {
+			d, err := time.ParseDuration(strings.TrimSpace(rest))
+			if err != nil || d < time.Second {
+				return fmt.Errorf("got %q; allowed: @every and a duration of 1s or more", s)
+			}
+			return nil
+		}
+		if _, err := schedules.Parse(s); err != nil {
+			return fmt.Errorf("got %q: %w; %s", s, err, allowed)
 		}
 		return nil
 	}
-	if _, err := cron.ParseStandard(s); err != nil {
-		return fmt.Errorf("got %q; %s", s, allowed)
-	}
-	return nil
 }
 
 func knownStreams(names []string) error {

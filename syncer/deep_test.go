@@ -92,7 +92,8 @@ func TestDeepRunsOfManySourcesAreSpread(t *testing.T) {
 		Seed: 41, Businesses: restaurants, LocationsPer: locations, ProductsPer: 4, Orders: 80, Days: 20, Record: true,
 		Algorithm: sandbox.AlgorithmSliding,
 	}, func(t *testing.T, w *world) {
-		w.schedule.Incremental = "@every 2m" // the deep runs walk the orders by themselves
+		w.schedule.Incremental = "@every 2m"    // the deep runs walk the orders by themselves
+		w.schedule.ReconcileDeep = "30 3 * * *" // later than the default: the backfill has ended
 		w.run()
 		w.until("backfill", time.Hour, w.filled)
 		begins := time.Date(2000, 1, 1, 3, 30, 0, 0, calendar.Zone())
@@ -358,6 +359,7 @@ func TestANewMirrorIsProvenSoonAndNotBefore(t *testing.T) {
 func TestADeepRunThatWasSleptThroughIsMadeUpFor(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 50, Orders: 200, Days: 4, Record: true}, func(t *testing.T, w *world) {
 		w.schedule.FullResync = "0 4 1 7 *" // which would repair everything
+		w.schedule.ReconcileDeep = "30 3 * * *"
 		w.turned()
 		runs := func(what string, n int, do func()) {
 			before := len(w.box.Requests())

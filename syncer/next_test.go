@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -126,5 +127,40 @@ func TestADeepRunWaitsAsLongAsTheServiceAsks(t *testing.T) {
 				return err == nil && time.Since(from) > 60*24*time.Hour // the turn of yesterday and today asks for less
 			})
 		})
+	})
+}
+
+// What a new mirror owes is made although its jobs are off: the backfill, and one deep run.
+func TestJobsThatAreOffBeginNothing(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 52, Orders: 200, Days: 40, Record: true}, func(t *testing.T, w *world) {
+		w.schedule = Schedule{Incremental: "@every 10m", Reconcile: "off", ReconcileDeep: "off", FullResync: "off"}
+		w.run()
+		w.until("filled", 3*time.Hour, w.filled)
+		w.until("its deep run", time.Hour, func() bool {
+			source := w.source()
+			return source.Proof != nil && source.Proof.UnaskedDays == 0
+		})
+		time.Sleep(time.Hour)
+		before := len(w.box.Requests())
+		time.Sleep(15 * 24 * time.Hour)
+		for _, r := range w.box.Requests()[before:] {
+			if r.Route == "/sales/daily" || r.Route == "/sales/products" {
+				t.Fatalf("totals are asked for: %s at %s", r.URI, r.At)
+			}
+		}
+		source := w.source()
+		for _, st := range source.Streams {
+			switch totals := st.Name == registry.Daily || st.Name == "sales_products"; {
+			case totals && (st.NextWhy != string(schedule.Off) || !st.Next.IsZero() || st.NextWalk(time.Now()) != "off"):
+				t.Errorf("%s: next at %s, %q", st.Name, st.Next, st.NextWhy)
+			case !totals && st.State == status.StateRunning && st.Next.IsZero():
+				t.Errorf("%s: %q", st.Name, st.NextWhy)
+			case st.Behind || st.LastResync.After(time.Now().Add(-15*24*time.Hour)):
+				t.Errorf("%s: behind %v, last full resync %s", st.Name, st.Behind, st.LastResync)
+			}
+		}
+		if health := source.Health(); health.Kind != status.HealthGood {
+			t.Errorf("%+v", health)
+		}
 	})
 }

@@ -158,10 +158,11 @@ func newStream(now time.Time, src *syncer.SourceStatus, s *syncer.StreamStatus) 
 
 // nextWalk says when a stream is asked for next; empty when that is not known.
 func nextWalk(now time.Time, s *syncer.StreamStatus) string {
-	if s.Next.IsZero() {
+	next := s.NextWalk(now)
+	if next == "-" {
 		return ""
 	}
-	return "Next walk: " + s.NextWalk(now)
+	return "Next walk: " + next
 }
 
 func newProgress(p *syncer.Progress) *progress {

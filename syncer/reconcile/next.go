@@ -14,10 +14,11 @@ import (
 const overdue = 2
 
 // NextAsked is when the schedule asks for a day again that its turns of yesterday and
-// today leave out; false for those that they do not, and when such a day should have
-// been asked for long ago.
+// today leave out; false for those that they do not, when such a day should have been asked
+// for long ago, and when the schedule never asks for it.
 func (st *Proofs) NextAsked(place totals.Span, now time.Time) (time.Time, bool) {
-	if st.Recent(place.From) && slices.Contains(st.Asked(), place.Location) {
+	times, name := st.Source.Timetable(), st.Source.Name
+	if !times.Off(st.Def.Job) && st.Recent(place.From) && slices.Contains(st.Asked(), place.Location) {
 		return time.Time{}, false
 	}
 	all := st.AskedSince()
@@ -28,9 +29,9 @@ func (st *Proofs) NextAsked(place totals.Span, now time.Time) (time.Time, bool) 
 	if first, err := calendar.AddDays(calendar.DayOf(st.Source.ServiceNow()), 1-calendar.MaxRange); err == nil && place.From >= first {
 		last, j = stream.Later(deep, all), schedule.ReconcileDeep
 	}
-	times, name := st.Source.Timetable(), st.Source.Name
 	if !last.IsZero() && now.Sub(last) > overdue*times.Interval(j, last)+schedule.MaxSpread {
 		return time.Time{}, false
 	}
-	return times.Next(j, name, now), true
+	next := times.Next(j, name, now)
+	return next, !next.IsZero()
 }

@@ -66,6 +66,9 @@ func (st *Proofs) Walks() []stream.Walk {
 	recent, deep := st.Turn.Walk(nil, st.Def.Job), st.Deep.deep.Walk(st.Deep.prove, schedule.ReconcileDeep)
 	recent.Run = st.ProveRecent
 	deep.Early, deep.Owed = []schedule.Job{st.Def.Job}, st.Deep.owed
+	if st.Source.Timetable().Off(st.Def.Job) {
+		deep.Early = []schedule.Job{schedule.Incremental}
+	}
 	return append(long, recent, deep, st.Guard.Walk(nil)) // questions, whoever asks them
 }
 

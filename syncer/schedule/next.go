@@ -15,7 +15,7 @@ const (
 	Asked     Why = "asked"     // the service has asked to wait: the first turn after that
 	Probed    Why = "probe"     // its source is in trouble, and is asked again first
 	Elsewhere Why = "elsewhere" // another process serves its source
-	Off       Why = "off"       // nothing is asked for it, and nothing of it is to be removed
+	Off       Why = "off"       // nothing is asked for it and nothing of it is to be removed, or the jobs of its walks are off
 	Unserved  Why = ""          // no daemon serves its source
 )
 
@@ -25,7 +25,7 @@ type Situation struct {
 	Probe     time.Time                      // when its source in trouble is asked again; zero when it is in none
 	NotBefore time.Time                      // what the service has asked for; zero for nothing
 	Walks     []Walk                         // that are made of it; none when there is nothing to make
-	Turn      func(Job, time.Time) time.Time // the first turn of a job from an instant on; nil without a daemon
+	Turn      func(Job, time.Time) time.Time // the first turn of a job from an instant on, zero when it is off; nil without a daemon
 }
 
 // Walk is what decides when one kind of walk of a stream begins.
@@ -54,17 +54,22 @@ func Next(s Situation, now time.Time) (time.Time, Why) {
 		return s.Probe, Probed
 	case slices.ContainsFunc(s.Walks, func(w Walk) bool { return w.Running }):
 		return now, UnderWay
-	case s.NotBefore.After(now):
-		return s.first(s.NotBefore), Asked
 	}
-	return s.first(now), ByTurn
+	from, why := now, ByTurn
+	if s.NotBefore.After(now) {
+		from, why = s.NotBefore, Asked
+	}
+	if at := s.first(from); !at.IsZero() {
+		return at, why
+	}
+	return time.Time{}, Off
 }
 
 // first is the first turn of any walk from an instant on.
 func (s Situation) first(from time.Time) (first time.Time) {
 	consider := func(jobs []Job, owed func() bool) {
 		for _, j := range jobs {
-			if at := s.Turn(j, from); (first.IsZero() || at.Before(first)) && (owed == nil || owed()) {
+			if at := s.Turn(j, from); !at.IsZero() && (first.IsZero() || at.Before(first)) && (owed == nil || owed()) {
 				first = at
 			}
 		}

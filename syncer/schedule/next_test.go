@@ -34,9 +34,16 @@ func TestWhenAStreamRunsNext(t *testing.T) {
 		"owed, after a 429":              {Situation{Turn: turn, Walks: []Walk{long(true), free}, NotBefore: now.Add(90 * time.Second)}, 2 * time.Minute, Asked},
 		"after one that passed":          {Situation{Turn: turn, Walks: []Walk{recent}, NotBefore: now.Add(-time.Second)}, time.Minute, ByTurn},
 		"of a wrong key":                 {Situation{Turn: turn, Walks: []Walk{running(recent)}, Probe: now.Add(5 * time.Minute)}, 5 * time.Minute, Probed},
-		"off":                            {Situation{Turn: turn, Elsewhere: true}, -1, Off},
-		"elsewhere":                      {Situation{Turn: turn, Walks: []Walk{running(recent)}, Elsewhere: true, Probe: now}, -1, Elsewhere},
-		"without a daemon":               {Situation{Walks: []Walk{running(recent)}, Probe: now}, -1, Unserved},
+		"off by schedule":                {Situation{Turn: func(Job, time.Time) time.Time { return time.Time{} }, Walks: []Walk{recent, long(true)}}, -1, Off},
+		"one of two off by schedule": {Situation{Turn: func(j Job, from time.Time) time.Time {
+			if j == Reconcile {
+				return time.Time{}
+			}
+			return turn(j, from)
+		}, Walks: []Walk{free, long(false)}}, 12 * time.Hour, ByTurn},
+		"off":              {Situation{Turn: turn, Elsewhere: true}, -1, Off},
+		"elsewhere":        {Situation{Turn: turn, Walks: []Walk{running(recent)}, Elsewhere: true, Probe: now}, -1, Elsewhere},
+		"without a daemon": {Situation{Walks: []Walk{running(recent)}, Probe: now}, -1, Unserved},
 	} {
 		at, why := Next(c.s, now)
 		if why != c.why || c.want < 0 != at.IsZero() || c.want >= 0 && at.Sub(now) != c.want {

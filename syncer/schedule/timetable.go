@@ -6,8 +6,11 @@
 package schedule
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/robfig/cron/v3"
@@ -15,7 +18,7 @@ import (
 	"github.com/larder-sync/larder/syncer/calendar"
 )
 
-// Spec says when what is asked, in cron's form or "@every 30s". Cron times are
+// Spec says when what is asked, in cron's form, "@every 30s" or "off". Cron times are
 // Bucharest's; a CRON_TZ= prefix overrides that. Empty fields take the defaults of
 // DESIGN §3.
 type Spec struct {
@@ -45,8 +48,39 @@ const (
 // MaxSpread bounds how far a source's turn moves within a long interval.
 const MaxSpread = time.Hour
 
+// Never is longer than any interval; two of it fit into a time.Duration.
+const Never = 100 * 365 * 24 * time.Hour
+
 // Timetable gives the next time of each job.
 type Timetable [jobs]cron.Schedule
+
+// off is the schedule of a job that has no turns.
+type off struct{}
+
+func (off) Next(time.Time) time.Time { return time.Time{} }
+
+// Parse reads one schedule. What has no next time is an error.
+func Parse(spec string) (cron.Schedule, error) {
+	if spec == "off" {
+		return off{}, nil
+	}
+	if strings.HasPrefix(spec, "TZ=") || strings.HasPrefix(spec, "CRON_TZ=") {
+		if !strings.Contains(spec, " ") { // the parser panics
+			return nil, errors.New("a time zone without a schedule")
+		}
+	}
+	parsed, err := cron.ParseStandard(spec)
+	if err != nil {
+		return nil, err
+	}
+	if c, ok := parsed.(*cron.SpecSchedule); ok && c.Location == time.Local {
+		c.Location = calendar.Zone()
+	}
+	if parsed.Next(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() { // looks five years ahead, over a leap day
+		return nil, errors.New("it never runs: none of its months has that day")
+	}
+	return parsed, nil
+}
 
 // New reads a timetable. The error names the field and what stands there.
 func New(s Spec) (Timetable, error) {
@@ -55,20 +89,14 @@ func New(s Spec) (Timetable, error) {
 		Incremental:   {"incremental", s.Incremental, "@every 30s"},
 		Snapshots:     {"snapshots", s.Snapshots, "@every 5m"},
 		Reconcile:     {"reconcile", s.Reconcile, "*/15 * * * *"},
-		ReconcileDeep: {"reconcile_deep", s.ReconcileDeep, "30 3 * * *"},
+		ReconcileDeep: {"reconcile_deep", s.ReconcileDeep, "30 2 * * *"},
 		FullResync:    {"full_resync", s.FullResync, "0 4 * * 0"},
 		OnlineOrders:  {"online_orders", s.OnlineOrders, "@every 15s"},
 	} {
-		spec := f.spec
-		if spec == "" {
-			spec = f.standard
-		}
-		parsed, err := cron.ParseStandard(spec)
+		spec := cmp.Or(f.spec, f.standard)
+		parsed, err := Parse(spec)
 		if err != nil {
 			return t, fmt.Errorf("schedule.%s %q: %w", f.name, spec, err)
-		}
-		if c, ok := parsed.(*cron.SpecSchedule); ok && c.Location == time.Local {
-			c.Location = calendar.Zone()
 		}
 		t[j] = parsed
 	}
@@ -88,30 +116,44 @@ func (t *Timetable) Keep(before Timetable) (changed bool) {
 	return changed
 }
 
-// Next is when a source's job is due after an instant. The source's name decides where
-// inside the interval its turn is, so that a thousand sources do not ask at once, and so
-// that a restart does not move it.
+// Next is when a source's job is due after an instant; zero for one that is off. The
+// source's name decides where inside the interval its turn is, so that a thousand sources
+// do not ask at once, and so that a restart does not move it.
 func (t Timetable) Next(j Job, source string, after time.Time) time.Time {
 	h := Hash(source, fmt.Sprint(int(j)))
 	if every, ok := t[j].(cron.ConstantDelaySchedule); ok {
 		return nextPhase(every.Delay, h, after)
 	}
 	offset := time.Duration(h % uint64(t.spread(j, after)))
-	return t[j].Next(after.Add(-offset)).Add(offset)
+	next := t[j].Next(after.Add(-offset))
+	if next.IsZero() {
+		return next
+	}
+	return next.Add(offset)
 }
 
 // Due is true when a job's turn has come since it was last done.
 func (t Timetable) Due(j Job, source string, last, now time.Time) bool {
-	return !last.IsZero() && !t.Next(j, source, last).After(now)
+	return !last.IsZero() && comes(t.Next(j, source, last), now)
 }
 
-// Interval is the time between two turns of a job around an instant.
+// comes reports whether a next time, if there is one, has come.
+func comes(next, now time.Time) bool { return !next.IsZero() && !next.After(now) }
+
+// Off reports whether a job has no turns.
+func (t Timetable) Off(j Job) bool { return t[j] == cron.Schedule(off{}) }
+
+// Interval is the time between two turns of a job around an instant; [Never] for one that is off.
 func (t Timetable) Interval(j Job, around time.Time) time.Duration {
 	if every, ok := t[j].(cron.ConstantDelaySchedule); ok {
-		return every.Delay
+		return min(every.Delay, Never)
 	}
 	first := t[j].Next(around)
-	return t[j].Next(first).Sub(first)
+	second := t[j].Next(first)
+	if first.IsZero() || second.IsZero() {
+		return Never
+	}
+	return second.Sub(first)
 }
 
 func (t Timetable) spread(j Job, around time.Time) time.Duration {

@@ -3,6 +3,8 @@ package schedule
 import (
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,7 +44,7 @@ func TestTheScheduleIsSpreadAndStable(t *testing.T) {
 			at = next
 		}
 	}
-	if at := times.Next(ReconcileDeep, "bistro", start).In(calendar.Zone()); at.Hour() != 3 && at.Hour() != 4 {
+	if at := times.Next(ReconcileDeep, "bistro", start).In(calendar.Zone()); at.Hour() < 2 || at.Hour() > 4 {
 		t.Errorf("the deep run is at %s in Bucharest", at)
 	}
 }
@@ -58,7 +60,7 @@ func TestTurnsStayWhereTheyAre(t *testing.T) {
 		Incremental:   10*time.Second + 478*time.Millisecond,
 		Snapshots:     4*time.Minute + 24*time.Second + 150*time.Millisecond,
 		Reconcile:     10*time.Minute + 36*time.Second + 27*time.Millisecond,
-		ReconcileDeep: 2*time.Hour + 6*time.Minute + 37*time.Second + 185*time.Millisecond,
+		ReconcileDeep: 1*time.Hour + 6*time.Minute + 37*time.Second + 185*time.Millisecond,
 		FullResync:    146*time.Hour + 45*time.Minute + 44*time.Second + 660*time.Millisecond,
 	} {
 		if got := times.Next(j, "bistro", start).Sub(start).Truncate(time.Millisecond); got != want {
@@ -74,6 +76,138 @@ func TestEveryFieldOfTheScheduleIsRead(t *testing.T) {
 		reflect.ValueOf(&s).Elem().Field(i).SetString("every now and then")
 		if _, err := New(s); err == nil {
 			t.Errorf("%s is not read", reflect.TypeFor[Spec]().Field(i).Name)
+		}
+	}
+}
+
+// Of a job that is off no turn is ever due, and the others go on.
+func TestAJobThatIsOffHasNoTurns(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	some, err := New(Spec{Reconcile: "off", ReconcileDeep: "off", FullResync: "off"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := New(Spec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rare := some
+	rare[FullResync], err = Parse("0 0 29 2 *") // from 2096 on none for eight years, which the parser calls never
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := time.Date(2096, 3, 1, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		times Timetable
+		now   time.Time
+	}{"off": {some, now}, "no leap year in sight": {rare, late}} {
+		turns := NewTurns("bistro", c.times, c.now)
+		if due := turns.Take(c.now); !slices.Equal(due, []Job{Incremental, Snapshots, OnlineOrders}) {
+			t.Errorf("%s: due at the start: %v", name, due)
+		}
+		if at := turns.Next(); at.Before(c.now) || at.Sub(c.now) > 30*time.Second {
+			t.Errorf("%s: the next turn is at %s", name, at)
+		}
+		for range 1000 {
+			at := turns.Next()
+			for _, j := range turns.Take(at) {
+				if j == Reconcile || j == ReconcileDeep || j == FullResync {
+					t.Fatalf("%s: job %d is due at %s", name, j, at)
+				}
+			}
+		}
+		if c.times.Due(FullResync, "bistro", c.now.AddDate(0, 0, -1), c.now) {
+			t.Errorf("%s: a full resync is owed", name)
+		}
+		if c.times.Interval(FullResync, c.now) != Never || !turns.From(FullResync, c.now).IsZero() {
+			t.Errorf("%s: a full resync is to come", name)
+		}
+		turns.Follow(all, c.now)
+		if at := turns.From(FullResync, c.now); at.Sub(c.now) <= 0 || at.Sub(c.now) > 8*24*time.Hour {
+			t.Errorf("%s: switched on, a full resync is to come at %s", name, at)
+		}
+		turns.Follow(some, c.now)
+		if at := turns.From(FullResync, c.now); !at.IsZero() {
+			t.Errorf("%s: switched off, a full resync is to come at %s", name, at)
+		}
+	}
+}
+
+func TestASchedule(t *testing.T) {
+	for spec, want := range map[string]string{
+		"0 0 31 2 *":                   "it never runs",
+		"0 0 30 2 *":                   "it never runs",
+		"0 0 31 4,6,9,11 *":            "it never runs",
+		"0 0 29 2 *":                   "",
+		"off":                          "",
+		"":                             "empty spec string",
+		"CRON_TZ=Europe/Bucharest":     "time zone without a schedule",
+		"TZ=UTC":                       "time zone without a schedule",
+		"TZ=Europe/Bukarest 0 4 * * *": "provided bad location Europe/Bukarest",
+		"61 * * * *":                   "above maximum (59)",
+	} {
+		_, err := Parse(spec)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", spec, err, want)
+		}
+	}
+}
+
+// What is said of a day on which the clocks change is what the schedule does then.
+func TestTheDaysOnWhichTheClocksChange(t *testing.T) {
+	now := time.Date(2026, 1, 10, 12, 0, 0, 0, time.UTC)
+	for spec, want := range map[string]string{
+		"30 3 * * *":                 "on 2026-03-29 it does not run at 03:30, on 2026-10-25 it runs at 03:30 twice",
+		"0 3 * * 0":                  "on 2026-03-29 it does not run at 03:00, on 2026-10-25 it runs at 03:00 twice",
+		"15 */3 * * *":               "on 2026-03-29 it does not run at 03:15, on 2026-10-25 it runs at 03:15 twice",
+		"TZ=Europe/London 0 1 * * *": "on 2026-03-29 it does not run at 01:00, on 2026-10-25 it runs at 01:00 twice",
+		"0 3 * 3 *":                  "on 2026-03-29 it does not run at 03:00",
+		"0 3 * * 1":                  "",
+		"*/15 * * * *":               "",
+		"@every 30s":                 "",
+		"off":                        "",
+		"TZ=UTC 30 3 * * *":          "",
+		"59 2 * * *":                 "",
+		"0 4 * * 0":                  "",
+		"30 2 * * *":                 "",
+	} {
+		if got := ChangedClocks(spec, now); got != want {
+			t.Errorf("%q: %q, want %q", spec, got, want)
+		}
+		parsed, err := Parse(spec)
+		if err != nil || strings.HasPrefix(spec, "TZ=") || spec == "off" || strings.Contains(spec, "*/") || spec[0] == '@' {
+			continue
+		}
+		for day, name := range map[string]string{"2026-03-29": "does not run", "2026-10-25": "twice"} {
+			start, err := time.ParseInLocation(time.DateOnly, day, calendar.Zone())
+			if err != nil {
+				t.Fatal(err)
+			}
+			runs := 0
+			for at := parsed.Next(start.Add(-1)); at.Before(start.AddDate(0, 0, 1)) && !at.IsZero(); at = parsed.Next(at) {
+				runs++
+			}
+			said := strings.Contains(want, day)
+			if said && runs != map[string]int{"does not run": 0, "twice": 2}[name] || !said && runs > 1 {
+				t.Errorf("%q runs %d times on %s", spec, runs, day)
+			}
+		}
+	}
+}
+
+func TestTheDefaultsRunOnceOnEveryDay(t *testing.T) {
+	times, err := New(Spec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range []Job{ReconcileDeep, FullResync} {
+		at := times.Next(j, "bistro", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+		for range 400 {
+			next := times.Next(j, "bistro", at)
+			if days := next.Sub(at).Hours() / 24; j == ReconcileDeep && (days < 0.95 || days > 1.05) || j == FullResync && (days < 6.95 || days > 7.05) {
+				t.Errorf("job %d: %s after %s", j, next, at)
+			}
+			at = next
 		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Turns is when each job of one source is due next.
+// Turns is when each job of one source is due next; zero for one that is off.
 type Turns struct {
 	source string
 
@@ -28,9 +28,9 @@ func (t *Turns) AllDue(now time.Time) {
 	defer t.mu.Unlock()
 	for j := range jobs {
 		t.due[j] = now
-	}
-	for _, j := range []Job{ReconcileDeep, FullResync} {
-		t.due[j] = t.times.Next(j, t.source, now)
+		if j == ReconcileDeep || j == FullResync || t.times.Off(j) {
+			t.due[j] = t.times.Next(j, t.source, now)
+		}
 	}
 }
 
@@ -42,7 +42,7 @@ func (t *Turns) Follow(times Timetable, now time.Time) {
 	before := t.times
 	t.times = times
 	for j := range jobs {
-		if before[j] != times[j] && t.due[j].After(now) {
+		if before[j] != times[j] && !comes(t.due[j], now) {
 			t.due[j] = times.Next(j, t.source, now)
 		}
 	}
@@ -52,9 +52,9 @@ func (t *Turns) Follow(times Timetable, now time.Time) {
 func (t *Turns) Next() time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	first := t.due[0]
-	for _, at := range t.due[1:] {
-		if at.Before(first) {
+	first := t.due[Incremental] // which is never off
+	for _, at := range t.due {
+		if !at.IsZero() && at.Before(first) {
 			first = at
 		}
 	}
@@ -68,7 +68,7 @@ func (t *Turns) Take(now time.Time) []Job {
 	defer t.mu.Unlock()
 	var due []Job
 	for j := range jobs {
-		if !t.due[j].After(now) {
+		if comes(t.due[j], now) {
 			due = append(due, j)
 			t.due[j] = t.times.Next(j, t.source, now)
 		}

@@ -165,6 +165,8 @@ func (st *StreamStatus) NextWalk(now time.Time) string {
 	switch {
 	case st.NextWhy == string(schedule.UnderWay):
 		return "under way"
+	case st.NextWhy == string(schedule.Off) && st.State != StateOff:
+		return "off"
 	case st.Next.IsZero():
 		return "-"
 	case st.NextWhy == string(schedule.Asked):
