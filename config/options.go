@@ -76,7 +76,7 @@ var sourceOptions = []option[Source]{
 		func(s *Source) *string { return &s.Name }, validName),
 	text("base_url", "", "Required. Address of the API as the service gives it, prefix included: `https://host/v1`.",
 		func(s *Source) *string { return &s.BaseURL }, validBaseURL).typed("URL"),
-	text("key_file", "", "File with the API key. Exactly one of `key_file`, `key_env` and `key` is needed.",
+	text("key_file", "", "File with the API key and nothing else: white space around it and a byte order mark are dropped; quotes, a name with `=` before it and invisible characters are refused with their name. Exactly one of `key_file`, `key_env` and `key` is needed.",
 		func(s *Source) *string { return &s.KeyFile }),
 	text("key_env", "", "Name of the environment variable with the API key.",
 		func(s *Source) *string { return &s.KeyEnv }, optional(validEnvName)),

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"regexp"
 	"strings"
+	"unicode"
 )
 
 // Secret is a value that does not print: fmt, slog, JSON and YAML show ***.
@@ -59,11 +61,11 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 func (s *Source) ReadKey() (Secret, error) {
 	switch {
 	case s.KeyFile != "":
-		return readSecret(s.KeyFile)
+		return readToken(s.KeyFile)
 	case s.KeyEnv != "":
-		return cleanSecret("environment variable "+s.KeyEnv, os.Getenv(s.KeyEnv))
+		return cleanToken("environment variable "+s.KeyEnv, os.Getenv(s.KeyEnv))
 	default:
-		return cleanSecret("key", s.Key.Reveal())
+		return cleanToken("key", s.Key.Reveal())
 	}
 }
 
@@ -77,18 +79,41 @@ func (s *Source) ReadNextKey() (Secret, error) {
 	if _, err := os.Stat(s.NextKeyFile); os.IsNotExist(err) {
 		return Secret{}, nil
 	}
-	return readSecret(s.NextKeyFile)
+	return readToken(s.NextKeyFile)
 }
 
 // Read returns the secret with which webhooks are signed.
-func (w *Webhook) Read() (Secret, error) { return readSecret(w.SecretFile) }
+func (w *Webhook) Read() (Secret, error) { return readToken(w.SecretFile) }
 
 // ReadNext returns the second secret; zero when its file does not exist yet.
 func (w *Webhook) ReadNext() (Secret, error) {
 	if _, err := os.Stat(w.NextSecretFile); os.IsNotExist(err) {
 		return Secret{}, nil
 	}
-	return readSecret(w.NextSecretFile)
+	return readToken(w.NextSecretFile)
+}
+
+// Unreadable describes the keys and webhook secrets that were readable at the start or reload
+// and are not now.
+func (c *Config) Unreadable() (found []string) {
+	for i := range c.Sources {
+		s := &c.Sources[i]
+		for _, secret := range []struct {
+			setting, file string
+			read          func() (Secret, error)
+		}{
+			{"key_file", s.KeyFile, s.ReadKey}, {"next_key_file", s.NextKeyFile, s.ReadNextKey},
+			{"webhook.secret_file", s.Webhook.SecretFile, s.Webhook.Read}, {"webhook.next_secret_file", s.Webhook.NextSecretFile, s.Webhook.ReadNext},
+		} {
+			if secret.file == "" {
+				continue
+			}
+			if _, err := secret.read(); err != nil {
+				found = append(found, fmt.Sprintf("source %s: %s: %v; the one before stays in use", s.Name, secret.setting, err))
+			}
+		}
+	}
+	return found
 }
 
 // ReadPassword returns the warehouse's password: the file's, or the DSN's.
@@ -96,7 +121,7 @@ func (w *Warehouse) ReadPassword() (Secret, error) {
 	if w.PasswordFile == "" {
 		return w.DSN.Password(), nil
 	}
-	return readSecret(w.PasswordFile)
+	return readPassword(w.PasswordFile)
 }
 
 // ReadPassword returns the page's password; zero when the page has none.
@@ -104,19 +129,62 @@ func (w *Web) ReadPassword() (Secret, error) {
 	if w.PasswordFile == "" {
 		return Secret{}, nil
 	}
-	return readSecret(w.PasswordFile)
+	return readPassword(w.PasswordFile)
 }
 
 // ReadPersonalKey returns the key of pseudonyms; an error that is [os.ErrNotExist] tells
 // that there is none.
 func (w *Warehouse) ReadPersonalKey() (Secret, error) { return readSecret(w.PersonalKeyFile()) }
 
-func readSecret(path string) (Secret, error) {
+func readToken(path string) (Secret, error) { return readFile(path, cleanToken) }
+
+func readSecret(path string) (Secret, error) { return readFile(path, cleanSecret) }
+
+func readPassword(path string) (Secret, error) {
+	return readFile(path, func(where, text string) (Secret, error) { return cleanSecret(where, strings.TrimPrefix(text, bom)) })
+}
+
+func readFile(path string, clean func(where, text string) (Secret, error)) (Secret, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return Secret{}, fmt.Errorf("file %s: %w; it must hold the secret and nothing else, readable for this user", path, withoutPath(err))
 	}
-	return cleanSecret("file "+path, string(b))
+	return clean("file "+path, string(b))
+}
+
+// bom is what editors of Windows put before a text in UTF-8.
+const bom = "\ufeff"
+
+// assignment is how a line of an environment file or of YAML begins. No key has = or : inside,
+// only = at its end.
+var assignment = regexp.MustCompile(`^(export\s+)?[A-Za-z_][A-Za-z0-9_.-]*\s*[=:]\s*[^=\s]`)
+
+// cleanToken is cleanSecret for an API key or a webhook secret. These are ASCII without quotes,
+// so what people and editors put around one is named.
+func cleanToken(where, text string) (Secret, error) {
+	wrong := func(format string, args ...any) (Secret, error) {
+		return Secret{}, fmt.Errorf("%s "+format+"; it must hold the secret and nothing else", append([]any{where}, args...)...)
+	}
+	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
+		return wrong("is in UTF-16: save it as UTF-8 or ASCII")
+	}
+	text = strings.TrimSpace(strings.TrimPrefix(text, bom))
+	const quotes = "\"'`“”„‘’«»"
+	switch {
+	case assignment.MatchString(text):
+		return wrong("begins with a name and = or :, like a line of an environment file: leave only what follows")
+	case strings.Trim(text, quotes) != text:
+		return wrong("has quotes around the secret: remove them")
+	}
+	for _, r := range text {
+		switch {
+		case r > '~' && unicode.IsPrint(r):
+			return wrong("holds a character that is not ASCII: copy the secret anew")
+		case r > 0x7f:
+			return wrong("holds an invisible character (%U): write the secret anew in a plain text editor", r)
+		}
+	}
+	return cleanSecret(where, text)
 }
 
 // cleanSecret drops the white space that editors and mounts leave around a

@@ -113,6 +113,7 @@ func TestReadSecrets(t *testing.T) {
 		return p
 	}
 	t.Setenv("A_KEY", " from-env\n")
+	t.Setenv("A_QUOTED_KEY", `"`+hidden+`"`)
 	tests := []struct {
 		name   string
 		source Source
@@ -124,6 +125,22 @@ func TestReadSecrets(t *testing.T) {
 		{"literal", Source{Key: NewSecret("lit")}, "lit", ""},
 		{"empty file", Source{KeyFile: file("e", "\n")}, "", "is empty"},
 		{"two lines", Source{KeyFile: file("two", "hunter2\nhunter2")}, "", "white space inside"},
+		{"byte order mark", Source{KeyFile: file("bom", "\ufeffsvc_live_1\r\n")}, "svc_live_1", ""},
+		{"padded", Source{KeyFile: file("padded", "svc_live_aGk==\n")}, "svc_live_aGk==", ""},
+		{"UTF-16", Source{KeyFile: file("utf16", "\xff\xfeh\x00u\x00")}, "", "is in UTF-16: save it as UTF-8"},
+		{"zero-width space", Source{KeyFile: file("zwsp", hidden+"\u200b\n")}, "", "holds an invisible character (U+200B)"},
+		{"byte order mark inside", Source{KeyFile: file("bom2", hidden+"\ufeff")}, "", "holds an invisible character (U+FEFF)"},
+		{"a letter that only looks like one", Source{KeyFile: file("homoglyph", hidden+"а")}, "", "holds a character that is not ASCII"},
+		{"not UTF-8", Source{KeyFile: file("latin", hidden+"\xe9")}, "", "holds a character that is not ASCII"},
+		{"quotes", Source{KeyFile: file("quotes", "\""+hidden+"\"\n")}, "", "has quotes around the secret"},
+		{"one quote", Source{KeyFile: file("quote", hidden+"'")}, "", "has quotes around the secret"},
+		{"quotes of a word processor", Source{KeyFile: file("curly", "„"+hidden+"”")}, "", "has quotes around the secret"},
+		{"quotes in the environment", Source{KeyEnv: "A_QUOTED_KEY"}, "", "environment variable A_QUOTED_KEY has quotes around the secret"},
+		{"quotes in the configuration", Source{Key: NewSecret("'" + hidden + "'")}, "", "key has quotes around the secret"},
+		{"KEY=", Source{KeyFile: file("env", "LARDER_KEY="+hidden+"\n")}, "", "begins with a name and ="},
+		{"export KEY=", Source{KeyFile: file("export", "export KEY=\""+hidden+"\"\n")}, "", "begins with a name and ="},
+		{"key:", Source{KeyFile: file("yaml", "key: "+hidden+"\n")}, "", "begins with a name and ="},
+		{"Bearer", Source{KeyFile: file("bearer", "Bearer "+hidden)}, "", "white space inside"},
 		{"unset variable", Source{KeyEnv: "LARDER_TEST_UNSET"}, "", "environment variable LARDER_TEST_UNSET is empty"},
 		{"no file", Source{KeyFile: filepath.Join(dir, "none")}, "", "no such file"},
 	}
@@ -144,6 +161,21 @@ func TestReadSecrets(t *testing.T) {
 	next := Source{NextKeyFile: filepath.Join(dir, "later")}
 	if k, err := next.ReadNextKey(); err != nil || !k.IsZero() {
 		t.Errorf("next key before its file exists: %v, %v", k, err)
+	}
+	for _, read := range map[string]func(path string) (Secret, error){
+		"next key":            func(path string) (Secret, error) { return (&Source{NextKeyFile: path}).ReadNextKey() },
+		"webhook secret":      func(path string) (Secret, error) { return (&Webhook{SecretFile: path}).Read() },
+		"next webhook secret": func(path string) (Secret, error) { return (&Webhook{NextSecretFile: path}).ReadNext() },
+	} {
+		if _, err := read(file("quoted", `"`+hidden+`"`)); err == nil || !strings.Contains(err.Error(), "has quotes around") || strings.Contains(err.Error(), hidden) {
+			t.Errorf("quotes: %v", err)
+		}
+		if s, err := read(file("bom", "\ufeff"+hidden+"\r\n")); err != nil || s.Reveal() != hidden {
+			t.Errorf("byte order mark: %v", err)
+		}
+	}
+	if p, err := (&Web{PasswordFile: file("password", "\ufeff'pass=wörd'\r\n")}).ReadPassword(); err != nil || p.Reveal() != "'pass=wörd'" {
+		t.Errorf("a password may have quotes, = and any letter: %v", err)
 	}
 	file("later", "second")
 	if k, err := next.ReadNextKey(); err != nil || k.Reveal() != "second" {

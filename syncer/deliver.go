@@ -17,9 +17,6 @@ const (
 	DeliveredBad     = list.DeliveredBad
 )
 
-// ErrForeignRow means that a delivered order is of a location that the key does not have.
-var ErrForeignRow = list.ErrForeignRow
-
 // Deliver stores an order that the service has sent by itself, and returns when that is
 // durable. Of the customer it stores what [Source.Personal] says.
 //

@@ -206,8 +206,9 @@ func TestPollingCorrectsAForgottenWebhook(t *testing.T) {
 
 func TestWhatIsNotTakenOfADelivery(t *testing.T) {
 	inDelivery(t, func(t *testing.T, f *fake, w *world) {
-		if _, err := w.syncer.Deliver(t.Context(), "s", []byte(onlineOrder("o9", "accepted", "elsewhere", time.Now()))); !errors.Is(err, ErrForeignRow) {
-			t.Errorf("of a location that the key does not have: %v", err)
+		// A location that was added since the last /me.
+		if what := w.deliver(onlineOrder("o9", "accepted", "added", time.Now())); what != DeliveredStored {
+			t.Errorf("of a location that /me did not list: %d", what)
 		}
 		if _, err := w.syncer.Deliver(t.Context(), "nobody", nil); !errors.Is(err, list.ErrNotFollowed) {
 			t.Errorf("of a source that is not there: %v", err)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -183,7 +184,7 @@ func (d *Daemon) Serve(ctx context.Context) (err error) {
 		listen(d.webhooks.Serve)
 	}
 	var beside sync.WaitGroup
-	beside.Go(func() { d.manager.Watched(ctx, func() { d.Status() }) }) // which takes every lock there is
+	beside.Go(func() { d.manager.Watched(ctx, func() { d.status() }) }) // which takes every lock there is
 	if d.reloader != nil {
 		beside.Go(func() { d.reloader.run(ctx) })
 	}
@@ -349,6 +350,16 @@ func (d *Daemon) problems() []string {
 
 // Status is the syncer's, or before there is one, that of sources that start.
 func (d *Daemon) Status() syncer.Status {
+	s := d.status()
+	d.mu.Lock()
+	cfg := d.current.Config
+	d.mu.Unlock()
+	s.Warnings = slices.Concat(s.Warnings, cfg.Unreadable())
+	return s
+}
+
+// status is Status without a look at any file, which may be on a disk that does not answer.
+func (d *Daemon) status() syncer.Status {
 	d.mu.Lock()
 	y, sources, problem, held, warnings := d.syncer, d.sources, d.problem, d.held, d.current.Config.Warnings
 	d.mu.Unlock()

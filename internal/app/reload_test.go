@@ -123,6 +123,26 @@ func TestReloadTakesOverSourcesScheduleAndLevel(t *testing.T) {
 	}
 }
 
+// A key file that is replaced by one that is no key is shown, without what it holds.
+func TestAStatusNamesAKeyFileThatBecameUnreadable(t *testing.T) {
+	s := newStage(t, sourcesOf("a", "b"))
+	if w := s.d.Status().Warnings; len(w) != 0 {
+		t.Errorf("warnings = %q", w)
+	}
+	s.put("a", "API_KEY=svc_live_secret_new")
+	w := s.d.Status().Warnings
+	if len(w) != 1 || !strings.HasPrefix(w[0], "source a: key_file: file ") || !strings.Contains(w[0], "/a begins with a name and =") || strings.Contains(w[0], "secret_new") {
+		t.Errorf("warnings = %q", w)
+	}
+	if key := s.d.sources[0].Key(); key != "svc_live_secret_a" {
+		t.Errorf("the key in use is %q", key)
+	}
+	s.put("a", "svc_live_secret_new")
+	if w := s.d.Status().Warnings; len(w) != 0 {
+		t.Errorf("warnings = %q", w)
+	}
+}
+
 func TestReloadNamesWhatWaitsForTheNextStart(t *testing.T) {
 	remote := "warehouse: {dsn: 'https://u:hunter1@h:8443/db', flush_rows: %d}\nshard: {index: 0, count: %d}\n"
 	s := newStage(t, sourcesOf("a")+fmt.Sprintf(remote, 10, 1))

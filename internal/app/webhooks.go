@@ -52,9 +52,6 @@ func (d *Daemon) deliver(ctx context.Context, source string, order []byte) (webh
 		return "", errOpening
 	}
 	what, err := y.Deliver(ctx, source, order)
-	if errors.Is(err, syncer.ErrForeignRow) {
-		return "", webhooks.ErrForeign
-	}
 	if err != nil {
 		return "", err
 	}

@@ -160,6 +160,20 @@ func TestAWebhookIsInTheWarehouse(t *testing.T) {
 	if now := d.Status(); now.Sources[0].LastPing.IsZero() {
 		t.Error("status has no last ping")
 	}
+	for want := range 2 { // the second time this machine has sent too many that are forged
+		if err := w.UpdateKey(key.Value, func(k *sandbox.Key) { k.WebhookSecret = "whsec_other" }); err != nil {
+			t.Fatal(err)
+		}
+		if found := said(); !strings.Contains(found, []string{"answered with 401", "answered with 429"}[want]+" Order events are refused as forged: put the webhook secret of this key into webhook.secret_file") {
+			t.Errorf("signed with another secret, check says\n%s", found)
+		}
+		for range 40 {
+			postEvent(t, address, "/webhooks/r0", "whsec_other", event("evt_2", order))
+		}
+	}
+	if err := w.UpdateKey(key.Value, func(k *sandbox.Key) { k.WebhookSecret = key.WebhookSecret }); err != nil {
+		t.Fatal(err)
+	}
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer elsewhere.Close()
 	for url, want := range map[string]string{
@@ -182,7 +196,8 @@ func TestCheckReadsTheOtherSecretsOfASource(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
 	w.takesWebhooks(t, "@every 1h")
 	empty, short, none := filepath.Join(w.dir, "empty"), filepath.Join(w.dir, "short"), filepath.Join(w.dir, "none")
-	for path, text := range map[string]string{empty: "\n", short: "0123456789"} {
+	quoted, named := filepath.Join(w.dir, "quoted"), filepath.Join(w.dir, "named")
+	for path, text := range map[string]string{empty: "\n", short: "0123456789", quoted: `"whsec_1"`, named: "SECRET=whsec_1"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -194,6 +209,8 @@ func TestCheckReadsTheOtherSecretsOfASource(t *testing.T) {
 		{good.Webhook.SecretFile, none, "pseudonymise", "", ""}, // the one comes later, the other is made
 		{none, "", "drop", "", "webhook.secret_file: file " + none + ": no such file"},
 		{good.Webhook.SecretFile, empty, "drop", "", "webhook.next_secret_file: file " + empty + " is empty"},
+		{quoted, "", "drop", "", "webhook.secret_file: file " + quoted + " has quotes around the secret"},
+		{good.Webhook.SecretFile, named, "drop", "", "webhook.next_secret_file: file " + named + " begins with a name and ="},
 		{good.Webhook.SecretFile, "", "pseudonymise", none, "warehouse.personal_data_key_file: file " + none + ": no such file"},
 		{good.Webhook.SecretFile, "", "pseudonymise", short, "warehouse.personal_data_key_file: the key of pseudonyms has 10 bytes"},
 	} {

@@ -44,15 +44,11 @@ const (
 	Ping      Outcome = "ping"        // a test
 	NoOrder   Outcome = "no_order"    // of a type that is not known, without an order
 	Forged    Outcome = "bad_signature"
-	Refused   Outcome = "refused"     // no event, too large, of somebody else's order
+	Refused   Outcome = "refused"     // no event, or too large
 	Postponed Outcome = "unavailable" // the warehouse is unreachable, or the source is not served: the service sends it again
 )
 
 var outcomes = []Outcome{Stored, Repeated, Older, LeftOut, Bad, Ping, NoOrder, Forged, Refused, Postponed}
-
-// ErrForeign means that an order is none of the source's: of a location that its key does not
-// have.
-var ErrForeign = errors.New("the order is of a location that is not the key's")
 
 // Options are what a [Receiver] needs.
 type Options struct {
@@ -136,6 +132,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
 	source, found := strings.CutPrefix(req.URL.EscapedPath(), "/webhooks/")
+	source = strings.TrimSuffix(source, "/") // a proxy or a person may have put it there
 	secrets := []string(nil)
 	if found {
 		secrets = r.opts.Secrets(source)
@@ -267,9 +264,6 @@ func (r *Receiver) take(ctx context.Context, source string, body []byte) (Outcom
 	}
 	what, err := r.opts.Deliver(ctx, source, e.Data.Order)
 	switch {
-	case errors.Is(err, ErrForeign):
-		r.opts.Logger.Warn("a signed webhook is of an order at a location that the key does not have: it is refused", "source", source)
-		return Refused, http.StatusNotFound
 	case err != nil:
 		r.opts.Logger.Warn("a webhook could not be stored: the service sends it again, and polling brings what it says", "source", source, "err", err)
 		return Postponed, http.StatusServiceUnavailable

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -34,30 +33,22 @@ const (
 	DeliveredBad               // it is in quarantine
 )
 
-// Errors of a row that is not taken.
-var (
-	ErrNotFollowed = errors.New("the stream is off, or its source is not served yet")
-	ErrForeignRow  = errors.New("the row is of a location that the key does not have")
-)
+// ErrNotFollowed means that a row is not taken.
+var ErrNotFollowed = errors.New("the stream is off, or its source is not served yet")
 
 // Deliver takes a row that the service sent by itself, and returns when it is durable. It
-// moves no checkpoint: what was not sent, or was lost, the walks bring.
+// moves no checkpoint: what was not sent, or was lost, the walks bring. The location may be
+// one that /me did not list yet.
 func (d *Deliveries) Deliver(ctx context.Context, raw []byte) (Delivered, error) {
 	if d.list.Off() || d.list.Source.Business() == "" {
 		return 0, ErrNotFollowed
 	}
 	var row struct {
-		ID         string `json:"id"`
-		LocationID string `json:"location_id"`
-		UpdatedAt  string `json:"updated_at"`
+		ID        string `json:"id"`
+		UpdatedAt string `json:"updated_at"`
 	}
-	if mapping.Unmarshal(raw, &row) == nil { // else the mapping says what is wrong
-		switch {
-		case d.list.Full.elsewhere(raw):
-			return DeliveredLeftOut, nil
-		case row.LocationID != "" && !slices.Contains(d.list.Source.Identity().Locations, row.LocationID):
-			return 0, ErrForeignRow
-		}
+	if mapping.Unmarshal(raw, &row) == nil && d.list.Full.elsewhere(raw) { // what is not JSON goes to quarantine
+		return DeliveredLeftOut, nil
 	}
 	lock, err := d.delivering.take(ctx, row.ID)
 	if err != nil {
