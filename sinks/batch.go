@@ -2,6 +2,7 @@ package sinks
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -63,4 +64,14 @@ func (b *Batch) Rollback() {
 func (b *Batch) Truncate(n int) {
 	b.Rows = b.Rows[:n]
 	b.Rollback()
+}
+
+// Slice returns a copy of the rows from the first index to below the second. The rows' JSON
+// is shared.
+func (b *Batch) Slice(from, to int) *Batch {
+	part := &Batch{Table: b.Table, Rows: slices.Clone(b.Rows[from:to]), Vectors: make([]Vector, len(b.Vectors))}
+	for i := range b.Vectors {
+		part.Vectors[i] = b.Vectors[i].slice(from, to)
+	}
+	return part
 }

@@ -21,6 +21,9 @@ import (
 //     sink is closed before it could flush, or with the error of the commit's
 //     Fence; what of that commit was under way may then be stored, without its
 //     checkpoint.
+//   - A row or tombstone that the warehouse refuses for one of its values becomes a
+//     quarantine entry of its commit, with the warehouse's reason; everything else of
+//     the commit, and of those behind it, becomes durable.
 //   - Of several rows with one (business, id) the highest version is the live
 //     one, in whichever order they arrive.
 //   - A tombstone keeps the last known values of the row it removes, or stands
@@ -97,6 +100,10 @@ type Commit struct {
 	Released   []string // [Quarantined.Key] of the quarantine entries that close
 	Drift      []Drift
 	Verdicts   []Verdict
+
+	// Refused, when not nil, is called before the receipt resolves, with the rows and
+	// tombstones that the warehouse refused for their values: they are in quarantine.
+	Refused func([]Quarantined)
 
 	// Stored after everything above.
 	Checkpoint *Checkpoint

@@ -1,5 +1,7 @@
 package sinks
 
+import "slices"
+
 // Vector holds the values of one column. For a scalar column it is one value a
 // row. For arrays, Offsets[d] holds, for level d from the outside in, where each
 // list ends among the lists (or, at the innermost level, the values) below it;
@@ -142,6 +144,47 @@ func (v *Vector) truncate(n int) {
 		v.KeyEnds = v.KeyEnds[:n]
 		v.KeyBytes = v.KeyBytes[:last(v.KeyEnds)]
 	}
+}
+
+// slice is a copy of some rows.
+func (v *Vector) slice(from, to int) Vector {
+	part := Vector{Column: v.Column}
+	for _, ends := range v.Offsets {
+		var below []uint64
+		below, from, to = sliceEnds(ends, from, to)
+		part.Offsets = append(part.Offsets, below)
+	}
+	if v.Column.Nullable {
+		part.Nulls = slices.Clone(v.Nulls[from:to])
+	}
+	if v.Column.Map {
+		part.KeyEnds, part.KeyBytes = sliceTexts(v.KeyEnds, v.KeyBytes, from, to)
+	}
+	switch v.Column.Kind {
+	case Text:
+		part.Ends, part.Bytes = sliceTexts(v.Ends, v.Bytes, from, to)
+	case Quantity:
+		part.Wide = slices.Clone(v.Wide[from:to])
+	default:
+		part.Ints = slices.Clone(v.Ints[from:to])
+	}
+	return part
+}
+
+func sliceTexts(ends []uint64, bytes []byte, from, to int) (partEnds []uint64, partBytes []byte) {
+	partEnds, from, to = sliceEnds(ends, from, to)
+	return partEnds, slices.Clone(bytes[from:to])
+}
+
+// sliceEnds is some of the ends, counted from the first of them, and which of the elements
+// below those cover.
+func sliceEnds(ends []uint64, from, to int) (part []uint64, begin, end int) {
+	first := last(ends[:from])
+	part = make([]uint64, 0, to-from)
+	for _, n := range ends[from:to] {
+		part = append(part, n-first)
+	}
+	return part, int(first), int(last(ends[:to]))
 }
 
 func last(ends []uint64) uint64 {

@@ -109,6 +109,44 @@ func TestAGoodRowClosesItsQuarantineEntry(t *testing.T) {
 	})
 }
 
+// A row that the warehouse refuses is in quarantine, and nothing waits for it. It is stored
+// when a later fetch of it is taken, also when the warehouse was restored meanwhile.
+func TestARowThatTheWarehouseRefusesIsKeptAndStopsNothing(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		w.store.Refuse("bad")
+		bad := category("bad", "B", stamp(-time.Hour))
+		f.set(cats, category("a", "A", stamp(-2*time.Hour)), bad, category("c", "C", stamp(-time.Minute)))
+		w.run(w.one())
+		w.until("mirrored", time.Minute, func() bool { return len(w.store.Rows("categories", "b1")) == 2 })
+		time.Sleep(5 * time.Minute)
+		e := w.store.Entries()
+		if len(e) != 1 || !e[0].Open || e[0].ID != "bad" || string(e[0].Raw) != bad {
+			t.Fatalf("quarantine %+v, want the refused row once, with its JSON", e)
+		}
+		st := w.stream("categories")
+		if st.Quarantined != 1 || st.Watermark.Before(time.Now().Add(-7*time.Minute)) {
+			t.Errorf("status shows %d entries and the watermark %s", st.Quarantined, st.Watermark)
+		}
+		for _, restart := range []bool{false, true} {
+			if restart {
+				w.halt()
+				w.run(w.one())
+			}
+			f.set(cats, category("bad", "still bad", stamp(0)))
+			time.Sleep(2 * time.Minute)
+			if e := w.store.Entries(); len(e) != 1 || !e[0].Open || w.stream("categories").Quarantined != 1 {
+				t.Errorf("refused again, restart %t: %+v", restart, e)
+			}
+		}
+		w.store.Refuse("")
+		f.set(cats, category("bad", "good", stamp(0)))
+		w.until("released", 2*time.Minute, func() bool { return !w.store.Entries()[0].Open })
+		if r := w.store.Row("categories", "b1", "bad"); r.Raw == "" || w.stream("categories").Quarantined != 0 {
+			t.Errorf("the row is %+v, %d entries are open", r, w.stream("categories").Quarantined)
+		}
+	})
+}
+
 func TestARowFromTheFutureBlindsNobody(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		future := category("f", "F", stamp(10*365*24*time.Hour))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/clickhouse/connection"
 	"github.com/larder-sync/larder/sinks/clickhouse/native"
 )
 
@@ -42,6 +43,10 @@ type step struct {
 	rows  int
 	run   func(ctx context.Context) (bytes int64, err error)
 }
+
+// ofRows reports whether the step writes rows or tombstones, each of which may go to
+// quarantine instead.
+func (s step) ofRows() bool { return s.what == "rows" || s.what == "tombstones" }
 
 // errFenced says that some commits must not be written any more: what is left is
 // planned anew.
@@ -77,6 +82,19 @@ func (f *flusher) flush(commits []*queued) error {
 			f.stored.remember(commits)
 			f.succeeded(began, attempt, commits)
 			return nil
+		}
+		if len(steps) > 0 && steps[0].ofRows() && connection.RefusesValues(err) {
+			if len(commits) > 1 { // in halves, in the order of Write
+				half := len(commits) / 2
+				if err := f.flush(commits[:half]); err != nil {
+					return err
+				}
+				return f.flush(commits[half:])
+			}
+			if err = f.sift(commits[0]); err == nil || errors.Is(err, errFenced) {
+				steps = nil
+				continue
+			}
 		}
 		f.failed(err, attempt, commits)
 		if !lifecycle.Pause(f.abort, retryDelay(attempt, f.jitter.Float64())) { // the sink has no more time
@@ -126,18 +144,13 @@ func (f *flusher) runSteps(steps []step, commits []*queued) ([]step, error) {
 // plan lays a flush out: live rows, tombstones, quarantine, drift and verdicts,
 // and only then what says that those are durable (DESIGN R1).
 func (f *flusher) plan(ctx context.Context, commits []*queued) ([]step, error) {
-	rows, err := f.planRows(ctx, commits)
-	if err != nil {
-		return nil, err
-	}
-	tombs, err := f.planTombstones(ctx, commits)
-	if err != nil {
-		return nil, err
-	}
-	steps := append(append([]step{}, rows...), tombs...)
-	for _, plan := range []func(context.Context, []*queued) ([]step, error){
-		f.planQuarantine, f.planDrift, f.planVerdicts, f.planCheckpoints, f.planRuns, f.planStatuses,
-	} {
+	return planAll(ctx, commits, f.planRows, f.planTombstones, f.planQuarantine, f.planDrift, f.planVerdicts,
+		f.planCheckpoints, f.planRuns, f.planStatuses)
+}
+
+func planAll(ctx context.Context, commits []*queued, plans ...func(context.Context, []*queued) ([]step, error)) ([]step, error) {
+	steps := []step{}
+	for _, plan := range plans {
 		more, err := plan(ctx, commits)
 		if err != nil {
 			return nil, err

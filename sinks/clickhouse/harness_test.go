@@ -85,8 +85,23 @@ func harness(t *testing.T, s *clickhouse.Sink, database string, way clickhouse.O
 			return opened
 		},
 		Rows:         func(table, business string) []sinktest.Row { return readRows(t, s, database, table, business) },
+		Refuse:       func(table string) { refuse(t, database, table) },
 		ClaimTimeout: claimTimeout,
 		Age:          func(d time.Duration) { age(t, database, d) },
+	}
+}
+
+func refuse(t *testing.T, database, table string) {
+	t.Helper()
+	alter(t, database, table, "ADD CONSTRAINT not_refused CHECK NOT startsWith(id, 'refused')")
+	t.Cleanup(func() { alter(t, database, table, "DROP CONSTRAINT not_refused") })
+}
+
+func alter(t *testing.T, database, table, change string) {
+	t.Helper()
+	sql := fmt.Sprintf("ALTER TABLE `%s_raw`.`%s` %s", database, table, change)
+	if err := embeddedtest.Conn(t, "default").Exec(context.Background(), sql); err != nil {
+		t.Fatalf("%s: %v", sql, err)
 	}
 }
 

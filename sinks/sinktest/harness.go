@@ -20,6 +20,9 @@ type Harness struct {
 	// Rows reads the present state of every row of a business, removed ones
 	// included, in order of id, without going through a sink that is under test.
 	Rows func(table, business string) []Row
+	// Refuse makes the warehouse refuse every row and tombstone of a table whose id begins
+	// with "refused", until the test ends.
+	Refuse func(table string)
 	// ClaimTimeout is after how much silence the sinks take a process to be dead.
 	ClaimTimeout time.Duration
 	// Age makes everything that was stored about processes d older, which is to

@@ -36,6 +36,7 @@ type Intake struct {
 	bad      map[string]uint64 // what entered quarantine, by sinks.Quarantined.Key
 	badRows  []badRow          // the same, as it came
 	nameless []nameless        // bad rows without an id
+	refused  []string          // keys of the entries that the sink has made
 }
 
 // note is what the writer will remember of a row.
@@ -282,6 +283,9 @@ func (in *Intake) Remember() {
 		}
 		wr.entries.put(r.key, in.bad[r.key])
 	}
+	for _, key := range in.refused { // the flush was faster, and a key may be released above
+		wr.entries.put(key, 0)
+	}
 	wr.written += in.Counts.Upserts + in.Counts.Tombstones
 	wr.mu.Unlock()
 	if in.AfterTaken != nil {
@@ -289,6 +293,20 @@ func (in *Intake) Remember() {
 	}
 	wr.tell()
 	in.CountRows()
+}
+
+// refusedBySink notes the rows that the warehouse refuses: their entries are open.
+func (in *Intake) refusedBySink(rows []sinks.Quarantined) {
+	wr := in.writer
+	wr.mu.Lock()
+	for _, q := range rows {
+		key := q.Key()
+		in.refused = append(in.refused, key)
+		wr.entries.put(key, 0)
+		wr.pending.open(badRow{key, q.ID, "", "the warehouse refuses it; view quarantine has its reason"})
+	}
+	wr.mu.Unlock()
+	wr.tell()
 }
 
 // CountPage counts a page of which nothing is written.

@@ -79,7 +79,9 @@ func (w *Writer) NextWalk() uint64 {
 func (w *Writer) Begin(walk uint64, rows int) *Intake {
 	c := w.opts.Commit()
 	c.Batch = sinks.NewBatch(w.opts.Table, rows)
-	return &Intake{writer: w, walk: walk, Commit: c, bad: map[string]uint64{}, known: w.reported}
+	in := &Intake{writer: w, walk: walk, Commit: c, bad: map[string]uint64{}, known: w.reported}
+	c.Refused = in.refusedBySink
+	return in
 }
 
 // Store hands an intake to the sink, waits until it is durable, and remembers it.

@@ -97,6 +97,25 @@ func redact(err error, secrets []string) error {
 	return &redacted{text: text, err: err}
 }
 
+// codesOfValues are the errors of ClickHouse that are about a value of a row. All others pass
+// when the warehouse recovers or is repaired: memory, disk, rights, the schema. Those that a
+// damaged part causes as well (INCORRECT_DATA, TOO_LARGE_STRING_SIZE) are left out.
+var codesOfValues = map[int32]string{
+	6: "CANNOT_PARSE_TEXT", 25: "CANNOT_PARSE_ESCAPE_SEQUENCE", 26: "CANNOT_PARSE_QUOTED_STRING",
+	27: "CANNOT_PARSE_INPUT_ASSERTION_FAILED", 38: "CANNOT_PARSE_DATE", 41: "CANNOT_PARSE_DATETIME", 72: "CANNOT_PARSE_NUMBER",
+	69: "ARGUMENT_OUT_OF_BOUND", 153: "ILLEGAL_DIVISION", 190: "SIZES_OF_ARRAYS_DONT_MATCH",
+	321: "VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE",
+	349: "CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN", 376: "CANNOT_PARSE_UUID", 395: "FUNCTION_THROW_IF_VALUE_IS_NON_ZERO",
+	407: "DECIMAL_OVERFLOW", 469: "VIOLATED_CONSTRAINT", 691: "UNKNOWN_ELEMENT_OF_ENUM",
+}
+
+// RefusesValues reports whether a statement failed for a value of the rows that it brought:
+// the same rows would be refused again.
+func RefusesValues(err error) bool {
+	var refused *StatementError
+	return errors.As(err, &refused) && codesOfValues[refused.Code] != ""
+}
+
 // Missing is true when a table or database does not exist (yet).
 func Missing(err error) bool {
 	var refused *clickhousego.Exception

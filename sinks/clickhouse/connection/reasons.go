@@ -59,11 +59,13 @@ func (e *StatementError) UnknownTable() bool {
 }
 
 // What the server puts around its sentence: its version, a list of everything that
-// could have stood in the place of a mistake, a table of its own that nobody meant.
+// could have stood in the place of a mistake, a table of its own that nobody meant,
+// and the values of a row, which may be personal and belong in no log.
 var (
 	versionNoise  = regexp.MustCompile(` \(version [^()]*(\([^()]*\))?\)\.?`)
 	expectedNoise = regexp.MustCompile(`(?s) Expected one of: .{60,}?\. (\([A-Z_]+\))`)
 	systemHint    = regexp.MustCompile(` Maybe you meant system\.\w+\?\.`)
+	columnValues  = regexp.MustCompile(`(?s) Column values: .*?\.?( \([A-Z_]{4,}\))?$`)
 	repeatedName  = regexp.MustCompile(`(\([A-Z_]{4,}\))(\.? \([A-Z_]{4,}\))+`)
 )
 
@@ -71,6 +73,7 @@ func sentence(e *clickhousego.Exception) string {
 	text := strings.TrimPrefix(strings.TrimSpace(e.Message), "DB::Exception: ")
 	text = versionNoise.ReplaceAllString(text, "")
 	text = expectedNoise.ReplaceAllString(text, " $1")
+	text = columnValues.ReplaceAllString(text, "$1")
 	text = repeatedName.ReplaceAllString(text, "$1")
 	if !strings.Contains(text, "'system.") {
 		text = systemHint.ReplaceAllString(text, "")

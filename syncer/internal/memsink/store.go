@@ -77,6 +77,7 @@ type Store struct {
 	processes     map[string]process
 	claims        map[claimKey]time.Time // since when
 	watch         func(c *sinks.Commit, durable bool)
+	refuse        string // the id of rows that are refused for their values
 }
 
 // NewStore returns an empty store.
@@ -98,6 +99,45 @@ func NewStore() *Store {
 // used.
 func (s *Store) Watch(f func(c *sinks.Commit, durable bool)) { s.watch = f }
 
+// Refuse has every row and tombstone with an id refused for its values; "" refuses none.
+func (s *Store) Refuse(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refuse = id
+}
+
+// sift moves what is refused to the quarantine of its commit.
+func (s *Store) sift(c *sinks.Commit) *sinks.Commit {
+	var refused []sinks.Quarantined
+	enter := func(version uint64, at time.Time, raw []byte) {
+		refused = append(refused, sinks.Quarantined{ID: s.refuse, Reason: "the warehouse refuses it", Raw: raw, Version: version, FetchedAt: at})
+	}
+	if s.refuse == "" {
+		return c
+	}
+	for _, t := range c.Tombstones {
+		if t.ID == s.refuse {
+			enter(t.Version, t.FetchedAt, t.Raw)
+		}
+	}
+	if c.Batch != nil {
+		for _, r := range c.Batch.Rows {
+			if r.ID == s.refuse {
+				enter(r.Version, r.FetchedAt, r.Raw)
+			}
+		}
+	}
+	if len(refused) == 0 {
+		return c
+	}
+	kept := *c
+	kept.Quarantine = append(slices.Clip(c.Quarantine), refused...)
+	if c.Refused != nil {
+		c.Refused(refused)
+	}
+	return &kept
+}
+
 func (s *Store) apply(c *sinks.Commit, withState bool) {
 	s.store(c, withState)
 	if s.watch != nil {
@@ -108,6 +148,7 @@ func (s *Store) apply(c *sinks.Commit, withState bool) {
 func (s *Store) store(c *sinks.Commit, withState bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	c = s.sift(c)
 	s.applyRows(c)
 	s.applyTombstones(c)
 	s.applyQuarantine(c)
@@ -168,6 +209,9 @@ func (s *Store) put(table, business string, row *stored) {
 		s.ordersChanged++
 	}
 	key := business + "\x00" + row.ID
+	if row.ID == s.refuse && row.ID != "" {
+		return
+	}
 	if old := rows[key]; old == nil || old.Version <= row.Version {
 		rows[key] = row
 	}
