@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/larder-sync/larder/internal/lifecycle"
 )
 
 // Digest tells contents of a file apart. It is zero for a file that cannot be read.
@@ -61,7 +63,12 @@ func watch(ctx context.Context, file string, known func() Digest, log *slog.Logg
 	if err := w.follow(); err != nil {
 		return nil, errors.Join(fmt.Errorf("watch %s: %w", file, err), notify.Close())
 	}
-	go w.run(ctx)
+	go func() {
+		lifecycle.Loop(ctx, log, "the watch of the configuration file", w.run)
+		if err := notify.Close(); err != nil {
+			log.Debug("end the watch of the configuration file", "error", err)
+		}
+	}()
 	return w.changed, nil
 }
 
@@ -79,11 +86,6 @@ type watcher struct {
 }
 
 func (w *watcher) run(ctx context.Context) {
-	defer func() {
-		if err := w.notify.Close(); err != nil {
-			w.log.Debug("end the watch of the configuration file", "error", err)
-		}
-	}()
 	look := time.NewTimer(w.patience.quiet) // it may have changed since it was read
 	defer look.Stop()
 	for {

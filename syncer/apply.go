@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 )
@@ -204,11 +205,12 @@ func (y *Syncer) finish(s *source, cause error) {
 func (y *Syncer) beside(f func()) {
 	y.mu.RLock()
 	defer y.mu.RUnlock()
+	isolated := func() { lifecycle.Recovered(y.log, "the end of a source", f) }
 	if y.begin == nil {
-		go f()
+		go isolated()
 		return
 	}
-	y.running.Go(f)
+	y.running.Go(isolated)
 }
 
 // endingOf is the source of a name that is served no more and still at work, or nil.

@@ -116,7 +116,14 @@ func (y leaseOwner) Lost(name string, why error) {
 	old := sources[i]
 	s, err := newSource(y.Syncer, old.cfg)
 	if err != nil {
-		panic(err) // it could be made before
+		y.log.Error("a source that was lost cannot be served again before its configuration changes or Larder is started again",
+			"source", name, "error", err)
+		old.holding.lost.Store(&why)
+		y.mu.Lock()
+		y.ending[name] = old
+		y.mu.Unlock()
+		y.finish(old, why)
+		return
 	}
 	old.holding.lost.Store(&why)
 	s.inherit(old)

@@ -83,9 +83,12 @@ func (l *loop) next(st *stream.Stream, now time.Time, walks []stream.Walk, come 
 // in trouble, waits here as a whole: it takes no turns, so no stream is asked about.
 func (l *loop) run(ctx context.Context) {
 	defer l.jobs.Wait()
-	if !lifecycle.Pause(ctx, l.startDelay()) {
-		return
+	if lifecycle.Pause(ctx, l.startDelay()) {
+		lifecycle.Loop(ctx, l.source.Log, "the turns of the source", l.takeTurns)
 	}
+}
+
+func (l *loop) takeTurns(ctx context.Context) {
 	turns := schedule.NewTurns(l.source.cfg.Name, l.source.syncer.timetable(), time.Now())
 	l.turns.Store(turns)
 	defer l.turns.Store(nil)

@@ -147,7 +147,14 @@ func (o *passes) once(ctx context.Context, sel Selection) SourceReport {
 	var passes sync.WaitGroup
 	for i, st := range o.source.streams {
 		if st.Common().Chosen(sel.Streams) {
-			passes.Go(func() { reports[i] = o.onceOf(ctx, st, sel, before[i]) })
+			passes.Go(func() {
+				name := st.Common().Def.Name
+				reports[i] = &StreamReport{StreamOutcome: status.StreamOutcome{Stream: name}}
+				reports[i].Err = o.source.Protected(ctx, name, func(ctx context.Context) error {
+					reports[i] = o.onceOf(ctx, st, sel, before[i])
+					return reports[i].Err
+				})
+			})
 		}
 	}
 	passes.Wait()

@@ -148,7 +148,7 @@ func New(opts Options) (*Syncer, error) {
 		opts.API.Memory = api.NewMemory(api.DefaultMemory)
 	}
 	if opts.Ledger == nil {
-		opts.Ledger = budget.NewLedger(budget.Options{})
+		opts.Ledger = budget.NewLedger(budget.Options{Log: opts.Logger})
 	}
 	if opts.Process.ID == "" {
 		opts.Process.ID = rand.Text()

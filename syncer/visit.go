@@ -2,19 +2,24 @@ package syncer
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/larder-sync/larder/internal/lifecycle"
 )
 
 // visit is the scaffold of a pass: it visits sources, so many at the same time, and calls
-// tell about every second meanwhile and at the end. The error is the sink's or the
-// caller's.
+// tell about every second meanwhile and at the end. The error is the sink's, the
+// caller's, or a panic.
 func (y *Syncer) visit(ctx context.Context, sources []*source, atOnce int, tell func(), f func(ctx context.Context, i int, s *source)) error {
 	if err := y.start(ctx); err != nil {
 		return err
 	}
 	defer y.leases.Enter(ctx, func() []string { return namesOf(sources) })()
-	stop := every(time.Second, tell)
+	stop := every(y.log, time.Second, tell)
+	failed := make([]error, len(sources)) // by a panic; other errors are in the reports
 	places := make(chan struct{}, max(atOnce, 1))
 	var visits sync.WaitGroup
 	for i, s := range sources {
@@ -22,7 +27,7 @@ func (y *Syncer) visit(ctx context.Context, sources []*source, atOnce int, tell 
 			select {
 			case places <- struct{}{}:
 				defer func() { <-places }()
-				f(ctx, i, s)
+				failed[i] = s.Protected(ctx, "pass", func(ctx context.Context) error { f(ctx, i, s); return nil })
 			case <-ctx.Done():
 			}
 		})
@@ -32,7 +37,7 @@ func (y *Syncer) visit(ctx context.Context, sources []*source, atOnce int, tell 
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // entered does something with a source, in a context that ends with it too.
@@ -47,10 +52,11 @@ func (s *source) entered(ctx context.Context, f func(context.Context) error) err
 
 // every calls f again and again until the returned function is called, which calls
 // it a last time. With nil it does nothing.
-func every(interval time.Duration, f func()) (stop func()) {
+func every(log *slog.Logger, interval time.Duration, f func()) (stop func()) {
 	if f == nil {
 		return func() {}
 	}
+	tell := func() { lifecycle.Recovered(log, "the progress of a pass", f) }
 	quit, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -59,9 +65,9 @@ func every(interval time.Duration, f func()) (stop func()) {
 		for {
 			select {
 			case <-tick.C:
-				f()
+				tell()
 			case <-quit:
-				f()
+				tell()
 				return
 			}
 		}

@@ -184,9 +184,11 @@ func (d *Daemon) Serve(ctx context.Context) (err error) {
 		listen(d.webhooks.Serve)
 	}
 	var beside sync.WaitGroup
-	beside.Go(func() { d.manager.Watched(ctx, func() { d.status() }) }) // which takes every lock there is
+	d.loop(ctx, &beside, "the watchdog", func(ctx context.Context) {
+		d.manager.Watched(ctx, func() { d.status() }) // which takes every lock there is
+	})
 	if d.reloader != nil {
-		beside.Go(func() { d.reloader.run(ctx) })
+		d.loop(ctx, &beside, "the configuration", d.reloader.run)
 	}
 	err = d.sync(ctx)
 	cancelled := context.Cause(ctx)
@@ -200,6 +202,11 @@ func (d *Daemon) Serve(ctx context.Context) (err error) {
 		return nil
 	}
 	return err
+}
+
+// loop runs a loop beside the others until ctx ends.
+func (d *Daemon) loop(ctx context.Context, beside *sync.WaitGroup, what string, f func(context.Context)) {
+	beside.Go(func() { lifecycle.Loop(ctx, d.app.Log, what, f) })
 }
 
 // sync reaches the warehouse and mirrors into it until ctx ends.
@@ -227,9 +234,9 @@ func (d *Daemon) sync(ctx context.Context) error {
 	close(d.ready)
 	watch, stop := context.WithCancel(ctx)
 	var watching sync.WaitGroup
-	watching.Go(func() { d.watch(watch, y, sink) })
+	d.loop(watch, &watching, "the watch of the warehouse", func(ctx context.Context) { d.watch(ctx, y, sink) })
 	held := newHeldRows(sink, d.app.Log)
-	watching.Go(func() { held.run(watch, y.Status) })
+	d.loop(watch, &watching, "the count of rows", func(ctx context.Context) { held.run(ctx, y.Status) })
 	d.setHeld(held)
 	defer watching.Wait()
 	defer stop()
@@ -264,7 +271,7 @@ func (a *App) newSyncer(l *lifecycle.Cleanups, sources []syncer.Source, sink *cl
 	y, err := syncer.New(syncer.Options{
 		Sources: sources, Shard: syncer.Shard(a.Config.Shard), Sink: sink, Schedule: a.schedule(),
 		Exclusive: a.Config.Warehouse.DSN.Embedded(), Process: thisProcess(), // the lock of the data folder keeps others out
-		FlushInterval: a.Config.Warehouse.FlushInterval, API: client, Ledger: budget.NewLedger(budget.Options{Limits: a.limits}), Logger: a.Log, Registerer: registerer, SettleAfter: a.settleAfter, Warehouse: warehouse,
+		FlushInterval: a.Config.Warehouse.FlushInterval, API: client, Ledger: budget.NewLedger(budget.Options{Limits: a.limits, Log: a.Log}), Logger: a.Log, Registerer: registerer, SettleAfter: a.settleAfter, Warehouse: warehouse,
 	})
 	if err != nil {
 		return nil, exit.UsageError(err)

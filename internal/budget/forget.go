@@ -44,11 +44,7 @@ func (l *Ledger) drop(k *Key) {
 		return
 	}
 	if k.counts() {
-		time.AfterFunc(minute, func() {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			l.drop(k)
-		})
+		time.AfterFunc(minute, func() { l.recovered(func() { l.drop(k) }) })
 		return
 	}
 	delete(l.keys, k.name)

@@ -2,10 +2,13 @@ package budget
 
 import (
 	"cmp"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/larder-sync/larder/internal/lifecycle"
 )
 
 // Options configure a [Ledger]; zero fields take the defaults named here.
@@ -16,6 +19,8 @@ type Options struct {
 	// Jitter returns numbers in [0,1) that spread what resumes after a 429;
 	// default from math/rand/v2.
 	Jitter func() float64
+	// Log reports a panic of a timer; default none.
+	Log *slog.Logger
 	// Limits hold until /me has answered; default [DefaultLimits].
 	Limits Limits
 }
@@ -51,10 +56,22 @@ func NewLedger(opts Options) *Ledger {
 	if opts.Jitter == nil {
 		opts.Jitter = rand.Float64
 	}
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
 	opts.Limits.PerMinute = cmp.Or(max(0, opts.Limits.PerMinute), DefaultLimits.PerMinute)
 	opts.Limits.BusinessPerMinute = cmp.Or(max(0, opts.Limits.BusinessPerMinute), DefaultLimits.BusinessPerMinute)
 	opts.Limits.HeavyPerMinute = cmp.Or(max(0, opts.Limits.HeavyPerMinute), DefaultLimits.HeavyPerMinute)
 	return &Ledger{opts: opts, start: time.Now(), keys: map[string]*Key{}, businesses: map[string]*business{}}
+}
+
+// recovered runs f of a timer under the lock.
+func (l *Ledger) recovered(f func()) {
+	lifecycle.Recovered(l.opts.Log, "the budget", func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		f()
+	})
 }
 
 func (l *Ledger) now() instant { return time.Since(l.start) }

@@ -230,8 +230,8 @@ func (b *business) wake(l *Ledger, now, again instant) {
 }
 
 func (b *business) look(l *Ledger) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	b.at = never
-	b.serve(l)
+	l.recovered(func() {
+		b.at = never
+		b.serve(l)
+	})
 }

@@ -1,7 +1,8 @@
-// Package lifecycle closes what a process has opened, in reverse order.
+// Package lifecycle closes what a process has opened, in reverse order, and keeps its loops
+// running.
 //
-// What may live here: the order and the deadlines of clean-ups, and waiting that ends with
-// a context. What may not: anything that is opened.
+// What may live here: the order and the deadlines of clean-ups, waiting that ends with a
+// context, and loops that survive a panic. What may not: anything that is opened.
 package lifecycle
 
 import (
@@ -9,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"time"
 )
 
@@ -58,6 +60,28 @@ func (c cleanup) within() error {
 	case <-time.After(c.deadline + time.Second): // it had its chance to hear ctx
 		return fmt.Errorf("still not done after %s", c.deadline)
 	}
+}
+
+// panicPause is how long after a panic a loop runs anew.
+const panicPause = time.Second
+
+// Loop runs a loop until it returns. After a panic, which is logged, the loop runs anew.
+func Loop(ctx context.Context, log *slog.Logger, what string, loop func(context.Context)) {
+	for Recovered(log, what, func() { loop(ctx) }) && Pause(ctx, panicPause) { //nolint:revive // all is in the condition
+	}
+}
+
+// Recovered runs f, and reports whether it panicked. The panic is logged with its stack: a
+// fault in one part must not end the process.
+func Recovered(log *slog.Logger, what string, f func()) (panicked bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			log.Error("panic: a fault in Larder; report it with the stack", "in", what, "panic", r, "stack", string(debug.Stack()))
+			panicked = true
+		}
+	}()
+	f()
+	return false
 }
 
 // Pause waits, and is false when ctx ended.

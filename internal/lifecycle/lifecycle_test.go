@@ -41,3 +41,25 @@ func TestLifecycle(t *testing.T) {
 		close(stuck)
 	})
 }
+
+func TestALoopGoesOnAfterAPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		log := slog.New(slog.NewTextHandler(&out, nil))
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		turns, began := 0, time.Now()
+		Loop(ctx, log, "a test", func(context.Context) {
+			if turns++; turns < 4 {
+				panic("broken")
+			}
+		})
+		if turns != 4 || time.Since(began) != 3*panicPause {
+			t.Errorf("%d turns within %s, want 4 with a pause after each panic", turns, time.Since(began))
+		}
+		Loop(ctx, log, "a test", func(context.Context) { cancel(); panic("broken") })
+		if n := strings.Count(out.String(), "in=\"a test\" panic=broken stack="); n != 4 {
+			t.Errorf("%d panics are logged, want 4:\n%s", n, out.String())
+		}
+	})
+}

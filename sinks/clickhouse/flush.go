@@ -67,7 +67,7 @@ func (f *flusher) flush(commits []*queued) error {
 			return nil
 		}
 		if steps == nil {
-			if steps, err = f.plan(f.abort, commits); err != nil {
+			if err = f.isolated(func() (err error) { steps, err = f.plan(f.abort, commits); return err }); err != nil {
 				steps = nil
 				f.sink.warehouse.ForgetTypes() // another process may migrate the warehouse meanwhile
 			}
@@ -104,6 +104,14 @@ func (f *flusher) flush(commits []*queued) error {
 	}
 }
 
+// isolated runs part of a flush. A panic of it is an error: the flush is tried again.
+func (f *flusher) isolated(part func() error) (err error) {
+	if lifecycle.Recovered(f.sink.log, "the writing of rows", func() { err = part() }) {
+		return errors.New("a fault in Larder: the log has its stack; report it")
+	}
+	return err
+}
+
 // unfenced returns the commits that may be written still, and marks the others;
 // errFenced means that there are such.
 func unfenced(commits []*queued) (kept []*queued, err error) {
@@ -130,7 +138,8 @@ func (f *flusher) runSteps(steps []step, commits []*queued) ([]step, error) {
 		next := steps[0]
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(f.abort, f.sink.options.StepTimeout)
-		bytes, err := next.run(ctx)
+		var bytes int64
+		err := f.isolated(func() (err error) { bytes, err = next.run(ctx); return err })
 		cancel()
 		if err != nil {
 			return steps, fmt.Errorf("write %s to %s: %w", next.what, next.table, err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks/embedded/damage"
 	"github.com/larder-sync/larder/sinks/embedded/memory"
 	"github.com/larder-sync/larder/sinks/embedded/sqltext"
@@ -147,7 +148,7 @@ func start(ctx context.Context, path string, lock *os.File, o Options, limit mem
 		e.disconnect()
 		return nil, err
 	}
-	e.watching.Go(e.watchDisk)
+	e.watching.Go(func() { lifecycle.Loop(e.stopped, e.log, "the watch of the disk", e.watchDisk) })
 	e.log.Info("embedded engine open", "path", path, "version", e.version, "confined", e.lib.threads != nil)
 	return e, nil
 }

@@ -29,7 +29,7 @@ func (e *Engine) survey() error {
 }
 
 // watchDisk looks for refused writes and damaged parts until the engine closes.
-func (e *Engine) watchDisk() {
+func (e *Engine) watchDisk(context.Context) {
 	ticker := time.NewTicker(watchEvery)
 	defer ticker.Stop()
 	for {

@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/outage"
@@ -206,7 +207,9 @@ func (l *Leases) Nudge() {
 func (l *Leases) run(ctx context.Context) {
 	defer close(l.ended)
 	for ctx.Err() == nil {
-		timer := time.NewTimer(l.beat(ctx))
+		next := beatSoon
+		lifecycle.Recovered(l.log, "the leases", func() { next = l.beat(ctx) })
+		timer := time.NewTimer(next)
 		select {
 		case <-timer.C:
 		case <-l.wake:
@@ -234,7 +237,7 @@ func (l *Leases) beat(ctx context.Context) (next time.Duration) {
 	free, lost := l.read(began, wants, claims, err)
 	l.logLost(ctx, lost)
 	for name, why := range lost {
-		l.owner.Lost(name, why)
+		lifecycle.Recovered(l.log, "the end of source "+name, func() { l.owner.Lost(name, why) })
 	}
 	if free {
 		err = l.hold(ctx)

@@ -171,9 +171,14 @@ func newChunkReader(chunks iter.Seq[[]byte]) *ChunkReader {
 }
 
 // Read implements io.Reader.
-func (r *ChunkReader) Read(p []byte) (int, error) {
+func (r *ChunkReader) Read(p []byte) (n int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	defer func() { // an HTTP client reads in a goroutine of its own, where a panic would end the process
+		if broken := recover(); broken != nil {
+			err = fmt.Errorf("encode a block: panic: %v", broken)
+		}
+	}()
 	for len(r.current) == 0 {
 		chunk, ok := r.next()
 		if !ok {
@@ -181,7 +186,7 @@ func (r *ChunkReader) Read(p []byte) (int, error) {
 		}
 		r.current = chunk
 	}
-	n := copy(p, r.current)
+	n = copy(p, r.current)
 	r.current = r.current[n:]
 	r.Size += int64(n)
 	return n, nil

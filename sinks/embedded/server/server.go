@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/inbound"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks/embedded"
 	"github.com/larder-sync/larder/sinks/embedded/guard"
 	"github.com/larder-sync/larder/sinks/embedded/memory"
@@ -92,7 +93,9 @@ func start(ctx context.Context, engine *embedded.Engine, o Options) (*Server, er
 	if err := s.listenInside(); err != nil {
 		return nil, errors.Join(err, s.quiet())
 	}
-	s.watching.Go(func() { s.watchMemory(limit) })
+	s.watching.Go(func() {
+		lifecycle.Loop(s.stopped, s.log, "the watch of the memory", func(context.Context) { s.watchMemory(limit) })
+	})
 	return s, nil
 }
 
