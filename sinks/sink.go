@@ -162,10 +162,11 @@ func ContentHash(key string) (hash string, ok bool) {
 	return hash, ok && len(hash) == hex.EncodedLen(sha256.Size)
 }
 
-// Drift is an unknown field or value, each reported once per source (DESIGN R9).
+// Drift is an unknown field or value, or digits that were cut, each reported once per
+// source (DESIGN §4, R9).
 type Drift struct {
 	Path    string // e.g. items.discount_code
-	Kind    string // field, value
+	Kind    string // field, value, digits
 	Example string // literal JSON of the first one seen, cut to 200 bytes
 	RowID   string
 	SeenAt  time.Time

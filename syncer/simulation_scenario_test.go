@@ -110,7 +110,8 @@ func newReadings(g *rand.Rand) sandbox.Readings {
 		NewMapKeys: odd(), TightestByLimit: odd(), LooseRange: odd(), OrderingOff: odd(),
 		NullUpdatedAt:  pick(g, 0, 0, 3, 10),
 		StampDelay:     pick(g, 0, 0, 10*time.Second, sandbox.MaxStampDelay-2*time.Second),
-		StampPrecision: pick(g, time.Millisecond, time.Second, time.Microsecond),
+		StampPrecision: pick(g, time.Millisecond, time.Second, time.Microsecond, 100*time.Nanosecond, time.Nanosecond),
+		LongFloats:     odd(),
 		ShortPages:     pick(g, 0, 3, 8, 20, 50),
 	}
 	return r

@@ -200,6 +200,7 @@ var readingTable = []reading{
 	{"null-tombstones", yes(func(r *sandbox.Readings) *bool { return &r.NullTombstones })},
 	{"stamp-delay", lasting(func(r *sandbox.Readings) *time.Duration { return &r.StampDelay })},
 	{"stamp-precision", lasting(func(r *sandbox.Readings) *time.Duration { return &r.StampPrecision })},
+	{"long-floats", yes(func(r *sandbox.Readings) *bool { return &r.LongFloats })},
 	{"shared-ids", yes(func(r *sandbox.Readings) *bool { return &r.SharedIDs })},
 	{"strange-ids", yes(func(r *sandbox.Readings) *bool { return &r.StrangeIDs })},
 	{"inactive-rows-hidden", yes(func(r *sandbox.Readings) *bool { return &r.InactiveRowsHidden })},

@@ -134,7 +134,7 @@ func (l List) values(q ListQuery) (url.Values, error) {
 	put(v, "from", string(q.From))
 	put(v, "to", string(q.To))
 	if !q.UpdatedSince.IsZero() {
-		v.Set("updated_since", q.UpdatedSince.UTC().Format(time.RFC3339Nano))
+		v.Set("updated_since", micros(q.UpdatedSince).Format(time.RFC3339Nano))
 	}
 	if q.IncludeDeleted {
 		v.Set("include_deleted", "true")

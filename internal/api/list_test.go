@@ -20,6 +20,7 @@ func TestListQueries(t *testing.T) {
 		{"first page", page(products, ListQuery{}), "/v1/products?limit=200"},
 		{"cursor", page(products, ListQuery{Cursor: "a+b/c=&d", Limit: 50}), "/v1/products?cursor=a%2Bb%2Fc%3D%26d&limit=50"},
 		{"since", page(ListAt("/ingredients"), ListQuery{UpdatedSince: since}), "/v1/ingredients?limit=200&updated_since=2026-03-29T00%3A30%3A00.123456Z"},
+		{"since, finer than a checkpoint", page(ListAt("/ingredients"), ListQuery{UpdatedSince: since.Add(999)}), "/v1/ingredients?limit=200&updated_since=2026-03-29T00%3A30%3A00.123456Z"},
 		{"deleted", page(ListAt("/categories"), ListQuery{IncludeDeleted: true, LocationID: "a b"}), "/v1/categories?include_deleted=true&limit=200&location_id=a+b"},
 		{"range", page(SalesOrders, ListQuery{From: "2026-01-01", To: "2026-03-01"}), "/v1/sales/orders?from=2026-01-01&limit=200&to=2026-03-01"},
 		{"range of a list without", page(products, ListQuery{From: "2026-01-01"}), "GET /products: has no from and to"},

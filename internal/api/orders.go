@@ -41,8 +41,9 @@ func (onlineOrders) Page(ctx context.Context, c *Client, q ListQuery) (Page, err
 		}
 		since = at
 	}
+	since = micros(since)
 	values := url.Values{}
-	values.Set("updated_since", since.UTC().Format(time.RFC3339Nano))
+	values.Set("updated_since", since.Format(time.RFC3339Nano))
 	values.Set("limit", strconv.Itoa(onlinePageLimit))
 	e := envelope{known: onlineFields, most: maxRows}
 	answer, err := c.get(ctx, routeOrders.to(), values, e.parseOnline)
@@ -54,7 +55,7 @@ func (onlineOrders) Page(ctx context.Context, c *Client, q ListQuery) (Page, err
 		page.Rows = append(page.Rows, c.opts.Keep(row))
 	}
 	if next := behind(since, e.next, e.rows); !next.IsZero() {
-		page.HasMore, page.NextCursor = true, next.UTC().Format(time.RFC3339Nano)
+		page.HasMore, page.NextCursor = true, next.Format(time.RFC3339Nano)
 	}
 	return page, nil
 }
@@ -69,15 +70,26 @@ func (e *envelope) parseOnline(body []byte) error {
 	return nil
 }
 
-// instant reads an instant; without an offset it is UTC.
+// instantForms are the forms of ISO 8601 in which the service may write an instant. A
+// fraction of a second is read by any of them; without an offset it is UTC.
+var instantForms = []string{
+	time.RFC3339, "2006-01-02T15:04:05Z07", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05",
+	"2006-01-02T15:04Z07:00", "2006-01-02T15:04Z07", "2006-01-02T15:04Z0700", "2006-01-02T15:04",
+}
+
+// instant reads an instant, cut to microseconds.
 func instant(text string) (time.Time, bool) {
-	for _, form := range []string{time.RFC3339Nano, "2006-01-02T15:04:05"} {
+	for _, form := range instantForms {
 		if at, err := time.Parse(form, text); err == nil {
-			return at, true
+			return micros(at), true
 		}
 	}
 	return time.Time{}, false
 }
+
+// micros cuts an instant to microseconds, as checkpoints store it: a cursor belongs to the
+// text of the updated_since that it was given for.
+func micros(at time.Time) time.Time { return at.UTC().Truncate(time.Microsecond) }
 
 var onlineFields = []string{"data", "next_updated_since"}
 

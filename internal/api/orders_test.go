@@ -41,7 +41,7 @@ func TestOnlineOrdersAreAskedForInPages(t *testing.T) {
 			t.Errorf("asked %s", r.URL.RawQuery)
 		}
 	}, func(o *Options) { o.Keep = func(order Raw) Raw { return bytes.ToUpper(order) } })
-	q, seen := ListQuery{UpdatedSince: time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC), IncludeDeleted: true, LocationID: "l1", Limit: 200}, ""
+	q, seen := ListQuery{UpdatedSince: time.Date(1900, 1, 1, 0, 0, 0, 999, time.UTC), IncludeDeleted: true, LocationID: "l1", Limit: 200}, ""
 	for more := true; more; {
 		p, err := OnlineOrders.Page(t.Context(), s.Client, q)
 		if err != nil {
@@ -73,6 +73,10 @@ func TestANextUpdatedSinceThatLeadsNowhere(t *testing.T) {
 		"a full page of one instant, null":    {ordersAt(100, 0), "null", at(1)},
 		"stamps that are none":                {`{"updated_at":"never"},{"updated_at":5},7,{}`, `"` + at(0) + `"`, ""},
 		"it moves":                            {ordersAt(3, 5), `"` + at(7) + `"`, at(7)},
+		"finer than a microsecond":            {ordersAt(3, 5), `"2026-01-01T08:00:00.000007999Z"`, at(7)},
+		"finer, and it does not move":         {ordersAt(3, 0), `"2026-01-01T08:00:00.000000999Z"`, ""},
+		"with an offset of hours and a comma": {ordersAt(3, 5), `"2026-01-01T10:00:00,000007+02"`, at(7)},
+		"without seconds":                     {ordersAt(3, 5), `"2026-01-01T08:01Z"`, at(60_000_000)},
 		"without an offset":                   {ordersAt(3, 5), `"2026-01-01T08:00:00.000007"`, at(7)},
 	} {
 		s := serve(t, func(w http.ResponseWriter, _ *http.Request) {

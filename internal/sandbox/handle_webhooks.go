@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/sandbox/refusal"
@@ -43,7 +44,7 @@ func testWebhook(c onlineCall) *refusal.Refusal {
 
 // ping is an event of its own each time.
 func (c onlineCall) ping() webhooks.Message {
-	at := types.Instant(units.Precision(units.Millisecond).Text(c.now))
+	at := types.Instant(units.Precision(time.Millisecond).Text(c.now))
 	event := types.WebhookEvent[types.PingData]{
 		ID: webhooks.EventID(seeded.Hash(c.key.AppID), c.now, int(c.s.pings.Add(1))), Type: "ping", CreatedAt: at, Test: c.key.Mode == "test",
 		Data: types.PingData{App: types.App{ID: c.key.AppID, Name: c.key.Name, Mode: c.key.Mode}, Message: "Test webhook."},

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/units"
@@ -23,11 +24,15 @@ type query struct {
 	values url.Values
 	bad    refusal.Invalid
 	short  int // Readings.ShortPages
+	parse  func(string) (int64, error)
 }
 
-func newQuery(raw string, short int) *query {
+func newQuery(raw string, r *Readings) *query {
 	values, err := url.ParseQuery(raw)
-	q := &query{values: values, bad: refusal.Invalid{}, short: short}
+	q := &query{values: values, bad: refusal.Invalid{}, short: r.ShortPages, parse: units.ParseInstant}
+	if r.StampPrecision > 0 && r.StampPrecision < time.Microsecond {
+		q.parse = units.ParseFineInstant
+	}
 	if err != nil {
 		q.bad.Add("query", "The query is malformed: %v.", err)
 	}
@@ -103,7 +108,7 @@ func (q *query) instant(name string) (int64, bool) {
 	if !ok {
 		return 0, false
 	}
-	us, err := units.ParseInstant(s)
+	us, err := q.parse(s)
 	switch {
 	case errors.Is(err, units.ErrInstantRange):
 		q.bad.Add(name, "The %s must be between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z.", name)

@@ -127,7 +127,8 @@ func TestReadingStampDelay(t *testing.T) {
 
 // With stamps of whole seconds many rows share one.
 func TestReadingStampPrecision(t *testing.T) {
-	for precision, layout := range map[time.Duration]string{time.Second: "2006-01-02T15:04:05Z", time.Millisecond: "2006-01-02T15:04:05.000Z", time.Microsecond: "2006-01-02T15:04:05.000000Z"} {
+	for precision, layout := range map[time.Duration]string{time.Second: "2006-01-02T15:04:05Z", time.Millisecond: "2006-01-02T15:04:05.000Z", time.Microsecond: "2006-01-02T15:04:05.000000Z",
+		100 * time.Nanosecond: "2006-01-02T15:04:05.0000000Z", time.Nanosecond: "2006-01-02T15:04:05.000000000Z"} {
 		h := newHarness(t, Options{Orders: 50, Readings: Readings{StampPrecision: precision}})
 		for _, row := range h.walk("/sales/orders") {
 			o := strict[types.SalesOrder](t, row)

@@ -93,7 +93,7 @@ func (rq *request) answer() int {
 		return rq.refuse(err)
 	}
 	rq.s.catchUp(rq.key.Business, rq.now)
-	rq.q = newQuery(rq.r.URL.RawQuery, rq.s.opts.Readings.ShortPages)
+	rq.q = newQuery(rq.r.URL.RawQuery, &rq.s.opts.Readings)
 	if err := rq.route.handle(rq); err != nil {
 		return rq.refuse(err)
 	}

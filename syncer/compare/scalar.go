@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"math/big"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -74,40 +75,46 @@ func numeric(v any, decimals int) (any, error) {
 	return json.Number(s), nil
 }
 
-// maxExponent bounds the exponents that are calculated with: no column holds more.
-const maxExponent = 60
-
-// decimalText writes a decimal with so many decimals, which must hold it exactly.
+// decimalText writes a JSON number with so many decimals. What is finer is cut, as in
+// its column; an integer has nothing that is finer.
 func decimalText(s string, decimals int) (string, error) {
-	if out, ok := padded(s, decimals); ok {
-		return out, nil
-	}
-	r, ok := rational(s)
-	if !ok {
+	mantissa, exponent, scientific := strings.Cut(strings.ToLower(s), "e")
+	unsigned, negative := strings.CutPrefix(mantissa, "-")
+	before, after, point := strings.Cut(unsigned, ".")
+	if !digits(before) || point && !digits(after) || scientific && !digits(strings.TrimLeft(exponent, "+-")) {
 		return "", unfit("a decimal", s)
 	}
-	out := r.FloatString(decimals)
-	if back, ok := rational(out); !ok || back.Cmp(r) != 0 {
+	shift, _ := strconv.ParseInt(exponent, 10, 32) // the nearest 32 bits when it is larger
+	all := strings.TrimLeft(before+after, "0")
+	whole := len(all) - len(after) + int(shift) // digits before the point
+	switch {
+	case all == "":
+		whole = 0
+	case whole > maxWhole:
 		return "", unfit("a decimal that fits", s)
+	case whole < 0: // zeros behind the point, as many as can count
+		missing := min(-whole, decimals)
+		all, whole = zeros[:missing]+all, 0
 	}
-	return out, nil
+	if n := whole + decimals - len(all); n > 0 {
+		all += strings.Repeat("0", n)
+	}
+	out, finer := all[:whole+decimals], all[whole+decimals:]
+	if decimals == 0 && strings.Trim(finer, "0") != "" {
+		return "", unfit("a whole number", s)
+	}
+	sign := ""
+	if negative && strings.Trim(out, "0") != "" {
+		sign = "-"
+	}
+	if decimals == 0 {
+		return sign + cmp.Or(out, "0"), nil
+	}
+	return sign + cmp.Or(out[:whole], "0") + "." + out[whole:], nil
 }
 
-// padded is decimalText for decimals as they nearly always are: digits and maybe
-// a point, which lack some zeros.
-func padded(s string, decimals int) (string, bool) {
-	whole, fraction, point := strings.Cut(s, ".")
-	unsigned := strings.TrimPrefix(whole, "-")
-	switch {
-	case !digits(unsigned) || unsigned != "0" && unsigned[0] == '0' || whole == "-0":
-		return "", false
-	case point && !digits(fraction) || len(fraction) > decimals:
-		return "", false
-	case decimals == 0:
-		return whole, true
-	}
-	return whole + "." + fraction + zeros[:decimals-len(fraction)], true
-}
+// maxWhole is how many digits before the point a column holds at most.
+const maxWhole = 28
 
 const zeros = "0000000000"
 
@@ -119,6 +126,9 @@ func digits(s string) bool {
 	}
 	return s != ""
 }
+
+// maxExponent bounds the exponents that are calculated with: no column holds more.
+const maxExponent = 60
 
 // rational reads a decimal of JSON's form, of a sensible size.
 func rational(s string) (*big.Rat, bool) {
@@ -135,19 +145,21 @@ func rational(s string) (*big.Rat, bool) {
 	return new(big.Rat).SetString(s)
 }
 
-// instantText writes an instant as its column shows it: UTC, microseconds.
+// instantForms are those of ISO 8601 that a row may hold. A fraction of a second, behind
+// a point or a comma, is read by any of them; without an offset it is UTC.
+var instantForms = []string{
+	time.RFC3339, "2006-01-02T15:04:05Z07", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05",
+	"2006-01-02T15:04Z07:00", "2006-01-02T15:04Z07", "2006-01-02T15:04Z0700", "2006-01-02T15:04",
+}
+
+// instantText writes an instant as its column shows it: UTC, cut to microseconds.
 func instantText(s string) (string, error) {
-	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
-		t, err = time.Parse("2006-01-02T15:04:05.999999999", s) // without an offset it is UTC
+	for _, form := range instantForms {
+		if t, err := time.Parse(form, s); err == nil {
+			return t.UTC().Format("2006-01-02T15:04:05.000000Z"), nil
+		}
 	}
-	if err != nil {
-		return "", unfit("an instant", s)
-	}
-	if t.Nanosecond()%1000 != 0 {
-		return "", unfit("an instant of whole microseconds", s)
-	}
-	return t.UTC().Format("2006-01-02T15:04:05.000000Z"), nil
+	return "", unfit("an instant", s)
 }
 
 func dayText(s string) (string, error) {

@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"bytes"
 	"math"
 	"math/bits"
 	"strconv"
@@ -23,7 +24,7 @@ const notDecimal = "want a decimal"
 // parseMoney reads a decimal string into hundredths. Fewer than two decimals
 // keep the value and are taken; more are not cut, they are refused, zeros too.
 func parseMoney(s []byte) (int64, string) {
-	u, negative, reason := parseDecimal(s, moneyScale, false)
+	u, negative, reason := parseDecimal(s, moneyScale)
 	if reason != "" {
 		return 0, reason
 	}
@@ -33,13 +34,32 @@ func parseMoney(s []byte) (int64, string) {
 	return signed(u.lo, negative), ""
 }
 
-// parseQuantity reads a decimal into units of 1e-10; number allows an exponent,
-// which JSON numbers may have.
-func parseQuantity(s []byte, number bool) (sinks.Int128, string) {
-	u, negative, reason := parseDecimal(s, quantityScale, number)
+// parseQuantity reads a decimal string into units of 1e-10.
+func parseQuantity(s []byte) (sinks.Int128, string) {
+	u, negative, reason := parseDecimal(s, quantityScale)
 	if reason != "" {
 		return sinks.Int128{}, reason
 	}
+	return quantity(u, negative)
+}
+
+// parseNumber reads a JSON number into units of 1e-10. Decimals behind the tenth
+// are cut: binary floats are printed with up to seventeen digits. finer reports
+// whether they were not all zeros.
+func parseNumber(s []byte) (n sinks.Int128, finer bool, reason string) {
+	d, ok := split(s, true)
+	if !ok {
+		return sinks.Int128{}, false, notDecimal
+	}
+	finer = d.cut(quantityScale)
+	u, reason := d.units(quantityScale)
+	if reason == "" {
+		n, reason = quantity(u, d.negative)
+	}
+	return n, finer, reason
+}
+
+func quantity(u uint128, negative bool) (sinks.Int128, string) {
 	if !u.less(quantityLimit) {
 		return sinks.Int128{}, "more than 28 digits before the point"
 	}
@@ -51,20 +71,27 @@ func parseQuantity(s []byte, number bool) (sinks.Int128, string) {
 	return sinks.Int128{Lo: u.lo, Hi: int64(u.hi)}, ""
 }
 
-// parseInt reads a JSON number without decimals.
+// parseInt reads a JSON number that is whole, also where it is written as 1.0.
 func parseInt(s []byte) (int64, string) {
-	u, negative, reason := parseDecimal(s, 0, true)
+	d, ok := split(s, true)
+	if !ok {
+		return 0, notDecimal
+	}
+	if d.cut(0) {
+		return 0, "want a whole number"
+	}
+	u, reason := d.units(0)
 	if reason != "" {
 		return 0, reason
 	}
 	limit := uint64(math.MaxInt64)
-	if negative {
+	if d.negative {
 		limit++
 	}
 	if u.hi != 0 || u.lo > limit {
 		return 0, "does not fit in 64 bits"
 	}
-	return signed(u.lo, negative), ""
+	return signed(u.lo, d.negative), ""
 }
 
 func signed(u uint64, negative bool) int64 {
@@ -74,32 +101,44 @@ func signed(u uint64, negative bool) int64 {
 	return int64(u)
 }
 
-// parseDecimal reads [-]digits[.digits][e[±]digits] exactly, in units of
-// 10^-scale. The decimals counted are those written (after the exponent).
-func parseDecimal(s []byte, scale int, exponent bool) (u uint128, negative bool, reason string) {
-	d, ok := split(s, exponent)
+// parseDecimal reads [-]digits[.digits] exactly, in units of 10^-scale.
+func parseDecimal(s []byte, scale int) (u uint128, negative bool, reason string) {
+	d, ok := split(s, false)
 	if !ok {
 		return uint128{}, false, notDecimal
 	}
+	u, reason = d.units(scale)
+	return u, d.negative, reason
+}
+
+// units is the decimal in units of 10^-scale, without its sign. The decimals
+// counted are those written, after the exponent.
+func (d *decimal) units(scale int) (u uint128, reason string) {
 	decimals := len(d.fraction) - d.exponent
 	if decimals > scale {
-		return uint128{}, false, tooManyDecimals(decimals, scale)
+		return uint128{}, strconv.Itoa(decimals) + " decimals, at most " + strconv.Itoa(scale) + " fit"
 	}
 	u, fits := digits(d.whole, d.fraction)
 	if fits && (u != uint128{}) {
 		u, fits = u.shift(scale - decimals)
 	}
 	if !fits {
-		return uint128{}, false, "too many digits"
+		return uint128{}, "too many digits"
 	}
-	return u, d.negative, ""
+	return u, ""
 }
 
-func tooManyDecimals(decimals, scale int) string {
-	if scale == 0 {
-		return "want a whole number"
+// cut takes off the decimals behind the scale, and reports whether any was not 0.
+func (d *decimal) cut(scale int) (finer bool) {
+	more := len(d.fraction) - d.exponent - scale
+	for _, run := range []*[]byte{&d.fraction, &d.whole} {
+		n := max(min(more, len(*run)), 0)
+		kept, gone := (*run)[:len(*run)-n], (*run)[len(*run)-n:]
+		finer = finer || len(bytes.Trim(gone, "0")) > 0
+		*run, more = kept, more-n
 	}
-	return strconv.Itoa(decimals) + " decimals, at most " + strconv.Itoa(scale) + " fit"
+	d.exponent = max(d.exponent, len(d.fraction)-scale)
+	return finer
 }
 
 // decimal is a decimal taken apart.
@@ -109,6 +148,7 @@ type decimal struct {
 	exponent        int
 }
 
+// split reads [-]digits[.digits], and with exponent also [e[±]digits].
 func split(s []byte, exponent bool) (d decimal, ok bool) {
 	if len(s) > 0 && s[0] == '-' {
 		d.negative, s = true, s[1:]
@@ -129,8 +169,8 @@ func split(s []byte, exponent bool) (d decimal, ok bool) {
 	return d, len(s) == 0
 }
 
-// farExponent stands for every exponent that is out of range anyway.
-const farExponent = 100_000
+// farExponent stands for every exponent that is larger: no row has as many digits.
+const farExponent = 100_000_000
 
 func (d *decimal) readExponent(s []byte) bool {
 	negative := false

@@ -40,37 +40,63 @@ func TestMoney(t *testing.T) {
 
 func TestQuantity(t *testing.T) {
 	digits28 := strings.Repeat("9", 28)
-	for _, c := range []struct {
-		text   string
-		number bool
-		want   string
-		reason string
-	}{
-		{"0.350", false, "0.3500000000", ""},
-		{"-2.00", false, "-2.0000000000", ""},
-		{digits28 + ".9999999999", false, digits28 + ".9999999999", ""},
-		{"-" + digits28 + ".9999999999", false, "-" + digits28 + ".9999999999", ""},
-		{"1" + strings.Repeat("0", 28), false, "", "more than 28 digits before the point"},
-		{"1" + strings.Repeat("0", 29), false, "", "too many digits"},
-		{strings.Repeat("9", 60), false, "", "too many digits"},
-		{"0.00000000001", false, "", "11 decimals, at most 10 fit"},
-		{"1e1", false, "", notDecimal},
-		{"1e1", true, "10.0000000000", ""},
-		{"1.5E+2", true, "150.0000000000", ""},
-		{"15e-1", true, "1.5000000000", ""},
-		{"-1e-10", true, "-0.0000000001", ""},
-		{"1e-11", true, "", "11 decimals, at most 10 fit"},
-		{"1e27", true, "1" + strings.Repeat("0", 27) + ".0000000000", ""},
-		{"1e28", true, "", "more than 28 digits before the point"},
-		{"1e29", true, "", "too many digits"},
-		{"1e999999999999999999999", true, "", "too many digits"},
-		{"1e-999999999999999999999", true, "", "100000 decimals, at most 10 fit"},
-		{"0e999999999999999999999", true, "0.0000000000", ""},
-		{"0.1000000000000000055511151231257827", true, "", "34 decimals, at most 10 fit"},
+	for _, c := range []struct{ text, want, reason string }{
+		{"0.350", "0.3500000000", ""},
+		{"-2.00", "-2.0000000000", ""},
+		{digits28 + ".9999999999", digits28 + ".9999999999", ""},
+		{"-" + digits28 + ".9999999999", "-" + digits28 + ".9999999999", ""},
+		{"1" + strings.Repeat("0", 28), "", "more than 28 digits before the point"},
+		{"1" + strings.Repeat("0", 29), "", "too many digits"},
+		{strings.Repeat("9", 60), "", "too many digits"},
+		{"0.00000000001", "", "11 decimals, at most 10 fit"},
+		{"1.00000000000", "", "11 decimals, at most 10 fit"},
+		{"1e1", "", notDecimal},
 	} {
-		got, reason := parseQuantity([]byte(c.text), c.number)
+		got, reason := parseQuantity([]byte(c.text))
 		if reason != c.reason || reason == "" && point(wide(got), quantityScale) != c.want {
 			t.Errorf("%s: got %s, %q", c.text, point(wide(got), quantityScale), reason)
+		}
+	}
+}
+
+// Decimals of a JSON number that its column cannot hold are cut, never rounded.
+func TestNumber(t *testing.T) {
+	for _, c := range []struct {
+		text, want string
+		finer      bool
+		reason     string
+	}{
+		{"0.350", "0.3500000000", false, ""},
+		{"1e1", "10.0000000000", false, ""},
+		{"1.5E+2", "150.0000000000", false, ""},
+		{"15e-1", "1.5000000000", false, ""},
+		{"-1e-10", "-0.0000000001", false, ""},
+		{"33.333333333333336", "33.3333333333", true, ""},
+		{"44.43225419999999", "44.4322541999", true, ""},
+		{"-26.09999999999999", "-26.0999999999", true, ""},
+		{"0.00000000001", "0.0000000000", true, ""},
+		{"-0.00000000009", "0.0000000000", true, ""},
+		{"1.00000000000", "1.0000000000", false, ""},
+		{"1e-11", "0.0000000000", true, ""},
+		{"123e-11", "0.0000000012", true, ""},
+		{"123.456e-9", "0.0000001234", true, ""},
+		{"123.456e2", "12345.6000000000", false, ""},
+		{"0.123456789012e2", "12.3456789012", false, ""},
+		{"0.1234567890123e2", "12.3456789012", true, ""},
+		{"1" + strings.Repeat("0", 50) + "e-50", "1.0000000000", false, ""},
+		{"0." + strings.Repeat("0", 49) + "1e50", "1.0000000000", false, ""},
+		{"0." + strings.Repeat("0", 150_000) + "1e150001", "1.0000000000", false, ""},
+		{"1e27", "1" + strings.Repeat("0", 27) + ".0000000000", false, ""},
+		{"1e28", "", false, "more than 28 digits before the point"},
+		{"1e29", "", false, "too many digits"},
+		{"1e999999999999999999999", "", false, "too many digits"},
+		{"1e-999999999999999999999", "0.0000000000", true, ""},
+		{"0e999999999999999999999", "0.0000000000", false, ""},
+		{"0.1000000000000000055511151231257827", "0.1000000000", true, ""},
+	} {
+		got, finer, reason := parseNumber([]byte(c.text))
+		if reason != c.reason || reason == "" && (point(wide(got), quantityScale) != c.want || finer != c.finer) {
+			t.Errorf("%.60s: got %s, %t, %q", c.text, point(wide(got), quantityScale), finer, reason)
 		}
 	}
 }
@@ -85,7 +111,7 @@ func TestInt(t *testing.T) {
 		{"9223372036854775807", 1<<63 - 1, ""}, {"-9223372036854775808", -1 << 63, ""},
 		{"9223372036854775808", 0, "does not fit in 64 bits"}, {"-9223372036854775809", 0, "does not fit in 64 bits"},
 		{"1e19", 0, "does not fit in 64 bits"}, {"1e40", 0, "too many digits"},
-		{"1.0", 0, "want a whole number"}, {"0.5", 0, "want a whole number"}, {"10e-1", 0, "want a whole number"},
+		{"1.0", 1, ""}, {"10e-1", 1, ""}, {"-3.000", -3, ""}, {"0.5", 0, "want a whole number"}, {"1e-1", 0, "want a whole number"},
 	} {
 		if got, reason := parseInt([]byte(c.text)); got != c.want || reason != c.reason {
 			t.Errorf("%s: got %d, %q", c.text, got, reason)
@@ -103,9 +129,10 @@ func TestDecimalsComeBack(t *testing.T) {
 		digits := rapid.StringMatching(`-?[0-9]{1,38}`).Draw(t, "units")
 		units, _ := new(big.Int).SetString(digits, 10)
 		text := point(units, quantityScale)
-		got, reason := parseQuantity([]byte(text), rapid.Bool().Draw(t, "number"))
-		if reason != "" || wide(got).Cmp(units) != 0 {
-			t.Fatalf("%s: got %s, %q", text, wide(got), reason)
+		got, reason := parseQuantity([]byte(text))
+		number, finer, numberReason := parseNumber([]byte(text))
+		if reason+numberReason != "" || wide(got).Cmp(units) != 0 || got != number || finer {
+			t.Fatalf("%s: got %s, %q; as a number %s, %t, %q", text, wide(got), reason, wide(number), finer, numberReason)
 		}
 		money := rapid.Int64Range(-moneyLimit+1, moneyLimit-1).Draw(t, "hundredths")
 		text = point(big.NewInt(money), moneyScale)
@@ -133,15 +160,28 @@ func TestDecimalsAgainstBig(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`-?[0-9]{1,40}(\.[0-9]{1,14})?`).Draw(t, "decimal")
-		quantity, reason := parseQuantity([]byte(text), false)
+		quantity, reason := parseQuantity([]byte(text))
 		check(t, text, wide(quantity), reason, quantityScale, power(38))
 		short := rapid.StringMatching(`-?[0-9]{1,19}(\.[0-9]{1,4})?`).Draw(t, "short")
 		money, reason := parseMoney([]byte(short))
 		check(t, short, big.NewInt(money), reason, moneyScale, power(18))
 		number := rapid.StringMatching(`-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,14})?([eE][-+]?[0-9]{1,2})?`).Draw(t, "number")
-		quantity, reason = parseQuantity([]byte(number), true)
-		check(t, number, wide(quantity), reason, quantityScale, power(38))
+		checkCut(t, number)
 	})
+}
+
+// checkCut holds a JSON number against its integer part in units of 1e-10.
+func checkCut(t *rapid.T, number string) {
+	rat, _ := new(big.Rat).SetString(number)
+	scaled := rat.Mul(rat, new(big.Rat).SetInt(power(quantityScale)))
+	want := new(big.Int).Quo(scaled.Num(), scaled.Denom())
+	got, finer, reason := parseNumber([]byte(number))
+	if fits := new(big.Int).Abs(want).Cmp(power(38)) < 0; fits != (reason == "") {
+		t.Fatalf("%s: fits %t, got %q", number, fits, reason)
+	}
+	if reason == "" && (wide(got).Cmp(want) != 0 || finer == scaled.IsInt()) {
+		t.Fatalf("%s: got %s, finer %t, want %s of %s", number, wide(got), finer, want, scaled)
+	}
 }
 
 // written counts the decimals of a text as it is written, exponent included.

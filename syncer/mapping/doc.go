@@ -2,12 +2,13 @@
 //
 // What may live here: what a table looks like, given a type of package types; what
 // a value of each kind may be; what is reported about rows that are bad
-// ([RowError]), deleted ([Tombstone]) or more than api.md says ([DriftItem]). What
+// ([RowError]), deleted ([Tombstone]) or not as api.md says ([DriftItem]). What
 // may not: what is fetched and stored when, versions, a warehouse's types.
 //
 // A [Plan] is compiled once from a Go type; a [Mapper] walks the JSON of a row
 // along it, token by token, and appends every value to its vector, without
-// reflection, a tree or floats. A row lands whole or not at all, and nothing is
-// rounded or cut: what does not fit exactly is an error that names field and
-// value (DESIGN §4, R8).
+// reflection, a tree or floats. A row lands whole or not at all. Money and
+// quantities are exact: what does not fit is an error that names field and value.
+// Instants, percentages, rates and coordinates that are finer than their columns
+// are cut and reported (DESIGN §4, R8).
 package mapping

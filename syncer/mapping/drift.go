@@ -4,8 +4,9 @@ import "bytes"
 
 // The kinds of drift.
 const (
-	DriftField = "field" // a field that api.md does not name
-	DriftValue = "value" // a value, or a key of a map, that api.md does not name
+	DriftField  = "field"  // a field that api.md does not name
+	DriftValue  = "value"  // a value, or a key of a map, that api.md does not name
+	DriftDigits = "digits" // digits finer than the column, which were cut
 )
 
 // maxDrift is how many new things one row can report: the next rows report the rest.
@@ -14,11 +15,11 @@ const maxDrift = 512
 // maxPaths bounds the interned paths of a mapper, whatever the rows hold.
 const maxPaths = 4096
 
-// DriftItem is something in a row that api.md does not know. The row landed all
-// the same.
+// DriftItem is something in a row that api.md does not name, or that its column
+// cannot hold. The row landed all the same.
 type DriftItem struct {
 	Path    string // array indexes and map keys left out: items.discount_code
-	Kind    string // DriftField or DriftValue
+	Kind    string // DriftField, DriftValue or DriftDigits
 	Example []byte // the literal JSON, cut to 200 bytes; a part of the row
 }
 
@@ -118,7 +119,7 @@ func (d *driftNotes) note(path, kind string, example []byte) {
 		return
 	}
 	for i := range d.items {
-		if d := &d.items[i]; d.Path == path && d.Kind == kind && (kind == DriftField || bytes.Equal(d.Example, example)) {
+		if d := &d.items[i]; d.Path == path && d.Kind == kind && (kind != DriftValue || bytes.Equal(d.Example, example)) {
 			return
 		}
 	}

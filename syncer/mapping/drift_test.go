@@ -125,6 +125,45 @@ func TestTheLastOfUnknownEntriesCounts(t *testing.T) {
 	}
 }
 
+// Digits that are finer than their column cost no row: they are cut, and reported once
+// a path, whatever they are.
+func TestFineDigitsAreCut(t *testing.T) {
+	row := strings.NewReplacer(`"discount_percent":10.5`, `"discount_percent":33.333333333333336`, `11.123456Z`, `11.1234569Z`).Replace(orderRow(2))
+	row = strings.Replace(row, `333333336`, `333333337`, 1)
+	got, r := mapped(t, plan[types.SalesOrder](t, "sales_orders"), row)
+	if got["created_at"] != "2025-03-14T18:03:11.123456Z" || !slices.Equal(got["items.discount_percent"].([]any), []any{"33.3333333333", "33.3333333333"}) {
+		t.Errorf("got %v and %v", got["created_at"], got["items.discount_percent"])
+	}
+	want := []string{`digits created_at "2025-03-14T18:03:11.1234569Z"`, `digits items.discount_percent 33.333333333333337`}
+	if diff := cmp.Diff(want, reported(r.Drift)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	a, b := DriftItem{Path: "x", Kind: DriftDigits, Example: []byte("1")}, DriftItem{Path: "x", Kind: DriftDigits, Example: []byte("2")}
+	if a.Key() != b.Key() {
+		t.Error("other digits of a field count as other drift")
+	}
+}
+
+// Half a surrogate pair is valid JSON: as a text, in a list, as the name of a field and
+// as the key of a map.
+func TestHalfASurrogateLands(t *testing.T) {
+	row := strings.NewReplacer(`"number":"1042"`, `"number":"10\ud83c42"`, `"channel":"pos"`, `"channel":"pos","x\udc00":"\ud83c"`).Replace(orderRow(1))
+	got, r := mapped(t, plan[types.SalesOrder](t, "sales_orders"), row)
+	if got["number"] != "10\ufffd42" || !slices.Equal(reported(r.Drift), []string{"field x\ufffd \"\\ud83c\""}) {
+		t.Errorf("number is %q, reported %q", got["number"], reported(r.Drift))
+	}
+	row = strings.NewReplacer(`["vegetarian"]`, `["vegetarian","\ud83c\ud83c"]`, `"channels":{`, `"channels":{"\ud83c":{"enabled":true,"price":"1.50"},`).Replace(productRow)
+	got, _ = mapped(t, plan[types.Product](t, "products"), row)
+	if diff := cmp.Diff([]any{"vegetarian", "\ufffd\ufffd"}, got["diets"]); diff != "" || got["channels_price"].(values)["\ufffd"] != "1.50" {
+		t.Errorf("channels %v, diets (-want +got)\n%s", got["channels_price"], diff)
+	}
+	p := plan[types.SalesOrder](t, "sales_orders")
+	tomb, err := p.NewMapper().Append(sinks.NewBatch(p.Table(), 1), []byte(`{"id":"a","deleted":true,"reason":"\ud83c","x":"\ud83c"}`))
+	if err != nil || tomb.Tombstone.Reason != "\ufffd" {
+		t.Errorf("a tombstone: %+v, %v", tomb.Tombstone, err)
+	}
+}
+
 func TestDriftIsBounded(t *testing.T) {
 	var b strings.Builder
 	for i := range 10_000 {
@@ -185,6 +224,7 @@ func TestTombstones(t *testing.T) {
 		{`{"id":"a","reason":"merged","by":"x","deleted":true}`, Tombstone{ID: "a", Reason: "merged"}, []string{`value reason "merged"`, `field by "x"`}},
 		{`{"id":"a","deleted":true,"x":{"y":1,"y":2},"x":3}`, Tombstone{ID: "a", Reason: "deleted"}, []string{`field x {"y":1,"y":2}`}},
 		{`{"id":"a","location_id":null,"deleted":true}`, Tombstone{ID: "a", Reason: "deleted"}, []string{`field location_id null`}},
+		{`{"id":"a","deleted":true,"deleted_at":"2025-03-14T18:03:11.0000009Z","updated_at":"2025-03-14T18:03+00"}`, Tombstone{"a", at, at.Add(-11 * time.Second), "deleted"}, []string{`digits deleted_at "2025-03-14T18:03:11.0000009Z"`}},
 		// What is not understood is unknown, and stops no burial.
 		{`{"id":"a","deleted":true,"deleted_at":"0001-01-01T00:00:00Z","updated_at":"2025-03-14T18:03:11Z"}`, Tombstone{"a", time.Time{}, at, "deleted"}, []string{`value deleted_at "0001-01-01T00:00:00Z"`}},
 		{`{"id":"a","deleted":true,"deleted_at":"9999-12-31T23:59:59Z","reason":"unpaid"}`, Tombstone{ID: "a", Reason: "unpaid"}, []string{`value deleted_at "9999-12-31T23:59:59Z"`}},

@@ -105,16 +105,22 @@ func (m *Mapper) scalarField(f *field) error {
 // index of a table.
 const maxID = 1024
 
-const tooLong = "longer than 1024 bytes"
+const (
+	tooLong = "longer than 1024 bytes"
+	notText = "holds half a surrogate pair: with U+FFFD in its place it could be another row's"
+)
 
 // identify takes the value of the field that identifies the row.
 func (m *Mapper) identify(f *field, value []byte) error {
 	if value[0] != '"' {
 		return m.bad(value, "want a string that is not empty")
 	}
-	text := m.text(value)
+	text, whole := m.wholeText(value)
 	if len(text) == 0 {
 		return m.bad(value, "want a string that is not empty")
+	}
+	if !whole {
+		return m.bad(value, notText)
 	}
 	if len(text) > maxID {
 		return m.bad(value, tooLong)

@@ -88,11 +88,11 @@ func FuzzDecimal(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		got, reason := parseQuantity(text, true)
+		got, _, reason := parseNumber(text)
 		if reason != "" {
 			return
 		}
-		again, reason := parseQuantity([]byte(point(wide(got), quantityScale)), false)
+		again, reason := parseQuantity([]byte(point(wide(got), quantityScale)))
 		if again != got || reason != "" {
 			t.Fatalf("%q: %v, then %v, %q", text, got, again, reason)
 		}

@@ -1,6 +1,9 @@
 package mapping
 
-import "time"
+import (
+	"bytes"
+	"time"
+)
 
 // The range that DateTime64(6) and Date32 keep through the driver (DESIGN §4):
 // from 1900-01-01 to 2262-04-11, where nanoseconds stop fitting in 64 bits.
@@ -15,9 +18,8 @@ const (
 const (
 	notDay      = "want a day as YYYY-MM-DD"
 	noSuchDay   = "there is no such day"
-	notInstant  = "want an instant as YYYY-MM-DDThh:mm:ss[.ffffff]Z"
+	notInstant  = "want an instant as YYYY-MM-DDThh:mm[:ss[.ffffff]]Z"
 	outOfRange  = "outside the years that can be stored (1900-01-01 to 2262-04-11)"
-	tooFine     = "finer than a microsecond"
 	noSuchClock = "there is no such time of day"
 )
 
@@ -35,7 +37,7 @@ func parseDay(s []byte) (int64, string) {
 
 // Instant reads an instant as rows are mapped; zero when it cannot be stored.
 func Instant(text string) time.Time {
-	micros, reason := parseInstant([]byte(text))
+	micros, _, reason := parseInstant([]byte(text))
 	if reason != "" {
 		return time.Time{}
 	}
@@ -43,73 +45,78 @@ func Instant(text string) time.Time {
 }
 
 // parseInstant reads an ISO 8601 instant into microseconds since 1970. Without
-// an offset it is in UTC (api.md, "Conventions").
-func parseInstant(s []byte) (int64, string) {
-	if len(s) < len("2006-01-02T15:04:05") || s[10] != 'T' || s[13] != ':' || s[16] != ':' {
-		return 0, notInstant
+// an offset it is in UTC (api.md, "Conventions"). What is finer than a microsecond
+// is cut, towards the past; finer reports whether anything was.
+func parseInstant(s []byte) (micros int64, finer bool, reason string) {
+	if len(s) < len("2006-01-02T15:04") || s[10] != 'T' || s[13] != ':' {
+		return 0, false, notInstant
 	}
 	days, reason := calendarDay(s[:10])
 	if reason != "" {
 		if reason == notDay {
 			reason = notInstant
 		}
-		return 0, reason
+		return 0, false, reason
 	}
 	hour, ok1 := twoDigits(s[11:])
 	minute, ok2 := twoDigits(s[14:])
-	second, ok3 := twoDigits(s[17:])
+	second, ok3, rest := int64(0), true, s[16:]
+	if len(rest) >= len(":05") && rest[0] == ':' {
+		second, ok3 = twoDigits(rest[1:])
+		micros, finer, rest = fraction(rest[3:])
+	}
 	switch {
 	case !ok1 || !ok2 || !ok3:
-		return 0, notInstant
+		return 0, false, notInstant
 	case hour > 23 || minute > 59 || second > 59:
-		return 0, noSuchClock
-	}
-	micros, rest, reason := fraction(s[19:])
-	if reason != "" {
-		return 0, reason
+		return 0, false, noSuchClock
 	}
 	offset, reason := parseOffset(rest)
 	if reason != "" {
-		return 0, reason
+		return 0, false, reason
 	}
 	micros += days*microsPerDay + (hour*3600+minute*60+second-offset)*1_000_000
 	if micros < firstInstant || micros > lastInstant {
-		return 0, outOfRange
+		return 0, false, outOfRange
 	}
-	return micros, ""
+	return micros, finer, ""
 }
 
-// fraction reads an optional fraction of a second. Digits behind the sixth must
-// be zeros: nothing is cut.
-func fraction(s []byte) (micros int64, rest []byte, reason string) {
-	if len(s) == 0 || s[0] != '.' {
-		return 0, s, ""
+// fraction reads a fraction of a second, behind a point or a comma, if there is one.
+func fraction(s []byte) (micros int64, finer bool, rest []byte) {
+	if len(s) == 0 || s[0] != '.' && s[0] != ',' {
+		return 0, false, s
 	}
 	digits, rest := leadingDigits(s[1:])
 	if len(digits) == 0 {
-		return 0, nil, notInstant
+		return 0, false, s
 	}
 	unit := int64(100_000)
 	for _, c := range digits {
-		if unit == 0 && c != '0' {
-			return 0, nil, tooFine
-		}
+		finer = finer || unit == 0 && c != '0'
 		micros += int64(c-'0') * unit
 		unit /= 10
 	}
-	return micros, rest, ""
+	return micros, finer, rest
 }
 
-// parseOffset reads Z, ±hh:mm or nothing into seconds east of UTC.
+// parseOffset reads Z, ±hh, ±hh:mm, ±hhmm or nothing into seconds east of UTC.
 func parseOffset(s []byte) (int64, string) {
 	if len(s) == 0 || len(s) == 1 && s[0] == 'Z' {
 		return 0, ""
 	}
-	if len(s) != len("+02:00") || s[0] != '+' && s[0] != '-' || s[3] != ':' {
+	if len(s) < len("+02") || s[0] != '+' && s[0] != '-' {
 		return 0, notInstant
 	}
 	hours, ok1 := twoDigits(s[1:])
-	minutes, ok2 := twoDigits(s[4:])
+	minutes, ok2 := int64(0), true
+	switch rest := bytes.TrimPrefix(s[3:], []byte{':'}); {
+	case len(s) == len("+02"):
+	case len(rest) == len("00"):
+		minutes, ok2 = twoDigits(rest)
+	default:
+		return 0, notInstant
+	}
 	switch {
 	case !ok1 || !ok2:
 		return 0, notInstant

@@ -26,8 +26,14 @@ func TestInstants(t *testing.T) {
 		{"0001-01-01T00:00:00Z", "", outOfRange},
 		{"0000-01-01T00:00:00Z", "", outOfRange},
 		{"9999-12-31T23:59:59Z", "", outOfRange},
-		{"2025-03-14T18:03:11.1234561Z", "", tooFine},
-		{"2025-03-14T18:03:11.0000000000001Z", "", tooFine},
+		{"1899-12-31T23:59:59.9999999Z", "", outOfRange},
+		{"2025-03-14T18:03:11,5Z", "2025-03-14T18:03:11.5Z", ""},
+		{"2025-03-14T18:03Z", "2025-03-14T18:03:00Z", ""},
+		{"2025-03-14T18:03", "2025-03-14T18:03:00Z", ""},
+		{"2025-03-14T18:03+02:00", "2025-03-14T16:03:00Z", ""},
+		{"2025-03-14T18:03:11+00", "2025-03-14T18:03:11Z", ""},
+		{"2025-03-14T18:03:11.25-05", "2025-03-14T23:03:11.25Z", ""},
+		{"2025-03-14T18:03:11+0230", "2025-03-14T15:33:11Z", ""},
 		{"2025-02-29T00:00:00Z", "", noSuchDay},
 		{"2025-13-01T00:00:00Z", "", noSuchDay},
 		{"2025-00-01T00:00:00Z", "", noSuchDay},
@@ -37,18 +43,40 @@ func TestInstants(t *testing.T) {
 		{"2025-03-14T18:00:60Z", "", noSuchClock},
 		{"2025-03-14T18:00:00+24:00", "", noSuchClock},
 		{"", "", notInstant}, {"now", "", notInstant}, {"2025-03-14", "", notInstant}, {"2025-03-14 18:03:11Z", "", notInstant},
-		{"2025-03-14T18:03Z", "", notInstant}, {"2025-03-14T18:03:11z", "", notInstant}, {"2025-03-14T18:03:11.Z", "", notInstant},
-		{"2025-03-14T18:03:11,5Z", "", notInstant}, {"2025-03-14T18:03:11+0200", "", notInstant}, {"2025-03-14T18:03:11+02", "", notInstant},
+		{"2025-03-14T18Z", "", notInstant}, {"2025-03-14T18:03.5Z", "", notInstant}, {"2025-03-14T18:03:1Z", "", notInstant}, {"2025-03-14T18:03:11z", "", notInstant}, {"2025-03-14T18:03:11.Z", "", notInstant},
+		{"2025-03-14T18:03:11,Z", "", notInstant}, {"2025-03-14T18:03:11+2", "", notInstant}, {"2025-03-14T18:03:11+02:", "", notInstant},
+		{"2025-03-14T18:03:11+02:0", "", notInstant}, {"2025-03-14T18:03:11+020", "", notInstant}, {"2025-03-14T18:03:11+02::0", "", notInstant},
+		{"2025-03-14T18:03:11+", "", notInstant}, {"2025-03-14T18:03:11+ab", "", notInstant},
 		{"2025-03-14T18:03:11ZZ", "", notInstant}, {"2025-03-14T1a:03:11Z", "", notInstant}, {"+025-03-14T18:03:11Z", "", notInstant},
 		{"2025/03/14T18:03:11Z", "", notInstant}, {"1741975391", "", notInstant},
 	} {
-		micros, reason := parseInstant([]byte(c.text))
+		micros, finer, reason := parseInstant([]byte(c.text))
+		if finer {
+			t.Errorf("%q counts as finer than a microsecond", c.text)
+		}
 		got := ""
 		if reason == "" {
 			got = time.UnixMicro(micros).UTC().Format(time.RFC3339Nano)
 		}
 		if got != c.want || reason != c.reason {
 			t.Errorf("%q: got %s, %q", c.text, got, reason)
+		}
+	}
+}
+
+// Digits behind the sixth are cut, towards the past, and counted unless they are zeros.
+func TestFineInstants(t *testing.T) {
+	for text, want := range map[string]string{
+		"2025-03-14T18:03:11.1234561Z":         "2025-03-14T18:03:11.123456Z",
+		"2025-03-14T18:03:11.999999999Z":       "2025-03-14T18:03:11.999999Z",
+		"2025-03-14T18:03:11,123456789+02:00":  "2025-03-14T16:03:11.123456Z",
+		"2025-03-14T18:03:11.0000000000001Z":   "2025-03-14T18:03:11Z",
+		"1969-12-31T23:59:59.9999999Z":         "1969-12-31T23:59:59.999999Z",
+		"2262-04-11T23:47:16.854775999999999Z": "2262-04-11T23:47:16.854775Z",
+	} {
+		micros, finer, reason := parseInstant([]byte(text))
+		if got := time.UnixMicro(micros).UTC().Format(time.RFC3339Nano); got != want || !finer || reason != "" {
+			t.Errorf("%q: got %s, %t, %q", text, got, finer, reason)
 		}
 	}
 }
@@ -88,8 +116,8 @@ func TestInstantsAgainstTime(t *testing.T) {
 		minutes := rapid.IntRange(-23*60-59, 23*60+59).Draw(t, "offset")
 		layout := rapid.SampledFrom([]string{time.RFC3339Nano, "2006-01-02T15:04:05.000000000Z07:00"}).Draw(t, "layout")
 		text := time.UnixMicro(want).In(time.FixedZone("", minutes*60)).Format(layout)
-		if got, reason := parseInstant([]byte(text)); got != want || reason != "" {
-			t.Fatalf("%s: got %d, %q, want %d", text, got, reason, want)
+		if got, finer, reason := parseInstant([]byte(text)); got != want || finer || reason != "" {
+			t.Fatalf("%s: got %d, %t, %q, want %d", text, got, finer, reason, want)
 		}
 	})
 }

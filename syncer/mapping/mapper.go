@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -87,8 +89,22 @@ func (m *Mapper) begin(raw []byte) {
 	m.raw, m.id, m.drift.items = raw, "", m.drift.items[:0]
 	// Known names are checked for duplicates here; twice an unknown one is as little a
 	// reason to lose the row as once (DESIGN R9).
-	m.read(raw, jsontext.AllowDuplicateNames(true))
+	m.read(raw, tolerant(raw)...)
 }
+
+// tolerant takes half a surrogate pair ("\ud83c"), which is valid JSON. Bytes that are
+// no UTF-8 are not.
+func tolerant(raw []byte) []jsontext.Options {
+	if utf8.Valid(raw) {
+		return halves
+	}
+	return twice
+}
+
+var (
+	twice  = []jsontext.Options{jsontext.AllowDuplicateNames(true)}
+	halves = append(slices.Clone(twice), jsontext.AllowInvalidUTF8(true))
+)
 
 func (m *Mapper) read(raw []byte, opts ...jsontext.Options) {
 	m.in = *bytes.NewBuffer(raw)
@@ -133,15 +149,19 @@ func (m *Mapper) result() Result {
 	return r
 }
 
-// text returns the text of a JSON string, valid until the next call.
+// text returns the text of a JSON string, valid until the next call. Half a surrogate
+// pair becomes U+FFFD.
 func (m *Mapper) text(quoted []byte) []byte {
+	text, _ := m.wholeText(quoted)
+	return text
+}
+
+// wholeText is text; whole reports whether nothing was replaced.
+func (m *Mapper) wholeText(quoted []byte) (text []byte, whole bool) {
 	if bytes.IndexByte(quoted, '\\') < 0 {
-		return quoted[1 : len(quoted)-1]
+		return quoted[1 : len(quoted)-1], true
 	}
 	text, err := jsontext.AppendUnquote(m.scratch[:0], quoted)
-	if err != nil {
-		panic(fmt.Sprintf("a string that the parser accepted cannot be unquoted: %v", err))
-	}
 	m.scratch = text
-	return text
+	return text, err == nil
 }

@@ -30,8 +30,12 @@ func (m *Mapper) scalar(s *scalar, value []byte) error {
 	if s.enum != nil && !slices.Contains(s.enum, string(text)) {
 		m.drift.report(s.path, DriftValue, value)
 	}
-	if reason := s.parse(v, text); reason != "" {
+	finer, reason := s.parse(v, text)
+	if reason != "" {
 		return m.bad(value, reason)
+	}
+	if finer {
+		m.drift.report(s.path, DriftDigits, value)
 	}
 	return nil
 }
@@ -44,31 +48,37 @@ func (m *Mapper) given(s *scalar, value string) error {
 		return nil
 	}
 	m.scratch = append(m.scratch[:0], value...)
-	if reason := s.parse(v, m.scratch); reason != "" {
+	if _, reason := s.parse(v, m.scratch); reason != "" {
 		return &RowError{Field: s.path, Reason: reason, Value: excerpt(m.scratch)}
 	}
 	return nil
 }
 
-// parse appends the value that the text stands for, or says why it does not.
-func (s *scalar) parse(v *sinks.Vector, text []byte) (reason string) {
+// parse appends the value that the text stands for, or returns why it cannot. finer
+// reports whether digits that its column cannot hold were cut.
+func (s *scalar) parse(v *sinks.Vector, text []byte) (finer bool, reason string) {
 	var n int64
 	switch s.kind {
 	case sinks.Text:
 		v.AppendText(text)
-		return ""
+		return false, ""
 	case sinks.Quantity:
-		wide, reason := parseQuantity(text, s.number)
+		var wide sinks.Int128
+		if s.number {
+			wide, finer, reason = parseNumber(text)
+		} else {
+			wide, reason = parseQuantity(text)
+		}
 		if reason == "" {
 			v.AppendWide(wide)
 		}
-		return reason
+		return finer, reason
 	case sinks.Money:
 		n, reason = parseMoney(text)
 	case sinks.Int:
 		n, reason = parseInt(text)
 	case sinks.Instant:
-		n, reason = parseInstant(text)
+		n, finer, reason = parseInstant(text)
 	case sinks.Day:
 		n, reason = parseDay(text)
 	case sinks.Bool:
@@ -77,7 +87,7 @@ func (s *scalar) parse(v *sinks.Vector, text []byte) (reason string) {
 	if reason == "" {
 		v.AppendInt(n)
 	}
-	return reason
+	return finer, reason
 }
 
 func parseBool(text []byte) (int64, string) {

@@ -42,7 +42,7 @@ func (r *tombstoneReader) deleted() error {
 // tombstone reads the row again, as a tombstone.
 func (r *tombstoneReader) tombstone() (Result, error) {
 	r.mapper.drift.items = r.mapper.drift.items[:0]
-	r.mapper.read(r.mapper.raw, jsontext.AllowDuplicateNames(true))
+	r.mapper.read(r.mapper.raw, tolerant(r.mapper.raw)...)
 	t := &Tombstone{Reason: "deleted"}
 	err := r.readTombstone(t)
 	if err == nil {
@@ -91,12 +91,7 @@ func (r *tombstoneReader) readTombstone(t *Tombstone) error {
 func (r *tombstoneReader) tombstoneField(t *Tombstone, name string, value jsontext.Value) (err error) {
 	switch name {
 	case "id":
-		if t.ID, err = r.textOf(value); err == nil && t.ID == "" {
-			err = r.mapper.bad(value, "want a string that is not empty")
-		}
-		if len(t.ID) > maxID {
-			err = r.mapper.bad(value, tooLong)
-		}
+		t.ID, err = r.idOf(value)
 	case "deleted":
 	case "deleted_at":
 		t.DeletedAt = r.instantOf(name, value)
@@ -110,11 +105,20 @@ func (r *tombstoneReader) tombstoneField(t *Tombstone, name string, value jsonte
 	return err
 }
 
-func (r *tombstoneReader) textOf(value jsontext.Value) (string, error) {
+func (r *tombstoneReader) idOf(value jsontext.Value) (string, error) {
 	if value[0] != '"' {
 		return "", r.mapper.bad(value, "want a string")
 	}
-	return string(r.mapper.text(value)), nil
+	text, whole := r.mapper.wholeText(value)
+	switch {
+	case len(text) == 0:
+		return "", r.mapper.bad(value, "want a string that is not empty")
+	case len(text) > maxID:
+		return "", r.mapper.bad(value, tooLong)
+	case !whole:
+		return "", r.mapper.bad(value, notText)
+	}
+	return string(text), nil
 }
 
 // reason reads why the row was removed; one that api.md does not name is kept.
@@ -139,7 +143,10 @@ func (r *tombstoneReader) instantOf(name string, value jsontext.Value) time.Time
 		return time.Time{}
 	}
 	if value[0] == '"' {
-		if micros, reason := parseInstant(r.mapper.text(value)); reason == "" {
+		if micros, finer, reason := parseInstant(r.mapper.text(value)); reason == "" {
+			if finer {
+				r.mapper.drift.report(name, DriftDigits, value)
+			}
 			return time.UnixMicro(micros).UTC()
 		}
 	}

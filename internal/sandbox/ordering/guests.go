@@ -76,6 +76,7 @@ func (s *guests) request(g *seeded.RNG, e appointment, l *types.Location, m *Men
 	if g.Chance(550) {
 		r.typ = delivery
 		r.delivery = &types.OrderDelivery{Address: new(fmt.Sprintf("Str. Teilor nr. %d, ap. %d", g.Between(1, 90), g.Between(1, 40))), City: l.City}
+		r.delivery.Lat, r.delivery.Lng = place(s.seed, r.externalID)
 	}
 	if g.Chance(700) {
 		r.payment = types.OnlinePayment{Status: paid, Method: units.TextOrNull("card"), Reference: units.TextOrNull("pay_" + seeded.Base32(g.Next(), 12))}
@@ -101,6 +102,13 @@ func (s *guests) request(g *seeded.RNG, e appointment, l *types.Location, m *Men
 		}
 	}
 	return r
+}
+
+// place is where a courier is to come to, with as many decimals as browsers give.
+func place(seed uint64, externalID string) (lat, lng *types.Number) {
+	g := seeded.New(seed, 5, seeded.Hash(externalID))
+	decimals := func() uint64 { return g.Next() % 100_000_000_000_000 }
+	return new(types.Number(fmt.Sprintf("44.%014d", decimals()))), new(types.Number(fmt.Sprintf("26.%014d", decimals())))
 }
 
 // guestPool is how many people order at a restaurant, again and again.

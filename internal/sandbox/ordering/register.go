@@ -62,7 +62,7 @@ func (r *register) newID() string {
 func (r *register) stamp(at int64) int64 {
 	s := r.precision.Floor(at)
 	if s <= r.last {
-		s = r.last + int64(r.precision)
+		s = r.last + r.precision.Step()
 	}
 	r.last = s
 	return s

@@ -24,8 +24,11 @@ type Readings struct {
 	// two minutes.
 	StampDelay time.Duration
 	// StampPrecision truncates instants: 1s lets hundreds of rows share one
-	// updated_at. Default 1ms; 1µs is the finest.
+	// updated_at. Default 1ms; 100ns and 1ns write 7 and 9 decimals.
 	StampPrecision time.Duration
+	// LongFloats writes percentages and rates with as many decimals as a binary
+	// float that was calculated with.
+	LongFloats bool
 	// SharedIDs gives the rows of all restaurants the same ids.
 	SharedIDs bool
 	// StrangeIDs makes ids with slashes, percent signs, quotes, spaces, emoji,

@@ -3,6 +3,7 @@ package units
 import (
 	"encoding/json"
 	"strconv"
+	"time"
 	"unicode/utf8"
 )
 
@@ -56,12 +57,15 @@ func (q Milli) Quantity(three bool) string {
 	return string(b[1 : len(b)-1])
 }
 
-// Precision is the step of instants as they are served, in microseconds: a second, a
-// millisecond or one.
-type Precision int64
+// Precision is the step of instants as they are served: a second, a millisecond, a
+// microsecond, 100 nanoseconds or one.
+type Precision time.Duration
+
+// Step is the distance between two instants, in microseconds: the world has nothing finer.
+func (p Precision) Step() int64 { return max(time.Duration(p).Microseconds(), 1) }
 
 // Floor is the last step that is not after an instant.
-func (p Precision) Floor(us int64) int64 { return FloorDiv(us, int64(p)) * int64(p) }
+func (p Precision) Floor(us int64) int64 { return FloorDiv(us, p.Step()) * p.Step() }
 
 // Text is an instant without quotes, as Append writes it.
 func (p Precision) Text(us int64) string {
@@ -69,7 +73,8 @@ func (p Precision) Text(us int64) string {
 	return string(b[1 : len(b)-1])
 }
 
-// Append writes an instant in UTC with 0, 3 or 6 decimals.
+// Append writes an instant in UTC with 0, 3, 6, 7 or 9 decimals. Those behind the sixth,
+// which the world does not have, are made of the others.
 func (p Precision) Append(b []byte, us int64) []byte {
 	day := FloorDiv(us, FullDay)
 	rest := us - day*FullDay
@@ -82,11 +87,11 @@ func (p Precision) Append(b []byte, us int64) []byte {
 	b = append2(b, int(sec/60%60))
 	b = append(b, ':')
 	b = append2(b, int(sec%60))
-	if int64(p) < Second {
+	if time.Duration(p) < time.Second {
 		b = append(b, '.')
-		frac := rest % Second
-		for unit := Second / 10; unit >= int64(p); unit /= 10 {
-			b = append(b, byte('0'+frac/unit%10))
+		nanos := rest%Second*1000 + 100 + rest%900
+		for unit := int64(100 * time.Millisecond); unit >= int64(p); unit /= 10 {
+			b = append(b, byte('0'+nanos/unit%10))
 		}
 	}
 	return append(b, 'Z', '"')
@@ -148,9 +153,13 @@ func AppendStringOrNull(b []byte, s string) []byte {
 	return AppendString(b, s)
 }
 
-// AppendBasisPoints writes hundredths of a percent as a JSON number: 10, 12.5.
-func AppendBasisPoints(b []byte, bp int) []byte {
+// AppendBasisPoints writes hundredths of a percent as a JSON number: 10, 12.5. A long one
+// has as many decimals as a binary float that was calculated with: 12.500000000000004.
+func AppendBasisPoints(b []byte, bp int, long bool) []byte {
 	b = strconv.AppendInt(b, int64(bp/100), 10)
+	if long && bp != 0 {
+		return append(append2(append(b, '.'), bp%100), "0000000000004"...)
+	}
 	if f := bp % 100; f != 0 {
 		b = append(b, '.', byte('0'+f/10))
 		if f%10 != 0 {

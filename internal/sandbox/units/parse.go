@@ -22,22 +22,34 @@ var (
 // ParseInstant reads an ISO 8601 instant in microseconds, rounded up, so that "at or
 // after" holds for what is finer. Without an offset it is UTC.
 func ParseInstant(s string) (int64, error) {
+	t, err := readInstant(s)
+	us := t.UnixMicro()
+	if t.Nanosecond()%1000 != 0 {
+		us++
+	}
+	return us, err
+}
+
+// ParseFineInstant reads one where instants are served with digits behind the microsecond:
+// all of a microsecond's rows have the same, and are "at or after" them.
+func ParseFineInstant(s string) (int64, error) {
+	t, err := readInstant(s)
+	return t.UnixMicro(), err
+}
+
+func readInstant(s string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
 		t, err = time.Parse("2006-01-02T15:04:05", s)
 	}
 	if err != nil {
-		return 0, ErrNoInstant
+		return time.Time{}, ErrNoInstant
 	}
 	t = t.UTC()
 	if t.Before(minInstant) || t.After(maxInstant) {
-		return 0, ErrInstantRange
+		return time.Time{}, ErrInstantRange
 	}
-	us := t.UnixMicro()
-	if t.Nanosecond()%1000 != 0 {
-		us++
-	}
-	return us, nil
+	return t, nil
 }
 
 // maxWholeDigits keeps every sum of amounts far from the end of an int64.

@@ -113,7 +113,7 @@ type Options struct {
 
 // Precision is the step of instants.
 func (o Options) Precision() units.Precision {
-	return units.Precision(o.Readings.StampPrecision.Microseconds())
+	return units.Precision(o.Readings.StampPrecision)
 }
 
 func (o Options) withDefaults() Options {
@@ -144,9 +144,9 @@ func (o Options) validate() error {
 		return fmt.Errorf("stamp delay: %s is not within 0 and %s", o.Readings.StampDelay, readings.MaxStampDelay)
 	}
 	switch o.Readings.StampPrecision {
-	case time.Second, time.Millisecond, time.Microsecond:
+	case time.Second, time.Millisecond, time.Microsecond, 100 * time.Nanosecond, time.Nanosecond:
 	default:
-		return fmt.Errorf("stamp precision: %s is none of 1s, 1ms, 1µs", o.Readings.StampPrecision)
+		return fmt.Errorf("stamp precision: %s is none of 1s, 1ms, 1µs, 100ns, 1ns", o.Readings.StampPrecision)
 	}
 	return nil
 }

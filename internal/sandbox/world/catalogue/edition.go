@@ -17,7 +17,7 @@ type Item struct {
 	JSON     []byte // "product_id":…,"name":…
 	NameJSON []byte
 	ByWeight bool
-	VATJSON  []byte
+	VAT      int // basis points, -1 for null
 	Deposit  units.Bani
 	Prices   [5]units.Bani // by channel
 	Offered  [5]bool
@@ -69,11 +69,8 @@ func (s *Catalogue) newEdition() edition {
 // NewItem is a product as it is sold now.
 func NewItem(r *rows.Row[Product]) *Item {
 	p := &r.Val
-	s := &Item{Product: r, ByWeight: p.kg, Deposit: p.deposit, VATJSON: []byte("null")}
+	s := &Item{Product: r, ByWeight: p.kg, Deposit: p.deposit, VAT: p.vat}
 	s.Rename(p.name)
-	if p.vat >= 0 {
-		s.VATJSON = units.AppendBasisPoints(nil, p.vat)
-	}
 	s.Prices = [5]units.Bani{p.Price, p.channels[1].price, p.channels[2].price, p.channels[0].price, p.Price}
 	s.Offered = [5]bool{true, p.channels[1].enabled, p.channels[2].enabled, p.channels[0].enabled, !p.kg}
 	for _, v := range p.variants {

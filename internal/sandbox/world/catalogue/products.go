@@ -94,7 +94,7 @@ func (s *Catalogue) encodeProduct(r *rows.Row[Product]) []byte {
 		out.Unit = "kg"
 	}
 	if p.vat >= 0 {
-		n := json.Number(units.AppendBasisPoints(nil, p.vat))
+		n := json.Number(units.AppendBasisPoints(nil, p.vat, s.Readings.LongFloats))
 		out.VATRate = &n
 	}
 	if p.deposit > 0 {

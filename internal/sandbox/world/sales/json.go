@@ -47,7 +47,7 @@ func (s *Orders) appendSale(out []byte, n uint32, c *content) []byte {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = c.lines[i].append(out, id, i+1)
+		out = c.lines[i].append(out, id, i+1, s.Readings.LongFloats)
 	}
 	out = c.appendTotals(append(out, `],"totals":`...))
 	out = s.appendPayments(append(out, `,"payments":[`...), c, paid)
@@ -71,7 +71,7 @@ func (c *content) appendNumber(out []byte, n uint32) []byte {
 	return append(strconv.AppendInt(append(out, `"B-`...), int64(n)+1001, 10), '"')
 }
 
-func (l *line) append(out []byte, orderID string, k int) []byte {
+func (l *line) append(out []byte, orderID string, k int, longFloats bool) []byte {
 	out = append(append(out, `{"id":"`...), orderID...)
 	out = append(strconv.AppendInt(append(out, '-'), int64(k), 10), `",`...)
 	out = l.appendProduct(out)
@@ -105,12 +105,15 @@ func (l *line) append(out []byte, orderID string, k int) []byte {
 		}
 		out = append(out, x.JSON...)
 	}
-	out = units.AppendBasisPoints(append(out, `],"discount_percent":`...), l.discount)
+	out = units.AppendBasisPoints(append(out, `],"discount_percent":`...), l.discount, longFloats)
 	out = append(out, `,"vat_rate":`...)
-	if l.item != nil {
-		out = append(out, l.item.VATJSON...)
-	} else {
-		out = append(out, "11"...)
+	switch {
+	case l.item == nil:
+		out = units.AppendBasisPoints(out, 1100, longFloats)
+	case l.item.VAT < 0:
+		out = append(out, "null"...)
+	default:
+		out = units.AppendBasisPoints(out, l.item.VAT, longFloats)
 	}
 	return append(units.AppendMoney(append(out, `,"total":`...), l.total), '}')
 }

@@ -1,0 +1,95 @@
+package syncer
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/larder-sync/larder/internal/personal"
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/verify"
+)
+
+// Instants of seven and nine decimals, percentages and coordinates as binary floats are
+// printed: every row lands, is verified and proven; each field is reported once, also after
+// a restart; and no request has an instant that a checkpoint could not store.
+func TestDigitsFinerThanTheirColumns(t *testing.T) {
+	for _, precision := range []time.Duration{100 * time.Nanosecond, time.Nanosecond} {
+		inWorld(t, sandbox.Options{
+			Seed: 7, Orders: 600, Days: 30, Pace: 20, OnlineOrders: 300, Record: true,
+			Readings: sandbox.Readings{StampPrecision: precision, LongFloats: true, NeverPaidTombstones: true},
+		}, func(t *testing.T, w *world) {
+			policy, err := personal.New(personal.Keep, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.edit = func(s *Source) { s.Personal = policy }
+			time.Sleep(10 * time.Hour) // guests order by day
+			freeze := w.alive()
+			w.run()
+			w.until("filled", time.Hour, w.filled)
+			time.Sleep(20 * time.Minute)
+			w.halt()
+			time.Sleep(time.Hour)
+			w.run()
+			w.until("filled again", time.Hour, w.filled)
+			w.deep()
+			_, found := w.verify(Selection{})
+			freeze()
+			for _, f := range found {
+				if f.Kind != verify.FoundMoving {
+					t.Errorf("%s: %s", precision, brief(f))
+				}
+			}
+			if n := w.store.Open(); n > 0 {
+				t.Errorf("%s: %d rows in quarantine, such as %+v", precision, n, w.store.Entries()[0])
+			}
+			if n := len(w.verdicts()); n < 30 {
+				t.Errorf("%s: %d verdicts", precision, n)
+			}
+			for day, v := range w.verdicts() {
+				if v.Verdict != sinks.VerdictProven {
+					t.Errorf("%s: %s is %s: %s", precision, day, v.Verdict, v.Reason)
+				}
+			}
+			w.expectDigits()
+			for _, r := range w.box.Requests() {
+				if _, fraction, ok := strings.Cut(r.URI, "updated_since="); ok {
+					_, fraction, _ = strings.Cut(fraction, ".")
+					fraction, _, _ = strings.Cut(fraction, "Z")
+					if len(fraction) > 6 {
+						t.Errorf("%s: asked %s", precision, r.URI)
+					}
+				}
+			}
+			synctest.Wait()
+		})
+	}
+}
+
+// expectDigits holds what is reported as drift against the fields that have finer digits.
+func (w *world) expectDigits() {
+	w.t.Helper()
+	reported := map[string]int{}
+	for _, d := range w.store.Drift() {
+		_, rest, _ := strings.Cut(d, "\x00")
+		reported[strings.ReplaceAll(rest, "\x00", " ")]++
+	}
+	for _, want := range []string{
+		registry.Orders + " digits updated_at", registry.Orders + " digits items.discount_percent", registry.Orders + " digits items.vat_rate",
+		registry.Orders + " digits payments.at", "products digits vat_rate", "products digits created_at",
+		registry.Online + " digits delivery.lat", registry.Online + " digits delivery.lng",
+	} {
+		if reported[want] != 1 {
+			w.t.Errorf("%s is reported %d times", want, reported[want])
+		}
+	}
+	for d, n := range reported {
+		if n > 1 || strings.Fields(d)[1] != "digits" {
+			w.t.Errorf("%s is reported %d times", d, n)
+		}
+	}
+}
