@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -61,6 +64,35 @@ func TestAnInterruptedPassStartsItsTableOnALineOfItsOwn(t *testing.T) {
 	}
 	if !slices.ContainsFunc(screen, func(line string) bool { return strings.HasPrefix(line, "source ") }) {
 		t.Errorf("no table:\n%s", strings.Join(screen, "\n"))
+	}
+}
+
+// Whoever reads the daemon's log may go: the daemon goes on.
+func TestADaemonOutlivesTheReaderOfItsLog(t *testing.T) {
+	h := newHouse(t)
+	h.configure(local("embedded:./data"))
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	listen := freePort(t)
+	c := h.command("run", "--set", "web.listen="+listen, "--set", "log.level=debug")
+	c.Stderr = write
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	h.daemon = c.Process
+	if err := errors.Join(write.Close(), read.Close()); err != nil {
+		t.Fatal(err)
+	}
+	polling.Page(t, "http://"+listen+"/readyz", http.StatusOK, "ready") // it has logged that much by then
+	h.hangUp()
+	polling.Page(t, "http://"+listen+"/metrics", http.StatusOK, `larder_config_reloads_total{result="success"} 1`)
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); err != nil {
+		t.Errorf("larder run ends with %v", err)
 	}
 }
 

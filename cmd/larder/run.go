@@ -30,6 +30,11 @@ log, the page, larder status and larder_config_last_reload_successful say so.`,
   pkill -HUP -f 'larder run'         read the configuration anew`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			// A daemon whose log nobody reads any more goes on: Go ends a process that writes to a
+			// closed standard error unless it receives the signal.
+			unread := make(chan os.Signal, 1)
+			signal.Notify(unread, syscall.SIGPIPE)
+			defer signal.Stop(unread)
 			hangup := make(chan os.Signal, 1)
 			signal.Notify(hangup, syscall.SIGHUP)
 			defer signal.Stop(hangup)
