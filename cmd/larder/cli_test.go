@@ -18,6 +18,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/sinks/embedded"
 )
 
@@ -139,18 +140,25 @@ func (h *house) want(code int, words string, args ...string) result {
 	return r
 }
 
+// freePort is an address that nobody listens at.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return l.Addr().String()
+}
+
 // start runs a daemon until the test ends.
 func (h *house) start(args ...string) (page string) {
 	h.t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	page = "http://" + l.Addr().String()
-	if err := l.Close(); err != nil {
-		h.t.Fatal(err)
-	}
-	c := h.command(append([]string{"run", "--set", "web.listen=" + l.Addr().String()}, args...)...)
+	listen := freePort(h.t)
+	page = "http://" + listen
+	c := h.command(append([]string{"run", "--set", "web.listen=" + listen}, args...)...)
 	log := new(polling.Text)
 	c.Stdout, c.Stderr, h.log = log, log, log
 	if err := c.Start(); err != nil {
@@ -451,6 +459,36 @@ func TestVerify(t *testing.T) {
 
 	h.key(sandbox.RoleDisabled)
 	h.want(3, "disabled", "verify")
+}
+
+// Rows in quarantine are missing from the mirror: every command that speaks of it says so.
+func TestRowsInQuarantineAreNoSuccess(t *testing.T) {
+	h := newHouse(t)
+	h.configure(quiet + local("embedded:./data"))
+	bad := faults.Fault{Kind: faults.PriceText, Route: "/products", Probability: 1, Count: 1}
+	if err := h.AddFault(bad); err != nil {
+		t.Fatal(err)
+	}
+	const said = "source bistro: stream products: 1 row is in quarantine\n          → What could not be understood is kept whole."
+	for _, command := range [][]string{{"sync"}, {"sync", "--stream", "products"}, {"verify"}, {"verify", "--stream", "products"}} {
+		if r := h.want(1, said, command...); !strings.Contains(r.out, "quarantined\n") {
+			t.Errorf("larder %v shows no stream in quarantine:\n%s", command, r.out)
+		}
+	}
+	h.want(1, "1 row is in quarantine.", "status")
+	h.want(0, "ok", "sync", "--stream", "allergens")
+	h.want(0, "ok", "sync", "--full", "--stream", "products") // the row is good now
+	h.want(0, "quarantined: 0", "verify", "--stream", "products")
+
+	h.configure(local("embedded:./data"))
+	polling.Page(t, h.start()+"/readyz", http.StatusOK, "ready")
+	bad.Count = 0 // as long as the daemon walks, too
+	if err := h.AddFault(bad); err != nil {
+		t.Fatal(err)
+	}
+	const all = " rows are in quarantine\n          → What could not be understood"
+	h.want(1, all, "sync", "--full", "--stream", "products")
+	h.want(1, all, "verify", "--stream", "products")
 }
 
 // statusInSeconds expects durations in seconds.

@@ -39,8 +39,9 @@ command slower, and a wrong key ends it at once. 0s tries nothing again but sing
 requests.
 
 Exit codes: 0 done, also when online ordering is off and the key has nothing else to read;
-1 a stream failed, or a sweep is held; 2 usage or configuration; 3 the API refused: the
-key, or the scopes that configured streams need; 4 the warehouse could not be reached.`,
+1 a stream failed, a sweep is held, or rows are in quarantine; 2 usage or configuration;
+3 the API refused: the key, or the scopes that configured streams need; 4 the warehouse
+could not be reached.`,
 		Example: `  larder sync
   larder sync --full
   larder sync --full --retry-for 2h
@@ -96,7 +97,7 @@ func printReport(w io.Writer, r syncer.Report, width int) error {
 		for _, st := range s.Streams {
 			rows += st.Upserts
 			requests += st.Requests
-			t.add(s.Source, st.Stream, st.Upserts, st.Tombstones, st.Unchanged, st.Quarantined, st.Requests, outcome(st))
+			t.add(s.Source, st.Stream, st.Upserts, st.Tombstones, st.Unchanged, st.StreamOutcome.Quarantined, st.Requests, outcome(st))
 		}
 	}
 	if err := t.print(w); err != nil {
@@ -122,6 +123,8 @@ func outcome(st syncer.StreamReport) string {
 	case st.Off != "":
 		reason, _, _ := strings.Cut(st.Off, ": ") // what to do about it follows
 		return "off: " + reason
+	case st.StreamOutcome.Quarantined > 0:
+		return "quarantined"
 	default:
 		return "ok"
 	}

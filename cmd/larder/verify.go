@@ -36,8 +36,8 @@ differ at first sight.
 
 Rows may change meanwhile: a difference counts only when it still stands after the
 next incremental walk, while the API's own answer stood still. What never stood still
-is told as moving, and what is in quarantine is listed; both are no difference. Settled
-are rows that differed at first sight and not any more after that walk. Of the totals
+is told as moving, which is no difference. Rows in quarantine are listed: they could not
+be compared. Settled are rows that differed at first sight and not any more after that walk. Of the totals
 (sales_daily), rows counts the days without a sale too, which the warehouse may leave out.
 
 Stale are rows of the totals that are behind the API by schedule alone, which is no
@@ -51,8 +51,8 @@ object on a line, and the last line is a summary; its "kind" is difference, stal
 moving, quarantined or summary. In the summary, unjudged are rows that differed at first sight,
 but were too many to look at again.
 
-Exit codes: 0 no difference, stale rows or not; 1 a difference, or something could not be compared;
-2 usage or configuration; 3 the API refused; 4 the warehouse could not be reached.`,
+Exit codes: 0 no difference, stale rows or not; 1 a difference, or something could not be
+compared, as rows in quarantine; 2 usage or configuration; 3 the API refused; 4 the warehouse could not be reached.`,
 		Example: `  larder verify
   larder verify --source bistro --stream sales_orders
   larder verify --format json | jq 'select(.kind == "difference")'`,
@@ -249,6 +249,8 @@ func verifyOutcome(st verifyStream) string {
 		return "failed"
 	case st.Differences+st.Unjudged > 0:
 		return "differs"
+	case st.Quarantined > 0:
+		return "quarantined"
 	case st.Stale > 0:
 		return "stale"
 	default:

@@ -1,9 +1,11 @@
 package app
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -28,7 +30,13 @@ func errorLines(all []outcome) (lines []string) {
 			if st.Err != nil {
 				lines = append(lines, streamLine(o.source, st.Stream, st.Err))
 			}
+			if st.Quarantined > 0 {
+				lines = append(lines, "source "+o.source+": stream "+st.Stream+": "+phrase.Plural(st.Quarantined, "row")+phrase.Verb(st.Quarantined, " is", " are")+" in quarantine")
+			}
 		}
+	}
+	if quarantines(all) {
+		lines = append(lines, adviceQuarantine)
 	}
 	return lines
 }
@@ -41,6 +49,16 @@ func sourceLine(source, state string, err error) string {
 // streamLine is what went wrong with a stream of it.
 func streamLine(source, stream string, err error) string {
 	return "source " + source + ": stream " + stream + ": " + underneath(err)
+}
+
+// adviceQuarantine is what to do about rows in quarantine.
+const adviceQuarantine = "  → What could not be understood is kept whole. Look at it with: larder sql \"SELECT stream, row_id, field, reason FROM quarantine\""
+
+// quarantines reports whether rows are in quarantine.
+func quarantines(all []outcome) bool {
+	return slices.ContainsFunc(all, func(o outcome) bool {
+		return slices.ContainsFunc(o.streams, func(st syncer.StreamOutcome) bool { return st.Quarantined > 0 })
+	})
 }
 
 // underneath is an error whose further lines stand below the first.
@@ -90,6 +108,7 @@ func worstOf(all []outcome) int {
 		w.source(*o.state, *o.err)
 		for _, st := range o.streams {
 			w.stream(*o.state, st.Err)
+			w.problem = w.problem || st.Quarantined > 0
 		}
 	}
 	return w.code()

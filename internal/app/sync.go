@@ -17,8 +17,8 @@ import (
 // Sync makes one pass. Beside a daemon on the same embedded warehouse, the daemon
 // makes it. A remote warehouse that is down is waited for as long as wait, at the
 // start and in the middle. onProgress, which may be nil, is called about every second. The report
-// is filled as far as the pass came; an error in a source or stream is a
-// *SyncError.
+// is filled as far as the pass came; an error in a source or stream, and rows in
+// quarantine, are a *SyncError.
 func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration, onProgress func(syncer.Status)) (report syncer.Report, err error) {
 	err = a.run(ctx, task{
 		sel:   sel,
@@ -28,10 +28,11 @@ func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration
 			return err
 		},
 	})
-	unserved := a.judgeScopes(outcomesOf(report.Sources), sel)
+	outcomes := outcomesOf(report.Sources)
+	unserved := a.judgeScopes(outcomes, sel)
 	switch {
 	case err != nil:
-	case report.Err() != nil:
+	case report.Err() != nil || quarantines(outcomes):
 		err = &SyncError{report}
 	default:
 		err = unserved

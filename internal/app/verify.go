@@ -15,8 +15,8 @@ import (
 
 // Verify compares the mirror with the API. Beside a daemon on the same embedded
 // warehouse, the daemon does. A remote warehouse that is down is waited for as long
-// as wait. The report is filled as far as it came; a difference, and what could not
-// be compared, is a *VerifyError.
+// as wait. The report is filled as far as it came; a difference, what could not be
+// compared, and rows in quarantine, are a *VerifyError.
 func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Duration, v control.Verifying) (report syncer.VerifyReport, err error) {
 	err = a.run(ctx, task{
 		sel: sel, existing: true,
@@ -26,10 +26,11 @@ func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Durati
 			return err
 		},
 	})
-	unserved := a.judgeScopes(outcomesOf(report.Sources), sel)
+	outcomes := outcomesOf(report.Sources)
+	unserved := a.judgeScopes(outcomes, sel)
 	switch {
 	case err != nil:
-	case report.Differences() > 0 || report.Err() != nil:
+	case report.Differences() > 0 || report.Err() != nil || quarantines(outcomes):
 		err = &VerifyError{report}
 	default:
 		err = unserved

@@ -55,7 +55,6 @@ type StreamReport struct {
 	Rows        uint64 `json:"rows"` // of the API, tombstones included
 	Differences uint64 `json:"differences"`
 	Moving      uint64 `json:"moving"`
-	Quarantined uint64 `json:"quarantined"`
 	Settled     uint64 `json:"settled"`  // differed at first sight, and not after the next walk
 	Unjudged    uint64 `json:"unjudged"` // differed at first sight, too many to look at again
 	// Stale rows are of days that the schedule has not asked for again: it does until
