@@ -207,6 +207,8 @@ var readingTable = []reading{
 	{"new-map-keys", yes(func(r *sandbox.Readings) *bool { return &r.NewMapKeys })},
 	{"tightest-by-limit", yes(func(r *sandbox.Readings) *bool { return &r.TightestByLimit })},
 	{"loose-range", yes(func(r *sandbox.Readings) *bool { return &r.LooseRange })},
+	{"removed-refunds", yes(func(r *sandbox.Readings) *bool { return &r.RemovedRefunds })},
+	{"gross-per-product", yes(func(r *sandbox.Readings) *bool { return &r.GrossPerProduct })},
 	{"ordering-off", yes(func(r *sandbox.Readings) *bool { return &r.OrderingOff })},
 }
 

@@ -50,6 +50,11 @@ type Readings struct {
 	// 0 for as many as asked. api.md says how many a page has at most, not that it
 	// is full.
 	ShortPages int
+	// RemovedRefunds counts the refunds of orders that are no sale any more on the days
+	// they were made.
+	RemovedRefunds bool
+	// GrossPerProduct rounds the gross of /sales/products once per row, not per line.
+	GrossPerProduct bool
 	// OrderingOff switches online ordering off (ordering.status disabled).
 	OrderingOff bool
 }

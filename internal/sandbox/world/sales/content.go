@@ -29,6 +29,7 @@ type line struct {
 	options  []*catalogue.ItemExtra // of an online order, which may have many
 	discount int                    // basis points
 	deposit  units.Bani
+	exact    int64 // gross before it is rounded, in thousandths of a ban
 	gross    units.Bani
 	total    units.Bani
 }
@@ -84,7 +85,8 @@ func (l *line) price() {
 		extras += x.Price
 	}
 	q := int64(l.qty)
-	l.gross = roundHalfUp(q*int64(l.unit+extras), 1000)
+	l.exact = q * int64(l.unit+extras)
+	l.gross = roundHalfUp(l.exact, 1000)
 	l.total = roundHalfUp(q*(int64(l.unit)*int64(10000-l.discount)+int64(extras)*10000), 1000*10000)
 	if l.item != nil {
 		l.deposit = l.item.Deposit * units.Bani(l.qty/1000)

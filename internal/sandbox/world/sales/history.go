@@ -60,9 +60,7 @@ func (s *Orders) settle(n uint32, events []Event, later func(Event)) {
 		s.apply(o, e)
 		o.stamp = s.Precision.Floor(e.At)
 	}
-	if o.counts() {
-		s.count(n, 1)
-	}
+	s.count(n, 1)
 }
 
 // openingTimes spreads count orders over the days, in order.

@@ -82,13 +82,10 @@ func (s *Orders) Place(spec OrderSpec, stamp int64) (id string, err error) {
 func (s *Orders) change(n uint32, stamp int64, f func(o *order)) {
 	o := &s.orders[n]
 	was := o.counts()
-	if was {
-		s.count(n, -1)
-	}
+	s.count(n, -1)
 	f(o)
-	if o.counts() {
-		s.count(n, 1)
-	} else if was {
+	s.count(n, 1)
+	if was && !o.counts() {
 		s.ensureMore(n).removedAt = stamp
 	}
 	if s.Readings.NullTombstones && n%4 == 0 && o.flags&orderEverPaid != 0 && !o.counts() {
@@ -102,18 +99,20 @@ func (s *Orders) change(n uint32, stamp int64, f func(o *order)) {
 	s.changes.Outdated(s.current)
 }
 
-// count adds a sale to the totals of its day (sign 1) or takes it out (-1).
+// count adds what an order counts for to the totals of its days (sign 1) or takes it out (-1).
 func (s *Orders) count(n uint32, sign int64) {
 	o := &s.orders[n]
-	s.fill(&s.scratch, n)
-	day := s.Calendar.Day(o.created)
-	s.totals.count(day, o.loc, &s.scratch, sign)
-	if more := s.more(n); more != nil {
+	if o.counts() {
+		s.fill(&s.scratch, n)
+		day := s.Calendar.Day(o.created)
+		s.totals.count(day, o.loc, &s.scratch, sign)
+		s.products.forget(day)
+	}
+	if more := s.more(n); more != nil && (o.counts() || s.Readings.RemovedRefunds && o.flags&orderEverPaid != 0) {
 		for _, r := range more.refunds {
 			s.totals.of(s.Calendar.Day(r.at), o.loc).refunds += units.Bani(sign) * r.amount
 		}
 	}
-	s.products.forget(day)
 }
 
 // Pay makes the order a sale; at is its paid_at.

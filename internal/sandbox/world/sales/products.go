@@ -19,12 +19,13 @@ type salesKey struct {
 
 // salesSum is what was sold under one salesKey.
 type salesSum struct {
-	row        *rows.Row[catalogue.Product]
-	name       string
-	kg         bool
-	qty        units.Milli
-	gross, net units.Bani
-	last       rows.Change // the newest sale, which names the product
+	row   *rows.Row[catalogue.Product]
+	name  string
+	kg    bool
+	qty   units.Milli
+	exact int64 // gross in thousandths of a ban
+	net   units.Bani
+	last  rows.Change // the newest sale, which names the product
 }
 
 // productDay is what a day sold.
@@ -56,7 +57,8 @@ func (p *productDays) of(day units.Day, sum func() productDay) productDay {
 	return d
 }
 
-func (d productDay) add(at rows.Change, loc uint8, c *content) {
+// add adds the lines of an order; the gross of each is rounded, unless that is left to the sum.
+func (d productDay) add(at rows.Change, loc uint8, c *content, roundSum bool) {
 	for i := range c.lines {
 		l := &c.lines[i]
 		key := salesKey{loc: loc, name: l.name}
@@ -69,7 +71,11 @@ func (d productDay) add(at rows.Change, loc uint8, c *content) {
 			d[key] = s
 		}
 		s.qty += l.qty
-		s.gross += l.gross
+		if roundSum {
+			s.exact += l.exact
+		} else {
+			s.exact += int64(l.gross) * 1000
+		}
 		s.net += l.total
 		s.last = at
 	}
@@ -94,7 +100,7 @@ func (p productSum) add(d productDay, sees func(loc int) bool) {
 			p[k] = t
 		}
 		t.qty += s.qty
-		t.gross += s.gross
+		t.exact += s.exact
 		t.net += s.net
 		if t.last.Compare(s.last) < 0 {
 			t.last, t.name = s.last, s.name
@@ -135,8 +141,9 @@ func (s *salesSum) append(out []byte) []byte {
 	} else {
 		out = append(out, `,"weight_kg":null`...)
 	}
-	out = units.AppendMoney(append(out, `,"gross":`...), s.gross)
-	out = units.AppendMoney(append(out, `,"line_discounts":`...), s.gross-s.net)
+	gross := roundHalfUp(s.exact, 1000)
+	out = units.AppendMoney(append(out, `,"gross":`...), gross)
+	out = units.AppendMoney(append(out, `,"line_discounts":`...), gross-s.net)
 	return units.AppendMoney(append(out, `,"net":`...), s.net)
 }
 

@@ -106,7 +106,7 @@ func (r *Reader) productDay(day units.Day) productDay {
 		}
 		if o := &s.orders[at.N]; o.counts() {
 			s.fill(&r.content, at.N)
-			d.add(at, o.loc, &r.content)
+			d.add(at, o.loc, &r.content, s.Readings.GrossPerProduct)
 		}
 	}
 	return d
