@@ -40,7 +40,7 @@ func inItsColumn(figure string, from int) string {
 var closeFigures = []string{"net_sales", "items", "discounts", "delivery_fees", "tips", "deposits", "refunds"}
 
 // rankOf tells the worst verdict of several days or locations.
-const rankOf = "transform(verdict, ['proven', 'equal', 'healed', 'open', 'unsettled', 'unproven', 'differs', 'drift'], [0, 1, 2, 3, 4, 5, 6, 7], 5)"
+const rankOf = "transform(verdict, ['proven', 'equal', 'healed', 'explained', 'open', 'unsettled', 'unproven', 'differs', 'drift'], [0, 1, 2, 3, 4, 5, 6, 7, 8], 6)"
 
 // cashUp answers at closing time what there must be in the drawer, and whether it is proven.
 var cashUp = dashboard{

@@ -43,7 +43,7 @@ var mirror = dashboard{
 			LIMIT 200`,
 			columns: []column{{name: "source"}, {name: "worst_stream"}, {name: "state", words: []string{"state"}}, {name: "sign_hours", unit: number, steps: nightly}, {name: "change_hours", unit: number}}},
 		{id: 3, key: "strip", kind: strip, w: 24, h: 8, sql: `
-			SELECT toDateTime(date, 'Europe/Bucharest') AS time, label AS restaurant, transform(day_verdict, ['proven', 'equal', 'healed', 'open', 'unsettled', 'unproven', 'differs', 'drift'], [0, 0, 0, 1, 2, 2, 3, 3], 2) AS rank
+			SELECT toDateTime(date, 'Europe/Bucharest') AS time, label AS restaurant, transform(day_verdict, ['proven', 'equal', 'healed', 'explained', 'open', 'unsettled', 'unproven', 'differs', 'drift'], [0, 0, 0, 0, 1, 2, 2, 3, 3], 2) AS rank
 			FROM
 			(
 				SELECT date, ifNull(business_name, business_id) AS label, toString(verdict) AS day_verdict

@@ -125,6 +125,7 @@ var words = map[string]map[string]word{
 	"verdict": {
 		"proven":    {text{"Dovedit", "Proven"}, "green"},
 		"healed":    {text{"Corectat, dovedit", "Repaired, proven"}, "green"},
+		"explained": {text{"Explicat, dovedit", "Explained, proven"}, "green"},
 		"equal":     {text{"Egal cu serviciul", "Equal"}, "green"},
 		"open":      {text{"Zi în curs", "Open"}, "blue"},
 		"unsettled": {text{"Încă se mișcă", "Still moving"}, "orange"},

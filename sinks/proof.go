@@ -23,7 +23,8 @@ type DayQuery struct {
 //
 // The figures of a line of products are quantity, weight_kg, gross, line_discounts and
 // net. Its gross is quantity x (unit price + extras), of each line rounded to two
-// decimals half away from zero (api.md, "Product sales row").
+// decimals half away from zero (api.md, "Product sales row"). RoundedLines counts the lines
+// whose gross another rounding could change: weighed ones, and those of more decimals.
 type Figures map[string]string
 
 // DayFigures are the figures of one day, or of one product's line of it.
@@ -35,6 +36,9 @@ type DayFigures struct {
 	Figures Figures
 }
 
+// RoundedLines is a figure of a line of products that the service does not report.
+const RoundedLines = "rounded_lines"
+
 // The subjects and the verdicts of a proof.
 const (
 	SubjectDaily    = "daily"    // the figures of /sales/daily
@@ -42,6 +46,7 @@ const (
 
 	VerdictProven    = "proven"    // the mirror gives what the service reports
 	VerdictHealed    = "healed"    // it differed, was repaired, and is proven now
+	VerdictExplained = "explained" // it differs as api.md leaves open, which is as good as proven
 	VerdictDrift     = "drift"     // it differs, and repairing did not help
 	VerdictUnsettled = "unsettled" // still moving: to be asked again
 	VerdictUnproven  = "unproven"  // could not be asked, or not be compared
@@ -65,13 +70,14 @@ type Verdict struct {
 	Day      string `json:"day"`
 	Subject  string `json:"subject"`
 	Verdict  string `json:"verdict"`
-	// Differences of a drift, and of a healed day those it had before.
+	// Differences of a drift or an explained day, and of a healed day those it had before.
 	Differences []Difference `json:"differences,omitempty"`
 	OrderIDs    []string     `json:"order_ids,omitempty"` // involved in the difference, at most 100
 	Requests    uint64       `json:"requests"`            // spent on the day
-	Reason      string       `json:"reason,omitempty"`    // why it is unproven or unsettled, in words
+	Reason      string       `json:"reason,omitempty"`    // why it is explained, unproven or unsettled, in words
 	// HealingTried: of a drift, that the next deep run heals it and no turn does, since a
-	// healing did not help, or was not begun after that of days before it had not.
+	// healing did not help, or was not begun after that of days before it had not. An
+	// explained day is healed no more until its difference changes.
 	HealingTried bool      `json:"healing_tried,omitempty"`
 	AskedAt      time.Time `json:"asked_at"` // by the service's clock
 }

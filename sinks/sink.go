@@ -68,6 +68,12 @@ type Sink interface {
 	SalesDays(ctx context.Context, q DayQuery) ([]DayFigures, error)
 	SalesProducts(ctx context.Context, q DayQuery) ([]DayFigures, error)
 
+	// RemovedRefunds adds up the refunds of removed orders as last known, by the day they
+	// were made. unknownUntil is the last day on which an order was removed whose values, the
+	// location too, were never seen; empty when there is none. Where the service gave no time,
+	// that of its answer counts. Orders of a location that the key lost are left out.
+	RemovedRefunds(ctx context.Context, q DayQuery) (days []DayFigures, unknownUntil string, err error)
+
 	// Verdicts returns the verdicts that stand about the days of a business as a
 	// source sees it, in order of day. Those withdrawn do not stand.
 	Verdicts(ctx context.Context, business, source, from, to string) ([]Verdict, error)

@@ -104,7 +104,7 @@ func (e *episode) proven(heal bool) {
 	}
 	for _, s := range r.Sources {
 		for _, v := range s.Open {
-			if v.Verdict != sinks.VerdictHealed {
+			if v.Verdict != sinks.VerdictHealed && v.Verdict != sinks.VerdictExplained {
 				e.fault("reconcile %s, while nothing changes: %+v", s.Source, v)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks"
 )
 
 // scenario is an episode before it is played: all of it comes from the seed.
@@ -78,6 +79,8 @@ func newScenario(seed uint64) scenario {
 	p.drawSlow(rand.New(rand.NewPCG(seed, 8)))
 	p.drawOrdering(rand.New(rand.NewPCG(seed, 9)))
 	p.drawGuests(rand.New(rand.NewPCG(seed, 10)))
+	sums := rand.New(rand.NewPCG(seed, 11))
+	p.box.Readings.RemovedRefunds, p.box.Readings.GrossPerProduct = sums.IntN(3) == 0, sums.IntN(3) == 0
 	return p
 }
 
@@ -115,6 +118,14 @@ func newReadings(g *rand.Rand) sandbox.Readings {
 		ShortPages:     pick(g, 0, 3, 8, 20, 50),
 	}
 	return r
+}
+
+// leavesOpen reports whether days may differ by what api.md leaves open.
+func (p *scenario) leavesOpen(subject string) bool {
+	if subject == sinks.SubjectProducts {
+		return p.box.Readings.GrossPerProduct
+	}
+	return p.box.Readings.RemovedRefunds
 }
 
 // draw fills the episode with events; some crowd where the backfill is.

@@ -124,6 +124,9 @@ func (v *watch) verdictsOf(c *sinks.Commit) {
 		if found.Verdict == sinks.VerdictDrift || found.Verdict == sinks.VerdictHealed {
 			v.alarms = append(v.alarms, alarm{v.e.businessOf(c.Source), time.Now(), found})
 		}
+		if found.Verdict == sinks.VerdictExplained && !v.e.plan.leavesOpen(found.Subject) {
+			v.e.fault("explained, though the service counts as the mirror does: %+v", found)
+		}
 	}
 }
 

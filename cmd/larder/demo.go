@@ -123,7 +123,7 @@ func printDemoProof(w io.Writer, r syncer.ReconcileReport) {
 	}
 	var equal, moving uint64
 	for _, s := range r.Sources {
-		equal += s.Proven + s.Healed
+		equal += s.Proven + s.Healed + s.Explained
 		moving += s.Unsettled
 	}
 	drift := r.Drift()

@@ -292,7 +292,7 @@ func countsInWords(proven string, c syncer.VerdictCounts) string {
 	for _, of := range []struct {
 		n    uint64
 		name string
-	}{{c.Healed, sinks.VerdictHealed}, {c.Drift, sinks.VerdictDrift}, {c.Unsettled, sinks.VerdictUnsettled}, {c.Unproven, sinks.VerdictUnproven}} {
+	}{{c.Healed, sinks.VerdictHealed}, {c.Explained, sinks.VerdictExplained}, {c.Drift, sinks.VerdictDrift}, {c.Unsettled, sinks.VerdictUnsettled}, {c.Unproven, sinks.VerdictUnproven}} {
 		if of.n > 0 {
 			text += ", " + phrase.Count(of.n) + " " + of.name
 		}
@@ -332,7 +332,7 @@ func printVerdict(t io.Writer, source string, v sinks.Verdict) {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", row, visible.Text(d.Figure), visible.Text(d.Service), visible.Text(d.Mirror))
 	}
-	if v.Verdict != sinks.VerdictDrift {
+	if v.Verdict != sinks.VerdictDrift && v.Verdict != sinks.VerdictExplained {
 		return
 	}
 	if ids := v.OrderIDs; len(ids) > 0 {

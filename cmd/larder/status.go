@@ -247,6 +247,9 @@ func proofNote(p *syncer.ProofStatus) string {
 	if p.ProvenUntil == "" {
 		return "not proven yet"
 	}
+	if p.ExplainedDays > 0 {
+		return "proven until " + p.ProvenUntil + ", " + phrase.Plural(p.ExplainedDays, "day") + " explained"
+	}
 	return "proven until " + p.ProvenUntil
 }
 

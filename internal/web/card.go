@@ -125,6 +125,8 @@ func proofOf(p *syncer.ProofStatus) string {
 		return ""
 	case p.ProvenUntil == "":
 		return "Not proven yet"
+	case p.ExplainedDays > 0:
+		return "Proven until " + p.ProvenUntil + ", " + phrase.Plural(p.ExplainedDays, "day") + " explained"
 	default:
 		return "Proven until " + p.ProvenUntil
 	}

@@ -84,14 +84,18 @@ func provenRows(q sinks.DayQuery) string {
 	if q.Location != "" {
 		conditions = append(conditions, "location_id = "+schema.Literal(q.Location))
 	}
-	whose := sinks.LiveQuery{Source: q.Source, Locations: q.Locations}
-	if text := whoseRows(whose, "location_id", true); text != "" {
+	return strings.Join(append(conditions, whoseDays(q)...), " AND ")
+}
+
+// whoseDays are the conditions of Source, Locations and Except.
+func whoseDays(q sinks.DayQuery) (conditions []string) {
+	if text := whoseRows(sinks.LiveQuery{Source: q.Source, Locations: q.Locations}, "location_id", true); text != "" {
 		conditions = append(conditions, text)
 	}
 	if len(q.Except) > 0 {
 		conditions = append(conditions, "location_id NOT IN ("+literals(q.Except)+")")
 	}
-	return strings.Join(conditions, " AND ")
+	return conditions
 }
 
 // between is the condition of the days of q.
@@ -100,7 +104,7 @@ func between(column string, q sinks.DayQuery) string {
 }
 
 // productFigures are the figures of a line of products, in the order of the answer.
-var productFigures = []string{"quantity", "weight_kg", "gross", "line_discounts", "net"}
+var productFigures = []string{"quantity", "weight_kg", "gross", "line_discounts", "net", sinks.RoundedLines}
 
 // SalesProducts implements [sinks.Sink].
 func (r *reader) SalesProducts(ctx context.Context, q sinks.DayQuery) ([]sinks.DayFigures, error) {
@@ -133,15 +137,17 @@ func (r *reader) SalesProducts(ctx context.Context, q sinks.DayQuery) ([]sinks.D
 // salesProducts computes with 76 digits: a quantity of 38 times a price has more than
 // 38.
 func (r *reader) salesProducts(q sinks.DayQuery) string {
-	return fmt.Sprintf(`SELECT toString(day), line, [toDecimalString(sold, 10), toDecimalString(weight, 10), toDecimalString(gross, 2), toDecimalString(gross - net, 2), toDecimalString(net, 2)]
+	return fmt.Sprintf(`SELECT toString(day), line, [toDecimalString(sold, 10), toDecimalString(weight, 10), toDecimalString(gross, 2), toDecimalString(gross - net, 2), toDecimalString(net, 2), toString(rounded)]
 FROM
 (
+    WITH toDecimal256(quantity, 10) * toDecimal256(unit_price + extras, 2) AS exact
     SELECT
         business_day AS day,
         if(isNull(product_id), 'n/' || name, 'p/' || assumeNotNull(product_id)) AS line,
         sum(toDecimal256(quantity, 10)) AS sold,
         sum(toDecimal256(ifNull(weight_kg, 0), 10)) AS weight,
-        toDecimal256(sum(round(toDecimal256(quantity, 10) * toDecimal256(unit_price + extras, 2), 2)), 2) AS gross,
+        toDecimal256(sum(round(exact, 2)), 2) AS gross,
+        countIf(isNotNull(weight_kg) OR exact != round(exact, 2)) AS rounded,
         toDecimal256(sum(total), 2) AS net
     FROM
     (
@@ -157,6 +163,59 @@ FROM
 )
 ORDER BY day, line
 SETTINGS optimize_move_to_prewhere_if_final = 1`, r.warehouse.Table("sales_orders"), provenRows(q), between("business_day", q))
+}
+
+// RemovedRefunds implements [sinks.Sink]. FINAL would hide the removed orders, so the newest
+// version of each is found by itself.
+func (r *reader) RemovedRefunds(ctx context.Context, q sinks.DayQuery) (days []sinks.DayFigures, unknownUntil string, err error) {
+	err = r.warehouse.Rows(longStatement(ctx), r.removedRefunds(q), func(rows driver.Rows) error {
+		var day, amount, until string
+		if err := rows.Scan(&day, &amount, &until); err != nil {
+			return err
+		}
+		if day == "" {
+			unknownUntil = until
+		} else {
+			days = append(days, sinks.DayFigures{Day: day, Figures: sinks.Figures{"refunds": amount}})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, "", fmt.Errorf("add up the refunds of removed orders of %s from %s to %s: %w", q.Business, q.From, q.To, err)
+	}
+	return days, unknownUntil, nil
+}
+
+func (r *reader) removedRefunds(q sinks.DayQuery) string {
+	business := "business_id = " + schema.Literal(q.Business)
+	conditions := append([]string{business, "_deleted = 1", "_delete_reason != 'no_access'"}, whoseDays(q)...)
+	if q.Location != "" {
+		conditions = append(conditions, "location_id IN ("+schema.Literal(q.Location)+", '')")
+	}
+	return fmt.Sprintf(`SELECT day, toDecimalString(sum(amount), 2), toString(max(removed))
+FROM
+(
+    SELECT
+        toDate32(toTimeZone(ifNull(_deleted_at, _fetched_at), 'Europe/Bucharest')) AS removed,
+        arrayJoin(if(location_id = '', [('', toDecimal64(0, 2))],
+            arrayMap((at, amount) -> (toString(toDate32(toTimeZone(at, 'Europe/Bucharest'))), amount), `+"`refunds.at`, `refunds.amount`"+`))) AS refund,
+        refund.1 AS day, refund.2 AS amount
+    FROM
+    (
+        SELECT id, location_id, _deleted_at, _fetched_at, `+"`refunds.at`, `refunds.amount`"+`
+        FROM %[1]s
+        WHERE %[2]s AND (id, _version) IN
+        (
+            SELECT id, max(_version) FROM %[1]s
+            WHERE %[3]s AND id IN (SELECT id FROM %[1]s WHERE %[3]s AND _deleted = 1)
+            GROUP BY id
+        )
+        LIMIT 1 BY id
+    )
+)
+WHERE day = '' OR day BETWEEN %[4]s AND %[5]s
+GROUP BY day
+ORDER BY day`, r.warehouse.Table("sales_orders"), strings.Join(conditions, " AND "), business, schema.Literal(q.From), schema.Literal(q.To))
 }
 
 // Verdicts implements [sinks.Sink].

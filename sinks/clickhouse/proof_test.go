@@ -52,6 +52,24 @@ func TestReconciliationTakesVerdicts(t *testing.T) {
 		"2026-03-28|proven|2", `2026-03-29|unproven|\N`)
 }
 
+// An explained day is as good as proven while nothing else of it differs.
+func TestExplainedDays(t *testing.T) {
+	m := newMirror(t)
+	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"), orderRow("b", "l1", "2026-03-29", "[]"))
+	explained := func(day, subject, figure string) sinks.Verdict {
+		v := asked(day, "", subject, sinks.VerdictExplained, 2)
+		v.Reason, v.Differences = "as left open", []sinks.Difference{{Figure: figure, Service: "9.00", Mirror: "0"}}
+		return v
+	}
+	m.dayTotals("biz", "2026-03-28", "", "1", "30.00", "33.50", "3.50", "9.00", oneOrder)
+	m.dayTotals("biz", "2026-03-29", "", "1", "31.00", "33.50", "3.50", "9.00", oneOrder)
+	m.verdicts("biz", "s", explained("2026-03-28", sinks.SubjectDaily, "refunds"), asked("2026-03-28", "", sinks.SubjectProducts, sinks.VerdictProven, 3),
+		explained("2026-03-29", sinks.SubjectDaily, "refunds"))
+	m.expect("SELECT date, verdict, verdict_reason, differences FROM reconciliation ORDER BY date",
+		"2026-03-28|explained|as left open|['refunds']", "2026-03-29|differs|as left open|['net_sales','refunds']")
+	m.expect("SELECT proven_until, days_differing FROM proof", "2026-03-29|0")
+}
+
 // What is on the house is no money: it is among the payments, and was not taken.
 func TestOnTheHouseIsNotTaken(t *testing.T) {
 	m := newMirror(t)

@@ -104,13 +104,13 @@ func testSalesProducts(t *testing.T, h Harness) {
 	expectFigures(t, s.SalesProducts, year,
 		line1("2026-03-28", "n/", "quantity", "1", "gross", "3.00", "net", "3.00"),
 		line1("2026-03-28", "n/p1", "quantity", "1", "gross", "12.00", "line_discounts", "1.50", "net", "10.50"),
-		line1("2026-03-28", "p/back", "quantity", "-0.125", "gross", "-0.03", "line_discounts", "-0.03"),
+		line1("2026-03-28", "p/back", "quantity", "-0.125", "gross", "-0.03", "line_discounts", "-0.03", "rounded_lines", "1"),
 		line1("2026-03-28", "p/free", "quantity", "3", "gross", "15.00", "line_discounts", "15.00"),
-		line1("2026-03-28", "p/kg", "quantity", "0.26", "weight_kg", "0.26", "gross", "1.38", "line_discounts", "0.01", "net", "1.37"),
+		line1("2026-03-28", "p/kg", "quantity", "0.26", "weight_kg", "0.26", "gross", "1.38", "line_discounts", "0.01", "net", "1.37", "rounded_lines", "2"),
 		line1("2026-03-28", "p/p1", "quantity", "3", "gross", "34.00", "line_discounts", "1.50", "net", "32.50"),
 		line1("2026-03-29", "p/big", "quantity", "19999999999999999999999999999.9999999998",
-			"gross", "199999999999999999799999999999999999998000000.00", "line_discounts", "199999999999999999799999999979999999998000000.02", "net", "19999999999999999.98"),
-		line1("2026-03-29", "p/small", "quantity", "0.0000000001"))
+			"gross", "199999999999999999799999999999999999998000000.00", "line_discounts", "199999999999999999799999999979999999998000000.02", "net", "19999999999999999.98", "rounded_lines", "2"),
+		line1("2026-03-29", "p/small", "quantity", "0.0000000001", "rounded_lines", "1"))
 }
 
 func day1(day string, figures ...string) sinks.DayFigures {
@@ -219,6 +219,62 @@ func testNewestTotals(t *testing.T, h Harness) {
 	expectDay(t, s, first, "edited", "kept", "revived", "stale")
 	expectDay(t, s, second, "moved")
 	expectDay(t, s, "2026-06-02")
+}
+
+// testRemovedRefunds removes orders with refunds, one whose values were never seen, one
+// that comes back, and one of a location that the key lost.
+func testRemovedRefunds(t *testing.T, h Harness) {
+	s := open(t, h, Options{})
+	refunded := func(id, source, location string, amount string) {
+		o := simple(id, source, location, "2026-03-01", 1, "1.00")
+		o.refunds = []map[string]string{words("amount", amount, "at", "2026-03-28T22:00:00Z"), words("amount", "0.50", "at", "2026-03-29T21:00:00Z")}
+		store(t, s, sell(h, o))
+	}
+	for n, id := range []string{"live", "cancelled", "gone", "revived", "lost"} {
+		refunded(id, source, "l1", fmt.Sprint(1<<n, ".00"))
+	}
+	refunded("elsewhere", "other", "l2", "64.00")
+	buried := func(source string, of ...sinks.Tombstone) {
+		store(t, s, &sinks.Commit{Source: source, Business: business, Stream: "sales_orders", Tombstones: of})
+	}
+	unseen := func(id string, deleted, fetched time.Time) sinks.Tombstone {
+		b := tombstone(id, 5, "cancelled")
+		b.DeletedAt, b.FetchedAt = deleted, fetched
+		return b
+	}
+	february, midnight := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 28, 22, 0, 0, 0, time.UTC)
+	buried(source, tombstone("cancelled", 5, "cancelled"), tombstone("gone", 5, "gone"), tombstone("revived", 5, "unpaid"), tombstone("lost", 5, "no_access"),
+		unseen("never seen", midnight, midnight.AddDate(0, 3, 0)),
+		unseen("never seen either", time.Time{}, february))
+	buried(source, tombstone("cancelled", 7, "deleted"))
+	buried("other", tombstone("elsewhere", 5, "cancelled"), unseen("unseen elsewhere", time.Time{}, february))
+	store(t, s, sell(h, simple("revived", source, "l1", "2026-03-01", 6, "1.00")))
+	on := func(day string, q sinks.DayQuery) sinks.DayQuery {
+		q.Business, q.From, q.To = business, day, day
+		return q
+	}
+	until := ""
+	refunds := func(ctx context.Context, q sinks.DayQuery) (days []sinks.DayFigures, err error) {
+		days, until, err = s.RemovedRefunds(ctx, q)
+		return days, err
+	}
+	for name, c := range map[string]struct {
+		q     sinks.DayQuery
+		until string
+		want  []sinks.DayFigures
+	}{
+		"all":              {year, "2026-03-29", []sinks.DayFigures{day1("2026-03-29", "refunds", "70.00"), day1("2026-03-30", "refunds", "1.50")}},
+		"a day":            {on("2026-03-30", sinks.DayQuery{}), "2026-03-29", []sinks.DayFigures{day1("2026-03-30", "refunds", "1.50")}},
+		"a location":       {on("2026-03-29", sinks.DayQuery{Location: "l2"}), "2026-03-29", []sinks.DayFigures{day1("2026-03-29", "refunds", "64.00")}},
+		"a source":         {on("2026-03-29", sinks.DayQuery{Source: source, Locations: []string{}}), "2026-03-29", []sinks.DayFigures{day1("2026-03-29", "refunds", "6.00")}},
+		"and a location":   {on("2026-03-29", sinks.DayQuery{Source: "other", Locations: []string{"l1"}}), "2026-02-01", []sinks.DayFigures{day1("2026-03-29", "refunds", "70.00")}},
+		"but a location":   {on("2026-03-29", sinks.DayQuery{Except: []string{"l1"}}), "2026-03-29", []sinks.DayFigures{day1("2026-03-29", "refunds", "64.00")}},
+		"another business": {sinks.DayQuery{Business: "biz-2", From: "2026-01-01", To: "2026-12-31"}, "", nil},
+	} {
+		if expectFigures(t, refunds, c.q, c.want...); until != c.until {
+			t.Errorf("%s: values are unknown until %q, want %q", name, until, c.until)
+		}
+	}
 }
 
 // expectDay expects the live orders of a day, and as many when they are counted.

@@ -77,6 +77,7 @@ var proofs = []sentence{
 	{"what was sold by day", testSalesProducts},
 	{"totals of whichever orders are asked for", testWhoseTotals},
 	{"totals of the newest versions alone", testNewestTotals},
+	{"refunds of removed orders", testRemovedRefunds},
 	{"the newest verdicts stand", testVerdicts},
 	{"a verdict about no day is refused", testNoDay},
 }

@@ -284,25 +284,34 @@ func (f dayFigures) figureOr(name string) string {
 // mostFigures is how many figures that differ are kept of a day.
 const mostFigures = 100
 
-// differ compares the figures of the two sides, to the last digit. It returns the
-// first of those that differ, by name.
+// differ compares the figures of the two sides, to the last digit. It returns those that
+// differ, by name.
 func differ(service, mirror dayFigures) []sinks.Difference {
 	var found []sinks.Difference
 	names := dayFigures{} // either side may have none
 	maps.Copy(names, service)
 	maps.Copy(names, mirror)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if line, figure := lineFigure(name); line != "" && figure == sinks.RoundedLines {
+			continue // the service does not report it
+		}
 		d := sinks.Difference{Figure: name, Service: service.figureOr(name), Mirror: mirror.figureOr(name)}
 		a, _ := plainDecimal(d.Service)
 		b, _ := plainDecimal(d.Mirror)
 		if a != b {
 			found = append(found, d)
 		}
-		if len(found) == mostFigures {
-			break
-		}
 	}
 	return found
+}
+
+// lineFigure splits the name of a figure of a line of products; line is empty for another.
+func lineFigure(name string) (line, figure string) {
+	at := strings.LastIndex(name, ": ")
+	if at < 0 || !strings.HasPrefix(name, "p/") && !strings.HasPrefix(name, "n/") {
+		return "", name
+	}
+	return name[:at], name[at+len(": "):]
 }
 
 // sameGap is true when two comparisons show the same difference: figures may have
@@ -313,13 +322,21 @@ func sameGap(a, b []sinks.Difference) bool { return maps.Equal(gaps(a), gaps(b))
 func gaps(all []sinks.Difference) map[string]string {
 	by := map[string]string{}
 	for _, d := range all {
-		service, ok := new(big.Rat).SetString(d.Service)
-		mirror, also := new(big.Rat).SetString(d.Mirror)
-		if ok && also {
-			by[d.Figure] = new(big.Rat).Sub(service, mirror).RatString()
-		}
+		by[d.Figure] = gapOf(d).RatString()
 	}
 	return by
+}
+
+// gapOf is service minus mirror; both are decimals, as [dayFigures] takes no others.
+func gapOf(d sinks.Difference) *big.Rat { return new(big.Rat).Sub(ratOf(d.Service), ratOf(d.Mirror)) }
+
+// ratOf is the value of a decimal, 0 for what is none.
+func ratOf(text string) *big.Rat {
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return new(big.Rat)
+	}
+	return r
 }
 
 // mirrored arranges what the sink has computed by day.

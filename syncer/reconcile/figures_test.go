@@ -172,7 +172,52 @@ func TestFiguresThatDifferAreKeptInPart(t *testing.T) {
 	for n := range 3 * mostFigures {
 		service[fmt.Sprintf("p/%04d: net", n)] = "1.00"
 	}
-	if found := differ(service, dayFigures{}); len(found) != mostFigures || found[0].Figure != "p/0000: net" {
+	if found := judgeDay(reported{figures: service}, nil, nil).differences; len(found) != mostFigures || found[0].Figure != "p/0000: net" {
 		t.Errorf("%d differences kept", len(found))
+	}
+}
+
+// TestRoundingOfALineIsExplained: half of the last decimal for each line that is rounded, and
+// for the sum of them.
+func TestRoundingOfALineIsExplained(t *testing.T) {
+	with := func(edit dayFigures) dayFigures {
+		all := dayFigures{"p/kg: gross": "10.00", "p/kg: line_discounts": "1.00", "p/kg: net": "9.00", "p/kg: quantity": "1.5", "p/kg: rounded_lines": "3", "n/a: gross: gross": "5.00"}
+		maps.Copy(all, edit)
+		return all
+	}
+	for name, c := range map[string]struct {
+		service, mirror dayFigures
+		want            string
+	}{
+		"gross and discounts": {dayFigures{"p/kg: gross": "10.02", "p/kg: line_discounts": "1.02"}, nil, sinks.VerdictExplained},
+		"less":                {dayFigures{"p/kg: gross": "9.98"}, nil, sinks.VerdictExplained},
+		"too much":            {dayFigures{"p/kg: gross": "10.03"}, nil, ""},
+		"one line":            {dayFigures{"p/kg: gross": "10.01"}, dayFigures{"p/kg: rounded_lines": "1"}, sinks.VerdictExplained},
+		"too much of one":     {dayFigures{"p/kg: gross": "10.02"}, dayFigures{"p/kg: rounded_lines": "1"}, ""},
+		"nothing is rounded":  {dayFigures{"n/a: gross: gross": "5.01"}, nil, ""},
+		"the net too":         {dayFigures{"p/kg: gross": "10.01", "p/kg: net": "9.01"}, nil, ""},
+		"equal":               {nil, dayFigures{"p/kg: rounded_lines": "2"}, sinks.VerdictProven},
+	} {
+		mirror := with(c.mirror)
+		p := judgeDay(reported{figures: with(c.service)}, mirror, mirror)
+		if p.Verdict != c.want || (p.Reason != "") != (c.want == sinks.VerdictExplained) {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
+
+// TestAVerdictOfAnotherReleaseIsCounted as one that proves nothing.
+func TestAVerdictOfAnotherReleaseIsCounted(t *testing.T) {
+	var d days
+	var counts VerdictCounts
+	d.note(DayProof{Day: "2026-03-28", Verdict: "weighed anew"}, &counts)
+	d.note(DayProof{Day: "2026-03-28", Verdict: sinks.VerdictDrift}, &counts)
+	d.note(DayProof{Day: "2026-03-29", Verdict: "weighed anew"}, &counts)
+	if want := (VerdictCounts{Drift: 1, Unproven: 1}); counts != want {
+		t.Errorf("%+v, want %+v", counts, want)
+	}
+	proof := ProofOf([]sinks.Verdict{{Day: "2026-03-28", Subject: sinks.SubjectDaily, Verdict: "weighed anew"}}, "2026-03-28", "2026-03-30")
+	if proof == nil || proof.OpenDays != 1 || proof.ProvenUntil != "" {
+		t.Errorf("%+v", proof)
 	}
 }

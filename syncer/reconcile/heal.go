@@ -183,6 +183,9 @@ func (h *heal) verdict(before, now DayProof, err error) DayProof {
 		now.Verdict, now.differences = sinks.VerdictHealed, before.differences
 	case now.Verdict == sinks.VerdictDrift, now.suspect() && sameGap(before.differences, now.differences):
 		now.Verdict, now.Reason, now.tried = sinks.VerdictDrift, h.Reason(), true
+		if now.explained != "" {
+			now.Verdict, now.Reason = sinks.VerdictExplained, now.explained
+		}
 	case now.suspect():
 		now.tried = true
 	}

@@ -51,24 +51,36 @@ type Report struct {
 type VerdictCounts struct {
 	Proven    uint64 `json:"proven"`
 	Healed    uint64 `json:"healed"`
+	Explained uint64 `json:"explained"`
 	Drift     uint64 `json:"drift"`
 	Unsettled uint64 `json:"unsettled"`
 	Unproven  uint64 `json:"unproven"`
 }
 
 // All is how many there are.
-func (d VerdictCounts) All() uint64 { return d.Proven + d.Healed + d.Drift + d.Unsettled + d.Unproven }
+func (d VerdictCounts) All() uint64 {
+	return d.Proven + d.Healed + d.Explained + d.Drift + d.Unsettled + d.Unproven
+}
 
-// of is the count of a verdict.
+// of is the count of a verdict; one of another release counts as unproven.
 func (d *VerdictCounts) of(verdict string) *uint64 {
-	return map[string]*uint64{
-		sinks.VerdictProven: &d.Proven, sinks.VerdictHealed: &d.Healed, sinks.VerdictDrift: &d.Drift,
-		sinks.VerdictUnsettled: &d.Unsettled, sinks.VerdictUnproven: &d.Unproven,
-	}[verdict]
+	switch verdict {
+	case sinks.VerdictProven:
+		return &d.Proven
+	case sinks.VerdictHealed:
+		return &d.Healed
+	case sinks.VerdictExplained:
+		return &d.Explained
+	case sinks.VerdictDrift:
+		return &d.Drift
+	case sinks.VerdictUnsettled:
+		return &d.Unsettled
+	}
+	return &d.Unproven
 }
 
 // worse are the verdicts, from the best to the worst.
-var worse = []string{sinks.VerdictProven, sinks.VerdictHealed, sinks.VerdictUnsettled, sinks.VerdictUnproven, sinks.VerdictDrift}
+var worse = []string{sinks.VerdictProven, sinks.VerdictHealed, sinks.VerdictExplained, sinks.VerdictUnsettled, sinks.VerdictUnproven, sinks.VerdictDrift}
 
 // days are what is known of the days of a source.
 type days struct {
@@ -85,6 +97,9 @@ func (d *days) note(p DayProof, counts *VerdictCounts) {
 		d.locations[p.Location] = true
 	}
 	rank := slices.Index(worse, p.Verdict)
+	if rank < 0 {
+		rank = slices.Index(worse, sinks.VerdictUnproven)
+	}
 	before, known := d.worst[p.Day]
 	if known && before >= rank {
 		return

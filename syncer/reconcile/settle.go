@@ -82,7 +82,7 @@ func (st *Proofs) firstLook(ctx context.Context, ask func(context.Context, *brac
 func (st *Proofs) unhealed(found []DayProof) []DayProof {
 	return slices.DeleteFunc(slices.Clone(found), func(p DayProof) bool {
 		old, _ := st.record.standingOf(p)
-		return p.suspect() && old.verdict == sinks.VerdictDrift
+		return p.suspect() && (old.verdict == sinks.VerdictDrift || old.explained())
 	})
 }
 
@@ -317,10 +317,11 @@ func (st *Proofs) healAll(ctx context.Context, found []DayProof, how settling, v
 		how.differ(len(byDay))
 	}
 	var earlier []string
-	futile := 0
+	futile := map[bool]int{} // by whether the days may be explained: the others are healed all the same
 	for _, day := range newestFirst(byDay) {
 		healed := byDay[day]
-		if futile >= MaxFailedHeals {
+		explained := !slices.ContainsFunc(healed, func(p DayProof) bool { return p.explained == "" })
+		if futile[explained] >= MaxFailedHeals {
 			for i := range healed {
 				healed[i].leave(stoppedHeals)
 			}
@@ -330,8 +331,8 @@ func (st *Proofs) healAll(ctx context.Context, found []DayProof, how settling, v
 				return errors.Join(err, v.found(ctx, healed))
 			}
 			earlier = fewIDs(append(earlier, st.beside.Healed[day].IDs...))
-			if futile++; !slices.ContainsFunc(healed, DayProof.inVain) {
-				futile = 0
+			if futile[explained]++; !slices.ContainsFunc(healed, DayProof.inVain) {
+				futile[explained] = 0
 			}
 		}
 		if err := v.found(ctx, healed); err != nil {
@@ -347,10 +348,15 @@ func (st *Proofs) healAll(ctx context.Context, found []DayProof, how settling, v
 // leave notes why the day is not healed.
 func (p *DayProof) leave(why NotHealed) {
 	p.notHealed, p.Reason, p.tried = why, why.String(), why != OnlyCompared
+	if p.explained != "" {
+		p.Verdict, p.Reason, p.tried = sinks.VerdictExplained, p.explained, why == healedInVain || why == stoppedHeals
+	}
 }
 
 // inVain is true when the day differs after its healing, or the healing was cut short.
-func (p DayProof) inVain() bool { return p.cut || p.Verdict == sinks.VerdictDrift }
+func (p DayProof) inVain() bool {
+	return p.cut || p.Verdict == sinks.VerdictDrift || p.Verdict == sinks.VerdictExplained
+}
 
 func newestFirst(byDay map[types.Date][]DayProof) []types.Date {
 	var days []types.Date

@@ -25,7 +25,7 @@ type record struct {
 	days   map[string]standing // by dayKey
 	// known: the verdicts that the sink has were read.
 	known bool
-	// logged are the differences that the log has, by dayKey.
+	// logged are the differences that the log has, and those of explained days, by dayKey.
 	logged map[string]uint64
 }
 
@@ -34,13 +34,24 @@ type standing struct {
 	verdict string
 	asked   time.Time
 	sum     uint64 // of the figures it is about, 0 when a process before this one wrote it
-	tried   bool   // a healing did not help; the next deep run tries again
+	tried   bool   // a healing did not help; the next deep run tries again, unless it is explained
 	cuts    int    // healings in a row that were cut short
 }
 
-// good is true when the day is proven.
+// good is true when the day is proven, or as good as proven.
 func (s standing) good() bool {
-	return s.verdict == sinks.VerdictProven || s.verdict == sinks.VerdictHealed
+	return s.verdict == sinks.VerdictProven || s.verdict == sinks.VerdictHealed || s.explained()
+}
+
+func (s standing) explained() bool { return s.verdict == sinks.VerdictExplained }
+
+// explains is true when a day that differs was explained before, after a healing, and differs
+// by as much as then.
+func (r *record) explains(p DayProof) bool {
+	r.proofs.mu.Lock()
+	defer r.proofs.mu.Unlock()
+	s := r.days[p.key()]
+	return s.explained() && s.tried && r.logged[p.key()] == gapSum(r.seed, p.differences)
 }
 
 // says is true when a verdict would say nothing that the standing one does not.
@@ -49,10 +60,10 @@ func (s standing) says(p DayProof) bool {
 	switch {
 	case p.Passing:
 		return s.verdict != sinks.VerdictUnsettled // what was found stays found
-	case p.Verdict == sinks.VerdictHealed, now.good() != s.good(), !s.good() && p.Verdict != s.verdict, p.tried && !s.tried:
+	case p.Verdict == sinks.VerdictHealed, now.good() != s.good(), now.explained() != s.explained(), !s.good() && p.Verdict != s.verdict, p.tried && !s.tried:
 		return false
 	case s.sum == 0:
-		return s.good() && calendar.DayOf(s.asked) > p.Day // the day was over when it was proven
+		return s.good() && !s.explained() && calendar.DayOf(s.asked) > p.Day // the day was over when it was proven
 	}
 	return s.sum == p.sum
 }
@@ -75,7 +86,7 @@ func (r *record) readVerdicts(ctx context.Context, from, to types.Date) error {
 	for _, v := range all {
 		key := totals.DayKey(types.Date(v.Day), v.Location)
 		if _, known := r.days[key]; v.Subject == r.proofs.subject() && !known {
-			if v.Verdict == sinks.VerdictDrift {
+			if v.Verdict == sinks.VerdictDrift || v.Verdict == sinks.VerdictExplained {
 				r.logged[key] = gapSum(r.seed, v.Differences)
 			}
 			r.days[key] = standing{verdict: v.Verdict, asked: v.AskedAt, tried: v.HealingTried}
@@ -184,7 +195,7 @@ func (r *record) verdictOf(p DayProof) sinks.Verdict {
 	return sinks.Verdict{
 		Location: p.Location, Day: string(p.Day), Subject: r.proofs.subject(), Verdict: p.Verdict, Differences: p.differences,
 		OrderIDs: fewIDs(p.ids), Requests: p.requests, Reason: p.Reason,
-		HealingTried: p.Verdict == sinks.VerdictDrift && p.tried, AskedAt: p.at,
+		HealingTried: (p.Verdict == sinks.VerdictDrift || p.Verdict == sinks.VerdictExplained) && p.tried, AskedAt: p.at,
 	}
 }
 
@@ -201,7 +212,10 @@ func (r *record) remember(found []DayProof) {
 		case !p.Passing:
 			old.sum = p.sum
 		}
-		if old.good() {
+		switch {
+		case p.Verdict == sinks.VerdictExplained:
+			r.logged[p.key()] = gapSum(r.seed, p.differences)
+		case old.good() && !old.explained():
 			delete(r.logged, p.key())
 		}
 		if p.cut {
@@ -217,7 +231,7 @@ func (r *record) remember(found []DayProof) {
 
 // proofDay is what all verdicts about one day come to. daily: one of them is about the
 // day's own totals.
-type proofDay struct{ bad, drift, daily bool }
+type proofDay struct{ bad, drift, explained, daily bool }
 
 // ProofOf sums up the verdicts that stand about a source's days; nil without any. first
 // is the day of the first mirrored order, empty when there is none; today is not over.
@@ -239,6 +253,7 @@ func (s *proofSum) take(day types.Date, daily bool, v standing) {
 	d := s.days[day]
 	d.bad = d.bad || !v.good()
 	d.drift = d.drift || v.verdict == sinks.VerdictDrift
+	d.explained = d.explained || v.explained()
 	d.daily = d.daily || daily
 	s.days[day] = d
 	s.asked = stream.Later(s.asked, v.asked)
@@ -265,6 +280,8 @@ func (s *proofSum) status(first, today types.Date) *status.ProofStatus {
 			sum.DriftDays++
 		case d.bad:
 			sum.OpenDays++
+		case d.explained:
+			sum.ExplainedDays++
 		}
 	}
 	unbroken := true

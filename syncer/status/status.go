@@ -152,12 +152,14 @@ type ProofStatus struct {
 	FirstDay string `json:"first_day"`
 	// ProvenUntil is the last day that is over and up to which each day from FirstDay on
 	// is proven; empty when the first one is not.
-	ProvenUntil string    `json:"proven_until"`
-	DriftDays   int       `json:"drift_days"`        // days that differ from the service
-	OpenDays    int       `json:"open_days"`         // days that are neither proven nor differ
-	UnaskedDays int       `json:"unasked_days"`      // days from FirstDay on that were not compared yet
-	AskedAt     time.Time `json:"asked_at,omitzero"` // of the newest verdict
-	Late        bool      `json:"late"`              // yesterday is over for long enough to be proven, and is not
+	ProvenUntil string `json:"proven_until"`
+	DriftDays   int    `json:"drift_days"` // days that differ from the service
+	OpenDays    int    `json:"open_days"`  // days that are neither proven nor differ
+	// ExplainedDays are proven days that differ by what api.md leaves open.
+	ExplainedDays int       `json:"explained_days"`
+	UnaskedDays   int       `json:"unasked_days"`      // days from FirstDay on that were not compared yet
+	AskedAt       time.Time `json:"asked_at,omitzero"` // of the newest verdict
+	Late          bool      `json:"late"`              // yesterday is over for long enough to be proven, and is not
 }
 
 // Stream finds a stream of the snapshot, nil when it is not there.

@@ -27,7 +27,7 @@ const Zone = "Europe/Bucharest"
 const (
 	FirstViewsVersion = 1001
 	ViewsVersion      = 1001
-	viewsHash         = "7acd05a9d8e8a9d3"
+	viewsHash         = "3ac72258638505d1"
 )
 
 // Migration is a file of tables/, or all of views/: forward-only, and harmless when

@@ -70,6 +70,11 @@ func (r *stored) selected(q sinks.LiveQuery) bool {
 	if r.batch.Table.Column("location_id") < 0 {
 		q.Locations, q.Except = nil, nil
 	}
+	return r.of(q)
+}
+
+// of reports whether a row is one of those that Source, Locations and Except select.
+func (r *stored) of(q sinks.LiveQuery) bool {
 	if slices.Contains(q.Except, r.Location) {
 		return false
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/larder-sync/larder/sinks"
 )
@@ -18,6 +19,39 @@ func (s *Sink) SalesDays(_ context.Context, q sinks.DayQuery) ([]sinks.DayFigure
 // SalesProducts adds up what was sold of each product by day.
 func (s *Sink) SalesProducts(_ context.Context, q sinks.DayQuery) ([]sinks.DayFigures, error) {
 	return s.sums("lines", q, func(o *sale) []share { return o.lines })
+}
+
+// RemovedRefunds adds up the refunds of removed orders by day.
+func (s *Sink) RemovedRefunds(_ context.Context, q sinks.DayQuery) (days []sinks.DayFigures, unknownUntil string, err error) {
+	if err := s.available(); err != nil {
+		return nil, "", err
+	}
+	s.store.mu.Lock()
+	defer s.store.mu.Unlock()
+	sums := map[dayLine]amounts{}
+	whose := sinks.LiveQuery{Source: q.Source, Locations: q.Locations, Except: q.Except}
+	for key, r := range s.store.tables[orders] {
+		if business, _, _ := strings.Cut(key, "\x00"); business != q.Business || !r.Deleted || r.Reason == "no_access" || !r.of(whose) {
+			continue
+		}
+		if r.batch == nil {
+			removed := r.DeletedAt
+			if removed.IsZero() {
+				removed = r.FetchedAt
+			}
+			unknownUntil = max(unknownUntil, removed.In(bucharest()).Format(time.DateOnly))
+			continue
+		}
+		if q.Location != "" && r.Location != q.Location {
+			continue
+		}
+		for _, part := range refundsOf(r.columns()) {
+			if q.From <= part.day && part.day <= q.To {
+				sums[part.dayLine] = sums[part.dayLine].plus(part.amounts)
+			}
+		}
+	}
+	return figures(sums), unknownUntil, nil
 }
 
 // sums are the answers to what was asked since the orders changed last.

@@ -44,7 +44,7 @@ func (a amounts) plus(b amounts) amounts {
 // places is how many decimals a figure is kept with.
 func places(figure string) int {
 	switch figure {
-	case "orders":
+	case "orders", sinks.RoundedLines:
 		return 0
 	case "quantity", "weight_kg":
 		return 10
@@ -159,6 +159,10 @@ func linesOf(day string, c columnsOf) (lines []share) {
 		a := amounts{"quantity": scaled(quantity, 10), "net": money(totals[i])}
 		a["gross"] = product(a["quantity"], unit)
 		a["line_discounts"] = new(big.Int).Sub(a["gross"], a["net"])
+		exact := new(big.Int).Mul(a["quantity"], unit)
+		if weights[i] != nil || exact.Cmp(new(big.Int).Mul(a["gross"], one)) != 0 {
+			a[sinks.RoundedLines] = big.NewInt(1)
+		}
 		if weights[i] != nil {
 			a["weight_kg"] = scaled(*weights[i], 10)
 		}

@@ -4,13 +4,13 @@
 {{/* The dot says what else of a day that runs. */}}
 {{define "compared" -}}
     {{$running := . -}}
-    `verdict` LowCardinality(String) COMMENT 'open: the day is not over. Of days that reconciliation has compared, of the daily totals and of the products the worse: proven; healed (it differed and was repaired); drift (it differs, and repairing did not help); unsettled (it kept changing while it was compared); unproven (it could not be compared, or has changed since). Of other days: equal or differs, when the service was asked after the last order came in; else unproven',
+    `verdict` LowCardinality(String) COMMENT 'open: the day is not over. Of days that reconciliation has compared, of the daily totals and of the products the worse: proven; healed (it differed and was repaired); explained (it differs by what the API leaves open, and counts as proven: refunds of orders removed since, the rounding of the gross of products); drift (it differs, and repairing did not help); unsettled (it kept changing while it was compared); unproven (it could not be compared, or has changed since). Of other days: equal or differs, when the service was asked after the last order came in; else unproven',
     `verdict_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'Since when the verdict stands: when reconciliation asked the service; null when it has not asked',
     `verdict_differences.figure` Array(String) COMMENT 'Differences that reconciliation found, of a healed day those before: the figure, such as net_sales, payments/cash, or p/42: net of a product line',
     `verdict_differences.service` Array(String) COMMENT 'Differences that reconciliation found: the figure as the service reported it',
     `verdict_differences.mirror` Array(String) COMMENT 'Differences that reconciliation found: the figure from the mirrored orders',
     `verdict_order_ids` Array(String) COMMENT 'Orders involved in those differences, at most 100 of each comparison',
-    `verdict_reason` String COMMENT 'Why it is unproven or unsettled',
+    `verdict_reason` String COMMENT 'Why it is explained, unproven or unsettled',
     `differences` Array(String) COMMENT 'Figures beside that differ now; no totals when the service was not asked{{$running}}',
     {{range figures}}`service_{{.Name}}` {{.Maybe}} COMMENT '{{.Comment}} (as the service reports it; {{if .Map}}empty{{else}}null{{end}} when it was not asked{{$running}})',
     `mirror_{{.Name}}` {{.Type}} COMMENT '{{.Comment}} (from the mirrored orders)',
@@ -94,7 +94,7 @@ more, with a row for each day since: a join takes longer to plan. */}}
         SELECT
             business_id, {{.}}day AS date, map() AS of_mirror, map() AS of_service, [] AS seen,
             [argMax(
-                (transform(verdict, ['proven', 'healed', 'unsettled', 'unproven', 'drift'], [0, 1, 2, 3, 4], 3)::UInt8 AS rank, toString(verdict), asked_at,
+                (transform(verdict, ['proven', 'healed', 'explained', 'unsettled', 'unproven', 'drift'], [0, 1, 2, 3, 4, 5], 4)::UInt8 AS rank, toString(verdict), asked_at,
                     `differences.figure`, `differences.service`, `differences.mirror`, order_ids, reason),
                 {{if .}}asked_at{{else}}(rank, asked_at){{end}})] AS found
         FROM {{table "proofs"}} FINAL
@@ -124,7 +124,8 @@ something there. The dot as above. */}}
     if(empty(worst), NULL, arrayMin(worst.3)) AS worst_at,
     multiIf(
         running, 'open',
-        notEmpty(worst) AND NOT (moved AND worst[1].2 IN ('proven', 'healed')), worst[1].2,
+        notEmpty(worst) AND NOT (moved AND (worst[1].2 IN ('proven', 'healed')
+            OR worst[1].2 = 'explained' AND NOT hasAll(arrayFlatten(worst.4), unequal))), worst[1].2,
         NOT asked, 'unproven',
         empty(unequal), 'equal',
         seen_at[1] > greatest(seen_at[2], ifNull(worst_at, seen_at[2])), 'unproven',

@@ -6,8 +6,8 @@ CREATE OR REPLACE VIEW {{view "proof"}}
     `source` LowCardinality(String) COMMENT 'Source (API key, as named in the configuration)',
     `location_id` LowCardinality(Nullable(String)) COMMENT 'Location the proof is of; null is all locations of the source together',
     `first_day` Date32 COMMENT 'Day of the first mirrored order, removed ones included (Europe/Bucharest); where there is none, the first day that was asked about',
-    `proven_from` Nullable(Date32) COMMENT 'Every day from this one up to proven_until is proven or healed: all of the mirror is when this is first_day (larder reconcile compares older days); null when proven_until is',
-    `proven_until` Nullable(Date32) COMMENT 'The last day that is over and up to which each of the 92 days up to the last that was asked about is proven or healed: never the running day, whose figures go on; null when the first of them is not',
+    `proven_from` Nullable(Date32) COMMENT 'Every day from this one up to proven_until is proven, healed or explained: all of the mirror is when this is first_day (larder reconcile compares older days); null when proven_until is',
+    `proven_until` Nullable(Date32) COMMENT 'The last day that is over and up to which each of the 92 days up to the last that was asked about is proven, healed or explained: never the running day, whose figures go on; null when the first of them is not',
     `days_differing` Int64 COMMENT 'Number of days that differ now: drift that repairing did not help',
     `differing` Array(Date32) COMMENT 'The days that differ now',
     `days_asked` Int64 COMMENT 'Number of days that have a verdict',
@@ -45,15 +45,15 @@ FROM
                     min(day) AS first_asked_day,
                     max(day) AS last_asked_day,
                     -- Of a day that is not over, proven says that the figures were equal when they were asked for.
-                    arraySort(groupArrayIf(day, worst <= 1 AND daily > 0 AND day < toDate32(now('Europe/Bucharest')))) AS good,
-                    arraySort(groupArrayIf(day, worst = 4)) AS bad,
+                    arraySort(groupArrayIf(day, worst <= 2 AND daily > 0 AND day < toDate32(now('Europe/Bucharest')))) AS good,
+                    arraySort(groupArrayIf(day, worst = 5)) AS bad,
                     count() AS days_asked,
                     max(day_asked_at) AS source_asked_at
                 FROM
                 (
                     SELECT
                         business_id, source, toString(location_id) AS place, day,
-                        max(transform(verdict, ['proven', 'healed', 'unsettled', 'unproven', 'drift'], [0, 1, 2, 3, 4], 3)::UInt8) AS worst,
+                        max(transform(verdict, ['proven', 'healed', 'explained', 'unsettled', 'unproven', 'drift'], [0, 1, 2, 3, 4, 5], 4)::UInt8) AS worst,
                         countIf(subject = 'daily') AS daily,
                         max(proofs.asked_at) AS day_asked_at
                     FROM {{table "proofs"}} AS proofs FINAL

@@ -1,0 +1,187 @@
+package syncer
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/registry"
+)
+
+// refunded refunds the n-th order of the world some days ago.
+func (w *world) refunded(n, ago int) (id, day string) {
+	w.t.Helper()
+	restaurant := w.box.Restaurant(0)
+	id = restaurant.IDs(sandbox.StreamSalesOrders)[n]
+	at := time.Now().AddDate(0, 0, -ago)
+	if err := restaurant.At(at).RefundOrderAt(id, 1234, at); err != nil {
+		w.t.Fatal(err)
+	}
+	return id, string(calendar.DayOf(at))
+}
+
+// expectExplained expects that one day is explained, and all others are proven.
+func (w *world) expectExplained(day string) {
+	w.t.Helper()
+	for key, v := range w.verdicts() {
+		switch {
+		case v.Day != day || v.Subject != sinks.SubjectDaily || v.Location != "":
+			if v.Verdict != sinks.VerdictProven && v.Day != day {
+				w.t.Errorf("%s: %+v", key, v)
+			}
+		case v.Verdict != sinks.VerdictExplained || len(v.Differences) != 1 || v.Differences[0].Figure != "refunds" || !strings.Contains(v.Reason, "removed"):
+			w.t.Errorf("%s: %+v", key, v)
+		}
+	}
+	if p := w.syncer.Status().Sources[0].Proof; p == nil || p.DriftDays+p.OpenDays != 0 || p.ExplainedDays != 1 || p.ProvenUntil != daysAgo(1) {
+		w.t.Errorf("proof %+v", p)
+	}
+}
+
+// TestRefundsOfRemovedOrdersAreExplained, whether the mirror had their values or not: the
+// service may count them or not (DESIGN §5).
+func TestRefundsOfRemovedOrdersAreExplained(t *testing.T) {
+	for name, c := range map[string]struct{ counted, before bool }{
+		"counted": {counted: true}, "not counted": {}, "counted, removed before the mirror began": {true, true}, "not counted, removed before": {before: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opts := sandbox.Options{Seed: 51, Orders: 800, Days: 20, Record: true, Readings: sandbox.Readings{RemovedRefunds: c.counted}}
+			inWorld(t, opts, func(t *testing.T, w *world) {
+				id, day := w.refunded(20, 3)
+				cancel := func() {
+					if err := w.box.Restaurant(0).CancelOrder(id); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if c.before {
+					cancel()
+					w.schedule.FullResync = "0 4 1 7 *"
+					w.run()
+					w.until("backfill", time.Hour, w.filled)
+				} else {
+					w.proven()
+					cancel()
+				}
+				w.deep()
+				if !c.counted {
+					for key, v := range w.verdicts() {
+						if v.Verdict != sinks.VerdictProven {
+							t.Errorf("%s: %+v", key, v)
+						}
+					}
+					return
+				}
+				w.expectExplained(day)
+				before := len(w.box.Requests())
+				w.deep()
+				if n := rangeWalks(w.box.Requests()[before:]); n > 0 {
+					t.Errorf("healed again, in vain: %d walks", n)
+				}
+				w.expectExplained(day)
+				w.halt()
+				w.run() // another process
+				before = len(w.box.Requests())
+				w.deep()
+				if n := rangeWalks(w.box.Requests()[before:]); n > 0 {
+					t.Errorf("healed again after a restart: %d walks", n)
+				}
+				w.expectExplained(day)
+				if found := w.reconciled(reconcile.Request{From: day, To: day}); found.Drift+found.Unproven > 0 || found.Explained == 0 || found.Days.Explained != 1 || found.Open[0].Reason == "" {
+					t.Errorf("reconcile: %+v", found)
+				}
+			})
+		})
+	}
+}
+
+// TestALostRefundIsHealedBesideRemovedOrders: a refund that the mirror has lost looks as one of
+// an order that was removed before.
+func TestALostRefundIsHealedBesideRemovedOrders(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 51, Orders: 800, Days: 20, Readings: sandbox.Readings{NeverPaidTombstones: true}}, func(t *testing.T, w *world) {
+		id, day := w.refunded(20, 3)
+		business := w.proven()
+		for _, column := range []string{"amount", "method", "at", "item_id"} {
+			w.store.EditColumn(registry.Orders, business, id, "refunds."+column, `[]`)
+		}
+		if found := w.reconciled(reconcile.Request{From: day, To: day}); found.Explained == 0 || found.Drift > 0 {
+			t.Errorf("only compared: %+v", found)
+		}
+		w.deep()
+		if v := w.verdicts()["daily "+day]; v.Verdict != sinks.VerdictHealed || w.wrongOrders() > 0 {
+			t.Errorf("%+v", v)
+		}
+	})
+}
+
+// TestWhatIsNotExplainedIsDrift: anything beside the refunds of removed orders, more than
+// those, or less than the mirror has.
+func TestWhatIsNotExplainedIsDrift(t *testing.T) {
+	for name, edit := range map[string]map[string]string{
+		"another figure":  {"totals_tip": `"900.00"`},
+		"more than those": {"refunds.amount": `[]`, "refunds.method": `[]`, "refunds.at": `[]`, "refunds.item_id": `[]`},
+		"less":            {"refunds.amount": `["900.00"]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, sandbox.Options{Seed: 51, Orders: 800, Days: 20, Readings: sandbox.Readings{RemovedRefunds: true}}, func(t *testing.T, w *world) {
+				business := w.proven()
+				time.Sleep(24 * time.Hour) // orders of unknown values were removed before
+				id, day := w.refunded(20, 0)
+				other, _ := w.refunded(22, 0)
+				time.Sleep(time.Hour)
+				if err := w.box.Restaurant(0).CancelOrder(id); err != nil {
+					t.Fatal(err)
+				}
+				w.deep()
+				w.expectExplained(day)
+				wrong := other
+				if edit["totals_tip"] != "" {
+					day = w.dayOfOrder(business, other)
+				}
+				for column, value := range edit {
+					w.store.EditColumn(registry.Orders, business, wrong, column, value)
+				}
+				w.store.Edit(registry.Orders, business, wrong, func(r *memsink.Row) { r.Version = 1 << 62 })
+				w.deep()
+				if v := w.verdicts()["daily "+day]; v.Verdict != sinks.VerdictDrift {
+					t.Errorf("%+v", v)
+				}
+				if p := w.syncer.Status().Sources[0].Proof; p.DriftDays != 1 {
+					t.Errorf("proof %+v", p)
+				}
+			})
+		})
+	}
+}
+
+// TestRoundingOfTheGrossIsExplained: per line or per product.
+func TestRoundingOfTheGrossIsExplained(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 32, Orders: 2500, Days: 10, Record: true, Readings: sandbox.Readings{GrossPerProduct: true}}, func(t *testing.T, w *world) {
+		w.schedule.FullResync = "0 4 1 7 *"
+		w.run()
+		w.until("backfill", time.Hour, w.filled)
+		w.deep()
+		explained := 0
+		for key, v := range w.verdicts() {
+			switch {
+			case v.Verdict == sinks.VerdictExplained && v.Subject == sinks.SubjectProducts && strings.Contains(v.Reason, "gross"):
+				explained++
+			case v.Verdict != sinks.VerdictProven:
+				t.Errorf("%s: %+v", key, v)
+			}
+		}
+		if explained < 3 {
+			t.Errorf("%d days are rounded otherwise", explained)
+		}
+		if n := rangeWalks(w.box.Requests()); n > 0 {
+			t.Errorf("%d walks of days to heal", n)
+		}
+		if p := w.syncer.Status().Sources[0].Proof; p == nil || p.DriftDays+p.OpenDays != 0 || p.ExplainedDays != explained || p.ProvenUntil != daysAgo(1) {
+			t.Errorf("%d explained, proof %+v", explained, p)
+		}
+	})
+}
