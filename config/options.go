@@ -66,7 +66,7 @@ var options = []option[Config]{
 
 	number("shard.index", "0", "Which part of the sources this process takes, counted from 0.",
 		func(c *Config) *int { return &c.Shard.Index }, between(0, 9999)),
-	number("shard.count", "1", "How many processes share the sources. Every one needs the same list of sources.",
+	number("shard.count", "1", "How many processes share the sources. Every one needs the same list of sources. Those of one restaurant go to one process, which counts its requests: a source goes by its name until its restaurant is stored, and within two minutes of that by the first name among the restaurant's sources. Of the wrong keys that an address may send, each process takes its part.",
 		func(c *Config) *int { return &c.Shard.Count }, between(1, 10000)),
 }
 

@@ -41,6 +41,7 @@ func (y *Syncer) Apply(sources []Source, spec Schedule) (Applied, error) {
 	if err != nil {
 		return Applied{}, err
 	}
+	y.wanted = sources
 	p.applied.Schedule = times.Keep(y.timetable())
 	y.carryOut(p, times)
 	return p.applied, nil
@@ -65,12 +66,12 @@ func (y *Syncer) plan(wanted []Source) (p plan, err error) {
 	for _, s := range y.served() {
 		present[s.cfg.Name] = s
 	}
-	seen := map[string]bool{}
+	seen, shardNames := map[string]bool{}, y.shardNames(wanted)
 	for _, cfg := range wanted {
 		if err := y.checkSource(cfg, seen); err != nil {
 			return p, err
 		}
-		if !y.opts.Shard.Takes(cfg.Name) {
+		if !y.opts.Shard.Takes(shardNames[cfg.Name]) {
 			continue
 		}
 		old := present[cfg.Name]

@@ -1,19 +1,21 @@
 package syncer
 
 import (
+	"context"
 	"strconv"
 
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
-// Shard says which part of the sources a process takes: those whose name has its
-// highest rendezvous hash at Index, among Count processes. Changing Count moves
-// only the sources that must move.
+// Shard says which part of the sources a process takes: those whose name, or that of the first
+// source of the same restaurant, has its highest rendezvous hash at Index, among Count
+// processes. Changing Count moves only the sources that must move.
 type Shard struct {
 	Index, Count int
 }
 
-// Takes is true when the source belongs to this process. The zero Shard takes
+// Takes reports whether a source of that name belongs to this process. The zero Shard takes
 // every source.
 func (s Shard) Takes(source string) bool {
 	if s.Count <= 1 {
@@ -26,4 +28,53 @@ func (s Shard) Takes(source string) bool {
 		}
 	}
 	return owner == s.Index
+}
+
+// shardNames are the names by which sources are given to a shard: that of the first source of
+// the same restaurant, so that one process counts the requests of all of them. A source whose
+// restaurant is not stored yet goes by its own name.
+func (y *Syncer) shardNames(sources []Source) map[string]string {
+	stored, first := y.storedBusinesses(), map[string]string{}
+	for _, s := range sources {
+		if b := stored[s.Name]; b != "" && (first[b] == "" || s.Name < first[b]) {
+			first[b] = s.Name
+		}
+	}
+	names := map[string]string{}
+	for _, s := range sources {
+		if names[s.Name] = s.Name; stored[s.Name] != "" {
+			names[s.Name] = first[stored[s.Name]]
+		}
+	}
+	return names
+}
+
+// followShards gives up and takes over sources whose restaurant has become known, until ctx
+// ends. Every process does so within minutes of the others; leases keep two from serving one
+// source meanwhile.
+func (y *Syncer) followShards(ctx context.Context) {
+	for lifecycle.Pause(ctx, restoreAgain) {
+		if err := y.readBusinesses(ctx); err != nil {
+			continue // the warehouse is away, which others report
+		}
+		if err := y.reassign(); err != nil {
+			y.log.Error("give sources of one restaurant to one process", "err", err)
+		}
+	}
+}
+
+// reassign plans the sources anew, by the restaurants that are stored now.
+func (y *Syncer) reassign() error {
+	if y.opts.Shard.Count <= 1 {
+		return nil
+	}
+	y.applying.Lock()
+	defer y.applying.Unlock()
+	p, err := y.plan(y.wanted)
+	if err != nil || p.applied.Nothing() {
+		return err
+	}
+	y.carryOut(p, y.timetable())
+	y.log.Info("sources of one restaurant go to one process", "added", p.applied.Added, "removed", p.applied.Removed)
+	return nil
 }

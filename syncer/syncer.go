@@ -105,6 +105,7 @@ type Syncer struct {
 	started  bool
 
 	applying sync.Mutex // one Apply at a time
+	wanted   []Source   // those of all shards; guarded by applying
 	running  sync.WaitGroup
 
 	mu      sync.RWMutex // guards what follows
@@ -166,9 +167,9 @@ func New(opts Options) (*Syncer, error) {
 	}
 	y := &Syncer{
 		opts: opts, log: opts.Logger, definitions: defs, times: times,
-		keys: &keyprobe.Queue{}, metrics: newMetrics(), versions: write.NewVersionClock(opts.Now), commits: write.NewCommitter(opts.Sink),
+		keys: keyprobe.NewQueue(opts.Shard.Count), metrics: newMetrics(), versions: write.NewVersionClock(opts.Now), commits: write.NewCommitter(opts.Sink),
 		backfills: make(chan struct{}, maxBackfills), startedAt: time.Now(),
-		ending: map[string]*source{}, verifyLimits: verify.Standard,
+		ending: map[string]*source{}, verifyLimits: verify.Standard, wanted: opts.Sources,
 	}
 	if !opts.Exclusive {
 		y.leases = lease.New(opts.Process, opts.Sink, leaseOwner{y}, y.log)
@@ -211,6 +212,9 @@ func (y *Syncer) Run(ctx context.Context) error {
 		y.begin(s)
 	}
 	y.mu.Unlock()
+	if y.opts.Shard.Count > 1 {
+		y.running.Go(func() { y.followShards(ctx) })
+	}
 	<-ctx.Done()
 	y.mu.Lock()
 	y.begin = nil
@@ -232,6 +236,9 @@ func (y *Syncer) start(ctx context.Context) error {
 		return fmt.Errorf("read the highest version: %w", err)
 	}
 	if err := y.readBusinesses(ctx); err != nil {
+		return err
+	}
+	if err := y.reassign(); err != nil {
 		return err
 	}
 	y.versions.StartAbove(highest)

@@ -22,18 +22,24 @@ import (
 // the places only. So hundreds of wrong keys hold up neither a source that begins nor a
 // key that has just been put in place.
 type Queue struct {
-	mu      sync.Mutex
-	taken   int // places
-	repeats int // of them by keys that were refused before
-	waiting []*request
+	most, mostRepeats int // places, and how many of them are for keys that were refused before
+	mu                sync.Mutex
+	taken             int // places
+	repeats           int // of them by keys that were refused before
+	waiting           []*request
 }
 
-// mostRefused is how many requests may be refused in a minute; other programs may run at
-// the address. mostRepeats is how many of them may be with keys that were refused before.
-const (
-	mostRefused = 20
-	mostRepeats = mostRefused / 2
-)
+// mostRefused is how many requests of one address may be refused in a minute; other programs
+// may run there.
+const mostRefused = 20
+
+// NewQueue is the queue of one of so many processes that may share an address. Each has one
+// place at least: the limit is held for up to 30 processes.
+func NewQueue(processes int) *Queue {
+	processes = max(processes, 1)
+	most := max(mostRefused/processes, 1)
+	return &Queue{most: most, mostRepeats: max(most/2, 1)}
+}
 
 // Rank is the order in which requests are admitted.
 type Rank int
@@ -85,7 +91,7 @@ func (q *Queue) admit() {
 }
 
 func (q *Queue) room(rank Rank) bool {
-	return q.taken < mostRefused && (rank != Repeat || q.repeats < mostRepeats)
+	return q.taken < q.most && (rank != Repeat || q.repeats < q.mostRepeats)
 }
 
 func (q *Queue) take(rank Rank, places int) {
