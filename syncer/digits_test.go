@@ -8,6 +8,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/verify"
@@ -92,4 +93,39 @@ func (w *world) expectDigits() {
 			w.t.Errorf("%s is reported %d times", d, n)
 		}
 	}
+}
+
+// Half a surrogate pair in every row that has a number or a name: every row lands, is
+// verified and proven, and what is stored is whole.
+func TestHalfASurrogateInEveryRow(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 8, Orders: 300, Days: 20}, func(t *testing.T, w *world) {
+		for _, route := range []string{"/sales/orders", "/products", "/categories", "/ingredients", "/locations"} {
+			if err := w.box.AddFault(faults.Fault{Kind: faults.HalfSurrogate, Route: route, Probability: 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.run()
+		w.until("filled", time.Hour, w.filled)
+		w.deep()
+		_, found := w.verify(Selection{})
+		for _, f := range found {
+			t.Error(brief(f))
+		}
+		if n := w.store.Open(); n > 0 {
+			t.Errorf("%d rows in quarantine, such as %+v", n, w.store.Entries()[0])
+		}
+		business := w.box.Restaurant(0).ID()
+		orders := w.liveOrders(business, "")
+		if row := w.store.Row(registry.Orders, business, orders[0]); len(orders) < 250 || !strings.Contains(row.Raw, `"number":"Pizza \ud83c"`) {
+			t.Errorf("%d orders, one is %s", len(orders), row.Raw)
+		}
+		if n := len(w.verdicts()); n < 20 {
+			t.Errorf("%d verdicts", n)
+		}
+		for day, v := range w.verdicts() {
+			if v.Verdict != sinks.VerdictProven {
+				t.Errorf("%s is %s: %s", day, v.Verdict, v.Reason)
+			}
+		}
+	})
 }

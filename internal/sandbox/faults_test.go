@@ -93,6 +93,7 @@ func TestFaultsOfRows(t *testing.T) {
 		faults.PriceText: `"total":"abc"`, faults.PriceDecimals: `"total":"12.345"`, faults.NumberAsString: `"number":12345`, faults.YearOne: `"created_at":"0001-01-01T00:00:00Z"`,
 		faults.Future: `"updated_at":"2036-03-20T10:00:00Z"`, faults.Null: `"location_id":null`, faults.DuplicateKeys: `{"updated_at":null,`,
 		faults.UnknownFields: `"x_new_text":"nou"`, faults.UnknownValues: `"channel":"brand_new"`,
+		faults.HalfSurrogate: `"number":"Pizza \ud83c"`,
 	} {
 		h.fault(faults.Fault{Kind: kind, Count: 1, Route: "/sales/orders"})
 		p := ok[page](h, "/sales/orders?limit=3")

@@ -47,6 +47,7 @@ const (
 	Future         = "future"           // updated_at ten years ahead
 	Null           = "null"             // null where it is not allowed
 	DuplicateKeys  = "duplicate_keys"   // a key twice in one object
+	HalfSurrogate  = "half_surrogate"   // a text cut inside an emoji: valid JSON, and no text
 	// On webhooks of orders.
 	WebhookLost       = "webhook_lost"         // never sent
 	WebhookTwice      = "webhook_twice"        // sent again a second later, though it was taken
@@ -87,7 +88,7 @@ var stages = map[string]Stage{
 	ServerError: Answer, RateLimited: Answer, Truncate: Answer, Garbage: Answer, CutJSON: Answer,
 	CursorRefused: Page, CursorRepeats: Page, CursorMissing: Page,
 	UnknownFields: Row, UnknownValues: Row, NoID: Row, PriceText: Row, PriceDecimals: Row,
-	NumberAsString: Row, YearOne: Row, Future: Row, Null: Row, DuplicateKeys: Row,
+	NumberAsString: Row, YearOne: Row, Future: Row, Null: Row, DuplicateKeys: Row, HalfSurrogate: Row,
 	WebhookLost: Webhook, WebhookTwice: Webhook, WebhookDelayed: Webhook, WebhookOutOfOrder: Webhook,
 	WebhookForged: Webhook,
 }

@@ -36,7 +36,7 @@ func (b *Box) Spoil(row []byte, t Target, now int64) ([]byte, []Fault) {
 		}
 		spoil(hit.Kind, fields, now)
 	}
-	row = units.JSON(fields)
+	row = bytes.ReplaceAll(units.JSON(fields), []byte(halfMark), []byte(`\ud83c`))
 	if duplicate {
 		row = append([]byte(`{"updated_at":null,`), row[1:]...)
 	}
@@ -82,8 +82,13 @@ func spoil(kind string, row map[string]any, now int64) {
 		setFirst(row, ahead, "updated_at")
 	case Null:
 		setFirst(row, nil, "name", "location_id", "deleted")
+	case HalfSurrogate:
+		setFirst(row, "Pizza "+halfMark, "number", "name")
 	}
 }
+
+// halfMark stands for half a surrogate pair until a row is JSON: no text of Go holds one.
+const halfMark = "half of an emoji"
 
 func setFirst(row map[string]any, value any, fields ...string) {
 	for _, f := range fields {
