@@ -70,7 +70,7 @@ func tooOld(version string) bool {
 }
 
 // needed are the rights that Larder uses.
-var needed = []string{"SELECT", "INSERT", "CREATE TABLE", "ALTER ADD COLUMN", "CREATE VIEW", "CREATE DATABASE",
+var needed = []string{"SELECT", "INSERT", "CREATE TABLE", "ALTER ADD COLUMN", "ALTER VIEW MODIFY QUERY", "CREATE VIEW", "DROP VIEW", "CREATE DATABASE",
 	"ALTER UPDATE", "ALTER DELETE", "ALTER SETTINGS", "DROP TABLE"}
 
 // checkRights asks for each right; CHECK GRANT answers 1 or 0. Servers that are

@@ -94,7 +94,59 @@ func (h *migrator) Migrate(ctx context.Context) error {
 		}
 	}
 	h.warehouse.ForgetTypes()
+	return h.makeViews(ctx, d)
+}
+
+// ownComment begins the comment of every view of Larder, and tells them from views that
+// people have made in the same database.
+const ownComment = "One row per "
+
+// makeViews makes the views anew when the warehouse notes another text of them, or lacks
+// one, and drops those that this program does not have. It runs at the start only: programs
+// of two versions on one warehouse each make theirs once.
+func (h *migrator) makeViews(ctx context.Context, d schema.Dialect) error {
+	views, err := d.Views()
+	if err != nil {
+		return err
+	}
+	existing, noted, err := h.existingViews(ctx)
+	if err != nil {
+		return fmt.Errorf("read which views there are: %w", err)
+	}
+	if noted == views.Name && slices.Equal(existing, slices.Sorted(slices.Values(views.Names))) {
+		return nil
+	}
+	statements := slices.Clone(views.Statements)
+	for _, name := range existing {
+		if !slices.Contains(views.Names, name) {
+			statements = append(statements, "DROP VIEW IF EXISTS "+d.View(name)+d.OnCluster())
+		}
+	}
+	for _, sql := range append(statements, remember(d, views.Migration)) {
+		if err := h.warehouse.Exec(ctx, sql, nil); err != nil {
+			return fmt.Errorf("make the views: %w", err)
+		}
+	}
+	h.log.Info("views made", "views", len(views.Names), "text", views.Name)
 	return nil
+}
+
+// existingViews returns the names of Larder's views, sorted, and the text of them that was noted last.
+func (h *migrator) existingViews(ctx context.Context) (names []string, noted string, err error) {
+	err = h.warehouse.Rows(ctx, fmt.Sprintf("SELECT argMax(name, applied_at) FROM %s WHERE version = %d", h.warehouse.Table(migrationsTable), schema.ViewsVersion),
+		func(rows driver.Rows) error { return rows.Scan(&noted) })
+	if err != nil {
+		return nil, "", err
+	}
+	sql := "SELECT name FROM system.tables WHERE engine = 'View' AND startsWith(comment, " + schema.Literal(ownComment) + ") AND database = " +
+		schema.Literal(h.warehouse.Database) + " ORDER BY name"
+	err = h.warehouse.Rows(ctx, sql, func(rows driver.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		names = append(names, name)
+		return err
+	})
+	return names, noted, err
 }
 
 func (h *migrator) apply(ctx context.Context, d schema.Dialect, m schema.Migration) error {
@@ -168,8 +220,8 @@ func fits(all []schema.Migration, applied []int) error {
 			return fmt.Errorf("%w: it has migration %04d, and this program begins with %04d. Sync anew: "+
 				"name another database with warehouse.database (or another folder with warehouse.dsn: embedded:FOLDER), then run larder sync", ErrSchemaOld, version, all[0].Version)
 		}
-		if version >= schema.FirstViewsVersion && version <= schema.ViewsVersion {
-			continue
+		if version == schema.ViewsVersion {
+			continue // views are made anew, whoever made them
 		}
 		if !slices.ContainsFunc(all, func(m schema.Migration) bool { return m.Version == version }) {
 			return fmt.Errorf("%w: it has migration %04d, and this program knows none after %04d: use the newer program",
@@ -221,7 +273,11 @@ func PrintMigrations(w io.Writer, database, cluster string) error {
 			return err
 		}
 	}
-	return nil
+	views, err := d.Views()
+	if err != nil {
+		return err
+	}
+	return printStatements(w, views.Name, append(views.Statements, remember(d, views.Migration)))
 }
 
 func printStatements(w io.Writer, title string, statements []string) error {

@@ -57,7 +57,7 @@ func TestMigrateTwiceAndAtOnce(t *testing.T) {
 func schemaOf(t *testing.T, s *clickhouse.Sink, database string) []string {
 	t.Helper()
 	answer := query(t, s, fmt.Sprintf(`SELECT if(database = %[1]s, 'view', 'raw'), table, name, type, comment FROM system.columns
-WHERE database IN (%[1]s, concat(%[1]s, '_raw')) AND table NOT LIKE '.inner%%' ORDER BY 1, table, position`, sqlText(database)), "TSV")
+WHERE database IN (%[1]s, concat(%[1]s, '_raw')) AND table NOT LIKE '.inner%%' AND table NOT LIKE '%%_feed' ORDER BY 1, table, position`, sqlText(database)), "TSV")
 	return strings.Split(answer, "\n")
 }
 
@@ -71,6 +71,62 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 		if !errors.Is(err, clickhouse.ErrSchemaNewer) || !strings.Contains(err.Error(), "9999") {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+// The views are this program's after every start: those of another version, with the same
+// migrations, are made anew, and those that it does not have are dropped. Views of people stay.
+func TestViewsFollowTheProgram(t *testing.T) {
+	s, database := migratedAnew(t, clickhouse.Options{})
+	conn := embeddedtest.Conn(t, "default")
+	exec := func(sql string) {
+		t.Helper()
+		if err := conn.Exec(t.Context(), strings.ReplaceAll(sql, "larder", database)); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	want := schemaOf(t, s, database)
+	other := []string{
+		"CREATE OR REPLACE VIEW larder.sales_orders (x UInt8) AS SELECT 1 AS x COMMENT 'One row per restaurant and order'",
+		"CREATE OR REPLACE VIEW larder.sales_of_old (x UInt8) AS SELECT 1 AS x COMMENT 'One row per restaurant and order'",
+		"DROP VIEW larder.products",
+	}
+	for what, note := range map[string]string{
+		"another version's": "1001_views_0123456789abcdef", "a program's that noted no text": "1001_views",
+	} {
+		for _, sql := range append(other, "INSERT INTO larder_raw.migrations (version, name) SELECT 1001, '"+note+"'") {
+			exec(sql)
+		}
+		if err := s.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, schemaOf(t, s, database)); diff != "" {
+			t.Errorf("views after %s (-want +got):\n%s", what, diff)
+		}
+	}
+	// One that is missing, with the text as noted.
+	exec(other[2])
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, schemaOf(t, s, database)); diff != "" {
+		t.Errorf("views after one was dropped (-want +got):\n%s", diff)
+	}
+	// When all is there, nothing is made: views that are asked meanwhile are left alone.
+	made := func() string {
+		t.Helper()
+		return query(t, s, "SELECT max(metadata_modification_time), groupBitXor(cityHash64(uuid)) FROM system.tables WHERE database = "+sqlText(database), "TSV")
+	}
+	exec("CREATE VIEW larder.my_orders AS SELECT 1 AS x COMMENT 'Mine'")
+	before := made()
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if after := made(); after != before {
+		t.Errorf("views were made again: %s, before %s", after, before)
+	}
+	if got := query(t, s, "SELECT count() FROM my_orders", "TSV"); got != "1\n" {
+		t.Errorf("a view of somebody's own: %s", got)
 	}
 }
 
@@ -213,6 +269,10 @@ func TestPrintedMigrationsAreThoseThatRun(t *testing.T) {
 	}
 	if diff := cmp.Diff(schemaOf(t, s, database), schemaOf(t, other, byHand)); diff != "" {
 		t.Errorf("schema (-migrated +by hand):\n%s", diff)
+	}
+	notes := "SELECT version, name FROM `%s_raw`.migrations FINAL ORDER BY ALL"
+	if diff := cmp.Diff(query(t, s, fmt.Sprintf(notes, database), "TSV")[:20], query(t, other, fmt.Sprintf(notes, byHand), "TSV")[:20]); diff != "" {
+		t.Errorf("noted (-migrated +by hand):\n%s", diff)
 	}
 }
 

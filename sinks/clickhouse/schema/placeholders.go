@@ -126,6 +126,9 @@ type history struct{ Table, Columns string }
 // what a view means: names of removed rows would go, and types would not be those declared.
 const pinned = "join_use_nulls = 0, join_default_strictness = 'ALL', aggregate_functions_null_for_empty = 0, prefer_column_name_to_alias = 0, final = 0"
 
+// removedAt is when the service removed a row: the first of the two times that is known.
+const removedAt = "ifNull(_deleted_at, _tombstone_updated_at)"
+
 // bani rounds an amount in Decimal256 to the ban. An amount beyond 28 digits, which
 // no restaurant has, stops there: an error would cost every other row of the query.
 func bani(amount string) string {
@@ -141,8 +144,8 @@ func (d Dialect) Template() (*template.Template, error) {
 	t.Funcs(template.FuncMap{
 		"storage":     func(name string) string { return d.Local(name) + d.OnCluster() },
 		"inner":       func(name string) string { return d.Table(name) + d.OnCluster() },
-		"view":        func(name string) string { return d.view(name) + d.OnCluster() },
-		"name":        d.view,
+		"view":        func(name string) string { return d.View(name) + d.OnCluster() },
+		"name":        d.View,
 		"table":       d.Table,
 		"local":       d.Local,
 		"replacing":   d.Replacing,
@@ -154,7 +157,7 @@ func (d Dialect) Template() (*template.Template, error) {
 		"pinned":      func() string { return pinned },
 		"columns":     b.columns, "shown": b.shown, "maybe": b.maybe, "list": b.list, "names": b.names, "figures": b.figures,
 		"history": func(table, columns string) history { return history{table, columns} },
-		"bani":    bani,
+		"bani":    bani, "removedAt": func() string { return removedAt },
 	})
 	_, err := t.ParseFS(schemaFiles, "*/*.sql")
 	return t, err

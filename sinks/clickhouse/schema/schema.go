@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -21,30 +22,23 @@ var schemaFiles embed.FS
 // and people's sessions are in it, so that today(), hours and weekdays are theirs.
 const Zone = "Europe/Bucharest"
 
-// The views are one migration, whose number is raised whenever a file of views/ or
-// columns/ has changed: so warehouses get the new ones, and older programs refuse
-// them. A test holds the number to the hash.
-const (
-	FirstViewsVersion = 1001
-	ViewsVersion      = 1001
-	viewsHash         = "3ac72258638505d1"
-)
+// ViewsVersion is the number under which the warehouse notes the text of its views.
+const ViewsVersion = 1001
 
-// Migration is a file of tables/, or all of views/: forward-only, and harmless when
-// applied twice.
+// Migration is a file of tables/: forward-only, and harmless when applied twice.
 type Migration struct {
 	Version int      // the number that its name begins with
 	Name    string   // its file name without directory and extension
 	files   []string // with placeholders, see dialect
 }
 
-// Migrations are all that this program knows, in order: the views come last.
+// Migrations are all migrations of the storage tables, in order.
 func Migrations() ([]Migration, error) {
 	files, err := fs.Glob(schemaFiles, "tables/*.sql")
 	if err != nil {
 		return nil, fmt.Errorf("list migrations: %w", err)
 	}
-	all := make([]Migration, 0, len(files)+1)
+	all := make([]Migration, 0, len(files))
 	for _, file := range files {
 		name := strings.TrimSuffix(path.Base(file), ".sql")
 		number, _, _ := strings.Cut(name, "_")
@@ -54,11 +48,35 @@ func Migrations() ([]Migration, error) {
 		}
 		all = append(all, Migration{Version: version, Name: name, files: []string{file}})
 	}
-	views, err := fs.Glob(schemaFiles, "views/*.sql")
-	if err != nil {
-		return nil, fmt.Errorf("list views: %w", err)
+	return all, nil
+}
+
+// Views are the views of one warehouse.
+type Views struct {
+	Migration           // its name has the hash of the statements
+	Statements []string // they make the views, and have the histories fed as this program does
+	Names      []string
+}
+
+// viewName finds the name of the view that a statement makes.
+var viewName = regexp.MustCompile("^CREATE OR REPLACE VIEW `[^`]+`\\.`(\\w+)`")
+
+// Views are those that this program makes.
+func (d Dialect) Views() (v Views, err error) {
+	if v.files, err = fs.Glob(schemaFiles, "views/*.sql"); err != nil {
+		return v, fmt.Errorf("list views: %w", err)
 	}
-	return append(all, Migration{Version: ViewsVersion, Name: fmt.Sprintf("%d_views", ViewsVersion), files: views}), nil
+	if v.Statements, err = d.Statements(v.Migration); err != nil {
+		return v, fmt.Errorf("views: %w", err)
+	}
+	for _, sql := range v.Statements {
+		if name := viewName.FindStringSubmatch(sql); name != nil {
+			v.Names = append(v.Names, name[1])
+		}
+	}
+	hash := sha256.Sum256([]byte(strings.Join(v.Statements, ";\n")))
+	v.Version, v.Name = ViewsVersion, fmt.Sprintf("%d_views_%x", ViewsVersion, hash[:8])
+	return v, nil
 }
 
 // Dialect fills the placeholders of the migrations for one warehouse.
@@ -88,8 +106,8 @@ func Literal(s string) string {
 // Table is the name by which a storage table is read and written.
 func (d Dialect) Table(name string) string { return Quote(d.Raw()) + "." + Quote(name) }
 
-// view is the name of a view that people query.
-func (d Dialect) view(name string) string { return Quote(d.Database) + "." + Quote(name) }
+// View is the name of a view that people query.
+func (d Dialect) View(name string) string { return Quote(d.Database) + "." + Quote(name) }
 
 // Local is the name of a storage table on its own node.
 func (d Dialect) Local(name string) string {
