@@ -48,6 +48,7 @@ type RowVersion struct {
 	Source, ID string // ID is empty of a quarantine entry without one
 	Version    uint64
 	Raw        []byte
+	Tombstone  []byte // JSON of the tombstone, when the version is one that the service sent
 }
 
 // Redaction gives versions another JSON, and takes values out of their columns.

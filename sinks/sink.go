@@ -129,6 +129,7 @@ type Tombstone struct {
 	FetchedAt time.Time
 	Reason    string    // deleted, cancelled, unpaid, gone, no_access
 	DeletedAt time.Time // zero when unknown
+	UpdatedAt time.Time // when the service changed the row; zero when unknown
 	Raw       []byte    // the tombstone as received; nil when Larder found it out
 }
 

@@ -47,7 +47,7 @@ func TestBadRowsAreKeptAndDoNotStopGoodOnes(t *testing.T) {
 }
 
 func TestACancellationIsNoticedWhateverElseItSays(t *testing.T) {
-	for _, odd := range []string{`"deleted_at":"0001-01-01T00:00:00Z"`, `"deleted_at":"9999-12-31T23:59:59Z"`, `"deleted_at":17,"updated_at":"soon"`} {
+	for _, odd := range []string{`"deleted_at":"0001-01-01T00:00:00Z"`, `"deleted_at":"9999-12-31T23:59:59Z"`, `"deleted_at":17,"updated_at":"soon"`, `"deleted_at":"never","updated_at":"1999-12-31T10:00:00Z"`} {
 		inFake(t, func(t *testing.T, f *fake, w *world) {
 			f.set("/sales/orders", order("o", "1999-12-01", 2, stamp(-time.Hour)))
 			w.open(w.one())
@@ -60,6 +60,9 @@ func TestACancellationIsNoticedWhateverElseItSays(t *testing.T) {
 			got := w.store.Row("sales_orders", "b1", "o")
 			if !got.Deleted || got.Reason != "cancelled" || !got.DeletedAt.IsZero() {
 				t.Errorf("%s: the order is %+v", odd, got)
+			}
+			if changed := strings.Contains(odd, "1999"); changed == got.UpdatedAt.IsZero() || !strings.Contains(got.Tombstone, odd) || !strings.Contains(got.Raw, `"items"`) {
+				t.Errorf("%s: the order keeps %s, its tombstone %s of %v", odd, got.Raw, got.Tombstone, got.UpdatedAt)
 			}
 			if d := w.store.Drift(); len(d) == 0 || !strings.Contains(d[0], "deleted_at") {
 				t.Errorf("%s: drift %q", odd, d)

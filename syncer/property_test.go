@@ -217,6 +217,8 @@ func (p *play) compare(t *rapid.T) {
 			t.Errorf("row %s: removed is %v, want %v: %s", id, got.Deleted, r.deleted, r.raw)
 		case !r.deleted && got.Raw != r.raw:
 			t.Errorf("row %s differs:\n mirror  %s\n service %s", id, got.Raw, r.raw)
+		case r.deleted && got.Reason == "deleted" && got.Tombstone != r.raw, !r.deleted && got.Tombstone != "":
+			t.Errorf("row %s has the tombstone\n mirror  %s\n service %s", id, got.Tombstone, r.raw)
 		}
 	}
 	for id, r := range stored {

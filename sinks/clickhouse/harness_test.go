@@ -222,6 +222,12 @@ func rowOf(t testing.TB, values map[string]any) sinktest.Row {
 			if value != nil {
 				r.DeletedAt = instant(t, text)
 			}
+		case "_tombstone_raw":
+			r.Tombstone = text
+		case "_tombstone_updated_at":
+			if value != nil {
+				r.UpdatedAt = instant(t, text)
+			}
 		case "copies":
 			r.Copies = int(number(t, text))
 		case "business_id":

@@ -16,7 +16,7 @@ import (
 type seen struct {
 	version uint64
 	at      string // when it answered, as a time of day
-	stamp   string // updated_at, or deleted_at of a tombstone; empty for none
+	stamp   string // updated_at, or deleted_at of a tombstone (of an unpaid one updated_at); empty for none
 	stock   string // empty for a tombstone
 	reason  string
 }
@@ -47,7 +47,11 @@ func (m *mirror) see(id string, s seen) {
 	at := clock(m.t, s.at)
 	if s.stock == "" {
 		stone := sinks.Tombstone{ID: id, Version: s.version, FetchedAt: at, Reason: s.reason}
-		if s.stamp != "" {
+		switch {
+		case s.stamp == "":
+		case s.reason == "unpaid":
+			stone.UpdatedAt = clock(m.t, s.stamp)
+		default:
 			stone.DeletedAt = clock(m.t, s.stamp)
 		}
 		m.store("biz", "ingredients", nil, stone)
@@ -89,6 +93,8 @@ func TestHistoryHoldsEveryStateOnce(t *testing.T) {
 			{1, "10:00:00", "09:00:00", "5.000", ""}, {2, "11:00:00", "10:30:00", "", "gone"}, {3, "12:00:00", "10:30:00", "", "gone"},
 			{4, "13:00:00", "", "", "no_access"}, {5, "14:00:00", "09:00:00", "5.000", ""},
 		}, []string{"5|09:00:00|10:30:00|", "5|10:30:00|13:00:00|gone", "5|13:00:00|14:00:00|no_access", "5|14:00:00|-|"}},
+		{"removed with nothing but updated_at", []seen{{1, "10:00:00", "09:00:00", "5.000", ""}, {2, "12:00:00", "10:30:00", "", "unpaid"}},
+			[]string{"5|09:00:00|10:30:00|", "5|10:30:00|-|unpaid"}},
 		{"removed before it was ever seen", []seen{{1, "10:00:00", "09:00:00", "", "deleted"}, {2, "11:00:00", "10:30:00", "5.000", ""}},
 			[]string{"0|09:00:00|10:30:00|deleted", "5|10:30:00|-|"}},
 	} {
@@ -187,10 +193,14 @@ func TestRemovedOrdersShowWhatTheyWereWorth(t *testing.T) {
 	m.remove("biz", "sales_orders", "a", "cancelled")
 	m.version++
 	m.store("biz", "sales_orders", nil,
-		sinks.Tombstone{ID: "b", Version: m.version, FetchedAt: m.at, Reason: "unpaid"},
+		sinks.Tombstone{ID: "b", Version: m.version, FetchedAt: m.at, Reason: "unpaid", UpdatedAt: time.Date(2026, 3, 29, 7, 0, 0, 5000, time.UTC),
+			Raw: []byte(`{"id":"b","deleted":true,"reason":"unpaid","by":"till 2"}`)},
 		sinks.Tombstone{ID: "never", Version: m.version, FetchedAt: m.at, Reason: "unpaid", Raw: []byte(`{"id":"never"}`)})
 	m.expect("SELECT id, reason, value_known, removed_at IS NULL, business_day, totals_net_sales, totals_tip, length(`items.id`), `payments.amount`, JSONExtractString(_raw, 'id') FROM sales_orders_removed ORDER BY id",
-		"a|cancelled|true|0|2026-03-28|30|2|2|[12.5,20]|a", "b|unpaid|true|1|2026-03-28|30|2|2|[12.5,20]|b", `never|unpaid|false|1|\N|\N|\N|0|[]|never`)
+		"a|cancelled|true|0|2026-03-28|30|2|2|[12.5,20]|a", "b|unpaid|true|0|2026-03-28|30|2|2|[12.5,20]|b", `never|unpaid|false|1|\N|\N|\N|0|[]|never`)
+	// When an order became unpaid is the updated_at of its tombstone; its own is that of its last life.
+	m.expect("SELECT id, removed_at, updated_at, JSONExtractString(_tombstone_raw, 'by') FROM sales_orders_removed WHERE reason = 'unpaid' ORDER BY id",
+		"b|2026-03-29 10:00:00.000005|2026-03-28 12:30:00.000000|till 2", `never|\N|\N|`)
 	m.expect("SELECT id FROM sales_orders_removed ORDER BY id SETTINGS final = 1", "a", "b", "never")
 	m.expect("SELECT count() FROM sales_orders", "0")
 	// The tombstones of a sweep stand below what came since: an order that is live again stays so.
@@ -198,4 +208,5 @@ func TestRemovedOrdersShowWhatTheyWereWorth(t *testing.T) {
 	m.store("biz", "sales_orders", nil, sinks.Tombstone{ID: "a", Version: m.version - 1, FetchedAt: m.at, Reason: "gone"})
 	m.expect("SELECT id FROM sales_orders_removed ORDER BY id", "b", "never")
 	m.expect("SELECT id FROM sales_orders", "a")
+	m.expect("SELECT countIf(_tombstone_raw != '' OR isNotNull(_tombstone_updated_at)) FROM "+m.database+"_raw.sales_orders FINAL", "0")
 }

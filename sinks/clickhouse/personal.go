@@ -73,14 +73,14 @@ func (p *personalData) Forget(ctx context.Context, business, by string, ids []st
 }
 
 // versioned is where the versions of rows, or of quarantine entries, are.
-type versioned struct{ table, source, id, raw, condition string }
+type versioned struct{ table, source, id, raw, tombstone, condition string }
 
 func versionedIn(stream string, quarantine bool, business string) versioned {
 	own := "business_id = " + schema.Literal(business)
 	if quarantine {
-		return versioned{quarantineTable.Name, "source", "row_id", "raw", own + " AND stream = " + schema.Literal(stream)}
+		return versioned{quarantineTable.Name, "source", "row_id", "raw", "''", own + " AND stream = " + schema.Literal(stream)}
 	}
-	return versioned{stream, "_source", "id", "_raw", own}
+	return versioned{stream, "_source", "id", "_raw", "_tombstone_raw", own}
 }
 
 // key tells versions apart: two processes may have given one version to two rows.
@@ -120,15 +120,15 @@ func (p *personalData) Versions(ctx context.Context, q sinks.VersionQuery, each 
 		}
 		conditions = append(conditions, "("+strings.Join(filled, " OR ")+")")
 	}
-	sql := "SELECT toString(" + in.source + "), " + in.id + ", _version, " + in.raw + " FROM " + p.warehouse.Table(in.table) +
+	sql := "SELECT toString(" + in.source + "), " + in.id + ", _version, " + in.raw + ", " + in.tombstone + " FROM " + p.warehouse.Table(in.table) +
 		" WHERE " + strings.Join(conditions, " AND ")
 	err := p.warehouse.Rows(longStatement(ctx), sql, func(rows driver.Rows) error {
 		var v sinks.RowVersion
-		var raw string
-		if err := rows.Scan(&v.Source, &v.ID, &v.Version, &raw); err != nil {
+		var raw, tombstone string
+		if err := rows.Scan(&v.Source, &v.ID, &v.Version, &raw, &tombstone); err != nil {
 			return err
 		}
-		v.Raw = []byte(raw)
+		v.Raw, v.Tombstone = []byte(raw), []byte(tombstone)
 		return each(v)
 	})
 	if err != nil {
@@ -256,7 +256,7 @@ func (p *personalData) texts(ctx context.Context, sql string) (all []string, err
 
 // withRedacted calls f while a table holds what some versions become, by their keys.
 func (p *personalData) withRedacted(ctx context.Context, r sinks.Redaction, f func(values string) error) (err error) {
-	table := &sinks.Table{Name: redactedPrefix + strings.ToLower(rand.Text()), Columns: []sinks.Column{{Name: "key"}, {Name: "raw"}}}
+	table := &sinks.Table{Name: redactedPrefix + strings.ToLower(rand.Text()), Columns: []sinks.Column{{Name: "key"}, {Name: "raw"}, {Name: "tombstone"}}}
 	for _, column := range slices.Sorted(maps.Keys(r.Texts)) {
 		table.Columns = append(table.Columns, sinks.Column{Name: column})
 	}
@@ -271,8 +271,8 @@ func (p *personalData) withRedacted(ctx context.Context, r sinks.Redaction, f fu
 	defer func() { err = errors.Join(err, p.dropRedacted(context.WithoutCancel(ctx), table.Name)) }()
 	batch := sinks.NewBatch(table, len(r.Versions))
 	for i, version := range r.Versions {
-		values := []any{keyOfVersion(version), string(version.Raw)}
-		for _, c := range table.Columns[2:] {
+		values := []any{keyOfVersion(version), string(version.Raw), string(version.Tombstone)}
+		for _, c := range table.Columns[3:] {
 			values = append(values, r.Texts[c.Name][i])
 		}
 		if err := appendRow(batch, values...); err != nil {
@@ -306,6 +306,8 @@ func (v versioned) update(r sinks.Redaction, types map[string]native.Type, value
 	become := []string{schema.Quote(v.raw) + " = " + get("raw")}
 	if v.table == quarantineTable.Name { // it quotes the value
 		become = append(become, "reason = 'what was wrong is not kept'")
+	} else {
+		become = append(become, schema.Quote(v.tombstone)+" = "+get("tombstone"))
 	}
 	for _, column := range r.Null {
 		become = append(become, schema.Quote(column)+" = "+nothing(column, types[column]))

@@ -67,8 +67,8 @@ func newest(all []committedTombstone) []committedTombstone {
 	return slices.CompactFunc(all, func(a, b committedTombstone) bool { return a.business == b.business && a.ID == b.ID })
 }
 
-// givenStructure is what a tombstone says itself; all others are copied.
-const givenStructure = "business_id String, id String, source String, version UInt64, fetched_at Int64, deleted_at Nullable(Int64), reason String, raw String"
+// givenStructure lists the values that come from the tombstone; all others are copied.
+const givenStructure = "business_id String, id String, source String, version UInt64, fetched_at Int64, deleted_at Nullable(Int64), updated_at Nullable(Int64), reason String, raw String"
 
 // tombstoneStatement is the statement that writes tombstones. It looks the keys up among all
 // versions stored, removed ones included, since a second tombstone of a row must
@@ -80,11 +80,11 @@ func tombstoneStatement(d schema.Dialect, table string, types map[string]native.
 		last.WriteString(", " + schema.Quote(name))
 		copied.WriteString(", last." + schema.Quote(name))
 	}
-	return fmt.Sprintf(`INSERT INTO %[1]s (business_id, id, _source, _version, _fetched_at, _deleted, _deleted_at, _delete_reason, _raw%[2]s)
+	return fmt.Sprintf(`INSERT INTO %[1]s (business_id, id, _source, _version, _fetched_at, _deleted, _deleted_at, _delete_reason, _tombstone_updated_at, _tombstone_raw, _raw%[2]s)
 WITH given AS (SELECT * FROM format(TSV, %[3]s, %[4]s))
 SELECT
     given.business_id, given.id, given.source, given.version, fromUnixTimestamp64Micro(given.fetched_at, 'UTC'),
-    1, fromUnixTimestamp64Micro(given.deleted_at, 'UTC'), given.reason, if(last.seen = 1, last.raw, given.raw)%[5]s
+    1, fromUnixTimestamp64Micro(given.deleted_at, 'UTC'), given.reason, fromUnixTimestamp64Micro(given.updated_at, 'UTC'), given.raw, if(last.seen = 1, last.raw, given.raw)%[5]s
 FROM given
 LEFT JOIN
 (
@@ -103,7 +103,7 @@ func tombstoneLines(group []committedTombstone) string {
 	for _, b := range group {
 		for i, value := range []string{
 			tsv(b.business), tsv(b.ID), tsv(b.source), strconv.FormatUint(b.Version, 10),
-			strconv.FormatInt(b.FetchedAt.UnixMicro(), 10), tsvTime(b.DeletedAt), tsv(b.Reason), tsv(string(b.Raw)),
+			strconv.FormatInt(b.FetchedAt.UnixMicro(), 10), tsvTime(b.DeletedAt), tsvTime(b.UpdatedAt), tsv(b.Reason), tsv(string(b.Raw)),
 		} {
 			if i > 0 {
 				lines.WriteByte('\t')

@@ -72,7 +72,6 @@ func TestDatesPrune(t *testing.T) {
 		{"sales_items", "created_at", "%s" + range64, "created_at_minmax"},
 		{"sales_payments", "paid_at", "%s" + range64, "paid_at_minmax"},
 		{"sales_refunds", "business_day", "%s >= '2026-03-01'", "business_day_minmax"},
-		{"sales_orders_removed", "removed_at", "%s" + range64, "deleted_at_minmax"},
 		{"sales_daily", "date", "%s >= toDate('2026-03-01') AND %[1]s <= toDate('2026-03-31')", "date_minmax"},
 		{"sales_daily_by_location", "date", "%s = '2026-03-28'", "date_minmax"},
 		{"sales_products", "date", "%s >= '2026-03-01'", "date_minmax"},

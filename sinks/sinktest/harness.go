@@ -48,6 +48,8 @@ type Row struct {
 	Deleted   bool
 	Reason    string
 	DeletedAt time.Time // zero for unknown
+	UpdatedAt time.Time // of the tombstone; zero for unknown
+	Tombstone string    // its JSON
 
 	// Values are those of the data columns as [Values] gives them.
 	Values map[string]any

@@ -12,7 +12,8 @@ import (
 
 func tombstone(id string, version uint64, reason string) sinks.Tombstone {
 	return sinks.Tombstone{ID: id, Version: version, FetchedAt: now.Add(time.Hour), Reason: reason,
-		DeletedAt: now.Add(30 * time.Minute), Raw: []byte(fmt.Sprintf(`{"id":%q,"deleted":true}`, id))}
+		DeletedAt: now.Add(30 * time.Minute), UpdatedAt: now.Add(29 * time.Minute),
+		Raw: []byte(fmt.Sprintf(`{"id":%q,"deleted":true,"by":"new\ttill"}`, id))}
 }
 
 func removal(stones ...sinks.Tombstone) *sinks.Commit {
@@ -32,7 +33,7 @@ func testTombstone(t *testing.T, h Harness) {
 			for _, r := range raws {
 				stone := tombstone(r.ID, 1000+uint64(n), reason)
 				if n == 1 {
-					stone.DeletedAt, stone.Raw = time.Time{}, nil
+					stone.DeletedAt, stone.UpdatedAt, stone.Raw = time.Time{}, time.Time{}, nil
 				}
 				c.Tombstones = append(c.Tombstones, stone)
 			}
@@ -47,7 +48,7 @@ func testTombstone(t *testing.T, h Harness) {
 func checkTombstone(t *testing.T, table string, got Row, r sinks.Row, values map[string]any, stone sinks.Tombstone) {
 	t.Helper()
 	want := Row{ID: r.ID, Source: source, Version: stone.Version, FetchedAt: stone.FetchedAt, Raw: string(r.Raw),
-		Deleted: true, Reason: stone.Reason, DeletedAt: stone.DeletedAt, Values: values}
+		Deleted: true, Reason: stone.Reason, DeletedAt: stone.DeletedAt, UpdatedAt: stone.UpdatedAt, Tombstone: string(stone.Raw), Values: values}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s, removed row %q (-want +got):\n%s", table, r.ID, diff)
 	}
@@ -57,8 +58,9 @@ func testLoneTombstone(t *testing.T, h Harness) {
 	s := open(t, h, Options{})
 	store(t, s, removal(tombstone("never-seen", 7, "unpaid")))
 	got := h.Rows("ingredients", business)
-	if len(got) != 1 || !got[0].Deleted || got[0].Reason != "unpaid" || got[0].Raw != `{"id":"never-seen","deleted":true}` ||
-		!got[0].DeletedAt.Equal(now.Add(30*time.Minute)) {
+	stone := tombstone("never-seen", 7, "unpaid")
+	if len(got) != 1 || !got[0].Deleted || got[0].Reason != "unpaid" || got[0].Raw != string(stone.Raw) || got[0].Tombstone != got[0].Raw ||
+		!got[0].DeletedAt.Equal(stone.DeletedAt) || !got[0].UpdatedAt.Equal(stone.UpdatedAt) {
 		t.Errorf("got %+v", got)
 	}
 	// An older row that comes late does not live.
@@ -72,6 +74,9 @@ func testResurrection(t *testing.T, h Harness) {
 	store(t, s, removal(tombstone("a", 6, "deleted"), tombstone("b", 6, "deleted")))
 	store(t, s, ingredients(h, row("a", 7)))
 	expect(t, h, map[string]string{"a": "live 7", "b": "deleted 6"})
+	if a := h.Rows("ingredients", business)[0]; a.Tombstone != "" || !a.UpdatedAt.IsZero() || !a.DeletedAt.IsZero() {
+		t.Errorf("the row that lives again keeps the tombstone's values: %+v", a)
+	}
 	store(t, s, removal(tombstone("a", 8, "gone")))
 	expect(t, h, map[string]string{"a": "gone 8", "b": "deleted 6"})
 	for _, r := range h.Rows("ingredients", business) {

@@ -219,11 +219,15 @@ func (o Orders) redact(ctx context.Context, p personal.Policy, q sinks.VersionQu
 		}
 		size := 0
 		err := o.Store.Versions(ctx, q, func(v sinks.RowVersion) error {
-			if !tooMuch(v.Raw) {
+			removed := len(v.Tombstone) > 0
+			if !tooMuch(v.Raw) && (!removed || !tooMuch(v.Tombstone)) {
 				return nil
 			}
 			v.Raw = p.Stored(v.Raw)
-			r.Versions, size = append(r.Versions, v), size+len(v.Raw)
+			if removed {
+				v.Tombstone = p.Stored(v.Tombstone)
+			}
+			r.Versions, size = append(r.Versions, v), size+len(v.Raw)+len(v.Tombstone)
 			if len(r.Versions) >= versionsAtOnce || size > bytesAtOnce {
 				return errEnough
 			}

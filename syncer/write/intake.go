@@ -137,7 +137,7 @@ func (in *Intake) news(id string, raw []byte, version uint64, stamp int64, tombs
 
 func (in *Intake) tombstone(t *mapping.Tombstone, raw []byte, version uint64, at time.Time) {
 	in.Commit.Tombstones = append(in.Commit.Tombstones, sinks.Tombstone{
-		ID: t.ID, Version: version, FetchedAt: at, Reason: t.Reason, DeletedAt: t.DeletedAt, Raw: raw,
+		ID: t.ID, Version: version, FetchedAt: at, Reason: t.Reason, DeletedAt: t.DeletedAt, UpdatedAt: t.UpdatedAt, Raw: raw,
 	})
 	in.Counts.Tombstones++
 }

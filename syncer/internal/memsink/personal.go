@@ -67,7 +67,7 @@ func (s *Store) versions(q sinks.VersionQuery) (found []sinks.RowVersion) {
 	}
 	for key, r := range s.tables[q.Table] {
 		if strings.HasPrefix(key, q.Business+"\x00") && selected(r.Source, r.ID) && r.batch != nil && r.filled(q.Filled) {
-			found = append(found, sinks.RowVersion{Source: r.Source, ID: r.ID, Version: r.Version, Raw: []byte(r.Raw)})
+			found = append(found, sinks.RowVersion{Source: r.Source, ID: r.ID, Version: r.Version, Raw: []byte(r.Raw), Tombstone: []byte(r.Tombstone)})
 		}
 	}
 	return found
@@ -124,7 +124,7 @@ func (s *Store) redactEntry(stream string, v sinks.RowVersion) {
 }
 
 func (r *stored) redact(by sinks.Redaction, i int) error {
-	r.Raw = string(by.Versions[i].Raw)
+	r.Raw, r.Tombstone = string(by.Versions[i].Raw), string(by.Versions[i].Tombstone)
 	edited := map[string]json.RawMessage{}
 	for name, value := range r.edited {
 		edited[name] = value

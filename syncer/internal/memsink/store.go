@@ -23,8 +23,10 @@ type Row struct {
 	Deleted   bool
 	Reason    string
 	DeletedAt time.Time
-	Day       int64  // business_day in days since 1970; 0 when the table has none
-	Location  string // location_id; empty when it or its column is not there
+	UpdatedAt time.Time // of the tombstone
+	Tombstone string    // its JSON
+	Day       int64     // business_day in days since 1970; 0 when the table has none
+	Location  string    // location_id; empty when it or its column is not there
 }
 
 // stored is a row with where its typed columns are; a tombstone that stands alone
@@ -191,7 +193,8 @@ func locationOf(b *sinks.Batch, row int) string {
 
 func (s *Store) applyTombstones(c *sinks.Commit) {
 	for _, t := range c.Tombstones {
-		row := &stored{Row: Row{Source: c.Source, ID: t.ID, Version: t.Version, FetchedAt: t.FetchedAt, Deleted: true, Reason: t.Reason, DeletedAt: t.DeletedAt}}
+		row := &stored{Row: Row{Source: c.Source, ID: t.ID, Version: t.Version, FetchedAt: t.FetchedAt, Deleted: true, Reason: t.Reason, DeletedAt: t.DeletedAt,
+			UpdatedAt: t.UpdatedAt, Tombstone: string(t.Raw)}}
 		if old := s.tables[c.Stream][c.Business+"\x00"+t.ID]; old != nil {
 			row.Raw, row.Day, row.Location, row.batch, row.at = old.Raw, old.Day, old.Location, old.batch, old.at
 		}

@@ -9,7 +9,7 @@ line are of LowCardinality: as strings they took most of the time of a query by 
     `table_id` Nullable(String) COMMENT 'Table',
     `business_day` Date32 COMMENT 'Day the order counts on: day in Europe/Bucharest of created_at' CODEC(LZ4),
     `created_at` DateTime64(6, 'Europe/Bucharest') COMMENT 'When the order was opened',
-    `updated_at` DateTime64(6, 'Europe/Bucharest') COMMENT 'When the order last changed; sync goes by it',
+    `updated_at` DateTime64(6, 'Europe/Bucharest') COMMENT 'When the order last changed; of one that is removed, before its removal. Sync goes by it',
     `paid_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When the order was paid'
 {{end}}
 

@@ -20,15 +20,7 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS {{inner "product_history_feed"}} TO {{loc
     `id` String COMMENT 'Product id',
 {{shown "product_state" "held" "state_dates"}}
 )
-AS SELECT
-    business_id, id, {{names "product_state"}},
-    _deleted = 1 AS removed,
-    _delete_reason AS removed_reason,
-    least(_fetched_at, ifNull(if(removed, _deleted_at, updated_at), _fetched_at)) AS valid_from,
-    _fetched_at AS seen_at,
-    _version,
-    cityHash64(toJSONString(tuple(removed, removed_reason, {{names "product_state"}}))) AS _state
-FROM {{local "products"}}
+AS {{template "product_history_feed"}}
 COMMENT 'Writes every version of products to product_history';
 
 CREATE TABLE IF NOT EXISTS {{storage "stock_history"}}
@@ -50,13 +42,5 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS {{inner "stock_history_feed"}} TO {{local
     `id` String COMMENT 'Ingredient id, of one ingredient in one location',
 {{shown "stock_state" "held" "state_dates"}}
 )
-AS SELECT
-    business_id, id, {{names "stock_state"}},
-    _deleted = 1 AS removed,
-    _delete_reason AS removed_reason,
-    least(_fetched_at, ifNull(if(removed, _deleted_at, updated_at), _fetched_at)) AS valid_from,
-    _fetched_at AS seen_at,
-    _version,
-    cityHash64(toJSONString(tuple(removed, removed_reason, {{names "stock_state"}}))) AS _state
-FROM {{local "ingredients"}}
+AS {{template "stock_history_feed"}}
 COMMENT 'Writes every version of ingredients to stock_history';

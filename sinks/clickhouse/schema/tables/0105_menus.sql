@@ -38,11 +38,7 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS {{inner "menu_states_feed"}} TO {{local "
 {{shown "menu_offer"}},
     `_state` UInt64 COMMENT 'Hash of the state: equal states of a product have equal hashes'
 )
-AS SELECT
-    business_id, id, product_id, {{names "menu_offer"}},
-    cityHash64(toJSONString(tuple(product_id, {{names "menu_offer"}}))) AS _state
-FROM ({{template "menu_dishes" (local "menus")}})
-WHERE product_id != '' AND _deleted = 0
+AS {{template "menu_states_feed"}}
 COMMENT 'Writes the states of the products of menus to menu_states';
 
 CREATE TABLE IF NOT EXISTS {{storage "menu_versions"}}
@@ -64,12 +60,5 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS {{inner "menu_versions_feed"}} TO {{local
     `id` String COMMENT 'Location id',
 {{shown "menu_version" "version_dates"}}
 )
-AS SELECT
-    business_id, id,
-    arraySort(groupUniqArrayIf(cityHash64(toJSONString(tuple(product_id, {{names "menu_offer"}}))), product_id != '' AND _deleted = 0)) AS _states,
-    least(any(_fetched_at), ifNull(any(if(_deleted = 1, _deleted_at, updated_at)), any(_fetched_at))) AS valid_from,
-    any(_fetched_at) AS seen_at,
-    _version
-FROM ({{template "menu_dishes" (local "menus")}})
-GROUP BY business_id, id, _version
+AS {{template "menu_versions_feed"}}
 COMMENT 'Writes every version of menus to menu_versions';

@@ -241,24 +241,24 @@ CREATE OR REPLACE VIEW {{view "sales_orders_removed"}}
 {{shown "business" "business_name"}},
     `id` String COMMENT 'Order id',
     `reason` LowCardinality(String) COMMENT 'Why it is no sale any more: cancelled, unpaid or deleted (the service said so), gone (it vanished from a list that was read whole), no_access (the key lost the location)',
-    `removed_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When the service removed it; null when it is not known',
+    `removed_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When the service removed it: when it deleted it, else when it last changed it (a cancelled or unpaid order has no other time); null when neither is known',
     `noticed_at` DateTime64(6, 'Europe/Bucharest') COMMENT 'When Larder learned of it',
     `value_known` Bool COMMENT 'Whether the order was ever seen as a sale; when not, what it was is not known: everything below is null or empty, but for _raw, which says that it was removed',
 {{maybe "order_head" "location_name" "order_totals"}},
-{{shown "order_items" "order_payments" "order_refunds"}},
-{{shown "raw"}}
+{{shown "order_items" "order_payments" "order_refunds" "raw"}},
+    `_tombstone_raw` String COMMENT 'JSON of the tombstone as received, unknown fields included; empty when Larder found the order gone'
 )
 AS SELECT
     business_id, business_name, id, reason, removed_at, noticed_at, value_known,
     {{range list "order_head"}}if(value_known, removed.{{.}}, NULL) AS {{.}}, {{end}}
     location_name,
     {{range list "order_totals"}}if(value_known, removed.{{.}}, NULL) AS {{.}}, {{end}}
-    {{names "order_items" "order_payments" "order_refunds" "raw"}}
+    {{names "order_items" "order_payments" "order_refunds" "raw"}}, _tombstone_raw
 FROM
 (
     SELECT
         business_id, id, reason, removed_at, noticed_at, value_known,
-        {{names "order_head" "order_totals" "order_items" "order_payments" "order_refunds" "raw"}}
+        {{names "order_head" "order_totals" "order_items" "order_payments" "order_refunds" "raw"}}, _tombstone_raw
     FROM
     (
         SELECT business_id, id, max(_version) AS last_version
@@ -270,8 +270,8 @@ FROM
     (
         SELECT
             business_id, id, _version AS last_version,
-            _delete_reason AS reason, _deleted_at AS removed_at, _fetched_at AS noticed_at, toBool(CAST(location_id, 'String') != '') AS value_known,
-            {{names "order_head" "order_totals" "order_items" "order_payments" "order_refunds" "raw"}}
+            _delete_reason AS reason, {{removedAt}} AS removed_at, _fetched_at AS noticed_at, toBool(CAST(location_id, 'String') != '') AS value_known,
+            {{names "order_head" "order_totals" "order_items" "order_payments" "order_refunds" "raw"}}, _tombstone_raw
         FROM {{table "sales_orders"}}
         WHERE _deleted = 1
     ) AS found USING (business_id, id, last_version)

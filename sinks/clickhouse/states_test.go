@@ -1,0 +1,63 @@
+package clickhouse_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
+	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+)
+
+// The hashes of states are stored. Another hash for the same values would make a state of
+// every product, ingredient and menu that did not change.
+func TestHashesOfStatesStay(t *testing.T) {
+	m := newMirror(t)
+	put[types.Product](m, "biz", "products", product("12.50", "true", historyDay+"10:00:00Z"))
+	put[types.Ingredient](m, "biz", "ingredients", stockRow("s1", "5.000", "10:00:00"))
+	m.expect("SELECT _state FROM "+m.database+"_raw.product_history", "5813455093763321164")
+	m.expect("SELECT _state FROM "+m.database+"_raw.stock_history", "8789902536203792876")
+}
+
+// A column that is added to what a state shows makes no state, whatever it holds.
+func TestANewColumnMakesNoState(t *testing.T) {
+	s, database := migratedAnew(t, clickhouse.Options{FlushInterval: time.Millisecond})
+	m := &mirror{Sink: s, t: t, database: database, at: clock(t, "10:00:00")}
+	conn := embeddedtest.Conn(t, "default")
+	for _, c := range []struct{ table, history, block string }{
+		{"products", "product_history", "product_state"}, {"ingredients", "stock_history", "stock_state"},
+	} {
+		put[types.Product](m, "biz", "products", product("12.50", "true", historyDay+"10:00:00Z"))
+		put[types.Ingredient](m, "biz", "ingredients", stockRow("s1", "5.000", "10:00:00"))
+		d := schema.Dialect{Database: m.database}
+		files, err := d.Template()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var columns, feed strings.Builder
+		if err := files.ExecuteTemplate(&columns, c.block, nil); err != nil {
+			t.Fatal(err)
+		}
+		added := "{{define \"" + c.block + "\"}}" + strings.TrimRight(columns.String(), "\n") + ",\n`spice` Int64 COMMENT 'Spice'\n{{end}}"
+		if files, err = files.Parse(added); err != nil {
+			t.Fatal(err)
+		}
+		if err := files.ExecuteTemplate(&feed, c.history+"_feed", nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, sql := range []string{
+			"ALTER TABLE " + d.Table(c.table) + " ADD COLUMN spice Int64",
+			"ALTER TABLE " + d.Table(c.history) + " ADD COLUMN spice Int64",
+			"ALTER TABLE " + d.Table(c.history+"_feed") + " MODIFY QUERY " + feed.String(), // as 83_feeds.sql does
+			"INSERT INTO " + d.Table(c.table) + " SELECT * REPLACE (7 AS spice, _version + 1000 AS _version) FROM " + d.Table(c.table),
+		} {
+			if err := conn.Exec(t.Context(), sql); err != nil {
+				t.Fatalf("%s: %v", sql, err)
+			}
+		}
+		m.expect("SELECT count() > 1, max(spice) FROM "+d.Table(c.history), "1|7")
+		m.expect("SELECT count() FROM "+c.history, "1")
+	}
+}
