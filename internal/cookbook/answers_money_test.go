@@ -1,6 +1,7 @@
 package cookbook
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"time"
@@ -92,8 +93,8 @@ func cancellations(w *truth) [][]any {
 	count, unknown, value := map[string]int{}, map[string]int{}, map[string]amount{}
 	for _, gone := range w.removed {
 		at := gone.noticed
-		if gone.DeletedAt != nil {
-			at = local(*gone.DeletedAt)
+		if removed := cmp.Or(gone.DeletedAt, gone.UpdatedAt); removed != nil {
+			at = local(*removed)
 		}
 		if dayOf(at) < daysAgo(28) {
 			continue

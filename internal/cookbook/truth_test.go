@@ -58,6 +58,7 @@ type tombstone struct {
 	ID        string         `json:"id"`
 	Deleted   bool           `json:"deleted"`
 	DeletedAt *types.Instant `json:"deleted_at"`
+	UpdatedAt *types.Instant `json:"updated_at"`
 	Reason    string         `json:"reason"`
 	noticed   time.Time
 	last      *types.SalesOrder
