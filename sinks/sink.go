@@ -173,7 +173,7 @@ func ContentHash(key string) (hash string, ok bool) {
 // source (DESIGN §4, R9).
 type Drift struct {
 	Path    string // e.g. items.discount_code
-	Kind    string // field, value, digits
+	Kind    string // field, value, digits, totals
 	Example string // literal JSON of the first one seen, cut to 200 bytes
 	RowID   string
 	SeenAt  time.Time

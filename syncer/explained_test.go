@@ -1,8 +1,15 @@
 package syncer
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
@@ -182,6 +189,56 @@ func TestRoundingOfTheGrossIsExplained(t *testing.T) {
 		}
 		if p := w.syncer.Status().Sources[0].Proof; p == nil || p.DriftDays+p.OpenDays != 0 || p.ExplainedDays != explained || p.ProvenUntil != daysAgo(1) {
 			t.Errorf("%d explained, proof %+v", explained, p)
+		}
+	})
+}
+
+// TestOddSumsOfAnAnswerAreDrift: a currency other than RON, and totals of all days that the
+// days do not add up to. Each is reported once, and the days are compared all the same.
+func TestOddSumsOfAnAnswerAreDrift(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, err := sandbox.New(sandbox.Options{Seed: 31, Orders: 200, Days: 6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var odd atomic.Bool
+		totalTips := regexp.MustCompile(`("totals":\{.*"tips":")`)
+		w := newWorld(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			if !strings.HasPrefix(r.URL.Path, "/v1/sales/daily") && !strings.HasPrefix(r.URL.Path, "/v1/sales/products") || !odd.Load() {
+				box.Handler().ServeHTTP(rw, r)
+				return
+			}
+			r.Header.Del("Accept-Encoding")
+			answer := httptest.NewRecorder()
+			box.Handler().ServeHTTP(answer, r)
+			body := strings.Replace(answer.Body.String(), `"currency":"RON"`, `"currency":"EUR"`, 1)
+			body = totalTips.ReplaceAllString(body, "${1}9")
+			for name, values := range answer.Header() {
+				if name != "Content-Length" {
+					rw.Header()[name] = values
+				}
+			}
+			rw.WriteHeader(answer.Code)
+			_, _ = io.WriteString(rw, body)
+		}))
+		w.box = box
+		w.proven()
+		if found := w.store.Drift(); len(found) > 0 {
+			t.Fatalf("%q", found)
+		}
+		odd.Store(true)
+		w.deep()
+		want := []string{
+			"r0\x00sales_daily\x00totals\x00totals.tips", "r0\x00sales_daily\x00value\x00currency\x00\"EUR\"",
+			"r0\x00sales_products\x00value\x00currency\x00\"EUR\"",
+		}
+		if found := slices.Sorted(slices.Values(w.store.Drift())); !slices.Equal(found, want) {
+			t.Errorf("%q", found)
+		}
+		for key, v := range w.verdicts() {
+			if v.Verdict != sinks.VerdictProven {
+				t.Errorf("%s: %+v", key, v)
+			}
 		}
 	})
 }

@@ -7,6 +7,7 @@ const (
 	DriftField  = "field"  // a field that api.md does not name
 	DriftValue  = "value"  // a value, or a key of a map, that api.md does not name
 	DriftDigits = "digits" // digits finer than the column, which were cut
+	DriftTotals = "totals" // totals of an answer that its days do not add up to
 )
 
 // maxDrift is how many new things one row can report: the next rows report the rest.
@@ -19,7 +20,7 @@ const maxPaths = 4096
 // cannot hold. The row landed all the same.
 type DriftItem struct {
 	Path    string // array indexes and map keys left out: items.discount_code
-	Kind    string // DriftField, DriftValue or DriftDigits
+	Kind    string // one of the kinds
 	Example []byte // the literal JSON, cut to 200 bytes; a part of the row
 }
 

@@ -197,6 +197,9 @@ func (b *bracket) judge(ctx context.Context, sp totals.Span, answer totals.Repor
 	if err := b.totals.explainRefunds(ctx, sp, found); err != nil {
 		return err
 	}
+	if err := b.totals.reportTotals(ctx, sp, answer, service); err != nil {
+		return err
+	}
 	b.Found = append(b.Found, found...)
 	return nil
 }

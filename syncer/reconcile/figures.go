@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"hash/maphash"
 	"maps"
@@ -91,6 +92,37 @@ func (st *Proofs) readReport(sp totals.Span, raws [][]byte) map[types.Date]*repo
 	}
 	return days
 }
+
+// reportTotals reports totals of an answer that its days do not add up to, as drift. What
+// cannot be read of a day or of the totals is not compared.
+func (st *Proofs) reportTotals(ctx context.Context, sp totals.Span, answer totals.Report, days map[types.Date]*reported) error {
+	stated := &reported{figures: dayFigures{}}
+	if st.Def.LinesMayVanish || stated.readDay(answer.Totals) != "" {
+		return nil
+	}
+	sum := dayFigures{}
+	for _, day := range days {
+		if day.bad != "" {
+			return nil
+		}
+		for name, amount := range day.figures {
+			sum[name] = new(big.Rat).Add(ratOf(sum[name]), ratOf(amount)).FloatString(sumDecimals)
+		}
+	}
+	var items []mapping.DriftItem
+	for _, d := range differ(stated.figures, sum) {
+		example := fmt.Sprintf(`{"totals":%q,"days":%q}`, d.Service, d.Mirror)
+		items = append(items, mapping.DriftItem{Path: "totals." + strings.ReplaceAll(d.Figure, "/", "."), Kind: mapping.DriftTotals, Example: []byte(example)})
+	}
+	in := st.Writer.Begin(st.Writer.NextWalk(), 0)
+	if in.Drifted(items, totals.DayKey(sp.From, sp.Location), answer.At); in.Empty() {
+		return nil
+	}
+	return st.Writer.Store(ctx, in)
+}
+
+// sumDecimals are more than any amount of the service has.
+const sumDecimals = 10
 
 // misplaced notes a row whose day is none that was asked for. A line of products may
 // then be any day's; a day of totals will be missing.

@@ -96,8 +96,8 @@ type Definition struct {
 	One func(ctx context.Context, c *api.Client, id string) (api.Raw, time.Time, error)
 	// Whole asks for a list without a cursor, that of Path.
 	Whole func(ctx context.Context, c *api.Client) (api.Snapshot, error)
-	// Totals asks for the rows of days, and says when they were answered.
-	Totals func(ctx context.Context, c *api.Client, q api.SalesQuery) (rows [][]byte, at time.Time, err error)
+	// Totals asks for the rows of days.
+	Totals func(ctx context.Context, c *api.Client, q api.SalesQuery) (api.SalesReport, error)
 	// Menu asks for the row of a location, unless it is still of the version etag; an empty
 	// one asks for it whatever it is. The answer is the caller's to release.
 	Menu func(ctx context.Context, c *api.Client, location, etag string) (api.MenuAnswer, error)
@@ -242,13 +242,11 @@ func onlineOrder(ctx context.Context, c *api.Client, id string) (api.Raw, time.T
 	return d.Raw, d.Date, err
 }
 
-func salesDaily(ctx context.Context, c *api.Client, q api.SalesQuery) ([][]byte, time.Time, error) {
-	r, err := c.SalesDaily(ctx, q)
-	return r.Rows, r.Date, err
+func salesDaily(ctx context.Context, c *api.Client, q api.SalesQuery) (api.SalesReport, error) {
+	return c.SalesDaily(ctx, q)
 }
 
-func salesProducts(ctx context.Context, c *api.Client, q api.SalesQuery) ([][]byte, time.Time, error) {
+func salesProducts(ctx context.Context, c *api.Client, q api.SalesQuery) (api.SalesReport, error) {
 	q.ByDay = true
-	r, err := c.SalesProducts(ctx, q)
-	return r.Rows, r.Date, err
+	return c.SalesProducts(ctx, q)
 }

@@ -4,20 +4,25 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/mapping"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
 // Report is an answer of a totals route: rows of days.
 type Report struct {
-	Rows [][]byte
-	days []DayRow // of which day, and line, each row is
-	At   time.Time
+	Rows   [][]byte
+	days   []DayRow // of which day, and line, each row is
+	Totals []byte   // of all days together, as the service gives them; of /sales/daily only
+	At     time.Time
+
+	currency string
 
 	requests uint64 // it took, also when it did not come
 }
@@ -99,8 +104,8 @@ func Refuses(location string, err error) bool {
 
 // AskReport asks for the rows of a span.
 func (st *Totals) AskReport(ctx context.Context, lane *api.Client, sp Span) (Report, error) {
-	rows, at, err := st.Def.Totals(ctx, lane, api.SalesQuery{From: sp.From, To: sp.To, LocationID: sp.Location})
-	return Report{Rows: rows, At: at}, err
+	r, err := st.Def.Totals(ctx, lane, api.SalesQuery{From: sp.From, To: sp.To, LocationID: sp.Location})
+	return Report{Rows: r.Rows, Totals: r.Totals, At: r.Date, currency: r.Currency}, err
 }
 
 // AskAndStore asks for a span and stores the days that have changed.
@@ -134,6 +139,9 @@ func (st *Totals) AskTotals(ctx context.Context, lane *api.Client, sp Span) (*wr
 	in.Counts.Requests, in.Counts.Pages = r.requests, 1
 	changed := st.lines.changedDays(sp, r.days, r.Rows)
 	present := st.lines.readTotals(in, sp, r.days, r, changed)
+	if r.currency != types.Currency {
+		in.Drifted([]mapping.DriftItem{{Path: "currency", Kind: mapping.DriftValue, Example: strconv.AppendQuote(nil, r.currency)}}, "", r.At)
+	}
 	in.Sighted(write.Sighting{From: string(sp.From), To: string(sp.To), Location: sp.Location})
 	in.ReleaseUnseen(asked, sp.holds)
 	in.AfterTaken = func() { st.lines.rememberDays(sp.Location, changed) }

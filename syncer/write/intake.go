@@ -88,7 +88,7 @@ func (in *Intake) Row(m *mapping.Mapper, raw []byte, version uint64, at time.Tim
 		id = p.ID
 	}
 	row := Row{ID: id, UpdatedAt: res.UpdatedAt, Tombstone: res.Tombstone != nil}
-	in.drifted(res.Drift, id, at)
+	in.Drifted(res.Drift, id, at)
 	if !in.news(id, raw, version, stampOf(res.UpdatedAt), row.Tombstone) {
 		in.Commit.Batch.Rollback()
 		in.Counts.Unchanged++
@@ -212,8 +212,8 @@ func (in *Intake) Walk() uint64 { return in.walk }
 // BadRows is how many rows have entered quarantine.
 func (in *Intake) BadRows() int { return len(in.bad) }
 
-// drifted reports unknown fields and values, once each (DESIGN R9).
-func (in *Intake) drifted(items []mapping.DriftItem, id string, at time.Time) {
+// Drifted reports unknown fields and values, once each (DESIGN R9).
+func (in *Intake) Drifted(items []mapping.DriftItem, id string, at time.Time) {
 	wr := in.writer
 	for _, d := range items {
 		wr.mu.Lock()

@@ -17,6 +17,9 @@ type (
 	Date string
 )
 
+// Currency is that of all amounts.
+const Currency = "RON"
+
 // Tombstone is a row deleted in the service (api.md, "Tombstone").
 type Tombstone struct {
 	ID        string   `json:"id"`
