@@ -24,9 +24,10 @@ func demoCommand(g *globals) *cobra.Command {
 		Use:   "demo",
 		Short: "Run the whole of Larder on invented restaurants",
 		Long: `Starts the sandbox with a few invented restaurants, the embedded engine, the
-daemon and the status page, all in this process. A week of stock, prices, menus
-and sold-out products goes by first, in seconds. Then it shows the backfill with
-its forecast, says where to look and which query to try, and keeps running:
+daemon and the status page, all in this process. The service shows stock, prices,
+menus and sold-out products only as they are now; so that these have a history,
+the last 8 days of them are mirrored first, in seconds. Then it shows the backfill
+with its forecast, prints where to look and which query to try, and keeps running:
 orders come in and show up, as many as at that hour in a restaurant. Nothing
 outside its folder is touched; the folder is emptied at the next start. Its
 configuration takes --set, but for sources and the place of its data; LARDER_
@@ -77,13 +78,15 @@ func runDemo(cmd *cobra.Command, g *globals, o demo.Options) error {
 		return err
 	}
 	o.Past = func(days int) {
-		show.note(fmt.Sprintf("Larder looks at stock, prices and what was sold out on %s first; then it fills the rest.", phrase.Plural(days, "past day")))
+		show.note(fmt.Sprintf("The service shows stock, prices, menus and sold-out products only as they are now. So that they have a history, Larder first mirrors them as they were on %s. The sales of %s follow.",
+			phrase.Plural(days, "past day"), phrase.Plural(o.Days, "day")))
 	}
 	o.Progress = show.update
 	o.Ready = func(i demo.Info) {
 		show.end()
 		printDemo(g.out, i, o.Once)
 	}
+	show.note(fmt.Sprintf("Starting %s, a database and Larder. This takes some seconds.", phrase.Plural(o.Restaurants, "invented restaurant")))
 	return demo.Run(cmd.Context(), o)
 }
 
@@ -98,8 +101,12 @@ func printDemo(w io.Writer, i demo.Info, once bool) {
 			rows += st.Written
 		}
 	}
-	fmt.Fprintf(w, "\nMirrored %s of %s with %s in %s; %s %s 429.\n", phrase.Plural(rows, "row"), phrase.Plural(len(i.Status.Sources), "restaurant"),
-		phrase.Plural(requests, "request"), i.Took.Round(100*time.Millisecond), phrase.Plural(limited, "answer"), phrase.Verb(limited, "was", "were"))
+	refused := "none of them as too many"
+	if limited > 0 {
+		refused = phrase.Count(limited) + " of them as too many (429)"
+	}
+	fmt.Fprintf(w, "\n%s", wrap(fmt.Sprintf("Larder has mirrored %s of %s in %s, with %s. The service refused %s.", phrase.Plural(rows, "row"), phrase.Plural(len(i.Status.Sources), "restaurant"),
+		i.Took.Round(100*time.Millisecond), phrase.Plural(requests, "request"), refused), "", widthOf(w)))
 	printDemoProof(w, i.Proof)
 	if once {
 		return
@@ -109,9 +116,9 @@ func printDemo(w io.Writer, i demo.Info, once bool) {
 		fmt.Fprintf(w, "  Status page      %s\n", i.PageURL)
 	}
 	if i.QueryURL != "" {
-		fmt.Fprintf(w, "  ClickHouse HTTP  %s  (Grafana, BI tools, curl; read-only)\n", i.QueryURL)
+		fmt.Fprintf(w, "  ClickHouse HTTP  %s  (Grafana, BI tools; read-only)\n", i.QueryURL)
 	}
-	fmt.Fprintf(w, "  The sandbox API  %s\n", i.APIURL)
+	fmt.Fprintf(w, "  Invented API     %s\n", i.APIURL)
 	fmt.Fprintf(w, "\nA first query, from another terminal:\n\n  %s sql --config %s \\\n    '%s'\n", self(), near(i.Config), demoQuery)
 	fmt.Fprintf(w, "\nNew orders keep coming in. Ctrl-C stops.\n")
 }
@@ -126,16 +133,23 @@ func printDemoProof(w io.Writer, r syncer.ReconcileReport) {
 		equal += s.Proven + s.Healed + s.Explained
 		moving += s.Unsettled
 	}
-	drift := r.Drift()
-	fmt.Fprintf(w, "Compared every day with the service's own totals, overall, by location and by product: %s%sequal, %s%s",
-		phrase.Plural(equal, "comparison"), phrase.Verb(equal, " is ", " are "), phrase.Count(drift), phrase.Verb(drift, " differs", " differ"))
-	if moving > 0 {
-		fmt.Fprintf(w, ", %s moved meanwhile", phrase.Count(moving))
+	drift, missing := r.Drift(), r.Unproven()
+	all := equal + moving + drift + missing
+	text := "Each day's sales were compared with the service's own totals, for the whole restaurant, by location and by product: "
+	if equal == all {
+		text += "all " + phrase.Plural(all, "comparison") + phrase.Verb(all, " is", " are") + " equal"
+	} else {
+		text += phrase.Count(equal) + " of " + phrase.Plural(all, "comparison") + phrase.Verb(equal, " is", " are") + " equal"
 	}
-	if n := r.Unproven(); n > 0 {
-		fmt.Fprintf(w, ", %s could not be compared", phrase.Count(n))
+	for _, other := range []struct {
+		n    uint64
+		what string
+	}{{drift, phrase.Verb(drift, "differs", "differ")}, {moving, "changed meanwhile"}, {missing, "could not be made"}} {
+		if other.n > 0 {
+			text += ", " + phrase.Count(other.n) + " " + other.what
+		}
 	}
-	fmt.Fprintln(w, ".")
+	fmt.Fprint(w, wrap(text+".", "", widthOf(w)))
 }
 
 // self is how to call this program from here.

@@ -156,13 +156,13 @@ func (p *progress) tell(walks []walk, most int) {
 // logs is true when progress goes to the log, which is in JSON.
 func (p *progress) logs() bool { return p.globals != nil && p.log != nil && p.inJSON(nil) }
 
-// note prints what comes next, in a line beside the progress.
+// note prints what comes next, beside the progress.
 func (p *progress) note(text string) {
 	if p.logs() {
 		p.log.Info(text)
 		return
 	}
-	_, _ = fmt.Fprintln(p.lines(), text) // progress only
+	_, _ = io.WriteString(p.lines(), wrap(text, "", widthOf(p.out))) // progress only
 }
 
 // sayer returns a function that shows one thing beside the progress, as a line or in the log.

@@ -37,7 +37,7 @@ type Options struct {
 	Version     string
 	Logger      *slog.Logger
 	Confined    bool // see [warehouse.Opener]
-	// Past is called before the days that Larder looks at first go by.
+	// Past is called before the past days are mirrored.
 	Past func(days int)
 	// Progress is called about every second until the first full sync is done.
 	Progress func(syncer.Status)
@@ -141,7 +141,7 @@ func (o Options) order(ctx context.Context, box *demoService) {
 		r := box.Restaurant(i % o.Restaurants)
 		locations := r.LocationIDs()
 		if _, err := r.PlaceOrder(sandbox.OrderSpec{Location: locations[i/o.Restaurants%len(locations)]}); err != nil {
-			o.Logger.Warn("nobody could order", "error", err)
+			o.Logger.Warn("a guest's online order was refused", "error", err)
 		}
 	}
 }

@@ -13,16 +13,16 @@ import (
 	"github.com/larder-sync/larder/syncer"
 )
 
-// The API knows only the present of stock, prices, availability and menus; their past is what a
-// mirror has seen of it. So the demo lets Larder look at the last days first, as they went
-// by: twice a day, before the delivery and after it, when what was sold out the evening
-// before is still missing. Orders wait for the backfill, which is to be seen.
+// The API shows stock, prices, availability and menus only as they are now; their history is
+// what was mirrored of them. So the demo mirrors them first as they were on the last days:
+// twice a day, before the delivery and after it, when what was sold out the evening before is
+// still missing. Orders wait for the backfill, which is to be seen.
 
-// demoWatched is how many days before today are looked at: a week of whole ones tells the
+// demoWatched is how many days before today are mirrored first: a week of whole ones gives the
 // use of stock by weekday, and takes some seconds.
 const demoWatched = 8
 
-// demoLooks are the times of day at which Larder looked.
+// demoLooks are the times of day at which they are mirrored.
 var demoLooks = []time.Duration{7 * time.Hour, 8 * time.Hour}
 
 // onlineShare is how many orders guests place online through the keys, of as many as the
@@ -31,7 +31,7 @@ const onlineShare = 0.1
 
 var demoLists = []string{"products", "ingredients", "menus"}
 
-// watched is how many of the demo's days Larder looks at: the first has no one before it.
+// watched is how many of the demo's days are mirrored first: one day at least has sales alone.
 func (o Options) watched() int { return min(demoWatched, o.Days-1) }
 
 // world is the restaurants: their history ends where the days begin that go by.
@@ -84,7 +84,7 @@ func (o Options) playPast(ctx context.Context, a *app.App, sources []syncer.Sour
 				err = report.Err()
 			}
 			if err != nil {
-				return fmt.Errorf("look at the restaurants as of %s: %w", at.Format(time.DateTime), err)
+				return fmt.Errorf("mirror the restaurants as of %s: %w", at.Format(time.DateTime), err)
 			}
 		}
 	}
