@@ -140,7 +140,7 @@ func (e *erasing) durable(ctx context.Context) error {
 
 // onlineOrders are those of a restaurant in the warehouse.
 func (e *erasing) onlineOrders(business string) erase.Orders {
-	forgotten, _ := e.source.syncer.forgotten.LoadOrStore(business, &personal.Forgotten{})
+	forgotten, _ := e.source.syncer.forgotten.LoadOrStore(business, personal.NewForgotten())
 	return erase.Orders{Store: e.source.Sink.Personal(), Table: onlineTable(e.source.syncer.definitions), Business: business, Forgotten: forgotten.(*personal.Forgotten)}
 }
 

@@ -3,6 +3,7 @@ package syncer
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -104,5 +105,49 @@ func TestAnErasingThatFailsStopsNothing(t *testing.T) {
 		w.tune = nil
 		w.run(w.one(keeping(t, personal.Drop)))
 		w.until("erased", 10*time.Minute, func() bool { return !w.tells("o1") })
+	})
+}
+
+// A sweep asks the service for rows one by one, in the lowest lane. Nobody waits for that:
+// neither who forgets a customer, nor the service's webhooks, nor polling.
+func TestForgettingWaitsForNoRequest(t *testing.T) {
+	inOnline(t, func(t *testing.T, f *fake, w *world) {
+		bad := strings.Replace(onlineOrder("bad", "received", "l1", time.Now().Add(-2*time.Hour)), `"test":false`, `"test":7`, 1)
+		f.set("/orders", onlineOrder("o1", "received", "l1", time.Now().Add(-time.Hour)), bad)
+		w.run(w.one(keeping(t, personal.Keep)))
+		w.until("quarantined", time.Minute, func() bool { return len(w.store.Entries()) == 1 })
+		w.until("filled", time.Minute, w.filled)
+		f.set("/orders", onlineOrder("o1", "received", "l1", time.Now().Add(-time.Hour)))
+		asking, answer := make(chan struct{}), make(chan struct{})
+		f.on("/orders/bad", func(rw http.ResponseWriter, _ *http.Request) bool {
+			close(asking)
+			<-answer
+			fakeError(rw, http.StatusNotFound, "not_found")
+			return true
+		})
+		swept := make(chan error, 1)
+		go func() {
+			_, err := w.syncer.RunOnce(t.Context(), Selection{Streams: []string{registry.Online}, Full: true}, nil)
+			swept <- err
+		}()
+		<-asking
+		began := time.Now()
+		if _, err := w.syncer.Forget(t.Context(), ForgetRequest{Source: "s", Orders: []string{"o1"}}); err != nil {
+			t.Error(err)
+		}
+		what, err := w.syncer.Deliver(t.Context(), "s", []byte(onlineOrder("o2", "received", "l1", soon(0))))
+		if err != nil || what != DeliveredStored {
+			t.Errorf("a webhook meanwhile: %v, %v", what, err)
+		}
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("it took %s", took)
+		}
+		close(answer)
+		if err := <-swept; err != nil {
+			t.Error(err)
+		}
+		if w.store.Open() != 0 || w.tells("o1") {
+			t.Errorf("%d entries are open, o1 tells of its customer: %t", w.store.Open(), w.tells("o1"))
+		}
 	})
 }

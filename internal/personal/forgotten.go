@@ -2,27 +2,35 @@ package personal
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/sync/semaphore"
 )
 
 // Forgotten are the orders of a restaurant of whose customers nothing is kept any more,
-// whatever the policy says. Its zero value has none.
+// whatever the policy says.
 type Forgotten struct {
 	mu     sync.RWMutex
 	orders map[string]bool // by id
 
-	// storing is held for reading while rows are on their way from [Forgotten.Order] to the
-	// sink, and for writing by Add.
-	storing sync.RWMutex
+	// storing is held once while rows are on their way from [Forgotten.Order] to the sink, and
+	// whole by Add. Waiting for it ends with a context, which a sync.RWMutex cannot.
+	storing *semaphore.Weighted
 }
 
-// Add adds orders. When it returns, every row of them that was not redacted has been handed
-// to the sink: see [Forgotten.Storing].
-func (f *Forgotten) Add(ids ...string) {
+const wholeStoring = 1 << 30
+
+// NewForgotten returns one that has none.
+func NewForgotten() *Forgotten { return &Forgotten{storing: semaphore.NewWeighted(wholeStoring)} }
+
+// Add adds orders. When it returns nil, every row of them that was not redacted has been handed
+// to the sink: see [Forgotten.Storing]. The orders are added in any case.
+func (f *Forgotten) Add(ctx context.Context, ids ...string) error {
 	f.mu.Lock()
 	if f.orders == nil {
 		f.orders = map[string]bool{}
@@ -31,18 +39,24 @@ func (f *Forgotten) Add(ids ...string) {
 		f.orders[id] = true
 	}
 	f.mu.Unlock()
-	f.storing.Lock()
-	defer f.storing.Unlock()
+	if err := f.storing.Acquire(ctx, wholeStoring); err != nil {
+		return fmt.Errorf("wait for rows that are being stored: %w", context.Cause(ctx))
+	}
+	f.storing.Release(wholeStoring)
+	return nil
 }
 
 // Storing is called before rows are given to Order for the last time; release when they have
-// been handed to the sink. Nil has nothing to release.
-func (f *Forgotten) Storing() (release func()) {
+// been handed to the sink. No request is made in between: Add waits for the release, and other
+// calls behind it. Nil has nothing to release.
+func (f *Forgotten) Storing(ctx context.Context) (release func(), err error) {
 	if f == nil {
-		return func() {}
+		return func() {}, nil
 	}
-	f.storing.RLock()
-	return f.storing.RUnlock
+	if err := f.storing.Acquire(ctx, 1); err != nil {
+		return nil, fmt.Errorf("wait until the orders to forget are noted: %w", context.Cause(ctx))
+	}
+	return func() { f.storing.Release(1) }, nil
 }
 
 // Has is true of an order that is forgotten.

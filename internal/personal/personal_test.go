@@ -1,6 +1,8 @@
 package personal
 
 import (
+	"context"
+	"errors"
 	"encoding/json"
 	"runtime"
 	"strings"
@@ -149,11 +151,13 @@ func TestWhatStaysOfWhatIsStored(t *testing.T) {
 }
 
 func TestForgottenOrders(t *testing.T) {
-	var f Forgotten
+	f := NewForgotten()
 	if got := string(f.Order([]byte(full))); got != full {
 		t.Errorf("nothing is forgotten, and of an order is kept %s", got)
 	}
-	f.Add("o2", "o3")
+	if err := f.Add(t.Context(), "o2", "o3"); err != nil {
+		t.Fatal(err)
+	}
 	for raw, gone := range map[string]bool{
 		full: false, strings.Replace(full, "o1", "o2", 1): true,
 		`{"notes":"Secretescu","id":"o1","id":"\u006f3"}`: true, // whichever is meant
@@ -168,7 +172,11 @@ func TestForgottenOrders(t *testing.T) {
 		t.Errorf("asked for as o2: %s", got)
 	}
 	var none *Forgotten
-	none.Storing()()
+	release, err := none.Storing(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	release()
 	if got := string(none.Order([]byte(full))); got != full {
 		t.Errorf("kept %s", got)
 	}
@@ -176,12 +184,15 @@ func TestForgottenOrders(t *testing.T) {
 
 // Add waits for rows that are on their way: what it returns behind has been handed over.
 func TestForgettingWaitsForRowsUnderWay(t *testing.T) {
-	var f Forgotten
-	release := f.Storing()
-	done := make(chan struct{})
-	go func() { f.Add("o1"); close(done) }()
-	for f.storing.TryRLock() { // until Add waits
-		f.storing.RUnlock()
+	f := NewForgotten()
+	release, err := f.Storing(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- f.Add(t.Context(), "o1") }()
+	for f.storing.TryAcquire(1) { // until Add waits
+		f.storing.Release(1)
 		runtime.Gosched()
 	}
 	select {
@@ -192,8 +203,18 @@ func TestForgettingWaitsForRowsUnderWay(t *testing.T) {
 	if !f.Has("o1") {
 		t.Error("rows that come meanwhile are not redacted")
 	}
+	stop, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := f.Add(stop, "o2"); !errors.Is(err, context.Canceled) {
+		t.Errorf("an Add that is stopped: %v", err)
+	}
+	if _, err := f.Storing(stop); !errors.Is(err, context.Canceled) {
+		t.Errorf("storing behind an Add, stopped: %v", err)
+	}
 	release()
-	<-done
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
 }
 
 // What has another shape than api.md says keeps its kind alone, so that the mapping still

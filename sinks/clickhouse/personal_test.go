@@ -68,7 +68,7 @@ func guests(t *testing.T) (*mirror, erase.Orders) {
 			{Path: "phone2", Kind: "field", Example: `"Popescu"`, RowID: "o3", SeenAt: m.at},
 		},
 	})
-	return m, erase.Orders{Store: m.Personal(), Table: plan.Table(), Business: "biz", Forgotten: &personal.Forgotten{}}
+	return m, erase.Orders{Store: m.Personal(), Table: plan.Table(), Business: "biz", Forgotten: personal.NewForgotten()}
 }
 
 func durable(context.Context) error { return nil }
@@ -99,7 +99,7 @@ func TestAPersonIsErasedFromEveryFile(t *testing.T) {
 	m.expect("SELECT row_id, position(raw, 'Popescu') > 0 FROM quarantine WHERE row_id IN ('o4', 'o5') ORDER BY row_id", "o4|0", "o5|1")
 	m.expect("SELECT count() FROM order_events WHERE order_id = 'o1'", "2")
 	m.expect("SELECT order_id, chosen_by FROM "+m.database+"_raw.forgotten_orders ORDER BY order_id", "o1|phone", "o2|phone", "o4|phone")
-	again := erase.Orders{Store: o.Store, Table: o.Table, Business: "biz", Forgotten: &personal.Forgotten{}}
+	again := erase.Orders{Store: o.Store, Table: o.Table, Business: "biz", Forgotten: personal.NewForgotten()}
 	if err := again.Restore(context.Background()); err != nil || !again.Forgotten.Has("o1") || again.Forgotten.Has("o3") {
 		t.Errorf("forgotten after a restart: %v, %v", again.Forgotten.All(), err)
 	}
@@ -155,7 +155,7 @@ func TestWhatStandsInTheJSONAlone(t *testing.T) {
 	m.store("biz", "online_orders", batchOf(m, plan, []string{strings.Replace(bare, `"o1"`, `"o2"`, 1)}, "polling"))
 	m.version++
 	m.store("biz", "online_orders", nil, sinks.Tombstone{ID: "o2", Version: m.version, FetchedAt: m.at, Reason: "deleted", Raw: []byte(`{"id":"o2","deleted":true,"phone2":"0722123456"}`)})
-	o := erase.Orders{Store: m.Personal(), Table: plan.Table(), Business: "biz", Forgotten: &personal.Forgotten{}}
+	o := erase.Orders{Store: m.Personal(), Table: plan.Table(), Business: "biz", Forgotten: personal.NewForgotten()}
 	if n := onDisk(t, m.database, "0722123456"); n < 2 {
 		t.Fatal("it is not there at first")
 	}

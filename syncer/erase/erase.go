@@ -43,10 +43,10 @@ type Erased struct {
 // Restore reads which orders are forgotten.
 func (o Orders) Restore(ctx context.Context) error {
 	ids, err := o.Store.Forgotten(ctx, o.Business)
-	if err == nil && len(ids) > 0 {
-		o.Forgotten.Add(ids...)
+	if err != nil || len(ids) == 0 {
+		return err
 	}
-	return err
+	return o.Forgotten.Add(ctx, ids...)
 }
 
 // Exceeding is how many stored orders of a source hold more of their customers than a policy
@@ -125,7 +125,9 @@ func (o Orders) Forget(ctx context.Context, ids []string, phone, key string, dur
 		if err := o.Store.Forget(ctx, o.Business, by, fresh); err != nil {
 			return Erased{}, err
 		}
-		o.Forgotten.Add(fresh...)
+		if err := o.Forgotten.Add(ctx, fresh...); err != nil {
+			return Erased{}, err
+		}
 	}
 	// Those of before, too: one that was begun may have been cut short.
 	erased, err := o.forgotten(ctx, o.Forgotten.All())

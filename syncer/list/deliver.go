@@ -116,7 +116,11 @@ func (d *Deliveries) queueDelivered(ctx context.Context, lock *rowLock, updated 
 	if what, held, err := d.holds(ctx, lock.id, updated, d.list.Forgotten.Order(raw)); err != nil || held {
 		return what, d.underWay(lock), err
 	}
-	defer d.list.Forgotten.Storing()()
+	stored, err := d.list.Forgotten.Storing(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer stored()
 	in := d.list.Writer.Begin(d.list.Writer.NextWalk(), 1)
 	in.All = true
 	r := in.Row(d.list.Def.Plan.NewMapper(), d.list.Forgotten.Order(raw), d.list.Source.Versions.Take(1), d.list.Source.Moment().UTC(), write.RowContext{Columns: d.list.Def.Pushed})

@@ -164,38 +164,70 @@ func (sw *sweep) removeUnseen(ctx context.Context) error {
 
 func (sw *sweep) Chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) error {
 	st := sw.stream
-	defer st.Forgotten.Storing()()
-	in := st.Writer.Begin(st.Writer.NextWalk(), 1)
+	answers := map[string]*answer{} // of the rows that are asked for
 	for _, r := range rows {
-		if err := sw.decide(ctx, in, r, ask); err != nil {
+		if !ask || sw.entries.seen[r.ID] || sw.reason(r) == write.ReasonNoAccess && len(st.Source.OnlyLocations) > 0 {
+			continue
+		}
+		a, err := st.Full.askFor(ctx, st.Source.Lanes.Backfill, r.ID)
+		if err != nil {
 			return err
 		}
+		answers[r.ID] = a
 	}
-	sw.run.Tombs += in.Counts.Tombstones
-	sw.run.Rows += in.Counts.Upserts
+	return sw.store(ctx, func(in *write.Intake) {
+		for _, r := range rows {
+			sw.decide(in, r, answers[r.ID])
+		}
+		sw.run.Tombs += in.Counts.Tombstones
+		sw.run.Rows += in.Counts.Upserts
+	})
+}
+
+// store writes what decide puts into an intake, and waits until it is durable. No request is
+// made within decide: nothing else that may hold a forgotten order is stored meanwhile.
+func (sw *sweep) store(ctx context.Context, decide func(*write.Intake)) error {
+	st := sw.stream
+	stored, err := st.Forgotten.Storing(ctx)
+	if err != nil {
+		return err
+	}
+	in := st.Writer.Begin(st.Writer.NextWalk(), 1)
+	decide(in)
 	sw.spend(in)
 	if in.Empty() {
+		stored()
 		in.CountRows()
 		return nil
 	}
-	return st.Writer.Store(ctx, in)
+	receipt, err := st.Source.Commits.Write(ctx, in.Commit)
+	stored()
+	if err != nil {
+		return err
+	}
+	if err := receipt.Wait(ctx); err != nil {
+		return fmt.Errorf("wait for the warehouse: %w", err)
+	}
+	in.Remember()
+	return nil
 }
 
 // decide removes one row, or brings it up to date when the service still has it. A
-// row that came and could not be understood was seen, and stays.
-func (sw *sweep) decide(ctx context.Context, in *write.Intake, r sinks.LiveRow, ask bool) error {
+// row that came and could not be understood was seen, and stays. The answer is nil when
+// the row was not asked for.
+func (sw *sweep) decide(in *write.Intake, r sinks.LiveRow, a *answer) {
 	st := sw.stream
 	if sw.entries.seen[r.ID] {
-		return nil
+		return
 	}
 	reason := sw.reason(r)
-	if ask && (reason != write.ReasonNoAccess || len(st.Source.OnlyLocations) == 0) {
-		was, _, err := st.Full.Confirm(ctx, st.Source.Lanes.Backfill, in, r.ID)
-		if err != nil || was == "" {
-			return err
+	if a != nil {
+		st.Full.take(in, a)
+		if a.reason == "" {
+			return
 		}
-		if was != write.ReasonGone { // of a row of a lost location, 404 does not say why
-			reason = was
+		if a.reason != write.ReasonGone { // of a row of a lost location, 404 does not say why
+			reason = a.reason
 		}
 	}
 	if st.Writer.MaybeQuarantined(r.ID) {
@@ -204,7 +236,6 @@ func (sw *sweep) decide(ctx context.Context, in *write.Intake, r sinks.LiveRow, 
 	// Below every row that the resync or anything since brought, whatever the order
 	// in which they become visible: only rows that were there before it are removed.
 	in.Remove(r.ID, reason, sw.Query.Below, st.Source.ServiceNow().UTC())
-	return nil
 }
 
 // end closes the full resync of every location.
@@ -295,21 +326,49 @@ func (f *FullResync) NewSweep() *sweep {
 // removed. There are two reasons: the answer is 404, or the row has moved to a location that
 // the configuration leaves out, where no walk brings it up to date any more.
 func (f *FullResync) Confirm(ctx context.Context, lane *api.Client, in *write.Intake, id string) (reason string, raw []byte, err error) {
-	in.Counts.Requests++
-	// Taken before it is asked: see [write.VersionClock].
-	version := f.list.Source.Versions.Take(1)
+	a, err := f.askFor(ctx, lane, id)
+	if err != nil {
+		in.Counts.Requests++
+		return "", nil, err
+	}
+	f.take(in, a)
+	return a.reason, a.raw, nil
+}
+
+// answer is what the service said of one row.
+type answer struct {
+	id      string
+	reason  string // why the row is to be removed; empty: it is there
+	raw     []byte
+	version uint64
+	at      time.Time
+}
+
+func (f *FullResync) askFor(ctx context.Context, lane *api.Client, id string) (*answer, error) {
+	// The version is taken before it is asked: see [write.VersionClock].
+	a := &answer{id: id, version: f.list.Source.Versions.Take(1)}
 	raw, date, err := f.list.Def.One(ctx, lane, id)
 	switch {
 	case api.IsNotFound(err):
-		return write.ReasonGone, nil, nil
+		a.reason = write.ReasonGone
 	case len(raw) == 0 && err != nil:
-		return "", nil, fmt.Errorf("ask for %s %q before it is removed: %w", f.list.Def.Name, id, err)
+		return nil, fmt.Errorf("ask for %s %q before it is removed: %w", f.list.Def.Name, id, err)
 	case f.elsewhere(raw):
-		return write.ReasonNoAccess, nil, nil
+		a.reason = write.ReasonNoAccess
+	default:
+		a.raw, a.at = raw, f.list.Source.AnswerTime(date)
+	}
+	return a, nil
+}
+
+// take counts the request, and takes a row that is there into the intake.
+func (f *FullResync) take(in *write.Intake, a *answer) {
+	in.Counts.Requests++
+	if a.reason != "" {
+		return
 	}
 	in.Rewrite = true
-	in.Row(f.list.Def.Plan.NewMapper(), f.list.Forgotten.OrderOf(id, raw), version, f.list.Source.AnswerTime(date), write.RowContext{ID: id, Columns: f.list.Def.Polled})
-	return "", raw, nil
+	in.Row(f.list.Def.Plan.NewMapper(), f.list.Forgotten.OrderOf(a.id, a.raw), a.version, a.at, write.RowContext{ID: a.id, Columns: f.list.Def.Polled})
 }
 
 // elsewhere is true when a row is of a location that the configuration leaves out.

@@ -39,41 +39,32 @@ func (sw *sweep) readEntries(ctx context.Context) error {
 // asked for first, each full resync.
 func (sw *sweep) closeEntries(ctx context.Context) error {
 	st := sw.stream
-	defer st.Forgotten.Storing()()
-	in := st.Writer.Begin(st.Writer.NextWalk(), 1)
+	var answers []*answer
+	var gone []string
 	asked := 0
 	for _, key := range sw.entries.unseen {
-		gone := true // of a row without an id, which the list has no more as it was
-		if _, nameless := sinks.ContentHash(key); !nameless {
-			var err error
-			if gone, err = sw.entryGone(ctx, in, key, asked); err != nil {
-				return err
-			}
-			asked++
+		_, nameless := sinks.ContentHash(key)
+		if nameless || st.Def.One == nil { // the list has the row no more as it was
+			gone = append(gone, key)
+			continue
 		}
-		if gone {
+		if asked++; asked > AskFirst {
+			continue
+		}
+		a, err := st.Full.askFor(ctx, st.Source.Lanes.Backfill, key)
+		if err != nil {
+			return err
+		}
+		answers = append(answers, a)
+	}
+	return sw.store(ctx, func(in *write.Intake) {
+		for _, a := range answers {
+			if st.Full.take(in, a); a.reason != "" {
+				gone = append(gone, a.id)
+			}
+		}
+		for _, key := range gone {
 			in.Release(key)
 		}
-	}
-	sw.spend(in)
-	if in.Empty() {
-		in.CountRows()
-		return nil
-	}
-	return st.Writer.Store(ctx, in)
-}
-
-// entryGone is true when the entry of the i-th row that did not come is to be
-// closed: the service has the row no more, or has it at a location that the
-// configuration leaves out. A row that is there after all is stored.
-func (sw *sweep) entryGone(ctx context.Context, in *write.Intake, id string, i int) (bool, error) {
-	st := sw.stream
-	switch {
-	case st.Def.One == nil:
-		return true, nil
-	case i >= AskFirst:
-		return false, nil
-	}
-	reason, _, err := st.Full.Confirm(ctx, st.Source.Lanes.Backfill, in, id)
-	return reason != "", err
+	})
 }

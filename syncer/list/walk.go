@@ -138,7 +138,11 @@ func (w *walk) version(p Page, i int) uint64 {
 // and remembers what was written.
 func (w *walk) take(ctx context.Context, p Page) error {
 	w.paged(p)
-	defer w.walks.stream.Forgotten.Storing()()
+	stored, err := w.walks.stream.Forgotten.Storing(ctx)
+	if err != nil {
+		return err
+	}
+	defer stored()
 	in := w.read(p)
 	if in.BadRows() > 0 && w.walks.stream.Writer.Full() {
 		return errors.Join(errTooManyBad, w.window.drain(ctx)) // whoever reads this finds the rows there
