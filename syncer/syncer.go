@@ -205,7 +205,11 @@ func (y *Syncer) Run(ctx context.Context) error {
 	if err := y.start(ctx); err != nil {
 		return err
 	}
-	defer y.leases.Enter(ctx, func() []string { return namesOf(y.served()) })()
+	leave, err := y.leases.Enter(ctx, func() []string { return namesOf(y.served()) })
+	if err != nil {
+		return nil //nolint:nilerr // ctx has ended, as it ends every run
+	}
+	defer leave()
 	y.mu.Lock()
 	y.begin = func(s *source) { y.running.Go(func() { s.serve(ctx) }) }
 	for _, s := range y.sources {

@@ -17,7 +17,11 @@ func (y *Syncer) visit(ctx context.Context, sources []*source, atOnce int, tell 
 	if err := y.start(ctx); err != nil {
 		return err
 	}
-	defer y.leases.Enter(ctx, func() []string { return namesOf(sources) })()
+	leave, err := y.leases.Enter(ctx, func() []string { return namesOf(sources) })
+	if err != nil {
+		return err
+	}
+	defer leave()
 	stop := every(y.log, time.Second, tell)
 	failed := make([]error, len(sources)) // by a panic; other errors are in the reports
 	places := make(chan struct{}, max(atOnce, 1))

@@ -76,7 +76,7 @@ type Leases struct {
 	failing outage.Outage // of beats; of the loop alone
 	wake    chan struct{}
 
-	using sync.Mutex // guards what begins and ends the beats
+	using chan struct{} // holds one value while something begins or ends the beats, guarded by it
 	stop  context.CancelFunc
 	ended chan struct{}
 
@@ -94,20 +94,25 @@ type user struct{ sources func() []string }
 // New makes the leases of a process.
 func New(p sinks.Process, sink Sink, owner Owner, log *slog.Logger) *Leases {
 	return &Leases{
-		owner: owner, sink: sink, process: p, log: log, wake: make(chan struct{}, 1),
+		owner: owner, sink: sink, process: p, log: log, wake: make(chan struct{}, 1), using: make(chan struct{}, 1),
 		users: map[*user]struct{}{}, all: map[string]*lease{}, news: make(chan struct{}),
 	}
 }
 
 // Enter claims sources until leave is called; leave waits until what they handed
 // to the sink is durable, and gives them back. The end of ctx ends none of that: what a
-// run has handed to the sink is claimed until it is durable, and given back after it.
-func (l *Leases) Enter(ctx context.Context, sources func() []string) (leave func()) {
+// run has handed to the sink is claimed until it is durable, and given back after it. Enter
+// fails when ctx ends while another user leaves, which may take that long.
+func (l *Leases) Enter(ctx context.Context, sources func() []string) (leave func(), err error) {
 	if l == nil {
-		return func() {}
+		return func() {}, nil
 	}
-	l.using.Lock()
-	defer l.using.Unlock()
+	select {
+	case l.using <- struct{}{}:
+		defer func() { <-l.using }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 	lasting := context.WithoutCancel(ctx)
 	u := &user{sources}
 	l.mu.Lock()
@@ -119,12 +124,12 @@ func (l *Leases) Enter(ctx context.Context, sources func() []string) (leave func
 		go l.run(beating)
 	}
 	l.Nudge()
-	return func() { l.leave(lasting, u) }
+	return func() { l.leave(lasting, u) }, nil
 }
 
 func (l *Leases) leave(ctx context.Context, u *user) {
-	l.using.Lock()
-	defer l.using.Unlock()
+	l.using <- struct{}{} // another that leaves is bounded
+	defer func() { <-l.using }()
 	last := l.remove(u)
 	durable := l.flushed(last)
 	if !last {

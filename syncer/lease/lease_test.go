@@ -2,7 +2,9 @@ package lease
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,6 +41,46 @@ func (nobody) Flushed(string) (*sinks.Receipt, bool) { return nil, false }
 func (nobody) StartAbove(uint64)                     {}
 func (nobody) Looked()                               {}
 
+func enter(ctx context.Context, t *testing.T, l *Leases, sources ...string) (leave func()) {
+	t.Helper()
+	leave, err := l.Enter(ctx, func() []string { return sources })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return leave
+}
+
+// slow is an owner whose last commit becomes durable late.
+type slow struct {
+	nobody
+	last *sinks.Receipt
+}
+
+func (s slow) Flushed(string) (*sinks.Receipt, bool) { return s.last, true }
+
+// TestEnteringBehindOneThatLeaves: who begins while another run still waits for what it
+// wrote waits too, as long as its context lasts.
+func TestEnteringBehindOneThatLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		owner := slow{last: sinks.NewReceipt()}
+		l := New(sinks.Process{ID: "m"}, &beats{made: time.Now()}, owner, slog.New(slog.DiscardHandler))
+		leave := enter(t.Context(), t, l, "a")
+		time.Sleep(time.Minute)
+		var leaving sync.WaitGroup
+		leaving.Go(leave)
+		time.Sleep(time.Second)
+		short, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		if _, err := l.Enter(short, func() []string { return nil }); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+			t.Errorf("after %s: %v", time.Since(began), err)
+		}
+		time.AfterFunc(time.Second, func() { owner.last.Resolve(nil) })
+		enter(t.Context(), t, l, "a")()
+		leaving.Wait()
+	})
+}
+
 // TestTheEndOfARunEndsNoLease: a run leaves after its context has ended. What it held is
 // given back then, and what another run holds beside it stays held until that leaves.
 func TestTheEndOfARunEndsNoLease(t *testing.T) {
@@ -46,9 +88,9 @@ func TestTheEndOfARunEndsNoLease(t *testing.T) {
 		warehouse := &beats{made: time.Now()}
 		l := New(sinks.Process{ID: "m"}, warehouse, nobody{}, slog.New(slog.DiscardHandler))
 		one, end := context.WithCancel(t.Context())
-		leaveOne := l.Enter(one, func() []string { return []string{"a"} })
+		leaveOne := enter(one, t, l, "a")
 		other, endOther := context.WithCancel(t.Context())
-		leaveOther := l.Enter(other, func() []string { return []string{"b"} })
+		leaveOther := enter(other, t, l, "b")
 		time.Sleep(time.Minute)
 		end()
 		leaveOne()
