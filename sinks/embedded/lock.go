@@ -54,6 +54,7 @@ func takeLock(file *os.File, path string) error {
 		}
 		return fmt.Errorf("lock %s: %w", file.Name(), err)
 	}
+	showLock(file)
 	if err := file.Truncate(0); err != nil {
 		return Unwritable(path, err)
 	}
@@ -97,6 +98,6 @@ func FolderFree(path string) bool {
 	if err != nil {
 		return false
 	}
-	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	return errors.Join(err, file.Close()) == nil
+	locked := isLocked(file)
+	return file.Close() == nil && !locked
 }

@@ -54,9 +54,9 @@ func heldPlace(path string) (file string, pid int) {
 		if err != nil {
 			continue
 		}
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
-		_ = f.Close() // it was only looked at
-		if errors.Is(err, syscall.EWOULDBLOCK) {
+		locked := isLocked(f)
+		_ = f.Close() // it was only read
+		if locked {
 			return name, pidIn(name)
 		}
 	}
@@ -92,8 +92,8 @@ func lockPlace(path string) (place, error) {
 	return p, nil
 }
 
-// lockFile locks a file and writes this process into it. Who looks at a lock holds it for
-// a moment, so one that is taken is tried again.
+// lockFile locks a file and writes this process into it. The holder before may remove the
+// file as it ends, so one that is locked is tried again.
 func lockFile(name string) (*os.File, error) {
 	var err error
 	for range 20 {
@@ -102,6 +102,7 @@ func lockFile(name string) (*os.File, error) {
 			return nil, err
 		}
 		if err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil && stillThere(file) {
+			showLock(file)
 			_ = file.Truncate(0)
 			_, _ = file.WriteString(strconv.Itoa(os.Getpid()) + "\n") // without both, the process is not named
 			return file, nil

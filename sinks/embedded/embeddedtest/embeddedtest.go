@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -89,14 +90,15 @@ func Close() error {
 const folderPrefix = "larder-engine-test-"
 
 // removeStale removes the folders of test binaries that were killed: those whose
-// engine is not locked any more.
+// engine is not locked any more. A young one may be about to be locked.
 func removeStale() {
 	old, err := filepath.Glob(filepath.Join(os.TempDir(), folderPrefix+"*"))
 	if err != nil {
 		return
 	}
 	for _, dir := range old {
-		if embedded.FolderFree(dir) {
+		info, err := os.Stat(dir)
+		if err == nil && time.Since(info.ModTime()) > time.Hour && embedded.FolderFree(dir) {
 			_ = os.RemoveAll(dir) // a folder that stays is for the next run
 		}
 	}

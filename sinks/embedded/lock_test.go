@@ -1,0 +1,59 @@
+package embedded
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// Whoever looks whether a folder is held, or was held elsewhere, takes nothing: a start that
+// comes in the same instant goes on.
+func TestLookingAtALockTakesNothing(t *testing.T) {
+	dir := t.TempDir()
+	held, err := lockFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if FolderFree(dir) {
+		t.Error("a folder that is held looks free")
+	}
+	if err := held.Close(); err != nil {
+		t.Fatal(err)
+	}
+	stop := make(chan struct{})
+	var looking sync.WaitGroup
+	for range 4 {
+		looking.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					FolderFree(dir)
+				}
+			}
+		})
+	}
+	for n := range 2000 {
+		held, err := lockFolder(dir)
+		if err != nil {
+			t.Errorf("start %d: %v", n, err)
+			break
+		}
+		if FolderFree(dir) {
+			t.Errorf("start %d: the folder looks free", n)
+		}
+		if err := held.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(stop)
+	looking.Wait()
+	if !FolderFree(dir) || FolderFree(filepath.Join(dir, "none")) {
+		t.Error("what is free and what is no folder are not told apart")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "none")); err == nil {
+		t.Error("looking has made a folder")
+	}
+}
