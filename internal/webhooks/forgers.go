@@ -16,15 +16,15 @@ const (
 	mayForge = 30
 	// maxForgers is how many addresses are remembered.
 	maxForgers = 4096
-	// tellEvery is how often the log tells of bad signatures.
+	// tellEvery is how often the log reports bad signatures of a source.
 	tellEvery = time.Minute
 )
 
 // forgers counts bad signatures by address.
 type forgers struct {
-	mu         sync.Mutex
-	seen       *lru.LRU[netip.Prefix, *rate.Limiter]
-	lastLogged time.Time
+	mu     sync.Mutex
+	seen   *lru.LRU[netip.Prefix, *rate.Limiter]
+	logged map[string]time.Time // when the log reported them last, by configured source
 }
 
 func newForgers() *forgers {
@@ -32,12 +32,12 @@ func newForgers() *forgers {
 	if err != nil {
 		panic(err) // of a size below one
 	}
-	return &forgers{seen: seen}
+	return &forgers{seen: seen, logged: map[string]time.Time{}}
 }
 
 // met counts a bad signature. many: the address has sent more than it may. tell: it is to be
-// logged, since none was for a while.
-func (f *forgers) met(remote string, now time.Time) (many, tell bool) {
+// logged, since none of the source was for a while.
+func (f *forgers) met(source, remote string, now time.Time) (many, tell bool) {
 	address := inbound.AddressOf(remote)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -46,8 +46,9 @@ func (f *forgers) met(remote string, now time.Time) (many, tell bool) {
 		limit = rate.NewLimiter(rate.Every(time.Minute/mayForge), mayForge)
 		f.seen.Add(address, limit)
 	}
-	if tell = f.lastLogged.IsZero() || now.Sub(f.lastLogged) >= tellEvery; tell {
-		f.lastLogged = now
+	last, before := f.logged[source]
+	if tell = !before || now.Sub(last) >= tellEvery; tell {
+		f.logged[source] = now
 	}
 	return !limit.AllowN(now, 1), tell
 }

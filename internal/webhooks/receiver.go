@@ -213,7 +213,7 @@ func isTooLarge(err error) bool {
 // forged is what is answered to a bad signature. An address that sends many has to wait;
 // what is signed rightly is not held back by that, also when it comes through the same proxy.
 func (r *Receiver) forged(source, remote string) int {
-	many, tell := r.forgers.met(remote, r.opts.Now())
+	many, tell := r.forgers.met(source, remote, r.opts.Now())
 	if tell {
 		r.opts.Logger.Warn("a webhook has no good signature: is webhook.secret_file the secret of this key, and the clock of this machine right?", "source", source)
 	}

@@ -33,7 +33,7 @@ type inbox struct {
 func newInbox(t *testing.T) *inbox {
 	in := &inbox{t: t, now: time.Unix(1767254400, 0), what: Stored}
 	in.Receiver = New(Options{
-		Secrets: func(source string) []string { return map[string][]string{"bistro": {secret, "whsec_next"}}[source] },
+		Secrets: func(source string) []string { return map[string][]string{"bistro": {secret, "whsec_next"}, "cafe": {"whsec_other"}}[source] },
 		Deliver: func(_ context.Context, source string, order []byte) (Outcome, error) {
 			if in.err == nil {
 				in.stored = append(in.stored, source+" "+string(order))
@@ -204,13 +204,16 @@ func TestForgersAreToldToWait(t *testing.T) {
 	if n := strings.Count(in.log.String(), "no good signature"); n != 1 {
 		t.Errorf("told %d times", n)
 	}
+	if in.post("/webhooks/cafe", "x", forged); !strings.Contains(in.log.String(), "source=cafe") {
+		t.Error("forgeries of one source hide that another one's secret may be wrong")
+	}
 	in.now = in.now.Add(2 * time.Second)
 	if code := in.post("/webhooks/bistro", "x", forged); code != 401 {
 		t.Errorf("after two seconds, which is one turn: %d", code)
 	}
 	in.now = in.now.Add(tellEvery)
 	in.post("/webhooks/bistro", "x", forged)
-	if n := strings.Count(in.log.String(), "no good signature"); n != 2 {
+	if n := strings.Count(in.log.String(), "no good signature"); n != 3 {
 		t.Errorf("told %d times after another minute", n)
 	}
 }
