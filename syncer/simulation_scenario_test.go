@@ -81,6 +81,7 @@ func newScenario(seed uint64) scenario {
 	p.drawGuests(rand.New(rand.NewPCG(seed, 10)))
 	sums := rand.New(rand.NewPCG(seed, 11))
 	p.box.Readings.RemovedRefunds, p.box.Readings.GrossPerProduct = sums.IntN(3) == 0, sums.IntN(3) == 0
+	p.drawEmptyPages(rand.New(rand.NewPCG(seed, 12)))
 	return p
 }
 
@@ -104,6 +105,14 @@ func newBox(g *rand.Rand, span time.Duration) sandbox.Options {
 	live := float64(pick(g, 0, 10, 60, 250)) // orders while the episode lasts
 	o.Pace = max(1e-6, live*float64(o.Days)/float64(max(o.Orders, 1))/(span.Hours()/24))
 	return o
+}
+
+// drawEmptyPages has pages without rows follow those that have some, where the limits let a
+// walk pass so many.
+func (p *scenario) drawEmptyPages(g *rand.Rand) {
+	if n := pick(g, 0, 0, 1, 25); p.box.NoLimits || n == 1 && p.box.Limits.PerMinute == 120 {
+		p.box.Readings.EmptyPages = n
+	}
 }
 
 func newReadings(g *rand.Rand) sandbox.Readings {

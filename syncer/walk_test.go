@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/status"
@@ -156,6 +157,27 @@ func TestCursorsThatGoInCirclesAreNoticed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A service that filters what it has read sends pages without rows, each under a new cursor:
+// no walk ends there, and no row behind them is missed.
+func TestPagesWithoutRowsEndNoWalk(t *testing.T) {
+	opts := sandbox.Options{Seed: 5, Orders: 450, Record: true, Readings: sandbox.Readings{EmptyPages: 25}}
+	inWorld(t, opts, func(t *testing.T, w *world) {
+		w.run()
+		w.until("backfill", 30*time.Minute, w.filled)
+		r := w.box.Restaurant(0)
+		if err := r.Touch(sandbox.StreamProducts, r.IDs(sandbox.StreamProducts)[0]); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Minute)
+		w.equal()
+		for _, st := range w.syncer.Status().Sources[0].Streams {
+			if st.LastError != "" {
+				t.Errorf("%s: %s", st.Name, st.LastError)
+			}
+		}
+	})
 }
 
 func TestABackfillGoesOnFromItsStoredCursor(t *testing.T) {

@@ -190,13 +190,19 @@ func lasting(field func(*sandbox.Readings) *time.Duration) func(*sandbox.Reading
 	}
 }
 
+func number(field func(*sandbox.Readings) *int) func(*sandbox.Readings, string) error {
+	return func(r *sandbox.Readings, value string) (err error) {
+		*field(r), err = strconv.Atoi(value)
+		return err
+	}
+}
+
 var readingTable = []reading{
 	{"range-by-change", yes(func(r *sandbox.Readings) *bool { return &r.RangeByChange })},
 	{"never-paid-tombstones", yes(func(r *sandbox.Readings) *bool { return &r.NeverPaidTombstones })},
-	{"null-updated-at", func(r *sandbox.Readings, value string) (err error) {
-		r.NullUpdatedAt, err = strconv.Atoi(value)
-		return err
-	}},
+	{"null-updated-at", number(func(r *sandbox.Readings) *int { return &r.NullUpdatedAt })},
+	{"short-pages", number(func(r *sandbox.Readings) *int { return &r.ShortPages })},
+	{"empty-pages", number(func(r *sandbox.Readings) *int { return &r.EmptyPages })},
 	{"null-tombstones", yes(func(r *sandbox.Readings) *bool { return &r.NullTombstones })},
 	{"stamp-delay", lasting(func(r *sandbox.Readings) *time.Duration { return &r.StampDelay })},
 	{"stamp-precision", lasting(func(r *sandbox.Readings) *time.Duration { return &r.StampPrecision })},

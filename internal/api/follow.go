@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"iter"
 	"runtime/debug"
 )
@@ -13,7 +12,7 @@ import (
 var (
 	ErrRepeatedCursor = errors.New("the service sent a cursor that it had sent before" + tellTheService)
 	ErrNoCursor       = errors.New("the service says has_more without a next_cursor" + tellTheService)
-	errEndless        = errors.New("the service sends the same rows again and again under new cursors" + tellTheService)
+	errEndless        = errors.New("the service has sent a million pages of one list and no last one" + tellTheService)
 )
 
 // Not every walk is made again by itself.
@@ -25,18 +24,17 @@ func LeadsNowhere(err error) bool {
 	return errors.Is(err, ErrRepeatedCursor) || errors.Is(err, ErrNoCursor)
 }
 
+// maxPages of one walk, 200 million rows at full length: at the limit of requests almost
+// six days without an end, a restart or a refused cursor. No list of a restaurant has so many.
+const maxPages = 1_000_000
+
 // Paged is a [Page], or a struct that embeds one and notes more beside it.
 type Paged interface {
 	Release()
-	leads() (rows []Raw, next string, more bool)
+	leads() (next string, more bool)
 }
 
-func (p Page) leads() (rows []Raw, next string, more bool) {
-	if p.received != nil {
-		return p.received, p.NextCursor, p.HasMore
-	}
-	return p.Rows, p.NextCursor, p.HasMore
-}
+func (p Page) leads() (next string, more bool) { return p.NextCursor, p.HasMore }
 
 // fetched is a page as it arrived, or why it has not.
 type fetched[P Paged] struct {
@@ -136,12 +134,13 @@ func begin[P Paged](fetch func() fetched[P]) <-chan fetched[P] {
 type path struct {
 	cursor string
 	cycle  cycle
-	again  repetition
+	pages  int
 }
 
 // on moves to the cursor behind a page, unless the list ends with it.
 func (p *path) on(page Paged) (more bool, err error) {
-	rows, next, more := page.leads()
+	next, more := page.leads()
+	p.pages++
 	switch {
 	case !more:
 		return false, nil
@@ -149,7 +148,7 @@ func (p *path) on(page Paged) (more bool, err error) {
 		return false, ErrNoCursor
 	case p.cycle.repeats(p.cursor, next):
 		return false, ErrRepeatedCursor
-	case p.again.endless(rows):
+	case p.pages >= maxPages:
 		return false, errEndless
 	}
 	p.cursor = next
@@ -175,39 +174,4 @@ func (c *cycle) repeats(current, next string) bool {
 		c.kept, c.steps, c.reach = next, 0, 2*c.reach+1
 	}
 	return false
-}
-
-// maxRepeats is how many pages of a walk may be like ones before them.
-const maxRepeats = 20
-
-// repetition finds a list without an end: pages that come again and again under
-// cursors that are always new. A row comes once in a walk, unless it has changed
-// (api.md, "Pagination and sync rules" 1); some repeats, empty pages among them, are
-// taken. It looks as [cycle] does.
-type repetition struct {
-	seed        maphash.Seed
-	last, kept  uint64
-	steps, wide int
-	repeats     int
-}
-
-// endless takes the rows of the next page, and reports whether it has seen enough.
-func (r *repetition) endless(rows [][]byte) bool {
-	if r.wide == 0 {
-		r.seed, r.wide = maphash.MakeSeed(), 1
-	}
-	var h maphash.Hash
-	h.SetSeed(r.seed)
-	for _, row := range rows {
-		_, _ = h.Write(row) // a maphash never fails
-	}
-	page := h.Sum64()
-	if page == r.last || page == r.kept {
-		r.repeats++
-	}
-	r.last = page
-	if r.steps++; r.steps >= r.wide {
-		r.kept, r.steps, r.wide = page, 0, 2*r.wide
-	}
-	return r.repeats >= maxRepeats
 }

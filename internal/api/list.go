@@ -57,16 +57,11 @@ type Page struct {
 	ReceivedAt time.Time
 	Bytes      int
 
-	received []Raw // all rows, when Rows are some of them
-	hold     *hold
+	hold *hold
 }
 
-// Without is the page without some of its rows. A list whose pages have none left is not
-// taken for one that never ends.
+// Without is the page without some of its rows.
 func (p Page) Without(drop func(Raw) bool) Page {
-	if p.received == nil {
-		p.received = p.Rows
-	}
 	p.Rows = slices.DeleteFunc(slices.Clone(p.Rows), drop)
 	return p
 }

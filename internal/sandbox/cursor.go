@@ -22,6 +22,7 @@ type place struct {
 	filters  uint64
 	business uint32
 	epoch    uint32 // invalidating all cursors raises it
+	empty    uint32 // which of the empty pages behind pos comes next, from 1; 0 for none
 }
 
 // cursors seal and open the cursors given out now: opaque and authenticated. The secret
@@ -32,7 +33,7 @@ type cursors struct {
 }
 
 const (
-	placeLen = 36
+	placeLen = 40
 	macLen   = 12
 )
 
@@ -54,6 +55,7 @@ func (c *cursors) seal(p place) string {
 	b = binary.BigEndian.AppendUint64(b, p.filters)
 	b = binary.BigEndian.AppendUint32(b, p.business)
 	b = binary.BigEndian.AppendUint32(b, c.epoch.Load())
+	b = binary.BigEndian.AppendUint32(b, p.empty)
 	c.scramble(b)
 	return base64.RawURLEncoding.EncodeToString(append(b, c.mac(b)...))
 }
@@ -72,6 +74,7 @@ func (c *cursors) unseal(s string, filters uint64, business int) (place, bool) {
 		filters:  binary.BigEndian.Uint64(b[20:]),
 		business: binary.BigEndian.Uint32(b[28:]),
 		epoch:    binary.BigEndian.Uint32(b[32:]),
+		empty:    binary.BigEndian.Uint32(b[36:]),
 	}
 	return p, p.filters == filters && p.business == uint32(business) && p.epoch == c.epoch.Load()
 }

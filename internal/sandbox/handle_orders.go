@@ -3,6 +3,7 @@ package sandbox
 import (
 	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/units"
+	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 	"github.com/larder-sync/larder/internal/sandbox/world/sales"
 )
 
@@ -28,12 +29,11 @@ func listOrders(c readCall) *refusal.Refusal {
 	}
 	c.openList()
 	if l.Mirror {
-		end, more := c.view.Sales.Mirror(l, c.addRow)
-		c.closePage(place{pos: end}, more)
+		c.page(at, func() (rows.Pos, bool) { return c.view.Sales.Mirror(l, c.addRow) })
 		return nil
 	}
-	end, more := c.view.Sales.Range(l, days, c.addRow)
-	c.closePage(place{pos: end, days: days}, more)
+	at.days = days
+	c.page(at, func() (rows.Pos, bool) { return c.view.Sales.Range(l, days, c.addRow) })
 	c.out = append(c.out[:len(c.out)-1], `,"from":"`...)
 	c.out = append(units.AppendDate(c.out, days.From), `","to":"`...)
 	c.out = append(units.AppendDate(c.out, days.To), `"}`...)

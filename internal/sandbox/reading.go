@@ -89,14 +89,30 @@ func (c readCall) filters() uint64 {
 
 // list answers a page of a list.
 func (c readCall) list(page func(rows.Listing) (rows.Pos, bool), dataFilters ...string) *refusal.Refusal {
-	l, _ := c.listing(dataFilters...)
+	l, at := c.listing(dataFilters...)
 	if err := c.begin(); err != nil {
 		return err
 	}
 	c.openList()
-	end, more := page(l)
-	c.closePage(place{pos: end}, more)
+	c.page(at, func() (rows.Pos, bool) { return page(l) })
 	return nil
+}
+
+// page answers the page behind at: its rows and its cursor, or one of the empty pages that
+// follow those with rows (Readings.EmptyPages).
+func (c readCall) page(at place, addRows func() (rows.Pos, bool)) {
+	most := uint32(c.s.opts.Readings.EmptyPages)
+	if at.empty > 0 && at.empty <= most {
+		at.empty++
+		c.closePage(at, true)
+		return
+	}
+	end, more := addRows()
+	next := place{pos: end, days: at.days}
+	if anyRows := c.out[len(c.out)-1] != '['; most > 0 && anyRows {
+		next.empty, more = 1, true
+	}
+	c.closePage(next, more)
 }
 
 // begin is what comes before an answer: the parameters are right, and the location is one

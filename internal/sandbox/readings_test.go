@@ -322,3 +322,26 @@ func TestReadingShortPages(t *testing.T) {
 		}
 	}
 }
+
+// Behind each page with rows there may be pages without any, each under a new cursor; the
+// walk is whole and ends all the same.
+func TestReadingEmptyPages(t *testing.T) {
+	h := newHarness(t, Options{NoLimits: true, Orders: 60, Readings: Readings{EmptyPages: 3}})
+	plain := newHarness(t, Options{NoLimits: true, Orders: 60})
+	for _, list := range lists {
+		uri := list + "?limit=7"
+		rows, cursors, pages := 0, map[string]bool{}, 0
+		for next := uri; ; pages++ {
+			p := ok[page](h, next)
+			rows += len(p.Data)
+			if !p.HasMore {
+				break
+			}
+			cursors[*p.NextCursor] = true
+			next = withCursor(uri, *p.NextCursor)
+		}
+		if want := len(plain.walk(uri)); rows != want || len(cursors) != pages || pages < 4*(want/7) {
+			t.Errorf("%s: %d rows of %d, %d cursors in %d pages", list, rows, want, len(cursors), pages)
+		}
+	}
+}

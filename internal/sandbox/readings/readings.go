@@ -55,6 +55,9 @@ type Readings struct {
 	RemovedRefunds bool
 	// GrossPerProduct rounds the gross of /sales/products once per row, not per line.
 	GrossPerProduct bool
+	// EmptyPages are so many pages without rows behind each page that has some, each under
+	// a cursor of its own, as of a service that filters what it has read; 0 for none.
+	EmptyPages int
 	// OrderingOff switches online ordering off (ordering.status disabled).
 	OrderingOff bool
 }
