@@ -154,8 +154,14 @@ func (l *loop) spawn(ctx context.Context, what string, f func(context.Context) e
 	})
 }
 
-// patience is how long a job may take until what it brings is called behind: some
-// turns of it may fail, or have much to do.
+// patience is how long a job may take until what it brings is called behind. Of fresh data it
+// is a turn that has not ended by the next but one, and the answer to a request takes a minute
+// at most. Of other jobs some turns may fail, or have much to do.
 func (l *loop) patience(j schedule.Job) time.Duration {
-	return max(10*time.Minute, 2*l.source.syncer.timetable().Interval(j, time.Now())+5*time.Minute)
+	interval := l.source.syncer.timetable().Interval(j, time.Now())
+	usual := max(10*time.Minute, 2*interval+5*time.Minute)
+	if j == schedule.Incremental || j == schedule.OnlineOrders {
+		return min(usual, max(time.Minute, 3*interval))
+	}
+	return usual
 }

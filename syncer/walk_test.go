@@ -180,6 +180,45 @@ func TestPagesWithoutRowsEndNoWalk(t *testing.T) {
 	})
 }
 
+// A service that stops answering is noticed after one turn that was missed, before any request
+// has failed. Neither a backfill nor the limits alone make a stream look like that.
+func TestASilentServiceIsSeenAfterOneMissedTurn(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		w.run(w.one())
+		w.until("mirrored", time.Minute, w.filled)
+		time.Sleep(10 * time.Minute)
+		f.on(cats, func(_ http.ResponseWriter, r *http.Request) bool {
+			f.mu.Unlock()
+			defer f.mu.Lock()
+			<-r.Context().Done()
+			return true
+		})
+		ended := w.stream("categories").LastSuccess
+		w.until("behind", 2*time.Minute, func() bool { return w.stream("categories").Behind })
+		st := w.stream("categories")
+		if after := time.Since(ended); after < time.Minute || after > 95*time.Second || st.LastError != "" {
+			t.Errorf("behind %s after the last walk: %q", after, st.LastError)
+		}
+		src := w.source()
+		if c := src.Health(); c.Kind != status.HealthBehind || src.Note(&st) == "" {
+			t.Errorf("%+v, note %q", c, src.Note(&st))
+		}
+		f.on(cats, nil)
+		w.until("up to date", 10*time.Minute, func() bool { return !w.stream("categories").Behind })
+	})
+	inWorld(t, sandbox.Options{Seed: 8, Orders: 25_000, Pace: 20}, func(t *testing.T, w *world) {
+		defer w.alive()()
+		w.run()
+		for began := time.Now(); !w.filled() && time.Since(began) < time.Hour; time.Sleep(time.Second) {
+			for _, st := range w.syncer.Status().Sources[0].Streams {
+				if st.Behind {
+					t.Fatalf("%s after %s: %s", st.Name, time.Since(began), w.describe())
+				}
+			}
+		}
+	})
+}
+
 func TestABackfillGoesOnFromItsStoredCursor(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		f.set(cats, manyCategories(4000)...)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -13,6 +14,7 @@ import (
 type Timeouts struct {
 	Dial   time.Duration // connecting; only for transports of NewTransport
 	TLS    time.Duration // the handshake; only for transports of NewTransport
+	Ping   time.Duration // an HTTP/2 connection without a frame, and then without an answer to a ping; only for transports of NewTransport
 	Header time.Duration // from sending to the answer's headers, dial and TLS included
 	Idle   time.Duration // between two reads of the body
 	Whole  time.Duration // from sending to the last byte
@@ -22,6 +24,7 @@ type Timeouts struct {
 var DefaultTimeouts = Timeouts{
 	Dial:   10 * time.Second,
 	TLS:    10 * time.Second,
+	Ping:   15 * time.Second,
 	Header: 60 * time.Second,
 	Idle:   30 * time.Second,
 	Whole:  5 * time.Minute,
@@ -30,6 +33,7 @@ var DefaultTimeouts = Timeouts{
 func (t Timeouts) withDefaults() Timeouts {
 	orElse(&t.Dial, DefaultTimeouts.Dial)
 	orElse(&t.TLS, DefaultTimeouts.TLS)
+	orElse(&t.Ping, DefaultTimeouts.Ping)
 	orElse(&t.Header, DefaultTimeouts.Header)
 	orElse(&t.Idle, DefaultTimeouts.Idle)
 	orElse(&t.Whole, DefaultTimeouts.Whole)
@@ -90,6 +94,53 @@ func NewTransport(t Timeouts) *http.Transport {
 		// The defaults are 10 MB of headers and, over HTTP/2, 4 MB of each body that
 		// nobody reads yet.
 		MaxResponseHeaderBytes: maxHeader,
-		HTTP2:                  &http.HTTP2Config{MaxReceiveBufferPerStream: 512 << 10},
+		HTTP2: &http.HTTP2Config{
+			MaxReceiveBufferPerStream: 512 << 10,
+			// A connection that has gone silent is used for many minutes otherwise: a
+			// time-out of a request ends that request alone.
+			SendPingTimeout: t.Ping,
+			PingTimeout:     t.Ping,
+		},
 	}
+}
+
+// connectionAge is how long new requests are sent over a connection. A service that has moved
+// is found only by a new one, and one in steady use is never closed for being idle.
+const connectionAge = 5 * time.Minute
+
+// Connections are transports that follow each other, see [Renewed].
+type Connections struct {
+	fresh func() *http.Transport
+
+	mu    sync.Mutex // guards what follows
+	now   *http.Transport
+	since time.Time
+}
+
+// Renewed sends requests through transports that fresh makes, each of them for five minutes.
+// What is under way on an earlier one ends there; its connections close when they are idle.
+func Renewed(fresh func() *http.Transport) *Connections {
+	return &Connections{fresh: fresh, now: fresh(), since: time.Now()}
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (c *Connections) RoundTrip(req *http.Request) (*http.Response, error) {
+	return c.current().RoundTrip(req)
+}
+
+func (c *Connections) current() *http.Transport {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if time.Since(c.since) >= connectionAge {
+		c.now.CloseIdleConnections()
+		c.now, c.since = c.fresh(), time.Now()
+	}
+	return c.now
+}
+
+// CloseIdleConnections closes those of the present transport.
+func (c *Connections) CloseIdleConnections() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now.CloseIdleConnections()
 }

@@ -262,7 +262,7 @@ func (d *Daemon) makeSyncer(sink *clickhouse.Sink) (*syncer.Syncer, error) {
 // newSyncer makes the syncer; all its sources share one pool of connections.
 func (a *App) newSyncer(l *lifecycle.Cleanups, sources []syncer.Source, sink *clickhouse.Sink, registerer prometheus.Registerer, warehouse func() syncer.Warehouse) (*syncer.Syncer, error) {
 	client := a.api
-	transport := api.NewTransport(client.Timeouts)
+	transport := api.Renewed(func() *http.Transport { return api.NewTransport(client.Timeouts) })
 	client.Transport = transport
 	l.Add("connections to the API", time.Second, func(context.Context) error {
 		transport.CloseIdleConnections()

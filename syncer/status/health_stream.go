@@ -121,6 +121,13 @@ func (s *SourceStatus) Note(st *StreamStatus) string {
 	case StateAPIDisabled:
 		return "The restaurant has online ordering switched off. Larder goes on by itself when it is back."
 	}
+	if st.Behind && !st.LastErrorAt.After(st.LastSuccess) {
+		since := ""
+		if st.Lag > 0 {
+			since = " for " + phrase.Span(st.Lag.Duration())
+		}
+		return "No walk has ended" + since + ": the service answers slowly or not at all, or there is more to fetch than the limits allow."
+	}
 	return ""
 }
 

@@ -157,6 +157,23 @@ func TestHealthOfSeveralSources(t *testing.T) {
 	}
 }
 
+// A stream that is behind has a note, as the advice says.
+func TestAStreamThatIsBehindSaysWhy(t *testing.T) {
+	now := time.Now()
+	behind := StreamStatus{Name: "products", State: StateRunning, Behind: true, LastSuccess: now.Add(-100 * time.Second), Lag: Seconds(100 * time.Second)}
+	failed := behind
+	failed.LastError, failed.LastErrorAt = "no", now
+	for want, st := range map[string]StreamStatus{
+		"No walk has ended for 100 s: the service answers slowly or not at all, or there is more to fetch than the limits allow.": behind,
+		"": failed, // its error is shown
+	} {
+		s := SourceStatus{State: StateRunning, Streams: []StreamStatus{st}}
+		if got := s.Note(&s.Streams[0]); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestALightIsGreenOnlyWhenTheStreamIsWell(t *testing.T) {
 	tests := []struct {
 		source SourceStatus
