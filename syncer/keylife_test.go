@@ -1,6 +1,7 @@
 package syncer
 
 import (
+	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -128,6 +129,30 @@ func TestLimitsThatChange(t *testing.T) {
 		w.until("the raised limit", 6*time.Minute, func() bool { return w.source().Budget.KeyLimit == 600 })
 		w.until("the end", 10*time.Minute, w.filled)
 		w.equalLists()
+	})
+}
+
+// A refusal whose body cannot be read is that refusal: it is no silence of the service, which
+// would be asked again every few seconds.
+func TestARefusalWithABrokenBodyIsProbedAsOne(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		w.run(w.one())
+		w.until("mirrored", time.Minute, w.filled)
+		refuse := func(rw http.ResponseWriter, _ *http.Request) bool {
+			rw.Header().Set("Content-Encoding", "gzip")
+			rw.WriteHeader(http.StatusUnauthorized)
+			_, _ = rw.Write([]byte("\x1f\x8bno")) // the client may have gone
+			return true
+		}
+		for _, path := range []string{"/me", cats, "/products", "/ingredients", "/sales/orders"} {
+			f.on(path, refuse)
+		}
+		w.until("refused", time.Minute, func() bool { return w.source().State == status.StateUnauthorized })
+		f.taken()
+		time.Sleep(time.Minute)
+		if asked, _ := f.taken(); len(asked) > 3 {
+			t.Errorf("asked %d times within a minute: %q", len(asked), asked)
+		}
 	})
 }
 

@@ -144,8 +144,8 @@ func (k *call) take(resp *http.Response, phases *phases) error {
 	return err
 }
 
-// reading is how the answer's body is to be read: of what says that something is
-// wrong, the beginning is enough.
+// reading is how the answer's body is to be read: the status line of a refusal counts, and
+// of its body the beginning is enough, or what can be read of it.
 func (k *call) reading(resp *http.Response, p *phases) *reading {
 	rd := &reading{limit: k.client.limit(k.target.route), tenant: k.client.tenant, phases: p}
 	if resp.StatusCode != http.StatusOK {

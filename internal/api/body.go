@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ var chunks = sync.Pool{New: func() any { return new(chunk) }}
 // reading is one body on its way in.
 type reading struct {
 	limit  int64 // of bytes, decompressed
-	cut    bool  // what is longer is cut, and no error
+	cut    bool  // of a refusal: what is longer, or cannot be read, is left out, and no error
 	tenant *tenant
 	phases *phases
 
@@ -54,7 +55,7 @@ func (rd *reading) body(resp *http.Response) (body []byte, held *hold, err error
 	default:
 		err = &shapeError{kind: BodyEncoding, reason: fmt.Sprintf("its encoding is %.40q, only gzip was asked for", encoding)}
 	}
-	if err != nil {
+	if err != nil && !rd.cut {
 		return nil, nil, err
 	}
 	body = rd.join()
@@ -68,6 +69,13 @@ func (rd *reading) body(resp *http.Response) (body []byte, held *hold, err error
 var unzippers = sync.Pool{New: func() any { return new(gzip.Reader) }}
 
 func (rd *reading) unzip(r io.Reader) error {
+	if rd.cut { // a proxy may have unzipped it and left the header
+		b := bufio.NewReader(r)
+		if magic, _ := b.Peek(2); string(magic) != "\x1f\x8b" {
+			return rd.all(b)
+		}
+		r = b
+	}
 	z := unzippers.Get().(*gzip.Reader)
 	defer unzippers.Put(z)
 	if err := z.Reset(r); err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -59,17 +60,67 @@ func TestRefusals(t *testing.T) {
 			if err == nil {
 				t.Fatal("no error")
 			}
-			var is []string
-			for _, name := range slices.Sorted(maps.Keys(kinds)) {
-				if kinds[name](err) {
-					is = append(is, name)
-				}
-			}
-			if strings.Join(is, " ") != c.kinds || err.Error() != c.says {
+			if is := are(err); is != c.kinds || err.Error() != c.says {
 				t.Errorf("is %q, says:\n%s\nwant %q:\n%s", is, err, c.kinds, c.says)
 			}
 		})
 	}
+}
+
+// The status line of a refusal counts, whatever is wrong with its body; what can be read of
+// that is shown.
+func TestARefusalWithABrokenBodyIsThatRefusal(t *testing.T) {
+	statuses := map[int]struct{ code, kinds string }{
+		401: {"unauthorized", "unauthorized"}, 403: {"api_key_disabled", "key_disabled"}, 404: {"not_found", "not_found"}, 422: {"validation_failed", "validation"},
+		429: {"rate_limited", "rate_limited temporary"}, 500: {"server_error", "temporary"}, 503: {"service_unavailable", "temporary"}, 418: {"teapot", ""},
+	}
+	for status, want := range statuses {
+		body := errorBody(want.code)
+		zipped := string(zip(t, body))
+		for name, c := range map[string]struct {
+			headers []string
+			body    string
+			code    bool // can be read
+		}{
+			"gzip on plain text":   {[]string{"Content-Encoding", "gzip"}, body, true},
+			"gzip cut":             {[]string{"Content-Encoding", "gzip"}, zipped[:len(zipped)-9], true},
+			"gzip of nothing else": {[]string{"Content-Encoding", "gzip"}, zipped[:5], false},
+			"brotli":               {[]string{"Content-Encoding", "br"}, "\x0b\x02\x80", false},
+			"cut":                  {[]string{"Content-Length", "1000"}, body, true},
+			"cut JSON":             {nil, body[:20], false},
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				handler := answers(status, c.body, slices.Concat(c.headers, []string{"Retry-After", "9", "X-RateLimit-Limit", "120"})...)
+				s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+					handler(w, r)
+					w.(http.Flusher).Flush()
+					if name == "cut" {
+						panic(http.ErrAbortHandler)
+					}
+				}, func(o *Options) { o.RetryMax = -1 })
+				gate := &tally{}
+				_, err := products.Page(t.Context(), s.Through(gate), ListQuery{})
+				e, ok := errors.AsType[*Error](err)
+				if !ok || e.Status != status || e.RetryAfter != 9*time.Second || c.code != (e.Code == want.code) || gate.verdicts[0].Status != status {
+					t.Fatalf("%d, %s: %v", status, name, err)
+				}
+				if is := are(err); c.code && is != want.kinds {
+					t.Errorf("%d, %s: is %q, want %q", status, name, is, want.kinds)
+				}
+			})
+		}
+	}
+}
+
+// are are the kinds of an error, sorted.
+func are(err error) string {
+	var is []string
+	for _, name := range slices.Sorted(maps.Keys(kinds)) {
+		if kinds[name](err) {
+			is = append(is, name)
+		}
+	}
+	return strings.Join(is, " ")
 }
 
 func TestPredicatesLeaveOthersAlone(t *testing.T) {
