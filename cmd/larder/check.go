@@ -14,8 +14,9 @@ func checkCommand(g *globals) *cobra.Command {
 		Use:   "check",
 		Short: "Try configuration, keys and warehouse before anything runs",
 		Long: `Checks, one line each: the configuration, the files with secrets, the API and what
-each key may do, the engine, the warehouse with its version and rights, and whether
-the ports are free. Nothing is written anywhere; each key is asked about once.`,
+each key may do, the proxy on the way to it, the engine, the warehouse with its
+version and rights, and whether the ports are free. Nothing is written anywhere;
+each key is asked about once.`,
 		Example: `  larder check
   larder check --config /etc/larder/larder.yaml`,
 		Args: cobra.NoArgs,

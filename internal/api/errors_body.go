@@ -83,6 +83,9 @@ func adviceOn(err error) string {
 	if timeout, ok := errors.AsType[*TimeoutError](err); ok {
 		return "the service is slow or silent (" + timeout.phase() + "); it is asked again by itself"
 	}
+	if IsProxyRefusal(err) {
+		return wantsPassword
+	}
 	if _, ok := errors.AsType[x509.HostnameError](err); ok {
 		return "base_url must have a host name that the certificate is for; nothing was sent"
 	}

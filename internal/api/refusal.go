@@ -81,6 +81,9 @@ func (k *call) unusual() string {
 	if a.status >= 300 && a.status < 400 {
 		return k.redirected()
 	}
+	if a.status == http.StatusProxyAuthRequired {
+		return wantsPassword
+	}
 	if len(a.body) == 0 {
 		return "no body"
 	}

@@ -81,16 +81,17 @@ func NewTransport(t Timeouts) *http.Transport {
 	t = t.withDefaults()
 	dialer := net.Dialer{Timeout: t.Dial, KeepAlive: 30 * time.Second}
 	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           dialer.DialContext,
-		TLSHandshakeTimeout:   t.TLS,
-		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12},
-		ForceAttemptHTTP2:     true,
-		MaxIdleConns:          1024,
-		MaxIdleConnsPerHost:   64,
-		IdleConnTimeout:       90 * time.Second,
-		ExpectContinueTimeout: time.Second,
-		DisableCompression:    true,
+		Proxy:                  proxy,
+		OnProxyConnectResponse: connectedThrough,
+		DialContext:            dialer.DialContext,
+		TLSHandshakeTimeout:    t.TLS,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           1024,
+		MaxIdleConnsPerHost:    64,
+		IdleConnTimeout:        90 * time.Second,
+		ExpectContinueTimeout:  time.Second,
+		DisableCompression:     true,
 		// The defaults are 10 MB of headers and, over HTTP/2, 4 MB of each body that
 		// nobody reads yet.
 		MaxResponseHeaderBytes: maxHeader,

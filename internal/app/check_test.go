@@ -1,13 +1,19 @@
 package app
 
 import (
+	"encoding/base64"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/check"
 	"github.com/larder-sync/larder/internal/sandbox"
@@ -76,4 +82,53 @@ func TestCheckOfSiblingsAndOfARotatedKey(t *testing.T) {
 	}
 	w.app.Config.Sources[1].Locations = nil
 	look("✗ source branch: the API refuses the key (401)")
+}
+
+// The proxy that requests go through is tried and named, without its password.
+func TestCheckOfAProxy(t *testing.T) {
+	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
+	target, err := url.Parse(w.app.Config.Sources[0].BaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.app.Config.Sources[0].BaseURL = "http://pos.example" + target.Path
+	forward := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: target.Scheme, Host: target.Host})
+	wanted := "Basic " + base64.StdEncoding.EncodeToString([]byte("u:secret"))
+	proxy := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Proxy-Authorization") != wanted {
+			rw.WriteHeader(http.StatusProxyAuthRequired)
+			return
+		}
+		r.URL.Scheme, r.URL.Host = "", "" // a forward proxy is given whole addresses
+		forward.ServeHTTP(rw, r)
+	}))
+	defer proxy.Close()
+	address := strings.TrimPrefix(proxy.URL, "http://")
+	for by, want := range map[string]string{
+		"http://u:secret@" + address:  "✓ source r0: through the proxy http://" + address,
+		"http://u:wrong@" + address:   "✗ source r0: GET /me: 407 Proxy Authentication Required: the proxy wants a user name and a password",
+		"http://u:secret@127.0.0.1:1": "✗ source r0: GET /me: no answer: proxyconnect tcp: dial tcp 127.0.0.1:1: connect: connection refused (2 attempts); Check the proxy http://127.0.0.1:1, base_url and the network.",
+	} {
+		at, err := url.Parse(by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		transport := api.NewTransport(api.Timeouts{})
+		transport.Proxy = http.ProxyURL(at)
+		w.app.api.Transport = transport
+		var lines []string
+		for _, f := range w.app.checker().CheckSources(t.Context()) {
+			lines = append(lines, fmt.Sprintf("%s %s; %s", f.Mark(), f.Text, f.Advice))
+		}
+		transport.CloseIdleConnections()
+		if all := strings.Join(lines, "\n"); !strings.Contains(all, want) || strings.Contains(all, "secret") {
+			t.Errorf("%s: check says\n%s", want, all)
+		}
+	}
+	t.Setenv("HTTP_PROXY", "http://u:50%off@"+address)
+	w.app.api.Transport = nil
+	found := w.app.checker().CheckSources(t.Context())
+	if f := found[len(found)-1]; f.OK || !strings.Contains(f.Text, "HTTP_PROXY is not the address of a proxy") || strings.Contains(f.Text, "off") {
+		t.Errorf("%s %s", f.Mark(), f.Text)
+	}
 }

@@ -179,9 +179,13 @@ func (c Checker) checkSource(ctx context.Context, s *config.Source) (of checkedK
 				Text: fmt.Sprintf("source %s: the API refuses the key (401); the next key works", s.Name)})
 		}
 	}
+	proxy := c.proxyOf(s)
 	if err != nil {
-		of.found = append(of.found, refusal(s, err))
+		of.found = append(of.found, refusal(s, err, proxy))
 		return of
+	}
+	if proxy != "" {
+		of.found = append(of.found, good("source %s: through the proxy %s", s.Name, proxy))
 	}
 	of.webhook = c.checkWebhook(ctx, s, key, of.me)
 	return of
@@ -235,8 +239,17 @@ func (c Checker) clientFor(s *config.Source, key config.Secret) (*api.Client, er
 	return api.New(o)
 }
 
+// proxyOf returns the proxy that a source's requests go through, empty for none.
+func (c Checker) proxyOf(s *config.Source) string {
+	client, err := c.clientFor(s, config.Secret{})
+	if err != nil {
+		return "" // /me has failed by it
+	}
+	return client.Proxy()
+}
+
 // refusal puts an answer of /me into a finding.
-func refusal(s *config.Source, err error) Finding {
+func refusal(s *config.Source, err error, proxy string) Finding {
 	switch {
 	case exit.Code(err) == exit.Usage: // it was not asked
 		return bad(exit.Usage, "", "source %s: %v", s.Name, err)
@@ -248,6 +261,10 @@ func refusal(s *config.Source, err error) Finding {
 		return bad(exit.Usage, "base_url must be as the service gives it, /v1 included.", "source %s: %s is not the API", s.Name, s.BaseURL)
 	case api.IsRateLimited(err):
 		return bad(exit.Problem, "Someone else uses the key or this address. Try again in a minute.", "source %s: %v", s.Name, err)
+	case api.IsProxySetting(err), api.IsProxyRefusal(err): // they say what to do
+		return bad(exit.Usage, "", "source %s: %v", s.Name, err)
+	case proxy != "":
+		return bad(exit.Problem, "Check the proxy "+proxy+", base_url and the network.", "source %s: %v", s.Name, err)
 	default:
 		return bad(exit.Problem, "Check base_url and the network.", "source %s: %v", s.Name, err)
 	}

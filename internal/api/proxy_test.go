@@ -1,0 +1,92 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+func TestProxyAddresses(t *testing.T) {
+	for text, want := range map[string]bool{
+		"http://proxy.example:3128": true, "https://proxy.example": true, "proxy.example:3128": true, "10.0.0.1:3128": true, "proxy": true,
+		"socks5://u:p@proxy.example:1080": true, "http://u:p%40ss@proxy.example:3128": true,
+		"http://u:50%off@proxy.example:3128": false, "proxy.example:port": false, "http://": false, " http://proxy.example:3128": false,
+		"htp://proxy.example:3128": false, "http://u:pa ss@proxy.example": false, "http://[::1:3128": false,
+	} {
+		if isProxy(text) != want {
+			t.Errorf("%q: %t", text, !want)
+		}
+	}
+}
+
+// net/http leaves out a proxy whose address it cannot read. Then nothing is sent, and the
+// error does not repeat the password.
+func TestAProxyThatIsNoneIsNotPassedBy(t *testing.T) {
+	t.Setenv("https_proxy", "http://u:50%off@proxy.example:3128")
+	t.Setenv("HTTPS_PROXY", "")
+	c, err := New(Options{BaseURL: "https://pos.example/v1", Key: func() string { return testKey }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Me(t.Context())
+	if !IsProxySetting(err) || !strings.Contains(err.Error(), "https_proxy is not the address of a proxy") || strings.Contains(err.Error(), "50") || strings.Contains(err.Error(), "attempts") {
+		t.Errorf("error %v", err)
+	}
+	if at := c.Proxy(); at != "" {
+		t.Errorf("proxy %q", at)
+	}
+	if _, err := proxy(&http.Request{URL: &url.URL{Scheme: "https", Host: "127.0.0.1:1"}}); err != nil {
+		t.Errorf("this machine: %v", err)
+	}
+}
+
+// What a proxy answers is its own, with TLS and without, and its password is nowhere.
+func TestAProxyThatRefuses(t *testing.T) {
+	for _, c := range []struct {
+		scheme   string
+		status   int
+		requests int
+		is       bool
+		says     string
+	}{
+		{"https", 407, 1, true, "wants a user name and a password"},
+		{"http", 407, 1, true, "wants a user name and a password"},
+		{"https", 403, 1, false, "answers 403 Forbidden"},
+		{"https", 502, 2, false, "answers 502 Bad Gateway"},
+	} {
+		requests := 0
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			requests++
+			if (r.Method == http.MethodConnect) != (c.scheme == "https") {
+				t.Errorf("%s %s", r.Method, r.RequestURI)
+			}
+			w.WriteHeader(c.status)
+		}))
+		at, err := url.Parse(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at.User = url.UserPassword("u", "secret")
+		transport := NewTransport(Timeouts{})
+		transport.Proxy = http.ProxyURL(at)
+		client, err := New(Options{BaseURL: c.scheme + "://pos.example/v1", Key: func() string { return testKey }, Transport: transport, RetryMax: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = client.Me(t.Context())
+		if err == nil || IsProxyRefusal(err) != c.is || requests != c.requests || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s, %d: %d requests: %v", c.scheme, c.status, requests, err)
+		}
+		if refused, ok := errors.AsType[*ProxyError](err); ok && refused.Proxy != at.Host {
+			t.Errorf("the proxy is called %s", refused.Proxy)
+		}
+		if client.Proxy() != server.URL {
+			t.Errorf("proxy %q", client.Proxy())
+		}
+		transport.CloseIdleConnections()
+		server.Close()
+	}
+}
