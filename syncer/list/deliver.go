@@ -128,7 +128,7 @@ func (d *Deliveries) queueDelivered(ctx context.Context, lock *rowLock, updated 
 		in.CountRows()
 		return DeliveredSame, d.underWay(lock), nil
 	}
-	receipt, err := d.list.Source.Commits.Write(ctx, in.Commit)
+	receipt, err := d.list.Writer.Write(ctx, in)
 	if err != nil {
 		return 0, nil, err
 	}

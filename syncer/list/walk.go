@@ -159,7 +159,7 @@ func (w *walk) take(ctx context.Context, p Page) error {
 	}
 	w.checkpoint(in.Commit, p)
 	in.Detach(p.Bytes)
-	receipt, err := w.walks.stream.Source.Commits.Write(ctx, in.Commit)
+	receipt, err := w.walks.stream.Writer.Write(ctx, in)
 	if err != nil {
 		return err
 	}

@@ -63,6 +63,9 @@ func (s *Seen) Add(key string) bool {
 	return len(s.keys) > before
 }
 
+// Remove takes a [DriftItem.Key] out of the set.
+func (s *Seen) Remove(key string) { delete(s.keys, key) }
+
 // driftNotes are what the row at hand has that api.md does not know.
 type driftNotes struct {
 	mapper *Mapper

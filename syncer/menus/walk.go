@@ -280,7 +280,7 @@ func (w *walk) hand(ctx context.Context) error {
 }
 
 func (w *walk) give(ctx context.Context) error {
-	r, err := w.stream.Source.Commits.Write(ctx, w.in.Commit)
+	r, err := w.stream.Writer.Write(ctx, w.in)
 	if err != nil {
 		return err
 	}

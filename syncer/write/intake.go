@@ -3,6 +3,7 @@ package write
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
@@ -31,7 +32,8 @@ type Intake struct {
 
 	writer   *Writer
 	walk     uint64
-	known    func(mapping.DriftItem) bool
+	known    func(mapping.DriftItem) bool // reported
+	drift    mapping.Seen                 // what the commit reports
 	notes    []note
 	bad      map[string]uint64 // what entered quarantine, by sinks.Quarantined.Key
 	badRows  []badRow          // the same, as it came
@@ -212,20 +214,38 @@ func (in *Intake) Walk() uint64 { return in.walk }
 // BadRows is how many rows have entered quarantine.
 func (in *Intake) BadRows() int { return len(in.bad) }
 
-// Drifted reports unknown fields and values, once each (DESIGN R9).
-func (in *Intake) Drifted(items []mapping.DriftItem, id string, at time.Time) {
+// reported reports whether drift is in this commit, or in one that was handed to the sink.
+func (in *Intake) reported(d mapping.DriftItem) bool {
 	wr := in.writer
+	wr.mu.Lock()
+	defer wr.mu.Unlock()
+	return wr.drift.Has(d) || in.drift.Has(d)
+}
+
+// Drifted reports unknown fields and values, and digits that were cut, once each (DESIGN R9).
+func (in *Intake) Drifted(items []mapping.DriftItem, id string, at time.Time) {
 	for _, d := range items {
-		wr.mu.Lock()
-		known := wr.drift.Has(d)
-		if !known {
-			wr.drift.Add(d.Key())
-		}
-		wr.mu.Unlock()
-		if known {
+		if in.reported(d) {
 			continue
 		}
+		in.drift.Add(d.Key())
 		in.Commit.Drift = append(in.Commit.Drift, sinks.Drift{Path: d.Path, Kind: d.Kind, Example: string(d.Example), RowID: id, SeenAt: at})
+	}
+}
+
+// claimDrift leaves out of the commit what another has reported meanwhile; the rest counts as
+// reported, unless the sink refuses the commit.
+func (in *Intake) claimDrift() (refused func()) {
+	wr := in.writer
+	wr.mu.Lock()
+	defer wr.mu.Unlock()
+	in.Commit.Drift = slices.DeleteFunc(in.Commit.Drift, func(d sinks.Drift) bool { return !wr.drift.Add(d.Key()) })
+	return func() {
+		wr.mu.Lock()
+		defer wr.mu.Unlock()
+		for _, d := range in.Commit.Drift {
+			wr.drift.Remove(d.Key())
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package write
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -79,15 +80,31 @@ func (w *Writer) NextWalk() uint64 {
 func (w *Writer) Begin(walk uint64, rows int) *Intake {
 	c := w.opts.Commit()
 	c.Batch = sinks.NewBatch(w.opts.Table, rows)
-	in := &Intake{writer: w, walk: walk, Commit: c, bad: map[string]uint64{}, known: w.reported}
+	in := &Intake{writer: w, walk: walk, Commit: c, bad: map[string]uint64{}}
+	in.known = in.reported
 	c.Refused = in.refusedBySink
 	return in
 }
 
+// Write hands an intake to the sink. What it reports as drift is reported again when the sink
+// refuses it.
+func (w *Writer) Write(ctx context.Context, in *Intake) (*sinks.Receipt, error) {
+	refused := in.claimDrift()
+	r, err := w.opts.Committer.Write(ctx, in.Commit)
+	if err != nil {
+		refused()
+	}
+	return r, err
+}
+
 // Store hands an intake to the sink, waits until it is durable, and remembers it.
 func (w *Writer) Store(ctx context.Context, in *Intake) error {
-	if err := w.opts.Committer.Store(ctx, in.Commit); err != nil {
+	r, err := w.Write(ctx, in)
+	if err != nil {
 		return err
+	}
+	if err := r.Wait(ctx); err != nil {
+		return fmt.Errorf("wait for the warehouse: %w", err)
 	}
 	in.Remember()
 	return nil
@@ -166,11 +183,4 @@ func (w *Writer) Written() uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.written
-}
-
-// reported is true for an unknown field or value that was reported before.
-func (w *Writer) reported(d mapping.DriftItem) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.drift.Has(d)
 }
