@@ -180,7 +180,8 @@ func (e *Engine) boot() error {
 		return fmt.Errorf("start the engine: %w", kept)
 	}
 	if err != nil {
-		return fmt.Errorf("start the engine on %s: %w: the folder may hold data of a newer engine, or be damaged, or a setting may be unknown", e.path, err)
+		return fmt.Errorf("start the engine on %s: %w; a line of its own on standard error that begins with \"Code:\" has the reason. "+
+			"The folder is as it was: keep it, whatever the reason", e.path, err)
 	}
 	return nil
 }

@@ -210,6 +210,27 @@ func TestSettingsThatTheEngineDoesNotTake(t *testing.T) {
 	}
 }
 
+// The engine has a time zone of its own: it takes neither a misspelt one nor one in POSIX form.
+// Go keeps that of the person.
+func TestTheZoneOfTheProcessIsNotTheEngines(t *testing.T) {
+	for zone, local := range map[string]string{
+		"EET-2EEST,M3.5.0/3,M10.5.0/4": "UTC", "Europe/Bukarest": "UTC", "": "UTC", "Asia/Tokyo": "JST",
+	} {
+		got := embeddedtest.AnswerOf(t, "zone", []string{"TZ=" + zone}, filepath.Join(t.TempDir(), "data"))
+		if want := fmt.Sprintf("UTC %s %q", local, zone); got != want {
+			t.Errorf("TZ=%q: the engine, Go and the environment have %s, want %s", zone, got, want)
+		}
+	}
+}
+
+// Where the engine does not say why it cannot start, nobody is told to give up the folder.
+func TestAnEngineThatDoesNotStartBlamesNoFolder(t *testing.T) {
+	got := embeddedtest.AnswerOf(t, "setting", nil, filepath.Join(t.TempDir(), "data"), "max_threads", "many")
+	if !strings.Contains(got, "standard error") || !strings.Contains(got, "keep it") || strings.Contains(got, "damaged") {
+		t.Error(got)
+	}
+}
+
 // Rows that go into a folder that was removed or replaced go nowhere: they are not
 // acknowledged, whoever puts what in its place.
 func TestAFolderLostUnderItsHolder(t *testing.T) {

@@ -54,6 +54,9 @@ type native struct {
 // loadNative opens the library. A file that is no engine, or is for another
 // machine, is ErrEngineMissing too: the person has the same thing to do.
 func loadNative(path string, limit memory.Limit) (lib *native, err error) {
+	if err := setEngineZone(); err != nil {
+		return nil, err
+	}
 	var so uintptr
 	err = withAllocator(limit, func() error {
 		so, err = purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)

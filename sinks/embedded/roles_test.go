@@ -32,6 +32,7 @@ var roles = map[string]embeddedtest.Role{
 	"twice":    roleTwice,
 	"busy":     roleBusy,
 	"setting":  roleSetting,
+	"zone":     roleZone,
 	"confined": roleConfined,
 	"lost":     roleLost,
 	"parts":    roleParts,
@@ -429,6 +430,22 @@ func roleSetting(ctx context.Context, args []string) error {
 	}
 	fmt.Println("open")
 	return engine.Close()
+}
+
+// roleZone prints the zones of the engine, of Go, and of the environment.
+func roleZone(ctx context.Context, args []string) error {
+	engine, conn, err := openConn(ctx, args[0])
+	if err != nil {
+		fmt.Println("error:", err)
+		return nil
+	}
+	var zone string
+	if err := conn.QueryRow(ctx, "SELECT serverTimezone()").Scan(&zone); err != nil {
+		return err
+	}
+	local, _ := time.Now().Zone()
+	fmt.Printf("%s %s %q\n", zone, local, os.Getenv("TZ"))
+	return errors.Join(conn.Close(), engine.Close())
 }
 
 func openConn(ctx context.Context, path string) (*server.Server, driver.Conn, error) {

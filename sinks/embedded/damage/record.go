@@ -58,11 +58,11 @@ func (r *Record) load() error {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	if err == nil {
-		err = json.Unmarshal(text, &r.all)
-	}
 	if err != nil {
-		return fmt.Errorf("read which parts were damaged: %s: %w; remove the file if it cannot be mended, and run larder sync --full", r.file, err)
+		return fmt.Errorf("read which parts were damaged: %w", err)
+	}
+	if err := json.Unmarshal(text, &r.all); err != nil {
+		return fmt.Errorf("read which parts were damaged: %s is no JSON: %w; correct it, or move it away and run larder sync --full once Larder runs", r.file, err)
 	}
 	return nil
 }
