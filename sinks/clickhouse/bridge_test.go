@@ -46,6 +46,11 @@ func TestSinkOverNative(t *testing.T) {
 	if err := s.Query(t.Context(), "SELECT 1 AS n", "", &out); err != nil || !strings.HasPrefix(out.String(), "n") {
 		t.Errorf("for people: %q, %v", out.String(), err)
 	}
+	for _, sql := range commented {
+		if got := query(t, s, sql, "TSVWithNames"); got != "n\n1\n" {
+			t.Errorf("%s: %q", sql, got)
+		}
+	}
 	if got := query(t, s, "SHOW TABLES LIKE 'sales_or%'", "TSV"); got != "sales_orders\nsales_orders_full\nsales_orders_removed\n" {
 		t.Errorf("SHOW TABLES over the native protocol: %q", got)
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"reflect"
 	"strings"
-	"unicode"
 
 	clickhousego "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -58,13 +57,13 @@ func queryNative(ctx context.Context, conn driver.Conn, sql, format string, w io
 	if !ok {
 		return fmt.Errorf("format %s: the native protocol has no formats: use an https:// DSN, or one of TSV, TSVWithNames, Pretty", format)
 	}
-	ask := askTexts
-	if !selects(sql) {
-		ask = askValues
+	columns, lines, err := askTexts(ctx, conn, sql)
+	var refused *clickhousego.Exception
+	if errors.As(err, &refused) && refused.Code == codeSyntax { // it cannot stand inside another query, or it is none
+		columns, lines, err = askValues(ctx, conn, sql)
 	}
-	columns, lines, err := ask(ctx, conn, sql)
 	if err != nil {
-		return byItself(ctx, conn, sql, err)
+		return err
 	}
 	if how.names {
 		lines = append([][]string{columns}, lines...)
@@ -78,25 +77,8 @@ func queryNative(ctx context.Context, conn driver.Conn, sql, format string, w io
 // codeSyntax is ClickHouse's for a statement that is not SQL as it reads it.
 const codeSyntax = 62
 
-// byItself is what the server says of a query that it could not read within another one:
-// of the query alone, with the places in it.
-func byItself(ctx context.Context, conn driver.Conn, sql string, err error) error {
-	var refused *clickhousego.Exception
-	if !errors.As(err, &refused) || refused.Code != codeSyntax {
-		return err
-	}
-	rows, alone := conn.Query(ctx, sql)
-	if alone != nil {
-		return alone
-	}
-	return errors.Join(err, rows.Close())
-}
-
-// selects is true of a query that can stand inside another one.
-func selects(sql string) bool {
-	words := strings.FieldsFunc(sql, func(r rune) bool { return r == '(' || unicode.IsSpace(r) })
-	return len(words) > 0 && (strings.EqualFold(words[0], "SELECT") || strings.EqualFold(words[0], "WITH"))
-}
+// endOfQuery closes a query within another one, whose last line may be a comment.
+const endOfQuery = "\n)"
 
 // askTexts lets the server turn the values of a query into text.
 func askTexts(ctx context.Context, conn driver.Conn, sql string) (columns []string, lines [][]string, err error) {
@@ -107,7 +89,7 @@ func askTexts(ctx context.Context, conn driver.Conn, sql string) (columns []stri
 	for i, name := range columns {
 		texts[i] = "ifNull(toString(answer." + schema.Quote(name) + "), '\\\\N')"
 	}
-	rows, err := conn.Query(ctx, "SELECT "+strings.Join(texts, ", ")+" FROM ("+sql+") AS answer")
+	rows, err := conn.Query(ctx, "SELECT "+strings.Join(texts, ", ")+" FROM ("+sql+endOfQuery+" AS answer")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -141,7 +123,7 @@ func askValues(ctx context.Context, conn driver.Conn, sql string) (columns []str
 }
 
 func describe(ctx context.Context, conn driver.Conn, sql string) ([]string, error) {
-	rows, err := conn.Query(ctx, "SELECT * FROM ("+sql+") LIMIT 0")
+	rows, err := conn.Query(ctx, "SELECT * FROM ("+sql+endOfQuery+" LIMIT 0")
 	if err != nil {
 		return nil, err
 	}

@@ -307,6 +307,11 @@ func TestQuery(t *testing.T) {
 			t.Errorf("%s: %q, want %q", format, got, want)
 		}
 	}
+	for _, sql := range commented {
+		if got := query(t, m.Sink, sql, "TSVWithNames"); got != "n\n1\n" {
+			t.Errorf("%s: %q", sql, got)
+		}
+	}
 	if got := query(t, m.Sink, "SELECT 1 AS one", ""); !strings.Contains(got, "one") || strings.Contains(got, "\x1b") {
 		t.Errorf("for people: %q", got)
 	}
@@ -323,6 +328,12 @@ func TestQuery(t *testing.T) {
 	for sql, want := range statementErrors {
 		wantStatementError(t, m.Sink, sql, want)
 	}
+}
+
+// commented are queries with comments where people put them.
+var commented = []string{
+	"SELECT 1 AS n -- note", "SELECT 1 AS n # note", "SELECT 1 AS n /* note */", "SELECT 1 AS n; -- note", "SELECT 1 AS n -- note;\n",
+	"-- note\nSELECT 1 AS n", "/* note */ WITH 1 AS n SELECT n", "SELECT 1 -- note\nAS n -- and another",
 }
 
 // statementErrors are the server's own sentences, and nothing around them.
