@@ -233,6 +233,7 @@ func headNotes(now time.Time, s *syncer.SourceStatus) []string {
 	if s.Budget.KeyLimit > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %s in the last minute", s.Budget.KeyUsed, phrase.Plural(s.Budget.KeyLimit, "request")))
 	}
+	parts = append(parts, s.Budget.Notes(now)...)
 	if !s.LastPing.IsZero() {
 		parts = append(parts, "last ping "+age(now.Sub(s.LastPing))+" ago")
 	}

@@ -40,7 +40,17 @@ bistro  no answer  Bistro  3 of 120 requests in the last minute
   The service does not answer. No answer. It is asked again in 8s.
   1 stream waits until then.
 `)
-	s.Sources[0].State, s.Sources[0].Detail, s.Sources[0].NextProbe = "stopped", "", time.Time{}
+	s.Sources[0].State, s.Sources[0].Detail, s.Sources[0].NextProbe = "starting", "", time.Time{}
+	s.Sources[0].Budget.PausedUntil, s.Sources[0].Budget.Shared = now.Add(40*time.Minute), "key"
+	want(t, s, `A daemon has been running for 5m15s, since 2026-03-01 11:54:45 UTC.
+… Waiting for the first answer. The service answers 429 and asks to wait: it is tried again at 12:40:00 UTC.
+
+bistro  starting  Bistro  3 of 120 requests in the last minute  the service answers 429, next try in 40 min, at 12:40:00 UTC  someone else seems to use the key, and leaves few requests
+  Waiting for the first answer. The service answers 429 and asks to wait: it is tried again at 12:40:00 UTC.
+  1 stream waits until then.
+`)
+	s.Sources[0].Budget.PausedUntil, s.Sources[0].Budget.Shared = time.Time{}, ""
+	s.Sources[0].State = "stopped"
 	s.StartedAt = time.Time{}
 	s.Sources[0].Streams = []syncer.StreamStatus{{Name: "sales_orders", State: "stopped", Lag: syncer.Seconds(52 * time.Hour), Rows: new(uint64(7)), Detail: "backfill not finished"}}
 	want(t, s, `No daemon runs (larder run starts one); this is what the warehouse knows.

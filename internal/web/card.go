@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/larder-sync/larder/internal/personal"
@@ -113,9 +114,7 @@ func (c *card) budget(now time.Time, b syncer.BudgetStatus) {
 			c.Budget = append(c.Budget, x)
 		}
 	}
-	if b.PausedUntil.After(now) {
-		c.Paused = "asked to pause for " + phrase.Span(b.PausedUntil.Sub(now)) + " (429)"
-	}
+	c.Paused = strings.Join(b.Notes(now), "; ")
 }
 
 // proofOf is until when the mirror is proven, in words.

@@ -64,6 +64,16 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
+// What slows requests down from outside stands on the card, with the time of the next try.
+func TestAPauseAndASharedKeyAreShown(t *testing.T) {
+	s := healthy("a", "A")
+	s.Budget.PausedUntil, s.Budget.Shared = noon.Add(40*time.Minute), "key"
+	want := "the service answers 429, next try in 40 min, at " + noon.Add(40*time.Minute).UTC().Format("15:04:05") + " UTC; someone else seems to use the key, and leaves few requests"
+	if got := newCard(noon, &s).Paused; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestTroubleComesFirst(t *testing.T) {
 	p := newView(small().status, About{}, asked{})
 	var names []string

@@ -111,12 +111,12 @@ func (c *Condition) Troubled(t stream.Trouble) {
 		c.since = now
 	}
 	c.state, c.detail, c.ready = t.State, t.Detail, false
-	c.logTrouble(t)
 	next := now.Add(probeDelay(t, c.failures, Jitter(c.source, c.failures)))
 	if !due {
 		next = stream.Later(stream.Earlier(next, c.nextProbe), c.notBefore)
 	}
 	c.nextProbe = next
+	c.logTrouble(t)
 	c.mu.Unlock()
 	c.changed()
 }
@@ -130,7 +130,7 @@ func (c *Condition) logTrouble(t stream.Trouble) {
 	if !t.Explained && c.outage.News(kind) {
 		tell = c.log.Warn
 	}
-	tell("source in trouble", "state", t.State, "detail", t.Detail)
+	tell("source in trouble", "state", t.State, "detail", t.Detail, "next_try", c.nextProbe.UTC().Truncate(time.Second))
 }
 
 // Enter changes the state of a source that is not ready.

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
@@ -28,6 +29,8 @@ type Link struct {
 	trying  string         // the key that /me is asked with, or was
 	inUse   string         // the one with which it answered; empty: none yet
 	refused map[string]int // with which status, by key
+	paused  bool           // a long pause has been reported, and no answer has come since
+	shared  bool           // that others use the limits has been reported
 
 	// Probe asks for the key, ahead of everything else.
 	Probe *api.Client
@@ -63,7 +66,7 @@ func New(o Options) (*Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	through := func(c *api.Client, lane budget.Lane) *api.Client { return c.Through(gate{l.Key, lane, o.MayAsk}) }
+	through := func(c *api.Client, lane budget.Lane) *api.Client { return c.Through(gate{l, lane, o.MayAsk}) }
 	l.Probe = through(probe, budget.Probe)
 	l.Fresh, l.Reconcile = through(client, budget.Fresh), through(client, budget.Reconcile)
 	l.Deep, l.Backfill = through(client, budget.Deep), through(client, budget.Backfill)
@@ -182,6 +185,7 @@ func (l *Link) TakeLimits(me types.Me) {
 func (l *Link) Budget() status.BudgetStatus {
 	u := l.Key.Usage()
 	return status.BudgetStatus{
+		Shared:  shared(u),
 		KeyUsed: u.Key.Used + u.Key.Others, KeyLimit: u.Key.Limit,
 		HeavyUsed: u.Heavy.Used + u.Heavy.Others, HeavyLimit: u.Heavy.Limit,
 		BusinessUsed: u.Business.Used + u.Business.Others, BusinessLimit: u.Business.Limit,
@@ -189,16 +193,55 @@ func (l *Link) Budget() status.BudgetStatus {
 	}
 }
 
+// shared is what others seem to use most of. A 429 alone counts as a quarter.
+func shared(u budget.Usage) string {
+	most := func(s budget.Share) bool { return 2*s.Others > s.Limit }
+	switch {
+	case most(u.Key):
+		return status.SharedKey
+	case most(u.Heavy):
+		return status.SharedTotals
+	case most(u.Business):
+		return status.SharedBusiness
+	}
+	return ""
+}
+
+// longPause is a Retry-After that a limit of a minute does not explain (api.md, "Limits").
+const longPause = time.Minute
+
+// warn reports once that the service asks for a long pause, and once that others use the limits.
+func (l *Link) warn(v api.Verdict) {
+	used := ""
+	if v.Remaining >= 0 {
+		used = shared(l.Key.Usage())
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case v.Status == http.StatusTooManyRequests && v.RetryAfter > longPause && !l.paused:
+		l.paused = true
+		l.opts.Log.Warn("the service answers 429 and asks for a long pause", "next_try", time.Now().Add(v.RetryAfter).UTC().Truncate(time.Second))
+	case v.Status >= 200 && v.Status < 300:
+		l.paused = false
+	}
+	if used != "" && !l.shared {
+		l.shared = true
+		l.opts.Log.Warn("someone else seems to use what Larder may ask: X-RateLimit-Remaining leaves few requests, and everything is slower; "+
+			"give Larder a key of its own, or set budget_share", "of", used)
+	}
+}
+
 // gate lets a client's requests through one lane of a budget.
 type gate struct {
-	key  *budget.Key
+	link *Link
 	lane budget.Lane
 	may  func() error // an error: nothing is to be asked
 }
 
 // Enter implements api.Gate.
 func (g gate) Enter(ctx context.Context, heavy bool) (func(api.Verdict), error) {
-	pass, err := g.key.Enter(ctx, g.lane, heavy)
+	pass, err := g.link.Key.Enter(ctx, g.lane, heavy)
 	if err != nil {
 		return nil, err
 	}
@@ -206,5 +249,8 @@ func (g gate) Enter(ctx context.Context, heavy bool) (func(api.Verdict), error) 
 		pass.Leave(budget.Answer{Limit: -1, Remaining: -1})
 		return nil, err
 	}
-	return func(v api.Verdict) { pass.Leave(budget.Answer(v)) }, nil
+	return func(v api.Verdict) {
+		pass.Leave(budget.Answer(v))
+		g.link.warn(v)
+	}, nil
 }

@@ -68,7 +68,11 @@ func (s *SourceStatus) own() (c Concern, ends bool) {
 	case StateUnstored:
 		return Concern{Kind: HealthWarehouse, Label: "not stored", Text: "The warehouse takes no rows.", Advice: adviceProblem}, false
 	case StateStarting:
-		return s.state(HealthStarting, "starting", "Waiting for the first answer.", ""), true
+		c := s.state(HealthStarting, "starting", "Waiting for the first answer.", "")
+		if at := s.Budget.PausedUntil; !at.IsZero() {
+			c.Text += " The service answers 429 and asks to wait: it is tried again at " + at.UTC().Format("15:04:05 UTC") + "."
+		}
+		return c, true
 	case StateWaiting:
 		return s.state(HealthWaiting, "waiting", "Another process serves this source.", "This one takes over when that one ends."), true
 	case StateStopped:

@@ -126,7 +126,11 @@ func (s *SourceStatus) Note(st *StreamStatus) string {
 		if st.Lag > 0 {
 			since = " for " + phrase.Span(st.Lag.Duration())
 		}
-		return "No walk has ended" + since + ": the service answers slowly or not at all, or there is more to fetch than the limits allow."
+		why := "the service answers slowly or not at all, or there is more to fetch than the limits allow."
+		if at := s.Budget.PausedUntil; !at.IsZero() {
+			why = "the service answers 429 and asks to wait until " + at.UTC().Format("15:04:05 UTC") + "."
+		}
+		return "No walk has ended" + since + ": " + why
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package status
 import (
 	"time"
 
+	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/sinks"
 )
 
@@ -79,6 +80,32 @@ type BudgetStatus struct {
 	BusinessUsed  int       `json:"business_used"`
 	BusinessLimit int       `json:"business_limit"`
 	PausedUntil   time.Time `json:"paused_until,omitzero"` // after a 429
+	// Shared is what others seem to use most of, by X-RateLimit-Remaining: the key, the key's
+	// totals, or the restaurant; empty for nothing.
+	Shared string `json:"shared,omitempty"`
+}
+
+// What others may use of the limits beside this process.
+const (
+	SharedKey      = "key"
+	SharedTotals   = "totals"
+	SharedBusiness = "restaurant"
+)
+
+// Notes are what slows requests down from outside, in words.
+func (b BudgetStatus) Notes(now time.Time) (notes []string) {
+	if b.PausedUntil.After(now) {
+		notes = append(notes, "the service answers 429, next try in "+phrase.Span(b.PausedUntil.Sub(now))+", at "+b.PausedUntil.UTC().Format("15:04:05 UTC"))
+	}
+	switch b.Shared {
+	case SharedKey:
+		notes = append(notes, "someone else seems to use the key, and leaves few requests")
+	case SharedTotals:
+		notes = append(notes, "someone else seems to ask for totals with the key, and leaves few requests")
+	case SharedBusiness:
+		notes = append(notes, "other keys of the restaurant seem to leave few requests")
+	}
+	return notes
 }
 
 // StreamStatus is the state of one stream of a source.
