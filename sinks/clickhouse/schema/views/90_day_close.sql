@@ -27,7 +27,7 @@ CREATE OR REPLACE VIEW {{view "day_close"}}
     `refunds_by_method` Map(LowCardinality(String), Decimal(38, 2)) COMMENT 'Refunds made that day by method, RON',
     `cash_less_refunds` Decimal(38, 2) COMMENT 'Cash payments less cash refunds of the day, RON: what the day left in the drawer',
     `vat` Decimal(38, 2) COMMENT 'VAT within the lines after all discounts, RON (sales_items has the rule); lines without a rate and delivery fees are left out: the API states no rate for them',
-    `vat_by_rate` Map(String, Decimal(38, 2)) COMMENT 'That VAT by rate in percent, RON',
+    `vat_by_rate` Map(String, Decimal(38, 2)) COMMENT 'That VAT by rate in percent, RON; lines without a rate are left out',
     `service_net_sales` Nullable(Decimal(18, 2)) COMMENT 'Net sales as the service reports it, RON; null when it was not asked, and while the day runs',
     `service_items` Nullable(Decimal(18, 2)) COMMENT 'Items as the service reports them, RON; null when it was not asked, and while the day runs',
     `service_discounts` Nullable(Decimal(18, 2)) COMMENT 'Order-level discounts as the service reports them, RON; null when it was not asked, and while the day runs',
@@ -56,7 +56,7 @@ LEFT ANY JOIN
     SELECT
         business_id, location_id, business_day AS date,
         sum(line_discount) AS lines_discount, sum(ifNull(vat_amount, 0)) AS lines_vat,
-        CAST(sumMap([toString(ifNull(vat_rate, 0))], [ifNull(vat_amount, 0)]), 'Map(String, Decimal(38, 2))') AS lines_vat_by_rate
+        CAST(sumMapIf([toString(assumeNotNull(vat_rate))], [assumeNotNull(vat_amount)], isNotNull(vat_amount)), 'Map(String, Decimal(38, 2))') AS lines_vat_by_rate
     FROM {{name "sales_lines"}}
     GROUP BY business_id, location_id, business_day
 ) AS of_lines USING (business_id, location_id, date)
