@@ -147,7 +147,7 @@ var products = dashboard{
 
 					-- A week more than two before a change tells whether there was a sale by then.
 					SELECT
-						assumeNotNull(product_id) AS product_id, if(channel = 'direct', 'online', channel) AS channel, [] AS changes,
+						assumeNotNull(product_id) AS product_id, toString(channel) AS channel, [] AS changes,
 						groupArray((business_day, variant_id, ` + soldAs + `)) AS sold, groupUniqArray(business_day) AS days
 					FROM sales_quantities
 					WHERE {mine} AND {here} AND isNotNull(product_id) AND business_day BETWEEN {first} - 21 AND {last} + 14

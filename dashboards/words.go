@@ -84,7 +84,6 @@ var words = map[string]map[string]word{
 		"platform_a": {text: text{"Platforma A", "Platform A"}},
 		"platform_b": {text: text{"Platforma B", "Platform B"}},
 		"direct":     {text: text{"Comenzi online proprii", "Own online orders"}},
-		"online":     {text: text{"Meniul online", "Online menu"}},
 	},
 	"type": {
 		"dine_in":  {text: text{"În local", "Dine in"}},

@@ -35,15 +35,15 @@ func TestPriceChanges(t *testing.T) {
 	changing[types.Product](m, "products", strings.Replace(priced, "Ciorbă", "Ciorbă de burtă", 1), [2]string{"2026-03-06T10:00:00Z", "22.00"})
 	changing[types.Product](m, "products", strings.NewReplacer(`"price":"20.00"}`, `"price":"23.50"}`, "Ciorbă", "Ciorbă de burtă").Replace(priced), [2]string{"2026-03-07T10:00:00Z", "22.00"})
 	const changes = "SELECT product_name, channel, old_price, new_price, change_percent, since, until FROM price_changes ORDER BY since, channel"
-	m.expect(changes, `Ciorbă|pos|20|22|10|2026-03-05 12:00:00.000000|\N`, `Ciorbă de burtă|online|20|23.5|17.5|2026-03-07 12:00:00.000000|\N`)
+	m.expect(changes, `Ciorbă|pos|20|22|10|2026-03-05 12:00:00.000000|\N`, `Ciorbă de burtă|direct|20|23.5|17.5|2026-03-07 12:00:00.000000|\N`)
 	m.remove("biz", "products", "p1", "deleted") // a product that is gone has no price
 	m.expect(changes, `Ciorbă|pos|20|22|10|2026-03-05 12:00:00.000000|2026-03-07 12:01:00.000000`,
-		`Ciorbă de burtă|online|20|23.5|17.5|2026-03-07 12:00:00.000000|2026-03-07 12:01:00.000000`)
+		`Ciorbă de burtă|direct|20|23.5|17.5|2026-03-07 12:00:00.000000|2026-03-07 12:01:00.000000`)
 	changing[types.Product](m, "products", strings.Replace(priced, "Ciorbă", "Ciorbă de burtă", 1), [2]string{"2026-03-09T10:00:00Z", "21.00"})
 	m.expect("SELECT channel, old_price, new_price, since, until FROM price_changes ORDER BY since, channel",
 		`pos|20|22|2026-03-05 12:00:00.000000|2026-03-09 12:00:00.000000`,
-		`online|20|23.5|2026-03-07 12:00:00.000000|2026-03-09 12:00:00.000000`,
-		`online|23.5|20|2026-03-09 12:00:00.000000|\N`, `pos|22|21|2026-03-09 12:00:00.000000|\N`)
+		`direct|20|23.5|2026-03-07 12:00:00.000000|2026-03-09 12:00:00.000000`,
+		`direct|23.5|20|2026-03-09 12:00:00.000000|\N`, `pos|22|21|2026-03-09 12:00:00.000000|\N`)
 }
 
 // Opening hours of l1: every day from 10 to 22, on Fridays until 2 in the night, on

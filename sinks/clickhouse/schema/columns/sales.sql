@@ -59,7 +59,7 @@ line are of LowCardinality: as strings they took most of the time of a query by 
     `items` Decimal(18, 2) COMMENT 'Line totals after line discounts, RON',
     `discounts` Decimal(18, 2) COMMENT 'Order-level discounts, RON',
     `delivery_fees` Decimal(18, 2) COMMENT 'Delivery fees, RON',
-    `tips` Decimal(18, 2) COMMENT 'Tips, RON; not part of net sales',
+    `tips` Decimal(18, 2) COMMENT 'Tips, RON; not part of net sales. They are part of payments, but the service gives no method of a tip',
     `deposits` Decimal(18, 2) COMMENT 'SGR (deposit-return) deposits, RON; not part of net sales',
     `refunds` Decimal(18, 2) COMMENT 'Refunds made that day, RON; not subtracted from net sales',
     `payments` Map(LowCardinality(String), Decimal(18, 2)) COMMENT 'Payments by method (cash, card, card_at_counter, online, voucher, protocol, other), RON; tips and deposits included; protocol is on the house',
@@ -72,9 +72,9 @@ line are of LowCardinality: as strings they took most of the time of a query by 
     `product_id` Nullable(String) COMMENT 'Product id; null for lines with no catalogue product, which come one row per name',
     `name` String COMMENT 'Name it was last sold under that day',
     `category_id` Nullable(String) COMMENT 'Menu category id',
-    `quantity` Decimal(38, 10) COMMENT 'Quantity sold',
+    `quantity` Decimal(38, 10) COMMENT 'Quantity sold: kilograms where weight_kg is not null, else pieces. Do not add the two up',
     `weight_kg` Nullable(Decimal(38, 10)) COMMENT 'Weight sold, kg, of a product sold by weight',
     `gross` Decimal(18, 2) COMMENT 'Quantity x unit price + extras, RON',
     `line_discounts` Decimal(18, 2) COMMENT 'Line discounts, RON',
-    `net` Decimal(18, 2) COMMENT 'What the lines sold for, RON; order-level discounts are not spread over products'
+    `net` Decimal(18, 2) COMMENT 'What the lines sold for, RON, before order-level discounts, which are not spread over products: the sum of total of sales_items, not of its net'
 {{end}}

@@ -47,7 +47,7 @@
     `line_discount` Decimal(38, 2) COMMENT 'Discount of the line, RON: gross - total',
     `total` Decimal(18, 2) COMMENT 'Quantity x unit price x (1 - discount) + extras x quantity, RON, as the service gives it',
     `order_discount_share` Decimal(38, 2) COMMENT 'Part of the order-level discount that falls on the line, RON: spread by the totals of the lines (those below 0 get none), so that the parts add up to the discount to the ban',
-    `net` Decimal(38, 2) COMMENT 'What the line sold for, RON: total - order_discount_share. The lines of an order add up to its net sales less the delivery fee',
+    `net` Decimal(38, 2) COMMENT 'What the line sold for, RON: total - order_discount_share. The lines of an order add up to its net sales less the delivery fee. net of sales_products is another figure: that of total',
     `vat_rate` Nullable(Decimal(38, 10)) COMMENT 'VAT, percent, included in prices',
     `vat_amount` Nullable(Decimal(38, 2)) COMMENT 'VAT within net, RON: net x rate / (100 + rate), rounded to the ban on each line; null without a rate from 0 to 100. Larder computes it: the service states rates only',
     `extras_name` Array(String) COMMENT 'Names of the extras; sales_item_extras has a row for each',
@@ -63,7 +63,7 @@
 {{define "order_derived"}}
     `minutes_to_payment` Nullable(Float64) COMMENT 'Minutes from created_at to paid_at, one decimal; null while it is not known when it was paid',
     `line_count` Int64 COMMENT 'Number of lines',
-    `item_count` Decimal(38, 10) COMMENT 'Sum of the quantities of the lines, as the service counts them',
+    `item_count` Decimal(38, 10) COMMENT 'Sum of the quantities of the lines, kilograms and pieces together: how large an order was, roughly. line_count counts lines',
     `discount_percent` Nullable(Float64) COMMENT 'Order-level discount as a percentage of the lines (totals_discount of totals_items), two decimals; null when the lines are worth nothing',
     `has_refund` Bool COMMENT 'Whether anything of the order was refunded',
     `refunds_total` Decimal(38, 2) COMMENT 'Refunds of the order on all days together, RON'
@@ -81,7 +81,7 @@
 {{end}}
 
 {{define "price_change"}}
-    `channel` LowCardinality(String) COMMENT 'Where the price holds: pos, or a sales channel of the product (online, platform_a, platform_b)',
+    `channel` LowCardinality(String) COMMENT 'Where the price holds: pos, or a sales channel of the product as orders name it (direct, platform_a, platform_b)',
     `variant_id` Nullable(String) COMMENT 'Variant whose price changed; null for the price of the product itself',
     `variant_name` Nullable(String) COMMENT 'Name of that variant',
     `old_price` Decimal(18, 2) COMMENT 'Price before, RON',
@@ -110,9 +110,10 @@
 {{end}}
 
 {{define "sold"}}
-    `quantity` Decimal(38, 10) COMMENT 'Quantity',
+    `quantity` Decimal(38, 10) COMMENT 'Quantity: kilograms of a line sold by weight, else pieces. Do not add the two up: pieces and weight_kg can be',
     `is_weighed` Bool COMMENT 'Whether the line was sold by weight',
-    `weight_kg` Nullable(Decimal(38, 10)) COMMENT 'Weight, kg, of a line sold by weight'
+    `weight_kg` Nullable(Decimal(38, 10)) COMMENT 'Weight, kg, of a line sold by weight; null of any other',
+    `pieces` Nullable(Decimal(38, 10)) COMMENT 'Pieces sold; null of a line sold by weight'
 {{end}}
 
 {{define "order_id"}}

@@ -48,7 +48,7 @@ FROM
 LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
-COMMENT 'One row per restaurant and order: paid orders that are not cancelled. Lines, payments and refunds have views of their own';
+COMMENT 'One row per restaurant and order: paid orders that are not cancelled. Lines, payments and refunds have views of their own. A ratio of two amounts is cut at two decimals: divide toFloat64(amount)';
 
 {{/* One row per order and line, names other than its own left out. */}}
 {{define "lines" -}}
@@ -57,6 +57,7 @@ SELECT
     toInt64(line) AS position, `items.id`[line] AS id, `items.product_id`[line] AS product_id, `items.name`[line] AS name,
     `items.variant_id`[line] AS variant_id, `items.variant_name`[line] AS variant_name,
     `items.quantity`[line] AS quantity, toBool(isNotNull(weight_kg)) AS is_weighed, `items.weight_kg`[line] AS weight_kg,
+    if(is_weighed, NULL, quantity) AS pieces,
     `items.price_per_kg`[line] AS price_per_kg, `items.unit_price`[line] AS unit_price,
     {{bani "toDecimal256(quantity, 10) * arraySum(extras_price)"}} AS extras_total,
     {{bani "toDecimal256(quantity, 10) * (toDecimal256(unit_price, 2) + arraySum(extras_price))"}} AS gross,
@@ -102,7 +103,7 @@ LEFT ANY JOIN {{template "product_names"}} AS products USING (business_id, produ
 LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
-COMMENT 'One row per restaurant, order and line';
+COMMENT 'One row per restaurant, order and line. Its net is after order-level discounts and without the delivery fee; quantity mixes kilograms and pieces: add up pieces and weight_kg';
 
 CREATE OR REPLACE VIEW {{view "sales_lines"}}
 (
@@ -110,7 +111,7 @@ CREATE OR REPLACE VIEW {{view "sales_lines"}}
 )
 AS {{template "lines"}}
 {{plain}}
-COMMENT 'One row per restaurant, order and line: sales_items without the names of restaurant, location, product and category, for adding up by ids, which reads and plans less';
+COMMENT 'One row per restaurant, order and line, with the traps of sales_items (net, quantity): sales_items without the names of restaurant, location, product and category, for adding up by ids, which reads and plans less';
 
 CREATE OR REPLACE VIEW {{view "sales_quantities"}}
 (
@@ -120,7 +121,7 @@ AS SELECT
     business_id, order_id, business_day, location_id, channel, position,
     -- Of LowCardinality, nobody could ask for those that are null and nothing else.
     CAST(of_product, 'Nullable(String)') AS product_id,
-    variant_id, quantity, toBool(isNotNull(weight_kg)) AS is_weighed, weight_kg
+    variant_id, quantity, toBool(isNotNull(weight_kg)) AS is_weighed, weight_kg, if(is_weighed, NULL, quantity) AS pieces
 FROM
 (
     SELECT business_id, id AS order_id, business_day, location_id, channel, `items.product_id`, `items.variant_id`, `items.quantity`, `items.weight_kg`
@@ -129,7 +130,7 @@ FROM
 -- All are unfolded, and read: so they are few.
 ARRAY JOIN arrayEnumerate(`items.quantity`) AS position, `items.product_id` AS of_product, `items.variant_id` AS variant_id, `items.quantity` AS quantity, `items.weight_kg` AS weight_kg
 {{plain}}
-COMMENT 'One row per restaurant, order and line: how much was sold, by ids and without amounts: sales_lines for adding up quantities, which reads and plans less';
+COMMENT 'One row per restaurant, order and line (quantity mixes kilograms and pieces: add up pieces and weight_kg): how much was sold, by ids and without amounts: sales_lines for adding up quantities, which reads and plans less';
 
 CREATE OR REPLACE VIEW {{view "sales_item_extras"}}
 (
@@ -177,17 +178,19 @@ CREATE OR REPLACE VIEW {{view "sales_payments"}}
     `position` Int64 COMMENT 'Place of the payment in the order, from 1',
     `method` LowCardinality(String) COMMENT 'Method: cash, card, card_at_counter, online, voucher, protocol (on the house), other',
     `amount` Decimal(18, 2) COMMENT 'Amount, RON; tip and deposit included',
+    `tip` Nullable(Decimal(18, 2)) COMMENT 'Part of the amount that is the tip of the order, RON; null when the order has a tip and several payments: the service gives no method of a tip. totals_tip of sales_orders has every tip',
     `at` DateTime64(6, 'Europe/Bucharest') COMMENT 'When it was paid'
 )
 AS SELECT
     business_id, business_name, order_id, order_number, business_day, created_at, paid_at,
     location_id, location_name, channel, type,
-    position, method, amount, at
+    position, method, amount, tip, at
 FROM
 (
     SELECT
         business_id, id AS order_id, number AS order_number, business_day, created_at, paid_at, location_id, channel, type,
-        toInt64(line) AS position, `payments.method`[line] AS method, `payments.amount`[line] AS amount, `payments.at`[line] AS at
+        toInt64(line) AS position, `payments.method`[line] AS method, `payments.amount`[line] AS amount,
+        if(totals_tip = 0 OR length(`payments.method`) = 1, totals_tip, NULL) AS tip, `payments.at`[line] AS at
     FROM {{table "sales_orders"}} FINAL
     ARRAY JOIN arrayEnumerate(`payments.method`) AS line
     {{quick}}
@@ -195,7 +198,7 @@ FROM
 LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
-COMMENT 'One row per restaurant, order and payment';
+COMMENT 'One row per restaurant, order and payment. Amounts include tips and deposits, so they add up to more than net sales, and method protocol is no money';
 
 {{/* One row per order and refund, names of restaurant and location left out. */}}
 {{define "refunds" -}}
@@ -234,7 +237,7 @@ FROM {{template "refunds"}} AS lines
 LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
-COMMENT 'One row per restaurant, order and refund';
+COMMENT 'One row per restaurant, order and refund. Net sales are before refunds; a refund counts on refund_day, not on the day of its order';
 
 CREATE OR REPLACE VIEW {{view "sales_orders_removed"}}
 (

@@ -32,7 +32,7 @@
                 business_id, id AS product_id, name AS product_name, location_id, valid_from, valid_to,
                 arrayConcat(
                     [('pos', '', '', price)],
-                    arrayMap((channel, channel_price) -> (toString(channel), '', '', channel_price), mapKeys(channels_price), mapValues(channels_price)),
+                    arrayMap((channel, channel_price) -> (if(channel = 'online', 'direct', toString(channel)), '', '', channel_price), mapKeys(channels_price), mapValues(channels_price)),
                     arrayMap((variant, variant_name, variant_price) -> ('pos', variant, variant_name, variant_price), `variants.id`, `variants.name`, `variants.price`)) AS prices
             FROM ({{template "states" (history "product_history" "name, location_id, price, channels_price, `variants.id`, `variants.name`, `variants.price`")}})
             WHERE NOT removed AND (isNull(valid_to) OR valid_to > valid_from)
