@@ -19,7 +19,8 @@ func pizza(id, price, available string) string {
 "allergens":[{"code":"A1","name":"gluten"},{"code":"A7","name":"lapte"}],"diets":["vegetarian"],"calories":0,"prep_minutes":15,"deposit":"0.50",
 "variants":[{"id":"v_1","name":"mică","price":%[2]q},{"id":"v_2","name":"mare","price":"40.00"}],
 "extra_groups":[{"id":"g_1","name":"Sosuri","min":0,"max":null,"required":false,"options":[{"id":"x_1","name":"alb","price":"2.00"},{"id":"x_2","name":"roșu","price":"2.50"}]},
- {"id":"g_2","name":"Blat","min":1,"max":1,"required":true,"options":[{"id":"x_3","name":"subțire","price":"0.00"}]}],"position":3}`, id, price, available)
+ {"id":"g_2","name":"Blat","min":1,"max":1,"required":true,"options":[{"id":"x_3","name":"subțire","price":"0.00"}]},
+ {"id":"g_3","name":"Altele","min":0,"max":null,"required":false,"options":[]}],"position":3}`, id, price, available)
 }
 
 // drink is one without variants and extras.
@@ -64,10 +65,13 @@ func TestMenusUnfold(t *testing.T) {
 	m.expect("SELECT product_id, product_name, category_name, available, position, id, name, price FROM menu_variants WHERE business_id = 'biz' ORDER BY product_id, position",
 		"p1|Pizza p1|Pizza|true|1|v_1|mică|25", "p1|Pizza p1|Pizza|true|2|v_2|mare|40", "p2|Pizza p2|Pizza|false|1|v_1|mică|30", "p2|Pizza p2|Pizza|false|2|v_2|mare|40")
 	m.expect("SELECT product_id, group_position, group_id, group_name, group_min, group_max, group_required, position, id, name, price FROM menu_options WHERE business_id = 'biz' AND product_id = 'p1' ORDER BY ALL",
-		`p1|1|g_1|Sosuri|0|\N|false|1|x_1|alb|2`, `p1|1|g_1|Sosuri|0|\N|false|2|x_2|roșu|2.5`, `p1|2|g_2|Blat|1|1|true|1|x_3|subțire|0`)
+		`p1|1|g_1|Sosuri|0|\N|false|1|x_1|alb|2`, `p1|1|g_1|Sosuri|0|\N|false|2|x_2|roșu|2.5`, `p1|2|g_2|Blat|1|1|true|1|x_3|subțire|0`,
+		`p1|3|g_3|Altele|0|\N|false|\N|\N|\N|\N`)
+	m.expect("SELECT location_id, position, category_id, category_name, image_url, products FROM menu_categories WHERE business_id = 'biz' ORDER BY ALL",
+		"l1|1|c1|Pizza|https://img.test/p|2", `l1|2|c0|Nimic|\N|0`, `l1|3|c2|Băuturi|\N|1`)
 	m.expect("SELECT business_id, price FROM menu_products WHERE product_id = 'p1' ORDER BY price", "biz|25", "other|99")
 	m.remove("biz", "menus", "l1", "no_access")
-	for _, view := range []string{"menu_products", "menu_variants", "menu_options"} {
+	for _, view := range []string{"menu_categories", "menu_products", "menu_variants", "menu_options"} {
 		m.expect("SELECT count() FROM "+view+" WHERE business_id = 'biz'", "0")
 	}
 }

@@ -130,6 +130,51 @@ func TestOrdersUnfold(t *testing.T) {
 		"1|12|i2|2026-03-29", `2|1|\N|2026-03-30`)
 	m.expect("SELECT business_id, id, totals_net_sales, _source, JSONExtractString(_raw, 'number') FROM sales_orders_full ORDER BY ALL",
 		"biz|o1|30|src-biz|17", "other|o1|30|src-other|17")
+	// A line without a rate has no VAT that is known, and no rate of 0.
+	m.expect("SELECT vat, vat_by_rate FROM day_close WHERE business_id = 'other'", "2.04|{'11':2.04}")
+	// Whose part of two payments the tip is, is not known; of one it is.
+	one := strings.Replace(orderRow("o2", "l1", "2026-03-28", "[]"), `{"method":"cash","amount":"12.50","at":"2026-03-28T10:29:00Z"},`, "", 1)
+	put[types.SalesOrder](m, "tips", "sales_orders", orderRow("o1", "l1", "2026-03-28", "[]"), one, strings.NewReplacer(`"o2"`, `"o3"`, `"tip":"2.00"`, `"tip":"0.00"`).Replace(one))
+	m.expect("SELECT order_id, position, tip FROM sales_payments WHERE business_id = 'tips' ORDER BY ALL", `o1|1|\N`, `o1|2|\N`, "o2|1|2", "o3|1|0")
+}
+
+// What adds up stands in columns that can be added up: pieces apart from kilograms.
+func TestPiecesAndKilogramsAreApart(t *testing.T) {
+	m := newMirror(t)
+	weighed := strings.NewReplacer(`"quantity":"1.00","weight_kg":null`, `"quantity":"0.450","weight_kg":"0.450"`).Replace(orderRow("o1", "l1", "2026-03-28", "[]"))
+	put[types.SalesOrder](m, "biz", "sales_orders", weighed)
+	for _, view := range []string{"sales_items", "sales_lines", "sales_quantities"} {
+		m.expect("SELECT sum(quantity), sum(pieces), sum(weight_kg), countIf(isNull(pieces)) FROM "+view, "2.45|2|0.45|1")
+	}
+}
+
+// Dimensions have the members that were removed too, with when and why.
+func TestRemovedMembersOfDimensions(t *testing.T) {
+	m := newMirror(t)
+	category := `{"id":"ID","deleted":false,"location_id":null,"name":"Supe","image_url":null,"position":1,"created_at":null,"updated_at":"2026-03-01T10:00:00Z"}`
+	put[types.Category](m, "biz", "categories", strings.Replace(category, "ID", "c1", 1), strings.Replace(category, "ID", "c2", 1))
+	m.version++
+	m.store("biz", "categories", nil,
+		sinks.Tombstone{ID: "c1", Version: m.version, FetchedAt: m.at, Reason: "deleted", UpdatedAt: time.Date(2026, 3, 28, 10, 0, 0, 0, time.UTC)},
+		sinks.Tombstone{ID: "never", Version: m.version, FetchedAt: m.at, Reason: "deleted"})
+	m.expect("SELECT category_id, category_name, location_id, removed, removed_reason, removed_at FROM categories_ever ORDER BY ALL",
+		`c1|Supe|\N|true|deleted|2026-03-28 12:00:00.000000`, `c2|Supe|\N|false|\N|\N`, `never|\N|\N|true|deleted|\N`)
+	m.expect("SELECT id FROM categories", "c2")
+
+	put[types.Location](m, "biz", "locations", openFromTen(), locationRow("l2"))
+	m.expect("SELECT weekday, open, close, closed FROM location_hours WHERE location_id = 'l1' AND weekday IN (1, 5, 7) ORDER BY weekday",
+		`1|\N|\N|true`, "5|10:00|02:00|false", "7|10:00|22:00|false")
+	m.expect("SELECT count(), countIf(isNull(closed)) FROM location_hours WHERE location_id = 'l2'", "7|7")
+	m.expect("SELECT location_id, position, date, closed, reason FROM location_exceptions", "l1|1|2026-03-06|true|nuntă")
+	m.remove("biz", "locations", "l2", "no_access")
+	m.expect("SELECT location_id, removed, removed_reason, isNull(removed_at) FROM locations_ever ORDER BY location_id", `l1|false|\N|1`, "l2|true|no_access|0")
+	m.expect("SELECT uniqExact(location_id) FROM location_hours", "1")
+
+	put[types.Allergen](m, "biz", "allergens", `{"code":"A1","name":"gluten"}`, `{"code":"A7","name":"lapte"}`)
+	m.remove("biz", "allergens", "A7", "gone")
+	m.expect("SELECT code, name, removed, removed_reason FROM allergens_ever ORDER BY code", `A1|gluten|false|\N`, "A7|lapte|true|gone")
+	put[types.Ingredient](m, "biz", "ingredients", strings.NewReplacer("STOCK", "1.000", "STAMP", "2026-03-01T10:00:00Z", `"allergens":[]`, `"allergens":[{"code":"A1","name":"gluten"}]`).Replace(ingredientJSON))
+	m.expect("SELECT ingredient_id, ingredient_name, position, code, name FROM ingredient_allergens", "s1|Făină|1|A1|gluten")
 }
 
 func TestRemovedOrders(t *testing.T) {
@@ -177,11 +222,12 @@ func TestProductsUnfoldAndKeepTheirHistory(t *testing.T) {
 	m := newMirror(t)
 	put[types.Product](m, "biz", "products", product("30.00", "true", "2026-03-01T10:00:00Z"))
 	m.expect("SELECT product_id, channel, enabled, price FROM product_channels ORDER BY channel",
-		"p1|online|true|31", "p1|platform_a|false|35", "p1|platform_z|true|36")
+		"p1|direct|true|31", "p1|platform_a|false|35", "p1|platform_z|true|36")
 	m.expect("SELECT product_name, position, id, name, price, price_delta FROM product_variants ORDER BY position",
 		"Pizza|1|v_1|mică|25|-5", "Pizza|2|v_2|mare|40|10")
 	m.expect("SELECT group_position, group_id, group_min, group_max, group_required, position, id, name, price FROM product_options ORDER BY ALL",
-		`1|g_1|0|\N|false|1|x_1|alb|2`, `1|g_1|0|\N|false|2|x_2|roșu|2.5`)
+		`1|g_1|0|\N|false|1|x_1|alb|2`, `1|g_1|0|\N|false|2|x_2|roșu|2.5`, `2|g_2|1|1|true|\N|\N|\N|\N`)
+	m.expect("SELECT product_id, product_name, location_id, position, code, name FROM product_allergens", "p1|Pizza|l1|1|A1|gluten")
 
 	put[types.Product](m, "biz", "products", product("30.00", "true", "2026-03-02T10:00:00Z")) // nothing but the stamp
 	put[types.Product](m, "biz", "products", product("32.00", "true", "2026-03-03T10:00:00Z"))

@@ -49,6 +49,11 @@ var guides = map[string]Guide{
 		Key:   []string{"business_id", "id"},
 		Query: "SELECT code, name FROM allergens ORDER BY code",
 	},
+	"allergens_ever": {
+		Key:   []string{"business_id", "code"},
+		Joins: []Join{joins("code", "allergens")},
+		Query: "SELECT removed, count() AS allergens FROM allergens_ever GROUP BY removed",
+	},
 	"api_keys": {
 		Key:   []string{"business_id", "id"},
 		Query: "SELECT business_name, app_name, app_mode, scopes FROM api_keys",
@@ -67,6 +72,11 @@ var guides = map[string]Guide{
 		Key:   []string{"business_id", "id"},
 		Joins: []Join{toLocation},
 		Query: "SELECT name, location_name FROM categories ORDER BY position",
+	},
+	"categories_ever": {
+		Key:   []string{"business_id", "category_id"},
+		Joins: []Join{toCategory, toLocation},
+		Query: "SELECT removed, count() AS categories FROM categories_ever GROUP BY removed",
 	},
 	"data_quality": {
 		Key:   []string{"business_id", "order_id", "rule"},
@@ -93,10 +103,25 @@ var guides = map[string]Guide{
 		Joins: []Join{toLocation, toLocationEver, onPlaceAndDay("sales_daily_computed_by_location")},
 		Query: "SELECT sumMap(mirror) AS figures FROM days_mirrored_by_location WHERE date >= today() - 7",
 	},
+	"ingredient_allergens": {
+		Key:   []string{"business_id", "ingredient_id", "position"},
+		Joins: []Join{toStock, joins("code", "allergens"), toLocation},
+		Query: "SELECT name, count() AS ingredients FROM ingredient_allergens GROUP BY name ORDER BY ingredients DESC",
+	},
 	"ingredients": {
 		Key:   []string{"business_id", "id"},
 		Joins: []Join{toLocation},
 		Query: "SELECT location_name, name, stock, min_stock, unit FROM ingredients WHERE below_min",
+	},
+	"location_exceptions": {
+		Key:   []string{"business_id", "location_id", "position"},
+		Joins: []Join{toLocation},
+		Query: "SELECT date, location_name, reason FROM location_exceptions WHERE closed ORDER BY date",
+	},
+	"location_hours": {
+		Key:   []string{"business_id", "location_id", "weekday"},
+		Joins: []Join{toLocation},
+		Query: "SELECT location_name, weekday, open, close FROM location_hours WHERE NOT closed ORDER BY location_name, weekday",
 	},
 	"locations": {
 		Key:   []string{"business_id", "id"},
@@ -105,7 +130,12 @@ var guides = map[string]Guide{
 	"locations_ever": {
 		Key:   []string{"business_id", "location_id"},
 		Joins: []Join{toLocation},
-		Query: "SELECT location_name FROM locations_ever ORDER BY location_name",
+		Query: "SELECT location_name, removed, removed_reason FROM locations_ever ORDER BY location_name",
+	},
+	"menu_categories": {
+		Key:   []string{"business_id", "location_id", "position", "category_id"},
+		Joins: []Join{toCategory, toLocation},
+		Query: "SELECT location_name, category_name, products FROM menu_categories ORDER BY location_name, position",
 	},
 	"menu_history": {
 		Key:   []string{"business_id", "location_id", "category_id", "product_id", "valid_from", "valid_to"},
@@ -115,7 +145,7 @@ var guides = map[string]Guide{
 	"menu_options": {
 		Key:   []string{"business_id", "location_id", "category_name", "product_id", "group_position", "position"},
 		Joins: []Join{toProduct, toLocation},
-		Query: "SELECT name, min(price) AS lowest, max(price) AS highest FROM menu_options GROUP BY name ORDER BY name",
+		Query: "SELECT name, min(price) AS lowest, max(price) AS highest FROM menu_options WHERE position IS NOT NULL GROUP BY name ORDER BY name",
 	},
 	"menu_products": {
 		Key:   []string{"business_id", "location_id", "category_id", "product_id"},
@@ -167,6 +197,11 @@ var guides = map[string]Guide{
 		Joins: []Join{toProduct, toLocation},
 		Query: "SELECT product_id, count() AS changes FROM price_changes_by_id GROUP BY product_id ORDER BY changes DESC LIMIT 20",
 	},
+	"product_allergens": {
+		Key:   []string{"business_id", "product_id", "position"},
+		Joins: []Join{toProduct, joins("code", "allergens"), toLocation},
+		Query: "SELECT name, count() AS products FROM product_allergens GROUP BY name ORDER BY products DESC",
+	},
 	"product_channels": {
 		Key:   []string{"business_id", "product_id", "channel"},
 		Joins: []Join{toProduct, toLocation},
@@ -180,7 +215,7 @@ var guides = map[string]Guide{
 	"product_options": {
 		Key:   []string{"business_id", "product_id", "group_position", "position"},
 		Joins: []Join{toProduct, toLocation},
-		Query: "SELECT name, min(price) AS lowest, max(price) AS highest FROM product_options GROUP BY name ORDER BY name",
+		Query: "SELECT name, min(price) AS lowest, max(price) AS highest FROM product_options WHERE position IS NOT NULL GROUP BY name ORDER BY name",
 	},
 	"product_variants": {
 		Key:   []string{"business_id", "product_id", "position"},
@@ -287,7 +322,7 @@ var guides = map[string]Guide{
 	"sales_quantities": {
 		Key:   []string{"business_id", "order_id", "position"},
 		Joins: []Join{toOrder, toProduct, toLocation},
-		Query: "SELECT product_id, sum(quantity) AS pieces FROM sales_quantities WHERE business_day >= today() - 28 AND NOT is_weighed GROUP BY product_id ORDER BY pieces DESC LIMIT 20",
+		Query: "SELECT product_id, sum(pieces) AS sold FROM sales_quantities WHERE business_day >= today() - 28 GROUP BY product_id HAVING sold > 0 ORDER BY sold DESC LIMIT 20",
 	},
 	"sales_refunds": {
 		Key:   []string{"business_id", "order_id", "position"},

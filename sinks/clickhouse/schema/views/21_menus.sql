@@ -12,6 +12,34 @@ LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant and location: its orderable menu. While online ordering is off it stays as it was';
 
+CREATE OR REPLACE VIEW {{view "menu_categories"}}
+(
+{{shown "business"}},
+    `location_id` String COMMENT 'Location whose menu it is',
+{{shown "location_name"}},
+    `position` Int64 COMMENT 'Place of the category on the menu',
+    `category_id` String COMMENT 'Category of the menu',
+    `category_name` String COMMENT 'Name of the category, as the menu has it',
+    `image_url` Nullable(String) COMMENT 'Address of the picture',
+    `products` Int64 COMMENT 'Products of the category, sold out or not; menu_products has a row for each'
+)
+AS SELECT business_id, location_id, location_name, position, category_id, category_name, image_url, products
+FROM
+(
+    SELECT
+        business_id, id AS location_id, toInt64(length(of_category)) AS products,
+        position, category_id, category_name, image_url
+    FROM
+    (
+        SELECT business_id, id, `categories.id`, `categories.name`, `categories.image_url`, `categories.position`, `categories.products_id`
+        FROM {{table "menus"}} FINAL {{quick}}
+    )
+    ARRAY JOIN `categories.id` AS category_id, `categories.name` AS category_name, `categories.image_url` AS image_url, `categories.position` AS position, `categories.products_id` AS of_category
+) AS rows
+LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
+{{joined}}
+COMMENT 'One row per restaurant, location and category of its orderable menu, those without products included';
+
 CREATE OR REPLACE VIEW {{view "menu_products"}}
 (
 {{shown "business"}},
@@ -75,14 +103,15 @@ CREATE OR REPLACE VIEW {{view "menu_options"}}
     `group_min` Int64 COMMENT 'How many options must be chosen',
     `group_max` Nullable(Int64) COMMENT 'How many options may be chosen; null is no limit',
     `group_required` Bool COMMENT 'Whether a choice is required',
-    `position` Int64 COMMENT 'Place of the option in its group, from 1',
-    `id` String COMMENT 'Option id; it changes when the option is renamed',
-    `name` String COMMENT 'Name of the option',
-    `price` Decimal(18, 2) COMMENT 'Price, RON, added per unit of the product'
+    `position` Nullable(Int64) COMMENT 'Place of the option in its group, from 1; null, as the rest of the option, of a group without options',
+    `id` Nullable(String) COMMENT 'Option id; it changes when the option is renamed',
+    `name` Nullable(String) COMMENT 'Name of the option',
+    `price` Nullable(Decimal(18, 2)) COMMENT 'Price, RON, added per unit of the product'
 )
 AS SELECT
     business_id, location_id, location_name, category_name, product_id, product_name,
-    group_position, group_id, group_name, group_min, group_max, group_required, toInt64(line) AS position, id, name, price
+    group_position, group_id, group_name, group_min, group_max, group_required, nullIf(toInt64(line), 0) AS position,
+    if(line = 0, NULL, ids[line]) AS id, if(line = 0, NULL, names[line]) AS name, if(line = 0, NULL, prices[line]) AS price
 FROM
 (
     SELECT
@@ -100,6 +129,6 @@ FROM
         arrayEnumerate(group_ids) AS group_line, group_ids AS group_id, group_names AS group_name, group_mins AS group_min, group_maxs AS group_max, group_requireds AS group_required,
         options_ids AS ids, options_names AS names, options_prices AS prices
 )
-ARRAY JOIN arrayEnumerate(ids) AS line, ids AS id, names AS name, prices AS price
+LEFT ARRAY JOIN arrayEnumerate(ids) AS line
 {{plain}}
-COMMENT 'One row per restaurant, location, category, product, group of extras and option offered online now';
+COMMENT 'One row per restaurant, location, category, product, group of extras and option offered online now; a group without options has one row';
