@@ -164,3 +164,19 @@ func TestJobsThatAreOffBeginNothing(t *testing.T) {
 		}
 	})
 }
+
+// With the comparison of yesterday and today off, the nightly one proves, and is not late by day.
+func TestTheDeepRunAloneProves(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 53, Orders: 200, Days: 40}, func(t *testing.T, w *world) {
+		w.schedule = Schedule{Incremental: "@every 10m", Reconcile: "off"}
+		w.run()
+		w.until("filled", 3*time.Hour, w.filled)
+		time.Sleep(3 * 24 * time.Hour)
+		for range 24 {
+			time.Sleep(time.Hour)
+			if p := w.source().Proof; p == nil || p.Late || p.ProvenUntil < daysAgo(2) {
+				t.Fatalf("%+v", p)
+			}
+		}
+	})
+}

@@ -59,13 +59,16 @@ func (s *source) status(now time.Time) status.SourceStatus {
 }
 
 // dated is the proof with whether it is late. Yesterday has some turns of comparing to be
-// proven in.
+// proven in; where these are off, of deep runs.
 func (s *source) dated(p *status.ProofStatus) *status.ProofStatus {
 	if p == nil {
 		return nil
 	}
-	now := s.ServiceNow()
-	day, err := calendar.AddDays(calendar.DayOf(now.Add(-s.loop.patience(schedule.Reconcile))), -1)
+	now, comparing := s.ServiceNow(), schedule.Reconcile
+	if s.Timetable().Off(comparing) {
+		comparing = schedule.ReconcileDeep
+	}
+	day, err := calendar.AddDays(calendar.DayOf(now.Add(-s.loop.patience(comparing))), -1)
 	dated := *p
 	dated.Late = err == nil && dated.FirstDay <= string(day) && dated.ProvenUntil < string(day)
 	return &dated
