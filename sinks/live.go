@@ -15,6 +15,8 @@ type LiveQuery struct {
 	Day             string // sales orders only: of this business_day, YYYY-MM-DD
 	// RefundDay: sales orders only, those with a refund made on this Bucharest day.
 	RefundDay string
+	// NotStatus: online orders only, those with another status.
+	NotStatus []string
 
 	// Whose rows: all of the business when Source is empty and Locations nil; else
 	// those that Source wrote last together with those of Locations, whoever

@@ -261,6 +261,83 @@ func TestANextUpdatedSinceThatIsWrongInEveryPage(t *testing.T) {
 	}
 }
 
+// At closing time 160 orders are completed at one instant, and the list has no more than 100 of
+// them: the others are stored, and are asked for by their ids, once.
+func TestMoreOnlineOrdersOfOneInstantThanAPageHas(t *testing.T) {
+	inOnline(t, func(t *testing.T, f *fake, w *world) {
+		const orders, page = 160, 100
+		began, closing := time.Now().Add(-time.Hour), time.Time{}
+		order := func(i int) (string, time.Time) {
+			id := fmt.Sprintf("o%03d", i)
+			if at := began.Add(time.Duration(i) * time.Second); closing.IsZero() || i < 5 { // five were final before
+				return onlineOrder(id, map[bool]string{true: "cancelled", false: "ready"}[i < 5], "l1", at), at
+			}
+			return onlineOrder(id, "completed", "l1", closing), closing
+		}
+		f.on("/orders", func(rw http.ResponseWriter, r *http.Request) bool {
+			since, err := time.Parse(time.RFC3339Nano, r.URL.Query().Get("updated_since"))
+			if err != nil {
+				t.Error(err)
+			}
+			var rows []string
+			next := "null"
+			for i := range orders {
+				row, at := order(i)
+				if at.Before(since) {
+					continue
+				}
+				if len(rows) == page {
+					next = `"` + at.Format(time.RFC3339Nano) + `"`
+					break
+				}
+				rows = append(rows, row)
+			}
+			fmt.Fprintf(rw, `{"data":[%s],"next_updated_since":%s}`, strings.Join(rows, ","), next)
+			return true
+		})
+		for i := range orders {
+			f.on(fmt.Sprintf("/orders/o%03d", i), func(rw http.ResponseWriter, _ *http.Request) bool {
+				row, _ := order(i)
+				fmt.Fprint(rw, row)
+				return true
+			})
+		}
+		w.run(w.one())
+		w.until("filled", 10*time.Minute, w.filled)
+		time.Sleep(5 * time.Minute)
+		f.taken()
+		closing = time.Now().UTC().Truncate(time.Millisecond)
+		time.Sleep(2 * time.Minute)
+		for i := range orders {
+			if state := map[bool]string{true: "cancelled", false: "completed"}[i < 5]; !w.haveOnline(fmt.Sprintf("o%03d", i), state)() {
+				t.Errorf("order %d is not %s", i, state)
+			}
+		}
+		asked := func() (n int) {
+			log, _ := f.taken()
+			for _, l := range log {
+				if strings.HasPrefix(l, "/orders/") {
+					n++
+				}
+			}
+			return n
+		}
+		if n := asked(); n != orders-5-page {
+			t.Errorf("%d orders were asked for by their ids, %d were passed by", n, orders-5-page)
+		}
+		if c := w.onlineColumns("o159"); string(c["via"]) != `"polling"` {
+			t.Errorf("via %s", c["via"])
+		}
+		time.Sleep(time.Hour)
+		if n := asked(); n != 0 {
+			t.Errorf("%d more within an hour", n)
+		}
+		if s := w.stream(registry.Online); s.State != status.StateRunning || !strings.Contains(s.Detail, "The 55 stored orders that were not final") {
+			t.Errorf("status %+v", s)
+		}
+	})
+}
+
 // What the service answered last is right, also when it goes back in time or from a final
 // status; what api.md does not name is kept and reported.
 func TestOnlineOrdersThatMoveStrangely(t *testing.T) {

@@ -53,7 +53,10 @@ type Page struct {
 	NextCursor string // empty: none given
 	HasMore    bool
 	From, To   types.Date // of range mode
-	Date       time.Time  // the service's clock, zero when not said
+	// PassedBy, of online orders: the page is full of orders that changed at this instant, and
+	// others that did cannot be asked for.
+	PassedBy   time.Time
+	Date       time.Time // the service's clock, zero when not said
 	ReceivedAt time.Time
 	Bytes      int
 

@@ -54,7 +54,11 @@ func (onlineOrders) Page(ctx context.Context, c *Client, q ListQuery) (Page, err
 	for _, row := range e.rows {
 		page.Rows = append(page.Rows, c.opts.Keep(row))
 	}
-	if next := behind(since, e.next, e.rows); !next.IsZero() {
+	next, passed := behind(since, e.next, e.rows)
+	if passed {
+		page.PassedBy = since
+	}
+	if !next.IsZero() {
 		page.HasMore, page.NextCursor = true, next.Format(time.RFC3339Nano)
 	}
 	return page, nil
@@ -97,24 +101,25 @@ var onlineFields = []string{"data", "next_updated_since"}
 // on.
 var errNothingKept = errors.New(routeOrders.name() + ": nothing says what is kept of a customer (Options.Keep)")
 
-// behind is where the next page begins; zero when there is none.
-func behind(since time.Time, next string, rows []Raw) time.Time {
+// behind is where the next page begins, zero when there is none; passed reports whether that
+// may leave out orders.
+func behind(since time.Time, next string, rows []Raw) (begin time.Time, passed bool) {
 	newest := newestStamp(rows)
 	at, _ := instant(next) // zero when it is empty: the page is refused of which it is no instant (parseOnline)
 	full := len(rows) >= onlinePageLimit
 	switch {
 	case at.After(since):
-		return at
+		return at, false
 	case next == "" && !full:
-		return time.Time{}
+		return time.Time{}, false
 	case newest.After(since):
-		return newest
+		return newest, false
 	case full:
 		// More orders than fit on a page may have this one instant, and there is no asking
 		// for the others: what comes after them must come all the same.
-		return since.Add(time.Microsecond)
+		return since.Add(time.Microsecond), true
 	}
-	return time.Time{} // it does not move, and nothing new came
+	return time.Time{}, false // it does not move, and nothing new came
 }
 
 // newestStamp is the newest updated_at of rows, zero for none.

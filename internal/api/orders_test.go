@@ -87,6 +87,9 @@ func TestANextUpdatedSinceThatLeadsNowhere(t *testing.T) {
 			say(w, 200, `{"data":[`+c.data+`]`+next+`}`)
 		}, keepAll)
 		p, err := OnlineOrders.Page(t.Context(), s.Client, ListQuery{Cursor: at(0)})
+		if passed := strings.HasPrefix(name, "a full page of one instant"); passed == p.PassedBy.IsZero() {
+			t.Errorf("%s: passed by %s", name, p.PassedBy)
+		}
 		if err != nil || p.HasMore != (c.want != "") || p.NextCursor != c.want {
 			t.Errorf("%s: on from %q (%v), %v; want %q", name, p.NextCursor, p.HasMore, err, c.want)
 		}

@@ -84,6 +84,9 @@ func (r *reader) liveOf(ctx context.Context, q sinks.LiveQuery) (location, from 
 	if q.RefundDay != "" {
 		conditions = append(conditions, "arrayExists(at -> toDate32(at, 'Europe/Bucharest') = toDate32("+schema.Literal(q.RefundDay)+"), `refunds.at`)")
 	}
+	if len(q.NotStatus) > 0 {
+		conditions = append(conditions, "status NOT IN ("+literals(q.NotStatus)+")")
+	}
 	if q.Day != "" {
 		conditions = append(conditions, "business_day = toDate32("+schema.Literal(q.Day)+")")
 	}

@@ -73,6 +73,16 @@ func guests(t *testing.T) (*mirror, erase.Orders) {
 
 func durable(context.Context) error { return nil }
 
+func TestOrdersOfAnotherStatus(t *testing.T) {
+	m, _ := guests(t)
+	for status, want := range map[string]int{"cancelled": 0, "it's": 2} {
+		q := sinks.LiveQuery{Table: "online_orders", Business: "biz", NotStatus: []string{"completed", status}}
+		if rows, err := m.Live(t.Context(), q); err != nil || len(rows) != want {
+			t.Errorf("neither completed nor %s: %+v, %v; want %d", status, rows, err, want)
+		}
+	}
+}
+
 func TestAPersonIsErasedFromEveryFile(t *testing.T) {
 	m, o := guests(t)
 	if n := onDisk(t, m.database, "Secretescu"); n < 3 {

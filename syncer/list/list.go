@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
@@ -32,7 +33,8 @@ type List struct {
 	walks []*LocationWalks // one, or one per configured location
 
 	stored []sinks.Checkpoint // as they were at the start
-
+	passed time.Time          // the last [api.Page.PassedBy] that was made up for
+	made   int                // how many rows were asked for then
 }
 
 // NewList makes a list of which nothing is stored. counted is how many live rows the service

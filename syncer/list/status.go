@@ -1,6 +1,7 @@
 package list
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
@@ -17,6 +18,10 @@ func (st *List) Describe(into *status.StreamStatus) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	into.Watermark, into.LastResync = st.watermark(), st.Full.lastEnded()
+	if !st.passed.IsZero() && into.Detail == "" {
+		into.Detail = fmt.Sprintf("More orders changed at %s than the service lists of one instant. The %d stored orders that were not final were asked for "+
+			"one by one; an order that was never stored is missing until it changes.", st.passed.Format(time.RFC3339Nano), st.made)
+	}
 }
 
 // watermark is the oldest watermark of all its locations; the caller holds the list's mu.

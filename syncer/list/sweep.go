@@ -200,7 +200,7 @@ func (sw *sweep) store(ctx context.Context, decide func(*write.Intake)) error {
 		in.CountRows()
 		return nil
 	}
-	receipt, err := st.Source.Commits.Write(ctx, in.Commit)
+	receipt, err := st.Writer.Write(ctx, in)
 	stored()
 	if err != nil {
 		return err

@@ -34,6 +34,8 @@ type walk struct {
 	run      sinks.Run
 	// dirty: the sink holds a checkpoint of this walk that its end must replace.
 	dirty bool
+	// passed is the last [api.Page.PassedBy] of its pages.
+	passed time.Time
 	// durable: all that the walk brought is.
 	durable bool
 }
@@ -72,7 +74,7 @@ func (w *walk) follow(ctx context.Context) error {
 	}
 	w.durable = true
 	w.publish()
-	return nil
+	return w.walks.stream.makeUp(ctx, w.passed)
 }
 
 // pages takes the pages from the checkpoint's cursor on. The next one is asked for while one
@@ -138,6 +140,9 @@ func (w *walk) version(p Page, i int) uint64 {
 // and remembers what was written.
 func (w *walk) take(ctx context.Context, p Page) error {
 	w.paged(p)
+	if !p.PassedBy.IsZero() {
+		w.passed = p.PassedBy
+	}
 	stored, err := w.walks.stream.Forgotten.Storing(ctx)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/larder-sync/larder/sinks"
@@ -65,6 +66,9 @@ func (r *stored) selected(q sinks.LiveQuery) bool {
 		return false
 	}
 	if q.RefundDay != "" && !r.refundedOn(q.RefundDay) {
+		return false
+	}
+	if len(q.NotStatus) > 0 && slices.ContainsFunc(q.NotStatus, func(s string) bool { return string(r.columns()["status"]) == strconv.Quote(s) }) {
 		return false
 	}
 	if r.batch.Table.Column("location_id") < 0 {
