@@ -1,6 +1,8 @@
 package syncer
 
 import (
+	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
+	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -327,6 +330,48 @@ func TestCountersAreThereFromTheStart(t *testing.T) {
 			if _, ok := before[name]; !ok {
 				t.Errorf("%s was not there from the start", name)
 			}
+		}
+	})
+}
+
+// slowStart is a warehouse that takes its time to say what is stored.
+type slowStart struct {
+	sinks.Sink
+	answer chan struct{}
+}
+
+func (s slowStart) MaxVersion(ctx context.Context) (uint64, error) {
+	select {
+	case <-s.answer:
+		return s.Sink.MaxVersion(ctx)
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
+}
+
+// Whoever waits behind another pass that begins on a slow warehouse can be stopped.
+func TestWaitingForAStartEndsWithItsContext(t *testing.T) {
+	inFake(t, func(t *testing.T, _ *fake, w *world) {
+		slow := slowStart{answer: make(chan struct{})}
+		w.tune = func(o *Options) {
+			slow.Sink = o.Sink
+			o.Sink = slow
+		}
+		y := w.open(w.one())
+		first := make(chan error, 1)
+		go func() {
+			_, err := y.RunOnce(t.Context(), Selection{Streams: []string{"allergens"}}, nil)
+			first <- err
+		}()
+		time.Sleep(time.Second)
+		short, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := y.RunOnce(short, Selection{Streams: []string{"allergens"}}, nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the second: %v", err)
+		}
+		close(slow.answer)
+		if err := <-first; err != nil {
+			t.Error(err)
 		}
 	})
 }

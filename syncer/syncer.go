@@ -21,6 +21,7 @@ import (
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
 	"github.com/larder-sync/larder/syncer/verify"
 	"github.com/larder-sync/larder/syncer/write"
 )
@@ -101,7 +102,7 @@ type Syncer struct {
 
 	verifyLimits verify.Limits
 
-	starting sync.Mutex
+	starting stream.Slot
 	started  bool
 
 	applying sync.Mutex // one Apply at a time
@@ -166,7 +167,8 @@ func New(opts Options) (*Syncer, error) {
 		return nil, err
 	}
 	y := &Syncer{
-		opts: opts, log: opts.Logger, definitions: defs, times: times,
+		starting: stream.NewSlot(),
+		opts:     opts, log: opts.Logger, definitions: defs, times: times,
 		keys: keyprobe.NewQueue(opts.Shard.Count), metrics: newMetrics(), versions: write.NewVersionClock(opts.Now), commits: write.NewCommitter(opts.Sink),
 		backfills: make(chan struct{}, maxBackfills), startedAt: time.Now(),
 		ending: map[string]*source{}, verifyLimits: verify.Standard, wanted: opts.Sources,
@@ -230,8 +232,10 @@ func (y *Syncer) Run(ctx context.Context) error {
 // start puts the version clock above everything stored, and reads whose the sources are,
 // once.
 func (y *Syncer) start(ctx context.Context) error {
-	y.starting.Lock()
-	defer y.starting.Unlock()
+	if err := y.starting.Take(ctx); err != nil {
+		return err
+	}
+	defer y.starting.Release()
 	if y.started {
 		return nil
 	}

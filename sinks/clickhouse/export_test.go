@@ -60,3 +60,9 @@ func LowColumnsForTest(ctx context.Context, s *Sink, table string) (map[string]b
 	}
 	return low, nil
 }
+
+// HoldErasing keeps everyone else from erasing until release is called.
+func HoldErasing(s *Sink) (release func()) {
+	s.personal.erasing.TryAcquire(1)
+	return func() { s.personal.erasing.Release(1) }
+}

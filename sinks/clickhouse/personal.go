@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks"
@@ -28,8 +28,8 @@ func (s *Sink) Personal() sinks.Personal { return s.personal }
 type personalData struct {
 	warehouse *connection.Warehouse
 
-	erasing   sync.Mutex // one at a time changes the settings of tables for that
-	recovered bool       // from what a process has left behind that died while it erased
+	erasing   *semaphore.Weighted // one at a time changes the settings of tables for that
+	recovered bool                // from what a process has left behind that died while it erased
 }
 
 var forgottenTable = &sinks.Table{Name: "forgotten_orders", Columns: []sinks.Column{
@@ -142,8 +142,10 @@ const redactedAtOnce = 2000
 
 // Redact implements [sinks.Personal].
 func (p *personalData) Redact(ctx context.Context, r sinks.Redaction) error {
-	p.erasing.Lock()
-	defer p.erasing.Unlock()
+	if err := p.erasing.Acquire(ctx, 1); err != nil {
+		return fmt.Errorf("wait for another erasing: %w", context.Cause(ctx))
+	}
+	defer p.erasing.Release(1)
 	in := versionedIn(r.Table, r.Quarantine, r.Business)
 	types, err := p.warehouse.Columns(ctx, in.table)
 	if err != nil {
@@ -196,8 +198,10 @@ const redactedPrefix = "redaction_"
 // Recover implements [sinks.Personal]. What it finds was left behind by a process that died,
 // or belongs to one that is at work on the same server: for that one it waits longer.
 func (p *personalData) Recover(ctx context.Context) error {
-	p.erasing.Lock()
-	defer p.erasing.Unlock()
+	if err := p.erasing.Acquire(ctx, 1); err != nil {
+		return fmt.Errorf("wait for another erasing: %w", context.Cause(ctx))
+	}
+	defer p.erasing.Release(1)
 	if p.recovered {
 		return nil
 	}
@@ -347,8 +351,10 @@ func (p *personalData) EraseDrift(ctx context.Context, business, source, stream 
 	if err != nil || n == 0 {
 		return err
 	}
-	p.erasing.Lock()
-	defer p.erasing.Unlock()
+	if err := p.erasing.Acquire(ctx, 1); err != nil {
+		return fmt.Errorf("wait for another erasing: %w", context.Cause(ctx))
+	}
+	defer p.erasing.Release(1)
 	return p.rewrite(ctx, driftTable.Name, "DELETE WHERE "+where)
 }
 

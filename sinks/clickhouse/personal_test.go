@@ -2,6 +2,7 @@ package clickhouse_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 	"github.com/larder-sync/larder/syncer/erase"
 	"github.com/larder-sync/larder/syncer/mapping"
@@ -261,5 +263,22 @@ func TestForgettingByPseudonymAndAfterACrash(t *testing.T) {
 	m.expect("SELECT id, customer_key, delivery_city FROM online_orders ORDER BY id", `o1|\N|\N`, `o3|\N|\N`)
 	if n := onDisk(t, m.database, key); n > 0 {
 		t.Errorf("the pseudonym is still in %d files", n)
+	}
+}
+
+// Erasing takes minutes on a large table. Who waits for another one can be stopped.
+func TestWaitingForAnErasingEndsWithItsContext(t *testing.T) {
+	m := newMirror(t)
+	defer clickhouse.HoldErasing(m.Sink)()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p := m.Personal()
+	for name, err := range map[string]error{
+		"redact":  p.Redact(ctx, sinks.Redaction{Table: "online_orders", Business: "biz"}),
+		"recover": p.Recover(ctx),
+	} {
+		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "another erasing") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
