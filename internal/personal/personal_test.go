@@ -49,6 +49,19 @@ func TestWhatIsKeptOfAnOrder(t *testing.T) {
 	}
 }
 
+// Every form of an instant is kept that the mapping reads: an order without its instants
+// would go to quarantine.
+func TestInstantsOfEveryFormAreKept(t *testing.T) {
+	for _, at := range []string{
+		"2026-01-01T08:00:00.123456789Z", "2026-01-01T08:00:00,5Z", "2026-01-01T08:00+00", "2026-01-01T08:00:00.123456789012345678+02:00", "2026-01-01T08:00:00",
+	} {
+		order := `{"id":"o1","updated_at":"` + at + `","number":"\ud83c"}`
+		if got := string((Policy{}).Order([]byte(order))); got != order {
+			t.Errorf("kept %s of %s", got, order)
+		}
+	}
+}
+
 func TestPseudonyms(t *testing.T) {
 	p := policy(t, Pseudonymise)
 	kept := string(p.Order([]byte(full)))

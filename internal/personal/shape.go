@@ -31,7 +31,7 @@ const (
 func (s scalar) keeps(v jsontext.Value) bool {
 	switch v.Kind() {
 	case '"':
-		return s == text || s == decimal && only(v, "0123456789-.", 24) || s == instant && only(v, "0123456789-+:.TZ", 40)
+		return s == text || s == decimal && only(v, "0123456789-.", 24) || s == instant && only(v, "0123456789-+:.,TZ", 64)
 	case '0':
 		return s == number
 	case 't', 'f':
