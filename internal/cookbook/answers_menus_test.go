@@ -125,3 +125,36 @@ func onlinePrices(w *truth) [][]any {
 	}
 	return sorted(rows, 5, -1, 2, 3)
 }
+
+func withAllergen(w *truth) [][]any {
+	dishes := map[string]map[string]bool{}
+	for _, p := range w.products {
+		for _, a := range p.allergens {
+			if dishes[a.Name] == nil {
+				dishes[a.Name] = map[string]bool{}
+			}
+			dishes[a.Name][p.name] = true
+		}
+	}
+	var rows [][]any
+	for allergen, names := range dishes {
+		rows = append(rows, row(allergen, len(names)))
+	}
+	return sorted(rows, 0, -2, 1)
+}
+
+func closedDays(w *truth) [][]any {
+	var rows [][]any
+	for _, l := range w.locations {
+		for _, e := range l.OpeningHours.Exceptions {
+			if e.Closed && string(e.Date) >= daysAgo(0) {
+				var reason any
+				if e.Reason != nil {
+					reason = *e.Reason
+				}
+				rows = append(rows, row(string(e.Date), l.Name, reason))
+			}
+		}
+	}
+	return sorted(rows, 0, 1, 2)
+}

@@ -70,6 +70,8 @@ var answers = map[string]func(w *truth) [][]any{
 	"52. How fresh it is":                                        fresh,
 	"53. Which days are proven":                                  provenDays,
 	"54. What could not be understood":                           notUnderstood,
+	"55. In how many dishes an allergen is":                      withAllergen,
+	"56. On which days a location is closed":                     closedDays,
 }
 
 // row is a table's row.

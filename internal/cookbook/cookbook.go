@@ -62,3 +62,10 @@ func Queries(document string) ([]Query, error) {
 	}
 	return found, nil
 }
+
+func lineAt(document string, at int) string {
+	if end := strings.IndexByte(document[at:], '\n'); end >= 0 {
+		return document[at : at+end+1]
+	}
+	return document[at:]
+}

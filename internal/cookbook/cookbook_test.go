@@ -123,10 +123,3 @@ func withAnswers(document string, queries []Query, answers []string) string {
 	out.WriteString(document[at:])
 	return out.String()
 }
-
-func lineAt(document string, at int) string {
-	if end := strings.IndexByte(document[at:], '\n'); end >= 0 {
-		return document[at : at+end+1]
-	}
-	return document[at:]
-}

@@ -34,6 +34,7 @@ type product struct {
 	id, name, category, location, created string
 	price                                 amount
 	extras                                bool
+	allergens                             []types.Allergen
 }
 
 // sale is an order with what the API does not say of it.
@@ -103,7 +104,7 @@ func (r *restaurant) truth(t *testing.T) *truth {
 	each(t, r, sandbox.StreamLocations, func(l types.Location) { w.locations[l.ID] = l })
 	each(t, r, sandbox.StreamCategories, func(c types.Category) { w.categories[c.ID] = c.Name })
 	each(t, r, sandbox.StreamProducts, func(p types.Product) {
-		w.products[p.ID] = product{p.ID, p.Name, w.categories[*p.CategoryID], w.locations[p.LocationID].Name, dayOf(local(*p.CreatedAt)), bani(p.Price), len(p.ExtraGroups) > 0}
+		w.products[p.ID] = product{p.ID, p.Name, w.categories[*p.CategoryID], w.locations[p.LocationID].Name, dayOf(local(*p.CreatedAt)), bani(p.Price), len(p.ExtraGroups) > 0, p.Allergens}
 	})
 	each(t, r, sandbox.StreamSalesOrders, func(o types.SalesOrder) { w.orders = append(w.orders, w.sale(o)) })
 	w.told = map[string]types.SalesDay{}

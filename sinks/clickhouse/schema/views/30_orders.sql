@@ -139,7 +139,7 @@ CREATE OR REPLACE VIEW {{view "sales_item_extras"}}
     `item_id` String COMMENT 'Line: joins with sales_items on (business_id, order_id, id)',
     `product_id` Nullable(String) COMMENT 'Product of the line; null when the line has no catalogue product',
     `item_name` String COMMENT 'Name of the line on the receipt',
-    `item_quantity` Decimal(38, 10) COMMENT 'Quantity of the line',
+    `item_quantity` Decimal(38, 10) COMMENT 'Quantity of the line: kilograms of one sold by weight, else pieces. Do not add the two up',
     `position` Int64 COMMENT 'Place of the extra in the line, from 1',
     `name` String COMMENT 'Name of the extra',
     `price` Decimal(18, 2) COMMENT 'Price of the extra per unit of the line, RON',

@@ -74,7 +74,7 @@ FROM
 LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
-COMMENT 'One row per restaurant, location and day, as the service reports it';
+COMMENT 'One row per restaurant, location and day, as the service reports it. A ratio of two amounts is cut at two decimals: divide toFloat64(amount). Averages do not add up';
 
 CREATE OR REPLACE VIEW {{view "sales_products"}}
 (
@@ -151,7 +151,7 @@ FROM
 ) AS days
 LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
-COMMENT 'One row per restaurant and day: all locations together, as the mirrored orders give it (the same figures as sales_daily)';
+COMMENT 'One row per restaurant and day: all locations together, as the mirrored orders give it (the same figures as sales_daily). A ratio of two amounts is cut at two decimals: divide toFloat64(amount). Averages do not add up';
 
 CREATE OR REPLACE VIEW {{view "sales_daily_computed_by_location"}}
 (
@@ -175,4 +175,4 @@ FROM
 LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
-COMMENT 'One row per restaurant, location and day, as the mirrored orders give it (the same figures as sales_daily_by_location)';
+COMMENT 'One row per restaurant, location and day, as the mirrored orders give it (the same figures as sales_daily_by_location). A ratio of two amounts is cut at two decimals: divide toFloat64(amount). Averages do not add up';
