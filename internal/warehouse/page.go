@@ -68,7 +68,9 @@ func (p Page) Get(ctx context.Context, path string) (*http.Response, error) {
 		}
 		r.SetBasicAuth(p.cfg.Web.User, password.Reveal())
 	}
-	return http.DefaultClient.Do(r)
+	// The daemon is on this machine: neither its page nor its password goes through a proxy.
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	return client.Do(r)
 }
 
 func (p Page) configured(name string) bool {

@@ -212,16 +212,14 @@ const longPause = time.Minute
 
 // warn reports once that the service asks for a long pause, and once that others use the limits.
 func (l *Link) warn(v api.Verdict) {
-	used := ""
-	if v.Remaining >= 0 {
-		used = shared(l.Key.Usage())
-	}
+	u := l.Key.Usage()
+	used := shared(u)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case v.Status == http.StatusTooManyRequests && v.RetryAfter > longPause && !l.paused:
 		l.paused = true
-		l.opts.Log.Warn("the service answers 429 and asks for a long pause", "next_try", time.Now().Add(v.RetryAfter).UTC().Truncate(time.Second))
+		l.opts.Log.Warn("the service answers 429 and asks for a long pause", "next_try", u.PausedUntil.UTC().Truncate(time.Second))
 	case v.Status >= 200 && v.Status < 300:
 		l.paused = false
 	}

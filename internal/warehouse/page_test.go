@@ -1,0 +1,36 @@
+package warehouse
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/larder-sync/larder/config"
+)
+
+type refusing struct{}
+
+func (refusing) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("the way of all programs, which may be a proxy")
+}
+
+// The daemon's page is asked for without the proxies of the environment, which
+// [http.DefaultTransport] follows.
+func TestThePageIsAskedForDirectly(t *testing.T) {
+	usual := http.DefaultTransport
+	http.DefaultTransport = refusing{}
+	defer func() { http.DefaultTransport = usual }()
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	p := Page{&config.Config{Web: config.Web{Listen: strings.TrimPrefix(server.URL, "http://")}}}
+	res, err := p.Get(t.Context(), "/status.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusNotFound {
+		t.Errorf("%s", res.Status)
+	}
+}
