@@ -67,7 +67,7 @@ const panicPause = time.Second
 
 // Loop runs a loop until it returns. After a panic, which is logged, the loop runs anew.
 func Loop(ctx context.Context, log *slog.Logger, what string, loop func(context.Context)) {
-	for Recovered(log, what, func() { loop(ctx) }) && Pause(ctx, panicPause) { //nolint:revive // all is in the condition
+	for Recovered(log, what, func() { loop(ctx) }) && Pause(ctx, panicPause) {
 	}
 }
 

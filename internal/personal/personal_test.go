@@ -2,8 +2,8 @@ package personal
 
 import (
 	"context"
-	"errors"
 	"encoding/json"
+	"errors"
 	"runtime"
 	"strings"
 	"testing"
@@ -209,8 +209,8 @@ func TestForgettingWaitsForRowsUnderWay(t *testing.T) {
 		runtime.Gosched()
 	}
 	select {
-	case <-done:
-		t.Error("it did not wait")
+	case err := <-done:
+		t.Errorf("it did not wait: %v", err)
 	default:
 	}
 	if !f.Has("o1") {

@@ -33,7 +33,9 @@ type inbox struct {
 func newInbox(t *testing.T) *inbox {
 	in := &inbox{t: t, now: time.Unix(1767254400, 0), what: Stored}
 	in.Receiver = New(Options{
-		Secrets: func(source string) []string { return map[string][]string{"bistro": {secret, "whsec_next"}, "cafe": {"whsec_other"}}[source] },
+		Secrets: func(source string) []string {
+			return map[string][]string{"bistro": {secret, "whsec_next"}, "cafe": {"whsec_other"}}[source]
+		},
 		Deliver: func(_ context.Context, source string, order []byte) (Outcome, error) {
 			if in.err == nil {
 				in.stored = append(in.stored, source+" "+string(order))
