@@ -86,7 +86,7 @@ var sourceOptions = []option[Source]{
 		func(s *Source) *string { return &s.NextKeyFile }),
 	texts("streams", "Which streams to mirror; empty: all that the key's scopes allow. "+streamNames(),
 		func(s *Source) *[]string { return &s.Streams }, knownStreams),
-	texts("locations", "Ids of the locations to mirror; empty: all that the key may use. Categories are mirrored whatever stands here, and so are the key and the allergens: a category may be shared by every location (its `location_id` is null then), and what the API's filter does with those is not said. `sales_products` is left out when locations are named: its rows do not tell them apart.",
+	texts("locations", "Ids of the locations to mirror; empty: all that the key may use. Categories are mirrored whatever stands here, and so are the key and the allergens: a category may be shared by every location (its `location_id` is null then), and what the API's filter does with those is not said. The service's totals, `sales_daily` and `sales_products`, are then asked for of each of them.",
 		func(s *Source) *[]string { return &s.Locations }),
 	fraction("budget_share", "1.0", "Part of every limit that Larder may use, above 0 and up to 1, when other programs share the key.",
 		func(s *Source) *float64 { return &s.BudgetShare }, validShare),

@@ -90,7 +90,7 @@ sources:
 - Secrets are read from files or the environment, trimmed of white space around them, and never shown in a log, a metric, an error or a page. A file with a secret that every user of the machine can read is a warning of ` + "`larder check` and `larder run`, with the command that mends it" + `. One that is readable for a group only is none, nor one that lies in a closed folder, or that Kubernetes, Docker or Podman mounts.
 `
 
-const sharedRestaurant = "A restaurant may have several sources, a key for each branch of a chain, say. While it has, a source whose key does not see all locations asks for the daily totals of its locations only, and not for `sales_products`, whose rows do not tell locations apart. The rows of all locations together, and the products, are written by a source whose key sees all locations, or by none. What it wrote of them before is marked `no_access`; when no other source is left, it brings them again.\n\n"
+const sharedRestaurant = "A restaurant may have several sources, a key for each branch of a chain, say. While it has, a source whose key does not see all locations asks for the totals, `sales_daily` and `sales_products`, of each of its locations only. The rows of all locations together are written by a source whose key sees all locations, or by none. What it wrote of them before is marked `no_access`; when no other source is left, it brings them again.\n\n"
 
 const referenceFoot = `
 ## Other environment variables

@@ -2,7 +2,6 @@ package syncer
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -62,10 +61,6 @@ func (a *admission) offReason(f follower, key stream.Identity) string {
 		return "key lacks " + strings.Join(st.Def.Scopes, " or ") + ": ask the restaurant to grant it, or leave the stream out of the configuration"
 	case len(f.WantedLocations(key)) == 0 && !key.LocationsOnly():
 		return "none of the configured locations is among the key's"
-	case st.Def.WholeOnly && len(a.source.OnlyLocations) > 0:
-		return "its rows do not tell locations apart, and the configuration names some"
-	case st.Def.WholeOnly && key.LocationsOnly():
-		return fmt.Sprintf("its rows do not tell locations apart, the key sees some locations only, and source %q is of the same restaurant: to have them, give one source a key that sees all locations", key.Beside)
 	}
 	return ""
 }

@@ -10,9 +10,6 @@ import (
 type StreamScopes struct {
 	Stream string
 	Scopes []string
-	// WholeOnly: its rows do not tell locations apart, so that who asks for some of a
-	// restaurant's locations does not have it.
-	WholeOnly bool
 }
 
 // Scopes returns what each stream needs of a key, in the order of status.
@@ -23,7 +20,7 @@ func Scopes() ([]StreamScopes, error) {
 	}
 	all := make([]StreamScopes, len(defs))
 	for i, d := range defs {
-		all[i] = StreamScopes{Stream: d.Name, Scopes: d.Scopes, WholeOnly: d.WholeOnly}
+		all[i] = StreamScopes{Stream: d.Name, Scopes: d.Scopes}
 	}
 	return all, nil
 }

@@ -290,9 +290,7 @@ func (e *episode) compareTotals(business int) {
 		location = e.box.Restaurant(business).LocationIDs()[0]
 	}
 	e.compareReport(business, registry.Daily, fmt.Sprintf("/sales/daily?from=%s&to=%s", from, today), location, func(r totals.DayRow, l string) string { return totals.DayKey(r.Date, l) })
-	if location == "" {
-		e.compareReport(business, "sales_products", fmt.Sprintf("/sales/products?group_by=day&from=%s&to=%s", from, today), "", func(r totals.DayRow, _ string) string { return totals.ProductLineID(r) })
-	}
+	e.compareReport(business, "sales_products", fmt.Sprintf("/sales/products?group_by=day&from=%s&to=%s", from, today), location, totals.ProductLineID)
 }
 
 func (e *episode) compareReport(business int, stream, uri, location string, id func(totals.DayRow, string) string) {

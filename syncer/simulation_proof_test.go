@@ -41,7 +41,6 @@ func damageOrders(e *episode, g *rand.Rand) string {
 	}
 	b := e.anyBusiness(g)
 	v := e.vandal(b, g)
-	v.dayOnly = e.plan.located // which switches sales_products off
 	for _, d := range e.damages {
 		for id := range d.was {
 			v.done[strings.TrimSuffix(id, copied)] = v.done[strings.TrimSuffix(id, copied)] || d.business == b

@@ -317,3 +317,33 @@ func order(id, day string, lines int, updated string) string {
 		`],"totals":{"items":` + sum + `,"discount":"0.00","delivery_fee":"0.00","tip":"0.00","deposit":"0.00","total":` + sum + `,"net_sales":` + sum +
 		`},"payments":[],"refunds":[]}`
 }
+
+// TestProductsOfTheConfiguredLocations are asked for, stored and proven by location.
+func TestProductsOfTheConfiguredLocations(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 53, Orders: 400, Days: 10, Record: true, Readings: sandbox.Readings{StrangeIDs: true}}, func(t *testing.T, w *world) {
+		all := w.box.Restaurant(0).LocationIDs()
+		w.edit = func(s *Source) { s.Locations = all[:1] }
+		business := w.proven()
+		lines := 0
+		for id, row := range w.store.Rows("sales_products", business) {
+			if lines++; row.Location != all[0] || row.Deleted {
+				t.Errorf("%s: %+v", id, row)
+			}
+		}
+		if lines < 50 {
+			t.Errorf("%d lines", lines)
+		}
+		for _, r := range w.box.Requests() {
+			if strings.HasPrefix(r.URI, "/v1/sales/products") && !strings.Contains(r.URI, "location_id=") {
+				t.Errorf("asked %s", r.URI)
+			}
+		}
+		id := w.liveOrders(business, daysAgo(3))[0]
+		row := w.store.Row(registry.Orders, business, id)
+		w.store.EditColumn(registry.Orders, business, id, "items.total", sameEach(len(readSold(row.Raw).Items), "0.01"))
+		w.deep()
+		if v := w.verdicts()["products "+totals.DayKey(types.Date(daysAgo(4)), all[0])]; v.Verdict != sinks.VerdictHealed {
+			t.Errorf("%+v", v)
+		}
+	})
+}

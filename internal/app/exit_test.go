@@ -140,7 +140,7 @@ func TestWhatAKeyLacks(t *testing.T) {
 			t.Errorf("%s: nobody named a stream: %v", tt.name, err)
 		}
 		checked := exit.Done
-		for _, f := range check.KeyFindings(s, types.Me{Scopes: tt.scopes}, "") {
+		for _, f := range check.KeyFindings(s, types.Me{Scopes: tt.scopes}) {
 			checked = max(checked, f.Code)
 		}
 		synced, verified := exit.Done, exit.Done

@@ -146,13 +146,7 @@ func (c Checker) CheckSources(ctx context.Context) (all []Finding) {
 		if one.me == nil {
 			continue
 		}
-		sibling := ""
-		for j, other := range checked {
-			if j != i && other.me != nil && other.me.Business.ID == one.me.Business.ID {
-				sibling = c.Warehouse.Config.Sources[j].Name
-			}
-		}
-		all = append(all, KeyFindings(&c.Warehouse.Config.Sources[i], *one.me, sibling)...)
+		all = append(all, KeyFindings(&c.Warehouse.Config.Sources[i], *one.me)...)
 		all = append(all, one.webhook...)
 	}
 	return all
@@ -270,9 +264,8 @@ func refusal(s *config.Source, err error, proxy string) Finding {
 	}
 }
 
-// KeyFindings says what a good key may do. The sibling is another source of the same
-// restaurant, if there is one.
-func KeyFindings(s *config.Source, me types.Me, sibling string) []Finding {
+// KeyFindings says what a good key may do.
+func KeyFindings(s *config.Source, me types.Me) []Finding {
 	all := []Finding{good("source %s: %s, %s key %q, %s a minute (%s for totals, %s for the restaurant)", s.Name,
 		me.Business.Name, me.App.Mode, me.App.Name, phrase.Plural(me.RateLimits.PerMinute, "request"), phrase.Count(me.RateLimits.HeavyPerMinute), phrase.Count(me.RateLimits.BusinessPerMinute))}
 	needed, err := credentials.NeededScopes()
@@ -280,15 +273,6 @@ func KeyFindings(s *config.Source, me types.Me, sibling string) []Finding {
 		return append(all, bad(exit.Problem, "", "source %s: %v", s.Name, err))
 	}
 	streams := credentials.StreamsOf(s, me.Scopes, needed)
-	if why := someLocations(s, me, sibling); why != "" {
-		left, err := credentials.LeaveWholeOnly(streams)
-		if err != nil {
-			return append(all, bad(exit.Problem, "", "source %s: %v", s.Name, err))
-		}
-		if len(left) > 0 {
-			all = append(all, Finding{OK: true, Warning: true, Text: fmt.Sprintf("source %s: off, since its rows do not tell locations apart and %s: %s", s.Name, why, strings.Join(left, ", "))})
-		}
-	}
 	on, off := credentials.OnAndLacking(streams, needed)
 	switch err := credentials.Lacking(s, streams, needed); {
 	case err != nil && len(s.Streams) > 0:
@@ -307,18 +291,6 @@ func KeyFindings(s *config.Source, me types.Me, sibling string) []Finding {
 		}
 	}
 	return all
-}
-
-// someLocations is why a source asks for some of its restaurant's locations only, empty
-// when it does not.
-func someLocations(s *config.Source, me types.Me, sibling string) string {
-	switch {
-	case len(s.Locations) > 0:
-		return "the configuration names some"
-	case !me.AllLocations && sibling != "":
-		return fmt.Sprintf("the key sees some only, beside source %s of the same restaurant", sibling)
-	}
-	return ""
 }
 
 // checkWarehouse tries the warehouse. It is true when a process runs for the data folder

@@ -56,20 +56,6 @@ func StreamsOf(s *config.Source, scopes []string, needed map[string][]string) []
 	return all
 }
 
-// LeaveWholeOnly marks the streams as off whose rows do not tell locations apart, and names
-// them: those of a source that asks for some of its restaurant's locations.
-func LeaveWholeOnly(streams []syncer.AskedStream) (names []string, err error) {
-	all, err := syncer.Scopes()
-	for i := range streams {
-		st := &streams[i]
-		if !st.NoScope && slices.ContainsFunc(all, func(of syncer.StreamScopes) bool { return of.Stream == st.Name && of.WholeOnly }) {
-			st.Off = true
-			names = append(names, st.Name)
-		}
-	}
-	return names, err
-}
-
 // NeededScopes are the scopes of which a key needs any one, by stream.
 func NeededScopes() (map[string][]string, error) {
 	all, err := syncer.Scopes()

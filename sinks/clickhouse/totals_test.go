@@ -11,6 +11,7 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 	"github.com/larder-sync/larder/syncer/mapping"
 )
 
@@ -240,4 +241,25 @@ func standing(condition string) string {
 
 func locationRow(id string) string {
 	return `{"id":"` + id + `","name":"L","timezone":"Europe/Bucharest","ordering":{"accepting":false,"status":"closed","types":[],"default_prep_minutes":1,"answer_within_minutes":1},"opening_hours":null}`
+}
+
+// Sales of products of one location are a view of their own, beside those of all together.
+func TestProductsByLocation(t *testing.T) {
+	m := newMirror(t)
+	line := func(id, location string, net string) {
+		t.Helper()
+		value := "NULL"
+		if location != "" {
+			value = "'" + location + "'"
+		}
+		err := embeddedtest.Conn(t, "default").Exec(t.Context(), "INSERT INTO `"+m.database+"_raw`.sales_products (business_id, id, location_id, date, product_id, name, net) VALUES ('biz', '"+id+"', "+value+", '2026-03-28', 'p', 'Mici', "+net+")")
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	line("2026-03-28/p/p", "", "30.00")
+	line("2026-03-28/l/l1/p/p", "l1", "20.00")
+	line("2026-03-28/l/l2/p/p", "l2", "10.00")
+	m.expect("SELECT count(), sum(net) FROM sales_products WHERE business_id = 'biz'", "1|30")
+	m.expect("SELECT location_id, name, net FROM sales_products_by_location WHERE business_id = 'biz' ORDER BY location_id", "l1|Mici|20", "l2|Mici|10")
 }

@@ -72,9 +72,6 @@ type Definition struct {
 
 	// ByLocation: asked with location_id where the configuration names locations.
 	ByLocation bool
-	// WholeOnly: there is no telling locations apart, so that a configuration which names
-	// some leaves it out.
-	WholeOnly bool
 	// PerLocation: the deep totals ask for each location too.
 	PerLocation bool
 	// ByKey: the rows are those of the key alone, whatever locations it has, and none is ever
@@ -111,7 +108,7 @@ func (d *Definition) Allowed(scopes []string) bool {
 // Columns are the values of the table's columns that are not in the row, for totals of a
 // location.
 func (d *Definition) Columns(location string) []string {
-	if d.Name == Daily {
+	if d.Kind == TotalsKind {
 		return []string{location}
 	}
 	return nil
@@ -158,8 +155,8 @@ var All = sync.OnceValues(func() ([]*Definition, error) {
 	}, sinks.Column{Name: "location_id", Kind: sinks.Text, Nullable: true})
 	add[types.ProductSales](&l, &Definition{
 		Name: "sales_products", Kind: TotalsKind, Path: "/sales/products", Scopes: []string{types.ScopeSales},
-		Totals: salesProducts, WholeOnly: true, LinesMayVanish: true,
-	})
+		Totals: salesProducts, ByLocation: true, LinesMayVanish: true,
+	}, sinks.Column{Name: "location_id", Kind: sinks.Text, Nullable: true})
 	add[types.OrderableMenu](&l, &Definition{
 		Name: "menus", Kind: MenuKind, Path: "/locations/{id}/menu", Scopes: []string{types.ScopeOrders}, ByLocation: true,
 		Menu: func(ctx context.Context, c *api.Client, location, etag string) (api.MenuAnswer, error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -196,12 +197,28 @@ func (l *dayLines) lineOf(r DayRow, sp Span) string {
 	return l.totals.LineID(r, sp.Location)
 }
 
-// LineID identifies a row of a day: of products its line, of daily totals its location.
+// LineID identifies a row of a day of a location, or of all (empty).
 func (st *Totals) LineID(r DayRow, location string) string {
 	if st.Def.LinesMayVanish {
-		return ProductLineID(r)
+		return ProductLineID(r, location)
 	}
 	return DayKey(r.Date, location)
+}
+
+// PlaceOf is the day and the location that a [Totals.LineID] is of; the location is empty for
+// all together.
+func (st *Totals) PlaceOf(id string) (day types.Date, location string) {
+	date, rest, _ := strings.Cut(id, "/")
+	if !st.Def.LinesMayVanish {
+		return types.Date(date), rest
+	}
+	if escaped, found := strings.CutPrefix(rest, ofLocation); found {
+		escaped, _, _ = strings.Cut(escaped, "/")
+		if location, err := url.PathUnescape(escaped); err == nil {
+			return types.Date(date), location
+		}
+	}
+	return types.Date(date), ""
 }
 
 // DayKey identifies a day's totals: "<date>" for all locations together,
@@ -213,13 +230,21 @@ func DayKey(day types.Date, location string) string {
 	return string(day) + "/" + location
 }
 
-// ProductLineID identifies what a product sold on a day; lines without a catalogue
-// product come one per name (api.md, "Product sales row").
-func ProductLineID(r DayRow) string {
-	if r.ProductID != nil {
-		return string(r.Date) + "/p/" + shortened(*r.ProductID)
+// ofLocation begins the id of a line of one location, behind its day.
+const ofLocation = "l/"
+
+// ProductLineID identifies what a product sold on a day, in a location or in all together;
+// lines without a catalogue product come one per name (api.md, "Product sales row"). The
+// location is escaped: its id may have any character.
+func ProductLineID(r DayRow, location string) string {
+	day := string(r.Date) + "/"
+	if location != "" {
+		day += ofLocation + url.PathEscape(location) + "/"
 	}
-	return string(r.Date) + "/n/" + shortened(r.Name)
+	if r.ProductID != nil {
+		return day + "p/" + shortened(*r.ProductID)
+	}
+	return day + "n/" + shortened(r.Name)
 }
 
 // longName is from where on a name does not identify a line by itself.
@@ -234,9 +259,9 @@ func shortened(name string) string {
 	return strings.ToValidUTF8(name[:64], "") + "…" + hex.EncodeToString(sum[:])
 }
 
-// removeLines adds tombstones for the lines that vanished from the changed days. A day with a
+// removeLines adds tombstones for the lines of a location that vanished from the changed days. A day with a
 // line that cannot be identified keeps all its lines: that line may be any of them.
-func (l *dayLines) removeLines(ctx context.Context, in *write.Intake, rows []DayRow, changed map[types.Date]uint64, present map[string]bool, at time.Time) error {
+func (l *dayLines) removeLines(ctx context.Context, in *write.Intake, location string, rows []DayRow, changed map[types.Date]uint64, present map[string]bool, at time.Time) error {
 	changed = maps.Clone(changed)
 	for _, r := range rows {
 		if r.Unplaced {
@@ -249,7 +274,8 @@ func (l *dayLines) removeLines(ctx context.Context, in *write.Intake, rows []Day
 			return fmt.Errorf("live rows of %s: %w", prefix, err)
 		}
 		for _, row := range live {
-			if !present[row.ID] && ofDays(row.ID, changed) {
+			day, of := l.totals.PlaceOf(row.ID)
+			if _, ok := changed[day]; ok && of == location && !present[row.ID] {
 				in.Remove(row.ID, write.ReasonGone, l.totals.Source.Versions.Take(1), at)
 			}
 		}
@@ -273,12 +299,6 @@ func prefixes(changed map[types.Date]uint64) []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(set))
-}
-
-func ofDays(id string, changed map[types.Date]uint64) bool {
-	day, _, _ := strings.Cut(id, "/")
-	_, ok := changed[types.Date(day)]
-	return ok
 }
 
 // forgetDays lets days be written again whatever was written of them.

@@ -24,9 +24,8 @@ type sharing struct {
 // the key asking sees, and sources that each see some would write the same rows in turn.
 //
 // So a source whose key does not see all locations is asked for totals by location only,
-// while its restaurant has another source. Totals that do not tell locations from each
-// other are not asked for at all. What it wrote of all locations together before is
-// removed, once. A source that sees all locations writes it again. When the restaurant has no
+// while its restaurant has another source. What it wrote of all locations together before
+// is removed, once. A source that sees all locations writes it again. When the restaurant has no
 // other source any more, it asks for everything again.
 
 // NoteSiblings notes which siblings have handed the totals of all locations together over to
@@ -143,13 +142,14 @@ func (h *sharing) removeTotalsOfAll(ctx context.Context) error {
 func (h *sharing) forgetDaysOfAll(context.Context) error {
 	h.totals.mu.Lock()
 	defer h.totals.mu.Unlock()
-	maps.DeleteFunc(h.totals.lines.days, func(key string, _ uint64) bool { return h.isOfAllLocations(key) })
+	maps.DeleteFunc(h.totals.lines.days, func(key string, _ uint64) bool { return !strings.Contains(key, "/") })
 	return nil
 }
 
 // isOfAllLocations is true when a row of the totals is of all locations together.
 func (h *sharing) isOfAllLocations(id string) bool {
-	return !h.totals.Def.PerLocation || !strings.Contains(id, "/")
+	_, location := h.totals.PlaceOf(id)
+	return location == ""
 }
 
 // removeChunk is how many rows are read and removed at a time.

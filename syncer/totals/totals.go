@@ -146,7 +146,7 @@ func (st *Totals) AskTotals(ctx context.Context, lane *api.Client, sp Span) (*wr
 	in.ReleaseUnseen(asked, sp.holds)
 	in.AfterTaken = func() { st.lines.rememberDays(sp.Location, changed) }
 	if st.Def.LinesMayVanish {
-		if err := st.lines.removeLines(ctx, in, r.days, changed, present, r.At); err != nil {
+		if err := st.lines.removeLines(ctx, in, sp.Location, r.days, changed, present, r.At); err != nil {
 			return nil, r, err
 		}
 	}

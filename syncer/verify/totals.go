@@ -3,7 +3,6 @@ package verify
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/syncer/reconcile"
@@ -85,11 +84,11 @@ func (v *totalsCheck) compareSpan(ctx context.Context, sp totals.Span) error {
 
 // dayOfLine is the day of a stored line, empty when it is another location's.
 func (v *totalsCheck) dayOfLine(id, location string) types.Date {
-	day, rest, _ := strings.Cut(id, "/")
-	if v.stream.Def.PerLocation && rest != location {
+	day, of := v.totals.PlaceOf(id)
+	if of != location {
 		return ""
 	}
-	return types.Date(day)
+	return day
 }
 
 // months are the months of a span, as "2006-01-": the ids of its rows begin with them.
@@ -142,9 +141,6 @@ func (v *totalsCheck) askSpan(ctx context.Context, sp totals.Span) (lines, error
 
 // lineContext are the columns that are not in a line.
 func (v *totalsCheck) lineContext(location string) map[string]string {
-	if !v.stream.Def.PerLocation {
-		return nil
-	}
 	if location == "" {
 		return map[string]string{"location_id": "null"}
 	}

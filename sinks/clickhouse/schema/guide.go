@@ -319,6 +319,11 @@ var guides = map[string]Guide{
 		Joins: []Join{toProduct, toCategory},
 		Query: "SELECT name, quantity, net FROM sales_products WHERE date = today() - 1 ORDER BY net DESC LIMIT 10",
 	},
+	"sales_products_by_location": {
+		Key:   []string{"business_id", "location_id", "date", "product_id", "name"},
+		Joins: []Join{toProduct, toCategory, toLocation},
+		Query: "SELECT location_name, name, quantity, net FROM sales_products_by_location WHERE date = today() - 1 ORDER BY net DESC LIMIT 10",
+	},
 	"sales_quantities": {
 		Key:   []string{"business_id", "order_id", "position"},
 		Joins: []Join{toOrder, toProduct, toLocation},

@@ -87,11 +87,35 @@ SELECT
     business_id, business_name, {{names "product_day"}}, category_name,
     greatest(_fetched_at, all_begun, if(date >= toDate32(deep_begun) - 91, deep_begun, _fetched_at)) AS as_of,
     {{names "origin" "raw"}}
-FROM (SELECT business_id, {{names "product_day" "origin" "raw"}} FROM {{table "sales_products"}} FINAL {{quick}}) AS days
+FROM (SELECT business_id, {{names "product_day" "origin" "raw"}} FROM {{table "sales_products"}} FINAL WHERE isNull(location_id) {{quick}}) AS days
 LEFT ANY JOIN {{template "category_names"}} AS categories USING (business_id, category_id)
 LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
 COMMENT 'One row per restaurant, day and product sold (of lines without a catalogue product, per name). Its net is before order-level discounts, and quantity mixes kilograms and pieces: all locations together, as the service reports it';
+
+CREATE OR REPLACE VIEW {{view "sales_products_by_location"}}
+(
+{{shown "business" "business_name"}},
+    `location_id` LowCardinality(String) COMMENT 'Location the sales are of',
+{{shown "location_name" "product_day" "category_name"}},
+    `as_of` DateTime64(6, 'Europe/Bucharest') COMMENT 'When the service last gave these figures, as far as it is stored: an answer with the same figures is stored again by a full resync only',
+{{shown "origin" "raw"}}
+)
+AS SELECT
+    business_id, business_name, location_id, location_name, {{names "product_day"}}, category_name, _fetched_at AS as_of,
+    {{names "origin" "raw"}}
+FROM
+(
+    SELECT business_id, assumeNotNull(days.location_id) AS location_id, {{names "product_day" "origin" "raw"}}
+    FROM {{table "sales_products"}} AS days FINAL
+    WHERE isNotNull(days.location_id)
+    {{quick}}
+) AS days
+LEFT ANY JOIN {{template "category_names"}} AS categories USING (business_id, category_id)
+LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
+LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
+{{joined}}
+COMMENT 'One row per restaurant, location, day and product sold (of lines without a catalogue product, per name), as the service reports it: of sources that name locations, and of keys that see some locations beside another source of the restaurant. What other sources sold by location is in sales_lines';
 
 {{/* The figures of each location, day, type and channel: orders on their own day, refunds on theirs. */}}
 {{define "parts" -}}
