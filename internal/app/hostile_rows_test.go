@@ -77,10 +77,9 @@ func (s *siege) quarantines(t *testing.T, row hostileRow) {
 		{"money of a million digits", row("price", `"`+digits+`.00"`), "price", "too many digits"},
 		{"an exponent of a million", row("vat_rate", "1e1000000"), "vat_rate", "too many digits"},
 		{"an exponent of 400 million", row("vat_rate", "1E+400000000"), "vat_rate", "too many digits"},
-		{"a tiny exponent", row("vat_rate", "1E-400000000"), "vat_rate", "decimals"},
+		{"a tiny exponent", row("calories", "1E-400000000"), "calories", "want a whole number"},
 		{"a day that is none", row("updated_at", `"2026-02-31T00:00:00Z"`), "updated_at", "no such day"},
 		{"invalid UTF-8", row("name", "\"\xff\xfe\""), "name", "UTF-8"},
-		{"half of a surrogate pair", row("name", `"\ud800"`), "name", ""},
 		{"deep nesting", row("diets", strings.Repeat("[", 400)+strings.Repeat("]", 400)), "diets.0", "want a string"},
 		{"an array for an object", row("channels", "[]"), "channels", "want an object"},
 		{"an object for an array", row("diets", "{}"), "diets", "want an array"},
@@ -113,6 +112,7 @@ func (s *siege) storesExactly(t *testing.T, row hostileRow) {
 		"a name of a megabyte":     `"` + strings.Repeat("ă", 1<<19) + `"`,
 		"control characters":       `"\u001b[31m\u202e\r\n"`,
 		"characters beyond 16 bit": `"🍲\ud83c\udf72"`,
+		"half of a surrogate pair": `"Pizza \ud83c"`,
 	} {
 		s.attackWith(on("/products", s.tampering(withRows(row("name", value)))))
 		if says := s.failure(t, "products"); says != "" {
