@@ -4,51 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
-	"os"
-	"slices"
-	"strings"
+
+	"github.com/larder-sync/larder/internal/proxy"
 )
-
-// proxy is [http.ProxyFromEnvironment], which leaves out a proxy whose address it cannot read:
-// requests would go past it. The address may hold a password, and is not repeated.
-func proxy(req *http.Request) (*url.URL, error) {
-	name := strings.ToUpper(req.URL.Scheme) + "_PROXY"
-	text := os.Getenv(name)
-	if text == "" {
-		name = strings.ToLower(name)
-		text = os.Getenv(name)
-	}
-	if text != "" && !isProxy(text) && !loopback(req.URL.Hostname()) {
-		return nil, &proxySettingError{name}
-	}
-	return http.ProxyFromEnvironment(req)
-}
-
-// isProxy reports whether net/http can use the address of a proxy, which may be without a scheme.
-func isProxy(text string) bool {
-	if !strings.Contains(text, "://") {
-		text = "http://" + text
-	}
-	at, err := url.Parse(text)
-	return err == nil && at.Hostname() != "" && slices.Contains([]string{"http", "https", "socks5", "socks5h"}, at.Scheme)
-}
-
-// loopback reports whether a host is this machine, to which no proxy is used.
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// proxySettingError is a variable of the environment with something else than a proxy's address.
-type proxySettingError struct{ name string }
-
-func (e *proxySettingError) Error() string {
-	return e.name + " is not the address of a proxy, so nothing was sent: write it as http://host:port, or http://user:password@host:port " +
-		"with % and other special characters of the password as %25 and the like, or unset it"
-}
 
 // ProxyError is a proxy that opens no connection to the service.
 type ProxyError struct {
@@ -78,7 +38,7 @@ func IsProxyRefusal(err error) bool {
 
 // IsProxySetting reports whether the environment names a proxy that cannot be one.
 func IsProxySetting(err error) bool {
-	_, ok := errors.AsType[*proxySettingError](err)
+	_, ok := errors.AsType[*proxy.SettingError](err)
 	return ok
 }
 

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/larder-sync/larder/internal/proxy"
 )
 
 // Timeouts bound each phase of an attempt. Waiting at a gate counts for none.
@@ -81,7 +83,7 @@ func NewTransport(t Timeouts) *http.Transport {
 	t = t.withDefaults()
 	dialer := net.Dialer{Timeout: t.Dial, KeepAlive: 30 * time.Second}
 	return &http.Transport{
-		Proxy:                  proxy,
+		Proxy:                  proxy.FromEnvironment,
 		OnProxyConnectResponse: connectedThrough,
 		DialContext:            dialer.DialContext,
 		TLSHandshakeTimeout:    t.TLS,
