@@ -97,32 +97,19 @@ func (h *migrator) Migrate(ctx context.Context) error {
 	return h.makeViews(ctx, d)
 }
 
-// ownComment begins the comment of every view of Larder, and tells them from views that
-// people have made in the same database.
-const ownComment = "One row per "
-
 // makeViews makes the views anew when the warehouse notes another text of them, or lacks
-// one, and drops those that this program does not have. It runs at the start only: programs
-// of two versions on one warehouse each make theirs once.
+// one. It runs at the start only: programs of two versions on one warehouse each make theirs
+// once. It drops none: a view that is retired gets a DROP VIEW in the files of the views.
 func (h *migrator) makeViews(ctx context.Context, d schema.Dialect) error {
 	views, err := d.Views()
 	if err != nil {
 		return err
 	}
-	existing, noted, err := h.existingViews(ctx)
-	if err != nil {
-		return fmt.Errorf("read which views there are: %w", err)
+	same, err := h.hasViews(ctx, views)
+	if same || err != nil {
+		return err
 	}
-	if noted == views.Name && slices.Equal(existing, slices.Sorted(slices.Values(views.Names))) {
-		return nil
-	}
-	statements := slices.Clone(views.Statements)
-	for _, name := range existing {
-		if !slices.Contains(views.Names, name) {
-			statements = append(statements, "DROP VIEW IF EXISTS "+d.View(name)+d.OnCluster())
-		}
-	}
-	for _, sql := range append(statements, remember(d, views.Migration)) {
+	for _, sql := range append(views.Statements, remember(d, views.Migration)) {
 		if err := h.warehouse.Exec(ctx, sql, nil); err != nil {
 			return fmt.Errorf("make the views: %w", err)
 		}
@@ -131,22 +118,20 @@ func (h *migrator) makeViews(ctx context.Context, d schema.Dialect) error {
 	return nil
 }
 
-// existingViews returns the names of Larder's views, sorted, and the text of them that was noted last.
-func (h *migrator) existingViews(ctx context.Context) (names []string, noted string, err error) {
-	err = h.warehouse.Rows(ctx, fmt.Sprintf("SELECT argMax(name, applied_at) FROM %s WHERE version = %d", h.warehouse.Table(migrationsTable), schema.ViewsVersion),
-		func(rows driver.Rows) error { return rows.Scan(&noted) })
-	if err != nil {
-		return nil, "", err
+// hasViews is true when the warehouse has all views, and their text is the one noted last.
+func (h *migrator) hasViews(ctx context.Context, views schema.Views) (same bool, err error) {
+	names := make([]string, len(views.Names))
+	for i, name := range views.Names {
+		names[i] = schema.Literal(name)
 	}
-	sql := "SELECT name FROM system.tables WHERE engine = 'View' AND startsWith(comment, " + schema.Literal(ownComment) + ") AND database = " +
-		schema.Literal(h.warehouse.Database) + " ORDER BY name"
-	err = h.warehouse.Rows(ctx, sql, func(rows driver.Rows) error {
-		var name string
-		err := rows.Scan(&name)
-		names = append(names, name)
-		return err
-	})
-	return names, noted, err
+	sql := fmt.Sprintf(`SELECT (SELECT argMax(name, applied_at) FROM %s WHERE version = %d) = %s
+AND (SELECT count() FROM system.tables WHERE engine = 'View' AND database = %s AND name IN (%s)) = %d`,
+		h.warehouse.Table(migrationsTable), schema.ViewsVersion, schema.Literal(views.Name),
+		schema.Literal(h.warehouse.Database), strings.Join(names, ", "), len(names))
+	if err = h.warehouse.Rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&same) }); err != nil {
+		return false, fmt.Errorf("read which views there are: %w", err)
+	}
+	return same, nil
 }
 
 func (h *migrator) apply(ctx context.Context, d schema.Dialect, m schema.Migration) error {
