@@ -269,8 +269,9 @@ func TestPrintedMigrationsAreThoseThatRun(t *testing.T) {
 	if diff := cmp.Diff(schemaOf(t, s, database), schemaOf(t, other, byHand)); diff != "" {
 		t.Errorf("schema (-migrated +by hand):\n%s", diff)
 	}
-	notes := "SELECT version, name FROM `%s_raw`.migrations FINAL ORDER BY ALL"
-	if diff := cmp.Diff(query(t, s, fmt.Sprintf(notes, database), "TSV")[:20], query(t, other, fmt.Sprintf(notes, byHand), "TSV")[:20]); diff != "" {
+	// The hash of the views is of their text, which names the database.
+	notes := "SELECT version, replaceRegexpOne(name, '_[0-9a-f]{16}$', '') FROM `%s_raw`.migrations FINAL ORDER BY ALL"
+	if diff := cmp.Diff(query(t, s, fmt.Sprintf(notes, database), "TSV"), query(t, other, fmt.Sprintf(notes, byHand), "TSV")); diff != "" {
 		t.Errorf("noted (-migrated +by hand):\n%s", diff)
 	}
 }
