@@ -298,6 +298,38 @@ warehouse: {dsn: "https://u:hunter2@h:8443/db"}
 	}
 }
 
+// net/http leaves out a proxy whose address it cannot read.
+func TestProxies(t *testing.T) {
+	for text, want := range map[string]bool{
+		"http://proxy.example:3128": true, "https://proxy.example": true, "proxy.example:3128": true, "10.0.0.1:3128": true, "proxy": true,
+		"socks5://u:p@proxy.example:1080": true, "http://u:p%40ss@proxy.example:3128": true,
+		"http://u:50%off@proxy.example:3128": false, "proxy.example:port": false, "http://": false, " http://proxy.example:3128": false,
+		"htp://proxy.example:3128": false, "http://u:pa ss@proxy.example": false, "http://[::1:3128": false,
+	} {
+		t.Setenv("HTTPS_PROXY", text)
+		_, err := Load(Request{File: write(t, minimal)})
+		if (err == nil) != want || err != nil && (!strings.Contains(err.Error(), "HTTPS_PROXY: not the address of a proxy; allowed") || strings.Contains(err.Error(), "50")) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	source := func(host string) string {
+		return "sources:\n  - {name: a, base_url: https://" + host + "/v1, key_env: K}\n"
+	}
+	for _, unused := range []struct{ yaml, noProxy string }{
+		{source("127.0.0.1:1"), ""}, {source("localhost"), ""}, {source("pos.example"), ".example"},
+		{"sources:\n  - {name: a, base_url: http://pos.example/v1, key_env: K}\n", ""},
+	} {
+		t.Setenv("NO_PROXY", unused.noProxy)
+		if _, err := Load(Request{File: write(t, unused.yaml)}); err != nil {
+			t.Errorf("%s: %v", unused.yaml, err)
+		}
+	}
+	_, err := Load(Request{File: write(t, source("localhost")+"warehouse: {dsn: \"https://ch.example:8443/db\"}\n")})
+	if err == nil || !strings.Contains(err.Error(), "HTTPS_PROXY") {
+		t.Errorf("a warehouse behind the proxy: %v", err)
+	}
+}
+
 func TestWarningsOfSchedules(t *testing.T) {
 	for line, want := range map[string]string{
 		"reconcile: off":              "",

@@ -130,6 +130,7 @@ func (c *Config) checkWhole(p *problems, req Request) {
 		p.add("sources", noSources(c.File))
 	}
 	c.checkSources(p)
+	c.checkProxies(p)
 	w := &c.Warehouse
 	if w.DSN.Embedded() {
 		if w.Cluster != "" {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/http/httpproxy"
+
 	schedules "github.com/larder-sync/larder/syncer/schedule"
 )
 
@@ -166,4 +168,46 @@ func loopback(host string) bool {
 func listensOnLoopback(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	return err == nil && loopback(host)
+}
+
+// checkProxies refuses an address of a proxy that net/http leaves out because it cannot read it:
+// requests would go past the proxy. The address may hold a password, and is not repeated.
+func (c *Config) checkProxies(p *problems) {
+	env := httpproxy.FromEnvironment()
+	for name, proxy := range map[string]*string{"HTTPS_PROXY": &env.HTTPSProxy, "HTTP_PROXY": &env.HTTPProxy} {
+		if *proxy == "" || isProxy(*proxy) {
+			continue
+		}
+		*proxy = "http://proxy.invalid" // whom the proxy is for depends on NO_PROXY too
+		if c.usesProxy(env) {
+			p.found = append(p.found, located{Problem: Problem{Origin: name, Outside: true, Message: "not the address of a proxy; allowed: " +
+				"http://host:port or http://user:password@host:port, with % and other special characters of the password as %25 and the like"}})
+		}
+		*proxy = ""
+	}
+}
+
+// isProxy reports whether net/http can use the address of a proxy, which may be without a scheme.
+func isProxy(text string) bool {
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
+	}
+	at, err := url.Parse(text)
+	return err == nil && at.Hostname() != "" && slices.Contains([]string{"http", "https", "socks5", "socks5h"}, at.Scheme)
+}
+
+// usesProxy reports whether a source or the warehouse is reached through proxy.invalid.
+func (c *Config) usesProxy(env *httpproxy.Config) bool {
+	through := env.ProxyFunc()
+	invalid := func(to *url.URL) bool {
+		at, err := through(to)
+		return err == nil && at != nil && at.Host == "proxy.invalid"
+	}
+	if c.Warehouse.DSN.remote != nil && invalid(c.Warehouse.DSN.remote) {
+		return true
+	}
+	return slices.ContainsFunc(c.Sources, func(s Source) bool {
+		to, err := url.Parse(s.BaseURL)
+		return err == nil && invalid(to)
+	})
 }

@@ -83,7 +83,7 @@ func adviceOn(err error) string {
 	if timeout, ok := errors.AsType[*TimeoutError](err); ok {
 		return "the service is slow or silent (" + timeout.phase() + "); it is asked again by itself"
 	}
-	if IsProxyRefusal(err) {
+	if IsProxyLogin(err) {
 		return wantsPassword
 	}
 	if _, ok := errors.AsType[x509.HostnameError](err); ok {

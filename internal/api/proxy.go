@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-
-	"github.com/larder-sync/larder/internal/proxy"
 )
 
 // ProxyError is a proxy that opens no connection to the service.
@@ -30,16 +28,10 @@ func connectedThrough(_ context.Context, proxy *url.URL, _ *http.Request, resp *
 	return &ProxyError{Proxy: proxy.Host, Status: resp.StatusCode}
 }
 
-// IsProxyRefusal reports whether a proxy wants a user name and a password.
-func IsProxyRefusal(err error) bool {
+// IsProxyLogin reports whether a proxy wants a user name and a password.
+func IsProxyLogin(err error) bool {
 	e, ok := errors.AsType[*ProxyError](err)
 	return ok && e.Status == http.StatusProxyAuthRequired || hasStatus(err, http.StatusProxyAuthRequired)
-}
-
-// IsProxySetting reports whether the environment names a proxy that cannot be one.
-func IsProxySetting(err error) bool {
-	_, ok := errors.AsType[*proxy.SettingError](err)
-	return ok
 }
 
 // Proxy returns the address of the proxy that requests go through, without user name and
@@ -51,7 +43,7 @@ func (c *Client) Proxy() string {
 	}
 	at, err := transport.Proxy(&http.Request{URL: c.base})
 	if err != nil || at == nil {
-		return "" // the error is one of each request
+		return "" // a request reports the error
 	}
 	return at.Scheme + "://" + at.Host
 }

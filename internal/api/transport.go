@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"sync"
 	"time"
-
-	"github.com/larder-sync/larder/internal/proxy"
 )
 
 // Timeouts bound each phase of an attempt. Waiting at a gate counts for none.
@@ -83,7 +81,7 @@ func NewTransport(t Timeouts) *http.Transport {
 	t = t.withDefaults()
 	dialer := net.Dialer{Timeout: t.Dial, KeepAlive: 30 * time.Second}
 	return &http.Transport{
-		Proxy:                  proxy.FromEnvironment,
+		Proxy:                  http.ProxyFromEnvironment,
 		OnProxyConnectResponse: connectedThrough,
 		DialContext:            dialer.DialContext,
 		TLSHandshakeTimeout:    t.TLS,

@@ -123,10 +123,4 @@ func TestCheckOfAProxy(t *testing.T) {
 			t.Errorf("%s: check says\n%s", want, all)
 		}
 	}
-	t.Setenv("HTTP_PROXY", "http://u:50%off@"+address)
-	w.app.api.Transport = nil
-	found := w.app.checker().CheckSources(t.Context())
-	if f := found[len(found)-1]; f.OK || !strings.Contains(f.Text, "HTTP_PROXY is not the address of a proxy") || strings.Contains(f.Text, "off") {
-		t.Errorf("%s %s", f.Mark(), f.Text)
-	}
 }

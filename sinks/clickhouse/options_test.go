@@ -35,20 +35,6 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// A proxy whose address cannot be read is not passed by, and its password is in no error.
-func TestAProxyThatIsNoneIsNotPassedBy(t *testing.T) {
-	t.Setenv("HTTPS_PROXY", "http://u:50%off@proxy.example:3128")
-	dialed := false
-	s := openSink(t, clickhouse.Options{DSN: "https://larder@clickhouse.example/larder", Dial: func(context.Context, string) (net.Conn, error) {
-		dialed = true
-		return nil, errors.New("no network")
-	}})
-	err := s.Ping(t.Context())
-	if err == nil || dialed || !strings.Contains(err.Error(), "HTTPS_PROXY is not the address of a proxy") || strings.Contains(err.Error(), "50") {
-		t.Errorf("dialed: %v, error %v", dialed, err)
-	}
-}
-
 // TestUnreachable asks a port where nobody listens, over every protocol.
 func TestUnreachable(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
 	clickhousego "github.com/ClickHouse/clickhouse-go/v2"
-
-	"github.com/larder-sync/larder/internal/proxy"
 )
 
 // Time-outs of connections; those of statements are in the contexts.
@@ -122,14 +119,6 @@ func (t Target) with(o Address) Target {
 	t.options.ClientInfo.Products = append(t.options.ClientInfo.Products, struct{ Name, Version string }{"larder", ""})
 	if o.Dial != nil {
 		t.options.DialContext = o.Dial
-	}
-	through := proxy.FromEnvironment
-	if t.inside() {
-		through = nil // no network leads to it
-	}
-	t.options.TransportFunc = func(rt *http.Transport) (http.RoundTripper, error) {
-		rt.Proxy = through
-		return rt, nil
 	}
 	settings := maps.Clone(t.options.Settings)
 	if settings == nil {
