@@ -93,29 +93,6 @@ func (w *Webhook) ReadNext() (Secret, error) {
 	return readToken(w.NextSecretFile)
 }
 
-// Unreadable describes the keys and webhook secrets that were readable at the start or reload
-// and are not now.
-func (c *Config) Unreadable() (found []string) {
-	for i := range c.Sources {
-		s := &c.Sources[i]
-		for _, secret := range []struct {
-			setting, file string
-			read          func() (Secret, error)
-		}{
-			{"key_file", s.KeyFile, s.ReadKey}, {"next_key_file", s.NextKeyFile, s.ReadNextKey},
-			{"webhook.secret_file", s.Webhook.SecretFile, s.Webhook.Read}, {"webhook.next_secret_file", s.Webhook.NextSecretFile, s.Webhook.ReadNext},
-		} {
-			if secret.file == "" {
-				continue
-			}
-			if _, err := secret.read(); err != nil {
-				found = append(found, fmt.Sprintf("source %s: %s: %v; the one before stays in use", s.Name, secret.setting, err))
-			}
-		}
-	}
-	return found
-}
-
 // ReadPassword returns the warehouse's password: the file's, or the DSN's.
 func (w *Warehouse) ReadPassword() (Secret, error) {
 	if w.PasswordFile == "" {

@@ -24,10 +24,10 @@ type App struct {
 	warehouse.Opener
 	version string
 
-	api         api.Options                // template of the clients, which share its memory
-	settleAfter time.Duration              // as in [syncer.Options]; shorter in tests
-	secrets     map[string]func() []string // of webhooks, by source
-	limits      budget.Limits              // until a key's own are known; tests of a service without limits know them
+	api         api.Options                 // template of the clients, which share its memory
+	settleAfter time.Duration               // as in [syncer.Options]; shorter in tests
+	keys        map[string]credentials.Keys // by source
+	limits      budget.Limits               // until a key's own are known; tests of a service without limits know them
 }
 
 // New returns an App; nothing is opened yet.
@@ -54,7 +54,7 @@ func (a *App) reader() credentials.Reader { return credentials.Reader{Config: a.
 // sources reads the sources, but for the keys of kept ones that are where they were.
 func (a *App) sources(kept map[string]credentials.Kept) ([]syncer.Source, error) {
 	set, err := a.reader().Read(kept)
-	a.secrets = set.Secrets
+	a.keys = set.Keys
 	return set.Sources, err
 }
 

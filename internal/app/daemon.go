@@ -18,6 +18,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/internal/control"
+	"github.com/larder-sync/larder/internal/credentials"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/internal/lifecycle"
@@ -185,8 +186,9 @@ func (d *Daemon) Serve(ctx context.Context) (err error) {
 	}
 	var beside sync.WaitGroup
 	d.loop(ctx, &beside, "the watchdog", func(ctx context.Context) {
-		d.manager.Watched(ctx, func() { d.status() }) // which takes every lock there is
+		d.manager.Watched(ctx, func() { d.Status() }) // which takes every lock there is
 	})
+	d.loop(ctx, &beside, "the files of keys", d.lookAtKeys)
 	if d.reloader != nil {
 		d.loop(ctx, &beside, "the configuration", d.reloader.run)
 	}
@@ -329,6 +331,18 @@ func (d *Daemon) watch(ctx context.Context, y *syncer.Syncer, sink *clickhouse.S
 	}
 }
 
+// lookAtKeys has a key or secret that cannot be read noticed, also where none is used for long.
+func (d *Daemon) lookAtKeys(ctx context.Context) {
+	for lifecycle.Pause(ctx, credentials.KeyLook) {
+		d.mu.Lock()
+		keys := d.current.keys
+		d.mu.Unlock()
+		for _, k := range keys {
+			k.Look()
+		}
+	}
+}
+
 func (d *Daemon) setProblem(text string) {
 	d.manager.Says(cmp.Or(text, "Mirroring."))
 	d.mu.Lock()
@@ -357,18 +371,8 @@ func (d *Daemon) problems() []string {
 
 // Status is the syncer's, or before there is one, that of sources that start.
 func (d *Daemon) Status() syncer.Status {
-	s := d.status()
 	d.mu.Lock()
-	cfg := d.current.Config
-	d.mu.Unlock()
-	s.Warnings = slices.Concat(s.Warnings, cfg.Unreadable())
-	return s
-}
-
-// status is Status without a look at any file, which may be on a disk that does not answer.
-func (d *Daemon) status() syncer.Status {
-	d.mu.Lock()
-	y, sources, problem, held, warnings := d.syncer, d.sources, d.problem, d.held, d.current.Config.Warnings
+	y, sources, problem, held, current := d.syncer, d.sources, d.problem, d.held, d.current
 	d.mu.Unlock()
 	s := syncer.Status{Now: time.Now(), StartedAt: d.started}
 	if y != nil {
@@ -378,7 +382,10 @@ func (d *Daemon) status() syncer.Status {
 			s.Sources[i].LastPing = d.receiver.LastPing(s.Sources[i].Name)
 		}
 	}
-	s.Warnings = warnings
+	s.Warnings = slices.Clone(current.Config.Warnings)
+	for i := range sources {
+		s.Warnings = append(s.Warnings, current.keys[sources[i].Name].Problems()...)
+	}
 	s = d.app.WithProblems(s, d.route, problem)
 	if refusal := d.reloader.refusal(); refusal != "" {
 		s.Refused, s.Problems = true, append(s.Problems, refusal)

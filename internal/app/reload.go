@@ -231,7 +231,7 @@ func (d *Daemon) inForce() force {
 	defer d.mu.Unlock()
 	f := force{cfg: d.current.Config, kept: map[string]credentials.Kept{}}
 	for i := range d.sources {
-		f.kept[d.sources[i].Name] = credentials.Kept{Config: &f.cfg.Sources[i], Source: d.sources[i]}
+		f.kept[d.sources[i].Name] = credentials.Kept{Config: &f.cfg.Sources[i], Source: d.sources[i], Keys: d.current.keys[d.sources[i].Name]}
 	}
 	return f
 }

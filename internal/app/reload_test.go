@@ -2,16 +2,20 @@ package app
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/credentials"
 	"github.com/larder-sync/larder/internal/logging"
 )
 
@@ -123,24 +127,36 @@ func TestReloadTakesOverSourcesScheduleAndLevel(t *testing.T) {
 	}
 }
 
-// A key file that is replaced by one that is no key is shown, without what it holds.
+// A key file, or a secret of webhooks, that is replaced by one that is none is shown, without
+// what it holds, although no request needs it.
 func TestAStatusNamesAKeyFileThatBecameUnreadable(t *testing.T) {
-	s := newStage(t, sourcesOf("a", "b"))
-	if w := s.d.Status().Warnings; len(w) != 0 {
-		t.Errorf("warnings = %q", w)
-	}
-	s.put("a", "API_KEY=svc_live_secret_new")
-	w := s.d.Status().Warnings
-	if len(w) != 1 || !strings.HasPrefix(w[0], "source a: key_file: file ") || !strings.Contains(w[0], "/a begins with a name and =") || strings.Contains(w[0], "secret_new") {
-		t.Errorf("warnings = %q", w)
-	}
-	if key := s.d.sources[0].Key(); key != "svc_live_secret_a" {
-		t.Errorf("the key in use is %q", key)
-	}
-	s.put("a", "svc_live_secret_new")
-	if w := s.d.Status().Warnings; len(w) != 0 {
-		t.Errorf("warnings = %q", w)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, sourcesOf("a")+"  - {name: b, base_url: 'https://host/v1', key_file: b, webhook: {secret_file: c}}\nwebhooks: {listen: '127.0.0.1:0'}\n")
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go s.d.lookAtKeys(ctx)
+		for _, c := range []struct{ file, want string }{
+			{"a", "source a: key_file: file "}, {"c", "source b: webhook.secret_file: file "},
+		} {
+			if w := s.d.Status().Warnings; len(w) != 0 {
+				t.Errorf("warnings = %q", w)
+			}
+			s.put(c.file, "API_KEY=svc_live_secret_new")
+			time.Sleep(2 * credentials.KeyLook)
+			w := s.d.Status().Warnings
+			if len(w) != 1 || !strings.HasPrefix(w[0], c.want) || !strings.Contains(w[0], "/"+c.file+" begins with a name and =") || strings.Contains(w[0], "secret_new") {
+				t.Errorf("warnings = %q", w)
+			}
+			if key := s.d.sources[0].Key(); key != "svc_live_secret_a" {
+				t.Errorf("the key in use is %q", key)
+			}
+			s.put(c.file, "svc_live_secret_"+c.file)
+			time.Sleep(2 * credentials.KeyLook)
+		}
+		if w := s.d.Status().Warnings; len(w) != 0 {
+			t.Errorf("warnings = %q", w)
+		}
+	})
 }
 
 func TestReloadNamesWhatWaitsForTheNextStart(t *testing.T) {

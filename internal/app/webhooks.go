@@ -16,8 +16,10 @@ func (d *Daemon) bindWebhooks(ctx context.Context) error {
 		return nil
 	}
 	var sources []string
-	for name := range d.app.secrets {
-		sources = append(sources, name)
+	for name, keys := range d.app.keys {
+		if keys.Secrets() != nil {
+			sources = append(sources, name)
+		}
 	}
 	d.receiver = webhooks.New(webhooks.Options{
 		Secrets: d.secretsOf, Deliver: d.deliver, Logger: d.app.Log, Registerer: d.registry, Sources: sources,
@@ -32,12 +34,9 @@ func (d *Daemon) bindWebhooks(ctx context.Context) error {
 
 func (d *Daemon) secretsOf(source string) []string {
 	d.mu.Lock()
-	secrets := d.current.secrets[source]
+	keys := d.current.keys[source]
 	d.mu.Unlock()
-	if secrets == nil {
-		return nil
-	}
-	return secrets()
+	return keys.Secrets()
 }
 
 // errOpening means that nothing can be stored yet.

@@ -1,16 +1,18 @@
 package credentials
 
 import (
+	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/larder-sync/larder/config"
 )
 
 const (
-	// keyLook is how often a key's file is looked at again at most.
-	keyLook = 5 * time.Second
+	// KeyLook is how often a key's file is looked at again at most.
+	KeyLook = 5 * time.Second
 	// missingGrace is how long the key of a next_key_file that is gone stays in use: the
 	// file may be on its way to be replaced.
 	missingGrace = time.Minute
@@ -22,22 +24,22 @@ const (
 // read, is empty or is missing leaves the last key in use. Only a next_key_file may be
 // missing: it is there from the beginning of a rotation to its end.
 type key struct {
-	what   string // as the log has it: key, or webhook secret
-	source string
-	file   string // empty: the key never changes
-	read   func() (config.Secret, error)
-	log    *slog.Logger
+	setting string // that names the file
+	source  string
+	file    string // empty: the key never changes
+	read    func() (config.Secret, error)
+	log     *slog.Logger
+	problem atomic.Pointer[string] // why the file cannot be read now; nil: it can
 
 	mu           sync.Mutex
 	value        config.Secret
 	looked       time.Time
-	failing      bool
 	missingSince time.Time // of a next_key_file; zero while it is there
 }
 
 // newKey reads the key once; its errors belong to the configuration.
-func newKey(what, source, file string, read func() (config.Secret, error), log *slog.Logger) (*key, error) {
-	k := &key{what: what, source: source, file: file, read: read, log: log, looked: time.Now()}
+func newKey(setting, source, file string, read func() (config.Secret, error), log *slog.Logger) (*key, error) {
+	k := &key{setting: setting, source: source, file: file, read: read, log: log, looked: time.Now()}
 	v, err := read()
 	if err != nil {
 		return nil, err
@@ -50,7 +52,7 @@ func newKey(what, source, file string, read func() (config.Secret, error), log *
 func (k *key) reveal() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.file != "" && time.Since(k.looked) >= keyLook {
+	if k.file != "" && time.Since(k.looked) >= KeyLook {
 		k.look()
 	}
 	return k.value.Reveal()
@@ -60,13 +62,13 @@ func (k *key) look() {
 	k.looked = time.Now()
 	v, err := k.read()
 	if err != nil {
-		if !k.failing {
-			k.log.Warn("the file of a "+k.what+" cannot be read; the last one stays in use", "source", k.source, "error", err)
+		problem := fmt.Sprintf("%s: %v; the one before stays in use", k.setting, err)
+		if k.problem.Swap(&problem) == nil {
+			k.log.Warn(problem, "source", k.source)
 		}
-		k.failing = true
 		return
 	}
-	k.failing = false
+	k.problem.Store(nil)
 	if !v.IsZero() {
 		k.missingSince = time.Time{}
 	} else if k.withinGrace() {
@@ -76,7 +78,7 @@ func (k *key) look() {
 		return
 	}
 	k.value = v
-	k.log.Info(k.what+" read anew", "source", k.source, "file", k.file, "there", !v.IsZero())
+	k.log.Info(k.setting+" read anew", "source", k.source, "file", k.file, "there", !v.IsZero())
 }
 
 // withinGrace is true while a next_key_file has been missing for less than missingGrace.

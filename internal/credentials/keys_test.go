@@ -29,7 +29,7 @@ func TestRotatedKeyNeedsNoRestart(t *testing.T) {
 		var log bytes.Buffer
 		s := &config.Source{Name: "bistro", KeyFile: file}
 		put("first\n")
-		k, err := newKey("key", s.Name, s.KeyFile, s.ReadKey, slog.New(slog.NewTextHandler(&log, nil)))
+		k, err := newKey("key_file", s.Name, s.KeyFile, s.ReadKey, slog.New(slog.NewTextHandler(&log, nil)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,22 +41,22 @@ func TestRotatedKeyNeedsNoRestart(t *testing.T) {
 		}
 		put("second")
 		want("first") // it has just been looked at
-		time.Sleep(keyLook)
+		time.Sleep(KeyLook)
 		want("second")
 		put(" \n") // cut short by whoever writes it
-		time.Sleep(keyLook)
+		time.Sleep(KeyLook)
 		want("second")
-		time.Sleep(keyLook)
+		time.Sleep(KeyLook)
 		want("second")
 		put("third")
-		time.Sleep(keyLook)
+		time.Sleep(KeyLook)
 		want("third")
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(keyLook)
+		time.Sleep(KeyLook)
 		want("third")
-		if n := strings.Count(log.String(), "cannot be read"); n != 2 {
+		if n := strings.Count(log.String(), "the one before stays in use"); n != 2 {
 			t.Errorf("%d warnings, want one for each trouble:\n%s", n, log.String())
 		}
 		for _, secret := range []string{"first", "second", "third"} {
@@ -65,7 +65,7 @@ func TestRotatedKeyNeedsNoRestart(t *testing.T) {
 			}
 		}
 	})
-	if _, err := newKey("key", "x", "", func() (config.Secret, error) { return config.Secret{}, os.ErrNotExist }, slog.New(slog.DiscardHandler)); err == nil {
+	if _, err := newKey("key_file", "x", "", func() (config.Secret, error) { return config.Secret{}, os.ErrNotExist }, slog.New(slog.DiscardHandler)); err == nil {
 		t.Error("a key that cannot be read at the start is an error")
 	}
 }
@@ -75,7 +75,7 @@ func TestNextKeyFileMayComeLateAndGoAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		s := &config.Source{Name: "bistro", NextKeyFile: file}
-		k, err := newKey("key", s.Name, s.NextKeyFile, s.ReadNextKey, slog.New(slog.NewTextHandler(&log, nil)))
+		k, err := newKey("next_key_file", s.Name, s.NextKeyFile, s.ReadNextKey, slog.New(slog.NewTextHandler(&log, nil)))
 		if err != nil || k.reveal() != "" {
 			t.Fatalf("a file that is not there yet: %q, %v", k.reveal(), err)
 		}
@@ -91,7 +91,7 @@ func TestNextKeyFileMayComeLateAndGoAgain(t *testing.T) {
 			if err := step.do(); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(keyLook)
+			time.Sleep(KeyLook)
 			if got := k.reveal(); got != step.want {
 				t.Errorf("key = %q, want %q", got, step.want)
 			}
@@ -99,16 +99,16 @@ func TestNextKeyFileMayComeLateAndGoAgain(t *testing.T) {
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}
-		for want, limit := "after", time.Now().Add(missingGrace); time.Now().Before(limit); time.Sleep(keyLook) {
+		for want, limit := "after", time.Now().Add(missingGrace); time.Now().Before(limit); time.Sleep(KeyLook) {
 			if got := k.reveal(); got != want {
 				t.Fatalf("within a minute the key = %q, want %q", got, want)
 			}
 		}
-		time.Sleep(2 * keyLook)
+		time.Sleep(2 * KeyLook)
 		if got := k.reveal(); got != "" {
 			t.Errorf("a minute after its file went the next key is %q", got)
 		}
-		if n := strings.Count(log.String(), "cannot be read"); n != 1 {
+		if n := strings.Count(log.String(), "the one before stays in use"); n != 1 {
 			t.Errorf("%d warnings, want one for the empty file:\n%s", n, log.String())
 		}
 	})
