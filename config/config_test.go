@@ -303,7 +303,8 @@ func TestProxies(t *testing.T) {
 	for text, want := range map[string]bool{
 		"http://proxy.example:3128": true, "https://proxy.example": true, "proxy.example:3128": true, "10.0.0.1:3128": true, "proxy": true,
 		"socks5://u:p@proxy.example:1080": true, "http://u:p%40ss@proxy.example:3128": true,
-		"http://u:50%off@proxy.example:3128": false, "proxy.example:port": false, "http://": false, " http://proxy.example:3128": false,
+		"http://u:50%off@proxy.example:3128": false, "http://u:50#off@proxy.example:3128": false, "http://u:50/off@proxy.example": false,
+		"http://u:50?off@proxy.example": false, "http://proxy.example:3128/": true, "proxy.example:port": false, "http://": false, " http://proxy.example:3128": false,
 		"htp://proxy.example:3128": false, "http://u:pa ss@proxy.example": false, "http://[::1:3128": false,
 	} {
 		t.Setenv("HTTPS_PROXY", text)

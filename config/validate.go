@@ -193,7 +193,10 @@ func isProxy(text string) bool {
 		text = "http://" + text
 	}
 	at, err := url.Parse(text)
-	return err == nil && at.Hostname() != "" && slices.Contains([]string{"http", "https", "socks5", "socks5h"}, at.Scheme)
+	if err != nil || strings.Trim(at.Path, "/") != "" || at.RawQuery != "" || at.Fragment != "" {
+		return false // also a password with / ? or #, which would be shown as part of an address
+	}
+	return at.Hostname() != "" && slices.Contains([]string{"http", "https", "socks5", "socks5h"}, at.Scheme)
 }
 
 // usesProxy reports whether a source or the warehouse is reached through proxy.invalid.

@@ -118,10 +118,13 @@ func IsValidation(err error) bool { return hasStatus(err, http.StatusUnprocessab
 func IsRateLimited(err error) bool { return hasStatus(err, http.StatusTooManyRequests) }
 
 // IsTemporary is true of errors that may pass by themselves: no answer, an answer
-// that makes no sense, 429 and 5xx. An ended context is none.
+// that makes no sense, 429, and 5xx of the service or of a proxy. An ended context is none.
 func IsTemporary(err error) bool {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Status == http.StatusTooManyRequests || e.Status >= 500
+	}
+	if e, ok := errors.AsType[*ProxyError](err); ok {
+		return e.Status >= 500
 	}
 	if _, ok := errors.AsType[*BodyError](err); ok {
 		return true

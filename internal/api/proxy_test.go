@@ -46,6 +46,9 @@ func TestAProxyThatRefuses(t *testing.T) {
 		if err == nil || IsProxyLogin(err) != c.is || requests != c.requests || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s, %d: %d requests: %v", c.scheme, c.status, requests, err)
 		}
+		if temporary := c.status >= 500; IsTemporary(err) != temporary {
+			t.Errorf("%s, %d: temporary: %v", c.scheme, c.status, !temporary)
+		}
 		if refused, ok := errors.AsType[*ProxyError](err); ok && refused.Proxy != at.Host {
 			t.Errorf("the proxy is called %s", refused.Proxy)
 		}

@@ -254,7 +254,7 @@ func refusal(s *config.Source, err error, proxy string) Finding {
 	case api.IsNoEndpoint(err):
 		return bad(exit.Usage, "base_url must be as the service gives it, /v1 included.", "source %s: %s is not the API", s.Name, s.BaseURL)
 	case api.IsRateLimited(err):
-		return bad(exit.Problem, "Someone else uses the key or this address. Try again in a minute.", "source %s: %v", s.Name, err)
+		return bad(exit.Problem, "Someone else uses the key or this address. Try again later.", "source %s: %v", s.Name, err)
 	case api.IsProxyLogin(err): // it names what to do
 		return bad(exit.Usage, "", "source %s: %v", s.Name, err)
 	case proxy != "":
