@@ -29,7 +29,7 @@ func (r *reader) Dictionary(ctx context.Context, w io.Writer) error {
 		"Two databases: `larder` (the configured name) holds the views that people query, `larder_raw` the storage\n" +
 		"tables behind them. Money is in RON. Instants and days are those of Europe/Bucharest.\n\n" +
 		"Each view says what one row is, which columns tell its rows apart, whom it joins, and a query to begin with. Names\n" +
-		"stand beside ids, so most questions need no join: the [cookbook](cookbook.md) has 56 of them.\n")
+		"stand beside ids, so most questions need no join: the [cookbook](cookbook.md) has many of them.\n")
 	for _, part := range []struct{ title, database string }{
 		{viewsTitle, r.warehouse.Database}, {"Storage tables", r.warehouse.Raw()},
 	} {

@@ -19,7 +19,7 @@ import (
 // place, and keeps it for a minute when the key is refused.
 //
 // A key that was refused before waits behind those that were not, and can take half of
-// the places only. So hundreds of wrong keys hold up neither a source that begins nor a
+// the places only, and one when there is but one. So hundreds of wrong keys hold up neither a source that begins nor a
 // key that has just been put in place.
 type Queue struct {
 	most, mostRepeats int // places, and how many of them are for keys that were refused before
@@ -34,7 +34,7 @@ type Queue struct {
 const mostRefused = 20
 
 // NewQueue is the queue of one of so many processes that may share an address. Each has one
-// place at least: the limit is held for up to 30 processes.
+// place at least: the limit is kept by up to 29 processes.
 func NewQueue(processes int) *Queue {
 	processes = max(processes, 1)
 	most := max(mostRefused/processes, 1)

@@ -130,7 +130,7 @@ FROM
 -- All are unfolded, and read: so they are few.
 ARRAY JOIN arrayEnumerate(`items.quantity`) AS position, `items.product_id` AS of_product, `items.variant_id` AS variant_id, `items.quantity` AS quantity, `items.weight_kg` AS weight_kg
 {{plain}}
-COMMENT 'One row per restaurant, order and line (quantity mixes kilograms and pieces: add up pieces and weight_kg): how much was sold, by ids and without amounts: sales_lines for adding up quantities, which reads and plans less';
+COMMENT 'One row per restaurant, order and line, by ids and without amounts. quantity mixes kilograms and pieces: add up pieces and weight_kg. Plans less than sales_lines';
 
 CREATE OR REPLACE VIEW {{view "sales_item_extras"}}
 (

@@ -91,7 +91,7 @@ FROM (SELECT business_id, {{names "product_day" "origin" "raw"}} FROM {{table "s
 LEFT ANY JOIN {{template "category_names"}} AS categories USING (business_id, category_id)
 LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
-COMMENT 'One row per restaurant, day and product sold (of lines without a catalogue product, per name). Its net is before order-level discounts, and quantity mixes kilograms and pieces: all locations together, as the service reports it';
+COMMENT 'One row per restaurant, day and product sold (of lines without a catalogue product, per name): all locations together, as the service reports it. Its net is before order-level discounts, and quantity mixes kilograms and pieces';
 
 CREATE OR REPLACE VIEW {{view "sales_products_by_location"}}
 (
