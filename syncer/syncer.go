@@ -13,6 +13,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/keyprobe"
@@ -219,7 +220,7 @@ func (y *Syncer) Run(ctx context.Context) error {
 	}
 	y.mu.Unlock()
 	if y.opts.Shard.Count > 1 {
-		y.running.Go(func() { y.followShards(ctx) })
+		y.running.Go(func() { lifecycle.Loop(ctx, y.log, "the assignment of sources to processes", y.followShards) })
 	}
 	<-ctx.Done()
 	y.mu.Lock()
