@@ -44,7 +44,7 @@ func TestTheScheduleIsSpreadAndStable(t *testing.T) {
 			at = next
 		}
 	}
-	if at := times.Next(ReconcileDeep, "bistro", start).In(calendar.Zone()); at.Hour() < 2 || at.Hour() > 4 {
+	if at := times.Next(ReconcileDeep, "bistro", start).In(calendar.Zone()); at.Hour() < 2 || at.Hour() > 3 {
 		t.Errorf("the deep run is at %s in Bucharest", at)
 	}
 }

@@ -21,3 +21,7 @@ ALTER TABLE {{inner .}}
 {{template "add_tombstone_columns" "sales_products"}}
 {{template "add_tombstone_columns" "menus"}}
 {{template "add_tombstone_columns" "online_orders"}}
+
+-- removed_at is one of two columns now, so no filter on it reads the index.
+ALTER TABLE {{storage "sales_orders"}}
+    DROP INDEX IF EXISTS deleted_at_minmax;
