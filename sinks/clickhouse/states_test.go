@@ -19,6 +19,8 @@ func TestHashesOfStatesStay(t *testing.T) {
 	put[types.Ingredient](m, "biz", "ingredients", stockRow("s1", "5.000", "10:00:00"))
 	m.expect("SELECT _state FROM "+m.database+"_raw.product_history", "5813455093763321164")
 	m.expect("SELECT _state FROM "+m.database+"_raw.stock_history", "8789902536203792876")
+	putMenus(m, "biz", "a", menuOf("l1", "2026-03-01T10:00:00Z", pizza("p1", "25.00", "true")))
+	m.expect("SELECT product_id, _state FROM "+m.database+"_raw.menu_states ORDER BY product_id", "d|16279926821538313493", "p1|15958994705474046612")
 }
 
 // A column that is added to what a state shows makes no state, whatever it holds.
