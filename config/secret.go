@@ -98,7 +98,7 @@ func (w *Warehouse) ReadPassword() (Secret, error) {
 	if w.PasswordFile == "" {
 		return w.DSN.Password(), nil
 	}
-	return readPassword(w.PasswordFile)
+	return readSecret(w.PasswordFile)
 }
 
 // ReadPassword returns the page's password; zero when the page has none.
@@ -106,7 +106,7 @@ func (w *Web) ReadPassword() (Secret, error) {
 	if w.PasswordFile == "" {
 		return Secret{}, nil
 	}
-	return readPassword(w.PasswordFile)
+	return readSecret(w.PasswordFile)
 }
 
 // ReadPersonalKey returns the key of pseudonyms; an error that is [os.ErrNotExist] tells
@@ -116,10 +116,6 @@ func (w *Warehouse) ReadPersonalKey() (Secret, error) { return readSecret(w.Pers
 func readToken(path string) (Secret, error) { return readFile(path, cleanToken) }
 
 func readSecret(path string) (Secret, error) { return readFile(path, cleanSecret) }
-
-func readPassword(path string) (Secret, error) {
-	return readFile(path, func(where, text string) (Secret, error) { return cleanSecret(where, strings.TrimPrefix(text, bom)) })
-}
 
 func readFile(path string, clean func(where, text string) (Secret, error)) (Secret, error) {
 	b, err := os.ReadFile(path)
@@ -164,10 +160,10 @@ func cleanToken(where, text string) (Secret, error) {
 	return cleanSecret(where, text)
 }
 
-// cleanSecret drops the white space that editors and mounts leave around a
-// secret, and refuses what could never be sent in a header.
+// cleanSecret drops the byte order mark and white space that editors and mounts leave around
+// a secret, and refuses what could never be sent in a header.
 func cleanSecret(where, text string) (Secret, error) {
-	text = strings.TrimSpace(text)
+	text = strings.TrimSpace(strings.TrimPrefix(text, bom))
 	if text == "" {
 		return Secret{}, fmt.Errorf("%s is empty; it must hold the secret and nothing else", where)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // Forgotten are the orders of a restaurant of whose customers nothing is kept any more,
-// whatever the policy says.
+// whatever the policy says. [NewForgotten] makes one: the zero value cannot be used.
 type Forgotten struct {
 	mu     sync.RWMutex
 	orders map[string]bool // by id
