@@ -32,7 +32,7 @@ func TestALongPauseIsShown(t *testing.T) {
 		if c := src.Health(); c.Kind != status.HealthStarting || !strings.Contains(c.Text, "429") || !strings.Contains(c.Text, at) {
 			t.Errorf("%+v does not have %s", c, at)
 		}
-		if notes := src.Budget.Notes(time.Now()); len(notes) != 1 || !strings.Contains(notes[0], at) {
+		if notes := src.Budget.Notes(); len(notes) != 1 || !strings.Contains(notes[0], at) {
 			t.Errorf("notes %q do not have %s", notes, at)
 		}
 		time.Sleep(2 * time.Hour)
@@ -96,7 +96,7 @@ func TestASharedKeyIsShown(t *testing.T) {
 			w.run(w.one())
 			time.Sleep(30 * time.Minute)
 			b := w.source().Budget
-			if notes := strings.Join(b.Notes(time.Now()), "; "); b.Shared != want || strings.Contains(notes, "someone else seems to use the key") != (want != "") {
+			if notes := strings.Join(b.Notes(), "; "); b.Shared != want || strings.Contains(notes, "someone else seems to use the key") != (want != "") {
 				t.Errorf("remaining %s: %q, %q", remaining, b.Shared, notes)
 			}
 			n := strings.Count(log.String(), "someone else seems to use")

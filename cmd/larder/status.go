@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -125,7 +126,7 @@ func streamTable(now time.Time, src *syncer.SourceStatus, width int) *table {
 	for j := range src.Streams {
 		st := &src.Streams[j]
 		light := src.Light(st)
-		cells := []any{st.Name, light.Label, lag(st), st.NextWalk(now), watermark(st.Watermark), rows(st), note(now, src, st, light)}
+		cells := []any{st.Name, light.Label, lag(st), cmp.Or(st.NextWalk(now), "-"), watermark(st.Watermark), rows(st), note(now, src, st, light)}
 		if !asked {
 			cells = slices.Delete(cells, 3, 4)
 		}
@@ -233,7 +234,11 @@ func headNotes(now time.Time, s *syncer.SourceStatus) []string {
 	if s.Budget.KeyLimit > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %s in the last minute", s.Budget.KeyUsed, phrase.Plural(s.Budget.KeyLimit, "request")))
 	}
-	parts = append(parts, s.Budget.Notes(now)...)
+	for _, note := range s.Budget.Notes() {
+		if !strings.Contains(s.Health().Text, note) { // which is below
+			parts = append(parts, note)
+		}
+	}
 	if !s.LastPing.IsZero() {
 		parts = append(parts, "last ping "+age(now.Sub(s.LastPing))+" ago")
 	}

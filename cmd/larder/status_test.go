@@ -43,10 +43,10 @@ bistro  no answer  Bistro  3 of 120 requests in the last minute
 	s.Sources[0].State, s.Sources[0].Detail, s.Sources[0].NextProbe = "starting", "", time.Time{}
 	s.Sources[0].Budget.PausedUntil, s.Sources[0].Budget.Shared = now.Add(40*time.Minute), "key"
 	want(t, s, `A daemon has been running for 5m15s, since 2026-03-01 11:54:45 UTC.
-… Waiting for the first answer. The service answers 429 and asks to wait: it is tried again at 12:40:00 UTC.
+… Waiting for the first answer: the service answers 429 and asks to wait until 12:40:00 UTC.
 
-bistro  starting  Bistro  3 of 120 requests in the last minute  the service answers 429, next try in 40 min, at 12:40:00 UTC  someone else seems to use the key, and leaves few requests
-  Waiting for the first answer. The service answers 429 and asks to wait: it is tried again at 12:40:00 UTC.
+bistro  starting  Bistro  3 of 120 requests in the last minute  someone else seems to use the key, and leaves few requests
+  Waiting for the first answer: the service answers 429 and asks to wait until 12:40:00 UTC.
   1 stream waits until then.
 `)
 	s.Sources[0].Budget.PausedUntil, s.Sources[0].Budget.Shared = time.Time{}, ""

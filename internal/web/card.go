@@ -21,7 +21,7 @@ type card struct {
 	Proof               string
 	Kept                string // of customers; empty when that is not all
 	Budget              []bar
-	Paused              string
+	LimitNotes          string
 	Streams             []stream
 	Unasked             string // in the place of streams, of which there is nothing to say
 	URL                 string
@@ -89,7 +89,7 @@ func newCard(now time.Time, s *syncer.SourceStatus) card {
 			c.Since = "For " + phrase.Span(now.Sub(s.Since))
 		}
 	}
-	c.budget(now, s.Budget)
+	c.budget(s.Budget)
 	if s.PersonalData == string(personal.Keep) {
 		c.Kept = "All that people say who order online is stored: names, phones, addresses (personal_data: keep)."
 	}
@@ -102,7 +102,7 @@ func newCard(now time.Time, s *syncer.SourceStatus) card {
 	return c
 }
 
-func (c *card) budget(now time.Time, b syncer.BudgetStatus) {
+func (c *card) budget(b syncer.BudgetStatus) {
 	for _, x := range []bar{
 		{Label: "key", Value: b.KeyUsed, Max: b.KeyLimit},
 		{Label: "totals", Value: b.HeavyUsed, Max: b.HeavyLimit},
@@ -114,7 +114,7 @@ func (c *card) budget(now time.Time, b syncer.BudgetStatus) {
 			c.Budget = append(c.Budget, x)
 		}
 	}
-	c.Paused = strings.Join(b.Notes(now), "; ")
+	c.LimitNotes = strings.Join(b.Notes(), "; ")
 }
 
 // proofOf is until when the mirror is proven, in words.
@@ -137,7 +137,9 @@ func newStream(now time.Time, src *syncer.SourceStatus, s *syncer.StreamStatus) 
 		Key: "stream-" + src.Name + "-" + s.Name, Name: s.Name,
 		State: badge{light.Label, light.Tone}, Detail: src.Note(s),
 		Rows: "–", Last: at(now, s.LastSuccess), Watermark: at(now, s.Watermark),
-		Next: nextWalk(now, s),
+	}
+	if next := s.NextWalk(now); next != "" {
+		v.Next = "Next walk: " + next
 	}
 	if s.Rows != nil {
 		v.Rows = phrase.Count(*s.Rows)
@@ -155,15 +157,6 @@ func newStream(now time.Time, src *syncer.SourceStatus, s *syncer.StreamStatus) 
 		v.Progress = newProgress(s.Progress)
 	}
 	return v
-}
-
-// nextWalk says when a stream is asked for next; empty when that is not known.
-func nextWalk(now time.Time, s *syncer.StreamStatus) string {
-	next := s.NextWalk(now)
-	if next == "-" {
-		return ""
-	}
-	return "Next walk: " + next
 }
 
 func newProgress(p *syncer.Progress) *progress {

@@ -68,8 +68,8 @@ func TestHeadline(t *testing.T) {
 func TestAPauseAndASharedKeyAreShown(t *testing.T) {
 	s := healthy("a", "A")
 	s.Budget.PausedUntil, s.Budget.Shared = noon.Add(40*time.Minute), "key"
-	want := "the service answers 429, next try in 40 min, at " + noon.Add(40*time.Minute).UTC().Format("15:04:05") + " UTC; someone else seems to use the key, and leaves few requests"
-	if got := newCard(noon, &s).Paused; got != want {
+	want := "the service answers 429 and asks to wait until " + noon.Add(40*time.Minute).UTC().Format("15:04:05") + " UTC; someone else seems to use the key, and leaves few requests"
+	if got := newCard(noon, &s).LimitNotes; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

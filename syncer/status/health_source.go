@@ -69,8 +69,8 @@ func (s *SourceStatus) own() (c Concern, ends bool) {
 		return Concern{Kind: HealthWarehouse, Label: "not stored", Text: "The warehouse takes no rows.", Advice: adviceProblem}, false
 	case StateStarting:
 		c := s.state(HealthStarting, "starting", "Waiting for the first answer.", "")
-		if at := s.Budget.PausedUntil; !at.IsZero() {
-			c.Text += " The service answers 429 and asks to wait: it is tried again at " + at.UTC().Format("15:04:05 UTC") + "."
+		if pause := s.Budget.Pause(); pause != "" {
+			c.Text = strings.TrimSuffix(c.Text, ".") + ": " + pause + "."
 		}
 		return c, true
 	case StateWaiting:

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -126,11 +127,8 @@ func (s *SourceStatus) Note(st *StreamStatus) string {
 		if st.Lag > 0 {
 			since = " for " + phrase.Span(st.Lag.Duration())
 		}
-		why := "the service answers slowly or not at all, or there is more to fetch than the limits allow."
-		if at := s.Budget.PausedUntil; !at.IsZero() {
-			why = "the service answers 429 and asks to wait until " + at.UTC().Format("15:04:05 UTC") + "."
-		}
-		return "No walk has ended" + since + ": " + why
+		const slow = "the service answers slowly or not at all, or there is more to fetch than the limits allow"
+		return "No walk has ended" + since + ": " + cmp.Or(s.Budget.Pause(), slow) + "."
 	}
 	return ""
 }
@@ -170,7 +168,8 @@ func (s *SourceStatus) Unasked() string {
 	return text
 }
 
-// NextWalk says when the stream is asked for next, and why then if it is not its turn.
+// NextWalk says when the stream is asked for next, and why then if it is not its turn;
+// empty when that is not known.
 func (st *StreamStatus) NextWalk(now time.Time) string {
 	in := "in " + max(st.Next.Sub(now), 0).Round(time.Second).String()
 	switch {
@@ -179,7 +178,7 @@ func (st *StreamStatus) NextWalk(now time.Time) string {
 	case st.NextWhy == string(schedule.Off) && st.State != StateOff:
 		return "off"
 	case st.Next.IsZero():
-		return "-"
+		return ""
 	case st.NextWhy == string(schedule.Asked):
 		return in + ", as the service asks"
 	case st.NextWhy == string(schedule.Probed):

@@ -3,7 +3,6 @@ package status
 import (
 	"time"
 
-	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/sinks"
 )
 
@@ -92,10 +91,18 @@ const (
 	SharedBusiness = "restaurant"
 )
 
+// Pause says until when the service wants no requests; empty: it takes them.
+func (b BudgetStatus) Pause() string {
+	if b.PausedUntil.IsZero() {
+		return ""
+	}
+	return "the service answers 429 and asks to wait until " + b.PausedUntil.UTC().Format("15:04:05 UTC")
+}
+
 // Notes are what slows requests down from outside, in words.
-func (b BudgetStatus) Notes(now time.Time) (notes []string) {
-	if b.PausedUntil.After(now) {
-		notes = append(notes, "the service answers 429, next try in "+phrase.Span(b.PausedUntil.Sub(now))+", at "+b.PausedUntil.UTC().Format("15:04:05 UTC"))
+func (b BudgetStatus) Notes() (notes []string) {
+	if pause := b.Pause(); pause != "" {
+		notes = append(notes, pause)
 	}
 	switch b.Shared {
 	case SharedKey:
