@@ -166,14 +166,14 @@ func (c Checker) checkSource(ctx context.Context, s *config.Source) (of checkedK
 	of.found = append(of.found, c.checkSecrets(s)...)
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	if of.me, err = c.askMe(ctx, s, key); api.IsUnauthorized(err) && next != (config.Secret{}) {
-		if me, failed := c.askMe(ctx, s, next); failed == nil {
+	var proxy string
+	if of.me, proxy, err = c.askMe(ctx, s, key); api.IsUnauthorized(err) && next != (config.Secret{}) {
+		if me, _, failed := c.askMe(ctx, s, next); failed == nil {
 			of.me, err, key = me, nil, next
 			of.found = append(of.found, Finding{OK: true, Warning: true, Advice: "Put it in key_file's place.",
 				Text: fmt.Sprintf("source %s: the API refuses the key (401); the next key works", s.Name)})
 		}
 	}
-	proxy := c.proxyOf(s)
 	if err != nil {
 		of.found = append(of.found, refusal(s, err, proxy))
 		return of
@@ -213,17 +213,17 @@ func (c Checker) checkSecrets(s *config.Source) (found []Finding) {
 	return found
 }
 
-// askMe asks what the API says of a key.
-func (c Checker) askMe(ctx context.Context, s *config.Source, key config.Secret) (*types.Me, error) {
+// askMe asks what the API says of a key, through the proxy that is returned, empty for none.
+func (c Checker) askMe(ctx context.Context, s *config.Source, key config.Secret) (*types.Me, string, error) {
 	client, err := c.clientFor(s, key)
 	if err != nil {
-		return nil, exit.UsageError(err)
+		return nil, "", exit.UsageError(err)
 	}
 	me, err := client.Me(ctx)
 	if err != nil {
-		return nil, err
+		return nil, client.Proxy(), err
 	}
-	return &me.Value, nil
+	return &me.Value, client.Proxy(), nil
 }
 
 // clientFor asks with one key.
@@ -231,15 +231,6 @@ func (c Checker) clientFor(s *config.Source, key config.Secret) (*api.Client, er
 	o := c.API
 	o.BaseURL, o.Key, o.RetryMax = s.BaseURL, key.Reveal, 1
 	return api.New(o)
-}
-
-// proxyOf returns the proxy that a source's requests go through, empty for none.
-func (c Checker) proxyOf(s *config.Source) string {
-	client, err := c.clientFor(s, config.Secret{})
-	if err != nil {
-		return "" // /me has failed by it
-	}
-	return client.Proxy()
 }
 
 // refusal puts an answer of /me into a finding.

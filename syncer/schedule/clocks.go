@@ -46,17 +46,17 @@ func ChangedClocks(spec string, now time.Time) string {
 func Intervals(spec string) (shortest, longest time.Duration) {
 	parsed, err := Parse(spec)
 	if err != nil {
-		return Never, 0
+		return never, 0
 	}
 	if every, ok := parsed.(cron.ConstantDelaySchedule); ok {
 		return every.Delay, every.Delay
 	}
 	at := parsed.Next(time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC))
-	shortest = Never
+	shortest = never
 	for end := at.AddDate(0, 0, 7); at.Before(end); {
 		next := parsed.Next(at)
 		if next.IsZero() {
-			return shortest, Never
+			return shortest, never
 		}
 		shortest, longest = min(shortest, next.Sub(at)), max(longest, next.Sub(at))
 		at = next

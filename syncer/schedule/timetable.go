@@ -49,8 +49,8 @@ const (
 // MaxSpread bounds how far a source's turn moves within a long interval.
 const MaxSpread = time.Hour
 
-// Never is longer than any interval; two of it fit into a time.Duration.
-const Never = 100 * 365 * 24 * time.Hour
+// never is longer than any interval; two of it fit into a time.Duration.
+const never = 100 * 365 * 24 * time.Hour
 
 // Timetable gives the next time of each job.
 type Timetable [jobs]cron.Schedule
@@ -144,15 +144,15 @@ func comes(next, now time.Time) bool { return !next.IsZero() && !next.After(now)
 // Off reports whether a job has no turns.
 func (t Timetable) Off(j Job) bool { return t[j] == cron.Schedule(off{}) }
 
-// Interval is the time between two turns of a job around an instant; [Never] for one that is off.
+// Interval is the time between two turns of a job around an instant; 100 years for one that is off.
 func (t Timetable) Interval(j Job, around time.Time) time.Duration {
 	if every, ok := t[j].(cron.ConstantDelaySchedule); ok {
-		return min(every.Delay, Never)
+		return min(every.Delay, never)
 	}
 	first := t[j].Next(around)
 	second := t[j].Next(first)
 	if first.IsZero() || second.IsZero() {
-		return Never
+		return never
 	}
 	return second.Sub(first)
 }

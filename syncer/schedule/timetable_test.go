@@ -120,7 +120,7 @@ func TestAJobThatIsOffHasNoTurns(t *testing.T) {
 		if c.times.Due(FullResync, "bistro", c.now.AddDate(0, 0, -1), c.now) {
 			t.Errorf("%s: a full resync is owed", name)
 		}
-		if c.times.Interval(FullResync, c.now) != Never || !turns.From(FullResync, c.now).IsZero() {
+		if c.times.Interval(FullResync, c.now) != never || !turns.From(FullResync, c.now).IsZero() {
 			t.Errorf("%s: a full resync is to come", name)
 		}
 		turns.Follow(all, c.now)
