@@ -262,11 +262,12 @@ func TestANextUpdatedSinceThatIsWrongInEveryPage(t *testing.T) {
 }
 
 // At closing time 160 orders are completed at one instant, and the list has no more than 100 of
-// them: the others are stored, and are asked for by their ids, once.
+// them: the others are stored, and are asked for by their ids, once. That the service answers
+// no such request for an hour, in which walks get past the instant, loses nothing.
 func TestMoreOnlineOrdersOfOneInstantThanAPageHas(t *testing.T) {
 	inOnline(t, func(t *testing.T, f *fake, w *world) {
 		const orders, page = 160, 100
-		began, closing := time.Now().Add(-time.Hour), time.Time{}
+		began, closing, away := time.Now().Add(-time.Hour), time.Time{}, true
 		order := func(i int) (string, time.Time) {
 			id := fmt.Sprintf("o%03d", i)
 			if at := began.Add(time.Duration(i) * time.Second); closing.IsZero() || i < 5 { // five were final before
@@ -292,11 +293,18 @@ func TestMoreOnlineOrdersOfOneInstantThanAPageHas(t *testing.T) {
 				}
 				rows = append(rows, row)
 			}
+			if later := closing.Add(10 * time.Minute); next == "null" && !closing.IsZero() && time.Now().After(later) {
+				rows = append(rows, onlineOrder("later", "completed", "l1", later)) // walks begin behind the instant then
+			}
 			fmt.Fprintf(rw, `{"data":[%s],"next_updated_since":%s}`, strings.Join(rows, ","), next)
 			return true
 		})
 		for i := range orders {
 			f.on(fmt.Sprintf("/orders/o%03d", i), func(rw http.ResponseWriter, _ *http.Request) bool {
+				if away {
+					rw.WriteHeader(http.StatusInternalServerError)
+					return true
+				}
 				row, _ := order(i)
 				fmt.Fprint(rw, row)
 				return true
@@ -307,7 +315,10 @@ func TestMoreOnlineOrdersOfOneInstantThanAPageHas(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		f.taken()
 		closing = time.Now().UTC().Truncate(time.Millisecond)
-		time.Sleep(2 * time.Minute)
+		time.Sleep(time.Hour)
+		away = false
+		f.taken()
+		time.Sleep(20 * time.Minute)
 		for i := range orders {
 			if state := map[bool]string{true: "cancelled", false: "completed"}[i < 5]; !w.haveOnline(fmt.Sprintf("o%03d", i), state)() {
 				t.Errorf("order %d is not %s", i, state)
@@ -334,6 +345,14 @@ func TestMoreOnlineOrdersOfOneInstantThanAPageHas(t *testing.T) {
 		}
 		if s := w.stream(registry.Online); s.State != status.StateRunning || !strings.Contains(s.Detail, "The 55 stored orders that were not final") {
 			t.Errorf("status %+v", s)
+		}
+		f.on("/orders", func(rw http.ResponseWriter, _ *http.Request) bool {
+			fmt.Fprint(rw, `{"data":[],"next_updated_since":null}`)
+			return true
+		})
+		time.Sleep(24 * time.Hour)
+		if s := w.stream(registry.Online); s.State != status.StateRunning || s.Detail != "" {
+			t.Errorf("status a day later %+v", s)
 		}
 	})
 }

@@ -33,8 +33,12 @@ type List struct {
 	walks []*LocationWalks // one, or one per configured location
 
 	stored []sinks.Checkpoint // as they were at the start
-	passed time.Time          // the last [api.Page.PassedBy] that was made up for
-	made   int                // how many rows were asked for then
+
+	skippedAt time.Time // the newest [api.Page.PassedBy] that a walk has met
+	refetched struct {  // what the last [List.refetchOpen] did
+		skippedAt, at time.Time
+		orders        int
+	}
 }
 
 // NewList makes a list of which nothing is stored. counted is how many live rows the service

@@ -7,18 +7,26 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/stream"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
 // final are the states that an order does not leave (api.md, "Order status").
 var final = []string{"rejected", "cancelled", "completed"}
 
-// makeUp asks for every stored order that is not final, one by one, when a walk has met a page
-// full of orders of one instant: others of that instant cannot be listed. It does so once for
-// an instant. Zero is none.
-func (st *List) makeUp(ctx context.Context, passed time.Time) error {
+// skipped notes the [api.Page.PassedBy] of a page. Zero is none.
+func (st *List) skipped(at time.Time) {
 	st.mu.Lock()
-	done := !passed.After(st.passed)
+	defer st.mu.Unlock()
+	st.skippedAt = stream.Later(st.skippedAt, at)
+}
+
+// refetchOpen fetches every stored order that is not final by its id, when a walk has met a page
+// full of orders of one instant: others of that instant cannot be listed. It does so once for
+// an instant; when it fails, the end of the next walk tries it again.
+func (st *List) refetchOpen(ctx context.Context) error {
+	st.mu.Lock()
+	skippedAt, done := st.skippedAt, !st.skippedAt.After(st.refetched.skippedAt)
 	st.mu.Unlock()
 	if done {
 		return nil
@@ -35,10 +43,10 @@ func (st *List) makeUp(ctx context.Context, passed time.Time) error {
 		asked += len(rows)
 	}
 	st.Source.Log.Warn("more orders changed at one instant than the service lists: those that are stored and not final were asked for one by one; "+
-		"one that was never stored is missing until it changes", "stream", st.Def.Name, "changed_at", passed, "asked", asked)
+		"one that was never stored is missing until it changes", "stream", st.Def.Name, "changed_at", skippedAt, "asked", asked)
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.passed, st.made = passed, asked
+	st.refetched.skippedAt, st.refetched.at, st.refetched.orders = skippedAt, st.Source.ServiceNow(), asked
 	return nil
 }
 

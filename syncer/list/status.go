@@ -18,9 +18,9 @@ func (st *List) Describe(into *status.StreamStatus) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	into.Watermark, into.LastResync = st.watermark(), st.Full.lastEnded()
-	if !st.passed.IsZero() && into.Detail == "" {
+	if last := st.refetched; into.Detail == "" && !last.at.IsZero() && st.Source.ServiceNow().Sub(last.at) < 24*time.Hour {
 		into.Detail = fmt.Sprintf("More orders changed at %s than the service lists of one instant. The %d stored orders that were not final were asked for "+
-			"one by one; an order that was never stored is missing until it changes.", st.passed.Format(time.RFC3339Nano), st.made)
+			"one by one; an order that was never stored is missing until it changes.", last.skippedAt.Format(time.RFC3339Nano), last.orders)
 	}
 }
 

@@ -34,8 +34,6 @@ type walk struct {
 	run      sinks.Run
 	// dirty: the sink holds a checkpoint of this walk that its end must replace.
 	dirty bool
-	// passed is the last [api.Page.PassedBy] of its pages.
-	passed time.Time
 	// durable: all that the walk brought is.
 	durable bool
 }
@@ -74,7 +72,7 @@ func (w *walk) follow(ctx context.Context) error {
 	}
 	w.durable = true
 	w.publish()
-	return w.walks.stream.makeUp(ctx, w.passed)
+	return w.walks.stream.refetchOpen(ctx)
 }
 
 // pages takes the pages from the checkpoint's cursor on. The next one is asked for while one
@@ -140,9 +138,7 @@ func (w *walk) version(p Page, i int) uint64 {
 // and remembers what was written.
 func (w *walk) take(ctx context.Context, p Page) error {
 	w.paged(p)
-	if !p.PassedBy.IsZero() {
-		w.passed = p.PassedBy
-	}
+	w.walks.stream.skipped(p.PassedBy)
 	stored, err := w.walks.stream.Forgotten.Storing(ctx)
 	if err != nil {
 		return err

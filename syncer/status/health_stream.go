@@ -109,7 +109,8 @@ func (s *SourceStatus) Note(st *StreamStatus) string {
 	if s.unserved() && st.State != StateOff {
 		return ""
 	}
-	if st.Detail != "" {
+	late := st.Behind && !st.LastErrorAt.After(st.LastSuccess)
+	if st.Detail != "" && !(late && st.State == StateRunning) {
 		return st.Detail
 	}
 	switch st.State {
@@ -122,7 +123,7 @@ func (s *SourceStatus) Note(st *StreamStatus) string {
 	case StateAPIDisabled:
 		return "The restaurant has online ordering switched off. Larder goes on by itself when it is back."
 	}
-	if st.Behind && !st.LastErrorAt.After(st.LastSuccess) {
+	if late {
 		since := ""
 		if st.Lag > 0 {
 			since = " for " + phrase.Span(st.Lag.Duration())

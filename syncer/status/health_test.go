@@ -163,6 +163,7 @@ func TestAStreamThatIsBehindSaysWhy(t *testing.T) {
 	behind := StreamStatus{Name: "products", State: StateRunning, Behind: true, LastSuccess: now.Add(-100 * time.Second), Lag: Seconds(100 * time.Second)}
 	failed := behind
 	failed.LastError, failed.LastErrorAt = "no", now
+	behind.Detail = "Some orders were skipped."
 	for want, st := range map[string]StreamStatus{
 		"No walk has ended for 100 s: the service answers slowly or not at all, or there is more to fetch than the limits allow.": behind,
 		"": failed, // its error is shown
