@@ -38,15 +38,12 @@ func newFlusher(s *Sink) *flusher {
 
 // step is one statement of a flush.
 type step struct {
-	what  string // rows, tombstones, quarantine, drift, verdicts, checkpoints, runs, statuses
-	table string
-	rows  int
-	run   func(ctx context.Context) (bytes int64, err error)
+	what   string // rows, tombstones, quarantine, drift, verdicts, checkpoints, runs, statuses
+	table  string
+	rows   int
+	ofRows bool // rows or tombstones, each of which may go to quarantine instead
+	run    func(ctx context.Context) (bytes int64, err error)
 }
-
-// ofRows reports whether the step writes rows or tombstones, each of which may go to
-// quarantine instead.
-func (s step) ofRows() bool { return s.what == "rows" || s.what == "tombstones" }
 
 // errFenced says that some commits must not be written any more: what is left is
 // planned anew.
@@ -67,13 +64,18 @@ func (f *flusher) flush(commits []*queued) error {
 			return nil
 		}
 		if steps == nil {
-			if err = f.isolated(func() (err error) { steps, err = f.plan(f.abort, commits); return err }); err != nil {
+			if err = f.recovered(func() (err error) { steps, err = f.plan(f.abort, commits); return err }); err != nil {
 				steps = nil
 				f.sink.warehouse.ForgetTypes() // another process may migrate the warehouse meanwhile
 			}
 		}
 		if err == nil {
 			steps, err = f.runSteps(steps, commits)
+		}
+		if len(steps) > 0 && steps[0].ofRows && connection.RefusesValues(err) {
+			if err, steps = f.sift(commits), nil; err == nil {
+				continue
+			}
 		}
 		if errors.Is(err, errFenced) {
 			continue
@@ -83,19 +85,6 @@ func (f *flusher) flush(commits []*queued) error {
 			f.succeeded(began, attempt, commits)
 			return nil
 		}
-		if len(steps) > 0 && steps[0].ofRows() && connection.RefusesValues(err) {
-			if len(commits) > 1 { // in halves, in the order of Write
-				half := len(commits) / 2
-				if err := f.flush(commits[:half]); err != nil {
-					return err
-				}
-				return f.flush(commits[half:])
-			}
-			if err = f.sift(commits[0]); err == nil || errors.Is(err, errFenced) {
-				steps = nil
-				continue
-			}
-		}
 		f.failed(err, attempt, commits)
 		if !lifecycle.Pause(f.abort, retryDelay(attempt, f.jitter.Float64())) { // the sink has no more time
 			return fmt.Errorf("%w before its rows were durable: %w", ErrClosed, err)
@@ -104,8 +93,8 @@ func (f *flusher) flush(commits []*queued) error {
 	}
 }
 
-// isolated runs part of a flush. A panic of it is an error: the flush is tried again.
-func (f *flusher) isolated(part func() error) (err error) {
+// recovered runs part of a flush. A panic of it is an error: the flush is tried again.
+func (f *flusher) recovered(part func() error) (err error) {
 	if lifecycle.Recovered(f.sink.log, "the writing of rows", func() { err = part() }) {
 		return errors.New("a fault in Larder: the log has its stack; report it")
 	}
@@ -139,7 +128,7 @@ func (f *flusher) runSteps(steps []step, commits []*queued) ([]step, error) {
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(f.abort, f.sink.options.StepTimeout)
 		var bytes int64
-		err := f.isolated(func() (err error) { bytes, err = next.run(ctx); return err })
+		err := f.recovered(func() (err error) { bytes, err = next.run(ctx); return err })
 		cancel()
 		if err != nil {
 			return steps, fmt.Errorf("write %s to %s: %w", next.what, next.table, err)
@@ -194,7 +183,9 @@ func (f *flusher) planRows(ctx context.Context, commits []*queued) ([]step, erro
 		if err != nil {
 			return nil, err
 		}
-		steps = append(steps, f.insertStep("rows", b))
+		insert := f.insertStep("rows", b)
+		insert.ofRows = true
+		steps = append(steps, insert)
 	}
 	return steps, nil
 }

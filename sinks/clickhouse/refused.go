@@ -8,23 +8,25 @@ import (
 	"github.com/larder-sync/larder/sinks/clickhouse/connection"
 )
 
-// sift stores the rows and tombstones of a commit that the warehouse takes, and moves the
+// sift stores the rows and tombstones of commits that the warehouse takes, and moves the
 // others to its quarantine. A commit that is sifted again after a failure is written again
 // from its beginning, which changes nothing.
-func (f *flusher) sift(item *queued) error {
-	refused, err := f.siftPart(item, item.commit)
-	if err != nil {
-		return err
-	}
-	c := *item.commit
-	c.Batch, c.Tombstones = nil, nil // durable by now
-	c.Quarantine = append(slices.Clip(c.Quarantine), refused...)
-	for _, q := range refused {
-		c.Released = slices.DeleteFunc(slices.Clone(c.Released), func(key string) bool { return key == q.Key() })
-	}
-	item.commit = &c
-	if c.Refused != nil && len(refused) > 0 {
-		c.Refused(refused)
+func (f *flusher) sift(commits []*queued) error {
+	for _, item := range commits {
+		refused, err := f.siftPart(item, item.commit)
+		if err != nil {
+			return err
+		}
+		c := *item.commit
+		c.Batch, c.Tombstones = nil, nil // durable by now
+		c.Quarantine = append(slices.Clip(c.Quarantine), refused...)
+		c.Released = slices.DeleteFunc(slices.Clone(c.Released), func(key string) bool {
+			return slices.ContainsFunc(refused, func(q sinks.Quarantined) bool { return q.Key() == key })
+		})
+		item.commit = &c
+		if c.Refused != nil && len(refused) > 0 {
+			c.Refused(refused)
+		}
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func (f *flusher) planTombstones(ctx context.Context, commits []*queued) ([]step
 		}
 		for group := range slices.Chunk(newest(tombstones[table]), tombstonesPerStatement) {
 			sql := tombstoneStatement(f.sink.warehouse.Dialect, table, types, group)
-			steps = append(steps, step{what: "tombstones", table: table, rows: len(group), run: func(ctx context.Context) (int64, error) {
+			steps = append(steps, step{what: "tombstones", table: table, rows: len(group), ofRows: true, run: func(ctx context.Context) (int64, error) {
 				return int64(len(sql)), f.sink.warehouse.Exec(ctx, sql, statementSettings)
 			}})
 		}
