@@ -20,6 +20,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/sinks"
@@ -76,7 +78,7 @@ type Leases struct {
 	failing outage.Outage // of beats; of the loop alone
 	wake    chan struct{}
 
-	using chan struct{} // holds one value while something begins or ends the beats, guarded by it
+	using *semaphore.Weighted // held while something begins or ends the beats
 	stop  context.CancelFunc
 	ended chan struct{}
 
@@ -94,7 +96,7 @@ type user struct{ sources func() []string }
 // New makes the leases of a process.
 func New(p sinks.Process, sink Sink, owner Owner, log *slog.Logger) *Leases {
 	return &Leases{
-		owner: owner, sink: sink, process: p, log: log, wake: make(chan struct{}, 1), using: make(chan struct{}, 1),
+		owner: owner, sink: sink, process: p, log: log, wake: make(chan struct{}, 1), using: semaphore.NewWeighted(1),
 		users: map[*user]struct{}{}, all: map[string]*lease{}, news: make(chan struct{}),
 	}
 }
@@ -107,12 +109,10 @@ func (l *Leases) Enter(ctx context.Context, sources func() []string) (leave func
 	if l == nil {
 		return func() {}, nil
 	}
-	select {
-	case l.using <- struct{}{}:
-		defer func() { <-l.using }()
-	case <-ctx.Done():
+	if err := l.using.Acquire(ctx, 1); err != nil {
 		return nil, context.Cause(ctx)
 	}
+	defer l.using.Release(1)
 	lasting := context.WithoutCancel(ctx)
 	u := &user{sources}
 	l.mu.Lock()
@@ -128,8 +128,8 @@ func (l *Leases) Enter(ctx context.Context, sources func() []string) (leave func
 }
 
 func (l *Leases) leave(ctx context.Context, u *user) {
-	l.using <- struct{}{} // another that leaves is bounded
-	defer func() { <-l.using }()
+	_ = l.using.Acquire(ctx, 1) // ctx has no end; another that leaves is bounded
+	defer l.using.Release(1)
 	last := l.remove(u)
 	durable := l.flushed(last)
 	if !last {
