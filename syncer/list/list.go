@@ -12,6 +12,7 @@ import (
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // List is a stream with a cursor: the walks of its locations, or of all of them together.
@@ -227,6 +228,28 @@ func (st *List) Pass(full, confirmed bool) []stream.Step {
 
 // PassOff does in a pass what is to be done of a list that is off.
 func (st *List) PassOff(context.Context) error { return nil }
+
+// store writes what fill puts into an intake, and waits until it is durable. No request is
+// made within fill: nothing else that may hold a forgotten order is stored meanwhile.
+func (st *List) store(ctx context.Context, fill func(*write.Intake)) error {
+	stored, err := st.Forgotten.Storing(ctx)
+	if err != nil {
+		return err
+	}
+	in := st.Writer.Begin(st.Writer.NextWalk(), 1)
+	fill(in)
+	if in.Empty() {
+		stored()
+		in.CountRows()
+		return nil
+	}
+	receipt, err := st.Writer.Write(ctx, in)
+	stored()
+	if err != nil {
+		return err
+	}
+	return st.Writer.Await(ctx, in, receipt)
+}
 
 // longPages counts the pages of the list's long walks.
 func (st *List) longPages() (n uint64) {

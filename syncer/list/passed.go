@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/stream"
 	"github.com/larder-sync/larder/syncer/write"
@@ -53,44 +52,19 @@ func (st *List) refetchOpen(ctx context.Context) error {
 // askAnew asks for rows by their ids, and stores what the service answers. A row that it does
 // not show stays as it is.
 func (st *List) askAnew(ctx context.Context, rows []sinks.LiveRow) error {
-	var answers []answer
+	var answers []*answer
 	for _, r := range rows {
-		// The version is taken before it is asked: see [write.VersionClock].
-		a := answer{id: r.ID, version: st.Source.Versions.Take(1)}
-		raw, _, err := st.Def.One(ctx, st.Source.Lanes.Fresh, r.ID)
-		switch {
-		case api.IsNotFound(err):
-			continue
-		case len(raw) == 0 && err != nil:
-			return fmt.Errorf("ask for %s %q, which a full page may have left out: %w", st.Def.Name, r.ID, err)
-		case st.Full.elsewhere(raw):
-			continue
+		a, err := st.Full.askFor(ctx, st.Source.Lanes.Fresh, r.ID)
+		if err != nil {
+			return err
 		}
-		a.raw, a.at = raw, st.Source.Moment().UTC() // as walks and deliveries of them do
+		a.at = st.Source.Moment().UTC() // as walks and deliveries of them do
 		answers = append(answers, a)
 	}
-	stored, err := st.Forgotten.Storing(ctx)
-	if err != nil {
-		return err
-	}
-	in := st.Writer.Begin(st.Writer.NextWalk(), len(answers))
-	in.All, in.Counts.Requests = true, uint64(len(rows))
-	for _, a := range answers {
-		in.Row(st.Def.Plan.NewMapper(), st.Forgotten.OrderOf(a.id, a.raw), a.version, a.at, write.RowContext{ID: a.id, Columns: st.Def.Polled})
-	}
-	if in.Empty() {
-		stored()
-		in.CountRows()
-		return nil
-	}
-	receipt, err := st.Writer.Write(ctx, in)
-	stored()
-	if err != nil {
-		return err
-	}
-	if err := receipt.Wait(ctx); err != nil {
-		return fmt.Errorf("wait for the warehouse: %w", err)
-	}
-	in.Remember()
-	return nil
+	return st.store(ctx, func(in *write.Intake) {
+		in.All = true
+		for _, a := range answers {
+			st.Full.take(in, a)
+		}
+	})
 }

@@ -175,41 +175,15 @@ func (sw *sweep) Chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) erro
 		}
 		answers[r.ID] = a
 	}
-	return sw.store(ctx, func(in *write.Intake) {
+	return st.store(ctx, func(in *write.Intake) {
+		in.Rewrite = true
 		for _, r := range rows {
 			sw.decide(in, r, answers[r.ID])
 		}
+		sw.spend(in)
 		sw.run.Tombs += in.Counts.Tombstones
 		sw.run.Rows += in.Counts.Upserts
 	})
-}
-
-// store writes what decide puts into an intake, and waits until it is durable. No request is
-// made within decide: nothing else that may hold a forgotten order is stored meanwhile.
-func (sw *sweep) store(ctx context.Context, decide func(*write.Intake)) error {
-	st := sw.stream
-	stored, err := st.Forgotten.Storing(ctx)
-	if err != nil {
-		return err
-	}
-	in := st.Writer.Begin(st.Writer.NextWalk(), 1)
-	decide(in)
-	sw.spend(in)
-	if in.Empty() {
-		stored()
-		in.CountRows()
-		return nil
-	}
-	receipt, err := st.Writer.Write(ctx, in)
-	stored()
-	if err != nil {
-		return err
-	}
-	if err := receipt.Wait(ctx); err != nil {
-		return fmt.Errorf("wait for the warehouse: %w", err)
-	}
-	in.Remember()
-	return nil
 }
 
 // decide removes one row, or brings it up to date when the service still has it. A
@@ -352,7 +326,7 @@ func (f *FullResync) askFor(ctx context.Context, lane *api.Client, id string) (*
 	case api.IsNotFound(err):
 		a.reason = write.ReasonGone
 	case len(raw) == 0 && err != nil:
-		return nil, fmt.Errorf("ask for %s %q before it is removed: %w", f.list.Def.Name, id, err)
+		return nil, fmt.Errorf("ask for %s %q: %w", f.list.Def.Name, id, err)
 	case f.elsewhere(raw):
 		a.reason = write.ReasonNoAccess
 	default:
@@ -367,7 +341,6 @@ func (f *FullResync) take(in *write.Intake, a *answer) {
 	if a.reason != "" {
 		return
 	}
-	in.Rewrite = true
 	in.Row(f.list.Def.Plan.NewMapper(), f.list.Forgotten.OrderOf(a.id, a.raw), a.version, a.at, write.RowContext{ID: a.id, Columns: f.list.Def.Polled})
 }
 

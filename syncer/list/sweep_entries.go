@@ -57,7 +57,8 @@ func (sw *sweep) closeEntries(ctx context.Context) error {
 		}
 		answers = append(answers, a)
 	}
-	return sw.store(ctx, func(in *write.Intake) {
+	return st.store(ctx, func(in *write.Intake) {
+		in.Rewrite = true
 		for _, a := range answers {
 			if st.Full.take(in, a); a.reason != "" {
 				gone = append(gone, a.id)
@@ -66,5 +67,6 @@ func (sw *sweep) closeEntries(ctx context.Context) error {
 		for _, key := range gone {
 			in.Release(key)
 		}
+		sw.spend(in)
 	})
 }

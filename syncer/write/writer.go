@@ -103,6 +103,11 @@ func (w *Writer) Store(ctx context.Context, in *Intake) error {
 	if err != nil {
 		return err
 	}
+	return w.Await(ctx, in, r)
+}
+
+// Await waits until an intake is durable, and remembers it.
+func (w *Writer) Await(ctx context.Context, in *Intake, r *sinks.Receipt) error {
 	if err := r.Wait(ctx); err != nil {
 		return fmt.Errorf("wait for the warehouse: %w", err)
 	}
