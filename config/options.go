@@ -66,7 +66,7 @@ var options = []option[Config]{
 
 	number("shard.index", "0", "Which part of the sources this process takes, counted from 0.",
 		func(c *Config) *int { return &c.Shard.Index }, between(0, 9999)),
-	number("shard.count", "1", "How many processes share the sources. Every one needs the same list of sources. Those of one restaurant go to one process, which counts its requests: a source goes by its name until its restaurant is stored, and within two minutes of that by the first name among the restaurant's sources. Of the wrong keys that an address may send, each process takes its part.",
+	number("shard.count", "1", "How many processes share the sources. Every one needs the same list of sources. Those of one restaurant go to one process, which counts its requests: a source is assigned by its name until its restaurant is stored, and within two minutes of that by the first name among the restaurant's sources. Of the wrong keys that an address may send, each process takes its part.",
 		func(c *Config) *int { return &c.Shard.Count }, between(1, 10000)),
 }
 
@@ -76,7 +76,7 @@ var sourceOptions = []option[Source]{
 		func(s *Source) *string { return &s.Name }, validName),
 	text("base_url", "", "Required. Address of the API as the service gives it, prefix included: `https://host/v1`.",
 		func(s *Source) *string { return &s.BaseURL }, validBaseURL).typed("URL"),
-	text("key_file", "", "File with the API key and nothing else: white space around it and a byte order mark are dropped; quotes, a name with `=` before it and invisible characters are refused with their name. Exactly one of `key_file`, `key_env` and `key` is needed.",
+	text("key_file", "", "File with the API key and nothing else: white space around it and a byte order mark are dropped; quotes, a name with `=` before it and invisible characters are refused, and the error names them. Exactly one of `key_file`, `key_env` and `key` is needed.",
 		func(s *Source) *string { return &s.KeyFile }),
 	text("key_env", "", "Name of the environment variable with the API key.",
 		func(s *Source) *string { return &s.KeyEnv }, optional(validEnvName)),

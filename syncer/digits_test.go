@@ -14,9 +14,9 @@ import (
 	"github.com/larder-sync/larder/syncer/verify"
 )
 
-// Instants of seven and nine decimals, percentages and coordinates as binary floats are
-// printed: every row lands, is verified and proven; each field is reported once, also after
-// a restart; and no request has an instant that a checkpoint could not store.
+// Instants have seven and nine decimals, percentages and coordinates are binary floats as
+// printed: every row lands, is verified and proven. Each field is reported once, also after a
+// restart. No request has an instant that a checkpoint could not store.
 func TestDigitsFinerThanTheirColumns(t *testing.T) {
 	for _, precision := range []time.Duration{100 * time.Nanosecond, time.Nanosecond} {
 		inWorld(t, sandbox.Options{

@@ -32,7 +32,7 @@ func (s Shard) Takes(source string) bool {
 
 // shardNames are the names by which sources are given to a shard: that of the first source of
 // the same restaurant, so that one process counts the requests of all of them. A source whose
-// restaurant is not stored yet goes by its own name.
+// restaurant is not stored yet is assigned by its own name.
 func (y *Syncer) shardNames(sources []Source) map[string]string {
 	stored, first := y.storedBusinesses(), map[string]string{}
 	for _, s := range sources {

@@ -37,8 +37,9 @@ differ at first sight.
 Rows may change meanwhile: a difference counts only when it still stands after the
 next incremental walk, while the API's own answer stood still. What never stood still
 is told as moving, which is no difference. Rows in quarantine are listed: they could not
-be compared. Settled are rows that differed at first sight and not any more after that walk. Of the totals
-(sales_daily), rows counts the days without a sale too, which the warehouse may leave out.
+be compared. Settled are rows that differed at first sight and not any more after that
+walk. Of the totals (sales_daily), rows counts the days without a sale too, which the
+warehouse may leave out.
 
 Stale are rows of the totals that are behind the API by schedule alone, which is no
 difference either: beside a daemon on a remote warehouse, the days before yesterday,
@@ -48,11 +49,12 @@ or full resync. The summary says until when they are asked for again, and how to
 Each line tells source, stream, id, field and both values. A field is a path in the
 API's JSON, or a column of the table. With --format json every finding is one JSON
 object on a line, and the last line is a summary; its "kind" is difference, stale,
-moving, quarantined or summary. In the summary, unjudged are rows that differed at first sight,
-but were too many to look at again.
+moving, quarantined or summary. In the summary, unjudged are rows that differed at first
+sight, but were too many to look at again.
 
 Exit codes: 0 no difference, stale rows or not; 1 a difference, or something could not be
-compared, as rows in quarantine; 2 usage or configuration; 3 the API refused; 4 the warehouse could not be reached.`,
+compared, as rows in quarantine; 2 usage or configuration; 3 the API refused; 4 the
+warehouse could not be reached.`,
 		Example: `  larder verify
   larder verify --source bistro --stream sales_orders
   larder verify --format json | jq 'select(.kind == "difference")'`,

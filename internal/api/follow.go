@@ -12,7 +12,7 @@ import (
 var (
 	ErrRepeatedCursor = errors.New("the service sent a cursor that it had sent before" + tellTheService)
 	ErrNoCursor       = errors.New("the service says has_more without a next_cursor" + tellTheService)
-	errEndless        = errors.New("the service has sent a million pages of one list and no last one" + tellTheService)
+	errEndless        = errors.New("the service has sent a million pages of one list without an end" + tellTheService)
 )
 
 // Not every walk is made again by itself.

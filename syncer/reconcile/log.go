@@ -80,7 +80,7 @@ func (st *Proofs) warn(found []DayProof) {
 	}
 }
 
-// gapSum tells apart by how much days differ.
+// gapSum hashes the differences of a day.
 func gapSum(seed maphash.Seed, all []sinks.Difference) uint64 {
 	return maphash.String(seed, fmt.Sprint(gaps(all)))
 }

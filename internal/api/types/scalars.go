@@ -17,7 +17,7 @@ type (
 	Date string
 )
 
-// Currency is that of all amounts.
+// Currency is the currency of all amounts.
 const Currency = "RON"
 
 // Tombstone is a row deleted in the service (api.md, "Tombstone").

@@ -61,7 +61,7 @@ type Views struct {
 // viewName finds the name of the view that a statement makes.
 var viewName = regexp.MustCompile("^CREATE OR REPLACE VIEW `[^`]+`\\.`(\\w+)`")
 
-// Views are those that this program makes.
+// Views returns the views of this program.
 func (d Dialect) Views() (v Views, err error) {
 	if v.files, err = fs.Glob(schemaFiles, "views/*.sql"); err != nil {
 		return v, fmt.Errorf("list views: %w", err)

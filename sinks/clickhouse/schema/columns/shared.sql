@@ -8,7 +8,7 @@
     `_fetched_at` DateTime64(6, 'Europe/Bucharest') COMMENT 'When the service answered with this version of the row',
     `_deleted` UInt8 COMMENT '1 when this version buries the row',
     `_deleted_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When the service deleted the row; null when it is not known',
-    `_delete_reason` LowCardinality(String) COMMENT 'Why the row was removed: deleted, cancelled or unpaid (the service said so), gone (it vanished from a list that was read whole), no_access (the key lost the location); empty for a live row',
+    `_delete_reason` LowCardinality(String) COMMENT 'Why the row was removed: deleted, cancelled or unpaid (the service reported it), gone (it vanished from a list that was read whole), no_access (the key lost the location); empty for a live row',
     `_raw` String COMMENT 'JSON of the row as received, unknown fields included' CODEC(ZSTD(3)),
 {{columns "tombstone"}}
 {{end}}

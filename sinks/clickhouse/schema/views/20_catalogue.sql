@@ -3,7 +3,7 @@
 {{/* Whether a member of a dimension is removed, for views that show removed ones too. */}}
 {{define "removal" -}}
     `removed` Bool COMMENT 'Whether it was removed in the service',
-    `removed_reason` LowCardinality(Nullable(String)) COMMENT 'Why it was removed: deleted (the service said so), gone (it vanished from a list that was read whole), no_access (the key lost the location); null while it is there',
+    `removed_reason` LowCardinality(Nullable(String)) COMMENT 'Why it was removed: deleted (the service reported it), gone (it vanished from a list that was read whole), no_access (the key lost the location); null while it is there',
     `removed_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When the service removed it, or of one that is gone when Larder found that; null while it is there, and when it is not known'
 {{- end}}
 

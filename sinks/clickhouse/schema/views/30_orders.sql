@@ -243,7 +243,7 @@ CREATE OR REPLACE VIEW {{view "sales_orders_removed"}}
 (
 {{shown "business" "business_name"}},
     `id` String COMMENT 'Order id',
-    `reason` LowCardinality(String) COMMENT 'Why it is no sale any more: cancelled, unpaid or deleted (the service said so), gone (it vanished from a list that was read whole), no_access (the key lost the location)',
+    `reason` LowCardinality(String) COMMENT 'Why it is no sale any more: cancelled, unpaid or deleted (the service reported it), gone (it vanished from a list that was read whole), no_access (the key lost the location)',
     `removed_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When the service removed it: when it deleted it, else when it last changed it (a cancelled or unpaid order has no other time); null when neither is known',
     `noticed_at` DateTime64(6, 'Europe/Bucharest') COMMENT 'When Larder learned of it',
     `value_known` Bool COMMENT 'Whether the order was ever seen as a sale; when not, what it was is not known: everything below is null or empty, but for _raw, which says that it was removed',

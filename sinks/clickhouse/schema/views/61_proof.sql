@@ -7,7 +7,7 @@ CREATE OR REPLACE VIEW {{view "proof"}}
     `location_id` LowCardinality(Nullable(String)) COMMENT 'Location the proof is of; null is all locations of the source together',
     `first_day` Date32 COMMENT 'Day of the first mirrored order, removed ones included (Europe/Bucharest); where there is none, the first day that was asked about',
     `proven_from` Nullable(Date32) COMMENT 'Every day from this one up to proven_until is proven, healed or explained: all of the mirror is when this is first_day (larder reconcile compares older days); null when proven_until is',
-    `proven_until` Nullable(Date32) COMMENT 'The last day that is over and up to which each of the 92 days up to the last that was asked about is proven, healed or explained: never the running day, whose figures go on; null when the first of them is not',
+    `proven_until` Nullable(Date32) COMMENT 'The last day up to which each day is proven, healed or explained, of the 92 days up to the last that was asked about. It is never the running day, whose figures go on; null when the first of the 92 days is none of the three',
     `days_differing` Int64 COMMENT 'Number of days that differ now: drift that repairing did not help',
     `differing` Array(Date32) COMMENT 'The days that differ now',
     `days_asked` Int64 COMMENT 'Number of days that have a verdict',

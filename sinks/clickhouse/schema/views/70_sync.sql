@@ -113,7 +113,7 @@ CREATE OR REPLACE VIEW {{view "schema_drift"}}
     `business_id` String COMMENT 'Restaurant (business) the row belongs to, as the API names it',
     `source` LowCardinality(String) COMMENT 'Source (API key, as named in the configuration)',
     `stream` LowCardinality(String) COMMENT 'Stream: one list of the API',
-    `kind` LowCardinality(String) COMMENT 'field: a field that is not known, kept in _raw; value: a value that is not known, or a key of a map such as payments or channels. A value is stored like any other; what stands under such a key is in the map when it fits, else in _raw only; digits: an instant beyond the microsecond, or a number beyond ten decimals, was cut to its column, whole in _raw; totals: the totals of an answer of /sales/daily are not the sum of its days, of which each is stored',
+    `kind` LowCardinality(String) COMMENT 'field: a field that is not known, kept in _raw. value: a value that is not known, or a key of a map such as payments or channels. A value is stored like any other. What stands under such a key is in the map when it fits, else in _raw only. digits: an instant beyond the microsecond, or a number beyond ten decimals, was cut to its column; it is whole in _raw. totals: the totals of an answer of /sales/daily are not the sum of its days; each day is stored',
     `path` String COMMENT 'Path of the field, such as items.discount_code',
     `example` String COMMENT 'JSON of the first one seen, cut to 200 bytes',
     `row_id` String COMMENT 'Id of a row that had it',
