@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
-
-	"github.com/larder-sync/larder/internal/lifecycle"
 )
 
 // Digest tells contents of a file apart. It is zero for a file that cannot be read.
@@ -42,34 +40,34 @@ type patience struct {
 
 var usualPatience = patience{quiet: 300 * time.Millisecond, missing: 2 * time.Second}
 
-// Watch sends when the file has been written and its content is another than the
+// Watch sends to changed when the file has been written and its content is another than the
 // known one, until ctx ends. It notices every way of writing a file: in place, by a
 // rename, through symbolic links that are exchanged, as Kubernetes does it, with the
 // file or its folder missing for a while. A file that stays missing is reported too.
-func Watch(ctx context.Context, file string, known func() Digest, log *slog.Logger) (<-chan struct{}, error) {
-	return watch(ctx, file, known, log, usualPatience)
+func Watch(ctx context.Context, file string, known func() Digest, log *slog.Logger, changed chan<- struct{}) error {
+	return watch(ctx, file, known, log, changed, usualPatience)
 }
 
-func watch(ctx context.Context, file string, known func() Digest, log *slog.Logger, p patience) (<-chan struct{}, error) {
+func watch(ctx context.Context, file string, known func() Digest, log *slog.Logger, changed chan<- struct{}, p patience) error {
 	path, err := filepath.Abs(file)
 	if err != nil {
-		return nil, fmt.Errorf("watch %s: %w", file, err)
+		return fmt.Errorf("watch %s: %w", file, err)
 	}
 	notify, err := fsnotify.NewWatcher()
 	if err != nil {
-		return nil, fmt.Errorf("watch %s: %w", file, err)
+		return fmt.Errorf("watch %s: %w", file, err)
 	}
-	w := &watcher{path: path, known: known, log: log, patience: p, notify: notify, changed: make(chan struct{}, 1)}
-	if err := w.follow(); err != nil {
-		return nil, errors.Join(fmt.Errorf("watch %s: %w", file, err), notify.Close())
-	}
-	go func() {
-		lifecycle.Loop(ctx, log, "the watch of the configuration file", w.run)
+	defer func() {
 		if err := notify.Close(); err != nil {
 			log.Debug("end the watch of the configuration file", "error", err)
 		}
 	}()
-	return w.changed, nil
+	w := &watcher{path: path, known: known, log: log, patience: p, notify: notify, changed: changed}
+	if err := w.follow(); err != nil {
+		return fmt.Errorf("watch %s: %w", file, err)
+	}
+	w.run(ctx)
+	return nil
 }
 
 type watcher struct {
@@ -78,7 +76,7 @@ type watcher struct {
 	log      *slog.Logger
 	patience patience
 	notify   *fsnotify.Watcher
-	changed  chan struct{}
+	changed  chan<- struct{} // of room for one
 
 	entries []string  // see entriesOf
 	folders []string  // of the entries

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -30,14 +31,22 @@ func watchPatiently(t *testing.T, file string, missing time.Duration) *watched {
 	t.Helper()
 	w := &watched{t: t, dir: filepath.Dir(file), file: file, looks: make(chan bool, 1000)}
 	w.know()
-	var err error
-	w.changes, err = watch(t.Context(), file, func() Digest { return *w.known.Load() }, slog.New(slog.DiscardHandler),
-		patience{quiet: 20 * time.Millisecond, missing: missing, looked: w.looks})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.changes = startWatch(t, file, func() Digest { return *w.known.Load() }, patience{quiet: 20 * time.Millisecond, missing: missing, looked: w.looks})
 	w.unmoved("the beginning")
 	return w
+}
+
+func startWatch(t *testing.T, file string, known func() Digest, p patience) <-chan struct{} {
+	t.Helper()
+	changes := make(chan struct{}, 1)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		if err := watch(t.Context(), file, known, slog.New(slog.DiscardHandler), changes, p); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(watching.Wait)
+	return changes
 }
 
 // know takes the file as it is for known, as one does who reads it.
@@ -297,10 +306,7 @@ func TestWatchTellsWhatChangedBeforeIt(t *testing.T) {
 	if err := os.WriteFile(file, []byte("changed"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	changes, err := watch(t.Context(), file, func() Digest { return known }, slog.New(slog.DiscardHandler), patience{quiet: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	changes := startWatch(t, file, func() Digest { return known }, patience{quiet: time.Millisecond})
 	select {
 	case <-changes:
 	case <-time.After(20 * time.Second):

@@ -191,6 +191,7 @@ func (d *Daemon) Serve(ctx context.Context) (err error) {
 	d.loop(ctx, &beside, "the files of keys", d.lookAtKeys)
 	if d.reloader != nil {
 		d.loop(ctx, &beside, "the configuration", d.reloader.run)
+		d.loop(ctx, &beside, "the watch of the configuration file", d.reloader.watch)
 	}
 	err = d.sync(ctx)
 	cancelled := context.Cause(ctx)

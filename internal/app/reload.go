@@ -35,6 +35,7 @@ type reloader struct {
 	daemon *Daemon
 	log    *slog.Logger
 
+	changes   chan struct{} // of the file
 	outcomes  *prometheus.CounterVec
 	good      prometheus.Gauge
 	succeeded prometheus.Gauge
@@ -51,7 +52,7 @@ const (
 
 func newReloader(d *Daemon, r Reload) *reloader {
 	l := &reloader{
-		Reload: r, daemon: d, log: d.app.Log, tried: d.app.Config.Digest,
+		Reload: r, daemon: d, log: d.app.Log, tried: d.app.Config.Digest, changes: make(chan struct{}, 1),
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "larder_config_reloads_total", Help: "Times that the configuration was read anew, by result: success, or refused.",
 		}, []string{"result"}),
@@ -72,25 +73,28 @@ func newReloader(d *Daemon, r Reload) *reloader {
 
 // run reloads until ctx ends.
 func (r *reloader) run(ctx context.Context) {
-	file := r.daemon.app.Config.File
-	var changes <-chan struct{}
-	if file != "" {
-		var err error
-		if changes, err = config.Watch(ctx, file, r.known, r.log); err != nil {
-			r.log.Warn("changes of the configuration file are not noticed; SIGHUP makes Larder read it", "error", err)
-		}
-	}
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-r.Hangup:
 			r.reload("SIGHUP")
-		case <-changes:
-			if config.DigestOf(file) != r.known() { // else SIGHUP was faster
+		case <-r.changes:
+			if config.DigestOf(r.daemon.app.Config.File) != r.known() { // else SIGHUP was faster
 				r.reload("the file has changed")
 			}
 		}
+	}
+}
+
+// watch notices changes of the file until ctx ends.
+func (r *reloader) watch(ctx context.Context) {
+	file := r.daemon.app.Config.File
+	if file == "" {
+		return
+	}
+	if err := config.Watch(ctx, file, r.known, r.log, r.changes); err != nil {
+		r.log.Warn("changes of the configuration file are not noticed; SIGHUP makes Larder read it", "error", err)
 	}
 }
 
