@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
@@ -88,9 +89,11 @@ func TestALostSourceThatCannotBeginAnewEndsAlone(t *testing.T) {
 		w.process = "p"
 		w.run()
 		w.until("mirrored", 5*time.Minute, w.filled)
+		synctest.Wait() // nothing reads the definitions while they change
 		known := w.syncer.definitions
 		w.syncer.definitions = append([]*registry.Definition{{Name: "unheard of", Kind: -1}}, known...)
 		leaseOwner{w.syncer}.Lost("r0", &lease.WaitingError{})
+		synctest.Wait()
 		w.syncer.definitions = known
 		time.Sleep(2 * time.Minute)
 		lost, other := w.syncer.Status().Sources[0], w.syncer.Status().Sources[1]
