@@ -181,7 +181,7 @@ func (o *passes) onceOf(ctx context.Context, f follower, sel Selection, before C
 	st := f.Common()
 	r := &StreamReport{}
 	r.Stream = st.Def.Name
-	defer func() { r.StreamOutcome.Quarantined = uint64(st.Writer.QuarantinedCount()) }()
+	defer func() { r.InQuarantine = uint64(st.Writer.QuarantinedCount()) }()
 	if st.Off() {
 		r.Off, r.NoScope = st.Why(), st.LacksScope(o.source.Identity())
 		r.Err = f.PassOff(ctx)

@@ -374,7 +374,7 @@ func TestVerifyListsTheQuarantine(t *testing.T) {
 				t.Errorf("no reason: %+v", f)
 			}
 		}
-		if r := report.Sources[0].Streams[0]; r.Quarantined != 3 || r.Differences+r.Unjudged != 0 {
+		if r := report.Sources[0].Streams[0]; r.InQuarantine != 3 || r.Differences+r.Unjudged != 0 {
 			t.Errorf("%+v", r)
 		}
 

@@ -97,7 +97,7 @@ func printReport(w io.Writer, r syncer.Report, width int) error {
 		for _, st := range s.Streams {
 			rows += st.Upserts
 			requests += st.Requests
-			t.add(s.Source, st.Stream, st.Upserts, st.Tombstones, st.Unchanged, st.StreamOutcome.Quarantined, st.Requests, outcome(st))
+			t.add(s.Source, st.Stream, st.Upserts, st.Tombstones, st.Unchanged, st.InQuarantine, st.Requests, outcome(st))
 		}
 	}
 	if err := t.print(w); err != nil {
@@ -123,7 +123,7 @@ func outcome(st syncer.StreamReport) string {
 	case st.Off != "":
 		reason, _, _ := strings.Cut(st.Off, ": ") // what to do about it follows
 		return "off: " + reason
-	case st.StreamOutcome.Quarantined > 0:
+	case st.InQuarantine > 0:
 		return "quarantined"
 	default:
 		return "ok"

@@ -197,7 +197,7 @@ func summarize(r syncer.VerifyReport, err error) verifySummary {
 		for _, st := range source.Streams {
 			s.Rows += st.Rows
 			s.Moving += st.Moving
-			s.Quarantined += st.Quarantined
+			s.Quarantined += st.InQuarantine
 			line := verifyStream{Source: source.Source, StreamVerify: st}
 			if st.Err != nil {
 				line.Error = st.Err.Error()
@@ -218,7 +218,7 @@ func (p *findingPrinter) summary(r syncer.VerifyReport, err error) {
 		{"source", 0}, {"stream", 0}, {"rows", 0}, {"differ", 0}, {"stale", 1}, {"moving", 3}, {"settled", 5}, {"quarantined", 2}, {"time", 4}, {"result", 0},
 	}}
 	for _, st := range s.Streams {
-		t.add(st.Source, orDash(st.Stream), st.Rows, st.Differences, st.Stale, st.Moving, st.Settled, st.Quarantined,
+		t.add(st.Source, orDash(st.Stream), st.Rows, st.Differences, st.Stale, st.Moving, st.Settled, st.InQuarantine,
 			st.Took.Duration().Round(100*time.Millisecond), verifyOutcome(st))
 	}
 	p.failed(t.print(p.out))
@@ -251,7 +251,7 @@ func verifyOutcome(st verifyStream) string {
 		return "failed"
 	case st.Differences+st.Unjudged > 0:
 		return "differs"
-	case st.Quarantined > 0:
+	case st.InQuarantine > 0:
 		return "quarantined"
 	case st.Stale > 0:
 		return "stale"

@@ -30,8 +30,8 @@ func errorLines(all []outcome) (lines []string) {
 			if st.Err != nil {
 				lines = append(lines, streamLine(o.source, st.Stream, st.Err))
 			}
-			if st.Quarantined > 0 {
-				lines = append(lines, "source "+o.source+": stream "+st.Stream+": "+phrase.Plural(st.Quarantined, "row")+phrase.Verb(st.Quarantined, " is", " are")+" in quarantine")
+			if st.InQuarantine > 0 {
+				lines = append(lines, "source "+o.source+": stream "+st.Stream+": "+phrase.Plural(st.InQuarantine, "row")+phrase.Verb(st.InQuarantine, " is", " are")+" in quarantine")
 			}
 		}
 	}
@@ -57,7 +57,7 @@ const adviceQuarantine = "  → What could not be understood is kept whole. Look
 // quarantines reports whether rows are in quarantine.
 func quarantines(all []outcome) bool {
 	return slices.ContainsFunc(all, func(o outcome) bool {
-		return slices.ContainsFunc(o.streams, func(st syncer.StreamOutcome) bool { return st.Quarantined > 0 })
+		return slices.ContainsFunc(o.streams, func(st syncer.StreamOutcome) bool { return st.InQuarantine > 0 })
 	})
 }
 
@@ -108,7 +108,7 @@ func worstOf(all []outcome) int {
 		w.source(*o.state, *o.err)
 		for _, st := range o.streams {
 			w.stream(*o.state, st.Err)
-			w.problem = w.problem || st.Quarantined > 0
+			w.problem = w.problem || st.InQuarantine > 0
 		}
 	}
 	return w.code()

@@ -13,9 +13,9 @@ type StreamOutcome struct {
 	NoScope bool   `json:"no_scope,omitempty"` // it is off since the key lacks the scope
 	// OrderingOff: the service answers nothing since online ordering is switched off,
 	// which is normal life (DESIGN R11).
-	OrderingOff bool   `json:"ordering_off,omitempty"`
-	Quarantined uint64 `json:"quarantined"` // entries open at the end
-	Err         error  `json:"-"`
+	OrderingOff  bool   `json:"ordering_off,omitempty"`
+	InQuarantine uint64 `json:"quarantined"` // entries open at the end
+	Err          error  `json:"-"`
 }
 
 // Outcome is the outcome itself, for what serves all kinds of passes alike.

@@ -236,7 +236,7 @@ func (v *verification) tellQuarantine(ctx context.Context) error {
 		f.Field, f.Reason = q.Field, q.Reason
 		v.pass.tell(f)
 	}
-	v.count(func(r *StreamReport) { r.Quarantined = uint64(len(entries)) })
+	v.count(func(r *StreamReport) { r.InQuarantine = uint64(len(entries)) })
 	if v.unreadable && !anonymous {
 		v.differs("", wholeRow("a row whose id cannot be read", "no entry in quarantine"))
 	}
