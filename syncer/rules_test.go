@@ -89,7 +89,7 @@ func TestSourcesOfOneRestaurantMeetInOneProcess(t *testing.T) {
 				t.Errorf("the other has %d sources", n)
 			}
 		}
-		p.a.apply(sources[:1]...) // without the first of them the second goes by its own name
+		p.a.apply(sources[:1]...) // without the first of them the second is assigned by its own name
 		p.b.apply(sources[:1]...)
 		p.b.until("it has its own again", 2*time.Minute, func() bool { return len(names(p.b)) == 1 && p.b.serves() })
 	})

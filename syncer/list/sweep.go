@@ -309,7 +309,7 @@ func (f *FullResync) Confirm(ctx context.Context, lane *api.Client, in *write.In
 	return a.reason, a.raw, nil
 }
 
-// answer is what the service said of one row.
+// answer is what the service returned for one row.
 type answer struct {
 	id      string
 	reason  string // why the row is to be removed; empty: it is there

@@ -106,8 +106,8 @@ func (m *Mapper) scalarField(f *field) error {
 const maxID = 1024
 
 const (
-	tooLong = "longer than 1024 bytes"
-	notText = "holds half a surrogate pair: with U+FFFD in its place it could be another row's"
+	tooLong       = "longer than 1024 bytes"
+	halfSurrogate = "holds half a surrogate pair: with U+FFFD in its place it could be another row's"
 )
 
 // identify takes the value of the field that identifies the row.
@@ -120,7 +120,7 @@ func (m *Mapper) identify(f *field, value []byte) error {
 		return m.bad(value, "want a string that is not empty")
 	}
 	if !whole {
-		return m.bad(value, notText)
+		return m.bad(value, halfSurrogate)
 	}
 	if len(text) > maxID {
 		return m.bad(value, tooLong)

@@ -89,21 +89,21 @@ func (m *Mapper) begin(raw []byte) {
 	m.raw, m.id, m.drift.items = raw, "", m.drift.items[:0]
 	// Known names are checked for duplicates here; twice an unknown one is as little a
 	// reason to lose the row as once (DESIGN R9).
-	m.read(raw, tolerant(raw)...)
+	m.read(raw, decodeOptions(raw)...)
 }
 
-// tolerant takes half a surrogate pair ("\ud83c"), which is valid JSON. Bytes that are
+// decodeOptions takes half a surrogate pair ("\ud83c"), which is valid JSON. Bytes that are
 // no UTF-8 are not.
-func tolerant(raw []byte) []jsontext.Options {
+func decodeOptions(raw []byte) []jsontext.Options {
 	if utf8.Valid(raw) {
-		return halves
+		return halfSurrogates
 	}
-	return twice
+	return duplicateNames
 }
 
 var (
-	twice  = []jsontext.Options{jsontext.AllowDuplicateNames(true)}
-	halves = append(slices.Clone(twice), jsontext.AllowInvalidUTF8(true))
+	duplicateNames = []jsontext.Options{jsontext.AllowDuplicateNames(true)}
+	halfSurrogates = append(slices.Clone(duplicateNames), jsontext.AllowInvalidUTF8(true))
 )
 
 func (m *Mapper) read(raw []byte, opts ...jsontext.Options) {

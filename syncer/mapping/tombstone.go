@@ -42,7 +42,7 @@ func (r *tombstoneReader) deleted() error {
 // tombstone reads the row again, as a tombstone.
 func (r *tombstoneReader) tombstone() (Result, error) {
 	r.mapper.drift.items = r.mapper.drift.items[:0]
-	r.mapper.read(r.mapper.raw, tolerant(r.mapper.raw)...)
+	r.mapper.read(r.mapper.raw, decodeOptions(r.mapper.raw)...)
 	t := &Tombstone{Reason: "deleted"}
 	err := r.readTombstone(t)
 	if err == nil {
@@ -116,7 +116,7 @@ func (r *tombstoneReader) idOf(value jsontext.Value) (string, error) {
 	case len(text) > maxID:
 		return "", r.mapper.bad(value, tooLong)
 	case !whole:
-		return "", r.mapper.bad(value, notText)
+		return "", r.mapper.bad(value, halfSurrogate)
 	}
 	return string(text), nil
 }

@@ -205,9 +205,9 @@ func (st *Totals) LineID(r DayRow, location string) string {
 	return DayKey(r.Date, location)
 }
 
-// PlaceOf is the day and the location that a [Totals.LineID] is of; the location is empty for
+// LocationOf is the day and the location that a [Totals.LineID] is of; the location is empty for
 // all together.
-func (st *Totals) PlaceOf(id string) (day types.Date, location string) {
+func (st *Totals) LocationOf(id string) (day types.Date, location string) {
 	date, rest, _ := strings.Cut(id, "/")
 	if !st.Def.LinesMayVanish {
 		return types.Date(date), rest
@@ -274,7 +274,7 @@ func (l *dayLines) removeLines(ctx context.Context, in *write.Intake, location s
 			return fmt.Errorf("live rows of %s: %w", prefix, err)
 		}
 		for _, row := range live {
-			day, of := l.totals.PlaceOf(row.ID)
+			day, of := l.totals.LocationOf(row.ID)
 			if _, ok := changed[day]; ok && of == location && !present[row.ID] {
 				in.Remove(row.ID, write.ReasonGone, l.totals.Source.Versions.Take(1), at)
 			}

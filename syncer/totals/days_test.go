@@ -29,7 +29,7 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-func TestPlaceOfALine(t *testing.T) {
+func TestLocationOfALine(t *testing.T) {
 	products := &Totals{Stream: &stream.Stream{Def: &registry.Definition{LinesMayVanish: true}}}
 	daily := &Totals{Stream: &stream.Stream{Def: &registry.Definition{}}}
 	seen := map[string]bool{}
@@ -37,13 +37,13 @@ func TestPlaceOfALine(t *testing.T) {
 		for _, name := range []string{"p", "l/x/p/y", "x/p/y", ""} {
 			for _, id := range []*string{nil, &name} {
 				line := products.LineID(DayRow{dated: dated{Date: "2026-03-29"}, lineRow: lineRow{ProductID: id, Name: name}}, location)
-				if day, of := products.PlaceOf(line); day != "2026-03-29" || of != location || seen[line] {
+				if day, of := products.LocationOf(line); day != "2026-03-29" || of != location || seen[line] {
 					t.Errorf("%q is of %q on %q, or another's too; want %q", line, of, day, location)
 				}
 				seen[line] = true
 			}
 		}
-		if day, of := daily.PlaceOf(DayKey("2026-03-29", location)); day != "2026-03-29" || of != location {
+		if day, of := daily.LocationOf(DayKey("2026-03-29", location)); day != "2026-03-29" || of != location {
 			t.Errorf("the day of %q is of %q on %q", location, of, day)
 		}
 	}

@@ -148,7 +148,7 @@ func (h *sharing) forgetDaysOfAll(context.Context) error {
 
 // isOfAllLocations is true when a row of the totals is of all locations together.
 func (h *sharing) isOfAllLocations(id string) bool {
-	_, location := h.totals.PlaceOf(id)
+	_, location := h.totals.LocationOf(id)
 	return location == ""
 }
 

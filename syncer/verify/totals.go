@@ -84,7 +84,7 @@ func (v *totalsCheck) compareSpan(ctx context.Context, sp totals.Span) error {
 
 // dayOfLine is the day of a stored line, empty when it is another location's.
 func (v *totalsCheck) dayOfLine(id, location string) types.Date {
-	day, of := v.totals.PlaceOf(id)
+	day, of := v.totals.LocationOf(id)
 	if of != location {
 		return ""
 	}
