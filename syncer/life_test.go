@@ -3,9 +3,7 @@ package syncer
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -111,49 +109,5 @@ func TestTheCountersOfARemovedSourceGoWithItsLastWork(t *testing.T) {
 		if seriesOf(t, counters, "s") {
 			t.Error("the counters are there after the last delivery")
 		}
-	})
-}
-
-// lateStates is a warehouse that takes the next state of a source's stream only when it is let
-// go, whatever ends meanwhile.
-type lateStates struct {
-	sinks.Sink
-	of    string
-	armed *atomic.Bool
-	asked chan struct{}
-	again chan struct{}
-}
-
-func (s lateStates) Write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, error) {
-	if c.Source == s.of && c.Status != nil && s.armed.CompareAndSwap(true, false) {
-		close(s.asked)
-		<-s.again
-	}
-	return s.Sink.Write(ctx, c)
-}
-
-// A source whose streams another one of the restaurant looks at again is at work.
-func TestASourceWaitsForWhatItsSiblingChanges(t *testing.T) {
-	inChain(t, 41, func(t *testing.T, c *chain) {
-		var armed atomic.Bool
-		asked, again := make(chan struct{}), make(chan struct{})
-		c.tune = func(o *Options) { o.Sink = lateStates{o.Sink, "one", &armed, asked, again} }
-		both := c.sources("one", "all")
-		c.run(both[0])
-		state := func() string { return c.syncer.Status().Sources[0].State }
-		c.until("filled", 4*time.Hour, c.filled)
-		time.Sleep(30 * time.Second)
-		synctest.Wait()
-		armed.Store(true)
-		c.apply(both...)
-		<-asked
-		both[0].Revision++
-		c.apply(both...)
-		time.Sleep(time.Minute)
-		if s := state(); s != status.StateStarting {
-			t.Errorf("the next source is %s while its sibling changes the one before", s)
-		}
-		close(again)
-		c.until("the next source is served", time.Minute, func() bool { return state() != status.StateStarting })
 	})
 }
