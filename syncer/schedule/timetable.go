@@ -135,11 +135,11 @@ func (t Timetable) Next(j Job, source string, after time.Time) time.Time {
 
 // Due is true when a job's turn has come since it was last done.
 func (t Timetable) Due(j Job, source string, last, now time.Time) bool {
-	return !last.IsZero() && comes(t.Next(j, source, last), now)
+	return !last.IsZero() && isDue(t.Next(j, source, last), now)
 }
 
-// comes reports whether a next time, if there is one, has come.
-func comes(next, now time.Time) bool { return !next.IsZero() && !next.After(now) }
+// isDue reports whether a next time, if there is one, has come.
+func isDue(next, now time.Time) bool { return !next.IsZero() && !next.After(now) }
 
 // Off reports whether a job has no turns.
 func (t Timetable) Off(j Job) bool { return t[j] == cron.Schedule(off{}) }

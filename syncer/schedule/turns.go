@@ -42,7 +42,7 @@ func (t *Turns) Follow(times Timetable, now time.Time) {
 	before := t.times
 	t.times = times
 	for j := range jobs {
-		if before[j] != times[j] && !comes(t.due[j], now) {
+		if before[j] != times[j] && !isDue(t.due[j], now) {
 			t.due[j] = times.Next(j, t.source, now)
 		}
 	}
@@ -68,7 +68,7 @@ func (t *Turns) Take(now time.Time) []Job {
 	defer t.mu.Unlock()
 	var due []Job
 	for j := range jobs {
-		if comes(t.due[j], now) {
+		if isDue(t.due[j], now) {
 			due = append(due, j)
 			t.due[j] = t.times.Next(j, t.source, now)
 		}
