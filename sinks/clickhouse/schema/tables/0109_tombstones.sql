@@ -1,13 +1,16 @@
 -- A removed row keeps the JSON and the updated_at of its tombstone beside its own.
 
+{{define "tombstone_columns"}}
+    ADD COLUMN IF NOT EXISTS `_tombstone_updated_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'Of a removed row: updated_at of its tombstone, when the service last changed it; null when the tombstone has none, or when Larder found the row gone' AFTER `_raw`,
+    ADD COLUMN IF NOT EXISTS `_tombstone_raw` String COMMENT 'Of a removed row: JSON of its tombstone as received, unknown fields included; empty when Larder found the row gone. _raw is that of the row as it was' CODEC(ZSTD(3)) AFTER `_tombstone_updated_at`
+{{- end}}
+
 {{define "add_tombstone_columns"}}
 ALTER TABLE {{storage .}}
-    ADD COLUMN IF NOT EXISTS `_tombstone_updated_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'Of a removed row: updated_at of its tombstone, when the service last changed it; null when the tombstone has none, or when Larder found the row gone' AFTER `_raw`,
-    ADD COLUMN IF NOT EXISTS `_tombstone_raw` String COMMENT 'Of a removed row: JSON of its tombstone as received, unknown fields included; empty when Larder found the row gone. _raw is that of the row as it was' CODEC(ZSTD(3)) AFTER `_tombstone_updated_at`;
+{{- template "tombstone_columns"}};
 
 ALTER TABLE {{inner .}}
-    ADD COLUMN IF NOT EXISTS `_tombstone_updated_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'Of a removed row: updated_at of its tombstone, when the service last changed it; null when the tombstone has none, or when Larder found the row gone' AFTER `_raw`,
-    ADD COLUMN IF NOT EXISTS `_tombstone_raw` String COMMENT 'Of a removed row: JSON of its tombstone as received, unknown fields included; empty when Larder found the row gone. _raw is that of the row as it was' CODEC(ZSTD(3)) AFTER `_tombstone_updated_at`;
+{{- template "tombstone_columns"}};
 {{end}}
 
 {{template "add_tombstone_columns" "locations"}}
