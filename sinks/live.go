@@ -17,6 +17,8 @@ type LiveQuery struct {
 	RefundDay string
 	// NotStatus: online orders only, those with another status.
 	NotStatus []string
+	// CreatedFrom: online orders only, those created then or later.
+	CreatedFrom time.Time
 
 	// Whose rows: all of the business when Source is empty and Locations nil; else
 	// those that Source wrote last together with those of Locations, whoever

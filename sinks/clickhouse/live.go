@@ -87,6 +87,9 @@ func (r *reader) liveOf(ctx context.Context, q sinks.LiveQuery) (location, from 
 	if len(q.NotStatus) > 0 {
 		conditions = append(conditions, "status NOT IN ("+literals(q.NotStatus)+")")
 	}
+	if !q.CreatedFrom.IsZero() {
+		conditions = append(conditions, fmt.Sprintf("created_at >= fromUnixTimestamp64Micro(%d, 'UTC')", q.CreatedFrom.UnixMicro()))
+	}
 	if q.Day != "" {
 		conditions = append(conditions, "business_day = toDate32("+schema.Literal(q.Day)+")")
 	}

@@ -82,6 +82,12 @@ func TestOrdersOfAnotherStatus(t *testing.T) {
 		if rows, err := m.Live(t.Context(), q); err != nil || len(rows) != want {
 			t.Errorf("neither completed nor %s: %+v, %v; want %d", status, rows, err, want)
 		}
+		for from, want := range map[time.Time]int{time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(-20, 0, 0): want, time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC): 0} {
+			q.CreatedFrom = from
+			if rows, err := m.Live(t.Context(), q); err != nil || len(rows) != want {
+				t.Errorf("of these from %s on: %+v, %v; want %d", from, rows, err, want)
+			}
+		}
 	}
 }
 

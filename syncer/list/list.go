@@ -35,8 +35,7 @@ type List struct {
 
 	stored []sinks.Checkpoint // as they were at the start
 
-	skippedAt time.Time // the newest [api.Page.PassedBy] that a walk has met
-	refetched struct {  // what the last [List.refetchOpen] did
+	refetched struct { // what the last [List.refetchOpen] did
 		skippedAt, at time.Time
 		orders        int
 	}

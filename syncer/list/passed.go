@@ -6,32 +6,28 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/stream"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
 // final are the states that an order does not leave (api.md, "Order status").
 var final = []string{"rejected", "cancelled", "completed"}
 
-// skipped notes the [api.Page.PassedBy] of a page. Zero is none.
-func (st *List) skipped(at time.Time) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.skippedAt = stream.Later(st.skippedAt, at)
-}
+// openFor is how long after it was placed an order that is not final may still change: it can
+// be scheduled 12 hours ahead, and a day has a closing time.
+const openFor = 48 * time.Hour
 
-// refetchOpen fetches every stored order that is not final by its id, when a walk has met a page
-// full of orders of one instant: others of that instant cannot be listed. It does so once for
-// an instant; when it fails, the end of the next walk tries it again.
-func (st *List) refetchOpen(ctx context.Context) error {
+// refetchOpen fetches every stored order of the last days that is not final by its id, when a
+// walk meets a page full of orders of one instant: others of that instant cannot be listed. It
+// does so once for an instant, before the walk gets past it, so that a failure loses nothing.
+func (st *List) refetchOpen(ctx context.Context, skippedAt time.Time) error {
 	st.mu.Lock()
-	skippedAt, done := st.skippedAt, !st.skippedAt.After(st.refetched.skippedAt)
+	done := !skippedAt.After(st.refetched.skippedAt)
 	st.mu.Unlock()
 	if done {
 		return nil
 	}
 	q, asked := st.Rows(), 0
-	q.NotStatus, q.Limit = final, AskFirst
+	q.NotStatus, q.CreatedFrom, q.Limit = final, skippedAt.Add(-openFor), AskFirst
 	for rows, err := range sinks.LivePages(ctx, st.Source.Sink, q) {
 		if err != nil {
 			return fmt.Errorf("read the orders that are not final: %w", err)
@@ -41,7 +37,7 @@ func (st *List) refetchOpen(ctx context.Context) error {
 		}
 		asked += len(rows)
 	}
-	st.Source.Log.Warn("more orders changed at one instant than the service lists: those that are stored and not final were asked for one by one; "+
+	st.Source.Log.Warn("more orders changed at one instant than the service lists: those of the last two days that are stored and not final were asked for one by one; "+
 		"one that was never stored is missing until it changes", "stream", st.Def.Name, "changed_at", skippedAt, "asked", asked)
 	st.mu.Lock()
 	defer st.mu.Unlock()

@@ -72,7 +72,7 @@ func (w *walk) follow(ctx context.Context) error {
 	}
 	w.durable = true
 	w.publish()
-	return w.walks.stream.refetchOpen(ctx)
+	return nil
 }
 
 // pages takes the pages from the checkpoint's cursor on. The next one is asked for while one
@@ -138,7 +138,14 @@ func (w *walk) version(p Page, i int) uint64 {
 // and remembers what was written.
 func (w *walk) take(ctx context.Context, p Page) error {
 	w.paged(p)
-	w.walks.stream.skipped(p.PassedBy)
+	if !p.PassedBy.IsZero() {
+		if err := w.window.drain(ctx); err != nil { // what was listed is not asked for again
+			return err
+		}
+		if err := w.walks.stream.refetchOpen(ctx, p.PassedBy); err != nil {
+			return err
+		}
+	}
 	stored, err := w.walks.stream.Forgotten.Storing(ctx)
 	if err != nil {
 		return err

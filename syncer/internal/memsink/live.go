@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/larder-sync/larder/sinks"
 )
@@ -69,6 +70,9 @@ func (r *stored) selected(q sinks.LiveQuery) bool {
 		return false
 	}
 	if len(q.NotStatus) > 0 && slices.ContainsFunc(q.NotStatus, func(s string) bool { return string(r.columns()["status"]) == strconv.Quote(s) }) {
+		return false
+	}
+	if !q.CreatedFrom.IsZero() && scalar[time.Time](r.columns(), "created_at").Before(q.CreatedFrom) {
 		return false
 	}
 	if r.batch.Table.Column("location_id") < 0 {
