@@ -69,9 +69,11 @@ type Sink interface {
 	SalesProducts(ctx context.Context, q DayQuery) ([]DayFigures, error)
 
 	// RemovedRefunds adds up the refunds of removed orders as last known, by the day they
-	// were made. unknownUntil is the last day on which an order was removed whose values, the
-	// location too, were never seen; empty when there is none. Where the service gave no time,
-	// that of its answer counts. Orders of a location that the key lost are left out.
+	// were made; the figures are named as the reasons of the removals. unknownUntil is the last
+	// day on which an order was removed whose values, the location too, were never seen; empty
+	// when there is none. Those that are unpaid do not count, since most were never paid. Where
+	// the service gave no time of the removal, that of the last change counts, or else that of its
+	// answer. Orders of a location that the key lost are left out.
 	RemovedRefunds(ctx context.Context, q DayQuery) (days []DayFigures, unknownUntil string, err error)
 
 	// Verdicts returns the verdicts that stand about the days of a business as a

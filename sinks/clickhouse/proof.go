@@ -169,15 +169,18 @@ SETTINGS optimize_move_to_prewhere_if_final = 1`, r.warehouse.Table("sales_order
 // version of each is found by itself.
 func (r *reader) RemovedRefunds(ctx context.Context, q sinks.DayQuery) (days []sinks.DayFigures, unknownUntil string, err error) {
 	err = r.warehouse.Rows(longStatement(ctx), r.removedRefunds(q), func(rows driver.Rows) error {
-		var day, amount, until string
-		if err := rows.Scan(&day, &amount, &until); err != nil {
+		var day, reason, amount, until string
+		if err := rows.Scan(&day, &reason, &amount, &until); err != nil {
 			return err
 		}
 		if day == "" {
-			unknownUntil = until
-		} else {
-			days = append(days, sinks.DayFigures{Day: day, Figures: sinks.Figures{"refunds": amount}})
+			unknownUntil = max(unknownUntil, until)
+			return nil
 		}
+		if len(days) == 0 || days[len(days)-1].Day != day {
+			days = append(days, sinks.DayFigures{Day: day, Figures: sinks.Figures{}})
+		}
+		days[len(days)-1].Figures[reason] = amount
 		return nil
 	})
 	if err != nil {
@@ -192,17 +195,18 @@ func (r *reader) removedRefunds(q sinks.DayQuery) string {
 	if q.Location != "" {
 		conditions = append(conditions, "location_id IN ("+schema.Literal(q.Location)+", '')")
 	}
-	return fmt.Sprintf(`SELECT day, toDecimalString(sum(amount), 2), toString(max(removed))
+	return fmt.Sprintf(`SELECT day, _delete_reason, toDecimalString(sum(amount), 2), toString(max(removed))
 FROM
 (
     SELECT
-        toDate32(toTimeZone(ifNull(_deleted_at, _fetched_at), 'Europe/Bucharest')) AS removed,
+        _delete_reason,
+        toDate32(toTimeZone(coalesce(_deleted_at, _tombstone_updated_at, _fetched_at), 'Europe/Bucharest')) AS removed,
         arrayJoin(if(location_id = '', [('', toDecimal64(0, 2))],
             arrayMap((at, amount) -> (toString(toDate32(toTimeZone(at, 'Europe/Bucharest'))), amount), `+"`refunds.at`, `refunds.amount`"+`))) AS refund,
         refund.1 AS day, refund.2 AS amount
     FROM
     (
-        SELECT id, location_id, _deleted_at, _fetched_at, `+"`refunds.at`, `refunds.amount`"+`
+        SELECT id, location_id, _delete_reason, _deleted_at, _tombstone_updated_at, _fetched_at, `+"`refunds.at`, `refunds.amount`"+`
         FROM %[1]s
         WHERE %[2]s AND (id, _version) IN
         (
@@ -213,8 +217,8 @@ FROM
         LIMIT 1 BY id
     )
 )
-WHERE day = '' OR day BETWEEN %[4]s AND %[5]s
-GROUP BY day
+WHERE if(day = '', _delete_reason != 'unpaid', day BETWEEN %[4]s AND %[5]s)
+GROUP BY day, _delete_reason
 ORDER BY day`, r.warehouse.Table("sales_orders"), strings.Join(conditions, " AND "), business, schema.Literal(q.From), schema.Literal(q.To))
 }
 

@@ -221,7 +221,7 @@ func testNewestTotals(t *testing.T, h Harness) {
 	expectDay(t, s, "2026-06-02")
 }
 
-// testRemovedRefunds removes orders with refunds, one whose values were never seen, one
+// testRemovedRefunds removes orders with refunds, some whose values were never seen, one
 // that comes back, and one of a location that the key lost.
 func testRemovedRefunds(t *testing.T, h Harness) {
 	s := open(t, h, Options{})
@@ -237,17 +237,19 @@ func testRemovedRefunds(t *testing.T, h Harness) {
 	buried := func(source string, of ...sinks.Tombstone) {
 		store(t, s, &sinks.Commit{Source: source, Business: business, Stream: "sales_orders", Tombstones: of})
 	}
-	unseen := func(id string, deleted, fetched time.Time) sinks.Tombstone {
-		b := tombstone(id, 5, "cancelled")
-		b.DeletedAt, b.FetchedAt = deleted, fetched
+	unseen := func(id, reason string, deleted, updated, fetched time.Time) sinks.Tombstone {
+		b := tombstone(id, 5, reason)
+		b.DeletedAt, b.UpdatedAt, b.FetchedAt = deleted, updated, fetched
 		return b
 	}
 	february, midnight := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 28, 22, 0, 0, 0, time.UTC)
 	buried(source, tombstone("cancelled", 5, "cancelled"), tombstone("gone", 5, "gone"), tombstone("revived", 5, "unpaid"), tombstone("lost", 5, "no_access"),
-		unseen("never seen", midnight, midnight.AddDate(0, 3, 0)),
-		unseen("never seen either", time.Time{}, february))
+		unseen("never seen", "cancelled", midnight, midnight.AddDate(0, 1, 0), midnight.AddDate(0, 3, 0)),
+		unseen("without deleted_at", "deleted", time.Time{}, february, midnight.AddDate(0, 3, 0)),
+		unseen("without any", "gone", time.Time{}, time.Time{}, february),
+		unseen("never paid", "unpaid", midnight.AddDate(0, 1, 0), time.Time{}, midnight))
 	buried(source, tombstone("cancelled", 7, "deleted"))
-	buried("other", tombstone("elsewhere", 5, "cancelled"), unseen("unseen elsewhere", time.Time{}, february))
+	buried("other", tombstone("elsewhere", 5, "cancelled"), unseen("unseen elsewhere", "cancelled", time.Time{}, february, midnight.AddDate(0, 3, 0)))
 	store(t, s, sell(h, simple("revived", source, "l1", "2026-03-01", 6, "1.00")))
 	on := func(day string, q sinks.DayQuery) sinks.DayQuery {
 		q.Business, q.From, q.To = business, day, day
@@ -263,12 +265,12 @@ func testRemovedRefunds(t *testing.T, h Harness) {
 		until string
 		want  []sinks.DayFigures
 	}{
-		"all":              {year, "2026-03-29", []sinks.DayFigures{day1("2026-03-29", "refunds", "70.00"), day1("2026-03-30", "refunds", "1.50")}},
-		"a day":            {on("2026-03-30", sinks.DayQuery{}), "2026-03-29", []sinks.DayFigures{day1("2026-03-30", "refunds", "1.50")}},
-		"a location":       {on("2026-03-29", sinks.DayQuery{Location: "l2"}), "2026-03-29", []sinks.DayFigures{day1("2026-03-29", "refunds", "64.00")}},
-		"a source":         {on("2026-03-29", sinks.DayQuery{Source: source, Locations: []string{}}), "2026-03-29", []sinks.DayFigures{day1("2026-03-29", "refunds", "6.00")}},
-		"and a location":   {on("2026-03-29", sinks.DayQuery{Source: "other", Locations: []string{"l1"}}), "2026-02-01", []sinks.DayFigures{day1("2026-03-29", "refunds", "70.00")}},
-		"but a location":   {on("2026-03-29", sinks.DayQuery{Except: []string{"l1"}}), "2026-03-29", []sinks.DayFigures{day1("2026-03-29", "refunds", "64.00")}},
+		"all":              {year, "2026-03-29", []sinks.DayFigures{day1("2026-03-29", "deleted", "2.00", "gone", "4.00", "cancelled", "64.00"), day1("2026-03-30", "deleted", "0.50", "gone", "0.50", "cancelled", "0.50")}},
+		"a day":            {on("2026-03-30", sinks.DayQuery{}), "2026-03-29", []sinks.DayFigures{day1("2026-03-30", "deleted", "0.50", "gone", "0.50", "cancelled", "0.50")}},
+		"a location":       {on("2026-03-29", sinks.DayQuery{Location: "l2"}), "2026-03-29", []sinks.DayFigures{day1("2026-03-29", "cancelled", "64.00")}},
+		"a source":         {on("2026-03-29", sinks.DayQuery{Source: source, Locations: []string{}}), "2026-03-29", []sinks.DayFigures{day1("2026-03-29", "deleted", "2.00", "gone", "4.00")}},
+		"and a location":   {on("2026-03-29", sinks.DayQuery{Source: "other", Locations: []string{"l1"}}), "2026-02-01", []sinks.DayFigures{day1("2026-03-29", "deleted", "2.00", "gone", "4.00", "cancelled", "64.00")}},
+		"but a location":   {on("2026-03-29", sinks.DayQuery{Except: []string{"l1"}}), "2026-03-29", []sinks.DayFigures{day1("2026-03-29", "cancelled", "64.00")}},
 		"another business": {sinks.DayQuery{Business: "biz-2", From: "2026-01-01", To: "2026-12-31"}, "", nil},
 	} {
 		if expectFigures(t, refunds, c.q, c.want...); until != c.until {

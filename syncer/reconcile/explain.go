@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/totals"
@@ -34,8 +35,8 @@ func onlyRounding(differences []sinks.Difference, mirror dayFigures) bool {
 	return true
 }
 
-// explainRefunds notes which suspects differ by no more than the refunds of removed orders
-// that the service may still count. One that was explained so before, by as much, still is.
+// explainRefunds notes which suspects differ by the refunds of removed orders that the service
+// may still count. One that was explained so before, by as much, still is.
 func (st *Proofs) explainRefunds(ctx context.Context, sp totals.Span, found []DayProof) error {
 	var suspects []*DayProof
 	for i := range found {
@@ -50,14 +51,13 @@ func (st *Proofs) explainRefunds(ctx context.Context, sp totals.Span, found []Da
 	if err != nil {
 		return fmt.Errorf("the refunds of removed orders could not be added up: %w", err)
 	}
-	removed := map[string]*big.Rat{}
+	removed := map[string]sinks.Figures{}
 	for _, d := range days {
-		removed[d.Day] = ratOf(d.Figures["refunds"])
+		removed[d.Day] = d.Figures
 	}
 	for _, p := range suspects {
-		known := removed[string(p.Day)]
 		switch {
-		case known != nil && gapOf(p.differences[0]).Cmp(known) <= 0:
+		case addsUp(gapOf(p.differences[0]), removed[string(p.Day)]):
 			p.explained = "the service still counts refunds of orders that were removed since"
 		case string(p.Day) <= unknownUntil: // an order is not refunded after it was removed
 			p.explained = "the service may still count refunds of orders that were removed before the mirror had their values"
@@ -69,4 +69,22 @@ func (st *Proofs) explainRefunds(ctx context.Context, sp totals.Span, found []Da
 		}
 	}
 	return nil
+}
+
+// mostReasons are more than api.md names. Of many more, some would add up to any amount.
+const mostReasons = 8
+
+// addsUp reports whether a gap is the sum of the refunds of one or more reasons: a service
+// counts the refunds of orders that were removed for a reason, or not.
+func addsUp(gap *big.Rat, byReason sinks.Figures) bool {
+	if len(byReason) > mostReasons {
+		return false
+	}
+	sums := []*big.Rat{new(big.Rat)}
+	for _, amount := range byReason {
+		for _, sum := range sums {
+			sums = append(sums, new(big.Rat).Add(sum, ratOf(amount)))
+		}
+	}
+	return slices.ContainsFunc(sums[1:], func(sum *big.Rat) bool { return sum.Cmp(gap) == 0 })
 }

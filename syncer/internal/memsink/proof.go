@@ -35,11 +35,10 @@ func (s *Sink) RemovedRefunds(_ context.Context, q sinks.DayQuery) (days []sinks
 			continue
 		}
 		if r.batch == nil {
-			removed := r.DeletedAt
-			if removed.IsZero() {
-				removed = r.FetchedAt
+			if r.Reason != "unpaid" {
+				removed := cmp.Or(r.DeletedAt, r.UpdatedAt, r.FetchedAt)
+				unknownUntil = max(unknownUntil, removed.In(bucharest()).Format(time.DateOnly))
 			}
-			unknownUntil = max(unknownUntil, removed.In(bucharest()).Format(time.DateOnly))
 			continue
 		}
 		if q.Location != "" && r.Location != q.Location {
@@ -47,7 +46,7 @@ func (s *Sink) RemovedRefunds(_ context.Context, q sinks.DayQuery) (days []sinks
 		}
 		for _, part := range refundsOf(r.columns()) {
 			if q.From <= part.day && part.day <= q.To {
-				sums[part.dayLine] = sums[part.dayLine].plus(part.amounts)
+				sums[part.dayLine] = sums[part.dayLine].plus(amounts{r.Reason: part.amounts["refunds"]})
 			}
 		}
 	}
