@@ -37,23 +37,24 @@ orders are then fetched anew, those that the service does not have any more are 
 and it is compared again; without, it is only reported.
 
 Verdicts are rows of the warehouse: proven; healed (it differed, and is proven now);
-drift (it differs); unsettled (orders of it changed all the while); unproven (the service
-did not answer, or not with figures). Each is stored when its day is done, so that a
-command that is ended in the middle has lost nothing. Printed are those that are not
-proven: in a line when they stand, and at last with the figures of both sides. With
---format json each of them is one JSON object on a line, printed when it stands, and the
-last line is a summary; its "kind" is verdict or summary. The location is empty in
-verdicts about all locations together, and figures are decimals in strings. The summary
-counts verdicts, of which a day has several, and under days the days, by their worst.
+explained (it differs by what the API leaves open, and counts as proven); drift (it
+differs); unsettled (orders of it changed all the while); unproven (the service did not
+answer, or not with figures). Each is stored when its day is done, so that a command that
+is ended in the middle has lost nothing. Printed are those that are not proven: in a line
+when they stand, and at last with the figures of both sides. With --format json each of
+them is one JSON object on a line, printed when it stands, and the last line is a
+summary; its "kind" is verdict or summary. The location is empty in verdicts about all
+locations together, and figures are decimals in strings. The summary counts verdicts, of
+which a day has several, and under days the days, by their worst.
 
 One question covers at most 92 days of one location, or of all together, and the service
 takes 30 a minute: progress tells how many are left, and how long they take; then how many
 days are healed, and how long the rest will take. A day that differs is a warning in the
 log when it is found.
 
-Exit codes: 0 nothing differs; 1 a drift, or something could not be compared; 2 usage
-or configuration; 3 the API refused, or the key lacks sales:read; 4 the warehouse could not
-be reached.`,
+Exit codes: 0 nothing differs, but for what is explained; 1 a drift, or something could
+not be compared; 2 usage or configuration; 3 the API refused, or the key lacks sales:read;
+4 the warehouse could not be reached.`,
 		Example: `  larder reconcile
   larder reconcile --from 2026-01-01 --to 2026-03-31 --heal
   larder reconcile --source bistro --from 2026-10-25 --to 2026-10-25
