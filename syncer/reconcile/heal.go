@@ -183,8 +183,12 @@ func (h *heal) verdict(before, now DayProof, err error) DayProof {
 		now.Verdict, now.differences = sinks.VerdictHealed, before.differences
 	case now.Verdict == sinks.VerdictDrift, now.suspect() && sameGap(before.differences, now.differences):
 		now.Verdict, now.Reason, now.tried = sinks.VerdictDrift, h.Reason(), true
-		if now.explained != "" {
+		switch {
+		case now.Reason != "": // the refunds may be in what was left
+		case now.explained != "":
 			now.Verdict, now.Reason = sinks.VerdictExplained, now.explained
+		default:
+			now.Reason = "all orders of the day were fetched anew, and they add up to other figures than the service reports"
 		}
 	case now.suspect():
 		now.tried = true
@@ -192,7 +196,7 @@ func (h *heal) verdict(before, now DayProof, err error) DayProof {
 	return now
 }
 
-// Reason is why a day differs still, as far as that is known.
+// Reason is why a day differs still, as far as the healing has found that; else empty.
 func (h *heal) Reason() string {
 	if len(h.Left) > 0 {
 		return fmt.Sprintf("%d rows of the mirror are not in the service's list of the day; that is more than are asked for one by one, so none was removed: larder sync --full", len(h.Left))
@@ -210,7 +214,7 @@ func (h *heal) Reason() string {
 	if len(bad) > 0 {
 		return "orders of the day are in quarantine: " + strings.Join(bad[:min(len(bad), 10)], ", ")
 	}
-	return "all orders of the day were fetched anew, and they add up to other figures than the service reports"
+	return ""
 }
 
 // ended stores the run.

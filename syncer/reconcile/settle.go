@@ -317,11 +317,10 @@ func (st *Proofs) healAll(ctx context.Context, found []DayProof, how settling, v
 		how.differ(len(byDay))
 	}
 	var earlier []string
-	futile := map[bool]int{} // by whether the days may be explained: the others are healed all the same
+	futile := 0
 	for _, day := range newestFirst(byDay) {
 		healed := byDay[day]
-		explained := !slices.ContainsFunc(healed, func(p DayProof) bool { return p.explained == "" })
-		if futile[explained] >= MaxFailedHeals {
+		if futile >= MaxFailedHeals {
 			for i := range healed {
 				healed[i].leave(stoppedHeals)
 			}
@@ -331,8 +330,8 @@ func (st *Proofs) healAll(ctx context.Context, found []DayProof, how settling, v
 				return errors.Join(err, v.found(ctx, healed))
 			}
 			earlier = fewIDs(append(earlier, st.beside.Healed[day].IDs...))
-			if futile[explained]++; !slices.ContainsFunc(healed, DayProof.inVain) {
-				futile[explained] = 0
+			if futile++; !slices.ContainsFunc(healed, DayProof.inVain) {
+				futile = 0
 			}
 		}
 		if err := v.found(ctx, healed); err != nil {
@@ -345,18 +344,16 @@ func (st *Proofs) healAll(ctx context.Context, found []DayProof, how settling, v
 	return nil
 }
 
-// leave notes why the day is not healed.
+// leave notes why the day is not healed. Only a healing that did not help explains it.
 func (p *DayProof) leave(why NotHealed) {
 	p.notHealed, p.Reason, p.tried = why, why.String(), why != OnlyCompared
 	if p.explained != "" {
-		p.Verdict, p.Reason, p.tried = sinks.VerdictExplained, p.explained, why == healedInVain || why == stoppedHeals
+		p.Reason += "; if that does not help, it is explained: " + p.explained
 	}
 }
 
-// inVain is true when the day differs after its healing, or the healing was cut short.
-func (p DayProof) inVain() bool {
-	return p.cut || p.Verdict == sinks.VerdictDrift || p.Verdict == sinks.VerdictExplained
-}
+// inVain is true when the day is a drift after its healing, or the healing was cut short.
+func (p DayProof) inVain() bool { return p.cut || p.Verdict == sinks.VerdictDrift }
 
 func newestFirst(byDay map[types.Date][]DayProof) []types.Date {
 	var days []types.Date

@@ -35,6 +35,29 @@ func TestADayThatDiffersOtherwiseAfterItsHealingIsLookedAtAgain(t *testing.T) {
 	}
 }
 
+// TestWhatAHealingFoundIsNotExplained: rows that it left, or that are in quarantine, may hold
+// the refunds.
+func TestWhatAHealingFoundIsNotExplained(t *testing.T) {
+	writer := write.NewWriter(write.Options{})
+	writer.Restore([]string{"bad"}, nil)
+	before := DayProof{Verdict: sinks.VerdictDrift, differences: []sinks.Difference{{Figure: "refunds", Service: "9.00", Mirror: "7.00"}}, explained: "left open"}
+	for name, c := range map[string]struct {
+		h    heal
+		want string
+	}{
+		"nothing":    {heal{IDs: []string{"good"}}, sinks.VerdictExplained},
+		"left":       {heal{Left: []string{"a"}}, sinks.VerdictDrift},
+		"lost":       {heal{Lost: []string{"a"}}, sinks.VerdictDrift},
+		"quarantine": {heal{IDs: []string{"good", "bad"}}, sinks.VerdictDrift},
+	} {
+		c.h.orders = &list.List{Stream: &stream.Stream{Writer: writer}}
+		now := DayProof{differences: before.differences, explained: before.explained}
+		if p := c.h.verdict(before, now, nil); p.Verdict != c.want || (p.Reason == "left open") != (c.want == sinks.VerdictExplained) || p.Reason == "" || !p.tried {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
+
 // TestAReportStaysAsItWasRead: verdicts come in while somebody reads.
 func TestAReportStaysAsItWasRead(t *testing.T) {
 	st := &Proofs{Totals: &totals.Totals{Stream: &stream.Stream{Def: &registry.Definition{Name: registry.Daily}}}}
