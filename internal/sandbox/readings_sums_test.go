@@ -19,7 +19,7 @@ func TestReadingRemovedRefunds(t *testing.T) {
 		h.clock = h.clock.Add(time.Second)
 		expect := func(when string, orders int64, want string) {
 			t.Helper()
-			if got := ok[dailySales](h, "/sales/daily").Totals; string(got.Refunds) != want || int64(got.Orders) != orders {
+			if got := ok[dailySales](h, "/sales/daily").Totals; string(got.Refunds) != want || got.Orders != orders {
 				t.Errorf("counted %v, %s: %+v", counted, when, got)
 			}
 		}

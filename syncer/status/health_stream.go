@@ -110,7 +110,7 @@ func (s *SourceStatus) Note(st *StreamStatus) string {
 		return ""
 	}
 	late := st.Behind && !st.LastErrorAt.After(st.LastSuccess)
-	if st.Detail != "" && !(late && st.State == StateRunning) {
+	if st.Detail != "" && (!late || st.State != StateRunning) {
 		return st.Detail
 	}
 	switch st.State {

@@ -12,7 +12,7 @@ FROM (SELECT business_id, id, {{names "stock_state" "ingredient_more" "origin" "
 LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
-COMMENT 'One row per restaurant, location and ingredient, with its current stock';
+COMMENT 'One row per restaurant, location and ingredient, with its current stock. Amounts are in the unit of each ingredient: they do not add up over units';
 
 CREATE OR REPLACE VIEW {{view "ingredient_allergens"}}
 (

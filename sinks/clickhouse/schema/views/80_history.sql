@@ -68,4 +68,4 @@ FROM ({{template "states" (history "stock_history" (names "stock_state"))}}) AS 
 LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
-COMMENT 'One row per restaurant, ingredient and state of its stock that Larder saw, with when it held';
+COMMENT 'One row per restaurant, ingredient and state of its stock that Larder saw, with when it held. States do not add up, nor do amounts of different units';

@@ -180,7 +180,7 @@ FROM {{template "movements"}} AS movements
 LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
-COMMENT 'One row per restaurant, ingredient and change of its stock that Larder saw';
+COMMENT 'One row per restaurant, ingredient and change of its stock that Larder saw. Amounts are in the unit of each ingredient: they do not add up over units';
 
 {{/* The highest of the elements up to each. They are in order nearly always: then they are it. */}}
 {{define "highest_so_far" -}}
@@ -329,4 +329,4 @@ FROM
     )
 )
 {{joined}}
-COMMENT 'One row per restaurant, location and ingredient: how long its stock lasts at the use of the last 28 days';
+COMMENT 'One row per restaurant, location and ingredient: how long its stock lasts at the use of the last 28 days. Amounts do not add up over units';

@@ -27,7 +27,7 @@ CREATE OR REPLACE VIEW {{view "day_close"}}
     `refunds_by_method` Map(LowCardinality(String), Decimal(38, 2)) COMMENT 'Refunds made that day by method, RON',
     `cash_less_refunds` Decimal(38, 2) COMMENT 'Cash payments less cash refunds of the day, RON: what the day left in the drawer',
     `vat` Decimal(38, 2) COMMENT 'VAT within the lines after all discounts, RON (sales_items has the rule); lines without a rate and delivery fees are left out: the API states no rate for them',
-    `vat_by_rate` Map(String, Decimal(38, 2)) COMMENT 'That VAT by rate in percent, RON; lines without a rate are left out',
+    `vat_by_rate` Map(String, Decimal(38, 2)) COMMENT 'That VAT by rate in percent, RON; lines without a rate are left out, and a rate of 0 has no entry',
     `service_net_sales` Nullable(Decimal(18, 2)) COMMENT 'Net sales as the service reports it, RON; null when it was not asked, and while the day runs',
     `service_items` Nullable(Decimal(18, 2)) COMMENT 'Items as the service reports them, RON; null when it was not asked, and while the day runs',
     `service_discounts` Nullable(Decimal(18, 2)) COMMENT 'Order-level discounts as the service reports them, RON; null when it was not asked, and while the day runs',
@@ -67,4 +67,4 @@ LEFT ANY JOIN
     GROUP BY business_id, location_id, refund_day
 ) AS of_refunds USING (business_id, location_id, date)
 {{joined}}
-COMMENT 'One row per restaurant, location and day: what was sold, paid, refunded and taxed, beside the totals of the service, with the verdict. While a day runs it is open, and the totals of the service are null: about single locations it is asked at night, and would stand hours behind the orders';
+COMMENT 'One row per restaurant, location and day: what was sold, paid, refunded and taxed, beside the totals of the service, with the verdict. Tips are in the payments and not in net sales. While a day runs it is open, and the totals of the service are null: about single locations it is asked at night, and would stand hours behind the orders';
