@@ -205,7 +205,9 @@ func (y *Syncer) timetable() schedule.Timetable {
 // Run is the daemon: it serves every source until ctx ends, those included that
 // [Syncer.Apply] adds, and returns when all walks have ended. It fails only when the sink cannot be read at the start.
 func (y *Syncer) Run(ctx context.Context) error {
-	if err := y.start(ctx); err != nil {
+	if err := y.start(ctx); ctx.Err() != nil {
+		return nil //nolint:nilerr // ctx has ended, as it ends every run
+	} else if err != nil {
 		return err
 	}
 	leave, err := y.leases.Enter(ctx, func() []string { return namesOf(y.served()) })
