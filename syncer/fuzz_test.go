@@ -15,7 +15,7 @@ import (
 func FuzzRow(f *testing.F) {
 	sink := memsink.Open(memsink.NewStore(), memsink.Options{})
 	f.Cleanup(func() { _ = sink.Close(f.Context()) }) // memsink's Close returns nil
-	y, err := New(Options{Sources: []Source{sourceOf("s", "k")}, Sink: sink})
+	y, err := New(Options{Sources: []Source{sourceOf("s", "k")}, Sink: sink, Exclusive: true})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -53,6 +53,9 @@ func FuzzRow(f *testing.F) {
 			t.Fatalf("removed as %+v", c.Tombstones[0])
 		case len(c.Batch.Rows) == 1 && !bytes.Equal(c.Batch.Rows[0].Raw, raw):
 			t.Fatal("landed without its bytes")
+		}
+		if _, err := st.Writer.Write(t.Context(), in); err != nil {
+			t.Fatal(err)
 		}
 		in.Remember()
 		again := st.Writer.Begin(2, 1)
