@@ -142,7 +142,7 @@ func TestJobsThatAreOffBeginNothing(t *testing.T) {
 		})
 		time.Sleep(time.Hour)
 		before := len(w.box.Requests())
-		time.Sleep(15 * 24 * time.Hour)
+		time.Sleep(8 * 24 * time.Hour)
 		for _, r := range w.box.Requests()[before:] {
 			if r.Route == "/sales/daily" || r.Route == "/sales/products" {
 				t.Fatalf("totals are asked for: %s at %s", r.URI, r.At)
@@ -155,7 +155,7 @@ func TestJobsThatAreOffBeginNothing(t *testing.T) {
 				t.Errorf("%s: next at %s, %q", st.Name, st.Next, st.NextWhy)
 			case !totals && st.State == status.StateRunning && st.Next.IsZero():
 				t.Errorf("%s: %q", st.Name, st.NextWhy)
-			case st.Behind || st.LastResync.After(time.Now().Add(-15*24*time.Hour)):
+			case st.Behind || st.LastResync.After(time.Now().Add(-8*24*time.Hour)):
 				t.Errorf("%s: behind %v, last full resync %s", st.Name, st.Behind, st.LastResync)
 			}
 		}
