@@ -67,7 +67,7 @@ func TestAnInterruptedPassStartsItsTableOnALineOfItsOwn(t *testing.T) {
 	}
 }
 
-// Whoever reads the daemon's log may go: the daemon goes on.
+// The reader of the daemon's log may end: the daemon goes on.
 func TestADaemonOutlivesTheReaderOfItsLog(t *testing.T) {
 	h := newHouse(t)
 	h.configure(local("embedded:./data"))
