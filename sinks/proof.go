@@ -39,6 +39,11 @@ type DayFigures struct {
 // RoundedLines is a figure of a line of products that the service does not report.
 const RoundedLines = "rounded_lines"
 
+// UnseenRefunds is a figure of [Sink.RemovedRefunds]: what orders that were removed on the day
+// or the day after could have been refunded since their last known values, at most: what they
+// cost, less their known refunds. The figures beside it are named as reasons of removals.
+const UnseenRefunds = "unseen refunds"
+
 // The subjects and the verdicts of a proof.
 const (
 	SubjectDaily    = "daily"    // the figures of /sales/daily

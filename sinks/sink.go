@@ -69,7 +69,8 @@ type Sink interface {
 	SalesProducts(ctx context.Context, q DayQuery) ([]DayFigures, error)
 
 	// RemovedRefunds adds up the refunds of removed orders as last known, by the day they
-	// were made; the figures are named as the reasons of the removals. unknownUntil is the last
+	// were made; the figures are named as the reasons of the removals, and beside them stand
+	// [UnseenRefunds], which has no day before that of the last known change. unknownUntil is the last
 	// day on which an order was removed whose values, the location too, were never seen; empty
 	// when there is none. Those that are unpaid do not count, since most were never paid. Where
 	// the service gave no time of the removal, that of the last change counts, or else that of its

@@ -89,7 +89,8 @@ func (e *episode) provable() (sources []string) {
 	return sources
 }
 
-// proven has every day compared, and healed where the warehouse was damaged. The world
+// proven has every day compared, and healed where the warehouse was damaged, or where refunds
+// are explained after a healing. The world
 // stands still, so that no day may be other than proven.
 func (e *episode) proven(heal bool) {
 	sources := e.provable()
@@ -97,13 +98,13 @@ func (e *episode) proven(heal bool) {
 		return
 	}
 	from := e.began.Add(min(e.plan.ahead, 0)).AddDate(0, 0, -e.plan.box.Days-5)
-	r, err := e.syncer.Reconcile(e.t.Context(), reconcile.Request{Sources: sources, From: string(calendar.DayOf(from)), Heal: heal}, nil)
+	r, err := e.syncer.Reconcile(e.t.Context(), reconcile.Request{Sources: sources, From: string(calendar.DayOf(from)), Heal: heal || e.plan.leavesOpen(sinks.SubjectDaily)}, nil)
 	if err != nil || r.Err() != nil {
 		e.fault("reconcile: %v, %v", err, r.Err())
 	}
 	for _, s := range r.Sources {
 		for _, v := range s.Open {
-			if v.Verdict != sinks.VerdictHealed && v.Verdict != sinks.VerdictExplained && !e.onlyRefunds(v) {
+			if v.Verdict != sinks.VerdictHealed && v.Verdict != sinks.VerdictExplained {
 				e.fault("reconcile %s, while nothing changes: %+v", s.Source, v)
 			}
 		}
@@ -114,14 +115,6 @@ func (e *episode) proven(heal bool) {
 			e.fault("never healed: %s", d.damage)
 		}
 	}
-}
-
-// onlyRefunds is true of a drift in the refunds alone where the service counts those of removed
-// orders: until a healing was tried, and for good where an order was refunded as it was removed
-// or later, which no row shows. The rows are compared besides.
-func (e *episode) onlyRefunds(v sinks.Verdict) bool {
-	return v.Verdict == sinks.VerdictDrift && v.Subject == sinks.SubjectDaily && e.plan.leavesOpen(v.Subject) &&
-		len(v.Differences) == 1 && v.Differences[0].Figure == "refunds"
 }
 
 // noFalseAlarm finds verdicts that a day differed though nothing was wrong with it.
@@ -136,10 +129,17 @@ func (e *episode) noFalseAlarm() {
 	}
 }
 
+// refundsBeforeHealing is true of a drift in the refunds alone where the service counts those of
+// removed orders: it is explained once its healing has come to an end.
+func (e *episode) refundsBeforeHealing(v sinks.Verdict) bool {
+	return !strings.HasPrefix(v.Reason, "all orders of the day were fetched anew") && v.Verdict == sinks.VerdictDrift && v.Subject == sinks.SubjectDaily && e.plan.leavesOpen(v.Subject) &&
+		len(v.Differences) == 1 && v.Differences[0].Figure == "refunds"
+}
+
 // causes is true when the day of an alarm has an order that was damaged or served
 // other than it is, or totals that were.
 func (e *episode) causes(a alarm) bool {
-	if e.onlyRefunds(a.Verdict) {
+	if e.refundsBeforeHealing(a.Verdict) {
 		return true
 	}
 	for _, d := range e.damages {

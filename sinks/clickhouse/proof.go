@@ -169,8 +169,8 @@ SETTINGS optimize_move_to_prewhere_if_final = 1`, r.warehouse.Table("sales_order
 // version of each is found by itself.
 func (r *reader) RemovedRefunds(ctx context.Context, q sinks.DayQuery) (days []sinks.DayFigures, unknownUntil string, err error) {
 	err = r.warehouse.Rows(longStatement(ctx), r.removedRefunds(q), func(rows driver.Rows) error {
-		var day, reason, amount, until string
-		if err := rows.Scan(&day, &reason, &amount, &until); err != nil {
+		var day, figure, amount, until string
+		if err := rows.Scan(&day, &figure, &amount, &until); err != nil {
 			return err
 		}
 		if day == "" {
@@ -180,7 +180,7 @@ func (r *reader) RemovedRefunds(ctx context.Context, q sinks.DayQuery) (days []s
 		if len(days) == 0 || days[len(days)-1].Day != day {
 			days = append(days, sinks.DayFigures{Day: day, Figures: sinks.Figures{}})
 		}
-		days[len(days)-1].Figures[reason] = amount
+		days[len(days)-1].Figures[figure] = amount
 		return nil
 	})
 	if err != nil {
@@ -195,18 +195,21 @@ func (r *reader) removedRefunds(q sinks.DayQuery) string {
 	if q.Location != "" {
 		conditions = append(conditions, "location_id IN ("+schema.Literal(q.Location)+", '')")
 	}
-	return fmt.Sprintf(`SELECT day, _delete_reason, toDecimalString(sum(amount), 2), toString(max(removed))
+	return fmt.Sprintf(`SELECT day, figure, toDecimalString(sum(amount), 2), toString(max(removed))
 FROM
 (
     SELECT
         _delete_reason,
         toDate32(toTimeZone(coalesce(_deleted_at, _tombstone_updated_at, _fetched_at), 'Europe/Bucharest')) AS removed,
-        arrayJoin(if(location_id = '', [('', toDecimal64(0, 2))],
-            arrayMap((at, amount) -> (toString(toDate32(toTimeZone(at, 'Europe/Bucharest'))), amount), `+"`refunds.at`, `refunds.amount`"+`))) AS refund,
-        refund.1 AS day, refund.2 AS amount
+        toDate32(toTimeZone(ifNull(updated_at, created_at), 'Europe/Bucharest')) AS known,
+        toDecimal128(totals_total - arraySum(`+"`refunds.amount`"+`), 2) AS unseen,
+        arrayJoin(if(location_id = '', [('', toString(_delete_reason), toDecimal128(0, 2))], arrayConcat(
+            arrayMap((at, amount) -> (toString(toDate32(toTimeZone(at, 'Europe/Bucharest'))), toString(_delete_reason), toDecimal128(amount, 2)), `+"`refunds.at`, `refunds.amount`"+`),
+            arrayMap(day -> (toString(day), '%[6]s', unseen), arrayFilter(day -> unseen > 0 AND day >= known, [removed - 1, removed]))))) AS refund,
+        refund.1 AS day, refund.2 AS figure, refund.3 AS amount
     FROM
     (
-        SELECT id, location_id, _delete_reason, _deleted_at, _tombstone_updated_at, _fetched_at, `+"`refunds.at`, `refunds.amount`"+`
+        SELECT id, location_id, _delete_reason, _deleted_at, _tombstone_updated_at, _fetched_at, created_at, updated_at, totals_total, `+"`refunds.at`, `refunds.amount`"+`
         FROM %[1]s
         WHERE %[2]s AND (id, _version) IN
         (
@@ -218,8 +221,8 @@ FROM
     )
 )
 WHERE if(day = '', _delete_reason != 'unpaid', day BETWEEN %[4]s AND %[5]s)
-GROUP BY day, _delete_reason
-ORDER BY day`, r.warehouse.Table("sales_orders"), strings.Join(conditions, " AND "), business, schema.Literal(q.From), schema.Literal(q.To))
+GROUP BY day, figure
+ORDER BY day`, r.warehouse.Table("sales_orders"), strings.Join(conditions, " AND "), business, schema.Literal(q.From), schema.Literal(q.To), sinks.UnseenRefunds)
 }
 
 // Verdicts implements [sinks.Sink].

@@ -227,6 +227,14 @@ func testRemovedRefunds(t *testing.T, h Harness) {
 	s := open(t, h, Options{})
 	refunded := func(id, source, location string, amount string) {
 		o := simple(id, source, location, "2026-03-01", 1, "1.00")
+		switch id {
+		case "cancelled": // it could have been refunded on the day of its removal
+			o.totals["totals_total"], o.totals["updated_at"] = "10.00", "2026-11-20T22:00:00Z"
+		case "gone": // and on the day before
+			o.totals["totals_total"], o.totals["updated_at"] = "20.00", "2026-11-20T21:59:59Z"
+		case "live":
+			o.totals["totals_total"] = "40.00"
+		}
 		o.refunds = []map[string]string{words("amount", amount, "at", "2026-03-28T22:00:00Z"), words("amount", "0.50", "at", "2026-03-29T21:00:00Z")}
 		store(t, s, sell(h, o))
 	}
@@ -265,7 +273,8 @@ func testRemovedRefunds(t *testing.T, h Harness) {
 		until string
 		want  []sinks.DayFigures
 	}{
-		"all":              {year, "2026-03-29", []sinks.DayFigures{day1("2026-03-29", "deleted", "2.00", "gone", "4.00", "cancelled", "64.00"), day1("2026-03-30", "deleted", "0.50", "gone", "0.50", "cancelled", "0.50")}},
+		"all": {year, "2026-03-29", []sinks.DayFigures{day1("2026-03-29", "deleted", "2.00", "gone", "4.00", "cancelled", "64.00"), day1("2026-03-30", "deleted", "0.50", "gone", "0.50", "cancelled", "0.50"),
+			day1("2026-11-20", sinks.UnseenRefunds, "15.50"), day1("2026-11-21", sinks.UnseenRefunds, "23.00")}},
 		"a day":            {on("2026-03-30", sinks.DayQuery{}), "2026-03-29", []sinks.DayFigures{day1("2026-03-30", "deleted", "0.50", "gone", "0.50", "cancelled", "0.50")}},
 		"a location":       {on("2026-03-29", sinks.DayQuery{Location: "l2"}), "2026-03-29", []sinks.DayFigures{day1("2026-03-29", "cancelled", "64.00")}},
 		"a source":         {on("2026-03-29", sinks.DayQuery{Source: source, Locations: []string{}}), "2026-03-29", []sinks.DayFigures{day1("2026-03-29", "deleted", "2.00", "gone", "4.00")}},

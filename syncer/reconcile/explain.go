@@ -59,6 +59,8 @@ func (st *Proofs) explainRefunds(ctx context.Context, sp totals.Span, found []Da
 		switch {
 		case addsUp(gapOf(p.differences[0]), removed[string(p.Day)]):
 			p.explained = "the service still counts refunds of orders that were removed since"
+		case mayAddUp(gapOf(p.differences[0]), removed[string(p.Day)]):
+			p.explained = "the service may still count refunds that were made shortly before their orders were removed, which the mirror never had"
 		case string(p.Day) <= unknownUntil: // an order is not refunded after it was removed
 			p.explained = "the service may still count refunds of orders that were removed before the mirror had their values"
 		default:
@@ -76,15 +78,33 @@ const mostReasons = 8
 
 // addsUp reports whether a gap is the sum of the refunds of one or more reasons: a service
 // counts the refunds of orders that were removed for a reason, or not.
-func addsUp(gap *big.Rat, byReason sinks.Figures) bool {
-	if len(byReason) > mostReasons {
-		return false
-	}
+func addsUp(gap *big.Rat, removed sinks.Figures) bool {
+	return slices.ContainsFunc(sumsOf(removed), func(sum *big.Rat) bool { return sum.Cmp(gap) == 0 })
+}
+
+// mayAddUp reports the same with refunds that the mirror never had, of as much as their orders
+// can have been refunded.
+func mayAddUp(gap *big.Rat, removed sinks.Figures) bool {
+	unseen := ratOf(removed[sinks.UnseenRefunds])
+	return slices.ContainsFunc(sumsOf(removed), func(sum *big.Rat) bool {
+		rest := new(big.Rat).Sub(gap, sum)
+		return rest.Sign() >= 0 && rest.Cmp(unseen) <= 0
+	})
+}
+
+// sumsOf are the sums of the refunds of any reasons, none among them.
+func sumsOf(removed sinks.Figures) []*big.Rat {
 	sums := []*big.Rat{new(big.Rat)}
-	for _, amount := range byReason {
+	for reason, amount := range removed {
+		if reason == sinks.UnseenRefunds {
+			continue
+		}
+		if len(sums) >= 1<<mostReasons {
+			return nil
+		}
 		for _, sum := range sums {
 			sums = append(sums, new(big.Rat).Add(sum, ratOf(amount)))
 		}
 	}
-	return slices.ContainsFunc(sums[1:], func(sum *big.Rat) bool { return sum.Cmp(gap) == 0 })
+	return sums
 }

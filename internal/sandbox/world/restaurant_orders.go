@@ -55,6 +55,16 @@ func (r orderChanges) RefundOrderAt(id string, amount int64, at time.Time) error
 	})
 }
 
+// refundPart refunds an amount in bani, at most what is left of a sale: nobody refunds an order
+// that was removed.
+func (r orderChanges) refundPart(id string, amount int64) error {
+	return r.order("refund", id, func(n uint32, stamp int64) {
+		if left := min(units.Bani(amount), r.b.sales.Refundable(n)); left > 0 {
+			r.b.sales.Refund(n, left, stamp, stamp)
+		}
+	})
+}
+
 func (r orderChanges) order(what, id string, f func(n uint32, stamp int64)) error {
 	stamp, unlock := r.lock()
 	defer unlock()

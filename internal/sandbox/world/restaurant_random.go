@@ -40,7 +40,7 @@ var mutations = []mutation{
 	{"pay", onOrder(func(r Restaurant, id string, _ *rand.Rand) error { return r.PayOrder(id) })},
 	{"delete", onOrder(func(r Restaurant, id string, _ *rand.Rand) error { return r.DeleteOrder(id) })},
 	{"restore", onOrder(func(r Restaurant, id string, _ *rand.Rand) error { return r.Restore(StreamSalesOrders, id) })},
-	{"refund", onOrder(func(r Restaurant, id string, g *rand.Rand) error { return r.RefundOrder(id, 100+g.Int64N(5000)) })},
+	{"refund", onOrder(func(r Restaurant, id string, g *rand.Rand) error { return r.refundPart(id, 100+g.Int64N(5000)) })},
 	{"edit product", onRow(StreamProducts, func(r Restaurant, id string, g *rand.Rand) error {
 		return r.EditProduct(id, catalogue.ProductChange{Name: fmt.Sprintf("Preparat %d", g.IntN(1000)), Price: 500 + g.Int64N(9000)})
 	})},

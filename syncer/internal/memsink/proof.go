@@ -34,19 +34,24 @@ func (s *Sink) RemovedRefunds(_ context.Context, q sinks.DayQuery) (days []sinks
 		if business, _, _ := strings.Cut(key, "\x00"); business != q.Business || !r.Deleted || r.Reason == "no_access" || !r.of(whose) {
 			continue
 		}
+		removed := cmp.Or(r.DeletedAt, r.UpdatedAt, r.FetchedAt).In(bucharest())
 		if r.batch == nil {
 			if r.Reason != "unpaid" {
-				removed := cmp.Or(r.DeletedAt, r.UpdatedAt, r.FetchedAt)
-				unknownUntil = max(unknownUntil, removed.In(bucharest()).Format(time.DateOnly))
+				unknownUntil = max(unknownUntil, removed.Format(time.DateOnly))
 			}
 			continue
 		}
 		if q.Location != "" && r.Location != q.Location {
 			continue
 		}
-		for _, part := range refundsOf(r.columns()) {
+		for _, part := range append(refundsOf(r.columns()), unseenRefunds(r.columns(), removed)...) {
 			if q.From <= part.day && part.day <= q.To {
-				sums[part.dayLine] = sums[part.dayLine].plus(amounts{r.Reason: part.amounts["refunds"]})
+				for figure, amount := range part.amounts {
+					if figure == "refunds" {
+						figure = r.Reason
+					}
+					sums[part.dayLine] = sums[part.dayLine].plus(amounts{figure: amount})
+				}
 			}
 		}
 	}

@@ -143,6 +143,24 @@ func refundsOf(c columnsOf) (refunds []share) {
 	return refunds
 }
 
+// unseenRefunds are what a removed order can have been refunded on the day of its removal and
+// the day before, beside its known refunds.
+func unseenRefunds(c columnsOf, removed time.Time) (unseen []share) {
+	most, known := money(scalar[string](c, "totals_total")), scalar[time.Time](c, "created_at")
+	for _, r := range refundsOf(c) {
+		most.Sub(most, r.amounts["refunds"])
+	}
+	if changed := scalar[*time.Time](c, "updated_at"); changed != nil {
+		known = *changed
+	}
+	for _, at := range []time.Time{removed.AddDate(0, 0, -1), removed} {
+		if day := at.Format(time.DateOnly); most.Sign() > 0 && day >= known.In(bucharest()).Format(time.DateOnly) {
+			unseen = append(unseen, share{dayLine{day: day}, amounts{sinks.UnseenRefunds: most}})
+		}
+	}
+	return unseen
+}
+
 func linesOf(day string, c columnsOf) (lines []share) {
 	ids, names := scalar[[]*string](c, "items.product_id"), scalar[[]string](c, "items.name")
 	prices, extras := scalar[[]string](c, "items.unit_price"), scalar[[][]string](c, "items.extras_price")

@@ -144,6 +144,21 @@ func (s *Orders) Refund(n uint32, amount units.Bani, at, stamp int64) {
 	})
 }
 
+// Refundable is what an order cost less what was refunded of it, 0 for one that is no sale.
+func (s *Orders) Refundable(n uint32) units.Bani {
+	if !s.orders[n].counts() {
+		return 0
+	}
+	s.fill(&s.scratch, n)
+	left := s.scratch.total
+	if more := s.more(n); more != nil {
+		for _, r := range more.refunds {
+			left -= r.amount
+		}
+	}
+	return left
+}
+
 // Edit changes the order of an id as a row of any list is changed.
 func (s *Orders) Edit(id string, e rows.Edit, stamp int64) error {
 	loc := -1
