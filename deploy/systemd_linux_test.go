@@ -36,3 +36,22 @@ func TestSystemdUnit(t *testing.T) {
 		}
 	}
 }
+
+// The backup's service and timer, as systemd reads them.
+func TestSystemdBackup(t *testing.T) {
+	dir := t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := strings.ReplaceAll(read(t, "systemd/larder-backup.service"), "/usr/local/bin/larder", self)
+	for name, text := range map[string]string{"larder-backup.service": service, "larder-backup.timer": read(t, "systemd/larder-backup.timer")} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", "--man=no", filepath.Join(dir, "larder-backup.timer"), filepath.Join(dir, "larder-backup.service")).CombinedOutput()
+	if err != nil || len(out) > 0 {
+		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
+	}
+}

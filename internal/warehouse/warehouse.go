@@ -127,7 +127,14 @@ func exists(path string) bool {
 	return err == nil
 }
 
+// RestoringFolder is in the data folder while larder restore fills it.
+const RestoringFolder = ".restoring"
+
 func (a *Opener) openEngine(ctx context.Context, l *lifecycle.Cleanups) (*Route, error) {
+	if dir := a.Config.Warehouse.DSN.Dir(); exists(filepath.Join(dir, RestoringFolder)) {
+		return nil, &exit.WarehouseError{Err: fmt.Errorf("larder restore is filling the data folder %s, or was stopped before it was done: "+
+			"wait until it has ended, or run it again", dir)}
+	}
 	plan, err := a.Memory()
 	if err != nil {
 		return nil, err

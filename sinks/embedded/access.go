@@ -44,7 +44,7 @@ var everywhere = []string{
 }
 
 const inDatabase = "GRANT SHOW, SELECT, INSERT, ALTER, CREATE DATABASE, CREATE TABLE, CREATE VIEW, " +
-	"DROP DATABASE, DROP TABLE, DROP VIEW, TRUNCATE, OPTIMIZE, CHECK ON "
+	"DROP DATABASE, DROP TABLE, DROP VIEW, TRUNCATE, OPTIMIZE, CHECK, BACKUP ON "
 
 func (o Options) databases() []string {
 	if len(o.Databases) == 0 {

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"encoding/xml"
+	"errors"
 	"log/slog"
 	"maps"
 	"os"
@@ -39,6 +40,10 @@ type Options struct {
 
 // spareDisk is what inserts and merges leave free on the disk.
 const spareDisk = 128 << 20
+
+// BackupFolder is where, in the data folder, the engine writes backups and reads them: it
+// may be confined to that folder. What a finished backup consists of is moved out of it.
+const BackupFolder = "backup-tmp"
 
 // TemporaryDisk is what statements may write aside, all together, when they sort or
 // group more than fits into memory.
@@ -101,6 +106,9 @@ const serverConfig = `<clickhouse>
             </default>
         </disks>
     </storage_configuration>
+    <backups>
+        <allowed_path>{backups}</allowed_path>
+    </backups>
     <max_temporary_data_on_disk_size>{temporary}</max_temporary_data_on_disk_size>
     <max_server_memory_usage>{memory}</max_server_memory_usage>
     <merges_mutations_memory_usage_soft_limit>{merges}</merges_mutations_memory_usage_soft_limit>
@@ -122,13 +130,13 @@ func (o Options) writeConfig(folder string, limit memory.Limit) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	var escaped strings.Builder
-	if err := xml.EscapeText(&escaped, []byte(users)); err != nil {
+	var escaped, backups strings.Builder
+	if err := errors.Join(xml.EscapeText(&escaped, []byte(users)), xml.EscapeText(&backups, []byte(filepath.Join(folder, BackupFolder)))); err != nil {
 		return "", err
 	}
 	path := filepath.Join(folder, "larder-engine.xml")
 	text := strings.NewReplacer(
-		"{users}", escaped.String(),
+		"{users}", escaped.String(), "{backups}", backups.String(),
 		"{memory}", number(int64(limit)), "{merges}", number(limit.Merges()), "{threads}", number(limit.MergeThreads()),
 		"{block}", number(limit.MergeBlock()), "{temporary}", number(TemporaryDisk), "{cache}", number(limit.Cache()), "{spare}", number(spareDisk),
 	).Replace(serverConfig)

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/app"
+	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/internal/visible"
+	"github.com/larder-sync/larder/syncer"
+)
+
+func backupCommand(g *globals) *cobra.Command {
+	var base string
+	cmd := &cobra.Command{
+		Use:   "backup DIR",
+		Short: "Back up the embedded warehouse into a new folder",
+		Long: `Writes all that the embedded warehouse stores into a new folder, checkpoints included:
+also the histories, removed orders and events that the API does not remember. It works
+beside a running daemon, which goes on meanwhile, and without one.
+
+With --base, only what an earlier backup does not have is written. To restore it, the
+earlier one is needed, too: where it was, or beside it. What is written passes through the
+data folder, so the disk of that needs room for it.
+
+DIR appears when the backup is complete. One that was interrupted leaves a hidden folder
+that the next one removes. The folder has what the warehouse has of people: only its owner
+may enter it.
+
+A remote warehouse is backed up by its server.
+
+Exit codes: 0 done; 1 it failed; 2 usage or configuration; 4 the warehouse could not be
+reached.`,
+		Example: `  larder backup /var/backups/larder/monday
+  larder backup /var/backups/larder/tuesday --base /var/backups/larder/monday`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			show := newProgress(cmd.Context(), g, syncer.Selection{})
+			defer show.end()
+			a, err := g.loadLogging(true, show.lines(), "warn")
+			if err != nil {
+				return err
+			}
+			began := time.Now()
+			m, err := a.Backup(cmd.Context(), args[0], base, backupProgress(show, began))
+			show.end()
+			if err != nil {
+				return err
+			}
+			p := &printer{out: g.out}
+			p.sentence("Backed up %s to %s: %s in %s.\n", phrase.Plural(m.Rows, "row"), visible.Text(args[0]), config.Size(m.Bytes), time.Since(began).Round(100*time.Millisecond))
+			return p.err
+		},
+	}
+	cmd.Flags().StringVar(&base, "base", "", "an earlier backup's `folder`: what it has is not written again")
+	return cmd
+}
+
+func restoreCommand(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use:   "restore DIR",
+		Short: "Make the embedded warehouse from a backup",
+		Long: `Makes the data folder (warehouse.dsn) from a backup of larder backup. There must be no data
+folder, or an empty one: nothing is overwritten. Afterwards the daemon goes on from the
+checkpoints of the backup, and what happened since comes with its next walks.
+
+A restore that was interrupted leaves a data folder that the daemon refuses to open. Run it
+again; the backup stays as it is.
+
+Exit codes: 0 done; 1 it failed; 2 usage or configuration; 4 the warehouse could not be
+reached.`,
+		Example: `  larder restore /var/backups/larder/monday`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			show := newProgress(cmd.Context(), g, syncer.Selection{})
+			defer show.end()
+			a, err := g.loadLogging(true, show.lines(), "warn")
+			if err != nil {
+				return err
+			}
+			began := time.Now()
+			m, err := a.Restore(cmd.Context(), args[0], backupProgress(show, began))
+			show.end()
+			if err != nil {
+				return err
+			}
+			p := &printer{out: g.out}
+			p.sentence("Restored %s to %s in %s, as they were at %s. larder run goes on from there.\n",
+				phrase.Plural(m.Rows, "row"), a.Config.Warehouse.DSN.Dir(), time.Since(began).Round(100*time.Millisecond), m.MadeAt.Format(time.RFC3339))
+			return p.err
+		},
+	}
+}
+
+// backupProgress shows how far it is, and how long the rest takes at this pace.
+func backupProgress(show *progress, began time.Time) func(app.BackupProgress) {
+	return func(p app.BackupProgress) {
+		amount := func(n uint64) string { return config.Size(int64(n)) }
+		if p.Doing == "restore" {
+			amount = func(n uint64) string { return phrase.Plural(n, "file") }
+		}
+		text := amount(p.Done)
+		if p.Of > 0 {
+			text += " of " + amount(p.Of)
+			if p.Done > 0 {
+				left := time.Duration(float64(time.Since(began)) * (float64(p.Of)/float64(min(p.Done, p.Of)) - 1))
+				text += ", " + age(left) + " left"
+			}
+		}
+		show.tell([]walk{{name: p.Doing, done: p.Done, total: p.Of, text: text}}, 1)
+	}
+}

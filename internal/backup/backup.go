@@ -1,0 +1,273 @@
+// Package backup keeps the folders that backups of an embedded warehouse consist of.
+//
+// What may live here: which folders are backups, the chain of an incremental one, and how a
+// folder is put in its place. What may not: SQL (sinks/clickhouse) and engines
+// (internal/warehouse).
+package backup
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
+)
+
+const (
+	manifestName = "larder-backup.json" // written last
+	claimsName   = "checkpoints"
+	rowsName     = "rows"
+	metadata     = ".backup" // the engine's list of a backup's files
+)
+
+// Manifest describes a finished backup.
+type Manifest struct {
+	MadeAt   time.Time `json:"made_at"`
+	Larder   string    `json:"larder"`
+	Database string    `json:"database"`
+	Rows     uint64    `json:"rows"`
+	Bytes    int64     `json:"bytes"`          // in this folder
+	Base     string    `json:"base,omitempty"` // the backup that has what did not change
+}
+
+// Read returns the manifest of a finished backup.
+func Read(dir string) (m Manifest, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, manifestName))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && exists(Unfinished(dir)):
+		return m, fmt.Errorf("the backup %s was not finished (%s is what there is of it): use another one, or make it again", dir, Unfinished(dir))
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return m, fmt.Errorf("%s is no finished backup: it has no %s", dir, manifestName)
+	case err != nil:
+		return m, fmt.Errorf("read the backup %s: %w", dir, err)
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("%s: %w", filepath.Join(dir, manifestName), err)
+	}
+	return m, nil
+}
+
+// Unfinished is where a folder is until it is complete: hidden, beside its place.
+func Unfinished(dir string) string {
+	return filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+".unfinished")
+}
+
+// Place returns the absolute path of a new backup, or why there can be none.
+func Place(dir, data string) (string, error) {
+	absolute, err := filepath.Abs(dir)
+	if err != nil || strings.TrimSpace(dir) == "" {
+		return "", errors.Join(errors.New("a folder for the backup is needed"), err)
+	}
+	parent, err := filepath.EvalSymlinks(filepath.Dir(absolute))
+	if err != nil {
+		return "", fmt.Errorf("the folder for %s is not there: %w; create it first", filepath.Base(absolute), err)
+	}
+	if _, err := os.Lstat(absolute); err == nil {
+		return "", fmt.Errorf("there is something at %s already: each backup needs a folder of its own, which it creates", absolute)
+	}
+	if data, err = filepath.Abs(data); err == nil {
+		if real, err := filepath.EvalSymlinks(data); err == nil {
+			data = real
+		}
+		if within, err := filepath.Rel(data, filepath.Join(parent, filepath.Base(absolute))); err == nil && within != ".." && !strings.HasPrefix(within, "../") {
+			return "", fmt.Errorf("%s is in the data folder %s, and would be lost with it: name another place", absolute, data)
+		}
+	}
+	return filepath.Join(parent, filepath.Base(absolute)), nil
+}
+
+// chain returns a backup and the ones that it is based on, the oldest last.
+func chain(dir string) (dirs []string, err error) {
+	for dir != "" {
+		if dir, err = filepath.Abs(dir); err != nil {
+			return nil, err
+		}
+		if slices.Contains(dirs, dir) {
+			return nil, fmt.Errorf("the backup %s is its own base", dir)
+		}
+		m, err := Read(dir)
+		if err != nil {
+			if len(dirs) > 0 {
+				return nil, fmt.Errorf("the backup %s needs its base: %w", dirs[len(dirs)-1], err)
+			}
+			return nil, err
+		}
+		dirs = append(dirs, dir)
+		if beside := filepath.Join(filepath.Dir(dir), filepath.Base(m.Base)); m.Base != "" && !exists(m.Base) && exists(beside) {
+			m.Base = beside // all of them were moved
+		}
+		dir = m.Base
+	}
+	return dirs, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+var baseElement = regexp.MustCompile(`<base_backup>[^<]*</base_backup>`)
+
+// Stage makes a backup and its bases readable for an engine, which reads below one folder
+// only: links to the files, and the engine's lists with the bases' paths as they are there.
+func Stage(dir, into string) (clickhouse.BackupFolders, error) {
+	dirs, err := chain(dir)
+	if err != nil {
+		return clickhouse.BackupFolders{}, err
+	}
+	folder := func(i int) string { return filepath.Join(into, "from"+strconv.Itoa(i)) }
+	for i, from := range dirs {
+		if err := stage(filepath.Join(from, rowsName), folder(i), folder(i+1)); err != nil {
+			return clickhouse.BackupFolders{}, fmt.Errorf("read the backup %s: %w", from, err)
+		}
+	}
+	claims := filepath.Join(into, "claims")
+	err = stage(filepath.Join(dirs[0], claimsName), claims, "")
+	return clickhouse.BackupFolders{Claims: claims, Rows: folder(0)}, err
+}
+
+func stage(from, to, base string) error {
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() != metadata {
+			if err := os.Symlink(filepath.Join(from, e.Name()), filepath.Join(to, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	list, err := os.ReadFile(filepath.Join(from, metadata))
+	if err != nil {
+		return err
+	}
+	var escaped strings.Builder
+	if err := xml.EscapeText(&escaped, []byte("File("+schema.Literal(base)+")")); err != nil {
+		return err
+	}
+	list = baseElement.ReplaceAllLiteral(list, []byte("<base_backup>"+escaped.String()+"</base_backup>"))
+	return os.WriteFile(filepath.Join(to, metadata), list, 0o600)
+}
+
+// Publish moves the two parts that the engine has written to the place of the backup.
+func Publish(parts clickhouse.BackupFolders, m Manifest, dir string, copied func(bytes int64)) (Manifest, error) {
+	hidden := Unfinished(dir)
+	if err := os.Mkdir(hidden, 0o700); err != nil {
+		return m, err
+	}
+	for _, part := range [][2]string{{parts.Claims, claimsName}, {parts.Rows, rowsName}} {
+		err := os.Rename(part[0], filepath.Join(hidden, part[1]))
+		if errors.Is(err, syscall.EXDEV) {
+			err = copyFolder(part[0], filepath.Join(hidden, part[1]), copied)
+		}
+		if err != nil {
+			return m, err
+		}
+	}
+	m.Bytes = Size(hidden)
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return m, err
+	}
+	if err := os.WriteFile(filepath.Join(hidden, manifestName), append(text, '\n'), 0o600); err != nil {
+		return m, err
+	}
+	if err := syncAll(hidden); err != nil {
+		return m, err
+	}
+	if err := os.Rename(hidden, dir); err != nil {
+		return m, err
+	}
+	return m, sync(filepath.Dir(dir))
+}
+
+// Lift moves the content of a complete folder into its parent, when the disk has all of it.
+func Lift(hidden string) error {
+	entries, err := os.ReadDir(hidden)
+	if err = errors.Join(err, syncAll(hidden)); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := os.Rename(filepath.Join(hidden, e.Name()), filepath.Join(filepath.Dir(hidden), e.Name())); err != nil {
+			return err
+		}
+	}
+	return errors.Join(sync(filepath.Dir(hidden)), os.Remove(hidden))
+}
+
+func syncAll(dir string) error {
+	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.IsDir() && !e.Type().IsRegular() {
+			return err
+		}
+		return sync(path)
+	})
+}
+
+func sync(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// Size is how many bytes the files of a folder have; those that vanish do not count.
+func Size(dir string) (bytes int64) {
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			if info, err := e.Info(); err == nil {
+				bytes += info.Size()
+			}
+		}
+		return nil
+	})
+	return bytes
+}
+
+func copyFolder(from, to string, copied func(int64)) error {
+	return filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		if e.IsDir() {
+			return os.MkdirAll(filepath.Join(to, relative), 0o700)
+		}
+		return copyFile(path, filepath.Join(to, relative), copied)
+	})
+}
+
+func copyFile(from, to string, copied func(int64)) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	n, err := io.Copy(out, in)
+	copied(n)
+	return errors.Join(err, out.Close())
+}
