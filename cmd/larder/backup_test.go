@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,19 +19,25 @@ func (h *house) stored() string {
 
 func (h *house) path(name string) string { return filepath.Join(h.dir, name) }
 
-// killed kills a command while there is something in its working folder. One that was faster
-// is done again.
-func (h *house) killed(working, result string, args ...string) {
+func entries(dir string) (names []string) {
+	left, _ := os.ReadDir(dir) // one that is not there has none
+	for _, e := range left {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// killed kills a command that is in the middle of its work. One that was faster is done again.
+func (h *house) killed(middle func() bool, clean []string, args ...string) {
 	h.t.Helper()
-	busy := func() bool { left, err := os.ReadDir(working); return err == nil && len(left) > 0 }
-	for range 10 {
+	for range 20 {
 		c := h.command(args...)
 		if err := c.Start(); err != nil {
 			h.t.Fatal(err)
 		}
 		ended := make(chan struct{})
 		go func() { _ = c.Wait(); close(ended) }() // how it ended shows in the folders
-		for running := true; running && !busy(); {
+		for running := true; running && !middle(); {
 			select {
 			case <-ended:
 				running = false
@@ -39,11 +46,13 @@ func (h *house) killed(working, result string, args ...string) {
 		}
 		_ = c.Process.Kill()
 		<-ended
-		if busy() {
+		if middle() {
 			return
 		}
-		if err := os.RemoveAll(result); err != nil {
-			h.t.Fatal(err)
+		for _, path := range clean {
+			if err := os.RemoveAll(path); err != nil {
+				h.t.Fatal(err)
+			}
 		}
 	}
 	h.t.Fatalf("larder %v was never killed in the middle", args)
@@ -58,6 +67,7 @@ func TestBackupAndRestore(t *testing.T) {
 	h.want(0, "Backed up", "backup", "it's one")
 	h.want(2, "there is something at", "backup", "it's one")
 	h.want(2, "create it first", "backup", "missing/one")
+	h.want(2, "choose another one", "backup", ".one.unfinished")
 	h.want(2, "is in the data folder", "backup", "data/one")
 	h.want(2, "a folder for the backup is needed", "backup", "")
 	h.want(2, "is no finished backup", "backup", "two", "--base", "data")
@@ -73,18 +83,22 @@ func TestBackupAndRestore(t *testing.T) {
 		t.Cleanup(func() { h.t = outer })
 		h.start("--set", "schedule.incremental=@every 1h", "--set", "schedule.online_orders=@every 1h", "--set", "schedule.snapshots=@every 1h")
 		h.want(0, "Backed up", "backup", "two", "--base", "it's one")
-		h.want(0, "Backed up", "backup", "three", "--base", "two")
 	})
+	h.want(0, "Backed up", "backup", "three", "--base", "two")
 	before := h.stored()
 
 	// Killed in the middle, neither leaves anything at its place, and the next one goes well.
-	h.killed(h.path("data/backup-tmp"), h.path("four"), "backup", "four")
+	h.killed(func() bool {
+		return len(entries(h.path("data/backup-tmp"))) > 0 && !slices.ContainsFunc(entries(h.dir), func(name string) bool { return strings.Contains(name, "four") })
+	}, []string{h.path("four"), h.path(".four.unfinished")}, "backup", "four")
 	h.want(2, "is no finished backup", "restore", "four")
 	h.want(0, "did not finish; what it left is removed", "backup", "four")
 	if err := os.Rename(h.path("data"), h.path("lost")); err != nil {
 		t.Fatal(err)
 	}
-	h.killed(h.path("data/.restoring"), h.path("data"), "restore", "three")
+	h.killed(func() bool {
+		return len(entries(h.path("data/.restoring"))) > 0 && len(entries(h.path("data"))) == 1
+	}, []string{h.path("data")}, "restore", "three")
 	h.want(4, "or was stopped before it was done", "sync")
 	h.want(0, "did not finish; what it left is removed", "restore", "three")
 	if after := h.stored(); after != before {
@@ -103,7 +117,10 @@ func TestBackupAndRestore(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	elsewhere := "warehouse.dsn=embedded:./else'where"
+	elsewhere := "warehouse.dsn=embedded:./linked/else'where"
+	if err := os.Symlink(".", h.path("linked")); err != nil {
+		t.Fatal(err)
+	}
 	h.want(0, "Restored", "restore", "moved/three", "--set", elsewhere)
 	if err := os.RemoveAll(filepath.Join(moved, "two")); err != nil {
 		t.Fatal(err)

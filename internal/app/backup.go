@@ -73,9 +73,18 @@ func (a *App) baseOf(base string) (string, error) {
 	return filepath.Abs(base)
 }
 
+// leftFree is what a backup leaves to the daemon of the data folder's disk, in bytes.
+const leftFree = 256 << 20
+
 // backUp has the engine write below its data folder, to which it may be confined, and moves
 // the result from there.
 func (a *App) backUp(ctx context.Context, sink *clickhouse.Sink, dir, base string, progress func(BackupProgress)) (m backup.Manifest, err error) {
+	switch running, err := sink.BackupRuns(ctx); {
+	case err != nil:
+		return m, err
+	case running:
+		return m, errors.New("the engine is still writing an earlier backup, whose command was ended: wait a little, and run it again")
+	}
 	work, unlock, err := a.backupFolder()
 	if err != nil {
 		return m, err
@@ -97,7 +106,21 @@ func (a *App) backUp(ctx context.Context, sink *clickhouse.Sink, dir, base strin
 	if err != nil {
 		return m, err
 	}
-	m = backup.Manifest{MadeAt: time.Now().UTC(), Larder: a.version, Database: a.Config.Warehouse.Database, Rows: rows, Base: base}
+	m = backup.Manifest{MadeAt: time.Now().UTC(), Larder: a.version, Database: a.Config.Warehouse.Database, Rows: rows}
+	if m.Base = base; base != "" {
+		earlier, err := backup.Read(base)
+		if err != nil {
+			return m, exit.UsageError(err)
+		}
+		m.BaseMadeAt = earlier.MadeAt
+	}
+	switch free, err := backup.Free(work); {
+	case err != nil:
+		return m, err
+	case base == "" && free < float64(bytes)+leftFree:
+		return m, fmt.Errorf("back up to %s: the disk of %s has %s free, and a backup of %s passes through it: free some space, or write only what is new with --base",
+			dir, work, config.Size(int64(free)), config.Size(int64(bytes)))
+	}
 	if base != "" {
 		bytes = 0 // how much of it the base has is not known before
 	}
@@ -142,13 +165,7 @@ func (a *App) backupFolder() (work string, unlock func(), err error) {
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return "", nil, embedded.Unwritable(data, err)
 	}
-	lock, err := os.Open(parent)
-	if err != nil {
-		return "", nil, err
-	}
-	unlock = func() { _ = lock.Close() } // nothing was written; the lock goes with it
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		unlock()
+	if unlock, err = alone(parent); err != nil {
 		return "", nil, fmt.Errorf("another larder backup of %s is running: wait until it has ended", data)
 	}
 	left, err := os.ReadDir(parent)
@@ -161,6 +178,20 @@ func (a *App) backupFolder() (work string, unlock func(), err error) {
 		unlock()
 	}
 	return work, unlock, err
+}
+
+// alone locks a folder against other commands, or is an error when one of them has it.
+func alone(dir string) (unlock func(), err error) {
+	lock, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	unlock = func() { _ = lock.Close() } // nothing was written; the lock goes with it
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
 }
 
 // removeUnfinished removes what a killed command left.
@@ -191,6 +222,17 @@ func (a *App) Restore(ctx context.Context, dir string, progress func(BackupProgr
 	if err := embedded.OpenElsewhere(data); err != nil {
 		return m, &exit.WarehouseError{Err: err}
 	}
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return m, embedded.Unwritable(data, err)
+	}
+	if data, err = filepath.EvalSymlinks(data); err != nil { // as the engine names what it may read
+		return m, embedded.Unwritable(data, err)
+	}
+	unlock, err := alone(data)
+	if err != nil {
+		return m, &exit.WarehouseError{Err: fmt.Errorf("another larder restore to %s is running: wait until it has ended", data)}
+	}
+	defer unlock()
 	hidden := filepath.Join(data, warehouse.RestoringFolder)
 	if err := a.emptyFolder(data, hidden); err != nil {
 		return m, err
@@ -201,11 +243,8 @@ func (a *App) Restore(ctx context.Context, dir string, progress func(BackupProgr
 	return m, backup.Lift(hidden)
 }
 
-// emptyFolder makes the data folder, and refuses one with something in it.
+// emptyFolder refuses a data folder with something in it.
 func (a *App) emptyFolder(data, hidden string) error {
-	if err := os.MkdirAll(data, 0o700); err != nil {
-		return embedded.Unwritable(data, err)
-	}
 	entries, err := os.ReadDir(data)
 	if err != nil {
 		return embedded.Unwritable(data, err)
@@ -215,9 +254,6 @@ func (a *App) emptyFolder(data, hidden string) error {
 	case began && len(entries) > 1:
 		return exit.UsageError(fmt.Errorf("an earlier restore to the data folder %s did not finish: empty it, and run larder restore again", data))
 	case began:
-		if _, err := os.Stat(filepath.Join(hidden, embedded.LockName)); err == nil && !embedded.FolderFree(hidden) {
-			return &exit.WarehouseError{Err: fmt.Errorf("another larder restore to %s is running: wait until it has ended", data)}
-		}
 		return a.removeUnfinished(hidden)
 	case len(entries) > 0:
 		return exit.UsageError(fmt.Errorf("the data folder %s is not empty, and larder restore overwrites nothing: stop the daemon, move the folder away, and run it again", data))

@@ -38,8 +38,10 @@ type Manifest struct {
 	Larder   string    `json:"larder"`
 	Database string    `json:"database"`
 	Rows     uint64    `json:"rows"`
-	Bytes    int64     `json:"bytes"`          // in this folder
-	Base     string    `json:"base,omitempty"` // the backup that has what did not change
+	Bytes    int64     `json:"bytes"` // in this folder
+	// Base is the backup that has what did not change, which was made at BaseMadeAt.
+	Base       string    `json:"base,omitempty"`
+	BaseMadeAt time.Time `json:"base_made_at,omitzero"`
 }
 
 // Read returns the manifest of a finished backup.
@@ -74,6 +76,9 @@ func Place(dir, data string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("the folder for %s is not there: %w; create it first", filepath.Base(absolute), err)
 	}
+	if hidden := filepath.Base(absolute); strings.HasPrefix(hidden, ".") && strings.HasSuffix(hidden, ".unfinished") {
+		return "", fmt.Errorf("%s is the name of a backup that is not finished, and may be removed: choose another one", hidden)
+	}
 	if _, err := os.Lstat(absolute); err == nil {
 		return "", fmt.Errorf("there is something at %s already: each backup needs a folder of its own, which it creates", absolute)
 	}
@@ -105,12 +110,21 @@ func chain(dir string) (dirs []string, err error) {
 			return nil, err
 		}
 		dirs = append(dirs, dir)
-		if beside := filepath.Join(filepath.Dir(dir), filepath.Base(m.Base)); m.Base != "" && !exists(m.Base) && exists(beside) {
+		if beside := filepath.Join(filepath.Dir(dir), filepath.Base(m.Base)); m.Base != "" && !m.isBase(m.Base) && m.isBase(beside) {
 			m.Base = beside // all of them were moved
+		}
+		if m.Base != "" && exists(m.Base) && !m.isBase(m.Base) {
+			return nil, fmt.Errorf("the backup %s needs its base, made at %s: %s is not that one", dir, m.BaseMadeAt.Format(time.RFC3339), m.Base)
 		}
 		dir = m.Base
 	}
 	return dirs, nil
+}
+
+// isBase is true of the folder of the backup that m is based on.
+func (m Manifest) isBase(dir string) bool {
+	base, err := Read(dir)
+	return err == nil && base.MadeAt.Equal(m.BaseMadeAt)
 }
 
 func exists(path string) bool {
@@ -209,6 +223,15 @@ func Lift(hidden string) error {
 		}
 	}
 	return errors.Join(sync(filepath.Dir(hidden)), os.Remove(hidden))
+}
+
+// Free is how many bytes the disk of a folder has for this user.
+func Free(dir string) (float64, error) {
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(dir, &disk); err != nil {
+		return 0, fmt.Errorf("look how much space %s has: %w", dir, err)
+	}
+	return float64(disk.Bavail) * float64(disk.Bsize), nil
 }
 
 func syncAll(dir string) error {

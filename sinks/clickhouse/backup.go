@@ -71,23 +71,32 @@ func (s *Sink) Stored(ctx context.Context) (rows, bytes uint64, err error) {
 
 func backupFile(path string) string { return "File(" + schema.Literal(path) + ")" }
 
+// BackupRuns reports whether the engine is writing a backup whose command may have gone.
+func (s *Sink) BackupRuns(ctx context.Context) (runs bool, err error) {
+	err = s.warehouse.Rows(ctx, "SELECT count() > 0 FROM system.backups WHERE id LIKE 'larder-%' AND status = 'CREATING_BACKUP'",
+		func(r driver.Rows) error { return r.Scan(&runs) })
+	return runs, err
+}
+
 // inBackground runs a BACKUP or RESTORE apart from the request that started it, which may
-// take longer than a request is waited for.
+// take longer than a request is waited for. One that is cancelled is waited for all the same,
+// so that its folder can be removed.
 func (s *Sink) inBackground(ctx context.Context, sql, settings string, progress func(files, of uint64)) error {
 	id := fmt.Sprintf("larder-%d", time.Now().UnixNano())
 	settings = strings.TrimPrefix(settings+", id = "+schema.Literal(id), ", ")
 	if err := s.warehouse.Exec(ctx, sql+" SETTINGS "+settings+" ASYNC", clickhousego.Settings{}); err != nil {
 		return err
 	}
+	asking := context.WithoutCancel(ctx)
 	for {
 		status, problem, files, read := "", "", uint64(0), uint64(0)
-		err := s.warehouse.Rows(ctx, "SELECT toString(status), error, num_files, files_read FROM system.backups WHERE id = "+schema.Literal(id),
+		err := s.warehouse.Rows(asking, "SELECT toString(status), error, num_files, files_read FROM system.backups WHERE id = "+schema.Literal(id),
 			func(r driver.Rows) error { return r.Scan(&status, &problem, &files, &read) })
 		switch {
 		case err != nil:
 			return err
 		case status == "BACKUP_CREATED" || status == "RESTORED":
-			return nil
+			return context.Cause(ctx)
 		case status == "":
 			return errors.New("the engine was started anew meanwhile; run the command again")
 		case status != "CREATING_BACKUP" && status != "RESTORING":
@@ -96,10 +105,6 @@ func (s *Sink) inBackground(ctx context.Context, sql, settings string, progress 
 		if progress != nil {
 			progress(read, files)
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(50 * time.Millisecond):
-		}
+		time.Sleep(50 * time.Millisecond)
 	}
 }
