@@ -315,11 +315,11 @@ func TestPortTaken(t *testing.T) {
 	defer l.Close()
 	address := l.Addr().String()
 	h.configure(local("embedded:./data"))
-	h.want(2, address+" is taken by another process", "run", "--set", "web.listen="+address)
-	h.want(2, address+" is taken by another process", "check", "--set", "web.listen="+address)
+	h.want(2, address+" is taken by another process", "run", "--set", "web.listen="+address, "--set", "warehouse.http_listen=")
+	h.want(2, address+" is taken by another process", "check", "--set", "web.listen="+address, "--set", "warehouse.http_listen=")
 	h.want(2, address+" is taken by another process", "run", "--set", "web.listen=", "--set", "warehouse.http_listen="+address)
 	for _, command := range []string{"run", "check"} {
-		h.want(2, address+" is taken by another process", command, "--set", "webhooks.listen="+address)
+		h.want(2, address+" is taken by another process", command, "--set", "webhooks.listen="+address, "--set", "web.listen=", "--set", "warehouse.http_listen=")
 	}
 	h.want(2, address+" is taken by another process", "sandbox", "--listen", address)
 }
