@@ -23,7 +23,7 @@ beside a running daemon, which goes on meanwhile, and without one.
 
 With --base, only what an earlier backup does not have is written. To restore it, the
 earlier one is needed, too: where it was, or beside it. What is written passes through the
-data folder, so the disk of that needs room for it.
+data folder: its disk needs as much free space.
 
 DIR appears when the backup is complete. One that was interrupted leaves a hidden folder
 that the next one removes. The folder has what the warehouse has of people: only its owner
@@ -67,7 +67,7 @@ folder, or an empty one: nothing is overwritten. Afterwards the daemon goes on f
 checkpoints of the backup, and what happened since comes with its next walks.
 
 A restore that was interrupted leaves a data folder that the daemon refuses to open. Run it
-again; the backup stays as it is.
+again, and empty the folder first when it says so; the backup stays as it is.
 
 Exit codes: 0 done; 1 it failed; 2 usage or configuration; 4 the warehouse could not be
 reached.`,

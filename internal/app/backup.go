@@ -130,8 +130,10 @@ func (a *App) backUp(ctx context.Context, sink *clickhouse.Sink, dir, base strin
 	if err != nil {
 		return m, fmt.Errorf("back up to %s: %w", dir, err)
 	}
-	total, done := uint64(backup.Size(to.Claims)+backup.Size(to.Rows)), uint64(0)
-	m, err = backup.Publish(to, m, dir, func(n int64) { done += uint64(n); progress(BackupProgress{"copy", done, total}) })
+	total := uint64(backup.Size(to.Claims) + backup.Size(to.Rows))
+	stop = twiceASecond(ctx, func() { progress(BackupProgress{"copy", uint64(backup.Size(backup.Unfinished(dir))), total}) })
+	m, err = backup.Publish(to, m, dir)
+	stop()
 	if err != nil {
 		err = fmt.Errorf("back up to %s: %w", dir, err)
 	}

@@ -10,7 +10,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -180,15 +179,15 @@ func stage(from, to, base string) error {
 }
 
 // Publish moves the two parts that the engine has written to the place of the backup.
-func Publish(parts clickhouse.BackupFolders, m Manifest, dir string, copied func(bytes int64)) (Manifest, error) {
+func Publish(parts clickhouse.BackupFolders, m Manifest, dir string) (Manifest, error) {
 	hidden := Unfinished(dir)
 	if err := os.Mkdir(hidden, 0o700); err != nil {
 		return m, err
 	}
 	for _, part := range [][2]string{{parts.Claims, claimsName}, {parts.Rows, rowsName}} {
 		err := os.Rename(part[0], filepath.Join(hidden, part[1]))
-		if errors.Is(err, syscall.EXDEV) {
-			err = copyFolder(part[0], filepath.Join(hidden, part[1]), copied)
+		if errors.Is(err, syscall.EXDEV) { // another disk
+			err = os.CopyFS(filepath.Join(hidden, part[1]), os.DirFS(part[0]))
 		}
 		if err != nil {
 			return m, err
@@ -262,35 +261,4 @@ func Size(dir string) (bytes int64) {
 		return nil
 	})
 	return bytes
-}
-
-func copyFolder(from, to string, copied func(int64)) error {
-	return filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		relative, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		if e.IsDir() {
-			return os.MkdirAll(filepath.Join(to, relative), 0o700)
-		}
-		return copyFile(path, filepath.Join(to, relative), copied)
-	})
-}
-
-func copyFile(from, to string, copied func(int64)) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close() //nolint:errcheck // it was only read
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	n, err := io.Copy(out, in)
-	copied(n)
-	return errors.Join(err, out.Close())
 }
