@@ -285,7 +285,10 @@ func (e *Engine) shutDown() error {
 func (e *Engine) letGo() error {
 	e.disconnect()
 	e.place.leave() // before the lock: see OpenElsewhere
-	err := e.lock.Close()
+	var err error
+	if e.lock != nil {
+		err = e.lock.Close()
+	}
 	process.Lock()
 	defer process.Unlock()
 	if process.open == e {

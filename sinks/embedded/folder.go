@@ -54,6 +54,9 @@ func (f *folder) check() (err error, first bool) { //nolint:revive // the error 
 // Health is nil while the engine can keep what it acknowledges: while the data folder is
 // the one that was opened. Else it says what is wrong and what to do.
 func (e *Engine) Health() error {
+	if e.folder == nil {
+		return nil // a mirror keeps nothing
+	}
 	err, first := e.folder.check()
 	if first {
 		e.log.Error("embedded engine: " + err.Error())

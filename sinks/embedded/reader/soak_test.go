@@ -1,0 +1,217 @@
+package reader_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	larder "github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/embedded/server"
+)
+
+// roleServe holds a folder until its input ends.
+func roleServe(ctx context.Context, args []string) error {
+	s, err := server.Open(ctx, server.Options{Engine: embedded.Options{Path: args[0], Databases: []string{"larder", "larder_raw"}}})
+	if err != nil {
+		return err
+	}
+	fmt.Println("open")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	return s.Close()
+}
+
+// TestSoak compares every answer of the mirror with the writer's, for as long as LARDER_SOAK
+// says.
+func TestSoak(t *testing.T) {
+	long, err := time.ParseDuration(os.Getenv("LARDER_SOAK"))
+	if err != nil {
+		t.Skip("LARDER_SOAK names no duration")
+	}
+	ctx := t.Context()
+	dir := t.TempDir()
+	data := filepath.Join(dir, "data")
+	startWriter := func() *embeddedtest.Process {
+		p := embeddedtest.StartRole(t, "serve", nil, data)
+		if l := p.Line(); l != "open" {
+			t.Fatal(l)
+		}
+		return p
+	}
+	nth := 0
+	startReader := func() *embeddedtest.Process {
+		nth++
+		scratch := filepath.Join(dir, fmt.Sprint("scratch", nth))
+		if err := os.Mkdir(scratch, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		p := embeddedtest.StartRole(t, "mirror", nil, data, scratch)
+		if l := p.Line(); !strings.HasPrefix(l, "open") {
+			t.Fatal(l)
+		}
+		return p
+	}
+	writer := startWriter()
+	dial := server.DialHeld(data)
+	sink, err := larder.Open(ctx, larder.Options{Dial: dial, Database: "larder"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sink.Migrate(ctx); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := clickhouse.Open(&clickhouse.Options{Protocol: clickhouse.HTTP, Addr: []string{"e:1"}, Auth: clickhouse.Auth{Database: "larder"}, DialContext: dial, ReadTimeout: 5 * time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := startReader()
+	exec := func(sql string) {
+		if err := conn.Exec(ctx, sql); err != nil {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	stale := 0
+	theirs := func(sql string) string {
+		fmt.Fprintln(reader.Stdin, sql)
+		line := reader.Line()
+		for ; line == "STALE"; line = reader.Line() {
+			stale++
+			reader.Kill()
+			reader = startReader()
+			fmt.Fprintln(reader.Stdin, sql)
+		}
+		return line
+	}
+	ours := func(sql string) string {
+		var text string
+		if err := conn.QueryRow(ctx, "SELECT toString(*) FROM ("+sql+")").Scan(&text); err != nil {
+			return "ERR " + err.Error()
+		}
+		return text
+	}
+	questions := []string{
+		"SELECT tuple(count(), sum(cityHash64(business_id, id, business_day, _version, _deleted))) FROM larder_raw.sales_orders",
+		"SELECT tuple(count(), sum(cityHash64(business_id, id, business_day, _version, number))) FROM larder_raw.sales_orders FINAL",
+		"SELECT tuple(count(), sum(cityHash64(business_id, id, business_day))) FROM larder.sales_orders",
+		"SELECT tuple(count(), sum(cityHash64(business_id, id, name))) FROM larder_raw.products",
+		"SELECT tuple(count(), sum(cityHash64(business_id, id))) FROM larder.products",
+	}
+	var lags []time.Duration
+	counts, holes := map[string]int{}, 0
+	compare := func(after string) {
+		begun := time.Now()
+		for _, q := range questions {
+			for {
+				want := ours(q)
+				got := theirs("SELECT toString(*) FROM (" + q + ")")
+				if got == strings.ReplaceAll(want, `'`, `\'`) || got == want {
+					break
+				}
+				if strings.HasPrefix(got, "ERR") || time.Since(begun) > 5*time.Second {
+					holes++
+					t.Errorf("after %s: %s: writer %s, mirror %s", after, q, want, got)
+					break
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+		}
+		lags = append(lags, time.Since(begun))
+	}
+	insert := func(rows int) {
+		exec(fmt.Sprintf("INSERT INTO larder_raw.sales_orders (business_id, id, business_day, _version, _deleted) "+
+			"SELECT 'b' || toString(number %% 3), 'o' || toString(rand() %% 5000), toDate32('2026-01-01') + rand(1) %% 300, toUnixTimestamp64Milli(now64(3)) + rand(2) %% 100, rand(3) %% 50 = 0 FROM numbers(%d)", rows))
+		exec(fmt.Sprintf("INSERT INTO larder_raw.products (business_id, id, name, _version) SELECT 'b', 'p' || toString(rand() %% 500), 'n' || toString(rand(1)), toUnixTimestamp64Milli(now64(3)) FROM numbers(%d)", rows%20+1))
+	}
+	ops := map[string]func(){
+		"inserts": func() {
+			for range 1 + rand.IntN(60) {
+				insert(1 + rand.IntN(400))
+			}
+		},
+		"update": func() {
+			exec(fmt.Sprintf("ALTER TABLE larder_raw.sales_orders UPDATE number = concat('u', substring(ifNull(number, ''), 1, 5)) WHERE cityHash64(id) %% 7 = %d SETTINGS mutations_sync = 1", rand.IntN(7)))
+		},
+		"update beside inserts": func() {
+			exec(fmt.Sprintf("ALTER TABLE larder_raw.sales_orders UPDATE number = 'v' WHERE cityHash64(id) %% 7 = %d", rand.IntN(7)))
+			for range 10 {
+				insert(20)
+			}
+			exec("ALTER TABLE larder_raw.sales_orders UPDATE number = number WHERE 0 SETTINGS mutations_sync = 1")
+		},
+		"delete": func() {
+			exec(fmt.Sprintf("ALTER TABLE larder_raw.sales_orders DELETE WHERE cityHash64(id) %% 97 = %d SETTINGS mutations_sync = 1", rand.IntN(97)))
+		},
+		"optimize":    func() { exec("OPTIMIZE TABLE larder_raw.sales_orders FINAL"); exec("OPTIMIZE TABLE larder_raw.products") },
+		"add column":  func() { exec("ALTER TABLE larder_raw.sales_orders ADD COLUMN IF NOT EXISTS soak String DEFAULT 'x'"); insert(10) },
+		"drop column": func() { exec("ALTER TABLE larder_raw.sales_orders DROP COLUMN IF EXISTS soak"); insert(10) },
+		"kill writer": func() { writer.Kill(); writer = startWriter() },
+		"kill writer, busy": func() {
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				for range 50 {
+					if conn.Exec(ctx, "INSERT INTO larder_raw.products (business_id, id, name, _version) SELECT 'k', toString(rand()), 'x', 1") != nil {
+						return
+					}
+				}
+			}()
+			time.Sleep(time.Duration(rand.IntN(300)) * time.Millisecond)
+			writer.Kill()
+			<-done
+			writer = startWriter()
+		},
+		"truncate":   func() { exec("TRUNCATE TABLE larder_raw.products"); insert(5) },
+		"delete all": func() { exec("ALTER TABLE larder_raw.products DELETE WHERE 1 SETTINGS mutations_sync = 1") },
+		"short old parts": func() {
+			exec("ALTER TABLE larder_raw.sales_orders MODIFY SETTING old_parts_lifetime = 1")
+			exec("ALTER TABLE larder_raw.sales_orders UPDATE number = 'w' WHERE cityHash64(id) % 5 = 1 SETTINGS mutations_sync = 1")
+			exec("ALTER TABLE larder_raw.sales_orders DROP PARTITION ID 'none'")
+			exec("ALTER TABLE larder_raw.sales_orders RESET SETTING old_parts_lifetime")
+		},
+		"drop partition": func() {
+			exec("ALTER TABLE larder_raw.sales_orders DROP PARTITION ID 'all'")
+			insert(30)
+		},
+		"kill reader": func() { reader.Kill(); reader = startReader() },
+		"view": func() {
+			exec("CREATE OR REPLACE VIEW larder.soak AS SELECT count() AS n FROM larder.sales_orders")
+			reader.End()
+			reader = startReader()
+			if got := theirs("SELECT n > 0 FROM larder.soak"); got != "1" {
+				t.Error("view:", got)
+			}
+			exec("DROP VIEW larder.soak")
+		},
+	}
+	names := make([]string, 0, len(ops))
+	for name := range ops {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for end := time.Now().Add(long); time.Now().Before(end) && holes < 20; {
+		name := names[rand.IntN(len(names))]
+		if counts["inserts"] == 0 || rand.IntN(3) == 0 {
+			name = "inserts"
+		}
+		ops[name]()
+		if counts[name] < 2 {
+			t.Log(time.Now().Format(time.TimeOnly), name)
+		}
+		counts[name]++
+		compare(name)
+	}
+	slices.Sort(lags)
+	t.Logf("%d comparisons of %d questions, %d holes, %d readers ended because parts vanished, equal after p50 %v p99 %v max %v; %v", len(lags), len(questions), holes, stale, lags[len(lags)/2], lags[len(lags)*99/100], lags[len(lags)-1], counts)
+	t.Log("rows, active parts, parts made:", ours("SELECT tuple(count(), uniqExact(_part)) FROM larder_raw.sales_orders"), ours("SELECT tuple(max(max_block_number)) FROM system.parts WHERE active AND database='larder_raw' AND table='sales_orders'"))
+	_ = conn.Close()
+}
