@@ -13,8 +13,8 @@ import (
 // file system and the network.
 type confinement struct{ ruleset int }
 
-// errNoLandlock is why a process cannot be confined.
-var errNoLandlock = errors.New("the kernel has no Landlock")
+// ErrNoLandlock is why a process cannot be confined.
+var ErrNoLandlock = errors.New("the kernel has no Landlock")
 
 const (
 	readFiles = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
@@ -30,11 +30,11 @@ const (
 var systemFiles = []string{"/sys/fs/cgroup", "/sys/devices/system/cpu", "/proc/meminfo", "/proc/cpuinfo", "/proc/stat", "/dev/null", "/dev/urandom"}
 
 // confine prepares the confinement of threads to one folder. errors.Is finds
-// errNoLandlock where the kernel has none, or a container forbids it.
+// ErrNoLandlock where the kernel has none, or a container forbids it.
 func confine(folder string) (*confinement, error) {
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
-		return nil, fmt.Errorf("%w: %w", errNoLandlock, errno)
+		return nil, fmt.Errorf("%w: %w", ErrNoLandlock, errno)
 	}
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: allFiles}
 	if version >= 2 {
@@ -50,7 +50,7 @@ func confine(folder string) (*confinement, error) {
 	}
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
 	if errno != 0 {
-		return nil, fmt.Errorf("%w: %w", errNoLandlock, errno)
+		return nil, fmt.Errorf("%w: %w", ErrNoLandlock, errno)
 	}
 	c := &confinement{ruleset: int(fd)}
 	if err := c.allow(folder, attr.Handled_access_fs&^unix.LANDLOCK_ACCESS_FS_EXECUTE); err != nil {

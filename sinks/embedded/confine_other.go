@@ -7,10 +7,10 @@ import "errors"
 // confinement is Linux's alone.
 type confinement struct{}
 
-// errNoLandlock is why a process cannot be confined.
-var errNoLandlock = errors.New("this system has no Landlock")
+// ErrNoLandlock is why a process cannot be confined.
+var ErrNoLandlock = errors.New("this system has no Landlock")
 
-func confine(string) (*confinement, error) { return nil, errNoLandlock }
+func confine(string) (*confinement, error) { return nil, ErrNoLandlock }
 
 func (c *confinement) enter() error { return nil }
 

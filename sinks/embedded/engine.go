@@ -160,7 +160,7 @@ func (e *Engine) confine(o Options) error {
 		return nil
 	}
 	threads, err := confine(e.path)
-	if errors.Is(err, errNoLandlock) {
+	if errors.Is(err, ErrNoLandlock) {
 		e.log.Warn("embedded engine: not confined to its folder by the kernel", "reason", err)
 		return nil
 	}

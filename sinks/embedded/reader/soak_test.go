@@ -151,8 +151,14 @@ func TestSoak(t *testing.T) {
 		"delete": func() {
 			exec(fmt.Sprintf("ALTER TABLE larder_raw.sales_orders DELETE WHERE cityHash64(id) %% 97 = %d SETTINGS mutations_sync = 1", rand.IntN(97)))
 		},
-		"optimize":    func() { exec("OPTIMIZE TABLE larder_raw.sales_orders FINAL"); exec("OPTIMIZE TABLE larder_raw.products") },
-		"add column":  func() { exec("ALTER TABLE larder_raw.sales_orders ADD COLUMN IF NOT EXISTS soak String DEFAULT 'x'"); insert(10) },
+		"optimize": func() {
+			exec("OPTIMIZE TABLE larder_raw.sales_orders FINAL")
+			exec("OPTIMIZE TABLE larder_raw.products")
+		},
+		"add column": func() {
+			exec("ALTER TABLE larder_raw.sales_orders ADD COLUMN IF NOT EXISTS soak String DEFAULT 'x'")
+			insert(10)
+		},
 		"drop column": func() { exec("ALTER TABLE larder_raw.sales_orders DROP COLUMN IF EXISTS soak"); insert(10) },
 		"kill writer": func() { writer.Kill(); writer = startWriter() },
 		"kill writer, busy": func() {

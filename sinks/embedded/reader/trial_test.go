@@ -18,8 +18,8 @@ import (
 	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 
-func TestMain(m *testing.M) {
-	os.Exit(embeddedtest.Main(m, map[string]embeddedtest.Role{"mirror": roleMirror, "serve": roleServe}))
+func mainTrial(m *testing.M) int {
+	return embeddedtest.Main(m, map[string]embeddedtest.Role{"mirror": roleMirror, "serve": roleServe})
 }
 
 func roleMirror(ctx context.Context, args []string) error {

@@ -22,6 +22,7 @@ type rights int
 const (
 	full rights = iota
 	reading
+	mirrored // on a mirror, where the kernel and the engine hold what a statement may do
 )
 
 // handler speaks ClickHouse's HTTP interface for one way in.
@@ -91,12 +92,19 @@ func (h *handler) answer(a *answer, r *http.Request) {
 		return
 	}
 	q.zone = q.settings["session_timezone"]
-	if h.rights == reading {
+	if h.rights != full {
 		q.zone = first(q.zone, h.server.zone)
+	}
+	if h.rights == mirrored {
+		h.server.mirror(q)
 	}
 	a.prepare(q)
 	ctx, end := h.reader.limited(r.Context(), a.w, q)
 	defer end()
+	if h.rights == mirrored {
+		ctx, end = h.server.ended(ctx)
+		defer end()
+	}
 	if h.rights == reading {
 		ctx, end = inbound.UntilGone(ctx)
 		defer end()
@@ -118,7 +126,7 @@ func (h *handler) bounds() bounds {
 // use calls f with a connection of those who come in here, with a request's settings.
 func (h *handler) use(ctx context.Context, q *request, f func(*embedded.Conn) error) error {
 	session := embedded.Session{Database: q.database, Settings: q.settings}
-	if h.rights == reading {
+	if h.rights != full {
 		session.Patience = h.server.patience
 		return h.server.readers.Use(ctx, session, f)
 	}
@@ -138,7 +146,7 @@ func (h *handler) run(ctx context.Context, a *answer, q *request) error {
 		return err
 	}
 	if head, inserts := sqltext.ParseInsert(q.text); inserts {
-		if h.rights == reading || q.get {
+		if h.rights != full || q.get {
 			return exception.Readonly("Cannot execute query in readonly mode: use POST and the data folder's owner's rights to insert")
 		}
 		return h.insert(ctx, a, q, head)
@@ -159,7 +167,7 @@ func (h *handler) run(ctx context.Context, a *answer, q *request) error {
 			return err
 		}
 	}
-	if !h.own {
+	if !h.own && h.rights != mirrored {
 		back, err := h.lendMemory(ctx, q)
 		if err != nil {
 			return err
@@ -172,7 +180,7 @@ func (h *handler) run(ctx context.Context, a *answer, q *request) error {
 	}
 	run := func(c *embedded.Conn) error { return h.execute(ctx, a, q, c, &s) }
 	err = h.use(ctx, q, run)
-	if err != nil && h.server.engine.SetAside(ctx, err) && !a.started && s.Selects() {
+	if err != nil && h.rights != mirrored && h.server.engine.SetAside(ctx, err) && !a.started && s.Selects() {
 		err = h.use(ctx, q, run)
 	}
 	return err
@@ -181,7 +189,7 @@ func (h *handler) run(ctx context.Context, a *answer, q *request) error {
 // look refuses a reader's statement that does more than read. It has a connection without
 // the limits that the reader set to the answer: they would hold for the look.
 func (h *handler) look(ctx context.Context, q *request, s *sqltext.Statement, format string) error {
-	if h.rights == full || s.SQL == "" {
+	if h.rights != reading || s.SQL == "" {
 		return nil
 	}
 	unlimited := &request{database: q.database, settings: maps.Clone(q.settings)}
@@ -227,7 +235,7 @@ func (h *handler) execute(ctx context.Context, a *answer, q *request, c *embedde
 	switch selects := parsed.Class == embedded.Reading && s.Selects(); {
 	case selects && a.inChunks():
 		return a.stream(ctx, c, s, sql)
-	case selects && a.flows(): // SHOW, which becomes another statement, would write nothing
+	case selects && h.rights == reading && a.flows(): // SHOW, which becomes another statement, would write nothing
 		out, err := h.server.openOutlet()
 		if err != nil {
 			return err
@@ -235,7 +243,7 @@ func (h *handler) execute(ctx context.Context, a *answer, q *request, c *embedde
 		return a.piped(ctx, c, s, out)
 	}
 	query := c.Query
-	if parsed.Class == embedded.Mutating {
+	if parsed.Class == embedded.Mutating && h.rights == full {
 		query = c.Write
 	}
 	out, counted, err := query(ctx, sql, a.format)

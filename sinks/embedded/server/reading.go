@@ -70,7 +70,7 @@ func (q *request) restrict(g *guard.Guard) error {
 // never instead of it. With full rights the engine has refused it, but may count places
 // in a statement to which a format was added.
 func (h *handler) inItsWords(ctx context.Context, q *request, refused error) error {
-	if q == nil || !guard.Explains(refused) || h.rights == full && exception.As(refused).Code != exception.Syntax {
+	if q == nil || h.rights == mirrored || !guard.Explains(refused) || h.rights == full && exception.As(refused).Code != exception.Syntax {
 		return refused
 	}
 	if _, inserts := sqltext.ParseInsert(q.text); inserts {

@@ -44,6 +44,7 @@ type Server struct {
 	asking    stops         // statements of readers, see watchMemory
 	listeners listeners
 	watching  sync.WaitGroup // watchMemory
+	stuck     func()         // see MirrorOptions
 	stop      context.CancelFunc
 	stopped   context.Context
 	closing   sync.Once
