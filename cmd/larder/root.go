@@ -95,6 +95,7 @@ Exit codes: 0 done; 1 it ran and found something wrong; 2 usage or configuration
 	root.AddCommand(
 		runCommand(g), syncCommand(g), reconcileCommand(g), verifyCommand(g), checkCommand(g), statusCommand(g), sqlCommand(g),
 		migrateCommand(g), forgetCommand(g), backupCommand(g), restoreCommand(g), dashboardsCommand(g), sandboxCommand(g), demoCommand(g), versionCommand(g),
+		engineCommand(g),
 	)
 	return root
 }

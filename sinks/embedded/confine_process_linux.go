@@ -33,11 +33,11 @@ func ExecConfined(folder, scratch string, args, env []string) error {
 	if err != nil {
 		return fmt.Errorf("find the libraries of the engine: %w", err)
 	}
-	c, err := confine(scratch)
+	c, err := confine(filepath.Join(scratch, mirrorData))
 	if err != nil {
 		return err
 	}
-	for path, access := range map[string]uint64{folder: readFiles, "/proc/self": readFiles} {
+	for path, access := range map[string]uint64{folder: readFiles, filepath.Join(scratch, mirrorConf): readFiles, "/proc/self": readFiles} {
 		err = errors.Join(err, c.allow(path, access))
 	}
 	for _, path := range programs {

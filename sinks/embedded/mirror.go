@@ -16,7 +16,7 @@ import (
 // MirrorOptions say how to open a mirror.
 type MirrorOptions struct {
 	Writer    string   // the data folder, which another process writes
-	Scratch   string   // a folder of the mirror's own; what was in it is removed
+	Scratch   string   // a folder of the mirror's own, see Prepare
 	Databases []string // that readers may ask; the first is what those mean who name none
 	Hidden    []string // that the views read, and readers need not see
 	Memory    int64    // see Options
@@ -43,16 +43,9 @@ func OpenMirror(ctx context.Context, o MirrorOptions) (*Engine, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := o.prepare(); err != nil {
-		return nil, fmt.Errorf("prepare the mirror of %s: %w", o.Writer, err)
-	}
-	config, err := o.writeConfig(limit)
-	if err != nil {
-		return nil, fmt.Errorf("prepare the mirror of %s: %w", o.Writer, err)
-	}
 	e := &Engine{
-		path: o.Scratch, log: o.Logger, lib: process.lib, databases: o.Databases, settings: mirrorSettings(limit),
-		args: []string{"clickhouse", "--path=" + o.Scratch, "--config-file=" + config},
+		path: o.data(), log: o.Logger, lib: process.lib, databases: o.Databases, settings: mirrorSettings(limit),
+		args: []string{"clickhouse", "--path=" + o.data(), "--config-file=" + filepath.Join(o.conf(), mirrorConfigName)},
 	}
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
@@ -77,21 +70,34 @@ func mirrorSettings(limit memory.Limit) map[string]string {
 	return Options{}.settings(limit)
 }
 
-// prepare empties the scratch folder and puts the writer's catalogue into it.
-func (o MirrorOptions) prepare() error {
-	entries, err := os.ReadDir(o.Scratch)
+// mirrorConfigName is the file of the engine's configuration.
+const mirrorConfigName = "engine.xml"
+
+// data is where a mirror's engine may write: what statements write aside, and its socket.
+func (o MirrorOptions) data() string { return filepath.Join(o.Scratch, mirrorData) }
+
+// conf is what a mirror's engine reads and cannot change: its rights among them.
+func (o MirrorOptions) conf() string { return filepath.Join(o.Scratch, mirrorConf) }
+
+// The parts of the scratch folder, see ExecConfined.
+const (
+	mirrorData = "data"
+	mirrorConf = "conf"
+)
+
+// Prepare puts the configuration and the writer's catalogue into the scratch folder, which
+// is empty. It comes before OpenMirror, and before the process is confined.
+func (o MirrorOptions) Prepare() error {
+	limit, err := memory.Of(o.Memory)
 	if err != nil {
 		return err
 	}
-	for _, entry := range entries {
-		if err := os.RemoveAll(filepath.Join(o.Scratch, entry.Name())); err != nil {
-			return err
-		}
-	}
+	err = errors.Join(os.Mkdir(o.data(), 0o700), os.Mkdir(o.conf(), 0o700))
 	for _, database := range append(o.Databases[:len(o.Databases):len(o.Databases)], o.Hidden...) {
-		if err := copyCatalogue(o.Writer, o.Scratch, database); err != nil {
-			return err
-		}
+		err = errors.Join(err, copyCatalogue(o.Writer, o.data(), database))
+	}
+	if err = errors.Join(err, o.writeConfig(limit)); err != nil {
+		return fmt.Errorf("prepare the mirror of %s: %w", o.Writer, err)
 	}
 	return nil
 }
@@ -187,20 +193,19 @@ const mirrorConfig = `<clickhouse>
 </clickhouse>
 `
 
-func (o MirrorOptions) writeConfig(limit memory.Limit) (string, error) {
-	users := filepath.Join(o.Scratch, "users.xml")
+func (o MirrorOptions) writeConfig(limit memory.Limit) error {
+	users := filepath.Join(o.conf(), "users.xml")
 	if err := os.WriteFile(users, []byte(strings.Replace(usersConfig, "{grants}", o.grants(), 1)), 0o600); err != nil {
-		return "", err
+		return err
 	}
-	if err := os.MkdirAll(filepath.Join(o.Scratch, "tmp"), 0o700); err != nil {
-		return "", err
+	if err := os.MkdirAll(filepath.Join(o.data(), "tmp"), 0o700); err != nil {
+		return err
 	}
-	path := filepath.Join(o.Scratch, "engine.xml")
 	text := strings.NewReplacer(
-		"{users}", escaped(users), "{scratch}", escaped(o.Scratch), "{writer}", escaped(o.Writer),
+		"{users}", escaped(users), "{scratch}", escaped(o.data()), "{writer}", escaped(o.Writer),
 		"{memory}", number(int64(limit)), "{temporary}", number(TemporaryDisk/4), "{cache}", number(limit.Cache()),
 	).Replace(mirrorConfig)
-	return path, os.WriteFile(path, []byte(text), 0o600)
+	return os.WriteFile(filepath.Join(o.conf(), mirrorConfigName), []byte(text), 0o600)
 }
 
 // grants let the mirror's user read, and stop its own statements.

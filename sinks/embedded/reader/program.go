@@ -26,8 +26,8 @@ type Orders struct {
 	Confined   bool // it is in force already
 }
 
-// socketName is the program's socket in its scratch folder.
-const socketName = "reader.sock"
+// socketIn is the program's socket in its scratch folder.
+func socketIn(scratch string) string { return filepath.Join(scratch, "data", "reader.sock") }
 
 // lineReady is what the program prints once it answers; lineStuck, when it ends because a
 // statement does not stop.
@@ -43,7 +43,11 @@ func Main(ctx context.Context, orders string, command []string, in io.Reader, ou
 	if err := json.Unmarshal([]byte(orders), &o); err != nil {
 		return fmt.Errorf("larder engine is started by the daemon, not by hand: %w", err)
 	}
+	mirror := embedded.MirrorOptions{Writer: o.Writer, Scratch: o.Scratch, Databases: o.Databases, Hidden: o.Hidden, Memory: o.Memory, Logger: log}
 	if !o.Confined {
+		if err := mirror.Prepare(); err != nil {
+			return err
+		}
 		if err := limit(o); err != nil {
 			return fmt.Errorf("limit the reader: %w", err)
 		}
@@ -58,8 +62,7 @@ func Main(ctx context.Context, orders string, command []string, in io.Reader, ou
 		os.Exit(0)                     // at once: there is nothing to lose
 	}()
 	err := server.ServeMirror(ctx, server.MirrorOptions{
-		Engine: embedded.MirrorOptions{Writer: o.Writer, Scratch: o.Scratch, Databases: o.Databases, Hidden: o.Hidden, Memory: o.Memory, Logger: log},
-		Socket: filepath.Join(o.Scratch, socketName), ReaderZone: o.Zone,
+		Engine: mirror, Socket: socketIn(o.Scratch), ReaderZone: o.Zone,
 		Stuck: func() {
 			fmt.Fprintln(out, lineStuck)
 			os.Exit(1)

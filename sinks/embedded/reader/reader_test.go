@@ -2,14 +2,13 @@ package reader_test
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -74,7 +73,6 @@ func TestReader(t *testing.T) {
 		t.Log(sql[:min(len(sql), 100)], "=>", res.StatusCode, res.Header.Get("Retry-After"), string(b), err, time.Since(begun))
 		return res.StatusCode, string(b)
 	}
-	_ = json.Valid
 	for _, sql := range []string{
 		"SELECT 1", "SELECT count() FROM sales_orders", "SELECT timezone(), today()", "SELECT * FROM VALUES('a UInt8', 1, 2)",
 		"SELECT file('/etc/passwd')", "SELECT 1 INTO OUTFILE '" + filepath.Join(data, "bait") + "'", "INSERT INTO larder_raw.sales_orders (id) VALUES ('x')",
@@ -82,14 +80,14 @@ func TestReader(t *testing.T) {
 		"SELECT * FROM url('http://127.0.0.1:1/','CSV','a String')", "SELECT * FROM default.`/etc/passwd`", "SELECT getSetting('readonly')",
 		"SELECT 1 SETTINGS readonly = 0", "SELECT * FROM (SELECT 1 SETTINGS readonly=0)", "SET readonly = 0", "SHOW DATABASES", "CREATE TEMPORARY TABLE t (n UInt8)", "SELECT * FROM system.settings WHERE changed LIMIT 0 FORMAT JSON",
 		"SELECT number FROM numbers(3) FORMAT JSONEachRow", "SELECT name, value FROM system.build_options LIMIT 1", "EXPLAIN SELECT 1", "SELECT value FROM system.server_settings WHERE name = 'max_server_memory_usage'",
+		"SELECT length(file('" + filepath.Join(data, "larder-engine-users.xml") + "'))",
+		"SELECT 1 INTO OUTFILE '" + os.TempDir() + "/x'", "SELECT path FROM system.disks",
 		"SELECT * FROM executable('x', 'TSV', 'a String')", "BACKUP DATABASE larder TO Disk('mirror','x')", "SELECT catboostEvaluate('/etc/passwd', 1)",
 	} {
 		ask(sql, "")
 	}
 	ask("SELECT sum(number) FROM numbers(100000000000)", "max_execution_time=1")
 	ask("SELECT groupArray(number) FROM numbers(10000000000)", "")
-	deep := "t0"
-	_ = deep
 	with := "WITH 1 AS a0"
 	for i := 1; i < 26; i++ {
 		n := string(rune('a' + i))
@@ -99,23 +97,55 @@ func TestReader(t *testing.T) {
 		}
 		with += ", (" + p + "," + p + ") AS " + n
 	}
-	_ = url.QueryEscape
+	ofReader := func() (pid string) {
+		all, err := os.ReadDir("/proc")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range all {
+			stat, err := os.ReadFile("/proc/" + p.Name() + "/stat")
+			if fields := strings.Fields(string(stat)); err == nil && len(fields) > 3 && fields[3] == strconv.Itoa(os.Getpid()) {
+				return p.Name()
+			}
+		}
+		return ""
+	}
+	pid := ofReader()
+	environ, err := os.ReadFile("/proc/" + pid + "/environ")
+	if err != nil || strings.Contains(string(environ), "SECRET") {
+		t.Error("the environment of the daemon reached the reader", err)
+	}
+	status, _ := os.ReadFile("/proc/" + pid + "/status")
+	for line := range strings.Lines(string(status)) {
+		if strings.HasPrefix(line, "Vm") || strings.HasPrefix(line, "Rss") || strings.HasPrefix(line, "NoNew") {
+			t.Log(strings.TrimSpace(line))
+		}
+	}
 	client := http.Client{Timeout: 2 * time.Second}
+	refused := false
 	for range 4 {
-		res, err := client.Post(front.URL, "", strings.NewReader(with+" SELECT z"))
+		begun := time.Now()
+		res, err := client.Post(front.URL+"/?max_expanded_ast_elements=1000000000&max_ast_elements=1000000000&max_query_size=10000000&max_execution_time=0&max_memory_usage=0", "", strings.NewReader(with+" SELECT z"))
 		if err == nil {
 			b, _ := io.ReadAll(res.Body)
-			t.Log(res.StatusCode, string(b[:min(200, len(b))]))
+			t.Log(res.StatusCode, res.Header.Get("Retry-After"), string(b[:min(200, len(b))]))
+			refused = res.StatusCode == 503
 			res.Body.Close()
 		} else {
 			t.Log(err)
 		}
-		for range 40 {
-			time.Sleep(250 * time.Millisecond)
-			if status, _ := ask("SELECT 2", ""); status == 200 {
+		if refused {
+			break
+		}
+		for range 60 {
+			if status, _ := ask("SELECT 2", ""); (status == 200 || status == 503 && time.Since(begun) > 15*time.Second) && time.Since(begun) > 9*time.Second {
 				break
 			}
+			time.Sleep(500 * time.Millisecond)
 		}
+	}
+	if !refused {
+		t.Error("who ended the reader three times within a minute was not refused")
 	}
 	sup.Renew()
 	time.Sleep(time.Second)

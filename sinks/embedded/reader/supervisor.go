@@ -39,6 +39,7 @@ const (
 	soundTime   = time.Minute // after which a program that ended counts as sound
 	mostStrikes = 3           // of one address within soundTime
 	banTime     = time.Minute
+	leftTime    = 6 * time.Second // in which a statement whose client has left is still its client's
 )
 
 // Supervisor keeps one reader running and hands requests to it.
@@ -122,7 +123,7 @@ func (s *Supervisor) start(ctx context.Context) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{scratch: scratch, ended: make(chan struct{}), proxy: proxyTo(filepath.Join(scratch, socketName))}
+	p := &process{scratch: scratch, ended: make(chan struct{}), proxy: proxyTo(socketIn(scratch))}
 	p.cmd = exec.Command(s.o.Command[0], append(slices.Clone(s.o.Command[1:]), string(text))...) //nolint:gosec,noctx // this program; it is ended by its input
 	p.cmd.Env = environment()
 	stdin, err := p.cmd.StdinPipe()
@@ -182,7 +183,8 @@ func (s *Supervisor) start(ctx context.Context) (*process, error) {
 
 // environment is what the program gets of ours: where the engine is, and how its memory
 // is kept.
-func environment() (env []string) {
+func environment() []string {
+	env := []string{} // not nil, which stands for all of ours
 	for _, name := range []string{embedded.LibraryEnv, "JE_MALLOC_CONF", "GOMAXPROCS", "GOCOVERDIR"} {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
@@ -228,6 +230,9 @@ func (s *Supervisor) supervise(p *process) {
 			return
 		case <-s.renew:
 			next, err := s.start(s.stopped)
+			if s.stopped.Err() != nil {
+				continue
+			}
 			if err != nil {
 				s.o.Log.Warn("reader: it could not be renewed; tables and views are as before", "error", err)
 				continue
@@ -356,10 +361,17 @@ func (s *Supervisor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, time.Second, "The reading process is being started again")
 		return
 	}
-	defer func() {
+	done := func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		delete(s.asked, a)
+	}
+	defer func() {
+		if r.Context().Err() != nil { // who has left may have left a statement that does not stop
+			time.AfterFunc(leftTime, done)
+			return
+		}
+		done()
 	}()
 	a.by.proxy.ServeHTTP(w, r)
 }

@@ -24,6 +24,9 @@ func mainTrial(m *testing.M) int {
 
 func roleMirror(ctx context.Context, args []string) error {
 	if len(args) == 2 && os.Getenv("UNCONFINED") == "" {
+		if err := (embedded.MirrorOptions{Writer: args[0], Scratch: args[1], Databases: []string{"larder"}, Hidden: []string{"larder_raw"}}).Prepare(); err != nil {
+			return err
+		}
 		return embedded.ExecConfined(args[0], args[1], append(os.Args, "again"), os.Environ())
 	}
 	begun := time.Now()
