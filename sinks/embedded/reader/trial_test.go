@@ -79,6 +79,12 @@ func TestTrial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if files, _ := filepath.Glob(filepath.Join(data, "store", "*", "*", "allergens.sql")); len(files) > 0 {
+		for _, f := range files {
+			b, _ := os.ReadFile(f)
+			t.Log(string(b[:min(len(b), 1500)]))
+		}
+	}
 	if out := os.Getenv("KEEP"); out != "" {
 		os.CopyFS(out, os.DirFS(data))
 	}
