@@ -33,6 +33,10 @@ func OpenMirror(ctx context.Context, o MirrorOptions) (*Engine, error) {
 	if process.open != nil {
 		return nil, fmt.Errorf("%w, on %s", ErrOpen, process.open.path)
 	}
+	// On a disk that it can write, an engine does not look for new parts, and removes old ones.
+	if file, err := os.OpenFile(filepath.Join(o.Writer, LockName), os.O_WRONLY, 0); err == nil {
+		return nil, errors.Join(fmt.Errorf("mirror %s: this process can write it, and must not: see ExecConfined", o.Writer), file.Close())
+	}
 	limit, err := memory.Of(o.Memory)
 	if err != nil {
 		return nil, err
@@ -172,7 +176,6 @@ const mirrorConfig = `<clickhouse>
             <mirror>
                 <type>local</type>
                 <path>{writer}/</path>
-                <read_only>true</read_only>
             </mirror>
         </disks>
         <policies>

@@ -73,30 +73,7 @@ func TestReader(t *testing.T) {
 		t.Log(sql[:min(len(sql), 100)], "=>", res.StatusCode, res.Header.Get("Retry-After"), string(b), err, time.Since(begun))
 		return res.StatusCode, string(b)
 	}
-	for _, sql := range []string{
-		"SELECT 1", "SELECT count() FROM sales_orders", "SELECT timezone(), today()", "SELECT * FROM VALUES('a UInt8', 1, 2)",
-		"SELECT file('/etc/passwd')", "SELECT 1 INTO OUTFILE '" + filepath.Join(data, "bait") + "'", "INSERT INTO larder_raw.sales_orders (id) VALUES ('x')",
-		"CREATE TABLE larder.x (n UInt8) ENGINE=Memory", "DROP TABLE larder_raw.products", "SELECT CAST('x' AS LowCardinality(String))",
-		"SELECT * FROM url('http://127.0.0.1:1/','CSV','a String')", "SELECT * FROM default.`/etc/passwd`", "SELECT getSetting('readonly')",
-		"SELECT 1 SETTINGS readonly = 0", "SELECT * FROM (SELECT 1 SETTINGS readonly=0)", "SET readonly = 0", "SHOW DATABASES", "CREATE TEMPORARY TABLE t (n UInt8)", "SELECT * FROM system.settings WHERE changed LIMIT 0 FORMAT JSON",
-		"SELECT number FROM numbers(3) FORMAT JSONEachRow", "SELECT name, value FROM system.build_options LIMIT 1", "EXPLAIN SELECT 1", "SELECT value FROM system.server_settings WHERE name = 'max_server_memory_usage'",
-		"SELECT length(file('" + filepath.Join(data, "larder-engine-users.xml") + "'))",
-		"SELECT 1 INTO OUTFILE '" + os.TempDir() + "/x'", "SELECT path FROM system.disks",
-		"SELECT * FROM executable('x', 'TSV', 'a String')", "BACKUP DATABASE larder TO Disk('mirror','x')", "SELECT catboostEvaluate('/etc/passwd', 1)",
-	} {
-		ask(sql, "")
-	}
-	ask("SELECT sum(number) FROM numbers(100000000000)", "max_execution_time=1")
-	ask("SELECT groupArray(number) FROM numbers(10000000000)", "")
-	with := "WITH 1 AS a0"
-	for i := 1; i < 26; i++ {
-		n := string(rune('a' + i))
-		p := string(rune('a' + i - 1))
-		if i == 1 {
-			p = "a0"
-		}
-		with += ", (" + p + "," + p + ") AS " + n
-	}
+	ask("SELECT 1", "")
 	ofReader := func() (pid string) {
 		all, err := os.ReadDir("/proc")
 		if err != nil {
@@ -120,6 +97,30 @@ func TestReader(t *testing.T) {
 		if strings.HasPrefix(line, "Vm") || strings.HasPrefix(line, "Rss") || strings.HasPrefix(line, "NoNew") {
 			t.Log(strings.TrimSpace(line))
 		}
+	}
+	for _, sql := range []string{
+		"SELECT 1", "SELECT count() FROM sales_orders", "SELECT timezone(), today()", "SELECT * FROM VALUES('a UInt8', 1, 2)",
+		"SELECT file('/etc/passwd')", "SELECT 1 INTO OUTFILE '" + filepath.Join(data, "bait") + "'", "INSERT INTO larder_raw.sales_orders (id) VALUES ('x')",
+		"CREATE TABLE larder.x (n UInt8) ENGINE=Memory", "DROP TABLE larder_raw.products", "SELECT CAST('x' AS LowCardinality(String))",
+		"SELECT * FROM url('http://127.0.0.1:1/','CSV','a String')", "SELECT * FROM default.`/etc/passwd`", "SELECT getSetting('readonly')",
+		"SELECT 1 SETTINGS readonly = 0", "SELECT * FROM (SELECT 1 SETTINGS readonly=0)", "SET readonly = 0", "SHOW DATABASES", "CREATE TEMPORARY TABLE t (n UInt8)", "SELECT * FROM system.settings WHERE changed LIMIT 0 FORMAT JSON",
+		"SELECT number FROM numbers(3) FORMAT JSONEachRow", "SELECT name, value FROM system.build_options LIMIT 1", "EXPLAIN SELECT 1", "SELECT value FROM system.server_settings WHERE name = 'max_server_memory_usage'",
+		"SELECT length(file('" + filepath.Join(data, "larder-engine-users.xml") + "'))",
+		"SELECT 1 INTO OUTFILE '" + os.TempDir() + "/x'", "SELECT path FROM system.disks",
+		"SELECT * FROM executable('x', 'TSV', 'a String')", "BACKUP DATABASE larder TO Disk('mirror','x')", "SELECT catboostEvaluate('/etc/passwd', 1)",
+	} {
+		ask(sql, "")
+	}
+	ask("SELECT sum(number) FROM numbers(100000000000)", "max_execution_time=1")
+	ask("SELECT groupArray(number) FROM numbers(10000000000)", "")
+	with := "WITH 1 AS a0"
+	for i := 1; i < 26; i++ {
+		n := string(rune('a' + i))
+		p := string(rune('a' + i - 1))
+		if i == 1 {
+			p = "a0"
+		}
+		with += ", (" + p + "," + p + ") AS " + n
 	}
 	client := http.Client{Timeout: 2 * time.Second}
 	refused := false

@@ -27,7 +27,9 @@ func roleMirror(ctx context.Context, args []string) error {
 		if err := (embedded.MirrorOptions{Writer: args[0], Scratch: args[1], Databases: []string{"larder"}, Hidden: []string{"larder_raw"}}).Prepare(); err != nil {
 			return err
 		}
-		return embedded.ExecConfined(args[0], args[1], append(os.Args, "again"), os.Environ())
+		if os.Getenv("UNC") == "" {
+			return embedded.ExecConfined(args[0], args[1], append(os.Args, "again"), os.Environ())
+		}
 	}
 	begun := time.Now()
 	e, err := embedded.OpenMirror(ctx, embedded.MirrorOptions{Writer: args[0], Scratch: args[1], Databases: []string{"larder"}, Hidden: []string{"larder_raw"}})
