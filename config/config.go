@@ -66,6 +66,8 @@ type Warehouse struct {
 	Database      string
 	Cluster       string
 	HTTPListen    string // embedded only; empty: off
+	// HTTPUnconfined lets HTTPListen be served where the kernel cannot confine who asks.
+	HTTPUnconfined bool
 	FlushInterval time.Duration
 	FlushRows     int
 	Memory        int64 // of the embedded engine, in bytes; 0: a share of what there is

@@ -34,6 +34,10 @@ func number[T any](key, def, doc string, field func(*T) *int, checks ...check[in
 	return plainOption(key, "whole number", def, doc, asInt, field, checks)
 }
 
+func truth[T any](key, def, doc string, field func(*T) *bool) option[T] {
+	return plainOption(key, "true or false", def, doc, asBool, field, nil)
+}
+
 func fraction[T any](key, def, doc string, field func(*T) *float64, checks ...check[float64]) option[T] {
 	return plainOption(key, "number", def, doc, asFloat, field, checks)
 }
@@ -148,6 +152,18 @@ func asInt(raw any) (int, error) {
 		}
 	}
 	return 0, fmt.Errorf("got %s; allowed: a whole number", describe(raw))
+}
+
+func asBool(raw any) (bool, error) {
+	switch v := raw.(type) {
+	case bool:
+		return v, nil
+	case string:
+		if b, err := strconv.ParseBool(v); err == nil {
+			return b, nil
+		}
+	}
+	return false, fmt.Errorf("got %s; allowed: true or false", describe(raw))
 }
 
 func asFloat(raw any) (float64, error) {

@@ -21,6 +21,7 @@ import (
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 	"github.com/larder-sync/larder/sinks/embedded/server"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -36,7 +37,7 @@ const (
 // warehouse is one that Larder has filled from a sandbox, with a hundred restaurants.
 type warehouse struct {
 	driver.Conn
-	reader     driver.Conn // the way in that Grafana takes, with its limits
+	reader     driver.Conn // the way in that Grafana takes; of a bare warehouse one with its settings, which sees at once what is written
 	t          *testing.T
 	restaurant string
 	from, to   time.Time // days of which the sandbox has orders
@@ -58,6 +59,7 @@ func newWarehouse(t *testing.T) *warehouse {
 	w.restaurant, w.box, w.key, w.offered = box.Restaurant(0).ID(), box, key, offered
 	w.copy()
 	w.bare(engine, "empty")
+	w.reader = connect(t, ch.Options{Addr: []string{embeddedtest.Reading(t, engine, "larder", "empty")}})
 	return w
 }
 
@@ -85,12 +87,13 @@ func openWarehouse(t *testing.T, dir string) (*warehouse, *server.Server) {
 		t.Fatal(err)
 	}
 	now := time.Now().In(zone)
-	address, err := engine.ListenTCP(t.Context(), "127.0.0.1:0", "", "")
-	if err != nil {
-		t.Fatal(err)
+	settings := ch.Settings{}
+	for name, value := range server.ReaderSettings(schema.Zone) {
+		settings[name] = value
 	}
 	return &warehouse{
-		Conn: connect(t, ch.Options{Addr: []string{"engine:8123"}, DialContext: engine.Dial}), reader: connect(t, ch.Options{Addr: []string{address.String()}}), t: t,
+		Conn:   connect(t, ch.Options{Addr: []string{"engine:8123"}, DialContext: engine.Dial}),
+		reader: connect(t, ch.Options{Addr: []string{"engine:8123"}, DialContext: engine.Dial, Settings: settings}), t: t,
 		from: time.Date(now.Year(), now.Month(), now.Day()-27, 0, 0, 0, 0, zone), to: time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, zone).Add(-time.Second),
 	}, engine
 }

@@ -117,7 +117,7 @@ func (d *Daemon) start(ctx context.Context) (err error) {
 		return nil
 	}
 	control.Mount(d.route.Server, control.CommandRun, d.Status, d, d.app.Log)
-	d.queryURL, err = d.app.ListenTCP(ctx, d.route.Server)
+	d.queryURL, err = d.app.ServeReaders(ctx, &d.life, d.route)
 	return err
 }
 

@@ -37,14 +37,11 @@ func documented(t *testing.T) map[string]string {
 // dictionary, by the reading interface, as those do who read the documents: its limits let
 // all of them through.
 func testReaders(t *testing.T, r *restaurant) {
-	address, err := embeddedtest.Engine(t).ListenTCP(t.Context(), "127.0.0.1:0", "", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := embeddedtest.Reading(t, embeddedtest.Engine(t), r.database)
 	asked := 0
 	for heading, sql := range documented(t) {
 		query := url.Values{"database": {r.database}, "default_format": {"JSON"}}
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address.String()+"/?"+query.Encode(), strings.NewReader(sql))
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/?"+query.Encode(), strings.NewReader(sql))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -59,10 +59,6 @@ func Listen(ctx context.Context, setting, address string, h http.Handler, limits
 // Addr is where it listens: the system may have chosen the port.
 func (l *Listener) Addr() net.Addr { return l.bound.Addr() }
 
-// Parts are the listener and its server, for an owner that serves and ends several in one
-// way; it calls neither [Listener.Serve] nor [Listener.Close].
-func (l *Listener) Parts() (net.Listener, *http.Server) { return l.bound, l.server }
-
 // Serve answers until [Listener.Close].
 func (l *Listener) Serve() error {
 	if err := l.server.Serve(l.bound); !errors.Is(err, http.ErrServerClosed) {
@@ -71,10 +67,13 @@ func (l *Listener) Serve() error {
 	return nil
 }
 
-// Close lets requests under way finish until ctx ends, and frees the port, also when Serve
-// was never called.
+// Close lets requests under way finish until ctx ends, breaks off the others, and frees the
+// port, also when Serve was never called.
 func (l *Listener) Close(ctx context.Context) error {
 	err := l.server.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = l.server.Close()
+	}
 	if cerr := l.bound.Close(); cerr != nil && !errors.Is(cerr, net.ErrClosed) {
 		err = errors.Join(err, cerr)
 	}

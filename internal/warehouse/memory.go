@@ -23,6 +23,7 @@ const (
 type memoryPlan struct {
 	limit  memory.Limit
 	engine int64
+	reader int64 // the part of it that is the reader's (warehouse.http_listen); 0: there is none
 	heap   int64 // of Go: what it keeps to as long as it can; 0: no limit
 	queue  int64 // rows that wait for the warehouse
 	chosen bool  // warehouse.memory says what the engine gets
@@ -88,10 +89,18 @@ func (p memoryPlan) String() string {
 	}
 }
 
-// Memory is the plan for the engine in this process.
+// Memory is the plan for the engine. A third of it is the reader's, where there is one.
 func (a *Opener) Memory() (memoryPlan, error) {
-	return planMemory(a.FindMemory(), a.Config.Warehouse.Memory)
+	p, err := planMemory(a.FindMemory(), a.Config.Warehouse.Memory)
+	if a.Config.Warehouse.HTTPListen != "" {
+		p.reader = max(p.engine/3, config.MinMemory)
+	}
+	return p, err
 }
+
+// writer is what is left for who writes. Both have at least the smallest that works: where
+// that is more than there is, the kernel ends the reader first.
+func (p memoryPlan) writer() int64 { return max(p.engine-p.reader, config.MinMemory) }
 
 // goMemoryEnv is where a person sets Go's limit.
 const goMemoryEnv = "GOMEMLIMIT"

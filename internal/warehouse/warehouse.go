@@ -20,7 +20,6 @@ import (
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/memory"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 	"github.com/larder-sync/larder/sinks/embedded"
 	"github.com/larder-sync/larder/sinks/embedded/server"
 )
@@ -141,10 +140,9 @@ func (a *Opener) openEngine(ctx context.Context, l *lifecycle.Cleanups) (*Route,
 	}
 	serving, err := server.Open(ctx, server.Options{
 		Engine: embedded.Options{
-			Path: a.Config.Warehouse.DSN.Dir(), Logger: a.Log, Confined: a.Confined, Memory: plan.engine,
+			Path: a.Config.Warehouse.DSN.Dir(), Logger: a.Log, Confined: a.Confined, Memory: plan.writer(),
 			Databases: []string{a.Config.Warehouse.Database, a.Config.Warehouse.Database + "_raw"},
 		},
-		ReaderZone: schema.Zone,
 	})
 	if err != nil {
 		return nil, &exit.WarehouseError{Err: err}
@@ -225,22 +223,4 @@ func (a *Opener) sinkOptions(w *Route, registerer prometheus.Registerer) (clickh
 	}
 	o.DSN = c.DSN.Reveal(password)
 	return o, nil
-}
-
-// ListenTCP serves the engine's read-only interface (warehouse.http_listen) and
-// returns its URL, empty when it is off.
-func (a *Opener) ListenTCP(ctx context.Context, s *server.Server) (string, error) {
-	c := &a.Config.Warehouse
-	if s == nil || c.HTTPListen == "" {
-		return "", nil
-	}
-	password, err := c.ReadPassword()
-	if err != nil {
-		return "", exit.UsageError(fmt.Errorf("warehouse.password_file: %w", err))
-	}
-	addr, err := s.ListenTCP(ctx, c.HTTPListen, "default", password.Reveal())
-	if err != nil {
-		return "", exit.UsageError(err)
-	}
-	return "http://" + addr.String(), nil
 }

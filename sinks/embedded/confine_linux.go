@@ -9,6 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Confinable is nil where the kernel can confine a process to files (Landlock); errors.Is
+// finds ErrNoLandlock else.
+func Confinable() error {
+	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION); errno != 0 {
+		return fmt.Errorf("%w: %w", ErrNoLandlock, errno)
+	}
+	return nil
+}
+
 // confinement is a Landlock ruleset: what the engine's threads may reach of the
 // file system and the network.
 type confinement struct{ ruleset int }

@@ -4,3 +4,6 @@ package embedded
 
 // ExecConfined is Linux's alone.
 func ExecConfined(string, string, []string, []string) error { return ErrNoLandlock }
+
+// Confinable is why no process can be confined.
+func Confinable() error { return ErrNoLandlock }

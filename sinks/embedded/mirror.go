@@ -2,12 +2,15 @@ package embedded
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/larder-sync/larder/sinks/embedded/memory"
@@ -18,8 +21,9 @@ type MirrorOptions struct {
 	Writer    string   // the data folder, which another process writes
 	Scratch   string   // a folder of the mirror's own, see Prepare
 	Databases []string // that readers may ask; the first is what those mean who name none
-	Hidden    []string // that the views read, and readers need not see
+	Hidden    []string // that the views of those read, and readers neither see nor ask
 	Memory    int64    // see Options
+	Catalogue string   // of the writer as Prepare has copied it, see Changed
 	Logger    *slog.Logger
 }
 
@@ -27,7 +31,7 @@ type MirrorOptions struct {
 // cannot write it. Its tables are the writer's (see copyCatalogue) on a disk that is
 // read-only; each looks for new parts once a second. Close it and open another when a
 // table or a view has changed: what the columns are is read once.
-func OpenMirror(ctx context.Context, o MirrorOptions) (*Engine, error) {
+func OpenMirror(ctx context.Context, o *MirrorOptions) (*Engine, error) {
 	process.Lock()
 	defer process.Unlock()
 	if process.open != nil {
@@ -78,10 +82,10 @@ func mirrorSettings(limit memory.Limit) map[string]string {
 const mirrorConfigName = "engine.xml"
 
 // data is where a mirror's engine may write: what statements write aside, and its socket.
-func (o MirrorOptions) data() string { return filepath.Join(o.Scratch, mirrorData) }
+func (o *MirrorOptions) data() string { return filepath.Join(o.Scratch, mirrorData) }
 
 // conf is what a mirror's engine reads and cannot change: its rights among them.
-func (o MirrorOptions) conf() string { return filepath.Join(o.Scratch, mirrorConf) }
+func (o *MirrorOptions) conf() string { return filepath.Join(o.Scratch, mirrorConf) }
 
 // The parts of the scratch folder, see ExecConfined.
 const (
@@ -91,19 +95,73 @@ const (
 
 // Prepare puts the configuration and the writer's catalogue into the scratch folder, which
 // is empty. It comes before OpenMirror, and before the process is confined.
-func (o MirrorOptions) Prepare() error {
+func (o *MirrorOptions) Prepare() error {
 	limit, err := memory.Of(o.Memory)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(os.Mkdir(o.data(), 0o700), os.Mkdir(o.conf(), 0o700))
-	for _, database := range append(o.Databases[:len(o.Databases):len(o.Databases)], o.Hidden...) {
+	o.Catalogue, err = o.catalogue() // before it is copied: what changes meanwhile is a change
+	err = errors.Join(err, os.Mkdir(o.data(), 0o700), os.Mkdir(o.conf(), 0o700))
+	for _, database := range o.all() {
 		err = errors.Join(err, copyCatalogue(o.Writer, o.data(), database))
 	}
+	err = errors.Join(err, writeDatabase(o.data(), partsDatabase, "ATTACH DATABASE _ UUID '"+partsUUID+"'\nENGINE = Atomic\n", partsUUID, map[string]string{"parts.sql": partsView}))
 	if err = errors.Join(err, o.writeConfig(limit)); err != nil {
 		return fmt.Errorf("prepare the mirror of %s: %w", o.Writer, err)
 	}
 	return nil
+}
+
+func (o *MirrorOptions) all() []string { return slices.Concat(o.Databases, o.Hidden) }
+
+// catalogue is a text that changes with the writer's tables and views.
+func (o *MirrorOptions) catalogue() (string, error) {
+	sum := fnv.New128a()
+	for _, database := range o.all() {
+		files, err := catalogueOf(o.Writer, database)
+		if err != nil {
+			return "", err
+		}
+		for _, file := range files {
+			info, err := os.Stat(file)
+			if errors.Is(err, os.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return "", err
+			}
+			fmt.Fprintln(sum, file, info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// catalogueOf are the files of a database and of its tables and views, the database's first;
+// none when there is no such database.
+func catalogueOf(writer, database string) ([]string, error) {
+	attach := filepath.Join(writer, "metadata", database+".sql")
+	text, err := os.ReadFile(attach)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil // it comes with the first migration
+	}
+	if err != nil {
+		return nil, err
+	}
+	uuid, err := uuidOf(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", attach, err)
+	}
+	tables, err := filepath.Glob(filepath.Join(writer, storeOf(uuid), "*.sql"))
+	return append([]string{attach}, tables...), err
+}
+
+func uuidOf(attach string) (string, error) {
+	_, rest, found := strings.Cut(attach, "UUID '")
+	uuid, _, ended := strings.Cut(rest, "'")
+	if !found || !ended || len(uuid) < 3 {
+		return "", errors.New("it names no UUID: it is of another engine than this Larder needs")
+	}
+	return uuid, nil
 }
 
 // copyCatalogue gives a mirror a database of the writer: its file, and one for each table
@@ -111,48 +169,60 @@ func (o MirrorOptions) Prepare() error {
 // names the same parts. A table becomes one on the mirror's disk, where it looks for new
 // parts once a second.
 func copyCatalogue(writer, scratch, database string) error {
-	made, err := os.ReadFile(filepath.Join(writer, "metadata", database+".sql"))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil // it comes with the first migration
+	files, err := catalogueOf(writer, database)
+	if err != nil || len(files) == 0 {
+		return err
 	}
+	made, err := os.ReadFile(files[0])
 	if err != nil {
 		return err
 	}
-	_, rest, found := strings.Cut(string(made), "UUID '")
-	uuid, _, ended := strings.Cut(rest, "'")
-	if !found || !ended || len(uuid) < 3 {
-		return fmt.Errorf("%s names no UUID: it is of another engine than this Larder needs", database+".sql")
-	}
-	within := filepath.Join("store", uuid[:3], uuid)
-	for _, dir := range []string{filepath.Join(scratch, "metadata"), filepath.Join(scratch, within)} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
-		}
-	}
-	tables, err := filepath.Glob(filepath.Join(writer, within, "*.sql"))
+	uuid, err := uuidOf(string(made))
 	if err != nil {
 		return err
 	}
-	for _, table := range tables {
-		text, err := os.ReadFile(table)
+	tables := map[string]string{}
+	for _, file := range files[1:] {
+		text, err := os.ReadFile(file)
 		if errors.Is(err, os.ErrNotExist) {
 			continue // dropped meanwhile
 		}
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(scratch, within, filepath.Base(table)), []byte(mirrored(string(text))), 0o600); err != nil {
-			return err
-		}
+		tables[filepath.Base(file)] = mirrored(string(text))
 	}
-	return os.WriteFile(filepath.Join(scratch, "metadata", database+".sql"), made, 0o600)
+	return writeDatabase(scratch, database, string(made), uuid, tables)
 }
 
+// storeOf is where the engine keeps what belongs to a database or table.
+func storeOf(uuid string) string { return filepath.Join("store", uuid[:3], uuid) }
+
+// writeDatabase writes the files of a database and its tables as the engine keeps them.
+func writeDatabase(data, database, attach, uuid string, tables map[string]string) error {
+	within := filepath.Join(data, storeOf(uuid))
+	err := errors.Join(os.MkdirAll(filepath.Join(data, "metadata"), 0o700), os.MkdirAll(within, 0o700))
+	for name, text := range tables {
+		err = errors.Join(err, os.WriteFile(filepath.Join(within, name), []byte(text), 0o600))
+	}
+	return errors.Join(err, os.WriteFile(filepath.Join(data, "metadata", database+".sql"), []byte(attach), 0o600))
+}
+
+// partsDatabase holds the view that Vanished asks: of hidden tables, system.parts itself
+// shows readers nothing.
+const (
+	partsDatabase = "larder_reader"
+	partsUUID     = "1a4de400-0000-4000-8000-000000000001"
+	partsView     = "ATTACH VIEW _ UUID '1a4de400-0000-4000-8000-000000000002'\n(\n    `path` String\n)\nSQL SECURITY NONE\nAS SELECT path\nFROM system.parts\nWHERE active\n"
+)
+
 // mirrored is the ATTACH statement of a table as a mirror has it. The engine writes each
-// clause on a line of its own, and line ends within texts as \n.
+// clause on a line of its own, and line ends within texts as \n. A view may be asked by who
+// may not ask the tables that it reads. (A row filter on those would not hold for it: a
+// reader with one needs its grants on the tables, and views as they are.)
 func mirrored(attach string) string {
 	if !strings.Contains(attach, "MergeTree") {
-		return attach // a view
+		return strings.Replace(attach, "\n)\n", "\n)\nSQL SECURITY NONE\n", 1)
 	}
 	lines := strings.Split(strings.TrimSuffix(attach, "\n"), "\n")
 	for i, line := range lines {
@@ -196,7 +266,7 @@ const mirrorConfig = `<clickhouse>
 </clickhouse>
 `
 
-func (o MirrorOptions) writeConfig(limit memory.Limit) error {
+func (o *MirrorOptions) writeConfig(limit memory.Limit) error {
 	users := filepath.Join(o.conf(), "users.xml")
 	if err := os.WriteFile(users, []byte(strings.Replace(usersConfig, "{grants}", o.grants(), 1)), 0o600); err != nil {
 		return err
@@ -212,14 +282,12 @@ func (o MirrorOptions) writeConfig(limit memory.Limit) error {
 }
 
 // grants let the mirror's user read, and stop its own statements.
-func (o MirrorOptions) grants() string {
+func (o *MirrorOptions) grants() string {
 	list := []string{"GRANT SELECT ON system.*", "GRANT SELECT ON information_schema.*", "GRANT SELECT ON INFORMATION_SCHEMA.*", "GRANT KILL QUERY ON *.*"}
 	for _, name := range o.Databases {
 		list = append(list, "GRANT SHOW, SELECT ON `"+name+"`.*")
 	}
-	for _, name := range o.Hidden {
-		list = append(list, "GRANT SELECT ON `"+name+"`.*")
-	}
+	list = append(list, "GRANT SELECT ON "+partsDatabase+".parts")
 	var all strings.Builder
 	for _, grant := range list {
 		all.WriteString("\n                <query>" + escaped(grant) + "</query>")
@@ -233,14 +301,21 @@ func escaped(text string) string {
 	return out.String()
 }
 
+// Changed is true when the writer's tables or views are not those any more that Prepare has
+// copied.
+func (o *MirrorOptions) Changed() (bool, error) {
+	now, err := o.catalogue()
+	return now != o.Catalogue, err
+}
+
 // Vanished is a part that the mirror reads and that is not on the disk any more; empty when
 // there is none. The engine notices parts that come, and those that another replaces. Of
 // those that go without one (TRUNCATE, DROP PARTITION, DETACH) it learns only when it is
-// started again: end the process then.
+// opened again.
 func (e *Engine) Vanished(ctx context.Context) (string, error) {
 	var paths []byte
 	err := e.pool.Use(ctx, Session{Database: "system"}, func(c *Conn) (err error) {
-		paths, _, err = c.Query(ctx, "SELECT path FROM system.parts WHERE active", "TSVRaw")
+		paths, _, err = c.Query(ctx, "SELECT path FROM "+partsDatabase+".parts", "TSVRaw")
 		return err
 	})
 	if err != nil {

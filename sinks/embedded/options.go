@@ -34,7 +34,7 @@ type Options struct {
 
 	// Memory is the most that the engine may use, in bytes; 0 means 2 GiB, and less
 	// than memory.Min is refused. A query that would need more than its part fails,
-	// alone; see memory.Loans.
+	// alone; see memory.Limit.
 	Memory int64
 }
 
@@ -63,7 +63,7 @@ var defaultSettings = map[string]string{
 // settings are those of every connection.
 func (o Options) settings(limit memory.Limit) map[string]string {
 	all := maps.Clone(defaultSettings)
-	all["max_memory_usage"] = number(limit.Own())
+	all["max_memory_usage"] = number(limit.Statement())
 	all["max_untracked_memory"] = number(limit.Untracked())
 	maps.Copy(all, o.Settings)
 	return all

@@ -20,6 +20,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/reader"
 	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 
@@ -54,10 +55,17 @@ func Engine(t testing.TB) *server.Server {
 }
 
 // Main runs the tests of a binary, closes its engine and removes the folder. A process
-// that StartRole has started plays its role instead.
+// that StartRole has started plays its role instead, one that Reading has started is a reader.
 //
 //	func TestMain(m *testing.M) { os.Exit(embeddedtest.Main(m)) }
 func Main(m *testing.M, roles ...map[string]Role) int {
+	if len(os.Args) == 3 && os.Args[1] == engineCommand {
+		if err := reader.Main(context.Background(), os.Args[2], os.Args[:2], os.Stdin, os.Stdout, nil); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return 0
+	}
 	if code, played := play(roles); played {
 		return code
 	}

@@ -1,6 +1,5 @@
-// Package memory divides the engine's memory: between the daemon's own statements, merges,
-// caches and those who ask beside them.
+// Package memory divides an engine's memory: between statements, merges and caches.
 //
-// What may live here: amounts that follow from one limit, and the lending of a share to
-// statements. What may not: statements, connections or whoever asks.
+// What may live here: amounts that follow from one limit. What may not: statements,
+// connections or whoever asks.
 package memory

@@ -29,19 +29,12 @@ func Of(bytes int64) (Limit, error) {
 	return l, nil
 }
 
-// LeastLoan is the least that a query of a reader gets: a plain one needs some MiB for
-// each column that it reads.
-func (l Limit) LeastLoan() int64 { return min(max(int64(l)>>6, 16<<20), 64<<20) }
-
 // engineItself is what the engine counts as its own before any statement runs: 25 MiB
 // at the start, 50 when it has been at work for a while.
 const engineItself = 48 << 20
 
-// Lent is what is lent to readers and to the owner's commands together.
-func (l Limit) Lent() int64 { return max((int64(l)-engineItself)/8*3, 2*l.LeastLoan()) }
-
-// Own is the limit of one statement of the daemon's own.
-func (l Limit) Own() int64 { return int64(l) - engineItself - l.Lent() }
+// Statement is the limit of one statement: beside the hungriest there is room for others.
+func (l Limit) Statement() int64 { return (int64(l) - engineItself) / 8 * 5 }
 
 // Merges is beyond what no merge is begun.
 func (l Limit) Merges() int64 { return int64(l) / 4 }
@@ -58,6 +51,3 @@ func (l Limit) MergeBlock() int64 { return min(int64(l)>>7, 10<<20) }
 
 // MergeThreads is how many merges run at once.
 func (l Limit) MergeThreads() int64 { return min(max(int64(l)>>28, 2), 16) }
-
-// kept is the part of Lent that only the owner may have.
-func (l Limit) kept() int64 { return max(l.Lent()/8, l.LeastLoan()) }

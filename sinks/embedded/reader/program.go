@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
-	"path/filepath"
 
 	"github.com/larder-sync/larder/sinks/embedded"
 	"github.com/larder-sync/larder/sinks/embedded/server"
@@ -16,24 +16,25 @@ import (
 
 // Orders are what the program is started with, as its only argument.
 type Orders struct {
-	Writer     string // the data folder
-	Scratch    string // its own folder
-	Databases  []string
-	Hidden     []string
-	Memory     int64
-	Zone       string
-	Unconfined bool // no Landlock, see warehouse.http_unconfined
-	Confined   bool // it is in force already
+	Writer    string // the data folder
+	Scratch   string // its own folder
+	Databases []string
+	Hidden    []string
+	Memory    int64
+	Zone      string
+	Confined  bool   // it is, to what it may reach
+	Catalogue string // see embedded.MirrorOptions
 }
 
-// socketIn is the program's socket in its scratch folder.
-func socketIn(scratch string) string { return filepath.Join(scratch, "data", "reader.sock") }
+// socketFile is the program's listening socket: the first file that it is given.
+const socketFile = 3
 
-// lineReady is what the program prints once it answers; lineStuck, when it ends because a
-// statement does not stop.
+// What the program prints: that it answers; that it ends because a statement does not stop;
+// that another should take its place, since tables or views have changed.
 const (
 	lineReady = "ready"
 	lineStuck = "stuck"
+	lineStale = "stale"
 )
 
 // Main is the program. It ends when its input does: with the process that started it,
@@ -43,7 +44,9 @@ func Main(ctx context.Context, orders string, command []string, in io.Reader, ou
 	if err := json.Unmarshal([]byte(orders), &o); err != nil {
 		return fmt.Errorf("larder engine is started by the daemon, not by hand: %w", err)
 	}
-	mirror := embedded.MirrorOptions{Writer: o.Writer, Scratch: o.Scratch, Databases: o.Databases, Hidden: o.Hidden, Memory: o.Memory, Logger: log}
+	mirror := &embedded.MirrorOptions{
+		Writer: o.Writer, Scratch: o.Scratch, Databases: o.Databases, Hidden: o.Hidden, Memory: o.Memory, Catalogue: o.Catalogue, Logger: log,
+	}
 	if !o.Confined {
 		if err := mirror.Prepare(); err != nil {
 			return err
@@ -51,9 +54,13 @@ func Main(ctx context.Context, orders string, command []string, in io.Reader, ou
 		if err := limit(o); err != nil {
 			return fmt.Errorf("limit the reader: %w", err)
 		}
-		if !o.Unconfined {
-			return confined(o, command)
-		}
+		o.Confined, o.Catalogue = true, mirror.Catalogue
+		return again(o, command)
+	}
+	socket := os.NewFile(socketFile, "the socket")
+	listener, err := net.FileListener(socket)
+	if err = errors.Join(err, socket.Close()); err != nil {
+		return fmt.Errorf("the reader's socket: %w", err)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -61,22 +68,18 @@ func Main(ctx context.Context, orders string, command []string, in io.Reader, ou
 		_, _ = io.Copy(io.Discard, in) // an error is an end, too
 		os.Exit(0)                     // at once: there is nothing to lose
 	}()
-	err := server.ServeMirror(ctx, server.MirrorOptions{
-		Engine: mirror, Socket: socketIn(o.Scratch), ReaderZone: o.Zone,
+	return server.ServeMirror(ctx, listener, server.MirrorOptions{
+		Engine: mirror, ReaderZone: o.Zone,
 		Stuck: func() {
 			fmt.Fprintln(out, lineStuck)
 			os.Exit(1)
 		},
+		Stale: func() { fmt.Fprintln(out, lineStale) },
 	}, func() { fmt.Fprintln(out, lineReady) })
-	if errors.Is(err, server.ErrStale) {
-		return nil
-	}
-	return err
 }
 
-// confined starts the program again, behind Landlock.
-func confined(o Orders, command []string) error {
-	o.Confined = true
+// again starts the program again, behind Landlock.
+func again(o Orders, command []string) error {
 	orders, err := json.Marshal(o)
 	if err != nil {
 		return err

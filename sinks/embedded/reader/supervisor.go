@@ -12,17 +12,22 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/netip"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 
 // Options say which program to start, and for what.
@@ -45,7 +50,8 @@ const (
 // Supervisor keeps one reader running and hands requests to it.
 type Supervisor struct {
 	o       Options
-	dir     string // of the scratch folders
+	dir     string   // of the scratch folders
+	lock    *os.File // says that dir is in use
 	stop    context.CancelFunc
 	stopped context.Context
 	running sync.WaitGroup
@@ -55,7 +61,9 @@ type Supervisor struct {
 	started int
 	asked   map[*asking]bool
 	strikes map[netip.Prefix][]time.Time
-	renew   chan struct{}
+
+	renew chan struct{} // tells that another program should take the place of the one that runs
+	ready chan struct{} // closed when the first answers
 }
 
 // asking is a request under way.
@@ -74,38 +82,73 @@ type process struct {
 	ended   chan struct{}
 }
 
-// Start starts the program, and returns when it answers.
-func Start(ctx context.Context, o Options) (*Supervisor, error) {
-	dir, err := os.MkdirTemp("", "larder-reader-")
+// Start starts the program and keeps it running, until Close.
+func Start(o Options) (*Supervisor, error) {
+	dir, lock, err := scratchIn(o.Orders.Writer)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("make a folder for the reader: %w", err)
 	}
-	s := &Supervisor{o: o, dir: dir, asked: map[*asking]bool{}, strikes: map[netip.Prefix][]time.Time{}, renew: make(chan struct{}, 1)}
-	s.stopped, s.stop = context.WithCancel(context.WithoutCancel(ctx))
-	first, err := s.start(ctx)
-	if err != nil {
-		s.stop()
-		return nil, errors.Join(err, os.RemoveAll(dir))
+	s := &Supervisor{
+		o: o, dir: dir, lock: lock, asked: map[*asking]bool{}, strikes: map[netip.Prefix][]time.Time{},
+		renew: make(chan struct{}, 1), ready: make(chan struct{}),
 	}
-	s.put(first)
-	s.running.Go(func() { s.supervise(first) })
+	s.stopped, s.stop = context.WithCancel(context.Background())
+	s.running.Go(s.supervise)
 	return s, nil
 }
+
+// Ready is closed when the program has answered for the first time.
+func (s *Supervisor) Ready() <-chan struct{} { return s.ready }
 
 // Close ends the program.
 func (s *Supervisor) Close() error {
 	s.stop()
 	s.running.Wait()
-	return os.RemoveAll(s.dir)
+	return errors.Join(os.RemoveAll(s.dir), s.lock.Close())
 }
 
-// Renew has the program read the catalogue anew, after a table or a view has changed:
-// another takes the place of the one that runs, which ends with its last request.
-func (s *Supervisor) Renew() {
-	select {
-	case s.renew <- struct{}{}:
-	default: // it is about to
+// scratchIn makes a folder for the scratch folders of a supervisor, in the data folder: what a
+// statement writes aside is on the disk that has room for it. It is locked as long as the
+// supervisor lives. Those that are not, of processes that were killed, are removed.
+func scratchIn(data string) (dir string, lock *os.File, err error) {
+	all := filepath.Join(data, "readers")
+	if err := os.MkdirAll(all, 0o700); err != nil {
+		return "", nil, err
 	}
+	turn, err := locked(all, unix.LOCK_EX)
+	if err != nil {
+		return "", nil, err
+	}
+	defer turn.Close()
+	left, err := os.ReadDir(all)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, entry := range left {
+		path := filepath.Join(all, entry.Name())
+		if lock, err := locked(path, unix.LOCK_EX|unix.LOCK_NB); err == nil {
+			if err := errors.Join(os.RemoveAll(path), lock.Close()); err != nil {
+				return "", nil, err
+			}
+		}
+	}
+	if dir, err = os.MkdirTemp(all, ""); err != nil {
+		return "", nil, err
+	}
+	lock, err = locked(dir, unix.LOCK_EX)
+	return dir, lock, err
+}
+
+// locked opens a folder and locks it until it is closed.
+func locked(path string, how int) (*os.File, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(file.Fd()), how); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
 }
 
 // start starts a program and waits until it answers.
@@ -123,9 +166,23 @@ func (s *Supervisor) start(ctx context.Context) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{scratch: scratch, ended: make(chan struct{}), proxy: proxyTo(socketIn(scratch))}
+	socket := filepath.Join(scratch, "socket")
+	listener, err := server.ListenSocket(socket)
+	if err != nil {
+		return nil, err
+	}
+	defer listener.Close()
+	file, err := listener.File()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	p := &process{scratch: scratch, ended: make(chan struct{}), proxy: proxyTo(func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return server.DialSocket(ctx, socket)
+	})}
 	p.cmd = exec.Command(s.o.Command[0], append(slices.Clone(s.o.Command[1:]), string(text))...) //nolint:gosec,noctx // this program; it is ended by its input
 	p.cmd.Env = environment()
+	p.cmd.ExtraFiles = []*os.File{file} // see socketFile
 	stdin, err := p.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -160,6 +217,8 @@ func (s *Supervisor) start(ctx context.Context) (*process, error) {
 				close(ready)
 			case lineStuck:
 				s.o.Log.Warn("reader: a statement did not stop; its process is ended")
+			case lineStale:
+				s.stale()
 			}
 		}
 		err := p.cmd.Wait()
@@ -219,10 +278,15 @@ func (p *process) kill() {
 	<-p.ended
 }
 
-// supervise starts the program again when it ends, until Close.
-func (s *Supervisor) supervise(p *process) {
-	pause, since := firstPause, time.Now()
-	for {
+// supervise starts the program, and again when it ends, until Close.
+func (s *Supervisor) supervise() {
+	pause := firstPause
+	p := s.again(&pause)
+	if p == nil {
+		return
+	}
+	close(s.ready)
+	for since := time.Now(); ; {
 		select {
 		case <-s.stopped.Done():
 			s.put(nil)
@@ -234,7 +298,8 @@ func (s *Supervisor) supervise(p *process) {
 				continue
 			}
 			if err != nil {
-				s.o.Log.Warn("reader: it could not be renewed; tables and views are as before", "error", err)
+				s.o.Log.Warn("reader: it could not be renewed; tables and views are as before", "error", err, "again in", soundTime)
+				time.AfterFunc(soundTime, s.stale)
 				continue
 			}
 			s.put(next)
@@ -249,11 +314,11 @@ func (s *Supervisor) supervise(p *process) {
 		if time.Since(since) > soundTime {
 			pause = firstPause
 		}
+		s.o.Log.Info("reader: the process is started again")
 		if p = s.again(&pause); p == nil {
 			return
 		}
 		since = time.Now()
-		s.put(p)
 	}
 }
 
@@ -262,7 +327,7 @@ func (s *Supervisor) again(pause *time.Duration) *process {
 	for {
 		next, err := s.start(s.stopped)
 		if err == nil {
-			s.o.Log.Info("reader: started again")
+			s.put(next)
 			return next
 		}
 		if s.stopped.Err() != nil {
@@ -275,6 +340,15 @@ func (s *Supervisor) again(pause *time.Duration) *process {
 		case <-time.After(*pause):
 		}
 		*pause = min(2**pause, longPause)
+	}
+}
+
+// stale has another program take the place of the one that runs, which ends with its last
+// request.
+func (s *Supervisor) stale() {
+	select {
+	case s.renew <- struct{}{}:
+	default: // it is about to
 	}
 }
 
@@ -388,8 +462,43 @@ func refuse(w http.ResponseWriter, wait time.Duration, why string) {
 	fmt.Fprintf(w, "Code: %d. DB::Exception: %s. Try again later. (TOO_MANY_SIMULTANEOUS_QUERIES)\n", codeTooManyQueries, why)
 }
 
-// proxyTo hands requests to a socket, without the password that they came with.
-func proxyTo(socket string) *httputil.ReverseProxy {
+// dialler connects to who answers, whatever the address.
+type dialler func(ctx context.Context, network, address string) (net.Conn, error)
+
+// Unconfined hands requests to the writer, where the kernel cannot confine a reader
+// (warehouse.http_unconfined). The engine lets them change nothing (readonly = 2). They read
+// what Larder's user may read, and INTO OUTFILE makes files where that user may.
+func Unconfined(dial func(ctx context.Context, address string) (net.Conn, error), database, zone string) http.Handler {
+	proxy := proxyTo(func(ctx context.Context, _, address string) (net.Conn, error) { return dial(ctx, address) })
+	rewrite := proxy.Rewrite
+	proxy.Rewrite = func(r *httputil.ProxyRequest) {
+		rewrite(r)
+		asked, rest := url.Values{}, []string{}
+		for pair := range strings.SplitSeq(r.In.URL.RawQuery, "&") {
+			name, _, _ := strings.Cut(pair, "=")
+			if name, err := url.QueryUnescape(name); err == nil && name == "readonly" {
+				continue // it is 2, whatever is asked
+			} else if err == nil {
+				asked.Set(name, "")
+			}
+			rest = append(rest, pair)
+		}
+		given := url.Values{"readonly": {"2"}}
+		for name, value := range server.ReaderSettings(zone) {
+			if !asked.Has(name) {
+				given.Set(name, value)
+			}
+		}
+		if !asked.Has("database") && r.In.Header.Get("X-ClickHouse-Database") == "" {
+			given.Set("database", database)
+		}
+		r.Out.URL.RawQuery = strings.Join(append(rest, given.Encode()), "&")
+	}
+	return proxy
+}
+
+// proxyTo hands requests on, without the password that they came with.
+func proxyTo(dial dialler) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = "http", "reader", "reader"
@@ -400,11 +509,7 @@ func proxyTo(socket string) *httputil.ReverseProxy {
 		},
 		FlushInterval: -1,
 		Transport: &http.Transport{
-			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-				var d net.Dialer
-				return d.DialContext(ctx, "unix", socket)
-			},
-			DisableCompression: true, MaxIdleConnsPerHost: 16,
+			DialContext: dial, DisableCompression: true, MaxIdleConnsPerHost: 16,
 		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) {
 			refuse(w, time.Second, "The reading process ended under this statement")

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/larder-sync/larder/sinks/embedded"
 	"github.com/larder-sync/larder/sinks/embedded/exception"
@@ -19,7 +18,6 @@ import (
 type answer struct {
 	w       http.ResponseWriter
 	version string
-	outside bool // to a reader
 	q       *request
 	format  string
 	tag     string // marks an exception behind the first data
@@ -110,21 +108,15 @@ func (a *answer) whole(out []byte, counted embedded.Stats) error {
 	return a.finish()
 }
 
-// reframing lets one block of readers at a time be turned: it takes several times its
-// size. The daemon's own wait for none.
-var reframing sync.Mutex
+func (a *answer) native() bool { return strings.EqualFold(a.format, "Native") }
 
-// turns is true when blocks are turned for the client's revision.
-func (a *answer) turns() bool { return a.q.protocol != 0 && a.native() }
+// inChunks is true when an answer to a SELECT is sent chunk by chunk.
+func (a *answer) inChunks() bool { return streams(a.format) && !a.q.whole }
 
 // reframed is a chunk as the client reads it.
 func (a *answer) reframed(chunk []byte) ([]byte, error) {
-	if len(chunk) == 0 || !a.turns() {
+	if len(chunk) == 0 || a.q.protocol == 0 || !a.native() {
 		return chunk, nil
-	}
-	if a.outside {
-		reframing.Lock()
-		defer reframing.Unlock()
 	}
 	return reframe(chunk, a.q.protocol)
 }

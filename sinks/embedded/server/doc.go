@@ -4,5 +4,5 @@
 //
 // What may live here: listeners, who may come in and with which rights, requests as they
 // arrive and answers as they leave, what readers may have. What may not: how the engine is
-// loaded and run (package embedded), and whether a statement only reads (package guard).
+// loaded and run (package embedded), and what a statement may do: the kernel and the engine hold that.
 package server

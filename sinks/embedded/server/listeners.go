@@ -79,12 +79,12 @@ func (w *listeners) close() error {
 // socket.
 func (s *Server) listenInside() error {
 	s.listeners.inside = newPipeListener()
-	s.serve(s.listeners.inside, s.ours(&handler{server: s, rights: full, own: true}))
+	s.serve(s.listeners.inside, s.ours(&handler{server: s, rights: full}))
 
 	s.listeners.mounted = http.NewServeMux()
 	s.listeners.mounted.Handle("/", &handler{server: s, rights: full})
 	socket := filepath.Join(s.Path(), socketName)
-	listener, err := listenSocket(socket)
+	listener, err := ListenSocket(socket)
 	if err != nil {
 		return embedded.Unwritable(s.Path(), err)
 	}
@@ -109,7 +109,7 @@ func (s *Server) Handle(pattern string, h http.Handler) { s.listeners.mounted.Ha
 // http.Transport. What the holder mounted with Handle is reached the same way.
 func DialHeld(path string) func(ctx context.Context, addr string) (net.Conn, error) {
 	return func(ctx context.Context, _ string) (net.Conn, error) {
-		conn, err := dialSocket(ctx, filepath.Join(path, socketName))
+		conn, err := DialSocket(ctx, filepath.Join(path, socketName))
 		if err != nil {
 			return nil, fmt.Errorf("reach the process that holds %s: %w", path, err)
 		}

@@ -4,32 +4,41 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/exception"
 	"github.com/larder-sync/larder/sinks/embedded/memory"
 )
 
 // MirrorOptions say what readers are served from.
 type MirrorOptions struct {
-	Engine     embedded.MirrorOptions
-	Socket     string // where to listen, see Serve
-	ReaderZone string // see Options
+	Engine     *embedded.MirrorOptions
+	ReaderZone string // the session's time zone, in which today() and texts without a zone are understood; empty is UTC
 
-	// Stuck is called when a statement does not stop: the process has to end.
-	Stuck func()
+	// Stuck is called when a statement does not stop: the process has to end. Stale is
+	// called once, when another mirror should take the place of this one: its tables and views,
+	// or what was removed of them, are not the writer's any more.
+	Stuck, Stale func()
 }
 
-// ErrStale is why ServeMirror ends when its tables are not the writer's any more.
-var ErrStale = errors.New("parts of the tables were removed")
+// What readers may have, all of them together.
+const (
+	readerPlaces   = 32               // statements at once, or a 32nd of the open files allowed: each takes ten
+	readerPatience = 10 * time.Second // for a place
+	readersGrace   = 2 * time.Second  // for statements that were stopped, when the server closes
+)
 
-// ServeMirror opens a mirror and serves it on a Unix socket that only this user can
-// open, until ctx ends. What its readers may do is held by the kernel and by the engine:
-// it looks at no statement. ready is called once it answers.
-func ServeMirror(ctx context.Context, o MirrorOptions, ready func()) error {
+// readerTime is the longest that a reader's statement may take, the time in which
+// its answer is read included. A reader may ask for less (max_execution_time).
+const readerTime = 5 * time.Minute
+
+// ServeMirror opens a mirror and serves it until ctx ends. What its readers may do is held by
+// the kernel and by the engine: it looks at no statement. ready is called once it answers.
+func ServeMirror(ctx context.Context, listener net.Listener, o MirrorOptions, ready func()) error {
 	engine, err := embedded.OpenMirror(ctx, o.Engine)
 	if err != nil {
 		return err
@@ -38,7 +47,7 @@ func ServeMirror(ctx context.Context, o MirrorOptions, ready func()) error {
 	if err != nil {
 		return errors.Join(err, engine.Close())
 	}
-	s := &Server{engine: engine, log: o.Engine.Logger, zone: o.ReaderZone, patience: readerPatience, unpacking: make(chan struct{}, maxUnpacking), stuck: o.Stuck}
+	s := &Server{engine: engine, log: o.Engine.Logger, zone: o.ReaderZone, stuck: o.Stuck}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -49,67 +58,59 @@ func ServeMirror(ctx context.Context, o MirrorOptions, ready func()) error {
 		Who: "readers", Settings: mirrorSettings(o, limit), Places: inbound.PerFiles(readerPlaces, 32), Marked: true, Grace: readersGrace,
 	})
 	s.stopped, s.stop = context.WithCancel(ctx)
-	listener, err := listenSocket(o.Socket)
-	if err != nil {
-		return errors.Join(embedded.Unwritable(o.Engine.Scratch, err), engine.Close())
-	}
-	s.serve(listener, s.ours(&handler{server: s, rights: mirrored}))
+	s.serve(listener, s.ours(&handler{server: s, rights: reading}))
 	ready()
-	return errors.Join(s.untilStale(ctx), s.Close())
+	s.watch(ctx, o)
+	return s.Close()
 }
 
-// mirrorSettings are those of a reader's connection: what is right for natural SQL, and
-// how much one statement may take.
+// mirrorSettings are those of a reader's connection.
 func mirrorSettings(o MirrorOptions, limit memory.Limit) map[string]string {
+	all := ReaderSettings(o.ReaderZone)
+	all["max_memory_usage"] = strconv.FormatInt(int64(limit)/2, 10)
+	return all
+}
+
+// ReaderSettings are those of readers who ask for no others: what is right for natural SQL,
+// and how long a statement may take. Texts without a zone are of this one, unless it is empty.
+func ReaderSettings(zone string) map[string]string {
 	all := map[string]string{
-		"max_memory_usage":            strconv.FormatInt(int64(limit)/2, 10),
 		"max_execution_time":          strconv.Itoa(int(readerTime.Seconds())),
-		"max_result_bytes":            "0",
 		"join_use_nulls":              "1",
 		"prefer_column_name_to_alias": "1",
 		"union_default_mode":          "DISTINCT",
 	}
-	if o.ReaderZone != "" {
-		all["session_timezone"] = o.ReaderZone
+	if zone != "" {
+		all["session_timezone"] = zone
 	}
 	return all
 }
 
-// learnSettings asks the engine which settings it knows.
-func (s *Server) learnSettings(ctx context.Context) error {
-	return s.engine.Pool().Use(ctx, embedded.Session{Database: "system"}, func(c *embedded.Conn) error {
-		out, err := c.Ask("SELECT name FROM system.settings", "TSVRaw")
-		s.settings = map[string]bool{}
-		for name := range strings.Lines(string(out)) {
-			s.settings[strings.TrimSuffix(name, "\n")] = true
-		}
-		return err
-	})
-}
-
-// untilStale returns when ctx ends, or when parts of the tables have vanished.
-func (s *Server) untilStale(ctx context.Context) error {
+// watch looks once a second whether the mirror is still one, until ctx ends.
+func (s *Server) watch(ctx context.Context, o MirrorOptions) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
-	for {
+	for told := false; ; {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-ticker.C:
 		}
-		path, err := s.engine.Vanished(ctx)
-		if err != nil && ctx.Err() == nil {
-			s.log.Warn("reader: look for parts that were removed", "error", err)
+		changed, err := o.Engine.Changed()
+		vanished, unasked := s.engine.Vanished(ctx)
+		if err = errors.Join(err, unasked); err != nil && ctx.Err() == nil {
+			s.log.Warn("reader: look whether tables have changed", "error", err)
 		}
-		if path != "" {
-			return ErrStale
+		if !told && (changed || vanished != "") {
+			told = true
+			o.Stale()
 		}
 	}
 }
 
-// mirror makes a request one of a mirror's. The engine refuses what is not reading; who
-// asks for a stricter readonly gets it.
-func (s *Server) mirror(q *request) {
+// readOnly makes a request one of a reader. The engine refuses what is not reading; who asks
+// for a stricter readonly gets it.
+func (s *Server) readOnly(q *request) {
 	if q.settings["readonly"] != "1" {
 		q.settings["readonly"] = "2"
 	}
@@ -138,4 +139,15 @@ func (s *Server) ended(ctx context.Context) (bounded context.Context, end contex
 		close(done)
 		cancel()
 	}
+}
+
+// errReaderTime is why a statement of a reader is stopped.
+var errReaderTime = errors.New("the time of a reader is over")
+
+// inTime tells a statement that took too long from one that its client left.
+func inTime(ctx context.Context, err error) error {
+	if !errors.Is(context.Cause(ctx), errReaderTime) {
+		return err
+	}
+	return exception.Refuse(exception.Timeout, "TIMEOUT_EXCEEDED", "Timeout exceeded: a statement over this interface may take %s, its answer included", readerTime)
 }

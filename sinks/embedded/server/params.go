@@ -10,8 +10,8 @@ import (
 // bindParams puts the values of param_x into {x:Type}. It is done here, not by
 // the engine, which mixes up the parameters of connections running in parallel
 // (DESIGN §8). Values arrive in the escaped form of ClickHouse's interface. A long
-// one may stand in many places: no more than most bytes are put together.
-func bindParams(sql string, params map[string]string, most int) (string, error) {
+// one may stand in many places: no more than a statement may have is put together.
+func bindParams(sql string, params map[string]string) (string, error) {
 	if !strings.Contains(sql, "{") {
 		return sql, nil
 	}
@@ -33,8 +33,8 @@ func bindParams(sql string, params map[string]string, most int) (string, error) 
 		out.WriteString(sql[done:t.From])
 		out.WriteString(bound(value, typ))
 		l.Pos, done = after, after
-		if out.Len() > most {
-			return "", tooLong(most)
+		if out.Len() > requestBounds.statement {
+			return "", tooLong()
 		}
 	}
 	out.WriteString(sql[done:])

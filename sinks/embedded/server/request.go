@@ -6,15 +6,12 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
 	"unicode"
 
-	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/sinks/embedded/exception"
-	"github.com/larder-sync/larder/sinks/embedded/guard"
 	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
@@ -23,24 +20,12 @@ type bounds struct {
 	statement int    // without its data, the values of parameters put in
 	frame     int    // that one compressed frame may unpack to
 	window    uint64 // that a ZSTD stream may make the server remember
-	// The body is a statement and nothing else: it is read whole before it is
-	// unpacked, so that a slow one holds no more than it has brought.
-	statementOnly bool
 }
 
-var (
-	fullBounds = bounds{statement: 16 << 20, frame: 128 << 20, window: 64 << 20}
-	// Nothing stops the engine's parser: 14 MB of SELECT 1+1+… kept it for 11 s.
-	// With this length and maxBacktracks the worst of some twenty forms takes less
-	// than a second.
-	readingBounds = bounds{statement: 256 << 10, frame: 256 << 10, window: leastWindow, statementOnly: true}
-)
+var requestBounds = bounds{statement: 16 << 20, frame: 128 << 20, window: 64 << 20}
 
-// mostIgnored is how much of a body that is too long is read and thrown away.
-const mostIgnored = 32 << 20
-
-func tooLong(most int) error {
-	return exception.Refuse(exception.TooLarge, "QUERY_IS_TOO_LARGE", "The statement is longer than %d bytes", most)
+func tooLong() error {
+	return exception.Refuse(exception.TooLarge, "QUERY_IS_TOO_LARGE", "The statement is longer than %d bytes", requestBounds.statement)
 }
 
 // maxHead is how far the server looks for the data of an INSERT in a body.
@@ -50,20 +35,17 @@ const maxHead = 256 << 10
 type request struct {
 	id       string
 	get      bool
-	text     string             // the statement; of an INSERT perhaps with its first data
-	typed    *sqltext.Statement // text, when it is one; nil while it was not read
-	body     io.Reader          // the data behind text
+	text     string    // the statement; of an INSERT perhaps with its first data
+	body     io.Reader // the data behind text
 	database string
 	zone     string // the session's time zone; empty is UTC
 	format   string // when the statement names none
 	settings map[string]string
 	params   map[string]string
-	protocol uint64       // the revision that Native blocks are framed for; 0 for none
-	compress string       // of the answer: "" or the method of ClickHouse's own framing
-	encoding string       // of the answer: "" or a Content-Encoding
-	whole    bool         // the answer begins when the statement has ended
-	arrived  bool         // all of the body has been read
-	from     netip.Prefix // who asks
+	protocol uint64 // the revision that Native blocks are framed for; 0 for none
+	compress string // of the answer: "" or the method of ClickHouse's own framing
+	encoding string // of the answer: "" or a Content-Encoding
+	whole    bool   // the answer begins when the statement has ended
 }
 
 // transport are the parameters that are about HTTP or a session, not settings of
@@ -82,7 +64,7 @@ var transport = map[string]bool{
 	"async_insert":                                               true, "wait_for_async_insert": true, "cancel_http_readonly_queries_on_client_close": true,
 }
 
-func (s *Server) parseRequest(r *http.Request, b bounds) (*request, error) {
+func (s *Server) parseRequest(r *http.Request) (*request, error) {
 	// A semicolon belongs to the SQL, not to the query string.
 	values, err := url.ParseQuery(strings.ReplaceAll(r.URL.RawQuery, ";", "%3B"))
 	if err != nil {
@@ -100,7 +82,6 @@ func (s *Server) parseRequest(r *http.Request, b bounds) (*request, error) {
 		params:   map[string]string{},
 		encoding: acceptedEncoding(r, values),
 		whole:    isOn(values.Get("wait_end_of_query")),
-		from:     inbound.AddressOf(r.RemoteAddr),
 	}
 	q.protocol, err = strconv.ParseUint(first(values.Get("client_protocol_version"), "0"), 10, 32)
 	if err != nil {
@@ -110,12 +91,9 @@ func (s *Server) parseRequest(r *http.Request, b bounds) (*request, error) {
 		q.compress = first(strings.ToUpper(values.Get("network_compression_method")), "LZ4")
 	}
 	if err := s.takeSettings(q, values); err != nil {
-		return q, err
+		return nil, err
 	}
-	if b.statementOnly {
-		return q, q.takeStatement(r, values, b, s.unpacking)
-	}
-	return q, q.takeBody(r, values, b)
+	return q, q.takeBody(r, values)
 }
 
 func (s *Server) takeSettings(q *request, values url.Values) error {
@@ -126,7 +104,7 @@ func (s *Server) takeSettings(q *request, values url.Values) error {
 			q.params[param] = value
 		case transport[name]:
 		case !s.settings[name]:
-			return guard.UnknownSetting(name)
+			return exception.Refuse(exception.UnknownSetting, "UNKNOWN_SETTING", "Unknown setting '%s'", name)
 		case strings.ContainsRune(value, 0):
 			return exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "The value of setting '%s' cannot be read", name)
 		default:
@@ -138,8 +116,8 @@ func (s *Server) takeSettings(q *request, values url.Values) error {
 
 // takeBody puts statement and data together: the query parameter, and behind it
 // the body.
-func (q *request) takeBody(r *http.Request, values url.Values, b bounds) error {
-	body, err := decoded(r.Body, contentEncoding(r), isOn(values.Get("decompress")), b)
+func (q *request) takeBody(r *http.Request, values url.Values) error {
+	body, err := decoded(r.Body, contentEncoding(r), isOn(values.Get("decompress")), requestBounds)
 	if err != nil {
 		return err
 	}
@@ -155,60 +133,16 @@ func (q *request) takeBody(r *http.Request, values url.Values, b bounds) error {
 	if _, inserts := sqltext.ParseInsert(q.text); inserts {
 		return nil
 	}
-	rest, err := io.ReadAll(io.LimitReader(body, int64(b.statement)))
+	rest, err := io.ReadAll(io.LimitReader(body, int64(requestBounds.statement)))
 	if err != nil {
 		return unreadable(err)
 	}
-	if len(q.text)+len(rest) > b.statement {
-		return tooLong(b.statement)
+	if len(q.text)+len(rest) > requestBounds.statement {
+		return tooLong()
 	}
 	q.text += string(rest)
 	q.body = bytes.NewReader(nil)
 	return nil
-}
-
-// takeStatement reads a body that can only be a statement. Of one that is too long
-// enough is kept to see whether it is an INSERT, which is refused as such.
-func (q *request) takeStatement(r *http.Request, values url.Values, b bounds, unpacking chan struct{}) error {
-	q.text, q.body = values.Get("query"), bytes.NewReader(nil)
-	most := int64(b.statement)
-	raw, err := io.ReadAll(io.LimitReader(r.Body, most+1))
-	if err != nil {
-		return unreadable(err)
-	}
-	if q.arrived = int64(len(raw)) <= most; !q.arrived {
-		_, _ = io.CopyN(io.Discard, r.Body, mostIgnored) // so that the client reads why, and not a broken connection
-	}
-	encoding, framed := contentEncoding(r), isOn(values.Get("decompress"))
-	if (encoding != "" || framed) && q.arrived {
-		if raw, err = unpacked(raw, encoding, framed, b, unpacking); err != nil {
-			return err
-		}
-	}
-	q.append(raw)
-	if len(q.text) <= b.statement && q.arrived {
-		return nil
-	}
-	if _, inserts := sqltext.ParseInsert(q.text); inserts {
-		return nil
-	}
-	return tooLong(b.statement)
-}
-
-// unpacked unpacks a body that is there in full. Few do so at once, since a small
-// body can ask for much memory; none of them waits for anything.
-func unpacked(raw []byte, encoding string, framed bool, b bounds, unpacking chan struct{}) ([]byte, error) {
-	unpacking <- struct{}{}
-	defer func() { <-unpacking }()
-	body, err := decoded(bytes.NewReader(raw), encoding, framed, b)
-	if err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(io.LimitReader(body, int64(b.statement)+1))
-	if err != nil {
-		return nil, unreadable(err)
-	}
-	return text, nil
 }
 
 // append puts the statement's part of the body behind that of the URL.

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 )
 
-// listenSocket listens at path for this user alone. The socket is made in a
+// ListenSocket listens at path for this user alone. The socket is made in a
 // folder that only this user can enter and then moved to its place, so that it
 // is never open to others and replaces one that a killed process left.
-func listenSocket(path string) (l net.Listener, err error) {
+func ListenSocket(path string) (l *net.UnixListener, err error) {
 	private, err := os.MkdirTemp(filepath.Dir(path), ".socket-")
 	if err != nil {
 		return nil, err
@@ -37,7 +37,8 @@ func listenSocket(path string) (l net.Listener, err error) {
 	return l, nil
 }
 
-func dialSocket(ctx context.Context, path string) (conn net.Conn, err error) {
+// DialSocket connects to a socket of this machine.
+func DialSocket(ctx context.Context, path string) (conn net.Conn, err error) {
 	err = shortly(path, func(short string) error {
 		var dialer net.Dialer
 		conn, err = dialer.DialContext(ctx, "unix", short)

@@ -41,10 +41,8 @@ func (t Token) Name() string {
 // Lexer splits SQL as the engine's own lexer does, where the two could be told
 // apart: quotes with their escapes, comments that do not nest, heredocs.
 type Lexer struct {
-	SQL string
-	Pos int
-	odd bool // something was seen that the two may read differently
-
+	SQL      string
+	Pos      int
 	unclosed int // heredocs that were looked for in vain
 }
 
@@ -68,7 +66,6 @@ func (l *Lexer) scan() Kind {
 		l.skipQuoted(c)
 		return Quoted
 	case c == '$':
-		l.odd = true
 		if l.skipHeredoc() {
 			return literal
 		}
@@ -77,8 +74,6 @@ func (l *Lexer) scan() Kind {
 			l.Pos++
 		}
 		return Word
-	case c >= 0x80 || c < ' ' || c == 0x7f || c == '#':
-		l.odd = true
 	}
 	l.Pos++
 	return Symbol
@@ -93,7 +88,6 @@ func (l *Lexer) skipBlank() {
 		rest := l.SQL[l.Pos:]
 		switch {
 		case strings.IndexByte(" \t\r\n\f\v\x00", rest[0]) >= 0:
-			l.odd = l.odd || rest[0] == 0
 			l.Pos++
 		case strings.HasPrefix(rest, "--"), strings.HasPrefix(rest, "# "), strings.HasPrefix(rest, "#!"):
 			l.skipPast("\n", 2)
@@ -151,12 +145,12 @@ func (l *Lexer) skipHeredoc() bool {
 }
 
 // Tokens splits the whole of a statement.
-func Tokens(sql string) (all []Token, odd bool) {
+func Tokens(sql string) (all []Token) {
 	l := Lexer{SQL: sql}
 	for t := l.Next(); t.Kind != End; t = l.Next() {
 		all = append(all, t)
 	}
-	return all, l.odd
+	return all
 }
 
 // QuoteIdentifier is a name as it stands in SQL.

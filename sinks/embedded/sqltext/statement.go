@@ -9,16 +9,15 @@ type Statement struct {
 	Format  string // of its FORMAT clause; empty when it has none
 	Keyword string // its first word in lower case, behind parentheses
 	Tokens  []Token
-	Odd     bool
 }
 
 // Parse reads a statement, without what may stand behind its semicolon.
 func Parse(sql string) Statement {
-	all, odd := Tokens(sql)
+	all := Tokens(sql)
 	for len(all) > 0 && all[len(all)-1].Symbol(";") {
 		all = all[:len(all)-1]
 	}
-	s := Statement{Tokens: all, Odd: odd}
+	s := Statement{Tokens: all}
 	if len(all) == 0 {
 		return s
 	}
@@ -51,10 +50,6 @@ func (s *Statement) tail() (bare, format string) {
 	}
 	return s.SQL, ""
 }
-
-// Formatted is the statement with this format and no other: the engine takes no
-// second FORMAT, so that one which the server had not seen would be an error.
-func (s *Statement) Formatted(format string) string { return s.Bare + "\nFORMAT " + format }
 
 // Selects is true when the statement can be streamed.
 func (s *Statement) Selects() bool {

@@ -1,0 +1,79 @@
+package warehouse
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
+	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/reader"
+	"github.com/larder-sync/larder/sinks/embedded/server"
+)
+
+// ServeReaders serves the reading interface of an embedded warehouse (warehouse.http_listen)
+// until l ends it, and returns its URL, empty when it is off. Statements are run by a process
+// of their own, which can do nothing but read.
+func (a *Opener) ServeReaders(ctx context.Context, l *lifecycle.Cleanups, w *Route) (string, error) {
+	c := &a.Config.Warehouse
+	if !c.DSN.Embedded() || c.HTTPListen == "" {
+		return "", nil
+	}
+	password, err := c.ReadPassword()
+	if err != nil {
+		return "", exit.UsageError(fmt.Errorf("warehouse.password_file: %w", err))
+	}
+	next, err := a.readers(l, w)
+	if err != nil {
+		return "", err
+	}
+	readers, err := server.ListenReaders(ctx, c.HTTPListen, "default", password.Reveal(), next, a.Log)
+	if err != nil {
+		return "", exit.UsageError(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- readers.Serve() }()
+	l.Add("the reading interface", 5*time.Second, func(ctx context.Context) error {
+		if err := readers.Close(ctx); err != nil {
+			return err
+		}
+		return <-ended
+	})
+	return "http://" + readers.Addr().String(), nil
+}
+
+// readers run the statements of the reading interface.
+func (a *Opener) readers(l *lifecycle.Cleanups, w *Route) (http.Handler, error) {
+	c := &a.Config.Warehouse
+	if err := embedded.Confinable(); err != nil && !c.HTTPUnconfined {
+		return nil, exit.UsageError(fmt.Errorf("warehouse.http_listen: %w, which keeps those who ask there from this machine's files: "+
+			"switch it off (http_listen: \"\"), or set warehouse.http_unconfined: true when all who reach %s may read every file that Larder may", err, c.HTTPListen))
+	} else if err != nil {
+		a.Log.Warn("warehouse.http_unconfined: those who ask may read every file that Larder may", "address", c.HTTPListen, "reason", err)
+		return reader.Unconfined(w.dial, c.Database, schema.Zone), nil
+	}
+	plan, err := a.Memory()
+	if err != nil {
+		return nil, err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	supervisor, err := reader.Start(reader.Options{
+		Command: []string{program, "engine"}, Log: a.Log,
+		Orders: reader.Orders{
+			Writer: w.Engine.Path(), Databases: []string{c.Database}, Hidden: []string{c.Database + "_raw"},
+			Memory: plan.reader, Zone: schema.Zone,
+		},
+	})
+	if err != nil {
+		return nil, &exit.WarehouseError{Err: err}
+	}
+	l.Add("the reader", 5*time.Second, func(context.Context) error { return supervisor.Close() })
+	return supervisor, nil
+}
