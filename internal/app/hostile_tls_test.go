@@ -25,6 +25,8 @@ import (
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer"
+
+	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 )
 
 // authority signs certificates; this process trusts the first one.
@@ -35,7 +37,12 @@ type authority struct {
 
 var trusted = newAuthority()
 
-func TestMain(m *testing.M) { os.Exit(withFolder(m)) }
+func TestMain(m *testing.M) {
+	if code, played := embeddedtest.PlayReader(); played {
+		os.Exit(code)
+	}
+	os.Exit(withFolder(m))
+}
 
 // testFolder is for what several tests use.
 var testFolder string

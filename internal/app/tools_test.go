@@ -41,6 +41,10 @@ func TestToolsFindTheirWay(t *testing.T) {
 
 	const superset = "session_id=8a1f&client_protocol_version=54405&http_headers_progress_interval_ms=120000&send_progress_in_http_headers=1&wait_end_of_query=1&enable_http_compression=1&default_format=TSV"
 	const metabase = "database=default&select_sequential_consistency=1&max_result_rows=2000&result_overflow_mode=break&default_format=TSV"
+	polling.Until(t, "the reader has what was mirrored", func() bool {
+		status, answer := d.ask(t, "", "SELECT count() > 0 FROM sales_orders")
+		return status == http.StatusOK && answer == "1\n"
+	})
 	for _, c := range []struct{ program, parameters, sql, want string }{
 		{"anybody", "", "SHOW TABLES LIKE 'sales_daily%'", "sales_daily\nsales_daily_by_location\nsales_daily_computed\nsales_daily_computed_by_location\n"},
 		{"anybody", "", "SELECT currentDatabase(), timezone(), toDate(now()) = today()", "larder\tEurope/Bucharest\t1\n"},
@@ -52,7 +56,7 @@ func TestToolsFindTheirWay(t *testing.T) {
 		{"Superset's views", superset, "SELECT name FROM system.tables WHERE database = 'larder' AND engine LIKE '%View' AND name = 'sales_items'", "sales_items\n"},
 		{"Superset's preview", superset, "SELECT count() FROM (SELECT * FROM `larder`.`locations` LIMIT 100)", "2\n"},
 		{"Superset's time grain", superset, "SELECT count() > 0 FROM (SELECT toStartOfDay(toDateTime(created_at)) AS __timestamp, sum(totals_net_sales) AS net FROM larder.sales_orders WHERE created_at >= toDateTime('2020-01-01 00:00:00') AND created_at < toDateTime('2100-01-01 00:00:00') GROUP BY toStartOfDay(toDateTime(created_at)) ORDER BY net DESC LIMIT 1000)", "1\n"},
-		{"JDBC's catalogue", metabase, "SELECT name FROM system.databases WHERE name NOT IN ('system', 'information_schema', 'INFORMATION_SCHEMA', 'default') ORDER BY name", "larder\nlarder_raw\n"},
+		{"JDBC's catalogue", metabase, "SELECT name FROM system.databases WHERE name NOT IN ('system', 'information_schema', 'INFORMATION_SCHEMA', 'default') ORDER BY name", "larder\nlarder_reader\n"},
 		{"JDBC's tables", metabase, "SELECT t.name, t.engine, t.comment FROM system.tables t WHERE t.database LIKE 'larder' AND t.name LIKE 'sales_payments'", "sales_payments\tView\tOne row per restaurant, order and payment. Amounts include tips and deposits, so they add up to more than net sales, and method protocol is no money\n"},
 		{"JDBC's columns", metabase, "SELECT name, type, position, default_expression, comment FROM system.columns WHERE database = 'larder' AND table = 'sales_payments' AND name = 'at'", "at\tDateTime64(6, \\'Europe/Bucharest\\')\t16\t\tWhen it was paid\n"},
 		{"Metabase's field", metabase, "SELECT `larder`.`locations`.`timezone` AS `timezone` FROM `larder`.`locations` GROUP BY `larder`.`locations`.`timezone` ORDER BY `larder`.`locations`.`timezone` ASC LIMIT 1001", "Europe/Bucharest\n"},

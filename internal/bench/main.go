@@ -9,7 +9,12 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/larder-sync/larder/sinks/embedded/reader"
 )
+
+// engineCommand makes this program a reader, as it does larder.
+const engineCommand = "engine"
 
 // scenario is one measurement; it prints a line of its own for each figure.
 type scenario struct {
@@ -41,6 +46,9 @@ var scenarios = []scenario{
 }
 
 func main() {
+	if len(os.Args) == 3 && os.Args[1] == engineCommand {
+		exit(reader.Main(context.Background(), os.Args[2], os.Args[:2], os.Stdin, os.Stdout, nil))
+	}
 	if len(os.Args) > 1 && os.Args[1] == childCommand {
 		exit(serveChild(os.Args[2:]))
 	}

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -20,6 +22,7 @@ import (
 
 	"github.com/larder-sync/larder/dashboards"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
+	"github.com/larder-sync/larder/sinks/embedded/reader"
 	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 
@@ -62,10 +65,11 @@ func measurePanels(ctx context.Context, r *report, f filling) error {
 	if err := f.fillForPanels(ctx, conn); err != nil {
 		return err
 	}
-	reader, err := readingConn(ctx, engine)
+	reading, end, err := readingConn(ctx, engine)
 	if err != nil {
 		return err
 	}
+	defer end()
 	boards, err := openBoards(time.Now())
 	if err != nil {
 		return err
@@ -74,7 +78,7 @@ func measurePanels(ctx context.Context, r *report, f filling) error {
 	if err := ofTables(ctx, conn, "SYSTEM STOP MERGES %s"); err != nil {
 		return err
 	}
-	bench := panelBench{filling: f, conn: reader, boards: boards}
+	bench := panelBench{filling: f, conn: reading, boards: boards}
 	if err := bench.timeBoards(ctx, r, "as filled"); err != nil {
 		return err
 	}
@@ -117,12 +121,26 @@ func ofTables(ctx context.Context, conn driver.Conn, statements ...string) error
 }
 
 // readingConn is a client of the way in for readers (warehouse.http_listen).
-func readingConn(ctx context.Context, engine *server.Server) (driver.Conn, error) {
-	address, err := engine.ListenTCP(ctx, "127.0.0.1:0", "", "")
+func readingConn(ctx context.Context, engine *server.Server) (conn driver.Conn, end func(), err error) {
+	program, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return ch.Open(&ch.Options{Protocol: ch.HTTP, Addr: []string{address.String()}, MaxOpenConns: panelsAtOnce, MaxIdleConns: panelsAtOnce, ReadTimeout: 10 * time.Minute})
+	supervisor, err := reader.Start(reader.Options{
+		Command: []string{program, engineCommand}, Log: slog.Default(),
+		Orders: reader.Orders{Writer: engine.Path(), Databases: []string{"larder"}, Hidden: []string{"larder_raw"}, Memory: 2 << 30, Zone: schema.Zone},
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	<-supervisor.Ready()
+	front, err := server.ListenReaders(ctx, "127.0.0.1:0", "", "", supervisor, slog.Default())
+	if err != nil {
+		return nil, nil, errors.Join(err, supervisor.Close())
+	}
+	go front.Serve() //nolint:errcheck // it ends with the measurement
+	conn, err = ch.Open(&ch.Options{Protocol: ch.HTTP, Addr: []string{front.Addr().String()}, MaxOpenConns: panelsAtOnce, MaxIdleConns: panelsAtOnce, ReadTimeout: 10 * time.Minute})
+	return conn, func() { _ = errors.Join(front.Close(ctx), supervisor.Close()) }, err
 }
 
 // openBoards reads the dashboards as Grafana does when a person opens them.

@@ -12,7 +12,6 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 	"github.com/larder-sync/larder/sinks/embedded"
 	"github.com/larder-sync/larder/sinks/embedded/server"
 )
@@ -65,8 +64,7 @@ func queries(ctx context.Context, r *report) error {
 
 func openWarehouse(ctx context.Context, path string) (*server.Server, *clickhouse.Sink, driver.Conn, error) {
 	engine, err := server.Open(ctx, server.Options{
-		Engine:     embedded.Options{Path: path, Memory: 8 << 30, Databases: []string{"larder", "larder_raw"}},
-		ReaderZone: schema.Zone,
+		Engine: embedded.Options{Path: path, Memory: 8 << 30, Databases: []string{"larder", "larder_raw"}},
 	})
 	if err != nil {
 		return nil, nil, nil, err

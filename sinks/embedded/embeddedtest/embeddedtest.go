@@ -20,7 +20,6 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/larder-sync/larder/sinks/embedded"
-	"github.com/larder-sync/larder/sinks/embedded/reader"
 	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 
@@ -59,12 +58,8 @@ func Engine(t testing.TB) *server.Server {
 //
 //	func TestMain(m *testing.M) { os.Exit(embeddedtest.Main(m)) }
 func Main(m *testing.M, roles ...map[string]Role) int {
-	if len(os.Args) == 3 && os.Args[1] == engineCommand {
-		if err := reader.Main(context.Background(), os.Args[2], os.Args[:2], os.Stdin, os.Stdout, nil); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		return 0
+	if code, played := PlayReader(); played {
+		return code
 	}
 	if code, played := play(roles); played {
 		return code

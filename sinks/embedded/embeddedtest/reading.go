@@ -2,6 +2,7 @@ package embeddedtest
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"testing"
@@ -15,6 +16,19 @@ const engineCommand = "engine"
 
 // Command is the program that reads for this test binary: itself. It needs Main.
 func Command() []string { return []string{os.Args[0], engineCommand} }
+
+// PlayReader is a reader when this binary was started as one. Main calls it; a TestMain that
+// makes files does so first, since a reader may make none.
+func PlayReader() (code int, played bool) {
+	if len(os.Args) != 3 || os.Args[1] != engineCommand {
+		return 0, false
+	}
+	if err := reader.Main(context.Background(), os.Args[2], os.Args[:2], os.Stdin, os.Stdout, nil); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1, true
+	}
+	return 0, true
+}
 
 // Reading serves the reading interface of an engine's databases until the test ends, as the
 // daemon does (warehouse.http_listen), and returns its address once it answers. The databases
