@@ -194,7 +194,7 @@ func (w *warehouse) figuresOfProducts(t *testing.T) {
 		"variants": {"product quantity net_sales", "SELECT concat(" + soldOf + ", ' · ', variant_name) AS product, sum(sales_items.quantity) AS quantity, sum(net) AS net_sales" +
 			of("sales_items") + "AND variant_name IS NOT NULL GROUP BY product"},
 		"extras": {"extra times amount", "SELECT name AS extra, sum(item_quantity) AS times, sum(sales_item_extras.amount) AS amount" +
-			of("sales_item_extras") + "GROUP BY extra ORDER BY amount DESC, extra LIMIT 30"},
+			of("sales_item_extras") + "GROUP BY extra ORDER BY 3 DESC, extra LIMIT 30"},
 	} {
 		columns := strings.Fields(plain.columns)
 		same(t, panel, w.shown(t, "products", panel, c).rows(t, columns...), w.ask(plain.sql).rows(t, columns...))
@@ -207,7 +207,7 @@ func (w *warehouse) figuresOfProducts(t *testing.T) {
 func (w *warehouse) attachRates(t *testing.T, c choice, of func(view string) string) {
 	t.Helper()
 	lines := map[string]float64{}
-	for _, l := range w.ask("SELECT assumeNotNull(product_id) AS id, count() AS lines" + of("sales_items") + "AND product_id IS NOT NULL GROUP BY id").lines {
+	for _, l := range w.ask("SELECT assumeNotNull(product_id), count() AS lines" + of("sales_items") + "AND product_id IS NOT NULL GROUP BY product_id").lines {
 		lines[l[0]] = float(t, l[1])
 	}
 	with, all := map[string]float64{}, map[string]float64{}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,10 +131,14 @@ func (h *handler) execute(ctx context.Context, a *answer, q *request, c *embedde
 	if err != nil {
 		return err
 	}
+	if parsed.Statements == 0 { // it does not parse: the engine's words count places in it as it was sent
+		_, err := c.Ask(s.SQL, a.format)
+		return cmp.Or(err, errUnparsed)
+	}
 	if parsed.Statements > 1 {
 		return exception.Refuse(exception.Syntax, "SYNTAX_ERROR", "Syntax error (Multi-statements are not allowed)")
 	}
-	if q.get && parsed.Statements == 1 && parsed.Class != embedded.Reading {
+	if q.get && parsed.Class != embedded.Reading {
 		return exception.Readonly("Cannot execute query in readonly mode. For queries over HTTP, method GET implies readonly. You should use method POST for modifying queries")
 	}
 	if s.InsertsInput() {
@@ -156,6 +161,8 @@ func (h *handler) execute(ctx context.Context, a *answer, q *request, c *embedde
 	}
 	return a.whole(out, counted)
 }
+
+var errUnparsed error = exception.Refuse(exception.Syntax, "SYNTAX_ERROR", "Syntax error: the statement cannot be read")
 
 // insert streams data into the engine.
 func (h *handler) insert(ctx context.Context, a *answer, q *request, head sqltext.InsertHead) error {
