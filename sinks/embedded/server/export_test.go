@@ -2,30 +2,25 @@ package server
 
 import (
 	"context"
-	"net"
+	"log/slog"
 	"time"
+
+	"github.com/larder-sync/larder/sinks/embedded"
 )
 
-// ListenImpatiently is ListenTCP with limits that a test can wait for.
-func (s *Server) ListenImpatiently(ctx context.Context, request, statement, stall time.Duration) (net.Addr, error) {
-	return s.listenReaders(ctx, "127.0.0.1:0", "", "", readerLimits{request: request, statement: statement, stall: stall})
+// ListenReadersOf opens the read-only way in with limits that a test can wait for, before an
+// engine of this process.
+func ListenReadersOf(ctx context.Context, s *Server, user, password string, request, stall time.Duration) (*Readers, error) {
+	return listenReaders(ctx, "127.0.0.1:0", user, password, readersOf(s), slog.New(slog.DiscardHandler), request, stall)
 }
 
-// HurryReaders makes readers wait this long for a place, and returns what undoes it.
-func (s *Server) HurryReaders(d time.Duration) (undo func()) {
-	before := s.patience
-	s.patience = d
-	return func() { s.patience = before }
+// readersOf answers readers as a mirror does, from an engine that nothing confines.
+func readersOf(s *Server) *handler {
+	return &handler{rights: reading, server: &Server{
+		engine: s.engine, log: s.log, settings: s.settings, stuck: func() {},
+		readers: s.engine.NewPool(embedded.PoolOptions{Who: "readers", Places: readerPlaces, Settings: ReaderSettings(""), Marked: true, Grace: readersGrace}),
+	}}
 }
 
-// CloseShared closes the engine that tests share, if it is open.
-var CloseShared func() error
-
-// What readers may have, for tests that exceed it.
-const (
-	ReaderPlaces = readerPlaces
-	ReaderTime   = readerTime
-)
-
-// MostStatement is how long a reader's statement may be.
-var MostStatement = readingBounds.statement
+// LongestStatement is how long a statement may be.
+var LongestStatement = requestBounds.statement

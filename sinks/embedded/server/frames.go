@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -74,7 +75,7 @@ func (u *unframer) next() ([]byte, error) {
 	}
 	unpacked, err := u.unpack(raw[0], raw[frameSizes:], int(size))
 	if err == nil && len(unpacked) != int(size) {
-		err = fmt.Errorf("a compressed frame unpacks to %d bytes, its header says %d", len(unpacked), size)
+		err = fmt.Errorf("a compressed frame unpacks to %d bytes or more, its header says %d", len(unpacked), size)
 	}
 	return unpacked, err
 }
@@ -97,11 +98,15 @@ func (u *unframer) unpack(method byte, packed []byte, size int) ([]byte, error) 
 			}
 			u.zstd = decoder
 		}
-		out, err := u.zstd.DecodeAll(packed, make([]byte, 0, size))
-		if err != nil {
+		if err := u.zstd.Reset(bytes.NewReader(packed)); err != nil {
 			return nil, fmt.Errorf("unpack a frame of ZSTD: %w", err)
 		}
-		return out, nil
+		out := make([]byte, size+1) // one more would be too many
+		n, err := io.ReadFull(u.zstd, out)
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, fmt.Errorf("unpack a frame of ZSTD: %w", err)
+		}
+		return out[:n], nil
 	case frameNone:
 		return packed, nil
 	}

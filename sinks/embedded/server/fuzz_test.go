@@ -36,6 +36,7 @@ func TestOddRequestsAreAnswered(t *testing.T) {
 			t.Error(err)
 		}
 	}()
+	ways := []*handler{{server: engine, rights: full}, readersOf(engine)}
 	random := rand.New(rand.NewPCG(1, 2))
 	pick := func(n int) string {
 		var s strings.Builder
@@ -48,7 +49,7 @@ func TestOddRequestsAreAnswered(t *testing.T) {
 		return s.String()
 	}
 	params := []string{"query", "database", "default_format", "param_x", "compress", "decompress", "client_protocol_version", "wait_end_of_query", "max_threads", "max_execution_time", "network_compression_method", "readonly", pick(3)}
-	for i := range 3000 {
+	for i := range 600 {
 		values := url.Values{}
 		for range random.IntN(4) {
 			values.Set(params[random.IntN(len(params))], pick(8))
@@ -67,7 +68,7 @@ func TestOddRequestsAreAnswered(t *testing.T) {
 				r.Header.Set(name, []string{"gzip", "zstd", "br", "lz4", "deflate", "multipart/form-data", pick(3)}[random.IntN(7)])
 			}
 		}
-		answerOdd(t, &handler{server: engine, rights: rights(i % 2)}, r)
+		answerOdd(t, ways[i%2], r)
 	}
 }
 
@@ -106,17 +107,15 @@ func (p panics) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// The two lexers must agree on where things end, or a statement could be hidden
-// from the server in what it takes for a comment or a string.
 func TestTheLexerNeverRunsOver(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	for range 20000 {
+	for range 5000 {
 		var s strings.Builder
 		for range random.IntN(12) {
 			s.WriteString(pieces[random.IntN(len(pieces))])
 		}
 		sql, last := s.String(), 0
-		all, _ := sqltext.Tokens(sql)
+		all := sqltext.Tokens(sql)
 		for _, token := range all {
 			if token.From < last || token.To <= token.From || token.To > len(sql) {
 				t.Fatalf("%q: %v", sql, all)
@@ -127,7 +126,7 @@ func TestTheLexerNeverRunsOver(t *testing.T) {
 			t.Fatalf("%q: %+v", sql, head)
 		}
 		sqltext.Parse(sql)
-		if _, err := bindParams(sql, map[string]string{"x": "1"}, 1<<20); err != nil {
+		if _, err := bindParams(sql, map[string]string{"x": "1"}); err != nil {
 			exception.As(err).Status()
 		}
 	}
