@@ -27,14 +27,14 @@ func TestMain(m *testing.M) {
 
 // world is a warehouse that somebody writes, and a reader of it.
 type world struct {
-	t      *testing.T
+	t      testing.TB
 	writer *server.Server
 	sink   *clickhouse.Sink
 	reader *reader.Supervisor
 	url    string // of the reader, without who may ask
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	ctx := t.Context()
 	w := &world{t: t}
