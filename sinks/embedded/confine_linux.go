@@ -38,9 +38,10 @@ const (
 // many processors there are, and what a process may use of them.
 var systemFiles = []string{"/sys/fs/cgroup", "/sys/devices/system/cpu", "/proc/meminfo", "/proc/cpuinfo", "/proc/stat", "/dev/null", "/dev/urandom"}
 
-// confine prepares the confinement of threads to one folder. errors.Is finds
-// ErrNoLandlock where the kernel has none, or a container forbids it.
-func confine(folder string) (*confinement, error) {
+// confine prepares the confinement to one folder, of threads or of a whole process: that one
+// sends no signal to others either, and reaches none of their abstract sockets (Linux 6.12).
+// errors.Is finds ErrNoLandlock where the kernel has none, or a container forbids it.
+func confine(folder string, process bool) (*confinement, error) {
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
 		return nil, fmt.Errorf("%w: %w", ErrNoLandlock, errno)
@@ -56,6 +57,10 @@ func confine(folder string) (*confinement, error) {
 	if version >= 4 {
 		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 		size += unsafe.Sizeof(attr.Handled_access_net)
+	}
+	if version >= 6 && process {
+		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+		size += unsafe.Sizeof(attr.Scoped)
 	}
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
 	if errno != 0 {

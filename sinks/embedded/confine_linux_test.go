@@ -45,3 +45,27 @@ func TestAConfinedEngineKeepsToItsFolder(t *testing.T) {
 	default:
 	}
 }
+
+// A socket in a folder is what the kernel has no rule for: there, the rights of its file hold.
+func TestAConfinedProcessKeepsToItself(t *testing.T) {
+	if version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION); errno != 0 || version < 6 {
+		t.Skipf("Landlock's version is %d here: signals and abstract sockets are of the sixth, Linux 6.12", version)
+	}
+	dir := t.TempDir()
+	socket := filepath.Join(dir, "s")
+	for _, name := range []string{"writer", "scratch", "scratch/data", "scratch/conf"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, address := range []string{"@" + socket, socket} {
+		listener, err := net.Listen("unix", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close()
+	}
+	if got := embeddedtest.AnswerOf(t, "process", nil, filepath.Join(dir, "writer"), filepath.Join(dir, "scratch"), socket); got != "false true false" {
+		t.Errorf("an abstract socket, one in a folder, a signal: %s", got)
+	}
+}

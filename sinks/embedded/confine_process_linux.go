@@ -33,7 +33,7 @@ func ExecConfined(folder, scratch string, args, env []string) error {
 	if err != nil {
 		return fmt.Errorf("find the libraries of the engine: %w", err)
 	}
-	c, err := confine(filepath.Join(scratch, mirrorData))
+	c, err := confine(filepath.Join(scratch, mirrorData), true)
 	if err != nil {
 		return err
 	}

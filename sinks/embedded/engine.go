@@ -159,7 +159,7 @@ func (e *Engine) confine(o Options) error {
 	if !o.Confined {
 		return nil
 	}
-	threads, err := confine(e.path)
+	threads, err := confine(e.path, false)
 	if errors.Is(err, ErrNoLandlock) {
 		e.log.Warn("embedded engine: not confined to its folder by the kernel", "reason", err)
 		return nil

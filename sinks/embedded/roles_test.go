@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -34,8 +36,28 @@ var roles = map[string]embeddedtest.Role{
 	"setting":  roleSetting,
 	"zone":     roleZone,
 	"confined": roleConfined,
+	"process":  roleProcess,
 	"lost":     roleLost,
 	"parts":    roleParts,
+}
+
+// roleProcess is confined as a whole, and prints what it gets when it connects to an abstract
+// socket and to one in a folder, and when it may signal who started it.
+func roleProcess(_ context.Context, args []string) error {
+	data, scratch, socket := args[0], args[1], args[2]
+	if len(args) == 3 {
+		return embedded.ExecConfined(data, scratch, append(os.Args, "inside"), os.Environ())
+	}
+	var all []string
+	for _, address := range []string{"@" + socket, socket} {
+		conn, err := net.Dial("unix", address)
+		if err == nil {
+			err = conn.Close()
+		}
+		all = append(all, fmt.Sprint(err == nil))
+	}
+	fmt.Println(strings.Join(append(all, fmt.Sprint(syscall.Kill(os.Getppid(), 0) == nil)), " "))
+	return nil
 }
 
 // roleOpen tells how opening went.

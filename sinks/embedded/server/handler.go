@@ -138,8 +138,13 @@ func (h *handler) execute(ctx context.Context, a *answer, q *request, c *embedde
 	if parsed.Statements > 1 {
 		return exception.Refuse(exception.Syntax, "SYNTAX_ERROR", "Syntax error (Multi-statements are not allowed)")
 	}
-	if q.get && parsed.Class != embedded.Reading {
-		return exception.Readonly("Cannot execute query in readonly mode. For queries over HTTP, method GET implies readonly. You should use method POST for modifying queries")
+	if parsed.Class != embedded.Reading {
+		switch {
+		case h.rights == reading: // the engine itself would stop others' statements, and make files in the scratch folder
+			return exception.Readonly("Cannot execute query in readonly mode: only what reads is taken here. Settings stand in the address or behind SETTINGS, the database in the address (database=)")
+		case q.get:
+			return exception.Readonly("Cannot execute query in readonly mode. For queries over HTTP, method GET implies readonly. You should use method POST for modifying queries")
+		}
 	}
 	if s.InsertsInput() {
 		return exception.Refuse(exception.NotImplemented, "NOT_IMPLEMENTED", "INSERT … SELECT … FROM input() is not taken: the embedded engine would insert nothing")

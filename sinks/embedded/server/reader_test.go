@@ -11,6 +11,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -301,10 +303,15 @@ func TestAReaderCanBeStricterAndNotMore(t *testing.T) {
 			t.Errorf("readonly %q: %q, want %q", given, got, want)
 		}
 	}
-	for _, sql := range []string{"INSERT INTO t VALUES (1)", "CREATE TABLE t (a UInt8) ENGINE = Memory", "SET readonly = 0", "SELECT 1 SETTINGS readonly = 0", "SELECT 1 SETTINGS readonly = 1, readonly = 0"} {
+	written := filepath.Join(t.TempDir(), "written")
+	for _, sql := range []string{"INSERT INTO t VALUES (1)", "CREATE TABLE t (a UInt8) ENGINE = Memory", "SET readonly = 0", "SELECT 1 SETTINGS readonly = 0", "SELECT 1 SETTINGS readonly = 1, readonly = 0",
+		"KILL QUERY WHERE 1", "SELECT 1 INTO OUTFILE '" + written + "'", "EXPLAIN SELECT 1 INTO OUTFILE '" + written + "'", "SHOW TABLES INTO OUTFILE '" + written + "'"} {
 		if r := out.ask("POST", sql); r.status == http.StatusOK {
 			t.Errorf("%s: %q", sql, r.body)
 		}
+	}
+	if _, err := os.Stat(written); err == nil {
+		t.Error("a file was written")
 	}
 }
 
