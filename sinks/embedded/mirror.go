@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -306,6 +307,24 @@ func escaped(text string) string {
 func (o *MirrorOptions) Changed() (bool, error) {
 	now, err := o.catalogue()
 	return now != o.Catalogue, err
+}
+
+// Written is how many bytes are in the part of the scratch folder that statements reach.
+func (o *MirrorOptions) Written() (total int64, err error) {
+	err = filepath.WalkDir(o.data(), func(_ string, file fs.DirEntry, err error) error {
+		var info fs.FileInfo
+		if err == nil && file.Type().IsRegular() {
+			info, err = file.Info()
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // it has gone meanwhile
+		}
+		if info != nil {
+			total += info.Size()
+		}
+		return err
+	})
+	return total, err
 }
 
 // Vanished is a part that the mirror reads and that is not on the disk any more; empty when

@@ -29,11 +29,11 @@ type Orders struct {
 // socketFile is the program's listening socket: the first file that it is given.
 const socketFile = 3
 
-// What the program prints: that it answers; that it ends because a statement does not stop;
-// that another should take its place, since tables or views have changed.
+// What the program prints: that it answers; why it ends; that another should take its place,
+// since tables or views have changed.
 const (
 	lineReady = "ready"
-	lineStuck = "stuck"
+	lineEnd   = "end: "
 	lineStale = "stale"
 )
 
@@ -70,8 +70,8 @@ func Main(ctx context.Context, orders string, command []string, in io.Reader, ou
 	}()
 	return server.ServeMirror(ctx, listener, server.MirrorOptions{
 		Engine: mirror, ReaderZone: o.Zone,
-		Stuck: func() {
-			fmt.Fprintln(out, lineStuck)
+		End: func(why string) {
+			fmt.Fprintln(out, lineEnd+why)
 			os.Exit(1)
 		},
 		Stale: func() { fmt.Fprintln(out, lineStale) },

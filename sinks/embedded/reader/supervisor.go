@@ -44,7 +44,7 @@ const (
 	soundTime   = time.Minute // after which a program that ended counts as sound
 	mostStrikes = 3           // of one address within soundTime
 	banTime     = time.Minute
-	leftTime    = 6 * time.Second // in which a statement whose client has left is still its client's
+	leftTime    = 10 * time.Second // in which a statement whose client has left is still its client's
 )
 
 // Supervisor keeps one reader running and hands requests to it.
@@ -80,6 +80,7 @@ type process struct {
 	stdin   io.Closer
 	proxy   *httputil.ReverseProxy
 	ended   chan struct{}
+	blamed  bool // somebody was, for its end
 }
 
 // Start starts the program and keeps it running, until Close.
@@ -212,12 +213,14 @@ func (s *Supervisor) start(ctx context.Context) (*process, error) {
 	ready := make(chan struct{})
 	go func() {
 		for lines := bufio.NewScanner(stdout); lines.Scan(); {
-			switch lines.Text() {
-			case lineReady:
+			why, ends := strings.CutPrefix(lines.Text(), lineEnd)
+			switch {
+			case ends:
+				s.o.Log.Warn("reader: the process is ended", "why", why)
+				s.blame(p) // now: it may take a while to end
+			case lines.Text() == lineReady:
 				close(ready)
-			case lineStuck:
-				s.o.Log.Warn("reader: a statement did not stop; its process is ended")
-			case lineStale:
+			case lines.Text() == lineStale:
 				s.stale()
 			}
 		}
@@ -396,9 +399,10 @@ func (s *Supervisor) blame(p *process) {
 			longest = a
 		}
 	}
-	if longest == nil {
+	if longest == nil || p.blamed {
 		return
 	}
+	p.blamed = true
 	s.strikes[longest.from] = append(s.strikes[longest.from], time.Now())
 	s.o.Log.Warn("reader: the process ended under a statement", "from", longest.from.String(), "after", time.Since(longest.since).Round(time.Millisecond).String())
 }

@@ -17,7 +17,7 @@ func ListenReadersOf(ctx context.Context, s *Server, user, password string, requ
 // readersOf answers readers as a mirror does, from an engine that nothing confines.
 func readersOf(s *Server) *handler {
 	return &handler{rights: reading, server: &Server{
-		engine: s.engine, log: s.log, settings: s.settings, stuck: func() {},
+		engine: s.engine, log: s.log, settings: s.settings, end: func(string) {},
 		readers: s.engine.NewPool(embedded.PoolOptions{Who: "readers", Places: readerPlaces, Settings: ReaderSettings(""), Marked: true, Grace: readersGrace}),
 	}}
 }

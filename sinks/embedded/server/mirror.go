@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"strconv"
@@ -19,10 +20,11 @@ type MirrorOptions struct {
 	Engine     *embedded.MirrorOptions
 	ReaderZone string // the session's time zone, in which today() and texts without a zone are understood; empty is UTC
 
-	// Stuck is called when a statement does not stop: the process has to end. Stale is
-	// called once, when another mirror should take the place of this one: its tables and views,
-	// or what was removed of them, are not the writer's any more.
-	Stuck, Stale func()
+	// End is called when the process has to end, with the reason. Stale is called once, when
+	// another mirror should take the place of this one: its tables and views, or what was
+	// removed of them, are not the writer's any more.
+	End   func(why string)
+	Stale func()
 }
 
 // What readers may have, all of them together.
@@ -47,7 +49,7 @@ func ServeMirror(ctx context.Context, listener net.Listener, o MirrorOptions, re
 	if err != nil {
 		return errors.Join(err, engine.Close())
 	}
-	s := &Server{engine: engine, log: o.Engine.Logger, zone: o.ReaderZone, stuck: o.Stuck}
+	s := &Server{engine: engine, log: o.Engine.Logger, zone: o.ReaderZone, end: o.End}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -63,6 +65,10 @@ func ServeMirror(ctx context.Context, listener net.Listener, o MirrorOptions, re
 	s.watch(ctx, o)
 	return s.Close()
 }
+
+// mostWritten is what may be in the scratch folder: twice what the engine puts aside for
+// statements. It counts no files that settings of theirs have it make.
+const mostWritten = embedded.TemporaryDisk / 2
 
 // mirrorSettings are those of a reader's connection.
 func mirrorSettings(o MirrorOptions, limit memory.Limit) map[string]string {
@@ -86,7 +92,8 @@ func ReaderSettings(zone string) map[string]string {
 	return all
 }
 
-// watch looks once a second whether the mirror is still one, until ctx ends.
+// watch looks once a second whether the mirror is still one, and how much is in its scratch
+// folder, until ctx ends.
 func (s *Server) watch(ctx context.Context, o MirrorOptions) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
@@ -96,9 +103,13 @@ func (s *Server) watch(ctx context.Context, o MirrorOptions) {
 			return
 		case <-ticker.C:
 		}
-		changed, err := o.Engine.Changed()
+		written, err := o.Engine.Written()
+		if written > mostWritten {
+			o.End(fmt.Sprintf("statements have written %d MB into its folder, which may hold %d", written>>20, mostWritten>>20))
+		}
+		changed, looked := o.Engine.Changed()
 		vanished, unasked := s.engine.Vanished(ctx)
-		if err = errors.Join(err, unasked); err != nil && ctx.Err() == nil {
+		if err = errors.Join(err, looked, unasked); err != nil && ctx.Err() == nil {
 			s.log.Warn("reader: look whether tables have changed", "error", err)
 		}
 		if !told && (changed || vanished != "") {
@@ -131,7 +142,7 @@ func (s *Server) ended(ctx context.Context) (bounded context.Context, end contex
 		select {
 		case <-done:
 		case <-time.After(stopGrace):
-			s.stuck()
+			s.end("a statement did not stop")
 		}
 	})
 	return bounded, func() {

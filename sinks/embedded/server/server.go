@@ -22,9 +22,9 @@ type Server struct {
 	log      *slog.Logger
 	settings map[string]bool // that the engine knows
 
-	readers *embedded.Pool // nil: everyone has full rights
-	zone    string         // the time zone of readers' sessions
-	stuck   func()         // see MirrorOptions
+	readers *embedded.Pool   // nil: everyone has full rights
+	zone    string           // the time zone of readers' sessions
+	end     func(why string) // see MirrorOptions
 
 	listeners listeners
 	stop      context.CancelFunc
