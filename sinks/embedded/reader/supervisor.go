@@ -470,13 +470,13 @@ func refuse(w http.ResponseWriter, wait time.Duration, why string) {
 type dialler func(ctx context.Context, network, address string) (net.Conn, error)
 
 // Unconfined hands requests to the writer, where the kernel cannot confine a reader
-// (warehouse.http_unconfined). The engine lets them change nothing (readonly = 2). They read
-// what Larder's user may read, and INTO OUTFILE makes files where that user may.
+// (warehouse.http_unconfined). They may only read, but everything that Larder's user may.
 func Unconfined(dial func(ctx context.Context, address string) (net.Conn, error), database, zone string) http.Handler {
 	proxy := proxyTo(func(ctx context.Context, _, address string) (net.Conn, error) { return dial(ctx, address) })
 	rewrite := proxy.Rewrite
 	proxy.Rewrite = func(r *httputil.ProxyRequest) {
 		rewrite(r)
+		r.Out.Header.Set(server.ReadsHeader, "1")
 		asked, rest := url.Values{}, []string{}
 		for pair := range strings.SplitSeq(r.In.URL.RawQuery, "&") {
 			name, _, _ := strings.Cut(pair, "=")
