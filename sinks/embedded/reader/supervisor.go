@@ -478,13 +478,8 @@ func Unconfined(dial func(ctx context.Context, address string) (net.Conn, error)
 		rewrite(r)
 		r.Out.Header.Set(server.ReadsHeader, "1")
 		asked, rest := url.Values{}, []string{}
-		for pair := range strings.SplitSeq(r.In.URL.RawQuery, "&") {
-			name, _, _ := strings.Cut(pair, "=")
-			if name, err := url.QueryUnescape(name); err == nil && name == "readonly" {
-				continue // it is 2, whatever is asked
-			} else if err == nil {
-				asked.Set(name, "")
-			}
+		for pair := range strings.SplitSeq(without(r.Out.URL.RawQuery, "readonly"), "&") { // it is 2, whatever is asked
+			asked.Set(nameIn(pair), "")
 			rest = append(rest, pair)
 		}
 		given := url.Values{"readonly": {"2"}}
@@ -501,12 +496,34 @@ func Unconfined(dial func(ctx context.Context, address string) (net.Conn, error)
 	return proxy
 }
 
+// without is a query string without some of its parameters. All else is as it came: a
+// semicolon belongs to the SQL.
+func without(query string, names ...string) string {
+	var rest []string
+	for pair := range strings.SplitSeq(query, "&") {
+		if !slices.Contains(names, nameIn(pair)) {
+			rest = append(rest, pair)
+		}
+	}
+	return strings.Join(rest, "&")
+}
+
+// nameIn is the name of a parameter, empty when the server cannot read it either.
+func nameIn(pair string) string {
+	name, _, _ := strings.Cut(pair, "=")
+	name, err := url.QueryUnescape(name)
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
 // proxyTo hands requests on, without the password that they came with.
 func proxyTo(dial dialler) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = "http", "reader", "reader"
-			r.Out.URL.RawQuery = r.In.URL.RawQuery // as it came: a semicolon belongs to the SQL
+			r.Out.URL.RawQuery = without(r.In.URL.RawQuery, "user", "password")
 			for _, name := range []string{"Authorization", "X-ClickHouse-User", "X-ClickHouse-Key", "Cookie"} {
 				r.Out.Header.Del(name)
 			}

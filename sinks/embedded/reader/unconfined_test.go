@@ -1,6 +1,9 @@
 package reader_test
 
 import (
+	"context"
+	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -53,5 +56,34 @@ func TestUnconfinedReadersChangeNothing(t *testing.T) {
 	}
 	if _, err := os.Stat(written); err == nil {
 		t.Error("a file was written")
+	}
+}
+
+// Whoever runs statements gets no password, in whatever way it came.
+func TestPasswordsAreNotHandedOn(t *testing.T) {
+	var got string
+	backend := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		got = r.URL.RawQuery + fmt.Sprint(r.Header)
+	}))
+	t.Cleanup(backend.Close)
+	front := httptest.NewServer(reader.Unconfined(func(ctx context.Context, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "tcp", backend.Listener.Addr().String())
+	}, "larder", "UTC"))
+	t.Cleanup(front.Close)
+	for _, query := range []string{"query=SELECT+1;+&user=bi&password=s3cret", "%70assword=s3cret&query=SELECT+1;+", "password=x&password=s3cret&query=SELECT+1;+"} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, front.URL+"/?"+query, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.SetBasicAuth("bi", "s3cret")
+		request.Header.Set("X-ClickHouse-Key", "s3cret")
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if strings.Contains(got, "s3cret") || strings.Contains(got, "Authorization") || !strings.Contains(got, "query=SELECT+1;+&") {
+			t.Errorf("%s: %s", query, got)
+		}
 	}
 }
