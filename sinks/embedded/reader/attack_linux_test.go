@@ -43,12 +43,12 @@ func newSiege(t testing.TB, user, password string) *siege {
 	}
 	s.soon("SELECT count() FROM v", "1")
 	s.before = s.state()
-	strangers := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	readers := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n := s.came.Add(1)
 		r.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:1", n>>16&0xff, n>>8&0xff, n&0xff)
 		s.reader.ServeHTTP(w, r)
 	})
-	front, err := server.ListenReaders(t.Context(), "127.0.0.1:0", user, password, strangers, slog.New(slog.DiscardHandler))
+	front, err := server.ListenReaders(t.Context(), "127.0.0.1:0", user, password, readers, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
