@@ -83,13 +83,14 @@ func (s *siege) survived() {
 
 // How long an attack may take: who asks leaves soon after the engine should have stopped it.
 const (
-	attackTime   = 2 * time.Second
+	attackTime   = time.Second
 	attackerTime = 3 * time.Second
 	attackAnswer = 4 << 20 // is read of each
 )
 
-// attack sends a statement, again while the reader is being started, and looks whether it
-// took the bait. ended is true when the reader's process ended meanwhile, or did not stop.
+// attack sends a statement, again while the reader is being started or when it ended under
+// another, and looks whether it took the bait. ended is true when the process ended under it
+// each time, or the statement did not stop.
 func (s *siege) attack(method, sql string, params url.Values) (status int, ended bool) {
 	s.t.Helper()
 	values := url.Values{"max_execution_time": {fmt.Sprint(attackTime.Seconds())}, "max_result_rows": {"1000"}, "param_f": {"file"}, "param_pb": {"Protobuf"}, "param_p": {s.bait.fill("{csv}")}}
@@ -101,7 +102,7 @@ func (s *siege) attack(method, sql string, params url.Values) (status int, ended
 		values.Set("query", sql)
 		body = ""
 	}
-	for {
+	for tries := 1; ; {
 		status, answer := s.sent(method, values, body)
 		if strings.Contains(answer, secret) && !strings.Contains(sql, secret) {
 			s.t.Errorf("%q tells the secret: %q", sql, answer)
@@ -109,8 +110,12 @@ func (s *siege) attack(method, sql string, params url.Values) (status int, ended
 		if touched := s.bait.touched(); touched != "" {
 			s.t.Errorf("%q, or one beside it, %s", sql, touched)
 		}
-		if status != http.StatusServiceUnavailable || !strings.Contains(answer, "is being started again") {
-			return status, status == 0 || strings.Contains(answer, "ended under this statement")
+		switch {
+		case status == http.StatusServiceUnavailable && strings.Contains(answer, "is being started again"):
+		case status == http.StatusServiceUnavailable && strings.Contains(answer, "ended under this statement") && tries < 3:
+			tries++
+		default:
+			return status, status == 0 || status == http.StatusServiceUnavailable
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -133,11 +138,11 @@ func (s *siege) sent(method string, values url.Values, body string) (status int,
 	return response.StatusCode, string(text)
 }
 
-// at once, as many statements are asked.
-const attackers = 6
+// attackers ask at once: those of statements that do not stop wait for the same end.
+const attackers = 10
 
-// attackAll sends all statements, and returns how many were answered and which of them had
-// the process end, or one beside them had.
+// attackAll sends all statements, and returns how many were answered and which of them did
+// not stop, or met the end of the process.
 func (s *siege) attackAll(all []string, params func(i int) (method string, params url.Values)) (answered int, enders []string) {
 	s.t.Helper()
 	var group sync.WaitGroup
@@ -198,7 +203,7 @@ func TestAttacksTouchNothing(t *testing.T) {
 		return []string{http.MethodPost, http.MethodGet}[i%2], nil
 	})
 	s.survived()
-	t.Logf("%d attacks: %d were answered with 200, %d met the end of the process", len(all), answered, len(enders))
+	t.Logf("%d attacks: %d were answered with 200, %d did not stop or met the end of the process", len(all), answered, len(enders))
 	for _, sql := range enders {
 		t.Logf("met the end: %.200q", sql)
 	}
@@ -272,7 +277,7 @@ func TestGrownAttacksTouchNothing(t *testing.T) {
 		return []string{http.MethodPost, http.MethodGet}[i%2], url.Values{"database": {[]string{"larder", "default", "larder_raw"}[i%3]}}
 	})
 	s.survived()
-	if answered < 50 {
+	if answered < 20 {
 		t.Errorf("%d of %d statements were answered: the grammar makes too few that are whole", answered, len(all))
 	}
 	t.Logf("%d of %d were answered, %d met the end of the process: %q", answered, len(all), len(enders), enders)
