@@ -393,6 +393,9 @@ func (c Checker) checkPorts(ctx context.Context, tell func(Finding)) {
 			h, err := c.Warehouse.ThroughHolder().Holder().Who(ctx)
 			return err == nil && h.Command == control.CommandRun // others listen nowhere
 		}
+		if err := c.Warehouse.ReadersConfined(); err != nil {
+			tell(bad(exit.Usage, "", "%v", err))
+		}
 		tellPort(ctx, tell, "ClickHouse HTTP", "warehouse.http_listen", c.Warehouse.Config.Warehouse.HTTPListen, running)
 	}
 	tellPort(ctx, tell, "status page", "web.listen", c.Warehouse.Config.Web.Listen, running)

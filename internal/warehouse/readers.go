@@ -46,13 +46,25 @@ func (a *Opener) ServeReaders(ctx context.Context, l *lifecycle.Cleanups, w *Rou
 	return "http://" + readers.Addr().String(), nil
 }
 
+// ReadersConfined is why the reading interface is not served: the kernel cannot confine who
+// asks there, and nobody has said that it is well.
+func (a *Opener) ReadersConfined() error {
+	c := &a.Config.Warehouse
+	err := embedded.Confinable()
+	if err == nil || c.HTTPListen == "" || c.HTTPUnconfined {
+		return nil
+	}
+	return fmt.Errorf("warehouse.http_listen: %w, which keeps those who ask there from this machine's files: "+
+		"switch it off (http_listen: \"\"), or set warehouse.http_unconfined: true when all who reach %s may read every file that Larder may", err, c.HTTPListen)
+}
+
 // readers run the statements of the reading interface.
 func (a *Opener) readers(l *lifecycle.Cleanups, w *Route) (http.Handler, error) {
 	c := &a.Config.Warehouse
-	if err := embedded.Confinable(); err != nil && !c.HTTPUnconfined {
-		return nil, exit.UsageError(fmt.Errorf("warehouse.http_listen: %w, which keeps those who ask there from this machine's files: "+
-			"switch it off (http_listen: \"\"), or set warehouse.http_unconfined: true when all who reach %s may read every file that Larder may", err, c.HTTPListen))
-	} else if err != nil {
+	if err := a.ReadersConfined(); err != nil {
+		return nil, exit.UsageError(err)
+	}
+	if err := embedded.Confinable(); err != nil {
 		a.Log.Warn("warehouse.http_unconfined: those who ask may read every file that Larder may", "address", c.HTTPListen, "reason", err)
 		return reader.Unconfined(w.dial, c.Database, schema.Zone), nil
 	}
