@@ -61,16 +61,16 @@ type Webhooks struct {
 
 // Warehouse is where the rows go.
 type Warehouse struct {
-	DSN           DSN
-	PasswordFile  string
-	Database      string
-	Cluster       string
-	HTTPListen    string // embedded only; empty: off
+	DSN          DSN
+	PasswordFile string
+	Database     string
+	Cluster      string
+	HTTPListen   string // embedded only; empty: off
 	// HTTPUnconfined lets HTTPListen be served where the kernel cannot confine who asks.
 	HTTPUnconfined bool
-	FlushInterval time.Duration
-	FlushRows     int
-	Memory        int64 // of the embedded engine, in bytes; 0: a share of what there is
+	FlushInterval  time.Duration
+	FlushRows      int
+	Memory         int64 // of the embedded engine, in bytes; 0: a share of what there is
 	// PersonalDataKeyFile holds the key of pseudonyms; empty: see [Warehouse.PersonalKeyFile].
 	PersonalDataKeyFile string
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/larder-sync/larder/internal/demo"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/phrase"
-	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -87,7 +87,7 @@ func runDemo(cmd *cobra.Command, g *globals, o demo.Options) error {
 		show.end()
 		printDemo(g.out, i, o.Once)
 	}
-	if err := embedded.Confinable(); err != nil {
+	if err := warehouse.Confinable(); err != nil {
 		show.note(fmt.Sprintf("On this machine %v: whoever asks the demo's database over HTTP can read every file that you can. It listens on this machine alone (http_unconfined in its larder.yaml).", err))
 	}
 	show.note(fmt.Sprintf("Starting %s, a database and Larder. This takes some seconds.", phrase.Plural(o.Restaurants, "invented restaurant")))

@@ -24,9 +24,8 @@ import (
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
-	"github.com/larder-sync/larder/syncer"
-
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/syncer"
 )
 
 // authority signs certificates; this process trusts the first one.

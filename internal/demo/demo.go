@@ -21,7 +21,6 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/embedded"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -296,7 +295,7 @@ func (o Options) writeConfig(ctx context.Context, box *demoService) (string, err
 		}
 	}
 	fmt.Fprintf(&b, "warehouse: {dsn: \"embedded:./data\", http_listen: %q, http_unconfined: %t, flush_interval: 100ms}\n",
-		o.address(ctx, "warehouse.http_listen", "127.0.0.1:8123"), embedded.Confinable() != nil)
+		o.address(ctx, "warehouse.http_listen", "127.0.0.1:8123"), warehouse.Confinable() != nil)
 	fmt.Fprintf(&b, "webhooks: {listen: %q}\n", hooks)
 	fmt.Fprintf(&b, "web: {listen: %q}\n", o.address(ctx, "web.listen", "127.0.0.1:9464"))
 	b.WriteString("schedule: {incremental: \"@every 10s\", snapshots: \"@every 1m\"}\n")

@@ -46,11 +46,14 @@ func (a *Opener) ServeReaders(ctx context.Context, l *lifecycle.Cleanups, w *Rou
 	return "http://" + readers.Addr().String(), nil
 }
 
+// Confinable is why the kernel cannot confine who asks the reading interface; nil: it can.
+func Confinable() error { return embedded.Confinable() }
+
 // ReadersConfined is why the reading interface is not served: the kernel cannot confine who
 // asks there, and nobody has said that it is well.
 func (a *Opener) ReadersConfined() error {
 	c := &a.Config.Warehouse
-	err := embedded.Confinable()
+	err := Confinable()
 	if err == nil || c.HTTPListen == "" || c.HTTPUnconfined {
 		return nil
 	}
@@ -64,7 +67,7 @@ func (a *Opener) readers(l *lifecycle.Cleanups, w *Route) (http.Handler, error) 
 	if err := a.ReadersConfined(); err != nil {
 		return nil, exit.UsageError(err)
 	}
-	if err := embedded.Confinable(); err != nil {
+	if err := Confinable(); err != nil {
 		a.Log.Warn("warehouse.http_unconfined: those who ask may read every file that Larder may", "address", c.HTTPListen, "reason", err)
 		return reader.Unconfined(w.dial, c.Database, schema.Zone), nil
 	}
