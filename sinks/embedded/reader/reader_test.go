@@ -21,8 +21,11 @@ import (
 	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 
+// roles are what other processes of this binary do; a soak has some.
+var roles map[string]embeddedtest.Role
+
 func TestMain(m *testing.M) {
-	os.Exit(embeddedtest.Main(m))
+	os.Exit(embeddedtest.Main(m, roles))
 }
 
 // world is a warehouse that somebody writes, and a reader of it.
