@@ -176,5 +176,11 @@ func (p *stallWriter) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
+// FlushError is a write, too: what is flushed first may come long after the request.
+func (p *stallWriter) FlushError() error {
+	p.extend()
+	return p.control.Flush()
+}
+
 // Unwrap lets a ResponseController reach the connection.
 func (p *stallWriter) Unwrap() http.ResponseWriter { return p.ResponseWriter }
