@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/larder-sync/larder/sinks/embedded"
 	"github.com/larder-sync/larder/sinks/embedded/exception"
@@ -19,6 +20,7 @@ type answer struct {
 	w       http.ResponseWriter
 	version string
 	q       *request
+	begun   time.Time
 	format  string
 	tag     string // marks an exception behind the first data
 	started bool
@@ -33,7 +35,7 @@ func (a *answer) ok() {
 }
 
 func (a *answer) prepare(q *request) {
-	a.q, a.tag = q, rand.Text()[:16]
+	a.q, a.tag, a.begun = q, rand.Text()[:16], time.Now()
 	h := a.w.Header()
 	h.Set("X-ClickHouse-Query-Id", q.id)
 	h.Set("X-ClickHouse-Server-Display-Name", "larder")
@@ -47,7 +49,11 @@ func (a *answer) start(counted embedded.Stats) error {
 	h.Set("Content-Type", contentType(a.format))
 	h.Set("X-ClickHouse-Format", a.format)
 	h.Set("X-ClickHouse-Exception-Tag", a.tag)
-	h.Set("X-ClickHouse-Summary", summary(counted))
+	counts := a.counts(counted)
+	h.Set("X-ClickHouse-Summary", counts)
+	if a.q.progress {
+		h.Set("X-ClickHouse-Progress", counts) // once: net/http sends all headers together
+	}
 	a.started = true
 	a.out = a.w
 	encoder, err := encoder(a.w, a.q.encoding)
@@ -71,14 +77,14 @@ func (a *answer) finish() error {
 	return a.encoder.Close()
 }
 
-// summary is the X-ClickHouse-Summary of a statement.
-func summary(s embedded.Stats) string {
+// counts is the X-ClickHouse-Summary of a statement.
+func (a *answer) counts(s embedded.Stats) string {
 	n := func(v uint64) string { return strconv.FormatUint(v, 10) }
 	text, err := json.Marshal(map[string]string{
 		"read_rows": n(s.ReadRows), "read_bytes": n(s.ReadBytes),
 		"written_rows": n(s.WrittenRows), "written_bytes": n(s.WrittenBytes),
 		"result_rows": n(s.ResultRows), "result_bytes": n(s.ResultBytes),
-		"total_rows_to_read": n(s.ReadRows), "elapsed_ns": "0",
+		"total_rows_to_read": n(s.ReadRows), "elapsed_ns": strconv.FormatInt(time.Since(a.begun).Nanoseconds(), 10),
 	})
 	if err != nil {
 		return "{}"

@@ -46,7 +46,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/ping", "/replicas_status":
 		a.ok()
-	case "/", "":
+	case "/", "", "/query": // the ODBC driver's
 		h.answer(a, r)
 	default:
 		http.Error(w, "There is no handle "+r.URL.Path+"\n\nUse / or /ping for health checks.\nOr POST queries to /\n", http.StatusNotFound)

@@ -85,6 +85,9 @@ func ReaderSettings(zone string) map[string]string {
 		"join_use_nulls":              "1",
 		"prefer_column_name_to_alias": "1",
 		"union_default_mode":          "DISTINCT",
+		// A CAST of what a JOIN has not found is NULL then, too, and no error: drivers ask so.
+		"cast_keep_nullable": "1",
+		"max_query_size":     strconv.Itoa(requestBounds.statement), // values of parameters are part of it here
 	}
 	if zone != "" {
 		all["session_timezone"] = zone

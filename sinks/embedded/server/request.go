@@ -47,6 +47,7 @@ type request struct {
 	compress string // of the answer: "" or the method of ClickHouse's own framing
 	encoding string // of the answer: "" or a Content-Encoding
 	whole    bool   // the answer begins when the statement has ended
+	progress bool   // X-ClickHouse-Progress is wanted
 }
 
 // transport are the parameters that are about HTTP or a session, not settings of
@@ -72,10 +73,12 @@ func (s *Server) parseRequest(r *http.Request) (*request, error) {
 		return nil, exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "The query string cannot be read: %v", err)
 	}
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
-		return nil, exception.Refuse(exception.NotImplemented, "NOT_IMPLEMENTED", "External tables are not taken here: put the values into the statement")
+		if err := addForm(values, r); err != nil {
+			return nil, err
+		}
 	}
 	q := &request{
-		id:       first(printable(values.Get("query_id")), rand.Text()),
+		id:       first(printable(values.Get("query_id")), printable(r.Header.Get("X-ClickHouse-Query-Id")), rand.Text()),
 		get:      r.Method != http.MethodPost,
 		database: first(values.Get("database"), r.Header.Get("X-ClickHouse-Database"), "default"),
 		format:   first(values.Get("default_format"), r.Header.Get("X-ClickHouse-Format"), "TabSeparated"),
@@ -83,6 +86,7 @@ func (s *Server) parseRequest(r *http.Request) (*request, error) {
 		params:   map[string]string{},
 		encoding: acceptedEncoding(r, values),
 		whole:    isOn(values.Get("wait_end_of_query")),
+		progress: isOn(values.Get("send_progress_in_http_headers")),
 	}
 	q.protocol, err = strconv.ParseUint(first(values.Get("client_protocol_version"), "0"), 10, 32)
 	if err != nil {
@@ -95,6 +99,40 @@ func (s *Server) parseRequest(r *http.Request) (*request, error) {
 		return nil, err
 	}
 	return q, q.takeBody(r, values)
+}
+
+// addForm adds the fields of a multipart body to those of the URL: some clients send a
+// statement and its parameters there when they are too long for a URL. All of them together
+// may be as long as a statement.
+func addForm(values url.Values, r *http.Request) error {
+	form, err := r.MultipartReader()
+	if err != nil {
+		return unreadable(err)
+	}
+	for left := requestBounds.statement; ; {
+		part, err := form.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return unreadable(err)
+		}
+		name := part.FormName()
+		if part.FileName() != "" {
+			return exception.Refuse(exception.NotImplemented, "NOT_IMPLEMENTED", "The file %q is not taken: there are no external tables here. Send its values as a parameter, such as param_ids for {ids:Array(String)}", name)
+		}
+		if name != "query" && !strings.HasPrefix(name, "param_") { // what may be set has been decided by the URL
+			return exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "The field %q is not taken: a form has the statement (query) and its parameters (param_…). Put settings into the URL", name)
+		}
+		text, err := io.ReadAll(io.LimitReader(part, int64(left)+1))
+		if err != nil {
+			return unreadable(err)
+		}
+		if left -= len(text); left < 0 {
+			return tooLong()
+		}
+		values.Add(name, string(text))
+	}
 }
 
 func (s *Server) takeSettings(q *request, values url.Values) error {
