@@ -17,7 +17,7 @@ LDFLAGS   := -s -w -X main.version=$(VERSION)
 # The tags of the tests that need a program beside Go. What looks at the code has the same
 # ones everywhere, so that each package is compiled once; go vet has looked at it all
 # before go test would look at a part of it.
-TAGS      := browser,promtool,systemd
+TAGS      := browser,promtool,systemd,javascript
 LINT      := go tool -modfile=.ci/lint/go.mod golangci-lint
 
 # need(tool, what to install) stops with a sentence a person can act on.
@@ -50,7 +50,7 @@ node_modules/.engine: package.json package-lock.json
 	@touch $@
 
 .PHONY: test
-test: engine browser promtool systemd ## Set everything up and run every test, browser tests included
+test: engine browser promtool systemd javascript ## Set everything up and run every test, browser tests included
 	$(call need,go,Go 1.26 or newer (https://go.dev/dl))
 	go vet -tags $(TAGS) ./...
 	$(IN_MEMORY) go test -p 4 -vet=off -tags $(TAGS) -timeout 30m $(LONGEST) ./...
@@ -75,6 +75,14 @@ promtool:
 .PHONY: systemd
 systemd:
 	@.ci/systemd
+
+.PHONY: javascript
+javascript: .ci/javascript/node_modules/.clients
+
+.ci/javascript/node_modules/.clients: .ci/javascript/package.json .ci/javascript/package-lock.json
+	@echo "fetching JavaScript clients for the tests (about 150 MB on disk)"
+	@cd .ci/javascript && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
 
 .PHONY: lint
 lint: ## Run the linters, layer rules and package docs included
@@ -129,4 +137,4 @@ bench: build ## Run the benchmarks that docs/benchmarks.md reports
 
 .PHONY: clean
 clean: ## Remove what was built and fetched, and the demo's data
-	rm -rf bin node_modules larder-demo
+	rm -rf bin node_modules .ci/javascript/node_modules larder-demo
