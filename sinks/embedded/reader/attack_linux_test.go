@@ -93,6 +93,7 @@ const (
 // each time, or the statement did not stop.
 func (s *siege) attack(method, sql string, params url.Values) (status int, ended bool) {
 	s.t.Helper()
+	sql = s.bait.fill(sql)
 	values := url.Values{"max_execution_time": {fmt.Sprint(attackTime.Seconds())}, "max_result_rows": {"1000"}, "param_f": {"file"}, "param_pb": {"Protobuf"}, "param_p": {s.bait.fill("{csv}")}}
 	for name, given := range params {
 		values[name] = given
@@ -175,7 +176,7 @@ func (s *siege) attackAll(all []string, params func(i int) (method string, param
 // attacks are ways into files, other machines and the warehouse's own rows that were found
 // or thought of. testdata/attacks.sql holds one to a line; # begins a remark. {csv} and the
 // like stand for the bait.
-func attacks(t testing.TB, b *bait) (all []string) {
+func attacks(t testing.TB) (all []string) {
 	t.Helper()
 	file, err := os.Open("testdata/attacks.sql")
 	if err != nil {
@@ -185,7 +186,7 @@ func attacks(t testing.TB, b *bait) (all []string) {
 	lines := bufio.NewScanner(file)
 	for lines.Scan() {
 		if line := lines.Text(); line != "" && !strings.HasPrefix(line, "# ") {
-			all = append(all, b.fill(strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\0`, "\x00").Replace(line)))
+			all = append(all, strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\0`, "\x00").Replace(line))
 		}
 	}
 	if err := lines.Err(); err != nil || len(all) < 200 {
@@ -198,7 +199,7 @@ func attacks(t testing.TB, b *bait) (all []string) {
 // question answered. The reader's process may end meanwhile.
 func TestAttacksTouchNothing(t *testing.T) {
 	s := newSiege(t, "", "")
-	all := attacks(t, s.bait)
+	all := attacks(t)
 	answered, enders := s.attackAll(all, func(i int) (string, url.Values) {
 		return []string{http.MethodPost, http.MethodGet}[i%2], nil
 	})
@@ -259,20 +260,20 @@ func grow(random *rand.Rand, symbol string, depth int) string {
 }
 
 // grown are statements that nobody has written down.
-func grown(random *rand.Rand, b *bait, n int) (all []string) {
+func grown(random *rand.Rand, n int) (all []string) {
 	for range n {
 		sql := grow(random, "statement", 0)
 		if at := random.IntN(len(sql)); random.IntN(4) == 0 { // a letter or a blank goes missing or is another
 			sql = sql[:at] + grow(random, []string{"blank", "pair", "name"}[random.IntN(3)], 0) + sql[at+random.IntN(2):]
 		}
-		all = append(all, b.fill(sql))
+		all = append(all, sql)
 	}
 	return all
 }
 
 func TestGrownAttacksTouchNothing(t *testing.T) {
 	s := newSiege(t, "", "")
-	all := grown(rand.New(rand.NewPCG(5, 6)), s.bait, 1000)
+	all := grown(rand.New(rand.NewPCG(5, 6)), 1000)
 	answered, enders := s.attackAll(all, func(i int) (string, url.Values) {
 		return []string{http.MethodPost, http.MethodGet}[i%2], url.Values{"database": {[]string{"larder", "default", "larder_raw"}[i%3]}}
 	})
@@ -286,11 +287,11 @@ func TestGrownAttacksTouchNothing(t *testing.T) {
 // Run with -fuzz FuzzReading to look for more.
 func FuzzReading(f *testing.F) {
 	s := newSiege(f, "", "")
-	for _, sql := range grown(rand.New(rand.NewPCG(7, 8)), s.bait, 20) {
+	for _, sql := range grown(rand.New(rand.NewPCG(7, 8)), 20) {
 		f.Add(sql)
 	}
 	if flag.Lookup("test.fuzz").Value.String() != "" {
-		for _, sql := range attacks(f, s.bait) {
+		for _, sql := range attacks(f) {
 			f.Add(sql)
 		}
 	}
