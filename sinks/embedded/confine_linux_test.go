@@ -52,20 +52,28 @@ func TestAConfinedProcessKeepsToItself(t *testing.T) {
 		t.Skipf("Landlock's version is %d here: signals and abstract sockets are of the sixth, Linux 6.12", version)
 	}
 	dir := t.TempDir()
-	socket := filepath.Join(dir, "s")
-	for _, name := range []string{"writer", "scratch", "scratch/data", "scratch/conf"} {
+	for _, name := range []string{"writer", "scratch", "scratch/data", "scratch/conf", "outside"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, address := range []string{"@" + socket, socket} {
-		listener, err := net.Listen("unix", address)
+	outside := filepath.Join(dir, "outside")
+	for _, file := range []string{filepath.Join(dir, "writer", "file"), filepath.Join(outside, "file")} {
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var address string
+	for _, at := range [][2]string{{"unix", filepath.Join(outside, "socket")}, {"unix", "@" + filepath.Join(outside, "socket")}, {"tcp", "127.0.0.1:0"}} {
+		listener, err := net.Listen(at[0], at[1])
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer listener.Close()
+		address = listener.Addr().String()
 	}
-	if got := embeddedtest.AnswerOf(t, "process", nil, filepath.Join(dir, "writer"), filepath.Join(dir, "scratch"), socket); got != "false true false" {
-		t.Errorf("an abstract socket, one in a folder, a signal: %s", got)
+	got := embeddedtest.AnswerOf(t, "process", nil, filepath.Join(dir, "writer"), filepath.Join(dir, "scratch"), outside, address)
+	if got != "read, scratch, socket, no more" {
+		t.Errorf("it may: %s", got)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -41,22 +43,41 @@ var roles = map[string]embeddedtest.Role{
 	"parts":    roleParts,
 }
 
-// roleProcess is confined as a whole, and prints what it gets when it connects to an abstract
-// socket and to one in a folder, and when it may signal who started it.
-func roleProcess(_ context.Context, args []string) error {
-	data, scratch, socket := args[0], args[1], args[2]
-	if len(args) == 3 {
+// roleProcess is confined as a whole, and prints what it may do.
+func roleProcess(ctx context.Context, args []string) error {
+	data, scratch, outside, address := args[0], args[1], args[2], args[3]
+	if len(args) == 4 {
 		return embedded.ExecConfined(data, scratch, append(os.Args, "inside"), os.Environ())
 	}
-	var all []string
-	for _, address := range []string{"@" + socket, socket} {
-		conn, err := net.Dial("unix", address)
-		if err == nil {
-			err = conn.Close()
+	dial := func(network, address string) error {
+		conn, err := net.Dial(network, address)
+		if err != nil {
+			return err
 		}
-		all = append(all, fmt.Sprint(err == nil))
+		return conn.Close()
 	}
-	fmt.Println(strings.Join(append(all, fmt.Sprint(syscall.Kill(os.Getppid(), 0) == nil)), " "))
+	_, read := os.ReadFile(filepath.Join(data, "file"))
+	_, readOutside := os.ReadFile(filepath.Join(outside, "file"))
+	plain := net.ListenConfig{} // Landlock has no rule for multipath TCP, which Go's listeners prefer
+	plain.SetMultipathTCP(false)
+	listener, bound := plain.Listen(ctx, "tcp", "127.0.0.1:0")
+	if bound == nil {
+		_ = listener.Close()
+	}
+	for _, tried := range []struct {
+		what string
+		err  error
+	}{
+		{"read", read}, {"write", os.WriteFile(filepath.Join(data, "new"), nil, 0o600)}, {"scratch", os.WriteFile(filepath.Join(scratch, "data", "new"), nil, 0o600)},
+		{"configuration", os.WriteFile(filepath.Join(scratch, "conf", "new"), nil, 0o600)}, {"read outside", readOutside},
+		{"write outside", os.WriteFile(filepath.Join(outside, "new"), nil, 0o600)}, {"program", exec.Command("/bin/true").Run()}, {"connect", dial("tcp", address)}, {"bind", bound},
+		{"abstract socket", dial("unix", "@"+filepath.Join(outside, "socket"))}, {"socket", dial("unix", filepath.Join(outside, "socket"))}, {"signal", syscall.Kill(os.Getppid(), 0)},
+	} {
+		if tried.err == nil {
+			fmt.Print(tried.what, ", ")
+		}
+	}
+	fmt.Println("no more")
 	return nil
 }
 

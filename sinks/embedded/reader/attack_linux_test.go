@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -323,4 +324,52 @@ func TestReadersFillNoDisk(t *testing.T) {
 		}
 	}
 	s.survived()
+}
+
+// docs/security.md lists what does not hold: where one of these holds one day, the page changes.
+func TestWhatDoesNotHold(t *testing.T) {
+	s := newSiege(t, "", "")
+	for sql, want := range map[string]string{
+		"SELECT length(file('" + filepath.Join(s.writer.Path(), "metadata", "larder_raw.sql") + "')) > 0": "1",
+		"SELECT position(file('/proc/self/cmdline'), 'engine') > 0":                                       "1",
+		"SELECT file('" + filepath.Join(s.bait.folder, "key") + "')":                                      "CANNOT_OPEN_FILE",
+		"SELECT file('" + filepath.Join(s.bait.folder, "none") + "')":                                     "FILE_DOESNT_EXIST",
+	} {
+		if _, got, _ := s.ask(sql, ""); !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %s", sql, got, want)
+		}
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	group.Go(func() {
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, strings.NewReader("SELECT count() FROM system.numbers WHERE number != 7654321"))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if response, err := http.DefaultClient.Do(request); err == nil {
+			response.Body.Close()
+		}
+	})
+	s.soon("SELECT count() FROM system.processes WHERE query LIKE '%!= 765' || '4321%'", "1")
+	leave()
+	group.Wait()
+	s.survived()
+}
+
+// The kernel holds these limits.
+func TestTheReaderHasLimits(t *testing.T) {
+	newWorld(t)
+	process := "/proc/" + processOfReader(t)
+	for file, want := range map[string]string{
+		"limits": `Max file size +1073741824 +1073741824 .*\n(.*\n)*Max core file size +0 +0 `, "oom_score_adj": "^800\n", "stat": `\) \S( \S+){15} 10 `,
+	} {
+		text, err := os.ReadFile(filepath.Join(process, file))
+		if err != nil || !regexp.MustCompile(want).Match(text) {
+			t.Errorf("%s: %s %v, want %s", file, text, err, want)
+		}
+	}
+	if limits, err := os.ReadFile(filepath.Join(process, "limits")); err != nil || strings.Contains(string(limits), "Max data size             unlimited") {
+		t.Errorf("%s %v", limits, err)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime"
 
 	"github.com/larder-sync/larder/sinks/embedded"
 	"github.com/larder-sync/larder/sinks/embedded/server"
@@ -48,6 +49,7 @@ func Main(ctx context.Context, orders string, command []string, in io.Reader, ou
 		Writer: o.Writer, Scratch: o.Scratch, Databases: o.Databases, Hidden: o.Hidden, Memory: o.Memory, Catalogue: o.Catalogue, Logger: log,
 	}
 	if !o.Confined {
+		runtime.LockOSThread() // a priority is a thread's, and what is started again has that of this one
 		if err := mirror.Prepare(); err != nil {
 			return err
 		}
