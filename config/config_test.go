@@ -313,6 +313,7 @@ func TestProxies(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
+	t.Setenv("HTTPS_PROXY", "proxy.example:port")
 	source := func(host string) string {
 		return "sources:\n  - {name: a, base_url: https://" + host + "/v1, key_env: K}\n"
 	}
