@@ -256,15 +256,7 @@ const mirrorConfig = `<clickhouse>
     <local_disk_check_period_ms>1000</local_disk_check_period_ms>
     <max_temporary_data_on_disk_size>{temporary}</max_temporary_data_on_disk_size>
     <max_server_memory_usage>{memory}</max_server_memory_usage>
-    <mark_cache_size>{cache}</mark_cache_size>
-    <primary_index_cache_size>{cache}</primary_index_cache_size>
-    <index_mark_cache_size>{cache}</index_mark_cache_size>
-    <query_condition_cache_size>{cache}</query_condition_cache_size>
-    <compiled_expression_cache_size>{cache}</compiled_expression_cache_size>
-    <query_cache>
-        <max_size_in_bytes>{cache}</max_size_in_bytes>
-    </query_cache>
-</clickhouse>
+` + cachesConfig + `</clickhouse>
 `
 
 func (o *MirrorOptions) writeConfig(limit memory.Limit) error {

@@ -114,7 +114,11 @@ const serverConfig = `<clickhouse>
     <merges_mutations_memory_usage_soft_limit>{merges}</merges_mutations_memory_usage_soft_limit>
     <background_pool_size>{threads}</background_pool_size>
     <background_merges_mutations_concurrency_ratio>1</background_merges_mutations_concurrency_ratio>
-    <mark_cache_size>{cache}</mark_cache_size>
+` + cachesConfig + `</clickhouse>
+`
+
+// cachesConfig bounds every cache of an engine, see memory.Limit.
+const cachesConfig = `    <mark_cache_size>{cache}</mark_cache_size>
     <primary_index_cache_size>{cache}</primary_index_cache_size>
     <index_mark_cache_size>{cache}</index_mark_cache_size>
     <query_condition_cache_size>{cache}</query_condition_cache_size>
@@ -122,7 +126,6 @@ const serverConfig = `<clickhouse>
     <query_cache>
         <max_size_in_bytes>{cache}</max_size_in_bytes>
     </query_cache>
-</clickhouse>
 `
 
 func (o Options) writeConfig(folder string, limit memory.Limit) (string, error) {
