@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 
@@ -317,12 +318,7 @@ func TestReadersFillNoDisk(t *testing.T) {
 	if err := os.Truncate(file, 3<<30); err != nil { // as if it went on
 		t.Fatalf("the engine has made no file: %v", err)
 	}
-	for begun := time.Now(); err == nil; time.Sleep(50 * time.Millisecond) {
-		_, err = os.Stat(file)
-		if time.Since(begun) > time.Minute {
-			t.Fatal("the file is still there")
-		}
-	}
+	polling.Until(t, "the file is gone", func() bool { _, err := os.Stat(file); return err != nil })
 	s.survived()
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/embedded"
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
@@ -108,14 +109,13 @@ func (w *world) ask(sql, settings string) (status int, answer string, header htt
 // soon asks until the answer is the one that is wanted.
 func (w *world) soon(sql, want string) {
 	w.t.Helper()
-	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
-		status, got, _ := w.ask(sql, "")
-		if status == http.StatusOK && got == want {
-			return
-		}
-		if time.Since(begun) > time.Minute {
-			w.t.Fatalf("%s: %d %q, want %q", sql, status, got, want)
-		}
+	var status int
+	var got string
+	if !polling.For(w.t.Context(), func() bool {
+		status, got, _ = w.ask(sql, "")
+		return status == http.StatusOK && got == want
+	}) {
+		w.t.Fatalf("%s: %d %q, want %q", sql, status, got, want)
 	}
 }
 
@@ -242,20 +242,16 @@ func TestWhoEndsTheReaderWaits(t *testing.T) {
 		}
 		leave() // who has left waits for nothing, and the statement does not stop
 		w.write(insertOrders(3))
-		for status := http.StatusOK; status == http.StatusOK; time.Sleep(100 * time.Millisecond) {
-			status, _, _ = w.ask("SELECT 1", "")
-		}
+		polling.Until(t, "the process is ended", func() bool {
+			status, _, _ := w.ask("SELECT 1", "")
+			return status != http.StatusOK
+		})
 	}
-	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+	polling.Until(t, "whoever ended the reader three times waits", func() bool {
 		status, answer, header := w.ask("SELECT 1", "")
-		wait, _ := strconv.Atoi(header.Get("Retry-After"))
-		if status == http.StatusServiceUnavailable && wait > 30 && strings.Contains(answer, "several times") {
-			break
-		}
-		if time.Since(begun) > time.Minute {
-			t.Fatalf("whoever ended the reader three times is let in: %d %q, Retry-After %d", status, answer, wait)
-		}
-	}
+		wait, err := strconv.Atoi(header.Get("Retry-After"))
+		return status == http.StatusServiceUnavailable && err == nil && wait > 30 && strings.Contains(answer, "several times")
+	})
 	if got := w.write("SELECT count() FROM larder.sales_orders"); got != "3" {
 		t.Errorf("the writer has %s orders", got)
 	}
