@@ -74,7 +74,6 @@ func runDemo(cmd *cobra.Command, g *globals, o demo.Options) error {
 	}
 	show := newProgress(cmd.Context(), g, syncer.Selection{})
 	defer show.end()
-	o.Confined = g.confined
 	if o.Logger, err = g.logger(show.lines(), settings.Log.Format, level); err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func TestAnInterruptedPassStartsItsTableOnALineOfItsOwn(t *testing.T) {
 	requests := len(h.Requests())
 	sync := h.onTerminal(80, "sync", "--stream", "products")
 	polling.Until(t, "the command asks the service", func() bool { return len(h.Requests()) > requests })
-	h.want(0, "A larder sync has been running for", "status")
+	h.want(0, "No daemon runs", "status")
 	sync.interrupt()
 	screen := screenOf(sync.ends(1), 80)
 	for _, line := range screen {

@@ -22,8 +22,6 @@ import (
 
 // terminal is what a command reads from and prints to.
 type terminal struct {
-	confined bool // the engine may keep this process to its data folder: it runs one command
-
 	in       io.Reader
 	out, err io.Writer
 }
@@ -31,7 +29,7 @@ type terminal struct {
 // escaped is t with control characters escaped in all that is printed, so that no text from
 // outside acts on a terminal.
 func (t terminal) escaped() terminal {
-	return terminal{confined: t.confined, in: t.in, out: visible.NewWriter(t.out), err: visible.NewWriter(t.err)}
+	return terminal{in: t.in, out: visible.NewWriter(t.out), err: visible.NewWriter(t.err)}
 }
 
 // unescaped is what w writes to, without the escaping.
@@ -126,9 +124,7 @@ func (g *globals) loadLogging(withoutSources bool, w io.Writer, level string) (*
 	for _, warning := range cfg.Warnings {
 		log.Warn("configuration: " + warning)
 	}
-	a := app.New(cfg, log, version)
-	a.Confined = g.confined
-	return a, nil
+	return app.New(cfg, log, version), nil
 }
 
 func (g *globals) overrides() []string {

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/app"
-	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/internal/visible"
@@ -160,11 +159,7 @@ func headLine(s syncer.Status) string {
 	if stored(s) {
 		return "No daemon runs (larder run starts one); this is what the warehouse knows."
 	}
-	who, beside := "A daemon", ""
-	if s.Command != "" && s.Command != control.CommandRun {
-		who, beside = "A "+s.Command, " No daemon runs meanwhile."
-	}
-	return fmt.Sprintf("%s has been running for %s, since %s UTC.%s", who, age(s.Now.Sub(s.StartedAt)), s.StartedAt.UTC().Format(time.DateTime), beside)
+	return fmt.Sprintf("A daemon has been running for %s, since %s UTC.", age(s.Now.Sub(s.StartedAt)), s.StartedAt.UTC().Format(time.DateTime))
 }
 
 // probe is when a source in trouble is asked again, in words.

@@ -61,20 +61,6 @@ bistro  no daemon  Bistro  3 of 120 requests in the last minute
 `)
 }
 
-func TestStatusNamesTheCommandThatRuns(t *testing.T) {
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	for command, line := range map[string]string{
-		"":                 "A daemon has been running for 7s, since 2026-03-01 11:59:53 UTC.",
-		"larder run":       "A daemon has been running for 7s, since 2026-03-01 11:59:53 UTC.",
-		"larder sync":      "A larder sync has been running for 7s, since 2026-03-01 11:59:53 UTC. No daemon runs meanwhile.",
-		"larder reconcile": "A larder reconcile has been running for 7s, since 2026-03-01 11:59:53 UTC. No daemon runs meanwhile.",
-	} {
-		if got := headLine(syncer.Status{Now: now, StartedAt: now.Add(-7 * time.Second), Command: command}); got != line {
-			t.Errorf("%q: %s", command, got)
-		}
-	}
-}
-
 func TestStatusSaysWhatIsWrongAndWhereToLook(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	s := syncer.Status{Now: now, StartedAt: now.Add(-time.Hour), Sources: []syncer.SourceStatus{{

@@ -221,9 +221,6 @@ func (a *App) Restore(ctx context.Context, dir string, progress func(BackupProgr
 	if err != nil {
 		return m, err
 	}
-	if err := embedded.OpenElsewhere(data); err != nil {
-		return m, &exit.WarehouseError{Err: err}
-	}
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return m, embedded.Unwritable(data, err)
 	}
@@ -263,11 +260,11 @@ func (a *App) emptyFolder(data, hidden string) error {
 	return nil
 }
 
-// restoreInto fills a new folder by an engine of its own, which reads the backup: it is not
-// confined to the folder.
+// restoreInto fills a new folder by an engine that also reads the backup: it is not confined to
+// the folder.
 func (a *App) restoreInto(ctx context.Context, hidden, dir string, progress func(BackupProgress)) (err error) {
 	there := *a
-	there.Confined = false
+	there.Unconfined = true
 	cfg := *a.Config
 	if cfg.Warehouse.DSN, err = config.ParseDSN("embedded:" + hidden); err != nil {
 		return err

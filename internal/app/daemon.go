@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -81,7 +82,7 @@ func (a *App) newDaemon() *Daemon {
 		app: a, current: a, life: lifecycle.Cleanups{Log: a.Log}, registry: newRegistry(a.version),
 		started: time.Now(), ready: make(chan struct{}), manager: &servicemanager.Manager{Log: a.Log},
 	}
-	d.registry.MustRegister(d.damagedParts())
+	d.registry.MustRegister(d.damagedParts(), d.engineEnds())
 	return d
 }
 
@@ -101,24 +102,45 @@ func (d *Daemon) start(ctx context.Context) (err error) {
 	for _, e := range d.app.Config.Exposed() {
 		d.app.Log.Warn("configuration: "+e.String(), "next", e.Mend)
 	}
-	if err := d.app.NotBesideAnother(ctx); err != nil {
+	if d.route, err = d.app.Reach(ctx, &d.life); err != nil {
 		return err
 	}
 	if err := d.bindPage(ctx); err != nil {
-		return err
+		return d.beside(ctx, err)
 	}
 	if err := d.bindWebhooks(ctx); err != nil {
-		return err
+		return d.beside(ctx, err)
 	}
-	if d.route, err = d.app.OwnEngine(ctx, &d.life); err != nil {
-		return err
-	}
-	if d.route.Engine == nil {
+	if !d.app.Config.Warehouse.DSN.Embedded() {
 		return nil
 	}
-	control.Mount(d.route.Server, control.CommandRun, d.Status, d, d.app.Log)
-	d.queryURL, err = d.app.ServeReaders(ctx, &d.life, d.route)
-	return err
+	if d.queryURL, err = d.app.ServeReaders(ctx, &d.life, d.route); err != nil {
+		return d.beside(ctx, err)
+	}
+	return d.takeCommands(ctx)
+}
+
+// takeCommands has commands beside this daemon make their passes through it.
+func (d *Daemon) takeCommands(ctx context.Context) error {
+	stop, err := control.Listen(ctx, d.app.Config.Warehouse.DSN.Dir(), d.Status, d, d.app.Log)
+	if errors.Is(err, control.ErrTaken) {
+		d.app.Log.Warn("another daemon is running on this data folder; each source is served by one of them", "reason", err)
+		return nil
+	}
+	if err != nil {
+		return &exit.WarehouseError{Err: err}
+	}
+	d.life.Add("commands", 5*time.Second, stop)
+	return nil
+}
+
+// beside adds to an address that is taken that a daemon is running already.
+func (d *Daemon) beside(ctx context.Context, err error) error {
+	if !errors.Is(err, syscall.EADDRINUSE) || !d.app.Served(ctx) {
+		return err
+	}
+	return &exit.WarehouseError{Err: fmt.Errorf("a daemon already runs on the data folder %s: larder status shows what it does; "+
+		"stop it first, or give this one other addresses, and it stands by (%s)", d.app.Config.Warehouse.DSN.Dir(), err.Error())}
 }
 
 func (d *Daemon) bindPage(ctx context.Context) error {
@@ -155,7 +177,7 @@ func (d *Daemon) QueryURL() string { return d.queryURL }
 
 func (d *Daemon) about() web.About {
 	about := web.About{Version: d.app.version, Warehouse: d.app.Config.Warehouse.DSN.String(), QueryURL: d.queryURL}
-	if d.route != nil && d.route.Engine != nil && d.route.Engine.Health() != nil {
+	if d.route.Lost() {
 		about.Lost = about.Warehouse
 	}
 	return about
@@ -273,7 +295,7 @@ func (a *App) newSyncer(l *lifecycle.Cleanups, sources []syncer.Source, sink *cl
 	})
 	y, err := syncer.New(syncer.Options{
 		Sources: sources, Shard: syncer.Shard(a.Config.Shard), Sink: sink, Schedule: a.schedule(),
-		Exclusive: a.Config.Warehouse.DSN.Embedded(), Process: thisProcess(), // the lock of the data folder keeps others out
+		Process:       thisProcess(),
 		FlushInterval: a.Config.Warehouse.FlushInterval, API: client, Ledger: budget.NewLedger(budget.Options{Limits: a.limits, Log: a.Log}), Logger: a.Log, Registerer: registerer, SettleAfter: a.settleAfter, Warehouse: warehouse,
 	})
 	if err != nil {
@@ -428,6 +450,13 @@ func (d *Daemon) damagedParts() prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "larder_warehouse_damaged_parts", Help: "Parts of the embedded warehouse's tables that are damaged and set aside, their rows not brought back yet.",
 	}, func() float64 { return float64(len(d.app.Damages(d.route).Problems())) })
+}
+
+// engineEnds tells Prometheus how often the engine had to be started again.
+func (d *Daemon) engineEnds() prometheus.Collector {
+	return prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "larder_engine_ends_total", Help: "How often the process of the embedded engine has ended by itself, was ended since it did not answer, or could not be started.",
+	}, func() float64 { return float64(d.route.Ends()) })
 }
 
 // tellStop tells that the daemon stops, as soon as ctx ends or when end is called.

@@ -2,7 +2,6 @@ package app
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"os"
 	"strings"
@@ -38,19 +37,7 @@ func TestTheDataFolderIsRemovedUnderTheDaemon(t *testing.T) {
 
 	command := w.another(w.app.Config, w.app.Log.Handler())
 	command.Config.Web.Listen = strings.TrimPrefix(d.page.URL(), "http://")
-	pageless := *w.app.Config
-	pageless.Web.Listen = ""
-	without := w.another(&pageless, w.app.Log.Handler())
 	for _, what := range []string{"removed", "replaced"} {
-		// Without a page, and with one that does not answer, the lock of the place tells.
-		_, unstatus := without.Status(t.Context())
-		_, unsynced := without.Sync(t.Context(), syncer.Selection{}, time.Second, nil)
-		unasked := without.Query(t.Context(), "SELECT 1", "TSV", os.Stderr)
-		for name, err := range map[string]error{"status": unstatus, "sync": unsynced, "sql": unasked, "migrate": without.Migrate(t.Context())} {
-			if exit.Code(err) != exit.Warehouse || !strings.Contains(err.Error(), fmt.Sprintf("process %d has the data folder", os.Getpid())) {
-				t.Errorf("%s, no page: %s: %v", what, name, err)
-			}
-		}
 		s, err := command.Status(t.Context())
 		if err != nil || len(s.Problems) == 0 || !strings.Contains(s.Problems[0], "removed or replaced") {
 			t.Errorf("%s: status: %v %v", what, s.Problems, err)
@@ -64,7 +51,6 @@ func TestTheDataFolderIsRemovedUnderTheDaemon(t *testing.T) {
 			t.Errorf("%s: sql: %v", what, err)
 		}
 		checkTellsOfTheFolder(t, what, command, "a daemon is running for "+dir)
-		checkTellsOfTheFolder(t, what, without, fmt.Sprintf("process %d has the data folder", os.Getpid()))
 		if _, err := os.Stat(dir + "/store"); err == nil {
 			t.Errorf("%s: a command made a new warehouse", what)
 		}

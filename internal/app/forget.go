@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/syncer"
@@ -18,9 +19,9 @@ func (a *App) Forget(ctx context.Context, r syncer.ForgetRequest, wait time.Dura
 	}
 	err = a.run(ctx, task{
 		sel: syncer.Selection{Sources: []string{r.Source}}, existing: true,
-		there: func(w *warehouse.Route) (err error) { report, err = w.Holder().Forget(ctx, r); return err },
+		there: func(d control.Client) (err error) { report, err = d.Forget(ctx, r); return err },
 		here: func(l *lifecycle.Cleanups, w *warehouse.Route, sources []syncer.Source) error {
-			y, ctx, stop, err := a.syncerHere(ctx, l, w, pass{command: "larder forget", sources: sources, wait: wait})
+			y, ctx, stop, err := a.syncerHere(ctx, l, w, pass{sources: sources, wait: wait})
 			if err != nil {
 				return err
 			}

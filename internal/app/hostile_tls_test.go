@@ -37,9 +37,7 @@ type authority struct {
 var trusted = newAuthority()
 
 func TestMain(m *testing.M) {
-	if code, played := embeddedtest.PlayReader(); played {
-		os.Exit(code)
-	}
+	embeddedtest.PlayEngine()
 	os.Exit(withFolder(m))
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/phrase"
@@ -19,9 +20,9 @@ import (
 func (a *App) Reconcile(ctx context.Context, r syncer.ReconcileRequest, wait time.Duration, progress func(syncer.ReconcileReport)) (report syncer.ReconcileReport, err error) {
 	err = a.run(ctx, task{
 		sel: syncer.Selection{Sources: r.Sources}, existing: true,
-		there: func(w *warehouse.Route) (err error) { report, err = w.Holder().Reconcile(ctx, r, progress); return err },
+		there: func(d control.Client) (err error) { report, err = d.Reconcile(ctx, r, progress); return err },
 		here: func(l *lifecycle.Cleanups, w *warehouse.Route, sources []syncer.Source) (err error) {
-			report, err = a.reconcileHere(ctx, l, w, r, pass{command: "larder reconcile", sources: sources, wait: wait}, progress)
+			report, err = a.reconcileHere(ctx, l, w, r, pass{sources: sources, wait: wait}, progress)
 			return err
 		},
 	})

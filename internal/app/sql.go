@@ -34,11 +34,11 @@ func (a *App) Query(ctx context.Context, sql, format string, out io.Writer) erro
 	})
 }
 
-// withSink has f use the warehouse, through the process that holds its folder if there is one.
+// withSink has f use the warehouse.
 func (a *App) withSink(ctx context.Context, f func(*clickhouse.Sink) error) (err error) {
 	l := &lifecycle.Cleanups{Log: a.Log}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	w, err := a.AnyEngine(ctx, l)
+	w, err := a.Reach(ctx, l)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/warehouse"
@@ -27,23 +26,19 @@ func (a *App) Status(ctx context.Context) (s syncer.Status, err error) {
 	}
 	l := &lifecycle.Cleanups{Log: a.Log}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	if !a.Config.Warehouse.DSN.Embedded() {
-		if s, err := a.Page().Status(ctx); err == nil {
-			return s, nil
-		}
+	ask := a.Page().Status
+	if a.Config.Warehouse.DSN.Embedded() {
+		ask = a.Daemon().Status
 	}
-	w, err := a.AnyEngine(ctx, l)
+	if s, err := ask(ctx); err == nil {
+		return s, nil
+	}
+	w, err := a.Reach(ctx, l)
 	if replaced, ok := errors.AsType[*warehouse.FolderReplacedError](err); ok {
 		return replaced.Status, nil
 	}
 	if err != nil {
 		return s, err
-	}
-	if w.Held {
-		s, err := w.Holder().Status(ctx)
-		if err == nil || !errors.Is(err, control.ErrNotServed) {
-			return s, err
-		}
 	}
 	return a.storedStatus(ctx, l, w)
 }

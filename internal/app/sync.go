@@ -22,9 +22,9 @@ import (
 func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration, onProgress func(syncer.Status)) (report syncer.Report, err error) {
 	err = a.run(ctx, task{
 		sel:   sel,
-		there: func(w *warehouse.Route) (err error) { report, err = w.Holder().Sync(ctx, sel, onProgress); return err },
+		there: func(d control.Client) (err error) { report, err = d.Sync(ctx, sel, onProgress); return err },
 		here: func(l *lifecycle.Cleanups, w *warehouse.Route, sources []syncer.Source) (err error) {
-			report, err = a.syncHere(ctx, l, w, pass{"larder sync", sources, sel, wait, onProgress})
+			report, err = a.syncHere(ctx, l, w, pass{sources, sel, wait, onProgress})
 			return err
 		},
 	})
@@ -42,7 +42,6 @@ func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration
 
 // pass is what a command asks of a pass.
 type pass struct {
-	command    string // that asks for it
 	sources    []syncer.Source
 	sel        syncer.Selection
 	wait       time.Duration
@@ -84,9 +83,6 @@ func (a *App) syncerHere(ctx context.Context, l *lifecycle.Cleanups, w *warehous
 	y, err := a.newSyncer(l, p.sources, sink, nil, warehouse)
 	if err != nil {
 		return nil, nil, nil, err
-	}
-	if w.Engine != nil {
-		control.Mount(w.Server, p.command, func() syncer.Status { return a.WithProblems(y.Status(), w, down.Text()) }, nil, a.Log)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watching sync.WaitGroup

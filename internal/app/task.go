@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/syncer"
@@ -14,7 +15,7 @@ type task struct {
 	sel      syncer.Selection
 	existing bool // it needs an existing warehouse
 
-	there func(*warehouse.Route) error                                       // by the process that holds the embedded warehouse
+	there func(control.Client) error                                         // by the daemon on the embedded warehouse
 	here  func(*lifecycle.Cleanups, *warehouse.Route, []syncer.Source) error // by this one
 }
 
@@ -33,15 +34,14 @@ func (a *App) run(ctx context.Context, e task) (err error) {
 			return err
 		}
 	}
+	if a.Served(ctx) {
+		return e.there(a.Daemon())
+	}
 	l := &lifecycle.Cleanups{Log: a.Log}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	w, err := a.OwnOrDaemon(ctx, l)
-	switch {
-	case err != nil:
+	w, err := a.Reach(ctx, l)
+	if err != nil {
 		return err
-	case w.Held:
-		return a.IfBusy(ctx, w, e.there(w))
-	default:
-		return e.here(l, w, sources)
 	}
+	return e.here(l, w, sources)
 }

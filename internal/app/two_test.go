@@ -14,12 +14,30 @@ import (
 	"github.com/larder-sync/larder/syncer"
 )
 
-// TestTwoDaemonsOnOneWarehouse starts two on a real ClickHouse and ends the one
-// that serves (DESIGN R12).
+// TestTwoDaemonsOnOneWarehouse starts two and ends the one that serves (DESIGN R12), on a
+// server and on the embedded engine, which ends with the first and is started again by the
+// second.
 func TestTwoDaemonsOnOneWarehouse(t *testing.T) {
-	r := newRemote(t)
-	w := newWorld(t, sandbox.Options{Seed: 8, Orders: 200, Days: 10, NoLimits: true})
-	w.use(t, r)
+	t.Run("a server", func(t *testing.T) {
+		r := newRemote(t)
+		w := newWorld(t, sandbox.Options{Seed: 8, Orders: 200, Days: 10, NoLimits: true})
+		w.use(t, r)
+		twoDaemons(t, w, func() {
+			w.app.Config.Web.Listen = "127.0.0.1:1" // no daemon there to be asked instead
+			_, err := w.app.Sync(t.Context(), syncer.Selection{}, time.Second, nil)
+			if exit.Code(err) != exit.Problem || !strings.Contains(err.Error(), "held by "+thisProcess().Name) {
+				t.Errorf("sync beside a daemon: exit code %d, %v", exit.Code(err), err)
+			}
+		})
+	})
+	t.Run("the embedded engine", func(t *testing.T) {
+		w := newWorld(t, sandbox.Options{Seed: 8, Orders: 200, Days: 10, NoLimits: true})
+		twoDaemons(t, w, func() { w.sync(t) }) // the first makes it
+	})
+}
+
+func twoDaemons(t *testing.T, w *world, beside func()) {
+	t.Helper()
 	first, stopFirst := w.daemon(t, w.app)
 	expectState(t, first, syncer.StateRunning)
 	second, stopSecond := w.daemon(t, w.another(w.app.Config, slog.DiscardHandler))
@@ -29,12 +47,7 @@ func TestTwoDaemonsOnOneWarehouse(t *testing.T) {
 	if !strings.Contains(source.Detail, "held by "+thisProcess().Name) || source.Requests > 0 {
 		t.Errorf("the second made %d requests, and is %s: %s", source.Requests, source.State, source.Detail)
 	}
-	w.app.Config.Web.Listen = "127.0.0.1:1" // no daemon there to be asked instead
-	_, err := w.app.Sync(t.Context(), syncer.Selection{}, time.Second, nil)
-	if exit.Code(err) != exit.Problem || !strings.Contains(err.Error(), "held by "+thisProcess().Name) {
-		t.Errorf("sync beside a daemon: exit code %d, %v", exit.Code(err), err)
-	}
-
+	beside()
 	stopFirst()
 	orders := w.Restaurant(0).IDs(sandbox.StreamSalesOrders)
 	if err := w.Restaurant(0).Touch(sandbox.StreamSalesOrders, orders[:20]...); err != nil {

@@ -20,9 +20,9 @@ import (
 func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Duration, v control.Verifying) (report syncer.VerifyReport, err error) {
 	err = a.run(ctx, task{
 		sel: sel, existing: true,
-		there: func(w *warehouse.Route) (err error) { report, err = w.Holder().Verify(ctx, sel, v); return err },
+		there: func(d control.Client) (err error) { report, err = d.Verify(ctx, sel, v); return err },
 		here: func(l *lifecycle.Cleanups, w *warehouse.Route, sources []syncer.Source) (err error) {
-			report, err = a.verifyHere(ctx, l, w, sel, pass{command: "larder verify", sources: sources, wait: wait}, v)
+			report, err = a.verifyHere(ctx, l, w, sel, pass{sources: sources, wait: wait}, v)
 			return err
 		},
 	})

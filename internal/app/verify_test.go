@@ -20,6 +20,7 @@ import (
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
+	"github.com/larder-sync/larder/sinks/embedded/server"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -29,7 +30,7 @@ func runInEngine(t *testing.T, d *Daemon, statements ...string) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
-			return d.route.Server.Dial(ctx, address)
+			return server.DialHeld(d.app.Config.Warehouse.DSN.Dir())(ctx, address)
 		},
 	}}
 	defer client.CloseIdleConnections()

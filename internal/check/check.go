@@ -16,7 +16,6 @@ import (
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
-	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/credentials"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
@@ -294,7 +293,7 @@ func (c Checker) checkWarehouse(ctx context.Context, tell func(Finding)) (lost b
 	if !c.checkEngine(tell) {
 		return false
 	}
-	if err := c.Warehouse.FreeFolderReplaced(ctx); err != nil {
+	if err := c.Warehouse.FolderReplaced(ctx); err != nil {
 		tell(bad(exit.Warehouse, "", "warehouse: %v", err))
 		return true
 	}
@@ -331,7 +330,7 @@ func (c Checker) CheckTables(ctx context.Context, tell func(Finding)) {
 			tell(bad(exit.Warehouse, "", "warehouse: %v", err))
 		}
 	}()
-	w, err := c.Warehouse.AnyEngine(ctx, l)
+	w, err := c.Warehouse.Reach(ctx, l)
 	if err != nil {
 		tell(bad(exit.Warehouse, "", "warehouse: %v", err))
 		return
@@ -356,8 +355,8 @@ func (c Checker) CheckTables(ctx context.Context, tell func(Finding)) {
 	if !info.Migrated {
 		note = "tables will be created or brought up to date at the start"
 	}
-	if w.Held {
-		note += "; " + w.Holder().WhoHolds(ctx)
+	if c.Warehouse.Served(ctx) {
+		note += "; a daemon is running on it"
 	}
 	tell(good("warehouse: %s, ClickHouse %s, database %s, %s", c.Warehouse.Config.Warehouse.DSN, info.Version, info.Database, note))
 	if info.Migrated {
@@ -389,10 +388,7 @@ func (c Checker) checkPassword(tell func(Finding)) {
 func (c Checker) checkPorts(ctx context.Context, tell func(Finding)) {
 	running := func() bool { _, err := c.Warehouse.Page().Status(ctx); return err == nil }
 	if c.Warehouse.Config.Warehouse.DSN.Embedded() {
-		running = func() bool {
-			h, err := c.Warehouse.ThroughHolder().Holder().Who(ctx)
-			return err == nil && h.Command == control.CommandRun // others listen nowhere
-		}
+		running = func() bool { return c.Warehouse.Served(ctx) }
 		if err := c.Warehouse.ReadersConfined(); err != nil {
 			tell(bad(exit.Usage, "", "%v", err))
 		}

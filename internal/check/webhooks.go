@@ -73,7 +73,7 @@ func adviceOn(s *config.Source, status *int) string {
 func (c Checker) arrived(ctx context.Context, s *config.Source, began time.Time, took time.Duration) Finding {
 	ask := c.Warehouse.Page().Status
 	if c.Warehouse.Config.Warehouse.DSN.Embedded() {
-		ask = c.Warehouse.ThroughHolder().Holder().Status
+		ask = c.Warehouse.Daemon().Status
 	}
 	now, err := ask(ctx)
 	i := slices.IndexFunc(now.Sources, func(c syncer.SourceStatus) bool { return c.Name == s.Name })

@@ -7,23 +7,31 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"path/filepath"
 	"time"
 
 	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/sinks/embedded/socket"
 	"github.com/larder-sync/larder/syncer"
 )
 
-// Client asks the process that holds the data folder, on its engine's socket.
+// Client asks the daemon on an embedded warehouse.
 type Client struct {
-	HTTP *http.Client // speaks along the socket, whatever host it is asked for
+	http *http.Client // speaks along the socket, whatever host it is asked for
 }
 
-// ErrNotServed means that the holder of the engine has no such route: it is not
-// a daemon, or is busy.
-var ErrNotServed = errors.New("the process that holds the warehouse does not take this")
+// Beside is the client of the daemon on a data folder.
+func Beside(folder string) Client {
+	path := filepath.Join(folder, socketName)
+	return Client{&http.Client{Transport: &http.Transport{
+		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return socket.Dial(ctx, path) },
+		DisableKeepAlives: true,
+	}}}
+}
 
-// Status asks the process that holds the engine for its status.
+// Status asks the daemon for its status.
 func (c Client) Status(ctx context.Context) (syncer.Status, error) {
 	return c.StatusAfter(ctx, "")
 }
@@ -42,11 +50,11 @@ func (c Client) StatusAfter(ctx context.Context, pass string) (syncer.Status, er
 }
 
 func (c Client) ask(ctx context.Context, method, route string, body []byte) (io.ReadCloser, error) {
-	r, err := http.NewRequestWithContext(ctx, method, "http://engine"+route, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, method, "http://daemon"+route, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	res, err := c.HTTP.Do(r)
+	res, err := c.http.Do(r)
 	if err != nil {
 		return nil, err
 	}
@@ -55,13 +63,10 @@ func (c Client) ask(ctx context.Context, method, route string, body []byte) (io.
 	}
 	text, err := io.ReadAll(io.LimitReader(res.Body, 1<<10))
 	err = errors.Join(err, res.Body.Close())
-	if res.StatusCode == http.StatusNotFound || res.StatusCode == http.StatusConflict {
-		return nil, errors.Join(ErrNotServed, err)
-	}
 	return nil, errors.Join(fmt.Errorf("the daemon answers %s: %s", res.Status, bytes.TrimSpace(text)), err)
 }
 
-// askFor lets the process that holds the engine run a task, and takes its news until
+// askFor lets the daemon run a task, and takes its news until
 // take returns that they were the last.
 func askFor[News any](ctx context.Context, c Client, route string, asked any, take func(News) (last bool)) error {
 	text, err := json.Marshal(asked)

@@ -14,7 +14,7 @@ func serveForget(ctx context.Context, p passer, r syncer.ForgetRequest, tell fun
 	return err
 }
 
-// Forget lets the process that holds the engine forget.
+// Forget lets the daemon forget.
 func (c Client) Forget(ctx context.Context, r syncer.ForgetRequest) (report syncer.ForgetReport, err error) {
 	err = askFor(ctx, c, routeForget, r, func(done syncer.ForgetReport) bool { report = done; return true })
 	return report, err

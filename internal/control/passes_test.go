@@ -46,8 +46,7 @@ func TestAStatusIsAnsweredBesideAPass(t *testing.T) {
 	for route, answered := range map[string]bool{routeSync: true, routeVerify: true, routeReconcile: true, routeForget: true, routeSync + "?pass=other": true, routeSync + "?pass=mine": false} {
 		synctest.Test(t, func(t *testing.T) {
 			pass := stuckPasser{make(chan struct{})}
-			mux := http.NewServeMux()
-			Mount(mux, CommandRun, pass.Status, pass, slog.New(slog.DiscardHandler))
+			mux := handler(pass.Status, pass, slog.New(slog.DiscardHandler))
 			ctx, end := context.WithCancel(t.Context())
 			go mux.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodPost, route, strings.NewReader("{}")))
 			<-pass.begun

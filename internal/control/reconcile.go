@@ -51,7 +51,7 @@ func serveReconcile(ctx context.Context, p passer, r syncer.ReconcileRequest, te
 	return err
 }
 
-// Reconcile lets the process that holds the engine reconcile. When ctx ends, the
+// Reconcile lets the daemon reconcile. When ctx ends, the
 // report is the last one that was received.
 func (c Client) Reconcile(ctx context.Context, r syncer.ReconcileRequest, progress func(syncer.ReconcileReport)) (last syncer.ReconcileReport, err error) {
 	err = askFor(ctx, c, routeReconcile, r, func(n reconcileNews) bool {

@@ -27,10 +27,6 @@ func serve[Asked, News any](c *control, inWords func(Asked) string, run func(ctx
 			http.Error(w, "not what is asked here: "+err.Error(), http.StatusBadRequest)
 			return
 		}
-		if c.passer == nil {
-			http.Error(w, "busy with a pass of its own", http.StatusConflict)
-			return
-		}
 		c.log.Info("a command asks for "+inWords(asked), "asked", asked)
 		defer c.passes.begin(r.URL.Query().Get("pass"))()
 		w.Header().Set("Content-Type", "application/x-ndjson")

@@ -27,7 +27,7 @@ func serveSync(ctx context.Context, p passer, sel syncer.Selection, tell func(sy
 	return err
 }
 
-// Sync lets the process that holds the engine make the pass.
+// Sync lets the daemon make the pass.
 func (c Client) Sync(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (report syncer.Report, err error) {
 	pass, under := rand.Text(), false
 	err = askFor(ctx, c, routeSync+"?pass="+pass, sel, func(n syncNews) (last bool) {

@@ -90,7 +90,7 @@ func serveVerify(ctx context.Context, p passer, sel syncer.Selection, tell func(
 	return err
 }
 
-// Verify lets the process that holds the engine verify. When ctx ends, the
+// Verify lets the daemon verify. When ctx ends, the
 // report is the last one that was received.
 func (c Client) Verify(ctx context.Context, sel syncer.Selection, v Verifying) (last syncer.VerifyReport, err error) {
 	err = askFor(ctx, c, routeVerify, sel, func(n verifyNews) bool {

@@ -36,7 +36,6 @@ type Options struct {
 	Set         []string // "key=value" of its configuration
 	Version     string
 	Logger      *slog.Logger
-	Confined    bool // see [warehouse.Opener]
 	// Past is called before the past days are mirrored.
 	Past func(days int)
 	// Progress is called about every second until the first full sync is done.
@@ -97,7 +96,6 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	a := app.New(cfg, o.Logger, o.Version)
-	a.Confined = o.Confined
 	d, err := a.Open(ctx, func(ctx context.Context, sources []syncer.Source, sink *clickhouse.Sink) error {
 		return o.playPast(ctx, a, sources, sink)
 	})
@@ -231,7 +229,7 @@ func emptyDemo(dir string) error {
 	if a.Config.Warehouse.DSN, err = config.ParseDSN("embedded:" + filepath.Join(dir, "data")); err != nil {
 		return err
 	}
-	if a.ThroughHolder().Answers(context.Background()) {
+	if a.Listens(context.Background()) {
 		return &exit.WarehouseError{Err: fmt.Errorf("a demo is running in %s already; stop it, or name another folder with --dir", dir)}
 	}
 	for _, name := range []string{"data", "keys"} {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/embedded"
 	"github.com/larder-sync/larder/sinks/embedded/damage"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -26,16 +25,28 @@ var histories = map[string]string{"product_history": "products", "stock_history"
 // Damages are those of an embedded warehouse's tables.
 type Damages struct {
 	opener *Opener
-	engine *embedded.Engine // nil: it is not open in this process, and nothing is known
+	record *damage.Record // nil: it is remote, or not open yet
 }
 
 // Damages are those at the end of a route, which may be nil.
 func (a *Opener) Damages(w *Route) Damages {
 	d := Damages{opener: a}
-	if w != nil {
-		d.engine = w.Engine
+	if w != nil && w.engine != nil {
+		d.record = damage.RecordIn(a.Config.Warehouse.DSN.Dir(), a.Log)
 	}
 	return d
+}
+
+// all are those that the record in the data folder names.
+func (a Damages) all() []damage.Part {
+	if a.record == nil {
+		return nil
+	}
+	all, err := a.record.All()
+	if err != nil {
+		a.opener.Log.Error("embedded engine", "error", err)
+	}
+	return all
 }
 
 // Settle acts, before walks begin, on damage that concerns more than rows: without
@@ -46,7 +57,7 @@ func (a Damages) Settle(ctx context.Context, sink *clickhouse.Sink) error {
 			return a.opener.Unreachable(err)
 		}
 		a.opener.Log.Warn("the checkpoints were damaged, and are dropped: every list is walked from its beginning, and nothing is missing when that has ended", "part", d.Part, "rows", d.Rows)
-		if err := a.engine.Damage().Repaired(d.Database, d.Table, time.Now()); err != nil {
+		if err := a.record.Repaired(d.Database, d.Table, time.Now()); err != nil {
 			return err
 		}
 	}
@@ -70,10 +81,7 @@ func (a Damages) DropCheckpoints(ctx context.Context, sink *clickhouse.Sink, dro
 }
 
 func (a Damages) lostCheckpoints() []damage.Part {
-	if a.engine == nil {
-		return nil
-	}
-	return slices.DeleteFunc(a.engine.Damage().All(), func(d damage.Part) bool { return d.Table != checkpointTable || !a.ours(d) })
+	return slices.DeleteFunc(a.all(), func(d damage.Part) bool { return d.Table != checkpointTable || !a.ours(d) })
 }
 
 // ours is true when a damage is in the storage tables.
@@ -83,11 +91,8 @@ func (a Damages) ours(d damage.Part) bool {
 
 // Problems says what is missing, and what brings it back.
 func (a Damages) Problems() []string {
-	if a.engine == nil {
-		return nil
-	}
 	var texts []string
-	for _, d := range a.engine.Damage().All() {
+	for _, d := range a.all() {
 		texts = append(texts, "The embedded warehouse: "+d.String()+". "+a.remedy(d))
 	}
 	return texts
@@ -96,10 +101,7 @@ func (a Damages) Problems() []string {
 // Streams are the streams of which rows are missing: not of those whose past states
 // are lost, nor when a record of Larder's own work is.
 func (a Damages) Streams() (streams []string) {
-	if a.engine == nil {
-		return nil
-	}
-	for _, d := range a.engine.Damage().All() {
+	for _, d := range a.all() {
 		if a.ours(d) && slices.Contains(config.Streams, d.Table) {
 			streams = append(streams, d.Table)
 		}
@@ -140,17 +142,14 @@ func (a Damages) Tell() {
 // Repaired ends the notices of damages that came before what a syncer has brought anew:
 // in a pass that was asked for, or by its schedule.
 func (a Damages) Repaired(s syncer.Status) error {
-	if a.engine == nil {
-		return nil
-	}
 	var all []error
-	for _, d := range a.engine.Damage().All() {
+	for _, d := range a.all() {
 		if d.Table == checkpointTable || !BroughtBack(d, s) {
 			continue
 		}
-		over := a.engine.Damage().GivenUp
+		over := a.record.GivenUp
 		if a.ours(d) && (d.Table == quarantineTable || slices.Contains(config.Streams, d.Table)) {
-			over = a.engine.Damage().Repaired
+			over = a.record.Repaired
 		}
 		all = append(all, over(d.Database, d.Table, d.Found.Add(1)))
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/sinks/embedded"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -22,20 +21,15 @@ func (e *FolderReplacedError) Error() string {
 		"stop the daemon, put the folder back (or a backup of it), and start it again", e.dir)
 }
 
-// folderReplaced is an error when a process runs for the data folder without holding what is
-// there. It is a *FolderReplacedError when the daemon answers at the status page of this
-// configuration, else the error of the lock of the folder's place. The lock also finds a
-// process whose page does not answer, or that has none. The page also finds one that the lock
-// does not, such as one in another container.
-func (a *Opener) folderReplaced(ctx context.Context) error {
-	dir := a.Config.Warehouse.DSN.Dir()
-	if a.Config.Web.Listen != "" {
-		if s, err := a.Page().Status(ctx); err == nil {
-			return &exit.WarehouseError{Err: &FolderReplacedError{dir, s}}
-		}
+// FolderReplaced is a *FolderReplacedError when no engine has the data folder open, and the
+// status page of this configuration is that of a daemon that has lost it.
+func (a *Opener) FolderReplaced(ctx context.Context) error {
+	if a.Config.Web.Listen == "" || a.Listens(ctx) {
+		return nil
 	}
-	if err := embedded.OpenElsewhere(dir); err != nil {
-		return &exit.WarehouseError{Err: err}
+	s, err := a.Page().Status(ctx)
+	if err != nil {
+		return nil //nolint:nilerr // no page of such a daemon
 	}
-	return nil
+	return &exit.WarehouseError{Err: &FolderReplacedError{a.Config.Warehouse.DSN.Dir(), s}}
 }

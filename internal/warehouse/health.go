@@ -20,10 +20,8 @@ const WatchEvery = 5 * time.Second
 // WarehouseProblem says what is wrong with the warehouse, nil for nothing. One
 // that answers may still take no rows, when its disk is full for example.
 func (a *Opener) WarehouseProblem(ctx context.Context, w *Route, sink *clickhouse.Sink) error {
-	if w.Engine != nil {
-		if err := w.Engine.Health(); err != nil {
-			return err
-		}
+	if err := w.health(); err != nil {
+		return err
 	}
 	ping, cancel := context.WithTimeout(ctx, 2*WatchEvery)
 	defer cancel()
@@ -41,6 +39,11 @@ func (a *Opener) WarehouseProblem(ctx context.Context, w *Route, sink *clickhous
 func (a *Opener) WithProblems(s syncer.Status, w *Route, unreachable string) syncer.Status {
 	if unreachable != "" {
 		s.WarehouseUnavailable, s.Problems = true, []string{unreachable}
+	}
+	if w != nil && w.engine != nil {
+		if text := w.engine.Problem(); text != "" {
+			s.Problems = append(s.Problems, text)
+		}
 	}
 	damage := a.Damages(w).Problems()
 	s.Damaged, s.Problems = len(damage) > 0, append(s.Problems, damage...)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/larder-sync/larder/internal/exit"
@@ -69,20 +68,16 @@ func (a *Opener) readers(l *lifecycle.Cleanups, w *Route) (http.Handler, error) 
 	}
 	if err := Confinable(); err != nil {
 		a.Log.Warn("warehouse.http_unconfined: those who ask may read every file that Larder may", "address", c.HTTPListen, "reason", err)
-		return reader.Unconfined(w.dial, c.Database, schema.Zone), nil
+		return reader.Unconfined(w.engine.Dial, c.Database, schema.Zone), nil
 	}
 	plan, err := a.Memory()
 	if err != nil {
 		return nil, err
 	}
-	program, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
-	}
 	supervisor, err := reader.Start(reader.Options{
-		Command: []string{program, "engine"}, Log: a.Log,
+		Log: a.Log,
 		Orders: reader.Orders{
-			Writer: w.Engine.Path(), Databases: []string{c.Database}, Hidden: []string{c.Database + "_raw"},
+			Writer: w.engine.Folder(), Databases: []string{c.Database}, Hidden: []string{c.Database + "_raw"},
 			Memory: plan.reader, Zone: schema.Zone,
 		},
 	})

@@ -1,6 +1,7 @@
 package clickhouse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,8 @@ type Sink struct {
 	warehouse *connection.Warehouse
 	log       *slog.Logger
 	metrics   *metrics
-	health    health
+	health    health // of flushes
+	claiming  health // of beats
 	once      sync.Once
 }
 
@@ -110,7 +112,7 @@ func (s *Sink) Close(ctx context.Context) error {
 	return err
 }
 
-// health is how the last attempt to write went.
+// health is how the last attempt went.
 type health struct {
 	mu    sync.Mutex
 	err   error
@@ -126,14 +128,24 @@ func (h *health) set(err error) {
 	h.err = err
 }
 
-// Health returns nil when the last flush went well, and otherwise its error and
-// since when flushes have failed. Nothing is lost meanwhile: the same rows are
-// tried again.
-func (s *Sink) Health() error {
-	s.health.mu.Lock()
-	defer s.health.mu.Unlock()
-	if s.health.err == nil {
+// Beat implements [sinks.Sink].
+func (s *Sink) Beat(ctx context.Context, p sinks.Process, wants []string) ([]sinks.Claim, error) {
+	claims, err := s.claims.Beat(ctx, p, wants)
+	if !errors.Is(err, context.Canceled) { // whoever asked has stopped: that tells nothing of the warehouse
+		s.claiming.set(err)
+	}
+	return claims, err
+}
+
+// Health returns nil when the last flush and the last beat went well, and otherwise the error
+// and since when they have failed. Nothing is lost meanwhile: the same rows are tried again.
+func (s *Sink) Health() error { return cmp.Or(s.health.failed(), s.claiming.failed()) }
+
+func (h *health) failed() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err == nil {
 		return nil
 	}
-	return fmt.Errorf("the warehouse has not taken rows since %s: %w", s.health.since.UTC().Format(time.RFC3339), s.health.err)
+	return fmt.Errorf("the warehouse has not taken rows since %s: %w", h.since.UTC().Format(time.RFC3339), h.err)
 }

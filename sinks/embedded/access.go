@@ -17,7 +17,7 @@ import (
 //
 // No grant covers three things (DESIGN §8): the function file('…'), INTO OUTFILE, and
 // settings that name files. The server's checks refuse those, and so does the kernel where
-// it has Landlock (see confine).
+// it has Landlock (see ExecConfinedTo).
 const usersConfig = `<clickhouse>
     <!-- Written by Larder at each start; changes made here are lost. -->
     <profiles><default/></profiles>

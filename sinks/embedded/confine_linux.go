@@ -18,8 +18,8 @@ func Confinable() error {
 	return nil
 }
 
-// confinement is a Landlock ruleset: what the engine's threads may reach of the
-// file system and the network.
+// confinement is a Landlock ruleset: what a program may reach of the file system and the
+// network.
 type confinement struct{ ruleset int }
 
 // ErrNoLandlock is why a process cannot be confined.
@@ -38,10 +38,10 @@ const (
 // many processors there are, and what a process may use of them.
 var systemFiles = []string{"/sys/fs/cgroup", "/sys/devices/system/cpu", "/proc/meminfo", "/proc/cpuinfo", "/proc/stat", "/dev/null", "/dev/urandom"}
 
-// confine prepares the confinement to one folder, of threads or of a whole process: that one
-// sends no signal to others either, and reaches none of their abstract sockets (Linux 6.12).
-// errors.Is finds ErrNoLandlock where the kernel has none, or a container forbids it.
-func confine(folder string, process bool) (*confinement, error) {
+// confine prepares the confinement of a program to one folder. It sends no signal to others
+// either, and reaches none of their abstract sockets (Linux 6.12). errors.Is finds
+// ErrNoLandlock where the kernel has none, or a container forbids it.
+func confine(folder string) (*confinement, error) {
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
 		return nil, fmt.Errorf("%w: %w", ErrNoLandlock, errno)
@@ -58,7 +58,7 @@ func confine(folder string, process bool) (*confinement, error) {
 		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 		size += unsafe.Sizeof(attr.Handled_access_net)
 	}
-	if version >= 6 && process {
+	if version >= 6 {
 		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
 		size += unsafe.Sizeof(attr.Scoped)
 	}
@@ -102,9 +102,6 @@ func (c *confinement) allow(path string, access uint64) error {
 // is locked to its thread and never unlocks it, so that no other goroutine comes
 // to run there.
 func (c *confinement) enter() error {
-	if c == nil {
-		return nil
-	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("confine the engine: %w", err)
 	}
@@ -113,7 +110,3 @@ func (c *confinement) enter() error {
 	}
 	return nil
 }
-
-// onFirstThread is true when the caller runs on the thread that the process began
-// with.
-func onFirstThread() bool { return unix.Gettid() == os.Getpid() }

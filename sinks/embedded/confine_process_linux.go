@@ -21,24 +21,32 @@ import (
 // threads, from its first instruction on: the domain survives the exec. errors.Is finds
 // ErrNoLandlock where the kernel has none, or a container forbids it.
 func ExecConfined(folder, scratch string, args, env []string) error {
-	exe, err := os.Executable()
-	if err != nil {
-		return err
-	}
+	return execConfined(filepath.Join(scratch, mirrorData), []string{folder, filepath.Join(scratch, mirrorConf)}, args, env)
+}
+
+// ExecConfinedTo is ExecConfined for a program that writes the folder, and needs no other.
+func ExecConfinedTo(folder string, args, env []string) error {
+	return execConfined(folder, nil, args, env)
+}
+
+// self is the file of this program, also when another has been installed in its place.
+const self = "/proc/self/exe"
+
+func execConfined(writable string, readable, args, env []string) error {
 	library, err := FindLibrary()
 	if err != nil {
 		return err
 	}
-	programs, err := linked(exe, library)
-	if err != nil {
-		return fmt.Errorf("find the libraries of the engine: %w", err)
-	}
-	c, err := confine(filepath.Join(scratch, mirrorData), true)
+	programs, err := linked(library)
 	if err != nil {
 		return err
 	}
-	for path, access := range map[string]uint64{folder: readFiles, filepath.Join(scratch, mirrorConf): readFiles, "/proc/self": readFiles} {
-		err = errors.Join(err, c.allow(path, access))
+	c, err := confine(writable)
+	if err != nil {
+		return err
+	}
+	for _, path := range append(readable, "/proc/self") {
+		err = errors.Join(err, c.allow(path, readFiles))
 	}
 	for _, path := range programs {
 		err = errors.Join(err, c.allow(path, unix.LANDLOCK_ACCESS_FS_READ_FILE|unix.LANDLOCK_ACCESS_FS_EXECUTE))
@@ -50,12 +58,16 @@ func ExecConfined(folder, scratch string, args, env []string) error {
 	if err := c.enter(); err != nil {
 		return err
 	}
-	return fmt.Errorf("start %s again, confined: %w", exe, syscall.Exec(exe, args, append(env, LibraryEnv+"="+library)))
+	// What is set of the first thread alone would be lost: the program ends with its starter.
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return fmt.Errorf("end with the process that has started this one: %w", err)
+	}
+	return fmt.Errorf("start this program again, confined: %w", syscall.Exec(self, args, append(env, LibraryEnv+"="+library)))
 }
 
 // linked are the files of the program and of the library, with what both are linked with.
-func linked(exe, library string) ([]string, error) {
-	files := []string{exe, library}
+func linked(library string) ([]string, error) {
+	files := []string{self, library}
 	maps, err := os.Open("/proc/self/maps")
 	if err != nil {
 		return nil, err
@@ -70,12 +82,12 @@ func linked(exe, library string) ([]string, error) {
 	}
 	so, err := elf.Open(library)
 	if err != nil {
-		return nil, err
+		return nil, unloadable(library, err)
 	}
 	defer so.Close()
 	needed, err := so.ImportedLibraries()
 	if err != nil {
-		return nil, err
+		return nil, unloadable(library, err)
 	}
 	for _, dir := range dirs {
 		for _, name := range needed {

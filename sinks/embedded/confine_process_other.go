@@ -7,3 +7,6 @@ func ExecConfined(string, string, []string, []string) error { return ErrNoLandlo
 
 // Confinable is why no process can be confined.
 func Confinable() error { return ErrNoLandlock }
+
+// ExecConfinedTo is Linux's alone.
+func ExecConfinedTo(string, []string, []string) error { return ErrNoLandlock }

@@ -29,31 +29,18 @@ var errConnect = errors.New("the engine refused the connection")
 func openConn(lib *native, args []string) (*conn, error) {
 	c := &conn{lib: lib, database: "default", calls: make(chan func()), returned: make(chan struct{})}
 	go c.serve()
-	var err error
-	c.do(func() {
-		if err = lib.threads.enter(); err == nil {
-			c.raw = lib.dial(args)
-		}
-	})
+	c.do(func() { c.raw = lib.dial(args) })
 	if c.raw == nil {
 		close(c.calls)
-		return nil, errors.Join(errConnect, err)
+		return nil, errConnect
 	}
 	return c, nil
 }
 
-// serve makes the calls of the connection, on one thread, until it is closed. The
-// thread ends with it, since it may be confined. The process's first thread is left
-// alone: it would not end, and what is confined could not look up its stack.
+// serve makes the calls of the connection, on one thread, until it is closed.
 func (c *conn) serve() {
 	runtime.LockOSThread()
-	if onFirstThread() {
-		served := make(chan struct{})
-		go func() { defer close(served); c.serve() }()
-		<-served // held until then, this thread is not chosen again
-		runtime.UnlockOSThread()
-		return
-	}
+	defer runtime.UnlockOSThread()
 	for call := range c.calls {
 		call()
 		c.returned <- struct{}{}

@@ -1,8 +1,8 @@
 // Package embedded is the ClickHouse engine that Larder can carry itself
-// (DESIGN §8): it loads libchdb into the process, holds the data folder and runs
+// (DESIGN §8): it loads libchdb into a process of its own, holds the data folder and runs
 // statements on pools of connections.
 //
-// What may live here: finding and loading the library, the folder's lock and place, the
+// What may live here: finding and loading the library, the folder's lock, the
 // engine's configuration, and connections. So may what the engine does not notice itself:
 // writes that the disk refused, damaged parts, a folder that was moved. What may not: HTTP
 // and whoever asks over it; that is package server. Nor tables, rows or anything else that

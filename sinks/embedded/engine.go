@@ -23,8 +23,7 @@ type Engine struct {
 	log     *slog.Logger
 	lib     *native
 	lock    *os.File
-	place   place
-	folder  *folder
+	folder  *Folder
 	anchor  *conn    // keeps the engine up
 	stopper *stopper // of queries, by the anchor
 	version string
@@ -70,13 +69,10 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := loadLibrary(limit); err != nil {
+	if err := loadLibrary(); err != nil {
 		return nil, err
 	}
-	if err := OpenElsewhere(o.Path); err != nil {
-		return nil, err
-	}
-	path, err := prepareFolder(o.Path)
+	path, err := PrepareFolder(o.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -84,21 +80,15 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	place, err := lockPlace(o.Path)
-	if err != nil {
-		return nil, errors.Join(err, lock.Close())
-	}
 	e, err := start(ctx, path, lock, o, limit)
 	if err != nil {
-		place.leave()
 		return nil, errors.Join(err, lock.Close())
 	}
-	e.place = place
 	process.open = e
 	return e, nil
 }
 
-func loadLibrary(limit memory.Limit) error {
+func loadLibrary() error {
 	if process.lib != nil {
 		return nil
 	}
@@ -106,7 +96,7 @@ func loadLibrary(limit memory.Limit) error {
 	if err != nil {
 		return err
 	}
-	lib, err := loadNative(path, limit)
+	lib, err := loadNative(path)
 	if err != nil {
 		return err
 	}
@@ -133,9 +123,6 @@ func start(ctx context.Context, path string, lock *os.File, o Options, limit mem
 	if err := e.keepPrivate(); err != nil {
 		return nil, err
 	}
-	if err := e.confine(o); err != nil {
-		return nil, err
-	}
 	e.args = []string{"clickhouse", "--path=" + path, "--config-file=" + config}
 	if err := e.boot(); err != nil {
 		return nil, err
@@ -149,37 +136,16 @@ func start(ctx context.Context, path string, lock *os.File, o Options, limit mem
 		return nil, err
 	}
 	e.watching.Go(func() { lifecycle.Loop(e.stopped, e.log, "the watch of the disk", e.watchDisk) })
-	e.log.Info("embedded engine open", "path", path, "version", e.version, "confined", e.lib.threads != nil)
+	e.log.Info("embedded engine open", "path", path, "version", e.version)
 	return e, nil
-}
-
-// confine keeps the engine's threads to the folder, where the options ask for it and
-// the kernel can.
-func (e *Engine) confine(o Options) error {
-	if !o.Confined {
-		return nil
-	}
-	threads, err := confine(e.path, false)
-	if errors.Is(err, ErrNoLandlock) {
-		e.log.Warn("embedded engine: not confined to its folder by the kernel", "reason", err)
-		return nil
-	}
-	e.lib.threads = threads
-	return err
 }
 
 // boot opens the first connection, which starts the engine.
 func (e *Engine) boot() error {
 	args := slices.Concat(e.args, settingArgs(e.settings))
+	e.lib.signals(0) // a crash of the engine ends its process
 	var err error
-	kept := keepingSignals(func() {
-		e.lib.signals(0)
-		e.anchor, err = openConn(e.lib, args)
-	})
-	if kept != nil {
-		return fmt.Errorf("start the engine: %w", kept)
-	}
-	if err != nil {
+	if e.anchor, err = openConn(e.lib, args); err != nil {
 		return fmt.Errorf("start the engine on %s: %w; a line of its own on standard error that begins with \"Code:\" has the reason. "+
 			"The folder is as it was: keep it, whatever the reason", e.path, err)
 	}
@@ -284,7 +250,6 @@ func (e *Engine) shutDown() error {
 // letGo waits for the last statements, and lets go of the folder.
 func (e *Engine) letGo() error {
 	e.disconnect()
-	e.place.leave() // before the lock: see OpenElsewhere
 	var err error
 	if e.lock != nil {
 		err = e.lock.Close()

@@ -14,36 +14,53 @@ import (
 // under the engine that has it open.
 var ErrFolderLost = errors.New("the data folder was removed or replaced")
 
-// folder knows whether the data folder is still the one that was opened. The engine
-// does not: it writes on, by name or into files that nobody will find again, and
-// acknowledges.
-type folder struct {
+// Folder is a data folder that was opened. It finds out whether that is still the one at its
+// path. The engine does not: it writes on, by name or into files that nobody will find again,
+// and acknowledges.
+type Folder struct {
 	path string
-	lock os.FileInfo // of the lock that is held
+	lock *os.File // of the folder, open: so nothing else gets its inode
+	info os.FileInfo
 
 	mu   sync.Mutex
 	lost error
 }
 
-func newFolder(path string, lock *os.File) (*folder, error) {
+func newFolder(path string, lock *os.File) (*Folder, error) {
 	info, err := lock.Stat()
 	if err != nil {
 		return nil, Unwritable(path, err)
 	}
-	return &folder{path: path, lock: info}, nil
+	return &Folder{path: path, lock: lock, info: info}, nil
 }
 
-// check compares the lock that is held with the one at the folder's place. Once lost, a
-// folder stays lost, though it be put back: what was written meanwhile is not in it. first
-// is true for who finds out.
-func (f *folder) check() (err error, first bool) { //nolint:revive // the error is the answer
+// WatchFolder watches a data folder that an engine has opened.
+func WatchFolder(path string) (*Folder, error) {
+	lock, err := os.Open(filepath.Join(path, LockName))
+	if err != nil {
+		return nil, err
+	}
+	f, err := newFolder(path, lock)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return f, nil
+}
+
+// Close ends the watching.
+func (f *Folder) Close() error { return f.lock.Close() }
+
+// Check compares the folder that was opened with the one at its path, by their locks. Once
+// lost, a folder stays lost, though it be put back: what was written meanwhile is not in it.
+// first is true for who finds out.
+func (f *Folder) Check() (err error, first bool) { //nolint:revive // the error is the answer
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.lost != nil {
 		return f.lost, false
 	}
 	at, err := os.Stat(filepath.Join(f.path, LockName))
-	if err == nil && os.SameFile(at, f.lock) {
+	if err == nil && os.SameFile(at, f.info) {
 		return nil, false
 	}
 	f.lost = fmt.Errorf("%w under this process: %s; no rows are taken any more, and none that were acknowledged before are in another folder there. "+
@@ -57,7 +74,7 @@ func (e *Engine) Health() error {
 	if e.folder == nil {
 		return nil // a mirror keeps nothing
 	}
-	err, first := e.folder.check()
+	err, first := e.folder.Check()
 	if first {
 		e.log.Error("embedded engine: " + err.Error())
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -15,8 +16,8 @@ const LockName = "larder.lock"
 // ErrHeld is what errors.Is finds when another process holds the data folder.
 var ErrHeld = errors.New("the data folder is held by another process")
 
-// HeldError says which process holds a data folder. The warehouse can still be
-// reached through that process: see DialHeld.
+// HeldError says which process holds a data folder. The warehouse can be reached through
+// that process.
 type HeldError struct {
 	Path string
 	PID  int // 0 when it could not be read
@@ -50,7 +51,7 @@ func lockFolder(path string) (*os.File, error) {
 func takeLock(file *os.File, path string) error {
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return &HeldError{Path: path, PID: holder(path)}
+			return HeldBy(path)
 		}
 		return fmt.Errorf("lock %s: %w", file.Name(), err)
 	}
@@ -65,7 +66,17 @@ func takeLock(file *os.File, path string) error {
 }
 
 // holder reads the process id in the lock file, 0 when there is none.
-func holder(path string) int { return pidIn(filepath.Join(path, LockName)) }
+func holder(path string) int {
+	content, err := os.ReadFile(filepath.Join(path, LockName))
+	if err != nil {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	if err != nil {
+		return 0
+	}
+	return pid
+}
 
 // ErrUnwritable is what errors.Is finds when the data folder cannot be made or
 // written.
@@ -76,8 +87,9 @@ func Unwritable(path string, err error) error {
 	return fmt.Errorf("%w: %s: %w; make it a folder that this user can write, or name another in warehouse.dsn", ErrUnwritable, path, err)
 }
 
-// prepareFolder creates the folder and proves that it can be written.
-func prepareFolder(path string) (string, error) {
+// PrepareFolder creates the data folder, if it is not there, and returns its absolute path
+// without links.
+func PrepareFolder(path string) (string, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return "", Unwritable(path, err)
@@ -92,12 +104,19 @@ func prepareFolder(path string) (string, error) {
 	return absolute, nil
 }
 
-// FolderFree is true when a data folder exists and no process holds it.
-func FolderFree(path string) bool {
+// Held is a *HeldError when a process has the data folder open. It takes no lock.
+func Held(path string) error {
 	file, err := os.Open(filepath.Join(path, LockName))
 	if err != nil {
-		return false
+		return nil //nolint:nilerr // it was never opened
 	}
 	locked := isLocked(file)
-	return file.Close() == nil && !locked
+	_ = file.Close() // it was only read
+	if !locked {
+		return nil
+	}
+	return HeldBy(path)
 }
+
+// HeldBy is the error of a data folder that another process holds.
+func HeldBy(path string) *HeldError { return &HeldError{Path: path, PID: holder(path)} }

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -15,7 +16,7 @@ func TestLookingAtALockTakesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if FolderFree(dir) {
+	if !errors.Is(Held(dir), ErrHeld) {
 		t.Error("a folder that is held looks free")
 	}
 	if err := held.Close(); err != nil {
@@ -30,7 +31,7 @@ func TestLookingAtALockTakesNothing(t *testing.T) {
 				case <-stop:
 					return
 				default:
-					FolderFree(dir)
+					_ = Held(dir)
 				}
 			}
 		})
@@ -41,7 +42,7 @@ func TestLookingAtALockTakesNothing(t *testing.T) {
 			t.Errorf("start %d: %v", n, err)
 			break
 		}
-		if FolderFree(dir) {
+		if Held(dir) == nil {
 			t.Errorf("start %d: the folder looks free", n)
 		}
 		if err := held.Close(); err != nil {
@@ -50,8 +51,8 @@ func TestLookingAtALockTakesNothing(t *testing.T) {
 	}
 	close(stop)
 	looking.Wait()
-	if !FolderFree(dir) || FolderFree(filepath.Join(dir, "none")) {
-		t.Error("what is free and what is no folder are not told apart")
+	if Held(dir) != nil || Held(filepath.Join(dir, "none")) != nil {
+		t.Error("what is free, or no folder, looks held")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "none")); err == nil {
 		t.Error("looking has made a folder")

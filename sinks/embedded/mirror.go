@@ -46,7 +46,7 @@ func OpenMirror(ctx context.Context, o *MirrorOptions) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := loadLibrary(limit); err != nil {
+	if err := loadLibrary(); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {

@@ -7,8 +7,6 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
-
-	"github.com/larder-sync/larder/sinks/embedded/memory"
 )
 
 // handle is a pointer of the engine, opaque to us.
@@ -17,8 +15,6 @@ type handle = uintptr
 // native is the part of the engine's C interface that Larder uses. Pointers to
 // text go with a length: the engine copies what it keeps.
 type native struct {
-	threads *confinement // of all that call the engine; nil for none
-
 	version func() string
 
 	connect   func(argc int32, argv unsafe.Pointer) *handle
@@ -53,17 +49,10 @@ type native struct {
 
 // loadNative opens the library. A file that is no engine, or is for another
 // machine, is ErrEngineMissing too: the person has the same thing to do.
-func loadNative(path string, limit memory.Limit) (lib *native, err error) {
-	if err := setEngineZone(); err != nil {
-		return nil, err
-	}
-	var so uintptr
-	err = withAllocator(limit, func() error {
-		so, err = purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
-		return err
-	})
+func loadNative(path string) (lib *native, err error) {
+	so, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 	if err != nil {
-		return nil, fmt.Errorf("%w: load %s: %w; run `make engine` to fetch it anew, or set %s", ErrEngineMissing, path, err, LibraryEnv)
+		return nil, unloadable(path, err)
 	}
 	lib = &native{}
 	for name, fn := range lib.symbols() {
@@ -74,6 +63,10 @@ func loadNative(path string, limit memory.Limit) (lib *native, err error) {
 		purego.RegisterFunc(fn, symbol)
 	}
 	return lib, nil
+}
+
+func unloadable(path string, err error) error {
+	return fmt.Errorf("%w: load %s: %w; run `make engine` to fetch it anew, or set %s", ErrEngineMissing, path, err, LibraryEnv)
 }
 
 func (l *native) symbols() map[string]any {

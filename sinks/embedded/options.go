@@ -24,11 +24,6 @@ type Options struct {
 	// that begin so. None means the database default alone.
 	Databases []string
 
-	// Confined keeps the engine's threads to the data folder, by the kernel, where it
-	// can (Landlock): they open no other file and no connection. It holds for the life
-	// of the process, which can open no other folder then.
-	Confined bool
-
 	// Settings are ClickHouse's query settings, over the defaults of DESIGN §8.
 	Settings map[string]string
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,8 +35,6 @@ var roles = map[string]embeddedtest.Role{
 	"twice":    roleTwice,
 	"busy":     roleBusy,
 	"setting":  roleSetting,
-	"zone":     roleZone,
-	"confined": roleConfined,
 	"process":  roleProcess,
 	"lost":     roleLost,
 	"parts":    roleParts,
@@ -106,9 +103,6 @@ func roleHold(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	engine.Handle("/larder/pid", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, os.Getpid())
-	}))
 	fmt.Println(os.Getpid())
 	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 		return err
@@ -362,52 +356,6 @@ func roleBusy(ctx context.Context, args []string) error {
 	return nil
 }
 
-// roleConfined does what an engine has to do, confined to its folder, and then with
-// full rights what no right of the engine stands before: read a file beside the
-// folder and the process's environment, and write files in three ways.
-func roleConfined(ctx context.Context, args []string) error {
-	engine, err := server.Open(ctx, server.Options{Engine: embedded.Options{Path: args[0], Confined: true}})
-	if err != nil {
-		return err
-	}
-	conn, err := clickhouse.Open(&clickhouse.Options{Protocol: clickhouse.HTTP, Addr: []string{"embedded"}, DialContext: engine.Dial})
-	if err != nil {
-		return err
-	}
-	for _, sql := range []string{
-		"CREATE TABLE w (n UInt64, s String) ENGINE = ReplacingMergeTree ORDER BY n",
-		"INSERT INTO w SELECT number, toString(number) FROM numbers(200000)", "INSERT INTO w SELECT number, toString(number) FROM numbers(200000)",
-		"OPTIMIZE TABLE w FINAL", "ALTER TABLE w ADD COLUMN z UInt8", "ALTER TABLE w DELETE WHERE n = 1 SETTINGS mutations_sync = 1",
-		"SELECT s, count() FROM w GROUP BY s ORDER BY s SETTINGS max_bytes_before_external_sort = 100000, max_bytes_before_external_group_by = 100000 FORMAT Null",
-		"SELECT toDateTime(0, 'Europe/Bucharest')", "SELECT count() FROM system.tables", "DETACH TABLE w SYNC", "ATTACH TABLE w",
-	} {
-		if err := conn.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("%s: %w", sql, err)
-		}
-	}
-	var count uint64
-	if err := conn.QueryRow(ctx, "SELECT count() FROM w FINAL").Scan(&count); err != nil {
-		return err
-	}
-	secret, written := args[1], args[2]
-	for _, sql := range []string{
-		"SELECT file('" + secret + "')", "SELECT file('/proc/self/environ')", "SELECT file('/etc/passwd')", "SELECT 1 INTO OUTFILE '" + written + "'",
-		"SELECT a FROM generateRandom('x UInt8, a String ALIAS file(\\'" + secret + "\\')') LIMIT 1",
-		"SELECT * FROM format(TSV, 'a UInt8', 'x\n1\n') SETTINGS input_format_allow_errors_num = 10, input_format_record_errors_file_path = '" + written + "'",
-		"SELECT * FROM format(AvroConfluent, 'a String', '\x00\x00\x00\x00\x01a') SETTINGS format_avro_schema_registry_url = 'http://" + args[3] + "/'",
-	} {
-		err := conn.Exec(ctx, sql)
-		if err == nil {
-			return fmt.Errorf("%s went well", sql)
-		}
-		if !strings.Contains(err.Error(), "Permission denied") {
-			return fmt.Errorf("%s: %w", sql, err)
-		}
-	}
-	fmt.Println(count)
-	return engine.Close()
-}
-
 // roleLost inserts into a folder that is taken away from it, once it was told so.
 func roleLost(ctx context.Context, args []string) error {
 	engine, conn, err := openConn(ctx, args[0])
@@ -423,7 +371,6 @@ func roleLost(ctx context.Context, args []string) error {
 		return err
 	}
 	fmt.Println("insert:", conn.InsertFormat(ctx, "CSV", "INSERT INTO w", strings.NewReader("2\n")))
-	fmt.Println("read:", conn.Exec(ctx, "SELECT count() FROM w"))
 	fmt.Println("again:", engine.Engine().Health())
 	return engine.Close()
 }
@@ -459,8 +406,15 @@ func roleParts(ctx context.Context, args []string) error {
 		err := conn.QueryRow(ctx, "SELECT count(), max(v) FROM w FINAL WHERE NOT ignore(s, b, id)").Scan(&n, &v)
 		fmt.Println(n, err)
 	}
-	fmt.Println(engine.Engine().Damage().All())
-	fmt.Println(engine.Engine().Damage().Repaired("default", "w", time.Now()), engine.Engine().Damage().All())
+	damage := engine.Engine().Damage()
+	all, err := damage.All()
+	if err != nil {
+		return err
+	}
+	fmt.Println(all)
+	repaired := damage.Repaired("default", "w", time.Now())
+	all, err = damage.All()
+	fmt.Println(errors.Join(repaired, err), all)
 	return errors.Join(conn.Close(), engine.Close())
 }
 
@@ -473,22 +427,6 @@ func roleSetting(ctx context.Context, args []string) error {
 	}
 	fmt.Println("open")
 	return engine.Close()
-}
-
-// roleZone prints the zones of the engine, of Go, and of the environment.
-func roleZone(ctx context.Context, args []string) error {
-	engine, conn, err := openConn(ctx, args[0])
-	if err != nil {
-		fmt.Println("error:", err)
-		return nil
-	}
-	var zone string
-	if err := conn.QueryRow(ctx, "SELECT serverTimezone()").Scan(&zone); err != nil {
-		return err
-	}
-	local, _ := time.Now().Zone()
-	fmt.Printf("%s %s %q\n", zone, local, os.Getenv("TZ"))
-	return errors.Join(conn.Close(), engine.Close())
 }
 
 func openConn(ctx context.Context, path string) (*server.Server, driver.Conn, error) {

@@ -29,9 +29,6 @@ const (
 type Status struct {
 	Now       time.Time `json:"now"`
 	StartedAt time.Time `json:"started_at,omitzero"`
-	// Command is what the process runs, "larder run" or a pass of its own; empty when it
-	// was not asked at its warehouse. The syncer knows of none.
-	Command string `json:"command,omitempty"`
 	// Problems are the daemon's own, in words: the warehouse does not answer, a new
 	// configuration was refused. The syncer knows of none.
 	Problems []string `json:"problems,omitempty"`

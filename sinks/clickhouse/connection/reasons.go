@@ -100,14 +100,16 @@ func (t Target) reasonOf(err error) string {
 	}
 }
 
-// reasonInside is of an engine with no network between: in this process, or in the one
-// that holds its folder.
+// reasonInside is of the embedded engine, with no network between.
 func (t Target) reasonInside(err error) string {
+	var dialled *net.OpError // it could not be started
 	switch {
 	case timedOut(err):
 		return "no answer in time; it is busy with other statements, or the machine is: try again, and end statements that take long"
 	case cut(err), errors.Is(err, syscall.ECONNREFUSED):
-		return "the process that holds it has ended, or is ending; try again"
+		return "its process has ended, or is ending; try again"
+	case errors.As(err, &dialled):
+		return redact(dialled.Err, t.secrets).Error()
 	default:
 		return redact(innermost(err), t.secrets).Error()
 	}

@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -38,7 +37,7 @@ func NewWrites(ctx context.Context, f Folder) *Writes {
 
 // NewParts looks for damaged parts.
 func NewParts(f Folder) *Parts {
-	return &Parts{Record: &Record{file: filepath.Join(f.Path, FileName), log: f.Log}, owns: f.Owns, present: f.Present, sound: map[partName]time.Time{}}
+	return &Parts{Record: RecordIn(f.Path, f.Log), owns: f.Owns, present: f.Present, sound: map[partName]time.Time{}}
 }
 
 // exec runs a statement whose result does not matter.

@@ -259,7 +259,7 @@ const smallTable = 16 << 20
 // Start looks, at the start, for parts that the engine has set aside by itself, and
 // into all small tables.
 func (p *Parts) Start(c Conn) error {
-	if err := p.load(); err != nil {
+	if _, err := p.All(); err != nil {
 		return err
 	}
 	broken, err := list(c, "SELECT database, table, name, path FROM system.detached_parts WHERE reason = 'broken-on-start'")

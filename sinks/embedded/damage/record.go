@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
+	"syscall"
 	"time"
 
 	"github.com/larder-sync/larder/internal/phrase"
@@ -44,38 +44,58 @@ func (d Part) String() string {
 const FileName = "larder-damage.json"
 
 // Record are the damages not brought back yet. They are kept in the data folder, beside the
-// parts, so that a restart does not forget them.
+// parts, so that a restart does not forget them. The engine's process adds to it, and the one
+// that brings rows back takes from it.
 type Record struct {
 	file string
 	log  *slog.Logger
-
-	mu  sync.Mutex
-	all []Part
 }
 
-func (r *Record) load() error {
+// RecordIn is the record in a data folder.
+func RecordIn(folder string, log *slog.Logger) *Record {
+	return &Record{file: filepath.Join(folder, FileName), log: log}
+}
+
+// All are the parts that were set aside and whose rows have not been brought back.
+func (r *Record) All() (all []Part, err error) {
 	text, err := os.ReadFile(r.file)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return fmt.Errorf("read which parts were damaged: %w", err)
+		return nil, fmt.Errorf("read which parts were damaged: %w", err)
 	}
-	if err := json.Unmarshal(text, &r.all); err != nil {
-		return fmt.Errorf("read which parts were damaged: %s is no JSON: %w; correct it, or move it away and run larder sync --full once Larder runs", r.file, err)
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, fmt.Errorf("read which parts were damaged: %s is no JSON: %w; correct it, or move it away and run larder sync --full once Larder runs", r.file, err)
 	}
-	return nil
+	return all, nil
 }
 
-// store replaces the file; the caller holds mu.
-func (r *Record) store() error {
-	if len(r.all) == 0 {
+// change replaces the record by what f makes of it, one process at a time.
+func (r *Record) change(f func([]Part) []Part) (err error) {
+	lock, err := os.OpenFile(r.file+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }() // the lock goes with it
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+	all, err := r.All()
+	if err != nil {
+		return err
+	}
+	return r.store(f(all))
+}
+
+func (r *Record) store(all []Part) error {
+	if len(all) == 0 {
 		if err := os.Remove(r.file); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 		return nil
 	}
-	text, err := json.MarshalIndent(r.all, "", "  ")
+	text, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -95,21 +115,11 @@ func (r *Record) store() error {
 
 // note remembers a damage and tells it.
 func (r *Record) note(d Part) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.log.Error("embedded engine: "+d.String(), "database", d.Database, "table", d.Table, "part", d.Part, "rows", d.Rows)
-	r.all = append(r.all, d)
-	if err := r.store(); err != nil {
+	if err := r.change(func(all []Part) []Part { return append(all, d) }); err != nil {
 		return fmt.Errorf("note which part was damaged: %w", err)
 	}
 	return nil
-}
-
-// All are the parts that were set aside and whose rows have not been brought back.
-func (r *Record) All() []Part {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.all)
 }
 
 // Repaired forgets what was found in a table before an instant: its rows have been
@@ -133,18 +143,16 @@ func (r *Record) GivenUp(database, table string, before time.Time) error {
 }
 
 // forget is true when there was something to forget.
-func (r *Record) forget(database, table string, before time.Time) (bool, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	n := len(r.all)
-	r.all = slices.DeleteFunc(r.all, func(d Part) bool {
-		return d.Database == database && d.Table == table && d.Found.Before(before)
+func (r *Record) forget(database, table string, before time.Time) (forgotten bool, err error) {
+	err = r.change(func(all []Part) []Part {
+		return slices.DeleteFunc(all, func(d Part) bool {
+			over := d.Database == database && d.Table == table && d.Found.Before(before)
+			forgotten = forgotten || over
+			return over
+		})
 	})
-	if len(r.all) == n {
-		return false, nil
-	}
-	if err := r.store(); err != nil {
+	if err != nil {
 		return false, fmt.Errorf("note that the damage of %s.%s is over: %w", database, table, err)
 	}
-	return true, nil
+	return forgotten, nil
 }

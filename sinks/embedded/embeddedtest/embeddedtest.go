@@ -20,6 +20,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/program"
 	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 
@@ -54,13 +55,12 @@ func Engine(t testing.TB) *server.Server {
 }
 
 // Main runs the tests of a binary, closes its engine and removes the folder. A process
-// that StartRole has started plays its role instead, one that Reading has started is a reader.
+// that StartRole has started plays its role instead, and one that Larder has started as its
+// engine is that.
 //
 //	func TestMain(m *testing.M) { os.Exit(embeddedtest.Main(m)) }
 func Main(m *testing.M, roles ...map[string]Role) int {
-	if code, played := PlayReader(); played {
-		return code
-	}
+	PlayEngine()
 	if code, played := play(roles); played {
 		return code
 	}
@@ -70,6 +70,20 @@ func Main(m *testing.M, roles ...map[string]Role) int {
 		code = max(code, 1)
 	}
 	return code
+}
+
+// PlayEngine is `larder engine` in a process that was started as that, and ends it: what is
+// tested starts its engine from the program that it is in, which is the test binary. TestMain
+// calls it first.
+func PlayEngine() {
+	if len(os.Args) != 3 || os.Args[1] != engineCommand {
+		return
+	}
+	if err := program.Main(os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
 }
 
 // Close closes the engine of this test binary, if it is open, and removes its folder.
@@ -101,7 +115,7 @@ func removeStale() {
 	}
 	for _, dir := range old {
 		info, err := os.Stat(dir)
-		if err == nil && time.Since(info.ModTime()) > time.Hour && embedded.FolderFree(dir) {
+		if err == nil && time.Since(info.ModTime()) > time.Hour && embedded.Held(dir) == nil {
 			_ = os.RemoveAll(dir) // a folder that stays is for the next run
 		}
 	}

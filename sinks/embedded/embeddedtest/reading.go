@@ -2,33 +2,15 @@ package embeddedtest
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"os"
 	"testing"
 
 	"github.com/larder-sync/larder/sinks/embedded/reader"
 	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 
-// engineCommand is the first argument of a binary that is to be a reader, as it is of larder.
+// engineCommand is the first argument of a binary that is to be an engine, as it is of larder.
 const engineCommand = "engine"
-
-// Command is the program that reads for this test binary: itself. It needs Main.
-func Command() []string { return []string{os.Args[0], engineCommand} }
-
-// PlayReader is a reader when this binary was started as one. Main calls it; a TestMain that
-// makes files does so first, since a reader may make none.
-func PlayReader() (code int, played bool) {
-	if len(os.Args) != 3 || os.Args[1] != engineCommand {
-		return 0, false
-	}
-	if err := reader.Main(context.Background(), os.Args[2], os.Args[:2], os.Stdin, os.Stdout, nil); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1, true
-	}
-	return 0, true
-}
 
 // Reading serves the reading interface of an engine's databases until the test ends, as the
 // daemon does (warehouse.http_listen), and returns its address once it answers. The databases
@@ -41,7 +23,7 @@ func Reading(t testing.TB, engine *server.Server, databases ...string) (address 
 		hidden = append(hidden, name+"_raw")
 	}
 	supervisor, err := reader.Start(reader.Options{
-		Command: Command(), Log: slog.New(slog.DiscardHandler),
+		Log:    slog.New(slog.DiscardHandler),
 		Orders: reader.Orders{Writer: engine.Path(), Databases: databases, Hidden: hidden, Zone: "Europe/Bucharest"},
 	})
 	if err != nil {

@@ -45,12 +45,12 @@ func newSiege(t testing.TB, user, password string) *siege {
 	}
 	s.soon("SELECT count() FROM v", "1")
 	s.before = s.state()
-	readers := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	strangers := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n := s.came.Add(1)
 		r.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:1", n>>16&0xff, n>>8&0xff, n&0xff)
 		s.reader.ServeHTTP(w, r)
 	})
-	front, err := server.ListenReaders(t.Context(), "127.0.0.1:0", user, password, readers, slog.New(slog.DiscardHandler))
+	front, err := server.ListenReaders(t.Context(), "127.0.0.1:0", user, password, strangers, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,14 +85,13 @@ func (s *siege) survived() {
 
 // How long an attack may take: who asks leaves soon after the engine should have stopped it.
 const (
-	attackTime   = time.Second
+	attackTime   = 2 * time.Second
 	attackerTime = 3 * time.Second
 	attackAnswer = 4 << 20 // is read of each
 )
 
-// attack sends a statement, again while the reader is being started or when it ended under
-// another, and looks whether it took the bait. ended is true when the process ended under it
-// each time, or the statement did not stop.
+// attack sends a statement, again while the reader is being started, and looks whether it
+// took the bait. ended is true when the reader's process ended meanwhile, or did not stop.
 func (s *siege) attack(method, sql string, params url.Values) (status int, ended bool) {
 	s.t.Helper()
 	sql = s.bait.fill(sql)
@@ -105,7 +104,7 @@ func (s *siege) attack(method, sql string, params url.Values) (status int, ended
 		values.Set("query", sql)
 		body = ""
 	}
-	for tries := 1; ; {
+	for {
 		status, answer := s.sent(method, values, body)
 		if strings.Contains(answer, secret) && !strings.Contains(sql, secret) {
 			s.t.Errorf("%q tells the secret: %q", sql, answer)
@@ -113,12 +112,8 @@ func (s *siege) attack(method, sql string, params url.Values) (status int, ended
 		if touched := s.bait.touched(); touched != "" {
 			s.t.Errorf("%q, or one beside it, %s", sql, touched)
 		}
-		switch {
-		case status == http.StatusServiceUnavailable && strings.Contains(answer, "is being started again"):
-		case status == http.StatusServiceUnavailable && strings.Contains(answer, "ended under this statement") && tries < 3:
-			tries++
-		default:
-			return status, status == 0 || status == http.StatusServiceUnavailable
+		if status != http.StatusServiceUnavailable || !strings.Contains(answer, "is being started again") {
+			return status, status == 0 || strings.Contains(answer, "ended under this statement")
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -141,11 +136,11 @@ func (s *siege) sent(method string, values url.Values, body string) (status int,
 	return response.StatusCode, string(text)
 }
 
-// attackers ask at once: those of statements that do not stop wait for the same end.
-const attackers = 10
+// at once, as many statements are asked.
+const attackers = 6
 
-// attackAll sends all statements, and returns how many were answered and which of them did
-// not stop, or met the end of the process.
+// attackAll sends all statements, and returns how many were answered and which of them had
+// the process end, or one beside them had.
 func (s *siege) attackAll(all []string, params func(i int) (method string, params url.Values)) (answered int, enders []string) {
 	s.t.Helper()
 	var group sync.WaitGroup
@@ -206,7 +201,7 @@ func TestAttacksTouchNothing(t *testing.T) {
 		return []string{http.MethodPost, http.MethodGet}[i%2], nil
 	})
 	s.survived()
-	t.Logf("%d attacks: %d were answered with 200, %d did not stop or met the end of the process", len(all), answered, len(enders))
+	t.Logf("%d attacks: %d were answered with 200, %d met the end of the process", len(all), answered, len(enders))
 	for _, sql := range enders {
 		t.Logf("met the end: %.200q", sql)
 	}
@@ -280,7 +275,7 @@ func TestGrownAttacksTouchNothing(t *testing.T) {
 		return []string{http.MethodPost, http.MethodGet}[i%2], url.Values{"database": {[]string{"larder", "default", "larder_raw"}[i%3]}}
 	})
 	s.survived()
-	if answered < 20 {
+	if answered < 50 {
 		t.Errorf("%d of %d statements were answered: the grammar makes too few that are whole", answered, len(all))
 	}
 	t.Logf("%d of %d were answered, %d met the end of the process: %q", answered, len(all), len(enders), enders)

@@ -22,12 +22,11 @@ func limit(o Orders) error {
 		data = 2 << 30
 	}
 	data += spareData
-	// Who forbids these two (a filter of system calls) loses courtesy, not safety.
-	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, niceness)
-	_ = os.WriteFile("/proc/self/oom_score_adj", []byte(oomScore), 0)
 	return errors.Join(
 		unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: data, Max: data}),
 		unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: largestFile, Max: largestFile}),
 		unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}),
+		unix.Setpriority(unix.PRIO_PROCESS, 0, niceness),
+		os.WriteFile("/proc/self/oom_score_adj", []byte(oomScore), 0),
 	)
 }

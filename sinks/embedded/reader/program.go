@@ -12,6 +12,7 @@ import (
 	"runtime"
 
 	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/child"
 	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 
@@ -33,7 +34,7 @@ const socketFile = 3
 // What the program prints: that it answers; why it ends; that another should take its place,
 // since tables or views have changed.
 const (
-	lineReady = "ready"
+	lineReady = child.Ready
 	lineEnd   = "end: "
 	lineStale = "stale"
 )

@@ -56,7 +56,7 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	w.reader, err = reader.Start(reader.Options{
-		Command: embeddedtest.Command(), Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Log:    slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Orders: reader.Orders{Writer: w.writer.Path(), Databases: []string{"larder"}, Hidden: []string{"larder_raw"}, Zone: "Europe/Bucharest"},
 	})
 	if err != nil {

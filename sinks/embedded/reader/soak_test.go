@@ -71,7 +71,7 @@ func TestSoak(t *testing.T) {
 		t.Fatal(err)
 	}
 	supervisor, err := reader.Start(reader.Options{
-		Command: embeddedtest.Command(), Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Orders: reader.Orders{Writer: data, Databases: []string{"larder", "larder_raw"}},
 	})
 	if err != nil {

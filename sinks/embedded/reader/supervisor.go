@@ -1,12 +1,9 @@
 package reader
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -14,9 +11,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,19 +21,18 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/larder-sync/larder/internal/inbound"
-	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/child"
 	"github.com/larder-sync/larder/sinks/embedded/server"
+	"github.com/larder-sync/larder/sinks/embedded/socket"
 )
 
-// Options say which program to start, and for what.
+// Options say what the program is started for.
 type Options struct {
-	Command []string // the program and its first arguments
-	Orders  Orders   // but for Scratch
-	Log     *slog.Logger
+	Orders Orders // but for Scratch
+	Log    *slog.Logger
 }
 
 const (
-	startTime   = 30 * time.Second       // in which the program has to answer
 	firstPause  = 200 * time.Millisecond // before it is started again, doubled each time
 	longPause   = time.Minute
 	soundTime   = time.Minute // after which a program that ended counts as sound
@@ -75,12 +69,9 @@ type asking struct {
 
 // process is a program that answers.
 type process struct {
-	cmd     *exec.Cmd
-	scratch string
-	stdin   io.Closer
-	proxy   *httputil.ReverseProxy
-	ended   chan struct{}
-	blamed  bool // somebody was, for its end
+	*child.Process
+	proxy  *httputil.ReverseProxy
+	blamed bool // somebody was, for its end
 }
 
 // Start starts the program and keeps it running, until Close.
@@ -163,12 +154,8 @@ func (s *Supervisor) start(ctx context.Context) (*process, error) {
 	}
 	orders := s.o.Orders
 	orders.Scratch = scratch
-	text, err := json.Marshal(orders)
-	if err != nil {
-		return nil, err
-	}
-	socket := filepath.Join(scratch, "socket")
-	listener, err := server.ListenSocket(socket)
+	path := filepath.Join(scratch, "socket")
+	listener, err := socket.Listen(path)
 	if err != nil {
 		return nil, err
 	}
@@ -178,107 +165,32 @@ func (s *Supervisor) start(ctx context.Context) (*process, error) {
 		return nil, err
 	}
 	defer file.Close()
-	p := &process{scratch: scratch, ended: make(chan struct{}), proxy: proxyTo(func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return server.DialSocket(ctx, socket)
-	})}
-	p.cmd = exec.Command(s.o.Command[0], append(slices.Clone(s.o.Command[1:]), string(text))...) //nolint:gosec,noctx // this program; it is ended by its input
-	p.cmd.Env = environment()
-	p.cmd.ExtraFiles = []*os.File{file} // see socketFile
-	stdin, err := p.cmd.StdinPipe()
+	p := &process{proxy: proxyTo(func(ctx context.Context, _, _ string) (net.Conn, error) { return socket.Dial(ctx, path) })}
+	p.Process, err = child.Start(ctx, child.Options{
+		Orders: orders, Memory: orders.Memory, Files: []*os.File{file}, Log: s.o.Log, // Files: see socketFile
+		Says: func(line string) { s.said(p, line) },
+	})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(fmt.Errorf("start the reader: %w", err), os.RemoveAll(scratch))
 	}
-	stdout, err := p.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	var reason tail
-	p.cmd.Stderr = &reason
-	p.stdin = stdin
-	begun := make(chan error, 1)
 	go func() {
-		runtime.LockOSThread() // PR_SET_PDEATHSIG is about the thread that starts the program
-		defer runtime.UnlockOSThread()
-		endWithUs(p.cmd)
-		if err := p.cmd.Start(); err != nil {
-			begun <- err
-			return
-		}
-		begun <- nil
-		<-p.ended
-	}()
-	if err := <-begun; err != nil {
-		return nil, fmt.Errorf("start the reader: %w", err)
-	}
-	ready := make(chan struct{})
-	go func() {
-		for lines := bufio.NewScanner(stdout); lines.Scan(); {
-			why, ends := strings.CutPrefix(lines.Text(), lineEnd)
-			switch {
-			case ends:
-				s.o.Log.Warn("reader: the process is ended", "why", why)
-				s.blame(p) // now: it may take a while to end
-			case lines.Text() == lineReady:
-				close(ready)
-			case lines.Text() == lineStale:
-				s.stale()
-			}
-		}
-		err := p.cmd.Wait()
-		s.o.Log.Debug("reader: the process ended", "error", err)
+		<-p.Ended()
+		s.o.Log.Debug("reader: the process ended", "error", p.Err())
 		_ = os.RemoveAll(scratch) // what stays goes with the folder around it
-		close(p.ended)
 	}()
-	select {
-	case <-ready:
-		return p, nil
-	case <-p.ended:
-		return nil, fmt.Errorf("start the reader: it ended: %s", reason.String())
-	case <-ctx.Done():
-		err = context.Cause(ctx)
-	case <-time.After(startTime):
-		err = fmt.Errorf("start the reader: no answer within %s", startTime)
+	return p, nil
+}
+
+// said takes what a program prints.
+func (s *Supervisor) said(p *process, line string) {
+	why, ends := strings.CutPrefix(line, lineEnd)
+	switch {
+	case ends:
+		s.o.Log.Warn("reader: the process is ended", "why", why)
+		s.blame(p) // now: it may take a while to end
+	case line == lineStale:
+		s.stale()
 	}
-	p.kill()
-	return nil, err
-}
-
-// environment is what the program gets of ours: where the engine is, and how its memory
-// is kept.
-func environment() []string {
-	env := []string{} // not nil, which stands for all of ours
-	for _, name := range []string{embedded.LibraryEnv, "JE_MALLOC_CONF", "GOMAXPROCS", "GOCOVERDIR"} {
-		if value, ok := os.LookupEnv(name); ok {
-			env = append(env, name+"="+value)
-		}
-	}
-	return env
-}
-
-// tail keeps the end of what a program says of its failure.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, b...)
-	t.text = t.text[max(0, len(t.text)-2<<10):]
-	return len(b), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.text)
-}
-
-func (p *process) kill() {
-	_ = p.stdin.Close()
-	_ = p.cmd.Process.Kill() // it has ended otherwise
-	<-p.ended
 }
 
 // supervise starts the program, and again when it ends, until Close.
@@ -293,7 +205,7 @@ func (s *Supervisor) supervise() {
 		select {
 		case <-s.stopped.Done():
 			s.put(nil)
-			p.kill()
+			p.Kill()
 			return
 		case <-s.renew:
 			next, err := s.start(s.stopped)
@@ -310,7 +222,7 @@ func (s *Supervisor) supervise() {
 			s.running.Go(func() { s.retire(old) })
 			p, since = next, time.Now()
 			continue
-		case <-p.ended:
+		case <-p.Ended():
 		}
 		s.put(nil)
 		s.blame(p)
@@ -362,14 +274,14 @@ func (s *Supervisor) retire(p *process) {
 	for s.busy(p) {
 		select {
 		case <-tick.C:
-		case <-p.ended:
+		case <-p.Ended():
 			return
 		case <-s.stopped.Done():
-			p.kill()
+			p.Kill()
 			return
 		}
 	}
-	p.kill()
+	p.Kill()
 }
 
 func (s *Supervisor) busy(p *process) bool {
@@ -470,16 +382,21 @@ func refuse(w http.ResponseWriter, wait time.Duration, why string) {
 type dialler func(ctx context.Context, network, address string) (net.Conn, error)
 
 // Unconfined hands requests to the writer, where the kernel cannot confine a reader
-// (warehouse.http_unconfined). They may only read, but everything that Larder's user may.
+// (warehouse.http_unconfined). The engine lets them change nothing (readonly = 2). They read
+// what Larder's user may read, and INTO OUTFILE makes files where that user may.
 func Unconfined(dial func(ctx context.Context, address string) (net.Conn, error), database, zone string) http.Handler {
 	proxy := proxyTo(func(ctx context.Context, _, address string) (net.Conn, error) { return dial(ctx, address) })
 	rewrite := proxy.Rewrite
 	proxy.Rewrite = func(r *httputil.ProxyRequest) {
 		rewrite(r)
-		r.Out.Header.Set(server.ReadsHeader, "1")
 		asked, rest := url.Values{}, []string{}
-		for pair := range strings.SplitSeq(without(r.Out.URL.RawQuery, "readonly"), "&") { // it is 2, whatever is asked
-			asked.Set(nameIn(pair), "")
+		for pair := range strings.SplitSeq(r.In.URL.RawQuery, "&") {
+			name, _, _ := strings.Cut(pair, "=")
+			if name, err := url.QueryUnescape(name); err == nil && name == "readonly" {
+				continue // it is 2, whatever is asked
+			} else if err == nil {
+				asked.Set(name, "")
+			}
 			rest = append(rest, pair)
 		}
 		given := url.Values{"readonly": {"2"}}
@@ -496,34 +413,12 @@ func Unconfined(dial func(ctx context.Context, address string) (net.Conn, error)
 	return proxy
 }
 
-// without is a query string without some of its parameters. All else is as it came: a
-// semicolon belongs to the SQL.
-func without(query string, names ...string) string {
-	var rest []string
-	for pair := range strings.SplitSeq(query, "&") {
-		if !slices.Contains(names, nameIn(pair)) {
-			rest = append(rest, pair)
-		}
-	}
-	return strings.Join(rest, "&")
-}
-
-// nameIn is the name of a parameter, empty when the server cannot read it either.
-func nameIn(pair string) string {
-	name, _, _ := strings.Cut(pair, "=")
-	name, err := url.QueryUnescape(name)
-	if err != nil {
-		return ""
-	}
-	return name
-}
-
 // proxyTo hands requests on, without the password that they came with.
 func proxyTo(dial dialler) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = "http", "reader", "reader"
-			r.Out.URL.RawQuery = without(r.In.URL.RawQuery, "user", "password")
+			r.Out.URL.RawQuery = r.In.URL.RawQuery // as it came: a semicolon belongs to the SQL
 			for _, name := range []string{"Authorization", "X-ClickHouse-User", "X-ClickHouse-Key", "Cookie"} {
 				r.Out.Header.Del(name)
 			}

@@ -22,9 +22,6 @@ const (
 	reading        // on a mirror: the kernel and the engine hold what a statement may do
 )
 
-// ReadsHeader marks a request, on a way in that may do everything, that may only read.
-const ReadsHeader = "X-Larder-Reads"
-
 // handler speaks ClickHouse's HTTP interface for one way in.
 type handler struct {
 	server *Server
@@ -69,7 +66,6 @@ func (h *handler) answer(a *answer, r *http.Request) {
 		a.fail(err)
 		return
 	}
-	q.reads = h.rights == reading || r.Header.Get(ReadsHeader) != ""
 	q.zone = q.settings["session_timezone"]
 	ctx := r.Context()
 	if h.rights == reading {
@@ -108,7 +104,7 @@ func (h *handler) run(ctx context.Context, a *answer, q *request) error {
 		return err
 	}
 	if head, inserts := sqltext.ParseInsert(q.text); inserts {
-		if q.reads || q.get {
+		if h.rights == reading || q.get {
 			return exception.Readonly("Cannot execute query in readonly mode: use POST and the data folder's owner's rights to insert")
 		}
 		return h.insert(ctx, a, q, head)
@@ -144,7 +140,7 @@ func (h *handler) execute(ctx context.Context, a *answer, q *request, c *embedde
 	}
 	if parsed.Class != embedded.Reading {
 		switch {
-		case q.reads: // readonly lets KILL, SYSTEM and INTO OUTFILE through
+		case h.rights == reading: // the engine itself would stop others' statements, and make files in the scratch folder
 			return exception.Readonly("Cannot execute query in readonly mode: only what reads is taken here. Settings stand in the address or behind SETTINGS, the database in the address (database=)")
 		case q.get:
 			return exception.Readonly("Cannot execute query in readonly mode. For queries over HTTP, method GET implies readonly. You should use method POST for modifying queries")

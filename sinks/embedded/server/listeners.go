@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/socket"
 )
 
 const socketName = "larder.sock"
@@ -23,8 +24,6 @@ const closeGrace = 3 * time.Second
 // listeners are the ways in: each an HTTP server over a handler.
 type listeners struct {
 	mu      sync.Mutex
-	inside  *pipeListener
-	mounted *http.ServeMux // of the socket
 	servers []*http.Server
 	socket  string
 	serving sync.WaitGroup
@@ -75,43 +74,31 @@ func (w *listeners) close() error {
 	return errors.Join(all...)
 }
 
-// listenInside opens the ways in that every server has: inside the process and on the
-// socket.
+// listenInside listens on the socket in the data folder.
 func (s *Server) listenInside() error {
-	s.listeners.inside = newPipeListener()
-	s.serve(s.listeners.inside, s.ours(&handler{server: s, rights: full}))
-
-	s.listeners.mounted = http.NewServeMux()
-	s.listeners.mounted.Handle("/", &handler{server: s, rights: full})
-	socket := filepath.Join(s.Path(), socketName)
-	listener, err := ListenSocket(socket)
+	path := filepath.Join(s.Path(), socketName)
+	listener, err := socket.Listen(path)
 	if err != nil {
 		return embedded.Unwritable(s.Path(), err)
 	}
-	s.listeners.socket = socket
-	s.serve(listener, s.ours(s.listeners.mounted))
+	s.listeners.socket = path
+	s.serve(listener, s.ours(&handler{server: s, rights: full}))
 	return nil
 }
 
-// Dial connects to the engine inside the process, with full rights. Its form is
-// that of clickhouse.Options.DialContext; the address does not matter.
+// Dial connects to the engine, with full rights. Its form is that of
+// clickhouse.Options.DialContext; the address does not matter.
 func (s *Server) Dial(ctx context.Context, _ string) (net.Conn, error) {
-	return s.listeners.inside.dial(ctx)
+	return DialHeld(s.Path())(ctx, "")
 }
 
-// Handle mounts a handler on the folder's socket, for the commands of the same
-// user that come in there; pattern is one of http.ServeMux and begins with
-// /larder/.
-func (s *Server) Handle(pattern string, h http.Handler) { s.listeners.mounted.Handle(pattern, h) }
-
-// DialHeld returns a dialler to the engine of the process that holds the data
-// folder, with full rights, for clickhouse.Options.DialContext or an
-// http.Transport. What the holder mounted with Handle is reached the same way.
+// DialHeld returns a dialler to the engine that has a data folder open, with full rights, for
+// clickhouse.Options.DialContext or an http.Transport.
 func DialHeld(path string) func(ctx context.Context, addr string) (net.Conn, error) {
 	return func(ctx context.Context, _ string) (net.Conn, error) {
-		conn, err := DialSocket(ctx, filepath.Join(path, socketName))
+		conn, err := socket.Dial(ctx, filepath.Join(path, socketName))
 		if err != nil {
-			return nil, fmt.Errorf("reach the process that holds %s: %w", path, err)
+			return nil, fmt.Errorf("reach the engine of %s: %w", path, err)
 		}
 		return conn, nil
 	}

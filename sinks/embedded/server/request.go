@@ -35,7 +35,6 @@ const maxHead = 256 << 10
 type request struct {
 	id       string
 	get      bool
-	reads    bool      // it may only read
 	text     string    // the statement; of an INSERT perhaps with its first data
 	body     io.Reader // the data behind text
 	database string

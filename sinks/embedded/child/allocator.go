@@ -1,9 +1,7 @@
-package embedded
+package child
 
 import (
 	"fmt"
-	"os"
-	"runtime"
 
 	"github.com/larder-sync/larder/sinks/embedded/memory"
 )
@@ -28,20 +26,4 @@ func allocatorOptions(limit memory.Limit, cores int) string {
 		return "dirty_decay_ms:0,muzzy_decay_ms:0"
 	}
 	return fmt.Sprintf("dirty_decay_ms:1000,muzzy_decay_ms:0,narenas:%d", cores)
-}
-
-// withAllocator calls f, which loads the library, with the allocator's options for an
-// engine's limit in the environment, unless the person has set others.
-func withAllocator(limit memory.Limit, f func() error) error {
-	if _, set := os.LookupEnv(allocatorEnv); set {
-		return f()
-	}
-	if err := os.Setenv(allocatorEnv, allocatorOptions(limit, runtime.GOMAXPROCS(0))); err != nil {
-		return err
-	}
-	err := f()
-	if unset := os.Unsetenv(allocatorEnv); err == nil {
-		err = unset
-	}
-	return err
 }
