@@ -21,10 +21,11 @@ var program = dashboard{
 			{expr: `count(max without (instance) (larder_stream_behind{` + ofSource + `}) == 1) or vector(0)`, legend: "streams_behind", now: true},
 			{expr: `max(larder_sink_failing)` + unknown, legend: "sink_failing", now: true},
 			{expr: `sum(larder_warehouse_damaged_parts)` + unknown, legend: "damaged_parts", now: true},
+			{expr: `sum(increase(larder_engine_ends_total[15m]))` + unknown, legend: "engine_ends", now: true},
 			{expr: `max(larder_walk_expected_left_seconds{` + ofSource + `})` + unknown, legend: "walk_left", now: true},
 		}, columns: []column{{name: "processes", unit: count}, {name: "sources_up", unit: count}, {name: "sources_down", unit: count, steps: never},
 			{name: "sources_unheld", unit: count, steps: never}, {name: "streams_behind", unit: count, steps: wanted0}, {name: "sink_failing", unit: count, steps: never},
-			{name: "damaged_parts", unit: count, steps: never}, {name: "walk_left", unit: seconds}}},
+			{name: "damaged_parts", unit: count, steps: never}, {name: "engine_ends", unit: count, steps: wanted0}, {name: "walk_left", unit: seconds}}},
 		{id: 2, key: "health", kind: table, w: 8, h: 11, promql: []metric{
 			{expr: `sort_desc(max by (source, health) (larder_source_health{` + ofSource + `} == 1))`, now: true, rows: true},
 		}, columns: []column{{name: "source"}, {name: "health", words: []string{"health"}}, {name: "Value", hidden: true}, {name: "Time", hidden: true}}},
@@ -74,7 +75,7 @@ var program = dashboard{
 		"about": {"Starea programului care oglindește: surse, întârzieri, cereri, buget și scrierea în depozit. Alertele duc aici.", "The state of the program that mirrors: sources, lag, requests, budget, and writing to the warehouse. The alerts lead here."},
 
 		"summary":        {"Acum", "Now"},
-		"summary.about":  {"Procese care răspund, surse care merg și care nu, surse de care nu se ocupă niciun proces, liste rămase în urmă, dacă depozitul refuză rânduri (1 = da), părți deteriorate ale tabelelor, și cât mai durează parcurgerea lungă în curs.", "Processes that answer, sources that work and that do not, sources that no process serves, streams that are behind, whether the warehouse takes no rows (1 = so), damaged parts of tables, and how long a long walk under way still takes."},
+		"summary.about":  {"Procese care răspund, surse care merg și care nu, surse de care nu se ocupă niciun proces, liste rămase în urmă, dacă depozitul refuză rânduri (1 = da), părți deteriorate ale tabelelor, de câte ori s-a oprit motorul în ultimul sfert de oră, și cât mai durează parcurgerea lungă în curs.", "Processes that answer, sources that work and that do not, sources that no process serves, streams that are behind, whether the warehouse takes no rows (1 = so), damaged parts of tables, how often the engine has ended in the last quarter of an hour, and how long a long walk under way still takes."},
 		"processes":      {"Procese", "Processes"},
 		"sources_up":     {"Surse care merg", "Sources up"},
 		"sources_down":   {"Surse căzute", "Sources down"},
@@ -83,6 +84,7 @@ var program = dashboard{
 		"streams_behind": {"Liste în urmă", "Streams behind"},
 		"sink_failing":   {"Depozitul refuză", "Warehouse fails"},
 		"damaged_parts":  {"Părți deteriorate", "Damaged parts"},
+		"engine_ends":    {"Motorul s-a oprit", "Engine has ended"},
 
 		"health":        {"Sănătatea surselor", "Health of the sources"},
 		"health.about":  {"Ce are fiecare sursă mai grav acum; „La zi” înseamnă proaspăt, dovedit și fără carantină. „larder status” spune și ce este de făcut.", "The worst that is the matter with each source now; up to date means fresh, proven and nothing in quarantine. larder status says what to do, too."},
