@@ -114,20 +114,46 @@ func (d *daemon) signal(sig syscall.Signal) {
 func (d *daemon) kill() { d.signal(syscall.SIGKILL) }
 func (d *daemon) stop() { d.signal(syscall.SIGTERM) }
 
-// cpu is what the daemon and the engine inside it have used so far.
+// cpu is what the daemon and its engine have used so far, engines that have ended included.
 func (d *daemon) cpu() (time.Duration, error) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.cmd.Process.Pid))
-	if err != nil {
-		return 0, err
-	}
-	fields := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
-	user, err := strconv.ParseInt(fields[11], 10, 64)
-	if err != nil {
-		return 0, err
-	}
-	system, err := strconv.ParseInt(fields[12], 10, 64)
 	const tick = time.Second / 100 // USER_HZ
-	return time.Duration(user+system) * tick, err
+	var ticks int64
+	for _, pid := range d.processes() {
+		fields, err := statOf(pid)
+		if err != nil {
+			return 0, err
+		}
+		for _, used := range fields[11:15] { // its own, and its children's that have ended
+			n, err := strconv.ParseInt(used, 10, 64)
+			if err != nil {
+				return 0, err
+			}
+			ticks += n
+		}
+	}
+	return time.Duration(ticks) * tick, nil
+}
+
+// processes are the daemon and those that it has started.
+func (d *daemon) processes() []string {
+	daemon := strconv.Itoa(d.cmd.Process.Pid)
+	all := []string{daemon}
+	entries, _ := os.ReadDir("/proc") // without it there is no daemon either
+	for _, entry := range entries {
+		if fields, err := statOf(entry.Name()); err == nil && fields[1] == daemon {
+			all = append(all, entry.Name())
+		}
+	}
+	return all
+}
+
+// statOf are the fields of /proc/<pid>/stat behind the name.
+func statOf(pid string) ([]string, error) {
+	raw, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
+	if err != nil {
+		return nil, err
+	}
+	return strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:])), nil
 }
 
 func (d *daemon) status(ctx context.Context) (syncer.Status, error) {

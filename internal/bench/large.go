@@ -71,26 +71,31 @@ func measureLarge(ctx context.Context, r *report, size int) error {
 		if size == 0 {
 			what = "bodies as they are"
 		}
-		r.row(what+": memory of the process, engine and its library included, highest", "%d MB", highest/1e6)
+		r.row(what+": memory of the processes, engine and its library included, highest", "%d MB", highest/1e6)
 		r.row(what+": of it anonymous; taken by Larder's own heap from the system", "%d MB; %.0f MB", anonymous/1e6, heap/1e6)
 		r.row(what+": rows stored", "%d", rows)
 		return nil
 	})
 }
 
-// memory is a figure of /proc/<pid>/status, in bytes.
-func (d *daemon) memory(name string) (int64, error) {
-	raw, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(d.cmd.Process.Pid), "status"))
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(raw)) {
-		if rest, ok := strings.CutPrefix(line, name+":"); ok {
-			kb, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			return kb * 1024, err
+// memory is a figure of /proc/<pid>/status, in bytes, of the daemon and its engine together.
+func (d *daemon) memory(name string) (sum int64, err error) {
+	for _, pid := range d.processes() {
+		raw, err := os.ReadFile(filepath.Join("/proc", pid, "status"))
+		if err != nil {
+			return 0, err
 		}
+		_, rest, found := strings.Cut(string(raw), "\n"+name+":")
+		if !found {
+			return 0, fmt.Errorf("no %s in /proc", name)
+		}
+		kb, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += kb * 1024
 	}
-	return 0, fmt.Errorf("no %s in /proc", name)
+	return sum, nil
 }
 
 // padded spreads so many bytes over the rows of each list, in a field that nobody

@@ -10,10 +10,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/larder-sync/larder/sinks/embedded/reader"
+	"github.com/larder-sync/larder/sinks/embedded/program"
 )
 
-// engineCommand makes this program a reader, as it does larder.
+// engineCommand makes this program an engine, as it does larder.
 const engineCommand = "engine"
 
 // scenario is one measurement; it prints a line of its own for each figure.
@@ -47,7 +47,7 @@ var scenarios = []scenario{
 
 func main() {
 	if len(os.Args) == 3 && os.Args[1] == engineCommand {
-		exit(reader.Main(context.Background(), os.Args[2], os.Args[:2], os.Stdin, os.Stdout, nil))
+		exit(program.Main(os.Args[2]))
 	}
 	if len(os.Args) > 1 && os.Args[1] == childCommand {
 		exit(serveChild(os.Args[2:]))

@@ -122,12 +122,8 @@ func ofTables(ctx context.Context, conn driver.Conn, statements ...string) error
 
 // readingConn is a client of the way in for readers (warehouse.http_listen).
 func readingConn(ctx context.Context, engine *server.Server) (conn driver.Conn, end func(), err error) {
-	program, err := os.Executable()
-	if err != nil {
-		return nil, nil, err
-	}
 	supervisor, err := reader.Start(reader.Options{
-		Command: []string{program, engineCommand}, Log: slog.Default(),
+		Log:    slog.Default(),
 		Orders: reader.Orders{Writer: engine.Path(), Databases: []string{"larder"}, Hidden: []string{"larder_raw"}, Memory: 2 << 30, Zone: schema.Zone},
 	})
 	if err != nil {

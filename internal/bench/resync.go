@@ -6,9 +6,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -89,17 +87,5 @@ func measureResync(ctx context.Context, r *report, s *service, d *daemon) error 
 	return nil
 }
 
-// rss is the resident memory of the daemon, in bytes.
-func (d *daemon) rss() (int64, error) {
-	raw, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(d.cmd.Process.Pid), "status"))
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(raw)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kb, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			return kb * 1024, err
-		}
-	}
-	return 0, nil
-}
+// rss is the resident memory of the daemon and its engine, in bytes.
+func (d *daemon) rss() (int64, error) { return d.memory("VmRSS") }
