@@ -12,10 +12,17 @@ import (
 // Confinable is nil where the kernel can confine a process to files (Landlock); errors.Is
 // finds ErrNoLandlock else.
 func Confinable() error {
-	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION); errno != 0 {
-		return fmt.Errorf("%w: %w", ErrNoLandlock, errno)
+	_, err := landlock()
+	return err
+}
+
+// landlock is the version of Landlock.
+func landlock() (int, error) {
+	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0, fmt.Errorf("%w: %w", ErrNoLandlock, errno)
 	}
-	return nil
+	return int(version), nil
 }
 
 // confinement is a Landlock ruleset: what a program may reach of the file system and the
@@ -42,9 +49,9 @@ var systemFiles = []string{"/sys/fs/cgroup", "/sys/devices/system/cpu", "/proc/m
 // either, and reaches none of their abstract sockets (Linux 6.12). errors.Is finds
 // ErrNoLandlock where the kernel has none, or a container forbids it.
 func confine(folder string) (*confinement, error) {
-	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
-	if errno != 0 {
-		return nil, fmt.Errorf("%w: %w", ErrNoLandlock, errno)
+	version, err := landlock()
+	if err != nil {
+		return nil, err
 	}
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: allFiles}
 	if version >= 2 {

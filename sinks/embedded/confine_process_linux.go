@@ -24,8 +24,12 @@ func ExecConfined(folder, scratch string, args, env []string) error {
 	return execConfined(filepath.Join(scratch, mirrorData), []string{folder, filepath.Join(scratch, mirrorConf)}, args, env)
 }
 
-// ExecConfinedTo is ExecConfined for a program that writes the folder, and needs no other.
+// ExecConfinedTo is ExecConfined for a program that writes the folder, and needs no other. It
+// moves files between folders, which the first version of Landlock forbids whatever its rules.
 func ExecConfinedTo(folder string, args, env []string) error {
+	if version, err := landlock(); err == nil && version < 2 {
+		return fmt.Errorf("%w that allows to move files (Linux 5.19)", ErrNoLandlock)
+	}
 	return execConfined(folder, nil, args, env)
 }
 

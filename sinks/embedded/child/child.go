@@ -34,7 +34,7 @@ const (
 
 const (
 	// StartTime is how long a start may take: the engine may have many parts to load.
-	StartTime = 2 * time.Minute
+	StartTime = 10 * time.Minute
 	endTime   = 15 * time.Second // in which it has to end when it is told to
 )
 
