@@ -3,6 +3,7 @@
 package reader_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -43,13 +44,17 @@ func roleServe(ctx context.Context, args []string) error {
 
 // TestSoak compares every answer of the reader with the writer's, for as long as LARDER_SOAK
 // says: LARDER_SOAK=2h go test -tags soak -timeout 0 -run TestSoak -v ./sinks/embedded/reader
+//
+// LARDER_SOAK_FOLDER names a folder on a file system of its own, which the soak then fills
+// again and again.
 func TestSoak(t *testing.T) {
 	long, err := time.ParseDuration(os.Getenv("LARDER_SOAK"))
 	if err != nil {
 		t.Fatal("LARDER_SOAK names no duration")
 	}
 	ctx := t.Context()
-	data := filepath.Join(t.TempDir(), "data")
+	folder := os.Getenv("LARDER_SOAK_FOLDER")
+	data := filepath.Join(cmp.Or(folder, t.TempDir()), "data")
 	startWriter := func() *embeddedtest.Process {
 		p := embeddedtest.StartRole(t, "serve", nil, data)
 		if l := p.Line(); l != "open" {
@@ -71,7 +76,7 @@ func TestSoak(t *testing.T) {
 		t.Fatal(err)
 	}
 	supervisor, err := reader.Start(reader.Options{
-		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Log:    slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Orders: reader.Orders{Writer: data, Databases: []string{"larder", "larder_raw"}},
 	})
 	if err != nil {
@@ -119,7 +124,7 @@ func TestSoak(t *testing.T) {
 	}
 	var lags []time.Duration
 	counts, holes := map[string]int{}, 0
-	compare := func(after string) {
+	compare := func(after string, questions ...string) {
 		begun := time.Now()
 		for _, q := range questions {
 			for {
@@ -129,7 +134,7 @@ func TestSoak(t *testing.T) {
 					break
 				}
 				// A part or a table that is gone is an error until another process has taken the place of this one.
-				if unknown := strings.Contains(got, "UNKNOWN_") || strings.Contains(got, "FILE_DOESNT_EXIST"); strings.HasPrefix(got, "ERR") && !unknown || time.Since(begun) > 15*time.Second {
+				if unknown := strings.Contains(got, "UNKNOWN_") || strings.Contains(got, "FILE_DOESNT_EXIST"); strings.HasPrefix(got, "ERR") && !unknown || time.Since(begun) > time.Minute {
 					holes++
 					t.Errorf("after %s: %s: writer %s, mirror %s", after, q, want, got)
 					break
@@ -210,10 +215,25 @@ func TestSoak(t *testing.T) {
 				}
 			}
 		},
+		"many parts": func() {
+			if counts["many parts"] > 2 {
+				return
+			}
+			exec("ALTER TABLE larder_raw.sales_orders MODIFY SETTING parts_to_delay_insert = 30000, parts_to_throw_insert = 30000")
+			exec("SYSTEM STOP MERGES larder_raw.sales_orders")
+			exec("INSERT INTO larder_raw.sales_orders (business_id, id, business_day, _version) SELECT 'm', 'm' || toString(number), toDate32('2026-01-01'), number FROM numbers(10000) " +
+				"SETTINGS max_block_size = 1, min_insert_block_size_rows = 1, min_insert_block_size_bytes = 1, max_threads = 1, max_insert_threads = 1")
+			t.Log("active parts:", ours("SELECT tuple(count()) FROM system.parts WHERE active AND database = 'larder_raw' AND table = 'sales_orders'"))
+			exec("SYSTEM START MERGES larder_raw.sales_orders")
+			compare("many parts", questions[1:3]...) // merges go on, which change what stands beside the newest version
+			t.Log("followed after", lags[len(lags)-1])
+			exec("OPTIMIZE TABLE larder_raw.sales_orders FINAL")
+			exec("ALTER TABLE larder_raw.sales_orders RESET SETTING parts_to_delay_insert, parts_to_throw_insert")
+		},
 		"view": func() {
 			exec("CREATE OR REPLACE VIEW larder.soak AS SELECT count() AS n FROM larder.sales_orders")
 			for begun, got := time.Now(), ""; got != "1"; got = theirs("SELECT n > 0 FROM larder.soak") {
-				if time.Since(begun) > 15*time.Second {
+				if time.Since(begun) > time.Minute {
 					t.Error("view:", got)
 					break
 				}
@@ -221,6 +241,26 @@ func TestSoak(t *testing.T) {
 			}
 			exec("DROP VIEW larder.soak")
 		},
+	}
+	if folder != "" {
+		ops["full disk"] = func() {
+			ballast := filepath.Join(folder, "ballast")
+			fill(t, ballast)
+			refused := 0
+			for range 20 {
+				if conn.Exec(ctx, "INSERT INTO larder_raw.products (business_id, id, name, _version) SELECT 'f', toString(rand()), randomString(1000), 1 FROM numbers(1000)") != nil {
+					refused++
+				}
+			}
+			compare("full disk", questions...)
+			if err := os.Remove(ballast); err != nil {
+				t.Error(err)
+			}
+			if refused == 0 {
+				t.Error("the disk was full, and nothing was refused")
+			}
+			insert(10)
+		}
 	}
 	names := make([]string, 0, len(ops))
 	for name := range ops {
@@ -237,10 +277,25 @@ func TestSoak(t *testing.T) {
 			t.Log(time.Now().Format(time.TimeOnly), name)
 		}
 		counts[name]++
-		compare(name)
+		compare(name, questions...)
 	}
 	slices.Sort(lags)
 	t.Logf("%d comparisons of %d questions, %d holes, equal after p50 %v p99 %v max %v; %v", len(lags), len(questions), holes, lags[len(lags)/2], lags[len(lags)*99/100], lags[len(lags)-1], counts)
 	t.Log("rows, active parts, parts made:", ours("SELECT tuple(count(), uniqExact(_part)) FROM larder_raw.sales_orders"), ours("SELECT tuple(max(max_block_number)) FROM system.parts WHERE active AND database='larder_raw' AND table='sales_orders'"))
 	_ = conn.Close()
+}
+
+// fill writes to a file until its file system has no room.
+func fill(t *testing.T, name string) {
+	f, err := os.Create(name)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer f.Close()
+	for size := 1 << 20; size > 0; {
+		if _, err := f.Write(make([]byte, size)); err != nil {
+			size /= 2
+		}
+	}
 }
