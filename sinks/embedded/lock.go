@@ -118,5 +118,25 @@ func Held(path string) error {
 	return HeldBy(path)
 }
 
+// ErrForeign is what errors.Is finds when root would open the data folder of another user.
+var ErrForeign = errors.New("another user's data folder")
+
+// Foreign says that this process is root, and another user's process opened the data folder
+// before: that user could not read what root writes there.
+func Foreign(path string) error { return foreign(path, os.Geteuid()) }
+
+func foreign(path string, user int) error {
+	info, err := os.Stat(filepath.Join(path, LockName))
+	if err != nil || user != 0 {
+		return nil //nolint:nilerr // it was never opened
+	}
+	owner, ok := ownerOf(info)
+	if !ok || owner == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s is user %d's, who could not read what root writes there. Start Larder as that user and try again: root's commands work beside it. "+
+		"Or give root the folder: chown -R root %s", ErrForeign, path, owner, path)
+}
+
 // HeldBy is the error of a data folder that another process holds.
 func HeldBy(path string) *HeldError { return &HeldError{Path: path, PID: holder(path)} }

@@ -58,3 +58,29 @@ func TestLookingAtALockTakesNothing(t *testing.T) {
 		t.Error("looking has made a folder")
 	}
 }
+
+// Root opens no folder of another user's, who could not read what root writes there.
+func TestRootOpensNobodysFolder(t *testing.T) {
+	dir := t.TempDir()
+	if err := foreign(dir, 0); err != nil {
+		t.Errorf("a folder that nobody has opened: %v", err)
+	}
+	held, err := lockFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := held.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() == 0 {
+		if err := errors.Join(foreign(dir, 0), os.Chown(filepath.Join(dir, LockName), 1, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := foreign(dir, 0); !errors.Is(err, ErrForeign) {
+		t.Errorf("root opens another user's folder: %v", err)
+	}
+	if err := foreign(dir, 1); err != nil {
+		t.Errorf("a user who is not root: %v", err)
+	}
+}

@@ -62,7 +62,7 @@ type Writer struct {
 }
 
 // Open connects to the engine of a data folder, or starts it. Errors: those of
-// [embedded.FindLibrary] and [embedded.PrepareFolder], *[embedded.HeldError].
+// [embedded.FindLibrary], [embedded.PrepareFolder] and [embedded.Foreign], *[embedded.HeldError].
 func Open(ctx context.Context, o Options) (*Writer, error) { return open(ctx, o, longSilence) }
 
 func open(ctx context.Context, o Options, silence time.Duration) (*Writer, error) {
@@ -228,6 +228,9 @@ func (w *Writer) startAfter(pause time.Duration) error {
 	}
 	if err := embedded.Held(w.o.Folder); err != nil {
 		return err // its engine starts, or ends
+	}
+	if err := embedded.Foreign(w.o.Folder); err != nil {
+		return err
 	}
 	begun := time.Now()
 	program, err := child.Start(w.life, child.Options{

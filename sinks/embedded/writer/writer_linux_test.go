@@ -353,6 +353,33 @@ func TestWhatIsWrongAtTheStart(t *testing.T) {
 	}
 }
 
+// Root's command starts no engine on the folder of a daemon that is down for the moment, and
+// works beside it once it is there.
+func TestRootStartsNoEngineOfAnothersFolder(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("the rule is for root")
+	}
+	dir := t.TempDir()
+	if err := open(t, dir).Close(); err != nil {
+		t.Fatal(err)
+	}
+	lock := filepath.Join(dir, embedded.LockName)
+	if err := os.Chown(lock, 1, 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := writer.Open(t.Context(), optionsFor(dir)); !errors.Is(err, embedded.ErrForeign) {
+		t.Errorf("opened: %v", err)
+	}
+	if err := os.Chown(lock, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	open(t, dir)
+	if err := os.Chown(lock, 1, 1); err != nil {
+		t.Fatal(err)
+	}
+	open(t, dir)
+}
+
 // An engine that is ending still takes connections, and answers nothing.
 func TestAnEngineThatEndsIsNotTheOneThatIsOpened(t *testing.T) {
 	dir := t.TempDir()
