@@ -255,8 +255,7 @@ const mirrorConfig = `<clickhouse>
     </storage_configuration>
     <local_disk_check_period_ms>1000</local_disk_check_period_ms>
     <max_temporary_data_on_disk_size>{temporary}</max_temporary_data_on_disk_size>
-    <max_server_memory_usage>{memory}</max_server_memory_usage>
-` + cachesConfig + `</clickhouse>
+` + memoryConfig + `</clickhouse>
 `
 
 func (o *MirrorOptions) writeConfig(limit memory.Limit) error {

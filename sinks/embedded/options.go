@@ -105,15 +105,20 @@ const serverConfig = `<clickhouse>
         <allowed_path>{backups}</allowed_path>
     </backups>
     <max_temporary_data_on_disk_size>{temporary}</max_temporary_data_on_disk_size>
-    <max_server_memory_usage>{memory}</max_server_memory_usage>
     <merges_mutations_memory_usage_soft_limit>{merges}</merges_mutations_memory_usage_soft_limit>
     <background_pool_size>{threads}</background_pool_size>
     <background_merges_mutations_concurrency_ratio>1</background_merges_mutations_concurrency_ratio>
-` + cachesConfig + `</clickhouse>
+` + memoryConfig + `</clickhouse>
 `
 
-// cachesConfig bounds every cache of an engine, see memory.Limit.
-const cachesConfig = `    <mark_cache_size>{cache}</mark_cache_size>
+// memoryConfig bounds an engine and each of its caches, see memory.Limit. Against its bound it
+// counts what it allocates. By default it looks every 50 ms at how much its control group holds,
+// and takes that for its own: in a container, and under systemd, that is what the daemon and the
+// other engine hold as well, and statements are refused that have room.
+const memoryConfig = `    <max_server_memory_usage>{memory}</max_server_memory_usage>
+    <memory_worker_use_cgroup>0</memory_worker_use_cgroup>
+    <memory_worker_period_ms>1000000000</memory_worker_period_ms>
+    <mark_cache_size>{cache}</mark_cache_size>
     <primary_index_cache_size>{cache}</primary_index_cache_size>
     <index_mark_cache_size>{cache}</index_mark_cache_size>
     <query_condition_cache_size>{cache}</query_condition_cache_size>

@@ -183,7 +183,8 @@ func TestTheEngineTakesItsSettings(t *testing.T) {
 	if got := a.must("SELECT name, value FROM system.merge_tree_settings WHERE changed ORDER BY name"); got != want {
 		t.Errorf("settings of MergeTree:\n%s", got)
 	}
-	if got := a.must("SELECT value FROM system.server_settings WHERE name = 'max_server_memory_usage'"); got != "2147483648\n" {
+	want = "max_server_memory_usage\t2147483648\nmemory_worker_period_ms\t1000000000\nmemory_worker_use_cgroup\t0\n"
+	if got := a.must("SELECT name, value FROM system.server_settings WHERE name IN ('max_server_memory_usage', 'memory_worker_period_ms', 'memory_worker_use_cgroup') ORDER BY name"); got != want {
 		t.Errorf("memory: %s", got)
 	}
 	a.must("CREATE TABLE c (a UInt64) ENGINE = MergeTree ORDER BY a", "database", db)
