@@ -98,9 +98,15 @@ func (a *Opener) Memory() (memoryPlan, error) {
 	return p, err
 }
 
-// writer is what is left for who writes. Both have at least the smallest that works: where
-// that is more than there is, the kernel ends the reader first.
-func (p memoryPlan) writer() int64 { return max(p.engine-p.reader, config.MinMemory) }
+// writer is the part of who writes: all, or two thirds of it. Both have at least the smallest
+// that works: where that is more than there is, the kernel ends the reader first. In 512 MiB the
+// smallest would not do for the backfills of two sources at once.
+func (p memoryPlan) writer() int64 {
+	if p.reader == 0 {
+		return p.engine
+	}
+	return max(p.engine-p.engine/3, config.MinMemory)
+}
 
 // goMemoryEnv is where a person sets Go's limit.
 const goMemoryEnv = "GOMEMLIMIT"

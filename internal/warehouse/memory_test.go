@@ -52,3 +52,22 @@ func TestMemoryOfTheEngine(t *testing.T) {
 		})
 	}
 }
+
+// Who writes has two thirds of the engine's memory beside a reader, and neither less than works.
+func TestMemoryOfWriterAndReader(t *testing.T) {
+	for size, want := range map[int64][2]int64{
+		256 << 20: {128 << 20, 128 << 20},
+		512 << 20: {(256 << 20) - (256<<20)/3, 128 << 20},
+		3 << 30:   {1 << 30, 512 << 20}, // 1.5 GiB
+	} {
+		o := Opener{Config: &config.Config{}, FindMemory: func() memory.Limit { return memory.Limit{Bytes: size, Container: true} }}
+		p, err := o.Memory()
+		if err != nil || p.writer() != p.engine || p.reader != 0 {
+			t.Errorf("%s: the writer has %s, error %v", config.Size(size), config.Size(p.writer()), err)
+		}
+		o.Config.Warehouse.HTTPListen = "127.0.0.1:8123"
+		if p, err = o.Memory(); err != nil || [2]int64{p.writer(), p.reader} != want {
+			t.Errorf("%s: the writer has %s, the reader %s, error %v", config.Size(size), config.Size(p.writer()), config.Size(p.reader), err)
+		}
+	}
+}
