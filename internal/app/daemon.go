@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
@@ -30,6 +29,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/lease"
 )
 
 // Daemon is `larder run` under way.
@@ -44,6 +44,7 @@ type Daemon struct {
 	webhooks *inbound.Listener  // nil: webhooks.listen is off
 	receiver *webhooks.Receiver // its handler
 	queryURL string
+	standsBy bool // another daemon takes what commands ask for
 	started  time.Time
 	before   Before // nil: nothing is done then
 
@@ -125,6 +126,7 @@ func (d *Daemon) takeCommands(ctx context.Context) error {
 	stop, err := control.Listen(ctx, d.app.Config.Warehouse.DSN.Dir(), d.Status, d, d.app.Log)
 	if errors.Is(err, control.ErrTaken) {
 		d.app.Log.Warn("another daemon is running on this data folder; each source is served by one of them", "reason", err)
+		d.standsBy = true
 		return nil
 	}
 	if err != nil {
@@ -132,6 +134,24 @@ func (d *Daemon) takeCommands(ctx context.Context) error {
 	}
 	d.life.Add("commands", 5*time.Second, stop)
 	return nil
+}
+
+// takeOverCommands does the same once the daemon that took them has ended.
+func (d *Daemon) takeOverCommands(ctx context.Context) {
+	for lifecycle.Pause(ctx, warehouse.WatchEvery) {
+		stop, err := control.Listen(ctx, d.app.Config.Warehouse.DSN.Dir(), d.Status, d, d.app.Log)
+		if err != nil {
+			continue // the other daemon lives, or the folder is lost, which is told elsewhere
+		}
+		d.app.Log.Info("the other daemon on this data folder has ended; commands make their passes through this one")
+		<-ctx.Done()
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		if err := stop(ending); err != nil {
+			d.app.Log.Error("did not stop cleanly", "what", "commands", "error", err)
+		}
+		return
+	}
 }
 
 // beside adds to an address that is taken that a daemon is running already.
@@ -211,6 +231,9 @@ func (d *Daemon) Serve(ctx context.Context) (err error) {
 		d.manager.Watched(ctx, func() { d.Status() }) // which takes every lock there is
 	})
 	d.loop(ctx, &beside, "the files of keys", d.lookAtKeys)
+	if d.standsBy {
+		d.loop(ctx, &beside, "the commands beside it", d.takeOverCommands)
+	}
 	if d.reloader != nil {
 		d.loop(ctx, &beside, "the configuration", d.reloader.run)
 		d.loop(ctx, &beside, "the watch of the configuration file", d.reloader.watch)
@@ -295,7 +318,7 @@ func (a *App) newSyncer(l *lifecycle.Cleanups, sources []syncer.Source, sink *cl
 	})
 	y, err := syncer.New(syncer.Options{
 		Sources: sources, Shard: syncer.Shard(a.Config.Shard), Sink: sink, Schedule: a.schedule(),
-		Process:       thisProcess(),
+		Process:       a.thisProcess(),
 		FlushInterval: a.Config.Warehouse.FlushInterval, API: client, Ledger: budget.NewLedger(budget.Options{Limits: a.limits, Log: a.Log}), Logger: a.Log, Registerer: registerer, SettleAfter: a.settleAfter, Warehouse: warehouse,
 	})
 	if err != nil {
@@ -309,7 +332,7 @@ func (a *App) Through(way http.RoundTripper, sources []syncer.Source, sink *clic
 	client := a.api
 	client.Transport = way
 	y, err := syncer.New(syncer.Options{
-		Sources: sources, Sink: sink, Schedule: a.schedule(), Exclusive: true, Process: thisProcess(),
+		Sources: sources, Sink: sink, Schedule: a.schedule(), Exclusive: true, Process: a.thisProcess(),
 		FlushInterval: a.Config.Warehouse.FlushInterval, API: client, Logger: a.Log,
 	})
 	if err != nil {
@@ -319,12 +342,12 @@ func (a *App) Through(way http.RoundTripper, sources []syncer.Source, sink *clic
 }
 
 // thisProcess is how other processes on the same warehouse know this one.
-func thisProcess() sinks.Process {
+func (a *App) thisProcess() sinks.Process {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "an unnamed host"
 	}
-	return sinks.Process{ID: rand.Text(), Name: fmt.Sprintf("%s, process %d", host, os.Getpid())}
+	return sinks.Process{ID: lease.ID(a.Config.Warehouse.DSN.Embedded()), Name: fmt.Sprintf("%s, process %d", host, os.Getpid())}
 }
 
 func (d *Daemon) whenDown(err error) {

@@ -41,7 +41,7 @@ func TestASecondCommandSaysWhoHasTheSource(t *testing.T) {
 		"reconcile": func() error { _, err := w.app.Reconcile(t.Context(), syncer.ReconcileRequest{}, 0, nil); return err },
 	} {
 		err := command()
-		if exit.Code(err) != exit.Problem || !strings.Contains(err.Error(), "held by "+thisProcess().Name) {
+		if exit.Code(err) != exit.Problem || !strings.Contains(err.Error(), "held by "+w.app.thisProcess().Name) {
 			t.Errorf("%s: exit code %d, %v", name, exit.Code(err), err)
 		}
 	}

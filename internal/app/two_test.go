@@ -25,7 +25,7 @@ func TestTwoDaemonsOnOneWarehouse(t *testing.T) {
 		twoDaemons(t, w, func() {
 			w.app.Config.Web.Listen = "127.0.0.1:1" // no daemon there to be asked instead
 			_, err := w.app.Sync(t.Context(), syncer.Selection{}, time.Second, nil)
-			if exit.Code(err) != exit.Problem || !strings.Contains(err.Error(), "held by "+thisProcess().Name) {
+			if exit.Code(err) != exit.Problem || !strings.Contains(err.Error(), "held by "+w.app.thisProcess().Name) {
 				t.Errorf("sync beside a daemon: exit code %d, %v", exit.Code(err), err)
 			}
 		})
@@ -44,7 +44,7 @@ func twoDaemons(t *testing.T, w *world, beside func()) {
 	expectState(t, second, syncer.StateWaiting)
 
 	source := second.Status().Sources[0]
-	if !strings.Contains(source.Detail, "held by "+thisProcess().Name) || source.Requests > 0 {
+	if !strings.Contains(source.Detail, "held by "+w.app.thisProcess().Name) || source.Requests > 0 {
 		t.Errorf("the second made %d requests, and is %s: %s", source.Requests, source.State, source.Detail)
 	}
 	beside()
@@ -54,6 +54,9 @@ func twoDaemons(t *testing.T, w *world, beside func()) {
 		t.Fatal(err)
 	}
 	expectState(t, second, syncer.StateRunning)
+	if w.app.Config.Warehouse.DSN.Embedded() && !polling.For(t.Context(), func() bool { return w.app.Served(t.Context()) }) {
+		t.Error("the second does not take what commands ask for")
+	}
 	if _, err := second.RunOnce(t.Context(), syncer.Selection{}, nil); err != nil {
 		t.Fatal(err)
 	}

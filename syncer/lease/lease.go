@@ -287,7 +287,9 @@ func (l *Leases) read(began time.Time, wants []string, claims []sinks.Claim, err
 	maps.DeleteFunc(l.all, func(name string, _ *lease) bool { return !slices.Contains(wants, name) })
 	bySource := map[string][]sinks.Claim{}
 	for _, c := range claims {
-		bySource[c.Source] = append(bySource[c.Source], c)
+		if !gone(c.Process.ID) {
+			bySource[c.Source] = append(bySource[c.Source], c)
+		}
 	}
 	lost = map[string]error{}
 	for _, name := range wants {
