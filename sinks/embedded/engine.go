@@ -180,6 +180,16 @@ func (e *Engine) owns(database string) bool {
 	})
 }
 
+// Alive runs a statement beside all that are under way, however many they are, and is nil when
+// it has an answer.
+func (e *Engine) Alive() error {
+	if !e.pool.gate.enter() {
+		return ErrClosed
+	}
+	defer e.pool.gate.leave()
+	return e.anchor.exec("SELECT 1")
+}
+
 // Pool has the connections of the daemon and of the folder's owner.
 func (e *Engine) Pool() *Pool { return e.pool }
 

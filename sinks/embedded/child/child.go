@@ -6,6 +6,7 @@ package child
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -134,6 +135,9 @@ func (p *Process) run(stdout io.Reader, lines chan<- string, begun chan<- error)
 		}
 	}
 	err = p.cmd.Wait()
+	if len(p.said.stack) > 0 {
+		p.said.log.Error("the engine's program has crashed; report it with the stack", "reason", strings.TrimPrefix(p.said.tail(), ": "), "stack", string(p.said.stack))
+	}
 	switch {
 	case answer == Held:
 		p.err = ErrHeld
@@ -206,17 +210,18 @@ func environment(limit int64) ([]string, error) {
 	return env, nil
 }
 
-// relay passes on what the program logs, and keeps the end of what else it prints: how it
-// crashed.
+// relay passes on what the program logs, and keeps the end of what else it prints: why it
+// crashed, and the first of its stacks.
 type relay struct {
 	log *slog.Logger
 
-	mu   sync.Mutex
-	line []byte // not ended yet
-	rest []byte
+	mu    sync.Mutex
+	line  []byte // not ended yet
+	rest  []byte
+	stack []byte // of a crash, which begins after its reason
 }
 
-// longestTail is how much is kept of what the program prints.
+// longestTail is how much is kept of what the program prints, and of the stacks of a crash.
 const longestTail = 2 << 10
 
 // Write takes lines.
@@ -232,7 +237,11 @@ func (r *relay) Write(b []byte) (int, error) {
 }
 
 func (r *relay) take() {
-	if !logged(r.log, r.line) {
+	switch {
+	case logged(r.log, r.line):
+	case len(r.stack) > 0 || bytes.HasPrefix(r.line, []byte("goroutine ")):
+		r.stack = append(r.stack, r.line[:min(len(r.line), longestTail-len(r.stack))]...)
+	default:
 		r.rest = append(r.rest, r.line...)
 		r.rest = r.rest[max(0, len(r.rest)-longestTail):]
 	}

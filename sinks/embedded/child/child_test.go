@@ -54,3 +54,23 @@ func TestWhatTheProgramPrints(t *testing.T) {
 		t.Errorf("kept are %d bytes: %.20q … %.40q", len(got), got, got[max(0, len(got)-40):])
 	}
 }
+
+// Of a crash the error has the reason, and the log the first of the stacks that are printed
+// behind it.
+func TestWhyTheProgramCrashed(t *testing.T) {
+	for reason, stack := range map[string]string{
+		"SIGSEGV: segmentation violation\nPC=0x494621 m=0 sigcode=0": "goroutine 0 gp=0x1 m=0 mp=0x2 [idle]:\n" + strings.Repeat("runtime.futex(0x3)\n", longestTail),
+		"panic: a fault": "goroutine 7 [running]:\nmain.f()\n",
+	} {
+		r := &relay{}
+		if _, err := r.Write([]byte(reason + "\n\n" + stack)); err != nil {
+			t.Fatal(err)
+		}
+		if r.tail() != ": "+reason {
+			t.Errorf("the reason is %.100q, want %q", r.tail(), reason)
+		}
+		if kept := string(r.stack); kept != stack[:min(len(stack), longestTail)] {
+			t.Errorf("of the stacks these are kept: %.100q", kept)
+		}
+	}
+}

@@ -7,7 +7,7 @@ package program
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -20,11 +20,11 @@ import (
 // Main plays the role that the orders name. It is told to end by its input alone: signals are
 // for its starter, which still has rows to store.
 func Main(orders string) error {
-	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	var o writer.Orders
-	if err := json.Unmarshal([]byte(orders), &o); err != nil {
-		return fmt.Errorf("larder engine is started by Larder, not by hand: %w", err)
+	if err := json.Unmarshal([]byte(orders), &o); err != nil || o.Role != writer.Role && o.Role != reader.Role {
+		return errors.New("larder engine is started by Larder, not by hand: larder run, larder sync and larder sql start it when they need it")
 	}
+	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	ctx, command := context.Background(), []string{os.Args[0], "engine"}
 	log := slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if o.Role == writer.Role {

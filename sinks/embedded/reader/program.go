@@ -16,8 +16,12 @@ import (
 	"github.com/larder-sync/larder/sinks/embedded/server"
 )
 
+// Role is what [Orders] of this program have as their role.
+const Role = "reader"
+
 // Orders are what the program is started with, as its only argument.
 type Orders struct {
+	Role      string
 	Writer    string // the data folder
 	Scratch   string // its own folder
 	Databases []string

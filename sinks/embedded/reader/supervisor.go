@@ -28,7 +28,7 @@ import (
 
 // Options say what the program is started for.
 type Options struct {
-	Orders Orders // but for Scratch
+	Orders Orders // but for Role and Scratch
 	Log    *slog.Logger
 }
 
@@ -153,6 +153,7 @@ func (s *Supervisor) start(ctx context.Context) (*process, error) {
 		return nil, err
 	}
 	orders := s.o.Orders
+	orders.Role = Role
 	orders.Scratch = scratch
 	path := filepath.Join(scratch, "socket")
 	listener, err := socket.Listen(path)

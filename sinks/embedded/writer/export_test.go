@@ -19,3 +19,13 @@ func (w *Writer) PID() int {
 	}
 	return w.program.PID()
 }
+
+// Start starts the program, unless it runs.
+func (w *Writer) Start(ctx context.Context) error { return w.start(ctx) }
+
+// Answers reports whether the program answers.
+func (w *Writer) Answers() bool {
+	client := w.client()
+	defer client.CloseIdleConnections()
+	return w.answers(w.life, client)
+}

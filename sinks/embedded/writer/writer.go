@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/larder-sync/larder/internal/lifecycle"
@@ -45,7 +46,7 @@ const (
 // Writer is the way to the engine of a data folder.
 type Writer struct {
 	o        Options
-	folder   *embedded.Folder
+	folder   atomic.Pointer[embedded.Folder] // nil until it was opened
 	silence  time.Duration
 	starting chan struct{} // holds one: who starts the program
 	running  sync.WaitGroup
@@ -74,7 +75,9 @@ func open(ctx context.Context, o Options, silence time.Duration) (*Writer, error
 	w := &Writer{o: o, silence: silence, starting: make(chan struct{}, 1)}
 	w.life, w.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err = w.reach(ctx); err == nil {
-		w.folder, err = embedded.WatchFolder(path)
+		var folder *embedded.Folder
+		folder, err = embedded.WatchFolder(path)
+		w.folder.Store(folder)
 	}
 	if err != nil {
 		w.end()
@@ -113,7 +116,7 @@ func silent(held *embedded.HeldError) error {
 // Close ends the program, if this process has started it. It may be called more than once.
 func (w *Writer) Close() error {
 	w.end()
-	if err := w.folder.Close(); !errors.Is(err, os.ErrClosed) {
+	if err := w.folder.Load().Close(); !errors.Is(err, os.ErrClosed) {
 		return err
 	}
 	return nil
@@ -129,7 +132,11 @@ func (w *Writer) Folder() string { return w.o.Folder }
 
 // Health is nil while the data folder is the one that was opened. Else nothing is stored.
 func (w *Writer) Health() error {
-	err, first := w.folder.Check()
+	folder := w.folder.Load()
+	if folder == nil {
+		return nil
+	}
+	err, first := folder.Check()
 	if first {
 		w.o.Log.Error("embedded engine: " + err.Error())
 	}
@@ -226,6 +233,9 @@ func (w *Writer) startAfter(pause time.Duration) error {
 	if !lifecycle.Pause(w.life, pause) {
 		return embedded.ErrClosed
 	}
+	if err := w.Health(); err != nil {
+		return err // another folder would be made in its place
+	}
 	if err := embedded.Held(w.o.Folder); err != nil {
 		return err // its engine starts, or ends
 	}
@@ -272,20 +282,22 @@ func (w *Writer) due() (time.Duration, error) {
 	return max(0, pause), nil
 }
 
-// run watches a program until it ends, or is to end.
+// run watches a program until it ends, or is to end. Another is started in its place at once,
+// and not by who next needs it: that may be a command, with which it would end.
 func (w *Writer) run(program *child.Process, begun time.Time) {
 	w.watch(program)
 	if w.life.Err() != nil {
 		program.Close()
 		return
 	}
-	w.o.Log.Error("the embedded engine has ended; it is started again", "reason", program.Err().Error(), "after", time.Since(begun).Round(time.Millisecond))
-	w.ended(begun, program.Err())
+	pause := w.ended(begun, program.Err())
+	w.o.Log.Error("the embedded engine has ended; it is started again", "reason", program.Err().Error(), "after", time.Since(begun).Round(time.Millisecond), "again in", pause)
+	_ = w.start(w.life) // who next needs it hears why it could not be started
 }
 
 // ended notes that the program has ended, or could not be started, and when it may be started
 // again: at once when it was sound.
-func (w *Writer) ended(begun time.Time, why error) {
+func (w *Writer) ended(begun time.Time, why error) (pause time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.program, w.last = nil, why
@@ -295,8 +307,10 @@ func (w *Writer) ended(begun time.Time, why error) {
 	if time.Since(begun) > soundTime {
 		w.pause = 0
 	}
-	w.next = time.Now().Add(w.pause)
-	w.pause = min(max(firstPause, 2*w.pause), longPause)
+	pause = w.pause
+	w.next = time.Now().Add(pause)
+	w.pause = min(max(firstPause, 2*pause), longPause)
+	return pause
 }
 
 // watch returns when the program ends, or is to end. One that answers nothing for long is killed.
@@ -327,11 +341,12 @@ func (w *Writer) client() *http.Client {
 	}}}
 }
 
-// answers reports whether the engine runs a statement, however that goes.
+// answers reports whether the engine runs a statement, however that goes and however many others
+// are under way.
 func (w *Writer) answers(ctx context.Context, client *http.Client) bool {
 	ctx, cancel := context.WithTimeout(ctx, w.silence)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://engine/?query=SELECT+1", http.NoBody)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://engine/ping", http.NoBody)
 	if err != nil {
 		return false
 	}

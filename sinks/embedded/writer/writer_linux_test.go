@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -235,6 +236,67 @@ func TestTheEngineIsKilled(t *testing.T) {
 	}
 }
 
+// Who has started an engine starts it again though nobody asks it: who asks next may be a
+// command, with which it would end.
+func TestTheEngineIsKilledAtRest(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	w := open(t, dir)
+	pid := w.PID()
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if !polling.For(t.Context(), func() bool { return w.PID() != 0 && w.PID() != pid }) {
+		t.Error("the engine is not started again")
+	}
+}
+
+// However many statements are under way, an engine that runs them does not hang.
+func TestTheEngineIsFull(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	w, err := writer.OpenImpatient(t.Context(), optionsFor(dir), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(t, w)
+	conn := connect(t, w)
+	exec(t, conn, "CREATE TABLE w (n UInt64) ENGINE = MergeTree ORDER BY n")
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return w.Dial(ctx, "") }}
+	defer transport.CloseIdleConnections()
+	var inserts sync.WaitGroup
+	var ends []func() error
+	for range 64 { // as many as there are places
+		rows, send := io.Pipe()
+		ends = append(ends, send.Close)
+		inserts.Go(func() {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://engine/?query=INSERT+INTO+w+FORMAT+TSV", rows)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			res, err := transport.RoundTrip(r)
+			if err != nil {
+				t.Error(err)
+			} else if err := res.Body.Close(); err != nil || res.StatusCode != http.StatusOK {
+				t.Errorf("an insert ends with %s, %v", res.Status, err)
+			}
+		})
+	}
+	full := polling.For(t.Context(), func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		return conn.Exec(ctx, "SELECT 1") != nil
+	})
+	if !full || !w.Answers() {
+		t.Errorf("the engine is full: %t; then it does not answer", full)
+	}
+	for _, end := range ends {
+		if err := end(); err != nil {
+			t.Error(err)
+		}
+	}
+	inserts.Wait()
+}
+
 // An engine that does not answer any more is replaced.
 func TestTheEngineHangs(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
@@ -324,6 +386,18 @@ func TestTheFolderIsLost(t *testing.T) {
 		if _, err := os.Stat(dir); err == nil {
 			t.Error("another folder was made")
 		}
+	}
+	if err := syscall.Kill(w.PID(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if !polling.For(t.Context(), func() bool { return w.Ends() == 1 }) {
+		t.Error("the end of the engine is not seen")
+	}
+	if err := w.Start(t.Context()); !errors.Is(err, embedded.ErrFolderLost) {
+		t.Errorf("the engine is started again: %v", err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("another folder was made for the next engine")
 	}
 	if err := os.Rename(dir+".old", dir); err != nil {
 		t.Fatal(err)
