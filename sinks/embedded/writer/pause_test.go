@@ -21,8 +21,12 @@ func TestAProgramThatKeepsEnding(t *testing.T) {
 			w.ended(begun, errors.New("signal: aborted"))
 			pauses = append(pauses, time.Until(w.next))
 			if pause, err := w.due(); pauses[len(pauses)-1] > shortPause {
-				if err == nil || !strings.Contains(err.Error(), "signal: aborted") || !strings.Contains(err.Error(), "started again in") {
+				if err == nil || !strings.Contains(err.Error(), "keeps ending") || !strings.Contains(err.Error(), "signal: aborted") {
 					t.Errorf("in a long pause: %v", err)
+				}
+				time.Sleep(time.Second)
+				if _, later := w.due(); err == nil || later == nil || later.Error() != err.Error() {
+					t.Errorf("a second later it is another text: %v", later)
 				}
 			} else if err != nil || pause != pauses[len(pauses)-1] {
 				t.Errorf("in a short pause: %s %v", pause, err)

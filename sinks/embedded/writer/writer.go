@@ -256,7 +256,9 @@ func (w *Writer) startAfter(pause time.Duration) error {
 	case errors.Is(err, child.ErrHeld):
 		return embedded.HeldBy(w.o.Folder)
 	case err != nil:
-		w.ended(begun, err)
+		if w.ended(begun, err) > shortPause {
+			return keepsEnding(err)
+		}
 		return fmt.Errorf("the embedded engine could not be started: %w", err)
 	}
 	w.mu.Lock()
@@ -277,9 +279,15 @@ func (w *Writer) due() (time.Duration, error) {
 	case w.program != nil:
 		return -1, nil
 	case pause > shortPause:
-		return 0, fmt.Errorf("the embedded engine has ended %d times and is started again in %s: %w", w.count, pause.Round(time.Second), w.last)
+		return 0, keepsEnding(w.last)
 	}
 	return max(0, pause), nil
+}
+
+// keepsEnding is why nobody waits for the next start. It has no count and no clock: who logs
+// what has changed would log it at each look.
+func keepsEnding(last error) error {
+	return fmt.Errorf("the embedded engine keeps ending, and is started again about once a minute: %w", last)
 }
 
 // run watches a program until it ends, or is to end. Another is started in its place at once,
