@@ -38,7 +38,7 @@ func TestNothingOfTheNetworkIsSaidOfTheEmbeddedEngine(t *testing.T) {
 	if got := outside.reasonOf(context.DeadlineExceeded); !strings.Contains(got, "firewall") {
 		t.Errorf("of a server elsewhere: %q", got)
 	}
-	for _, failure := range []error{context.DeadlineExceeded, os.ErrDeadlineExceeded, syscall.ECONNREFUSED, net.ErrClosed, io.EOF} {
+	for _, failure := range []error{context.DeadlineExceeded, os.ErrDeadlineExceeded, syscall.ECONNREFUSED, syscall.EPIPE, net.ErrClosed, io.EOF} {
 		got := inside.reasonOf(failure)
 		for _, word := range []string{"firewall", "port", "TLS", "ClickHouse running"} {
 			if strings.Contains(got, word) {
