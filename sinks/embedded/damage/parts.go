@@ -278,6 +278,9 @@ func (p *Parts) Start(c Conn) error {
 		return fmt.Errorf("look for damaged parts: %w", err)
 	}
 	for _, row := range small {
+		if !p.owns(row[0]) {
+			continue
+		}
 		if err := p.checkTable(c, row[0], row[1]); err != nil {
 			return fmt.Errorf("look for damaged parts of %s.%s: %w", row[0], row[1], err)
 		}

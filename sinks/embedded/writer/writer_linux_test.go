@@ -407,6 +407,26 @@ func TestTheFolderIsLost(t *testing.T) {
 	}
 }
 
+// A folder with another database in it, which nobody may use then, is opened all the same.
+func TestAnotherDatabaseInTheFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	w := open(t, dir)
+	exec(t, connect(t, w), "CREATE TABLE w (n UInt64) ENGINE = MergeTree ORDER BY n", "INSERT INTO w VALUES (1)")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o := optionsFor(dir)
+	o.Databases = []string{"another"}
+	other, err := writer.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(t, other)
+	if err := connect(t, other).Exec(t.Context(), "SELECT n FROM default.w"); err == nil {
+		t.Error("it is read")
+	}
+}
+
 // What is wrong with the library or the folder is said before the engine is started.
 func TestWhatIsWrongAtTheStart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
