@@ -73,7 +73,7 @@ func newBareWarehouse(t *testing.T) *warehouse {
 
 func openWarehouse(t *testing.T, dir string) (*warehouse, *server.Server) {
 	t.Helper()
-	engine, err := server.Open(t.Context(), server.Options{Engine: embedded.Options{Path: filepath.Join(dir, "larder-data"), Databases: []string{"larder", "larder_raw", "empty", "empty_raw"}}})
+	engine, err := server.Open(t.Context(), embedded.Options{Path: filepath.Join(dir, "larder-data"), Databases: []string{"larder", "larder_raw", "empty", "empty_raw"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ type remote struct {
 
 func newRemote(t *testing.T) *remote {
 	t.Helper()
-	engine, err := server.Open(t.Context(), server.Options{Engine: embedded.Options{Path: t.TempDir(), Databases: []string{"larder", "larder_raw"}}})
+	engine, err := server.Open(t.Context(), embedded.Options{Path: t.TempDir(), Databases: []string{"larder", "larder_raw"}})
 	if err != nil {
 		t.Fatal(err)
 	}

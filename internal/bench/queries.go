@@ -63,9 +63,7 @@ func queries(ctx context.Context, r *report) error {
 }
 
 func openWarehouse(ctx context.Context, path string) (*server.Server, *clickhouse.Sink, driver.Conn, error) {
-	engine, err := server.Open(ctx, server.Options{
-		Engine: embedded.Options{Path: path, Memory: 8 << 30, Databases: []string{"larder", "larder_raw"}},
-	})
+	engine, err := server.Open(ctx, embedded.Options{Path: path, Memory: 8 << 30, Databases: []string{"larder", "larder_raw"}})
 	if err != nil {
 		return nil, nil, nil, err
 	}

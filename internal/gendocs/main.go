@@ -58,8 +58,8 @@ func run(ctx context.Context, dir string) error {
 }
 
 // scratchIn are the options of an engine for Larder's own databases in a folder.
-func scratchIn(dir string) server.Options {
-	return server.Options{Engine: embedded.Options{Path: filepath.Join(dir, "data"), Databases: []string{"larder", "larder_raw"}}}
+func scratchIn(dir string) embedded.Options {
+	return embedded.Options{Path: filepath.Join(dir, "data"), Databases: []string{"larder", "larder_raw"}}
 }
 
 // dataDictionary migrates the engine and describes what is there.

@@ -55,7 +55,7 @@ func refuseWrites(t *testing.T) (over func()) {
 // and writes all of them, once, when it does.
 func TestFullDisk(t *testing.T) {
 	embeddedtest.OnSmallDisk(t, 256<<20, func(disk *embeddedtest.SmallDisk) {
-		engine, err := server.Open(t.Context(), server.Options{Engine: embedded.Options{Path: filepath.Join(disk.Dir, "data"), Databases: []string{"disk_*"}}})
+		engine, err := server.Open(t.Context(), embedded.Options{Path: filepath.Join(disk.Dir, "data"), Databases: []string{"disk_*"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,9 +1,8 @@
 package embedded
 
 import (
-	"encoding/xml"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/larder-sync/larder/sinks/embedded/sqltext"
@@ -40,7 +39,7 @@ var everywhere = []string{
 	"GRANT SELECT ON system.*",
 	"GRANT SELECT ON information_schema.*",
 	"GRANT SELECT ON INFORMATION_SCHEMA.*",
-	"GRANT KILL QUERY, SYSTEM MERGES ON *.*",
+	"GRANT KILL QUERY ON *.*",
 }
 
 const inDatabase = "GRANT SHOW, SELECT, INSERT, ALTER, CREATE DATABASE, CREATE TABLE, CREATE VIEW, " +
@@ -54,27 +53,23 @@ func (o Options) databases() []string {
 }
 
 // writeUsers writes the file that says what the engine's user may do.
-func (o Options) writeUsers(folder string) (string, error) {
-	grants := everywhere
+func writeUsers(path string, grants []string) error {
+	var list strings.Builder
+	for _, grant := range grants {
+		list.WriteString("\n                <query>" + escaped(grant) + "</query>")
+	}
+	return os.WriteFile(path, []byte(strings.Replace(usersConfig, "{grants}", list.String(), 1)), 0o600)
+}
+
+// grants are those of the engine's user on all of the databases.
+func (o Options) grants() []string {
+	all := append(slices.Clone(everywhere), "GRANT SYSTEM MERGES ON *.*")
 	for _, name := range o.databases() {
 		pattern := sqltext.QuoteIdentifier(name)
 		if prefix, ok := strings.CutSuffix(name, "*"); ok {
 			pattern = prefix + "*" // in quotes the star would be a letter of the name
 		}
-		grants = append(grants[:len(grants):len(grants)], inDatabase+pattern+".*")
+		all = append(all, inDatabase+pattern+".*")
 	}
-	var list strings.Builder
-	for _, grant := range grants {
-		list.WriteString("\n                <query>")
-		if err := xml.EscapeText(&list, []byte(grant)); err != nil {
-			return "", err
-		}
-		list.WriteString("</query>")
-	}
-	path := filepath.Join(folder, "larder-engine-users.xml")
-	text := strings.Replace(usersConfig, "{grants}", list.String(), 1)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return "", Unwritable(folder, err)
-	}
-	return path, nil
+	return all
 }

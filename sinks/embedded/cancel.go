@@ -28,7 +28,7 @@ const markSetting = "insert_deduplication_token"
 // stopper stops statements, from a connection of its own.
 type stopper struct {
 	mu     sync.Mutex
-	conn   *conn
+	conn   *Conn
 	log    *slog.Logger
 	marked atomic.Uint64 // how many statements were
 }
@@ -37,7 +37,7 @@ type stopper struct {
 // among those running, and stops that statement when ctx ends. Call release when
 // it has returned. The engine shows a long statement cut short, and one with a
 // secret rewritten, without the mark: a reader's is found by its connection's.
-func (s *stopper) cancellable(ctx context.Context, c *conn) (mark string, release func()) {
+func (s *stopper) cancellable(ctx context.Context, c *Conn) (mark string, release func()) {
 	mark = fmt.Sprintf("\n/*larder %d*/", s.marked.Add(1))
 	found := "endsWith(query, " + sqltext.QuoteString(mark) + ")"
 	if c.mark != "" {
@@ -78,7 +78,7 @@ func (s *stopper) stopQuery(found string, done <-chan struct{}) {
 			timer.Reset(pause)
 		}
 		s.mu.Lock()
-		err := s.conn.exec("KILL QUERY WHERE " + found + " ASYNC")
+		_, err := s.conn.Ask("KILL QUERY WHERE "+found+" ASYNC", "Null")
 		s.mu.Unlock()
 		if err != nil {
 			s.log.Warn("embedded engine: a query could not be stopped", "error", err)

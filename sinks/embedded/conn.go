@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"context"
 	"errors"
 	"runtime"
 	"unsafe"
@@ -9,15 +10,13 @@ import (
 	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
-// conn is one connection of the engine. It runs one statement at a time; its
-// holder (see pool) is alone with it. The engine keeps the state of a statement
-// in the thread that began it, and a stream or an insert takes several calls:
-// all calls of a connection are made from one thread of its own.
-type conn struct {
-	lib      *native
+// Conn is a connection of the engine, for one statement at a time. The engine keeps the state
+// of a statement in the thread that began it, and a stream or an insert takes several calls:
+// whoever has a connection stays on one thread (see Pool.Use). A statement that changes rows
+// is not acknowledged before its writes have reached the disk.
+type Conn struct {
+	engine   *Engine
 	raw      *handle
-	calls    chan func() // run on the connection's thread
-	returned chan struct{}
 	key      string // of the pool: its settings
 	mark     string // among its settings; "" for none
 	database string // in use on it now
@@ -26,52 +25,34 @@ type conn struct {
 
 var errConnect = errors.New("the engine refused the connection")
 
-func openConn(lib *native, args []string) (*conn, error) {
-	c := &conn{lib: lib, database: "default", calls: make(chan func()), returned: make(chan struct{})}
-	go c.serve()
-	c.do(func() { c.raw = lib.dial(args) })
+func (e *Engine) connect(args []string) (*Conn, error) {
+	c := &Conn{engine: e, raw: e.lib.dial(args), database: "default"}
 	if c.raw == nil {
-		close(c.calls)
 		return nil, errConnect
 	}
 	return c, nil
 }
 
-// serve makes the calls of the connection, on one thread, until it is closed.
-func (c *conn) serve() {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	for call := range c.calls {
-		call()
-		c.returned <- struct{}{}
+func (c *Conn) close() { c.engine.lib.closeConn(c.raw) }
+
+// Spoil keeps the connection from being used again.
+func (c *Conn) Spoil() { c.spoiled = true }
+
+// use makes a database the current one.
+func (c *Conn) use(database string) error {
+	if database == c.database {
+		return nil
 	}
-}
-
-// do makes a call on the connection's thread and waits for it.
-func (c *conn) do(call func()) {
-	c.calls <- call
-	<-c.returned
-}
-
-func (c *conn) close() {
-	c.do(func() { c.lib.closeConn(c.raw) })
-	close(c.calls)
+	if _, err := c.Ask("USE "+sqltext.QuoteIdentifier(database), "Null"); err != nil {
+		return err
+	}
+	c.database = database
+	return nil
 }
 
 // Stats are what the engine counts about a statement.
 type Stats struct {
 	ReadRows, ReadBytes, WrittenRows, WrittenBytes, ResultRows, ResultBytes uint64
-}
-
-func (c *conn) stats(result handle) Stats {
-	return Stats{
-		ReadRows:     c.lib.scannedRows(result),
-		ReadBytes:    c.lib.scannedBytes(result),
-		WrittenRows:  c.lib.rowsWritten(result),
-		WrittenBytes: c.lib.bytesWritten(result),
-		ResultRows:   c.lib.rowsRead(result),
-		ResultBytes:  c.lib.bytesRead(result),
-	}
 }
 
 func (s *Stats) add(more Stats) {
@@ -83,199 +64,204 @@ func (s *Stats) add(more Stats) {
 	s.ResultBytes += more.ResultBytes
 }
 
-// query runs any statement to its end and returns the whole of its result.
-func (c *conn) query(sql, format string) (content []byte, counted Stats, err error) {
-	c.do(func() { content, counted, err = c.queryHere(sql, format) })
-	return content, counted, err
-}
+var errNoResult = errors.New("the engine returned no result")
 
-// queryHere and the other …Here functions run on the connection's thread.
-func (c *conn) queryHere(sql, format string) ([]byte, Stats, error) {
-	s, n := text(sql)
-	f, fn := text(format)
-	result := c.lib.query(*c.raw, s, n, f, fn)
-	runtime.KeepAlive(sql)
-	runtime.KeepAlive(format)
+// taken is what a result holds; the engine forgets it.
+func (c *Conn) taken(result handle) ([]byte, Stats, error) {
+	lib := c.engine.lib
 	if result == 0 {
 		return nil, Stats{}, errNoResult
 	}
-	defer c.lib.destroy(result)
-	if failure := c.lib.failure(result); failure != "" {
-		return nil, Stats{}, exception.Parse(failure)
-	}
-	return c.lib.content(result), c.stats(result), nil
-}
-
-var errNoResult = errors.New("the engine returned no result")
-
-// exec runs a statement whose result does not matter.
-func (c *conn) exec(sql string) error {
-	_, _, err := c.query(sql, "Null")
-	return err
-}
-
-// use makes a database the current one.
-func (c *conn) use(database string) error {
-	if database == c.database {
-		return nil
-	}
-	if err := c.exec("USE " + sqltext.QuoteIdentifier(database)); err != nil {
-		return err
-	}
-	c.database = database
-	return nil
-}
-
-// stream is the result of a SELECT, a chunk at a time.
-type stream struct {
-	conn  *conn
-	raw   handle
-	stats Stats
-}
-
-// stream starts a SELECT; no other kind of statement can be streamed.
-func (c *conn) stream(sql, format string) (s *stream, err error) {
-	c.do(func() { s, err = c.streamHere(sql, format) })
-	return s, err
-}
-
-func (c *conn) streamHere(sql, format string) (*stream, error) {
-	s, n := text(sql)
-	f, fn := text(format)
-	raw := c.lib.streamQuery(*c.raw, s, n, f, fn)
-	runtime.KeepAlive(sql)
-	runtime.KeepAlive(format)
-	if raw == 0 {
-		return nil, errNoResult
-	}
-	if failure := c.lib.failure(raw); failure != "" {
-		c.lib.destroy(raw)
-		return nil, exception.Parse(failure)
-	}
-	return &stream{conn: c, raw: raw}, nil
-}
-
-// next returns the next chunk, nil at the end.
-func (s *stream) next() (chunk []byte, err error) {
-	s.conn.do(func() { chunk, err = s.nextHere() })
-	return chunk, err
-}
-
-func (s *stream) nextHere() ([]byte, error) {
-	lib := s.conn.lib
-	result := lib.streamFetch(*s.conn.raw, s.raw)
-	if result == 0 {
-		return nil, errNoResult
-	}
 	defer lib.destroy(result)
 	if failure := lib.failure(result); failure != "" {
-		return nil, exception.Parse(failure)
+		return nil, Stats{}, exception.Parse(failure)
 	}
-	s.stats.add(s.conn.stats(result))
-	return lib.content(result), nil
+	return lib.content(result), Stats{
+		ReadRows:     lib.scannedRows(result),
+		ReadBytes:    lib.scannedBytes(result),
+		WrittenRows:  lib.rowsWritten(result),
+		WrittenBytes: lib.bytesWritten(result),
+		ResultRows:   lib.rowsRead(result),
+		ResultBytes:  lib.bytesRead(result),
+	}, nil
 }
 
-// close ends the SELECT, wherever it is.
-func (s *stream) close() {
-	s.conn.do(func() {
-		s.conn.lib.streamStop(*s.conn.raw, s.raw)
-		s.conn.lib.destroy(s.raw)
-	})
+// begin starts a statement by one of the library's functions.
+func (c *Conn) begin(start func(conn handle, sql unsafe.Pointer, n uintptr, format unsafe.Pointer, fn uintptr) handle, sql, format string) handle {
+	s, n := text(sql)
+	f, fn := text(format)
+	result := start(*c.raw, s, n, f, fn)
+	runtime.KeepAlive(sql)
+	runtime.KeepAlive(format)
+	return result
 }
 
-// insertion is an INSERT whose data is being appended.
-type insertion struct {
-	conn *conn
-	raw  handle
+func (c *Conn) query(sql, format string) ([]byte, Stats, error) {
+	return c.taken(c.begin(c.engine.lib.query, sql, format))
 }
 
-// insert starts an INSERT without data and without FORMAT.
-func (c *conn) insert(sql, format string) (*insertion, error) {
-	i := &insertion{conn: c}
-	failure := ""
-	c.do(func() { failure = i.beginHere(sql, format) })
-	if i.raw == 0 {
+// Ask runs a short statement to its end.
+func (c *Conn) Ask(sql, format string) ([]byte, error) {
+	out, _, err := c.query(sql, format)
+	return out, err
+}
+
+// Query runs any statement, to its end or to that of ctx, and returns the whole of its
+// result.
+func (c *Conn) Query(ctx context.Context, sql, format string) ([]byte, Stats, error) {
+	mark, release := c.engine.stopper.cancellable(ctx, c)
+	defer release()
+	out, counted, err := c.query(sql+mark, format)
+	return out, counted, unmarked(err, mark)
+}
+
+// Write is Query for a statement that changes rows: it fails when the disk refused a
+// write meanwhile.
+func (c *Conn) Write(ctx context.Context, sql, format string) ([]byte, Stats, error) {
+	refused := c.engine.writes.Refused()
+	out, counted, err := c.Query(ctx, sql, format)
+	if err != nil {
+		return nil, Stats{}, err
+	}
+	return out, counted, c.engine.guardWrites(c, refused)
+}
+
+// Class is what the engine's parser says a statement does.
+type Class uint32
+
+// The classes; what the parser calls otherwise is none of them.
+const (
+	Reading  Class = 0 // changes nothing
+	Mutating Class = 1 // INSERT, CREATE, ALTER, DROP, …
+	Control  Class = 3 // SET, USE, SYSTEM, KILL, INTO OUTFILE, temporary tables
+)
+
+// Parsed is what the engine's parser says of a text, its struct chdb_query_analysis_v1.
+type Parsed struct {
+	size       uint32
+	Statements uint32 // 0 when it does not parse
+	flags      uint32
+	Class      Class // of the first
+}
+
+var errClassify = errors.New("the engine could not classify the statement")
+
+// Classify asks the engine's parser what a text is, without running it.
+func (c *Conn) Classify(sql string) (Parsed, error) {
+	p := Parsed{size: uint32(unsafe.Sizeof(Parsed{}))}
+	s, n := text(sql)
+	state := c.engine.lib.classify(*c.raw, s, n, nil, 0, unsafe.Pointer(&p))
+	runtime.KeepAlive(sql)
+	if state != 0 {
+		return Parsed{}, errClassify
+	}
+	return p, nil
+}
+
+// Stream is the result of a SELECT, a chunk at a time.
+type Stream struct {
+	conn    *Conn
+	raw     handle
+	stats   Stats
+	mark    string
+	release func()
+}
+
+// Stream starts a SELECT; no other kind of statement can be streamed. It is stopped when
+// ctx ends. Close it.
+func (c *Conn) Stream(ctx context.Context, sql, format string) (*Stream, error) {
+	mark, release := c.engine.stopper.cancellable(ctx, c)
+	raw := c.begin(c.engine.lib.streamQuery, sql+mark, format)
+	err := errNoResult
+	if raw != 0 {
+		failure := c.engine.lib.failure(raw)
+		if failure == "" {
+			return &Stream{conn: c, raw: raw, mark: mark, release: release}, nil
+		}
+		c.engine.lib.destroy(raw)
+		err = exception.Parse(failure)
+	}
+	release()
+	return nil, unmarked(err, mark)
+}
+
+// Next returns the next chunk, nil at the end.
+func (s *Stream) Next() ([]byte, error) {
+	chunk, counted, err := s.conn.taken(s.conn.engine.lib.streamFetch(*s.conn.raw, s.raw))
+	s.stats.add(counted)
+	return chunk, unmarked(err, s.mark)
+}
+
+// Stats are what the engine has counted so far.
+func (s *Stream) Stats() Stats { return s.stats }
+
+// Close ends the SELECT, wherever it is.
+func (s *Stream) Close() {
+	s.conn.engine.lib.streamStop(*s.conn.raw, s.raw)
+	s.conn.engine.lib.destroy(s.raw)
+	s.release()
+}
+
+// Insertion is an INSERT whose data is being appended. End it with Commit or Abort.
+type Insertion struct {
+	conn    *Conn
+	raw     handle
+	refused uint64 // writes, before it began
+}
+
+// Insert starts an INSERT without data and without FORMAT.
+func (c *Conn) Insert(sql, format string) (*Insertion, error) {
+	i := &Insertion{conn: c, refused: c.engine.writes.Refused()}
+	if i.raw = c.begin(c.engine.lib.insert, sql, format); i.raw == 0 {
 		return nil, errNoResult
 	}
-	if failure != "" {
-		return nil, errors.Join(exception.Parse(failure), i.abort())
+	if failure := c.engine.lib.insertFailure(i.raw); failure != "" {
+		return nil, errors.Join(exception.Parse(failure), i.Abort())
 	}
 	return i, nil
 }
 
-func (i *insertion) beginHere(sql, format string) (failure string) {
-	s, n := text(sql)
-	f, fn := text(format)
-	i.raw = i.conn.lib.insert(*i.conn.raw, s, n, f, fn)
-	runtime.KeepAlive(sql)
-	runtime.KeepAlive(format)
-	if i.raw == 0 {
-		return ""
-	}
-	return i.conn.lib.insertFailure(i.raw)
-}
+var errInsertEnded = errors.New("the engine ended the insert early")
 
-// append hands over data; the engine takes a copy.
-func (i *insertion) append(data []byte) (err error) {
-	if len(data) > 0 {
-		i.conn.do(func() { err = i.appendHere(data) })
+// Append hands over data; the engine takes a copy. When it fails, Abort comes next.
+func (i *Insertion) Append(data []byte) error {
+	if len(data) == 0 {
+		return nil
 	}
-	return err
-}
-
-func (i *insertion) appendHere(data []byte) error {
-	state := i.conn.lib.insertAppend(i.raw, unsafe.Pointer(unsafe.SliceData(data)), uintptr(len(data)))
+	state := i.conn.engine.lib.insertAppend(i.raw, unsafe.Pointer(unsafe.SliceData(data)), uintptr(len(data)))
 	runtime.KeepAlive(data)
 	if state == 0 {
 		return nil
 	}
-	if failure := i.conn.lib.insertFailure(i.raw); failure != "" {
+	if failure := i.conn.engine.lib.insertFailure(i.raw); failure != "" {
 		return exception.Parse(failure)
+	}
+	if _, err := i.done(); err != nil { // the engine may give the reason only at the end
+		return err
 	}
 	return errInsertEnded
 }
 
-var errInsertEnded = errors.New("the engine ended the insert early")
-
-// reason is why an append failed; the engine may tell it only at the end.
-func (i *insertion) reason(err error) error {
-	if !errors.Is(err, errInsertEnded) {
-		return err
-	}
-	if _, cause := i.done(); cause != nil {
-		return cause
-	}
-	return err
-}
-
-// done commits. Its error means that the insert failed; abort comes next.
-func (i *insertion) done() (counted Stats, err error) {
-	i.conn.do(func() { counted, err = i.doneHere() })
+func (i *Insertion) done() (Stats, error) {
+	_, counted, err := i.conn.taken(i.conn.engine.lib.insertDone(i.raw))
 	return counted, err
 }
 
-func (i *insertion) doneHere() (Stats, error) {
-	lib := i.conn.lib
-	result := lib.insertDone(i.raw)
-	if result == 0 {
-		return Stats{}, errNoResult
+// Commit ends the INSERT. Without an error, its rows are on the disk.
+func (i *Insertion) Commit() (Stats, error) {
+	counted, err := i.done()
+	if err != nil {
+		return Stats{}, errors.Join(err, i.Abort())
 	}
-	defer lib.destroy(result)
-	if failure := lib.failure(result); failure != "" {
-		return Stats{}, exception.Parse(failure)
-	}
-	return i.conn.stats(result), nil
+	i.conn.engine.lib.insertDestroy(i.raw)
+	return counted, i.conn.engine.guardWrites(i.conn, i.refused)
 }
 
-// close frees a committed insertion.
-func (i *insertion) close() { i.conn.do(func() { i.conn.lib.insertDestroy(i.raw) }) }
-
-// abort gives up. A failed insert keeps its table locked until the connection's
-// next statement, so one is run at once (DESIGN §8, pitfalls).
-func (i *insertion) abort() error {
-	i.conn.do(func() {
-		i.conn.lib.insertCancel(i.raw)
-		i.conn.lib.insertDestroy(i.raw)
-	})
-	return i.conn.exec("SELECT 1")
+// Abort gives up: nothing is inserted. A failed insert keeps its table locked until the
+// connection's next statement, so one is run at once (DESIGN §8, pitfalls).
+func (i *Insertion) Abort() error {
+	i.conn.engine.lib.insertCancel(i.raw)
+	i.conn.engine.lib.insertDestroy(i.raw)
+	_, err := i.conn.Ask("SELECT 1", "Null")
+	return err
 }

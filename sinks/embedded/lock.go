@@ -14,38 +14,47 @@ import (
 const LockName = "larder.lock"
 
 // ErrHeld is what errors.Is finds when another process holds the data folder.
-var ErrHeld = errors.New("the data folder is held by another process")
+var ErrHeld = errors.New("the data folder is held")
 
-// HeldError says which process holds a data folder. The warehouse can be reached through
-// that process.
-type HeldError struct {
-	Path string
-	PID  int // 0 when it could not be read
-}
-
-func (e *HeldError) Error() string {
+// HeldBy is the error of a data folder that another process holds.
+func HeldBy(path string) error {
 	who := "another process"
-	if e.PID > 0 {
-		who = "process " + strconv.Itoa(e.PID)
+	if content, err := os.ReadFile(filepath.Join(path, LockName)); err == nil && len(content) > 1 {
+		who = "process " + strings.TrimSpace(string(content))
 	}
-	return fmt.Sprintf("the data folder %s is held by %s: stop it, or give this one another folder", e.Path, who)
+	return fmt.Errorf("%w by %s: %s: stop it, or give this one another folder", ErrHeld, who, path)
 }
 
-// Is makes errors.Is(err, ErrHeld) true.
-func (e *HeldError) Is(target error) bool { return target == ErrHeld }
+// Held is HeldBy when a process has the data folder open, else nil. It takes no lock.
+func Held(path string) error {
+	file, err := os.Open(filepath.Join(path, LockName))
+	if err != nil {
+		return nil //nolint:nilerr // it was never opened
+	}
+	locked := isLocked(file)
+	_ = file.Close() // it was only read
+	if !locked {
+		return nil
+	}
+	return HeldBy(path)
+}
 
 // lockFolder takes the folder for this process. The lock is the kernel's and
-// ends with the process, however it ends; the file itself stays and tells the
+// ends with the process, however it ends; the file itself stays and names the
 // holder's process id.
-func lockFolder(path string) (*os.File, error) {
+func lockFolder(path string) (*Folder, error) {
 	file, err := os.OpenFile(filepath.Join(path, LockName), os.O_RDWR|os.O_CREATE|syscall.O_CLOEXEC, 0o600)
 	if err != nil {
 		return nil, Unwritable(path, err)
 	}
-	if err := takeLock(file, path); err != nil {
+	folder, err := newFolder(path, file)
+	if err == nil {
+		err = takeLock(file, path)
+	}
+	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	return file, nil
+	return folder, nil
 }
 
 func takeLock(file *os.File, path string) error {
@@ -63,19 +72,6 @@ func takeLock(file *os.File, path string) error {
 		return Unwritable(path, err)
 	}
 	return nil
-}
-
-// holder reads the process id in the lock file, 0 when there is none.
-func holder(path string) int {
-	content, err := os.ReadFile(filepath.Join(path, LockName))
-	if err != nil {
-		return 0
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
-	if err != nil {
-		return 0
-	}
-	return pid
 }
 
 // ErrUnwritable is what errors.Is finds when the data folder cannot be made or
@@ -104,20 +100,6 @@ func PrepareFolder(path string) (string, error) {
 	return absolute, nil
 }
 
-// Held is a *HeldError when a process has the data folder open. It takes no lock.
-func Held(path string) error {
-	file, err := os.Open(filepath.Join(path, LockName))
-	if err != nil {
-		return nil //nolint:nilerr // it was never opened
-	}
-	locked := isLocked(file)
-	_ = file.Close() // it was only read
-	if !locked {
-		return nil
-	}
-	return HeldBy(path)
-}
-
 // ErrForeign is what errors.Is finds when root would open the data folder of another user.
 var ErrForeign = errors.New("another user's data folder")
 
@@ -137,6 +119,3 @@ func foreign(path string, user int) error {
 	return fmt.Errorf("%w: %s is user %d's, who could not read what root writes there. Start Larder as that user and try again: root's commands work beside it. "+
 		"Or give root the folder: chown -R root %s", ErrForeign, path, owner, path)
 }
-
-// HeldBy is the error of a data folder that another process holds.
-func HeldBy(path string) *HeldError { return &HeldError{Path: path, PID: holder(path)} }

@@ -7,8 +7,8 @@ import (
 )
 
 // showLock lets others see that a file is locked without taking its lock, which asking for an
-// flock would do for a moment. The flock stays the lock: older versions have no other. So it is
-// no error when a file system has none of this kind; the file then looks free.
+// flock would do for a moment. The flock stays the lock: not every system has this kind, and it is
+// no error where it is missing; the file then looks free.
 func showLock(file *os.File) {
 	_ = unix.FcntlFlock(file.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK})
 }

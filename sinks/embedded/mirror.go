@@ -3,7 +3,6 @@ package embedded
 import (
 	"context"
 	"encoding/hex"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -32,12 +31,7 @@ type MirrorOptions struct {
 // cannot write it. Its tables are the writer's (see copyCatalogue) on a disk that is
 // read-only; each looks for new parts once a second. Close it and open another when a
 // table or a view has changed: what the columns are is read once.
-func OpenMirror(ctx context.Context, o *MirrorOptions) (*Engine, error) {
-	process.Lock()
-	defer process.Unlock()
-	if process.open != nil {
-		return nil, fmt.Errorf("%w, on %s", ErrOpen, process.open.path)
-	}
+func OpenMirror(o *MirrorOptions) (*Engine, error) {
 	// On a disk that it can write, an engine does not look for new parts, and removes old ones.
 	if file, err := os.OpenFile(filepath.Join(o.Writer, LockName), os.O_WRONLY, 0); err == nil {
 		return nil, errors.Join(fmt.Errorf("mirror %s: this process can write it, and must not: see ExecConfined", o.Writer), file.Close())
@@ -46,37 +40,15 @@ func OpenMirror(ctx context.Context, o *MirrorOptions) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := loadLibrary(); err != nil {
+	lib, err := library()
+	if err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
+	e := &Engine{path: o.data(), log: o.Logger, lib: lib, databases: o.Databases}
+	if err := e.start(filepath.Join(o.conf(), mirrorConfigName), limit); err != nil {
 		return nil, err
 	}
-	e := &Engine{
-		path: o.data(), log: o.Logger, lib: process.lib, databases: o.Databases, settings: mirrorSettings(limit),
-		args: []string{"clickhouse", "--path=" + o.data(), "--config-file=" + filepath.Join(o.conf(), mirrorConfigName)},
-	}
-	if e.log == nil {
-		e.log = slog.New(slog.DiscardHandler)
-	}
-	if err := e.boot(); err != nil {
-		return nil, err
-	}
-	e.stopper = &stopper{conn: e.anchor, log: e.log}
-	e.pool = e.newPool(PoolOptions{Places: maxConns})
-	e.stopped, e.stop = context.WithCancel(context.Background())
-	if err := e.learn(nil); err != nil {
-		e.quiet()
-		e.disconnect()
-		return nil, err
-	}
-	process.open = e
 	return e, nil
-}
-
-// mirrorSettings are those of every connection of a mirror.
-func mirrorSettings(limit memory.Limit) map[string]string {
-	return Options{}.settings(limit)
 }
 
 // mirrorConfigName is the file of the engine's configuration.
@@ -260,7 +232,7 @@ const mirrorConfig = `<clickhouse>
 
 func (o *MirrorOptions) writeConfig(limit memory.Limit) error {
 	users := filepath.Join(o.conf(), "users.xml")
-	if err := os.WriteFile(users, []byte(strings.Replace(usersConfig, "{grants}", o.grants(), 1)), 0o600); err != nil {
+	if err := writeUsers(users, o.grants()); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Join(o.data(), "tmp"), 0o700); err != nil {
@@ -274,23 +246,12 @@ func (o *MirrorOptions) writeConfig(limit memory.Limit) error {
 }
 
 // grants let the mirror's user read, and stop its own statements.
-func (o *MirrorOptions) grants() string {
-	list := []string{"GRANT SELECT ON system.*", "GRANT SELECT ON information_schema.*", "GRANT SELECT ON INFORMATION_SCHEMA.*", "GRANT KILL QUERY ON *.*"}
+func (o *MirrorOptions) grants() []string {
+	all := append(slices.Clone(everywhere), "GRANT SELECT ON "+partsDatabase+".parts")
 	for _, name := range o.Databases {
-		list = append(list, "GRANT SHOW, SELECT ON `"+name+"`.*")
+		all = append(all, "GRANT SHOW, SELECT ON `"+name+"`.*")
 	}
-	list = append(list, "GRANT SELECT ON "+partsDatabase+".parts")
-	var all strings.Builder
-	for _, grant := range list {
-		all.WriteString("\n                <query>" + escaped(grant) + "</query>")
-	}
-	return all.String()
-}
-
-func escaped(text string) string {
-	var out strings.Builder
-	_ = xml.EscapeText(&out, []byte(text)) // a Builder takes everything
-	return out.String()
+	return all
 }
 
 // Changed is true when the writer's tables or views are not those any more that Prepare has
@@ -324,7 +285,7 @@ func (o *MirrorOptions) Written() (total int64, err error) {
 // opened again.
 func (e *Engine) Vanished(ctx context.Context) (string, error) {
 	var paths []byte
-	err := e.pool.Use(ctx, Session{Database: "system"}, func(c *Conn) (err error) {
+	err := e.pool.Use(ctx, "system", nil, func(c *Conn) (err error) {
 		paths, _, err = c.Query(ctx, "SELECT path FROM "+partsDatabase+".parts", "TSVRaw")
 		return err
 	})

@@ -15,8 +15,6 @@ type handle = uintptr
 // native is the part of the engine's C interface that Larder uses. Pointers to
 // text go with a length: the engine copies what it keeps.
 type native struct {
-	version func() string
-
 	connect   func(argc int32, argv unsafe.Pointer) *handle
 	closeConn func(conn *handle)
 	signals   func(enabled int32)
@@ -71,7 +69,6 @@ func unloadable(path string, err error) error {
 
 func (l *native) symbols() map[string]any {
 	return map[string]any{
-		"chdb_version":                     &l.version,
 		"chdb_connect":                     &l.connect,
 		"chdb_close_conn":                  &l.closeConn,
 		"chdb_set_signal_handlers_enabled": &l.signals,

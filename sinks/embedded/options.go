@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"encoding/xml"
-	"errors"
 	"log/slog"
 	"maps"
 	"os"
@@ -23,9 +22,6 @@ type Options struct {
 	// being what a reader means who names none. A name that ends in * stands for all
 	// that begin so. None means the database default alone.
 	Databases []string
-
-	// Settings are ClickHouse's query settings, over the defaults of DESIGN §8.
-	Settings map[string]string
 
 	// Memory is the most that the engine may use, in bytes; 0 means 2 GiB, and less
 	// than memory.Min is refused. A query that would need more than its part fails,
@@ -55,12 +51,11 @@ var defaultSettings = map[string]string{
 	"output_format_parquet_geometadata":  "0", // with it a column of type Geometry ends the process
 }
 
-// settings are those of every connection.
-func (o Options) settings(limit memory.Limit) map[string]string {
+// settingsOf are those of every connection.
+func settingsOf(limit memory.Limit) map[string]string {
 	all := maps.Clone(defaultSettings)
 	all["max_memory_usage"] = number(limit.Statement())
 	all["max_untracked_memory"] = number(limit.Untracked())
-	maps.Copy(all, o.Settings)
 	return all
 }
 
@@ -129,17 +124,13 @@ const memoryConfig = `    <max_server_memory_usage>{memory}</max_server_memory_u
 `
 
 func (o Options) writeConfig(folder string, limit memory.Limit) (string, error) {
-	users, err := o.writeUsers(folder)
-	if err != nil {
-		return "", err
-	}
-	var escaped, backups strings.Builder
-	if err := errors.Join(xml.EscapeText(&escaped, []byte(users)), xml.EscapeText(&backups, []byte(filepath.Join(folder, BackupFolder)))); err != nil {
-		return "", err
+	users := filepath.Join(folder, "larder-engine-users.xml")
+	if err := writeUsers(users, o.grants()); err != nil {
+		return "", Unwritable(folder, err)
 	}
 	path := filepath.Join(folder, "larder-engine.xml")
 	text := strings.NewReplacer(
-		"{users}", escaped.String(), "{backups}", backups.String(),
+		"{users}", escaped(users), "{backups}", escaped(filepath.Join(folder, BackupFolder)),
 		"{memory}", number(int64(limit)), "{merges}", number(limit.Merges()), "{threads}", number(limit.MergeThreads()),
 		"{block}", number(limit.MergeBlock()), "{temporary}", number(TemporaryDisk), "{cache}", number(limit.Cache()), "{spare}", number(spareDisk),
 	).Replace(serverConfig)
@@ -147,6 +138,12 @@ func (o Options) writeConfig(folder string, limit memory.Limit) (string, error) 
 		return "", Unwritable(folder, err)
 	}
 	return path, nil
+}
+
+func escaped(text string) string {
+	var out strings.Builder
+	_ = xml.EscapeText(&out, []byte(text)) // a Builder takes everything
+	return out.String()
 }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }

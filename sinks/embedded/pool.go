@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -25,107 +26,75 @@ const maxIdle = 16
 // ErrClosed is what a statement ends with that begins after Close.
 var ErrClosed = errors.New("the engine is closed")
 
-// PoolOptions say what the connections of a pool have in common.
-type PoolOptions struct {
-	Who      string            // may have its places; named in the error of a wait in vain
-	Settings map[string]string // over those of the engine
-	Places   int               // how many statements can be under way at once
-	Marked   bool              // each connection has a mark of its own, see cancellable
-	Grace    time.Duration     // how long Close waits for a statement that does not end; 0 is for ever
-}
-
 // Pool keeps connections, each with the settings it was opened with: settings
 // are given when a connection is opened (0.3 ms), never changed on one that
 // others will use.
 type Pool struct {
-	engine *Engine
-	o      PoolOptions
-	args   []string // of every connection
-	slots  chan struct{}
-	gate   gate // statements under way
+	engine   *Engine
+	args     []string      // of every connection
+	patience time.Duration // of readers, for a place; 0: it has none but the engine's own statements
+	slots    chan struct{} // statements under way
+	closing  chan struct{}
 
-	mu     sync.Mutex
-	idle   []*conn // the last used is last
-	closed bool
+	mu   sync.Mutex
+	idle []*Conn // the last used is last
 }
 
-func (e *Engine) newPool(o PoolOptions) *Pool {
-	settings := maps.Clone(e.settings)
-	maps.Copy(settings, o.Settings)
-	return &Pool{engine: e, o: o, args: slices.Concat(e.args, settingArgs(settings)), slots: make(chan struct{}, o.Places)}
+func (e *Engine) newPool(args []string, places int, patience time.Duration) *Pool {
+	return &Pool{engine: e, args: args, patience: patience, slots: make(chan struct{}, places), closing: make(chan struct{})}
 }
 
-// NewPool makes a pool beside the engine's own. Close ends it.
-func (e *Engine) NewPool(o PoolOptions) *Pool {
-	p := e.newPool(o)
-	e.poolsMu.Lock()
-	defer e.poolsMu.Unlock()
-	e.pools = append(e.pools, p)
-	return p
+// Readers makes the pool of those who read, with settings over those of the engine: so many
+// statements at once, and how long another waits for its place. It ends with the process.
+func (e *Engine) Readers(settings map[string]string, places int, patience time.Duration) *Pool {
+	return e.newPool(slices.Concat(e.args, settingArgs(settings)), places, patience)
 }
 
-// Session is what a statement wants of its connection.
-type Session struct {
-	Database string
-	Settings map[string]string // over those of the pool
-	Patience time.Duration     // for a place; 0 is for ever
-}
-
-// Use calls f with a connection that nobody else uses meanwhile. Errors of the engine
-// are an *exception.Exception.
-func (p *Pool) Use(ctx context.Context, s Session, f func(*Conn) error) error {
-	if !p.gate.enter() {
-		return ErrClosed
-	}
-	defer p.gate.leave()
-	c, err := p.lease(ctx, s)
-	if err != nil {
+// Use calls f with a connection to a database that nobody else uses meanwhile, with settings
+// over those of the pool. Errors of the engine are an *exception.Exception.
+func (p *Pool) Use(ctx context.Context, database string, settings map[string]string, f func(*Conn) error) error {
+	if err := p.place(ctx); err != nil {
 		return err
 	}
-	defer p.release(c)
+	defer func() { <-p.slots }()
+	runtime.LockOSThread() // see Conn
+	defer runtime.UnlockOSThread()
+	c, err := p.obtain(settings, database)
+	if err != nil {
+		return explained(err, p.engine.path)
+	}
 	// A statement that failed stays with its connection, locks and part of its
 	// answer included, until the next one there: end the connection instead.
 	// Cleared only when f comes back, so that a panic ends it too.
 	failed := true
-	defer func() { c.spoiled = c.spoiled || failed }()
-	err = f(&Conn{engine: p.engine, conn: c})
+	defer func() { p.release(c, failed) }()
+	err = f(c)
 	failed = err != nil
 	return explained(err, p.engine.path)
 }
 
-// lease returns a connection for a session, waiting for a place until ctx or the
-// session's patience ends. Give it back with release.
-func (p *Pool) lease(ctx context.Context, s Session) (*conn, error) {
-	if err := p.place(ctx, s.Patience); err != nil {
-		return nil, err
-	}
-	c, err := p.obtain(s.Settings, s.Database)
-	if err != nil {
-		<-p.slots
-		return nil, err
-	}
-	return c, nil
-}
-
-func (p *Pool) place(ctx context.Context, patience time.Duration) error {
+// place waits for the place of one statement, which Use gives back.
+func (p *Pool) place(ctx context.Context) error {
 	var enough <-chan time.Time
-	if patience > 0 {
-		timer := time.NewTimer(patience)
+	if p.patience > 0 {
+		timer := time.NewTimer(p.patience)
 		defer timer.Stop()
 		enough = timer.C
 	}
 	select {
 	case p.slots <- struct{}{}:
 		return nil
+	case <-p.closing:
+		return ErrClosed
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-enough:
 		return exception.Refuse(exception.TooManyQueries, "TOO_MANY_SIMULTANEOUS_QUERIES",
-			"Too many simultaneous queries: %d are under way, the most that %s may have at once, and none has ended within %s. Try again later", cap(p.slots), p.o.Who, patience)
+			"Too many simultaneous queries: %d are under way, the most that readers may have at once, and none has ended within %s. Try again later", cap(p.slots), p.patience)
 	}
 }
 
-func (p *Pool) obtain(settings map[string]string, database string) (*conn, error) {
+func (p *Pool) obtain(settings map[string]string, database string) (*Conn, error) {
 	c, err := p.take(settings, database)
 	if err != nil {
 		return nil, err
@@ -139,13 +108,10 @@ func (p *Pool) obtain(settings map[string]string, database string) (*conn, error
 
 // take finds an idle connection with these settings, one that uses the database
 // already if there is one, or opens another.
-func (p *Pool) take(settings map[string]string, database string) (*conn, error) {
-	key := settingsKey(settings)
+func (p *Pool) take(settings map[string]string, database string) (*Conn, error) {
+	given := settingArgs(settings)
+	key := fmt.Sprintf("%q", given)
 	p.mu.Lock()
-	if p.closed {
-		p.mu.Unlock()
-		return nil, ErrClosed
-	}
 	found := -1
 	for i, c := range p.idle {
 		if c.key == key && (found < 0 || c.database == database) {
@@ -161,11 +127,11 @@ func (p *Pool) take(settings map[string]string, database string) (*conn, error) 
 	p.mu.Unlock()
 
 	args, mark := slices.Clone(p.args), ""
-	if p.o.Marked {
+	if p.patience > 0 { // see cancellable
 		mark = "larder-" + rand.Text()
 		args = append(args, "--"+markSetting+"="+mark)
 	}
-	c, err := openConn(p.engine.lib, append(args, settingArgs(settings)...))
+	c, err := p.engine.connect(append(args, given...))
 	if errors.Is(err, errConnect) && len(settings) > 0 {
 		return nil, exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "One of the settings has a value that the engine does not take: %s", strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
 	}
@@ -176,14 +142,13 @@ func (p *Pool) take(settings map[string]string, database string) (*conn, error) 
 	return c, nil
 }
 
-func (p *Pool) release(c *conn) {
-	defer func() { <-p.slots }()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed || c.spoiled {
+func (p *Pool) release(c *Conn, failed bool) {
+	if failed || c.spoiled {
 		c.close()
 		return
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.idle = append(p.idle, c)
 	if len(p.idle) > min(maxIdle, cap(p.slots)/2) {
 		p.idle[0].close()
@@ -191,21 +156,14 @@ func (p *Pool) release(c *conn) {
 	}
 }
 
-// close ends the idle connections and those given back later.
+// close waits until all statements have ended, takes every place for ever, and ends the
+// connections.
 func (p *Pool) close() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.closed = true
+	close(p.closing)
+	for range cap(p.slots) {
+		p.slots <- struct{}{}
+	}
 	for _, c := range p.idle {
 		c.close()
 	}
-	p.idle = nil
-}
-
-// settingsKey is the same for the same settings.
-func settingsKey(settings map[string]string) string {
-	if len(settings) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%q", settingArgs(settings))
 }

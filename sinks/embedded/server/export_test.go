@@ -4,8 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"time"
-
-	"github.com/larder-sync/larder/sinks/embedded"
 )
 
 // ListenReadersOf opens the read-only way in with limits that a test can wait for, before an
@@ -15,10 +13,9 @@ func ListenReadersOf(ctx context.Context, s *Server, user, password string, requ
 }
 
 // readersOf answers readers as a mirror does, from an engine that nothing confines.
-func readersOf(s *Server) *handler {
-	return &handler{rights: reading, server: &Server{
-		engine: s.engine, log: s.log, settings: s.settings, end: func(string) {},
-		readers: s.engine.NewPool(embedded.PoolOptions{Who: "readers", Places: readerPlaces, Settings: ReaderSettings(""), Marked: true, Grace: readersGrace}),
+func readersOf(s *Server) *Server {
+	return &Server{engine: s.engine, log: s.log, settings: s.settings, readers: &mirror{
+		pool: s.engine.Readers(ReaderSettings(""), readerPlaces, readerPatience), end: func(string) {},
 	}}
 }
 

@@ -27,7 +27,7 @@ var pieces = []string{
 }
 
 func TestOddRequestsAreAnswered(t *testing.T) {
-	engine, err := Open(context.Background(), Options{Engine: embedded.Options{Path: t.TempDir(), Logger: slog.New(panics{t})}})
+	engine, err := Open(context.Background(), embedded.Options{Path: t.TempDir(), Logger: slog.New(panics{t})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestOddRequestsAreAnswered(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	ways := []*handler{{server: engine, rights: full}, readersOf(engine)}
+	ways := []*Server{engine, readersOf(engine)}
 	random := rand.New(rand.NewPCG(1, 2))
 	pick := func(n int) string {
 		var s strings.Builder
@@ -72,7 +72,7 @@ func TestOddRequestsAreAnswered(t *testing.T) {
 	}
 }
 
-func answerOdd(t *testing.T, f *handler, r *http.Request) {
+func answerOdd(t *testing.T, f *Server, r *http.Request) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"strconv"
 	"time"
@@ -31,51 +30,47 @@ type MirrorOptions struct {
 const (
 	readerPlaces   = 32               // statements at once, or a 32nd of the open files allowed: each takes ten
 	readerPatience = 10 * time.Second // for a place
-	readersGrace   = 2 * time.Second  // for statements that were stopped, when the server closes
 )
 
 // readerTime is the longest that a reader's statement may take, the time in which
 // its answer is read included. A reader may ask for less (max_execution_time).
 const readerTime = 5 * time.Minute
 
-// ServeMirror opens a mirror and serves it until ctx ends. What its readers may do is held by
-// the kernel and by the engine: it looks at no statement. ready is called once it answers.
+// mirror is what a server has for readers.
+type mirror struct {
+	pool *embedded.Pool
+	zone string           // of their sessions
+	end  func(why string) // see MirrorOptions
+}
+
+// ServeMirror opens a mirror and serves it until ctx or the process ends. What its readers may
+// do is held by the kernel and by the engine: it looks at no statement. ready is called once
+// it answers.
 func ServeMirror(ctx context.Context, listener net.Listener, o MirrorOptions, ready func()) error {
-	engine, err := embedded.OpenMirror(ctx, o.Engine)
+	engine, err := embedded.OpenMirror(o.Engine)
 	if err != nil {
 		return err
 	}
 	limit, err := memory.Of(o.Engine.Memory)
 	if err != nil {
-		return errors.Join(err, engine.Close())
+		return err
 	}
-	s := &Server{engine: engine, log: o.Engine.Logger, zone: o.ReaderZone, end: o.End}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
+	s, err := newServer(ctx, engine, o.Engine.Logger)
+	if err != nil {
+		return err
 	}
-	if err := s.learnSettings(ctx); err != nil {
-		return errors.Join(err, engine.Close())
-	}
-	s.readers = engine.NewPool(embedded.PoolOptions{
-		Who: "readers", Settings: mirrorSettings(o, limit), Places: inbound.PerFiles(readerPlaces, 32), Marked: true, Grace: readersGrace,
-	})
-	s.stopped, s.stop = context.WithCancel(ctx)
-	s.serve(listener, s.ours(&handler{server: s, rights: reading}))
+	settings := ReaderSettings(o.ReaderZone)
+	settings["max_memory_usage"] = strconv.FormatInt(int64(limit)/2, 10)
+	s.readers = &mirror{pool: engine.Readers(settings, inbound.PerFiles(readerPlaces, 32), readerPatience), zone: o.ReaderZone, end: o.End}
+	s.serve(listener)
 	ready()
 	s.watch(ctx, o)
-	return s.Close()
+	return nil
 }
 
 // mostWritten is what may be in the scratch folder: twice what the engine puts aside for
 // statements. It counts no files that settings of theirs have it make.
 const mostWritten = embedded.TemporaryDisk / 2
-
-// mirrorSettings are those of a reader's connection.
-func mirrorSettings(o MirrorOptions, limit memory.Limit) map[string]string {
-	all := ReaderSettings(o.ReaderZone)
-	all["max_memory_usage"] = strconv.FormatInt(int64(limit)/2, 10)
-	return all
-}
 
 // ReaderSettings are those of readers who ask for no others: what is right for natural SQL,
 // what plans views fast (docs/benchmarks.md), and how long a statement may take. Texts without a zone are of this one, unless it is empty.
@@ -153,7 +148,7 @@ func (s *Server) ended(ctx context.Context) (bounded context.Context, end contex
 		select {
 		case <-done:
 		case <-time.After(stopGrace):
-			s.end("a statement did not stop")
+			s.readers.end("a statement did not stop")
 		}
 	})
 	return bounded, func() {

@@ -316,10 +316,9 @@ func TestAReaderCanBeStricterAndNotMore(t *testing.T) {
 }
 
 func TestWhoFindsNoPlaceIsToldSo(t *testing.T) {
-	pool := embeddedtest.Engine(t).Engine().NewPool(embedded.PoolOptions{Who: "readers", Places: 1})
-	session := embedded.Session{Database: "default", Patience: time.Millisecond}
-	err := pool.Use(t.Context(), session, func(*embedded.Conn) error {
-		return pool.Use(t.Context(), session, func(*embedded.Conn) error { return nil })
+	pool := embeddedtest.Engine(t).Engine().Readers(nil, 1, time.Millisecond)
+	err := pool.Use(t.Context(), "default", nil, func(*embedded.Conn) error {
+		return pool.Use(t.Context(), "default", nil, func(*embedded.Conn) error { return nil })
 	})
 	if thrown := exception.As(err); err == nil || thrown.Code != exception.TooManyQueries || thrown.Status() != http.StatusServiceUnavailable || !strings.Contains(thrown.Message, "the most that readers may have") {
 		t.Errorf("%v", err)

@@ -37,9 +37,7 @@ func Main(ctx context.Context, o Orders, command []string, in io.Reader, out io.
 			log.Warn("embedded engine: not confined to its folder by the kernel", "reason", err.Error())
 		}
 	}
-	s, err := server.Open(ctx, server.Options{
-		Engine: embedded.Options{Path: o.Folder, Databases: o.Databases, Memory: o.Memory, Logger: log},
-	})
+	s, err := server.Open(ctx, embedded.Options{Path: o.Folder, Databases: o.Databases, Memory: o.Memory, Logger: log})
 	if errors.Is(err, embedded.ErrHeld) {
 		fmt.Fprintln(out, child.Held)
 	}

@@ -63,7 +63,7 @@ type Writer struct {
 }
 
 // Open connects to the engine of a data folder, or starts it. Errors: those of
-// [embedded.FindLibrary], [embedded.PrepareFolder] and [embedded.Foreign], *[embedded.HeldError].
+// [embedded.FindLibrary], [embedded.PrepareFolder] and [embedded.Foreign], [embedded.ErrHeld].
 func Open(ctx context.Context, o Options) (*Writer, error) { return open(ctx, o, longSilence) }
 
 func open(ctx context.Context, o Options, silence time.Duration) (*Writer, error) {
@@ -109,7 +109,7 @@ func (w *Writer) reach(ctx context.Context) error {
 	}
 }
 
-func silent(held *embedded.HeldError) error {
+func silent(held error) error {
 	return fmt.Errorf("%w; it does not answer on its socket", held)
 }
 
@@ -192,9 +192,9 @@ func (w *Writer) dial(ctx context.Context) (net.Conn, error) {
 			return conn, nil
 		}
 		err = w.start(ctx)
-		if held, ok := errors.AsType[*embedded.HeldError](err); ok && time.Since(began) > heldWait { // it is stuck
-			return nil, silent(held)
-		} else if err != nil && !ok {
+		if held := errors.Is(err, embedded.ErrHeld); held && time.Since(began) > heldWait { // it is stuck
+			return nil, silent(err)
+		} else if err != nil && !held {
 			return nil, err
 		}
 		if !lifecycle.Pause(ctx, 20*time.Millisecond) {
@@ -253,7 +253,7 @@ func (w *Writer) startAfter(pause time.Duration) error {
 			program.Close()
 		}
 		return embedded.ErrClosed
-	case errors.Is(err, child.ErrHeld):
+	case errors.Is(err, embedded.ErrHeld):
 		return embedded.HeldBy(w.o.Folder)
 	case err != nil:
 		if w.ended(begun, err) > shortPause {
