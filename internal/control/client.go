@@ -33,20 +33,89 @@ func Beside(folder string) Client {
 
 // Status asks the daemon for its status.
 func (c Client) Status(ctx context.Context) (syncer.Status, error) {
-	return c.StatusAfter(ctx, "")
-}
-
-// StatusAfter asks it when a pass of that id, if it has one under way, is over.
-func (c Client) StatusAfter(ctx context.Context, pass string) (syncer.Status, error) {
 	var s syncer.Status
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	body, err := c.ask(ctx, http.MethodGet, routeStatus+"?after="+pass, nil)
+	body, err := c.ask(ctx, http.MethodGet, routeStatus, nil)
 	if err != nil {
 		return s, err
 	}
 	defer body.Close() //nolint:errcheck // read to its end, or given up
 	return s, json.NewDecoder(body).Decode(&s)
+}
+
+// Sync lets the daemon make the pass.
+func (c Client) Sync(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (syncer.Report, error) {
+	report, err := askFor(ctx, c, routeSync, sel, func(m message[syncer.Report]) {
+		if m.Status != nil && onProgress != nil {
+			onProgress(*m.Status)
+		}
+	})
+	if errors.Is(err, context.Canceled) {
+		err = &exit.InterruptedError{Next: goesOn(sel)}
+	}
+	return report, err
+}
+
+// goesOn says what the daemon does of a pass that no one waits for any more: what has begun is
+// its own to bring to an end, a full resync as well as a backfill.
+func goesOn(sel syncer.Selection) string {
+	const see = "larder status shows how far it is"
+	switch {
+	case !sel.Full:
+		return "the daemon goes on by itself; " + see
+	case sel.ConfirmSweep:
+		return "the daemon goes on with the full resyncs that have begun, without your confirmation of their sweep; " + see + ", and what it does not show has to be asked for again"
+	default:
+		return "the daemon goes on with the full resyncs that have begun; " + see + ", and what it does not show has to be asked for again"
+	}
+}
+
+// Verifying is called in the course of a verification; both may be nil.
+type Verifying struct {
+	Found    func(syncer.Finding)
+	Progress func(syncer.VerifyProgress)
+}
+
+// FoundOne passes on a finding.
+func (v Verifying) FoundOne(f syncer.Finding) {
+	if v.Found != nil {
+		v.Found(f)
+	}
+}
+
+// Progressed passes on how far the verification is.
+func (v Verifying) Progressed(p syncer.VerifyProgress) {
+	if v.Progress != nil {
+		v.Progress(p)
+	}
+}
+
+// Verify lets the daemon verify. When ctx ends, the report is the last one that was received.
+func (c Client) Verify(ctx context.Context, sel syncer.Selection, v Verifying) (syncer.VerifyReport, error) {
+	return askFor(ctx, c, routeVerify, sel, func(m message[syncer.VerifyReport]) {
+		switch {
+		case m.Finding != nil:
+			v.FoundOne(*m.Finding)
+		case m.Status != nil:
+			v.Progressed(syncer.VerifyProgress{Status: *m.Status, Report: *m.Report})
+		}
+	})
+}
+
+// Reconcile lets the daemon reconcile. When ctx ends, the report is the last one that was
+// received.
+func (c Client) Reconcile(ctx context.Context, r syncer.ReconcileRequest, progress func(syncer.ReconcileReport)) (syncer.ReconcileReport, error) {
+	return askFor(ctx, c, routeReconcile, r, func(m message[syncer.ReconcileReport]) {
+		if progress != nil {
+			progress(*m.Report)
+		}
+	})
+}
+
+// Forget lets the daemon forget.
+func (c Client) Forget(ctx context.Context, r syncer.ForgetRequest) (syncer.ForgetReport, error) {
+	return askFor(ctx, c, routeForget, r, func(message[syncer.ForgetReport]) {})
 }
 
 func (c Client) ask(ctx context.Context, method, route string, body []byte) (io.ReadCloser, error) {
@@ -66,32 +135,33 @@ func (c Client) ask(ctx context.Context, method, route string, body []byte) (io.
 	return nil, errors.Join(fmt.Errorf("the daemon answers %s: %s", res.Status, bytes.TrimSpace(text)), err)
 }
 
-// askFor lets the daemon run a task, and takes its news until
-// take returns that they were the last.
-func askFor[News any](ctx context.Context, c Client, route string, asked any, take func(News) (last bool)) error {
+// askFor lets the daemon make a pass, and calls news with what it says meanwhile. It returns
+// the last report.
+func askFor[R any](ctx context.Context, c Client, route string, asked any, news func(message[R])) (last R, err error) {
 	text, err := json.Marshal(asked)
 	if err != nil {
-		return err
+		return last, err
 	}
 	body, err := c.ask(ctx, http.MethodPost, route, text)
 	if err != nil {
-		return err
+		return last, err
 	}
 	defer body.Close() //nolint:errcheck // read to its end, or given up
-	lines := json.NewDecoder(body)
-	for {
-		var m message[News]
+	for lines := json.NewDecoder(body); ; {
+		var m message[R]
 		if err := lines.Decode(&m); err != nil {
 			if ctx.Err() != nil {
-				return context.Cause(ctx)
+				return last, context.Cause(ctx)
 			}
-			return fmt.Errorf("the daemon ended before it was done: %w", err)
+			return last, fmt.Errorf("the daemon ended before it was done: %w", err)
 		}
-		switch {
-		case m.Error != "":
-			return &exit.RemoteError{Text: m.Error, Code: m.Code}
-		case m.News != nil && take(*m.News):
-			return nil
+		if m.Report != nil {
+			last = m.report()
 		}
+		m.Report = &last
+		if m.Done || m.Failed != nil {
+			return last, m.Failed.error()
+		}
+		news(m)
 	}
 }

@@ -5,24 +5,27 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/larder-sync/larder/sinks/embedded/socket"
 	"github.com/larder-sync/larder/syncer"
 )
 
-// The routes of the daemon's socket.
+// The routes of the daemon's socket. A pass is asked for by a POST, and answered by a stream of
+// messages, one a line.
 const (
-	routeStatus    = "/status"    // GET: syncer.Status; with ?after=ID when that pass is over
-	routeSync      = "/sync"      // POST syncer.Selection: a stream of message[syncNews], one a line; ?pass=ID names the pass
-	routeVerify    = "/verify"    // POST syncer.Selection: message[verifyNews]
-	routeReconcile = "/reconcile" // POST syncer.ReconcileRequest: message[reconcileNews]
-	routeForget    = "/forget"    // POST syncer.ForgetRequest: message[syncer.ForgetReport]
+	routeStatus    = "/status"    // GET: syncer.Status
+	routeSync      = "/sync"      // syncer.Selection: message[syncer.Report]
+	routeVerify    = "/verify"    // syncer.Selection: message[syncer.VerifyReport]
+	routeReconcile = "/reconcile" // syncer.ReconcileRequest: message[syncer.ReconcileReport]
+	routeForget    = "/forget"    // syncer.ForgetRequest: message[syncer.ForgetReport]
 )
 
 // LostHeader names, with the status, the warehouse whose data folder the daemon has lost.
@@ -74,27 +77,60 @@ func Listen(ctx context.Context, folder string, status func() syncer.Status, p p
 }
 
 func handler(status func() syncer.Status, p passer, log *slog.Logger) http.Handler {
-	c := &control{status: status, passer: p, log: log}
 	mux := http.NewServeMux()
-	mux.Handle("GET "+routeStatus, http.HandlerFunc(c.serveStatus))
-	mux.Handle("POST "+routeSync, serve(c, passInWords, serveSync))
-	mux.Handle("POST "+routeVerify, serve(c, verificationInWords, serveVerify))
-	mux.Handle("POST "+routeReconcile, serve(c, reconciliationInWords, serveReconcile))
-	mux.Handle("POST "+routeForget, serve(c, forgettingInWords, serveForget))
+	mux.HandleFunc("GET "+routeStatus, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if err := json.NewEncoder(w).Encode(status()); err != nil {
+			log.Debug("answer was not taken", "error", err)
+		}
+	})
+	mux.Handle("POST "+routeSync, pass(log, func(ctx context.Context, sel syncer.Selection, tell func(message[syncer.Report])) (syncer.Report, error) {
+		return p.RunOnce(ctx, sel, func(s syncer.Status) { tell(message[syncer.Report]{Status: &s}) })
+	}))
+	mux.Handle("POST "+routeVerify, pass(log, func(ctx context.Context, sel syncer.Selection, tell func(message[syncer.VerifyReport])) (syncer.VerifyReport, error) {
+		return p.Verify(ctx, sel,
+			func(f syncer.Finding) { tell(message[syncer.VerifyReport]{Finding: &f}) },
+			func(v syncer.VerifyProgress) {
+				m := reporting(v.Report)
+				m.Status = &v.Status
+				tell(m)
+			})
+	}))
+	mux.Handle("POST "+routeReconcile, pass(log, func(ctx context.Context, r syncer.ReconcileRequest, tell func(message[syncer.ReconcileReport])) (syncer.ReconcileReport, error) {
+		return p.Reconcile(ctx, r, func(so syncer.ReconcileReport) { tell(reporting(so)) })
+	}))
+	mux.Handle("POST "+routeForget, pass(log, func(ctx context.Context, r syncer.ForgetRequest, _ func(message[syncer.ForgetReport])) (syncer.ForgetReport, error) {
+		return p.Forget(ctx, r)
+	}))
 	return mux
 }
 
-type control struct {
-	status func() syncer.Status
-	passer passer
-	log    *slog.Logger
-	passes passes
-}
-
-func (c *control) serveStatus(w http.ResponseWriter, r *http.Request) {
-	c.passes.await(r.Context(), r.URL.Query().Get("after"))
-	w.Header().Set("Content-Type", "application/json")
-	if err := json.NewEncoder(w).Encode(c.status()); err != nil {
-		c.log.Debug("answer was not taken", "error", err)
-	}
+// pass answers a POST of what is asked by messages, one a line, as they come.
+func pass[Asked, R any](log *slog.Logger, run func(ctx context.Context, asked Asked, tell func(message[R])) (R, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked Asked
+		if err := json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(&asked); err != nil {
+			http.Error(w, "not what is asked here: "+err.Error(), http.StatusBadRequest)
+			return
+		}
+		log.Info("a command asks for a pass", "pass", r.URL.Path[1:], "asked", asked)
+		w.Header().Set("Content-Type", "application/x-ndjson")
+		encoder, flusher := json.NewEncoder(w), http.NewResponseController(w)
+		var mu sync.Mutex
+		tell := func(m message[R]) {
+			mu.Lock()
+			defer mu.Unlock()
+			err := encoder.Encode(m)
+			if err == nil {
+				err = flusher.Flush()
+			}
+			if err != nil {
+				log.Debug("message was not taken", "error", err)
+			}
+		}
+		report, err := run(r.Context(), asked, tell)
+		m := reporting(report)
+		m.Done, m.Failed = err == nil, failureOf(err)
+		tell(m)
+	})
 }

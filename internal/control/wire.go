@@ -2,85 +2,89 @@ package control
 
 import (
 	"errors"
-	"time"
 
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/syncer"
 )
 
-// reportWire is a report with errors as text and exit code, for the way between
-// two processes.
-type reportWire struct {
-	StartedAt  time.Time    `json:"started_at"`
-	FinishedAt time.Time    `json:"finished_at"`
-	Sources    []sourceWire `json:"sources"`
+// message is one line of what the daemon answers while it makes a pass. The last one says how
+// the pass ended.
+type message[R any] struct {
+	Finding *syncer.Finding `json:"finding,omitempty"`
+	Status  *syncer.Status  `json:"status,omitempty"`
+	Report  *R              `json:"report,omitempty"` // so far
+	Errors  []*failure      `json:"errors,omitempty"` // of the report, in the order of errorsOf
+	Done    bool            `json:"done,omitempty"`   // Report is the last
+	Failed  *failure        `json:"failed,omitempty"`
 }
 
-type sourceWire struct {
-	Source  string       `json:"source"`
-	State   string       `json:"state"`
-	Error   string       `json:"error,omitempty"`
-	Code    int          `json:"code,omitempty"`
-	Streams []streamWire `json:"streams"`
-}
-
-type streamWire struct {
-	syncer.StreamOutcome
-	Counts syncer.Counts `json:"counts"`
-	Error  string        `json:"error,omitempty"`
-	Code   int           `json:"code,omitempty"`
-	// Held is the error of a sweep that waits for a person.
-	Held *syncer.SweepHeld `json:"held,omitempty"`
-}
-
-func toWire(r syncer.Report) *reportWire {
-	w := &reportWire{StartedAt: r.StartedAt, FinishedAt: r.FinishedAt}
-	for _, s := range r.Sources {
-		sw := sourceWire{Source: s.Source, State: s.State}
-		sw.Error, sw.Code = textOf(s.Err)
-		for _, st := range s.Streams {
-			stw := streamWire{StreamOutcome: st.StreamOutcome, Counts: st.Counts}
-			if held, ok := errors.AsType[*syncer.SweepHeld](st.Err); ok {
-				stw.Held = held
-			} else {
-				stw.Error, stw.Code = textOf(st.Err)
-			}
-			sw.Streams = append(sw.Streams, stw)
-		}
-		w.Sources = append(w.Sources, sw)
+// reporting is the message of a report.
+func reporting[R any](r R) message[R] {
+	m := message[R]{Report: &r}
+	for _, err := range errorsOf(&r) {
+		m.Errors = append(m.Errors, failureOf(*err))
 	}
-	return w
+	return m
 }
 
-func (w *reportWire) report() syncer.Report {
-	r := syncer.Report{StartedAt: w.StartedAt, FinishedAt: w.FinishedAt}
-	for _, sw := range w.Sources {
-		s := syncer.SourceReport{Source: sw.Source, State: sw.State, Err: errorOf(sw.Error, sw.Code)}
-		for _, stw := range sw.Streams {
-			st := syncer.StreamReport{StreamOutcome: stw.StreamOutcome, Counts: stw.Counts}
-			if st.Err = errorOf(stw.Error, stw.Code); stw.Held != nil {
-				st.Err = stw.Held
-			}
-			s.Streams = append(s.Streams, st)
+// report is the report of a message, its errors in their places.
+func (m message[R]) report() R {
+	for i, err := range errorsOf(m.Report) {
+		if i < len(m.Errors) {
+			*err = m.Errors[i].error()
 		}
-		r.Sources = append(r.Sources, s)
 	}
-	return r
+	return *m.Report
 }
 
-func textOf(err error) (string, int) {
+// errorsOf are the places of a report that hold errors.
+func errorsOf(report any) (all []*error) {
+	switch r := report.(type) {
+	case *syncer.Report:
+		for i := range r.Sources {
+			s := &r.Sources[i]
+			all = append(all, &s.Err)
+			for j := range s.Streams {
+				all = append(all, &s.Streams[j].Err)
+			}
+		}
+	case *syncer.VerifyReport:
+		for i := range r.Sources {
+			s := &r.Sources[i]
+			all = append(all, &s.Err)
+			for j := range s.Streams {
+				all = append(all, &s.Streams[j].Err)
+			}
+		}
+	case *syncer.ReconcileReport:
+		for i := range r.Sources {
+			all = append(all, &r.Sources[i].Err)
+		}
+	}
+	return all
+}
+
+// failure is an error as text and exit code.
+type failure struct {
+	Text string            `json:"text"`
+	Code int               `json:"code"`
+	Held *syncer.SweepHeld `json:"held,omitempty"` // of a sweep that waits for a person
+}
+
+func failureOf(err error) *failure {
 	if err == nil {
-		return "", 0
-	}
-	return err.Error(), exit.Code(err)
-}
-
-func errorOf(text string, code int) error {
-	if text == "" && code == 0 {
 		return nil
 	}
-	if text == "" {
-		return errors.New("an error without words")
+	held, _ := errors.AsType[*syncer.SweepHeld](err)
+	return &failure{Text: err.Error(), Code: exit.Code(err), Held: held}
+}
+
+func (f *failure) error() error {
+	switch {
+	case f == nil:
+		return nil
+	case f.Held != nil:
+		return f.Held
 	}
-	return &exit.RemoteError{Text: text, Code: code}
+	return &exit.RemoteError{Text: f.Text, Code: f.Code}
 }
