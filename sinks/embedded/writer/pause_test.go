@@ -36,7 +36,7 @@ func TestAProgramThatKeepsEnding(t *testing.T) {
 			}
 			time.Sleep(time.Until(w.next))
 		}
-		if pauses[0] != 0 || pauses[1] != firstPause || pauses[2] != 2*firstPause || pauses[11] != longPause {
+		if pauses[0] != 0 || pauses[1] != 200*time.Millisecond || pauses[2] != 2*pauses[1] || pauses[11] != time.Minute {
 			t.Errorf("pauses: %v", pauses)
 		}
 		begun := time.Now()

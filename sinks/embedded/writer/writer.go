@@ -31,12 +31,9 @@ type Options struct {
 }
 
 const (
-	heldWait   = 15 * time.Second       // for an engine that another process starts or ends
-	firstPause = 200 * time.Millisecond // before it is started again, doubled each time
-	longPause  = time.Minute
-	shortPause = 5 * time.Second // that is waited for
-	soundTime  = time.Minute     // after which a program that ends was sound
-	lookEvery  = 5 * time.Second // how often the program is asked whether it answers
+	heldWait   = 15 * time.Second // for an engine that another process starts or ends
+	shortPause = 5 * time.Second  // before it is started again, that is waited for
+	lookEvery  = 5 * time.Second  // how often the program is asked whether it answers
 	// longSilence is after how long without an answer the program is taken to hang.
 	longSilence = 30 * time.Second
 	recently    = 10 * time.Minute
@@ -55,11 +52,11 @@ type Writer struct {
 
 	mu      sync.Mutex
 	program *child.Process // nil when another process has started it, or none
-	pause   time.Duration  // before the next start; 0: none
-	next    time.Time      // of the next start
-	ends    []time.Time    // of the program, within recently
-	count   int            // of all of them
-	last    error          // why it has ended
+	pauses  child.Pauses
+	next    time.Time   // of the next start
+	ends    []time.Time // of the program, within recently
+	count   int         // of all of them
+	last    error       // why it has ended
 }
 
 // Open connects to the engine of a data folder, or starts it. Errors: those of
@@ -312,12 +309,8 @@ func (w *Writer) ended(begun time.Time, why error) (pause time.Duration) {
 	w.count++
 	w.ends = append(w.ends, time.Now())
 	w.forget()
-	if time.Since(begun) > soundTime {
-		w.pause = 0
-	}
-	pause = w.pause
+	pause = w.pauses.Next(time.Since(begun))
 	w.next = time.Now().Add(pause)
-	w.pause = min(max(firstPause, 2*pause), longPause)
 	return pause
 }
 

@@ -1,0 +1,48 @@
+package reader
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// A body that cannot be read is its sender's mistake; an answer that does not come, the
+// process's.
+func TestWhoseFaultItIs(t *testing.T) {
+	backend := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		panic(http.ErrAbortHandler)
+	}))
+	defer backend.Close()
+	transport := transportTo(func(ctx context.Context, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "tcp", backend.Listener.Addr().String())
+	})
+	answered := make(chan bool, 1)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answered <- forward(transport, w, r) }))
+	defer front.Close()
+	for body, want := range map[string]int{"zz\r\nSELECT 1\r\n0\r\n\r\n": http.StatusBadRequest, "8\r\nSELECT 1\r\n0\r\n\r\n": http.StatusServiceUnavailable} {
+		conn, err := net.Dial("tcp", front.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := io.WriteString(conn, "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"+body); err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		text, err := io.ReadAll(res.Body)
+		if got := <-answered; res.StatusCode != want || err != nil || got != (want == http.StatusBadRequest) || !strings.HasPrefix(string(text), "Code: ") {
+			t.Errorf("%q: %d %q, answered %t, %v", body, res.StatusCode, text, got, err)
+		}
+	}
+}
