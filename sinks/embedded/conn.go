@@ -18,7 +18,7 @@ type Conn struct {
 	engine   *Engine
 	raw      *handle
 	key      string // of the pool: its settings
-	mark     string // among its settings; "" for none
+	mark     string // among its settings, see cancellable
 	database string // in use on it now
 	spoiled  bool   // a statement changed what the next user would see
 }
@@ -109,10 +109,8 @@ func (c *Conn) Ask(sql, format string) ([]byte, error) {
 // Query runs any statement, to its end or to that of ctx, and returns the whole of its
 // result.
 func (c *Conn) Query(ctx context.Context, sql, format string) ([]byte, Stats, error) {
-	mark, release := c.engine.stopper.cancellable(ctx, c)
-	defer release()
-	out, counted, err := c.query(sql+mark, format)
-	return out, counted, unmarked(err, mark)
+	defer c.engine.stopper.cancellable(ctx, c)()
+	return c.query(sql, format)
 }
 
 // Write is Query for a statement that changes rows: it fails when the disk refused a
@@ -163,33 +161,32 @@ type Stream struct {
 	conn    *Conn
 	raw     handle
 	stats   Stats
-	mark    string
 	release func()
 }
 
 // Stream starts a SELECT; no other kind of statement can be streamed. It is stopped when
 // ctx ends. Close it.
 func (c *Conn) Stream(ctx context.Context, sql, format string) (*Stream, error) {
-	mark, release := c.engine.stopper.cancellable(ctx, c)
-	raw := c.begin(c.engine.lib.streamQuery, sql+mark, format)
+	release := c.engine.stopper.cancellable(ctx, c)
+	raw := c.begin(c.engine.lib.streamQuery, sql, format)
 	err := errNoResult
 	if raw != 0 {
 		failure := c.engine.lib.failure(raw)
 		if failure == "" {
-			return &Stream{conn: c, raw: raw, mark: mark, release: release}, nil
+			return &Stream{conn: c, raw: raw, release: release}, nil
 		}
 		c.engine.lib.destroy(raw)
 		err = exception.Parse(failure)
 	}
 	release()
-	return nil, unmarked(err, mark)
+	return nil, err
 }
 
 // Next returns the next chunk, nil at the end.
 func (s *Stream) Next() ([]byte, error) {
 	chunk, counted, err := s.conn.taken(s.conn.engine.lib.streamFetch(*s.conn.raw, s.raw))
 	s.stats.add(counted)
-	return chunk, unmarked(err, s.mark)
+	return chunk, err
 }
 
 // Stats are what the engine has counted so far.

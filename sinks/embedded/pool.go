@@ -32,7 +32,7 @@ var ErrClosed = errors.New("the engine is closed")
 type Pool struct {
 	engine   *Engine
 	args     []string      // of every connection
-	patience time.Duration // of readers, for a place; 0: it has none but the engine's own statements
+	patience time.Duration // for a place; 0 is for ever
 	slots    chan struct{} // statements under way
 	closing  chan struct{}
 
@@ -126,12 +126,8 @@ func (p *Pool) take(settings map[string]string, database string) (*Conn, error) 
 	}
 	p.mu.Unlock()
 
-	args, mark := slices.Clone(p.args), ""
-	if p.patience > 0 { // see cancellable
-		mark = "larder-" + rand.Text()
-		args = append(args, "--"+markSetting+"="+mark)
-	}
-	c, err := p.engine.connect(append(args, given...))
+	mark := rand.Text()
+	c, err := p.engine.connect(slices.Concat(p.args, []string{"--" + markSetting + "=" + mark}, given))
 	if errors.Is(err, errConnect) && len(settings) > 0 {
 		return nil, exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "One of the settings has a value that the engine does not take: %s", strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
 	}
