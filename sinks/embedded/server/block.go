@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -14,15 +13,6 @@ import (
 	"github.com/larder-sync/larder/sinks/embedded/exception"
 )
 
-// What the library makes of a type takes a kilobyte for each of its parts, and for tuples
-// in tuples the text of each again; what it makes of arrays in arrays stays for good. The
-// engine shares what is equal: a statement of 4 KB made 2 GB here.
-const (
-	mostParts    = 20_000   // of the types of a block
-	deepestType  = 64       // parentheses in parentheses
-	longestTypes = 16 << 20 // bytes of their texts, each as often as it is deep
-)
-
 // reframe turns Native blocks as the engine writes them (revision 0) into blocks
 // for a client of a newer revision (DESIGN §8).
 func reframe(chunk []byte, revision uint64) ([]byte, error) {
@@ -30,7 +20,7 @@ func reframe(chunk []byte, revision uint64) ([]byte, error) {
 	out := &chproto.Buffer{Buf: make([]byte, 0, len(chunk)+64)}
 	for {
 		block := &proto.Block{ServerContext: blockContext(revision)}
-		if err := decodeBlock(block, reader); err != nil {
+		if err := block.Decode(reader, 0); err != nil {
 			if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && len(block.Columns) == 0 {
 				return out.Buf, nil
 			}
@@ -44,84 +34,6 @@ func reframe(chunk []byte, revision uint64) ([]byte, error) {
 
 func unframed(revision uint64, err error) error {
 	return exception.Refuse(exception.NotImplemented, "NOT_IMPLEMENTED", "The result cannot be framed for client_protocol_version %d: %v; ask for another format", revision, err)
-}
-
-// decodeBlock reads a block of revision 0, as block.Decode does, when its types have a size
-// that the library bears.
-func decodeBlock(block *proto.Block, reader *chproto.Reader) error {
-	columns, err := reader.UVarInt()
-	if err != nil {
-		return err
-	}
-	return decodeColumns(block, reader, columns)
-}
-
-// decodeColumns reads what comes behind the number of a block's columns.
-func decodeColumns(block *proto.Block, reader *chproto.Reader, columns uint64) error {
-	rows, err := reader.UVarInt()
-	if err != nil {
-		return err
-	}
-	var sizes typeSizes
-	for range columns {
-		name, err := reader.Str()
-		if err != nil {
-			return cutShort(err)
-		}
-		typ, err := reader.Str()
-		if err != nil {
-			return cutShort(err)
-		}
-		if err := sizes.add(typ); err != nil {
-			return err
-		}
-		if err := block.AddColumn(name, column.Type(typ)); err != nil {
-			return err
-		}
-		if err := decodeColumn(block.Columns[len(block.Columns)-1], reader, int(rows)); err != nil {
-			return fmt.Errorf("column %s: %w", name, err)
-		}
-	}
-	return nil
-}
-
-func decodeColumn(c column.Interface, reader *chproto.Reader, rows int) error {
-	if rows == 0 {
-		return nil
-	}
-	if prefixed, ok := c.(column.CustomSerialization); ok {
-		if err := prefixed.ReadStatePrefix(reader); err != nil {
-			return cutShort(err)
-		}
-	}
-	return cutShort(c.Decode(reader, rows))
-}
-
-// typeSizes are what the types of a block come to.
-type typeSizes struct{ parts, bytes int }
-
-var errWideTypes = errors.New("its types have too many parts")
-
-func (s *typeSizes) add(typ string) error {
-	depth, deepest := 0, 1
-	for _, c := range []byte(typ) {
-		switch c {
-		case '(':
-			depth++
-			s.parts++
-			deepest = max(deepest, depth)
-		case ')':
-			depth--
-		case ',':
-			s.parts++
-		}
-	}
-	s.parts++
-	s.bytes += len(typ) * deepest
-	if s.parts > mostParts || s.bytes > longestTypes || deepest > deepestType {
-		return errWideTypes
-	}
-	return nil
 }
 
 func blockContext(revision uint64) *column.ServerContext {

@@ -25,7 +25,7 @@ func contentEncoding(r *http.Request) string {
 }
 
 // decoded undoes Content-Encoding, then ClickHouse's own framing.
-func decoded(body io.Reader, encoding string, framed bool, b bounds) (io.Reader, error) {
+func decoded(body io.Reader, encoding string, framed bool) (io.Reader, error) {
 	var err error
 	switch encoding {
 	case "":
@@ -35,7 +35,7 @@ func decoded(body io.Reader, encoding string, framed bool, b bounds) (io.Reader,
 		body, err = zlib.NewReader(body)
 	case "zstd":
 		var z *zstd.Decoder
-		if z, err = zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(b.window)); err == nil {
+		if z, err = zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(largestWindow)); err == nil {
 			body = z
 		}
 	case "br":
@@ -49,7 +49,7 @@ func decoded(body io.Reader, encoding string, framed bool, b bounds) (io.Reader,
 		return nil, exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "The body is not in the encoding that its header names: %v", err)
 	}
 	if framed {
-		body = newUnframer(body, b.frame)
+		body = newUnframer(body)
 	}
 	return body, nil
 }

@@ -20,4 +20,4 @@ func readersOf(s *Server) *Server {
 }
 
 // LongestStatement is how long a statement may be.
-var LongestStatement = requestBounds.statement
+const LongestStatement = longestStatement

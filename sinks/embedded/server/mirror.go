@@ -82,7 +82,7 @@ func ReaderSettings(zone string) map[string]string {
 		"union_default_mode":          "DISTINCT",
 		// A CAST of what a JOIN has not found is NULL then, too, and no error: drivers ask so.
 		"cast_keep_nullable": "1",
-		"max_query_size":     strconv.Itoa(requestBounds.statement), // values of parameters are part of it here
+		"max_query_size":     strconv.Itoa(longestStatement), // values of parameters are part of it here
 		// To find what follows from two comparisons, the engine goes through what names stand for
 		// again at each of their uses: that took up to half of the time to plan a query of views.
 		"optimize_and_compare_chain":          "0",

@@ -33,7 +33,7 @@ func bindParams(sql string, params map[string]string) (string, error) {
 		out.WriteString(sql[done:t.From])
 		out.WriteString(bound(value, typ))
 		l.Pos, done = after, after
-		if out.Len() > requestBounds.statement {
+		if out.Len() > longestStatement {
 			return "", tooLong()
 		}
 	}

@@ -15,17 +15,14 @@ import (
 	"github.com/larder-sync/larder/sinks/embedded/sqltext"
 )
 
-// bounds are what one request may bring, in bytes.
-type bounds struct {
-	statement int    // without its data, the values of parameters put in
-	frame     int    // that one compressed frame may unpack to
-	window    uint64 // that a ZSTD stream may make the server remember
-}
-
-var requestBounds = bounds{statement: 16 << 20, frame: 128 << 20, window: 64 << 20}
+// Bounds of one request, in bytes.
+const (
+	longestStatement = 16 << 20 // without its data, the values of parameters put in
+	largestWindow    = 64 << 20 // that a ZSTD stream may make the server remember
+)
 
 func tooLong() error {
-	return exception.Refuse(exception.TooLarge, "QUERY_IS_TOO_LARGE", "The statement is longer than %d bytes", requestBounds.statement)
+	return exception.Refuse(exception.TooLarge, "QUERY_IS_TOO_LARGE", "The statement is longer than %d bytes", longestStatement)
 }
 
 // maxHead is how far the server looks for the data of an INSERT in a body.
@@ -108,7 +105,7 @@ func addForm(values url.Values, r *http.Request) error {
 	if err != nil {
 		return unreadable(err)
 	}
-	for left := requestBounds.statement; ; {
+	for left := longestStatement; ; {
 		part, err := form.NextPart()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -155,7 +152,7 @@ func (s *Server) takeSettings(q *request, values url.Values) error {
 // takeBody puts statement and data together: the query parameter, and behind it
 // the body.
 func (q *request) takeBody(r *http.Request, values url.Values) error {
-	body, err := decoded(r.Body, contentEncoding(r), isOn(values.Get("decompress")), requestBounds)
+	body, err := decoded(r.Body, contentEncoding(r), isOn(values.Get("decompress")))
 	if err != nil {
 		return err
 	}
@@ -171,11 +168,11 @@ func (q *request) takeBody(r *http.Request, values url.Values) error {
 	if _, inserts := sqltext.ParseInsert(q.text); inserts {
 		return nil
 	}
-	rest, err := io.ReadAll(io.LimitReader(body, int64(requestBounds.statement)))
+	rest, err := io.ReadAll(io.LimitReader(body, int64(longestStatement)))
 	if err != nil {
 		return unreadable(err)
 	}
-	if len(q.text)+len(rest) > requestBounds.statement {
+	if len(q.text)+len(rest) > longestStatement {
 		return tooLong()
 	}
 	q.text += string(rest)
