@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/embedded/damage"
 	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
 	"github.com/larder-sync/larder/sinks/embedded/server"
 )
@@ -405,14 +407,14 @@ func roleParts(ctx context.Context, args []string) error {
 		err := conn.QueryRow(ctx, "SELECT count(), max(v) FROM w FINAL WHERE NOT ignore(s, b, id)").Scan(&n, &v)
 		fmt.Println(n, err)
 	}
-	damage := engine.Engine().Damage()
-	all, err := damage.All()
+	record := damage.RecordIn(args[0], slog.New(slog.DiscardHandler))
+	all, err := record.All()
 	if err != nil {
 		return err
 	}
 	fmt.Println(all)
-	repaired := damage.Repaired("default", "w", time.Now())
-	all, err = damage.All()
+	repaired := record.Repaired("default", "w", time.Now())
+	all, err = record.All()
 	fmt.Println(errors.Join(repaired, err), all)
 	return errors.Join(conn.Close(), engine.Close())
 }

@@ -53,9 +53,6 @@ func (e *Engine) look(c *Conn) error {
 	return e.parts.Look(c)
 }
 
-// Damage is what is known of damaged parts.
-func (e *Engine) Damage() *damage.Parts { return e.parts }
-
 // SetAside takes damaged parts out of their tables when an error of reading tells of one.
 // It is true when the statement may now be run again.
 func (e *Engine) SetAside(ctx context.Context, err error) bool {

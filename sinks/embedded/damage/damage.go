@@ -32,7 +32,7 @@ type Folder struct {
 
 // NewWrites looks for refused writes until ctx ends.
 func NewWrites(ctx context.Context, f Folder) *Writes {
-	return &Writes{path: f.Path, log: f.Log, stopped: ctx, detached: map[string]bool{}}
+	return &Writes{path: f.Path, log: f.Log, stopped: ctx}
 }
 
 // NewParts looks for damaged parts.

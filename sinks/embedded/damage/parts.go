@@ -36,8 +36,8 @@ type Parts struct {
 // partName names one of a table.
 type partName struct{ database, table, name string }
 
-// recheck is how long a part that was sound is not looked at again, so that nobody can
-// keep the engine busy with errors of his own making.
+// recheck is how long a part that was sound is not looked at again: what failed to be read may
+// fail again, though no bytes have changed.
 const recheck = 10 * time.Minute
 
 // damageCodes are the engine's for what it cannot read back: a checksum that does not
@@ -47,18 +47,11 @@ var damageCodes = []int{32, 33, 39, 40, 87, 89, 91, 107, 128, 131, 226, 228, 246
 // readingPart finds the part in the engine's words about what it was reading.
 var readingPart = regexp.MustCompile("\\(while reading from part [^\n]{1,999}?/([A-Za-z0-9_-]{1,256})/ in table `?([A-Za-z0-9_]{1,64})`?\\.`?([A-Za-z0-9_]{1,64})`? \\([0-9a-f-]{36}\\) located on disk ")
 
-// quotesStatement finds where an error goes on with what somebody has asked: names and
-// texts of the statement, which can be made to look like the engine's words.
-var quotesStatement = regexp.MustCompile("(?i)in scope|while (executing|processing) ['f]")
-
 // damagedPart is the part of ours that an error of reading is about. It is a hint: only
-// the part itself reports whether it is damaged.
+// the part itself shows whether it is damaged.
 func (p *Parts) damagedPart(code int, message string) (name partName, ok bool) {
 	if !slices.Contains(damageCodes, code) {
 		return partName{}, false
-	}
-	if at := quotesStatement.FindStringIndex(message); at != nil {
-		message = message[:at[0]]
 	}
 	m := readingPart.FindStringSubmatch(message)
 	if m == nil || !p.owns(m[2]) {
@@ -67,25 +60,18 @@ func (p *Parts) damagedPart(code int, message string) (name partName, ok bool) {
 	return partName{database: m[2], table: m[3], name: m[1]}, true
 }
 
-// about is the part that an error of reading is about, if there is one of ours. It is a
-// hint: only the part itself reports whether it is damaged.
-func (p *Parts) about(err error) (name partName, ok bool) {
-	var thrown *exception.Exception
-	if !errors.As(err, &thrown) {
-		return partName{}, false
-	}
-	return p.damagedPart(thrown.Code, thrown.Message)
-}
-
 // SetAside takes damaged parts out of their tables when an error of reading tells of one.
 // It is true when the statement may now be run again. use gives a connection.
 func (p *Parts) SetAside(err error, writes *Writes, use func(func(Conn) error) error) (again bool) {
-	name, ok := p.about(err)
+	var thrown *exception.Exception
+	if !errors.As(err, &thrown) {
+		return false
+	}
+	name, ok := p.damagedPart(thrown.Code, thrown.Message)
 	if !ok {
 		return false
 	}
-	// Held before a place is taken, so that however many readers meet a damage, they take
-	// one of the daemon's own.
+	// Held before a place is taken, so that however many statements meet a damage, they take one.
 	p.looking.Lock()
 	defer p.looking.Unlock()
 	failed := use(func(c Conn) (err error) {

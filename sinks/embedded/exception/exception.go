@@ -24,17 +24,12 @@ func (e *Exception) Error() string { return e.Message }
 // The codes that the server itself gives or acts on.
 const (
 	BadArguments     = 36
-	UnknownFunction  = 46
-	UnknownType      = 50
-	UnknownFormat    = 73
 	UnknownSetting   = 115
 	CodeReadonly     = 164
 	Timeout          = 159
 	TooManyQueries   = 202
 	Authentication   = 516
-	Cancelled        = 394
 	Syntax           = 62
-	MemoryLimit      = 241
 	MissingParameter = 456
 	TooLarge         = 1000 // no code of ClickHouse's own; see Status
 	NotImplemented   = 48
