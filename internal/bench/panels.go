@@ -22,6 +22,7 @@ import (
 
 	"github.com/larder-sync/larder/dashboards"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
+	"github.com/larder-sync/larder/sinks/embedded"
 	"github.com/larder-sync/larder/sinks/embedded/reader"
 	"github.com/larder-sync/larder/sinks/embedded/server"
 )
@@ -124,7 +125,7 @@ func ofTables(ctx context.Context, conn driver.Conn, statements ...string) error
 func readingConn(ctx context.Context, engine *server.Server) (conn driver.Conn, end func(), err error) {
 	supervisor, err := reader.Start(reader.Options{
 		Log:    slog.Default(),
-		Orders: reader.Orders{Writer: engine.Path(), Databases: []string{"larder"}, Hidden: []string{"larder_raw"}, Memory: 2 << 30, Zone: schema.Zone},
+		Orders: reader.Orders{Mirror: embedded.MirrorOptions{Writer: engine.Path(), Databases: []string{"larder"}, Hidden: []string{"larder_raw"}, Memory: 2 << 30}, Zone: schema.Zone},
 	})
 	if err != nil {
 		return nil, nil, err

@@ -76,10 +76,9 @@ func (a *Opener) readers(l *lifecycle.Cleanups, w *Route) (http.Handler, error) 
 	}
 	supervisor, err := reader.Start(reader.Options{
 		Log: a.Log,
-		Orders: reader.Orders{
-			Writer: w.engine.Folder(), Databases: []string{c.Database}, Hidden: []string{c.Database + "_raw"},
-			Memory: plan.reader, Zone: schema.Zone,
-		},
+		Orders: reader.Orders{Zone: schema.Zone, Mirror: embedded.MirrorOptions{
+			Writer: w.engine.Folder(), Databases: []string{c.Database}, Hidden: []string{c.Database + "_raw"}, Memory: plan.reader,
+		}},
 	})
 	if err != nil {
 		return nil, &exit.WarehouseError{Err: err}

@@ -18,13 +18,13 @@ import (
 
 // MirrorOptions say how to open a mirror.
 type MirrorOptions struct {
-	Writer    string   // the data folder, which another process writes
-	Scratch   string   // a folder of the mirror's own, see Prepare
-	Databases []string // that readers may ask; the first is what those mean who name none
-	Hidden    []string // that the views of those read, and readers neither see nor ask
-	Memory    int64    // see Options
-	Catalogue string   // of the writer as Prepare has copied it, see Changed
-	Logger    *slog.Logger
+	Writer    string       // the data folder, which another process writes
+	Scratch   string       // a folder of the mirror's own, see Prepare
+	Databases []string     // that readers may ask; the first is what those mean who name none
+	Hidden    []string     // that the views of those read, and readers neither see nor ask
+	Memory    int64        // see Options
+	Catalogue string       // of the writer as Prepare has copied it, see Changed
+	Logger    *slog.Logger `json:"-"`
 }
 
 // OpenMirror opens an engine that follows a data folder which another process writes, and

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"testing"
 
+	"github.com/larder-sync/larder/sinks/embedded"
 	"github.com/larder-sync/larder/sinks/embedded/reader"
 	"github.com/larder-sync/larder/sinks/embedded/server"
 )
@@ -24,7 +25,7 @@ func Reading(t testing.TB, engine *server.Server, databases ...string) (address 
 	}
 	supervisor, err := reader.Start(reader.Options{
 		Log:    slog.New(slog.DiscardHandler),
-		Orders: reader.Orders{Writer: engine.Path(), Databases: databases, Hidden: hidden, Zone: "Europe/Bucharest"},
+		Orders: reader.Orders{Mirror: embedded.MirrorOptions{Writer: engine.Path(), Databases: databases, Hidden: hidden}, Zone: "Europe/Bucharest"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"cmp"
 	"errors"
 	"os"
 
@@ -16,12 +17,8 @@ const (
 )
 
 // limit bounds what the program may take.
-func limit(o Orders) error {
-	data := uint64(o.Memory)
-	if data == 0 {
-		data = 2 << 30
-	}
-	data += spareData
+func limit(memory int64) error {
+	data := uint64(cmp.Or(memory, 2<<30) + spareData)
 	return errors.Join(
 		unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: data, Max: data}),
 		unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: largestFile, Max: largestFile}),

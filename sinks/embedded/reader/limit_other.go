@@ -2,4 +2,4 @@
 
 package reader
 
-func limit(Orders) error { return nil }
+func limit(int64) error { return nil }

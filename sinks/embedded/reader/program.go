@@ -21,15 +21,10 @@ const Role = "reader"
 
 // Orders are what the program is started with, as its only argument.
 type Orders struct {
-	Role      string
-	Writer    string // the data folder
-	Scratch   string // its own folder
-	Databases []string
-	Hidden    []string
-	Memory    int64
-	Zone      string
-	Confined  bool   // it is, to what it may reach
-	Catalogue string // see embedded.MirrorOptions
+	Role     string
+	Mirror   embedded.MirrorOptions
+	Zone     string // see server.MirrorOptions
+	Confined bool   // it is, to what it may reach
 }
 
 // socketFile is the program's listening socket: the first file that it is given.
@@ -50,18 +45,16 @@ func Main(ctx context.Context, orders string, command []string, in io.Reader, ou
 	if err := json.Unmarshal([]byte(orders), &o); err != nil {
 		return fmt.Errorf("larder engine is started by the daemon, not by hand: %w", err)
 	}
-	mirror := &embedded.MirrorOptions{
-		Writer: o.Writer, Scratch: o.Scratch, Databases: o.Databases, Hidden: o.Hidden, Memory: o.Memory, Catalogue: o.Catalogue, Logger: log,
-	}
+	o.Mirror.Logger = log
 	if !o.Confined {
 		runtime.LockOSThread() // a priority is a thread's, and what is started again has that of this one
-		if err := mirror.Prepare(); err != nil {
+		if err := o.Mirror.Prepare(); err != nil {
 			return err
 		}
-		if err := limit(o); err != nil {
+		if err := limit(o.Mirror.Memory); err != nil {
 			return fmt.Errorf("limit the reader: %w", err)
 		}
-		o.Confined, o.Catalogue = true, mirror.Catalogue
+		o.Confined = true
 		return again(o, command)
 	}
 	socket := os.NewFile(socketFile, "the socket")
@@ -76,7 +69,7 @@ func Main(ctx context.Context, orders string, command []string, in io.Reader, ou
 		os.Exit(0)                     // at once: there is nothing to lose
 	}()
 	return server.ServeMirror(ctx, listener, server.MirrorOptions{
-		Engine: mirror, ReaderZone: o.Zone,
+		Engine: &o.Mirror, ReaderZone: o.Zone,
 		End: func(why string) {
 			fmt.Fprintln(out, lineEnd+why)
 			os.Exit(1)
@@ -91,5 +84,5 @@ func again(o Orders, command []string) error {
 	if err != nil {
 		return err
 	}
-	return embedded.ExecConfined(o.Writer, o.Scratch, append(command, string(orders)), os.Environ())
+	return embedded.ExecConfined(o.Mirror.Writer, o.Mirror.Scratch, append(command, string(orders)), os.Environ())
 }

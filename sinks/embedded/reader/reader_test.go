@@ -57,7 +57,7 @@ func newWorld(t testing.TB) *world {
 	}
 	w.reader, err = reader.Start(reader.Options{
 		Log:    slog.New(slog.NewTextHandler(t.Output(), nil)),
-		Orders: reader.Orders{Writer: w.writer.Path(), Databases: []string{"larder"}, Hidden: []string{"larder_raw"}, Zone: "Europe/Bucharest"},
+		Orders: reader.Orders{Mirror: embedded.MirrorOptions{Writer: w.writer.Path(), Databases: []string{"larder"}, Hidden: []string{"larder_raw"}}, Zone: "Europe/Bucharest"},
 	})
 	if err != nil {
 		t.Fatal(err)

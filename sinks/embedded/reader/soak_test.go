@@ -77,7 +77,7 @@ func TestSoak(t *testing.T) {
 	}
 	supervisor, err := reader.Start(reader.Options{
 		Log:    slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
-		Orders: reader.Orders{Writer: data, Databases: []string{"larder", "larder_raw"}},
+		Orders: reader.Orders{Mirror: embedded.MirrorOptions{Writer: data, Databases: []string{"larder", "larder_raw"}}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -70,7 +70,7 @@ type asking struct {
 
 // Start starts the program and keeps it running, until Close.
 func Start(o Options) (*Supervisor, error) {
-	dir, lock, err := scratchIn(o.Orders.Writer)
+	dir, lock, err := scratchIn(o.Orders.Mirror.Writer)
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for the reader: %w", err)
 	}
@@ -192,8 +192,7 @@ func (s *Supervisor) start() (*process, error) {
 
 func (s *Supervisor) startIn(scratch string) (*process, error) {
 	orders := s.o.Orders
-	orders.Role = Role
-	orders.Scratch = scratch
+	orders.Role, orders.Mirror.Scratch = Role, scratch
 	path := filepath.Join(scratch, "socket")
 	listener, err := socket.Listen(path)
 	if err != nil {
@@ -210,7 +209,7 @@ func (s *Supervisor) startIn(scratch string) (*process, error) {
 		transport: transportTo(func(ctx context.Context, _ string) (net.Conn, error) { return socket.Dial(ctx, path) }),
 	}
 	p.Process, err = child.Start(s.stopped, child.Options{
-		Orders: orders, Memory: orders.Memory, Files: []*os.File{file}, Log: s.o.Log, // Files: see socketFile
+		Orders: orders, Memory: orders.Mirror.Memory, Files: []*os.File{file}, Log: s.o.Log, // Files: see socketFile
 		Says: func(line string) { s.said(p, line) },
 	})
 	return p, err
