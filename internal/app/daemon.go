@@ -196,11 +196,7 @@ func (d *Daemon) PageURL() string {
 func (d *Daemon) QueryURL() string { return d.queryURL }
 
 func (d *Daemon) about() web.About {
-	about := web.About{Version: d.app.version, Warehouse: d.app.Config.Warehouse.DSN.String(), QueryURL: d.queryURL}
-	if d.route.Lost() {
-		about.Lost = about.Warehouse
-	}
-	return about
+	return web.About{Version: d.app.version, Warehouse: d.app.Config.Warehouse.DSN.String(), QueryURL: d.queryURL, Lost: d.route.Lost()}
 }
 
 // Serve serves until ctx ends or something fails that cannot be mended by waiting.

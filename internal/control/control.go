@@ -28,8 +28,8 @@ const (
 	routeForget    = "/forget"    // syncer.ForgetRequest: message[syncer.ForgetReport]
 )
 
-// LostHeader names, with the status, the warehouse whose data folder the daemon has lost.
-const LostHeader = "Larder-Warehouse-Lost"
+// LostHeader comes with the page's status when the daemon has lost its data folder.
+const LostHeader = "Larder-Folder-Lost"
 
 // socketName is the daemon's socket in the data folder.
 const socketName = "control.sock"

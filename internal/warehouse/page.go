@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/larder-sync/larder/config"
@@ -39,10 +37,10 @@ func (p Page) Status(ctx context.Context) (s syncer.Status, err error) {
 	if err := json.NewDecoder(res.Body).Decode(&s); err != nil {
 		return s, err
 	}
-	if p.cfg.Warehouse.DSN.Embedded() && !p.sameFolder(res.Header.Get(control.LostHeader)) {
-		return s, errors.New("status page: of another warehouse")
+	if p.cfg.Warehouse.DSN.Embedded() && res.Header.Get(control.LostHeader) == "" {
+		return s, errors.New("status page: of a daemon that has its folder") // and is reached in it
 	}
-	if !slices.ContainsFunc(s.Sources, func(x syncer.SourceStatus) bool { return p.configured(x.Name) }) {
+	if !slices.ContainsFunc(s.Sources, p.configured) {
 		return s, errors.New("status page: of another Larder")
 	}
 	return s, nil
@@ -73,28 +71,6 @@ func (p Page) Get(ctx context.Context, path string) (*http.Response, error) {
 	return client.Do(r)
 }
 
-func (p Page) configured(name string) bool {
-	for i := range p.cfg.Sources {
-		if p.cfg.Sources[i].Name == name {
-			return true
-		}
-	}
-	return false
-}
-
-// sameFolder is true when a DSN as it is shown names this configuration's data folder.
-func (p Page) sameFolder(shown string) bool {
-	dsn, err := config.ParseDSN(shown)
-	if shown == "" || err != nil || !dsn.Embedded() {
-		return false
-	}
-	return absolute(dsn.Dir()) == absolute(p.cfg.Warehouse.DSN.Dir())
-}
-
-func absolute(dir string) string {
-	full, err := filepath.Abs(strings.TrimSpace(dir))
-	if err != nil {
-		return dir
-	}
-	return full
+func (p Page) configured(s syncer.SourceStatus) bool {
+	return slices.ContainsFunc(p.cfg.Sources, func(c config.Source) bool { return c.Name == s.Name })
 }

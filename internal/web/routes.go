@@ -141,8 +141,8 @@ func (h *handler) status(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	if lost := h.About().Lost; lost != "" {
-		w.Header().Set(control.LostHeader, lost)
+	if h.About().Lost {
+		w.Header().Set(control.LostHeader, "1")
 	}
 	h.write(w, b)
 }

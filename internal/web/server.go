@@ -31,7 +31,7 @@ type Options struct {
 type About struct {
 	Version   string
 	Warehouse string // the DSN as it may be shown
-	Lost      string // Warehouse, once the data folder was removed or replaced; else empty
+	Lost      bool   // the data folder was removed or replaced
 	QueryURL  string // the engine's ClickHouse HTTP interface; empty: none
 }
 

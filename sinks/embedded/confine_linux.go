@@ -3,7 +3,6 @@ package embedded
 import (
 	"errors"
 	"fmt"
-	"os"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -25,10 +24,6 @@ func landlock() (int, error) {
 	return int(version), nil
 }
 
-// confinement is a Landlock ruleset: what a program may reach of the file system and the
-// network.
-type confinement struct{ ruleset int }
-
 // ErrNoLandlock is why a process cannot be confined.
 var ErrNoLandlock = errors.New("the kernel has no Landlock")
 
@@ -45,13 +40,16 @@ const (
 // many processors there are, and what a process may use of them.
 var systemFiles = []string{"/sys/fs/cgroup", "/sys/devices/system/cpu", "/proc/meminfo", "/proc/cpuinfo", "/proc/stat", "/dev/null", "/dev/urandom"}
 
-// confine prepares the confinement of a program to one folder. It sends no signal to others
-// either, and reaches none of their abstract sockets (Linux 6.12). errors.Is finds
-// ErrNoLandlock where the kernel has none, or a container forbids it.
-func confine(folder string) (*confinement, error) {
+// ruleset is a Landlock ruleset: what a program may reach of the file system and the network.
+type ruleset int
+
+// newRuleset makes a ruleset that allows nothing, and returns all rights to files that it knows.
+// Who is under it sends no signal to others either, and reaches none of their abstract sockets
+// (Linux 6.12). errors.Is finds ErrNoLandlock where the kernel has none, or a container forbids it.
+func newRuleset() (rules ruleset, files uint64, err error) {
 	version, err := landlock()
 	if err != nil {
-		return nil, err
+		return 0, 0, err
 	}
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: allFiles}
 	if version >= 2 {
@@ -71,36 +69,27 @@ func confine(folder string) (*confinement, error) {
 	}
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
 	if errno != 0 {
-		return nil, fmt.Errorf("%w: %w", ErrNoLandlock, errno)
+		return 0, 0, fmt.Errorf("%w: %w", ErrNoLandlock, errno)
 	}
-	c := &confinement{ruleset: int(fd)}
-	if err := c.allow(folder, attr.Handled_access_fs&^unix.LANDLOCK_ACCESS_FS_EXECUTE); err != nil {
-		return nil, errors.Join(fmt.Errorf("confine the engine to %s: %w", folder, err), unix.Close(c.ruleset))
-	}
-	for _, path := range systemFiles {
-		if err := c.allow(path, readFiles); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, errors.Join(fmt.Errorf("let the engine read %s: %w", path, err), unix.Close(c.ruleset))
-		}
-	}
-	return c, nil
+	return ruleset(fd), attr.Handled_access_fs, nil
 }
 
-func (c *confinement) allow(path string, access uint64) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if !info.IsDir() {
-		access &^= unix.LANDLOCK_ACCESS_FS_READ_DIR
-	}
+func (r ruleset) allow(path string, access uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	defer unix.Close(fd)
+	var info unix.Stat_t
+	if err := unix.Fstat(fd, &info); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if info.Mode&unix.S_IFMT != unix.S_IFDIR {
+		access &^= unix.LANDLOCK_ACCESS_FS_READ_DIR
+	}
 	rule := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
-	if _, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(c.ruleset), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0); errno != 0 {
-		return errno
+	if _, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0); errno != 0 {
+		return fmt.Errorf("%s: %w", path, errno)
 	}
 	return nil
 }
@@ -108,12 +97,12 @@ func (c *confinement) allow(path string, access uint64) error {
 // enter confines the calling thread, and those that it starts, for good. The caller
 // is locked to its thread and never unlocks it, so that no other goroutine comes
 // to run there.
-func (c *confinement) enter() error {
+func (r ruleset) enter() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("confine the engine: %w", err)
+		return err
 	}
-	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(c.ruleset), 0, 0); errno != 0 {
-		return fmt.Errorf("confine the engine: %w", errno)
+	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r), 0, 0); errno != 0 {
+		return errno
 	}
 	return nil
 }

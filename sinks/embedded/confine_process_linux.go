@@ -45,22 +45,28 @@ func execConfined(writable string, readable, args, env []string) error {
 	if err != nil {
 		return err
 	}
-	c, err := confine(writable)
+	rules, files, err := newRuleset()
 	if err != nil {
 		return err
 	}
+	err = rules.allow(writable, files&^unix.LANDLOCK_ACCESS_FS_EXECUTE)
 	for _, path := range append(readable, "/proc/self") {
-		err = errors.Join(err, c.allow(path, readFiles))
+		err = errors.Join(err, rules.allow(path, readFiles))
+	}
+	for _, path := range systemFiles {
+		if missing := rules.allow(path, readFiles); !errors.Is(missing, os.ErrNotExist) {
+			err = errors.Join(err, missing)
+		}
 	}
 	for _, path := range programs {
-		err = errors.Join(err, c.allow(path, unix.LANDLOCK_ACCESS_FS_READ_FILE|unix.LANDLOCK_ACCESS_FS_EXECUTE))
+		err = errors.Join(err, rules.allow(path, unix.LANDLOCK_ACCESS_FS_READ_FILE|unix.LANDLOCK_ACCESS_FS_EXECUTE))
+	}
+	runtime.LockOSThread() // the thread that is confined is the one that stays
+	if err == nil {
+		err = rules.enter()
 	}
 	if err != nil {
 		return fmt.Errorf("confine the engine: %w", err)
-	}
-	runtime.LockOSThread() // the thread that is confined is the one that stays
-	if err := c.enter(); err != nil {
-		return err
 	}
 	// What is set of the first thread alone would be lost: the program ends with its starter.
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
