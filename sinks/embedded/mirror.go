@@ -29,8 +29,8 @@ type MirrorOptions struct {
 
 // OpenMirror opens an engine that follows a data folder which another process writes, and
 // cannot write it. Its tables are the writer's (see copyCatalogue) on a disk that is
-// read-only; each looks for new parts once a second. Close it and open another when a
-// table or a view has changed: what the columns are is read once.
+// read-only; each looks for new parts once a second. It ends with its process, and another
+// process's takes its place when a table or a view has changed: what the columns are is read once.
 func OpenMirror(o *MirrorOptions) (*Engine, error) {
 	// On a disk that it can write, an engine does not look for new parts, and removes old ones.
 	if file, err := os.OpenFile(filepath.Join(o.Writer, LockName), os.O_WRONLY, 0); err == nil {
