@@ -23,9 +23,28 @@ const markSetting = "query_cache_tag"
 
 // stopper stops statements, from a connection of its own.
 type stopper struct {
+	log *slog.Logger
+
 	mu   sync.Mutex
-	conn *Conn
-	log  *slog.Logger
+	conn *Conn // nil when it is closed
+}
+
+// ask runs a short statement beside all that are under way, however many they are.
+func (s *stopper) ask(sql string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn == nil {
+		return ErrClosed
+	}
+	_, err := s.conn.Ask(sql, "Null")
+	return err
+}
+
+func (s *stopper) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conn.close()
+	s.conn = nil
 }
 
 // cancellable stops the statement of a connection when ctx ends. Call release when it has
@@ -56,10 +75,7 @@ func (s *stopper) stopQuery(mark string, done <-chan struct{}) {
 		case <-timer.C:
 			timer.Reset(pause)
 		}
-		s.mu.Lock()
-		_, err := s.conn.Ask("KILL QUERY WHERE Settings['"+markSetting+"'] = "+sqltext.QuoteString(mark)+" ASYNC", "Null")
-		s.mu.Unlock()
-		if err != nil {
+		if err := s.ask("KILL QUERY WHERE Settings['" + markSetting + "'] = " + sqltext.QuoteString(mark) + " ASYNC"); err != nil {
 			s.log.Warn("embedded engine: a query could not be stopped", "error", err)
 		}
 	}

@@ -153,5 +153,5 @@ func (e *Engine) disconnect() {
 	e.stop()
 	e.watching.Wait()
 	e.pool.close()
-	e.anchor.close()
+	e.stopper.close() // with the anchor
 }
