@@ -349,7 +349,7 @@ func TestCommandsBesideADaemon(t *testing.T) {
 	h.want(4, "larder: a daemon already runs on the data folder "+filepath.Join(h.dir, "data")+": larder status shows what it does; stop it first", "run", "--set", listen)
 	h.want(0, "", "sync", "--source", "bistro", "--stream", "products", "--full")
 	h.want(0, "", "reconcile", "--from", "2026-01-01", "--to", "2026-01-02")
-	for _, words := range []string{"a command asks for a pass of everything", "a command asks for a full resync of products of bistro", "a command asks for a reconciliation of everything, from 2026-01-01 to 2026-01-02"} {
+	for _, words := range []string{"pass=sync", "pass=sync asked.sources=bistro asked.streams=products asked.full=true", "pass=reconcile asked.from=2026-01-01 asked.to=2026-01-02"} {
 		if !strings.Contains(h.log.String(), words) {
 			t.Errorf("the daemon does not say %q:\n%s", words, h.log)
 		}
