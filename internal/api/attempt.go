@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// RoundTrip is one attempt: through the gate, out, and the whole body in.
-func (k *call) RoundTrip(req *http.Request) (*http.Response, error) {
+// attempt is one attempt: through the gate, out, and the whole body in.
+func (k *call) attempt(req *http.Request) (*http.Response, error) {
 	k.attempts++
 	k.answer, k.err, k.verdict = answer{}, nil, Verdict{Limit: -1, Remaining: -1}
 	asked := time.Now()

@@ -60,7 +60,7 @@ func (rd *reading) body(resp *http.Response) (body []byte, held *hold, err error
 	}
 	body = rd.join()
 	if rd.hold != nil {
-		rd.hold.finish(int64(len(body)))
+		rd.hold.shrink(int64(len(body)))
 	}
 	return body, rd.hold, nil
 }
@@ -130,16 +130,17 @@ func (rd *reading) room() error {
 		return nil
 	}
 	if rd.hold == nil {
-		rd.hold = &hold{tenant: rd.tenant}
+		rd.hold = &hold{of: rd.tenant}
 	}
 	if rd.free < need {
-		if !rd.hold.room(memoryStep) {
-			err := rd.phases.pause(func(ctx context.Context) error { return rd.hold.take(ctx, memoryStep) })
-			if err != nil {
-				return fmt.Errorf("wait for room for the body: %w", err)
-			}
+		err := rd.phases.pause(func(ctx context.Context) error {
+			step, err := rd.hold.take(ctx)
+			rd.free += step
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("wait for room for the body: %w", err)
 		}
-		rd.free += memoryStep
 	}
 	rd.free -= need
 	return nil

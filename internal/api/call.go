@@ -11,9 +11,8 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 )
 
-// call is one request of the client through all its attempts. It is the
-// transport of an HTTP client of its own, so that everything an attempt needs
-// and leaves behind stands in one place.
+// call is one request of the client through all its attempts: what an attempt needs, and
+// leaves behind.
 type call struct {
 	client *Client
 	target target
@@ -44,12 +43,12 @@ func (a *answer) release() { a.hold.release() }
 // get asks for one address and has parse read the body of its 200. The answer is the
 // caller's to release.
 func (c *Client) get(ctx context.Context, t target, query url.Values, parse func([]byte) error) (*answer, error) {
-	req, err := c.request(ctx, t, query)
+	k := &call{client: c, target: t, parse: parse}
+	req, err := c.request(context.WithValue(ctx, callKey{}, k), t, query)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.route.name(), err)
 	}
-	k := &call{client: c, target: t, parse: parse}
-	resp, err := k.retrying().Do(req)
+	resp, err := c.http.Do(req)
 	if resp != nil && resp.Body != nil {
 		_ = resp.Body.Close() // read and closed inside the attempt
 	}

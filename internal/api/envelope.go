@@ -2,10 +2,13 @@ package api
 
 import (
 	"bytes"
-	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/larder-sync/larder/internal/api/types"
 )
@@ -15,6 +18,7 @@ import (
 // api.md says, and must not come twice. What one envelope has is unknown in another.
 type envelope struct {
 	known []string
+	most  int // rows
 
 	rows     []Raw
 	next     string
@@ -23,9 +27,6 @@ type envelope struct {
 	currency string
 	groupBy  string
 	totals   Raw
-
-	seen map[string]bool
-	most int // rows
 }
 
 // What an envelope may hold at most. A page has 200 rows by api.md; what is more is
@@ -91,18 +92,17 @@ func (e *envelope) parseReport(body []byte, totals bool) error {
 }
 
 // parseObject checks that the body is one JSON object.
-func parseObject(body []byte) error {
-	return eachField(body, func(s *scanner, _ string, at int) int { return s.value(at, maxDepth) })
-}
+func parseObject(body []byte) error { return parseObjectWith()(body) }
 
-// parseObjectWith checks that the body is one JSON object that has any of the fields. An
-// object without them is no answer, whatever else it holds.
+// parseObjectWith checks that the body is one JSON object that has any of the fields, if some
+// are named. An object without them is no answer, whatever else it holds.
 func parseObjectWith(fields ...string) func(body []byte) error {
 	return func(body []byte) error {
-		known := false
-		err := eachField(body, func(s *scanner, name string, at int) int {
+		known := len(fields) == 0
+		err := eachField(body, func(d *decoder, name string) error {
 			known = known || slices.Contains(fields, name)
-			return s.value(at, maxDepth)
+			_, err := d.value()
+			return err
 		})
 		if err == nil && !known {
 			return shapeWrong(0, `it has neither "`+strings.Join(fields, `" nor "`)+`"`)
@@ -112,183 +112,171 @@ func parseObjectWith(fields ...string) func(body []byte) error {
 }
 
 func (e *envelope) parse(body []byte, required ...string) error {
-	*e = envelope{known: e.known, most: e.most, seen: make(map[string]bool, 8)}
-	if err := eachField(body, e.field); err != nil {
+	*e = envelope{known: e.known, most: e.most}
+	seen := make(map[string]bool, len(e.known))
+	err := eachField(body, func(d *decoder, name string) error {
+		switch {
+		case !slices.Contains(e.known, name):
+			_, err := d.value()
+			return err
+		case seen[name]:
+			return shapeWrong(d.at(), `"`+name+`" comes twice`)
+		}
+		seen[name] = true
+		return e.field(d, name)
+	})
+	if err != nil {
 		return err
 	}
 	for _, name := range required {
-		if !e.seen[name] {
+		if !seen[name] {
 			return shapeWrong(0, `no "`+name+`"`)
 		}
 	}
 	return nil
 }
 
-// eachField passes the one object that the body must be, handing each field's
-// name and position to field, which returns the position behind the value.
-func eachField(body []byte, field func(s *scanner, name string, at int) int) error {
-	s := &scanner{b: body}
-	i := s.space(0)
-	switch {
-	case i >= len(body):
-		return &shapeError{kind: BodyEmpty, reason: "it is empty"}
-	case body[i] == '<':
-		return &shapeError{kind: BodyHTML, offset: i, reason: "it is HTML, not JSON"}
-	}
-	if i = s.fields(i, field); i < 0 {
-		return s.err
-	}
-	if i = s.space(i); i < len(body) {
-		return &shapeError{kind: BodySyntax, offset: i, reason: "something follows the JSON"}
-	}
-	return nil
-}
-
-// fields passes the object at i as [eachField] says.
-func (s *scanner) fields(i int, field func(s *scanner, name string, at int) int) int {
-	if s.at(i) != '{' {
-		if end := s.value(i, maxDepth); end < 0 {
-			return -1
-		}
-		s.err = shapeWrong(i, "it is not an object")
-		return -1
-	}
-	i = s.space(i + 1)
-	if s.at(i) == '}' {
-		return i + 1
-	}
-	for {
-		start := i
-		if i = s.key(i); i < 0 {
-			return -1
-		}
-		if i = field(s, fieldName(s.b[start:i]), i); i < 0 {
-			return -1
-		}
-		i = s.space(i)
-		switch s.at(i) {
-		case ',':
-			i = s.space(i + 1)
-		case '}':
-			return i + 1
-		default:
-			return s.fail(i, "a comma or } is missing")
-		}
-	}
-}
-
-// fieldName reads a key that the scanner has passed, colon and space included.
-func fieldName(passed []byte) string {
-	quoted := passed[:bytes.LastIndexByte(passed, '"')+1]
-	return unquote(quoted)
-}
-
-// unquote reads a string that the scanner has passed.
-func unquote(quoted []byte) string {
-	if bytes.IndexByte(quoted, '\\') < 0 {
-		return string(quoted[1 : len(quoted)-1])
-	}
-	var text string
-	if err := json.Unmarshal(quoted, &text); err != nil {
-		return string(quoted) // cannot be: the scanner has checked it
-	}
-	return text
-}
-
 // field reads one field of the envelope.
-func (e *envelope) field(s *scanner, name string, at int) int {
-	read := e.reader(name)
-	if read == nil {
-		return s.value(at, maxDepth)
-	}
-	if e.seen[name] {
-		s.err = shapeWrong(at, `"`+name+`" comes twice`)
-		return -1
-	}
-	e.seen[name] = true
-	return read(s, at)
-}
-
-func (e *envelope) reader(name string) func(s *scanner, at int) int {
-	if !slices.Contains(e.known, name) {
-		return nil
-	}
+func (e *envelope) field(d *decoder, name string) error {
 	switch name {
 	case "data":
-		return e.readRows
+		return e.readRows(d)
 	case "has_more":
-		return e.readMore
-	case "next_cursor", "next_updated_since":
-		return func(s *scanner, at int) int { return s.textField(at, name, &e.next) }
-	case "from":
-		return func(s *scanner, at int) int { return s.textField(at, name, (*string)(&e.from)) }
-	case "to":
-		return func(s *scanner, at int) int { return s.textField(at, name, (*string)(&e.to)) }
-	case "currency":
-		return func(s *scanner, at int) int { return s.textField(at, name, &e.currency) }
-	case "group_by":
-		return func(s *scanner, at int) int { return s.textField(at, name, &e.groupBy) }
+		value, err := d.of(name, "neither true nor false", 't', 'f')
+		e.more = value.Kind() == 't'
+		return err
 	case "totals":
-		return e.readTotals
+		value, err := d.of(name, "not an object", '{')
+		e.totals = Raw(value)
+		return err
+	case "next_cursor", "next_updated_since":
+		return d.text(name, &e.next)
+	case "from":
+		return d.text(name, (*string)(&e.from))
+	case "to":
+		return d.text(name, (*string)(&e.to))
+	case "currency":
+		return d.text(name, &e.currency)
+	default: // group_by
+		return d.text(name, &e.groupBy)
+	}
+}
+
+func (e *envelope) readRows(d *decoder) error {
+	if d.PeekKind() != '[' {
+		_, err := d.of("data", "not an array", '[')
+		return err
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return broken(err)
+	}
+	e.rows = make([]Raw, 0, PageLimit)
+	for d.PeekKind() != ']' {
+		row, err := d.value()
+		if err != nil {
+			return err
+		}
+		if len(e.rows) == e.most {
+			return shapeWrong(d.at(), fmt.Sprintf("it has more than %d rows", e.most))
+		}
+		e.rows = append(e.rows, Raw(row))
+	}
+	_, err := d.ReadToken()
+	return err
+}
+
+// decoder reads a body value by value. Texts may be no UTF-8, and names of rows may come
+// twice: that is a row's matter, not a page's (DESIGN R8).
+type decoder struct {
+	*jsontext.Decoder
+	body []byte
+}
+
+const blanks = " \n\r\t"
+
+// eachField reads the one object that the body must be, handing each field's name to field,
+// which reads the value.
+func eachField(body []byte, field func(d *decoder, name string) error) error {
+	switch begin := bytes.TrimLeft(body, blanks); {
+	case len(begin) == 0:
+		return &shapeError{kind: BodyEmpty, reason: "it is empty"}
+	case begin[0] == '<':
+		return &shapeError{kind: BodyHTML, offset: len(body) - len(begin), reason: "it is HTML, not JSON"}
+	}
+	d := &decoder{jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), body}
+	if d.PeekKind() != '{' {
+		if _, err := d.value(); err != nil {
+			return err
+		}
+		return shapeWrong(0, "it is not an object")
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return broken(err)
+	}
+	for d.PeekKind() != '}' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return broken(err)
+		}
+		if err := field(d, name.String()); err != nil {
+			return err
+		}
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return broken(err)
+	}
+	if len(bytes.TrimLeft(body[d.at():], blanks)) > 0 {
+		return &shapeError{kind: BodySyntax, offset: d.at(), reason: "something follows the JSON"}
 	}
 	return nil
 }
 
-func (e *envelope) readRows(s *scanner, at int) int {
-	if s.at(at) != '[' {
-		return s.wrong(at, `"data" is not an array`)
+// at is how far the body has been read.
+func (d *decoder) at() int { return int(d.InputOffset()) }
+
+// value reads a value: a piece of the body.
+func (d *decoder) value() (jsontext.Value, error) {
+	value, err := d.ReadValue()
+	if err != nil {
+		return nil, broken(err)
 	}
-	e.rows = make([]Raw, 0, PageLimit)
-	return s.elements(at, func(i int) int {
-		if len(e.rows) == e.most {
-			s.err = shapeWrong(i, fmt.Sprintf("it has more than %d rows", e.most))
-			return -1
+	end := d.at()
+	return d.body[end-len(value) : end : end], nil
+}
+
+// of reads a field's value, which must be of one of the kinds.
+func (d *decoder) of(name, otherwise string, kinds ...jsontext.Kind) (jsontext.Value, error) {
+	value, err := d.value()
+	if err == nil && !slices.Contains(kinds, value.Kind()) {
+		err = shapeWrong(d.at()-len(value), `"`+name+`" is `+otherwise)
+	}
+	return value, err
+}
+
+// text reads a text, or null as the empty one.
+func (d *decoder) text(name string, to *string) error {
+	value, err := d.of(name, "neither a string nor null", '"', 'n')
+	if err != nil || value.Kind() == 'n' {
+		return err
+	}
+	text, _ := jsontext.AppendUnquote(nil, value) // what is no UTF-8 is replaced
+	*to = string(text)
+	return nil
+}
+
+// broken is the error of a body that is no JSON. It repeats no more of the body than the few
+// characters that are wrong.
+func broken(err error) error {
+	syntax, ok := errors.AsType[*jsontext.SyntacticError](err)
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		shape := &shapeError{kind: BodyTruncated, reason: "it ends in the middle"}
+		if ok {
+			shape.offset = int(syntax.ByteOffset)
 		}
-		end := s.value(i, maxDepth)
-		if end >= 0 {
-			e.rows = append(e.rows, s.b[i:end:end])
-		}
-		return end
-	})
-}
-
-func (e *envelope) readMore(s *scanner, at int) int {
-	c := s.at(at)
-	if c != 't' && c != 'f' {
-		return s.wrong(at, `"has_more" is neither true nor false`)
+		return shape
+	case ok:
+		return &shapeError{kind: BodySyntax, offset: int(syntax.ByteOffset), reason: syntax.Err.Error()}
 	}
-	e.more = c == 't'
-	return s.value(at, maxDepth)
-}
-
-func (e *envelope) readTotals(s *scanner, at int) int {
-	if s.at(at) != '{' {
-		return s.wrong(at, `"totals" is not an object`)
-	}
-	end := s.value(at, maxDepth)
-	if end >= 0 {
-		e.totals = s.b[at:end:end]
-	}
-	return end
-}
-
-// textField reads a string, or null as the empty one.
-func (s *scanner) textField(at int, name string, to *string) int {
-	c := s.at(at)
-	if c != '"' && c != 'n' {
-		return s.wrong(at, `"`+name+`" is neither a string nor null`)
-	}
-	end := s.value(at, maxDepth)
-	if end >= 0 && c == '"' {
-		*to = unquote(s.b[at:end])
-	}
-	return end
-}
-
-// wrong notes a value of the wrong kind; broken JSON there counts as that.
-func (s *scanner) wrong(at int, reason string) int {
-	if s.value(at, maxDepth) >= 0 {
-		s.err = shapeWrong(at, reason)
-	}
-	return -1
+	return &shapeError{kind: BodySyntax, reason: err.Error()}
 }

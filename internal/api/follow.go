@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"iter"
 	"runtime/debug"
 )
@@ -82,7 +83,7 @@ func Follow[P Paged](ctx context.Context, cursor string, ask func(ctx context.Co
 				wait(ahead).page.Release()
 			}
 		}()
-		path := path{cursor: cursor}
+		path := from(cursor)
 		take := func(f fetched[P]) (more bool) {
 			defer f.page.Release()
 			err := f.err
@@ -129,13 +130,18 @@ func begin[P Paged](fetch func() fetched[P]) <-chan fetched[P] {
 	return done
 }
 
-// path is where the pages of a list have led so far, in constant memory: 25,000 pages of a
-// long backfill take no more than one.
+// path is where the pages of a list have led so far.
 type path struct {
 	cursor string
-	cycle  cycle
+	seen   map[uint64]struct{} // hashes of cursors: a million of them take 40 MB
 	pages  int
 }
+
+func from(cursor string) *path {
+	return &path{cursor: cursor, seen: map[uint64]struct{}{maphash.String(seed, cursor): {}}}
+}
+
+var seed = maphash.MakeSeed()
 
 // on moves to the cursor behind a page, unless the list ends with it.
 func (p *path) on(page Paged) (more bool, err error) {
@@ -146,32 +152,13 @@ func (p *path) on(page Paged) (more bool, err error) {
 		return false, nil
 	case next == "":
 		return false, ErrNoCursor
-	case p.cycle.repeats(p.cursor, next):
-		return false, ErrRepeatedCursor
 	case p.pages >= maxPages:
 		return false, errEndless
 	}
-	p.cursor = next
+	hash := maphash.String(seed, next)
+	if _, again := p.seen[hash]; again {
+		return false, ErrRepeatedCursor
+	}
+	p.seen[hash], p.cursor = struct{}{}, next
 	return true, nil
-}
-
-// cycle finds a cursor that comes back, in constant memory (Brent's method): the
-// next one is compared with the present one and with one remembered at growing
-// distances.
-type cycle struct {
-	kept  string
-	steps int
-	reach int
-}
-
-// repeats is true when following next would go in circles.
-func (c *cycle) repeats(current, next string) bool {
-	if next == current || next == c.kept {
-		return true
-	}
-	c.steps++
-	if c.steps > c.reach {
-		c.kept, c.steps, c.reach = next, 0, 2*c.reach+1
-	}
-	return false
 }

@@ -2,8 +2,9 @@ package api
 
 import (
 	"context"
-	"slices"
-	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // DefaultMemory is the bound of [NewMemory].
@@ -13,171 +14,116 @@ const (
 	// freeMemory of each body counts for nothing, so that what is small (the key,
 	// one row, the page of a quiet minute) never waits behind what is large.
 	freeMemory = 64 << 10
-	// memoryStep is what is taken at a time.
-	memoryStep = 512 << 10
+	// memoryStep is what is taken at a time: enough for most pages.
+	memoryStep = 1 << 20
 )
 
 // Memory bounds what the bodies of answers take together, of all clients that
 // share it: while they are read, and those of a list's pages until
-// [Page.Release]. A body takes from it before it reads further, and waits while
-// there is no room.
+// [Page.Release]. A body takes from it before it reads further.
 //
-// When all that is taken belongs to bodies that are still being read, the one that
-// has waited longest may go beyond the bound, until it is released. That one waits for
-// nothing, so bodies that each hold a part and want more never block each other.
-// The most that is taken is the bound and one body. A client has half of the bound
-// at most, so that one service in its worst hour leaves the other half to others.
+// A body that holds nothing yet waits for its turn. One that holds a part and finds no room
+// for more waits until it is the one that may go beyond the bound, and then waits for
+// nothing. So bodies that each hold a part never block each other, and the most that is taken
+// is the bound and one body. A client has half of the bound, so that one service in its worst
+// hour leaves the other half to others.
 type Memory struct {
-	limit, share int64
-
-	mu      sync.Mutex
-	all     taken
-	beyond  *hold // may go beyond the bound
-	waiting []*wanting
+	half   int64
+	room   *semaphore.Weighted // bytes
+	beyond *semaphore.Weighted // one body
+	used   atomic.Int64
 }
 
 // NewMemory bounds bodies to so many bytes.
-func NewMemory(limit int64) *Memory { return &Memory{limit: limit, share: limit / 2} }
+func NewMemory(limit int64) *Memory {
+	return &Memory{half: limit / 2, room: semaphore.NewWeighted(limit), beyond: semaphore.NewWeighted(1)}
+}
 
 // Used is how many bytes are taken.
-func (m *Memory) Used() int64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.all.bytes
-}
-
-// taken counts bytes.
-type taken struct {
-	bytes    int64
-	finished int64 // of them, those of bodies that are read
-}
+func (m *Memory) Used() int64 { return m.used.Load() }
 
 // tenant is a client's part of a memory.
 type tenant struct {
-	memory *Memory
-	taken  taken // guarded by memory.mu
+	*Memory
+	share *semaphore.Weighted // bytes
 }
+
+func (m *Memory) tenant() *tenant { return &tenant{m, semaphore.NewWeighted(m.half)} }
 
 // hold is what one body has taken.
 type hold struct {
-	tenant *tenant
-	bytes  int64 // guarded by memory.mu
-	read   bool  // likewise: all of it is here
-}
-
-// wanting is a body that waits for room.
-type wanting struct {
-	hold    *hold
+	of      *tenant
 	bytes   int64
-	granted chan struct{}
+	counted int64 // of them, those within the bound
+	beyond  bool  // it may go beyond the bound
 }
 
-// take waits until the body may have so many bytes more.
-func (h *hold) take(ctx context.Context, bytes int64) error {
-	m := h.tenant.memory
-	w := &wanting{hold: h, bytes: bytes, granted: make(chan struct{})}
-	m.mu.Lock()
-	m.waiting = append(m.waiting, w)
-	m.serve()
-	m.mu.Unlock()
-	select {
-	case <-w.granted:
-		return nil
-	case <-ctx.Done():
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.waiting = slices.DeleteFunc(m.waiting, func(other *wanting) bool { return other == w })
-		return context.Cause(ctx) // what was granted meanwhile goes back with the hold
+// take waits until the body may have a step more, and is how much that is.
+func (h *hold) take(ctx context.Context) (step int64, err error) {
+	step = min(memoryStep, h.of.half)
+	switch {
+	case h.beyond:
+	case h.bytes == 0:
+		if err := h.of.wait(ctx, step); err != nil {
+			return 0, context.Cause(ctx)
+		}
+		h.counted = step
+	case h.of.try(step):
+		h.counted += step
+	default:
+		if err := h.of.beyond.Acquire(ctx, 1); err != nil {
+			return 0, context.Cause(ctx)
+		}
+		h.beyond = true
 	}
+	h.add(step)
+	return step, nil
 }
 
-// room is true when so many bytes can be had at once.
-func (h *hold) room(bytes int64) bool {
-	m := h.tenant.memory
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if h != m.beyond && !m.fits(h, bytes) {
+func (t *tenant) wait(ctx context.Context, bytes int64) error {
+	if err := t.share.Acquire(ctx, bytes); err != nil {
+		return err
+	}
+	if err := t.room.Acquire(ctx, bytes); err != nil {
+		t.share.Release(bytes)
+		return err
+	}
+	return nil
+}
+
+func (t *tenant) try(bytes int64) bool {
+	if !t.share.TryAcquire(bytes) {
 		return false
 	}
-	m.give(h, bytes)
+	if !t.room.TryAcquire(bytes) {
+		t.share.Release(bytes)
+		return false
+	}
 	return true
 }
 
-// finish keeps so many bytes of a body that has been read.
-func (h *hold) finish(bytes int64) {
-	m := h.tenant.memory
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.give(h, bytes-h.bytes)
-	h.read = true
-	m.finished(h, bytes)
-	m.serve()
+func (h *hold) add(bytes int64) {
+	h.bytes += bytes
+	h.of.used.Add(bytes)
 }
 
-// release gives everything back; more than once does no harm, nor does that of a small body,
-// whose hold is nil.
-func (h *hold) release() {
+// shrink keeps so many bytes of a body: those that it has once it was read, or none. Those of
+// a small body, whose hold is nil, count for nothing.
+func (h *hold) shrink(bytes int64) {
 	if h == nil {
 		return
 	}
-	m := h.tenant.memory
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if h.read {
-		m.finished(h, -h.bytes)
-		h.read = false
+	h.add(bytes - h.bytes)
+	if back := h.counted - bytes; back > 0 {
+		h.counted -= back
+		h.of.share.Release(back)
+		h.of.room.Release(back)
 	}
-	m.give(h, -h.bytes)
-	if m.beyond == h {
-		m.beyond = nil
-	}
-	m.serve()
-}
-
-func (m *Memory) give(h *hold, bytes int64) {
-	m.all.bytes += bytes
-	h.tenant.taken.bytes += bytes
-	h.bytes += bytes
-}
-
-func (m *Memory) finished(h *hold, bytes int64) {
-	m.all.finished += bytes
-	h.tenant.taken.finished += bytes
-}
-
-func (m *Memory) fits(h *hold, bytes int64) bool {
-	return m.all.bytes+bytes <= m.limit && h.tenant.taken.bytes+bytes <= m.share
-}
-
-// stuck is true when no room will come by itself: nothing that is in the way of w has
-// been read, and can be released.
-func (m *Memory) stuck(w *wanting) bool {
-	t := &w.hold.tenant.taken
-	return m.all.finished == 0 || t.bytes+w.bytes > m.share && t.finished == 0
-}
-
-// serve grants all that may go on now, and lets one go beyond the bound when
-// nobody else would. The caller holds mu.
-func (m *Memory) serve() {
-	m.waiting = slices.DeleteFunc(m.waiting, func(w *wanting) bool {
-		if w.hold != m.beyond && !m.fits(w.hold, w.bytes) {
-			return false
-		}
-		m.grant(w)
-		return true
-	})
-	if m.beyond != nil {
-		return
-	}
-	if i := slices.IndexFunc(m.waiting, m.stuck); i >= 0 {
-		w := m.waiting[i]
-		m.waiting = slices.Delete(m.waiting, i, i+1)
-		m.beyond = w.hold
-		m.grant(w)
+	if bytes == 0 && h.beyond {
+		h.beyond = false
+		h.of.beyond.Release(1)
 	}
 }
 
-func (m *Memory) grant(w *wanting) {
-	m.give(w.hold, w.bytes)
-	close(w.granted)
-}
+// release gives everything back; more than once does no harm.
+func (h *hold) release() { h.shrink(0) }

@@ -24,22 +24,38 @@ const (
 // maxRedirects of one attempt; only within the base URL's origin.
 const maxRedirects = 3
 
-// retrying is the call as a client that tries again.
-func (k *call) retrying() *retryablehttp.Client {
+// retrying is a client that tries again. Every attempt of a request goes through [attempt],
+// which has the request's [call] in its context.
+func (c *Client) retrying() *retryablehttp.Client {
 	return &retryablehttp.Client{
-		HTTPClient:   &http.Client{Transport: k, CheckRedirect: k.redirect},
-		RetryMax:     max(k.client.opts.RetryMax, 0),
-		CheckRetry:   k.again,
-		Backoff:      k.wait,
-		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+		HTTPClient:     &http.Client{Transport: attempt{}, CheckRedirect: c.redirect},
+		RetryMax:       max(c.opts.RetryMax, 0),
+		RequestLogHook: again,
+		CheckRetry:     passes,
+		Backoff:        c.wait,
+		ErrorHandler:   retryablehttp.PassthroughErrorHandler,
 	}
 }
 
-// again decides whether the attempt that just ended is followed by another.
-func (k *call) again(ctx context.Context, resp *http.Response, err error) (bool, error) {
+// callKey is a context's key of the call that is made.
+type callKey struct{}
+
+func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) } //nolint:errcheck,forcetypeassert // only get makes requests
+
+// attempt carries the attempts of calls.
+type attempt struct{}
+
+// RoundTrip is one attempt.
+func (attempt) RoundTrip(req *http.Request) (*http.Response, error) {
+	return callOf(req.Context()).attempt(req)
+}
+
+// passes decides whether the attempt that just ended is followed by another.
+func passes(ctx context.Context, resp *http.Response, err error) (bool, error) {
 	if err != nil || ctx.Err() != nil {
 		return ctx.Err() == nil && passing(err), nil // the call reports the context's cause
 	}
+	k := callOf(ctx)
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests:
 		// The gate has been told and holds the next attempt until it is allowed.
@@ -79,17 +95,22 @@ func untrusted(err error) bool {
 }
 
 // wait is how long to wait before the next attempt.
-func (k *call) wait(_, _ time.Duration, attempt int, resp *http.Response) time.Duration {
-	wait := backoff(attempt, k.client.opts.Jitter())
-	if resp != nil {
-		wait = max(wait, k.verdict.RetryAfter)
-		if resp.StatusCode == http.StatusTooManyRequests {
-			wait = 0 // the gate's to decide
-		}
+func (c *Client) wait(_, _ time.Duration, attempt int, resp *http.Response) time.Duration {
+	wait := backoff(attempt, c.opts.Jitter())
+	switch {
+	case resp == nil:
+		return wait
+	case resp.StatusCode == http.StatusTooManyRequests:
+		return 0 // the gate's to decide
 	}
-	k.client.opts.Logger.Debug("trying again", "route", k.target.route.name(), "attempt", k.attempts,
-		"status", k.verdict.Status, "wait", wait, "err", k.loggable())
-	return wait
+	return max(wait, callOf(resp.Request.Context()).verdict.RetryAfter)
+}
+
+// again tells of every attempt but the first.
+func again(_ retryablehttp.Logger, req *http.Request, attempt int) {
+	if k := callOf(req.Context()); attempt > 0 {
+		k.client.opts.Logger.Debug("trying again", "route", k.target.route.name(), "attempt", k.attempts, "status", k.verdict.Status, "err", k.loggable())
+	}
 }
 
 // backoff doubles from firstWait to maxWait, spread by jitter in [0,1) over the
@@ -109,8 +130,8 @@ func (k *call) loggable() string {
 
 // redirect follows redirects within the origin of the base URL; another origin
 // must never see the key, and is answered with the redirect itself.
-func (k *call) redirect(req *http.Request, via []*http.Request) error {
-	if len(via) > maxRedirects || !sameOrigin(req.URL, k.client.base) {
+func (c *Client) redirect(req *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects || !sameOrigin(req.URL, c.base) {
 		return http.ErrUseLastResponse
 	}
 	return nil
