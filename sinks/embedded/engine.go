@@ -125,8 +125,7 @@ func (e *Engine) owns(database string) bool {
 // Alive runs a statement beside all that are under way, however many they are, and is nil when
 // it has an answer.
 func (e *Engine) Alive() error {
-	_, err := e.anchor.Ask("SELECT 1", "Null")
-	return err
+	return e.stopper.ask("SELECT 1")
 }
 
 // Pool has the connections of the daemon and of the folder's owner.
