@@ -57,7 +57,7 @@ test: engine browser promtool systemd javascript ## Set everything up and run ev
 
 # The packages whose tests take longest begin first: the last one of all would run alone,
 # on one processor.
-LONGEST = ./syncer ./internal/app ./sinks/embedded/server ./sinks/clickhouse ./cmd/larder ./internal/cookbook
+LONGEST = ./syncer ./internal/app ./sinks/engine/server ./sinks/clickhouse ./cmd/larder ./internal/cookbook
 
 # Where there is much memory, the tests' folders are in it: engines that are told to wait for
 # the disk after every INSERT wait a fifth less. What is built stays on the disk.

@@ -20,9 +20,9 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
-	"github.com/larder-sync/larder/sinks/embedded"
-	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
-	"github.com/larder-sync/larder/sinks/embedded/server"
+	"github.com/larder-sync/larder/sinks/engine"
+	"github.com/larder-sync/larder/sinks/engine/enginetest"
+	"github.com/larder-sync/larder/sinks/engine/server"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -59,7 +59,7 @@ func newWarehouse(t *testing.T) *warehouse {
 	w.restaurant, w.box, w.key, w.offered = box.Restaurant(0).ID(), box, key, offered
 	w.copy()
 	w.bare(engine, "empty")
-	w.reader = connect(t, ch.Options{Addr: []string{embeddedtest.Reading(t, engine, "larder", "empty")}})
+	w.reader = connect(t, ch.Options{Addr: []string{enginetest.Reading(t, engine, "larder", "empty")}})
 	return w
 }
 
@@ -73,7 +73,7 @@ func newBareWarehouse(t *testing.T) *warehouse {
 
 func openWarehouse(t *testing.T, dir string) (*warehouse, *server.Server) {
 	t.Helper()
-	engine, err := server.Open(t.Context(), embedded.Options{Path: filepath.Join(dir, "larder-data"), Databases: []string{"larder", "larder_raw", "empty", "empty_raw"}})
+	engine, err := server.Open(t.Context(), engine.Options{Path: filepath.Join(dir, "larder-data"), Databases: []string{"larder", "larder_raw", "empty", "empty_raw"}})
 	if err != nil {
 		t.Fatal(err)
 	}

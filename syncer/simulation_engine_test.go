@@ -20,8 +20,8 @@ import (
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
-	"github.com/larder-sync/larder/sinks/embedded/server"
+	"github.com/larder-sync/larder/sinks/engine/enginetest"
+	"github.com/larder-sync/larder/sinks/engine/server"
 	"github.com/larder-sync/larder/sinks/sinktest"
 	"github.com/larder-sync/larder/syncer/internal/memsink"
 )
@@ -29,7 +29,7 @@ import (
 // TestMain has garbage collected seldom: the tests have one processor, and memory is there.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400)
-	os.Exit(embeddedtest.Main(m))
+	os.Exit(enginetest.Main(m))
 }
 
 // TestSimulationOnTheEngine plays episodes on a real ClickHouse: the writer with
@@ -62,7 +62,7 @@ func TestSimulationOnTheEngine(t *testing.T) {
 
 func simulateOnTheEngine(t *testing.T, seed uint64, sum *tally) {
 	began := time.Now()
-	engine, database := embeddedtest.Engine(t), embeddedtest.Database(t)
+	engine, database := enginetest.Engine(t), enginetest.Database(t)
 	if err := migrate(engine, database); err != nil {
 		t.Fatal(err)
 	}

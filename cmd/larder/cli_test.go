@@ -19,7 +19,7 @@ import (
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
-	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/engine"
 )
 
 var binary string
@@ -67,7 +67,7 @@ func newHouseOf(t *testing.T, o sandbox.Options) *house {
 	}
 	s := httptest.NewServer(box.Handler())
 	t.Cleanup(s.Close)
-	engine, err := embedded.FindLibrary()
+	engine, err := engine.FindLibrary()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/larder-sync/larder/sinks/embedded/program"
+	"github.com/larder-sync/larder/sinks/engine/program"
 )
 
 // engineCommand is the engine's process, which the other commands start.

@@ -17,7 +17,7 @@ import (
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/engine"
 )
 
 // BackupProgress is how far a backup or a restore is; Of is 0 when it is not known.
@@ -163,9 +163,9 @@ func (a *App) backupFolder() (work string, unlock func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	parent := filepath.Join(data, embedded.BackupFolder)
+	parent := filepath.Join(data, engine.BackupFolder)
 	if err := os.MkdirAll(parent, 0o700); err != nil {
-		return "", nil, embedded.Unwritable(data, err)
+		return "", nil, engine.Unwritable(data, err)
 	}
 	if unlock, err = alone(parent); err != nil {
 		return "", nil, fmt.Errorf("another larder backup of %s is running: wait until it has ended", data)
@@ -222,10 +222,10 @@ func (a *App) Restore(ctx context.Context, dir string, progress func(BackupProgr
 		return m, err
 	}
 	if err := os.MkdirAll(data, 0o700); err != nil {
-		return m, embedded.Unwritable(data, err)
+		return m, engine.Unwritable(data, err)
 	}
 	if data, err = filepath.EvalSymlinks(data); err != nil { // as the engine names what it may read
-		return m, embedded.Unwritable(data, err)
+		return m, engine.Unwritable(data, err)
 	}
 	unlock, err := alone(data)
 	if err != nil {
@@ -246,7 +246,7 @@ func (a *App) Restore(ctx context.Context, dir string, progress func(BackupProgr
 func (a *App) emptyFolder(data, hidden string) error {
 	entries, err := os.ReadDir(data)
 	if err != nil {
-		return embedded.Unwritable(data, err)
+		return engine.Unwritable(data, err)
 	}
 	began := slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == warehouse.RestoringFolder })
 	switch {
@@ -270,7 +270,7 @@ func (a *App) restoreInto(ctx context.Context, hidden, dir string, progress func
 		return err
 	}
 	there.Config = &cfg
-	work := filepath.Join(hidden, embedded.BackupFolder)
+	work := filepath.Join(hidden, engine.BackupFolder)
 	if err := os.MkdirAll(work, 0o700); err != nil {
 		return err
 	}

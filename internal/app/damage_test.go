@@ -16,7 +16,7 @@ import (
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/warehouse"
-	"github.com/larder-sync/larder/sinks/embedded/damage"
+	"github.com/larder-sync/larder/sinks/engine/damage"
 	"github.com/larder-sync/larder/syncer"
 )
 

@@ -11,14 +11,14 @@ import (
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
-	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/engine/enginetest"
 	"github.com/larder-sync/larder/syncer"
 )
 
 // onSmallDisk is a world whose embedded warehouse is on a disk that can be filled.
-func onSmallDisk(t *testing.T, o sandbox.Options, test func(w *world, disk *embeddedtest.SmallDisk)) {
+func onSmallDisk(t *testing.T, o sandbox.Options, test func(w *world, disk *enginetest.SmallDisk)) {
 	t.Helper()
-	embeddedtest.OnSmallDisk(t, 256<<20, func(disk *embeddedtest.SmallDisk) {
+	enginetest.OnSmallDisk(t, 256<<20, func(disk *enginetest.SmallDisk) {
 		w := newWorld(t, o)
 		dsn, err := config.ParseDSN("embedded:" + filepath.Join(disk.Dir, "data"))
 		if err != nil {
@@ -48,7 +48,7 @@ func (w *world) change(t *testing.T) {
 // A disk that fills up under the daemon: the page says what to do, and when it is
 // done everything lands, without a restart.
 func TestFullDiskUnderTheDaemon(t *testing.T) {
-	onSmallDisk(t, sandbox.Options{Seed: 9, Orders: 300, Days: 10, NoLimits: true}, func(w *world, disk *embeddedtest.SmallDisk) {
+	onSmallDisk(t, sandbox.Options{Seed: 9, Orders: 300, Days: 10, NoLimits: true}, func(w *world, disk *enginetest.SmallDisk) {
 		d, stop := w.daemon(t, w.app)
 		if _, err := d.RunOnce(t.Context(), syncer.Selection{}, nil); err != nil {
 			t.Fatal(err)
@@ -83,7 +83,7 @@ func TestFullDiskUnderTheDaemon(t *testing.T) {
 
 // A command does not wait for space that nobody makes, nor is it the loss of a row.
 func TestSyncGivesUpOnAFullDisk(t *testing.T) {
-	onSmallDisk(t, sandbox.Options{Seed: 10, Orders: 200, Days: 10, NoLimits: true}, func(w *world, disk *embeddedtest.SmallDisk) {
+	onSmallDisk(t, sandbox.Options{Seed: 10, Orders: 200, Days: 10, NoLimits: true}, func(w *world, disk *enginetest.SmallDisk) {
 		w.sync(t)
 		w.change(t)
 		disk.Fill(0)

@@ -14,14 +14,14 @@ import (
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
-	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/engine"
 	"github.com/larder-sync/larder/syncer"
 )
 
 // enginePID is the process of the engine that has the world's data folder open.
 func (w *world) enginePID(t *testing.T) int {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(w.app.Config.Warehouse.DSN.Dir(), embedded.LockName))
+	text, err := os.ReadFile(filepath.Join(w.app.Config.Warehouse.DSN.Dir(), engine.LockName))
 	if err != nil {
 		t.Fatal(err)
 	}

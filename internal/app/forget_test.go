@@ -15,7 +15,7 @@ import (
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
-	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/engine/enginetest"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -82,7 +82,7 @@ func (w *world) holding(t *testing.T, words ...string) map[string]int {
 	t.Helper()
 	n := map[string]int{}
 	for _, word := range words {
-		if files := embeddedtest.FilesWith(t, w.app.Config.Warehouse.DSN.Dir(), word); len(files) > 0 {
+		if files := enginetest.FilesWith(t, w.app.Config.Warehouse.DSN.Dir(), word); len(files) > 0 {
 			n[word] = len(files)
 		}
 	}

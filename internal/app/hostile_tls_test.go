@@ -24,7 +24,7 @@ import (
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
-	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/engine/enginetest"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -37,7 +37,7 @@ type authority struct {
 var trusted = newAuthority()
 
 func TestMain(m *testing.M) {
-	embeddedtest.PlayEngine()
+	enginetest.PlayEngine()
 	os.Exit(withFolder(m))
 }
 

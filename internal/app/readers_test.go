@@ -26,7 +26,7 @@ func (d *Daemon) ask(t *testing.T, parameters, sql string) (status int, answer s
 }
 
 // TestReadersFindTheirWay asks the reading interface of a daemon as somebody does who names
-// neither a database nor a zone. What tools ask is tested in sinks/embedded/reader.
+// neither a database nor a zone. What tools ask is tested in sinks/engine/reader.
 func TestReadersFindTheirWay(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Orders: 60})
 	w.migrated(t)

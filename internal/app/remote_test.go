@@ -18,8 +18,8 @@ import (
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
-	"github.com/larder-sync/larder/sinks/embedded"
-	"github.com/larder-sync/larder/sinks/embedded/server"
+	"github.com/larder-sync/larder/sinks/engine"
+	"github.com/larder-sync/larder/sinks/engine/server"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -33,7 +33,7 @@ type remote struct {
 
 func newRemote(t *testing.T) *remote {
 	t.Helper()
-	engine, err := server.Open(t.Context(), embedded.Options{Path: t.TempDir(), Databases: []string{"larder", "larder_raw"}})
+	engine, err := server.Open(t.Context(), engine.Options{Path: t.TempDir(), Databases: []string{"larder", "larder_raw"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 
 	ch "github.com/ClickHouse/clickhouse-go/v2"
 
-	"github.com/larder-sync/larder/sinks/embedded/server"
+	"github.com/larder-sync/larder/sinks/engine/server"
 )
 
 const (

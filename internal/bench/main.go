@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/larder-sync/larder/sinks/embedded/program"
+	"github.com/larder-sync/larder/sinks/engine/program"
 )
 
 // engineCommand makes this program an engine, as it does larder.

@@ -22,9 +22,9 @@ import (
 
 	"github.com/larder-sync/larder/dashboards"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
-	"github.com/larder-sync/larder/sinks/embedded"
-	"github.com/larder-sync/larder/sinks/embedded/reader"
-	"github.com/larder-sync/larder/sinks/embedded/server"
+	"github.com/larder-sync/larder/sinks/engine"
+	"github.com/larder-sync/larder/sinks/engine/reader"
+	"github.com/larder-sync/larder/sinks/engine/server"
 )
 
 const (
@@ -122,10 +122,10 @@ func ofTables(ctx context.Context, conn driver.Conn, statements ...string) error
 }
 
 // readingConn is a client of the way in for readers (warehouse.http_listen).
-func readingConn(ctx context.Context, engine *server.Server) (conn driver.Conn, end func(), err error) {
+func readingConn(ctx context.Context, of *server.Server) (conn driver.Conn, end func(), err error) {
 	supervisor, err := reader.Start(reader.Options{
 		Log:    slog.Default(),
-		Orders: reader.Orders{Mirror: embedded.MirrorOptions{Writer: engine.Path(), Databases: []string{"larder"}, Hidden: []string{"larder_raw"}, Memory: 2 << 30}, Zone: schema.Zone},
+		Orders: reader.Orders{Mirror: engine.MirrorOptions{Writer: of.Path(), Databases: []string{"larder"}, Hidden: []string{"larder_raw"}, Memory: 2 << 30}, Zone: schema.Zone},
 	})
 	if err != nil {
 		return nil, nil, err

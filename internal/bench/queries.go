@@ -12,8 +12,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/embedded"
-	"github.com/larder-sync/larder/sinks/embedded/server"
+	"github.com/larder-sync/larder/sinks/engine"
+	"github.com/larder-sync/larder/sinks/engine/server"
 )
 
 const (
@@ -63,7 +63,7 @@ func queries(ctx context.Context, r *report) error {
 }
 
 func openWarehouse(ctx context.Context, path string) (*server.Server, *clickhouse.Sink, driver.Conn, error) {
-	engine, err := server.Open(ctx, embedded.Options{Path: path, Memory: 8 << 30, Databases: []string{"larder", "larder_raw"}})
+	engine, err := server.Open(ctx, engine.Options{Path: path, Memory: 8 << 30, Databases: []string{"larder", "larder_raw"}})
 	if err != nil {
 		return nil, nil, nil, err
 	}

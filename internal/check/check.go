@@ -22,7 +22,7 @@ import (
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/internal/warehouse"
-	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/engine"
 )
 
 // Finding is one line of a check.
@@ -307,7 +307,7 @@ func (c Checker) checkWarehouse(ctx context.Context, tell func(Finding)) (lost b
 
 // checkEngine finds the embedded engine, and the memory for it.
 func (c Checker) checkEngine(tell func(Finding)) bool {
-	library, err := embedded.FindLibrary()
+	library, err := engine.FindLibrary()
 	if err != nil {
 		tell(bad(exit.Warehouse, "", "engine: %v", err))
 		return false

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/sinks/embedded/socket"
+	"github.com/larder-sync/larder/sinks/engine/socket"
 	"github.com/larder-sync/larder/syncer"
 )
 

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/larder-sync/larder/sinks/embedded/socket"
+	"github.com/larder-sync/larder/sinks/engine/socket"
 	"github.com/larder-sync/larder/syncer"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/engine/enginetest"
 )
 
 // What asks the engine for the time, in the views and in the cookbook.
@@ -36,7 +36,7 @@ func atEvening(sql string) string {
 // setClock gives the views the clock of the evening.
 func (r *restaurant) setClock(t *testing.T, database string) {
 	t.Helper()
-	conn := embeddedtest.Conn(t, database)
+	conn := enginetest.Conn(t, database)
 	views := 0
 	for _, row := range r.rows(t, "SELECT name, create_table_query AS sql FROM system.tables WHERE database = '"+database+"'") {
 		sql := row["sql"].(string)

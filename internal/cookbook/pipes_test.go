@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/larder-sync/larder/sinks/embedded/server"
+	"github.com/larder-sync/larder/sinks/engine/server"
 )
 
 // pipes is a listener whose connections are in memory: what waits for one waits as

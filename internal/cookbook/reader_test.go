@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
-	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/engine/enginetest"
 )
 
 // documented are the queries that the documents show, by heading or view.
@@ -37,7 +37,7 @@ func documented(t *testing.T) map[string]string {
 // dictionary, by the reading interface, as those do who read the documents: its limits let
 // all of them through.
 func testReaders(t *testing.T, r *restaurant) {
-	address := embeddedtest.Reading(t, embeddedtest.Engine(t), r.database)
+	address := enginetest.Reading(t, enginetest.Engine(t), r.database)
 	asked := 0
 	for heading, sql := range documented(t) {
 		query := url.Values{"database": {r.database}, "default_format": {"JSON"}}

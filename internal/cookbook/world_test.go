@@ -13,11 +13,11 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/engine/enginetest"
 	"github.com/larder-sync/larder/syncer"
 )
 
-func TestMain(m *testing.M) { os.Exit(embeddedtest.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
 
 // The restaurant has sold for more than a year when it is first mirrored, and is
 // watched from then on, through the night of 25 October 2026 in which the hour
@@ -41,7 +41,7 @@ type restaurant struct {
 // mirrored lets the daemon mirror the restaurant until the evening.
 func mirrored(t *testing.T) *restaurant {
 	t.Helper()
-	engine, database := embeddedtest.Engine(t), embeddedtest.Database(t)
+	engine, database := enginetest.Engine(t), enginetest.Database(t)
 	r := &restaurant{database: database, seen: &recording{}, now: time.Now}
 	var err error
 	if r.sink, err = clickhouse.Open(t.Context(), clickhouse.Options{Dial: engine.Dial, Database: database}); err != nil {

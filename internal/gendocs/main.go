@@ -18,8 +18,8 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/embedded"
-	"github.com/larder-sync/larder/sinks/embedded/server"
+	"github.com/larder-sync/larder/sinks/engine"
+	"github.com/larder-sync/larder/sinks/engine/server"
 )
 
 func main() {
@@ -58,8 +58,8 @@ func run(ctx context.Context, dir string) error {
 }
 
 // scratchIn are the options of an engine for Larder's own databases in a folder.
-func scratchIn(dir string) embedded.Options {
-	return embedded.Options{Path: filepath.Join(dir, "data"), Databases: []string{"larder", "larder_raw"}}
+func scratchIn(dir string) engine.Options {
+	return engine.Options{Path: filepath.Join(dir, "data"), Databases: []string{"larder", "larder_raw"}}
 }
 
 // dataDictionary migrates the engine and describes what is there.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/larder-sync/larder/sinks/embedded/server"
+	"github.com/larder-sync/larder/sinks/engine/server"
 )
 
 func TestTheDataDictionaryIsCurrent(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/embedded/damage"
+	"github.com/larder-sync/larder/sinks/engine/damage"
 	"github.com/larder-sync/larder/syncer"
 )
 

@@ -3,6 +3,6 @@
 //
 // What may live here: opening and waiting for a warehouse, its readers, its memory, its
 // health, and what its damaged parts mean. What may not: SQL and tables (sinks/clickhouse),
-// the engine itself (sinks/embedded), and what a process does with a warehouse once it is
+// the engine itself (sinks/engine), and what a process does with a warehouse once it is
 // open (internal/app).
 package warehouse

@@ -10,7 +10,7 @@ import (
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/embedded"
+	"github.com/larder-sync/larder/sinks/engine"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -52,7 +52,7 @@ func (a *Opener) WithProblems(s syncer.Status, w *Route, unreachable string) syn
 
 // Waiting says why rows wait. Those for a folder that is lost wait in vain.
 func Waiting(problem error) string {
-	if errors.Is(problem, embedded.ErrFolderLost) {
+	if errors.Is(problem, engine.ErrFolderLost) {
 		return fmt.Sprintf("No rows are stored: %v.", problem)
 	}
 	return fmt.Sprintf("Rows wait for the warehouse, and nothing is lost: %v", problem)

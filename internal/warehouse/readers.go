@@ -9,9 +9,9 @@ import (
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
-	"github.com/larder-sync/larder/sinks/embedded"
-	"github.com/larder-sync/larder/sinks/embedded/reader"
-	"github.com/larder-sync/larder/sinks/embedded/server"
+	"github.com/larder-sync/larder/sinks/engine"
+	"github.com/larder-sync/larder/sinks/engine/reader"
+	"github.com/larder-sync/larder/sinks/engine/server"
 )
 
 // ServeReaders serves the reading interface of an embedded warehouse (warehouse.http_listen)
@@ -46,7 +46,7 @@ func (a *Opener) ServeReaders(ctx context.Context, l *lifecycle.Cleanups, w *Rou
 }
 
 // Confinable is why the kernel cannot confine who asks the reading interface; nil: it can.
-func Confinable() error { return embedded.Confinable() }
+func Confinable() error { return engine.Confinable() }
 
 // ReadersConfined is why the reading interface is not served: the kernel cannot confine who
 // asks there, and nobody has said that it is well.
@@ -76,7 +76,7 @@ func (a *Opener) readers(l *lifecycle.Cleanups, w *Route) (http.Handler, error) 
 	}
 	supervisor, err := reader.Start(reader.Options{
 		Log: a.Log,
-		Orders: reader.Orders{Zone: schema.Zone, Mirror: embedded.MirrorOptions{
+		Orders: reader.Orders{Zone: schema.Zone, Mirror: engine.MirrorOptions{
 			Writer: w.engine.Folder(), Databases: []string{c.Database}, Hidden: []string{c.Database + "_raw"}, Memory: plan.reader,
 		}},
 	})

@@ -18,7 +18,7 @@ import (
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/memory"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/embedded/writer"
+	"github.com/larder-sync/larder/sinks/engine/writer"
 )
 
 // Opener is what it takes to reach the warehouse of a configuration: the program of its

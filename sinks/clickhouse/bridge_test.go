@@ -19,7 +19,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
 
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/engine/enginetest"
 	"github.com/larder-sync/larder/sinks/sinktest"
 )
 
@@ -79,7 +79,7 @@ func startBridge(t *testing.T) (addr string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bridge{t: t, engine: embeddedtest.Conn(t, "default")}
+	b := &bridge{t: t, engine: enginetest.Conn(t, "default")}
 	var serving sync.WaitGroup
 	t.Cleanup(func() {
 		if err := l.Close(); err != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/embedded"
-	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
-	"github.com/larder-sync/larder/sinks/embedded/server"
+	"github.com/larder-sync/larder/sinks/engine"
+	"github.com/larder-sync/larder/sinks/engine/enginetest"
+	"github.com/larder-sync/larder/sinks/engine/server"
 )
 
 // trouble is a way in which a disk stops taking writes, until over is called.
@@ -29,7 +29,7 @@ type trouble struct {
 
 // troubles are a disk that others filled, and one that refuses writes although it
 // has room (a quota, a failing device), which the engine itself does not notice.
-func troubles(t *testing.T, disk *embeddedtest.SmallDisk) []trouble {
+func troubles(t *testing.T, disk *enginetest.SmallDisk) []trouble {
 	return []trouble{
 		{"full", func() func() { disk.Fill(0); return disk.Free }, "is short of space"},
 		{"below what is kept free", func() func() { disk.Fill(100 << 20); return disk.Free }, "is short of space"},
@@ -40,7 +40,7 @@ func troubles(t *testing.T, disk *embeddedtest.SmallDisk) []trouble {
 // refuseWrites refuses this process all writes to files.
 func refuseWrites(t *testing.T) (over func()) {
 	t.Helper()
-	room, err := embeddedtest.RefuseWrites(0)
+	room, err := enginetest.RefuseWrites(0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,8 +54,8 @@ func refuseWrites(t *testing.T) (over func()) {
 // TestFullDisk holds rows back while the disk of the engine takes none, says so,
 // and writes all of them, once, when it does.
 func TestFullDisk(t *testing.T) {
-	embeddedtest.OnSmallDisk(t, 256<<20, func(disk *embeddedtest.SmallDisk) {
-		engine, err := server.Open(t.Context(), embedded.Options{Path: filepath.Join(disk.Dir, "data"), Databases: []string{"disk_*"}})
+	enginetest.OnSmallDisk(t, 256<<20, func(disk *enginetest.SmallDisk) {
+		engine, err := server.Open(t.Context(), engine.Options{Path: filepath.Join(disk.Dir, "data"), Databases: []string{"disk_*"}})
 		if err != nil {
 			t.Fatal(err)
 		}

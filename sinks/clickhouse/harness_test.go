@@ -14,7 +14,7 @@ import (
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/engine/enginetest"
 	"github.com/larder-sync/larder/sinks/sinktest"
 )
 
@@ -22,7 +22,7 @@ func TestSinkOverHTTP(t *testing.T) {
 	s, database := migrated(t, clickhouse.Options{})
 	sinktest.Run(t, func(t *testing.T) sinktest.Harness {
 		empty(t, database)
-		return harness(t, s, database, clickhouse.Options{Dial: embeddedtest.Engine(t).Dial})
+		return harness(t, s, database, clickhouse.Options{Dial: enginetest.Engine(t).Dial})
 	})
 }
 
@@ -31,7 +31,7 @@ func TestSinkOverHTTP(t *testing.T) {
 func openSink(t testing.TB, o clickhouse.Options) *clickhouse.Sink {
 	t.Helper()
 	if o.Dial == nil && o.DSN == "" {
-		o.Dial = embeddedtest.Engine(t).Dial
+		o.Dial = enginetest.Engine(t).Dial
 	}
 	s, err := clickhouse.Open(context.Background(), o)
 	if err != nil {
@@ -57,7 +57,7 @@ func migrated(t testing.TB, o clickhouse.Options) (s *clickhouse.Sink, database 
 // migratedAnew is a sink on a database of the test's own, which may change its schema.
 func migratedAnew(t testing.TB, o clickhouse.Options) (s *clickhouse.Sink, database string) {
 	t.Helper()
-	o.Database = embeddedtest.Database(t)
+	o.Database = enginetest.Database(t)
 	s = openSink(t, o)
 	if err := s.Migrate(context.Background()); err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func refuse(t *testing.T, database, table string) {
 func alter(t *testing.T, database, table, change string) {
 	t.Helper()
 	sql := fmt.Sprintf("ALTER TABLE `%s_raw`.`%s` %s", database, table, change)
-	if err := embeddedtest.Conn(t, "default").Exec(context.Background(), sql); err != nil {
+	if err := enginetest.Conn(t, "default").Exec(context.Background(), sql); err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
 }
@@ -112,7 +112,7 @@ const claimTimeout = 6 * time.Hour
 // age moves what is stored about processes into the past, and what is too old out.
 func age(t *testing.T, database string, d time.Duration) {
 	t.Helper()
-	conn := embeddedtest.Conn(t, "default")
+	conn := enginetest.Conn(t, "default")
 	for table, columns := range map[string][]string{"processes": {"beat_at", "alive_since"}, "claims": {"since", "stated_at"}} {
 		name := "`" + database + "_raw`." + table
 		var moved []string

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/engine/enginetest"
 )
 
-func TestMain(m *testing.M) { os.Exit(embeddedtest.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }

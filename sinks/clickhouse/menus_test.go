@@ -9,7 +9,7 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/engine/enginetest"
 	"github.com/larder-sync/larder/syncer/mapping"
 )
 
@@ -116,7 +116,7 @@ func TestWhatAMenuOfferedAndWhen(t *testing.T) {
 func TestTheHistoryOfABusyMenuTakesLittleMemory(t *testing.T) {
 	const versions, products = 2000, 400
 	s, database := migratedAnew(t, clickhouse.Options{FlushInterval: time.Millisecond})
-	conn := embeddedtest.Conn(t, database)
+	conn := enginetest.Conn(t, database)
 	for _, sql := range []string{
 		// In each version one product is sold out, and back in the next one.
 		`INSERT INTO %[1]s_raw.menu_versions (business_id, id, _states, valid_from, seen_at, _version)

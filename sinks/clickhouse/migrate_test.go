@@ -13,12 +13,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/engine/enginetest"
 )
 
 func TestMigrateTwiceAndAtOnce(t *testing.T) {
 	ctx := context.Background()
-	database := embeddedtest.Database(t)
+	database := enginetest.Database(t)
 	one, other := openSink(t, clickhouse.Options{Database: database}), openSink(t, clickhouse.Options{Database: database})
 	if info, err := one.Check(ctx); err != nil || info.Migrated {
 		t.Errorf("check before the first migration: %+v, %v", info, err)
@@ -37,7 +37,7 @@ func TestMigrateTwiceAndAtOnce(t *testing.T) {
 	both.Wait()
 	before := schemaOf(t, one, database)
 	// A process that died before it could remember what it had done.
-	if err := embeddedtest.Conn(t, "default").Exec(ctx, "TRUNCATE TABLE `"+database+"_raw`.migrations"); err != nil {
+	if err := enginetest.Conn(t, "default").Exec(ctx, "TRUNCATE TABLE `"+database+"_raw`.migrations"); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -64,7 +64,7 @@ WHERE database IN (%[1]s, concat(%[1]s, '_raw')) AND table NOT LIKE '.inner%%' A
 func TestNewerSchemaIsRefused(t *testing.T) {
 	ctx := context.Background()
 	s, database := migratedAnew(t, clickhouse.Options{})
-	if err := embeddedtest.Conn(t, "default").Exec(ctx, "INSERT INTO `"+database+"_raw`.migrations (version, name) SELECT 9999, 'from_the_future'"); err != nil {
+	if err := enginetest.Conn(t, "default").Exec(ctx, "INSERT INTO `"+database+"_raw`.migrations (version, name) SELECT 9999, 'from_the_future'"); err != nil {
 		t.Fatal(err)
 	}
 	for what, err := range map[string]error{"migrate": s.Migrate(ctx), "check": s.CheckSchema(ctx)} {
@@ -78,7 +78,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 // migrations, are made anew. Views of people stay, whatever their comment.
 func TestViewsFollowTheProgram(t *testing.T) {
 	s, database := migratedAnew(t, clickhouse.Options{})
-	conn := embeddedtest.Conn(t, "default")
+	conn := enginetest.Conn(t, "default")
 	exec := func(sql string) {
 		t.Helper()
 		if err := conn.Exec(t.Context(), strings.ReplaceAll(sql, "larder", database)); err != nil {
@@ -132,8 +132,8 @@ func TestViewsFollowTheProgram(t *testing.T) {
 // A warehouse from before the first release is refused with what to do.
 func TestSchemaOfBeforeTheFirstReleaseIsRefused(t *testing.T) {
 	ctx := context.Background()
-	database := embeddedtest.Database(t)
-	conn := embeddedtest.Conn(t, "default")
+	database := enginetest.Database(t)
+	conn := enginetest.Conn(t, "default")
 	for _, sql := range []string{
 		"CREATE DATABASE `" + database + "_raw`",
 		"CREATE TABLE `" + database + "_raw`.migrations (version Int64, name String) ENGINE = ReplacingMergeTree ORDER BY version",
@@ -164,7 +164,7 @@ func TestTheColumnOfTheDocumentCanBeAdded(t *testing.T) {
 		t.Fatal("the document shows no migration")
 	}
 	s, database := migratedAnew(t, clickhouse.Options{})
-	conn := embeddedtest.Conn(t, "default")
+	conn := enginetest.Conn(t, "default")
 	exec := func(sql string) {
 		t.Helper()
 		if err := conn.Exec(t.Context(), sql); err != nil {
@@ -194,7 +194,7 @@ func TestTheColumnOfTheDocumentCanBeAdded(t *testing.T) {
 // healed by the next turn, whichever program stored that.
 func TestVerdictsStoredBeforeTheirFlagKeepWhatTheirReasonSaid(t *testing.T) {
 	s, database := migratedAnew(t, clickhouse.Options{})
-	conn := embeddedtest.Conn(t, "default")
+	conn := enginetest.Conn(t, "default")
 	raw := "`" + database + "_raw`."
 	for _, sql := range []string{
 		"ALTER TABLE " + raw + "proofs DROP COLUMN healing_tried",
@@ -255,8 +255,8 @@ func TestEveryColumnHasAComment(t *testing.T) {
 func TestPrintedMigrationsAreThoseThatRun(t *testing.T) {
 	ctx := context.Background()
 	s, database := migrated(t, clickhouse.Options{})
-	byHand := embeddedtest.Database(t)
-	conn := embeddedtest.Conn(t, "default")
+	byHand := enginetest.Database(t)
+	conn := enginetest.Conn(t, "default")
 	for _, sql := range printed(t, byHand, "") {
 		if err := conn.Exec(ctx, sql); err != nil {
 			t.Fatalf("%s: %v", sql, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/engine/enginetest"
 	"github.com/larder-sync/larder/syncer/erase"
 	"github.com/larder-sync/larder/syncer/mapping"
 )
@@ -43,7 +43,7 @@ func onDisk(t *testing.T, database, word string) (files int) {
 	t.Helper()
 	folders := answer(t, "SELECT arrayStringConcat(arrayFlatten(groupArray(data_paths)), '\n') FROM system.tables WHERE database = "+sqlText(database+"_raw"))
 	for _, folder := range strings.Fields(folders) {
-		files += len(embeddedtest.FilesWith(t, folder, word))
+		files += len(enginetest.FilesWith(t, folder, word))
 	}
 	return files
 }
@@ -191,7 +191,7 @@ func TestWhatStandsInTheJSONAlone(t *testing.T) {
 func TestAMutationThatWasGivenUpOn(t *testing.T) {
 	m, o := guests(t)
 	raw := "`" + m.database + "_raw`."
-	conn := embeddedtest.Conn(t, "default")
+	conn := enginetest.Conn(t, "default")
 	for _, sql := range []string{
 		"CREATE TABLE " + raw + "redaction_left (key String, raw String) ENGINE = Join(ANY, LEFT, key)",
 		// It fails again and again, as one does whose table is gone.
@@ -214,7 +214,7 @@ func TestAMutationThatWasGivenUpOn(t *testing.T) {
 func TestAnErasingThatWasCutShort(t *testing.T) {
 	m, o := guests(t)
 	raw := "`" + m.database + "_raw`."
-	conn := embeddedtest.Conn(t, "default")
+	conn := enginetest.Conn(t, "default")
 	for _, sql := range []string{
 		"CREATE TABLE " + raw + "redaction_left (key String, raw String) ENGINE = Join(ANY, LEFT, key)",
 		"ALTER TABLE " + raw + "online_orders MODIFY SETTING old_parts_lifetime = 1, min_rows_to_fsync_after_merge = 1",

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/engine/enginetest"
 )
 
 // warehouses are the migrated databases that no test has: to empty one takes a
@@ -22,7 +22,7 @@ var warehouses struct {
 type warehouse struct{ database, schema string }
 
 // take gives a test a migrated database without rows, which another test may have
-// had. One that changes the schema, or the migrations, takes embeddedtest.Database.
+// had. One that changes the schema, or the migrations, takes enginetest.Database.
 func take(t testing.TB) (database string) {
 	t.Helper()
 	w := freeWarehouse(t)
@@ -63,7 +63,7 @@ func freeWarehouse(t testing.TB) warehouse {
 // empty removes all rows.
 func empty(t testing.TB, database string) {
 	t.Helper()
-	conn := embeddedtest.Conn(t, "default")
+	conn := enginetest.Conn(t, "default")
 	for _, table := range strings.Fields(answer(t, "SELECT arrayStringConcat(groupArray(name), ' ') FROM system.tables WHERE total_rows > 0 AND name != 'migrations' AND database = "+sqlText(database+"_raw"))) {
 		if err := conn.Exec(context.Background(), "TRUNCATE TABLE `"+database+"_raw`.`"+table+"` SYNC"); err != nil {
 			t.Fatal(err)
@@ -82,7 +82,7 @@ FROM system.tables WHERE database IN (%[1]s, concat(%[1]s, '_raw'))`, sqlText(da
 
 func answer(t testing.TB, sql string) (text string) {
 	t.Helper()
-	if err := embeddedtest.Conn(t, "default").QueryRow(context.Background(), sql).Scan(&text); err != nil {
+	if err := enginetest.Conn(t, "default").QueryRow(context.Background(), sql).Scan(&text); err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
 	return text

@@ -8,7 +8,7 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
-	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/engine/enginetest"
 )
 
 // The hashes of states are stored. Another hash for the same values would make a state of
@@ -27,7 +27,7 @@ func TestHashesOfStatesStay(t *testing.T) {
 func TestANewColumnMakesNoState(t *testing.T) {
 	s, database := migratedAnew(t, clickhouse.Options{FlushInterval: time.Millisecond})
 	m := &mirror{Sink: s, t: t, database: database, at: clock(t, "10:00:00")}
-	conn := embeddedtest.Conn(t, "default")
+	conn := enginetest.Conn(t, "default")
 	for _, c := range []struct{ table, history, block string }{
 		{"products", "product_history", "product_state"}, {"ingredients", "stock_history", "stock_state"},
 	} {

@@ -11,7 +11,7 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/engine/enginetest"
 	"github.com/larder-sync/larder/syncer/mapping"
 )
 
@@ -252,7 +252,7 @@ func TestProductsByLocation(t *testing.T) {
 		if location != "" {
 			value = "'" + location + "'"
 		}
-		err := embeddedtest.Conn(t, "default").Exec(t.Context(), "INSERT INTO `"+m.database+"_raw`.sales_products (business_id, id, location_id, date, product_id, name, net) VALUES ('biz', '"+id+"', "+value+", '2026-03-28', 'p', 'Mici', "+net+")")
+		err := enginetest.Conn(t, "default").Exec(t.Context(), "INSERT INTO `"+m.database+"_raw`.sales_products (business_id, id, location_id, date, product_id, name, net) VALUES ('biz', '"+id+"', "+value+", '2026-03-28', 'p', 'Mici', "+net+")")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/clickhouse/connection"
-	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/engine/enginetest"
 	"github.com/larder-sync/larder/sinks/sinktest"
 )
 
@@ -68,7 +68,7 @@ func simple(table *sinks.Table, ids ...string) *sinks.Batch {
 func TestOneInsertPerTableAndFlush(t *testing.T) {
 	_, database := migrated(t, clickhouse.Options{})
 	registry := prometheus.NewRegistry()
-	flaky := sinktest.NewFlaky(embeddedtest.Engine(t).Dial)
+	flaky := sinktest.NewFlaky(enginetest.Engine(t).Dial)
 	var log bytes.Buffer
 	s := openSink(t, clickhouse.Options{Database: database, Dial: flaky.Dial, Registerer: registry, FlushInterval: time.Millisecond,
 		Logger: slog.New(slog.NewTextHandler(&log, nil))})
@@ -168,7 +168,7 @@ func TestCountersAreThereFromTheStart(t *testing.T) {
 // is nothing to write: whoever looks whether it is there makes it known.
 func TestAnOutageThatNobodyWritesIntoIsToldOnce(t *testing.T) {
 	_, database := migrated(t, clickhouse.Options{})
-	flaky := sinktest.NewFlaky(embeddedtest.Engine(t).Dial)
+	flaky := sinktest.NewFlaky(enginetest.Engine(t).Dial)
 	var log bytes.Buffer
 	s := openSink(t, clickhouse.Options{Database: database, Dial: flaky.Dial, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	ping := func(away bool) {
@@ -208,7 +208,7 @@ func TestAnOutageThatNobodyWritesIntoIsToldOnce(t *testing.T) {
 func TestAnOutageOutlivesTheRowsThatMetIt(t *testing.T) {
 	_, database := migrated(t, clickhouse.Options{})
 	registry := prometheus.NewRegistry()
-	flaky := sinktest.NewFlaky(embeddedtest.Engine(t).Dial)
+	flaky := sinktest.NewFlaky(enginetest.Engine(t).Dial)
 	var log bytes.Buffer
 	s := openSink(t, clickhouse.Options{Database: database, Dial: flaky.Dial, Registerer: registry, FlushInterval: time.Millisecond,
 		Logger: slog.New(slog.NewTextHandler(&log, nil))})

@@ -8,7 +8,7 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
-	"github.com/larder-sync/larder/sinks/embedded/embeddedtest"
+	"github.com/larder-sync/larder/sinks/engine/enginetest"
 )
 
 // TestEveryInstantIsTheRestaurants looks at the type of every instant of both databases.
@@ -58,7 +58,7 @@ func TestDatesPrune(t *testing.T) {
 	m.remove("biz", "sales_orders", "a", "cancelled")
 	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("b", "l1", "2026-03-28", "[]"))
 	m.dayTotals("biz", "2026-03-28", "", "1", "30.00", "33.50", "3.50", "0.00", oneOrder)
-	if err := embeddedtest.Conn(t, "default").Exec(t.Context(), "INSERT INTO `"+m.database+"_raw`.sales_products (business_id, id, date) VALUES ('biz', '2026-03-28/p/1', '2026-03-28')"); err != nil {
+	if err := enginetest.Conn(t, "default").Exec(t.Context(), "INSERT INTO `"+m.database+"_raw`.sales_products (business_id, id, date) VALUES ('biz', '2026-03-28/p/1', '2026-03-28')"); err != nil {
 		t.Fatal(err)
 	}
 	const range64 = " >= toDateTime64('2026-03-01 00:00:00', 3) AND %[1]s < toDateTime64('2026-04-01 00:00:00', 3)"

@@ -1,0 +1,303 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/larder-sync/larder/internal/inbound"
+	"github.com/larder-sync/larder/internal/lifecycle"
+	"github.com/larder-sync/larder/sinks/engine/child"
+	"github.com/larder-sync/larder/sinks/engine/socket"
+)
+
+// Options say what the program is started for.
+type Options struct {
+	Orders Orders // but for Role and Scratch
+	Log    *slog.Logger
+}
+
+const (
+	renewPause  = time.Minute // before a program that could not be renewed is tried again
+	strikeTime  = time.Minute // in which ends of the program count against an address
+	mostStrikes = 3
+	banTime     = time.Minute
+	leftTime    = 10 * time.Second // in which a statement that was not answered whole may still end the program
+)
+
+// Supervisor keeps one reader running and hands requests to it.
+type Supervisor struct {
+	o       Options
+	dir     string   // of the scratch folders
+	lock    *os.File // says that dir is in use
+	started int
+	stop    context.CancelFunc
+	stopped context.Context
+	running sync.WaitGroup
+	renew   chan struct{} // another program should take the place of the one that runs
+	ready   chan struct{} // closed when the first answers
+
+	mu      sync.Mutex
+	current *process // nil while there is none
+	strikes map[netip.Prefix][]time.Time
+}
+
+// process is a program that answers.
+type process struct {
+	*child.Process
+	transport *http.Transport
+	requests  sync.WaitGroup
+	asked     map[*asking]bool // the requests; the supervisor's mu guards it
+	blamed    bool             // somebody was, for its end
+}
+
+// asking is a request under way.
+type asking struct {
+	from  netip.Prefix
+	since time.Time
+}
+
+// Start starts the program and keeps it running, until Close.
+func Start(o Options) (*Supervisor, error) {
+	dir, lock, err := scratchIn(o.Orders.Mirror.Writer)
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for the reader: %w", err)
+	}
+	s := &Supervisor{
+		o: o, dir: dir, lock: lock, strikes: map[netip.Prefix][]time.Time{}, renew: make(chan struct{}, 1), ready: make(chan struct{}),
+	}
+	s.stopped, s.stop = context.WithCancel(context.Background())
+	s.running.Go(s.supervise)
+	return s, nil
+}
+
+// Ready is closed when the program has answered for the first time.
+func (s *Supervisor) Ready() <-chan struct{} { return s.ready }
+
+// Close ends the program.
+func (s *Supervisor) Close() error {
+	s.stop()
+	s.running.Wait()
+	return errors.Join(os.RemoveAll(s.dir), s.lock.Close())
+}
+
+// supervise starts the program, and again when it ends, until Close.
+func (s *Supervisor) supervise() {
+	p := s.begin()
+	if p != nil {
+		close(s.ready)
+	}
+	for p != nil {
+		select {
+		case <-s.stopped.Done():
+			s.put(nil)
+			p.Kill()
+			return
+		case <-s.renew:
+			p = s.renewed(p)
+		case <-p.Ended():
+			s.put(nil)
+			s.blame(p)
+			s.o.Log.Info("reader: the process is started again")
+			p = s.begin()
+		}
+	}
+}
+
+// begin starts the program, until it answers or the supervisor is closed: then it returns nil.
+func (s *Supervisor) begin() *process {
+	for pauses := (child.Pauses{}); ; {
+		p, err := s.start()
+		if err == nil {
+			s.put(p)
+			return p
+		}
+		pause := pauses.Next(0)
+		if s.stopped.Err() == nil {
+			s.o.Log.Error("reader: it could not be started; trying again", "error", err, "in", pause)
+		}
+		if !lifecycle.Pause(s.stopped, pause) {
+			return nil
+		}
+	}
+}
+
+// renewed has another program take the place of one, which ends with its last request.
+func (s *Supervisor) renewed(p *process) *process {
+	next, err := s.start()
+	if err != nil {
+		if s.stopped.Err() == nil {
+			s.o.Log.Warn("reader: it could not be renewed; tables and views are as before", "error", err, "again in", renewPause)
+			time.AfterFunc(renewPause, s.stale)
+		}
+		return p
+	}
+	s.put(next)
+	s.running.Go(func() {
+		idle := make(chan struct{})
+		go func() { p.requests.Wait(); close(idle) }()
+		select {
+		case <-idle:
+		case <-p.Ended():
+		case <-s.stopped.Done():
+		}
+		p.Kill()
+	})
+	return next
+}
+
+// stale has the program renewed.
+func (s *Supervisor) stale() {
+	select {
+	case s.renew <- struct{}{}:
+	default: // it is about to be
+	}
+}
+
+func (s *Supervisor) put(p *process) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.current = p
+}
+
+// start starts a program in a scratch folder of its own, and waits until it answers.
+func (s *Supervisor) start() (*process, error) {
+	s.started++
+	scratch := filepath.Join(s.dir, strconv.Itoa(s.started))
+	if err := os.Mkdir(scratch, 0o700); err != nil {
+		return nil, err
+	}
+	p, err := s.startIn(scratch)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start the reader: %w", err), os.RemoveAll(scratch))
+	}
+	go func() {
+		<-p.Ended()
+		s.o.Log.Debug("reader: the process ended", "error", p.Err())
+		_ = os.RemoveAll(scratch) // what stays goes with the folder around it
+	}()
+	return p, nil
+}
+
+func (s *Supervisor) startIn(scratch string) (*process, error) {
+	orders := s.o.Orders
+	orders.Role, orders.Mirror.Scratch = Role, scratch
+	path := filepath.Join(scratch, "socket")
+	listener, err := socket.Listen(path)
+	if err != nil {
+		return nil, err
+	}
+	defer listener.Close()
+	file, err := listener.File()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	p := &process{
+		asked:     map[*asking]bool{},
+		transport: transportTo(func(ctx context.Context, _ string) (net.Conn, error) { return socket.Dial(ctx, path) }),
+	}
+	p.Process, err = child.Start(s.stopped, child.Options{
+		Orders: orders, Memory: orders.Mirror.Memory, Files: []*os.File{file}, Log: s.o.Log, // Files: see socketFile
+		Says: func(line string) { s.said(p, line) },
+	})
+	return p, err
+}
+
+// said takes what a program prints.
+func (s *Supervisor) said(p *process, line string) {
+	why, ends := strings.CutPrefix(line, lineEnd)
+	switch {
+	case ends:
+		s.o.Log.Warn("reader: the process is ended", "why", why)
+		s.blame(p) // now: it may take a while to end
+	case line == lineStale:
+		s.stale()
+	}
+}
+
+// blame counts the end of a program against who has asked it for the longest.
+func (s *Supervisor) blame(p *process) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var longest *asking
+	for a := range p.asked {
+		if longest == nil || a.since.Before(longest.since) {
+			longest = a
+		}
+	}
+	if longest == nil || p.blamed {
+		return
+	}
+	p.blamed = true
+	s.strikes[longest.from] = append(s.strikes[longest.from], time.Now())
+	s.o.Log.Warn("reader: the process ended under a statement", "from", longest.from.String(), "after", time.Since(longest.since).Round(time.Millisecond).String())
+}
+
+// banned is how long an address has still to wait.
+func (s *Supervisor) banned(from netip.Prefix) time.Duration {
+	recent := slices.DeleteFunc(s.strikes[from], func(at time.Time) bool { return time.Since(at) > strikeTime })
+	if len(recent) == 0 {
+		delete(s.strikes, from)
+		return 0
+	}
+	s.strikes[from] = recent
+	if len(recent) < mostStrikes {
+		return 0
+	}
+	return banTime - time.Since(recent[len(recent)-1])
+}
+
+// take notes a request with the program that is to answer it; nil: it is not answered, but
+// refused for a while.
+func (s *Supervisor) take(a *asking) (p *process, wait time.Duration, why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if wait := s.banned(a.from); wait > 0 {
+		return nil, wait, "Statements of this address have ended the reading process several times within a minute"
+	}
+	if s.current == nil {
+		return nil, time.Second, "The reading process is being started again"
+	}
+	s.current.asked[a] = true
+	s.current.requests.Add(1)
+	return s.current, 0, ""
+}
+
+// ServeHTTP hands a request on. Who may ask has been checked.
+func (s *Supervisor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a := &asking{from: inbound.AddressOf(r.RemoteAddr), since: time.Now()}
+	p, wait, why := s.take(a)
+	if p == nil {
+		refuseFor(w, wait, why)
+		return
+	}
+	done := func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(p.asked, a)
+		p.requests.Done()
+	}
+	answered := false
+	defer func() {
+		// A statement whose client has left may not stop, and one that was not answered may be
+		// what the program ended of.
+		if !answered || r.Context().Err() != nil {
+			time.AfterFunc(leftTime, done)
+			return
+		}
+		done()
+	}()
+	answered = forward(p.transport, w, r)
+}

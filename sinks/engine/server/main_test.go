@@ -1,0 +1,10 @@
+package server_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/larder-sync/larder/sinks/engine/enginetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(enginetest.Main(m)) }
