@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -25,13 +26,15 @@ import (
 type daemon struct {
 	dir, config, web, sql  string
 	baseURL, keyFile, more string
+	others                 string // YAML, the sources behind the first
 	streams                string // YAML list; empty for all
 	hooks                  string // address where it takes webhooks; empty when it takes none
 	group                  *group // that it runs in; nil for none
 	cmd                    *exec.Cmd
 }
 
-// newDaemon writes the configuration for one source; more is more YAML.
+// newDaemon writes the configuration for the restaurants of a service, which are one unless
+// it was asked for more; more is more YAML.
 func newDaemon(dir string, s *service, more string) (*daemon, error) {
 	d := &daemon{dir: dir, config: filepath.Join(dir, "larder.yaml"), keyFile: filepath.Join(dir, "key"), baseURL: s.BaseURL, more: more, streams: "[]"}
 	var err error
@@ -44,6 +47,9 @@ func newDaemon(dir string, s *service, more string) (*daemon, error) {
 	if err := os.WriteFile(d.keyFile, []byte(mainKey(s).Value), 0o600); err != nil {
 		return nil, err
 	}
+	for i, key := range mainKeys(s)[1:] {
+		d.others += fmt.Sprintf("  - {name: other%d, base_url: %q, key: %q}\n", i, d.baseURL, key.Value)
+	}
 	return d, d.write()
 }
 
@@ -54,8 +60,8 @@ func (d *daemon) write() error {
 		source = fmt.Sprintf(", webhook: {secret_file: %q}", d.secretFile())
 		more += fmt.Sprintf("webhooks: {listen: %q}\n", d.hooks)
 	}
-	text := fmt.Sprintf("sources:\n  - {name: bench, base_url: %q, key_file: %q, streams: %s%s}\nwarehouse:\n  dsn: %q\n  http_listen: %q\nweb: {listen: %q}\n%s",
-		d.baseURL, d.keyFile, d.streams, source, "embedded:"+filepath.Join(d.dir, "data"), d.sql, d.web, more)
+	text := fmt.Sprintf("sources:\n  - {name: bench, base_url: %q, key_file: %q, streams: %s%s}\n%swarehouse:\n  dsn: %q\n  http_listen: %q\nweb: {listen: %q}\n%s",
+		d.baseURL, d.keyFile, d.streams, source, d.others, "embedded:"+filepath.Join(d.dir, "data"), d.sql, d.web, more)
 	return os.WriteFile(d.config, []byte(text), 0o600)
 }
 
@@ -73,13 +79,11 @@ func (d *daemon) secretFile() string { return filepath.Join(d.dir, "secret") }
 // hookURL is where the webhooks of its source are sent.
 func (d *daemon) hookURL() string { return "http://" + d.hooks + "/webhooks/bench" }
 
-func mainKey(s *service) sandbox.Key {
-	for _, k := range s.Keys {
-		if k.Role == sandbox.RoleMain {
-			return k
-		}
-	}
-	return sandbox.Key{}
+func mainKey(s *service) sandbox.Key { return mainKeys(s)[0] }
+
+// mainKeys are those of the restaurants, one each.
+func mainKeys(s *service) []sandbox.Key {
+	return slices.DeleteFunc(slices.Clone(s.Keys), func(k sandbox.Key) bool { return k.Role != sandbox.RoleMain })
 }
 
 func freeAddress() (string, error) {

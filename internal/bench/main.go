@@ -25,6 +25,8 @@ type scenario struct {
 
 var scenarios = []scenario{
 	{"backfill", "200,000 orders from an unlimited sandbox: speed, CPU, heap", backfill},
+	{"start", "a daemon with a filled warehouse: memory, and the time until it is ready", start},
+	{"fleet", "1,000 restaurants at rest: CPU, requests, memory", fleet},
 	{"pace", "use of the documented limits under each way to count a minute", pace},
 	{"quiet", "requests, inserts and parts while nothing changes", quiet},
 	{"menus", "menus of 500 products that stay as they are: requests, inserts, CPU", menus},

@@ -15,11 +15,11 @@ import (
 )
 
 // memoryLimits are the containers that Larder is tried in, in MiB.
-var memoryLimits = []int64{256, 512, 1024}
+var memoryLimits = []int64{256, 512, 2048}
 
 const (
 	memoryOrders  = 200_000
-	hungryReaders = 12
+	hungryReaders = 24
 	// hungryFor is how long the readers go on, at least, whatever the backfill does.
 	hungryFor = 90 * time.Second
 )

@@ -30,7 +30,15 @@ func measureQuiet(ctx context.Context, r *report, s *service, d *daemon) error {
 	if err := s.post(ctx, "/bench/reset", ""); err != nil {
 		return err
 	}
+	used, err := d.cpu()
+	if err != nil {
+		return err
+	}
 	if err := wait(ctx, quietFor); err != nil {
+		return err
+	}
+	now, err := d.cpu()
+	if err != nil {
 		return err
 	}
 	c, err := s.counters(ctx)
@@ -49,6 +57,7 @@ func measureQuiet(ctx context.Context, r *report, s *service, d *daemon) error {
 	for _, route := range routes {
 		r.row(fmt.Sprintf("requests in %s: %s", quietFor, route), "%d", c.Stats.ByRoute[route])
 	}
+	r.row("CPU-seconds a minute, all processes", "%.2f", (now-used).Seconds()/quietFor.Minutes())
 	r.row("stored rows, newest part, parts: before", "%v", before)
 	r.row("stored rows, newest part, parts: after", "%v", after)
 	return nil
