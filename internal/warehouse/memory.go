@@ -89,13 +89,22 @@ func (p memoryPlan) String() string {
 	}
 }
 
+// leastWithReaders is the smallest container in which who reads over HTTP was measured to be
+// answered. In half of it the kernel ends the reader again and again.
+const leastWithReaders = 512 << 20
+
 // Memory is the plan for the engine. A third of it is the reader's, where there is one.
 func (a *Opener) Memory() (memoryPlan, error) {
 	p, err := planMemory(a.FindMemory(), a.Config.Warehouse.Memory)
-	if a.Config.Warehouse.HTTPListen != "" {
-		p.reader = max(p.engine/3, config.MinMemory)
+	if err != nil || a.Config.Warehouse.HTTPListen == "" {
+		return p, err
 	}
-	return p, err
+	if p.limit.Container && p.limit.Bytes < leastWithReaders {
+		return p, exit.UsageError(fmt.Errorf("memory: the limit of this container is %s (%s), and warehouse.http_listen needs %s: raise the limit, or switch it off (http_listen: \"\")",
+			config.Size(p.limit.Bytes), p.limit.Where, config.Size(leastWithReaders)))
+	}
+	p.reader = max(p.engine/3, config.MinMemory)
+	return p, nil
 }
 
 // writer is the part of who writes: all, or two thirds of it. Both have at least the smallest

@@ -56,7 +56,8 @@ func TestMemoryOfTheEngine(t *testing.T) {
 // Who writes has two thirds of the engine's memory beside a reader, and neither less than works.
 func TestMemoryOfWriterAndReader(t *testing.T) {
 	for size, want := range map[int64][2]int64{
-		256 << 20: {128 << 20, 128 << 20},
+		256 << 20: {}, // the kernel ended the reader there again and again
+		511 << 20: {},
 		512 << 20: {(256 << 20) - (256<<20)/3, 128 << 20},
 		3 << 30:   {1 << 30, 512 << 20}, // 1.5 GiB
 	} {
@@ -66,7 +67,14 @@ func TestMemoryOfWriterAndReader(t *testing.T) {
 			t.Errorf("%s: the writer has %s, error %v", config.Size(size), config.Size(p.writer()), err)
 		}
 		o.Config.Warehouse.HTTPListen = "127.0.0.1:8123"
-		if p, err = o.Memory(); err != nil || [2]int64{p.writer(), p.reader} != want {
+		p, err = o.Memory()
+		if want == [2]int64{} {
+			if exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), "warehouse.http_listen needs 512 MiB") {
+				t.Errorf("%s: %v", config.Size(size), err)
+			}
+			continue
+		}
+		if err != nil || [2]int64{p.writer(), p.reader} != want {
 			t.Errorf("%s: the writer has %s, the reader %s, error %v", config.Size(size), config.Size(p.writer()), config.Size(p.reader), err)
 		}
 	}
