@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks/engine/server"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -166,14 +167,29 @@ func (d *daemon) status(ctx context.Context) (syncer.Status, error) {
 	return s, err
 }
 
-// query returns the rows of a query, tab-separated.
+// query returns the rows of a query that a reader asks.
 func (d *daemon) query(ctx context.Context, sql string) ([][]string, error) {
-	address := "http://" + d.sql + "/?default_format=TabSeparated&query=" + url.QueryEscape(sql)
+	return rowsOf(ctx, http.DefaultClient, d.sql, sql)
+}
+
+// stored returns the rows of a query that the daemon's user asks: readers do not see what is
+// stored, nor its parts.
+func (d *daemon) stored(ctx context.Context, sql string) ([][]string, error) {
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return server.DialHeld(filepath.Join(d.dir, "data"))(ctx, "")
+	}}
+	defer transport.CloseIdleConnections()
+	return rowsOf(ctx, &http.Client{Transport: transport}, "engine", sql)
+}
+
+// rowsOf are the rows of a query, and their values.
+func rowsOf(ctx context.Context, client *http.Client, host, sql string) ([][]string, error) {
+	address := "http://" + host + "/?default_format=TabSeparated&query=" + url.QueryEscape(sql)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		return nil, err
 	}

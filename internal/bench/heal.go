@@ -123,7 +123,7 @@ func command(ctx context.Context, d *daemon, args ...string) error {
 
 // healedRequests are the requests of each day that was healed since.
 func healedRequests(ctx context.Context, d *daemon, since time.Time) (map[string]int, error) {
-	rows, err := d.query(ctx, fmt.Sprintf("SELECT toString(day), max(requests) FROM larder_raw.proofs FINAL WHERE verdict = 'healed' AND asked_at >= fromUnixTimestamp64Micro(%d) GROUP BY day", since.UnixMicro()))
+	rows, err := d.stored(ctx, fmt.Sprintf("SELECT toString(day), max(requests) FROM larder_raw.proofs FINAL WHERE verdict = 'healed' AND asked_at >= fromUnixTimestamp64Micro(%d) GROUP BY day", since.UnixMicro()))
 	if err != nil {
 		return nil, err
 	}

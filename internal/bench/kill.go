@@ -92,7 +92,7 @@ func compare(ctx context.Context, s *service, d *daemon, stream string) (rows, w
 	if err != nil {
 		return 0, 0, err
 	}
-	mirrored, err := d.query(ctx, "SELECT id, base64Encode(_raw) FROM larder_raw."+stream+" FINAL")
+	mirrored, err := d.stored(ctx, "SELECT id, base64Encode(_raw) FROM larder_raw."+stream+" FINAL")
 	if err != nil {
 		return 0, 0, err
 	}

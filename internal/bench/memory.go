@@ -146,11 +146,11 @@ func compareAll(ctx context.Context, r *report, s *service, d *daemon) error {
 // hungryQueries each want all the memory that they can get.
 var hungryQueries = []string{
 	"SELECT count() FROM (SELECT number, count() FROM numbers_mt(30000000) GROUP BY number)",
-	"SELECT max(s) FROM (SELECT toString(number) || _raw AS s FROM larder_raw.sales_orders, numbers(50) AS n ORDER BY s DESC LIMIT 1000000)",
+	"SELECT max(s) FROM (SELECT toString(n.number) || toString(tuple(o.*)) AS s FROM larder.sales_orders AS o, numbers(50) AS n ORDER BY s DESC LIMIT 1000000)",
 	"SELECT count() FROM numbers(3000000) AS a JOIN numbers(5000000) AS b ON a.number = b.number",
-	"SELECT count() FROM larder_raw.sales_orders AS a CROSS JOIN larder_raw.sales_orders AS b WHERE a.number > b.number",
-	"SELECT groupArray(_raw) FROM larder_raw.sales_orders, numbers(20) AS n",
-	"SELECT uniqExact(_raw, number) FROM larder_raw.sales_orders, numbers(100) AS n",
+	"SELECT count() FROM larder.sales_orders AS a CROSS JOIN larder.sales_orders AS b WHERE a.number > b.number",
+	"SELECT groupArray(toString(tuple(o.*))) FROM larder.sales_orders AS o, numbers(20) AS n",
+	"SELECT uniqExact(o.id, o.totals_net_sales, n.number) FROM larder.sales_orders AS o, numbers(100) AS n",
 	"SELECT * FROM numbers(40000000) FORMAT Pretty",
 	"SELECT arrayMap(x -> toString(x), range(20000000))",
 }

@@ -92,7 +92,7 @@ func menuTurns(ctx context.Context, r *report, s *service, streams string) (used
 
 // menuRows reports what is stored of menus, and in how many versions.
 func (r *report) menuRows(ctx context.Context, d *daemon) error {
-	rows, err := d.query(ctx, "SELECT count(), min(products), max(products), round(avg(bytes)), (SELECT count() FROM larder_raw.menus), (SELECT max(modification_time) FROM system.parts WHERE database = 'larder_raw' AND table IN ('menus', 'menu_states', 'menu_versions')) "+
+	rows, err := d.stored(ctx, "SELECT count(), min(products), max(products), round(avg(bytes)), (SELECT count() FROM larder_raw.menus), (SELECT max(modification_time) FROM system.parts WHERE database = 'larder_raw' AND table IN ('menus', 'menu_states', 'menu_versions')) "+
 		"FROM (SELECT length(_raw) AS bytes, length(arrayFlatten(`categories.products_id`)) AS products FROM larder.menus)")
 	if err != nil {
 		return err

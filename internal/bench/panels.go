@@ -79,7 +79,7 @@ func measurePanels(ctx context.Context, r *report, f filling) error {
 	if err := ofTables(ctx, conn, "SYSTEM STOP MERGES %s"); err != nil {
 		return err
 	}
-	bench := panelBench{filling: f, conn: reading, boards: boards}
+	bench := panelBench{filling: f, conn: reading, writer: conn, boards: boards}
 	if err := bench.timeBoards(ctx, r, "as filled"); err != nil {
 		return err
 	}
@@ -93,6 +93,7 @@ func measurePanels(ctx context.Context, r *report, f filling) error {
 type panelBench struct {
 	filling filling
 	conn    driver.Conn // of a reader
+	writer  driver.Conn
 	boards  []board
 }
 
@@ -199,7 +200,7 @@ func (b board) variables() []string {
 
 func (b panelBench) timeBoards(ctx context.Context, r *report, state string) error {
 	var parts uint64
-	if err := b.conn.QueryRow(ctx, "SELECT count() FROM system.parts WHERE database = 'larder_raw' AND table = 'sales_orders' AND active").Scan(&parts); err != nil {
+	if err := b.writer.QueryRow(ctx, "SELECT count() FROM system.parts WHERE database = 'larder_raw' AND table = 'sales_orders' AND active").Scan(&parts); err != nil {
 		return err
 	}
 	fmt.Printf("\n%s, %d parts of orders, load %s. Each panel: least, p50, p95; of the processor's time p50, p95; ratio of that p50 to that of the reference beside it; p50 of the processor's time for a restaurant without rows\n\n", state, parts, load())

@@ -23,7 +23,7 @@ func quiet(ctx context.Context, r *report) error {
 
 func measureQuiet(ctx context.Context, r *report, s *service, d *daemon) error {
 	const inserted = "SELECT sum(rows), max(modification_time), count() FROM system.parts WHERE database = 'larder_raw' AND active"
-	before, err := d.query(ctx, inserted)
+	before, err := d.stored(ctx, inserted)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func measureQuiet(ctx context.Context, r *report, s *service, d *daemon) error {
 	if err != nil {
 		return err
 	}
-	after, err := d.query(ctx, inserted)
+	after, err := d.stored(ctx, inserted)
 	if err != nil {
 		return err
 	}

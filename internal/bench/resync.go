@@ -73,7 +73,7 @@ func measureResync(ctx context.Context, r *report, s *service, d *daemon) error 
 	if err != nil {
 		return err
 	}
-	stored, err := d.number(ctx, "SELECT uniqExact(id) FROM larder_raw.sales_orders")
+	stored, err := d.number(ctx, "SELECT (SELECT count() FROM larder.sales_orders) + (SELECT count() FROM larder.sales_orders_removed)")
 	if err != nil {
 		return err
 	}

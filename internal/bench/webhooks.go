@@ -246,7 +246,7 @@ func checkHooks(ctx context.Context, r *report, d *daemon, all []*hook) error {
 		{"all rows of them", "SELECT count() FROM larder.online_orders WHERE id LIKE 'load\\_%'", hookedOrders},
 		{"their transitions", "SELECT count() FROM larder.order_events WHERE order_id LIKE 'load\\_%'", hookedOrders * (len(hooked) + 1)},
 		{"of these, different ones that a webhook told of", "SELECT uniqExact(order_id, status) FROM larder.order_events WHERE order_id LIKE 'load\\_%' AND status IN ('received', 'accepted', 'ready', 'completed') AND via = 'webhook'", hookedOrders * (len(hooked) + 1)},
-		{"orders that only forged events told of", "SELECT count() FROM larder_raw.online_orders WHERE id LIKE 'forged%' OR status = 'cancelled'", 0},
+		{"orders that only forged events told of", "SELECT count() FROM larder.online_orders WHERE id LIKE 'forged%' OR status = 'cancelled'", 0},
 		{"rows in quarantine", "SELECT count() FROM larder.quarantine", 0},
 	} {
 		have, err := d.number(ctx, q.sql)
