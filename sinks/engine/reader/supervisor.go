@@ -29,8 +29,8 @@ type Options struct {
 }
 
 const (
-	renewPause  = time.Minute // before a program that could not be renewed is tried again
-	strikeTime  = time.Minute // in which ends of the program count against an address
+	renewPause  = 10 * time.Second // before a program that could not be renewed is tried again
+	strikeTime  = time.Minute      // in which ends of the program count against an address
 	mostStrikes = 3
 	banTime     = time.Minute
 	leftTime    = 10 * time.Second // in which a statement that was not answered whole may still end the program
@@ -92,9 +92,11 @@ func (s *Supervisor) Close() error {
 	return errors.Join(os.RemoveAll(s.dir), s.lock.Close())
 }
 
-// supervise starts the program, and again when it ends, until Close.
+// supervise starts the program, and again when it ends, until Close. One that ends again and
+// again waits for ever longer.
 func (s *Supervisor) supervise() {
-	p := s.begin()
+	var pauses child.Pauses
+	p, begun := s.begin(&pauses), time.Now()
 	if p != nil {
 		close(s.ready)
 	}
@@ -105,19 +107,23 @@ func (s *Supervisor) supervise() {
 			p.Kill()
 			return
 		case <-s.renew:
-			p = s.renewed(p)
+			p, begun = s.renewed(p), time.Now()
 		case <-p.Ended():
 			s.put(nil)
 			s.blame(p)
-			s.o.Log.Info("reader: the process is started again")
-			p = s.begin()
+			pause := pauses.Next(time.Since(begun))
+			s.o.Log.Info("reader: the process is started again", "in", pause)
+			if !lifecycle.Pause(s.stopped, pause) {
+				return
+			}
+			p, begun = s.begin(&pauses), time.Now()
 		}
 	}
 }
 
 // begin starts the program, until it answers or the supervisor is closed: then it returns nil.
-func (s *Supervisor) begin() *process {
-	for pauses := (child.Pauses{}); ; {
+func (s *Supervisor) begin(pauses *child.Pauses) *process {
+	for {
 		p, err := s.start()
 		if err == nil {
 			s.put(p)
