@@ -128,6 +128,7 @@ RACE_PACKAGES = $(filter-out $(RACE_BUBBLES),$(RACE_ALL))
 .PHONY: docs
 docs: build ## Write the generated documents anew (data dictionary, configuration, notices, dashboards, the answers of the cookbook)
 	go run ./internal/gendocs
+	go test ./config -run Reference -update
 	go test ./internal/cookbook -update
 	go run ./dashboards/generate
 

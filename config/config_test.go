@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -72,12 +71,15 @@ func TestLayers(t *testing.T) {
 	t.Setenv("LARDER_SOURCES__1__KEY_FILE", "k2")
 	t.Setenv("LARDER_ENGINE", "/some/libchdb.so")
 	t.Setenv("LARDER_SERVICE_HOST", "10.0.0.1") // as Kubernetes sets it
-	c := load(t, minimal+"web:\n  listen: 127.0.0.1:2\nlog:\n", "web.listen=127.0.0.1:3", "sources.0.budget_share=0.5")
+	c := load(t, minimal+"web:\n  listen: 127.0.0.1:2\nlog:\nshard.count: 3\n", "web.listen=127.0.0.1:3", "sources.0.budget_share=0.5")
 	if c.Web.Listen != "127.0.0.1:3" {
 		t.Errorf("web.listen = %s, want the flag's", c.Web.Listen)
 	}
 	if c.Warehouse.FlushRows != 7 {
 		t.Errorf("flush_rows = %d, want the environment's", c.Warehouse.FlushRows)
+	}
+	if c.Log.Level != "info" || c.Shard.Count != 3 {
+		t.Errorf("an empty section is %+v, a key in one %+v", c.Log, c.Shard)
 	}
 	if len(c.Sources) != 2 || c.Sources[1].Name != "second" || c.Sources[0].BudgetShare != 0.5 {
 		t.Fatalf("sources = %+v", c.Sources)
@@ -90,11 +92,40 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+func TestSourcesAreInTheOrderOfTheirNumbers(t *testing.T) {
+	t.Setenv("LARDER_SOURCES__20__NAME", "last") // numbers may be left out
+	t.Setenv("LARDER_SOURCES__20__BASE_URL", "https://host/v1")
+	t.Setenv("LARDER_SOURCES__20__KEY_ENV", "K")
+	var file, want strings.Builder
+	file.WriteString("sources:\n")
+	for i := range 12 {
+		fmt.Fprintf(&file, "  - {name: s%d, base_url: 'https://host/v1', key_env: K}\n", i)
+		fmt.Fprintf(&want, "s%d ", i)
+	}
+	got := ""
+	for _, s := range load(t, file.String()).Sources {
+		got += s.Name + " "
+	}
+	if got != want.String()+"last " {
+		t.Errorf("sources are %s", got)
+	}
+}
+
+// After a reload a secret is told where the new file names it.
+func TestReloadedSecretsAreToldWhereTheyAreNamed(t *testing.T) {
+	first := load(t, minimal)
+	next := load(t, "log: {level: debug}\n"+strings.Replace(minimal, "key_env", "key_file", 1))
+	c := first.WithReloaded(next)
+	if p := c.NoKey(&c.Sources[0], os.ErrNotExist); p.Origin != "line 5" || p.File != next.File {
+		t.Errorf("%s: %s", p.File, p)
+	}
+}
+
 func TestMemory(t *testing.T) {
 	for text, want := range map[string]int64{
 		`""`: 0, "": 0, "512MiB": 512 << 20, "2GiB": 2 << 30, "2 GB": 2_000_000_000, "1.5gib": 3 << 29, "536870912": 512 << 20,
 	} {
-		if c := load(t, minimal+"warehouse: {memory: "+text+"}\n"); c.Warehouse.Memory != want {
+		if c := load(t, minimal+"warehouse: {memory: "+text+"}\n"); int64(c.Warehouse.Memory) != want {
 			t.Errorf("memory: %s is %d, want %d", text, c.Warehouse.Memory, want)
 		}
 	}
@@ -159,8 +190,17 @@ func TestProblems(t *testing.T) {
 		{"level", source("log: {level: verbose}\n"), `log.level: got "verbose"; allowed: debug, info, warn, error`},
 		{"listen", source("web: {listen: 9464}\n"), `web.listen: got 9464; allowed: text`},
 		{"listen form", source("web: {listen: '9464'}\n"), `web.listen: got "9464"; allowed: HOST:PORT`},
+		{"memory below a byte", source("warehouse: {memory: 0.5}\n"), `warehouse.memory: got 0.5; allowed: a size with its unit`},
+		{"key with a dot", source("web.listn: x\n"), `line 5: web.listn: unknown key; did you mean "web.listen"?`},
+		{"value and section", source("    name.first: x\n"), `sources[0].name.first: `},
+		{"another case", source("Web: {listen: ':1'}\n"), `line 5: Web: unknown key; did you mean "web"?`},
+		{"number with a fraction", source("warehouse: {flush_rows: 1.5}\n"), `warehouse.flush_rows: got 1.5; allowed: a whole number`},
+		{"number in a list", source("    locations: [a, 7]\n"), `line 5: sources[0].locations: item 2 is 7; allowed: text (put it in quotes)`},
+		{"in the order of the lines", "log: {level: x}\n" + minimal + "webb: 1\n", "larder.yaml: 2 problems\n  line 1: log.level: got \"x\"; allowed: debug, info, warn, error\n  line 6: webb: unknown key"},
+		{"a field that is no key", source("file: other\nlog: {level: x}\n"), "larder.yaml: 2 problems\n  line 5: file: unknown key"},
 		{"section as value", source("web: yes please\n"), `line 5: web: got text; allowed: a section with listen, user, password_file`},
 		{"sources as text", "sources: bistro\n", `line 1: sources: got text; allowed: a list`},
+		{"sources by name", "sources: {bistro: {base_url: 'https://h/v1'}}\n", `line 1: sources.bistro.base_url: not a source; allowed: a list, every source beginning with a dash`},
 		{"source as text", "sources: [bistro]\n", `sources[0]: got text; allowed: a section with name, base_url`},
 		{"no sources", "sources: []\n", `sources: at least one is needed`},
 		{"empty file", "", `sources: at least one is needed`},
@@ -218,6 +258,10 @@ func TestProblemsOfOtherLayers(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), `--set: log.level: got "loud"`) {
 		t.Errorf("the file has no part in it: %v", err)
 	}
+	_, err = Load(Request{File: write(t, minimal), WithoutEnvironment: true, Set: []string{"log.level.x=1"}})
+	if err == nil || err.Error() != `--set: log.level.x: unknown key; did you mean "log.level"?` {
+		t.Errorf("a key below a value: %v", err)
+	}
 	if _, err := Load(Request{File: write(t, minimal), Set: []string{"log.level"}}); err == nil || !strings.Contains(err.Error(), "key=value") {
 		t.Errorf("--set without a value: err = %v", err)
 	}
@@ -238,7 +282,7 @@ func TestSecretsAreToldWhereTheyAreNamed(t *testing.T) {
 		c.File + ": line 6: source cafe: file /nowhere/key: no such file",
 	} {
 		_, err := c.Sources[i].ReadKey()
-		if got := (&Error{File: c.File, Problems: []Problem{c.NoKey(&c.Sources[i], err)}}).Error(); !strings.HasPrefix(got, want) {
+		if got := (&Error{Problems: []Problem{c.NoKey(&c.Sources[i], err)}}).Error(); !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -249,7 +293,7 @@ func TestSecretsAreToldWhereTheyAreNamed(t *testing.T) {
 		"warehouse.personal_data_key_file": "--set: source bar: warehouse.personal_data_key_file: nothing there",
 	} {
 		err := &SecretError{setting, errors.New("nothing there")}
-		if got := (&Error{File: c.File, Problems: []Problem{c.NoKey(&c.Sources[1], err)}}).Error(); !strings.HasPrefix(got, want) {
+		if got := (&Error{Problems: []Problem{c.NoKey(&c.Sources[1], err)}}).Error(); !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -394,23 +438,5 @@ func TestThePersonalKeyFile(t *testing.T) {
 		case c.wrong == "" && c.file != "" && got.Warehouse.PersonalKeyFile() != filepath.Join(filepath.Dir(file), c.file):
 			t.Errorf("%+v: file %s", c, got.Warehouse.PersonalKeyFile())
 		}
-	}
-}
-
-var update = flag.Bool("update", false, "write docs/configuration.md")
-
-func TestReferenceIsCurrent(t *testing.T) {
-	const file = "../docs/configuration.md"
-	if *update {
-		if err := os.WriteFile(file, Reference(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != string(Reference()) {
-		t.Errorf("%s is stale; write it with: go test ./config -run Reference -update", file)
 	}
 }

@@ -1,11 +1,10 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/url"
-	"path/filepath"
 	"strings"
 )
 
@@ -17,7 +16,7 @@ type DSN struct {
 
 const dsnForms = "embedded:DIR, clickhouse://USER:PASS@HOST:9000/DB?secure=true, or https://USER:PASS@HOST:8443/DB"
 
-// ParseDSN understands embedded:DIR, clickhouse://, http:// and https://. Its
+// ParseDSN reads embedded:DIR, clickhouse://, http:// and https://. Its
 // errors never hold the text that was given: it may hold a password.
 func ParseDSN(text string) (DSN, error) {
 	if dir, ok := strings.CutPrefix(text, "embedded:"); ok {
@@ -30,9 +29,7 @@ func ParseDSN(text string) (DSN, error) {
 	if err != nil {
 		return DSN{}, errors.New("not a URL (percent-encode special characters of the password, or use password_file); allowed: " + dsnForms)
 	}
-	switch u.Scheme {
-	case "clickhouse", "http", "https":
-	default:
+	if u.Scheme != "clickhouse" && u.Scheme != "http" && u.Scheme != "https" {
 		return DSN{}, errors.New("unknown scheme; allowed: " + dsnForms)
 	}
 	if u.Hostname() == "" {
@@ -41,7 +38,7 @@ func ParseDSN(text string) (DSN, error) {
 	return DSN{remote: u}, nil
 }
 
-// Embedded is true when Larder carries the engine itself.
+// Embedded reports whether Larder carries the engine itself.
 func (d DSN) Embedded() bool { return d.remote == nil }
 
 // Dir is the data folder of the embedded engine.
@@ -55,11 +52,7 @@ func (d DSN) Reveal(password Secret) string {
 	}
 	u := *d.remote
 	if !password.IsZero() {
-		user := u.User.Username()
-		if user == "" {
-			user = "default"
-		}
-		u.User = url.UserPassword(user, password.Reveal())
+		u.User = url.UserPassword(cmp.Or(u.User.Username(), "default"), password.Reveal())
 	}
 	return u.String()
 }
@@ -70,10 +63,7 @@ func (d DSN) Password() Secret {
 		return Secret{}
 	}
 	p, _ := d.remote.User.Password()
-	if p == "" {
-		p = d.remote.Query().Get("password")
-	}
-	return NewSecret(p)
+	return NewSecret(cmp.Or(p, d.remote.Query().Get("password")))
 }
 
 // String is the DSN as it may be shown: with the password as ***.
@@ -81,29 +71,17 @@ func (d DSN) String() string {
 	if d.remote == nil {
 		return "embedded:" + d.dir
 	}
+	const hidden = "xxxxx" // what Redacted writes; *** would be escaped
 	u := *d.remote
 	q := u.Query()
 	for k := range q {
 		if strings.Contains(strings.ToLower(k), "password") {
-			q.Set(k, "***")
+			q.Set(k, hidden)
 		}
 	}
-	u.RawQuery = strings.ReplaceAll(q.Encode(), "%2A%2A%2A", "***")
-	user := u.User
-	u.User = nil
-	text := u.String()
-	if user == nil {
-		return text
-	}
-	credentials := url.User(user.Username()).String()
-	if _, has := user.Password(); has {
-		credentials += ":***"
-	}
-	return strings.Replace(text, "://", "://"+credentials+"@", 1)
+	u.RawQuery = q.Encode()
+	return strings.ReplaceAll(u.Redacted(), hidden, "***")
 }
-
-// GoString prints without the password.
-func (d DSN) GoString() string { return d.String() }
 
 // Format prints without the password for every verb.
 func (d DSN) Format(f fmt.State, _ rune) {
@@ -113,31 +91,10 @@ func (d DSN) Format(f fmt.State, _ rune) {
 // MarshalText prints without the password.
 func (d DSN) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// MarshalYAML prints without the password.
-func (d DSN) MarshalYAML() (any, error) { return d.String(), nil }
-
-// LogValue prints without the password.
-func (d DSN) LogValue() slog.Value { return slog.StringValue(d.String()) }
-
 // database is the one that the DSN names, if any.
 func (d DSN) database() string {
-	if d.remote == nil || !identifierForm.MatchString(strings.Trim(d.remote.Path, "/")) {
+	if d.remote == nil {
 		return ""
 	}
-	return strings.Trim(d.remote.Path, "/")
-}
-
-// under resolves a relative folder against the configuration file's.
-func (d DSN) under(base string) DSN {
-	if d.remote == nil {
-		d.dir = under(base, d.dir)
-	}
-	return d
-}
-
-func under(base, path string) string {
-	if path == "" || base == "" || filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(base, path)
+	return identifierForm.FindString(strings.Trim(d.remote.Path, "/"))
 }

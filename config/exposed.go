@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -43,26 +42,28 @@ func (c *Config) Exposed() []Exposed {
 }
 
 // secretFiles are the files that hold secrets, the configuration itself among them when
-// one stands in it.
-func (c *Config) secretFiles() []Exposed {
-	files := []Exposed{
-		{Key: "warehouse.password_file", Path: c.Warehouse.PasswordFile},
-		{Key: "web.password_file", Path: c.Web.PasswordFile},
-		{Key: "warehouse.personal_data_key_file", Path: c.Warehouse.PersonalKeyFile()},
-	}
+// it contains one.
+func (c *Config) secretFiles() (files []Exposed) {
 	if c.secretInside {
 		files = append(files, Exposed{Key: "configuration", Path: c.File})
 	}
-	for i := range c.Sources {
-		s := &c.Sources[i]
-		at := "source " + s.Name + ": "
-		files = append(files, Exposed{Key: at + "key_file", Path: s.KeyFile}, Exposed{Key: at + "next_key_file", Path: s.NextKeyFile},
-			Exposed{Key: at + "webhook.secret_file", Path: s.Webhook.SecretFile}, Exposed{Key: at + "webhook.next_secret_file", Path: s.Webhook.NextSecretFile})
+	add := func(of string, settings []setting) {
+		for _, s := range settings {
+			if s.key == "warehouse.personal_data_key_file" { // which has a default place
+				files = append(files, Exposed{Key: s.key, Path: c.Warehouse.PersonalKeyFile()})
+			} else if s.kind == "file" {
+				files = append(files, Exposed{Key: of + s.key, Path: s.value.String()})
+			}
+		}
 	}
-	return slices.CompactFunc(files, func(a, b Exposed) bool { return a == b })
+	add("", c.settings())
+	for i := range c.Sources {
+		add("source "+c.Sources[i].Name+": ", c.Sources[i].settings())
+	}
+	return files
 }
 
-// exposed is true when everyone can read a file: its own permissions say so, and no
+// exposed reports whether everyone can read a file: its own permissions say so, and no
 // folder above it keeps them away. What cannot be looked at is not exposed, as far as
 // anyone knows here.
 func exposed(path string) bool {

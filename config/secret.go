@@ -1,15 +1,16 @@
 package config
 
 import (
+	"errors"
 	"fmt"
-	"log/slog"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"unicode"
 )
 
-// Secret is a value that does not print: fmt, slog, JSON and YAML show ***.
+// Secret is a value that does not print: fmt, slog, JSON and YAML show ***, by Format or MarshalText.
 // The value is behind a pointer, so that a Secret inside an unexported field,
 // whose methods fmt cannot call, shows an address at most.
 type Secret struct{ value *string }
@@ -30,7 +31,7 @@ func (s Secret) Reveal() string {
 	return *s.value
 }
 
-// IsZero is true when there is no value.
+// IsZero reports whether there is no value.
 func (s Secret) IsZero() bool { return s.value == nil }
 
 func (s Secret) String() string {
@@ -45,23 +46,14 @@ func (s Secret) Format(f fmt.State, _ rune) {
 	_, _ = f.Write([]byte(s.String())) // a fmt.State reports errors to no one
 }
 
-// GoString prints *** for %#v.
-func (s Secret) GoString() string { return s.String() }
-
 // MarshalText prints *** in JSON and in whatever else marshals text.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// MarshalYAML prints *** in YAML.
-func (s Secret) MarshalYAML() (any, error) { return s.String(), nil }
-
-// LogValue prints *** in logs.
-func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // ReadKey returns the source's API key from where it is configured.
 func (s *Source) ReadKey() (Secret, error) {
 	switch {
 	case s.KeyFile != "":
-		return readToken(s.KeyFile)
+		return readFile(s.KeyFile, cleanToken)
 	case s.KeyEnv != "":
 		return cleanToken("environment variable "+s.KeyEnv, os.Getenv(s.KeyEnv))
 	default:
@@ -69,36 +61,22 @@ func (s *Source) ReadKey() (Secret, error) {
 	}
 }
 
-// ReadNextKey returns the key that is tried when the first one answers 401. It
-// is zero when none is configured, or its file does not exist yet: a rotation
-// writes it when it begins.
-func (s *Source) ReadNextKey() (Secret, error) {
-	if s.NextKeyFile == "" {
-		return Secret{}, nil
-	}
-	if _, err := os.Stat(s.NextKeyFile); os.IsNotExist(err) {
-		return Secret{}, nil
-	}
-	return readToken(s.NextKeyFile)
-}
+// ReadNextKey returns the key that is tried when the first one answers 401. It is zero when none is
+// configured, or its file does not exist yet: a rotation writes it when it begins.
+func (s *Source) ReadNextKey() (Secret, error) { return readNext(s.NextKeyFile) }
 
 // Read returns the secret with which webhooks are signed.
-func (w *Webhook) Read() (Secret, error) { return readToken(w.SecretFile) }
+func (w *Webhook) Read() (Secret, error) { return readFile(w.SecretFile, cleanToken) }
 
 // ReadNext returns the second secret; zero when its file does not exist yet.
-func (w *Webhook) ReadNext() (Secret, error) {
-	if _, err := os.Stat(w.NextSecretFile); os.IsNotExist(err) {
-		return Secret{}, nil
-	}
-	return readToken(w.NextSecretFile)
-}
+func (w *Webhook) ReadNext() (Secret, error) { return readNext(w.NextSecretFile) }
 
 // ReadPassword returns the warehouse's password: the file's, or the DSN's.
 func (w *Warehouse) ReadPassword() (Secret, error) {
 	if w.PasswordFile == "" {
 		return w.DSN.Password(), nil
 	}
-	return readSecret(w.PasswordFile)
+	return readFile(w.PasswordFile, cleanSecret)
 }
 
 // ReadPassword returns the page's password; zero when the page has none.
@@ -106,16 +84,32 @@ func (w *Web) ReadPassword() (Secret, error) {
 	if w.PasswordFile == "" {
 		return Secret{}, nil
 	}
-	return readSecret(w.PasswordFile)
+	return readFile(w.PasswordFile, cleanSecret)
 }
 
-// ReadPersonalKey returns the key of pseudonyms; an error that is [os.ErrNotExist] tells
-// that there is none.
-func (w *Warehouse) ReadPersonalKey() (Secret, error) { return readSecret(w.PersonalKeyFile()) }
+// PersonalKeyFile is the file with the key of pseudonyms. The embedded engine has one beside
+// its data folder; for a remote warehouse there is none unless it is configured.
+func (w *Warehouse) PersonalKeyFile() string {
+	if w.PersonalDataKeyFile != "" || !w.DSN.Embedded() {
+		return w.PersonalDataKeyFile
+	}
+	return filepath.Clean(w.DSN.Dir()) + ".personal-data-key"
+}
 
-func readToken(path string) (Secret, error) { return readFile(path, cleanToken) }
+// ReadPersonalKey returns the key of pseudonyms; the error is [os.ErrNotExist] when
+// there is none.
+func (w *Warehouse) ReadPersonalKey() (Secret, error) {
+	return readFile(w.PersonalKeyFile(), cleanSecret)
+}
 
-func readSecret(path string) (Secret, error) { return readFile(path, cleanSecret) }
+// readNext reads a secret that may appear later.
+func readNext(path string) (Secret, error) {
+	next, err := readFile(path, cleanToken)
+	if errors.Is(err, os.ErrNotExist) {
+		return Secret{}, nil
+	}
+	return next, err
+}
 
 func readFile(path string, clean func(where, text string) (Secret, error)) (Secret, error) {
 	b, err := os.ReadFile(path)

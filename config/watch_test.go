@@ -1,58 +1,35 @@
 package config
 
 import (
-	"log/slog"
+	"context"
 	"os"
 	"path/filepath"
-	"slices"
-	"sync"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
-// watched is a file under watch, in a folder of its own below dir.
+// watched is a file under watch, in a folder of its own below dir. Its time is simulated.
 type watched struct {
 	t       *testing.T
 	dir     string // the folder of the file as it is configured
 	file    string
-	changes <-chan struct{}
-	looks   chan bool
-	known   atomic.Pointer[Digest]
+	changes chan struct{}
+	known   Digest
 }
 
-// watchFile watches a file that is given up soon when it is empty or away.
 func watchFile(t *testing.T, file string) *watched {
 	t.Helper()
-	return watchPatiently(t, file, 100*time.Millisecond)
-}
-
-func watchPatiently(t *testing.T, file string, missing time.Duration) *watched {
-	t.Helper()
-	w := &watched{t: t, dir: filepath.Dir(file), file: file, looks: make(chan bool, 1000)}
-	w.know()
-	w.changes = startWatch(t, file, func() Digest { return *w.known.Load() }, patience{quiet: 20 * time.Millisecond, missing: missing, looked: w.looks})
+	w := &watched{t: t, dir: filepath.Dir(file), file: file, changes: make(chan struct{}, 1), known: DigestOf(file)}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		Watch(ctx, file, func() Digest { return w.known }, w.changes)
+	}()
+	t.Cleanup(func() { stop(); <-done })
 	w.unmoved("the beginning")
 	return w
-}
-
-func startWatch(t *testing.T, file string, known func() Digest, p patience) <-chan struct{} {
-	t.Helper()
-	changes := make(chan struct{}, 1)
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		if err := watch(t.Context(), file, known, slog.New(slog.DiscardHandler), changes, p); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(watching.Wait)
-	return changes
-}
-
-// know takes the file as it is for known, as one does who reads it.
-func (w *watched) know() {
-	d := DigestOf(w.file)
-	w.known.Store(&d)
 }
 
 // must ends the test on an error of preparing it.
@@ -70,31 +47,32 @@ func (w *watched) write(content string) {
 	w.must(os.WriteFile(w.file, []byte(content), 0o600))
 }
 
-// told waits until a change is told, and expects no more than that one.
-func (w *watched) told(what string) {
-	w.t.Helper()
-	limit := time.After(20 * time.Second)
-	for found := false; !found; {
-		select {
-		case found = <-w.looks:
-		case <-limit:
-			w.t.Fatalf("%s: not noticed", what)
-		}
+// toldWithin reports whether a change is sent in a number of looks.
+func (w *watched) toldWithin(looks time.Duration) bool {
+	time.Sleep(looks * watchEvery)
+	synctest.Wait()
+	select {
+	case <-w.changes:
+		return true
+	default:
+		return false
 	}
-	<-w.changes
-	w.know()
 }
 
-// unmoved waits until the file has been looked at, and expects that nothing is told.
+// told expects that a change is sent, and takes the file as it is for known.
+func (w *watched) told(what string) {
+	w.t.Helper()
+	if !w.toldWithin(5) {
+		w.t.Errorf("%s: not noticed", what)
+	}
+	w.known = DigestOf(w.file)
+}
+
+// unmoved expects that nothing is sent.
 func (w *watched) unmoved(what string) {
 	w.t.Helper()
-	select {
-	case found := <-w.looks:
-		if found {
-			w.t.Errorf("%s: told as a change", what)
-		}
-	case <-time.After(20 * time.Second):
-		w.t.Fatalf("%s: not looked at", what)
+	if w.toldWithin(5) {
+		w.t.Errorf("%s: told as a change", what)
 	}
 }
 
@@ -150,14 +128,13 @@ func TestWatchNoticesEveryWayOfWriting(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newFile(t)
-			for _, content := range []string{"second", "third", "fourth"} {
-				w.must(write(w, content))
-				w.told(content)
-				if DigestOf(w.file) == (Digest{}) {
-					t.Errorf("%s: told before it was there", content)
+			synctest.Test(t, func(t *testing.T) {
+				w := newFile(t)
+				for _, content := range []string{"second", "third", "fourth"} {
+					w.must(write(w, content))
+					w.told(content)
 				}
-			}
+			})
 		})
 	}
 }
@@ -190,140 +167,123 @@ func kubernetes(t *testing.T, dir, generation, content string) {
 }
 
 func TestWatchNoticesAConfigMap(t *testing.T) {
-	dir := t.TempDir()
-	kubernetes(t, dir, "1", "first")
-	w := watchFile(t, filepath.Join(dir, "larder.yaml"))
-	kubernetes(t, dir, "2", "second")
-	w.told("second")
-	kubernetes(t, dir, "3", "second") // another key of the map has changed
-	kubernetes(t, dir, "4", "third")
-	w.told("third")
-	kubernetes(t, dir, "5", "fourth")
-	w.told("fourth")
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		kubernetes(t, dir, "1", "first")
+		w := watchFile(t, filepath.Join(dir, "larder.yaml"))
+		kubernetes(t, dir, "2", "second")
+		w.told("second")
+		kubernetes(t, dir, "3", "second") // another key of the map has changed
+		kubernetes(t, dir, "4", "third")
+		w.told("third")
+		kubernetes(t, dir, "5", "fourth")
+		w.told("fourth")
+	})
 }
 
 func TestWatchNoticesExchangedLinks(t *testing.T) {
-	dir := t.TempDir()
-	must := func(errs ...error) {
-		t.Helper()
-		for _, err := range errs {
-			if err != nil {
-				t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		must := func(errs ...error) {
+			t.Helper()
+			for _, err := range errs {
+				if err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
-	}
-	put := func(folder, content string) {
-		must(os.MkdirAll(filepath.Join(dir, folder, "deep"), 0o700), os.WriteFile(filepath.Join(dir, folder, "deep", "real.yaml"), []byte(content), 0o600))
-	}
-	link := func(target, name string) {
-		tmp := filepath.Join(dir, "tmp")
-		must(os.Symlink(target, tmp), os.Rename(tmp, filepath.Join(dir, name)))
-	}
-	put("one", "1")
-	put("two", "2")
-	must(os.Mkdir(filepath.Join(dir, "etc"), 0o700))
-	link(filepath.Join(dir, "one"), "current")           // absolute
-	link("../current/deep/real.yaml", "etc/larder.yaml") // relative, through the other one
-	w := watchFile(t, filepath.Join(dir, "etc", "larder.yaml"))
-	link("two", "current")
-	w.told("the link in the middle")
-	put("two", "3")
-	w.told("the file itself")
-	link("../one/deep/real.yaml", "etc/larder.yaml")
-	w.told("the link at the end")
-	put("two", "4") // not the file any more
-	put("one", "5")
-	w.told("the file of the other link")
-	select {
-	case <-w.changes:
-		t.Error("told more than once")
-	default:
-	}
+		put := func(folder, content string) {
+			must(os.MkdirAll(filepath.Join(dir, folder, "deep"), 0o700), os.WriteFile(filepath.Join(dir, folder, "deep", "real.yaml"), []byte(content), 0o600))
+		}
+		link := func(target, name string) {
+			tmp := filepath.Join(dir, "tmp")
+			must(os.Symlink(target, tmp), os.Rename(tmp, filepath.Join(dir, name)))
+		}
+		put("one", "1")
+		put("two", "2")
+		must(os.Mkdir(filepath.Join(dir, "etc"), 0o700))
+		link(filepath.Join(dir, "one"), "current")           // absolute
+		link("../current/deep/real.yaml", "etc/larder.yaml") // relative, through the other one
+		w := watchFile(t, filepath.Join(dir, "etc", "larder.yaml"))
+		link("two", "current")
+		w.told("the link in the middle")
+		put("two", "3")
+		w.told("the file itself")
+		link("../one/deep/real.yaml", "etc/larder.yaml")
+		w.told("the link at the end")
+		put("two", "4") // not the file any more
+		put("one", "5")
+		w.told("the file of the other link")
+		select {
+		case <-w.changes:
+			t.Error("told more than once")
+		default:
+		}
+	})
 }
 
 func TestWatchTellsNothingWhenTheContentIsTheSame(t *testing.T) {
-	w := newFile(t)
-	at := time.Now().Add(time.Hour)
-	w.must(os.Chtimes(w.file, at, at))
-	w.unmoved("a touch")
-	w.write("first")
-	w.unmoved("the same written anew")
-	w.must(os.Rename(w.file, w.file+"~"), os.Rename(w.file+"~", w.file))
-	w.unmoved("away for a moment")
-	w.must(os.Rename(w.file, w.file+"~"))
-	w.know() // read while it was away
-	w.must(os.Rename(w.file+"~", w.file))
-	w.told("back with what it held before")
-	w.write("second")
-	w.told("a change after all")
-}
-
-func TestWatchHearsOnlyOfItsFile(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "larder.yaml")
-	w := &watcher{entries: entriesOf(file), folders: []string{filepath.Dir(file)}}
-	for name, want := range map[string]bool{file: true, filepath.Dir(file): true, file + ".log": false, filepath.Join(filepath.Dir(file), "larder-data"): false} {
-		if got := w.concerns(name); got != want {
-			t.Errorf("%s: %v", name, got)
-		}
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newFile(t)
+		at := time.Now().Add(time.Hour)
+		w.must(os.Chtimes(w.file, at, at))
+		w.unmoved("a touch")
+		w.write("first")
+		w.unmoved("the same written anew")
+		w.must(os.Rename(w.file, w.file+"~"), os.Rename(w.file+"~", w.file))
+		w.unmoved("away for a moment")
+		w.must(os.Rename(w.file, w.file+"~"))
+		w.known = DigestOf(w.file) // read while it was away
+		w.must(os.Rename(w.file+"~", w.file))
+		w.told("back with what it held before")
+		w.write("second")
+		w.told("a change after all")
+	})
 }
 
 func TestWatchTellsThatAFileStaysAway(t *testing.T) {
-	w := newFile(t)
-	w.must(os.Remove(w.file))
-	w.told("gone")
-	w.write("first")
-	w.told("back")
-	w.must(os.Truncate(w.file, 0))
-	w.told("empty")
-	w.must(os.RemoveAll(w.dir))
-	w.told("the folder gone")
-	w.must(os.MkdirAll(w.dir, 0o700))
-	w.write("second")
-	w.told("the folder back")
+	synctest.Test(t, func(t *testing.T) {
+		w := newFile(t)
+		w.must(os.Remove(w.file))
+		w.told("gone")
+		w.write("first")
+		w.told("back")
+		w.must(os.Truncate(w.file, 0))
+		w.told("empty")
+		w.must(os.RemoveAll(w.dir))
+		w.told("the folder gone")
+		w.must(os.MkdirAll(w.dir, 0o700))
+		w.write("second")
+		w.told("the folder back")
+	})
 }
 
 func TestWatchWaitsForAFileOnItsWay(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "larder.yaml")
-	if err := os.WriteFile(file, []byte("first"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w := watchPatiently(t, file, time.Hour)
-	w.must(os.Remove(file))
-	w.unmoved("away")
-	w.write("")
-	w.unmoved("empty")
-	w.write("second")
-	w.told("there")
+	synctest.Test(t, func(t *testing.T) {
+		w := newFile(t)
+		w.must(os.Remove(w.file))
+		if w.toldWithin(3) {
+			t.Error("away")
+		}
+		w.write("")
+		if w.toldWithin(3) {
+			t.Error("empty")
+		}
+		for _, part := range []string{"s", "se", "sec"} {
+			w.write(part)
+			if w.toldWithin(1) {
+				t.Errorf("%q is told while it is written", part)
+			}
+		}
+		w.write("second")
+		w.told("there")
+	})
 }
 
 func TestWatchTellsWhatChangedBeforeIt(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "larder.yaml")
-	if err := os.WriteFile(file, []byte("read"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	known := DigestOf(file)
-	if err := os.WriteFile(file, []byte("changed"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	changes := startWatch(t, file, func() Digest { return known }, patience{quiet: time.Millisecond})
-	select {
-	case <-changes:
-	case <-time.After(20 * time.Second):
-		t.Error("not noticed")
-	}
-}
-
-func TestEntriesEndInACircleOfLinks(t *testing.T) {
-	dir := t.TempDir()
-	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-	if err := os.Symlink(b, a); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(a, b); err != nil {
-		t.Fatal(err)
-	}
-	if got := entriesOf(a); !slices.Contains(got, a) || !slices.Contains(got, b) {
-		t.Errorf("entries = %q", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newFile(t)
+		w.known = Digest{1}
+		w.told("another than the one that was read")
+	})
 }

@@ -89,12 +89,8 @@ func (r *reloader) run(ctx context.Context) {
 
 // watch notices changes of the file until ctx ends.
 func (r *reloader) watch(ctx context.Context) {
-	file := r.daemon.app.Config.File
-	if file == "" {
-		return
-	}
-	if err := config.Watch(ctx, file, r.known, r.log, r.changes); err != nil {
-		r.log.Warn("changes of the configuration file are not noticed; SIGHUP makes Larder read it", "error", err)
+	if file := r.daemon.app.Config.File; file != "" {
+		config.Watch(ctx, file, r.known, r.changes)
 	}
 }
 
@@ -214,11 +210,7 @@ func (d *Daemon) tellRest(log *slog.Logger, before, next *config.Config) {
 			log.Warn("configuration: "+e.String(), "next", e.Mend)
 		}
 	}
-	var waiting []string
-	for _, c := range d.app.Config.AtNextStart(next) {
-		waiting = append(waiting, c.String())
-	}
-	if len(waiting) > 0 {
+	if waiting := d.app.Config.AtNextStart(next); len(waiting) > 0 {
 		log.Warn("what else has changed takes effect at the next start", "changes", strings.Join(waiting, "; "))
 	}
 }
@@ -252,8 +244,8 @@ func inOneLine(err error) string {
 		all = append(all, strings.TrimSuffix(text, ", as in"))
 	}
 	text := strings.Join(all, "; ")
-	if wrong.File != "" {
-		text = wrong.File + ": " + text
+	if file := wrong.Problems[0].File; file != "" {
+		text = file + ": " + text
 	}
 	return text
 }

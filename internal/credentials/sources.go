@@ -61,7 +61,7 @@ type Kept struct {
 // configuration's.
 func (r Reader) Read(kept map[string]Kept) (Set, error) {
 	set := Set{Keys: map[string]Keys{}}
-	wrong := &config.Error{File: r.Config.File}
+	wrong := &config.Error{}
 	for i := range r.Config.Sources {
 		s := &r.Config.Sources[i]
 		source, keys, err := r.source(s, kept)

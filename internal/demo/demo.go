@@ -126,7 +126,9 @@ func Settings(set []string) (*config.Config, error) {
 	}
 	cfg, err := config.Load(config.Request{File: os.DevNull, Set: set, WithoutSources: true, WithoutEnvironment: true})
 	if wrong, ok := errors.AsType[*config.Error](err); ok {
-		wrong.File = "" // there is none yet
+		for i := range wrong.Problems {
+			wrong.Problems[i].File = "" // there is none yet
+		}
 	}
 	return cfg, err
 }

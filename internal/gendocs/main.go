@@ -1,6 +1,5 @@
 // Command gendocs writes the documents that are made from the code: `make docs`.
 //
-//	docs/configuration.md   from the table of options
 //	docs/data-dictionary.md from a migrated warehouse, in the embedded engine
 //	internal/notices        from the licences of the modules in the binary
 //
@@ -16,7 +15,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/engine"
 	"github.com/larder-sync/larder/sinks/engine/server"
@@ -51,10 +49,7 @@ func run(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "data-dictionary.md"), dictionary, 0o644); err != nil { //nolint:gosec // a document
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, "configuration.md"), config.Reference(), 0o644) //nolint:gosec // a document
+	return os.WriteFile(filepath.Join(dir, "data-dictionary.md"), dictionary, 0o644) //nolint:gosec // a document
 }
 
 // scratchIn are the options of an engine for Larder's own databases in a folder.

@@ -95,7 +95,7 @@ const leastWithReaders = 512 << 20
 
 // Memory is the plan for the engine. A third of it is the reader's, where there is one.
 func (a *Opener) Memory() (memoryPlan, error) {
-	p, err := planMemory(a.FindMemory(), a.Config.Warehouse.Memory)
+	p, err := planMemory(a.FindMemory(), int64(a.Config.Warehouse.Memory))
 	if err != nil || a.Config.Warehouse.HTTPListen == "" {
 		return p, err
 	}

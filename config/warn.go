@@ -1,0 +1,61 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	schedules "github.com/larder-sync/larder/syncer/schedule"
+)
+
+// warn collects what is allowed, but unwise or without effect.
+func (c *Config) warn() {
+	add := func(format string, args ...any) { c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...)) }
+	takesWebhooks := false
+	for i := range c.Sources {
+		s := &c.Sources[i]
+		takesWebhooks = takesWebhooks || s.Webhook.SecretFile != ""
+		if s.Webhook.SecretFile != "" && c.Webhooks.Listen == "" {
+			add("source %s: webhook.secret_file is set, and no webhooks are taken: webhooks.listen is off", s.Name)
+		}
+		if s.Webhook.NextSecretFile != "" && s.Webhook.SecretFile == "" {
+			add("source %s: webhook.next_secret_file is set, and no webhooks are taken: webhook.secret_file is not", s.Name)
+		}
+		if !s.Key.IsZero() && c.origins[s.path+".key"].line > 0 {
+			c.secretInside = true
+			add("source %s: the API key stands in the configuration file; key_file or key_env keeps it out of copies", s.Name)
+		}
+		if s.PersonalData == "keep" {
+			add("source %s: personal_data is keep: names, phones and addresses of the people who order online are stored", s.Name)
+		}
+		if u, err := url.Parse(s.BaseURL); err == nil && u.Scheme == "http" && !loopback(u.Hostname()) {
+			add("source %s: base_url is http: the API key travels unencrypted", s.Name)
+		}
+	}
+	if !c.Warehouse.DSN.Password().IsZero() && c.origins["warehouse.dsn"].line > 0 {
+		c.secretInside = true
+		add("warehouse.dsn: the password stands in the configuration file; warehouse.password_file keeps it out of copies")
+	}
+	if c.Webhooks.Listen != "" && !takesWebhooks {
+		add("webhooks.listen is set, and no webhooks are taken: no source has webhook.secret_file")
+	}
+	if reachable(c.Web.Listen) && c.Web.User == "" {
+		add("web.listen: %s can be reached by others and asks for no password; set web.user and web.password_file", c.Web.Listen)
+	}
+	for _, s := range c.settings() {
+		if strings.HasPrefix(s.kind, "schedule") {
+			if days := schedules.ChangedClocks(s.String(), time.Now()); days != "" {
+				add("%s %q is in an hour that the clocks skip in spring and repeat in autumn: %s; another hour avoids that", s.key, s.value, days)
+			}
+		}
+	}
+	if shortest, _ := schedules.Intervals(c.Schedule.OnlineOrders); shortest < 5*time.Second {
+		add("schedule.online_orders %q: the service asks its clients to poll orders every 15 to 30 seconds, and never faster than every 5 seconds", c.Schedule.OnlineOrders)
+	}
+	if _, longest := schedules.Intervals(c.Schedule.Snapshots); longest > 15*time.Minute {
+		add("schedule.snapshots %q: the service asks its clients to refresh menus at least every 15 minutes", c.Schedule.Snapshots)
+	}
+	slices.Sort(c.Warnings)
+}
