@@ -46,7 +46,7 @@ func fleet(ctx context.Context, r *report) error {
 		}
 		asked := 0
 		for _, n := range c.Stats.ByRoute {
-			asked += int(n)
+			asked += n
 		}
 		r.row("CPU-seconds a minute, all processes", "%.1f", (after-before).Seconds()/fleetRests.Minutes())
 		r.row("requests a minute", "%.0f", float64(asked)/fleetRests.Minutes())
