@@ -33,15 +33,16 @@ func ExecConfinedTo(folder string, args, env []string) error {
 	return execConfined(folder, nil, args, env)
 }
 
-// self is the file of this program, also when another has been installed in its place.
-const self = "/proc/self/exe"
-
 func execConfined(writable string, readable, args, env []string) error {
 	library, err := FindLibrary()
 	if err != nil {
 		return err
 	}
-	programs, err := linked(library)
+	self, err := Self()
+	if err != nil {
+		return err
+	}
+	programs, err := linked(self, library)
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func execConfined(writable string, readable, args, env []string) error {
 }
 
 // linked are the files of the program and of the library, with what both are linked with.
-func linked(library string) ([]string, error) {
+func linked(self, library string) ([]string, error) {
 	files := []string{self, library}
 	maps, err := os.Open("/proc/self/maps")
 	if err != nil {

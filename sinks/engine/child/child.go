@@ -146,13 +146,11 @@ func (p *Process) run(stdout io.Reader, lines chan<- string, begun chan<- error)
 	close(p.ended)
 }
 
-// command is this program as `larder engine`. Its file may have been replaced by a newer one.
+// command is this program as `larder engine`.
 func command(orders string) (*exec.Cmd, error) {
-	file := "/proc/self/exe"
-	if _, err := os.Stat(file); err != nil {
-		if file, err = os.Executable(); err != nil {
-			return nil, err
-		}
+	file, err := engine.Self()
+	if err != nil {
+		return nil, err
 	}
 	cmd := exec.Command(file, "engine", orders) //nolint:gosec,noctx // this program; it is ended by its input
 	cmd.Args[0] = "larder"
