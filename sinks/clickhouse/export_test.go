@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse/native"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
@@ -65,4 +67,9 @@ func LowColumnsForTest(ctx context.Context, s *Sink, table string) (map[string]b
 func HoldErasing(s *Sink) (release func()) {
 	s.personal.erasing.TryAcquire(1)
 	return func() { s.personal.erasing.Release(1) }
+}
+
+// Ask runs a question on the connections that the questions of the sources share.
+func Ask(ctx context.Context, s *Sink, sql string) error {
+	return s.warehouse.Rows(ctx, sql, func(driver.Rows) error { return nil })
 }

@@ -57,9 +57,13 @@ func Open(_ context.Context, o Options) (*Sink, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the warehouse: %w", err)
 	}
+	beats, err := w.Beside()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open the warehouse: %w", err), w.Close())
+	}
 	s := &Sink{options: o, warehouse: w, log: o.Logger}
 	s.flusher = newFlusher(s)
-	s.reader, s.migrator, s.claims = &reader{w, s.flusher.stored}, &migrator{w, o.Logger}, &claims{w, o.ClaimTimeout}
+	s.reader, s.migrator, s.claims = &reader{w, s.flusher.stored}, &migrator{w, o.Logger}, &claims{beats, o.ClaimTimeout}
 	s.personal = &personalData{warehouse: w, erasing: semaphore.NewWeighted(1)}
 	s.metrics = newMetrics(s)
 	s.metrics.begin()
@@ -104,7 +108,7 @@ func (s *Sink) Close(ctx context.Context) error {
 			err = fmt.Errorf("close the warehouse: %w", context.Cause(ctx))
 		}
 		s.flusher.stop()
-		if closed := s.warehouse.Close(); err == nil {
+		if closed := errors.Join(s.warehouse.Close(), s.claims.warehouse.Close()); err == nil {
 			err = closed
 		}
 		s.metrics.unregister(s.options.Registerer)

@@ -41,6 +41,16 @@ func Open(t Target, d schema.Dialect, log *slog.Logger) (*Warehouse, error) {
 	return &Warehouse{Target: t, Dialect: d, conn: conn, Outage: &Outage{log: log}}, nil
 }
 
+// Beside is the same warehouse with connections of its own: what is asked there waits for none of
+// what is asked here.
+func (w *Warehouse) Beside() (*Warehouse, error) {
+	other, err := Open(w.Target, w.Dialect, nil)
+	if err == nil {
+		other.Outage = w.Outage
+	}
+	return other, err
+}
+
 // Close ends the connections.
 func (w *Warehouse) Close() error {
 	w.mu.Lock()
