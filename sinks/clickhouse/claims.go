@@ -18,7 +18,9 @@ import (
 
 // claims says which process serves which source.
 type claims struct {
-	warehouse *connection.Warehouse // of its own: a beat that waits for the questions of a thousand sources comes too late
+	// warehouse has connections of its own: a beat that waits for the questions of a thousand
+	// sources comes too late.
+	warehouse *connection.Warehouse
 	timeout   time.Duration // how long a process may say nothing
 }
 

@@ -23,7 +23,9 @@ func TestABeatWaitsForNoQuestion(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var asking sync.WaitGroup
 	for range 20 { // more than there are connections
-		asking.Go(func() { _ = clickhouse.Ask(ctx, s, "SELECT count() FROM system.numbers WHERE NOT ignore('"+database+"')") })
+		asking.Go(func() {
+			_ = clickhouse.Ask(ctx, s, "SELECT count() FROM system.numbers WHERE NOT ignore('"+database+"')") // it ends with ctx
+		})
 	}
 	defer asking.Wait()
 	defer cancel()

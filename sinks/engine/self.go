@@ -12,7 +12,7 @@ func Self() (string, error) {
 		return named, err
 	}
 	if installed, err := os.Stat(named); err != nil || !os.SameFile(installed, this) {
-		return running, nil
+		return running, nil //nolint:nilerr // the name leads to nothing any more
 	}
 	return named, nil
 }
