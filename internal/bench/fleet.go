@@ -64,7 +64,7 @@ func (r *report) memory(d *daemon) error {
 	return nil
 }
 
-// mirrored is true when every stream of every source is at rest.
+// mirrored is true when the orders of every source are there.
 func mirrored(ctx context.Context, d *daemon) bool {
 	status, err := d.status(ctx)
 	if err != nil || len(status.Sources) == 0 {
@@ -72,7 +72,7 @@ func mirrored(ctx context.Context, d *daemon) bool {
 	}
 	for _, source := range status.Sources {
 		for _, stream := range source.Streams {
-			if stream.Progress != nil || stream.Watermark.IsZero() && stream.Name == "sales_orders" {
+			if stream.Name == "sales_orders" && (stream.Progress != nil || stream.Watermark.IsZero()) {
 				return false
 			}
 		}
