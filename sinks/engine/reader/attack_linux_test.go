@@ -104,19 +104,18 @@ func (s *siege) attack(method, sql string, params url.Values) (status int, ended
 		values.Set("query", sql)
 		body = ""
 	}
-	for {
-		status, answer := s.sent(method, values, body)
+	var answer string
+	polling.Until(s.t, "the reader is started again", func() bool {
+		status, answer = s.sent(method, values, body)
 		if strings.Contains(answer, secret) && !strings.Contains(sql, secret) {
 			s.t.Errorf("%q tells the secret: %q", sql, answer)
 		}
 		if touched := s.bait.touched(); touched != "" {
 			s.t.Errorf("%q, or one beside it, %s", sql, touched)
 		}
-		if status != http.StatusServiceUnavailable || !strings.Contains(answer, "is being started again") {
-			return status, status == 0 || strings.Contains(answer, "ended under this statement")
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+		return status != http.StatusServiceUnavailable || !strings.Contains(answer, "is being started again")
+	})
+	return status, status == 0 || strings.Contains(answer, "ended under this statement")
 }
 
 // sent is what comes back within an attacker's time; the status is 0 when nothing does.

@@ -450,12 +450,13 @@ func TestWhatIsWrongAtTheStart(t *testing.T) {
 // Root's command starts no engine on the folder of a daemon that is down for the moment, and
 // works beside it once it is there.
 func TestRootStartsNoEngineOfAnothersFolder(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("the rule is for root")
-	}
 	dir := t.TempDir()
 	if err := open(t, dir).Close(); err != nil {
 		t.Fatal(err)
+	}
+	if os.Geteuid() != 0 { // who cannot give a file away: the rule is for root
+		open(t, dir)
+		return
 	}
 	lock := filepath.Join(dir, engine.LockName)
 	if err := os.Chown(lock, 1, 1); err != nil {
