@@ -22,6 +22,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
+	"github.com/larder-sync/larder/internal/polling"
 	larder "github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/engine"
 	"github.com/larder-sync/larder/sinks/engine/enginetest"
@@ -127,23 +128,24 @@ func TestSoak(t *testing.T) {
 	compare := func(after string, questions ...string) {
 		begun := time.Now()
 		for _, q := range questions {
-			for {
-				want := ours(q)
-				got := theirs("SELECT toString(*) FROM (" + q + ")")
+			var want, got string
+			wrong := false
+			same := polling.For(ctx, func() bool {
+				want, got = ours(q), theirs("SELECT toString(*) FROM ("+q+")")
 				if got == strings.ReplaceAll(want, `'`, `\'`) || got == want {
-					break
+					return true
 				}
 				// A part or a table that is gone is an error until another process has taken the place of this one.
 				unknown := strings.Contains(got, "UNKNOWN_") || strings.Contains(got, "FILE_DOESNT_EXIST") || strings.Contains(got, "No such file or directory")
 				if strings.HasPrefix(got, "ERR") && unknown {
 					gone++
 				}
-				if strings.HasPrefix(got, "ERR") && !unknown || time.Since(begun) > time.Minute {
-					holes++
-					t.Errorf("after %s: %s: writer %s, mirror %s", after, q, want, got)
-					break
-				}
-				time.Sleep(20 * time.Millisecond)
+				wrong = strings.HasPrefix(got, "ERR") && !unknown || time.Since(begun) > time.Minute
+				return wrong
+			})
+			if wrong || !same {
+				holes++
+				t.Errorf("after %s: %s: writer %s, mirror %s", after, q, want, got)
 			}
 		}
 		lags = append(lags, time.Since(begun))
@@ -183,16 +185,22 @@ func TestSoak(t *testing.T) {
 		"drop column": func() { exec("ALTER TABLE larder_raw.sales_orders DROP COLUMN IF EXISTS soak"); insert(10) },
 		"kill writer": func() { writer.Kill(); writer = startWriter() },
 		"kill writer, busy": func() {
-			done := make(chan struct{})
+			done, stored := make(chan struct{}), make(chan struct{}, 50)
 			go func() {
 				defer close(done)
 				for range 50 {
 					if conn.Exec(ctx, "INSERT INTO larder_raw.products (business_id, id, name, _version) SELECT 'k', toString(rand()), 'x', 1") != nil {
 						return
 					}
+					stored <- struct{}{}
 				}
 			}()
-			time.Sleep(time.Duration(rand.IntN(300)) * time.Millisecond)
+			for range rand.IntN(30) {
+				select {
+				case <-stored:
+				case <-done:
+				}
+			}
 			writer.Kill()
 			<-done
 			writer = startWriter()
@@ -236,13 +244,11 @@ func TestSoak(t *testing.T) {
 		},
 		"view": func() {
 			exec("CREATE OR REPLACE VIEW larder.soak AS SELECT count() AS n FROM larder.sales_orders")
-			for begun, got := time.Now(), ""; got != "1"; got = theirs("SELECT n > 0 FROM larder.soak") {
-				if time.Since(begun) > time.Minute {
-					t.Error("view:", got)
-					break
-				}
-				time.Sleep(50 * time.Millisecond)
+			soon, cancel := context.WithTimeout(ctx, time.Minute)
+			if !polling.For(soon, func() bool { return theirs("SELECT n > 0 FROM larder.soak") == "1" }) {
+				t.Error("the new view is not seen")
 			}
+			cancel()
 			exec("DROP VIEW larder.soak")
 		},
 	}
