@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"runtime/debug"
+	"sync"
 
 	"github.com/larder-sync/larder/sinks/engine"
 	"github.com/larder-sync/larder/sinks/engine/exception"
@@ -177,8 +178,11 @@ func (s *Server) insert(ctx context.Context, a *answer, q *request, head sqltext
 		if err != nil {
 			return err
 		}
-		if err := feed(ctx, i, q.text[head.Data:], q.body); err != nil {
+		next, end := readAhead(q.body)
+		defer end()
+		if err := feed(ctx, i, q.text[head.Data:], next); err != nil {
 			err = errors.Join(err, i.Abort())
+			end()
 			drain(q.body)
 			return err
 		}
@@ -191,7 +195,42 @@ func (s *Server) insert(ctx context.Context, a *answer, q *request, head sqltext
 	})
 }
 
-const feedSize = 1 << 20
+// feedSize is how much of a body is handed over at once; as much again is read meanwhile.
+const feedSize = 512 << 10
+
+// readAhead reads a body in pieces, each while the one before it is in use: a statement has
+// a thread to itself (see engine.Conn), and to wait there for a hundred reads costs two
+// changes of threads for each. next gives the next piece, which stands until it is called
+// again; end waits until nothing reads any more.
+func readAhead(body io.Reader) (next func() ([]byte, error), end func()) {
+	type piece struct {
+		data []byte
+		err  error
+	}
+	pieces, free := make(chan piece, 2), make(chan []byte, 2)
+	free <- make([]byte, feedSize)
+	free <- make([]byte, feedSize)
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		for buffer := range free {
+			n, err := fill(body, buffer)
+			pieces <- piece{buffer[:n], err}
+			if err != nil {
+				return
+			}
+		}
+	})
+	var last []byte
+	next = func() ([]byte, error) {
+		if last != nil {
+			free <- last[:feedSize]
+		}
+		p := <-pieces
+		last = p.data
+		return p.data, p.err
+	}
+	return next, sync.OnceFunc(func() { close(free); reading.Wait() })
+}
 
 // drain reads what a client still sends after its insert failed, so that it
 // reads the answer instead of a broken connection.
@@ -202,14 +241,13 @@ func drain(body io.Reader) {
 
 // feed hands all data over. When the data ends with an error, or the one who sent it has
 // gone, nothing is to be committed.
-func feed(ctx context.Context, i *engine.Insertion, inline string, body io.Reader) error {
+func feed(ctx context.Context, i *engine.Insertion, inline string, next func() ([]byte, error)) error {
 	if err := i.Append([]byte(inline)); err != nil {
 		return err
 	}
-	buffer := make([]byte, feedSize)
 	for {
-		n, err := fill(body, buffer)
-		if failed := i.Append(buffer[:n]); failed != nil {
+		data, err := next()
+		if failed := i.Append(data); failed != nil {
 			return failed
 		}
 		if errors.Is(err, io.EOF) {
