@@ -128,7 +128,7 @@ func (p *Pool) take(settings map[string]string, database string) (*Conn, error) 
 
 	mark := rand.Text()
 	c, err := p.engine.connect(slices.Concat(p.args, []string{"--" + markSetting + "=" + mark}, given))
-	if errors.Is(err, errConnect) && len(settings) > 0 {
+	if errors.Is(err, errConnect) && len(settings) > 0 && p.connects() {
 		return nil, exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "One of the settings has a value that the engine does not take: %s", strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
 	}
 	if err != nil {
@@ -136,6 +136,16 @@ func (p *Pool) take(settings map[string]string, database string) (*Conn, error) 
 	}
 	c.key, c.mark = key, mark
 	return c, nil
+}
+
+// connects is true when a connection can be opened without settings: the engine does not
+// say whether a setting or the memory was why another could not.
+func (p *Pool) connects() bool {
+	c, err := p.engine.connect(p.args)
+	if err == nil {
+		c.close()
+	}
+	return err == nil
 }
 
 func (p *Pool) release(c *Conn, failed bool) {
