@@ -123,7 +123,7 @@ func (d *daemon) stop() { d.signal(syscall.SIGTERM) }
 func (d *daemon) cpu() (time.Duration, error) {
 	const tick = time.Second / 100 // USER_HZ
 	var ticks int64
-	for _, pid := range d.processes() {
+	for _, pid := range family(d.cmd.Process.Pid) {
 		fields, err := statOf(pid)
 		if err != nil {
 			return 0, err
@@ -137,28 +137,6 @@ func (d *daemon) cpu() (time.Duration, error) {
 		}
 	}
 	return time.Duration(ticks) * tick, nil
-}
-
-// processes are the daemon and those that it has started.
-func (d *daemon) processes() []string {
-	daemon := strconv.Itoa(d.cmd.Process.Pid)
-	all := []string{daemon}
-	entries, _ := os.ReadDir("/proc") // without it there is no daemon either
-	for _, entry := range entries {
-		if fields, err := statOf(entry.Name()); err == nil && fields[1] == daemon {
-			all = append(all, entry.Name())
-		}
-	}
-	return all
-}
-
-// statOf are the fields of /proc/<pid>/stat behind the name.
-func statOf(pid string) ([]string, error) {
-	raw, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
-	if err != nil {
-		return nil, err
-	}
-	return strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:])), nil
 }
 
 func (d *daemon) status(ctx context.Context) (syncer.Status, error) {

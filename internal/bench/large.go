@@ -80,8 +80,8 @@ func measureLarge(ctx context.Context, r *report, size int) error {
 
 // memory is a figure of /proc/<pid>/status, in bytes, of the daemon and its engine together.
 func (d *daemon) memory(name string) (sum int64, err error) {
-	for _, pid := range d.processes() {
-		raw, err := os.ReadFile(filepath.Join("/proc", pid, "status"))
+	for _, pid := range family(d.cmd.Process.Pid) {
+		raw, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
 		if err != nil {
 			return 0, err
 		}

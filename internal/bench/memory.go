@@ -15,7 +15,7 @@ import (
 )
 
 // memoryLimits are the containers that Larder is tried in, in MiB.
-var memoryLimits = []int64{256, 512, 2048}
+var memoryLimits = []int64{512, 2048}
 
 const (
 	memoryOrders  = 200_000
