@@ -11,12 +11,10 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// admission says which streams of a source run, and where: by its configuration, its key,
-// and its siblings.
+// admission says which streams of a source run, and where: by its configuration and its key.
 type admission struct {
 	source *source
 	admits stream.Slot // one look at what the key lets the streams ask for
-	looked bool        // it was looked at; guarded by admits
 }
 
 // identify reads what the syncer needs to know off an answer of /me.
@@ -25,7 +23,6 @@ func (a *admission) identify(me types.Me) stream.Identity {
 		Business: me.Business.ID, BusinessName: me.Business.Name, Mode: me.App.Mode,
 		Scopes: me.Scopes, Locations: me.LocationIDs, All: me.AllLocations,
 	}
-	key.Beside = a.source.siblings.beside(key)
 	for _, l := range a.source.cfg.Locations {
 		switch {
 		case slices.Contains(me.LocationIDs, l):
@@ -59,7 +56,7 @@ func (a *admission) offReason(f follower, key stream.Identity) string {
 		return "not among the configured streams"
 	case st.LacksScope(key):
 		return "key lacks " + strings.Join(st.Def.Scopes, " or ") + ": ask the restaurant to grant it, or leave the stream out of the configuration"
-	case len(f.WantedLocations(key)) == 0 && !key.LocationsOnly():
+	case len(a.source.cfg.Locations) > 0 && len(f.WantedLocations(key)) == 0:
 		return "none of the configured locations is among the key's"
 	}
 	return ""
@@ -83,54 +80,16 @@ func (a *admission) admitStream(ctx context.Context, f follower, key stream.Iden
 	}
 }
 
-// admit acts on what /me says about the streams. The siblings of a source that is new
-// look at theirs again.
+// admit acts on what /me says about the streams.
 func (a *admission) admit(ctx context.Context, me types.Me) (stream.Identity, error) {
-	if !me.AllLocations {
-		if err := a.source.syncer.readBusinesses(ctx); err != nil && ctx.Err() == nil {
-			a.source.Log.Warn("whether the restaurant has other sources may not be known", "err", err)
-		}
-	}
-	key, first, err := a.admitMe(ctx, me)
-	if first {
-		a.source.NotifySiblings(ctx)
-	}
-	return key, err
-}
-
-// admitMe admits the streams by what /me says; it reports whether that is the first time.
-func (a *admission) admitMe(ctx context.Context, me types.Me) (key stream.Identity, first bool, err error) {
 	if err := a.admits.Take(ctx); err != nil {
-		return stream.Identity{}, false, err
+		return stream.Identity{}, err
 	}
 	defer a.admits.Release()
-	key, first = a.identify(me), !a.looked
-	a.admitAs(ctx, key)
-	a.looked = true
-	return key, first, nil
-}
-
-// admitAs admits the streams by a key. The caller holds admits.
-func (a *admission) admitAs(ctx context.Context, key stream.Identity) {
+	key := a.identify(me)
 	a.source.IdentifyAs(key)
-	for _, st := range a.source.days.All {
-		st.NoteSiblings(key)
-	}
 	for _, st := range a.source.streams {
 		a.admitStream(ctx, st, key)
 	}
-}
-
-// readmit admits the streams anew, beside the sources that there are now.
-func (a *admission) readmit(ctx context.Context) {
-	if a.admits.Take(ctx) != nil {
-		return // ctx has ended
-	}
-	defer a.admits.Release()
-	if !a.looked {
-		return // it will
-	}
-	key := a.source.Identity()
-	key.Beside = a.source.siblings.beside(key)
-	a.admitAs(ctx, key)
+	return key, nil
 }

@@ -184,7 +184,6 @@ func (o *passes) onceOf(ctx context.Context, f follower, sel Selection, before C
 	defer func() { r.InQuarantine = uint64(st.Writer.QuarantinedCount()) }()
 	if st.Off() {
 		r.Off, r.NoScope = st.Why(), st.LacksScope(o.source.Identity())
-		r.Err = f.PassOff(ctx)
 		return r
 	}
 	r.Err = o.source.Protected(ctx, st.Def.Name, func(ctx context.Context) error { return o.pass(ctx, f, sel) })

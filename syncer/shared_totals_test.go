@@ -236,34 +236,32 @@ func TestKeysOfDifferentBranchesAskForTheirsOnly(t *testing.T) {
 	})
 }
 
-// A restart knows the siblings before they have answered, and when they never do.
-func TestASiblingInTroubleIsOneStill(t *testing.T) {
+// A key that does not see all locations asks by location, also when it is the only one.
+func TestALimitedKeyAsksByLocation(t *testing.T) {
 	inChain(t, 92, func(t *testing.T, c *chain) {
+		c.open(c.sources("one")...)
+		c.once(Selection{})
+		must(t, c.sink.Close(t.Context()))
 		c.run(c.sources("one", "two")...)
 		c.until("backfill", time.Hour, c.filled)
 		time.Sleep(time.Hour)
-		c.halt()
-		must(t, c.box.UpdateKey(c.keys["two"].Value, func(k *sandbox.Key) { k.State = sandbox.KeyDisabled }))
-		c.written()
-		before := len(c.box.Requests())
-		c.run(c.sources("one", "two")...)
-		time.Sleep(2 * time.Hour)
-		of := c.written()
-		maps.DeleteFunc(of, func(key string, _ []string) bool { return !strings.HasPrefix(key, "sales_daily ") })
-		if len(of) > 400 { // the days of its own location, at most
-			t.Errorf("%d days written", len(of))
-		}
-		for _, r := range c.box.Requests()[before:] {
+		for _, r := range c.box.Requests() {
 			if (strings.HasPrefix(r.URI, "/v1/sales/products") || strings.HasPrefix(r.URI, "/v1/sales/daily")) && !strings.Contains(r.URI, "location_id=") {
 				t.Fatalf("asked %s", r.URI)
 			}
 		}
+		if days, lines := c.overall(), c.overallLines(); len(days)+len(lines) > 0 {
+			t.Errorf("%d days and %d lines of all locations together are live", len(days), len(lines))
+		}
 		c.right("one", c.branches[0])
+		c.right("two", c.branches[1])
+		c.quiet("one", "two")
 	})
 }
 
-// The rows of all locations together are those of the key that sees all, also where the
-// limited key wrote them last, before it stood apart.
+// The rows of all locations together are those of the key that sees all. A limited key that
+// wrote some of them last, when it saw all, removes those, and no others; a full resync of the
+// other one brings them back.
 func TestALimitedKeyBesideOneThatSeesAll(t *testing.T) {
 	inChain(t, 93, func(t *testing.T, c *chain) {
 		c.run(c.sources("all")...)
@@ -295,6 +293,9 @@ func TestALimitedKeyBesideOneThatSeesAll(t *testing.T) {
 				t.Fatalf("%s was removed, and is another's", key)
 			}
 		}
+		if _, err := c.full(Selection{Sources: []string{"all"}, Streams: []string{"sales_daily", "sales_products"}}); err != nil {
+			t.Fatal(err)
+		}
 		c.right("all", "")
 		c.right("one", c.branches[0])
 		live := c.overallLines()
@@ -307,172 +308,102 @@ func TestALimitedKeyBesideOneThatSeesAll(t *testing.T) {
 	})
 }
 
-func TestASiblingThatComesAndGoes(t *testing.T) {
-	inChain(t, 94, func(t *testing.T, c *chain) {
-		c.run(c.sources("one")...)
-		c.until("backfill", time.Hour, c.filled)
-		time.Sleep(time.Hour)
-		days, products := c.overall(), c.overallLines()
-		if len(days) < 150 || len(products) < 500 {
-			t.Fatalf("%d days, %d products", len(days), len(products))
-		}
-		c.right("one", "")
-
-		c.apply(c.sources("one", "two")...)
-		time.Sleep(time.Minute)
-		rows := c.store.Rows("sales_daily", c.business)
-		for _, id := range days {
-			if r := rows[id]; !r.Deleted || r.Reason != write.ReasonNoAccess || r.Raw == "" {
-				t.Fatalf("%s: %+v", id, r)
-			}
-		}
-		if n := len(c.overallLines()); n > 0 {
-			t.Fatalf("%d lines of products are live", n)
-		}
-		if of := c.foundOfAll("one", time.Time{}); len(of) > 0 {
-			t.Errorf("%d verdicts about all locations together stand", len(of))
-		}
-		c.turns()
-		again := c.store.Rows("sales_daily", c.business)
-		for _, id := range days {
-			if again[id].Version != rows[id].Version {
-				t.Errorf("%s was removed again", id)
-			}
-		}
-		c.right("one", c.branches[0])
-		c.quiet("one", "two")
-
-		c.apply(c.sources("one")...)
-		alone := time.Now()
-		time.Sleep(10 * time.Minute)
-		c.right("one", "")
-		time.Sleep(20 * time.Minute)
-		if of := c.foundOfAll("one", alone); len(of) < 2*92 {
-			t.Errorf("%d verdicts about all locations together", len(of))
-		}
-		c.turns()
-		c.right("one", "")
-		if n := len(c.overallLines()); n < len(products) {
-			t.Errorf("%d lines of products are live, of %d", n, len(products))
-		}
-		c.quiet("one")
-	})
+// limit sets what the key of the source "all" sees.
+func (c *chain) limit(all bool, locations ...string) {
+	c.t.Helper()
+	if err := c.box.UpdateKey(c.keys["all"].Value, func(k *sandbox.Key) { k.AllLocations, k.LocationIDs = all, locations }); err != nil {
+		c.t.Fatal(err)
+	}
 }
 
-// One pass, of a command say, leaves nothing for the next.
-func TestOnePassOfSiblings(t *testing.T) {
-	inChain(t, 95, func(t *testing.T, c *chain) {
-		c.open(c.sources("one")...)
-		c.once(Selection{})
-		must(t, c.sink.Close(t.Context()))
-		c.open(c.sources("one", "two")...)
-		c.once(Selection{Sources: []string{"two"}})
-		c.once(Selection{Sources: []string{"one"}})
-		if days, products := c.overall(), c.overallLines(); len(days)+len(products) > 0 {
-			t.Errorf("%d days and %d products are live", len(days), len(products))
-		}
-		c.right("one", c.branches[0])
-		c.right("two", c.branches[1])
-	})
-}
-
-// What differs at first sight is not asked for again of all locations together when the
-// source stands apart by then.
+// What differs at first sight is not asked for again of all locations together when the key
+// does not see all of them by then.
 func TestASecondLookDoesNotBringBackWhatWasLeft(t *testing.T) {
 	inChain(t, 96, func(t *testing.T, c *chain) {
-		c.run(c.sources("one")...)
+		c.run(c.sources("all")...)
 		c.until("backfill", time.Hour, c.filled)
 		time.Sleep(time.Hour)
 		suspected := func() bool {
-			return slices.ContainsFunc(c.foundOfAll("one", time.Time{}), func(v sinks.Verdict) bool { return v.Verdict == sinks.VerdictUnsettled })
+			return slices.ContainsFunc(c.foundOfAll("all", time.Time{}), func(v sinks.Verdict) bool { return v.Verdict == sinks.VerdictUnsettled })
 		}
-		c.store.EditColumn(registry.Orders, c.business, c.liveOrders(c.business, daysAgo(1))[0], "totals_tip", `"900.00"`)
+		order := c.ordersOf(daysAgo(1), c.branches[1])[0]
+		c.store.EditColumn(registry.Orders, c.business, order, "totals_tip", `"900.00"`)
 		c.until("a day that differs", time.Hour, suspected)
-		c.apply(c.sources("one", "two")...)
+		c.limit(false, c.branches[1])
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if of := c.overall(); len(of) > 0 {
 			t.Errorf("live rows of all locations together: %v", of)
 		}
-		c.right("one", c.branches[0])
-		c.quiet("one", "two")
-	})
-}
-
-// A key that the restaurant limits, and lets see all again, while it is in use.
-func TestAKeyThatIsLimitedWhileItHasASibling(t *testing.T) {
-	inChain(t, 97, func(t *testing.T, c *chain) {
-		c.run(c.sources("all", "one")...)
-		c.until("backfill", time.Hour, c.filled)
-		time.Sleep(time.Hour)
-		c.right("all", "")
-		limit := func(all bool, locations ...string) {
-			must(t, c.box.UpdateKey(c.keys["all"].Value, func(k *sandbox.Key) { k.AllLocations, k.LocationIDs = all, locations }))
-			time.Sleep(20 * time.Minute)
-		}
-		limit(false, c.branches[1])
-		if days, products := c.overall(), c.overallLines(); len(days)+len(products) > 0 {
-			t.Errorf("%d days and %d products are live", len(days), len(products))
+		if of := c.foundOfAll("all", time.Time{}); len(of) > 0 {
+			t.Errorf("%d verdicts about all locations together stand", len(of))
 		}
 		c.right("all", c.branches[1])
-		limit(true)
-		c.right("all", "")
-		if n := len(c.overallLines()); n < 1000 {
-			t.Errorf("%d lines of products are live", n)
-		}
-		limit(false, c.branches[1]) // what is removed now was written just before
-		limit(true)
-		c.right("all", "")
-		c.turns()
-		c.quiet("all", "one")
 	})
 }
 
-// A key that gains a location is told other totals of all the days there are, those
-// included that no deep run asks for.
-func TestAKeyThatGainsALocationAsksForItsTotalsAgain(t *testing.T) {
+// A key that the restaurant limits, and lets see all again, while it is in use or not: the
+// totals of all locations together go, and come back, of all the days there are.
+func TestAKeyThatIsLimitedAndSeesAllAgain(t *testing.T) {
+	for _, restarted := range []bool{false, true} {
+		inChain(t, 97, func(t *testing.T, c *chain) {
+			c.run(c.sources("all", "one")...)
+			c.until("backfill", time.Hour, c.filled)
+			time.Sleep(time.Hour)
+			c.right("all", "")
+			limit := func(all bool, locations ...string) {
+				if restarted {
+					c.halt()
+				}
+				c.limit(all, locations...)
+				if restarted {
+					c.run(c.sources("all", "one")...)
+				}
+				time.Sleep(40 * time.Minute)
+			}
+			limit(false, c.branches[1])
+			days := c.store.Rows("sales_daily", c.business)
+			for id, r := range days {
+				if !strings.Contains(id, "/") && (!r.Deleted || r.Reason != write.ReasonNoAccess || r.Raw == "") {
+					t.Fatalf("%s: %+v", id, r)
+				}
+			}
+			if n := len(c.overallLines()); n > 0 {
+				t.Errorf("%d lines of products are live", n)
+			}
+			if of := c.foundOfAll("all", time.Time{}); len(of) > 0 {
+				t.Errorf("%d verdicts about all locations together stand", len(of))
+			}
+			c.right("all", c.branches[1])
+			limited := time.Now()
+			limit(true)
+			c.right("all", "")
+			if n := len(c.overallLines()); n < 1000 {
+				t.Errorf("%d lines of products are live", n)
+			}
+			if of := c.foundOfAll("all", limited); len(of) < 2*92 {
+				t.Errorf("%d verdicts about all locations together", len(of))
+			}
+			limit(false, c.branches[1]) // what is removed now was written just before
+			limit(true)
+			c.right("all", "")
+			c.turns()
+			c.quiet("all", "one")
+		})
+	}
+}
+
+// A key that gains a location is told the totals of all the days there are, those included
+// that no deep run asks for.
+func TestAKeyThatGainsALocationAsksForItsTotals(t *testing.T) {
 	inChain(t, 99, func(t *testing.T, c *chain) {
-		limit := func(all bool, locations ...string) {
-			must(t, c.box.UpdateKey(c.keys["all"].Value, func(k *sandbox.Key) { k.AllLocations, k.LocationIDs = all, locations }))
-		}
-		limit(false, c.branches[1])
+		c.limit(false, c.branches[1])
 		c.run(c.sources("all")...)
 		c.until("backfill", time.Hour, c.filled)
-		c.right("all", "")
-		limit(true)
+		c.right("all", c.branches[1])
+		c.limit(false, c.branches...)
 		time.Sleep(20 * time.Minute)
-		c.right("all", "")
-	})
-}
-
-// Another process knows the siblings by what is stored: one that looks on, and one that
-// takes over.
-func TestSiblingsThatAnotherProcessServes(t *testing.T) {
-	inChain(t, 98, func(t *testing.T, c *chain) {
-		host, guest := c.beside("a"), c.beside("b")
-		host.run(c.sources("one", "two")...)
-		host.until("backfill", time.Hour, host.filled)
-		time.Sleep(time.Hour)
-		guest.open(c.sources("one", "two")...)
-		c.world = guest
-		for _, name := range []string{"one", "two"} { // the other one is not asked
-			if report, found := c.verify(Selection{Sources: []string{name}}); report.Differences() > 0 {
-				t.Errorf("%s: %.5q", name, briefs(found))
-			}
-		}
-		must(t, guest.sink.Close(t.Context()))
-		guest.run(c.sources("one", "two")...)
-		time.Sleep(time.Minute)
-		host.crash(0)
-		before := len(c.box.Requests())
-		guest.until("the second serves", 2*time.Minute, guest.filled)
-		time.Sleep(time.Hour)
-		for _, r := range c.box.Requests()[before:] {
-			if (strings.HasPrefix(r.URI, "/v1/sales/products") || strings.HasPrefix(r.URI, "/v1/sales/daily")) && !strings.Contains(r.URI, "location_id=") {
-				t.Fatalf("asked %s", r.URI)
-			}
-		}
-		c.right("one", c.branches[0])
-		c.right("two", c.branches[1])
+		c.right("all", c.branches[0])
+		c.right("all", c.branches[1])
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/syncer/menus"
-	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/snapshot"
 	"github.com/larder-sync/larder/syncer/stream"
 )
@@ -18,41 +17,10 @@ type siblings struct {
 	syncer *Syncer
 }
 
-// seesSomeLocations is true when a key may not see all locations, and the configuration
-// names none.
-func (b *siblings) seesSomeLocations(key stream.Identity) bool {
-	return !key.All && len(b.source.OnlyLocations) == 0
-}
-
-// beside is another source of the restaurant when totals are to be asked for by location
-// only, else empty.
-func (b *siblings) beside(key stream.Identity) string {
-	if !b.seesSomeLocations(key) {
-		return ""
-	}
-	for _, other := range b.siblingsIn(key.Business) {
-		return other.Name
-	}
-	return ""
-}
-
 // Siblings implements stream.Owner.
 func (s *source) Siblings() (all []*stream.Source) {
 	for _, other := range s.siblings.siblingsIn(s.Business()) {
 		all = append(all, other.Source)
-	}
-	return all
-}
-
-// siblingTotals are the streams of totals of that name that the siblings have, by source.
-func (b *siblings) siblingTotals(stream string) map[string]*reconcile.Proofs {
-	all := map[string]*reconcile.Proofs{}
-	for _, other := range b.siblingsIn(b.source.Business()) {
-		for _, st := range other.days.All {
-			if st.Def.Name == stream {
-				all[other.Name] = st
-			}
-		}
 	}
 	return all
 }
@@ -111,13 +79,4 @@ func (y *Syncer) readBusinesses(ctx context.Context) error {
 	defer y.mu.Unlock()
 	y.businesses, y.businessesReadAt = businesses, time.Now()
 	return nil
-}
-
-// NotifySiblings implements stream.Owner: it has the restaurant's other sources look again at what
-// they ask for. That is work on each of them.
-func (s *source) NotifySiblings(ctx context.Context) {
-	for _, other := range s.siblings.siblingsIn(s.Business()) {
-		// It fails only for a source that is over, which needs none.
-		_ = other.entered(ctx, func(ctx context.Context) error { other.admission.readmit(ctx); return nil })
-	}
 }

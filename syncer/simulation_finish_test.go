@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/sinks"
@@ -285,12 +286,29 @@ func (e *episode) compareTotals(business int) {
 		e.fault("%v", err)
 		return
 	}
-	location := ""
-	if e.plan.located {
-		location = e.box.Restaurant(business).LocationIDs()[0]
+	locations := []string{""}
+	switch key := e.me(business); {
+	case e.plan.located:
+		locations = e.box.Restaurant(business).LocationIDs()[:1]
+	case !key.AllLocations:
+		locations = key.LocationIDs
 	}
-	e.compareReport(business, registry.Daily, fmt.Sprintf("/sales/daily?from=%s&to=%s", from, today), location, func(r totals.DayRow, l string) string { return totals.DayKey(r.Date, l) })
-	e.compareReport(business, "sales_products", fmt.Sprintf("/sales/products?group_by=day&from=%s&to=%s", from, today), location, totals.ProductLineID)
+	for _, location := range locations {
+		e.compareReport(business, registry.Daily, fmt.Sprintf("/sales/daily?from=%s&to=%s", from, today), location, func(r totals.DayRow, l string) string { return totals.DayKey(r.Date, l) })
+		e.compareReport(business, "sales_products", fmt.Sprintf("/sales/products?group_by=day&from=%s&to=%s", from, today), location, totals.ProductLineID)
+	}
+}
+
+// me is what the service says about the key of a restaurant.
+func (e *episode) me(business int) (me types.Me) {
+	status, body, err := e.box.Fetch(e.key(business), "/me")
+	if err == nil {
+		err = json.Unmarshal(body, &me)
+	}
+	if err != nil || status != 200 {
+		e.fault("fetch /me: %d, %v", status, err)
+	}
+	return me
 }
 
 func (e *episode) compareReport(business int, stream, uri, location string, id func(totals.DayRow, string) string) {

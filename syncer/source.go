@@ -79,11 +79,10 @@ type follower interface {
 	// NoteKey notes what else the key changes, when it has been admitted.
 	NoteKey(context.Context)
 	// Walks are the kinds of walk that a daemon makes of it, each at the turns of its jobs; none
-	// when it is off and nothing of it is to be removed.
+	// when it is off.
 	Walks() []stream.Walk
-	// Pass are the walks of a pass, and PassOff does what is to be done when it is off.
+	// Pass are the walks of a pass.
 	Pass(full, confirmed bool) []stream.Step
-	PassOff(context.Context) error
 	// Describe adds to a status what is known of its kind.
 	Describe(*status.StreamStatus)
 }
@@ -128,7 +127,7 @@ func newSource(y *Syncer, cfg Source) (*source, error) {
 // newStreams makes the streams, each of its kind.
 func (s *source) newStreams(all []*registry.Definition) error {
 	none := func() uint64 { return 0 }
-	s.days = reconcile.NewSourceProofs(s.Source, nil, s.siblings.siblingTotals)
+	s.days = reconcile.NewSourceProofs(s.Source, nil)
 	for _, def := range all {
 		var st follower
 		switch def.Kind {

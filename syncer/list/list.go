@@ -225,9 +225,6 @@ func (st *List) Pass(full, confirmed bool) []stream.Step {
 	return []stream.Step{{Guard: st.Filler, Moved: st.longPages, Run: st.Fill}, {Guard: st.Guard, Moved: st.newPages, Run: st.CatchUp}}
 }
 
-// PassOff does in a pass what is to be done of a list that is off.
-func (st *List) PassOff(context.Context) error { return nil }
-
 // store writes what fill puts into an intake, and waits until it is durable. No request is
 // made within fill: nothing else that may hold a forgotten order is stored meanwhile.
 func (st *List) store(ctx context.Context, fill func(*write.Intake)) error {

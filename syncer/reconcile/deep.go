@@ -2,9 +2,10 @@ package reconcile
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"maps"
-	"strings"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -25,6 +26,7 @@ type DeepRuns struct {
 	// repeat is true when the last one was cut short, or was not possible yet.
 	repeat bool
 	last   time.Time // when the last one that was not began
+	scope  []string  // what that one asked for ([totals.Totals.Scope])
 	run    *deepRun  // the one under way, nil when there is none
 }
 
@@ -92,6 +94,11 @@ func (d *DeepRuns) runs(run *deepRun) {
 func (d *DeepRuns) askDeep(ctx context.Context, b *bracket) error {
 	b.deep = true
 	locations := d.proofs.DeepLocations()
+	if !slices.Contains(locations, "") {
+		if err := d.proofs.record.withdrawVerdictsOfAll(ctx); err != nil {
+			return err
+		}
+	}
 	run := &deepRun{asking: askingFor(len(locations))}
 	d.runs(run)
 	var refused error
@@ -135,18 +142,19 @@ func daysOf(proofs ...[]DayProof) int {
 }
 
 // owed is true when a deep run is to come before its turn: the last one was cut short,
-// its turn passed while the daemon was stopped, or the mirror is new and no deep run has
-// compared its days.
+// its turn passed while the daemon was stopped, or no deep run has compared the days of what
+// is asked for now.
 func (d *DeepRuns) owed() bool {
 	return (d.mustRepeat() || d.isNew() || d.sleptThrough(time.Now())) && d.proofs.NotComparable() == nil
 }
 
-// isNew is true when all days have been asked for, and no deep run has compared them yet.
+// isNew reports whether all days have been asked for, and no deep run has compared them yet.
 func (d *DeepRuns) isNew() bool {
+	scope := d.proofs.Scope()
 	d.proofs.mu.Lock()
-	never := d.last.IsZero()
+	compared := !d.last.IsZero() && slices.Equal(d.scope, scope)
 	d.proofs.mu.Unlock()
-	return never && d.proofs.Filled()
+	return !compared && d.proofs.Filled()
 }
 
 // mustRepeat is true when the last deep run was cut short, or was not possible yet.
@@ -169,14 +177,18 @@ func (d *DeepRuns) sleptThrough(now time.Time) bool {
 	return now.After(settled) && s.Timetable().Due(schedule.ReconcileDeep, s.Name, last, now)
 }
 
-// done stores that a deep run has come to its end.
-func (d *DeepRuns) done(ctx context.Context, began time.Time) error {
+// done stores that a deep run of a scope has come to its end.
+func (d *DeepRuns) done(ctx context.Context, began time.Time, scope []string) error {
+	text, err := json.Marshal(scope)
+	if err != nil {
+		return fmt.Errorf("what the deep run has asked for: %w", err)
+	}
 	d.proofs.mu.Lock()
-	d.last = began
+	d.last, d.scope = began, scope
 	d.proofs.mu.Unlock()
 	return d.proofs.Source.Save(ctx, d.proofs.Def.Name, sinks.Checkpoint{
 		Source: d.proofs.Source.Name, Stream: d.proofs.Def.Name, Walk: sinks.WalkDeep, Business: d.proofs.Source.Business(),
-		Done: true, StartedAt: began.UTC(), UpdatedAt: time.Now().UTC(),
+		Position: string(text), Done: true, StartedAt: began.UTC(), UpdatedAt: time.Now().UTC(),
 	}, nil)
 }
 
@@ -204,14 +216,4 @@ func (d *DeepRuns) noteRepeat(err error) {
 	d.proofs.mu.Lock()
 	defer d.proofs.mu.Unlock()
 	d.repeat = err != nil && (api.IsTemporary(err) || errors.Is(err, ErrIncomparable))
-}
-
-// request asks for a deep run soon, and forgets what was found of all locations together
-// before.
-func (d *DeepRuns) request() {
-	d.proofs.mu.Lock()
-	maps.DeleteFunc(d.proofs.record.days, func(key string, _ standing) bool { return !strings.Contains(key, "/") })
-	d.repeat = true
-	d.proofs.mu.Unlock()
-	d.proofs.beside.proofChanged()
 }

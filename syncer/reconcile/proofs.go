@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -36,8 +37,7 @@ func New(o *stream.Source, def *registry.Definition, beside *SourceProofs) *Proo
 	st.Deep = &DeepRuns{proofs: st, deep: stream.NewSlot()}
 	st.record = &record{proofs: st, seed: maphash.MakeSeed(), days: map[string]standing{}, logged: map[string]uint64{}}
 	st.Totals = totals.NewTotals(o, def, totals.Options{
-		FirstOrder: beside.firstOrder, Counted: beside.OrdersCounted, Siblings: beside.siblingTotals,
-		Withdraw: st.record.withdrawVerdictsOfAll, Anew: st.Deep.request,
+		FirstOrder: beside.firstOrder, Counted: beside.OrdersCounted,
 	})
 	beside.All = append(beside.All, st)
 	return st
@@ -51,6 +51,9 @@ func (st *Proofs) Restore(state sinks.State) {
 	for _, cp := range state.Checkpoints {
 		if cp.Stream == st.Def.Name && cp.Walk == sinks.WalkDeep {
 			st.Deep.last = cp.StartedAt
+			if err := json.Unmarshal([]byte(cp.Position), &st.Deep.scope); err != nil {
+				st.Deep.scope = nil // the next one stores it
+			}
 		}
 	}
 }
@@ -58,9 +61,8 @@ func (st *Proofs) Restore(state sinks.State) {
 // Walks are the kinds of walk that a daemon makes of the totals: yesterday and today, the deep
 // run, early when it is owed, and the long ones.
 func (st *Proofs) Walks() []stream.Walk {
-	long := st.LongWalks()
 	if st.Off() {
-		return long
+		return nil
 	}
 	// The turn is released when the days have been asked for, before ProveRecent ends.
 	recent, deep := st.Turn.Walk(nil, st.Def.Job), st.Deep.deep.Walk(st.Deep.prove, schedule.ReconcileDeep)
@@ -69,7 +71,7 @@ func (st *Proofs) Walks() []stream.Walk {
 	if st.Source.Timetable().Off(st.Def.Job) {
 		deep.Early = []schedule.Job{schedule.Incremental}
 	}
-	return append(long, recent, deep, st.Guard.Walk(nil)) // questions, whoever asks them
+	return append(st.LongWalks(), recent, deep, st.Guard.Walk(nil)) // questions, whoever asks them
 }
 
 // Describe adds to a status what is known of totals, and the deep run under way.
@@ -85,8 +87,6 @@ type SourceProofs struct {
 	source *stream.Source
 	Orders *list.List
 	All    []*Proofs
-	// siblings are the same stream of the restaurant's other sources, by source.
-	siblings func(stream string) map[string]*Proofs
 
 	healing stream.Slot           // one healing at a time
 	Healed  map[types.Date]repair // by this process; guarded by healing
@@ -96,10 +96,9 @@ type SourceProofs struct {
 	first types.Date          // of the mirrored orders; empty while there is none
 }
 
-// NewSourceProofs makes what the totals of a source share. siblings are the same stream of the
-// restaurant's other sources, by source.
-func NewSourceProofs(o *stream.Source, orders *list.List, siblings func(stream string) map[string]*Proofs) *SourceProofs {
-	return &SourceProofs{source: o, Orders: orders, siblings: siblings, healing: stream.NewSlot(), Healed: map[types.Date]repair{}}
+// NewSourceProofs makes what the totals of a source share.
+func NewSourceProofs(o *stream.Source, orders *list.List) *SourceProofs {
+	return &SourceProofs{source: o, Orders: orders, healing: stream.NewSlot(), Healed: map[types.Date]repair{}}
 }
 
 // On returns the streams that are not switched off.
@@ -118,15 +117,6 @@ func (d *SourceProofs) firstOrder(ctx context.Context) (day types.Date, known bo
 		return "", false, fmt.Errorf("first day of the orders: %w", err)
 	}
 	return types.Date(first), true, nil
-}
-
-// siblingTotals are the totals of that name of the restaurant's other sources.
-func (d *SourceProofs) siblingTotals(stream string) map[string]*totals.Totals {
-	all := map[string]*totals.Totals{}
-	for name, st := range d.siblings(stream) {
-		all[name] = st.Totals
-	}
-	return all
 }
 
 // Daily is the stream of the days.

@@ -31,7 +31,7 @@ const MaxFailedHeals = 5
 // prove runs a turn of reconciliation: the days that ask brings, and after a while
 // those of them that differed.
 func (st *Proofs) prove(ctx context.Context, ask func(context.Context, *bracket) error, deep bool) error {
-	began := time.Now()
+	began, scope := time.Now(), st.Scope()
 	b, err := st.firstLook(ctx, ask, deep)
 	missed := errors.Join(err, b.broken)
 	if b.silent {
@@ -45,7 +45,7 @@ func (st *Proofs) prove(ctx context.Context, ask func(context.Context, *bracket)
 		st.Deep.noteRepeat(errors.Join(missed, settled))
 	}
 	if deep && ctx.Err() == nil && !st.Deep.mustRepeat() {
-		settled = errors.Join(settled, st.Deep.done(ctx, began))
+		settled = errors.Join(settled, st.Deep.done(ctx, began, scope))
 	}
 	return errors.Join(err, settled)
 }

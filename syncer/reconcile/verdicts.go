@@ -345,8 +345,11 @@ func (d *SourceProofs) readFirstDay(ctx context.Context, deep bool) error {
 }
 
 // withdrawVerdictsOfAll takes back what was found of all locations together: it would stand for ever,
-// since that is not asked for any more.
+// since the key is not asked for them any more.
 func (r *record) withdrawVerdictsOfAll(ctx context.Context) error {
+	r.proofs.mu.Lock()
+	maps.DeleteFunc(r.days, func(key string, _ standing) bool { return !strings.Contains(key, "/") })
+	r.proofs.mu.Unlock()
 	today := calendar.DayOf(r.proofs.Source.ServiceNow())
 	all, err := r.proofs.Source.Sink.Verdicts(ctx, r.proofs.Source.Business(), r.proofs.Source.Name, string(totals.FirstDay), string(today))
 	if err != nil {
@@ -361,8 +364,5 @@ func (r *record) withdrawVerdictsOfAll(ctx context.Context) error {
 	if len(c.Verdicts) == 0 {
 		return nil
 	}
-	if err := r.proofs.Source.Commits.Store(ctx, c); err != nil {
-		return err
-	}
-	return nil
+	return r.proofs.Source.Commits.Store(ctx, c)
 }

@@ -60,8 +60,6 @@ type Owner interface {
 	Timetable() schedule.Timetable
 	// Siblings are the other sources of the same restaurant in this process.
 	Siblings() []*Source
-	// NotifySiblings has them look again at what they ask for.
-	NotifySiblings(ctx context.Context)
 }
 
 // Meter counts for the metrics.
@@ -79,11 +77,7 @@ type Identity struct {
 	All                          bool     // those added later too
 	Unknown                      []string // configured locations that the key never had
 	Inactive                     []string // configured locations that it has no more, or that are not active
-	Beside                       string   // another source of the restaurant, when totals are asked for by location only (package totals)
 }
-
-// LocationsOnly is true when totals are asked for by location only.
-func (k Identity) LocationsOnly() bool { return k.Beside != "" }
 
 // Identity is what /me last said about the key.
 func (o *Source) Identity() Identity {

@@ -37,9 +37,6 @@ func (st Whole) WholeWalks(walk func(context.Context) error) []Walk {
 	return []Walk{st.Guard.Walk(walk, st.Def.Job)}
 }
 
-// PassOff has nothing to do: what is stored stays as it was.
-func (st Whole) PassOff(context.Context) error { return nil }
-
 // Once is the pass that makes one walk.
 func (st Whole) Once(walk func(context.Context) error) []Step {
 	return []Step{{Guard: st.Guard, Moved: func() uint64 { return 0 }, Run: walk}}

@@ -144,13 +144,9 @@ func (r *refresh) spanAgain(ctx context.Context, sp Span, run *sinks.Run) error 
 // that are stored.
 func (st *Totals) TotalSpans(ctx context.Context) ([]Span, error) {
 	st.mu.Lock()
-	cp := st.filling.stored
+	to := st.filling.at.To
 	st.mu.Unlock()
-	pos, err := ReadPosition(cp.Position)
-	if err != nil {
-		return nil, err
-	}
-	first, err := calendar.AddDays(pos.To, 1)
+	first, err := calendar.AddDays(to, 1)
 	if err != nil {
 		return nil, fmt.Errorf("stored position: %w", err)
 	}

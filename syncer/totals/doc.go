@@ -8,8 +8,8 @@
 //
 // A stream of totals ([Totals]) goes back in steps of 92 days to the first sale (fill.go).
 // It is asked for yesterday and today at every turn, and for all days again in full resyncs
-// (again.go). It is asked for by location only where several sources are of one restaurant
-// (shared.go).
+// (again.go). A key that does not see all locations asks by location, one that does for all
+// of them together. Other locations than before begin the backfill anew.
 //
 // # What holds
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -12,14 +13,15 @@ import (
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
-	"github.com/larder-sync/larder/syncer/stream"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // filling is the backfill of the totals, from today back to the first sale. The mu of the
 // totals guards its fields.
 type filling struct {
 	totals *Totals
-	stored sinks.Checkpoint // Position is a position
+	stored sinks.Checkpoint
+	at     position // that of stored
 	// settled: the end of the backfill has been compared with the first order.
 	settled    bool
 	unrecorded uint64 // requests that its position does not hold yet; guarded by Filler
@@ -34,6 +36,8 @@ type position struct {
 	First types.Date `json:"first,omitempty"`
 	// Requests are those of the backfill so far, what was asked in vain included.
 	Requests uint64 `json:"requests,omitempty"`
+	// Scope is what was asked for ([Totals.Scope]).
+	Scope []string `json:"scope,omitempty"`
 }
 
 // count takes in a day, or a line of one, of a span.
@@ -81,16 +85,14 @@ func (f *filling) totalsFill(ctx context.Context) error {
 
 func (f *filling) totalsStep(ctx context.Context) error {
 	f.totals.mu.Lock()
-	cp := f.stored
+	cp, pos := f.stored, f.at
 	f.totals.mu.Unlock()
-	pos, err := ReadPosition(cp.Position)
-	if err != nil {
-		f.totals.Source.Log.Warn("the stored position is not readable, the totals are asked for from today back", "stream", f.totals.Def.Name, "err", err)
-	}
-	if pos.To == "" {
+	if scope := f.totals.Scope(); pos.To == "" || !slices.Equal(pos.Scope, scope) {
+		if err := f.begin(ctx, scope); err != nil {
+			return err
+		}
 		cp = sinks.Checkpoint{Source: f.totals.Source.Name, Stream: f.totals.Def.Name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
-		f.totals.Begins(f.totals.Def.Name, sinks.WalkTotals)
-		pos.To = calendar.DayOf(f.totals.Source.ServiceNow())
+		pos = position{To: calendar.DayOf(f.totals.Source.ServiceNow()), Scope: scope}
 	}
 	from, err := calendar.AddDays(pos.To, 1-calendar.MaxRange)
 	if err != nil {
@@ -105,6 +107,62 @@ func (f *filling) totalsStep(ctx context.Context) error {
 		brought = brought || n
 	}
 	return f.stepDone(ctx, cp, pos, from, brought)
+}
+
+// begin prepares a backfill that begins anew: every day is written again, and the rows of all
+// locations together are removed where they are not asked for.
+func (f *filling) begin(ctx context.Context, scope []string) error {
+	f.totals.Begins(f.totals.Def.Name, sinks.WalkTotals)
+	return f.totals.Exclusive(ctx, f.totals.Guard, func(ctx context.Context) error {
+		f.totals.mu.Lock()
+		clear(f.totals.lines.days)
+		f.settled = false
+		f.totals.mu.Unlock()
+		if slices.Contains(scope, "") {
+			return nil
+		}
+		if err := f.totals.removeTotalsOfAll(ctx); err != nil {
+			return fmt.Errorf("remove what %s has of all locations together: %w", f.totals.Def.Name, err)
+		}
+		return nil
+	})
+}
+
+// removeChunk is how many rows are read and removed at a time.
+const removeChunk = 1000
+
+// removeTotalsOfAll removes the rows of all locations together that the source wrote last. A
+// row that another source of the restaurant writes meanwhile stays: a tombstone's version is
+// just above that of the row that was read. The caller holds Guard.
+func (st *Totals) removeTotalsOfAll(ctx context.Context) error {
+	ofAll := func(id string) bool { _, location := st.LocationOf(id); return location == "" }
+	q := sinks.LiveQuery{Table: st.Def.Name, Business: st.Source.Business(), Source: st.Source.Name, Limit: removeChunk}
+	removed := 0
+	for rows, err := range sinks.LivePages(ctx, st.Source.Sink, q) {
+		if err != nil {
+			return err
+		}
+		in := st.Writer.Begin(st.Writer.NextWalk(), 1)
+		for _, r := range rows {
+			if ofAll(r.ID) {
+				in.Remove(r.ID, write.ReasonNoAccess, r.Version+1, st.Source.ServiceNow().UTC())
+			}
+		}
+		if err := st.storeUnlessEmpty(ctx, in); err != nil {
+			return err
+		}
+		removed += len(in.Commit.Tombstones)
+	}
+	in := st.Writer.Begin(st.Writer.NextWalk(), 1)
+	for _, key := range st.Writer.Quarantined() {
+		if ofAll(key) { // they do not come again
+			in.Release(key)
+		}
+	}
+	if removed > 0 {
+		st.Source.Log.Info("the key does not see all locations: totals are asked for by location", "stream", st.Def.Name, "removed", removed)
+	}
+	return st.storeUnlessEmpty(ctx, in)
 }
 
 // totalsSpan asks for one span of the backfill and stores what it brings. Its
@@ -178,7 +236,7 @@ func (f *filling) stepDone(ctx context.Context, cp sinks.Checkpoint, pos positio
 		return err
 	}
 	f.totals.mu.Lock()
-	f.stored = cp
+	f.stored, f.at = cp, pos
 	f.totals.mu.Unlock()
 	if cp.Done {
 		f.totals.LogDone("backfill done", f.totals.Def.Name, cp, pos.Requests)
@@ -190,23 +248,19 @@ func (f *filling) stepDone(ctx context.Context, cp sinks.Checkpoint, pos positio
 // orders' backfill has shown that there are older ones. It asks once in a process.
 func (f *filling) reopen(ctx context.Context) error {
 	f.totals.mu.Lock()
-	cp, settled := f.stored, f.settled
+	ended := f.stored.Done && !f.settled
 	f.totals.mu.Unlock()
-	if settled || !cp.Done {
+	if !ended {
 		return nil
 	}
 	first, known, err := f.firstSale(ctx)
 	if err != nil || !known {
 		return err
 	}
-	pos, err := ReadPosition(cp.Position)
-	if err != nil {
-		return err
-	}
 	f.totals.mu.Lock()
 	defer f.totals.mu.Unlock()
 	f.settled = true
-	if pos.To >= max(first, FirstDay) {
+	if f.at.To >= max(first, FirstDay) {
 		f.stored.Done = false
 	}
 	return nil
@@ -217,11 +271,7 @@ func (f *filling) reopen(ctx context.Context) error {
 func (st *Totals) FirstReported() types.Date {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	pos, err := ReadPosition(st.filling.stored.Position)
-	if err != nil {
-		return "" // as totalsStep, which warns
-	}
-	return pos.First
+	return st.filling.at.First
 }
 
 // firstSale is the day of the first mirrored order, known once the orders'
@@ -234,85 +284,21 @@ func (f *filling) firstSale(ctx context.Context) (types.Date, bool, error) {
 	return day, known, err
 }
 
-// changedLocations is true when what is to be asked for has changed.
-func (f *filling) changedLocations() bool {
-	return f.totals.covered.Due() || f.totals.sharing.locationsOnlyChanged()
-}
-
-// opens is true when rows of locations that were gained are still to come.
-func (f *filling) opens() bool {
-	gained, _ := f.totals.covered.Changed()
-	return len(gained)+len(f.totals.covered.Returned()) > 0
-}
-
 // fill runs the backfill to its end. Only so many run at once in a process; the daily
 // totals, of a few rows and ahead of the rest, wait for none.
 func (f *filling) fill(ctx context.Context) error {
 	switch {
-	case f.totals.Complete():
+	case f.totals.Filled():
 		return nil
 	case f.totals.Def.Name == registry.Daily:
-		return f.fillTotals(ctx)
+		return f.totals.Attempt(ctx, sinks.WalkTotals, f.totalsFill)
 	}
 	release, err := f.totals.Source.LongTurn(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	return f.fillTotals(ctx)
-}
-
-func (f *filling) fillTotals(ctx context.Context) error {
-	return f.totals.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
-		for {
-			if err := f.cover(ctx); err != nil {
-				return err
-			}
-			if err := f.totalsFill(ctx); err != nil || !f.totals.sharing.locationsOnlyChanged() {
-				return err
-			}
-		}
-	})
-}
-
-// cover acts on locations gained and lost: the backfill begins anew.
-func (f *filling) cover(ctx context.Context) error {
-	if err := f.totals.covered.Begin(ctx); err != nil {
-		return err
-	}
-	if err := f.totals.sharing.applyLocationsOnly(ctx); err != nil {
-		return err
-	}
-	if back := f.totals.covered.Returned(); len(back) > 0 {
-		if err := f.totals.covered.Save(ctx, func(c *stream.Coverage) { c.Lose(back) }); err != nil {
-			return err
-		}
-	}
-	gained, lost := f.totals.covered.Changed()
-	if len(gained)+len(lost) == 0 {
-		return nil
-	}
-	f.totals.Source.Log.Info("the key's locations have changed", "stream", f.totals.Def.Name, "gained", gained, "lost", lost)
-	if err := f.refill(ctx); err != nil {
-		return err
-	}
-	// Not what the key has by now: that may be others.
-	return f.totals.covered.Save(ctx, func(c *stream.Coverage) { c.Gain(gained); c.Lose(lost) })
-}
-
-// refill begins the backfill of the totals anew.
-func (f *filling) refill(ctx context.Context) error {
-	cp := sinks.Checkpoint{
-		Source: f.totals.Source.Name, Stream: f.totals.Def.Name, Walk: sinks.WalkTotals,
-		Business: f.totals.Source.Business(), UpdatedAt: time.Now().UTC(),
-	}
-	if err := f.totals.Source.Save(ctx, f.totals.Def.Name, cp, nil); err != nil {
-		return err
-	}
-	f.totals.mu.Lock()
-	defer f.totals.mu.Unlock()
-	f.stored, f.settled = cp, false
-	return nil
+	return f.totals.Attempt(ctx, sinks.WalkTotals, f.totalsFill)
 }
 
 // backProgress is how far back the daily totals have been asked for; how far
@@ -322,10 +308,8 @@ func (f *filling) backProgress() *status.Progress {
 	defer f.totals.mu.Unlock()
 	cp := f.stored
 	p := &status.Progress{Walk: sinks.WalkTotals, StartedAt: cp.StartedAt, Pages: cp.Pages, Rows: cp.Rows}
-	if pos, err := ReadPosition(cp.Position); err == nil && pos.To != "" {
-		if t, err := time.Parse(time.DateOnly, string(pos.To)); err == nil {
-			p.Reached = t.AddDate(0, 0, 1)
-		}
+	if t, err := time.Parse(time.DateOnly, string(f.at.To)); err == nil {
+		p.Reached = t.AddDate(0, 0, 1)
 	}
 	return p
 }

@@ -17,15 +17,13 @@ import (
 // Totals is a stream of the service's own totals: the days that are stored.
 type Totals struct {
 	*stream.Stream
-	opts    Options
-	covered *stream.CoverageKeeper
+	opts Options
 
 	again   *refresh
 	lines   *dayLines
 	filling *filling
-	sharing *sharing
 
-	mu sync.Mutex // guards filling.stored and settled, again.requests, lines.days and sharing.handedOverBySiblings
+	mu sync.Mutex // guards filling.stored, at and settled, again.requests and lines.days
 }
 
 // Options are what the totals need of those around them. All are required.
@@ -35,13 +33,6 @@ type Options struct {
 	FirstOrder func(context.Context) (day types.Date, known bool, err error)
 	// Counted is how many orders the service counts over all days, 0 while that is not known.
 	Counted func() uint64
-	// Siblings are the totals of that name of the restaurant's other sources, by source.
-	Siblings func(stream string) map[string]*Totals
-	// Withdraw takes back what was found of all locations together, which is not asked for
-	// any more.
-	Withdraw func(context.Context) error
-	// Anew is called when the totals of all locations together have changed their meaning.
-	Anew func()
 }
 
 // NewTotals makes a stream of totals of which nothing is stored.
@@ -49,9 +40,8 @@ func NewTotals(o *stream.Source, def *registry.Definition, opts Options) *Totals
 	st := &Totals{Stream: stream.NewStream(o, def), opts: opts}
 	st.again = &refresh{totals: st, asked: map[Span]bool{}}
 	st.lines = &dayLines{totals: st, seed: maphash.MakeSeed(), days: map[string]uint64{}}
-	st.filling, st.sharing = &filling{totals: st}, &sharing{totals: st}
+	st.filling = &filling{totals: st}
 	st.Kind = st
-	st.covered = stream.NewCovered(st.Stream, len(o.OnlyLocations) == 0)
 	return st
 }
 
@@ -60,11 +50,10 @@ func NewTotals(o *stream.Source, def *registry.Definition, opts Options) *Totals
 func (st *Totals) OrdersCounted() uint64 {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	pos, err := ReadPosition(st.filling.stored.Position)
-	if err != nil || !st.filling.stored.Done && !pos.counted() {
+	if !st.filling.stored.Done && !st.filling.at.counted() {
 		return 0
 	}
-	return pos.Orders
+	return st.filling.at.Orders
 }
 
 // AskedSince is when all days were asked for last, zero for never.
@@ -80,66 +69,81 @@ func (st *Totals) Restore(state sinks.State) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	for _, cp := range state.Checkpoints {
-		if cp.Stream != st.Def.Name {
+		if cp.Stream != st.Def.Name || cp.Walk != sinks.WalkTotals {
 			continue
 		}
-		switch cp.Walk {
-		case sinks.WalkTotals:
-			st.filling.stored = cp
-		default:
-			st.covered.Restore(cp)
+		pos, err := ReadPosition(cp.Position)
+		if err != nil {
+			st.Source.Log.Warn("the stored position is not readable, the totals are asked for from today back", "stream", st.Def.Name, "err", err)
 		}
+		st.filling.stored, st.filling.at = cp, pos
 	}
 }
 
-// WantedLocations are those that totals are asked for: each of its own, where totals are
-// asked for by location only.
+// WantedLocations returns the locations that totals are asked for. A key that does not see
+// all locations asks for each of its own: what the service reports of all locations together
+// is then of those that the key sees, and another key of the restaurant sees others.
 func (st *Totals) WantedLocations(key stream.Identity) []string {
-	if st.Def.ByLocation && key.LocationsOnly() {
+	if len(st.Source.OnlyLocations) == 0 && !key.All {
 		return slices.Clone(key.Locations)
 	}
 	return st.Stream.WantedLocations(key)
 }
 
+// Scope returns everything that the totals depend on: the locations that are asked for, the
+// empty one for all of them together, and then those that they are.
+func (st *Totals) Scope() []string {
+	asked := st.Asked()
+	if slices.Contains(asked, "") {
+		asked = append(asked, st.Source.Identity().Locations...)
+	}
+	slices.Sort(asked)
+	return slices.Compact(asked)
+}
+
+// NotAskedFor reports whether the location is all of them together (""), and the totals are
+// asked for by location.
+func (st *Totals) NotAskedFor(location string) bool {
+	return location == "" && !slices.Contains(st.Asked(), "")
+}
+
 // Follow has the totals asked for in the locations that the key lets them.
 func (st *Totals) Follow(key stream.Identity) { st.AskFor(st.WantedLocations(key)) }
 
-// NoteKey notes what else the key changes, when it has been admitted.
-func (st *Totals) NoteKey(ctx context.Context) { st.covered.NoteLost(ctx) }
+// NoteKey does nothing: the next walk finds what has changed.
+func (st *Totals) NoteKey(context.Context) {}
 
-// Filled is true when the backfill has reached its end.
+// Filled reports whether the backfill has reached its end, of what the totals are asked for
+// now. Other locations than those that were asked for begin it anew.
 func (st *Totals) Filled() bool {
+	scope := st.Scope()
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return st.filling.stored.Done
+	return st.filling.stored.Done && slices.Equal(st.filling.at.Scope, scope)
 }
 
 // Complete implements stream.Kind.
-func (st *Totals) Complete() bool { return st.Filled() && !st.filling.changedLocations() }
+func (st *Totals) Complete() bool { return st.Filled() }
 
 // Well implements stream.Kind.
 func (st *Totals) Well() (state, detail string) {
-	if !st.Filled() || st.filling.opens() {
+	if !st.Filled() {
 		return status.StateBackfill, ""
 	}
 	return status.StateRunning, ""
 }
 
-// LongWalks are the long walks that a daemon makes of totals. Of those that are off it removes
-// what is not to stay.
+// LongWalks are the long walks that a daemon makes of totals.
 func (st *Totals) LongWalks() []stream.Walk {
-	if st.Off() && !st.sharing.hasTotalsToRemove() {
-		return nil
-	}
 	return []stream.Walk{st.Filler.LongWalk(st.long, func() bool {
-		return st.Off() || !st.Complete() || st.again.againDue(st.Source.ServiceNow())
+		return !st.Filled() || st.again.againDue(st.Source.ServiceNow())
 	})}
 }
 
 // long makes the long walks that are owed, in the lowest lane (DESIGN R7).
 func (st *Totals) long(ctx context.Context) error {
 	if st.Off() {
-		return st.sharing.removeTotalsOfAll(ctx)
+		return nil
 	}
 	if err := st.filling.fill(ctx); err != nil {
 		return err
@@ -156,11 +160,6 @@ func (st *Totals) Pass(full, _ bool) []stream.Step {
 		return []stream.Step{{Guard: st.Filler, Moved: st.longPages, Run: st.totalsFull}}
 	}
 	return []stream.Step{{Guard: st.Guard, Moved: func() uint64 { return 0 }, Run: st.totalsRecent}, {Guard: st.Filler, Moved: st.longPages, Run: st.filling.fill}}
-}
-
-// PassOff does in a pass what is to be done of totals that are off.
-func (st *Totals) PassOff(ctx context.Context) error {
-	return st.Exclusive(ctx, st.Filler, st.sharing.removeTotalsOfAll)
 }
 
 // totalsFull asks for all days anew, after a backfill that is not done.
@@ -183,7 +182,7 @@ func (st *Totals) Describe(into *status.StreamStatus) {
 	if !st.Off() && !st.Filled() {
 		into.Progress = st.filling.backProgress()
 	}
-	if into.State == status.StateRunning && st.filling.opens() {
+	if into.State == status.StateRunning && !st.Filled() {
 		into.State = status.StateBackfill
 	}
 }

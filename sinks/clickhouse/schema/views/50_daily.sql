@@ -115,7 +115,7 @@ LEFT ANY JOIN {{template "category_names"}} AS categories USING (business_id, ca
 LEFT ANY JOIN {{template "location_names"}} AS places USING (business_id, location_id)
 LEFT ANY JOIN {{template "business_names"}} AS businesses USING (business_id)
 {{joined}}
-COMMENT 'One row per restaurant, location, day and product sold (of lines without a catalogue product, per name), as the service reports it, with the traps of sales_products (net, quantity): of sources that name locations, and of keys that see some locations beside another source of the restaurant. What other sources sold by location is in sales_lines';
+COMMENT 'One row per restaurant, location, day and product sold (of lines without a catalogue product, per name), as the service reports it, with the traps of sales_products (net, quantity): of sources that name locations, and of keys that see some locations. What other sources sold by location is in sales_lines';
 
 {{/* The figures of each location, day, type and channel: orders on their own day, refunds on theirs. */}}
 {{define "parts" -}}
